@@ -1,0 +1,37 @@
+# gdr_layer(<name> SOURCES <file>... [DEPENDS <layer>...])
+#
+# A layer is the static library gdr_<name> built from src/<name>. DEPENDS are its arrows: the only
+# other layers (and, through them, what those depend on) whose headers it may include.
+function(gdr_layer name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
+  list(TRANSFORM ARG_DEPENDS PREPEND gdr_ OUTPUT_VARIABLE libraries)
+  if(ARG_SOURCES)
+    add_library(gdr_${name} STATIC ${ARG_SOURCES})
+    set(scope PUBLIC)
+  else()
+    add_library(gdr_${name} INTERFACE)
+    set(scope INTERFACE)
+  endif()
+  target_include_directories(gdr_${name} ${scope} ${CMAKE_SOURCE_DIR}/src)
+  target_link_libraries(gdr_${name} ${scope} ${libraries})
+  gdr_declare_arrows(${name} ${ARG_DEPENDS})
+endfunction()
+
+# For a layer whose product is not a static library (a shared object, the program).
+function(gdr_declare_arrows name)
+  string(REPLACE ";" " " arrows "${ARGN}")
+  set_property(GLOBAL APPEND PROPERTY GDR_ARROWS "${name}: ${arrows}")
+endfunction()
+
+# Writes the arrows down and checks every #include of src/ against them at each build.
+function(gdr_check_layers)
+  get_property(arrows GLOBAL PROPERTY GDR_ARROWS)
+  list(JOIN arrows "\n" text)
+  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/layers.txt CONTENT "${text}\n")
+  if(EXISTS ${CMAKE_SOURCE_DIR}/cmake/CheckLayers.cmake)
+    add_custom_target(check_layers ALL
+      COMMAND ${CMAKE_COMMAND} -D ARROWS=${CMAKE_BINARY_DIR}/layers.txt -D SRC=${CMAKE_SOURCE_DIR}/src
+              -P ${CMAKE_SOURCE_DIR}/cmake/CheckLayers.cmake
+      VERBATIM)
+  endif()
+endfunction()

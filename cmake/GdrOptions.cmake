@@ -1,0 +1,25 @@
+# Options and flags that hold for every target.
+option(GDR_BUILD_TESTS "Build the tests" ON)
+option(GDR_BUILD_BENCH "Build the benchmarks" OFF)
+option(GDR_FAULT_HOOKS "Compile the fault hooks of the local path (test builds only)" OFF)
+set(GDR_SANITIZE "" CACHE STRING "Sanitizers: empty, 'address,undefined' or 'thread'")
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_C_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+endif()
+
+# -Wrestrict misfires on std::string in GCC 12 (GCC bug 105651).
+add_compile_options(-Wall -Wextra -Werror -Wshadow -Wundef
+                    "$<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict;-Woverloaded-virtual;-Wnon-virtual-dtor>")
+if(GDR_SANITIZE)
+  add_compile_options(-fsanitize=${GDR_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${GDR_SANITIZE})
+endif()
