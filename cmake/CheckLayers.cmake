@@ -1,0 +1,76 @@
+# cmake -D ARROWS=<file> -D SRC=<folder> -P CheckLayers.cmake
+#
+# Fails if an #include "layer/..." in SRC goes against the arrows. ARROWS has a line a layer,
+# "name: layer gdr_layer ...", as gdr_declare_arrows() wrote it. A layer may include its own headers
+# and those of every layer that its arrows reach. One grep over the whole tree, so that this costs
+# nothing at each build.
+
+# The tools stand above the public interfaces only: this is what proves that the stand-ins drop in.
+set(TOOL_LAYERS rdma host proof bench doctor cli)
+set(DEVICE_LAYERS wire engine memory rnic local net verbs softgpu)
+
+function(read_arrows)
+  file(STRINGS ${ARROWS} lines)
+  foreach(line ${lines})
+    if(line MATCHES "^([a-z0-9_]+): ?(.*)$")
+      set(layer ${CMAKE_MATCH_1})
+      string(REGEX REPLACE "gdr_" "" arrows "${CMAKE_MATCH_2}")
+      string(REPLACE " " ";" arrows "${arrows}")
+      list(APPEND layers ${layer})
+      set(arrows_${layer} "${arrows}" PARENT_SCOPE)
+    endif()
+  endforeach()
+  set(LAYERS "${layers}" PARENT_SCOPE)
+endfunction()
+
+# All layers that `layer` reaches, itself first.
+function(reachable layer result)
+  set(seen ${layer})
+  set(open ${layer})
+  while(open)
+    list(POP_FRONT open next)
+    foreach(below ${arrows_${next}})
+      if(NOT below IN_LIST seen)
+        list(APPEND seen ${below})
+        list(APPEND open ${below})
+      endif()
+    endforeach()
+  endwhile()
+  set(${result} ${seen} PARENT_SCOPE)
+endfunction()
+
+function(check_include file number layer included)
+  if(included IN_LIST reach_${layer})
+    return()
+  endif()
+  string(REPLACE ";" ", " allowed "${reach_${layer}}")
+  message(SEND_ERROR "src/${file}:${number}: layer '${layer}' includes from '${included}'; "
+                     "allowed: ${allowed}")
+endfunction()
+
+read_arrows()
+foreach(layer ${LAYERS})
+  reachable(${layer} reach_${layer})
+  if(layer IN_LIST TOOL_LAYERS)
+    foreach(forbidden ${DEVICE_LAYERS})
+      if(forbidden IN_LIST reach_${layer})
+        message(SEND_ERROR "layer '${layer}' is a tool and must not reach '${forbidden}': "
+                           "see its DEPENDS")
+      endif()
+    endforeach()
+  endif()
+endforeach()
+
+execute_process(
+  COMMAND grep -rnoE --include=*.h --include=*.cc --include=*.c --include=*.inc
+          "^[ \t]*#[ \t]*include[ \t]*\"[a-z0-9_]+/" .
+  WORKING_DIRECTORY ${SRC} OUTPUT_VARIABLE output RESULT_VARIABLE result)
+if(result GREATER 1)
+  message(FATAL_ERROR "grep over ${SRC} failed: ${result}")
+endif()
+string(REPLACE "\n" ";" lines "${output}")
+foreach(line ${lines})
+  if(line MATCHES "^\\./(([a-z0-9_]+)/[^:]*):([0-9]+):[^\"]*\"([a-z0-9_]+)/")
+    check_include(${CMAKE_MATCH_1} ${CMAKE_MATCH_3} ${CMAKE_MATCH_2} ${CMAKE_MATCH_4})
+  endif()
+endforeach()

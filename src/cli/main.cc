@@ -1,0 +1,51 @@
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <exception>
+
+#include "cli/command_line.h"
+#include "cli/subcommands.h"
+
+namespace gdr::cli {
+namespace {
+
+constexpr int kWrongUse = 2;
+
+int run_program(int argc, char** argv) {
+  const CommandLine line = split_command_line(std::vector<std::string>(argv + 1, argv + argc));
+  CLI::App program("GPUDirect RDMA: get it working, prove it, stand in for missing hardware.",
+                   "gdr");
+  program.set_version_flag("--version", "gdr " GDR_VERSION, "Print the version and exit");
+  Action chosen;
+#if GDR_HAS_PROVE
+  add_prove(program, chosen);
+#endif
+  add_run(program, chosen, line.command);
+
+  try {
+    // CLI11 takes its words from the back.
+    program.parse(std::vector<std::string>(line.own.rbegin(), line.own.rend()));
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return program.exit(error);  // --help, --version
+    fmt::print(stderr, "{}\n", usage_error(program, error));
+    return kWrongUse;
+  }
+  if (!chosen) {
+    fmt::print(stderr, "gdr: no subcommand given; allowed: {}; see 'gdr --help'\n",
+               allowed_subcommands(program));
+    return kWrongUse;
+  }
+  return chosen();
+}
+
+}  // namespace
+}  // namespace gdr::cli
+
+int main(int argc, char** argv) {
+  try {
+    return gdr::cli::run_program(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "gdr: %s\n", error.what());
+    return 1;
+  }
+}

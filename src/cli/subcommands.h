@@ -1,0 +1,30 @@
+// The subcommands of `gdr`: one function each, defined in the file of the same name.
+//
+//   void add_topo(CLI::App& program, Action& chosen) {
+//     auto options = std::make_shared<TopoOptions>();
+//     CLI::App* topo = program.add_subcommand("topo", "GPUs and NICs, and how near they are");
+//     topo->add_flag("--json", options->json, "print JSON");
+//     topo->callback([options, &chosen] { chosen = [options] { return run_topo(*options); }; });
+//   }
+//
+// A callback only checks values (CLI::ValidationError becomes one line and exit status 2) and sets
+// `chosen`; main() carries it out after the whole command line was found right.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace gdr::cli {
+
+// Returns the exit status: 0 success, 1 the work failed, 2 wrong use.
+using Action = std::function<int()>;
+
+void add_prove(CLI::App& program, Action& chosen);
+
+// `command` is what follows the options of `gdr run`: the program and its own arguments, which
+// main() took away before parsing so that no option of theirs is ever taken for one of ours.
+void add_run(CLI::App& program, Action& chosen, const std::vector<std::string>& command);
+
+}  // namespace gdr::cli
