@@ -1,0 +1,30 @@
+// Host: this process's place among the processes of its host: its slot, its adapter, its peers and
+// the two sleeping threads that serve them. One per process, started by the first opened device.
+//
+//   Result<Host*> host = Host::instance();
+//   if (!host) return host.error().code;
+//   rnic::Adapter& adapter = (*host)->adapter();
+#pragma once
+
+#include <memory>
+
+#include "base/result.h"
+#include "rnic/adapter.h"
+
+namespace gdr::local {
+
+class Host {
+ public:
+  // Errors: a wrong GDR_SOFT_DEVICES (EINVAL), no free slot (ENOSPC), no memory or descriptors.
+  static Result<Host*> instance();
+
+  rnic::Adapter& adapter();
+
+ private:
+  struct Parts;
+  explicit Host(std::unique_ptr<Parts> parts);
+  ~Host();
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace gdr::local

@@ -1,0 +1,66 @@
+// PeerMemoryClient: who owns an address, and how its bytes move. The calls are those of the kernel's
+// peer-memory interface; `ibv_reg_mr` and `ibv_reg_dmabuf_mr` ask each client in turn through
+// PinnedMemory (pinned_memory.h), which makes them in order and undoes them in reverse:
+//
+//   acquire -> get_pages -> dma_map -> (copies) -> dma_unmap -> put_pages -> release
+//
+// A client keeps what it knows of one registration in a Context of its own. Copies are asynchronous
+// and belong to the thread that calls start_copy: the RNIC's engine thread, never the application's,
+// so that its current context and stream capture stay untouched.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "base/result.h"
+
+namespace gdr::memory {
+
+struct DmaBuf {
+  int descriptor;  // the caller's; borrowed for the call
+  std::uint64_t offset;
+};
+
+class PeerMemoryClient {
+ public:
+  class Context {
+   public:
+    virtual ~Context() = default;
+  };
+  // Identifies a copy in progress; only its client can read it.
+  using Ticket = std::uint64_t;
+
+  virtual ~PeerMemoryClient() = default;
+  virtual const char* name() const = 0;
+
+  // A context if all of [address, address + length) is this client's; nothing if it is another's;
+  // an error if it is its own but cannot be registered (managed memory, say), with the reason.
+  virtual Result<std::unique_ptr<Context>> acquire(std::uint64_t address, std::uint64_t length) = 0;
+  // The same for a dma-buf; `iova` is a hint, since callers usually pass the memory's address.
+  virtual Result<std::unique_ptr<Context>> acquire_dmabuf(DmaBuf buffer, std::uint64_t length,
+                                                          std::uint64_t iova) = 0;
+  virtual void release(Context& context) = 0;
+
+  // Makes the pages present and remembers their identity. EFAULT when they do not exist or do not
+  // grant the access (`writable`: a key with any write right).
+  virtual Result<void> get_pages(Context& context, bool writable) = 0;
+  virtual void put_pages(Context& context) = 0;
+  virtual std::uint64_t get_page_size(const Context& context) const = 0;
+
+  // The address copies go by in this process: a CPU address if cpu_reachable(), else the client's.
+  virtual Result<std::uint64_t> dma_map(Context& context) = 0;
+  virtual void dma_unmap(Context& context) = 0;
+
+  // True when memcpy and process_vm_* reach the memory, so that start_copy is never needed.
+  virtual bool cpu_reachable() const = 0;
+  // False once the owner freed the memory under the registration: its keys must fail from then on.
+  virtual bool still_valid(const Context& context) = 0;
+
+  // Copies where at least one side is this client's memory and the other is that or host memory.
+  virtual Result<Ticket> start_copy(std::uint64_t to, std::uint64_t from, std::uint64_t length) = 0;
+  // True once it has finished; the ticket is spent then, and after an error.
+  virtual Result<bool> finished(Ticket ticket) = 0;
+};
+
+}  // namespace gdr::memory

@@ -1,0 +1,95 @@
+// Adapter: the software RNIC of this process: its devices, its segment and every object in it.
+//
+//   std::shared_ptr<CompletionQueue> cq = *adapter.create_completion_queue(64, [] {});
+//   std::shared_ptr<QueuePair> qp = *adapter.create_queue_pair(settings);
+//   std::uint32_t key = *adapter.register_memory(address, {iova, length, access, pd});
+//
+// One per process, made by local::Host, which also supplies the path and answers who is alive.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "rnic/completion_queue.h"
+#include "rnic/device_table.h"
+#include "rnic/flow.h"
+#include "rnic/queue_pair.h"
+#include "rnic/region_table.h"
+#include "rnic/segment.h"
+
+namespace gdr::rnic {
+
+class Adapter {
+ public:
+  static Result<std::unique_ptr<Adapter>> create(Token token,
+                                                 std::vector<DeviceConfiguration> devices,
+                                                 Path& path, Liveness& liveness);
+
+  std::span<const DeviceConfiguration> devices() const { return devices_; }
+  Segment& segment() { return *segment_; }
+  RegionTable& regions() { return regions_; }
+  Path& path() { return path_; }
+  Liveness& liveness() { return liveness_; }
+  Token token() const { return token_; }
+
+  // A number that names a protection domain within this process; never 0.
+  std::uint32_t allocate_protection_domain();
+
+  // `limit`: 1 .. kMaxCompletions; EINVAL outside. `on_event`: see CompletionQueue::create.
+  Result<std::shared_ptr<CompletionQueue>> create_completion_queue(std::uint32_t limit,
+                                                                   std::function<void()> on_event);
+  // `events` and `verbs_object` receive IBV_EVENT_CQ_ERR when the queue overruns.
+  void watch_overrun(CompletionQueue& queue, std::shared_ptr<EventQueue> events,
+                     void* verbs_object);
+  void destroy_completion_queue(CompletionQueue& queue);
+
+  Result<std::shared_ptr<QueuePair>> create_queue_pair(const QueuePairSettings& settings);
+  void destroy_queue_pair(QueuePair& queue_pair);
+
+  // Registration. errno as ibv_reg_mr gives: EFAULT no such memory, EINVAL rights or length,
+  // ENOMEM no key, EBADF/EOPNOTSUPP for descriptors.
+  Result<std::uint32_t> register_memory(std::uint64_t address, const RegionAttributes& attributes);
+  Result<std::uint32_t> register_dmabuf(memory::DmaBuf buffer, const RegionAttributes& attributes);
+  // After this returns nobody, in any process, reads or writes through the key.
+  Result<void> deregister(std::uint32_t key);
+
+  // Flow rules of a raw packet queue pair; the handle removes it.
+  Result<std::uint32_t> create_flow(QueuePair& queue_pair, const ibv_flow_attr& attributes);
+  void destroy_flow(std::uint32_t handle) { flows_.remove(handle); }
+
+  // Service thread: delivers due completion events, overrun events, flushes failed queue pairs.
+  void serve();
+
+ private:
+  struct WatchedQueue {
+    std::shared_ptr<CompletionQueue> queue;
+    std::shared_ptr<EventQueue> events;
+    void* verbs_object = nullptr;
+    bool overrun_told = false;
+  };
+
+  Adapter(Token token, std::vector<DeviceConfiguration> devices, std::unique_ptr<Segment> segment,
+          Path& path, Liveness& liveness);
+  std::vector<std::shared_ptr<QueuePair>> queue_pairs_now();
+
+  const Token token_;
+  const std::vector<DeviceConfiguration> devices_;
+  const std::unique_ptr<Segment> segment_;
+  Path& path_;
+  Liveness& liveness_;
+  RegionTable regions_;
+  FlowTable flows_;
+
+  std::mutex mutex_;  // the tables below: cold
+  std::vector<std::shared_ptr<QueuePair>> queue_pairs_;
+  std::vector<WatchedQueue> completion_queues_;
+  std::uint32_t next_queue_pair_ = 2;  // 0 and 1 are the specification's special queue pairs
+  std::uint32_t next_domain_ = 1;
+};
+
+constexpr std::uint32_t kMaxCompletions = 1u << 20;
+
+}  // namespace gdr::rnic

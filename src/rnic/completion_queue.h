@@ -1,0 +1,70 @@
+// CompletionQueue: completions of this process's queue pairs, pushed by its own threads and by
+// initiators in other processes, polled by the application.
+//
+// The ring lies in the owner's segment. Many producers take turns under the shared producer lock;
+// an entry counts once the tail has moved past it, so one that died half-way left nothing. Hot.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+
+#include "base/spin_lock.h"
+#include "rnic/segment.h"
+#include "rnic/shared_lock.h"
+
+namespace gdr::rnic {
+
+enum class Push {
+  kPushed,
+  kEventDue,  // pushed, and the queue was armed for it: its owner must be told
+  kOverrun,   // full: nothing was stored; the queue is in error
+};
+
+// Pushes onto a completion queue in any process's segment, as its owner or as an initiator.
+Push push_completion(Segment& segment, std::uint32_t queue, const SharedCompletion& completion,
+                     bool solicited, Token self, Liveness& liveness);
+
+class CompletionQueue {
+ public:
+  // `on_event` is called by whoever pushes in this process, or by its service thread for a push
+  // from another; the verbs layer turns it into a readable completion channel.
+  static Result<std::unique_ptr<CompletionQueue>> create(Segment& segment, std::uint32_t index,
+                                                         std::uint32_t limit, Token self,
+                                                         Liveness& liveness,
+                                                         std::function<void()> on_event);
+  ~CompletionQueue();
+
+  std::uint32_t index() const { return index_; }
+  std::uint32_t limit() const { return limit_; }
+
+  // Takes up to completions.size() entries; -EOVERFLOW-like negative errno after an overrun.
+  int poll(std::span<SharedCompletion> completions);
+  // Arms it for one event. Completions already there do not count (verbs' rule: poll again after).
+  void request_notification(bool solicited_only);
+  void push(const SharedCompletion& completion, bool solicited);
+  // Removes what belongs to a queue pair that was reset or destroyed.
+  void purge(std::uint32_t qp_number);
+
+  bool overrun() const { return shared_.overrun.load(std::memory_order_acquire) != 0; }
+  // Called by the service thread: delivers a due event. True if there was one.
+  bool deliver_event();
+
+ private:
+  CompletionQueue(Segment& segment, std::uint32_t index, std::uint32_t limit,
+                  std::uint32_t capacity, std::uint64_t ring, Token self, Liveness& liveness,
+                  std::function<void()> on_event);
+
+  Segment& segment_;
+  SharedCompletionQueue& shared_;
+  const std::uint32_t index_, limit_, capacity_;
+  const std::uint64_t ring_;  // own copies: what the shared ones say is not trusted
+  SharedCompletion* const entries_;
+  const Token self_;
+  Liveness& liveness_;
+  const std::function<void()> on_event_;
+  SpinLock consumer_;
+  std::uint32_t head_ = 0;  // under consumer_; the shared head follows it
+};
+
+}  // namespace gdr::rnic

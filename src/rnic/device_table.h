@@ -1,0 +1,37 @@
+// The devices of the software RNIC: `soft0` and `soft1`, or what GDR_SOFT_DEVICES says.
+//
+//   GDR_SOFT_DEVICES=mlx5_0,mlx5_3                       names; the rest by default
+//   GDR_SOFT_DEVICES='soft0/mac=02:00:00:00:00:01/ip=10.0.0.1/speed=200,soft1'
+//
+// Every device is one port of one Ethernet segment: two devices are a cable, more are a switch.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace gdr::rnic {
+
+struct DeviceConfiguration {
+  std::string name;                   // as in /sys/class/infiniband: letters, digits, '_', '-', '.'
+  std::array<std::uint8_t, 6> mac{};  // unicast
+  std::array<std::uint8_t, 4> ipv4{};
+  std::uint32_t gigabits = 100;  // nominal: 10, 25, 40, 50, 100, 200 or 400
+
+  // RoCEv2: the IPv4-mapped IPv6 address.
+  std::array<std::uint8_t, 16> gid() const;
+  // EUI-64 of the MAC, in network order as an integer holds it: ibv_get_device_guid's convention.
+  std::uint64_t guid() const;
+};
+
+// EINVAL with one line that names the part at fault and what is allowed.
+Result<std::vector<DeviceConfiguration>> parse_devices(std::string_view text);
+
+// Of GDR_SOFT_DEVICES, or the two default devices.
+Result<std::vector<DeviceConfiguration>> devices_from_environment();
+
+}  // namespace gdr::rnic

@@ -1,0 +1,46 @@
+// Flow rules of raw packet queue pairs: which frames that reach a device go to which queue pair.
+//
+//   Result<FlowMatch> match = flow_match(*ibv_flow_attr);
+//   bool mine = matches(*match, device.mac, frame);
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include <cstdint>
+#include <span>
+
+#include "base/result.h"
+#include "rnic/segment.h"
+
+namespace gdr::rnic {
+
+// Turns a verbs flow attribute with its specs (Ethernet, IPv4, TCP, UDP; normal, all-default,
+// multicast-default and sniffer rules) into a match. EINVAL for a malformed one, EOPNOTSUPP for
+// specs and actions that are not served.
+Result<FlowMatch> flow_match(const ibv_flow_attr& attributes);
+
+// Whether the device's port takes the frame (its MAC, multicast, or a rule for everything) and the
+// rule matches it. Any bytes may be passed; short ones do not match.
+bool matches(const FlowMatch& match, std::span<const std::uint8_t, 6> device_mac,
+             std::span<const std::uint8_t> frame);
+
+// IPv4 and UDP/TCP checksums of a received frame, as the offload flag of a completion reports them:
+// IBV_WC_IP_CSUM_OK when every one that is present is right.
+bool checksums_right(std::span<const std::uint8_t> frame);
+// Fills them in: IBV_SEND_IP_CSUM.
+void fill_checksums(std::span<std::uint8_t> frame);
+
+class FlowTable {
+ public:
+  explicit FlowTable(Segment& segment) : segment_(segment) {}
+  // The rule's index. ENOMEM when the table is full.
+  Result<std::uint32_t> add(const FlowMatch& match, std::uint32_t device, std::uint32_t queue_pair,
+                            std::uint32_t priority);
+  void remove(std::uint32_t index);
+
+ private:
+  Segment& segment_;
+  SpinLock mutex_;
+};
+
+}  // namespace gdr::rnic

@@ -1,0 +1,32 @@
+// Path: what carries out the work requests of queue pairs. src/local is one (processes of one host);
+// packets between hosts will be another. One page, on purpose.
+#pragma once
+
+#include <cstdint>
+
+#include "rnic/shared.h"
+
+namespace gdr::rnic {
+
+class QueuePair;
+
+class Path {
+ public:
+  virtual ~Path() = default;
+
+  // Work requests were appended to the queue pair's send ring; its send lock is held by the caller.
+  // Carries out what can be carried out now, from the front, and sees to the rest later. Hot.
+  virtual void send(QueuePair& queue_pair) = 0;
+
+  // The queue pair is about to enter ready-to-receive: learn where its destination is. 0 or errno.
+  virtual int connect(QueuePair& queue_pair) = 0;
+
+  // Gives up what is in progress for the queue pair's front request, if anything; called with its
+  // send lock held, before the ring is flushed. Returns when no byte moves any more.
+  virtual void cancel(QueuePair& queue_pair) = 0;
+
+  // A receive was posted while `waiter` was waiting for one.
+  virtual void receive_posted(Token waiter) = 0;
+};
+
+}  // namespace gdr::rnic

@@ -1,0 +1,124 @@
+// QueuePair: states, work requests and what becomes of them, whichever path carries them.
+//
+// Locks, in the order they may be taken: send_lock (this process: the send ring and its execution)
+// before receive_lock (this process: posting receives) before a SharedLock. Nobody waits for the
+// responder lock of one queue pair while holding that of another.
+//
+// Threads: post_* by the application (hot); Path::send by the application or the path's engine
+// thread, under send_lock; flush_* by the path's service thread.
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include <cstdint>
+#include <memory>
+
+#include "base/clock.h"
+#include "base/spin_lock.h"
+#include "rnic/completion_queue.h"
+#include "rnic/events.h"
+#include "rnic/path.h"
+#include "rnic/region_table.h"
+#include "rnic/work_request.h"
+
+namespace gdr::rnic {
+
+class Adapter;
+
+struct QueuePairSettings {
+  ibv_qp_type type = IBV_QPT_RC;  // RC, UC, UD or RAW_PACKET
+  std::uint32_t device = 0;       // index into the adapter's devices
+  std::uint32_t protection_domain = 0;
+  std::shared_ptr<CompletionQueue> send_completion_queue;
+  std::shared_ptr<CompletionQueue> receive_completion_queue;
+  std::shared_ptr<EventQueue> events;
+  void* verbs_object = nullptr;  // named by asynchronous events
+  ibv_qp_cap capabilities{};     // asked for; query() reports what was granted (rounded up)
+  bool signal_all = false;
+};
+
+// Limits that ibv_query_device reports.
+constexpr std::uint32_t kMaxSendRequests = 32768;
+constexpr std::uint32_t kMaxReceiveRequests = 32768;
+constexpr std::uint32_t kMaxSegments = 32;
+constexpr std::uint32_t kMaxInline = 1024;
+constexpr std::uint32_t kMaxReadAtomic = 128;
+constexpr std::uint32_t kMaxMessage = 1u << 31;
+constexpr std::uint32_t kDatagramBytes = 4096;  // of a UD payload: the path MTU
+constexpr std::uint32_t kFrameBytes = 9216;     // of a raw frame: a jumbo frame
+constexpr std::uint32_t kGrhBytes = 40;
+
+// What a path keeps of a queue pair.
+class PathState {
+ public:
+  virtual ~PathState() = default;
+};
+
+class QueuePair {
+ public:
+  // Use Adapter::create_queue_pair.
+  QueuePair(Adapter& adapter, std::uint32_t index, const QueuePairSettings& settings);
+  ~QueuePair();
+  Result<void> allocate();
+
+  std::uint32_t index() const { return index_; }
+  std::uint32_t number() const { return number_; }
+  const QueuePairSettings& settings() const { return settings_; }
+  ibv_qp_type type() const { return settings_.type; }
+
+  // --- Commands (verbs layer). 0 or an errno value.
+  int modify(const ibv_qp_attr& attributes, int mask);
+  void query(ibv_qp_attr* attributes, ibv_qp_init_attr* init) const;
+  int post_send(const ibv_send_wr* list, const ibv_send_wr** bad);
+  int post_receive(const ibv_recv_wr* list, const ibv_recv_wr** bad);
+  // Stops everything and forgets its completions; nobody touches its memory after this returns.
+  void destroy();
+
+  // --- For paths, under send_lock().
+  SpinLock& send_lock() { return send_lock_; }
+  SendRing& send_ring() { return ring_; }
+  ibv_qp_state state() const {
+    return static_cast<ibv_qp_state>(shared_.state.load(std::memory_order_acquire));
+  }
+  const ibv_qp_attr& attributes() const { return attributes_; }
+  SharedQueuePair& shared() { return shared_; }
+  // Completes the front request and takes it off the ring. Any status but success moves the queue
+  // pair to error (RC) or send-queue-error (others) and flushes what is behind it.
+  void complete_front(ibv_wc_status status, std::uint32_t bytes);
+  std::unique_ptr<PathState> path_state;
+
+  // --- For the service thread.
+  // Flushes both queues if an initiator reported an error of this queue pair, or after it moved to
+  // error by itself; raises IBV_EVENT_QP_ACCESS_ERR or _REQ_ERR for the first.
+  void serve();
+
+ private:
+  int check_send(const ibv_send_wr& request) const;
+  void store_send(const ibv_send_wr& request, SendRequest& slot) const;
+  void store_receive(const ibv_recv_wr& request, std::uint32_t position);
+  void set_state(ibv_qp_state state);
+  int apply(const ibv_qp_attr& attributes, int mask);
+  void reset();
+  void enter_error(ibv_qp_state error_state);
+  void flush_sends();
+  void flush_receives();
+  void push_flushed(CompletionQueue& queue, std::uint64_t wr_id, std::uint32_t opcode);
+
+  Adapter& adapter_;
+  const std::uint32_t index_, number_;
+  QueuePairSettings settings_;
+  SharedQueuePair& shared_;
+  ibv_qp_attr attributes_{};
+
+  SpinLock send_lock_;
+  SendRing ring_;
+
+  SpinLock receive_lock_;
+  std::uint32_t receive_tail_ = 0;
+  std::uint32_t receive_capacity_ = 0, receive_stride_ = 0;
+  std::uint64_t receive_ring_ = 0;
+  std::byte* receives_ = nullptr;
+  bool destroyed_ = false;  // under send_lock_
+};
+
+}  // namespace gdr::rnic

@@ -1,0 +1,74 @@
+// RegionTable: the memory regions of this process by key, privately for its own work requests and
+// in the shared segment for initiators in other processes.
+//
+//   Result<Registration> mr = table.add(std::move(memory), {.iova = va, .length = n, ...});
+//   Access access = table.find(sge.lkey, sge.addr, sge.length, pd, IBV_ACCESS_LOCAL_WRITE);
+//
+// lkey and rkey are one number: 16 bits of index, 16 bits unpredictable. Never 0.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <shared_mutex>
+#include <vector>
+
+#include "memory/pinned_memory.h"
+#include "rnic/segment.h"
+
+namespace gdr::rnic {
+
+struct RegionAttributes {
+  std::uint64_t iova;
+  std::uint64_t length;
+  std::uint32_t access;  // ibv_access_flags
+  std::uint32_t protection_domain;
+};
+
+// Where checked bytes lie. `memory` is kept alive by the caller's quiescence mark (see
+// SharedQueuePair::responder and QueuePair's send lock), which removal waits for.
+struct Place {
+  std::uint64_t address = 0;               // as PinnedMemory::address counts
+  memory::PinnedMemory* memory = nullptr;  // null: plain host bytes without a region (inline data)
+  bool cpu_reachable() const { return memory == nullptr || memory->cpu_reachable(); }
+};
+
+enum class RegionError { kNone, kUnknownKey, kWrongDomain, kOutOfRange, kNoRight, kFreed };
+
+class RegionTable {
+ public:
+  explicit RegionTable(Segment& segment);
+  ~RegionTable();
+
+  // The new key. ENOMEM when all are taken; EINVAL when iova + length wraps.
+  Result<std::uint32_t> add(std::unique_ptr<memory::PinnedMemory> memory,
+                            const RegionAttributes& attributes);
+
+  // Makes the key unusable for whatever starts after this returns; `take` then hands out the memory
+  // once the caller has waited for what had started before. EINVAL for a key never issued.
+  Result<void> invalidate(std::uint32_t key);
+  std::unique_ptr<memory::PinnedMemory> take(std::uint32_t key);
+
+  // Checks a range of this process's own memory against key, domain and rights (any of
+  // ibv_access_flags; 0 asks for read by the owner). Hot.
+  RegionError find(std::uint32_t key, std::uint64_t address, std::uint64_t length,
+                   std::uint32_t protection_domain, std::uint32_t rights, Place* place);
+
+ private:
+  struct Entry;
+  Segment& segment_;
+  std::unique_ptr<Entry[]> entries_;
+  SpinLock mutex_;  // add, invalidate and take: cold
+  std::vector<std::uint32_t> free_;
+  std::uint32_t next_ = 0;
+};
+
+// The same check on another process's table; the copy it returns is what the caller uses.
+struct RemoteRange {
+  std::uint64_t address = 0;  // in the owner's address space
+  Reach reach = Reach::kHost;
+};
+RegionError find_remote(Segment& segment, std::uint32_t key, std::uint64_t address,
+                        std::uint64_t length, std::uint32_t protection_domain,
+                        std::uint32_t rights, RemoteRange* range);
+
+}  // namespace gdr::rnic

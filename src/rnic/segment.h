@@ -1,0 +1,60 @@
+// Segment: one process's shared device state in a sealed memfd, mapped.
+//
+//   Result<Segment> mine = Segment::create(token, devices);
+//   std::uint64_t ring = *mine->allocate(4096);        // owner only
+//   Result<Segment> theirs = Segment::map(std::move(memfd));
+//   SharedQueuePair& qp = theirs->queue_pair(index);   // index is checked by the caller's mask
+//
+// The descriptor is sealed against shrinking and growing, so nothing can be truncated under a
+// reader, and lives in no file system, so nothing is left behind. A peer's mapping is checked for
+// size, seals and layout before it is used.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <span>
+
+#include "base/result.h"
+#include "base/unique_fd.h"
+#include "rnic/device_table.h"
+#include "rnic/shared.h"
+
+namespace gdr::rnic {
+
+class Segment {
+ public:
+  static Result<std::unique_ptr<Segment>> create(Token token,
+                                                 std::span<const DeviceConfiguration> devices);
+  static Result<std::unique_ptr<Segment>> map(UniqueFd descriptor);
+  ~Segment();
+  Segment(const Segment&) = delete;
+  Segment& operator=(const Segment&) = delete;
+
+  int descriptor() const { return descriptor_.get(); }
+
+  SegmentHeader& header() { return *reinterpret_cast<SegmentHeader*>(base_); }
+  // Each masks the index to its table.
+  SharedQueuePair& queue_pair(std::uint32_t index);
+  SharedCompletionQueue& completion_queue(std::uint32_t index);
+  SharedRegion& region(std::uint32_t index);
+  SharedFlow& flow(std::uint32_t index);
+  ServiceRequest& service_request(std::uint32_t index);
+
+  // The bytes [offset, offset + length) of the arena, or nullptr when they leave it.
+  void* arena(std::uint64_t offset, std::uint64_t length);
+
+  // Owner only; whole pages, zeroed. ENOMEM when the arena is full.
+  Result<std::uint64_t> allocate(std::uint64_t bytes);
+  void free(std::uint64_t offset);
+
+ private:
+  Segment(UniqueFd descriptor, std::byte* base) : descriptor_(std::move(descriptor)), base_(base) {}
+
+  UniqueFd descriptor_;
+  std::byte* base_;
+
+  std::mutex allocation_mutex_;
+  std::map<std::uint64_t, std::uint64_t> used_;  // offset -> bytes
+};
+
+}  // namespace gdr::rnic

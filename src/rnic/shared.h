@@ -1,0 +1,212 @@
+// What the processes of one host share of a software RNIC: plain structs in one sealed memory
+// segment per process (see segment.h). The owner creates the objects; initiators in other processes
+// read them, take receive requests and push completions.
+//
+// Trust: every process of the same user may write here. So a reader copies a field once, checks it,
+// and uses the copy; the owner keeps its own private copy of whatever it would crash on.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace gdr::rnic {
+
+// Who holds a lock: the process's slot (see slots.h) and a random incarnation, so that a new process
+// in a dead one's slot is not mistaken for it. Never 0.
+using Token = std::uint32_t;
+
+constexpr std::uint32_t kSlotBits = 10;
+constexpr std::uint32_t kSlots = 1u << kSlotBits;  // slot 0 is never used
+constexpr std::uint32_t kQueuePairBits = 24 - kSlotBits;
+constexpr std::uint32_t kQueuePairs = 1u << kQueuePairBits;  // of one process
+constexpr std::uint32_t kCompletionQueues = 1u << 14;
+constexpr std::uint32_t kRegionBits = 16;
+constexpr std::uint32_t kRegions = 1u << kRegionBits;
+constexpr std::uint32_t kFlows = 1024;
+constexpr std::uint32_t kServiceRequests = 64;
+constexpr std::uint32_t kDevices = 16;
+constexpr std::uint64_t kArenaBytes = std::uint64_t{1} << 30;  // sparse: only touched pages exist
+
+constexpr Token make_token(std::uint32_t slot, std::uint32_t incarnation) {
+  return slot << (32 - kSlotBits) | (incarnation & ((1u << (32 - kSlotBits)) - 1));
+}
+constexpr std::uint32_t slot_of(Token token) { return token >> (32 - kSlotBits); }
+
+// A queue pair number carries its process, so that no table has to be asked for the owner.
+constexpr std::uint32_t make_qp_number(std::uint32_t slot, std::uint32_t index) {
+  return slot << kQueuePairBits | index;
+}
+constexpr std::uint32_t slot_of_qp(std::uint32_t number) {
+  return (number >> kQueuePairBits) & (kSlots - 1);
+}
+constexpr std::uint32_t index_of_qp(std::uint32_t number) { return number & (kQueuePairs - 1); }
+
+// A lock between processes that a waiter can take over from a dead holder: the holder's token in
+// the upper half, in the lower half a count of acquisitions, so that a waiter who only wants the
+// present holder gone is not starved by the same process taking it again. See shared_lock.h.
+struct SharedLock {
+  std::atomic<std::uint64_t> word;
+};
+
+struct alignas(64) SharedQueuePair {
+  // Held by whoever executes a work request against this queue pair, until its last byte and its
+  // completion are in place: also the mark of what is in flight, on which destroy, modify to error
+  // and deregistration wait.
+  SharedLock responder;
+  std::atomic<std::uint32_t> generation;  // 0: no queue pair here
+  std::atomic<std::uint32_t> state;       // ibv_qp_state
+  std::uint32_t type;                     // ibv_qp_type
+  std::uint32_t device;                   // index into SegmentHeader::devices
+  std::uint32_t protection_domain;
+  std::uint32_t receive_completion_queue;
+  std::atomic<std::uint32_t> destination;  // the connected queue pair's number
+  std::atomic<std::uint32_t> qkey;
+  std::atomic<std::uint32_t> access;  // ibv_access_flags granted to the remote side
+  std::atomic<std::uint32_t> minimum_rnr_timer;
+  std::atomic<std::uint32_t> remote_error;  // set by an initiator: the owner must flush
+  std::uint32_t receive_stride;             // bytes of one SharedReceive with its segments
+  std::uint32_t receive_capacity;           // a power of two, or 0
+  std::uint32_t receive_segments;           // segments a request may have
+  std::uint64_t receive_ring;               // offset in the segment
+
+  alignas(64) std::atomic<std::uint32_t> receive_tail;  // advanced by the owner
+  std::atomic<Token> receive_waiter;  // a process to wake when a receive is posted, or 0
+  alignas(64) std::atomic<std::uint32_t> receive_head;  // advanced under `responder`
+};
+static_assert(sizeof(SharedQueuePair) == 256);
+
+struct SharedSegmentEntry {
+  std::uint64_t address;
+  std::uint32_t length;
+  std::uint32_t key;
+};
+
+struct SharedReceive {
+  std::uint64_t wr_id;
+  std::uint32_t segments;
+  std::uint32_t reserved;
+  SharedSegmentEntry segment[];
+};
+
+struct SharedCompletion {
+  std::uint64_t wr_id;
+  std::uint32_t status;  // ibv_wc_status
+  std::uint32_t opcode;  // ibv_wc_opcode
+  std::uint32_t vendor_error;
+  std::uint32_t bytes;
+  std::uint32_t immediate;  // network order, as in ibv_wc
+  std::uint32_t qp_number;
+  std::uint32_t source_qp;
+  std::uint32_t flags;  // ibv_wc_flags
+  std::uint32_t service_level;
+  std::uint32_t reserved[5];
+};
+static_assert(sizeof(SharedCompletion) == 64);
+
+struct alignas(64) SharedCompletionQueue {
+  SharedLock producer;
+  std::atomic<std::uint32_t> generation;  // 0: no completion queue here
+  std::atomic<std::uint32_t> armed;       // 0 no, 1 solicited only, 2 any
+  std::atomic<std::uint32_t> event;       // a completion event is due; the owner's service clears it
+  std::atomic<std::uint32_t> overrun;
+  std::uint32_t capacity;  // a power of two
+  std::uint32_t limit;     // completions it may hold
+  std::uint64_t ring;      // offset in the segment
+  alignas(64) std::atomic<std::uint32_t> tail;
+  alignas(64) std::atomic<std::uint32_t> head;  // advanced by the owner
+};
+static_assert(sizeof(SharedCompletionQueue) == 192);
+
+enum class Reach : std::uint32_t {
+  kHost = 1,    // ordinary memory of the owner: process_vm_* reaches it
+  kServed = 2,  // only the owner can copy it (GPU memory): ask its service thread
+};
+
+struct alignas(64) SharedRegion {
+  std::atomic<std::uint32_t> key;  // 0: no region here
+  std::uint32_t protection_domain;
+  std::uint32_t access;
+  Reach reach;
+  std::uint64_t iova;  // what keys' users call its first byte
+  std::uint64_t length;
+  std::uint64_t address;  // in the owner's address space
+};
+static_assert(sizeof(SharedRegion) == 64);
+
+// What a flow rule compares: a packet's bytes under a mask, by header. See flow.h.
+struct FlowMatch {
+  std::uint8_t destination_mac[6], destination_mac_mask[6];
+  std::uint8_t source_mac[6], source_mac_mask[6];
+  std::uint16_t ether_type, ether_type_mask;  // network order, like all below
+  std::uint16_t vlan_tag, vlan_tag_mask;
+  std::uint32_t source_ip, source_ip_mask;
+  std::uint32_t destination_ip, destination_ip_mask;
+  std::uint16_t source_port, source_port_mask;
+  std::uint16_t destination_port, destination_port_mask;
+  std::uint8_t protocol, protocol_mask;  // of IPv4: 17 with UDP specs, 6 with TCP
+  std::uint8_t needs_ipv4;
+  std::uint8_t everything;  // all-default or sniffer rules: no MAC filter either
+};
+
+struct alignas(64) SharedFlow {
+  std::atomic<std::uint32_t> generation;  // 0: no rule here
+  std::uint32_t device;
+  std::uint32_t queue_pair;  // index
+  std::uint32_t priority;    // lower matches first
+  FlowMatch match;
+};
+
+// A copy that only the owner of a region can do, asked for by an initiator: bytes go through
+// `staging`, which lies in the initiator's own segment. See local/service.h.
+struct alignas(64) ServiceRequest {
+  std::atomic<std::uint32_t> state;  // 0 free, 1 being written, 2 asked, 3 taken, 4 answered
+  Token initiator;
+  std::uint32_t key;
+  std::uint32_t protection_domain;
+  std::uint32_t write;  // 1: staging -> region, 0: region -> staging
+  std::uint32_t result;  // an errno value, once answered
+  std::uint64_t address;  // as the key's users call it
+  std::uint64_t length;
+  std::uint64_t staging;  // offset in the initiator's segment
+};
+
+struct SharedDevice {
+  char name[64];
+  std::uint8_t mac[6];
+  std::uint8_t reserved[2];
+  std::uint8_t gid[16];
+};
+
+struct SegmentHeader {
+  std::uint64_t magic;
+  std::uint32_t layout;  // changes with any change of this file
+  Token token;
+  std::uint32_t device_count;
+  std::atomic<std::uint32_t> flow_end;  // rules live below this index
+  SharedDevice devices[kDevices];
+  alignas(64) SharedLock atomics;  // every path's atomics on this process's memory
+  alignas(64) std::atomic<std::uint32_t> worker_wake;  // futex, counts wake-ups
+  std::atomic<std::uint32_t> worker_sleeps;
+  alignas(64) std::atomic<std::uint32_t> service_rung;  // a doorbell write is under way or unread
+};
+
+constexpr std::uint64_t kSegmentMagic = 0x30'74'69'6b'72'64'67'00;
+constexpr std::uint32_t kSegmentLayout = 1;
+
+// Where each table starts, each on a page of its own.
+constexpr std::uint64_t page_up(std::uint64_t bytes) { return (bytes + 4095) & ~std::uint64_t{4095}; }
+constexpr std::uint64_t kQueuePairsAt = page_up(sizeof(SegmentHeader));
+constexpr std::uint64_t kCompletionQueuesAt =
+    kQueuePairsAt + page_up(sizeof(SharedQueuePair) * kQueuePairs);
+constexpr std::uint64_t kRegionsAt =
+    kCompletionQueuesAt + page_up(sizeof(SharedCompletionQueue) * kCompletionQueues);
+constexpr std::uint64_t kFlowsAt = kRegionsAt + page_up(sizeof(SharedRegion) * kRegions);
+constexpr std::uint64_t kServiceRequestsAt = kFlowsAt + page_up(sizeof(SharedFlow) * kFlows);
+constexpr std::uint64_t kArenaAt =
+    kServiceRequestsAt + page_up(sizeof(ServiceRequest) * kServiceRequests);
+constexpr std::uint64_t kSegmentBytes = kArenaAt + kArenaBytes;
+
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
+
+}  // namespace gdr::rnic

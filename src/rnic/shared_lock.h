@@ -1,0 +1,45 @@
+// Taking and waiting for a SharedLock: a lock between processes that outlives its holder's death.
+//
+//   LockGuard guard(lock, my_token, liveness);   // spins, yields, takes over from the dead
+//
+// Hold times are a copy's: a few hundred nanoseconds to milliseconds; a GPU copy may hold one across
+// calls of its engine, so ownership is the process's, not the thread's.
+#pragma once
+
+#include "rnic/shared.h"
+
+namespace gdr::rnic {
+
+// Answers whether the process behind a token still lives. Cold: asked after a millisecond's wait.
+class Liveness {
+ public:
+  virtual ~Liveness() = default;
+  virtual bool alive(Token token) = 0;
+};
+
+// Takes the lock if it is free, or if its holder is dead.
+bool try_lock(SharedLock& lock, Token self, Liveness& liveness);
+
+// Waits at most `spins` rounds of a few nanoseconds each; false when the holder kept it.
+bool try_lock_for(SharedLock& lock, Token self, Liveness& liveness, int spins);
+
+void lock(SharedLock& lock, Token self, Liveness& liveness);
+void unlock(SharedLock& lock);
+
+// Returns when whoever holds the lock now has let go of it or is dead. Does not take it.
+void wait_for_present_holder(SharedLock& lock, Liveness& liveness);
+
+class LockGuard {
+ public:
+  LockGuard(SharedLock& shared_lock, Token self, Liveness& liveness) : lock_(shared_lock) {
+    lock(lock_, self, liveness);
+  }
+  ~LockGuard() { unlock(lock_); }
+  LockGuard(const LockGuard&) = delete;
+  LockGuard& operator=(const LockGuard&) = delete;
+
+ private:
+  SharedLock& lock_;
+};
+
+}  // namespace gdr::rnic
