@@ -18,7 +18,8 @@ endif()
 
 # -Wrestrict misfires on std::string in GCC 12 (GCC bug 105651).
 add_compile_options(-Wall -Wextra -Werror -Wshadow -Wundef
-                    "$<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict;-Woverloaded-virtual;-Wnon-virtual-dtor>")
+                    "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-restrict>"
+                    "$<$<COMPILE_LANGUAGE:CXX>:-Woverloaded-virtual;-Wnon-virtual-dtor>")
 if(GDR_SANITIZE)
   add_compile_options(-fsanitize=${GDR_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${GDR_SANITIZE})

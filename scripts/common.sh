@@ -1,0 +1,127 @@
+# Functions that ./gdr and ./test share; POSIX sh. The caller sets `root` (the repository) and `me`
+# (the name in front of its messages). Everything here ends with exit status 2 when it fails: the
+# program itself has not run yet, and 1 would read as its verdict.
+
+# Others must be able to run what root has built.
+umask 022
+
+say() { printf '%s: %s\n' "$me" "$*" >&2; }
+die() { say "$@"; exit 2; }
+
+# names COLUMN GROUP...: that column of packages.txt, for the groups asked for.
+names() {
+  column=$1
+  shift
+  awk -v column="$column" -v groups=" $* " \
+    '!/^#/ && NF && index(groups, " " $1 " ") { print $column }' "$root/scripts/packages.txt"
+}
+
+missing_debian_packages() {
+  for package in $(names 2 "$@"); do
+    status=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null) || status=
+    [ "$status" = installed ] || printf '%s ' "$package"
+  done
+}
+
+missing_elsewhere() {
+  awk -v groups=" $* " '!/^#/ && NF && index(groups, " " $1 " ") { print $3, $4 }' \
+    "$root/scripts/packages.txt" | while read -r package probe; do
+    case $probe in
+      pc:*) pkg-config --exists "${probe#pc:}" 2>/dev/null ;;
+      *) command -v "$probe" >/dev/null 2>&1 ;;
+    esac || printf '%s ' "$package"
+  done
+}
+
+# need GROUP...: installs what is missing, or says exactly what to install.
+need() {
+  if ! command -v dpkg-query >/dev/null 2>&1 || ! command -v apt-get >/dev/null 2>&1; then
+    missing=$(missing_elsewhere "$@")
+    [ -z "$missing" ] && return
+    say "missing: $missing"
+    say "this is no Debian or Ubuntu, so nothing was installed. Fedora and RHEL: dnf install $missing"
+    die "elsewhere: the packages that provide the same; then run the command again"
+  fi
+  missing=$(missing_debian_packages "$@")
+  [ -z "$missing" ] && return
+  install="apt-get install -y --no-install-recommends $missing"
+  if [ "$(id -u)" -eq 0 ]; then
+    as_root=
+  elif command -v sudo >/dev/null 2>&1 && { sudo -n true 2>/dev/null || [ -t 0 ]; }; then
+    as_root=sudo
+  else
+    die "missing packages, and no right to install them. As root: ${install% }"
+  fi
+  say "installing: ${missing% }"
+  export_apt="env DEBIAN_FRONTEND=noninteractive"
+  # A fresh machine has no package lists; an update that fails need not matter if it has them.
+  # shellcheck disable=SC2086  # the words are meant to be split
+  $as_root $export_apt apt-get -q -o DPkg::Lock::Timeout=300 update >/dev/null ||
+    say "apt-get update failed; trying with the package lists that are there"
+  # shellcheck disable=SC2086
+  $as_root $export_apt apt-get -q -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 \
+    install -y --no-install-recommends $missing >&2 ||
+    die "could not install the packages. As root: ${install% }"
+}
+
+# show_progress: copies the build's output to the log; of it, a terminal sees one moving line and a
+# pipe a line each quarter.
+show_progress() {
+  shown=-1
+  while IFS= read -r line; do
+    printf '%s\n' "$line"
+    counter=${line%%]*}
+    case $line in
+      \[[0-9]*/[0-9]*\]*) ;;
+      *) continue ;;
+    esac
+    done_steps=${counter#[}
+    all_steps=${done_steps#*/}
+    done_steps=${done_steps%/*}
+    case $done_steps$all_steps in *[!0-9]*) continue ;; esac
+    [ "$all_steps" -gt 4 ] || continue
+    if [ -t 2 ]; then
+      printf '\r%s: building %s/%s ' "$me" "$done_steps" "$all_steps" >&2
+    elif [ $((4 * done_steps / all_steps)) -ne "$shown" ]; then
+      shown=$((4 * done_steps / all_steps))
+      say "building $done_steps/$all_steps"
+    fi
+  done
+  [ ! -t 2 ] || printf '\r\033[K' >&2
+}
+
+# logged LOG COMMAND...: appends to the log; on failure shows the end of it.
+logged() {
+  log=$1
+  shift
+  status_file=$log.status
+  { "$@" 2>&1; echo $? >"$status_file"; } | show_progress >>"$log"
+  status=$(cat "$status_file")
+  rm -f "$status_file"
+  [ "$status" -eq 0 ] && return
+  tail -n 40 "$log" >&2
+  die "failed: $* (the whole log: $log)"
+}
+
+# build PRESET FOLDER: configures on the first call, then builds. Two at once take turns.
+build() {
+  preset=$1
+  folder=$2
+  mkdir -p "$folder" 2>/dev/null && [ -w "$folder" ] ||
+    die "cannot write to $folder; run this once as the owner of the checkout, or set GDR_BUILD_DIR"
+  exec 9>"$folder/.lock"
+  if ! flock -n 9; then
+    say "waiting for another build in $folder"
+    flock 9
+  fi
+  log=$folder/build.log
+  : >"$log"
+  cd "$root"
+  if [ ! -f "$folder/build.ninja" ]; then
+    say "configuring $folder"
+    logged "$log" cmake --preset "$preset" -G Ninja -B "$folder"
+  fi
+  logged "$log" cmake --build "$folder"
+  cd "$OLDPWD"
+  exec 9>&-
+}
