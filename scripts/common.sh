@@ -95,7 +95,7 @@ logged() {
   log=$1
   shift
   status_file=$log.status
-  { "$@" 2>&1; echo $? >"$status_file"; } | show_progress >>"$log"
+  { status=0; "$@" 2>&1 || status=$?; echo $status >"$status_file"; } | show_progress >>"$log"
   status=$(cat "$status_file")
   rm -f "$status_file"
   [ "$status" -eq 0 ] && return

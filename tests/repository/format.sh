@@ -1,0 +1,11 @@
+#!/bin/sh
+# Every C++ file looks as clang-format wants it.
+set -eu
+cd "$1"
+command -v clang-format >/dev/null || { echo "skipped: clang-format is not installed"; exit 77; }
+folders=
+for folder in src tests bench; do
+  [ ! -d "$folder" ] || folders="$folders $folder"
+done
+# shellcheck disable=SC2086  # a list of plain names
+find $folders -name '*.cc' -o -name '*.h' -o -name '*.c' | xargs clang-format --dry-run -Werror

@@ -1,0 +1,80 @@
+#!/bin/sh
+# ./gdr before the program is there: what it says when packages are missing and cannot be installed,
+# which commands it gives when they can, and that a second call builds nothing. The tools of the
+# system are replaced by scripts, so that nothing is installed or compiled here.
+set -eu
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+tree=$work/tree
+tools=$work/tools
+mkdir -p "$tree" "$tools"
+cp -r "$1/gdr" "$1/scripts" "$1/cmake" "$1/CMakeLists.txt" "$1/CMakePresets.json" "$tree"
+mkdir "$tree/src"
+echo one >"$tree/src/a.cc"
+
+fail() { echo "FAILED: $*"; exit 1; }
+tool() { printf '#!/bin/sh\n%s\n' "$2" >"$tools/$1"; chmod +x "$tools/$1"; }
+expect() { case $output in *"$1"*) ;; *) fail "'$1' is not in: $output" ;; esac; }
+
+# call EXPECTED-STATUS ARGS...
+call() {
+  expected=$1
+  shift
+  status=0
+  output=$(PATH="$tools:$PATH" "$tree/gdr" "$@" 2>&1 </dev/null) || status=$?
+  [ "$status" -eq "$expected" ] || fail "exit status $status instead of $expected: $output"
+}
+
+tool apt-get "echo \"apt-get \$*\" >>$work/calls"
+tool sudo 'exit 1'
+tool id 'echo 1000'
+tool dpkg-query 'case $* in *libfmt-dev*) exit 1 ;; *) printf installed ;; esac'
+
+call 2 --version
+expect "As root: apt-get install -y --no-install-recommends libfmt-dev"
+[ ! -e "$work/calls" ] || fail "apt-get was called without the right to"
+
+tool id 'echo 0'
+tool cmake "
+echo \"cmake \$*\" >>$work/calls
+case \$* in
+  *--preset*) touch $tree/build/build.ninja ;;
+  *--build*)
+    mkdir -p $tree/build/bin
+    printf '#!/bin/sh\necho program \"\$@\"\nexit 7\n' >$tree/build/bin/gdr
+    chmod +x $tree/build/bin/gdr ;;
+esac"
+call 7 prove --json
+expect "installing: libfmt-dev"
+expect "program prove --json"
+grep -q '^apt-get .*install -y --no-install-recommends libfmt-dev' "$work/calls" ||
+  fail "not installed: $(cat "$work/calls")"
+
+tool dpkg-query 'echo "dpkg-query was called" >&2; exit 1'
+rm "$work/calls"
+(cd / && call 7 again)
+ln -s "$tree/gdr" "$work/link"
+output=$("$work/link" x) || [ $? -eq 7 ] || fail "through a link: $output"
+[ ! -e "$work/calls" ] || fail "an unchanged tree was built again: $(cat "$work/calls")"
+
+tool dpkg-query 'printf installed'
+echo two >>"$tree/src/a.cc"
+call 7 changed
+grep -q 'cmake --build' "$work/calls" || fail "a changed tree was not built again"
+
+tool cmake 'echo "a.cc:1: error: expected a declaration"; exit 1'
+echo three >>"$tree/src/a.cc"
+call 2 broken
+expect "a.cc:1: error: expected a declaration"
+call 2 broken
+expect "a.cc:1: error: expected a declaration"
+
+# Another distribution: no dpkg-query, no apt-get.
+rm "$tools"/*
+for name in sh dirname readlink find sort cksum cat awk id mkdir tail rm touch; do
+  ln -s "$(command -v $name)" "$tools/$name"
+done
+status=0
+output=$(PATH="$tools" "$tree/gdr" --version 2>&1) || status=$?
+[ "$status" -eq 2 ] || fail "another distribution: exit status $status: $output"
+expect "dnf install gcc-c++ cmake ninja-build"

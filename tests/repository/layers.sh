@@ -1,0 +1,38 @@
+#!/bin/sh
+# The check of the arrows passes on this tree and fails on a copy with an include against them.
+set -eu
+source=$1
+build=$2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+check() { "$CMAKE" -D ARROWS="$1" -D SRC="$2" -P "$source/cmake/CheckLayers.cmake" 2>&1; }
+fail() { echo "FAILED: $*"; exit 1; }
+
+check "$build/layers.txt" "$source/src" || fail "the tree itself does not pass"
+
+expect_refused() {
+  if output=$(check "$work/arrows" "$work/src"); then fail "$1 passed"; fi
+  case $output in
+    *"$2"*) ;;
+    *) fail "$1: no line '$2' in: $output" ;;
+  esac
+}
+
+mkdir -p "$work/src/base" "$work/src/rnic" "$work/src/verbs" "$work/src/cli"
+printf 'base: \nrnic: base\nverbs: rnic\ncli: base\n' >"$work/arrows"
+printf '#pragma once\n' >"$work/src/base/clock.h"
+printf '#include "base/clock.h"\n#include <vector>\n' >"$work/src/verbs/poll.cc"
+check "$work/arrows" "$work/src" || fail "a layer below the next one was refused"
+
+printf '#pragma once\n\n#include "rnic/queue_pair.h"\n' >"$work/src/base/clock.h"
+expect_refused "an include upwards" \
+  "src/base/clock.h:3: layer 'base' includes from 'rnic'; allowed: base"
+printf '#pragma once\n#  include <rnic/queue_pair.h>\n' >"$work/src/base/clock.h"
+expect_refused "an include in angle brackets" "src/base/clock.h:2: layer 'base' includes from 'rnic'"
+printf '#include "../rnic/queue_pair.h"\n' >"$work/src/base/clock.h"
+expect_refused "an include through the parent folder" "src/base/clock.h:1: layer 'base'"
+
+printf '#pragma once\n' >"$work/src/base/clock.h"
+printf 'base: \nrnic: base\nverbs: rnic\ncli: verbs\n' >"$work/arrows"
+expect_refused "a tool above the device" "layer 'cli' is a tool and must not reach 'rnic'"

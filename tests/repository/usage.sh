@@ -1,0 +1,36 @@
+#!/bin/sh
+# Wrong use is one line on standard error that names the word and what is allowed, and exit status 2.
+set -eu
+gdr=$2/bin/gdr
+failed=0
+
+expect_wrong_use() {
+  expected=$1
+  shift
+  status=0
+  output=$("$gdr" "$@" 2>&1 >/dev/null) || status=$?
+  if [ "$status" -ne 2 ]; then
+    echo "gdr $*: exit status $status instead of 2"
+    failed=1
+  fi
+  case $output in
+    *"
+"*) echo "gdr $*: more than one line: $output"; failed=1 ;;
+    *"$expected"*) ;;
+    *) echo "gdr $*: '$expected' is not in '$output'"; failed=1 ;;
+  esac
+}
+
+expect_wrong_use "no subcommand given; allowed: "
+expect_wrong_use "unknown subcommand 'prov'; allowed: " prov
+expect_wrong_use "unknown option '--frobnicate'; allowed: --help, --version" --frobnicate
+expect_wrong_use "gdr run: unknown option '--softnic'; allowed: --help, --soft-nic" run --softnic -- true
+expect_wrong_use "gdr run: no PROGRAM" run
+expect_wrong_use "gdr run: no PROGRAM" run --soft-nic --
+
+"$gdr" --version | grep -Eq '^gdr [0-9]+\.[0-9]+\.[0-9]+$' || { echo "--version"; failed=1; }
+for subcommand in '' run; do
+  # shellcheck disable=SC2086  # nothing for the empty one
+  "$gdr" $subcommand --help | grep -q '^Usage: gdr' || { echo "$subcommand --help"; failed=1; }
+done
+exit $failed
