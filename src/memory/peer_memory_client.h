@@ -1,12 +1,12 @@
-// PeerMemoryClient: who owns an address, and how its bytes move. The calls are those of the kernel's
-// peer-memory interface; `ibv_reg_mr` and `ibv_reg_dmabuf_mr` ask each client in turn through
-// PinnedMemory (pinned_memory.h), which makes them in order and undoes them in reverse:
+// PeerMemoryClient: who owns an address, and how its bytes move. The calls are those of the
+// kernel's peer-memory interface; `ibv_reg_mr` and `ibv_reg_dmabuf_mr` ask each client in turn
+// through PinnedMemory (pinned_memory.h), which makes them in order and undoes them in reverse:
 //
 //   acquire -> get_pages -> dma_map -> (copies) -> dma_unmap -> put_pages -> release
 //
 // A client keeps what it knows of one registration in a Context of its own. Copies are asynchronous
-// and belong to the thread that calls start_copy: the RNIC's engine thread, never the application's,
-// so that its current context and stream capture stay untouched.
+// and belong to the thread that calls start_copy: the RNIC's engine thread, never the
+// application's, so that its current context and stream capture stay untouched.
 #pragma once
 
 #include <cstdint>

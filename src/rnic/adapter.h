@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -60,6 +61,9 @@ class Adapter {
   Result<std::uint32_t> create_flow(QueuePair& queue_pair, const ibv_flow_attr& attributes);
   void destroy_flow(std::uint32_t handle) { flows_.remove(handle); }
 
+  // After a push onto one of this process's queues by its index: delivers the event if one is due.
+  void deliver_event(std::uint32_t queue);
+
   // Service thread: delivers due completion events, overrun events, flushes failed queue pairs.
   void serve();
 
@@ -83,9 +87,9 @@ class Adapter {
   RegionTable regions_;
   FlowTable flows_;
 
-  std::mutex mutex_;  // the tables below: cold
-  std::vector<std::shared_ptr<QueuePair>> queue_pairs_;
-  std::vector<WatchedQueue> completion_queues_;
+  std::mutex mutex_;                                                 // the tables below: cold
+  std::map<std::uint32_t, std::shared_ptr<QueuePair>> queue_pairs_;  // by index
+  std::map<std::uint32_t, WatchedQueue> completion_queues_;
   std::uint32_t next_queue_pair_ = 2;  // 0 and 1 are the specification's special queue pairs
   std::uint32_t next_domain_ = 1;
 };

@@ -4,6 +4,7 @@
 #include <infiniband/verbs.h>
 
 #include <deque>
+#include <memory>
 #include <mutex>
 #include <optional>
 

@@ -10,6 +10,7 @@
 #include <span>
 
 #include "base/result.h"
+#include "base/spin_lock.h"
 #include "rnic/segment.h"
 
 namespace gdr::rnic {
@@ -37,6 +38,7 @@ class FlowTable {
   Result<std::uint32_t> add(const FlowMatch& match, std::uint32_t device, std::uint32_t queue_pair,
                             std::uint32_t priority);
   void remove(std::uint32_t index);
+  void remove_all_of(std::uint32_t queue_pair);
 
  private:
   Segment& segment_;

@@ -1,8 +1,10 @@
-// Path: what carries out the work requests of queue pairs. src/local is one (processes of one host);
-// packets between hosts will be another. One page, on purpose.
+// Path: what carries out the work requests of queue pairs. src/local is one (processes of one
+// host); packets between hosts will be another. One page, on purpose.
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <span>
 
 #include "rnic/shared.h"
 
@@ -27,6 +29,14 @@ class Path {
 
   // A receive was posted while `waiter` was waiting for one.
   virtual void receive_posted(Token waiter) = 0;
+
+  // Returns when every copy that this process's threads had begun has ended: for these queue pairs
+  // as initiators, and for other processes that asked this one to copy. No lock is held by the
+  // caller. Cold.
+  virtual void settle(std::span<const std::shared_ptr<QueuePair>> queue_pairs) = 0;
+
+  // Has Adapter::serve called soon, by the service thread.
+  virtual void wake_service() = 0;
 };
 
 }  // namespace gdr::rnic

@@ -54,7 +54,7 @@ class PathState {
   virtual ~PathState() = default;
 };
 
-class QueuePair {
+class QueuePair : public std::enable_shared_from_this<QueuePair> {
  public:
   // Use Adapter::create_queue_pair.
   QueuePair(Adapter& adapter, std::uint32_t index, const QueuePairSettings& settings);
@@ -95,14 +95,13 @@ class QueuePair {
  private:
   int check_send(const ibv_send_wr& request) const;
   void store_send(const ibv_send_wr& request, SendRequest& slot) const;
-  void store_receive(const ibv_recv_wr& request, std::uint32_t position);
+  SharedReceive& receive_at(std::uint32_t position) const;
   void set_state(ibv_qp_state state);
-  int apply(const ibv_qp_attr& attributes, int mask);
+  void apply(const ibv_qp_attr& attributes, int mask);
   void reset();
   void enter_error(ibv_qp_state error_state);
   void flush_sends();
   void flush_receives();
-  void push_flushed(CompletionQueue& queue, std::uint64_t wr_id, std::uint32_t opcode);
 
   Adapter& adapter_;
   const std::uint32_t index_, number_;

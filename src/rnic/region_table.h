@@ -68,7 +68,7 @@ struct RemoteRange {
   Reach reach = Reach::kHost;
 };
 RegionError find_remote(Segment& segment, std::uint32_t key, std::uint64_t address,
-                        std::uint64_t length, std::uint32_t protection_domain,
-                        std::uint32_t rights, RemoteRange* range);
+                        std::uint64_t length, std::uint32_t protection_domain, std::uint32_t rights,
+                        RemoteRange* range);
 
 }  // namespace gdr::rnic

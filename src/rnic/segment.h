@@ -1,9 +1,9 @@
 // Segment: one process's shared device state in a sealed memfd, mapped.
 //
-//   Result<Segment> mine = Segment::create(token, devices);
-//   std::uint64_t ring = *mine->allocate(4096);        // owner only
-//   Result<Segment> theirs = Segment::map(std::move(memfd));
-//   SharedQueuePair& qp = theirs->queue_pair(index);   // index is checked by the caller's mask
+//   std::unique_ptr<Segment> mine = *Segment::create(token, devices);
+//   std::uint64_t ring = *mine->allocate(4096);                         // owner only
+//   std::unique_ptr<Segment> theirs = *Segment::map(std::move(memfd));
+//   SharedQueuePair& qp = theirs->queue_pair(index);                    // any index is safe
 //
 // The descriptor is sealed against shrinking and growing, so nothing can be truncated under a
 // reader, and lives in no file system, so nothing is left behind. A peer's mapping is checked for
@@ -11,6 +11,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <mutex>
 #include <span>
 

@@ -12,8 +12,8 @@
 
 namespace gdr::rnic {
 
-// Who holds a lock: the process's slot (see slots.h) and a random incarnation, so that a new process
-// in a dead one's slot is not mistaken for it. Never 0.
+// Who holds a lock: the process's slot (see slots.h) and a random incarnation, so that a new
+// process in a dead one's slot is not mistaken for it. Never 0.
 using Token = std::uint32_t;
 
 constexpr std::uint32_t kSlotBits = 10;
@@ -49,6 +49,14 @@ struct SharedLock {
   std::atomic<std::uint64_t> word;
 };
 
+enum class Failure : std::uint32_t {
+  kNone,
+  kReported,  // an initiator broke off: the owner moves to error, flushes and raises an event
+  kInvalid,   // the same, for a request that the queue pair does not take
+  kOwn,       // the owner moved to error: only receives are left to flush
+  kServed,
+};
+
 struct alignas(64) SharedQueuePair {
   // Held by whoever executes a work request against this queue pair, until its last byte and its
   // completion are in place: also the mark of what is in flight, on which destroy, modify to error
@@ -64,11 +72,11 @@ struct alignas(64) SharedQueuePair {
   std::atomic<std::uint32_t> qkey;
   std::atomic<std::uint32_t> access;  // ibv_access_flags granted to the remote side
   std::atomic<std::uint32_t> minimum_rnr_timer;
-  std::atomic<std::uint32_t> remote_error;  // set by an initiator: the owner must flush
-  std::uint32_t receive_stride;             // bytes of one SharedReceive with its segments
-  std::uint32_t receive_capacity;           // a power of two, or 0
-  std::uint32_t receive_segments;           // segments a request may have
-  std::uint64_t receive_ring;               // offset in the segment
+  std::atomic<std::uint32_t> failure;  // a Failure: what the owner's service thread has to do
+  std::uint32_t receive_stride;        // bytes of one SharedReceive with its segments
+  std::uint32_t receive_capacity;      // a power of two, or 0
+  std::uint32_t receive_segments;      // segments a request may have
+  std::uint64_t receive_ring;          // offset in the segment
 
   alignas(64) std::atomic<std::uint32_t> receive_tail;  // advanced by the owner
   std::atomic<Token> receive_waiter;  // a process to wake when a receive is posted, or 0
@@ -108,7 +116,7 @@ struct alignas(64) SharedCompletionQueue {
   SharedLock producer;
   std::atomic<std::uint32_t> generation;  // 0: no completion queue here
   std::atomic<std::uint32_t> armed;       // 0 no, 1 solicited only, 2 any
-  std::atomic<std::uint32_t> event;       // a completion event is due; the owner's service clears it
+  std::atomic<std::uint32_t> event;  // a completion event is due; the owner's service clears it
   std::atomic<std::uint32_t> overrun;
   std::uint32_t capacity;  // a power of two
   std::uint32_t limit;     // completions it may hold
@@ -164,8 +172,8 @@ struct alignas(64) ServiceRequest {
   Token initiator;
   std::uint32_t key;
   std::uint32_t protection_domain;
-  std::uint32_t write;  // 1: staging -> region, 0: region -> staging
-  std::uint32_t result;  // an errno value, once answered
+  std::uint32_t write;    // 1: staging -> region, 0: region -> staging
+  std::uint32_t result;   // an errno value, once answered
   std::uint64_t address;  // as the key's users call it
   std::uint64_t length;
   std::uint64_t staging;  // offset in the initiator's segment
@@ -195,7 +203,9 @@ constexpr std::uint64_t kSegmentMagic = 0x30'74'69'6b'72'64'67'00;
 constexpr std::uint32_t kSegmentLayout = 1;
 
 // Where each table starts, each on a page of its own.
-constexpr std::uint64_t page_up(std::uint64_t bytes) { return (bytes + 4095) & ~std::uint64_t{4095}; }
+constexpr std::uint64_t page_up(std::uint64_t bytes) {
+  return (bytes + 4095) & ~std::uint64_t{4095};
+}
 constexpr std::uint64_t kQueuePairsAt = page_up(sizeof(SegmentHeader));
 constexpr std::uint64_t kCompletionQueuesAt =
     kQueuePairsAt + page_up(sizeof(SharedQueuePair) * kQueuePairs);

@@ -2,8 +2,8 @@
 //
 //   LockGuard guard(lock, my_token, liveness);   // spins, yields, takes over from the dead
 //
-// Hold times are a copy's: a few hundred nanoseconds to milliseconds; a GPU copy may hold one across
-// calls of its engine, so ownership is the process's, not the thread's.
+// Hold times are a copy's: a few hundred nanoseconds to milliseconds; a GPU copy may hold one
+// across calls of its engine, so ownership is the process's, not the thread's.
 #pragma once
 
 #include "rnic/shared.h"

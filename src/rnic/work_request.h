@@ -57,8 +57,7 @@ class SendRing {
 
  private:
   SendRequest& at(std::uint32_t position) {
-    return *reinterpret_cast<SendRequest*>(slots_.get() +
-                                           std::size_t{position & mask_} * stride_);
+    return *reinterpret_cast<SendRequest*>(slots_.get() + std::size_t{position & mask_} * stride_);
   }
 
   std::unique_ptr<std::byte[]> slots_;

@@ -1,0 +1,198 @@
+#include "rnic/adapter.h"
+
+#include <infiniband/verbs.h>
+
+namespace gdr::rnic {
+namespace {
+
+constexpr std::uint32_t kAccessServed = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
+                                        IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC |
+                                        IBV_ACCESS_HUGETLB;
+constexpr std::uint32_t kAccessOptional = IBV_ACCESS_OPTIONAL_RANGE;
+
+bool writes(std::uint32_t access) {
+  return (access & (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC)) !=
+         0;
+}
+
+Result<void> check_attributes(const RegionAttributes& attributes) {
+  if (attributes.length == 0) return Error{EINVAL, "a region of no bytes"};
+  if ((attributes.access & ~(kAccessServed | kAccessOptional)) != 0) {
+    return Error{EOPNOTSUPP, "an access flag that the software RNIC does not serve"};
+  }
+  // Remote writers need the owner's own right to write (C10-11).
+  if ((attributes.access & (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC)) != 0 &&
+      (attributes.access & IBV_ACCESS_LOCAL_WRITE) == 0) {
+    return Error{EINVAL, "remote write or atomic access without local write access"};
+  }
+  return {};
+}
+
+// The first index from `from` on, going round at `size`, for which is_free; `size` when none is.
+template <typename IsFree>
+std::uint32_t free_index(std::uint32_t from, std::uint32_t size, IsFree is_free) {
+  for (std::uint32_t i = 0; i < size; ++i) {
+    const std::uint32_t at = (from + i) % size;
+    if (is_free(at)) return at;
+  }
+  return size;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Adapter>> Adapter::create(Token token,
+                                                 std::vector<DeviceConfiguration> devices,
+                                                 Path& path, Liveness& liveness) {
+  Result<std::unique_ptr<Segment>> segment = Segment::create(token, devices);
+  if (!segment) return segment.error();
+  return std::unique_ptr<Adapter>(
+      new Adapter(token, std::move(devices), *std::move(segment), path, liveness));
+}
+
+Adapter::Adapter(Token token, std::vector<DeviceConfiguration> devices,
+                 std::unique_ptr<Segment> segment, Path& path, Liveness& liveness)
+    : token_(token),
+      devices_(std::move(devices)),
+      segment_(std::move(segment)),
+      path_(path),
+      liveness_(liveness),
+      regions_(*segment_),
+      flows_(*segment_) {}
+
+std::uint32_t Adapter::allocate_protection_domain() {
+  const std::lock_guard guard(mutex_);
+  if (next_domain_ == 0) ++next_domain_;
+  return next_domain_++;
+}
+
+Result<std::shared_ptr<CompletionQueue>> Adapter::create_completion_queue(
+    std::uint32_t limit, std::function<void()> on_event) {
+  if (limit == 0 || limit > kMaxCompletions) {
+    return Error{EINVAL, "a completion queue holds 1 to 1048576 completions"};
+  }
+  const std::lock_guard guard(mutex_);
+  const std::uint32_t index = free_index(0, kCompletionQueues, [this](std::uint32_t at) {
+    // One that a queue pair still holds on to lives on in its shared place.
+    return !completion_queues_.contains(at) &&
+           segment_->completion_queue(at).generation.load() == 0;
+  });
+  if (index == kCompletionQueues) return Error{ENOMEM, "all completion queues are in use"};
+  Result<std::unique_ptr<CompletionQueue>> queue =
+      CompletionQueue::create(*segment_, index, limit, token_, liveness_, std::move(on_event));
+  if (!queue) return queue.error();
+  completion_queues_[index].queue = *std::move(queue);
+  return completion_queues_[index].queue;
+}
+
+void Adapter::watch_overrun(CompletionQueue& queue, std::shared_ptr<EventQueue> events,
+                            void* verbs_object) {
+  const std::lock_guard guard(mutex_);
+  WatchedQueue& place = completion_queues_[queue.index()];
+  place.events = std::move(events);
+  place.verbs_object = verbs_object;
+}
+
+void Adapter::destroy_completion_queue(CompletionQueue& queue) {
+  const std::lock_guard guard(mutex_);
+  completion_queues_.erase(queue.index());
+}
+
+Result<std::shared_ptr<QueuePair>> Adapter::create_queue_pair(const QueuePairSettings& settings) {
+  const std::lock_guard guard(mutex_);
+  // Numbers come round late, so that a stale one does not find a new queue pair.
+  const std::uint32_t index = free_index(next_queue_pair_, kQueuePairs, [this](std::uint32_t at) {
+    return at >= 2 && !queue_pairs_.contains(at);
+  });
+  if (index == kQueuePairs) return Error{ENOMEM, "all queue pairs are in use"};
+  auto queue_pair = std::make_shared<QueuePair>(*this, index, settings);
+  if (Result<void> allocated = queue_pair->allocate(); !allocated) return allocated.error();
+  queue_pairs_[index] = queue_pair;
+  next_queue_pair_ = index + 1;
+  return queue_pair;
+}
+
+void Adapter::destroy_queue_pair(QueuePair& queue_pair) {
+  if (queue_pair.type() == IBV_QPT_RAW_PACKET) flows_.remove_all_of(queue_pair.index());
+  queue_pair.destroy();
+  const std::lock_guard guard(mutex_);
+  queue_pairs_.erase(queue_pair.index());
+}
+
+std::vector<std::shared_ptr<QueuePair>> Adapter::queue_pairs_now() {
+  const std::lock_guard guard(mutex_);
+  std::vector<std::shared_ptr<QueuePair>> present;
+  present.reserve(queue_pairs_.size());
+  for (const auto& [index, queue_pair] : queue_pairs_) present.push_back(queue_pair);
+  return present;
+}
+
+Result<std::uint32_t> Adapter::register_memory(std::uint64_t address,
+                                               const RegionAttributes& attributes) {
+  if (Result<void> checked = check_attributes(attributes); !checked) return checked.error();
+  if (address + attributes.length < address) return Error{EINVAL, "address + length wraps"};
+  Result<std::unique_ptr<memory::PinnedMemory>> memory =
+      memory::PinnedMemory::pin(address, attributes.length, writes(attributes.access));
+  if (!memory) return memory.error();
+  return regions_.add(*std::move(memory), attributes);
+}
+
+Result<std::uint32_t> Adapter::register_dmabuf(memory::DmaBuf buffer,
+                                               const RegionAttributes& attributes) {
+  if (Result<void> checked = check_attributes(attributes); !checked) return checked.error();
+  Result<std::unique_ptr<memory::PinnedMemory>> memory = memory::PinnedMemory::pin_dmabuf(
+      buffer, attributes.length, attributes.iova, writes(attributes.access));
+  if (!memory) return memory.error();
+  return regions_.add(*std::move(memory), attributes);
+}
+
+Result<void> Adapter::deregister(std::uint32_t key) {
+  if (Result<void> known = regions_.invalidate(key); !known) return known.error();
+  // What began before the key became unusable is marked in one of three places: a queue pair's
+  // responder lock (others' requests against it), its send side, or this process's service thread.
+  const std::vector<std::shared_ptr<QueuePair>> present = queue_pairs_now();
+  for (const auto& queue_pair : present) {
+    wait_for_present_holder(queue_pair->shared().responder, liveness_);
+  }
+  path_.settle(present);
+  regions_.take(key);
+  return {};
+}
+
+Result<std::uint32_t> Adapter::create_flow(QueuePair& queue_pair, const ibv_flow_attr& attributes) {
+  if (queue_pair.type() != IBV_QPT_RAW_PACKET) {
+    return Error{EINVAL, "flow rules belong to raw packet queue pairs"};
+  }
+  Result<FlowMatch> match = flow_match(attributes);
+  if (!match) return match.error();
+  return flows_.add(*match, queue_pair.settings().device, queue_pair.index(), attributes.priority);
+}
+
+void Adapter::deliver_event(std::uint32_t queue) {
+  std::shared_ptr<CompletionQueue> present;
+  {
+    const std::lock_guard guard(mutex_);
+    const auto place = completion_queues_.find(queue);
+    if (place != completion_queues_.end()) present = place->second.queue;
+  }
+  if (present != nullptr) present->deliver_event();
+}
+
+void Adapter::serve() {
+  for (const auto& queue_pair : queue_pairs_now()) queue_pair->serve();
+  std::vector<WatchedQueue> due;
+  {
+    const std::lock_guard guard(mutex_);
+    for (auto& [index, place] : completion_queues_) {
+      const bool overrun = place.queue->overrun() && !place.overrun_told;
+      if (overrun) place.overrun_told = true;
+      due.push_back(place);
+      if (!overrun) due.back().events = nullptr;
+    }
+  }
+  for (const WatchedQueue& place : due) {
+    place.queue->deliver_event();
+    if (place.events) place.events->push({IBV_EVENT_CQ_ERR, place.verbs_object});
+  }
+}
+
+}  // namespace gdr::rnic

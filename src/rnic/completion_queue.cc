@@ -1,0 +1,133 @@
+#include "rnic/completion_queue.h"
+
+#include <infiniband/verbs.h>
+
+#include <bit>
+#include <mutex>
+
+namespace gdr::rnic {
+
+Push push_completion(Segment& segment, std::uint32_t queue, const SharedCompletion& completion,
+                     bool solicited, Token self, Liveness& liveness) {
+  SharedCompletionQueue& shared = segment.completion_queue(queue);
+  const LockGuard guard(shared.producer, self, liveness);
+  const std::uint32_t capacity = shared.capacity;
+  const std::uint32_t tail = shared.tail.load(std::memory_order_relaxed);
+  const std::uint32_t used = tail - shared.head.load(std::memory_order_acquire);
+  auto* entries = static_cast<SharedCompletion*>(
+      segment.arena(shared.ring, std::uint64_t{capacity} * sizeof(SharedCompletion)));
+  if (!std::has_single_bit(capacity) || entries == nullptr ||
+      used >= std::min(shared.limit, capacity)) {
+    shared.overrun.store(1, std::memory_order_release);
+    return Push::kOverrun;
+  }
+  entries[tail & (capacity - 1)] = completion;
+  // Sequentially consistent against request_notification: either it sees this completion's tail or
+  // this sees it armed.
+  shared.tail.store(tail + 1);
+  const std::uint32_t armed = shared.armed.load();
+  if (armed == 0) return Push::kPushed;
+  if (armed == 1 && !solicited && completion.status == IBV_WC_SUCCESS) return Push::kPushed;
+  shared.armed.store(0, std::memory_order_relaxed);
+  shared.event.store(1);
+  return Push::kEventDue;
+}
+
+Result<std::unique_ptr<CompletionQueue>> CompletionQueue::create(Segment& segment,
+                                                                 std::uint32_t index,
+                                                                 std::uint32_t limit, Token self,
+                                                                 Liveness& liveness,
+                                                                 std::function<void()> on_event) {
+  const std::uint32_t capacity = std::bit_ceil(limit);
+  Result<std::uint64_t> ring = segment.allocate(std::uint64_t{capacity} * sizeof(SharedCompletion));
+  if (!ring) return ring.error();
+  return std::unique_ptr<CompletionQueue>(new CompletionQueue(
+      segment, index, limit, capacity, *ring, self, liveness, std::move(on_event)));
+}
+
+CompletionQueue::CompletionQueue(Segment& segment, std::uint32_t index, std::uint32_t limit,
+                                 std::uint32_t capacity, std::uint64_t ring, Token self,
+                                 Liveness& liveness, std::function<void()> on_event)
+    : segment_(segment),
+      shared_(segment.completion_queue(index)),
+      index_(index),
+      limit_(limit),
+      capacity_(capacity),
+      ring_(ring),
+      entries_(static_cast<SharedCompletion*>(
+          segment.arena(ring, std::uint64_t{capacity} * sizeof(SharedCompletion)))),
+      self_(self),
+      liveness_(liveness),
+      on_event_(std::move(on_event)) {
+  shared_.capacity = capacity_;
+  shared_.limit = limit_;
+  shared_.ring = ring_;
+  shared_.tail.store(0);
+  shared_.head.store(0);
+  shared_.armed.store(0);
+  shared_.event.store(0);
+  shared_.overrun.store(0);
+  shared_.generation.store(1, std::memory_order_release);
+}
+
+CompletionQueue::~CompletionQueue() {
+  {
+    const LockGuard guard(shared_.producer, self_, liveness_);
+    shared_.limit = 0;  // whoever pushes now finds no room
+    shared_.capacity = 0;
+  }
+  segment_.free(ring_);
+  shared_.generation.store(0);  // last: the place may be taken again from here on
+}
+
+int CompletionQueue::poll(std::span<SharedCompletion> completions) {
+  const std::lock_guard guard(consumer_);
+  std::uint32_t available = shared_.tail.load(std::memory_order_acquire) - head_;
+  if (available == 0) return overrun() ? -1 : 0;
+  if (available > capacity_) return -1;  // a peer scribbled over the tail
+  available = std::min<std::uint32_t>(available, static_cast<std::uint32_t>(completions.size()));
+  for (std::uint32_t i = 0; i < available; ++i) {
+    completions[i] = entries_[(head_ + i) & (capacity_ - 1)];
+  }
+  head_ += available;
+  shared_.head.store(head_, std::memory_order_release);
+  return static_cast<int>(available);
+}
+
+void CompletionQueue::request_notification(bool solicited_only) {
+  std::uint32_t armed = shared_.armed.load(std::memory_order_relaxed);
+  // A request for any completion is not weakened by a later one for solicited ones.
+  const std::uint32_t wanted = solicited_only && armed != 2 ? 1 : 2;
+  shared_.armed.store(wanted);
+}
+
+void CompletionQueue::push(const SharedCompletion& completion, bool solicited) {
+  if (push_completion(segment_, index_, completion, solicited, self_, liveness_) ==
+      Push::kEventDue) {
+    deliver_event();
+  }
+}
+
+void CompletionQueue::purge(std::uint32_t qp_number) {
+  const std::lock_guard consumer(consumer_);
+  const LockGuard producer(shared_.producer, self_, liveness_);
+  const std::uint32_t tail = shared_.tail.load();
+  if (tail - head_ > capacity_) return;
+  // Keeps the order of what stays by moving it towards the tail's end of the ring.
+  std::uint32_t kept = tail;
+  for (std::uint32_t from = tail; from != head_; --from) {
+    const SharedCompletion entry = entries_[(from - 1) & (capacity_ - 1)];
+    if (entry.qp_number == qp_number) continue;
+    entries_[--kept & (capacity_ - 1)] = entry;
+  }
+  head_ = kept;
+  shared_.head.store(head_);
+}
+
+bool CompletionQueue::deliver_event() {
+  if (shared_.event.exchange(0) == 0) return false;
+  if (on_event_) on_event_();
+  return true;
+}
+
+}  // namespace gdr::rnic

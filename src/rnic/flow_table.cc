@@ -1,0 +1,59 @@
+#include <atomic>
+#include <mutex>
+
+#include "base/random.h"
+#include "rnic/flow.h"
+
+namespace gdr::rnic {
+namespace {
+
+// Readers copy a rule between two looks at its generation, so a reused slot must not come back
+// with the number that it had.
+std::uint32_t new_generation() {
+  const auto number = static_cast<std::uint32_t>(random_u64());
+  return number != 0 ? number : 1;
+}
+
+bool is_used(const SharedFlow& flow) {
+  return flow.generation.load(std::memory_order_relaxed) != 0;
+}
+
+}  // namespace
+
+Result<std::uint32_t> FlowTable::add(const FlowMatch& match, std::uint32_t device,
+                                     std::uint32_t queue_pair, std::uint32_t priority) {
+  if (device >= kDevices || queue_pair >= kQueuePairs) {
+    return Error{EINVAL, "flow rule: no such device or queue pair"};
+  }
+  const std::lock_guard guard(mutex_);
+  std::uint32_t index = 0;
+  while (index < kFlows && is_used(segment_.flow(index))) ++index;
+  if (index == kFlows) {
+    return Error{ENOMEM, "flow rule: all " + std::to_string(kFlows) + " of this process are used"};
+  }
+  SharedFlow& flow = segment_.flow(index);
+  std::atomic_thread_fence(std::memory_order_release);  // the fields come after generation's 0
+  flow.device = device;
+  flow.queue_pair = queue_pair;
+  flow.priority = priority;
+  flow.match = match;
+  flow.generation.store(new_generation(), std::memory_order_release);
+
+  std::atomic<std::uint32_t>& end = segment_.header().flow_end;
+  if (end.load(std::memory_order_relaxed) <= index) {
+    end.store(index + 1, std::memory_order_release);
+  }
+  return index;
+}
+
+void FlowTable::remove(std::uint32_t index) {
+  if (index >= kFlows) return;
+  const std::lock_guard guard(mutex_);
+  segment_.flow(index).generation.store(0, std::memory_order_release);
+  // Every frame walks the rules up to the end: keep it low. The shared value is not trusted.
+  std::uint32_t end = kFlows;
+  while (end > 0 && !is_used(segment_.flow(end - 1))) --end;
+  segment_.header().flow_end.store(end, std::memory_order_release);
+}
+
+}  // namespace gdr::rnic

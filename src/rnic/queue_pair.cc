@@ -1,0 +1,253 @@
+// Life and states of a queue pair; posting is in queue_pair_post.cc.
+#include "rnic/queue_pair.h"
+
+#include <algorithm>
+#include <bit>
+#include <mutex>
+
+#include "rnic/adapter.h"
+#include "rnic/queue_pair_states.h"
+
+namespace gdr::rnic {
+namespace {
+
+SharedCompletion flushed(std::uint64_t wr_id, std::uint32_t opcode, std::uint32_t qp_number) {
+  SharedCompletion completion{};
+  completion.wr_id = wr_id;
+  completion.status = IBV_WC_WR_FLUSH_ERR;
+  completion.opcode = opcode;
+  completion.qp_number = qp_number;
+  return completion;
+}
+
+ibv_wc_opcode completion_opcode(ibv_wr_opcode opcode) {
+  switch (opcode) {
+    case IBV_WR_RDMA_WRITE:
+    case IBV_WR_RDMA_WRITE_WITH_IMM:
+      return IBV_WC_RDMA_WRITE;
+    case IBV_WR_RDMA_READ:
+      return IBV_WC_RDMA_READ;
+    case IBV_WR_ATOMIC_CMP_AND_SWP:
+      return IBV_WC_COMP_SWAP;
+    case IBV_WR_ATOMIC_FETCH_AND_ADD:
+      return IBV_WC_FETCH_ADD;
+    default:
+      return IBV_WC_SEND;
+  }
+}
+
+}  // namespace
+
+QueuePair::QueuePair(Adapter& adapter, std::uint32_t index, const QueuePairSettings& settings)
+    : adapter_(adapter),
+      index_(index),
+      number_(make_qp_number(slot_of(adapter.token()), index)),
+      settings_(settings),
+      shared_(adapter.segment().queue_pair(index)) {}
+
+QueuePair::~QueuePair() {
+  if (receive_ring_ != 0) adapter_.segment().free(receive_ring_);
+}
+
+Result<void> QueuePair::allocate() {
+  ibv_qp_cap& cap = settings_.capabilities;
+  if (cap.max_send_wr > kMaxSendRequests || cap.max_recv_wr > kMaxReceiveRequests ||
+      cap.max_send_sge > kMaxSegments || cap.max_recv_sge > kMaxSegments ||
+      cap.max_inline_data > kMaxInline) {
+    return Error{EINVAL, "a queue pair capability is above what ibv_query_device reports"};
+  }
+  // What was granted, as query reports it: rings are powers of two.
+  cap.max_send_wr = std::bit_ceil(std::max(cap.max_send_wr, 1u));
+  cap.max_send_sge = std::max(cap.max_send_sge, 1u);
+  if (!ring_.allocate(cap.max_send_wr, cap.max_send_sge, cap.max_inline_data)) {
+    return Error{ENOMEM, "no memory for the send ring"};
+  }
+  if (cap.max_recv_wr > 0) {
+    cap.max_recv_wr = std::bit_ceil(cap.max_recv_wr);
+    receive_capacity_ = cap.max_recv_wr;
+    receive_stride_ = static_cast<std::uint32_t>(sizeof(SharedReceive) +
+                                                 cap.max_recv_sge * sizeof(SharedSegmentEntry));
+    const std::uint64_t bytes = std::uint64_t{receive_capacity_} * receive_stride_;
+    Result<std::uint64_t> ring = adapter_.segment().allocate(bytes);
+    if (!ring) return ring.error();
+    receive_ring_ = *ring;
+    receives_ = static_cast<std::byte*>(adapter_.segment().arena(receive_ring_, bytes));
+  }
+  shared_.type = settings_.type;
+  shared_.device = settings_.device;
+  shared_.protection_domain = settings_.protection_domain;
+  shared_.receive_completion_queue = settings_.receive_completion_queue->index();
+  shared_.receive_stride = receive_stride_;
+  shared_.receive_capacity = receive_capacity_;
+  shared_.receive_segments = cap.max_recv_sge;
+  shared_.receive_ring = receive_ring_;
+  reset();
+  shared_.generation.fetch_add(1, std::memory_order_release);
+  return {};
+}
+
+void QueuePair::set_state(ibv_qp_state state) { shared_.state.store(state); }
+
+int QueuePair::modify(const ibv_qp_attr& attributes, int mask) {
+  const std::unique_lock guard(send_lock_);
+  const ibv_qp_state from = state();
+  const ibv_qp_state to = mask & IBV_QP_STATE ? attributes.qp_state : from;
+  if ((mask & IBV_QP_CUR_STATE) && attributes.cur_qp_state != from) return EINVAL;
+  if (const int error = check_transition(type(), from, to, mask)) return error;
+  if (const int error = check_values(attributes, mask)) return error;
+
+  if (to == IBV_QPS_RESET) {
+    adapter_.path().cancel(*this);
+    ring_.clear();
+    set_state(IBV_QPS_RESET);
+    reset();
+    return 0;
+  }
+  if (to == IBV_QPS_ERR) {
+    if (from == IBV_QPS_ERR) return 0;
+    adapter_.path().cancel(*this);
+    enter_error(IBV_QPS_ERR);
+    return 0;
+  }
+  apply(attributes, mask);
+  if (to == IBV_QPS_RTR && from == IBV_QPS_INIT) {
+    if (const int error = adapter_.path().connect(*this)) return error;
+  }
+  set_state(to);
+  return 0;
+}
+
+void QueuePair::apply(const ibv_qp_attr& a, int mask) {
+  ibv_qp_attr& to = attributes_;
+  if (mask & IBV_QP_ACCESS_FLAGS) to.qp_access_flags = a.qp_access_flags;
+  if (mask & IBV_QP_PKEY_INDEX) to.pkey_index = a.pkey_index;
+  if (mask & IBV_QP_PORT) to.port_num = a.port_num;
+  if (mask & IBV_QP_QKEY) to.qkey = a.qkey;
+  if (mask & IBV_QP_AV) to.ah_attr = a.ah_attr;
+  if (mask & IBV_QP_PATH_MTU) to.path_mtu = a.path_mtu;
+  if (mask & IBV_QP_TIMEOUT) to.timeout = a.timeout;
+  if (mask & IBV_QP_RETRY_CNT) to.retry_cnt = a.retry_cnt;
+  if (mask & IBV_QP_RNR_RETRY) to.rnr_retry = a.rnr_retry;
+  if (mask & IBV_QP_RQ_PSN) to.rq_psn = a.rq_psn & 0xff'ffff;
+  if (mask & IBV_QP_SQ_PSN) to.sq_psn = a.sq_psn & 0xff'ffff;
+  if (mask & IBV_QP_MAX_QP_RD_ATOMIC) to.max_rd_atomic = a.max_rd_atomic;
+  if (mask & IBV_QP_MAX_DEST_RD_ATOMIC) to.max_dest_rd_atomic = a.max_dest_rd_atomic;
+  if (mask & IBV_QP_MIN_RNR_TIMER) to.min_rnr_timer = a.min_rnr_timer;
+  if (mask & IBV_QP_DEST_QPN) to.dest_qp_num = a.dest_qp_num;
+  if (mask & IBV_QP_RATE_LIMIT) to.rate_limit = a.rate_limit;
+  shared_.access.store(to.qp_access_flags);
+  shared_.qkey.store(to.qkey);
+  shared_.destination.store(to.dest_qp_num);
+  shared_.minimum_rnr_timer.store(to.min_rnr_timer);
+}
+
+void QueuePair::query(ibv_qp_attr* attributes, ibv_qp_init_attr* init) const {
+  *attributes = attributes_;
+  attributes->qp_state = state();
+  attributes->cur_qp_state = state();
+  attributes->path_mig_state = IBV_MIG_MIGRATED;
+  attributes->cap = settings_.capabilities;
+  init->cap = settings_.capabilities;
+  init->qp_type = settings_.type;
+  init->sq_sig_all = settings_.signal_all ? 1 : 0;
+}
+
+// Everything a queue pair carries from one connection to the next is forgotten, its completions
+// included (C10-19). Under send_lock_.
+void QueuePair::reset() {
+  const std::lock_guard receive_guard(receive_lock_);
+  const LockGuard responder(shared_.responder, adapter_.token(), adapter_.liveness());
+  shared_.receive_head.store(0);
+  shared_.receive_tail.store(0);
+  shared_.receive_waiter.store(0);
+  shared_.failure.store(static_cast<std::uint32_t>(Failure::kNone));
+  shared_.destination.store(0);
+  shared_.access.store(0);
+  receive_tail_ = 0;
+  attributes_ = {};
+  set_state(IBV_QPS_RESET);
+  settings_.send_completion_queue->purge(number_);
+  if (settings_.receive_completion_queue != settings_.send_completion_queue) {
+    settings_.receive_completion_queue->purge(number_);
+  }
+}
+
+void QueuePair::destroy() {
+  const std::lock_guard guard(send_lock_);
+  destroyed_ = true;
+  adapter_.path().cancel(*this);
+  ring_.clear();
+  set_state(IBV_QPS_RESET);
+  shared_.generation.fetch_add(1);
+  reset();
+}
+
+void QueuePair::complete_front(ibv_wc_status status, std::uint32_t bytes) {
+  const SendRequest& request = ring_.front();
+  const bool signalled = settings_.signal_all || (request.flags & IBV_SEND_SIGNALED) != 0;
+  if (signalled || status != IBV_WC_SUCCESS) {
+    SharedCompletion completion{};
+    completion.wr_id = request.wr_id;
+    completion.status = status;
+    completion.opcode = completion_opcode(request.opcode);
+    completion.bytes = bytes;
+    completion.qp_number = number_;
+    settings_.send_completion_queue->push(completion, false);
+  }
+  ring_.pop();
+  if (status == IBV_WC_SUCCESS) return;
+  // A datagram queue pair only stops sending (C10-44); a connection is broken.
+  enter_error(type() == IBV_QPT_RC ? IBV_QPS_ERR : IBV_QPS_SQE);
+}
+
+// Under send_lock_. Receives are flushed by the service thread: this may be the engine thread, and
+// the responder lock that they need may be held by a transfer of its own.
+void QueuePair::enter_error(ibv_qp_state error_state) {
+  set_state(error_state);
+  flush_sends();
+  if (error_state != IBV_QPS_ERR) return;
+  shared_.failure.store(static_cast<std::uint32_t>(Failure::kOwn));
+  adapter_.path().wake_service();
+}
+
+void QueuePair::flush_sends() {
+  for (; !ring_.empty(); ring_.pop()) {
+    const SendRequest& request = ring_.front();
+    settings_.send_completion_queue->push(
+        flushed(request.wr_id, completion_opcode(request.opcode), number_), false);
+  }
+}
+
+void QueuePair::flush_receives() {
+  const std::lock_guard receive_guard(receive_lock_);
+  const LockGuard responder(shared_.responder, adapter_.token(), adapter_.liveness());
+  if (state() != IBV_QPS_ERR) return;
+  std::uint32_t head = shared_.receive_head.load();
+  if (receive_tail_ - head > receive_capacity_) head = receive_tail_ - receive_capacity_;
+  for (; head != receive_tail_; ++head) {
+    settings_.receive_completion_queue->push(flushed(receive_at(head).wr_id, IBV_WC_RECV, number_),
+                                             false);
+  }
+  shared_.receive_head.store(head);
+}
+
+void QueuePair::serve() {
+  const auto failure = static_cast<Failure>(shared_.failure.load());
+  if (failure == Failure::kNone || failure == Failure::kServed) return;
+  {
+    const std::lock_guard guard(send_lock_);
+    if (destroyed_ || state() == IBV_QPS_RESET) return;
+    shared_.failure.store(static_cast<std::uint32_t>(Failure::kServed));
+    if (failure != Failure::kOwn && state() != IBV_QPS_ERR) {
+      adapter_.path().cancel(*this);
+      set_state(IBV_QPS_ERR);
+      flush_sends();
+      settings_.events->push(
+          {failure == Failure::kReported ? IBV_EVENT_QP_ACCESS_ERR : IBV_EVENT_QP_REQ_ERR,
+           settings_.verbs_object});
+    }
+  }
+  flush_receives();
+}
+
+}  // namespace gdr::rnic

@@ -1,0 +1,172 @@
+// Posting work requests. Hot.
+#include <cstring>
+#include <mutex>
+
+#include "rnic/adapter.h"
+#include "rnic/queue_pair.h"
+
+namespace gdr::rnic {
+namespace {
+
+bool opcode_is_served(ibv_qp_type type, ibv_wr_opcode opcode) {
+  switch (opcode) {
+    case IBV_WR_SEND:
+      return true;
+    case IBV_WR_SEND_WITH_IMM:
+      return type != IBV_QPT_RAW_PACKET;
+    case IBV_WR_RDMA_WRITE:
+    case IBV_WR_RDMA_WRITE_WITH_IMM:
+      return type == IBV_QPT_RC || type == IBV_QPT_UC;
+    case IBV_WR_RDMA_READ:
+    case IBV_WR_ATOMIC_CMP_AND_SWP:
+    case IBV_WR_ATOMIC_FETCH_AND_ADD:
+      return type == IBV_QPT_RC;
+    default:
+      return false;
+  }
+}
+
+bool is_atomic(ibv_wr_opcode opcode) {
+  return opcode == IBV_WR_ATOMIC_CMP_AND_SWP || opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
+}
+
+std::uint64_t total_length(const ibv_send_wr& request) {
+  std::uint64_t total = 0;
+  for (int i = 0; i < request.num_sge; ++i) total += request.sg_list[i].length;
+  return total;
+}
+
+}  // namespace
+
+int QueuePair::check_send(const ibv_send_wr& request) const {
+  if (!opcode_is_served(type(), request.opcode)) return EINVAL;
+  if (request.num_sge < 0 ||
+      static_cast<std::uint32_t>(request.num_sge) > settings_.capabilities.max_send_sge) {
+    return EINVAL;
+  }
+  if (request.num_sge > 0 && request.sg_list == nullptr) return EINVAL;
+  if (type() == IBV_QPT_UD && request.wr.ud.ah == nullptr) return EINVAL;
+  if (request.send_flags & IBV_SEND_INLINE) {
+    if (request.opcode == IBV_WR_RDMA_READ || is_atomic(request.opcode)) return EINVAL;
+    if (total_length(request) > settings_.capabilities.max_inline_data) return EINVAL;
+  }
+  return 0;
+}
+
+void QueuePair::store_send(const ibv_send_wr& request, SendRequest& slot) const {
+  slot.wr_id = request.wr_id;
+  slot.opcode = request.opcode;
+  slot.flags = request.send_flags;
+  slot.immediate = request.imm_data;
+  if (type() == IBV_QPT_UD) {
+    slot.remote_qp = request.wr.ud.remote_qpn;
+    // A qkey with the high bit set asks for the queue pair's own (C10-15).
+    slot.remote_qkey =
+        request.wr.ud.remote_qkey & 0x8000'0000 ? attributes_.qkey : request.wr.ud.remote_qkey;
+    slot.address = vector_of(request.wr.ud.ah);
+  } else if (is_atomic(request.opcode)) {
+    slot.remote_address = request.wr.atomic.remote_addr;
+    slot.rkey = request.wr.atomic.rkey;
+    slot.compare_add = request.wr.atomic.compare_add;
+    slot.swap = request.wr.atomic.swap;
+  } else {
+    slot.remote_address = request.wr.rdma.remote_addr;
+    slot.rkey = request.wr.rdma.rkey;
+  }
+  slot.total_bytes = total_length(request);
+  if (request.send_flags & IBV_SEND_INLINE) {
+    slot.segment_count = 0;
+    slot.inline_bytes = static_cast<std::uint32_t>(slot.total_bytes);
+    auto* to = reinterpret_cast<std::byte*>(&slot + 1);
+    for (int i = 0; i < request.num_sge; ++i) {
+      const ibv_sge& segment = request.sg_list[i];
+      if (segment.length == 0) continue;
+      std::memcpy(to, reinterpret_cast<const void*>(segment.addr), segment.length);
+      to += segment.length;
+    }
+    return;
+  }
+  slot.inline_bytes = 0;
+  slot.segment_count = static_cast<std::uint32_t>(request.num_sge);
+  if (request.num_sge > 0) {
+    std::memcpy(static_cast<void*>(&slot + 1), request.sg_list,
+                sizeof(ibv_sge) * slot.segment_count);
+  }
+}
+
+int QueuePair::post_send(const ibv_send_wr* list, const ibv_send_wr** bad) {
+  const std::lock_guard guard(send_lock_);
+  const ibv_qp_state now_in = state();
+  const bool failed = now_in == IBV_QPS_ERR || now_in == IBV_QPS_SQE;
+  if (!failed && now_in != IBV_QPS_RTS) {
+    *bad = list;
+    return EINVAL;
+  }
+  int error = 0;
+  for (const ibv_send_wr* request = list; request != nullptr; request = request->next) {
+    error = ring_.full() ? ENOMEM : check_send(*request);
+    if (error != 0) {
+      *bad = request;
+      break;
+    }
+    store_send(*request, ring_.back_slot());
+    ring_.push();
+  }
+  if (failed) {
+    flush_sends();
+  } else if (!ring_.empty()) {
+    adapter_.path().send(*this);
+  }
+  return error;
+}
+
+SharedReceive& QueuePair::receive_at(std::uint32_t position) const {
+  return *reinterpret_cast<SharedReceive*>(
+      receives_ + std::uint64_t{position & (receive_capacity_ - 1)} * receive_stride_);
+}
+
+int QueuePair::post_receive(const ibv_recv_wr* list, const ibv_recv_wr** bad) {
+  int error = 0;
+  {
+    const std::lock_guard guard(receive_lock_);
+    if (state() == IBV_QPS_RESET) {
+      *bad = list;
+      return EINVAL;
+    }
+    for (const ibv_recv_wr* request = list; request != nullptr; request = request->next) {
+      const std::uint32_t used =
+          receive_tail_ - shared_.receive_head.load(std::memory_order_acquire);
+      if (request->num_sge < 0 ||
+          static_cast<std::uint32_t>(request->num_sge) > settings_.capabilities.max_recv_sge) {
+        error = EINVAL;
+      } else if (used >= receive_capacity_) {
+        error = ENOMEM;
+      }
+      if (error != 0) {
+        *bad = request;
+        break;
+      }
+      SharedReceive& entry = receive_at(receive_tail_);
+      entry.wr_id = request->wr_id;
+      entry.segments = static_cast<std::uint32_t>(request->num_sge);
+      for (int i = 0; i < request->num_sge; ++i) {
+        const ibv_sge& segment = request->sg_list[i];
+        entry.segment[i] = {segment.addr, segment.length, segment.lkey};
+      }
+      ++receive_tail_;
+    }
+    // Sequentially consistent against an initiator that declares itself waiting and looks again.
+    shared_.receive_tail.store(receive_tail_);
+  }
+  if (shared_.receive_waiter.load() != 0) {
+    const Token waiter = shared_.receive_waiter.exchange(0);
+    if (waiter != 0) adapter_.path().receive_posted(waiter);
+  }
+  if (state() == IBV_QPS_ERR) {
+    shared_.failure.store(static_cast<std::uint32_t>(Failure::kOwn));
+    adapter_.path().wake_service();
+  }
+  return error;
+}
+
+}  // namespace gdr::rnic

@@ -1,0 +1,131 @@
+#include "rnic/segment.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace gdr::rnic {
+namespace {
+
+constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+
+Error from_errno(const char* what) {
+  return Error{errno, std::string(what) + ": " + std::strerror(errno)};
+}
+
+std::byte* map_all(int descriptor) {
+  void* base = mmap(nullptr, kSegmentBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
+                    descriptor, 0);
+  if (base == MAP_FAILED) return nullptr;
+  // A child must not write into its parent's device, nor a core dump carry a gigabyte of it.
+  madvise(base, kSegmentBytes, MADV_DONTFORK);
+  madvise(base, kSegmentBytes, MADV_DONTDUMP);
+  return static_cast<std::byte*>(base);
+}
+
+void describe(std::span<const DeviceConfiguration> devices, SegmentHeader& header) {
+  header.device_count = static_cast<std::uint32_t>(std::min<std::size_t>(devices.size(), kDevices));
+  for (std::uint32_t i = 0; i < header.device_count; ++i) {
+    SharedDevice& device = header.devices[i];
+    std::memcpy(device.name, devices[i].name.data(),
+                std::min(devices[i].name.size(), sizeof device.name - 1));
+    std::copy(devices[i].mac.begin(), devices[i].mac.end(), device.mac);
+    const auto gid = devices[i].gid();
+    std::copy(gid.begin(), gid.end(), device.gid);
+  }
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Segment>> Segment::create(Token token,
+                                                 std::span<const DeviceConfiguration> devices) {
+  UniqueFd descriptor(memfd_create("gdrkit-rnic", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!descriptor) return from_errno("memfd_create");
+  if (ftruncate(descriptor.get(), static_cast<off_t>(kSegmentBytes)) != 0) {
+    return from_errno("ftruncate of the device's shared segment");
+  }
+  if (fcntl(descriptor.get(), F_ADD_SEALS, kSeals) != 0) return from_errno("sealing the segment");
+  std::byte* base = map_all(descriptor.get());
+  if (base == nullptr) return from_errno("mapping the device's shared segment");
+
+  auto* header = reinterpret_cast<SegmentHeader*>(base);
+  header->layout = kSegmentLayout;
+  header->token = token;
+  describe(devices, *header);
+  header->magic = kSegmentMagic;
+  return std::unique_ptr<Segment>(new Segment(std::move(descriptor), base));
+}
+
+Result<std::unique_ptr<Segment>> Segment::map(UniqueFd descriptor) {
+  struct stat status {};
+  if (fstat(descriptor.get(), &status) != 0) return from_errno("a peer's segment");
+  const int seals = fcntl(descriptor.get(), F_GET_SEALS);
+  if (static_cast<std::uint64_t>(status.st_size) != kSegmentBytes || seals < 0 ||
+      (seals & kSeals) != kSeals) {
+    return Error{EPROTO, "a peer's segment has another size or is not sealed"};
+  }
+  std::byte* base = map_all(descriptor.get());
+  if (base == nullptr) return from_errno("mapping a peer's segment");
+  std::unique_ptr<Segment> segment(new Segment(std::move(descriptor), base));
+  if (segment->header().magic != kSegmentMagic || segment->header().layout != kSegmentLayout) {
+    return Error{EPROTO, "a peer's segment is of another gdrkit version"};
+  }
+  return segment;
+}
+
+Segment::~Segment() { munmap(base_, kSegmentBytes); }
+
+SharedQueuePair& Segment::queue_pair(std::uint32_t index) {
+  return reinterpret_cast<SharedQueuePair*>(base_ + kQueuePairsAt)[index & (kQueuePairs - 1)];
+}
+SharedCompletionQueue& Segment::completion_queue(std::uint32_t index) {
+  return reinterpret_cast<SharedCompletionQueue*>(
+      base_ + kCompletionQueuesAt)[index & (kCompletionQueues - 1)];
+}
+SharedRegion& Segment::region(std::uint32_t index) {
+  return reinterpret_cast<SharedRegion*>(base_ + kRegionsAt)[index & (kRegions - 1)];
+}
+SharedFlow& Segment::flow(std::uint32_t index) {
+  return reinterpret_cast<SharedFlow*>(base_ + kFlowsAt)[index & (kFlows - 1)];
+}
+ServiceRequest& Segment::service_request(std::uint32_t index) {
+  return reinterpret_cast<ServiceRequest*>(base_ +
+                                           kServiceRequestsAt)[index & (kServiceRequests - 1)];
+}
+
+void* Segment::arena(std::uint64_t offset, std::uint64_t length) {
+  if (offset < kArenaAt || offset > kSegmentBytes || length > kSegmentBytes - offset ||
+      offset % 64 != 0) {
+    return nullptr;
+  }
+  return base_ + offset;
+}
+
+Result<std::uint64_t> Segment::allocate(std::uint64_t bytes) {
+  const std::uint64_t size = page_up(std::max<std::uint64_t>(bytes, 1));
+  if (size < bytes || size > kArenaBytes) return Error{ENOMEM, "the device's arena is too small"};
+  const std::lock_guard guard(allocation_mutex_);
+  std::uint64_t at = kArenaAt;
+  for (const auto& [offset, length] : used_) {  // first fit
+    if (offset - at >= size) break;
+    at = offset + length;
+  }
+  if (kSegmentBytes - at < size) return Error{ENOMEM, "the device's arena is full"};
+  used_[at] = size;
+  return at;
+}
+
+void Segment::free(std::uint64_t offset) {
+  const std::lock_guard guard(allocation_mutex_);
+  const auto entry = used_.find(offset);
+  if (entry == used_.end()) return;
+  // Gives the pages back; whoever maps them next sees zeros.
+  madvise(base_ + offset, entry->second, MADV_REMOVE);
+  used_.erase(entry);
+}
+
+}  // namespace gdr::rnic
