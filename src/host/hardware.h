@@ -1,0 +1,18 @@
+// Does this machine have an RDMA NIC or an NVIDIA GPU at all? Reads sysfs below a root folder, so
+// that captured machines can be asked too. A device counts although nobody can use it (no driver,
+// no device node in a container): a stand-in must never hide that real hardware does not work.
+//
+//   if (!gdr::host::has_gpu("/")) use_the_software_gpu();
+#pragma once
+
+#include <string>
+
+namespace gdr::host {
+
+// Any device in /sys/class/infiniband.
+bool has_rdma_nic(const std::string& root = "/");
+
+// Any NVIDIA display-class function on the PCI bus.
+bool has_gpu(const std::string& root = "/");
+
+}  // namespace gdr::host

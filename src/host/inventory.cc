@@ -1,0 +1,157 @@
+#include "host/inventory.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "host/files.h"
+
+namespace gdr::host {
+namespace {
+
+constexpr unsigned kLargestGidTable = 256;
+
+// Where peer-memory clients show: the kernel's registry of them (MLNX_OFED, Ubuntu), then the
+// modules.
+constexpr const char* kPeerMemoryPlaces[] = {
+    "sys/kernel/mm/memory_peers/nv_mem/version", "sys/kernel/mm/memory_peers/nv_mem_nc/version",
+    "sys/module/nvidia_peermem/version", "sys/module/nv_peer_mem/version"};
+
+bool empty_gid(const std::string& text) {
+  return text.find_first_not_of("0:") == std::string::npos ||
+         text == "fe80:0000:0000:0000:0000:0000:0000:0000";
+}
+
+int node_of(const Files& files, const std::string& device) {
+  return static_cast<int>(files.number(device + "/numa_node").value_or(-1));
+}
+
+std::vector<Gid> read_gids(const Files& files, const std::string& port) {
+  std::vector<Gid> gids;
+  for (unsigned i = 0; i < kLargestGidTable; ++i) {
+    const std::string number = std::to_string(i);
+    const std::string text = files.line(port + "/gids/" + number);
+    if (text.empty()) break;
+    if (empty_gid(text)) continue;
+    gids.push_back({i, text, files.line(port + "/gid_attrs/types/" + number),
+                    files.line(port + "/gid_attrs/ndevs/" + number)});
+  }
+  return gids;
+}
+
+// The netdev of a port: what its GIDs say, else the PCI function's own, told apart by dev_port.
+std::string netdev_of(const Files& files, const std::string& nic, const Port& port) {
+  for (const Gid& gid : port.gids) {
+    if (!gid.netdev.empty()) return gid.netdev;
+  }
+  const std::string folder = nic + "/device/net";
+  const auto names = files.entries(folder);
+  for (const std::string& name : names) {
+    if (files.number(folder + "/" + name + "/dev_port").value_or(-1) == long{port.number} - 1)
+      return name;
+  }
+  if (names.size() == 1) return names.front();
+  return files.line(nic + "/parent");  // rxe and siw name the netdev they sit on
+}
+
+Port read_port(const Files& files, const std::string& nic, unsigned number) {
+  const std::string path = nic + "/ports/" + std::to_string(number);
+  Port port;
+  port.number = number;
+  port.state = files.line(path + "/state");
+  port.link_layer = files.line(path + "/link_layer");
+  port.rate = files.line(path + "/rate");
+  port.gids = read_gids(files, path);
+  port.netdev = netdev_of(files, nic, port);
+  if (!port.netdev.empty()) port.mac = files.line("sys/class/net/" + port.netdev + "/address");
+  return port;
+}
+
+Nic read_nic(const Files& files, const std::string& name) {
+  const std::string path = "sys/class/infiniband/" + name;
+  Nic nic;
+  nic.name = name;
+  nic.pci_address = files.link_name(path + "/device");
+  nic.driver = files.link_name(path + "/device/driver");
+  nic.firmware = files.line(path + "/fw_ver");
+  nic.numa_node = node_of(files, path + "/device");
+  for (const std::string& entry : files.entries(path + "/ports")) {
+    unsigned number = 0;
+    std::from_chars(entry.data(), entry.data() + entry.size(), number);
+    if (number > 0) nic.ports.push_back(read_port(files, path, number));
+  }
+  return nic;
+}
+
+// "Model: \t\t NVIDIA H200" in /proc/driver/nvidia/gpus/<address>/information.
+std::string model_of(const Files& files, const std::string& address) {
+  const std::string text = files.text("proc/driver/nvidia/gpus/" + address + "/information");
+  const auto label = text.find("Model:");
+  if (label == std::string::npos) return {};
+  const auto begin = text.find_first_not_of(" \t", label + 6);
+  if (begin == std::string::npos) return {};
+  return text.substr(begin, text.find('\n', begin) - begin);
+}
+
+std::vector<Gpu> read_gpus(const Files& files) {
+  std::vector<Gpu> gpus;
+  for (const std::string& address : files.entries("sys/bus/pci/devices")) {
+    const std::string path = "sys/bus/pci/devices/" + address;
+    if (files.line(path + "/vendor") != "0x10de") continue;
+    if (files.line(path + "/class").rfind("0x03", 0) != 0) continue;
+    Gpu gpu{address, model_of(files, address), files.link_name(path + "/driver"),
+            node_of(files, path)};
+    if (gpu.model.empty()) gpu.model = "NVIDIA device " + files.line(path + "/device");
+    gpus.push_back(std::move(gpu));
+  }
+  return gpus;
+}
+
+// "Max locked memory         8388608              8388608              bytes": the first is in
+// force.
+std::optional<std::uint64_t> read_locked_memory_limit(const Files& files) {
+  const std::string text = files.text("proc/self/limits");
+  constexpr std::string_view kLabel = "Max locked memory";
+  const auto label = text.find(kLabel);
+  if (label == std::string::npos) return std::nullopt;
+  const auto begin = text.find_first_not_of(' ', label + kLabel.size());
+  if (begin == std::string::npos) return std::nullopt;
+  std::uint64_t limit = 0;
+  const auto result = std::from_chars(text.data() + begin, text.data() + text.size(), limit);
+  if (result.ec != std::errc()) return std::nullopt;
+  return limit;
+}
+
+}  // namespace
+
+Inventory take_inventory(const std::string& root) {
+  const Files files(root);
+  Inventory inventory;
+  for (const std::string& name : files.entries("sys/class/infiniband")) {
+    inventory.nics.push_back(read_nic(files, name));
+  }
+  inventory.gpus = read_gpus(files);
+  for (const char* place : kPeerMemoryPlaces) {
+    if (files.exists(place)) inventory.peer_memory.push_back(std::string("/") + place);
+  }
+  inventory.gpu_driver_version = files.line("sys/module/nvidia/version");
+  inventory.gpu_driver_open =
+      files.text("proc/driver/nvidia/version").find("Open Kernel Module") != std::string::npos;
+  inventory.locked_memory_limit = read_locked_memory_limit(files);
+  return inventory;
+}
+
+std::vector<Counter> read_counters(const std::string& root, const std::string& nic, unsigned port) {
+  const Files files(root);
+  std::vector<Counter> counters;
+  for (const char* folder : {"counters", "hw_counters"}) {
+    const std::string path =
+        "sys/class/infiniband/" + nic + "/ports/" + std::to_string(port) + "/" + folder;
+    for (const std::string& name : files.entries(path)) {
+      if (name == "lifespan") continue;  // a setting among the counters
+      if (auto value = files.number(path + "/" + name)) counters.push_back({name, *value});
+    }
+  }
+  return counters;
+}
+
+}  // namespace gdr::host
