@@ -1,0 +1,141 @@
+#include "cli/run_plan.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "base/environment.h"
+
+namespace gdr::cli {
+namespace {
+
+struct Default {
+  const char* name;
+  const char* value;
+};
+
+// What programs need on the software NIC and cannot find out; a value of the user's stays.
+// NCCL sees no PCI path for it and would take it to be too far from the GPU for GPUDirect; NCCL
+// 2.28.9 crashes on any RDMA device that is not an mlx5 unless its GIN is off (NVIDIA/nccl PR
+// 1881).
+constexpr Default kNicDefaults[] = {{"NCCL_NET_GDR_LEVEL", "SYS"}, {"NCCL_GIN_TYPE", "0"}};
+
+Result<void> check_program(const ProgramFile& program, const Plan& plan) {
+  if (!plan.soft_nic && !plan.soft_gpu) return {};
+  const std::string& path = program.path;
+  if (program.kind == ProgramKind::kForeign) {
+    return Error{EINVAL, fmt::format("{} is built for another processor or for 32 bits; the "
+                                     "stand-ins cannot be loaded into it",
+                                     path)};
+  }
+  if (program.kind == ProgramKind::kStatic) {
+    return Error{EINVAL,
+                 fmt::format("{} is statically linked, so no library in it can be replaced; "
+                             "link it dynamically",
+                             path)};
+  }
+  if (program.privileged) {
+    return Error{EINVAL, fmt::format("{} is set-user-ID, set-group-ID or has capabilities, so the "
+                                     "loader ignores LD_LIBRARY_PATH; run a copy without them",
+                                     path)};
+  }
+  if (plan.soft_gpu && program.static_cudart) {
+    return Error{EINVAL,
+                 fmt::format("{} has the CUDA runtime linked into it, which asks the driver "
+                             "for undocumented tables that the software GPU has not; link "
+                             "it with -cudart shared, or use --no-soft-gpu",
+                             path)};
+  }
+  return {};
+}
+
+// `path` with `entries` in front; those that are in it already are not repeated. An empty part of
+// LD_LIBRARY_PATH would mean the current folder, so none is made.
+std::string prepend(std::vector<std::string> entries, const std::optional<std::string>& path) {
+  for (std::string_view part : split(path.value_or(""), ':')) {
+    if (!part.empty() && std::find(entries.begin(), entries.end(), part) == entries.end()) {
+      entries.emplace_back(part);
+    }
+  }
+  return fmt::format("{}", fmt::join(entries, ":"));
+}
+
+// LD_LIBRARY_PATH loses to DT_RPATH, preloading does not.
+std::vector<std::string> preloads(const PlanInputs& inputs, const Plan& plan) {
+  std::vector<std::string> files;
+  if (!inputs.program.has_rpath) return files;
+  if (plan.soft_nic) files.push_back(inputs.stand_ins + "/soft-nic/libibverbs.so.1");
+  if (plan.soft_gpu) {
+    files.push_back(inputs.stand_ins + "/soft-gpu/libcuda.so.1");
+    for (const std::string& name : inputs.program.needed) {
+      if (name.rfind("libcudart.so", 0) == 0) {
+        files.push_back(inputs.stand_ins + "/soft-gpu/" + name);
+      }
+    }
+  }
+  return files;
+}
+
+std::string describe(const char* part, bool soft, bool real, bool asked) {
+  if (soft) {
+    if (real) return fmt::format("software {} (the real one is hidden)", part);
+    return fmt::format("software {} ({})", part, asked ? "asked for" : "no real one found");
+  }
+  return fmt::format("{} {}", real ? "real" : "no", part);
+}
+
+std::string summarize(const PlanInputs& inputs, const Plan& plan,
+                      const std::vector<std::string>& kept) {
+  std::vector<std::string> set;
+  for (const auto& [name, value] : plan.variables) {
+    // The two search paths are long and of no interest beyond that they are set.
+    set.push_back(name.rfind("LD_", 0) == 0 ? name : fmt::format("{}={}", name, value));
+  }
+  std::string line = fmt::format(
+      "{}, {}", describe("NIC", plan.soft_nic, inputs.hardware.nic, inputs.soft_nic.has_value()),
+      describe("GPU", plan.soft_gpu, inputs.hardware.gpu, inputs.soft_gpu.has_value()));
+  if (set.empty()) return line + "; nothing replaced, nothing set";
+  line += fmt::format("; set {}", fmt::join(set, ", "));
+  if (!kept.empty()) line += fmt::format("; kept your {}", fmt::join(kept, ", "));
+  return line;
+}
+
+}  // namespace
+
+Result<Plan> make_plan(const PlanInputs& inputs) {
+  Plan plan;
+  plan.soft_nic = inputs.soft_nic.value_or(!inputs.hardware.nic);
+  plan.soft_gpu = inputs.soft_gpu.value_or(!inputs.hardware.gpu);
+  if (plan.soft_gpu && !plan.soft_nic && inputs.hardware.nic) {
+    return Error{EINVAL,
+                 "a real RDMA NIC cannot reach the memory of the software GPU; use --soft-nic, or "
+                 "--no-soft-gpu for a program that needs no GPU"};
+  }
+  if (Result<void> fits = check_program(inputs.program, plan); !fits) return fits.error();
+
+  std::vector<std::string> folders;
+  if (plan.soft_nic) folders.push_back(inputs.stand_ins + "/soft-nic");
+  if (plan.soft_gpu) folders.push_back(inputs.stand_ins + "/soft-gpu");
+  if (!folders.empty()) {
+    plan.variables.emplace_back("LD_LIBRARY_PATH",
+                                prepend(folders, inputs.environment("LD_LIBRARY_PATH")));
+  }
+  if (std::vector<std::string> files = preloads(inputs, plan); !files.empty()) {
+    plan.variables.emplace_back("LD_PRELOAD", prepend(files, inputs.environment("LD_PRELOAD")));
+  }
+  std::vector<std::string> kept;
+  if (plan.soft_nic) {
+    for (const Default& entry : kNicDefaults) {
+      if (auto value = inputs.environment(entry.name)) {
+        kept.push_back(fmt::format("{}={}", entry.name, *value));
+      } else {
+        plan.variables.emplace_back(entry.name, entry.value);
+      }
+    }
+  }
+  plan.summary = summarize(inputs, plan, kept);
+  return plan;
+}
+
+}  // namespace gdr::cli

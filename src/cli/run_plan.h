@@ -1,0 +1,45 @@
+// The decision of `gdr run`: which parts are replaced, which variables are set, and the one line
+// that says so. A function of its inputs alone; nothing is read or changed here.
+//
+//   PlanInputs inputs;
+//   inputs.hardware = detect_hardware("/");
+//   inputs.stand_ins = "/usr/local/lib/gdrkit";
+//   inputs.program = *inspect_program("/usr/bin/ib_write_bw");
+//   inputs.environment = [](const char* name) { return gdr::environment(name); };
+//   Result<Plan> plan = make_plan(inputs);
+//   if (plan) fmt::print(stderr, "gdr run: {}\n", plan->summary);
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "cli/run_detect.h"
+#include "cli/run_program_file.h"
+
+namespace gdr::cli {
+
+struct PlanInputs {
+  std::optional<bool> soft_nic;  // --soft-nic, --no-soft-nic; nothing: where there is no NIC
+  std::optional<bool> soft_gpu;
+  Hardware hardware;
+  std::string stand_ins;  // the folder that holds soft-nic/ and soft-gpu/
+  ProgramFile program;
+  // A variable's value; nothing when it is unset or empty.
+  std::function<std::optional<std::string>(const char*)> environment;
+};
+
+struct Plan {
+  bool soft_nic = false;
+  bool soft_gpu = false;
+  std::vector<std::pair<std::string, std::string>> variables;  // to set, with their values
+  std::string summary;
+};
+
+// EINVAL with the reason where the program cannot be run as asked.
+Result<Plan> make_plan(const PlanInputs& inputs);
+
+}  // namespace gdr::cli
