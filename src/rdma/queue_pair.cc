@@ -1,0 +1,185 @@
+#include "rdma/queue_pair.h"
+
+#include <string.h>
+
+#include <algorithm>
+#include <string>
+
+#include "base/bytes.h"
+
+namespace gdr::rdma {
+namespace {
+
+// 4.096 µs * 2^14 = 67 ms, seven retries: a lost peer is an error completion in about half a
+// second.
+constexpr std::uint8_t kTimeout = 14;
+constexpr std::uint8_t kRetries = 7;
+constexpr std::uint8_t kMinimumRnrTimer = 12;  // 0.64 ms
+constexpr std::uint8_t kHopLimit = 64;
+
+}  // namespace
+
+ibv_ah_attr path_to(const Endpoint& mine, const Endpoint& theirs) {
+  ibv_ah_attr path{};
+  path.dlid = theirs.lid;
+  path.port_num = mine.port;
+  if (theirs.global) {
+    path.is_global = 1;
+    path.grh.dgid = theirs.gid;
+    path.grh.sgid_index = mine.gid_index;
+    path.grh.hop_limit = kHopLimit;
+  }
+  return path;
+}
+
+Result<QueuePair> QueuePair::create(const Device& device, ibv_pd* pd, ibv_qp_type type,
+                                    QueuePairSize size) {
+  QueuePair pair;
+  pair.device_ = &device;
+  pair.type_ = type;
+  Result<CompletionQueue> sends = make_completion_queue(device, static_cast<int>(size.sends));
+  if (!sends) return sends.error();
+  pair.send_queue_ = *std::move(sends);
+  Result<CompletionQueue> receives = make_completion_queue(device, static_cast<int>(size.receives));
+  if (!receives) return receives.error();
+  pair.receive_queue_ = *std::move(receives);
+
+  ibv_qp_init_attr init{};
+  init.qp_type = type;
+  init.send_cq = pair.send_queue_.get();
+  init.recv_cq = pair.receive_queue_.get();
+  init.cap = {size.sends, size.receives, 1, 1, 0};
+  errno = 0;
+  ibv_qp* qp = device.library().create_qp(pd, &init);
+  if (!qp) return verbs_error("ibv_create_qp", errno ? errno : EIO);
+  pair.qp_ = Owned<ibv_qp>(qp, {device.library().destroy_qp});
+  return pair;
+}
+
+Result<void> QueuePair::modify(ibv_qp_attr attributes, int mask, const char* step) {
+  if (int code = device_->library().modify_qp(qp_.get(), &attributes, mask)) {
+    const std::string call = std::string("ibv_modify_qp to ") + step;
+    return verbs_error(call.c_str(), code > 0 ? code : errno);
+  }
+  return {};
+}
+
+Result<void> QueuePair::to_init(const Endpoint& mine) {
+  ibv_qp_attr attributes{};
+  attributes.qp_state = IBV_QPS_INIT;
+  attributes.port_num = mine.port;
+  int mask = IBV_QP_STATE | IBV_QP_PORT;
+  if (type_ != IBV_QPT_RAW_PACKET) mask |= IBV_QP_PKEY_INDEX;
+  if (type_ == IBV_QPT_UD) {
+    attributes.qkey = kQKey;
+    mask |= IBV_QP_QKEY;
+  } else if (type_ == IBV_QPT_RC) {
+    attributes.qp_access_flags = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
+                                 IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
+    mask |= IBV_QP_ACCESS_FLAGS;
+  }
+  return modify(attributes, mask, "INIT");
+}
+
+Result<void> QueuePair::to_ready_to_receive(const Endpoint& mine, const Endpoint& theirs,
+                                            ibv_mtu mtu) {
+  ibv_qp_attr attributes{};
+  attributes.qp_state = IBV_QPS_RTR;
+  int mask = IBV_QP_STATE;
+  if (type_ == IBV_QPT_RC) {
+    attributes.path_mtu = mtu;
+    attributes.dest_qp_num = theirs.number;
+    attributes.rq_psn = theirs.packet_sequence;
+    attributes.max_dest_rd_atomic = 1;
+    attributes.min_rnr_timer = kMinimumRnrTimer;
+    attributes.ah_attr = path_to(mine, theirs);
+    mask |= IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+            IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
+  }
+  return modify(attributes, mask, "RTR");
+}
+
+Result<void> QueuePair::to_ready_to_send(const Endpoint& mine) {
+  ibv_qp_attr attributes{};
+  attributes.qp_state = IBV_QPS_RTS;
+  int mask = IBV_QP_STATE;
+  if (type_ != IBV_QPT_RAW_PACKET) {
+    attributes.sq_psn = mine.packet_sequence;
+    mask |= IBV_QP_SQ_PSN;
+  }
+  if (type_ == IBV_QPT_RC) {
+    attributes.timeout = kTimeout;
+    attributes.retry_cnt = kRetries;
+    attributes.rnr_retry = 7;  // without end: the wait itself is bounded
+    attributes.max_rd_atomic = 1;
+    mask |= IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC;
+  }
+  return modify(attributes, mask, "RTS");
+}
+
+Result<void> QueuePair::connect(const Endpoint& mine, const Endpoint& theirs, ibv_mtu mtu) {
+  if (Result<void> done = to_init(mine); !done) return done;
+  if (Result<void> done = to_ready_to_receive(mine, theirs, mtu); !done) return done;
+  return to_ready_to_send(mine);
+}
+
+Result<void> QueuePair::post_send(ibv_send_wr& request) {
+  ibv_send_wr* bad = nullptr;
+  if (int code = ibv_post_send(qp_.get(), &request, &bad)) {
+    return verbs_error("ibv_post_send", code > 0 ? code : errno);
+  }
+  return {};
+}
+
+Result<void> QueuePair::post_receive(ibv_recv_wr& request) {
+  ibv_recv_wr* bad = nullptr;
+  if (int code = ibv_post_recv(qp_.get(), &request, &bad)) {
+    return verbs_error("ibv_post_recv", code > 0 ? code : errno);
+  }
+  return {};
+}
+
+Result<std::optional<ibv_wc>> QueuePair::poll(ibv_cq* queue) {
+  ibv_wc completion{};
+  const int count = ibv_poll_cq(queue, 1, &completion);
+  if (count < 0) return verbs_error("ibv_poll_cq", EIO);
+  if (count == 0) return std::optional<ibv_wc>();
+  return std::optional<ibv_wc>(completion);
+}
+
+Result<Flow> QueuePair::steer(std::uint8_t port, const Mac& mac, std::uint32_t ipv4,
+                              std::uint16_t udp_port) {
+  // The specifications follow the attributes in memory, each saying its own size.
+  struct Rule {
+    ibv_flow_attr attributes;
+    ibv_flow_spec_eth ethernet;
+    ibv_flow_spec_ipv4 ip;
+    ibv_flow_spec_tcp_udp udp;
+  };
+  static_assert(sizeof(Rule) == sizeof(ibv_flow_attr) + sizeof(ibv_flow_spec_eth) +
+                                    sizeof(ibv_flow_spec_ipv4) + sizeof(ibv_flow_spec_tcp_udp));
+  Rule rule{};
+  rule.attributes.type = IBV_FLOW_ATTR_NORMAL;
+  rule.attributes.size = sizeof rule;
+  rule.attributes.num_of_specs = 3;
+  rule.attributes.port = port;
+  rule.ethernet.type = IBV_FLOW_SPEC_ETH;
+  rule.ethernet.size = sizeof rule.ethernet;
+  std::copy(mac.begin(), mac.end(), rule.ethernet.val.dst_mac);
+  memset(rule.ethernet.mask.dst_mac, 0xff, sizeof rule.ethernet.mask.dst_mac);
+  rule.ip.type = IBV_FLOW_SPEC_IPV4;
+  rule.ip.size = sizeof rule.ip;
+  rule.ip.val.dst_ip = __builtin_bswap32(ipv4);
+  rule.ip.mask.dst_ip = 0xffffffff;
+  rule.udp.type = IBV_FLOW_SPEC_UDP;
+  rule.udp.size = sizeof rule.udp;
+  rule.udp.val.dst_port = __builtin_bswap16(udp_port);
+  rule.udp.mask.dst_port = 0xffff;
+
+  errno = 0;
+  ibv_flow* flow = ibv_create_flow(qp_.get(), &rule.attributes);
+  if (!flow) return verbs_error("ibv_create_flow", errno ? errno : EIO);
+  return Flow(flow, {[](ibv_flow* rule_to_remove) { return ibv_destroy_flow(rule_to_remove); }});
+}
+
+}  // namespace gdr::rdma
