@@ -53,7 +53,8 @@ Result<void> check_program(const ProgramFile& program, const Plan& plan) {
 // `path` with `entries` in front; those that are in it already are not repeated. An empty part of
 // LD_LIBRARY_PATH would mean the current folder, so none is made.
 std::string prepend(std::vector<std::string> entries, const std::optional<std::string>& path) {
-  for (std::string_view part : split(path.value_or(""), ':')) {
+  const std::string existing = path.value_or("");
+  for (std::string_view part : split(existing, ':')) {
     if (!part.empty() && std::find(entries.begin(), entries.end(), part) == entries.end()) {
       entries.emplace_back(part);
     }

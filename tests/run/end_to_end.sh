@@ -1,0 +1,62 @@
+#!/bin/sh
+# gdr run: what the started program is given, and what comes back from it.
+set -eu
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+fixtures=$2
+mkdir -p "$work/bin" "$work/lib/gdrkit/soft-nic" "$work/lib/gdrkit/soft-gpu"
+cp "$1" "$work/bin/gdr"
+cp "$fixtures/stand_in/libibverbs.so.1" "$work/lib/gdrkit/soft-nic"
+cp "$fixtures/stand_in/libibverbs.so.1" "$work/lib/gdrkit/soft-gpu/libcuda.so.1"
+gdr=$work/bin/gdr
+unset LD_LIBRARY_PATH LD_PRELOAD NCCL_NET_GDR_LEVEL NCCL_GIN_TYPE GDR_SOFT_DEVICES GDR_SOFT_GPUS
+
+fail() { echo "FAILED: $*"; exit 1; }
+
+# expect STATUS OUT ERR COMMAND...: exit status, standard output, and a part of standard error.
+expect() {
+  expected_status=$1
+  expected_out=$2
+  expected_err=$3
+  shift 3
+  status=0
+  out=$("$@" 2>"$work/err") || status=$?
+  err=$(cat "$work/err")
+  [ "$status" -eq "$expected_status" ] || fail "$*: exit status $status, not $expected_status: $err"
+  [ "$out" = "$expected_out" ] || fail "$*: printed '$out', not '$expected_out'"
+  case $err in
+    *"$expected_err"*) ;;
+    *) fail "$*: no '$expected_err' in '$err'" ;;
+  esac
+}
+soft="--soft-nic --no-soft-gpu"
+
+# What is loaded. LD_LIBRARY_PATH alone would lose to DT_RPATH.
+[ "$("$fixtures/run_fixture_rpath")" = other ] || fail "the fixture does not find its own library"
+# shellcheck disable=SC2086  # two options
+{
+expect 0 stand-in "set LD_LIBRARY_PATH, NCCL" "$gdr" run $soft -- "$fixtures/run_fixture_runpath"
+expect 0 stand-in "set LD_LIBRARY_PATH, LD_PRELOAD, NCCL" "$gdr" run $soft -- "$fixtures/run_fixture_rpath"
+
+# What is set, and that the user's own values stay.
+expect 0 "SYS 0" "software NIC" "$gdr" run $soft -- sh -c 'echo "$NCCL_NET_GDR_LEVEL $NCCL_GIN_TYPE"'
+expect 0 "PIX 0" "kept your NCCL_NET_GDR_LEVEL=PIX" env NCCL_NET_GDR_LEVEL=PIX \
+  "$gdr" run $soft -- sh -c 'echo "$NCCL_NET_GDR_LEVEL $NCCL_GIN_TYPE"'
+expect 0 "$work/lib/gdrkit/soft-nic:/before" "" env LD_LIBRARY_PATH=/before \
+  "$gdr" run $soft -- sh -c 'echo "$LD_LIBRARY_PATH"'
+expect 0 "--help -- x" "" "$gdr" run $soft -- echo --help -- x
+[ "$(wc -l <"$work/err")" -eq 1 ] || fail "more than one line on standard error: $(cat "$work/err")"
+
+# What comes back.
+expect 3 "" "" "$gdr" run $soft -- sh -c 'exit 3'
+expect 127 "" "gdr run: no-such-program: not found" "$gdr" run $soft -- no-such-program
+expect 126 "" "gdr run: /etc/passwd: not an executable file" "$gdr" run $soft -- /etc/passwd
+expect 143 "" "" sh -c '"$@" & child=$!; sleep 0.2; kill -TERM $child; wait $child' sh \
+  "$gdr" run $soft -- sleep 30
+
+# What is refused.
+expect 2 "" "GDR_SOFT_DEVICES: 'wrong' is wrong" env GDR_SOFT_DEVICES=wrong "$gdr" run $soft -- true
+expect 0 "" "" env GDR_SOFT_DEVICES=right "$gdr" run $soft -- true
+rm "$work/lib/gdrkit/soft-nic/libibverbs.so.1"
+expect 2 "" "soft-nic/libibverbs.so.1 is missing" "$gdr" run $soft -- true
+}

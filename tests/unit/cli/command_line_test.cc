@@ -1,0 +1,76 @@
+#include "cli/command_line.h"
+
+#include <gtest/gtest.h>
+
+#include "cli/subcommands.h"
+
+namespace gdr::cli {
+namespace {
+
+using Words = std::vector<std::string>;
+
+TEST(SplitCommandLine, LeavesOtherSubcommandsWhole) {
+  const CommandLine line = split_command_line({"prove", "--json", "--", "x"});
+  EXPECT_EQ(line.own, (Words{"prove", "--json", "--", "x"}));
+  EXPECT_TRUE(line.command.empty());
+}
+
+TEST(SplitCommandLine, CutsTheCommandOffAtTheFirstDashes) {
+  const CommandLine line =
+      split_command_line({"run", "--soft-nic", "--", "perf", "-a", "--", "--help"});
+  EXPECT_EQ(line.own, (Words{"run", "--soft-nic"}));
+  EXPECT_EQ(line.command, (Words{"perf", "-a", "--", "--help"}));
+}
+
+TEST(SplitCommandLine, CutsTheCommandOffAtTheFirstWordThatIsNoOption) {
+  const CommandLine line = split_command_line({"run", "--soft-nic", "ls", "--soft-gpu"});
+  EXPECT_EQ(line.own, (Words{"run", "--soft-nic"}));
+  EXPECT_EQ(line.command, (Words{"ls", "--soft-gpu"}));
+}
+
+TEST(SplitCommandLine, FindsNoCommandWhereThereIsNone) {
+  EXPECT_TRUE(split_command_line({}).own.empty());
+  EXPECT_TRUE(split_command_line({"run"}).command.empty());
+  EXPECT_TRUE(split_command_line({"run", "--"}).command.empty());
+  EXPECT_EQ(split_command_line({"run", "--help"}).own, (Words{"run", "--help"}));
+}
+
+// Parses `words` with the subcommand run alone and returns the message, or "" if they were right.
+std::string message_for(Words words) {
+  CLI::App program("", "gdr");
+  Action chosen;
+  add_run(program, chosen, {"true"});
+  std::reverse(words.begin(), words.end());
+  try {
+    program.parse(words);
+  } catch (const CLI::ParseError& error) {
+    return usage_error(program, error);
+  }
+  return "";
+}
+
+TEST(UsageError, NamesAnUnknownSubcommandAndThoseThereAre) {
+  EXPECT_EQ(message_for({"rum"}), "gdr: unknown subcommand 'rum'; allowed: run");
+}
+
+TEST(UsageError, NamesAnUnknownOptionAndThoseOfItsSubcommand) {
+  EXPECT_EQ(message_for({"run", "--soft"}),
+            "gdr run: unknown option '--soft'; allowed: --help, --soft-nic, --no-soft-nic, "
+            "--soft-gpu, --no-soft-gpu");
+}
+
+TEST(UsageError, IsOneLine) {
+  EXPECT_EQ(message_for({"run", "--soft-nic=maybe"}).find('\n'), std::string::npos);
+}
+
+TEST(Run, ChoosesItsActionOnlyAfterTheWholeLineWasRight) {
+  CLI::App program("", "gdr");
+  Action chosen;
+  add_run(program, chosen, {"true"});
+  EXPECT_THROW(program.parse(Words{"--wrong", "run"}), CLI::ParseError);
+  program.parse(Words{"--soft-gpu", "run"});
+  EXPECT_TRUE(static_cast<bool>(chosen));
+}
+
+}  // namespace
+}  // namespace gdr::cli

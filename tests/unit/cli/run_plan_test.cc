@@ -1,0 +1,141 @@
+#include "cli/run_plan.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+namespace gdr::cli {
+namespace {
+
+using Variables = std::map<std::string, std::string>;
+
+PlanInputs inputs_with(Hardware hardware, Variables environment = {}) {
+  PlanInputs inputs;
+  inputs.hardware = hardware;
+  inputs.stand_ins = "/opt/lib/gdrkit";
+  inputs.program.path = "/usr/bin/program";
+  inputs.program.kind = ProgramKind::kDynamic;
+  inputs.environment = [environment](const char* name) -> std::optional<std::string> {
+    auto found = environment.find(name);
+    if (found == environment.end()) return std::nullopt;
+    return found->second;
+  };
+  return inputs;
+}
+
+Variables variables_of(const Plan& plan) { return {plan.variables.begin(), plan.variables.end()}; }
+
+constexpr Hardware kNothing{false, false};
+constexpr Hardware kNicOnly{true, false};
+constexpr Hardware kGpuOnly{false, true};
+constexpr Hardware kBoth{true, true};
+
+TEST(RunPlan, ReplacesWhatIsMissing) {
+  Result<Plan> plan = make_plan(inputs_with(kNothing));
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(variables_of(*plan),
+            (Variables{{"LD_LIBRARY_PATH", "/opt/lib/gdrkit/soft-nic:/opt/lib/gdrkit/soft-gpu"},
+                       {"NCCL_NET_GDR_LEVEL", "SYS"},
+                       {"NCCL_GIN_TYPE", "0"}}));
+  EXPECT_EQ(plan->summary,
+            "software NIC (no real one found), software GPU (no real one found); set "
+            "LD_LIBRARY_PATH, NCCL_NET_GDR_LEVEL=SYS, NCCL_GIN_TYPE=0");
+}
+
+TEST(RunPlan, LeavesARealGpuAlone) {
+  Result<Plan> plan = make_plan(inputs_with(kGpuOnly));
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(variables_of(*plan)["LD_LIBRARY_PATH"], "/opt/lib/gdrkit/soft-nic");
+  EXPECT_FALSE(plan->soft_gpu);
+}
+
+TEST(RunPlan, ReplacesNothingOnACompleteHost) {
+  Result<Plan> plan = make_plan(inputs_with(kBoth));
+  ASSERT_TRUE(plan);
+  EXPECT_TRUE(plan->variables.empty());
+  EXPECT_EQ(plan->summary, "real NIC, real GPU; nothing replaced, nothing set");
+}
+
+TEST(RunPlan, SaysThatTheSoftwareNicHidesARealOne) {
+  PlanInputs inputs = inputs_with(kBoth);
+  inputs.soft_nic = true;
+  Result<Plan> plan = make_plan(inputs);
+  ASSERT_TRUE(plan);
+  EXPECT_NE(plan->summary.find("software NIC (the real one is hidden), real GPU"),
+            std::string::npos);
+}
+
+TEST(RunPlan, RefusesARealNicWithTheSoftwareGpu) {
+  Result<Plan> plan = make_plan(inputs_with(kNicOnly));
+  ASSERT_FALSE(plan);
+  EXPECT_NE(plan.error().message.find("use --soft-nic, or --no-soft-gpu"), std::string::npos);
+
+  PlanInputs soft_nic = inputs_with(kNicOnly);
+  soft_nic.soft_nic = true;
+  EXPECT_TRUE(make_plan(soft_nic));
+  PlanInputs no_gpu = inputs_with(kNicOnly);
+  no_gpu.soft_gpu = false;
+  EXPECT_TRUE(make_plan(no_gpu));
+}
+
+TEST(RunPlan, KeepsWhatTheUserHasSetAndSaysSo) {
+  Result<Plan> plan = make_plan(
+      inputs_with(kNothing, {{"NCCL_NET_GDR_LEVEL", "PIX"}, {"LD_LIBRARY_PATH", "/a:/b"}}));
+  ASSERT_TRUE(plan);
+  Variables set = variables_of(*plan);
+  EXPECT_EQ(set.count("NCCL_NET_GDR_LEVEL"), 0u);
+  EXPECT_EQ(set["NCCL_GIN_TYPE"], "0");
+  EXPECT_EQ(set["LD_LIBRARY_PATH"], "/opt/lib/gdrkit/soft-nic:/opt/lib/gdrkit/soft-gpu:/a:/b");
+  EXPECT_NE(plan->summary.find("; kept your NCCL_NET_GDR_LEVEL=PIX"), std::string::npos);
+}
+
+TEST(RunPlan, NeitherRepeatsAFolderNorAddsTheCurrentOne) {
+  Result<Plan> plan =
+      make_plan(inputs_with(kGpuOnly, {{"LD_LIBRARY_PATH", "/opt/lib/gdrkit/soft-nic::/a:"}}));
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(variables_of(*plan)["LD_LIBRARY_PATH"], "/opt/lib/gdrkit/soft-nic:/a");
+}
+
+TEST(RunPlan, PreloadsForAProgramWithDtRpath) {
+  PlanInputs inputs = inputs_with(kNothing, {{"LD_PRELOAD", "/mine.so"}});
+  inputs.program.has_rpath = true;
+  inputs.program.needed = {"libcudart.so.12", "libc.so.6"};
+  Result<Plan> plan = make_plan(inputs);
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(variables_of(*plan)["LD_PRELOAD"],
+            "/opt/lib/gdrkit/soft-nic/libibverbs.so.1:/opt/lib/gdrkit/soft-gpu/libcuda.so.1:"
+            "/opt/lib/gdrkit/soft-gpu/libcudart.so.12:/mine.so");
+}
+
+TEST(RunPlan, RefusesProgramsTheLoaderCannotHelp) {
+  const auto refusal = [](void (*change)(ProgramFile&)) {
+    PlanInputs inputs = inputs_with(kNothing);
+    change(inputs.program);
+    Result<Plan> plan = make_plan(inputs);
+    return plan ? std::string("accepted") : plan.error().message;
+  };
+  EXPECT_NE(refusal([](ProgramFile& file) {
+              file.kind = ProgramKind::kStatic;
+            }).find("/usr/bin/program is statically linked"),
+            std::string::npos);
+  EXPECT_NE(refusal([](ProgramFile& file) {
+              file.kind = ProgramKind::kForeign;
+            }).find("another processor"),
+            std::string::npos);
+  EXPECT_NE(refusal([](ProgramFile& file) { file.privileged = true; }).find("set-user-ID"),
+            std::string::npos);
+  EXPECT_NE(refusal([](ProgramFile& file) { file.static_cudart = true; }).find("-cudart shared"),
+            std::string::npos);
+}
+
+TEST(RunPlan, LetsARefusedProgramRunWhereNothingIsReplaced) {
+  PlanInputs inputs = inputs_with(kBoth);
+  inputs.program.kind = ProgramKind::kStatic;
+  EXPECT_TRUE(make_plan(inputs));
+  PlanInputs real_gpu = inputs_with(kGpuOnly);
+  real_gpu.program.static_cudart = true;
+  EXPECT_TRUE(make_plan(real_gpu));
+}
+
+}  // namespace
+}  // namespace gdr::cli
