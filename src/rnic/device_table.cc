@@ -14,7 +14,14 @@ namespace {
 constexpr std::size_t kLongestName = sizeof(SharedDevice::name) - 1;
 constexpr std::uint32_t kSpeeds[] = {10, 25, 40, 50, 100, 200, 400};
 
-std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
+// Messages are one line, whatever bytes the text holds.
+std::string printable(std::string_view text) {
+  std::string out(text);
+  std::replace_if(
+      out.begin(), out.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+  return out;
+}
+std::string quoted(std::string_view text) { return "'" + printable(text) + "'"; }
 
 Error refuse(std::string message) { return Error{EINVAL, std::move(message)}; }
 
@@ -43,7 +50,7 @@ std::optional<std::uint8_t> hexadecimal_digit(char c) {
 }
 
 Result<std::array<std::uint8_t, 6>> parse_mac(std::string_view text) {
-  const Error error = refuse("mac=" + std::string(text) +
+  const Error error = refuse("mac=" + printable(text) +
                              ": allowed is a unicast MAC of six hexadecimal pairs, "
                              "as in 02:00:00:00:00:01");
   std::array<std::uint8_t, 6> mac{};
@@ -62,7 +69,7 @@ Result<std::array<std::uint8_t, 6>> parse_mac(std::string_view text) {
 }
 
 Result<std::array<std::uint8_t, 4>> parse_ipv4(std::string_view text) {
-  const Error error = refuse("ip=" + std::string(text) +
+  const Error error = refuse("ip=" + printable(text) +
                              ": allowed is a unicast IPv4 address, as in 10.0.0.1 "
                              "(1.0.0.0 to 223.255.255.255)");
   std::array<std::uint8_t, 4> address{};
@@ -83,7 +90,7 @@ Result<std::uint32_t> parse_speed(std::string_view text) {
   for (const std::uint32_t speed : kSpeeds) {
     if (text == std::to_string(speed)) return speed;
   }
-  return refuse("speed=" + std::string(text) +
+  return refuse("speed=" + printable(text) +
                 ": allowed are 10, 25, 40, 50, 100, 200 and 400 (gigabits per second)");
 }
 

@@ -1,0 +1,426 @@
+#include "rnic/flow.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <random>
+#include <vector>
+
+#include "base/bytes.h"
+
+namespace gdr::rnic {
+namespace {
+
+using Bytes = std::vector<std::uint8_t>;
+
+constexpr std::uint8_t kMac[6] = {0x02, 0x67, 0x64, 0x72, 0, 0};
+constexpr std::uint8_t kOtherMac[6] = {0x02, 0x67, 0x64, 0x72, 0, 1};
+
+// A flow attribute followed by its specs, in an allocation of just their size.
+class Rule {
+ public:
+  explicit Rule(ibv_flow_attr_type type = IBV_FLOW_ATTR_NORMAL) {
+    attributes_.type = type;
+    attributes_.port = 1;
+    attributes_.size = sizeof attributes_;
+  }
+  template <typename Spec>
+  Rule& add(ibv_flow_spec_type type, Spec spec) {
+    spec.type = type;
+    spec.size = sizeof spec;
+    return add_bytes(spec);
+  }
+  template <typename Spec>
+  Rule& add_bytes(const Spec& spec) {
+    const auto* bytes = reinterpret_cast<const std::uint8_t*>(&spec);
+    specs_.insert(specs_.end(), bytes, bytes + sizeof spec);
+    attributes_.size = static_cast<std::uint16_t>(attributes_.size + sizeof spec);
+    ++attributes_.num_of_specs;
+    return *this;
+  }
+  ibv_flow_attr& attributes() { return attributes_; }
+
+  Result<FlowMatch> match() const {
+    const std::size_t size = sizeof attributes_ + specs_.size();
+    // Words, so that the attribute itself is aligned; the sizes are multiples of four.
+    std::vector<std::uint32_t> all(size / 4);
+    std::memcpy(all.data(), &attributes_, sizeof attributes_);
+    std::copy(specs_.begin(), specs_.end(),
+              reinterpret_cast<std::uint8_t*>(all.data()) + sizeof attributes_);
+    return flow_match(*reinterpret_cast<const ibv_flow_attr*>(all.data()));
+  }
+  int refusal() const {
+    const auto result = match();
+    return result ? 0 : result.error().code;
+  }
+
+ private:
+  ibv_flow_attr attributes_{};
+  Bytes specs_;
+};
+
+std::uint16_t big16(std::uint16_t value) { return __builtin_bswap16(value); }
+std::uint32_t big32(std::uint32_t value) { return __builtin_bswap32(value); }
+
+ibv_flow_spec_eth to_mac(const std::uint8_t* mac) {
+  ibv_flow_spec_eth spec{};
+  std::memcpy(spec.val.dst_mac, mac, 6);
+  std::memset(spec.mask.dst_mac, 0xff, 6);
+  return spec;
+}
+ibv_flow_spec_tcp_udp to_port(std::uint16_t port) {
+  ibv_flow_spec_tcp_udp spec{};
+  spec.val.dst_port = big16(port);
+  spec.mask.dst_port = 0xffff;
+  return spec;
+}
+ibv_flow_spec_ipv4 to_address(std::uint32_t address, std::uint32_t mask = 0xffffffff) {
+  ibv_flow_spec_ipv4 spec{};
+  spec.val.dst_ip = big32(address);
+  spec.mask.dst_ip = big32(mask);
+  return spec;
+}
+
+// To kMac from kOtherMac, UDP from 10.0.0.1:1000 to 10.0.0.2:4791.
+Bytes udp_frame() {
+  Bytes frame(14 + 20 + 8 + 4);
+  std::memcpy(&frame[0], kMac, 6);
+  std::memcpy(&frame[6], kOtherMac, 6);
+  store_be16(&frame[12], 0x0800);
+  frame[14] = 0x45;
+  store_be16(&frame[16], 32);
+  frame[23] = 17;
+  store_be32(&frame[26], 0x0a000001);
+  store_be32(&frame[30], 0x0a000002);
+  store_be16(&frame[34], 1000);
+  store_be16(&frame[36], 4791);
+  store_be16(&frame[38], 12);
+  return frame;
+}
+
+bool takes(const Rule& rule, const Bytes& frame) {
+  const auto match = rule.match();
+  EXPECT_TRUE(match) << match.error().message;
+  return match && matches(*match, kMac, frame);
+}
+
+Rule full_rule() {
+  return Rule()
+      .add(IBV_FLOW_SPEC_ETH, to_mac(kMac))
+      .add(IBV_FLOW_SPEC_IPV4, to_address(0x0a000002))
+      .add(IBV_FLOW_SPEC_UDP, to_port(4791));
+}
+
+TEST(FlowMatches, AFrameThatAgreesInEveryNamedField) {
+  EXPECT_TRUE(takes(full_rule(), udp_frame()));
+}
+
+TEST(FlowMatches, NoFrameThatDiffersInOneNamedField) {
+  for (const std::size_t at : {0, 5, 12, 13, 23, 30, 33, 36, 37}) {
+    Bytes frame = udp_frame();
+    frame[at] ^= 0x80;
+    EXPECT_FALSE(takes(full_rule(), frame)) << "byte " << at;
+  }
+  for (const std::size_t at : {6, 22, 24, 26, 34, 40, 45}) {
+    Bytes frame = udp_frame();
+    frame[at] ^= 0x80;
+    EXPECT_TRUE(takes(full_rule(), frame)) << "byte " << at;
+  }
+}
+
+TEST(FlowMatches, SourceFieldsToo) {
+  ibv_flow_spec_eth ethernet{};
+  std::memcpy(ethernet.val.src_mac, kOtherMac, 6);
+  std::memset(ethernet.mask.src_mac, 0xff, 6);
+  ibv_flow_spec_ipv4 ip{};
+  ip.val.src_ip = big32(0x0a000001);
+  ip.mask.src_ip = 0xffffffff;
+  ibv_flow_spec_tcp_udp ports{};
+  ports.val.src_port = big16(1000);
+  ports.mask.src_port = 0xffff;
+  const Rule rule = Rule()
+                        .add(IBV_FLOW_SPEC_ETH, ethernet)
+                        .add(IBV_FLOW_SPEC_IPV4, ip)
+                        .add(IBV_FLOW_SPEC_UDP, ports);
+  EXPECT_TRUE(takes(rule, udp_frame()));
+  for (const std::size_t at : {6, 11, 26, 29, 34, 35}) {
+    Bytes frame = udp_frame();
+    frame[at] ^= 1;
+    EXPECT_FALSE(takes(rule, frame)) << "byte " << at;
+  }
+}
+
+TEST(FlowMatches, OnlyTheMaskedBits) {
+  const Rule subnet = Rule().add(IBV_FLOW_SPEC_IPV4, to_address(0x0a0000ff, 0xffffff00));
+  Bytes frame = udp_frame();
+  EXPECT_TRUE(takes(subnet, frame));
+  store_be32(&frame[30], 0x0a000102);
+  EXPECT_FALSE(takes(subnet, frame));
+}
+
+TEST(FlowMatches, TcpAndUdpApart) {
+  const Rule tcp = Rule().add(IBV_FLOW_SPEC_TCP, to_port(4791));
+  Bytes frame = udp_frame();
+  EXPECT_FALSE(takes(tcp, frame));
+  frame[23] = 6;
+  EXPECT_TRUE(takes(tcp, frame));
+}
+
+TEST(FlowMatches, WithoutEthernetSpecTheDeviceFiltersItsOwnMac) {
+  const Rule rule = Rule().add(IBV_FLOW_SPEC_UDP, to_port(4791));
+  Bytes frame = udp_frame();
+  EXPECT_TRUE(takes(rule, frame));
+  std::memcpy(&frame[0], kOtherMac, 6);
+  EXPECT_FALSE(takes(rule, frame));
+  frame[0] = 0x01;  // a group address
+  EXPECT_TRUE(takes(rule, frame));
+}
+
+TEST(FlowMatches, AnotherPortsMacNeverEvenIfTheRuleNamesIt) {
+  const Rule rule = Rule().add(IBV_FLOW_SPEC_ETH, to_mac(kOtherMac));
+  Bytes frame = udp_frame();
+  EXPECT_FALSE(takes(rule, frame));
+  std::memcpy(&frame[0], kOtherMac, 6);
+  EXPECT_FALSE(takes(rule, frame));
+}
+
+TEST(FlowMatches, DefaultAndSnifferRulesWithoutTheMacFilter) {
+  Bytes frame = udp_frame();
+  std::memcpy(&frame[0], kOtherMac, 6);
+  EXPECT_TRUE(takes(Rule(IBV_FLOW_ATTR_ALL_DEFAULT), frame));
+  EXPECT_TRUE(takes(Rule(IBV_FLOW_ATTR_SNIFFER), frame));
+  EXPECT_FALSE(takes(Rule(IBV_FLOW_ATTR_MC_DEFAULT), frame));
+  frame[0] |= 1;
+  EXPECT_TRUE(takes(Rule(IBV_FLOW_ATTR_MC_DEFAULT), frame));
+  std::memcpy(&frame[0], kMac, 6);
+  EXPECT_FALSE(takes(Rule(IBV_FLOW_ATTR_MC_DEFAULT), frame));
+}
+
+TEST(FlowMatches, VlanTagsAndWhatLiesBehindThem) {
+  ibv_flow_spec_eth spec = to_mac(kMac);
+  spec.val.vlan_tag = big16(5);
+  spec.mask.vlan_tag = big16(0x0fff);
+  spec.val.ether_type = big16(0x0800);
+  spec.mask.ether_type = 0xffff;
+  const Rule rule = Rule().add(IBV_FLOW_SPEC_ETH, spec).add(IBV_FLOW_SPEC_UDP, to_port(4791));
+  Bytes frame = udp_frame();
+  EXPECT_FALSE(takes(rule, frame));  // no tag
+  const Bytes tag = {0x81, 0x00, 0xe0, 0x05};
+  frame.insert(frame.begin() + 12, tag.begin(), tag.end());
+  EXPECT_TRUE(takes(rule, frame));
+  EXPECT_TRUE(takes(full_rule(), frame));  // which names no tag
+  frame[15] = 6;
+  EXPECT_FALSE(takes(rule, frame));
+}
+
+TEST(FlowMatches, LaterFragmentsOnlyWithoutPorts) {
+  Bytes frame = udp_frame();
+  frame[21] = 1;  // fragment offset
+  EXPECT_FALSE(takes(full_rule(), frame));
+  EXPECT_TRUE(takes(Rule().add(IBV_FLOW_SPEC_IPV4, to_address(0x0a000002)), frame));
+}
+
+TEST(FlowMatches, NoFrameCutBeforeANamedField) {
+  for (std::size_t size = 0; size < 38; ++size) {
+    Bytes frame = udp_frame();
+    frame.resize(size);
+    EXPECT_FALSE(takes(full_rule(), frame)) << size;
+    EXPECT_EQ(takes(Rule(IBV_FLOW_ATTR_SNIFFER), frame), size >= 14) << size;
+  }
+}
+
+TEST(FlowMatches, Ipv4ProtocolOfTheExtendedSpec) {
+  ibv_flow_spec_ipv4_ext spec{};
+  spec.val.proto = 17;
+  spec.mask.proto = 0xff;
+  const Rule rule = Rule().add(IBV_FLOW_SPEC_IPV4_EXT, spec);
+  Bytes frame = udp_frame();
+  EXPECT_TRUE(takes(rule, frame));
+  frame[23] = 6;
+  EXPECT_FALSE(takes(rule, frame));
+  spec.mask.ttl = 1;
+  EXPECT_EQ(Rule().add(IBV_FLOW_SPEC_IPV4_EXT, spec).refusal(), EOPNOTSUPP);
+}
+
+TEST(FlowMatches, SpecsThatAreNotAligned) {
+  // Packed by one byte, as no compiler would lay them out: the address is odd.
+  const ibv_flow_spec_tcp_udp spec = [] {
+    ibv_flow_spec_tcp_udp udp = to_port(4791);
+    udp.type = IBV_FLOW_SPEC_UDP;
+    udp.size = sizeof udp;
+    return udp;
+  }();
+  ibv_flow_attr attributes{};
+  attributes.port = 1;
+  attributes.num_of_specs = 1;
+  attributes.size = sizeof attributes + sizeof spec;
+  Bytes storage(sizeof attributes + sizeof spec + 4);
+  std::uint8_t* start = storage.data();
+  while (reinterpret_cast<std::uintptr_t>(start) % 4 != 0) ++start;
+  std::memcpy(start, &attributes, sizeof attributes);
+  std::memcpy(start + sizeof attributes, &spec, sizeof spec);
+  const auto match = flow_match(*reinterpret_cast<const ibv_flow_attr*>(start));
+  ASSERT_TRUE(match);
+  EXPECT_TRUE(matches(*match, kMac, udp_frame()));
+}
+
+TEST(FlowRules, RefuseWhatIsMalformed) {
+  const auto with = [](auto change) {
+    Rule rule = full_rule();
+    change(rule.attributes());
+    return rule.refusal();
+  };
+  EXPECT_EQ(with([](ibv_flow_attr&) {}), 0);
+  EXPECT_EQ(with([](ibv_flow_attr& a) { a.port = 2; }), EINVAL);
+  EXPECT_EQ(with([](ibv_flow_attr& a) { a.port = 0; }), EINVAL);
+  EXPECT_EQ(with([](ibv_flow_attr& a) { a.comp_mask = 1; }), EINVAL);
+  EXPECT_EQ(with([](ibv_flow_attr& a) { a.flags = 1; }), EINVAL);
+  EXPECT_EQ(with([](ibv_flow_attr& a) { a.size = 0; }), EINVAL);
+  EXPECT_EQ(with([](ibv_flow_attr& a) { a.size -= 4; }), EINVAL);
+  EXPECT_EQ(with([](ibv_flow_attr& a) { ++a.num_of_specs; }), EINVAL);
+  EXPECT_EQ(with([](ibv_flow_attr& a) { a.num_of_specs = 255; }), EINVAL);
+  EXPECT_EQ(with([](ibv_flow_attr& a) {
+              const std::uint32_t unknown = 77;
+              std::memcpy(&a.type, &unknown, sizeof unknown);
+            }),
+            EINVAL);
+  EXPECT_EQ(with([](ibv_flow_attr& a) { a.type = IBV_FLOW_ATTR_SNIFFER; }), EINVAL);
+}
+
+TEST(FlowRules, RefuseSpecsOfAnotherSizeThanTheirType) {
+  for (const int size : {0, 1, 5, 6, 12, 15, 17, 255, 65535}) {
+    ibv_flow_spec_tcp_udp spec = to_port(1);
+    spec.type = IBV_FLOW_SPEC_UDP;
+    spec.size = static_cast<std::uint16_t>(size);
+    EXPECT_EQ(Rule().add_bytes(spec).refusal(), EINVAL) << size;
+  }
+}
+
+TEST(FlowRules, RefuseContradictionsAndRepetitions) {
+  EXPECT_EQ(full_rule().add(IBV_FLOW_SPEC_TCP, to_port(1)).refusal(), EINVAL);
+  EXPECT_EQ(full_rule().add(IBV_FLOW_SPEC_ETH, to_mac(kMac)).refusal(), EINVAL);
+  ibv_flow_spec_eth arp = to_mac(kMac);
+  arp.val.ether_type = big16(0x0806);
+  arp.mask.ether_type = 0xffff;
+  EXPECT_EQ(Rule().add(IBV_FLOW_SPEC_ETH, arp).refusal(), 0);
+  EXPECT_EQ(Rule().add(IBV_FLOW_SPEC_ETH, arp).add(IBV_FLOW_SPEC_UDP, to_port(1)).refusal(),
+            EINVAL);
+  ibv_flow_spec_ipv4_ext tcp{};
+  tcp.val.proto = 6;
+  tcp.mask.proto = 0xff;
+  for (const bool transport_first : {false, true}) {
+    Rule rule;
+    if (transport_first) rule.add(IBV_FLOW_SPEC_UDP, to_port(1));
+    rule.add(IBV_FLOW_SPEC_IPV4_EXT, tcp);
+    if (!transport_first) rule.add(IBV_FLOW_SPEC_UDP, to_port(1));
+    EXPECT_EQ(rule.refusal(), EINVAL) << transport_first;
+  }
+}
+
+TEST(FlowRules, SayWhatIsNotServed) {
+  for (const auto type : {IBV_FLOW_SPEC_IPV6, IBV_FLOW_SPEC_ACTION_DROP, IBV_FLOW_SPEC_ACTION_TAG,
+                          IBV_FLOW_SPEC_VXLAN_TUNNEL}) {
+    EXPECT_EQ(Rule().add(type, ibv_flow_spec_action_drop{}).refusal(), EOPNOTSUPP) << type;
+  }
+  const auto inner = static_cast<ibv_flow_spec_type>(IBV_FLOW_SPEC_INNER | IBV_FLOW_SPEC_UDP);
+  EXPECT_EQ(Rule().add(inner, to_port(1)).refusal(), EOPNOTSUPP);
+  Rule rule;
+  rule.attributes().flags = IBV_FLOW_ATTR_FLAGS_DONT_TRAP;
+  EXPECT_EQ(rule.refusal(), EOPNOTSUPP);
+}
+
+// Under the address sanitizer each attribute and frame has an allocation of just its size.
+TEST(FlowRules, StayInsideAttributesAndFramesOfAnyBytes) {
+  const unsigned seed = std::random_device{}();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::mt19937 random(seed);
+  int taken = 0;
+  for (int round = 0; round < 20'000; ++round) {
+    Rule rule = full_rule();
+    if (random() % 2 != 0) rule.add(IBV_FLOW_SPEC_IPV4, to_address(random()));
+    ibv_flow_attr& attributes = rule.attributes();
+    // `size` is the program's word for how many bytes there are: never more than there are.
+    if (random() % 2 != 0)
+      attributes.size = static_cast<std::uint16_t>(random() % (attributes.size + 1));
+    if (random() % 2 != 0) attributes.num_of_specs = static_cast<std::uint8_t>(random());
+    const auto match = rule.match();
+    Bytes frame = udp_frame();
+    for (int i = 0; i < 2; ++i)
+      frame[random() % frame.size()] = static_cast<std::uint8_t>(random());
+    frame.resize(random() % (frame.size() + 1));
+    frame.shrink_to_fit();
+    const FlowMatch used = match ? *match : *full_rule().match();
+    taken += matches(used, kMac, frame) ? 1 : 0;
+  }
+  EXPECT_GT(taken, 0);
+}
+
+class Table : public testing::Test {
+ protected:
+  void SetUp() override {
+    const auto devices = parse_devices("a,b");
+    ASSERT_TRUE(devices);
+    auto made = Segment::create(make_token(1, 1), *devices);
+    ASSERT_TRUE(made) << made.error().message;
+    segment_ = std::move(*made);
+  }
+  std::uint32_t end() { return segment_->header().flow_end.load(); }
+
+  std::unique_ptr<Segment> segment_;
+};
+
+TEST_F(Table, PublishesRulesBelowTheEnd) {
+  FlowTable table(*segment_);
+  const FlowMatch match = *full_rule().match();
+  const auto index = table.add(match, 1, 7, 3);
+  ASSERT_TRUE(index);
+  EXPECT_LT(*index, end());
+  const SharedFlow& flow = segment_->flow(*index);
+  EXPECT_NE(flow.generation.load(), 0u);
+  EXPECT_EQ(flow.device, 1u);
+  EXPECT_EQ(flow.queue_pair, 7u);
+  EXPECT_EQ(flow.priority, 3u);
+  EXPECT_EQ(std::memcmp(&flow.match, &match, sizeof match), 0);
+}
+
+TEST_F(Table, ReusesWhatWasRemovedUnderAnotherGeneration) {
+  FlowTable table(*segment_);
+  const FlowMatch match{};
+  const std::uint32_t first = *table.add(match, 0, 1, 0);
+  const std::uint32_t second = *table.add(match, 0, 2, 0);
+  const std::uint32_t generation = segment_->flow(first).generation.load();
+  table.remove(first);
+  EXPECT_EQ(segment_->flow(first).generation.load(), 0u);
+  EXPECT_EQ(end(), second + 1);
+  EXPECT_EQ(*table.add(match, 0, 3, 0), first);
+  EXPECT_NE(segment_->flow(first).generation.load(), generation);
+  table.remove(second);
+  EXPECT_EQ(end(), first + 1);
+  table.remove(first);
+  EXPECT_EQ(end(), 0u);
+}
+
+TEST_F(Table, SaysWhenItIsFullAndRecovers) {
+  FlowTable table(*segment_);
+  for (std::uint32_t i = 0; i < kFlows; ++i) ASSERT_TRUE(table.add(FlowMatch{}, 0, 1, 0)) << i;
+  const auto more = table.add(FlowMatch{}, 0, 1, 0);
+  ASSERT_FALSE(more);
+  EXPECT_EQ(more.error().code, ENOMEM);
+  table.remove(500);
+  EXPECT_EQ(*table.add(FlowMatch{}, 0, 1, 0), 500u);
+}
+
+TEST_F(Table, SurvivesAnEndThatAnotherProcessOverwrote) {
+  FlowTable table(*segment_);
+  const std::uint32_t index = *table.add(FlowMatch{}, 0, 1, 0);
+  segment_->header().flow_end.store(0xffffffff);
+  table.remove(index);
+  EXPECT_EQ(end(), 0u);
+  table.remove(0xffffffff);  // nobody's
+  EXPECT_FALSE(table.add(FlowMatch{}, kDevices, 1, 0));
+  EXPECT_FALSE(table.add(FlowMatch{}, 0, kQueuePairs, 0));
+}
+
+}  // namespace
+}  // namespace gdr::rnic
