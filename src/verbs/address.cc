@@ -1,0 +1,137 @@
+// From what was received back to where it came from, and from a GID to a MAC.
+#include "verbs/address.h"
+
+#include <netinet/in.h>
+#include <netinet/ip.h>
+
+#include <cstring>
+
+#include "base/bytes.h"
+#include "verbs/abi.h"
+#include "verbs/errors.h"
+#include "verbs/objects.h"
+
+namespace gdr::verbs {
+namespace {
+
+constexpr std::uint8_t kHighestServiceLevel = 15;
+constexpr std::uint32_t kFlowLabelMask = 0xfffff;
+
+// RoCEv2 over IPv4 puts the IPv4 header into the second half of the 40 bytes of the GRH.
+constexpr std::size_t kIpv4HeaderAt = 20;
+
+bool is_multicast(const ibv_gid& gid) { return gid.raw[0] == 0xff; }
+
+bool same(const ibv_gid& gid, const Device& device) {
+  const auto own = device.configuration.gid();
+  return std::memcmp(gid.raw, own.data(), own.size()) == 0;
+}
+
+ibv_gid mapped(in_addr_t address) {
+  ibv_gid gid{};
+  gid.raw[10] = gid.raw[11] = 0xff;
+  std::memcpy(gid.raw + 12, &address, sizeof address);
+  return gid;
+}
+
+// RFC 1071; a right header sums to 0 with its checksum.
+bool checksum_right(const iphdr& header) {
+  std::uint16_t words[sizeof(iphdr) / 2];
+  std::memcpy(words, &header, sizeof words);
+  std::uint32_t sum = 0;
+  for (const std::uint16_t word : words) sum += word;
+  sum = (sum & 0xffff) + (sum >> 16);
+  sum = (sum & 0xffff) + (sum >> 16);
+  return sum == 0xffff;
+}
+
+// 4, 6, or 0 for neither. The first half of the GRH is undefined under IPv4 and may look like IPv6:
+// then the IPv4 checksum decides.
+int version_of(const ibv_grh& grh, const iphdr& ipv4) {
+  const bool looks_like_ipv6 = load_be32(&grh.version_tclass_flow) >> 28 == 6;
+  if (!looks_like_ipv6) return ipv4.version == 4 ? 4 : 0;
+  return ipv4.version == 4 && ipv4.ihl == 5 && checksum_right(ipv4) ? 4 : 6;
+}
+
+int from_ipv4(const Device& device, const iphdr& header, ibv_ah_attr& attributes) {
+  if (IN_MULTICAST(ntohl(header.daddr)) || !same(mapped(header.daddr), device)) return EINVAL;
+  attributes.grh.dgid = mapped(header.saddr);
+  attributes.grh.sgid_index = kGidIndex;
+  attributes.grh.hop_limit = header.ttl;
+  attributes.grh.traffic_class = header.tos;
+  return 0;
+}
+
+int from_ipv6(const Device& device, const ibv_grh& grh, ibv_ah_attr& attributes) {
+  if (grh.next_hdr != IPPROTO_UDP) return EPROTONOSUPPORT;
+  if (is_multicast(grh.dgid) || !same(grh.dgid, device)) return EINVAL;
+  attributes.grh.dgid = grh.sgid;
+  attributes.grh.sgid_index = kGidIndex;
+  attributes.grh.hop_limit = grh.hop_limit;
+  attributes.grh.traffic_class =
+      static_cast<std::uint8_t>(load_be32(&grh.version_tclass_flow) >> 20);
+  return 0;
+}
+
+int address_from_completion(const Device& device, std::uint8_t port, const ibv_wc& completion,
+                            const ibv_grh* grh, ibv_ah_attr& attributes) {
+  attributes = {};
+  attributes.dlid = completion.slid;
+  attributes.sl = completion.sl;
+  attributes.src_path_bits = completion.dlid_path_bits;
+  attributes.port_num = port;
+  if ((completion.wc_flags & IBV_WC_GRH) == 0) return 0;
+  attributes.is_global = 1;
+  attributes.grh.flow_label = load_be32(&grh->version_tclass_flow) & kFlowLabelMask;
+  iphdr ipv4;
+  std::memcpy(&ipv4, reinterpret_cast<const char*>(grh) + kIpv4HeaderAt, sizeof ipv4);
+  switch (version_of(*grh, ipv4)) {
+    case 4:
+      return from_ipv4(device, ipv4, attributes);
+    case 6:
+      return from_ipv6(device, *grh, attributes);
+    default:
+      return EPROTONOSUPPORT;
+  }
+}
+
+}  // namespace
+
+bool names_a_path(const ibv_ah_attr& attributes) {
+  if (attributes.port_num != kPort || attributes.sl > kHighestServiceLevel) return false;
+  return attributes.is_global == 0 || attributes.grh.sgid_index == kGidIndex;
+}
+
+}  // namespace gdr::verbs
+
+using namespace gdr::verbs;  // NOLINT: this file is the C interface of the namespace
+
+GDR_EXPORT int ibv_init_ah_from_wc(ibv_context* context, std::uint8_t port, ibv_wc* completion,
+                                   ibv_grh* grh, ibv_ah_attr* attributes) {
+  const int error =
+      address_from_completion(*context_of(context).device, port, *completion, grh, *attributes);
+  return error == 0 ? 0 : minus_one(error);
+}
+
+GDR_EXPORT ibv_ah* ibv_create_ah_from_wc(ibv_pd* pd, ibv_wc* completion, ibv_grh* grh,
+                                         std::uint8_t port) {
+  ibv_ah_attr attributes;
+  const int error =
+      address_from_completion(*context_of(pd->context).device, port, *completion, grh, attributes);
+  if (error != 0) return fail(error);
+  return create_address_handle(pd, attributes);
+}
+
+// A negative errno value, unlike other verbs. There is no network to ask: the devices of the table
+// are all that can be reached.
+GDR_EXPORT int ibv_resolve_eth_l2_from_gid(ibv_context* context, ibv_ah_attr* attributes,
+                                           std::uint8_t mac[6], std::uint16_t* vlan) {
+  constexpr std::uint16_t kNoVlan = 0xffff;
+  (void)context;
+  if (attributes->port_num != kPort || attributes->grh.sgid_index != kGidIndex) return -EINVAL;
+  const Device* device = find_device_by_gid(attributes->grh.dgid);
+  if (device == nullptr) return -EHOSTUNREACH;
+  std::memcpy(mac, device->configuration.mac.data(), device->configuration.mac.size());
+  if (vlan != nullptr) *vlan = kNoVlan;
+  return 0;
+}

@@ -1,0 +1,147 @@
+// Completion queues: making, destroying, polling. Polling is hot.
+#include "verbs/cq.h"
+
+#include <algorithm>
+
+#include "verbs/abi.h"
+#include "verbs/context.h"
+#include "verbs/errors.h"
+#include "verbs/objects.h"
+
+namespace gdr::verbs {
+namespace {
+
+constexpr int kBatch = 16;  // completions taken under one lock
+
+void convert(const rnic::SharedCompletion& from, ibv_wc& to) {
+  to.wr_id = from.wr_id;
+  to.status = static_cast<ibv_wc_status>(from.status);
+  to.opcode = static_cast<ibv_wc_opcode>(from.opcode);
+  to.vendor_err = from.vendor_error;
+  to.byte_len = from.bytes;
+  to.imm_data = from.immediate;
+  to.qp_num = from.qp_number;
+  to.src_qp = from.source_qp;
+  to.wc_flags = from.flags;
+  to.pkey_index = 0;
+  to.slid = 0;
+  to.sl = static_cast<std::uint8_t>(from.service_level);
+  to.dlid_path_bits = 0;
+}
+
+int poll_cq(ibv_cq* cq, int entries, ibv_wc* completions) {
+  rnic::CompletionQueue& queue = *cq_of(cq).queue;
+  int total = 0;
+  while (total < entries) {
+    rnic::SharedCompletion batch[kBatch];
+    const int wanted = std::min(kBatch, entries - total);
+    const int taken = queue.poll({batch, static_cast<std::size_t>(wanted)});
+    if (taken < 0) return total > 0 ? total : taken;
+    for (int i = 0; i < taken; ++i) convert(batch[i], completions[total + i]);
+    total += taken;
+    if (taken < wanted) break;
+  }
+  return total;
+}
+
+int request_notification(ibv_cq* cq, int solicited_only) {
+  cq_of(cq).queue->request_notification(solicited_only != 0);
+  return 0;
+}
+
+void count_channel_user(ibv_comp_channel* channel, int difference) {
+  if (channel == nullptr) return;
+  pthread_mutex_lock(&channel->context->mutex);
+  channel->refcnt += difference;
+  pthread_mutex_unlock(&channel->context->mutex);
+}
+
+// From here on nothing of the device knows the queue, and no event of it waits anywhere.
+void detach(Cq& cq) {
+  Context& context = context_of(cq.base.context);
+  context.adapter->destroy_completion_queue(*cq.queue);
+  cq.signal->disconnect();
+  if (cq.base.channel != nullptr) channel_of(cq.base.channel).drop(cq);
+  context.drop_events(&cq);
+}
+
+void release(Cq* cq) {
+  count_channel_user(cq->base.channel, -1);
+  pthread_cond_destroy(&cq->base.cond);
+  pthread_mutex_destroy(&cq->base.mutex);
+  delete cq;
+}
+
+// Verbs promises that no event handed out refers to a destroyed queue (ibv_ack_cq_events(3)).
+void wait_for_acknowledgements(Cq& cq) {
+  pthread_mutex_lock(&cq.base.mutex);
+  while (cq.base.comp_events_completed != cq.events_taken ||
+         cq.base.async_events_completed != cq.async_events_taken) {
+    pthread_cond_wait(&cq.base.cond, &cq.base.mutex);
+  }
+  pthread_mutex_unlock(&cq.base.mutex);
+}
+
+}  // namespace
+
+Cq* create_cq(ibv_context* context, std::uint32_t entries, void* cq_context,
+              ibv_comp_channel* channel, std::uint32_t vector) {
+  Context& opened = context_of(context);
+  if (vector >= static_cast<std::uint32_t>(context->num_comp_vectors)) return fail(EINVAL);
+  auto cq = std::make_unique<Cq>();
+  cq->signal = std::make_shared<CompletionSignal>(
+      channel == nullptr ? nullptr : &channel_of(channel), cq.get());
+  auto queue =
+      opened.adapter->create_completion_queue(entries, [signal = cq->signal] { signal->raise(); });
+  if (!queue) return fail(queue.error());
+  cq->queue = *std::move(queue);
+  cq->base.context = context;
+  cq->base.channel = channel;
+  cq->base.cq_context = cq_context;
+  cq->base.cqe = static_cast<int>(cq->queue->limit());
+  pthread_mutex_init(&cq->base.mutex, nullptr);
+  pthread_cond_init(&cq->base.cond, nullptr);
+  count_channel_user(channel, 1);
+  opened.expect_events(cq.get());
+  opened.adapter->watch_overrun(*cq->queue, opened.events, cq.get());
+  cq->serial = opened.adopt([raw = cq.get()] {
+    detach(*raw);
+    release(raw);
+  });
+  cq->base.handle = static_cast<std::uint32_t>(cq->serial);
+  return cq.release();
+}
+
+void set_cq_functions(verbs_context& table) {
+  table.context.ops.poll_cq = poll_cq;
+  table.context.ops.req_notify_cq = request_notification;
+  table.create_cq_ex = create_cq_ex;
+}
+
+}  // namespace gdr::verbs
+
+using namespace gdr::verbs;  // NOLINT: this file is the C interface of the namespace
+
+GDR_EXPORT ibv_cq* ibv_create_cq(ibv_context* context, int entries, void* cq_context,
+                                 ibv_comp_channel* channel, int vector) {
+  return or_null([&]() -> ibv_cq* {
+    if (entries < 1 || vector < 0) return fail(EINVAL);
+    Cq* cq = create_cq(context, static_cast<std::uint32_t>(entries), cq_context, channel,
+                       static_cast<std::uint32_t>(vector));
+    return cq == nullptr ? nullptr : &cq->base;
+  });
+}
+
+GDR_EXPORT int ibv_destroy_cq(ibv_cq* cq) {
+  return or_errno([&] {
+    Cq& queue = cq_of(cq);
+    if (queue.users.load() != 0) return EBUSY;
+    context_of(cq->context).forget(queue.serial);
+    detach(queue);
+    wait_for_acknowledgements(queue);
+    release(&queue);
+    return 0;
+  });
+}
+
+GDR_EXPORT int ibv_resize_cq(ibv_cq* /*cq*/, int /*entries*/) { return EOPNOTSUPP; }

@@ -1,0 +1,84 @@
+// The extended interface of completion queues: one completion at a time through readers.
+#include "verbs/cq.h"
+#include "verbs/errors.h"
+#include "verbs/objects.h"
+
+namespace gdr::verbs {
+namespace {
+
+constexpr std::uint64_t kServed =
+    IBV_WC_EX_WITH_BYTE_LEN | IBV_WC_EX_WITH_IMM | IBV_WC_EX_WITH_QP_NUM | IBV_WC_EX_WITH_SRC_QP |
+    IBV_WC_EX_WITH_SLID | IBV_WC_EX_WITH_SL | IBV_WC_EX_WITH_DLID_PATH_BITS;
+
+// 0 with the next completion in `current`, ENOENT when there is none, EIO after an overrun.
+int advance(Cq& cq) {
+  const int taken = cq.queue->poll({&cq.current, 1});
+  if (taken == 0) return ENOENT;
+  if (taken < 0) return EIO;
+  cq.extended.wr_id = cq.current.wr_id;
+  cq.extended.status = static_cast<ibv_wc_status>(cq.current.status);
+  return 0;
+}
+
+int start_poll(ibv_cq_ex* extended, ibv_poll_cq_attr* attributes) {
+  if (attributes != nullptr && attributes->comp_mask != 0) return EINVAL;
+  Cq& cq = cq_of(extended);
+  cq.polling.lock();
+  const int error = advance(cq);
+  if (error != 0) cq.polling.unlock();  // then there is no end_poll
+  return error;
+}
+
+int next_poll(ibv_cq_ex* extended) { return advance(cq_of(extended)); }
+void end_poll(ibv_cq_ex* extended) { cq_of(extended).polling.unlock(); }
+
+template <auto Member, typename Value>
+Value read(ibv_cq_ex* extended) {
+  return static_cast<Value>(cq_of(extended).current.*Member);
+}
+
+template <typename Value>
+Value read_zero(ibv_cq_ex* /*extended*/) {  // there are no LIDs on Ethernet
+  return 0;
+}
+
+// The readers that these flags ask for, beside those that every queue has.
+void set_readers(Cq& cq, std::uint64_t flags) {
+  using Entry = rnic::SharedCompletion;
+  ibv_cq_ex& table = cq.extended;
+  table.start_poll = start_poll;
+  table.next_poll = next_poll;
+  table.end_poll = end_poll;
+  table.read_opcode = read<&Entry::opcode, ibv_wc_opcode>;
+  table.read_vendor_err = read<&Entry::vendor_error, std::uint32_t>;
+  table.read_wc_flags = read<&Entry::flags, unsigned>;
+  if (flags & IBV_WC_EX_WITH_BYTE_LEN) table.read_byte_len = read<&Entry::bytes, std::uint32_t>;
+  if (flags & IBV_WC_EX_WITH_IMM) table.read_imm_data = read<&Entry::immediate, __be32>;
+  if (flags & IBV_WC_EX_WITH_QP_NUM) table.read_qp_num = read<&Entry::qp_number, std::uint32_t>;
+  if (flags & IBV_WC_EX_WITH_SRC_QP) table.read_src_qp = read<&Entry::source_qp, std::uint32_t>;
+  if (flags & IBV_WC_EX_WITH_SLID) table.read_slid = read_zero<std::uint32_t>;
+  if (flags & IBV_WC_EX_WITH_SL) table.read_sl = read<&Entry::service_level, std::uint8_t>;
+  if (flags & IBV_WC_EX_WITH_DLID_PATH_BITS) table.read_dlid_path_bits = read_zero<std::uint8_t>;
+}
+
+}  // namespace
+
+ibv_cq_ex* create_cq_ex(ibv_context* context, ibv_cq_init_attr_ex* attributes) {
+  return or_null([&]() -> ibv_cq_ex* {
+    if ((attributes->wc_flags & ~kServed) != 0) return fail(EOPNOTSUPP);
+    if ((attributes->comp_mask & ~std::uint32_t{IBV_CQ_INIT_ATTR_MASK_FLAGS}) != 0) {
+      return fail(EOPNOTSUPP);
+    }
+    if ((attributes->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS) != 0 &&
+        (attributes->flags & ~std::uint32_t{IBV_CREATE_CQ_ATTR_SINGLE_THREADED}) != 0) {
+      return fail(EOPNOTSUPP);
+    }
+    Cq* cq = create_cq(context, attributes->cqe, attributes->cq_context, attributes->channel,
+                       attributes->comp_vector);
+    if (cq == nullptr) return nullptr;
+    set_readers(*cq, attributes->wc_flags);
+    return &cq->extended;
+  });
+}
+
+}  // namespace gdr::verbs

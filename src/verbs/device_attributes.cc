@@ -1,0 +1,80 @@
+// ibv_query_device and its extended form: what the device can do. What is not offered is 0.
+#include <algorithm>
+#include <cstring>
+
+#include "verbs/abi.h"
+#include "verbs/context.h"
+#include "verbs/errors.h"
+#include "verbs/objects.h"
+
+namespace gdr::verbs {
+namespace {
+
+constexpr char kFirmware[] = "gdrkit 1";
+constexpr int kAnyNumber = 1 << 20;  // limited by memory only
+
+ibv_device_attr device_attributes(const Device& device) {
+  ibv_device_attr attr{};
+  std::memcpy(attr.fw_ver, kFirmware, sizeof kFirmware);
+  attr.node_guid = device.guid();
+  attr.sys_image_guid = device.guid();
+  attr.max_mr_size = UINT64_MAX;
+  attr.page_size_cap = 0xfffff000;
+  attr.max_qp = rnic::kQueuePairs - 2;
+  attr.max_qp_wr = rnic::kMaxSendRequests;
+  attr.device_cap_flags = IBV_DEVICE_SYS_IMAGE_GUID | IBV_DEVICE_RC_RNR_NAK_GEN |
+                          IBV_DEVICE_RAW_IP_CSUM | IBV_DEVICE_MANAGED_FLOW_STEERING;
+  attr.max_sge = rnic::kMaxSegments;
+  attr.max_sge_rd = rnic::kMaxSegments;
+  attr.max_cq = rnic::kCompletionQueues;
+  attr.max_cqe = rnic::kMaxCompletions;
+  attr.max_mr = rnic::kRegions - 1;
+  attr.max_pd = kAnyNumber;
+  attr.max_qp_rd_atom = rnic::kMaxReadAtomic;
+  attr.max_res_rd_atom = static_cast<int>(rnic::kMaxReadAtomic * rnic::kQueuePairs);
+  attr.max_qp_init_rd_atom = rnic::kMaxReadAtomic;
+  attr.atomic_cap = IBV_ATOMIC_HCA;  // one lock with every path, not with the CPU's own atomics
+  attr.max_raw_ethy_qp = rnic::kQueuePairs - 2;
+  attr.max_ah = kAnyNumber;
+  attr.max_pkeys = 1;
+  attr.local_ca_ack_delay = 15;
+  attr.phys_port_cnt = kPort;
+  return attr;
+}
+
+ibv_device_attr_ex extended_attributes(const Device& device) {
+  ibv_device_attr_ex attr{};
+  attr.orig_attr = device_attributes(device);
+  attr.device_cap_flags_ex = attr.orig_attr.device_cap_flags;
+  attr.raw_packet_caps = IBV_RAW_PACKET_CAP_IP_CSUM;
+  attr.phys_port_cnt_ex = kPort;
+  return attr;
+}
+
+// `size`: of the caller's struct, which an older program knows less of and a newer one more.
+int query_device_ex(ibv_context* context, const ibv_query_device_ex_input* input,
+                    ibv_device_attr_ex* attributes, std::size_t size) {
+  if (size < sizeof(ibv_device_attr) || (input != nullptr && input->comp_mask != 0)) return EINVAL;
+  const ibv_device_attr_ex attr = extended_attributes(*context_of(context).device);
+  std::memset(static_cast<void*>(attributes), 0, size);
+  std::memcpy(static_cast<void*>(attributes), &attr, std::min(size, sizeof attr));
+  return 0;
+}
+
+int query_device(ibv_context* context, ibv_device_attr* attributes) {
+  *attributes = device_attributes(*context_of(context).device);
+  return 0;
+}
+
+}  // namespace
+
+void set_device_functions(verbs_context& table) {
+  table.query_device_ex = query_device_ex;
+  table.context.ops._compat_query_device = query_device;
+}
+
+}  // namespace gdr::verbs
+
+GDR_EXPORT int ibv_query_device(ibv_context* context, ibv_device_attr* attributes) {
+  return gdr::verbs::query_device(context, attributes);
+}

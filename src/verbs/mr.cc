@@ -1,0 +1,130 @@
+// Memory regions. What an access flag means and which memory can be registered is decided below, in
+// rnic::Adapter; here are the C structs and what verbs itself rules out.
+#include <fcntl.h>
+
+#include "verbs/abi.h"
+#include "verbs/errors.h"
+#include "verbs/objects.h"
+
+#undef ibv_reg_mr
+#undef ibv_reg_mr_iova
+
+namespace gdr::verbs {
+namespace {
+
+constexpr unsigned kRights = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
+                             IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
+// Accepted without effect: memory windows are not offered, huge pages are used where there are any,
+// and nothing is reordered.
+constexpr unsigned kHints = IBV_ACCESS_MW_BIND | IBV_ACCESS_HUGETLB;
+constexpr unsigned kWrites = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC;
+
+// 0 or errno. Bits of the optional range may be ignored by definition.
+int check_access(unsigned access) {
+  const unsigned known = kRights | kHints | IBV_ACCESS_ZERO_BASED | IBV_ACCESS_OPTIONAL_RANGE;
+  if ((access & IBV_ACCESS_ON_DEMAND) != 0) return EOPNOTSUPP;
+  if ((access & ~known) != 0) return EINVAL;
+  if ((access & kWrites) != 0 && (access & IBV_ACCESS_LOCAL_WRITE) == 0) return EINVAL;
+  return 0;
+}
+
+void dispose(Mr* mr) {
+  (void)context_of(mr->base.context).adapter->deregister(mr->base.lkey);
+  --pd_of(mr->base.pd).users;
+  delete mr;
+}
+
+template <typename Register>
+ibv_mr* make_region(ibv_pd* pd, void* address, std::size_t length, std::uint64_t iova,
+                    unsigned access, Register&& register_with) {
+  return or_null([&]() -> ibv_mr* {
+    if (const int error = check_access(access)) return fail(error);
+    Context& context = context_of(pd->context);
+    auto mr = std::make_unique<Mr>();
+    const rnic::RegionAttributes attributes{
+        .iova = (access & IBV_ACCESS_ZERO_BASED) != 0 ? 0 : iova,
+        .length = length,
+        .access = access & kRights,
+        .protection_domain = pd_of(pd).domain};
+    Result<std::uint32_t> key = register_with(*context.adapter, attributes);
+    if (!key) return fail(key.error());
+    mr->base = {.context = pd->context,
+                .pd = pd,
+                .addr = address,
+                .length = length,
+                .handle = *key,
+                .lkey = *key,
+                .rkey = *key};
+    ++pd_of(pd).users;
+    mr->serial = context.adopt([raw = mr.get()] { dispose(raw); });
+    return &mr.release()->base;
+  });
+}
+
+ibv_mr* register_memory(ibv_pd* pd, void* address, std::size_t length, std::uint64_t iova,
+                        unsigned access) {
+  return make_region(pd, address, length, iova, access,
+                     [&](rnic::Adapter& adapter, const rnic::RegionAttributes& attributes) {
+                       return adapter.register_memory(reinterpret_cast<std::uintptr_t>(address),
+                                                      attributes);
+                     });
+}
+
+}  // namespace
+}  // namespace gdr::verbs
+
+using namespace gdr::verbs;  // NOLINT: this file is the C interface of the namespace
+
+GDR_EXPORT ibv_mr* ibv_reg_mr(ibv_pd* pd, void* address, std::size_t length, int access) {
+  return register_memory(pd, address, length, reinterpret_cast<std::uintptr_t>(address),
+                         static_cast<unsigned>(access));
+}
+GDR_EXPORT ibv_mr* ibv_reg_mr_iova(ibv_pd* pd, void* address, std::size_t length,
+                                   std::uint64_t iova, int access) {
+  return register_memory(pd, address, length, iova, static_cast<unsigned>(access));
+}
+GDR_EXPORT ibv_mr* ibv_reg_mr_iova2(ibv_pd* pd, void* address, std::size_t length,
+                                    std::uint64_t iova, unsigned access) {
+  return register_memory(pd, address, length, iova, access);
+}
+
+// Programs probe for dma-buf support with descriptor -1 and look for EBADF, whatever the other
+// arguments are: so it is checked before them.
+GDR_EXPORT ibv_mr* ibv_reg_dmabuf_mr(ibv_pd* pd, std::uint64_t offset, std::size_t length,
+                                     std::uint64_t iova, int fd, int access) {
+  if (fd < 0 || fcntl(fd, F_GETFD) < 0) return fail(EBADF);
+  return make_region(
+      pd, reinterpret_cast<void*>(offset), length, iova, static_cast<unsigned>(access),
+      [&](gdr::rnic::Adapter& adapter, const gdr::rnic::RegionAttributes& attributes) {
+        return adapter.register_dmabuf({fd, offset}, attributes);
+      });
+}
+
+GDR_EXPORT int ibv_dereg_mr(ibv_mr* mr) {
+  return or_errno([&] {
+    Mr& region = mr_of(mr);
+    Context& context = context_of(mr->context);
+    const gdr::Result<void> done = context.adapter->deregister(mr->lkey);
+    if (!done) return done.error().code;
+    context.forget(region.serial);
+    --pd_of(mr->pd).users;
+    delete &region;
+    return 0;
+  });
+}
+
+// The old region stays as it is.
+GDR_EXPORT int ibv_rereg_mr(ibv_mr* /*mr*/, int /*flags*/, ibv_pd* /*pd*/, void* /*address*/,
+                            std::size_t /*length*/, int /*access*/) {
+  errno = EOPNOTSUPP;
+  return IBV_REREG_MR_ERR_INPUT;
+}
+
+GDR_EXPORT ibv_mr* ibv_import_mr(ibv_pd* /*pd*/, std::uint32_t /*handle*/) {
+  return fail(EOPNOTSUPP);
+}
+GDR_EXPORT void ibv_unimport_mr(ibv_mr* /*mr*/) {}
+GDR_EXPORT ibv_dm* ibv_import_dm(ibv_context* /*context*/, std::uint32_t /*handle*/) {
+  return fail(EOPNOTSUPP);
+}
+GDR_EXPORT void ibv_unimport_dm(ibv_dm* /*dm*/) {}

@@ -1,0 +1,32 @@
+#include "verbs/abi.h"
+#include "verbs/errors.h"
+#include "verbs/objects.h"
+
+using namespace gdr::verbs;  // NOLINT: this file is the C interface of the namespace
+
+GDR_EXPORT ibv_pd* ibv_alloc_pd(ibv_context* context) {
+  return or_null([&]() -> ibv_pd* {
+    Context& opened = context_of(context);
+    auto pd = std::make_unique<Pd>();
+    pd->domain = opened.adapter->allocate_protection_domain();
+    pd->serial = opened.adopt([raw = pd.get()] { delete raw; });
+    pd->base.context = context;
+    pd->base.handle = pd->domain;
+    return &pd.release()->base;
+  });
+}
+
+GDR_EXPORT int ibv_dealloc_pd(ibv_pd* pd) {
+  return or_errno([&] {
+    Pd& domain = pd_of(pd);
+    if (domain.users.load() != 0) return EBUSY;
+    context_of(pd->context).forget(domain.serial);
+    delete &domain;
+    return 0;
+  });
+}
+
+GDR_EXPORT ibv_pd* ibv_import_pd(ibv_context* /*context*/, std::uint32_t /*handle*/) {
+  return fail(EOPNOTSUPP);
+}
+GDR_EXPORT void ibv_unimport_pd(ibv_pd* /*pd*/) {}

@@ -1,0 +1,165 @@
+// The port of a device: state, speed, GIDs, partition keys. RoCEv2 over IPv4: one port, one GID
+// (the IPv4-mapped address), no subnet manager.
+#include <algorithm>
+#include <cstring>
+
+#include "rnic/queue_pair.h"
+#include "verbs/abi.h"
+#include "verbs/context.h"
+#include "verbs/errors.h"
+#include "verbs/objects.h"
+
+#undef ibv_query_port
+
+namespace gdr::verbs {
+namespace {
+
+struct LinkRate {
+  std::uint32_t gigabits;
+  std::uint8_t width, speed;  // ibv_port_attr's codes
+};
+
+// As the kernel describes Ethernet ports (ib_get_eth_speed). Widths: 1 1x, 2 4x, 16 2x; speeds: 4
+// QDR, 8 FDR10, 32 EDR, 64 HDR, 128 NDR.
+constexpr LinkRate kLinkRates[] = {{10, 1, 4},   {25, 1, 32},  {40, 2, 8},   {50, 16, 32},
+                                   {100, 2, 32}, {200, 2, 64}, {400, 2, 128}};
+constexpr std::uint8_t kLinkUp = 5;
+
+ibv_port_attr port_attributes(const Device& device) {
+  ibv_port_attr port{};
+  port.state = IBV_PORT_ACTIVE;
+  port.max_mtu = IBV_MTU_4096;
+  port.active_mtu = IBV_MTU_4096;
+  port.gid_tbl_len = 1;
+  port.port_cap_flags = IBV_PORT_CM_SUP | IBV_PORT_IP_BASED_GIDS;
+  port.max_msg_sz = rnic::kMaxMessage;
+  port.pkey_tbl_len = 1;
+  port.max_vl_num = 1;
+  port.phys_state = kLinkUp;
+  port.link_layer = IBV_LINK_LAYER_ETHERNET;
+  port.flags = IBV_QPF_GRH_REQUIRED;
+  const auto* rate = std::find_if(
+      std::begin(kLinkRates), std::end(kLinkRates),
+      [&](const LinkRate& entry) { return entry.gigabits == device.configuration.gigabits; });
+  if (rate == std::end(kLinkRates)) rate = std::begin(kLinkRates);
+  port.active_width = rate->width;
+  port.active_speed = rate->speed;
+  return port;
+}
+
+// The caller says how much of the struct it knows: less in old programs, more in new ones.
+int query_port(ibv_context* context, std::uint8_t port_number, ibv_port_attr* attributes,
+               std::size_t size) {
+  if (port_number != kPort) return EINVAL;
+  const ibv_port_attr port = port_attributes(*context_of(context).device);
+  std::memset(attributes, 0, size);
+  std::memcpy(attributes, &port, std::min(size, sizeof port));
+  return 0;
+}
+
+// ibv_port_attr as IBVERBS_1.1 knew it: up to, not including, port_cap_flags2.
+constexpr std::size_t kOldPortAttributes = offsetof(ibv_port_attr, port_cap_flags2);
+
+int query_port_compat(ibv_context* context, std::uint8_t port_number,
+                      _compat_ibv_port_attr* attributes) {
+  return query_port(context, port_number, reinterpret_cast<ibv_port_attr*>(attributes),
+                    kOldPortAttributes);
+}
+
+ibv_gid_entry gid_entry(const Device& device) {
+  ibv_gid_entry entry{};
+  const auto gid = device.configuration.gid();
+  std::memcpy(entry.gid.raw, gid.data(), gid.size());
+  entry.gid_index = kGidIndex;
+  entry.port_num = kPort;
+  entry.gid_type = IBV_GID_TYPE_ROCE_V2;
+  return entry;
+}
+
+bool has_gid(std::uint32_t port_number, std::uint32_t index) {
+  return port_number == kPort && index == kGidIndex;
+}
+
+void copy_entry(ibv_gid_entry* to, const ibv_gid_entry& from, std::size_t size) {
+  std::memset(to, 0, size);
+  std::memcpy(to, &from, std::min(size, sizeof from));
+}
+
+}  // namespace
+
+void set_port_functions(verbs_context& table) {
+  table.query_port = query_port;
+  table.context.ops._compat_query_port = query_port_compat;
+}
+
+}  // namespace gdr::verbs
+
+using namespace gdr::verbs;  // NOLINT: this file is the C interface of the namespace
+
+GDR_EXPORT int ibv_query_port(ibv_context* context, std::uint8_t port_number,
+                              _compat_ibv_port_attr* attributes) {
+  return query_port_compat(context, port_number, attributes);
+}
+
+GDR_EXPORT int ibv_query_gid(ibv_context* context, std::uint8_t port_number, int index,
+                             ibv_gid* gid) {
+  if (index < 0 || !has_gid(port_number, static_cast<std::uint32_t>(index))) {
+    return minus_one(EINVAL);
+  }
+  *gid = gid_entry(*context_of(context).device).gid;
+  return 0;
+}
+
+GDR_EXPORT int _ibv_query_gid_ex(ibv_context* context, std::uint32_t port_number,
+                                 std::uint32_t index, ibv_gid_entry* entry, std::uint32_t flags,
+                                 std::size_t entry_size) {
+  if (flags != 0 || !has_gid(port_number, index)) return EINVAL;
+  copy_entry(entry, gid_entry(*context_of(context).device), entry_size);
+  return 0;
+}
+
+GDR_EXPORT ssize_t _ibv_query_gid_table(ibv_context* context, ibv_gid_entry* entries,
+                                        std::size_t max_entries, std::uint32_t flags,
+                                        std::size_t entry_size) {
+  if (flags != 0 || max_entries < 1) return -EINVAL;
+  copy_entry(entries, gid_entry(*context_of(context).device), entry_size);
+  return 1;
+}
+
+// A private enumeration of rdma-core: 0 is InfiniBand or RoCEv1, 1 is RoCEv2.
+namespace {
+int query_gid_type(std::uint8_t port_number, unsigned index, int* type) {
+  if (!has_gid(port_number, index)) return minus_one(EINVAL);
+  *type = 1;
+  return 0;
+}
+}  // namespace
+
+GDR_EXPORT int ibv_query_gid_type(ibv_context* /*context*/, std::uint8_t port_number,
+                                  unsigned index, int* type) {
+  return query_gid_type(port_number, index, type);
+}
+
+// The same for programs built with later releases, which renamed the private node.
+#define GDR_GID_TYPE_IN(node)                                                       \
+  GDR_EXPORT_AS("ibv_query_gid_type@IBVERBS_PRIVATE_" #node)                        \
+  int ibv_query_gid_type_##node(ibv_context* /*context*/, std::uint8_t port_number, \
+                                unsigned index, int* type) {                        \
+    return query_gid_type(port_number, index, type);                                \
+  }
+GDR_GID_TYPE_IN(57)
+GDR_GID_TYPE_IN(59)
+GDR_GID_TYPE_IN(64)
+GDR_GID_TYPE_IN(65)
+
+GDR_EXPORT int ibv_query_pkey(ibv_context* /*context*/, std::uint8_t port_number, int index,
+                              __be16* key) {
+  if (port_number != kPort || index != 0) return minus_one(EINVAL);
+  *key = htobe16(kPartitionKey);
+  return 0;
+}
+
+GDR_EXPORT int ibv_get_pkey_index(ibv_context* /*context*/, std::uint8_t port_number, __be16 key) {
+  if (port_number != kPort || key != htobe16(kPartitionKey)) return minus_one(EINVAL);
+  return 0;
+}

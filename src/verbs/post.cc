@@ -1,0 +1,22 @@
+// Posting lists of work requests. Hot.
+#include "verbs/post.h"
+
+#include <mutex>
+
+#include "verbs/qp.h"
+
+namespace gdr::verbs {
+
+int post_send(ibv_qp* qp, ibv_send_wr* list, ibv_send_wr** bad) {
+  Qp& own = qp_of(qp);
+  // Both interfaces may be used on one queue pair; a batch has reserved its room.
+  const auto guard = own.batch == nullptr ? std::unique_lock<std::mutex>()
+                                          : std::unique_lock(own.batch->posting());
+  return own.queue->post_send(list, const_cast<const ibv_send_wr**>(bad));
+}
+
+int post_receive(ibv_qp* qp, ibv_recv_wr* list, ibv_recv_wr** bad) {
+  return qp_of(qp).queue->post_receive(list, const_cast<const ibv_recv_wr**>(bad));
+}
+
+}  // namespace gdr::verbs

@@ -1,0 +1,75 @@
+// What provider libraries import beside the kernel commands (provider_commands.cc): registration,
+// contexts, helpers. Their devices do not exist here, so registration is accepted and never used.
+#include <infiniband/verbs.h>
+#include <rdma/rdma_user_ioctl_cmds.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+
+#include "verbs/abi.h"
+
+namespace {
+
+// cmd_ioctl.h of rdma-core 44, private to it and its providers, who allocate it on their stacks.
+struct CommandBuffer {
+  CommandBuffer* next;
+  ib_uverbs_attr* next_attribute;
+  ib_uverbs_attr* last_attribute;
+  std::uint8_t indices_and_headroom[4];
+  std::uint8_t flags;
+  ib_uverbs_ioctl_hdr header;  // its attributes follow
+};
+
+}  // namespace
+
+// Read by nobody but rdma-core's own destroy paths; providers set it.
+extern "C" {
+extern __attribute__((visibility("default"))) bool verbs_allow_disassociate_destroy;
+bool verbs_allow_disassociate_destroy = false;
+}
+
+GDR_EXPORT void verbs_register_driver_34(const void* /*driver*/) {}
+GDR_EXPORT_AS("ibv_register_driver@IBVERBS_1.1")
+void ibv_register_driver_1_1(const char* /*name*/, void* /*init*/) {}
+
+// Providers size arrays on their stacks with it, so it has to be right.
+GDR_EXPORT unsigned __ioctl_final_num_attrs(unsigned count, CommandBuffer* link) {
+  for (; link != nullptr; link = link->next) {
+    const auto* first = reinterpret_cast<const ib_uverbs_attr*>(&link->header + 1);
+    count += static_cast<unsigned>(link->next_attribute - first);
+  }
+  return count;
+}
+
+GDR_EXPORT int execute_ioctl(ibv_context* /*context*/, CommandBuffer* /*command*/) {
+  return EOPNOTSUPP;
+}
+
+GDR_EXPORT void __verbs_log(verbs_context* /*context*/, std::uint32_t /*level*/,
+                            const char* /*format*/, ...) {}
+
+// Takes over the descriptor, as rdma-core does also when it fails.
+GDR_EXPORT void* _verbs_init_and_alloc_context(ibv_device* /*device*/, int command_fd,
+                                               std::size_t /*bytes*/, verbs_context* /*offset*/,
+                                               std::uint32_t /*driver*/) {
+  if (command_fd >= 0) close(command_fd);
+  errno = EOPNOTSUPP;
+  return nullptr;
+}
+
+GDR_EXPORT ibv_context* verbs_open_device(ibv_device* /*device*/, void* /*private_data*/) {
+  errno = EOPNOTSUPP;
+  return nullptr;
+}
+
+GDR_EXPORT void verbs_uninit_context(verbs_context* /*context*/) {}
+GDR_EXPORT void verbs_set_ops(verbs_context* /*context*/, const void* /*ops*/) {}
+GDR_EXPORT void verbs_init_cq(ibv_cq* /*cq*/, ibv_context* /*context*/,
+                              ibv_comp_channel* /*channel*/, void* /*cq_context*/) {}
+
+GDR_EXPORT int ibv_read_ibdev_sysfs_file(char* /*buffer*/, std::size_t /*size*/,
+                                         void* /*sysfs_device*/, const char* /*format*/, ...) {
+  errno = ENOENT;
+  return -1;
+}
