@@ -8,6 +8,7 @@
 #include "cli/run_exec.h"
 #include "cli/run_plan.h"
 #include "cli/subcommands.h"
+#include "host/hardware.h"
 
 namespace gdr::cli {
 namespace {
@@ -39,7 +40,7 @@ int run(const RunOptions& options) {
   PlanInputs inputs;
   inputs.soft_nic = options.soft_nic;
   inputs.soft_gpu = options.soft_gpu;
-  inputs.hardware = detect_hardware("/");
+  inputs.hardware = {host::has_rdma_nic(), host::has_gpu()};
   inputs.stand_ins = *stand_ins;
   inputs.program = *program;
   inputs.environment = [](const char* name) { return environment(name); };

@@ -2,7 +2,7 @@
 // that says so. A function of its inputs alone; nothing is read or changed here.
 //
 //   PlanInputs inputs;
-//   inputs.hardware = detect_hardware("/");
+//   inputs.hardware = {host::has_rdma_nic(), host::has_gpu()};
 //   inputs.stand_ins = "/usr/local/lib/gdrkit";
 //   inputs.program = *inspect_program("/usr/bin/ib_write_bw");
 //   inputs.environment = [](const char* name) { return gdr::environment(name); };
@@ -17,10 +17,16 @@
 #include <vector>
 
 #include "base/result.h"
-#include "cli/run_detect.h"
 #include "cli/run_program_file.h"
 
 namespace gdr::cli {
+
+// Whether the host has one at all, usable or not: a stand-in never hides by itself that real
+// hardware does not work.
+struct Hardware {
+  bool nic = false;
+  bool gpu = false;
+};
 
 struct PlanInputs {
   std::optional<bool> soft_nic;  // --soft-nic, --no-soft-nic; nothing: where there is no NIC
