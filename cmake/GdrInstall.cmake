@@ -2,3 +2,14 @@
 add_custom_target(uninstall
   COMMAND ${CMAKE_COMMAND} -D BUILD=${CMAKE_BINARY_DIR} -P ${CMAKE_SOURCE_DIR}/cmake/Uninstall.cmake
   VERBATIM)
+
+install(FILES ${CMAKE_SOURCE_DIR}/LICENSE DESTINATION share/doc/gdrkit)
+
+if(GDR_PORTABLE)
+  set(tree ${CMAKE_SOURCE_DIR}/dist/gdrkit-${PROJECT_VERSION}-${CMAKE_SYSTEM_PROCESSOR})
+  add_custom_target(portable-tree
+    COMMAND ${CMAKE_COMMAND} --build ${CMAKE_BINARY_DIR}
+    COMMAND ${CMAKE_COMMAND} -D BUILD=${CMAKE_BINARY_DIR} -D TREE=${tree}
+            -P ${CMAKE_SOURCE_DIR}/cmake/PortableTree.cmake
+    VERBATIM)
+endif()

@@ -2,6 +2,7 @@
 option(GDR_BUILD_TESTS "Build the tests" ON)
 option(GDR_BUILD_BENCH "Build the benchmarks" OFF)
 option(GDR_FAULT_HOOKS "Compile the fault hooks of the local path (test builds only)" OFF)
+option(GDR_PORTABLE "Carry along what other distributions lack; see the target portable-tree" OFF)
 set(GDR_SANITIZE "" CACHE STRING "Sanitizers: empty, 'address,undefined' or 'thread'")
 
 set(CMAKE_CXX_STANDARD 20)
@@ -23,4 +24,10 @@ add_compile_options(-Wall -Wextra -Werror -Wshadow -Wundef
 if(GDR_SANITIZE)
   add_compile_options(-fsanitize=${GDR_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${GDR_SANITIZE})
+endif()
+if(GDR_PORTABLE)
+  # fmt as headers: the distribution's libfmt.so would bring the shared C++ library back in.
+  add_compile_definitions(FMT_HEADER_ONLY=1)
+  add_link_options(-static-libstdc++ -static-libgcc -Wl,--as-needed)
+  set(CMAKE_INSTALL_RPATH "$ORIGIN/../lib/gdrkit/bundled")
 endif()
