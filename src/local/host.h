@@ -24,6 +24,11 @@ class Host {
   struct Parts;
   explicit Host(std::unique_ptr<Parts> parts);
   ~Host();
+  static Result<std::unique_ptr<Parts>> start();
+  static void prepare_fork();
+  static void parent_of_fork();
+  static void child_of_fork();
+
   std::unique_ptr<Parts> parts_;
 };
 

@@ -12,6 +12,7 @@
 #include <shared_mutex>
 #include <vector>
 
+#include "base/spin_lock.h"
 #include "memory/pinned_memory.h"
 #include "rnic/segment.h"
 

@@ -1,0 +1,75 @@
+#include "local/engine_thread.h"
+
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "base/spin_lock.h"
+#include "local/local_path.h"
+
+namespace gdr::local {
+namespace {
+
+// However long nobody wakes it, it looks again: a wake-up lost with its sender costs no more.
+constexpr Nanoseconds kLongestSleep = 20 * kMillisecond;
+
+}  // namespace
+
+void EngineThread::add(std::shared_ptr<rnic::QueuePair> queue_pair, rnic::SegmentHeader& header) {
+  {
+    const std::lock_guard guard(mutex_);
+    arrived_.push_back(std::move(queue_pair));
+    if (!started_) {
+      started_ = true;
+      std::thread([this, &header] { run(header); }).detach();
+    }
+  }
+  wake(header);
+}
+
+void EngineThread::run(rnic::SegmentHeader& header) {
+  pthread_setname_np(pthread_self(), "gdr-engine");
+  std::vector<std::shared_ptr<rnic::QueuePair>> active;
+  while (true) {
+    const std::uint32_t seen = header.worker_wake.load();
+    {
+      const std::lock_guard guard(mutex_);
+      std::move(arrived_.begin(), arrived_.end(), std::back_inserter(active));
+      arrived_.clear();
+    }
+    Nanoseconds retry_at = ~Nanoseconds{0};
+    bool busy = false;
+    std::erase_if(active, [&](const std::shared_ptr<rnic::QueuePair>& queue_pair) {
+      return !path_.go_on(*queue_pair, &retry_at, &busy);
+    });
+    if (busy) {
+      cpu_relax();
+      sched_yield();
+    } else {
+      sleep(header, seen, active.empty() ? 0 : retry_at);
+    }
+  }
+}
+
+// Until woken, or `until` (0: nothing to come back for).
+void EngineThread::sleep(rnic::SegmentHeader& header, std::uint32_t seen, Nanoseconds until) {
+  timespec patience{};
+  if (until != 0) {
+    const Nanoseconds time = now();
+    if (until <= time) return;
+    const Nanoseconds wait = std::min(until - time, kLongestSleep);
+    patience.tv_sec = static_cast<time_t>(wait / kSecond);
+    patience.tv_nsec = static_cast<long>(wait % kSecond);
+  }
+  header.worker_sleeps.store(1);
+  syscall(SYS_futex, &header.worker_wake, FUTEX_WAIT, seen, until != 0 ? &patience : nullptr,
+          nullptr, 0);
+  header.worker_sleeps.store(0);
+}
+
+}  // namespace gdr::local

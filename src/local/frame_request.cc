@@ -1,0 +1,146 @@
+// Raw packet queue pairs: a whole Ethernet frame goes out of a device and reaches every other
+// device on the segment whose port takes it and has a flow rule for it. Gathered first, then
+// delivered to one receiver after the other.
+#include <algorithm>
+#include <cstring>
+
+#include "local/fault_hooks.h"
+#include "local/local_path.h"
+
+namespace gdr::local {
+namespace {
+
+constexpr std::uint64_t kEthernetHeader = 14;
+
+// Requester::phase, once the frame has been gathered.
+constexpr int kDelivering = 1;
+
+using Mac = std::array<std::uint8_t, 6>;
+
+struct Candidate {
+  Mac mac;
+  std::uint32_t priority;
+  Target target;
+};
+
+// The rules of one process that take the frame, the best for each device.
+void collect_from(rnic::Segment& segment, std::span<const std::uint8_t> frame, const Mac& sender,
+                  std::vector<Candidate>& found, const auto& target_of_index) {
+  const std::uint32_t end = std::min(segment.header().flow_end.load(), rnic::kFlows);
+  for (std::uint32_t i = 0; i < end; ++i) {
+    const rnic::SharedFlow& flow = segment.flow(i);
+    if (flow.generation.load(std::memory_order_acquire) == 0) continue;
+    const std::uint32_t device = flow.device, priority = flow.priority;
+    if (device >= rnic::kDevices) continue;
+    Mac mac;
+    std::copy_n(segment.header().devices[device].mac, mac.size(), mac.begin());
+    const rnic::FlowMatch match = flow.match;
+    if (mac == sender || !rnic::matches(match, std::span<const std::uint8_t, 6>(mac), frame)) {
+      continue;
+    }
+    const auto same = std::find_if(found.begin(), found.end(),
+                                   [&](const Candidate& other) { return other.mac == mac; });
+    Candidate candidate{mac, priority, target_of_index(flow.queue_pair)};
+    if (same == found.end()) {
+      found.push_back(std::move(candidate));
+    } else if (priority < same->priority) {
+      *same = std::move(candidate);
+    }
+  }
+}
+
+}  // namespace
+
+Advance LocalPath::frame(QueuePair& queue_pair, Requester& requester, bool engine) {
+  if (requester.phase == kDelivering) return serve_receivers(queue_pair, requester, engine);
+  const rnic::SendRequest& request = queue_pair.send_ring().front();
+  PieceList pieces, gathered;
+  if (!local_pieces(queue_pair, 0, &pieces)) {
+    return break_off(queue_pair, requester, IBV_WC_LOC_PROT_ERR, rnic::Failure::kNone);
+  }
+  if (request.total_bytes < kEthernetHeader || request.total_bytes > rnic::kFrameBytes) {
+    return break_off(queue_pair, requester, IBV_WC_LOC_LEN_ERR, rnic::Failure::kNone);
+  }
+  requester.frame.resize(request.total_bytes);
+  gathered.add(plain_piece(requester.frame.data(), requester.frame.size()));
+  return move(queue_pair, requester, pieces, gathered, engine);
+}
+
+Advance LocalPath::finish_frame_step(QueuePair& queue_pair, Requester& requester, Outcome outcome) {
+  if (requester.phase != kDelivering) {
+    if (outcome.error != 0) {
+      return break_off(queue_pair, requester, IBV_WC_LOC_PROT_ERR, rnic::Failure::kNone);
+    }
+    if (queue_pair.send_ring().front().flags & IBV_SEND_IP_CSUM) {
+      rnic::fill_checksums(requester.frame);
+    }
+    faults::before_frame(requester.frame);
+    collect_receivers(queue_pair, requester);
+    requester.phase = kDelivering;
+    return serve_receivers(queue_pair, requester, false);
+  }
+  if (outcome.error == 0) requester.target.push_receive(requester.receive, false, peers_);
+  requester.target.unlock();
+  requester.target = Target();
+  requester.receivers.pop_back();
+  return serve_receivers(queue_pair, requester, false);
+}
+
+void LocalPath::collect_receivers(const QueuePair& queue_pair, Requester& requester) {
+  const Mac sender = adapter_->devices()[queue_pair.settings().device].mac;
+  std::vector<Candidate> found;
+  collect_from(adapter_->segment(), requester.frame, sender, found,
+               [this](std::uint32_t index) { return Target(*adapter_, nullptr, index); });
+  for (const std::shared_ptr<Peer>& peer : peers_.everyone()) {
+    collect_from(peer->segment(), requester.frame, sender, found,
+                 [&](std::uint32_t index) { return Target(*adapter_, peer, index); });
+  }
+  requester.receivers.clear();
+  for (Candidate& candidate : found) requester.receivers.push_back(std::move(candidate.target));
+}
+
+Advance LocalPath::serve_receivers(QueuePair& queue_pair, Requester& requester, bool engine) {
+  while (!requester.receivers.empty()) {
+    Target& target = requester.receivers.back();
+    if (Peer* peer = target.peer(); peer != nullptr && !peer->alive(now())) {
+      requester.receivers.pop_back();
+      continue;
+    }
+    if (!target.try_lock(peers_, kLockSpins)) return later(requester, kLockRetry);
+    TakenReceive receive;
+    if (target.readiness(IBV_QPT_RAW_PACKET) != Readiness::kReady || !target.has_receive() ||
+        !target.look_at_receive(&receive)) {
+      target.unlock();  // a port without a posted buffer drops the frame
+      requester.receivers.pop_back();
+      continue;
+    }
+    requester.target = target;
+    prepare_receive(queue_pair, requester, receive.wr_id, IBV_WC_RECV, requester.frame.size());
+    requester.receive.source_qp = 0;
+    if (rnic::checksums_right(requester.frame)) requester.receive.flags |= IBV_WC_IP_CSUM_OK;
+    const bool too_short = receive.pieces.bytes() < requester.frame.size();
+    if (receive.protection_error || too_short) {
+      requester.receive.status =
+          receive.protection_error ? IBV_WC_LOC_PROT_ERR : IBV_WC_LOC_LEN_ERR;
+      target.push_receive(requester.receive, true, peers_);
+      target.report(rnic::Failure::kInvalid);
+      target.unlock();
+      requester.target = Target();
+      requester.receivers.pop_back();
+      continue;
+    }
+    PieceList gathered;
+    gathered.add(plain_piece(requester.frame.data(), requester.frame.size()));
+    receive.pieces.truncate(gathered.bytes());
+    const Advance went = move(queue_pair, requester, gathered, receive.pieces, engine);
+    // Given up for now: the same receiver again, not the whole frame.
+    if (went != Advance::kCompleted && !requester.in_progress) requester.phase = kDelivering;
+    return went;
+  }
+  requester.phase = 0;
+  requester.has_receive = false;
+  queue_pair.complete_front(IBV_WC_SUCCESS, static_cast<std::uint32_t>(requester.frame.size()));
+  return Advance::kCompleted;
+}
+
+}  // namespace gdr::local

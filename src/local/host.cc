@@ -1,0 +1,92 @@
+#include "local/host.h"
+
+#include <pthread.h>
+#include <sys/eventfd.h>
+
+#include <cstring>
+#include <mutex>
+
+#include "base/random.h"
+#include "local/local_path.h"
+#include "local/peers.h"
+#include "local/service_thread.h"
+#include "local/slots.h"
+
+namespace gdr::local {
+
+// In the order of what needs what. Never destroyed: threads of it run until the process ends.
+struct Host::Parts {
+  Peers peers;
+  LocalPath path;
+  ServiceThread service;
+  std::unique_ptr<rnic::Adapter> adapter;
+
+  Parts(rnic::Token token, Slot slot, UniqueFd doorbell)
+      : peers(token, doorbell.get()),
+        path(peers),
+        service(peers, std::move(slot.listener), std::move(doorbell)) {}
+};
+
+namespace {
+
+std::mutex instance_mutex;
+Host* the_instance = nullptr;
+
+}  // namespace
+
+Host::Host(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+Host::~Host() = default;
+
+rnic::Adapter& Host::adapter() { return *parts_->adapter; }
+
+Result<Host*> Host::instance() {
+  const std::lock_guard guard(instance_mutex);
+  if (the_instance != nullptr) return the_instance;
+  Result<std::unique_ptr<Parts>> parts = start();
+  if (!parts) return parts.error();
+  the_instance = new Host(*std::move(parts));
+  static const int registered = pthread_atfork(prepare_fork, parent_of_fork, child_of_fork);
+  (void)registered;
+  return the_instance;
+}
+
+Result<std::unique_ptr<Host::Parts>> Host::start() {
+  Result<std::vector<rnic::DeviceConfiguration>> devices = rnic::devices_from_environment();
+  if (!devices) return devices.error();
+  Result<Slot> slot = claim_slot();
+  if (!slot) return slot.error();
+  UniqueFd doorbell(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!doorbell) return Error{errno, std::string("eventfd: ") + std::strerror(errno)};
+  const rnic::Token token =
+      rnic::make_token(slot->number, static_cast<std::uint32_t>(random_u64()));
+  auto parts = std::make_unique<Parts>(token, *std::move(slot), std::move(doorbell));
+  Result<std::unique_ptr<rnic::Adapter>> adapter =
+      rnic::Adapter::create(token, *std::move(devices), parts->path, parts->peers);
+  if (!adapter) return adapter.error();
+  parts->adapter = *std::move(adapter);
+  parts->peers.show(parts->adapter->segment().descriptor());
+  parts->path.start(*parts->adapter, parts->service);
+  if (Result<void> started = parts->service.start(*parts->adapter, parts->path); !started) {
+    return started.error();
+  }
+  // So that everyone knows this process before anyone can be told of a queue pair in it.
+  parts->peers.meet_everyone();
+  for (const std::shared_ptr<Peer>& peer : parts->peers.everyone()) parts->service.watch(*peer);
+  return parts;
+}
+
+// A child has neither the threads nor the segment (it is not inherited); the descriptors it does
+// inherit are closed, so that the parent's death still shows to its peers. A device opened in the
+// child starts afresh.
+void Host::prepare_fork() { instance_mutex.lock(); }
+void Host::parent_of_fork() { instance_mutex.unlock(); }
+void Host::child_of_fork() {
+  if (the_instance != nullptr) {
+    the_instance->parts_->peers.close_in_child();
+    the_instance->parts_->service.close_in_child();
+    the_instance = nullptr;
+  }
+  instance_mutex.unlock();
+}
+
+}  // namespace gdr::local

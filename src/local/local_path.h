@@ -1,0 +1,92 @@
+// LocalPath: carries out work requests between processes of one host. The initiator does all of the
+// work; the target's CPU takes no part.
+//
+//   post_send -> send() -> advance() for the front request, until the ring is empty or the front
+//   one must wait; then the engine thread goes on with the ring, so that nothing overtakes.
+//
+// advance() under the send lock: find the target, take its responder lock, check, move the bytes,
+// push the target's completion, release, complete. Moves that need a GPU or the target's service
+// thread stay in progress, with the responder lock held, between calls by the engine thread.
+#pragma once
+
+#include "local/engine_thread.h"
+#include "local/requester.h"
+#include "local/service_thread.h"
+#include "local/staging.h"
+#include "rnic/path.h"
+
+namespace gdr::local {
+
+constexpr int kLockSpins = 2000;  // some microseconds
+constexpr Nanoseconds kLockRetry = 20 * kMicrosecond;
+
+class LocalPath : public rnic::Path {
+ public:
+  explicit LocalPath(Peers& peers) : peers_(peers), engine_(*this) {}
+  // Once, before any queue pair exists.
+  void start(rnic::Adapter& adapter, ServiceThread& service);
+
+  void send(rnic::QueuePair& queue_pair) override;
+  int connect(rnic::QueuePair& queue_pair) override;
+  void cancel(rnic::QueuePair& queue_pair) override;
+  void receive_posted(rnic::Token waiter) override;
+  void settle(std::span<const std::shared_ptr<rnic::QueuePair>> queue_pairs) override;
+  void wake_service() override;
+
+  // Engine thread: as far as the ring goes now. True while something is left; `retry_at` and
+  // `busy` (a GPU copy is in flight) tell when to come back.
+  bool go_on(rnic::QueuePair& queue_pair, Nanoseconds* retry_at, bool* busy);
+  void wake_engine();
+  EngineThread& engine() { return engine_; }
+
+ private:
+  friend class EngineThread;
+  using QueuePair = rnic::QueuePair;
+
+  static Requester& requester_of(QueuePair& queue_pair);
+  std::shared_ptr<Peer> peer_of(Requester& requester, std::uint32_t slot);
+  Target target_of(Requester& requester, std::uint32_t qp_number, bool* exists);
+
+  Advance advance(QueuePair& queue_pair, Requester& requester, bool engine);
+  Advance poll_transfer(QueuePair& queue_pair, Requester& requester);
+
+  // One file each: connected_request.cc, atomic_request.cc, datagram_request.cc, frame_request.cc.
+  Advance connected(QueuePair& queue_pair, Requester& requester, bool engine);
+  Advance write(QueuePair& queue_pair, Requester& requester, bool engine);
+  Advance read(QueuePair& queue_pair, Requester& requester, bool engine);
+  Advance send_message(QueuePair& queue_pair, Requester& requester, bool engine);
+  Advance atomic(QueuePair& queue_pair, Requester& requester, bool engine);
+  Advance finish_atomic_phase(QueuePair& queue_pair, Requester& requester, Outcome outcome);
+  Advance datagram(QueuePair& queue_pair, Requester& requester, bool engine);
+  Advance frame(QueuePair& queue_pair, Requester& requester, bool engine);
+  Advance finish_frame_step(QueuePair& queue_pair, Requester& requester, Outcome outcome);
+  Advance serve_receivers(QueuePair& queue_pair, Requester& requester, bool engine);
+  void collect_receivers(const QueuePair& queue_pair, Requester& requester);
+
+  // Shared by them.
+  // The request's own bytes, checked. False: completed with IBV_WC_LOC_PROT_ERR.
+  bool local_pieces(QueuePair& queue_pair, std::uint32_t rights, PieceList* pieces);
+  // Takes a receive; nothing: go on with it.
+  std::optional<Advance> match_receive(QueuePair& queue_pair, Requester& requester,
+                                       TakenReceive* receive);
+  // Moves and finishes, now or later. The target is locked.
+  Advance move(QueuePair& queue_pair, Requester& requester, PieceList& from, PieceList& to,
+               bool engine);
+  Advance finish(QueuePair& queue_pair, Requester& requester, Outcome outcome);
+  Advance break_off(QueuePair& queue_pair, Requester& requester, ibv_wc_status status,
+                    rnic::Failure failure);
+  Advance not_ready(QueuePair& queue_pair, Requester& requester);
+  Advance no_receive(QueuePair& queue_pair, Requester& requester);
+  Advance later(Requester& requester, Nanoseconds after);
+  void prepare_receive(const QueuePair& queue_pair, Requester& requester, std::uint64_t wr_id,
+                       ibv_wc_opcode opcode, std::uint64_t bytes);
+  void abandon(Requester& requester);
+
+  Peers& peers_;
+  rnic::Adapter* adapter_ = nullptr;
+  ServiceThread* service_ = nullptr;
+  std::optional<Staging> staging_;
+  EngineThread engine_;
+};
+
+}  // namespace gdr::local

@@ -1,0 +1,103 @@
+#include "local/peer.h"
+
+#include <linux/futex.h>
+#include <poll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <climits>
+
+namespace gdr::local {
+namespace {
+
+bool is_quiet(int descriptor) {
+  pollfd one{descriptor, POLLIN, 0};
+  return poll(&one, 1, 0) == 0;
+}
+
+bool is_connected(int connection) {
+  pollfd one{connection, 0, 0};
+  return poll(&one, 1, 0) == 0;  // POLLHUP and POLLERR come unasked
+}
+
+}  // namespace
+
+void ring(rnic::SegmentHeader& header, int doorbell) {
+  if (header.service_rung.exchange(1) != 0) return;  // a ring is already on its way
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const ssize_t written = write(doorbell, &one, sizeof one);
+}
+
+void wake(rnic::SegmentHeader& header) {
+  header.worker_wake.fetch_add(1);
+  if (header.worker_sleeps.load() == 0) return;
+  syscall(SYS_futex, &header.worker_wake, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+}
+
+Result<std::shared_ptr<Peer>> Peer::meet(int pid, Introduction introduction, UniqueFd connection) {
+  UniqueFd pidfd;
+  if (pid > 0) pidfd.reset(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
+  // Still connected after the pidfd was opened: so the pidfd is that of the process which
+  // connected.
+  if (!is_connected(connection.get())) return Error{ESRCH, "the process went away"};
+  Result<std::unique_ptr<rnic::Segment>> segment =
+      rnic::Segment::map(std::move(introduction.segment));
+  if (!segment) return segment.error();
+  if ((*segment)->header().token != introduction.token) {
+    return Error{EPROTO, "a process's segment is not its own"};
+  }
+  std::shared_ptr<Peer> peer(new Peer(pid, introduction.token, *std::move(segment),
+                                      std::move(introduction.doorbell), std::move(pidfd)));
+  if (!peer->pidfd_) peer->set_copies_refused();  // not visible from here: no process_vm either
+  peer->keep(std::move(connection));
+  return peer;
+}
+
+Peer::Peer(int pid, rnic::Token token, std::unique_ptr<rnic::Segment> segment, UniqueFd doorbell,
+           UniqueFd pidfd)
+    : pid_(pid),
+      token_(token),
+      segment_(std::move(segment)),
+      doorbell_(std::move(doorbell)),
+      pidfd_(std::move(pidfd)) {}
+
+void Peer::keep(UniqueFd connection) {
+  const std::lock_guard guard(mutex_);
+  connections_.push_back(std::move(connection));
+}
+
+void Peer::take_connections(Peer& other) {
+  const std::scoped_lock guard(mutex_, other.mutex_);
+  for (UniqueFd& connection : other.connections_) connections_.push_back(std::move(connection));
+  other.connections_.clear();
+}
+
+void Peer::close_in_child() {
+  connections_.clear();
+  doorbell_.reset();
+  pidfd_.reset();
+}
+
+bool Peer::alive(Nanoseconds time) {
+  if (dead_.load(std::memory_order_acquire)) return false;
+  if (time - asked_.load(std::memory_order_relaxed) < kMillisecond) return true;
+  return check_alive();
+}
+
+bool Peer::check_alive() {
+  if (dead_.load(std::memory_order_acquire)) return false;
+  bool alive = !pidfd_ || is_quiet(pidfd_.get());
+  if (alive) {
+    // A process that called exec is the same process with other memory: its connections closed.
+    const std::lock_guard guard(mutex_);
+    for (const UniqueFd& connection : connections_) alive &= is_connected(connection.get());
+  }
+  asked_.store(now(), std::memory_order_relaxed);
+  if (!alive) set_dead();
+  return alive;
+}
+
+void Peer::ring_service() { ring(segment_->header(), doorbell_.get()); }
+void Peer::wake_engine() { wake(segment_->header()); }
+
+}  // namespace gdr::local

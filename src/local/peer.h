@@ -1,0 +1,70 @@
+// Peer: another process of this host that has met this one: its mapped segment, its doorbell, and
+// whether it lives. Shared by every queue pair that talks to it; unmapped with the last of them.
+//
+// Identity: the pid is used only while a pidfd and a connection made by that very process are both
+// quiet. A pid cannot come round within the millisecond for which an answer is kept, since the
+// kernel hands out pids in turn.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/unique_fd.h"
+#include "local/handshake.h"
+#include "rnic/segment.h"
+
+namespace gdr::local {
+
+class Peer {
+ public:
+  // Maps the segment and opens the pidfd. EPROTO for a segment that is not sound.
+  static Result<std::shared_ptr<Peer>> meet(int pid, Introduction introduction,
+                                            UniqueFd connection);
+
+  rnic::Token token() const { return token_; }
+  int pid() const { return pid_; }
+  rnic::Segment& segment() { return *segment_; }
+  int pidfd() const { return pidfd_.get(); }
+
+  // A second connection between the same two: both may have called at once.
+  void keep(UniqueFd connection);
+  void take_connections(Peer& other);
+  void close_in_child();  // after fork: no lock, one thread
+
+  // Cheap: asks the kernel at most once a millisecond. Once false, always false. Hot.
+  bool alive(Nanoseconds time);
+  // Asks the kernel now.
+  bool check_alive();
+  void set_dead() { dead_.store(true, std::memory_order_release); }
+
+  // process_vm_* was refused for this process: its service thread copies instead.
+  bool copies_are_refused() const { return refused_.load(std::memory_order_relaxed); }
+  void set_copies_refused() { refused_.store(true, std::memory_order_relaxed); }
+
+  void ring_service();  // wakes its service thread
+  void wake_engine();   // wakes its engine thread
+
+ private:
+  Peer(int pid, rnic::Token token, std::unique_ptr<rnic::Segment> segment, UniqueFd doorbell,
+       UniqueFd pidfd);
+
+  const int pid_;
+  const rnic::Token token_;
+  const std::unique_ptr<rnic::Segment> segment_;
+  UniqueFd doorbell_;
+  UniqueFd pidfd_;
+  std::atomic<bool> dead_{false};
+  std::atomic<bool> refused_{false};
+  std::atomic<Nanoseconds> asked_{0};
+  std::mutex mutex_;
+  std::vector<UniqueFd> connections_;  // under mutex_
+};
+
+// The two halves of waking: shared by peers and by this process itself.
+void ring(rnic::SegmentHeader& header, int doorbell);
+void wake(rnic::SegmentHeader& header);
+
+}  // namespace gdr::local

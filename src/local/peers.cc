@@ -1,0 +1,118 @@
+#include "local/peers.h"
+
+#include <sys/socket.h>
+
+#include <cerrno>
+
+#include "local/slots.h"
+
+namespace gdr::local {
+
+void Peers::meet_everyone() {
+  for (std::uint32_t slot = 1; slot < rnic::kSlots; ++slot) {
+    if (slot != rnic::slot_of(self_)) (void)call(slot);
+  }
+}
+
+std::shared_ptr<Peer> Peers::known(std::uint32_t slot) const {
+  const std::shared_lock guard(mutex_);
+  const auto entry = by_slot_.find(slot);
+  return entry == by_slot_.end() ? nullptr : entry->second;
+}
+
+std::shared_ptr<Peer> Peers::find(std::uint32_t slot) {
+  if (std::shared_ptr<Peer> peer = known(slot); peer != nullptr && peer->check_alive()) return peer;
+  Result<std::shared_ptr<Peer>> peer = call(slot);
+  return peer ? *peer : nullptr;
+}
+
+std::vector<std::shared_ptr<Peer>> Peers::everyone() const {
+  const std::shared_lock guard(mutex_);
+  std::vector<std::shared_ptr<Peer>> all;
+  all.reserve(by_slot_.size());
+  for (const auto& [slot, peer] : by_slot_) all.push_back(peer);
+  return all;
+}
+
+Result<std::shared_ptr<Peer>> Peers::call(std::uint32_t slot) {
+  Result<UniqueFd> connection = connect_slot(slot);
+  if (!connection) return connection.error();
+  Result<int> pid = same_user_peer(connection->get());
+  if (!pid) return pid.error();
+  if (Result<void> sent = send_introduction(connection->get(), self_, segment_, doorbell_); !sent) {
+    return sent.error();
+  }
+  Result<Introduction> theirs = receive_introduction(connection->get());
+  if (!theirs) return theirs.error();
+  if (rnic::slot_of(theirs->token) != slot) return Error{EPROTO, "a slot answered for another"};
+  std::shared_ptr<Peer> peer = adopt(*pid, *std::move(theirs), *std::move(connection));
+  if (peer == nullptr) return Error{EPROTO, "a process could not be met"};
+  return peer;
+}
+
+std::shared_ptr<Peer> Peers::answer(UniqueFd connection) {
+  Result<int> pid = same_user_peer(connection.get());
+  if (!pid) return nullptr;
+  Result<Introduction> theirs = receive_introduction(connection.get());
+  if (!theirs) return nullptr;
+  if (!send_introduction(connection.get(), self_, segment_, doorbell_)) return nullptr;
+  return adopt(*pid, *std::move(theirs), std::move(connection));
+}
+
+std::shared_ptr<Peer> Peers::adopt(int pid, Introduction introduction, UniqueFd connection) {
+  const std::uint32_t slot = rnic::slot_of(introduction.token);
+  {
+    const std::shared_lock guard(mutex_);
+    const auto entry = by_slot_.find(slot);
+    if (entry != by_slot_.end() && entry->second->token() == introduction.token) {
+      entry->second->keep(std::move(connection));
+      return entry->second;
+    }
+  }
+  const rnic::Token token = introduction.token;
+  Result<std::shared_ptr<Peer>> peer =
+      Peer::meet(pid, std::move(introduction), std::move(connection));
+  if (!peer) return nullptr;
+  const std::lock_guard guard(mutex_);
+  std::shared_ptr<Peer>& entry = by_slot_[slot];
+  // Two threads may have met it at once. Closing the second connection would look like this
+  // process's death to the other side, so the first peer takes it over.
+  if (entry != nullptr && entry->token() == token) {
+    entry->take_connections(**peer);
+  } else {
+    entry = *peer;
+  }
+  return entry;
+}
+
+void Peers::forget_dead() {
+  std::vector<std::shared_ptr<Peer>> dead;  // unmapped after the lock is released
+  const std::lock_guard guard(mutex_);
+  for (auto entry = by_slot_.begin(); entry != by_slot_.end();) {
+    if (entry->second->check_alive()) {
+      ++entry;
+    } else {
+      dead.push_back(entry->second);
+      entry = by_slot_.erase(entry);
+    }
+  }
+}
+
+bool Peers::alive(rnic::Token token) {
+  if (token == self_) return true;
+  const std::uint32_t slot = rnic::slot_of(token);
+  if (const std::shared_ptr<Peer> peer = known(slot); peer != nullptr && peer->token() == token) {
+    return peer->check_alive();
+  }
+  Result<std::shared_ptr<Peer>> peer = call(slot);
+  if (peer) return (*peer)->token() == token;
+  // Only a slot that nobody holds proves that its former holder is gone.
+  return peer.error().code != ECONNREFUSED;
+}
+
+void Peers::close_in_child() {
+  // No lock: the child has one thread, and a lock may have been held at the fork.
+  for (auto& [slot, peer] : by_slot_) peer->close_in_child();
+}
+
+}  // namespace gdr::local

@@ -1,0 +1,54 @@
+// Peers: the processes that have met this one, by slot, and the answer to "is it alive".
+//
+//   peers.meet_everyone();                            // at start: calls at every slot
+//   std::shared_ptr<Peer> peer = peers.find(slot);    // calls there if it is not known yet
+//
+// Any thread. A call at a slot waits for the other's service thread, at most some 300 ms.
+#pragma once
+
+#include <memory>
+#include <shared_mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "local/peer.h"
+#include "rnic/shared_lock.h"
+
+namespace gdr::local {
+
+class Peers : public rnic::Liveness {
+ public:
+  // What this process shows of itself: its doorbell, and from show() on its segment. Both are
+  // borrowed and outlive the Peers.
+  Peers(rnic::Token self, int doorbell) : self_(self), doorbell_(doorbell) {}
+  void show(int segment) { segment_ = segment; }
+
+  rnic::Token self() const { return self_; }
+
+  void meet_everyone();
+  // Nullptr when nobody (any more) is there.
+  std::shared_ptr<Peer> find(std::uint32_t slot);
+  std::shared_ptr<Peer> known(std::uint32_t slot) const;
+  std::vector<std::shared_ptr<Peer>> everyone() const;
+
+  // Service thread: somebody calls here. The peer, if it was not known before.
+  std::shared_ptr<Peer> answer(UniqueFd connection);
+  void forget_dead();
+
+  bool alive(rnic::Token token) override;
+
+  // After fork, in the child: closes what would keep the parent's connections open.
+  void close_in_child();
+
+ private:
+  Result<std::shared_ptr<Peer>> call(std::uint32_t slot);
+  std::shared_ptr<Peer> adopt(int pid, Introduction introduction, UniqueFd connection);
+
+  const rnic::Token self_;
+  const int doorbell_;
+  int segment_ = -1;
+  mutable std::shared_mutex mutex_;
+  std::unordered_map<std::uint32_t, std::shared_ptr<Peer>> by_slot_;
+};
+
+}  // namespace gdr::local

@@ -1,0 +1,24 @@
+#include "local/pieces.h"
+
+namespace gdr::local {
+
+void PieceList::truncate(std::uint64_t bytes) {
+  std::uint64_t kept = 0;
+  std::size_t count = 0;
+  for (; count < count_ && kept < bytes; ++count) {
+    Piece& piece = pieces_[count];
+    if (piece.length > bytes - kept) piece.length = bytes - kept;
+    kept += piece.length;
+  }
+  count_ = count;
+  bytes_ = kept;
+}
+
+bool PieceList::cpu_reachable() const {
+  for (const Piece& piece : pieces()) {
+    if (!piece.cpu_reachable()) return false;
+  }
+  return true;
+}
+
+}  // namespace gdr::local

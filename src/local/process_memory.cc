@@ -1,0 +1,90 @@
+#include "local/process_memory.h"
+
+#include <atomic>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+
+namespace gdr::local {
+namespace {
+
+constexpr std::size_t kCacheLine = 64;
+
+using Call = ssize_t (*)(pid_t, const iovec*, unsigned long, const iovec*, unsigned long,
+                         unsigned long);
+
+// Drops the first `bytes` of a list.
+std::span<iovec> drop_first(std::span<iovec> pieces, std::size_t bytes) {
+  while (!pieces.empty() && bytes >= pieces.front().iov_len) {
+    bytes -= pieces.front().iov_len;
+    pieces = pieces.subspan(1);
+  }
+  if (!pieces.empty() && bytes > 0) {
+    pieces.front().iov_base = static_cast<std::byte*>(pieces.front().iov_base) + bytes;
+    pieces.front().iov_len -= bytes;
+  }
+  return pieces;
+}
+
+int transfer(Call call, int pid, std::span<iovec> local, std::span<iovec> remote) {
+  while (!remote.empty()) {
+    const ssize_t moved = call(pid, local.data(), local.size(), remote.data(), remote.size(), 0);
+    if (moved < 0) return errno;
+    if (moved == 0) {
+      // Only empty pieces are left, or nothing could be moved at all.
+      const std::span<iovec> rest = drop_first(remote, 0);
+      return rest.empty() ? 0 : EFAULT;
+    }
+    local = drop_first(local, static_cast<std::size_t>(moved));
+    remote = drop_first(remote, static_cast<std::size_t>(moved));
+  }
+  return 0;
+}
+
+// Splits the last piece before its last cache line; returns the list with one piece more.
+std::span<iovec> split_tail(std::span<iovec> remote) {
+  iovec& last = remote.back();
+  const auto begin = reinterpret_cast<std::uintptr_t>(last.iov_base);
+  const std::uintptr_t tail = (begin + last.iov_len - 1) & ~(kCacheLine - 1);
+  if (last.iov_len <= kCacheLine || tail <= begin) return remote;
+  const std::span<iovec> longer(remote.data(), remote.size() + 1);
+  longer.back() = {reinterpret_cast<void*>(tail), begin + last.iov_len - tail};
+  last.iov_len = tail - begin;
+  return longer;
+}
+
+}  // namespace
+
+int write_process(int pid, std::span<iovec> local, std::span<iovec> remote) {
+  if (remote.empty()) return 0;
+  return transfer(process_vm_writev, pid, local, split_tail(remote));
+}
+
+int read_process(int pid, std::span<iovec> local, std::span<iovec> remote) {
+  return transfer(process_vm_readv, pid, local, remote);
+}
+
+void copy_within(std::span<const iovec> from, std::span<const iovec> to) {
+  std::size_t from_piece = 0, from_offset = 0, to_piece = 0, to_offset = 0;
+  while (from_piece < from.size() && to_piece < to.size()) {
+    const std::size_t length =
+        std::min(from[from_piece].iov_len - from_offset, to[to_piece].iov_len - to_offset);
+    const auto* source = static_cast<const std::byte*>(from[from_piece].iov_base) + from_offset;
+    auto* target = static_cast<std::byte*>(to[to_piece].iov_base) + to_offset;
+    // Overlap is the program's business on hardware too, but must not be undefined behaviour here.
+    if (length > kCacheLine) {
+      const std::size_t head = (length - 1) & ~(kCacheLine - 1);
+      std::memmove(target, source, head);
+      std::atomic_thread_fence(std::memory_order_release);
+      std::memmove(target + head, source + head, length - head);
+    } else if (length > 0) {
+      std::memmove(target, source, length);
+    }
+    from_offset += length;
+    to_offset += length;
+    if (from_offset == from[from_piece].iov_len) ++from_piece, from_offset = 0;
+    if (to_offset == to[to_piece].iov_len) ++to_piece, to_offset = 0;
+  }
+}
+
+}  // namespace gdr::local

@@ -1,0 +1,25 @@
+// Copies between this process's memory and another's: process_vm_writev and process_vm_readv with
+// their limits (2 GiB a call, short counts) handled.
+//
+//   int error = write_process(pid, local_pieces, remote_pieces);   // 0 or an errno value
+//
+// EPERM: the kernel refuses (ptrace scope, namespaces); ESRCH: no such process; EFAULT: memory is
+// not there on one side. Hot.
+#pragma once
+
+#include <sys/uio.h>
+
+#include <span>
+
+namespace gdr::local {
+
+// Both lists name the same number of bytes; they are consumed (changed) on the way. The last cache
+// line of the last remote piece is written by itself after everything before it, so that a program
+// polling its tail never sees it early. `remote` must have room for one more entry behind its end.
+int write_process(int pid, std::span<iovec> local, std::span<iovec> remote);
+int read_process(int pid, std::span<iovec> local, std::span<iovec> remote);
+
+// The same between two lists of this process's own memory.
+void copy_within(std::span<const iovec> from, std::span<const iovec> to);
+
+}  // namespace gdr::local

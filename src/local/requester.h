@@ -1,0 +1,55 @@
+// Requester: what the local path keeps of one queue pair: where its requests go and how far the
+// front one has come. Under the queue pair's send lock, except `moves`.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "local/target.h"
+#include "local/transfer.h"
+
+namespace gdr::local {
+
+// How the front request of a send ring went on.
+enum class Advance {
+  kCompleted,  // it is off the ring
+  kLater,      // try again at retry_at, or when woken
+  kEngine,     // only the engine thread can do this
+};
+
+struct Requester : rnic::PathState {
+  // Where a connected queue pair sends, or where the last datagram went.
+  std::shared_ptr<Peer> peer;
+  std::uint32_t slot = 0;  // whose `peer` is; 0: none looked up yet
+
+  bool on_engine = false;  // the engine thread goes on with the ring
+
+  // Waiting: for the target to be ready, for a receive, for a lock.
+  Nanoseconds waiting_since = 0;  // 0: not waiting
+  Nanoseconds retry_at = 0;
+
+  // --- The request in progress: a transfer that poll() finishes.
+  Target target;  // locked while in_progress
+  bool in_progress = false;
+  bool holds_atomics = false;
+  bool has_receive = false;  // `receive` is to be pushed at the end
+  bool solicited = false;
+  rnic::SharedCompletion receive{};
+  Transfer transfer;
+  // Odd while a transfer is in progress: deregistration waits for it to change.
+  std::atomic<std::uint64_t> moves{0};
+
+  int phase = 0;                    // of an atomic or a raw frame
+  std::uint64_t atomic_value = 0;   // what was there before
+  std::uint64_t atomic_result = 0;  // what is to be there
+  alignas(8) std::uint8_t grh[rnic::kGrhBytes];
+
+  // --- A raw frame in progress.
+  std::vector<std::uint8_t> frame;
+  std::vector<Target> receivers;  // still to be served
+
+  void stop_waiting() { waiting_since = 0, retry_at = 0; }
+};
+
+}  // namespace gdr::local

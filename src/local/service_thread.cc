@@ -1,0 +1,157 @@
+#include "local/service_thread.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "local/local_path.h"
+#include "local/process_memory.h"
+#include "local/staging.h"
+
+namespace gdr::local {
+namespace {
+
+// Tags of what epoll watches; a peer's pidfd has its slot's number, which is below these.
+constexpr std::uint64_t kListener = 1u << 20;
+constexpr std::uint64_t kDoorbell = kListener + 1;
+
+}  // namespace
+
+ServiceThread::ServiceThread(Peers& peers, UniqueFd listener, UniqueFd doorbell)
+    : peers_(peers), listener_(std::move(listener)), doorbell_(std::move(doorbell)) {}
+
+Result<void> ServiceThread::start(rnic::Adapter& adapter, LocalPath& path) {
+  adapter_ = &adapter;
+  path_ = &path;
+  epoll_.reset(epoll_create1(EPOLL_CLOEXEC));
+  if (!epoll_ || !add_to_epoll(listener_.get(), kListener) ||
+      !add_to_epoll(doorbell_.get(), kDoorbell)) {
+    return Error{errno, std::string("epoll: ") + std::strerror(errno)};
+  }
+  std::thread([this] { run(); }).detach();
+  return {};
+}
+
+bool ServiceThread::add_to_epoll(int descriptor, std::uint64_t tag) {
+  epoll_event event{};
+  event.events = EPOLLIN;
+  event.data.u64 = tag;
+  return epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, descriptor, &event) == 0;
+}
+
+void ServiceThread::watch(Peer& peer) {
+  // Already watched is fine: both sides may have called at once.
+  if (peer.pidfd() >= 0) (void)add_to_epoll(peer.pidfd(), rnic::slot_of(peer.token()));
+}
+
+void ServiceThread::run() {
+  pthread_setname_np(pthread_self(), "gdr-service");
+  while (true) {
+    epoll_event events[16];
+    const int count = epoll_wait(epoll_.get(), events, 16, -1);
+    bool died = false;
+    for (int i = 0; i < count; ++i) {
+      const std::uint64_t tag = events[i].data.u64;
+      if (tag == kListener) {
+        answer_calls();
+      } else if (tag == kDoorbell) {
+        std::uint64_t rings = 0;
+        [[maybe_unused]] const ssize_t got = read(doorbell_.get(), &rings, sizeof rings);
+        // Before looking: whoever rings from now on writes again.
+        adapter_->segment().header().service_rung.store(0);
+      } else {
+        died = true;
+      }
+    }
+    if (died) handle_deaths();
+    serve_requests();
+    adapter_->serve();
+  }
+}
+
+void ServiceThread::answer_calls() {
+  while (true) {
+    UniqueFd connection(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    if (!connection) return;
+    // The caller introduces itself at once; one that does not is not waited for.
+    const timeval patience{0, 100'000};
+    setsockopt(connection.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    setsockopt(connection.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+    if (const std::shared_ptr<Peer> peer = peers_.answer(std::move(connection))) watch(*peer);
+  }
+}
+
+void ServiceThread::handle_deaths() {
+  for (const std::shared_ptr<Peer>& peer : peers_.everyone()) {
+    if (peer->check_alive()) continue;
+    if (peer->pidfd() >= 0) epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, peer->pidfd(), nullptr);
+    // What it had asked of this process is answered to nobody.
+    for (std::uint32_t i = 0; i < rnic::kServiceRequests; ++i) {
+      rnic::ServiceRequest& request = adapter_->segment().service_request(i);
+      if (request.state.load() != 0 && request.initiator == peer->token()) request.state.store(0);
+    }
+  }
+  peers_.forget_dead();
+  path_->wake_engine();
+}
+
+void ServiceThread::serve_requests() {
+  for (std::uint32_t i = 0; i < rnic::kServiceRequests; ++i) {
+    rnic::ServiceRequest& request = adapter_->segment().service_request(i);
+    std::uint32_t asked = 2;
+    if (!request.state.compare_exchange_strong(asked, 3)) continue;
+    const rnic::Token initiator = request.initiator;
+    {
+      const std::lock_guard guard(copying_);
+      request.result = static_cast<std::uint32_t>(copy(request, initiator));
+    }
+    request.state.store(4);
+    if (const std::shared_ptr<Peer> peer = peers_.known(rnic::slot_of(initiator))) {
+      peer->wake_engine();
+    }
+  }
+}
+
+int ServiceThread::copy(const rnic::ServiceRequest& request, rnic::Token initiator) {
+  const std::shared_ptr<Peer> peer = peers_.known(rnic::slot_of(initiator));
+  if (peer == nullptr || peer->token() != initiator) return ESRCH;
+  // Read once: the initiator could change them.
+  const std::uint64_t length = request.length, address = request.address;
+  const bool write = request.write != 0;
+  void* staging = peer->segment().arena(request.staging, length);
+  if (staging == nullptr || length > Staging::kHalf) return EINVAL;
+  rnic::Place place;
+  if (adapter_->regions().find(request.key, address, length, request.protection_domain,
+                               write ? IBV_ACCESS_LOCAL_WRITE : 0,
+                               &place) != rnic::RegionError::kNone) {
+    return EACCES;
+  }
+  if (place.cpu_reachable()) {
+    // By the kernel, so that memory unmapped under its registration is an error and not a fault.
+    iovec here{staging, length};
+    iovec there[2] = {{reinterpret_cast<void*>(place.address), length}, {}};
+    return write ? write_process(getpid(), {&here, 1}, {there, 1})
+                 : read_process(getpid(), {&here, 1}, {there, 1});
+  }
+  Piece piece{.address = place.address, .length = length, .memory = place.memory};
+  const auto at_staging = reinterpret_cast<std::uint64_t>(staging);
+  Copy copy;
+  copy.start_here(piece, write ? place.address : at_staging, write ? at_staging : place.address,
+                  length);
+  while (!copy.poll(now())) sched_yield();
+  return copy.error();
+}
+
+void ServiceThread::settle() { const std::lock_guard guard(copying_); }
+
+void ServiceThread::close_in_child() {
+  listener_.reset();
+  doorbell_.reset();
+  epoll_.reset();
+}
+
+}  // namespace gdr::local

@@ -1,0 +1,45 @@
+// ServiceThread: sleeps until another process needs this one: it calls at the slot, rings the
+// doorbell (an event to deliver, a queue pair to flush, bytes to copy that only this process can
+// reach), or dies.
+#pragma once
+
+#include <mutex>
+#include <thread>
+
+#include "base/result.h"
+#include "base/unique_fd.h"
+#include "local/peers.h"
+#include "rnic/adapter.h"
+
+namespace gdr::local {
+
+class LocalPath;
+
+class ServiceThread {
+ public:
+  ServiceThread(Peers& peers, UniqueFd listener, UniqueFd doorbell);
+
+  Result<void> start(rnic::Adapter& adapter, LocalPath& path);
+  int doorbell() const { return doorbell_.get(); }
+  // Watches for the death of a peer that was met from this side.
+  void watch(Peer& peer);
+  // Returns when a copy that was in progress for another process has ended.
+  void settle();
+  void close_in_child();
+
+ private:
+  void run();
+  void answer_calls();
+  void handle_deaths();
+  void serve_requests();
+  int copy(const rnic::ServiceRequest& request, rnic::Token initiator);
+  bool add_to_epoll(int descriptor, std::uint64_t tag);
+
+  Peers& peers_;
+  rnic::Adapter* adapter_ = nullptr;
+  LocalPath* path_ = nullptr;
+  UniqueFd listener_, doorbell_, epoll_;
+  std::mutex copying_;
+};
+
+}  // namespace gdr::local

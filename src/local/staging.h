@@ -1,0 +1,35 @@
+// Staging: blocks in this process's own segment through which bytes pass that no single copy can
+// move: between GPU memory here and another process, or to and from memory that only its owner can
+// reach. Any thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/spin_lock.h"
+#include "rnic/segment.h"
+
+namespace gdr::local {
+
+class Staging {
+ public:
+  static constexpr std::uint64_t kHalf = 512 * 1024;  // two halves a block: one fills, one drains
+  static constexpr std::uint64_t kBlock = 2 * kHalf;
+  static constexpr std::size_t kBlocks = 16;
+
+  explicit Staging(rnic::Segment& segment) : segment_(segment) {}
+
+  // A block's offset in the segment; nothing when all are in use or there is no memory.
+  std::optional<std::uint64_t> take();
+  void give_back(std::uint64_t block);
+  void* at(std::uint64_t offset) { return segment_.arena(offset, kHalf); }
+
+ private:
+  rnic::Segment& segment_;
+  SpinLock mutex_;
+  std::vector<std::uint64_t> free_;
+  std::size_t made_ = 0;
+};
+
+}  // namespace gdr::local

@@ -1,0 +1,150 @@
+#include "local/target.h"
+
+#include <bit>
+#include <cstring>
+
+#include "local/fault_hooks.h"
+
+namespace gdr::local {
+namespace {
+
+// Where a queue pair's receive requests lie, once its shared description has been found sound.
+struct ReceiveRing {
+  std::byte* base = nullptr;
+  std::uint32_t capacity = 0, stride = 0, segments = 0;
+
+  explicit ReceiveRing(rnic::Segment& segment, const rnic::SharedQueuePair& queue_pair)
+      : capacity(queue_pair.receive_capacity),
+        stride(queue_pair.receive_stride),
+        segments(queue_pair.receive_segments) {
+    if (!std::has_single_bit(capacity) || segments > rnic::kMaxSegments || stride % 8 != 0 ||
+        stride < sizeof(rnic::SharedReceive) + segments * sizeof(rnic::SharedSegmentEntry)) {
+      return;
+    }
+    base = static_cast<std::byte*>(
+        segment.arena(queue_pair.receive_ring, std::uint64_t{capacity} * stride));
+  }
+};
+
+}  // namespace
+
+Target::Target(rnic::Adapter& adapter, std::shared_ptr<Peer> peer, std::uint32_t index)
+    : adapter_(&adapter),
+      peer_(std::move(peer)),
+      segment_(peer_ ? &peer_->segment() : &adapter.segment()),
+      queue_pair_(&segment_->queue_pair(index)),
+      index_(index & (rnic::kQueuePairs - 1)) {}
+
+std::uint32_t Target::number() const {
+  const rnic::Token token = peer_ ? peer_->token() : adapter_->token();
+  return rnic::make_qp_number(rnic::slot_of(token), index_);
+}
+
+bool Target::try_lock(rnic::Liveness& liveness, int spins) {
+  return rnic::try_lock_for(queue_pair_->responder, adapter_->token(), liveness, spins);
+}
+
+Readiness Target::readiness(ibv_qp_type type) const {
+  const std::uint32_t state = queue_pair_->state.load(std::memory_order_acquire);
+  const bool receives =
+      state == IBV_QPS_RTR || state == IBV_QPS_RTS || state == IBV_QPS_SQD || state == IBV_QPS_SQE;
+  const auto failure = static_cast<rnic::Failure>(queue_pair_->failure.load());
+  if (!receives || failure != rnic::Failure::kNone || queue_pair_->type != type) {
+    return Readiness::kNotNow;
+  }
+  return Readiness::kReady;
+}
+
+bool Target::has_gid(const std::uint8_t (&gid)[16]) const {
+  const std::uint32_t device = queue_pair_->device;
+  return device < rnic::kDevices &&
+         std::memcmp(segment_->header().devices[device].gid, gid, sizeof gid) == 0;
+}
+
+bool Target::has_receive() const {
+  return queue_pair_->receive_tail.load() != queue_pair_->receive_head.load();
+}
+
+bool Target::wait_for_receive() {
+  queue_pair_->receive_waiter.store(adapter_->token());
+  return has_receive();
+}
+
+bool Target::look_at_receive(TakenReceive* receive) {
+  const std::uint32_t head = queue_pair_->receive_head.load(std::memory_order_relaxed);
+  const std::uint32_t ready = queue_pair_->receive_tail.load() - head;
+  const ReceiveRing ring(*segment_, *queue_pair_);
+  if (ready == 0 || ready > ring.capacity || ring.base == nullptr) return false;
+  const auto& entry = *reinterpret_cast<const rnic::SharedReceive*>(
+      ring.base + std::uint64_t{head & (ring.capacity - 1)} * ring.stride);
+  receive->wr_id = entry.wr_id;
+  receive->pieces.clear();
+  receive->protection_error = false;
+  const std::uint32_t segments = std::min(entry.segments, ring.segments);
+  for (std::uint32_t i = 0; i < segments; ++i) {
+    const rnic::SharedSegmentEntry segment = entry.segment[i];
+    Piece piece;
+    if (segment.length == 0) continue;
+    if (find(segment.key, segment.address, segment.length, IBV_ACCESS_LOCAL_WRITE, &piece) !=
+        rnic::RegionError::kNone) {
+      receive->protection_error = true;
+      break;
+    }
+    receive->pieces.add(piece);
+  }
+  return true;
+}
+
+rnic::RegionError Target::find(std::uint32_t key, std::uint64_t address, std::uint64_t length,
+                               std::uint32_t rights, Piece* piece) const {
+  const std::uint32_t domain = queue_pair_->protection_domain;
+  piece->length = length;
+  if (peer_ == nullptr) {
+    rnic::Place place;
+    const rnic::RegionError error =
+        adapter_->regions().find(key, address, length, domain, rights, &place);
+    piece->where = Where::kHere;
+    piece->address = place.address;
+    piece->memory = place.memory;
+    return error;
+  }
+  rnic::RemoteRange range;
+  const rnic::RegionError error =
+      rnic::find_remote(*segment_, key, address, length, domain, rights, &range);
+  const bool reachable = range.reach == rnic::Reach::kHost && !peer_->copies_are_refused();
+  piece->where = reachable ? Where::kProcess : Where::kServed;
+  piece->address = range.address;
+  piece->key_address = address;
+  piece->key = key;
+  piece->protection_domain = domain;
+  return error;
+}
+
+void Target::push_receive(const rnic::SharedCompletion& completion, bool solicited,
+                          rnic::Liveness& liveness) {
+  const std::uint32_t head = queue_pair_->receive_head.load(std::memory_order_relaxed);
+  queue_pair_->receive_head.store(head + 1, std::memory_order_release);
+  if (faults::hides_completion()) return;
+  const std::uint32_t queue = queue_pair_->receive_completion_queue;
+  const rnic::Push push =
+      rnic::push_completion(*segment_, queue, completion, solicited, adapter_->token(), liveness);
+  if (push == rnic::Push::kPushed) return;
+  if (peer_ != nullptr) {
+    peer_->ring_service();
+  } else if (push == rnic::Push::kEventDue) {
+    adapter_->deliver_event(queue);
+  } else {
+    adapter_->path().wake_service();
+  }
+}
+
+void Target::report(rnic::Failure failure) {
+  queue_pair_->failure.store(static_cast<std::uint32_t>(failure));
+  if (peer_ != nullptr) {
+    peer_->ring_service();
+  } else {
+    adapter_->path().wake_service();
+  }
+}
+
+}  // namespace gdr::local

@@ -1,0 +1,77 @@
+// Target: the queue pair that a work request is carried out against, in this process or another's
+// segment, and what is done to it under its responder lock: is it ready, which receive is next,
+// push its completion. Everything read from a segment is checked before use. Hot.
+#pragma once
+
+#include <memory>
+
+#include "local/peer.h"
+#include "local/peers.h"
+#include "local/pieces.h"
+#include "rnic/adapter.h"
+
+namespace gdr::local {
+
+enum class Readiness {
+  kReady,
+  kNotNow,  // not (yet, or any more) in a state to receive: a real NIC would see no answer
+};
+
+// The first receive request of the queue, its segments checked. It stays there until its completion
+// is pushed, so that a request that must be begun again finds it again.
+struct TakenReceive {
+  std::uint64_t wr_id = 0;
+  PieceList pieces;
+  bool protection_error = false;  // a segment's key does not cover it
+};
+
+class Target {
+ public:
+  Target() = default;
+  // `peer` is null for this process.
+  Target(rnic::Adapter& adapter, std::shared_ptr<Peer> peer, std::uint32_t index);
+
+  explicit operator bool() const { return queue_pair_ != nullptr; }
+  Peer* peer() const { return peer_.get(); }
+  rnic::Segment& segment() const { return *segment_; }
+  std::uint32_t number() const;
+
+  bool try_lock(rnic::Liveness& liveness, int spins);
+  void unlock() { rnic::unlock(queue_pair_->responder); }
+
+  // The rest under the responder lock.
+  Readiness readiness(ibv_qp_type type) const;
+  bool connected_to(std::uint32_t number) const { return queue_pair_->destination == number; }
+  // Whether the queue pair's device has this address.
+  bool has_gid(const std::uint8_t (&gid)[16]) const;
+  std::uint32_t qkey() const { return queue_pair_->qkey.load(); }
+  bool grants(std::uint32_t rights) const {
+    return (queue_pair_->access.load() & rights) == rights;
+  }
+  std::uint32_t minimum_rnr_timer() const { return queue_pair_->minimum_rnr_timer.load() & 31; }
+
+  bool has_receive() const;
+  // Leaves a note for the owner to wake this process at its next posted receive; true if one has
+  // arrived meanwhile.
+  bool wait_for_receive();
+  bool look_at_receive(TakenReceive* receive);
+
+  // Checks a range that the request names by rkey.
+  rnic::RegionError find(std::uint32_t key, std::uint64_t address, std::uint64_t length,
+                         std::uint32_t rights, Piece* piece) const;
+
+  // Takes the receive off the queue and completes it.
+  void push_receive(const rnic::SharedCompletion& completion, bool solicited,
+                    rnic::Liveness& liveness);
+  // The request broke the connection: its owner moves to error.
+  void report(rnic::Failure failure);
+
+ private:
+  rnic::Adapter* adapter_ = nullptr;
+  std::shared_ptr<Peer> peer_;
+  rnic::Segment* segment_ = nullptr;
+  rnic::SharedQueuePair* queue_pair_ = nullptr;
+  std::uint32_t index_ = 0;
+};
+
+}  // namespace gdr::local

@@ -1,0 +1,240 @@
+#include "local/transfer.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "local/process_memory.h"
+
+namespace gdr::local {
+namespace {
+
+bool all_here(const PieceList& list) {
+  for (const Piece& piece : list.pieces()) {
+    if (piece.where != Where::kHere) return false;
+  }
+  return true;
+}
+
+// A free place in the owner's table of requests, claimed; null when all are taken.
+rnic::ServiceRequest* claim(rnic::Segment& segment) {
+  for (std::uint32_t i = 0; i < rnic::kServiceRequests; ++i) {
+    rnic::ServiceRequest& request = segment.service_request(i);
+    std::uint32_t free = 0;
+    if (request.state.load(std::memory_order_relaxed) == 0 &&
+        request.state.compare_exchange_strong(free, 1)) {
+      return &request;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+void Copy::start_here(const Piece& device, std::uint64_t to, std::uint64_t from,
+                      std::uint64_t length) {
+  if (!device.memory->still_valid()) return set_done(EFAULT);
+  client_ = &device.memory->client();
+  Result<memory::PeerMemoryClient::Ticket> ticket = client_->start_copy(to, from, length);
+  if (!ticket) return set_done(ticket.error().code);
+  ticket_ = *ticket;
+  state_ = State::kDevice;
+}
+
+void Copy::start_served(const Piece& piece, std::uint64_t offset, std::uint64_t length, bool write,
+                        Peer& peer, rnic::Token self, std::uint64_t staging) {
+  rnic::ServiceRequest* request = claim(peer.segment());
+  if (request == nullptr) return;  // stays idle: tried again at the next poll
+  request->initiator = self;
+  request->key = piece.key;
+  request->protection_domain = piece.protection_domain;
+  request->write = write ? 1 : 0;
+  request->address = piece.key_address + offset;
+  request->length = length;
+  request->staging = staging;
+  request->result = 0;
+  request->state.store(2);
+  request_ = request;
+  peer_ = &peer;
+  state_ = State::kServed;
+  peer.ring_service();
+}
+
+bool Copy::poll(Nanoseconds time) {
+  if (state_ == State::kDevice) {
+    Result<bool> finished = client_->finished(ticket_);
+    if (!finished) {
+      set_done(finished.error().code);
+    } else if (*finished) {
+      set_done(0);
+    }
+  } else if (state_ == State::kServed) {
+    if (request_->state.load(std::memory_order_acquire) == 4) {
+      set_done(static_cast<int>(request_->result));
+      request_->state.store(0);
+    } else if (!peer_->alive(time)) {
+      set_done(ESRCH);
+    }
+  }
+  return state_ == State::kDone;
+}
+
+bool Transfer::begin(const PieceList& from, const PieceList& to, Peer* peer, rnic::Token self,
+                     Staging& staging) {
+  block_.reset();
+  if (!all_here(from) || !all_here(to)) {
+    block_ = staging.take();
+    if (!block_) return false;
+  }
+  from_ = from;
+  to_ = to;
+  peer_ = peer;
+  self_ = self;
+  pool_ = &staging;
+  direct_.reset();
+  halves_[0] = Half{};
+  halves_[1] = Half{};
+  if (block_) {
+    halves_[0].staging = *block_;
+    halves_[1].staging = *block_ + Staging::kHalf;
+  }
+  filled_ = drained_ = 0;
+  return true;
+}
+
+Transfer::Place Transfer::at(const PieceList& list, std::uint64_t position) {
+  for (const Piece& piece : list.pieces()) {
+    if (position < piece.length) return {&piece, position};
+    position -= piece.length;
+  }
+  return {nullptr, 0};
+}
+
+// How far both sides go on in one piece from here.
+std::uint64_t Transfer::run_length(std::uint64_t position, std::uint64_t most) const {
+  const Place from = at(from_, position), to = at(to_, position);
+  return std::min({most, from.piece->length - from.offset, to.piece->length - to.offset});
+}
+
+std::optional<Outcome> Transfer::poll(Nanoseconds time) {
+  std::optional<Outcome> outcome = block_ ? poll_staged(time) : poll_direct(time);
+  if (outcome) finish();
+  return outcome;
+}
+
+void Transfer::finish() {
+  if (block_) pool_->give_back(*block_);
+  block_.reset();
+}
+
+std::optional<Outcome> Transfer::poll_direct(Nanoseconds time) {
+  while (true) {
+    if (!direct_.idle()) {
+      if (!direct_.poll(time)) return std::nullopt;
+      if (direct_.error() != 0) return Outcome{direct_.error(), true};
+      direct_.reset();
+      drained_ = filled_;
+    }
+    if (drained_ == from_.bytes()) return Outcome{};
+    const Place from = at(from_, drained_), to = at(to_, drained_);
+    const std::uint64_t length = run_length(drained_, from_.bytes());
+    const std::uint64_t source = from.piece->address + from.offset;
+    const std::uint64_t target = to.piece->address + to.offset;
+    if (from.piece->cpu_reachable() && to.piece->cpu_reachable()) {
+      std::memmove(reinterpret_cast<void*>(target), reinterpret_cast<const void*>(source), length);
+      direct_.set_done(0);
+    } else {
+      direct_.start_here(from.piece->cpu_reachable() ? *to.piece : *from.piece, target, source,
+                         length);
+    }
+    filled_ = drained_ + length;
+  }
+}
+
+// Starts one half's way between staging and a side.
+void Transfer::start_leg(Half& half, const PieceList& list, bool into_staging) {
+  const Place place = at(list, half.position);
+  const Piece& piece = *place.piece;
+  void* staging = pool_->at(half.staging);
+  const std::uint64_t address = piece.address + place.offset;
+  if (piece.where == Where::kServed) {
+    half.copy.start_served(piece, place.offset, half.length, !into_staging, *peer_, self_,
+                           half.staging);
+  } else if (piece.where == Where::kProcess) {
+    iovec here{staging, half.length};
+    iovec there[2] = {{reinterpret_cast<void*>(address), half.length}, {}};
+    half.copy.set_done(into_staging ? read_process(peer_->pid(), {&here, 1}, {there, 1})
+                                    : write_process(peer_->pid(), {&here, 1}, {there, 1}));
+  } else if (piece.cpu_reachable()) {
+    void* memory = reinterpret_cast<void*>(address);
+    std::memcpy(into_staging ? staging : memory, into_staging ? memory : staging, half.length);
+    half.copy.set_done(0);
+  } else {
+    const auto at_staging = reinterpret_cast<std::uint64_t>(staging);
+    half.copy.start_here(piece, into_staging ? at_staging : address,
+                         into_staging ? address : at_staging, half.length);
+  }
+}
+
+// Takes a half as far as it goes now; false on failure.
+bool Transfer::step(Half& half, Nanoseconds time, Outcome& failure) {
+  using State = Half::State;
+  while (true) {
+    switch (half.state) {
+      case State::kEmpty:
+        if (filled_ == from_.bytes()) return true;
+        half.position = filled_;
+        half.length = run_length(filled_, Staging::kHalf);
+        filled_ += half.length;
+        half.state = State::kFilling;
+        break;
+      case State::kFilling:
+      case State::kDraining: {
+        const bool filling = half.state == State::kFilling;
+        const PieceList& list = filling ? from_ : to_;
+        if (half.copy.idle()) start_leg(half, list, filling);
+        if (half.copy.idle() || !half.copy.poll(time)) return true;
+        if (half.copy.error() != 0) {
+          failure = {half.copy.error(), at(list, half.position).piece->where != Where::kHere};
+          return false;
+        }
+        half.copy.reset();
+        if (!filling) drained_ += half.length;
+        half.state = filling ? State::kFull : State::kEmpty;
+        break;
+      }
+      case State::kFull:
+        if (half.position != drained_) return true;  // bytes arrive in order
+        half.state = State::kDraining;
+        break;
+    }
+  }
+}
+
+std::optional<Outcome> Transfer::poll_staged(Nanoseconds time) {
+  Outcome failure;
+  // The half that comes first in the stream goes first, so that the other sees it drained.
+  Half& first = halves_[0].position <= halves_[1].position ? halves_[0] : halves_[1];
+  Half& second = &first == &halves_[0] ? halves_[1] : halves_[0];
+  if (!step(first, time, failure) || !step(second, time, failure) || !step(first, time, failure)) {
+    drain();
+    return failure;
+  }
+  if (drained_ == from_.bytes()) return Outcome{};
+  return std::nullopt;
+}
+
+void Transfer::drain() {
+  for (Copy* copy : {&direct_, &halves_[0].copy, &halves_[1].copy}) {
+    while (!copy->idle() && !copy->poll(now())) sched_yield();
+    copy->reset();
+  }
+  finish();
+}
+
+bool Transfer::on_gpu() const {
+  return direct_.on_gpu() || halves_[0].copy.on_gpu() || halves_[1].copy.on_gpu();
+}
+
+}  // namespace gdr::local

@@ -1,0 +1,90 @@
+// Transfer: moving bytes when more than one step or a GPU is needed. A state machine that its
+// caller polls; nothing in it waits.
+//
+//   transfer.begin(from, to, peer);
+//   while (true) { if (auto outcome = transfer.poll()) return outcome->error; /* do other things */
+//   }
+//
+// Engine thread only, except that drain() may be called by whoever cancels, under the queue pair's
+// send lock, which the engine thread also holds when it polls.
+#pragma once
+
+#include <optional>
+
+#include "local/peer.h"
+#include "local/pieces.h"
+#include "local/staging.h"
+
+namespace gdr::local {
+
+struct Outcome {
+  int error = 0;        // an errno value; EAGAIN cannot occur
+  bool remote = false;  // whose memory was at fault
+};
+
+// One copy in flight: by a peer-memory client, or by another process's service thread.
+class Copy {
+ public:
+  void start_here(const Piece& device, std::uint64_t to, std::uint64_t from, std::uint64_t length);
+  // `offset` counts within the piece; `write`: from staging to the piece.
+  void start_served(const Piece& piece, std::uint64_t offset, std::uint64_t length, bool write,
+                    Peer& peer, rnic::Token self, std::uint64_t staging);
+  void set_done(int error) { state_ = State::kDone, error_ = error; }
+
+  bool idle() const { return state_ == State::kIdle; }
+  bool on_gpu() const { return state_ == State::kDevice; }
+  // True once it has ended; error() then says how, until the next start or reset.
+  bool poll(Nanoseconds time);
+  int error() const { return error_; }
+  void reset() { state_ = State::kIdle, error_ = 0; }
+
+ private:
+  enum class State { kIdle, kDevice, kServed, kDone };
+  State state_ = State::kIdle;
+  int error_ = 0;
+  memory::PeerMemoryClient* client_ = nullptr;
+  memory::PeerMemoryClient::Ticket ticket_ = 0;
+  rnic::ServiceRequest* request_ = nullptr;
+  Peer* peer_ = nullptr;
+};
+
+class Transfer {
+ public:
+  // The lists hold the same number of bytes, at least one. False when no staging is free now.
+  bool begin(const PieceList& from, const PieceList& to, Peer* peer, rnic::Token self,
+             Staging& staging);
+  std::optional<Outcome> poll(Nanoseconds time);
+  // Waits for what is in flight and starts nothing more. No byte moves after this returns.
+  void drain();
+  bool on_gpu() const;
+
+ private:
+  struct Half {
+    enum class State { kEmpty, kFilling, kFull, kDraining } state = State::kEmpty;
+    Copy copy;
+    std::uint64_t position = 0, length = 0, staging = 0;
+  };
+  struct Place {  // a byte position as a piece and an offset in it
+    const Piece* piece;
+    std::uint64_t offset;
+  };
+
+  static Place at(const PieceList& list, std::uint64_t position);
+  std::uint64_t run_length(std::uint64_t position, std::uint64_t most) const;
+  std::optional<Outcome> poll_direct(Nanoseconds time);
+  std::optional<Outcome> poll_staged(Nanoseconds time);
+  bool step(Half& half, Nanoseconds time, Outcome& failure);
+  void start_leg(Half& half, const PieceList& list, bool into_staging);
+  void finish();
+
+  PieceList from_, to_;
+  Peer* peer_ = nullptr;
+  rnic::Token self_ = 0;
+  Staging* pool_ = nullptr;
+  std::optional<std::uint64_t> block_;  // nothing: every byte goes directly
+  Copy direct_;
+  Half halves_[2];
+  std::uint64_t filled_ = 0, drained_ = 0;  // positions reached; for direct: started, finished
+};
+
+}  // namespace gdr::local
