@@ -2,66 +2,56 @@
 # (the name in front of its messages). Everything here ends with exit status 2 when it fails: the
 # program itself has not run yet, and 1 would read as its verdict.
 
-# Others must be able to run what root has built.
-umask 022
-
 say() { printf '%s: %s\n' "$me" "$*" >&2; }
 die() { say "$@"; exit 2; }
 
-# names COLUMN GROUP...: that column of packages.txt, for the groups asked for.
-names() {
+# missing COLUMN GROUP...: the packages that are not there, by their name in that column. What the
+# package manager does not know may have come another way (a newer cmake, for instance), so a package
+# counts as missing only if its command or its pkg-config module is missing, too.
+missing() {
   column=$1
   shift
   awk -v column="$column" -v groups=" $* " \
-    '!/^#/ && NF && index(groups, " " $1 " ") { print $column }' "$root/scripts/packages.txt"
-}
-
-missing_debian_packages() {
-  for package in $(names 2 "$@"); do
-    status=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null) || status=
-    [ "$status" = installed ] || printf '%s ' "$package"
-  done
-}
-
-missing_elsewhere() {
-  awk -v groups=" $* " '!/^#/ && NF && index(groups, " " $1 " ") { print $3, $4 }' \
-    "$root/scripts/packages.txt" | while read -r package probe; do
-    case $probe in
-      pc:*) pkg-config --exists "${probe#pc:}" 2>/dev/null ;;
-      *) command -v "$probe" >/dev/null 2>&1 ;;
-    esac || printf '%s ' "$package"
-  done
+    '!/^#/ && NF && index(groups, " " $1 " ") { print $2, $column, $4 }' \
+    "$root/scripts/packages.txt" |
+    while read -r debian package probe; do
+      status=$(dpkg-query -W -f '${db:Status-Status}' "$debian" 2>/dev/null) || status=
+      [ "$status" != installed ] || continue
+      case $probe in
+        pc:*) pkg-config --exists "${probe#pc:}" 2>/dev/null ;;
+        *) command -v "$probe" >/dev/null 2>&1 ;;
+      esac || printf '%s ' "$package"
+    done
 }
 
 # need GROUP...: installs what is missing, or says exactly what to install.
 need() {
   if ! command -v dpkg-query >/dev/null 2>&1 || ! command -v apt-get >/dev/null 2>&1; then
-    missing=$(missing_elsewhere "$@")
-    [ -z "$missing" ] && return
-    say "missing: $missing"
-    say "this is no Debian or Ubuntu, so nothing was installed. Fedora and RHEL: dnf install $missing"
-    die "elsewhere: the packages that provide the same; then run the command again"
+    names=$(missing 3 "$@")
+    [ -z "$names" ] && return
+    say "missing packages, and this is no Debian or Ubuntu. Fedora and RHEL: dnf install ${names% }"
+    die "elsewhere, the packages that bring: $(missing 4 "$@")"
   fi
-  missing=$(missing_debian_packages "$@")
-  [ -z "$missing" ] && return
-  install="apt-get install -y --no-install-recommends $missing"
+  names=$(missing 2 "$@")
+  [ -z "$names" ] && return
+  install="apt-get install -y --no-install-recommends ${names% }"
   if [ "$(id -u)" -eq 0 ]; then
     as_root=
   elif command -v sudo >/dev/null 2>&1 && { sudo -n true 2>/dev/null || [ -t 0 ]; }; then
     as_root=sudo
   else
-    die "missing packages, and no right to install them. As root: ${install% }"
+    die "missing packages, and no right to install them. As root: $install"
   fi
-  say "installing: ${missing% }"
-  export_apt="env DEBIAN_FRONTEND=noninteractive"
+  say "installing: ${names% }"
+  quiet="env DEBIAN_FRONTEND=noninteractive"
   # A fresh machine has no package lists; an update that fails need not matter if it has them.
   # shellcheck disable=SC2086  # the words are meant to be split
-  $as_root $export_apt apt-get -q -o DPkg::Lock::Timeout=300 update >/dev/null ||
+  $as_root $quiet apt-get -q -o DPkg::Lock::Timeout=300 update >/dev/null ||
     say "apt-get update failed; trying with the package lists that are there"
   # shellcheck disable=SC2086
-  $as_root $export_apt apt-get -q -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 \
-    install -y --no-install-recommends $missing >&2 ||
-    die "could not install the packages. As root: ${install% }"
+  $as_root $quiet apt-get -q -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 \
+    install -y --no-install-recommends $names >&2 ||
+    die "could not install the packages. As root: $install"
 }
 
 # show_progress: copies the build's output to the log; of it, a terminal sees one moving line and a
@@ -107,6 +97,9 @@ logged() {
 build() {
   preset=$1
   folder=$2
+  # Others must be able to run what root has built; the program itself gets the caller's own mask.
+  mask=$(umask)
+  umask 022
   mkdir -p "$folder" 2>/dev/null && [ -w "$folder" ] ||
     die "cannot write to $folder; run this once as the owner of the checkout, or set GDR_BUILD_DIR"
   exec 9>"$folder/.lock"
@@ -124,4 +117,5 @@ build() {
   logged "$log" cmake --build "$folder"
   cd "$OLDPWD"
   exec 9>&-
+  umask "$mask"
 }

@@ -30,11 +30,15 @@ tool sudo 'exit 1'
 tool id 'echo 1000'
 tool dpkg-query 'case $* in *libfmt-dev*) exit 1 ;; *) printf installed ;; esac'
 
+tool pkg-config 'case $* in *fmt*) exit 1 ;; esac'
+
 call 2 --version
 expect "As root: apt-get install -y --no-install-recommends libfmt-dev"
 [ ! -e "$work/calls" ] || fail "apt-get was called without the right to"
 
 tool id 'echo 0'
+tool dpkg-query 'case $* in *libfmt-dev* | *ninja*) exit 1 ;; *) printf installed ;; esac'
+tool ninja 'exit 1'
 tool cmake "
 echo \"cmake \$*\" >>$work/calls
 case \$* in
@@ -45,7 +49,8 @@ case \$* in
     chmod +x $tree/build/bin/gdr ;;
 esac"
 call 7 prove --json
-expect "installing: libfmt-dev"
+expect "installing: libfmt-dev
+"
 expect "program prove --json"
 grep -q '^apt-get .*install -y --no-install-recommends libfmt-dev' "$work/calls" ||
   fail "not installed: $(cat "$work/calls")"
