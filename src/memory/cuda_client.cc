@@ -1,0 +1,231 @@
+#include "memory/cuda_client.h"
+
+#include <unistd.h>
+
+#include <iterator>
+#include <optional>
+#include <string_view>
+
+#include "cuda/soft_dma_buf.h"
+
+namespace gdr::memory {
+namespace {
+
+using cuda::CUpointer_attribute;
+
+// What the driver says about an address; `is_device` false for host memory and unknown addresses.
+struct Allocation {
+  bool is_device = false;
+  bool is_managed = false;
+  int ordinal = 0;
+  std::uint64_t base = 0, bytes = 0;
+  std::uint64_t buffer_id = 0;
+};
+
+struct CudaContext : PeerMemoryClient::Context {
+  std::uint64_t address = 0, length = 0;
+  std::uint64_t anchor = 0;  // an address inside the allocation
+  std::uint64_t buffer_id = 0;
+  int ordinal = 0;
+};
+
+// Needs no current context; asks for all at once and fails for nothing but a driver that is not
+// initialised.
+Allocation look_up(const cuda::Driver& driver, std::uint64_t address) {
+  unsigned type = 0, is_managed = 0;
+  int ordinal = -1;
+  cuda::CUdeviceptr start = 0;
+  std::size_t size = 0;
+  unsigned long long id = 0;
+  CUpointer_attribute names[] = {
+      cuda::CU_POINTER_ATTRIBUTE_MEMORY_TYPE,    cuda::CU_POINTER_ATTRIBUTE_IS_MANAGED,
+      cuda::CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, cuda::CU_POINTER_ATTRIBUTE_RANGE_START_ADDR,
+      cuda::CU_POINTER_ATTRIBUTE_RANGE_SIZE,     cuda::CU_POINTER_ATTRIBUTE_BUFFER_ID};
+  void* values[] = {&type, &is_managed, &ordinal, &start, &size, &id};
+  Allocation found;
+  if (driver.pointer_get_attributes(std::size(names), names, values, address) !=
+      cuda::CUDA_SUCCESS) {
+    return found;
+  }
+  found.is_managed = is_managed != 0;
+  found.is_device = type == cuda::CU_MEMORYTYPE_DEVICE && ordinal >= 0;
+  found.ordinal = ordinal;
+  found.base = start;
+  found.bytes = size;
+  found.buffer_id = id;
+  return found;
+}
+
+// Hardware registers whole GPU pages, and programs (NCCL) round their ranges to pages: a range may
+// leave the allocation by less than a page.
+bool holds(const Allocation& allocation, std::uint64_t address, std::uint64_t length) {
+  const std::uint64_t begin = allocation.base & ~(kGpuPage - 1);
+  const std::uint64_t end = (allocation.base + allocation.bytes + kGpuPage - 1) & ~(kGpuPage - 1);
+  return address >= begin && address <= end && length <= end - address;
+}
+
+Error refused(int code, std::uint64_t length, const std::string& why) {
+  return Error{code, "cannot register " + std::to_string(length) + " bytes of GPU memory: " + why};
+}
+
+// A dma-buf of the genuine driver; its size is told by lseek.
+std::optional<std::uint64_t> dma_buf_size(int descriptor) {
+  const std::string link = "/proc/self/fd/" + std::to_string(descriptor);
+  char target[64];
+  const ssize_t length = readlink(link.c_str(), target, sizeof target);
+  if (length <= 0 ||
+      !std::string_view(target, static_cast<std::size_t>(length)).starts_with("/dmabuf:")) {
+    return std::nullopt;
+  }
+  const off_t size = lseek(descriptor, 0, SEEK_END);
+  if (size < 0) return std::nullopt;
+  return static_cast<std::uint64_t>(size);
+}
+
+Error beyond_buffer(DmaBuf buffer, std::uint64_t length, std::uint64_t size) {
+  return Error{EINVAL, "offset " + std::to_string(buffer.offset) + " + length " +
+                           std::to_string(length) + " leaves the dma-buf's " +
+                           std::to_string(size) + " bytes"};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<PeerMemoryClient::Context>> CudaClient::acquire(std::uint64_t address,
+                                                                       std::uint64_t length) {
+  const cuda::Driver* driver = cuda::Driver::already_loaded();
+  if (driver == nullptr || length == 0) return std::unique_ptr<Context>();
+  const RelaxedCapture relaxed(*driver);
+  // The first byte may lie in the page before the allocation, and its middle seldom does.
+  std::uint64_t anchor = address;
+  Allocation allocation = look_up(*driver, anchor);
+  if (!allocation.is_device || !holds(allocation, address, length)) {
+    const Allocation middle = look_up(*driver, address + length / 2);
+    if (middle.is_device && holds(middle, address, length)) {
+      anchor = address + length / 2;
+      allocation = middle;
+    }
+  }
+  if (allocation.is_managed) {
+    return refused(EOPNOTSUPP, length,
+                   "managed (unified) memory moves between host and GPU; use cuMemAlloc");
+  }
+  if (!allocation.is_device) return std::unique_ptr<Context>();
+  if (!holds(allocation, address, length)) {
+    return refused(EFAULT, length,
+                   "the range leaves the allocation of " + std::to_string(allocation.bytes) +
+                       " bytes that it starts in");
+  }
+  if (allocation.ordinal >= kMostDevices) return refused(EOPNOTSUPP, length, "too many GPUs");
+  auto context = std::make_unique<CudaContext>();
+  context->address = address;
+  context->length = length;
+  context->anchor = anchor;
+  context->buffer_id = allocation.buffer_id;
+  context->ordinal = allocation.ordinal;
+  return std::unique_ptr<Context>(std::move(context));
+}
+
+Result<std::unique_ptr<PeerMemoryClient::Context>> CudaClient::acquire_dmabuf(DmaBuf buffer,
+                                                                              std::uint64_t length,
+                                                                              std::uint64_t iova) {
+  const cuda::Driver* driver = cuda::Driver::already_loaded();
+  if (driver == nullptr) return std::unique_ptr<Context>();
+  if (const auto soft = cuda::identify_soft_dma_buf(buffer.descriptor)) {
+    if (soft->process != getpid()) return std::unique_ptr<Context>();
+    if (buffer.offset > soft->bytes || length > soft->bytes - buffer.offset) {
+      return beyond_buffer(buffer, length, soft->bytes);
+    }
+    // Anybody may have written the name: only a live allocation with this identity counts.
+    if (look_up(*driver, soft->address).buffer_id != soft->buffer_id) {
+      return refused(EINVAL, length, "the memory behind the dma-buf was freed");
+    }
+    return acquire(soft->address + buffer.offset, length);
+  }
+  const std::optional<std::uint64_t> size = dma_buf_size(buffer.descriptor);
+  if (!size) return std::unique_ptr<Context>();
+  if (buffer.offset > *size || length > *size - buffer.offset) {
+    return beyond_buffer(buffer, length, *size);
+  }
+  // The whole buffer must fit around the hint, or it is not this allocation's buffer.
+  if (iova < buffer.offset) return std::unique_ptr<Context>();
+  const Allocation allocation = look_up(*driver, iova);
+  if (!allocation.is_device || !holds(allocation, iova - buffer.offset, *size)) {
+    return std::unique_ptr<Context>();
+  }
+  return acquire(iova, length);
+}
+
+Result<void> CudaClient::get_pages(Context& base, bool) {
+  const auto& context = static_cast<const CudaContext&>(base);
+  const cuda::Driver* driver = cuda::Driver::already_loaded();
+  if (driver == nullptr) return Error{EIO, "the CUDA driver is gone"};
+  const Result<CudaEngine*> engine = engine_of(*driver, context.ordinal);
+  if (!engine) return engine.error();
+  if (!still_valid(context)) return Error{EFAULT, "the GPU memory was freed while registering it"};
+  return {};
+}
+
+Result<std::uint64_t> CudaClient::dma_map(Context& context) {
+  return static_cast<const CudaContext&>(context).address;
+}
+
+bool CudaClient::still_valid(const Context& base) {
+  const auto& context = static_cast<const CudaContext&>(base);
+  const cuda::Driver* driver = cuda::Driver::already_loaded();
+  if (driver == nullptr) return false;
+  const RelaxedCapture relaxed(*driver);
+  unsigned long long id = 0;
+  return driver->pointer_get_attribute(&id, cuda::CU_POINTER_ATTRIBUTE_BUFFER_ID, context.anchor) ==
+             cuda::CUDA_SUCCESS &&
+         id == context.buffer_id;
+}
+
+Result<CudaEngine*> CudaClient::engine_of(const cuda::Driver& driver, int ordinal) {
+  std::atomic<CudaEngine*>& place = engines_[static_cast<std::size_t>(ordinal)];
+  if (CudaEngine* engine = place.load(std::memory_order_acquire)) return engine;
+  const std::lock_guard guard(mutex_);
+  if (CudaEngine* engine = place.load(std::memory_order_acquire)) return engine;
+  Result<std::unique_ptr<CudaEngine>> made = CudaEngine::create(driver, ordinal);
+  if (!made) return made.error();
+  // Kept for the life of the process: at exit the driver may be gone before us.
+  CudaEngine* engine = made->release();
+  place.store(engine, std::memory_order_release);
+  return engine;
+}
+
+Result<PeerMemoryClient::Ticket> CudaClient::start_copy(std::uint64_t to, std::uint64_t from,
+                                                        std::uint64_t length) {
+  const cuda::Driver* driver = cuda::Driver::already_loaded();
+  if (driver == nullptr) return Error{EIO, "the CUDA driver is gone"};
+  Allocation target, source;
+  {
+    const RelaxedCapture relaxed(*driver);
+    target = look_up(*driver, to);
+    source = look_up(*driver, from);
+  }
+  if (!target.is_device && !source.is_device) {
+    return Error{EFAULT, "neither side of the copy is GPU memory any more"};
+  }
+  const int ordinal = target.is_device ? target.ordinal : source.ordinal;
+  CudaEngine* engine = nullptr;
+  if (ordinal < kMostDevices) {
+    engine = engines_[static_cast<std::size_t>(ordinal)].load(std::memory_order_acquire);
+  }
+  if (engine == nullptr) return Error{EFAULT, "GPU memory that was never registered"};
+  const auto kind = !source.is_device   ? CudaEngine::Kind::kFromHost
+                    : !target.is_device ? CudaEngine::Kind::kToHost
+                                        : CudaEngine::Kind::kOnDevice;
+  const Result<std::uint32_t> slot = engine->start(to, from, length, kind);
+  if (!slot) return slot.error();
+  return static_cast<Ticket>(ordinal) << 32 | *slot;
+}
+
+Result<bool> CudaClient::finished(Ticket ticket) {
+  const std::uint64_t ordinal = ticket >> 32;
+  CudaEngine* engine =
+      ordinal < kMostDevices ? engines_[ordinal].load(std::memory_order_acquire) : nullptr;
+  if (engine == nullptr) return Error{EINVAL, "no such GPU copy"};
+  return engine->finished(static_cast<std::uint32_t>(ticket));
+}
+
+}  // namespace gdr::memory

@@ -1,0 +1,53 @@
+// CudaClient: GPU memory of a process that has loaded the CUDA driver: cuMemAlloc, mapped VMM
+// memory, pools, and memory imported from another process. Copies run on the GPU's copy engines.
+//
+// A process without CUDA never loads it: all is then another client's. acquire() makes only driver
+// calls that need no current context; the engine of a GPU (cuda_engine.h) is made with the first
+// registration of its memory.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <mutex>
+
+#include "memory/cuda_engine.h"
+#include "memory/peer_memory_client.h"
+
+namespace gdr::memory {
+
+constexpr std::uint64_t kGpuPage = 64 << 10;
+
+class CudaClient : public PeerMemoryClient {
+ public:
+  const char* name() const override { return "cuda"; }
+
+  Result<std::unique_ptr<Context>> acquire(std::uint64_t address, std::uint64_t length) override;
+  // The driver has no way from a descriptor to its address, so `iova` must be the GPU address of
+  // byte `offset`, as NCCL and UCX pass it; the software GPU's descriptors tell theirs.
+  Result<std::unique_ptr<Context>> acquire_dmabuf(DmaBuf buffer, std::uint64_t length,
+                                                  std::uint64_t iova) override;
+  void release(Context&) override {}
+
+  Result<void> get_pages(Context& context, bool writable) override;
+  void put_pages(Context&) override {}
+  std::uint64_t get_page_size(const Context&) const override { return kGpuPage; }
+
+  Result<std::uint64_t> dma_map(Context& context) override;
+  void dma_unmap(Context&) override {}
+
+  bool cpu_reachable() const override { return false; }
+  bool still_valid(const Context& context) override;
+
+  Result<Ticket> start_copy(std::uint64_t to, std::uint64_t from, std::uint64_t length) override;
+  Result<bool> finished(Ticket ticket) override;
+
+ private:
+  static constexpr int kMostDevices = 64;
+
+  Result<CudaEngine*> engine_of(const cuda::Driver& driver, int ordinal);
+
+  std::mutex mutex_;  // making of engines: cold
+  std::array<std::atomic<CudaEngine*>, kMostDevices> engines_{};
+};
+
+}  // namespace gdr::memory

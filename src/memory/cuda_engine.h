@@ -1,0 +1,78 @@
+// CudaEngine: copies on one GPU, in a context and a high-priority stream of our own, so that
+// neither the application's current context nor its launch queues nor its stream capture are
+// touched.
+//
+//   Result<std::unique_ptr<CudaEngine>> engine = CudaEngine::create(driver, /*ordinal=*/0);
+//   Result<std::uint32_t> slot = (*engine)->start(to, from, length, CudaEngine::Kind::kFromHost);
+//   while (true) {
+//     Result<bool> done = (*engine)->finished(*slot);
+//     if (!done || *done) break;
+//   }
+//
+// Made at the first registration of the GPU's memory, since making contexts and streams can wait
+// behind the application's kernels. start() and finished() are hot, and may be called by any
+// thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "base/result.h"
+#include "cuda/driver.h"
+
+namespace gdr::memory {
+
+// While it lives, this thread's driver calls are allowed beside anybody's stream capture.
+class RelaxedCapture {
+ public:
+  explicit RelaxedCapture(const cuda::Driver& driver) : driver_(driver) {
+    known_ = driver_.thread_exchange_stream_capture_mode(&mode_) == cuda::CUDA_SUCCESS;
+  }
+  ~RelaxedCapture() {
+    if (known_) driver_.thread_exchange_stream_capture_mode(&mode_);
+  }
+  RelaxedCapture(const RelaxedCapture&) = delete;
+  RelaxedCapture& operator=(const RelaxedCapture&) = delete;
+
+ private:
+  const cuda::Driver& driver_;
+  cuda::CUstreamCaptureMode mode_ = cuda::CU_STREAM_CAPTURE_MODE_RELAXED;
+  bool known_ = false;
+};
+
+class CudaEngine {
+ public:
+  enum class Kind { kFromHost, kToHost, kOnDevice };
+
+  static Result<std::unique_ptr<CudaEngine>> create(const cuda::Driver& driver, int ordinal);
+  ~CudaEngine();
+  CudaEngine(const CudaEngine&) = delete;
+  CudaEngine& operator=(const CudaEngine&) = delete;
+
+  // Copies run in the order they were started. The slot is in use until finished() gives true or
+  // an error. EFAULT when the driver refuses an address.
+  Result<std::uint32_t> start(std::uint64_t to, std::uint64_t from, std::uint64_t length,
+                              Kind kind);
+  Result<bool> finished(std::uint32_t slot);
+
+ private:
+  CudaEngine(const cuda::Driver& driver, cuda::CUcontext context)
+      : driver_(driver), context_(context) {}
+  cuda::CUresult prepare();
+  cuda::CUresult issue(std::uint64_t to, std::uint64_t from, std::uint64_t length, Kind kind);
+  cuda::CUresult two_rows(std::uint64_t to, std::uint64_t from, std::uint64_t length);
+  bool take_slot(std::uint32_t* slot);
+  void free_slot(std::uint32_t slot);
+
+  const cuda::Driver& driver_;
+  const cuda::CUcontext context_;
+  cuda::CUstream stream_ = nullptr;
+
+  std::mutex mutex_;
+  std::vector<cuda::CUevent> events_;  // by slot
+  std::vector<std::uint32_t> free_;
+};
+
+}  // namespace gdr::memory
