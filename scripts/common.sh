@@ -1,6 +1,8 @@
+# shellcheck shell=sh
 # Functions that ./gdr and ./test share; POSIX sh. The caller sets `root` (the repository) and `me`
 # (the name in front of its messages). Everything here ends with exit status 2 when it fails: the
 # program itself has not run yet, and 1 would read as its verdict.
+: "${root:?}" "${me:?}"
 
 say() { printf '%s: %s\n' "$me" "$*" >&2; }
 die() { say "$@"; exit 2; }
@@ -100,7 +102,8 @@ build() {
   # Others must be able to run what root has built; the program itself gets the caller's own mask.
   mask=$(umask)
   umask 022
-  mkdir -p "$folder" 2>/dev/null && [ -w "$folder" ] ||
+  mkdir -p "$folder" 2>/dev/null || true
+  [ -w "$folder" ] ||
     die "cannot write to $folder; run this once as the owner of the checkout, or set GDR_BUILD_DIR"
   exec 9>"$folder/.lock"
   if ! flock -n 9; then
@@ -109,13 +112,13 @@ build() {
   fi
   log=$folder/build.log
   : >"$log"
-  cd "$root"
+  cd "$root" || exit 2
   if [ ! -f "$folder/build.ninja" ]; then
     say "configuring $folder"
     logged "$log" cmake --preset "$preset" -G Ninja -B "$folder"
   fi
   logged "$log" cmake --build "$folder"
-  cd "$OLDPWD"
+  cd "$OLDPWD" || exit 2
   exec 9>&-
   umask "$mask"
 }
