@@ -1,0 +1,11 @@
+#include "proof/codec.h"
+
+namespace gdr::proof {
+
+void Encoder::put_raw(const void* from, std::size_t size) {
+  const std::size_t end = bytes_.size();
+  bytes_.resize(end + size);
+  if (size > 0) std::memcpy(bytes_.data() + end, from, size);
+}
+
+}  // namespace gdr::proof

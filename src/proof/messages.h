@@ -1,0 +1,297 @@
+// What `gdr prove` asks of its two workers. A worker owns one NIC, one GPU and the memory on its
+// side; it checks its own memory (the owner's view) and never decides anything. Each request names
+// its reply.
+//
+//   Result<Open::Reply> side = client.call(Open{verbs, cuda, "soft0", 1, 0});
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "proof/codec.h"
+#include "proof/pattern.h"
+
+namespace gdr::proof {
+
+enum class MemoryKind : std::uint8_t { kHost, kDevice, kDeviceVmm };
+enum class Registration : std::uint8_t { kHost, kDmaBuf, kPeerMemory };
+enum class QueueKind : std::uint8_t { kRc, kUd, kRaw };
+enum class Operation : std::uint8_t {
+  kSend,
+  kSendWithImmediate,
+  kWrite,
+  kWriteWithImmediate,
+  kRead,
+  kCompareAndSwap,
+  kFetchAndAdd
+};
+constexpr bool is_device(MemoryKind kind) { return kind != MemoryKind::kHost; }
+
+struct Nothing {
+  GDR_NO_FIELDS
+};
+// Instead of a reply: the request could not be carried out.
+struct Failure {
+  std::int32_t code = 0;
+  std::string text;
+  GDR_FIELDS(code, text)
+};
+
+// Which devices the two libraries know.
+struct NicPort {
+  std::uint8_t number = 0;
+  bool active = false;
+  bool ethernet = false;
+  std::uint32_t mtu = 0;    // payload of one UD message
+  std::uint32_t speed = 0;  // Mb/s; 0: unknown
+  std::string gid, ipv4, mac, problem;
+  GDR_FIELDS(number, active, ethernet, mtu, speed, gid, ipv4, mac, problem)
+};
+struct NicSurvey {
+  std::string name, problem;
+  std::vector<NicPort> ports;
+  GDR_FIELDS(name, problem, ports)
+};
+struct GpuSurvey {
+  std::int32_t ordinal = 0;
+  std::string name, pci_address, uuid;
+  std::uint64_t memory = 0;
+  bool dma_buf = false;
+  bool gpu_direct = false;
+  GDR_FIELDS(ordinal, name, pci_address, uuid, memory, dma_buf, gpu_direct)
+};
+struct Survey {
+  std::string verbs, cuda;  // paths of the libraries
+  GDR_FIELDS(verbs, cuda)
+  struct Reply {
+    std::string verbs_path, cuda_path;        // where they were found
+    std::string verbs_problem, cuda_problem;  // why there are none; empty: all well
+    std::vector<NicSurvey> nics;
+    std::vector<GpuSurvey> gpus;
+    GDR_FIELDS(verbs_path, cuda_path, verbs_problem, cuda_problem, nics, gpus)
+  };
+};
+
+struct Open {
+  std::string verbs, cuda, nic;
+  std::uint8_t port = 1;
+  std::int32_t gpu = 0;
+  GDR_FIELDS(verbs, cuda, nic, port, gpu)
+  struct Reply {
+    std::uint16_t lid = 0;
+    std::uint8_t gid_index = 0;
+    std::array<std::uint8_t, 16> gid{};
+    std::array<std::uint8_t, 6> mac{};
+    bool has_mac = false;
+    std::uint32_t ipv4 = 0;  // 0: the GID is none
+    bool ethernet = false;
+    std::uint8_t mtu = 0;  // as ibv_mtu
+    bool atomics = false;
+    std::uint64_t largest_message = 0;
+    GDR_FIELDS(lid, gid_index, gid, mac, has_mac, ipv4, ethernet, mtu, atomics, largest_message)
+  };
+};
+
+// Memory, registered. What went wrong is in the reply: it is a result, not an error of the
+// question.
+enum class RegistrationStage : std::uint8_t { kDone, kAllocate, kExport, kRegister };
+struct CreateBuffer {
+  MemoryKind memory = MemoryKind::kHost;
+  Registration registration = Registration::kHost;
+  std::uint64_t size = 0;
+  GDR_FIELDS(memory, registration, size)
+  struct Reply {
+    RegistrationStage stage = RegistrationStage::kDone;  // the one that failed
+    std::int32_t code = 0;  // errno, or CUresult for kAllocate and kExport on device memory
+    std::string detail;
+    std::uint32_t buffer = 0;
+    std::uint64_t address = 0;
+    std::uint32_t rkey = 0;
+    GDR_FIELDS(stage, code, detail, buffer, address, rkey)
+  };
+};
+struct DestroyBuffer {
+  std::uint32_t buffer = 0;
+  GDR_FIELDS(buffer)
+  using Reply = Nothing;
+};
+
+struct CreateQueue {
+  QueueKind kind = QueueKind::kRc;
+  GDR_FIELDS(kind)
+  struct Reply {
+    std::uint32_t queue = 0;
+    std::uint32_t number = 0;
+    std::uint32_t packet_sequence = 0;
+    GDR_FIELDS(queue, number, packet_sequence)
+  };
+};
+struct Connect {
+  std::uint32_t queue = 0;
+  std::uint32_t remote_number = 0;
+  std::uint32_t remote_packet_sequence = 0;
+  std::uint16_t remote_lid = 0;
+  std::array<std::uint8_t, 16> remote_gid{};
+  std::uint8_t mtu = 0;
+  GDR_FIELDS(queue, remote_number, remote_packet_sequence, remote_lid, remote_gid, mtu)
+  using Reply = Nothing;
+};
+struct DestroyQueue {
+  std::uint32_t queue = 0;
+  GDR_FIELDS(queue)
+  using Reply = Nothing;
+};
+// Frames for this Ethernet address, IPv4 address and UDP port go to the raw queue pair.
+struct Steer {
+  std::uint32_t queue = 0;
+  std::array<std::uint8_t, 6> mac{};
+  std::uint32_t ipv4 = 0;
+  std::uint16_t udp_port = 0;
+  GDR_FIELDS(queue, mac, ipv4, udp_port)
+  using Reply = Nothing;
+};
+
+struct Range {
+  std::uint32_t buffer = 0;
+  std::uint64_t from = 0;
+  std::uint64_t length = 0;
+  GDR_FIELDS(buffer, from, length)
+};
+// The pattern that memory holds before a transfer: by position in the buffer.
+struct Prepare {
+  Range range;
+  std::uint64_t seed = 0;
+  GDR_FIELDS(range, seed)
+  using Reply = Nothing;
+};
+// The data of a transfer: by position in the data. What a short source held before is
+// `previous_seed`.
+struct Fill {
+  Range range;
+  std::uint64_t seed = 0;
+  std::uint64_t previous_seed = 0;
+  GDR_FIELDS(range, seed, previous_seed)
+  using Reply = Nothing;
+};
+struct Store {
+  std::uint32_t buffer = 0;
+  std::uint64_t from = 0;
+  Bytes bytes;
+  GDR_FIELDS(buffer, from, bytes)
+  using Reply = Nothing;
+};
+
+struct PostReceive {
+  std::uint32_t queue = 0;
+  Range range;
+  GDR_FIELDS(queue, range)
+  using Reply = Nothing;
+};
+struct Completion {
+  bool seen = false;  // within the time given
+  std::int32_t status = 0;
+  std::string status_text;
+  std::int32_t opcode = 0;
+  std::uint32_t vendor_error = 0;
+  std::uint32_t length = 0;
+  bool has_immediate = false;
+  std::uint32_t immediate = 0;
+  bool ok() const { return seen && status == 0; }
+  GDR_FIELDS(seen, status, status_text, opcode, vendor_error, length, has_immediate, immediate)
+};
+// Posts one work request and waits for its completion.
+struct Execute {
+  std::uint32_t queue = 0;
+  Operation operation = Operation::kWrite;
+  Range range;
+  std::uint64_t remote_address = 0;
+  std::uint32_t rkey = 0;
+  std::uint32_t immediate = 0;
+  std::uint64_t compare_or_add = 0;
+  std::uint64_t swap = 0;
+  std::uint32_t remote_number = 0;  // UD
+  std::uint16_t remote_lid = 0;
+  std::array<std::uint8_t, 16> remote_gid{};
+  std::uint32_t milliseconds = 0;
+  GDR_FIELDS(queue, operation, range, remote_address, rkey, immediate, compare_or_add, swap,
+             remote_number, remote_lid, remote_gid, milliseconds)
+  using Reply = Completion;
+};
+struct AwaitReceive {
+  std::uint32_t queue = 0;
+  std::uint32_t milliseconds = 0;
+  GDR_FIELDS(queue, milliseconds)
+  using Reply = Completion;
+};
+
+// The owner looks at its memory. `literal` instead of the pattern when it is not empty.
+struct Examine {
+  Range data;
+  std::uint64_t guard = 0;
+  std::uint64_t seed = 0;
+  std::uint64_t before_seed = 0;
+  std::uint64_t previous_seed = 0;
+  Bytes literal;
+  GDR_FIELDS(data, guard, seed, before_seed, previous_seed, literal)
+  using Reply = Finding;
+};
+
+// RC writes for a while: `depth` in flight for bandwidth, one at a time for latency.
+struct MeasureWrites {
+  std::uint32_t queue = 0;
+  Range range;
+  std::uint64_t remote_address = 0;
+  std::uint32_t rkey = 0;
+  std::uint32_t depth = 1;
+  std::uint32_t milliseconds = 0;
+  GDR_FIELDS(queue, range, remote_address, rkey, depth, milliseconds)
+  struct Reply {
+    std::uint64_t writes = 0;
+    std::uint64_t nanoseconds = 0;         // of all of them
+    std::uint64_t median_nanoseconds = 0;  // of one; with depth 1 only
+    GDR_FIELDS(writes, nanoseconds, median_nanoseconds)
+  };
+};
+// The same transfer through host memory: device -> host copy, write, host -> device copy, by
+// `chunk`. Both workers run their half at once and pass tokens over the link between them.
+struct StagedSend {
+  std::uint32_t queue = 0;
+  Range source;  // device or host
+  Range bounce;  // host memory of this side, used when the source is device memory
+  std::uint64_t remote_address = 0;
+  std::uint32_t rkey = 0;
+  std::uint64_t chunk = 0;
+  std::uint32_t repeats = 1;
+  GDR_FIELDS(queue, source, bounce, remote_address, rkey, chunk, repeats)
+  struct Reply {
+    std::uint64_t median_nanoseconds = 0;
+    GDR_FIELDS(median_nanoseconds)
+  };
+};
+struct StagedReceive {
+  Range bounce;       // where the writes arrive
+  Range destination;  // device memory; length 0: the data stays where it is
+  std::uint64_t chunk = 0;
+  std::uint32_t repeats = 1;
+  GDR_FIELDS(bounce, destination, chunk, repeats)
+  using Reply = Nothing;
+};
+
+using Requests = std::tuple<Survey, Open, CreateBuffer, DestroyBuffer, CreateQueue, Connect,
+                            DestroyQueue, Steer, Prepare, Fill, Store, PostReceive, Execute,
+                            AwaitReceive, Examine, MeasureWrites, StagedSend, StagedReceive>;
+
+// The place of a request in the list is its number on the wire.
+template <typename Request, std::size_t I = 0>
+constexpr std::uint8_t request_number() {
+  if constexpr (std::is_same_v<Request, std::tuple_element_t<I, Requests>>) {
+    return I;
+  } else {
+    return request_number<Request, I + 1>();
+  }
+}
+
+}  // namespace gdr::proof

@@ -1,0 +1,91 @@
+// Worker: one side of the proof: a NIC, a GPU, buffers and queue pairs, driven by requests. It runs
+// in a process of its own, so that a library that crashes or hangs is a finding and not the end.
+//
+//   Worker worker(std::move(link));
+//   serve(worker, channel);   // until the other end closes
+#pragma once
+
+#include <map>
+#include <memory>
+
+#include "cuda/driver.h"
+#include "proof/channel.h"
+#include "proof/memory.h"
+#include "proof/messages.h"
+#include "rdma/device.h"
+#include "rdma/queue_pair.h"
+#include "rdma/resources.h"
+
+namespace gdr::proof {
+
+class Worker {
+ public:
+  // `link` joins the two workers: tokens of the staged measurement.
+  explicit Worker(UniqueFd link) : link_(std::move(link)) {}
+
+  // worker_devices.cc
+  Result<Survey::Reply> handle(const Survey& request);
+  Result<Open::Reply> handle(const Open& request);
+  // worker_memory.cc
+  Result<CreateBuffer::Reply> handle(const CreateBuffer& request);
+  Result<Nothing> handle(const DestroyBuffer& request);
+  Result<Nothing> handle(const Prepare& request);
+  Result<Nothing> handle(const Fill& request);
+  Result<Nothing> handle(const Store& request);
+  Result<Finding> handle(const Examine& request);
+  // worker_queues.cc
+  Result<CreateQueue::Reply> handle(const CreateQueue& request);
+  Result<Nothing> handle(const Connect& request);
+  Result<Nothing> handle(const DestroyQueue& request);
+  Result<Nothing> handle(const Steer& request);
+  Result<Nothing> handle(const PostReceive& request);
+  Result<Completion> handle(const Execute& request);
+  Result<Completion> handle(const AwaitReceive& request);
+  // worker_measure.cc
+  Result<MeasureWrites::Reply> handle(const MeasureWrites& request);
+  Result<StagedSend::Reply> handle(const StagedSend& request);
+  Result<Nothing> handle(const StagedReceive& request);
+
+ private:
+  struct Buffer {
+    Memory memory;
+    rdma::MemoryRegion region;
+  };
+  struct Queue {
+    rdma::QueuePair pair;
+    QueueKind kind;
+    std::uint32_t packet_sequence;
+    rdma::Flow flow;
+    rdma::AddressHandle path;  // UD, made at the first send
+  };
+
+  Result<void> open_gpu(const std::string& path, int ordinal);
+  Result<Buffer*> find_buffer(std::uint32_t id);
+  Result<Queue*> find_queue(std::uint32_t id);
+  // The buffer, if the range lies in it.
+  Result<Buffer*> find_range(const Range& range);
+  Result<rdma::MemoryRegion> register_buffer(const Memory& memory, const CreateBuffer& request,
+                                             CreateBuffer::Reply& reply);
+  rdma::Endpoint mine(const Queue& queue) const;
+  Result<void> post(Queue& queue, const Execute& request, bool signalled = true);
+  Result<Completion> await(Queue& queue, bool receive, std::uint32_t milliseconds);
+  Result<void> copy(std::uint64_t to, std::uint64_t from, std::uint64_t bytes,
+                    cuda::CUstream stream);
+
+  Channel link_;
+  Gpu gpu_;
+  // In the order in which they depend on each other; destroyed in reverse.
+  std::unique_ptr<rdma::Device> device_;
+  std::uint8_t port_ = 1;
+  bool ethernet_ = false;
+  rdma::PortAddress address_;
+  rdma::ProtectionDomain domain_;
+  std::map<std::uint32_t, Buffer> buffers_;
+  std::map<std::uint32_t, Queue> queues_;
+  std::uint32_t next_id_ = 1;
+};
+
+// Answers requests until the other end closes. 0 then; 1 when the conversation broke.
+int serve(Worker& worker, Channel& channel);
+
+}  // namespace gdr::proof
