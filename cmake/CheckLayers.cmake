@@ -68,16 +68,17 @@ endforeach()
 
 execute_process(
   COMMAND grep -rnoE --include=*.h --include=*.cc --include=*.c --include=*.inc
-          "^[ \t]*#[ \t]*include[ \t]*[<\"][a-z0-9_.]+/" .
+          "^[ \t]*#[ \t]*include[ \t]*[<\"][a-z0-9_.]+/[^>\"]*" .
   WORKING_DIRECTORY ${SRC} OUTPUT_VARIABLE output RESULT_VARIABLE result)
 if(result GREATER 1)
   message(FATAL_ERROR "grep over ${SRC} failed: ${result}")
 endif()
 string(REPLACE "\n" ";" lines "${output}")
 foreach(line ${lines})
-  if(line MATCHES "^\\./(([a-z0-9_]+)/[^:]*):([0-9]+):[^<\"]*([<\"])([a-z0-9_.]+)/")
-    # <infiniband/verbs.h> is the system's; <rnic/path.h> would be ours in disguise.
-    if(CMAKE_MATCH_4 STREQUAL "\"" OR CMAKE_MATCH_5 IN_LIST LAYERS)
+  if(line MATCHES "^\\./(([a-z0-9_]+)/[^:]*):([0-9]+):[^<\"]*([<\"])([a-z0-9_.]+)/(.*)$")
+    # <infiniband/verbs.h> and <rdma/ib_user_verbs.h> are the system's; <rnic/path.h> would be ours
+    # in disguise.
+    if(CMAKE_MATCH_4 STREQUAL "\"" OR EXISTS ${SRC}/${CMAKE_MATCH_5}/${CMAKE_MATCH_6})
       check_include(${CMAKE_MATCH_1} ${CMAKE_MATCH_3} ${CMAKE_MATCH_2} ${CMAKE_MATCH_5})
     endif()
   endif()

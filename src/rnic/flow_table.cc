@@ -56,4 +56,11 @@ void FlowTable::remove(std::uint32_t index) {
   segment_.header().flow_end.store(end, std::memory_order_release);
 }
 
+void FlowTable::remove_all_of(std::uint32_t queue_pair) {
+  for (std::uint32_t index = 0; index < kFlows; ++index) {
+    SharedFlow& flow = segment_.flow(index);
+    if (is_used(flow) && flow.queue_pair == queue_pair) remove(index);
+  }
+}
+
 }  // namespace gdr::rnic
