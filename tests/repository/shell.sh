@@ -1,5 +1,5 @@
 #!/bin/sh
-# shellcheck finds nothing to warn of in any script.
+# No script gives shellcheck anything to warn of.
 set -eu
 cd "$1"
 command -v shellcheck >/dev/null ||
