@@ -75,7 +75,7 @@ const Table& table() {
 
 }  // namespace
 
-__be64 Device::guid() const { return htobe64(configuration.guid()); }
+__be64 Device::guid() const { return configuration.guid(); }  // in network order already
 
 ibv_device** get_device_list(int* count) {
   if (count != nullptr) *count = 0;

@@ -1,0 +1,91 @@
+// What is not offered says so, in the convention of each function, and harms nothing.
+#include <dlfcn.h>
+
+#include "verbs_fixture.h"
+
+namespace gdr::test {
+namespace {
+
+class UnsupportedTest : public VerbsTest {
+ protected:
+  void expect_unsupported(const void* result) {
+    EXPECT_EQ(result, nullptr);
+    EXPECT_EQ(errno, EOPNOTSUPP);
+    errno = 0;
+  }
+};
+
+TEST_F(UnsupportedTest, ObjectsAreNull) {
+  errno = 0;
+  ibv_srq_init_attr srq{};
+  expect_unsupported(ibv_create_srq(pd_, &srq));
+  ibv_srq_init_attr_ex srq_ex{};
+  expect_unsupported(ibv_create_srq_ex(context_, &srq_ex));
+  ibv_xrcd_init_attr xrcd{};
+  expect_unsupported(ibv_open_xrcd(context_, &xrcd));
+  expect_unsupported(ibv_alloc_mw(pd_, IBV_MW_TYPE_1));
+  ibv_alloc_dm_attr dm{};
+  expect_unsupported(ibv_alloc_dm(context_, &dm));
+  ibv_td_init_attr td{};
+  expect_unsupported(ibv_alloc_td(context_, &td));
+  ibv_parent_domain_init_attr parent{};
+  expect_unsupported(ibv_alloc_parent_domain(context_, &parent));
+  ibv_wq_init_attr wq{};
+  expect_unsupported(ibv_create_wq(context_, &wq));
+  ibv_rwq_ind_table_init_attr table{};
+  expect_unsupported(ibv_create_rwq_ind_table(context_, &table));
+  ibv_counters_init_attr counters{};
+  expect_unsupported(ibv_create_counters(context_, &counters));
+  expect_unsupported(ibv_alloc_null_mr(pd_));
+  ibv_qp_open_attr open{};
+  expect_unsupported(ibv_open_qp(context_, &open));
+  expect_unsupported(ibv_import_device(-1));
+  expect_unsupported(ibv_import_pd(context_, 1));
+  expect_unsupported(ibv_import_mr(pd_, 1));
+  expect_unsupported(ibv_import_dm(context_, 1));
+}
+
+TEST_F(UnsupportedTest, OperationsReturnTheErrorNumber) {
+  ibv_qp* qp = create_qp(IBV_QPT_UD);
+  ibv_gid gid{};
+  EXPECT_EQ(ibv_attach_mcast(qp, &gid, 0), EOPNOTSUPP);
+  EXPECT_EQ(ibv_detach_mcast(qp, &gid, 0), EOPNOTSUPP);
+  ibv_ece ece{};
+  EXPECT_EQ(ibv_query_ece(qp, &ece), EOPNOTSUPP);
+  EXPECT_EQ(ibv_set_ece(qp, &ece), EOPNOTSUPP);
+  ibv_sge range{};
+  EXPECT_EQ(ibv_advise_mr(pd_, IBV_ADVISE_MR_ADVICE_PREFETCH, 0, &range, 1), EOPNOTSUPP);
+  ibv_modify_cq_attr cq{};
+  EXPECT_EQ(ibv_modify_cq(cq_, &cq), EOPNOTSUPP);
+  ibv_values_ex values{};
+  EXPECT_EQ(ibv_query_rt_values_ex(context_, &values), EOPNOTSUPP);
+  ibv_qp_rate_limit_attr rate{};
+  EXPECT_EQ(ibv_modify_qp_rate_limit(qp, &rate), EOPNOTSUPP);
+  EXPECT_EQ(ibv_query_qp_data_in_order(qp, IBV_WR_RDMA_WRITE, 0), 0);
+}
+
+TEST(OldInterface, ListsDevicesButOpensNone) {
+  void* library = dlopen("libibverbs.so.1", RTLD_NOW | RTLD_NOLOAD);
+  ASSERT_NE(library, nullptr);
+  const auto find = [&](const char* name) { return dlvsym(library, name, "IBVERBS_1.0"); };
+  auto* get_list = reinterpret_cast<void** (*)(int*)>(find("ibv_get_device_list"));
+  auto* free_list = reinterpret_cast<void (*)(void**)>(find("ibv_free_device_list"));
+  auto* name_of = reinterpret_cast<const char* (*)(void*)>(find("ibv_get_device_name"));
+  auto* guid_of = reinterpret_cast<__be64 (*)(void*)>(find("ibv_get_device_guid"));
+  auto* open = reinterpret_cast<void* (*)(void*)>(find("ibv_open_device"));
+  int count = 0;
+  void** list = get_list(&count);
+  ASSERT_NE(list, nullptr);
+  ASSERT_EQ(count, 2);
+  EXPECT_STREQ(name_of(list[0]), "soft0");
+  EXPECT_STREQ(name_of(list[1]), "soft1");
+  EXPECT_EQ(list[2], nullptr);
+  EXPECT_NE(guid_of(list[0]), 0u);
+  EXPECT_EQ(open(list[0]), nullptr);
+  EXPECT_EQ(errno, EOPNOTSUPP);
+  free_list(list);
+  dlclose(library);
+}
+
+}  // namespace
+}  // namespace gdr::test
