@@ -26,7 +26,7 @@ Advance LocalPath::atomic(QueuePair& queue_pair, Requester& requester, bool engi
   if (request.remote_address % kOperandBytes != 0) {  // C9-130
     return break_off(queue_pair, requester, IBV_WC_REM_INV_REQ_ERR, rnic::Failure::kInvalid);
   }
-  Piece operand;
+  Piece operand{};
   if (!requester.target.grants(IBV_ACCESS_REMOTE_ATOMIC) ||
       requester.target.find(request.rkey, request.remote_address, kOperandBytes,
                             IBV_ACCESS_REMOTE_ATOMIC, &operand) != rnic::RegionError::kNone) {
@@ -64,7 +64,7 @@ Advance LocalPath::finish_atomic_phase(QueuePair& queue_pair, Requester& request
     if (!swap || before == request.compare_add) {
       requester.atomic_result = swap ? request.swap : before + request.compare_add;
       requester.phase = kWriting;
-      Piece operand;
+      Piece operand{};
       // Again: a transfer's pieces are its own, and the key may have gone meanwhile.
       if (requester.target.find(request.rkey, request.remote_address, kOperandBytes,
                                 IBV_ACCESS_REMOTE_ATOMIC, &operand) != rnic::RegionError::kNone) {

@@ -12,14 +12,14 @@ Advance LocalPath::connected(QueuePair& queue_pair, Requester& requester, bool e
   const bool reliable = queue_pair.type() == IBV_QPT_RC;
   const ibv_qp_attr& attributes = queue_pair.attributes();
   bool exists = false;
-  Target target = target_of(requester, attributes.dest_qp_num, &exists);
+  requester.target = target_of(requester, attributes.dest_qp_num, &exists);
+  Target& target = requester.target;
   if (!exists) {
     // Its process is gone, or was never there: no acknowledgement will come.
     return break_off(queue_pair, requester, reliable ? IBV_WC_RETRY_EXC_ERR : IBV_WC_SUCCESS,
                      rnic::Failure::kNone);
   }
-  if (!target.try_lock(peers_, kLockSpins)) return later(requester, kLockRetry);
-  requester.target = target;
+  if (!target.try_lock(peers_, kLockSpins)) return busy(requester);
   const bool answers =
       target.readiness(queue_pair.type()) == Readiness::kReady &&
       target.connected_to(queue_pair.number()) &&
@@ -52,7 +52,7 @@ Advance LocalPath::write(QueuePair& queue_pair, Requester& requester, bool engin
   if (request.total_bytes > rnic::kMaxMessage) {
     return break_off(queue_pair, requester, IBV_WC_LOC_LEN_ERR, rnic::Failure::kNone);
   }
-  Piece piece;
+  Piece piece{};
   // No key is looked at for a write of no bytes (C9-88).
   if (request.total_bytes > 0) {
     const bool allowed =
@@ -90,7 +90,7 @@ Advance LocalPath::read(QueuePair& queue_pair, Requester& requester, bool engine
     return break_off(queue_pair, requester, IBV_WC_LOC_LEN_ERR, rnic::Failure::kNone);
   }
   if (request.total_bytes > 0) {
-    Piece piece;
+    Piece piece{};
     if (!requester.target.grants(IBV_ACCESS_REMOTE_READ) ||
         requester.target.find(request.rkey, request.remote_address, request.total_bytes,
                               IBV_ACCESS_REMOTE_READ, &piece) != rnic::RegionError::kNone) {

@@ -50,13 +50,13 @@ Advance LocalPath::datagram(QueuePair& queue_pair, Requester& requester, bool en
     return break_off(queue_pair, requester, IBV_WC_LOC_LEN_ERR, rnic::Failure::kNone);
   }
   bool exists = false;
-  Target target = target_of(requester, request.remote_qp, &exists);
+  requester.target = target_of(requester, request.remote_qp, &exists);
+  Target& target = requester.target;
   const auto drop = [&] {
     return break_off(queue_pair, requester, IBV_WC_SUCCESS, rnic::Failure::kNone);
   };
   if (!exists) return drop();
-  if (!target.try_lock(peers_, kLockSpins)) return later(requester, kLockRetry);
-  requester.target = target;
+  if (!target.try_lock(peers_, kLockSpins)) return busy(requester);
   const rnic::AddressVector& address = request.address;
   std::uint8_t wanted[16];
   std::memcpy(wanted, address.destination_gid.data(), sizeof wanted);

@@ -121,7 +121,9 @@ bool LocalPath::local_pieces(QueuePair& queue_pair, std::uint32_t rights, PieceL
                                  &place) != rnic::RegionError::kNone) {
       return false;
     }
-    pieces->add({.address = place.address, .length = segment.length, .memory = place.memory});
+    Piece piece = plain_piece(reinterpret_cast<const void*>(place.address), segment.length);
+    piece.memory = place.memory;
+    pieces->add(piece);
   }
   return true;
 }
@@ -204,6 +206,12 @@ Advance LocalPath::break_off(QueuePair& queue_pair, Requester& requester, ibv_wc
   abandon(requester);
   queue_pair.complete_front(status, 0);
   return Advance::kCompleted;
+}
+
+// Somebody else's request is being carried out against the target.
+Advance LocalPath::busy(Requester& requester) {
+  requester.target = Target();
+  return later(requester, kLockRetry);
 }
 
 Advance LocalPath::later(Requester& requester, Nanoseconds after) {

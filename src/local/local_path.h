@@ -77,6 +77,7 @@ class LocalPath : public rnic::Path {
                     rnic::Failure failure);
   Advance not_ready(QueuePair& queue_pair, Requester& requester);
   Advance no_receive(QueuePair& queue_pair, Requester& requester);
+  Advance busy(Requester& requester);
   Advance later(Requester& requester, Nanoseconds after);
   void prepare_receive(const QueuePair& queue_pair, Requester& requester, std::uint64_t wr_id,
                        ibv_wc_opcode opcode, std::uint64_t bytes);

@@ -2,6 +2,7 @@
 // side, in order; fixed in size, so that the hot path allocates nothing.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <span>
@@ -17,14 +18,15 @@ enum class Where {
   kServed,   // another's, copied by its service thread: `key_address` under `key`
 };
 
+// No default values: lists of these are made on the hot path, and most of their room is never used.
 struct Piece {
-  Where where = Where::kHere;
-  std::uint64_t address = 0;
-  std::uint64_t length = 0;
-  memory::PinnedMemory* memory = nullptr;
-  std::uint64_t key_address = 0;
-  std::uint32_t key = 0;
-  std::uint32_t protection_domain = 0;
+  Where where;
+  std::uint64_t address;
+  std::uint64_t length;
+  memory::PinnedMemory* memory;
+  std::uint64_t key_address;
+  std::uint32_t key;
+  std::uint32_t protection_domain;
 
   bool cpu_reachable() const {
     return where != Where::kServed && (memory == nullptr || memory->cpu_reachable());
@@ -35,6 +37,15 @@ class PieceList {
  public:
   // Room for a request's segments, a GRH before them and a split tail behind them.
   static constexpr std::size_t kMost = rnic::kMaxSegments + 2;
+
+  PieceList() {}  // NOLINT(modernize-use-equals-default): leaves the room uninitialised
+  PieceList(const PieceList& other) { *this = other; }
+  PieceList& operator=(const PieceList& other) {
+    count_ = other.count_;
+    bytes_ = other.bytes_;
+    std::copy_n(other.pieces_.begin(), count_, pieces_.begin());
+    return *this;
+  }
 
   void clear() { count_ = 0, bytes_ = 0; }
   void add(const Piece& piece) {
@@ -58,7 +69,10 @@ class PieceList {
 
 // Bytes of this process that need no key: inline data, headers.
 inline Piece plain_piece(const void* bytes, std::uint64_t length) {
-  return {.address = reinterpret_cast<std::uint64_t>(bytes), .length = length};
+  Piece piece{};
+  piece.address = reinterpret_cast<std::uint64_t>(bytes);
+  piece.length = length;
+  return piece;
 }
 
 }  // namespace gdr::local

@@ -137,7 +137,8 @@ int ServiceThread::copy(const rnic::ServiceRequest& request, rnic::Token initiat
     return write ? write_process(getpid(), {&here, 1}, {there, 1})
                  : read_process(getpid(), {&here, 1}, {there, 1});
   }
-  Piece piece{.address = place.address, .length = length, .memory = place.memory};
+  Piece piece = plain_piece(reinterpret_cast<const void*>(place.address), length);
+  piece.memory = place.memory;
   const auto at_staging = reinterpret_cast<std::uint64_t>(staging);
   Copy copy;
   copy.start_here(piece, write ? place.address : at_staging, write ? at_staging : place.address,

@@ -83,7 +83,7 @@ bool Target::look_at_receive(TakenReceive* receive) {
   const std::uint32_t segments = std::min(entry.segments, ring.segments);
   for (std::uint32_t i = 0; i < segments; ++i) {
     const rnic::SharedSegmentEntry segment = entry.segment[i];
-    Piece piece;
+    Piece piece{};
     if (segment.length == 0) continue;
     if (find(segment.key, segment.address, segment.length, IBV_ACCESS_LOCAL_WRITE, &piece) !=
         rnic::RegionError::kNone) {
