@@ -2,9 +2,11 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <iterator>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "cuda/soft_dma_buf.h"
 
@@ -14,54 +16,80 @@ namespace {
 using cuda::CUpointer_attribute;
 
 // What the driver says about an address; `is_device` false for host memory and unknown addresses.
-struct Allocation {
+struct Place {
   bool is_device = false;
   bool is_managed = false;
   int ordinal = 0;
-  std::uint64_t base = 0, bytes = 0;
-  std::uint64_t buffer_id = 0;
+  // cuMemAlloc and pools: the allocation. VMM: the reserved addresses, which may have holes.
+  std::uint64_t base = 0, end = 0;
+  std::uint64_t mapping_end = 0;  // VMM: of the mapping that the address lies in
+  std::uint64_t buffer_id = 0;    // of the allocation or mapping; never given twice
+};
+
+// An address inside an allocation or mapping, and its identity.
+struct Piece {
+  std::uint64_t anchor, buffer_id;
 };
 
 struct CudaContext : PeerMemoryClient::Context {
   std::uint64_t address = 0, length = 0;
-  std::uint64_t anchor = 0;  // an address inside the allocation
-  std::uint64_t buffer_id = 0;
   int ordinal = 0;
+  std::vector<Piece> pieces;  // one, but for ranges over several VMM mappings
 };
 
-// Needs no current context; asks for all at once and fails for nothing but a driver that is not
-// initialised.
-Allocation look_up(const cuda::Driver& driver, std::uint64_t address) {
+// Fails for nothing but a driver that is not initialised, and needs no current context, unlike
+// cuMemGetAddressRange (CUDA_ERROR_INVALID_CONTEXT in a thread without one; measured, CUDA 13.0).
+Place look_up(const cuda::Driver& driver, std::uint64_t address) {
   unsigned type = 0, is_managed = 0;
   int ordinal = -1;
-  cuda::CUdeviceptr start = 0;
-  std::size_t size = 0;
+  cuda::CUdeviceptr start = 0, mapping = 0;
+  std::size_t size = 0, mapping_size = 0;
   unsigned long long id = 0;
   CUpointer_attribute names[] = {
-      cuda::CU_POINTER_ATTRIBUTE_MEMORY_TYPE,    cuda::CU_POINTER_ATTRIBUTE_IS_MANAGED,
-      cuda::CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, cuda::CU_POINTER_ATTRIBUTE_RANGE_START_ADDR,
-      cuda::CU_POINTER_ATTRIBUTE_RANGE_SIZE,     cuda::CU_POINTER_ATTRIBUTE_BUFFER_ID};
-  void* values[] = {&type, &is_managed, &ordinal, &start, &size, &id};
-  Allocation found;
+      cuda::CU_POINTER_ATTRIBUTE_MEMORY_TYPE,       cuda::CU_POINTER_ATTRIBUTE_IS_MANAGED,
+      cuda::CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,    cuda::CU_POINTER_ATTRIBUTE_RANGE_START_ADDR,
+      cuda::CU_POINTER_ATTRIBUTE_RANGE_SIZE,        cuda::CU_POINTER_ATTRIBUTE_BUFFER_ID,
+      cuda::CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR, cuda::CU_POINTER_ATTRIBUTE_MAPPING_SIZE};
+  void* values[] = {&type, &is_managed, &ordinal, &start, &size, &id, &mapping, &mapping_size};
+  Place found;
+  // Drivers before CUDA 11.3 do not know the last two.
   if (driver.pointer_get_attributes(std::size(names), names, values, address) !=
-      cuda::CUDA_SUCCESS) {
+          cuda::CUDA_SUCCESS &&
+      driver.pointer_get_attributes(std::size(names) - 2, names, values, address) !=
+          cuda::CUDA_SUCCESS) {
     return found;
   }
   found.is_managed = is_managed != 0;
   found.is_device = type == cuda::CU_MEMORYTYPE_DEVICE && ordinal >= 0;
   found.ordinal = ordinal;
   found.base = start;
-  found.bytes = size;
+  found.end = start + size;
+  found.mapping_end = mapping_size != 0 ? mapping + mapping_size : found.end;
   found.buffer_id = id;
   return found;
 }
 
 // Hardware registers whole GPU pages, and programs (NCCL) round their ranges to pages: a range may
 // leave the allocation by less than a page.
-bool holds(const Allocation& allocation, std::uint64_t address, std::uint64_t length) {
-  const std::uint64_t begin = allocation.base & ~(kGpuPage - 1);
-  const std::uint64_t end = (allocation.base + allocation.bytes + kGpuPage - 1) & ~(kGpuPage - 1);
+bool holds(const Place& place, std::uint64_t address, std::uint64_t length) {
+  const std::uint64_t begin = place.base & ~(kGpuPage - 1);
+  const std::uint64_t end = (place.end + kGpuPage - 1) & ~(kGpuPage - 1);
   return address >= begin && address <= end && length <= end - address;
+}
+
+// All allocations and mappings under [address, end); empty when there is a hole or a second GPU.
+std::vector<Piece> pieces_of(const cuda::Driver& driver, const Place& first, std::uint64_t address,
+                             std::uint64_t end) {
+  std::vector<Piece> pieces;
+  std::uint64_t at = std::max(address, first.base);
+  end = std::min(end, first.end);
+  while (at < end) {
+    const Place place = look_up(driver, at);
+    if (!place.is_device || place.ordinal != first.ordinal || place.mapping_end <= at) return {};
+    pieces.push_back({at, place.buffer_id});
+    at = place.mapping_end;
+  }
+  return pieces;
 }
 
 Error refused(int code, std::uint64_t length, const std::string& why) {
@@ -96,32 +124,30 @@ Result<std::unique_ptr<PeerMemoryClient::Context>> CudaClient::acquire(std::uint
   if (driver == nullptr || length == 0) return std::unique_ptr<Context>();
   const RelaxedCapture relaxed(*driver);
   // The first byte may lie in the page before the allocation, and its middle seldom does.
-  std::uint64_t anchor = address;
-  Allocation allocation = look_up(*driver, anchor);
-  if (!allocation.is_device || !holds(allocation, address, length)) {
-    const Allocation middle = look_up(*driver, address + length / 2);
-    if (middle.is_device && holds(middle, address, length)) {
-      anchor = address + length / 2;
-      allocation = middle;
-    }
+  Place place = look_up(*driver, address);
+  if (!place.is_device || !holds(place, address, length)) {
+    const Place middle = look_up(*driver, address + length / 2);
+    if (middle.is_device && holds(middle, address, length)) place = middle;
   }
-  if (allocation.is_managed) {
+  if (place.is_managed) {
     return refused(EOPNOTSUPP, length,
                    "managed (unified) memory moves between host and GPU; use cuMemAlloc");
   }
-  if (!allocation.is_device) return std::unique_ptr<Context>();
-  if (!holds(allocation, address, length)) {
+  if (!place.is_device) return std::unique_ptr<Context>();
+  if (!holds(place, address, length)) {
     return refused(EFAULT, length,
-                   "the range leaves the allocation of " + std::to_string(allocation.bytes) +
+                   "the range leaves the allocation of " + std::to_string(place.end - place.base) +
                        " bytes that it starts in");
   }
-  if (allocation.ordinal >= kMostDevices) return refused(EOPNOTSUPP, length, "too many GPUs");
+  if (place.ordinal >= kMostDevices) return refused(EOPNOTSUPP, length, "too many GPUs");
   auto context = std::make_unique<CudaContext>();
   context->address = address;
   context->length = length;
-  context->anchor = anchor;
-  context->buffer_id = allocation.buffer_id;
-  context->ordinal = allocation.ordinal;
+  context->ordinal = place.ordinal;
+  context->pieces = pieces_of(*driver, place, address, address + length);
+  if (context->pieces.empty()) {
+    return refused(EFAULT, length, "no memory of one GPU is mapped in part of the range");
+  }
   return std::unique_ptr<Context>(std::move(context));
 }
 
@@ -148,8 +174,8 @@ Result<std::unique_ptr<PeerMemoryClient::Context>> CudaClient::acquire_dmabuf(Dm
   }
   // The whole buffer must fit around the hint, or it is not this allocation's buffer.
   if (iova < buffer.offset) return std::unique_ptr<Context>();
-  const Allocation allocation = look_up(*driver, iova);
-  if (!allocation.is_device || !holds(allocation, iova - buffer.offset, *size)) {
+  const Place place = look_up(*driver, iova);
+  if (!place.is_device || !holds(place, iova - buffer.offset, *size)) {
     return std::unique_ptr<Context>();
   }
   return acquire(iova, length);
@@ -162,7 +188,28 @@ Result<void> CudaClient::get_pages(Context& base, bool) {
   const Result<CudaEngine*> engine = engine_of(*driver, context.ordinal);
   if (!engine) return engine.error();
   if (!still_valid(context)) return Error{EFAULT, "the GPU memory was freed while registering it"};
+  const std::lock_guard guard(registered_mutex_);
+  registered_.emplace(context.address, context.length);
+  longest_ = std::max(longest_, context.length);
   return {};
+}
+
+void CudaClient::put_pages(Context& base) {
+  const auto& context = static_cast<const CudaContext&>(base);
+  const std::lock_guard guard(registered_mutex_);
+  auto [at, last] = registered_.equal_range(context.address);
+  while (at != last && at->second != context.length) ++at;
+  if (at != last) registered_.erase(at);
+}
+
+bool CudaClient::is_registered(std::uint64_t address) {
+  const std::shared_lock guard(registered_mutex_);
+  for (auto at = registered_.upper_bound(address); at != registered_.begin();) {
+    --at;
+    if (address - at->first < at->second) return true;
+    if (address - at->first >= longest_) return false;
+  }
+  return false;
 }
 
 Result<std::uint64_t> CudaClient::dma_map(Context& context) {
@@ -174,10 +221,15 @@ bool CudaClient::still_valid(const Context& base) {
   const cuda::Driver* driver = cuda::Driver::already_loaded();
   if (driver == nullptr) return false;
   const RelaxedCapture relaxed(*driver);
-  unsigned long long id = 0;
-  return driver->pointer_get_attribute(&id, cuda::CU_POINTER_ATTRIBUTE_BUFFER_ID, context.anchor) ==
-             cuda::CUDA_SUCCESS &&
-         id == context.buffer_id;
+  for (const Piece& piece : context.pieces) {
+    unsigned long long id = 0;
+    if (driver->pointer_get_attribute(&id, cuda::CU_POINTER_ATTRIBUTE_BUFFER_ID, piece.anchor) !=
+            cuda::CUDA_SUCCESS ||
+        id != piece.buffer_id) {
+      return false;
+    }
+  }
+  return true;
 }
 
 Result<CudaEngine*> CudaClient::engine_of(const cuda::Driver& driver, int ordinal) {
@@ -197,7 +249,7 @@ Result<PeerMemoryClient::Ticket> CudaClient::start_copy(std::uint64_t to, std::u
                                                         std::uint64_t length) {
   const cuda::Driver* driver = cuda::Driver::already_loaded();
   if (driver == nullptr) return Error{EIO, "the CUDA driver is gone"};
-  Allocation target, source;
+  Place target, source;
   {
     const RelaxedCapture relaxed(*driver);
     target = look_up(*driver, to);
@@ -205,6 +257,10 @@ Result<PeerMemoryClient::Ticket> CudaClient::start_copy(std::uint64_t to, std::u
   }
   if (!target.is_device && !source.is_device) {
     return Error{EFAULT, "neither side of the copy is GPU memory any more"};
+  }
+  // The driver would take an address that was GPU memory a moment ago for pageable host memory.
+  if ((!target.is_device && is_registered(to)) || (!source.is_device && is_registered(from))) {
+    return Error{EFAULT, "registered GPU memory was freed"};
   }
   const int ordinal = target.is_device ? target.ordinal : source.ordinal;
   CudaEngine* engine = nullptr;

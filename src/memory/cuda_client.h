@@ -8,7 +8,9 @@
 
 #include <array>
 #include <atomic>
+#include <map>
 #include <mutex>
+#include <shared_mutex>
 
 #include "memory/cuda_engine.h"
 #include "memory/peer_memory_client.h"
@@ -29,7 +31,7 @@ class CudaClient : public PeerMemoryClient {
   void release(Context&) override {}
 
   Result<void> get_pages(Context& context, bool writable) override;
-  void put_pages(Context&) override {}
+  void put_pages(Context& context) override;
   std::uint64_t get_page_size(const Context&) const override { return kGpuPage; }
 
   Result<std::uint64_t> dma_map(Context& context) override;
@@ -45,9 +47,14 @@ class CudaClient : public PeerMemoryClient {
   static constexpr int kMostDevices = 64;
 
   Result<CudaEngine*> engine_of(const cuda::Driver& driver, int ordinal);
+  bool is_registered(std::uint64_t address);
 
   std::mutex mutex_;  // making of engines: cold
   std::array<std::atomic<CudaEngine*>, kMostDevices> engines_{};
+
+  std::shared_mutex registered_mutex_;
+  std::multimap<std::uint64_t, std::uint64_t> registered_;  // address -> length
+  std::uint64_t longest_ = 0;                               // that ever was in it
 };
 
 }  // namespace gdr::memory

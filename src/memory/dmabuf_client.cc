@@ -82,6 +82,12 @@ Result<void> DmaBufClient::get_pages(Context& base, bool writable) {
   if (mapping == MAP_FAILED && (errno == EACCES || errno == EPERM)) {
     return Error{EACCES, "the dma-buf's descriptor does not allow writing"};
   }
+  constexpr int kErrorOfDrivers = 524;  // the kernel's own ENOTSUPP, which strerror does not know
+  if (mapping == MAP_FAILED && errno == kErrorOfDrivers) {
+    return unmappable(
+        "its driver does not map it for the CPU, and iova is not its address on a GPU of this "
+        "process");
+  }
   if (mapping == MAP_FAILED) {
     return unmappable(std::string("mmap of the descriptor fails with ") + std::strerror(errno));
   }
