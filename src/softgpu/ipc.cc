@@ -1,0 +1,87 @@
+// cuIpc*MemHandle: memory of cuMemAlloc in another process.
+#include <unistd.h>
+
+#include <cstring>
+
+#include "softgpu/allocation.h"
+#include "softgpu/shared_handle.h"
+
+namespace gdr::softgpu {
+namespace {
+
+using namespace cuda;
+
+CUresult open(CUdeviceptr* address, const CUipcMemHandle& bytes, unsigned flags) {
+  if (address == nullptr || (flags & ~static_cast<unsigned>(CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS))) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  return in_context([&](Process& process, Context& context) -> CUresult {
+    SharedHandle handle;
+    if (CUresult r = read_shared_handle(&bytes, SharedKind::kIpcMemory, &handle)) return r;
+    // As CUDA: a process cannot open what it exported itself.
+    if (handle.process == getpid()) return CUDA_ERROR_INVALID_CONTEXT;
+    {
+      std::lock_guard guard(process.lock);
+      for (auto& [base, range] : process.ranges) {
+        if (range->kind == Range::Kind::kImported && range->identity == handle.identity &&
+            range->backing->inode() == handle.inode && range->context == &context) {
+          if (range->backing->ledger(range->offset) != handle.identity) {
+            return CUDA_ERROR_INVALID_VALUE;
+          }
+          ++range->opened;
+          *address = base;
+          return CUDA_SUCCESS;
+        }
+      }
+    }
+    std::shared_ptr<Range> range;
+    CUresult r = open_shared_handle(process, &context, handle, &range);
+    if (r == CUDA_SUCCESS) *address = range->base;
+    return r;
+  });
+}
+
+}  // namespace
+
+GDR_CU cuIpcGetMemHandle(CUipcMemHandle* out, CUdeviceptr address) {
+  if (out == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  return in_context([&](Process& process, Context&) -> CUresult {
+    std::lock_guard guard(process.lock);
+    std::shared_ptr<Range> range = process.find_range(address);
+    if (range == nullptr || range->kind != Range::Kind::kAllocated) {
+      return CUDA_ERROR_INVALID_VALUE;
+    }
+    const SharedHandle handle = make_shared_handle(*range, SharedKind::kIpcMemory, 0);
+    std::memcpy(out->reserved, &handle, sizeof handle);
+    return CUDA_SUCCESS;
+  });
+}
+
+GDR_CU cuIpcOpenMemHandle_v2(CUdeviceptr* address, CUipcMemHandle handle, unsigned flags) {
+  return open(address, handle, flags);
+}
+GDR_CU cuIpcOpenMemHandle(CUdeviceptr* address, CUipcMemHandle handle, unsigned flags) {
+  return open(address, handle, flags);
+}
+
+GDR_CU cuIpcCloseMemHandle(CUdeviceptr address) {
+  return in_context([&](Process& process, Context& context) -> CUresult {
+    Process::Leftovers left;
+    {
+      std::lock_guard guard(process.lock);
+      auto found = process.ranges.find(address);
+      if (found == process.ranges.end() || found->second->kind != Range::Kind::kImported ||
+          found->second->pool != nullptr) {
+        return CUDA_ERROR_INVALID_VALUE;
+      }
+      if (--found->second->opened > 0) return CUDA_SUCCESS;
+      left.ranges.push_back(found->second);
+      left.marks = context.outstanding();
+      process.ranges.erase(found);
+    }
+    clean_up(process, std::move(left));
+    return CUDA_SUCCESS;
+  });
+}
+
+}  // namespace gdr::softgpu

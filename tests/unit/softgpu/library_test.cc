@@ -1,0 +1,103 @@
+// The shared object itself: what it exports, what it needs, and how entry points are asked for.
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdio>
+#include <set>
+#include <sstream>
+#include <string>
+
+#include "soft_gpu.h"
+
+namespace gdr::softgpu {
+namespace {
+
+using namespace cuda;
+
+std::string output_of(const std::string& command) {
+  std::string text;
+  FILE* pipe = popen(command.c_str(), "r");
+  std::array<char, 4096> part;
+  for (std::size_t n; pipe != nullptr && (n = fread(part.data(), 1, part.size(), pipe)) > 0;) {
+    text.append(part.data(), n);
+  }
+  EXPECT_EQ(pipe != nullptr ? pclose(pipe) : -1, 0) << command;
+  return text;
+}
+
+class Library : public SoftGpu {};
+
+TEST_F(Library, NeedsNothingBeyondLibc) {
+#if GDR_SANITIZED
+  GTEST_SKIP() << "a sanitizer adds its own library";
+#endif
+  const std::set<std::string> allowed{"libc.so.6",
+                                      "libm.so.6",
+                                      "libpthread.so.0",
+                                      "libdl.so.2",
+                                      "ld-linux-x86-64.so.2",
+                                      "ld-linux-aarch64.so.1"};
+  std::istringstream lines(output_of("readelf -d " GDR_SOFT_LIBCUDA));
+  int needed = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find("(NEEDED)") == std::string::npos) continue;
+    ++needed;
+    const auto open = line.find('[');
+    EXPECT_TRUE(allowed.contains(line.substr(open + 1, line.find(']') - open - 1))) << line;
+  }
+  EXPECT_GT(needed, 0);
+}
+
+TEST_F(Library, ExportsTheDriversFunctionsAndNothingElse) {
+  std::istringstream lines(output_of("nm -D --defined-only " GDR_SOFT_LIBCUDA));
+  int functions = 0;
+  for (std::string line; std::getline(lines, line);) {
+    const std::string name = line.substr(line.rfind(' ') + 1);
+    EXPECT_TRUE(name.size() > 2 && name.starts_with("cu") && std::isupper(name[2])) << name;
+    ++functions;
+  }
+  EXPECT_GT(functions, 600);
+}
+
+TEST_F(Library, GivesTheVersionThatTheAskedCudaHad) {
+  void* function = nullptr;
+  CUdriverProcAddressQueryResult status{};
+  void* library = dlopen(GDR_SOFT_LIBCUDA, RTLD_NOW);
+  ASSERT_CU(CUDA_SUCCESS, cu.get_proc_address("cuMemAlloc", &function, 13000, 0, &status));
+  EXPECT_EQ(function, dlsym(library, "cuMemAlloc_v2"));
+  EXPECT_EQ(status, CU_GET_PROC_ADDRESS_SUCCESS);
+  ASSERT_CU(CUDA_SUCCESS, cu.get_proc_address("cuCtxCreate", &function, 11040, 0, &status));
+  EXPECT_EQ(function, dlsym(library, "cuCtxCreate_v3"));
+  ASSERT_CU(CUDA_SUCCESS,
+            cu.get_proc_address("cuMemcpyAsync", &function, 12000,
+                                CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, &status));
+  EXPECT_EQ(function, dlsym(library, "cuMemcpyAsync_ptsz"));
+  EXPECT_CU(CUDA_ERROR_NOT_FOUND,
+            cu.get_proc_address("cuMemGetHandleForAddressRange", &function, 11060, 0, &status));
+  EXPECT_EQ(status, CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT);
+  EXPECT_EQ(function, nullptr);
+  for (const char* name : {"cuNoSuchFunction", "malloc", ""}) {
+    EXPECT_CU(CUDA_ERROR_NOT_FOUND, cu.get_proc_address(name, &function, 13000, 0, &status));
+    EXPECT_EQ(status, CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND);
+    EXPECT_EQ(function, nullptr);
+  }
+}
+
+TEST_F(Library, KernelsAreRefusedAsNotSupported) {
+  void* library = dlopen(GDR_SOFT_LIBCUDA, RTLD_NOW);
+  for (const char* name : {"cuModuleLoadData", "cuLaunchKernel", "cuGraphCreate",
+                           "cuStreamBeginCapture_v2", "cuMemAllocManaged", "cuGetExportTable"}) {
+    auto function = reinterpret_cast<CUresult (*)(void*, void*)>(dlsym(library, name));
+    ASSERT_NE(function, nullptr) << name;
+    EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED, function(nullptr, nullptr)) << name;
+  }
+}
+
+TEST_F(Library, IsFoundByWhoeverRunsInTheSameProcess) {
+  // Its SONAME is the driver's, so the software RNIC sees it as the process's driver.
+  EXPECT_EQ(Driver::already_loaded(), &cu);
+}
+
+}  // namespace
+}  // namespace gdr::softgpu

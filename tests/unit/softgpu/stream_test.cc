@@ -1,0 +1,220 @@
+#include <atomic>
+#include <thread>
+
+#include "soft_gpu.h"
+
+namespace gdr::softgpu {
+namespace {
+
+using namespace cuda;
+
+// Holds a stream at a point until it is let go.
+struct Gate {
+  std::atomic<bool> open{false};
+  std::atomic<bool> reached{false};
+  static void wait(void* self) {
+    auto* gate = static_cast<Gate*>(self);
+    gate->reached = true;
+    while (!gate->open) std::this_thread::yield();
+  }
+};
+
+class Stream : public SoftGpu {
+ protected:
+  void SetUp() override {
+    SoftGpu::SetUp();
+    ASSERT_CU(CUDA_SUCCESS, cu.mem_host_alloc(&pinned, 1 << 20, 0));
+    device = allocate(1 << 20);
+  }
+  void TearDown() override {
+    EXPECT_CU(CUDA_SUCCESS, cu.mem_free(device));
+    EXPECT_CU(CUDA_SUCCESS, cu.mem_free_host(pinned));
+    SoftGpu::TearDown();
+  }
+  CUstream make(unsigned flags) {
+    CUstream stream = nullptr;
+    EXPECT_CU(CUDA_SUCCESS, cu.stream_create(&stream, flags));
+    return stream;
+  }
+  unsigned char* host() { return static_cast<unsigned char*>(pinned); }
+  void* pinned = nullptr;
+  CUdeviceptr device = 0;
+};
+
+TEST_F(Stream, CopiesAreAsynchronousAndTakePlaceInOrder) {
+  Gate gate;
+  CUstream stream = make(CU_STREAM_NON_BLOCKING);
+  host()[0] = 1;
+  host()[1] = 2;
+  ASSERT_CU(CUDA_SUCCESS, cu.launch_host_func(stream, Gate::wait, &gate));
+  ASSERT_CU(CUDA_SUCCESS, cu.memcpy_htod_async(device, host(), 1, stream));
+  ASSERT_CU(CUDA_SUCCESS, cu.memcpy_dtod_async(device + 100, device, 1, stream));
+  ASSERT_CU(CUDA_SUCCESS, cu.memcpy_htod_async(device, host() + 1, 1, stream));
+  EXPECT_CU(CUDA_ERROR_NOT_READY, cu.stream_query(stream));
+  host()[0] = 7;  // pinned memory is read when the copy runs, not when it is issued
+  gate.open = true;
+  ASSERT_CU(CUDA_SUCCESS, cu.stream_synchronize(stream));
+  EXPECT_CU(CUDA_SUCCESS, cu.stream_query(stream));
+  EXPECT_EQ(read(device + 100, 1)[0], 7);
+  EXPECT_EQ(read(device, 1)[0], 2);
+  EXPECT_CU(CUDA_SUCCESS, cu.stream_destroy(stream));
+  EXPECT_CU(CUDA_ERROR_INVALID_HANDLE, cu.stream_query(stream));
+}
+
+TEST_F(Stream, PageableSourceMayChangeOnceTheCallReturns) {
+  Gate gate;
+  CUstream stream = make(CU_STREAM_NON_BLOCKING);
+  Bytes source(1000, 5);
+  ASSERT_CU(CUDA_SUCCESS, cu.launch_host_func(stream, Gate::wait, &gate));
+  ASSERT_CU(CUDA_SUCCESS, cu.memcpy_htod_async(device, source.data(), 1000, stream));
+  source.assign(1000, 6);
+  gate.open = true;
+  ASSERT_CU(CUDA_SUCCESS, cu.stream_synchronize(stream));
+  EXPECT_EQ(read(device, 1000), Bytes(1000, 5));
+  EXPECT_CU(CUDA_SUCCESS, cu.stream_destroy(stream));
+}
+
+TEST_F(Stream, CopyToPageableMemoryIsDoneWhenTheCallReturns) {
+  CUstream stream = make(CU_STREAM_NON_BLOCKING);
+  ASSERT_CU(CUDA_SUCCESS, cu.memset_d8_async(device, 0x42, 1 << 20, stream));
+  Bytes got(1 << 20);
+  ASSERT_CU(CUDA_SUCCESS, cu.memcpy_dtoh_async(got.data(), device, got.size(), stream));
+  EXPECT_EQ(got, Bytes(1 << 20, 0x42));
+  EXPECT_CU(CUDA_SUCCESS, cu.stream_destroy(stream));
+}
+
+TEST_F(Stream, LegacyDefaultStreamWaitsForBlockingStreamsAndHoldsThemUp) {
+  Gate gate;
+  CUstream blocking = make(CU_STREAM_DEFAULT);
+  CUstream free = make(CU_STREAM_NON_BLOCKING);
+  ASSERT_CU(CUDA_SUCCESS, cu.launch_host_func(blocking, Gate::wait, &gate));
+  ASSERT_CU(CUDA_SUCCESS, cu.memset_d8_async(device, 1, 64, nullptr));
+  ASSERT_CU(CUDA_SUCCESS, cu.memset_d8_async(device, 2, 32, blocking));
+  ASSERT_CU(CUDA_SUCCESS, cu.memset_d8_async(device + 64, 3, 64, free));
+  EXPECT_CU(CUDA_SUCCESS, cu.stream_synchronize(free));  // a non-blocking stream does not wait
+  EXPECT_CU(CUDA_ERROR_NOT_READY, cu.stream_query(nullptr));
+  gate.open = true;
+  ASSERT_CU(CUDA_SUCCESS, cu.ctx_synchronize());
+  Bytes wanted(64, 1);
+  std::fill_n(wanted.begin(), 32, 2);
+  EXPECT_EQ(read(device, 64), wanted);
+  EXPECT_EQ(read(device + 64, 64), Bytes(64, 3));
+  EXPECT_CU(CUDA_SUCCESS, cu.stream_destroy(blocking));
+  EXPECT_CU(CUDA_SUCCESS, cu.stream_destroy(free));
+}
+
+TEST_F(Stream, EventIsReachedWhenWhatIsBeforeItIsDone) {
+  Gate gate;
+  CUstream stream = make(CU_STREAM_NON_BLOCKING);
+  CUevent event = nullptr;
+  CUevent later = nullptr;
+  ASSERT_CU(CUDA_SUCCESS, cu.event_create(&event, CU_EVENT_DEFAULT));
+  ASSERT_CU(CUDA_SUCCESS, cu.event_create(&later, CU_EVENT_DEFAULT));
+  EXPECT_CU(CUDA_SUCCESS, cu.event_query(event));  // never recorded
+  float milliseconds = 0;
+  EXPECT_CU(CUDA_ERROR_INVALID_HANDLE, cu.event_elapsed_time(&milliseconds, event, later));
+  ASSERT_CU(CUDA_SUCCESS, cu.event_record(event, stream));
+  ASSERT_CU(CUDA_SUCCESS, cu.launch_host_func(stream, Gate::wait, &gate));
+  ASSERT_CU(CUDA_SUCCESS, cu.event_record(later, stream));
+  EXPECT_CU(CUDA_SUCCESS, cu.event_synchronize(event));
+  EXPECT_CU(CUDA_ERROR_NOT_READY, cu.event_query(later));
+  EXPECT_CU(CUDA_ERROR_NOT_READY, cu.event_elapsed_time(&milliseconds, event, later));
+  gate.open = true;
+  EXPECT_CU(CUDA_SUCCESS, cu.event_synchronize(later));
+  EXPECT_CU(CUDA_SUCCESS, cu.event_elapsed_time(&milliseconds, event, later));
+  EXPECT_GE(milliseconds, 0.0f);
+  EXPECT_CU(CUDA_SUCCESS, cu.event_destroy(event));
+  EXPECT_CU(CUDA_SUCCESS, cu.event_destroy(later));
+  EXPECT_CU(CUDA_ERROR_INVALID_HANDLE, cu.event_destroy(later));
+  EXPECT_CU(CUDA_SUCCESS, cu.stream_destroy(stream));
+}
+
+TEST_F(Stream, WaitsForTheEventOfAnotherStream) {
+  Gate gate;
+  CUstream first = make(CU_STREAM_NON_BLOCKING);
+  CUstream second = make(CU_STREAM_NON_BLOCKING);
+  CUevent event = nullptr;
+  ASSERT_CU(CUDA_SUCCESS, cu.event_create(&event, CU_EVENT_DISABLE_TIMING));
+  ASSERT_CU(CUDA_SUCCESS, cu.launch_host_func(first, Gate::wait, &gate));
+  ASSERT_CU(CUDA_SUCCESS, cu.memset_d8_async(device, 8, 64, first));
+  ASSERT_CU(CUDA_SUCCESS, cu.event_record(event, first));
+  ASSERT_CU(CUDA_SUCCESS, cu.stream_wait_event(second, event, 0));
+  ASSERT_CU(CUDA_SUCCESS, cu.memcpy_dtod_async(device + 64, device, 64, second));
+  EXPECT_CU(CUDA_ERROR_NOT_READY, cu.stream_query(second));
+  gate.open = true;
+  ASSERT_CU(CUDA_SUCCESS, cu.stream_synchronize(second));
+  EXPECT_EQ(read(device + 64, 64), Bytes(64, 8));
+  EXPECT_CU(CUDA_SUCCESS, cu.event_destroy(event));
+  EXPECT_CU(CUDA_SUCCESS, cu.stream_destroy(first));
+  EXPECT_CU(CUDA_SUCCESS, cu.stream_destroy(second));
+}
+
+TEST_F(Stream, DestroyLetsWhatWasIssuedFinish) {
+  Gate gate;
+  CUstream stream = make(CU_STREAM_NON_BLOCKING);
+  CUevent event = nullptr;
+  ASSERT_CU(CUDA_SUCCESS, cu.event_create(&event, CU_EVENT_DISABLE_TIMING));
+  ASSERT_CU(CUDA_SUCCESS, cu.launch_host_func(stream, Gate::wait, &gate));
+  ASSERT_CU(CUDA_SUCCESS, cu.memset_d8_async(device, 0x21, 64, stream));
+  ASSERT_CU(CUDA_SUCCESS, cu.event_record(event, stream));
+  ASSERT_CU(CUDA_SUCCESS, cu.stream_destroy(stream));
+  gate.open = true;
+  ASSERT_CU(CUDA_SUCCESS, cu.event_synchronize(event));
+  EXPECT_EQ(read(device, 64), Bytes(64, 0x21));
+  EXPECT_CU(CUDA_SUCCESS, cu.event_destroy(event));
+}
+
+TEST_F(Stream, FreeWaitsForTheCopiesThatUseTheMemory) {
+  Gate gate;
+  CUstream stream = make(CU_STREAM_NON_BLOCKING);
+  const CUdeviceptr other = allocate(4 << 20);
+  ASSERT_CU(CUDA_SUCCESS, cu.launch_host_func(stream, Gate::wait, &gate));
+  ASSERT_CU(CUDA_SUCCESS, cu.memcpy_htod_async(other, host(), 1 << 20, stream));
+  std::atomic<bool> freed{false};
+  std::thread freer([&] {
+    cu.ctx_set_current(context);
+    EXPECT_CU(CUDA_SUCCESS, cu.mem_free(other));
+    freed = true;
+  });
+  while (!gate.reached) std::this_thread::yield();
+  EXPECT_FALSE(freed);
+  gate.open = true;
+  freer.join();
+  EXPECT_CU(CUDA_SUCCESS, cu.stream_query(stream));
+  EXPECT_CU(CUDA_SUCCESS, cu.stream_destroy(stream));
+}
+
+TEST_F(Stream, ManyThreadsOnManyStreamsKeepTheirOrder) {
+  constexpr int kThreads = 4;
+  constexpr int kRounds = 200;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      cu.ctx_set_current(context);
+      CUstream stream = nullptr;
+      EXPECT_CU(CUDA_SUCCESS, cu.stream_create(&stream, t % 2));
+      const CUdeviceptr mine = allocate(4096);
+      for (int i = 0; i < kRounds; ++i) {
+        EXPECT_CU(CUDA_SUCCESS, cu.memset_d32_async(mine, static_cast<unsigned>(i), 1024, stream));
+        unsigned seen = 0;
+        EXPECT_CU(CUDA_SUCCESS, cu.memcpy_dtoh_async(&seen, mine + 4092, 4, stream));
+        EXPECT_CU(CUDA_SUCCESS, cu.stream_synchronize(stream));
+        EXPECT_EQ(seen, static_cast<unsigned>(i));
+      }
+      EXPECT_CU(CUDA_SUCCESS, cu.mem_free(mine));
+      EXPECT_CU(CUDA_SUCCESS, cu.stream_destroy(stream));
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST_F(Stream, CaptureModeIsKeptPerThread) {
+  CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+  ASSERT_CU(CUDA_SUCCESS, cu.thread_exchange_stream_capture_mode(&mode));
+  EXPECT_EQ(mode, CU_STREAM_CAPTURE_MODE_GLOBAL);
+  ASSERT_CU(CUDA_SUCCESS, cu.thread_exchange_stream_capture_mode(&mode));
+  EXPECT_EQ(mode, CU_STREAM_CAPTURE_MODE_RELAXED);
+}
+
+}  // namespace
+}  // namespace gdr::softgpu
