@@ -1,0 +1,87 @@
+// Session: the initiator's side of a measurement: its endpoint, the target process, and the bare
+// system calls against the same pages.
+//
+//   Session session;                             // starts the target, connects
+//   session.endpoint().write(kOneMiB, 1 << 20);  // through the software RNIC
+//   session.bare_write(kOneMiB, 1 << 20);        // process_vm_writev, same bytes, same places
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+
+#include "endpoint.h"
+#include "messages.h"
+
+namespace gdr::bench {
+
+constexpr std::uint32_t kPingPongBytes = 64;
+constexpr const char* kTargetFlag = "--target-socket=";
+
+// The target: this program started again, before any device is open. Killed and reaped at the end.
+class TargetProcess {
+ public:
+  TargetProcess();
+  ~TargetProcess();
+  TargetProcess(const TargetProcess&) = delete;
+  TargetProcess& operator=(const TargetProcess&) = delete;
+
+  pid_t pid() const { return pid_; }
+  int socket() const { return socket_; }
+
+ private:
+  pid_t pid_ = -1;
+  int socket_ = -1;
+};
+
+class Session {
+ public:
+  Session();
+
+  Endpoint& endpoint() { return *endpoint_; }
+
+  // Hot.
+  void bare_write(BufferId id, std::size_t length);
+  void bare_read(BufferId id, std::size_t length);
+
+  // Has the target do it and waits for its answer.
+  Message order(Order order, BufferId buffer, std::uint64_t count);
+
+  // Ends the program if what `move` moves does not arrive, byte by byte, in the other's buffer
+  // (inbound: in this one's).
+  template <typename Move>
+  void check(BufferId id, std::size_t length, Move&& move);
+  template <typename Move>
+  void check_inbound(BufferId id, std::size_t length, Move&& move);
+
+  // Both twins lie in huge pages.
+  bool is_huge(BufferId id) const;
+
+ private:
+  void compare(std::uint64_t found, std::uint64_t expected, std::size_t length) const;
+
+  TargetProcess target_;
+  mutable std::optional<Endpoint> endpoint_;
+  Introduction own_, other_;
+};
+
+template <typename Move>
+void Session::check(BufferId id, std::size_t length, Move&& move) {
+  order(Order::kClear, id, 0);
+  endpoint().buffer(id).fill(length);
+  move();
+  compare(order(Order::kHash, id, length).value, endpoint().buffer(id).hash(length), length);
+}
+
+template <typename Move>
+void Session::check_inbound(BufferId id, std::size_t length, Move&& move) {
+  endpoint().buffer(id).fill(length + 1);
+  bare_write(id, length);
+  const std::uint64_t expected = endpoint().buffer(id).hash(length);
+  endpoint().buffer(id).clear();
+  move();
+  compare(endpoint().buffer(id).hash(length), expected, length);
+}
+
+}  // namespace gdr::bench

@@ -1,0 +1,196 @@
+// One benchmark for each kind of transfer. An iteration is a round: a batch through the software
+// RNIC, then a batch of its limit, both timed here; the time that is reported is of one transfer.
+#include "transfers.h"
+
+#include <benchmark/benchmark.h>
+
+#include <functional>
+#include <optional>
+
+#include "claims.h"
+#include "rounds.h"
+
+namespace gdr::bench {
+namespace {
+
+// Short rounds, many of them: most then fall between two interruptions by other load.
+constexpr int kRounds = 401;
+constexpr int kListLength = 64;
+
+using benchmark::Counter;
+using benchmark::State;
+using Call = std::function<void()>;
+
+struct Case {
+  std::string name;
+  int batch;           // calls of each kind in a round
+  int transfers;       // of one measured call
+  std::size_t length;  // of one transfer
+  Call measured;
+  Call limit;               // none: no limit is known
+  int limit_transfers = 1;  // of one limit call
+  std::optional<Claim> claim = {};
+  std::optional<BufferId> needs_huge = {};
+  Call before = [] {};  // each round
+  Call after = [] {};
+  double share = 1;  // of a call's time: 0.5 for half a round trip
+};
+
+void report(State& state, const Case& one, const Rounds& rounds, bool has_limit) {
+  const double seconds = rounds.measured();
+  state.counters["median_us"] = Counter(seconds * 1e6);
+  state.counters["GiB/s"] = Counter(static_cast<double>(one.length) / seconds / (1 << 30));
+  state.counters["Mmsg/s"] = Counter(1e-6 / seconds);
+  if (!has_limit) return;
+  state.counters["limit_us"] = Counter(rounds.limit() * 1e6);
+  state.counters["time/limit"] = Counter(rounds.ratio());
+  state.counters["time/limit_p10"] = Counter(rounds.ratio(0.1));
+  state.counters["time/limit_p90"] = Counter(rounds.ratio(0.9));
+}
+
+void run(State& state, Session& session, const Case& one) {
+  if (one.needs_huge && !session.is_huge(*one.needs_huge)) {
+    const char* why = "the kernel gave no huge pages";
+    if (one.claim) record_impossible(*one.claim, why);
+    return state.SkipWithError(why);
+  }
+  Rounds rounds;
+  const bool has_limit = one.limit != nullptr;
+  for ([[maybe_unused]] auto _ : state) {
+    one.before();
+    const double seconds = one.share * seconds_each(one.batch, one.measured) / one.transfers;
+    one.after();
+    const double limit = has_limit ? one.share * seconds_each(one.batch, one.limit) : seconds;
+    rounds.add(seconds, limit / one.limit_transfers);
+    state.SetIterationTime(seconds);
+  }
+  report(state, one, rounds, has_limit);
+  if (one.claim) record(*one.claim, rounds);
+}
+
+Case write_case(Session& session, std::string name, BufferId id, std::uint32_t length, int batch) {
+  Endpoint& endpoint = session.endpoint();
+  session.check(id, length, [&] { endpoint.write(id, length); });
+  session.check(id, length, [&] { session.bare_write(id, length); });
+  return {.name = std::move(name),
+          .batch = batch,
+          .transfers = 1,
+          .length = length,
+          .measured = [&endpoint, id, length] { endpoint.write(id, length); },
+          .limit = [&session, id, length] { session.bare_write(id, length); }};
+}
+
+Case read_case(Session& session, std::string name, BufferId id, std::uint32_t length, int batch) {
+  Endpoint& endpoint = session.endpoint();
+  session.check_inbound(id, length, [&] { endpoint.read(id, length); });
+  return {.name = std::move(name),
+          .batch = batch,
+          .transfers = 1,
+          .length = length,
+          .measured = [&endpoint, id, length] { endpoint.read(id, length); },
+          .limit = [&session, id, length] { session.bare_read(id, length); }};
+}
+
+// The receives are posted and taken between rounds: the target's time is not the initiator's.
+Case send_case(Session& session, std::string name, std::uint32_t length, int batch) {
+  Endpoint& endpoint = session.endpoint();
+  const auto post = [&session, batch] { session.order(Order::kPostReceives, kOneMiB, batch); };
+  session.check(kOneMiB, length, [&] {
+    session.order(Order::kPostReceives, kOneMiB, 1);
+    endpoint.send(kOneMiB, length);
+    session.order(Order::kTakeReceives, kOneMiB, 1);
+  });
+  return {.name = std::move(name),
+          .batch = batch,
+          .transfers = 1,
+          .length = length,
+          .measured = [&endpoint, length] { endpoint.send(kOneMiB, length); },
+          .limit = [&session, length] { session.bare_write(kOneMiB, length); },
+          .before = post,
+          .after = [&session, batch] { session.order(Order::kTakeReceives, kOneMiB, batch); }};
+}
+
+Case inline_case(Session& session) {
+  Endpoint& endpoint = session.endpoint();
+  session.check(kSmallBuffer, 8, [&] { endpoint.write(kSmallBuffer, 8, IBV_SEND_INLINE); });
+  Case one = write_case(session, "write/8B/inline", kSmallBuffer, 8, 150);
+  one.measured = [&endpoint] { endpoint.write(kSmallBuffer, 8, IBV_SEND_INLINE); };
+  return one;
+}
+
+Case list_case(Session& session) {
+  Endpoint& endpoint = session.endpoint();
+  Case one = write_case(session, "write/8B/list_of_64", kSmallBuffer, 8, 4);
+  session.check(kSmallBuffer, 8, [&] { endpoint.write_list(kSmallBuffer, 8, kListLength); });
+  one.transfers = kListLength;
+  one.measured = [&endpoint] { endpoint.write_list(kSmallBuffer, 8, kListLength); };
+  return one;
+}
+
+// Both processes at work. The limit of the sleeping one is a packet to and fro on a socket, which
+// wakes a sleeping process as an event does; that of the polling one is not known.
+Case ping_pong_case(Session& session, bool sleeping, int count) {
+  Endpoint& endpoint = session.endpoint();
+  const Order order = sleeping ? Order::kEventPingPong : Order::kPingPong;
+  const auto echoes = [&session, count] {
+    for (int i = 0; i < count; ++i) session.order(Order::kEcho, kSmallBuffer, 0);
+  };
+  return {
+      .name = sleeping ? "send/64B/half_round_trip/events" : "send/64B/half_round_trip/polling",
+      .batch = 1,
+      .transfers = count,
+      .length = kPingPongBytes,
+      .measured = [&endpoint, count, sleeping] { endpoint.ping(count, kPingPongBytes, sleeping); },
+      .limit = sleeping ? Call(echoes) : Call(),
+      .limit_transfers = count,
+      .before =
+          [&session, &endpoint, order, count] {
+            endpoint.top_up_receives(kReceivesAhead);
+            session.order(order, kOneMiB, count);
+          },
+      .share = 0.5};
+}
+
+void add(Session& session, Case one) {
+  const std::string name = one.name;
+  benchmark::RegisterBenchmark(
+      name.c_str(), [&session, one = std::move(one)](State& state) { run(state, session, one); })
+      ->Iterations(kRounds)
+      ->UseManualTime()
+      ->Unit(benchmark::kMicrosecond);
+}
+
+Case claimed(Case one, Claim claim, std::optional<BufferId> needs_huge = {}) {
+  one.claim = claim;
+  one.needs_huge = needs_huge;
+  return one;
+}
+
+Case huge(Case one) {
+  one.needs_huge = kEightMiBOfHuge;
+  return one;
+}
+
+}  // namespace
+
+void register_transfers(Session& session) {
+  add(session,
+      claimed(write_case(session, "write/1MiB", kOneMiB, 1 << 20, 4), Claim::kOneMiBWrite));
+  add(session, claimed(write_case(session, "write/8MiB/huge_pages", kEightMiBOfHuge, 8 << 20, 1),
+                       Claim::kEightMiBHugeWrite, kEightMiBOfHuge));
+  add(session,
+      claimed(write_case(session, "write/8B", kSmallBuffer, 8, 150), Claim::kEightByteLatency));
+  add(session, write_case(session, "write/8MiB", kEightMiB, 8 << 20, 1));
+  add(session, huge(write_case(session, "write/1MiB/huge_pages", kEightMiBOfHuge, 1 << 20, 6)));
+  add(session, read_case(session, "read/1MiB", kOneMiB, 1 << 20, 4));
+  add(session, huge(read_case(session, "read/8MiB/huge_pages", kEightMiBOfHuge, 8 << 20, 1)));
+  add(session, read_case(session, "read/8B", kSmallBuffer, 8, 150));
+  add(session, send_case(session, "send/1MiB", 1 << 20, 4));
+  add(session, send_case(session, "send/64B", 64, kReceiveDepth));
+  add(session, inline_case(session));
+  add(session, list_case(session));
+  add(session, ping_pong_case(session, false, 100));
+  add(session, ping_pong_case(session, true, 20));
+}
+
+}  // namespace gdr::bench
