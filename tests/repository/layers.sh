@@ -22,7 +22,8 @@ expect_refused() {
 mkdir -p "$work/src/base" "$work/src/rnic" "$work/src/verbs" "$work/src/cli"
 printf 'base: \nrnic: base\nverbs: rnic\ncli: base\n' >"$work/arrows"
 printf '#pragma once\n' >"$work/src/base/clock.h"
-printf '#include "base/clock.h"\n#include <vector>\n' >"$work/src/verbs/poll.cc"
+printf '#pragma once\n' >"$work/src/rnic/queue_pair.h"
+printf '#include "base/clock.h"\n#include <vector>\n#include <rnic/of_the_system.h>\n' >"$work/src/verbs/poll.cc"
 check "$work/arrows" "$work/src" || fail "a layer below the next one was refused"
 
 printf '#pragma once\n\n#include "rnic/queue_pair.h"\n' >"$work/src/base/clock.h"
