@@ -39,8 +39,8 @@ struct Case {
 void report(State& state, const Case& one, const Rounds& rounds, bool has_limit) {
   const double seconds = rounds.measured();
   state.counters["median_us"] = Counter(seconds * 1e6);
-  state.counters["GiB/s"] = Counter(static_cast<double>(one.length) / seconds / (1 << 30));
-  state.counters["Mmsg/s"] = Counter(1e-6 / seconds);
+  state.counters["MiB/s"] = Counter(static_cast<double>(one.length) / seconds / (1 << 20));
+  state.counters["kmsg/s"] = Counter(1e-3 / seconds);
   if (!has_limit) return;
   state.counters["limit_us"] = Counter(rounds.limit() * 1e6);
   state.counters["time/limit"] = Counter(rounds.ratio());
