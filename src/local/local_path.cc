@@ -3,6 +3,7 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <mutex>
 
 #include "local/fault_hooks.h"
@@ -74,7 +75,12 @@ void LocalPath::send(QueuePair& queue_pair) {
 }
 
 bool LocalPath::go_on(QueuePair& queue_pair, Nanoseconds* retry_at, bool* busy) {
-  const std::lock_guard guard(queue_pair.send_lock());
+  // Never waits: who holds the lock may wait for a transfer that only this thread can finish.
+  const std::unique_lock guard(queue_pair.send_lock(), std::try_to_lock);
+  if (!guard) {
+    *retry_at = std::min(*retry_at, now() + kLockRetry);
+    return true;
+  }
   Requester& requester = requester_of(queue_pair);
   while (!queue_pair.send_ring().empty()) {
     if (advance(queue_pair, requester, true) == Advance::kCompleted) continue;
@@ -172,9 +178,13 @@ Advance LocalPath::finish(QueuePair& queue_pair, Requester& requester, Outcome o
     if (outcome.error == ESRCH) {
       return break_off(queue_pair, requester, IBV_WC_RETRY_EXC_ERR, rnic::Failure::kNone);
     }
-    return break_off(queue_pair, requester,
-                     outcome.remote ? IBV_WC_REM_OP_ERR : IBV_WC_LOC_PROT_ERR,
-                     rnic::Failure::kInvalid);
+    if (!outcome.remote) {
+      return break_off(queue_pair, requester, IBV_WC_LOC_PROT_ERR, rnic::Failure::kNone);
+    }
+    if (outcome.error == EACCES) {  // the key went while its owner was copying
+      return break_off(queue_pair, requester, IBV_WC_REM_ACCESS_ERR, rnic::Failure::kReported);
+    }
+    return break_off(queue_pair, requester, IBV_WC_REM_OP_ERR, rnic::Failure::kInvalid);
   }
   if (requester.has_receive) {
     requester.target.push_receive(requester.receive, requester.solicited, peers_);

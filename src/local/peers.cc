@@ -64,7 +64,8 @@ std::shared_ptr<Peer> Peers::adopt(int pid, Introduction introduction, UniqueFd 
   {
     const std::shared_lock guard(mutex_);
     const auto entry = by_slot_.find(slot);
-    if (entry != by_slot_.end() && entry->second->token() == introduction.token) {
+    if (entry != by_slot_.end() && entry->second->token() == introduction.token &&
+        entry->second->check_alive()) {
       entry->second->keep(std::move(connection));
       return entry->second;
     }
@@ -77,7 +78,7 @@ std::shared_ptr<Peer> Peers::adopt(int pid, Introduction introduction, UniqueFd 
   std::shared_ptr<Peer>& entry = by_slot_[slot];
   // Two threads may have met it at once. Closing the second connection would look like this
   // process's death to the other side, so the first peer takes it over.
-  if (entry != nullptr && entry->token() == token) {
+  if (entry != nullptr && entry->token() == token && entry->check_alive()) {
     entry->take_connections(**peer);
   } else {
     entry = *peer;
@@ -101,6 +102,7 @@ void Peers::forget_dead() {
 bool Peers::alive(rnic::Token token) {
   if (token == self_) return true;
   const std::uint32_t slot = rnic::slot_of(token);
+  if (slot == rnic::slot_of(self_)) return false;  // who had this slot before
   if (const std::shared_ptr<Peer> peer = known(slot); peer != nullptr && peer->token() == token) {
     return peer->check_alive();
   }

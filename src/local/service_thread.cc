@@ -38,7 +38,8 @@ Result<void> ServiceThread::start(rnic::Adapter& adapter, LocalPath& path) {
 
 bool ServiceThread::add_to_epoll(int descriptor, std::uint64_t tag) {
   epoll_event event{};
-  event.events = EPOLLIN;
+  // A death shows for as long as somebody still holds on to the peer, but is told once.
+  event.events = tag < kListener ? EPOLLIN | EPOLLONESHOT : EPOLLIN;
   event.data.u64 = tag;
   return epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, descriptor, &event) == 0;
 }
@@ -50,9 +51,10 @@ void ServiceThread::watch(Peer& peer) {
 
 void ServiceThread::run() {
   pthread_setname_np(pthread_self(), "gdr-service");
+  bool left = false;
   while (true) {
     epoll_event events[16];
-    const int count = epoll_wait(epoll_.get(), events, 16, -1);
+    const int count = epoll_wait(epoll_.get(), events, 16, left ? 1 : -1);
     bool died = false;
     for (int i = 0; i < count; ++i) {
       const std::uint64_t tag = events[i].data.u64;
@@ -61,15 +63,16 @@ void ServiceThread::run() {
       } else if (tag == kDoorbell) {
         std::uint64_t rings = 0;
         [[maybe_unused]] const ssize_t got = read(doorbell_.get(), &rings, sizeof rings);
-        // Before looking: whoever rings from now on writes again.
-        adapter_->segment().header().service_rung.store(0);
       } else {
         died = true;
       }
     }
+    // Before looking: whoever rings from now on writes again. Not only after a ring: its process
+    // may have died between marking it and writing.
+    adapter_->segment().header().service_rung.store(0);
     if (died) handle_deaths();
     serve_requests();
-    adapter_->serve();
+    left = adapter_->serve();
   }
 }
 

@@ -45,7 +45,7 @@ bool Target::try_lock(rnic::Liveness& liveness, int spins) {
 }
 
 Readiness Target::readiness(ibv_qp_type type) const {
-  const std::uint32_t state = queue_pair_->state.load(std::memory_order_acquire);
+  const std::uint32_t state = queue_pair_->state.load();
   const bool receives =
       state == IBV_QPS_RTR || state == IBV_QPS_RTS || state == IBV_QPS_SQD || state == IBV_QPS_SQE;
   const auto failure = static_cast<rnic::Failure>(queue_pair_->failure.load());

@@ -61,6 +61,13 @@ void Copy::start_served(const Piece& piece, std::uint64_t offset, std::uint64_t 
   peer.ring_service();
 }
 
+void Copy::withdraw() {
+  std::uint32_t asked = 2;
+  if (state_ == State::kServed && request_->state.compare_exchange_strong(asked, 0)) {
+    set_done(ECANCELED);
+  }
+}
+
 bool Copy::poll(Nanoseconds time) {
   if (state_ == State::kDevice) {
     Result<bool> finished = client_->finished(ticket_);
@@ -103,12 +110,13 @@ bool Transfer::begin(const PieceList& from, const PieceList& to, Peer* peer, rni
   return true;
 }
 
+// `position` lies within the list.
 Transfer::Place Transfer::at(const PieceList& list, std::uint64_t position) {
-  for (const Piece& piece : list.pieces()) {
-    if (position < piece.length) return {&piece, position};
-    position -= piece.length;
+  const Piece* piece = list.pieces().data();
+  for (; position >= piece->length && piece != &list.pieces().back(); ++piece) {
+    position -= piece->length;
   }
-  return {nullptr, 0};
+  return {piece, position};
 }
 
 // How far both sides go on in one piece from here.
@@ -227,6 +235,8 @@ std::optional<Outcome> Transfer::poll_staged(Nanoseconds time) {
 
 void Transfer::drain() {
   for (Copy* copy : {&direct_, &halves_[0].copy, &halves_[1].copy}) {
+    // Otherwise two processes' service threads could wait for each other's copies.
+    copy->withdraw();
     while (!copy->idle() && !copy->poll(now())) sched_yield();
     copy->reset();
   }

@@ -29,6 +29,8 @@ class Copy {
   // `offset` counts within the piece; `write`: from staging to the piece.
   void start_served(const Piece& piece, std::uint64_t offset, std::uint64_t length, bool write,
                     Peer& peer, rnic::Token self, std::uint64_t staging);
+  // Takes back what nobody has begun yet.
+  void withdraw();
   void set_done(int error) { state_ = State::kDone, error_ = error; }
 
   bool idle() const { return state_ == State::kIdle; }

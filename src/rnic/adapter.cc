@@ -177,8 +177,9 @@ void Adapter::deliver_event(std::uint32_t queue) {
   if (present != nullptr) present->deliver_event();
 }
 
-void Adapter::serve() {
-  for (const auto& queue_pair : queue_pairs_now()) queue_pair->serve();
+bool Adapter::serve() {
+  bool left = false;
+  for (const auto& queue_pair : queue_pairs_now()) left |= queue_pair->serve();
   std::vector<WatchedQueue> due;
   {
     const std::lock_guard guard(mutex_);
@@ -193,6 +194,7 @@ void Adapter::serve() {
     place.queue->deliver_event();
     if (place.events) place.events->push({IBV_EVENT_CQ_ERR, place.verbs_object});
   }
+  return left;
 }
 
 }  // namespace gdr::rnic

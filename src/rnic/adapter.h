@@ -65,7 +65,8 @@ class Adapter {
   void deliver_event(std::uint32_t queue);
 
   // Service thread: delivers due completion events, overrun events, flushes failed queue pairs.
-  void serve();
+  // True: something is left, come again soon.
+  bool serve();
 
  private:
   struct WatchedQueue {

@@ -101,11 +101,10 @@ void CompletionQueue::request_notification(bool solicited_only) {
   shared_.armed.store(wanted);
 }
 
-void CompletionQueue::push(const SharedCompletion& completion, bool solicited) {
-  if (push_completion(segment_, index_, completion, solicited, self_, liveness_) ==
-      Push::kEventDue) {
-    deliver_event();
-  }
+Push CompletionQueue::push(const SharedCompletion& completion, bool solicited) {
+  const Push push = push_completion(segment_, index_, completion, solicited, self_, liveness_);
+  if (push == Push::kEventDue) deliver_event();
+  return push;
 }
 
 void CompletionQueue::purge(std::uint32_t qp_number) {

@@ -42,7 +42,7 @@ class CompletionQueue {
   int poll(std::span<SharedCompletion> completions);
   // Arms it for one event. Completions already there do not count (verbs' rule: poll again after).
   void request_notification(bool solicited_only);
-  void push(const SharedCompletion& completion, bool solicited);
+  Push push(const SharedCompletion& completion, bool solicited);
   // Removes what belongs to a queue pair that was reset or destroyed.
   void purge(std::uint32_t qp_number);
 

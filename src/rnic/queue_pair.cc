@@ -89,7 +89,7 @@ Result<void> QueuePair::allocate() {
 void QueuePair::set_state(ibv_qp_state state) { shared_.state.store(state); }
 
 int QueuePair::modify(const ibv_qp_attr& attributes, int mask) {
-  const std::unique_lock guard(send_lock_);
+  std::unique_lock guard(send_lock_);
   const ibv_qp_state from = state();
   const ibv_qp_state to = mask & IBV_QP_STATE ? attributes.qp_state : from;
   if ((mask & IBV_QP_CUR_STATE) && attributes.cur_qp_state != from) return EINVAL;
@@ -107,6 +107,9 @@ int QueuePair::modify(const ibv_qp_attr& attributes, int mask) {
     if (from == IBV_QPS_ERR) return 0;
     adapter_.path().cancel(*this);
     enter_error(IBV_QPS_ERR);
+    // Not under the send lock: a transfer of this process may need it to come to its end.
+    guard.unlock();
+    wait_for_present_holder(shared_.responder, adapter_.liveness());
     return 0;
   }
   apply(attributes, mask);
@@ -192,12 +195,17 @@ void QueuePair::complete_front(ibv_wc_status status, std::uint32_t bytes) {
     completion.opcode = completion_opcode(request.opcode);
     completion.bytes = bytes;
     completion.qp_number = number_;
-    settings_.send_completion_queue->push(completion, false);
+    complete_send(completion);
   }
   ring_.pop();
   if (status == IBV_WC_SUCCESS) return;
   // A datagram queue pair only stops sending (C10-44); a connection is broken.
   enter_error(type() == IBV_QPT_RC ? IBV_QPS_ERR : IBV_QPS_SQE);
+}
+
+void QueuePair::complete_send(const SharedCompletion& completion) {
+  const Push push = settings_.send_completion_queue->push(completion, false);
+  if (push == Push::kOverrun) adapter_.path().wake_service();  // it raises the event
 }
 
 // Under send_lock_. Receives are flushed by the service thread: this may be the engine thread, and
@@ -213,30 +221,32 @@ void QueuePair::enter_error(ibv_qp_state error_state) {
 void QueuePair::flush_sends() {
   for (; !ring_.empty(); ring_.pop()) {
     const SendRequest& request = ring_.front();
-    settings_.send_completion_queue->push(
-        flushed(request.wr_id, completion_opcode(request.opcode), number_), false);
+    complete_send(flushed(request.wr_id, completion_opcode(request.opcode), number_));
   }
 }
 
-void QueuePair::flush_receives() {
+// False when an initiator still holds the responder lock.
+bool QueuePair::flush_receives() {
   const std::lock_guard receive_guard(receive_lock_);
-  const LockGuard responder(shared_.responder, adapter_.token(), adapter_.liveness());
-  if (state() != IBV_QPS_ERR) return;
+  if (!try_lock(shared_.responder, adapter_.token(), adapter_.liveness())) return false;
   std::uint32_t head = shared_.receive_head.load();
   if (receive_tail_ - head > receive_capacity_) head = receive_tail_ - receive_capacity_;
-  for (; head != receive_tail_; ++head) {
+  for (; state() == IBV_QPS_ERR && head != receive_tail_; ++head) {
     settings_.receive_completion_queue->push(flushed(receive_at(head).wr_id, IBV_WC_RECV, number_),
                                              false);
   }
   shared_.receive_head.store(head);
+  unlock(shared_.responder);
+  return true;
 }
 
-void QueuePair::serve() {
+bool QueuePair::serve() {
   const auto failure = static_cast<Failure>(shared_.failure.load());
-  if (failure == Failure::kNone || failure == Failure::kServed) return;
+  if (failure == Failure::kNone || failure == Failure::kServed) return false;
   {
-    const std::lock_guard guard(send_lock_);
-    if (destroyed_ || state() == IBV_QPS_RESET) return;
+    const std::unique_lock guard(send_lock_, std::try_to_lock);
+    if (!guard) return true;
+    if (destroyed_ || state() == IBV_QPS_RESET) return false;
     shared_.failure.store(static_cast<std::uint32_t>(Failure::kServed));
     if (failure != Failure::kOwn && state() != IBV_QPS_ERR) {
       adapter_.path().cancel(*this);
@@ -247,7 +257,9 @@ void QueuePair::serve() {
            settings_.verbs_object});
     }
   }
-  flush_receives();
+  if (flush_receives()) return false;
+  shared_.failure.store(static_cast<std::uint32_t>(Failure::kOwn));
+  return true;
 }
 
 }  // namespace gdr::rnic

@@ -89,8 +89,9 @@ class QueuePair : public std::enable_shared_from_this<QueuePair> {
 
   // --- For the service thread.
   // Flushes both queues if an initiator reported an error of this queue pair, or after it moved to
-  // error by itself; raises IBV_EVENT_QP_ACCESS_ERR or _REQ_ERR for the first.
-  void serve();
+  // error by itself; raises IBV_EVENT_QP_ACCESS_ERR or _REQ_ERR for the first. Never waits
+  // for a lock: its holder may wait for this very thread to copy. True: come again soon.
+  bool serve();
 
  private:
   int check_send(const ibv_send_wr& request) const;
@@ -100,8 +101,9 @@ class QueuePair : public std::enable_shared_from_this<QueuePair> {
   void apply(const ibv_qp_attr& attributes, int mask);
   void reset();
   void enter_error(ibv_qp_state error_state);
+  void complete_send(const SharedCompletion& completion);
   void flush_sends();
-  void flush_receives();
+  bool flush_receives();
 
   Adapter& adapter_;
   const std::uint32_t index_, number_;
