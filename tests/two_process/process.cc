@@ -1,0 +1,115 @@
+#include "process.h"
+
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "base/clock.h"
+
+namespace gdr::test {
+namespace {
+
+constexpr int kPatience = 20'000;       // milliseconds
+constexpr unsigned kChildsAlarm = 100;  // seconds
+constexpr uid_t kNobody = 65534;
+
+std::pair<UniqueFd, UniqueFd> socket_pair() {
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) throw Failure("socketpair");
+  return {UniqueFd(ends[0]), UniqueFd(ends[1])};
+}
+
+[[noreturn]] void run_child(Wire& wire, const std::function<void(Wire&)>& body) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  alarm(kChildsAlarm);
+  int status = 0;
+  try {
+    body(wire);
+  } catch (const std::exception& failure) {
+    std::fprintf(stderr, "child %d: %s\n", getpid(), failure.what());
+    status = 1;
+  }
+  std::fflush(nullptr);
+  _exit(status);
+}
+
+}  // namespace
+
+void Wire::send_bytes(const void* bytes, std::size_t count) {
+  for (std::size_t sent = 0; sent < count;) {
+    const ssize_t now_sent =
+        ::send(socket_.get(), static_cast<const char*>(bytes) + sent, count - sent, MSG_NOSIGNAL);
+    if (now_sent <= 0) throw Failure("the other process has hung up");
+    sent += static_cast<std::size_t>(now_sent);
+  }
+}
+
+void Wire::receive_bytes(void* bytes, std::size_t count) {
+  for (std::size_t got = 0; got < count;) {
+    pollfd wait{socket_.get(), POLLIN, 0};
+    if (poll(&wait, 1, kPatience) != 1) throw Failure("the other process stays silent");
+    const ssize_t now_got = read(socket_.get(), static_cast<char*>(bytes) + got, count - got);
+    if (now_got <= 0) throw Failure("the other process has hung up");
+    got += static_cast<std::size_t>(now_got);
+  }
+}
+
+void Wire::meet() {
+  send('m');
+  require(receive<char>() == 'm', "the other process meets here");
+}
+
+Child::Child(const std::function<void(Wire&)>& body) : Child(socket_pair(), body) {}
+
+Child::Child(std::pair<UniqueFd, UniqueFd> sockets, const std::function<void(Wire&)>& body)
+    : wire_(std::move(sockets.first)) {
+  std::fflush(nullptr);
+  pid_ = fork();
+  if (pid_ < 0) throw Failure("fork");
+  if (pid_ > 0) return;
+  wire_ = Wire(std::move(sockets.second));
+  run_child(wire_, body);
+}
+
+Child::~Child() { kill(); }
+
+void Child::kill() {
+  if (pid_ <= 0) return;
+  ::kill(pid_, SIGKILL);
+  waitpid(pid_, nullptr, 0);
+  pid_ = -1;
+}
+
+void Child::finish(int milliseconds) {
+  int status = 0;
+  const Nanoseconds end = now() + static_cast<Nanoseconds>(milliseconds) * kMillisecond;
+  while (waitpid(pid_, &status, WNOHANG) == 0) {
+    if (now() > end) {
+      ADD_FAILURE() << "child " << pid_ << " does not end";
+      return kill();
+    }
+    usleep(1000);
+  }
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0)
+      << "child " << pid_ << " ended with status " << status;
+  pid_ = -1;
+}
+
+void run_opaque(const std::function<void()>& test) {
+  Child child([&](Wire&) {
+    if (geteuid() == 0) require(setgid(kNobody) == 0 && setuid(kNobody) == 0, "another user");
+    require(prctl(PR_SET_DUMPABLE, 0) == 0, "the process is made opaque");
+    prctl(PR_SET_PDEATHSIG, SIGKILL);  // changing the user forgot it
+    test();
+    require(!testing::Test::HasFailure(), "no expectation failed");
+  });
+  child.finish(80'000);
+}
+
+}  // namespace gdr::test

@@ -1,0 +1,242 @@
+#include "side.h"
+
+#include <poll.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "base/clock.h"
+
+namespace gdr::test {
+
+Memory::Memory(ibv_pd* pd, std::size_t bytes, unsigned access) : size_(bytes) {
+  void* at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  require(at != MAP_FAILED, "memory for a test");
+  bytes_ = static_cast<std::uint8_t*>(at);
+  region_ = ibv_reg_mr(pd, bytes_, bytes, static_cast<int>(access));
+  require(region_ != nullptr, "a region is registered");
+  key_ = region_->rkey;
+}
+
+Memory::~Memory() {
+  if (region_ != nullptr) ibv_dereg_mr(region_);
+  munmap(bytes_, size_);
+}
+
+void Memory::deregister() {
+  require(ibv_dereg_mr(region_) == 0, "a region is deregistered");
+  region_ = nullptr;
+}
+
+void Memory::fill(std::uint8_t value) { std::memset(bytes_, value, size_); }
+
+void Memory::fill_pattern(std::uint64_t seed, std::size_t offset, std::size_t length) {
+  for (std::size_t i = 0; i < length; ++i) bytes_[offset + i] = pattern(seed, i);
+}
+
+std::int64_t Memory::first_not_pattern(std::uint64_t seed, std::size_t offset,
+                                       std::size_t length) const {
+  for (std::size_t i = 0; i < length; ++i) {
+    if (bytes_[offset + i] != pattern(seed, i)) return static_cast<std::int64_t>(offset + i);
+  }
+  return -1;
+}
+
+std::int64_t Memory::first_not(std::uint8_t value, std::size_t offset, std::size_t length) const {
+  const volatile std::uint8_t* bytes = bytes_;
+  for (std::size_t i = offset; i < offset + length; ++i) {
+    if (bytes[i] != value) return static_cast<std::int64_t>(i);
+  }
+  return -1;
+}
+
+Side::Side(int device, int completions, bool with_channel) {
+  int count = 0;
+  ibv_device** list = ibv_get_device_list(&count);
+  require(list != nullptr && device < count, "there is such a device");
+  context_ = ibv_open_device(list[device]);
+  ibv_free_device_list(list);
+  require(context_ != nullptr, std::string("a device opens: ") + std::strerror(errno));
+  pd_ = ibv_alloc_pd(context_);
+  require(pd_ != nullptr, "a protection domain");
+  if (with_channel) channel_ = ibv_create_comp_channel(context_);
+  cq_ = ibv_create_cq(context_, completions, nullptr, channel_, 0);
+  require(cq_ != nullptr, "a completion queue");
+}
+
+Side::~Side() {
+  memories_.clear();
+  ibv_close_device(context_);  // with all that is left
+}
+
+Memory& Side::memory(std::size_t bytes, unsigned access) {
+  memories_.push_back(std::make_unique<Memory>(pd_, bytes, access));
+  return *memories_.back();
+}
+
+ibv_qp* Side::queue_pair(ibv_qp_type type, std::uint32_t send_requests, bool signal_all,
+                         ibv_cq* receive_queue) {
+  ibv_qp_init_attr init{};
+  init.send_cq = cq_;
+  init.recv_cq = receive_queue != nullptr ? receive_queue : cq_;
+  init.qp_type = type;
+  init.sq_sig_all = signal_all ? 1 : 0;
+  init.cap = {.max_send_wr = send_requests,
+              .max_recv_wr = 256,
+              .max_send_sge = 8,
+              .max_recv_sge = 8,
+              .max_inline_data = 256};
+  ibv_qp* qp = ibv_create_qp(pd_, &init);
+  require(qp != nullptr, "a queue pair");
+  ibv_qp_attr attr{};
+  attr.qp_state = IBV_QPS_INIT;
+  attr.port_num = 1;
+  attr.qkey = kQueueKey;
+  attr.qp_access_flags = kAllAccess;
+  int mask = IBV_QP_STATE | IBV_QP_PORT;
+  if (type != IBV_QPT_RAW_PACKET) mask |= IBV_QP_PKEY_INDEX;
+  if (type == IBV_QPT_UD) mask |= IBV_QP_QKEY;
+  if (type == IBV_QPT_RC || type == IBV_QPT_UC) mask |= IBV_QP_ACCESS_FLAGS;
+  require(ibv_modify_qp(qp, &attr, mask) == 0, "to INIT");
+  return qp;
+}
+
+Endpoint Side::endpoint(ibv_qp* qp) {
+  Endpoint endpoint{qp->qp_num, {}};
+  require(ibv_query_gid(context_, 1, 0, &endpoint.gid) == 0, "a GID");
+  return endpoint;
+}
+
+void Side::connect(ibv_qp* qp, const Endpoint& to, const Patience& patience) {
+  const bool connected = qp->qp_type == IBV_QPT_RC || qp->qp_type == IBV_QPT_UC;
+  ibv_qp_attr attr{};
+  attr.qp_state = IBV_QPS_RTR;
+  attr.path_mtu = IBV_MTU_4096;
+  attr.dest_qp_num = to.number;
+  attr.max_dest_rd_atomic = 16;
+  attr.min_rnr_timer = patience.minimum_rnr_timer;
+  attr.qp_access_flags = patience.access;
+  attr.ah_attr.port_num = 1;
+  attr.ah_attr.is_global = 1;
+  attr.ah_attr.grh.dgid = to.gid;
+  int mask = IBV_QP_STATE;
+  if (connected) {
+    mask |= IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | IBV_QP_ACCESS_FLAGS;
+  }
+  if (qp->qp_type == IBV_QPT_RC) mask |= IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
+  require(ibv_modify_qp(qp, &attr, mask) == 0, "to RTR");
+  attr = {};
+  attr.qp_state = IBV_QPS_RTS;
+  attr.timeout = patience.timeout;
+  attr.retry_cnt = patience.retry_count;
+  attr.rnr_retry = patience.rnr_retry;
+  attr.max_rd_atomic = 16;
+  mask = IBV_QP_STATE;
+  if (qp->qp_type != IBV_QPT_RAW_PACKET) mask |= IBV_QP_SQ_PSN;
+  if (qp->qp_type == IBV_QPT_RC) {
+    mask |= IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC;
+  }
+  require(ibv_modify_qp(qp, &attr, mask) == 0, "to RTS");
+}
+
+int Side::move_to(ibv_qp* qp, ibv_qp_state state) {
+  ibv_qp_attr attr{};
+  attr.qp_state = state;
+  return ibv_modify_qp(qp, &attr, IBV_QP_STATE);
+}
+
+ibv_ah* Side::address_handle(const Endpoint& to) {
+  ibv_ah_attr attr{};
+  attr.port_num = 1;
+  attr.is_global = 1;
+  attr.grh.dgid = to.gid;
+  ibv_ah* handle = ibv_create_ah(pd_, &attr);
+  require(handle != nullptr, "an address handle");
+  return handle;
+}
+
+void Side::receive(ibv_qp* qp, std::vector<ibv_sge> segments, std::uint64_t id) {
+  ibv_recv_wr request{};
+  request.wr_id = id;
+  request.sg_list = segments.data();
+  request.num_sge = static_cast<int>(segments.size());
+  ibv_recv_wr* bad = nullptr;
+  require(ibv_post_recv(qp, &request, &bad) == 0, "a receive is posted");
+}
+
+void Side::post(ibv_qp* qp, ibv_send_wr request, std::vector<ibv_sge> segments) {
+  request.sg_list = segments.data();
+  request.num_sge = static_cast<int>(segments.size());
+  ibv_send_wr* bad = nullptr;
+  const int error = ibv_post_send(qp, &request, &bad);
+  require(error == 0, std::string("a send is posted: ") + std::strerror(error));
+}
+
+void Side::write(ibv_qp* qp, Memory& from, std::size_t offset, std::size_t length, const Remote& to,
+                 std::size_t remote_offset, std::uint64_t id, ibv_wr_opcode opcode) {
+  ibv_send_wr request{};
+  request.wr_id = id;
+  request.opcode = opcode;
+  request.send_flags = IBV_SEND_SIGNALED;
+  request.imm_data = static_cast<std::uint32_t>(id);
+  request.wr.rdma.remote_addr = to.address + remote_offset;
+  request.wr.rdma.rkey = to.key;
+  post(qp, request, {from.segment(offset, length)});
+}
+
+void Side::read(ibv_qp* qp, Memory& into, std::size_t offset, std::size_t length,
+                const Remote& from, std::size_t remote_offset, std::uint64_t id) {
+  write(qp, into, offset, length, from, remote_offset, id, IBV_WR_RDMA_READ);
+}
+
+void Side::send(ibv_qp* qp, Memory& from, std::size_t offset, std::size_t length, std::uint64_t id,
+                ibv_wr_opcode opcode) {
+  ibv_send_wr request{};
+  request.wr_id = id;
+  request.opcode = opcode;
+  request.send_flags = IBV_SEND_SIGNALED;
+  request.imm_data = static_cast<std::uint32_t>(id);
+  post(qp, request, {from.segment(offset, length)});
+}
+
+ibv_wc Side::completion(ibv_cq* queue) {
+  ibv_wc completion{};
+  const Nanoseconds end = now() + 10 * kSecond;
+  while (now() < end) {
+    const int found = ibv_poll_cq(queue != nullptr ? queue : cq_, 1, &completion);
+    if (found == 1) return completion;
+    require(found == 0, "the completion queue can be polled");
+    sched_yield();
+  }
+  throw Failure("no completion within 10 seconds");
+}
+
+ibv_wc Side::expect(ibv_wc_status status, ibv_cq* queue) {
+  const ibv_wc found = completion(queue);
+  require(found.status == status, std::string("a completion with '") + ibv_wc_status_str(status) +
+                                      "', found '" + ibv_wc_status_str(found.status) + "' for " +
+                                      std::to_string(found.wr_id));
+  return found;
+}
+
+void Side::expect_quiet(int milliseconds) {
+  const Nanoseconds end = now() + static_cast<Nanoseconds>(milliseconds) * kMillisecond;
+  while (now() < end) {
+    ibv_wc completion{};
+    const int found = ibv_poll_cq(cq_, 1, &completion);
+    require(found == 0, "no completion, found one for " + std::to_string(completion.wr_id));
+    usleep(500);
+  }
+}
+
+ibv_event_type Side::event() {
+  pollfd wait{context_->async_fd, POLLIN, 0};
+  require(poll(&wait, 1, 5000) == 1, "an asynchronous event comes");
+  ibv_async_event event{};
+  require(ibv_get_async_event(context_, &event) == 0, "the event is there");
+  ibv_ack_async_event(&event);
+  return event.event_type;
+}
+
+}  // namespace gdr::test
