@@ -255,12 +255,12 @@ Result<PeerMemoryClient::Ticket> CudaClient::start_copy(std::uint64_t to, std::u
     target = look_up(*driver, to);
     source = look_up(*driver, from);
   }
-  if (!target.is_device && !source.is_device) {
-    return Error{EFAULT, "neither side of the copy is GPU memory any more"};
-  }
   // The driver would take an address that was GPU memory a moment ago for pageable host memory.
   if ((!target.is_device && is_registered(to)) || (!source.is_device && is_registered(from))) {
     return Error{EFAULT, "registered GPU memory was freed"};
+  }
+  if (!target.is_device && !source.is_device) {
+    return Error{EFAULT, "neither side of the copy is GPU memory"};
   }
   const int ordinal = target.is_device ? target.ordinal : source.ordinal;
   CudaEngine* engine = nullptr;
