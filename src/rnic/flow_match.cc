@@ -41,7 +41,7 @@ struct Layers {
 };
 
 Result<void> add_ethernet(std::span<const std::uint8_t> bytes, FlowMatch& match) {
-  ibv_flow_spec_eth spec;
+  ibv_flow_spec_eth spec{};
   if (Result<void> copied = copy_spec(bytes, spec); !copied) return copied;
   std::memcpy(match.destination_mac, spec.val.dst_mac, 6);
   std::memcpy(match.destination_mac_mask, spec.mask.dst_mac, 6);
@@ -63,14 +63,14 @@ void add_addresses(const Filter& value, const Filter& mask, FlowMatch& match) {
 }
 
 Result<void> add_ipv4(std::span<const std::uint8_t> bytes, FlowMatch& match) {
-  ibv_flow_spec_ipv4 spec;
+  ibv_flow_spec_ipv4 spec{};
   if (Result<void> copied = copy_spec(bytes, spec); !copied) return copied;
   add_addresses(spec.val, spec.mask, match);
   return {};
 }
 
 Result<void> add_ipv4_ext(std::span<const std::uint8_t> bytes, FlowMatch& match) {
-  ibv_flow_spec_ipv4_ext spec;
+  ibv_flow_spec_ipv4_ext spec{};
   if (Result<void> copied = copy_spec(bytes, spec); !copied) return copied;
   if (spec.mask.tos != 0 || spec.mask.ttl != 0 || spec.mask.flags != 0) {
     return unserved("IPv4 type of service, time to live and flags are not compared");
@@ -90,7 +90,7 @@ Result<void> add_ipv4_ext(std::span<const std::uint8_t> bytes, FlowMatch& match)
 // Without an IP spec a NIC would also take UDP over IPv6; IPv6 is not served here.
 Result<void> add_transport(std::span<const std::uint8_t> bytes, std::uint8_t protocol,
                            FlowMatch& match) {
-  ibv_flow_spec_tcp_udp spec;
+  ibv_flow_spec_tcp_udp spec{};
   if (Result<void> copied = copy_spec(bytes, spec); !copied) return copied;
   if (((match.protocol ^ protocol) & match.protocol_mask) != 0) {
     return malformed("the TCP or UDP spec contradicts the IPv4 protocol");
