@@ -1,0 +1,142 @@
+#include "proof/prove.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "base/environment.h"
+#include "cli/subcommands.h"
+#include "proof/json_report.h"
+#include "proof/process.h"
+#include "proof/text_report.h"
+
+namespace gdr::cli {
+namespace {
+
+struct ProveOptions {
+  proof::Options proof;
+  std::string gpu, nic, peer_nic, sizes, modes, registration, memory;
+  bool json = false;
+  bool no_measure = false;
+};
+
+std::optional<std::string> given(const std::string& text) {
+  return text.empty() ? std::nullopt : std::optional(text);
+}
+
+void read_modes(const std::string& text, proof::Options& options) {
+  if (text.empty()) return;
+  std::vector<const proof::Mode*> chosen;
+  for (std::string_view name : split(text, ',')) {
+    const proof::Mode* mode = proof::find_mode(name);
+    if (!mode) {
+      throw CLI::ValidationError(
+          fmt::format("unknown mode '{}'; allowed: {}", name, proof::mode_names()));
+    }
+    chosen.push_back(mode);
+  }
+  // In the order in which modes are proved, each once.
+  std::erase_if(options.modes, [&](const proof::Mode* mode) {
+    return std::find(chosen.begin(), chosen.end(), mode) == chosen.end();
+  });
+}
+
+void read_registration(const std::string& text, proof::Options& options) {
+  if (text.empty()) return;
+  if (text == "dma-buf") {
+    options.registration = proof::Registration::kDmaBuf;
+  } else if (text == "peer-memory") {
+    options.registration = proof::Registration::kPeerMemory;
+  } else {
+    throw CLI::ValidationError(
+        fmt::format("unknown registration '{}'; allowed: dma-buf, peer-memory", text));
+  }
+}
+
+void read_memory(const std::string& text, proof::Options& options) {
+  if (text.empty()) return;
+  if (text == "alloc") {
+    options.device_memory = {proof::MemoryKind::kDevice};
+  } else if (text == "vmm") {
+    options.device_memory = {proof::MemoryKind::kDeviceVmm};
+  } else {
+    throw CLI::ValidationError(fmt::format("unknown memory '{}'; allowed: alloc, vmm", text));
+  }
+}
+
+// Every value is judged here, so that wrong use costs nothing but its one line.
+void read_values(ProveOptions& options) {
+  proof::Options& proof = options.proof;
+  if (proof.soft && proof.require_hardware) {
+    throw CLI::ValidationError("--soft and --require-hardware exclude each other");
+  }
+  proof.gpu = given(options.gpu);
+  proof.nic = given(options.nic);
+  proof.peer_nic = given(options.peer_nic);
+  proof.measure = !options.no_measure;
+  if (!options.sizes.empty()) {
+    Result<std::vector<std::uint64_t>> sizes = proof::parse_sizes(options.sizes);
+    if (!sizes) throw CLI::ValidationError(sizes.error().message);
+    proof.sizes = *std::move(sizes);
+  }
+  read_modes(options.modes, proof);
+  read_registration(options.registration, proof);
+  read_memory(options.memory, proof);
+}
+
+int run_prove(const ProveOptions& options) {
+  proof::TextReport text(stdout, proof::Style::of(stdout));
+  proof::Listener silent;
+  Result<proof::Report> report =
+      proof::prove(options.proof, options.json ? silent : static_cast<proof::Listener&>(text));
+  if (!report) {
+    fmt::print(stderr, "gdr prove: {}\n", report.error().message);
+    return 2;
+  }
+  if (options.json) {
+    fmt::print("{}\n", proof::to_json(*report));
+  } else {
+    text.finish(*report);
+  }
+  return report->verdict.exit_status();
+}
+
+// What `gdr prove` starts itself as, on each side; no command for people.
+void add_worker(CLI::App& program, Action& chosen) {
+  CLI::App* worker = program.add_subcommand("prove-worker", "Started by gdr prove");
+  worker->group("");
+  worker->callback([&chosen] { chosen = [] { return proof::worker_main(); }; });
+}
+
+}  // namespace
+
+void add_prove(CLI::App& program, Action& chosen) {
+  auto options = std::make_shared<ProveOptions>();
+  options->proof.soft_verbs = proof::soft_verbs_path();
+  options->proof.soft_cuda = proof::soft_cuda_path();
+  CLI::App* prove =
+      program.add_subcommand("prove", "Prove GPUDirect RDMA on this machine, byte by byte");
+  prove->add_option("--gpu", options->gpu, "The GPU: ordinal, PCI address or UUID");
+  prove->add_option("--nic", options->nic,
+                    "NIC A, which starts the transfers: NAME, NAME:PORT, netdev or PCI address");
+  prove->add_option("--peer-nic", options->peer_nic,
+                    "NIC B, beside the GPU memory that is checked");
+  prove->add_option("--sizes", options->sizes, "Sizes in bytes: 1,64K,1M-1,1M+13");
+  prove->add_option("--modes", options->modes, "Of " + proof::mode_names());
+  prove->add_option("--memory", options->memory, "GPU memory only by alloc (cuMemAlloc) or vmm");
+  prove->add_option("--registration", options->registration, "Only dma-buf or peer-memory");
+  prove->add_flag("--soft", options->proof.soft, "On the stand-ins, whatever hardware there is");
+  prove->add_flag("--require-hardware", options->proof.require_hardware,
+                  "Fail rather than use a stand-in");
+  prove->add_flag("--all", options->proof.all, "Every pair of GPU and NIC port");
+  prove->add_flag("--no-measure", options->no_measure, "Leave out bandwidth and latency");
+  prove->add_flag("--json", options->json, "One JSON document instead of text");
+  prove->callback([options, &chosen] {
+    read_values(*options);
+    chosen = [options] { return run_prove(*options); };
+  });
+  add_worker(program, chosen);
+}
+
+}  // namespace gdr::cli

@@ -1,0 +1,183 @@
+#include "proof/json_report.h"
+
+#include <nlohmann/json.hpp>
+
+#include "proof/verdict.h"
+
+namespace gdr::proof {
+namespace {
+
+using nlohmann::ordered_json;
+
+const char* status_name(Status status) {
+  switch (status) {
+    case Status::kProved:
+      return "proved";
+    case Status::kFailed:
+      return "failed";
+    case Status::kNotProved:
+      break;
+  }
+  return "not proved";
+}
+
+const char* memory_name(MemoryKind kind) {
+  switch (kind) {
+    case MemoryKind::kDevice:
+      return "cuMemAlloc";
+    case MemoryKind::kDeviceVmm:
+      return "cuMemCreate";
+    default:
+      return "host";
+  }
+}
+
+ordered_json nic_json(const NicEntry& nic, bool soft) {
+  ordered_json ports = ordered_json::array();
+  for (const NicPort& port : nic.survey.ports) {
+    ordered_json entry{{"number", port.number},
+                       {"active", port.active},
+                       {"link_layer", port.ethernet ? "Ethernet" : "InfiniBand"},
+                       {"speed_mbps", port.speed},
+                       {"gid", port.gid},
+                       {"ipv4", port.ipv4},
+                       {"mac", port.mac}};
+    if (!port.problem.empty()) entry["problem"] = port.problem;
+    if (nic.hardware) {
+      for (const host::Port& known : nic.hardware->ports) {
+        if (known.number != port.number) continue;
+        entry["netdev"] = known.netdev;
+        if (!known.mac.empty()) entry["mac"] = known.mac;
+      }
+    }
+    ports.push_back(std::move(entry));
+  }
+  ordered_json json{{"name", nic.survey.name}, {"stand_in", soft}};
+  if (nic.hardware) {
+    json["pci_address"] = nic.hardware->pci_address;
+    json["numa_node"] = nic.hardware->numa_node;
+    json["firmware"] = nic.hardware->firmware;
+  }
+  if (!nic.survey.problem.empty()) json["problem"] = nic.survey.problem;
+  json["ports"] = std::move(ports);
+  return json;
+}
+
+ordered_json gpu_json(const GpuEntry& gpu, bool soft) {
+  ordered_json json{{"ordinal", gpu.survey.ordinal},
+                    {"name", gpu.survey.name},
+                    {"pci_address", gpu.survey.pci_address},
+                    {"uuid", gpu.survey.uuid},
+                    {"memory_bytes", gpu.survey.memory},
+                    {"dma_buf", gpu.survey.dma_buf},
+                    {"gpu_direct_rdma", gpu.survey.gpu_direct},
+                    {"stand_in", soft}};
+  if (gpu.hardware) json["numa_node"] = gpu.hardware->numa_node;
+  return json;
+}
+
+ordered_json inventory_json(const InventoryReport& inventory) {
+  ordered_json json{{"libibverbs", inventory.verbs_path}, {"libcuda", inventory.cuda_path}};
+  json["gpus"] = ordered_json::array();
+  for (const GpuEntry& gpu : inventory.gpus)
+    json["gpus"].push_back(gpu_json(gpu, inventory.soft_gpu));
+  json["nics"] = ordered_json::array();
+  for (const NicEntry& nic : inventory.nics)
+    json["nics"].push_back(nic_json(nic, inventory.soft_nic));
+  json["peer_memory"] = inventory.peer_memory;
+  json["locked_memory_limit"] =
+      inventory.locked_memory_limit ? ordered_json(*inventory.locked_memory_limit) : ordered_json();
+  return json;
+}
+
+ordered_json registration_json(const RegistrationResult& result) {
+  return {
+      {"nic", result.nic},
+      {"gpu", result.gpu},
+      {"memory", memory_name(result.memory)},
+      {"registration", result.registration == Registration::kDmaBuf ? "dma-buf" : "peer-memory"},
+      {"ok", result.ok},
+      {"code", result.code},
+      {"detail", result.detail}};
+}
+
+ordered_json check_json(const Check& check) {
+  ordered_json json{{"mode", check.mode},
+                    {"gpu", check.gpu},
+                    {"from_nic", check.from_nic},
+                    {"to_nic", check.to_nic},
+                    {"from", memory_name(check.direction.from)},
+                    {"to", memory_name(check.direction.to)},
+                    {"status", status_name(check.status)},
+                    {"transfers", check.transfers},
+                    {"failed", check.failed},
+                    {"bytes", check.bytes},
+                    {"least_bytes", check.least},
+                    {"most_bytes", check.most}};
+  if (!check.reason.empty()) json["reason"] = check.reason;
+  if (!check.transfer.empty()) json["transfer"] = check.transfer;
+  return json;
+}
+
+ordered_json measurement_json(const Measurement& m) {
+  ordered_json json{{"from", memory_name(m.direction.from)},
+                    {"to", memory_name(m.direction.to)},
+                    {"from_nic", m.from_nic},
+                    {"to_nic", m.to_nic},
+                    {"gpu", m.gpu},
+                    {"write_8_bytes_ns", m.small_nanoseconds},
+                    {"large_bytes", m.size},
+                    {"bytes_per_second", m.bytes_per_second},
+                    {"direct_ns", m.direct_nanoseconds},
+                    {"staged_serial_ns", m.serial_nanoseconds},
+                    {"staged_double_buffered_ns", m.double_nanoseconds}};
+  if (m.direct_nanoseconds > 0 && m.serial_nanoseconds > 0) {
+    const auto direct = static_cast<double>(m.direct_nanoseconds);
+    json["staged_serial_ratio"] = static_cast<double>(m.serial_nanoseconds) / direct;
+    json["staged_double_buffered_ratio"] = static_cast<double>(m.double_nanoseconds) / direct;
+  }
+  if (!m.problem.empty()) json["problem"] = m.problem;
+  return json;
+}
+
+template <typename T, typename Convert>
+ordered_json list(const std::vector<T>& items, Convert convert) {
+  ordered_json json = ordered_json::array();
+  for (const T& item : items) json.push_back(convert(item));
+  return json;
+}
+
+const char* verdict_name(VerdictKind kind) {
+  switch (kind) {
+    case VerdictKind::kProved:
+      return "PROVED";
+    case VerdictKind::kProvedOnStandIns:
+      return "PROVED ON STAND-INS";
+    case VerdictKind::kFailed:
+      break;
+  }
+  return "FAILED";
+}
+
+}  // namespace
+
+std::string to_json(const Report& report) {
+  const Verdict& verdict = report.verdict;
+  const ordered_json json{{"verdict", verdict_name(verdict.kind)},
+                          {"partial", verdict.partial},
+                          {"exit_status", verdict.exit_status()},
+                          {"stand_ins", verdict.replaced},
+                          {"not_proved", verdict.not_proved},
+                          {"seen", verdict.seen},
+                          {"causes", verdict.causes},
+                          {"next", verdict.next},
+                          {"seconds", report.seconds},
+                          {"inventory", inventory_json(report.inventory)},
+                          {"registrations", list(report.registrations, registration_json)},
+                          {"checks", list(report.checks, check_json)},
+                          {"measurements", list(report.measurements, measurement_json)}};
+  // What drivers call themselves need not be UTF-8; the document must be.
+  return json.dump(2, ' ', false, ordered_json::error_handler_t::replace);
+}
+
+}  // namespace gdr::proof

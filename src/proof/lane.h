@@ -1,0 +1,83 @@
+// Lane: the pair of queue pairs and the buffers that transfers run over, from the initiator's
+// worker to the target's. What modes need besides is here once: preparing memory, connecting,
+// looking.
+//
+//   Lane lane(near, far, settings);
+//   lane.connect(QueueKind::kRc);
+//   lane.prepare(far_end, range);
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "proof/client.h"
+#include "proof/plan.h"
+
+namespace gdr::proof {
+
+// Guards are as wide as two GPU pages: data that lands a page off is seen in them.
+constexpr std::uint64_t kGuard = 128 * 1024;
+
+struct RegisteredBuffer {
+  std::uint32_t id = 0;
+  std::uint64_t address = 0;
+  std::uint32_t rkey = 0;
+};
+
+// One worker with its opened devices and a buffer for each kind of memory.
+struct End {
+  Client* client = nullptr;
+  Open::Reply opened;
+  std::map<MemoryKind, RegisteredBuffer> buffers;
+  std::uint64_t capacity = 0;  // of each buffer: two guards, the largest offset, the largest size
+  std::uint32_t queue = 0;
+  CreateQueue::Reply queue_info;
+};
+
+class Lane {
+ public:
+  Lane(End& near, End& far, Nanoseconds step_timeout)
+      : near_(&near), far_(&far), timeout_(step_timeout) {}
+
+  End& near() { return *near_; }
+  End& far() { return *far_; }
+
+  // Queue pairs on both ends, brought to work; any earlier ones are destroyed.
+  Result<void> connect(QueueKind kind);
+  void disconnect();
+
+  // Where the data of a case lies in the end's buffer of this kind.
+  Range source(End& end, const Case& c) const;
+  Range target(End& end, const Case& c) const;
+
+  // The owner writes the pattern that the window holds before, or the data that is to be sent.
+  Result<void> prepare(End& end, const Range& data);
+  Result<void> fill(End& end, const Range& data);
+  // The owner looks. `literal`: instead of the pattern of the last fill().
+  Result<Finding> look(End& end, const Range& data, Bytes literal = {});
+
+  // Posts on the near end and waits there.
+  Result<Completion> execute(Execute request);
+  Result<Completion> await_receive();
+
+  std::uint32_t milliseconds() const { return static_cast<std::uint32_t>(timeout_ / kMillisecond); }
+  // Later waits are no longer than this.
+  void set_timeout(Nanoseconds timeout) { timeout_ = timeout; }
+  // A new case: new seeds.
+  void next_case();
+  std::uint64_t data_seed() const { return serial_ * 4 + 1; }
+  std::uint64_t before_seed() const { return serial_ * 4 + 2; }
+  std::uint64_t previous_seed() const { return serial_ * 4 + 3; }
+
+ private:
+  Nanoseconds budget() const { return timeout_ + kLongTimeout; }
+  Result<void> connect_end(End& end, const End& other);
+
+  End* near_;
+  End* far_;
+  Nanoseconds timeout_;
+  std::uint64_t serial_ = 1;
+};
+
+}  // namespace gdr::proof

@@ -1,0 +1,48 @@
+// Mode: one way to move data, and how one transfer of it goes. A file a mode; all of them in
+// modes.cc.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "proof/diagnosis.h"
+#include "proof/lane.h"
+
+namespace gdr::proof {
+
+struct Mode {
+  std::string_view name;   // on the command line: "write-imm"
+  std::string_view title;  // in the report: "RC write with immediate"
+  QueueKind queue;
+  // The provider's library may read headers with the CPU, so frames start in host memory.
+  bool host_source_only = false;
+  bool needs_atomics = false;
+  Limits (*limits)(Lane& lane) = nullptr;
+  // Cases of its own; null: every size.
+  std::vector<Case> (*cases)(const Direction& direction) = nullptr;
+  // After connect(): a rule, or the reason why this mode cannot be used here.
+  Result<void> (*prepare)(Lane& lane) = nullptr;
+  Observation (*run)(Lane& lane, const Case& c) = nullptr;
+};
+
+// In the order in which they are proved.
+std::span<const Mode* const> all_modes();
+const Mode* find_mode(std::string_view name);
+// "raw, ud, send, …"
+std::string mode_names();
+
+extern const Mode kRaw, kUd, kRcSend, kRcWrite, kRcWriteImmediate, kRcRead, kRcAtomic;
+
+// Common steps of the modes, each stopping at the first thing that cannot be done.
+// The target's memory is prepared, the source filled.
+bool set_up(Lane& lane, End& source_end, End& target_end, const Case& c, Observation& seen);
+// The owner of the target looks; always, whatever the completions said.
+void look(Lane& lane, End& target_end, const Range& data, Observation& seen, Bytes literal = {});
+void keep(Result<Completion> result, std::optional<Completion>& where, Observation& seen);
+void check_length(std::uint64_t expected, Observation& seen);
+constexpr std::uint32_t kImmediate = 0x67647221;
+void check_immediate(Observation& seen);
+
+Limits message_limits(Lane& lane);
+
+}  // namespace gdr::proof

@@ -1,0 +1,65 @@
+// Pair: one GPU and two NIC ports under proof: two workers, their buffers, the modes in every
+// direction, the measurement.
+//
+//   Pair pair(options, context, selection, report, listener);
+//   if (Result<void> done = pair.open(); !done) return done.error();
+//   pair.try_registrations();
+//   pair.prove(modes);
+//   pair.measure();
+#pragma once
+
+#include <array>
+#include <optional>
+
+#include "proof/lane.h"
+#include "proof/listener.h"
+#include "proof/options.h"
+#include "proof/process.h"
+#include "proof/select.h"
+
+namespace gdr::proof {
+
+// What holds for the whole run.
+struct Context {
+  const Options& options;
+  std::string verbs, cuda;
+  Report& report;
+  Listener& listener;
+};
+
+class Pair {
+ public:
+  Pair(Context& context, Selection selection)
+      : context_(context), selection_(std::move(selection)) {}
+
+  Result<void> open();
+  // Each way of registering each kind of device memory, on a real buffer. What works is used.
+  Result<void> try_registrations();
+  Result<void> make_buffers();
+  void prove(std::span<const Mode* const> modes);
+  // Does anything arrive at all between these ports over RC? Quick, and no part of the report.
+  bool reaches();
+  void measure();
+
+ private:
+  void prove_mode(const Mode& mode, const Direction& direction);
+  std::optional<std::string> unusable(const Mode& mode) const;
+  void run_cases(const Mode& mode, const std::vector<Case>& cases, Check& check);
+  void conclude(const Mode& mode, const Case& c, const Observation& seen, Check& check);
+  Circumstances circumstances(const Mode& mode, const Direction& direction) const;
+  Result<Registration> registration_for(MemoryKind kind) const;
+  Result<void> make_buffer(End& end, MemoryKind kind);
+  bool soft_nic() const { return context_.report.inventory.soft_nic; }
+  Measurement measure_direction(Lane& lane, const Direction& direction);
+  Result<std::uint64_t> measure_staged(Lane& lane, const Direction& direction, std::uint64_t chunk);
+
+  Context& context_;
+  Selection selection_;
+  std::optional<std::array<WorkerProcess, 2>> workers_;
+  End near_, far_;
+  std::optional<Lane> lane_;
+  std::map<MemoryKind, Registration> works_;
+  std::vector<host::Counter> counters_before_;
+};
+
+}  // namespace gdr::proof

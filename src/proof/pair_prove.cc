@@ -1,0 +1,188 @@
+// Pair: the modes in every direction, and what is made of what was seen.
+#include <algorithm>
+
+#include "proof/pair.h"
+
+namespace gdr::proof {
+namespace {
+
+// After waits that ran out, later ones are this long: the finding stands, the rest is for the
+// record.
+constexpr Nanoseconds kImpatient = kSecond / 2;
+constexpr unsigned kMostTimeouts = 2;  // of one check
+constexpr unsigned kMostFailures = 64;
+// A few sizes tell whether VMM memory and host memory work as cuMemAlloc's does.
+constexpr std::uint64_t kShortList[] = {1, 65, 4097, (1 << 20) + 13};
+// A failure at a size from here on shows more than one of a few bytes.
+constexpr std::uint64_t kTelling = 64;
+
+bool ran_out(Symptom symptom) {
+  return symptom == Symptom::kNothingArrived || symptom == Symptom::kDataWithoutCompletion;
+}
+
+std::vector<Direction> directions_of(const Mode& mode, MemoryKind device) {
+  std::vector<Direction> directions{{MemoryKind::kHost, device}};
+  if (!mode.host_source_only) {
+    directions.push_back({device, MemoryKind::kHost});
+    directions.push_back({device, device});
+  }
+  return directions;
+}
+
+std::int64_t packets(const std::vector<host::Counter>& counters) {
+  std::int64_t sum = 0;
+  for (const host::Counter& counter : counters) {
+    if (counter.name == "port_rcv_packets" || counter.name == "rx_bytes") sum += counter.value;
+  }
+  return sum;
+}
+
+}  // namespace
+
+void Pair::prove(std::span<const Mode* const> modes) {
+  for (const Mode* mode : modes) {
+    // The control: between host buffers, so that a failure can be laid at the GPU's door or not.
+    prove_mode(*mode, {MemoryKind::kHost, MemoryKind::kHost});
+    for (MemoryKind device : context_.options.device_memory) {
+      if (!works_.count(device)) continue;
+      for (const Direction& direction : directions_of(*mode, device)) prove_mode(*mode, direction);
+    }
+    lane_->disconnect();
+  }
+}
+
+std::optional<std::string> Pair::unusable(const Mode& mode) const {
+  if (mode.queue == QueueKind::kRaw && selection_.near == selection_.far) {
+    return "only one NIC port is there, and a frame needs one to leave by and one to arrive at";
+  }
+  if (mode.needs_atomics && !(near_.opened.atomics && far_.opened.atomics)) {
+    return "the NIC offers no atomics";
+  }
+  return std::nullopt;
+}
+
+void Pair::prove_mode(const Mode& mode, const Direction& direction) {
+  Check check;
+  check.mode = mode.name;
+  check.title = mode.title;
+  check.gpu = selection_.gpu_text;
+  check.from_nic = selection_.near.text();
+  check.to_nic = selection_.far.text();
+  check.direction = direction;
+  const std::optional<std::string> reason = unusable(mode);
+  Result<void> ready;
+  if (!reason) {
+    ready = lane_->connect(mode.queue);
+    if (ready && mode.prepare) ready = mode.prepare(*lane_);
+  }
+  if (reason) {
+    check.reason = *reason;
+  } else if (!ready && near_.client->alive() && far_.client->alive()) {
+    const int code = ready.error().code;
+    check.reason = ready.error().message;
+    if (code == EPERM || code == EACCES)
+      check.reason += "; run it as root (sudo) or with CAP_NET_RAW";
+    // What the system does not offer or permit is not proved; anything else is wrong.
+    const bool not_offered = code == EPERM || code == EACCES || code == EOPNOTSUPP ||
+                             code == EPROTONOSUPPORT || code == EADDRNOTAVAIL || code == ENOSYS;
+    check.status = not_offered && !soft_nic() ? Status::kNotProved : Status::kFailed;
+  } else if (!ready) {
+    check.status = Status::kFailed;
+    check.reason = ready.error().message;
+  } else {
+    const bool brief = direction.from == direction.to && direction.to == MemoryKind::kHost;
+    const bool vmm =
+        direction.from == MemoryKind::kDeviceVmm || direction.to == MemoryKind::kDeviceVmm;
+    const bool only_vmm = context_.options.device_memory.size() == 1;
+    std::span<const std::uint64_t> sizes(context_.options.sizes);
+    const bool defaults = std::ranges::equal(sizes, default_sizes());
+    if (defaults && (brief || (vmm && !only_vmm))) sizes = kShortList;
+    run_cases(
+        mode,
+        mode.cases ? mode.cases(direction) : plan_cases(direction, sizes, mode.limits(*lane_)),
+        check);
+  }
+  context_.listener.on_check(check);
+  context_.report.checks.push_back(std::move(check));
+}
+
+void Pair::run_cases(const Mode& mode, const std::vector<Case>& cases, Check& check) {
+  check.status = Status::kProved;
+  check.least = cases.front().size;
+  check.most = cases.back().size;
+  counters_before_ =
+      host::read_counters(context_.options.root, selection_.far.nic, selection_.far.port);
+  const std::string what = check.title + ", " + direction_text(check.direction);
+  unsigned timeouts = 0;
+  unsigned done = 0;
+  bool told = false;
+  for (const Case& c : cases) {
+    context_.listener.on_progress(what, done++, static_cast<unsigned>(cases.size()));
+    const Observation seen = mode.run(*lane_, c);
+    ++check.transfers;
+    check.bytes += c.size;
+    const Symptom symptom = judge(seen);
+    if (symptom == Symptom::kNone) continue;
+    // The first failure is reported, and a later one instead if it is the first of a telling size.
+    const bool better = check.failed == 0 || (!told && c.size >= kTelling);
+    ++check.failed;
+    if (better) {
+      told = c.size >= kTelling;
+      conclude(mode, c, seen, check);
+    }
+    if (!near_.client->alive() || !far_.client->alive() || check.failed >= kMostFailures) break;
+    if (ran_out(symptom)) {
+      lane_->set_timeout(std::min(kImpatient, context_.options.step_timeout));
+    }
+    if (ran_out(symptom) && ++timeouts >= kMostTimeouts) break;
+    // Queue pairs do not survive errors, nor receives that nothing came for.
+    Result<void> again = lane_->connect(mode.queue);
+    if (again && mode.prepare) again = mode.prepare(*lane_);
+    if (!again) break;
+  }
+}
+
+void Pair::conclude(const Mode& mode, const Case& c, const Observation& seen, Check& check) {
+  const Symptom symptom = judge(seen);
+  const Circumstances around = circumstances(mode, c.direction);
+  check.status = Status::kFailed;
+  check.reason = describe(symptom, seen);
+  check.transfer = size_text(c.size) + " at offset " + std::to_string(c.target_offset);
+  check.advice = advise(symptom, seen, around);
+  // Two ports of one host need not be on one network: then nothing was shown either way.
+  if (mode.queue == QueueKind::kRaw && !around.soft_nic && symptom == Symptom::kNothingArrived &&
+      around.counters_known && !around.receiver_moved) {
+    check.status = Status::kNotProved;
+    check.reason = "no cable or network between " + around.near + " and " + around.far +
+                   ": frames left, and the counters of " + around.far + " did not move";
+  }
+}
+
+Circumstances Pair::circumstances(const Mode& mode, const Direction& direction) const {
+  Circumstances around;
+  around.queue = mode.queue;
+  around.soft_nic = soft_nic();
+  around.soft_gpu = context_.report.inventory.soft_gpu;
+  around.device_memory = is_device(direction.from) || is_device(direction.to);
+  around.same_nic = selection_.near == selection_.far;
+  around.ethernet = near_.opened.ethernet;
+  around.near = selection_.near.text();
+  around.far = selection_.far.text();
+  const MemoryKind device = is_device(direction.to) ? direction.to : direction.from;
+  if (const auto found = works_.find(device); found != works_.end()) {
+    around.registration = found->second;
+  }
+  for (const Check& check : context_.report.checks) {
+    const bool control = check.mode == mode.name && !is_device(check.direction.from) &&
+                         !is_device(check.direction.to) && check.from_nic == around.near &&
+                         check.to_nic == around.far;
+    if (control) around.host_works = check.status == Status::kProved;
+  }
+  const auto counters =
+      host::read_counters(context_.options.root, selection_.far.nic, selection_.far.port);
+  around.counters_known = !counters.empty() && !around.soft_nic;
+  around.receiver_moved = packets(counters) != packets(counters_before_);
+  return around;
+}
+
+}  // namespace gdr::proof

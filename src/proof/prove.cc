@@ -1,0 +1,215 @@
+#include "proof/prove.h"
+
+#include <limits.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "host/hardware.h"
+#include "proof/pair.h"
+#include "proof/verdict.h"
+
+namespace gdr::proof {
+namespace {
+
+constexpr const char* kSystemVerbs = "libibverbs.so.1";
+constexpr const char* kSystemCuda = "libcuda.so.1";
+
+std::string beside_program(const std::string& path) {
+  char program[PATH_MAX];
+  const ssize_t length = readlink("/proc/self/exe", program, sizeof program);
+  if (length <= 0) return {};
+  const std::string text(program, static_cast<std::size_t>(length));
+  return text.substr(0, text.rfind('/')) + "/../lib/gdrkit/" + path;
+}
+
+class Run {
+ public:
+  Run(const Options& options, Listener& listener)
+      : options_(options), context_{options, {}, {}, report_, listener} {}
+
+  Result<Report> carry_out() {
+    const Nanoseconds start = now();
+    input_.machine_has_nic = host::has_rdma_nic(options_.root);
+    input_.machine_has_gpu = host::has_gpu(options_.root);
+    input_.soft_requested = options_.soft;
+    input_.hardware_required = options_.require_hardware;
+    if (Result<void> done = prove_all(); !done) {
+      if (done.error().code == EINVAL) return done.error();
+      obstruct(done.error());
+    }
+    report_.verdict = decide(input_, report_);
+    report_.seconds = static_cast<double>(now() - start) / 1e9;
+    return std::move(report_);
+  }
+
+ private:
+  Result<void> prove_all() {
+    choose_libraries();
+    const InventoryReport& inventory = report_.inventory;
+    if (options_.require_hardware && (inventory.soft_nic || inventory.soft_gpu)) {
+      return {};  // the verdict says it
+    }
+    if (Result<void> done = take_inventory(); !done) return done;
+    Result<std::vector<Selection>> selections = select_devices(inventory, options_);
+    if (!selections) return selections.error();
+    context_.listener.on_inventory(inventory);
+    for (const Selection& selection : *selections) {
+      if (Result<void> done = prove_selection(selection); !done) return done;
+    }
+    return {};
+  }
+
+  void choose_libraries() {
+    InventoryReport& inventory = report_.inventory;
+    inventory.soft_nic = options_.soft || !input_.machine_has_nic;
+    inventory.soft_gpu = options_.soft || !input_.machine_has_gpu;
+    context_.verbs = inventory.soft_nic ? options_.soft_verbs : kSystemVerbs;
+    context_.cuda = inventory.soft_gpu ? options_.soft_cuda : kSystemCuda;
+  }
+
+  // In a worker, as everything that calls a driver.
+  Result<void> take_inventory() {
+    Result<std::array<WorkerProcess, 2>> workers =
+        start_workers(options_.program, options_.worker_arguments);
+    if (!workers) return workers.error();
+    Result<Survey::Reply> survey =
+        (*workers)[0].client().call(Survey{context_.verbs, context_.cuda}, kLongTimeout);
+    if (!survey) return survey.error();
+    const host::Inventory machine = host::take_inventory(options_.root);
+    InventoryReport& inventory = report_.inventory;
+    inventory.verbs_path = survey->verbs_path;
+    inventory.cuda_path = survey->cuda_path;
+    inventory.peer_memory = machine.peer_memory;
+    inventory.locked_memory_limit = machine.locked_memory_limit;
+    for (const NicSurvey& nic : survey->nics) {
+      NicEntry entry{nic, {}};
+      for (const host::Nic& known : machine.nics) {
+        if (!inventory.soft_nic && known.name == nic.name) entry.hardware = known;
+      }
+      inventory.nics.push_back(std::move(entry));
+    }
+    for (const GpuSurvey& gpu : survey->gpus) {
+      GpuEntry entry{gpu, {}};
+      for (const host::Gpu& known : machine.gpus) {
+        if (!inventory.soft_gpu && known.pci_address == gpu.pci_address) entry.hardware = known;
+      }
+      inventory.gpus.push_back(std::move(entry));
+    }
+    return check_survey(*survey);
+  }
+
+  // A device that is there and cannot be used ends the proof: a stand-in must not hide it.
+  Result<void> check_survey(const Survey::Reply& survey) {
+    const bool soft_nic = report_.inventory.soft_nic;
+    const bool soft_gpu = report_.inventory.soft_gpu;
+    if (survey.cuda_problem.empty() && survey.verbs_problem.empty()) return {};
+    Obstacle obstacle;
+    if (!survey.cuda_problem.empty()) {
+      obstacle.seen = (soft_gpu ? "the software GPU cannot be used: "
+                                : "this machine has a GPU that cannot be used: ") +
+                      survey.cuda_problem;
+      if (!soft_gpu) {
+        obstacle.causes = {"the NVIDIA driver is not installed, or its module is not loaded",
+                           "in a container: it was started without the GPU (--gpus all)"};
+        obstacle.next = "nvidia-smi";
+      }
+    } else {
+      obstacle.seen = (soft_nic ? "the software RNIC cannot be used: "
+                                : "this machine has an RDMA NIC that cannot be used: ") +
+                      survey.verbs_problem;
+      if (!soft_nic) {
+        obstacle.causes = {"the user-space library or its provider for this NIC is not installed",
+                           "in a container: /dev/infiniband is not in it"};
+        obstacle.next = "ls -l /dev/infiniband; ibv_devinfo";
+      }
+    }
+    if (soft_nic && soft_gpu) obstacle.next = "./gdr prove";
+    input_.obstacle = std::move(obstacle);
+    return Error{ENODEV, ""};
+  }
+
+  Result<void> prove_selection(const Selection& selection) {
+    Pair pair(context_, selection);
+    if (Result<void> done = pair.open(); !done) return done;
+    if (Result<void> done = pair.try_registrations(); !done) return done;
+    if (Result<void> done = pair.make_buffers(); !done) return done;
+    std::vector<const Mode*> raw, connected;
+    for (const Mode* mode : options_.modes) {
+      (mode->queue == QueueKind::kRaw ? raw : connected).push_back(mode);
+    }
+    pair.prove(raw);
+    const bool one_port = selection.near == selection.far;
+    // On Ethernet ports of one host the kernel's route to the other port loops inside the first.
+    const bool looped = !report_.inventory.soft_nic && selection.near.ethernet && !one_port;
+    if (!looped || pair.reaches()) {
+      pair.prove(connected);
+      if (options_.measure && measurable()) pair.measure();
+      return {};
+    }
+    for (const PortChoice& choice : {selection.near, selection.far}) {
+      Selection itself = selection;
+      itself.near = itself.far = choice;
+      Pair loop(context_, itself);
+      if (Result<void> done = loop.open(); !done) return done;
+      if (Result<void> done = loop.try_registrations(); !done) return done;
+      if (Result<void> done = loop.make_buffers(); !done) return done;
+      loop.prove(connected);
+      if (options_.measure && measurable() && choice == selection.far) loop.measure();
+    }
+    return note_loop(selection, connected);
+  }
+
+  Result<void> note_loop(const Selection& selection, const std::vector<const Mode*>& modes) {
+    if (modes.empty()) return {};
+    Check check;
+    check.mode = "route";
+    check.title = "RC and UD between the ports";
+    check.gpu = selection.gpu_text;
+    check.from_nic = selection.near.text();
+    check.to_nic = selection.far.text();
+    check.direction = {MemoryKind::kHost, MemoryKind::kDevice};
+    check.reason =
+        "retries ran out: the kernel's own route between two ports of one host loops "
+        "inside " +
+        selection.near.text() +
+        "; each NIC was proved against itself, the way between them by raw frames";
+    context_.listener.on_check(check);
+    report_.checks.push_back(std::move(check));
+    return {};
+  }
+
+  // Numbers of a path that corrupts data would be praise for it.
+  bool measurable() const {
+    return std::none_of(report_.checks.begin(), report_.checks.end(),
+                        [](const Check& check) { return check.status == Status::kFailed; });
+  }
+
+  void obstruct(const Error& error) {
+    if (input_.obstacle) return;
+    Obstacle obstacle{error.message, {}, "gdr prove"};
+    if (!report_.inventory.soft_nic || !report_.inventory.soft_gpu) obstacle.next += " --soft";
+    if (error.code == ENOMEM) {
+      obstacle.causes = {"the locked-memory limit (ulimit -l) is too small",
+                         "the GPU's BAR1 window is too small for the buffers"};
+      obstacle.next = "gdr prove --sizes 1,64K,1M";
+    }
+    input_.obstacle = std::move(obstacle);
+  }
+
+  const Options& options_;
+  Report report_;
+  Context context_;
+  VerdictInput input_;
+};
+
+}  // namespace
+
+Result<Report> prove(const Options& options, Listener& listener) {
+  return Run(options, listener).carry_out();
+}
+
+std::string soft_verbs_path() { return beside_program("soft-nic/libibverbs.so.1"); }
+std::string soft_cuda_path() { return beside_program("soft-gpu/libcuda.so.1"); }
+
+}  // namespace gdr::proof

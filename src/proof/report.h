@@ -1,0 +1,94 @@
+// Report: everything a run of the proof found, as data. Text and JSON are written from it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "host/inventory.h"
+#include "proof/diagnosis.h"
+#include "proof/plan.h"
+
+namespace gdr::proof {
+
+struct NicEntry {
+  NicSurvey survey;
+  std::optional<host::Nic> hardware;  // sysfs's view; nothing for stand-ins
+};
+struct GpuEntry {
+  GpuSurvey survey;
+  std::optional<host::Gpu> hardware;
+};
+struct InventoryReport {
+  bool soft_nic = false;
+  bool soft_gpu = false;
+  std::string verbs_path, cuda_path;
+  std::vector<NicEntry> nics;
+  std::vector<GpuEntry> gpus;
+  std::vector<std::string> peer_memory;
+  std::optional<std::uint64_t> locked_memory_limit;
+};
+
+struct RegistrationResult {
+  std::string nic, gpu;
+  MemoryKind memory = MemoryKind::kDevice;
+  Registration registration = Registration::kDmaBuf;
+  bool ok = false;
+  std::int32_t code = 0;
+  std::string detail;
+  std::uint64_t size = 0;
+};
+
+enum class Status { kProved, kFailed, kNotProved };
+
+// One mode in one direction between two NIC ports: a line of the report.
+struct Check {
+  std::string mode, title;
+  std::string gpu, from_nic, to_nic;
+  Direction direction;
+  Status status = Status::kNotProved;
+  unsigned transfers = 0;  // carried out
+  unsigned failed = 0;
+  std::uint64_t bytes = 0;            // checked
+  std::uint64_t least = 0, most = 0;  // sizes
+  std::string reason;                 // what was seen, or why nothing was proved
+  std::string transfer;               // the one that `reason` is about
+  Advice advice;
+};
+
+// One path, measured: times in nanoseconds, 0 where there is none.
+struct Measurement {
+  std::string gpu, from_nic, to_nic;
+  Direction direction;
+  std::uint64_t size = 0;                // of the large transfer
+  std::uint64_t small_nanoseconds = 0;   // an 8-byte write, posted to completed; median
+  double bytes_per_second = 0;           // several large writes in flight
+  std::uint64_t direct_nanoseconds = 0;  // one large write; median
+  std::uint64_t serial_nanoseconds = 0;  // the same through host memory, one copy after the other
+  std::uint64_t double_nanoseconds = 0;  // the same, double-buffered
+  std::string problem;
+};
+
+enum class VerdictKind { kProved, kProvedOnStandIns, kFailed };
+struct Verdict {
+  VerdictKind kind = VerdictKind::kFailed;
+  bool partial = false;                 // something asked for was neither proved nor refuted
+  std::vector<std::string> replaced;    // the parts that stand-ins played
+  std::vector<std::string> not_proved;  // with the reason
+  std::vector<std::string> seen;        // of a failure
+  std::vector<std::string> causes;      // in order of likelihood
+  std::string next;                     // the next command
+  int exit_status() const { return kind == VerdictKind::kFailed ? 1 : 0; }
+};
+
+struct Report {
+  InventoryReport inventory;
+  std::vector<RegistrationResult> registrations;
+  std::vector<Check> checks;
+  std::vector<Measurement> measurements;
+  Verdict verdict;
+  double seconds = 0;
+};
+
+}  // namespace gdr::proof

@@ -1,0 +1,143 @@
+#include "proof/select.h"
+
+#include <algorithm>
+
+namespace gdr::proof {
+namespace {
+
+struct Candidate {
+  PortChoice choice;
+  const NicPort* port;
+  const NicEntry* nic;
+};
+
+std::vector<Candidate> all_ports(const InventoryReport& inventory) {
+  std::vector<Candidate> ports;
+  for (const NicEntry& nic : inventory.nics) {
+    for (const NicPort& port : nic.survey.ports) {
+      ports.push_back({{nic.survey.name, port.number, port.ethernet}, &port, &nic});
+    }
+  }
+  return ports;
+}
+
+bool usable(const Candidate& candidate) {
+  return candidate.port->active && candidate.port->problem.empty();
+}
+
+// By RDMA name, with or without its port, by netdev, by PCI address.
+bool answers_to(const Candidate& candidate, const std::string& name) {
+  const PortChoice& choice = candidate.choice;
+  if (name == choice.nic || name == choice.nic + ":" + std::to_string(choice.port)) return true;
+  if (!candidate.nic->hardware) return false;
+  if (name == candidate.nic->hardware->pci_address) return true;
+  for (const host::Port& port : candidate.nic->hardware->ports) {
+    if (port.number == choice.port && !port.netdev.empty() && port.netdev == name) return true;
+  }
+  return false;
+}
+
+Result<Candidate> find_port(const std::vector<Candidate>& ports, const std::string& name) {
+  std::string known;
+  const Candidate* found = nullptr;
+  for (const Candidate& candidate : ports) {
+    known += (known.empty() ? "" : ", ") + candidate.choice.text();
+    if (!found && answers_to(candidate, name)) found = &candidate;
+  }
+  if (!found) return Error{EINVAL, "unknown NIC '" + name + "'; allowed: " + known};
+  if (usable(*found)) return *found;
+  return Error{ENODEV,
+               found->choice.text() + (found->port->problem.empty() ? ": its link is down"
+                                                                    : ": " + found->port->problem)};
+}
+
+std::string gpu_text(const GpuEntry& gpu) { return "GPU " + std::to_string(gpu.survey.ordinal); }
+
+Result<const GpuEntry*> find_gpu(const InventoryReport& inventory, const std::string& name) {
+  std::string known;
+  for (const GpuEntry& gpu : inventory.gpus) {
+    const std::string ordinal = std::to_string(gpu.survey.ordinal);
+    if (name == ordinal || name == gpu.survey.pci_address || name == gpu.survey.uuid) return &gpu;
+    known += (known.empty() ? "" : ", ") + ordinal + " (" + gpu.survey.pci_address + ")";
+  }
+  return Error{EINVAL, "unknown GPU '" + name + "'; allowed: " + known};
+}
+
+int distance(const Candidate& candidate, const GpuEntry& gpu) {
+  if (!candidate.nic->hardware || !gpu.hardware) return 0;
+  return candidate.nic->hardware->numa_node == gpu.hardware->numa_node ? 0 : 1;
+}
+
+// B: what was asked for, else the usable port nearest to the GPU that is not A.
+Result<Candidate> choose_far(const std::vector<Candidate>& ports, const GpuEntry& gpu,
+                             const Options& options, const std::optional<Candidate>& near) {
+  if (options.peer_nic) return find_port(ports, *options.peer_nic);
+  std::vector<Candidate> order;
+  for (const Candidate& candidate : ports) {
+    if (usable(candidate) && !(near && candidate.choice == near->choice))
+      order.push_back(candidate);
+  }
+  if (order.empty() && near) return *near;
+  if (order.empty()) {
+    return Error{ENODEV,
+                 "no port of any RDMA NIC is usable: their links are down, or they have no "
+                 "address"};
+  }
+  // The last of the nearest: A is then the first, which reads naturally.
+  return *std::min_element(
+      order.rbegin(), order.rend(),
+      [&](const Candidate& a, const Candidate& b) { return distance(a, gpu) < distance(b, gpu); });
+}
+
+// A, when it was not asked for: a port other than B of the same kind of link, else B itself.
+Candidate choose_near(const std::vector<Candidate>& ports, const Candidate& far) {
+  for (const Candidate& candidate : ports) {
+    if (usable(candidate) && !(candidate.choice == far.choice) &&
+        candidate.port->ethernet == far.port->ethernet) {
+      return candidate;
+    }
+  }
+  return far;
+}
+
+}  // namespace
+
+Result<std::vector<Selection>> select_devices(const InventoryReport& inventory,
+                                              const Options& options) {
+  const std::vector<Candidate> ports = all_ports(inventory);
+  std::vector<const GpuEntry*> gpus;
+  if (options.gpu) {
+    Result<const GpuEntry*> gpu = find_gpu(inventory, *options.gpu);
+    if (!gpu) return gpu.error();
+    gpus.push_back(*gpu);
+  } else {
+    for (const GpuEntry& gpu : inventory.gpus) gpus.push_back(&gpu);
+    if (!options.all && gpus.size() > 1) gpus.erase(gpus.begin() + 1, gpus.end());
+  }
+  std::optional<Candidate> near;
+  if (options.nic) {
+    Result<Candidate> found = find_port(ports, *options.nic);
+    if (!found) return found.error();
+    near = *found;
+  }
+
+  std::vector<Selection> selections;
+  for (const GpuEntry* gpu : gpus) {
+    std::vector<Candidate> fars;
+    if (options.all && !options.peer_nic) {
+      std::copy_if(ports.begin(), ports.end(), std::back_inserter(fars), usable);
+    }
+    if (fars.empty()) {
+      Result<Candidate> far = choose_far(ports, *gpu, options, near);
+      if (!far) return far.error();
+      fars.push_back(*far);
+    }
+    for (const Candidate& far : fars) {
+      const Candidate from = near ? *near : choose_near(ports, far);
+      selections.push_back({gpu->survey.ordinal, gpu_text(*gpu), from.choice, far.choice});
+    }
+  }
+  return selections;
+}
+
+}  // namespace gdr::proof

@@ -1,0 +1,32 @@
+// Choosing devices: which GPU, and which two NIC ports, of what the libraries found. Pure.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "proof/options.h"
+#include "proof/report.h"
+
+namespace gdr::proof {
+
+struct PortChoice {
+  std::string nic;
+  std::uint8_t port = 1;
+  bool ethernet = true;
+  bool operator==(const PortChoice& other) const { return nic == other.nic && port == other.port; }
+  std::string text() const { return port == 1 ? nic : nic + ":" + std::to_string(port); }
+};
+
+struct Selection {
+  int gpu = 0;
+  std::string gpu_text;
+  PortChoice near, far;
+};
+
+// The pairs to prove: one, or with --all every GPU with every NIC port as its neighbour. EINVAL
+// (wrong use) names the unknown device and what there is; ENODEV: there is nothing usable.
+Result<std::vector<Selection>> select_devices(const InventoryReport& inventory,
+                                              const Options& options);
+
+}  // namespace gdr::proof

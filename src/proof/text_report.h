@@ -1,0 +1,52 @@
+// TextReport: the report for a person, a line at a time, with a progress bar and colours where the
+// output is a terminal.
+//
+//   TextReport text(stdout, Style::of(stdout));
+//   Result<Report> report = prove(options, text);
+//   text.finish(*report);
+#pragma once
+
+#include <cstdio>
+#include <string>
+
+#include "base/clock.h"
+#include "proof/listener.h"
+
+namespace gdr::proof {
+
+struct Style {
+  bool colours = false;
+  bool progress = false;
+  unsigned columns = 100;
+  // A terminal, unless NO_COLOR is set (no-color.org) or TERM is "dumb".
+  static Style of(std::FILE* file);
+};
+
+class TextReport : public Listener {
+ public:
+  TextReport(std::FILE* file, Style style) : file_(file), style_(style) {}
+
+  void on_inventory(const InventoryReport& inventory) override;
+  void on_registration(const RegistrationResult& result) override;
+  void on_check(const Check& check) override;
+  void on_measurement(const Measurement& measurement) override;
+  void on_progress(const std::string& what, unsigned done, unsigned total) override;
+
+  void finish(const Report& report);
+
+ private:
+  enum class Colour { kGreen, kRed, kYellow, kBold, kDim };
+  std::string paint(Colour colour, const std::string& text) const;
+  std::string mark(Status status) const;
+  void section(const std::string& title);
+  void line(const std::string& text);
+  void clear_progress();
+
+  std::FILE* file_;
+  Style style_;
+  std::string section_;
+  bool bar_shown_ = false;
+  Nanoseconds bar_time_ = 0;
+};
+
+}  // namespace gdr::proof

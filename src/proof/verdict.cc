@@ -1,0 +1,144 @@
+#include "proof/verdict.h"
+
+#include <algorithm>
+
+namespace gdr::proof {
+namespace {
+
+Verdict failure(std::string seen, std::vector<std::string> causes, std::string next) {
+  Verdict verdict;
+  verdict.kind = VerdictKind::kFailed;
+  verdict.seen.push_back(std::move(seen));
+  verdict.causes = std::move(causes);
+  verdict.next = std::move(next);
+  return verdict;
+}
+
+std::string name_of(const Check& check) {
+  return check.title + ", " + direction_text(check.direction) + ", " + check.from_nic + " → " +
+         check.to_nic;
+}
+
+void add_not_proved(const Report& report, Verdict& verdict) {
+  for (const Check& check : report.checks) {
+    if (check.status == Status::kNotProved) {
+      verdict.not_proved.push_back(name_of(check) + ": " + check.reason);
+    }
+  }
+}
+
+Verdict of_failed_checks(const Report& report) {
+  Verdict verdict;
+  verdict.kind = VerdictKind::kFailed;
+  for (const Check& check : report.checks) {
+    if (check.status != Status::kFailed) continue;
+    verdict.seen.push_back(name_of(check) + (check.transfer.empty() ? "" : ", " + check.transfer) +
+                           ": " + check.reason);
+    for (const std::string& cause : check.advice.causes) {
+      if (std::find(verdict.causes.begin(), verdict.causes.end(), cause) == verdict.causes.end()) {
+        verdict.causes.push_back(cause);
+      }
+    }
+    if (verdict.next.empty()) verdict.next = check.advice.next;
+  }
+  add_not_proved(report, verdict);
+  return verdict;
+}
+
+bool proved_gpu_memory(const Report& report) {
+  return std::any_of(report.checks.begin(), report.checks.end(), [](const Check& check) {
+    return check.status == Status::kProved &&
+           (is_device(check.direction.from) || is_device(check.direction.to));
+  });
+}
+
+// No way of registering worked: each was tried, and said why.
+Verdict of_registrations(const Report& report) {
+  Verdict verdict;
+  verdict.kind = VerdictKind::kFailed;
+  for (const RegistrationResult& result : report.registrations) {
+    if (!result.ok) verdict.seen.push_back("GPU memory could not be registered: " + result.detail);
+  }
+  verdict.causes.push_back(
+      "neither dma-buf nor a peer-memory client is there for this GPU and NIC");
+  verdict.next = "sudo modprobe nvidia-peermem; gdr prove";
+  if (report.inventory.soft_gpu && !report.inventory.soft_nic) {
+    verdict.causes.assign(1,
+                          "a real NIC cannot reach the software GPU's memory, unless that is a "
+                          "true dma-buf");
+    verdict.next = "gdr prove --soft";
+  }
+  return verdict;
+}
+
+bool none_registered(const Report& report) {
+  return !report.registrations.empty() &&
+         std::none_of(report.registrations.begin(), report.registrations.end(),
+                      [](const RegistrationResult& result) { return result.ok; });
+}
+
+std::vector<std::string> replaced_parts(const Report& report) {
+  std::vector<std::string> parts;
+  if (report.inventory.soft_nic) parts.emplace_back("RDMA NIC");
+  if (report.inventory.soft_gpu) parts.emplace_back("GPU");
+  return parts;
+}
+
+std::optional<Verdict> of_hardware(const VerdictInput& input, const Report& report) {
+  const bool soft_nic = report.inventory.soft_nic;
+  const bool soft_gpu = report.inventory.soft_gpu;
+  if (input.hardware_required && (soft_nic || soft_gpu)) {
+    return failure(std::string("a real ") + (soft_nic ? "RDMA NIC" : "GPU") +
+                       " was required, and this machine has none that could be used",
+                   {}, "gdr prove");
+  }
+  if (input.soft_requested) return std::nullopt;
+  if ((soft_nic && input.machine_has_nic) || (soft_gpu && input.machine_has_gpu)) {
+    return failure(std::string("this machine has a real ") +
+                       (soft_nic && input.machine_has_nic ? "RDMA NIC" : "GPU") +
+                       ", and a stand-in had to take its place",
+                   {}, "gdr prove --soft");
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Verdict decide(const VerdictInput& input, const Report& report) {
+  if (input.obstacle) {
+    Verdict verdict = failure(input.obstacle->seen, input.obstacle->causes, input.obstacle->next);
+    add_not_proved(report, verdict);
+    return verdict;
+  }
+  if (std::any_of(report.checks.begin(), report.checks.end(),
+                  [](const Check& check) { return check.status == Status::kFailed; })) {
+    return of_failed_checks(report);
+  }
+  if (none_registered(report)) return of_registrations(report);
+  if (std::optional<Verdict> verdict = of_hardware(input, report)) return *verdict;
+  if (!proved_gpu_memory(report)) {
+    Verdict verdict = failure("nothing was proved about GPU memory", {}, "gdr prove --soft");
+    add_not_proved(report, verdict);
+    return verdict;
+  }
+  Verdict verdict;
+  verdict.replaced = replaced_parts(report);
+  verdict.kind = verdict.replaced.empty() ? VerdictKind::kProved : VerdictKind::kProvedOnStandIns;
+  add_not_proved(report, verdict);
+  verdict.partial = !verdict.not_proved.empty();
+  return verdict;
+}
+
+std::string headline(const Verdict& verdict) {
+  switch (verdict.kind) {
+    case VerdictKind::kProved:
+      return verdict.partial ? "PROVED IN PART" : "PROVED";
+    case VerdictKind::kProvedOnStandIns:
+      return verdict.partial ? "PROVED ON STAND-INS, IN PART" : "PROVED ON STAND-INS";
+    case VerdictKind::kFailed:
+      break;
+  }
+  return "FAILED";
+}
+
+}  // namespace gdr::proof
