@@ -7,6 +7,7 @@
 #include "base/environment.h"
 #include "cli/run_exec.h"
 #include "cli/run_plan.h"
+#include "cli/stand_ins.h"
 #include "cli/subcommands.h"
 #include "host/hardware.h"
 
@@ -46,8 +47,13 @@ int run(const RunOptions& options) {
   inputs.environment = [](const char* name) { return environment(name); };
   const Result<Plan> plan = make_plan(inputs);
   if (!plan) return refuse(plan.error(), kWrongUse);
-  if (Result<void> usable = check_stand_ins(*plan, *stand_ins); !usable) {
-    return refuse(usable.error(), kWrongUse);
+  if (plan->soft_nic) {
+    Result<void> usable = check_soft_nic(*stand_ins);
+    if (!usable) return refuse(usable.error(), kWrongUse);
+  }
+  if (plan->soft_gpu) {
+    Result<void> usable = check_soft_gpu(*stand_ins);
+    if (!usable) return refuse(usable.error(), kWrongUse);
   }
   fmt::print(stderr, "gdr run: {}\n", plan->summary);
   const Error error = replace_process(*plan, *path, options.command);

@@ -8,7 +8,7 @@ export DESTDIR="$work/root"
 
 listing() { (cd "$DESTDIR" && find . -mindepth 1 | LC_ALL=C sort); }
 
-mkdir -p "$DESTDIR/usr/local/bin" "$DESTDIR/usr/local/lib/gdrkit"
+mkdir -p "$DESTDIR/usr/local/bin" "$DESTDIR/usr/local/lib/gdrkit" "$DESTDIR/usr/local/share/doc"
 echo keep >"$DESTDIR/usr/local/bin/other-program"
 echo keep >"$DESTDIR/usr/local/lib/gdrkit/of-the-administrator"
 listing >"$work/before"

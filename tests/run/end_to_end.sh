@@ -8,6 +8,11 @@ mkdir -p "$work/bin" "$work/lib/gdrkit/soft-nic" "$work/lib/gdrkit/soft-gpu"
 cp "$1" "$work/bin/gdr"
 cp "$fixtures/stand_in/libibverbs.so.1" "$work/lib/gdrkit/soft-nic"
 cp "$fixtures/stand_in/libibverbs.so.1" "$work/lib/gdrkit/soft-gpu/libcuda.so.1"
+cat >"$work/lib/gdrkit/soft-nic/check-configuration" <<'CHECK'
+#!/bin/sh
+[ "$GDR_SOFT_DEVICES" != wrong ] || { echo "GDR_SOFT_DEVICES: 'wrong' is wrong"; exit 2; }
+CHECK
+chmod +x "$work/lib/gdrkit/soft-nic/check-configuration"
 gdr=$work/bin/gdr
 unset LD_LIBRARY_PATH LD_PRELOAD NCCL_NET_GDR_LEVEL NCCL_GIN_TYPE GDR_SOFT_DEVICES GDR_SOFT_GPUS
 
