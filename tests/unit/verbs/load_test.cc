@@ -53,5 +53,13 @@ TEST(LookUp, FindsSymbolsByVersion) {
   dlclose(library);
 }
 
+TEST(LookUp, FindsTheStandInUnderTheNameThatNcclAsksForFirst) {
+  void* library = dlopen("libibverbs.so", RTLD_NOW);
+  ASSERT_NE(library, nullptr) << dlerror();
+  EXPECT_EQ(dlvsym(library, "ibv_fork_init", "IBVERBS_1.1"),
+            reinterpret_cast<void*>(&ibv_fork_init));
+  dlclose(library);
+}
+
 }  // namespace
 }  // namespace gdr::test
