@@ -55,7 +55,9 @@ std::string allowed_options(const CLI::App& command) {
 
 std::string allowed_subcommands(const CLI::App& program) {
   std::vector<std::string> names;
-  for (const CLI::App* app : program.get_subcommands([](const CLI::App*) { return true; })) {
+  for (const CLI::App* app : program.get_subcommands([](const CLI::App* app) {
+         return !app->get_group().empty();  // those of no group are not for people
+       })) {
     names.push_back(app->get_name());
   }
   return fmt::format("{}", fmt::join(names, ", "));

@@ -17,9 +17,7 @@ int run_program(int argc, char** argv) {
                    "gdr");
   program.set_version_flag("--version", "gdr " GDR_VERSION, "Print the version and exit");
   Action chosen;
-#if GDR_HAS_PROVE
   add_prove(program, chosen);
-#endif
   add_run(program, chosen, line.command);
 
   try {

@@ -24,12 +24,15 @@ expect_wrong_use() {
 expect_wrong_use "no subcommand given; allowed: "
 expect_wrong_use "unknown subcommand 'prov'; allowed: " prov
 expect_wrong_use "unknown option '--frobnicate'; allowed: --help, --version" --frobnicate
+expect_wrong_use "gdr prove: unknown option '--sise'; allowed: --help, --gpu" prove --sise 1
+expect_wrong_use "unknown mode 'telepathy'; allowed: " prove --modes telepathy
+expect_wrong_use "gdr prove: unexpected argument 'now'" prove now
 expect_wrong_use "gdr run: unknown option '--softnic'; allowed: --help, --soft-nic" run --softnic -- true
 expect_wrong_use "gdr run: no PROGRAM" run
 expect_wrong_use "gdr run: no PROGRAM" run --soft-nic --
 
 "$gdr" --version | grep -Eq '^gdr [0-9]+\.[0-9]+\.[0-9]+$' || { echo "--version"; failed=1; }
-for subcommand in '' run; do
+for subcommand in '' prove run; do
   # shellcheck disable=SC2086  # nothing for the empty one
   "$gdr" $subcommand --help | grep -q '^Usage: gdr' || { echo "$subcommand --help"; failed=1; }
 done

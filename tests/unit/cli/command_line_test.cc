@@ -40,6 +40,7 @@ std::string message_for(Words words) {
   CLI::App program("", "gdr");
   Action chosen;
   add_run(program, chosen, {"true"});
+  program.add_subcommand("worker", "started by another command")->group("");
   std::reverse(words.begin(), words.end());
   try {
     program.parse(words);
