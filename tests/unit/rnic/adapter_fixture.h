@@ -1,0 +1,140 @@
+// An adapter whose path carries nothing out by itself: requests stay in the send ring until a test
+// completes them, and what the device tells its path is counted.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "rnic/adapter.h"
+
+namespace gdr::rnic {
+
+class IdlePath : public Path {
+ public:
+  void send(QueuePair&) override { ++sends; }
+  int connect(QueuePair&) override { return 0; }
+  void cancel(QueuePair&) override { ++cancels; }
+  void receive_posted(Token waiter) override { woken.push_back(waiter); }
+  void settle(std::span<const std::shared_ptr<QueuePair>>) override { ++settles; }
+  void wake_service() override { ++services; }
+
+  int sends = 0, cancels = 0, settles = 0, services = 0;
+  std::vector<Token> woken;
+};
+
+class EveryoneLives : public Liveness {
+ public:
+  bool alive(Token) override { return true; }
+};
+
+class AdapterTest : public testing::Test {
+ protected:
+  static constexpr Token kToken = make_token(3, 77);
+
+  void SetUp() override {
+    auto adapter = Adapter::create(kToken, *parse_devices("soft0,soft1"), path_, liveness_);
+    ASSERT_TRUE(adapter) << adapter.error().message;
+    adapter_ = *std::move(adapter);
+    domain_ = adapter_->allocate_protection_domain();
+    auto events = EventQueue::create();
+    ASSERT_TRUE(events);
+    events_ = *std::move(events);
+    queue_ = completion_queue(64);
+  }
+
+  std::shared_ptr<CompletionQueue> completion_queue(std::uint32_t limit) {
+    auto queue = adapter_->create_completion_queue(limit, [this] { ++notifications_; });
+    EXPECT_TRUE(queue);
+    return *queue;
+  }
+
+  std::shared_ptr<QueuePair> queue_pair(ibv_qp_type type) {
+    auto made = adapter_->create_queue_pair({.type = type,
+                                             .protection_domain = domain_,
+                                             .send_completion_queue = queue_,
+                                             .receive_completion_queue = queue_,
+                                             .events = events_,
+                                             .verbs_object = this,
+                                             .capabilities = {.max_send_wr = 8,
+                                                              .max_recv_wr = 8,
+                                                              .max_send_sge = 2,
+                                                              .max_recv_sge = 2,
+                                                              .max_inline_data = 64}});
+    EXPECT_TRUE(made);
+    return *made;
+  }
+
+  static constexpr int kInit = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT;
+  // As far as `state`, with nothing but what is required.
+  static void bring_to(QueuePair& qp, ibv_qp_state state) {
+    const bool reliable = qp.type() == IBV_QPT_RC;
+    const bool connected = reliable || qp.type() == IBV_QPT_UC;
+    const bool raw = qp.type() == IBV_QPT_RAW_PACKET;
+    ibv_qp_attr attr{};
+    attr.port_num = 1;
+    attr.path_mtu = IBV_MTU_4096;
+    attr.dest_qp_num = 0x5005;
+    attr.qp_state = IBV_QPS_INIT;
+    const int second = connected ? IBV_QP_ACCESS_FLAGS : IBV_QP_QKEY;
+    ASSERT_EQ(qp.modify(attr, raw ? IBV_QP_STATE | IBV_QP_PORT : kInit | second), 0);
+    if (state == IBV_QPS_INIT) return;
+    int mask = IBV_QP_STATE;
+    if (connected) mask |= IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
+    if (reliable) mask |= IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
+    attr.qp_state = IBV_QPS_RTR;
+    ASSERT_EQ(qp.modify(attr, mask), 0);
+    if (state == IBV_QPS_RTR) return;
+    mask = raw ? IBV_QP_STATE : IBV_QP_STATE | IBV_QP_SQ_PSN;
+    if (reliable) {
+      mask |= IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC;
+    }
+    attr.qp_state = IBV_QPS_RTS;
+    ASSERT_EQ(qp.modify(attr, mask), 0);
+  }
+  static int move_to(QueuePair& qp, ibv_qp_state state) {
+    ibv_qp_attr attr{};
+    attr.qp_state = state;
+    return qp.modify(attr, IBV_QP_STATE);
+  }
+
+  static int post_send(QueuePair& qp, std::uint64_t id, unsigned flags = IBV_SEND_SIGNALED) {
+    ibv_send_wr request{};
+    request.wr_id = id;
+    request.opcode = IBV_WR_SEND;
+    request.send_flags = flags;
+    const ibv_send_wr* bad = nullptr;
+    return qp.post_send(&request, &bad);
+  }
+  static int post_receive(QueuePair& qp, std::uint64_t id) {
+    ibv_recv_wr request{};
+    request.wr_id = id;
+    const ibv_recv_wr* bad = nullptr;
+    return qp.post_receive(&request, &bad);
+  }
+
+  std::vector<SharedCompletion> completions() {
+    std::vector<SharedCompletion> found(256);
+    const int count = queue_->poll(found);
+    found.resize(count > 0 ? static_cast<std::size_t>(count) : 0);
+    return found;
+  }
+  std::vector<std::uint64_t> ids(std::uint32_t status) {
+    std::vector<std::uint64_t> found;
+    for (const SharedCompletion& completion : completions()) {
+      EXPECT_EQ(completion.status, status) << completion.wr_id;
+      found.push_back(completion.wr_id);
+    }
+    return found;
+  }
+
+  IdlePath path_;
+  EveryoneLives liveness_;
+  std::unique_ptr<Adapter> adapter_;
+  std::shared_ptr<EventQueue> events_;
+  std::shared_ptr<CompletionQueue> queue_;
+  std::uint32_t domain_ = 0;
+  int notifications_ = 0;
+};
+
+}  // namespace gdr::rnic

@@ -1,0 +1,176 @@
+#include "rnic/completion_queue.h"
+
+#include <poll.h>
+
+#include <thread>
+
+#include "adapter_fixture.h"
+
+namespace gdr::rnic {
+namespace {
+
+class CompletionQueueTest : public AdapterTest {
+ protected:
+  static SharedCompletion entry(std::uint64_t id, std::uint32_t qp = 1,
+                                std::uint32_t status = IBV_WC_SUCCESS) {
+    SharedCompletion completion{};
+    completion.wr_id = id;
+    completion.qp_number = qp;
+    completion.status = status;
+    return completion;
+  }
+  void push(std::uint64_t id, std::uint32_t qp = 1) { queue_->push(entry(id, qp), false); }
+  std::vector<std::uint64_t> taken() { return ids(IBV_WC_SUCCESS); }
+  using Ids = std::vector<std::uint64_t>;
+};
+
+TEST_F(CompletionQueueTest, KeepsTheOrderRoundAfterRound) {
+  queue_ = completion_queue(5);  // not a power of two
+  std::uint64_t next = 0, expected = 0;
+  for (int round = 0; round < 1000; ++round) {
+    for (int i = 0; i <= round % 5; ++i) push(next++);
+    for (const std::uint64_t id : taken()) EXPECT_EQ(id, expected++);
+  }
+  EXPECT_EQ(next, expected);
+  EXPECT_FALSE(queue_->overrun());
+}
+
+TEST_F(CompletionQueueTest, TakesNoMoreThanThereIsRoomFor) {
+  for (std::uint64_t i = 0; i < 5; ++i) push(i);
+  SharedCompletion two[2];
+  EXPECT_EQ(queue_->poll(two), 2);
+  EXPECT_EQ(two[1].wr_id, 1u);
+  EXPECT_EQ(taken(), (Ids{2, 3, 4}));
+}
+
+TEST_F(CompletionQueueTest, HoldsExactlyItsLimitAndIsInErrorBeyond) {
+  queue_ = completion_queue(3);
+  for (std::uint64_t i = 0; i < 3; ++i) push(i);
+  EXPECT_FALSE(queue_->overrun());
+  push(3);
+  EXPECT_TRUE(queue_->overrun());
+  EXPECT_EQ(taken(), (Ids{0, 1, 2}));  // what was there is not lost
+  SharedCompletion one[1];
+  EXPECT_LT(queue_->poll(one), 0);
+}
+
+TEST_F(CompletionQueueTest, AnOverrunIsToldOnceAsAnEvent) {
+  queue_ = completion_queue(1);
+  adapter_->watch_overrun(*queue_, events_, this);
+  push(0), push(1), push(2);
+  adapter_->serve();
+  adapter_->serve();
+  auto event = events_->take();
+  ASSERT_TRUE(event);
+  EXPECT_EQ(event->type, IBV_EVENT_CQ_ERR);
+  EXPECT_EQ(event->object, this);
+  pollfd wait{.fd = events_->descriptor(), .events = POLLIN, .revents = 0};
+  EXPECT_EQ(poll(&wait, 1, 0), 0);
+}
+
+TEST_F(CompletionQueueTest, PurgesOneQueuePairAndKeepsTheOrderOfTheOthers) {
+  queue_ = completion_queue(8);
+  for (std::uint64_t i = 0; i < 6; ++i) push(i);
+  (void)taken();  // so that the rest lies around the ring's end
+  for (std::uint64_t i = 0; i < 8; ++i) push(i, i % 3 == 0 ? 42 : 1);
+  queue_->purge(42);
+  EXPECT_EQ(taken(), (Ids{1, 2, 4, 5, 7}));
+  for (std::uint64_t i = 0; i < 8; ++i) push(i);  // and has all of its room again
+  EXPECT_FALSE(queue_->overrun());
+}
+
+TEST_F(CompletionQueueTest, NotifiesOnceForEachArming) {
+  push(0);
+  EXPECT_EQ(notifications_, 0);
+  queue_->request_notification(false);
+  EXPECT_EQ(notifications_, 0);  // what is already there does not count
+  push(1), push(2);
+  EXPECT_EQ(notifications_, 1);
+  queue_->request_notification(false);
+  push(3);
+  EXPECT_EQ(notifications_, 2);
+}
+
+TEST_F(CompletionQueueTest, ArmedForSolicitedOnesIgnoresOthersButNotErrors) {
+  queue_->request_notification(true);
+  push(0);
+  EXPECT_EQ(notifications_, 0);
+  queue_->push(entry(1), true);
+  EXPECT_EQ(notifications_, 1);
+  queue_->request_notification(true);
+  queue_->push(entry(2, 1, IBV_WC_WR_FLUSH_ERR), false);
+  EXPECT_EQ(notifications_, 2);
+}
+
+TEST_F(CompletionQueueTest, ArmedForAllIsNotWeakenedByALaterArmingForSolicitedOnes) {
+  queue_->request_notification(false);
+  queue_->request_notification(true);
+  push(0);
+  EXPECT_EQ(notifications_, 1);
+}
+
+TEST_F(CompletionQueueTest, LosesNothingToManyProducers) {
+  constexpr std::uint64_t kEach = 20'000;
+  queue_ = completion_queue(1024);
+  std::vector<std::thread> producers;
+  for (std::uint64_t producer = 0; producer < 3; ++producer) {
+    producers.emplace_back([&, producer] {
+      for (std::uint64_t i = 0; i < kEach; ++i) {
+        const SharedCompletionQueue& shared = adapter_->segment().completion_queue(queue_->index());
+        while (shared.tail.load() - shared.head.load() > 1000) sched_yield();
+        push(producer << 32 | i);
+      }
+    });
+  }
+  std::uint64_t next[3] = {};
+  for (std::uint64_t seen = 0; seen < 3 * kEach && !HasFailure();) {
+    for (const std::uint64_t id : taken()) {
+      EXPECT_EQ(id & 0xffff'ffff, next[id >> 32]++);
+      ++seen;
+    }
+  }
+  for (std::thread& producer : producers) producer.join();
+  EXPECT_TRUE(taken().empty());
+}
+
+TEST_F(CompletionQueueTest, AScribbledTailIsAnErrorAndNotARead) {
+  push(0);
+  adapter_->segment().completion_queue(queue_->index()).tail.store(0x8000'0000);
+  SharedCompletion one[1];
+  EXPECT_LT(queue_->poll(one), 0);
+  queue_->purge(1);
+}
+
+TEST_F(CompletionQueueTest, AScribbledDescriptionTakesNoPush) {
+  SharedCompletionQueue& shared = adapter_->segment().completion_queue(queue_->index());
+  const auto push_to = [&] {
+    return push_completion(adapter_->segment(), queue_->index(), entry(1), false, kToken,
+                           liveness_);
+  };
+  const std::uint64_t ring = shared.ring;
+  shared.ring = kSegmentBytes - 64;
+  EXPECT_EQ(push_to(), Push::kOverrun);
+  shared.ring = ring;
+  shared.capacity = 3;
+  EXPECT_EQ(push_to(), Push::kOverrun);
+  shared.capacity = 0;
+  EXPECT_EQ(push_to(), Push::kOverrun);
+  shared.capacity = 1u << 31;
+  EXPECT_EQ(push_to(), Push::kOverrun);
+}
+
+TEST_F(CompletionQueueTest, TakesNoPushOnceItIsGone) {
+  const std::uint32_t index = queue_->index();
+  adapter_->destroy_completion_queue(*queue_);
+  queue_.reset();
+  EXPECT_EQ(push_completion(adapter_->segment(), index, entry(1), false, kToken, liveness_),
+            Push::kOverrun);
+}
+
+TEST_F(CompletionQueueTest, IsRefusedBeyondTheDevicesLimits) {
+  EXPECT_EQ(adapter_->create_completion_queue(0, [] {}).error().code, EINVAL);
+  EXPECT_EQ(adapter_->create_completion_queue(kMaxCompletions + 1, [] {}).error().code, EINVAL);
+}
+
+}  // namespace
+}  // namespace gdr::rnic
