@@ -8,7 +8,15 @@
 namespace gdr::rnic {
 namespace {
 
-bool opcode_is_served(ibv_qp_type type, ibv_wr_opcode opcode) {
+// A C program may have put any number there, which C++ may not read as the enumeration.
+std::uint32_t raw_opcode(const ibv_send_wr& request) {
+  static_assert(sizeof request.opcode == sizeof(std::uint32_t));
+  std::uint32_t opcode;
+  std::memcpy(&opcode, &request.opcode, sizeof opcode);
+  return opcode;
+}
+
+bool opcode_is_served(ibv_qp_type type, std::uint32_t opcode) {
   switch (opcode) {
     case IBV_WR_SEND:
       return true;
@@ -39,7 +47,7 @@ std::uint64_t total_length(const ibv_send_wr& request) {
 }  // namespace
 
 int QueuePair::check_send(const ibv_send_wr& request) const {
-  if (!opcode_is_served(type(), request.opcode)) return EINVAL;
+  if (!opcode_is_served(type(), raw_opcode(request))) return EINVAL;
   if (request.num_sge < 0 ||
       static_cast<std::uint32_t>(request.num_sge) > settings_.capabilities.max_send_sge) {
     return EINVAL;

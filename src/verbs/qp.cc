@@ -40,7 +40,7 @@ void wait_for_acknowledgements(Qp& qp) {
 }
 
 int check_attributes(const ibv_pd* pd, const ibv_qp_init_attr& attributes) {
-  switch (attributes.qp_type) {
+  switch (raw(attributes.qp_type)) {
     case IBV_QPT_RC:
     case IBV_QPT_UC:
     case IBV_QPT_UD:
@@ -53,6 +53,17 @@ int check_attributes(const ibv_pd* pd, const ibv_qp_init_attr& attributes) {
   const bool complete =
       pd != nullptr && attributes.send_cq != nullptr && attributes.recv_cq != nullptr;
   return complete ? 0 : EINVAL;
+}
+
+// Enumerations with numbers of their own go no further.
+bool has_enumerators(const ibv_qp_attr& attributes, int mask) {
+  const auto beyond = [&](int bit, std::uint32_t number, int last) {
+    return (mask & bit) != 0 && number > static_cast<std::uint32_t>(last);
+  };
+  return !beyond(IBV_QP_STATE, raw(attributes.qp_state), IBV_QPS_UNKNOWN) &&
+         !beyond(IBV_QP_CUR_STATE, raw(attributes.cur_qp_state), IBV_QPS_UNKNOWN) &&
+         !beyond(IBV_QP_PATH_MTU, raw(attributes.path_mtu), IBV_MTU_4096) &&
+         !beyond(IBV_QP_PATH_MIG_STATE, raw(attributes.path_mig_state), IBV_MIG_ARMED);
 }
 
 // Null and errno. What was granted goes back into attributes.cap.
@@ -160,6 +171,7 @@ GDR_EXPORT ibv_qp_ex* ibv_qp_to_qp_ex(ibv_qp* qp) {
 
 GDR_EXPORT int ibv_modify_qp(ibv_qp* qp, ibv_qp_attr* attributes, int mask) {
   return or_errno([&] {
+    if (!has_enumerators(*attributes, mask)) return EINVAL;
     const int error = qp_of(qp).queue->modify(*attributes, mask);
     if (error == 0 && (mask & IBV_QP_STATE) != 0) qp->state = attributes->qp_state;
     return error;

@@ -61,6 +61,29 @@ TEST_F(QueuePairTest, RefusesATransitionWithAnAttributeMissingOrWrong) {
   EXPECT_EQ(qp->state, IBV_QPS_RESET);
 }
 
+// As a C program may fill them in.
+template <typename Enum>
+void set_raw(Enum& member, std::uint32_t number) {
+  std::memcpy(&member, &number, sizeof number);
+}
+
+TEST_F(QueuePairTest, RefusesNumbersThatAreNoEnumerators) {
+  ibv_qp* qp = create_qp(IBV_QPT_RC);
+  ibv_qp_attr attr{};
+  set_raw(attr.qp_state, 0xffffffff);
+  EXPECT_EQ(ibv_modify_qp(qp, &attr, IBV_QP_STATE), EINVAL);
+  EXPECT_EQ(qp->state, IBV_QPS_RESET);
+  ASSERT_EQ(to_init(qp), 0);
+  attr = {};
+  attr.qp_state = IBV_QPS_INIT;
+  set_raw(attr.path_mtu, 99);
+  EXPECT_EQ(ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PATH_MTU), EINVAL);
+  ibv_qp_init_attr init = attributes(IBV_QPT_RC);
+  set_raw(init.qp_type, 1000);
+  EXPECT_EQ(ibv_create_qp(pd_, &init), nullptr);
+  EXPECT_EQ(errno, EOPNOTSUPP);
+}
+
 TEST_F(QueuePairTest, RefusesToSendBeforeItIsReady) {
   ibv_qp* qp = create_qp(IBV_QPT_RC);
   ibv_send_wr request = write_request(nullptr, 0, 0);

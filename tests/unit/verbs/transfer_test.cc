@@ -185,7 +185,8 @@ TEST_F(TransferTest, RefusesRequestsThatAreMalformedWithoutPostingThem) {
   EXPECT_NE(ibv_post_send(a_, &request, &bad), 0);
   EXPECT_EQ(bad, &request);
   request = write_request(segments, address_of(target_.data()), target_mr_->rkey);
-  request.opcode = static_cast<ibv_wr_opcode>(99);
+  const std::uint32_t unknown = 99;
+  std::memcpy(&request.opcode, &unknown, sizeof unknown);
   EXPECT_NE(ibv_post_send(a_, &request, &bad), 0);
   request = write_request(segments, address_of(target_.data()), target_mr_->rkey);
   request.send_flags |= IBV_SEND_INLINE;  // 4096 bytes of 64
