@@ -88,6 +88,7 @@ void Pair::prove_mode(const Mode& mode, const Direction& direction) {
     check.status = not_offered && !soft_nic() ? Status::kNotProved : Status::kFailed;
   } else if (!ready) {
     check.status = Status::kFailed;
+    check.symptom = Symptom::kRefused;
     check.reason = ready.error().message;
   } else {
     const bool brief = direction.from == direction.to && direction.to == MemoryKind::kHost;
@@ -146,6 +147,7 @@ void Pair::conclude(const Mode& mode, const Case& c, const Observation& seen, Ch
   const Symptom symptom = judge(seen);
   const Circumstances around = circumstances(mode, c.direction);
   check.status = Status::kFailed;
+  check.symptom = symptom;
   check.reason = describe(symptom, seen);
   check.transfer = size_text(c.size) + " at offset " + std::to_string(c.target_offset);
   check.advice = advise(symptom, seen, around);

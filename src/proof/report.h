@@ -52,6 +52,7 @@ struct Check {
   unsigned failed = 0;
   std::uint64_t bytes = 0;            // checked
   std::uint64_t least = 0, most = 0;  // sizes
+  Symptom symptom = Symptom::kNone;
   std::string reason;                 // what was seen, or why nothing was proved
   std::string transfer;               // the one that `reason` is about
   Advice advice;

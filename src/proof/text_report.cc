@@ -6,6 +6,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "proof/verdict.h"
 
 namespace gdr::proof {
@@ -27,6 +29,10 @@ std::string pad(std::string text, std::size_t to) {
   return text;
 }
 
+std::string pad_left(const std::string& text, std::size_t to) {
+  return std::string(to - std::min(to, width(text)), ' ') + text;
+}
+
 std::string volume(std::uint64_t bytes) {
   if (bytes < 10'000) return fmt::format("{} B", bytes);
   if (bytes < 10'000'000) return fmt::format("{:.1f} KiB", static_cast<double>(bytes) / 1024);
@@ -42,10 +48,10 @@ std::string rate_of(std::uint64_t bytes, std::uint64_t nanoseconds) {
   return rate(static_cast<double>(bytes) * 1e9 / static_cast<double>(nanoseconds));
 }
 
+// How many times as fast the direct way is.
 std::string ratio(std::uint64_t staged, std::uint64_t direct) {
-  if (direct == 0 || staged == 0) return "";
-  return fmt::format("direct is {:.2f}x",
-                     static_cast<double>(staged) / static_cast<double>(direct));
+  if (direct == 0) return "";
+  return fmt::format("({:.2f}x)", static_cast<double>(staged) / static_cast<double>(direct));
 }
 
 std::string speed(std::uint32_t megabits) {
@@ -193,19 +199,18 @@ void TextReport::on_registration(const RegistrationResult& result) {
 }
 
 void TextReport::on_check(const Check& check) {
-  section("Transfers, every byte and the guards around it checked by the owner of the memory");
-  const std::string head = fmt::format("  {}  {}{}{}", mark(check.status), pad(check.title, 24),
-                                       pad(direction_text(check.direction), 25),
-                                       pad(check.from_nic + " → " + check.to_nic, 16));
+  section("Transfers " + check.from_nic + " → " + check.to_nic + ", " + check.gpu +
+          ": every byte, and the guards around it, checked by the memory's owner");
+  const std::string head = fmt::format("  {}  {}{}", mark(check.status), pad(check.title, 24),
+                                       pad(direction_text(check.direction), 24));
   if (check.status == Status::kProved) {
-    line(fmt::format(
-        "{}{:>3} {}, {}", head, check.transfers,
-        pad(check.least == check.most ? "of " + size_text(check.least)
-                                      : size_text(check.least) + " to " + size_text(check.most),
-            18),
-        volume(check.bytes)));
+    const std::string sizes = check.least == check.most
+                                  ? size_text(check.least)
+                                  : size_text(check.least) + " to " + size_text(check.most);
+    line(fmt::format("{}{:>3} transfers  {}{:>10}", head, check.transfers, pad(sizes, 21),
+                     volume(check.bytes)));
   } else if (check.status == Status::kFailed && check.transfers > 0) {
-    line(fmt::format("{}{} of {} failed; {}: {}", head, check.failed, check.transfers,
+    line(fmt::format("{}{:>3} of {} failed; {}: {}", head, check.failed, check.transfers,
                      check.transfer, check.reason));
   } else {
     line(head + check.reason);
@@ -213,19 +218,27 @@ void TextReport::on_check(const Check& check) {
 }
 
 void TextReport::on_measurement(const Measurement& m) {
-  section("Measured: RC write, and the same transfer staged through host memory");
+  const std::string title = "Measured " + m.from_nic + " → " + m.to_nic + ", " + m.gpu +
+                            ": RC write, and the same transfer staged through host memory";
+  if (section_ != title) {
+    section(title);
+    line(paint(Colour::kDim, fmt::format("  {}{:>12}{:>14}{:>14}{:>22}{:>24}", pad("", 14), "8 B",
+                                         "one " + size_text(m.size), "4 in flight",
+                                         "staged, one by one", "staged, two buffers")));
+  }
   if (!m.problem.empty()) {
     line(fmt::format("  {}{}", pad(direction_text(m.direction), 14), m.problem));
     return;
   }
   std::string text = fmt::format(
-      "  {}8 B {:>7.1f} µs   {} {:>9}", pad(direction_text(m.direction), 14),
-      static_cast<double>(m.small_nanoseconds) / 1e3, size_text(m.size), rate(m.bytes_per_second));
-  if (m.serial_nanoseconds > 0) {
-    text += fmt::format(
-        "   staged {:>9} ({})   double-buffered {:>9} ({})", rate_of(m.size, m.serial_nanoseconds),
-        ratio(m.serial_nanoseconds, m.direct_nanoseconds), rate_of(m.size, m.double_nanoseconds),
-        ratio(m.double_nanoseconds, m.direct_nanoseconds));
+      "  {}{}{:>14}{:>14}", pad(direction_text(m.direction), 14),
+      pad_left(fmt::format("{:.1f} µs", static_cast<double>(m.small_nanoseconds) / 1e3), 12),
+      rate_of(m.size, m.direct_nanoseconds), rate(m.bytes_per_second));
+  for (std::uint64_t staged : {m.serial_nanoseconds, m.double_nanoseconds}) {
+    if (staged == 0) continue;
+    text +=
+        fmt::format("{:>{}}", rate_of(m.size, staged) + " " + ratio(staged, m.direct_nanoseconds),
+                    staged == m.serial_nanoseconds ? 22 : 24);
   }
   line(text);
 }

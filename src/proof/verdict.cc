@@ -15,32 +15,60 @@ Verdict failure(std::string seen, std::vector<std::string> causes, std::string n
 }
 
 std::string name_of(const Check& check) {
-  return check.title + ", " + direction_text(check.direction) + ", " + check.from_nic + " → " +
-         check.to_nic;
+  return check.title + ", " + check.from_nic + " → " + check.to_nic + ", " +
+         direction_text(check.direction);
+}
+
+void add_once(std::vector<std::string>& list, const std::string& text) {
+  if (std::find(list.begin(), list.end(), text) == list.end()) list.push_back(text);
 }
 
 void add_not_proved(const Report& report, Verdict& verdict) {
   for (const Check& check : report.checks) {
-    if (check.status == Status::kNotProved) {
-      verdict.not_proved.push_back(name_of(check) + ": " + check.reason);
+    if (check.status != Status::kNotProved) continue;
+    add_once(verdict.not_proved,
+             check.title + ", " + check.from_nic + " → " + check.to_nic + ": " + check.reason);
+  }
+}
+
+// One line for all directions of a mode that show the same symptom.
+std::vector<std::string> seen_in(const Report& report) {
+  struct Group {
+    const Check* first;
+    std::string name;
+  };
+  std::vector<Group> groups;
+  for (const Check& check : report.checks) {
+    if (check.status != Status::kFailed) continue;
+    const auto same = std::find_if(groups.begin(), groups.end(), [&](const Group& group) {
+      return group.first->title == check.title && group.first->symptom == check.symptom &&
+             group.first->from_nic == check.from_nic && group.first->to_nic == check.to_nic;
+    });
+    if (same == groups.end()) {
+      groups.push_back({&check, name_of(check)});
+    } else {
+      same->name += ", " + direction_text(check.direction);
     }
   }
+  std::vector<std::string> lines;
+  for (const Group& group : groups) {
+    const std::string& transfer = group.first->transfer;
+    lines.push_back(group.name + (transfer.empty() ? "" : " (" + transfer + ")") + ": " +
+                    group.first->reason);
+  }
+  return lines;
 }
 
 Verdict of_failed_checks(const Report& report) {
   Verdict verdict;
   verdict.kind = VerdictKind::kFailed;
+  verdict.seen = seen_in(report);
   for (const Check& check : report.checks) {
     if (check.status != Status::kFailed) continue;
-    verdict.seen.push_back(name_of(check) + (check.transfer.empty() ? "" : ", " + check.transfer) +
-                           ": " + check.reason);
-    for (const std::string& cause : check.advice.causes) {
-      if (std::find(verdict.causes.begin(), verdict.causes.end(), cause) == verdict.causes.end()) {
-        verdict.causes.push_back(cause);
-      }
-    }
+    for (const std::string& cause : check.advice.causes) add_once(verdict.causes, cause);
     if (verdict.next.empty()) verdict.next = check.advice.next;
   }
+  if (verdict.next.empty()) verdict.next = "gdr prove --soft";
   add_not_proved(report, verdict);
   return verdict;
 }

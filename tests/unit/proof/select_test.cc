@@ -1,0 +1,115 @@
+#include "proof/select.h"
+
+#include <gtest/gtest.h>
+
+namespace gdr::proof {
+namespace {
+
+NicEntry nic(const std::string& name, int numa = -1, bool active = true,
+             const std::string& netdev = "") {
+  NicEntry entry;
+  entry.survey.name = name;
+  NicPort port;
+  port.number = 1;
+  port.active = active;
+  port.ethernet = true;
+  entry.survey.ports.push_back(port);
+  if (numa >= 0) {
+    host::Nic hardware;
+    hardware.name = name;
+    hardware.numa_node = numa;
+    hardware.pci_address = "0000:0a:00.0";
+    host::Port known;
+    known.number = 1;
+    known.netdev = netdev;
+    hardware.ports.push_back(known);
+    entry.hardware = hardware;
+  }
+  return entry;
+}
+
+GpuEntry gpu(int ordinal, int numa = -1) {
+  GpuEntry entry;
+  entry.survey.ordinal = ordinal;
+  entry.survey.pci_address = "0000:4" + std::to_string(ordinal) + ":00.0";
+  if (numa >= 0) {
+    entry.hardware = host::Gpu{};
+    entry.hardware->numa_node = numa;
+  }
+  return entry;
+}
+
+InventoryReport machine(std::vector<NicEntry> nics, std::vector<GpuEntry> gpus) {
+  InventoryReport inventory;
+  inventory.nics = std::move(nics);
+  inventory.gpus = std::move(gpus);
+  return inventory;
+}
+
+TEST(Select, TakesTwoNicsAndTheFirstGpu) {
+  auto chosen = select_devices(machine({nic("soft0"), nic("soft1")}, {gpu(0), gpu(1)}), {});
+  ASSERT_TRUE(chosen);
+  ASSERT_EQ(chosen->size(), 1u);
+  EXPECT_EQ(chosen->front().near.nic, "soft0");
+  EXPECT_EQ(chosen->front().far.nic, "soft1");
+  EXPECT_EQ(chosen->front().gpu, 0);
+}
+
+TEST(Select, PutsTheNicOfTheGpusOwnNodeBesideTheGpu) {
+  auto chosen = select_devices(machine({nic("mlx5_0", 0), nic("mlx5_1", 1)}, {gpu(0, 0)}), {});
+  ASSERT_TRUE(chosen);
+  EXPECT_EQ(chosen->front().far.nic, "mlx5_0");
+  EXPECT_EQ(chosen->front().near.nic, "mlx5_1");
+}
+
+TEST(Select, ProvesOneNicAgainstItself) {
+  auto chosen = select_devices(machine({nic("mlx5_0")}, {gpu(0)}), {});
+  ASSERT_TRUE(chosen);
+  EXPECT_TRUE(chosen->front().near == chosen->front().far);
+}
+
+TEST(Select, LeavesOutPortsWhoseLinkIsDown) {
+  auto chosen = select_devices(machine({nic("a"), nic("b", -1, false), nic("c")}, {gpu(0)}), {});
+  ASSERT_TRUE(chosen);
+  EXPECT_EQ(chosen->front().near.nic, "a");
+  EXPECT_EQ(chosen->front().far.nic, "c");
+  EXPECT_EQ(select_devices(machine({nic("b", -1, false)}, {gpu(0)}), {}).error().code, ENODEV);
+}
+
+TEST(Select, FindsANicByEveryNameItHas) {
+  const auto inventory = machine({nic("mlx5_0", 0, true, "ens1f0"), nic("soft1")}, {gpu(0)});
+  for (const char* name : {"mlx5_0", "mlx5_0:1", "ens1f0", "0000:0a:00.0"}) {
+    Options options;
+    options.nic = name;
+    auto chosen = select_devices(inventory, options);
+    ASSERT_TRUE(chosen) << name;
+    EXPECT_EQ(chosen->front().near.nic, "mlx5_0");
+    EXPECT_EQ(chosen->front().far.nic, "soft1");
+  }
+}
+
+TEST(Select, NamesAnUnknownDeviceAndWhatThereIs) {
+  const auto inventory = machine({nic("soft0"), nic("soft1")}, {gpu(0)});
+  Options options;
+  options.nic = "mlx9_0";
+  EXPECT_EQ(select_devices(inventory, options).error().message,
+            "unknown NIC 'mlx9_0'; allowed: soft0, soft1");
+  options.nic.reset();
+  options.gpu = "7";
+  const auto chosen = select_devices(inventory, options);
+  ASSERT_FALSE(chosen);
+  EXPECT_EQ(chosen.error().code, EINVAL);
+  EXPECT_EQ(chosen.error().message, "unknown GPU '7'; allowed: 0 (0000:40:00.0)");
+}
+
+TEST(Select, WithAllTakesEveryGpuWithEveryNic) {
+  Options options;
+  options.all = true;
+  auto chosen = select_devices(machine({nic("a"), nic("b"), nic("c")}, {gpu(0), gpu(1)}), options);
+  ASSERT_TRUE(chosen);
+  ASSERT_EQ(chosen->size(), 6u);
+  for (const Selection& selection : *chosen) EXPECT_FALSE(selection.near == selection.far);
+}
+
+}  // namespace
+}  // namespace gdr::proof

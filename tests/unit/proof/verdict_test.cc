@@ -1,0 +1,173 @@
+#include "proof/verdict.h"
+
+#include <gtest/gtest.h>
+
+namespace gdr::proof {
+namespace {
+
+Check check(const std::string& title, Status status, Direction direction = {}) {
+  Check result;
+  result.mode = result.title = title;
+  result.from_nic = "a";
+  result.to_nic = "b";
+  result.direction = direction;
+  result.status = status;
+  result.transfers = 1;
+  if (status == Status::kFailed) {
+    result.symptom = Symptom::kBitFlipped;
+    result.failed = 1;
+    result.reason = "one bit flipped";
+    result.advice = {{"first cause", "second cause"}, "next command"};
+  } else if (status == Status::kNotProved) {
+    result.reason = "only one NIC port";
+  }
+  return result;
+}
+
+RegistrationResult registration(bool ok) {
+  RegistrationResult result;
+  result.ok = ok;
+  if (!ok) result.detail = "no peer-memory client";
+  return result;
+}
+
+struct Situation {
+  VerdictInput input;
+  Report report;
+  Verdict verdict() const { return decide(input, report); }
+};
+
+Situation on_hardware() {
+  Situation situation;
+  situation.input.machine_has_nic = situation.input.machine_has_gpu = true;
+  situation.report.registrations = {registration(true)};
+  situation.report.checks = {check("RC write", Status::kProved)};
+  return situation;
+}
+
+Situation on_stand_ins() {
+  Situation situation = on_hardware();
+  situation.input.machine_has_nic = situation.input.machine_has_gpu = false;
+  situation.report.inventory.soft_nic = situation.report.inventory.soft_gpu = true;
+  return situation;
+}
+
+TEST(Verdict, OnHardwareIsProved) {
+  const Verdict verdict = on_hardware().verdict();
+  EXPECT_EQ(headline(verdict), "PROVED");
+  EXPECT_EQ(verdict.exit_status(), 0);
+  EXPECT_TRUE(verdict.replaced.empty());
+}
+
+TEST(Verdict, OnStandInsNamesThePartsReplaced) {
+  Situation situation = on_stand_ins();
+  EXPECT_EQ(headline(situation.verdict()), "PROVED ON STAND-INS");
+  EXPECT_EQ(situation.verdict().exit_status(), 0);
+  EXPECT_EQ(situation.verdict().replaced, (std::vector<std::string>{"RDMA NIC", "GPU"}));
+  situation.report.inventory.soft_gpu = false;
+  situation.input.machine_has_gpu = true;
+  EXPECT_EQ(situation.verdict().replaced, std::vector<std::string>{"RDMA NIC"});
+}
+
+TEST(Verdict, FailsWhenAStandInHidesHardwareThatIsThere) {
+  for (bool nic : {true, false}) {
+    Situation situation = on_stand_ins();
+    (nic ? situation.input.machine_has_nic : situation.input.machine_has_gpu) = true;
+    EXPECT_EQ(headline(situation.verdict()), "FAILED");
+    EXPECT_EQ(situation.verdict().exit_status(), 1);
+    situation.input.soft_requested = true;
+    EXPECT_EQ(headline(situation.verdict()), "PROVED ON STAND-INS") << "asked for with --soft";
+  }
+}
+
+TEST(Verdict, FailsWithoutHardwareThatWasRequired) {
+  Situation situation = on_stand_ins();
+  situation.input.hardware_required = true;
+  EXPECT_EQ(headline(situation.verdict()), "FAILED");
+  EXPECT_NE(situation.verdict().seen.front().find("required"), std::string::npos);
+}
+
+TEST(Verdict, OfAFailedTransferGivesWhatWasSeenTheCausesAndTheNextCommand) {
+  Situation situation = on_hardware();
+  situation.report.checks.push_back(check("RC read", Status::kFailed));
+  const Verdict verdict = situation.verdict();
+  EXPECT_EQ(headline(verdict), "FAILED");
+  EXPECT_EQ(verdict.exit_status(), 1);
+  ASSERT_EQ(verdict.seen.size(), 1u);
+  EXPECT_NE(verdict.seen[0].find("RC read"), std::string::npos);
+  EXPECT_NE(verdict.seen[0].find("one bit flipped"), std::string::npos);
+  EXPECT_EQ(verdict.causes, (std::vector<std::string>{"first cause", "second cause"}));
+  EXPECT_EQ(verdict.next, "next command");
+}
+
+TEST(Verdict, OneFailureOutweighsEverythingProvedAndStandInsToo) {
+  Situation situation = on_stand_ins();
+  situation.report.checks.push_back(check("RC read", Status::kFailed));
+  EXPECT_EQ(situation.verdict().exit_status(), 1);
+}
+
+TEST(Verdict, SaysTheSameSymptomOfAModeOnce) {
+  Situation situation = on_hardware();
+  const Direction back{MemoryKind::kDevice, MemoryKind::kHost};
+  situation.report.checks.push_back(check("RC read", Status::kFailed));
+  situation.report.checks.push_back(check("RC read", Status::kFailed, back));
+  ASSERT_EQ(situation.verdict().seen.size(), 1u);
+  EXPECT_NE(situation.verdict().seen[0].find("host → GPU, GPU → host"), std::string::npos);
+  EXPECT_EQ(situation.verdict().causes.size(), 2u);
+}
+
+TEST(Verdict, InPartSaysWhatWasNotProved) {
+  Situation situation = on_hardware();
+  situation.report.checks.push_back(check("raw frame", Status::kNotProved));
+  const Verdict verdict = situation.verdict();
+  EXPECT_EQ(headline(verdict), "PROVED IN PART");
+  EXPECT_EQ(verdict.exit_status(), 0);
+  ASSERT_EQ(verdict.not_proved.size(), 1u);
+  EXPECT_NE(verdict.not_proved[0].find("only one NIC port"), std::string::npos);
+}
+
+TEST(Verdict, FailsWhenNothingWasProvedAboutGpuMemory) {
+  Situation situation = on_hardware();
+  situation.report.checks = {
+      check("RC write", Status::kProved, {MemoryKind::kHost, MemoryKind::kHost}),
+      check("raw frame", Status::kNotProved)};
+  EXPECT_EQ(headline(situation.verdict()), "FAILED");
+  situation.report.checks.clear();
+  EXPECT_EQ(headline(situation.verdict()), "FAILED") << "no checks at all prove nothing";
+}
+
+TEST(Verdict, FailsWithEachReasonWhenNothingCouldBeRegistered) {
+  Situation situation = on_hardware();
+  situation.report.checks.clear();
+  situation.report.registrations = {registration(false), registration(false)};
+  const Verdict verdict = situation.verdict();
+  EXPECT_EQ(headline(verdict), "FAILED");
+  EXPECT_EQ(verdict.seen.size(), 2u);
+  EXPECT_NE(verdict.next.find("nvidia-peermem"), std::string::npos);
+}
+
+TEST(Verdict, OfARealNicThatRefusesTheSoftwareGpuPointsToSoft) {
+  Situation situation = on_hardware();
+  situation.report.inventory.soft_gpu = true;
+  situation.report.checks.clear();
+  situation.report.registrations = {registration(false)};
+  EXPECT_EQ(situation.verdict().next, "gdr prove --soft");
+}
+
+TEST(Verdict, OneWayOfRegisteringIsEnough) {
+  Situation situation = on_hardware();
+  situation.report.registrations = {registration(false), registration(true)};
+  EXPECT_EQ(headline(situation.verdict()), "PROVED");
+}
+
+TEST(Verdict, OfAnObstacleIsWhatStoodInTheWay) {
+  Situation situation = on_hardware();
+  situation.input.obstacle = Obstacle{"cuInit failed", {"no driver"}, "nvidia-smi"};
+  const Verdict verdict = situation.verdict();
+  EXPECT_EQ(headline(verdict), "FAILED");
+  EXPECT_EQ(verdict.seen, std::vector<std::string>{"cuInit failed"});
+  EXPECT_EQ(verdict.next, "nvidia-smi");
+}
+
+}  // namespace
+}  // namespace gdr::proof
