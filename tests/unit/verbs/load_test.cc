@@ -54,6 +54,9 @@ TEST(LookUp, FindsSymbolsByVersion) {
 }
 
 TEST(LookUp, FindsTheStandInUnderTheNameThatNcclAsksForFirst) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "a sanitizer's dlopen does not know where this program looks for libraries";
+#endif
   void* library = dlopen("libibverbs.so", RTLD_NOW);
   ASSERT_NE(library, nullptr) << dlerror();
   EXPECT_EQ(dlvsym(library, "ibv_fork_init", "IBVERBS_1.1"),
