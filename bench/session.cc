@@ -15,6 +15,16 @@
 #include "give_up.h"
 
 namespace gdr::bench {
+namespace {
+
+// Without its target the initiator would poll for ever.
+extern "C" void on_target_end(int) {
+  constexpr char kLine[] = "bench_local_path: the target process ended\n";
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, kLine, sizeof kLine - 1);
+  _exit(1);
+}
+
+}  // namespace
 
 TargetProcess::TargetProcess() {
   int ends[2];
@@ -23,6 +33,7 @@ TargetProcess::TargetProcess() {
   }
   const std::string flag = kTargetFlag + std::to_string(ends[1]);
   const pid_t parent = getpid();
+  signal(SIGCHLD, on_target_end);
   pid_ = fork();
   if (pid_ < 0) give_up("fork: {}", std::strerror(errno));
   if (pid_ == 0) {
@@ -38,6 +49,7 @@ TargetProcess::TargetProcess() {
 }
 
 TargetProcess::~TargetProcess() {
+  signal(SIGCHLD, SIG_DFL);
   close(socket_);
   kill(pid_, SIGKILL);
   while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {

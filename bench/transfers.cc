@@ -15,6 +15,7 @@ namespace {
 
 // Short rounds, many of them: most then fall between two interruptions by other load.
 constexpr int kRounds = 401;
+constexpr int kPingPongRounds = 61;  // two processes at work: slow on a loaded machine
 constexpr int kListLength = 64;
 
 using benchmark::Counter;
@@ -33,6 +34,7 @@ struct Case {
   std::optional<BufferId> needs_huge = {};
   Call before = [] {};  // each round
   Call after = [] {};
+  int rounds = kRounds;
   double share = 1;  // of a call's time: 0.5 for half a round trip
 };
 
@@ -153,9 +155,10 @@ Case ping_pong_case(Session& session, bool sleeping, int count) {
 
 void add(Session& session, Case one) {
   const std::string name = one.name;
+  const int rounds = one.rounds;
   benchmark::RegisterBenchmark(
       name.c_str(), [&session, one = std::move(one)](State& state) { run(state, session, one); })
-      ->Iterations(kRounds)
+      ->Iterations(rounds)
       ->UseManualTime()
       ->Unit(benchmark::kMicrosecond);
 }
