@@ -186,6 +186,12 @@ void TextReport::on_inventory(const InventoryReport& inventory) {
                        inventory.soft_nic ? stand_in : ""));
     }
   }
+  if (!inventory.soft_nic && inventory.locked_memory_limit) {
+    line("  host          locked-memory limit " + size_text(*inventory.locked_memory_limit));
+  }
+  for (const std::string& place : inventory.peer_memory) {
+    if (!inventory.soft_gpu) line("  peer memory   " + place);
+  }
 }
 
 void TextReport::on_registration(const RegistrationResult& result) {
@@ -218,8 +224,9 @@ void TextReport::on_check(const Check& check) {
 }
 
 void TextReport::on_measurement(const Measurement& m) {
-  const std::string title = "Measured " + m.from_nic + " → " + m.to_nic + ", " + m.gpu +
-                            ": RC write, and the same transfer staged through host memory";
+  const std::string title =
+      "Measured " + m.from_nic + " → " + m.to_nic + ", " + m.gpu +
+      ": RC write; staged through host memory, and how many times as fast direct is";
   if (section_ != title) {
     section(title);
     line(paint(Colour::kDim, fmt::format("  {}{:>12}{:>14}{:>14}{:>22}{:>24}", pad("", 14), "8 B",

@@ -1,6 +1,7 @@
 // Worker: short measurements. Times are of the monotonic clock; a median of many, since single runs
 // are skewed by everything else on the machine.
 #include <algorithm>
+#include <optional>
 
 #include "proof/worker.h"
 
@@ -106,6 +107,30 @@ class Stream {
   cuda::CUstream stream_ = nullptr;
 };
 
+// Pins the bounce buffer as staging programs do: copies from pageable memory are slower and not
+// asynchronous, and the comparison would flatter the direct way.
+class Pinned {
+ public:
+  Pinned(const cuda::Driver* driver, const Memory& memory)
+      : driver_(driver), address_(reinterpret_cast<void*>(memory.address())) {
+    pinned_ = driver && !driver->mem_host_register(address_, memory.size(), 0);
+  }
+  ~Pinned() {
+    if (pinned_) driver_->mem_host_unregister(address_);
+  }
+  Pinned(const Pinned&) = delete;
+  Pinned& operator=(const Pinned&) = delete;
+  Result<void> check() const {
+    if (pinned_) return {};
+    return Error{ENOMEM, "the bounce buffer cannot be pinned (cuMemHostRegister)"};
+  }
+
+ private:
+  const cuda::Driver* driver_;
+  void* address_;
+  bool pinned_ = false;
+};
+
 }  // namespace
 
 // Chunk i+1 is copied out of the device while chunk i is on the wire; with one chunk this is the
@@ -122,8 +147,11 @@ Result<StagedSend::Reply> Worker::handle(const StagedSend& request) {
     return Error{EINVAL, "bad chunk or bounce buffer"};
   }
   Stream stream(gpu_.driver);
+  std::optional<Pinned> pinned;
   if (through_bounce) {
     if (Result<void> opened = stream.open(); !opened) return opened.error();
+    pinned.emplace(gpu_.driver, (*bounce)->memory);
+    if (Result<void> done = pinned->check(); !done) return done.error();
   }
   const std::uint64_t from = (*source)->memory.address() + request.source.from;
   const std::uint64_t to = (*bounce)->memory.address() + request.bounce.from;
@@ -176,8 +204,11 @@ Result<Nothing> Worker::handle(const StagedReceive& request) {
     return Error{EINVAL, "destination shorter than what arrives"};
   }
   Stream stream(gpu_.driver);
+  std::optional<Pinned> pinned;
   if (through_bounce) {
     if (Result<void> opened = stream.open(); !opened) return opened.error();
+    pinned.emplace(gpu_.driver, (*bounce)->memory);
+    if (Result<void> done = pinned->check(); !done) return done.error();
   }
   for (std::uint32_t repeat = 0; repeat < request.repeats; ++repeat) {
     for (std::uint64_t offset = 0; offset < request.bounce.length; offset += request.chunk) {
