@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "base/environment.h"
+#include "cli/stand_ins.h"
 #include "cli/subcommands.h"
 #include "proof/json_report.h"
 #include "proof/process.h"
@@ -102,6 +103,19 @@ int run_prove(const ProveOptions& options) {
   return report->verdict.exit_status();
 }
 
+// A stand-in that is missing is the proof's to report; a wrong variable is wrong use.
+int check_and_prove(const ProveOptions& options) {
+  const Result<std::string> folder = stand_in_folder();
+  for (auto check : {check_soft_nic, check_soft_gpu}) {
+    const Result<void> usable = folder ? check(*folder) : Result<void>();
+    if (!usable && usable.error().code == EINVAL) {
+      fmt::print(stderr, "gdr prove: {}\n", usable.error().message);
+      return 2;
+    }
+  }
+  return run_prove(options);
+}
+
 // What `gdr prove` starts itself as, on each side; no command for people.
 void add_worker(CLI::App& program, Action& chosen) {
   CLI::App* worker = program.add_subcommand("prove-worker", "Started by gdr prove");
@@ -134,7 +148,7 @@ void add_prove(CLI::App& program, Action& chosen) {
   prove->add_flag("--json", options->json, "One JSON document instead of text");
   prove->callback([options, &chosen] {
     read_values(*options);
-    chosen = [options] { return run_prove(*options); };
+    chosen = [options] { return check_and_prove(*options); };
   });
   add_worker(program, chosen);
 }

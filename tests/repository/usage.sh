@@ -31,6 +31,16 @@ expect_wrong_use "gdr run: unknown option '--softnic'; allowed: --help, --soft-n
 expect_wrong_use "gdr run: no PROGRAM" run
 expect_wrong_use "gdr run: no PROGRAM" run --soft-nic --
 
+# Wrong values in the environment, for whatever uses the stand-ins.
+export GDR_SOFT_DEVICES=/
+expect_wrong_use "gdr prove: GDR_SOFT_DEVICES" prove --soft
+expect_wrong_use "gdr run: GDR_SOFT_DEVICES" run --soft-nic --no-soft-gpu -- true
+unset GDR_SOFT_DEVICES
+export GDR_SOFT_GPUS=0
+expect_wrong_use "gdr prove: GDR_SOFT_GPUS=0" prove --soft
+expect_wrong_use "gdr run: GDR_SOFT_GPUS=0" run --soft-nic --soft-gpu -- true
+unset GDR_SOFT_GPUS
+
 "$gdr" --version | grep -Eq '^gdr [0-9]+\.[0-9]+\.[0-9]+$' || { echo "--version"; failed=1; }
 for subcommand in '' prove run; do
   # shellcheck disable=SC2086  # nothing for the empty one
