@@ -4,8 +4,8 @@ namespace gdr::softgpu {
 
 void Context::revive() {
   if (alive_) return;
-  alive_ = true;
   legacy_ = std::make_shared<Stream>(this, Stream::Kind::kLegacy, 0);
+  alive_ = true;
 }
 
 std::vector<Mark> Context::end() {

@@ -2,6 +2,7 @@
 // streams that belong to it.
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <set>
@@ -23,10 +24,11 @@ class Context {
   unsigned flags() const { return flags_; }
   void set_flags(unsigned flags) { flags_ = flags; }
 
-  // All that follows: with Process::lock held.
+  // A context whose device was reset or released, or that was destroyed, is not alive. May be asked
+  // without the lock, since every entry point does.
+  bool alive() const { return alive_.load(std::memory_order_acquire); }
 
-  // A context whose device was reset or released, or that was destroyed, is not alive.
-  bool alive() const { return alive_; }
+  // All that follows: with Process::lock held.
   void revive();
   std::vector<Mark> end();  // the streams' last operations, to be waited for outside the lock
 
@@ -48,7 +50,7 @@ class Context {
   const int device_;
   const bool primary_;
   unsigned flags_;
-  bool alive_ = false;
+  std::atomic<bool> alive_{false};
   std::shared_ptr<Stream> legacy_;
   std::map<Stream*, std::shared_ptr<Stream>> streams_;
   std::map<std::thread::id, std::shared_ptr<Stream>> thread_streams_;

@@ -137,10 +137,7 @@ cuda::CUresult in_context(Body&& body) {
     auto& stack = context_stack();
     if (stack.empty() || stack.back() == nullptr) return cuda::CUDA_ERROR_INVALID_CONTEXT;
     Context& context = *stack.back();
-    {
-      std::lock_guard guard(process.lock);
-      if (!context.alive()) return cuda::CUDA_ERROR_CONTEXT_IS_DESTROYED;
-    }
+    if (!context.alive()) return cuda::CUDA_ERROR_CONTEXT_IS_DESTROYED;
     return body(process, context);
   });
 }

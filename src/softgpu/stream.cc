@@ -25,11 +25,14 @@ void Stream::start_thread() {
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
+  for (int fault : {SIGSEGV, SIGBUS, SIGILL, SIGFPE}) sigdelset(&all, fault);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   try {
     // The thread keeps the stream alive, and outlives main() without harm: it touches nothing that
     // is ever destroyed.
-    std::thread([self = shared_from_this()] { self->run(); }).detach();
+    std::thread thread([self = shared_from_this()] { self->run(); });
+    pthread_setname_np(thread.native_handle(), "soft-gpu-stream");
+    thread.detach();
     started_ = true;
   } catch (...) {
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
