@@ -150,6 +150,7 @@ Case ping_pong_case(Session& session, bool sleeping, int count) {
             endpoint.top_up_receives(kReceivesAhead);
             session.order(order, kOneMiB, count);
           },
+      .rounds = kPingPongRounds,
       .share = 0.5};
 }
 
