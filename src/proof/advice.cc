@@ -64,6 +64,21 @@ void add_retry_causes(Advice& advice, const Circumstances& around) {
   advice.causes.push_back("no link, or a firewall drops UDP port 4791 on the way");
 }
 
+void add_refusal_cause(Advice& advice, const Observation& seen) {
+  const int code = seen.refused ? seen.refused->code : 0;
+  if (code == ECONNRESET || code == EPIPE) {
+    advice.causes.push_back(
+        "the RDMA or the CUDA library, or a provider of it, crashed: look into "
+        "the core dump, and for its release's known faults");
+  } else if (code == ETIMEDOUT) {
+    advice.causes.push_back(
+        "the RDMA or the CUDA library hangs in a call: the driver waits for a "
+        "device that does not answer");
+  } else {
+    advice.causes.push_back("the RDMA or the CUDA library refused a call that the proof needs");
+  }
+}
+
 void advise_send_error(Advice& advice, const Observation& seen, const Circumstances& around) {
   switch (seen.sent->status) {
     case IBV_WC_RETRY_EXC_ERR:
@@ -99,7 +114,7 @@ Advice advise(Symptom symptom, const Observation& seen, const Circumstances& aro
     case Symptom::kNone:
       return advice;
     case Symptom::kRefused:
-      advice.causes.push_back("the libraries refused it: see the error above");
+      add_refusal_cause(advice, seen);
       break;
     case Symptom::kSendError:
       advise_send_error(advice, seen, around);

@@ -40,6 +40,8 @@ class Pair {
   // Does anything arrive at all between these ports over RC? Quick, and no part of the report.
   bool reaches();
   void measure();
+  // Neither worker was lost.
+  bool alive() const { return near_.client->alive() && far_.client->alive(); }
 
  private:
   void prove_mode(const Mode& mode, const Direction& direction);

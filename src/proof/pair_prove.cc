@@ -41,11 +41,15 @@ std::int64_t packets(const std::vector<host::Counter>& counters) {
 
 void Pair::prove(std::span<const Mode* const> modes) {
   for (const Mode* mode : modes) {
+    // A worker that died has failed the check it died in; more of the same says nothing.
+    if (!alive()) return;
     // The control: between host buffers, so that a failure can be laid at the GPU's door or not.
     prove_mode(*mode, {MemoryKind::kHost, MemoryKind::kHost});
     for (MemoryKind device : context_.options.device_memory) {
       if (!works_.count(device)) continue;
-      for (const Direction& direction : directions_of(*mode, device)) prove_mode(*mode, direction);
+      for (const Direction& direction : directions_of(*mode, device)) {
+        if (alive()) prove_mode(*mode, direction);
+      }
     }
     lane_->disconnect();
   }
@@ -77,7 +81,7 @@ void Pair::prove_mode(const Mode& mode, const Direction& direction) {
   }
   if (reason) {
     check.reason = *reason;
-  } else if (!ready && near_.client->alive() && far_.client->alive()) {
+  } else if (!ready && alive()) {
     const int code = ready.error().code;
     check.reason = ready.error().message;
     if (code == EPERM || code == EACCES)
@@ -131,7 +135,7 @@ void Pair::run_cases(const Mode& mode, const std::vector<Case>& cases, Check& ch
       told = c.size >= kTelling;
       conclude(mode, c, seen, check);
     }
-    if (!near_.client->alive() || !far_.client->alive() || check.failed >= kMostFailures) break;
+    if (!alive() || check.failed >= kMostFailures) break;
     if (ran_out(symptom)) {
       lane_->set_timeout(std::min(kImpatient, context_.options.step_timeout));
     }

@@ -35,7 +35,7 @@ class Run {
     input_.soft_requested = options_.soft;
     input_.hardware_required = options_.require_hardware;
     if (Result<void> done = prove_all(); !done) {
-      if (done.error().code == EINVAL) return done.error();
+      if (wrong_use_) return done.error();
       obstruct(done.error());
     }
     report_.verdict = decide(input_, report_);
@@ -52,7 +52,10 @@ class Run {
     }
     if (Result<void> done = take_inventory(); !done) return done;
     Result<std::vector<Selection>> selections = select_devices(inventory, options_);
-    if (!selections) return selections.error();
+    if (!selections) {
+      wrong_use_ = selections.error().code == EINVAL;
+      return selections.error();
+    }
     context_.listener.on_inventory(inventory);
     for (const Selection& selection : *selections) {
       if (Result<void> done = prove_selection(selection); !done) return done;
@@ -144,8 +147,7 @@ class Run {
     const bool looped = !report_.inventory.soft_nic && selection.near.ethernet && !one_port;
     if (!looped || pair.reaches()) {
       pair.prove(connected);
-      if (options_.measure && measurable()) pair.measure();
-      return {};
+      return measure(pair);
     }
     for (const PortChoice& choice : {selection.near, selection.far}) {
       Selection itself = selection;
@@ -155,7 +157,8 @@ class Run {
       if (Result<void> done = loop.try_registrations(); !done) return done;
       if (Result<void> done = loop.make_buffers(); !done) return done;
       loop.prove(connected);
-      if (options_.measure && measurable() && choice == selection.far) loop.measure();
+      if (!(choice == selection.far)) continue;
+      if (Result<void> done = measure(loop); !done) return done;
     }
     return note_loop(selection, connected);
   }
@@ -177,6 +180,13 @@ class Run {
     context_.listener.on_check(check);
     report_.checks.push_back(std::move(check));
     return {};
+  }
+
+  Result<void> measure(Pair& pair) {
+    if (!options_.measure || !measurable()) return {};
+    pair.measure();
+    if (pair.alive()) return {};
+    return Error{EIO, "during the measurement: " + report_.measurements.back().problem};
   }
 
   // Numbers of a path that corrupts data would be praise for it.
@@ -201,6 +211,7 @@ class Run {
   Report report_;
   Context context_;
   VerdictInput input_;
+  bool wrong_use_ = false;  // what failed is what was asked for
 };
 
 }  // namespace

@@ -53,8 +53,8 @@ struct Check {
   std::uint64_t bytes = 0;            // checked
   std::uint64_t least = 0, most = 0;  // sizes
   Symptom symptom = Symptom::kNone;
-  std::string reason;                 // what was seen, or why nothing was proved
-  std::string transfer;               // the one that `reason` is about
+  std::string reason;    // what was seen, or why nothing was proved
+  std::string transfer;  // the one that `reason` is about
   Advice advice;
 };
 

@@ -151,6 +151,17 @@ TEST(Advise, AlwaysEndsWithACommandForAFailure) {
   }
 }
 
+TEST(Advise, TellsALibraryThatCrashedFromOneThatHangsAndOneThatRefuses) {
+  const auto causes_of = [](int code) {
+    Observation refused;
+    refused.refused = Error{code, "text"};
+    return advise(judge(refused), refused, Circumstances{});
+  };
+  EXPECT_TRUE(mentions(causes_of(ECONNRESET), "crashed"));
+  EXPECT_TRUE(mentions(causes_of(ETIMEDOUT), "hangs"));
+  EXPECT_TRUE(mentions(causes_of(EIO), "refused a call"));
+}
+
 std::string decoded(Registration registration, int code) {
   CreateBuffer::Reply reply;
   reply.stage = RegistrationStage::kRegister;
