@@ -22,6 +22,9 @@ add_compile_options(-Wall -Wextra -Werror -Wshadow -Wundef
                     "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-restrict>"
                     "$<$<COMPILE_LANGUAGE:CXX>:-Woverloaded-virtual;-Wnon-virtual-dtor>")
 if(GDR_SANITIZE)
+  if(GDR_SANITIZE STREQUAL "thread")
+    add_compile_options(-Wno-tsan)  # GCC warns of every fence: it does not follow them
+  endif()
   add_compile_options(-fsanitize=${GDR_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${GDR_SANITIZE})
 endif()
