@@ -68,5 +68,123 @@ TEST_F(FlowTest, KeepsItsQueuePairBusy) {
   EXPECT_EQ(ibv_destroy_qp(raw), 0);
 }
 
+// A second device at the other end of the cable, with a raw queue pair that has one receive posted.
+class CableTest : public VerbsTest {
+ protected:
+  static constexpr std::size_t kHeaders = 14 + 20 + 8;
+
+  void SetUp() override {
+    VerbsTest::SetUp();
+    sender_ = create_qp(IBV_QPT_RAW_PACKET);
+    make_ready(sender_);
+    far_ = open_device(1);
+    ASSERT_NE(far_, nullptr);
+    far_pd_ = ibv_alloc_pd(far_);
+    far_cq_ = ibv_create_cq(far_, 16, nullptr, nullptr, 0);
+    ibv_qp_init_attr init = attributes(IBV_QPT_RAW_PACKET);
+    init.send_cq = init.recv_cq = far_cq_;
+    receiver_ = ibv_create_qp(far_pd_, &init);
+    ASSERT_NE(receiver_, nullptr);
+    make_ready(receiver_);
+    ibv_mr* mr = ibv_reg_mr(far_pd_, received_.data(), received_.size(), kAllAccess);
+    ASSERT_NE(mr, nullptr);
+    ibv_sge into = segment_of(mr);
+    ibv_recv_wr receive{};
+    receive.sg_list = &into;
+    receive.num_sge = 1;
+    ibv_recv_wr* bad = nullptr;
+    ASSERT_EQ(ibv_post_recv(receiver_, &receive, &bad), 0);
+  }
+  void TearDown() override {
+    if (far_ != nullptr) {
+      EXPECT_EQ(ibv_close_device(far_), 0);
+    }
+    VerbsTest::TearDown();
+  }
+  static void make_ready(ibv_qp* qp) {
+    ASSERT_EQ(to_init(qp), 0);
+    ASSERT_EQ(to_rtr(qp, 0), 0);
+    ASSERT_EQ(to_rts(qp), 0);
+  }
+
+  // Ethernet, IPv4 and UDP to the far device, checksums left to the NIC.
+  std::vector<std::uint8_t> frame_to_port(std::uint16_t port) const {
+    std::vector<std::uint8_t> frame(kHeaders + 100);
+    ibv_ah_attr attr{};
+    attr.port_num = 1;
+    EXPECT_EQ(ibv_query_gid(far_, 1, 0, &attr.grh.dgid), 0);
+    EXPECT_EQ(ibv_resolve_eth_l2_from_gid(context_, &attr, frame.data(), nullptr), 0);
+    frame[12] = 0x08;
+    frame[14] = 0x45;
+    const std::uint16_t total = htons(static_cast<std::uint16_t>(frame.size() - 14));
+    std::memcpy(&frame[16], &total, 2);
+    frame[22] = 64;
+    frame[23] = 17;
+    frame[26] = 127;
+    std::memcpy(&frame[30], attr.grh.dgid.raw + 12, 4);
+    const std::uint16_t destination = htons(port);
+    std::memcpy(&frame[36], &destination, 2);
+    const std::uint16_t length = htons(static_cast<std::uint16_t>(frame.size() - 34));
+    std::memcpy(&frame[38], &length, 2);
+    for (std::size_t i = kHeaders; i < frame.size(); ++i) frame[i] = static_cast<std::uint8_t>(i);
+    return frame;
+  }
+
+  void send(std::vector<std::uint8_t>& frame) {
+    ibv_mr* mr = register_bytes(frame);
+    ibv_sge segment = segment_of(mr);
+    ibv_send_wr request = write_request(&segment, 0, 0);
+    request.opcode = IBV_WR_SEND;
+    request.send_flags |= IBV_SEND_IP_CSUM;
+    ibv_send_wr* bad = nullptr;
+    ASSERT_EQ(ibv_post_send(sender_, &request, &bad), 0);
+    EXPECT_EQ(wait_for_completion().status, IBV_WC_SUCCESS);
+  }
+
+  ibv_context* far_ = nullptr;
+  ibv_pd* far_pd_ = nullptr;
+  ibv_cq* far_cq_ = nullptr;
+  ibv_qp *sender_ = nullptr, *receiver_ = nullptr;
+  std::vector<std::uint8_t> received_ = std::vector<std::uint8_t>(2048);
+};
+
+TEST_F(CableTest, BringsAFrameThatARuleMatchesWithItsChecksumsFilledIn) {
+  UdpRule rule = rule_for_port(4000);
+  ASSERT_NE(ibv_create_flow(receiver_, &rule.attr), nullptr) << std::strerror(errno);
+  std::vector<std::uint8_t> frame = frame_to_port(4000);
+  send(frame);
+  const ibv_wc completion = wait_for_completion(far_cq_);
+  ASSERT_EQ(completion.status, IBV_WC_SUCCESS);
+  EXPECT_EQ(completion.byte_len, frame.size());
+  EXPECT_EQ(completion.qp_num, receiver_->qp_num);
+  EXPECT_NE(completion.wc_flags & IBV_WC_IP_CSUM_OK, 0u);
+  EXPECT_EQ(std::memcmp(received_.data() + kHeaders, frame.data() + kHeaders, 100), 0);
+  EXPECT_NE(received_[24] | received_[25], 0);  // the IPv4 checksum
+}
+
+TEST_F(CableTest, DropsAFrameThatNoRuleMatches) {
+  UdpRule rule = rule_for_port(4000);
+  ASSERT_NE(ibv_create_flow(receiver_, &rule.attr), nullptr);
+  std::vector<std::uint8_t> other = frame_to_port(4001);
+  send(other);
+  std::vector<std::uint8_t> wanted = frame_to_port(4000);
+  send(wanted);
+  const ibv_wc completion = wait_for_completion(far_cq_);
+  EXPECT_EQ(completion.byte_len, wanted.size());
+  EXPECT_EQ(received_[36] << 8 | received_[37], 4000);
+}
+
+TEST_F(CableTest, DropsEverythingOnceTheRuleIsGone) {
+  UdpRule rule = rule_for_port(4000);
+  ibv_flow* flow = ibv_create_flow(receiver_, &rule.attr);
+  ASSERT_NE(flow, nullptr);
+  ASSERT_EQ(ibv_destroy_flow(flow), 0);
+  std::vector<std::uint8_t> frame = frame_to_port(4000);
+  send(frame);
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  ibv_wc completion{};
+  EXPECT_EQ(ibv_poll_cq(far_cq_, 1, &completion), 0);
+}
+
 }  // namespace
 }  // namespace gdr::test
