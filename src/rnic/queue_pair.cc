@@ -86,7 +86,10 @@ Result<void> QueuePair::allocate() {
   return {};
 }
 
-void QueuePair::set_state(ibv_qp_state state) { shared_.state.store(state); }
+void QueuePair::set_state(ibv_qp_state state) {
+  state_.store(state);
+  shared_.state.store(state);
+}
 
 int QueuePair::modify(const ibv_qp_attr& attributes, int mask) {
   std::unique_lock guard(send_lock_);

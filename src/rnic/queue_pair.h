@@ -10,6 +10,7 @@
 
 #include <infiniband/verbs.h>
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 
@@ -77,9 +78,7 @@ class QueuePair : public std::enable_shared_from_this<QueuePair> {
   // --- For paths, under send_lock().
   SpinLock& send_lock() { return send_lock_; }
   SendRing& send_ring() { return ring_; }
-  ibv_qp_state state() const {
-    return static_cast<ibv_qp_state>(shared_.state.load(std::memory_order_acquire));
-  }
+  ibv_qp_state state() const { return state_.load(std::memory_order_acquire); }
   const ibv_qp_attr& attributes() const { return attributes_; }
   SharedQueuePair& shared() { return shared_; }
   // Completes the front request and takes it off the ring. Any status but success moves the queue
@@ -109,6 +108,7 @@ class QueuePair : public std::enable_shared_from_this<QueuePair> {
   const std::uint32_t index_, number_;
   QueuePairSettings settings_;
   SharedQueuePair& shared_;
+  std::atomic<ibv_qp_state> state_{IBV_QPS_RESET};  // the shared one is for initiators only
   ibv_qp_attr attributes_{};
 
   SpinLock send_lock_;
