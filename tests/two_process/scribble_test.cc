@@ -1,0 +1,156 @@
+// A process that writes anything anywhere into the segments it shares: its peers get errors, and
+// neither crash nor hang.
+//
+// Only whole words are scribbled, and in the region table only whole addresses: an initiator takes
+// a target's addresses from there, and a process of the same user that wants to write elsewhere
+// could ask the kernel itself.
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <random>
+
+#include "base/clock.h"
+#include "connection.h"
+#include "rnic/shared.h"
+
+namespace gdr::test {
+namespace {
+
+constexpr int kSeeds = 24;
+constexpr Nanoseconds kEffort = 120 * kMillisecond;
+
+// Every segment that this process has a descriptor of, its own and its peers', in mappings of the
+// test's own: the device unmaps a peer's when that dies.
+std::vector<std::uint8_t*> segments() {
+  std::vector<std::uint8_t*> found;
+  for (int descriptor = 0; descriptor < 1024; ++descriptor) {
+    char target[64] = {};
+    const std::string link = "/proc/self/fd/" + std::to_string(descriptor);
+    if (readlink(link.c_str(), target, sizeof target - 1) < 0) continue;
+    if (std::string(target).find("memfd:gdrkit-rnic") == std::string::npos) continue;
+    void* base = mmap(nullptr, rnic::kSegmentBytes, PROT_READ | PROT_WRITE,
+                      MAP_SHARED | MAP_NORESERVE, descriptor, 0);
+    if (base != MAP_FAILED) found.push_back(static_cast<std::uint8_t*>(base));
+  }
+  return found;
+}
+
+void scribble(std::mt19937_64& random, std::uint8_t* segment) {
+  using namespace rnic;
+  const auto any = [&](std::uint64_t at, std::uint64_t bytes) {
+    const std::uint64_t place = at + random() % (bytes / 8) * 8;
+    // Small numbers are wrong in other ways than large ones.
+    const std::uint64_t value = random() % 3 == 0 ? random() % 16 : random();
+    std::memcpy(segment + place, &value, 8);
+  };
+  switch (random() % 7) {
+    case 0:
+      return any(0, sizeof(SegmentHeader));
+    case 1:
+    case 2:
+      return any(kQueuePairsAt, 6 * sizeof(SharedQueuePair));
+    case 3:
+      return any(kCompletionQueuesAt, 2 * sizeof(SharedCompletionQueue));
+    case 4:
+      return any(kRegionsAt, 4 * sizeof(SharedRegion));
+    case 5:
+      return any(kServiceRequestsAt, 4 * sizeof(ServiceRequest));
+    default:
+      return any(kArenaAt, 64 << 10);
+  }
+}
+
+// Does everything a program does, and does not mind what comes of it.
+void try_everything(Side& side, ibv_qp* qp, Memory& memory, const Remote& remote,
+                    std::mt19937_64& random) {
+  ibv_sge segment = memory.segment(0, 1 + random() % 70'000);
+  ibv_recv_wr receive{};
+  receive.sg_list = &segment;
+  receive.num_sge = 1;
+  ibv_recv_wr* bad_receive = nullptr;
+  (void)ibv_post_recv(qp, &receive, &bad_receive);
+  constexpr ibv_wr_opcode kOpcodes[] = {IBV_WR_SEND, IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ,
+                                        IBV_WR_RDMA_WRITE_WITH_IMM, IBV_WR_ATOMIC_FETCH_AND_ADD};
+  ibv_send_wr send{};
+  send.opcode = kOpcodes[random() % 5];
+  send.send_flags = IBV_SEND_SIGNALED;
+  if (send.opcode == IBV_WR_ATOMIC_FETCH_AND_ADD) {
+    segment.length = 8;
+    send.wr.atomic = {remote.address, 1, 0, remote.key};
+  } else {
+    send.wr.rdma = {remote.address, remote.key};
+  }
+  send.sg_list = &segment;
+  send.num_sge = 1;
+  ibv_send_wr* bad_send = nullptr;
+  (void)ibv_post_send(qp, &send, &bad_send);
+  ibv_wc completions[8];
+  (void)ibv_poll_cq(side.queue(), 8, completions);
+  (void)ibv_req_notify_cq(side.queue(), 0);
+}
+
+// Starts anew with a queue pair that failed. Throws Failure when its segment is past all that.
+void try_again(Side& side, ibv_qp* qp, const Endpoint& to) {
+  ibv_qp_attr attr{};
+  ibv_qp_init_attr init{};
+  (void)ibv_query_qp(qp, &attr, IBV_QP_STATE, &init);
+  if (attr.qp_state != IBV_QPS_ERR) return;
+  (void)Side::move_to(qp, IBV_QPS_RESET);
+  attr = {};
+  attr.qp_state = IBV_QPS_INIT;
+  attr.port_num = 1;
+  attr.qp_access_flags = kAllAccess;
+  (void)ibv_modify_qp(qp, &attr,
+                      IBV_QP_STATE | IBV_QP_PORT | IBV_QP_PKEY_INDEX | IBV_QP_ACCESS_FLAGS);
+  side.connect(qp, to, {.timeout = 8, .retry_count = 1, .rnr_retry = 1});
+}
+
+struct Start {
+  Endpoint endpoint;
+  Remote remote;
+};
+
+void take_part(Wire& wire, std::uint64_t seed, bool scribbles) {
+  std::mt19937_64 random(seed);
+  Side side(0, 256);
+  Memory& memory = side.memory(1 << 17);
+  ibv_qp* qp = side.queue_pair(IBV_QPT_RC);
+  wire.send(Start{side.endpoint(qp), memory.remote()});
+  const auto other = wire.receive<Start>();
+  side.connect(qp, other.endpoint, {.timeout = 8, .retry_count = 1, .rnr_retry = 1});
+  wire.meet();
+  const std::vector<std::uint8_t*> shared = segments();
+  require(shared.size() >= 2, "both segments are mapped");
+  const Nanoseconds end = now() + kEffort;
+  for (std::uint64_t turn = 0; now() < end; ++turn) {
+    try_everything(side, qp, memory, other.remote, random);
+    if (turn % 16 == 15) try_again(side, qp, other.endpoint);
+    for (int i = 0; scribbles && i < 8; ++i) scribble(random, shared[random() % shared.size()]);
+  }
+  (void)ibv_destroy_qp(qp);
+  // Its end is the test's: the other must come to an end without it.
+}
+
+void check_scribbles(bool opaque_too) {
+  for (std::uint64_t seed = 1; seed <= kSeeds && !::testing::Test::HasFailure(); ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed) + (opaque_too ? ", opaque" : ""));
+    Child victim([seed](Wire& wire) { take_part(wire, seed, false); });
+    Child scribbler([seed](Wire& wire) { take_part(wire, 1000 + seed, true); });
+    victim.wire().send(scribbler.wire().receive<Start>());
+    scribbler.wire().send(victim.wire().receive<Start>());
+    victim.wire().meet();
+    scribbler.wire().meet();
+    scribbler.finish();
+    victim.finish();
+  }
+}
+
+TEST(Scribbles, NeitherCrashNorHangAnyProcess) { check_scribbles(false); }
+TEST(Scribbles, NeitherCrashNorHangOpaqueProcesses) {
+  run_opaque([] { check_scribbles(true); });
+}
+
+}  // namespace
+}  // namespace gdr::test
