@@ -30,6 +30,15 @@ Result<std::unique_ptr<PinnedMemory>> PinnedMemory::pin(std::uint64_t address, s
   return Error{EFAULT, "no peer-memory client knows this memory"};
 }
 
+Result<std::unique_ptr<PinnedMemory>> PinnedMemory::pin_with(PeerMemoryClient& client,
+                                                             std::uint64_t address,
+                                                             std::uint64_t length, bool writable) {
+  auto context = client.acquire(address, length);
+  if (!context) return context.error();
+  if (*context == nullptr) return Error{EFAULT, "not this peer-memory client's memory"};
+  return map(client, *std::move(context), writable);
+}
+
 Result<std::unique_ptr<PinnedMemory>> PinnedMemory::pin_dmabuf(DmaBuf buffer, std::uint64_t length,
                                                                std::uint64_t iova, bool writable) {
   // Programs pass -1 to ask whether dma-buf is served at all, and take only EBADF for yes.

@@ -20,6 +20,10 @@ class PinnedMemory {
   // EBADF for a descriptor that is none; EOPNOTSUPP when no client can reach the buffer's memory.
   static Result<std::unique_ptr<PinnedMemory>> pin_dmabuf(DmaBuf buffer, std::uint64_t length,
                                                           std::uint64_t iova, bool writable);
+  // By this client, without asking the others. EFAULT when the memory is not its.
+  static Result<std::unique_ptr<PinnedMemory>> pin_with(PeerMemoryClient& client,
+                                                        std::uint64_t address, std::uint64_t length,
+                                                        bool writable);
   ~PinnedMemory();
   PinnedMemory(const PinnedMemory&) = delete;
   PinnedMemory& operator=(const PinnedMemory&) = delete;
