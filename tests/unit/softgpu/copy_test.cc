@@ -25,17 +25,18 @@ TEST_F(Copy, CarriesEveryByteForOddSizesAndOffsets) {
 }
 
 TEST_F(Copy, PastTheEndOfAnAllocationMovesNothing) {
-  const CUdeviceptr a = allocate(1000);
-  const CUdeviceptr neighbour = allocate(1000);
-  write(a, Bytes(1000, 1));
-  write(neighbour, Bytes(1000, 2));
-  const Bytes news(1001, 9);
-  EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cu.memcpy_htod(a, news.data(), 1001));
-  EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cu.memcpy_htod_async(a + 999, news.data(), 2, nullptr));
+  const CUdeviceptr a = allocate(1024);
+  const CUdeviceptr neighbour = allocate(1024);
+  ASSERT_EQ(neighbour, a + 1024);
+  write(a, Bytes(1024, 1));
+  write(neighbour, Bytes(1024, 2));
+  const Bytes news(1025, 9);
+  EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cu.memcpy_htod(a, news.data(), 1025));
+  EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cu.memcpy_htod_async(a + 1023, news.data(), 2, nullptr));
   EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cu.memcpy_htod(a, news.data(), ~std::size_t{0}));
-  EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cu.memset_d8(a + 1, 9, 1000));
-  EXPECT_EQ(read(a, 1000), Bytes(1000, 1));
-  EXPECT_EQ(read(neighbour, 1000), Bytes(1000, 2));
+  EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cu.memset_d8(a + 1, 9, 1024));
+  EXPECT_EQ(read(a, 1024), Bytes(1024, 1));
+  EXPECT_EQ(read(neighbour, 1024), Bytes(1024, 2));
   EXPECT_CU(CUDA_SUCCESS, cu.mem_free(a));
   EXPECT_CU(CUDA_SUCCESS, cu.mem_free(neighbour));
 }

@@ -1,4 +1,5 @@
 #include <atomic>
+#include <chrono>
 #include <thread>
 
 #include "soft_gpu.h"
@@ -18,6 +19,9 @@ struct Gate {
     while (!gate->open) std::this_thread::yield();
   }
 };
+
+// An operation that does not wait for what it should has been carried out after this.
+void give_time_to_overtake() { std::this_thread::sleep_for(std::chrono::milliseconds(100)); }
 
 class Stream : public SoftGpu {
  protected:
@@ -88,15 +92,17 @@ TEST_F(Stream, LegacyDefaultStreamWaitsForBlockingStreamsAndHoldsThemUp) {
   CUstream blocking = make(CU_STREAM_DEFAULT);
   CUstream free = make(CU_STREAM_NON_BLOCKING);
   ASSERT_CU(CUDA_SUCCESS, cu.launch_host_func(blocking, Gate::wait, &gate));
-  ASSERT_CU(CUDA_SUCCESS, cu.memset_d8_async(device, 1, 64, nullptr));
   ASSERT_CU(CUDA_SUCCESS, cu.memset_d8_async(device, 2, 32, blocking));
+  ASSERT_CU(CUDA_SUCCESS, cu.memset_d8_async(device, 1, 64, nullptr));
+  ASSERT_CU(CUDA_SUCCESS, cu.memset_d8_async(device, 3, 16, blocking));
   ASSERT_CU(CUDA_SUCCESS, cu.memset_d8_async(device + 64, 3, 64, free));
   EXPECT_CU(CUDA_SUCCESS, cu.stream_synchronize(free));  // a non-blocking stream does not wait
   EXPECT_CU(CUDA_ERROR_NOT_READY, cu.stream_query(nullptr));
+  give_time_to_overtake();
   gate.open = true;
   ASSERT_CU(CUDA_SUCCESS, cu.ctx_synchronize());
   Bytes wanted(64, 1);
-  std::fill_n(wanted.begin(), 32, 2);
+  std::fill_n(wanted.begin(), 16, 3);
   EXPECT_EQ(read(device, 64), wanted);
   EXPECT_EQ(read(device + 64, 64), Bytes(64, 3));
   EXPECT_CU(CUDA_SUCCESS, cu.stream_destroy(blocking));
@@ -140,6 +146,7 @@ TEST_F(Stream, WaitsForTheEventOfAnotherStream) {
   ASSERT_CU(CUDA_SUCCESS, cu.event_record(event, first));
   ASSERT_CU(CUDA_SUCCESS, cu.stream_wait_event(second, event, 0));
   ASSERT_CU(CUDA_SUCCESS, cu.memcpy_dtod_async(device + 64, device, 64, second));
+  give_time_to_overtake();
   EXPECT_CU(CUDA_ERROR_NOT_READY, cu.stream_query(second));
   gate.open = true;
   ASSERT_CU(CUDA_SUCCESS, cu.stream_synchronize(second));
