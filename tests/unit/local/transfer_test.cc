@@ -1,0 +1,292 @@
+// The staged pipeline with a peer-memory client whose copies end late and out of their order.
+#include "local/transfer.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <map>
+#include <random>
+
+#include "memory/pinned_memory.h"
+
+namespace gdr::local {
+namespace {
+
+constexpr rnic::Token kToken = rnic::make_token(2, 9);
+
+// A GPU's memory as a client sees it: copies are done when they are asked about often enough, in
+// any order; none is done at once.
+class LateClient : public memory::PeerMemoryClient {
+ public:
+  struct At : Context {
+    std::uint64_t address = 0;
+  };
+  struct Late {
+    std::uint64_t to, from, length;
+    int left;
+  };
+
+  const char* name() const override { return "late"; }
+  Result<std::unique_ptr<Context>> acquire(std::uint64_t address, std::uint64_t) override {
+    auto context = std::make_unique<At>();
+    context->address = address;
+    return std::unique_ptr<Context>(std::move(context));
+  }
+  Result<std::unique_ptr<Context>> acquire_dmabuf(memory::DmaBuf, std::uint64_t,
+                                                  std::uint64_t) override {
+    return Error{EOPNOTSUPP, ""};
+  }
+  void release(Context&) override {}
+  Result<void> get_pages(Context&, bool) override { return {}; }
+  void put_pages(Context&) override {}
+  std::uint64_t get_page_size(const Context&) const override { return 65536; }
+  Result<std::uint64_t> dma_map(Context& context) override {
+    return static_cast<At&>(context).address;
+  }
+  void dma_unmap(Context&) override {}
+  bool cpu_reachable() const override { return false; }
+  bool still_valid(const Context&) override { return valid; }
+
+  Result<Ticket> start_copy(std::uint64_t to, std::uint64_t from, std::uint64_t length) override {
+    if (fail_at == started) return Error{EFAULT, "refused"};
+    ++started;
+    late_[started] = {to, from, length, static_cast<int>(random_() % 7) + 1};
+    most = std::max(most, late_.size());
+    return Ticket{static_cast<Ticket>(started)};
+  }
+  Result<bool> finished(Ticket ticket) override {
+    Late& copy = late_.at(static_cast<int>(ticket));
+    if (--copy.left > 0) return false;
+    if (fail_end == static_cast<int>(ticket)) {
+      late_.erase(static_cast<int>(ticket));
+      return Error{EIO, "broke off"};
+    }
+    std::memcpy(reinterpret_cast<void*>(copy.to), reinterpret_cast<const void*>(copy.from),
+                copy.length);
+    late_.erase(static_cast<int>(ticket));
+    return true;
+  }
+  std::size_t in_flight() const { return late_.size(); }
+
+  bool valid = true;
+  int started = 0, fail_at = -1, fail_end = -1;
+  std::size_t most = 0;
+
+ private:
+  std::map<int, Late> late_;
+  std::mt19937 random_{7};
+};
+
+Piece piece_at(const std::uint8_t* bytes, std::uint64_t length,
+               memory::PinnedMemory* memory = nullptr) {
+  Piece piece = plain_piece(bytes, length);
+  piece.memory = memory;
+  return piece;
+}
+
+constexpr std::uint8_t one = 1;
+
+class TransferTest : public testing::Test {
+ protected:
+  static constexpr std::uint64_t kBytes = 5 * Staging::kHalf + 12'345;
+
+  void SetUp() override {
+    segment_ = *rnic::Segment::create(kToken, {});
+    staging_.emplace(*segment_);
+    from_.resize(kBytes), to_.assign(kBytes, 0xa5);
+    for (std::size_t i = 0; i < kBytes; ++i) {
+      from_[i] = static_cast<std::uint8_t>((i * 0x9e3779b97f4a7c15) >> 56);
+    }
+    pinned_from_ = pin(from_), pinned_to_ = pin(to_);
+  }
+  std::unique_ptr<memory::PinnedMemory> pin(std::vector<std::uint8_t>& bytes) {
+    auto pinned = memory::PinnedMemory::pin_with(
+        client_, reinterpret_cast<std::uint64_t>(bytes.data()), bytes.size(), true);
+    EXPECT_TRUE(pinned);
+    return *std::move(pinned);
+  }
+  // The vector cut into pieces; of GPU memory where `pinned` is given.
+  static PieceList list(std::vector<std::uint8_t>& bytes, memory::PinnedMemory* pinned,
+                        std::initializer_list<std::uint64_t> cuts) {
+    PieceList pieces;
+    std::uint64_t at = 0;
+    for (const std::uint64_t cut : cuts) {
+      pieces.add(piece_at(bytes.data() + at, cut - at, pinned));
+      at = cut;
+    }
+    pieces.add(piece_at(bytes.data() + at, bytes.size() - at, pinned));
+    return pieces;
+  }
+  // This process's memory as if it were another's that process_vm_* reaches: no byte can go there
+  // but through staging.
+  static PieceList elsewhere(std::vector<std::uint8_t>& bytes,
+                             std::initializer_list<std::uint64_t> cuts) {
+    PieceList pieces = list(bytes, nullptr, cuts);
+    for (Piece& piece : pieces.pieces()) piece.where = Where::kProcess;
+    return pieces;
+  }
+  std::shared_ptr<Peer> self_as_peer() {
+    int ends[2];
+    EXPECT_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends), 0);
+    other_end_.reset(ends[1]);
+    Introduction introduction;
+    introduction.token = kToken;
+    introduction.segment.reset(fcntl(segment_->descriptor(), F_DUPFD_CLOEXEC, 0));
+    introduction.doorbell.reset(eventfd(0, EFD_NONBLOCK));
+    auto peer = Peer::meet(getpid(), std::move(introduction), UniqueFd(ends[0]));
+    EXPECT_TRUE(peer) << peer.error().message;
+    return *peer;
+  }
+
+  Outcome run(const PieceList& from, const PieceList& to, Peer* peer) {
+    Transfer transfer;
+    EXPECT_TRUE(transfer.begin(from, to, peer, kToken, *staging_));
+    for (int i = 0; i < 100'000; ++i) {
+      if (const auto outcome = transfer.poll(now())) return *outcome;
+    }
+    ADD_FAILURE() << "the transfer does not end";
+    return {};
+  }
+
+  LateClient client_;
+  std::unique_ptr<rnic::Segment> segment_;
+  std::optional<Staging> staging_;
+  std::vector<std::uint8_t> from_, to_;
+  std::unique_ptr<memory::PinnedMemory> pinned_from_, pinned_to_;
+  UniqueFd other_end_;
+};
+
+TEST_F(TransferTest, MovesEveryByteBetweenGpuMemoryOfThisProcessCutDifferently) {
+  const Outcome outcome = run(list(from_, pinned_from_.get(), {1, 70'000, 1'000'000}),
+                              list(to_, pinned_to_.get(), {65'536, 65'537}), nullptr);
+  EXPECT_EQ(outcome.error, 0);
+  EXPECT_TRUE(from_ == to_);
+}
+
+TEST_F(TransferTest, MovesEveryByteThroughStagingFromTheGpuToAnotherProcess) {
+  const auto peer = self_as_peer();
+  const Outcome outcome = run(list(from_, pinned_from_.get(), {1, 70'000, 1'000'000}),
+                              elsewhere(to_, {65'536, 65'537}), peer.get());
+  EXPECT_EQ(outcome.error, 0);
+  EXPECT_TRUE(from_ == to_);
+  EXPECT_EQ(client_.most, 2u);  // one half fills while the other drains
+}
+
+TEST_F(TransferTest, MovesEveryByteThroughStagingFromAnotherProcessToTheGpu) {
+  const auto peer = self_as_peer();
+  const Outcome outcome = run(elsewhere(from_, {999'999}),
+                              list(to_, pinned_to_.get(), {3, 524'288, 1'048'577}), peer.get());
+  EXPECT_EQ(outcome.error, 0);
+  EXPECT_TRUE(from_ == to_);
+}
+
+TEST_F(TransferTest, ACopyThatCannotStartOrBreaksOffIsTheOutcomeAndNothingStaysInFlight) {
+  const auto peer = self_as_peer();
+  for (int at = 0; at < 4; ++at) {
+    client_.started = 0;
+    client_.fail_at = at;
+    EXPECT_EQ(run(list(from_, pinned_from_.get(), {}), elsewhere(to_, {}), peer.get()).error,
+              EFAULT);
+    EXPECT_EQ(client_.in_flight(), 0u);
+    client_.started = 0;
+    client_.fail_at = -1, client_.fail_end = at + 1;
+    const Outcome outcome =
+        run(list(from_, pinned_from_.get(), {}), elsewhere(to_, {}), peer.get());
+    EXPECT_EQ(outcome.error, EIO);
+    EXPECT_FALSE(outcome.remote);  // this process's GPU was at fault
+    EXPECT_EQ(client_.in_flight(), 0u);
+    client_.fail_end = -1;
+  }
+}
+
+TEST_F(TransferTest, MemoryFreedUnderItsRegistrationIsNotTouched) {
+  client_.valid = false;
+  EXPECT_EQ(
+      run(list(from_, pinned_from_.get(), {}), list(to_, pinned_to_.get(), {}), nullptr).error,
+      EFAULT);
+  EXPECT_EQ(client_.started, 0);
+}
+
+TEST_F(TransferTest, DrainingLeavesNothingInFlightAndGivesItsStagingBack) {
+  const auto peer = self_as_peer();
+  for (std::size_t i = 0; i < 2 * Staging::kBlocks; ++i) {
+    Transfer transfer;
+    ASSERT_TRUE(transfer.begin(list(from_, pinned_from_.get(), {}), elsewhere(to_, {}), peer.get(),
+                               kToken, *staging_));
+    EXPECT_FALSE(transfer.poll(now()));
+    EXPECT_GT(client_.in_flight(), 0u);
+    transfer.drain();
+    EXPECT_EQ(client_.in_flight(), 0u);
+  }
+}
+
+TEST_F(TransferTest, WaitsForStagingWhenAllOfItIsInUse) {
+  std::vector<std::uint64_t> blocks;
+  while (const auto block = staging_->take()) blocks.push_back(*block);
+  EXPECT_EQ(blocks.size(), Staging::kBlocks);
+  Transfer transfer;
+  const auto peer = self_as_peer();
+  const PieceList from = list(from_, pinned_from_.get(), {}), to = elsewhere(to_, {});
+  EXPECT_FALSE(transfer.begin(from, to, peer.get(), kToken, *staging_));
+  staging_->give_back(blocks.back());
+  EXPECT_TRUE(transfer.begin(from, to, peer.get(), kToken, *staging_));
+  transfer.drain();
+}
+
+// What the other process's service thread was asked for and has not begun can be taken back; what
+// it has begun is waited for.
+TEST_F(TransferTest, DrainingTakesBackWhatItsOwnerHasNotBegun) {
+  const auto peer = self_as_peer();
+  PieceList to = elsewhere(to_, {});
+  for (Piece& piece : to.pieces()) piece.where = Where::kServed;
+  Transfer transfer;
+  ASSERT_TRUE(transfer.begin(list(from_, nullptr, {}), to, peer.get(), kToken, *staging_));
+  EXPECT_FALSE(transfer.poll(now()));
+  EXPECT_EQ(segment_->service_request(0).state.load(), 2u);
+  transfer.drain();
+  EXPECT_EQ(segment_->service_request(0).state.load(), 0u);
+}
+
+TEST_F(TransferTest, TheDeathOfTheOwnerEndsWhatItWasAskedFor) {
+  const auto peer = self_as_peer();
+  PieceList to = elsewhere(to_, {});
+  for (Piece& piece : to.pieces()) piece.where = Where::kServed;
+  Transfer transfer;
+  ASSERT_TRUE(transfer.begin(list(from_, nullptr, {}), to, peer.get(), kToken, *staging_));
+  EXPECT_FALSE(transfer.poll(now()));
+  other_end_.reset();
+  peer->check_alive();
+  std::optional<Outcome> outcome;
+  for (int i = 0; i < 100 && !outcome; ++i) outcome = transfer.poll(now());
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->error, ESRCH);
+}
+
+TEST(PieceList, TruncatesWithinAndBetweenPieces) {
+  PieceList pieces;
+  for (const std::uint64_t length : {10, 0, 20, 30}) pieces.add(piece_at(&one, length));
+  EXPECT_EQ(pieces.pieces().size(), 3u);  // none that is empty
+  EXPECT_EQ(pieces.bytes(), 60u);
+  pieces.truncate(70);
+  EXPECT_EQ(pieces.bytes(), 60u);
+  pieces.truncate(30);
+  EXPECT_EQ(pieces.pieces().size(), 2u);
+  pieces.truncate(11);
+  EXPECT_EQ(pieces.pieces().back().length, 1u);
+  pieces.truncate(0);
+  EXPECT_TRUE(pieces.pieces().empty());
+}
+
+TEST(PieceList, TakesNoMoreThanItHasRoomFor) {
+  PieceList pieces;
+  for (std::size_t i = 0; i < PieceList::kMost + 5; ++i) pieces.add(piece_at(&one, 1));
+  EXPECT_EQ(pieces.pieces().size(), PieceList::kMost);
+  EXPECT_EQ(pieces.bytes(), PieceList::kMost);
+}
+
+}  // namespace
+}  // namespace gdr::local
