@@ -15,8 +15,9 @@ class Listener {
   virtual void on_registration(const RegistrationResult&) {}
   virtual void on_check(const Check&) {}
   virtual void on_measurement(const Measurement&) {}
-  // `done` of `total` transfers of what is being proved.
-  virtual void on_progress(const std::string& /*what*/, unsigned /*done*/, unsigned /*total*/) {}
+  // `done` of `total` parts of the work on one line; their size means nothing else.
+  virtual void on_progress(const std::string& /*what*/, std::uint64_t /*done*/,
+                           std::uint64_t /*total*/) {}
 };
 
 }  // namespace gdr::proof

@@ -1,5 +1,7 @@
 #include "proof/pair.h"
 
+#include <stdio.h>
+
 #include <algorithm>
 
 namespace gdr::proof {

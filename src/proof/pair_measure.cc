@@ -24,10 +24,10 @@ void Pair::measure() {
     directions.push_back({device, MemoryKind::kHost});
     directions.push_back({device, device});
   }
-  unsigned done = 0;
+  std::uint64_t done = 0;
   for (const Direction& direction : directions) {
     context_.listener.on_progress("measuring " + direction_text(direction), done++,
-                                  static_cast<unsigned>(directions.size()));
+                                  directions.size());
     Measurement measurement = measure_direction(*lane_, direction);
     measurement.gpu = selection_.gpu_text;
     measurement.from_nic = selection_.near.text();

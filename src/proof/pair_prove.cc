@@ -16,6 +16,9 @@ constexpr std::uint64_t kShortList[] = {1, 65, 4097, (1 << 20) + 13};
 // A failure at a size from here on shows more than one of a few bytes.
 constexpr std::uint64_t kTelling = 64;
 
+// What a transfer costs in time: its bytes, and as much as a mebibyte for asking.
+std::uint64_t effort(const Case& c) { return c.size + (1 << 20); }
+
 bool ran_out(Symptom symptom) {
   return symptom == Symptom::kNothingArrived || symptom == Symptom::kDataWithoutCompletion;
 }
@@ -89,7 +92,9 @@ void Pair::prove_mode(const Mode& mode, const Direction& direction) {
     // What the system does not offer or permit is not proved; anything else is wrong.
     const bool not_offered = code == EPERM || code == EACCES || code == EOPNOTSUPP ||
                              code == EPROTONOSUPPORT || code == EADDRNOTAVAIL || code == ENOSYS;
-    check.status = not_offered && !soft_nic() ? Status::kNotProved : Status::kFailed;
+    const bool raw = mode.queue == QueueKind::kRaw;  // many NICs have none, each with its own error
+    check.status = (not_offered || raw) && !soft_nic() ? Status::kNotProved : Status::kFailed;
+    if (check.status == Status::kFailed) check.symptom = Symptom::kRefused;
   } else if (!ready) {
     check.status = Status::kFailed;
     check.symptom = Symptom::kRefused;
@@ -119,10 +124,12 @@ void Pair::run_cases(const Mode& mode, const std::vector<Case>& cases, Check& ch
       host::read_counters(context_.options.root, selection_.far.nic, selection_.far.port);
   const std::string what = check.title + ", " + direction_text(check.direction);
   unsigned timeouts = 0;
-  unsigned done = 0;
+  std::uint64_t done = 0, total = 0;
+  for (const Case& c : cases) total += effort(c);
   bool told = false;
   for (const Case& c : cases) {
-    context_.listener.on_progress(what, done++, static_cast<unsigned>(cases.size()));
+    context_.listener.on_progress(what, done, total);
+    done += effort(c);
     const Observation seen = mode.run(*lane_, c);
     ++check.transfers;
     check.bytes += c.size;

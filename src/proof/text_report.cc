@@ -153,12 +153,12 @@ void TextReport::clear_progress() {
   bar_shown_ = false;
 }
 
-void TextReport::on_progress(const std::string& what, unsigned done, unsigned total) {
+void TextReport::on_progress(const std::string& what, std::uint64_t done, std::uint64_t total) {
   if (!style_.progress || total == 0) return;
   const Nanoseconds time = now();
   if (time - bar_time_ < kBarInterval) return;
   bar_time_ = time;
-  const unsigned filled = kBarWidth * done / total;
+  const std::uint64_t filled = kBarWidth * done / total;
   std::string bar;
   for (unsigned i = 0; i < kBarWidth; ++i) bar += i < filled ? "━" : "╌";
   std::string text = fmt::format("  {} {:>3}%  {}", bar, 100 * done / total, what);

@@ -30,7 +30,7 @@ class TextReport : public Listener {
   void on_registration(const RegistrationResult& result) override;
   void on_check(const Check& check) override;
   void on_measurement(const Measurement& measurement) override;
-  void on_progress(const std::string& what, unsigned done, unsigned total) override;
+  void on_progress(const std::string& what, std::uint64_t done, std::uint64_t total) override;
 
   void finish(const Report& report);
 

@@ -78,6 +78,7 @@ class Worker {
   std::unique_ptr<rdma::Device> device_;
   std::uint8_t port_ = 1;
   bool ethernet_ = false;
+  bool atomics_ = false;
   rdma::PortAddress address_;
   rdma::ProtectionDomain domain_;
   std::map<std::uint32_t, Buffer> buffers_;

@@ -242,7 +242,8 @@ Result<Open::Reply> Worker::handle(const Open& request) {
   reply.ipv4 = rdma::ipv4_of(address_.gid).value_or(0);
   reply.ethernet = ethernet_;
   reply.mtu = static_cast<std::uint8_t>(port->active_mtu);
-  reply.atomics = attributes->atomic_cap != IBV_ATOMIC_NONE;
+  atomics_ = attributes->atomic_cap != IBV_ATOMIC_NONE;
+  reply.atomics = atomics_;
   reply.largest_message = port->max_msg_sz;
   return reply;
 }

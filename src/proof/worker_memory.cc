@@ -12,8 +12,7 @@ namespace {
 constexpr std::uint64_t kLargestBuffer = std::uint64_t{4} << 30;
 // Sources up to this size hold other data first, so that stale reads show.
 constexpr std::uint64_t kStaleCheck = 64 * 1024;
-constexpr int kAllAccess = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
-                           IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
+constexpr int kAccess = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
 
 }  // namespace
 
@@ -34,10 +33,12 @@ Result<Worker::Buffer*> Worker::find_range(const Range& range) {
 Result<rdma::MemoryRegion> Worker::register_buffer(const Memory& memory,
                                                    const CreateBuffer& request,
                                                    CreateBuffer::Reply& reply) {
+  // A NIC without atomics may refuse the right to them.
+  const int access = atomics_ ? kAccess | IBV_ACCESS_REMOTE_ATOMIC : kAccess;
   if (request.registration != Registration::kDmaBuf) {
     reply.stage = RegistrationStage::kRegister;
     return rdma::register_memory(*device_, domain_.get(), reinterpret_cast<void*>(memory.address()),
-                                 memory.size(), kAllAccess);
+                                 memory.size(), access);
   }
   reply.stage = RegistrationStage::kExport;
   Result<UniqueFd> fd = memory.export_dmabuf();
@@ -45,7 +46,7 @@ Result<rdma::MemoryRegion> Worker::register_buffer(const Memory& memory,
   reply.stage = RegistrationStage::kRegister;
   // The descriptor may be closed at once: the region holds the memory (as NCCL does it).
   return rdma::register_dmabuf(*device_, domain_.get(), fd->get(), 0, memory.size(),
-                               memory.address(), kAllAccess);
+                               memory.address(), access);
 }
 
 Result<CreateBuffer::Reply> Worker::handle(const CreateBuffer& request) {

@@ -72,8 +72,10 @@ rdma::Endpoint Worker::mine(const Queue& queue) const {
 
 Result<CreateQueue::Reply> Worker::handle(const CreateQueue& request) {
   if (!device_) return Error{EINVAL, "no device open"};
+  rdma::QueuePairSize size;
+  size.atomics = atomics_;
   Result<rdma::QueuePair> pair =
-      rdma::QueuePair::create(*device_, domain_.get(), type_of(request.kind), {});
+      rdma::QueuePair::create(*device_, domain_.get(), type_of(request.kind), size);
   if (!pair) return pair.error();
   CreateQueue::Reply reply;
   reply.queue = next_id_++;

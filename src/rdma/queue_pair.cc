@@ -37,6 +37,7 @@ Result<QueuePair> QueuePair::create(const Device& device, ibv_pd* pd, ibv_qp_typ
   QueuePair pair;
   pair.device_ = &device;
   pair.type_ = type;
+  pair.atomics_ = size.atomics;
   Result<CompletionQueue> sends = make_completion_queue(device, static_cast<int>(size.sends));
   if (!sends) return sends.error();
   pair.send_queue_ = *std::move(sends);
@@ -74,8 +75,9 @@ Result<void> QueuePair::to_init(const Endpoint& mine) {
     attributes.qkey = kQKey;
     mask |= IBV_QP_QKEY;
   } else if (type_ == IBV_QPT_RC) {
-    attributes.qp_access_flags = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
-                                 IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
+    attributes.qp_access_flags =
+        IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
+    if (atomics_) attributes.qp_access_flags |= IBV_ACCESS_REMOTE_ATOMIC;
     mask |= IBV_QP_ACCESS_FLAGS;
   }
   return modify(attributes, mask, "INIT");

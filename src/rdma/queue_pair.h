@@ -20,6 +20,7 @@ namespace gdr::rdma {
 struct QueuePairSize {
   std::uint32_t sends = 128;
   std::uint32_t receives = 16;
+  bool atomics = true;  // a NIC without them may refuse the access right
 };
 
 // One end of a connection, as the two sides tell each other.
@@ -66,6 +67,7 @@ class QueuePair {
 
   const Device* device_ = nullptr;
   ibv_qp_type type_ = IBV_QPT_RC;
+  bool atomics_ = true;
   CompletionQueue send_queue_;
   CompletionQueue receive_queue_;
   Owned<ibv_qp> qp_;
