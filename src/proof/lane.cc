@@ -68,7 +68,9 @@ Result<Finding> Lane::look(End& end, const Range& data, Bytes literal) {
 
 Result<Completion> Lane::execute(Execute request) {
   request.queue = near_->queue;
-  request.milliseconds = milliseconds();
+  // Large transfers take their time: at worst 100 MB/s.
+  request.milliseconds =
+      milliseconds() + static_cast<std::uint32_t>(request.range.length / 100'000);
   return near_->client->call(request, budget());
 }
 

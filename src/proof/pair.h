@@ -61,6 +61,7 @@ class Pair {
   End near_, far_;
   std::optional<Lane> lane_;
   std::map<MemoryKind, Registration> works_;
+  bool impatient_ = false;  // a wait has run out: later ones are shorter, and fewer
   std::vector<host::Counter> counters_before_;
 };
 

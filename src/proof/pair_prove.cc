@@ -124,6 +124,7 @@ void Pair::run_cases(const Mode& mode, const std::vector<Case>& cases, Check& ch
       host::read_counters(context_.options.root, selection_.far.nic, selection_.far.port);
   const std::string what = check.title + ", " + direction_text(check.direction);
   unsigned timeouts = 0;
+  const bool impatient = impatient_;
   std::uint64_t done = 0, total = 0;
   for (const Case& c : cases) total += effort(c);
   bool told = false;
@@ -145,8 +146,9 @@ void Pair::run_cases(const Mode& mode, const std::vector<Case>& cases, Check& ch
     if (!alive() || check.failed >= kMostFailures) break;
     if (ran_out(symptom)) {
       lane_->set_timeout(std::min(kImpatient, context_.options.step_timeout));
+      impatient_ = true;
+      if (impatient || ++timeouts >= kMostTimeouts) break;
     }
-    if (ran_out(symptom) && ++timeouts >= kMostTimeouts) break;
     // Queue pairs do not survive errors, nor receives that nothing came for.
     Result<void> again = lane_->connect(mode.queue);
     if (again && mode.prepare) again = mode.prepare(*lane_);

@@ -35,7 +35,8 @@ void add_not_proved(const Report& report, Verdict& verdict) {
 std::vector<std::string> seen_in(const Report& report) {
   struct Group {
     const Check* first;
-    std::string name;
+    std::string second;  // the direction of the second one
+    std::size_t more = 0;
   };
   std::vector<Group> groups;
   for (const Check& check : report.checks) {
@@ -45,15 +46,18 @@ std::vector<std::string> seen_in(const Report& report) {
              group.first->from_nic == check.from_nic && group.first->to_nic == check.to_nic;
     });
     if (same == groups.end()) {
-      groups.push_back({&check, name_of(check)});
-    } else {
-      same->name += ", " + direction_text(check.direction);
+      groups.push_back({&check, {}});
+    } else if (++same->more == 1) {
+      same->second = direction_text(check.direction);
     }
   }
   std::vector<std::string> lines;
   for (const Group& group : groups) {
     const std::string& transfer = group.first->transfer;
-    lines.push_back(group.name + (transfer.empty() ? "" : " (" + transfer + ")") + ": " +
+    std::string name = name_of(*group.first);
+    if (group.more == 1) name += ", " + group.second;
+    if (group.more > 1) name += " and " + std::to_string(group.more) + " more directions";
+    lines.push_back(name + (transfer.empty() ? "" : " (" + transfer + ")") + ": " +
                     group.first->reason);
   }
   return lines;

@@ -114,6 +114,11 @@ TEST(Verdict, SaysTheSameSymptomOfAModeOnce) {
   ASSERT_EQ(situation.verdict().seen.size(), 1u);
   EXPECT_NE(situation.verdict().seen[0].find("host → GPU, GPU → host"), std::string::npos);
   EXPECT_EQ(situation.verdict().causes.size(), 2u);
+  situation.report.checks.push_back(
+      check("RC read", Status::kFailed, {MemoryKind::kDevice, MemoryKind::kDevice}));
+  ASSERT_EQ(situation.verdict().seen.size(), 1u);
+  EXPECT_NE(situation.verdict().seen[0].find("host → GPU and 2 more directions"),
+            std::string::npos);
 }
 
 TEST(Verdict, InPartSaysWhatWasNotProved) {
