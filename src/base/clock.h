@@ -19,4 +19,11 @@ inline Nanoseconds now() {
   return static_cast<Nanoseconds>(t.tv_sec) * kSecond + static_cast<Nanoseconds>(t.tv_nsec);
 }
 
+// Behind now() by a scheduler tick (1 to 10 ms) at most, for a fifth of its price.
+inline Nanoseconds coarse_now() {
+  timespec t{};
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+  return static_cast<Nanoseconds>(t.tv_sec) * kSecond + static_cast<Nanoseconds>(t.tv_nsec);
+}
+
 }  // namespace gdr

@@ -102,7 +102,7 @@ void LocalPath::collect_receivers(const QueuePair& queue_pair, Requester& reques
 Advance LocalPath::serve_receivers(QueuePair& queue_pair, Requester& requester, bool engine) {
   while (!requester.receivers.empty()) {
     Target& target = requester.receivers.back();
-    if (Peer* peer = target.peer(); peer != nullptr && !peer->alive(now())) {
+    if (Peer* peer = target.peer(); peer != nullptr && !peer->alive()) {
       requester.receivers.pop_back();
       continue;
     }

@@ -34,7 +34,7 @@ Requester& LocalPath::requester_of(QueuePair& queue_pair) {
 }
 
 std::shared_ptr<Peer> LocalPath::peer_of(Requester& requester, std::uint32_t slot) {
-  if (requester.slot != slot || (requester.peer != nullptr && !requester.peer->alive(now()))) {
+  if (requester.slot != slot || (requester.peer != nullptr && !requester.peer->alive())) {
     requester.peer = peers_.find(slot);
     requester.slot = requester.peer != nullptr ? slot : 0;
     if (requester.peer != nullptr) service_->watch(*requester.peer);
@@ -107,7 +107,7 @@ Advance LocalPath::advance(QueuePair& queue_pair, Requester& requester, bool eng
 }
 
 Advance LocalPath::poll_transfer(QueuePair& queue_pair, Requester& requester) {
-  const std::optional<Outcome> outcome = requester.transfer.poll(now());
+  const std::optional<Outcome> outcome = requester.transfer.poll();
   if (!outcome) return later(requester, kReadyRetry);
   return finish(queue_pair, requester, *outcome);
 }

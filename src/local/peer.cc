@@ -10,15 +10,13 @@
 namespace gdr::local {
 namespace {
 
-bool is_quiet(int descriptor) {
-  pollfd one{descriptor, POLLIN, 0};
-  return poll(&one, 1, 0) == 0;
+// A call that fails (a signal is pending, say) says nothing: quiet until proved otherwise.
+bool is_quiet(int descriptor, short asked) {
+  pollfd one{descriptor, asked, 0};
+  return poll(&one, 1, 0) <= 0;
 }
 
-bool is_connected(int connection) {
-  pollfd one{connection, 0, 0};
-  return poll(&one, 1, 0) == 0;  // POLLHUP and POLLERR come unasked
-}
+bool is_connected(int connection) { return is_quiet(connection, 0); }  // POLLHUP comes unasked
 
 }  // namespace
 
@@ -78,21 +76,21 @@ void Peer::close_in_child() {
   pidfd_.reset();
 }
 
-bool Peer::alive(Nanoseconds time) {
+bool Peer::alive() {
   if (dead_.load(std::memory_order_acquire)) return false;
-  if (time - asked_.load(std::memory_order_relaxed) < kMillisecond) return true;
+  if (coarse_now() == asked_.load(std::memory_order_relaxed)) return true;
   return check_alive();
 }
 
 bool Peer::check_alive() {
   if (dead_.load(std::memory_order_acquire)) return false;
-  bool alive = !pidfd_ || is_quiet(pidfd_.get());
+  bool alive = !pidfd_ || is_quiet(pidfd_.get(), POLLIN);
   if (alive) {
     // A process that called exec is the same process with other memory: its connections closed.
     const std::lock_guard guard(mutex_);
     for (const UniqueFd& connection : connections_) alive &= is_connected(connection.get());
   }
-  asked_.store(now(), std::memory_order_relaxed);
+  asked_.store(coarse_now(), std::memory_order_relaxed);
   if (!alive) set_dead();
   return alive;
 }

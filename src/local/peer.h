@@ -2,8 +2,9 @@
 // whether it lives. Shared by every queue pair that talks to it; unmapped with the last of them.
 //
 // Identity: the pid is used only while a pidfd and a connection made by that very process are both
-// quiet. A pid cannot come round within the millisecond for which an answer is kept, since the
-// kernel hands out pids in turn.
+// quiet. A pid cannot come round within the few milliseconds for which an answer is kept, since the
+// kernel hands out pids in turn. A connection over which two processes may have met is closed by
+// nobody, so that its end means that the other process ended, or called exec.
 #pragma once
 
 #include <atomic>
@@ -34,8 +35,8 @@ class Peer {
   void take_connections(Peer& other);
   void close_in_child();  // after fork: no lock, one thread
 
-  // Cheap: asks the kernel at most once a millisecond. Once false, always false. Hot.
-  bool alive(Nanoseconds time);
+  // Cheap: asks the kernel at most once a tick of the coarse clock. Once false, always false. Hot.
+  bool alive();
   // Asks the kernel now.
   bool check_alive();
   void set_dead() { dead_.store(true, std::memory_order_release); }

@@ -34,16 +34,33 @@ std::vector<std::shared_ptr<Peer>> Peers::everyone() const {
   return all;
 }
 
-Result<std::shared_ptr<Peer>> Peers::call(std::uint32_t slot) {
+// A connection over which this process has said who it is.
+Result<UniqueFd> Peers::introduce_to(std::uint32_t slot) {
+  {
+    const std::lock_guard guard(mutex_);
+    if (const auto entry = unanswered_.extract(slot)) return std::move(entry.mapped());
+  }
   Result<UniqueFd> connection = connect_slot(slot);
   if (!connection) return connection.error();
-  Result<int> pid = same_user_peer(connection->get());
-  if (!pid) return pid.error();
   if (Result<void> sent = send_introduction(connection->get(), self_, segment_, doorbell_); !sent) {
     return sent.error();
   }
+  return connection;
+}
+
+Result<std::shared_ptr<Peer>> Peers::call(std::uint32_t slot) {
+  Result<UniqueFd> connection = introduce_to(slot);
+  if (!connection) return connection.error();
+  Result<int> pid = same_user_peer(connection->get());
+  if (!pid) return pid.error();
   Result<Introduction> theirs = receive_introduction(connection->get());
-  if (!theirs) return theirs.error();
+  if (!theirs) {
+    if (theirs.error().code == EAGAIN) {
+      const std::lock_guard guard(mutex_);
+      unanswered_.insert_or_assign(slot, *std::move(connection));
+    }
+    return theirs.error();
+  }
   if (rnic::slot_of(theirs->token) != slot) return Error{EPROTO, "a slot answered for another"};
   std::shared_ptr<Peer> peer = adopt(*pid, *std::move(theirs), *std::move(connection));
   if (peer == nullptr) return Error{EPROTO, "a process could not be met"};
@@ -115,6 +132,7 @@ bool Peers::alive(rnic::Token token) {
 void Peers::close_in_child() {
   // No lock: the child has one thread, and a lock may have been held at the fork.
   for (auto& [slot, peer] : by_slot_) peer->close_in_child();
+  unanswered_.clear();
 }
 
 }  // namespace gdr::local

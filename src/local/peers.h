@@ -42,6 +42,7 @@ class Peers : public rnic::Liveness {
 
  private:
   Result<std::shared_ptr<Peer>> call(std::uint32_t slot);
+  Result<UniqueFd> introduce_to(std::uint32_t slot);
   std::shared_ptr<Peer> adopt(int pid, Introduction introduction, UniqueFd connection);
 
   const rnic::Token self_;
@@ -49,6 +50,9 @@ class Peers : public rnic::Liveness {
   int segment_ = -1;
   mutable std::shared_mutex mutex_;
   std::unordered_map<std::uint32_t, std::shared_ptr<Peer>> by_slot_;
+  // By slot: calls that were not answered in time. Whoever answers one later would take its end for
+  // this process's death.
+  std::unordered_map<std::uint32_t, UniqueFd> unanswered_;
 };
 
 }  // namespace gdr::local

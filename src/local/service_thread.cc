@@ -146,7 +146,7 @@ int ServiceThread::copy(const rnic::ServiceRequest& request, rnic::Token initiat
   Copy copy;
   copy.start_here(piece, write ? place.address : at_staging, write ? at_staging : place.address,
                   length);
-  while (!copy.poll(now())) sched_yield();
+  while (!copy.poll()) sched_yield();
   return copy.error();
 }
 

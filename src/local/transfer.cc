@@ -68,7 +68,7 @@ void Copy::withdraw() {
   }
 }
 
-bool Copy::poll(Nanoseconds time) {
+bool Copy::poll() {
   if (state_ == State::kDevice) {
     Result<bool> finished = client_->finished(ticket_);
     if (!finished) {
@@ -80,7 +80,7 @@ bool Copy::poll(Nanoseconds time) {
     if (request_->state.load(std::memory_order_acquire) == 4) {
       set_done(static_cast<int>(request_->result));
       request_->state.store(0);
-    } else if (!peer_->alive(time)) {
+    } else if (!peer_->alive()) {
       set_done(ESRCH);
     }
   }
@@ -125,8 +125,8 @@ std::uint64_t Transfer::run_length(std::uint64_t position, std::uint64_t most) c
   return std::min({most, from.piece->length - from.offset, to.piece->length - to.offset});
 }
 
-std::optional<Outcome> Transfer::poll(Nanoseconds time) {
-  std::optional<Outcome> outcome = block_ ? poll_staged(time) : poll_direct(time);
+std::optional<Outcome> Transfer::poll() {
+  std::optional<Outcome> outcome = block_ ? poll_staged() : poll_direct();
   if (outcome) finish();
   return outcome;
 }
@@ -136,10 +136,10 @@ void Transfer::finish() {
   block_.reset();
 }
 
-std::optional<Outcome> Transfer::poll_direct(Nanoseconds time) {
+std::optional<Outcome> Transfer::poll_direct() {
   while (true) {
     if (!direct_.idle()) {
-      if (!direct_.poll(time)) return std::nullopt;
+      if (!direct_.poll()) return std::nullopt;
       if (direct_.error() != 0) return Outcome{direct_.error(), true};
       direct_.reset();
       drained_ = filled_;
@@ -186,7 +186,7 @@ void Transfer::start_leg(Half& half, const PieceList& list, bool into_staging) {
 }
 
 // Takes a half as far as it goes now; false on failure.
-bool Transfer::step(Half& half, Nanoseconds time, Outcome& failure) {
+bool Transfer::step(Half& half, Outcome& failure) {
   using State = Half::State;
   while (true) {
     switch (half.state) {
@@ -202,7 +202,7 @@ bool Transfer::step(Half& half, Nanoseconds time, Outcome& failure) {
         const bool filling = half.state == State::kFilling;
         const PieceList& list = filling ? from_ : to_;
         if (half.copy.idle()) start_leg(half, list, filling);
-        if (half.copy.idle() || !half.copy.poll(time)) return true;
+        if (half.copy.idle() || !half.copy.poll()) return true;
         if (half.copy.error() != 0) {
           failure = {half.copy.error(), at(list, half.position).piece->where != Where::kHere};
           return false;
@@ -220,12 +220,12 @@ bool Transfer::step(Half& half, Nanoseconds time, Outcome& failure) {
   }
 }
 
-std::optional<Outcome> Transfer::poll_staged(Nanoseconds time) {
+std::optional<Outcome> Transfer::poll_staged() {
   Outcome failure;
   // The half that comes first in the stream goes first, so that the other sees it drained.
   Half& first = halves_[0].position <= halves_[1].position ? halves_[0] : halves_[1];
   Half& second = &first == &halves_[0] ? halves_[1] : halves_[0];
-  if (!step(first, time, failure) || !step(second, time, failure) || !step(first, time, failure)) {
+  if (!step(first, failure) || !step(second, failure) || !step(first, failure)) {
     drain();
     return failure;
   }
@@ -237,7 +237,7 @@ void Transfer::drain() {
   for (Copy* copy : {&direct_, &halves_[0].copy, &halves_[1].copy}) {
     // Otherwise two processes' service threads could wait for each other's copies.
     copy->withdraw();
-    while (!copy->idle() && !copy->poll(now())) sched_yield();
+    while (!copy->idle() && !copy->poll()) sched_yield();
     copy->reset();
   }
   finish();

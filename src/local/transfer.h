@@ -36,7 +36,7 @@ class Copy {
   bool idle() const { return state_ == State::kIdle; }
   bool on_gpu() const { return state_ == State::kDevice; }
   // True once it has ended; error() then says how, until the next start or reset.
-  bool poll(Nanoseconds time);
+  bool poll();
   int error() const { return error_; }
   void reset() { state_ = State::kIdle, error_ = 0; }
 
@@ -55,7 +55,7 @@ class Transfer {
   // The lists hold the same number of bytes, at least one. False when no staging is free now.
   bool begin(const PieceList& from, const PieceList& to, Peer* peer, rnic::Token self,
              Staging& staging);
-  std::optional<Outcome> poll(Nanoseconds time);
+  std::optional<Outcome> poll();
   // Waits for what is in flight and starts nothing more. No byte moves after this returns.
   void drain();
   bool on_gpu() const;
@@ -73,9 +73,9 @@ class Transfer {
 
   static Place at(const PieceList& list, std::uint64_t position);
   std::uint64_t run_length(std::uint64_t position, std::uint64_t most) const;
-  std::optional<Outcome> poll_direct(Nanoseconds time);
-  std::optional<Outcome> poll_staged(Nanoseconds time);
-  bool step(Half& half, Nanoseconds time, Outcome& failure);
+  std::optional<Outcome> poll_direct();
+  std::optional<Outcome> poll_staged();
+  bool step(Half& half, Outcome& failure);
   void start_leg(Half& half, const PieceList& list, bool into_staging);
   void finish();
 

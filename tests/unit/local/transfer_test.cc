@@ -146,7 +146,7 @@ class TransferTest : public testing::Test {
     Transfer transfer;
     EXPECT_TRUE(transfer.begin(from, to, peer, kToken, *staging_));
     for (int i = 0; i < 100'000; ++i) {
-      if (const auto outcome = transfer.poll(now())) return *outcome;
+      if (const auto outcome = transfer.poll()) return *outcome;
     }
     ADD_FAILURE() << "the transfer does not end";
     return {};
@@ -217,7 +217,7 @@ TEST_F(TransferTest, DrainingLeavesNothingInFlightAndGivesItsStagingBack) {
     Transfer transfer;
     ASSERT_TRUE(transfer.begin(list(from_, pinned_from_.get(), {}), elsewhere(to_, {}), peer.get(),
                                kToken, *staging_));
-    EXPECT_FALSE(transfer.poll(now()));
+    EXPECT_FALSE(transfer.poll());
     EXPECT_GT(client_.in_flight(), 0u);
     transfer.drain();
     EXPECT_EQ(client_.in_flight(), 0u);
@@ -245,7 +245,7 @@ TEST_F(TransferTest, DrainingTakesBackWhatItsOwnerHasNotBegun) {
   for (Piece& piece : to.pieces()) piece.where = Where::kServed;
   Transfer transfer;
   ASSERT_TRUE(transfer.begin(list(from_, nullptr, {}), to, peer.get(), kToken, *staging_));
-  EXPECT_FALSE(transfer.poll(now()));
+  EXPECT_FALSE(transfer.poll());
   EXPECT_EQ(segment_->service_request(0).state.load(), 2u);
   transfer.drain();
   EXPECT_EQ(segment_->service_request(0).state.load(), 0u);
@@ -257,11 +257,11 @@ TEST_F(TransferTest, TheDeathOfTheOwnerEndsWhatItWasAskedFor) {
   for (Piece& piece : to.pieces()) piece.where = Where::kServed;
   Transfer transfer;
   ASSERT_TRUE(transfer.begin(list(from_, nullptr, {}), to, peer.get(), kToken, *staging_));
-  EXPECT_FALSE(transfer.poll(now()));
+  EXPECT_FALSE(transfer.poll());
   other_end_.reset();
   peer->check_alive();
   std::optional<Outcome> outcome;
-  for (int i = 0; i < 100 && !outcome; ++i) outcome = transfer.poll(now());
+  for (int i = 0; i < 100 && !outcome; ++i) outcome = transfer.poll();
   ASSERT_TRUE(outcome);
   EXPECT_EQ(outcome->error, ESRCH);
 }
