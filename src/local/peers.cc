@@ -120,8 +120,10 @@ bool Peers::alive(rnic::Token token) {
   if (token == self_) return true;
   const std::uint32_t slot = rnic::slot_of(token);
   if (slot == rnic::slot_of(self_)) return false;  // who had this slot before
-  if (const std::shared_ptr<Peer> peer = known(slot); peer != nullptr && peer->token() == token) {
-    return peer->check_alive();
+  if (const std::shared_ptr<Peer> peer = known(slot); peer != nullptr) {
+    // A slot has one holder: whoever else is said to hold it is gone, and need not be called.
+    const bool lives = peer->check_alive();
+    if (lives || peer->token() == token) return lives && peer->token() == token;
   }
   Result<std::shared_ptr<Peer>> peer = call(slot);
   if (peer) return (*peer)->token() == token;

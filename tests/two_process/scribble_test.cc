@@ -91,7 +91,7 @@ void try_everything(Side& side, ibv_qp* qp, Memory& memory, const Remote& remote
   (void)ibv_req_notify_cq(side.queue(), 0);
 }
 
-// Starts anew with a queue pair that failed. Throws Failure when its segment is past all that.
+// Starts anew with a queue pair that failed.
 void try_again(Side& side, ibv_qp* qp, const Endpoint& to) {
   ibv_qp_attr attr{};
   ibv_qp_init_attr init{};
@@ -104,7 +104,11 @@ void try_again(Side& side, ibv_qp* qp, const Endpoint& to) {
   attr.qp_access_flags = kAllAccess;
   (void)ibv_modify_qp(qp, &attr,
                       IBV_QP_STATE | IBV_QP_PORT | IBV_QP_PKEY_INDEX | IBV_QP_ACCESS_FLAGS);
-  side.connect(qp, to, {.timeout = 8, .retry_count = 1, .rnr_retry = 1});
+  try {
+    side.connect(qp, to, {.timeout = 8, .retry_count = 1, .rnr_retry = 1});
+  } catch (const Failure&) {
+    // Its failure was scribbled anew in between.
+  }
 }
 
 struct Start {
