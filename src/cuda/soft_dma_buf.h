@@ -1,7 +1,8 @@
 // How a dma-buf descriptor of the software GPU is recognised.
 //
 //   if (std::optional<cuda::SoftDmaBuf> mine = cuda::identify_soft_dma_buf(fd)) {
-//     // [mine->address, mine->address + mine->bytes) of process mine->process, if its pointer still
+//     // [mine->address, mine->address + mine->bytes) of process mine->process, if its pointer
+//     still
 //     // has CU_POINTER_ATTRIBUTE_BUFFER_ID mine->buffer_id.
 //   }
 //
