@@ -19,18 +19,19 @@ using Mac = std::array<std::uint8_t, 6>;
 
 struct Candidate {
   Mac mac;
-  std::uint32_t priority;
+  std::uint32_t rank;
+  bool sniffs;
   Target target;
 };
 
-// The rules of one process that take the frame, the best for each device.
+// The rules of one process that take the frame: the best for each device, and every sniffer's.
 void collect_from(rnic::Segment& segment, std::span<const std::uint8_t> frame, const Mac& sender,
                   std::vector<Candidate>& found, const auto& target_of_index) {
   const std::uint32_t end = std::min(segment.header().flow_end.load(), rnic::kFlows);
   for (std::uint32_t i = 0; i < end; ++i) {
     const rnic::SharedFlow& flow = segment.flow(i);
     if (flow.generation.load(std::memory_order_acquire) == 0) continue;
-    const std::uint32_t device = flow.device, priority = flow.priority;
+    const std::uint32_t device = flow.device, rank = flow.rank;
     if (device >= rnic::kDevices) continue;
     Mac mac;
     std::copy_n(segment.header().devices[device].mac, mac.size(), mac.begin());
@@ -38,13 +39,14 @@ void collect_from(rnic::Segment& segment, std::span<const std::uint8_t> frame, c
     if (mac == sender || !rnic::matches(match, std::span<const std::uint8_t, 6>(mac), frame)) {
       continue;
     }
-    const auto same = std::find_if(found.begin(), found.end(),
-                                   [&](const Candidate& other) { return other.mac == mac; });
-    Candidate candidate{mac, priority, target_of_index(flow.queue_pair)};
-    if (same == found.end()) {
+    Candidate candidate{mac, rank, match.sniffs != 0, target_of_index(flow.queue_pair)};
+    const auto rival = std::find_if(found.begin(), found.end(), [&](const Candidate& other) {
+      return !candidate.sniffs && !other.sniffs && other.mac == mac;
+    });
+    if (rival == found.end()) {
       found.push_back(std::move(candidate));
-    } else if (priority < same->priority) {
-      *same = std::move(candidate);
+    } else if (rank < rival->rank) {
+      *rival = std::move(candidate);
     }
   }
 }

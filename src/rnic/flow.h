@@ -20,6 +20,9 @@ namespace gdr::rnic {
 // specs and actions that are not served.
 Result<FlowMatch> flow_match(const ibv_flow_attr& attributes);
 
+// Default rules come behind every normal one; within a type, the priority decides.
+std::uint32_t flow_rank(const ibv_flow_attr& attributes);
+
 // Whether the device's port takes the frame (its MAC, multicast, or a rule for everything) and the
 // rule matches it. Any bytes may be passed; short ones do not match.
 bool matches(const FlowMatch& match, std::span<const std::uint8_t, 6> device_mac,
@@ -36,7 +39,7 @@ class FlowTable {
   explicit FlowTable(Segment& segment) : segment_(segment) {}
   // The rule's index. ENOMEM when the table is full.
   Result<std::uint32_t> add(const FlowMatch& match, std::uint32_t device, std::uint32_t queue_pair,
-                            std::uint32_t priority);
+                            std::uint32_t rank);
   void remove(std::uint32_t index);
   void remove_all_of(std::uint32_t queue_pair);
 

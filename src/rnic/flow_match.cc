@@ -247,8 +247,16 @@ Result<FlowMatch> flow_match(const ibv_flow_attr& attributes) {
     match.destination_mac[0] = match.destination_mac_mask[0] = 1;  // the group bit
   } else {
     match.everything = 1;
+    match.sniffs = type == IBV_FLOW_ATTR_SNIFFER ? 1 : 0;
   }
   return match;
+}
+
+std::uint32_t flow_rank(const ibv_flow_attr& attributes) {
+  constexpr std::uint32_t kBehindNormal = 1u << 16;  // a priority has 16 bits
+  std::uint32_t type;
+  std::memcpy(&type, &attributes.type, sizeof type);
+  return attributes.priority + (type == IBV_FLOW_ATTR_NORMAL ? 0 : kBehindNormal);
 }
 
 bool matches(const FlowMatch& match, std::span<const std::uint8_t, 6> device_mac,

@@ -21,7 +21,7 @@ bool is_used(const SharedFlow& flow) {
 }  // namespace
 
 Result<std::uint32_t> FlowTable::add(const FlowMatch& match, std::uint32_t device,
-                                     std::uint32_t queue_pair, std::uint32_t priority) {
+                                     std::uint32_t queue_pair, std::uint32_t rank) {
   if (device >= kDevices || queue_pair >= kQueuePairs) {
     return Error{EINVAL, "flow rule: no such device or queue pair"};
   }
@@ -35,7 +35,7 @@ Result<std::uint32_t> FlowTable::add(const FlowMatch& match, std::uint32_t devic
   std::atomic_thread_fence(std::memory_order_release);  // the fields come after generation's 0
   flow.device = device;
   flow.queue_pair = queue_pair;
-  flow.priority = priority;
+  flow.rank = rank;
   flow.match = match;
   flow.generation.store(new_generation(), std::memory_order_release);
 

@@ -155,13 +155,14 @@ struct FlowMatch {
   std::uint8_t protocol, protocol_mask;  // of IPv4: 17 with UDP specs, 6 with TCP
   std::uint8_t needs_ipv4;
   std::uint8_t everything;  // all-default or sniffer rules: no MAC filter either
+  std::uint8_t sniffs;      // gets a copy, and takes the frame from nobody
 };
 
 struct alignas(64) SharedFlow {
   std::atomic<std::uint32_t> generation;  // 0: no rule here
   std::uint32_t device;
   std::uint32_t queue_pair;  // index
-  std::uint32_t priority;    // lower matches first
+  std::uint32_t rank;        // lower matches first: see flow_rank()
   FlowMatch match;
 };
 
@@ -200,7 +201,7 @@ struct SegmentHeader {
 };
 
 constexpr std::uint64_t kSegmentMagic = 0x30'74'69'6b'72'64'67'00;
-constexpr std::uint32_t kSegmentLayout = 1;
+constexpr std::uint32_t kSegmentLayout = 2;
 
 // Where each table starts, each on a page of its own.
 constexpr std::uint64_t page_up(std::uint64_t bytes) {

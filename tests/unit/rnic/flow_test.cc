@@ -380,7 +380,7 @@ TEST_F(Table, PublishesRulesBelowTheEnd) {
   EXPECT_NE(flow.generation.load(), 0u);
   EXPECT_EQ(flow.device, 1u);
   EXPECT_EQ(flow.queue_pair, 7u);
-  EXPECT_EQ(flow.priority, 3u);
+  EXPECT_EQ(flow.rank, 3u);
   EXPECT_EQ(std::memcmp(&flow.match, &match, sizeof match), 0);
 }
 

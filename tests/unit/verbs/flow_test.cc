@@ -81,11 +81,15 @@ class CableTest : public VerbsTest {
     ASSERT_NE(far_, nullptr);
     far_pd_ = ibv_alloc_pd(far_);
     far_cq_ = ibv_create_cq(far_, 16, nullptr, nullptr, 0);
+    add_receiver(&receiver_);
+  }
+  // One more raw queue pair on the far device, with a receive into the same bytes.
+  void add_receiver(ibv_qp** receiver) {
     ibv_qp_init_attr init = attributes(IBV_QPT_RAW_PACKET);
     init.send_cq = init.recv_cq = far_cq_;
-    receiver_ = ibv_create_qp(far_pd_, &init);
-    ASSERT_NE(receiver_, nullptr);
-    make_ready(receiver_);
+    *receiver = ibv_create_qp(far_pd_, &init);
+    ASSERT_NE(*receiver, nullptr);
+    make_ready(*receiver);
     ibv_mr* mr = ibv_reg_mr(far_pd_, received_.data(), received_.size(), kAllAccess);
     ASSERT_NE(mr, nullptr);
     ibv_sge into = segment_of(mr);
@@ -93,7 +97,7 @@ class CableTest : public VerbsTest {
     receive.sg_list = &into;
     receive.num_sge = 1;
     ibv_recv_wr* bad = nullptr;
-    ASSERT_EQ(ibv_post_recv(receiver_, &receive, &bad), 0);
+    ASSERT_EQ(ibv_post_recv(*receiver, &receive, &bad), 0);
   }
   void TearDown() override {
     if (far_ != nullptr) {
@@ -184,6 +188,44 @@ TEST_F(CableTest, DropsEverythingOnceTheRuleIsGone) {
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
   ibv_wc completion{};
   EXPECT_EQ(ibv_poll_cq(far_cq_, 1, &completion), 0);
+}
+
+ibv_flow_attr rule_without_specs(ibv_flow_attr_type type) {
+  ibv_flow_attr attr{};
+  attr.type = type;
+  attr.size = sizeof attr;
+  attr.port = 1;
+  return attr;
+}
+
+TEST_F(CableTest, PrefersANormalRuleOfTheLastPriorityToADefaultRuleOfTheFirst) {
+  ibv_flow_attr everything = rule_without_specs(IBV_FLOW_ATTR_ALL_DEFAULT);
+  ibv_qp* other = nullptr;
+  add_receiver(&other);
+  ASSERT_NE(ibv_create_flow(other, &everything), nullptr) << std::strerror(errno);
+  UdpRule rule = rule_for_port(4000);
+  rule.attr.priority = 0xffff;
+  ASSERT_NE(ibv_create_flow(receiver_, &rule.attr), nullptr);
+  std::vector<std::uint8_t> frame = frame_to_port(4000);
+  send(frame);
+  EXPECT_EQ(wait_for_completion(far_cq_).qp_num, receiver_->qp_num);
+  ibv_wc second{};
+  EXPECT_EQ(ibv_poll_cq(far_cq_, 1, &second), 0);
+}
+
+TEST_F(CableTest, GivesASnifferACopyAndTheFrameToItsRule) {
+  ibv_flow_attr sniffer = rule_without_specs(IBV_FLOW_ATTR_SNIFFER);
+  ibv_qp* other = nullptr;
+  add_receiver(&other);
+  ASSERT_NE(ibv_create_flow(other, &sniffer), nullptr) << std::strerror(errno);
+  UdpRule rule = rule_for_port(4000);
+  ASSERT_NE(ibv_create_flow(receiver_, &rule.attr), nullptr);
+  std::vector<std::uint8_t> frame = frame_to_port(4000);
+  send(frame);
+  const std::uint32_t first = wait_for_completion(far_cq_).qp_num;
+  const std::uint32_t second = wait_for_completion(far_cq_).qp_num;
+  EXPECT_NE(first, second);
+  EXPECT_EQ(first + second, other->qp_num + receiver_->qp_num);
 }
 
 }  // namespace
