@@ -164,7 +164,8 @@ Result<std::uint32_t> Adapter::create_flow(QueuePair& queue_pair, const ibv_flow
   }
   Result<FlowMatch> match = flow_match(attributes);
   if (!match) return match.error();
-  return flows_.add(*match, queue_pair.settings().device, queue_pair.index(), attributes.priority);
+  return flows_.add(*match, queue_pair.settings().device, queue_pair.index(),
+                    flow_rank(attributes));
 }
 
 void Adapter::deliver_event(std::uint32_t queue) {
