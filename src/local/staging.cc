@@ -18,6 +18,11 @@ std::optional<std::uint64_t> Staging::take() {
   return *block;
 }
 
+void Staging::lose(std::uint64_t) {
+  const std::lock_guard guard(mutex_);
+  --made_;
+}
+
 void Staging::give_back(std::uint64_t block) {
   const std::lock_guard guard(mutex_);
   free_.push_back(block);

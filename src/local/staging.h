@@ -23,6 +23,8 @@ class Staging {
   // A block's offset in the segment; nothing when all are in use or there is no memory.
   std::optional<std::uint64_t> take();
   void give_back(std::uint64_t block);
+  // Never to be used again: another process may still write there. Another may be made instead.
+  void lose(std::uint64_t block);
   void* at(std::uint64_t offset) { return segment_.arena(offset, kHalf); }
 
  private:

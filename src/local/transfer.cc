@@ -10,6 +10,9 @@
 namespace gdr::local {
 namespace {
 
+// A service thread that does not answer for so long is stopped, or has lost the request.
+constexpr Nanoseconds kPatience = 10 * kSecond;
+
 bool all_here(const PieceList& list) {
   for (const Piece& piece : list.pieces()) {
     if (piece.where != Where::kHere) return false;
@@ -57,6 +60,7 @@ void Copy::start_served(const Piece& piece, std::uint64_t offset, std::uint64_t 
   request->state.store(2);
   request_ = request;
   peer_ = &peer;
+  asked_at_ = coarse_now();
   state_ = State::kServed;
   peer.ring_service();
 }
@@ -65,6 +69,22 @@ void Copy::withdraw() {
   std::uint32_t asked = 2;
   if (state_ == State::kServed && request_->state.compare_exchange_strong(asked, 0)) {
     set_done(ECANCELED);
+  }
+}
+
+void Copy::poll_served() {
+  const std::uint32_t state = request_->state.load(std::memory_order_acquire);
+  if (state == 4) {
+    set_done(static_cast<int>(request_->result));
+    request_->state.store(0);
+  } else if (!peer_->alive()) {
+    set_done(ESRCH);
+  } else if (state != 2 && state != 3) {  // somebody wrote over it
+    abandoned_ = true;
+    set_done(EPROTO);
+  } else if (coarse_now() - asked_at_ > kPatience) {
+    abandoned_ = true;
+    set_done(ETIMEDOUT);
   }
 }
 
@@ -77,12 +97,7 @@ bool Copy::poll() {
       set_done(0);
     }
   } else if (state_ == State::kServed) {
-    if (request_->state.load(std::memory_order_acquire) == 4) {
-      set_done(static_cast<int>(request_->result));
-      request_->state.store(0);
-    } else if (!peer_->alive()) {
-      set_done(ESRCH);
-    }
+    poll_served();
   }
   return state_ == State::kDone;
 }
@@ -107,6 +122,7 @@ bool Transfer::begin(const PieceList& from, const PieceList& to, Peer* peer, rni
     halves_[1].staging = *block_ + Staging::kHalf;
   }
   filled_ = drained_ = 0;
+  abandoned_ = false;
   return true;
 }
 
@@ -132,7 +148,8 @@ std::optional<Outcome> Transfer::poll() {
 }
 
 void Transfer::finish() {
-  if (block_) pool_->give_back(*block_);
+  if (block_ && abandoned_) pool_->lose(*block_);
+  if (block_ && !abandoned_) pool_->give_back(*block_);
   block_.reset();
 }
 
@@ -204,6 +221,7 @@ bool Transfer::step(Half& half, Outcome& failure) {
         if (half.copy.idle()) start_leg(half, list, filling);
         if (half.copy.idle() || !half.copy.poll()) return true;
         if (half.copy.error() != 0) {
+          abandoned_ |= half.copy.abandoned();
           failure = {half.copy.error(), at(list, half.position).piece->where != Where::kHere};
           return false;
         }
@@ -238,6 +256,7 @@ void Transfer::drain() {
     // Otherwise two processes' service threads could wait for each other's copies.
     copy->withdraw();
     while (!copy->idle() && !copy->poll()) sched_yield();
+    abandoned_ |= copy->abandoned();
     copy->reset();
   }
   finish();

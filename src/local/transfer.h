@@ -38,9 +38,13 @@ class Copy {
   // True once it has ended; error() then says how, until the next start or reset.
   bool poll();
   int error() const { return error_; }
-  void reset() { state_ = State::kIdle, error_ = 0; }
+  void reset() { state_ = State::kIdle, error_ = 0, abandoned_ = false; }
+  // Ended here, but the other process may still be at it: the staging must not be used again.
+  bool abandoned() const { return abandoned_; }
 
  private:
+  void poll_served();
+
   enum class State { kIdle, kDevice, kServed, kDone };
   State state_ = State::kIdle;
   int error_ = 0;
@@ -48,6 +52,8 @@ class Copy {
   memory::PeerMemoryClient::Ticket ticket_ = 0;
   rnic::ServiceRequest* request_ = nullptr;
   Peer* peer_ = nullptr;
+  Nanoseconds asked_at_ = 0;
+  bool abandoned_ = false;
 };
 
 class Transfer {
@@ -86,6 +92,7 @@ class Transfer {
   std::optional<std::uint64_t> block_;  // nothing: every byte goes directly
   Copy direct_;
   Half halves_[2];
+  bool abandoned_ = false;                  // by one of its copies
   std::uint64_t filled_ = 0, drained_ = 0;  // positions reached; for direct: started, finished
 };
 
