@@ -177,7 +177,8 @@ Advance LocalPath::finish(QueuePair& queue_pair, Requester& requester, Outcome o
     }
     // A process that has just called exec has other memory before its connections are seen closed.
     Peer* peer = requester.target.peer();
-    if (outcome.error == ESRCH || (peer != nullptr && !peer->check_alive())) {
+    if (outcome.error == ESRCH || outcome.error == ETIMEDOUT ||
+        (peer != nullptr && !peer->check_alive())) {
       return break_off(queue_pair, requester, IBV_WC_RETRY_EXC_ERR, rnic::Failure::kNone);
     }
     if (!outcome.remote) {
