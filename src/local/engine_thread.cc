@@ -1,14 +1,13 @@
 #include "local/engine_thread.h"
 
 #include <linux/futex.h>
-#include <pthread.h>
 #include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <thread>
 
+#include "base/quiet_thread.h"
 #include "base/spin_lock.h"
 #include "local/local_path.h"
 
@@ -20,22 +19,30 @@ constexpr Nanoseconds kLongestSleep = 20 * kMillisecond;
 
 }  // namespace
 
+Result<void> EngineThread::start(rnic::SegmentHeader& header) {
+  return start_quiet_thread("gdr-engine", [this, &header] {
+    run(header);
+    stopped_.store(true);
+  });
+}
+
+void EngineThread::stop(rnic::SegmentHeader& header) {
+  stopping_.store(true);
+  wake(header);
+  while (!stopped_.load()) sched_yield();
+}
+
 void EngineThread::add(std::shared_ptr<rnic::QueuePair> queue_pair, rnic::SegmentHeader& header) {
   {
     const std::lock_guard guard(mutex_);
     arrived_.push_back(std::move(queue_pair));
-    if (!started_) {
-      started_ = true;
-      std::thread([this, &header] { run(header); }).detach();
-    }
   }
   wake(header);
 }
 
 void EngineThread::run(rnic::SegmentHeader& header) {
-  pthread_setname_np(pthread_self(), "gdr-engine");
   std::vector<std::shared_ptr<rnic::QueuePair>> active;
-  while (true) {
+  while (!stopping_.load()) {
     const std::uint32_t seen = header.worker_wake.load();
     {
       const std::lock_guard guard(mutex_);

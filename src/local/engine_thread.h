@@ -1,14 +1,15 @@
 // EngineThread: goes on with the send rings whose front request could not be carried out at once: a
-// receive is missing, a GPU has to copy, another process has to. Started by the first such ring;
-// sleeps on a futex in the segment, where other processes can wake it, and spins only while a GPU
-// copy is in flight.
+// receive is missing, a GPU has to copy, another process has to. Sleeps on a futex in the segment,
+// where other processes can wake it, and spins only while a GPU copy is in flight.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/result.h"
 #include "rnic/queue_pair.h"
 
 namespace gdr::local {
@@ -18,6 +19,9 @@ class LocalPath;
 class EngineThread {
  public:
   explicit EngineThread(LocalPath& path) : path_(path) {}
+  Result<void> start(rnic::SegmentHeader& header);
+  // While no queue pair exists.
+  void stop(rnic::SegmentHeader& header);
 
   // The ring is not empty and nobody else goes on with it. Called under its send lock.
   void add(std::shared_ptr<rnic::QueuePair> queue_pair, rnic::SegmentHeader& header);
@@ -27,8 +31,8 @@ class EngineThread {
   void sleep(rnic::SegmentHeader& header, std::uint32_t seen, Nanoseconds until);
 
   LocalPath& path_;
+  std::atomic<bool> stopping_{false}, stopped_{false};
   std::mutex mutex_;
-  bool started_ = false;                                   // under mutex_
   std::vector<std::shared_ptr<rnic::QueuePair>> arrived_;  // under mutex_
 };
 

@@ -65,8 +65,11 @@ Result<std::unique_ptr<Host::Parts>> Host::start() {
   if (!adapter) return adapter.error();
   parts->adapter = *std::move(adapter);
   parts->peers.show(parts->adapter->segment().descriptor());
-  parts->path.start(*parts->adapter, parts->service);
+  if (Result<void> started = parts->path.start(*parts->adapter, parts->service); !started) {
+    return started.error();
+  }
   if (Result<void> started = parts->service.start(*parts->adapter, parts->path); !started) {
+    parts->path.stop();
     return started.error();
   }
   // So that everyone knows this process before anyone can be told of a queue pair in it.

@@ -22,11 +22,14 @@ constexpr std::uint32_t kRnrTimers[32] = {65536, 1,    2,    3,     4,     6,   
 
 }  // namespace
 
-void LocalPath::start(rnic::Adapter& adapter, ServiceThread& service) {
+Result<void> LocalPath::start(rnic::Adapter& adapter, ServiceThread& service) {
   adapter_ = &adapter;
   service_ = &service;
   staging_.emplace(adapter.segment());
+  return engine_.start(adapter.segment().header());
 }
+
+void LocalPath::stop() { engine_.stop(adapter_->segment().header()); }
 
 Requester& LocalPath::requester_of(QueuePair& queue_pair) {
   if (queue_pair.path_state == nullptr) queue_pair.path_state = std::make_unique<Requester>();

@@ -24,7 +24,8 @@ class LocalPath : public rnic::Path {
  public:
   explicit LocalPath(Peers& peers) : peers_(peers), engine_(*this) {}
   // Once, before any queue pair exists.
-  void start(rnic::Adapter& adapter, ServiceThread& service);
+  Result<void> start(rnic::Adapter& adapter, ServiceThread& service);
+  void stop();  // after start(), while no queue pair exists
 
   void send(rnic::QueuePair& queue_pair) override;
   int connect(rnic::QueuePair& queue_pair) override;

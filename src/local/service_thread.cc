@@ -1,6 +1,5 @@
 #include "local/service_thread.h"
 
-#include <pthread.h>
 #include <sched.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -8,6 +7,7 @@
 
 #include <cstring>
 
+#include "base/quiet_thread.h"
 #include "local/local_path.h"
 #include "local/process_memory.h"
 #include "local/staging.h"
@@ -32,8 +32,7 @@ Result<void> ServiceThread::start(rnic::Adapter& adapter, LocalPath& path) {
       !add_to_epoll(doorbell_.get(), kDoorbell)) {
     return Error{errno, std::string("epoll: ") + std::strerror(errno)};
   }
-  std::thread([this] { run(); }).detach();
-  return {};
+  return start_quiet_thread("gdr-service", [this] { run(); });
 }
 
 bool ServiceThread::add_to_epoll(int descriptor, std::uint64_t tag) {
@@ -50,7 +49,6 @@ void ServiceThread::watch(Peer& peer) {
 }
 
 void ServiceThread::run() {
-  pthread_setname_np(pthread_self(), "gdr-service");
   bool left = false;
   while (true) {
     epoll_event events[16];

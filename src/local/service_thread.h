@@ -4,7 +4,6 @@
 #pragma once
 
 #include <mutex>
-#include <thread>
 
 #include "base/result.h"
 #include "base/unique_fd.h"

@@ -1,8 +1,8 @@
 #include "softgpu/stream.h"
 
-#include <signal.h>
+#include <system_error>
 
-#include <thread>
+#include "base/quiet_thread.h"
 
 namespace gdr::softgpu {
 namespace {
@@ -21,24 +21,12 @@ Stream::Stream(Context* context, Kind kind, int priority)
     : context_(context), kind_(kind), priority_(priority), id_(next_id.fetch_add(1)) {}
 
 void Stream::start_thread() {
-  // The application's signal handlers must not run on a thread it does not know.
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  for (int fault : {SIGSEGV, SIGBUS, SIGILL, SIGFPE}) sigdelset(&all, fault);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  try {
-    // The thread keeps the stream alive, and outlives main() without harm: it touches nothing that
-    // is ever destroyed.
-    std::thread thread([self = shared_from_this()] { self->run(); });
-    pthread_setname_np(thread.native_handle(), "soft-gpu-stream");
-    thread.detach();
-    started_ = true;
-  } catch (...) {
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    throw;
-  }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  // The thread keeps the stream alive, and outlives main() without harm: it touches nothing that is
+  // ever destroyed.
+  const Result<void> started =
+      start_quiet_thread("soft-gpu-stream", [self = shared_from_this()] { self->run(); });
+  if (!started) throw std::system_error(started.error().code, std::generic_category());
+  started_ = true;
 }
 
 std::uint64_t Stream::enqueue(std::vector<Mark> after, std::function<void()> work) {
