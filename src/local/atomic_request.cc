@@ -52,11 +52,7 @@ Advance LocalPath::atomic(QueuePair& queue_pair, Requester& requester, bool engi
 Advance LocalPath::finish_atomic_phase(QueuePair& queue_pair, Requester& requester,
                                        Outcome outcome) {
   const rnic::SendRequest& request = queue_pair.send_ring().front();
-  if (outcome.error != 0) {
-    return break_off(queue_pair, requester,
-                     outcome.error == ESRCH ? IBV_WC_RETRY_EXC_ERR : IBV_WC_REM_OP_ERR,
-                     rnic::Failure::kInvalid);
-  }
+  if (outcome.error != 0) return fail(queue_pair, requester, outcome);
   PieceList from, to;
   if (requester.phase == kReading) {
     const bool swap = request.opcode == IBV_WR_ATOMIC_CMP_AND_SWP;

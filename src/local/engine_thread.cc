@@ -16,6 +16,7 @@ namespace {
 
 // However long nobody wakes it, it looks again: a wake-up lost with its sender costs no more.
 constexpr Nanoseconds kLongestSleep = 20 * kMillisecond;
+constexpr Nanoseconds kNever = ~Nanoseconds{0};  // nothing is left to come back for
 
 }  // namespace
 
@@ -28,7 +29,7 @@ Result<void> EngineThread::start(rnic::SegmentHeader& header) {
 
 void EngineThread::stop(rnic::SegmentHeader& header) {
   stopping_.store(true);
-  wake(header);
+  wake_sleeper(header);
   while (!stopped_.load()) sched_yield();
 }
 
@@ -37,7 +38,7 @@ void EngineThread::add(std::shared_ptr<rnic::QueuePair> queue_pair, rnic::Segmen
     const std::lock_guard guard(mutex_);
     arrived_.push_back(std::move(queue_pair));
   }
-  wake(header);
+  wake_sleeper(header);
 }
 
 void EngineThread::run(rnic::SegmentHeader& header) {
@@ -49,7 +50,7 @@ void EngineThread::run(rnic::SegmentHeader& header) {
       std::move(arrived_.begin(), arrived_.end(), std::back_inserter(active));
       arrived_.clear();
     }
-    Nanoseconds retry_at = ~Nanoseconds{0};
+    Nanoseconds retry_at = kNever;
     bool busy = false;
     std::erase_if(active, [&](const std::shared_ptr<rnic::QueuePair>& queue_pair) {
       return !path_.go_on(*queue_pair, &retry_at, &busy);
@@ -58,15 +59,15 @@ void EngineThread::run(rnic::SegmentHeader& header) {
       cpu_relax();
       sched_yield();
     } else {
-      sleep(header, seen, active.empty() ? 0 : retry_at);
+      sleep(header, seen, retry_at);
     }
   }
 }
 
-// Until woken, or `until` (0: nothing to come back for).
+// Until woken, or `until`.
 void EngineThread::sleep(rnic::SegmentHeader& header, std::uint32_t seen, Nanoseconds until) {
   timespec patience{};
-  if (until != 0) {
+  if (until != kNever) {
     const Nanoseconds time = now();
     if (until <= time) return;
     const Nanoseconds wait = std::min(until - time, kLongestSleep);
@@ -74,7 +75,7 @@ void EngineThread::sleep(rnic::SegmentHeader& header, std::uint32_t seen, Nanose
     patience.tv_nsec = static_cast<long>(wait % kSecond);
   }
   header.worker_sleeps.store(1);
-  syscall(SYS_futex, &header.worker_wake, FUTEX_WAIT, seen, until != 0 ? &patience : nullptr,
+  syscall(SYS_futex, &header.worker_wake, FUTEX_WAIT, seen, until != kNever ? &patience : nullptr,
           nullptr, 0);
   header.worker_sleeps.store(0);
 }

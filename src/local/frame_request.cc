@@ -79,13 +79,13 @@ Advance LocalPath::finish_frame_step(QueuePair& queue_pair, Requester& requester
     faults::before_frame(requester.frame);
     collect_receivers(queue_pair, requester);
     requester.phase = kDelivering;
-    return serve_receivers(queue_pair, requester, false);
+    return serve_receivers(queue_pair, requester, requester.by_engine);
   }
   if (outcome.error == 0) requester.target.push_receive(requester.receive, false, peers_);
   requester.target.unlock();
   requester.target = Target();
   requester.receivers.pop_back();
-  return serve_receivers(queue_pair, requester, false);
+  return serve_receivers(queue_pair, requester, requester.by_engine);
 }
 
 void LocalPath::collect_receivers(const QueuePair& queue_pair, Requester& requester) {

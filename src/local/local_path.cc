@@ -88,7 +88,7 @@ bool LocalPath::go_on(QueuePair& queue_pair, Nanoseconds* retry_at, bool* busy) 
   while (!queue_pair.send_ring().empty()) {
     if (advance(queue_pair, requester, true) == Advance::kCompleted) continue;
     if (requester.in_progress && requester.transfer.on_gpu()) *busy = true;
-    if (requester.retry_at < *retry_at) *retry_at = requester.retry_at;
+    *retry_at = std::min(*retry_at, requester.retry_at);
     return true;
   }
   requester.on_engine = false;
@@ -96,6 +96,7 @@ bool LocalPath::go_on(QueuePair& queue_pair, Nanoseconds* retry_at, bool* busy) 
 }
 
 Advance LocalPath::advance(QueuePair& queue_pair, Requester& requester, bool engine) {
+  requester.by_engine = engine;
   if (requester.in_progress) {
     return engine ? poll_transfer(queue_pair, requester) : Advance::kEngine;
   }
@@ -145,7 +146,7 @@ Advance LocalPath::move(QueuePair& queue_pair, Requester& requester, PieceList& 
     Peer* peer = requester.target.peer();
     const int error = move_now(from, to, peer);
     if (error != EPERM || peer == nullptr) {
-      return finish(queue_pair, requester, {error, error != 0});
+      return finish(queue_pair, requester, {error, error != 0 && can_be_touched(from, to)});
     }
     peer->set_copies_refused();  // and again, with its pieces served by its own thread
     abandon(requester);
@@ -175,22 +176,7 @@ Advance LocalPath::finish(QueuePair& queue_pair, Requester& requester, Outcome o
   if (requester.phase != 0) return finish_atomic_phase(queue_pair, requester, outcome);
   const rnic::SendRequest& request = queue_pair.send_ring().front();
   if (outcome.error != 0) {
-    if (queue_pair.type() != IBV_QPT_RC) {
-      return break_off(queue_pair, requester, IBV_WC_SUCCESS, rnic::Failure::kNone);
-    }
-    // A process that has just called exec has other memory before its connections are seen closed.
-    Peer* peer = requester.target.peer();
-    if (outcome.error == ESRCH || outcome.error == ETIMEDOUT ||
-        (peer != nullptr && !peer->check_alive())) {
-      return break_off(queue_pair, requester, IBV_WC_RETRY_EXC_ERR, rnic::Failure::kNone);
-    }
-    if (!outcome.remote) {
-      return break_off(queue_pair, requester, IBV_WC_LOC_PROT_ERR, rnic::Failure::kNone);
-    }
-    if (outcome.error == EACCES) {  // the key went while its owner was copying
-      return break_off(queue_pair, requester, IBV_WC_REM_ACCESS_ERR, rnic::Failure::kReported);
-    }
-    return break_off(queue_pair, requester, IBV_WC_REM_OP_ERR, rnic::Failure::kInvalid);
+    return fail(queue_pair, requester, outcome);
   }
   if (requester.has_receive) {
     requester.target.push_receive(requester.receive, requester.solicited, peers_);
@@ -198,6 +184,26 @@ Advance LocalPath::finish(QueuePair& queue_pair, Requester& requester, Outcome o
   abandon(requester);
   queue_pair.complete_front(IBV_WC_SUCCESS, static_cast<std::uint32_t>(request.total_bytes));
   return Advance::kCompleted;
+}
+
+// The move failed: whose fault was it?
+Advance LocalPath::fail(QueuePair& queue_pair, Requester& requester, Outcome outcome) {
+  if (!outcome.remote) {
+    return break_off(queue_pair, requester, IBV_WC_LOC_PROT_ERR, rnic::Failure::kNone);
+  }
+  if (queue_pair.type() != IBV_QPT_RC) {
+    return break_off(queue_pair, requester, IBV_WC_SUCCESS, rnic::Failure::kNone);
+  }
+  // A process that has just called exec has other memory before its connections are seen closed.
+  Peer* peer = requester.target.peer();
+  if (outcome.error == ESRCH || outcome.error == ETIMEDOUT ||
+      (peer != nullptr && !peer->check_alive())) {
+    return break_off(queue_pair, requester, IBV_WC_RETRY_EXC_ERR, rnic::Failure::kNone);
+  }
+  if (outcome.error == EACCES) {  // the key went while its owner was copying
+    return break_off(queue_pair, requester, IBV_WC_REM_ACCESS_ERR, rnic::Failure::kReported);
+  }
+  return break_off(queue_pair, requester, IBV_WC_REM_OP_ERR, rnic::Failure::kInvalid);
 }
 
 // Lets go of the target and forgets what was under way; the request itself stays in front.
@@ -276,7 +282,10 @@ std::optional<Advance> LocalPath::match_receive(QueuePair& queue_pair, Requester
   if (!target.has_receive() && !target.wait_for_receive()) {
     return no_receive(queue_pair, requester);
   }
-  if (!target.look_at_receive(receive)) return not_ready(queue_pair, requester);
+  if (!target.look_at_receive(receive)) {
+    if (queue_pair.type() == IBV_QPT_RC) return not_ready(queue_pair, requester);
+    return break_off(queue_pair, requester, IBV_WC_SUCCESS, rnic::Failure::kNone);
+  }
   return std::nullopt;
 }
 
@@ -334,7 +343,9 @@ void LocalPath::settle(std::span<const std::shared_ptr<QueuePair>> queue_pairs) 
   service_->settle();
 }
 
-void LocalPath::wake_service() { ring(adapter_->segment().header(), service_->doorbell()); }
-void LocalPath::wake_engine() { wake(adapter_->segment().header()); }
+// This process's own threads are woken without a look at the shared flags: another process may have
+// written anything there.
+void LocalPath::wake_service() { ring_doorbell(service_->doorbell()); }
+void LocalPath::wake_engine() { wake_sleeper(adapter_->segment().header()); }
 
 }  // namespace gdr::local

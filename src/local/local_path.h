@@ -74,6 +74,7 @@ class LocalPath : public rnic::Path {
   Advance move(QueuePair& queue_pair, Requester& requester, PieceList& from, PieceList& to,
                bool engine);
   Advance finish(QueuePair& queue_pair, Requester& requester, Outcome outcome);
+  Advance fail(QueuePair& queue_pair, Requester& requester, Outcome outcome);
   Advance break_off(QueuePair& queue_pair, Requester& requester, ibv_wc_status status,
                     rnic::Failure failure);
   Advance not_ready(QueuePair& queue_pair, Requester& requester);

@@ -1,5 +1,7 @@
 #include "local/move_now.h"
 
+#include <unistd.h>
+
 #include "local/process_memory.h"
 
 namespace gdr::local {
@@ -33,6 +35,20 @@ int move_now(const PieceList& from, const PieceList& to, Peer* peer) {
   if (elsewhere(from)) return read_process(peer->pid(), target.span(), source.span());
   copy_within(source.span(), target.span());
   return 0;
+}
+
+bool can_be_touched(const PieceList& from, const PieceList& to) {
+  for (const PieceList* list : {&from, &to}) {
+    for (const Piece& piece : list->pieces()) {
+      if (piece.where != Where::kHere) continue;
+      for (const std::uint64_t address : {piece.address, piece.address + piece.length - 1}) {
+        std::byte byte;
+        iovec here{&byte, 1}, there{reinterpret_cast<void*>(address), 1};
+        if (read_process(getpid(), {&here, 1}, {&there, 1}) != 0) return false;
+      }
+    }
+  }
+  return true;
 }
 
 }  // namespace gdr::local

@@ -20,15 +20,13 @@ bool is_connected(int connection) { return is_quiet(connection, 0); }  // POLLHU
 
 }  // namespace
 
-void ring(rnic::SegmentHeader& header, int doorbell) {
-  if (header.service_rung.exchange(1) != 0) return;  // a ring is already on its way
+void ring_doorbell(int doorbell) {
   const std::uint64_t one = 1;
   [[maybe_unused]] const ssize_t written = write(doorbell, &one, sizeof one);
 }
 
-void wake(rnic::SegmentHeader& header) {
+void wake_sleeper(rnic::SegmentHeader& header) {
   header.worker_wake.fetch_add(1);
-  if (header.worker_sleeps.load() == 0) return;
   syscall(SYS_futex, &header.worker_wake, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
 
@@ -95,7 +93,15 @@ bool Peer::check_alive() {
   return alive;
 }
 
-void Peer::ring_service() { ring(segment_->header(), doorbell_.get()); }
-void Peer::wake_engine() { wake(segment_->header()); }
+void Peer::ring_service() {
+  if (segment_->header().service_rung.exchange(1) != 0) return;  // a ring is already on its way
+  ring_doorbell(doorbell_.get());
+}
+
+void Peer::wake_engine() {
+  rnic::SegmentHeader& header = segment_->header();
+  header.worker_wake.fetch_add(1);
+  if (header.worker_sleeps.load() != 0) wake_sleeper(header);
+}
 
 }  // namespace gdr::local

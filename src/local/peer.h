@@ -64,8 +64,8 @@ class Peer {
   std::vector<UniqueFd> connections_;  // under mutex_
 };
 
-// The two halves of waking: shared by peers and by this process itself.
-void ring(rnic::SegmentHeader& header, int doorbell);
-void wake(rnic::SegmentHeader& header);
+// What wakes a process's own threads; peers spare themselves the call where nobody sleeps.
+void ring_doorbell(int doorbell);
+void wake_sleeper(rnic::SegmentHeader& header);
 
 }  // namespace gdr::local

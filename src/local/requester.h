@@ -24,6 +24,7 @@ struct Requester : rnic::PathState {
   std::uint32_t slot = 0;  // whose `peer` is; 0: none looked up yet
 
   bool on_engine = false;  // the engine thread goes on with the ring
+  bool by_engine = false;  // and it is the one that is at it now
 
   // Waiting: for the target to be ready, for a receive, for a lock.
   Nanoseconds waiting_since = 0;  // 0: not waiting

@@ -19,6 +19,9 @@ namespace {
 constexpr std::uint64_t kListener = 1u << 20;
 constexpr std::uint64_t kDoorbell = kListener + 1;
 
+// Milliseconds after which it looks around unasked: for what no ring told.
+constexpr int kTick = 1000;
+
 }  // namespace
 
 ServiceThread::ServiceThread(Peers& peers, UniqueFd listener, UniqueFd doorbell)
@@ -52,8 +55,8 @@ void ServiceThread::run() {
   bool left = false;
   while (true) {
     epoll_event events[16];
-    const int count = epoll_wait(epoll_.get(), events, 16, left ? 1 : -1);
-    bool died = false;
+    const int count = epoll_wait(epoll_.get(), events, 16, left ? 1 : kTick);
+    bool died = count == 0 && !left && somebody_died();
     for (int i = 0; i < count; ++i) {
       const std::uint64_t tag = events[i].data.u64;
       if (tag == kListener) {
@@ -88,29 +91,51 @@ void ServiceThread::answer_calls() {
 
 void ServiceThread::handle_deaths() {
   for (const std::shared_ptr<Peer>& peer : peers_.everyone()) {
-    if (peer->check_alive()) continue;
-    if (peer->pidfd() >= 0) epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, peer->pidfd(), nullptr);
-    // What it had asked of this process is answered to nobody.
-    for (std::uint32_t i = 0; i < rnic::kServiceRequests; ++i) {
-      rnic::ServiceRequest& request = adapter_->segment().service_request(i);
-      if (request.state.load() != 0 && request.initiator == peer->token()) request.state.store(0);
-    }
+    if (peer->check_alive() || peer->pidfd() < 0) continue;
+    epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, peer->pidfd(), nullptr);
   }
   peers_.forget_dead();
+  // What the dead had asked of this process is answered to nobody. By token, so that it does not
+  // matter who noticed a death, or when.
+  for (std::uint32_t i = 0; i < rnic::kServiceRequests; ++i) {
+    std::atomic<std::uint64_t>& word = adapter_->segment().service_request(i).word;
+    std::uint64_t seen = word.load();
+    if (seen != 0 && !peers_.alive(rnic::service_initiator(seen))) {
+      word.compare_exchange_strong(seen, 0);
+    }
+  }
+  adapter_->deliver_missed_events();
   path_->wake_engine();
 }
 
+// Whoever died without this thread being told: a peer without a pidfd, one that called exec.
+bool ServiceThread::somebody_died() {
+  for (const std::shared_ptr<Peer>& peer : peers_.everyone()) {
+    if (!peer->check_alive()) return true;
+  }
+  return false;
+}
+
 void ServiceThread::serve_requests() {
+  using rnic::service_word;
+  using rnic::ServiceState;
   for (std::uint32_t i = 0; i < rnic::kServiceRequests; ++i) {
     rnic::ServiceRequest& request = adapter_->segment().service_request(i);
-    std::uint32_t asked = 2;
-    if (!request.state.compare_exchange_strong(asked, 3)) continue;
-    const rnic::Token initiator = request.initiator;
+    std::uint64_t word = request.word.load();
+    const rnic::Token initiator = rnic::service_initiator(word);
+    const std::uint64_t taken = service_word(initiator, ServiceState::kTaken);
+    if (rnic::service_state(word) != ServiceState::kAsked) continue;
     {
+      // From before it is taken: whoever settles waits for it from then on.
       const std::lock_guard guard(copying_);
+      if (!request.word.compare_exchange_strong(word, taken)) continue;
       request.result = static_cast<std::uint32_t>(copy(request, initiator));
     }
-    request.state.store(4);
+    word = taken;
+    if (!request.word.compare_exchange_strong(word,
+                                              service_word(initiator, ServiceState::kAnswered))) {
+      request.word.store(0);  // abandoned meanwhile
+    }
     if (const std::shared_ptr<Peer> peer = peers_.known(rnic::slot_of(initiator))) {
       peer->wake_engine();
     }
@@ -119,7 +144,7 @@ void ServiceThread::serve_requests() {
 
 int ServiceThread::copy(const rnic::ServiceRequest& request, rnic::Token initiator) {
   const std::shared_ptr<Peer> peer = peers_.known(rnic::slot_of(initiator));
-  if (peer == nullptr || peer->token() != initiator) return ESRCH;
+  if (peer == nullptr || peer->token() != initiator || !peer->alive()) return ESRCH;
   // Read once: the initiator could change them.
   const std::uint64_t length = request.length, address = request.address;
   const bool write = request.write != 0;

@@ -30,6 +30,7 @@ class ServiceThread {
   void run();
   void answer_calls();
   void handle_deaths();
+  bool somebody_died();
   void serve_requests();
   int copy(const rnic::ServiceRequest& request, rnic::Token initiator);
   bool add_to_epoll(int descriptor, std::uint64_t tag);

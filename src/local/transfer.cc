@@ -8,10 +8,14 @@
 #include "local/process_memory.h"
 
 namespace gdr::local {
+
+using rnic::service_word;
+using rnic::ServiceState;
+
 namespace {
 
 // A service thread that does not answer for so long is stopped, or has lost the request.
-constexpr Nanoseconds kPatience = 10 * kSecond;
+constexpr Nanoseconds kPatience = 30 * kSecond;
 
 bool all_here(const PieceList& list) {
   for (const Piece& piece : list.pieces()) {
@@ -21,12 +25,12 @@ bool all_here(const PieceList& list) {
 }
 
 // A free place in the owner's table of requests, claimed; null when all are taken.
-rnic::ServiceRequest* claim(rnic::Segment& segment) {
+rnic::ServiceRequest* claim(rnic::Segment& segment, rnic::Token self) {
   for (std::uint32_t i = 0; i < rnic::kServiceRequests; ++i) {
     rnic::ServiceRequest& request = segment.service_request(i);
-    std::uint32_t free = 0;
-    if (request.state.load(std::memory_order_relaxed) == 0 &&
-        request.state.compare_exchange_strong(free, 1)) {
+    std::uint64_t free = 0;
+    if (request.word.load(std::memory_order_relaxed) == 0 &&
+        request.word.compare_exchange_strong(free, service_word(self, ServiceState::kWriting))) {
       return &request;
     }
   }
@@ -47,9 +51,8 @@ void Copy::start_here(const Piece& device, std::uint64_t to, std::uint64_t from,
 
 void Copy::start_served(const Piece& piece, std::uint64_t offset, std::uint64_t length, bool write,
                         Peer& peer, rnic::Token self, std::uint64_t staging) {
-  rnic::ServiceRequest* request = claim(peer.segment());
+  rnic::ServiceRequest* request = claim(peer.segment(), self);
   if (request == nullptr) return;  // stays idle: tried again at the next poll
-  request->initiator = self;
   request->key = piece.key;
   request->protection_domain = piece.protection_domain;
   request->write = write ? 1 : 0;
@@ -57,34 +60,39 @@ void Copy::start_served(const Piece& piece, std::uint64_t offset, std::uint64_t 
   request->length = length;
   request->staging = staging;
   request->result = 0;
-  request->state.store(2);
+  request->word.store(service_word(self, ServiceState::kAsked));
   request_ = request;
   peer_ = &peer;
+  self_ = self;
   asked_at_ = coarse_now();
   state_ = State::kServed;
   peer.ring_service();
 }
 
-void Copy::withdraw() {
-  std::uint32_t asked = 2;
-  if (state_ == State::kServed && request_->state.compare_exchange_strong(asked, 0)) {
-    set_done(ECANCELED);
+void Copy::withdraw(int error) {
+  if (state_ != State::kServed) return;
+  std::uint64_t word = service_word(self_, ServiceState::kAsked);
+  if (request_->word.compare_exchange_strong(word, 0)) return set_done(error);
+  word = service_word(self_, ServiceState::kTaken);
+  if (request_->word.compare_exchange_strong(word, service_word(self_, ServiceState::kAbandoned))) {
+    abandoned_ = true;
+    set_done(error);
   }
 }
 
 void Copy::poll_served() {
-  const std::uint32_t state = request_->state.load(std::memory_order_acquire);
-  if (state == 4) {
+  const std::uint64_t word = request_->word.load(std::memory_order_acquire);
+  if (word == service_word(self_, ServiceState::kAnswered)) {
     set_done(static_cast<int>(request_->result));
-    request_->state.store(0);
+    request_->word.store(0);
   } else if (!peer_->alive()) {
     set_done(ESRCH);
-  } else if (state != 2 && state != 3) {  // somebody wrote over it
-    abandoned_ = true;
+  } else if (word != service_word(self_, ServiceState::kAsked) &&
+             word != service_word(self_, ServiceState::kTaken)) {
+    abandoned_ = true;  // somebody wrote over it
     set_done(EPROTO);
   } else if (coarse_now() - asked_at_ > kPatience) {
-    abandoned_ = true;
-    set_done(ETIMEDOUT);
+    withdraw(ETIMEDOUT);
   }
 }
 
@@ -254,7 +262,7 @@ std::optional<Outcome> Transfer::poll_staged() {
 void Transfer::drain() {
   for (Copy* copy : {&direct_, &halves_[0].copy, &halves_[1].copy}) {
     // Otherwise two processes' service threads could wait for each other's copies.
-    copy->withdraw();
+    copy->withdraw(ECANCELED);
     while (!copy->idle() && !copy->poll()) sched_yield();
     abandoned_ |= copy->abandoned();
     copy->reset();

@@ -29,8 +29,8 @@ class Copy {
   // `offset` counts within the piece; `write`: from staging to the piece.
   void start_served(const Piece& piece, std::uint64_t offset, std::uint64_t length, bool write,
                     Peer& peer, rnic::Token self, std::uint64_t staging);
-  // Takes back what nobody has begun yet.
-  void withdraw();
+  // Takes back what another process has been asked for, or leaves it to itself if it has begun.
+  void withdraw(int error);
   void set_done(int error) { state_ = State::kDone, error_ = error; }
 
   bool idle() const { return state_ == State::kIdle; }
@@ -51,6 +51,7 @@ class Copy {
   memory::PeerMemoryClient* client_ = nullptr;
   memory::PeerMemoryClient::Ticket ticket_ = 0;
   rnic::ServiceRequest* request_ = nullptr;
+  rnic::Token self_ = 0;
   Peer* peer_ = nullptr;
   Nanoseconds asked_at_ = 0;
   bool abandoned_ = false;

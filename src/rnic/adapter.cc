@@ -178,6 +178,15 @@ void Adapter::deliver_event(std::uint32_t queue) {
   if (present != nullptr) present->deliver_event();
 }
 
+void Adapter::deliver_missed_events() {
+  std::vector<std::shared_ptr<CompletionQueue>> present;
+  {
+    const std::lock_guard guard(mutex_);
+    for (const auto& [index, place] : completion_queues_) present.push_back(place.queue);
+  }
+  for (const auto& queue : present) queue->deliver_missed_event();
+}
+
 bool Adapter::serve() {
   bool left = false;
   for (const auto& queue_pair : queue_pairs_now()) left |= queue_pair->serve();

@@ -63,6 +63,9 @@ class Adapter {
 
   // After a push onto one of this process's queues by its index: delivers the event if one is due.
   void deliver_event(std::uint32_t queue);
+  // Service thread, after a death: what the dead had pushed without raising its event. A queue that
+  // was armed with completions in it may get an event too many, which verbs allows.
+  void deliver_missed_events();
 
   // Service thread: delivers due completion events, overrun events, flushes failed queue pairs.
   // True: something is left, come again soon.

@@ -129,4 +129,14 @@ bool CompletionQueue::deliver_event() {
   return true;
 }
 
+bool CompletionQueue::deliver_missed_event() {
+  {
+    const LockGuard producer(shared_.producer, self_, liveness_);
+    if (shared_.armed.load() == 0 || shared_.tail.load() == shared_.head.load()) return false;
+    shared_.armed.store(0);
+    shared_.event.store(1);
+  }
+  return deliver_event();
+}
+
 }  // namespace gdr::rnic

@@ -49,6 +49,8 @@ class CompletionQueue {
   bool overrun() const { return shared_.overrun.load(std::memory_order_acquire) != 0; }
   // Called by the service thread: delivers a due event. True if there was one.
   bool deliver_event();
+  // The same when whoever pushed died before the event was due: armed, and something is there.
+  bool deliver_missed_event();
 
  private:
   CompletionQueue(Segment& segment, std::uint32_t index, std::uint32_t limit,

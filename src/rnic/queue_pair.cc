@@ -104,15 +104,20 @@ int QueuePair::modify(const ibv_qp_attr& attributes, int mask) {
     ring_.clear();
     set_state(IBV_QPS_RESET);
     reset();
+    guard.unlock();
+    adapter_.path().settle({});
     return 0;
   }
   if (to == IBV_QPS_ERR) {
-    if (from == IBV_QPS_ERR) return 0;
-    adapter_.path().cancel(*this);
-    enter_error(IBV_QPS_ERR);
-    // Not under the send lock: a transfer of this process may need it to come to its end.
+    if (from != IBV_QPS_ERR) {
+      adapter_.path().cancel(*this);
+      enter_error(IBV_QPS_ERR);
+    }
+    // Not under the send lock: a transfer of this process may need it to come to its end. Also when
+    // it was in error before: whoever put it there did not wait.
     guard.unlock();
     wait_for_present_holder(shared_.responder, adapter_.liveness());
+    adapter_.path().settle({});
     return 0;
   }
   apply(attributes, mask);
@@ -179,13 +184,17 @@ void QueuePair::reset() {
 }
 
 void QueuePair::destroy() {
-  const std::lock_guard guard(send_lock_);
-  destroyed_ = true;
-  adapter_.path().cancel(*this);
-  ring_.clear();
-  set_state(IBV_QPS_RESET);
-  shared_.generation.fetch_add(1);
-  reset();
+  {
+    const std::lock_guard guard(send_lock_);
+    destroyed_ = true;
+    adapter_.path().cancel(*this);
+    ring_.clear();
+    set_state(IBV_QPS_RESET);
+    shared_.generation.fetch_add(1);
+    reset();
+  }
+  // The holder of the responder lock may have died while this process copied for it.
+  adapter_.path().settle({});
 }
 
 void QueuePair::complete_front(ibv_wc_status status, std::uint32_t bytes) {
@@ -217,7 +226,8 @@ void QueuePair::enter_error(ibv_qp_state error_state) {
   set_state(error_state);
   flush_sends();
   if (error_state != IBV_QPS_ERR) return;
-  shared_.failure.store(static_cast<std::uint32_t>(Failure::kOwn));
+  shared_.failure.store(static_cast<std::uint32_t>(Failure::kServed));
+  flush_due_.store(true);
   adapter_.path().wake_service();
 }
 
@@ -228,9 +238,10 @@ void QueuePair::flush_sends() {
   }
 }
 
-// False when an initiator still holds the responder lock.
+// False when somebody still holds one of the locks that it needs.
 bool QueuePair::flush_receives() {
-  const std::lock_guard receive_guard(receive_lock_);
+  const std::unique_lock receive_guard(receive_lock_, std::try_to_lock);
+  if (!receive_guard) return false;
   if (!try_lock(shared_.responder, adapter_.token(), adapter_.liveness())) return false;
   std::uint32_t head = shared_.receive_head.load();
   if (receive_tail_ - head > receive_capacity_) head = receive_tail_ - receive_capacity_;
@@ -245,13 +256,12 @@ bool QueuePair::flush_receives() {
 
 bool QueuePair::serve() {
   const auto failure = static_cast<Failure>(shared_.failure.load());
-  if (failure == Failure::kNone || failure == Failure::kServed) return false;
-  {
+  if (failure != Failure::kNone && failure != Failure::kServed) {
     const std::unique_lock guard(send_lock_, std::try_to_lock);
     if (!guard) return true;
     if (destroyed_ || state() == IBV_QPS_RESET) return false;
     shared_.failure.store(static_cast<std::uint32_t>(Failure::kServed));
-    if (failure != Failure::kOwn && state() != IBV_QPS_ERR) {
+    if (state() != IBV_QPS_ERR) {
       adapter_.path().cancel(*this);
       set_state(IBV_QPS_ERR);
       flush_sends();
@@ -259,9 +269,10 @@ bool QueuePair::serve() {
           {failure == Failure::kReported ? IBV_EVENT_QP_ACCESS_ERR : IBV_EVENT_QP_REQ_ERR,
            settings_.verbs_object});
     }
+    flush_due_.store(true);
   }
-  if (flush_receives()) return false;
-  shared_.failure.store(static_cast<std::uint32_t>(Failure::kOwn));
+  if (!flush_due_.exchange(false) || flush_receives()) return false;
+  flush_due_.store(true);
   return true;
 }
 

@@ -119,7 +119,8 @@ class QueuePair : public std::enable_shared_from_this<QueuePair> {
   std::uint32_t receive_capacity_ = 0, receive_stride_ = 0;
   std::uint64_t receive_ring_ = 0;
   std::byte* receives_ = nullptr;
-  bool destroyed_ = false;  // under send_lock_
+  bool destroyed_ = false;              // under send_lock_
+  std::atomic<bool> flush_due_{false};  // receives were posted to, or are left in, a failed queue
 };
 
 }  // namespace gdr::rnic

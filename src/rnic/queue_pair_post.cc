@@ -171,7 +171,7 @@ int QueuePair::post_receive(const ibv_recv_wr* list, const ibv_recv_wr** bad) {
     if (waiter != 0) adapter_.path().receive_posted(waiter);
   }
   if (state() == IBV_QPS_ERR) {
-    shared_.failure.store(static_cast<std::uint32_t>(Failure::kOwn));
+    flush_due_.store(true);
     adapter_.path().wake_service();
   }
   return error;

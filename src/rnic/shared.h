@@ -53,8 +53,7 @@ enum class Failure : std::uint32_t {
   kNone,
   kReported,  // an initiator broke off: the owner moves to error, flushes and raises an event
   kInvalid,   // the same, for a request that the queue pair does not take
-  kOwn,       // the owner moved to error: only receives are left to flush
-  kServed,
+  kServed,    // the owner has moved to error
 };
 
 struct alignas(64) SharedQueuePair {
@@ -62,7 +61,7 @@ struct alignas(64) SharedQueuePair {
   // completion are in place: also the mark of what is in flight, on which destroy, modify to error
   // and deregistration wait.
   SharedLock responder;
-  std::atomic<std::uint32_t> generation;  // 0: no queue pair here
+  std::atomic<std::uint32_t> generation;  // counts the queue pairs that were made and unmade here
   std::atomic<std::uint32_t> state;       // ibv_qp_state
   std::uint32_t type;                     // ibv_qp_type
   std::uint32_t device;                   // index into SegmentHeader::devices
@@ -166,11 +165,21 @@ struct alignas(64) SharedFlow {
   FlowMatch match;
 };
 
+enum class ServiceState : std::uint32_t {
+  kFree,
+  kWriting,
+  kAsked,
+  kTaken,      // the owner's service thread is copying
+  kAnswered,   // `result` is there; the initiator frees the place
+  kAbandoned,  // nobody waits for the answer; the owner frees the place
+};
+
 // A copy that only the owner of a region can do, asked for by an initiator: bytes go through
-// `staging`, which lies in the initiator's own segment. See local/service.h.
+// `staging`, which lies in the initiator's own segment. See local/service_thread.h.
 struct alignas(64) ServiceRequest {
-  std::atomic<std::uint32_t> state;  // 0 free, 1 being written, 2 asked, 3 taken, 4 answered
-  Token initiator;
+  // The initiator's token in the upper half, a ServiceState in the lower: a dead initiator's place
+  // is known whenever it died.
+  std::atomic<std::uint64_t> word;
   std::uint32_t key;
   std::uint32_t protection_domain;
   std::uint32_t write;    // 1: staging -> region, 0: region -> staging
@@ -179,6 +188,14 @@ struct alignas(64) ServiceRequest {
   std::uint64_t length;
   std::uint64_t staging;  // offset in the initiator's segment
 };
+
+constexpr std::uint64_t service_word(Token initiator, ServiceState state) {
+  return std::uint64_t{initiator} << 32 | static_cast<std::uint32_t>(state);
+}
+constexpr Token service_initiator(std::uint64_t word) { return static_cast<Token>(word >> 32); }
+constexpr ServiceState service_state(std::uint64_t word) {
+  return static_cast<ServiceState>(static_cast<std::uint32_t>(word));
+}
 
 struct SharedDevice {
   char name[64];
@@ -201,7 +218,7 @@ struct SegmentHeader {
 };
 
 constexpr std::uint64_t kSegmentMagic = 0x30'74'69'6b'72'64'67'00;
-constexpr std::uint32_t kSegmentLayout = 2;
+constexpr std::uint32_t kSegmentLayout = 3;
 
 // Where each table starts, each on a page of its own.
 constexpr std::uint64_t page_up(std::uint64_t bytes) {

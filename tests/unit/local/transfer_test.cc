@@ -246,9 +246,10 @@ TEST_F(TransferTest, DrainingTakesBackWhatItsOwnerHasNotBegun) {
   Transfer transfer;
   ASSERT_TRUE(transfer.begin(list(from_, nullptr, {}), to, peer.get(), kToken, *staging_));
   EXPECT_FALSE(transfer.poll());
-  EXPECT_EQ(segment_->service_request(0).state.load(), 2u);
+  EXPECT_EQ(rnic::service_state(segment_->service_request(0).word.load()),
+            rnic::ServiceState::kAsked);
   transfer.drain();
-  EXPECT_EQ(segment_->service_request(0).state.load(), 0u);
+  EXPECT_EQ(segment_->service_request(0).word.load(), 0u);
 }
 
 TEST_F(TransferTest, TheDeathOfTheOwnerEndsWhatItWasAskedFor) {
