@@ -152,8 +152,8 @@ void check_scribbles(bool opaque_too) {
   }
 }
 
-// Scribblers write into the segments of all processes that they meet: they must meet none of another
-// test's, nor of this user's. Abstract sockets end at the network namespace.
+// Scribblers write into the segments of all processes that they meet: they must meet none of
+// another test's, nor of this user's. Abstract sockets end at the network namespace.
 void leave_for_an_empty_network() {
   if (unshare(CLONE_NEWNET) == 0 || unshare(CLONE_NEWUSER | CLONE_NEWNET) == 0) return;
   GTEST_SKIP() << "no network namespace can be had here: " << std::strerror(errno);
