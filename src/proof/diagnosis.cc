@@ -63,8 +63,7 @@ Symptom judge(const Observation& seen) {
 }
 
 std::string describe(Symptom symptom, const Observation& seen) {
-  const std::string found =
-      seen.finding ? describe(*seen.finding) : "nobody could look at the memory";
+  std::string found = seen.finding ? describe(*seen.finding) : "nobody could look at the memory";
   switch (symptom) {
     case Symptom::kNone:
       return found;

@@ -150,6 +150,7 @@ void dispose(Process& process, const Range& range) {
   }
 }
 
+// NOLINTNEXTLINE(performance-unnecessary-value-param): what is left goes with it, after the lock.
 void clean_up(Process& process, Process::Leftovers left) {
   for (const Mark& mark : left.marks) mark.wait();
   std::lock_guard guard(process.lock);

@@ -25,6 +25,7 @@ CUresult check(Process& process, const CUmemAllocationProp* properties) {
 }
 
 // The device gets its memory back once no handle and no mapping names it.
+// NOLINTNEXTLINE(performance-unnecessary-value-param): keeps it alive while its last owner goes.
 void uncharge_if_last(Process& process, std::shared_ptr<PhysicalMemory> physical) {
   if (physical->imported || physical->handles > 0) return;
   for (const auto& [base, range] : process.ranges) {
