@@ -78,15 +78,35 @@ Result<std::unique_ptr<Host::Parts>> Host::start() {
   return parts;
 }
 
-// A child has neither the threads nor the segment (it is not inherited); the descriptors it does
-// inherit are closed, so that the parent's death still shows to its peers. A device opened in the
-// child starts afresh.
-void Host::prepare_fork() { instance_mutex.lock(); }
-void Host::parent_of_fork() { instance_mutex.unlock(); }
+// A child has neither the threads nor the segments (they are not inherited); the descriptors it
+// does inherit are closed, so that the parent's death still shows to its peers. The parent's verbs
+// objects can be destroyed in the child, to no effect on the parent. A device opened there starts
+// afresh.
+void Host::prepare_fork() {
+  instance_mutex.lock();
+  if (the_instance == nullptr) return;
+  the_instance->adapter().prepare_fork();
+  the_instance->parts_->peers.prepare_fork();
+  rnic::Segment::prepare_fork();
+}
+
+void Host::parent_of_fork() {
+  if (the_instance != nullptr) {
+    rnic::Segment::parent_of_fork();
+    the_instance->parts_->peers.parent_of_fork();
+    the_instance->adapter().parent_of_fork();
+  }
+  instance_mutex.unlock();
+}
+
 void Host::child_of_fork() {
   if (the_instance != nullptr) {
-    the_instance->parts_->peers.close_in_child();
-    the_instance->parts_->service.close_in_child();
+    Parts& parts = *the_instance->parts_;
+    rnic::Segment::child_of_fork();
+    parts.peers.child_of_fork();
+    parts.service.close_in_child();
+    parts.path.child_of_fork();
+    parts.adapter->child_of_fork();
     the_instance = nullptr;
   }
   instance_mutex.unlock();

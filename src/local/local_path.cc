@@ -57,6 +57,7 @@ Target LocalPath::target_of(Requester& requester, std::uint32_t qp_number, bool*
 }
 
 int LocalPath::connect(QueuePair& queue_pair) {
+  if (forked_.load()) return EIO;
   if (queue_pair.type() == IBV_QPT_UD || queue_pair.type() == IBV_QPT_RAW_PACKET) return 0;
   // Meeting the other process now keeps it out of post_send. That nobody is there yet is no error,
   // as on a network: the first request finds out.
@@ -309,7 +310,7 @@ void LocalPath::prepare_receive(const QueuePair& queue_pair, Requester& requeste
 }
 
 void LocalPath::cancel(QueuePair& queue_pair) {
-  if (queue_pair.path_state == nullptr) return;
+  if (queue_pair.path_state == nullptr || forked_.load()) return;
   Requester& requester = requester_of(queue_pair);
   if (requester.in_progress) {
     requester.transfer.drain();
@@ -329,6 +330,7 @@ void LocalPath::receive_posted(rnic::Token waiter) {
 }
 
 void LocalPath::settle(std::span<const std::shared_ptr<QueuePair>> queue_pairs) {
+  if (forked_.load()) return;
   for (const std::shared_ptr<QueuePair>& queue_pair : queue_pairs) {
     const Requester* requester = nullptr;
     std::uint64_t moves = 0;

@@ -34,6 +34,9 @@ class LocalPath : public rnic::Path {
   void settle(std::span<const std::shared_ptr<rnic::QueuePair>> queue_pairs) override;
   void wake_service() override;
 
+  // In a fork's child: no thread serves this path any more, and no queue pair connects through it.
+  void child_of_fork() { forked_.store(true); }
+
   // Engine thread: as far as the ring goes now. True while something is left; `retry_at` and
   // `busy` (a GPU copy is in flight) tell when to come back.
   bool go_on(rnic::QueuePair& queue_pair, Nanoseconds* retry_at, bool* busy);
@@ -90,6 +93,7 @@ class LocalPath : public rnic::Path {
   ServiceThread* service_ = nullptr;
   std::optional<Staging> staging_;
   EngineThread engine_;
+  std::atomic<bool> forked_{false};
 };
 
 }  // namespace gdr::local

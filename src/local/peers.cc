@@ -131,10 +131,11 @@ bool Peers::alive(rnic::Token token) {
   return peer.error().code != ECONNREFUSED;
 }
 
-void Peers::close_in_child() {
-  // No lock: the child has one thread, and a lock may have been held at the fork.
+void Peers::child_of_fork() {
   for (auto& [slot, peer] : by_slot_) peer->close_in_child();
   unanswered_.clear();
+  // The thread that took it has another number here, and may not release it.
+  new (&mutex_) std::shared_mutex;
 }
 
 }  // namespace gdr::local

@@ -37,8 +37,10 @@ class Peers : public rnic::Liveness {
 
   bool alive(rnic::Token token) override;
 
-  // After fork, in the child: closes what would keep the parent's connections open.
-  void close_in_child();
+  // Around a fork. In the child: closes what would keep the parent's connections open.
+  void prepare_fork() { mutex_.lock(); }
+  void parent_of_fork() { mutex_.unlock(); }
+  void child_of_fork();
 
  private:
   Result<std::shared_ptr<Peer>> call(std::uint32_t slot);

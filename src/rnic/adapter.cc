@@ -187,6 +187,24 @@ void Adapter::deliver_missed_events() {
   for (const auto& queue : present) queue->deliver_missed_event();
 }
 
+void Adapter::prepare_fork() {
+  mutex_.lock();
+  regions_.mutex().lock();
+  flows_.mutex().lock();
+}
+
+void Adapter::parent_of_fork() {
+  flows_.mutex().unlock();
+  regions_.mutex().unlock();
+  mutex_.unlock();
+}
+
+void Adapter::child_of_fork() {
+  for (const auto& [index, queue_pair] : queue_pairs_) queue_pair->child_of_fork();
+  for (const auto& [index, place] : completion_queues_) place.queue->child_of_fork();
+  parent_of_fork();
+}
+
 bool Adapter::serve() {
   bool left = false;
   for (const auto& queue_pair : queue_pairs_now()) left |= queue_pair->serve();

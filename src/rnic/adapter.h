@@ -67,6 +67,12 @@ class Adapter {
   // was armed with completions in it may get an event too many, which verbs allows.
   void deliver_missed_events();
 
+  // Around a fork. In the child the objects of the parent can be destroyed, and nothing else:
+  // queue pairs are in reset, and who held a lock does not exist.
+  void prepare_fork();
+  void parent_of_fork();
+  void child_of_fork();
+
   // Service thread: delivers due completion events, overrun events, flushes failed queue pairs.
   // True: something is left, come again soon.
   bool serve();

@@ -52,6 +52,9 @@ class CompletionQueue {
   // The same when whoever pushed died before the event was due: armed, and something is there.
   bool deliver_missed_event();
 
+  // In a fork's child, which has none of the threads that may have held the lock.
+  void child_of_fork() { consumer_.unlock(); }
+
  private:
   CompletionQueue(Segment& segment, std::uint32_t index, std::uint32_t limit,
                   std::uint32_t capacity, std::uint64_t ring, Token self, Liveness& liveness,

@@ -43,6 +43,8 @@ class FlowTable {
   void remove(std::uint32_t index);
   void remove_all_of(std::uint32_t queue_pair);
 
+  SpinLock& mutex() { return mutex_; }  // around a fork
+
  private:
   Segment& segment_;
   SpinLock mutex_;

@@ -74,6 +74,13 @@ class QueuePair : public std::enable_shared_from_this<QueuePair> {
   int post_receive(const ibv_recv_wr* list, const ibv_recv_wr** bad);
   // Stops everything and forgets its completions; nobody touches its memory after this returns.
   void destroy();
+  // In a fork's child, which has none of the threads that may have held a lock: posts are refused.
+  void child_of_fork() {
+    send_lock_.unlock();
+    receive_lock_.unlock();
+    state_.store(IBV_QPS_RESET);
+    ring_.clear();
+  }
 
   // --- For paths, under send_lock().
   SpinLock& send_lock() { return send_lock_; }

@@ -54,6 +54,8 @@ class RegionTable {
   RegionError find(std::uint32_t key, std::uint64_t address, std::uint64_t length,
                    std::uint32_t protection_domain, std::uint32_t rights, Place* place);
 
+  SpinLock& mutex() { return mutex_; }  // around a fork
+
  private:
   struct Entry;
   Segment& segment_;

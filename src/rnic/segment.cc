@@ -7,9 +7,20 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 
 namespace gdr::rnic {
 namespace {
+
+// Every segment of this process. Never destroyed: threads use it until the process ends.
+struct Registry {
+  std::mutex mutex;
+  std::set<Segment*> segments;
+};
+Registry& registry() {
+  static Registry* const present = new Registry;
+  return *present;
+}
 
 constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
@@ -77,7 +88,42 @@ Result<std::unique_ptr<Segment>> Segment::map(UniqueFd descriptor) {
   return segment;
 }
 
-Segment::~Segment() { munmap(base_, kSegmentBytes); }
+Segment::Segment(UniqueFd descriptor, std::byte* base)
+    : descriptor_(std::move(descriptor)), base_(base) {
+  const std::lock_guard guard(registry().mutex);
+  registry().segments.insert(this);
+}
+
+Segment::~Segment() {
+  const std::lock_guard guard(registry().mutex);
+  registry().segments.erase(this);
+  if (base_ != nullptr) munmap(base_, kSegmentBytes);
+}
+
+void Segment::prepare_fork() {
+  registry().mutex.lock();
+  for (Segment* segment : registry().segments) segment->allocation_mutex_.lock();
+}
+
+void Segment::parent_of_fork() {
+  for (Segment* segment : registry().segments) segment->allocation_mutex_.unlock();
+  registry().mutex.unlock();
+}
+
+void Segment::child_of_fork() {
+  for (Segment* segment : registry().segments) {
+    // Not over what another library may have mapped into the gap since the fork.
+    void* zeros = mmap(segment->base_, kSegmentBytes, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    if (zeros != segment->base_) {
+      if (zeros != MAP_FAILED) munmap(zeros, kSegmentBytes);
+      segment->base_ = nullptr;  // nothing of it may be unmapped: it is somebody else's
+    }
+    segment->descriptor_.reset();
+    segment->allocation_mutex_.unlock();
+  }
+  registry().mutex.unlock();
+}
 
 SharedQueuePair& Segment::queue_pair(std::uint32_t index) {
   return reinterpret_cast<SharedQueuePair*>(base_ + kQueuePairsAt)[index & (kQueuePairs - 1)];
@@ -122,7 +168,7 @@ Result<std::uint64_t> Segment::allocate(std::uint64_t bytes) {
 void Segment::free(std::uint64_t offset) {
   const std::lock_guard guard(allocation_mutex_);
   const auto entry = used_.find(offset);
-  if (entry == used_.end()) return;
+  if (entry == used_.end() || base_ == nullptr) return;
   // Gives the pages back; whoever maps them next sees zeros.
   madvise(base_ + offset, entry->second, MADV_REMOVE);
   used_.erase(entry);

@@ -48,8 +48,15 @@ class Segment {
   Result<std::uint64_t> allocate(std::uint64_t bytes);
   void free(std::uint64_t offset);
 
+  // Around a fork. No mapping is inherited (see map_all); in the child, every one of this process's
+  // segments, its own and its peers', becomes private zeros at the same place, for what still
+  // points there, and its descriptor is closed.
+  static void prepare_fork();
+  static void parent_of_fork();
+  static void child_of_fork();
+
  private:
-  Segment(UniqueFd descriptor, std::byte* base) : descriptor_(std::move(descriptor)), base_(base) {}
+  Segment(UniqueFd descriptor, std::byte* base);
 
   UniqueFd descriptor_;
   std::byte* base_;
