@@ -29,23 +29,22 @@ void collect_from(rnic::Segment& segment, std::span<const std::uint8_t> frame, c
                   std::vector<Candidate>& found, const auto& target_of_index) {
   const std::uint32_t end = std::min(segment.header().flow_end.load(), rnic::kFlows);
   for (std::uint32_t i = 0; i < end; ++i) {
-    const rnic::SharedFlow& flow = segment.flow(i);
-    if (flow.generation.load(std::memory_order_acquire) == 0) continue;
-    const std::uint32_t device = flow.device, rank = flow.rank;
-    if (device >= rnic::kDevices) continue;
+    const std::optional<rnic::FlowRule> rule = rnic::read_rule(segment.flow(i));
+    if (!rule || rule->device >= rnic::kDevices) continue;
     Mac mac;
-    std::copy_n(segment.header().devices[device].mac, mac.size(), mac.begin());
-    const rnic::FlowMatch match = flow.match;
-    if (mac == sender || !rnic::matches(match, std::span<const std::uint8_t, 6>(mac), frame)) {
+    std::copy_n(segment.header().devices[rule->device].mac, mac.size(), mac.begin());
+    if (mac == sender ||
+        !rnic::matches(rule->match, std::span<const std::uint8_t, 6>(mac), frame)) {
       continue;
     }
-    Candidate candidate{mac, rank, match.sniffs != 0, target_of_index(flow.queue_pair)};
+    Candidate candidate{mac, rule->rank, rule->match.sniffs != 0,
+                        target_of_index(rule->queue_pair)};
     const auto rival = std::find_if(found.begin(), found.end(), [&](const Candidate& other) {
       return !candidate.sniffs && !other.sniffs && other.mac == mac;
     });
     if (rival == found.end()) {
       found.push_back(std::move(candidate));
-    } else if (rank < rival->rank) {
+    } else if (rule->rank < rival->rank) {
       *rival = std::move(candidate);
     }
   }

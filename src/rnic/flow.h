@@ -7,7 +7,9 @@
 #include <infiniband/verbs.h>
 
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <vector>
 
 #include "base/result.h"
 #include "base/spin_lock.h"
@@ -34,6 +36,13 @@ bool checksums_right(std::span<const std::uint8_t> frame);
 // Fills them in: IBV_SEND_IP_CSUM.
 void fill_checksums(std::span<std::uint8_t> frame);
 
+// One rule of a table that its owner may be changing: whole, or nothing. Hot.
+struct FlowRule {
+  std::uint32_t device, queue_pair, rank;
+  FlowMatch match;
+};
+std::optional<FlowRule> read_rule(const SharedFlow& flow);
+
 class FlowTable {
  public:
   explicit FlowTable(Segment& segment) : segment_(segment) {}
@@ -46,8 +55,14 @@ class FlowTable {
   SpinLock& mutex() { return mutex_; }  // around a fork
 
  private:
+  static constexpr std::uint32_t kNobody = ~0u;
+  void withdraw(std::uint32_t index);  // under mutex_
+  bool is_used(std::uint32_t index) const { return owners_[index] != kNobody; }
+
   Segment& segment_;
   SpinLock mutex_;
+  // By rule, its queue pair: what is shared may have been written over. Under mutex_.
+  std::vector<std::uint32_t> owners_ = std::vector<std::uint32_t>(kFlows, kNobody);
 };
 
 }  // namespace gdr::rnic

@@ -14,11 +14,18 @@ std::uint32_t new_generation() {
   return number != 0 ? number : 1;
 }
 
-bool is_used(const SharedFlow& flow) {
-  return flow.generation.load(std::memory_order_relaxed) != 0;
-}
-
 }  // namespace
+
+std::optional<FlowRule> read_rule(const SharedFlow& flow) {
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    const std::uint32_t generation = flow.generation.load(std::memory_order_acquire);
+    if (generation == 0) break;
+    const FlowRule rule{flow.device, flow.queue_pair, flow.rank, flow.match};
+    std::atomic_thread_fence(std::memory_order_acquire);  // the second look comes after the copy
+    if (flow.generation.load(std::memory_order_relaxed) == generation) return rule;
+  }
+  return std::nullopt;  // one that is just being made or removed takes no frame
+}
 
 Result<std::uint32_t> FlowTable::add(const FlowMatch& match, std::uint32_t device,
                                      std::uint32_t queue_pair, std::uint32_t rank) {
@@ -27,12 +34,13 @@ Result<std::uint32_t> FlowTable::add(const FlowMatch& match, std::uint32_t devic
   }
   const std::lock_guard guard(mutex_);
   std::uint32_t index = 0;
-  while (index < kFlows && is_used(segment_.flow(index))) ++index;
+  while (index < kFlows && is_used(index)) ++index;
   if (index == kFlows) {
     return Error{ENOMEM, "flow rule: all " + std::to_string(kFlows) + " of this process are used"};
   }
   SharedFlow& flow = segment_.flow(index);
   std::atomic_thread_fence(std::memory_order_release);  // the fields come after generation's 0
+  owners_[index] = queue_pair;
   flow.device = device;
   flow.queue_pair = queue_pair;
   flow.rank = rank;
@@ -49,17 +57,22 @@ Result<std::uint32_t> FlowTable::add(const FlowMatch& match, std::uint32_t devic
 void FlowTable::remove(std::uint32_t index) {
   if (index >= kFlows) return;
   const std::lock_guard guard(mutex_);
+  withdraw(index);
+}
+
+void FlowTable::withdraw(std::uint32_t index) {
+  owners_[index] = kNobody;
   segment_.flow(index).generation.store(0, std::memory_order_release);
   // Every frame walks the rules up to the end: keep it low. The shared value is not trusted.
   std::uint32_t end = kFlows;
-  while (end > 0 && !is_used(segment_.flow(end - 1))) --end;
+  while (end > 0 && !is_used(end - 1)) --end;
   segment_.header().flow_end.store(end, std::memory_order_release);
 }
 
 void FlowTable::remove_all_of(std::uint32_t queue_pair) {
+  const std::lock_guard guard(mutex_);
   for (std::uint32_t index = 0; index < kFlows; ++index) {
-    SharedFlow& flow = segment_.flow(index);
-    if (is_used(flow) && flow.queue_pair == queue_pair) remove(index);
+    if (owners_[index] == queue_pair) withdraw(index);
   }
 }
 

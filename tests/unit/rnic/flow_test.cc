@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cstring>
 #include <random>
+#include <thread>
 #include <vector>
 
 #include "base/bytes.h"
@@ -409,6 +412,46 @@ TEST_F(Table, SaysWhenItIsFullAndRecovers) {
   EXPECT_EQ(more.error().code, ENOMEM);
   table.remove(500);
   EXPECT_EQ(*table.add(FlowMatch{}, 0, 1, 0), 500u);
+}
+
+TEST_F(Table, RemovesTheRulesOfAQueuePairWhateverWasWrittenOverThem) {
+  FlowTable table(*segment_);
+  const Result<std::uint32_t> mine = table.add(FlowMatch{}, 0, 5, 0);
+  const Result<std::uint32_t> other = table.add(FlowMatch{}, 0, 6, 0);
+  ASSERT_TRUE(mine);
+  ASSERT_TRUE(other);
+  std::swap(segment_->flow(*mine).queue_pair, segment_->flow(*other).queue_pair);
+  table.remove_all_of(5);
+  EXPECT_EQ(segment_->flow(*mine).generation.load(), 0u);
+  EXPECT_NE(segment_->flow(*other).generation.load(), 0u);
+}
+
+TEST_F(Table, IsReadRuleByRuleWholeOrNotAtAll) {
+#if defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "the copy between two looks is a race on purpose";
+#endif
+  FlowTable table(*segment_);
+  std::atomic<bool> stop{false};
+  std::thread owner([&] {
+    for (std::uint32_t i = 0; !stop; i = (i + 1) % kQueuePairs) {
+      const Result<std::uint32_t> rule = table.add(FlowMatch{}, 0, i, i);
+      if (rule) table.remove(*rule);
+    }
+  });
+  std::uint32_t read = 0, torn = 0;
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(300);
+  while (std::chrono::steady_clock::now() < end) {
+    for (int i = 0; i < 1000; ++i) {
+      const std::optional<FlowRule> rule = read_rule(segment_->flow(0));
+      if (!rule) continue;
+      ++read;
+      if (rule->queue_pair != rule->rank) ++torn;
+    }
+  }
+  stop = true;
+  owner.join();
+  EXPECT_GT(read, 0u);
+  EXPECT_EQ(torn, 0u) << "of " << read;
 }
 
 TEST_F(Table, SurvivesAnEndThatAnotherProcessOverwrote) {
