@@ -100,6 +100,11 @@ int run_prove(const ProveOptions& options) {
   } else {
     text.finish(*report);
   }
+  // A verdict that nobody could read is none.
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+    fmt::print(stderr, "gdr prove: cannot write the report to standard output\n");
+    return 1;
+  }
   return report->verdict.exit_status();
 }
 
@@ -121,6 +126,11 @@ void add_worker(CLI::App& program, Action& chosen) {
   CLI::App* worker = program.add_subcommand("prove-worker", "Started by gdr prove");
   worker->group("");
   worker->callback([&chosen] { chosen = [] { return proof::worker_main(); }; });
+}
+
+// An empty value is more likely an unset variable of a script than a wish.
+std::string refuse_empty(const std::string& value) {
+  return value.empty() ? "an empty value; give one or leave the option out" : "";
 }
 
 }  // namespace
@@ -146,6 +156,11 @@ void add_prove(CLI::App& program, Action& chosen) {
   prove->add_flag("--all", options->proof.all, "Every pair of GPU and NIC port");
   prove->add_flag("--no-measure", options->no_measure, "Leave out bandwidth and latency");
   prove->add_flag("--json", options->json, "One JSON document instead of text");
+  for (CLI::Option* option : prove->get_options()) {
+    if (option->get_items_expected_min() > 0) {
+      option->check(CLI::Validator(refuse_empty, "", "not empty"));
+    }
+  }
   prove->callback([options, &chosen] {
     read_values(*options);
     chosen = [options] { return check_and_prove(*options); };
