@@ -3,7 +3,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstring>
+
+#include "base/clock.h"
 
 namespace gdr::local {
 namespace {
@@ -15,6 +18,22 @@ struct Message {
 };
 
 constexpr std::size_t kDescriptors = 2;
+
+// A signal's handler interrupts a call; however many come, they do not keep one here for longer.
+constexpr Nanoseconds kPatience = 300 * kMillisecond;
+
+template <typename Call>
+ssize_t uninterrupted(const Call& call) {
+  const Nanoseconds end = now() + kPatience;
+  while (true) {
+    const ssize_t result = call();
+    if (result >= 0 || errno != EINTR) return result;
+    if (now() >= end) {
+      errno = EAGAIN;
+      return -1;
+    }
+  }
+}
 
 struct alignas(cmsghdr) Control {
   char bytes[CMSG_SPACE(sizeof(int) * kDescriptors)];
@@ -54,7 +73,8 @@ Result<void> send_introduction(int connection, rnic::Token token, int segment, i
   part->cmsg_len = CMSG_LEN(sizeof(int) * kDescriptors);
   const int descriptors[kDescriptors] = {segment, doorbell};
   std::memcpy(CMSG_DATA(part), descriptors, sizeof descriptors);
-  if (sendmsg(connection, &header, MSG_NOSIGNAL) != static_cast<ssize_t>(sizeof message)) {
+  const ssize_t sent = uninterrupted([&] { return sendmsg(connection, &header, MSG_NOSIGNAL); });
+  if (sent != static_cast<ssize_t>(sizeof message)) {
     return Error{errno, std::string("introducing this process: ") + std::strerror(errno)};
   }
   return {};
@@ -69,7 +89,9 @@ Result<Introduction> receive_introduction(int connection) {
   header.msg_iovlen = 1;
   header.msg_control = control.bytes;
   header.msg_controllen = sizeof control.bytes;
-  const ssize_t received = recvmsg(connection, &header, MSG_CMSG_CLOEXEC);
+  const ssize_t received =
+      uninterrupted([&] { return recvmsg(connection, &header, MSG_CMSG_CLOEXEC); });
+  if (received == 0) return Error{ECONNRESET, "the process went away"};
   if (received < 0) {
     return Error{errno, std::string("a process's introduction: ") + std::strerror(errno)};
   }

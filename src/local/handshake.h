@@ -16,7 +16,8 @@ struct Introduction {
 
 Result<void> send_introduction(int connection, rnic::Token token, int segment, int doorbell);
 
-// EPROTO for a message that is not one; EAGAIN when none came in the socket's time.
+// EPROTO for a message that is not one; EAGAIN when none came in the socket's time;
+// ECONNRESET when the other side closed.
 Result<Introduction> receive_introduction(int connection);
 
 }  // namespace gdr::local

@@ -55,7 +55,8 @@ Result<std::shared_ptr<Peer>> Peers::call(std::uint32_t slot) {
   if (!pid) return pid.error();
   Result<Introduction> theirs = receive_introduction(connection->get());
   if (!theirs) {
-    if (theirs.error().code == EAGAIN) {
+    // Not closed while the other side may still take this process's word from it.
+    if (theirs.error().code != ECONNRESET) {
       const std::lock_guard guard(mutex_);
       unanswered_.insert_or_assign(slot, *std::move(connection));
     }

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "base/clock.h"
 #include "base/random.h"
 #include "rnic/shared.h"
 
@@ -62,9 +63,14 @@ Result<UniqueFd> connect_slot(std::uint32_t number) {
   const timeval patience{0, 300'000};
   setsockopt(connection.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
   setsockopt(connection.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  const Nanoseconds end = now() + 300 * kMillisecond;
   const Name name = name_of(number);
-  if (connect(connection.get(), reinterpret_cast<const sockaddr*>(&name.address), name.length) !=
-      0) {
+  const auto* address = reinterpret_cast<const sockaddr*>(&name.address);
+  int connected = 0;
+  do {  // a signal's handler leaves it unconnected; a slot is not free for that
+    connected = connect(connection.get(), address, name.length);
+  } while (connected != 0 && errno == EINTR && now() < end);
+  if (connected != 0) {
     return Error{errno, std::string("connect: ") + std::strerror(errno)};
   }
   if (Result<int> peer = same_user_peer(connection.get()); !peer) return peer.error();

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstring>
 #include <thread>
 #include <vector>
@@ -110,13 +111,60 @@ TEST(Introductions, WithMoreDescriptorsThanThereShouldBeLeakNone) {
   EXPECT_EQ(open_descriptors(), before);
 }
 
+// Interrupts a thread again and again until it ends.
+class Interruptions {
+ public:
+  Interruptions() : target_(pthread_self()) {
+    struct sigaction action {};
+    action.sa_handler = [](int) {};
+    sigaction(SIGUSR1, &action, nullptr);  // no SA_RESTART
+    thread_ = std::thread([this] {
+      for (; !stop_; usleep(1000)) pthread_kill(target_, SIGUSR1);
+    });
+  }
+  ~Interruptions() {
+    stop_ = true;
+    thread_.join();
+    signal(SIGUSR1, SIG_DFL);
+  }
+
+ private:
+  const pthread_t target_;
+  std::atomic<bool> stop_{false};
+  std::thread thread_;
+};
+
+TEST(Introductions, ArriveThoughSignalsInterruptTheWait) {
+  auto pair = sockets();
+  const UniqueFd segment(open("/dev/null", O_RDWR)), doorbell(eventfd(0, 0));
+  std::thread later([&, there = pair.second.get()] {
+    usleep(50'000);
+    (void)send_introduction(there, 1234, segment.get(), doorbell.get());
+  });
+  const Interruptions interruptions;
+  auto got = receive_introduction(pair.first.get());
+  later.join();
+  ASSERT_TRUE(got) << got.error().message;
+  EXPECT_EQ(got->token, 1234u);
+}
+
+TEST(Introductions, AreNotWaitedForWithoutEndThoughSignalsInterruptTheWait) {
+  auto [here, there] = sockets();
+  const Interruptions interruptions;
+  auto got = receive_introduction(here.get());
+  ASSERT_FALSE(got);
+  EXPECT_EQ(got.error().code, EAGAIN);
+}
+
 TEST(Introductions, AreNotWaitedForWithoutEnd) {
   auto [here, there] = sockets();
   auto got = receive_introduction(here.get());
   ASSERT_FALSE(got);
   EXPECT_EQ(got.error().code, EAGAIN);
   there.reset();
-  EXPECT_FALSE(receive_introduction(here.get()));  // hung up
+  got = receive_introduction(here.get());
+  ASSERT_FALSE(got);
+  EXPECT_EQ(got.error().code, ECONNRESET);  // hung up
 }
 
 TEST(Slots, AreHeldByOneAndFreeAgainWithItsEnd) {
