@@ -3,7 +3,7 @@
 
 #include "cuda/driver.h"
 
-#if GDR_HAVE_CUDA_H
+#ifdef GDR_HAVE_CUDA_H
 #include <cuda.h>
 
 #include <tuple>
