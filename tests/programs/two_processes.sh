@@ -63,7 +63,7 @@ until choose_port "$attempt" && start_server "$@"; do
 done
 
 timeout -k 2 "$limit" "$gdr" run --soft-nic --no-soft-gpu -- \
-  "$program" -p "$port" "$@" localhost >"$work/client" 2>&1 &
+  "$program" -p "$port" "$@" 127.0.0.1 >"$work/client" 2>&1 &
 client=$!
 client_status=0
 wait "$client" || client_status=$?
