@@ -1,16 +1,21 @@
 // Raw frames: an Ethernet/IPv4/UDP frame leaves NIC A and a flow rule on NIC B places it, headers
 // and all, where the receive says: straight into GPU memory. The one proof that needs no route of
 // the kernel between two ports of one host.
+#include <unistd.h>
+
 #include "proof/frame.h"
 #include "proof/modes/mode.h"
 
 namespace gdr::proof {
 namespace {
 
-constexpr std::uint16_t kPort = 54791;
 constexpr std::uint64_t kLeastPayload = 60 - kFrameHeaders;   // no padding by the NIC
 constexpr std::uint64_t kMostPayload = 1514 - kFrameHeaders;  // an Ethernet without jumbo frames
 constexpr std::uint64_t kReceiveSpace = 2048;
+
+// Of the private range (RFC 6335), another for each proof that runs on the host: with one port for
+// all, the flow rule of one would take the frames of another.
+std::uint16_t own_port() { return static_cast<std::uint16_t>(49152 + getpid() % 16384); }
 
 FrameAddress address_of(const End& from, const End& to) {
   FrameAddress address;
@@ -18,8 +23,8 @@ FrameAddress address_of(const End& from, const End& to) {
   address.source_mac = from.opened.mac;
   address.source_ipv4 = from.opened.ipv4;
   address.destination_ipv4 = to.opened.ipv4;
-  address.source_port = kPort;
-  address.destination_port = kPort;
+  address.source_port = own_port();
+  address.destination_port = own_port();
   return address;
 }
 
@@ -32,7 +37,7 @@ Result<void> prepare(Lane& lane) {
     if (end->opened.ipv4 == 0) return Error{EADDRNOTAVAIL, "the port has no IPv4 address"};
   }
   auto done = lane.far().client->call(
-      Steer{lane.far().queue, lane.far().opened.mac, lane.far().opened.ipv4, kPort});
+      Steer{lane.far().queue, lane.far().opened.mac, lane.far().opened.ipv4, own_port()});
   if (!done) return done.error();
   return {};
 }
