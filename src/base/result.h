@@ -10,7 +10,9 @@
 #pragma once
 
 #include <cerrno>
+#include <cstring>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 
@@ -20,6 +22,12 @@ struct Error {
   int code = EINVAL;    // an errno value: what the caller should do next
   std::string message;  // what was wrong, what was found, what to do; one line, may be empty
 };
+
+// What the system call that has just failed says of itself.
+inline Error from_errno(std::string_view what) {
+  const int code = errno;
+  return Error{code, std::string(what) + ": " + std::strerror(code)};
+}
 
 template <typename T>
 class [[nodiscard]] Result {

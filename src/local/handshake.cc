@@ -75,12 +75,12 @@ Result<void> send_introduction(int connection, rnic::Token token, int segment, i
   std::memcpy(CMSG_DATA(part), descriptors, sizeof descriptors);
   const ssize_t sent = uninterrupted([&] { return sendmsg(connection, &header, MSG_NOSIGNAL); });
   if (sent != static_cast<ssize_t>(sizeof message)) {
-    return Error{errno, std::string("introducing this process: ") + std::strerror(errno)};
+    return from_errno("introducing this process");
   }
   return {};
 }
 
-Result<Introduction> receive_introduction(int connection) {
+Result<Introduction> receive_introduction(int connection, Wait wait) {
   Message message{};
   iovec bytes{&message, sizeof message};
   Control control{};
@@ -89,11 +89,11 @@ Result<Introduction> receive_introduction(int connection) {
   header.msg_iovlen = 1;
   header.msg_control = control.bytes;
   header.msg_controllen = sizeof control.bytes;
-  const ssize_t received =
-      uninterrupted([&] { return recvmsg(connection, &header, MSG_CMSG_CLOEXEC); });
+  const int flags = MSG_CMSG_CLOEXEC | (wait == Wait::kNo ? MSG_DONTWAIT : 0);
+  const ssize_t received = uninterrupted([&] { return recvmsg(connection, &header, flags); });
   if (received == 0) return Error{ECONNRESET, "the process went away"};
   if (received < 0) {
-    return Error{errno, std::string("a process's introduction: ") + std::strerror(errno)};
+    return from_errno("a process's introduction");
   }
   UniqueFd descriptors[kDescriptors];
   const std::size_t count = take_descriptors(header, descriptors);

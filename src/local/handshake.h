@@ -16,8 +16,10 @@ struct Introduction {
 
 Result<void> send_introduction(int connection, rnic::Token token, int segment, int doorbell);
 
-// EPROTO for a message that is not one; EAGAIN when none came in the socket's time;
-// ECONNRESET when the other side closed.
-Result<Introduction> receive_introduction(int connection);
+enum class Wait { kNo, kSocketsTime };
+
+// EPROTO for a message that is not one; EAGAIN when none came in time; ECONNRESET when the other
+// side closed.
+Result<Introduction> receive_introduction(int connection, Wait wait = Wait::kSocketsTime);
 
 }  // namespace gdr::local

@@ -3,7 +3,6 @@
 #include <pthread.h>
 #include <sys/eventfd.h>
 
-#include <cstring>
 #include <mutex>
 
 #include "base/random.h"
@@ -56,7 +55,7 @@ Result<std::unique_ptr<Host::Parts>> Host::start() {
   Result<Slot> slot = claim_slot();
   if (!slot) return slot.error();
   UniqueFd doorbell(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (!doorbell) return Error{errno, std::string("eventfd: ") + std::strerror(errno)};
+  if (!doorbell) return from_errno("eventfd");
   const rnic::Token token =
       rnic::make_token(slot->number, static_cast<std::uint32_t>(random_u64()));
   auto parts = std::make_unique<Parts>(token, *std::move(slot), std::move(doorbell));

@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <cstdio>
-#include <cstring>
 
 #include "base/clock.h"
 #include "base/random.h"
@@ -42,14 +41,14 @@ Result<Slot> claim_slot() {
   for (std::uint32_t i = 0; i < rnic::kSlots - 1; ++i) {
     const std::uint32_t number = 1 + (first + i) % (rnic::kSlots - 1);
     UniqueFd listener = seqpacket_socket(SOCK_NONBLOCK);
-    if (!listener) return Error{errno, std::string("socket: ") + std::strerror(errno)};
+    if (!listener) return from_errno("socket");
     const Name name = name_of(number);
     if (bind(listener.get(), reinterpret_cast<const sockaddr*>(&name.address), name.length) != 0) {
       if (errno == EADDRINUSE) continue;
-      return Error{errno, std::string("bind: ") + std::strerror(errno)};
+      return from_errno("bind");
     }
     if (listen(listener.get(), 128) != 0) {
-      return Error{errno, std::string("listen: ") + std::strerror(errno)};
+      return from_errno("listen");
     }
     return Slot{number, std::move(listener)};
   }
@@ -58,7 +57,7 @@ Result<Slot> claim_slot() {
 
 Result<UniqueFd> connect_slot(std::uint32_t number) {
   UniqueFd connection = seqpacket_socket(0);
-  if (!connection) return Error{errno, std::string("socket: ") + std::strerror(errno)};
+  if (!connection) return from_errno("socket");
   // A process that is stopped does not accept; do not wait for it longer than this.
   const timeval patience{0, 300'000};
   setsockopt(connection.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
@@ -71,7 +70,7 @@ Result<UniqueFd> connect_slot(std::uint32_t number) {
     connected = connect(connection.get(), address, name.length);
   } while (connected != 0 && errno == EINTR && now() < end);
   if (connected != 0) {
-    return Error{errno, std::string("connect: ") + std::strerror(errno)};
+    return from_errno("connect");
   }
   if (Result<int> peer = same_user_peer(connection.get()); !peer) return peer.error();
   return connection;
@@ -81,7 +80,7 @@ Result<int> same_user_peer(int connection) {
   ucred credentials{};
   socklen_t length = sizeof credentials;
   if (getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &credentials, &length) != 0) {
-    return Error{errno, std::string("SO_PEERCRED: ") + std::strerror(errno)};
+    return from_errno("SO_PEERCRED");
   }
   if (credentials.uid != geteuid()) {
     return Error{EACCES, "the process at the other end is another user's"};

@@ -5,15 +5,10 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include <cstring>
 #include <memory>
 
 namespace gdr::rnic {
 namespace {
-
-Error from_errno(const char* what) {
-  return Error{errno, std::string(what) + ": " + std::strerror(errno)};
-}
 
 bool is_readable(int descriptor) {
   pollfd wait{.fd = descriptor, .events = POLLIN, .revents = 0};

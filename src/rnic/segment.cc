@@ -24,10 +24,6 @@ Registry& registry() {
 
 constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
-Error from_errno(const char* what) {
-  return Error{errno, std::string(what) + ": " + std::strerror(errno)};
-}
-
 std::byte* map_all(int descriptor) {
   void* base = mmap(nullptr, kSegmentBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
                     descriptor, 0);
