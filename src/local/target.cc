@@ -14,15 +14,15 @@ struct ReceiveRing {
   std::uint32_t capacity = 0, stride = 0, segments = 0;
 
   explicit ReceiveRing(rnic::Segment& segment, const rnic::SharedQueuePair& queue_pair)
-      : capacity(queue_pair.receive_capacity),
-        stride(queue_pair.receive_stride),
-        segments(queue_pair.receive_segments) {
+      : capacity(rnic::read_once(queue_pair.receive_capacity)),
+        stride(rnic::read_once(queue_pair.receive_stride)),
+        segments(rnic::read_once(queue_pair.receive_segments)) {
     if (!std::has_single_bit(capacity) || segments > rnic::kMaxSegments || stride % 8 != 0 ||
         stride < sizeof(rnic::SharedReceive) + segments * sizeof(rnic::SharedSegmentEntry)) {
       return;
     }
     base = static_cast<std::byte*>(
-        segment.arena(queue_pair.receive_ring, std::uint64_t{capacity} * stride));
+        segment.arena(rnic::read_once(queue_pair.receive_ring), std::uint64_t{capacity} * stride));
   }
 };
 
@@ -49,14 +49,14 @@ Readiness Target::readiness(ibv_qp_type type) const {
   const bool receives =
       state == IBV_QPS_RTR || state == IBV_QPS_RTS || state == IBV_QPS_SQD || state == IBV_QPS_SQE;
   const auto failure = static_cast<rnic::Failure>(queue_pair_->failure.load());
-  if (!receives || failure != rnic::Failure::kNone || queue_pair_->type != type) {
+  if (!receives || failure != rnic::Failure::kNone || rnic::read_once(queue_pair_->type) != type) {
     return Readiness::kNotNow;
   }
   return Readiness::kReady;
 }
 
 bool Target::has_gid(const std::uint8_t (&gid)[16]) const {
-  const std::uint32_t device = queue_pair_->device;
+  const std::uint32_t device = rnic::read_once(queue_pair_->device);
   return device < rnic::kDevices &&
          std::memcmp(segment_->header().devices[device].gid, gid, sizeof gid) == 0;
 }
@@ -77,12 +77,15 @@ bool Target::look_at_receive(TakenReceive* receive) {
   if (ready == 0 || ready > ring.capacity || ring.base == nullptr) return false;
   const auto& entry = *reinterpret_cast<const rnic::SharedReceive*>(
       ring.base + std::uint64_t{head & (ring.capacity - 1)} * ring.stride);
-  receive->wr_id = entry.wr_id;
+  receive->wr_id = rnic::read_once(entry.wr_id);
   receive->pieces.clear();
   receive->protection_error = false;
-  const std::uint32_t segments = std::min(entry.segments, ring.segments);
+  const std::uint32_t segments = std::min(rnic::read_once(entry.segments), ring.segments);
   for (std::uint32_t i = 0; i < segments; ++i) {
-    const rnic::SharedSegmentEntry segment = entry.segment[i];
+    const rnic::SharedSegmentEntry& shared = entry.segment[i];
+    const rnic::SharedSegmentEntry segment{rnic::read_once(shared.address),
+                                           rnic::read_once(shared.length),
+                                           rnic::read_once(shared.key)};
     Piece piece{};
     if (segment.length == 0) continue;
     if (find(segment.key, segment.address, segment.length, IBV_ACCESS_LOCAL_WRITE, &piece) !=
@@ -97,7 +100,7 @@ bool Target::look_at_receive(TakenReceive* receive) {
 
 rnic::RegionError Target::find(std::uint32_t key, std::uint64_t address, std::uint64_t length,
                                std::uint32_t rights, Piece* piece) const {
-  const std::uint32_t domain = queue_pair_->protection_domain;
+  const std::uint32_t domain = rnic::read_once(queue_pair_->protection_domain);
   piece->length = length;
   if (peer_ == nullptr) {
     rnic::Place place;
@@ -125,7 +128,7 @@ void Target::push_receive(const rnic::SharedCompletion& completion, bool solicit
   const std::uint32_t head = queue_pair_->receive_head.load(std::memory_order_relaxed);
   queue_pair_->receive_head.store(head + 1, std::memory_order_release);
   if (faults::hides_completion()) return;
-  const std::uint32_t queue = queue_pair_->receive_completion_queue;
+  const std::uint32_t queue = rnic::read_once(queue_pair_->receive_completion_queue);
   const rnic::Push push =
       rnic::push_completion(*segment_, queue, completion, solicited, adapter_->token(), liveness);
   if (push == rnic::Push::kPushed) return;

@@ -11,13 +11,13 @@ Push push_completion(Segment& segment, std::uint32_t queue, const SharedCompleti
                      bool solicited, Token self, Liveness& liveness) {
   SharedCompletionQueue& shared = segment.completion_queue(queue);
   const LockGuard guard(shared.producer, self, liveness);
-  const std::uint32_t capacity = shared.capacity;
+  const std::uint32_t capacity = read_once(shared.capacity);
   const std::uint32_t tail = shared.tail.load(std::memory_order_relaxed);
   const std::uint32_t used = tail - shared.head.load(std::memory_order_acquire);
   auto* entries = static_cast<SharedCompletion*>(
-      segment.arena(shared.ring, std::uint64_t{capacity} * sizeof(SharedCompletion)));
+      segment.arena(read_once(shared.ring), std::uint64_t{capacity} * sizeof(SharedCompletion)));
   if (!std::has_single_bit(capacity) || entries == nullptr ||
-      used >= std::min(shared.limit, capacity)) {
+      used >= std::min(read_once(shared.limit), capacity)) {
     shared.overrun.store(1, std::memory_order_release);
     return Push::kOverrun;
   }

@@ -82,7 +82,6 @@ Result<void> QueuePair::allocate() {
   shared_.receive_segments = cap.max_recv_sge;
   shared_.receive_ring = receive_ring_;
   reset();
-  shared_.generation.fetch_add(1, std::memory_order_release);
   return {};
 }
 
@@ -190,7 +189,6 @@ void QueuePair::destroy() {
     adapter_.path().cancel(*this);
     ring_.clear();
     set_state(IBV_QPS_RESET);
-    shared_.generation.fetch_add(1);
     reset();
   }
   // The holder of the responder lock may have died while this process copied for it.

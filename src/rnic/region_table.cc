@@ -108,12 +108,12 @@ RegionError find_remote(Segment& segment, std::uint32_t key, std::uint64_t addre
                         RemoteRange* range) {
   SharedRegion& shared = segment.region(index_of(key));
   if (key == 0 || shared.key.load() != key) return RegionError::kUnknownKey;
-  const RegionAttributes region{shared.iova, shared.length, shared.access,
-                                shared.protection_domain};
+  const RegionAttributes region{read_once(shared.iova), read_once(shared.length),
+                                read_once(shared.access), read_once(shared.protection_domain)};
   const RegionError error = check(region, address, length, protection_domain, rights);
   if (error != RegionError::kNone) return error;
-  range->address = shared.address + (address - region.iova);
-  range->reach = shared.reach == Reach::kHost ? Reach::kHost : Reach::kServed;
+  range->address = read_once(shared.address) + (address - region.iova);
+  range->reach = read_once(shared.reach) == Reach::kHost ? Reach::kHost : Reach::kServed;
   return RegionError::kNone;
 }
 

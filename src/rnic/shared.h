@@ -61,10 +61,9 @@ struct alignas(64) SharedQueuePair {
   // completion are in place: also the mark of what is in flight, on which destroy, modify to error
   // and deregistration wait.
   SharedLock responder;
-  std::atomic<std::uint32_t> generation;  // counts the queue pairs that were made and unmade here
-  std::atomic<std::uint32_t> state;       // ibv_qp_state
-  std::uint32_t type;                     // ibv_qp_type
-  std::uint32_t device;                   // index into SegmentHeader::devices
+  std::atomic<std::uint32_t> state;  // ibv_qp_state
+  std::uint32_t type;                // ibv_qp_type
+  std::uint32_t device;              // index into SegmentHeader::devices
   std::uint32_t protection_domain;
   std::uint32_t receive_completion_queue;
   std::atomic<std::uint32_t> destination;  // the connected queue pair's number
@@ -218,7 +217,7 @@ struct SegmentHeader {
 };
 
 constexpr std::uint64_t kSegmentMagic = 0x30'74'69'6b'72'64'67'00;
-constexpr std::uint32_t kSegmentLayout = 3;
+constexpr std::uint32_t kSegmentLayout = 4;
 
 // Where each table starts, each on a page of its own.
 constexpr std::uint64_t page_up(std::uint64_t bytes) {
@@ -236,5 +235,11 @@ constexpr std::uint64_t kArenaAt =
 constexpr std::uint64_t kSegmentBytes = kArenaAt + kArenaBytes;
 
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
+
+// A plain field that another process may change at any time: read here, and only here.
+template <typename T>
+T read_once(const T& field) {
+  return std::atomic_ref<T>(const_cast<T&>(field)).load(std::memory_order_relaxed);
+}
 
 }  // namespace gdr::rnic
