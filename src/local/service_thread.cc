@@ -5,8 +5,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <cstring>
-
 #include "base/quiet_thread.h"
 #include "local/local_path.h"
 #include "local/process_memory.h"
@@ -33,7 +31,7 @@ Result<void> ServiceThread::start(rnic::Adapter& adapter, LocalPath& path) {
   epoll_.reset(epoll_create1(EPOLL_CLOEXEC));
   if (!epoll_ || !add_to_epoll(listener_.get(), kListener) ||
       !add_to_epoll(doorbell_.get(), kDoorbell)) {
-    return Error{errno, std::string("epoll: ") + std::strerror(errno)};
+    return from_errno("epoll");
   }
   return start_quiet_thread("gdr-service", [this] { run(); });
 }
@@ -145,15 +143,15 @@ void ServiceThread::serve_requests() {
 int ServiceThread::copy(const rnic::ServiceRequest& request, rnic::Token initiator) {
   const std::shared_ptr<Peer> peer = peers_.known(rnic::slot_of(initiator));
   if (peer == nullptr || peer->token() != initiator || !peer->alive()) return ESRCH;
-  // Read once: the initiator could change them.
-  const std::uint64_t length = request.length, address = request.address;
-  const bool write = request.write != 0;
-  void* staging = peer->segment().arena(request.staging, length);
+  using rnic::read_once;
+  const std::uint64_t length = read_once(request.length), address = read_once(request.address);
+  const bool write = read_once(request.write) != 0;
+  void* staging = peer->segment().arena(read_once(request.staging), length);
   if (staging == nullptr || length > Staging::kHalf) return EINVAL;
   rnic::Place place;
-  if (adapter_->regions().find(request.key, address, length, request.protection_domain,
-                               write ? IBV_ACCESS_LOCAL_WRITE : 0,
-                               &place) != rnic::RegionError::kNone) {
+  if (adapter_->regions().find(
+          read_once(request.key), address, length, read_once(request.protection_domain),
+          write ? IBV_ACCESS_LOCAL_WRITE : 0, &place) != rnic::RegionError::kNone) {
     return EACCES;
   }
   if (place.cpu_reachable()) {
@@ -167,10 +165,14 @@ int ServiceThread::copy(const rnic::ServiceRequest& request, rnic::Token initiat
   piece.memory = place.memory;
   const auto at_staging = reinterpret_cast<std::uint64_t>(staging);
   Copy copy;
-  copy.start_here(piece, write ? place.address : at_staging, write ? at_staging : place.address,
-                  length);
-  while (!copy.poll()) sched_yield();
-  return copy.error();
+  while (true) {
+    if (copy.idle()) {
+      copy.start_here(piece, write ? place.address : at_staging, write ? at_staging : place.address,
+                      length);
+    }
+    if (copy.poll()) return copy.error();
+    sched_yield();
+  }
 }
 
 void ServiceThread::settle() { const std::lock_guard guard(copying_); }

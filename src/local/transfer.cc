@@ -44,6 +44,7 @@ void Copy::start_here(const Piece& device, std::uint64_t to, std::uint64_t from,
   if (!device.memory->still_valid()) return set_done(EFAULT);
   client_ = &device.memory->client();
   Result<memory::PeerMemoryClient::Ticket> ticket = client_->start_copy(to, from, length);
+  if (!ticket && ticket.error().code == EAGAIN) return;
   if (!ticket) return set_done(ticket.error().code);
   ticket_ = *ticket;
   state_ = State::kDevice;
@@ -52,7 +53,7 @@ void Copy::start_here(const Piece& device, std::uint64_t to, std::uint64_t from,
 void Copy::start_served(const Piece& piece, std::uint64_t offset, std::uint64_t length, bool write,
                         Peer& peer, rnic::Token self, std::uint64_t staging) {
   rnic::ServiceRequest* request = claim(peer.segment(), self);
-  if (request == nullptr) return;  // stays idle: tried again at the next poll
+  if (request == nullptr) return;
   request->key = piece.key;
   request->protection_domain = piece.protection_domain;
   request->write = write ? 1 : 0;
@@ -180,6 +181,7 @@ std::optional<Outcome> Transfer::poll_direct() {
     } else {
       direct_.start_here(from.piece->cpu_reachable() ? *to.piece : *from.piece, target, source,
                          length);
+      if (direct_.idle()) return std::nullopt;
     }
     filled_ = drained_ + length;
   }

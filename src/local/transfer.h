@@ -22,7 +22,8 @@ struct Outcome {
   bool remote = false;  // whose memory was at fault
 };
 
-// One copy in flight: by a peer-memory client, or by another process's service thread.
+// One copy in flight: by a peer-memory client, or by another process's service thread. Still idle
+// after a start: whoever copies has too much in flight, and it is to be started again.
 class Copy {
  public:
   void start_here(const Piece& device, std::uint64_t to, std::uint64_t from, std::uint64_t length);

@@ -58,6 +58,7 @@ class PeerMemoryClient {
   virtual bool still_valid(const Context& context) = 0;
 
   // Copies where at least one side is this client's memory and the other is that or host memory.
+  // EAGAIN: too many copies are in flight; the same again later.
   virtual Result<Ticket> start_copy(std::uint64_t to, std::uint64_t from, std::uint64_t length) = 0;
   // True once it has finished; the ticket is spent then, and after an error.
   virtual Result<bool> finished(Ticket ticket) = 0;

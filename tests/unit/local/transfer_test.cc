@@ -53,6 +53,10 @@ class LateClient : public memory::PeerMemoryClient {
 
   Result<Ticket> start_copy(std::uint64_t to, std::uint64_t from, std::uint64_t length) override {
     if (fail_at == started) return Error{EFAULT, "refused"};
+    if (late_.size() >= room || (crowded && random_() % 3 != 0)) {
+      ++refused;
+      return Error{EAGAIN, "too many copies"};
+    }
     ++started;
     late_[started] = {to, from, length, static_cast<int>(random_() % 7) + 1};
     most = std::max(most, late_.size());
@@ -72,8 +76,9 @@ class LateClient : public memory::PeerMemoryClient {
   }
   std::size_t in_flight() const { return late_.size(); }
 
-  bool valid = true;
-  int started = 0, fail_at = -1, fail_end = -1;
+  bool valid = true, crowded = false;
+  int started = 0, refused = 0, fail_at = -1, fail_end = -1;
+  std::size_t room = 16;
   std::size_t most = 0;
 
  private:
@@ -201,6 +206,23 @@ TEST_F(TransferTest, ACopyThatCannotStartOrBreaksOffIsTheOutcomeAndNothingStaysI
     EXPECT_EQ(client_.in_flight(), 0u);
     client_.fail_end = -1;
   }
+}
+
+// Other transfers may fill the client's queue: no error, but a wait.
+TEST_F(TransferTest, MovesEveryByteThroughAClientThatHasTooMuchInFlight) {
+  client_.crowded = true, client_.room = 1;
+  const auto peer = self_as_peer();
+  EXPECT_EQ(
+      run(list(from_, pinned_from_.get(), {1, 70'000}), elsewhere(to_, {65'536}), peer.get()).error,
+      0);
+  EXPECT_TRUE(from_ == to_);
+  to_.assign(kBytes, 0xa5);
+  EXPECT_EQ(run(list(from_, pinned_from_.get(), {1, 70'000}), list(to_, pinned_to_.get(), {65'536}),
+                nullptr)
+                .error,
+            0);
+  EXPECT_TRUE(from_ == to_);
+  EXPECT_GT(client_.refused, 4);
 }
 
 TEST_F(TransferTest, MemoryFreedUnderItsRegistrationIsNotTouched) {
