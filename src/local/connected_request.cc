@@ -11,10 +11,10 @@ bool has_immediate(ibv_wr_opcode opcode) { return opcode == IBV_WR_RDMA_WRITE_WI
 Advance LocalPath::connected(QueuePair& queue_pair, Requester& requester, bool engine) {
   const bool reliable = queue_pair.type() == IBV_QPT_RC;
   const ibv_qp_attr& attributes = queue_pair.attributes();
-  bool exists = false;
-  requester.target = target_of(requester, attributes.dest_qp_num, &exists);
+  const Presence presence = find_target(requester, attributes.dest_qp_num);
   Target& target = requester.target;
-  if (!exists) {
+  if (presence == Presence::kSilent && reliable) return not_ready(queue_pair, requester);
+  if (presence != Presence::kThere) {
     // Its process is gone, or was never there: no acknowledgement will come.
     return break_off(queue_pair, requester, reliable ? IBV_WC_RETRY_EXC_ERR : IBV_WC_SUCCESS,
                      rnic::Failure::kNone);

@@ -49,13 +49,12 @@ Advance LocalPath::datagram(QueuePair& queue_pair, Requester& requester, bool en
   if (request.total_bytes > rnic::kDatagramBytes) {
     return break_off(queue_pair, requester, IBV_WC_LOC_LEN_ERR, rnic::Failure::kNone);
   }
-  bool exists = false;
-  requester.target = target_of(requester, request.remote_qp, &exists);
+  const Presence presence = find_target(requester, request.remote_qp);
   Target& target = requester.target;
   const auto drop = [&] {
     return break_off(queue_pair, requester, IBV_WC_SUCCESS, rnic::Failure::kNone);
   };
-  if (!exists) return drop();
+  if (presence != Presence::kThere) return drop();
   if (!target.try_lock(peers_, kLockSpins)) return busy(requester);
   const rnic::AddressVector& address = request.address;
   std::uint8_t wanted[16];

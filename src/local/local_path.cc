@@ -1,26 +1,11 @@
 #include "local/local_path.h"
 
-#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <mutex>
 
-#include "local/fault_hooks.h"
-#include "local/move_now.h"
-
 namespace gdr::local {
-namespace {
-
-constexpr Nanoseconds kReadyRetry = kMillisecond;
-
-// RNR NAK timer encodings in units of 10 us (InfiniBand specification, table 45).
-constexpr std::uint32_t kRnrTimers[32] = {65536, 1,    2,    3,     4,     6,     8,     12,
-                                          16,    24,   32,   48,    64,    96,    128,   192,
-                                          256,   384,  512,  768,   1024,  1536,  2048,  3072,
-                                          4096,  6144, 8192, 12288, 16384, 24576, 32768, 49152};
-
-}  // namespace
 
 Result<void> LocalPath::start(rnic::Adapter& adapter, ServiceThread& service) {
   adapter_ = &adapter;
@@ -36,24 +21,30 @@ Requester& LocalPath::requester_of(QueuePair& queue_pair) {
   return static_cast<Requester&>(*queue_pair.path_state);
 }
 
-std::shared_ptr<Peer> LocalPath::peer_of(Requester& requester, std::uint32_t slot) {
-  if (requester.slot != slot || (requester.peer != nullptr && !requester.peer->alive())) {
-    requester.peer = peers_.find(slot);
-    requester.slot = requester.peer != nullptr ? slot : 0;
-    if (requester.peer != nullptr) service_->watch(*requester.peer);
-  }
-  return requester.peer;
+Presence LocalPath::find_peer(Requester& requester, std::uint32_t slot) {
+  if (slot == 0) return Presence::kGone;
+  if (requester.slot == slot && requester.peer->alive()) return Presence::kThere;
+  requester.slot = 0;
+  requester.peer = nullptr;
+  Result<std::shared_ptr<Peer>> peer = peers_.find(slot);
+  if (!peer) return peer.error().code == EAGAIN ? Presence::kSilent : Presence::kGone;
+  requester.slot = slot;
+  requester.peer = *std::move(peer);
+  service_->watch(*requester.peer);
+  return Presence::kThere;
 }
 
-Target LocalPath::target_of(Requester& requester, std::uint32_t qp_number, bool* exists) {
-  const std::uint32_t slot = rnic::slot_of_qp(qp_number);
-  *exists = true;
+// Finds the queue pair that the front request goes to.
+Presence LocalPath::find_target(Requester& requester, std::uint32_t qp_number) {
+  const std::uint32_t slot = rnic::slot_of_qp(qp_number), index = rnic::index_of_qp(qp_number);
   if (slot == rnic::slot_of(adapter_->token())) {
-    return Target(*adapter_, nullptr, rnic::index_of_qp(qp_number));
+    requester.target = Target(*adapter_, nullptr, index);
+    return Presence::kThere;
   }
-  std::shared_ptr<Peer> peer = slot == 0 ? nullptr : peer_of(requester, slot);
-  *exists = peer != nullptr;
-  return *exists ? Target(*adapter_, std::move(peer), rnic::index_of_qp(qp_number)) : Target();
+  const Presence presence = find_peer(requester, slot);
+  requester.target =
+      presence == Presence::kThere ? Target(*adapter_, requester.peer, index) : Target();
+  return presence;
 }
 
 int LocalPath::connect(QueuePair& queue_pair) {
@@ -61,9 +52,8 @@ int LocalPath::connect(QueuePair& queue_pair) {
   if (queue_pair.type() == IBV_QPT_UD || queue_pair.type() == IBV_QPT_RAW_PACKET) return 0;
   // Meeting the other process now keeps it out of post_send. That nobody is there yet is no error,
   // as on a network: the first request finds out.
-  Requester& requester = requester_of(queue_pair);
-  bool exists = false;
-  (void)target_of(requester, queue_pair.attributes().dest_qp_num, &exists);
+  const std::uint32_t slot = rnic::slot_of_qp(queue_pair.attributes().dest_qp_num);
+  if (slot != rnic::slot_of(adapter_->token())) (void)find_peer(requester_of(queue_pair), slot);
   return 0;
 }
 
@@ -109,204 +99,6 @@ Advance LocalPath::advance(QueuePair& queue_pair, Requester& requester, bool eng
     default:
       return connected(queue_pair, requester, engine);
   }
-}
-
-Advance LocalPath::poll_transfer(QueuePair& queue_pair, Requester& requester) {
-  const std::optional<Outcome> outcome = requester.transfer.poll();
-  if (!outcome) return later(requester, kReadyRetry);
-  return finish(queue_pair, requester, *outcome);
-}
-
-bool LocalPath::local_pieces(QueuePair& queue_pair, std::uint32_t rights, PieceList* pieces) {
-  const rnic::SendRequest& request = queue_pair.send_ring().front();
-  pieces->clear();
-  if (request.flags & IBV_SEND_INLINE) {
-    pieces->add(plain_piece(request.inline_data().data(), request.inline_bytes));
-    return true;
-  }
-  for (const ibv_sge& segment : request.segments()) {
-    if (segment.length == 0) continue;
-    rnic::Place place;
-    if (adapter_->regions().find(segment.lkey, segment.addr, segment.length,
-                                 queue_pair.settings().protection_domain, rights,
-                                 &place) != rnic::RegionError::kNone) {
-      return false;
-    }
-    Piece piece = plain_piece(reinterpret_cast<const void*>(place.address), segment.length);
-    piece.memory = place.memory;
-    pieces->add(piece);
-  }
-  return true;
-}
-
-Advance LocalPath::move(QueuePair& queue_pair, Requester& requester, PieceList& from, PieceList& to,
-                        bool engine) {
-  faults::before_move(from, to, requester.has_receive);
-  if (to.bytes() == 0) return finish(queue_pair, requester, {});
-  if (from.cpu_reachable() && to.cpu_reachable()) {
-    Peer* peer = requester.target.peer();
-    const int error = move_now(from, to, peer);
-    if (error != EPERM || peer == nullptr) {
-      return finish(queue_pair, requester, {error, error != 0 && can_be_touched(from, to)});
-    }
-    peer->set_copies_refused();  // and again, with its pieces served by its own thread
-    abandon(requester);
-    return later(requester, 0);
-  }
-  if (!engine) {
-    abandon(requester);
-    return Advance::kEngine;
-  }
-  if (!requester.transfer.begin(from, to, requester.target.peer(), adapter_->token(), *staging_)) {
-    abandon(requester);
-    return later(requester, kLockRetry);
-  }
-  requester.in_progress = true;
-  requester.moves.fetch_add(1);
-  return poll_transfer(queue_pair, requester);
-}
-
-Advance LocalPath::finish(QueuePair& queue_pair, Requester& requester, Outcome outcome) {
-  if (requester.in_progress) {
-    requester.in_progress = false;
-    requester.moves.fetch_add(1);
-  }
-  if (queue_pair.type() == IBV_QPT_RAW_PACKET) {
-    return finish_frame_step(queue_pair, requester, outcome);
-  }
-  if (requester.phase != 0) return finish_atomic_phase(queue_pair, requester, outcome);
-  const rnic::SendRequest& request = queue_pair.send_ring().front();
-  if (outcome.error != 0) {
-    return fail(queue_pair, requester, outcome);
-  }
-  if (requester.has_receive) {
-    requester.target.push_receive(requester.receive, requester.solicited, peers_);
-  }
-  abandon(requester);
-  queue_pair.complete_front(IBV_WC_SUCCESS, static_cast<std::uint32_t>(request.total_bytes));
-  return Advance::kCompleted;
-}
-
-// The move failed: whose fault was it?
-Advance LocalPath::fail(QueuePair& queue_pair, Requester& requester, Outcome outcome) {
-  if (!outcome.remote) {
-    return break_off(queue_pair, requester, IBV_WC_LOC_PROT_ERR, rnic::Failure::kNone);
-  }
-  if (queue_pair.type() != IBV_QPT_RC) {
-    return break_off(queue_pair, requester, IBV_WC_SUCCESS, rnic::Failure::kNone);
-  }
-  // A process that has just called exec has other memory before its connections are seen closed.
-  Peer* peer = requester.target.peer();
-  if (outcome.error == ESRCH || outcome.error == ETIMEDOUT ||
-      (peer != nullptr && !peer->check_alive())) {
-    return break_off(queue_pair, requester, IBV_WC_RETRY_EXC_ERR, rnic::Failure::kNone);
-  }
-  if (outcome.error == EACCES) {  // the key went while its owner was copying
-    return break_off(queue_pair, requester, IBV_WC_REM_ACCESS_ERR, rnic::Failure::kReported);
-  }
-  return break_off(queue_pair, requester, IBV_WC_REM_OP_ERR, rnic::Failure::kInvalid);
-}
-
-// Lets go of the target and forgets what was under way; the request itself stays in front.
-void LocalPath::abandon(Requester& requester) {
-  if (requester.holds_atomics) {
-    rnic::unlock(requester.target.segment().header().atomics);
-    requester.holds_atomics = false;
-  }
-  if (requester.target) {
-    requester.target.unlock();
-    requester.target = Target();
-  }
-  requester.has_receive = false;
-  requester.solicited = false;
-  requester.phase = 0;
-  requester.stop_waiting();
-}
-
-Advance LocalPath::break_off(QueuePair& queue_pair, Requester& requester, ibv_wc_status status,
-                             rnic::Failure failure) {
-  if (failure != rnic::Failure::kNone && requester.target) requester.target.report(failure);
-  abandon(requester);
-  queue_pair.complete_front(status, 0);
-  return Advance::kCompleted;
-}
-
-// Somebody else's request is being carried out against the target.
-Advance LocalPath::busy(Requester& requester) {
-  requester.target = Target();
-  return later(requester, kLockRetry);
-}
-
-Advance LocalPath::later(Requester& requester, Nanoseconds after) {
-  requester.retry_at = now() + after;
-  return Advance::kLater;
-}
-
-// As a NIC that gets no acknowledgement: retry_cnt + 1 times the local ACK timeout (C9-140), for
-// ever if that is 0.
-Advance LocalPath::not_ready(QueuePair& queue_pair, Requester& requester) {
-  const Nanoseconds waiting_since = requester.waiting_since != 0 ? requester.waiting_since : now();
-  abandon(requester);
-  requester.waiting_since = waiting_since;
-  const ibv_qp_attr& attributes = queue_pair.attributes();
-  if (attributes.timeout != 0) {
-    const Nanoseconds patience =
-        (Nanoseconds{4096} << attributes.timeout) * (Nanoseconds{attributes.retry_cnt} + 1);
-    if (now() - waiting_since >= patience) {
-      return break_off(queue_pair, requester, IBV_WC_RETRY_EXC_ERR, rnic::Failure::kNone);
-    }
-  }
-  return later(requester, kReadyRetry);
-}
-
-// Receiver not ready: rnr_retry times the responder's RNR timer, for ever if that is 7 (C9-142).
-Advance LocalPath::no_receive(QueuePair& queue_pair, Requester& requester) {
-  const Nanoseconds waiting_since = requester.waiting_since != 0 ? requester.waiting_since : now();
-  const Nanoseconds timer = kRnrTimers[requester.target.minimum_rnr_timer()] * 10 * kMicrosecond;
-  abandon(requester);
-  requester.waiting_since = waiting_since;
-  const std::uint8_t retries = queue_pair.attributes().rnr_retry;
-  if (retries != 7) {
-    const Nanoseconds patience = timer * retries;
-    const Nanoseconds waited = now() - waiting_since;
-    if (waited >= patience) {
-      return break_off(queue_pair, requester, IBV_WC_RNR_RETRY_EXC_ERR, rnic::Failure::kNone);
-    }
-    return later(requester, patience - waited);
-  }
-  return later(requester, kSecond);  // woken by the receiver
-}
-
-std::optional<Advance> LocalPath::match_receive(QueuePair& queue_pair, Requester& requester,
-                                                TakenReceive* receive) {
-  Target& target = requester.target;
-  if (!target.has_receive() && !target.wait_for_receive()) {
-    return no_receive(queue_pair, requester);
-  }
-  if (!target.look_at_receive(receive)) {
-    if (queue_pair.type() == IBV_QPT_RC) return not_ready(queue_pair, requester);
-    return break_off(queue_pair, requester, IBV_WC_SUCCESS, rnic::Failure::kNone);
-  }
-  return std::nullopt;
-}
-
-void LocalPath::prepare_receive(const QueuePair& queue_pair, Requester& requester,
-                                std::uint64_t wr_id, ibv_wc_opcode opcode, std::uint64_t bytes) {
-  const rnic::SendRequest& request = const_cast<QueuePair&>(queue_pair).send_ring().front();
-  rnic::SharedCompletion& completion = requester.receive;
-  completion = {};
-  completion.wr_id = wr_id;
-  completion.status = IBV_WC_SUCCESS;
-  completion.opcode = opcode;
-  completion.bytes = static_cast<std::uint32_t>(bytes);
-  completion.qp_number = requester.target.number();
-  completion.source_qp = queue_pair.number();
-  if (request.opcode == IBV_WR_SEND_WITH_IMM || request.opcode == IBV_WR_RDMA_WRITE_WITH_IMM) {
-    completion.flags |= IBV_WC_WITH_IMM;
-    completion.immediate = request.immediate;
-  }
-  requester.solicited = (request.flags & IBV_SEND_SOLICITED) != 0;
-  requester.has_receive = true;
 }
 
 void LocalPath::cancel(QueuePair& queue_pair) {

@@ -48,8 +48,8 @@ class LocalPath : public rnic::Path {
   using QueuePair = rnic::QueuePair;
 
   static Requester& requester_of(QueuePair& queue_pair);
-  std::shared_ptr<Peer> peer_of(Requester& requester, std::uint32_t slot);
-  Target target_of(Requester& requester, std::uint32_t qp_number, bool* exists);
+  Presence find_peer(Requester& requester, std::uint32_t slot);
+  Presence find_target(Requester& requester, std::uint32_t qp_number);
 
   Advance advance(QueuePair& queue_pair, Requester& requester, bool engine);
   Advance poll_transfer(QueuePair& queue_pair, Requester& requester);
@@ -67,7 +67,7 @@ class LocalPath : public rnic::Path {
   Advance serve_receivers(QueuePair& queue_pair, Requester& requester, bool engine);
   void collect_receivers(const QueuePair& queue_pair, Requester& requester);
 
-  // Shared by them.
+  // Shared by them: request_steps.cc.
   // The request's own bytes, checked. False: completed with IBV_WC_LOC_PROT_ERR.
   bool local_pieces(QueuePair& queue_pair, std::uint32_t rights, PieceList* pieces);
   // Takes a receive; nothing: go on with it.

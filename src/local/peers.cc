@@ -20,10 +20,9 @@ std::shared_ptr<Peer> Peers::known(std::uint32_t slot) const {
   return entry == by_slot_.end() ? nullptr : entry->second;
 }
 
-std::shared_ptr<Peer> Peers::find(std::uint32_t slot) {
+Result<std::shared_ptr<Peer>> Peers::find(std::uint32_t slot) {
   if (std::shared_ptr<Peer> peer = known(slot); peer != nullptr && peer->check_alive()) return peer;
-  Result<std::shared_ptr<Peer>> peer = call(slot);
-  return peer ? *peer : nullptr;
+  return call(slot);
 }
 
 std::vector<std::shared_ptr<Peer>> Peers::everyone() const {
@@ -36,10 +35,6 @@ std::vector<std::shared_ptr<Peer>> Peers::everyone() const {
 
 // A connection over which this process has said who it is.
 Result<UniqueFd> Peers::introduce_to(std::uint32_t slot) {
-  {
-    const std::lock_guard guard(mutex_);
-    if (const auto entry = unanswered_.extract(slot)) return std::move(entry.mapped());
-  }
   Result<UniqueFd> connection = connect_slot(slot);
   if (!connection) return connection.error();
   if (Result<void> sent = send_introduction(connection->get(), self_, segment_, doorbell_); !sent) {
@@ -49,21 +44,37 @@ Result<UniqueFd> Peers::introduce_to(std::uint32_t slot) {
 }
 
 Result<std::shared_ptr<Peer>> Peers::call(std::uint32_t slot) {
+  while (std::optional<UniqueFd> earlier = take_unanswered(slot)) {
+    Result<std::shared_ptr<Peer>> peer = hear(slot, *std::move(earlier), Wait::kNo);
+    if (peer || peer.error().code != ECONNRESET) return peer;
+    // Whom it called is gone; somebody else may be there now.
+  }
   Result<UniqueFd> connection = introduce_to(slot);
   if (!connection) return connection.error();
-  Result<int> pid = same_user_peer(connection->get());
+  return hear(slot, *std::move(connection), Wait::kSocketsTime);
+}
+
+std::optional<UniqueFd> Peers::take_unanswered(std::uint32_t slot) {
+  const std::lock_guard guard(mutex_);
+  const auto entry = unanswered_.find(slot);
+  if (entry == unanswered_.end()) return std::nullopt;
+  return std::move(unanswered_.extract(entry).mapped());
+}
+
+// What the other side of a call says of itself.
+Result<std::shared_ptr<Peer>> Peers::hear(std::uint32_t slot, UniqueFd connection, Wait wait) {
+  Result<int> pid = same_user_peer(connection.get());
   if (!pid) return pid.error();
-  Result<Introduction> theirs = receive_introduction(connection->get());
+  Result<Introduction> theirs = receive_introduction(connection.get(), wait);
   if (!theirs) {
-    // Not closed while the other side may still take this process's word from it.
     if (theirs.error().code != ECONNRESET) {
       const std::lock_guard guard(mutex_);
-      unanswered_.insert_or_assign(slot, *std::move(connection));
+      unanswered_.emplace(slot, std::move(connection));
     }
     return theirs.error();
   }
   if (rnic::slot_of(theirs->token) != slot) return Error{EPROTO, "a slot answered for another"};
-  std::shared_ptr<Peer> peer = adopt(*pid, *std::move(theirs), *std::move(connection));
+  std::shared_ptr<Peer> peer = adopt(*pid, *std::move(theirs), std::move(connection));
   if (peer == nullptr) return Error{EPROTO, "a process could not be met"};
   return peer;
 }

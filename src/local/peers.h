@@ -1,16 +1,19 @@
 // Peers: the processes that have met this one, by slot, and the answer to "is it alive".
 //
-//   peers.meet_everyone();                            // at start: calls at every slot
-//   std::shared_ptr<Peer> peer = peers.find(slot);    // calls there if it is not known yet
+//   peers.meet_everyone();                                  // at start: calls at every slot
+//   Result<std::shared_ptr<Peer>> peer = peers.find(slot);  // calls there if it is not known yet
 //
-// Any thread. A call at a slot waits for the other's service thread, at most some 300 ms.
+// Any thread. The first call at a slot waits for the other's service thread, at most some 300 ms;
+// later ones only look whether it has answered meanwhile.
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <shared_mutex>
 #include <unordered_map>
 #include <vector>
 
+#include "local/handshake.h"
 #include "local/peer.h"
 #include "rnic/shared_lock.h"
 
@@ -26,8 +29,8 @@ class Peers : public rnic::Liveness {
   rnic::Token self() const { return self_; }
 
   void meet_everyone();
-  // Nullptr when nobody (any more) is there.
-  std::shared_ptr<Peer> find(std::uint32_t slot);
+  // ECONNREFUSED: nobody (any more) is there; EAGAIN: whoever is there has not answered yet.
+  Result<std::shared_ptr<Peer>> find(std::uint32_t slot);
   std::shared_ptr<Peer> known(std::uint32_t slot) const;
   std::vector<std::shared_ptr<Peer>> everyone() const;
 
@@ -45,6 +48,8 @@ class Peers : public rnic::Liveness {
  private:
   Result<std::shared_ptr<Peer>> call(std::uint32_t slot);
   Result<UniqueFd> introduce_to(std::uint32_t slot);
+  std::optional<UniqueFd> take_unanswered(std::uint32_t slot);
+  Result<std::shared_ptr<Peer>> hear(std::uint32_t slot, UniqueFd connection, Wait wait);
   std::shared_ptr<Peer> adopt(int pid, Introduction introduction, UniqueFd connection);
 
   const rnic::Token self_;
@@ -52,9 +57,9 @@ class Peers : public rnic::Liveness {
   int segment_ = -1;
   mutable std::shared_mutex mutex_;
   std::unordered_map<std::uint32_t, std::shared_ptr<Peer>> by_slot_;
-  // By slot: calls that were not answered in time. Whoever answers one later would take its end for
-  // this process's death.
-  std::unordered_map<std::uint32_t, UniqueFd> unanswered_;
+  // By slot: calls that were not answered in time. Never closed from this side: whoever answers one
+  // later would take its end for this process's death.
+  std::unordered_multimap<std::uint32_t, UniqueFd> unanswered_;
 };
 
 }  // namespace gdr::local

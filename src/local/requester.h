@@ -18,10 +18,17 @@ enum class Advance {
   kEngine,     // only the engine thread can do this
 };
 
+// Whether the process that a request goes to can be reached.
+enum class Presence {
+  kThere,
+  kSilent,  // it holds its slot and does not answer: stopped, perhaps
+  kGone,    // nobody holds the slot
+};
+
 struct Requester : rnic::PathState {
   // Where a connected queue pair sends, or where the last datagram went.
-  std::shared_ptr<Peer> peer;
-  std::uint32_t slot = 0;  // whose `peer` is; 0: none looked up yet
+  std::shared_ptr<Peer> peer;  // null while `slot` is 0
+  std::uint32_t slot = 0;      // whose `peer` is; 0: none found yet
 
   bool on_engine = false;  // the engine thread goes on with the ring
   bool by_engine = false;  // and it is the one that is at it now

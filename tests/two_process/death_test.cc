@@ -1,5 +1,6 @@
 // A target that dies: the initiator's requests fail within a bounded time.
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include "base/clock.h"
 #include "connection.h"
@@ -71,6 +72,37 @@ TEST(Death, OfTheTargetEndsTheWaitForItsReceive) {
   child.kill();
   side.expect(IBV_WC_RETRY_EXC_ERR);
   EXPECT_LT(now() - start, kBound);
+}
+
+// Stopped before the two have met: as on a network, an acknowledgement that is late.
+TEST(Death, IsNotConcludedFromATargetThatIsStoppedAtFirstContact) {
+  Child target([](Wire& wire) {
+    Side side;
+    Memory& memory = side.memory(4096);
+    ibv_qp* qp = side.queue_pair(IBV_QPT_RC);
+    wire.send(side.endpoint(qp));
+    wire.send(memory.remote());
+    side.connect(qp, wire.receive<Endpoint>());
+    wire.meet();
+    wire.meet();
+    require(memory.first_not(0x77, 0, 64) == -1, "the write has arrived");
+  });
+  const auto endpoint = target.wire().receive<Endpoint>();
+  const auto remote = target.wire().receive<Remote>();
+  ASSERT_EQ(::kill(target.pid(), SIGSTOP), 0);
+  Side side;  // calls at the target's slot: nobody answers
+  Memory& memory = side.memory(4096);
+  memory.fill(0x77);
+  ibv_qp* qp = side.queue_pair(IBV_QPT_RC);
+  side.connect(qp, endpoint, {.timeout = 18, .retry_count = 7});  // 1 s, eight times
+  side.write(qp, memory, 0, 64, remote);
+  side.expect_quiet(700);
+  ASSERT_EQ(::kill(target.pid(), SIGCONT), 0);
+  target.wire().send(side.endpoint(qp));
+  side.expect(IBV_WC_SUCCESS);
+  target.wire().meet();
+  target.wire().meet();
+  target.finish();
 }
 
 }  // namespace

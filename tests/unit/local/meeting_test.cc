@@ -11,9 +11,11 @@
 
 #include <atomic>
 #include <cstring>
+#include <optional>
 #include <thread>
 #include <vector>
 
+#include "base/clock.h"
 #include "local/peers.h"
 #include "local/slots.h"
 
@@ -299,13 +301,15 @@ class PeersTest : public testing::Test {
 TEST_F(PeersTest, AreAliveUntilTheyDie) {
   start([] {});
   const auto peer = own_.peers.find(rnic::slot_of(token_));
-  ASSERT_NE(peer, nullptr);
-  EXPECT_EQ(peer->pid(), child_);
-  EXPECT_EQ(peer->token(), token_);
+  ASSERT_TRUE(peer) << peer.error().message;
+  EXPECT_EQ((*peer)->pid(), child_);
+  EXPECT_EQ((*peer)->token(), token_);
   EXPECT_TRUE(own_.peers.alive(token_));
   end_child();
   EXPECT_FALSE(own_.peers.alive(token_));
-  EXPECT_EQ(own_.peers.find(rnic::slot_of(token_)), nullptr);
+  const auto nobody = own_.peers.find(rnic::slot_of(token_));
+  ASSERT_FALSE(nobody);
+  EXPECT_EQ(nobody.error().code, ECONNREFUSED);
   own_.peers.forget_dead();
   EXPECT_TRUE(own_.peers.everyone().empty());
   EXPECT_FALSE(own_.peers.alive(token_));  // also when it is long forgotten
@@ -317,17 +321,51 @@ TEST_F(PeersTest, AreNotAliveOnceTheyHaveCalledExec) {
     execl("/bin/sleep", "sleep", "20", nullptr);
   });
   const auto peer = own_.peers.find(rnic::slot_of(token_));
-  ASSERT_NE(peer, nullptr);
+  ASSERT_TRUE(peer) << peer.error().message;
   EXPECT_TRUE(within_two_seconds([&] { return !own_.peers.alive(token_); }));
   EXPECT_EQ(kill(child_, 0), 0);  // the process itself goes on
 }
 
 TEST_F(PeersTest, OfAnotherIncarnationAreNotTakenForAlive) {
   start([] {});
-  ASSERT_NE(own_.peers.find(rnic::slot_of(token_)), nullptr);
+  ASSERT_TRUE(own_.peers.find(rnic::slot_of(token_)));
   EXPECT_TRUE(own_.peers.alive(own_.token()));
   // Who had this process's slot before: nobody has to be asked.
   EXPECT_FALSE(own_.peers.alive(own_.token() ^ 1));
+}
+
+// Whoever takes a call over late holds on to it, and its end would be the caller's death.
+TEST_F(PeersTest, WhoAnswerACallLateTakeTheCallerForAlive) {
+  Place late;
+  const auto first = own_.peers.find(late.number());
+  ASSERT_FALSE(first);
+  EXPECT_EQ(first.error().code, EAGAIN);
+  late.answer_one();
+  const auto caller = late.peers.known(own_.number());
+  ASSERT_NE(caller, nullptr);
+  EXPECT_TRUE(caller->check_alive());
+  const Nanoseconds start = now();
+  const auto second = own_.peers.find(late.number());
+  ASSERT_TRUE(second) << second.error().message;
+  EXPECT_EQ((*second)->token(), late.token());
+  EXPECT_LT(now() - start, 200 * kMillisecond);
+  EXPECT_TRUE(caller->check_alive());
+}
+
+TEST_F(PeersTest, WhoDoNotAnswerAreWaitedForOnce) {
+  const Slot silent = *claim_slot();
+  ASSERT_FALSE(own_.peers.find(silent.number));
+  const Nanoseconds start = now();
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(own_.peers.find(silent.number).error().code, EAGAIN);
+  EXPECT_LT(now() - start, 300 * kMillisecond);
+}
+
+TEST_F(PeersTest, OfWhomAnEarlierHolderDidNotAnswerAreMetAllTheSame) {
+  auto silent = std::make_optional(*claim_slot());
+  const std::uint32_t number = silent->number;
+  ASSERT_FALSE(own_.peers.find(number));
+  silent.reset();
+  EXPECT_EQ(own_.peers.find(number).error().code, ECONNREFUSED);
 }
 
 TEST_F(PeersTest, ThatPretendToHaveAnothersSlotAreRefused) {
@@ -345,8 +383,10 @@ TEST_F(PeersTest, ThatPretendToHaveAnothersSlotAreRefused) {
     (void)send_introduction(connection.get(), lie, segment->descriptor(), doorbell.get());
     usleep(50'000);
   });
-  EXPECT_EQ(own_.peers.find(slot.number), nullptr);
+  const auto peer = own_.peers.find(slot.number);
   liar.join();
+  ASSERT_FALSE(peer);
+  EXPECT_EQ(peer.error().code, EPROTO);
 }
 
 TEST_F(PeersTest, WhoseSegmentSaysAnotherTokenAreRefused) {
