@@ -5,21 +5,12 @@
 namespace gdr::rnic {
 namespace {
 
-constexpr std::uint32_t kAccessServed = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
-                                        IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC |
-                                        IBV_ACCESS_HUGETLB;
-constexpr std::uint32_t kAccessOptional = IBV_ACCESS_OPTIONAL_RANGE;
-
-bool writes(std::uint32_t access) {
-  return (access & (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC)) !=
-         0;
-}
+constexpr std::uint32_t kRights = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
+                                  IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
 
 Result<void> check_attributes(const RegionAttributes& attributes) {
   if (attributes.length == 0) return Error{EINVAL, "a region of no bytes"};
-  if ((attributes.access & ~(kAccessServed | kAccessOptional)) != 0) {
-    return Error{EOPNOTSUPP, "an access flag that the software RNIC does not serve"};
-  }
+  if ((attributes.access & ~kRights) != 0) return Error{EINVAL, "no right that a key can carry"};
   // Remote writers need the owner's own right to write (C10-11).
   if ((attributes.access & (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC)) != 0 &&
       (attributes.access & IBV_ACCESS_LOCAL_WRITE) == 0) {
@@ -130,8 +121,8 @@ Result<std::uint32_t> Adapter::register_memory(std::uint64_t address,
                                                const RegionAttributes& attributes) {
   if (Result<void> checked = check_attributes(attributes); !checked) return checked.error();
   if (address + attributes.length < address) return Error{EINVAL, "address + length wraps"};
-  Result<std::unique_ptr<memory::PinnedMemory>> memory =
-      memory::PinnedMemory::pin(address, attributes.length, writes(attributes.access));
+  Result<std::unique_ptr<memory::PinnedMemory>> memory = memory::PinnedMemory::pin(
+      address, attributes.length, (attributes.access & IBV_ACCESS_LOCAL_WRITE) != 0);
   if (!memory) return memory.error();
   return regions_.add(*std::move(memory), attributes);
 }
@@ -139,8 +130,9 @@ Result<std::uint32_t> Adapter::register_memory(std::uint64_t address,
 Result<std::uint32_t> Adapter::register_dmabuf(memory::DmaBuf buffer,
                                                const RegionAttributes& attributes) {
   if (Result<void> checked = check_attributes(attributes); !checked) return checked.error();
-  Result<std::unique_ptr<memory::PinnedMemory>> memory = memory::PinnedMemory::pin_dmabuf(
-      buffer, attributes.length, attributes.iova, writes(attributes.access));
+  Result<std::unique_ptr<memory::PinnedMemory>> memory =
+      memory::PinnedMemory::pin_dmabuf(buffer, attributes.length, attributes.iova,
+                                       (attributes.access & IBV_ACCESS_LOCAL_WRITE) != 0);
   if (!memory) return memory.error();
   return regions_.add(*std::move(memory), attributes);
 }

@@ -1,5 +1,5 @@
-// Memory regions. What an access flag means and which memory can be registered is decided below, in
-// rnic::Adapter; here are the C structs and what verbs itself rules out.
+// Memory regions. Which rights go together and which memory can be registered is decided below, in
+// rnic::Adapter; here are the C structs, and which flags there are.
 #include <fcntl.h>
 
 #include "verbs/abi.h"
@@ -17,15 +17,12 @@ constexpr unsigned kRights = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
 // Accepted without effect: memory windows are not offered, huge pages are used where there are any,
 // and nothing is reordered.
 constexpr unsigned kHints = IBV_ACCESS_MW_BIND | IBV_ACCESS_HUGETLB;
-constexpr unsigned kWrites = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC;
 
 // 0 or errno. Bits of the optional range may be ignored by definition.
 int check_access(unsigned access) {
   const unsigned known = kRights | kHints | IBV_ACCESS_ZERO_BASED | IBV_ACCESS_OPTIONAL_RANGE;
   if ((access & IBV_ACCESS_ON_DEMAND) != 0) return EOPNOTSUPP;
-  if ((access & ~known) != 0) return EINVAL;
-  if ((access & kWrites) != 0 && (access & IBV_ACCESS_LOCAL_WRITE) == 0) return EINVAL;
-  return 0;
+  return (access & ~known) != 0 ? EINVAL : 0;
 }
 
 void dispose(Mr* mr) {
