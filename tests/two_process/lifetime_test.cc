@@ -5,11 +5,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 #include <set>
 
 #include "base/clock.h"
 #include "connection.h"
+#include "segments.h"
 
 namespace gdr::test {
 namespace {
@@ -161,6 +163,37 @@ TEST(Lifetime, AKilledProcessLeavesNothingBehind) {
   }
   EXPECT_FALSE(has_name(name)) << name;
   EXPECT_EQ(entries("/dev/shm"), files);
+}
+
+// It died while it was asking for copies: nobody else could ask if its places stayed taken.
+TEST(Lifetime, AnInitiatorThatDiedFreesThePlacesItHadTakenInTheTargetsTable) {
+  Child child([](Wire& wire) {
+    Side side;
+    ibv_qp* qp = side.queue_pair(IBV_QPT_RC);
+    const auto target = wire.receive<Endpoint>();
+    side.connect(qp, target);
+    const rnic::Token own = header_of(segment_of(qp->qp_num)).token;
+    rnic::ServiceRequest* places = service_requests_of(segment_of(target.number));
+    for (std::uint32_t i = 0; i < rnic::kServiceRequests; ++i) {
+      places[i].word.store(rnic::service_word(own, rnic::ServiceState::kWriting));
+    }
+    wire.meet();
+    wire.receive<char>();
+  });
+  Side side;
+  ibv_qp* qp = side.queue_pair(IBV_QPT_RC);
+  child.wire().send(side.endpoint(qp));
+  child.wire().meet();
+  rnic::ServiceRequest* places = service_requests_of(segment_of(qp->qp_num));
+  const auto taken = [&] {
+    return std::count_if(places, places + rnic::kServiceRequests,
+                         [](const auto& place) { return place.word.load() != 0; });
+  };
+  EXPECT_EQ(taken(), std::ptrdiff_t{rnic::kServiceRequests});
+  child.kill();
+  const Nanoseconds start = now();
+  while (taken() != 0 && now() - start < kBound) usleep(1000);
+  EXPECT_EQ(taken(), 0);
 }
 
 }  // namespace

@@ -6,8 +6,6 @@
 // could ask the kernel itself.
 #include <gtest/gtest.h>
 #include <sched.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <cstring>
 #include <random>
@@ -15,28 +13,13 @@
 #include "base/clock.h"
 #include "connection.h"
 #include "rnic/shared.h"
+#include "segments.h"
 
 namespace gdr::test {
 namespace {
 
 constexpr int kSeeds = 24;
 constexpr Nanoseconds kEffort = 120 * kMillisecond;
-
-// Every segment that this process has a descriptor of, its own and its peers', in mappings of the
-// test's own: the device unmaps a peer's when that dies.
-std::vector<std::uint8_t*> segments() {
-  std::vector<std::uint8_t*> found;
-  for (int descriptor = 0; descriptor < 1024; ++descriptor) {
-    char target[64] = {};
-    const std::string link = "/proc/self/fd/" + std::to_string(descriptor);
-    if (readlink(link.c_str(), target, sizeof target - 1) < 0) continue;
-    if (std::string(target).find("memfd:gdrkit-rnic") == std::string::npos) continue;
-    void* base = mmap(nullptr, rnic::kSegmentBytes, PROT_READ | PROT_WRITE,
-                      MAP_SHARED | MAP_NORESERVE, descriptor, 0);
-    if (base != MAP_FAILED) found.push_back(static_cast<std::uint8_t*>(base));
-  }
-  return found;
-}
 
 void scribble(std::mt19937_64& random, std::uint8_t* segment) {
   using namespace rnic;

@@ -1,5 +1,8 @@
 // Devices, ports, GIDs: what programs ask before they do anything.
 #include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <set>
@@ -36,6 +39,31 @@ TEST(DeviceList, MayBeFreedBeforeAnOpenedDeviceIsUsed) {
   ASSERT_NE(context, nullptr);
   EXPECT_STREQ(ibv_get_device_name(context->device), "soft1");
   EXPECT_EQ(ibv_close_device(context), 0);
+}
+
+// As a user who may have one thread, or two: root may have any number.
+TEST(Device, IsNotOpenedWhereItsThreadsCannotBeHadAndIsWhenThereCan) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root, to be a user without other processes";
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    alarm(20);
+    constexpr uid_t kNobodyElse = 54'321;
+    rlimit threads{};
+    getrlimit(RLIMIT_NPROC, &threads);
+    if (setresuid(kNobodyElse, kNobodyElse, kNobodyElse) != 0) _exit(1);
+    for (const rlim_t most : {1, 2, 1, 2}) {  // a device has two
+      const rlimit few{most, threads.rlim_max};
+      setrlimit(RLIMIT_NPROC, &few);
+      if (open_device(0) != nullptr) _exit(2);
+      if (errno != EAGAIN) _exit(3);
+    }
+    setrlimit(RLIMIT_NPROC, &threads);
+    _exit(open_device(0) != nullptr ? 0 : 4);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0) << "step " << WEXITSTATUS(status);
 }
 
 class DeviceTest : public VerbsTest {};

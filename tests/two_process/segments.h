@@ -1,0 +1,26 @@
+// The shared memory of the processes that have met, as a process sees it that writes what it should
+// not.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "rnic/shared.h"
+
+namespace gdr::test {
+
+// Every segment that this process has a descriptor of, its own and its peers', in mappings of the
+// test's own: the device unmaps a peer's when that dies.
+std::vector<std::uint8_t*> segments();
+
+// Among them, that of the process with this queue pair; throws Failure when it is not there.
+std::uint8_t* segment_of(std::uint32_t qp_number);
+
+inline const rnic::SegmentHeader& header_of(const std::uint8_t* segment) {
+  return *reinterpret_cast<const rnic::SegmentHeader*>(segment);
+}
+inline rnic::ServiceRequest* service_requests_of(std::uint8_t* segment) {
+  return reinterpret_cast<rnic::ServiceRequest*>(segment + rnic::kServiceRequestsAt);
+}
+
+}  // namespace gdr::test

@@ -1,0 +1,99 @@
+// What ends a queue pair or a region returns only once nobody copies for it any more: not an
+// initiator that holds the responder lock, nor this process's own threads.
+#include <future>
+
+#include "adapter_fixture.h"
+#include "base/clock.h"
+
+namespace gdr::rnic {
+namespace {
+
+constexpr Token kInitiator = make_token(5, 5);
+
+class RnicQuiescenceTest : public AdapterTest {
+ protected:
+  // Whether `end` returns only after the initiator has let go of the responder lock.
+  template <typename End>
+  bool waits_for_the_initiator(QueuePair& qp, End end) {
+    lock(qp.shared().responder, kInitiator, liveness_);
+    std::atomic<bool> released{false};
+    auto ended = std::async(std::launch::async, [&] {
+      end();
+      return released.load();
+    });
+    const bool early = ended.wait_for(std::chrono::milliseconds(50)) == std::future_status::ready;
+    released.store(true);
+    unlock(qp.shared().responder);
+    return ended.get() && !early;
+  }
+};
+
+TEST_F(RnicQuiescenceTest, MovingToErrorWaitsForTheInitiatorAndTheOwnThreads) {
+  auto qp = queue_pair(IBV_QPT_RC);
+  bring_to(*qp, IBV_QPS_RTS);
+  const int settles = path_.settles;
+  EXPECT_TRUE(waits_for_the_initiator(*qp, [&] { move_to(*qp, IBV_QPS_ERR); }));
+  EXPECT_GT(path_.settles, settles);
+}
+
+// Who put it into error was an initiator's report, or a request of its own that failed: neither
+// waited for those that were still copying.
+TEST_F(RnicQuiescenceTest, MovingToErrorWaitsThoughTheQueuePairIsInErrorAlready) {
+  auto qp = queue_pair(IBV_QPT_RC);
+  bring_to(*qp, IBV_QPS_RTS);
+  qp->shared().failure.store(static_cast<std::uint32_t>(Failure::kReported));
+  adapter_->serve();
+  ASSERT_EQ(qp->state(), IBV_QPS_ERR);
+  const int settles = path_.settles;
+  EXPECT_TRUE(waits_for_the_initiator(*qp, [&] { move_to(*qp, IBV_QPS_ERR); }));
+  EXPECT_GT(path_.settles, settles);
+}
+
+TEST_F(RnicQuiescenceTest, ResettingWaitsForTheInitiatorAndTheOwnThreads) {
+  auto qp = queue_pair(IBV_QPT_RC);
+  bring_to(*qp, IBV_QPS_RTS);
+  const int settles = path_.settles;
+  EXPECT_TRUE(waits_for_the_initiator(*qp, [&] { move_to(*qp, IBV_QPS_RESET); }));
+  EXPECT_GT(path_.settles, settles);
+}
+
+TEST_F(RnicQuiescenceTest, DestroyingWaitsForTheInitiatorAndTheOwnThreads) {
+  auto qp = queue_pair(IBV_QPT_RC);
+  bring_to(*qp, IBV_QPS_RTS);
+  const int settles = path_.settles;
+  EXPECT_TRUE(waits_for_the_initiator(*qp, [&] { adapter_->destroy_queue_pair(*qp); }));
+  EXPECT_GT(path_.settles, settles);
+}
+
+TEST_F(RnicQuiescenceTest, DeregistrationWaitsForTheInitiatorAndTheOwnThreads) {
+  auto qp = queue_pair(IBV_QPT_RC);
+  bring_to(*qp, IBV_QPS_RTS);
+  std::vector<std::uint8_t> memory(4096);
+  const auto address = reinterpret_cast<std::uint64_t>(memory.data());
+  RegionAttributes attributes{};
+  attributes.protection_domain = domain_;
+  attributes.iova = address;
+  attributes.length = memory.size();
+  attributes.access = IBV_ACCESS_LOCAL_WRITE;
+  auto key = adapter_->register_memory(address, attributes);
+  ASSERT_TRUE(key) << key.error().message;
+  const int settles = path_.settles;
+  EXPECT_TRUE(waits_for_the_initiator(*qp, [&] { (void)adapter_->deregister(*key); }));
+  EXPECT_GT(path_.settles, settles);
+}
+
+// An initiator that died after its completion was in place, and before it marked the event.
+TEST_F(RnicQuiescenceTest, AnEventThatADeadInitiatorDidNotMarkIsDelivered) {
+  queue_->request_notification(false);
+  SharedCompletionQueue& shared = adapter_->segment().completion_queue(queue_->index());
+  adapter_->deliver_missed_events();
+  EXPECT_EQ(notifications_, 0);  // nothing has come
+  shared.tail.store(shared.tail.load() + 1);
+  adapter_->deliver_missed_events();
+  EXPECT_EQ(notifications_, 1);
+  adapter_->deliver_missed_events();
+  EXPECT_EQ(notifications_, 1);  // one event for one request
+}
+
+}  // namespace
+}  // namespace gdr::rnic
