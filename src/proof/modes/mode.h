@@ -12,7 +12,7 @@ namespace gdr::proof {
 
 struct Mode {
   std::string_view name;   // on the command line: "write-imm"
-  std::string_view title;  // in the report: "RC write with immediate"
+  std::string_view title;  // in the report: "RC write with imm"
   QueueKind queue;
   // The provider's library may read headers with the CPU, so frames start in host memory.
   bool host_source_only = false;

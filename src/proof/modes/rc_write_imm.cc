@@ -15,7 +15,7 @@ Observation run(Lane& lane, const Case& c) {
 }  // namespace
 
 const Mode kRcWriteImmediate{.name = "write-imm",
-                             .title = "RC write with immediate",
+                             .title = "RC write with imm",
                              .queue = QueueKind::kRc,
                              .limits = message_limits,
                              .run = run};
