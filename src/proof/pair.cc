@@ -160,7 +160,7 @@ Result<void> Pair::make_buffers() {
   check.from_nic = selection_.near.text();
   check.to_nic = selection_.far.text();
   check.direction = {MemoryKind::kHost, MemoryKind::kDevice};
-  check.reason = selection_.gpu_text + " has too little memory for buffers of " +
+  check.reason = selection_.gpu_text + " has too little free memory for buffers of " +
                  size_text(context_.options.sizes.back()) + "; sizes shrunk to " +
                  size_text(largest());
   context_.listener.on_check(check);
