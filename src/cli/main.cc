@@ -2,8 +2,10 @@
 
 #include <cstdio>
 #include <exception>
+#include <memory>
 
 #include "cli/command_line.h"
+#include "cli/help.h"
 #include "cli/subcommands.h"
 
 namespace gdr::cli {
@@ -15,6 +17,7 @@ int run_program(int argc, char** argv) {
   const CommandLine line = split_command_line(std::vector<std::string>(argv + 1, argv + argc));
   CLI::App program("GPUDirect RDMA: get it working, prove it, stand in for missing hardware.",
                    "gdr");
+  program.formatter(std::make_shared<HelpFormatter>());  // subcommands inherit it
   program.set_version_flag("--version", "gdr " GDR_VERSION, "Print the version and exit");
   Action chosen;
   add_prove(program, chosen);
@@ -25,12 +28,12 @@ int run_program(int argc, char** argv) {
     program.parse(std::vector<std::string>(line.own.rbegin(), line.own.rend()));
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return program.exit(error);  // --help, --version
-    fmt::print(stderr, "{}\n", usage_error(program, error));
+    say(usage_error(program, error));
     return kWrongUse;
   }
   if (!chosen) {
-    fmt::print(stderr, "gdr: no subcommand given; allowed: {}; see 'gdr --help'\n",
-               allowed_subcommands(program));
+    say(fmt::format("gdr: no subcommand given; allowed: {}; see 'gdr --help'",
+                    allowed_subcommands(program)));
     return kWrongUse;
   }
   return chosen();

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "base/environment.h"
+#include "cli/help.h"
 #include "cli/stand_ins.h"
 #include "cli/subcommands.h"
 #include "proof/json_report.h"
@@ -92,7 +93,7 @@ int run_prove(const ProveOptions& options) {
   Result<proof::Report> report =
       proof::prove(options.proof, options.json ? silent : static_cast<proof::Listener&>(text));
   if (!report) {
-    fmt::print(stderr, "gdr prove: {}\n", report.error().message);
+    say(fmt::format("gdr prove: {}", report.error().message));
     return 2;
   }
   if (options.json) {
@@ -102,7 +103,7 @@ int run_prove(const ProveOptions& options) {
   }
   // A verdict that nobody could read is none.
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-    fmt::print(stderr, "gdr prove: cannot write the report to standard output\n");
+    say("gdr prove: cannot write the report to standard output");
     return 1;
   }
   return report->verdict.exit_status();
@@ -114,7 +115,7 @@ int check_and_prove(const ProveOptions& options) {
   for (auto check : {check_soft_nic, check_soft_gpu}) {
     const Result<void> usable = folder ? check(*folder) : Result<void>();
     if (!usable && usable.error().code == EINVAL) {
-      fmt::print(stderr, "gdr prove: {}\n", usable.error().message);
+      say(fmt::format("gdr prove: {}", usable.error().message));
       return 2;
     }
   }
@@ -141,21 +142,40 @@ void add_prove(CLI::App& program, Action& chosen) {
   options->proof.soft_cuda = proof::soft_cuda_path();
   CLI::App* prove =
       program.add_subcommand("prove", "Prove GPUDirect RDMA on this machine, byte by byte");
-  prove->add_option("--gpu", options->gpu, "The GPU: ordinal, PCI address or UUID");
-  prove->add_option("--nic", options->nic,
-                    "NIC A, which starts the transfers: NAME, NAME:PORT, netdev or PCI address");
-  prove->add_option("--peer-nic", options->peer_nic,
-                    "NIC B, beside the GPU memory that is checked");
-  prove->add_option("--sizes", options->sizes, "Sizes in bytes: 1,64K,1M-1,1M+13");
-  prove->add_option("--modes", options->modes, "Of " + proof::mode_names());
-  prove->add_option("--memory", options->memory, "GPU memory only by alloc (cuMemAlloc) or vmm");
-  prove->add_option("--registration", options->registration, "Only dma-buf or peer-memory");
-  prove->add_flag("--soft", options->proof.soft, "On the stand-ins, whatever hardware there is");
+  const auto add = [&](const char* name, std::string& value, const char* type,
+                       const std::string& help) {
+    prove->add_option(name, value, help)->type_name(type);
+  };
+  add("--gpu", options->gpu, "GPU", "Ordinal, PCI address or UUID (default: the first)");
+  add("--nic", options->nic, "NIC",
+      "NIC A, which starts the transfers: NAME, NAME:PORT, netdev or PCI address (default: a "
+      "port other than B)");
+  add("--peer-nic", options->peer_nic, "NIC",
+      "NIC B, beside the GPU memory that is checked (default: nearest to the GPU)");
+  add("--sizes", options->sizes, "LIST",
+      "Bytes of a transfer, up to 1G, as in 1,64K,1M-1,1M+13 (default: 19 sizes from 1 to 64M, "
+      "or what the GPU's memory holds)");
+  add("--modes", options->modes, "LIST", "Of " + proof::mode_names() + " (default: all)");
+  add("--memory", options->memory, "KIND",
+      "GPU memory of one kind: alloc (cuMemAlloc) or vmm (cuMemCreate) (default: both)");
+  add("--registration", options->registration, "WAY",
+      "dma-buf or peer-memory alone (default: what works, dma-buf first)");
+  prove->add_flag("--soft", options->proof.soft,
+                  "On the stand-ins, whatever hardware there is (default: in place of what the "
+                  "machine lacks)");
   prove->add_flag("--require-hardware", options->proof.require_hardware,
                   "Fail rather than use a stand-in");
-  prove->add_flag("--all", options->proof.all, "Every pair of GPU and NIC port");
+  prove->add_flag("--all", options->proof.all, "Every GPU with every NIC port (default: one pair)");
   prove->add_flag("--no-measure", options->no_measure, "Leave out bandwidth and latency");
   prove->add_flag("--json", options->json, "One JSON document instead of text");
+  prove->footer(
+      "Exit status: 0 proved, on hardware or on stand-ins; 1 FAILED; 2 wrong use.\n"
+      "\n"
+      "Environment:\n"
+      "  GDR_SOFT_DEVICES         The software NICs, as in mlx5_0,mlx5_3\n"
+      "                           (default: soft0,soft1)\n"
+      "  GDR_SOFT_GPUS            The software GPUs, as in 4 or 4:16G (default: 2:8G)\n"
+      "  NO_COLOR                 No colours in a terminal");
   for (CLI::Option* option : prove->get_options()) {
     if (option->get_items_expected_min() > 0) {
       option->check(CLI::Validator(refuse_empty, "", "not empty"));

@@ -1,10 +1,8 @@
-#include <fmt/format.h>
-
-#include <cstdio>
 #include <memory>
 #include <optional>
 
 #include "base/environment.h"
+#include "cli/help.h"
 #include "cli/run_exec.h"
 #include "cli/run_plan.h"
 #include "cli/stand_ins.h"
@@ -25,7 +23,7 @@ struct RunOptions {
 };
 
 int refuse(const Error& error, int status) {
-  fmt::print(stderr, "gdr run: {}\n", error.message);
+  say("gdr run: " + error.message);
   return status;
 }
 
@@ -55,21 +53,19 @@ int run(const RunOptions& options) {
     Result<void> usable = check_soft_gpu(*stand_ins);
     if (!usable) return refuse(usable.error(), kWrongUse);
   }
-  fmt::print(stderr, "gdr run: {}\n", plan->summary);
+  say("gdr run: " + plan->summary);
   const Error error = replace_process(*plan, *path, options.command);
   return refuse(error, exit_status_for(error.code));
 }
 
-// --NAME and --no-NAME; the last one on the command line counts.
+// --NAME and --no-NAME, of which one may be given.
 void add_switch(CLI::App& command, const std::string& name, std::optional<bool>& value,
-                const std::string& help) {
-  command
-      .add_flag_callback(
-          "--" + name, [&value] { value = true; }, help)
-      ->trigger_on_parse();
-  command.add_flag_callback("--no-" + name, [&value] { value = false; })
-      ->trigger_on_parse()
-      ->description("leave it as it is");
+                const std::string& on, const std::string& off) {
+  CLI::Option* yes = command.add_flag_callback(
+      "--" + name, [&value] { value = true; }, on);
+  CLI::Option* no = command.add_flag_callback(
+      "--no-" + name, [&value] { value = false; }, off);
+  yes->excludes(no);
 }
 
 }  // namespace
@@ -80,17 +76,23 @@ void add_run(CLI::App& program, Action& chosen, const std::vector<std::string>& 
   CLI::App* run_command =
       program.add_subcommand("run", "Run an unmodified program on the software NIC and GPU");
   add_switch(*run_command, "soft-nic", options->soft_nic,
-             "put the software NIC in place of libibverbs.so.1 (default: where there is no NIC)");
+             "The software NIC in place of libibverbs.so.1 (default: where there is no RDMA NIC)",
+             "The NIC as it is");
   add_switch(*run_command, "soft-gpu", options->soft_gpu,
-             "put the software GPU in place of libcuda.so.1 and libcudart.so (default: where there "
-             "is no GPU)");
+             "The software GPU in place of libcuda.so.1 and libcudart.so (default: where there is "
+             "no GPU)",
+             "The GPU as it is");
+  run_command->formatter(std::make_shared<HelpFormatter>(" -- PROGRAM [ARGS...]"));
   run_command->footer(
-      "The command follows the options, best behind --:\n"
-      "  gdr run -- ibv_devinfo -v\n"
-      "Its exit status and signals are its own; 127 and 126 mean, as in a shell, not found and "
-      "not\n"
-      "executable, 2 that it cannot be run this way. GDR_SOFT_DEVICES and GDR_SOFT_GPUS name the\n"
-      "devices; see docs/run.md.");
+      "For instance: gdr run -- ibv_devinfo -v\n"
+      "\n"
+      "Exit status and signals are the program's own. As in a shell, 127 means that it\n"
+      "was not found and 126 that it is not executable; 2: it cannot be run this way.\n"
+      "\n"
+      "Environment:\n"
+      "  GDR_SOFT_DEVICES         The software NICs, as in mlx5_0,mlx5_3\n"
+      "                           (default: soft0,soft1)\n"
+      "  GDR_SOFT_GPUS            The software GPUs, as in 4 or 4:16G (default: 2:8G)");
   run_command->callback([options, &chosen] {
     if (options->command.empty()) {
       throw CLI::ValidationError("no PROGRAM given, as in 'gdr run -- ibv_devinfo'");

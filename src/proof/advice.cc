@@ -30,23 +30,39 @@ void add_gpu_path_causes(Advice& advice, const Circumstances& around) {
   }
 }
 
+// Every call succeeded, and nothing came: the counters tell which half of the causes is left.
 void add_raw_causes(Advice& advice, const Circumstances& around) {
-  if (around.counters_known) {
+  const bool arrived = around.counters_known && around.receiver_moved;
+  const bool stayed_away = around.counters_known && !around.receiver_moved;
+  if (stayed_away) {
+    advice.causes.push_back("the counters of " + around.far +
+                            " did not move: no cable between the ports, the link is down, or a "
+                            "switch between them does not know the MAC address");
+  } else if (arrived) {
+    advice.causes.push_back("frames reached " + around.far +
+                            " (its counters moved): no flow rule matched, so the MAC, IPv4 "
+                            "address or UDP port in the rule belongs to the other port");
+  } else {
     advice.causes.push_back(
-        around.receiver_moved
-            ? "frames reached " + around.far +
-                  " (its counters moved): no flow rule matched, so the "
-                  "MAC, IPv4 address or UDP port in the rule belongs to the other port"
-            : "the counters of " + around.far +
-                  " did not move: no cable between the ports, the link "
-                  "is down, or a switch between them does not know the MAC address");
+        "no flow match: the destination MAC or IPv4 address of the frame belongs to the other "
+        "port, or to none");
   }
-  advice.causes.push_back(
-      "no flow match: the destination MAC or IPv4 address of the frame belongs "
-      "to the other port, or to none");
-  advice.causes.push_back("no cable or switch between " + around.near + " and " + around.far +
-                          ", or a VLAN tag is needed");
-  advice.causes.push_back("another program's flow rule takes these frames first");
+  if (around.soft_nic) return;  // they are cabled, and each process has its own rules
+  if (!arrived) {
+    advice.causes.push_back("no cable or switch between " + around.near + " and " + around.far +
+                            ", or a VLAN tag is needed");
+  }
+  if (!stayed_away) {
+    advice.causes.push_back("another program's flow rule takes these frames first");
+  }
+}
+
+// Success was reported, and the memory holds what it held before.
+void add_vanished_cause(Advice& advice, const Circumstances& around) {
+  if (!around.counters_known || around.receiver_moved || around.same_nic) return;
+  advice.causes.push_back("the counters of " + around.far +
+                          " did not move: its address belongs to the other port, and the bytes "
+                          "went there");
 }
 
 void add_retry_causes(Advice& advice, const Circumstances& around) {
@@ -162,6 +178,7 @@ Advice advise(Symptom symptom, const Observation& seen, const Circumstances& aro
           "offset wrong by part of a page");
       break;
     default:
+      if (symptom == Symptom::kCompletionWithoutData) add_vanished_cause(advice, around);
       advice.causes.push_back(
           "the completion came before the data was visible, or it went elsewhere");
       add_gpu_path_causes(advice, around);
@@ -183,6 +200,10 @@ Advice advise(Symptom symptom, const Observation& seen, const Circumstances& aro
   return advice;
 }
 
+// What NVIDIA's driver answers to an importer that it does not take; the kernel's own number, which
+// no header of user space has.
+constexpr int kKernelNotSupported = 524;
+
 std::string decode_registration(Registration registration, const CreateBuffer::Reply& reply) {
   if (reply.stage == RegistrationStage::kDone) return reply.detail;
   const std::string& detail = reply.detail;
@@ -203,6 +224,9 @@ std::string decode_registration(Registration registration, const CreateBuffer::R
       return detail +
              ": the RDMA stack has no dma-buf for this NIC (kernel 5.12 or newer and a "
              "driver that takes it needed)";
+    case kKernelNotSupported:
+      return detail +
+             ": the GPU driver refuses this NIC: it takes PCI devices with peer-to-peer only";
     case ENOMEM:
       return detail + ": the locked-memory limit (ulimit -l) or the GPU's BAR1 window is too small";
     case EPERM:

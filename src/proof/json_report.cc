@@ -78,6 +78,8 @@ ordered_json gpu_json(const GpuEntry& gpu, bool soft) {
 
 ordered_json inventory_json(const InventoryReport& inventory) {
   ordered_json json{{"libibverbs", inventory.verbs_path}, {"libcuda", inventory.cuda_path}};
+  if (!inventory.verbs_problem.empty()) json["libibverbs_problem"] = inventory.verbs_problem;
+  if (!inventory.cuda_problem.empty()) json["libcuda_problem"] = inventory.cuda_problem;
   json["gpus"] = ordered_json::array();
   for (const GpuEntry& gpu : inventory.gpus)
     json["gpus"].push_back(gpu_json(gpu, inventory.soft_gpu));
@@ -119,23 +121,30 @@ ordered_json check_json(const Check& check) {
   return json;
 }
 
+// What was not measured has no number.
+ordered_json measured(auto value) { return value > 0 ? ordered_json(value) : ordered_json(); }
+
+ordered_json ratio(std::uint64_t staged, std::uint64_t direct) {
+  if (staged == 0 || direct == 0) return {};
+  return static_cast<double>(staged) / static_cast<double>(direct);
+}
+
 ordered_json measurement_json(const Measurement& m) {
-  ordered_json json{{"from", memory_name(m.direction.from)},
-                    {"to", memory_name(m.direction.to)},
-                    {"from_nic", m.from_nic},
-                    {"to_nic", m.to_nic},
-                    {"gpu", m.gpu},
-                    {"write_8_bytes_ns", m.small_nanoseconds},
-                    {"large_bytes", m.size},
-                    {"bytes_per_second", m.bytes_per_second},
-                    {"direct_ns", m.direct_nanoseconds},
-                    {"staged_serial_ns", m.serial_nanoseconds},
-                    {"staged_double_buffered_ns", m.double_nanoseconds}};
-  if (m.direct_nanoseconds > 0 && m.serial_nanoseconds > 0) {
-    const auto direct = static_cast<double>(m.direct_nanoseconds);
-    json["staged_serial_ratio"] = static_cast<double>(m.serial_nanoseconds) / direct;
-    json["staged_double_buffered_ratio"] = static_cast<double>(m.double_nanoseconds) / direct;
-  }
+  ordered_json json{
+      {"from", memory_name(m.direction.from)},
+      {"to", memory_name(m.direction.to)},
+      {"from_nic", m.from_nic},
+      {"to_nic", m.to_nic},
+      {"gpu", m.gpu},
+      {"write_8_bytes_ns", measured(m.small_nanoseconds)},
+      {"large_bytes", m.size},
+      {"direct_ns", measured(m.direct_nanoseconds)},
+      {"in_flight", m.in_flight},
+      {"in_flight_bytes_per_second", measured(m.bytes_per_second)},
+      {"staged_serial_ns", measured(m.serial_nanoseconds)},
+      {"staged_serial_ratio", ratio(m.serial_nanoseconds, m.direct_nanoseconds)},
+      {"staged_double_buffered_ns", measured(m.double_nanoseconds)},
+      {"staged_double_buffered_ratio", ratio(m.double_nanoseconds, m.direct_nanoseconds)}};
   if (!m.problem.empty()) json["problem"] = m.problem;
   return json;
 }

@@ -47,23 +47,18 @@ Range Lane::target(End& end, const Case& c) const {
 
 Result<void> Lane::prepare(End& end, const Range& data) {
   const Range window{data.buffer, data.from - kGuard, data.length + 2 * kGuard};
-  if (auto done = end.client->call(Prepare{window, before_seed()}, budget()); !done) {
-    return done.error();
-  }
+  if (auto done = step(end, Prepare{window, before_seed()}); !done) return done.error();
   return {};
 }
 
 Result<void> Lane::fill(End& end, const Range& data) {
-  if (auto done = end.client->call(Fill{data, data_seed(), previous_seed()}, budget()); !done) {
-    return done.error();
-  }
+  if (auto done = step(end, Fill{data, data_seed(), previous_seed()}); !done) return done.error();
   return {};
 }
 
 Result<Finding> Lane::look(End& end, const Range& data, Bytes literal) {
-  return end.client->call(
-      Examine{data, kGuard, data_seed(), before_seed(), previous_seed(), std::move(literal)},
-      budget());
+  return step(
+      end, Examine{data, kGuard, data_seed(), before_seed(), previous_seed(), std::move(literal)});
 }
 
 Result<Completion> Lane::execute(Execute request) {
@@ -71,7 +66,7 @@ Result<Completion> Lane::execute(Execute request) {
   // Large transfers take their time: at worst 100 MB/s.
   request.milliseconds =
       milliseconds() + static_cast<std::uint32_t>(request.range.length / 100'000);
-  return near_->client->call(request, budget());
+  return step(*near_, request);
 }
 
 Result<Completion> Lane::await_receive() {

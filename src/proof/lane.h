@@ -7,6 +7,7 @@
 //   lane.prepare(far_end, range);
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -30,7 +31,6 @@ struct End {
   Client* client = nullptr;
   Open::Reply opened;
   std::map<MemoryKind, RegisteredBuffer> buffers;
-  std::uint64_t capacity = 0;  // of each buffer: two guards, the largest offset, the largest size
   std::uint32_t queue = 0;
   CreateQueue::Reply queue_info;
 };
@@ -64,6 +64,9 @@ class Lane {
   std::uint32_t milliseconds() const { return static_cast<std::uint32_t>(timeout_ / kMillisecond); }
   // Later waits are no longer than this.
   void set_timeout(Nanoseconds timeout) { timeout_ = timeout; }
+  // Called after each step of a transfer: preparing, filling, executing, looking.
+  void on_step(std::function<void()> told) { told_ = std::move(told); }
+  static constexpr unsigned kSteps = 4;
   // A new case: new seeds.
   void next_case();
   std::uint64_t data_seed() const { return serial_ * 4 + 1; }
@@ -73,11 +76,19 @@ class Lane {
  private:
   Nanoseconds budget() const { return timeout_ + kLongTimeout; }
   Result<void> connect_end(End& end, const End& other);
+  // A call that is a step.
+  template <typename Request>
+  Result<typename Request::Reply> step(End& end, const Request& request) {
+    auto reply = end.client->call(request, budget());
+    if (told_) told_();
+    return reply;
+  }
 
   End* near_;
   End* far_;
   Nanoseconds timeout_;
   std::uint64_t serial_ = 1;
+  std::function<void()> told_;
 };
 
 }  // namespace gdr::proof

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "cuda/driver.h"
+
 namespace gdr::proof {
 namespace {
 
@@ -29,6 +31,18 @@ void take_mac(const InventoryReport& inventory, const PortChoice& choice, Open::
 
 }  // namespace
 
+Pair::Pair(Context& context, Selection selection)
+    : context_(context),
+      selection_(std::move(selection)),
+      sizes_(context.options.sizes),
+      default_sizes_(std::ranges::equal(sizes_, default_sizes())) {}
+
+std::uint64_t Pair::largest() const { return *std::ranges::max_element(sizes_); }
+
+std::uint64_t Pair::capacity() const {
+  return std::max(largest(), kLeastCapacity) + kLargestOffset + 2 * kGuard;
+}
+
 Result<void> Pair::open() {
   const Options& options = context_.options;
   Result<std::array<WorkerProcess, 2>> workers =
@@ -37,12 +51,9 @@ Result<void> Pair::open() {
   workers_.emplace(*std::move(workers));
   near_.client = &(*workers_)[0].client();
   far_.client = &(*workers_)[1].client();
-  const std::uint64_t largest = *std::max_element(options.sizes.begin(), options.sizes.end());
-  const std::uint64_t capacity = std::max(largest, kLeastCapacity) + kLargestOffset + 2 * kGuard;
   const std::pair<End*, const PortChoice*> ends[] = {{&near_, &selection_.near},
                                                      {&far_, &selection_.far}};
   for (const auto& [end, choice] : ends) {
-    end->capacity = capacity;
     Result<Open::Reply> opened = end->client->call(
         Open{context_.verbs, context_.cuda, choice->nic, choice->port, selection_.gpu},
         kLongTimeout);
@@ -92,26 +103,69 @@ Result<void> Pair::make_buffer(End& end, MemoryKind kind) {
   Result<Registration> registration = registration_for(kind);
   if (!registration) return registration.error();
   Result<CreateBuffer::Reply> reply =
-      end.client->call(CreateBuffer{kind, *registration, end.capacity}, kLongTimeout);
+      end.client->call(CreateBuffer{kind, *registration, capacity()}, kLongTimeout);
   if (!reply) return reply.error();
   if (reply->stage != RegistrationStage::kDone) {
-    return Error{reply->code, std::string(memory_text(kind)) + " memory of " +
-                                  size_text(end.capacity) + ": " +
-                                  decode_registration(*registration, *reply)};
+    const bool no_room = is_device(kind) && reply->stage == RegistrationStage::kAllocate &&
+                         reply->code == cuda::CUDA_ERROR_OUT_OF_MEMORY;
+    return Error{no_room ? ENOSPC : reply->code,
+                 std::string(memory_text(kind)) + " memory for sizes up to " +
+                     size_text(largest()) + ": " + decode_registration(*registration, *reply)};
   }
   end.buffers[kind] = {reply->buffer, reply->address, reply->rkey};
   return {};
 }
 
-Result<void> Pair::make_buffers() {
+Result<void> Pair::try_buffers() {
+  const std::uint64_t total = 2 * (1 + works_.size());
+  std::uint64_t made = 0;
+  const std::string what = "making buffers for sizes up to " + size_text(largest());
   for (End* end : {&near_, &far_}) {
-    if (Result<void> done = make_buffer(*end, MemoryKind::kHost); !done) return done;
-    for (MemoryKind kind : context_.options.device_memory) {
-      if (!works_.count(kind)) continue;
+    for (const auto& [kind, buffer] : end->buffers) {
+      (void)static_cast<bool>(end->client->call(DestroyBuffer{buffer.id}, kLongTimeout));
+    }
+    end->buffers.clear();
+  }
+  for (End* end : {&near_, &far_}) {
+    std::vector<MemoryKind> kinds{MemoryKind::kHost};
+    for (const auto& [kind, registration] : works_) kinds.push_back(kind);
+    for (MemoryKind kind : kinds) {
+      context_.listener.on_progress(what, made++, total);
       if (Result<void> done = make_buffer(*end, kind); !done) return done;
     }
   }
   return {};
+}
+
+bool Pair::drop_largest_size() {
+  const std::uint64_t before = capacity();
+  if (!default_sizes_ || sizes_.size() == 1) return false;
+  sizes_.pop_back();
+  return capacity() < before;
+}
+
+Result<void> Pair::make_buffers() {
+  Result<void> made = try_buffers();
+  while (!made && made.error().code == ENOSPC && drop_largest_size()) made = try_buffers();
+  if (!made || sizes_.size() == context_.options.sizes.size()) return made;
+  // Frames and datagrams are smaller than that anyway.
+  if (std::ranges::none_of(context_.options.modes,
+                           [](const Mode* mode) { return mode->queue == QueueKind::kRc; })) {
+    return made;
+  }
+  Check check;
+  check.mode = "sizes";
+  check.title = "sizes over " + size_text(largest());
+  check.gpu = selection_.gpu_text;
+  check.from_nic = selection_.near.text();
+  check.to_nic = selection_.far.text();
+  check.direction = {MemoryKind::kHost, MemoryKind::kDevice};
+  check.reason = selection_.gpu_text + " has too little free memory for buffers of " +
+                 size_text(context_.options.sizes.back()) + "; sizes shrunk to " +
+                 size_text(largest());
+  context_.listener.on_check(check);
+  context_.report.checks.push_back(std::move(check));
+  return made;
 }
 
 bool Pair::reaches() {

@@ -29,12 +29,12 @@ struct Context {
 
 class Pair {
  public:
-  Pair(Context& context, Selection selection)
-      : context_(context), selection_(std::move(selection)) {}
+  Pair(Context& context, Selection selection);
 
   Result<void> open();
   // Each way of registering each kind of device memory, on a real buffer. What works is used.
   Result<void> try_registrations();
+  // Default sizes shrink to what the GPU's memory holds, and a check says so.
   Result<void> make_buffers();
   void prove(std::span<const Mode* const> modes);
   // Does anything arrive at all between these ports over RC? Quick, and no part of the report.
@@ -51,6 +51,10 @@ class Pair {
   Circumstances circumstances(const Mode& mode, const Direction& direction) const;
   Result<Registration> registration_for(MemoryKind kind) const;
   Result<void> make_buffer(End& end, MemoryKind kind);
+  Result<void> try_buffers();
+  std::uint64_t largest() const;   // size
+  std::uint64_t capacity() const;  // of a buffer that holds every size
+  bool drop_largest_size();
   bool soft_nic() const { return context_.report.inventory.soft_nic; }
   Measurement measure_direction(Lane& lane, const Direction& direction);
   Result<std::uint64_t> measure_staged(Lane& lane, const Direction& direction, std::uint64_t chunk);
@@ -61,7 +65,9 @@ class Pair {
   End near_, far_;
   std::optional<Lane> lane_;
   std::map<MemoryKind, Registration> works_;
-  bool impatient_ = false;  // a wait has run out: later ones are shorter, and fewer
+  std::vector<std::uint64_t> sizes_;
+  bool default_sizes_ = false;  // not asked for: a few of them do where all would add nothing
+  bool impatient_ = false;      // a wait has run out: later ones are shorter, and fewer
   std::vector<host::Counter> counters_before_;
 };
 

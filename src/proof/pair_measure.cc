@@ -46,6 +46,7 @@ void Pair::measure() {
 Measurement Pair::measure_direction(Lane& lane, const Direction& direction) {
   Measurement result;
   result.size = kLarge;
+  result.in_flight = kInFlight;
   const RegisteredBuffer& source = near_.buffers[direction.from];
   const RegisteredBuffer& target = far_.buffers[direction.to];
   const auto writes = [&](std::uint64_t size, std::uint32_t depth) -> Result<MeasureWrites::Reply> {

@@ -104,9 +104,8 @@ void Pair::prove_mode(const Mode& mode, const Direction& direction) {
     const bool vmm =
         direction.from == MemoryKind::kDeviceVmm || direction.to == MemoryKind::kDeviceVmm;
     const bool only_vmm = context_.options.device_memory.size() == 1;
-    std::span<const std::uint64_t> sizes(context_.options.sizes);
-    const bool defaults = std::ranges::equal(sizes, default_sizes());
-    if (defaults && (brief || (vmm && !only_vmm))) sizes = kShortList;
+    std::span<const std::uint64_t> sizes(sizes_);
+    if (default_sizes_ && (brief || (vmm && !only_vmm))) sizes = kShortList;
     run_cases(
         mode,
         mode.cases ? mode.cases(direction) : plan_cases(direction, sizes, mode.limits(*lane_)),
@@ -130,8 +129,15 @@ void Pair::run_cases(const Mode& mode, const std::vector<Case>& cases, Check& ch
   bool told = false;
   for (const Case& c : cases) {
     context_.listener.on_progress(what, done, total);
-    done += effort(c);
+    // A gibibyte takes seconds: the bar moves within a transfer as well.
+    std::uint64_t steps = 0;
+    lane_->on_step([&] {
+      steps = std::min<std::uint64_t>(steps + 1, Lane::kSteps);
+      context_.listener.on_progress(what, done + effort(c) * steps / Lane::kSteps, total);
+    });
     const Observation seen = mode.run(*lane_, c);
+    lane_->on_step({});
+    done += effort(c);
     ++check.transfers;
     check.bytes += c.size;
     const Symptom symptom = judge(seen);

@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::uint64_t kKiB = 1024;
 constexpr std::uint64_t kMiB = 1024 * kKiB;
+constexpr std::uint64_t kGiB = 1024 * kMiB;
 
 constexpr std::uint64_t kDefaultSizes[] = {
     1,    2,    3,     7,     8,     63,       64,        65,       511,      4095,
@@ -33,7 +34,7 @@ std::uint64_t unit_of(char letter) {
       return kMiB;
     case 'G':
     case 'g':
-      return 1024 * kMiB;
+      return kGiB;
     default:
       return 1;
   }
@@ -81,6 +82,7 @@ Result<std::vector<std::uint64_t>> parse_sizes(std::string_view text) {
 }
 
 std::string size_text(std::uint64_t bytes) {
+  if (bytes >= kGiB && bytes % kGiB == 0) return std::to_string(bytes / kGiB) + " GiB";
   if (bytes >= kMiB && bytes % kMiB <= 64) {
     const std::uint64_t rest = bytes % kMiB;
     return std::to_string(bytes / kMiB) + " MiB" +
@@ -97,7 +99,7 @@ std::string_view memory_text(MemoryKind kind) {
     case MemoryKind::kDevice:
       return "GPU";
     case MemoryKind::kDeviceVmm:
-      return "GPU (VMM)";
+      return "GPU VMM";
     default:
       return "host";
   }

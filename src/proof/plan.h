@@ -47,7 +47,7 @@ Result<std::vector<std::uint64_t>> parse_sizes(std::string_view text);
 // "4097 B", "64 KiB", "1 MiB + 13 B"
 std::string size_text(std::uint64_t bytes);
 
-// "host", "GPU", "GPU (VMM)"
+// "host", "GPU", "GPU VMM"
 std::string_view memory_text(MemoryKind kind);
 std::string direction_text(const Direction& direction);
 

@@ -1,26 +1,25 @@
 #include "proof/prove.h"
 
-#include <limits.h>
-#include <unistd.h>
-
 #include <algorithm>
+#include <filesystem>
 
-#include "host/hardware.h"
+#include "proof/obstacle.h"
 #include "proof/pair.h"
 #include "proof/verdict.h"
 
 namespace gdr::proof {
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr const char* kSystemVerbs = "libibverbs.so.1";
 constexpr const char* kSystemCuda = "libcuda.so.1";
 
 std::string beside_program(const std::string& path) {
-  char program[PATH_MAX];
-  const ssize_t length = readlink("/proc/self/exe", program, sizeof program);
-  if (length <= 0) return {};
-  const std::string text(program, static_cast<std::size_t>(length));
-  return text.substr(0, text.rfind('/')) + "/../lib/gdrkit/" + path;
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  if (error) return {};
+  return program.parent_path().parent_path() / "lib/gdrkit" / path;
 }
 
 class Run {
@@ -30,13 +29,13 @@ class Run {
 
   Result<Report> carry_out() {
     const Nanoseconds start = now();
-    input_.machine_has_nic = host::has_rdma_nic(options_.root);
-    input_.machine_has_gpu = host::has_gpu(options_.root);
+    machine_ = look_at_machine(options_.root);
+    input_.machine_has_nic = machine_.nic;
+    input_.machine_has_gpu = machine_.gpu;
     input_.soft_requested = options_.soft;
-    input_.hardware_required = options_.require_hardware;
     if (Result<void> done = prove_all(); !done) {
       if (wrong_use_) return done.error();
-      obstruct(done.error());
+      if (!input_.obstacle) input_.obstacle = refused_step(done.error(), report_.inventory);
     }
     report_.verdict = decide(input_, report_);
     report_.seconds = static_cast<double>(now() - start) / 1e9;
@@ -47,16 +46,23 @@ class Run {
   Result<void> prove_all() {
     choose_libraries();
     const InventoryReport& inventory = report_.inventory;
-    if (options_.require_hardware && (inventory.soft_nic || inventory.soft_gpu)) {
-      return {};  // the verdict says it
-    }
     if (Result<void> done = take_inventory(); !done) return done;
-    Result<std::vector<Selection>> selections = select_devices(inventory, options_);
-    if (!selections) {
-      wrong_use_ = selections.error().code == EINVAL;
-      return selections.error();
+    input_.obstacle = broken_stand_in(inventory);
+    // A device that is there and cannot be used ends the proof: a stand-in must not hide it.
+    if (!input_.obstacle) {
+      input_.obstacle = missing_hardware(machine_, inventory, options_.require_hardware);
     }
-    context_.listener.on_inventory(inventory);
+    if (!input_.obstacle) {
+      input_.obstacle = hidden_hardware(inventory, options_.soft_verbs, options_.soft_cuda);
+    }
+    if (input_.obstacle) {
+      context_.listener.on_inventory(inventory);
+      return {};
+    }
+    Result<std::vector<Selection>> selections = select_devices(inventory, options_);
+    wrong_use_ = !selections && selections.error().code == EINVAL;
+    if (!wrong_use_) context_.listener.on_inventory(inventory);
+    if (!selections) return selections.error();
     for (const Selection& selection : *selections) {
       if (Result<void> done = prove_selection(selection); !done) return done;
     }
@@ -65,8 +71,8 @@ class Run {
 
   void choose_libraries() {
     InventoryReport& inventory = report_.inventory;
-    inventory.soft_nic = options_.soft || !input_.machine_has_nic;
-    inventory.soft_gpu = options_.soft || !input_.machine_has_gpu;
+    inventory.soft_nic = options_.soft || (!machine_.nic && !options_.require_hardware);
+    inventory.soft_gpu = options_.soft || (!machine_.gpu && !options_.require_hardware);
     context_.verbs = inventory.soft_nic ? options_.soft_verbs : kSystemVerbs;
     context_.cuda = inventory.soft_gpu ? options_.soft_cuda : kSystemCuda;
   }
@@ -83,6 +89,8 @@ class Run {
     InventoryReport& inventory = report_.inventory;
     inventory.verbs_path = survey->verbs_path;
     inventory.cuda_path = survey->cuda_path;
+    inventory.verbs_problem = survey->verbs_problem;
+    inventory.cuda_problem = survey->cuda_problem;
     inventory.peer_memory = machine.peer_memory;
     inventory.locked_memory_limit = machine.locked_memory_limit;
     for (const NicSurvey& nic : survey->nics) {
@@ -99,37 +107,7 @@ class Run {
       }
       inventory.gpus.push_back(std::move(entry));
     }
-    return check_survey(*survey);
-  }
-
-  // A device that is there and cannot be used ends the proof: a stand-in must not hide it.
-  Result<void> check_survey(const Survey::Reply& survey) {
-    const bool soft_nic = report_.inventory.soft_nic;
-    const bool soft_gpu = report_.inventory.soft_gpu;
-    if (survey.cuda_problem.empty() && survey.verbs_problem.empty()) return {};
-    Obstacle obstacle;
-    if (!survey.cuda_problem.empty()) {
-      obstacle.seen = (soft_gpu ? "the software GPU cannot be used: "
-                                : "this machine has a GPU that cannot be used: ") +
-                      survey.cuda_problem;
-      if (!soft_gpu) {
-        obstacle.causes = {"the NVIDIA driver is not installed, or its module is not loaded",
-                           "in a container: it was started without the GPU (--gpus all)"};
-        obstacle.next = "nvidia-smi";
-      }
-    } else {
-      obstacle.seen = (soft_nic ? "the software RNIC cannot be used: "
-                                : "this machine has an RDMA NIC that cannot be used: ") +
-                      survey.verbs_problem;
-      if (!soft_nic) {
-        obstacle.causes = {"the user-space library or its provider for this NIC is not installed",
-                           "in a container: /dev/infiniband is not in it"};
-        obstacle.next = "ls -l /dev/infiniband; ibv_devinfo";
-      }
-    }
-    if (soft_nic && soft_gpu) obstacle.next = "./gdr prove";
-    input_.obstacle = std::move(obstacle);
-    return Error{ENODEV, ""};
+    return {};
   }
 
   Result<void> prove_selection(const Selection& selection) {
@@ -195,21 +173,10 @@ class Run {
                         [](const Check& check) { return check.status == Status::kFailed; });
   }
 
-  void obstruct(const Error& error) {
-    if (input_.obstacle) return;
-    Obstacle obstacle{error.message, {}, "gdr prove"};
-    if (!report_.inventory.soft_nic || !report_.inventory.soft_gpu) obstacle.next += " --soft";
-    if (error.code == ENOMEM) {
-      obstacle.causes = {"the locked-memory limit (ulimit -l) is too small",
-                         "the GPU's BAR1 window is too small for the buffers"};
-      obstacle.next = "gdr prove --sizes 1,64K,1M";
-    }
-    input_.obstacle = std::move(obstacle);
-  }
-
   const Options& options_;
   Report report_;
   Context context_;
+  MachineFacts machine_;
   VerdictInput input_;
   bool wrong_use_ = false;  // what failed is what was asked for
 };

@@ -24,6 +24,7 @@ struct InventoryReport {
   bool soft_nic = false;
   bool soft_gpu = false;
   std::string verbs_path, cuda_path;
+  std::string verbs_problem, cuda_problem;  // why a library is not there or finds nothing
   std::vector<NicEntry> nics;
   std::vector<GpuEntry> gpus;
   std::vector<std::string> peer_memory;
@@ -58,16 +59,18 @@ struct Check {
   Advice advice;
 };
 
-// One path, measured: times in nanoseconds, 0 where there is none.
+// One path, measured: times in nanoseconds, 0 where there is none. "Staged" is the same transfer
+// through host memory.
 struct Measurement {
   std::string gpu, from_nic, to_nic;
   Direction direction;
   std::uint64_t size = 0;                // of the large transfer
   std::uint64_t small_nanoseconds = 0;   // an 8-byte write, posted to completed; median
-  double bytes_per_second = 0;           // several large writes in flight
   std::uint64_t direct_nanoseconds = 0;  // one large write; median
-  std::uint64_t serial_nanoseconds = 0;  // the same through host memory, one copy after the other
-  std::uint64_t double_nanoseconds = 0;  // the same, double-buffered
+  std::uint32_t in_flight = 0;           // large writes at once, and what they reach together
+  double bytes_per_second = 0;
+  std::uint64_t serial_nanoseconds = 0;  // staged, one copy after the other
+  std::uint64_t double_nanoseconds = 0;  // staged, with two buffers
   std::string problem;
 };
 

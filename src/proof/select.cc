@@ -25,16 +25,51 @@ bool usable(const Candidate& candidate) {
   return candidate.port->active && candidate.port->problem.empty();
 }
 
+// PCI addresses and UUIDs, as people copy them: in upper case, with the eight digits that
+// nvidia-smi gives the PCI domain.
+std::string canonical(std::string name) {
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](unsigned char c) { return static_cast<char>(tolower(c)); });
+  constexpr std::size_t kLong = 16;  // "00000000:41:00.0"
+  if (name.size() == kLong && name.rfind("0000", 0) == 0 && name[8] == ':') name.erase(0, 4);
+  return name;
+}
+
 // By RDMA name, with or without its port, by netdev, by PCI address.
 bool answers_to(const Candidate& candidate, const std::string& name) {
   const PortChoice& choice = candidate.choice;
   if (name == choice.nic || name == choice.nic + ":" + std::to_string(choice.port)) return true;
   if (!candidate.nic->hardware) return false;
-  if (name == candidate.nic->hardware->pci_address) return true;
+  const std::string& address = candidate.nic->hardware->pci_address;
+  if (!address.empty() && canonical(name) == canonical(address)) return true;
   for (const host::Port& port : candidate.nic->hardware->ports) {
     if (port.number == choice.port && !port.netdev.empty() && port.netdev == name) return true;
   }
   return false;
+}
+
+// "mlx5_0:1, mlx5_0:2"; empty where no NIC has this name.
+std::string ports_of(const std::vector<Candidate>& ports, const std::string& nic) {
+  std::string known;
+  for (const Candidate& candidate : ports) {
+    if (candidate.choice.nic != nic) continue;
+    known += (known.empty() ? "" : ", ") + nic + ":" + std::to_string(candidate.choice.port);
+  }
+  return known;
+}
+
+Error unknown_nic(const std::vector<Candidate>& ports, const std::string& name,
+                  const std::string& known) {
+  const auto colon = name.rfind(':');
+  if (colon != std::string::npos) {
+    const std::string nic = name.substr(0, colon);
+    const std::string allowed = ports_of(ports, nic);
+    if (!allowed.empty()) {
+      return {EINVAL, "unknown port '" + name.substr(colon + 1) + "' in '" + name + "': NIC " +
+                          nic + " has no such port; allowed: " + allowed};
+    }
+  }
+  return {EINVAL, "unknown NIC '" + name + "'; allowed: " + known};
 }
 
 Result<Candidate> find_port(const std::vector<Candidate>& ports, const std::string& name) {
@@ -44,7 +79,7 @@ Result<Candidate> find_port(const std::vector<Candidate>& ports, const std::stri
     known += (known.empty() ? "" : ", ") + candidate.choice.text();
     if (!found && answers_to(candidate, name)) found = &candidate;
   }
-  if (!found) return Error{EINVAL, "unknown NIC '" + name + "'; allowed: " + known};
+  if (!found) return unknown_nic(ports, name, known);
   if (usable(*found)) return *found;
   return Error{ENODEV,
                found->choice.text() + (found->port->problem.empty() ? ": its link is down"
@@ -57,7 +92,10 @@ Result<const GpuEntry*> find_gpu(const InventoryReport& inventory, const std::st
   std::string known;
   for (const GpuEntry& gpu : inventory.gpus) {
     const std::string ordinal = std::to_string(gpu.survey.ordinal);
-    if (name == ordinal || name == gpu.survey.pci_address || name == gpu.survey.uuid) return &gpu;
+    if (name == ordinal || canonical(name) == canonical(gpu.survey.pci_address) ||
+        canonical(name) == canonical(gpu.survey.uuid)) {
+      return &gpu;
+    }
     known += (known.empty() ? "" : ", ") + ordinal + " (" + gpu.survey.pci_address + ")";
   }
   return Error{EINVAL, "unknown GPU '" + name + "'; allowed: " + known};

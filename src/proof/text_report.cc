@@ -1,57 +1,54 @@
 #include "proof/text_report.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 
 #include "proof/verdict.h"
+#include "proof/wrap.h"
 
 namespace gdr::proof {
 namespace {
 
 constexpr Nanoseconds kBarInterval = 50 * kMillisecond;
 constexpr unsigned kBarWidth = 24;
-
-// Width on the screen: arrows and marks take several bytes each.
-std::size_t width(const std::string& text) {
-  std::size_t count = 0;
-  for (char c : text) count += (static_cast<unsigned char>(c) & 0xc0) != 0x80;
-  return count;
-}
+constexpr std::size_t kUsualColumns = 80;
+// Where what is said about a device, a check, a verdict begins.
+constexpr std::size_t kDeviceIndent = 16, kCheckIndent = 10, kVerdictIndent = 14;
 
 std::string pad(std::string text, std::size_t to) {
-  const std::size_t now_wide = width(text);
+  const std::size_t now_wide = screen_width(text);
   if (now_wide < to) text.append(to - now_wide, ' ');
   return text;
 }
 
 std::string pad_left(const std::string& text, std::size_t to) {
-  return std::string(to - std::min(to, width(text)), ' ') + text;
+  return std::string(to - std::min(to, screen_width(text)), ' ') + text;
 }
 
-std::string volume(std::uint64_t bytes) {
-  if (bytes < 10'000) return fmt::format("{} B", bytes);
-  if (bytes < 10'000'000) return fmt::format("{:.1f} KiB", static_cast<double>(bytes) / 1024);
-  return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / (1024 * 1024));
+std::string plural(std::uint64_t count, const char* noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
-std::string rate(double bytes_per_second) {
-  return fmt::format("{:.1f} GB/s", bytes_per_second / 1e9);
-}
+// In few columns: three digits, and no more than one behind the point.
+std::string brief(double value) { return fmt::format("{:.{}f}", value, value < 100 ? 1 : 0); }
+
+std::string rate(double bytes_per_second) { return brief(bytes_per_second / 1e9) + " GB/s"; }
 
 std::string rate_of(std::uint64_t bytes, std::uint64_t nanoseconds) {
   if (nanoseconds == 0) return "-";
   return rate(static_cast<double>(bytes) * 1e9 / static_cast<double>(nanoseconds));
 }
 
-// How many times as fast the direct way is.
-std::string ratio(std::uint64_t staged, std::uint64_t direct) {
-  if (direct == 0) return "";
-  return fmt::format("({:.2f}x)", static_cast<double>(staged) / static_cast<double>(direct));
+// Staged, and how many times as fast the direct way is.
+std::string staged_text(std::uint64_t bytes, std::uint64_t staged, std::uint64_t direct) {
+  if (staged == 0 || direct == 0) return "";
+  return rate_of(bytes, staged) + ", " +
+         brief(static_cast<double>(staged) / static_cast<double>(direct)) + "x";
 }
 
 std::string speed(std::uint32_t megabits) {
@@ -78,13 +75,21 @@ std::string_view allocation_text(MemoryKind kind) {
   return kind == MemoryKind::kDeviceVmm ? "cuMemCreate" : "cuMemAlloc";
 }
 
+std::string because(const std::string& problem) { return problem.empty() ? "" : ": " + problem; }
+
+// A GPU of 80 GB has no whole number of gibibytes, and a small software GPU not even one.
+std::string memory_size(std::uint64_t bytes) {
+  constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
+  if (bytes < kGiB) return size_text(bytes);
+  return fmt::format("{:.1f} GiB", static_cast<double>(bytes) / static_cast<double>(kGiB));
+}
+
 std::string gpu_line(const GpuEntry& gpu) {
-  return join({gpu.survey.pci_address, gpu.survey.name,
-               fmt::format("{:.1f} GiB", static_cast<double>(gpu.survey.memory) / (1 << 30)),
+  return join({gpu.survey.pci_address, gpu.survey.name, memory_size(gpu.survey.memory),
                gpu.hardware && gpu.hardware->numa_node >= 0
                    ? fmt::format("NUMA {}", gpu.hardware->numa_node)
                    : "",
-               gpu.survey.dma_buf ? "exports dma-buf" : "no dma-buf"});
+               gpu.survey.dma_buf ? "exports dma-buf" : "no dma-buf", gpu.survey.uuid});
 }
 
 std::string nic_line(const NicEntry& nic, const NicPort& port) {
@@ -111,8 +116,7 @@ Style Style::of(std::FILE* file) {
   if (!isatty(fileno(file)) || (term && strcmp(term, "dumb") == 0)) return style;
   style.progress = true;
   style.colours = !(no_colour && *no_colour);
-  winsize size{};
-  if (ioctl(fileno(file), TIOCGWINSZ, &size) == 0 && size.ws_col > 0) style.columns = size.ws_col;
+  style.columns = terminal_columns(file);
   return style;
 }
 
@@ -134,9 +138,9 @@ std::string TextReport::mark(Status status) const {
   return paint(Colour::kYellow, "-     ");
 }
 
-void TextReport::line(const std::string& text) {
+void TextReport::line(const std::string& text, std::size_t indent) {
   clear_progress();
-  fmt::print(file_, "{}\n", text);
+  fmt::print(file_, "{}\n", wrap(text, style_.columns, indent));
   std::fflush(file_);
 }
 
@@ -144,7 +148,7 @@ void TextReport::section(const std::string& title) {
   if (section_ == title) return;
   if (!section_.empty()) line("");
   section_ = title;
-  line(paint(Colour::kBold, title));
+  line(paint(Colour::kBold, title), 2);
 }
 
 void TextReport::clear_progress() {
@@ -162,35 +166,39 @@ void TextReport::on_progress(const std::string& what, std::uint64_t done, std::u
   std::string bar;
   for (unsigned i = 0; i < kBarWidth; ++i) bar += i < filled ? "━" : "╌";
   std::string text = fmt::format("  {} {:>3}%  {}", bar, 100 * done / total, what);
-  if (width(text) >= style_.columns) text = "  " + bar;
+  const std::size_t columns = style_.columns > 0 ? style_.columns : kUsualColumns;
+  if (screen_width(text) >= columns) text = "  " + bar;
   fmt::print(file_, "\r\x1b[K{}", text);
   std::fflush(file_);
   bar_shown_ = true;
 }
 
 void TextReport::on_inventory(const InventoryReport& inventory) {
+  soft_nic_ = inventory.soft_nic;
   section("Inventory");
-  const std::string stand_in = "  " + paint(Colour::kYellow, "STAND-IN");
+  const auto entry = [&](const std::string& name, const std::string& text, bool stand_in = false) {
+    line(fmt::format("  {}{}{}", pad(name, kDeviceIndent - 2), text,
+                     stand_in ? "  " + paint(Colour::kYellow, "STAND-IN") : ""),
+         kDeviceIndent);
+  };
+  if (inventory.gpus.empty()) entry("GPU", "none found" + because(inventory.cuda_problem));
   for (const GpuEntry& gpu : inventory.gpus) {
-    line(fmt::format("  {}{}{}", pad(fmt::format("GPU {}", gpu.survey.ordinal), 14), gpu_line(gpu),
-                     inventory.soft_gpu ? stand_in : ""));
+    entry(fmt::format("GPU {}", gpu.survey.ordinal), gpu_line(gpu), inventory.soft_gpu);
   }
+  if (inventory.nics.empty()) entry("NIC", "none found" + because(inventory.verbs_problem));
   for (const NicEntry& nic : inventory.nics) {
-    if (!nic.survey.problem.empty()) {
-      line(fmt::format("  {}{}", pad("NIC " + nic.survey.name, 14), nic.survey.problem));
-    }
+    if (!nic.survey.problem.empty()) entry("NIC " + nic.survey.name, nic.survey.problem);
     for (const NicPort& port : nic.survey.ports) {
       const std::string name = "NIC " + nic.survey.name +
                                (nic.survey.ports.size() > 1 ? fmt::format(":{}", port.number) : "");
-      line(fmt::format("  {}{}{}", pad(name, 14), nic_line(nic, port),
-                       inventory.soft_nic ? stand_in : ""));
+      entry(name, nic_line(nic, port), inventory.soft_nic);
     }
   }
   if (!inventory.soft_nic && inventory.locked_memory_limit) {
-    line("  host          locked-memory limit " + size_text(*inventory.locked_memory_limit));
+    entry("host", "locked-memory limit " + size_text(*inventory.locked_memory_limit));
   }
   for (const std::string& place : inventory.peer_memory) {
-    if (!inventory.soft_gpu) line("  peer memory   " + place);
+    if (!inventory.soft_gpu) entry("peer memory", place);
   }
 }
 
@@ -201,53 +209,57 @@ void TextReport::on_registration(const RegistrationResult& result) {
                    pad(std::string(allocation_text(result.memory)), 13),
                    result.ok ? fmt::format("{} on {} registered with {}", size_text(result.size),
                                            result.gpu, result.nic)
-                             : result.detail));
+                             : result.detail),
+       kCheckIndent);
 }
 
 void TextReport::on_check(const Check& check) {
   section("Transfers " + check.from_nic + " → " + check.to_nic + ", " + check.gpu +
-          ": every byte, and the guards around it, checked by the memory's owner");
-  const std::string head = fmt::format("  {}  {}{}", mark(check.status), pad(check.title, 24),
-                                       pad(direction_text(check.direction), 24));
+          ": every byte and its guards checked by their owner");
+  const std::string head = fmt::format("  {}  {}{}", mark(check.status), pad(check.title, 19),
+                                       pad(direction_text(check.direction), 18));
+  std::string evidence = check.reason;
   if (check.status == Status::kProved) {
     const std::string sizes = check.least == check.most
                                   ? size_text(check.least)
                                   : size_text(check.least) + " to " + size_text(check.most);
-    line(fmt::format("{}{:>3} transfers  {}{:>10}", head, check.transfers, pad(sizes, 21),
-                     volume(check.bytes)));
+    evidence = pad_left(plural(check.transfers, "transfer"), 12) + "  " + sizes;
   } else if (check.status == Status::kFailed && check.transfers > 0) {
-    line(fmt::format("{}{:>3} of {} failed; {}: {}", head, check.failed, check.transfers,
-                     check.transfer, check.reason));
-  } else {
-    line(head + check.reason);
+    evidence = fmt::format("{} of {} failed; {}: {}", check.failed, check.transfers, check.transfer,
+                           check.reason);
   }
+  line(head + evidence, kCheckIndent);
 }
 
 void TextReport::on_measurement(const Measurement& m) {
-  const std::string title =
-      "Measured " + m.from_nic + " → " + m.to_nic + ", " + m.gpu +
-      ": RC write; staged through host memory, and how many times as fast direct is";
+  const std::string title = "Measured " + m.from_nic + " → " + m.to_nic + ", " + m.gpu +
+                            ": RC write, beside the same staged through host memory, and how "
+                            "many times as fast direct is";
+  constexpr const char* kRow = "{:>9}{:>11}{:>13}{:>17}{:>17}";
   if (section_ != title) {
     section(title);
-    line(paint(Colour::kDim, fmt::format("  {}{:>12}{:>14}{:>14}{:>22}{:>24}", pad("", 14), "8 B",
-                                         "one " + size_text(m.size), "4 in flight",
-                                         "staged, one by one", "staged, two buffers")));
+    if (soft_nic_) {
+      line(
+          "  The NIC is a stand-in: this times copies in software, no NIC; a factor below 1 is no "
+          "defect.",
+          2);
+    }
+    line(paint(Colour::kDim,
+               "  " + pad("", 11) +
+                   fmt::format(kRow, "8 B", size_text(m.size),
+                               fmt::format("{} in flight", m.in_flight), "staged", "two buffers")),
+         kCheckIndent);
   }
-  if (!m.problem.empty()) {
-    line(fmt::format("  {}{}", pad(direction_text(m.direction), 14), m.problem));
-    return;
-  }
-  std::string text = fmt::format(
-      "  {}{}{:>14}{:>14}", pad(direction_text(m.direction), 14),
-      pad_left(fmt::format("{:.1f} µs", static_cast<double>(m.small_nanoseconds) / 1e3), 12),
-      rate_of(m.size, m.direct_nanoseconds), rate(m.bytes_per_second));
+  const std::string head = "  " + pad(direction_text(m.direction), 11);
+  if (!m.problem.empty()) return line(head + "  " + m.problem, kCheckIndent);
+  const std::string small = brief(static_cast<double>(m.small_nanoseconds) / 1e3) + " µs";
+  std::string text =
+      head + pad_left(small, 9) +
+      fmt::format("{:>11}{:>13}", rate_of(m.size, m.direct_nanoseconds), rate(m.bytes_per_second));
   for (std::uint64_t staged : {m.serial_nanoseconds, m.double_nanoseconds}) {
-    if (staged == 0) continue;
-    text +=
-        fmt::format("{:>{}}", rate_of(m.size, staged) + " " + ratio(staged, m.direct_nanoseconds),
-                    staged == m.serial_nanoseconds ? 22 : 24);
+    if (staged > 0) text += pad_left(staged_text(m.size, staged, m.direct_nanoseconds), 17);
   }
-  line(text);
+  line(text, kCheckIndent);
 }
 
 void TextReport::finish(const Report& report) {
@@ -259,27 +271,29 @@ void TextReport::finish(const Report& report) {
                                                                          : Colour::kRed;
   line(paint(Colour::kBold, paint(colour, headline(verdict))) +
        paint(Colour::kDim, fmt::format("  in {:.1f} s", report.seconds)));
+  const auto entry = [&](const char* name, const std::string& text) {
+    line("  " + pad(name, kVerdictIndent - 2) + text, kVerdictIndent);
+  };
   if (verdict.kind == VerdictKind::kProvedOnStandIns) {
-    std::string parts;
-    for (const std::string& part : verdict.replaced) {
-      parts += (parts.empty() ? "" : " and ") + part;
-    }
-    line(fmt::format("  replaced    {}, by gdrkit's software stand-in; nothing is claimed about {}",
-                     parts, verdict.replaced.size() > 1 ? "real ones" : "a real one"));
+    const bool several = verdict.replaced.size() > 1;
+    entry("replaced",
+          fmt::format("{}, by gdrkit's software stand-in{}; nothing is claimed about {}",
+                      fmt::join(verdict.replaced, " and "), several ? "s" : "",
+                      several ? "real ones" : "a real one"));
   }
-  for (const std::string& text : verdict.not_proved) line("  not proved  " + text);
-  std::size_t shown = 0;
+  for (const std::string& text : verdict.not_proved) entry("not proved", text);
   constexpr std::size_t kMost = 6;
-  for (const std::string& text : verdict.seen) {
-    if (shown++ < kMost) line("  seen        " + text);
+  for (std::size_t i = 0; i < std::min(verdict.seen.size(), kMost); ++i) {
+    entry("seen", verdict.seen[i]);
   }
-  if (shown > kMost) line(fmt::format("              and {} more of this kind", shown - kMost));
-  int number = 0;
-  for (const std::string& text : verdict.causes) {
-    line(fmt::format("  {}{}. {}", pad(number == 0 ? "causes" : "", 12), number + 1, text));
-    ++number;
+  if (verdict.seen.size() > kMost) {
+    entry("", fmt::format("and {} more of this kind", verdict.seen.size() - kMost));
   }
-  if (!verdict.next.empty()) line("  next        " + verdict.next);
+  for (std::size_t i = 0; i < verdict.causes.size(); ++i) {
+    const std::string head = "  " + pad(i == 0 ? "causes" : "", kVerdictIndent - 2);
+    line(fmt::format("{}{}. {}", head, i + 1, verdict.causes[i]), kVerdictIndent + 3);
+  }
+  if (!verdict.next.empty()) entry("next", verdict.next);
 }
 
 }  // namespace gdr::proof

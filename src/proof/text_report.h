@@ -1,5 +1,5 @@
 // TextReport: the report for a person, a line at a time, with a progress bar and colours where the
-// output is a terminal.
+// output is a terminal; there, a line fits 80 columns or is broken between words.
 //
 //   TextReport text(stdout, Style::of(stdout));
 //   Result<Report> report = prove(options, text);
@@ -17,7 +17,7 @@ namespace gdr::proof {
 struct Style {
   bool colours = false;
   bool progress = false;
-  unsigned columns = 100;
+  std::size_t columns = 0;  // 0: lines are not broken
   // A terminal, unless NO_COLOR is set (no-color.org) or TERM is "dumb".
   static Style of(std::FILE* file);
 };
@@ -39,12 +39,14 @@ class TextReport : public Listener {
   std::string paint(Colour colour, const std::string& text) const;
   std::string mark(Status status) const;
   void section(const std::string& title);
-  void line(const std::string& text);
+  // Where the terminal is too narrow, it goes on behind `indent` spaces.
+  void line(const std::string& text, std::size_t indent = 0);
   void clear_progress();
 
   std::FILE* file_;
   Style style_;
   std::string section_;
+  bool soft_nic_ = false;
   bool bar_shown_ = false;
   Nanoseconds bar_time_ = 0;
 };

@@ -5,11 +5,10 @@
 namespace gdr::proof {
 namespace {
 
-Verdict failure(std::string seen, std::vector<std::string> causes, std::string next) {
+Verdict failure(std::string seen, std::string next) {
   Verdict verdict;
   verdict.kind = VerdictKind::kFailed;
   verdict.seen.push_back(std::move(seen));
-  verdict.causes = std::move(causes);
   verdict.next = std::move(next);
   return verdict;
 }
@@ -93,6 +92,9 @@ Verdict of_registrations(const Report& report) {
   }
   verdict.causes.push_back(
       "neither dma-buf nor a peer-memory client is there for this GPU and NIC");
+  verdict.causes.push_back(
+      "where modprobe nvidia-peermem says 'Invalid argument', the GPU driver was built before "
+      "MLNX_OFED was there: install it again");
   verdict.next = "sudo modprobe nvidia-peermem; gdr prove";
   if (report.inventory.soft_gpu && !report.inventory.soft_nic) {
     verdict.causes.assign(1,
@@ -119,17 +121,12 @@ std::vector<std::string> replaced_parts(const Report& report) {
 std::optional<Verdict> of_hardware(const VerdictInput& input, const Report& report) {
   const bool soft_nic = report.inventory.soft_nic;
   const bool soft_gpu = report.inventory.soft_gpu;
-  if (input.hardware_required && (soft_nic || soft_gpu)) {
-    return failure(std::string("a real ") + (soft_nic ? "RDMA NIC" : "GPU") +
-                       " was required, and this machine has none that could be used",
-                   {}, "gdr prove");
-  }
   if (input.soft_requested) return std::nullopt;
   if ((soft_nic && input.machine_has_nic) || (soft_gpu && input.machine_has_gpu)) {
     return failure(std::string("this machine has a real ") +
                        (soft_nic && input.machine_has_nic ? "RDMA NIC" : "GPU") +
                        ", and a stand-in had to take its place",
-                   {}, "gdr prove --soft");
+                   "gdr prove --soft");
   }
   return std::nullopt;
 }
@@ -138,7 +135,10 @@ std::optional<Verdict> of_hardware(const VerdictInput& input, const Report& repo
 
 Verdict decide(const VerdictInput& input, const Report& report) {
   if (input.obstacle) {
-    Verdict verdict = failure(input.obstacle->seen, input.obstacle->causes, input.obstacle->next);
+    Verdict verdict;
+    verdict.seen = input.obstacle->seen;
+    verdict.causes = input.obstacle->causes;
+    verdict.next = input.obstacle->next;
     add_not_proved(report, verdict);
     return verdict;
   }
@@ -149,7 +149,7 @@ Verdict decide(const VerdictInput& input, const Report& report) {
   if (none_registered(report)) return of_registrations(report);
   if (std::optional<Verdict> verdict = of_hardware(input, report)) return *verdict;
   if (!proved_gpu_memory(report)) {
-    Verdict verdict = failure("nothing was proved about GPU memory", {}, "gdr prove --soft");
+    Verdict verdict = failure("nothing was proved about GPU memory", "gdr prove --soft");
     add_not_proved(report, verdict);
     return verdict;
   }

@@ -3,22 +3,15 @@
 
 #include <optional>
 
+#include "proof/obstacle.h"
 #include "proof/report.h"
 
 namespace gdr::proof {
-
-// What kept the proof from being made at all.
-struct Obstacle {
-  std::string seen;
-  std::vector<std::string> causes;
-  std::string next;
-};
 
 struct VerdictInput {
   bool machine_has_nic = false;
   bool machine_has_gpu = false;
   bool soft_requested = false;
-  bool hardware_required = false;
   std::optional<Obstacle> obstacle;
 };
 

@@ -12,7 +12,7 @@ namespace gdr::proof {
 
 struct Mode {
   std::string_view name;   // on the command line: "write-imm"
-  std::string_view title;  // in the report: "RC write with immediate"
+  std::string_view title;  // in the report: "RC write with imm"
   QueueKind queue;
   // The provider's library may read headers with the CPU, so frames start in host memory.
   bool host_source_only = false;
@@ -32,17 +32,5 @@ const Mode* find_mode(std::string_view name);
 std::string mode_names();
 
 extern const Mode kRaw, kUd, kRcSend, kRcWrite, kRcWriteImmediate, kRcRead, kRcAtomic;
-
-// Common steps of the modes, each stopping at the first thing that cannot be done.
-// The target's memory is prepared, the source filled.
-bool set_up(Lane& lane, End& source_end, End& target_end, const Case& c, Observation& seen);
-// The owner of the target looks; always, whatever the completions said.
-void look(Lane& lane, End& target_end, const Range& data, Observation& seen, Bytes literal = {});
-void keep(Result<Completion> result, std::optional<Completion>& where, Observation& seen);
-void check_length(std::uint64_t expected, Observation& seen);
-constexpr std::uint32_t kImmediate = 0x67647221;
-void check_immediate(Observation& seen);
-
-Limits message_limits(Lane& lane);
 
 }  // namespace gdr::proof

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "proof/frame.h"
-#include "proof/modes/mode.h"
+#include "proof/modes/steps.h"
 
 namespace gdr::proof {
 namespace {
@@ -45,7 +45,6 @@ Result<void> prepare(Lane& lane) {
 // `c.size` is the payload; what travels and is compared is the whole frame.
 Observation run(Lane& lane, const Case& c) {
   Observation seen;
-  seen.has_receive = true;
   lane.next_case();
   Bytes payload(c.size);
   fill_pattern(lane.data_seed(), 0, payload);
@@ -59,20 +58,15 @@ Observation run(Lane& lane, const Case& c) {
     auto stored = lane.near().client->call(Store{source.buffer, source.from, frame});
     if (!stored) done = stored.error();
   }
-  if (done) {
-    auto posted = lane.far().client->call(
-        PostReceive{lane.far().queue, {target.buffer, target.from, kReceiveSpace}});
-    if (!posted) done = posted.error();
-  }
   if (!done) {
     seen.refused = done.error();
     return seen;
   }
+  if (!post_receive(lane, {target.buffer, target.from, kReceiveSpace}, seen)) return seen;
   Execute send;
   send.operation = Operation::kSend;
   send.range = source;
-  keep(lane.execute(send), seen.sent, seen);
-  keep(lane.await_receive(), seen.received, seen);
+  exchange(lane, send, seen);
   look(lane, lane.far(), target, seen, frame);
   check_length(frame.size(), seen);
   return seen;

@@ -2,7 +2,7 @@
 // target's memory must change, or not, as told, and what was there before must come back.
 #include <string.h>
 
-#include "proof/modes/mode.h"
+#include "proof/modes/steps.h"
 
 namespace gdr::proof {
 namespace {
@@ -38,12 +38,8 @@ bool carry_out(Lane& lane, const Case& c, const Step& step, Observation& seen) {
   // The direction's source is where the answer lands, in the initiator's memory.
   const Range answer = lane.source(lane.near(), c);
   const Range target = lane.target(lane.far(), c);
-  const RegisteredBuffer& remote = lane.far().buffers[c.direction.to];
-  Execute atomic;
-  atomic.operation = step.operation;
+  Execute atomic = at_far(lane, step.operation, c.direction.to, target);
   atomic.range = answer;
-  atomic.remote_address = remote.address + target.from;
-  atomic.rkey = remote.rkey;
   atomic.compare_or_add = step.compare_or_add;
   atomic.swap = step.swap;
   keep(lane.execute(atomic), seen.sent, seen);

@@ -1,5 +1,5 @@
 // RDMA read: the initiator fetches; the data lands in the initiator's own memory.
-#include "proof/modes/mode.h"
+#include "proof/modes/steps.h"
 
 namespace gdr::proof {
 namespace {
@@ -8,16 +8,10 @@ Observation run(Lane& lane, const Case& c) {
   Observation seen;
   // Here the far end is the source, and the near end owns the memory that is looked at.
   if (!set_up(lane, lane.far(), lane.near(), c, seen)) return seen;
-  const Range source = lane.source(lane.far(), c);
-  const Range target = lane.target(lane.near(), c);
-  const RegisteredBuffer& remote = lane.far().buffers[c.direction.from];
-  Execute read;
-  read.operation = Operation::kRead;
-  read.range = target;
-  read.remote_address = remote.address + source.from;
-  read.rkey = remote.rkey;
+  Execute read = at_far(lane, Operation::kRead, c.direction.from, lane.source(lane.far(), c));
+  read.range = lane.target(lane.near(), c);
   keep(lane.execute(read), seen.sent, seen);
-  look(lane, lane.near(), target, seen);
+  look(lane, lane.near(), read.range, seen);
   return seen;
 }
 

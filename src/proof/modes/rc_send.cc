@@ -1,29 +1,13 @@
 // Send: the target names the memory with a receive, and both sides see a completion.
-#include "proof/modes/mode.h"
+#include "proof/modes/steps.h"
 
 namespace gdr::proof {
 namespace {
 
 Observation run(Lane& lane, const Case& c) {
-  Observation seen;
-  seen.has_receive = true;
-  if (!set_up(lane, lane.near(), lane.far(), c, seen)) return seen;
-  const Range target = lane.target(lane.far(), c);
-  auto posted = lane.far().client->call(PostReceive{lane.far().queue, target});
-  if (!posted) {
-    seen.refused = posted.error();
-    return seen;
-  }
   Execute send;
   send.operation = Operation::kSendWithImmediate;
-  send.range = lane.source(lane.near(), c);
-  send.immediate = kImmediate;
-  keep(lane.execute(send), seen.sent, seen);
-  keep(lane.await_receive(), seen.received, seen);
-  look(lane, lane.far(), target, seen);
-  check_length(c.size, seen);
-  check_immediate(seen);
-  return seen;
+  return exchange_with_immediate(lane, c, send, lane.target(lane.far(), c));
 }
 
 }  // namespace

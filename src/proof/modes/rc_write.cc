@@ -1,5 +1,5 @@
 // RDMA write: the initiator places bytes; the target's side takes no part and sees no completion.
-#include "proof/modes/mode.h"
+#include "proof/modes/steps.h"
 
 namespace gdr::proof {
 namespace {
@@ -8,12 +8,8 @@ Observation run(Lane& lane, const Case& c) {
   Observation seen;
   if (!set_up(lane, lane.near(), lane.far(), c, seen)) return seen;
   const Range target = lane.target(lane.far(), c);
-  const RegisteredBuffer& remote = lane.far().buffers[c.direction.to];
-  Execute write;
-  write.operation = Operation::kWrite;
+  Execute write = at_far(lane, Operation::kWrite, c.direction.to, target);
   write.range = lane.source(lane.near(), c);
-  write.remote_address = remote.address + target.from;
-  write.rkey = remote.rkey;
   keep(lane.execute(write), seen.sent, seen);
   look(lane, lane.far(), target, seen);
   return seen;

@@ -1,7 +1,7 @@
 // Unreliable datagrams: at most one MTU, behind 40 bytes of global routing header.
 #include <algorithm>
 
-#include "proof/modes/mode.h"
+#include "proof/modes/steps.h"
 
 namespace gdr::proof {
 namespace {
@@ -15,24 +15,18 @@ Limits limits(Lane& lane) {
 
 Observation run(Lane& lane, const Case& c) {
   Observation seen;
-  seen.has_receive = true;
   if (!set_up(lane, lane.near(), lane.far(), c, seen)) return seen;
   const Range target = lane.target(lane.far(), c);
   const Range with_header{target.buffer, target.from - kRoutingHeader,
                           target.length + kRoutingHeader};
-  auto posted = lane.far().client->call(PostReceive{lane.far().queue, with_header});
-  if (!posted) {
-    seen.refused = posted.error();
-    return seen;
-  }
+  if (!post_receive(lane, with_header, seen)) return seen;
   Execute send;
   send.operation = Operation::kSend;
   send.range = lane.source(lane.near(), c);
   send.remote_number = lane.far().queue_info.number;
   send.remote_lid = lane.far().opened.lid;
   send.remote_gid = lane.far().opened.gid;
-  keep(lane.execute(send), seen.sent, seen);
-  keep(lane.await_receive(), seen.received, seen);
+  exchange(lane, send, seen);
   // The header's place is the NIC's to write: put back what was there, so that the guard before the
   // data reaches up to it again.
   auto restored = lane.far().client->call(

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/environment.h"
+#include "cli/help.h"
 #include "cli/subcommands.h"
 
 namespace gdr::cli {
@@ -60,8 +62,37 @@ TEST(UsageError, NamesAnUnknownOptionAndThoseOfItsSubcommand) {
             "--soft-gpu, --no-soft-gpu");
 }
 
+TEST(UsageError, NamesSwitchesThatContradictEachOther) {
+  for (const char* part : {"nic", "gpu"}) {
+    const std::string yes = std::string("--soft-") + part, no = std::string("--no-soft-") + part;
+    for (const Words& words : {Words{"run", yes, no}, Words{"run", no, yes}}) {
+      const std::string message = message_for(words);
+      EXPECT_NE(message.find(yes), std::string::npos) << message;
+      EXPECT_NE(message.find(no), std::string::npos) << message;
+    }
+  }
+  EXPECT_EQ(message_for({"run", "--soft-nic", "--no-soft-gpu"}), "");
+}
+
 TEST(UsageError, IsOneLine) {
   EXPECT_EQ(message_for({"run", "--soft-nic=maybe"}).find('\n'), std::string::npos);
+}
+
+TEST(Help, FitsEightyColumnsAndTellsDefaultsExitStatusAndEnvironment) {
+  CLI::App program("", "gdr");
+  program.formatter(std::make_shared<HelpFormatter>());
+  Action chosen;
+  add_prove(program, chosen);
+  add_run(program, chosen, {});
+  for (const char* name : {"prove", "run"}) {
+    const std::string help = program.get_subcommand(name)->help();
+    for (std::string_view line : split(help, '\n')) EXPECT_LE(line.size(), 80u) << line;
+    for (const char* words : {"(default:", "xit status", "GDR_SOFT_DEVICES", "GDR_SOFT_GPUS"}) {
+      EXPECT_NE(help.find(words), std::string::npos) << words << " in\n" << help;
+    }
+  }
+  EXPECT_NE(program.get_subcommand("run")->help().find("[OPTIONS] -- PROGRAM [ARGS...]"),
+            std::string::npos);
 }
 
 TEST(Run, ChoosesItsActionOnlyAfterTheWholeLineWasRight) {

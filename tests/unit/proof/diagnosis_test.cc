@@ -108,18 +108,52 @@ TEST(Advise, NamesTheKernelsRouteWhenRetriesRunOutBetweenPortsOfOneHost) {
   EXPECT_FALSE(mentions(advise(judge(retries), retries, around), "loop inside"));
 }
 
-TEST(Advise, ForFramesThatVanishSaysWhatTheCountersTell) {
+Observation vanished_frame() {
   Observation nothing = seen(Kind::kUnchanged);
   nothing.has_receive = true;
   nothing.received = Completion{};
+  return nothing;
+}
+
+TEST(Advise, ForFramesThatVanishSaysWhatTheCountersTellAndNotTheOpposite) {
+  const Observation nothing = vanished_frame();
   Circumstances around;
   around.queue = QueueKind::kRaw;
+  const Advice unknown = advise(judge(nothing), nothing, around);
+  EXPECT_TRUE(mentions(unknown, "no flow match"));
+  EXPECT_TRUE(mentions(unknown, "no cable"));
   around.counters_known = true;
   around.receiver_moved = false;
-  EXPECT_TRUE(mentions(advise(judge(nothing), nothing, around), "did not move"));
+  const Advice away = advise(judge(nothing), nothing, around);
+  EXPECT_TRUE(mentions(away, "did not move"));
+  EXPECT_FALSE(mentions(away, "flow"));
   around.receiver_moved = true;
-  EXPECT_TRUE(mentions(advise(judge(nothing), nothing, around), "no flow rule matched"));
-  EXPECT_TRUE(mentions(advise(judge(nothing), nothing, around), "belongs to the other port"));
+  const Advice arrived = advise(judge(nothing), nothing, around);
+  EXPECT_TRUE(mentions(arrived, "no flow rule matched"));
+  EXPECT_TRUE(mentions(arrived, "belongs to the other port"));
+  EXPECT_FALSE(mentions(arrived, "cable"));
+}
+
+TEST(Advise, OfFramesBetweenStandInsBlamesNoCable) {
+  const Observation nothing = vanished_frame();
+  Circumstances around;
+  around.queue = QueueKind::kRaw;
+  around.soft_nic = around.soft_gpu = true;
+  const Advice advice = advise(judge(nothing), nothing, around);
+  EXPECT_TRUE(mentions(advice, "no flow match"));
+  EXPECT_FALSE(mentions(advice, "cable"));
+}
+
+TEST(Advise, WhenSuccessLeftTheMemoryUnchangedSaysWhetherTheCountersMoved) {
+  const Observation unchanged = seen(Kind::kUnchanged);
+  Circumstances around;
+  around.far = "mlx5_1";
+  EXPECT_FALSE(mentions(advise(judge(unchanged), unchanged, around), "counters"));
+  around.counters_known = true;
+  const Advice advice = advise(judge(unchanged), unchanged, around);
+  EXPECT_NE(advice.causes.front().find("counters of mlx5_1 did not move"), std::string::npos);
+  around.receiver_moved = true;
+  EXPECT_FALSE(mentions(advise(judge(unchanged), unchanged, around), "counters"));
 }
 
 TEST(Advise, BlamesTheGpuPathOnlyWhenHostMemoryWorks) {
@@ -178,6 +212,7 @@ TEST(DecodeRegistration, KnowsTheErrorsOfBothWays) {
   EXPECT_NE(decoded(Registration::kDmaBuf, 93).find("no dma-buf"), std::string::npos);
   EXPECT_NE(decoded(Registration::kDmaBuf, 12).find("locked-memory limit"), std::string::npos);
   EXPECT_NE(decoded(Registration::kDmaBuf, 12).find("BAR"), std::string::npos);
+  EXPECT_NE(decoded(Registration::kDmaBuf, 524).find("peer-to-peer"), std::string::npos);
   EXPECT_EQ(decoded(Registration::kDmaBuf, 5), "call");
 }
 

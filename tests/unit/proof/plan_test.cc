@@ -56,6 +56,7 @@ TEST(SizeText, IsShortAndExact) {
   EXPECT_EQ(size_text(1), "1 B");
   EXPECT_EQ(size_text(4097), "4097 B");
   EXPECT_EQ(size_text(65536), "64 KiB");
+  EXPECT_EQ(size_text(1 << 30), "1 GiB");
   EXPECT_EQ(size_text((1 << 20) + 13), "1 MiB + 13 B");
   EXPECT_EQ(size_text((1 << 20) - 1), "1048575 B");
 }

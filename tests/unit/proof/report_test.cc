@@ -3,9 +3,11 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/environment.h"
 #include "proof/json_report.h"
 #include "proof/text_report.h"
 #include "proof/verdict.h"
+#include "proof/wrap.h"
 
 namespace gdr::proof {
 namespace {
@@ -40,7 +42,14 @@ Report report() {
   check.least = 1;
   check.most = 4097;
   result.checks.push_back(check);
+  Measurement control;
+  control.size = 8 << 20;
+  control.direct_nanoseconds = 1'000'000;
+  control.direction = {MemoryKind::kHost, MemoryKind::kHost};
+  result.measurements.push_back(control);
   Measurement measurement;
+  measurement.in_flight = 4;
+  measurement.bytes_per_second = 12.5e9;
   measurement.size = 8 << 20;
   measurement.direct_nanoseconds = 1'000'000;
   measurement.serial_nanoseconds = 2'500'000;
@@ -77,7 +86,21 @@ TEST(JsonReport, IsOneDocumentEvenWithNamesThatAreNoUtf8) {
   EXPECT_EQ(json["inventory"]["gpus"][0]["stand_in"], true);
   EXPECT_EQ(json["checks"][0]["mode"], "write");
   EXPECT_EQ(json["checks"][0]["status"], "proved");
-  EXPECT_EQ(json["measurements"][0]["staged_serial_ratio"], 2.5);
+  EXPECT_EQ(json["inventory"]["gpus"][0]["uuid"], "GPU-0");
+}
+
+TEST(JsonReport, HasNoNumberForWhatWasNotMeasured) {
+  const auto json = nlohmann::json::parse(to_json(report()));
+  const auto& control = json["measurements"][0];
+  for (const char* name : {"staged_serial_ns", "staged_serial_ratio", "staged_double_buffered_ns",
+                           "staged_double_buffered_ratio", "in_flight_bytes_per_second"}) {
+    EXPECT_TRUE(control.contains(name) && control[name].is_null()) << name;
+  }
+  const auto& device = json["measurements"][1];
+  EXPECT_EQ(device["staged_serial_ratio"], 2.5);
+  EXPECT_EQ(device["staged_double_buffered_ns"], 1'500'000);
+  EXPECT_EQ(device["in_flight"], 4);
+  EXPECT_EQ(device["in_flight_bytes_per_second"], 12.5e9);
 }
 
 TEST(TextReport, InAPipeHasNeitherColoursNorAProgressBar) {
@@ -87,7 +110,67 @@ TEST(TextReport, InAPipeHasNeitherColoursNorAProgressBar) {
   EXPECT_NE(text.find("PROVED ON STAND-INS"), std::string::npos);
   EXPECT_NE(text.find("nothing is claimed about real ones"), std::string::npos);
   EXPECT_NE(text.find("STAND-IN\n"), std::string::npos);
-  EXPECT_NE(text.find("(2.50x)"), std::string::npos);
+  EXPECT_NE(text.find("3.4 GB/s, 2.5x"), std::string::npos);
+  EXPECT_NE(text.find("GPU-0"), std::string::npos) << "the UUID can be typed after --gpu";
+}
+
+// The longest line of `text`.
+std::size_t widest(const std::string& text) {
+  std::size_t most = 0;
+  for (std::string_view line : split(text, '\n')) most = std::max(most, screen_width(line));
+  return most;
+}
+
+TEST(TextReport, FitsATerminalOfEightyColumnsAndInAPipeKeepsALinePerCheck) {
+  Report result = report();
+  Check failed = result.checks[0];
+  failed.status = Status::kFailed;
+  failed.failed = 3;
+  failed.transfer = "4097 B at offset 4093";
+  failed.reason =
+      "completion without data: success was reported, but the memory is unchanged: none of 4097 "
+      "bytes arrived";
+  result.checks.push_back(failed);
+  result.checks[0].title = "RC write with imm";
+  result.checks[0].direction = {MemoryKind::kDeviceVmm, MemoryKind::kDeviceVmm};
+  result.checks[0].most = (1 << 20) + 13;
+  result.verdict = decide({}, result);
+  Style style;
+  style.columns = 80;
+  const std::string narrow = text_of(result, style);
+  EXPECT_LE(widest(narrow), 80u) << narrow;
+  EXPECT_NE(narrow.find("RC write with imm  GPU VMM → GPU VMM 19 transfers  1 B to 1 MiB + 13 B\n"),
+            std::string::npos)
+      << narrow;
+  const std::string piped = text_of(result, Style{});
+  EXPECT_NE(piped.find("3 of 19 failed; 4097 B at offset 4093: " + failed.reason + "\n"),
+            std::string::npos)
+      << piped;
+}
+
+TEST(TextReport, CountsOneTransferInTheSingular) {
+  Report result = report();
+  result.checks[0].transfers = 1;
+  const std::string text = text_of(result, Style{});
+  EXPECT_NE(text.find("1 transfer  "), std::string::npos) << text;
+  EXPECT_EQ(text.find("1 transfers"), std::string::npos);
+}
+
+TEST(TextReport, SaysOfAStandInsTimesThatTheyAreNoNics) {
+  Report result = report();
+  const std::string words = "this times copies in software, no NIC";
+  EXPECT_NE(text_of(result, Style{}).find(words), std::string::npos);
+  result.inventory.soft_nic = false;
+  EXPECT_EQ(text_of(result, Style{}).find(words), std::string::npos);
+}
+
+TEST(TextReport, SaysWhichDevicesWereNotFoundAndWhy) {
+  Report nothing;
+  nothing.inventory.cuda_problem = "cannot load libcuda.so.1";
+  nothing.verdict = decide({}, nothing);
+  const std::string text = text_of(nothing, Style{});
+  EXPECT_NE(text.find("GPU           none found: cannot load libcuda.so.1\n"), std::string::npos);
+  EXPECT_NE(text.find("NIC           none found\n"), std::string::npos);
 }
 
 TEST(TextReport, OnATerminalDrawsABarAndTakesItAway) {

@@ -78,13 +78,54 @@ TEST(Select, LeavesOutPortsWhoseLinkIsDown) {
 
 TEST(Select, FindsANicByEveryNameItHas) {
   const auto inventory = machine({nic("mlx5_0", 0, true, "ens1f0"), nic("soft1")}, {gpu(0)});
-  for (const char* name : {"mlx5_0", "mlx5_0:1", "ens1f0", "0000:0a:00.0"}) {
+  for (const char* name : {"mlx5_0", "mlx5_0:1", "ens1f0", "0000:0a:00.0", "0000:0A:00.0"}) {
     Options options;
     options.nic = name;
     auto chosen = select_devices(inventory, options);
     ASSERT_TRUE(chosen) << name;
     EXPECT_EQ(chosen->front().near.nic, "mlx5_0");
     EXPECT_EQ(chosen->front().far.nic, "soft1");
+  }
+}
+
+TEST(Select, FindsAGpuByEveryNameInEitherCase) {
+  GpuEntry second = gpu(1);
+  second.survey.pci_address = "fffe:0a:00.0";
+  second.survey.uuid = "GPU-6764726b-6974-2d73-6f66-742d67707501";
+  const auto inventory = machine({nic("soft0"), nic("soft1")}, {gpu(0), second});
+  for (const char* name :
+       {"1", "fffe:0a:00.0", "FFFE:0A:00.0", "GPU-6764726b-6974-2d73-6f66-742d67707501",
+        "gpu-6764726B-6974-2D73-6F66-742D67707501"}) {
+    Options options;
+    options.gpu = name;
+    auto chosen = select_devices(inventory, options);
+    ASSERT_TRUE(chosen) << name;
+    EXPECT_EQ(chosen->front().gpu, 1) << name;
+  }
+}
+
+TEST(Select, TakesThePciAddressAsNvidiaSmiPrintsIt) {
+  Options options;
+  options.gpu = "00000000:41:00.0";
+  auto chosen = select_devices(machine({nic("a"), nic("b")}, {gpu(0), gpu(1)}), options);
+  ASSERT_TRUE(chosen);
+  EXPECT_EQ(chosen->front().gpu, 1);
+}
+
+TEST(Select, SaysThatThePortIsWrongAndWhichThereAre) {
+  NicEntry two = nic("mlx5_0");
+  two.survey.ports.push_back(two.survey.ports.front());
+  two.survey.ports.back().number = 2;
+  const auto inventory = machine({two, nic("mlx5_1")}, {gpu(0)});
+  for (const std::string port : {"3", "x", ""}) {
+    Options options;
+    options.nic = "mlx5_0:" + port;
+    const auto chosen = select_devices(inventory, options);
+    ASSERT_FALSE(chosen);
+    EXPECT_EQ(chosen.error().code, EINVAL);
+    EXPECT_EQ(chosen.error().message, "unknown port '" + port + "' in 'mlx5_0:" + port +
+                                          "': NIC mlx5_0 has no such port; allowed: mlx5_0:1, "
+                                          "mlx5_0:2");
   }
 }
 

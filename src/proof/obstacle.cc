@@ -1,0 +1,149 @@
+#include "proof/obstacle.h"
+
+#include <filesystem>
+
+#include "host/hardware.h"
+
+namespace gdr::proof {
+namespace {
+
+bool exists(const std::string& root, const char* path) {
+  std::error_code ignored;
+  return std::filesystem::exists(std::filesystem::path(root) / path, ignored);
+}
+
+std::string with(const std::string& text, const std::string& problem) {
+  return problem.empty() ? text : text + ": " + problem;
+}
+
+void add_gpu(Obstacle& obstacle, const MachineFacts& machine, bool library) {
+  std::vector<std::string>& causes = obstacle.causes;
+  if (!machine.gpu) {
+    causes.emplace_back(
+        "GPU: none is on the PCI bus, or it is not passed into this virtual machine");
+  }
+  if (!machine.gpu_module) {
+    causes.emplace_back("GPU: the NVIDIA kernel module is not loaded (sudo modprobe nvidia)");
+  }
+  if (!machine.gpu_nodes) {
+    causes.emplace_back(
+        "GPU: /dev/nvidiactl is absent; a container must be started with the GPU (--gpus all)");
+  }
+  if (!library) {
+    causes.emplace_back("GPU: the driver's user-space part (libcuda.so.1) is not installed");
+  } else if (machine.gpu_module && machine.gpu_nodes) {
+    causes.emplace_back("GPU: libcuda.so.1 and the kernel module are of different releases");
+  }
+}
+
+void add_nic(Obstacle& obstacle, const MachineFacts& machine, bool library) {
+  std::vector<std::string>& causes = obstacle.causes;
+  if (!machine.nic) {
+    causes.emplace_back(
+        "NIC: its RDMA driver is not loaded (sudo modprobe mlx5_ib for ConnectX), or there is "
+        "none");
+  }
+  if (!machine.nic_nodes) {
+    causes.emplace_back(
+        "NIC: /dev/infiniband is absent: ib_uverbs is not loaded (sudo modprobe ib_uverbs), or a "
+        "container was started without it (--device /dev/infiniband)");
+  }
+  if (!library) {
+    causes.emplace_back("NIC: libibverbs.so.1 is not installed (package libibverbs1)");
+  } else if (machine.nic) {
+    causes.emplace_back(
+        "NIC: the library's provider for it is not installed (package ibverbs-providers)");
+  }
+}
+
+}  // namespace
+
+MachineFacts look_at_machine(const std::string& root) {
+  MachineFacts machine;
+  machine.nic = host::has_rdma_nic(root);
+  machine.nic_nodes = exists(root, "dev/infiniband");
+  machine.gpu = host::has_gpu(root);
+  machine.gpu_module = exists(root, "sys/module/nvidia");
+  machine.gpu_nodes = exists(root, "dev/nvidiactl");
+  return machine;
+}
+
+std::optional<Obstacle> missing_hardware(const MachineFacts& machine,
+                                         const InventoryReport& inventory, bool required) {
+  Obstacle obstacle;
+  const auto judge = [&](const char* part, bool soft, bool there, bool found,
+                         const std::string& problem) {
+    if (soft || (there ? found && problem.empty() : !required)) return false;
+    const std::string name(part);
+    obstacle.seen.push_back(
+        there ? with("this machine has a real " + name + " that cannot be used", problem)
+              : "a real " + name + " was required, and this machine has none");
+    return true;
+  };
+  if (judge("GPU", inventory.soft_gpu, machine.gpu, !inventory.gpus.empty(),
+            inventory.cuda_problem)) {
+    add_gpu(obstacle, machine, !inventory.cuda_path.empty());
+    obstacle.next = "lspci -nnk -d 10de:; ls -l /dev/nvidia*; nvidia-smi";
+  }
+  if (judge("RDMA NIC", inventory.soft_nic, machine.nic, !inventory.nics.empty(),
+            inventory.verbs_problem)) {
+    add_nic(obstacle, machine, !inventory.verbs_path.empty());
+    if (!obstacle.next.empty()) obstacle.next += "; ";
+    obstacle.next += "lspci -nnk -d 15b3:; ls -l /dev/infiniband; ibv_devinfo";
+  }
+  if (obstacle.seen.empty()) return std::nullopt;
+  return obstacle;
+}
+
+std::optional<Obstacle> broken_stand_in(const InventoryReport& inventory) {
+  Obstacle obstacle;
+  if (inventory.soft_gpu && !inventory.cuda_problem.empty()) {
+    obstacle.seen.push_back("the software GPU cannot be used: " + inventory.cuda_problem);
+  }
+  if (inventory.soft_nic && !inventory.verbs_problem.empty()) {
+    obstacle.seen.push_back("the software RNIC cannot be used: " + inventory.verbs_problem);
+  }
+  if (obstacle.seen.empty()) return std::nullopt;
+  obstacle.causes = {"gdrkit was not built or installed as a whole"};
+  obstacle.next = "./gdr prove";
+  return obstacle;
+}
+
+std::optional<Obstacle> hidden_hardware(const InventoryReport& inventory,
+                                        const std::string& soft_verbs,
+                                        const std::string& soft_cuda) {
+  Obstacle obstacle;
+  const auto judge = [&](const char* part, bool soft, const std::string& found,
+                         const std::string& stand_in) {
+    std::error_code ignored;
+    if (soft || !std::filesystem::equivalent(found, stand_in, ignored)) return;
+    obstacle.seen.push_back(std::string("this machine has a real ") + part +
+                            ", and the stand-in was loaded in its place: " + found);
+  };
+  judge("GPU", inventory.soft_gpu, inventory.cuda_path, soft_cuda);
+  judge("RDMA NIC", inventory.soft_nic, inventory.verbs_path, soft_verbs);
+  if (obstacle.seen.empty()) return std::nullopt;
+  obstacle.causes = {"LD_LIBRARY_PATH or LD_PRELOAD puts it in front, as gdr run does"};
+  obstacle.next = "env -u LD_LIBRARY_PATH -u LD_PRELOAD gdr prove";
+  return obstacle;
+}
+
+Obstacle refused_step(const Error& error, const InventoryReport& inventory) {
+  Obstacle obstacle{{error.message}, {}, "gdr prove --soft"};
+  if (inventory.soft_nic && inventory.soft_gpu) obstacle.next = "gdr prove";
+  if (error.code == ENOSPC) {
+    obstacle.causes = {
+        inventory.soft_gpu
+            ? "the software GPU is too small: ask for smaller --sizes, or set a larger one, as in "
+              "GDR_SOFT_GPUS=1:8G"
+            : "the GPU is too small, or other programs hold its memory: ask for smaller --sizes"};
+    obstacle.next = "gdr prove --sizes 1,64K,1M";
+  } else if (error.code == ENOMEM) {
+    obstacle.causes = {"the locked-memory limit (ulimit -l) is too small",
+                       "the GPU's BAR1 window is too small for the buffers"};
+    obstacle.next = "gdr prove --sizes 1,64K,1M";
+  }
+  return obstacle;
+}
+
+}  // namespace gdr::proof

@@ -1,0 +1,46 @@
+// What kept the proof from being made at all, with its likely causes in order and a command that
+// helps to find the right one.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "proof/report.h"
+
+namespace gdr::proof {
+
+struct Obstacle {
+  std::vector<std::string> seen;
+  std::vector<std::string> causes;
+  std::string next;
+};
+
+// What a machine shows of the parts that GPUDirect RDMA needs, from below a root folder.
+struct MachineFacts {
+  bool nic = false;         // the kernel knows an RDMA device
+  bool nic_nodes = false;   // /dev/infiniband, through which programs reach it
+  bool gpu = false;         // an NVIDIA GPU on the PCI bus
+  bool gpu_module = false;  // the NVIDIA driver's kernel module is loaded
+  bool gpu_nodes = false;   // /dev/nvidiactl
+};
+MachineFacts look_at_machine(const std::string& root);
+
+// Hardware was required, or is there, and a part of it is missing or cannot be used. Nothing where
+// all of it can.
+std::optional<Obstacle> missing_hardware(const MachineFacts& machine,
+                                         const InventoryReport& inventory, bool required);
+
+// A stand-in that cannot be used.
+std::optional<Obstacle> broken_stand_in(const InventoryReport& inventory);
+
+// The stand-in was loaded where the real library was looked for: what it proves, no hardware does.
+std::optional<Obstacle> hidden_hardware(const InventoryReport& inventory,
+                                        const std::string& soft_verbs,
+                                        const std::string& soft_cuda);
+
+// A step before the first transfer was refused.
+Obstacle refused_step(const Error& error, const InventoryReport& inventory);
+
+}  // namespace gdr::proof

@@ -1,0 +1,112 @@
+#include "proof/obstacle.h"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+
+namespace gdr::proof {
+namespace {
+
+bool mentions(const std::vector<std::string>& lines, const std::string& words) {
+  for (const std::string& line : lines) {
+    if (line.find(words) != std::string::npos) return true;
+  }
+  return false;
+}
+
+// A machine with everything, and what its libraries found.
+MachineFacts whole_machine() { return {true, true, true, true, true}; }
+InventoryReport whole_inventory() {
+  InventoryReport inventory;
+  inventory.verbs_path = "/lib/libibverbs.so.1";
+  inventory.cuda_path = "/lib/libcuda.so.1";
+  inventory.nics.emplace_back();
+  inventory.gpus.emplace_back();
+  return inventory;
+}
+
+TEST(MissingHardware, IsNoneWhereEverythingIsThere) {
+  EXPECT_FALSE(missing_hardware(whole_machine(), whole_inventory(), true));
+  EXPECT_FALSE(missing_hardware(whole_machine(), whole_inventory(), false));
+}
+
+TEST(MissingHardware, NamesEveryPartThatWasRequiredAndTheCausesOfEach) {
+  InventoryReport nothing;
+  nothing.verbs_path = "/lib/libibverbs.so.1";
+  nothing.cuda_problem = "cannot load libcuda.so.1";
+  const auto obstacle = missing_hardware({}, nothing, true);
+  ASSERT_TRUE(obstacle);
+  ASSERT_EQ(obstacle->seen.size(), 2u);
+  EXPECT_TRUE(mentions(obstacle->seen, "a real GPU was required"));
+  EXPECT_TRUE(mentions(obstacle->seen, "a real RDMA NIC was required"));
+  for (const char* cause : {"modprobe nvidia)", "--gpus all", "libcuda.so.1", "modprobe mlx5_ib",
+                            "/dev/infiniband is absent"}) {
+    EXPECT_TRUE(mentions(obstacle->causes, cause)) << cause;
+  }
+  EXPECT_FALSE(mentions(obstacle->causes, "libibverbs1")) << "that library was found";
+  EXPECT_NE(obstacle->next.find("nvidia-smi"), std::string::npos);
+  EXPECT_NE(obstacle->next.find("ibv_devinfo"), std::string::npos);
+}
+
+TEST(MissingHardware, SaysNothingAboutAPartThatIsThere) {
+  MachineFacts machine = whole_machine();
+  machine.nic = machine.nic_nodes = false;
+  InventoryReport inventory = whole_inventory();
+  inventory.nics.clear();
+  const auto obstacle = missing_hardware(machine, inventory, true);
+  ASSERT_TRUE(obstacle);
+  EXPECT_EQ(obstacle->seen.size(), 1u);
+  EXPECT_FALSE(mentions(obstacle->causes, "GPU"));
+  EXPECT_EQ(obstacle->next.find("nvidia"), std::string::npos);
+}
+
+TEST(MissingHardware, IsNoObstacleWhereAStandInTakesItsPlace) {
+  InventoryReport inventory;
+  inventory.soft_nic = inventory.soft_gpu = true;
+  EXPECT_FALSE(missing_hardware({}, inventory, false));
+}
+
+TEST(MissingHardware, OfADeviceThatCannotBeUsedSaysTheLibrarysReason) {
+  MachineFacts machine = whole_machine();
+  machine.gpu_nodes = false;
+  InventoryReport inventory = whole_inventory();
+  inventory.gpus.clear();
+  inventory.cuda_problem = "cuInit: no device";
+  const auto obstacle = missing_hardware(machine, inventory, false);
+  ASSERT_TRUE(obstacle);
+  EXPECT_TRUE(mentions(obstacle->seen, "a real GPU that cannot be used: cuInit: no device"));
+  EXPECT_TRUE(mentions(obstacle->causes, "/dev/nvidiactl is absent"));
+  EXPECT_FALSE(mentions(obstacle->causes, "not loaded"));
+}
+
+TEST(MachineFacts, AreReadBelowTheRoot) {
+  namespace fs = std::filesystem;
+  char name[] = "/tmp/gdr-obstacle-XXXXXX";
+  ASSERT_NE(mkdtemp(name), nullptr);
+  const fs::path root(name);
+  EXPECT_FALSE(look_at_machine(root).nic_nodes);
+  for (const char* folder :
+       {"dev/infiniband", "dev/nvidiactl", "sys/module/nvidia", "sys/class/infiniband/mlx5_0"}) {
+    fs::create_directories(root / folder);
+  }
+  const MachineFacts machine = look_at_machine(root);
+  EXPECT_TRUE(machine.nic && machine.nic_nodes && machine.gpu_module && machine.gpu_nodes);
+  EXPECT_FALSE(machine.gpu) << "none is on the PCI bus";
+  fs::remove_all(root);
+}
+
+TEST(RefusedStep, ForGpuMemoryThatRanOutPointsToSizesAndToTheSoftwareGpus) {
+  InventoryReport inventory;
+  inventory.soft_gpu = true;
+  Obstacle obstacle = refused_step({ENOSPC, "out of memory"}, inventory);
+  EXPECT_TRUE(mentions(obstacle.causes, "GDR_SOFT_GPUS="));
+  EXPECT_TRUE(mentions(obstacle.causes, "--sizes"));
+  inventory.soft_gpu = false;
+  obstacle = refused_step({ENOSPC, "out of memory"}, inventory);
+  EXPECT_FALSE(mentions(obstacle.causes, "GDR_SOFT_GPUS="));
+  EXPECT_TRUE(mentions(refused_step({ENOMEM, ""}, inventory).causes, "ulimit -l"));
+}
+
+}  // namespace
+}  // namespace gdr::proof
