@@ -112,6 +112,23 @@ TEST_F(Memory, PointerAttributesTellDeviceFromHost) {
   EXPECT_CU(CUDA_ERROR_INVALID_VALUE,
             cu.pointer_get_attribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
                                      reinterpret_cast<CUdeviceptr>(&on_stack)));
+  // What backs a small allocation is a block of 2 MiB, as on hardware.
+  CUdeviceptr mapping = 0;
+  std::size_t bytes = 0;
+  ASSERT_CU(CUDA_SUCCESS, cu.pointer_get_attribute(&mapping, CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR,
+                                                   address + 7));
+  ASSERT_CU(CUDA_SUCCESS,
+            cu.pointer_get_attribute(&bytes, CU_POINTER_ATTRIBUTE_MAPPING_SIZE, address + 7));
+  EXPECT_EQ(bytes, 2u << 20);
+  EXPECT_LE(mapping, address);
+  EXPECT_GT(mapping + bytes, address);
+  ASSERT_CU(CUDA_SUCCESS,
+            cu.pointer_get_attribute(&bytes, CU_POINTER_ATTRIBUTE_RANGE_SIZE, address + 7));
+  EXPECT_EQ(bytes, 4096u);
+  int fd = -1;
+  EXPECT_CU(CUDA_ERROR_INVALID_VALUE,
+            cu.mem_get_handle_for_address_range(&fd, reinterpret_cast<CUdeviceptr>(pinned), 4096,
+                                                CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD, 0));
   EXPECT_CU(CUDA_SUCCESS, cu.mem_free_host(pinned));
   EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cu.mem_free_host(pinned));
   EXPECT_CU(CUDA_SUCCESS, cu.mem_free(address));
