@@ -1,5 +1,4 @@
 // The CUDA client over the software GPU: lifetimes by scenario and allocator.
-#include <dirent.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -8,6 +7,7 @@
 
 #include "base/unique_fd.h"
 #include "memory/pinned_memory.h"
+#include "open_descriptors.h"
 #include "soft_gpu.h"
 
 namespace gdr::memory {
@@ -32,14 +32,6 @@ int copy(PeerMemoryClient& client, std::uint64_t to, std::uint64_t from, std::ui
     if (!done) return done.error().code;
     if (*done) return 0;
   }
-}
-
-int open_descriptors() {
-  int count = 0;
-  DIR* folder = opendir("/proc/self/fd");
-  while (readdir(folder) != nullptr) ++count;
-  closedir(folder);
-  return count;
 }
 
 class CudaMemory : public WithSoftGpu, public testing::WithParamInterface<Allocator> {};
