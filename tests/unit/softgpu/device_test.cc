@@ -87,6 +87,8 @@ TEST_F(Device, CannotBeMistakenForHardware) {
   char bus[32] = {};
   ASSERT_CU(CUDA_SUCCESS, cu.device_get_pci_bus_id(bus, sizeof bus, 1));
   EXPECT_STREQ(bus, "FFFE:02:00.0");
+  EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cu.device_get_pci_bus_id(bus, 12, 1));
+  EXPECT_CU(CUDA_SUCCESS, cu.device_get_pci_bus_id(bus, 13, 1));
   CUdevice device = -1;
   ASSERT_CU(CUDA_SUCCESS, cu.device_get_by_pci_bus_id(&device, bus));
   EXPECT_EQ(device, 1);

@@ -73,15 +73,28 @@ TEST_F(Library, GivesTheVersionThatTheAskedCudaHad) {
             cu.get_proc_address("cuMemcpyAsync", &function, 12000,
                                 CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, &status));
   EXPECT_EQ(function, dlsym(library, "cuMemcpyAsync_ptsz"));
-  EXPECT_CU(CUDA_ERROR_NOT_FOUND,
+  // Not to find one is no error, asked for the status or not.
+  EXPECT_CU(CUDA_SUCCESS,
             cu.get_proc_address("cuMemGetHandleForAddressRange", &function, 11060, 0, &status));
   EXPECT_EQ(status, CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT);
   EXPECT_EQ(function, nullptr);
   for (const char* name : {"cuNoSuchFunction", "malloc", ""}) {
-    EXPECT_CU(CUDA_ERROR_NOT_FOUND, cu.get_proc_address(name, &function, 13000, 0, &status));
+    function = library;
+    EXPECT_CU(CUDA_SUCCESS, cu.get_proc_address(name, &function, 13000, 0, &status));
     EXPECT_EQ(status, CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND);
     EXPECT_EQ(function, nullptr);
+    EXPECT_CU(CUDA_SUCCESS, cu.get_proc_address(name, &function, 13000, 0, nullptr));
   }
+  EXPECT_CU(CUDA_ERROR_INVALID_VALUE,
+            cu.get_proc_address("cuMemAlloc", &function, 99000, 0, &status));
+  EXPECT_CU(CUDA_ERROR_INVALID_VALUE,
+            cu.get_proc_address("cuMemAlloc", &function, 13000, 8, &status));
+  // The first version of the interface has no status and says it by its result.
+  ASSERT_CU(CUDA_SUCCESS, cu.get_proc_address("cuGetProcAddress", &function, 11030, 0, &status));
+  auto first = reinterpret_cast<CUresult (*)(const char*, void**, int, std::uint64_t)>(function);
+  EXPECT_CU(CUDA_ERROR_NOT_FOUND, first("cuNoSuchFunction", &function, 11030, 0));
+  EXPECT_CU(CUDA_SUCCESS, first("cuMemAlloc", &function, 11030, 0));
+  EXPECT_EQ(function, dlsym(library, "cuMemAlloc_v2"));
 }
 
 TEST_F(Library, KernelsAreRefusedAsNotSupported) {

@@ -250,6 +250,7 @@ TEST_F(Sharing, OwnHandleCannotBeOpened) {
   ASSERT_CU(CUDA_SUCCESS, cu.ipc_get_mem_handle(&handle, mine));
   CUdeviceptr address = 0;
   EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cu.ipc_open_mem_handle(&address, handle, 1));
+  EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cu.ipc_open_mem_handle(&address, handle, 0));
   EXPECT_CU(CUDA_SUCCESS, cu.mem_free(mine));
   EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cu.ipc_get_mem_handle(&handle, mine));
 }
