@@ -4,6 +4,8 @@
 
 #include <array>
 #include <cstdio>
+#include <fstream>
+#include <iterator>
 #include <set>
 #include <sstream>
 #include <string>
@@ -58,6 +60,29 @@ TEST_F(Library, ExportsTheDriversFunctionsAndNothingElse) {
     ++functions;
   }
   EXPECT_GT(functions, 600);
+}
+
+TEST_F(Library, ExportsEveryFunctionThatTheGenuineHeaderDeclares) {
+  std::ifstream header(GDR_CUDA_HEADERS "/cuda.h");
+  if (!header) GTEST_SKIP() << "no <cuda.h> when this build was configured";
+  const std::string text{std::istreambuf_iterator<char>(header), {}};
+  void* library = dlopen(GDR_SOFT_LIBCUDA, RTLD_NOW);
+  int functions = 0;
+  // What a declaration or a macro of the header makes of a call, by what stands in front of it.
+  const std::pair<std::string, std::string> kinds[] = {
+      {"CUresult CUDAAPI ", ""}, {"__CUDA_API_PTDS(", "_ptds"}, {"__CUDA_API_PTSZ(", "_ptsz"}};
+  for (const auto& [marker, suffix] : kinds) {
+    for (auto at = text.find(marker); at != std::string::npos; at = text.find(marker, at)) {
+      at += marker.size();
+      const auto end = text.find_first_not_of(
+          "_0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ", at);
+      const std::string name = text.substr(at, end - at);
+      if (!name.starts_with("cu")) continue;
+      EXPECT_NE(dlsym(library, (name + suffix).c_str()), nullptr) << name + suffix;
+      ++functions;
+    }
+  }
+  EXPECT_GT(functions, 500);
 }
 
 TEST_F(Library, GivesTheVersionThatTheAskedCudaHad) {
