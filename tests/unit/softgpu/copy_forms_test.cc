@@ -62,11 +62,12 @@ TEST_F(CopyForms, BetweenDevicesOnAStreamWithoutPeerAccess) {
 }
 
 TEST_F(CopyForms, RowsOnAStream) {
-  const Bytes sent = pattern(10 * 32, 3);
+  const Bytes sent = pattern(11 * 32, 3);
   CUDA_MEMCPY2D copy{};
   copy.srcMemoryType = CU_MEMORYTYPE_HOST;
   copy.srcHost = sent.data();
   copy.srcPitch = 32;
+  copy.srcY = 1;
   copy.dstMemoryType = CU_MEMORYTYPE_DEVICE;
   copy.dstDevice = device;
   copy.dstPitch = 100;
@@ -77,7 +78,7 @@ TEST_F(CopyForms, RowsOnAStream) {
   ASSERT_CU(CUDA_SUCCESS, cu.stream_synchronize(stream));
   const Bytes got = read(device, 1200);
   for (std::size_t y = 0; y < 10; ++y) {
-    EXPECT_EQ(0, std::memcmp(&got[(y + 2) * 100], &sent[y * 32], 32)) << y;
+    EXPECT_EQ(0, std::memcmp(&got[(y + 2) * 100], &sent[(y + 1) * 32], 32)) << y;
   }
 }
 

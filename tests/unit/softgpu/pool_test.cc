@@ -130,6 +130,15 @@ TEST_F(PoolTest, DefaultPoolCannotBeDestroyed) {
   CUmemoryPool pool = nullptr;
   ASSERT_CU(CUDA_SUCCESS, cu.device_get_default_mem_pool(&pool, 0));
   EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cu.mem_pool_destroy(pool));
+  // Nor shared: it was not made with a handle type.
+  int fd = -1;
+  EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cu.mem_pool_export_to_shareable_handle(
+                                          &fd, pool, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+  CUdeviceptr address = 0;
+  ASSERT_CU(CUDA_SUCCESS, cu.mem_alloc_async(&address, 64, nullptr));
+  CUmemPoolPtrExportData data{};
+  EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cu.mem_pool_export_pointer(&data, address));
+  EXPECT_CU(CUDA_SUCCESS, cu.mem_free_async(address, nullptr));
 }
 
 }  // namespace

@@ -68,6 +68,47 @@ TEST_F(Stream, PageableSourceMayChangeOnceTheCallReturns) {
   EXPECT_CU(CUDA_SUCCESS, cu.stream_destroy(stream));
 }
 
+// Whether `call`, made by another thread, returns before `stream` may go on.
+template <typename Call>
+bool returns_at_once(const Driver& cu, CUcontext context, CUstream stream, Call call) {
+  Gate gate;
+  EXPECT_CU(CUDA_SUCCESS, cu.launch_host_func(stream, Gate::wait, &gate));
+  std::atomic<bool> returned{false};
+  std::thread caller([&] {
+    EXPECT_CU(CUDA_SUCCESS, cu.ctx_set_current(context));
+    EXPECT_CU(CUDA_SUCCESS, call());
+    returned = true;
+  });
+  for (int i = 0; i < 100 && !returned; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  const bool at_once = returned;
+  gate.open = true;
+  caller.join();
+  return at_once;
+}
+
+TEST_F(Stream, LargePageableSourceAndSyncMemopsMakeTheCallLastAsLongAsTheCopy) {
+  CUstream stream = make(CU_STREAM_NON_BLOCKING);
+  Bytes pageable(128 << 10, 5);
+  auto from_host = [&](std::size_t bytes) {
+    return returns_at_once(cu, context, stream, [&, bytes] {
+      return cu.memcpy_htod_async(device, pageable.data(), bytes, stream);
+    });
+  };
+  auto on_device = [&] {
+    return returns_at_once(cu, context, stream,
+                           [&] { return cu.memcpy_dtod_async(device, device + 512, 64, stream); });
+  };
+  EXPECT_TRUE(from_host(64 << 10));
+  EXPECT_FALSE(from_host((64 << 10) + 1));
+  EXPECT_TRUE(on_device());
+  unsigned on = 1;
+  ASSERT_CU(CUDA_SUCCESS, cu.pointer_set_attribute(&on, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, device));
+  EXPECT_FALSE(on_device());
+  EXPECT_CU(CUDA_SUCCESS, cu.stream_destroy(stream));
+}
+
 TEST_F(Stream, CopyToPageableMemoryIsDoneWhenTheCallReturns) {
   CUstream stream = make(CU_STREAM_NON_BLOCKING);
   ASSERT_CU(CUDA_SUCCESS, cu.memset_d8_async(device, 0x42, 1 << 20, stream));

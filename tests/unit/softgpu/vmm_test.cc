@@ -1,6 +1,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <chrono>
+
+#include "gate.h"
 #include "soft_gpu.h"
 
 namespace gdr::softgpu {
@@ -261,6 +264,64 @@ TEST_F(Vmm, AllocationsAreMappedWhole) {
   EXPECT_CU(CUDA_SUCCESS, cu.mem_unmap(address, 2 * kBlockBytes));
   EXPECT_CU(CUDA_SUCCESS, cu.mem_release(handle));
   EXPECT_CU(CUDA_SUCCESS, cu.mem_address_free(address, 4 * kBlockBytes));
+}
+
+TEST_F(Vmm, OnlyWhatWasMadeForItIsExported) {
+  CUmemAllocationProp plain = properties();
+  plain.requestedHandleTypes = CU_MEM_HANDLE_TYPE_NONE;
+  CUmemGenericAllocationHandle handle = 0;
+  ASSERT_CU(CUDA_SUCCESS, cu.mem_create(&handle, kBlockBytes, &plain, 0));
+  int fd = -1;
+  EXPECT_CU(
+      CUDA_ERROR_INVALID_VALUE,
+      cu.mem_export_to_shareable_handle(&fd, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+  CUmemAllocationProp told{};
+  EXPECT_CU(CUDA_SUCCESS, cu.mem_get_allocation_properties_from_handle(&told, handle));
+  EXPECT_EQ(told.requestedHandleTypes, CU_MEM_HANDLE_TYPE_NONE);
+  EXPECT_EQ(told.location.id, 0);
+  EXPECT_CU(CUDA_SUCCESS, cu.mem_release(handle));
+}
+
+TEST_F(Vmm, ReservationHonoursAFreeAddressAndAnAlignment) {
+  const CUdeviceptr first = reserve(2 * kBlockBytes);
+  EXPECT_CU(CUDA_SUCCESS, cu.mem_address_free(first, 2 * kBlockBytes));
+  const CUdeviceptr wanted = first + 64 * kBlockBytes;
+  CUdeviceptr second = 0;
+  ASSERT_CU(CUDA_SUCCESS, cu.mem_address_reserve(&second, kBlockBytes, 0, wanted, 0));
+  EXPECT_EQ(second, wanted);
+  CUdeviceptr third = 0;  // taken: somewhere else then
+  ASSERT_CU(CUDA_SUCCESS, cu.mem_address_reserve(&third, kBlockBytes, 0, wanted, 0));
+  EXPECT_NE(third, wanted);
+  CUdeviceptr aligned = 0;
+  ASSERT_CU(CUDA_SUCCESS, cu.mem_address_reserve(&aligned, kBlockBytes, 1 << 30, 0, 0));
+  EXPECT_EQ(aligned % (1 << 30), 0u);
+  CUdeviceptr none = 0;
+  EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cu.mem_address_reserve(&none, kBlockBytes, 3, 0, 0));
+  for (CUdeviceptr one : {second, third, aligned}) {
+    EXPECT_CU(CUDA_SUCCESS, cu.mem_address_free(one, kBlockBytes));
+  }
+}
+
+TEST_F(Vmm, UnmapWaitsForTheCopiesThatUseTheMapping) {
+  const CUdeviceptr address = reserve(kBlockBytes);
+  const auto handle = create(kBlockBytes);
+  ASSERT_CU(CUDA_SUCCESS, cu.mem_map(address, kBlockBytes, 0, handle, 0));
+  ASSERT_CU(CUDA_SUCCESS, grant(address, kBlockBytes, CU_MEM_ACCESS_FLAGS_PROT_READWRITE));
+  Gate gate;
+  CUstream stream = nullptr;
+  ASSERT_CU(CUDA_SUCCESS, cu.stream_create(&stream, CU_STREAM_NON_BLOCKING));
+  ASSERT_CU(CUDA_SUCCESS, cu.launch_host_func(stream, Gate::wait, &gate));
+  ASSERT_CU(CUDA_SUCCESS, cu.memset_d8_async(address, 1, kBlockBytes, stream));
+  std::thread opener([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    gate.open = true;
+  });
+  EXPECT_CU(CUDA_SUCCESS, cu.mem_unmap(address, kBlockBytes));
+  EXPECT_CU(CUDA_SUCCESS, cu.stream_query(stream));
+  opener.join();
+  EXPECT_CU(CUDA_SUCCESS, cu.stream_destroy(stream));
+  EXPECT_CU(CUDA_SUCCESS, cu.mem_release(handle));
+  EXPECT_CU(CUDA_SUCCESS, cu.mem_address_free(address, kBlockBytes));
 }
 
 TEST_F(Vmm, ForgedDescriptorIsRefused) {
