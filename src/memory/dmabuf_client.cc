@@ -50,11 +50,6 @@ Result<std::uint64_t> size_of(int descriptor) {
 
 }  // namespace
 
-Result<std::unique_ptr<PeerMemoryClient::Context>> DmaBufClient::acquire(std::uint64_t,
-                                                                         std::uint64_t) {
-  return std::unique_ptr<Context>();
-}
-
 Result<std::unique_ptr<PeerMemoryClient::Context>> DmaBufClient::acquire_dmabuf(
     DmaBuf buffer, std::uint64_t length, std::uint64_t) {
   const Result<std::uint64_t> size = size_of(buffer.descriptor);
@@ -104,18 +99,9 @@ Result<void> DmaBufClient::get_pages(Context& base, bool writable) {
 
 void DmaBufClient::put_pages(Context& context) { static_cast<DmaBufContext&>(context).unmap(); }
 
-std::uint64_t DmaBufClient::get_page_size(const Context&) const { return kPage; }
-
 Result<std::uint64_t> DmaBufClient::dma_map(Context& base) {
   const auto& context = static_cast<const DmaBufContext&>(base);
   return reinterpret_cast<std::uintptr_t>(context.mapping) + (context.offset & (kPage - 1));
-}
-
-Result<PeerMemoryClient::Ticket> DmaBufClient::start_copy(std::uint64_t to, std::uint64_t from,
-                                                          std::uint64_t length) {
-  std::memmove(reinterpret_cast<void*>(static_cast<std::uintptr_t>(to)),
-               reinterpret_cast<const void*>(static_cast<std::uintptr_t>(from)), length);
-  return Ticket{0};
 }
 
 }  // namespace gdr::memory

@@ -6,6 +6,7 @@
 
 #include <infiniband/verbs.h>
 
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -42,6 +43,19 @@ struct FlowRule {
   FlowMatch match;
 };
 std::optional<FlowRule> read_rule(const SharedFlow& flow);
+
+// The same with a copy of the caller's: so that a test can change the rule in the middle of it.
+template <typename Copy>
+std::optional<FlowRule> read_rule(const SharedFlow& flow, const Copy& copy) {
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    const std::uint32_t generation = flow.generation.load(std::memory_order_acquire);
+    if (generation == 0) break;
+    const FlowRule rule = copy(flow);
+    std::atomic_thread_fence(std::memory_order_acquire);  // the second look comes after the copy
+    if (flow.generation.load(std::memory_order_relaxed) == generation) return rule;
+  }
+  return std::nullopt;  // one that is just being made or removed takes no frame
+}
 
 class FlowTable {
  public:

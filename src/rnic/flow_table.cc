@@ -17,14 +17,9 @@ std::uint32_t new_generation() {
 }  // namespace
 
 std::optional<FlowRule> read_rule(const SharedFlow& flow) {
-  for (int attempt = 0; attempt < 2; ++attempt) {
-    const std::uint32_t generation = flow.generation.load(std::memory_order_acquire);
-    if (generation == 0) break;
-    const FlowRule rule{flow.device, flow.queue_pair, flow.rank, flow.match};
-    std::atomic_thread_fence(std::memory_order_acquire);  // the second look comes after the copy
-    if (flow.generation.load(std::memory_order_relaxed) == generation) return rule;
-  }
-  return std::nullopt;  // one that is just being made or removed takes no frame
+  return read_rule(flow, [](const SharedFlow& shared) {
+    return FlowRule{shared.device, shared.queue_pair, shared.rank, shared.match};
+  });
 }
 
 Result<std::uint32_t> FlowTable::add(const FlowMatch& match, std::uint32_t device,

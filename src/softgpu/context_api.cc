@@ -248,9 +248,10 @@ GDR_CU cuCtxEnablePeerAccess(CUcontext peer, unsigned flags) {
   return in_context([&](Process& process, Context& context) -> CUresult {
     std::lock_guard guard(process.lock);
     Context* other = process.find_context(peer);
-    if (other == nullptr || other == &context) return CUDA_ERROR_INVALID_CONTEXT;
+    if (other == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
     if (!other->alive()) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
-    if (other->device() == context.device()) return CUDA_ERROR_INVALID_DEVICE;
+    // Measured (CUDA 13.0); the manual names other errors.
+    if (other->device() == context.device()) return CUDA_ERROR_PEER_ACCESS_UNSUPPORTED;
     return context.peers.insert(other).second ? CUDA_SUCCESS
                                               : CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED;
   });

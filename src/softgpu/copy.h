@@ -1,7 +1,7 @@
 // Copies: from pointers to pieces of memory, and onto a stream.
 //
-//   Operands operands{to, from, bytes, Side::kDevice, Side::kHost};
-//   return copy(operands, stream, Completion::kOnStream);
+//   return copy_bytes(to, Side::kDevice, from, Side::kEither, bytes, stream,
+//   Completion::kOnStream);
 //
 // A copy is checked completely before a byte moves: one that runs past its allocation's end moves
 // nothing.
@@ -17,9 +17,10 @@ namespace gdr::softgpu {
 
 enum class Access { kRead, kWrite };
 
-// What the caller says an operand is. kHost must not be device memory; kDevice must be memory the
-// driver knows (pinned host memory is); kEither may be anything.
-enum class Side { kHost, kDevice, kEither };
+// What the caller says an operand is. kDevice must be memory the driver knows (pinned host memory
+// is); kEither may be anything: with unified addresses, what is called a host pointer may even be
+// device memory.
+enum class Side { kDevice, kEither };
 
 // Finds [address, address + bytes). CUDA_ERROR_INVALID_VALUE for memory that is freed, foreign, not
 // large enough, or that grants `device` no such access. With Process::lock held.

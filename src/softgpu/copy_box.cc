@@ -25,7 +25,7 @@ CUresult describe(CUmemorytype type, const void* host, CUdeviceptr device, std::
                   const CUDA_MEMCPY3D& box, Operand* out) {
   switch (type) {
     case CU_MEMORYTYPE_HOST:
-      out->side = Side::kHost;
+      out->side = Side::kEither;
       out->start = reinterpret_cast<std::uint64_t>(host);
       break;
     case CU_MEMORYTYPE_DEVICE:
@@ -41,9 +41,8 @@ CUresult describe(CUmemorytype type, const void* host, CUdeviceptr device, std::
     default:
       return CUDA_ERROR_INVALID_VALUE;
   }
-  const bool one_row = box.Height == 1 && box.Depth == 1;
   out->pitch = pitch == 0 ? box.WidthInBytes + x : pitch;
-  if (!one_row && out->pitch < box.WidthInBytes + x) return CUDA_ERROR_INVALID_VALUE;
+  if (out->pitch < box.WidthInBytes + x) return CUDA_ERROR_INVALID_VALUE;
   if (box.Depth > 1 && height != 0 && height < box.Height + y) return CUDA_ERROR_INVALID_VALUE;
   const std::uint64_t rows = height == 0 ? box.Height + y : height;
   bool fits = !__builtin_mul_overflow(out->pitch, rows, &out->slice);

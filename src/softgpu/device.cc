@@ -72,7 +72,8 @@ GDR_CU cuDeviceComputeCapability(int* major, int* minor, CUdevice device) {
 }
 
 GDR_CU cuDeviceGetPCIBusId(char* text, int length, CUdevice device) {
-  if (text == nullptr || length <= 0) return CUDA_ERROR_INVALID_VALUE;
+  constexpr int kLength = sizeof "FFFE:01:00.0";
+  if (text == nullptr || length < kLength) return CUDA_ERROR_INVALID_VALUE;
   return in_driver([&](Process& process) {
     if (!process.is_device(device)) return CUDA_ERROR_INVALID_DEVICE;
     std::snprintf(text, static_cast<std::size_t>(length), "%04X:%02X:00.0", kPciDomain,

@@ -70,12 +70,7 @@ GDR_CU cuMemGetHandleForAddressRange(void* out, CUdeviceptr address, std::size_t
     {
       std::lock_guard guard(process.lock);
       std::shared_ptr<Range> range = backed(process, address, bytes);
-      if (range == nullptr) return CUDA_ERROR_INVALID_VALUE;
-      if (range->on_host()) return CUDA_ERROR_NOT_SUPPORTED;
-      if (range->physical != nullptr &&
-          range->physical->properties.allocFlags.gpuDirectRDMACapable == 0) {
-        return CUDA_ERROR_NOT_SUPPORTED;
-      }
+      if (range == nullptr || range->on_host()) return CUDA_ERROR_INVALID_VALUE;
       buffer.buffer_id = range->buffer_id;
     }
     return make_descriptor(buffer, static_cast<int*>(out));

@@ -5,6 +5,32 @@ namespace gdr::softgpu {
 
 using namespace cuda;
 
+namespace {
+
+struct Texts {
+  const char* name = nullptr;
+  const char* message = nullptr;
+};
+
+Texts texts_of(CUresult error) {
+  switch (error) {
+#define GDR_CUDA_RESULT(name, number, message) \
+  case name:                                   \
+    return {#name, message};
+#include "cuda/driver_results.inc"
+#undef GDR_CUDA_RESULT
+  }
+  return {};
+}
+
+CUresult answer(CUresult error, const char* Texts::*which, const char** text) {
+  if (text == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  *text = texts_of(error).*which;
+  return *text != nullptr ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+}  // namespace
+
 GDR_CU cuInit(unsigned flags) {
   if (flags != 0) return CUDA_ERROR_INVALID_VALUE;
   return guarded([] { return Process::instance().initialise(); });
@@ -17,31 +43,11 @@ GDR_CU cuDriverGetVersion(int* version) {
 }
 
 GDR_CU cuGetErrorName(CUresult error, const char** text) {
-  if (text == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  switch (error) {
-#define GDR_CUDA_RESULT(name, number, message) \
-  case name:                                   \
-    *text = #name;                             \
-    return CUDA_SUCCESS;
-#include "cuda/driver_results.inc"
-#undef GDR_CUDA_RESULT
-  }
-  *text = nullptr;
-  return CUDA_ERROR_INVALID_VALUE;
+  return answer(error, &Texts::name, text);
 }
 
 GDR_CU cuGetErrorString(CUresult error, const char** text) {
-  if (text == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  switch (error) {
-#define GDR_CUDA_RESULT(name, number, message) \
-  case name:                                   \
-    *text = message;                           \
-    return CUDA_SUCCESS;
-#include "cuda/driver_results.inc"
-#undef GDR_CUDA_RESULT
-  }
-  *text = nullptr;
-  return CUDA_ERROR_INVALID_VALUE;
+  return answer(error, &Texts::message, text);
 }
 
 }  // namespace gdr::softgpu

@@ -29,13 +29,17 @@ void enter(Process& process, Context& context, std::uint64_t base, std::uint64_t
   process.ranges[base] = std::move(range);
 }
 
-CUresult leave(void* address, Range::Kind kind, CUresult missing) {
+// Frees or unregisters what begins there; `unknown` for an address that lies in nothing.
+CUresult leave(void* address, Range::Kind kind, CUresult unknown) {
   return in_context([&](Process& process, Context&) -> CUresult {
     Process::Leftovers left;
     {
       std::lock_guard guard(process.lock);
+      if (process.find_range(number(address)) == nullptr) return unknown;
       auto found = process.ranges.find(number(address));
-      if (found == process.ranges.end() || found->second->kind != kind) return missing;
+      if (found == process.ranges.end() || found->second->kind != kind) {
+        return CUDA_ERROR_INVALID_VALUE;
+      }
       for (const auto& [key, context] : process.contexts) {
         if (!context->alive()) continue;
         for (Mark& mark : context->outstanding()) left.marks.push_back(std::move(mark));
@@ -51,10 +55,12 @@ CUresult leave(void* address, Range::Kind kind, CUresult missing) {
 }  // namespace
 
 GDR_CU cuMemHostAlloc(void** address, std::size_t bytes, unsigned flags) {
-  if (address == nullptr || bytes == 0 || (flags & ~kAllocFlags) != 0) {
-    return CUDA_ERROR_INVALID_VALUE;
-  }
+  if (address == nullptr || (flags & ~kAllocFlags) != 0) return CUDA_ERROR_INVALID_VALUE;
   return in_context([&](Process& process, Context& context) -> CUresult {
+    if (bytes == 0) {  // unlike cuMemAlloc
+      *address = nullptr;
+      return CUDA_SUCCESS;
+    }
     const std::uint64_t held = round_up(bytes, kHostPage);
     if (held < bytes || !host_has_room(held)) return CUDA_ERROR_OUT_OF_MEMORY;
     void* at = mmap(nullptr, held, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -72,6 +78,7 @@ GDR_CU cuMemAllocHost_v2(void** address, std::size_t bytes) {
 }
 
 GDR_CU cuMemFreeHost(void* address) {
+  if (address == nullptr) return in_context([](Process&, Context&) { return CUDA_SUCCESS; });
   return leave(address, Range::Kind::kHostAllocated, CUDA_ERROR_INVALID_VALUE);
 }
 
@@ -92,7 +99,8 @@ GDR_CU cuMemHostRegister_v2(void* address, std::size_t bytes, unsigned flags) {
     const bool overlaps = process.find_range(base) != nullptr ||
                           (next != process.ranges.end() && next->first < base + bytes);
     if (overlaps) return CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
-    enter(process, context, base, bytes, bytes, Range::Kind::kHostRegistered, flags);
+    enter(process, context, base, bytes, bytes, Range::Kind::kHostRegistered,
+          flags | CU_MEMHOSTREGISTER_DEVICEMAP_FLAG);
     return CUDA_SUCCESS;
   });
 }
@@ -117,9 +125,7 @@ GDR_CU cuMemHostGetFlags(unsigned* flags, void* address) {
   return in_context([&](Process& process, Context&) -> CUresult {
     std::lock_guard guard(process.lock);
     std::shared_ptr<Range> range = process.find_range(number(address));
-    if (range == nullptr || range->kind != Range::Kind::kHostAllocated) {
-      return CUDA_ERROR_INVALID_VALUE;
-    }
+    if (range == nullptr || !range->on_host()) return CUDA_ERROR_INVALID_VALUE;
     *flags = range->host_flags;
     return CUDA_SUCCESS;
   });

@@ -12,7 +12,8 @@ namespace {
 using namespace cuda;
 
 CUresult open(CUdeviceptr* address, const CUipcMemHandle& bytes, unsigned flags) {
-  if (address == nullptr || (flags & ~static_cast<unsigned>(CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS))) {
+  // The flag is not a choice: the interface has no other way.
+  if (address == nullptr || flags != CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS) {
     return CUDA_ERROR_INVALID_VALUE;
   }
   return in_context([&](Process& process, Context& context) -> CUresult {

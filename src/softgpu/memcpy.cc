@@ -7,7 +7,6 @@ namespace {
 using namespace cuda;
 
 constexpr Side kDevice = Side::kDevice;
-constexpr Side kHost = Side::kHost;
 constexpr Side kEither = Side::kEither;
 constexpr Completion kOnReturn = Completion::kOnReturn;
 constexpr Completion kOnStream = Completion::kOnStream;
@@ -34,9 +33,9 @@ GDR_CU_SYNC(cuMemcpy, (CUdeviceptr to, CUdeviceptr from, std::size_t bytes), (to
             return copy_bytes(to, kEither, from, kEither, bytes, stream, kOnReturn);)
 GDR_CU_SYNC(cuMemcpyHtoD_v2, (CUdeviceptr to, const void* from, std::size_t bytes),
             (to, from, bytes),
-            return copy_bytes(to, kDevice, number(from), kHost, bytes, stream, kOnReturn);)
+            return copy_bytes(to, kDevice, number(from), kEither, bytes, stream, kOnReturn);)
 GDR_CU_SYNC(cuMemcpyDtoH_v2, (void* to, CUdeviceptr from, std::size_t bytes), (to, from, bytes),
-            return copy_bytes(number(to), kHost, from, kDevice, bytes, stream, kOnReturn);)
+            return copy_bytes(number(to), kEither, from, kDevice, bytes, stream, kOnReturn);)
 GDR_CU_SYNC(cuMemcpyDtoD_v2, (CUdeviceptr to, CUdeviceptr from, std::size_t bytes),
             (to, from, bytes),
             return copy_bytes(to, kDevice, from, kDevice, bytes, stream, kOnReturn);)
@@ -51,10 +50,10 @@ GDR_CU_ASYNC(cuMemcpyAsync, (CUdeviceptr to, CUdeviceptr from, std::size_t bytes
              return copy_bytes(to, kEither, from, kEither, bytes, stream, kOnStream);)
 GDR_CU_ASYNC(cuMemcpyHtoDAsync_v2, (CUdeviceptr to, const void* from, std::size_t bytes),
              (to, from, bytes),
-             return copy_bytes(to, kDevice, number(from), kHost, bytes, stream, kOnStream);)
+             return copy_bytes(to, kDevice, number(from), kEither, bytes, stream, kOnStream);)
 GDR_CU_ASYNC(cuMemcpyDtoHAsync_v2, (void* to, CUdeviceptr from, std::size_t bytes),
              (to, from, bytes),
-             return copy_bytes(number(to), kHost, from, kDevice, bytes, stream, kOnStream);)
+             return copy_bytes(number(to), kEither, from, kDevice, bytes, stream, kOnStream);)
 GDR_CU_ASYNC(cuMemcpyDtoDAsync_v2, (CUdeviceptr to, CUdeviceptr from, std::size_t bytes),
              (to, from, bytes),
              return copy_bytes(to, kDevice, from, kDevice, bytes, stream, kOnStream);)

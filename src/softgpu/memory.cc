@@ -78,7 +78,7 @@ GDR_CU cuMemGetAddressRange_v2(CUdeviceptr* base, std::size_t* bytes, CUdevicept
   return in_context([&](Process& process, Context&) -> CUresult {
     std::lock_guard guard(process.lock);
     std::shared_ptr<Range> range = process.find_range(address);
-    if (range == nullptr) return CUDA_ERROR_NOT_FOUND;
+    if (range == nullptr || !range->accessible()) return CUDA_ERROR_NOT_FOUND;
     if (base != nullptr) *base = range->base;
     if (bytes != nullptr) *bytes = range->bytes;
     return CUDA_SUCCESS;

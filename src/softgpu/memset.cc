@@ -18,18 +18,17 @@ struct Fill {
   std::uint64_t height = 1;
 };
 
-void fill_bytes(std::byte* at, std::size_t bytes, std::uint32_t value, unsigned unit,
-                std::uint64_t phase) {
+void fill_bytes(std::byte* at, std::size_t bytes, std::uint32_t value, unsigned unit) {
   if (unit == 1) {
     std::memset(at, static_cast<int>(value), bytes);
     return;
   }
   for (std::size_t i = 0; i < bytes; ++i) {
-    at[i] = static_cast<std::byte>(value >> (8 * ((phase + i) % unit)));
+    at[i] = static_cast<std::byte>(value >> (8 * (i % unit)));
   }
 }
 
-// One row, which may lie on several pieces.
+// One row, which may lie on several pieces; they meet where units do.
 void fill_row(const Span& span, std::uint64_t offset, std::uint64_t bytes, const Fill& fill) {
   std::uint64_t done = 0;
   for (const Piece& piece : span.pieces) {
@@ -38,7 +37,7 @@ void fill_row(const Span& span, std::uint64_t offset, std::uint64_t bytes, const
       continue;
     }
     const std::uint64_t here = std::min<std::uint64_t>(bytes - done, piece.bytes - offset);
-    fill_bytes(piece.at + offset, here, fill.value, fill.unit, done);
+    fill_bytes(piece.at + offset, here, fill.value, fill.unit);
     done += here;
     offset = 0;
     if (done == bytes) return;

@@ -15,8 +15,10 @@ CUresult answer(void* out, Value value) {
   return CUDA_SUCCESS;
 }
 
+bool is_mapping(const Range& range) { return range.kind == Range::Kind::kMapped; }
+
 unsigned long long access_flags(const Range& range, int device) {
-  if (range.kind != Range::Kind::kMapped) return CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE;
+  if (!is_mapping(range)) return CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE;
   return range.access[static_cast<std::size_t>(device)];
 }
 
@@ -38,12 +40,17 @@ CUresult common(const Range& range, CUpointer_attribute attribute, void* out) {
       return answer<int>(out, range.device);
     case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
       return answer<unsigned char>(out, range.kind == Range::Kind::kAllocated);
+    // Of a VMM mapping, the whole reservation; what backs the address is the "mapping", which is
+    // larger than a small allocation and smaller than most reservations.
     case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
-    case CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR:
-      return answer<CUdeviceptr>(out, range.base);
+      return answer<CUdeviceptr>(out, is_mapping(range) ? range.reserved_base : range.base);
     case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
+      return answer<std::size_t>(out, is_mapping(range) ? range.reserved_bytes : range.bytes);
+    case CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR:
+      return answer<CUdeviceptr>(out, range.base - range.offset);
     case CU_POINTER_ATTRIBUTE_MAPPING_SIZE:
-      return answer<std::size_t>(out, range.bytes);
+      return answer<std::size_t>(out,
+                                 range.backing != nullptr ? range.backing->bytes() : range.bytes);
     case CU_POINTER_ATTRIBUTE_MAPPED:
       return answer<unsigned char>(out, 1);
     case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
@@ -52,9 +59,9 @@ CUresult common(const Range& range, CUpointer_attribute attribute, void* out) {
                                        : CU_MEM_HANDLE_TYPE_NONE);
     case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
       return answer<unsigned char>(
-          out,
-          !range.on_host() && (range.physical == nullptr ||
-                               range.physical->properties.allocFlags.gpuDirectRDMACapable != 0));
+          out, !range.on_host() && range.pool == nullptr &&
+                   (range.physical == nullptr ||
+                    range.physical->properties.allocFlags.gpuDirectRDMACapable != 0));
     case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
       return answer(out, reinterpret_cast<CUmemoryPool>(range.pool.get()));
     case CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID:
@@ -73,6 +80,7 @@ CUresult ask(const Range& range, CUpointer_attribute attribute, CUdeviceptr addr
   if (known != CUDA_ERROR_NOT_FOUND) return known;
   switch (attribute) {
     case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
+      if (!range.accessible()) return CUDA_ERROR_INVALID_VALUE;
       return answer<CUdeviceptr>(out, address);
     case CU_POINTER_ATTRIBUTE_HOST_POINTER:
       if (!range.on_host()) return CUDA_ERROR_INVALID_VALUE;
@@ -158,7 +166,8 @@ GDR_CU cuPointerSetAttribute(const void* value, CUpointer_attribute attribute,
   return in_driver([&](Process& process) -> CUresult {
     std::lock_guard guard(process.lock);
     std::shared_ptr<Range> range = process.find_range(address);
-    if (range == nullptr || range->on_host()) return CUDA_ERROR_INVALID_VALUE;
+    if (range == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    if (is_mapping(*range)) return CUDA_ERROR_NOT_SUPPORTED;
     unsigned wanted = 0;
     std::memcpy(&wanted, value, sizeof wanted);
     range->sync_memops = wanted != 0;

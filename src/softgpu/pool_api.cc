@@ -22,11 +22,15 @@ CUmemoryPool handle_of(const std::shared_ptr<Pool>& pool) {
 // The address exists when the call returns; what is put on the stream afterwards may use it.
 CUresult allocate_on(CUdeviceptr* address, std::size_t bytes, CUmemoryPool wanted, bool current,
                      CUstream on) {
-  if (address == nullptr || bytes == 0) return CUDA_ERROR_INVALID_VALUE;
+  if (address == nullptr) return CUDA_ERROR_INVALID_VALUE;
   return in_context([&](Process& process, Context& context) -> CUresult {
     std::lock_guard guard(process.lock);
     std::shared_ptr<Stream> stream = find_stream(process, context, on);
     if (stream == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+    if (bytes == 0) {  // unlike cuMemAlloc
+      *address = 0;
+      return CUDA_SUCCESS;
+    }
     const int device = stream->context()->device();
     std::shared_ptr<Pool> pool =
         current ? process.devices[static_cast<std::size_t>(device)].current_pool
@@ -54,6 +58,7 @@ CUresult free_on(CUdeviceptr address, CUstream on) {
     std::lock_guard guard(process.lock);
     std::shared_ptr<Stream> stream = find_stream(process, context, on);
     if (stream == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+    if (address == 0) return CUDA_SUCCESS;
     auto found = process.ranges.find(address);
     if (found == process.ranges.end() || !can_be_freed(*found->second)) {
       return CUDA_ERROR_INVALID_VALUE;
@@ -105,7 +110,7 @@ GDR_CU cuMemPoolCreate(CUmemoryPool* out, const CUmemPoolProps* properties) {
   }
   return in_driver([&](Process& process) -> CUresult {
     if (properties->location.type != CU_MEM_LOCATION_TYPE_DEVICE) return CUDA_ERROR_NOT_SUPPORTED;
-    if (!process.is_device(properties->location.id)) return CUDA_ERROR_INVALID_DEVICE;
+    if (!process.is_device(properties->location.id)) return CUDA_ERROR_INVALID_VALUE;
     const auto types = static_cast<unsigned>(properties->handleTypes);
     if ((types & ~static_cast<unsigned>(CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)) != 0) {
       return CUDA_ERROR_NOT_SUPPORTED;

@@ -62,27 +62,33 @@ CUdriverProcAddressQueryResult look_up(std::string_view name, int version, std::
 
 CUresult get(const char* symbol, void** out, int version, std::uint64_t flags,
              CUdriverProcAddressQueryResult* status) {
-  if (symbol == nullptr || out == nullptr || flags > 3) return CUDA_ERROR_INVALID_VALUE;
+  if (symbol == nullptr || out == nullptr || flags > 3 || version > kDriverVersion) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
   return guarded([&] {
-    const CUdriverProcAddressQueryResult found = look_up(symbol, version, flags, out);
-    if (status != nullptr) *status = found;
-    return found == CU_GET_PROC_ADDRESS_SUCCESS ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+    *status = look_up(symbol, version, flags, out);
+    return CUDA_SUCCESS;
   });
 }
 
 }  // namespace
 
 GDR_CU cuGetProcAddress(const char* symbol, void** out, int version, std::uint64_t flags) {
-  return get(symbol, out, version, flags, nullptr);
+  CUdriverProcAddressQueryResult found{};
+  const CUresult r = get(symbol, out, version, flags, &found);
+  return r == CUDA_SUCCESS && found != CU_GET_PROC_ADDRESS_SUCCESS ? CUDA_ERROR_NOT_FOUND : r;
 }
 
+// Since CUDA 12, not to find a function is an answer and no error, even for callers who do not ask.
 GDR_CU cuGetProcAddress_v2(const char* symbol, void** out, int version, std::uint64_t flags,
                            CUdriverProcAddressQueryResult* status) {
-  return get(symbol, out, version, flags, status);
+  CUdriverProcAddressQueryResult unasked{};
+  return get(symbol, out, version, flags, status != nullptr ? status : &unasked);
 }
 GDR_CU cuGetProcAddress_v2_ptsz(const char* symbol, void** out, int version, std::uint64_t flags,
                                 CUdriverProcAddressQueryResult* status) {
-  return get(symbol, out, version, flags | CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, status);
+  return cuGetProcAddress_v2(symbol, out, version,
+                             flags | CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, status);
 }
 
 }  // namespace gdr::softgpu

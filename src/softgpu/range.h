@@ -22,7 +22,8 @@ struct PhysicalMemory {
   std::shared_ptr<Backing> backing;
   cuda::CUmemAllocationProp properties{};
   std::uint64_t bytes = 0;
-  int handles = 0;  // references that cuMemRelease must give back
+  std::uint64_t handle = 0;
+  int handles = 1;  // references that cuMemRelease must give back
   bool imported = false;
 };
 
@@ -42,12 +43,19 @@ struct Range {
   std::shared_ptr<Pool> pool;
   std::shared_ptr<PhysicalMemory> physical;
   std::array<unsigned char, kMostDevices> access{};  // of mappings, by device
+  // Of mappings: the addresses reserved around them.
+  std::uint64_t reserved_base = 0;
+  std::uint64_t reserved_bytes = 0;
   unsigned host_flags = 0;
   int opened = 1;  // how often an imported handle was opened
   bool sync_memops = false;
 
   bool on_host() const { return kind == Kind::kHostAllocated || kind == Kind::kHostRegistered; }
   std::uint64_t end() const { return base + bytes; }
+  // A mapping nobody was granted access to is not yet an address for copies or for questions.
+  bool accessible() const {
+    return kind != Kind::kMapped || access != std::array<unsigned char, kMostDevices>{};
+  }
 };
 
 // Where the bytes of an operand really are.

@@ -46,7 +46,7 @@ CUresult resolve(Process& process, std::uint64_t address, std::uint64_t bytes, S
     if (range->on_host()) {
       span->pieces.push_back({reinterpret_cast<std::byte*>(address), here, nullptr});
     } else {
-      if (side == Side::kHost || !grants(*range, access, device)) return CUDA_ERROR_INVALID_VALUE;
+      if (!grants(*range, access, device)) return CUDA_ERROR_INVALID_VALUE;
       const std::uint64_t offset = range->offset + (address - range->base);
       span->pieces.push_back({range->backing->data() + offset, here, range->backing});
       span->on_device = true;

@@ -79,8 +79,7 @@ GDR_CU cuMemCreate(CUmemGenericAllocationHandle* handle, std::size_t bytes,
     physical->backing = *backing;
     physical->properties = *properties;
     physical->bytes = bytes;
-    physical->handles = 1;
-    *handle = process.next_handle();
+    *handle = physical->handle = process.next_handle();
     process.physical[*handle] = std::move(physical);
     device.used += bytes;
     return CUDA_SUCCESS;
@@ -107,15 +106,9 @@ GDR_CU cuMemRetainAllocationHandle(CUmemGenericAllocationHandle* handle, void* a
     std::lock_guard guard(process.lock);
     std::shared_ptr<Range> range = process.find_range(number(address));
     if (range == nullptr || range->physical == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    for (auto& [known, physical] : process.physical) {
-      if (physical != range->physical) continue;
-      ++physical->handles;
-      *handle = known;
-      return CUDA_SUCCESS;
-    }
-    // Mapped, and released since.
-    range->physical->handles = 1;
-    *handle = process.next_handle();
+    // Under its first number, even if it was mapped and released since.
+    ++range->physical->handles;
+    *handle = range->physical->handle;
     process.physical[*handle] = range->physical;
     return CUDA_SUCCESS;
   });
@@ -152,14 +145,13 @@ GDR_CU cuMemImportFromShareableHandle(CUmemGenericAllocationHandle* handle, void
     auto physical = std::make_shared<PhysicalMemory>();
     physical->backing = *backing;
     physical->bytes = (*backing)->bytes();
-    physical->handles = 1;
     physical->imported = true;
     physical->properties.type = CU_MEM_ALLOCATION_TYPE_PINNED;
     physical->properties.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
     physical->properties.location = {CU_MEM_LOCATION_TYPE_DEVICE, (*backing)->device()};
     physical->properties.allocFlags.gpuDirectRDMACapable = 1;
     std::lock_guard guard(process.lock);
-    *handle = process.next_handle();
+    *handle = physical->handle = process.next_handle();
     process.physical[*handle] = std::move(physical);
     return CUDA_SUCCESS;
   });
@@ -167,21 +159,19 @@ GDR_CU cuMemImportFromShareableHandle(CUmemGenericAllocationHandle* handle, void
 
 GDR_CU cuMemMap(CUdeviceptr address, std::size_t bytes, std::size_t offset,
                 CUmemGenericAllocationHandle handle, unsigned long long flags) {
-  // The interface takes an offset, but no driver accepts another than 0 yet.
-  if (bytes == 0 || bytes % kBlock != 0 || address % kBlock != 0 || offset != 0 || flags != 0 ||
-      address + bytes < address) {
+  if (bytes == 0 || address % kBlock != 0 || flags != 0 || address + bytes < address) {
     return CUDA_ERROR_INVALID_VALUE;
   }
   return in_driver([&](Process& process) -> CUresult {
     std::lock_guard guard(process.lock);
     auto found = process.physical.find(handle);
-    if (found == process.physical.end() || bytes > found->second->bytes) {
-      return CUDA_ERROR_INVALID_VALUE;
-    }
+    if (found == process.physical.end()) return CUDA_ERROR_INVALID_VALUE;
     auto next = process.reservations.upper_bound(address);
     if (next == process.reservations.begin()) return CUDA_ERROR_INVALID_VALUE;
     auto reserved = std::prev(next);
     if (address + bytes > reserved->first + reserved->second.bytes) return CUDA_ERROR_INVALID_VALUE;
+    // The interface takes an offset and a size, but drivers map whole allocations only.
+    if (offset != 0 || bytes != found->second->bytes) return CUDA_ERROR_NOT_SUPPORTED;
     auto mapped = process.ranges.lower_bound(address);
     if (process.find_range(address) != nullptr ||
         (mapped != process.ranges.end() && mapped->first < address + bytes)) {
@@ -195,6 +185,8 @@ GDR_CU cuMemMap(CUdeviceptr address, std::size_t bytes, std::size_t offset,
     range->backing = found->second->backing;
     range->physical = found->second;
     range->buffer_id = process.next_buffer_id();
+    range->reserved_base = reserved->first;
+    range->reserved_bytes = reserved->second.bytes;
     process.ranges[address] = std::move(range);
     return CUDA_SUCCESS;
   });

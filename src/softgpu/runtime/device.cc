@@ -114,11 +114,7 @@ static cudaError_t entry_point(const char* symbol, void** function, unsigned ver
   if (symbol == nullptr || function == nullptr) return keep(cudaErrorInvalidValue);
   return call_driver([&](const Driver& cu) {
     if (cu.get_proc_address == nullptr) return CUDA_ERROR_NOT_SUPPORTED;
-    CUdriverProcAddressQueryResult found{};
-    CUresult r = cu.get_proc_address(symbol, function, static_cast<int>(version), flags, &found);
-    if (status != nullptr) *status = found;
-    // The runtime reports a missing symbol in the status, not as an error, if it was asked for one.
-    return r == CUDA_ERROR_NOT_FOUND && status != nullptr ? CUDA_SUCCESS : r;
+    return cu.get_proc_address(symbol, function, static_cast<int>(version), flags, status);
   });
 }
 

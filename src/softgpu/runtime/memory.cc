@@ -26,6 +26,9 @@ GDR_RT cudaMallocPitch(void** out, std::size_t* pitch, std::size_t width, std::s
   if (out == nullptr || pitch == nullptr) return keep(cudaErrorInvalidValue);
   return call([&](const Driver& cu) {
     CUdeviceptr address = 0;
+    *out = nullptr;
+    *pitch = 0;
+    if (width == 0 || height == 0) return CUDA_SUCCESS;
     CUresult r = cu.mem_alloc_pitch(&address, pitch, width, height, 4);
     *out = reinterpret_cast<void*>(address);
     return r;

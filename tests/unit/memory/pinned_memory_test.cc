@@ -1,6 +1,5 @@
 #include "memory/pinned_memory.h"
 
-#include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -11,17 +10,10 @@
 #include "base/unique_fd.h"
 #include "mapping.h"
 #include "memory/host_pages.h"
+#include "open_descriptors.h"
 
 namespace gdr::memory {
 namespace {
-
-int open_descriptors() {
-  int count = 0;
-  DIR* folder = opendir("/proc/self/fd");
-  while (readdir(folder) != nullptr) ++count;
-  closedir(folder);
-  return count;
-}
 
 int mappings() {
   int count = 0;

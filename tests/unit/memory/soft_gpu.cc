@@ -52,7 +52,7 @@ Memory::Memory(Allocator allocator, std::uint64_t bytes) : allocator_(allocator)
   wanted.type = cuda::CU_MEM_ALLOCATION_TYPE_PINNED;
   wanted.location = {cuda::CU_MEM_LOCATION_TYPE_DEVICE, kDevice};
   wanted.requestedHandleTypes = cuda::CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
-  wanted.allocFlags.gpuDirectRDMACapable = 1;  // or it has no dma-buf
+  wanted.allocFlags.gpuDirectRDMACapable = 1;
   const cuda::CUmemAccessDesc access{wanted.location, cuda::CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
   EXPECT_EQ(cuda.mem_create(&handle_, bytes, &wanted, 0), cuda::CUDA_SUCCESS);
   EXPECT_EQ(cuda.mem_address_reserve(&address_, bytes, 0, 0, 0), cuda::CUDA_SUCCESS);

@@ -51,11 +51,24 @@ TEST_F(Copy, RefusesFreedForeignAndMixedUpPointers) {
   const auto as_device = reinterpret_cast<CUdeviceptr>(host.data());
   EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cu.memcpy_dtod(live, as_device, 16));
   EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cu.memcpy_dtod(as_device, live, 16));
-  EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cu.memcpy_htod(live, reinterpret_cast<void*>(live + 64), 16));
+  EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cu.memset_d8(as_device, 0, 16));
   EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cu.memcpy_htod(live, nullptr, 16));
   EXPECT_CU(CUDA_SUCCESS, cu.memcpy_htod(live, nullptr, 0));
   EXPECT_EQ(host, Bytes(4096, 3));
   EXPECT_CU(CUDA_SUCCESS, cu.mem_free(live));
+}
+
+// Measured: unified addressing decides, whatever the argument is called.
+TEST_F(Copy, HostOperandMayBeDeviceMemory) {
+  const CUdeviceptr device = allocate(4096);
+  write(device, pattern(2048, 6));
+  ASSERT_CU(CUDA_SUCCESS, cu.memcpy_htod(device + 2048, reinterpret_cast<void*>(device), 1000));
+  EXPECT_EQ(read(device + 2048, 1000), pattern(1000, 6));
+  ASSERT_CU(CUDA_SUCCESS, cu.memcpy_dtoh(reinterpret_cast<void*>(device + 3048), device, 1000));
+  EXPECT_EQ(read(device + 3048, 1000), pattern(1000, 6));
+  EXPECT_CU(CUDA_ERROR_INVALID_VALUE,
+            cu.memcpy_htod(device, reinterpret_cast<void*>(device + 4000), 97));
+  EXPECT_CU(CUDA_SUCCESS, cu.mem_free(device));
 }
 
 TEST_F(Copy, UnifiedCopyWorksOutTheDirection) {
@@ -118,6 +131,10 @@ TEST_F(Copy, TwoDimensionsKeepTheirPitches) {
     EXPECT_EQ(got[y * pitch + 4], 0xaa);
     EXPECT_EQ(got[y * pitch + 5 + width], 0xaa);
   }
+  copy.Height = 1;
+  copy.srcPitch = copy.srcXInBytes + width - 1;  // narrower than a row, even if there is one only
+  EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cu.memcpy_2d(&copy));
+  copy.srcPitch = 64;
   copy.Height = height + 1;
   EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cu.memcpy_2d(&copy));
   copy.Height = ~std::size_t{0};

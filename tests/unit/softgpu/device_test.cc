@@ -48,6 +48,26 @@ TEST(DeviceConfiguration, NumberAndSizeComeFromTheEnvironment) {
             }));
 }
 
+TEST(DeviceConfiguration, SizeLimitsAllAllocationsTogether) {
+  const Driver& cu = soft_cuda();
+  EXPECT_EQ(0, in_child([&] {
+              setenv("GDR_SOFT_GPUS", "2:64M", 1);
+              CUcontext contexts[2] = {};
+              CUdeviceptr first = 0;
+              CUdeviceptr second = 0;
+              if (cu.init(0) || cu.ctx_create(&contexts[0], 0, 0)) return 1;
+              if (cu.mem_alloc(&first, 40 << 20)) return 2;
+              if (cu.mem_alloc(&second, 40 << 20) != CUDA_ERROR_OUT_OF_MEMORY) return 3;
+              if (cu.mem_alloc_async(&second, 40 << 20, nullptr) != CUDA_ERROR_OUT_OF_MEMORY) {
+                return 4;
+              }
+              // Another device has its own.
+              if (cu.ctx_create(&contexts[1], 0, 1) || cu.mem_alloc(&second, 40 << 20)) return 5;
+              if (cu.ctx_set_current(contexts[0]) || cu.mem_free(first)) return 6;
+              return cu.mem_alloc(&first, 64 << 20) == CUDA_SUCCESS ? 0 : 7;
+            }));
+}
+
 TEST(DeviceConfiguration, NothingWorksBeforeCuInit) {
   const Driver& cu = soft_cuda();
   EXPECT_EQ(0, in_child([&] {
@@ -87,6 +107,8 @@ TEST_F(Device, CannotBeMistakenForHardware) {
   char bus[32] = {};
   ASSERT_CU(CUDA_SUCCESS, cu.device_get_pci_bus_id(bus, sizeof bus, 1));
   EXPECT_STREQ(bus, "FFFE:02:00.0");
+  EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cu.device_get_pci_bus_id(bus, 12, 1));
+  EXPECT_CU(CUDA_SUCCESS, cu.device_get_pci_bus_id(bus, 13, 1));
   CUdevice device = -1;
   ASSERT_CU(CUDA_SUCCESS, cu.device_get_by_pci_bus_id(&device, bus));
   EXPECT_EQ(device, 1);

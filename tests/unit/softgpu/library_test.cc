@@ -4,6 +4,8 @@
 
 #include <array>
 #include <cstdio>
+#include <fstream>
+#include <iterator>
 #include <set>
 #include <sstream>
 #include <string>
@@ -60,6 +62,29 @@ TEST_F(Library, ExportsTheDriversFunctionsAndNothingElse) {
   EXPECT_GT(functions, 600);
 }
 
+TEST_F(Library, ExportsEveryFunctionThatTheGenuineHeaderDeclares) {
+  std::ifstream header(GDR_CUDA_HEADERS "/cuda.h");
+  if (!header) GTEST_SKIP() << "no <cuda.h> when this build was configured";
+  const std::string text{std::istreambuf_iterator<char>(header), {}};
+  void* library = dlopen(GDR_SOFT_LIBCUDA, RTLD_NOW);
+  int functions = 0;
+  // What a declaration or a macro of the header makes of a call, by what stands in front of it.
+  const std::pair<std::string, std::string> kinds[] = {
+      {"CUresult CUDAAPI ", ""}, {"__CUDA_API_PTDS(", "_ptds"}, {"__CUDA_API_PTSZ(", "_ptsz"}};
+  for (const auto& [marker, suffix] : kinds) {
+    for (auto at = text.find(marker); at != std::string::npos; at = text.find(marker, at)) {
+      at += marker.size();
+      const auto end = text.find_first_not_of(
+          "_0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ", at);
+      const std::string name = text.substr(at, end - at);
+      if (!name.starts_with("cu")) continue;
+      EXPECT_NE(dlsym(library, (name + suffix).c_str()), nullptr) << name + suffix;
+      ++functions;
+    }
+  }
+  EXPECT_GT(functions, 500);
+}
+
 TEST_F(Library, GivesTheVersionThatTheAskedCudaHad) {
   void* function = nullptr;
   CUdriverProcAddressQueryResult status{};
@@ -73,15 +98,28 @@ TEST_F(Library, GivesTheVersionThatTheAskedCudaHad) {
             cu.get_proc_address("cuMemcpyAsync", &function, 12000,
                                 CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, &status));
   EXPECT_EQ(function, dlsym(library, "cuMemcpyAsync_ptsz"));
-  EXPECT_CU(CUDA_ERROR_NOT_FOUND,
+  // Not to find one is no error, asked for the status or not.
+  EXPECT_CU(CUDA_SUCCESS,
             cu.get_proc_address("cuMemGetHandleForAddressRange", &function, 11060, 0, &status));
   EXPECT_EQ(status, CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT);
   EXPECT_EQ(function, nullptr);
   for (const char* name : {"cuNoSuchFunction", "malloc", ""}) {
-    EXPECT_CU(CUDA_ERROR_NOT_FOUND, cu.get_proc_address(name, &function, 13000, 0, &status));
+    function = library;
+    EXPECT_CU(CUDA_SUCCESS, cu.get_proc_address(name, &function, 13000, 0, &status));
     EXPECT_EQ(status, CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND);
     EXPECT_EQ(function, nullptr);
+    EXPECT_CU(CUDA_SUCCESS, cu.get_proc_address(name, &function, 13000, 0, nullptr));
   }
+  EXPECT_CU(CUDA_ERROR_INVALID_VALUE,
+            cu.get_proc_address("cuMemAlloc", &function, 99000, 0, &status));
+  EXPECT_CU(CUDA_ERROR_INVALID_VALUE,
+            cu.get_proc_address("cuMemAlloc", &function, 13000, 8, &status));
+  // The first version of the interface has no status and says it by its result.
+  ASSERT_CU(CUDA_SUCCESS, cu.get_proc_address("cuGetProcAddress", &function, 11030, 0, &status));
+  auto first = reinterpret_cast<CUresult (*)(const char*, void**, int, std::uint64_t)>(function);
+  EXPECT_CU(CUDA_ERROR_NOT_FOUND, first("cuNoSuchFunction", &function, 11030, 0));
+  EXPECT_CU(CUDA_SUCCESS, first("cuMemAlloc", &function, 11030, 0));
+  EXPECT_EQ(function, dlsym(library, "cuMemAlloc_v2"));
 }
 
 TEST_F(Library, KernelsAreRefusedAsNotSupported) {

@@ -112,6 +112,23 @@ TEST_F(Memory, PointerAttributesTellDeviceFromHost) {
   EXPECT_CU(CUDA_ERROR_INVALID_VALUE,
             cu.pointer_get_attribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
                                      reinterpret_cast<CUdeviceptr>(&on_stack)));
+  // What backs a small allocation is a block of 2 MiB, as on hardware.
+  CUdeviceptr mapping = 0;
+  std::size_t bytes = 0;
+  ASSERT_CU(CUDA_SUCCESS, cu.pointer_get_attribute(&mapping, CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR,
+                                                   address + 7));
+  ASSERT_CU(CUDA_SUCCESS,
+            cu.pointer_get_attribute(&bytes, CU_POINTER_ATTRIBUTE_MAPPING_SIZE, address + 7));
+  EXPECT_EQ(bytes, 2u << 20);
+  EXPECT_LE(mapping, address);
+  EXPECT_GT(mapping + bytes, address);
+  ASSERT_CU(CUDA_SUCCESS,
+            cu.pointer_get_attribute(&bytes, CU_POINTER_ATTRIBUTE_RANGE_SIZE, address + 7));
+  EXPECT_EQ(bytes, 4096u);
+  int fd = -1;
+  EXPECT_CU(CUDA_ERROR_INVALID_VALUE,
+            cu.mem_get_handle_for_address_range(&fd, reinterpret_cast<CUdeviceptr>(pinned), 4096,
+                                                CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD, 0));
   EXPECT_CU(CUDA_SUCCESS, cu.mem_free_host(pinned));
   EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cu.mem_free_host(pinned));
   EXPECT_CU(CUDA_SUCCESS, cu.mem_free(address));
@@ -150,6 +167,20 @@ TEST_F(Memory, SyncMemopsCanBeSet) {
   EXPECT_CU(CUDA_SUCCESS, cu.mem_free(address));
 }
 
+TEST_F(Memory, PinnedHostMemoryOfNoBytesIsNoError) {
+  void* pinned = &pinned;
+  EXPECT_CU(CUDA_SUCCESS, cu.mem_host_alloc(&pinned, 0, 0));
+  EXPECT_EQ(pinned, nullptr);
+  EXPECT_CU(CUDA_SUCCESS, cu.mem_free_host(pinned));
+  ASSERT_CU(CUDA_SUCCESS, cu.mem_host_alloc(&pinned, 64, CU_MEMHOSTALLOC_PORTABLE_FLAG));
+  unsigned flags = 0;
+  EXPECT_CU(CUDA_SUCCESS, cu.mem_host_get_flags(&flags, static_cast<char*>(pinned) + 9));
+  EXPECT_EQ(flags, CU_MEMHOSTALLOC_PORTABLE_FLAG | CU_MEMHOSTALLOC_DEVICEMAP_FLAG);
+  EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cu.mem_host_unregister(pinned));
+  EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cu.mem_free(reinterpret_cast<CUdeviceptr>(pinned)));
+  EXPECT_CU(CUDA_SUCCESS, cu.mem_free_host(pinned));
+}
+
 TEST_F(Memory, RegisteredHostMemoryIsKnownUntilItIsUnregistered) {
   Bytes host(10000);
   unsigned type = 0;
@@ -159,8 +190,18 @@ TEST_F(Memory, RegisteredHostMemoryIsKnownUntilItIsUnregistered) {
             cu.mem_host_register(host.data() + 9999, 1, 0));
   EXPECT_CU(CUDA_SUCCESS,
             cu.pointer_get_attribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address));
+  unsigned flags = 0;
+  EXPECT_CU(CUDA_SUCCESS, cu.mem_host_get_flags(&flags, host.data()));
+  EXPECT_EQ(flags, static_cast<unsigned>(CU_MEMHOSTREGISTER_DEVICEMAP_FLAG));
+  CUdeviceptr device = 0;
+  EXPECT_CU(CUDA_SUCCESS, cu.mem_host_get_device_pointer(&device, host.data() + 5, 0));
+  EXPECT_EQ(device, address + 5);
+  EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cu.mem_host_unregister(host.data() + 1));
+  EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cu.mem_free_host(host.data()));
   EXPECT_CU(CUDA_SUCCESS, cu.mem_host_unregister(host.data()));
   EXPECT_CU(CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED, cu.mem_host_unregister(host.data()));
+  EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cu.mem_host_get_flags(&flags, host.data()));
+  EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cu.mem_host_get_device_pointer(&device, host.data(), 0));
   EXPECT_CU(CUDA_ERROR_INVALID_VALUE,
             cu.pointer_get_attribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address));
 }

@@ -250,6 +250,7 @@ TEST_F(Sharing, OwnHandleCannotBeOpened) {
   ASSERT_CU(CUDA_SUCCESS, cu.ipc_get_mem_handle(&handle, mine));
   CUdeviceptr address = 0;
   EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cu.ipc_open_mem_handle(&address, handle, 1));
+  EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cu.ipc_open_mem_handle(&address, handle, 0));
   EXPECT_CU(CUDA_SUCCESS, cu.mem_free(mine));
   EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cu.ipc_get_mem_handle(&handle, mine));
 }
@@ -277,6 +278,28 @@ TEST_F(Sharing, PoolMemoryTravelsAsDescriptorAndPointer) {
                               CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
   ASSERT_CU(CUDA_SUCCESS, cu.mem_pool_import_pointer(&address, pool, &offer_.pooled));
   EXPECT_EQ(read(address, kSmall), pattern(kSmall, 1));
+  // Another pool's pointer it is not.
+  CUmemPoolProps of_pool{};
+  of_pool.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+  of_pool.handleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+  of_pool.location = {CU_MEM_LOCATION_TYPE_DEVICE, 0};
+  CUmemoryPool own = nullptr;
+  CUmemoryPool own_imported = nullptr;
+  int fd = -1;
+  ASSERT_CU(CUDA_SUCCESS, cu.mem_pool_create(&own, &of_pool));
+  ASSERT_CU(CUDA_SUCCESS, cu.mem_pool_export_to_shareable_handle(
+                              &fd, own, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+  ASSERT_CU(CUDA_SUCCESS,
+            cu.mem_pool_import_from_shareable_handle(
+                &own_imported, reinterpret_cast<void*>(static_cast<std::intptr_t>(fd)),
+                CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+  close(fd);
+  CUdeviceptr none = 0;
+  EXPECT_CU(CUDA_ERROR_INVALID_VALUE,
+            cu.mem_pool_import_pointer(&none, own_imported, &offer_.pooled));
+  EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cu.mem_pool_import_pointer(&none, own, &offer_.pooled));
+  EXPECT_CU(CUDA_SUCCESS, cu.mem_pool_destroy(own_imported));
+  EXPECT_CU(CUDA_SUCCESS, cu.mem_pool_destroy(own));
   EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cu.mem_alloc_from_pool_async(&address, 64, pool, nullptr));
   EXPECT_CU(CUDA_SUCCESS, cu.mem_free_async(address, nullptr));
   EXPECT_CU(CUDA_SUCCESS, cu.mem_pool_destroy(pool));

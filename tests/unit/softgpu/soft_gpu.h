@@ -2,6 +2,7 @@
 // bytes show.
 #pragma once
 
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <cstddef>
@@ -75,6 +76,14 @@ class SoftGpu : public ::testing::Test {
     std::size_t total = 0;
     EXPECT_CU(cuda::CUDA_SUCCESS, cu.mem_get_info(&free, &total));
     return free;
+  }
+
+  // What the driver's table does not hold, by its exported name.
+  template <typename Signature>
+  static Signature* function(const char* name) {
+    void* found = dlsym(dlopen(GDR_SOFT_LIBCUDA, RTLD_NOW), name);
+    EXPECT_NE(found, nullptr) << name;
+    return reinterpret_cast<Signature*>(found);
   }
 
   const cuda::Driver& cu = soft_cuda();

@@ -2,23 +2,13 @@
 #include <chrono>
 #include <thread>
 
+#include "gate.h"
 #include "soft_gpu.h"
 
 namespace gdr::softgpu {
 namespace {
 
 using namespace cuda;
-
-// Holds a stream at a point until it is let go.
-struct Gate {
-  std::atomic<bool> open{false};
-  std::atomic<bool> reached{false};
-  static void wait(void* self) {
-    auto* gate = static_cast<Gate*>(self);
-    gate->reached = true;
-    while (!gate->open) std::this_thread::yield();
-  }
-};
 
 // An operation that does not wait for what it should has been carried out after this.
 void give_time_to_overtake() { std::this_thread::sleep_for(std::chrono::milliseconds(100)); }
@@ -75,6 +65,47 @@ TEST_F(Stream, PageableSourceMayChangeOnceTheCallReturns) {
   gate.open = true;
   ASSERT_CU(CUDA_SUCCESS, cu.stream_synchronize(stream));
   EXPECT_EQ(read(device, 1000), Bytes(1000, 5));
+  EXPECT_CU(CUDA_SUCCESS, cu.stream_destroy(stream));
+}
+
+// Whether `call`, made by another thread, returns before `stream` may go on.
+template <typename Call>
+bool returns_at_once(const Driver& cu, CUcontext context, CUstream stream, Call call) {
+  Gate gate;
+  EXPECT_CU(CUDA_SUCCESS, cu.launch_host_func(stream, Gate::wait, &gate));
+  std::atomic<bool> returned{false};
+  std::thread caller([&] {
+    EXPECT_CU(CUDA_SUCCESS, cu.ctx_set_current(context));
+    EXPECT_CU(CUDA_SUCCESS, call());
+    returned = true;
+  });
+  for (int i = 0; i < 100 && !returned; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  const bool at_once = returned;
+  gate.open = true;
+  caller.join();
+  return at_once;
+}
+
+TEST_F(Stream, LargePageableSourceAndSyncMemopsMakeTheCallLastAsLongAsTheCopy) {
+  CUstream stream = make(CU_STREAM_NON_BLOCKING);
+  Bytes pageable(128 << 10, 5);
+  auto from_host = [&](std::size_t bytes) {
+    return returns_at_once(cu, context, stream, [&, bytes] {
+      return cu.memcpy_htod_async(device, pageable.data(), bytes, stream);
+    });
+  };
+  auto on_device = [&] {
+    return returns_at_once(cu, context, stream,
+                           [&] { return cu.memcpy_dtod_async(device, device + 512, 64, stream); });
+  };
+  EXPECT_TRUE(from_host(64 << 10));
+  EXPECT_FALSE(from_host((64 << 10) + 1));
+  EXPECT_TRUE(on_device());
+  unsigned on = 1;
+  ASSERT_CU(CUDA_SUCCESS, cu.pointer_set_attribute(&on, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, device));
+  EXPECT_FALSE(on_device());
   EXPECT_CU(CUDA_SUCCESS, cu.stream_destroy(stream));
 }
 
@@ -213,6 +244,103 @@ TEST_F(Stream, ManyThreadsOnManyStreamsKeepTheirOrder) {
     });
   }
   for (std::thread& thread : threads) thread.join();
+}
+
+TEST_F(Stream, TellsWhatItIs) {
+  int least = 1;
+  int greatest = 1;
+  ASSERT_CU(CUDA_SUCCESS, cu.ctx_get_stream_priority_range(&least, &greatest));
+  EXPECT_GT(least, greatest);  // lower numbers go first
+  CUstream stream = nullptr;
+  ASSERT_CU(CUDA_SUCCESS,
+            cu.stream_create_with_priority(&stream, CU_STREAM_NON_BLOCKING, greatest - 10));
+  CUstream other = make(CU_STREAM_DEFAULT);
+  int priority = 7;
+  unsigned flags = 7;
+  EXPECT_CU(CUDA_SUCCESS, cu.stream_get_priority(stream, &priority));
+  EXPECT_EQ(priority, greatest);
+  EXPECT_CU(CUDA_SUCCESS, cu.stream_get_flags(stream, &flags));
+  EXPECT_EQ(flags, static_cast<unsigned>(CU_STREAM_NON_BLOCKING));
+  EXPECT_CU(CUDA_SUCCESS, cu.stream_get_flags(other, &flags));
+  EXPECT_EQ(flags, static_cast<unsigned>(CU_STREAM_DEFAULT));
+  CUstreamCaptureStatus capturing{};
+  EXPECT_CU(CUDA_SUCCESS, cu.stream_is_capturing(stream, &capturing));
+  EXPECT_EQ(capturing, CU_STREAM_CAPTURE_STATUS_NONE);
+  CUcontext of = nullptr;
+  EXPECT_CU(CUDA_SUCCESS, function<CUresult(CUstream, CUcontext*)>("cuStreamGetCtx")(stream, &of));
+  EXPECT_EQ(of, context);
+  auto id_of = [](CUstream handle) {
+    unsigned long long id = 0;
+    EXPECT_CU(CUDA_SUCCESS,
+              function<CUresult(CUstream, unsigned long long*)>("cuStreamGetId")(handle, &id));
+    return id;
+  };
+  EXPECT_NE(id_of(stream), id_of(other));
+  CUdevice device_of = -1;
+  EXPECT_CU(CUDA_SUCCESS,
+            function<CUresult(CUstream, CUdevice*)>("cuStreamGetDevice")(stream, &device_of));
+  EXPECT_EQ(device_of, 0);
+  EXPECT_CU(CUDA_SUCCESS, cu.stream_destroy(stream));
+  EXPECT_CU(CUDA_SUCCESS, cu.stream_destroy(other));
+}
+
+TEST_F(Stream, RefusesWrongHandlesAndFlags) {
+  CUstream stream = nullptr;
+  CUevent event = nullptr;
+  EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cu.stream_create(&stream, 4));
+  EXPECT_CU(CUDA_ERROR_INVALID_HANDLE, cu.stream_destroy(nullptr));
+  auto* none = reinterpret_cast<CUstream>(&stream);
+  EXPECT_CU(CUDA_ERROR_INVALID_HANDLE, cu.stream_synchronize(none));
+  EXPECT_CU(CUDA_ERROR_INVALID_HANDLE, cu.memset_d8_async(device, 0, 1, none));
+  EXPECT_CU(CUDA_ERROR_INVALID_HANDLE, cu.memcpy_htod_async(device, pinned, 1, none));
+  EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cu.event_create(&event, 64));
+  EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cu.event_create(&event, CU_EVENT_INTERPROCESS));
+  EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED,
+            cu.event_create(&event, CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING));
+  ASSERT_CU(CUDA_SUCCESS, cu.event_create(&event, CU_EVENT_DISABLE_TIMING));
+  EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cu.stream_wait_event(nullptr, event, 7));
+  EXPECT_CU(CUDA_ERROR_INVALID_HANDLE, cu.event_record(event, none));
+  EXPECT_CU(CUDA_SUCCESS, cu.event_record(event, nullptr));
+  EXPECT_CU(CUDA_SUCCESS, cu.event_synchronize(event));
+  float milliseconds = 0;
+  EXPECT_CU(CUDA_ERROR_INVALID_HANDLE, cu.event_elapsed_time(&milliseconds, event, event));
+  EXPECT_CU(CUDA_SUCCESS, cu.event_destroy(event));
+  EXPECT_CU(CUDA_ERROR_INVALID_HANDLE, cu.event_query(event));
+  EXPECT_CU(CUDA_ERROR_INVALID_HANDLE, cu.event_synchronize(event));
+  EXPECT_CU(CUDA_ERROR_INVALID_HANDLE, cu.event_record(event, nullptr));
+}
+
+TEST_F(Stream, CallbackComesWithItsStreamBehindWhatWasIssued) {
+  struct Seen {
+    std::atomic<bool> called{false};
+    CUstream stream = nullptr;
+    CUresult status = CUDA_ERROR_UNKNOWN;
+    unsigned char first = 0;
+    const unsigned char* host = nullptr;
+  } seen;
+  seen.host = host();
+  CUstream stream = make(CU_STREAM_NON_BLOCKING);
+  host()[0] = 0;
+  ASSERT_CU(CUDA_SUCCESS, cu.memset_d8_async(device, 0x3c, 64, stream));
+  ASSERT_CU(CUDA_SUCCESS, cu.memcpy_dtoh_async(host(), device, 64, stream));
+  auto add = function<CUresult(CUstream, void (*)(CUstream, CUresult, void*), void*, unsigned)>(
+      "cuStreamAddCallback");
+  ASSERT_CU(CUDA_SUCCESS, add(
+                              stream,
+                              [](CUstream on, CUresult status, void* data) {
+                                auto* out = static_cast<Seen*>(data);
+                                out->stream = on;
+                                out->status = status;
+                                out->first = out->host[0];
+                                out->called = true;
+                              },
+                              &seen, 0));
+  ASSERT_CU(CUDA_SUCCESS, cu.stream_synchronize(stream));
+  EXPECT_TRUE(seen.called);
+  EXPECT_EQ(seen.stream, stream);
+  EXPECT_CU(CUDA_SUCCESS, seen.status);
+  EXPECT_EQ(seen.first, 0x3c);
+  EXPECT_CU(CUDA_SUCCESS, cu.stream_destroy(stream));
 }
 
 TEST_F(Stream, CaptureModeIsKeptPerThread) {

@@ -1,6 +1,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <chrono>
+
+#include "gate.h"
 #include "soft_gpu.h"
 
 namespace gdr::softgpu {
@@ -144,6 +147,181 @@ TEST_F(Vmm, ExportedDescriptorCanBeImportedButNotMapped) {
   EXPECT_CU(CUDA_SUCCESS, cu.mem_free(plain));
   EXPECT_CU(CUDA_SUCCESS, cu.mem_unmap(a, kBlockBytes));
   EXPECT_CU(CUDA_SUCCESS, cu.mem_unmap(b, kBlockBytes));
+}
+
+// What follows was measured on the genuine driver (CUDA 13.0, H200).
+TEST_F(Vmm, RangeAttributesTellTheReservationAndMappingAttributesTheMapping) {
+  const CUdeviceptr base = reserve(8 * kBlockBytes);
+  const CUdeviceptr address = base + kBlockBytes;
+  const auto first = create(kBlockBytes);
+  const auto second = create(2 * kBlockBytes);
+  ASSERT_CU(CUDA_SUCCESS, cu.mem_map(base, kBlockBytes, 0, first, 0));
+  ASSERT_CU(CUDA_SUCCESS, cu.mem_map(address, 2 * kBlockBytes, 0, second, 0));
+  ASSERT_CU(CUDA_SUCCESS, grant(base, 3 * kBlockBytes, CU_MEM_ACCESS_FLAGS_PROT_READWRITE));
+  auto ask = [&](CUpointer_attribute attribute) {
+    std::uint64_t value = 0;
+    EXPECT_CU(CUDA_SUCCESS, cu.pointer_get_attribute(&value, attribute, address + 9));
+    return value;
+  };
+  EXPECT_EQ(ask(CU_POINTER_ATTRIBUTE_RANGE_START_ADDR), base);
+  EXPECT_EQ(ask(CU_POINTER_ATTRIBUTE_RANGE_SIZE), 8 * kBlockBytes);
+  EXPECT_EQ(ask(CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR), address);
+  EXPECT_EQ(ask(CU_POINTER_ATTRIBUTE_MAPPING_SIZE), 2 * kBlockBytes);
+  CUdeviceptr start = 0;
+  std::size_t bytes = 0;
+  ASSERT_CU(CUDA_SUCCESS, cu.mem_get_address_range(&start, &bytes, address + 9));
+  EXPECT_EQ(start, address);
+  EXPECT_EQ(bytes, 2 * kBlockBytes);
+  std::uint64_t hole = 0;
+  EXPECT_CU(CUDA_ERROR_INVALID_VALUE,
+            cu.pointer_get_attribute(&hole, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR,
+                                     base + 5 * kBlockBytes));
+  EXPECT_CU(CUDA_SUCCESS, cu.mem_unmap(base, 3 * kBlockBytes));
+  EXPECT_CU(CUDA_SUCCESS, cu.mem_release(first));
+  EXPECT_CU(CUDA_SUCCESS, cu.mem_release(second));
+  EXPECT_CU(CUDA_SUCCESS, cu.mem_address_free(base, 8 * kBlockBytes));
+}
+
+TEST_F(Vmm, MappingWithoutAccessIsNoDevicePointerYet) {
+  const CUdeviceptr address = reserve(kBlockBytes);
+  const auto handle = create(kBlockBytes);
+  ASSERT_CU(CUDA_SUCCESS, cu.mem_map(address, kBlockBytes, 0, handle, 0));
+  CUdeviceptr start = 0;
+  unsigned type = 0;
+  EXPECT_CU(CUDA_SUCCESS,
+            cu.pointer_get_attribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address));
+  EXPECT_EQ(type, CU_MEMORYTYPE_DEVICE);
+  EXPECT_CU(CUDA_ERROR_INVALID_VALUE,
+            cu.pointer_get_attribute(&start, CU_POINTER_ATTRIBUTE_DEVICE_POINTER, address));
+  EXPECT_CU(CUDA_ERROR_NOT_FOUND, cu.mem_get_address_range(&start, nullptr, address));
+  ASSERT_CU(CUDA_SUCCESS, grant(address, kBlockBytes, CU_MEM_ACCESS_FLAGS_PROT_READ));
+  EXPECT_CU(CUDA_SUCCESS,
+            cu.pointer_get_attribute(&start, CU_POINTER_ATTRIBUTE_DEVICE_POINTER, address + 1));
+  EXPECT_EQ(start, address + 1);
+  EXPECT_CU(CUDA_SUCCESS, cu.mem_get_address_range(&start, nullptr, address + 1));
+  unsigned on = 1;
+  EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED,
+            cu.pointer_set_attribute(&on, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, address));
+  EXPECT_CU(CUDA_SUCCESS, cu.mem_unmap(address, kBlockBytes));
+  EXPECT_CU(CUDA_SUCCESS, cu.mem_release(handle));
+  EXPECT_CU(CUDA_SUCCESS, cu.mem_address_free(address, kBlockBytes));
+}
+
+TEST_F(Vmm, DmaBufSpansAdjacentMappingsOfAnyKindButNoHole) {
+  CUmemAllocationProp plain = properties();
+  plain.allocFlags.gpuDirectRDMACapable = 0;
+  CUmemGenericAllocationHandle first = 0;
+  ASSERT_CU(CUDA_SUCCESS, cu.mem_create(&first, kBlockBytes, &plain, 0));
+  const auto second = create(kBlockBytes);
+  const CUdeviceptr address = reserve(3 * kBlockBytes);
+  ASSERT_CU(CUDA_SUCCESS, cu.mem_map(address, kBlockBytes, 0, first, 0));
+  ASSERT_CU(CUDA_SUCCESS, cu.mem_map(address + kBlockBytes, kBlockBytes, 0, second, 0));
+  auto descriptor = [&](CUdeviceptr from, std::size_t bytes) {
+    int fd = -1;
+    const CUresult r = cu.mem_get_handle_for_address_range(&fd, from, bytes,
+                                                           CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD, 0);
+    if (r == CUDA_SUCCESS) {
+      EXPECT_EQ(lseek(fd, 0, SEEK_END), static_cast<off_t>(bytes));
+      close(fd);
+    }
+    return r;
+  };
+  EXPECT_CU(CUDA_SUCCESS, descriptor(address, kBlockBytes));
+  EXPECT_CU(CUDA_SUCCESS, descriptor(address + kBlockBytes - 4096, 8192));
+  EXPECT_CU(CUDA_SUCCESS, descriptor(address, 2 * kBlockBytes));
+  EXPECT_CU(CUDA_ERROR_INVALID_VALUE, descriptor(address, 3 * kBlockBytes));
+  EXPECT_CU(CUDA_ERROR_INVALID_VALUE, descriptor(address + 2 * kBlockBytes, 4096));
+  auto capable = [&](CUdeviceptr at) {
+    unsigned char answer = 9;
+    EXPECT_CU(CUDA_SUCCESS, cu.pointer_get_attribute(
+                                &answer, CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE, at));
+    return answer;
+  };
+  EXPECT_EQ(capable(address), 0);
+  EXPECT_EQ(capable(address + kBlockBytes), 1);
+  EXPECT_CU(CUDA_SUCCESS, cu.mem_unmap(address, 2 * kBlockBytes));
+  EXPECT_CU(CUDA_SUCCESS, cu.mem_release(first));
+  EXPECT_CU(CUDA_SUCCESS, cu.mem_release(second));
+  EXPECT_CU(CUDA_SUCCESS, cu.mem_address_free(address, 3 * kBlockBytes));
+}
+
+TEST_F(Vmm, AllocationsAreMappedWhole) {
+  const CUdeviceptr address = reserve(4 * kBlockBytes);
+  const auto handle = create(2 * kBlockBytes);
+  EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED, cu.mem_map(address, kBlockBytes, 0, handle, 0));
+  EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED, cu.mem_map(address, 4 * kBlockBytes, 0, handle, 0));
+  EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED, cu.mem_map(address, kBlockBytes, kBlockBytes, handle, 0));
+  EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED, cu.mem_map(address, 4096, 0, handle, 0));
+  ASSERT_CU(CUDA_SUCCESS, cu.mem_map(address, 2 * kBlockBytes, 0, handle, 0));
+  EXPECT_CU(CUDA_ERROR_INVALID_VALUE, grant(address, kBlockBytes, CU_MEM_ACCESS_FLAGS_PROT_READ));
+  EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cu.mem_unmap(address, kBlockBytes));
+  // A handle that is retained after its release has its first number again.
+  EXPECT_CU(CUDA_SUCCESS, cu.mem_release(handle));
+  CUmemGenericAllocationHandle retained = 0;
+  EXPECT_CU(CUDA_SUCCESS,
+            cu.mem_retain_allocation_handle(&retained, reinterpret_cast<void*>(address)));
+  EXPECT_EQ(retained, handle);
+  EXPECT_CU(CUDA_SUCCESS, cu.mem_unmap(address, 2 * kBlockBytes));
+  EXPECT_CU(CUDA_SUCCESS, cu.mem_release(handle));
+  EXPECT_CU(CUDA_SUCCESS, cu.mem_address_free(address, 4 * kBlockBytes));
+}
+
+TEST_F(Vmm, OnlyWhatWasMadeForItIsExported) {
+  CUmemAllocationProp plain = properties();
+  plain.requestedHandleTypes = CU_MEM_HANDLE_TYPE_NONE;
+  CUmemGenericAllocationHandle handle = 0;
+  ASSERT_CU(CUDA_SUCCESS, cu.mem_create(&handle, kBlockBytes, &plain, 0));
+  int fd = -1;
+  EXPECT_CU(
+      CUDA_ERROR_INVALID_VALUE,
+      cu.mem_export_to_shareable_handle(&fd, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+  CUmemAllocationProp told{};
+  EXPECT_CU(CUDA_SUCCESS, cu.mem_get_allocation_properties_from_handle(&told, handle));
+  EXPECT_EQ(told.requestedHandleTypes, CU_MEM_HANDLE_TYPE_NONE);
+  EXPECT_EQ(told.location.id, 0);
+  EXPECT_CU(CUDA_SUCCESS, cu.mem_release(handle));
+}
+
+TEST_F(Vmm, ReservationHonoursAFreeAddressAndAnAlignment) {
+  const CUdeviceptr first = reserve(2 * kBlockBytes);
+  EXPECT_CU(CUDA_SUCCESS, cu.mem_address_free(first, 2 * kBlockBytes));
+  const CUdeviceptr wanted = first + 64 * kBlockBytes;
+  CUdeviceptr second = 0;
+  ASSERT_CU(CUDA_SUCCESS, cu.mem_address_reserve(&second, kBlockBytes, 0, wanted, 0));
+  EXPECT_EQ(second, wanted);
+  CUdeviceptr third = 0;  // taken: somewhere else then
+  ASSERT_CU(CUDA_SUCCESS, cu.mem_address_reserve(&third, kBlockBytes, 0, wanted, 0));
+  EXPECT_NE(third, wanted);
+  CUdeviceptr aligned = 0;
+  ASSERT_CU(CUDA_SUCCESS, cu.mem_address_reserve(&aligned, kBlockBytes, 1 << 30, 0, 0));
+  EXPECT_EQ(aligned % (1 << 30), 0u);
+  CUdeviceptr none = 0;
+  EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cu.mem_address_reserve(&none, kBlockBytes, 3, 0, 0));
+  for (CUdeviceptr one : {second, third, aligned}) {
+    EXPECT_CU(CUDA_SUCCESS, cu.mem_address_free(one, kBlockBytes));
+  }
+}
+
+TEST_F(Vmm, UnmapWaitsForTheCopiesThatUseTheMapping) {
+  const CUdeviceptr address = reserve(kBlockBytes);
+  const auto handle = create(kBlockBytes);
+  ASSERT_CU(CUDA_SUCCESS, cu.mem_map(address, kBlockBytes, 0, handle, 0));
+  ASSERT_CU(CUDA_SUCCESS, grant(address, kBlockBytes, CU_MEM_ACCESS_FLAGS_PROT_READWRITE));
+  Gate gate;
+  CUstream stream = nullptr;
+  ASSERT_CU(CUDA_SUCCESS, cu.stream_create(&stream, CU_STREAM_NON_BLOCKING));
+  ASSERT_CU(CUDA_SUCCESS, cu.launch_host_func(stream, Gate::wait, &gate));
+  ASSERT_CU(CUDA_SUCCESS, cu.memset_d8_async(address, 1, kBlockBytes, stream));
+  std::thread opener([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    gate.open = true;
+  });
+  EXPECT_CU(CUDA_SUCCESS, cu.mem_unmap(address, kBlockBytes));
+  EXPECT_CU(CUDA_SUCCESS, cu.stream_query(stream));
+  opener.join();
+  EXPECT_CU(CUDA_SUCCESS, cu.stream_destroy(stream));
+  EXPECT_CU(CUDA_SUCCESS, cu.mem_release(handle));
+  EXPECT_CU(CUDA_SUCCESS, cu.mem_address_free(address, kBlockBytes));
 }
 
 TEST_F(Vmm, ForgedDescriptorIsRefused) {

@@ -7,6 +7,7 @@ namespace gdr::test {
 namespace {
 
 constexpr std::size_t kGrh = 40;
+constexpr std::uint32_t kQkey = 0x11111111;  // as the fixture sets it
 
 class DatagramTest : public VerbsTest {
  protected:
@@ -29,19 +30,25 @@ class DatagramTest : public VerbsTest {
     return attr;
   }
 
-  ibv_wc send_and_receive(ibv_ah* ah) {
+  void post_receive() {
     ibv_sge into = segment_of(target_mr_);
     ibv_recv_wr receive{};
     receive.sg_list = &into;
     receive.num_sge = 1;
-    ibv_recv_wr* bad_receive = nullptr;
-    EXPECT_EQ(ibv_post_recv(receiver_, &receive, &bad_receive), 0);
+    ibv_recv_wr* bad = nullptr;
+    ASSERT_EQ(ibv_post_recv(receiver_, &receive, &bad), 0);
+  }
+  void send(ibv_ah* ah, std::uint32_t qkey) {
     ibv_sge from = segment_of(source_mr_);
     ibv_send_wr request = write_request(&from, 0, 0);
     request.opcode = IBV_WR_SEND;
-    request.wr.ud = {ah, receiver_->qp_num, 0x11111111};
+    request.wr.ud = {ah, receiver_->qp_num, qkey};
     ibv_send_wr* bad = nullptr;
-    EXPECT_EQ(ibv_post_send(sender_, &request, &bad), 0);
+    ASSERT_EQ(ibv_post_send(sender_, &request, &bad), 0);
+  }
+  ibv_wc send_and_receive(ibv_ah* ah) {
+    post_receive();
+    send(ah, kQkey);
     ibv_wc received{};
     for (int i = 0; i < 2; ++i) {
       const ibv_wc completion = wait_for_completion();
@@ -120,18 +127,8 @@ TEST_F(DatagramTest, HasNoHandleForAPathThatDoesNotExist) {
 TEST_F(DatagramTest, WithAWrongQkeyIsDroppedWithoutATrace) {
   ibv_ah_attr attr = to_own_port();
   ibv_ah* ah = ibv_create_ah(pd_, &attr);
-  ibv_sge into = segment_of(target_mr_);
-  ibv_recv_wr receive{};
-  receive.sg_list = &into;
-  receive.num_sge = 1;
-  ibv_recv_wr* bad_receive = nullptr;
-  ASSERT_EQ(ibv_post_recv(receiver_, &receive, &bad_receive), 0);
-  ibv_sge from = segment_of(source_mr_);
-  ibv_send_wr request = write_request(&from, 0, 0);
-  request.opcode = IBV_WR_SEND;
-  request.wr.ud = {ah, receiver_->qp_num, 0x22222222};
-  ibv_send_wr* bad = nullptr;
-  ASSERT_EQ(ibv_post_send(sender_, &request, &bad), 0);
+  post_receive();
+  send(ah, kQkey + 1);
   EXPECT_EQ(wait_for_completion().opcode, IBV_WC_SEND);
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   EXPECT_TRUE(no_completion());
@@ -143,12 +140,7 @@ TEST_F(DatagramTest, IsSentToTheAddressThatWasSetInABatch) {
   ASSERT_EQ(to_init(extended), 0);
   ASSERT_EQ(to_rtr(extended, 0), 0);
   ASSERT_EQ(to_rts(extended), 0);
-  ibv_sge into = segment_of(target_mr_);
-  ibv_recv_wr receive{};
-  receive.sg_list = &into;
-  receive.num_sge = 1;
-  ibv_recv_wr* bad = nullptr;
-  ASSERT_EQ(ibv_post_recv(receiver_, &receive, &bad), 0);
+  post_receive();
   ibv_ah_attr attr = to_own_port();
   ibv_ah* ah = ibv_create_ah(pd_, &attr);
   ibv_qp_ex* qp = ibv_qp_to_qp_ex(extended);
@@ -159,7 +151,7 @@ TEST_F(DatagramTest, IsSentToTheAddressThatWasSetInABatch) {
   EXPECT_EQ(ibv_wr_complete(qp), EINVAL);  // without an address
   ibv_wr_start(qp);
   ibv_wr_send(qp);
-  ibv_wr_set_ud_addr(qp, ah, receiver_->qp_num, 0x11111111);
+  ibv_wr_set_ud_addr(qp, ah, receiver_->qp_num, kQkey);
   ibv_wr_set_sge(qp, source_mr_->lkey, address_of(source_.data()), 100);
   ASSERT_EQ(ibv_wr_complete(qp), 0);
   bool received = false;

@@ -1,16 +1,12 @@
-#include "rnic/flow.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <atomic>
-#include <chrono>
 #include <cstring>
 #include <random>
-#include <thread>
 #include <vector>
 
 #include "base/bytes.h"
+#include "rnic/flow.h"
 
 namespace gdr::rnic {
 namespace {
@@ -357,112 +353,6 @@ TEST(FlowRules, StayInsideAttributesAndFramesOfAnyBytes) {
     taken += matches(used, kMac, frame) ? 1 : 0;
   }
   EXPECT_GT(taken, 0);
-}
-
-class Table : public testing::Test {
- protected:
-  void SetUp() override {
-    const auto devices = parse_devices("a,b");
-    ASSERT_TRUE(devices);
-    auto made = Segment::create(make_token(1, 1), *devices);
-    ASSERT_TRUE(made) << made.error().message;
-    segment_ = std::move(*made);
-  }
-  std::uint32_t end() { return segment_->header().flow_end.load(); }
-
-  std::unique_ptr<Segment> segment_;
-};
-
-TEST_F(Table, PublishesRulesBelowTheEnd) {
-  FlowTable table(*segment_);
-  const FlowMatch match = *full_rule().match();
-  const auto index = table.add(match, 1, 7, 3);
-  ASSERT_TRUE(index);
-  EXPECT_LT(*index, end());
-  const SharedFlow& flow = segment_->flow(*index);
-  EXPECT_NE(flow.generation.load(), 0u);
-  EXPECT_EQ(flow.device, 1u);
-  EXPECT_EQ(flow.queue_pair, 7u);
-  EXPECT_EQ(flow.rank, 3u);
-  EXPECT_EQ(std::memcmp(&flow.match, &match, sizeof match), 0);
-}
-
-TEST_F(Table, ReusesWhatWasRemovedUnderAnotherGeneration) {
-  FlowTable table(*segment_);
-  const FlowMatch match{};
-  const std::uint32_t first = *table.add(match, 0, 1, 0);
-  const std::uint32_t second = *table.add(match, 0, 2, 0);
-  const std::uint32_t generation = segment_->flow(first).generation.load();
-  table.remove(first);
-  EXPECT_EQ(segment_->flow(first).generation.load(), 0u);
-  EXPECT_EQ(end(), second + 1);
-  EXPECT_EQ(*table.add(match, 0, 3, 0), first);
-  EXPECT_NE(segment_->flow(first).generation.load(), generation);
-  table.remove(second);
-  EXPECT_EQ(end(), first + 1);
-  table.remove(first);
-  EXPECT_EQ(end(), 0u);
-}
-
-TEST_F(Table, SaysWhenItIsFullAndRecovers) {
-  FlowTable table(*segment_);
-  for (std::uint32_t i = 0; i < kFlows; ++i) ASSERT_TRUE(table.add(FlowMatch{}, 0, 1, 0)) << i;
-  const auto more = table.add(FlowMatch{}, 0, 1, 0);
-  ASSERT_FALSE(more);
-  EXPECT_EQ(more.error().code, ENOMEM);
-  table.remove(500);
-  EXPECT_EQ(*table.add(FlowMatch{}, 0, 1, 0), 500u);
-}
-
-TEST_F(Table, RemovesTheRulesOfAQueuePairWhateverWasWrittenOverThem) {
-  FlowTable table(*segment_);
-  const Result<std::uint32_t> mine = table.add(FlowMatch{}, 0, 5, 0);
-  const Result<std::uint32_t> other = table.add(FlowMatch{}, 0, 6, 0);
-  ASSERT_TRUE(mine);
-  ASSERT_TRUE(other);
-  std::swap(segment_->flow(*mine).queue_pair, segment_->flow(*other).queue_pair);
-  table.remove_all_of(5);
-  EXPECT_EQ(segment_->flow(*mine).generation.load(), 0u);
-  EXPECT_NE(segment_->flow(*other).generation.load(), 0u);
-}
-
-TEST_F(Table, IsReadRuleByRuleWholeOrNotAtAll) {
-#if defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "the copy between two looks is a race on purpose";
-#endif
-  FlowTable table(*segment_);
-  std::atomic<bool> stop{false};
-  std::thread owner([&] {
-    for (std::uint32_t i = 0; !stop; i = (i + 1) % kQueuePairs) {
-      const Result<std::uint32_t> rule = table.add(FlowMatch{}, 0, i, i);
-      if (rule) table.remove(*rule);
-    }
-  });
-  std::uint32_t read = 0, torn = 0;
-  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(300);
-  while (std::chrono::steady_clock::now() < end) {
-    for (int i = 0; i < 1000; ++i) {
-      const std::optional<FlowRule> rule = read_rule(segment_->flow(0));
-      if (!rule) continue;
-      ++read;
-      if (rule->queue_pair != rule->rank) ++torn;
-    }
-  }
-  stop = true;
-  owner.join();
-  EXPECT_GT(read, 0u);
-  EXPECT_EQ(torn, 0u) << "of " << read;
-}
-
-TEST_F(Table, SurvivesAnEndThatAnotherProcessOverwrote) {
-  FlowTable table(*segment_);
-  const std::uint32_t index = *table.add(FlowMatch{}, 0, 1, 0);
-  segment_->header().flow_end.store(0xffffffff);
-  table.remove(index);
-  EXPECT_EQ(end(), 0u);
-  table.remove(0xffffffff);  // nobody's
-  EXPECT_FALSE(table.add(FlowMatch{}, kDevices, 1, 0));
-  EXPECT_FALSE(table.add(FlowMatch{}, 0, kQueuePairs, 0));
 }
 
 }  // namespace
