@@ -123,7 +123,7 @@ Advance LocalPath::send_message(QueuePair& queue_pair, Requester& requester, boo
   const bool too_short = !receive.protection_error && receive.pieces.bytes() < request.total_bytes;
   if (receive.protection_error || too_short) {
     requester.receive.status = too_short ? IBV_WC_LOC_LEN_ERR : IBV_WC_LOC_PROT_ERR;
-    requester.target.push_receive(requester.receive, true, peers_);
+    requester.target.push_receive(requester.receive, nullptr, true, peers_);
     if (!reliable) {
       return break_off(queue_pair, requester, IBV_WC_SUCCESS, rnic::Failure::kInvalid);
     }
@@ -131,7 +131,7 @@ Advance LocalPath::send_message(QueuePair& queue_pair, Requester& requester, boo
                      rnic::Failure::kInvalid);
   }
   receive.pieces.truncate(request.total_bytes);
-  return move(queue_pair, requester, from, receive.pieces, engine);
+  return deliver(queue_pair, requester, from, receive.pieces, engine);
 }
 
 }  // namespace gdr::local

@@ -72,7 +72,7 @@ Advance LocalPath::datagram(QueuePair& queue_pair, Requester& requester, bool en
   const bool too_short = receive.pieces.bytes() < request.total_bytes + rnic::kGrhBytes;
   if (receive.protection_error || too_short) {
     requester.receive.status = receive.protection_error ? IBV_WC_LOC_PROT_ERR : IBV_WC_LOC_LEN_ERR;
-    target.push_receive(requester.receive, true, peers_);
+    target.push_receive(requester.receive, nullptr, true, peers_);
     return break_off(queue_pair, requester, IBV_WC_SUCCESS, rnic::Failure::kInvalid);
   }
   const auto& own_gid = adapter_->segment().header().devices[queue_pair.settings().device].gid;
@@ -82,7 +82,7 @@ Advance LocalPath::datagram(QueuePair& queue_pair, Requester& requester, bool en
   message.add(plain_piece(requester.grh, rnic::kGrhBytes));
   for (const Piece& piece : payload.pieces()) message.add(piece);
   receive.pieces.truncate(message.bytes());
-  return move(queue_pair, requester, message, receive.pieces, engine);
+  return deliver(queue_pair, requester, message, receive.pieces, engine);
 }
 
 }  // namespace gdr::local

@@ -80,7 +80,7 @@ Advance LocalPath::finish_frame_step(QueuePair& queue_pair, Requester& requester
     requester.phase = kDelivering;
     return serve_receivers(queue_pair, requester, requester.by_engine);
   }
-  if (outcome.error == 0) requester.target.push_receive(requester.receive, false, peers_);
+  if (outcome.error == 0) requester.target.push_receive(requester.receive, nullptr, false, peers_);
   requester.target.unlock();
   requester.target = Target();
   requester.receivers.pop_back();
@@ -123,7 +123,7 @@ Advance LocalPath::serve_receivers(QueuePair& queue_pair, Requester& requester, 
     if (receive.protection_error || too_short) {
       requester.receive.status =
           receive.protection_error ? IBV_WC_LOC_PROT_ERR : IBV_WC_LOC_LEN_ERR;
-      target.push_receive(requester.receive, true, peers_);
+      target.push_receive(requester.receive, nullptr, true, peers_);
       target.report(rnic::Failure::kInvalid);
       target.unlock();
       requester.target = Target();

@@ -73,9 +73,15 @@ class LocalPath : public rnic::Path {
   // Takes a receive; nothing: go on with it.
   std::optional<Advance> match_receive(QueuePair& queue_pair, Requester& requester,
                                        TakenReceive* receive);
+  // Of a message: moves it to where its receive says, or has its completion carry it if it is
+  // small.
+  Advance deliver(QueuePair& queue_pair, Requester& requester, PieceList& from, PieceList& to,
+                  bool engine);
   // Moves and finishes, now or later. The target is locked.
   Advance move(QueuePair& queue_pair, Requester& requester, PieceList& from, PieceList& to,
                bool engine);
+  Advance move_on(QueuePair& queue_pair, Requester& requester, const PieceList& from,
+                  const PieceList& to, bool engine);
   Advance finish(QueuePair& queue_pair, Requester& requester, Outcome outcome);
   Advance fail(QueuePair& queue_pair, Requester& requester, Outcome outcome);
   Advance break_off(QueuePair& queue_pair, Requester& requester, ibv_wc_status status,

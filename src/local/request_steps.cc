@@ -1,5 +1,7 @@
 // The steps that every kind of request shares: its own bytes, its receive, the move, and the ways
 // in which it ends or waits.
+#include <cstring>
+
 #include "local/fault_hooks.h"
 #include "local/local_path.h"
 #include "local/move_now.h"
@@ -14,6 +16,12 @@ constexpr std::uint32_t kRnrTimers[32] = {65536, 1,    2,    3,     4,     6,   
                                           16,    24,   32,   48,    64,    96,    128,   192,
                                           256,   384,  512,  768,   1024,  1536,  2048,  3072,
                                           4096,  6144, 8192, 12288, 16384, 24576, 32768, 49152};
+
+// To another process's memory that the CPU reaches, in one stretch.
+bool can_be_carried(const PieceList& from, const PieceList& to) {
+  return to.bytes() > 0 && to.bytes() <= rnic::kCarriedBytes && to.pieces().size() == 1 &&
+         to.pieces().front().where == Where::kProcess && from.cpu_reachable();
+}
 
 }  // namespace
 
@@ -39,9 +47,29 @@ bool LocalPath::local_pieces(QueuePair& queue_pair, std::uint32_t rights, PieceL
   return true;
 }
 
+Advance LocalPath::deliver(QueuePair& queue_pair, Requester& requester, PieceList& from,
+                           PieceList& to, bool engine) {
+  faults::before_move(from, to, true);
+  if (!can_be_carried(from, to)) return move_on(queue_pair, requester, from, to, engine);
+  std::byte* next = requester.carried.bytes;
+  for (const Piece& piece : from.pieces()) {
+    std::memcpy(next, reinterpret_cast<const void*>(piece.address), piece.length);
+    next += piece.length;
+  }
+  requester.receive.carried = static_cast<std::uint32_t>(from.bytes());
+  requester.receive.carried_to = to.pieces().front().key_address;
+  requester.receive.carried_key = to.pieces().front().key;
+  return finish(queue_pair, requester, {});
+}
+
 Advance LocalPath::move(QueuePair& queue_pair, Requester& requester, PieceList& from, PieceList& to,
                         bool engine) {
   faults::before_move(from, to, requester.has_receive);
+  return move_on(queue_pair, requester, from, to, engine);
+}
+
+Advance LocalPath::move_on(QueuePair& queue_pair, Requester& requester, const PieceList& from,
+                           const PieceList& to, bool engine) {
   if (to.bytes() == 0) return finish(queue_pair, requester, {});
   if (from.cpu_reachable() && to.cpu_reachable()) {
     Peer* peer = requester.target.peer();
@@ -86,7 +114,8 @@ Advance LocalPath::finish(QueuePair& queue_pair, Requester& requester, Outcome o
     return fail(queue_pair, requester, outcome);
   }
   if (requester.has_receive) {
-    requester.target.push_receive(requester.receive, requester.solicited, peers_);
+    requester.target.push_receive(requester.receive, requester.carried.bytes, requester.solicited,
+                                  peers_);
   }
   abandon(requester);
   queue_pair.complete_front(IBV_WC_SUCCESS, static_cast<std::uint32_t>(request.total_bytes));

@@ -44,6 +44,7 @@ struct Requester : rnic::PathState {
   bool has_receive = false;  // `receive` is to be pushed at the end
   bool solicited = false;
   rnic::SharedCompletion receive{};
+  rnic::CarriedBytes carried;  // receive.carried bytes of it
   Transfer transfer;
   // Odd while a transfer is in progress: deregistration waits for it to change.
   std::atomic<std::uint64_t> moves{0};

@@ -123,14 +123,14 @@ rnic::RegionError Target::find(std::uint32_t key, std::uint64_t address, std::ui
   return error;
 }
 
-void Target::push_receive(const rnic::SharedCompletion& completion, bool solicited,
-                          rnic::Liveness& liveness) {
+void Target::push_receive(const rnic::SharedCompletion& completion, const std::byte* carried,
+                          bool solicited, rnic::Liveness& liveness) {
   const std::uint32_t head = queue_pair_->receive_head.load(std::memory_order_relaxed);
   queue_pair_->receive_head.store(head + 1, std::memory_order_release);
   if (faults::hides_completion()) return;
   const std::uint32_t queue = rnic::read_once(queue_pair_->receive_completion_queue);
-  const rnic::Push push =
-      rnic::push_completion(*segment_, queue, completion, solicited, adapter_->token(), liveness);
+  const rnic::Push push = rnic::push_completion(*segment_, queue, completion, carried, solicited,
+                                                adapter_->token(), liveness);
   if (push == rnic::Push::kPushed) return;
   if (peer_ != nullptr) {
     peer_->ring_service();

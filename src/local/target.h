@@ -60,9 +60,9 @@ class Target {
   rnic::RegionError find(std::uint32_t key, std::uint64_t address, std::uint64_t length,
                          std::uint32_t rights, Piece* piece) const;
 
-  // Takes the receive off the queue and completes it.
-  void push_receive(const rnic::SharedCompletion& completion, bool solicited,
-                    rnic::Liveness& liveness);
+  // Takes the receive off the queue and completes it. `carried`: completion.carried bytes.
+  void push_receive(const rnic::SharedCompletion& completion, const std::byte* carried,
+                    bool solicited, rnic::Liveness& liveness);
   // The request broke the connection: its owner moves to error.
   void report(rnic::Failure failure);
 

@@ -68,8 +68,8 @@ Result<std::shared_ptr<CompletionQueue>> Adapter::create_completion_queue(
            segment_->completion_queue(at).generation.load() == 0;
   });
   if (index == kCompletionQueues) return Error{ENOMEM, "all completion queues are in use"};
-  Result<std::unique_ptr<CompletionQueue>> queue =
-      CompletionQueue::create(*segment_, index, limit, token_, liveness_, std::move(on_event));
+  Result<std::unique_ptr<CompletionQueue>> queue = CompletionQueue::create(
+      *segment_, regions_, index, limit, token_, liveness_, std::move(on_event));
   if (!queue) return queue.error();
   completion_queues_[index].queue = *std::move(queue);
   return completion_queues_[index].queue;
@@ -117,6 +117,14 @@ std::vector<std::shared_ptr<QueuePair>> Adapter::queue_pairs_now() {
   return present;
 }
 
+std::vector<std::shared_ptr<CompletionQueue>> Adapter::completion_queues_now() {
+  const std::lock_guard guard(mutex_);
+  std::vector<std::shared_ptr<CompletionQueue>> present;
+  present.reserve(completion_queues_.size());
+  for (const auto& [index, place] : completion_queues_) present.push_back(place.queue);
+  return present;
+}
+
 Result<std::uint32_t> Adapter::register_memory(std::uint64_t address,
                                                const RegionAttributes& attributes) {
   if (Result<void> checked = check_attributes(attributes); !checked) return checked.error();
@@ -146,6 +154,7 @@ Result<void> Adapter::deregister(std::uint32_t key) {
     wait_for_present_holder(queue_pair->shared().responder, liveness_);
   }
   path_.settle(present);
+  for (const auto& queue : completion_queues_now()) queue->place_carried();
   regions_.take(key);
   return {};
 }
@@ -171,12 +180,7 @@ void Adapter::deliver_event(std::uint32_t queue) {
 }
 
 void Adapter::deliver_missed_events() {
-  std::vector<std::shared_ptr<CompletionQueue>> present;
-  {
-    const std::lock_guard guard(mutex_);
-    for (const auto& [index, place] : completion_queues_) present.push_back(place.queue);
-  }
-  for (const auto& queue : present) queue->deliver_missed_event();
+  for (const auto& queue : completion_queues_now()) queue->deliver_missed_event();
 }
 
 void Adapter::prepare_fork() {

@@ -88,6 +88,7 @@ class Adapter {
   Adapter(Token token, std::vector<DeviceConfiguration> devices, std::unique_ptr<Segment> segment,
           Path& path, Liveness& liveness);
   std::vector<std::shared_ptr<QueuePair>> queue_pairs_now();
+  std::vector<std::shared_ptr<CompletionQueue>> completion_queues_now();
 
   const Token token_;
   const std::vector<DeviceConfiguration> devices_;

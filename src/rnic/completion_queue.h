@@ -10,6 +10,7 @@
 #include <span>
 
 #include "base/spin_lock.h"
+#include "rnic/region_table.h"
 #include "rnic/segment.h"
 #include "rnic/shared_lock.h"
 
@@ -22,24 +23,29 @@ enum class Push {
 };
 
 // Pushes onto a completion queue in any process's segment, as its owner or as an initiator.
+// `carried` has completion.carried bytes.
 Push push_completion(Segment& segment, std::uint32_t queue, const SharedCompletion& completion,
-                     bool solicited, Token self, Liveness& liveness);
+                     const std::byte* carried, bool solicited, Token self, Liveness& liveness);
 
 class CompletionQueue {
  public:
   // `on_event` is called by whoever pushes in this process, or by its service thread for a push
   // from another; the verbs layer turns it into a readable completion channel.
-  static Result<std::unique_ptr<CompletionQueue>> create(Segment& segment, std::uint32_t index,
-                                                         std::uint32_t limit, Token self,
-                                                         Liveness& liveness,
+  static Result<std::unique_ptr<CompletionQueue>> create(Segment& segment, RegionTable& regions,
+                                                         std::uint32_t index, std::uint32_t limit,
+                                                         Token self, Liveness& liveness,
                                                          std::function<void()> on_event);
   ~CompletionQueue();
 
   std::uint32_t index() const { return index_; }
   std::uint32_t limit() const { return limit_; }
 
-  // Takes up to completions.size() entries; -EOVERFLOW-like negative errno after an overrun.
+  // Takes up to completions.size() entries, and places what they carry; -EOVERFLOW-like negative
+  // errno after an overrun.
   int poll(std::span<SharedCompletion> completions);
+  // Places what those carry that nobody has polled yet: before a region goes, or its bytes are
+  // looked at another way.
+  void place_carried();
   // Arms it for one event. Completions already there do not count (verbs' rule: poll again after).
   void request_notification(bool solicited_only);
   Push push(const SharedCompletion& completion, bool solicited);
@@ -56,20 +62,23 @@ class CompletionQueue {
   void child_of_fork() { consumer_.unlock(); }
 
  private:
-  CompletionQueue(Segment& segment, std::uint32_t index, std::uint32_t limit,
+  CompletionQueue(Segment& segment, RegionTable& regions, std::uint32_t index, std::uint32_t limit,
                   std::uint32_t capacity, std::uint64_t ring, Token self, Liveness& liveness,
                   std::function<void()> on_event);
+  void place(const SharedCompletion& completion, std::uint32_t position);
 
   Segment& segment_;
+  RegionTable& regions_;
   SharedCompletionQueue& shared_;
   const std::uint32_t index_, limit_, capacity_;
   const std::uint64_t ring_;  // own copies: what the shared ones say is not trusted
   SharedCompletion* const entries_;
+  const CarriedBytes* const carried_;
   const Token self_;
   Liveness& liveness_;
   const std::function<void()> on_event_;
   SpinLock consumer_;
-  std::uint32_t head_ = 0;  // under consumer_; the shared head follows it
+  std::atomic<std::uint32_t> head_{0};  // written under consumer_; the shared head follows it
 };
 
 }  // namespace gdr::rnic

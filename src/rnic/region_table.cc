@@ -1,5 +1,8 @@
 #include "rnic/region_table.h"
 
+#include <infiniband/verbs.h>
+
+#include <cstring>
 #include <mutex>
 
 #include "base/random.h"
@@ -11,7 +14,7 @@ struct RegionTable::Entry {
   RegionAttributes attributes{};
   std::uint64_t address = 0;
   std::unique_ptr<memory::PinnedMemory> memory;
-  std::uint32_t invalidated_key = 0;  // between invalidate and take
+  std::atomic<std::uint32_t> invalidated_key{0};  // between invalidate and take
 };
 
 namespace {
@@ -78,16 +81,16 @@ Result<void> RegionTable::invalidate(std::uint32_t key) {
   if (key == 0 || entry.key.load() != key) return Error{EINVAL, "a key that was never issued"};
   // Sequentially consistent before the caller looks at the marks of what is in flight.
   segment_.region(index_of(key)).key.store(0);
+  entry.invalidated_key.store(key);
   entry.key.store(0);
-  entry.invalidated_key = key;
   return {};
 }
 
 std::unique_ptr<memory::PinnedMemory> RegionTable::take(std::uint32_t key) {
   const std::lock_guard guard(mutex_);
   Entry& entry = entries_[index_of(key)];
-  if (key == 0 || entry.invalidated_key != key) return nullptr;
-  entry.invalidated_key = 0;
+  if (key == 0 || entry.invalidated_key.load() != key) return nullptr;
+  entry.invalidated_key.store(0);
   free_.push_back(index_of(key));
   return std::move(entry.memory);
 }
@@ -115,6 +118,21 @@ RegionError find_remote(Segment& segment, std::uint32_t key, std::uint64_t addre
   range->address = read_once(shared.address) + (address - region.iova);
   range->reach = read_once(shared.reach) == Reach::kHost ? Reach::kHost : Reach::kServed;
   return RegionError::kNone;
+}
+
+void RegionTable::place(std::uint32_t key, std::uint64_t address,
+                        std::span<const std::byte> bytes) {
+  Entry& entry = entries_[index_of(key)];
+  // What came before the key became unusable still counts.
+  if (key == 0 || (entry.key.load() != key && entry.invalidated_key.load() != key)) return;
+  const RegionAttributes& region = entry.attributes;
+  if (check(region, address, bytes.size(), region.protection_domain, IBV_ACCESS_LOCAL_WRITE) !=
+          RegionError::kNone ||
+      !entry.memory->cpu_reachable()) {
+    return;
+  }
+  std::memcpy(reinterpret_cast<void*>(entry.address + (address - region.iova)), bytes.data(),
+              bytes.size());
 }
 
 }  // namespace gdr::rnic

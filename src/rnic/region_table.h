@@ -54,6 +54,12 @@ class RegionTable {
   RegionError find(std::uint32_t key, std::uint64_t address, std::uint64_t length,
                    std::uint32_t protection_domain, std::uint32_t rights, Place* place);
 
+  // Puts bytes that a completion carried where its receive request says. Nothing where that is no
+  // (longer) this process's host memory with the right to write. The caller's mark is the
+  // completion queue's consumer lock, which removal waits for (CompletionQueue::place_carried).
+  // Hot.
+  void place(std::uint32_t key, std::uint64_t address, std::span<const std::byte> bytes);
+
   SpinLock& mutex() { return mutex_; }  // around a fork
 
  private:

@@ -26,7 +26,7 @@ constexpr std::uint32_t kRegions = 1u << kRegionBits;
 constexpr std::uint32_t kFlows = 1024;
 constexpr std::uint32_t kServiceRequests = 64;
 constexpr std::uint32_t kDevices = 16;
-constexpr std::uint64_t kArenaBytes = std::uint64_t{1} << 30;  // sparse: only touched pages exist
+constexpr std::uint64_t kArenaBytes = std::uint64_t{1} << 32;  // sparse: only touched pages exist
 
 constexpr Token make_token(std::uint32_t slot, std::uint32_t incarnation) {
   return slot << (32 - kSlotBits) | (incarnation & ((1u << (32 - kSlotBits)) - 1));
@@ -106,9 +106,18 @@ struct SharedCompletion {
   std::uint32_t source_qp;
   std::uint32_t flags;  // ibv_wc_flags
   std::uint32_t service_level;
-  std::uint32_t reserved[5];
+  // Of a small message: the bytes lie beside the completion, and whoever polls it places them.
+  std::uint32_t carried;     // how many; 0: everything is in its place already
+  std::uint64_t carried_to;  // where, as the receive request says it
+  std::uint32_t carried_key;
+  std::uint32_t reserved;
 };
 static_assert(sizeof(SharedCompletion) == 64);
+
+constexpr std::uint32_t kCarriedBytes = 256;  // most that a completion carries
+struct alignas(64) CarriedBytes {
+  std::byte bytes[kCarriedBytes];
+};
 
 struct alignas(64) SharedCompletionQueue {
   SharedLock producer;
@@ -118,7 +127,7 @@ struct alignas(64) SharedCompletionQueue {
   std::atomic<std::uint32_t> overrun;
   std::uint32_t capacity;  // a power of two
   std::uint32_t limit;     // completions it may hold
-  std::uint64_t ring;      // offset in the segment
+  std::uint64_t ring;      // offset in the segment: `capacity` completions, then what they carry
   alignas(64) std::atomic<std::uint32_t> tail;
   alignas(64) std::atomic<std::uint32_t> head;  // advanced by the owner
 };
@@ -217,7 +226,7 @@ struct SegmentHeader {
 };
 
 constexpr std::uint64_t kSegmentMagic = 0x30'74'69'6b'72'64'67'00;
-constexpr std::uint32_t kSegmentLayout = 4;
+constexpr std::uint32_t kSegmentLayout = 5;
 
 // Where each table starts, each on a page of its own.
 constexpr std::uint64_t page_up(std::uint64_t bytes) {

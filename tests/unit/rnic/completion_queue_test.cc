@@ -11,6 +11,8 @@ namespace {
 
 class CompletionQueueTest : public AdapterTest {
  protected:
+  std::uint32_t pushed_ = 0;
+
   static SharedCompletion entry(std::uint64_t id, std::uint32_t qp = 1,
                                 std::uint32_t status = IBV_WC_SUCCESS) {
     SharedCompletion completion{};
@@ -144,7 +146,7 @@ TEST_F(CompletionQueueTest, AScribbledTailIsAnErrorAndNotARead) {
 TEST_F(CompletionQueueTest, AScribbledDescriptionTakesNoPush) {
   SharedCompletionQueue& shared = adapter_->segment().completion_queue(queue_->index());
   const auto push_to = [&] {
-    return push_completion(adapter_->segment(), queue_->index(), entry(1), false, kToken,
+    return push_completion(adapter_->segment(), queue_->index(), entry(1), nullptr, false, kToken,
                            liveness_);
   };
   const std::uint64_t ring = shared.ring;
@@ -159,12 +161,58 @@ TEST_F(CompletionQueueTest, AScribbledDescriptionTakesNoPush) {
   EXPECT_EQ(push_to(), Push::kOverrun);
 }
 
+// Whoever may write into the segment may say anything of what a completion carries.
+TEST_F(CompletionQueueTest, PlacesNothingOfAForgedCompletionOutsideTheRegionItNames) {
+  std::vector<std::uint8_t> memory(3 * 4096, 0x11);
+  const auto address = reinterpret_cast<std::uint64_t>(memory.data()) + 4096;
+  const auto key = [&](std::uint32_t access) {
+    RegionAttributes attributes{};
+    attributes.protection_domain = domain_;
+    attributes.iova = address;
+    attributes.length = 4096;
+    attributes.access = access;
+    return *adapter_->register_memory(address, attributes);
+  };
+  const std::uint32_t writable = key(IBV_ACCESS_LOCAL_WRITE), readable = key(0);
+  const std::uint32_t gone = key(IBV_ACCESS_LOCAL_WRITE);
+  ASSERT_TRUE(adapter_->deregister(gone));
+  CarriedBytes bytes;
+  std::memset(&bytes, 0x77, sizeof bytes);
+  const auto push = [&](std::uint32_t to_key, std::uint64_t to, std::uint32_t count) {
+    SharedCompletion forged = entry(1);
+    forged.carried = std::min(count, kCarriedBytes);
+    forged.carried_to = to, forged.carried_key = to_key;
+    ASSERT_EQ(push_completion(adapter_->segment(), queue_->index(), forged, bytes.bytes, false,
+                              kToken, liveness_),
+              Push::kPushed);
+    if (count > kCarriedBytes) {
+      auto* ring = static_cast<SharedCompletion*>(adapter_->segment().arena(
+          adapter_->segment().completion_queue(queue_->index()).ring, sizeof(SharedCompletion)));
+      ring[pushed_ % 64].carried = count;
+    }
+    ++pushed_;
+    EXPECT_EQ(completions().size(), 1u);
+  };
+  push(readable, address, 64);
+  push(gone, address, 64);
+  push(writable ^ 1, address, 64);
+  push(0xffff'ffff, address, 64);
+  push(0, address, 64);
+  push(writable, address - 1, 64);
+  push(writable, address + 4096 - 63, 64);
+  push(writable, ~std::uint64_t{0} - 10, 64);
+  EXPECT_EQ(std::count(memory.begin(), memory.end(), 0x11), 3 * 4096);
+  push(writable, address, 0xffff'ffff);
+  EXPECT_EQ(std::count(memory.begin(), memory.end(), 0x77), kCarriedBytes);
+}
+
 TEST_F(CompletionQueueTest, TakesNoPushOnceItIsGone) {
   const std::uint32_t index = queue_->index();
   adapter_->destroy_completion_queue(*queue_);
   queue_.reset();
-  EXPECT_EQ(push_completion(adapter_->segment(), index, entry(1), false, kToken, liveness_),
-            Push::kOverrun);
+  EXPECT_EQ(
+      push_completion(adapter_->segment(), index, entry(1), nullptr, false, kToken, liveness_),
+      Push::kOverrun);
 }
 
 TEST_F(CompletionQueueTest, IsRefusedBeyondTheDevicesLimits) {
