@@ -36,8 +36,8 @@ Advance LocalPath::atomic(QueuePair& queue_pair, Requester& requester, bool engi
     abandon(requester);
     return Advance::kEngine;
   }
-  if (!rnic::try_lock_for(requester.target.segment().header().atomics, adapter_->token(), peers_,
-                          kLockSpins)) {
+  if (rnic::try_lock_for(requester.target.segment().header().atomics, adapter_->token(), peers_,
+                         kLockSpins) == rnic::Taken::kNo) {
     abandon(requester);
     return later(requester, kLockRetry);
   }

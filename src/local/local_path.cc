@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <mutex>
 
+#include "base/kill_point.h"
+
 namespace gdr::local {
 
 Result<void> LocalPath::start(rnic::Adapter& adapter, ServiceThread& service) {
@@ -60,6 +62,7 @@ int LocalPath::connect(QueuePair& queue_pair) {
 void LocalPath::send(QueuePair& queue_pair) {
   Requester& requester = requester_of(queue_pair);
   if (requester.on_engine) return;
+  kill_point("post_send");
   while (!queue_pair.send_ring().empty()) {
     if (advance(queue_pair, requester, false) == Advance::kCompleted) continue;
     requester.on_engine = true;

@@ -2,6 +2,7 @@
 // in which it ends or waits.
 #include <cstring>
 
+#include "base/kill_point.h"
 #include "local/fault_hooks.h"
 #include "local/local_path.h"
 #include "local/move_now.h"
@@ -73,7 +74,9 @@ Advance LocalPath::move_on(QueuePair& queue_pair, Requester& requester, const Pi
   if (to.bytes() == 0) return finish(queue_pair, requester, {});
   if (from.cpu_reachable() && to.cpu_reachable()) {
     Peer* peer = requester.target.peer();
+    kill_point("locked");
     const int error = move_now(from, to, peer);
+    kill_point("copied");
     if (error != EPERM || peer == nullptr) {
       return finish(queue_pair, requester, {error, error != 0 && can_be_touched(from, to)});
     }

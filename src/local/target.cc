@@ -3,6 +3,7 @@
 #include <bit>
 #include <cstring>
 
+#include "base/kill_point.h"
 #include "local/fault_hooks.h"
 
 namespace gdr::local {
@@ -41,7 +42,12 @@ std::uint32_t Target::number() const {
 }
 
 bool Target::try_lock(rnic::Liveness& liveness, int spins) {
-  return rnic::try_lock_for(queue_pair_->responder, adapter_->token(), liveness, spins);
+  const rnic::Taken taken =
+      rnic::try_lock_for(queue_pair_->responder, adapter_->token(), liveness, spins);
+  if (taken == rnic::Taken::kOrphan) {
+    rnic::put_back_receive(*segment_, *queue_pair_, number(), adapter_->token(), liveness);
+  }
+  return taken != rnic::Taken::kNo;
 }
 
 Readiness Target::readiness(ibv_qp_type type) const {
@@ -123,14 +129,19 @@ rnic::RegionError Target::find(std::uint32_t key, std::uint64_t address, std::ui
   return error;
 }
 
-void Target::push_receive(const rnic::SharedCompletion& completion, const std::byte* carried,
+void Target::push_receive(rnic::SharedCompletion& completion, const std::byte* carried,
                           bool solicited, rnic::Liveness& liveness) {
-  const std::uint32_t head = queue_pair_->receive_head.load(std::memory_order_relaxed);
-  queue_pair_->receive_head.store(head + 1, std::memory_order_release);
+  const std::uint32_t head = queue_pair_->receive_head.load(std::memory_order_relaxed) + 1;
+  completion.receive = head;
+  queue_pair_->completing.store(head, std::memory_order_release);
+  queue_pair_->receive_head.store(head, std::memory_order_release);
+  kill_point("receive_taken");
   if (faults::hides_completion()) return;
   const std::uint32_t queue = rnic::read_once(queue_pair_->receive_completion_queue);
   const rnic::Push push = rnic::push_completion(*segment_, queue, completion, carried, solicited,
                                                 adapter_->token(), liveness);
+  kill_point("receive_pushed");
+  queue_pair_->completing.store(0, std::memory_order_release);
   if (push == rnic::Push::kPushed) return;
   if (peer_ != nullptr) {
     peer_->ring_service();

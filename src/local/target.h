@@ -36,6 +36,7 @@ class Target {
   rnic::Segment& segment() const { return *segment_; }
   std::uint32_t number() const;
 
+  // Also mends what a holder that died has left half-done.
   bool try_lock(rnic::Liveness& liveness, int spins);
   void unlock() { rnic::unlock(queue_pair_->responder); }
 
@@ -61,8 +62,8 @@ class Target {
                          std::uint32_t rights, Piece* piece) const;
 
   // Takes the receive off the queue and completes it. `carried`: completion.carried bytes.
-  void push_receive(const rnic::SharedCompletion& completion, const std::byte* carried,
-                    bool solicited, rnic::Liveness& liveness);
+  void push_receive(rnic::SharedCompletion& completion, const std::byte* carried, bool solicited,
+                    rnic::Liveness& liveness);
   // The request broke the connection: its owner moves to error.
   void report(rnic::Failure failure);
 

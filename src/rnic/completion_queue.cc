@@ -7,6 +7,8 @@
 #include <cstring>
 #include <mutex>
 
+#include "base/kill_point.h"
+
 namespace gdr::rnic {
 
 namespace {
@@ -40,6 +42,7 @@ Push push_completion(Segment& segment, std::uint32_t queue, const SharedCompleti
   if (completion.carried != 0) {
     std::memcpy(carried_behind(entries, capacity)[place].bytes, carried, completion.carried);
   }
+  kill_point("pushing");
   // Sequentially consistent against request_notification: either it sees this completion's tail or
   // this sees it armed.
   shared.tail.store(tail + 1);
@@ -49,6 +52,22 @@ Push push_completion(Segment& segment, std::uint32_t queue, const SharedCompleti
   shared.armed.store(0, std::memory_order_relaxed);
   shared.event.store(1);
   return Push::kEventDue;
+}
+
+bool has_completed(Segment& segment, std::uint32_t queue, std::uint32_t qp_number,
+                   std::uint32_t receive, Token self, Liveness& liveness) {
+  SharedCompletionQueue& shared = segment.completion_queue(queue);
+  const LockGuard guard(shared.producer, self, liveness);
+  const std::uint32_t capacity = read_once(shared.capacity);
+  const std::uint32_t tail = shared.tail.load(std::memory_order_relaxed);
+  const auto* entries = static_cast<const SharedCompletion*>(
+      segment.arena(read_once(shared.ring), ring_bytes(capacity)));
+  if (!std::has_single_bit(capacity) || entries == nullptr) return false;
+  for (std::uint32_t i = 1; i <= capacity; ++i) {
+    const SharedCompletion& entry = entries[(tail - i) & (capacity - 1)];
+    if (read_once(entry.qp_number) == qp_number && read_once(entry.receive) == receive) return true;
+  }
+  return false;
 }
 
 Result<std::unique_ptr<CompletionQueue>> CompletionQueue::create(
@@ -119,6 +138,7 @@ int CompletionQueue::poll(std::span<SharedCompletion> completions) {
     completions[i] = entries_[(head + i) & (capacity_ - 1)];
     place(completions[i], head + i);
   }
+  kill_point("poll_cq");
   head_.store(head + available, std::memory_order_relaxed);
   shared_.head.store(head + available, std::memory_order_release);
   return static_cast<int>(available);

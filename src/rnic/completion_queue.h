@@ -27,6 +27,10 @@ enum class Push {
 Push push_completion(Segment& segment, std::uint32_t queue, const SharedCompletion& completion,
                      const std::byte* carried, bool solicited, Token self, Liveness& liveness);
 
+// Whether the ring still holds the completion of a queue pair's receive, polled or not.
+bool has_completed(Segment& segment, std::uint32_t queue, std::uint32_t qp_number,
+                   std::uint32_t receive, Token self, Liveness& liveness);
+
 class CompletionQueue {
  public:
   // `on_event` is called by whoever pushes in this process, or by its service thread for a push

@@ -38,12 +38,23 @@ ibv_wc_opcode completion_opcode(ibv_wr_opcode opcode) {
 
 }  // namespace
 
+void put_back_receive(Segment& segment, SharedQueuePair& queue_pair, std::uint32_t number,
+                      Token self, Liveness& liveness) {
+  const std::uint32_t head = queue_pair.receive_head.load();
+  if (queue_pair.completing.exchange(0) != head || head == 0) return;
+  const std::uint32_t queue = read_once(queue_pair.receive_completion_queue);
+  if (!has_completed(segment, queue, number, head, self, liveness)) {
+    queue_pair.receive_head.store(head - 1);
+  }
+}
+
 QueuePair::QueuePair(Adapter& adapter, std::uint32_t index, const QueuePairSettings& settings)
     : adapter_(adapter),
       index_(index),
       number_(make_qp_number(slot_of(adapter.token()), index)),
       settings_(settings),
-      shared_(adapter.segment().queue_pair(index)) {}
+      shared_(adapter.segment().queue_pair(index)),
+      receive_tail_(shared_.receive_tail.load()) {}
 
 QueuePair::~QueuePair() {
   if (receive_ring_ != 0) adapter_.segment().free(receive_ring_);
@@ -167,13 +178,14 @@ void QueuePair::query(ibv_qp_attr* attributes, ibv_qp_init_attr* init) const {
 void QueuePair::reset() {
   const std::lock_guard receive_guard(receive_lock_);
   const LockGuard responder(shared_.responder, adapter_.token(), adapter_.liveness());
-  shared_.receive_head.store(0);
-  shared_.receive_tail.store(0);
+  // Counted on, not from 0: completions still in the ring tell of receives that have been.
+  shared_.receive_head.store(receive_tail_);
+  shared_.receive_tail.store(receive_tail_);
+  shared_.completing.store(0);
   shared_.receive_waiter.store(0);
   shared_.failure.store(static_cast<std::uint32_t>(Failure::kNone));
   shared_.destination.store(0);
   shared_.access.store(0);
-  receive_tail_ = 0;
   attributes_ = {};
   set_state(IBV_QPS_RESET);
   settings_.send_completion_queue->purge(number_);
@@ -240,7 +252,11 @@ void QueuePair::flush_sends() {
 bool QueuePair::flush_receives() {
   const std::unique_lock receive_guard(receive_lock_, std::try_to_lock);
   if (!receive_guard) return false;
-  if (!try_lock(shared_.responder, adapter_.token(), adapter_.liveness())) return false;
+  const Taken taken = try_lock(shared_.responder, adapter_.token(), adapter_.liveness());
+  if (taken == Taken::kNo) return false;
+  if (taken == Taken::kOrphan) {
+    put_back_receive(adapter_.segment(), shared_, number_, adapter_.token(), adapter_.liveness());
+  }
   std::uint32_t head = shared_.receive_head.load();
   if (receive_tail_ - head > receive_capacity_) head = receive_tail_ - receive_capacity_;
   for (; state() == IBV_QPS_ERR && head != receive_tail_; ++head) {

@@ -79,6 +79,8 @@ struct alignas(64) SharedQueuePair {
   alignas(64) std::atomic<std::uint32_t> receive_tail;  // advanced by the owner
   std::atomic<Token> receive_waiter;  // a process to wake when a receive is posted, or 0
   alignas(64) std::atomic<std::uint32_t> receive_head;  // advanced under `responder`
+  // While a receive is off the queue and not completed: what receive_head is then. Otherwise 0.
+  std::atomic<std::uint32_t> completing;
 };
 static_assert(sizeof(SharedQueuePair) == 256);
 
@@ -110,7 +112,7 @@ struct SharedCompletion {
   std::uint32_t carried;     // how many; 0: everything is in its place already
   std::uint64_t carried_to;  // where, as the receive request says it
   std::uint32_t carried_key;
-  std::uint32_t reserved;
+  std::uint32_t receive;  // of a receive: SharedQueuePair::receive_head behind it
 };
 static_assert(sizeof(SharedCompletion) == 64);
 
@@ -226,7 +228,7 @@ struct SegmentHeader {
 };
 
 constexpr std::uint64_t kSegmentMagic = 0x30'74'69'6b'72'64'67'00;
-constexpr std::uint32_t kSegmentLayout = 5;
+constexpr std::uint32_t kSegmentLayout = 6;
 
 // Where each table starts, each on a page of its own.
 constexpr std::uint64_t page_up(std::uint64_t bytes) {

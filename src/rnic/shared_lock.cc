@@ -44,17 +44,19 @@ bool take(SharedLock& lock, std::uint64_t& seen, Token self) {
 
 }  // namespace
 
-bool try_lock(SharedLock& lock, Token self, Liveness& liveness) {
+Taken try_lock(SharedLock& lock, Token self, Liveness& liveness) {
   std::uint64_t seen = lock.word.load(std::memory_order_relaxed);
-  if (holder(seen) != 0 && liveness.alive(holder(seen))) return false;
-  return take(lock, seen, self);
+  const Token before = holder(seen);
+  if (before != 0 && liveness.alive(before)) return Taken::kNo;
+  if (!take(lock, seen, self)) return Taken::kNo;
+  return before == 0 ? Taken::kFree : Taken::kOrphan;
 }
 
-bool try_lock_for(SharedLock& lock, Token self, Liveness& liveness, int spins) {
+Taken try_lock_for(SharedLock& lock, Token self, Liveness& liveness, int spins) {
   for (int i = 0; i < spins; ++i) {
     std::uint64_t seen = lock.word.load(std::memory_order_relaxed);
     if (holder(seen) == 0) {
-      if (take(lock, seen, self)) return true;
+      if (take(lock, seen, self)) return Taken::kFree;
     } else {
       cpu_relax();
     }

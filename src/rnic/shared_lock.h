@@ -17,11 +17,17 @@ class Liveness {
   virtual bool alive(Token token) = 0;
 };
 
-// Takes the lock if it is free, or if its holder is dead.
-bool try_lock(SharedLock& lock, Token self, Liveness& liveness);
+enum class Taken {
+  kNo,     // its holder lives
+  kFree,   // nobody held it
+  kOrphan  // its holder is dead, and may have left half-done what it protects
+};
 
-// Waits at most `spins` rounds of a few nanoseconds each; false when the holder kept it.
-bool try_lock_for(SharedLock& lock, Token self, Liveness& liveness, int spins);
+// Takes the lock if it is free, or if its holder is dead.
+Taken try_lock(SharedLock& lock, Token self, Liveness& liveness);
+
+// Waits at most `spins` rounds of a few nanoseconds each.
+Taken try_lock_for(SharedLock& lock, Token self, Liveness& liveness, int spins);
 
 void lock(SharedLock& lock, Token self, Liveness& liveness);
 void unlock(SharedLock& lock);

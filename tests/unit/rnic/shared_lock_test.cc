@@ -69,12 +69,12 @@ TEST_F(SharedLockTest, IsTakenOverFromADeadProcess) {
   constexpr Token kChild = 7, kOwn = 8;
   const pid_t child = start([&] { lock(shared_->lock, kChild, register_); });
   ASSERT_TRUE(ended_well(child));
-  EXPECT_FALSE(try_lock(shared_->lock, kOwn, register_));  // not known to be dead
+  EXPECT_EQ(try_lock(shared_->lock, kOwn, register_), Taken::kNo);  // not known to be dead
   register_.dead = kChild;
-  lock(shared_->lock, kOwn, register_);
-  EXPECT_FALSE(try_lock(shared_->lock, kOwn, register_));  // and now it is held
+  EXPECT_EQ(try_lock(shared_->lock, kOwn, register_), Taken::kOrphan);
+  EXPECT_EQ(try_lock(shared_->lock, kOwn, register_), Taken::kNo);  // and now it is held
   unlock(shared_->lock);
-  EXPECT_TRUE(try_lock(shared_->lock, kOwn, register_));
+  EXPECT_EQ(try_lock(shared_->lock, kOwn, register_), Taken::kFree);
 }
 
 TEST_F(SharedLockTest, IsTakenByOneOfThoseWhoFindItsHolderDead) {
@@ -97,9 +97,9 @@ TEST_F(SharedLockTest, IsTakenByOneOfThoseWhoFindItsHolderDead) {
 
 TEST_F(SharedLockTest, GivesUpAfterTheSpinsItWasGiven) {
   lock(shared_->lock, 1, register_);
-  EXPECT_FALSE(try_lock_for(shared_->lock, 2, register_, 1000));
+  EXPECT_EQ(try_lock_for(shared_->lock, 2, register_, 1000), Taken::kNo);
   unlock(shared_->lock);
-  EXPECT_TRUE(try_lock_for(shared_->lock, 2, register_, 1000));
+  EXPECT_EQ(try_lock_for(shared_->lock, 2, register_, 1000), Taken::kFree);
 }
 
 TEST_F(SharedLockTest, WaitingForThePresentHolderTakesNothing) {
@@ -114,7 +114,7 @@ TEST_F(SharedLockTest, WaitingForThePresentHolderTakesNothing) {
   wait_for_present_holder(shared_->lock, register_);
   EXPECT_TRUE(released);
   holder.join();
-  EXPECT_TRUE(try_lock(shared_->lock, 2, register_));
+  EXPECT_EQ(try_lock(shared_->lock, 2, register_), Taken::kFree);
 }
 
 TEST_F(SharedLockTest, WaitingForThePresentHolderEndsWithItsDeath) {

@@ -1,0 +1,22 @@
+// Places where a process of a test dies on purpose, as if by kill -9: GDR_KILL=NAME:COUNT ends it
+// at the COUNTth passage of that place. Compiled into test builds only (GDR_FAULT_HOOKS); elsewhere
+// every place is empty and the variable means nothing.
+//
+//   post_send        work requests are in the send ring, none is carried out
+//   locked           a request has the target's responder lock
+//   copied           its bytes have been moved, nothing has been completed
+//   receive_taken    its receive is off the target's queue, and not completed
+//   receive_pushed   its receive's completion is there
+//   pushing          the completion is written, and does not count yet; the producer lock is held
+//   poll_cq          completions are copied out of the ring, and still count as not polled
+#pragma once
+
+namespace gdr {
+
+#ifdef GDR_FAULT_HOOKS
+void kill_point(const char* name);
+#else
+inline void kill_point(const char* /*name*/) {}
+#endif
+
+}  // namespace gdr
