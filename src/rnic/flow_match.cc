@@ -147,8 +147,12 @@ Result<void> add_specs(const ibv_flow_attr& attributes, FlowMatch& match) {
   constexpr std::size_t kHeader =
       offsetof(ibv_flow_spec_action_drop, size) + sizeof(ibv_flow_spec_action_drop::size);
   const auto* start = reinterpret_cast<const std::uint8_t*>(&attributes);
-  std::span<const std::uint8_t> rest(start + sizeof attributes,
-                                     attributes.size - sizeof attributes);
+  // rdma-core goes by the specs' own sizes alone, so programs (pyverbs) leave the attribute's at
+  // its header's.
+  constexpr std::size_t kUnsaid = std::size_t{UINT8_MAX} * UINT16_MAX;
+  std::span<const std::uint8_t> rest(
+      start + sizeof attributes,
+      attributes.size == sizeof attributes ? kUnsaid : attributes.size - sizeof attributes);
   Layers layers;
   for (unsigned i = 0; i < attributes.num_of_specs; ++i) {
     if (rest.size() < kHeader) return malformed("fewer bytes than num_of_specs promises");

@@ -29,6 +29,7 @@ class Adapter;
 struct QueuePairSettings {
   ibv_qp_type type = IBV_QPT_RC;  // RC, UC, UD or RAW_PACKET
   std::uint32_t device = 0;       // index into the adapter's devices
+  std::uint32_t context = 0;      // which opening of the device: its raw frames do not come back
   std::uint32_t protection_domain = 0;
   std::shared_ptr<CompletionQueue> send_completion_queue;
   std::shared_ptr<CompletionQueue> receive_completion_queue;

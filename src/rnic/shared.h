@@ -160,6 +160,7 @@ struct alignas(64) SharedFlow {
   std::atomic<std::uint32_t> generation;  // 0: no rule here
   std::uint32_t device;
   std::uint32_t queue_pair;  // index
+  std::uint32_t context;     // see QueuePairSettings
   std::uint32_t rank;        // lower matches first: see flow_rank()
   FlowMatch match;
 };
@@ -217,7 +218,7 @@ struct SegmentHeader {
 };
 
 constexpr std::uint64_t kSegmentMagic = 0x30'74'69'6b'72'64'67'00;
-constexpr std::uint32_t kSegmentLayout = 4;
+constexpr std::uint32_t kSegmentLayout = 5;
 
 // Where each table starts, each on a page of its own.
 constexpr std::uint64_t page_up(std::uint64_t bytes) {

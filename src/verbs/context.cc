@@ -55,6 +55,8 @@ ibv_context* open_device(Device& device) {
   auto context = std::make_unique<Context>();
   context->device = &device;
   context->adapter = &adapter;
+  static std::atomic<std::uint32_t> opened{0};
+  context->number = ++opened;
   context->events = std::move(*events);
   ibv_context& visible = context->base.context;
   visible.device = &device.base;

@@ -11,6 +11,8 @@ namespace gdr::verbs {
 namespace {
 
 constexpr char kFirmware[] = "gdrkit 1";
+// No vendor's OUI: what Linux's software RNICs report, too. 0 would read as "not filled in".
+constexpr std::uint32_t kSoftwareVendor = 0xffffff;
 constexpr int kAnyNumber = 1 << 20;  // limited by memory only
 
 ibv_device_attr device_attributes(const Device& device) {
@@ -20,6 +22,7 @@ ibv_device_attr device_attributes(const Device& device) {
   attr.sys_image_guid = device.guid();
   attr.max_mr_size = UINT64_MAX;
   attr.page_size_cap = 0xfffff000;
+  attr.vendor_id = kSoftwareVendor;
   attr.max_qp = rnic::kQueuePairs - 2;
   attr.max_qp_wr = rnic::kMaxSendRequests;
   attr.device_cap_flags = IBV_DEVICE_SYS_IMAGE_GUID | IBV_DEVICE_RC_RNR_NAK_GEN |

@@ -28,6 +28,7 @@ struct Context {
   verbs_context base{};
   Device* device = nullptr;
   rnic::Adapter* adapter = nullptr;
+  std::uint32_t number = 0;  // differs between the contexts of a process
   std::shared_ptr<rnic::EventQueue> events;
 
   // Whether asynchronous events of an object (its Cq or Qp) may still be handed out: after

@@ -75,6 +75,7 @@ Qp* create_qp(ibv_pd* pd, ibv_qp_init_attr& attributes) {
   Cq& receive_cq = cq_of(attributes.recv_cq);
   auto queue = context.adapter->create_queue_pair({.type = attributes.qp_type,
                                                    .device = context.device->index,
+                                                   .context = context.number,
                                                    .protection_domain = pd_of(pd).domain,
                                                    .send_completion_queue = send_cq.queue,
                                                    .receive_completion_queue = receive_cq.queue,
