@@ -59,7 +59,8 @@ Result<void> QueuePair::allocate() {
   // What was granted, as query reports it: rings are powers of two.
   cap.max_send_wr = std::bit_ceil(std::max(cap.max_send_wr, 1u));
   cap.max_send_sge = std::max(cap.max_send_sge, 1u);
-  if (!ring_.allocate(cap.max_send_wr, cap.max_send_sge, cap.max_inline_data)) {
+  if (!ring_.allocate(cap.max_send_wr, cap.max_send_sge, cap.max_inline_data,
+                      settings_.send_memory)) {
     return Error{ENOMEM, "no memory for the send ring"};
   }
   if (cap.max_recv_wr > 0) {
@@ -183,11 +184,13 @@ void QueuePair::reset() {
 }
 
 void QueuePair::destroy() {
+  // Now, and not when the engine thread lets go of this object: it may be the program's own memory.
+  std::shared_ptr<std::byte[]> send_memory;
   {
     const std::lock_guard guard(send_lock_);
     destroyed_ = true;
     adapter_.path().cancel(*this);
-    ring_.clear();
+    send_memory = ring_.release();
     set_state(IBV_QPS_RESET);
     reset();
   }

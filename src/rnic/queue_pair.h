@@ -37,6 +37,7 @@ struct QueuePairSettings {
   void* verbs_object = nullptr;  // named by asynchronous events
   ibv_qp_cap capabilities{};     // asked for; query() reports what was granted (rounded up)
   bool signal_all = false;
+  RingAllocator send_memory = {};  // empty: the library's own
 };
 
 // Limits that ibv_query_device reports.

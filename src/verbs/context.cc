@@ -10,6 +10,7 @@
 #include "verbs/abi.h"
 #include "verbs/errors.h"
 #include "verbs/objects.h"
+#include "verbs/parent_domain.h"
 
 namespace gdr::verbs {
 
@@ -38,6 +39,7 @@ void fill_tables(Context& context) {
   set_srq_functions(table);
   set_mw_functions(table);
   set_flow_functions(table);
+  set_parent_domain_functions(table);
 }
 
 ibv_context* open_device(Device& device) {

@@ -8,6 +8,7 @@
 #include "verbs/cq.h"
 #include "verbs/errors.h"
 #include "verbs/objects.h"
+#include "verbs/parent_domain.h"
 #include "verbs/post.h"
 
 namespace gdr::verbs {
@@ -82,7 +83,8 @@ Qp* create_qp(ibv_pd* pd, ibv_qp_init_attr& attributes) {
                                                    .events = context.events,
                                                    .verbs_object = qp.get(),
                                                    .capabilities = attributes.cap,
-                                                   .signal_all = attributes.sq_sig_all != 0});
+                                                   .signal_all = attributes.sq_sig_all != 0,
+                                                   .send_memory = ring_allocator(pd_of(pd))});
   if (!queue) return fail(queue.error());
   qp->queue = *std::move(queue);
   ibv_qp& base = qp->base;

@@ -26,10 +26,6 @@ TEST_F(UnsupportedTest, ObjectsAreNull) {
   expect_unsupported(ibv_alloc_mw(pd_, IBV_MW_TYPE_1));
   ibv_alloc_dm_attr dm{};
   expect_unsupported(ibv_alloc_dm(context_, &dm));
-  ibv_td_init_attr td{};
-  expect_unsupported(ibv_alloc_td(context_, &td));
-  ibv_parent_domain_init_attr parent{};
-  expect_unsupported(ibv_alloc_parent_domain(context_, &parent));
   ibv_wq_init_attr wq{};
   expect_unsupported(ibv_create_wq(context_, &wq));
   ibv_rwq_ind_table_init_attr table{};
