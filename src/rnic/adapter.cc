@@ -57,10 +57,7 @@ std::uint32_t Adapter::allocate_protection_domain() {
 }
 
 Result<std::shared_ptr<CompletionQueue>> Adapter::create_completion_queue(
-    std::uint32_t limit, std::function<void()> on_event) {
-  if (limit == 0 || limit > kMaxCompletions) {
-    return Error{EINVAL, "a completion queue holds 1 to 1048576 completions"};
-  }
+    CompletionQueueSettings settings) {
   const std::lock_guard guard(mutex_);
   const std::uint32_t index = free_index(0, kCompletionQueues, [this](std::uint32_t at) {
     // One that a queue pair still holds on to lives on in its shared place.
@@ -69,7 +66,7 @@ Result<std::shared_ptr<CompletionQueue>> Adapter::create_completion_queue(
   });
   if (index == kCompletionQueues) return Error{ENOMEM, "all completion queues are in use"};
   Result<std::unique_ptr<CompletionQueue>> queue =
-      CompletionQueue::create(*segment_, index, limit, token_, liveness_, std::move(on_event));
+      CompletionQueue::create(*segment_, index, std::move(settings), token_, liveness_);
   if (!queue) return queue.error();
   completion_queues_[index].queue = *std::move(queue);
   return completion_queues_[index].queue;
@@ -199,7 +196,8 @@ void Adapter::child_of_fork() {
 
 bool Adapter::serve() {
   bool left = false;
-  for (const auto& queue_pair : queue_pairs_now()) left |= queue_pair->serve();
+  const std::vector<std::shared_ptr<QueuePair>> present = queue_pairs_now();
+  for (const auto& queue_pair : present) left |= queue_pair->serve();
   std::vector<WatchedQueue> due;
   {
     const std::lock_guard guard(mutex_);
@@ -212,7 +210,10 @@ bool Adapter::serve() {
   }
   for (const WatchedQueue& place : due) {
     place.queue->deliver_event();
+    left |= place.queue->deliver_held_event();
     if (place.events) place.events->push({IBV_EVENT_CQ_ERR, place.verbs_object});
+    if (!place.queue->overrun()) continue;
+    for (const auto& queue_pair : present) left |= queue_pair->lose_completion_queue(*place.queue);
   }
   return left;
 }

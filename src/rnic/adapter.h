@@ -1,6 +1,6 @@
 // Adapter: the software RNIC of this process: its devices, its segment and every object in it.
 //
-//   std::shared_ptr<CompletionQueue> cq = *adapter.create_completion_queue(64, [] {});
+//   std::shared_ptr<CompletionQueue> cq = *adapter.create_completion_queue({.limit = 64});
 //   std::shared_ptr<QueuePair> qp = *adapter.create_queue_pair(settings);
 //   std::uint32_t key = *adapter.register_memory(address, {iova, length, access, pd});
 //
@@ -39,9 +39,9 @@ class Adapter {
   // A number that names a protection domain within this process; never 0.
   std::uint32_t allocate_protection_domain();
 
-  // `limit`: 1 .. kMaxCompletions; EINVAL outside. `on_event`: see CompletionQueue::create.
-  Result<std::shared_ptr<CompletionQueue>> create_completion_queue(std::uint32_t limit,
-                                                                   std::function<void()> on_event);
+  // EINVAL for a limit that is none.
+  Result<std::shared_ptr<CompletionQueue>> create_completion_queue(
+      CompletionQueueSettings settings);
   // `events` and `verbs_object` receive IBV_EVENT_CQ_ERR when the queue overruns.
   void watch_overrun(CompletionQueue& queue, std::shared_ptr<EventQueue> events,
                      void* verbs_object);
@@ -103,7 +103,5 @@ class Adapter {
   std::uint32_t next_queue_pair_ = 2;  // 0 and 1 are the specification's special queue pairs
   std::uint32_t next_domain_ = 1;
 };
-
-constexpr std::uint32_t kMaxCompletions = 1u << 20;
 
 }  // namespace gdr::rnic

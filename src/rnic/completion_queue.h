@@ -5,10 +5,12 @@
 // an entry counts once the tail has moved past it, so one that died half-way left nothing. Hot.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <span>
 
+#include "base/clock.h"
 #include "base/spin_lock.h"
 #include "rnic/segment.h"
 #include "rnic/shared_lock.h"
@@ -18,6 +20,7 @@ namespace gdr::rnic {
 enum class Push {
   kPushed,
   kEventDue,  // pushed, and the queue was armed for it: its owner must be told
+  kHeld,      // pushed, the first that moderation holds back: its owner's timer must be told
   kOverrun,   // full: nothing was stored; the queue is in error
 };
 
@@ -25,30 +28,45 @@ enum class Push {
 Push push_completion(Segment& segment, std::uint32_t queue, const SharedCompletion& completion,
                      bool solicited, Token self, Liveness& liveness);
 
+constexpr std::uint32_t kMaxCompletions = 1u << 20;
+
+struct CompletionQueueSettings {
+  std::uint32_t limit = 1;   // completions it holds: 1 .. kMaxCompletions
+  std::uint32_t traits = 0;  // kRecordsDeviceTime, ...: see shared.h
+  // Called by whoever pushes in this process, or by its service thread for a push from another; the
+  // verbs layer turns it into a readable completion channel.
+  std::function<void()> on_event = {};
+};
+
 class CompletionQueue {
  public:
-  // `on_event` is called by whoever pushes in this process, or by its service thread for a push
-  // from another; the verbs layer turns it into a readable completion channel.
   static Result<std::unique_ptr<CompletionQueue>> create(Segment& segment, std::uint32_t index,
-                                                         std::uint32_t limit, Token self,
-                                                         Liveness& liveness,
-                                                         std::function<void()> on_event);
+                                                         CompletionQueueSettings settings,
+                                                         Token self, Liveness& liveness);
   ~CompletionQueue();
 
   std::uint32_t index() const { return index_; }
-  std::uint32_t limit() const { return limit_; }
+  std::uint32_t limit() const { return ring_.limit; }
 
   // Takes up to completions.size() entries; -EOVERFLOW-like negative errno after an overrun.
   int poll(std::span<SharedCompletion> completions);
   // Arms it for one event. Completions already there do not count (verbs' rule: poll again after).
   void request_notification(bool solicited_only);
   Push push(const SharedCompletion& completion, bool solicited);
+  // Makes it hold `limit` completions from now on; what it holds stays, in its order, and others
+  // may push meanwhile. EINVAL when more are there, or beyond kMaxCompletions; ENOMEM.
+  Result<void> resize(std::uint32_t limit);
+  // From now on an event needs `count` completions, or `period` since the first of fewer. A count
+  // of 0 or 1 or no period: an event for each, as at first.
+  void moderate(std::uint32_t count, Nanoseconds period);
   // Removes what belongs to a queue pair that was reset or destroyed.
   void purge(std::uint32_t qp_number);
 
   bool overrun() const { return shared_.overrun.load(std::memory_order_acquire) != 0; }
   // Called by the service thread: delivers a due event. True if there was one.
   bool deliver_event();
+  // The same for what moderation holds back, once its period is over. True: it is not; come again.
+  bool deliver_held_event();
   // The same when whoever pushed died before the event was due: armed, and something is there.
   bool deliver_missed_event();
 
@@ -56,20 +74,33 @@ class CompletionQueue {
   void child_of_fork() { consumer_.unlock(); }
 
  private:
-  CompletionQueue(Segment& segment, std::uint32_t index, std::uint32_t limit,
-                  std::uint32_t capacity, std::uint64_t ring, Token self, Liveness& liveness,
-                  std::function<void()> on_event);
+  // Own copies: what the shared ones say is not trusted.
+  struct Ring {
+    std::uint64_t offset = 0;
+    std::uint32_t limit = 0, capacity = 0;
+    SharedCompletion* entries = nullptr;
+
+    SharedCompletion& at(std::uint32_t position) const {
+      return entries[position & (capacity - 1)];
+    }
+  };
+  static Result<Ring> allocate(Segment& segment, std::uint32_t limit);
+  CompletionQueue(Segment& segment, std::uint32_t index, const Ring& ring, Token self,
+                  Liveness& liveness, CompletionQueueSettings settings);
+  void publish(const Ring& ring);
 
   Segment& segment_;
   SharedCompletionQueue& shared_;
-  const std::uint32_t index_, limit_, capacity_;
-  const std::uint64_t ring_;  // own copies: what the shared ones say is not trusted
-  SharedCompletion* const entries_;
+  const std::uint32_t index_;
   const Token self_;
   Liveness& liveness_;
   const std::function<void()> on_event_;
   SpinLock consumer_;
+  Ring ring_;               // under consumer_, and changed under the producer lock, too
   std::uint32_t head_ = 0;  // under consumer_; the shared head follows it
+
+  std::atomic<Nanoseconds> period_{0};
+  Nanoseconds held_since_ = 0;  // service thread; 0: it has seen nothing held
 };
 
 }  // namespace gdr::rnic

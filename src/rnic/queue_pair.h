@@ -100,6 +100,9 @@ class QueuePair : public std::enable_shared_from_this<QueuePair> {
   // error by itself; raises IBV_EVENT_QP_ACCESS_ERR or _REQ_ERR for the first. Never waits
   // for a lock: its holder may wait for this very thread to copy. True: come again soon.
   bool serve();
+  // A completion queue is in error: if it is one of this queue pair's, serve() ends this one with
+  // IBV_EVENT_QP_FATAL (C10-42, "local work queue catastrophic error"). True: call it soon.
+  bool lose_completion_queue(const CompletionQueue& queue);
 
  private:
   int check_send(const ibv_send_wr& request) const;

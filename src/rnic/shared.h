@@ -53,6 +53,7 @@ enum class Failure : std::uint32_t {
   kNone,
   kReported,  // an initiator broke off: the owner moves to error, flushes and raises an event
   kInvalid,   // the same, for a request that the queue pair does not take
+  kFatal,     // the same, for a completion queue in error
   kServed,    // the owner has moved to error
 };
 
@@ -106,9 +107,16 @@ struct SharedCompletion {
   std::uint32_t source_qp;
   std::uint32_t flags;  // ibv_wc_flags
   std::uint32_t service_level;
-  std::uint32_t reserved[5];
+  std::uint32_t reserved;
+  std::uint64_t device_time;  // when it was pushed: of the device's clock, if the queue asks for it
+  std::uint64_t wall_time;    // and in nanoseconds since 1970
 };
 static_assert(sizeof(SharedCompletion) == 64);
+
+// SharedCompletionQueue::traits
+constexpr std::uint32_t kRecordsDeviceTime = 1;
+constexpr std::uint32_t kRecordsWallTime = 2;
+constexpr std::uint32_t kIgnoresOverrun = 4;  // what finds no room is lost, and nothing is said
 
 struct alignas(64) SharedCompletionQueue {
   SharedLock producer;
@@ -116,9 +124,13 @@ struct alignas(64) SharedCompletionQueue {
   std::atomic<std::uint32_t> armed;       // 0 no, 1 solicited only, 2 any
   std::atomic<std::uint32_t> event;  // a completion event is due; the owner's service clears it
   std::atomic<std::uint32_t> overrun;
-  std::uint32_t capacity;  // a power of two
+  std::uint32_t capacity;  // a power of two; like limit and ring, changed under `producer`
   std::uint32_t limit;     // completions it may hold
   std::uint64_t ring;      // offset in the segment
+  std::uint32_t traits;
+  // How many completions make an event: 0 and 1 are the same. Fewer wait for the owner's timer.
+  std::atomic<std::uint32_t> moderation;
+  std::atomic<std::uint32_t> held;  // completions since it was armed that made no event yet
   alignas(64) std::atomic<std::uint32_t> tail;
   alignas(64) std::atomic<std::uint32_t> head;  // advanced by the owner
 };

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "rnic/device_clock.h"
 #include "verbs/abi.h"
 #include "verbs/context.h"
 #include "verbs/errors.h"
@@ -51,6 +52,9 @@ ibv_device_attr_ex extended_attributes(const Device& device) {
   attr.device_cap_flags_ex = attr.orig_attr.device_cap_flags;
   attr.raw_packet_caps = IBV_RAW_PACKET_CAP_IP_CSUM;
   attr.phys_port_cnt_ex = kPort;
+  attr.completion_timestamp_mask = UINT64_MAX;
+  attr.hca_core_clock = rnic::kDeviceClockKilohertz;
+  attr.cq_mod_caps = {.max_cq_count = UINT16_MAX, .max_cq_period = UINT16_MAX};
   return attr;
 }
 
@@ -64,6 +68,14 @@ int query_device_ex(ibv_context* context, const ibv_query_device_ex_input* input
   return 0;
 }
 
+// As mlx5 does it, and as programs (libvma) read it: the whole clock in tv_nsec, in its own units.
+int query_rt_values(ibv_context* /*context*/, ibv_values_ex* values) {
+  values->comp_mask &= IBV_VALUES_MASK_RAW_CLOCK;
+  if (values->comp_mask == 0) return 0;
+  values->raw_clock = {.tv_sec = 0, .tv_nsec = static_cast<long>(rnic::device_clock())};
+  return 0;
+}
+
 int query_device(ibv_context* context, ibv_device_attr* attributes) {
   *attributes = device_attributes(*context_of(context).device);
   return 0;
@@ -73,6 +85,7 @@ int query_device(ibv_context* context, ibv_device_attr* attributes) {
 
 void set_device_functions(verbs_context& table) {
   table.query_device_ex = query_device_ex;
+  table.query_rt_values = query_rt_values;
   table.context.ops._compat_query_device = query_device;
 }
 

@@ -85,8 +85,16 @@ TEST_F(ParentDomainTest, IsBusyWhileSomethingBelongsToItAndKeepsItsPartsBusy) {
   EXPECT_EQ(ibv_dealloc_td(td), EBUSY);
   EXPECT_EQ(ibv_dealloc_pd(pd_), EBUSY);
   ibv_qp* qp = queue_pair_on(parent);
+  ibv_cq_init_attr_ex cq_attr{};
+  cq_attr.cqe = 4;
+  cq_attr.comp_mask = IBV_CQ_INIT_ATTR_MASK_PD;
+  cq_attr.parent_domain = parent;
+  ibv_cq_ex* cq = ibv_create_cq_ex(context_, &cq_attr);
+  ASSERT_NE(cq, nullptr) << std::strerror(errno);
   EXPECT_EQ(ibv_dealloc_pd(parent), EBUSY);
   EXPECT_EQ(ibv_destroy_qp(qp), 0);
+  EXPECT_EQ(ibv_dealloc_pd(parent), EBUSY);
+  EXPECT_EQ(ibv_destroy_cq(ibv_cq_ex_to_cq(cq)), 0);
   EXPECT_EQ(ibv_dealloc_pd(parent), 0);
   EXPECT_EQ(ibv_dealloc_td(td), 0);
   EXPECT_EQ(ibv_dealloc_pd(pd_), 0);
@@ -141,6 +149,12 @@ TEST_F(ParentDomainTest, IsRefusedWithoutAProtectionDomainOrWithHalfAnAllocator)
   ibv_td_init_attr td{};
   td.comp_mask = 1;
   EXPECT_EQ(ibv_alloc_td(context_, &td), nullptr);
+  EXPECT_EQ(errno, EINVAL);
+  ibv_cq_init_attr_ex cq{};
+  cq.cqe = 4;
+  cq.comp_mask = IBV_CQ_INIT_ATTR_MASK_PD;
+  cq.parent_domain = pd_;  // a protection domain is none
+  EXPECT_EQ(ibv_create_cq_ex(context_, &cq), nullptr);
   EXPECT_EQ(errno, EINVAL);
 }
 

@@ -51,10 +51,6 @@ TEST_F(UnsupportedTest, OperationsReturnTheErrorNumber) {
   EXPECT_EQ(ibv_set_ece(qp, &ece), EOPNOTSUPP);
   ibv_sge range{};
   EXPECT_EQ(ibv_advise_mr(pd_, IBV_ADVISE_MR_ADVICE_PREFETCH, 0, &range, 1), EOPNOTSUPP);
-  ibv_modify_cq_attr cq{};
-  EXPECT_EQ(ibv_modify_cq(cq_, &cq), EOPNOTSUPP);
-  ibv_values_ex values{};
-  EXPECT_EQ(ibv_query_rt_values_ex(context_, &values), EOPNOTSUPP);
   ibv_qp_rate_limit_attr rate{};
   EXPECT_EQ(ibv_modify_qp_rate_limit(qp, &rate), EOPNOTSUPP);
   EXPECT_EQ(ibv_query_qp_data_in_order(qp, IBV_WR_RDMA_WRITE, 0), 0);
