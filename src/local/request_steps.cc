@@ -80,6 +80,7 @@ Advance LocalPath::finish(QueuePair& queue_pair, Requester& requester, Outcome o
   if (queue_pair.type() == IBV_QPT_RAW_PACKET) {
     return finish_frame_step(queue_pair, requester, outcome);
   }
+  if (requester.to_group) return finish_multicast_step(queue_pair, requester, outcome);
   if (requester.phase != 0) return finish_atomic_phase(queue_pair, requester, outcome);
   const rnic::SendRequest& request = queue_pair.send_ring().front();
   if (outcome.error != 0) {

@@ -53,7 +53,9 @@ struct Requester : rnic::PathState {
   std::uint64_t atomic_result = 0;  // what is to be there
   alignas(8) std::uint8_t grh[rnic::kGrhBytes];
 
-  // --- A raw frame in progress.
+  // --- A raw frame or a multicast datagram in progress.
+  bool to_group = false;  // it is a datagram
+  bool serving = false;   // serve_members() is being run
   std::vector<std::uint8_t> frame;
   std::vector<Target> receivers;  // still to be served
 

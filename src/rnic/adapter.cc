@@ -48,7 +48,8 @@ Adapter::Adapter(Token token, std::vector<DeviceConfiguration> devices,
       path_(path),
       liveness_(liveness),
       regions_(*segment_),
-      flows_(*segment_) {}
+      flows_(*segment_),
+      members_(*segment_) {}
 
 std::uint32_t Adapter::allocate_protection_domain() {
   const std::lock_guard guard(mutex_);
@@ -101,6 +102,7 @@ Result<std::shared_ptr<QueuePair>> Adapter::create_queue_pair(const QueuePairSet
 
 void Adapter::destroy_queue_pair(QueuePair& queue_pair) {
   if (queue_pair.type() == IBV_QPT_RAW_PACKET) flows_.remove_all_of(queue_pair.index());
+  if (queue_pair.type() == IBV_QPT_UD) members_.detach_all_of(queue_pair.index());
   queue_pair.destroy();
   const std::lock_guard guard(mutex_);
   queue_pairs_.erase(queue_pair.index());
@@ -180,9 +182,11 @@ void Adapter::prepare_fork() {
   mutex_.lock();
   regions_.mutex().lock();
   flows_.mutex().lock();
+  members_.mutex().lock();
 }
 
 void Adapter::parent_of_fork() {
+  members_.mutex().unlock();
   flows_.mutex().unlock();
   regions_.mutex().unlock();
   mutex_.unlock();

@@ -17,6 +17,7 @@
 #include "rnic/completion_queue.h"
 #include "rnic/device_table.h"
 #include "rnic/flow.h"
+#include "rnic/multicast.h"
 #include "rnic/queue_pair.h"
 #include "rnic/region_table.h"
 #include "rnic/segment.h"
@@ -61,6 +62,8 @@ class Adapter {
   Result<std::uint32_t> create_flow(QueuePair& queue_pair, const ibv_flow_attr& attributes);
   void destroy_flow(std::uint32_t handle) { flows_.remove(handle); }
 
+  MemberTable& members() { return members_; }  // of multicast groups
+
   // After a push onto one of this process's queues by its index: delivers the event if one is due.
   void deliver_event(std::uint32_t queue);
   // Service thread, after a death: what the dead had pushed without raising its event. A queue that
@@ -96,6 +99,7 @@ class Adapter {
   Liveness& liveness_;
   RegionTable regions_;
   FlowTable flows_;
+  MemberTable members_;
 
   std::mutex mutex_;                                                 // the tables below: cold
   std::map<std::uint32_t, std::shared_ptr<QueuePair>> queue_pairs_;  // by index

@@ -38,6 +38,8 @@ struct QueuePairSettings {
   ibv_qp_cap capabilities{};     // asked for; query() reports what was granted (rounded up)
   bool signal_all = false;
   RingAllocator send_memory = {};  // empty: the library's own
+  // Multicast datagrams of its own do not come back to it.
+  bool block_multicast_loopback = false;
 };
 
 // Limits that ibv_query_device reports.

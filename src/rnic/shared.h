@@ -24,6 +24,7 @@ constexpr std::uint32_t kCompletionQueues = 1u << 14;
 constexpr std::uint32_t kRegionBits = 16;
 constexpr std::uint32_t kRegions = 1u << kRegionBits;
 constexpr std::uint32_t kFlows = 1024;
+constexpr std::uint32_t kMembers = 4096;
 constexpr std::uint32_t kServiceRequests = 64;
 constexpr std::uint32_t kDevices = 16;
 constexpr std::uint64_t kArenaBytes = std::uint64_t{1} << 30;  // sparse: only touched pages exist
@@ -177,6 +178,14 @@ struct alignas(64) SharedFlow {
   FlowMatch match;
 };
 
+// A queue pair's membership in a multicast group. See multicast.h.
+struct alignas(32) SharedMember {
+  std::atomic<std::uint32_t> generation;  // 0: none here
+  std::uint32_t queue_pair;               // index
+  std::uint8_t group[16];
+};
+static_assert(sizeof(SharedMember) == 32);
+
 enum class ServiceState : std::uint32_t {
   kFree,
   kWriting,
@@ -221,7 +230,8 @@ struct SegmentHeader {
   std::uint32_t layout;  // changes with any change of this file
   Token token;
   std::uint32_t device_count;
-  std::atomic<std::uint32_t> flow_end;  // rules live below this index
+  std::atomic<std::uint32_t> flow_end;    // rules live below this index
+  std::atomic<std::uint32_t> member_end;  // and memberships below this one
   SharedDevice devices[kDevices];
   alignas(64) SharedLock atomics;  // every path's atomics on this process's memory
   alignas(64) std::atomic<std::uint32_t> worker_wake;  // futex, counts wake-ups
@@ -242,7 +252,8 @@ constexpr std::uint64_t kCompletionQueuesAt =
 constexpr std::uint64_t kRegionsAt =
     kCompletionQueuesAt + page_up(sizeof(SharedCompletionQueue) * kCompletionQueues);
 constexpr std::uint64_t kFlowsAt = kRegionsAt + page_up(sizeof(SharedRegion) * kRegions);
-constexpr std::uint64_t kServiceRequestsAt = kFlowsAt + page_up(sizeof(SharedFlow) * kFlows);
+constexpr std::uint64_t kMembersAt = kFlowsAt + page_up(sizeof(SharedFlow) * kFlows);
+constexpr std::uint64_t kServiceRequestsAt = kMembersAt + page_up(sizeof(SharedMember) * kMembers);
 constexpr std::uint64_t kArenaAt =
     kServiceRequestsAt + page_up(sizeof(ServiceRequest) * kServiceRequests);
 constexpr std::uint64_t kSegmentBytes = kArenaAt + kArenaBytes;

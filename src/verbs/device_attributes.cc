@@ -39,6 +39,9 @@ ibv_device_attr device_attributes(const Device& device) {
   attr.max_qp_init_rd_atom = rnic::kMaxReadAtomic;
   attr.atomic_cap = IBV_ATOMIC_HCA;  // one lock with every path, not with the CPU's own atomics
   attr.max_raw_ethy_qp = rnic::kQueuePairs - 2;
+  attr.max_mcast_grp = rnic::kMembers;
+  attr.max_mcast_qp_attach = rnic::kMembers;
+  attr.max_total_mcast_qp_attach = rnic::kMembers;
   attr.max_ah = kAnyNumber;
   attr.max_pkeys = 1;
   attr.local_ca_ack_delay = 15;

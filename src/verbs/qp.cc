@@ -68,7 +68,7 @@ bool has_enumerators(const ibv_qp_attr& attributes, int mask) {
 }
 
 // Null and errno. What was granted goes back into attributes.cap.
-Qp* create_qp(ibv_pd* pd, ibv_qp_init_attr& attributes) {
+Qp* create_qp(ibv_pd* pd, ibv_qp_init_attr& attributes, bool blocks_loopback = false) {
   if (const int error = check_attributes(pd, attributes)) return fail(error);
   Context& context = context_of(pd->context);
   auto qp = std::make_unique<Qp>();
@@ -84,7 +84,8 @@ Qp* create_qp(ibv_pd* pd, ibv_qp_init_attr& attributes) {
                                                    .verbs_object = qp.get(),
                                                    .capabilities = attributes.cap,
                                                    .signal_all = attributes.sq_sig_all != 0,
-                                                   .send_memory = ring_allocator(pd_of(pd))});
+                                                   .send_memory = ring_allocator(pd_of(pd)),
+                                                   .block_multicast_loopback = blocks_loopback});
   if (!queue) return fail(queue.error());
   qp->queue = *std::move(queue);
   ibv_qp& base = qp->base;
@@ -123,9 +124,9 @@ ibv_qp* create_qp_ex(ibv_context* /*context*/, ibv_qp_init_attr_ex* attributes) 
   return or_null([&]() -> ibv_qp* {
     const std::uint32_t mask = attributes->comp_mask;
     if ((mask & ~kKnown) != 0) return fail(EOPNOTSUPP);
-    if ((mask & IBV_QP_INIT_ATTR_CREATE_FLAGS) != 0 && attributes->create_flags != 0) {
-      return fail(EOPNOTSUPP);
-    }
+    const std::uint32_t flags =
+        (mask & IBV_QP_INIT_ATTR_CREATE_FLAGS) != 0 ? attributes->create_flags : 0;
+    if ((flags & ~std::uint32_t{IBV_QP_CREATE_BLOCK_SELF_MCAST_LB}) != 0) return fail(EOPNOTSUPP);
     if ((mask & IBV_QP_INIT_ATTR_PD) == 0) return fail(EINVAL);
     ibv_qp_init_attr plain{.qp_context = attributes->qp_context,
                            .send_cq = attributes->send_cq,
@@ -134,7 +135,7 @@ ibv_qp* create_qp_ex(ibv_context* /*context*/, ibv_qp_init_attr_ex* attributes) 
                            .cap = attributes->cap,
                            .qp_type = attributes->qp_type,
                            .sq_sig_all = attributes->sq_sig_all};
-    Qp* qp = create_qp(attributes->pd, plain);
+    Qp* qp = create_qp(attributes->pd, plain, flags != 0);
     if (qp == nullptr) return nullptr;
     if ((mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) != 0) {
       if (const int error = offer_extended_posting(*qp, attributes->send_ops_flags)) {
@@ -198,7 +199,7 @@ GDR_EXPORT int ibv_query_qp(ibv_qp* qp, ibv_qp_attr* attributes, int /*mask*/,
 
 GDR_EXPORT int ibv_destroy_qp(ibv_qp* qp) {
   return or_errno([&] {
-    if (qp_of(qp).flows.load() != 0) return EBUSY;
+    if (qp_of(qp).flows.load() != 0 || qp_of(qp).groups.load() != 0) return EBUSY;
     destroy(qp_of(qp));
     return 0;
   });
@@ -214,12 +215,5 @@ GDR_EXPORT int ibv_query_qp_data_in_order(ibv_qp* /*qp*/, ibv_wr_opcode /*opcode
 GDR_EXPORT int ibv_query_ece(ibv_qp* /*qp*/, ibv_ece* /*ece*/) { return EOPNOTSUPP; }
 GDR_EXPORT int ibv_set_ece(ibv_qp* /*qp*/, ibv_ece* /*ece*/) {
   errno = EOPNOTSUPP;
-  return EOPNOTSUPP;
-}
-
-GDR_EXPORT int ibv_attach_mcast(ibv_qp* /*qp*/, const ibv_gid* /*gid*/, std::uint16_t /*lid*/) {
-  return EOPNOTSUPP;
-}
-GDR_EXPORT int ibv_detach_mcast(ibv_qp* /*qp*/, const ibv_gid* /*gid*/, std::uint16_t /*lid*/) {
   return EOPNOTSUPP;
 }

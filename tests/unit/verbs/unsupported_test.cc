@@ -43,9 +43,6 @@ TEST_F(UnsupportedTest, ObjectsAreNull) {
 
 TEST_F(UnsupportedTest, OperationsReturnTheErrorNumber) {
   ibv_qp* qp = create_qp(IBV_QPT_UD);
-  ibv_gid gid{};
-  EXPECT_EQ(ibv_attach_mcast(qp, &gid, 0), EOPNOTSUPP);
-  EXPECT_EQ(ibv_detach_mcast(qp, &gid, 0), EOPNOTSUPP);
   ibv_ece ece{};
   EXPECT_EQ(ibv_query_ece(qp, &ece), EOPNOTSUPP);
   EXPECT_EQ(ibv_set_ece(qp, &ece), EOPNOTSUPP);
