@@ -43,9 +43,6 @@ TEST_F(UnsupportedTest, ObjectsAreNull) {
 
 TEST_F(UnsupportedTest, OperationsReturnTheErrorNumber) {
   ibv_qp* qp = create_qp(IBV_QPT_UD);
-  ibv_ece ece{};
-  EXPECT_EQ(ibv_query_ece(qp, &ece), EOPNOTSUPP);
-  EXPECT_EQ(ibv_set_ece(qp, &ece), EOPNOTSUPP);
   ibv_sge range{};
   EXPECT_EQ(ibv_advise_mr(pd_, IBV_ADVISE_MR_ADVICE_PREFETCH, 0, &range, 1), EOPNOTSUPP);
   ibv_qp_rate_limit_attr rate{};
