@@ -17,7 +17,7 @@
 
 namespace gdr::rnic {
 
-// Turns a verbs flow attribute with its specs (Ethernet, IPv4, TCP, UDP; normal, all-default,
+// Turns a verbs flow attribute with its specs (Ethernet, IPv4, IPv6, TCP, UDP; normal, all-default,
 // multicast-default and sniffer rules) into a match. EINVAL for a malformed one, EOPNOTSUPP for
 // specs and actions that are not served.
 Result<FlowMatch> flow_match(const ibv_flow_attr& attributes);

@@ -153,6 +153,9 @@ struct alignas(64) SharedRegion {
 };
 static_assert(sizeof(SharedRegion) == 64);
 
+constexpr std::uint8_t kTakesIpv4 = 1;
+constexpr std::uint8_t kTakesIpv6 = 2;
+
 // What a flow rule compares: a packet's bytes under a mask, by header. See flow.h.
 struct FlowMatch {
   std::uint8_t destination_mac[6], destination_mac_mask[6];
@@ -161,12 +164,14 @@ struct FlowMatch {
   std::uint16_t vlan_tag, vlan_tag_mask;
   std::uint32_t source_ip, source_ip_mask;
   std::uint32_t destination_ip, destination_ip_mask;
+  std::uint8_t source_ip6[16], source_ip6_mask[16];
+  std::uint8_t destination_ip6[16], destination_ip6_mask[16];
   std::uint16_t source_port, source_port_mask;
   std::uint16_t destination_port, destination_port_mask;
-  std::uint8_t protocol, protocol_mask;  // of IPv4: 17 with UDP specs, 6 with TCP
-  std::uint8_t needs_ipv4;
-  std::uint8_t everything;  // all-default or sniffer rules: no MAC filter either
-  std::uint8_t sniffs;      // gets a copy, and takes the frame from nobody
+  std::uint8_t protocol, protocol_mask;  // of IP: 17 with UDP specs, 6 with TCP
+  std::uint8_t ip_versions;              // kTakesIpv4 and kTakesIpv6; 0: IP is not looked at
+  std::uint8_t everything;               // all-default or sniffer rules: no MAC filter either
+  std::uint8_t sniffs;                   // gets a copy, and takes the frame from nobody
 };
 
 struct alignas(64) SharedFlow {
