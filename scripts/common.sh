@@ -9,7 +9,7 @@ die() { say "$@"; exit 2; }
 
 # missing COLUMN GROUP...: the packages that are not there, by their name in that column. What the
 # package manager does not know may have come another way (a newer cmake, for instance), so a package
-# counts as missing only if its command or its pkg-config module is missing, too.
+# counts as missing only if its command or its module is missing, too.
 missing() {
   column=$1
   shift
@@ -21,6 +21,7 @@ missing() {
       [ "$status" != installed ] || continue
       case $probe in
         pc:*) pkg-config --exists "${probe#pc:}" 2>/dev/null ;;
+        py:*) python3 -c "import ${probe#py:}" 2>/dev/null ;;
         *) command -v "$probe" >/dev/null 2>&1 ;;
       esac || printf '%s ' "$package"
     done

@@ -3,14 +3,11 @@
 #include <cstring>
 
 #include "base/bytes.h"
+#include "local/datagram_header.h"
 #include "local/local_path.h"
 
 namespace gdr::local {
 namespace {
-
-// What RoCEv2 reports as the service level of a received datagram: the type of its layer 3 header,
-// as mlx5 codes it and UCX expects it.
-constexpr std::uint32_t kOverUdp = 8, kIpv4 = 2;
 
 constexpr std::size_t kIpv4At = 20;  // of the 40 bytes where a GRH would be (annex A17)
 constexpr std::uint32_t kHeadersBehindIpv4 = 8 + 12 + 8 + 4;  // UDP, BTH, DETH; ICRC
@@ -22,10 +19,14 @@ std::uint16_t header_checksum(const std::uint8_t* header) {
   return static_cast<std::uint16_t>(~sum);
 }
 
+}  // namespace
+
 // IPv4 addresses sit in the last four bytes of a mapped GID.
-void fill_grh(const rnic::AddressVector& address, const std::uint8_t (&source)[16],
-              const std::uint8_t (&target)[16], std::uint64_t bytes, std::uint8_t (&grh)[40]) {
-  std::memset(grh, 0, sizeof grh);
+void fill_ipv4_header(const rnic::AddressVector& address, const std::uint8_t (&source)[16],
+                      const std::uint8_t (&target)[16], std::uint64_t bytes,
+                      std::span<std::uint8_t, rnic::kGrhBytes> header) {
+  std::uint8_t* grh = header.data();
+  std::memset(grh, 0, header.size());
   std::uint8_t* ip = grh + kIpv4At;
   ip[0] = 0x45;
   ip[1] = address.traffic_class;
@@ -38,9 +39,8 @@ void fill_grh(const rnic::AddressVector& address, const std::uint8_t (&source)[1
   store_be16(ip + 10, header_checksum(ip));
 }
 
-}  // namespace
-
 Advance LocalPath::datagram(QueuePair& queue_pair, Requester& requester, bool engine) {
+  if (requester.to_group) return serve_members(queue_pair, requester, engine);
   const rnic::SendRequest& request = queue_pair.send_ring().front();
   PieceList payload;
   if (!local_pieces(queue_pair, 0, &payload)) {
@@ -48,6 +48,9 @@ Advance LocalPath::datagram(QueuePair& queue_pair, Requester& requester, bool en
   }
   if (request.total_bytes > rnic::kDatagramBytes) {
     return break_off(queue_pair, requester, IBV_WC_LOC_LEN_ERR, rnic::Failure::kNone);
+  }
+  if (request.remote_qp == rnic::kMulticastQueuePair) {
+    return multicast(queue_pair, requester, engine);
   }
   const Presence presence = find_target(requester, request.remote_qp);
   Target& target = requester.target;
@@ -76,8 +79,8 @@ Advance LocalPath::datagram(QueuePair& queue_pair, Requester& requester, bool en
     return break_off(queue_pair, requester, IBV_WC_SUCCESS, rnic::Failure::kInvalid);
   }
   const auto& own_gid = adapter_->segment().header().devices[queue_pair.settings().device].gid;
-  fill_grh(address, own_gid, address.has_gid ? wanted : own_gid, request.total_bytes,
-           requester.grh);
+  fill_ipv4_header(address, own_gid, address.has_gid ? wanted : own_gid, request.total_bytes,
+                   requester.grh);
   PieceList message;
   message.add(plain_piece(requester.grh, rnic::kGrhBytes));
   for (const Piece& piece : payload.pieces()) message.add(piece);

@@ -1,6 +1,7 @@
-// Raw packet queue pairs: a whole Ethernet frame goes out of a device and reaches every other
-// device on the segment whose port takes it and has a flow rule for it. Gathered first, then
-// delivered to one receiver after the other.
+// Raw packet queue pairs: a whole Ethernet frame goes out of a device and reaches every device on
+// the segment whose port takes it and has a flow rule for it; of its own device, the rules that
+// others than its sender have made (local loopback, as ConnectX does it between transport domains).
+// Gathered first, then delivered to one receiver after the other.
 #include <algorithm>
 #include <cstring>
 
@@ -24,8 +25,14 @@ struct Candidate {
   Target target;
 };
 
+// Whose rules a frame does not come back to: its device as it was opened by its sender.
+struct Sender {
+  std::uint32_t device, context;
+};
+
 // The rules of one process that take the frame: the best for each device, and every sniffer's.
-void collect_from(rnic::Segment& segment, std::span<const std::uint8_t> frame, const Mac& sender,
+// `sender` is null for another process.
+void collect_from(rnic::Segment& segment, std::span<const std::uint8_t> frame, const Sender* sender,
                   std::vector<Candidate>& found, const auto& target_of_index) {
   const std::uint32_t end = std::min(segment.header().flow_end.load(), rnic::kFlows);
   for (std::uint32_t i = 0; i < end; ++i) {
@@ -33,8 +40,9 @@ void collect_from(rnic::Segment& segment, std::span<const std::uint8_t> frame, c
     if (!rule || rule->device >= rnic::kDevices) continue;
     Mac mac;
     std::copy_n(segment.header().devices[rule->device].mac, mac.size(), mac.begin());
-    if (mac == sender ||
-        !rnic::matches(rule->match, std::span<const std::uint8_t, 6>(mac), frame)) {
+    const bool own =
+        sender != nullptr && rule->device == sender->device && rule->context == sender->context;
+    if (own || !rnic::matches(rule->match, std::span<const std::uint8_t, 6>(mac), frame)) {
       continue;
     }
     Candidate candidate{mac, rule->rank, rule->match.sniffs != 0,
@@ -88,12 +96,12 @@ Advance LocalPath::finish_frame_step(QueuePair& queue_pair, Requester& requester
 }
 
 void LocalPath::collect_receivers(const QueuePair& queue_pair, Requester& requester) {
-  const Mac sender = adapter_->devices()[queue_pair.settings().device].mac;
+  const Sender sender{queue_pair.settings().device, queue_pair.settings().context};
   std::vector<Candidate> found;
-  collect_from(adapter_->segment(), requester.frame, sender, found,
+  collect_from(adapter_->segment(), requester.frame, &sender, found,
                [this](std::uint32_t index) { return Target(*adapter_, nullptr, index); });
   for (const std::shared_ptr<Peer>& peer : peers_.everyone()) {
-    collect_from(peer->segment(), requester.frame, sender, found,
+    collect_from(peer->segment(), requester.frame, nullptr, found,
                  [&](std::uint32_t index) { return Target(*adapter_, peer, index); });
   }
   requester.receivers.clear();

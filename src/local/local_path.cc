@@ -114,6 +114,7 @@ void LocalPath::cancel(QueuePair& queue_pair) {
   }
   abandon(requester);
   requester.receivers.clear();
+  requester.to_group = false;
 }
 
 void LocalPath::receive_posted(rnic::Token waiter) {

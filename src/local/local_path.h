@@ -54,7 +54,8 @@ class LocalPath : public rnic::Path {
   Advance advance(QueuePair& queue_pair, Requester& requester, bool engine);
   Advance poll_transfer(QueuePair& queue_pair, Requester& requester);
 
-  // One file each: connected_request.cc, atomic_request.cc, datagram_request.cc, frame_request.cc.
+  // One file each: connected_request.cc, atomic_request.cc, datagram_request.cc,
+  // multicast_request.cc, frame_request.cc.
   Advance connected(QueuePair& queue_pair, Requester& requester, bool engine);
   Advance write(QueuePair& queue_pair, Requester& requester, bool engine);
   Advance read(QueuePair& queue_pair, Requester& requester, bool engine);
@@ -62,6 +63,10 @@ class LocalPath : public rnic::Path {
   Advance atomic(QueuePair& queue_pair, Requester& requester, bool engine);
   Advance finish_atomic_phase(QueuePair& queue_pair, Requester& requester, Outcome outcome);
   Advance datagram(QueuePair& queue_pair, Requester& requester, bool engine);
+  Advance multicast(QueuePair& queue_pair, Requester& requester, bool engine);
+  Advance finish_multicast_step(QueuePair& queue_pair, Requester& requester, Outcome outcome);
+  Advance serve_members(QueuePair& queue_pair, Requester& requester, bool engine);
+  void collect_members(const QueuePair& queue_pair, Requester& requester);
   Advance frame(QueuePair& queue_pair, Requester& requester, bool engine);
   Advance finish_frame_step(QueuePair& queue_pair, Requester& requester, Outcome outcome);
   Advance serve_receivers(QueuePair& queue_pair, Requester& requester, bool engine);

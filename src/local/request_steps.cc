@@ -52,7 +52,7 @@ Advance LocalPath::deliver(QueuePair& queue_pair, Requester& requester, PieceLis
                            PieceList& to, bool engine) {
   faults::before_move(from, to, true);
   if (!can_be_carried(from, to)) return move_on(queue_pair, requester, from, to, engine);
-  std::byte* next = requester.carried.bytes;
+  std::byte* next = requester.carried;
   for (const Piece& piece : from.pieces()) {
     std::memcpy(next, reinterpret_cast<const void*>(piece.address), piece.length);
     next += piece.length;
@@ -111,13 +111,14 @@ Advance LocalPath::finish(QueuePair& queue_pair, Requester& requester, Outcome o
   if (queue_pair.type() == IBV_QPT_RAW_PACKET) {
     return finish_frame_step(queue_pair, requester, outcome);
   }
+  if (requester.to_group) return finish_multicast_step(queue_pair, requester, outcome);
   if (requester.phase != 0) return finish_atomic_phase(queue_pair, requester, outcome);
   const rnic::SendRequest& request = queue_pair.send_ring().front();
   if (outcome.error != 0) {
     return fail(queue_pair, requester, outcome);
   }
   if (requester.has_receive) {
-    requester.target.push_receive(requester.receive, requester.carried.bytes, requester.solicited,
+    requester.target.push_receive(requester.receive, requester.carried, requester.solicited,
                                   peers_);
   }
   abandon(requester);

@@ -44,7 +44,7 @@ struct Requester : rnic::PathState {
   bool has_receive = false;  // `receive` is to be pushed at the end
   bool solicited = false;
   rnic::SharedCompletion receive{};
-  rnic::CarriedBytes carried;  // receive.carried bytes of it
+  std::byte carried[rnic::kCarriedBytes];  // receive.carried bytes of it
   Transfer transfer;
   // Odd while a transfer is in progress: deregistration waits for it to change.
   std::atomic<std::uint64_t> moves{0};
@@ -54,7 +54,9 @@ struct Requester : rnic::PathState {
   std::uint64_t atomic_result = 0;  // what is to be there
   alignas(8) std::uint8_t grh[rnic::kGrhBytes];
 
-  // --- A raw frame in progress.
+  // --- A raw frame or a multicast datagram in progress.
+  bool to_group = false;  // it is a datagram
+  bool serving = false;   // serve_members() is being run
   std::vector<std::uint8_t> frame;
   std::vector<Target> receivers;  // still to be served
 

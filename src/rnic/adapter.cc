@@ -48,7 +48,8 @@ Adapter::Adapter(Token token, std::vector<DeviceConfiguration> devices,
       path_(path),
       liveness_(liveness),
       regions_(*segment_),
-      flows_(*segment_) {}
+      flows_(*segment_),
+      members_(*segment_) {}
 
 std::uint32_t Adapter::allocate_protection_domain() {
   const std::lock_guard guard(mutex_);
@@ -57,10 +58,7 @@ std::uint32_t Adapter::allocate_protection_domain() {
 }
 
 Result<std::shared_ptr<CompletionQueue>> Adapter::create_completion_queue(
-    std::uint32_t limit, std::function<void()> on_event) {
-  if (limit == 0 || limit > kMaxCompletions) {
-    return Error{EINVAL, "a completion queue holds 1 to 1048576 completions"};
-  }
+    CompletionQueueSettings settings) {
   const std::lock_guard guard(mutex_);
   const std::uint32_t index = free_index(0, kCompletionQueues, [this](std::uint32_t at) {
     // One that a queue pair still holds on to lives on in its shared place.
@@ -68,8 +66,8 @@ Result<std::shared_ptr<CompletionQueue>> Adapter::create_completion_queue(
            segment_->completion_queue(at).generation.load() == 0;
   });
   if (index == kCompletionQueues) return Error{ENOMEM, "all completion queues are in use"};
-  Result<std::unique_ptr<CompletionQueue>> queue = CompletionQueue::create(
-      *segment_, regions_, index, limit, token_, liveness_, std::move(on_event));
+  Result<std::unique_ptr<CompletionQueue>> queue =
+      CompletionQueue::create(*segment_, regions_, index, std::move(settings), token_, liveness_);
   if (!queue) return queue.error();
   completion_queues_[index].queue = *std::move(queue);
   return completion_queues_[index].queue;
@@ -104,6 +102,7 @@ Result<std::shared_ptr<QueuePair>> Adapter::create_queue_pair(const QueuePairSet
 
 void Adapter::destroy_queue_pair(QueuePair& queue_pair) {
   if (queue_pair.type() == IBV_QPT_RAW_PACKET) flows_.remove_all_of(queue_pair.index());
+  if (queue_pair.type() == IBV_QPT_UD) members_.detach_all_of(queue_pair.index());
   queue_pair.destroy();
   const std::lock_guard guard(mutex_);
   queue_pairs_.erase(queue_pair.index());
@@ -165,8 +164,8 @@ Result<std::uint32_t> Adapter::create_flow(QueuePair& queue_pair, const ibv_flow
   }
   Result<FlowMatch> match = flow_match(attributes);
   if (!match) return match.error();
-  return flows_.add(*match, queue_pair.settings().device, queue_pair.index(),
-                    flow_rank(attributes));
+  return flows_.add(*match, queue_pair.settings().device, queue_pair.index(), flow_rank(attributes),
+                    queue_pair.settings().context);
 }
 
 void Adapter::deliver_event(std::uint32_t queue) {
@@ -187,9 +186,11 @@ void Adapter::prepare_fork() {
   mutex_.lock();
   regions_.mutex().lock();
   flows_.mutex().lock();
+  members_.mutex().lock();
 }
 
 void Adapter::parent_of_fork() {
+  members_.mutex().unlock();
   flows_.mutex().unlock();
   regions_.mutex().unlock();
   mutex_.unlock();
@@ -203,7 +204,8 @@ void Adapter::child_of_fork() {
 
 bool Adapter::serve() {
   bool left = false;
-  for (const auto& queue_pair : queue_pairs_now()) left |= queue_pair->serve();
+  const std::vector<std::shared_ptr<QueuePair>> present = queue_pairs_now();
+  for (const auto& queue_pair : present) left |= queue_pair->serve();
   std::vector<WatchedQueue> due;
   {
     const std::lock_guard guard(mutex_);
@@ -216,7 +218,10 @@ bool Adapter::serve() {
   }
   for (const WatchedQueue& place : due) {
     place.queue->deliver_event();
+    left |= place.queue->deliver_held_event();
     if (place.events) place.events->push({IBV_EVENT_CQ_ERR, place.verbs_object});
+    if (!place.queue->overrun()) continue;
+    for (const auto& queue_pair : present) left |= queue_pair->lose_completion_queue(*place.queue);
   }
   return left;
 }

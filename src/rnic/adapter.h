@@ -1,6 +1,6 @@
 // Adapter: the software RNIC of this process: its devices, its segment and every object in it.
 //
-//   std::shared_ptr<CompletionQueue> cq = *adapter.create_completion_queue(64, [] {});
+//   std::shared_ptr<CompletionQueue> cq = *adapter.create_completion_queue({.limit = 64});
 //   std::shared_ptr<QueuePair> qp = *adapter.create_queue_pair(settings);
 //   std::uint32_t key = *adapter.register_memory(address, {iova, length, access, pd});
 //
@@ -17,6 +17,7 @@
 #include "rnic/completion_queue.h"
 #include "rnic/device_table.h"
 #include "rnic/flow.h"
+#include "rnic/multicast.h"
 #include "rnic/queue_pair.h"
 #include "rnic/region_table.h"
 #include "rnic/segment.h"
@@ -39,9 +40,9 @@ class Adapter {
   // A number that names a protection domain within this process; never 0.
   std::uint32_t allocate_protection_domain();
 
-  // `limit`: 1 .. kMaxCompletions; EINVAL outside. `on_event`: see CompletionQueue::create.
-  Result<std::shared_ptr<CompletionQueue>> create_completion_queue(std::uint32_t limit,
-                                                                   std::function<void()> on_event);
+  // EINVAL for a limit that is none.
+  Result<std::shared_ptr<CompletionQueue>> create_completion_queue(
+      CompletionQueueSettings settings);
   // `events` and `verbs_object` receive IBV_EVENT_CQ_ERR when the queue overruns.
   void watch_overrun(CompletionQueue& queue, std::shared_ptr<EventQueue> events,
                      void* verbs_object);
@@ -60,6 +61,8 @@ class Adapter {
   // Flow rules of a raw packet queue pair; the handle removes it.
   Result<std::uint32_t> create_flow(QueuePair& queue_pair, const ibv_flow_attr& attributes);
   void destroy_flow(std::uint32_t handle) { flows_.remove(handle); }
+
+  MemberTable& members() { return members_; }  // of multicast groups
 
   // After a push onto one of this process's queues by its index: delivers the event if one is due.
   void deliver_event(std::uint32_t queue);
@@ -97,6 +100,7 @@ class Adapter {
   Liveness& liveness_;
   RegionTable regions_;
   FlowTable flows_;
+  MemberTable members_;
 
   std::mutex mutex_;                                                 // the tables below: cold
   std::map<std::uint32_t, std::shared_ptr<QueuePair>> queue_pairs_;  // by index
@@ -104,7 +108,5 @@ class Adapter {
   std::uint32_t next_queue_pair_ = 2;  // 0 and 1 are the specification's special queue pairs
   std::uint32_t next_domain_ = 1;
 };
-
-constexpr std::uint32_t kMaxCompletions = 1u << 20;
 
 }  // namespace gdr::rnic

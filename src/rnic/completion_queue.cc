@@ -8,17 +8,23 @@
 #include <mutex>
 
 #include "base/kill_point.h"
+#include "rnic/device_clock.h"
 
 namespace gdr::rnic {
-
 namespace {
 
 constexpr std::uint64_t ring_bytes(std::uint32_t capacity) {
-  return std::uint64_t{capacity} * (sizeof(SharedCompletion) + sizeof(CarriedBytes));
+  return std::uint64_t{capacity} * (sizeof(SharedCompletion) + sizeof(CompletionAnnex));
 }
-template <typename Entry>
-CarriedBytes* carried_behind(Entry* entries, std::uint32_t capacity) {
-  return reinterpret_cast<CarriedBytes*>(entries + capacity);
+
+// What lies behind the completions of a ring: an annex for each of them.
+CompletionAnnex* annexes_of(SharedCompletion* entries, std::uint32_t capacity) {
+  return reinterpret_cast<CompletionAnnex*>(entries + capacity);
+}
+
+void record_times(CompletionAnnex& annex, std::uint32_t traits) {
+  if ((traits & kRecordsDeviceTime) != 0) annex.device_time = device_clock();
+  if ((traits & kRecordsWallTime) != 0) annex.wall_time = wall_clock();
 }
 
 }  // namespace
@@ -30,18 +36,21 @@ Push push_completion(Segment& segment, std::uint32_t queue, const SharedCompleti
   const std::uint32_t capacity = read_once(shared.capacity);
   const std::uint32_t tail = shared.tail.load(std::memory_order_relaxed);
   const std::uint32_t used = tail - shared.head.load(std::memory_order_acquire);
+  const std::uint32_t traits = read_once(shared.traits);
   auto* entries =
       static_cast<SharedCompletion*>(segment.arena(read_once(shared.ring), ring_bytes(capacity)));
   if (!std::has_single_bit(capacity) || entries == nullptr ||
       used >= std::min(read_once(shared.limit), capacity)) {
+    if ((traits & kIgnoresOverrun) != 0) return Push::kPushed;
     shared.overrun.store(1, std::memory_order_release);
     return Push::kOverrun;
   }
   const std::uint32_t place = tail & (capacity - 1);
   entries[place] = completion;
-  if (completion.carried != 0) {
-    std::memcpy(carried_behind(entries, capacity)[place].bytes, carried, completion.carried);
-  }
+  CompletionAnnex& annex = annexes_of(entries, capacity)[place];
+  if (completion.carried != 0) std::memcpy(annex.carried, carried, completion.carried);
+  if (traits != 0) [[unlikely]]
+    record_times(annex, traits);
   kill_point("pushing");
   // Sequentially consistent against request_notification: either it sees this completion's tail or
   // this sees it armed.
@@ -49,6 +58,11 @@ Push push_completion(Segment& segment, std::uint32_t queue, const SharedCompleti
   const std::uint32_t armed = shared.armed.load();
   if (armed == 0) return Push::kPushed;
   if (armed == 1 && !solicited && completion.status == IBV_WC_SUCCESS) return Push::kPushed;
+  if (const std::uint32_t count = shared.moderation.load(std::memory_order_relaxed); count > 1) {
+    const std::uint32_t held = shared.held.load(std::memory_order_relaxed) + 1;
+    shared.held.store(held < count ? held : 0);
+    if (held < count) return held == 1 ? Push::kHeld : Push::kPushed;
+  }
   shared.armed.store(0, std::memory_order_relaxed);
   shared.event.store(1);
   return Push::kEventDue;
@@ -70,34 +84,45 @@ bool has_completed(Segment& segment, std::uint32_t queue, std::uint32_t qp_numbe
   return false;
 }
 
-Result<std::unique_ptr<CompletionQueue>> CompletionQueue::create(
-    Segment& segment, RegionTable& regions, std::uint32_t index, std::uint32_t limit, Token self,
-    Liveness& liveness, std::function<void()> on_event) {
-  const std::uint32_t capacity = std::bit_ceil(limit);
-  Result<std::uint64_t> ring = segment.allocate(ring_bytes(capacity));
+Result<CompletionQueue::Ring> CompletionQueue::allocate(Segment& segment, std::uint32_t limit) {
+  if (limit == 0 || limit > kMaxCompletions) {
+    return Error{EINVAL, "a completion queue holds 1 to 1048576 completions"};
+  }
+  Ring ring{.limit = limit, .capacity = std::bit_ceil(limit)};
+  const std::uint64_t bytes = ring_bytes(ring.capacity);
+  Result<std::uint64_t> offset = segment.allocate(bytes);
+  if (!offset) return offset.error();
+  ring.offset = *offset;
+  ring.entries = static_cast<SharedCompletion*>(segment.arena(*offset, bytes));
+  ring.annexes = annexes_of(ring.entries, ring.capacity);
+  return ring;
+}
+
+Result<std::unique_ptr<CompletionQueue>> CompletionQueue::create(Segment& segment,
+                                                                 RegionTable& regions,
+                                                                 std::uint32_t index,
+                                                                 CompletionQueueSettings settings,
+                                                                 Token self, Liveness& liveness) {
+  const Result<Ring> ring = allocate(segment, settings.limit);
   if (!ring) return ring.error();
-  return std::unique_ptr<CompletionQueue>(new CompletionQueue(
-      segment, regions, index, limit, capacity, *ring, self, liveness, std::move(on_event)));
+  return std::unique_ptr<CompletionQueue>(
+      new CompletionQueue(segment, regions, index, *ring, self, liveness, std::move(settings)));
 }
 
 CompletionQueue::CompletionQueue(Segment& segment, RegionTable& regions, std::uint32_t index,
-                                 std::uint32_t limit, std::uint32_t capacity, std::uint64_t ring,
-                                 Token self, Liveness& liveness, std::function<void()> on_event)
+                                 const Ring& ring, Token self, Liveness& liveness,
+                                 CompletionQueueSettings settings)
     : segment_(segment),
       regions_(regions),
       shared_(segment.completion_queue(index)),
       index_(index),
-      limit_(limit),
-      capacity_(capacity),
-      ring_(ring),
-      entries_(static_cast<SharedCompletion*>(segment.arena(ring, ring_bytes(capacity)))),
-      carried_(carried_behind(entries_, capacity)),
       self_(self),
       liveness_(liveness),
-      on_event_(std::move(on_event)) {
-  shared_.capacity = capacity_;
-  shared_.limit = limit_;
-  shared_.ring = ring_;
+      on_event_(std::move(settings.on_event)) {
+  publish(ring);
+  shared_.traits = settings.traits;
+  shared_.moderation.store(0);
+  shared_.held.store(0);
   shared_.tail.store(0);
   shared_.head.store(0);
   shared_.armed.store(0);
@@ -112,18 +137,48 @@ CompletionQueue::~CompletionQueue() {
     shared_.limit = 0;  // whoever pushes now finds no room
     shared_.capacity = 0;
   }
-  segment_.free(ring_);
+  segment_.free(ring_.offset);
   shared_.generation.store(0);  // last: the place may be taken again from here on
+}
+
+void CompletionQueue::publish(const Ring& ring) {
+  ring_ = ring;
+  shared_.capacity = ring.capacity;
+  shared_.limit = ring.limit;
+  shared_.ring = ring.offset;
+}
+
+Result<void> CompletionQueue::resize(std::uint32_t limit) {
+  const Result<Ring> fresh = allocate(segment_, limit);
+  if (!fresh) return fresh.error();
+  std::uint64_t unused = fresh->offset;
+  {
+    const std::lock_guard consumer(consumer_);
+    const LockGuard producer(shared_.producer, self_, liveness_);
+    const std::uint32_t head = head_.load(std::memory_order_relaxed), tail = shared_.tail.load();
+    // Not the limit alone: another process may have written anything over the tail.
+    if (tail - head <= std::min(limit, ring_.capacity)) {
+      for (std::uint32_t at = head; at != tail; ++at) {
+        fresh->at(at) = ring_.at(at);
+        fresh->annex(at) = ring_.annex(at);
+      }
+      unused = ring_.offset;
+      publish(*fresh);
+    }
+  }
+  segment_.free(unused);
+  if (unused == fresh->offset) return Error{EINVAL, "more completions are there than would fit"};
+  return {};
 }
 
 void CompletionQueue::place(const SharedCompletion& completion, std::uint32_t position) {
   const std::size_t bytes = std::min(completion.carried, kCarriedBytes);
   if (bytes == 0) return;
   regions_.place(completion.carried_key, completion.carried_to,
-                 {carried_[position & (capacity_ - 1)].bytes, bytes});
+                 {ring_.annex(position).carried, bytes});
 }
 
-int CompletionQueue::poll(std::span<SharedCompletion> completions) {
+int CompletionQueue::poll(std::span<SharedCompletion> completions, CompletionTimes* times) {
   // Without the lock: most polls find nothing.
   if (shared_.tail.load(std::memory_order_acquire) == head_.load(std::memory_order_relaxed)) {
     return overrun() ? -1 : 0;
@@ -132,11 +187,14 @@ int CompletionQueue::poll(std::span<SharedCompletion> completions) {
   const std::uint32_t head = head_.load(std::memory_order_relaxed);
   std::uint32_t available = shared_.tail.load(std::memory_order_acquire) - head;
   if (available == 0) return overrun() ? -1 : 0;
-  if (available > capacity_) return -1;  // a peer scribbled over the tail
+  if (available > ring_.capacity) return -1;  // a peer scribbled over the tail
   available = std::min<std::uint32_t>(available, static_cast<std::uint32_t>(completions.size()));
   for (std::uint32_t i = 0; i < available; ++i) {
-    completions[i] = entries_[(head + i) & (capacity_ - 1)];
+    completions[i] = ring_.at(head + i);
     place(completions[i], head + i);
+    if (times != nullptr) {
+      times[i] = {ring_.annex(head + i).device_time, ring_.annex(head + i).wall_time};
+    }
   }
   kill_point("poll_cq");
   head_.store(head + available, std::memory_order_relaxed);
@@ -148,9 +206,9 @@ void CompletionQueue::place_carried() {
   const std::lock_guard guard(consumer_);
   const std::uint32_t tail = shared_.tail.load(std::memory_order_acquire);
   std::uint32_t position = head_.load(std::memory_order_relaxed);
-  if (tail - position > capacity_) return;
+  if (tail - position > ring_.capacity) return;
   for (; position != tail; ++position) {
-    SharedCompletion& entry = entries_[position & (capacity_ - 1)];
+    SharedCompletion& entry = ring_.at(position);
     const SharedCompletion seen = entry;
     place(seen, position);
     entry.carried = 0;
@@ -176,15 +234,14 @@ void CompletionQueue::purge(std::uint32_t qp_number) {
   const LockGuard producer(shared_.producer, self_, liveness_);
   const std::uint32_t head = head_.load(std::memory_order_relaxed);
   const std::uint32_t tail = shared_.tail.load();
-  if (tail - head > capacity_) return;
+  if (tail - head > ring_.capacity) return;
   // Keeps the order of what stays by moving it towards the tail's end of the ring.
   std::uint32_t kept = tail;
   for (std::uint32_t from = tail; from != head; --from) {
-    SharedCompletion entry = entries_[(from - 1) & (capacity_ - 1)];
+    const SharedCompletion entry = ring_.at(from - 1);
     if (entry.qp_number == qp_number) continue;
-    place(entry, from - 1);  // here: the bytes do not move with it
-    entry.carried = 0;
-    entries_[--kept & (capacity_ - 1)] = entry;
+    ring_.at(--kept) = entry;
+    ring_.annex(kept) = ring_.annex(from - 1);
   }
   head_.store(kept, std::memory_order_relaxed);
   shared_.head.store(kept);
@@ -196,11 +253,36 @@ bool CompletionQueue::deliver_event() {
   return true;
 }
 
+void CompletionQueue::moderate(std::uint32_t count, Nanoseconds period) {
+  period_.store(period);
+  shared_.moderation.store(period == 0 ? 0 : count);
+}
+
+bool CompletionQueue::deliver_held_event() {
+  if (shared_.held.load() == 0) {
+    held_since_ = 0;
+    return false;
+  }
+  const Nanoseconds time = now();
+  if (held_since_ == 0) held_since_ = time;
+  if (shared_.moderation.load() > 1 && time - held_since_ < period_.load()) return true;
+  held_since_ = 0;
+  {
+    const LockGuard producer(shared_.producer, self_, liveness_);
+    if (shared_.held.exchange(0) == 0) return false;
+    shared_.armed.store(0);
+    shared_.event.store(1);
+  }
+  deliver_event();
+  return false;
+}
+
 bool CompletionQueue::deliver_missed_event() {
   {
     const LockGuard producer(shared_.producer, self_, liveness_);
     if (shared_.armed.load() == 0 || shared_.tail.load() == shared_.head.load()) return false;
     shared_.armed.store(0);
+    shared_.held.store(0);
     shared_.event.store(1);
   }
   return deliver_event();

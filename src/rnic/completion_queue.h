@@ -5,10 +5,12 @@
 // an entry counts once the tail has moved past it, so one that died half-way left nothing. Hot.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <span>
 
+#include "base/clock.h"
 #include "base/spin_lock.h"
 #include "rnic/region_table.h"
 #include "rnic/segment.h"
@@ -19,6 +21,7 @@ namespace gdr::rnic {
 enum class Push {
   kPushed,
   kEventDue,  // pushed, and the queue was armed for it: its owner must be told
+  kHeld,      // pushed, the first that moderation holds back: its owner's timer must be told
   kOverrun,   // full: nothing was stored; the queue is in error
 };
 
@@ -31,34 +34,55 @@ Push push_completion(Segment& segment, std::uint32_t queue, const SharedCompleti
 bool has_completed(Segment& segment, std::uint32_t queue, std::uint32_t qp_number,
                    std::uint32_t receive, Token self, Liveness& liveness);
 
+// When a completion was pushed; 0 where its queue does not record it.
+struct CompletionTimes {
+  std::uint64_t device = 0;  // of the device's clock
+  std::uint64_t wall = 0;    // nanoseconds since 1970
+};
+
+constexpr std::uint32_t kMaxCompletions = 1u << 20;
+
+struct CompletionQueueSettings {
+  std::uint32_t limit = 1;   // completions it holds: 1 .. kMaxCompletions
+  std::uint32_t traits = 0;  // kRecordsDeviceTime, ...: see shared.h
+  // Called by whoever pushes in this process, or by its service thread for a push from another; the
+  // verbs layer turns it into a readable completion channel.
+  std::function<void()> on_event = {};
+};
+
 class CompletionQueue {
  public:
-  // `on_event` is called by whoever pushes in this process, or by its service thread for a push
-  // from another; the verbs layer turns it into a readable completion channel.
   static Result<std::unique_ptr<CompletionQueue>> create(Segment& segment, RegionTable& regions,
-                                                         std::uint32_t index, std::uint32_t limit,
-                                                         Token self, Liveness& liveness,
-                                                         std::function<void()> on_event);
+                                                         std::uint32_t index,
+                                                         CompletionQueueSettings settings,
+                                                         Token self, Liveness& liveness);
   ~CompletionQueue();
 
   std::uint32_t index() const { return index_; }
-  std::uint32_t limit() const { return limit_; }
+  std::uint32_t limit() const { return ring_.limit; }
 
   // Takes up to completions.size() entries, and places what they carry; -EOVERFLOW-like negative
-  // errno after an overrun.
-  int poll(std::span<SharedCompletion> completions);
-  // Places what those carry that nobody has polled yet: before a region goes, or its bytes are
-  // looked at another way.
+  // errno after an overrun. `times` has room for as many, or is null.
+  int poll(std::span<SharedCompletion> completions, CompletionTimes* times = nullptr);
+  // Places what those carry that nobody has polled yet: before a region goes.
   void place_carried();
   // Arms it for one event. Completions already there do not count (verbs' rule: poll again after).
   void request_notification(bool solicited_only);
   Push push(const SharedCompletion& completion, bool solicited);
+  // Makes it hold `limit` completions from now on; what it holds stays, in its order, and others
+  // may push meanwhile. EINVAL when more are there, or beyond kMaxCompletions; ENOMEM.
+  Result<void> resize(std::uint32_t limit);
+  // From now on an event needs `count` completions, or `period` since the first of fewer. A count
+  // of 0 or 1 or no period: an event for each, as at first.
+  void moderate(std::uint32_t count, Nanoseconds period);
   // Removes what belongs to a queue pair that was reset or destroyed.
   void purge(std::uint32_t qp_number);
 
   bool overrun() const { return shared_.overrun.load(std::memory_order_acquire) != 0; }
   // Called by the service thread: delivers a due event. True if there was one.
   bool deliver_event();
+  // The same for what moderation holds back, once its period is over. True: it is not; come again.
+  bool deliver_held_event();
   // The same when whoever pushed died before the event was due: armed, and something is there.
   bool deliver_missed_event();
 
@@ -66,23 +90,39 @@ class CompletionQueue {
   void child_of_fork() { consumer_.unlock(); }
 
  private:
-  CompletionQueue(Segment& segment, RegionTable& regions, std::uint32_t index, std::uint32_t limit,
-                  std::uint32_t capacity, std::uint64_t ring, Token self, Liveness& liveness,
-                  std::function<void()> on_event);
+  // Own copies: what the shared ones say is not trusted.
+  struct Ring {
+    std::uint64_t offset = 0;
+    std::uint32_t limit = 0, capacity = 0;
+    SharedCompletion* entries = nullptr;
+    CompletionAnnex* annexes = nullptr;
+
+    SharedCompletion& at(std::uint32_t position) const {
+      return entries[position & (capacity - 1)];
+    }
+    CompletionAnnex& annex(std::uint32_t position) const {
+      return annexes[position & (capacity - 1)];
+    }
+  };
+  static Result<Ring> allocate(Segment& segment, std::uint32_t limit);
+  CompletionQueue(Segment& segment, RegionTable& regions, std::uint32_t index, const Ring& ring,
+                  Token self, Liveness& liveness, CompletionQueueSettings settings);
   void place(const SharedCompletion& completion, std::uint32_t position);
+  void publish(const Ring& ring);
 
   Segment& segment_;
   RegionTable& regions_;
   SharedCompletionQueue& shared_;
-  const std::uint32_t index_, limit_, capacity_;
-  const std::uint64_t ring_;  // own copies: what the shared ones say is not trusted
-  SharedCompletion* const entries_;
-  const CarriedBytes* const carried_;
+  const std::uint32_t index_;
   const Token self_;
   Liveness& liveness_;
   const std::function<void()> on_event_;
   SpinLock consumer_;
+  Ring ring_;                           // under consumer_, and changed under the producer lock, too
   std::atomic<std::uint32_t> head_{0};  // written under consumer_; the shared head follows it
+
+  std::atomic<Nanoseconds> period_{0};
+  Nanoseconds held_since_ = 0;  // service thread; 0: it has seen nothing held
 };
 
 }  // namespace gdr::rnic

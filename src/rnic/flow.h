@@ -18,7 +18,7 @@
 
 namespace gdr::rnic {
 
-// Turns a verbs flow attribute with its specs (Ethernet, IPv4, TCP, UDP; normal, all-default,
+// Turns a verbs flow attribute with its specs (Ethernet, IPv4, IPv6, TCP, UDP; normal, all-default,
 // multicast-default and sniffer rules) into a match. EINVAL for a malformed one, EOPNOTSUPP for
 // specs and actions that are not served.
 Result<FlowMatch> flow_match(const ibv_flow_attr& attributes);
@@ -39,7 +39,7 @@ void fill_checksums(std::span<std::uint8_t> frame);
 
 // One rule of a table that its owner may be changing: whole, or nothing. Hot.
 struct FlowRule {
-  std::uint32_t device, queue_pair, rank;
+  std::uint32_t device, queue_pair, context, rank;
   FlowMatch match;
 };
 std::optional<FlowRule> read_rule(const SharedFlow& flow);
@@ -60,9 +60,9 @@ std::optional<FlowRule> read_rule(const SharedFlow& flow, const Copy& copy) {
 class FlowTable {
  public:
   explicit FlowTable(Segment& segment) : segment_(segment) {}
-  // The rule's index. ENOMEM when the table is full.
+  // The rule's index. ENOMEM when the table is full. `context`: see QueuePairSettings.
   Result<std::uint32_t> add(const FlowMatch& match, std::uint32_t device, std::uint32_t queue_pair,
-                            std::uint32_t rank);
+                            std::uint32_t rank, std::uint32_t context = 0);
   void remove(std::uint32_t index);
   void remove_all_of(std::uint32_t queue_pair);
 

@@ -37,7 +37,7 @@ Result<void> copy_spec(std::span<const std::uint8_t> bytes, Spec& spec) {
 
 // What one flow attribute has named so far; each layer may be named once.
 struct Layers {
-  bool ethernet = false, ipv4 = false, transport = false;
+  bool ethernet = false, ipv4 = false, ipv6 = false, transport = false;
 };
 
 Result<void> add_ethernet(std::span<const std::uint8_t> bytes, FlowMatch& match) {
@@ -69,31 +69,46 @@ Result<void> add_ipv4(std::span<const std::uint8_t> bytes, FlowMatch& match) {
   return {};
 }
 
+Result<void> add_protocol(std::uint8_t protocol, std::uint8_t mask, FlowMatch& match) {
+  // A transport spec in front has already fixed the protocol.
+  if (((match.protocol ^ protocol) & match.protocol_mask & mask) != 0) {
+    return malformed("the IP protocol contradicts the TCP or UDP spec");
+  }
+  match.protocol =
+      static_cast<std::uint8_t>((match.protocol & match.protocol_mask) | (protocol & mask));
+  match.protocol_mask |= mask;
+  return {};
+}
+
 Result<void> add_ipv4_ext(std::span<const std::uint8_t> bytes, FlowMatch& match) {
   ibv_flow_spec_ipv4_ext spec{};
   if (Result<void> copied = copy_spec(bytes, spec); !copied) return copied;
   if (spec.mask.tos != 0 || spec.mask.ttl != 0 || spec.mask.flags != 0) {
     return unserved("IPv4 type of service, time to live and flags are not compared");
   }
-  // A transport spec in front has already fixed the protocol.
-  const std::uint8_t both = match.protocol_mask & spec.mask.proto;
-  if (((match.protocol ^ spec.val.proto) & both) != 0) {
-    return malformed("the IPv4 protocol contradicts the TCP or UDP spec");
-  }
   add_addresses(spec.val, spec.mask, match);
-  match.protocol = static_cast<std::uint8_t>((match.protocol & match.protocol_mask) |
-                                             (spec.val.proto & spec.mask.proto));
-  match.protocol_mask |= spec.mask.proto;
-  return {};
+  return add_protocol(spec.val.proto, spec.mask.proto, match);
 }
 
-// Without an IP spec a NIC would also take UDP over IPv6; IPv6 is not served here.
+Result<void> add_ipv6(std::span<const std::uint8_t> bytes, FlowMatch& match) {
+  ibv_flow_spec_ipv6 spec{};
+  if (Result<void> copied = copy_spec(bytes, spec); !copied) return copied;
+  if (spec.mask.flow_label != 0 || spec.mask.traffic_class != 0 || spec.mask.hop_limit != 0) {
+    return unserved("IPv6 flow label, traffic class and hop limit are not compared");
+  }
+  std::memcpy(match.source_ip6, spec.val.src_ip, 16);
+  std::memcpy(match.source_ip6_mask, spec.mask.src_ip, 16);
+  std::memcpy(match.destination_ip6, spec.val.dst_ip, 16);
+  std::memcpy(match.destination_ip6_mask, spec.mask.dst_ip, 16);
+  return add_protocol(spec.val.next_hdr, spec.mask.next_hdr, match);
+}
+
 Result<void> add_transport(std::span<const std::uint8_t> bytes, std::uint8_t protocol,
                            FlowMatch& match) {
   ibv_flow_spec_tcp_udp spec{};
   if (Result<void> copied = copy_spec(bytes, spec); !copied) return copied;
   if (((match.protocol ^ protocol) & match.protocol_mask) != 0) {
-    return malformed("the TCP or UDP spec contradicts the IPv4 protocol");
+    return malformed("the TCP or UDP spec contradicts the IP protocol");
   }
   match.source_port = spec.val.src_port;
   match.source_port_mask = spec.mask.src_port;
@@ -122,11 +137,13 @@ Result<void> add_spec(std::uint32_t type, std::span<const std::uint8_t> bytes, L
     case IBV_FLOW_SPEC_IPV4_EXT:
       if (Result<void> once = claim(layers.ipv4, "IPv4"); !once) return once;
       return add_ipv4_ext(bytes, match);
+    case IBV_FLOW_SPEC_IPV6:
+      if (Result<void> once = claim(layers.ipv6, "IPv6"); !once) return once;
+      return add_ipv6(bytes, match);
     case IBV_FLOW_SPEC_TCP:
     case IBV_FLOW_SPEC_UDP:
       if (Result<void> once = claim(layers.transport, "TCP or UDP"); !once) return once;
       return add_transport(bytes, type == IBV_FLOW_SPEC_TCP ? kProtocolTcp : kProtocolUdp, match);
-    case IBV_FLOW_SPEC_IPV6:
     case IBV_FLOW_SPEC_ESP:
     case IBV_FLOW_SPEC_VXLAN_TUNNEL:
     case IBV_FLOW_SPEC_GRE:
@@ -136,19 +153,36 @@ Result<void> add_spec(std::uint32_t type, std::span<const std::uint8_t> bytes, L
     case IBV_FLOW_SPEC_ACTION_HANDLE:
     case IBV_FLOW_SPEC_ACTION_COUNT:
       return unserved("spec type " + hexadecimal(type) +
-                      "; served are Ethernet, IPv4, IPv4 extended, TCP and UDP");
+                      "; served are Ethernet, IPv4, IPv4 extended, IPv6, TCP and UDP");
     default:
       if ((type & IBV_FLOW_SPEC_INNER) != 0) return unserved("specs of inner headers");
       return malformed("unknown spec type " + hexadecimal(type));
   }
 }
 
+// TCP and UDP specs alone take both.
+Result<void> settle_ip_versions(const Layers& layers, FlowMatch& match) {
+  if (layers.ipv4 && layers.ipv6) return malformed("specs of both IPv4 and IPv6");
+  if (!layers.ipv4 && !layers.ipv6 && !layers.transport) return {};
+  const auto may_be = [&match](std::uint16_t type) {
+    return ((match.ether_type ^ network_order(type)) & match.ether_type_mask) == 0;
+  };
+  if (!layers.ipv6 && may_be(FrameView::kTypeIpv4)) match.ip_versions |= kTakesIpv4;
+  if (!layers.ipv4 && may_be(FrameView::kTypeIpv6)) match.ip_versions |= kTakesIpv6;
+  if (match.ip_versions != 0) return {};
+  return malformed("the Ethernet type contradicts the IP, TCP or UDP spec");
+}
+
 Result<void> add_specs(const ibv_flow_attr& attributes, FlowMatch& match) {
   constexpr std::size_t kHeader =
       offsetof(ibv_flow_spec_action_drop, size) + sizeof(ibv_flow_spec_action_drop::size);
   const auto* start = reinterpret_cast<const std::uint8_t*>(&attributes);
-  std::span<const std::uint8_t> rest(start + sizeof attributes,
-                                     attributes.size - sizeof attributes);
+  // rdma-core goes by the specs' own sizes alone, so programs (pyverbs) leave the attribute's at
+  // its header's.
+  constexpr std::size_t kUnsaid = std::size_t{UINT8_MAX} * UINT16_MAX;
+  std::span<const std::uint8_t> rest(
+      start + sizeof attributes,
+      attributes.size == sizeof attributes ? kUnsaid : attributes.size - sizeof attributes);
   Layers layers;
   for (unsigned i = 0; i < attributes.num_of_specs; ++i) {
     if (rest.size() < kHeader) return malformed("fewer bytes than num_of_specs promises");
@@ -163,17 +197,13 @@ Result<void> add_specs(const ibv_flow_attr& attributes, FlowMatch& match) {
     if (Result<void> added = add_spec(type, rest.first(size), layers, match); !added) return added;
     rest = rest.subspan(size);
   }
-  match.needs_ipv4 = layers.ipv4 || layers.transport;
-  const std::uint16_t other_type =
-      (match.ether_type ^ network_order(FrameView::kTypeIpv4)) & match.ether_type_mask;
-  if (match.needs_ipv4 != 0 && other_type != 0) {
-    return malformed("the Ethernet type contradicts the IPv4, TCP or UDP spec");
-  }
-  return {};
+  return settle_ip_versions(layers, match);
 }
 
-bool equal_under(const std::uint8_t* frame, const std::uint8_t* value, const std::uint8_t* mask) {
-  for (int i = 0; i < 6; ++i) {
+template <std::size_t Bytes>
+bool equal_under(const std::uint8_t* frame, const std::uint8_t (&value)[Bytes],
+                 const std::uint8_t (&mask)[Bytes]) {
+  for (std::size_t i = 0; i < Bytes; ++i) {
     if (((frame[i] ^ value[i]) & mask[i]) != 0) return false;
   }
   return true;
@@ -200,12 +230,22 @@ bool matches_ethernet(const FlowMatch& match, const FrameView& view,
          ((network_order(view.vlan_tag) ^ match.vlan_tag) & match.vlan_tag_mask) == 0;
 }
 
-bool matches_ipv4(const FlowMatch& match, const FrameView& view,
-                  std::span<const std::uint8_t> frame) {
-  if (!view.has_ipv4) return false;
-  const std::uint8_t* header = &frame[view.ipv4];
-  if (!equal_under(header + 12, match.source_ip, match.source_ip_mask) ||
-      !equal_under(header + 16, match.destination_ip, match.destination_ip_mask) ||
+bool matches_addresses(const FlowMatch& match, const FrameView& view,
+                       std::span<const std::uint8_t> frame) {
+  if (view.has_ipv4 && (match.ip_versions & kTakesIpv4) != 0) {
+    const std::uint8_t* header = &frame[view.ipv4];
+    return equal_under(header + 12, match.source_ip, match.source_ip_mask) &&
+           equal_under(header + 16, match.destination_ip, match.destination_ip_mask);
+  }
+  if (!view.has_ipv6 || (match.ip_versions & kTakesIpv6) == 0) return false;
+  const std::uint8_t* header = &frame[view.ipv6];
+  return equal_under(header + 8, match.source_ip6, match.source_ip6_mask) &&
+         equal_under(header + 24, match.destination_ip6, match.destination_ip6_mask);
+}
+
+bool matches_ip(const FlowMatch& match, const FrameView& view,
+                std::span<const std::uint8_t> frame) {
+  if (!matches_addresses(match, view, frame) ||
       ((view.protocol ^ match.protocol) & match.protocol_mask) != 0) {
     return false;
   }
@@ -267,7 +307,7 @@ bool matches(const FlowMatch& match, std::span<const std::uint8_t, 6> device_mac
   const bool is_group = (frame[0] & 1) != 0;
   if (!is_group && !std::equal(device_mac.begin(), device_mac.end(), frame.begin())) return false;
   if (!matches_ethernet(match, view, frame)) return false;
-  return match.needs_ipv4 == 0 || matches_ipv4(match, view, frame);
+  return match.ip_versions == 0 || matches_ip(match, view, frame);
 }
 
 }  // namespace gdr::rnic

@@ -4,7 +4,7 @@
 //   if (view.has_ipv4) use(frame.subspan(view.ipv4, view.ipv4_header));
 //
 // Any bytes may be passed: each part is only claimed when all of its bytes lie inside the frame.
-// IEEE 802.3 and 802.1Q for the tags, RFC 791 for IPv4.
+// IEEE 802.3 and 802.1Q for the tags, RFC 791 for IPv4, RFC 8200 for IPv6.
 #pragma once
 
 #include <cstddef>
@@ -21,6 +21,7 @@ constexpr std::uint8_t kProtocolUdp = 17;
 struct FrameView {
   static constexpr std::size_t kEthernetHeader = 14;
   static constexpr std::uint16_t kTypeIpv4 = 0x0800;
+  static constexpr std::uint16_t kTypeIpv6 = 0x86dd;
 
   bool has_ethernet = false;
   bool has_vlan = false;
@@ -35,15 +36,51 @@ struct FrameView {
   bool is_fragment = false;  // any fragment
   std::uint8_t protocol = 0;
 
-  // Only of TCP and UDP in a datagram or its first fragment.
+  bool has_ipv6 = false;  // version and the header's own bytes are right
+  std::size_t ipv6 = 0;
+
+  // Only of TCP and UDP in an IPv4 datagram or its first fragment, or right behind an IPv6 header.
   bool has_ports = false;
-  std::size_t transport = 0;  // where the header behind IPv4 starts
+  std::size_t transport = 0;  // where the header behind IP starts
 
   static FrameView of(std::span<const std::uint8_t> frame);
 
-  // What the transport header and its data occupy of the datagram.
+  // What the transport header and its data occupy of the IPv4 datagram.
   std::size_t transport_bytes() const { return datagram - ipv4_header; }
+
+ private:
+  void read_ipv4(std::span<const std::uint8_t> frame);
+  void read_ipv6(std::span<const std::uint8_t> frame);
 };
+
+inline void FrameView::read_ipv4(std::span<const std::uint8_t> frame) {
+  if (frame.size() < ipv4 + 20) return;
+  const std::uint8_t* header = &frame[ipv4];
+  ipv4_header = std::size_t{header[0] & 0x0fu} * 4;
+  datagram = load_be16(header + 2);
+  if (header[0] >> 4 != 4 || ipv4_header < 20 || datagram < ipv4_header ||
+      frame.size() - ipv4 < ipv4_header) {
+    return;
+  }
+  has_ipv4 = true;
+  is_whole = frame.size() - ipv4 >= datagram;
+  const std::uint16_t fragment = load_be16(header + 6);
+  is_fragment = (fragment & 0x3fff) != 0;  // "more fragments", or an offset
+  protocol = header[9];
+  transport = ipv4 + ipv4_header;
+  has_ports = (protocol == kProtocolTcp || protocol == kProtocolUdp) && (fragment & 0x1fff) == 0 &&
+              transport_bytes() >= 4 && frame.size() - transport >= 4;
+}
+
+inline void FrameView::read_ipv6(std::span<const std::uint8_t> frame) {
+  constexpr std::size_t kHeader = 40;
+  if (frame.size() < ipv6 + kHeader || frame[ipv6] >> 4 != 6) return;
+  has_ipv6 = true;
+  protocol = frame[ipv6 + 6];
+  transport = ipv6 + kHeader;
+  has_ports = (protocol == kProtocolTcp || protocol == kProtocolUdp) &&
+              load_be16(&frame[ipv6 + 4]) >= 4 && frame.size() - transport >= 4;
+}
 
 inline FrameView FrameView::of(std::span<const std::uint8_t> frame) {
   FrameView view;
@@ -60,26 +97,13 @@ inline FrameView FrameView::of(std::span<const std::uint8_t> frame) {
     type_at += 4;
     view.ether_type = load_be16(&frame[type_at]);
   }
-  if (view.ether_type != kTypeIpv4) return view;
-
-  view.ipv4 = type_at + 2;
-  if (frame.size() < view.ipv4 + 20) return view;
-  const std::uint8_t* header = &frame[view.ipv4];
-  view.ipv4_header = std::size_t{header[0] & 0x0fu} * 4;
-  view.datagram = load_be16(header + 2);
-  if (header[0] >> 4 != 4 || view.ipv4_header < 20 || view.datagram < view.ipv4_header ||
-      frame.size() - view.ipv4 < view.ipv4_header) {
-    return view;
+  if (view.ether_type == kTypeIpv4) {
+    view.ipv4 = type_at + 2;
+    view.read_ipv4(frame);
+  } else if (view.ether_type == kTypeIpv6) {
+    view.ipv6 = type_at + 2;
+    view.read_ipv6(frame);
   }
-  view.has_ipv4 = true;
-  view.is_whole = frame.size() - view.ipv4 >= view.datagram;
-  const std::uint16_t fragment = load_be16(header + 6);
-  view.is_fragment = (fragment & 0x3fff) != 0;  // "more fragments", or an offset
-  view.protocol = header[9];
-  view.transport = view.ipv4 + view.ipv4_header;
-  view.has_ports = (view.protocol == kProtocolTcp || view.protocol == kProtocolUdp) &&
-                   (fragment & 0x1fff) == 0 && view.transport_bytes() >= 4 &&
-                   frame.size() - view.transport >= 4;
   return view;
 }
 

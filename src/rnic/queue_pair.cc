@@ -20,6 +20,17 @@ SharedCompletion flushed(std::uint64_t wr_id, std::uint32_t opcode, std::uint32_
   return completion;
 }
 
+ibv_event_type event_of(Failure failure) {
+  switch (failure) {
+    case Failure::kReported:
+      return IBV_EVENT_QP_ACCESS_ERR;
+    case Failure::kFatal:
+      return IBV_EVENT_QP_FATAL;
+    default:
+      return IBV_EVENT_QP_REQ_ERR;
+  }
+}
+
 ibv_wc_opcode completion_opcode(ibv_wr_opcode opcode) {
   switch (opcode) {
     case IBV_WR_RDMA_WRITE:
@@ -70,7 +81,8 @@ Result<void> QueuePair::allocate() {
   // What was granted, as query reports it: rings are powers of two.
   cap.max_send_wr = std::bit_ceil(std::max(cap.max_send_wr, 1u));
   cap.max_send_sge = std::max(cap.max_send_sge, 1u);
-  if (!ring_.allocate(cap.max_send_wr, cap.max_send_sge, cap.max_inline_data)) {
+  if (!ring_.allocate(cap.max_send_wr, cap.max_send_sge, cap.max_inline_data,
+                      settings_.send_memory)) {
     return Error{ENOMEM, "no memory for the send ring"};
   }
   if (cap.max_recv_wr > 0) {
@@ -195,11 +207,13 @@ void QueuePair::reset() {
 }
 
 void QueuePair::destroy() {
+  // Now, and not when the engine thread lets go of this object: it may be the program's own memory.
+  std::shared_ptr<std::byte[]> send_memory;
   {
     const std::lock_guard guard(send_lock_);
     destroyed_ = true;
     adapter_.path().cancel(*this);
-    ring_.clear();
+    send_memory = ring_.release();
     set_state(IBV_QPS_RESET);
     reset();
   }
@@ -227,7 +241,8 @@ void QueuePair::complete_front(ibv_wc_status status, std::uint32_t bytes) {
 
 void QueuePair::complete_send(const SharedCompletion& completion) {
   const Push push = settings_.send_completion_queue->push(completion, false);
-  if (push == Push::kOverrun) adapter_.path().wake_service();  // it raises the event
+  // It raises the event.
+  if (push == Push::kOverrun || push == Push::kHeld) adapter_.path().wake_service();
 }
 
 // Under send_lock_. Receives are flushed by the service thread: this may be the engine thread, and
@@ -268,6 +283,16 @@ bool QueuePair::flush_receives() {
   return true;
 }
 
+bool QueuePair::lose_completion_queue(const CompletionQueue& queue) {
+  if (settings_.send_completion_queue.get() != &queue &&
+      settings_.receive_completion_queue.get() != &queue) {
+    return false;
+  }
+  if (state() == IBV_QPS_RESET || state() == IBV_QPS_ERR) return false;
+  auto none = static_cast<std::uint32_t>(Failure::kNone);
+  return shared_.failure.compare_exchange_strong(none, static_cast<std::uint32_t>(Failure::kFatal));
+}
+
 bool QueuePair::serve() {
   const auto failure = static_cast<Failure>(shared_.failure.load());
   if (failure != Failure::kNone && failure != Failure::kServed) {
@@ -279,9 +304,7 @@ bool QueuePair::serve() {
       adapter_.path().cancel(*this);
       set_state(IBV_QPS_ERR);
       flush_sends();
-      settings_.events->push(
-          {failure == Failure::kReported ? IBV_EVENT_QP_ACCESS_ERR : IBV_EVENT_QP_REQ_ERR,
-           settings_.verbs_object});
+      settings_.events->push({event_of(failure), settings_.verbs_object});
     }
     flush_due_.store(true);
   }

@@ -29,6 +29,7 @@ class Adapter;
 struct QueuePairSettings {
   ibv_qp_type type = IBV_QPT_RC;  // RC, UC, UD or RAW_PACKET
   std::uint32_t device = 0;       // index into the adapter's devices
+  std::uint32_t context = 0;      // which opening of the device: its raw frames do not come back
   std::uint32_t protection_domain = 0;
   std::shared_ptr<CompletionQueue> send_completion_queue;
   std::shared_ptr<CompletionQueue> receive_completion_queue;
@@ -36,6 +37,9 @@ struct QueuePairSettings {
   void* verbs_object = nullptr;  // named by asynchronous events
   ibv_qp_cap capabilities{};     // asked for; query() reports what was granted (rounded up)
   bool signal_all = false;
+  RingAllocator send_memory = {};  // empty: the library's own
+  // Multicast datagrams of its own do not come back to it.
+  bool block_multicast_loopback = false;
 };
 
 // Limits that ibv_query_device reports.
@@ -103,6 +107,9 @@ class QueuePair : public std::enable_shared_from_this<QueuePair> {
   // error by itself; raises IBV_EVENT_QP_ACCESS_ERR or _REQ_ERR for the first. Never waits
   // for a lock: its holder may wait for this very thread to copy. True: come again soon.
   bool serve();
+  // A completion queue is in error: if it is one of this queue pair's, serve() ends this one with
+  // IBV_EVENT_QP_FATAL (C10-42, "local work queue catastrophic error"). True: call it soon.
+  bool lose_completion_queue(const CompletionQueue& queue);
 
  private:
   int check_send(const ibv_send_wr& request) const;

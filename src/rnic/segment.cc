@@ -134,6 +134,9 @@ SharedRegion& Segment::region(std::uint32_t index) {
 SharedFlow& Segment::flow(std::uint32_t index) {
   return reinterpret_cast<SharedFlow*>(base_ + kFlowsAt)[index & (kFlows - 1)];
 }
+SharedMember& Segment::member(std::uint32_t index) {
+  return reinterpret_cast<SharedMember*>(base_ + kMembersAt)[index & (kMembers - 1)];
+}
 ServiceRequest& Segment::service_request(std::uint32_t index) {
   return reinterpret_cast<ServiceRequest*>(base_ +
                                            kServiceRequestsAt)[index & (kServiceRequests - 1)];

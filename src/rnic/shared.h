@@ -24,6 +24,7 @@ constexpr std::uint32_t kCompletionQueues = 1u << 14;
 constexpr std::uint32_t kRegionBits = 16;
 constexpr std::uint32_t kRegions = 1u << kRegionBits;
 constexpr std::uint32_t kFlows = 1024;
+constexpr std::uint32_t kMembers = 4096;
 constexpr std::uint32_t kServiceRequests = 64;
 constexpr std::uint32_t kDevices = 16;
 constexpr std::uint64_t kArenaBytes = std::uint64_t{1} << 32;  // sparse: only touched pages exist
@@ -53,6 +54,7 @@ enum class Failure : std::uint32_t {
   kNone,
   kReported,  // an initiator broke off: the owner moves to error, flushes and raises an event
   kInvalid,   // the same, for a request that the queue pair does not take
+  kFatal,     // the same, for a completion queue in error
   kServed,    // the owner has moved to error
 };
 
@@ -108,7 +110,7 @@ struct SharedCompletion {
   std::uint32_t source_qp;
   std::uint32_t flags;  // ibv_wc_flags
   std::uint32_t service_level;
-  // Of a small message: the bytes lie beside the completion, and whoever polls it places them.
+  // Of a small message: the bytes lie in the annex, and whoever polls the completion places them.
   std::uint32_t carried;     // how many; 0: everything is in its place already
   std::uint64_t carried_to;  // where, as the receive request says it
   std::uint32_t carried_key;
@@ -117,9 +119,16 @@ struct SharedCompletion {
 static_assert(sizeof(SharedCompletion) == 64);
 
 constexpr std::uint32_t kCarriedBytes = 256;  // most that a completion carries
-struct alignas(64) CarriedBytes {
-  std::byte bytes[kCarriedBytes];
+struct alignas(64) CompletionAnnex {
+  std::byte carried[kCarriedBytes];
+  std::uint64_t device_time;  // when it was pushed: of the device's clock, if the queue asks for it
+  std::uint64_t wall_time;    // and in nanoseconds since 1970
 };
+
+// SharedCompletionQueue::traits
+constexpr std::uint32_t kRecordsDeviceTime = 1;
+constexpr std::uint32_t kRecordsWallTime = 2;
+constexpr std::uint32_t kIgnoresOverrun = 4;  // what finds no room is lost, and nothing is said
 
 struct alignas(64) SharedCompletionQueue {
   SharedLock producer;
@@ -127,9 +136,13 @@ struct alignas(64) SharedCompletionQueue {
   std::atomic<std::uint32_t> armed;       // 0 no, 1 solicited only, 2 any
   std::atomic<std::uint32_t> event;  // a completion event is due; the owner's service clears it
   std::atomic<std::uint32_t> overrun;
-  std::uint32_t capacity;  // a power of two
+  std::uint32_t capacity;  // a power of two; like limit and ring, changed under `producer`
   std::uint32_t limit;     // completions it may hold
   std::uint64_t ring;      // offset in the segment: `capacity` completions, then what they carry
+  std::uint32_t traits;
+  // How many completions make an event: 0 and 1 are the same. Fewer wait for the owner's timer.
+  std::atomic<std::uint32_t> moderation;
+  std::atomic<std::uint32_t> held;  // completions since it was armed that made no event yet
   alignas(64) std::atomic<std::uint32_t> tail;
   alignas(64) std::atomic<std::uint32_t> head;  // advanced by the owner
 };
@@ -151,6 +164,9 @@ struct alignas(64) SharedRegion {
 };
 static_assert(sizeof(SharedRegion) == 64);
 
+constexpr std::uint8_t kTakesIpv4 = 1;
+constexpr std::uint8_t kTakesIpv6 = 2;
+
 // What a flow rule compares: a packet's bytes under a mask, by header. See flow.h.
 struct FlowMatch {
   std::uint8_t destination_mac[6], destination_mac_mask[6];
@@ -159,21 +175,32 @@ struct FlowMatch {
   std::uint16_t vlan_tag, vlan_tag_mask;
   std::uint32_t source_ip, source_ip_mask;
   std::uint32_t destination_ip, destination_ip_mask;
+  std::uint8_t source_ip6[16], source_ip6_mask[16];
+  std::uint8_t destination_ip6[16], destination_ip6_mask[16];
   std::uint16_t source_port, source_port_mask;
   std::uint16_t destination_port, destination_port_mask;
-  std::uint8_t protocol, protocol_mask;  // of IPv4: 17 with UDP specs, 6 with TCP
-  std::uint8_t needs_ipv4;
-  std::uint8_t everything;  // all-default or sniffer rules: no MAC filter either
-  std::uint8_t sniffs;      // gets a copy, and takes the frame from nobody
+  std::uint8_t protocol, protocol_mask;  // of IP: 17 with UDP specs, 6 with TCP
+  std::uint8_t ip_versions;              // kTakesIpv4 and kTakesIpv6; 0: IP is not looked at
+  std::uint8_t everything;               // all-default or sniffer rules: no MAC filter either
+  std::uint8_t sniffs;                   // gets a copy, and takes the frame from nobody
 };
 
 struct alignas(64) SharedFlow {
   std::atomic<std::uint32_t> generation;  // 0: no rule here
   std::uint32_t device;
   std::uint32_t queue_pair;  // index
+  std::uint32_t context;     // see QueuePairSettings
   std::uint32_t rank;        // lower matches first: see flow_rank()
   FlowMatch match;
 };
+
+// A queue pair's membership in a multicast group. See multicast.h.
+struct alignas(32) SharedMember {
+  std::atomic<std::uint32_t> generation;  // 0: none here
+  std::uint32_t queue_pair;               // index
+  std::uint8_t group[16];
+};
+static_assert(sizeof(SharedMember) == 32);
 
 enum class ServiceState : std::uint32_t {
   kFree,
@@ -219,7 +246,8 @@ struct SegmentHeader {
   std::uint32_t layout;  // changes with any change of this file
   Token token;
   std::uint32_t device_count;
-  std::atomic<std::uint32_t> flow_end;  // rules live below this index
+  std::atomic<std::uint32_t> flow_end;    // rules live below this index
+  std::atomic<std::uint32_t> member_end;  // and memberships below this one
   SharedDevice devices[kDevices];
   alignas(64) SharedLock atomics;  // every path's atomics on this process's memory
   alignas(64) std::atomic<std::uint32_t> worker_wake;  // futex, counts wake-ups
@@ -228,7 +256,7 @@ struct SegmentHeader {
 };
 
 constexpr std::uint64_t kSegmentMagic = 0x30'74'69'6b'72'64'67'00;
-constexpr std::uint32_t kSegmentLayout = 6;
+constexpr std::uint32_t kSegmentLayout = 8;
 
 // Where each table starts, each on a page of its own.
 constexpr std::uint64_t page_up(std::uint64_t bytes) {
@@ -240,7 +268,8 @@ constexpr std::uint64_t kCompletionQueuesAt =
 constexpr std::uint64_t kRegionsAt =
     kCompletionQueuesAt + page_up(sizeof(SharedCompletionQueue) * kCompletionQueues);
 constexpr std::uint64_t kFlowsAt = kRegionsAt + page_up(sizeof(SharedRegion) * kRegions);
-constexpr std::uint64_t kServiceRequestsAt = kFlowsAt + page_up(sizeof(SharedFlow) * kFlows);
+constexpr std::uint64_t kMembersAt = kFlowsAt + page_up(sizeof(SharedFlow) * kFlows);
+constexpr std::uint64_t kServiceRequestsAt = kMembersAt + page_up(sizeof(SharedMember) * kMembers);
 constexpr std::uint64_t kArenaAt =
     kServiceRequestsAt + page_up(sizeof(ServiceRequest) * kServiceRequests);
 constexpr std::uint64_t kSegmentBytes = kArenaAt + kArenaBytes;

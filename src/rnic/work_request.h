@@ -4,9 +4,12 @@
 
 #include <infiniband/verbs.h>
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
+#include <utility>
 
 #include "rnic/address_handle.h"
 
@@ -37,12 +40,21 @@ struct SendRequest {
   }
 };
 
+// Memory of so many bytes, aligned for a SendRequest; null when there is none.
+using RingAllocator = std::function<std::shared_ptr<std::byte[]>(std::size_t)>;
+
 // One producer and one consumer, both under the queue pair's send lock.
 class SendRing {
  public:
   SendRing() = default;
-  // ENOMEM-like false when the memory cannot be had.
-  bool allocate(std::uint32_t capacity, std::uint32_t max_segments, std::uint32_t max_inline);
+  // ENOMEM-like false when the memory cannot be had. An empty `allocator` stands for new.
+  bool allocate(std::uint32_t capacity, std::uint32_t max_segments, std::uint32_t max_inline,
+                const RingAllocator& allocator = {});
+  // Empties the ring for good and gives its memory up.
+  std::shared_ptr<std::byte[]> release() {
+    clear();
+    return std::move(slots_);
+  }
 
   std::uint32_t capacity() const { return capacity_; }
   std::uint32_t size() const { return tail_ - head_; }
@@ -60,7 +72,7 @@ class SendRing {
     return *reinterpret_cast<SendRequest*>(slots_.get() + std::size_t{position & mask_} * stride_);
   }
 
-  std::unique_ptr<std::byte[]> slots_;
+  std::shared_ptr<std::byte[]> slots_;
   std::uint32_t capacity_ = 0, mask_ = 0, stride_ = 0;
   std::uint32_t head_ = 0, tail_ = 0;
 };

@@ -98,8 +98,9 @@ int address_from_completion(const Device& device, std::uint8_t port, const ibv_w
 }  // namespace
 
 bool names_a_path(const ibv_ah_attr& attributes) {
-  if (attributes.port_num != kPort || attributes.sl > kHighestServiceLevel) return false;
-  return attributes.is_global == 0 || attributes.grh.sgid_index == kGidIndex;
+  // On Ethernet there is nothing but a GID to address by (annex A16).
+  return attributes.port_num == kPort && attributes.sl <= kHighestServiceLevel &&
+         attributes.is_global != 0 && attributes.grh.sgid_index == kGidIndex;
 }
 
 }  // namespace gdr::verbs

@@ -5,7 +5,7 @@
 
 namespace gdr::verbs {
 
-// Whether the port and the source GID exist and the fields are in their ranges.
+// Whether the port and the source GID exist, there is a GRH and the fields are in their ranges.
 bool names_a_path(const ibv_ah_attr& attributes);
 
 ibv_ah* create_address_handle(ibv_pd* pd, const ibv_ah_attr& attributes);

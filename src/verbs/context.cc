@@ -10,6 +10,7 @@
 #include "verbs/abi.h"
 #include "verbs/errors.h"
 #include "verbs/objects.h"
+#include "verbs/parent_domain.h"
 
 namespace gdr::verbs {
 
@@ -38,6 +39,7 @@ void fill_tables(Context& context) {
   set_srq_functions(table);
   set_mw_functions(table);
   set_flow_functions(table);
+  set_parent_domain_functions(table);
 }
 
 ibv_context* open_device(Device& device) {
@@ -55,6 +57,8 @@ ibv_context* open_device(Device& device) {
   auto context = std::make_unique<Context>();
   context->device = &device;
   context->adapter = &adapter;
+  static std::atomic<std::uint32_t> opened{0};
+  context->number = ++opened;
   context->events = std::move(*events);
   ibv_context& visible = context->base.context;
   visible.device = &device.base;

@@ -49,6 +49,16 @@ int request_notification(ibv_cq* cq, int solicited_only) {
   return 0;
 }
 
+int modify_cq(ibv_cq* cq, ibv_modify_cq_attr* attributes) {
+  if ((attributes->attr_mask & ~std::uint32_t{IBV_CQ_ATTR_MODERATE}) != 0) return EOPNOTSUPP;
+  if (attributes->attr_mask == 0) return 0;
+  cq_of(cq).queue->moderate(attributes->moderate.cq_count,
+                            attributes->moderate.cq_period * kMicrosecond);
+  // What the old setting holds back may be due by the new one.
+  context_of(cq->context).adapter->path().wake_service();
+  return 0;
+}
+
 void count_channel_user(ibv_comp_channel* channel, int difference) {
   if (channel == nullptr) return;
   pthread_mutex_lock(&channel->context->mutex);
@@ -66,6 +76,7 @@ void detach(Cq& cq) {
 }
 
 void release(Cq* cq) {
+  if (cq->domain != nullptr) --cq->domain->users;
   count_channel_user(cq->base.channel, -1);
   pthread_cond_destroy(&cq->base.cond);
   pthread_mutex_destroy(&cq->base.mutex);
@@ -85,14 +96,14 @@ void wait_for_acknowledgements(Cq& cq) {
 }  // namespace
 
 Cq* create_cq(ibv_context* context, std::uint32_t entries, void* cq_context,
-              ibv_comp_channel* channel, std::uint32_t vector) {
+              ibv_comp_channel* channel, std::uint32_t vector, std::uint32_t traits) {
   Context& opened = context_of(context);
   if (vector >= static_cast<std::uint32_t>(context->num_comp_vectors)) return fail(EINVAL);
   auto cq = std::make_unique<Cq>();
   cq->signal = std::make_shared<CompletionSignal>(
       channel == nullptr ? nullptr : &channel_of(channel), cq.get());
-  auto queue =
-      opened.adapter->create_completion_queue(entries, [signal = cq->signal] { signal->raise(); });
+  auto queue = opened.adapter->create_completion_queue(
+      {.limit = entries, .traits = traits, .on_event = [signal = cq->signal] { signal->raise(); }});
   if (!queue) return fail(queue.error());
   cq->queue = *std::move(queue);
   cq->base.context = context;
@@ -116,6 +127,7 @@ void set_cq_functions(verbs_context& table) {
   table.context.ops.poll_cq = poll_cq;
   table.context.ops.req_notify_cq = request_notification;
   table.create_cq_ex = create_cq_ex;
+  table.modify_cq = modify_cq;
 }
 
 }  // namespace gdr::verbs
@@ -144,4 +156,12 @@ GDR_EXPORT int ibv_destroy_cq(ibv_cq* cq) {
   });
 }
 
-GDR_EXPORT int ibv_resize_cq(ibv_cq* /*cq*/, int /*entries*/) { return EOPNOTSUPP; }
+GDR_EXPORT int ibv_resize_cq(ibv_cq* cq, int entries) {
+  return or_errno([&] {
+    if (entries < 1) return EINVAL;
+    gdr::Result<void> resized = cq_of(cq).queue->resize(static_cast<std::uint32_t>(entries));
+    if (!resized) return resized.error().code;
+    cq->cqe = entries;
+    return 0;
+  });
+}

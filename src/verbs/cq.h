@@ -13,6 +13,8 @@
 
 namespace gdr::verbs {
 
+struct Pd;
+
 struct Cq {
   union {
     ibv_cq base;
@@ -25,10 +27,12 @@ struct Cq {
   std::uint32_t events_taken = 0;        // of the channel, under its mutex
   std::uint32_t async_events_taken = 0;  // under Context::events_mutex
   std::uint64_t serial = 0;
+  Pd* domain = nullptr;  // the parent domain that it was made on
 
   // Of the extended interface: from a successful start_poll to end_poll.
   std::mutex polling;
   rnic::SharedCompletion current{};
+  rnic::CompletionTimes current_times;
 
   Cq() : extended{} {}
 };
@@ -38,7 +42,7 @@ inline Cq& cq_of(ibv_cq_ex* cq) { return *reinterpret_cast<Cq*>(cq); }
 
 // Null and errno.
 Cq* create_cq(ibv_context* context, std::uint32_t entries, void* cq_context,
-              ibv_comp_channel* channel, std::uint32_t vector);
+              ibv_comp_channel* channel, std::uint32_t vector, std::uint32_t traits = 0);
 
 // verbs_context::create_cq_ex
 ibv_cq_ex* create_cq_ex(ibv_context* context, ibv_cq_init_attr_ex* attributes);

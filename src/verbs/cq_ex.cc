@@ -8,11 +8,15 @@ namespace {
 
 constexpr std::uint64_t kServed =
     IBV_WC_EX_WITH_BYTE_LEN | IBV_WC_EX_WITH_IMM | IBV_WC_EX_WITH_QP_NUM | IBV_WC_EX_WITH_SRC_QP |
-    IBV_WC_EX_WITH_SLID | IBV_WC_EX_WITH_SL | IBV_WC_EX_WITH_DLID_PATH_BITS;
+    IBV_WC_EX_WITH_SLID | IBV_WC_EX_WITH_SL | IBV_WC_EX_WITH_DLID_PATH_BITS |
+    IBV_WC_EX_WITH_COMPLETION_TIMESTAMP | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK |
+    IBV_WC_EX_WITH_FLOW_TAG;
+constexpr std::uint32_t kFlags =
+    IBV_CREATE_CQ_ATTR_SINGLE_THREADED | IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN;
 
 // 0 with the next completion in `current`, ENOENT when there is none, EIO after an overrun.
 int advance(Cq& cq) {
-  const int taken = cq.queue->poll({&cq.current, 1});
+  const int taken = cq.queue->poll({&cq.current, 1}, &cq.current_times);
   if (taken == 0) return ENOENT;
   if (taken < 0) return EIO;
   cq.extended.wr_id = cq.current.wr_id;
@@ -32,23 +36,35 @@ int start_poll(ibv_cq_ex* extended, ibv_poll_cq_attr* attributes) {
 int next_poll(ibv_cq_ex* extended) { return advance(cq_of(extended)); }
 void end_poll(ibv_cq_ex* extended) { cq_of(extended).polling.unlock(); }
 
+// The same for a queue that only one thread uses (IBV_CREATE_CQ_ATTR_SINGLE_THREADED).
+int start_poll_alone(ibv_cq_ex* extended, ibv_poll_cq_attr* attributes) {
+  if (attributes != nullptr && attributes->comp_mask != 0) return EINVAL;
+  return advance(cq_of(extended));
+}
+void end_poll_alone(ibv_cq_ex* /*extended*/) {}
+
 template <auto Member, typename Value>
 Value read(ibv_cq_ex* extended) {
   return static_cast<Value>(cq_of(extended).current.*Member);
 }
 
+template <auto Member>
+std::uint64_t read_time(ibv_cq_ex* extended) {
+  return cq_of(extended).current_times.*Member;
+}
+
 template <typename Value>
-Value read_zero(ibv_cq_ex* /*extended*/) {  // there are no LIDs on Ethernet
+Value read_zero(ibv_cq_ex* /*extended*/) {  // no LIDs on Ethernet, no flow rule that tags
   return 0;
 }
 
 // The readers that these flags ask for, beside those that every queue has.
-void set_readers(Cq& cq, std::uint64_t flags) {
+void set_readers(Cq& cq, std::uint64_t flags, bool one_thread) {
   using Entry = rnic::SharedCompletion;
   ibv_cq_ex& table = cq.extended;
-  table.start_poll = start_poll;
+  table.start_poll = one_thread ? start_poll_alone : start_poll;
   table.next_poll = next_poll;
-  table.end_poll = end_poll;
+  table.end_poll = one_thread ? end_poll_alone : end_poll;
   table.read_opcode = read<&Entry::opcode, ibv_wc_opcode>;
   table.read_vendor_err = read<&Entry::vendor_error, std::uint32_t>;
   table.read_wc_flags = read<&Entry::flags, unsigned>;
@@ -59,24 +75,44 @@ void set_readers(Cq& cq, std::uint64_t flags) {
   if (flags & IBV_WC_EX_WITH_SLID) table.read_slid = read_zero<std::uint32_t>;
   if (flags & IBV_WC_EX_WITH_SL) table.read_sl = read<&Entry::service_level, std::uint8_t>;
   if (flags & IBV_WC_EX_WITH_DLID_PATH_BITS) table.read_dlid_path_bits = read_zero<std::uint8_t>;
+  if (flags & IBV_WC_EX_WITH_FLOW_TAG) table.read_flow_tag = read_zero<std::uint32_t>;
+  if (flags & IBV_WC_EX_WITH_COMPLETION_TIMESTAMP) {
+    table.read_completion_ts = read_time<&rnic::CompletionTimes::device>;
+  }
+  if (flags & IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK) {
+    table.read_completion_wallclock_ns = read_time<&rnic::CompletionTimes::wall>;
+  }
+}
+
+std::uint32_t traits_of(std::uint64_t wc_flags, std::uint32_t flags) {
+  std::uint32_t traits = 0;
+  if (wc_flags & IBV_WC_EX_WITH_COMPLETION_TIMESTAMP) traits |= rnic::kRecordsDeviceTime;
+  if (wc_flags & IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK) traits |= rnic::kRecordsWallTime;
+  if (flags & IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN) traits |= rnic::kIgnoresOverrun;
+  return traits;
 }
 
 }  // namespace
 
 ibv_cq_ex* create_cq_ex(ibv_context* context, ibv_cq_init_attr_ex* attributes) {
   return or_null([&]() -> ibv_cq_ex* {
-    if ((attributes->wc_flags & ~kServed) != 0) return fail(EOPNOTSUPP);
-    if ((attributes->comp_mask & ~std::uint32_t{IBV_CQ_INIT_ATTR_MASK_FLAGS}) != 0) {
-      return fail(EOPNOTSUPP);
-    }
-    if ((attributes->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS) != 0 &&
-        (attributes->flags & ~std::uint32_t{IBV_CREATE_CQ_ATTR_SINGLE_THREADED}) != 0) {
-      return fail(EOPNOTSUPP);
+    constexpr std::uint32_t kKnown = IBV_CQ_INIT_ATTR_MASK_FLAGS | IBV_CQ_INIT_ATTR_MASK_PD;
+    const std::uint32_t mask = attributes->comp_mask;
+    if ((attributes->wc_flags & ~kServed) != 0 || (mask & ~kKnown) != 0) return fail(EOPNOTSUPP);
+    const std::uint32_t flags = (mask & IBV_CQ_INIT_ATTR_MASK_FLAGS) != 0 ? attributes->flags : 0;
+    if ((flags & ~kFlags) != 0) return fail(EOPNOTSUPP);
+    Pd* domain = nullptr;
+    if ((mask & IBV_CQ_INIT_ATTR_MASK_PD) != 0) {
+      if (attributes->parent_domain == nullptr) return fail(EINVAL);
+      domain = &pd_of(attributes->parent_domain);
+      if (domain->protection == nullptr) return fail(EINVAL);
     }
     Cq* cq = create_cq(context, attributes->cqe, attributes->cq_context, attributes->channel,
-                       attributes->comp_vector);
+                       attributes->comp_vector, traits_of(attributes->wc_flags, flags));
     if (cq == nullptr) return nullptr;
-    set_readers(*cq, attributes->wc_flags);
+    cq->domain = domain;
+    if (domain != nullptr) ++domain->users;
+    set_readers(*cq, attributes->wc_flags, (flags & IBV_CREATE_CQ_ATTR_SINGLE_THREADED) != 0);
     return &cq->extended;
   });
 }

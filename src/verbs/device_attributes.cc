@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "rnic/device_clock.h"
 #include "verbs/abi.h"
 #include "verbs/context.h"
 #include "verbs/errors.h"
@@ -11,6 +12,8 @@ namespace gdr::verbs {
 namespace {
 
 constexpr char kFirmware[] = "gdrkit 1";
+// No vendor's OUI: what Linux's software RNICs report, too. 0 would read as "not filled in".
+constexpr std::uint32_t kSoftwareVendor = 0xffffff;
 constexpr int kAnyNumber = 1 << 20;  // limited by memory only
 
 ibv_device_attr device_attributes(const Device& device) {
@@ -20,6 +23,7 @@ ibv_device_attr device_attributes(const Device& device) {
   attr.sys_image_guid = device.guid();
   attr.max_mr_size = UINT64_MAX;
   attr.page_size_cap = 0xfffff000;
+  attr.vendor_id = kSoftwareVendor;
   attr.max_qp = rnic::kQueuePairs - 2;
   attr.max_qp_wr = rnic::kMaxSendRequests;
   attr.device_cap_flags = IBV_DEVICE_SYS_IMAGE_GUID | IBV_DEVICE_RC_RNR_NAK_GEN |
@@ -35,6 +39,9 @@ ibv_device_attr device_attributes(const Device& device) {
   attr.max_qp_init_rd_atom = rnic::kMaxReadAtomic;
   attr.atomic_cap = IBV_ATOMIC_HCA;  // one lock with every path, not with the CPU's own atomics
   attr.max_raw_ethy_qp = rnic::kQueuePairs - 2;
+  attr.max_mcast_grp = rnic::kMembers;
+  attr.max_mcast_qp_attach = rnic::kMembers;
+  attr.max_total_mcast_qp_attach = rnic::kMembers;
   attr.max_ah = kAnyNumber;
   attr.max_pkeys = 1;
   attr.local_ca_ack_delay = 15;
@@ -48,6 +55,9 @@ ibv_device_attr_ex extended_attributes(const Device& device) {
   attr.device_cap_flags_ex = attr.orig_attr.device_cap_flags;
   attr.raw_packet_caps = IBV_RAW_PACKET_CAP_IP_CSUM;
   attr.phys_port_cnt_ex = kPort;
+  attr.completion_timestamp_mask = UINT64_MAX;
+  attr.hca_core_clock = rnic::kDeviceClockKilohertz;
+  attr.cq_mod_caps = {.max_cq_count = UINT16_MAX, .max_cq_period = UINT16_MAX};
   return attr;
 }
 
@@ -61,6 +71,14 @@ int query_device_ex(ibv_context* context, const ibv_query_device_ex_input* input
   return 0;
 }
 
+// As mlx5 does it, and as programs (libvma) read it: the whole clock in tv_nsec, in its own units.
+int query_rt_values(ibv_context* /*context*/, ibv_values_ex* values) {
+  values->comp_mask &= IBV_VALUES_MASK_RAW_CLOCK;
+  if (values->comp_mask == 0) return 0;
+  values->raw_clock = {.tv_sec = 0, .tv_nsec = static_cast<long>(rnic::device_clock())};
+  return 0;
+}
+
 int query_device(ibv_context* context, ibv_device_attr* attributes) {
   *attributes = device_attributes(*context_of(context).device);
   return 0;
@@ -70,6 +88,7 @@ int query_device(ibv_context* context, ibv_device_attr* attributes) {
 
 void set_device_functions(verbs_context& table) {
   table.query_device_ex = query_device_ex;
+  table.query_rt_values = query_rt_values;
   table.context.ops._compat_query_device = query_device;
 }
 

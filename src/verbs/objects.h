@@ -28,6 +28,7 @@ struct Context {
   verbs_context base{};
   Device* device = nullptr;
   rnic::Adapter* adapter = nullptr;
+  std::uint32_t number = 0;  // differs between the contexts of a process
   std::shared_ptr<rnic::EventQueue> events;
 
   // Whether asynchronous events of an object (its Cq or Qp) may still be handed out: after
@@ -53,11 +54,20 @@ inline Context& context_of(ibv_context* context) {
   return *reinterpret_cast<Context*>(extended);
 }
 
+struct Td;
+
 struct Pd {
   ibv_pd base{};
   std::uint32_t domain = 0;
-  std::atomic<int> users{0};  // regions, queue pairs, address handles
+  std::atomic<int> users{0};  // regions, queue pairs, address handles, parent domains
   std::uint64_t serial = 0;
+
+  // Of a parent domain; of a protection domain, nothing. See parent_domain.cc.
+  Pd* protection = nullptr;
+  Td* thread = nullptr;
+  void* (*allocate)(ibv_pd*, void*, std::size_t, std::size_t, std::uint64_t) = nullptr;
+  void (*free)(ibv_pd*, void*, void*, std::uint64_t) = nullptr;
+  void* allocator_context = nullptr;
 };
 inline Pd& pd_of(ibv_pd* pd) { return *reinterpret_cast<Pd*>(pd); }
 

@@ -1,6 +1,7 @@
 #include "verbs/abi.h"
 #include "verbs/errors.h"
 #include "verbs/objects.h"
+#include "verbs/parent_domain.h"
 
 using namespace gdr::verbs;  // NOLINT: this file is the C interface of the namespace
 
@@ -21,7 +22,7 @@ GDR_EXPORT int ibv_dealloc_pd(ibv_pd* pd) {
     Pd& domain = pd_of(pd);
     if (domain.users.load() != 0) return EBUSY;
     context_of(pd->context).forget(domain.serial);
-    delete &domain;
+    release_pd(&domain);
     return 0;
   });
 }

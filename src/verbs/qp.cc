@@ -8,6 +8,7 @@
 #include "verbs/cq.h"
 #include "verbs/errors.h"
 #include "verbs/objects.h"
+#include "verbs/parent_domain.h"
 #include "verbs/post.h"
 
 namespace gdr::verbs {
@@ -67,7 +68,7 @@ bool has_enumerators(const ibv_qp_attr& attributes, int mask) {
 }
 
 // Null and errno. What was granted goes back into attributes.cap.
-Qp* create_qp(ibv_pd* pd, ibv_qp_init_attr& attributes) {
+Qp* create_qp(ibv_pd* pd, ibv_qp_init_attr& attributes, bool blocks_loopback = false) {
   if (const int error = check_attributes(pd, attributes)) return fail(error);
   Context& context = context_of(pd->context);
   auto qp = std::make_unique<Qp>();
@@ -75,13 +76,16 @@ Qp* create_qp(ibv_pd* pd, ibv_qp_init_attr& attributes) {
   Cq& receive_cq = cq_of(attributes.recv_cq);
   auto queue = context.adapter->create_queue_pair({.type = attributes.qp_type,
                                                    .device = context.device->index,
+                                                   .context = context.number,
                                                    .protection_domain = pd_of(pd).domain,
                                                    .send_completion_queue = send_cq.queue,
                                                    .receive_completion_queue = receive_cq.queue,
                                                    .events = context.events,
                                                    .verbs_object = qp.get(),
                                                    .capabilities = attributes.cap,
-                                                   .signal_all = attributes.sq_sig_all != 0});
+                                                   .signal_all = attributes.sq_sig_all != 0,
+                                                   .send_memory = ring_allocator(pd_of(pd)),
+                                                   .block_multicast_loopback = blocks_loopback});
   if (!queue) return fail(queue.error());
   qp->queue = *std::move(queue);
   ibv_qp& base = qp->base;
@@ -120,9 +124,9 @@ ibv_qp* create_qp_ex(ibv_context* /*context*/, ibv_qp_init_attr_ex* attributes) 
   return or_null([&]() -> ibv_qp* {
     const std::uint32_t mask = attributes->comp_mask;
     if ((mask & ~kKnown) != 0) return fail(EOPNOTSUPP);
-    if ((mask & IBV_QP_INIT_ATTR_CREATE_FLAGS) != 0 && attributes->create_flags != 0) {
-      return fail(EOPNOTSUPP);
-    }
+    const std::uint32_t flags =
+        (mask & IBV_QP_INIT_ATTR_CREATE_FLAGS) != 0 ? attributes->create_flags : 0;
+    if ((flags & ~std::uint32_t{IBV_QP_CREATE_BLOCK_SELF_MCAST_LB}) != 0) return fail(EOPNOTSUPP);
     if ((mask & IBV_QP_INIT_ATTR_PD) == 0) return fail(EINVAL);
     ibv_qp_init_attr plain{.qp_context = attributes->qp_context,
                            .send_cq = attributes->send_cq,
@@ -131,7 +135,7 @@ ibv_qp* create_qp_ex(ibv_context* /*context*/, ibv_qp_init_attr_ex* attributes) 
                            .cap = attributes->cap,
                            .qp_type = attributes->qp_type,
                            .sq_sig_all = attributes->sq_sig_all};
-    Qp* qp = create_qp(attributes->pd, plain);
+    Qp* qp = create_qp(attributes->pd, plain, flags != 0);
     if (qp == nullptr) return nullptr;
     if ((mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) != 0) {
       if (const int error = offer_extended_posting(*qp, attributes->send_ops_flags)) {
@@ -195,7 +199,7 @@ GDR_EXPORT int ibv_query_qp(ibv_qp* qp, ibv_qp_attr* attributes, int /*mask*/,
 
 GDR_EXPORT int ibv_destroy_qp(ibv_qp* qp) {
   return or_errno([&] {
-    if (qp_of(qp).flows.load() != 0) return EBUSY;
+    if (qp_of(qp).flows.load() != 0 || qp_of(qp).groups.load() != 0) return EBUSY;
     destroy(qp_of(qp));
     return 0;
   });
@@ -207,16 +211,14 @@ GDR_EXPORT int ibv_query_qp_data_in_order(ibv_qp* /*qp*/, ibv_wr_opcode /*opcode
   return 0;
 }
 
-// Enhanced connection establishment is a matter between NICs of one vendor.
-GDR_EXPORT int ibv_query_ece(ibv_qp* /*qp*/, ibv_ece* /*ece*/) { return EOPNOTSUPP; }
-GDR_EXPORT int ibv_set_ece(ibv_qp* /*qp*/, ibv_ece* /*ece*/) {
-  errno = EOPNOTSUPP;
-  return EOPNOTSUPP;
+// Enhanced connection establishment is a matter between NICs of one vendor: this one has no options
+// of its own, and of what another asks for it accepts none.
+GDR_EXPORT int ibv_query_ece(ibv_qp* /*qp*/, ibv_ece* ece) {
+  *ece = {};
+  return 0;
 }
-
-GDR_EXPORT int ibv_attach_mcast(ibv_qp* /*qp*/, const ibv_gid* /*gid*/, std::uint16_t /*lid*/) {
-  return EOPNOTSUPP;
-}
-GDR_EXPORT int ibv_detach_mcast(ibv_qp* /*qp*/, const ibv_gid* /*gid*/, std::uint16_t /*lid*/) {
-  return EOPNOTSUPP;
+GDR_EXPORT int ibv_set_ece(ibv_qp* /*qp*/, ibv_ece* ece) {
+  if (ece->comp_mask != 0) return EINVAL;
+  *ece = {};
+  return 0;
 }

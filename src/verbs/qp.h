@@ -24,6 +24,7 @@ struct Qp {
   std::shared_ptr<rnic::QueuePair> queue;
   std::unique_ptr<SendBatch> batch;  // only with the extended posting interface
   std::atomic<int> flows{0};
+  std::atomic<int> groups{0};      // multicast
   std::uint32_t events_taken = 0;  // under Context::events_mutex
   std::uint64_t serial = 0;
 

@@ -21,14 +21,19 @@ void require(bool claim) {
 }
 
 // In an allocation of just its size, so that the address sanitizer sees a byte too far. `size` is
-// the caller's own word for how many bytes there are.
+// the caller's own word for how many bytes there are; where it is the header's, the specs' own
+// sizes count, and what follows the input is zeros.
 gdr::Result<gdr::rnic::FlowMatch> match_of(std::span<const std::uint8_t> bytes) {
   const std::size_t size = std::max(bytes.size(), sizeof(ibv_flow_attr));
-  std::unique_ptr<std::uint8_t[]> copy(new std::uint8_t[size]());
-  std::copy(bytes.begin(), bytes.end(), copy.get());
-  std::uint16_t claimed;
   constexpr std::size_t kSizeAt = offsetof(ibv_flow_attr, size);
-  std::memcpy(&claimed, copy.get() + kSizeAt, sizeof claimed);
+  std::uint16_t claimed = 0;
+  if (bytes.size() >= kSizeAt + sizeof claimed) {
+    std::memcpy(&claimed, bytes.data() + kSizeAt, sizeof claimed);
+  }
+  constexpr std::size_t kLargestSpecs = 256;
+  const bool unsaid = std::min<std::size_t>(claimed, size) == sizeof(ibv_flow_attr);
+  std::unique_ptr<std::uint8_t[]> copy(new std::uint8_t[size + (unsaid ? kLargestSpecs : 0)]());
+  std::copy(bytes.begin(), bytes.end(), copy.get());
   claimed = std::min(claimed, static_cast<std::uint16_t>(size));
   std::memcpy(copy.get() + kSizeAt, &claimed, sizeof claimed);
   return gdr::rnic::flow_match(*reinterpret_cast<const ibv_flow_attr*>(copy.get()));

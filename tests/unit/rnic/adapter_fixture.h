@@ -43,8 +43,9 @@ class AdapterTest : public testing::Test {
     queue_ = completion_queue(64);
   }
 
-  std::shared_ptr<CompletionQueue> completion_queue(std::uint32_t limit) {
-    auto queue = adapter_->create_completion_queue(limit, [this] { ++notifications_; });
+  std::shared_ptr<CompletionQueue> completion_queue(std::uint32_t limit, std::uint32_t traits = 0) {
+    auto queue = adapter_->create_completion_queue(
+        {.limit = limit, .traits = traits, .on_event = [this] { ++notifications_; }});
     EXPECT_TRUE(queue);
     return *queue;
   }

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "adapter_fixture.h"
+#include "rnic/device_clock.h"
 
 namespace gdr::rnic {
 namespace {
@@ -135,6 +136,133 @@ TEST_F(CompletionQueueTest, LosesNothingToManyProducers) {
   EXPECT_TRUE(taken().empty());
 }
 
+TEST_F(CompletionQueueTest, KeepsWhatItHoldsInOrderWhenItIsResized) {
+  queue_ = completion_queue(5);
+  for (std::uint64_t i = 0; i < 3; ++i) push(i);
+  (void)taken();  // so that the rest lies around the ring's end
+  for (std::uint64_t i = 0; i < 5; ++i) push(i);
+  ASSERT_TRUE(queue_->resize(40));
+  EXPECT_EQ(queue_->limit(), 40u);
+  for (std::uint64_t i = 5; i < 40; ++i) push(i);
+  EXPECT_FALSE(queue_->overrun());
+  const Ids found = taken();
+  ASSERT_EQ(found.size(), 40u);
+  for (std::uint64_t i = 0; i < 40; ++i) EXPECT_EQ(found[i], i);
+  for (std::uint64_t i = 0; i < 3; ++i) push(i);
+  ASSERT_TRUE(queue_->resize(3));
+  EXPECT_EQ(taken(), (Ids{0, 1, 2}));
+  for (std::uint64_t i = 0; i < 4; ++i) push(i);
+  EXPECT_TRUE(queue_->overrun());  // the smaller limit holds
+}
+
+TEST_F(CompletionQueueTest, IsNotResizedBelowWhatItHoldsOrBeyondTheDevice) {
+  queue_ = completion_queue(8);
+  for (std::uint64_t i = 0; i < 6; ++i) push(i);
+  for (const std::uint32_t limit : {0u, 1u, 5u, kMaxCompletions + 1}) {
+    const Result<void> resized = queue_->resize(limit);
+    ASSERT_FALSE(resized) << limit;
+    EXPECT_EQ(resized.error().code, EINVAL);
+  }
+  EXPECT_EQ(queue_->limit(), 8u);
+  EXPECT_EQ(taken(), (Ids{0, 1, 2, 3, 4, 5}));
+  adapter_->segment().completion_queue(queue_->index()).tail.store(0x8000'0000);
+  EXPECT_FALSE(queue_->resize(kMaxCompletions));  // a scribbled tail is not believed
+}
+
+TEST_F(CompletionQueueTest, WaitsWithItsEventForTheCountThatModerationAsksFor) {
+  queue_->moderate(3, kSecond);
+  queue_->request_notification(false);
+  push(0), push(1);
+  EXPECT_TRUE(adapter_->serve());  // its timer runs
+  EXPECT_EQ(notifications_, 0);
+  push(2);
+  EXPECT_EQ(notifications_, 1);
+  push(3);
+  EXPECT_EQ(notifications_, 1);  // not armed
+  queue_->request_notification(false);
+  push(4), push(5), push(6);
+  EXPECT_EQ(notifications_, 2);
+  EXPECT_FALSE(adapter_->serve());
+}
+
+TEST_F(CompletionQueueTest, WaitsNoLongerThanThePeriodThatModerationAsksFor) {
+  queue_->moderate(100, 20 * kMillisecond);
+  queue_->request_notification(false);
+  const Nanoseconds begun = now();
+  push(0);
+  while (adapter_->serve() && now() - begun < 5 * kSecond) sched_yield();
+  EXPECT_EQ(notifications_, 1);
+  EXPECT_GE(now() - begun, 20 * kMillisecond);
+  queue_->request_notification(false);
+  push(1);
+  queue_->moderate(100, 0);  // no period is no moderation, also of what is held back already
+  adapter_->serve();
+  EXPECT_EQ(notifications_, 2);
+  queue_->request_notification(false);
+  push(2);
+  EXPECT_EQ(notifications_, 3);
+}
+
+TEST_F(CompletionQueueTest, TellsItsPathOfTheFirstCompletionThatModerationHoldsBack) {
+  queue_->moderate(3, kSecond);
+  const auto push_one = [&] { return queue_->push(entry(1), false); };
+  EXPECT_EQ(push_one(), Push::kPushed);  // nobody waits
+  queue_->request_notification(false);
+  EXPECT_EQ(push_one(), Push::kHeld);
+  EXPECT_EQ(push_one(), Push::kPushed);
+  EXPECT_EQ(push_one(), Push::kEventDue);
+}
+
+TEST_F(CompletionQueueTest, LosesWhatFindsNoRoomWithoutAnErrorWhenItIsToIgnoreOverruns) {
+  queue_ = completion_queue(2, kIgnoresOverrun);
+  for (std::uint64_t i = 0; i < 5; ++i) push(i);
+  EXPECT_FALSE(queue_->overrun());
+  EXPECT_EQ(taken(), (Ids{0, 1}));
+  push(5);
+  EXPECT_EQ(taken(), (Ids{5}));
+}
+
+TEST_F(CompletionQueueTest, StampsWithTheClocksItWasAskedForAndNoOthers) {
+  queue_ = completion_queue(8, kRecordsDeviceTime | kRecordsWallTime);
+  const std::uint64_t device = device_clock(), wall = wall_clock();
+  push(0), push(1);
+  SharedCompletion found[2];
+  CompletionTimes times[2];
+  ASSERT_EQ(queue_->poll(found, times), 2);
+  EXPECT_GE(times[0].device, device);
+  EXPECT_GE(times[1].device, times[0].device);
+  EXPECT_LE(times[1].device, device_clock());
+  EXPECT_GE(times[0].wall, wall);
+  EXPECT_LE(times[1].wall, wall_clock());
+  queue_ = completion_queue(8);
+  push(0);
+  ASSERT_EQ(queue_->poll(found, times), 1);
+  EXPECT_EQ(times[0].device, 0u);
+  EXPECT_EQ(times[0].wall, 0u);
+}
+
+TEST_F(CompletionQueueTest, TakesItsQueuePairsToErrorWhenItOverruns) {
+  const auto victim = queue_pair(IBV_QPT_RC);
+  bring_to(*victim, IBV_QPS_RTS);
+  const auto lost = queue_;
+  queue_ = completion_queue(1);
+  const auto other = queue_pair(IBV_QPT_RC);
+  bring_to(*other, IBV_QPS_RTS);
+  ASSERT_EQ(post_send(*other, 1), 0);
+  push(0), push(1);
+  while (adapter_->serve()) {
+  }
+  EXPECT_EQ(other->state(), IBV_QPS_ERR);
+  EXPECT_EQ(victim->state(), IBV_QPS_RTS);
+  auto event = events_->take();
+  ASSERT_TRUE(event);
+  EXPECT_EQ(event->type, IBV_EVENT_QP_FATAL);
+  EXPECT_EQ(move_to(*other, IBV_QPS_RESET), 0);
+  EXPECT_FALSE(adapter_->serve());
+  pollfd wait{.fd = events_->descriptor(), .events = POLLIN, .revents = 0};
+  EXPECT_EQ(poll(&wait, 1, 0), 0);
+}
+
 TEST_F(CompletionQueueTest, AScribbledTailIsAnErrorAndNotARead) {
   push(0);
   adapter_->segment().completion_queue(queue_->index()).tail.store(0x8000'0000);
@@ -176,14 +304,14 @@ TEST_F(CompletionQueueTest, PlacesNothingOfAForgedCompletionOutsideTheRegionItNa
   const std::uint32_t writable = key(IBV_ACCESS_LOCAL_WRITE), readable = key(0);
   const std::uint32_t gone = key(IBV_ACCESS_LOCAL_WRITE);
   ASSERT_TRUE(adapter_->deregister(gone));
-  CarriedBytes bytes;
-  std::memset(&bytes, 0x77, sizeof bytes);
+  std::byte bytes[kCarriedBytes];
+  std::memset(bytes, 0x77, sizeof bytes);
   const auto push = [&](std::uint32_t to_key, std::uint64_t to, std::uint32_t count) {
     SharedCompletion forged = entry(1);
     forged.carried = std::min(count, kCarriedBytes);
     forged.carried_to = to, forged.carried_key = to_key;
-    ASSERT_EQ(push_completion(adapter_->segment(), queue_->index(), forged, bytes.bytes, false,
-                              kToken, liveness_),
+    ASSERT_EQ(push_completion(adapter_->segment(), queue_->index(), forged, bytes, false, kToken,
+                              liveness_),
               Push::kPushed);
     if (count > kCarriedBytes) {
       auto* ring = static_cast<SharedCompletion*>(adapter_->segment().arena(
@@ -216,8 +344,8 @@ TEST_F(CompletionQueueTest, TakesNoPushOnceItIsGone) {
 }
 
 TEST_F(CompletionQueueTest, IsRefusedBeyondTheDevicesLimits) {
-  EXPECT_EQ(adapter_->create_completion_queue(0, [] {}).error().code, EINVAL);
-  EXPECT_EQ(adapter_->create_completion_queue(kMaxCompletions + 1, [] {}).error().code, EINVAL);
+  EXPECT_EQ(adapter_->create_completion_queue({.limit = 0}).error().code, EINVAL);
+  EXPECT_EQ(adapter_->create_completion_queue({.limit = kMaxCompletions + 1}).error().code, EINVAL);
 }
 
 }  // namespace

@@ -166,6 +166,79 @@ TEST(FlowMatches, TcpAndUdpApart) {
   EXPECT_TRUE(takes(tcp, frame));
 }
 
+// The same frame over IPv6, from a0a1::1 to b0b1::2.
+Bytes udp6_frame() {
+  Bytes frame(14 + 40 + 8 + 4);
+  std::memcpy(&frame[0], kMac, 6);
+  std::memcpy(&frame[6], kOtherMac, 6);
+  store_be16(&frame[12], 0x86dd);
+  frame[14] = 0x60;
+  store_be16(&frame[18], 12);
+  frame[20] = 17;
+  store_be16(&frame[22], 0xa0a1);
+  frame[37] = 1;
+  store_be16(&frame[38], 0xb0b1);
+  frame[53] = 2;
+  store_be16(&frame[54], 1000);
+  store_be16(&frame[56], 4791);
+  store_be16(&frame[58], 12);
+  return frame;
+}
+
+ibv_flow_spec_ipv6 between_ipv6() {
+  ibv_flow_spec_ipv6 spec{};
+  spec.val.src_ip[0] = 0xa0, spec.val.src_ip[1] = 0xa1, spec.val.src_ip[15] = 1;
+  spec.val.dst_ip[0] = 0xb0, spec.val.dst_ip[1] = 0xb1, spec.val.dst_ip[15] = 2;
+  std::memset(spec.mask.src_ip, 0xff, 16);
+  std::memset(spec.mask.dst_ip, 0xff, 16);
+  spec.val.next_hdr = 17;
+  spec.mask.next_hdr = 0xff;
+  return spec;
+}
+
+TEST(FlowMatches, Ipv6AddressesAndTheHeaderBehindThem) {
+  const Rule rule =
+      Rule().add(IBV_FLOW_SPEC_IPV6, between_ipv6()).add(IBV_FLOW_SPEC_UDP, to_port(4791));
+  EXPECT_TRUE(takes(rule, udp6_frame()));
+  EXPECT_FALSE(takes(rule, udp_frame()));
+  for (const std::size_t at : {12, 14, 20, 22, 37, 38, 53, 56, 57}) {
+    Bytes frame = udp6_frame();
+    frame[at] ^= 0x80;
+    EXPECT_FALSE(takes(rule, frame)) << "byte " << at;
+  }
+  for (const std::size_t at : {15, 17, 21, 54, 60}) {
+    Bytes frame = udp6_frame();
+    frame[at] ^= 1;
+    EXPECT_TRUE(takes(rule, frame)) << "byte " << at;
+  }
+  for (std::size_t size = 0; size < 58; ++size) {
+    Bytes frame = udp6_frame();
+    frame.resize(size);
+    EXPECT_FALSE(takes(rule, frame)) << size << " bytes";
+  }
+  ibv_flow_spec_ipv6 labelled = between_ipv6();
+  labelled.mask.flow_label = 1;
+  EXPECT_EQ(Rule().add(IBV_FLOW_SPEC_IPV6, labelled).refusal(), EOPNOTSUPP);
+  EXPECT_EQ(Rule()
+                .add(IBV_FLOW_SPEC_IPV6, between_ipv6())
+                .add(IBV_FLOW_SPEC_IPV4, to_address(1))
+                .refusal(),
+            EINVAL);
+}
+
+TEST(FlowMatches, PortsOfEitherIpVersionWhereTheRuleNamesNone) {
+  const Rule rule = Rule().add(IBV_FLOW_SPEC_UDP, to_port(4791));
+  EXPECT_TRUE(takes(rule, udp_frame()));
+  EXPECT_TRUE(takes(rule, udp6_frame()));
+  ibv_flow_spec_eth ipv4_only{};
+  ipv4_only.val.ether_type = big16(0x0800);
+  ipv4_only.mask.ether_type = 0xffff;
+  const Rule over_ipv4 =
+      Rule().add(IBV_FLOW_SPEC_ETH, ipv4_only).add(IBV_FLOW_SPEC_UDP, to_port(4791));
+  EXPECT_TRUE(takes(over_ipv4, udp_frame()));
+  EXPECT_FALSE(takes(over_ipv4, udp6_frame()));
+}
+
 TEST(FlowMatches, WithoutEthernetSpecTheDeviceFiltersItsOwnMac) {
   const Rule rule = Rule().add(IBV_FLOW_SPEC_UDP, to_port(4791));
   Bytes frame = udp_frame();
@@ -318,7 +391,7 @@ TEST(FlowRules, RefuseContradictionsAndRepetitions) {
 }
 
 TEST(FlowRules, SayWhatIsNotServed) {
-  for (const auto type : {IBV_FLOW_SPEC_IPV6, IBV_FLOW_SPEC_ACTION_DROP, IBV_FLOW_SPEC_ACTION_TAG,
+  for (const auto type : {IBV_FLOW_SPEC_ESP, IBV_FLOW_SPEC_ACTION_DROP, IBV_FLOW_SPEC_ACTION_TAG,
                           IBV_FLOW_SPEC_VXLAN_TUNNEL}) {
     EXPECT_EQ(Rule().add(type, ibv_flow_spec_action_drop{}).refusal(), EOPNOTSUPP) << type;
   }

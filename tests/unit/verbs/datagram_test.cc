@@ -119,6 +119,10 @@ TEST_F(DatagramTest, HasNoHandleForAPathThatDoesNotExist) {
   EXPECT_EQ(ibv_create_ah(pd_, &attr), nullptr);
   EXPECT_EQ(errno, EINVAL);
   attr = to_own_port();
+  attr.is_global = 0;  // on Ethernet there is no LID to go by
+  EXPECT_EQ(ibv_create_ah(pd_, &attr), nullptr);
+  EXPECT_EQ(errno, EINVAL);
+  attr = to_own_port();
   attr.grh.sgid_index = 1;
   EXPECT_EQ(ibv_create_ah(pd_, &attr), nullptr);
   EXPECT_EQ(errno, EINVAL);

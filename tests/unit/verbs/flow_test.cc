@@ -30,6 +30,16 @@ TEST_F(FlowTest, IsRefusedWhenItsSizesDoNotAddUp) {
   EXPECT_EQ(errno, EINVAL);
 }
 
+TEST_F(FlowTest, GoesByItsSpecsWhereTheAttributesSizeIsOnlyItsOwn) {
+  ibv_qp* raw = create_qp(IBV_QPT_RAW_PACKET);
+  UdpRule rule = rule_for_port(4000);
+  rule.attr.size = sizeof rule.attr;  // as rdma-core takes it, and pyverbs writes it
+  EXPECT_NE(ibv_create_flow(raw, &rule.attr), nullptr) << std::strerror(errno);
+  rule.udp.size = 4;
+  EXPECT_EQ(ibv_create_flow(raw, &rule.attr), nullptr);
+  EXPECT_EQ(errno, EINVAL);
+}
+
 TEST_F(FlowTest, KeepsItsQueuePairBusy) {
   ibv_qp* raw = create_qp(IBV_QPT_RAW_PACKET);
   UdpRule rule = rule_for_port(4000);
@@ -76,6 +86,34 @@ TEST_F(CableTest, DropsEverythingOnceTheRuleIsGone) {
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
   ibv_wc completion{};
   EXPECT_EQ(ibv_poll_cq(far_cq_, 1, &completion), 0);
+}
+
+TEST_F(CableTest, BringsAFrameToOthersOnItsOwnDeviceButNotBackToItsSender) {
+  ibv_context* second = open_device(0);
+  ASSERT_NE(second, nullptr);
+  std::vector<std::uint8_t> bytes(2048);
+  ibv_pd* pd = ibv_alloc_pd(second);
+  ibv_cq* cq = ibv_create_cq(second, 16, nullptr, nullptr, 0);
+  ibv_qp_init_attr init = attributes(IBV_QPT_RAW_PACKET);
+  init.send_cq = init.recv_cq = cq;
+  ibv_qp* other = ibv_create_qp(pd, &init);
+  ASSERT_NE(other, nullptr);
+  make_ready(other);
+  ibv_sge into = segment_of(ibv_reg_mr(pd, bytes.data(), bytes.size(), kAllAccess));
+  ibv_recv_wr receive{};
+  receive.sg_list = &into;
+  receive.num_sge = 1;
+  ibv_recv_wr* bad = nullptr;
+  ASSERT_EQ(ibv_post_recv(other, &receive, &bad), 0);
+  UdpRule rule = rule_for_port(4000);
+  ASSERT_NE(ibv_create_flow(other, &rule.attr), nullptr);
+  ASSERT_NE(ibv_create_flow(sender_, &rule.attr), nullptr);
+  std::vector<std::uint8_t> frame = frame_to_port(4000);
+  std::memset(frame.data(), 0xff, 6);  // broadcast
+  send(frame);
+  EXPECT_EQ(wait_for_completion(cq).qp_num, other->qp_num);
+  EXPECT_TRUE(no_completion());
+  EXPECT_EQ(ibv_close_device(second), 0);
 }
 
 ibv_flow_attr rule_without_specs(ibv_flow_attr_type type) {

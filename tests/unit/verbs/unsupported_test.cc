@@ -26,10 +26,6 @@ TEST_F(UnsupportedTest, ObjectsAreNull) {
   expect_unsupported(ibv_alloc_mw(pd_, IBV_MW_TYPE_1));
   ibv_alloc_dm_attr dm{};
   expect_unsupported(ibv_alloc_dm(context_, &dm));
-  ibv_td_init_attr td{};
-  expect_unsupported(ibv_alloc_td(context_, &td));
-  ibv_parent_domain_init_attr parent{};
-  expect_unsupported(ibv_alloc_parent_domain(context_, &parent));
   ibv_wq_init_attr wq{};
   expect_unsupported(ibv_create_wq(context_, &wq));
   ibv_rwq_ind_table_init_attr table{};
@@ -47,18 +43,8 @@ TEST_F(UnsupportedTest, ObjectsAreNull) {
 
 TEST_F(UnsupportedTest, OperationsReturnTheErrorNumber) {
   ibv_qp* qp = create_qp(IBV_QPT_UD);
-  ibv_gid gid{};
-  EXPECT_EQ(ibv_attach_mcast(qp, &gid, 0), EOPNOTSUPP);
-  EXPECT_EQ(ibv_detach_mcast(qp, &gid, 0), EOPNOTSUPP);
-  ibv_ece ece{};
-  EXPECT_EQ(ibv_query_ece(qp, &ece), EOPNOTSUPP);
-  EXPECT_EQ(ibv_set_ece(qp, &ece), EOPNOTSUPP);
   ibv_sge range{};
   EXPECT_EQ(ibv_advise_mr(pd_, IBV_ADVISE_MR_ADVICE_PREFETCH, 0, &range, 1), EOPNOTSUPP);
-  ibv_modify_cq_attr cq{};
-  EXPECT_EQ(ibv_modify_cq(cq_, &cq), EOPNOTSUPP);
-  ibv_values_ex values{};
-  EXPECT_EQ(ibv_query_rt_values_ex(context_, &values), EOPNOTSUPP);
   ibv_qp_rate_limit_attr rate{};
   EXPECT_EQ(ibv_modify_qp_rate_limit(qp, &rate), EOPNOTSUPP);
   EXPECT_EQ(ibv_query_qp_data_in_order(qp, IBV_WR_RDMA_WRITE, 0), 0);

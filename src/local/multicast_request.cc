@@ -1,0 +1,155 @@
+// UD to a multicast group: one copy of the datagram to each member of the group on the segment, in
+// every process. Gathered first, with its header, then delivered to one member after the other.
+#include <algorithm>
+#include <cstring>
+
+#include "base/bytes.h"
+#include "local/datagram_header.h"
+#include "local/local_path.h"
+
+namespace gdr::local {
+namespace {
+
+// Requester::phase, once the datagram has been gathered.
+constexpr int kDelivering = 1;
+
+constexpr std::uint32_t kHeadersBehindIpv6 = 8 + 12 + 8 + 4;  // UDP, BTH, DETH; ICRC
+
+// A group that is named by an IPv6 address gets an IPv6 header, which is a GRH (annex A17).
+void fill_ipv6_header(const rnic::AddressVector& address, const std::uint8_t (&source)[16],
+                      const std::uint8_t (&target)[16], std::uint64_t bytes,
+                      std::span<std::uint8_t, rnic::kGrhBytes> header) {
+  store_be32(&header[0], 6u << 28 | std::uint32_t{address.traffic_class} << 20);
+  store_be16(&header[4], static_cast<std::uint16_t>(kHeadersBehindIpv6 + bytes));
+  header[6] = 17;
+  header[7] = address.hop_limit;
+  std::memcpy(&header[8], source, sizeof source);
+  std::memcpy(&header[24], target, sizeof target);
+}
+
+void collect_from(rnic::Segment& segment, const rnic::GroupId& group, const auto& take) {
+  const std::uint32_t end = std::min(segment.header().member_end.load(), rnic::kMembers);
+  for (std::uint32_t i = 0; i < end; ++i) {
+    const std::optional<rnic::Member> member = rnic::read_member(segment.member(i));
+    if (member && member->group == group) take(member->queue_pair);
+  }
+}
+
+bool has_ipv6_group(const rnic::SendRequest& request) {
+  return request.address.destination_gid[0] == 0xff;
+}
+
+}  // namespace
+
+Advance LocalPath::multicast(QueuePair& queue_pair, Requester& requester, bool engine) {
+  const rnic::SendRequest& request = queue_pair.send_ring().front();
+  if (!request.address.has_gid || !rnic::is_multicast(request.address.destination_gid)) {
+    return break_off(queue_pair, requester, IBV_WC_SUCCESS, rnic::Failure::kNone);
+  }
+  PieceList payload, gathered;
+  (void)local_pieces(queue_pair, 0, &payload);  // datagram() has checked it
+  requester.frame.resize(rnic::kGrhBytes + request.total_bytes);
+  const std::span<std::uint8_t, rnic::kGrhBytes> header(requester.frame.data(), rnic::kGrhBytes);
+  const auto& source = adapter_->segment().header().devices[queue_pair.settings().device].gid;
+  std::uint8_t group[16];
+  std::copy_n(request.address.destination_gid.begin(), sizeof group, group);
+  const auto fill = has_ipv6_group(request) ? fill_ipv6_header : fill_ipv4_header;
+  fill(request.address, source, group, request.total_bytes, header);
+  gathered.add(plain_piece(requester.frame.data() + rnic::kGrhBytes, request.total_bytes));
+  requester.to_group = true;
+  requester.phase = 0;
+  const Advance went = move(queue_pair, requester, payload, gathered, engine);
+  if (went != Advance::kCompleted && !requester.in_progress && requester.phase == 0) {
+    requester.to_group = false;  // begun again from the start
+  }
+  return went;
+}
+
+Advance LocalPath::finish_multicast_step(QueuePair& queue_pair, Requester& requester,
+                                         Outcome outcome) {
+  if (requester.phase != kDelivering) {
+    if (outcome.error != 0) {
+      requester.to_group = false;
+      return break_off(queue_pair, requester, IBV_WC_LOC_PROT_ERR, rnic::Failure::kNone);
+    }
+    collect_members(queue_pair, requester);
+    requester.phase = kDelivering;
+    return serve_members(queue_pair, requester, requester.by_engine);
+  }
+  if (outcome.error == 0) {
+    requester.target.push_receive(requester.receive, nullptr, requester.solicited, peers_);
+  }
+  requester.target.unlock();
+  requester.target = Target();
+  requester.receivers.pop_back();
+  if (requester.serving) return Advance::kCompleted;  // the loop goes on, not a call in a call
+  return serve_members(queue_pair, requester, requester.by_engine);
+}
+
+void LocalPath::collect_members(const QueuePair& queue_pair, Requester& requester) {
+  const rnic::SendRequest& request = const_cast<QueuePair&>(queue_pair).send_ring().front();
+  const rnic::GroupId& group = request.address.destination_gid;
+  requester.receivers.clear();
+  collect_from(adapter_->segment(), group, [&](std::uint32_t index) {
+    const bool blocked =
+        queue_pair.settings().block_multicast_loopback && index == queue_pair.index();
+    if (!blocked) requester.receivers.emplace_back(*adapter_, nullptr, index);
+  });
+  for (const std::shared_ptr<Peer>& peer : peers_.everyone()) {
+    collect_from(peer->segment(), group, [&](std::uint32_t index) {
+      requester.receivers.emplace_back(*adapter_, peer, index);
+    });
+  }
+}
+
+Advance LocalPath::serve_members(QueuePair& queue_pair, Requester& requester, bool engine) {
+  const rnic::SendRequest& request = queue_pair.send_ring().front();
+  while (!requester.receivers.empty()) {
+    Target& target = requester.receivers.back();
+    if (Peer* peer = target.peer(); peer != nullptr && !peer->alive()) {
+      requester.receivers.pop_back();
+      continue;
+    }
+    if (!target.try_lock(peers_, kLockSpins)) return later(requester, kLockRetry);
+    TakenReceive receive;
+    if (target.readiness(IBV_QPT_UD) != Readiness::kReady || target.qkey() != request.remote_qkey ||
+        !target.has_receive() || !target.look_at_receive(&receive)) {
+      target.unlock();
+      requester.receivers.pop_back();
+      continue;
+    }
+    requester.target = target;
+    prepare_receive(queue_pair, requester, receive.wr_id, IBV_WC_RECV, requester.frame.size());
+    requester.receive.flags |= IBV_WC_GRH;
+    requester.receive.service_level = kOverUdp | (has_ipv6_group(request) ? kIpv6 : kIpv4);
+    const bool too_short = receive.pieces.bytes() < requester.frame.size();
+    if (receive.protection_error || too_short) {
+      requester.receive.status =
+          receive.protection_error ? IBV_WC_LOC_PROT_ERR : IBV_WC_LOC_LEN_ERR;
+      target.push_receive(requester.receive, nullptr, true, peers_);
+      target.report(rnic::Failure::kInvalid);
+      target.unlock();
+      requester.target = Target();
+      requester.receivers.pop_back();
+      continue;
+    }
+    PieceList datagram;
+    datagram.add(plain_piece(requester.frame.data(), requester.frame.size()));
+    receive.pieces.truncate(datagram.bytes());
+    requester.serving = true;
+    const Advance went = move(queue_pair, requester, datagram, receive.pieces, engine);
+    requester.serving = false;
+    if (went == Advance::kCompleted) continue;
+    // Given up for now: the same member again, not the whole datagram.
+    if (!requester.in_progress) requester.phase = kDelivering;
+    return went;
+  }
+  requester.phase = 0;
+  requester.has_receive = false;
+  requester.solicited = false;
+  requester.to_group = false;
+  queue_pair.complete_front(IBV_WC_SUCCESS, static_cast<std::uint32_t>(request.total_bytes));
+  return Advance::kCompleted;
+}
+
+}  // namespace gdr::local
