@@ -19,6 +19,13 @@ Result<void> check_attributes(const RegionAttributes& attributes) {
   return {};
 }
 
+Result<std::unique_ptr<memory::PinnedMemory>> pin(std::uint64_t address,
+                                                  const RegionAttributes& attributes) {
+  if (address + attributes.length < address) return Error{EINVAL, "address + length wraps"};
+  return memory::PinnedMemory::pin(address, attributes.length,
+                                   (attributes.access & IBV_ACCESS_LOCAL_WRITE) != 0);
+}
+
 // The first index from `from` on, going round at `size`, for which is_free; `size` when none is.
 template <typename IsFree>
 std::uint32_t free_index(std::uint32_t from, std::uint32_t size, IsFree is_free) {
@@ -120,9 +127,7 @@ std::vector<std::shared_ptr<QueuePair>> Adapter::queue_pairs_now() {
 Result<std::uint32_t> Adapter::register_memory(std::uint64_t address,
                                                const RegionAttributes& attributes) {
   if (Result<void> checked = check_attributes(attributes); !checked) return checked.error();
-  if (address + attributes.length < address) return Error{EINVAL, "address + length wraps"};
-  Result<std::unique_ptr<memory::PinnedMemory>> memory = memory::PinnedMemory::pin(
-      address, attributes.length, (attributes.access & IBV_ACCESS_LOCAL_WRITE) != 0);
+  Result<std::unique_ptr<memory::PinnedMemory>> memory = pin(address, attributes);
   if (!memory) return memory.error();
   return regions_.add(*std::move(memory), attributes);
 }
@@ -139,15 +144,36 @@ Result<std::uint32_t> Adapter::register_dmabuf(memory::DmaBuf buffer,
 
 Result<void> Adapter::deregister(std::uint32_t key) {
   if (Result<void> known = regions_.invalidate(key); !known) return known.error();
-  // What began before the key became unusable is marked in one of three places: a queue pair's
-  // responder lock (others' requests against it), its send side, or this process's service thread.
+  wait_for_copies();
+  regions_.take(key);
+  return {};
+}
+
+Result<std::uint32_t> Adapter::reregister(std::uint32_t key, const Reregistration& wanted) {
+  const RegionAttributes& attributes = wanted.attributes;
+  if (Result<void> checked = check_attributes(attributes); !checked) return checked.error();
+  if (attributes.iova + attributes.length < attributes.iova) {
+    return Error{EINVAL, "iova + length wraps"};
+  }
+  std::unique_ptr<memory::PinnedMemory> memory;
+  if (wanted.address) {
+    Result<std::unique_ptr<memory::PinnedMemory>> pinned = pin(*wanted.address, attributes);
+    if (!pinned) return pinned.error();
+    memory = *std::move(pinned);
+  }
+  if (Result<void> known = regions_.invalidate(key); !known) return known.error();
+  wait_for_copies();
+  return regions_.reissue(key, wanted.under_new_key, memory, attributes);
+}
+
+// What began before a key became unusable is marked in one of three places: a queue pair's
+// responder lock (others' requests against it), its send side, or this process's service thread.
+void Adapter::wait_for_copies() {
   const std::vector<std::shared_ptr<QueuePair>> present = queue_pairs_now();
   for (const auto& queue_pair : present) {
     wait_for_present_holder(queue_pair->shared().responder, liveness_);
   }
   path_.settle(present);
-  regions_.take(key);
-  return {};
 }
 
 Result<std::uint32_t> Adapter::create_flow(QueuePair& queue_pair, const ibv_flow_attr& attributes) {

@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -22,6 +23,13 @@
 #include "rnic/segment.h"
 
 namespace gdr::rnic {
+
+// What ibv_rereg_mr changes.
+struct Reregistration {
+  RegionAttributes attributes{};         // all of them, as they are to be
+  std::optional<std::uint64_t> address;  // where its memory is pinned anew; without, it stays
+  bool under_new_key = false;            // its bytes are others: no key given away reaches them
+};
 
 class Adapter {
  public:
@@ -56,6 +64,8 @@ class Adapter {
   Result<std::uint32_t> register_dmabuf(memory::DmaBuf buffer, const RegionAttributes& attributes);
   // After this returns nobody, in any process, reads or writes through the key.
   Result<void> deregister(std::uint32_t key);
+  // As deregistering and registering, but an error leaves the region as it was. The key it has now.
+  Result<std::uint32_t> reregister(std::uint32_t key, const Reregistration& wanted);
 
   // Flow rules of a raw packet queue pair; the handle removes it.
   Result<std::uint32_t> create_flow(QueuePair& queue_pair, const ibv_flow_attr& attributes);
@@ -88,6 +98,7 @@ class Adapter {
   Adapter(Token token, std::vector<DeviceConfiguration> devices, std::unique_ptr<Segment> segment,
           Path& path, Liveness& liveness);
   std::vector<std::shared_ptr<QueuePair>> queue_pairs_now();
+  void wait_for_copies();
 
   const Token token_;
   const std::vector<DeviceConfiguration> devices_;

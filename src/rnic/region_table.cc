@@ -11,7 +11,8 @@ struct RegionTable::Entry {
   RegionAttributes attributes{};
   std::uint64_t address = 0;
   std::unique_ptr<memory::PinnedMemory> memory;
-  std::uint32_t invalidated_key = 0;  // between invalidate and take
+  std::uint32_t invalidated_key = 0;  // between invalidate and take or reissue
+  std::uint32_t last_key = 0;
 };
 
 namespace {
@@ -29,6 +30,15 @@ RegionError check(const RegionAttributes& region, std::uint64_t address, std::ui
   }
   if ((region.access & rights) != rights) return RegionError::kNoRight;
   return RegionError::kNone;
+}
+
+// Never 0, not to be guessed from another key, and not the last of its place.
+std::uint32_t new_key(std::uint32_t index, std::uint32_t last) {
+  std::uint32_t key = last;
+  while (key == last) {
+    key = index << (32 - kRegionBits) | (1 + static_cast<std::uint32_t>(random_u64() % 0xffff));
+  }
+  return key;
 }
 
 }  // namespace
@@ -52,15 +62,21 @@ Result<std::uint32_t> RegionTable::add(std::unique_ptr<memory::PinnedMemory> mem
   } else {
     return Error{ENOMEM, "all keys are in use"};
   }
-  // Never 0, and not to be guessed from another key.
-  const std::uint32_t key =
-      index << (32 - kRegionBits) | (1 + static_cast<std::uint32_t>(random_u64() % 0xffff));
   Entry& entry = entries_[index];
-  entry.attributes = attributes;
-  entry.address = memory->address();
+  const std::uint32_t key = new_key(index, entry.last_key);
   entry.memory = std::move(memory);
+  publish(key, attributes);
+  return key;
+}
 
-  SharedRegion& shared = segment_.region(index);
+// The key last, so that whoever finds it finds all of the region.
+void RegionTable::publish(std::uint32_t key, const RegionAttributes& attributes) {
+  Entry& entry = entries_[index_of(key)];
+  entry.attributes = attributes;
+  entry.address = entry.memory->address();
+  entry.last_key = key;
+
+  SharedRegion& shared = segment_.region(index_of(key));
   shared.protection_domain = attributes.protection_domain;
   shared.access = attributes.access;
   shared.reach = entry.memory->cpu_reachable() ? Reach::kHost : Reach::kServed;
@@ -69,7 +85,6 @@ Result<std::uint32_t> RegionTable::add(std::unique_ptr<memory::PinnedMemory> mem
   shared.address = entry.address;
   shared.key.store(key);
   entry.key.store(key);
-  return key;
 }
 
 Result<void> RegionTable::invalidate(std::uint32_t key) {
@@ -90,6 +105,18 @@ std::unique_ptr<memory::PinnedMemory> RegionTable::take(std::uint32_t key) {
   entry.invalidated_key = 0;
   free_.push_back(index_of(key));
   return std::move(entry.memory);
+}
+
+std::uint32_t RegionTable::reissue(std::uint32_t key, bool under_new_key,
+                                   std::unique_ptr<memory::PinnedMemory>& memory,
+                                   const RegionAttributes& attributes) {
+  const std::lock_guard guard(mutex_);
+  Entry& entry = entries_[index_of(key)];
+  entry.invalidated_key = 0;
+  if (under_new_key) key = new_key(index_of(key), key);
+  if (memory != nullptr) std::swap(entry.memory, memory);
+  publish(key, attributes);
+  return key;
 }
 
 RegionError RegionTable::find(std::uint32_t key, std::uint64_t address, std::uint64_t length,

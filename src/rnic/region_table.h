@@ -48,6 +48,11 @@ class RegionTable {
   // once the caller has waited for what had started before. EINVAL for a key never issued.
   Result<void> invalidate(std::uint32_t key);
   std::unique_ptr<memory::PinnedMemory> take(std::uint32_t key);
+  // In place of `take`: the same region again, changed, under its old key or, when its bytes are
+  // others, a new one. `memory` is exchanged for what the region had; null: it keeps its own.
+  std::uint32_t reissue(std::uint32_t key, bool under_new_key,
+                        std::unique_ptr<memory::PinnedMemory>& memory,
+                        const RegionAttributes& attributes);
 
   // Checks a range of this process's own memory against key, domain and rights (any of
   // ibv_access_flags; 0 asks for read by the owner). Hot.
@@ -58,6 +63,8 @@ class RegionTable {
 
  private:
   struct Entry;
+  void publish(std::uint32_t key, const RegionAttributes& attributes);
+
   Segment& segment_;
   std::unique_ptr<Entry[]> entries_;
   SpinLock mutex_;  // add, invalidate and take: cold

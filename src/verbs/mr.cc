@@ -1,5 +1,7 @@
 // Memory regions. Which rights go together and which memory can be registered is decided below, in
 // rnic::Adapter; here are the C structs, and which flags there are.
+#include "verbs/mr.h"
+
 #include <fcntl.h>
 
 #include "verbs/abi.h"
@@ -12,18 +14,9 @@
 namespace gdr::verbs {
 namespace {
 
-constexpr unsigned kRights = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
-                             IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
 // Accepted without effect: memory windows are not offered, huge pages are used where there are any,
 // and nothing is reordered.
 constexpr unsigned kHints = IBV_ACCESS_MW_BIND | IBV_ACCESS_HUGETLB;
-
-// 0 or errno. Bits of the optional range may be ignored by definition.
-int check_access(unsigned access) {
-  const unsigned known = kRights | kHints | IBV_ACCESS_ZERO_BASED | IBV_ACCESS_OPTIONAL_RANGE;
-  if ((access & IBV_ACCESS_ON_DEMAND) != 0) return EOPNOTSUPP;
-  return (access & ~known) != 0 ? EINVAL : 0;
-}
 
 void dispose(Mr* mr) {
   (void)context_of(mr->base.context).adapter->deregister(mr->base.lkey);
@@ -38,11 +31,12 @@ ibv_mr* make_region(ibv_pd* pd, void* address, std::size_t length, std::uint64_t
     if (const int error = check_access(access)) return fail(error);
     Context& context = context_of(pd->context);
     auto mr = std::make_unique<Mr>();
-    const rnic::RegionAttributes attributes{
-        .iova = (access & IBV_ACCESS_ZERO_BASED) != 0 ? 0 : iova,
-        .length = length,
-        .access = access & kRights,
-        .protection_domain = pd_of(pd).domain};
+    mr->access = access;
+    mr->iova = iova;
+    const rnic::RegionAttributes attributes{.iova = first_byte(access, iova),
+                                            .length = length,
+                                            .access = access & kRights,
+                                            .protection_domain = pd_of(pd).domain};
     Result<std::uint32_t> key = register_with(*context.adapter, attributes);
     if (!key) return fail(key.error());
     mr->base = {.context = pd->context,
@@ -60,14 +54,23 @@ ibv_mr* make_region(ibv_pd* pd, void* address, std::size_t length, std::uint64_t
 
 ibv_mr* register_memory(ibv_pd* pd, void* address, std::size_t length, std::uint64_t iova,
                         unsigned access) {
-  return make_region(pd, address, length, iova, access,
-                     [&](rnic::Adapter& adapter, const rnic::RegionAttributes& attributes) {
-                       return adapter.register_memory(reinterpret_cast<std::uintptr_t>(address),
-                                                      attributes);
-                     });
+  ibv_mr* mr = make_region(pd, address, length, iova, access,
+                           [&](rnic::Adapter& adapter, const rnic::RegionAttributes& attributes) {
+                             return adapter.register_memory(
+                                 reinterpret_cast<std::uintptr_t>(address), attributes);
+                           });
+  if (mr != nullptr) mr_of(mr).pinned_by_address = true;
+  return mr;
 }
 
 }  // namespace
+
+int check_access(unsigned access) {
+  const unsigned known = kRights | kHints | IBV_ACCESS_ZERO_BASED | IBV_ACCESS_OPTIONAL_RANGE;
+  if ((access & IBV_ACCESS_ON_DEMAND) != 0) return EOPNOTSUPP;
+  return (access & ~known) != 0 ? EINVAL : 0;
+}
+
 }  // namespace gdr::verbs
 
 using namespace gdr::verbs;  // NOLINT: this file is the C interface of the namespace
@@ -108,13 +111,6 @@ GDR_EXPORT int ibv_dereg_mr(ibv_mr* mr) {
     delete &region;
     return 0;
   });
-}
-
-// The old region stays as it is.
-GDR_EXPORT int ibv_rereg_mr(ibv_mr* /*mr*/, int /*flags*/, ibv_pd* /*pd*/, void* /*address*/,
-                            std::size_t /*length*/, int /*access*/) {
-  errno = EOPNOTSUPP;
-  return IBV_REREG_MR_ERR_INPUT;
 }
 
 GDR_EXPORT ibv_mr* ibv_import_mr(ibv_pd* /*pd*/, std::uint32_t /*handle*/) {

@@ -64,6 +64,10 @@ inline Pd& pd_of(ibv_pd* pd) { return *reinterpret_cast<Pd*>(pd); }
 struct Mr {
   ibv_mr base{};
   std::uint64_t serial = 0;
+  // What ibv_rereg_mr starts from.
+  unsigned access = 0;             // as the program gave it
+  std::uint64_t iova = 0;          // the same
+  bool pinned_by_address = false;  // not by a descriptor, which would be needed to pin it again
 };
 inline Mr& mr_of(ibv_mr* mr) { return *reinterpret_cast<Mr*>(mr); }
 

@@ -1,0 +1,21 @@
+// What the files that make and change memory regions share.
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include <cstdint>
+
+namespace gdr::verbs {
+
+constexpr unsigned kRights = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
+                             IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
+
+// What keys' users call a region's first byte.
+constexpr std::uint64_t first_byte(unsigned access, std::uint64_t iova) {
+  return (access & IBV_ACCESS_ZERO_BASED) != 0 ? 0 : iova;
+}
+
+// 0 or errno. Bits of the optional range may be ignored by definition.
+int check_access(unsigned access);
+
+}  // namespace gdr::verbs
