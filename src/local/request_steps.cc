@@ -27,14 +27,12 @@ bool LocalPath::local_pieces(QueuePair& queue_pair, std::uint32_t rights, PieceL
   for (const ibv_sge& segment : request.segments()) {
     if (segment.length == 0) continue;
     rnic::Place place;
-    if (adapter_->regions().find(segment.lkey, segment.addr, segment.length,
-                                 queue_pair.settings().protection_domain, rights,
-                                 &place) != rnic::RegionError::kNone) {
+    if (adapter_->regions().find(
+            segment.lkey, segment.addr, segment.length, queue_pair.settings().protection_domain,
+            rights | rnic::kUseAsLocalKey, &place) != rnic::RegionError::kNone) {
       return false;
     }
-    Piece piece = plain_piece(reinterpret_cast<const void*>(place.address), segment.length);
-    piece.memory = place.memory;
-    pieces->add(piece);
+    pieces->add(piece_here(place, segment.length));
   }
   return true;
 }
@@ -98,15 +96,22 @@ Advance LocalPath::fail(QueuePair& queue_pair, Requester& requester, Outcome out
   if (!outcome.remote) {
     return break_off(queue_pair, requester, IBV_WC_LOC_PROT_ERR, rnic::Failure::kNone);
   }
-  if (queue_pair.type() != IBV_QPT_RC) {
-    return break_off(queue_pair, requester, IBV_WC_SUCCESS, rnic::Failure::kNone);
-  }
+  const bool reliable = queue_pair.type() == IBV_QPT_RC;
   // A process that has just called exec has other memory before its connections are seen closed.
   Peer* peer = requester.target.peer();
   if (outcome.error == ESRCH || outcome.error == ETIMEDOUT ||
       (peer != nullptr && !peer->check_alive())) {
-    return break_off(queue_pair, requester, IBV_WC_RETRY_EXC_ERR, rnic::Failure::kNone);
+    return break_off(queue_pair, requester, reliable ? IBV_WC_RETRY_EXC_ERR : IBV_WC_SUCCESS,
+                     rnic::Failure::kNone);
   }
+  // A receive whose memory is not there fails, and its queue pair with it (C9-94).
+  if (outcome.error == EFAULT && requester.has_receive && requester.receive.opcode == IBV_WC_RECV) {
+    requester.receive.status = IBV_WC_LOC_PROT_ERR;
+    requester.target.push_receive(requester.receive, true, peers_);
+    return break_off(queue_pair, requester, reliable ? IBV_WC_REM_OP_ERR : IBV_WC_SUCCESS,
+                     rnic::Failure::kInvalid);
+  }
+  if (!reliable) return break_off(queue_pair, requester, IBV_WC_SUCCESS, rnic::Failure::kNone);
   if (outcome.error == EACCES) {  // the key went while its owner was copying
     return break_off(queue_pair, requester, IBV_WC_REM_ACCESS_ERR, rnic::Failure::kReported);
   }

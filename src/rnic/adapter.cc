@@ -2,11 +2,14 @@
 
 #include <infiniband/verbs.h>
 
+#include "memory/host_pages.h"
+
 namespace gdr::rnic {
 namespace {
 
 constexpr std::uint32_t kRights = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
-                                  IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
+                                  IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC |
+                                  IBV_ACCESS_ON_DEMAND;
 
 Result<void> check_attributes(const RegionAttributes& attributes) {
   if (attributes.length == 0) return Error{EINVAL, "a region of no bytes"};
@@ -19,11 +22,16 @@ Result<void> check_attributes(const RegionAttributes& attributes) {
   return {};
 }
 
-Result<std::unique_ptr<memory::PinnedMemory>> pin(std::uint64_t address,
-                                                  const RegionAttributes& attributes) {
+Result<Backing> back(std::uint64_t address, const RegionAttributes& attributes) {
   if (address + attributes.length < address) return Error{EINVAL, "address + length wraps"};
-  return memory::PinnedMemory::pin(address, attributes.length,
-                                   (attributes.access & IBV_ACCESS_LOCAL_WRITE) != 0);
+  if ((attributes.access & IBV_ACCESS_ON_DEMAND) != 0) {
+    if (memory::can_copy_by_kernel()) return Backing::on_demand(address);
+    return Error{EOPNOTSUPP, "the kernel refuses process_vm_readv, which on-demand paging needs"};
+  }
+  Result<std::unique_ptr<memory::PinnedMemory>> pinned = memory::PinnedMemory::pin(
+      address, attributes.length, (attributes.access & IBV_ACCESS_LOCAL_WRITE) != 0);
+  if (!pinned) return pinned.error();
+  return Backing(*std::move(pinned));
 }
 
 // The first index from `from` on, going round at `size`, for which is_free; `size` when none is.
@@ -127,9 +135,16 @@ std::vector<std::shared_ptr<QueuePair>> Adapter::queue_pairs_now() {
 Result<std::uint32_t> Adapter::register_memory(std::uint64_t address,
                                                const RegionAttributes& attributes) {
   if (Result<void> checked = check_attributes(attributes); !checked) return checked.error();
-  Result<std::unique_ptr<memory::PinnedMemory>> memory = pin(address, attributes);
-  if (!memory) return memory.error();
-  return regions_.add(*std::move(memory), attributes);
+  Result<Backing> backing = back(address, attributes);
+  if (!backing) return backing.error();
+  return regions_.add(*std::move(backing), attributes);
+}
+
+Result<std::uint32_t> Adapter::register_nothing(std::uint32_t protection_domain) {
+  return regions_.add(Backing::nothing(), {.iova = 0,
+                                           .length = UINT64_MAX,
+                                           .access = IBV_ACCESS_LOCAL_WRITE,
+                                           .protection_domain = protection_domain});
 }
 
 Result<std::uint32_t> Adapter::register_dmabuf(memory::DmaBuf buffer,
@@ -139,7 +154,7 @@ Result<std::uint32_t> Adapter::register_dmabuf(memory::DmaBuf buffer,
       memory::PinnedMemory::pin_dmabuf(buffer, attributes.length, attributes.iova,
                                        (attributes.access & IBV_ACCESS_LOCAL_WRITE) != 0);
   if (!memory) return memory.error();
-  return regions_.add(*std::move(memory), attributes);
+  return regions_.add(Backing(*std::move(memory)), attributes);
 }
 
 Result<void> Adapter::deregister(std::uint32_t key) {
@@ -155,15 +170,15 @@ Result<std::uint32_t> Adapter::reregister(std::uint32_t key, const Reregistratio
   if (attributes.iova + attributes.length < attributes.iova) {
     return Error{EINVAL, "iova + length wraps"};
   }
-  std::unique_ptr<memory::PinnedMemory> memory;
+  std::optional<Backing> backing;
   if (wanted.address) {
-    Result<std::unique_ptr<memory::PinnedMemory>> pinned = pin(*wanted.address, attributes);
-    if (!pinned) return pinned.error();
-    memory = *std::move(pinned);
+    Result<Backing> other = back(*wanted.address, attributes);
+    if (!other) return other.error();
+    backing = *std::move(other);
   }
   if (Result<void> known = regions_.invalidate(key); !known) return known.error();
   wait_for_copies();
-  return regions_.reissue(key, wanted.under_new_key, memory, attributes);
+  return regions_.reissue(key, wanted.under_new_key, backing, attributes);
 }
 
 // What began before a key became unusable is marked in one of three places: a queue pair's

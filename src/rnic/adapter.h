@@ -59,8 +59,11 @@ class Adapter {
   void destroy_queue_pair(QueuePair& queue_pair);
 
   // Registration. errno as ibv_reg_mr gives: EFAULT no such memory, EINVAL rights or length,
-  // ENOMEM no key, EBADF/EOPNOTSUPP for descriptors.
+  // ENOMEM no key, EBADF/EOPNOTSUPP for descriptors. With IBV_ACCESS_ON_DEMAND nothing is pinned:
+  // what is not there is found out when it is used.
   Result<std::uint32_t> register_memory(std::uint64_t address, const RegionAttributes& attributes);
+  // Discards what is written to it and gives zeros; of no use to others.
+  Result<std::uint32_t> register_nothing(std::uint32_t protection_domain);
   Result<std::uint32_t> register_dmabuf(memory::DmaBuf buffer, const RegionAttributes& attributes);
   // After this returns nobody, in any process, reads or writes through the key.
   Result<void> deregister(std::uint32_t key);

@@ -1,19 +1,11 @@
 #include "rnic/region_table.h"
 
 #include <mutex>
+#include <utility>
 
 #include "base/random.h"
 
 namespace gdr::rnic {
-
-struct RegionTable::Entry {
-  std::atomic<std::uint32_t> key{0};
-  RegionAttributes attributes{};
-  std::uint64_t address = 0;
-  std::unique_ptr<memory::PinnedMemory> memory;
-  std::uint32_t invalidated_key = 0;  // between invalidate and take or reissue
-  std::uint32_t last_key = 0;
-};
 
 namespace {
 
@@ -32,6 +24,12 @@ RegionError check(const RegionAttributes& region, std::uint64_t address, std::ui
   return RegionError::kNone;
 }
 
+// Another process may have written anything there.
+Reach known_reach(Reach reach) {
+  const bool known = reach == Reach::kHost || reach == Reach::kOnDemand || reach == Reach::kNothing;
+  return known ? reach : Reach::kServed;
+}
+
 // Never 0, not to be guessed from another key, and not the last of its place.
 std::uint32_t new_key(std::uint32_t index, std::uint32_t last) {
   std::uint32_t key = last;
@@ -43,12 +41,29 @@ std::uint32_t new_key(std::uint32_t index, std::uint32_t last) {
 
 }  // namespace
 
+Backing::Backing(std::unique_ptr<memory::PinnedMemory> pinned)
+    : memory(std::move(pinned)),
+      address(memory->address()),
+      reach(memory->cpu_reachable() ? Reach::kHost : Reach::kServed) {}
+
+Backing Backing::on_demand(std::uint64_t address) {
+  Backing backing;
+  backing.address = address;
+  backing.reach = Reach::kOnDemand;
+  return backing;
+}
+
+Backing Backing::nothing() {
+  Backing backing;
+  backing.reach = Reach::kNothing;
+  return backing;
+}
+
 RegionTable::RegionTable(Segment& segment)
     : segment_(segment), entries_(std::make_unique<Entry[]>(kRegions)) {}
 RegionTable::~RegionTable() = default;
 
-Result<std::uint32_t> RegionTable::add(std::unique_ptr<memory::PinnedMemory> memory,
-                                       const RegionAttributes& attributes) {
+Result<std::uint32_t> RegionTable::add(Backing backing, const RegionAttributes& attributes) {
   if (attributes.iova + attributes.length < attributes.iova) {
     return Error{EINVAL, "iova + length wraps"};
   }
@@ -64,7 +79,7 @@ Result<std::uint32_t> RegionTable::add(std::unique_ptr<memory::PinnedMemory> mem
   }
   Entry& entry = entries_[index];
   const std::uint32_t key = new_key(index, entry.last_key);
-  entry.memory = std::move(memory);
+  entry.backing = std::move(backing);
   publish(key, attributes);
   return key;
 }
@@ -73,16 +88,17 @@ Result<std::uint32_t> RegionTable::add(std::unique_ptr<memory::PinnedMemory> mem
 void RegionTable::publish(std::uint32_t key, const RegionAttributes& attributes) {
   Entry& entry = entries_[index_of(key)];
   entry.attributes = attributes;
-  entry.address = entry.memory->address();
+  entry.attributes.access |= kUseAsLocalKey;
   entry.last_key = key;
 
   SharedRegion& shared = segment_.region(index_of(key));
   shared.protection_domain = attributes.protection_domain;
-  shared.access = attributes.access;
-  shared.reach = entry.memory->cpu_reachable() ? Reach::kHost : Reach::kServed;
+  shared.access = entry.attributes.access;
+  shared.reach = entry.backing.reach;
   shared.iova = attributes.iova;
   shared.length = attributes.length;
-  shared.address = entry.address;
+  shared.address = entry.backing.address;
+  shared.queue_pair = 0;
   shared.key.store(key);
   entry.key.store(key);
 }
@@ -98,23 +114,23 @@ Result<void> RegionTable::invalidate(std::uint32_t key) {
   return {};
 }
 
-std::unique_ptr<memory::PinnedMemory> RegionTable::take(std::uint32_t key) {
+Backing RegionTable::take(std::uint32_t key) {
   const std::lock_guard guard(mutex_);
   Entry& entry = entries_[index_of(key)];
-  if (key == 0 || entry.invalidated_key != key) return nullptr;
+  if (key == 0 || entry.invalidated_key != key) return {};
   entry.invalidated_key = 0;
   free_.push_back(index_of(key));
-  return std::move(entry.memory);
+  return std::exchange(entry.backing, {});
 }
 
 std::uint32_t RegionTable::reissue(std::uint32_t key, bool under_new_key,
-                                   std::unique_ptr<memory::PinnedMemory>& memory,
+                                   std::optional<Backing>& backing,
                                    const RegionAttributes& attributes) {
   const std::lock_guard guard(mutex_);
   Entry& entry = entries_[index_of(key)];
   entry.invalidated_key = 0;
   if (under_new_key) key = new_key(index_of(key), key);
-  if (memory != nullptr) std::swap(entry.memory, memory);
+  if (backing) std::swap(entry.backing, *backing);
   publish(key, attributes);
   return key;
 }
@@ -125,9 +141,17 @@ RegionError RegionTable::find(std::uint32_t key, std::uint64_t address, std::uin
   if (key == 0 || entry.key.load() != key) return RegionError::kUnknownKey;
   const RegionError error = check(entry.attributes, address, length, protection_domain, rights);
   if (error != RegionError::kNone) return error;
-  place->address = entry.address + (address - entry.attributes.iova);
-  place->memory = entry.memory.get();
+  place->address = entry.backing.address + (address - entry.attributes.iova);
+  place->memory = entry.backing.memory.get();
+  place->reach = entry.backing.reach;
   return RegionError::kNone;
+}
+
+std::optional<RegionTable::Description> RegionTable::describe(std::uint32_t key) {
+  const std::lock_guard guard(mutex_);
+  const Entry& entry = entries_[index_of(key)];
+  if (key == 0 || entry.key.load() != key) return std::nullopt;
+  return Description{entry.attributes, entry.backing.address, entry.backing.reach};
 }
 
 RegionError find_remote(Segment& segment, std::uint32_t key, std::uint64_t address,
@@ -140,7 +164,7 @@ RegionError find_remote(Segment& segment, std::uint32_t key, std::uint64_t addre
   const RegionError error = check(region, address, length, protection_domain, rights);
   if (error != RegionError::kNone) return error;
   range->address = read_once(shared.address) + (address - region.iova);
-  range->reach = read_once(shared.reach) == Reach::kHost ? Reach::kHost : Reach::kServed;
+  range->reach = known_reach(read_once(shared.reach));
   return RegionError::kNone;
 }
 

@@ -9,7 +9,7 @@
 
 #include <cstdint>
 #include <memory>
-#include <shared_mutex>
+#include <optional>
 #include <vector>
 
 #include "base/spin_lock.h"
@@ -25,11 +25,28 @@ struct RegionAttributes {
   std::uint32_t protection_domain;
 };
 
+// Beside ibv_access_flags: the owner may name the key in its own requests, as an lkey. Every region
+// grants it, a memory window does not.
+constexpr std::uint32_t kUseAsLocalKey = 1u << 31;
+
+// Where a region's bytes are.
+struct Backing {
+  Backing() = default;
+  explicit Backing(std::unique_ptr<memory::PinnedMemory> pinned);
+  static Backing on_demand(std::uint64_t address);
+  static Backing nothing();
+
+  std::unique_ptr<memory::PinnedMemory> memory;  // null: nothing is pinned
+  std::uint64_t address = 0;
+  Reach reach = Reach::kHost;
+};
+
 // Where checked bytes lie. `memory` is kept alive by the caller's quiescence mark (see
 // SharedQueuePair::responder and QueuePair's send lock), which removal waits for.
 struct Place {
   std::uint64_t address = 0;               // as PinnedMemory::address counts
-  memory::PinnedMemory* memory = nullptr;  // null: plain host bytes without a region (inline data)
+  memory::PinnedMemory* memory = nullptr;  // null: host bytes, or none
+  Reach reach = Reach::kHost;
   bool cpu_reachable() const { return memory == nullptr || memory->cpu_reachable(); }
 };
 
@@ -41,28 +58,40 @@ class RegionTable {
   ~RegionTable();
 
   // The new key. ENOMEM when all are taken; EINVAL when iova + length wraps.
-  Result<std::uint32_t> add(std::unique_ptr<memory::PinnedMemory> memory,
-                            const RegionAttributes& attributes);
+  Result<std::uint32_t> add(Backing backing, const RegionAttributes& attributes);
 
   // Makes the key unusable for whatever starts after this returns; `take` then hands out the memory
   // once the caller has waited for what had started before. EINVAL for a key never issued.
   Result<void> invalidate(std::uint32_t key);
-  std::unique_ptr<memory::PinnedMemory> take(std::uint32_t key);
+  Backing take(std::uint32_t key);
   // In place of `take`: the same region again, changed, under its old key or, when its bytes are
-  // others, a new one. `memory` is exchanged for what the region had; null: it keeps its own.
-  std::uint32_t reissue(std::uint32_t key, bool under_new_key,
-                        std::unique_ptr<memory::PinnedMemory>& memory,
+  // others, a new one. `backing` is exchanged for what the region had; nothing: it keeps its own.
+  std::uint32_t reissue(std::uint32_t key, bool under_new_key, std::optional<Backing>& backing,
                         const RegionAttributes& attributes);
 
   // Checks a range of this process's own memory against key, domain and rights (any of
-  // ibv_access_flags; 0 asks for read by the owner). Hot.
+  // ibv_access_flags and kUseAsLocalKey; 0 asks for read by the owner). Hot.
   RegionError find(std::uint32_t key, std::uint64_t address, std::uint64_t length,
                    std::uint32_t protection_domain, std::uint32_t rights, Place* place);
+
+  struct Description {
+    RegionAttributes attributes;
+    std::uint64_t address;
+    Reach reach;
+  };
+  // What is known of a region by its key; nothing for a key that is none's. Cold.
+  std::optional<Description> describe(std::uint32_t key);
 
   SpinLock& mutex() { return mutex_; }  // around a fork
 
  private:
-  struct Entry;
+  struct Entry {
+    std::atomic<std::uint32_t> key{0};
+    RegionAttributes attributes{};
+    Backing backing;
+    std::uint32_t invalidated_key = 0;  // between invalidate and take or reissue
+    std::uint32_t last_key = 0;
+  };
   void publish(std::uint32_t key, const RegionAttributes& attributes);
 
   Segment& segment_;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "memory/host_pages.h"
 #include "verbs/abi.h"
 #include "verbs/context.h"
 #include "verbs/errors.h"
@@ -42,12 +43,24 @@ ibv_device_attr device_attributes(const Device& device) {
   return attr;
 }
 
+// What a region registered with IBV_ACCESS_ON_DEMAND can be used for: see local/move_now.h.
+void add_on_demand_paging(ibv_device_attr_ex& attr) {
+  if (!memory::can_copy_by_kernel()) return;
+  constexpr std::uint32_t kMessages = IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV;
+  attr.odp_caps.general_caps = IBV_ODP_SUPPORT | IBV_ODP_SUPPORT_IMPLICIT;
+  attr.odp_caps.per_transport_caps.rc_odp_caps =
+      kMessages | IBV_ODP_SUPPORT_WRITE | IBV_ODP_SUPPORT_READ | IBV_ODP_SUPPORT_ATOMIC;
+  attr.odp_caps.per_transport_caps.uc_odp_caps = kMessages | IBV_ODP_SUPPORT_WRITE;
+  attr.odp_caps.per_transport_caps.ud_odp_caps = kMessages;
+}
+
 ibv_device_attr_ex extended_attributes(const Device& device) {
   ibv_device_attr_ex attr{};
   attr.orig_attr = device_attributes(device);
   attr.device_cap_flags_ex = attr.orig_attr.device_cap_flags;
   attr.raw_packet_caps = IBV_RAW_PACKET_CAP_IP_CSUM;
   attr.phys_port_cnt_ex = kPort;
+  add_on_demand_paging(attr);
   return attr;
 }
 

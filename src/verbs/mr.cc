@@ -5,6 +5,7 @@
 #include <fcntl.h>
 
 #include "verbs/abi.h"
+#include "verbs/context.h"
 #include "verbs/errors.h"
 #include "verbs/objects.h"
 
@@ -26,16 +27,17 @@ void dispose(Mr* mr) {
 
 template <typename Register>
 ibv_mr* make_region(ibv_pd* pd, void* address, std::size_t length, std::uint64_t iova,
-                    unsigned access, Register&& register_with) {
+                    unsigned access, Mr::Origin origin, Register&& register_with) {
   return or_null([&]() -> ibv_mr* {
     if (const int error = check_access(access)) return fail(error);
     Context& context = context_of(pd->context);
     auto mr = std::make_unique<Mr>();
     mr->access = access;
     mr->iova = iova;
+    mr->origin = origin;
     const rnic::RegionAttributes attributes{.iova = first_byte(access, iova),
                                             .length = length,
-                                            .access = access & kRights,
+                                            .access = access & kKept,
                                             .protection_domain = pd_of(pd).domain};
     Result<std::uint32_t> key = register_with(*context.adapter, attributes);
     if (!key) return fail(key.error());
@@ -54,21 +56,32 @@ ibv_mr* make_region(ibv_pd* pd, void* address, std::size_t length, std::uint64_t
 
 ibv_mr* register_memory(ibv_pd* pd, void* address, std::size_t length, std::uint64_t iova,
                         unsigned access) {
-  ibv_mr* mr = make_region(pd, address, length, iova, access,
-                           [&](rnic::Adapter& adapter, const rnic::RegionAttributes& attributes) {
-                             return adapter.register_memory(
-                                 reinterpret_cast<std::uintptr_t>(address), attributes);
+  return make_region(pd, address, length, iova, access, Mr::Origin::kAddress,
+                     [&](rnic::Adapter& adapter, const rnic::RegionAttributes& attributes) {
+                       return adapter.register_memory(reinterpret_cast<std::uintptr_t>(address),
+                                                      attributes);
+                     });
+}
+
+ibv_mr* alloc_null_mr(ibv_pd* pd) {
+  ibv_mr* mr = make_region(pd, nullptr, SIZE_MAX, 0, IBV_ACCESS_LOCAL_WRITE, Mr::Origin::kNothing,
+                           [](rnic::Adapter& adapter, const rnic::RegionAttributes& attributes) {
+                             return adapter.register_nothing(attributes.protection_domain);
                            });
-  if (mr != nullptr) mr_of(mr).pinned_by_address = true;
+  if (mr != nullptr) mr->rkey = 0;  // the manual: only the lkey is valid
   return mr;
 }
 
 }  // namespace
 
 int check_access(unsigned access) {
-  const unsigned known = kRights | kHints | IBV_ACCESS_ZERO_BASED | IBV_ACCESS_OPTIONAL_RANGE;
-  if ((access & IBV_ACCESS_ON_DEMAND) != 0) return EOPNOTSUPP;
+  const unsigned known = kKept | kHints | IBV_ACCESS_ZERO_BASED | IBV_ACCESS_OPTIONAL_RANGE;
   return (access & ~known) != 0 ? EINVAL : 0;
+}
+
+void set_mr_functions(verbs_context& table) {
+  table.alloc_null_mr = alloc_null_mr;
+  table.advise_mr = advise_mr;
 }
 
 }  // namespace gdr::verbs
@@ -95,6 +108,7 @@ GDR_EXPORT ibv_mr* ibv_reg_dmabuf_mr(ibv_pd* pd, std::uint64_t offset, std::size
   if (fd < 0 || fcntl(fd, F_GETFD) < 0) return fail(EBADF);
   return make_region(
       pd, reinterpret_cast<void*>(offset), length, iova, static_cast<unsigned>(access),
+      Mr::Origin::kDescriptor,
       [&](gdr::rnic::Adapter& adapter, const gdr::rnic::RegionAttributes& attributes) {
         return adapter.register_dmabuf({fd, offset}, attributes);
       });

@@ -65,9 +65,9 @@ struct Mr {
   ibv_mr base{};
   std::uint64_t serial = 0;
   // What ibv_rereg_mr starts from.
-  unsigned access = 0;             // as the program gave it
-  std::uint64_t iova = 0;          // the same
-  bool pinned_by_address = false;  // not by a descriptor, which would be needed to pin it again
+  unsigned access = 0;     // as the program gave it
+  std::uint64_t iova = 0;  // the same
+  enum class Origin { kAddress, kDescriptor, kNothing } origin = Origin::kAddress;
 };
 inline Mr& mr_of(ibv_mr* mr) { return *reinterpret_cast<Mr*>(mr); }
 

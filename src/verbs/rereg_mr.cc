@@ -24,6 +24,7 @@ struct Change {
 };
 
 int check(const Mr& mr, const Change& change) {
+  if (mr.origin == Mr::Origin::kNothing) return EINVAL;
   if (change.flags == 0 || (change.flags & ~IBV_REREG_MR_FLAGS_SUPPORTED) != 0) return EINVAL;
   if (change.moves() && (change.address == nullptr || change.length == 0)) return EINVAL;
   if (!change.changes_access() && change.access != 0) return EINVAL;
@@ -42,13 +43,14 @@ int rereg(Mr& mr, const Change& change) {
   rnic::Reregistration wanted{
       .attributes = {.iova = first_byte(access, iova),
                      .length = change.moves() ? change.length : mr.base.length,
-                     .access = access & kRights,
+                     .access = access & kKept,
                      .protection_domain = pd_of(pd).domain},
       .address = std::nullopt,
       .under_new_key = change.moves()};
-  // Pages that were only made readable have to be made writable.
-  const bool pins_again = (access & ~mr.access & IBV_ACCESS_LOCAL_WRITE) != 0;
-  if (pins_again && !change.moves() && !mr.pinned_by_address) return EOPNOTSUPP;
+  // Pages that were only made readable, or not at all, have to be made writable.
+  const bool pins_again = (access & ~mr.access & IBV_ACCESS_LOCAL_WRITE) != 0 ||
+                          ((access ^ mr.access) & IBV_ACCESS_ON_DEMAND) != 0;
+  if (pins_again && !change.moves() && mr.origin != Mr::Origin::kAddress) return EOPNOTSUPP;
   if (pins_again || change.moves()) wanted.address = reinterpret_cast<std::uintptr_t>(address);
 
   const Result<std::uint32_t> key =
@@ -62,7 +64,7 @@ int rereg(Mr& mr, const Change& change) {
   mr.base.lkey = mr.base.rkey = *key;
   mr.access = access;
   mr.iova = iova;
-  mr.pinned_by_address = mr.pinned_by_address || change.moves();
+  if (change.moves()) mr.origin = Mr::Origin::kAddress;
   return 0;
 }
 

@@ -55,11 +55,10 @@ void run(const Stop& stop, ibv_wc_status expected) {
 
 void deregister(TargetSide t) { t.memory.deregister(); }
 void move_away(TargetSide t) {
-  std::vector<std::uint8_t> other(4096);
-  require(ibv_rereg_mr(t.memory.region(), IBV_REREG_MR_CHANGE_TRANSLATION, nullptr, other.data(),
-                       other.size(), 0) == 0,
+  static std::uint8_t other[4096];
+  require(ibv_rereg_mr(t.memory.region(), IBV_REREG_MR_CHANGE_TRANSLATION, nullptr, other,
+                       sizeof other, 0) == 0,
           "re-registered");
-  t.memory.deregister();
 }
 void withdraw_rights(TargetSide t) {
   require(ibv_rereg_mr(t.memory.region(), IBV_REREG_MR_CHANGE_ACCESS, nullptr, nullptr, 0,

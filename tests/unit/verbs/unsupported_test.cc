@@ -36,7 +36,6 @@ TEST_F(UnsupportedTest, ObjectsAreNull) {
   expect_unsupported(ibv_create_rwq_ind_table(context_, &table));
   ibv_counters_init_attr counters{};
   expect_unsupported(ibv_create_counters(context_, &counters));
-  expect_unsupported(ibv_alloc_null_mr(pd_));
   ibv_qp_open_attr open{};
   expect_unsupported(ibv_open_qp(context_, &open));
   expect_unsupported(ibv_import_device(-1));
@@ -53,8 +52,6 @@ TEST_F(UnsupportedTest, OperationsReturnTheErrorNumber) {
   ibv_ece ece{};
   EXPECT_EQ(ibv_query_ece(qp, &ece), EOPNOTSUPP);
   EXPECT_EQ(ibv_set_ece(qp, &ece), EOPNOTSUPP);
-  ibv_sge range{};
-  EXPECT_EQ(ibv_advise_mr(pd_, IBV_ADVISE_MR_ADVICE_PREFETCH, 0, &range, 1), EOPNOTSUPP);
   ibv_modify_cq_attr cq{};
   EXPECT_EQ(ibv_modify_cq(cq_, &cq), EOPNOTSUPP);
   ibv_values_ex values{};
