@@ -84,6 +84,9 @@ Advance LocalPath::finish(QueuePair& queue_pair, Requester& requester, Outcome o
     return fail(queue_pair, requester, outcome);
   }
   if (requester.has_receive) {
+    if (requester.receive.flags & IBV_WC_WITH_INV) {
+      requester.target.invalidate_window(requester.receive.immediate);
+    }
     requester.target.push_receive(requester.receive, requester.solicited, peers_);
   }
   abandon(requester);
@@ -214,6 +217,9 @@ void LocalPath::prepare_receive(const QueuePair& queue_pair, Requester& requeste
   completion.source_qp = queue_pair.number();
   if (request.opcode == IBV_WR_SEND_WITH_IMM || request.opcode == IBV_WR_RDMA_WRITE_WITH_IMM) {
     completion.flags |= IBV_WC_WITH_IMM;
+    completion.immediate = request.immediate;
+  } else if (request.opcode == IBV_WR_SEND_WITH_INV) {
+    completion.flags |= IBV_WC_WITH_INV;
     completion.immediate = request.immediate;
   }
   requester.solicited = (request.flags & IBV_SEND_SOLICITED) != 0;

@@ -107,7 +107,7 @@ rnic::RegionError Target::find(std::uint32_t key, std::uint64_t address, std::ui
         adapter_->regions().find(key, address, length, domain, rights, &place);
     *piece = piece_here(place, length);
     piece->remote = true;
-    return error;
+    return serves(place.queue_pair) ? error : rnic::RegionError::kWrongDomain;
   }
   rnic::RemoteRange range;
   const rnic::RegionError error =
@@ -122,7 +122,12 @@ rnic::RegionError Target::find(std::uint32_t key, std::uint64_t address, std::ui
   piece->key_address = address;
   piece->key = key;
   piece->protection_domain = domain;
-  return error;
+  return serves(range.queue_pair) ? error : rnic::RegionError::kWrongDomain;
+}
+
+bool Target::has_window(std::uint32_t key) const {
+  return rnic::is_window_of(*segment_, key, rnic::read_once(queue_pair_->protection_domain),
+                            number());
 }
 
 void Target::push_receive(const rnic::SharedCompletion& completion, bool solicited,

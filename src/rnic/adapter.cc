@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::uint32_t kRights = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
                                   IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC |
-                                  IBV_ACCESS_ON_DEMAND;
+                                  IBV_ACCESS_ON_DEMAND | IBV_ACCESS_ZERO_BASED | IBV_ACCESS_MW_BIND;
 
 Result<void> check_attributes(const RegionAttributes& attributes) {
   if (attributes.length == 0) return Error{EINVAL, "a region of no bytes"};
@@ -120,6 +120,7 @@ Result<std::shared_ptr<QueuePair>> Adapter::create_queue_pair(const QueuePairSet
 void Adapter::destroy_queue_pair(QueuePair& queue_pair) {
   if (queue_pair.type() == IBV_QPT_RAW_PACKET) flows_.remove_all_of(queue_pair.index());
   queue_pair.destroy();
+  regions_.unbind_windows_of_queue_pair(queue_pair.number());
   const std::lock_guard guard(mutex_);
   queue_pairs_.erase(queue_pair.index());
 }
@@ -189,6 +190,22 @@ void Adapter::wait_for_copies() {
     wait_for_present_holder(queue_pair->shared().responder, liveness_);
   }
   path_.settle(present);
+}
+
+void Adapter::destroy_window(std::uint32_t window) {
+  regions_.unbind(window);
+  wait_for_copies();
+  regions_.remove_window(window);
+}
+
+std::vector<CopyInProgress> Adapter::copies_in_progress() {
+  std::vector<CopyInProgress> found;
+  const std::lock_guard guard(mutex_);
+  for (const auto& [index, queue_pair] : queue_pairs_) {
+    const std::uint64_t holding = present_holding(queue_pair->shared().responder);
+    if (holding != 0) found.push_back({queue_pair, holding});
+  }
+  return found;
 }
 
 Result<std::uint32_t> Adapter::create_flow(QueuePair& queue_pair, const ibv_flow_attr& attributes) {

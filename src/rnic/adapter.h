@@ -31,6 +31,13 @@ struct Reregistration {
   bool under_new_key = false;            // its bytes are others: no key given away reaches them
 };
 
+// Copies that may go on against queue pairs of this process: waited for without blocking, by
+// whoever must not.
+struct CopyInProgress {
+  std::shared_ptr<QueuePair> queue_pair;
+  std::uint64_t holding;  // of its responder lock
+};
+
 class Adapter {
  public:
   static Result<std::unique_ptr<Adapter>> create(Token token,
@@ -69,6 +76,14 @@ class Adapter {
   Result<void> deregister(std::uint32_t key);
   // As deregistering and registering, but an error leaves the region as it was. The key it has now.
   Result<std::uint32_t> reregister(std::uint32_t key, const Reregistration& wanted);
+
+  // A memory window's handle, also its first key; nobody uses it after its removal returns.
+  Result<std::uint32_t> create_window(bool tied, std::uint32_t protection_domain) {
+    return regions_.add_window(tied, protection_domain);
+  }
+  void destroy_window(std::uint32_t window);
+  // Those that began before now.
+  std::vector<CopyInProgress> copies_in_progress();
 
   // Flow rules of a raw packet queue pair; the handle removes it.
   Result<std::uint32_t> create_flow(QueuePair& queue_pair, const ibv_flow_attr& attributes);

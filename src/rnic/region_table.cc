@@ -9,8 +9,6 @@ namespace gdr::rnic {
 
 namespace {
 
-constexpr std::uint32_t index_of(std::uint32_t key) { return key >> (32 - kRegionBits); }
-
 // The order of the checks is that of the specification's responder (C9-88 and following): the key,
 // its protection domain, its bounds, its rights.
 RegionError check(const RegionAttributes& region, std::uint64_t address, std::uint64_t length,
@@ -68,20 +66,22 @@ Result<std::uint32_t> RegionTable::add(Backing backing, const RegionAttributes& 
     return Error{EINVAL, "iova + length wraps"};
   }
   const std::lock_guard guard(mutex_);
-  std::uint32_t index = 0;
-  if (next_ < kRegions) {
-    index = next_++;
-  } else if (!free_.empty()) {
-    index = free_.back();
-    free_.pop_back();
-  } else {
-    return Error{ENOMEM, "all keys are in use"};
-  }
-  Entry& entry = entries_[index];
-  const std::uint32_t key = new_key(index, entry.last_key);
+  const Result<std::uint32_t> index = take_index();
+  if (!index) return index.error();
+  Entry& entry = entries_[*index];
+  const std::uint32_t key = new_key(*index, entry.last_key);
   entry.backing = std::move(backing);
   publish(key, attributes);
   return key;
+}
+
+// Under mutex_.
+Result<std::uint32_t> RegionTable::take_index() {
+  if (next_ < kRegions) return next_++;
+  if (free_.empty()) return Error{ENOMEM, "all keys are in use"};
+  const std::uint32_t index = free_.back();
+  free_.pop_back();
+  return index;
 }
 
 // The key last, so that whoever finds it finds all of the region.
@@ -89,16 +89,24 @@ void RegionTable::publish(std::uint32_t key, const RegionAttributes& attributes)
   Entry& entry = entries_[index_of(key)];
   entry.attributes = attributes;
   entry.attributes.access |= kUseAsLocalKey;
+  entry.memory = entry.backing.memory.get();
+  entry.queue_pair = 0;
+  share(key);
+}
+
+void RegionTable::share(std::uint32_t key) {
+  Entry& entry = entries_[index_of(key)];
+  const RegionAttributes& attributes = entry.attributes;
   entry.last_key = key;
 
   SharedRegion& shared = segment_.region(index_of(key));
   shared.protection_domain = attributes.protection_domain;
-  shared.access = entry.attributes.access;
+  shared.access = attributes.access;
   shared.reach = entry.backing.reach;
   shared.iova = attributes.iova;
   shared.length = attributes.length;
   shared.address = entry.backing.address;
-  shared.queue_pair = 0;
+  shared.queue_pair = entry.queue_pair;
   shared.key.store(key);
   entry.key.store(key);
 }
@@ -106,7 +114,14 @@ void RegionTable::publish(std::uint32_t key, const RegionAttributes& attributes)
 Result<void> RegionTable::invalidate(std::uint32_t key) {
   const std::lock_guard guard(mutex_);
   Entry& entry = entries_[index_of(key)];
-  if (key == 0 || entry.key.load() != key) return Error{EINVAL, "a key that was never issued"};
+  if (key == 0 || entry.key.load() != key || entry.is_window) {
+    return Error{EINVAL, "a key that was never issued"};
+  }
+  for (const std::uint32_t index : windows_) {
+    if (entries_[index].region == key && is_bound(entries_[index])) {
+      return Error{EBUSY, "a memory window is bound to the region"};
+    }
+  }
   // Sequentially consistent before the caller looks at the marks of what is in flight.
   segment_.region(index_of(key)).key.store(0);
   entry.key.store(0);
@@ -139,18 +154,20 @@ RegionError RegionTable::find(std::uint32_t key, std::uint64_t address, std::uin
                               std::uint32_t protection_domain, std::uint32_t rights, Place* place) {
   Entry& entry = entries_[index_of(key)];
   if (key == 0 || entry.key.load() != key) return RegionError::kUnknownKey;
+  if (entry.is_window && !is_bound(entry)) return RegionError::kUnknownKey;
   const RegionError error = check(entry.attributes, address, length, protection_domain, rights);
   if (error != RegionError::kNone) return error;
   place->address = entry.backing.address + (address - entry.attributes.iova);
-  place->memory = entry.backing.memory.get();
+  place->memory = entry.memory;
   place->reach = entry.backing.reach;
+  place->queue_pair = entry.queue_pair;
   return RegionError::kNone;
 }
 
 std::optional<RegionTable::Description> RegionTable::describe(std::uint32_t key) {
   const std::lock_guard guard(mutex_);
   const Entry& entry = entries_[index_of(key)];
-  if (key == 0 || entry.key.load() != key) return std::nullopt;
+  if (key == 0 || entry.key.load() != key || entry.is_window) return std::nullopt;
   return Description{entry.attributes, entry.backing.address, entry.backing.reach};
 }
 
@@ -164,6 +181,7 @@ RegionError find_remote(Segment& segment, std::uint32_t key, std::uint64_t addre
   const RegionError error = check(region, address, length, protection_domain, rights);
   if (error != RegionError::kNone) return error;
   range->address = read_once(shared.address) + (address - region.iova);
+  range->queue_pair = read_once(shared.queue_pair);
   range->reach = known_reach(read_once(shared.reach));
   return RegionError::kNone;
 }

@@ -24,12 +24,14 @@ ibv_device_attr device_attributes(const Device& device) {
   attr.max_qp = rnic::kQueuePairs - 2;
   attr.max_qp_wr = rnic::kMaxSendRequests;
   attr.device_cap_flags = IBV_DEVICE_SYS_IMAGE_GUID | IBV_DEVICE_RC_RNR_NAK_GEN |
-                          IBV_DEVICE_RAW_IP_CSUM | IBV_DEVICE_MANAGED_FLOW_STEERING;
+                          IBV_DEVICE_RAW_IP_CSUM | IBV_DEVICE_MANAGED_FLOW_STEERING |
+                          IBV_DEVICE_MEM_WINDOW | IBV_DEVICE_MEM_WINDOW_TYPE_2B;
   attr.max_sge = rnic::kMaxSegments;
   attr.max_sge_rd = rnic::kMaxSegments;
   attr.max_cq = rnic::kCompletionQueues;
   attr.max_cqe = rnic::kMaxCompletions;
   attr.max_mr = rnic::kRegions - 1;
+  attr.max_mw = rnic::kRegions - 1;
   attr.max_pd = kAnyNumber;
   attr.max_qp_rd_atom = rnic::kMaxReadAtomic;
   attr.max_res_rd_atom = static_cast<int>(rnic::kMaxReadAtomic * rnic::kQueuePairs);

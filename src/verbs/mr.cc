@@ -15,12 +15,11 @@
 namespace gdr::verbs {
 namespace {
 
-// Accepted without effect: memory windows are not offered, huge pages are used where there are any,
-// and nothing is reordered.
-constexpr unsigned kHints = IBV_ACCESS_MW_BIND | IBV_ACCESS_HUGETLB;
-
+// With its context, whatever is still bound to it.
 void dispose(Mr* mr) {
-  (void)context_of(mr->base.context).adapter->deregister(mr->base.lkey);
+  rnic::Adapter& adapter = *context_of(mr->base.context).adapter;
+  adapter.regions().unbind_windows_of_region(mr->base.lkey);
+  (void)adapter.deregister(mr->base.lkey);
   --pd_of(mr->base.pd).users;
   delete mr;
 }
@@ -75,7 +74,7 @@ ibv_mr* alloc_null_mr(ibv_pd* pd) {
 }  // namespace
 
 int check_access(unsigned access) {
-  const unsigned known = kKept | kHints | IBV_ACCESS_ZERO_BASED | IBV_ACCESS_OPTIONAL_RANGE;
+  const unsigned known = kKept | IBV_ACCESS_HUGETLB | IBV_ACCESS_OPTIONAL_RANGE;
   return (access & ~known) != 0 ? EINVAL : 0;
 }
 

@@ -11,7 +11,8 @@ constexpr unsigned kRights = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
                              IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
 
 // What the device is told of the flags; the others change nothing.
-constexpr unsigned kKept = kRights | IBV_ACCESS_ON_DEMAND;
+constexpr unsigned kKept =
+    kRights | IBV_ACCESS_ON_DEMAND | IBV_ACCESS_ZERO_BASED | IBV_ACCESS_MW_BIND;
 
 // What keys' users call a region's first byte.
 constexpr std::uint64_t first_byte(unsigned access, std::uint64_t iova) {
@@ -21,7 +22,8 @@ constexpr std::uint64_t first_byte(unsigned access, std::uint64_t iova) {
 int advise_mr(ibv_pd* pd, ibv_advise_mr_advice advice, std::uint32_t flags, ibv_sge* ranges,
               std::uint32_t count);
 
-// 0 or errno. Bits of the optional range may be ignored by definition.
+// 0 or errno. Huge pages are used where there are any, asked for or not; bits of the optional range
+// may be ignored by definition.
 int check_access(unsigned access);
 
 }  // namespace gdr::verbs
