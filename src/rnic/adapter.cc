@@ -141,13 +141,6 @@ Result<std::uint32_t> Adapter::register_memory(std::uint64_t address,
   return regions_.add(*std::move(backing), attributes);
 }
 
-Result<std::uint32_t> Adapter::register_nothing(std::uint32_t protection_domain) {
-  return regions_.add(Backing::nothing(), {.iova = 0,
-                                           .length = UINT64_MAX,
-                                           .access = IBV_ACCESS_LOCAL_WRITE,
-                                           .protection_domain = protection_domain});
-}
-
 Result<std::uint32_t> Adapter::register_dmabuf(memory::DmaBuf buffer,
                                                const RegionAttributes& attributes) {
   if (Result<void> checked = check_attributes(attributes); !checked) return checked.error();

@@ -69,8 +69,10 @@ class Adapter {
   // ENOMEM no key, EBADF/EOPNOTSUPP for descriptors. With IBV_ACCESS_ON_DEMAND nothing is pinned:
   // what is not there is found out when it is used.
   Result<std::uint32_t> register_memory(std::uint64_t address, const RegionAttributes& attributes);
-  // Discards what is written to it and gives zeros; of no use to others.
-  Result<std::uint32_t> register_nothing(std::uint32_t protection_domain);
+  // Discards what is written to it and gives zeros.
+  Result<std::uint32_t> register_nothing(const RegionAttributes& attributes) {
+    return regions_.add(Backing::nothing(), attributes);
+  }
   Result<std::uint32_t> register_dmabuf(memory::DmaBuf buffer, const RegionAttributes& attributes);
   // After this returns nobody, in any process, reads or writes through the key.
   Result<void> deregister(std::uint32_t key);

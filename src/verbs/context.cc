@@ -38,6 +38,7 @@ void fill_tables(Context& context) {
   set_srq_functions(table);
   set_mr_functions(table);
   set_mw_functions(table);
+  set_dm_functions(table);
   set_flow_functions(table);
 }
 

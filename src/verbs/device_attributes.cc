@@ -5,6 +5,7 @@
 #include "memory/host_pages.h"
 #include "verbs/abi.h"
 #include "verbs/context.h"
+#include "verbs/dm.h"
 #include "verbs/errors.h"
 #include "verbs/objects.h"
 
@@ -62,6 +63,7 @@ ibv_device_attr_ex extended_attributes(const Device& device) {
   attr.device_cap_flags_ex = attr.orig_attr.device_cap_flags;
   attr.raw_packet_caps = IBV_RAW_PACKET_CAP_IP_CSUM;
   attr.phys_port_cnt_ex = kPort;
+  attr.max_dm_size = kDeviceMemory;
   add_on_demand_paging(attr);
   return attr;
 }

@@ -6,6 +6,7 @@
 
 #include "verbs/abi.h"
 #include "verbs/context.h"
+#include "verbs/dm.h"
 #include "verbs/errors.h"
 #include "verbs/objects.h"
 
@@ -20,6 +21,7 @@ void dispose(Mr* mr) {
   rnic::Adapter& adapter = *context_of(mr->base.context).adapter;
   adapter.regions().unbind_windows_of_region(mr->base.lkey);
   (void)adapter.deregister(mr->base.lkey);
+  if (mr->device_memory != nullptr) --mr->device_memory->regions;
   --pd_of(mr->base.pd).users;
   delete mr;
 }
@@ -65,9 +67,30 @@ ibv_mr* register_memory(ibv_pd* pd, void* address, std::size_t length, std::uint
 ibv_mr* alloc_null_mr(ibv_pd* pd) {
   ibv_mr* mr = make_region(pd, nullptr, SIZE_MAX, 0, IBV_ACCESS_LOCAL_WRITE, Mr::Origin::kNothing,
                            [](rnic::Adapter& adapter, const rnic::RegionAttributes& attributes) {
-                             return adapter.register_nothing(attributes.protection_domain);
+                             return adapter.register_nothing(attributes);
                            });
   if (mr != nullptr) mr->rkey = 0;  // the manual: only the lkey is valid
+  return mr;
+}
+
+ibv_mr* reg_dm_mr(ibv_pd* pd, ibv_dm* dm, std::uint64_t offset, std::size_t length,
+                  unsigned access) {
+  const std::shared_ptr<DeviceMemory> memory = dm_of(dm).memory;
+  const bool is_whole = (access & IBV_ACCESS_ZERO_BASED) != 0 && memory->holds(offset, length) &&
+                        (access & IBV_ACCESS_ON_DEMAND) == 0;
+  const bool is_same_device =
+      device_of(dm->context->device).index == device_of(pd->context->device).index;
+  if (!is_whole || !is_same_device) return fail(EINVAL);
+  ibv_mr* mr =
+      make_region(pd, nullptr, length, 0, access, Mr::Origin::kDevice,
+                  [&](rnic::Adapter& adapter, const rnic::RegionAttributes& attributes) {
+                    if (length == 0) return adapter.register_nothing(attributes);  // grants no byte
+                    return adapter.register_memory(
+                        reinterpret_cast<std::uintptr_t>(memory->bytes() + offset), attributes);
+                  });
+  if (mr == nullptr) return nullptr;
+  mr_of(mr).device_memory = memory;
+  ++memory->regions;
   return mr;
 }
 
@@ -81,6 +104,7 @@ int check_access(unsigned access) {
 void set_mr_functions(verbs_context& table) {
   table.alloc_null_mr = alloc_null_mr;
   table.advise_mr = advise_mr;
+  table.reg_dm_mr = reg_dm_mr;
 }
 
 }  // namespace gdr::verbs
@@ -120,6 +144,7 @@ GDR_EXPORT int ibv_dereg_mr(ibv_mr* mr) {
     const gdr::Result<void> done = context.adapter->deregister(mr->lkey);
     if (!done) return done.error().code;
     context.forget(region.serial);
+    if (region.device_memory != nullptr) --region.device_memory->regions;
     --pd_of(mr->pd).users;
     delete &region;
     return 0;

@@ -24,7 +24,7 @@ struct Change {
 };
 
 int check(const Mr& mr, const Change& change) {
-  if (mr.origin == Mr::Origin::kNothing) return EINVAL;
+  if (mr.origin == Mr::Origin::kNothing || mr.origin == Mr::Origin::kDevice) return EINVAL;
   if (change.flags == 0 || (change.flags & ~IBV_REREG_MR_FLAGS_SUPPORTED) != 0) return EINVAL;
   if (change.moves() && (change.address == nullptr || change.length == 0)) return EINVAL;
   if (!change.changes_access() && change.access != 0) return EINVAL;

@@ -23,8 +23,6 @@ TEST_F(UnsupportedTest, ObjectsAreNull) {
   expect_unsupported(ibv_create_srq_ex(context_, &srq_ex));
   ibv_xrcd_init_attr xrcd{};
   expect_unsupported(ibv_open_xrcd(context_, &xrcd));
-  ibv_alloc_dm_attr dm{};
-  expect_unsupported(ibv_alloc_dm(context_, &dm));
   ibv_td_init_attr td{};
   expect_unsupported(ibv_alloc_td(context_, &td));
   ibv_parent_domain_init_attr parent{};
