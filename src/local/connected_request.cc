@@ -4,11 +4,17 @@
 namespace gdr::local {
 namespace {
 
+bool goes_nowhere(ibv_wr_opcode opcode) {
+  return opcode == IBV_WR_BIND_MW || opcode == IBV_WR_LOCAL_INV;
+}
 bool has_immediate(ibv_wr_opcode opcode) { return opcode == IBV_WR_RDMA_WRITE_WITH_IMM; }
 
 }  // namespace
 
 Advance LocalPath::connected(QueuePair& queue_pair, Requester& requester, bool engine) {
+  if (goes_nowhere(queue_pair.send_ring().front().opcode)) {
+    return window_request(queue_pair, requester);
+  }
   const bool reliable = queue_pair.type() == IBV_QPT_RC;
   const ibv_qp_attr& attributes = queue_pair.attributes();
   const Presence presence = find_target(requester, attributes.dest_qp_num);
@@ -117,6 +123,10 @@ Advance LocalPath::send_message(QueuePair& queue_pair, Requester& requester, boo
   TakenReceive receive;
   if (std::optional<Advance> wait = match_receive(queue_pair, requester, &receive)) {
     return *wait;
+  }
+  if (request.opcode == IBV_WR_SEND_WITH_INV && !requester.target.has_window(request.immediate)) {
+    if (!reliable) return break_off(queue_pair, requester, IBV_WC_SUCCESS, rnic::Failure::kNone);
+    return break_off(queue_pair, requester, IBV_WC_REM_ACCESS_ERR, rnic::Failure::kReported);
   }
   prepare_receive(queue_pair, requester, receive.wr_id, IBV_WC_RECV, request.total_bytes);
   // A receive that cannot take the message fails on both sides (C9-94, C9-95).

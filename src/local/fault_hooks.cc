@@ -70,7 +70,7 @@ const std::uint8_t* flipped_copy(std::uint8_t byte) {
 
 void flip_last_byte(PieceList& from) {
   const Piece last = from.pieces().back();
-  if (last.where != Where::kHere || !last.cpu_reachable()) return;
+  if (last.where != Where::kHere || last.on_demand || !last.cpu_reachable()) return;
   const auto* byte = reinterpret_cast<const std::uint8_t*>(last.address + last.length - 1);
   const std::uint8_t* flipped = flipped_copy(*byte);
   from.truncate(from.bytes() - 1);

@@ -55,11 +55,12 @@ class LocalPath : public rnic::Path {
   Advance poll_transfer(QueuePair& queue_pair, Requester& requester);
 
   // One file each: connected_request.cc, atomic_request.cc, datagram_request.cc,
-  // multicast_request.cc, frame_request.cc.
+  // multicast_request.cc, frame_request.cc, window_request.cc.
   Advance connected(QueuePair& queue_pair, Requester& requester, bool engine);
   Advance write(QueuePair& queue_pair, Requester& requester, bool engine);
   Advance read(QueuePair& queue_pair, Requester& requester, bool engine);
   Advance send_message(QueuePair& queue_pair, Requester& requester, bool engine);
+  Advance window_request(QueuePair& queue_pair, Requester& requester);
   Advance atomic(QueuePair& queue_pair, Requester& requester, bool engine);
   Advance finish_atomic_phase(QueuePair& queue_pair, Requester& requester, Outcome outcome);
   Advance datagram(QueuePair& queue_pair, Requester& requester, bool engine);

@@ -2,7 +2,11 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstddef>
+
 #include "local/process_memory.h"
+#include "memory/host_pages.h"
 
 namespace gdr::local {
 namespace {
@@ -27,12 +31,64 @@ bool elsewhere(const PieceList& list) {
   return false;
 }
 
+Piece part_of(const Piece& piece, std::uint64_t offset, std::uint64_t length) {
+  Piece part = piece;
+  part.address += offset;
+  part.key_address += offset;
+  part.length = length;
+  return part;
+}
+
+int move_one(const Piece& from, const Piece& to, Peer* peer) {
+  PieceList source, target;
+  source.add(from);
+  target.add(to);
+  return move_now(source, target, peer);
+}
+
+int fill_with_zeros(const Piece& to, Peer* peer) {
+  static const std::byte zeros[16 << 10]{};
+  for (std::uint64_t done = 0; done < to.length;) {
+    const std::uint64_t length = std::min<std::uint64_t>(sizeof zeros, to.length - done);
+    if (const int error = move_one(plain_piece(zeros, length), part_of(to, done, length), peer)) {
+      return error;
+    }
+    done += length;
+  }
+  return 0;
+}
+
+// Where one side is nobody's memory: each stretch that lies in one piece on both sides by itself.
+// Cold.
+int move_around_nowhere(const PieceList& from, const PieceList& to, Peer* peer) {
+  const Piece *source = from.pieces().data(), *target = to.pieces().data();
+  std::uint64_t read = 0, written = 0;  // of these pieces
+  for (std::uint64_t left = std::min(from.bytes(), to.bytes()); left > 0;) {
+    const std::uint64_t length = std::min({left, source->length - read, target->length - written});
+    if (target->where != Where::kNowhere) {
+      const Piece place = part_of(*target, written, length);
+      const int error = source->where == Where::kNowhere
+                            ? fill_with_zeros(place, peer)
+                            : move_one(part_of(*source, read, length), place, peer);
+      if (error != 0) return error;
+    }
+    left -= length, read += length, written += length;
+    if (read == source->length) ++source, read = 0;
+    if (written == target->length) ++target, written = 0;
+  }
+  return 0;
+}
+
 }  // namespace
 
 int move_now(const PieceList& from, const PieceList& to, Peer* peer) {
+  if (from.has_nowhere() || to.has_nowhere()) return move_around_nowhere(from, to, peer);
   Vectors source(from), target(to);
   if (elsewhere(to)) return write_process(peer->pid(), source.span(), target.span());
   if (elsewhere(from)) return read_process(peer->pid(), target.span(), source.span());
+  if (from.has_on_demand() || to.has_on_demand()) {
+    return write_process(getpid(), source.span(), target.span());
+  }
   copy_within(source.span(), target.span());
   return 0;
 }
@@ -40,12 +96,8 @@ int move_now(const PieceList& from, const PieceList& to, Peer* peer) {
 bool can_be_touched(const PieceList& from, const PieceList& to) {
   for (const PieceList* list : {&from, &to}) {
     for (const Piece& piece : list->pieces()) {
-      if (piece.where != Where::kHere) continue;
-      for (const std::uint64_t address : {piece.address, piece.address + piece.length - 1}) {
-        std::byte byte;
-        iovec here{&byte, 1}, there{reinterpret_cast<void*>(address), 1};
-        if (read_process(getpid(), {&here, 1}, {&there, 1}) != 0) return false;
-      }
+      if (piece.remote || piece.where != Where::kHere || piece.length == 0) continue;
+      if (!memory::fault_in(piece.address, piece.length, list == &to)) return false;
     }
   }
   return true;

@@ -11,7 +11,7 @@ namespace gdr::local {
 // of the pieces that are not here (null if all are). 0 or an errno value as in process_memory.h.
 int move_now(const PieceList& from, const PieceList& to, Peer* peer);
 
-// After a failed move: whether this process's side of it is there, so that the fault is the
+// After a failed move: whether the initiator's side of it is there, so that the fault is the
 // other's.
 bool can_be_touched(const PieceList& from, const PieceList& to);
 

@@ -16,6 +16,7 @@ enum class Where {
   kHere,  // this process's: `address` is the memory's, `memory` its owner (null: plain host bytes)
   kProcess,  // another's, in reach of process_vm_*: `address` in that process
   kServed,   // another's, copied by its service thread: `key_address` under `key`
+  kNowhere,  // nobody's: bytes for it are dropped, bytes from it are zero
 };
 
 // No default values: lists of these are made on the hot path, and most of their room is never used.
@@ -27,6 +28,8 @@ struct Piece {
   std::uint64_t key_address;
   std::uint32_t key;
   std::uint32_t protection_domain;
+  bool on_demand;  // pages may be missing: never touched, only copied by the kernel
+  bool remote;     // of the side that the request goes to, also within one process
 
   bool cpu_reachable() const {
     return where != Where::kServed && (memory == nullptr || memory->cpu_reachable());
@@ -43,15 +46,19 @@ class PieceList {
   PieceList& operator=(const PieceList& other) {
     count_ = other.count_;
     bytes_ = other.bytes_;
+    has_nowhere_ = other.has_nowhere_;
+    has_on_demand_ = other.has_on_demand_;
     std::copy_n(other.pieces_.begin(), count_, pieces_.begin());
     return *this;
   }
 
-  void clear() { count_ = 0, bytes_ = 0; }
+  void clear() { count_ = 0, bytes_ = 0, has_nowhere_ = has_on_demand_ = false; }
   void add(const Piece& piece) {
     if (piece.length == 0 || count_ == kMost) return;
     pieces_[count_++] = piece;
     bytes_ += piece.length;
+    has_nowhere_ |= piece.where == Where::kNowhere;
+    has_on_demand_ |= piece.on_demand;
   }
   // Keeps the first `bytes`.
   void truncate(std::uint64_t bytes);
@@ -60,11 +67,14 @@ class PieceList {
   std::span<Piece> pieces() { return {pieces_.data(), count_}; }
   std::uint64_t bytes() const { return bytes_; }
   bool cpu_reachable() const;
+  bool has_nowhere() const { return has_nowhere_; }
+  bool has_on_demand() const { return has_on_demand_; }
 
  private:
   std::array<Piece, kMost> pieces_;
   std::size_t count_ = 0;
   std::uint64_t bytes_ = 0;
+  bool has_nowhere_ = false, has_on_demand_ = false;
 };
 
 // Bytes of this process that need no key: inline data, headers.
@@ -72,6 +82,17 @@ inline Piece plain_piece(const void* bytes, std::uint64_t length) {
   Piece piece{};
   piece.address = reinterpret_cast<std::uint64_t>(bytes);
   piece.length = length;
+  return piece;
+}
+
+// Bytes of this process that a key was checked for.
+inline Piece piece_here(const rnic::Place& place, std::uint64_t length) {
+  Piece piece{};
+  piece.where = place.reach == rnic::Reach::kNothing ? Where::kNowhere : Where::kHere;
+  piece.address = place.address;
+  piece.length = length;
+  piece.memory = place.memory;
+  piece.on_demand = place.reach == rnic::Reach::kOnDemand;
   return piece;
 }
 

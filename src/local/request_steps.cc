@@ -20,8 +20,9 @@ constexpr std::uint32_t kRnrTimers[32] = {65536, 1,    2,    3,     4,     6,   
 
 // To another process's memory that the CPU reaches, in one stretch.
 bool can_be_carried(const PieceList& from, const PieceList& to) {
-  return to.bytes() > 0 && to.bytes() <= rnic::kCarriedBytes && to.pieces().size() == 1 &&
-         to.pieces().front().where == Where::kProcess && from.cpu_reachable();
+  if (to.bytes() == 0 || to.bytes() > rnic::kCarriedBytes || to.pieces().size() != 1) return false;
+  return to.pieces().front().where == Where::kProcess && !to.has_on_demand() &&
+         from.cpu_reachable() && !from.has_on_demand() && !from.has_nowhere();
 }
 
 }  // namespace
@@ -36,14 +37,12 @@ bool LocalPath::local_pieces(QueuePair& queue_pair, std::uint32_t rights, PieceL
   for (const ibv_sge& segment : request.segments()) {
     if (segment.length == 0) continue;
     rnic::Place place;
-    if (adapter_->regions().find(segment.lkey, segment.addr, segment.length,
-                                 queue_pair.settings().protection_domain, rights,
-                                 &place) != rnic::RegionError::kNone) {
+    if (adapter_->regions().find(
+            segment.lkey, segment.addr, segment.length, queue_pair.settings().protection_domain,
+            rights | rnic::kUseAsLocalKey, &place) != rnic::RegionError::kNone) {
       return false;
     }
-    Piece piece = plain_piece(reinterpret_cast<const void*>(place.address), segment.length);
-    piece.memory = place.memory;
-    pieces->add(piece);
+    pieces->add(piece_here(place, segment.length));
   }
   return true;
 }
@@ -118,6 +117,9 @@ Advance LocalPath::finish(QueuePair& queue_pair, Requester& requester, Outcome o
     return fail(queue_pair, requester, outcome);
   }
   if (requester.has_receive) {
+    if (requester.receive.flags & IBV_WC_WITH_INV) {
+      requester.target.invalidate_window(requester.receive.immediate);
+    }
     requester.target.push_receive(requester.receive, requester.carried, requester.solicited,
                                   peers_);
   }
@@ -131,15 +133,22 @@ Advance LocalPath::fail(QueuePair& queue_pair, Requester& requester, Outcome out
   if (!outcome.remote) {
     return break_off(queue_pair, requester, IBV_WC_LOC_PROT_ERR, rnic::Failure::kNone);
   }
-  if (queue_pair.type() != IBV_QPT_RC) {
-    return break_off(queue_pair, requester, IBV_WC_SUCCESS, rnic::Failure::kNone);
-  }
+  const bool reliable = queue_pair.type() == IBV_QPT_RC;
   // A process that has just called exec has other memory before its connections are seen closed.
   Peer* peer = requester.target.peer();
   if (outcome.error == ESRCH || outcome.error == ETIMEDOUT ||
       (peer != nullptr && !peer->check_alive())) {
-    return break_off(queue_pair, requester, IBV_WC_RETRY_EXC_ERR, rnic::Failure::kNone);
+    return break_off(queue_pair, requester, reliable ? IBV_WC_RETRY_EXC_ERR : IBV_WC_SUCCESS,
+                     rnic::Failure::kNone);
   }
+  // A receive whose memory is not there fails, and its queue pair with it (C9-94).
+  if (outcome.error == EFAULT && requester.has_receive && requester.receive.opcode == IBV_WC_RECV) {
+    requester.receive.status = IBV_WC_LOC_PROT_ERR;
+    requester.target.push_receive(requester.receive, nullptr, true, peers_);
+    return break_off(queue_pair, requester, reliable ? IBV_WC_REM_OP_ERR : IBV_WC_SUCCESS,
+                     rnic::Failure::kInvalid);
+  }
+  if (!reliable) return break_off(queue_pair, requester, IBV_WC_SUCCESS, rnic::Failure::kNone);
   if (outcome.error == EACCES) {  // the key went while its owner was copying
     return break_off(queue_pair, requester, IBV_WC_REM_ACCESS_ERR, rnic::Failure::kReported);
   }
@@ -242,6 +251,9 @@ void LocalPath::prepare_receive(const QueuePair& queue_pair, Requester& requeste
   completion.source_qp = queue_pair.number();
   if (request.opcode == IBV_WR_SEND_WITH_IMM || request.opcode == IBV_WR_RDMA_WRITE_WITH_IMM) {
     completion.flags |= IBV_WC_WITH_IMM;
+    completion.immediate = request.immediate;
+  } else if (request.opcode == IBV_WR_SEND_WITH_INV) {
+    completion.flags |= IBV_WC_WITH_INV;
     completion.immediate = request.immediate;
   }
   requester.solicited = (request.flags & IBV_SEND_SOLICITED) != 0;

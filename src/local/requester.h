@@ -49,9 +49,10 @@ struct Requester : rnic::PathState {
   // Odd while a transfer is in progress: deregistration waits for it to change.
   std::atomic<std::uint64_t> moves{0};
 
-  int phase = 0;                    // of an atomic or a raw frame
-  std::uint64_t atomic_value = 0;   // what was there before
-  std::uint64_t atomic_result = 0;  // what is to be there
+  int phase = 0;                             // of an atomic, a raw frame or a window's binding
+  std::uint64_t atomic_value = 0;            // what was there before
+  std::uint64_t atomic_result = 0;           // what is to be there
+  std::vector<rnic::CopyInProgress> copies;  // that a window's unbinding waits for
   alignas(8) std::uint8_t grh[rnic::kGrhBytes];
 
   // --- A raw frame or a multicast datagram in progress.

@@ -94,8 +94,8 @@ bool Target::look_at_receive(TakenReceive* receive) {
                                            rnic::read_once(shared.key)};
     Piece piece{};
     if (segment.length == 0) continue;
-    if (find(segment.key, segment.address, segment.length, IBV_ACCESS_LOCAL_WRITE, &piece) !=
-        rnic::RegionError::kNone) {
+    if (find(segment.key, segment.address, segment.length,
+             IBV_ACCESS_LOCAL_WRITE | rnic::kUseAsLocalKey, &piece) != rnic::RegionError::kNone) {
       receive->protection_error = true;
       break;
     }
@@ -107,26 +107,33 @@ bool Target::look_at_receive(TakenReceive* receive) {
 rnic::RegionError Target::find(std::uint32_t key, std::uint64_t address, std::uint64_t length,
                                std::uint32_t rights, Piece* piece) const {
   const std::uint32_t domain = rnic::read_once(queue_pair_->protection_domain);
-  piece->length = length;
   if (peer_ == nullptr) {
     rnic::Place place;
     const rnic::RegionError error =
         adapter_->regions().find(key, address, length, domain, rights, &place);
-    piece->where = Where::kHere;
-    piece->address = place.address;
-    piece->memory = place.memory;
-    return error;
+    *piece = piece_here(place, length);
+    piece->remote = true;
+    return serves(place.queue_pair) ? error : rnic::RegionError::kWrongDomain;
   }
   rnic::RemoteRange range;
   const rnic::RegionError error =
       rnic::find_remote(*segment_, key, address, length, domain, rights, &range);
-  const bool reachable = range.reach == rnic::Reach::kHost && !peer_->copies_are_refused();
+  const bool reachable = range.reach != rnic::Reach::kServed && !peer_->copies_are_refused();
   piece->where = reachable ? Where::kProcess : Where::kServed;
+  if (range.reach == rnic::Reach::kNothing) piece->where = Where::kNowhere;
+  piece->on_demand = range.reach == rnic::Reach::kOnDemand;
+  piece->remote = true;
+  piece->length = length;
   piece->address = range.address;
   piece->key_address = address;
   piece->key = key;
   piece->protection_domain = domain;
-  return error;
+  return serves(range.queue_pair) ? error : rnic::RegionError::kWrongDomain;
+}
+
+bool Target::has_window(std::uint32_t key) const {
+  return rnic::is_window_of(*segment_, key, rnic::read_once(queue_pair_->protection_domain),
+                            number());
 }
 
 void Target::push_receive(rnic::SharedCompletion& completion, const std::byte* carried,

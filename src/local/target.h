@@ -61,6 +61,10 @@ class Target {
   rnic::RegionError find(std::uint32_t key, std::uint64_t address, std::uint64_t length,
                          std::uint32_t rights, Piece* piece) const;
 
+  // Of this queue pair, of type 2, by its key.
+  bool has_window(std::uint32_t key) const;
+  void invalidate_window(std::uint32_t key) const { rnic::invalidate_window_of(*segment_, key); }
+
   // Takes the receive off the queue and completes it. `carried`: completion.carried bytes.
   void push_receive(rnic::SharedCompletion& completion, const std::byte* carried, bool solicited,
                     rnic::Liveness& liveness);
@@ -68,6 +72,11 @@ class Target {
   void report(rnic::Failure failure);
 
  private:
+  // Whether a window tied to that queue pair (0: to none) may be used here.
+  bool serves(std::uint32_t window_queue_pair) const {
+    return window_queue_pair == 0 || window_queue_pair == number();
+  }
+
   rnic::Adapter* adapter_ = nullptr;
   std::shared_ptr<Peer> peer_;
   rnic::Segment* segment_ = nullptr;

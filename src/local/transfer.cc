@@ -1,6 +1,7 @@
 #include "local/transfer.h"
 
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -17,11 +18,20 @@ namespace {
 // A service thread that does not answer for so long is stopped, or has lost the request.
 constexpr Nanoseconds kPatience = 30 * kSecond;
 
+// Whether copies may go straight to and from it, the driver's too.
 bool all_here(const PieceList& list) {
   for (const Piece& piece : list.pieces()) {
-    if (piece.where != Where::kHere) return false;
+    if (piece.where != Where::kHere || piece.on_demand) return false;
   }
   return true;
+}
+
+// By the kernel, which gives an error for memory that is not there.
+int copy_by_kernel(int pid, const iovec& here, std::uint64_t address, bool into_here) {
+  iovec local = here;
+  iovec there[2] = {{reinterpret_cast<void*>(address), here.iov_len}, {}};
+  return into_here ? read_process(pid, {&local, 1}, {there, 1})
+                   : write_process(pid, {&local, 1}, {there, 1});
 }
 
 // A free place in the owner's table of requests, claimed; null when all are taken.
@@ -193,14 +203,15 @@ void Transfer::start_leg(Half& half, const PieceList& list, bool into_staging) {
   const Piece& piece = *place.piece;
   void* staging = pool_->at(half.staging);
   const std::uint64_t address = piece.address + place.offset;
-  if (piece.where == Where::kServed) {
+  if (piece.where == Where::kNowhere) {
+    if (into_staging) std::memset(staging, 0, half.length);
+    half.copy.set_done(0);
+  } else if (piece.where == Where::kServed) {
     half.copy.start_served(piece, place.offset, half.length, !into_staging, *peer_, self_,
                            half.staging);
-  } else if (piece.where == Where::kProcess) {
-    iovec here{staging, half.length};
-    iovec there[2] = {{reinterpret_cast<void*>(address), half.length}, {}};
-    half.copy.set_done(into_staging ? read_process(peer_->pid(), {&here, 1}, {there, 1})
-                                    : write_process(peer_->pid(), {&here, 1}, {there, 1}));
+  } else if (piece.where == Where::kProcess || piece.on_demand) {
+    const int pid = piece.where == Where::kProcess ? peer_->pid() : getpid();
+    half.copy.set_done(copy_by_kernel(pid, {staging, half.length}, address, into_staging));
   } else if (piece.cpu_reachable()) {
     void* memory = reinterpret_cast<void*>(address);
     std::memcpy(into_staging ? staging : memory, into_staging ? memory : staging, half.length);
@@ -232,7 +243,7 @@ bool Transfer::step(Half& half, Outcome& failure) {
         if (half.copy.idle() || !half.copy.poll()) return true;
         if (half.copy.error() != 0) {
           abandoned_ |= half.copy.abandoned();
-          failure = {half.copy.error(), at(list, half.position).piece->where != Where::kHere};
+          failure = {half.copy.error(), at(list, half.position).piece->remote};
           return false;
         }
         half.copy.reset();

@@ -2,11 +2,14 @@
 
 #include <infiniband/verbs.h>
 
+#include "memory/host_pages.h"
+
 namespace gdr::rnic {
 namespace {
 
 constexpr std::uint32_t kRights = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
-                                  IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
+                                  IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC |
+                                  IBV_ACCESS_ON_DEMAND | IBV_ACCESS_ZERO_BASED | IBV_ACCESS_MW_BIND;
 
 Result<void> check_attributes(const RegionAttributes& attributes) {
   if (attributes.length == 0) return Error{EINVAL, "a region of no bytes"};
@@ -17,6 +20,18 @@ Result<void> check_attributes(const RegionAttributes& attributes) {
     return Error{EINVAL, "remote write or atomic access without local write access"};
   }
   return {};
+}
+
+Result<Backing> back(std::uint64_t address, const RegionAttributes& attributes) {
+  if (address + attributes.length < address) return Error{EINVAL, "address + length wraps"};
+  if ((attributes.access & IBV_ACCESS_ON_DEMAND) != 0) {
+    if (memory::can_copy_by_kernel()) return Backing::on_demand(address);
+    return Error{EOPNOTSUPP, "the kernel refuses process_vm_readv, which on-demand paging needs"};
+  }
+  Result<std::unique_ptr<memory::PinnedMemory>> pinned = memory::PinnedMemory::pin(
+      address, attributes.length, (attributes.access & IBV_ACCESS_LOCAL_WRITE) != 0);
+  if (!pinned) return pinned.error();
+  return Backing(*std::move(pinned));
 }
 
 // The first index from `from` on, going round at `size`, for which is_free; `size` when none is.
@@ -104,6 +119,7 @@ void Adapter::destroy_queue_pair(QueuePair& queue_pair) {
   if (queue_pair.type() == IBV_QPT_RAW_PACKET) flows_.remove_all_of(queue_pair.index());
   if (queue_pair.type() == IBV_QPT_UD) members_.detach_all_of(queue_pair.index());
   queue_pair.destroy();
+  regions_.unbind_windows_of_queue_pair(queue_pair.number());
   const std::lock_guard guard(mutex_);
   queue_pairs_.erase(queue_pair.index());
 }
@@ -127,11 +143,9 @@ std::vector<std::shared_ptr<CompletionQueue>> Adapter::completion_queues_now() {
 Result<std::uint32_t> Adapter::register_memory(std::uint64_t address,
                                                const RegionAttributes& attributes) {
   if (Result<void> checked = check_attributes(attributes); !checked) return checked.error();
-  if (address + attributes.length < address) return Error{EINVAL, "address + length wraps"};
-  Result<std::unique_ptr<memory::PinnedMemory>> memory = memory::PinnedMemory::pin(
-      address, attributes.length, (attributes.access & IBV_ACCESS_LOCAL_WRITE) != 0);
-  if (!memory) return memory.error();
-  return regions_.add(*std::move(memory), attributes);
+  Result<Backing> backing = back(address, attributes);
+  if (!backing) return backing.error();
+  return regions_.add(*std::move(backing), attributes);
 }
 
 Result<std::uint32_t> Adapter::register_dmabuf(memory::DmaBuf buffer,
@@ -141,21 +155,58 @@ Result<std::uint32_t> Adapter::register_dmabuf(memory::DmaBuf buffer,
       memory::PinnedMemory::pin_dmabuf(buffer, attributes.length, attributes.iova,
                                        (attributes.access & IBV_ACCESS_LOCAL_WRITE) != 0);
   if (!memory) return memory.error();
-  return regions_.add(*std::move(memory), attributes);
+  return regions_.add(Backing(*std::move(memory)), attributes);
 }
 
 Result<void> Adapter::deregister(std::uint32_t key) {
   if (Result<void> known = regions_.invalidate(key); !known) return known.error();
-  // What began before the key became unusable is marked in one of three places: a queue pair's
-  // responder lock (others' requests against it), its send side, or this process's service thread.
+  wait_for_copies();
+  regions_.take(key);
+  return {};
+}
+
+Result<std::uint32_t> Adapter::reregister(std::uint32_t key, const Reregistration& wanted) {
+  const RegionAttributes& attributes = wanted.attributes;
+  if (Result<void> checked = check_attributes(attributes); !checked) return checked.error();
+  if (attributes.iova + attributes.length < attributes.iova) {
+    return Error{EINVAL, "iova + length wraps"};
+  }
+  std::optional<Backing> backing;
+  if (wanted.address) {
+    Result<Backing> other = back(*wanted.address, attributes);
+    if (!other) return other.error();
+    backing = *std::move(other);
+  }
+  if (Result<void> known = regions_.invalidate(key); !known) return known.error();
+  wait_for_copies();
+  return regions_.reissue(key, wanted.under_new_key, backing, attributes);
+}
+
+// What began before a key became unusable is marked in one of three places: a queue pair's
+// responder lock (others' requests against it), its send side, or this process's service thread.
+void Adapter::wait_for_copies() {
   const std::vector<std::shared_ptr<QueuePair>> present = queue_pairs_now();
   for (const auto& queue_pair : present) {
     wait_for_present_holder(queue_pair->shared().responder, liveness_);
   }
   path_.settle(present);
   for (const auto& queue : completion_queues_now()) queue->place_carried();
-  regions_.take(key);
-  return {};
+}
+
+void Adapter::destroy_window(std::uint32_t window) {
+  regions_.unbind(window);
+  wait_for_copies();
+  regions_.remove_window(window);
+}
+
+std::vector<CopyInProgress> Adapter::copies_in_progress() {
+  std::vector<CopyInProgress> found;
+  const std::lock_guard guard(mutex_);
+  for (const auto& [index, queue_pair] : queue_pairs_) {
+    const std::uint64_t holding = present_holding(queue_pair->shared().responder);
+    if (holding != 0) found.push_back({queue_pair, holding});
+  }
+  return found;
 }
 
 Result<std::uint32_t> Adapter::create_flow(QueuePair& queue_pair, const ibv_flow_attr& attributes) {

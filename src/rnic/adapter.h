@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -23,6 +24,20 @@
 #include "rnic/segment.h"
 
 namespace gdr::rnic {
+
+// What ibv_rereg_mr changes.
+struct Reregistration {
+  RegionAttributes attributes{};         // all of them, as they are to be
+  std::optional<std::uint64_t> address;  // where its memory is pinned anew; without, it stays
+  bool under_new_key = false;            // its bytes are others: no key given away reaches them
+};
+
+// Copies that may go on against queue pairs of this process: waited for without blocking, by
+// whoever must not.
+struct CopyInProgress {
+  std::shared_ptr<QueuePair> queue_pair;
+  std::uint64_t holding;  // of its responder lock
+};
 
 class Adapter {
  public:
@@ -52,11 +67,26 @@ class Adapter {
   void destroy_queue_pair(QueuePair& queue_pair);
 
   // Registration. errno as ibv_reg_mr gives: EFAULT no such memory, EINVAL rights or length,
-  // ENOMEM no key, EBADF/EOPNOTSUPP for descriptors.
+  // ENOMEM no key, EBADF/EOPNOTSUPP for descriptors. With IBV_ACCESS_ON_DEMAND nothing is pinned:
+  // what is not there is found out when it is used.
   Result<std::uint32_t> register_memory(std::uint64_t address, const RegionAttributes& attributes);
+  // Discards what is written to it and gives zeros.
+  Result<std::uint32_t> register_nothing(const RegionAttributes& attributes) {
+    return regions_.add(Backing::nothing(), attributes);
+  }
   Result<std::uint32_t> register_dmabuf(memory::DmaBuf buffer, const RegionAttributes& attributes);
   // After this returns nobody, in any process, reads or writes through the key.
   Result<void> deregister(std::uint32_t key);
+  // As deregistering and registering, but an error leaves the region as it was. The key it has now.
+  Result<std::uint32_t> reregister(std::uint32_t key, const Reregistration& wanted);
+
+  // A memory window's handle, also its first key; nobody uses it after its removal returns.
+  Result<std::uint32_t> create_window(bool tied, std::uint32_t protection_domain) {
+    return regions_.add_window(tied, protection_domain);
+  }
+  void destroy_window(std::uint32_t window);
+  // Those that began before now.
+  std::vector<CopyInProgress> copies_in_progress();
 
   // Flow rules of a raw packet queue pair; the handle removes it.
   Result<std::uint32_t> create_flow(QueuePair& queue_pair, const ibv_flow_attr& attributes);
@@ -92,6 +122,7 @@ class Adapter {
           Path& path, Liveness& liveness);
   std::vector<std::shared_ptr<QueuePair>> queue_pairs_now();
   std::vector<std::shared_ptr<CompletionQueue>> completion_queues_now();
+  void wait_for_copies();
 
   const Token token_;
   const std::vector<DeviceConfiguration> devices_;

@@ -42,6 +42,10 @@ struct QueuePairSettings {
   bool block_multicast_loopback = false;
 };
 
+// In ibv_send_wr::send_flags, beside ibv_send_flags: the request is ibv_bind_mw's, which alone
+// binds windows of type 1.
+constexpr std::uint32_t kBoundByVerb = 1u << 31;
+
 // Limits that ibv_query_device reports.
 constexpr std::uint32_t kMaxSendRequests = 32768;
 constexpr std::uint32_t kMaxReceiveRequests = 32768;
@@ -81,6 +85,8 @@ class QueuePair : public std::enable_shared_from_this<QueuePair> {
   void query(ibv_qp_attr* attributes, ibv_qp_init_attr* init) const;
   int post_send(const ibv_send_wr* list, const ibv_send_wr** bad);
   int post_receive(const ibv_recv_wr* list, const ibv_recv_wr** bad);
+  // Whether a request of IBV_WR_BIND_MW would be taken: 0 or EINVAL.
+  int check_bind(const ibv_send_wr& request) const;
   // Stops everything and forgets its completions; nobody touches its memory after this returns.
   void destroy();
   // In a fork's child, which has none of the threads that may have held a lock: posts are refused.
@@ -114,6 +120,7 @@ class QueuePair : public std::enable_shared_from_this<QueuePair> {
  private:
   int check_send(const ibv_send_wr& request) const;
   void store_send(const ibv_send_wr& request, SendRequest& slot) const;
+  static void store_window_request(const ibv_send_wr& request, SendRequest& slot);
   SharedReceive& receive_at(std::uint32_t position) const;
   void set_state(ibv_qp_state state);
   void apply(const ibv_qp_attr& attributes, int mask);

@@ -24,6 +24,9 @@ bool opcode_is_served(ibv_qp_type type, std::uint32_t opcode) {
       return type != IBV_QPT_RAW_PACKET;
     case IBV_WR_RDMA_WRITE:
     case IBV_WR_RDMA_WRITE_WITH_IMM:
+    case IBV_WR_BIND_MW:
+    case IBV_WR_LOCAL_INV:
+    case IBV_WR_SEND_WITH_INV:
       return type == IBV_QPT_RC || type == IBV_QPT_UC;
     case IBV_WR_RDMA_READ:
     case IBV_WR_ATOMIC_CMP_AND_SWP:
@@ -32,6 +35,11 @@ bool opcode_is_served(ibv_qp_type type, std::uint32_t opcode) {
     default:
       return false;
   }
+}
+
+// Moves no bytes: its segments are not looked at.
+bool is_window_request(ibv_wr_opcode opcode) {
+  return opcode == IBV_WR_BIND_MW || opcode == IBV_WR_LOCAL_INV;
 }
 
 bool is_atomic(ibv_wr_opcode opcode) {
@@ -48,6 +56,9 @@ std::uint64_t total_length(const ibv_send_wr& request) {
 
 int QueuePair::check_send(const ibv_send_wr& request) const {
   if (!opcode_is_served(type(), raw_opcode(request))) return EINVAL;
+  if (is_window_request(request.opcode)) {
+    return request.opcode == IBV_WR_BIND_MW ? check_bind(request) : 0;
+  }
   if (request.num_sge < 0 ||
       static_cast<std::uint32_t>(request.num_sge) > settings_.capabilities.max_send_sge) {
     return EINVAL;
@@ -66,6 +77,7 @@ void QueuePair::store_send(const ibv_send_wr& request, SendRequest& slot) const 
   slot.opcode = request.opcode;
   slot.flags = request.send_flags;
   slot.immediate = request.imm_data;
+  if (is_window_request(request.opcode)) return store_window_request(request, slot);
   if (type() == IBV_QPT_UD) {
     slot.remote_qp = request.wr.ud.remote_qpn;
     // A qkey with the high bit set asks for the queue pair's own (C10-15).

@@ -4,22 +4,13 @@
 
 #include <cstring>
 #include <mutex>
+#include <utility>
 
 #include "base/random.h"
 
 namespace gdr::rnic {
 
-struct RegionTable::Entry {
-  std::atomic<std::uint32_t> key{0};
-  RegionAttributes attributes{};
-  std::uint64_t address = 0;
-  std::unique_ptr<memory::PinnedMemory> memory;
-  std::atomic<std::uint32_t> invalidated_key{0};  // between invalidate and take
-};
-
 namespace {
-
-constexpr std::uint32_t index_of(std::uint32_t key) { return key >> (32 - kRegionBits); }
 
 // The order of the checks is that of the specification's responder (C9-88 and following): the key,
 // its protection domain, its bounds, its rights.
@@ -34,51 +25,106 @@ RegionError check(const RegionAttributes& region, std::uint64_t address, std::ui
   return RegionError::kNone;
 }
 
+// Another process may have written anything there.
+Reach known_reach(Reach reach) {
+  const bool known = reach == Reach::kHost || reach == Reach::kOnDemand || reach == Reach::kNothing;
+  return known ? reach : Reach::kServed;
+}
+
+// Never 0, not to be guessed from another key, and not the last of its place.
+std::uint32_t new_key(std::uint32_t index, std::uint32_t last) {
+  std::uint32_t key = last;
+  while (key == last) {
+    key = index << (32 - kRegionBits) | (1 + static_cast<std::uint32_t>(random_u64() % 0xffff));
+  }
+  return key;
+}
+
 }  // namespace
+
+Backing::Backing(std::unique_ptr<memory::PinnedMemory> pinned)
+    : memory(std::move(pinned)),
+      address(memory->address()),
+      reach(memory->cpu_reachable() ? Reach::kHost : Reach::kServed) {}
+
+Backing Backing::on_demand(std::uint64_t address) {
+  Backing backing;
+  backing.address = address;
+  backing.reach = Reach::kOnDemand;
+  return backing;
+}
+
+Backing Backing::nothing() {
+  Backing backing;
+  backing.reach = Reach::kNothing;
+  return backing;
+}
 
 RegionTable::RegionTable(Segment& segment)
     : segment_(segment), entries_(std::make_unique<Entry[]>(kRegions)) {}
 RegionTable::~RegionTable() = default;
 
-Result<std::uint32_t> RegionTable::add(std::unique_ptr<memory::PinnedMemory> memory,
-                                       const RegionAttributes& attributes) {
+Result<std::uint32_t> RegionTable::add(Backing backing, const RegionAttributes& attributes) {
   if (attributes.iova + attributes.length < attributes.iova) {
     return Error{EINVAL, "iova + length wraps"};
   }
   const std::lock_guard guard(mutex_);
-  std::uint32_t index = 0;
-  if (next_ < kRegions) {
-    index = next_++;
-  } else if (!free_.empty()) {
-    index = free_.back();
-    free_.pop_back();
-  } else {
-    return Error{ENOMEM, "all keys are in use"};
-  }
-  // Never 0, and not to be guessed from another key.
-  const std::uint32_t key =
-      index << (32 - kRegionBits) | (1 + static_cast<std::uint32_t>(random_u64() % 0xffff));
-  Entry& entry = entries_[index];
-  entry.attributes = attributes;
-  entry.address = memory->address();
-  entry.memory = std::move(memory);
+  const Result<std::uint32_t> index = take_index();
+  if (!index) return index.error();
+  Entry& entry = entries_[*index];
+  const std::uint32_t key = new_key(*index, entry.last_key);
+  entry.backing = std::move(backing);
+  publish(key, attributes);
+  return key;
+}
 
-  SharedRegion& shared = segment_.region(index);
+// Under mutex_.
+Result<std::uint32_t> RegionTable::take_index() {
+  if (next_ < kRegions) return next_++;
+  if (free_.empty()) return Error{ENOMEM, "all keys are in use"};
+  const std::uint32_t index = free_.back();
+  free_.pop_back();
+  return index;
+}
+
+// The key last, so that whoever finds it finds all of the region.
+void RegionTable::publish(std::uint32_t key, const RegionAttributes& attributes) {
+  Entry& entry = entries_[index_of(key)];
+  entry.attributes = attributes;
+  entry.attributes.access |= kUseAsLocalKey;
+  entry.memory = entry.backing.memory.get();
+  entry.queue_pair = 0;
+  share(key);
+}
+
+void RegionTable::share(std::uint32_t key) {
+  Entry& entry = entries_[index_of(key)];
+  const RegionAttributes& attributes = entry.attributes;
+  entry.last_key = key;
+
+  SharedRegion& shared = segment_.region(index_of(key));
   shared.protection_domain = attributes.protection_domain;
   shared.access = attributes.access;
-  shared.reach = entry.memory->cpu_reachable() ? Reach::kHost : Reach::kServed;
+  shared.reach = entry.backing.reach;
   shared.iova = attributes.iova;
   shared.length = attributes.length;
-  shared.address = entry.address;
+  shared.address = entry.backing.address;
+  shared.queue_pair = entry.queue_pair;
   shared.key.store(key);
   entry.key.store(key);
-  return key;
 }
 
 Result<void> RegionTable::invalidate(std::uint32_t key) {
   const std::lock_guard guard(mutex_);
   Entry& entry = entries_[index_of(key)];
-  if (key == 0 || entry.key.load() != key) return Error{EINVAL, "a key that was never issued"};
+  if (key == 0 || entry.key.load() != key || entry.is_window) {
+    return Error{EINVAL, "a key that was never issued"};
+  }
+  for (const std::uint32_t index : windows_) {
+    if (entries_[index].region == key && is_bound(entries_[index])) {
+      return Error{EBUSY, "a memory window is bound to the region"};
+    }
+  }
   // Sequentially consistent before the caller looks at the marks of what is in flight.
   segment_.region(index_of(key)).key.store(0);
   entry.invalidated_key.store(key);
@@ -86,24 +132,46 @@ Result<void> RegionTable::invalidate(std::uint32_t key) {
   return {};
 }
 
-std::unique_ptr<memory::PinnedMemory> RegionTable::take(std::uint32_t key) {
+Backing RegionTable::take(std::uint32_t key) {
   const std::lock_guard guard(mutex_);
   Entry& entry = entries_[index_of(key)];
-  if (key == 0 || entry.invalidated_key.load() != key) return nullptr;
+  if (key == 0 || entry.invalidated_key.load() != key) return {};
   entry.invalidated_key.store(0);
   free_.push_back(index_of(key));
-  return std::move(entry.memory);
+  return std::exchange(entry.backing, {});
+}
+
+std::uint32_t RegionTable::reissue(std::uint32_t key, bool under_new_key,
+                                   std::optional<Backing>& backing,
+                                   const RegionAttributes& attributes) {
+  const std::lock_guard guard(mutex_);
+  Entry& entry = entries_[index_of(key)];
+  entry.invalidated_key.store(0);
+  if (under_new_key) key = new_key(index_of(key), key);
+  if (backing) std::swap(entry.backing, *backing);
+  publish(key, attributes);
+  return key;
 }
 
 RegionError RegionTable::find(std::uint32_t key, std::uint64_t address, std::uint64_t length,
                               std::uint32_t protection_domain, std::uint32_t rights, Place* place) {
   Entry& entry = entries_[index_of(key)];
   if (key == 0 || entry.key.load() != key) return RegionError::kUnknownKey;
+  if (entry.is_window && !is_bound(entry)) return RegionError::kUnknownKey;
   const RegionError error = check(entry.attributes, address, length, protection_domain, rights);
   if (error != RegionError::kNone) return error;
-  place->address = entry.address + (address - entry.attributes.iova);
-  place->memory = entry.memory.get();
+  place->address = entry.backing.address + (address - entry.attributes.iova);
+  place->memory = entry.memory;
+  place->reach = entry.backing.reach;
+  place->queue_pair = entry.queue_pair;
   return RegionError::kNone;
+}
+
+std::optional<RegionTable::Description> RegionTable::describe(std::uint32_t key) {
+  const std::lock_guard guard(mutex_);
+  const Entry& entry = entries_[index_of(key)];
+  if (key == 0 || entry.key.load() != key || entry.is_window) return std::nullopt;
+  return Description{entry.attributes, entry.backing.address, entry.backing.reach};
 }
 
 RegionError find_remote(Segment& segment, std::uint32_t key, std::uint64_t address,
@@ -116,7 +184,8 @@ RegionError find_remote(Segment& segment, std::uint32_t key, std::uint64_t addre
   const RegionError error = check(region, address, length, protection_domain, rights);
   if (error != RegionError::kNone) return error;
   range->address = read_once(shared.address) + (address - region.iova);
-  range->reach = read_once(shared.reach) == Reach::kHost ? Reach::kHost : Reach::kServed;
+  range->queue_pair = read_once(shared.queue_pair);
+  range->reach = known_reach(read_once(shared.reach));
   return RegionError::kNone;
 }
 
@@ -128,11 +197,11 @@ void RegionTable::place(std::uint32_t key, std::uint64_t address,
   const RegionAttributes& region = entry.attributes;
   if (check(region, address, bytes.size(), region.protection_domain, IBV_ACCESS_LOCAL_WRITE) !=
           RegionError::kNone ||
-      !entry.memory->cpu_reachable()) {
+      entry.is_window || entry.backing.reach != Reach::kHost) {
     return;
   }
-  std::memcpy(reinterpret_cast<void*>(entry.address + (address - region.iova)), bytes.data(),
-              bytes.size());
+  std::memcpy(reinterpret_cast<void*>(entry.backing.address + (address - region.iova)),
+              bytes.data(), bytes.size());
 }
 
 }  // namespace gdr::rnic

@@ -9,7 +9,7 @@
 
 #include <cstdint>
 #include <memory>
-#include <shared_mutex>
+#include <optional>
 #include <vector>
 
 #include "base/spin_lock.h"
@@ -18,6 +18,8 @@
 
 namespace gdr::rnic {
 
+constexpr std::uint32_t index_of(std::uint32_t key) { return key >> (32 - kRegionBits); }
+
 struct RegionAttributes {
   std::uint64_t iova;
   std::uint64_t length;
@@ -25,12 +27,40 @@ struct RegionAttributes {
   std::uint32_t protection_domain;
 };
 
+// Beside ibv_access_flags: the owner may name the key in its own requests, as an lkey. Every region
+// grants it, a memory window does not.
+constexpr std::uint32_t kUseAsLocalKey = 1u << 31;
+
+// Where a region's bytes are.
+struct Backing {
+  Backing() = default;
+  explicit Backing(std::unique_ptr<memory::PinnedMemory> pinned);
+  static Backing on_demand(std::uint64_t address);
+  static Backing nothing();
+
+  std::unique_ptr<memory::PinnedMemory> memory;  // null: nothing is pinned
+  std::uint64_t address = 0;
+  Reach reach = Reach::kHost;
+};
+
 // Where checked bytes lie. `memory` is kept alive by the caller's quiescence mark (see
 // SharedQueuePair::responder and QueuePair's send lock), which removal waits for.
 struct Place {
   std::uint64_t address = 0;               // as PinnedMemory::address counts
-  memory::PinnedMemory* memory = nullptr;  // null: plain host bytes without a region (inline data)
+  memory::PinnedMemory* memory = nullptr;  // null: host bytes, or none
+  Reach reach = Reach::kHost;
+  std::uint32_t queue_pair = 0;  // the only one that a window of type 2 serves; 0: any
   bool cpu_reachable() const { return memory == nullptr || memory->cpu_reachable(); }
+};
+
+// What a request to bind a memory window says.
+struct WindowBind {
+  std::uint32_t window;  // as add_window named it
+  std::uint32_t region;  // its key, or 0 to unbind a window of type 1
+  std::uint32_t key;     // the window's from now on
+  std::uint32_t access;  // ibv_access_flags for those who use that key
+  std::uint64_t address;
+  std::uint64_t length;
 };
 
 enum class RegionError { kNone, kUnknownKey, kWrongDomain, kOutOfRange, kNoRight, kFreed };
@@ -41,16 +71,19 @@ class RegionTable {
   ~RegionTable();
 
   // The new key. ENOMEM when all are taken; EINVAL when iova + length wraps.
-  Result<std::uint32_t> add(std::unique_ptr<memory::PinnedMemory> memory,
-                            const RegionAttributes& attributes);
+  Result<std::uint32_t> add(Backing backing, const RegionAttributes& attributes);
 
   // Makes the key unusable for whatever starts after this returns; `take` then hands out the memory
   // once the caller has waited for what had started before. EINVAL for a key never issued.
   Result<void> invalidate(std::uint32_t key);
-  std::unique_ptr<memory::PinnedMemory> take(std::uint32_t key);
+  Backing take(std::uint32_t key);
+  // In place of `take`: the same region again, changed, under its old key or, when its bytes are
+  // others, a new one. `backing` is exchanged for what the region had; nothing: it keeps its own.
+  std::uint32_t reissue(std::uint32_t key, bool under_new_key, std::optional<Backing>& backing,
+                        const RegionAttributes& attributes);
 
   // Checks a range of this process's own memory against key, domain and rights (any of
-  // ibv_access_flags; 0 asks for read by the owner). Hot.
+  // ibv_access_flags and kUseAsLocalKey; 0 asks for read by the owner). Hot.
   RegionError find(std::uint32_t key, std::uint64_t address, std::uint64_t length,
                    std::uint32_t protection_domain, std::uint32_t rights, Place* place);
 
@@ -60,14 +93,56 @@ class RegionTable {
   // Hot.
   void place(std::uint32_t key, std::uint64_t address, std::span<const std::byte> bytes);
 
+  struct Description {
+    RegionAttributes attributes;
+    std::uint64_t address;
+    Reach reach;
+  };
+  // What is known of a region by its key; nothing for a key that is none's. Cold.
+  std::optional<Description> describe(std::uint32_t key);
+
+  // --- Memory windows (memory_windows.cc): keys to part of a region, made and taken back by work
+  // requests. A window of type 2 is tied to the queue pair that bound it. Cold.
+  Result<std::uint32_t> add_window(bool tied, std::uint32_t protection_domain);
+  // Whether the queue pair may bind so; the specification's rules C10-72 to C10-75.
+  bool may_bind(const WindowBind& bind, std::uint32_t protection_domain);
+  // Takes the window's key out of use. Whatever uses its place next first waits for copies.
+  void unbind(std::uint32_t window);
+  // After unbind and that wait. False when it may not (any more).
+  bool bind(const WindowBind& bind, std::uint32_t protection_domain, std::uint32_t queue_pair);
+  // Unbinds a window of type 2 by its key; false if that is none of the queue pair's.
+  bool invalidate_window(std::uint32_t key, std::uint32_t protection_domain,
+                         std::uint32_t queue_pair);
+  void unbind_windows_of_queue_pair(std::uint32_t queue_pair);
+  void unbind_windows_of_region(std::uint32_t key);
+  void remove_window(std::uint32_t window);  // unbound, and no copy goes on
+
   SpinLock& mutex() { return mutex_; }  // around a fork
 
  private:
-  struct Entry;
+  struct Entry {
+    std::atomic<std::uint32_t> key{0};
+    RegionAttributes attributes{};
+    Backing backing;
+    memory::PinnedMemory* memory = nullptr;  // its own, or that of the region behind a window
+    std::atomic<std::uint32_t> invalidated_key{0};  // between invalidate and take or reissue
+    std::uint32_t last_key = 0;
+    // Of a window. Its key in the segment counts, too: other processes invalidate it there.
+    bool is_window = false, tied = false;
+    std::uint32_t window = 0, window_domain = 0, region = 0, queue_pair = 0;
+  };
+  Result<std::uint32_t> take_index();
+  Entry* window_entry(std::uint32_t window);
+  bool is_bound(const Entry& entry);
+  bool check_bind(const WindowBind& bind, std::uint32_t protection_domain);
+  void share(std::uint32_t key);
+  void publish(std::uint32_t key, const RegionAttributes& attributes);
+
   Segment& segment_;
   std::unique_ptr<Entry[]> entries_;
   SpinLock mutex_;  // add, invalidate and take: cold
   std::vector<std::uint32_t> free_;
+  std::vector<std::uint32_t> windows_;  // indices
   std::uint32_t next_ = 0;
 };
 
@@ -75,9 +150,15 @@ class RegionTable {
 struct RemoteRange {
   std::uint64_t address = 0;  // in the owner's address space
   Reach reach = Reach::kHost;
+  std::uint32_t queue_pair = 0;  // as in Place
 };
 RegionError find_remote(Segment& segment, std::uint32_t key, std::uint64_t address,
                         std::uint64_t length, std::uint32_t protection_domain, std::uint32_t rights,
                         RemoteRange* range);
+// For a send with invalidate: whether the key is a window of type 2 of that queue pair, in any
+// process's table; and its invalidation, under that queue pair's responder lock.
+bool is_window_of(Segment& segment, std::uint32_t key, std::uint32_t protection_domain,
+                  std::uint32_t queue_pair);
+void invalidate_window_of(Segment& segment, std::uint32_t key);
 
 }  // namespace gdr::rnic

@@ -149,8 +149,10 @@ struct alignas(64) SharedCompletionQueue {
 static_assert(sizeof(SharedCompletionQueue) == 192);
 
 enum class Reach : std::uint32_t {
-  kHost = 1,    // ordinary memory of the owner: process_vm_* reaches it
-  kServed = 2,  // only the owner can copy it (GPU memory): ask its service thread
+  kHost = 1,      // ordinary memory of the owner: process_vm_* reaches it
+  kServed = 2,    // only the owner can copy it (GPU memory): ask its service thread
+  kOnDemand = 3,  // as kHost, but pages may be missing: by the kernel in its own process too
+  kNothing = 4,   // takes every byte and keeps none, gives zeros
 };
 
 struct alignas(64) SharedRegion {
@@ -160,7 +162,8 @@ struct alignas(64) SharedRegion {
   Reach reach;
   std::uint64_t iova;  // what keys' users call its first byte
   std::uint64_t length;
-  std::uint64_t address;  // in the owner's address space
+  std::uint64_t address;     // in the owner's address space
+  std::uint32_t queue_pair;  // of a window of type 2: the number of the one that it serves; else 0
 };
 static_assert(sizeof(SharedRegion) == 64);
 
@@ -256,7 +259,7 @@ struct SegmentHeader {
 };
 
 constexpr std::uint64_t kSegmentMagic = 0x30'74'69'6b'72'64'67'00;
-constexpr std::uint32_t kSegmentLayout = 8;
+constexpr std::uint32_t kSegmentLayout = 9;
 
 // Where each table starts, each on a page of its own.
 constexpr std::uint64_t page_up(std::uint64_t bytes) {

@@ -87,4 +87,13 @@ void wait_for_present_holder(SharedLock& lock, Liveness& liveness) {
   }
 }
 
+std::uint64_t present_holding(SharedLock& lock) {
+  const std::uint64_t present = lock.word.load();
+  return holder(present) == 0 ? 0 : present;
+}
+
+bool has_ended(SharedLock& lock, std::uint64_t holding, Liveness& liveness) {
+  return lock.word.load() != holding || !liveness.alive(holder(holding));
+}
+
 }  // namespace gdr::rnic

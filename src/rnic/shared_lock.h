@@ -35,6 +35,11 @@ void unlock(SharedLock& lock);
 // Returns when whoever holds the lock now has let go of it or is dead. Does not take it.
 void wait_for_present_holder(SharedLock& lock, Liveness& liveness);
 
+// The same without waiting: the present holding of the lock (0: nobody holds it), and whether that
+// has ended.
+std::uint64_t present_holding(SharedLock& lock);
+bool has_ended(SharedLock& lock, std::uint64_t holding, Liveness& liveness);
+
 class LockGuard {
  public:
   LockGuard(SharedLock& shared_lock, Token self, Liveness& liveness) : lock_(shared_lock) {

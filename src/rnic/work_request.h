@@ -15,11 +15,13 @@
 
 namespace gdr::rnic {
 
+struct WindowBind;
+
 struct SendRequest {
   std::uint64_t wr_id;
   ibv_wr_opcode opcode;
-  std::uint32_t flags;  // ibv_send_flags
-  std::uint32_t immediate;
+  std::uint32_t flags;      // ibv_send_flags
+  std::uint32_t immediate;  // or the key to invalidate
   std::uint32_t rkey;
   std::uint64_t remote_address;
   std::uint64_t compare_add;
@@ -30,6 +32,9 @@ struct SendRequest {
   std::uint32_t segment_count;
   std::uint32_t inline_bytes;  // valid with IBV_SEND_INLINE; then segment_count is 0
   std::uint64_t total_bytes;   // of its segments or inline data
+
+  // Of IBV_WR_BIND_MW, whose parts lie in the fields above: see window_post.cc.
+  WindowBind window_bind() const;
 
   // Both lie right behind the struct in its ring slot.
   std::span<const ibv_sge> segments() const {

@@ -37,7 +37,9 @@ void fill_tables(Context& context) {
   set_cq_functions(table);
   set_qp_functions(table);
   set_srq_functions(table);
+  set_mr_functions(table);
   set_mw_functions(table);
+  set_dm_functions(table);
   set_flow_functions(table);
   set_parent_domain_functions(table);
 }

@@ -11,7 +11,9 @@ void set_port_functions(verbs_context& context);
 void set_cq_functions(verbs_context& context);
 void set_qp_functions(verbs_context& context);
 void set_srq_functions(verbs_context& context);
+void set_mr_functions(verbs_context& context);
 void set_mw_functions(verbs_context& context);
+void set_dm_functions(verbs_context& context);
 void set_flow_functions(verbs_context& context);
 
 }  // namespace gdr::verbs

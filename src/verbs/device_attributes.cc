@@ -2,9 +2,11 @@
 #include <algorithm>
 #include <cstring>
 
+#include "memory/host_pages.h"
 #include "rnic/device_clock.h"
 #include "verbs/abi.h"
 #include "verbs/context.h"
+#include "verbs/dm.h"
 #include "verbs/errors.h"
 #include "verbs/objects.h"
 
@@ -27,12 +29,14 @@ ibv_device_attr device_attributes(const Device& device) {
   attr.max_qp = rnic::kQueuePairs - 2;
   attr.max_qp_wr = rnic::kMaxSendRequests;
   attr.device_cap_flags = IBV_DEVICE_SYS_IMAGE_GUID | IBV_DEVICE_RC_RNR_NAK_GEN |
-                          IBV_DEVICE_RAW_IP_CSUM | IBV_DEVICE_MANAGED_FLOW_STEERING;
+                          IBV_DEVICE_RAW_IP_CSUM | IBV_DEVICE_MANAGED_FLOW_STEERING |
+                          IBV_DEVICE_MEM_WINDOW | IBV_DEVICE_MEM_WINDOW_TYPE_2B;
   attr.max_sge = rnic::kMaxSegments;
   attr.max_sge_rd = rnic::kMaxSegments;
   attr.max_cq = rnic::kCompletionQueues;
   attr.max_cqe = rnic::kMaxCompletions;
   attr.max_mr = rnic::kRegions - 1;
+  attr.max_mw = rnic::kRegions - 1;
   attr.max_pd = kAnyNumber;
   attr.max_qp_rd_atom = rnic::kMaxReadAtomic;
   attr.max_res_rd_atom = static_cast<int>(rnic::kMaxReadAtomic * rnic::kQueuePairs);
@@ -49,6 +53,17 @@ ibv_device_attr device_attributes(const Device& device) {
   return attr;
 }
 
+// What a region registered with IBV_ACCESS_ON_DEMAND can be used for: see local/move_now.h.
+void add_on_demand_paging(ibv_device_attr_ex& attr) {
+  if (!memory::can_copy_by_kernel()) return;
+  constexpr std::uint32_t kMessages = IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV;
+  attr.odp_caps.general_caps = IBV_ODP_SUPPORT | IBV_ODP_SUPPORT_IMPLICIT;
+  attr.odp_caps.per_transport_caps.rc_odp_caps =
+      kMessages | IBV_ODP_SUPPORT_WRITE | IBV_ODP_SUPPORT_READ | IBV_ODP_SUPPORT_ATOMIC;
+  attr.odp_caps.per_transport_caps.uc_odp_caps = kMessages | IBV_ODP_SUPPORT_WRITE;
+  attr.odp_caps.per_transport_caps.ud_odp_caps = kMessages;
+}
+
 ibv_device_attr_ex extended_attributes(const Device& device) {
   ibv_device_attr_ex attr{};
   attr.orig_attr = device_attributes(device);
@@ -58,6 +73,8 @@ ibv_device_attr_ex extended_attributes(const Device& device) {
   attr.completion_timestamp_mask = UINT64_MAX;
   attr.hca_core_clock = rnic::kDeviceClockKilohertz;
   attr.cq_mod_caps = {.max_cq_count = UINT16_MAX, .max_cq_period = UINT16_MAX};
+  attr.max_dm_size = kDeviceMemory;
+  add_on_demand_paging(attr);
   return attr;
 }
 

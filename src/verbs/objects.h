@@ -71,9 +71,16 @@ struct Pd {
 };
 inline Pd& pd_of(ibv_pd* pd) { return *reinterpret_cast<Pd*>(pd); }
 
+class DeviceMemory;
+
 struct Mr {
   ibv_mr base{};
   std::uint64_t serial = 0;
+  // What ibv_rereg_mr starts from.
+  unsigned access = 0;     // as the program gave it
+  std::uint64_t iova = 0;  // the same
+  enum class Origin { kAddress, kDescriptor, kDevice, kNothing } origin = Origin::kAddress;
+  std::shared_ptr<DeviceMemory> device_memory;
 };
 inline Mr& mr_of(ibv_mr* mr) { return *reinterpret_cast<Mr*>(mr); }
 

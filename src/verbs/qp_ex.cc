@@ -8,15 +8,17 @@ namespace {
 
 constexpr std::uint64_t kSends = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM;
 constexpr std::uint64_t kWrites = IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM;
+constexpr std::uint64_t kWindows =
+    IBV_QP_EX_WITH_BIND_MW | IBV_QP_EX_WITH_LOCAL_INV | IBV_QP_EX_WITH_SEND_WITH_INV;
 constexpr std::uint64_t kReads = IBV_QP_EX_WITH_RDMA_READ | IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |
                                  IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD;
 
 std::uint64_t operations_of(ibv_qp_type type) {
   switch (type) {
     case IBV_QPT_RC:
-      return kSends | kWrites | kReads;
+      return kSends | kWrites | kReads | kWindows;
     case IBV_QPT_UC:
-      return kSends | kWrites;
+      return kSends | kWrites | kWindows;
     case IBV_QPT_UD:
       return kSends;
     case IBV_QPT_RAW_PACKET:
@@ -77,6 +79,26 @@ void wr_send_imm(ibv_qp_ex* qp, __be32 immediate) {
   qp_of(qp).batch->begin(request);
 }
 
+void wr_send_inv(ibv_qp_ex* qp, std::uint32_t rkey) {
+  ibv_send_wr request = request_of(qp, IBV_WR_SEND_WITH_INV);
+  request.invalidate_rkey = rkey;
+  qp_of(qp).batch->begin(request);
+}
+
+void wr_local_inv(ibv_qp_ex* qp, std::uint32_t rkey) {
+  ibv_send_wr request = request_of(qp, IBV_WR_LOCAL_INV);
+  request.invalidate_rkey = rkey;
+  qp_of(qp).batch->begin(request);
+}
+
+void wr_bind_mw(ibv_qp_ex* qp, ibv_mw* mw, std::uint32_t rkey, const ibv_mw_bind_info* info) {
+  ibv_send_wr request = request_of(qp, IBV_WR_BIND_MW);
+  request.bind_mw.mw = mw;
+  request.bind_mw.rkey = rkey;
+  request.bind_mw.bind_info = *info;
+  qp_of(qp).batch->begin(request);
+}
+
 void wr_set_ud_addr(ibv_qp_ex* qp, ibv_ah* address, std::uint32_t remote_qp,
                     std::uint32_t remote_qkey) {
   qp_of(qp).batch->set_address(address, remote_qp, remote_qkey);
@@ -120,6 +142,9 @@ int offer_extended_posting(Qp& qp, std::uint64_t flags) {
   if (qp.base.qp_type == IBV_QPT_UD) table.wr_set_ud_addr = wr_set_ud_addr;
   if (flags & IBV_QP_EX_WITH_SEND) table.wr_send = wr_send;
   if (flags & IBV_QP_EX_WITH_SEND_WITH_IMM) table.wr_send_imm = wr_send_imm;
+  if (flags & IBV_QP_EX_WITH_SEND_WITH_INV) table.wr_send_inv = wr_send_inv;
+  if (flags & IBV_QP_EX_WITH_LOCAL_INV) table.wr_local_inv = wr_local_inv;
+  if (flags & IBV_QP_EX_WITH_BIND_MW) table.wr_bind_mw = wr_bind_mw;
   if (flags & IBV_QP_EX_WITH_RDMA_WRITE) table.wr_rdma_write = wr_rdma_write;
   if (flags & IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM) table.wr_rdma_write_imm = wr_rdma_write_imm;
   if (flags & IBV_QP_EX_WITH_RDMA_READ) table.wr_rdma_read = wr_rdma_read;

@@ -85,10 +85,13 @@ void SendBatch::set_inline(std::span<const ibv_data_buf> buffers) {
   entry->request.send_flags |= IBV_SEND_INLINE;
 }
 
-int SendBatch::check() const {
+int SendBatch::check(const rnic::QueuePair& queue) const {
   if (error_ != 0) return error_;
   for (const Entry& entry : entries_) {
     if (type_ == IBV_QPT_UD && entry.request.wr.ud.ah == nullptr) return EINVAL;
+    if (entry.request.opcode == IBV_WR_BIND_MW) {
+      if (const int error = queue.check_bind(entry.request)) return error;
+    }
     const bool reads = entry.request.opcode == IBV_WR_RDMA_READ ||
                        entry.request.opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
                        entry.request.opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
@@ -113,7 +116,7 @@ void SendBatch::link() {
 // checked first: all or none. Only this thread adds to the ring now, so the room found stays.
 int SendBatch::complete(rnic::QueuePair& queue) {
   const std::unique_lock guard(posting_, std::adopt_lock);
-  if (const int error = check()) return error;
+  if (const int error = check(queue)) return error;
   if (entries_.empty()) return 0;
   {
     const std::lock_guard ring_guard(queue.send_lock());

@@ -47,7 +47,7 @@ class SendBatch {
     if (error_ == 0) error_ = error;
   }
   Entry* last();  // null, and an error noted, before the first begin()
-  int check() const;
+  int check(const rnic::QueuePair& queue) const;
   void link();
 
   const ibv_qp_type type_;

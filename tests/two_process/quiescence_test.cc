@@ -54,11 +54,26 @@ void run(const Stop& stop, ibv_wc_status expected) {
 }
 
 void deregister(TargetSide t) { t.memory.deregister(); }
+void move_away(TargetSide t) {
+  static std::uint8_t other[4096];
+  require(ibv_rereg_mr(t.memory.region(), IBV_REREG_MR_CHANGE_TRANSLATION, nullptr, other,
+                       sizeof other, 0) == 0,
+          "re-registered");
+}
+void withdraw_rights(TargetSide t) {
+  require(ibv_rereg_mr(t.memory.region(), IBV_REREG_MR_CHANGE_ACCESS, nullptr, nullptr, 0,
+                       IBV_ACCESS_LOCAL_WRITE) == 0,
+          "without remote rights");
+}
 void destroy(TargetSide t) { require(ibv_destroy_qp(t.qp) == 0, "destroyed"); }
 void to_error(TargetSide t) { require(Side::move_to(t.qp, IBV_QPS_ERR) == 0, "to ERR"); }
 void to_reset(TargetSide t) { require(Side::move_to(t.qp, IBV_QPS_RESET) == 0, "to RESET"); }
 
 TEST(Quiescence, HoldsAfterDeregistration) { run(deregister, IBV_WC_REM_ACCESS_ERR); }
+TEST(Quiescence, HoldsAfterReregistrationOfOtherMemory) { run(move_away, IBV_WC_REM_ACCESS_ERR); }
+TEST(Quiescence, HoldsAfterReregistrationWithoutRemoteRights) {
+  run(withdraw_rights, IBV_WC_REM_ACCESS_ERR);
+}
 TEST(Quiescence, HoldsAfterAQueuePairIsDestroyed) { run(destroy, IBV_WC_RETRY_EXC_ERR); }
 TEST(Quiescence, HoldsAfterAQueuePairIsMovedToError) { run(to_error, IBV_WC_RETRY_EXC_ERR); }
 TEST(Quiescence, HoldsAfterAQueuePairIsReset) { run(to_reset, IBV_WC_RETRY_EXC_ERR); }
@@ -66,6 +81,9 @@ TEST(Quiescence, HoldsAfterAQueuePairIsReset) { run(to_reset, IBV_WC_RETRY_EXC_E
 // The same where the target's own service thread does the copying.
 TEST(OpaqueQuiescence, HoldsAfterDeregistration) {
   run_opaque([] { run(deregister, IBV_WC_REM_ACCESS_ERR); });
+}
+TEST(OpaqueQuiescence, HoldsAfterReregistrationOfOtherMemory) {
+  run_opaque([] { run(move_away, IBV_WC_REM_ACCESS_ERR); });
 }
 TEST(OpaqueQuiescence, HoldsAfterAQueuePairIsDestroyed) {
   run_opaque([] { run(destroy, IBV_WC_RETRY_EXC_ERR); });

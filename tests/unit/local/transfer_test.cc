@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -206,6 +207,22 @@ TEST_F(TransferTest, ACopyThatCannotStartOrBreaksOffIsTheOutcomeAndNothingStaysI
     EXPECT_EQ(client_.in_flight(), 0u);
     client_.fail_end = -1;
   }
+}
+
+// A driver that is given such memory would end the program where pages are missing.
+TEST_F(TransferTest, NeverHandsMemoryWhosePagesMayBeMissingToTheClient) {
+  void* pages = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(pages, MAP_FAILED);
+  Piece missing = piece_at(static_cast<std::uint8_t*>(pages), kBytes);
+  missing.on_demand = missing.remote = true;
+  PieceList there;
+  there.add(missing);
+  EXPECT_EQ(run(list(from_, pinned_from_.get(), {}), there, nullptr).error, 0);
+  EXPECT_EQ(std::memcmp(pages, from_.data(), kBytes), 0);
+  ASSERT_EQ(munmap(pages, kBytes), 0);
+  const Outcome outcome = run(list(from_, pinned_from_.get(), {}), there, nullptr);
+  EXPECT_EQ(outcome.error, EFAULT);
+  EXPECT_TRUE(outcome.remote);
 }
 
 // Other transfers may fill the client's queue: no error, but a wait.

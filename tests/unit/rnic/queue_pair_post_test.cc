@@ -56,8 +56,9 @@ TEST_F(QueuePairPostTest, TakesEachOperationOnTheTypesThatHaveIt) {
       {IBV_WR_RDMA_READ, {IBV_QPT_RC}},
       {IBV_WR_ATOMIC_CMP_AND_SWP, {IBV_QPT_RC}},
       {IBV_WR_ATOMIC_FETCH_AND_ADD, {IBV_QPT_RC}},
-      {IBV_WR_LOCAL_INV, {}},
-      {IBV_WR_BIND_MW, {}},
+      {IBV_WR_LOCAL_INV, {IBV_QPT_RC, IBV_QPT_UC}},
+      {IBV_WR_SEND_WITH_INV, {IBV_QPT_RC, IBV_QPT_UC}},
+      {IBV_WR_BIND_MW, {}},  // not without a window
       {IBV_WR_TSO, {}},
       {static_cast<ibv_wr_opcode>(15), {}},
   };

@@ -168,7 +168,7 @@ TEST_F(DeviceTest, FillsTheExtendedAttributesToTheCallersSize) {
   std::memset(static_cast<void*>(&attr), 0x5a, sizeof attr);
   ASSERT_EQ(ibv_query_device_ex(context_, nullptr, &attr), 0);
   EXPECT_EQ(attr.orig_attr.phys_port_cnt, 1);
-  EXPECT_EQ(attr.max_dm_size, 0u);
+  EXPECT_EQ(attr.tso_caps.max_tso, 0u);
   EXPECT_NE(attr.raw_packet_caps & IBV_RAW_PACKET_CAP_IP_CSUM, 0u);
   verbs_context* table = verbs_get_ctx(context_);
   std::memset(static_cast<void*>(&attr), 0x5a, sizeof attr);

@@ -23,16 +23,12 @@ TEST_F(UnsupportedTest, ObjectsAreNull) {
   expect_unsupported(ibv_create_srq_ex(context_, &srq_ex));
   ibv_xrcd_init_attr xrcd{};
   expect_unsupported(ibv_open_xrcd(context_, &xrcd));
-  expect_unsupported(ibv_alloc_mw(pd_, IBV_MW_TYPE_1));
-  ibv_alloc_dm_attr dm{};
-  expect_unsupported(ibv_alloc_dm(context_, &dm));
   ibv_wq_init_attr wq{};
   expect_unsupported(ibv_create_wq(context_, &wq));
   ibv_rwq_ind_table_init_attr table{};
   expect_unsupported(ibv_create_rwq_ind_table(context_, &table));
   ibv_counters_init_attr counters{};
   expect_unsupported(ibv_create_counters(context_, &counters));
-  expect_unsupported(ibv_alloc_null_mr(pd_));
   ibv_qp_open_attr open{};
   expect_unsupported(ibv_open_qp(context_, &open));
   expect_unsupported(ibv_import_device(-1));
@@ -43,8 +39,6 @@ TEST_F(UnsupportedTest, ObjectsAreNull) {
 
 TEST_F(UnsupportedTest, OperationsReturnTheErrorNumber) {
   ibv_qp* qp = create_qp(IBV_QPT_UD);
-  ibv_sge range{};
-  EXPECT_EQ(ibv_advise_mr(pd_, IBV_ADVISE_MR_ADVICE_PREFETCH, 0, &range, 1), EOPNOTSUPP);
   ibv_qp_rate_limit_attr rate{};
   EXPECT_EQ(ibv_modify_qp_rate_limit(qp, &rate), EOPNOTSUPP);
   EXPECT_EQ(ibv_query_qp_data_in_order(qp, IBV_WR_RDMA_WRITE, 0), 0);
