@@ -100,7 +100,7 @@ void LocalPath::collect_receivers(const QueuePair& queue_pair, Requester& reques
   std::vector<Candidate> found;
   collect_from(adapter_->segment(), requester.frame, &sender, found,
                [this](std::uint32_t index) { return Target(*adapter_, nullptr, index); });
-  for (const std::shared_ptr<Peer>& peer : peers_.everyone()) {
+  for (const std::shared_ptr<Peer>& peer : peers_.everyone_by_now()) {
     collect_from(peer->segment(), requester.frame, nullptr, found,
                  [&](std::uint32_t index) { return Target(*adapter_, peer, index); });
   }
