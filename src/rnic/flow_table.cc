@@ -20,7 +20,8 @@ std::optional<FlowRule> read_rule(const SharedFlow& flow) {
   for (int attempt = 0; attempt < 2; ++attempt) {
     const std::uint32_t generation = flow.generation.load(std::memory_order_acquire);
     if (generation == 0) break;
-    const FlowRule rule{flow.device, flow.queue_pair, flow.context, flow.rank, flow.match};
+    const FlowRule rule{flow.device, flow.queue_pair, flow.context,
+                        flow.rank,   flow.spread,     flow.match};
     std::atomic_thread_fence(std::memory_order_acquire);  // the second look comes after the copy
     if (flow.generation.load(std::memory_order_relaxed) == generation) return rule;
   }
@@ -29,7 +30,7 @@ std::optional<FlowRule> read_rule(const SharedFlow& flow) {
 
 Result<std::uint32_t> FlowTable::add(const FlowMatch& match, std::uint32_t device,
                                      std::uint32_t queue_pair, std::uint32_t rank,
-                                     std::uint32_t context) {
+                                     std::uint32_t context, std::uint64_t spread) {
   if (device >= kDevices || queue_pair >= kQueuePairs) {
     return Error{EINVAL, "flow rule: no such device or queue pair"};
   }
@@ -46,6 +47,7 @@ Result<std::uint32_t> FlowTable::add(const FlowMatch& match, std::uint32_t devic
   flow.queue_pair = queue_pair;
   flow.context = context;
   flow.rank = rank;
+  flow.spread = spread;
   flow.match = match;
   flow.generation.store(new_generation(), std::memory_order_release);
 

@@ -26,10 +26,6 @@ TEST_F(UnsupportedTest, ObjectsAreNull) {
   expect_unsupported(ibv_alloc_mw(pd_, IBV_MW_TYPE_1));
   ibv_alloc_dm_attr dm{};
   expect_unsupported(ibv_alloc_dm(context_, &dm));
-  ibv_wq_init_attr wq{};
-  expect_unsupported(ibv_create_wq(context_, &wq));
-  ibv_rwq_ind_table_init_attr table{};
-  expect_unsupported(ibv_create_rwq_ind_table(context_, &table));
   ibv_counters_init_attr counters{};
   expect_unsupported(ibv_create_counters(context_, &counters));
   expect_unsupported(ibv_alloc_null_mr(pd_));
