@@ -7,6 +7,7 @@
 
 #include "local/fault_hooks.h"
 #include "local/local_path.h"
+#include "rnic/receive_hash.h"
 
 namespace gdr::local {
 namespace {
@@ -45,8 +46,13 @@ void collect_from(rnic::Segment& segment, std::span<const std::uint8_t> frame, c
     if (own || !rnic::matches(rule->match, std::span<const std::uint8_t, 6>(mac), frame)) {
       continue;
     }
-    Candidate candidate{mac, rule->rank, rule->match.sniffs != 0,
-                        target_of_index(rule->queue_pair)};
+    std::uint32_t receiver = rule->queue_pair;
+    if (rule->spread != 0) {
+      const std::optional<std::uint32_t> chosen = rnic::spread_to(segment, rule->spread, frame);
+      if (!chosen) continue;
+      receiver = *chosen;
+    }
+    Candidate candidate{mac, rule->rank, rule->match.sniffs != 0, target_of_index(receiver)};
     const auto rival = std::find_if(found.begin(), found.end(), [&](const Candidate& other) {
       return !candidate.sniffs && !other.sniffs && other.mac == mac;
     });
@@ -100,7 +106,7 @@ void LocalPath::collect_receivers(const QueuePair& queue_pair, Requester& reques
   std::vector<Candidate> found;
   collect_from(adapter_->segment(), requester.frame, &sender, found,
                [this](std::uint32_t index) { return Target(*adapter_, nullptr, index); });
-  for (const std::shared_ptr<Peer>& peer : peers_.everyone()) {
+  for (const std::shared_ptr<Peer>& peer : peers_.everyone_by_now()) {
     collect_from(peer->segment(), requester.frame, nullptr, found,
                  [&](std::uint32_t index) { return Target(*adapter_, peer, index); });
   }

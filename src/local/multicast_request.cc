@@ -95,7 +95,7 @@ void LocalPath::collect_members(const QueuePair& queue_pair, Requester& requeste
         queue_pair.settings().block_multicast_loopback && index == queue_pair.index();
     if (!blocked) requester.receivers.emplace_back(*adapter_, nullptr, index);
   });
-  for (const std::shared_ptr<Peer>& peer : peers_.everyone()) {
+  for (const std::shared_ptr<Peer>& peer : peers_.everyone_by_now()) {
     collect_from(peer->segment(), group, [&](std::uint32_t index) {
       requester.receivers.emplace_back(*adapter_, peer, index);
     });

@@ -33,6 +33,23 @@ std::vector<std::shared_ptr<Peer>> Peers::everyone() const {
   return all;
 }
 
+std::vector<std::shared_ptr<Peer>> Peers::everyone_by_now() {
+  const auto nobody_is_late = [this] {
+    const std::shared_lock guard(mutex_);
+    return unanswered_.empty();
+  };
+  if (!nobody_is_late()) {
+    std::unordered_multimap<std::uint32_t, UniqueFd> late;
+    {
+      const std::lock_guard guard(mutex_);
+      late.swap(unanswered_);
+    }
+    // Who is still silent goes back into the list.
+    for (auto& [slot, connection] : late) (void)hear(slot, std::move(connection), Wait::kNo);
+  }
+  return everyone();
+}
+
 // A connection over which this process has said who it is.
 Result<UniqueFd> Peers::introduce_to(std::uint32_t slot) {
   Result<UniqueFd> connection = connect_slot(slot);

@@ -33,6 +33,8 @@ class Peers : public rnic::Liveness {
   Result<std::shared_ptr<Peer>> find(std::uint32_t slot);
   std::shared_ptr<Peer> known(std::uint32_t slot) const;
   std::vector<std::shared_ptr<Peer>> everyone() const;
+  // With those that had not answered in time and have by now: for what goes to all.
+  std::vector<std::shared_ptr<Peer>> everyone_by_now();
 
   // Service thread: somebody calls here. The peer, if it was not known before.
   std::shared_ptr<Peer> answer(UniqueFd connection);

@@ -216,7 +216,7 @@ Result<std::uint32_t> Adapter::create_flow(QueuePair& queue_pair, const ibv_flow
   Result<FlowMatch> match = flow_match(attributes);
   if (!match) return match.error();
   return flows_.add(*match, queue_pair.settings().device, queue_pair.index(), flow_rank(attributes),
-                    queue_pair.settings().context);
+                    queue_pair.settings().context, queue_pair.settings().spread);
 }
 
 void Adapter::deliver_event(std::uint32_t queue) {

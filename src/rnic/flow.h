@@ -40,6 +40,7 @@ void fill_checksums(std::span<std::uint8_t> frame);
 // One rule of a table that its owner may be changing: whole, or nothing. Hot.
 struct FlowRule {
   std::uint32_t device, queue_pair, context, rank;
+  std::uint64_t spread;
   FlowMatch match;
 };
 std::optional<FlowRule> read_rule(const SharedFlow& flow);
@@ -60,9 +61,10 @@ std::optional<FlowRule> read_rule(const SharedFlow& flow, const Copy& copy) {
 class FlowTable {
  public:
   explicit FlowTable(Segment& segment) : segment_(segment) {}
-  // The rule's index. ENOMEM when the table is full. `context`: see QueuePairSettings.
+  // The rule's index. ENOMEM when the table is full. `context`, `spread`: see QueuePairSettings.
   Result<std::uint32_t> add(const FlowMatch& match, std::uint32_t device, std::uint32_t queue_pair,
-                            std::uint32_t rank, std::uint32_t context = 0);
+                            std::uint32_t rank, std::uint32_t context = 0,
+                            std::uint64_t spread = 0);
   void remove(std::uint32_t index);
   void remove_all_of(std::uint32_t queue_pair);
 

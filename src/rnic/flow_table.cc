@@ -18,13 +18,14 @@ std::uint32_t new_generation() {
 
 std::optional<FlowRule> read_rule(const SharedFlow& flow) {
   return read_rule(flow, [](const SharedFlow& shared) {
-    return FlowRule{shared.device, shared.queue_pair, shared.context, shared.rank, shared.match};
+    return FlowRule{shared.device, shared.queue_pair, shared.context,
+                    shared.rank,   shared.spread,     shared.match};
   });
 }
 
 Result<std::uint32_t> FlowTable::add(const FlowMatch& match, std::uint32_t device,
                                      std::uint32_t queue_pair, std::uint32_t rank,
-                                     std::uint32_t context) {
+                                     std::uint32_t context, std::uint64_t spread) {
   if (device >= kDevices || queue_pair >= kQueuePairs) {
     return Error{EINVAL, "flow rule: no such device or queue pair"};
   }
@@ -41,6 +42,7 @@ Result<std::uint32_t> FlowTable::add(const FlowMatch& match, std::uint32_t devic
   flow.queue_pair = queue_pair;
   flow.context = context;
   flow.rank = rank;
+  flow.spread = spread;
   flow.match = match;
   flow.generation.store(new_generation(), std::memory_order_release);
 

@@ -308,7 +308,8 @@ bool QueuePair::serve() {
       adapter_.path().cancel(*this);
       set_state(IBV_QPS_ERR);
       flush_sends();
-      settings_.events->push({event_of(failure), settings_.verbs_object});
+      settings_.events->push(
+          {settings_.work_queue ? IBV_EVENT_WQ_FATAL : event_of(failure), settings_.verbs_object});
     }
     flush_due_.store(true);
   }

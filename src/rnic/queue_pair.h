@@ -40,6 +40,8 @@ struct QueuePairSettings {
   RingAllocator send_memory = {};  // empty: the library's own
   // Multicast datagrams of its own do not come back to it.
   bool block_multicast_loopback = false;
+  std::uint64_t spread = 0;  // its flow rules' frames go where this says: see receive_hash.h
+  bool work_queue = false;   // it is what stands behind an ibv_wq: its events are a work queue's
 };
 
 // In ibv_send_wr::send_flags, beside ibv_send_flags: the request is ibv_bind_mw's, which alone

@@ -188,12 +188,24 @@ struct FlowMatch {
   std::uint8_t sniffs;                   // gets a copy, and takes the frame from nobody
 };
 
+constexpr std::uint32_t kMaxSpread = 128;
+constexpr std::uint32_t kHashKeyBytes = 40;
+
+// How the frames of a rule are spread over receive queues. In the arena. See receive_hash.h.
+struct SharedSpread {
+  std::uint32_t fields;  // ibv_rx_hash_fields
+  std::uint32_t size;    // a power of two
+  std::uint8_t key[kHashKeyBytes];
+  std::uint32_t queue_pair[kMaxSpread];  // indices
+};
+
 struct alignas(64) SharedFlow {
   std::atomic<std::uint32_t> generation;  // 0: no rule here
   std::uint32_t device;
   std::uint32_t queue_pair;  // index
   std::uint32_t context;     // see QueuePairSettings
   std::uint32_t rank;        // lower matches first: see flow_rank()
+  std::uint64_t spread;      // offset of a SharedSpread, or 0: frames are for queue_pair
   FlowMatch match;
 };
 

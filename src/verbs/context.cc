@@ -11,6 +11,7 @@
 #include "verbs/errors.h"
 #include "verbs/objects.h"
 #include "verbs/parent_domain.h"
+#include "verbs/wq.h"
 
 namespace gdr::verbs {
 
@@ -42,6 +43,7 @@ void fill_tables(Context& context) {
   set_dm_functions(table);
   set_flow_functions(table);
   set_parent_domain_functions(table);
+  set_wq_functions(table);
 }
 
 ibv_context* open_device(Device& device) {

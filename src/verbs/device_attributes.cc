@@ -4,6 +4,7 @@
 
 #include "memory/host_pages.h"
 #include "rnic/device_clock.h"
+#include "rnic/receive_hash.h"
 #include "verbs/abi.h"
 #include "verbs/context.h"
 #include "verbs/dm.h"
@@ -70,6 +71,12 @@ ibv_device_attr_ex extended_attributes(const Device& device) {
   attr.device_cap_flags_ex = attr.orig_attr.device_cap_flags;
   attr.raw_packet_caps = IBV_RAW_PACKET_CAP_IP_CSUM;
   attr.phys_port_cnt_ex = kPort;
+  attr.rss_caps = {.supported_qpts = 1u << IBV_QPT_RAW_PACKET,
+                   .max_rwq_indirection_tables = kAnyNumber,
+                   .max_rwq_indirection_table_size = rnic::kMaxSpread,
+                   .rx_hash_fields_mask = rnic::kHashFields,
+                   .rx_hash_function = IBV_RX_HASH_FUNC_TOEPLITZ};
+  attr.max_wq_type_rq = rnic::kQueuePairs - 2;
   attr.completion_timestamp_mask = UINT64_MAX;
   attr.hca_core_clock = rnic::kDeviceClockKilohertz;
   attr.cq_mod_caps = {.max_cq_count = UINT16_MAX, .max_cq_period = UINT16_MAX};

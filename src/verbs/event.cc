@@ -4,6 +4,7 @@
 #include "verbs/errors.h"
 #include "verbs/objects.h"
 #include "verbs/qp.h"
+#include "verbs/wq.h"
 
 namespace gdr::verbs {
 
@@ -20,7 +21,7 @@ void Context::drop_events(const void* object) {
 
 namespace {
 
-enum class Kind { kCompletionQueue, kQueuePair, kPort };
+enum class Kind { kCompletionQueue, kQueuePair, kWorkQueue, kPort };
 
 Kind kind_of(ibv_event_type type) {
   switch (type) {
@@ -35,6 +36,8 @@ Kind kind_of(ibv_event_type type) {
     case IBV_EVENT_PATH_MIG_ERR:
     case IBV_EVENT_QP_LAST_WQE_REACHED:
       return Kind::kQueuePair;
+    case IBV_EVENT_WQ_FATAL:
+      return Kind::kWorkQueue;
     default:
       return Kind::kPort;
   }
@@ -59,6 +62,10 @@ int take_event(Context& context, ibv_async_event& event) {
       case Kind::kQueuePair:
         event.element.qp = &static_cast<Qp*>(taken->object)->base;
         ++qp_of(event.element.qp).events_taken;
+        break;
+      case Kind::kWorkQueue:
+        event.element.wq = &static_cast<Wq*>(taken->object)->base;
+        ++wq_of(event.element.wq).events_taken;
         break;
       case Kind::kPort:
         event.element.port_num = kPort;
@@ -93,6 +100,14 @@ GDR_EXPORT void ibv_ack_async_event(ibv_async_event* event) {
       ++qp->events_completed;
       pthread_cond_broadcast(&qp->cond);
       pthread_mutex_unlock(&qp->mutex);
+      return;
+    }
+    case Kind::kWorkQueue: {
+      ibv_wq* wq = event->element.wq;
+      pthread_mutex_lock(&wq->mutex);
+      ++wq->events_completed;
+      pthread_cond_broadcast(&wq->cond);
+      pthread_mutex_unlock(&wq->mutex);
       return;
     }
     case Kind::kPort:

@@ -10,6 +10,7 @@
 #include "verbs/objects.h"
 #include "verbs/parent_domain.h"
 #include "verbs/post.h"
+#include "verbs/wq.h"
 
 namespace gdr::verbs {
 namespace {
@@ -20,6 +21,7 @@ constexpr std::uint32_t kExtended = 1;  // VERBS_QP_EX of rdma-core's private he
 void detach(Qp& qp) {
   Context& context = context_of(qp.base.context);
   context.adapter->destroy_queue_pair(*qp.queue);
+  if (qp.table != nullptr) context.adapter->segment().free(qp.queue->settings().spread);
   context.drop_events(&qp);
 }
 
@@ -27,6 +29,7 @@ void release(Qp* qp) {
   --cq_of(qp->base.send_cq).users;
   --cq_of(qp->base.recv_cq).users;
   --pd_of(qp->base.pd).users;
+  if (qp->table != nullptr) --qp->table->users;
   pthread_cond_destroy(&qp->base.cond);
   pthread_mutex_destroy(&qp->base.mutex);
   delete qp;
@@ -68,7 +71,8 @@ bool has_enumerators(const ibv_qp_attr& attributes, int mask) {
 }
 
 // Null and errno. What was granted goes back into attributes.cap.
-Qp* create_qp(ibv_pd* pd, ibv_qp_init_attr& attributes, bool blocks_loopback = false) {
+Qp* create_qp(ibv_pd* pd, ibv_qp_init_attr& attributes, bool blocks_loopback = false,
+              std::uint64_t spread = 0) {
   if (const int error = check_attributes(pd, attributes)) return fail(error);
   Context& context = context_of(pd->context);
   auto qp = std::make_unique<Qp>();
@@ -85,7 +89,8 @@ Qp* create_qp(ibv_pd* pd, ibv_qp_init_attr& attributes, bool blocks_loopback = f
                                                    .capabilities = attributes.cap,
                                                    .signal_all = attributes.sq_sig_all != 0,
                                                    .send_memory = ring_allocator(pd_of(pd)),
-                                                   .block_multicast_loopback = blocks_loopback});
+                                                   .block_multicast_loopback = blocks_loopback,
+                                                   .spread = spread});
   if (!queue) return fail(queue.error());
   qp->queue = *std::move(queue);
   ibv_qp& base = qp->base;
@@ -118,11 +123,40 @@ void destroy(Qp& qp) {
   release(&qp);
 }
 
-ibv_qp* create_qp_ex(ibv_context* /*context*/, ibv_qp_init_attr_ex* attributes) {
+// One that only gives its flow rules' frames to the work queues of a table. Null and errno.
+ibv_qp* create_spreading_qp(ibv_context* context, const ibv_qp_init_attr_ex& attributes) {
+  constexpr std::uint32_t kKnown = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_CREATE_FLAGS |
+                                   IBV_QP_INIT_ATTR_RX_HASH | IBV_QP_INIT_ATTR_IND_TABLE;
+  if ((attributes.comp_mask & ~kKnown) != 0) return fail(EOPNOTSUPP);
+  if ((attributes.comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS) != 0 && attributes.create_flags != 0) {
+    return fail(EOPNOTSUPP);
+  }
+  if ((attributes.comp_mask & IBV_QP_INIT_ATTR_PD) == 0) return fail(EINVAL);
+  const Result<std::uint64_t> spread = make_spread(context, attributes);
+  if (!spread) return fail(spread.error());
+  RwqTable& table = table_of(attributes.rwq_ind_tbl);
+  ibv_qp_init_attr plain{};
+  plain.qp_context = attributes.qp_context;
+  plain.qp_type = IBV_QPT_RAW_PACKET;
+  plain.send_cq = plain.recv_cq = table.queues.front()->base.cq;  // nothing is ever completed on it
+  Qp* qp = create_qp(attributes.pd, plain, false, *spread);
+  if (qp == nullptr) {
+    context_of(context).adapter->segment().free(*spread);
+    return nullptr;
+  }
+  qp->table = &table;
+  ++table.users;
+  return &qp->base;
+}
+
+ibv_qp* create_qp_ex(ibv_context* context, ibv_qp_init_attr_ex* attributes) {
   constexpr std::uint32_t kKnown =
       IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_CREATE_FLAGS | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
   return or_null([&]() -> ibv_qp* {
     const std::uint32_t mask = attributes->comp_mask;
+    if ((mask & (IBV_QP_INIT_ATTR_RX_HASH | IBV_QP_INIT_ATTR_IND_TABLE)) != 0) {
+      return create_spreading_qp(context, *attributes);
+    }
     if ((mask & ~kKnown) != 0) return fail(EOPNOTSUPP);
     const std::uint32_t flags =
         (mask & IBV_QP_INIT_ATTR_CREATE_FLAGS) != 0 ? attributes->create_flags : 0;
@@ -175,6 +209,7 @@ GDR_EXPORT ibv_qp_ex* ibv_qp_to_qp_ex(ibv_qp* qp) {
 
 GDR_EXPORT int ibv_modify_qp(ibv_qp* qp, ibv_qp_attr* attributes, int mask) {
   return or_errno([&] {
+    if (qp_of(qp).table != nullptr) return EOPNOTSUPP;  // its work queues have the states
     if (!has_enumerators(*attributes, mask)) return EINVAL;
     const int error = qp_of(qp).queue->modify(*attributes, mask);
     if (error == 0 && (mask & IBV_QP_STATE) != 0) qp->state = attributes->qp_state;

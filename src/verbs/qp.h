@@ -13,6 +13,8 @@
 namespace gdr::verbs {
 
 // The head is rdma-core's private verbs_qp.
+struct RwqTable;
+
 struct Qp {
   union {
     ibv_qp base;
@@ -23,6 +25,7 @@ struct Qp {
 
   std::shared_ptr<rnic::QueuePair> queue;
   std::unique_ptr<SendBatch> batch;  // only with the extended posting interface
+  RwqTable* table = nullptr;         // of a queue pair that spreads its frames over work queues
   std::atomic<int> flows{0};
   std::atomic<int> groups{0};      // multicast
   std::uint32_t events_taken = 0;  // under Context::events_mutex

@@ -1,6 +1,8 @@
 // Multicast groups across processes.
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
 
 #include <cstring>
 
@@ -125,6 +127,36 @@ TEST(Multicast, GoesOnWithoutAMemberThatWasKilled) {
   }
   survivor.wire().meet();
   survivor.finish();
+}
+
+TEST(Multicast, ReachesAMemberThatWasTooLateToAnswerTheFirstCall) {
+  Child child([](Wire& wire) {
+    Side side;
+    Memory& memory = side.memory(4096);
+    ibv_qp* qp = side.queue_pair(IBV_QPT_UD);
+    side.connect(qp);
+    const ibv_gid one = group_number(1);
+    require(ibv_attach_mcast(qp, &one, 0) == 0, "attached");
+    side.receive(qp, {memory.segment(0, 256)});
+    wire.meet();
+    side.expect(IBV_WC_SUCCESS);
+    wire.send(1);
+  });
+  child.wire().meet();
+  kill(child.pid(), SIGSTOP);
+  Side side;  // calls every process, and nobody answers
+  kill(child.pid(), SIGCONT);
+  Memory& memory = side.memory(4096);
+  ibv_qp* qp = side.queue_pair(IBV_QPT_UD);
+  side.connect(qp);
+  ibv_ah* group = side.address_handle({0, group_number(1)});
+  for (std::uint32_t i = 0; i < 100; ++i) {
+    post_to_group(side, qp, group, memory, 100, i);
+    side.expect(IBV_WC_SUCCESS);
+    usleep(5000);
+  }
+  EXPECT_EQ(child.wire().receive<int>(), 1);
+  child.finish();
 }
 
 }  // namespace

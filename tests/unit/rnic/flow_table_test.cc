@@ -87,7 +87,7 @@ TEST_F(Table, RemovesTheRulesOfAQueuePairWhateverWasWrittenOverThem) {
 template <typename Change>
 auto halved_by(Change change) {
   return [change](const SharedFlow& flow) {
-    FlowRule rule{flow.device, flow.queue_pair, 0, 0, {}};
+    FlowRule rule{flow.device, flow.queue_pair, 0, 0, 0, {}};
     change();
     rule.rank = flow.rank;
     rule.match = flow.match;

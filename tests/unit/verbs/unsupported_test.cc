@@ -23,10 +23,6 @@ TEST_F(UnsupportedTest, ObjectsAreNull) {
   expect_unsupported(ibv_create_srq_ex(context_, &srq_ex));
   ibv_xrcd_init_attr xrcd{};
   expect_unsupported(ibv_open_xrcd(context_, &xrcd));
-  ibv_wq_init_attr wq{};
-  expect_unsupported(ibv_create_wq(context_, &wq));
-  ibv_rwq_ind_table_init_attr table{};
-  expect_unsupported(ibv_create_rwq_ind_table(context_, &table));
   ibv_counters_init_attr counters{};
   expect_unsupported(ibv_create_counters(context_, &counters));
   ibv_qp_open_attr open{};
