@@ -14,18 +14,6 @@
 #include "verbs/wq.h"
 
 namespace gdr::verbs {
-
-std::uint64_t Context::adopt(std::function<void()> dispose) {
-  const std::lock_guard guard(mutex);
-  live.emplace(++last_serial, std::move(dispose));
-  return last_serial;
-}
-
-void Context::forget(std::uint64_t serial) {
-  const std::lock_guard guard(mutex);
-  live.erase(serial);
-}
-
 namespace {
 
 void fill_tables(Context& context) {
@@ -46,7 +34,14 @@ void fill_tables(Context& context) {
   set_wq_functions(table);
 }
 
-ibv_context* open_device(Device& device) {
+void release(Context* context) {
+  pthread_mutex_destroy(&context->base.context.mutex);
+  delete context;
+}
+
+}  // namespace
+
+ibv_context* open_context(Device& device, std::shared_ptr<Session> session, UniqueFd command) {
   Result<local::Host*> host = local::Host::instance();
   if (!host) return fail(host.error());
   rnic::Adapter& adapter = (*host)->adapter();
@@ -57,6 +52,11 @@ ibv_context* open_device(Device& device) {
   }
   Result<std::unique_ptr<rnic::EventQueue>> events = rnic::EventQueue::create();
   if (!events) return fail(events.error());
+  if (session == nullptr) {
+    Result<std::shared_ptr<Session>> opened = Session::open(&command);
+    if (!opened) return fail(opened.error());
+    session = *std::move(opened);
+  }
 
   auto context = std::make_unique<Context>();
   context->device = &device;
@@ -64,48 +64,31 @@ ibv_context* open_device(Device& device) {
   static std::atomic<std::uint32_t> opened{0};
   context->number = ++opened;
   context->events = std::move(*events);
+  context->session = std::move(session);
+  context->command = std::move(command);
   ibv_context& visible = context->base.context;
   visible.device = &device.base;
-  visible.cmd_fd = -1;
+  visible.cmd_fd = context->command.get();
   visible.async_fd = context->events->descriptor();
   visible.num_comp_vectors = 1;
   pthread_mutex_init(&visible.mutex, nullptr);
   fill_tables(*context);
+  context->session->add(context.get());
   return &context.release()->base.context;
 }
 
-void dispose_of_all(Context& context) {
-  for (;;) {
-    std::function<void()> dispose;
-    {
-      const std::lock_guard guard(context.mutex);
-      if (context.live.empty()) return;
-      const auto last = std::prev(context.live.end());
-      dispose = std::move(last->second);
-      context.live.erase(last);
-    }
-    dispose();
-  }
-}
-
-}  // namespace
 }  // namespace gdr::verbs
 
 using namespace gdr::verbs;  // NOLINT: this file is the C interface of the namespace
 
 GDR_EXPORT ibv_context* ibv_open_device(ibv_device* device) {
-  return or_null([&] { return open_device(device_of(device)); });
+  return or_null([&] { return open_context(device_of(device), nullptr, {}); });
 }
 
 GDR_EXPORT int ibv_close_device(ibv_context* context) {
   return or_errno([&] {
-    Context& opened = context_of(context);
-    dispose_of_all(opened);
-    pthread_mutex_destroy(&context->mutex);
-    delete &opened;
+    const std::shared_ptr<Session> session = context_of(context).session;
+    for (Context* closed : session->close(&context_of(context))) release(closed);
     return 0;
   });
 }
-
-// Sharing objects between processes by descriptor needs the kernel's tables.
-GDR_EXPORT ibv_context* ibv_import_device(int /*command_fd*/) { return fail(EOPNOTSUPP); }

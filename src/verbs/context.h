@@ -4,7 +4,14 @@
 
 #include <infiniband/verbs.h>
 
+#include <memory>
+
+#include "verbs/session.h"
+
 namespace gdr::verbs {
+
+// Null and errno. Without a session it gets its own; `command` is then to be empty.
+ibv_context* open_context(Device& device, std::shared_ptr<Session> session, UniqueFd command);
 
 void set_device_functions(verbs_context& context);
 void set_port_functions(verbs_context& context);

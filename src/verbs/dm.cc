@@ -51,6 +51,10 @@ ibv_dm* alloc_dm(ibv_context* context, ibv_alloc_dm_attr* attributes) {
     dm->base.comp_mask = IBV_DM_MASK_HANDLE;
     dm->serial = opened.adopt([raw = dm.get()] { delete raw; });
     dm->base.handle = static_cast<std::uint32_t>(dm->serial);
+    {
+      const std::lock_guard guard(opened.session->mutex);
+      opened.session->device_memories[dm->base.handle] = dm.get();
+    }
     return &dm.release()->base;
   });
 }
@@ -58,7 +62,12 @@ ibv_dm* alloc_dm(ibv_context* context, ibv_alloc_dm_attr* attributes) {
 int free_dm(ibv_dm* dm) {
   return or_errno([&] {
     if (dm_of(dm).memory->regions.load() != 0) return EBUSY;
-    context_of(dm->context).forget(dm_of(dm).serial);
+    Context& context = context_of(dm->context);
+    context.forget(dm_of(dm).serial);
+    {
+      const std::lock_guard guard(context.session->mutex);
+      context.session->device_memories.erase(dm->handle);
+    }
     delete &dm_of(dm);
     return 0;
   });

@@ -16,13 +16,17 @@
 namespace gdr::verbs {
 namespace {
 
+void release_uses(Mr& mr) {
+  if (mr.device_memory != nullptr) --mr.device_memory->regions;
+  --pd_of(mr.base.pd).users;
+}
+
 // With its context, whatever is still bound to it.
 void dispose(Mr* mr) {
   rnic::Adapter& adapter = *context_of(mr->base.context).adapter;
   adapter.regions().unbind_windows_of_region(mr->base.lkey);
-  (void)adapter.deregister(mr->base.lkey);
-  if (mr->device_memory != nullptr) --mr->device_memory->regions;
-  --pd_of(mr->base.pd).users;
+  // Unless it is gone through another that was imported.
+  if (adapter.deregister(mr->base.lkey)) release_uses(*mr);
   delete mr;
 }
 
@@ -51,6 +55,10 @@ ibv_mr* make_region(ibv_pd* pd, void* address, std::size_t length, std::uint64_t
                 .rkey = *key};
     ++pd_of(pd).users;
     mr->serial = context.adopt([raw = mr.get()] { dispose(raw); });
+    {
+      const std::lock_guard guard(context.session->mutex);
+      context.session->regions[mr->base.handle] = mr.get();
+    }
     return &mr.release()->base;
   });
 }
@@ -144,18 +152,12 @@ GDR_EXPORT int ibv_dereg_mr(ibv_mr* mr) {
     const gdr::Result<void> done = context.adapter->deregister(mr->lkey);
     if (!done) return done.error().code;
     context.forget(region.serial);
-    if (region.device_memory != nullptr) --region.device_memory->regions;
-    --pd_of(mr->pd).users;
+    release_uses(region);
+    {
+      const std::lock_guard guard(context.session->mutex);
+      context.session->regions.erase(mr->handle);
+    }
     delete &region;
     return 0;
   });
 }
-
-GDR_EXPORT ibv_mr* ibv_import_mr(ibv_pd* /*pd*/, std::uint32_t /*handle*/) {
-  return fail(EOPNOTSUPP);
-}
-GDR_EXPORT void ibv_unimport_mr(ibv_mr* /*mr*/) {}
-GDR_EXPORT ibv_dm* ibv_import_dm(ibv_context* /*context*/, std::uint32_t /*handle*/) {
-  return fail(EOPNOTSUPP);
-}
-GDR_EXPORT void ibv_unimport_dm(ibv_dm* /*dm*/) {}

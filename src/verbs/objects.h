@@ -11,25 +11,27 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <set>
+#include <utility>
 
 #include "rnic/adapter.h"
 #include "rnic/events.h"
 #include "verbs/device.h"
+#include "verbs/session.h"
 
 namespace gdr::verbs {
 
-// An opened device. What is still alive when it is closed is destroyed with it, last made first, as
-// the kernel does.
+// An opened device. Its objects are those of its session, which it may share.
 struct Context {
   verbs_context base{};
   Device* device = nullptr;
   rnic::Adapter* adapter = nullptr;
   std::uint32_t number = 0;  // differs between the contexts of a process
   std::shared_ptr<rnic::EventQueue> events;
+  std::shared_ptr<Session> session;
+  UniqueFd command;  // base.context.cmd_fd
 
   // Whether asynchronous events of an object (its Cq or Qp) may still be handed out: after
   // drop_events() returns none is, not even one that another thread was about to report.
@@ -40,12 +42,8 @@ struct Context {
   std::set<const void*> event_objects;  // under events_mutex
 
   // Remembers how to destroy an object; the number goes into its `serial`.
-  std::uint64_t adopt(std::function<void()> dispose);
-  void forget(std::uint64_t serial);
-
-  std::mutex mutex;
-  std::uint64_t last_serial = 0;
-  std::map<std::uint64_t, std::function<void()>> live;
+  std::uint64_t adopt(std::function<void()> dispose) { return session->adopt(std::move(dispose)); }
+  void forget(std::uint64_t serial) { session->forget(serial); }
 };
 
 inline Context& context_of(ibv_context* context) {
@@ -56,10 +54,21 @@ inline Context& context_of(ibv_context* context) {
 
 struct Td;
 
+// One count for all that name the same object.
+class SharedCount {
+ public:
+  void operator++() { ++*count_; }
+  void operator--() { --*count_; }
+  int load() const { return count_->load(); }
+
+ private:
+  std::shared_ptr<std::atomic<int>> count_ = std::make_shared<std::atomic<int>>(0);
+};
+
 struct Pd {
   ibv_pd base{};
   std::uint32_t domain = 0;
-  std::atomic<int> users{0};  // regions, queue pairs, address handles, parent domains
+  SharedCount users;  // regions, queue pairs, address handles, parent domains
   std::uint64_t serial = 0;
 
   // Of a parent domain; of a protection domain, nothing. See parent_domain.cc.

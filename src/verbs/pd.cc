@@ -13,6 +13,10 @@ GDR_EXPORT ibv_pd* ibv_alloc_pd(ibv_context* context) {
     pd->serial = opened.adopt([raw = pd.get()] { delete raw; });
     pd->base.context = context;
     pd->base.handle = pd->domain;
+    {
+      const std::lock_guard guard(opened.session->mutex);
+      opened.session->domains[pd->base.handle] = pd.get();
+    }
     return &pd.release()->base;
   });
 }
@@ -21,13 +25,13 @@ GDR_EXPORT int ibv_dealloc_pd(ibv_pd* pd) {
   return or_errno([&] {
     Pd& domain = pd_of(pd);
     if (domain.users.load() != 0) return EBUSY;
-    context_of(pd->context).forget(domain.serial);
+    Context& context = context_of(pd->context);
+    context.forget(domain.serial);
+    if (domain.protection == nullptr) {
+      const std::lock_guard guard(context.session->mutex);
+      context.session->domains.erase(pd->handle);
+    }
     release_pd(&domain);
     return 0;
   });
 }
-
-GDR_EXPORT ibv_pd* ibv_import_pd(ibv_context* /*context*/, std::uint32_t /*handle*/) {
-  return fail(EOPNOTSUPP);
-}
-GDR_EXPORT void ibv_unimport_pd(ibv_pd* /*pd*/) {}

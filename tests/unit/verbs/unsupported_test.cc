@@ -27,10 +27,6 @@ TEST_F(UnsupportedTest, ObjectsAreNull) {
   expect_unsupported(ibv_create_counters(context_, &counters));
   ibv_qp_open_attr open{};
   expect_unsupported(ibv_open_qp(context_, &open));
-  expect_unsupported(ibv_import_device(-1));
-  expect_unsupported(ibv_import_pd(context_, 1));
-  expect_unsupported(ibv_import_mr(pd_, 1));
-  expect_unsupported(ibv_import_dm(context_, 1));
 }
 
 TEST_F(UnsupportedTest, OperationsReturnTheErrorNumber) {
