@@ -154,6 +154,8 @@ int ServiceThread::copy(const rnic::ServiceRequest& request, rnic::Token initiat
           write ? IBV_ACCESS_LOCAL_WRITE : 0, &place) != rnic::RegionError::kNone) {
     return EACCES;
   }
+  // The null region has no bytes, and whoever asks for some lies about where they are.
+  if (place.reach == rnic::Reach::kNothing) return EACCES;
   if (place.cpu_reachable()) {
     // By the kernel, so that memory unmapped under its registration is an error and not a fault.
     iovec here{staging, length};

@@ -137,6 +137,7 @@ GDR_EXPORT ibv_mr* ibv_reg_mr_iova2(ibv_pd* pd, void* address, std::size_t lengt
 GDR_EXPORT ibv_mr* ibv_reg_dmabuf_mr(ibv_pd* pd, std::uint64_t offset, std::size_t length,
                                      std::uint64_t iova, int fd, int access) {
   if (fd < 0 || fcntl(fd, F_GETFD) < 0) return fail(EBADF);
+  if ((access & IBV_ACCESS_ON_DEMAND) != 0) return fail(EOPNOTSUPP);
   return make_region(
       pd, reinterpret_cast<void*>(offset), length, iova, static_cast<unsigned>(access),
       Mr::Origin::kDescriptor,

@@ -1,10 +1,14 @@
 // Regions without pinned pages between two processes: on-demand paging and the null region.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <vector>
 
+#include "base/clock.h"
 #include "connection.h"
+#include "segments.h"
 
 namespace gdr::test {
 namespace {
@@ -153,6 +157,49 @@ void check_null_region() {
   request.send_flags = IBV_SEND_SIGNALED;
   side.post(qp, request, {memory.segment(0, 300), {0, 200'000, nothing->lkey}});
   side.expect(IBV_WC_SUCCESS);
+  child.finish();
+}
+
+// Its lkey covers every address. Whoever asks the owner's service thread for a copy under it must
+// not get at the owner's memory.
+TEST(NullRegion, IsNoWayIntoItsOwnersMemory) {
+  struct Prey {
+    std::uint64_t address;
+    std::uint32_t key, domain;
+  };
+  Child child([](Wire& wire) {
+    be_target(wire, {}, [](TargetSide t) {
+      std::vector<std::uint8_t> own(64, 0x77);  // not registered
+      ibv_mr* nothing = ibv_alloc_null_mr(t.side.domain());
+      t.wire.send(Prey{reinterpret_cast<std::uint64_t>(own.data()), nothing->lkey,
+                       t.side.domain()->handle});
+      t.wire.meet();
+      require(own == std::vector<std::uint8_t>(64, 0x77), "no byte changes");
+    });
+  });
+  Side side;
+  ibv_qp* qp = side.queue_pair(IBV_QPT_RC);
+  Endpoint target{};
+  connect_to_target(side, qp, child.wire(), {}, &target);
+  const auto prey = child.wire().receive<Prey>();
+  const rnic::Token self = header_of(segment_of(qp->qp_num)).token;
+  rnic::ServiceRequest& request = service_requests_of(segment_of(target.number))[9];
+  request.key = prey.key;
+  request.protection_domain = prey.domain;
+  request.write = 1;
+  request.address = prey.address;
+  request.length = 64;
+  request.staging = rnic::kArenaAt;
+  request.word.store(rnic::service_word(self, rnic::ServiceState::kAsked));
+  const Nanoseconds end = now() + 5 * kSecond;  // nobody rings: it looks once a second
+  while (request.word.load() != rnic::service_word(self, rnic::ServiceState::kAnswered) &&
+         now() < end) {
+    usleep(1000);
+  }
+  EXPECT_EQ(rnic::service_state(request.word.load()), rnic::ServiceState::kAnswered);
+  EXPECT_EQ(request.result, static_cast<std::uint32_t>(EACCES));
+  request.word.store(0);
+  child.wire().meet();
   child.finish();
 }
 

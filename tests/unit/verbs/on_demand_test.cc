@@ -1,6 +1,7 @@
 // On-demand paging: registered memory may be missing. What is then used is an error completion, on
 // the right side, and never a signal: also within one process.
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "verbs_fixture.h"
 
@@ -231,6 +232,14 @@ TEST_F(OnDemandTest, BecomesPinnedAndBackByReregistration) {
   EXPECT_EQ(ibv_rereg_mr(on_demand_, IBV_REREG_MR_CHANGE_ACCESS, nullptr, nullptr, 0, kAllAccess),
             IBV_REREG_MR_ERR_INPUT);
   EXPECT_EQ(errno, EFAULT);
+}
+
+TEST_F(OnDemandTest, IsNotForBuffersByDescriptor) {
+  const int fd = memfd_create("buffer", MFD_CLOEXEC);
+  ASSERT_GE(fd, 0);
+  EXPECT_EQ(ibv_reg_dmabuf_mr(pd_, 0, 4096, 0, fd, IBV_ACCESS_ON_DEMAND), nullptr);
+  EXPECT_EQ(errno, EOPNOTSUPP);
+  close(fd);
 }
 
 TEST_F(OnDemandTest, IsReportedForEachTransport) {
