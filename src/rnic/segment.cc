@@ -134,6 +134,9 @@ SharedRegion& Segment::region(std::uint32_t index) {
 SharedFlow& Segment::flow(std::uint32_t index) {
   return reinterpret_cast<SharedFlow*>(base_ + kFlowsAt)[index & (kFlows - 1)];
 }
+SharedSrq& Segment::srq(std::uint32_t index) {
+  return reinterpret_cast<SharedSrq*>(base_ + kSrqsAt)[index & (kSrqs - 1)];
+}
 ServiceRequest& Segment::service_request(std::uint32_t index) {
   return reinterpret_cast<ServiceRequest*>(base_ +
                                            kServiceRequestsAt)[index & (kServiceRequests - 1)];

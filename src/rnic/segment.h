@@ -39,6 +39,7 @@ class Segment {
   SharedCompletionQueue& completion_queue(std::uint32_t index);
   SharedRegion& region(std::uint32_t index);
   SharedFlow& flow(std::uint32_t index);
+  SharedSrq& srq(std::uint32_t index);
   ServiceRequest& service_request(std::uint32_t index);
 
   // The bytes [offset, offset + length) of the arena, or nullptr when they leave it.

@@ -23,7 +23,8 @@ ibv_device_attr device_attributes(const Device& device) {
   attr.max_qp = rnic::kQueuePairs - 2;
   attr.max_qp_wr = rnic::kMaxSendRequests;
   attr.device_cap_flags = IBV_DEVICE_SYS_IMAGE_GUID | IBV_DEVICE_RC_RNR_NAK_GEN |
-                          IBV_DEVICE_RAW_IP_CSUM | IBV_DEVICE_MANAGED_FLOW_STEERING;
+                          IBV_DEVICE_SRQ_RESIZE | IBV_DEVICE_RAW_IP_CSUM |
+                          IBV_DEVICE_MANAGED_FLOW_STEERING;
   attr.max_sge = rnic::kMaxSegments;
   attr.max_sge_rd = rnic::kMaxSegments;
   attr.max_cq = rnic::kCompletionQueues;
@@ -36,6 +37,9 @@ ibv_device_attr device_attributes(const Device& device) {
   attr.atomic_cap = IBV_ATOMIC_HCA;  // one lock with every path, not with the CPU's own atomics
   attr.max_raw_ethy_qp = rnic::kQueuePairs - 2;
   attr.max_ah = kAnyNumber;
+  attr.max_srq = rnic::kSrqs;
+  attr.max_srq_wr = rnic::kMaxSrqRequests;
+  attr.max_srq_sge = rnic::kMaxSegments;
   attr.max_pkeys = 1;
   attr.local_ca_ack_delay = 15;
   attr.phys_port_cnt = kPort;

@@ -4,6 +4,7 @@
 #include "verbs/errors.h"
 #include "verbs/objects.h"
 #include "verbs/qp.h"
+#include "verbs/srq.h"
 
 namespace gdr::verbs {
 
@@ -20,7 +21,7 @@ void Context::drop_events(const void* object) {
 
 namespace {
 
-enum class Kind { kCompletionQueue, kQueuePair, kPort };
+enum class Kind { kCompletionQueue, kQueuePair, kSrq, kPort };
 
 Kind kind_of(ibv_event_type type) {
   switch (type) {
@@ -35,6 +36,9 @@ Kind kind_of(ibv_event_type type) {
     case IBV_EVENT_PATH_MIG_ERR:
     case IBV_EVENT_QP_LAST_WQE_REACHED:
       return Kind::kQueuePair;
+    case IBV_EVENT_SRQ_ERR:
+    case IBV_EVENT_SRQ_LIMIT_REACHED:
+      return Kind::kSrq;
     default:
       return Kind::kPort;
   }
@@ -59,6 +63,10 @@ int take_event(Context& context, ibv_async_event& event) {
       case Kind::kQueuePair:
         event.element.qp = &static_cast<Qp*>(taken->object)->base;
         ++qp_of(event.element.qp).events_taken;
+        break;
+      case Kind::kSrq:
+        event.element.srq = &static_cast<Srq*>(taken->object)->base;
+        ++srq_of(event.element.srq).events_taken;
         break;
       case Kind::kPort:
         event.element.port_num = kPort;
@@ -93,6 +101,14 @@ GDR_EXPORT void ibv_ack_async_event(ibv_async_event* event) {
       ++qp->events_completed;
       pthread_cond_broadcast(&qp->cond);
       pthread_mutex_unlock(&qp->mutex);
+      return;
+    }
+    case Kind::kSrq: {
+      ibv_srq* srq = event->element.srq;
+      pthread_mutex_lock(&srq->mutex);
+      ++srq->events_completed;
+      pthread_cond_broadcast(&srq->cond);
+      pthread_mutex_unlock(&srq->mutex);
       return;
     }
     case Kind::kPort:

@@ -30,7 +30,7 @@ struct Context {
   rnic::Adapter* adapter = nullptr;
   std::shared_ptr<rnic::EventQueue> events;
 
-  // Whether asynchronous events of an object (its Cq or Qp) may still be handed out: after
+  // Whether asynchronous events of an object (its Cq, Qp or Srq) may still be handed out: after
   // drop_events() returns none is, not even one that another thread was about to report.
   void expect_events(const void* object);
   void drop_events(const void* object);
