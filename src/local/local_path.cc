@@ -117,10 +117,10 @@ void LocalPath::cancel(QueuePair& queue_pair) {
   requester.to_group = false;
 }
 
-void LocalPath::receive_posted(rnic::Token waiter) {
-  if (waiter == adapter_->token()) {
+void LocalPath::receive_posted(std::uint32_t slot) {
+  if (slot == rnic::slot_of(adapter_->token())) {
     wake_engine();
-  } else if (const std::shared_ptr<Peer> peer = peers_.known(rnic::slot_of(waiter))) {
+  } else if (const std::shared_ptr<Peer> peer = peers_.known(slot)) {
     peer->wake_engine();
   }
 }

@@ -30,7 +30,7 @@ class LocalPath : public rnic::Path {
   void send(rnic::QueuePair& queue_pair) override;
   int connect(rnic::QueuePair& queue_pair) override;
   void cancel(rnic::QueuePair& queue_pair) override;
-  void receive_posted(rnic::Token waiter) override;
+  void receive_posted(std::uint32_t slot) override;
   void settle(std::span<const std::shared_ptr<rnic::QueuePair>> queue_pairs) override;
   void wake_service() override;
 

@@ -1,33 +1,13 @@
 #include "local/target.h"
 
-#include <bit>
 #include <cstring>
 
 #include "base/kill_point.h"
 #include "local/fault_hooks.h"
+#include "rnic/receive_ring.h"
+#include "rnic/srq.h"
 
 namespace gdr::local {
-namespace {
-
-// Where a queue pair's receive requests lie, once its shared description has been found sound.
-struct ReceiveRing {
-  std::byte* base = nullptr;
-  std::uint32_t capacity = 0, stride = 0, segments = 0;
-
-  explicit ReceiveRing(rnic::Segment& segment, const rnic::SharedQueuePair& queue_pair)
-      : capacity(rnic::read_once(queue_pair.receive_capacity)),
-        stride(rnic::read_once(queue_pair.receive_stride)),
-        segments(rnic::read_once(queue_pair.receive_segments)) {
-    if (!std::has_single_bit(capacity) || segments > rnic::kMaxSegments || stride % 8 != 0 ||
-        stride < sizeof(rnic::SharedReceive) + segments * sizeof(rnic::SharedSegmentEntry)) {
-      return;
-    }
-    base = static_cast<std::byte*>(
-        segment.arena(rnic::read_once(queue_pair.receive_ring), std::uint64_t{capacity} * stride));
-  }
-};
-
-}  // namespace
 
 Target::Target(rnic::Adapter& adapter, std::shared_ptr<Peer> peer, std::uint32_t index)
     : adapter_(&adapter),
@@ -67,22 +47,31 @@ bool Target::has_gid(const std::uint8_t (&gid)[16]) const {
          std::memcmp(segment_->header().devices[device].gid, gid, sizeof gid) == 0;
 }
 
-bool Target::has_receive() const {
-  return queue_pair_->receive_tail.load() != queue_pair_->receive_head.load();
+bool Target::take_shared() {
+  const std::uint32_t srq = rnic::read_once(queue_pair_->srq);
+  if (srq == 0) return false;
+  const rnic::SrqTake took = rnic::take_receive(*segment_, segment_->srq(srq - 1), index_,
+                                                adapter_->token(), adapter_->liveness());
+  if (took == rnic::SrqTake::kLimitReached) tell_owner();
+  return took != rnic::SrqTake::kNone;
 }
 
 bool Target::wait_for_receive() {
-  queue_pair_->receive_waiter.store(adapter_->token());
+  if (const std::uint32_t srq = rnic::read_once(queue_pair_->srq); srq != 0) {
+    rnic::wait_for_post(segment_->srq(srq - 1), adapter_->token());
+  } else {
+    queue_pair_->receive_waiter.store(adapter_->token());
+  }
   return has_receive();
 }
 
 bool Target::look_at_receive(TakenReceive* receive) {
   const std::uint32_t head = queue_pair_->receive_head.load(std::memory_order_relaxed);
   const std::uint32_t ready = queue_pair_->receive_tail.load() - head;
-  const ReceiveRing ring(*segment_, *queue_pair_);
+  const rnic::ReceiveRing ring(*segment_, *queue_pair_);
   if (ready == 0 || ready > ring.capacity || ring.base == nullptr) return false;
-  const auto& entry = *reinterpret_cast<const rnic::SharedReceive*>(
-      ring.base + std::uint64_t{head & (ring.capacity - 1)} * ring.stride);
+  const rnic::SharedReceive& entry = ring.at(head);
+  const std::uint32_t domain = rnic::read_once(queue_pair_->receive_domain);
   receive->wr_id = rnic::read_once(entry.wr_id);
   receive->pieces.clear();
   receive->protection_error = false;
@@ -94,8 +83,9 @@ bool Target::look_at_receive(TakenReceive* receive) {
                                            rnic::read_once(shared.key)};
     Piece piece{};
     if (segment.length == 0) continue;
-    if (find(segment.key, segment.address, segment.length,
-             IBV_ACCESS_LOCAL_WRITE | rnic::kUseAsLocalKey, &piece) != rnic::RegionError::kNone) {
+    if (find_in(domain, segment.key, segment.address, segment.length,
+                IBV_ACCESS_LOCAL_WRITE | rnic::kUseAsLocalKey,
+                &piece) != rnic::RegionError::kNone) {
       receive->protection_error = true;
       break;
     }
@@ -106,7 +96,12 @@ bool Target::look_at_receive(TakenReceive* receive) {
 
 rnic::RegionError Target::find(std::uint32_t key, std::uint64_t address, std::uint64_t length,
                                std::uint32_t rights, Piece* piece) const {
-  const std::uint32_t domain = rnic::read_once(queue_pair_->protection_domain);
+  return find_in(rnic::read_once(queue_pair_->protection_domain), key, address, length, rights,
+                 piece);
+}
+
+rnic::RegionError Target::find_in(std::uint32_t domain, std::uint32_t key, std::uint64_t address,
+                                  std::uint64_t length, std::uint32_t rights, Piece* piece) const {
   if (peer_ == nullptr) {
     rnic::Place place;
     const rnic::RegionError error =
@@ -161,6 +156,10 @@ void Target::push_receive(rnic::SharedCompletion& completion, const std::byte* c
 
 void Target::report(rnic::Failure failure) {
   queue_pair_->failure.store(static_cast<std::uint32_t>(failure));
+  tell_owner();
+}
+
+void Target::tell_owner() {
   if (peer_ != nullptr) {
     peer_->ring_service();
   } else {

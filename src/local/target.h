@@ -51,7 +51,10 @@ class Target {
   }
   std::uint32_t minimum_rnr_timer() const { return queue_pair_->minimum_rnr_timer.load() & 31; }
 
-  bool has_receive() const;
+  // Takes one from the shared receive queue, if that is where they come from.
+  bool has_receive() {
+    return queue_pair_->receive_tail.load() != queue_pair_->receive_head.load() || take_shared();
+  }
   // Leaves a note for the owner to wake this process at its next posted receive; true if one has
   // arrived meanwhile.
   bool wait_for_receive();
@@ -76,6 +79,10 @@ class Target {
   bool serves(std::uint32_t window_queue_pair) const {
     return window_queue_pair == 0 || window_queue_pair == number();
   }
+  bool take_shared();
+  void tell_owner();
+  rnic::RegionError find_in(std::uint32_t domain, std::uint32_t key, std::uint64_t address,
+                            std::uint64_t length, std::uint32_t rights, Piece* piece) const;
 
   rnic::Adapter* adapter_ = nullptr;
   std::shared_ptr<Peer> peer_;

@@ -124,6 +124,32 @@ void Adapter::destroy_queue_pair(QueuePair& queue_pair) {
   queue_pairs_.erase(queue_pair.index());
 }
 
+Result<std::shared_ptr<Srq>> Adapter::create_srq(const SrqSettings& settings) {
+  const std::lock_guard guard(mutex_);
+  const std::uint32_t index = free_index(next_srq_, kSrqs, [this](std::uint32_t at) {
+    return !srqs_.contains(at) && segment_->srq(at).generation.load() == 0;
+  });
+  if (index == kSrqs) return Error{ENOMEM, "all shared receive queues are in use"};
+  auto srq = std::make_shared<Srq>(*this, index, settings);
+  if (Result<void> allocated = srq->allocate(); !allocated) return allocated.error();
+  srqs_[index] = srq;
+  next_srq_ = index + 1;
+  return srq;
+}
+
+void Adapter::destroy_srq(Srq& srq) {
+  const std::lock_guard guard(mutex_);
+  srqs_.erase(srq.index());
+}
+
+std::vector<std::shared_ptr<Srq>> Adapter::srqs_now() {
+  const std::lock_guard guard(mutex_);
+  std::vector<std::shared_ptr<Srq>> present;
+  present.reserve(srqs_.size());
+  for (const auto& [index, srq] : srqs_) present.push_back(srq);
+  return present;
+}
+
 std::vector<std::shared_ptr<QueuePair>> Adapter::queue_pairs_now() {
   const std::lock_guard guard(mutex_);
   std::vector<std::shared_ptr<QueuePair>> present;
@@ -250,6 +276,7 @@ void Adapter::parent_of_fork() {
 void Adapter::child_of_fork() {
   for (const auto& [index, queue_pair] : queue_pairs_) queue_pair->child_of_fork();
   for (const auto& [index, place] : completion_queues_) place.queue->child_of_fork();
+  for (const auto& [index, srq] : srqs_) srq->child_of_fork();
   parent_of_fork();
 }
 
@@ -257,6 +284,7 @@ bool Adapter::serve() {
   bool left = false;
   const std::vector<std::shared_ptr<QueuePair>> present = queue_pairs_now();
   for (const auto& queue_pair : present) left |= queue_pair->serve();
+  for (const auto& srq : srqs_now()) srq->serve();
   std::vector<WatchedQueue> due;
   {
     const std::lock_guard guard(mutex_);

@@ -22,6 +22,7 @@
 #include "rnic/queue_pair.h"
 #include "rnic/region_table.h"
 #include "rnic/segment.h"
+#include "rnic/srq.h"
 
 namespace gdr::rnic {
 
@@ -65,6 +66,9 @@ class Adapter {
 
   Result<std::shared_ptr<QueuePair>> create_queue_pair(const QueuePairSettings& settings);
   void destroy_queue_pair(QueuePair& queue_pair);
+
+  Result<std::shared_ptr<Srq>> create_srq(const SrqSettings& settings);
+  void destroy_srq(Srq& srq);
 
   // Registration. errno as ibv_reg_mr gives: EFAULT no such memory, EINVAL rights or length,
   // ENOMEM no key, EBADF/EOPNOTSUPP for descriptors. With IBV_ACCESS_ON_DEMAND nothing is pinned:
@@ -123,6 +127,7 @@ class Adapter {
   std::vector<std::shared_ptr<QueuePair>> queue_pairs_now();
   std::vector<std::shared_ptr<CompletionQueue>> completion_queues_now();
   void wait_for_copies();
+  std::vector<std::shared_ptr<Srq>> srqs_now();
 
   const Token token_;
   const std::vector<DeviceConfiguration> devices_;
@@ -136,7 +141,9 @@ class Adapter {
   std::mutex mutex_;                                                 // the tables below: cold
   std::map<std::uint32_t, std::shared_ptr<QueuePair>> queue_pairs_;  // by index
   std::map<std::uint32_t, WatchedQueue> completion_queues_;
+  std::map<std::uint32_t, std::shared_ptr<Srq>> srqs_;
   std::uint32_t next_queue_pair_ = 2;  // 0 and 1 are the specification's special queue pairs
+  std::uint32_t next_srq_ = 0;
   std::uint32_t next_domain_ = 1;
 };
 

@@ -15,7 +15,8 @@ namespace gdr::rnic {
 
 struct Event {
   ibv_event_type type;
-  void* object;  // the verbs object it belongs to (its ibv_qp* or ibv_cq*), or null for the port
+  void* object;  // the verbs object it belongs to (its ibv_qp*, ibv_cq* or ibv_srq*), or null for
+                 // the port
 };
 
 class EventQueue {

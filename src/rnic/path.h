@@ -27,8 +27,8 @@ class Path {
   // send lock held, before the ring is flushed. Returns when no byte moves any more.
   virtual void cancel(QueuePair& queue_pair) = 0;
 
-  // A receive was posted while `waiter` was waiting for one.
-  virtual void receive_posted(Token waiter) = 0;
+  // A receive was posted while the process in that slot was waiting for one.
+  virtual void receive_posted(std::uint32_t slot) = 0;
 
   // Returns when every copy that this process's threads had begun has ended: for these queue pairs
   // as initiators, and for other processes that asked this one to copy. No lock is held by the

@@ -89,26 +89,41 @@ Result<void> QueuePair::allocate() {
                       settings_.send_memory)) {
     return Error{ENOMEM, "no memory for the send ring"};
   }
-  if (cap.max_recv_wr > 0) {
-    cap.max_recv_wr = std::bit_ceil(cap.max_recv_wr);
-    receive_capacity_ = cap.max_recv_wr;
-    receive_stride_ = static_cast<std::uint32_t>(sizeof(SharedReceive) +
-                                                 cap.max_recv_sge * sizeof(SharedSegmentEntry));
+  if (Result<void> allocated = allocate_receives(); !allocated) return allocated.error();
+  shared_.type = settings_.type;
+  shared_.device = settings_.device;
+  shared_.protection_domain = settings_.protection_domain;
+  shared_.receive_completion_queue = settings_.receive_completion_queue->index();
+  reset();
+  return {};
+}
+
+Result<void> QueuePair::allocate_receives() {
+  ibv_qp_cap& cap = settings_.capabilities;
+  std::uint32_t segments = cap.max_recv_sge;
+  shared_.receive_domain = settings_.protection_domain;
+  shared_.srq = 0;
+  if (settings_.srq != nullptr) {
+    cap.max_recv_wr = cap.max_recv_sge = 0;
+    segments = settings_.srq->settings().max_segments;
+    receive_capacity_ = 1;
+    shared_.receive_domain = settings_.srq->settings().protection_domain;
+    shared_.srq = settings_.srq->index() + 1;
+  } else if (cap.max_recv_wr > 0) {
+    receive_capacity_ = cap.max_recv_wr = std::bit_ceil(cap.max_recv_wr);
+  }
+  if (receive_capacity_ > 0) {
+    receive_stride_ = receive_stride(segments);
     const std::uint64_t bytes = std::uint64_t{receive_capacity_} * receive_stride_;
     Result<std::uint64_t> ring = adapter_.segment().allocate(bytes);
     if (!ring) return ring.error();
     receive_ring_ = *ring;
     receives_ = static_cast<std::byte*>(adapter_.segment().arena(receive_ring_, bytes));
   }
-  shared_.type = settings_.type;
-  shared_.device = settings_.device;
-  shared_.protection_domain = settings_.protection_domain;
-  shared_.receive_completion_queue = settings_.receive_completion_queue->index();
   shared_.receive_stride = receive_stride_;
   shared_.receive_capacity = receive_capacity_;
-  shared_.receive_segments = cap.max_recv_sge;
+  shared_.receive_segments = segments;
   shared_.receive_ring = receive_ring_;
-  reset();
   return {};
 }
 
@@ -194,14 +209,19 @@ void QueuePair::query(ibv_qp_attr* attributes, ibv_qp_init_attr* init) const {
 void QueuePair::reset() {
   const std::lock_guard receive_guard(receive_lock_);
   const LockGuard responder(shared_.responder, adapter_.token(), adapter_.liveness());
-  // Counted on, not from 0: completions still in the ring tell of receives that have been.
-  shared_.receive_head.store(receive_tail_);
-  shared_.receive_tail.store(receive_tail_);
+  // Counted on, not from 0: completions still in the ring tell of receives that have been. One that
+  // was taken from a shared queue and not completed is lost, as on hardware; error first flushes
+  // it.
+  const bool shares = settings_.srq != nullptr;
+  const std::uint32_t tail = shares ? settings_.srq->settled_tail(shared_) : receive_tail_;
+  shared_.receive_head.store(tail);
+  shared_.receive_tail.store(tail);
   shared_.completing.store(0);
   shared_.receive_waiter.store(0);
   shared_.failure.store(static_cast<std::uint32_t>(Failure::kNone));
   shared_.destination.store(0);
   shared_.access.store(0);
+  last_receive_told_ = false;
   attributes_ = {};
   set_state(IBV_QPS_RESET);
   settings_.send_completion_queue->purge(number_);
@@ -276,13 +296,19 @@ bool QueuePair::flush_receives() {
   if (taken == Taken::kOrphan) {
     put_back_receive(adapter_.segment(), shared_, number_, adapter_.token(), adapter_.liveness());
   }
+  const bool shares = settings_.srq != nullptr;
+  const std::uint32_t tail = shares ? settings_.srq->settled_tail(shared_) : receive_tail_;
   std::uint32_t head = shared_.receive_head.load();
-  if (receive_tail_ - head > receive_capacity_) head = receive_tail_ - receive_capacity_;
-  for (; state() == IBV_QPS_ERR && head != receive_tail_; ++head) {
+  if (tail - head > receive_capacity_) head = tail - receive_capacity_;
+  for (; state() == IBV_QPS_ERR && head != tail; ++head) {
     settings_.receive_completion_queue->push(flushed(receive_at(head).wr_id, IBV_WC_RECV, number_),
                                              false);
   }
   shared_.receive_head.store(head);
+  if (shares && state() == IBV_QPS_ERR && !last_receive_told_) {
+    last_receive_told_ = true;
+    settings_.events->push({IBV_EVENT_QP_LAST_WQE_REACHED, settings_.verbs_object});
+  }
   unlock(shared_.responder);
   return true;
 }

@@ -1,7 +1,8 @@
 // QueuePair: states, work requests and what becomes of them, whichever path carries them.
 //
 // Locks, in the order they may be taken: send_lock (this process: the send ring and its execution)
-// before receive_lock (this process: posting receives) before a SharedLock. Nobody waits for the
+// before receive_lock (this process: posting receives) before a SharedLock; of these the
+// responder's before a shared receive queue's before a completion queue's. Nobody waits for the
 // responder lock of one queue pair while holding that of another.
 //
 // Threads: post_* by the application (hot); Path::send by the application or the path's engine
@@ -20,6 +21,7 @@
 #include "rnic/events.h"
 #include "rnic/path.h"
 #include "rnic/region_table.h"
+#include "rnic/srq.h"
 #include "rnic/work_request.h"
 
 namespace gdr::rnic {
@@ -33,6 +35,7 @@ struct QueuePairSettings {
   std::uint32_t protection_domain = 0;
   std::shared_ptr<CompletionQueue> send_completion_queue;
   std::shared_ptr<CompletionQueue> receive_completion_queue;
+  std::shared_ptr<Srq> srq{};  // null: it has a receive queue of its own
   std::shared_ptr<EventQueue> events;
   void* verbs_object = nullptr;  // named by asynchronous events
   ibv_qp_cap capabilities{};     // asked for; query() reports what was granted (rounded up)
@@ -51,7 +54,6 @@ constexpr std::uint32_t kBoundByVerb = 1u << 31;
 // Limits that ibv_query_device reports.
 constexpr std::uint32_t kMaxSendRequests = 32768;
 constexpr std::uint32_t kMaxReceiveRequests = 32768;
-constexpr std::uint32_t kMaxSegments = 32;
 constexpr std::uint32_t kMaxInline = 1024;
 constexpr std::uint32_t kMaxReadAtomic = 128;
 constexpr std::uint32_t kMaxMessage = 1u << 31;
@@ -123,7 +125,9 @@ class QueuePair : public std::enable_shared_from_this<QueuePair> {
   int check_send(const ibv_send_wr& request) const;
   void store_send(const ibv_send_wr& request, SendRequest& slot) const;
   static void store_window_request(const ibv_send_wr& request, SendRequest& slot);
+  bool has_own_receives() const { return settings_.srq == nullptr; }
   SharedReceive& receive_at(std::uint32_t position) const;
+  Result<void> allocate_receives();
   void set_state(ibv_qp_state state);
   void apply(const ibv_qp_attr& attributes, int mask);
   void reset();
@@ -143,11 +147,12 @@ class QueuePair : public std::enable_shared_from_this<QueuePair> {
   SendRing ring_;
 
   SpinLock receive_lock_;
-  std::uint32_t receive_tail_ = 0;
+  std::uint32_t receive_tail_ = 0;  // 0 with a shared receive queue: then initiators advance it
   std::uint32_t receive_capacity_ = 0, receive_stride_ = 0;
   std::uint64_t receive_ring_ = 0;
   std::byte* receives_ = nullptr;
   bool destroyed_ = false;              // under send_lock_
+  bool last_receive_told_ = false;      // under receive_lock_
   std::atomic<bool> flush_due_{false};  // receives were posted to, or are left in, a failed queue
 };
 

@@ -149,7 +149,7 @@ int QueuePair::post_receive(const ibv_recv_wr* list, const ibv_recv_wr** bad) {
   int error = 0;
   {
     const std::lock_guard guard(receive_lock_);
-    if (state() == IBV_QPS_RESET) {
+    if (state() == IBV_QPS_RESET || !has_own_receives()) {
       *bad = list;
       return EINVAL;
     }
@@ -166,13 +166,7 @@ int QueuePair::post_receive(const ibv_recv_wr* list, const ibv_recv_wr** bad) {
         *bad = request;
         break;
       }
-      SharedReceive& entry = receive_at(receive_tail_);
-      entry.wr_id = request->wr_id;
-      entry.segments = static_cast<std::uint32_t>(request->num_sge);
-      for (int i = 0; i < request->num_sge; ++i) {
-        const ibv_sge& segment = request->sg_list[i];
-        entry.segment[i] = {segment.addr, segment.length, segment.lkey};
-      }
+      store_receive(*request, receive_at(receive_tail_));
       ++receive_tail_;
     }
     // Sequentially consistent against an initiator that declares itself waiting and looks again.
@@ -180,7 +174,7 @@ int QueuePair::post_receive(const ibv_recv_wr* list, const ibv_recv_wr** bad) {
   }
   if (shared_.receive_waiter.load() != 0) {
     const Token waiter = shared_.receive_waiter.exchange(0);
-    if (waiter != 0) adapter_.path().receive_posted(waiter);
+    if (waiter != 0) adapter_.path().receive_posted(slot_of(waiter));
   }
   if (state() == IBV_QPS_ERR) {
     flush_due_.store(true);

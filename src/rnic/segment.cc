@@ -137,6 +137,9 @@ SharedFlow& Segment::flow(std::uint32_t index) {
 SharedMember& Segment::member(std::uint32_t index) {
   return reinterpret_cast<SharedMember*>(base_ + kMembersAt)[index & (kMembers - 1)];
 }
+SharedSrq& Segment::srq(std::uint32_t index) {
+  return reinterpret_cast<SharedSrq*>(base_ + kSrqsAt)[index & (kSrqs - 1)];
+}
 ServiceRequest& Segment::service_request(std::uint32_t index) {
   return reinterpret_cast<ServiceRequest*>(base_ +
                                            kServiceRequestsAt)[index & (kServiceRequests - 1)];

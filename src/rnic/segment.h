@@ -40,6 +40,7 @@ class Segment {
   SharedRegion& region(std::uint32_t index);
   SharedFlow& flow(std::uint32_t index);
   SharedMember& member(std::uint32_t index);
+  SharedSrq& srq(std::uint32_t index);
   ServiceRequest& service_request(std::uint32_t index);
 
   // The bytes [offset, offset + length) of the arena, or nullptr when they leave it.

@@ -25,6 +25,7 @@ constexpr std::uint32_t kRegionBits = 16;
 constexpr std::uint32_t kRegions = 1u << kRegionBits;
 constexpr std::uint32_t kFlows = 1024;
 constexpr std::uint32_t kMembers = 4096;
+constexpr std::uint32_t kSrqs = 1u << 12;
 constexpr std::uint32_t kServiceRequests = 64;
 constexpr std::uint32_t kDevices = 16;
 constexpr std::uint64_t kArenaBytes = std::uint64_t{1} << 32;  // sparse: only touched pages exist
@@ -76,7 +77,11 @@ struct alignas(64) SharedQueuePair {
   std::uint32_t receive_stride;        // bytes of one SharedReceive with its segments
   std::uint32_t receive_capacity;      // a power of two, or 0
   std::uint32_t receive_segments;      // segments a request may have
+  std::uint32_t receive_domain;        // the protection domain of its receives
   std::uint64_t receive_ring;          // offset in the segment
+  // 1 + the index of the shared receive queue that it takes from, or 0. Its own ring then has one
+  // place: for the receive that it has taken and not yet completed.
+  std::uint32_t srq;
 
   alignas(64) std::atomic<std::uint32_t> receive_tail;  // advanced by the owner
   std::atomic<Token> receive_waiter;  // a process to wake when a receive is posted, or 0
@@ -98,6 +103,31 @@ struct SharedReceive {
   std::uint32_t reserved;
   SharedSegmentEntry segment[];
 };
+
+// A shared receive queue (SRQ). Many initiators take from it, each under its queue pair's responder
+// lock first and this `consumer` after it.
+struct alignas(64) SharedSrq {
+  SharedLock consumer;
+  std::atomic<std::uint32_t> generation;  // 0: no shared receive queue here
+  std::uint32_t protection_domain;
+  std::uint32_t receive_stride, receive_capacity, receive_segments;  // as of a queue pair
+  std::uint64_t receive_ring;
+
+  // A receive on its way into a queue pair's ring: 1 + the queue pair's index, or 0. If the taker
+  // dies, the next one to lock `consumer` finishes the move: the receive is neither lost nor given
+  // out twice.
+  alignas(64) std::atomic<std::uint32_t> taking;
+  std::atomic<std::uint32_t> taking_from;  // `receive_head` before
+  std::atomic<std::uint32_t> taking_to;    // the queue pair's `receive_tail` before
+  std::atomic<std::uint32_t> limit;        // armed if not 0; kSrqLimitReached: the event is due
+
+  alignas(64) std::atomic<std::uint32_t> receive_tail;  // advanced by the owner
+  std::atomic<std::uint32_t> waiting;                   // somebody may be in `waiters`
+  alignas(64) std::atomic<std::uint32_t> receive_head;  // advanced under `consumer`
+  // Processes to wake when a receive is posted: a bit for each slot.
+  alignas(64) std::atomic<std::uint64_t> waiters[kSlots / 64];
+};
+constexpr std::uint32_t kSrqLimitReached = 1u << 31;
 
 struct SharedCompletion {
   std::uint64_t wr_id;
@@ -271,7 +301,7 @@ struct SegmentHeader {
 };
 
 constexpr std::uint64_t kSegmentMagic = 0x30'74'69'6b'72'64'67'00;
-constexpr std::uint32_t kSegmentLayout = 9;
+constexpr std::uint32_t kSegmentLayout = 10;
 
 // Where each table starts, each on a page of its own.
 constexpr std::uint64_t page_up(std::uint64_t bytes) {
@@ -284,7 +314,8 @@ constexpr std::uint64_t kRegionsAt =
     kCompletionQueuesAt + page_up(sizeof(SharedCompletionQueue) * kCompletionQueues);
 constexpr std::uint64_t kFlowsAt = kRegionsAt + page_up(sizeof(SharedRegion) * kRegions);
 constexpr std::uint64_t kMembersAt = kFlowsAt + page_up(sizeof(SharedFlow) * kFlows);
-constexpr std::uint64_t kServiceRequestsAt = kMembersAt + page_up(sizeof(SharedMember) * kMembers);
+constexpr std::uint64_t kSrqsAt = kMembersAt + page_up(sizeof(SharedMember) * kMembers);
+constexpr std::uint64_t kServiceRequestsAt = kSrqsAt + page_up(sizeof(SharedSrq) * kSrqs);
 constexpr std::uint64_t kArenaAt =
     kServiceRequestsAt + page_up(sizeof(ServiceRequest) * kServiceRequests);
 constexpr std::uint64_t kSegmentBytes = kArenaAt + kArenaBytes;

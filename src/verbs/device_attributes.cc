@@ -30,8 +30,9 @@ ibv_device_attr device_attributes(const Device& device) {
   attr.max_qp = rnic::kQueuePairs - 2;
   attr.max_qp_wr = rnic::kMaxSendRequests;
   attr.device_cap_flags = IBV_DEVICE_SYS_IMAGE_GUID | IBV_DEVICE_RC_RNR_NAK_GEN |
-                          IBV_DEVICE_RAW_IP_CSUM | IBV_DEVICE_MANAGED_FLOW_STEERING |
-                          IBV_DEVICE_MEM_WINDOW | IBV_DEVICE_MEM_WINDOW_TYPE_2B;
+                          IBV_DEVICE_SRQ_RESIZE | IBV_DEVICE_RAW_IP_CSUM |
+                          IBV_DEVICE_MANAGED_FLOW_STEERING | IBV_DEVICE_MEM_WINDOW |
+                          IBV_DEVICE_MEM_WINDOW_TYPE_2B;
   attr.max_sge = rnic::kMaxSegments;
   attr.max_sge_rd = rnic::kMaxSegments;
   attr.max_cq = rnic::kCompletionQueues;
@@ -48,6 +49,9 @@ ibv_device_attr device_attributes(const Device& device) {
   attr.max_mcast_qp_attach = rnic::kMembers;
   attr.max_total_mcast_qp_attach = rnic::kMembers;
   attr.max_ah = kAnyNumber;
+  attr.max_srq = rnic::kSrqs;
+  attr.max_srq_wr = rnic::kMaxSrqRequests;
+  attr.max_srq_sge = rnic::kMaxSegments;
   attr.max_pkeys = 1;
   attr.local_ca_ack_delay = 15;
   attr.phys_port_cnt = kPort;

@@ -4,6 +4,7 @@
 #include "verbs/errors.h"
 #include "verbs/objects.h"
 #include "verbs/qp.h"
+#include "verbs/srq.h"
 #include "verbs/wq.h"
 
 namespace gdr::verbs {
@@ -21,7 +22,7 @@ void Context::drop_events(const void* object) {
 
 namespace {
 
-enum class Kind { kCompletionQueue, kQueuePair, kWorkQueue, kPort };
+enum class Kind { kCompletionQueue, kQueuePair, kSrq, kWorkQueue, kPort };
 
 Kind kind_of(ibv_event_type type) {
   switch (type) {
@@ -38,6 +39,9 @@ Kind kind_of(ibv_event_type type) {
       return Kind::kQueuePair;
     case IBV_EVENT_WQ_FATAL:
       return Kind::kWorkQueue;
+    case IBV_EVENT_SRQ_ERR:
+    case IBV_EVENT_SRQ_LIMIT_REACHED:
+      return Kind::kSrq;
     default:
       return Kind::kPort;
   }
@@ -66,6 +70,10 @@ int take_event(Context& context, ibv_async_event& event) {
       case Kind::kWorkQueue:
         event.element.wq = &static_cast<Wq*>(taken->object)->base;
         ++wq_of(event.element.wq).events_taken;
+        break;
+      case Kind::kSrq:
+        event.element.srq = &static_cast<Srq*>(taken->object)->base;
+        ++srq_of(event.element.srq).events_taken;
         break;
       case Kind::kPort:
         event.element.port_num = kPort;
@@ -108,6 +116,14 @@ GDR_EXPORT void ibv_ack_async_event(ibv_async_event* event) {
       ++wq->events_completed;
       pthread_cond_broadcast(&wq->cond);
       pthread_mutex_unlock(&wq->mutex);
+      return;
+    }
+    case Kind::kSrq: {
+      ibv_srq* srq = event->element.srq;
+      pthread_mutex_lock(&srq->mutex);
+      ++srq->events_completed;
+      pthread_cond_broadcast(&srq->cond);
+      pthread_mutex_unlock(&srq->mutex);
       return;
     }
     case Kind::kPort:

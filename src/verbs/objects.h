@@ -33,7 +33,7 @@ struct Context {
   std::shared_ptr<Session> session;
   UniqueFd command;  // base.context.cmd_fd
 
-  // Whether asynchronous events of an object (its Cq or Qp) may still be handed out: after
+  // Whether asynchronous events of an object (its Cq, Qp or Srq) may still be handed out: after
   // drop_events() returns none is, not even one that another thread was about to report.
   void expect_events(const void* object);
   void drop_events(const void* object);

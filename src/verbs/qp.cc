@@ -10,6 +10,7 @@
 #include "verbs/objects.h"
 #include "verbs/parent_domain.h"
 #include "verbs/post.h"
+#include "verbs/srq.h"
 #include "verbs/wq.h"
 
 namespace gdr::verbs {
@@ -28,6 +29,7 @@ void detach(Qp& qp) {
 void release(Qp* qp) {
   --cq_of(qp->base.send_cq).users;
   --cq_of(qp->base.recv_cq).users;
+  if (qp->base.srq != nullptr) --srq_of(qp->base.srq).users;
   --pd_of(qp->base.pd).users;
   if (qp->table != nullptr) --qp->table->users;
   pthread_cond_destroy(&qp->base.cond);
@@ -48,12 +50,13 @@ int check_attributes(const ibv_pd* pd, const ibv_qp_init_attr& attributes) {
     case IBV_QPT_RC:
     case IBV_QPT_UC:
     case IBV_QPT_UD:
+      break;
     case IBV_QPT_RAW_PACKET:
+      if (attributes.srq != nullptr) return EINVAL;
       break;
     default:
       return EOPNOTSUPP;
   }
-  if (attributes.srq != nullptr) return EOPNOTSUPP;
   const bool complete =
       pd != nullptr && attributes.send_cq != nullptr && attributes.recv_cq != nullptr;
   return complete ? 0 : EINVAL;
@@ -70,6 +73,10 @@ bool has_enumerators(const ibv_qp_attr& attributes, int mask) {
          !beyond(IBV_QP_PATH_MIG_STATE, raw(attributes.path_mig_state), IBV_MIG_ARMED);
 }
 
+std::shared_ptr<rnic::Srq> shared_receives(ibv_srq* srq) {
+  return srq == nullptr ? nullptr : srq_of(srq).queue;
+}
+
 // Null and errno. What was granted goes back into attributes.cap.
 Qp* create_qp(ibv_pd* pd, ibv_qp_init_attr& attributes, bool blocks_loopback = false,
               std::uint64_t spread = 0) {
@@ -84,6 +91,7 @@ Qp* create_qp(ibv_pd* pd, ibv_qp_init_attr& attributes, bool blocks_loopback = f
                                                    .protection_domain = pd_of(pd).domain,
                                                    .send_completion_queue = send_cq.queue,
                                                    .receive_completion_queue = receive_cq.queue,
+                                                   .srq = shared_receives(attributes.srq),
                                                    .events = context.events,
                                                    .verbs_object = qp.get(),
                                                    .capabilities = attributes.cap,
@@ -99,6 +107,7 @@ Qp* create_qp(ibv_pd* pd, ibv_qp_init_attr& attributes, bool blocks_loopback = f
   base.pd = pd;
   base.send_cq = attributes.send_cq;
   base.recv_cq = attributes.recv_cq;
+  base.srq = attributes.srq;
   base.handle = base.qp_num = qp->queue->number();
   base.state = IBV_QPS_RESET;
   base.qp_type = attributes.qp_type;
@@ -106,6 +115,7 @@ Qp* create_qp(ibv_pd* pd, ibv_qp_init_attr& attributes, bool blocks_loopback = f
   pthread_cond_init(&base.cond, nullptr);
   ++send_cq.users;
   ++receive_cq.users;
+  if (base.srq != nullptr) ++srq_of(base.srq).users;
   ++pd_of(pd).users;
   context.expect_events(qp.get());
   qp->serial = context.adopt([raw = qp.get()] {

@@ -1,15 +1,68 @@
-// Shared receive queues: not offered.
+// Shared receive queues: making, changing, destroying, posting.
+#include "verbs/srq.h"
+
 #include "verbs/abi.h"
 #include "verbs/context.h"
 #include "verbs/errors.h"
+#include "verbs/objects.h"
 
 namespace gdr::verbs {
 namespace {
 
-// Called without a check for null, so there has to be one.
-int post_srq_receive(ibv_srq* /*srq*/, ibv_recv_wr* list, ibv_recv_wr** bad) {
-  *bad = list;
-  return EOPNOTSUPP;
+int post_srq_receive(ibv_srq* srq, ibv_recv_wr* list, ibv_recv_wr** bad) {
+  return srq_of(srq).queue->post(list, const_cast<const ibv_recv_wr**>(bad));
+}
+
+void detach(Srq& srq) {
+  Context& context = context_of(srq.base.context);
+  context.adapter->destroy_srq(*srq.queue);
+  context.drop_events(&srq);
+}
+
+void release(Srq* srq) {
+  --pd_of(srq->base.pd).users;
+  pthread_cond_destroy(&srq->base.cond);
+  pthread_mutex_destroy(&srq->base.mutex);
+  delete srq;
+}
+
+void wait_for_acknowledgements(Srq& srq) {
+  pthread_mutex_lock(&srq.base.mutex);
+  while (srq.base.events_completed != srq.events_taken) {
+    pthread_cond_wait(&srq.base.cond, &srq.base.mutex);
+  }
+  pthread_mutex_unlock(&srq.base.mutex);
+}
+
+// Null and errno. What was granted goes back into `attributes`; what it says of a limit is not
+// looked at (ibv_create_srq(3)).
+Srq* create_srq(ibv_pd* pd, void* srq_context, ibv_srq_attr& attributes) {
+  if (pd == nullptr) return fail(EINVAL);
+  Context& context = context_of(pd->context);
+  auto srq = std::make_unique<Srq>();
+  auto queue = context.adapter->create_srq({.protection_domain = pd_of(pd).domain,
+                                            .max_requests = attributes.max_wr,
+                                            .max_segments = attributes.max_sge,
+                                            .events = context.events,
+                                            .verbs_object = srq.get()});
+  if (!queue) return fail(queue.error());
+  srq->queue = *std::move(queue);
+  srq->base.context = pd->context;
+  srq->base.srq_context = srq_context;
+  srq->base.pd = pd;
+  srq->base.handle = srq->queue->index();
+  pthread_mutex_init(&srq->base.mutex, nullptr);
+  pthread_cond_init(&srq->base.cond, nullptr);
+  ++pd_of(pd).users;
+  context.expect_events(srq.get());
+  srq->serial = context.adopt([raw = srq.get()] {
+    detach(*raw);
+    release(raw);
+  });
+  const ibv_srq_attr granted = srq->queue->query();
+  attributes.max_wr = granted.max_wr;
+  attributes.max_sge = granted.max_sge;
+  return srq.release();
 }
 
 }  // namespace
@@ -18,11 +71,43 @@ void set_srq_functions(verbs_context& table) { table.context.ops.post_srq_recv =
 
 }  // namespace gdr::verbs
 
-GDR_EXPORT ibv_srq* ibv_create_srq(ibv_pd* /*pd*/, ibv_srq_init_attr* /*attributes*/) {
-  return gdr::verbs::fail(EOPNOTSUPP);
+using namespace gdr::verbs;  // NOLINT: this file is the C interface of the namespace
+
+GDR_EXPORT ibv_srq* ibv_create_srq(ibv_pd* pd, ibv_srq_init_attr* attributes) {
+  return or_null([&]() -> ibv_srq* {
+    Srq* srq = create_srq(pd, attributes->srq_context, attributes->attr);
+    return srq == nullptr ? nullptr : &srq->base;
+  });
 }
-GDR_EXPORT int ibv_modify_srq(ibv_srq* /*srq*/, ibv_srq_attr* /*attributes*/, int /*mask*/) {
-  return EOPNOTSUPP;
+
+GDR_EXPORT int ibv_modify_srq(ibv_srq* srq, ibv_srq_attr* attributes, int mask) {
+  return or_errno([&] {
+    if ((mask & ~(IBV_SRQ_MAX_WR | IBV_SRQ_LIMIT)) != 0) return EINVAL;
+    gdr::rnic::Srq& queue = *srq_of(srq).queue;
+    // Both or none: a limit that the new size would not take is found first.
+    const std::uint32_t size =
+        (mask & IBV_SRQ_MAX_WR) != 0 ? attributes->max_wr : queue.query().max_wr;
+    if ((mask & IBV_SRQ_LIMIT) != 0 && attributes->srq_limit > size) return EINVAL;
+    if ((mask & IBV_SRQ_MAX_WR) != 0) {
+      if (const int error = queue.resize(attributes->max_wr)) return error;
+    }
+    return (mask & IBV_SRQ_LIMIT) != 0 ? queue.set_limit(attributes->srq_limit) : 0;
+  });
 }
-GDR_EXPORT int ibv_query_srq(ibv_srq* /*srq*/, ibv_srq_attr* /*attributes*/) { return EOPNOTSUPP; }
-GDR_EXPORT int ibv_destroy_srq(ibv_srq* /*srq*/) { return EOPNOTSUPP; }
+
+GDR_EXPORT int ibv_query_srq(ibv_srq* srq, ibv_srq_attr* attributes) {
+  *attributes = srq_of(srq).queue->query();
+  return 0;
+}
+
+GDR_EXPORT int ibv_destroy_srq(ibv_srq* srq) {
+  return or_errno([&] {
+    Srq& own = srq_of(srq);
+    if (own.users.load() != 0) return EBUSY;
+    context_of(srq->context).forget(own.serial);
+    detach(own);
+    wait_for_acknowledgements(own);
+    release(&own);
+    return 0;
+  });
+}

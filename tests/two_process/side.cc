@@ -76,10 +76,11 @@ Memory& Side::memory(std::size_t bytes, unsigned access) {
 }
 
 ibv_qp* Side::queue_pair(ibv_qp_type type, std::uint32_t send_requests, bool signal_all,
-                         ibv_cq* receive_queue) {
+                         ibv_cq* receive_queue, ibv_srq* srq) {
   ibv_qp_init_attr init{};
   init.send_cq = cq_;
   init.recv_cq = receive_queue != nullptr ? receive_queue : cq_;
+  init.srq = srq;
   init.qp_type = type;
   init.sq_sig_all = signal_all ? 1 : 0;
   init.cap = {.max_send_wr = send_requests,
@@ -163,6 +164,15 @@ void Side::receive(ibv_qp* qp, std::vector<ibv_sge> segments, std::uint64_t id) 
   request.num_sge = static_cast<int>(segments.size());
   ibv_recv_wr* bad = nullptr;
   require(ibv_post_recv(qp, &request, &bad) == 0, "a receive is posted");
+}
+
+void Side::receive(ibv_srq* srq, std::vector<ibv_sge> segments, std::uint64_t id) {
+  ibv_recv_wr request{};
+  request.wr_id = id;
+  request.sg_list = segments.data();
+  request.num_sge = static_cast<int>(segments.size());
+  ibv_recv_wr* bad = nullptr;
+  require(ibv_post_srq_recv(srq, &request, &bad) == 0, "a shared receive is posted");
 }
 
 void Side::post(ibv_qp* qp, ibv_send_wr request, std::vector<ibv_sge> segments) {

@@ -93,9 +93,9 @@ class Side {
   ibv_comp_channel* channel() { return channel_; }
 
   Memory& memory(std::size_t bytes, unsigned access = kAllAccess);
-  // In the state INIT. A null queue means this side's.
+  // In the state INIT. A null queue means this side's, a null SRQ none.
   ibv_qp* queue_pair(ibv_qp_type type, std::uint32_t send_requests = 64, bool signal_all = false,
-                     ibv_cq* receive_queue = nullptr);
+                     ibv_cq* receive_queue = nullptr, ibv_srq* srq = nullptr);
   Endpoint endpoint(ibv_qp* qp);
   // INIT to RTS; for UD and raw packets `to` is not looked at.
   void connect(ibv_qp* qp, const Endpoint& to = {}, const Patience& patience = {});
@@ -103,6 +103,7 @@ class Side {
   ibv_ah* address_handle(const Endpoint& to);
 
   void receive(ibv_qp* qp, std::vector<ibv_sge> segments, std::uint64_t id = 0);
+  void receive(ibv_srq* srq, std::vector<ibv_sge> segments, std::uint64_t id = 0);
   void post(ibv_qp* qp, ibv_send_wr request, std::vector<ibv_sge> segments);
   void write(ibv_qp* qp, Memory& from, std::size_t offset, std::size_t length, const Remote& to,
              std::size_t remote_offset = 0, std::uint64_t id = 1,

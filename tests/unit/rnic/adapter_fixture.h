@@ -15,12 +15,12 @@ class IdlePath : public Path {
   void send(QueuePair&) override { ++sends; }
   int connect(QueuePair&) override { return 0; }
   void cancel(QueuePair&) override { ++cancels; }
-  void receive_posted(Token waiter) override { woken.push_back(waiter); }
+  void receive_posted(std::uint32_t slot) override { woken.push_back(slot); }
   void settle(std::span<const std::shared_ptr<QueuePair>>) override { ++settles; }
   void wake_service() override { ++services; }
 
   int sends = 0, cancels = 0, settles = 0, services = 0;
-  std::vector<Token> woken;
+  std::vector<std::uint32_t> woken;  // slots
 };
 
 class EveryoneLives : public Liveness {

@@ -17,8 +17,6 @@ class UnsupportedTest : public VerbsTest {
 
 TEST_F(UnsupportedTest, ObjectsAreNull) {
   errno = 0;
-  ibv_srq_init_attr srq{};
-  expect_unsupported(ibv_create_srq(pd_, &srq));
   ibv_srq_init_attr_ex srq_ex{};
   expect_unsupported(ibv_create_srq_ex(context_, &srq_ex));
   ibv_xrcd_init_attr xrcd{};

@@ -1,0 +1,53 @@
+// ReceiveRing: where the receive requests of a queue pair or a shared receive queue lie, once their
+// shared description has been found sound. Hot.
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include <bit>
+#include <cstdint>
+
+#include "rnic/segment.h"
+
+namespace gdr::rnic {
+
+constexpr std::uint32_t kMaxSegments = 32;  // of a request, as ibv_query_device reports
+
+constexpr std::uint32_t receive_stride(std::uint32_t segments) {
+  return static_cast<std::uint32_t>(sizeof(SharedReceive) + segments * sizeof(SharedSegmentEntry));
+}
+
+struct ReceiveRing {
+  std::byte* base = nullptr;  // null: the description is not sound
+  std::uint32_t capacity = 0, stride = 0, segments = 0;
+
+  // `described`: a SharedQueuePair or a SharedSrq of that segment.
+  template <typename Described>
+  ReceiveRing(Segment& segment, const Described& described)
+      : capacity(read_once(described.receive_capacity)),
+        stride(read_once(described.receive_stride)),
+        segments(read_once(described.receive_segments)) {
+    if (!std::has_single_bit(capacity) || segments > kMaxSegments || stride % 8 != 0 ||
+        stride < sizeof(SharedReceive) + segments * sizeof(SharedSegmentEntry)) {
+      return;
+    }
+    base = static_cast<std::byte*>(
+        segment.arena(read_once(described.receive_ring), std::uint64_t{capacity} * stride));
+  }
+
+  SharedReceive& at(std::uint32_t position) const {
+    return *reinterpret_cast<SharedReceive*>(base +
+                                             std::uint64_t{position & (capacity - 1)} * stride);
+  }
+};
+
+inline void store_receive(const ibv_recv_wr& request, SharedReceive& entry) {
+  entry.wr_id = request.wr_id;
+  entry.segments = static_cast<std::uint32_t>(request.num_sge);
+  for (int i = 0; i < request.num_sge; ++i) {
+    const ibv_sge& segment = request.sg_list[i];
+    entry.segment[i] = {segment.addr, segment.length, segment.lkey};
+  }
+}
+
+}  // namespace gdr::rnic

@@ -1,0 +1,220 @@
+#include "rnic/srq.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <mutex>
+
+#include "rnic/adapter.h"
+
+namespace gdr::rnic {
+namespace {
+
+// Whoever died while it held `consumer` may have moved the head and not yet the queue pair's tail.
+void finish_taking(Segment& segment, SharedSrq& srq) {
+  const std::uint32_t taking = srq.taking.load();
+  if (taking == 0) return;
+  if (srq.receive_head.load() != srq.taking_from.load()) {
+    std::uint32_t before = srq.taking_to.load();
+    segment.queue_pair(taking - 1).receive_tail.compare_exchange_strong(before, before + 1);
+  }
+  srq.taking.store(0);
+}
+
+void copy_receive(const SharedReceive& from, SharedReceive& to, std::uint32_t most) {
+  to.wr_id = read_once(from.wr_id);
+  to.segments = std::min(read_once(from.segments), most);
+  for (std::uint32_t i = 0; i < to.segments; ++i) {
+    to.segment[i] = {read_once(from.segment[i].address), read_once(from.segment[i].length),
+                     read_once(from.segment[i].key)};
+  }
+}
+
+// True for the one who finds it armed with fewer left.
+bool reaches_limit(SharedSrq& srq, std::uint32_t left) {
+  std::uint32_t limit = srq.limit.load();
+  return limit != 0 && limit < kSrqLimitReached && left < limit &&
+         srq.limit.compare_exchange_strong(limit, kSrqLimitReached);
+}
+
+}  // namespace
+
+SrqGuard::SrqGuard(Segment& segment, SharedSrq& srq, Token self, Liveness& liveness) : srq_(srq) {
+  lock(srq.consumer, self, liveness);
+  finish_taking(segment, srq);
+}
+
+SrqTake take_receive(Segment& segment, SharedSrq& srq, std::uint32_t queue_pair, Token self,
+                     Liveness& liveness) {
+  // Without the lock: nothing is there, not even on its way.
+  if (srq.receive_tail.load() == srq.receive_head.load() && srq.taking.load() == 0) {
+    return SrqTake::kNone;
+  }
+  const SrqGuard guard(segment, srq, self, liveness);
+  SharedQueuePair& taker = segment.queue_pair(queue_pair);
+  const std::uint32_t place = taker.receive_tail.load();
+  if (place != taker.receive_head.load()) return SrqTake::kTaken;  // by one that died
+  const ReceiveRing from(segment, srq), to(segment, taker);
+  const std::uint32_t head = srq.receive_head.load();
+  const std::uint32_t ready = srq.receive_tail.load() - head;
+  if (ready == 0 || ready > from.capacity || from.base == nullptr || to.base == nullptr) {
+    return SrqTake::kNone;
+  }
+  copy_receive(from.at(head), to.at(place), std::min(from.segments, to.segments));
+  srq.taking_from.store(head);
+  srq.taking_to.store(place);
+  srq.taking.store(queue_pair + 1);
+  srq.receive_head.store(head + 1);
+  taker.receive_tail.store(place + 1);
+  srq.taking.store(0);
+  return reaches_limit(srq, ready - 1) ? SrqTake::kLimitReached : SrqTake::kTaken;
+}
+
+void wait_for_post(SharedSrq& srq, Token self) {
+  const std::uint32_t slot = slot_of(self);
+  srq.waiters[slot / 64].fetch_or(std::uint64_t{1} << slot % 64);
+  srq.waiting.store(1);
+}
+
+Srq::Srq(Adapter& adapter, std::uint32_t index, const SrqSettings& settings)
+    : adapter_(adapter),
+      index_(index),
+      settings_(settings),
+      shared_(adapter.segment().srq(index)) {}
+
+Srq::~Srq() {
+  if (ring_ == 0) return;
+  adapter_.segment().free(ring_);
+  shared_.generation.store(0);  // last: the place may be taken again from here on
+}
+
+Result<void> Srq::allocate() {
+  if (settings_.max_requests == 0 || settings_.max_requests > kMaxSrqRequests ||
+      settings_.max_segments > kMaxSegments) {
+    return Error{EINVAL, "a shared receive queue has 1 to 32768 requests of at most 32 segments"};
+  }
+  settings_.max_requests = capacity_ = std::bit_ceil(settings_.max_requests);
+  settings_.max_segments = std::max(settings_.max_segments, 1u);
+  stride_ = receive_stride(settings_.max_segments);
+  const std::uint64_t bytes = std::uint64_t{capacity_} * stride_;
+  Result<std::uint64_t> ring = adapter_.segment().allocate(bytes);
+  if (!ring) return ring.error();
+  ring_ = *ring;
+  receives_ = static_cast<std::byte*>(adapter_.segment().arena(ring_, bytes));
+  shared_.protection_domain = settings_.protection_domain;
+  shared_.receive_stride = stride_;
+  shared_.receive_capacity = capacity_;
+  shared_.receive_segments = settings_.max_segments;
+  shared_.receive_ring = ring_;
+  shared_.taking.store(0);
+  shared_.limit.store(0);
+  shared_.receive_tail.store(0);
+  shared_.receive_head.store(0);
+  shared_.waiting.store(0);
+  for (auto& word : shared_.waiters) word.store(0);
+  shared_.generation.store(1);
+  return {};
+}
+
+std::uint32_t Srq::posted() const {
+  return tail_ - shared_.receive_head.load(std::memory_order_acquire);
+}
+
+int Srq::post(const ibv_recv_wr* list, const ibv_recv_wr** bad) {
+  int error = 0;
+  {
+    const std::lock_guard guard(post_lock_);
+    for (const ibv_recv_wr* request = list; request != nullptr; request = request->next) {
+      if (closed_ || request->num_sge < 0 ||
+          static_cast<std::uint32_t>(request->num_sge) > settings_.max_segments) {
+        error = EINVAL;
+      } else if (posted() >= capacity_) {
+        error = ENOMEM;
+      }
+      if (error != 0) {
+        *bad = request;
+        break;
+      }
+      store_receive(*request, *reinterpret_cast<SharedReceive*>(
+                                  receives_ + std::uint64_t{tail_ & (capacity_ - 1)} * stride_));
+      ++tail_;
+    }
+    // Sequentially consistent against an initiator that declares itself waiting and looks again.
+    shared_.receive_tail.store(tail_);
+  }
+  if (shared_.waiting.load() != 0) wake_waiters();
+  return error;
+}
+
+// All of them: who comes too late for the receive waits again.
+void Srq::wake_waiters() {
+  if (shared_.waiting.exchange(0) == 0) return;
+  for (std::uint32_t word = 0; word < kSlots / 64; ++word) {
+    std::uint64_t slots = shared_.waiters[word].load();
+    if (slots != 0) slots = shared_.waiters[word].exchange(0);
+    for (; slots != 0; slots &= slots - 1) {
+      adapter_.path().receive_posted(word * 64 +
+                                     static_cast<std::uint32_t>(std::countr_zero(slots)));
+    }
+  }
+}
+
+int Srq::set_limit(std::uint32_t limit) {
+  if (limit > settings_.max_requests) return EINVAL;
+  serve();  // what an earlier arming brought is not forgotten
+  shared_.limit.store(limit);
+  // The specification asks how many are there, not how they came to be so few.
+  const std::lock_guard guard(post_lock_);
+  if (reaches_limit(shared_, posted())) adapter_.path().wake_service();
+  return 0;
+}
+
+int Srq::resize(std::uint32_t max_requests) {
+  if (max_requests == 0 || max_requests > kMaxSrqRequests) return EINVAL;
+  const std::uint32_t capacity = std::bit_ceil(max_requests);
+  const std::uint64_t bytes = std::uint64_t{capacity} * stride_;
+  Result<std::uint64_t> ring = adapter_.segment().allocate(bytes);
+  if (!ring) return ring.error().code;
+  auto* receives = static_cast<std::byte*>(adapter_.segment().arena(*ring, bytes));
+  std::uint64_t old = *ring;
+  {
+    const std::lock_guard guard(post_lock_);
+    const SrqGuard taking(adapter_.segment(), shared_, adapter_.token(), adapter_.liveness());
+    const std::uint32_t head = shared_.receive_head.load();
+    if (tail_ - head <= std::min(max_requests, capacity_)) {
+      for (std::uint32_t at = head; at != tail_; ++at) {
+        std::memcpy(receives + std::uint64_t{at & (capacity - 1)} * stride_,
+                    receives_ + std::uint64_t{at & (capacity_ - 1)} * stride_, stride_);
+      }
+      old = std::exchange(ring_, *ring);
+      receives_ = receives;
+      shared_.receive_ring = ring_;
+      shared_.receive_capacity = capacity_ = capacity;
+      settings_.max_requests = capacity;
+    }
+  }
+  adapter_.segment().free(old);
+  return old == *ring ? EINVAL : 0;
+}
+
+ibv_srq_attr Srq::query() const {
+  const std::lock_guard guard(post_lock_);
+  const std::uint32_t limit = shared_.limit.load();
+  return {.max_wr = settings_.max_requests,
+          .max_sge = settings_.max_segments,
+          .srq_limit = limit < kSrqLimitReached ? limit : 0};
+}
+
+std::uint32_t Srq::settled_tail(const SharedQueuePair& queue_pair) {
+  const SrqGuard guard(adapter_.segment(), shared_, adapter_.token(), adapter_.liveness());
+  return queue_pair.receive_tail.load();
+}
+
+void Srq::serve() {
+  std::uint32_t reached = kSrqLimitReached;
+  if (shared_.limit.compare_exchange_strong(reached, 0)) {
+    settings_.events->push({IBV_EVENT_SRQ_LIMIT_REACHED, settings_.verbs_object});
+  }
+}
+
+}  // namespace gdr::rnic

@@ -1,0 +1,109 @@
+// Srq: a shared receive queue of this process: receives that any of its queue pairs may take.
+//
+//   std::shared_ptr<Srq> srq = *adapter.create_srq({.protection_domain = pd, .max_requests = 64});
+//   srq->post(list, &bad);
+//   srq->set_limit(8);        // one IBV_EVENT_SRQ_LIMIT_REACHED once fewer than 8 are left
+//
+// The ring lies in the owner's segment. An initiator takes a receive for the queue pair whose
+// responder lock it holds, and puts it into that queue pair's own ring of one: from there on it is
+// that queue pair's, is found again by a request that had to wait, and is flushed with it.
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "base/spin_lock.h"
+#include "rnic/events.h"
+#include "rnic/receive_ring.h"
+#include "rnic/shared_lock.h"
+
+namespace gdr::rnic {
+
+class Adapter;
+
+struct SrqSettings {
+  std::uint32_t protection_domain = 0;
+  std::uint32_t max_requests = 1;  // granted() says how many there are: a power of two
+  std::uint32_t max_segments = 1;
+  std::shared_ptr<EventQueue> events;
+  void* verbs_object = nullptr;  // named by asynchronous events
+};
+
+constexpr std::uint32_t kMaxSrqRequests = 32768;
+
+// Holds `consumer`, and has finished what a dead holder had begun.
+class SrqGuard {
+ public:
+  SrqGuard(Segment& segment, SharedSrq& srq, Token self, Liveness& liveness);
+  ~SrqGuard() { unlock(srq_.consumer); }
+  SrqGuard(const SrqGuard&) = delete;
+  SrqGuard& operator=(const SrqGuard&) = delete;
+
+ private:
+  SharedSrq& srq_;
+};
+
+enum class SrqTake {
+  kNone,
+  kTaken,
+  kLimitReached,  // taken, and its owner must be told to raise the event
+};
+
+// Moves the first receive into the ring of a queue pair whose responder lock the caller holds and
+// whose ring is empty. As owner or as initiator. Hot.
+SrqTake take_receive(Segment& segment, SharedSrq& srq, std::uint32_t queue_pair, Token self,
+                     Liveness& liveness);
+
+// Has the owner wake the process of `self` at its next post. Look again afterwards.
+void wait_for_post(SharedSrq& srq, Token self);
+
+class Srq {
+ public:
+  // Use Adapter::create_srq.
+  Srq(Adapter& adapter, std::uint32_t index, const SrqSettings& settings);
+  ~Srq();
+  Result<void> allocate();
+
+  std::uint32_t index() const { return index_; }
+  const SrqSettings& settings() const { return settings_; }
+  SharedSrq& shared() { return shared_; }
+
+  // 0 or an errno value.
+  int post(const ibv_recv_wr* list, const ibv_recv_wr** bad);
+  int set_limit(std::uint32_t limit);
+  // EINVAL when more than that many are posted now.
+  int resize(std::uint32_t max_requests);
+  // max_wr and max_sge as granted; the limit, or 0 when it is not armed.
+  ibv_srq_attr query() const;
+
+  // The tail of the ring of a queue pair that takes from here, with nothing on its way into it any
+  // more. The caller holds the queue pair's responder lock.
+  std::uint32_t settled_tail(const SharedQueuePair& queue_pair);
+
+  // Service thread: raises a due event.
+  void serve();
+  // In a fork's child: see QueuePair::child_of_fork.
+  void child_of_fork() {
+    post_lock_.unlock();
+    closed_ = true;
+  }
+
+ private:
+  std::uint32_t posted() const;
+  void wake_waiters();
+
+  Adapter& adapter_;
+  const std::uint32_t index_;
+  SrqSettings settings_;
+  SharedSrq& shared_;
+  mutable SpinLock post_lock_;
+  bool closed_ = false;
+  std::uint32_t tail_ = 0, capacity_ = 0, stride_ = 0;  // own copies of what is shared
+  std::uint64_t ring_ = 0;
+  std::byte* receives_ = nullptr;
+};
+
+}  // namespace gdr::rnic

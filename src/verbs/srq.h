@@ -1,0 +1,24 @@
+// Srq: a shared receive queue as programs see it.
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "rnic/srq.h"
+
+namespace gdr::verbs {
+
+struct Srq {
+  ibv_srq base{};
+  std::shared_ptr<rnic::Srq> queue;
+  std::atomic<int> users{0};       // queue pairs
+  std::uint32_t events_taken = 0;  // under Context::events_mutex
+  std::uint64_t serial = 0;
+};
+
+inline Srq& srq_of(ibv_srq* srq) { return *reinterpret_cast<Srq*>(srq); }
+
+}  // namespace gdr::verbs
