@@ -246,7 +246,8 @@ TEST_F(OnDemandTest, IsReportedForEachTransport) {
   ibv_device_attr_ex attr{};
   ASSERT_EQ(ibv_query_device_ex(context_, nullptr, &attr), 0);
   EXPECT_EQ(attr.odp_caps.general_caps, IBV_ODP_SUPPORT | IBV_ODP_SUPPORT_IMPLICIT);
-  constexpr std::uint32_t kMessages = IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV;
+  constexpr std::uint32_t kMessages =
+      IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV | IBV_ODP_SUPPORT_SRQ_RECV;
   EXPECT_EQ(attr.odp_caps.per_transport_caps.rc_odp_caps,
             kMessages | IBV_ODP_SUPPORT_WRITE | IBV_ODP_SUPPORT_READ | IBV_ODP_SUPPORT_ATOMIC);
   EXPECT_EQ(attr.odp_caps.per_transport_caps.uc_odp_caps, kMessages | IBV_ODP_SUPPORT_WRITE);
