@@ -1,5 +1,7 @@
 // The steps that every kind of request shares: its own bytes, its receive, the move, and the ways
 // in which it ends or waits.
+#include <unistd.h>
+
 #include <cstring>
 
 #include "base/kill_point.h"
@@ -11,6 +13,7 @@ namespace gdr::local {
 namespace {
 
 constexpr Nanoseconds kReadyRetry = kMillisecond;
+constexpr Nanoseconds kExecTakes = 20 * kMillisecond;  // also of one that loses the CPU in it
 
 // RNR NAK timer encodings in units of 10 us (InfiniBand specification, table 45).
 constexpr std::uint32_t kRnrTimers[32] = {65536, 1,    2,    3,     4,     6,     8,     12,
@@ -23,6 +26,16 @@ bool can_be_carried(const PieceList& from, const PieceList& to) {
   if (to.bytes() == 0 || to.bytes() > rnic::kCarriedBytes || to.pieces().size() != 1) return false;
   return to.pieces().front().where == Where::kProcess && !to.has_on_demand() &&
          from.cpu_reachable() && !from.has_on_demand() && !from.has_nowhere();
+}
+
+// A process that calls exec has other memory a moment before its connections are closed.
+bool is_gone(Peer& peer, int error) {
+  if (!peer.check_alive()) return true;
+  if (error != EFAULT) return false;
+  for (const Nanoseconds end = now() + kExecTakes; now() < end; usleep(100)) {
+    if (!peer.check_alive()) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -134,10 +147,9 @@ Advance LocalPath::fail(QueuePair& queue_pair, Requester& requester, Outcome out
     return break_off(queue_pair, requester, IBV_WC_LOC_PROT_ERR, rnic::Failure::kNone);
   }
   const bool reliable = queue_pair.type() == IBV_QPT_RC;
-  // A process that has just called exec has other memory before its connections are seen closed.
   Peer* peer = requester.target.peer();
   if (outcome.error == ESRCH || outcome.error == ETIMEDOUT ||
-      (peer != nullptr && !peer->check_alive())) {
+      (peer != nullptr && is_gone(*peer, outcome.error))) {
     return break_off(queue_pair, requester, reliable ? IBV_WC_RETRY_EXC_ERR : IBV_WC_SUCCESS,
                      rnic::Failure::kNone);
   }
