@@ -101,8 +101,12 @@ std::shared_ptr<Peer> Peers::answer(UniqueFd connection) {
   if (!pid) return nullptr;
   Result<Introduction> theirs = receive_introduction(connection.get());
   if (!theirs) return nullptr;
-  if (!send_introduction(connection.get(), self_, segment_, doorbell_)) return nullptr;
-  return adopt(*pid, *std::move(theirs), std::move(connection));
+  // Known before it is answered: the caller may hold a lock here as soon as it has the answer, and
+  // whoever waits for that lock asks whether its holder lives.
+  const int descriptor = connection.get();
+  std::shared_ptr<Peer> peer = adopt(*pid, *std::move(theirs), std::move(connection));
+  if (peer == nullptr || !send_introduction(descriptor, self_, segment_, doorbell_)) return nullptr;
+  return peer;
 }
 
 std::shared_ptr<Peer> Peers::adopt(int pid, Introduction introduction, UniqueFd connection) {
