@@ -1,5 +1,4 @@
 // How processes find and meet each other: slots, introductions, and who is alive.
-#include <dirent.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -18,17 +17,10 @@
 #include "base/clock.h"
 #include "local/peers.h"
 #include "local/slots.h"
+#include "open_descriptors.h"
 
 namespace gdr::local {
 namespace {
-
-int open_descriptors() {
-  int count = 0;
-  DIR* folder = opendir("/proc/self/fd");
-  while (readdir(folder) != nullptr) ++count;
-  closedir(folder);
-  return count;
-}
 
 std::pair<UniqueFd, UniqueFd> sockets() {
   int ends[2];
@@ -92,7 +84,7 @@ TEST(Introductions, ThatAreNoneAreRefusedAndLeakNoDescriptor) {
   } kinds[] = {
       {wrong_magic, 16, 2}, {wrong_layout, 16, 2}, {no_token, 16, 2}, {{}, 15, 2}, {{}, 1, 2},
       {{}, 17, 2},          {{}, 64, 2},           {{}, 16, 0},       {{}, 16, 1}, {{}, 4, 7}};
-  const int before = open_descriptors();
+  const int before = test::open_descriptors();
   for (const auto& kind : kinds) {
     auto [here, there] = sockets();
     send_forged(there.get(), kind.message, kind.bytes, kind.descriptors);
@@ -100,17 +92,17 @@ TEST(Introductions, ThatAreNoneAreRefusedAndLeakNoDescriptor) {
     ASSERT_FALSE(got) << kind.bytes << " bytes, " << kind.descriptors << " descriptors";
     EXPECT_EQ(got.error().code, EPROTO);
   }
-  EXPECT_EQ(open_descriptors(), before);
+  EXPECT_EQ(test::open_descriptors(), before);
 }
 
 TEST(Introductions, WithMoreDescriptorsThanThereShouldBeLeakNone) {
-  const int before = open_descriptors();
+  const int before = test::open_descriptors();
   {
     auto [here, there] = sockets();
     send_forged(there.get(), {}, 16, 7);
     (void)receive_introduction(here.get());
   }
-  EXPECT_EQ(open_descriptors(), before);
+  EXPECT_EQ(test::open_descriptors(), before);
 }
 
 // Interrupts a thread again and again until it ends.

@@ -210,11 +210,11 @@ TEST_P(CudaMemory, RegisteredAndReleasedManyTimesLeavesNothing) {
   cycle();
   std::size_t free_before = 0, free_after = 0, total = 0;
   ASSERT_EQ(driver()->mem_get_info(&free_before, &total), cuda::CUDA_SUCCESS);
-  const int descriptors = open_descriptors();
+  const int descriptors = test::open_descriptors();
   for (int i = 0; i < 200; ++i) cycle();
   ASSERT_EQ(driver()->mem_get_info(&free_after, &total), cuda::CUDA_SUCCESS);
   EXPECT_EQ(free_after, free_before);
-  EXPECT_EQ(open_descriptors(), descriptors);
+  EXPECT_EQ(test::open_descriptors(), descriptors);
 }
 
 std::string allocator_name(const testing::TestParamInfo<Allocator>& info) {

@@ -54,9 +54,9 @@ TEST(PinnedMemory, LeavesNothingBehind) {
     ASSERT_FALSE(PinnedMemory::pin_dmabuf({file.get(), kPage}, 100 * kPage, 0, true));
   };
   cycle();
-  const int descriptors = open_descriptors(), maps = mappings();
+  const int descriptors = test::open_descriptors(), maps = mappings();
   for (int i = 0; i < 200; ++i) cycle();
-  EXPECT_EQ(open_descriptors(), descriptors);
+  EXPECT_EQ(test::open_descriptors(), descriptors);
   EXPECT_LE(mappings(), maps + 1);  // malloc may have grown by one
 }
 

@@ -3,7 +3,7 @@
 
 #include <dirent.h>
 
-namespace gdr::memory {
+namespace gdr::test {
 
 inline int open_descriptors() {
   int count = 0;
@@ -13,4 +13,4 @@ inline int open_descriptors() {
   return count;
 }
 
-}  // namespace gdr::memory
+}  // namespace gdr::test
