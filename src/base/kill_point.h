@@ -7,7 +7,8 @@
 //   copied           its bytes have been moved, nothing has been completed
 //   receive_taken    its receive is off the target's queue, and not completed
 //   receive_pushed   its receive's completion is there
-//   pushing          the completion is written, and does not count yet; the producer lock is held
+//   pushing          a completion is written, and does not count yet; the producer lock is held
+//   pushing_receive  the same, of a receive in another process
 //   poll_cq          completions are copied out of the ring, and still count as not polled
 #pragma once
 

@@ -51,7 +51,7 @@ Push push_completion(Segment& segment, std::uint32_t queue, const SharedCompleti
   if (completion.carried != 0) std::memcpy(annex.carried, carried, completion.carried);
   if (traits != 0) [[unlikely]]
     record_times(annex, traits);
-  kill_point("pushing");
+  kill_point(completion.receive != 0 ? "pushing_receive" : "pushing");
   // Sequentially consistent against request_notification: either it sees this completion's tail or
   // this sees it armed.
   shared.tail.store(tail + 1);
@@ -77,7 +77,8 @@ bool has_completed(Segment& segment, std::uint32_t queue, std::uint32_t qp_numbe
   const auto* entries = static_cast<const SharedCompletion*>(
       segment.arena(read_once(shared.ring), ring_bytes(capacity)));
   if (!std::has_single_bit(capacity) || entries == nullptr) return false;
-  for (std::uint32_t i = 1; i <= capacity; ++i) {
+  // Not the oldest: the next one goes into its place, and whoever died may have begun to write it.
+  for (std::uint32_t i = 1; i < capacity; ++i) {
     const SharedCompletion& entry = entries[(tail - i) & (capacity - 1)];
     if (read_once(entry.qp_number) == qp_number && read_once(entry.receive) == receive) return true;
   }

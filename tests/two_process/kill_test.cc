@@ -189,8 +189,8 @@ TEST_F(Kill, AtEachNamedPointIsAnErrorForTheOtherAndLeavesNothing) {
   GTEST_SKIP() << "built without fault hooks";
 #endif
   std::uint64_t seed = 5000;
-  for (const char* point :
-       {"post_send", "locked", "copied", "receive_taken", "receive_pushed", "pushing", "poll_cq"}) {
+  for (const char* point : {"post_send", "locked", "copied", "receive_taken", "receive_pushed",
+                            "pushing", "pushing_receive", "poll_cq"}) {
     for (const int passage : {1, 2, 9, 57}) {
       check(++seed, std::string(point) + ":" + std::to_string(passage), 0);
       if (HasFailure()) return;
