@@ -289,6 +289,24 @@ TEST_F(CompletionQueueTest, AScribbledDescriptionTakesNoPush) {
   EXPECT_EQ(push_to(), Push::kOverrun);
 }
 
+// A process that dies while it pushes leaves an entry that nobody may count.
+TEST_F(CompletionQueueTest, KnowsWhichReceivesHaveCompletedAndNoneThatIsHalfWritten) {
+  queue_ = completion_queue(4);
+  const auto completed = [&] {
+    return has_completed(adapter_->segment(), queue_->index(), 7, 3, kToken, liveness_);
+  };
+  SharedCompletion receive = entry(1, 7);
+  receive.receive = 3;
+  auto* ring = static_cast<SharedCompletion*>(adapter_->segment().arena(
+      adapter_->segment().completion_queue(queue_->index()).ring, sizeof(SharedCompletion)));
+  ring[0] = receive;
+  EXPECT_FALSE(completed());
+  queue_->push(receive, false);
+  EXPECT_TRUE(completed());
+  EXPECT_EQ(completions().size(), 1u);
+  EXPECT_TRUE(completed());  // polled, and there all the same
+}
+
 // Whoever may write into the segment may say anything of what a completion carries.
 TEST_F(CompletionQueueTest, PlacesNothingOfAForgedCompletionOutsideTheRegionItNames) {
   std::vector<std::uint8_t> memory(3 * 4096, 0x11);
