@@ -22,9 +22,10 @@ void finish_taking(Segment& segment, SharedSrq& srq) {
 }
 
 void copy_receive(const SharedReceive& from, SharedReceive& to, std::uint32_t most) {
+  const std::uint32_t segments = std::min(read_once(from.segments), most);
   to.wr_id = read_once(from.wr_id);
-  to.segments = std::min(read_once(from.segments), most);
-  for (std::uint32_t i = 0; i < to.segments; ++i) {
+  to.segments = segments;
+  for (std::uint32_t i = 0; i < segments; ++i) {
     to.segment[i] = {read_once(from.segment[i].address), read_once(from.segment[i].length),
                      read_once(from.segment[i].key)};
   }

@@ -29,7 +29,7 @@ void scribble(std::mt19937_64& random, std::uint8_t* segment) {
     const std::uint64_t value = random() % 3 == 0 ? random() % 16 : random();
     std::memcpy(segment + place, &value, 8);
   };
-  switch (random() % 7) {
+  switch (random() % 8) {
     case 0:
       return any(0, sizeof(SegmentHeader));
     case 1:
@@ -40,6 +40,8 @@ void scribble(std::mt19937_64& random, std::uint8_t* segment) {
     case 4:
       return any(kRegionsAt, 4 * sizeof(SharedRegion));
     case 5:
+      return any(kSrqsAt, sizeof(SharedSrq));
+    case 6:
       return any(kServiceRequestsAt, 4 * sizeof(ServiceRequest));
     default:
       return any(kArenaAt, 64 << 10);
@@ -54,7 +56,13 @@ void try_everything(Side& side, ibv_qp* qp, Memory& memory, const Remote& remote
   receive.sg_list = &segment;
   receive.num_sge = 1;
   ibv_recv_wr* bad_receive = nullptr;
-  (void)ibv_post_recv(qp, &receive, &bad_receive);
+  if (qp->srq != nullptr) {
+    (void)ibv_post_srq_recv(qp->srq, &receive, &bad_receive);
+    ibv_srq_attr limit{.max_wr = 0, .max_sge = 0, .srq_limit = 2};
+    (void)ibv_modify_srq(qp->srq, &limit, IBV_SRQ_LIMIT);
+  } else {
+    (void)ibv_post_recv(qp, &receive, &bad_receive);
+  }
   constexpr ibv_wr_opcode kOpcodes[] = {IBV_WR_SEND, IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ,
                                         IBV_WR_RDMA_WRITE_WITH_IMM, IBV_WR_ATOMIC_FETCH_AND_ADD};
   ibv_send_wr send{};
@@ -104,7 +112,10 @@ void take_part(Wire& wire, std::uint64_t seed, bool scribbles) {
   std::mt19937_64 random(seed);
   Side side(0, 256);
   Memory& memory = side.memory(1 << 17);
-  ibv_qp* qp = side.queue_pair(IBV_QPT_RC);
+  ibv_srq_init_attr shared_receives{};
+  shared_receives.attr = {.max_wr = 64, .max_sge = 1, .srq_limit = 0};
+  ibv_srq* srq = seed % 2 == 0 ? ibv_create_srq(side.domain(), &shared_receives) : nullptr;
+  ibv_qp* qp = side.queue_pair(IBV_QPT_RC, 64, false, nullptr, srq);
   wire.send(Start{side.endpoint(qp), memory.remote()});
   const auto other = wire.receive<Start>();
   side.connect(qp, other.endpoint, {.timeout = 8, .retry_count = 1, .rnr_retry = 1});
