@@ -127,7 +127,7 @@ Advance LocalPath::fail(QueuePair& queue_pair, Requester& requester, Outcome out
   if (!outcome.remote) {
     return break_off(queue_pair, requester, IBV_WC_LOC_PROT_ERR, rnic::Failure::kNone);
   }
-  if (queue_pair.type() != IBV_QPT_RC) {
+  if (!rnic::is_reliable(queue_pair.type())) {
     return break_off(queue_pair, requester, IBV_WC_SUCCESS, rnic::Failure::kNone);
   }
   // A process that has just called exec has other memory before its connections are seen closed.
@@ -219,7 +219,7 @@ std::optional<Advance> LocalPath::match_receive(QueuePair& queue_pair, Requester
     return no_receive(queue_pair, requester);
   }
   if (!target.look_at_receive(receive)) {
-    if (queue_pair.type() == IBV_QPT_RC) return not_ready(queue_pair, requester);
+    if (rnic::is_reliable(queue_pair.type())) return not_ready(queue_pair, requester);
     return break_off(queue_pair, requester, IBV_WC_SUCCESS, rnic::Failure::kNone);
   }
   return std::nullopt;

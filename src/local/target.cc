@@ -7,6 +7,11 @@
 #include "rnic/srq.h"
 
 namespace gdr::local {
+namespace {
+
+constexpr int kSrqSpins = 2000;  // some microseconds
+
+}  // namespace
 
 Target::Target(rnic::Adapter& adapter, std::shared_ptr<Peer> peer, std::uint32_t index)
     : adapter_(&adapter),
@@ -16,12 +21,37 @@ Target::Target(rnic::Adapter& adapter, std::shared_ptr<Peer> peer, std::uint32_t
       index_(index & (rnic::kQueuePairs - 1)) {}
 
 std::uint32_t Target::number() const {
-  const rnic::Token token = peer_ ? peer_->token() : adapter_->token();
+  const Peer* peer = queue_pair_peer();
+  const rnic::Token token = peer != nullptr ? peer->token() : adapter_->token();
   return rnic::make_qp_number(rnic::slot_of(token), index_);
 }
 
 bool Target::try_lock(rnic::Liveness& liveness, int spins) {
   return rnic::try_lock_for(queue_pair_->responder, adapter_->token(), liveness, spins);
+}
+
+SrqEntry Target::enter_srq(std::shared_ptr<Peer> owner, std::uint32_t number,
+                           rnic::Liveness& liveness) {
+  rnic::Segment& segment = owner != nullptr ? owner->segment() : adapter_->segment();
+  const std::uint32_t index = rnic::index_of_qp(number);
+  rnic::SharedSrq& srq = segment.srq(index);
+  const auto is_there = [&] {
+    return index < rnic::kSrqs && srq.takes_xrc.load() != 0 &&
+           rnic::read_once(srq.xrc_domain) == rnic::read_once(queue_pair_->xrc_domain);
+  };
+  if (!is_there()) return SrqEntry::kNone;
+  if (!rnic::try_lock_for(srq.consumer, adapter_->token(), liveness, kSrqSpins)) {
+    return SrqEntry::kBusy;
+  }
+  if (!is_there()) {
+    rnic::unlock(srq.consumer);
+    return SrqEntry::kNone;
+  }
+  queue_pair_peer_ = peer_.get();
+  peer_ = std::move(owner);
+  segment_ = &segment;
+  srq_ = &srq;
+  return SrqEntry::kEntered;
 }
 
 Readiness Target::readiness(ibv_qp_type type) const {
@@ -42,16 +72,19 @@ bool Target::has_gid(const std::uint8_t (&gid)[16]) const {
 }
 
 bool Target::take_shared() {
+  if (srq_ != nullptr) return srq_->receive_tail.load() != srq_->receive_head.load();
   const std::uint32_t srq = rnic::read_once(queue_pair_->srq);
   if (srq == 0) return false;
   const rnic::SrqTake took = rnic::take_receive(*segment_, segment_->srq(srq - 1), index_,
                                                 adapter_->token(), adapter_->liveness());
-  if (took == rnic::SrqTake::kLimitReached) tell_owner();
+  if (took == rnic::SrqTake::kLimitReached) tell(peer_.get());
   return took != rnic::SrqTake::kNone;
 }
 
 bool Target::wait_for_receive() {
-  if (const std::uint32_t srq = rnic::read_once(queue_pair_->srq); srq != 0) {
+  if (srq_ != nullptr) {
+    rnic::wait_for_post(*srq_, adapter_->token());
+  } else if (const std::uint32_t srq = rnic::read_once(queue_pair_->srq); srq != 0) {
     rnic::wait_for_post(segment_->srq(srq - 1), adapter_->token());
   } else {
     queue_pair_->receive_waiter.store(adapter_->token());
@@ -60,12 +93,19 @@ bool Target::wait_for_receive() {
 }
 
 bool Target::look_at_receive(TakenReceive* receive) {
-  const std::uint32_t head = queue_pair_->receive_head.load(std::memory_order_relaxed);
-  const std::uint32_t ready = queue_pair_->receive_tail.load() - head;
-  const rnic::ReceiveRing ring(*segment_, *queue_pair_);
+  if (srq_ != nullptr) {
+    return look_at_first(*srq_, rnic::read_once(srq_->protection_domain), receive);
+  }
+  return look_at_first(*queue_pair_, rnic::read_once(queue_pair_->receive_domain), receive);
+}
+
+template <typename Ring>
+bool Target::look_at_first(const Ring& queue, std::uint32_t domain, TakenReceive* receive) const {
+  const std::uint32_t head = queue.receive_head.load(std::memory_order_relaxed);
+  const std::uint32_t ready = queue.receive_tail.load() - head;
+  const rnic::ReceiveRing ring(*segment_, queue);
   if (ready == 0 || ready > ring.capacity || ring.base == nullptr) return false;
   const rnic::SharedReceive& entry = ring.at(head);
-  const std::uint32_t domain = rnic::read_once(queue_pair_->receive_domain);
   receive->wr_id = rnic::read_once(entry.wr_id);
   receive->pieces.clear();
   receive->protection_error = false;
@@ -89,8 +129,9 @@ bool Target::look_at_receive(TakenReceive* receive) {
 
 rnic::RegionError Target::find(std::uint32_t key, std::uint64_t address, std::uint64_t length,
                                std::uint32_t rights, Piece* piece) const {
-  return find_in(rnic::read_once(queue_pair_->protection_domain), key, address, length, rights,
-                 piece);
+  const std::uint32_t domain =
+      rnic::read_once(srq_ != nullptr ? srq_->protection_domain : queue_pair_->protection_domain);
+  return find_in(domain, key, address, length, rights, piece);
 }
 
 rnic::RegionError Target::find_in(std::uint32_t domain, std::uint32_t key, std::uint64_t address,
@@ -117,12 +158,21 @@ rnic::RegionError Target::find_in(std::uint32_t domain, std::uint32_t key, std::
   return error;
 }
 
+void Target::take_first() {
+  auto& taken = srq_ != nullptr ? srq_->receive_head : queue_pair_->receive_head;
+  const std::uint32_t head = taken.load(std::memory_order_relaxed) + 1;
+  taken.store(head, std::memory_order_release);
+  if (srq_ != nullptr && rnic::reaches_limit(*srq_, srq_->receive_tail.load() - head)) {
+    tell(peer_.get());
+  }
+}
+
 void Target::push_receive(const rnic::SharedCompletion& completion, const std::byte* carried,
                           bool solicited, rnic::Liveness& liveness) {
-  const std::uint32_t head = queue_pair_->receive_head.load(std::memory_order_relaxed);
-  queue_pair_->receive_head.store(head + 1, std::memory_order_release);
+  take_first();
   if (faults::hides_completion()) return;
-  const std::uint32_t queue = rnic::read_once(queue_pair_->receive_completion_queue);
+  const std::uint32_t queue = rnic::read_once(
+      srq_ != nullptr ? srq_->completion_queue : queue_pair_->receive_completion_queue);
   const rnic::Push push = rnic::push_completion(*segment_, queue, completion, carried, solicited,
                                                 adapter_->token(), liveness);
   if (push == rnic::Push::kPushed) return;
@@ -137,12 +187,12 @@ void Target::push_receive(const rnic::SharedCompletion& completion, const std::b
 
 void Target::report(rnic::Failure failure) {
   queue_pair_->failure.store(static_cast<std::uint32_t>(failure));
-  tell_owner();
+  tell(queue_pair_peer());
 }
 
-void Target::tell_owner() {
-  if (peer_ != nullptr) {
-    peer_->ring_service();
+void Target::tell(Peer* owner) {
+  if (owner != nullptr) {
+    owner->ring_service();
   } else {
     adapter_->path().wake_service();
   }

@@ -25,6 +25,13 @@ struct TakenReceive {
   bool protection_error = false;  // a segment's key does not cover it
 };
 
+// Whether the shared receive queue that an XRC request names could be locked.
+enum class SrqEntry {
+  kEntered,
+  kBusy,  // by another request
+  kNone,  // there is no such one in the queue pair's domain
+};
+
 class Target {
  public:
   Target() = default;
@@ -37,7 +44,14 @@ class Target {
   std::uint32_t number() const;
 
   bool try_lock(rnic::Liveness& liveness, int spins);
-  void unlock() { rnic::unlock(queue_pair_->responder); }
+  void unlock() {
+    if (srq_ != nullptr) rnic::unlock(srq_->consumer);
+    rnic::unlock(queue_pair_->responder);
+  }
+  // With the queue pair locked: from here on receives, memory and completions are those of this
+  // shared receive queue, until unlock(). `owner` is null for this process. The queue pair's own
+  // peer must live as long.
+  SrqEntry enter_srq(std::shared_ptr<Peer> owner, std::uint32_t number, rnic::Liveness& liveness);
 
   // The rest under the responder lock.
   Readiness readiness(ibv_qp_type type) const;
@@ -71,7 +85,11 @@ class Target {
 
  private:
   bool take_shared();
-  void tell_owner();
+  template <typename Ring>
+  bool look_at_first(const Ring& queue, std::uint32_t domain, TakenReceive* receive) const;
+  void take_first();
+  Peer* queue_pair_peer() const { return srq_ != nullptr ? queue_pair_peer_ : peer_.get(); }
+  void tell(Peer* owner);
   rnic::RegionError find_in(std::uint32_t domain, std::uint32_t key, std::uint64_t address,
                             std::uint64_t length, std::uint32_t rights, Piece* piece) const;
 
@@ -80,6 +98,9 @@ class Target {
   rnic::Segment* segment_ = nullptr;
   rnic::SharedQueuePair* queue_pair_ = nullptr;
   std::uint32_t index_ = 0;
+  // Of an XRC request once it has entered: then peer_ and segment_ are this one's.
+  rnic::SharedSrq* srq_ = nullptr;
+  Peer* queue_pair_peer_ = nullptr;
 };
 
 }  // namespace gdr::local

@@ -48,7 +48,8 @@ Adapter::Adapter(Token token, std::vector<DeviceConfiguration> devices,
       path_(path),
       liveness_(liveness),
       regions_(*segment_),
-      flows_(*segment_) {}
+      flows_(*segment_),
+      xrc_domains_(*segment_, token, path) {}
 
 std::uint32_t Adapter::allocate_protection_domain() {
   const std::lock_guard guard(mutex_);
@@ -123,6 +124,7 @@ Result<std::shared_ptr<Srq>> Adapter::create_srq(const SrqSettings& settings) {
 }
 
 void Adapter::destroy_srq(Srq& srq) {
+  srq.close();
   const std::lock_guard guard(mutex_);
   srqs_.erase(srq.index());
 }
@@ -133,6 +135,13 @@ std::vector<std::shared_ptr<Srq>> Adapter::srqs_now() {
   present.reserve(srqs_.size());
   for (const auto& [index, srq] : srqs_) present.push_back(srq);
   return present;
+}
+
+std::shared_ptr<QueuePair> Adapter::queue_pair(std::uint32_t number) {
+  const std::lock_guard guard(mutex_);
+  const auto place = queue_pairs_.find(index_of_qp(number));
+  return slot_of_qp(number) == slot_of(token_) && place != queue_pairs_.end() ? place->second
+                                                                              : nullptr;
 }
 
 std::vector<std::shared_ptr<QueuePair>> Adapter::queue_pairs_now() {
@@ -173,11 +182,15 @@ Result<std::uint32_t> Adapter::register_dmabuf(memory::DmaBuf buffer,
 
 Result<void> Adapter::deregister(std::uint32_t key) {
   if (Result<void> known = regions_.invalidate(key); !known) return known.error();
-  // What began before the key became unusable is marked in one of three places: a queue pair's
-  // responder lock (others' requests against it), its send side, or this process's service thread.
+  // What began before the key became unusable is marked in one of four places: a queue pair's
+  // responder lock (others' requests against it), its send side, a shared receive queue (XRC
+  // requests that name it), or this process's service thread.
   const std::vector<std::shared_ptr<QueuePair>> present = queue_pairs_now();
   for (const auto& queue_pair : present) {
     wait_for_present_holder(queue_pair->shared().responder, liveness_);
+  }
+  for (const auto& srq : srqs_now()) {
+    wait_for_present_holder(srq->shared().consumer, liveness_);
   }
   path_.settle(present);
   for (const auto& queue : completion_queues_now()) queue->place_carried();
@@ -213,9 +226,11 @@ void Adapter::prepare_fork() {
   mutex_.lock();
   regions_.mutex().lock();
   flows_.mutex().lock();
+  xrc_domains_.mutex().lock();
 }
 
 void Adapter::parent_of_fork() {
+  xrc_domains_.mutex().unlock();
   flows_.mutex().unlock();
   regions_.mutex().unlock();
   mutex_.unlock();

@@ -21,6 +21,7 @@
 #include "rnic/region_table.h"
 #include "rnic/segment.h"
 #include "rnic/srq.h"
+#include "rnic/xrc_domains.h"
 
 namespace gdr::rnic {
 
@@ -33,6 +34,7 @@ class Adapter {
   std::span<const DeviceConfiguration> devices() const { return devices_; }
   Segment& segment() { return *segment_; }
   RegionTable& regions() { return regions_; }
+  XrcDomains& xrc_domains() { return xrc_domains_; }
   Path& path() { return path_; }
   Liveness& liveness() { return liveness_; }
   Token token() const { return token_; }
@@ -50,6 +52,7 @@ class Adapter {
 
   Result<std::shared_ptr<QueuePair>> create_queue_pair(const QueuePairSettings& settings);
   void destroy_queue_pair(QueuePair& queue_pair);
+  std::shared_ptr<QueuePair> queue_pair(std::uint32_t number);  // null: none of this process
 
   Result<std::shared_ptr<Srq>> create_srq(const SrqSettings& settings);
   void destroy_srq(Srq& srq);
@@ -102,6 +105,7 @@ class Adapter {
   Liveness& liveness_;
   RegionTable regions_;
   FlowTable flows_;
+  XrcDomains xrc_domains_;
 
   std::mutex mutex_;                                                 // the tables below: cold
   std::map<std::uint32_t, std::shared_ptr<QueuePair>> queue_pairs_;  // by index

@@ -66,7 +66,9 @@ Result<void> QueuePair::allocate() {
   shared_.type = settings_.type;
   shared_.device = settings_.device;
   shared_.protection_domain = settings_.protection_domain;
-  shared_.receive_completion_queue = settings_.receive_completion_queue->index();
+  const auto& receives = settings_.receive_completion_queue;
+  shared_.receive_completion_queue = receives != nullptr ? receives->index() : 0;
+  shared_.xrc_domain = settings_.xrc_domain;
   reset();
   return {};
 }
@@ -82,6 +84,8 @@ Result<void> QueuePair::allocate_receives() {
     receive_capacity_ = 1;
     shared_.receive_domain = settings_.srq->settings().protection_domain;
     shared_.srq = settings_.srq->index() + 1;
+  } else if (is_xrc(type())) {
+    cap.max_recv_wr = cap.max_recv_sge = segments = 0;
   } else if (cap.max_recv_wr > 0) {
     receive_capacity_ = cap.max_recv_wr = std::bit_ceil(cap.max_recv_wr);
   }
@@ -194,10 +198,10 @@ void QueuePair::reset() {
   last_receive_told_ = false;
   attributes_ = {};
   set_state(IBV_QPS_RESET);
-  settings_.send_completion_queue->purge(number_);
-  if (settings_.receive_completion_queue != settings_.send_completion_queue) {
-    settings_.receive_completion_queue->purge(number_);
-  }
+  const auto& sends = settings_.send_completion_queue;
+  const auto& receives = settings_.receive_completion_queue;
+  if (sends != nullptr) sends->purge(number_);
+  if (receives != nullptr && receives != sends) receives->purge(number_);
 }
 
 void QueuePair::destroy() {
@@ -228,7 +232,7 @@ void QueuePair::complete_front(ibv_wc_status status, std::uint32_t bytes) {
   ring_.pop();
   if (status == IBV_WC_SUCCESS) return;
   // A datagram queue pair only stops sending (C10-44); a connection is broken.
-  enter_error(type() == IBV_QPT_RC ? IBV_QPS_ERR : IBV_QPS_SQE);
+  enter_error(is_reliable(type()) ? IBV_QPS_ERR : IBV_QPS_SQE);
 }
 
 void QueuePair::complete_send(const SharedCompletion& completion) {
@@ -268,7 +272,8 @@ bool QueuePair::flush_receives() {
                                              false);
   }
   shared_.receive_head.store(head);
-  if (shares && state() == IBV_QPS_ERR && !last_receive_told_) {
+  const bool tells = shares || type() == IBV_QPT_XRC_RECV;
+  if (tells && state() == IBV_QPS_ERR && !last_receive_told_) {
     last_receive_told_ = true;
     settings_.events->push({IBV_EVENT_QP_LAST_WQE_REACHED, settings_.verbs_object});
   }

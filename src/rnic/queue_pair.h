@@ -29,17 +29,25 @@ namespace gdr::rnic {
 class Adapter;
 
 struct QueuePairSettings {
-  ibv_qp_type type = IBV_QPT_RC;  // RC, UC, UD or RAW_PACKET
+  ibv_qp_type type = IBV_QPT_RC;  // RC, UC, UD, RAW_PACKET, XRC_SEND or XRC_RECV
   std::uint32_t device = 0;       // index into the adapter's devices
   std::uint32_t protection_domain = 0;
-  std::shared_ptr<CompletionQueue> send_completion_queue;
-  std::shared_ptr<CompletionQueue> receive_completion_queue;
+  std::shared_ptr<CompletionQueue> send_completion_queue;     // null: XRC_RECV
+  std::shared_ptr<CompletionQueue> receive_completion_queue;  // null: XRC_SEND, XRC_RECV
   std::shared_ptr<Srq> srq{};  // null: it has a receive queue of its own
+  XrcDomain xrc_domain{};      // of XRC_RECV
   std::shared_ptr<EventQueue> events;
   void* verbs_object = nullptr;  // named by asynchronous events
   ibv_qp_cap capabilities{};     // asked for; query() reports what was granted (rounded up)
   bool signal_all = false;
 };
+
+constexpr bool is_reliable(ibv_qp_type type) {
+  return type == IBV_QPT_RC || type == IBV_QPT_XRC_SEND;
+}
+constexpr bool is_xrc(ibv_qp_type type) {
+  return type == IBV_QPT_XRC_SEND || type == IBV_QPT_XRC_RECV;
+}
 
 // Limits that ibv_query_device reports.
 constexpr std::uint32_t kMaxSendRequests = 32768;
@@ -74,6 +82,9 @@ class QueuePair : public std::enable_shared_from_this<QueuePair> {
   void query(ibv_qp_attr* attributes, ibv_qp_init_attr* init) const;
   int post_send(const ibv_send_wr* list, const ibv_send_wr** bad);
   int post_receive(const ibv_recv_wr* list, const ibv_recv_wr** bad);
+  // ibv_open_qp makes further handles of it. close(): true for the last of them.
+  void open() { handles_.fetch_add(1); }
+  bool close() { return handles_.fetch_sub(1) == 1; }
   // Stops everything and forgets its completions; nobody touches its memory after this returns.
   void destroy();
   // In a fork's child, which has none of the threads that may have held a lock: posts are refused.
@@ -104,7 +115,7 @@ class QueuePair : public std::enable_shared_from_this<QueuePair> {
  private:
   int check_send(const ibv_send_wr& request) const;
   void store_send(const ibv_send_wr& request, SendRequest& slot) const;
-  bool has_own_receives() const { return settings_.srq == nullptr; }
+  bool has_own_receives() const { return settings_.srq == nullptr && !is_xrc(type()); }
   SharedReceive& receive_at(std::uint32_t position) const;
   Result<void> allocate_receives();
   void set_state(ibv_qp_state state);
@@ -121,6 +132,7 @@ class QueuePair : public std::enable_shared_from_this<QueuePair> {
   SharedQueuePair& shared_;
   std::atomic<ibv_qp_state> state_{IBV_QPS_RESET};  // the shared one is for initiators only
   ibv_qp_attr attributes_{};
+  std::atomic<int> handles_{1};
 
   SpinLock send_lock_;
   SendRing ring_;

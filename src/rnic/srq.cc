@@ -31,14 +31,13 @@ void copy_receive(const SharedReceive& from, SharedReceive& to, std::uint32_t mo
   }
 }
 
-// True for the one who finds it armed with fewer left.
+}  // namespace
+
 bool reaches_limit(SharedSrq& srq, std::uint32_t left) {
   std::uint32_t limit = srq.limit.load();
   return limit != 0 && limit < kSrqLimitReached && left < limit &&
          srq.limit.compare_exchange_strong(limit, kSrqLimitReached);
 }
-
-}  // namespace
 
 SrqGuard::SrqGuard(Segment& segment, SharedSrq& srq, Token self, Liveness& liveness) : srq_(srq) {
   lock(srq.consumer, self, liveness);
@@ -83,6 +82,8 @@ Srq::Srq(Adapter& adapter, std::uint32_t index, const SrqSettings& settings)
       settings_(settings),
       shared_(adapter.segment().srq(index)) {}
 
+std::uint32_t Srq::number() const { return make_qp_number(slot_of(adapter_.token()), index_); }
+
 Srq::~Srq() {
   if (ring_ == 0) return;
   adapter_.segment().free(ring_);
@@ -107,6 +108,9 @@ Result<void> Srq::allocate() {
   shared_.receive_capacity = capacity_;
   shared_.receive_segments = settings_.max_segments;
   shared_.receive_ring = ring_;
+  const auto& completions = settings_.completion_queue;
+  shared_.completion_queue = completions != nullptr ? completions->index() : 0;
+  shared_.xrc_domain = settings_.xrc_domain;
   shared_.taking.store(0);
   shared_.limit.store(0);
   shared_.receive_tail.store(0);
@@ -114,6 +118,7 @@ Result<void> Srq::allocate() {
   shared_.waiting.store(0);
   for (auto& word : shared_.waiters) word.store(0);
   shared_.generation.store(1);
+  shared_.takes_xrc.store(completions != nullptr ? 1 : 0);
   return {};
 }
 
@@ -209,6 +214,12 @@ ibv_srq_attr Srq::query() const {
 std::uint32_t Srq::settled_tail(const SharedQueuePair& queue_pair) {
   const SrqGuard guard(adapter_.segment(), shared_, adapter_.token(), adapter_.liveness());
   return queue_pair.receive_tail.load();
+}
+
+void Srq::close() {
+  shared_.takes_xrc.store(0);
+  wait_for_present_holder(shared_.consumer, adapter_.liveness());
+  adapter_.path().settle({});
 }
 
 void Srq::serve() {

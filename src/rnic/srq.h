@@ -16,6 +16,7 @@
 #include <memory>
 
 #include "base/spin_lock.h"
+#include "rnic/completion_queue.h"
 #include "rnic/events.h"
 #include "rnic/receive_ring.h"
 #include "rnic/shared_lock.h"
@@ -28,6 +29,9 @@ struct SrqSettings {
   std::uint32_t protection_domain = 0;
   std::uint32_t max_requests = 1;  // granted() says how many there are: a power of two
   std::uint32_t max_segments = 1;
+  // Of an XRC one: where all of its receives complete, and who may name it.
+  std::shared_ptr<CompletionQueue> completion_queue{};
+  XrcDomain xrc_domain{};
   std::shared_ptr<EventQueue> events;
   void* verbs_object = nullptr;  // named by asynchronous events
 };
@@ -57,6 +61,9 @@ enum class SrqTake {
 SrqTake take_receive(Segment& segment, SharedSrq& srq, std::uint32_t queue_pair, Token self,
                      Liveness& liveness);
 
+// One fewer is there. True: the limit is reached, and the owner must be told.
+bool reaches_limit(SharedSrq& srq, std::uint32_t left);
+
 // Has the owner wake the process of `self` at its next post. Look again afterwards.
 void wait_for_post(SharedSrq& srq, Token self);
 
@@ -68,6 +75,7 @@ class Srq {
   Result<void> allocate();
 
   std::uint32_t index() const { return index_; }
+  std::uint32_t number() const;  // what XRC requests call it
   const SrqSettings& settings() const { return settings_; }
   SharedSrq& shared() { return shared_; }
 
@@ -82,6 +90,9 @@ class Srq {
   // The tail of the ring of a queue pair that takes from here, with nothing on its way into it any
   // more. The caller holds the queue pair's responder lock.
   std::uint32_t settled_tail(const SharedQueuePair& queue_pair);
+
+  // No XRC request names it any more, and none is under way, when this returns.
+  void close();
 
   // Service thread: raises a due event.
   void serve();

@@ -23,7 +23,7 @@ ibv_device_attr device_attributes(const Device& device) {
   attr.max_qp = rnic::kQueuePairs - 2;
   attr.max_qp_wr = rnic::kMaxSendRequests;
   attr.device_cap_flags = IBV_DEVICE_SYS_IMAGE_GUID | IBV_DEVICE_RC_RNR_NAK_GEN |
-                          IBV_DEVICE_SRQ_RESIZE | IBV_DEVICE_RAW_IP_CSUM |
+                          IBV_DEVICE_SRQ_RESIZE | IBV_DEVICE_XRC | IBV_DEVICE_RAW_IP_CSUM |
                           IBV_DEVICE_MANAGED_FLOW_STEERING;
   attr.max_sge = rnic::kMaxSegments;
   attr.max_sge_rd = rnic::kMaxSegments;

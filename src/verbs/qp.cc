@@ -17,17 +17,24 @@ namespace {
 static_assert(offsetof(ibv_qp_ex, qp_base) == 0);
 constexpr std::uint32_t kExtended = 1;  // VERBS_QP_EX of rdma-core's private header
 
+// Of everything that must outlive it.
+void count_user(Qp& qp, int difference) {
+  if (qp.base.send_cq != nullptr) cq_of(qp.base.send_cq).users += difference;
+  if (qp.base.recv_cq != nullptr) cq_of(qp.base.recv_cq).users += difference;
+  if (qp.base.srq != nullptr) srq_of(qp.base.srq).users += difference;
+  if (qp.base.pd != nullptr) pd_of(qp.base.pd).users += difference;
+  if (qp.xrcd != nullptr) qp.xrcd->users += difference;
+}
+
+// The last handle of a queue pair takes it away: there are several of one that ibv_open_qp opened.
 void detach(Qp& qp) {
   Context& context = context_of(qp.base.context);
-  context.adapter->destroy_queue_pair(*qp.queue);
+  if (qp.queue->close()) context.adapter->destroy_queue_pair(*qp.queue);
   context.drop_events(&qp);
 }
 
 void release(Qp* qp) {
-  --cq_of(qp->base.send_cq).users;
-  --cq_of(qp->base.recv_cq).users;
-  if (qp->base.srq != nullptr) --srq_of(qp->base.srq).users;
-  --pd_of(qp->base.pd).users;
+  count_user(*qp, -1);
   pthread_cond_destroy(&qp->base.cond);
   pthread_mutex_destroy(&qp->base.mutex);
   delete qp;
@@ -41,21 +48,23 @@ void wait_for_acknowledgements(Qp& qp) {
   pthread_mutex_unlock(&qp.base.mutex);
 }
 
-int check_attributes(const ibv_pd* pd, const ibv_qp_init_attr& attributes) {
+// What the queue pair has of its own, by its type; nothing else of `attributes` is looked at.
+int check_attributes(const ibv_pd* pd, const Xrcd* xrcd, const ibv_qp_init_attr& attributes) {
+  const bool sends = pd != nullptr && attributes.send_cq != nullptr;
   switch (raw(attributes.qp_type)) {
     case IBV_QPT_RC:
     case IBV_QPT_UC:
     case IBV_QPT_UD:
-      break;
+      return sends && attributes.recv_cq != nullptr ? 0 : EINVAL;
     case IBV_QPT_RAW_PACKET:
-      if (attributes.srq != nullptr) return EINVAL;
-      break;
+      return sends && attributes.recv_cq != nullptr && attributes.srq == nullptr ? 0 : EINVAL;
+    case IBV_QPT_XRC_SEND:
+      return sends && attributes.srq == nullptr ? 0 : EINVAL;
+    case IBV_QPT_XRC_RECV:
+      return xrcd != nullptr ? 0 : EINVAL;
     default:
       return EOPNOTSUPP;
   }
-  const bool complete =
-      pd != nullptr && attributes.send_cq != nullptr && attributes.recv_cq != nullptr;
-  return complete ? 0 : EINVAL;
 }
 
 // Enumerations with numbers of their own go no further.
@@ -69,52 +78,70 @@ bool has_enumerators(const ibv_qp_attr& attributes, int mask) {
          !beyond(IBV_QP_PATH_MIG_STATE, raw(attributes.path_mig_state), IBV_MIG_ARMED);
 }
 
-std::shared_ptr<rnic::Srq> shared_receives(ibv_srq* srq) {
-  return srq == nullptr ? nullptr : srq_of(srq).queue;
+std::shared_ptr<rnic::CompletionQueue> completions(ibv_cq* cq) {
+  return cq == nullptr ? nullptr : cq_of(cq).queue;
 }
 
-// Null and errno. What was granted goes back into attributes.cap.
-Qp* create_qp(ibv_pd* pd, ibv_qp_init_attr& attributes) {
-  if (const int error = check_attributes(pd, attributes)) return fail(error);
-  Context& context = context_of(pd->context);
-  auto qp = std::make_unique<Qp>();
-  Cq& send_cq = cq_of(attributes.send_cq);
-  Cq& receive_cq = cq_of(attributes.recv_cq);
-  auto queue = context.adapter->create_queue_pair({.type = attributes.qp_type,
-                                                   .device = context.device->index,
-                                                   .protection_domain = pd_of(pd).domain,
-                                                   .send_completion_queue = send_cq.queue,
-                                                   .receive_completion_queue = receive_cq.queue,
-                                                   .srq = shared_receives(attributes.srq),
-                                                   .events = context.events,
-                                                   .verbs_object = qp.get(),
-                                                   .capabilities = attributes.cap,
-                                                   .signal_all = attributes.sq_sig_all != 0});
-  if (!queue) return fail(queue.error());
-  qp->queue = *std::move(queue);
+rnic::QueuePairSettings settings_of(Qp& qp, const ibv_qp_init_attr& attributes) {
+  Context& context = context_of(qp.base.context);
+  return {.type = attributes.qp_type,
+          .device = context.device->index,
+          .protection_domain = qp.base.pd == nullptr ? 0 : pd_of(qp.base.pd).domain,
+          .send_completion_queue = completions(qp.base.send_cq),
+          .receive_completion_queue = completions(qp.base.recv_cq),
+          .srq = qp.base.srq == nullptr ? nullptr : srq_of(qp.base.srq).queue,
+          .xrc_domain = qp.xrcd == nullptr ? rnic::XrcDomain{} : qp.xrcd->domain,
+          .events = context.events,
+          .verbs_object = &qp,
+          .capabilities = attributes.cap,
+          .signal_all = attributes.sq_sig_all != 0};
+}
+
+// From here on programs know it.
+Qp* hand_out(std::unique_ptr<Qp> qp) {
   ibv_qp& base = qp->base;
-  base.context = pd->context;
-  base.qp_context = attributes.qp_context;
-  base.pd = pd;
-  base.send_cq = attributes.send_cq;
-  base.recv_cq = attributes.recv_cq;
-  base.srq = attributes.srq;
   base.handle = base.qp_num = qp->queue->number();
-  base.state = IBV_QPS_RESET;
-  base.qp_type = attributes.qp_type;
+  base.qp_type = qp->queue->type();
   pthread_mutex_init(&base.mutex, nullptr);
   pthread_cond_init(&base.cond, nullptr);
-  ++send_cq.users;
-  ++receive_cq.users;
-  if (base.srq != nullptr) ++srq_of(base.srq).users;
-  ++pd_of(pd).users;
+  count_user(*qp, 1);
+  Context& context = context_of(base.context);
   context.expect_events(qp.get());
   qp->serial = context.adopt([raw = qp.get()] {
     detach(*raw);
     release(raw);
   });
-  attributes.cap = qp->queue->settings().capabilities;
   return qp.release();
+}
+
+// One end of an XRC connection is given the other's attributes too, and passes them over.
+int mask_of(ibv_qp_type type, int mask) {
+  if (type == IBV_QPT_XRC_SEND) return mask & ~(IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER);
+  if (type != IBV_QPT_XRC_RECV) return mask;
+  return mask & ~(IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY);
+}
+
+// Null and errno. What was granted goes back into attributes.cap.
+Qp* create_qp(ibv_context* context, ibv_pd* pd, Xrcd* xrcd, ibv_qp_init_attr& attributes) {
+  if (const int error = check_attributes(pd, xrcd, attributes)) return fail(error);
+  auto qp = std::make_unique<Qp>();
+  ibv_qp& base = qp->base;
+  base.context = context;
+  base.qp_context = attributes.qp_context;
+  base.state = IBV_QPS_RESET;
+  if (attributes.qp_type == IBV_QPT_XRC_RECV) {
+    qp->xrcd = xrcd;
+  } else {
+    base.pd = pd;
+    base.send_cq = attributes.send_cq;
+    if (attributes.qp_type != IBV_QPT_XRC_SEND) base.recv_cq = attributes.recv_cq;
+    base.srq = attributes.srq;
+  }
+  auto queue = context_of(context).adapter->create_queue_pair(settings_of(*qp, attributes));
+  if (!queue) return fail(queue.error());
+  qp->queue = *std::move(queue);
+  attributes.cap = qp->queue->settings().capabilities;
+  return hand_out(std::move(qp));
 }
 
 void destroy(Qp& qp) {
@@ -124,16 +151,18 @@ void destroy(Qp& qp) {
   release(&qp);
 }
 
-ibv_qp* create_qp_ex(ibv_context* /*context*/, ibv_qp_init_attr_ex* attributes) {
-  constexpr std::uint32_t kKnown =
-      IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_CREATE_FLAGS | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+ibv_qp* create_qp_ex(ibv_context* context, ibv_qp_init_attr_ex* attributes) {
+  constexpr std::uint32_t kKnown = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_XRCD |
+                                   IBV_QP_INIT_ATTR_CREATE_FLAGS | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
   return or_null([&]() -> ibv_qp* {
     const std::uint32_t mask = attributes->comp_mask;
     if ((mask & ~kKnown) != 0) return fail(EOPNOTSUPP);
     if ((mask & IBV_QP_INIT_ATTR_CREATE_FLAGS) != 0 && attributes->create_flags != 0) {
       return fail(EOPNOTSUPP);
     }
-    if ((mask & IBV_QP_INIT_ATTR_PD) == 0) return fail(EINVAL);
+    ibv_pd* pd = (mask & IBV_QP_INIT_ATTR_PD) != 0 ? attributes->pd : nullptr;
+    const bool in_domain = (mask & IBV_QP_INIT_ATTR_XRCD) != 0 && attributes->xrcd != nullptr;
+    Xrcd* xrcd = in_domain ? &xrcd_of(attributes->xrcd) : nullptr;
     ibv_qp_init_attr plain{.qp_context = attributes->qp_context,
                            .send_cq = attributes->send_cq,
                            .recv_cq = attributes->recv_cq,
@@ -141,7 +170,7 @@ ibv_qp* create_qp_ex(ibv_context* /*context*/, ibv_qp_init_attr_ex* attributes) 
                            .cap = attributes->cap,
                            .qp_type = attributes->qp_type,
                            .sq_sig_all = attributes->sq_sig_all};
-    Qp* qp = create_qp(attributes->pd, plain);
+    Qp* qp = create_qp(context, pd, xrcd, plain);
     if (qp == nullptr) return nullptr;
     if ((mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) != 0) {
       if (const int error = offer_extended_posting(*qp, attributes->send_ops_flags)) {
@@ -155,11 +184,39 @@ ibv_qp* create_qp_ex(ibv_context* /*context*/, ibv_qp_init_attr_ex* attributes) 
   });
 }
 
+// Another handle of an XRC receive queue pair of this process, which lives until the last handle is
+// destroyed. Its events go to the first one.
+ibv_qp* open_qp(ibv_context* context, ibv_qp_open_attr* attributes) {
+  return or_null([&]() -> ibv_qp* {
+    constexpr std::uint32_t kNeeded =
+        IBV_QP_OPEN_ATTR_NUM | IBV_QP_OPEN_ATTR_XRCD | IBV_QP_OPEN_ATTR_TYPE;
+    const std::uint32_t mask = attributes->comp_mask;
+    if ((mask & ~(kNeeded | IBV_QP_OPEN_ATTR_CONTEXT)) != 0) return fail(EOPNOTSUPP);
+    if ((mask & kNeeded) != kNeeded || attributes->xrcd == nullptr) return fail(EINVAL);
+    if (raw(attributes->qp_type) != IBV_QPT_XRC_RECV) return fail(EINVAL);
+    Xrcd& xrcd = xrcd_of(attributes->xrcd);
+    auto queue = context_of(context).adapter->queue_pair(attributes->qp_num);
+    if (queue == nullptr || queue->type() != IBV_QPT_XRC_RECV ||
+        !(queue->settings().xrc_domain == xrcd.domain)) {
+      return fail(EINVAL);
+    }
+    auto qp = std::make_unique<Qp>();
+    qp->base.context = context;
+    if ((mask & IBV_QP_OPEN_ATTR_CONTEXT) != 0) qp->base.qp_context = attributes->qp_context;
+    qp->base.state = queue->state();
+    qp->xrcd = &xrcd;
+    queue->open();
+    qp->queue = std::move(queue);
+    return &hand_out(std::move(qp))->base;
+  });
+}
+
 }  // namespace
 
 void set_qp_functions(verbs_context& table) {
   static_assert(offsetof(Qp, comp_mask) == sizeof(ibv_qp_ex));
   table.create_qp_ex = create_qp_ex;
+  table.open_qp = open_qp;
   table.context.ops.post_send = post_send;
   table.context.ops.post_recv = post_receive;
 }
@@ -170,7 +227,8 @@ using namespace gdr::verbs;  // NOLINT: this file is the C interface of the name
 
 GDR_EXPORT ibv_qp* ibv_create_qp(ibv_pd* pd, ibv_qp_init_attr* attributes) {
   return or_null([&]() -> ibv_qp* {
-    Qp* qp = create_qp(pd, *attributes);
+    if (pd == nullptr) return fail(EINVAL);
+    Qp* qp = create_qp(pd->context, pd, nullptr, *attributes);
     return qp == nullptr ? nullptr : &qp->base;
   });
 }
@@ -182,7 +240,7 @@ GDR_EXPORT ibv_qp_ex* ibv_qp_to_qp_ex(ibv_qp* qp) {
 GDR_EXPORT int ibv_modify_qp(ibv_qp* qp, ibv_qp_attr* attributes, int mask) {
   return or_errno([&] {
     if (!has_enumerators(*attributes, mask)) return EINVAL;
-    const int error = qp_of(qp).queue->modify(*attributes, mask);
+    const int error = qp_of(qp).queue->modify(*attributes, mask_of(qp->qp_type, mask));
     if (error == 0 && (mask & IBV_QP_STATE) != 0) qp->state = attributes->qp_state;
     return error;
   });

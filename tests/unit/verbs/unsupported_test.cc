@@ -17,10 +17,10 @@ class UnsupportedTest : public VerbsTest {
 
 TEST_F(UnsupportedTest, ObjectsAreNull) {
   errno = 0;
-  ibv_srq_init_attr_ex srq_ex{};
-  expect_unsupported(ibv_create_srq_ex(context_, &srq_ex));
-  ibv_xrcd_init_attr xrcd{};
-  expect_unsupported(ibv_open_xrcd(context_, &xrcd));
+  ibv_srq_init_attr_ex tag_matching{};
+  tag_matching.comp_mask = IBV_SRQ_INIT_ATTR_TYPE;
+  tag_matching.srq_type = IBV_SRQT_TM;
+  expect_unsupported(ibv_create_srq_ex(context_, &tag_matching));
   expect_unsupported(ibv_alloc_mw(pd_, IBV_MW_TYPE_1));
   ibv_alloc_dm_attr dm{};
   expect_unsupported(ibv_alloc_dm(context_, &dm));
