@@ -13,6 +13,9 @@
 namespace gdr::rnic {
 namespace {
 
+// Beside ibv_wc_flags in an entry of the ring: its sender asked for an event.
+constexpr std::uint32_t kSolicited = 1u << 31;
+
 constexpr std::uint64_t ring_bytes(std::uint32_t capacity) {
   return std::uint64_t{capacity} * (sizeof(SharedCompletion) + sizeof(CompletionAnnex));
 }
@@ -47,6 +50,7 @@ Push push_completion(Segment& segment, std::uint32_t queue, const SharedCompleti
   }
   const std::uint32_t place = tail & (capacity - 1);
   entries[place] = completion;
+  if (solicited) entries[place].flags |= kSolicited;
   CompletionAnnex& annex = annexes_of(entries, capacity)[place];
   if (completion.carried != 0) std::memcpy(annex.carried, carried, completion.carried);
   if (traits != 0) [[unlikely]]
@@ -192,6 +196,7 @@ int CompletionQueue::poll(std::span<SharedCompletion> completions, CompletionTim
   available = std::min<std::uint32_t>(available, static_cast<std::uint32_t>(completions.size()));
   for (std::uint32_t i = 0; i < available; ++i) {
     completions[i] = ring_.at(head + i);
+    completions[i].flags &= ~kSolicited;
     place(completions[i], head + i);
     if (times != nullptr) {
       times[i] = {ring_.annex(head + i).device_time, ring_.annex(head + i).wall_time};
@@ -278,10 +283,30 @@ bool CompletionQueue::deliver_held_event() {
   return false;
 }
 
+// Whether there is something that an arming for solicited completions asks for.
+bool CompletionQueue::holds_solicited() const {
+  const std::uint32_t tail = shared_.tail.load();
+  std::uint32_t at = shared_.head.load();
+  if (tail - at > ring_.capacity) return false;
+  for (; at != tail; ++at) {
+    const SharedCompletion& entry = ring_.at(at);
+    if ((read_once(entry.flags) & kSolicited) != 0 || read_once(entry.status) != IBV_WC_SUCCESS) {
+      return true;
+    }
+  }
+  return false;
+}
+
 bool CompletionQueue::deliver_missed_event() {
   {
     const LockGuard producer(shared_.producer, self_, liveness_);
-    if (shared_.armed.load() == 0 || shared_.tail.load() == shared_.head.load()) return false;
+    const std::uint32_t armed = shared_.armed.load();
+    if (armed == 0 || shared_.tail.load() == shared_.head.load()) return false;
+    if (armed == 1 && !holds_solicited()) return false;
+    if (shared_.moderation.load() > 1) {  // counts as held back: the period brings it
+      if (shared_.held.load() == 0) shared_.held.store(1);
+      return false;
+    }
     shared_.armed.store(0);
     shared_.held.store(0);
     shared_.event.store(1);

@@ -108,6 +108,7 @@ class CompletionQueue {
   CompletionQueue(Segment& segment, RegionTable& regions, std::uint32_t index, const Ring& ring,
                   Token self, Liveness& liveness, CompletionQueueSettings settings);
   void place(const SharedCompletion& completion, std::uint32_t position);
+  bool holds_solicited() const;
   void publish(const Ring& ring);
 
   Segment& segment_;

@@ -95,5 +95,24 @@ TEST_F(RnicQuiescenceTest, AnEventThatADeadInitiatorDidNotMarkIsDelivered) {
   EXPECT_EQ(notifications_, 1);  // one event for one request
 }
 
+// Any death asks for what was missed; that is no reason for an event that nobody asked for.
+TEST_F(RnicQuiescenceTest, ADeathMakesNoEventThatTheArmingDoesNotAskFor) {
+  SharedCompletion completion{};
+  queue_->request_notification(true);
+  queue_->push(completion, false);
+  adapter_->deliver_missed_events();
+  EXPECT_EQ(notifications_, 0);  // it was not solicited
+  completion.status = IBV_WC_WR_FLUSH_ERR;
+  queue_->push(completion, false);
+  EXPECT_EQ(notifications_, 1);
+  EXPECT_EQ(completions().size(), 2u);
+  queue_->moderate(3, kSecond);
+  queue_->request_notification(false);
+  queue_->push(completion, false);
+  adapter_->deliver_missed_events();
+  EXPECT_EQ(notifications_, 1);  // it is held back until the period is over
+  EXPECT_EQ(completions()[0].flags, 0u);
+}
+
 }  // namespace
 }  // namespace gdr::rnic
