@@ -65,6 +65,8 @@ run_in_clean_system() {
   mount -t tmpfs -o mode=755 tmpfs "$root/dev"
   mkdir "$root/dev/shm" "$root/dev/pts"
   mount -t tmpfs -o mode=1777 tmpfs "$root/dev/shm"
+  mount -t devpts -o newinstance,ptmxmode=0666 devpts "$root/dev/pts"
+  ln -s pts/ptmx "$root/dev/ptmx"
   for device in null zero full random urandom tty; do
     touch "$root/dev/$device"
     mount --bind "/dev/$device" "$root/dev/$device"

@@ -3,6 +3,8 @@
 # shows from the first long step on, within a large transfer too; a pipe gets none.
 set -u
 command -v script >/dev/null || { echo "skipped: no script(1), which makes terminals"; exit 77; }
+script -qec true /dev/null </dev/null >/dev/null 2>&1 ||
+  { echo "skipped: no pseudo-terminal can be had here"; exit 77; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 options="--soft --modes write --memory alloc --no-measure"
