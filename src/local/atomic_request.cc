@@ -43,17 +43,19 @@ Advance LocalPath::atomic(QueuePair& queue_pair, Requester& requester, bool engi
   }
   requester.holds_atomics = true;
   requester.phase = kReading;
-  PieceList from, to;
-  from.add(operand);
-  to.add(plain_piece(&requester.atomic_value, kOperandBytes));
-  return move(queue_pair, requester, from, to, engine);
+  requester.from.clear(), requester.to.clear();
+  requester.from.add(operand);
+  requester.to.add(plain_piece(&requester.atomic_value, kOperandBytes));
+  return move(queue_pair, requester, engine);
 }
 
 Advance LocalPath::finish_atomic_phase(QueuePair& queue_pair, Requester& requester,
                                        Outcome outcome) {
   const rnic::SendRequest& request = queue_pair.send_ring().front();
   if (outcome.error != 0) return fail(queue_pair, requester, outcome);
-  PieceList from, to;
+  PieceList& from = requester.from;
+  PieceList& to = requester.to;
+  from.clear(), to.clear();
   if (requester.phase == kReading) {
     const bool swap = request.opcode == IBV_WR_ATOMIC_CMP_AND_SWP;
     const std::uint64_t before = requester.atomic_value;
@@ -68,7 +70,7 @@ Advance LocalPath::finish_atomic_phase(QueuePair& queue_pair, Requester& request
       }
       from.add(plain_piece(&requester.atomic_result, kOperandBytes));
       to.add(operand);
-      return move(queue_pair, requester, from, to, true);
+      return move(queue_pair, requester, true);
     }
   }
   if (requester.phase != kPlacing) {
@@ -77,7 +79,7 @@ Advance LocalPath::finish_atomic_phase(QueuePair& queue_pair, Requester& request
       return break_off(queue_pair, requester, IBV_WC_LOC_PROT_ERR, rnic::Failure::kNone);
     }
     from.add(plain_piece(&requester.atomic_value, kOperandBytes));
-    return move(queue_pair, requester, from, to, true);
+    return move(queue_pair, requester, true);
   }
   abandon(requester);
   queue_pair.complete_front(IBV_WC_SUCCESS, kOperandBytes);

@@ -51,67 +51,67 @@ Advance LocalPath::connected(QueuePair& queue_pair, Requester& requester, bool e
 Advance LocalPath::write(QueuePair& queue_pair, Requester& requester, bool engine) {
   const rnic::SendRequest& request = queue_pair.send_ring().front();
   const bool reliable = queue_pair.type() == IBV_QPT_RC;
-  PieceList from, to;
-  if (!local_pieces(queue_pair, 0, &from)) {
+  PieceList& to = requester.to;
+  to.clear();
+  if (!local_pieces(queue_pair, 0, &requester.from)) {
     return break_off(queue_pair, requester, IBV_WC_LOC_PROT_ERR, rnic::Failure::kNone);
   }
   if (request.total_bytes > rnic::kMaxMessage) {
     return break_off(queue_pair, requester, IBV_WC_LOC_LEN_ERR, rnic::Failure::kNone);
   }
-  Piece piece{};
   // No key is looked at for a write of no bytes (C9-88).
   if (request.total_bytes > 0) {
     const bool allowed =
         requester.target.grants(IBV_ACCESS_REMOTE_WRITE) &&
         requester.target.find(request.rkey, request.remote_address, request.total_bytes,
-                              IBV_ACCESS_REMOTE_WRITE, &piece) == rnic::RegionError::kNone;
+                              IBV_ACCESS_REMOTE_WRITE, &to.next()) == rnic::RegionError::kNone;
     if (!allowed) {
       return reliable
                  ? break_off(queue_pair, requester, IBV_WC_REM_ACCESS_ERR, rnic::Failure::kReported)
                  : break_off(queue_pair, requester, IBV_WC_SUCCESS, rnic::Failure::kNone);
     }
-    to.add(piece);
+    to.take_next();
   }
   if (has_immediate(request.opcode)) {
     TakenReceive receive;
+    PieceList unused;  // its segments take no part
     if (!reliable && !requester.target.has_receive()) {
       return break_off(queue_pair, requester, IBV_WC_SUCCESS, rnic::Failure::kNone);
     }
-    if (std::optional<Advance> wait = match_receive(queue_pair, requester, &receive)) {
+    if (std::optional<Advance> wait = match_receive(queue_pair, requester, &receive, &unused)) {
       return *wait;
     }
     prepare_receive(queue_pair, requester, receive.wr_id, IBV_WC_RECV_RDMA_WITH_IMM,
                     request.total_bytes);
   }
-  return move(queue_pair, requester, from, to, engine);
+  return move(queue_pair, requester, engine);
 }
 
 Advance LocalPath::read(QueuePair& queue_pair, Requester& requester, bool engine) {
   const rnic::SendRequest& request = queue_pair.send_ring().front();
-  PieceList from, to;
-  if (!local_pieces(queue_pair, IBV_ACCESS_LOCAL_WRITE, &to)) {
+  PieceList& from = requester.from;
+  from.clear();
+  if (!local_pieces(queue_pair, IBV_ACCESS_LOCAL_WRITE, &requester.to)) {
     return break_off(queue_pair, requester, IBV_WC_LOC_PROT_ERR, rnic::Failure::kNone);
   }
   if (request.total_bytes > rnic::kMaxMessage) {
     return break_off(queue_pair, requester, IBV_WC_LOC_LEN_ERR, rnic::Failure::kNone);
   }
   if (request.total_bytes > 0) {
-    Piece piece{};
     if (!requester.target.grants(IBV_ACCESS_REMOTE_READ) ||
         requester.target.find(request.rkey, request.remote_address, request.total_bytes,
-                              IBV_ACCESS_REMOTE_READ, &piece) != rnic::RegionError::kNone) {
+                              IBV_ACCESS_REMOTE_READ, &from.next()) != rnic::RegionError::kNone) {
       return break_off(queue_pair, requester, IBV_WC_REM_ACCESS_ERR, rnic::Failure::kReported);
     }
-    from.add(piece);
+    from.take_next();
   }
-  return move(queue_pair, requester, from, to, engine);
+  return move(queue_pair, requester, engine);
 }
 
 Advance LocalPath::send_message(QueuePair& queue_pair, Requester& requester, bool engine) {
   const rnic::SendRequest& request = queue_pair.send_ring().front();
   const bool reliable = queue_pair.type() == IBV_QPT_RC;
-  PieceList from;
-  if (!local_pieces(queue_pair, 0, &from)) {
+  if (!local_pieces(queue_pair, 0, &requester.from)) {
     return break_off(queue_pair, requester, IBV_WC_LOC_PROT_ERR, rnic::Failure::kNone);
   }
   if (request.total_bytes > rnic::kMaxMessage) {
@@ -121,7 +121,7 @@ Advance LocalPath::send_message(QueuePair& queue_pair, Requester& requester, boo
     return break_off(queue_pair, requester, IBV_WC_SUCCESS, rnic::Failure::kNone);
   }
   TakenReceive receive;
-  if (std::optional<Advance> wait = match_receive(queue_pair, requester, &receive)) {
+  if (std::optional<Advance> wait = match_receive(queue_pair, requester, &receive, &requester.to)) {
     return *wait;
   }
   if (request.opcode == IBV_WR_SEND_WITH_INV && !requester.target.has_window(request.immediate)) {
@@ -130,7 +130,7 @@ Advance LocalPath::send_message(QueuePair& queue_pair, Requester& requester, boo
   }
   prepare_receive(queue_pair, requester, receive.wr_id, IBV_WC_RECV, request.total_bytes);
   // A receive that cannot take the message fails on both sides (C9-94, C9-95).
-  const bool too_short = !receive.protection_error && receive.pieces.bytes() < request.total_bytes;
+  const bool too_short = !receive.protection_error && requester.to.bytes() < request.total_bytes;
   if (receive.protection_error || too_short) {
     requester.receive.status = too_short ? IBV_WC_LOC_LEN_ERR : IBV_WC_LOC_PROT_ERR;
     requester.target.push_receive(requester.receive, nullptr, true, peers_);
@@ -140,8 +140,8 @@ Advance LocalPath::send_message(QueuePair& queue_pair, Requester& requester, boo
     return break_off(queue_pair, requester, too_short ? IBV_WC_REM_INV_REQ_ERR : IBV_WC_REM_OP_ERR,
                      rnic::Failure::kInvalid);
   }
-  receive.pieces.truncate(request.total_bytes);
-  return deliver(queue_pair, requester, from, receive.pieces, engine);
+  requester.to.truncate(request.total_bytes);
+  return deliver(queue_pair, requester, engine);
 }
 
 }  // namespace gdr::local

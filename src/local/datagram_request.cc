@@ -67,12 +67,13 @@ Advance LocalPath::datagram(QueuePair& queue_pair, Requester& requester, bool en
     return drop();
   }
   TakenReceive receive;
-  if (!target.has_receive() || !target.look_at_receive(&receive)) return drop();
+  PieceList& room = requester.to;
+  if (!target.has_receive() || !target.look_at_receive(&receive, &room)) return drop();
   prepare_receive(queue_pair, requester, receive.wr_id, IBV_WC_RECV,
                   request.total_bytes + rnic::kGrhBytes);
   requester.receive.flags |= IBV_WC_GRH;
   requester.receive.service_level = kOverUdp | kIpv4;
-  const bool too_short = receive.pieces.bytes() < request.total_bytes + rnic::kGrhBytes;
+  const bool too_short = room.bytes() < request.total_bytes + rnic::kGrhBytes;
   if (receive.protection_error || too_short) {
     requester.receive.status = receive.protection_error ? IBV_WC_LOC_PROT_ERR : IBV_WC_LOC_LEN_ERR;
     target.push_receive(requester.receive, nullptr, true, peers_);
@@ -81,11 +82,12 @@ Advance LocalPath::datagram(QueuePair& queue_pair, Requester& requester, bool en
   const auto& own_gid = adapter_->segment().header().devices[queue_pair.settings().device].gid;
   fill_ipv4_header(address, own_gid, address.has_gid ? wanted : own_gid, request.total_bytes,
                    requester.grh);
-  PieceList message;
+  PieceList& message = requester.from;
+  message.clear();
   message.add(plain_piece(requester.grh, rnic::kGrhBytes));
   for (const Piece& piece : payload.pieces()) message.add(piece);
-  receive.pieces.truncate(message.bytes());
-  return deliver(queue_pair, requester, message, receive.pieces, engine);
+  room.truncate(message.bytes());
+  return deliver(queue_pair, requester, engine);
 }
 
 }  // namespace gdr::local

@@ -57,9 +57,9 @@ void collect_from(rnic::Segment& segment, std::span<const std::uint8_t> frame, c
       return !candidate.sniffs && !other.sniffs && other.mac == mac;
     });
     if (rival == found.end()) {
-      found.push_back(std::move(candidate));
+      found.push_back(candidate);
     } else if (rule->rank < rival->rank) {
-      *rival = std::move(candidate);
+      *rival = candidate;
     }
   }
 }
@@ -69,16 +69,16 @@ void collect_from(rnic::Segment& segment, std::span<const std::uint8_t> frame, c
 Advance LocalPath::frame(QueuePair& queue_pair, Requester& requester, bool engine) {
   if (requester.phase == kDelivering) return serve_receivers(queue_pair, requester, engine);
   const rnic::SendRequest& request = queue_pair.send_ring().front();
-  PieceList pieces, gathered;
-  if (!local_pieces(queue_pair, 0, &pieces)) {
+  if (!local_pieces(queue_pair, 0, &requester.from)) {
     return break_off(queue_pair, requester, IBV_WC_LOC_PROT_ERR, rnic::Failure::kNone);
   }
   if (request.total_bytes < kEthernetHeader || request.total_bytes > rnic::kFrameBytes) {
     return break_off(queue_pair, requester, IBV_WC_LOC_LEN_ERR, rnic::Failure::kNone);
   }
   requester.frame.resize(request.total_bytes);
-  gathered.add(plain_piece(requester.frame.data(), requester.frame.size()));
-  return move(queue_pair, requester, pieces, gathered, engine);
+  requester.to.clear();
+  requester.to.add(plain_piece(requester.frame.data(), requester.frame.size()));
+  return move(queue_pair, requester, engine);
 }
 
 Advance LocalPath::finish_frame_step(QueuePair& queue_pair, Requester& requester, Outcome outcome) {
@@ -106,12 +106,13 @@ void LocalPath::collect_receivers(const QueuePair& queue_pair, Requester& reques
   std::vector<Candidate> found;
   collect_from(adapter_->segment(), requester.frame, &sender, found,
                [this](std::uint32_t index) { return Target(*adapter_, nullptr, index); });
-  for (const std::shared_ptr<Peer>& peer : peers_.everyone_by_now()) {
-    collect_from(peer->segment(), requester.frame, nullptr, found,
-                 [&](std::uint32_t index) { return Target(*adapter_, peer, index); });
-  }
   requester.receivers.clear();
-  for (Candidate& candidate : found) requester.receivers.push_back(std::move(candidate.target));
+  requester.receiver_peers = peers_.everyone_by_now();
+  for (const std::shared_ptr<Peer>& peer : requester.receiver_peers) {
+    collect_from(peer->segment(), requester.frame, nullptr, found,
+                 [&](std::uint32_t index) { return Target(*adapter_, peer.get(), index); });
+  }
+  for (const Candidate& candidate : found) requester.receivers.push_back(candidate.target);
 }
 
 Advance LocalPath::serve_receivers(QueuePair& queue_pair, Requester& requester, bool engine) {
@@ -124,7 +125,7 @@ Advance LocalPath::serve_receivers(QueuePair& queue_pair, Requester& requester, 
     if (!target.try_lock(peers_, kLockSpins)) return later(requester, kLockRetry);
     TakenReceive receive;
     if (target.readiness(IBV_QPT_RAW_PACKET) != Readiness::kReady || !target.has_receive() ||
-        !target.look_at_receive(&receive)) {
+        !target.look_at_receive(&receive, &requester.to)) {
       target.unlock();  // a port without a posted buffer drops the frame
       requester.receivers.pop_back();
       continue;
@@ -133,7 +134,7 @@ Advance LocalPath::serve_receivers(QueuePair& queue_pair, Requester& requester, 
     prepare_receive(queue_pair, requester, receive.wr_id, IBV_WC_RECV, requester.frame.size());
     requester.receive.source_qp = 0;
     if (rnic::checksums_right(requester.frame)) requester.receive.flags |= IBV_WC_IP_CSUM_OK;
-    const bool too_short = receive.pieces.bytes() < requester.frame.size();
+    const bool too_short = requester.to.bytes() < requester.frame.size();
     if (receive.protection_error || too_short) {
       requester.receive.status =
           receive.protection_error ? IBV_WC_LOC_PROT_ERR : IBV_WC_LOC_LEN_ERR;
@@ -144,14 +145,15 @@ Advance LocalPath::serve_receivers(QueuePair& queue_pair, Requester& requester, 
       requester.receivers.pop_back();
       continue;
     }
-    PieceList gathered;
-    gathered.add(plain_piece(requester.frame.data(), requester.frame.size()));
-    receive.pieces.truncate(gathered.bytes());
-    const Advance went = move(queue_pair, requester, gathered, receive.pieces, engine);
+    requester.from.clear();
+    requester.from.add(plain_piece(requester.frame.data(), requester.frame.size()));
+    requester.to.truncate(requester.from.bytes());
+    const Advance went = move(queue_pair, requester, engine);
     // Given up for now: the same receiver again, not the whole frame.
     if (went != Advance::kCompleted && !requester.in_progress) requester.phase = kDelivering;
     return went;
   }
+  requester.receiver_peers.clear();
   requester.phase = 0;
   requester.has_receive = false;
   queue_pair.complete_front(IBV_WC_SUCCESS, static_cast<std::uint32_t>(requester.frame.size()));

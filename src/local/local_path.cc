@@ -45,7 +45,7 @@ Presence LocalPath::find_target(Requester& requester, std::uint32_t qp_number) {
   }
   const Presence presence = find_peer(requester, slot);
   requester.target =
-      presence == Presence::kThere ? Target(*adapter_, requester.peer, index) : Target();
+      presence == Presence::kThere ? Target(*adapter_, requester.peer.get(), index) : Target();
   return presence;
 }
 
@@ -89,11 +89,17 @@ bool LocalPath::go_on(QueuePair& queue_pair, Nanoseconds* retry_at, bool* busy) 
   return false;
 }
 
+// The move stands here, and not at the end of the checks where it is decided, for speed: the system
+// call uses up the processor's return predictor, and then the way back costs by the depth.
 Advance LocalPath::advance(QueuePair& queue_pair, Requester& requester, bool engine) {
+  Advance went = begin(queue_pair, requester, engine);
+  while (went == Advance::kMove) went = carry_out(queue_pair, requester);
+  return went;
+}
+
+Advance LocalPath::begin(QueuePair& queue_pair, Requester& requester, bool engine) {
   requester.by_engine = engine;
-  if (requester.in_progress) {
-    return engine ? poll_transfer(queue_pair, requester) : Advance::kEngine;
-  }
+  if (requester.in_progress) return engine ? Advance::kMove : Advance::kEngine;
   switch (queue_pair.type()) {
     case IBV_QPT_UD:
       return datagram(queue_pair, requester, engine);
@@ -114,6 +120,7 @@ void LocalPath::cancel(QueuePair& queue_pair) {
   }
   abandon(requester);
   requester.receivers.clear();
+  requester.receiver_peers.clear();
   requester.to_group = false;
 }
 

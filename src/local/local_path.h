@@ -4,9 +4,11 @@
 //   post_send -> send() -> advance() for the front request, until the ring is empty or the front
 //   one must wait; then the engine thread goes on with the ring, so that nothing overtakes.
 //
-// advance() under the send lock: find the target, take its responder lock, check, move the bytes,
-// push the target's completion, release, complete. Moves that need a GPU or the target's service
-// thread stay in progress, with the responder lock held, between calls by the engine thread.
+// advance() under the send lock, in three steps: begin() finds the target, takes its responder
+// lock, checks and says what is to be moved where; carry_out() moves it; finish() pushes the
+// target's completion, releases, completes, or says what is to be moved next. Moves that need a GPU
+// or the target's service thread stay in progress, with the responder lock held, between calls by
+// the engine thread.
 #pragma once
 
 #include "local/engine_thread.h"
@@ -52,6 +54,8 @@ class LocalPath : public rnic::Path {
   Presence find_target(Requester& requester, std::uint32_t qp_number);
 
   Advance advance(QueuePair& queue_pair, Requester& requester, bool engine);
+  Advance begin(QueuePair& queue_pair, Requester& requester, bool engine);
+  Advance carry_out(QueuePair& queue_pair, Requester& requester);
   Advance poll_transfer(QueuePair& queue_pair, Requester& requester);
 
   // One file each: connected_request.cc, atomic_request.cc, datagram_request.cc,
@@ -76,18 +80,15 @@ class LocalPath : public rnic::Path {
   // Shared by them: request_steps.cc.
   // The request's own bytes, checked. False: completed with IBV_WC_LOC_PROT_ERR.
   bool local_pieces(QueuePair& queue_pair, std::uint32_t rights, PieceList* pieces);
-  // Takes a receive; nothing: go on with it.
+  // Takes a receive and its segments; nothing: go on with it.
   std::optional<Advance> match_receive(QueuePair& queue_pair, Requester& requester,
-                                       TakenReceive* receive);
-  // Of a message: moves it to where its receive says, or has its completion carry it if it is
-  // small.
-  Advance deliver(QueuePair& queue_pair, Requester& requester, PieceList& from, PieceList& to,
-                  bool engine);
-  // Moves and finishes, now or later. The target is locked.
-  Advance move(QueuePair& queue_pair, Requester& requester, PieceList& from, PieceList& to,
-               bool engine);
-  Advance move_on(QueuePair& queue_pair, Requester& requester, const PieceList& from,
-                  const PieceList& to, bool engine);
+                                       TakenReceive* receive, PieceList* pieces);
+  // `from` and `to` of the requester are ready, and the target is locked: has them moved, now or
+  // later.
+  Advance move(QueuePair& queue_pair, Requester& requester, bool engine);
+  // The same for a message, whose completion carries it if it is small.
+  Advance deliver(QueuePair& queue_pair, Requester& requester, bool engine);
+  Advance start_moving(QueuePair& queue_pair, Requester& requester, bool engine);
   Advance finish(QueuePair& queue_pair, Requester& requester, Outcome outcome);
   Advance fail(QueuePair& queue_pair, Requester& requester, Outcome outcome);
   Advance break_off(QueuePair& queue_pair, Requester& requester, ibv_wc_status status,

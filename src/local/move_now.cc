@@ -84,8 +84,20 @@ int move_around_nowhere(const PieceList& from, const PieceList& to, Peer* peer) 
 int move_now(const PieceList& from, const PieceList& to, Peer* peer) {
   if (from.has_nowhere() || to.has_nowhere()) return move_around_nowhere(from, to, peer);
   Vectors source(from), target(to);
-  if (elsewhere(to)) return write_process(peer->pid(), source.span(), target.span());
-  if (elsewhere(from)) return read_process(peer->pid(), target.span(), source.span());
+  if (elsewhere(to)) {
+    if (!to.has_on_demand() && !from.has_on_demand()) {
+      const std::optional<int> done = write_few(peer->memory_file(), source.span(), target.span());
+      if (done) return *done;
+    }
+    return write_process(peer->pid(), source.span(), target.span());
+  }
+  if (elsewhere(from)) {
+    if (!to.has_on_demand() && !from.has_on_demand()) {
+      const std::optional<int> done = read_few(peer->memory_file(), target.span(), source.span());
+      if (done) return *done;
+    }
+    return read_process(peer->pid(), target.span(), source.span());
+  }
   if (from.has_on_demand() || to.has_on_demand()) {
     return write_process(getpid(), source.span(), target.span());
   }

@@ -46,8 +46,7 @@ Advance LocalPath::multicast(QueuePair& queue_pair, Requester& requester, bool e
   if (!request.address.has_gid || !rnic::is_multicast(request.address.destination_gid)) {
     return break_off(queue_pair, requester, IBV_WC_SUCCESS, rnic::Failure::kNone);
   }
-  PieceList payload, gathered;
-  (void)local_pieces(queue_pair, 0, &payload);  // datagram() has checked it
+  (void)local_pieces(queue_pair, 0, &requester.from);  // datagram() has checked it
   requester.frame.resize(rnic::kGrhBytes + request.total_bytes);
   const std::span<std::uint8_t, rnic::kGrhBytes> header(requester.frame.data(), rnic::kGrhBytes);
   const auto& source = adapter_->segment().header().devices[queue_pair.settings().device].gid;
@@ -55,11 +54,13 @@ Advance LocalPath::multicast(QueuePair& queue_pair, Requester& requester, bool e
   std::copy_n(request.address.destination_gid.begin(), sizeof group, group);
   const auto fill = has_ipv6_group(request) ? fill_ipv6_header : fill_ipv4_header;
   fill(request.address, source, group, request.total_bytes, header);
-  gathered.add(plain_piece(requester.frame.data() + rnic::kGrhBytes, request.total_bytes));
+  requester.to.clear();
+  requester.to.add(plain_piece(requester.frame.data() + rnic::kGrhBytes, request.total_bytes));
   requester.to_group = true;
   requester.phase = 0;
-  const Advance went = move(queue_pair, requester, payload, gathered, engine);
-  if (went != Advance::kCompleted && !requester.in_progress && requester.phase == 0) {
+  const Advance went = move(queue_pair, requester, engine);
+  const bool waits = went == Advance::kLater || went == Advance::kEngine;
+  if (waits && !requester.in_progress && requester.phase == 0) {
     requester.to_group = false;  // begun again from the start
   }
   return went;
@@ -82,7 +83,6 @@ Advance LocalPath::finish_multicast_step(QueuePair& queue_pair, Requester& reque
   requester.target.unlock();
   requester.target = Target();
   requester.receivers.pop_back();
-  if (requester.serving) return Advance::kCompleted;  // the loop goes on, not a call in a call
   return serve_members(queue_pair, requester, requester.by_engine);
 }
 
@@ -95,9 +95,10 @@ void LocalPath::collect_members(const QueuePair& queue_pair, Requester& requeste
         queue_pair.settings().block_multicast_loopback && index == queue_pair.index();
     if (!blocked) requester.receivers.emplace_back(*adapter_, nullptr, index);
   });
-  for (const std::shared_ptr<Peer>& peer : peers_.everyone_by_now()) {
+  requester.receiver_peers = peers_.everyone_by_now();
+  for (const std::shared_ptr<Peer>& peer : requester.receiver_peers) {
     collect_from(peer->segment(), group, [&](std::uint32_t index) {
-      requester.receivers.emplace_back(*adapter_, peer, index);
+      requester.receivers.emplace_back(*adapter_, peer.get(), index);
     });
   }
 }
@@ -113,7 +114,7 @@ Advance LocalPath::serve_members(QueuePair& queue_pair, Requester& requester, bo
     if (!target.try_lock(peers_, kLockSpins)) return later(requester, kLockRetry);
     TakenReceive receive;
     if (target.readiness(IBV_QPT_UD) != Readiness::kReady || target.qkey() != request.remote_qkey ||
-        !target.has_receive() || !target.look_at_receive(&receive)) {
+        !target.has_receive() || !target.look_at_receive(&receive, &requester.to)) {
       target.unlock();
       requester.receivers.pop_back();
       continue;
@@ -122,7 +123,7 @@ Advance LocalPath::serve_members(QueuePair& queue_pair, Requester& requester, bo
     prepare_receive(queue_pair, requester, receive.wr_id, IBV_WC_RECV, requester.frame.size());
     requester.receive.flags |= IBV_WC_GRH;
     requester.receive.service_level = kOverUdp | (has_ipv6_group(request) ? kIpv6 : kIpv4);
-    const bool too_short = receive.pieces.bytes() < requester.frame.size();
+    const bool too_short = requester.to.bytes() < requester.frame.size();
     if (receive.protection_error || too_short) {
       requester.receive.status =
           receive.protection_error ? IBV_WC_LOC_PROT_ERR : IBV_WC_LOC_LEN_ERR;
@@ -133,17 +134,15 @@ Advance LocalPath::serve_members(QueuePair& queue_pair, Requester& requester, bo
       requester.receivers.pop_back();
       continue;
     }
-    PieceList datagram;
-    datagram.add(plain_piece(requester.frame.data(), requester.frame.size()));
-    receive.pieces.truncate(datagram.bytes());
-    requester.serving = true;
-    const Advance went = move(queue_pair, requester, datagram, receive.pieces, engine);
-    requester.serving = false;
-    if (went == Advance::kCompleted) continue;
+    requester.from.clear();
+    requester.from.add(plain_piece(requester.frame.data(), requester.frame.size()));
+    requester.to.truncate(requester.from.bytes());
+    const Advance went = move(queue_pair, requester, engine);
     // Given up for now: the same member again, not the whole datagram.
     if (!requester.in_progress) requester.phase = kDelivering;
     return went;
   }
+  requester.receiver_peers.clear();
   requester.phase = 0;
   requester.has_receive = false;
   requester.solicited = false;

@@ -1,11 +1,14 @@
 #include "local/peer.h"
 
+#include <fcntl.h>
 #include <linux/futex.h>
 #include <poll.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <climits>
+#include <cstddef>
+#include <cstdio>
 
 namespace gdr::local {
 namespace {
@@ -44,7 +47,11 @@ Result<std::shared_ptr<Peer>> Peer::meet(int pid, Introduction introduction, Uni
   }
   std::shared_ptr<Peer> peer(new Peer(pid, introduction.token, *std::move(segment),
                                       std::move(introduction.doorbell), std::move(pidfd)));
-  if (!peer->pidfd_) peer->set_copies_refused();  // not visible from here: no process_vm either
+  if (peer->pidfd_) {
+    peer->open_memory();
+  } else {
+    peer->set_copies_refused();  // not visible from here: no process_vm either
+  }
   peer->keep(std::move(connection));
   return peer;
 }
@@ -56,6 +63,22 @@ Peer::Peer(int pid, rnic::Token token, std::unique_ptr<rnic::Segment> segment, U
       segment_(std::move(segment)),
       doorbell_(std::move(doorbell)),
       pidfd_(std::move(pidfd)) {}
+
+// The mount of /proc may be another namespace's, where the pid is somebody else's: so what only
+// that process's memory holds has to be found there.
+void Peer::open_memory() {
+  char path[32];
+  std::snprintf(path, sizeof path, "/proc/%d/mem", pid_);
+  UniqueFd file(open(path, O_RDWR | O_CLOEXEC));
+  if (!file) return;
+  const rnic::SegmentHeader& header = segment_->header();
+  const std::uint64_t expected = rnic::read_once(header.identity);
+  const std::uint64_t at =
+      rnic::read_once(header.mapped_at) + offsetof(rnic::SegmentHeader, identity);
+  std::uint64_t found = 0;
+  const ssize_t got = pread(file.get(), &found, sizeof found, static_cast<off_t>(at));
+  if (got == sizeof found && found == expected) memory_file_ = std::move(file);
+}
 
 void Peer::keep(UniqueFd connection) {
   const std::lock_guard guard(mutex_);
@@ -72,6 +95,7 @@ void Peer::close_in_child() {
   connections_.clear();
   doorbell_.reset();
   pidfd_.reset();
+  memory_file_.reset();
 }
 
 bool Peer::alive() {

@@ -29,6 +29,8 @@ class Peer {
   int pid() const { return pid_; }
   rnic::Segment& segment() { return *segment_; }
   int pidfd() const { return pidfd_.get(); }
+  // /proc/PID/mem; -1 where the kernel or the mount of /proc does not allow it. Hot.
+  int memory_file() const { return memory_file_.get(); }
 
   // A second connection between the same two: both may have called at once.
   void keep(UniqueFd connection);
@@ -49,6 +51,7 @@ class Peer {
   void wake_engine();   // wakes its engine thread
 
  private:
+  void open_memory();
   Peer(int pid, rnic::Token token, std::unique_ptr<rnic::Segment> segment, UniqueFd doorbell,
        UniqueFd pidfd);
 
@@ -57,6 +60,7 @@ class Peer {
   const std::unique_ptr<rnic::Segment> segment_;
   UniqueFd doorbell_;
   UniqueFd pidfd_;
+  UniqueFd memory_file_;
   std::atomic<bool> dead_{false};
   std::atomic<bool> refused_{false};
   std::atomic<Nanoseconds> asked_{0};

@@ -13,7 +13,7 @@
 namespace gdr::local {
 
 enum class Where {
-  kHere,  // this process's: `address` is the memory's, `memory` its owner (null: plain host bytes)
+  kHere,  // this process's: `address` is the memory's, `memory` what copies it (null: the CPU can)
   kProcess,  // another's, in reach of process_vm_*: `address` in that process
   kServed,   // another's, copied by its service thread: `key_address` under `key`
   kNowhere,  // nobody's: bytes for it are dropped, bytes from it are zero
@@ -54,8 +54,16 @@ class PieceList {
 
   void clear() { count_ = 0, bytes_ = 0, has_nowhere_ = has_on_demand_ = false; }
   void add(const Piece& piece) {
+    next() = piece;
+    take_next();
+  }
+  // Hot: a piece is written where it stays, every field of it, and then taken. A copy right behind
+  // the stores would wait for them.
+  Piece& next() { return pieces_[count_]; }
+  void take_next() {
+    const Piece& piece = next();
     if (piece.length == 0 || count_ == kMost) return;
-    pieces_[count_++] = piece;
+    ++count_;
     bytes_ += piece.length;
     has_nowhere_ |= piece.where == Where::kNowhere;
     has_on_demand_ |= piece.on_demand;
@@ -71,7 +79,7 @@ class PieceList {
   bool has_on_demand() const { return has_on_demand_; }
 
  private:
-  std::array<Piece, kMost> pieces_;
+  std::array<Piece, kMost + 1> pieces_;
   std::size_t count_ = 0;
   std::uint64_t bytes_ = 0;
   bool has_nowhere_ = false, has_on_demand_ = false;
@@ -86,14 +94,16 @@ inline Piece plain_piece(const void* bytes, std::uint64_t length) {
 }
 
 // Bytes of this process that a key was checked for.
-inline Piece piece_here(const rnic::Place& place, std::uint64_t length) {
-  Piece piece{};
-  piece.where = place.reach == rnic::Reach::kNothing ? Where::kNowhere : Where::kHere;
-  piece.address = place.address;
-  piece.length = length;
-  piece.memory = place.memory;
-  piece.on_demand = place.reach == rnic::Reach::kOnDemand;
-  return piece;
+inline void fill_piece_here(const rnic::Place& place, std::uint64_t length, Piece* piece) {
+  piece->where = place.reach == rnic::Reach::kNothing ? Where::kNowhere : Where::kHere;
+  piece->address = place.address;
+  piece->length = length;
+  piece->memory = place.reach == rnic::Reach::kServed ? place.memory : nullptr;
+  piece->key_address = 0;
+  piece->key = 0;
+  piece->protection_domain = 0;
+  piece->on_demand = place.reach == rnic::Reach::kOnDemand;
+  piece->remote = false;
 }
 
 }  // namespace gdr::local

@@ -1,5 +1,7 @@
 #include "local/process_memory.h"
 
+#include <unistd.h>
+
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
@@ -9,9 +11,17 @@ namespace gdr::local {
 namespace {
 
 constexpr std::size_t kCacheLine = 64;
+constexpr std::size_t kFewBytes = 2048;  // from here on its copy into a page of the kernel's costs
 
-using Call = ssize_t (*)(pid_t, const iovec*, unsigned long, const iovec*, unsigned long,
-                         unsigned long);
+off_t file_offset(const iovec& piece) {
+  return static_cast<off_t>(reinterpret_cast<std::uintptr_t>(piece.iov_base));
+}
+
+std::optional<int> moved_whole(ssize_t moved, std::size_t bytes) {
+  if (moved == static_cast<ssize_t>(bytes)) return 0;
+  if (moved == 0) return ESRCH;  // the memory has no user left: it ended, or called exec
+  return std::nullopt;
+}
 
 // Drops the first `bytes` of a list.
 std::span<iovec> drop_first(std::span<iovec> pieces, std::size_t bytes) {
@@ -26,10 +36,21 @@ std::span<iovec> drop_first(std::span<iovec> pieces, std::size_t bytes) {
   return pieces;
 }
 
-int transfer(Call call, int pid, std::span<iovec> local, std::span<iovec> remote) {
+std::size_t bytes_in(std::span<const iovec> pieces) {
+  std::size_t bytes = 0;
+  for (const iovec& piece : pieces) bytes += piece.iov_len;
+  return bytes;
+}
+
+// `Call`: one of the two, known here, so that it is called from as few calls deep as can be.
+template <auto Call>
+int transfer(int pid, std::span<iovec> local, std::span<iovec> remote) {
+  std::size_t left = bytes_in(remote);
   while (!remote.empty()) {
-    const ssize_t moved = call(pid, local.data(), local.size(), remote.data(), remote.size(), 0);
+    const ssize_t moved = Call(pid, local.data(), local.size(), remote.data(), remote.size(), 0);
     if (moved < 0) return errno;
+    if (static_cast<std::size_t>(moved) == left) return 0;
+    left -= static_cast<std::size_t>(moved);
     if (moved == 0) {
       // Only empty pieces are left, or nothing could be moved at all.
       const std::span<iovec> rest = drop_first(remote, 0);
@@ -55,13 +76,30 @@ std::span<iovec> split_tail(std::span<iovec> remote) {
 
 }  // namespace
 
+std::optional<int> write_few(int memory_file, std::span<const iovec> local,
+                             std::span<const iovec> remote) {
+  if (memory_file < 0 || local.size() != 1 || remote.size() != 1) return std::nullopt;
+  const std::size_t bytes = local[0].iov_len;
+  // Beyond that the tail has to be written by itself.
+  if (bytes == 0 || bytes > kCacheLine) return std::nullopt;
+  return moved_whole(pwrite(memory_file, local[0].iov_base, bytes, file_offset(remote[0])), bytes);
+}
+
+std::optional<int> read_few(int memory_file, std::span<const iovec> local,
+                            std::span<const iovec> remote) {
+  if (memory_file < 0 || local.size() != 1 || remote.size() != 1) return std::nullopt;
+  const std::size_t bytes = local[0].iov_len;
+  if (bytes == 0 || bytes > kFewBytes) return std::nullopt;
+  return moved_whole(pread(memory_file, local[0].iov_base, bytes, file_offset(remote[0])), bytes);
+}
+
 int write_process(int pid, std::span<iovec> local, std::span<iovec> remote) {
   if (remote.empty()) return 0;
-  return transfer(process_vm_writev, pid, local, split_tail(remote));
+  return transfer<process_vm_writev>(pid, local, split_tail(remote));
 }
 
 int read_process(int pid, std::span<iovec> local, std::span<iovec> remote) {
-  return transfer(process_vm_readv, pid, local, remote);
+  return transfer<process_vm_readv>(pid, local, remote);
 }
 
 void copy_within(std::span<const iovec> from, std::span<const iovec> to) {

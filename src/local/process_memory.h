@@ -9,6 +9,7 @@
 
 #include <sys/uio.h>
 
+#include <optional>
 #include <span>
 
 namespace gdr::local {
@@ -19,7 +20,15 @@ namespace gdr::local {
 int write_process(int pid, std::span<iovec> local, std::span<iovec> remote);
 int read_process(int pid, std::span<iovec> local, std::span<iovec> remote);
 
-// The same between two lists of this process's own memory.
+// Much less than a page, through the other process's /proc/PID/mem: quicker, since the right was
+// asked for when it was opened. 0; ESRCH: that memory is no more, whoever has the pid now; nothing:
+// not so few, or anything else, and the functions above find out what.
+std::optional<int> write_few(int memory_file, std::span<const iovec> local,
+                             std::span<const iovec> remote);
+std::optional<int> read_few(int memory_file, std::span<const iovec> local,
+                            std::span<const iovec> remote);
+
+// Between two lists of this process's own memory.
 void copy_within(std::span<const iovec> from, std::span<const iovec> to);
 
 }  // namespace gdr::local

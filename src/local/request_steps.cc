@@ -55,47 +55,38 @@ bool LocalPath::local_pieces(QueuePair& queue_pair, std::uint32_t rights, PieceL
             rights | rnic::kUseAsLocalKey, &place) != rnic::RegionError::kNone) {
       return false;
     }
-    pieces->add(piece_here(place, segment.length));
+    fill_piece_here(place, segment.length, &pieces->next());
+    pieces->take_next();
   }
   return true;
 }
 
-Advance LocalPath::deliver(QueuePair& queue_pair, Requester& requester, PieceList& from,
-                           PieceList& to, bool engine) {
-  faults::before_move(from, to, true);
-  if (!can_be_carried(from, to)) return move_on(queue_pair, requester, from, to, engine);
+Advance LocalPath::deliver(QueuePair& queue_pair, Requester& requester, bool engine) {
+  const PieceList& from = requester.from;
+  const PieceList& to = requester.to;
+  faults::before_move(requester.from, requester.to, true);
+  if (!can_be_carried(from, to)) return start_moving(queue_pair, requester, engine);
   std::byte* next = requester.carried;
   for (const Piece& piece : from.pieces()) {
     std::memcpy(next, reinterpret_cast<const void*>(piece.address), piece.length);
     next += piece.length;
   }
-  requester.receive.carried = static_cast<std::uint32_t>(from.bytes());
+  requester.receive.carried = static_cast<std::uint16_t>(from.bytes());
   requester.receive.carried_to = to.pieces().front().key_address;
   requester.receive.carried_key = to.pieces().front().key;
   return finish(queue_pair, requester, {});
 }
 
-Advance LocalPath::move(QueuePair& queue_pair, Requester& requester, PieceList& from, PieceList& to,
-                        bool engine) {
-  faults::before_move(from, to, requester.has_receive);
-  return move_on(queue_pair, requester, from, to, engine);
+Advance LocalPath::move(QueuePair& queue_pair, Requester& requester, bool engine) {
+  faults::before_move(requester.from, requester.to, requester.has_receive);
+  return start_moving(queue_pair, requester, engine);
 }
 
-Advance LocalPath::move_on(QueuePair& queue_pair, Requester& requester, const PieceList& from,
-                           const PieceList& to, bool engine) {
+Advance LocalPath::start_moving(QueuePair& queue_pair, Requester& requester, bool engine) {
+  const PieceList& from = requester.from;
+  const PieceList& to = requester.to;
   if (to.bytes() == 0) return finish(queue_pair, requester, {});
-  if (from.cpu_reachable() && to.cpu_reachable()) {
-    Peer* peer = requester.target.peer();
-    kill_point("locked");
-    const int error = move_now(from, to, peer);
-    kill_point("copied");
-    if (error != EPERM || peer == nullptr) {
-      return finish(queue_pair, requester, {error, error != 0 && can_be_touched(from, to)});
-    }
-    peer->set_copies_refused();  // and again, with its pieces served by its own thread
-    abandon(requester);
-    return later(requester, 0);
-  }
+  if (from.cpu_reachable() && to.cpu_reachable()) return Advance::kMove;
   if (!engine) {
     abandon(requester);
     return Advance::kEngine;
@@ -106,7 +97,25 @@ Advance LocalPath::move_on(QueuePair& queue_pair, Requester& requester, const Pi
   }
   requester.in_progress = true;
   requester.moves.fetch_add(1);
-  return poll_transfer(queue_pair, requester);
+  return Advance::kMove;
+}
+
+Advance LocalPath::carry_out(QueuePair& queue_pair, Requester& requester) {
+  if (requester.in_progress) return poll_transfer(queue_pair, requester);
+  Peer* peer = requester.target.peer();
+  kill_point("locked");
+  const int error = move_now(requester.from, requester.to, peer);
+  kill_point("copied");
+  if (error == 0) return finish(queue_pair, requester, {});
+  if (error != EPERM || peer == nullptr) {
+    return finish(queue_pair, requester, {error, can_be_touched(requester.from, requester.to)});
+  }
+  peer->set_copies_refused();  // and again, with its pieces served by its own thread
+  const int phase = requester.phase;
+  abandon(requester);
+  // Of many receivers, not those again that have been served.
+  if (!requester.receivers.empty()) requester.phase = phase;
+  return later(requester, 0);
 }
 
 Advance LocalPath::poll_transfer(QueuePair& queue_pair, Requester& requester) {
@@ -238,12 +247,12 @@ Advance LocalPath::no_receive(QueuePair& queue_pair, Requester& requester) {
 }
 
 std::optional<Advance> LocalPath::match_receive(QueuePair& queue_pair, Requester& requester,
-                                                TakenReceive* receive) {
+                                                TakenReceive* receive, PieceList* pieces) {
   Target& target = requester.target;
   if (!target.has_receive() && !target.wait_for_receive()) {
     return no_receive(queue_pair, requester);
   }
-  if (!target.look_at_receive(receive)) {
+  if (!target.look_at_receive(receive, pieces)) {
     if (queue_pair.type() == IBV_QPT_RC) return not_ready(queue_pair, requester);
     return break_off(queue_pair, requester, IBV_WC_SUCCESS, rnic::Failure::kNone);
   }

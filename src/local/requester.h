@@ -14,6 +14,7 @@ namespace gdr::local {
 // How the front request of a send ring went on.
 enum class Advance {
   kCompleted,  // it is off the ring
+  kMove,       // `from` goes to `to` now, or is on its way; then it goes on
   kLater,      // try again at retry_at, or when woken
   kEngine,     // only the engine thread can do this
 };
@@ -38,7 +39,8 @@ struct Requester : rnic::PathState {
   Nanoseconds retry_at = 0;
 
   // --- The request in progress: a transfer that poll() finishes.
-  Target target;  // locked while in_progress
+  Target target;       // locked while in_progress
+  PieceList from, to;  // what is to be moved
   bool in_progress = false;
   bool holds_atomics = false;
   bool has_receive = false;  // `receive` is to be pushed at the end
@@ -57,9 +59,9 @@ struct Requester : rnic::PathState {
 
   // --- A raw frame or a multicast datagram in progress.
   bool to_group = false;  // it is a datagram
-  bool serving = false;   // serve_members() is being run
   std::vector<std::uint8_t> frame;
-  std::vector<Target> receivers;  // still to be served
+  std::vector<std::shared_ptr<Peer>> receiver_peers;  // all that `receivers` may lie in
+  std::vector<Target> receivers;                      // still to be served
 
   void stop_waiting() { waiting_since = 0, retry_at = 0; }
 };

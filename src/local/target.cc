@@ -9,19 +9,16 @@
 
 namespace gdr::local {
 
-Target::Target(rnic::Adapter& adapter, std::shared_ptr<Peer> peer, std::uint32_t index)
-    : adapter_(&adapter),
-      peer_(std::move(peer)),
-      segment_(peer_ ? &peer_->segment() : &adapter.segment()),
-      queue_pair_(&segment_->queue_pair(index)),
-      index_(index & (rnic::kQueuePairs - 1)) {}
-
 std::uint32_t Target::number() const {
   const rnic::Token token = peer_ ? peer_->token() : adapter_->token();
   return rnic::make_qp_number(rnic::slot_of(token), index_);
 }
 
 bool Target::try_lock(rnic::Liveness& liveness, int spins) {
+  std::uint64_t seen = queue_pair_->responder.word.load(std::memory_order_relaxed);
+  if (rnic::holder_of(seen) == 0 &&
+      rnic::take_lock(queue_pair_->responder, seen, adapter_->token()))
+    return true;
   const rnic::Taken taken =
       rnic::try_lock_for(queue_pair_->responder, adapter_->token(), liveness, spins);
   if (taken == rnic::Taken::kOrphan) {
@@ -65,7 +62,7 @@ bool Target::wait_for_receive() {
   return has_receive();
 }
 
-bool Target::look_at_receive(TakenReceive* receive) {
+bool Target::look_at_receive(TakenReceive* receive, PieceList* pieces) {
   const std::uint32_t head = queue_pair_->receive_head.load(std::memory_order_relaxed);
   const std::uint32_t ready = queue_pair_->receive_tail.load() - head;
   const rnic::ReceiveRing ring(*segment_, *queue_pair_);
@@ -73,7 +70,7 @@ bool Target::look_at_receive(TakenReceive* receive) {
   const rnic::SharedReceive& entry = ring.at(head);
   const std::uint32_t domain = rnic::read_once(queue_pair_->receive_domain);
   receive->wr_id = rnic::read_once(entry.wr_id);
-  receive->pieces.clear();
+  pieces->clear();
   receive->protection_error = false;
   const std::uint32_t segments = std::min(rnic::read_once(entry.segments), ring.segments);
   for (std::uint32_t i = 0; i < segments; ++i) {
@@ -81,15 +78,14 @@ bool Target::look_at_receive(TakenReceive* receive) {
     const rnic::SharedSegmentEntry segment{rnic::read_once(shared.address),
                                            rnic::read_once(shared.length),
                                            rnic::read_once(shared.key)};
-    Piece piece{};
     if (segment.length == 0) continue;
     if (find_in(domain, segment.key, segment.address, segment.length,
                 IBV_ACCESS_LOCAL_WRITE | rnic::kUseAsLocalKey,
-                &piece) != rnic::RegionError::kNone) {
+                &pieces->next()) != rnic::RegionError::kNone) {
       receive->protection_error = true;
       break;
     }
-    receive->pieces.add(piece);
+    pieces->take_next();
   }
   return true;
 }
@@ -106,7 +102,7 @@ rnic::RegionError Target::find_in(std::uint32_t domain, std::uint32_t key, std::
     rnic::Place place;
     const rnic::RegionError error =
         adapter_->regions().find(key, address, length, domain, rights, &place);
-    *piece = piece_here(place, length);
+    fill_piece_here(place, length, piece);
     piece->remote = true;
     return serves(place.queue_pair) ? error : rnic::RegionError::kWrongDomain;
   }
@@ -118,6 +114,7 @@ rnic::RegionError Target::find_in(std::uint32_t domain, std::uint32_t key, std::
   if (range.reach == rnic::Reach::kNothing) piece->where = Where::kNowhere;
   piece->on_demand = range.reach == rnic::Reach::kOnDemand;
   piece->remote = true;
+  piece->memory = nullptr;
   piece->length = length;
   piece->address = range.address;
   piece->key_address = address;

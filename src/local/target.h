@@ -3,8 +3,6 @@
 // push its completion. Everything read from a segment is checked before use. Hot.
 #pragma once
 
-#include <memory>
-
 #include "local/peer.h"
 #include "local/peers.h"
 #include "local/pieces.h"
@@ -17,22 +15,27 @@ enum class Readiness {
   kNotNow,  // not (yet, or any more) in a state to receive: a real NIC would see no answer
 };
 
-// The first receive request of the queue, its segments checked. It stays there until its completion
-// is pushed, so that a request that must be begun again finds it again.
+// The first receive request of the queue. It stays there until its completion is pushed, so that a
+// request that must be begun again finds it again.
 struct TakenReceive {
   std::uint64_t wr_id = 0;
-  PieceList pieces;
   bool protection_error = false;  // a segment's key does not cover it
 };
 
 class Target {
  public:
   Target() = default;
-  // `peer` is null for this process.
-  Target(rnic::Adapter& adapter, std::shared_ptr<Peer> peer, std::uint32_t index);
+  // `peer` is null for this process. Whoever keeps the Target keeps the peer: counting its users
+  // here would cost two locked instructions for each request.
+  Target(rnic::Adapter& adapter, Peer* peer, std::uint32_t index)
+      : adapter_(&adapter),
+        peer_(peer),
+        segment_(peer != nullptr ? &peer->segment() : &adapter.segment()),
+        queue_pair_(&segment_->queue_pair(index)),
+        index_(index & (rnic::kQueuePairs - 1)) {}
 
   explicit operator bool() const { return queue_pair_ != nullptr; }
-  Peer* peer() const { return peer_.get(); }
+  Peer* peer() const { return peer_; }
   rnic::Segment& segment() const { return *segment_; }
   std::uint32_t number() const;
 
@@ -58,7 +61,8 @@ class Target {
   // Leaves a note for the owner to wake this process at its next posted receive; true if one has
   // arrived meanwhile.
   bool wait_for_receive();
-  bool look_at_receive(TakenReceive* receive);
+  // `pieces`: its segments, checked.
+  bool look_at_receive(TakenReceive* receive, PieceList* pieces);
 
   // Checks a range that the request names by rkey.
   rnic::RegionError find(std::uint32_t key, std::uint64_t address, std::uint64_t length,
@@ -85,7 +89,7 @@ class Target {
                             std::uint64_t length, std::uint32_t rights, Piece* piece) const;
 
   rnic::Adapter* adapter_ = nullptr;
-  std::shared_ptr<Peer> peer_;
+  Peer* peer_ = nullptr;
   rnic::Segment* segment_ = nullptr;
   rnic::SharedQueuePair* queue_pair_ = nullptr;
   std::uint32_t index_ = 0;

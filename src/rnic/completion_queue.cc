@@ -13,9 +13,6 @@
 namespace gdr::rnic {
 namespace {
 
-// Beside ibv_wc_flags in an entry of the ring: its sender asked for an event.
-constexpr std::uint32_t kSolicited = 1u << 31;
-
 constexpr std::uint64_t ring_bytes(std::uint32_t capacity) {
   return std::uint64_t{capacity} * (sizeof(SharedCompletion) + sizeof(CompletionAnnex));
 }
@@ -42,7 +39,7 @@ Push push_completion(Segment& segment, std::uint32_t queue, const SharedCompleti
   const std::uint32_t traits = read_once(shared.traits);
   auto* entries =
       static_cast<SharedCompletion*>(segment.arena(read_once(shared.ring), ring_bytes(capacity)));
-  if (!std::has_single_bit(capacity) || entries == nullptr ||
+  if (!is_power_of_two(capacity) || entries == nullptr ||
       used >= std::min(read_once(shared.limit), capacity)) {
     if ((traits & kIgnoresOverrun) != 0) return Push::kPushed;
     shared.overrun.store(1, std::memory_order_release);
@@ -50,12 +47,16 @@ Push push_completion(Segment& segment, std::uint32_t queue, const SharedCompleti
   }
   const std::uint32_t place = tail & (capacity - 1);
   entries[place] = completion;
-  if (solicited) entries[place].flags |= kSolicited;
+  entries[place].solicited = solicited ? 1 : 0;
   CompletionAnnex& annex = annexes_of(entries, capacity)[place];
   if (completion.carried != 0) std::memcpy(annex.carried, carried, completion.carried);
-  if (traits != 0) [[unlikely]]
+  if ((traits & (kRecordsDeviceTime | kRecordsWallTime)) != 0) [[unlikely]]
     record_times(annex, traits);
   kill_point(completion.receive != 0 ? "pushing_receive" : "pushing");
+  if ((traits & kRaisesEvents) == 0) {
+    shared.tail.store(tail + 1, std::memory_order_release);
+    return Push::kPushed;
+  }
   // Sequentially consistent against request_notification: either it sees this completion's tail or
   // this sees it armed.
   shared.tail.store(tail + 1);
@@ -80,7 +81,7 @@ bool has_completed(Segment& segment, std::uint32_t queue, std::uint32_t qp_numbe
   const std::uint32_t tail = shared.tail.load(std::memory_order_relaxed);
   const auto* entries = static_cast<const SharedCompletion*>(
       segment.arena(read_once(shared.ring), ring_bytes(capacity)));
-  if (!std::has_single_bit(capacity) || entries == nullptr) return false;
+  if (!is_power_of_two(capacity) || entries == nullptr) return false;
   // Not the oldest: the next one goes into its place, and whoever died may have begun to write it.
   for (std::uint32_t i = 1; i < capacity; ++i) {
     const SharedCompletion& entry = entries[(tail - i) & (capacity - 1)];
@@ -125,7 +126,7 @@ CompletionQueue::CompletionQueue(Segment& segment, RegionTable& regions, std::ui
       liveness_(liveness),
       on_event_(std::move(settings.on_event)) {
   publish(ring);
-  shared_.traits = settings.traits;
+  shared_.traits = settings.traits | (on_event_ ? kRaisesEvents : 0);
   shared_.moderation.store(0);
   shared_.held.store(0);
   shared_.tail.store(0);
@@ -176,36 +177,19 @@ Result<void> CompletionQueue::resize(std::uint32_t limit) {
   return {};
 }
 
-void CompletionQueue::place(const SharedCompletion& completion, std::uint32_t position) {
-  const std::size_t bytes = std::min(completion.carried, kCarriedBytes);
+void CompletionQueue::place(const SharedCompletion& entry, std::uint32_t position) {
+  const std::size_t bytes = std::min<std::uint32_t>(read_once(entry.carried), kCarriedBytes);
   if (bytes == 0) return;
-  regions_.place(completion.carried_key, completion.carried_to,
+  regions_.place(read_once(entry.carried_key), read_once(entry.carried_to),
                  {ring_.annex(position).carried, bytes});
 }
 
 int CompletionQueue::poll(std::span<SharedCompletion> completions, CompletionTimes* times) {
-  // Without the lock: most polls find nothing.
-  if (shared_.tail.load(std::memory_order_acquire) == head_.load(std::memory_order_relaxed)) {
-    return overrun() ? -1 : 0;
-  }
-  const std::lock_guard guard(consumer_);
-  const std::uint32_t head = head_.load(std::memory_order_relaxed);
-  std::uint32_t available = shared_.tail.load(std::memory_order_acquire) - head;
-  if (available == 0) return overrun() ? -1 : 0;
-  if (available > ring_.capacity) return -1;  // a peer scribbled over the tail
-  available = std::min<std::uint32_t>(available, static_cast<std::uint32_t>(completions.size()));
-  for (std::uint32_t i = 0; i < available; ++i) {
-    completions[i] = ring_.at(head + i);
-    completions[i].flags &= ~kSolicited;
-    place(completions[i], head + i);
-    if (times != nullptr) {
-      times[i] = {ring_.annex(head + i).device_time, ring_.annex(head + i).wall_time};
-    }
-  }
-  kill_point("poll_cq");
-  head_.store(head + available, std::memory_order_relaxed);
-  shared_.head.store(head + available, std::memory_order_release);
-  return static_cast<int>(available);
+  return poll(static_cast<std::uint32_t>(completions.size()),
+              [&](std::uint32_t i, const SharedCompletion& entry, const CompletionAnnex& annex) {
+                completions[i] = entry;
+                if (times != nullptr) times[i] = {annex.device_time, annex.wall_time};
+              });
 }
 
 void CompletionQueue::place_carried() {
@@ -215,8 +199,7 @@ void CompletionQueue::place_carried() {
   if (tail - position > ring_.capacity) return;
   for (; position != tail; ++position) {
     SharedCompletion& entry = ring_.at(position);
-    const SharedCompletion seen = entry;
-    place(seen, position);
+    place(entry, position);
     entry.carried = 0;
   }
 }
@@ -290,7 +273,7 @@ bool CompletionQueue::holds_solicited() const {
   if (tail - at > ring_.capacity) return false;
   for (; at != tail; ++at) {
     const SharedCompletion& entry = ring_.at(at);
-    if ((read_once(entry.flags) & kSolicited) != 0 || read_once(entry.status) != IBV_WC_SUCCESS) {
+    if (read_once(entry.solicited) != 0 || read_once(entry.status) != IBV_WC_SUCCESS) {
       return true;
     }
   }

@@ -108,10 +108,8 @@ void QueuePair::store_send(const ibv_send_wr& request, SendRequest& slot) const 
   }
   slot.inline_bytes = 0;
   slot.segment_count = static_cast<std::uint32_t>(request.num_sge);
-  if (request.num_sge > 0) {
-    std::memcpy(static_cast<void*>(&slot + 1), request.sg_list,
-                sizeof(ibv_sge) * slot.segment_count);
-  }
+  auto* to = reinterpret_cast<ibv_sge*>(&slot + 1);
+  for (std::uint32_t i = 0; i < slot.segment_count; ++i) to[i] = request.sg_list[i];
 }
 
 int QueuePair::post_send(const ibv_send_wr* list, const ibv_send_wr** bad) {

@@ -4,7 +4,6 @@
 
 #include <infiniband/verbs.h>
 
-#include <bit>
 #include <cstdint>
 
 #include "rnic/segment.h"
@@ -27,7 +26,7 @@ struct ReceiveRing {
       : capacity(read_once(described.receive_capacity)),
         stride(read_once(described.receive_stride)),
         segments(read_once(described.receive_segments)) {
-    if (!std::has_single_bit(capacity) || segments > kMaxSegments || stride % 8 != 0 ||
+    if (!is_power_of_two(capacity) || segments > kMaxSegments || stride % 8 != 0 ||
         stride < sizeof(SharedReceive) + segments * sizeof(SharedSegmentEntry)) {
       return;
     }

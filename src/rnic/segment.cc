@@ -9,6 +9,8 @@
 #include <cstring>
 #include <set>
 
+#include "base/random.h"
+
 namespace gdr::rnic {
 namespace {
 
@@ -62,6 +64,8 @@ Result<std::unique_ptr<Segment>> Segment::create(Token token,
   auto* header = reinterpret_cast<SegmentHeader*>(base);
   header->layout = kSegmentLayout;
   header->token = token;
+  header->mapped_at = reinterpret_cast<std::uint64_t>(base);
+  header->identity = random_u64();
   describe(devices, *header);
   header->magic = kSegmentMagic;
   return std::unique_ptr<Segment>(new Segment(std::move(descriptor), base));

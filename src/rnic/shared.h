@@ -141,7 +141,8 @@ struct SharedCompletion {
   std::uint32_t flags;  // ibv_wc_flags
   std::uint32_t service_level;
   // Of a small message: the bytes lie in the annex, and whoever polls the completion places them.
-  std::uint32_t carried;     // how many; 0: everything is in its place already
+  std::uint16_t carried;     // how many; 0: everything is in its place already
+  std::uint16_t solicited;   // not 0: its sender asked for an event
   std::uint64_t carried_to;  // where, as the receive request says it
   std::uint32_t carried_key;
   std::uint32_t receive;  // of a receive: SharedQueuePair::receive_head behind it
@@ -159,6 +160,7 @@ struct alignas(64) CompletionAnnex {
 constexpr std::uint32_t kRecordsDeviceTime = 1;
 constexpr std::uint32_t kRecordsWallTime = 2;
 constexpr std::uint32_t kIgnoresOverrun = 4;  // what finds no room is lost, and nothing is said
+constexpr std::uint32_t kRaisesEvents = 8;    // it has a completion channel: it can be armed
 
 struct alignas(64) SharedCompletionQueue {
   SharedLock producer;
@@ -290,6 +292,8 @@ struct SegmentHeader {
   std::uint64_t magic;
   std::uint32_t layout;  // changes with any change of this file
   Token token;
+  // Where the owner has mapped this, and what is found there in no other process's memory.
+  std::uint64_t mapped_at, identity;
   std::uint32_t device_count;
   std::atomic<std::uint32_t> flow_end;    // rules live below this index
   std::atomic<std::uint32_t> member_end;  // and memberships below this one
@@ -301,7 +305,7 @@ struct SegmentHeader {
 };
 
 constexpr std::uint64_t kSegmentMagic = 0x30'74'69'6b'72'64'67'00;
-constexpr std::uint32_t kSegmentLayout = 10;
+constexpr std::uint32_t kSegmentLayout = 11;
 
 // Where each table starts, each on a page of its own.
 constexpr std::uint64_t page_up(std::uint64_t bytes) {
@@ -326,6 +330,11 @@ static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 template <typename T>
 T read_once(const T& field) {
   return std::atomic_ref<T>(const_cast<T&>(field)).load(std::memory_order_relaxed);
+}
+
+// std::has_single_bit calls a library function where the compiler may not use popcnt. Hot.
+constexpr bool is_power_of_two(std::uint32_t value) {
+  return value != 0 && (value & (value - 1)) == 0;
 }
 
 }  // namespace gdr::rnic

@@ -29,8 +29,26 @@ Taken try_lock(SharedLock& lock, Token self, Liveness& liveness);
 // Waits at most `spins` rounds of a few nanoseconds each.
 Taken try_lock_for(SharedLock& lock, Token self, Liveness& liveness, int spins);
 
-void lock(SharedLock& lock, Token self, Liveness& liveness);
-void unlock(SharedLock& lock);
+void wait_and_lock(SharedLock& lock, Token self, Liveness& liveness);
+
+inline Token holder_of(std::uint64_t word) { return static_cast<Token>(word >> 32); }
+
+// One attempt; `seen` is what its word was. Hot.
+inline bool take_lock(SharedLock& lock, std::uint64_t& seen, Token self) {
+  const std::uint64_t count = (seen + 1) & 0xffff'ffff;
+  return lock.word.compare_exchange_strong(seen, std::uint64_t{self} << 32 | count);
+}
+
+inline void lock(SharedLock& lock, Token self, Liveness& liveness) {
+  std::uint64_t seen = lock.word.load(std::memory_order_relaxed);
+  if (holder_of(seen) == 0 && take_lock(lock, seen, self)) return;
+  wait_and_lock(lock, self, liveness);
+}
+
+inline void unlock(SharedLock& lock) {
+  const std::uint64_t word = lock.word.load(std::memory_order_relaxed);
+  lock.word.store(word & 0xffff'ffff, std::memory_order_release);
+}
 
 // Returns when whoever holds the lock now has let go of it or is dead. Does not take it.
 void wait_for_present_holder(SharedLock& lock, Liveness& liveness);

@@ -11,8 +11,6 @@
 namespace gdr::verbs {
 namespace {
 
-constexpr int kBatch = 16;  // completions taken under one lock
-
 void convert(const rnic::SharedCompletion& from, ibv_wc& to) {
   to.wr_id = from.wr_id;
   to.status = static_cast<ibv_wc_status>(from.status);
@@ -30,18 +28,12 @@ void convert(const rnic::SharedCompletion& from, ibv_wc& to) {
 }
 
 int poll_cq(ibv_cq* cq, int entries, ibv_wc* completions) {
-  rnic::CompletionQueue& queue = *cq_of(cq).queue;
-  int total = 0;
-  while (total < entries) {
-    rnic::SharedCompletion batch[kBatch];
-    const int wanted = std::min(kBatch, entries - total);
-    const int taken = queue.poll({batch, static_cast<std::size_t>(wanted)});
-    if (taken < 0) return total > 0 ? total : taken;
-    for (int i = 0; i < taken; ++i) convert(batch[i], completions[total + i]);
-    total += taken;
-    if (taken < wanted) break;
-  }
-  return total;
+  if (entries <= 0) return 0;
+  return cq_of(cq).queue->poll(
+      static_cast<std::uint32_t>(entries),
+      [=](std::uint32_t i, const rnic::SharedCompletion& entry, const rnic::CompletionAnnex&) {
+        convert(entry, completions[i]);
+      });
 }
 
 int request_notification(ibv_cq* cq, int solicited_only) {
@@ -102,8 +94,9 @@ Cq* create_cq(ibv_context* context, std::uint32_t entries, void* cq_context,
   auto cq = std::make_unique<Cq>();
   cq->signal = std::make_shared<CompletionSignal>(
       channel == nullptr ? nullptr : &channel_of(channel), cq.get());
-  auto queue = opened.adapter->create_completion_queue(
-      {.limit = entries, .traits = traits, .on_event = [signal = cq->signal] { signal->raise(); }});
+  rnic::CompletionQueueSettings settings{.limit = entries, .traits = traits};
+  if (channel != nullptr) settings.on_event = [signal = cq->signal] { signal->raise(); };
+  auto queue = opened.adapter->create_completion_queue(std::move(settings));
   if (!queue) return fail(queue.error());
   cq->queue = *std::move(queue);
   cq->base.context = context;

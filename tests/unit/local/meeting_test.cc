@@ -393,5 +393,24 @@ TEST_F(PeersTest, WhoseSegmentSaysAnotherTokenAreRefused) {
   EXPECT_EQ(peer.error().code, EPROTO);
 }
 
+// As where /proc is another pid namespace's, and the number somebody else's there.
+TEST_F(PeersTest, WhoseMemoryFileDoesNotHoldWhatTheirSegmentSaysAreCopiedToWithoutIt) {
+  const rnic::Token token = rnic::make_token(8, 8);
+  const auto segment = *rnic::Segment::create(token, {});
+  std::vector<UniqueFd> other_ends;
+  const auto meet = [&] {
+    auto [here, there] = sockets();
+    other_ends.push_back(std::move(there));
+    Introduction introduction;
+    introduction.token = token;
+    introduction.segment.reset(fcntl(segment->descriptor(), F_DUPFD_CLOEXEC, 0));
+    introduction.doorbell.reset(eventfd(0, EFD_CLOEXEC));
+    return *Peer::meet(getpid(), std::move(introduction), std::move(here));
+  };
+  EXPECT_GE(meet()->memory_file(), 0);
+  segment->header().mapped_at += 4096;
+  EXPECT_EQ(meet()->memory_file(), -1);
+}
+
 }  // namespace
 }  // namespace gdr::local

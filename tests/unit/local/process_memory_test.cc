@@ -1,5 +1,6 @@
 #include "local/process_memory.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -9,7 +10,10 @@
 #include <cerrno>
 #include <cstring>
 #include <random>
+#include <string>
 #include <vector>
+
+#include "base/unique_fd.h"
 
 namespace gdr::local {
 namespace {
@@ -107,6 +111,52 @@ TEST_F(ProcessMemoryTest, AProcessThatIsGoneIsNoSuchProcess) {
   iovec there[2] = {{seen_, 8}, {}};
   EXPECT_EQ(write_process(pid, {&here, 1}, {there, 1}), ESRCH);
   EXPECT_EQ(read_process(pid, {&here, 1}, {there, 1}), ESRCH);
+}
+
+class MemoryFileTest : public ProcessMemoryTest {
+ protected:
+  void SetUp() override {
+    ProcessMemoryTest::SetUp();
+    file_.reset(open(("/proc/" + std::to_string(child_) + "/mem").c_str(), O_RDWR | O_CLOEXEC));
+    if (!file_) GTEST_SKIP() << "/proc/PID/mem may not be opened here";
+  }
+  std::optional<int> write(void* from, void* to, std::size_t bytes) {
+    const iovec here{from, bytes}, there{to, bytes};
+    return write_few(file_.get(), {&here, 1}, {&there, 1});
+  }
+  std::optional<int> read(void* to, void* from, std::size_t bytes) {
+    const iovec here{to, bytes}, there{from, bytes};
+    return read_few(file_.get(), {&here, 1}, {&there, 1});
+  }
+
+  UniqueFd file_;
+  std::uint8_t bytes_[4096] = {};
+};
+
+TEST_F(MemoryFileTest, CarriesAFewBytesBothWays) {
+  for (std::size_t i = 0; i < sizeof bytes_; ++i) bytes_[i] = static_cast<std::uint8_t>(0xc0 ^ i);
+  EXPECT_EQ(write(bytes_, seen_ + 3, 64), 0);
+  EXPECT_EQ(std::memcmp(seen_ + 3, bytes_, 64), 0);
+  EXPECT_EQ(seen_[2], 14);
+  EXPECT_EQ(seen_[67], 67 * 7 % 256);
+  EXPECT_EQ(read(bytes_, seen_ + 4090, 2048), 0);
+  EXPECT_EQ(std::memcmp(seen_ + 4090, bytes_, 2048), 0);
+}
+
+TEST_F(MemoryFileTest, LeavesToTheOthersWhatIsMuchOrNotThere) {
+  EXPECT_EQ(write(bytes_, seen_, 65), std::nullopt);  // its tail has to be written by itself
+  EXPECT_EQ(read(bytes_, seen_, 4096), std::nullopt);
+  EXPECT_EQ(write(bytes_, reinterpret_cast<void*>(0x1000), 8), std::nullopt);
+  EXPECT_EQ(read(bytes_, reinterpret_cast<void*>(0x1000), 8), std::nullopt);
+  EXPECT_EQ(write(reinterpret_cast<void*>(0x1000), seen_, 8), std::nullopt);
+  file_.reset();
+  EXPECT_EQ(write(bytes_, seen_, 8), std::nullopt);
+}
+
+TEST_F(MemoryFileTest, IsThatOfAProcessAndNotOfWhoeverHasItsNumber) {
+  end_child();
+  EXPECT_EQ(write(bytes_, seen_, 8), ESRCH);
+  EXPECT_EQ(read(bytes_, seen_, 8), ESRCH);
 }
 
 // More than one call of the kernel carries (2 GiB less a page).
