@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+"""matrix.py GDR [PATTERN]: every perftest program on the software RNIC, in every mode it offers.
+
+A run is a server and a client of one program, as two processes. It passes when both exit with 0 and
+the client prints the lines of results that its sizes ask for. PATTERN (a regular expression) picks
+runs by their name, which is the command that repeats them. What a program does not offer is not a
+run: the rules below say which and why.
+"""
+import concurrent.futures
+import itertools
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+LIMIT = 60  # seconds for each process
+TRANSPORTS = {
+    "send": ["RC", "UC", "UD"],
+    "write": ["RC", "UC"],
+    "read": ["RC"],
+    "atomic": ["RC"],
+}
+RESULT = re.compile(r"^ *(\d+) +(\d+) +[0-9.]+", re.MULTILINE)
+SIZES_OF_ALL = 23  # 2 to 2^23
+SIZES_OF_ALL_DATAGRAM = 10  # 2 to the path MTU of 1024
+
+
+def modes(operation, figure, transport):
+    """The arguments of each run of one program over one transport, with how many results it prints."""
+    waits = [[], ["-e"]] if operation != "write" else [[]]  # a write has no receiver to wake
+    inlines = [[]]
+    if operation in ("send", "write"):  # what is read or swapped is not the initiator's
+        inlines = [["-I", "0"], ["-I", "64"]]
+    queues = [[]]
+    directions = [[]]
+    if figure == "bw":
+        queues = [["-q", "1"], ["-q", "8"]]
+        directions = [[], ["-b"]]
+    if operation == "send" and transport in ("RC", "UD"):
+        queues = queues + [["--use-srq"]]
+    sizes = [(["-s", "64"], 1), (["-a"], SIZES_OF_ALL)]
+    if transport == "UD":
+        sizes[1] = (["-a"], SIZES_OF_ALL_DATAGRAM)
+    if operation == "atomic":  # eight bytes, always
+        sizes = [([], 1)]
+    for wait, inline, queue, direction, (size, results) in itertools.product(
+            waits, inlines, queues, directions, sizes):
+        if inline == ["-I", "64"] and size == ["-a"]:
+            continue  # longer messages than the queue pair takes inline
+        yield wait + inline + queue + direction + size, results
+
+
+def runs():
+    for operation, transports in TRANSPORTS.items():
+        for figure in ("bw", "lat"):
+            for transport in transports:
+                for arguments, results in modes(operation, figure, transport):
+                    count = ["-n", "10"] if "-a" in arguments else ["-n", "200"]
+                    yield ([f"ib_{operation}_{figure}", "-d", "soft0", "-c", transport] + arguments +
+                           count, results)
+
+
+def free_port():
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+def listens(port):
+    wanted = f":{port:04X} "
+    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
+        with open(table, encoding="ascii") as lines:
+            if any(wanted in line and " 0A " in line for line in lines):
+                return True
+    return False
+
+
+def start(gdr, command, port, arguments):
+    whole = [gdr, "run", "--soft-nic", "--no-soft-gpu", "--", *command, "-p", str(port), *arguments]
+    return subprocess.Popen(whole, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                            start_new_session=True)
+
+
+def stop(process):
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def run(gdr, command, results):
+    """None when it passes, else what was seen."""
+    port = free_port()
+    server = start(gdr, command, port, [])
+    client = None
+    try:
+        end = time.monotonic() + 10
+        while not listens(port):
+            if server.poll() is not None:
+                return f"the server ended with {server.returncode}: {server.stdout.read()}"
+            if time.monotonic() > end:
+                return "the server did not listen within 10 seconds"
+            time.sleep(0.01)
+        client = start(gdr, command, port, ["127.0.0.1"])
+        said = client.communicate(timeout=LIMIT)[0]
+        heard = server.communicate(timeout=LIMIT)[0]
+        if client.returncode != 0 or server.returncode != 0:
+            return f"exit {client.returncode} and {server.returncode}:\n{said}\n--- server\n{heard}"
+        found = len(RESULT.findall(said))
+        if found != results:
+            return f"{found} lines of results, not {results}:\n{said}"
+        return None
+    except subprocess.TimeoutExpired:
+        return f"no end within {LIMIT} seconds"
+    finally:
+        stop(server)
+        if client is not None:
+            stop(client)
+
+
+def main():
+    gdr = os.path.abspath(sys.argv[1])
+    pattern = re.compile(sys.argv[2] if len(sys.argv) > 2 else "")
+    if not shutil.which("ib_send_bw"):
+        print("skipped: perftest is not installed (Debian: perftest)")
+        return 77
+    chosen = [one for one in runs() if pattern.search(" ".join(one[0]))]
+    if not chosen:
+        print(f"no run's name matches '{pattern.pattern}'")
+        return 2
+    failed = 0
+    with concurrent.futures.ThreadPoolExecutor(max(1, (os.cpu_count() or 2) // 2)) as pool:
+        ends = pool.map(lambda one: (one[0], run(gdr, *one)), chosen)
+        for command, seen in ends:
+            if seen is not None:
+                failed += 1
+                print(f"FAILED: {' '.join(command)}\n{seen}\n", flush=True)
+    print(f"{len(chosen) - failed} of {len(chosen)} runs passed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
