@@ -256,7 +256,9 @@ void Adapter::deliver_event(std::uint32_t queue) {
 }
 
 void Adapter::deliver_missed_events() {
-  for (const auto& queue : completion_queues_now()) queue->deliver_missed_event();
+  for (const auto& queue : completion_queues_now()) {
+    queue->deliver_missed_event(CompletionQueue::Moderated::kYes);
+  }
 }
 
 void Adapter::prepare_fork() {

@@ -209,6 +209,9 @@ void CompletionQueue::request_notification(bool solicited_only) {
   // A request for any completion is not weakened by a later one for solicited ones.
   const std::uint32_t wanted = solicited_only && armed != 2 ? 1 : 2;
   shared_.armed.store(wanted);
+  if (drained_.load(std::memory_order_relaxed) && shared_.tail.load() != shared_.head.load()) {
+    deliver_missed_event(Moderated::kNo);
+  }
 }
 
 Push CompletionQueue::push(const SharedCompletion& completion, bool solicited) {
@@ -238,6 +241,7 @@ void CompletionQueue::purge(std::uint32_t qp_number) {
 
 bool CompletionQueue::deliver_event() {
   if (shared_.event.exchange(0) == 0) return false;
+  drained_.store(false, std::memory_order_relaxed);
   if (on_event_) on_event_();
   return true;
 }
@@ -280,14 +284,14 @@ bool CompletionQueue::holds_solicited() const {
   return false;
 }
 
-bool CompletionQueue::deliver_missed_event() {
+bool CompletionQueue::deliver_missed_event(Moderated moderated) {
   {
     const LockGuard producer(shared_.producer, self_, liveness_);
     const std::uint32_t armed = shared_.armed.load();
     if (armed == 0 || shared_.tail.load() == shared_.head.load()) return false;
     if (armed == 1 && !holds_solicited()) return false;
-    if (shared_.moderation.load() > 1) {  // counts as held back: the period brings it
-      if (shared_.held.load() == 0) shared_.held.store(1);
+    if (moderated == Moderated::kYes && shared_.moderation.load() > 1) {
+      if (shared_.held.load() == 0) shared_.held.store(1);  // the period brings it
       return false;
     }
     shared_.armed.store(0);

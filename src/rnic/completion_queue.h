@@ -72,7 +72,9 @@ class CompletionQueue {
   int poll(std::uint32_t most, const Take& take);
   // Places what those carry that nobody has polled yet: before a region goes.
   void place_carried();
-  // Arms it for one event. Completions already there do not count (verbs' rule: poll again after).
+  // Arms it for one event. As on ConnectX, what is there already counts, too, so that a program may
+  // poll, arm and sleep; but it counts only once a poll has left it there, or has found nothing
+  // since the last event: who arms before polling gets no event for what that poll takes.
   void request_notification(bool solicited_only);
   Push push(const SharedCompletion& completion, bool solicited);
   // Makes it hold `limit` completions from now on; what it holds stays, in its order, and others
@@ -89,8 +91,10 @@ class CompletionQueue {
   bool deliver_event();
   // The same for what moderation holds back, once its period is over. True: it is not; come again.
   bool deliver_held_event();
-  // The same when whoever pushed died before the event was due: armed, and something is there.
-  bool deliver_missed_event();
+  // The same for what nobody makes an event of: armed, and something is there, whose producer died
+  // or was earlier than the arming.
+  enum class Moderated { kNo, kYes };
+  bool deliver_missed_event(Moderated moderated);
 
   // In a fork's child, which has none of the threads that may have held the lock.
   void child_of_fork() { consumer_.unlock(); }
@@ -127,6 +131,7 @@ class CompletionQueue {
   SpinLock consumer_;
   Ring ring_;                           // under consumer_, and changed under the producer lock, too
   std::atomic<std::uint32_t> head_{0};  // written under consumer_; the shared head follows it
+  std::atomic<bool> drained_{true};     // a poll has left nothing since the last event
 
   std::atomic<Nanoseconds> period_{0};
   Nanoseconds held_since_ = 0;  // service thread; 0: it has seen nothing held
@@ -136,13 +141,15 @@ template <typename Take>
 int CompletionQueue::poll(std::uint32_t most, const Take& take) {
   // Without the lock: most polls find nothing.
   if (shared_.tail.load(std::memory_order_acquire) == head_.load(std::memory_order_relaxed)) {
+    if (!drained_.load(std::memory_order_relaxed)) drained_.store(true, std::memory_order_relaxed);
     return overrun() ? -1 : 0;
   }
-  const std::lock_guard guard(consumer_);
+  std::unique_lock guard(consumer_);
   const std::uint32_t head = head_.load(std::memory_order_relaxed);
   std::uint32_t available = shared_.tail.load(std::memory_order_acquire) - head;
   if (available == 0) return overrun() ? -1 : 0;
   if (available > ring_.capacity) return -1;  // a peer scribbled over the tail
+  const bool leaves_some = available > most;
   available = std::min(available, most);
   for (std::uint32_t i = 0; i < available; ++i) {
     const SharedCompletion& entry = ring_.at(head + i);
@@ -152,6 +159,10 @@ int CompletionQueue::poll(std::uint32_t most, const Take& take) {
   kill_point("poll_cq");
   head_.store(head + available, std::memory_order_relaxed);
   shared_.head.store(head + available, std::memory_order_release);
+  drained_.store(!leaves_some, std::memory_order_relaxed);
+  guard.unlock();
+  if (leaves_some && shared_.armed.load(std::memory_order_relaxed) != 0)
+    deliver_missed_event(Moderated::kNo);
   return static_cast<int>(available);
 }
 

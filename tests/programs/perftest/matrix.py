@@ -26,7 +26,7 @@ TRANSPORTS = {
 }
 RESULT = re.compile(r"^ *(\d+) +(\d+) +[0-9.]+", re.MULTILINE)
 SIZES_OF_ALL = 23  # 2 to 2^23
-SIZES_OF_ALL_DATAGRAM = 10  # 2 to the path MTU of 1024
+SIZES_OF_ALL_DATAGRAM = 12  # 2 to the path MTU
 
 
 def modes(operation, figure, transport):

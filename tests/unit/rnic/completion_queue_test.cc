@@ -85,12 +85,42 @@ TEST_F(CompletionQueueTest, PurgesOneQueuePairAndKeepsTheOrderOfTheOthers) {
 TEST_F(CompletionQueueTest, NotifiesOnceForEachArming) {
   push(0);
   EXPECT_EQ(notifications_, 0);
+  (void)taken();
   queue_->request_notification(false);
-  EXPECT_EQ(notifications_, 0);  // what is already there does not count
   push(1), push(2);
   EXPECT_EQ(notifications_, 1);
   queue_->request_notification(false);
+  EXPECT_EQ(notifications_, 1);  // a poll takes them now
   push(3);
+  EXPECT_EQ(notifications_, 2);
+}
+
+TEST_F(CompletionQueueTest, NotifiesOfWhatCameBetweenThePollAndTheArming) {
+  push(0);
+  queue_->request_notification(false);
+  EXPECT_EQ(notifications_, 1);
+  EXPECT_EQ(taken(), (Ids{0}));
+  push(1);
+  queue_->request_notification(false);
+  EXPECT_EQ(notifications_, 2);
+  EXPECT_EQ(taken(), (Ids{1}));
+  queue_->request_notification(true);
+  push(2);
+  EXPECT_EQ(notifications_, 2);  // not solicited
+  queue_->request_notification(true);
+  EXPECT_EQ(notifications_, 2);
+}
+
+TEST_F(CompletionQueueTest, NotifiesOfWhatAPollLeavesBehindTheArming) {
+  queue_->request_notification(false);
+  push(0), push(1), push(2);
+  EXPECT_EQ(notifications_, 1);
+  queue_->request_notification(false);
+  SharedCompletion two[2];
+  EXPECT_EQ(queue_->poll(two), 2);
+  EXPECT_EQ(notifications_, 2);
+  EXPECT_EQ(queue_->poll(two), 1);
+  queue_->request_notification(false);
   EXPECT_EQ(notifications_, 2);
 }
 
@@ -207,6 +237,7 @@ TEST_F(CompletionQueueTest, TellsItsPathOfTheFirstCompletionThatModerationHoldsB
   queue_->moderate(3, kSecond);
   const auto push_one = [&] { return queue_->push(entry(1), false); };
   EXPECT_EQ(push_one(), Push::kPushed);  // nobody waits
+  (void)taken();
   queue_->request_notification(false);
   EXPECT_EQ(push_one(), Push::kHeld);
   EXPECT_EQ(push_one(), Push::kPushed);
