@@ -85,6 +85,7 @@ bool returns_at_once(const Driver& cu, CUcontext context, CUstream stream, Call 
   const bool at_once = returned;
   gate.open = true;
   caller.join();
+  EXPECT_CU(CUDA_SUCCESS, cu.stream_synchronize(stream));  // the gate has been passed: it may go
   return at_once;
 }
 
