@@ -1,4 +1,4 @@
-// RDMA write, write with immediate, read and send between connected queue pairs (RC and UC).
+// RDMA write, write with immediate, read and send between connected queue pairs (RC, UC, XRC).
 #include "local/local_path.h"
 
 namespace gdr::local {
@@ -15,7 +15,8 @@ Advance LocalPath::connected(QueuePair& queue_pair, Requester& requester, bool e
   if (goes_nowhere(queue_pair.send_ring().front().opcode)) {
     return window_request(queue_pair, requester);
   }
-  const bool reliable = queue_pair.type() == IBV_QPT_RC;
+  const bool reliable = rnic::is_reliable(queue_pair.type());
+  const bool xrc = queue_pair.type() == IBV_QPT_XRC_SEND;
   const ibv_qp_attr& attributes = queue_pair.attributes();
   const Presence presence = find_target(requester, attributes.dest_qp_num);
   Target& target = requester.target;
@@ -27,12 +28,15 @@ Advance LocalPath::connected(QueuePair& queue_pair, Requester& requester, bool e
   }
   if (!target.try_lock(peers_, kLockSpins)) return busy(requester);
   const bool answers =
-      target.readiness(queue_pair.type()) == Readiness::kReady &&
+      target.readiness(xrc ? IBV_QPT_XRC_RECV : queue_pair.type()) == Readiness::kReady &&
       target.connected_to(queue_pair.number()) &&
       (attributes.ah_attr.is_global == 0 || target.has_gid(attributes.ah_attr.grh.dgid.raw));
   if (!answers) {
     if (reliable) return not_ready(queue_pair, requester);
     return break_off(queue_pair, requester, IBV_WC_SUCCESS, rnic::Failure::kNone);
+  }
+  if (xrc) {
+    if (std::optional<Advance> ended = enter_srq(queue_pair, requester)) return *ended;
   }
   switch (queue_pair.send_ring().front().opcode) {
     case IBV_WR_RDMA_WRITE:
@@ -50,7 +54,7 @@ Advance LocalPath::connected(QueuePair& queue_pair, Requester& requester, bool e
 
 Advance LocalPath::write(QueuePair& queue_pair, Requester& requester, bool engine) {
   const rnic::SendRequest& request = queue_pair.send_ring().front();
-  const bool reliable = queue_pair.type() == IBV_QPT_RC;
+  const bool reliable = rnic::is_reliable(queue_pair.type());
   PieceList& to = requester.to;
   to.clear();
   if (!local_pieces(queue_pair, 0, &requester.from)) {
@@ -110,7 +114,7 @@ Advance LocalPath::read(QueuePair& queue_pair, Requester& requester, bool engine
 
 Advance LocalPath::send_message(QueuePair& queue_pair, Requester& requester, bool engine) {
   const rnic::SendRequest& request = queue_pair.send_ring().front();
-  const bool reliable = queue_pair.type() == IBV_QPT_RC;
+  const bool reliable = rnic::is_reliable(queue_pair.type());
   if (!local_pieces(queue_pair, 0, &requester.from)) {
     return break_off(queue_pair, requester, IBV_WC_LOC_PROT_ERR, rnic::Failure::kNone);
   }

@@ -34,6 +34,7 @@ class LocalPath : public rnic::Path {
   void cancel(rnic::QueuePair& queue_pair) override;
   void receive_posted(std::uint32_t slot) override;
   void settle(std::span<const std::shared_ptr<rnic::QueuePair>> queue_pairs) override;
+  bool any_segment(const std::function<bool(rnic::Segment&)>& holds) override;
   void wake_service() override;
 
   // In a fork's child: no thread serves this path any more, and no queue pair connects through it.
@@ -50,7 +51,7 @@ class LocalPath : public rnic::Path {
   using QueuePair = rnic::QueuePair;
 
   static Requester& requester_of(QueuePair& queue_pair);
-  Presence find_peer(Requester& requester, std::uint32_t slot);
+  Presence find_peer(KnownPeer& known, std::uint32_t slot);
   Presence find_target(Requester& requester, std::uint32_t qp_number);
 
   Advance advance(QueuePair& queue_pair, Requester& requester, bool engine);
@@ -58,9 +59,11 @@ class LocalPath : public rnic::Path {
   Advance carry_out(QueuePair& queue_pair, Requester& requester);
   Advance poll_transfer(QueuePair& queue_pair, Requester& requester);
 
-  // One file each: connected_request.cc, atomic_request.cc, datagram_request.cc,
+  // One file each: connected_request.cc, xrc_request.cc, atomic_request.cc, datagram_request.cc,
   // multicast_request.cc, frame_request.cc, window_request.cc.
   Advance connected(QueuePair& queue_pair, Requester& requester, bool engine);
+  // Of an XRC request: goes on to the shared receive queue that it names. Nothing: it is there.
+  std::optional<Advance> enter_srq(QueuePair& queue_pair, Requester& requester);
   Advance write(QueuePair& queue_pair, Requester& requester, bool engine);
   Advance read(QueuePair& queue_pair, Requester& requester, bool engine);
   Advance send_message(QueuePair& queue_pair, Requester& requester, bool engine);

@@ -155,7 +155,7 @@ Advance LocalPath::fail(QueuePair& queue_pair, Requester& requester, Outcome out
   if (!outcome.remote) {
     return break_off(queue_pair, requester, IBV_WC_LOC_PROT_ERR, rnic::Failure::kNone);
   }
-  const bool reliable = queue_pair.type() == IBV_QPT_RC;
+  const bool reliable = rnic::is_reliable(queue_pair.type());
   Peer* peer = requester.target.peer();
   if (outcome.error == ESRCH || outcome.error == ETIMEDOUT ||
       (peer != nullptr && is_gone(*peer, outcome.error))) {
@@ -253,7 +253,7 @@ std::optional<Advance> LocalPath::match_receive(QueuePair& queue_pair, Requester
     return no_receive(queue_pair, requester);
   }
   if (!target.look_at_receive(receive, pieces)) {
-    if (queue_pair.type() == IBV_QPT_RC) return not_ready(queue_pair, requester);
+    if (rnic::is_reliable(queue_pair.type())) return not_ready(queue_pair, requester);
     return break_off(queue_pair, requester, IBV_WC_SUCCESS, rnic::Failure::kNone);
   }
   return std::nullopt;

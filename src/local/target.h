@@ -22,6 +22,13 @@ struct TakenReceive {
   bool protection_error = false;  // a segment's key does not cover it
 };
 
+// Whether the shared receive queue that an XRC request names could be locked.
+enum class SrqEntry {
+  kEntered,
+  kBusy,  // by another request
+  kNone,  // there is no such one in the queue pair's domain
+};
+
 class Target {
  public:
   Target() = default;
@@ -41,7 +48,13 @@ class Target {
 
   // Also mends what a holder that died has left half-done.
   bool try_lock(rnic::Liveness& liveness, int spins);
-  void unlock() { rnic::unlock(queue_pair_->responder); }
+  void unlock() {
+    if (srq_ != nullptr) rnic::unlock(srq_->consumer);
+    rnic::unlock(queue_pair_->responder);
+  }
+  // With the queue pair locked: from here on receives, memory and completions are those of this
+  // shared receive queue, until unlock(). `owner` is null for this process.
+  SrqEntry enter_srq(Peer* owner, std::uint32_t number, rnic::Liveness& liveness);
 
   // The rest under the responder lock.
   Readiness readiness(ibv_qp_type type) const;
@@ -84,7 +97,15 @@ class Target {
     return window_queue_pair == 0 || window_queue_pair == number();
   }
   bool take_shared();
-  void tell_owner();
+  template <typename Ring>
+  bool look_at_first(const Ring& queue, std::uint32_t domain, TakenReceive* receive,
+                     PieceList* pieces) const;
+  // Takes it off; what is returned goes back to 0 once it is completed.
+  template <typename Queue>
+  static std::atomic<std::uint32_t>& take_first(Queue& queue, rnic::SharedCompletion& completion);
+  std::atomic<std::uint32_t>& take_first_of_srq(rnic::SharedCompletion& completion);
+  Peer* queue_pair_peer() const { return srq_ != nullptr ? queue_pair_peer_ : peer_; }
+  void tell(Peer* owner);
   rnic::RegionError find_in(std::uint32_t domain, std::uint32_t key, std::uint64_t address,
                             std::uint64_t length, std::uint32_t rights, Piece* piece) const;
 
@@ -93,6 +114,10 @@ class Target {
   rnic::Segment* segment_ = nullptr;
   rnic::SharedQueuePair* queue_pair_ = nullptr;
   std::uint32_t index_ = 0;
+  // Of an XRC request once it has entered: then peer_ and segment_ are this one's.
+  rnic::SharedSrq* srq_ = nullptr;
+  std::uint32_t srq_index_ = 0;
+  Peer* queue_pair_peer_ = nullptr;
 };
 
 }  // namespace gdr::local

@@ -73,8 +73,8 @@ Push push_completion(Segment& segment, std::uint32_t queue, const SharedCompleti
   return Push::kEventDue;
 }
 
-bool has_completed(Segment& segment, std::uint32_t queue, std::uint32_t qp_number,
-                   std::uint32_t receive, Token self, Liveness& liveness) {
+bool has_completed(Segment& segment, std::uint32_t queue, const ReceiveMark& mark, Token self,
+                   Liveness& liveness) {
   SharedCompletionQueue& shared = segment.completion_queue(queue);
   const LockGuard guard(shared.producer, self, liveness);
   const std::uint32_t capacity = read_once(shared.capacity);
@@ -85,7 +85,8 @@ bool has_completed(Segment& segment, std::uint32_t queue, std::uint32_t qp_numbe
   // Not the oldest: the next one goes into its place, and whoever died may have begun to write it.
   for (std::uint32_t i = 1; i < capacity; ++i) {
     const SharedCompletion& entry = entries[(tail - i) & (capacity - 1)];
-    if (read_once(entry.qp_number) == qp_number && read_once(entry.receive) == receive) return true;
+    if (read_once(entry.receive) != mark.receive || read_once(entry.srq) != mark.srq) continue;
+    if (mark.srq != 0 || read_once(entry.qp_number) == mark.qp_number) return true;
   }
   return false;
 }

@@ -33,9 +33,17 @@ enum class Push {
 Push push_completion(Segment& segment, std::uint32_t queue, const SharedCompletion& completion,
                      const std::byte* carried, bool solicited, Token self, Liveness& liveness);
 
-// Whether the ring still holds the completion of a queue pair's receive, polled or not.
-bool has_completed(Segment& segment, std::uint32_t queue, std::uint32_t qp_number,
-                   std::uint32_t receive, Token self, Liveness& liveness);
+// Which receive a completion is of: of a queue pair by its number, or of an XRC shared receive
+// queue by `srq` (see SharedCompletion), whichever queue pair it came through.
+struct ReceiveMark {
+  std::uint32_t qp_number = 0;
+  std::uint32_t srq = 0;
+  std::uint32_t receive = 0;
+};
+
+// Whether the ring still holds the completion of that receive, polled or not.
+bool has_completed(Segment& segment, std::uint32_t queue, const ReceiveMark& mark, Token self,
+                   Liveness& liveness);
 
 // When a completion was pushed; 0 where its queue does not record it.
 struct CompletionTimes {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 
@@ -11,6 +12,7 @@
 namespace gdr::rnic {
 
 class QueuePair;
+class Segment;
 
 class Path {
  public:
@@ -34,6 +36,9 @@ class Path {
   // as initiators, and for other processes that asked this one to copy. No lock is held by the
   // caller. Cold.
   virtual void settle(std::span<const std::shared_ptr<QueuePair>> queue_pairs) = 0;
+
+  // Whether `holds` says so of the segment of any other process. Cold.
+  virtual bool any_segment(const std::function<bool(Segment&)>& holds) = 0;
 
   // Has Adapter::serve called soon, by the service thread.
   virtual void wake_service() = 0;

@@ -58,7 +58,7 @@ void put_back_receive(Segment& segment, SharedQueuePair& queue_pair, std::uint32
   const std::uint32_t head = queue_pair.receive_head.load();
   if (queue_pair.completing.exchange(0) != head || head == 0) return;
   const std::uint32_t queue = read_once(queue_pair.receive_completion_queue);
-  if (!has_completed(segment, queue, number, head, self, liveness)) {
+  if (!has_completed(segment, queue, {.qp_number = number, .receive = head}, self, liveness)) {
     queue_pair.receive_head.store(head - 1);
   }
 }
@@ -69,6 +69,7 @@ QueuePair::QueuePair(Adapter& adapter, std::uint32_t index, const QueuePairSetti
       number_(make_qp_number(slot_of(adapter.token()), index)),
       settings_(settings),
       shared_(adapter.segment().queue_pair(index)),
+      handles_{{settings.events, settings.verbs_object}},
       receive_tail_(shared_.receive_tail.load()) {}
 
 QueuePair::~QueuePair() {
@@ -93,7 +94,9 @@ Result<void> QueuePair::allocate() {
   shared_.type = settings_.type;
   shared_.device = settings_.device;
   shared_.protection_domain = settings_.protection_domain;
-  shared_.receive_completion_queue = settings_.receive_completion_queue->index();
+  const auto& receives = settings_.receive_completion_queue;
+  shared_.receive_completion_queue = receives != nullptr ? receives->index() : 0;
+  shared_.xrc_domain = settings_.xrc_domain;
   reset();
   return {};
 }
@@ -109,6 +112,8 @@ Result<void> QueuePair::allocate_receives() {
     receive_capacity_ = 1;
     shared_.receive_domain = settings_.srq->settings().protection_domain;
     shared_.srq = settings_.srq->index() + 1;
+  } else if (is_xrc(type())) {
+    cap.max_recv_wr = cap.max_recv_sge = segments = 0;
   } else if (cap.max_recv_wr > 0) {
     receive_capacity_ = cap.max_recv_wr = std::bit_ceil(cap.max_recv_wr);
   }
@@ -125,6 +130,24 @@ Result<void> QueuePair::allocate_receives() {
   shared_.receive_segments = segments;
   shared_.receive_ring = receive_ring_;
   return {};
+}
+
+bool QueuePair::open(std::shared_ptr<EventQueue> events, void* verbs_object) {
+  const std::lock_guard guard(handles_lock_);
+  if (handles_.empty()) return false;
+  handles_.push_back({std::move(events), verbs_object});
+  return true;
+}
+
+bool QueuePair::close(const void* verbs_object) {
+  const std::lock_guard guard(handles_lock_);
+  std::erase_if(handles_, [&](const Handle& handle) { return handle.object == verbs_object; });
+  return handles_.empty();
+}
+
+void QueuePair::raise(ibv_event_type event) {
+  const std::lock_guard guard(handles_lock_);
+  for (const Handle& handle : handles_) handle.events->push({event, handle.object});
 }
 
 void QueuePair::set_state(ibv_qp_state state) {
@@ -224,10 +247,10 @@ void QueuePair::reset() {
   last_receive_told_ = false;
   attributes_ = {};
   set_state(IBV_QPS_RESET);
-  settings_.send_completion_queue->purge(number_);
-  if (settings_.receive_completion_queue != settings_.send_completion_queue) {
-    settings_.receive_completion_queue->purge(number_);
-  }
+  const auto& sends = settings_.send_completion_queue;
+  const auto& receives = settings_.receive_completion_queue;
+  if (sends != nullptr) sends->purge(number_);
+  if (receives != nullptr && receives != sends) receives->purge(number_);
 }
 
 void QueuePair::destroy() {
@@ -260,7 +283,7 @@ void QueuePair::complete_front(ibv_wc_status status, std::uint32_t bytes) {
   ring_.pop();
   if (status == IBV_WC_SUCCESS) return;
   // A datagram queue pair only stops sending (C10-44); a connection is broken.
-  enter_error(type() == IBV_QPT_RC ? IBV_QPS_ERR : IBV_QPS_SQE);
+  enter_error(is_reliable(type()) ? IBV_QPS_ERR : IBV_QPS_SQE);
 }
 
 void QueuePair::complete_send(const SharedCompletion& completion) {
@@ -305,9 +328,10 @@ bool QueuePair::flush_receives() {
                                              false);
   }
   shared_.receive_head.store(head);
-  if (shares && state() == IBV_QPS_ERR && !last_receive_told_) {
+  const bool tells = shares || type() == IBV_QPT_XRC_RECV;
+  if (tells && state() == IBV_QPS_ERR && !last_receive_told_) {
     last_receive_told_ = true;
-    settings_.events->push({IBV_EVENT_QP_LAST_WQE_REACHED, settings_.verbs_object});
+    raise(IBV_EVENT_QP_LAST_WQE_REACHED);
   }
   unlock(shared_.responder);
   return true;
@@ -334,8 +358,7 @@ bool QueuePair::serve() {
       adapter_.path().cancel(*this);
       set_state(IBV_QPS_ERR);
       flush_sends();
-      settings_.events->push(
-          {settings_.work_queue ? IBV_EVENT_WQ_FATAL : event_of(failure), settings_.verbs_object});
+      raise(settings_.work_queue ? IBV_EVENT_WQ_FATAL : event_of(failure));
     }
     flush_due_.store(true);
   }

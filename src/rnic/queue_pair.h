@@ -29,13 +29,14 @@ namespace gdr::rnic {
 class Adapter;
 
 struct QueuePairSettings {
-  ibv_qp_type type = IBV_QPT_RC;  // RC, UC, UD or RAW_PACKET
+  ibv_qp_type type = IBV_QPT_RC;  // RC, UC, UD, RAW_PACKET, XRC_SEND or XRC_RECV
   std::uint32_t device = 0;       // index into the adapter's devices
   std::uint32_t context = 0;      // which opening of the device: its raw frames do not come back
   std::uint32_t protection_domain = 0;
-  std::shared_ptr<CompletionQueue> send_completion_queue;
-  std::shared_ptr<CompletionQueue> receive_completion_queue;
+  std::shared_ptr<CompletionQueue> send_completion_queue;     // null: XRC_RECV
+  std::shared_ptr<CompletionQueue> receive_completion_queue;  // null: XRC_SEND, XRC_RECV
   std::shared_ptr<Srq> srq{};  // null: it has a receive queue of its own
+  XrcDomain xrc_domain{};      // of XRC_RECV
   std::shared_ptr<EventQueue> events;
   void* verbs_object = nullptr;  // named by asynchronous events
   ibv_qp_cap capabilities{};     // asked for; query() reports what was granted (rounded up)
@@ -50,6 +51,13 @@ struct QueuePairSettings {
 // In ibv_send_wr::send_flags, beside ibv_send_flags: the request is ibv_bind_mw's, which alone
 // binds windows of type 1.
 constexpr std::uint32_t kBoundByVerb = 1u << 31;
+
+constexpr bool is_reliable(ibv_qp_type type) {
+  return type == IBV_QPT_RC || type == IBV_QPT_XRC_SEND;
+}
+constexpr bool is_xrc(ibv_qp_type type) {
+  return type == IBV_QPT_XRC_SEND || type == IBV_QPT_XRC_RECV;
+}
 
 // Limits that ibv_query_device reports.
 constexpr std::uint32_t kMaxSendRequests = 32768;
@@ -91,12 +99,17 @@ class QueuePair : public std::enable_shared_from_this<QueuePair> {
   int post_receive(const ibv_recv_wr* list, const ibv_recv_wr** bad);
   // Whether a request of IBV_WR_BIND_MW would be taken: 0 or EINVAL.
   int check_bind(const ibv_send_wr& request) const;
+  // ibv_open_qp makes further handles of it, and its events go to each. open() is false when the
+  // last one has been closed, close() true for the last.
+  bool open(std::shared_ptr<EventQueue> events, void* verbs_object);
+  bool close(const void* verbs_object);
   // Stops everything and forgets its completions; nobody touches its memory after this returns.
   void destroy();
   // In a fork's child, which has none of the threads that may have held a lock: posts are refused.
   void child_of_fork() {
     send_lock_.unlock();
     receive_lock_.unlock();
+    handles_lock_.unlock();
     state_.store(IBV_QPS_RESET);
     ring_.clear();
   }
@@ -125,10 +138,11 @@ class QueuePair : public std::enable_shared_from_this<QueuePair> {
   int check_send(const ibv_send_wr& request) const;
   void store_send(const ibv_send_wr& request, SendRequest& slot) const;
   static void store_window_request(const ibv_send_wr& request, SendRequest& slot);
-  bool has_own_receives() const { return settings_.srq == nullptr; }
+  bool has_own_receives() const { return settings_.srq == nullptr && !is_xrc(type()); }
   SharedReceive& receive_at(std::uint32_t position) const;
   Result<void> allocate_receives();
   void set_state(ibv_qp_state state);
+  void raise(ibv_event_type event);
   void apply(const ibv_qp_attr& attributes, int mask);
   void reset();
   void enter_error(ibv_qp_state error_state);
@@ -142,6 +156,13 @@ class QueuePair : public std::enable_shared_from_this<QueuePair> {
   SharedQueuePair& shared_;
   std::atomic<ibv_qp_state> state_{IBV_QPS_RESET};  // the shared one is for initiators only
   ibv_qp_attr attributes_{};
+
+  struct Handle {
+    std::shared_ptr<EventQueue> events;
+    void* object;  // named by its events
+  };
+  SpinLock handles_lock_;
+  std::vector<Handle> handles_;
 
   SpinLock send_lock_;
   SendRing ring_;

@@ -3,6 +3,7 @@
 
 #include "verbs/abi.h"
 #include "verbs/context.h"
+#include "verbs/cq.h"
 #include "verbs/errors.h"
 #include "verbs/objects.h"
 
@@ -21,6 +22,8 @@ void detach(Srq& srq) {
 
 void release(Srq* srq) {
   --pd_of(srq->base.pd).users;
+  if (srq->cq != nullptr) --cq_of(srq->cq).users;
+  if (srq->xrcd != nullptr) --srq->xrcd->users;
   pthread_cond_destroy(&srq->base.cond);
   pthread_mutex_destroy(&srq->base.mutex);
   delete srq;
@@ -36,15 +39,19 @@ void wait_for_acknowledgements(Srq& srq) {
 
 // Null and errno. What was granted goes back into `attributes`; what it says of a limit is not
 // looked at (ibv_create_srq(3)).
-Srq* create_srq(ibv_pd* pd, void* srq_context, ibv_srq_attr& attributes) {
+Srq* create_srq(ibv_pd* pd, void* srq_context, ibv_srq_attr& attributes, ibv_cq* cq = nullptr,
+                Xrcd* xrcd = nullptr) {
   if (pd == nullptr) return fail(EINVAL);
   Context& context = context_of(pd->context);
   auto srq = std::make_unique<Srq>();
-  auto queue = context.adapter->create_srq({.protection_domain = pd_of(pd).domain,
-                                            .max_requests = attributes.max_wr,
-                                            .max_segments = attributes.max_sge,
-                                            .events = context.events,
-                                            .verbs_object = srq.get()});
+  auto queue =
+      context.adapter->create_srq({.protection_domain = pd_of(pd).domain,
+                                   .max_requests = attributes.max_wr,
+                                   .max_segments = attributes.max_sge,
+                                   .completion_queue = cq == nullptr ? nullptr : cq_of(cq).queue,
+                                   .xrc_domain = xrcd == nullptr ? rnic::XrcDomain{} : xrcd->domain,
+                                   .events = context.events,
+                                   .verbs_object = srq.get()});
   if (!queue) return fail(queue.error());
   srq->queue = *std::move(queue);
   srq->base.context = pd->context;
@@ -53,7 +60,11 @@ Srq* create_srq(ibv_pd* pd, void* srq_context, ibv_srq_attr& attributes) {
   srq->base.handle = srq->queue->index();
   pthread_mutex_init(&srq->base.mutex, nullptr);
   pthread_cond_init(&srq->base.cond, nullptr);
+  srq->cq = cq;
+  srq->xrcd = xrcd;
   ++pd_of(pd).users;
+  if (cq != nullptr) ++cq_of(cq).users;
+  if (xrcd != nullptr) ++xrcd->users;
   context.expect_events(srq.get());
   srq->serial = context.adopt([raw = srq.get()] {
     detach(*raw);
@@ -65,9 +76,36 @@ Srq* create_srq(ibv_pd* pd, void* srq_context, ibv_srq_attr& attributes) {
   return srq.release();
 }
 
+// XRC: verbs.h calls ibv_create_srq for the basic type.
+ibv_srq* create_srq_ex(ibv_context* context, ibv_srq_init_attr_ex* attributes) {
+  return or_null([&]() -> ibv_srq* {
+    constexpr std::uint32_t kNeeded = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD |
+                                      IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_CQ;
+    if ((attributes->comp_mask & IBV_SRQ_INIT_ATTR_TYPE) == 0) return fail(EINVAL);
+    if (raw(attributes->srq_type) != IBV_SRQT_XRC) return fail(EOPNOTSUPP);
+    if ((attributes->comp_mask & ~kNeeded) != 0) return fail(EOPNOTSUPP);
+    const bool complete = attributes->comp_mask == kNeeded && attributes->pd != nullptr &&
+                          attributes->xrcd != nullptr && attributes->cq != nullptr;
+    if (!complete || attributes->pd->context != context) return fail(EINVAL);
+    Srq* srq = create_srq(attributes->pd, attributes->srq_context, attributes->attr, attributes->cq,
+                          &xrcd_of(attributes->xrcd));
+    return srq == nullptr ? nullptr : &srq->base;
+  });
+}
+
+int get_srq_num(ibv_srq* srq, std::uint32_t* number) {
+  if (srq_of(srq).xrcd == nullptr) return EOPNOTSUPP;
+  *number = srq_of(srq).queue->number();
+  return 0;
+}
+
 }  // namespace
 
-void set_srq_functions(verbs_context& table) { table.context.ops.post_srq_recv = post_srq_receive; }
+void set_srq_functions(verbs_context& table) {
+  table.context.ops.post_srq_recv = post_srq_receive;
+  table.create_srq_ex = create_srq_ex;
+  table.get_srq_num = get_srq_num;
+}
 
 }  // namespace gdr::verbs
 

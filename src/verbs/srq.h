@@ -8,12 +8,15 @@
 #include <memory>
 
 #include "rnic/srq.h"
+#include "verbs/xrcd.h"
 
 namespace gdr::verbs {
 
 struct Srq {
   ibv_srq base{};
   std::shared_ptr<rnic::Srq> queue;
+  ibv_cq* cq = nullptr;            // of an XRC one
+  Xrcd* xrcd = nullptr;            // of an XRC one
   std::atomic<int> users{0};       // queue pairs
   std::uint32_t events_taken = 0;  // under Context::events_mutex
   std::uint64_t serial = 0;

@@ -293,7 +293,8 @@ TEST_F(CompletionQueueTest, AScribbledDescriptionTakesNoPush) {
 TEST_F(CompletionQueueTest, KnowsWhichReceivesHaveCompletedAndNoneThatIsHalfWritten) {
   queue_ = completion_queue(4);
   const auto completed = [&] {
-    return has_completed(adapter_->segment(), queue_->index(), 7, 3, kToken, liveness_);
+    return has_completed(adapter_->segment(), queue_->index(), {.qp_number = 7, .receive = 3},
+                         kToken, liveness_);
   };
   SharedCompletion receive = entry(1, 7);
   receive.receive = 3;
