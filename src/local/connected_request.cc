@@ -77,6 +77,9 @@ Advance LocalPath::write(QueuePair& queue_pair, Requester& requester, bool engin
     to.take_next();
   }
   if (has_immediate(request.opcode)) {
+    if (requester.target.takes_tags()) {
+      if (std::optional<Advance> wait = enter_tags(requester)) return *wait;
+    }
     TakenReceive receive;
     PieceList unused;  // its segments take no part
     if (!reliable && !requester.target.has_receive()) {
@@ -121,6 +124,7 @@ Advance LocalPath::send_message(QueuePair& queue_pair, Requester& requester, boo
   if (request.total_bytes > rnic::kMaxMessage) {
     return break_off(queue_pair, requester, IBV_WC_LOC_LEN_ERR, rnic::Failure::kNone);
   }
+  if (requester.target.takes_tags()) return tagged_message(queue_pair, requester, engine);
   if (!reliable && !requester.target.has_receive()) {
     return break_off(queue_pair, requester, IBV_WC_SUCCESS, rnic::Failure::kNone);
   }
@@ -128,21 +132,13 @@ Advance LocalPath::send_message(QueuePair& queue_pair, Requester& requester, boo
   if (std::optional<Advance> wait = match_receive(queue_pair, requester, &receive, &requester.to)) {
     return *wait;
   }
-  if (request.opcode == IBV_WR_SEND_WITH_INV && !requester.target.has_window(request.immediate)) {
+  if (!may_invalidate(queue_pair, requester)) {
     if (!reliable) return break_off(queue_pair, requester, IBV_WC_SUCCESS, rnic::Failure::kNone);
     return break_off(queue_pair, requester, IBV_WC_REM_ACCESS_ERR, rnic::Failure::kReported);
   }
   prepare_receive(queue_pair, requester, receive.wr_id, IBV_WC_RECV, request.total_bytes);
-  // A receive that cannot take the message fails on both sides (C9-94, C9-95).
-  const bool too_short = !receive.protection_error && requester.to.bytes() < request.total_bytes;
-  if (receive.protection_error || too_short) {
-    requester.receive.status = too_short ? IBV_WC_LOC_LEN_ERR : IBV_WC_LOC_PROT_ERR;
-    requester.target.push_receive(requester.receive, nullptr, true, peers_);
-    if (!reliable) {
-      return break_off(queue_pair, requester, IBV_WC_SUCCESS, rnic::Failure::kInvalid);
-    }
-    return break_off(queue_pair, requester, too_short ? IBV_WC_REM_INV_REQ_ERR : IBV_WC_REM_OP_ERR,
-                     rnic::Failure::kInvalid);
+  if (receive.protection_error || requester.to.bytes() < request.total_bytes) {
+    return refuse_receive(queue_pair, requester, !receive.protection_error);
   }
   requester.to.truncate(request.total_bytes);
   return deliver(queue_pair, requester, engine);

@@ -66,10 +66,15 @@ void LocalPath::send(QueuePair& queue_pair) {
   kill_point("post_send");
   while (!queue_pair.send_ring().empty()) {
     if (advance(queue_pair, requester, false) == Advance::kCompleted) continue;
-    requester.on_engine = true;
-    engine_.add(queue_pair.shared_from_this(), adapter_->segment().header());
-    return;
+    return send_later(queue_pair);
   }
+}
+
+void LocalPath::send_later(QueuePair& queue_pair) {
+  Requester& requester = requester_of(queue_pair);
+  if (requester.on_engine) return;
+  requester.on_engine = true;
+  engine_.add(queue_pair.shared_from_this(), adapter_->segment().header());
 }
 
 bool LocalPath::go_on(QueuePair& queue_pair, Nanoseconds* retry_at, bool* busy) {

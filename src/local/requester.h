@@ -48,6 +48,8 @@ struct Requester : rnic::PathState {
   bool in_progress = false;
   bool holds_atomics = false;
   bool has_receive = false;  // `receive` is to be pushed at the end
+  bool has_tag = false;      // it is that of a message with a header: `tag` says more
+  TagMatch tag;
   bool solicited = false;
   rnic::SharedCompletion receive{};
   std::byte carried[rnic::kCarriedBytes];  // receive.carried bytes of it

@@ -42,20 +42,28 @@ SrqEntry Target::enter_srq(Peer* owner, std::uint32_t number, rnic::Liveness& li
            rnic::read_once(srq.xrc_domain) == rnic::read_once(queue_pair_->xrc_domain);
   };
   if (!is_there()) return SrqEntry::kNone;
-  const rnic::Taken taken =
-      rnic::try_lock_for(srq.consumer, adapter_->token(), liveness, kSrqSpins);
-  if (taken == rnic::Taken::kNo) return SrqEntry::kBusy;
+  if (!lock_srq(segment, index, liveness)) return SrqEntry::kBusy;
   if (!is_there()) {
     rnic::unlock(srq.consumer);
     return SrqEntry::kNone;
   }
+  hold_srq(owner, segment, index);
+  return SrqEntry::kEntered;
+}
+
+bool Target::lock_srq(rnic::Segment& segment, std::uint32_t index, rnic::Liveness& liveness) const {
+  const rnic::Taken taken =
+      rnic::try_lock_for(segment.srq(index).consumer, adapter_->token(), liveness, kSrqSpins);
   if (taken == rnic::Taken::kOrphan) rnic::mend(segment, index, adapter_->token(), liveness);
+  return taken != rnic::Taken::kNo;
+}
+
+void Target::hold_srq(Peer* owner, rnic::Segment& segment, std::uint32_t index) {
   queue_pair_peer_ = peer_;
   peer_ = owner;
   segment_ = &segment;
-  srq_ = &srq;
+  srq_ = &segment.srq(index);
   srq_index_ = index;
-  return SrqEntry::kEntered;
 }
 
 Readiness Target::readiness(ibv_qp_type type) const {
@@ -110,11 +118,16 @@ bool Target::look_at_first(const Ring& queue, std::uint32_t domain, TakenReceive
   const std::uint32_t ready = queue.receive_tail.load() - head;
   const rnic::ReceiveRing ring(*segment_, queue);
   if (ready == 0 || ready > ring.capacity || ring.base == nullptr) return false;
-  const rnic::SharedReceive& entry = ring.at(head);
+  look_at(ring.at(head), ring.segments, domain, receive, pieces);
+  return true;
+}
+
+void Target::look_at(const rnic::SharedReceive& entry, std::uint32_t most_segments,
+                     std::uint32_t domain, TakenReceive* receive, PieceList* pieces) const {
   receive->wr_id = rnic::read_once(entry.wr_id);
   pieces->clear();
   receive->protection_error = false;
-  const std::uint32_t segments = std::min(rnic::read_once(entry.segments), ring.segments);
+  const std::uint32_t segments = std::min(rnic::read_once(entry.segments), most_segments);
   for (std::uint32_t i = 0; i < segments; ++i) {
     const rnic::SharedSegmentEntry& shared = entry.segment[i];
     const rnic::SharedSegmentEntry segment{rnic::read_once(shared.address),
@@ -129,7 +142,6 @@ bool Target::look_at_first(const Ring& queue, std::uint32_t domain, TakenReceive
     }
     pieces->take_next();
   }
-  return true;
 }
 
 rnic::RegionError Target::find(std::uint32_t key, std::uint64_t address, std::uint64_t length,
@@ -180,7 +192,10 @@ std::atomic<std::uint32_t>& Target::take_first(Queue& queue, rnic::SharedComplet
   return queue.completing;
 }
 
-std::atomic<std::uint32_t>& Target::take_first_of_srq(rnic::SharedCompletion& completion) {
+std::atomic<std::uint32_t>& Target::take_first_of_srq(rnic::SharedCompletion& completion,
+                                                      bool unexpected) {
+  // Before the receive is off: whoever finds it completed counts it.
+  srq_->unexpected_next.store(srq_->unexpected.load() + (unexpected ? 1 : 0));
   completion.srq = static_cast<std::uint16_t>(srq_index_ + 1);
   std::atomic<std::uint32_t>& completing = take_first(*srq_, completion);
   if (rnic::reaches_limit(*srq_, srq_->receive_tail.load() - completion.receive)) {
@@ -201,6 +216,10 @@ void Target::push_receive(rnic::SharedCompletion& completion, const std::byte* c
                                                 adapter_->token(), liveness);
   kill_point("receive_pushed");
   completing.store(0, std::memory_order_release);
+  tell_of_push(push, queue);
+}
+
+void Target::tell_of_push(rnic::Push push, std::uint32_t queue) {
   if (push == rnic::Push::kPushed) return;
   if (peer_ != nullptr) {
     peer_->ring_service();

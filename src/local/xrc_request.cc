@@ -21,12 +21,8 @@ std::optional<Advance> LocalPath::enter_srq(QueuePair& queue_pair, Requester& re
   switch (entry) {
     case SrqEntry::kEntered:
       return std::nullopt;
-    case SrqEntry::kBusy: {
-      const Nanoseconds waiting_since = requester.waiting_since;
-      abandon(requester);
-      requester.waiting_since = waiting_since;
-      return later(requester, kLockRetry);
-    }
+    case SrqEntry::kBusy:
+      return wait_for_srq(requester);
     case SrqEntry::kNone:
       break;
   }

@@ -303,7 +303,7 @@ bool Adapter::serve() {
   bool left = false;
   const std::vector<std::shared_ptr<QueuePair>> present = queue_pairs_now();
   for (const auto& queue_pair : present) left |= queue_pair->serve();
-  for (const auto& srq : srqs_now()) srq->serve();
+  for (const auto& srq : srqs_now()) left |= srq->serve();
   std::vector<WatchedQueue> due;
   {
     const std::lock_guard guard(mutex_);

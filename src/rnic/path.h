@@ -22,6 +22,9 @@ class Path {
   // Carries out what can be carried out now, from the front, and sees to the rest later. Hot.
   virtual void send(QueuePair& queue_pair) = 0;
 
+  // The same without carrying anything out before it returns: for the service thread.
+  virtual void send_later(QueuePair& queue_pair) = 0;
+
   // The queue pair is about to enter ready-to-receive: learn where its destination is. 0 or errno.
   virtual int connect(QueuePair& queue_pair) = 0;
 

@@ -86,8 +86,7 @@ Result<void> QueuePair::allocate() {
   // What was granted, as query reports it: rings are powers of two.
   cap.max_send_wr = std::bit_ceil(std::max(cap.max_send_wr, 1u));
   cap.max_send_sge = std::max(cap.max_send_sge, 1u);
-  if (!ring_.allocate(cap.max_send_wr, cap.max_send_sge, cap.max_inline_data,
-                      settings_.send_memory)) {
+  if (!allocate_sends()) {
     return Error{ENOMEM, "no memory for the send ring"};
   }
   if (Result<void> allocated = allocate_receives(); !allocated) return allocated.error();
@@ -99,6 +98,18 @@ Result<void> QueuePair::allocate() {
   shared_.xrc_domain = settings_.xrc_domain;
   reset();
   return {};
+}
+
+bool QueuePair::allocate_sends() {
+  const ibv_qp_cap& cap = settings_.capabilities;
+  if (settings_.srq == nullptr || !settings_.srq->matches_tags()) {
+    return ring_.allocate(cap.max_send_wr, cap.max_send_sge, cap.max_inline_data,
+                          settings_.send_memory);
+  }
+  // With room for its own requests, beside those that the program may post.
+  return ring_.allocate(2 * std::max(cap.max_send_wr, 2u),
+                        std::max(cap.max_send_sge, settings_.srq->settings().max_segments),
+                        std::max(cap.max_inline_data, kTagHeaderBytes), settings_.send_memory);
 }
 
 Result<void> QueuePair::allocate_receives() {
@@ -165,9 +176,9 @@ int QueuePair::modify(const ibv_qp_attr& attributes, int mask) {
 
   if (to == IBV_QPS_RESET) {
     adapter_.path().cancel(*this);
-    ring_.clear();
     set_state(IBV_QPS_RESET);
     reset();
+    drop_sends();
     guard.unlock();
     adapter_.path().settle({});
     return 0;
@@ -260,9 +271,10 @@ void QueuePair::destroy() {
     const std::lock_guard guard(send_lock_);
     destroyed_ = true;
     adapter_.path().cancel(*this);
-    send_memory = ring_.release();
     set_state(IBV_QPS_RESET);
     reset();
+    drop_sends();
+    send_memory = ring_.release();
   }
   // The holder of the responder lock may have died while this process copied for it.
   adapter_.path().settle({});
@@ -271,7 +283,9 @@ void QueuePair::destroy() {
 void QueuePair::complete_front(ibv_wc_status status, std::uint32_t bytes) {
   const SendRequest& request = ring_.front();
   const bool signalled = settings_.signal_all || (request.flags & IBV_SEND_SIGNALED) != 0;
-  if (signalled || status != IBV_WC_SUCCESS) {
+  if (request.fetch != 0) [[unlikely]] {
+    end_fetch(request, status == IBV_WC_SUCCESS);
+  } else if (signalled || status != IBV_WC_SUCCESS) {
     SharedCompletion completion{};
     completion.wr_id = request.wr_id;
     completion.status = status;
@@ -306,6 +320,10 @@ void QueuePair::enter_error(ibv_qp_state error_state) {
 void QueuePair::flush_sends() {
   for (; !ring_.empty(); ring_.pop()) {
     const SendRequest& request = ring_.front();
+    if (request.fetch != 0) {
+      end_fetch(request, false);
+      continue;
+    }
     complete_send(flushed(request.wr_id, completion_opcode(request.opcode), number_));
   }
 }
@@ -338,7 +356,9 @@ bool QueuePair::flush_receives() {
 }
 
 bool QueuePair::lose_completion_queue(const CompletionQueue& queue) {
-  if (settings_.send_completion_queue.get() != &queue &&
+  const bool is_srqs =
+      settings_.srq != nullptr && settings_.srq->settings().completion_queue.get() == &queue;
+  if (!is_srqs && settings_.send_completion_queue.get() != &queue &&
       settings_.receive_completion_queue.get() != &queue) {
     return false;
   }

@@ -68,6 +68,7 @@ constexpr std::uint32_t kMaxMessage = 1u << 31;
 constexpr std::uint32_t kDatagramBytes = 4096;  // of a UD payload: the path MTU
 constexpr std::uint32_t kFrameBytes = 9216;     // of a raw frame: a jumbo frame
 constexpr std::uint32_t kGrhBytes = 40;
+constexpr std::uint32_t kTagHeaderBytes = 16;
 
 // What a path keeps of a queue pair.
 class PathState {
@@ -79,6 +80,13 @@ class PathState {
 // goes back to the front of its queue. Under that lock.
 void put_back_receive(Segment& segment, SharedQueuePair& queue_pair, std::uint32_t number,
                       Token self, Liveness& liveness);
+
+// Whether a message that was announced is being read.
+enum class Fetch {
+  kPosted,
+  kLater,  // not now
+  kNever,  // the queue pair is in no state for it
+};
 
 class QueuePair : public std::enable_shared_from_this<QueuePair> {
  public:
@@ -125,7 +133,17 @@ class QueuePair : public std::enable_shared_from_this<QueuePair> {
   void complete_front(ibv_wc_status status, std::uint32_t bytes);
   std::unique_ptr<PathState> path_state;
 
+  // The protection domain of a request's own bytes.
+  std::uint32_t domain_of(const SendRequest& request) const {
+    return request.fetch == 0 ? settings_.protection_domain
+                              : settings_.srq->settings().protection_domain;
+  }
+
   // --- For the service thread.
+  // Reads what was announced into a tagged receive of its shared receive queue, and tells the
+  // sender. Srq::fetched() says how it ended.
+  Fetch fetch(std::uint32_t tag, const Rendezvous& wanted, const SharedReceive& into,
+              std::uint32_t most_segments);
   // Flushes both queues if an initiator reported an error of this queue pair, or after it moved to
   // error by itself; raises IBV_EVENT_QP_ACCESS_ERR or _REQ_ERR for the first. Never waits
   // for a lock: its holder may wait for this very thread to copy. True: come again soon.
@@ -140,6 +158,7 @@ class QueuePair : public std::enable_shared_from_this<QueuePair> {
   static void store_window_request(const ibv_send_wr& request, SendRequest& slot);
   bool has_own_receives() const { return settings_.srq == nullptr && !is_xrc(type()); }
   SharedReceive& receive_at(std::uint32_t position) const;
+  bool allocate_sends();
   Result<void> allocate_receives();
   void set_state(ibv_qp_state state);
   void raise(ibv_event_type event);
@@ -148,6 +167,8 @@ class QueuePair : public std::enable_shared_from_this<QueuePair> {
   void enter_error(ibv_qp_state error_state);
   void complete_send(const SharedCompletion& completion);
   void flush_sends();
+  void drop_sends();
+  void end_fetch(const SendRequest& request, bool succeeded);
   bool flush_receives();
 
   Adapter& adapter_;

@@ -74,6 +74,7 @@ int QueuePair::check_send(const ibv_send_wr& request) const {
 
 void QueuePair::store_send(const ibv_send_wr& request, SendRequest& slot) const {
   slot.wr_id = request.wr_id;
+  slot.fetch = 0;
   slot.opcode = request.opcode;
   slot.flags = request.send_flags;
   slot.immediate = request.imm_data;

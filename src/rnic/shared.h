@@ -124,8 +124,17 @@ struct alignas(64) SharedSrq {
   std::uint32_t receive_stride, receive_capacity, receive_segments;  // as of a queue pair
   std::uint64_t receive_ring;
   std::atomic<std::uint32_t> takes_xrc;  // XRC requests may name it
-  std::uint32_t completion_queue;        // of an XRC one
+  std::uint32_t completion_queue;        // of one that initiators take from directly
   XrcDomain xrc_domain;
+
+  // Of one that matches tags: see tag_list.h. Changed under `consumer`.
+  std::atomic<std::uint32_t> matches_tags;
+  std::uint32_t tag_capacity, tag_stride;
+  std::uint64_t tags;  // offset of its SharedTags
+  std::atomic<std::uint32_t> tag_end;
+  std::atomic<std::uint32_t> completing_tag;  // 1 + the index of one that is TagState::kTaken, or 0
+  std::atomic<std::uint32_t> unexpected;      // messages
+  std::atomic<std::uint32_t> unexpected_next;  // how many once the receive is completed
 
   // A receive on its way into a queue pair's ring: 1 + the queue pair's index, or 0. If the taker
   // dies, the next one to lock `consumer` finishes the move: the receive is neither lost nor given
@@ -138,7 +147,8 @@ struct alignas(64) SharedSrq {
   alignas(64) std::atomic<std::uint32_t> receive_tail;  // advanced by the owner
   std::atomic<std::uint32_t> waiting;                   // somebody may be in `waiters`
   alignas(64) std::atomic<std::uint32_t> receive_head;  // advanced under `consumer`
-  std::atomic<std::uint32_t> completing;                // of an XRC one: as of a queue pair
+  // Of one that initiators take from directly (XRC, tags): as of a queue pair.
+  std::atomic<std::uint32_t> completing;
   // Processes to wake when a receive is posted: a bit for each slot.
   alignas(64) std::atomic<std::uint64_t> waiters[kSlots / 64];
 };
@@ -155,7 +165,8 @@ struct SharedCompletion {
   std::uint32_t source_qp;
   std::uint32_t flags;  // ibv_wc_flags
   std::uint16_t service_level;
-  std::uint16_t srq;  // of an XRC receive: 1 + the index of its shared receive queue
+  // Of a receive taken directly from a shared receive queue: 1 + its index, and see tag_list.cc.
+  std::uint16_t srq;
   // Of a small message: the bytes lie in the annex, and whoever polls the completion places them.
   std::uint16_t carried;     // how many; 0: everything is in its place already
   std::uint16_t solicited;   // not 0: its sender asked for an event
@@ -170,6 +181,9 @@ struct alignas(64) CompletionAnnex {
   std::byte carried[kCarriedBytes];
   std::uint64_t device_time;  // when it was pushed: of the device's clock, if the queue asks for it
   std::uint64_t wall_time;    // and in nanoseconds since 1970
+  // Of a message that matched a tag, if the queue asks for it; else 0.
+  std::uint64_t tag;
+  std::uint32_t tag_context;
 };
 
 // SharedCompletionQueue::traits
@@ -177,6 +191,7 @@ constexpr std::uint32_t kRecordsDeviceTime = 1;
 constexpr std::uint32_t kRecordsWallTime = 2;
 constexpr std::uint32_t kIgnoresOverrun = 4;  // what finds no room is lost, and nothing is said
 constexpr std::uint32_t kRaisesEvents = 8;    // it has a completion channel: it can be armed
+constexpr std::uint32_t kRecordsTag = 16;
 
 struct alignas(64) SharedCompletionQueue {
   SharedLock producer;
@@ -327,7 +342,7 @@ struct SegmentHeader {
 };
 
 constexpr std::uint64_t kSegmentMagic = 0x30'74'69'6b'72'64'67'00;
-constexpr std::uint32_t kSegmentLayout = 12;
+constexpr std::uint32_t kSegmentLayout = 13;
 
 // Where each table starts, each on a page of its own.
 constexpr std::uint64_t page_up(std::uint64_t bytes) {

@@ -30,7 +30,9 @@ void put_back(Segment& segment, std::uint32_t index, Token self, Liveness& liven
   if (!has_completed(segment, read_once(srq.completion_queue), {.srq = index + 1, .receive = head},
                      self, liveness)) {
     srq.receive_head.store(head - 1);
+    return;
   }
+  srq.unexpected.store(srq.unexpected_next.load());
 }
 
 void copy_receive(const SharedReceive& from, SharedReceive& to, std::uint32_t most) {
@@ -54,6 +56,7 @@ bool reaches_limit(SharedSrq& srq, std::uint32_t left) {
 void mend(Segment& segment, std::uint32_t index, Token self, Liveness& liveness) {
   finish_taking(segment, segment.srq(index));
   put_back(segment, index, self, liveness);
+  mend_tag(segment, index, self, liveness);
 }
 
 SrqGuard::SrqGuard(Segment& segment, std::uint32_t index, Token self, Liveness& liveness)
@@ -104,6 +107,7 @@ Srq::Srq(Adapter& adapter, std::uint32_t index, const SrqSettings& settings)
 std::uint32_t Srq::number() const { return make_qp_number(slot_of(adapter_.token()), index_); }
 
 Srq::~Srq() {
+  shared_.matches_tags.store(0);
   if (ring_ == 0) return;
   adapter_.segment().free(ring_);
   shared_.generation.store(0);  // last: the place may be taken again from here on
@@ -134,6 +138,16 @@ Result<void> Srq::allocate() {
   shared_.taking.store(0);
   shared_.limit.store(0);
   shared_.completing.store(0);
+  shared_.tag_end.store(0);
+  shared_.completing_tag.store(0);
+  shared_.unexpected.store(0);
+  shared_.unexpected_next.store(0);
+  if (settings_.max_tags != 0) {
+    Result<std::unique_ptr<TagList>> tags =
+        TagList::create(adapter_.segment(), shared_, settings_.max_tags, settings_.max_segments);
+    if (!tags) return tags.error();
+    tags_ = *std::move(tags);
+  }
   // Counted on, not from 0: a completion queue may still tell of receives that have been, of one
   // that was here before.
   tail_ = shared_.receive_tail.load();
@@ -141,7 +155,8 @@ Result<void> Srq::allocate() {
   shared_.waiting.store(0);
   for (auto& word : shared_.waiters) word.store(0);
   shared_.generation.store(1);
-  shared_.takes_xrc.store(completions != nullptr ? 1 : 0);
+  shared_.takes_xrc.store(completions != nullptr && tags_ == nullptr ? 1 : 0);
+  shared_.matches_tags.store(tags_ != nullptr ? 1 : 0);
   return {};
 }
 
@@ -256,11 +271,22 @@ void Srq::lose_completion_queue(const CompletionQueue& queue) {
   settings_.events->push({IBV_EVENT_SRQ_ERR, settings_.verbs_object});
 }
 
-void Srq::serve() {
+void Srq::mend_if_orphaned() {
+  if (shared_.completing.load() == 0 && shared_.completing_tag.load() == 0) return;
+  const Taken taken = try_lock(shared_.consumer, adapter_.token(), adapter_.liveness());
+  if (taken == Taken::kOrphan) {
+    mend(adapter_.segment(), index_, adapter_.token(), adapter_.liveness());
+  }
+  if (taken != Taken::kNo) unlock(shared_.consumer);
+}
+
+bool Srq::serve() {
   std::uint32_t reached = kSrqLimitReached;
   if (shared_.limit.compare_exchange_strong(reached, 0)) {
     settings_.events->push({IBV_EVENT_SRQ_LIMIT_REACHED, settings_.verbs_object});
   }
+  mend_if_orphaned();
+  return serve_rendezvous();
 }
 
 }  // namespace gdr::rnic

@@ -20,6 +20,7 @@
 #include "rnic/events.h"
 #include "rnic/receive_ring.h"
 #include "rnic/shared_lock.h"
+#include "rnic/tag_list.h"
 
 namespace gdr::rnic {
 
@@ -29,9 +30,10 @@ struct SrqSettings {
   std::uint32_t protection_domain = 0;
   std::uint32_t max_requests = 1;  // granted() says how many there are: a power of two
   std::uint32_t max_segments = 1;
-  // Of an XRC one: where all of its receives complete, and who may name it.
+  // Of an XRC one, and of one that matches tags: where all of its receives complete.
   std::shared_ptr<CompletionQueue> completion_queue{};
-  XrcDomain xrc_domain{};
+  XrcDomain xrc_domain{};      // of an XRC one: who may name it
+  std::uint32_t max_tags = 0;  // not 0: it matches tags
   std::shared_ptr<EventQueue> events;
   void* verbs_object = nullptr;  // named by asynchronous events
 };
@@ -95,14 +97,21 @@ class Srq {
   // more. The caller holds the queue pair's responder lock.
   std::uint32_t settled_tail(const SharedQueuePair& queue_pair);
 
+  // --- Of one that matches tags: srq_tags.cc. 0 or an errno value.
+  bool matches_tags() const { return tags_ != nullptr; }
+  int operate(ibv_ops_wr* list, ibv_ops_wr** bad);
+  // A message that was announced has been read into the tagged receive, or could not be.
+  void fetched(std::uint32_t tag, bool complete_and_right);
+
   // No XRC request names it any more, and none is under way, when this returns.
   void close();
 
   // Its completion queue, if it is that one, is in error: no request may name it any more.
   void lose_completion_queue(const CompletionQueue& queue);
 
-  // Service thread: raises a due event.
-  void serve();
+  // Service thread: raises a due event, mends what a dead initiator has left, starts to read what
+  // was announced. True: something is left, come again soon.
+  bool serve();
   // In a fork's child: see QueuePair::child_of_fork.
   void child_of_fork() {
     post_lock_.unlock();
@@ -113,6 +122,11 @@ class Srq {
   std::uint32_t places_for(std::uint32_t requests) const;
   std::uint32_t posted() const;
   void wake_waiters();
+  void mend_if_orphaned();
+  int operate_one(ibv_ops_wr& operation);
+  void complete(const SharedCompletion& completion);
+  bool serve_rendezvous();
+  bool start_fetching(std::uint32_t index);
 
   Adapter& adapter_;
   const std::uint32_t index_;
@@ -123,6 +137,8 @@ class Srq {
   std::uint32_t tail_ = 0, capacity_ = 0, stride_ = 0;  // own copies of what is shared
   std::uint64_t ring_ = 0;
   std::byte* receives_ = nullptr;
+  std::unique_ptr<TagList> tags_;
+  std::uint32_t unexpected_seen_ = 0;  // by the program; under `consumer`
 };
 
 }  // namespace gdr::rnic

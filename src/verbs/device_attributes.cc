@@ -10,6 +10,7 @@
 #include "verbs/dm.h"
 #include "verbs/errors.h"
 #include "verbs/objects.h"
+#include "verbs/srq.h"
 
 namespace gdr::verbs {
 namespace {
@@ -88,6 +89,11 @@ ibv_device_attr_ex extended_attributes(const Device& device) {
   attr.hca_core_clock = rnic::kDeviceClockKilohertz;
   attr.cq_mod_caps = {.max_cq_count = UINT16_MAX, .max_cq_period = UINT16_MAX};
   attr.max_dm_size = kDeviceMemory;
+  attr.tm_caps = {.max_rndv_hdr_size = kMaxRendezvousHeader,
+                  .max_num_tags = rnic::kMaxTags,
+                  .flags = IBV_TM_CAP_RC,
+                  .max_ops = kMaxTagOperations,
+                  .max_sge = rnic::kMaxSegments};
   add_on_demand_paging(attr);
   return attr;
 }

@@ -62,6 +62,10 @@ int check_attributes(const ibv_pd* pd, const Xrcd* xrcd, const ibv_qp_init_attr&
     case IBV_QPT_UD:
       // An XRC queue is for requests that name it.
       if (attributes.srq != nullptr && srq_of(attributes.srq).xrcd != nullptr) return EINVAL;
+      if (attributes.srq != nullptr && srq_of(attributes.srq).queue->matches_tags() &&
+          attributes.qp_type != IBV_QPT_RC) {
+        return EINVAL;
+      }
       return sends && attributes.recv_cq != nullptr ? 0 : EINVAL;
     case IBV_QPT_RAW_PACKET:
       return sends && attributes.recv_cq != nullptr && attributes.srq == nullptr ? 0 : EINVAL;

@@ -14,6 +14,7 @@
 #include "connection.h"
 #include "rnic/shared.h"
 #include "segments.h"
+#include "tag_side.h"
 #include "xrc_side.h"
 
 namespace gdr::test {
@@ -49,7 +50,7 @@ void scribble(std::mt19937_64& random, std::uint8_t* segment) {
   }
 }
 
-enum class Kind { kOwnReceives, kSharedReceives, kXrc };
+enum class Kind { kOwnReceives, kSharedReceives, kXrc, kTags };
 
 struct Start {
   Endpoint sends, receives;  // of XRC two, otherwise one and the same
@@ -62,6 +63,7 @@ struct Queues {
   ibv_srq* srq = nullptr;
   ibv_qp* sends = nullptr;
   ibv_qp* receives = nullptr;
+  bool tags = false;
 
   Queues(Side& side, Kind kind) {
     if (kind == Kind::kXrc) {
@@ -75,6 +77,8 @@ struct Queues {
     ibv_srq_init_attr shared{};
     shared.attr = {.max_wr = 64, .max_sge = 1, .srq_limit = 0};
     if (kind == Kind::kSharedReceives) srq = ibv_create_srq(side.domain(), &shared);
+    if (kind == Kind::kTags) srq = tag_queue(side);
+    tags = kind == Kind::kTags;
     sends = receives = side.queue_pair(IBV_QPT_RC, 64, false, nullptr, srq);
   }
   Start start(Side& side, Memory& memory) const {
@@ -93,6 +97,23 @@ struct Queues {
   }
 };
 
+// A receive for a tag, and a message that it may match, announced or whole.
+void try_tags(const Queues& queues, ibv_sge& segment, Memory& memory, std::mt19937_64& random) {
+  ibv_ops_wr operation{};
+  operation.opcode = static_cast<ibv_ops_wr_opcode>(random() % 3);
+  operation.flags = IBV_OPS_SIGNALED | IBV_OPS_TM_SYNC;
+  operation.tm.unexpected_cnt = static_cast<std::uint32_t>(random() % 4);
+  operation.tm.handle = static_cast<std::uint32_t>(random() % 8) << 12;
+  operation.tm.add.sg_list = &segment;
+  operation.tm.add.num_sge = 1;
+  operation.tm.add.tag = random() % 4;
+  operation.tm.add.mask = 3;
+  ibv_ops_wr* bad = nullptr;
+  (void)ibv_post_srq_ops(queues.srq, &operation, &bad);
+  write_header(memory, static_cast<std::uint8_t>(random() % 4), random() % 4);
+  announce(memory, memory.key(), static_cast<std::uint32_t>(random() % 4096));
+}
+
 // Does everything a program does, and does not mind what comes of it.
 void try_everything(Side& side, const Queues& queues, Memory& memory, const Start& other,
                     std::mt19937_64& random) {
@@ -109,6 +130,7 @@ void try_everything(Side& side, const Queues& queues, Memory& memory, const Star
   } else {
     (void)ibv_post_recv(queues.receives, &receive, &bad_receive);
   }
+  if (queues.tags) try_tags(queues, segment, memory, random);
   constexpr ibv_wr_opcode kOpcodes[] = {IBV_WR_SEND, IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ,
                                         IBV_WR_RDMA_WRITE_WITH_IMM, IBV_WR_ATOMIC_FETCH_AND_ADD};
   ibv_send_wr send{};
@@ -184,7 +206,7 @@ void take_part(Wire& wire, std::uint64_t seed, Kind kind, bool scribbles) {
 void check_scribbles(bool opaque_too) {
   for (std::uint64_t seed = 1; seed <= kSeeds && !::testing::Test::HasFailure(); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed) + (opaque_too ? ", opaque" : ""));
-    const auto kind = static_cast<Kind>(seed % 3);
+    const auto kind = static_cast<Kind>(seed % 4);
     Child victim([=](Wire& wire) { take_part(wire, seed, kind, false); });
     Child scribbler([=](Wire& wire) { take_part(wire, 1000 + seed, kind, true); });
     victim.wire().send(scribbler.wire().receive<Start>());

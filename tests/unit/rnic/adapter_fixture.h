@@ -13,6 +13,7 @@ namespace gdr::rnic {
 class IdlePath : public Path {
  public:
   void send(QueuePair&) override { ++sends; }
+  void send_later(QueuePair&) override { ++sends; }
   int connect(QueuePair&) override { return 0; }
   void cancel(QueuePair&) override { ++cancels; }
   void receive_posted(std::uint32_t slot) override { woken.push_back(slot); }

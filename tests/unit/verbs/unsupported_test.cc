@@ -17,10 +17,6 @@ class UnsupportedTest : public VerbsTest {
 
 TEST_F(UnsupportedTest, ObjectsAreNull) {
   errno = 0;
-  ibv_srq_init_attr_ex tag_matching{};
-  tag_matching.comp_mask = IBV_SRQ_INIT_ATTR_TYPE;
-  tag_matching.srq_type = IBV_SRQT_TM;
-  expect_unsupported(ibv_create_srq_ex(context_, &tag_matching));
   ibv_counters_init_attr counters{};
   expect_unsupported(ibv_create_counters(context_, &counters));
 }
