@@ -1,4 +1,4 @@
-// RDMA write, write with immediate, read and send between connected queue pairs (RC and UC).
+// RDMA write, write with immediate, read and send between connected queue pairs (RC, UC, XRC).
 #include "local/local_path.h"
 
 namespace gdr::local {
@@ -15,7 +15,8 @@ Advance LocalPath::connected(QueuePair& queue_pair, Requester& requester, bool e
   if (goes_nowhere(queue_pair.send_ring().front().opcode)) {
     return window_request(queue_pair, requester);
   }
-  const bool reliable = queue_pair.type() == IBV_QPT_RC;
+  const bool reliable = rnic::is_reliable(queue_pair.type());
+  const bool xrc = queue_pair.type() == IBV_QPT_XRC_SEND;
   const ibv_qp_attr& attributes = queue_pair.attributes();
   const Presence presence = find_target(requester, attributes.dest_qp_num);
   Target& target = requester.target;
@@ -27,12 +28,15 @@ Advance LocalPath::connected(QueuePair& queue_pair, Requester& requester, bool e
   }
   if (!target.try_lock(peers_, kLockSpins)) return busy(requester);
   const bool answers =
-      target.readiness(queue_pair.type()) == Readiness::kReady &&
+      target.readiness(xrc ? IBV_QPT_XRC_RECV : queue_pair.type()) == Readiness::kReady &&
       target.connected_to(queue_pair.number()) &&
       (attributes.ah_attr.is_global == 0 || target.has_gid(attributes.ah_attr.grh.dgid.raw));
   if (!answers) {
     if (reliable) return not_ready(queue_pair, requester);
     return break_off(queue_pair, requester, IBV_WC_SUCCESS, rnic::Failure::kNone);
+  }
+  if (xrc) {
+    if (std::optional<Advance> ended = enter_srq(queue_pair, requester)) return *ended;
   }
   switch (queue_pair.send_ring().front().opcode) {
     case IBV_WR_RDMA_WRITE:
@@ -50,7 +54,7 @@ Advance LocalPath::connected(QueuePair& queue_pair, Requester& requester, bool e
 
 Advance LocalPath::write(QueuePair& queue_pair, Requester& requester, bool engine) {
   const rnic::SendRequest& request = queue_pair.send_ring().front();
-  const bool reliable = queue_pair.type() == IBV_QPT_RC;
+  const bool reliable = rnic::is_reliable(queue_pair.type());
   PieceList& to = requester.to;
   to.clear();
   if (!local_pieces(queue_pair, 0, &requester.from)) {
@@ -73,6 +77,9 @@ Advance LocalPath::write(QueuePair& queue_pair, Requester& requester, bool engin
     to.take_next();
   }
   if (has_immediate(request.opcode)) {
+    if (requester.target.takes_tags()) {
+      if (std::optional<Advance> wait = enter_tags(requester)) return *wait;
+    }
     TakenReceive receive;
     PieceList unused;  // its segments take no part
     if (!reliable && !requester.target.has_receive()) {
@@ -110,13 +117,14 @@ Advance LocalPath::read(QueuePair& queue_pair, Requester& requester, bool engine
 
 Advance LocalPath::send_message(QueuePair& queue_pair, Requester& requester, bool engine) {
   const rnic::SendRequest& request = queue_pair.send_ring().front();
-  const bool reliable = queue_pair.type() == IBV_QPT_RC;
+  const bool reliable = rnic::is_reliable(queue_pair.type());
   if (!local_pieces(queue_pair, 0, &requester.from)) {
     return break_off(queue_pair, requester, IBV_WC_LOC_PROT_ERR, rnic::Failure::kNone);
   }
   if (request.total_bytes > rnic::kMaxMessage) {
     return break_off(queue_pair, requester, IBV_WC_LOC_LEN_ERR, rnic::Failure::kNone);
   }
+  if (requester.target.takes_tags()) return tagged_message(queue_pair, requester, engine);
   if (!reliable && !requester.target.has_receive()) {
     return break_off(queue_pair, requester, IBV_WC_SUCCESS, rnic::Failure::kNone);
   }
@@ -124,21 +132,13 @@ Advance LocalPath::send_message(QueuePair& queue_pair, Requester& requester, boo
   if (std::optional<Advance> wait = match_receive(queue_pair, requester, &receive, &requester.to)) {
     return *wait;
   }
-  if (request.opcode == IBV_WR_SEND_WITH_INV && !requester.target.has_window(request.immediate)) {
+  if (!may_invalidate(queue_pair, requester)) {
     if (!reliable) return break_off(queue_pair, requester, IBV_WC_SUCCESS, rnic::Failure::kNone);
     return break_off(queue_pair, requester, IBV_WC_REM_ACCESS_ERR, rnic::Failure::kReported);
   }
   prepare_receive(queue_pair, requester, receive.wr_id, IBV_WC_RECV, request.total_bytes);
-  // A receive that cannot take the message fails on both sides (C9-94, C9-95).
-  const bool too_short = !receive.protection_error && requester.to.bytes() < request.total_bytes;
-  if (receive.protection_error || too_short) {
-    requester.receive.status = too_short ? IBV_WC_LOC_LEN_ERR : IBV_WC_LOC_PROT_ERR;
-    requester.target.push_receive(requester.receive, nullptr, true, peers_);
-    if (!reliable) {
-      return break_off(queue_pair, requester, IBV_WC_SUCCESS, rnic::Failure::kInvalid);
-    }
-    return break_off(queue_pair, requester, too_short ? IBV_WC_REM_INV_REQ_ERR : IBV_WC_REM_OP_ERR,
-                     rnic::Failure::kInvalid);
+  if (receive.protection_error || requester.to.bytes() < request.total_bytes) {
+    return refuse_receive(queue_pair, requester, !receive.protection_error);
   }
   requester.to.truncate(request.total_bytes);
   return deliver(queue_pair, requester, engine);

@@ -23,16 +23,15 @@ Requester& LocalPath::requester_of(QueuePair& queue_pair) {
   return static_cast<Requester&>(*queue_pair.path_state);
 }
 
-Presence LocalPath::find_peer(Requester& requester, std::uint32_t slot) {
+Presence LocalPath::find_peer(KnownPeer& known, std::uint32_t slot) {
   if (slot == 0) return Presence::kGone;
-  if (requester.slot == slot && requester.peer->alive()) return Presence::kThere;
-  requester.slot = 0;
-  requester.peer = nullptr;
+  if (known.slot == slot && known.peer->alive()) return Presence::kThere;
+  known = {};
   Result<std::shared_ptr<Peer>> peer = peers_.find(slot);
   if (!peer) return peer.error().code == EAGAIN ? Presence::kSilent : Presence::kGone;
-  requester.slot = slot;
-  requester.peer = *std::move(peer);
-  service_->watch(*requester.peer);
+  known.slot = slot;
+  known.peer = *std::move(peer);
+  service_->watch(*known.peer);
   return Presence::kThere;
 }
 
@@ -43,9 +42,9 @@ Presence LocalPath::find_target(Requester& requester, std::uint32_t qp_number) {
     requester.target = Target(*adapter_, nullptr, index);
     return Presence::kThere;
   }
-  const Presence presence = find_peer(requester, slot);
+  const Presence presence = find_peer(requester.peer, slot);
   requester.target =
-      presence == Presence::kThere ? Target(*adapter_, requester.peer.get(), index) : Target();
+      presence == Presence::kThere ? Target(*adapter_, requester.peer.peer.get(), index) : Target();
   return presence;
 }
 
@@ -55,7 +54,9 @@ int LocalPath::connect(QueuePair& queue_pair) {
   // Meeting the other process now keeps it out of post_send. That nobody is there yet is no error,
   // as on a network: the first request finds out.
   const std::uint32_t slot = rnic::slot_of_qp(queue_pair.attributes().dest_qp_num);
-  if (slot != rnic::slot_of(adapter_->token())) (void)find_peer(requester_of(queue_pair), slot);
+  if (slot != rnic::slot_of(adapter_->token())) {
+    (void)find_peer(requester_of(queue_pair).peer, slot);
+  }
   return 0;
 }
 
@@ -65,10 +66,15 @@ void LocalPath::send(QueuePair& queue_pair) {
   kill_point("post_send");
   while (!queue_pair.send_ring().empty()) {
     if (advance(queue_pair, requester, false) == Advance::kCompleted) continue;
-    requester.on_engine = true;
-    engine_.add(queue_pair.shared_from_this(), adapter_->segment().header());
-    return;
+    return send_later(queue_pair);
   }
+}
+
+void LocalPath::send_later(QueuePair& queue_pair) {
+  Requester& requester = requester_of(queue_pair);
+  if (requester.on_engine) return;
+  requester.on_engine = true;
+  engine_.add(queue_pair.shared_from_this(), adapter_->segment().header());
 }
 
 bool LocalPath::go_on(QueuePair& queue_pair, Nanoseconds* retry_at, bool* busy) {
@@ -146,6 +152,13 @@ void LocalPath::settle(std::span<const std::shared_ptr<QueuePair>> queue_pairs) 
     while (moves % 2 == 1 && requester->moves.load() == moves) usleep(50);
   }
   service_->settle();
+}
+
+bool LocalPath::any_segment(const std::function<bool(rnic::Segment&)>& holds) {
+  const std::vector<std::shared_ptr<Peer>> others = peers_.everyone_by_now();
+  return std::any_of(others.begin(), others.end(), [&](const std::shared_ptr<Peer>& peer) {
+    return peer->check_alive() && holds(peer->segment());
+  });
 }
 
 // This process's own threads are woken without a look at the shared flags: another process may have

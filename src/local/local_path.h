@@ -30,10 +30,12 @@ class LocalPath : public rnic::Path {
   void stop();  // after start(), while no queue pair exists
 
   void send(rnic::QueuePair& queue_pair) override;
+  void send_later(rnic::QueuePair& queue_pair) override;
   int connect(rnic::QueuePair& queue_pair) override;
   void cancel(rnic::QueuePair& queue_pair) override;
   void receive_posted(std::uint32_t slot) override;
   void settle(std::span<const std::shared_ptr<rnic::QueuePair>> queue_pairs) override;
+  bool any_segment(const std::function<bool(rnic::Segment&)>& holds) override;
   void wake_service() override;
 
   // In a fork's child: no thread serves this path any more, and no queue pair connects through it.
@@ -50,7 +52,7 @@ class LocalPath : public rnic::Path {
   using QueuePair = rnic::QueuePair;
 
   static Requester& requester_of(QueuePair& queue_pair);
-  Presence find_peer(Requester& requester, std::uint32_t slot);
+  Presence find_peer(KnownPeer& known, std::uint32_t slot);
   Presence find_target(Requester& requester, std::uint32_t qp_number);
 
   Advance advance(QueuePair& queue_pair, Requester& requester, bool engine);
@@ -58,12 +60,18 @@ class LocalPath : public rnic::Path {
   Advance carry_out(QueuePair& queue_pair, Requester& requester);
   Advance poll_transfer(QueuePair& queue_pair, Requester& requester);
 
-  // One file each: connected_request.cc, atomic_request.cc, datagram_request.cc,
-  // multicast_request.cc, frame_request.cc, window_request.cc.
+  // One file each: connected_request.cc, xrc_request.cc, tagged_request.cc, atomic_request.cc,
+  // datagram_request.cc, multicast_request.cc, frame_request.cc, window_request.cc.
   Advance connected(QueuePair& queue_pair, Requester& requester, bool engine);
+  // Of an XRC request: goes on to the shared receive queue that it names. Nothing: it is there.
+  std::optional<Advance> enter_srq(QueuePair& queue_pair, Requester& requester);
   Advance write(QueuePair& queue_pair, Requester& requester, bool engine);
   Advance read(QueuePair& queue_pair, Requester& requester, bool engine);
   Advance send_message(QueuePair& queue_pair, Requester& requester, bool engine);
+  // To where tags decide which receive it takes.
+  Advance tagged_message(QueuePair& queue_pair, Requester& requester, bool engine);
+  // Nothing: the target's shared receive queue is held, and what it holds may be matched.
+  std::optional<Advance> enter_tags(Requester& requester);
   Advance window_request(QueuePair& queue_pair, Requester& requester);
   Advance atomic(QueuePair& queue_pair, Requester& requester, bool engine);
   Advance finish_atomic_phase(QueuePair& queue_pair, Requester& requester, Outcome outcome);
@@ -96,9 +104,18 @@ class LocalPath : public rnic::Path {
   Advance not_ready(QueuePair& queue_pair, Requester& requester);
   Advance no_receive(QueuePair& queue_pair, Requester& requester);
   Advance busy(Requester& requester);
+  // Another request holds the shared receive queue that this one needs.
+  Advance wait_for_srq(Requester& requester);
   Advance later(Requester& requester, Nanoseconds after);
   void prepare_receive(const QueuePair& queue_pair, Requester& requester, std::uint64_t wr_id,
                        ibv_wc_opcode opcode, std::uint64_t bytes);
+  // Completes the receive that was prepared: as it should be, and in any way.
+  void complete_receive(Requester& requester);
+  void push_receive(Requester& requester, const std::byte* carried, bool solicited);
+  // It cannot take the message: fails on both sides (C9-94, C9-95).
+  Advance refuse_receive(QueuePair& queue_pair, Requester& requester, bool too_short);
+  // Of a send with invalidate: whether its key is that of a window there.
+  static bool may_invalidate(QueuePair& queue_pair, Requester& requester);
   void abandon(Requester& requester);
 
   Peers& peers_;

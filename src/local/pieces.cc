@@ -2,6 +2,21 @@
 
 namespace gdr::local {
 
+void PieceList::drop(std::uint64_t bytes) {
+  const PieceList all = *this;
+  clear();
+  for (const Piece& piece : all.pieces()) {
+    const std::uint64_t dropped = std::min(bytes, piece.length);
+    bytes -= dropped;
+    Piece& rest = next();
+    rest = piece;
+    rest.length -= dropped;
+    rest.address += dropped;
+    rest.key_address += dropped;
+    take_next();
+  }
+}
+
 void PieceList::truncate(std::uint64_t bytes) {
   std::uint64_t kept = 0;
   std::size_t count = 0;

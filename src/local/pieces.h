@@ -68,6 +68,8 @@ class PieceList {
     has_nowhere_ |= piece.where == Where::kNowhere;
     has_on_demand_ |= piece.on_demand;
   }
+  // Takes the first `bytes` away.
+  void drop(std::uint64_t bytes);
   // Keeps the first `bytes`.
   void truncate(std::uint64_t bytes);
 

@@ -42,6 +42,7 @@ bool is_gone(Peer& peer, int error) {
 
 bool LocalPath::local_pieces(QueuePair& queue_pair, std::uint32_t rights, PieceList* pieces) {
   const rnic::SendRequest& request = queue_pair.send_ring().front();
+  const std::uint32_t domain = queue_pair.domain_of(request);
   pieces->clear();
   if (request.flags & IBV_SEND_INLINE) {
     pieces->add(plain_piece(request.inline_data().data(), request.inline_bytes));
@@ -50,9 +51,9 @@ bool LocalPath::local_pieces(QueuePair& queue_pair, std::uint32_t rights, PieceL
   for (const ibv_sge& segment : request.segments()) {
     if (segment.length == 0) continue;
     rnic::Place place;
-    if (adapter_->regions().find(
-            segment.lkey, segment.addr, segment.length, queue_pair.settings().protection_domain,
-            rights | rnic::kUseAsLocalKey, &place) != rnic::RegionError::kNone) {
+    if (adapter_->regions().find(segment.lkey, segment.addr, segment.length, domain,
+                                 rights | rnic::kUseAsLocalKey,
+                                 &place) != rnic::RegionError::kNone) {
       return false;
     }
     fill_piece_here(place, segment.length, &pieces->next());
@@ -138,13 +139,7 @@ Advance LocalPath::finish(QueuePair& queue_pair, Requester& requester, Outcome o
   if (outcome.error != 0) {
     return fail(queue_pair, requester, outcome);
   }
-  if (requester.has_receive) {
-    if (requester.receive.flags & IBV_WC_WITH_INV) {
-      requester.target.invalidate_window(requester.receive.immediate);
-    }
-    requester.target.push_receive(requester.receive, requester.carried, requester.solicited,
-                                  peers_);
-  }
+  if (requester.has_receive) complete_receive(requester);
   abandon(requester);
   queue_pair.complete_front(IBV_WC_SUCCESS, static_cast<std::uint32_t>(request.total_bytes));
   return Advance::kCompleted;
@@ -155,7 +150,7 @@ Advance LocalPath::fail(QueuePair& queue_pair, Requester& requester, Outcome out
   if (!outcome.remote) {
     return break_off(queue_pair, requester, IBV_WC_LOC_PROT_ERR, rnic::Failure::kNone);
   }
-  const bool reliable = queue_pair.type() == IBV_QPT_RC;
+  const bool reliable = rnic::is_reliable(queue_pair.type());
   Peer* peer = requester.target.peer();
   if (outcome.error == ESRCH || outcome.error == ETIMEDOUT ||
       (peer != nullptr && is_gone(*peer, outcome.error))) {
@@ -163,9 +158,10 @@ Advance LocalPath::fail(QueuePair& queue_pair, Requester& requester, Outcome out
                      rnic::Failure::kNone);
   }
   // A receive whose memory is not there fails, and its queue pair with it (C9-94).
-  if (outcome.error == EFAULT && requester.has_receive && requester.receive.opcode == IBV_WC_RECV) {
+  if (outcome.error == EFAULT && requester.has_receive &&
+      requester.receive.opcode != IBV_WC_RECV_RDMA_WITH_IMM) {
     requester.receive.status = IBV_WC_LOC_PROT_ERR;
-    requester.target.push_receive(requester.receive, nullptr, true, peers_);
+    push_receive(requester, nullptr, true);
     return break_off(queue_pair, requester, reliable ? IBV_WC_REM_OP_ERR : IBV_WC_SUCCESS,
                      rnic::Failure::kInvalid);
   }
@@ -186,7 +182,7 @@ void LocalPath::abandon(Requester& requester) {
     requester.target.unlock();
     requester.target = Target();
   }
-  requester.has_receive = false;
+  requester.has_receive = requester.has_tag = false;
   requester.solicited = false;
   requester.phase = 0;
   requester.stop_waiting();
@@ -203,6 +199,13 @@ Advance LocalPath::break_off(QueuePair& queue_pair, Requester& requester, ibv_wc
 // Somebody else's request is being carried out against the target.
 Advance LocalPath::busy(Requester& requester) {
   requester.target = Target();
+  return later(requester, kLockRetry);
+}
+
+Advance LocalPath::wait_for_srq(Requester& requester) {
+  const Nanoseconds waiting_since = requester.waiting_since;
+  abandon(requester);
+  requester.waiting_since = waiting_since;
   return later(requester, kLockRetry);
 }
 
@@ -253,10 +256,38 @@ std::optional<Advance> LocalPath::match_receive(QueuePair& queue_pair, Requester
     return no_receive(queue_pair, requester);
   }
   if (!target.look_at_receive(receive, pieces)) {
-    if (queue_pair.type() == IBV_QPT_RC) return not_ready(queue_pair, requester);
+    if (rnic::is_reliable(queue_pair.type())) return not_ready(queue_pair, requester);
     return break_off(queue_pair, requester, IBV_WC_SUCCESS, rnic::Failure::kNone);
   }
   return std::nullopt;
+}
+
+bool LocalPath::may_invalidate(QueuePair& queue_pair, Requester& requester) {
+  const rnic::SendRequest& request = queue_pair.send_ring().front();
+  return request.opcode != IBV_WR_SEND_WITH_INV || requester.target.has_window(request.immediate);
+}
+
+void LocalPath::complete_receive(Requester& requester) {
+  if (requester.receive.flags & IBV_WC_WITH_INV) {
+    requester.target.invalidate_window(requester.receive.immediate);
+  }
+  push_receive(requester, requester.carried, requester.solicited);
+}
+
+void LocalPath::push_receive(Requester& requester, const std::byte* carried, bool solicited) {
+  if (requester.has_tag) {
+    requester.target.push_tagged(requester.receive, carried, solicited, requester.tag, peers_);
+  } else {
+    requester.target.push_receive(requester.receive, carried, solicited, peers_);
+  }
+}
+
+Advance LocalPath::refuse_receive(QueuePair& queue_pair, Requester& requester, bool too_short) {
+  requester.receive.status = too_short ? IBV_WC_LOC_LEN_ERR : IBV_WC_LOC_PROT_ERR;
+  push_receive(requester, nullptr, true);
+  ibv_wc_status status = too_short ? IBV_WC_REM_INV_REQ_ERR : IBV_WC_REM_OP_ERR;
+  if (!rnic::is_reliable(queue_pair.type())) status = IBV_WC_SUCCESS;
+  return break_off(queue_pair, requester, status, rnic::Failure::kInvalid);
 }
 
 void LocalPath::prepare_receive(const QueuePair& queue_pair, Requester& requester,

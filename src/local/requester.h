@@ -26,10 +26,14 @@ enum class Presence {
   kGone,    // nobody holds the slot
 };
 
-struct Requester : rnic::PathState {
-  // Where a connected queue pair sends, or where the last datagram went.
+struct KnownPeer {
   std::shared_ptr<Peer> peer;  // null while `slot` is 0
   std::uint32_t slot = 0;      // whose `peer` is; 0: none found yet
+};
+
+struct Requester : rnic::PathState {
+  KnownPeer peer;       // where a connected queue pair sends, or where the last datagram went
+  KnownPeer srq_owner;  // of the last XRC request
 
   bool on_engine = false;  // the engine thread goes on with the ring
   bool by_engine = false;  // and it is the one that is at it now
@@ -44,6 +48,8 @@ struct Requester : rnic::PathState {
   bool in_progress = false;
   bool holds_atomics = false;
   bool has_receive = false;  // `receive` is to be pushed at the end
+  bool has_tag = false;      // it is that of a message with a header: `tag` says more
+  TagMatch tag;
   bool solicited = false;
   rnic::SharedCompletion receive{};
   std::byte carried[rnic::kCarriedBytes];  // receive.carried bytes of it

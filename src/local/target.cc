@@ -8,9 +8,15 @@
 #include "rnic/srq.h"
 
 namespace gdr::local {
+namespace {
+
+constexpr int kSrqSpins = 2000;  // some microseconds
+
+}  // namespace
 
 std::uint32_t Target::number() const {
-  const rnic::Token token = peer_ ? peer_->token() : adapter_->token();
+  const Peer* peer = queue_pair_peer();
+  const rnic::Token token = peer != nullptr ? peer->token() : adapter_->token();
   return rnic::make_qp_number(rnic::slot_of(token), index_);
 }
 
@@ -25,6 +31,39 @@ bool Target::try_lock(rnic::Liveness& liveness, int spins) {
     rnic::put_back_receive(*segment_, *queue_pair_, number(), adapter_->token(), liveness);
   }
   return taken != rnic::Taken::kNo;
+}
+
+SrqEntry Target::enter_srq(Peer* owner, std::uint32_t number, rnic::Liveness& liveness) {
+  rnic::Segment& segment = owner != nullptr ? owner->segment() : adapter_->segment();
+  const std::uint32_t index = rnic::index_of_qp(number);
+  rnic::SharedSrq& srq = segment.srq(index);
+  const auto is_there = [&] {
+    return index < rnic::kSrqs && srq.takes_xrc.load() != 0 &&
+           rnic::read_once(srq.xrc_domain) == rnic::read_once(queue_pair_->xrc_domain);
+  };
+  if (!is_there()) return SrqEntry::kNone;
+  if (!lock_srq(segment, index, liveness)) return SrqEntry::kBusy;
+  if (!is_there()) {
+    rnic::unlock(srq.consumer);
+    return SrqEntry::kNone;
+  }
+  hold_srq(owner, segment, index);
+  return SrqEntry::kEntered;
+}
+
+bool Target::lock_srq(rnic::Segment& segment, std::uint32_t index, rnic::Liveness& liveness) const {
+  const rnic::Taken taken =
+      rnic::try_lock_for(segment.srq(index).consumer, adapter_->token(), liveness, kSrqSpins);
+  if (taken == rnic::Taken::kOrphan) rnic::mend(segment, index, adapter_->token(), liveness);
+  return taken != rnic::Taken::kNo;
+}
+
+void Target::hold_srq(Peer* owner, rnic::Segment& segment, std::uint32_t index) {
+  queue_pair_peer_ = peer_;
+  peer_ = owner;
+  segment_ = &segment;
+  srq_ = &segment.srq(index);
+  srq_index_ = index;
 }
 
 Readiness Target::readiness(ibv_qp_type type) const {
@@ -45,16 +84,19 @@ bool Target::has_gid(const std::uint8_t (&gid)[16]) const {
 }
 
 bool Target::take_shared() {
+  if (srq_ != nullptr) return srq_->receive_tail.load() != srq_->receive_head.load();
   const std::uint32_t srq = rnic::read_once(queue_pair_->srq);
   if (srq == 0) return false;
-  const rnic::SrqTake took = rnic::take_receive(*segment_, segment_->srq(srq - 1), index_,
-                                                adapter_->token(), adapter_->liveness());
-  if (took == rnic::SrqTake::kLimitReached) tell_owner();
+  const rnic::SrqTake took =
+      rnic::take_receive(*segment_, srq - 1, index_, adapter_->token(), adapter_->liveness());
+  if (took == rnic::SrqTake::kLimitReached) tell(peer_);
   return took != rnic::SrqTake::kNone;
 }
 
 bool Target::wait_for_receive() {
-  if (const std::uint32_t srq = rnic::read_once(queue_pair_->srq); srq != 0) {
+  if (srq_ != nullptr) {
+    rnic::wait_for_post(*srq_, adapter_->token());
+  } else if (const std::uint32_t srq = rnic::read_once(queue_pair_->srq); srq != 0) {
     rnic::wait_for_post(segment_->srq(srq - 1), adapter_->token());
   } else {
     queue_pair_->receive_waiter.store(adapter_->token());
@@ -63,16 +105,29 @@ bool Target::wait_for_receive() {
 }
 
 bool Target::look_at_receive(TakenReceive* receive, PieceList* pieces) {
-  const std::uint32_t head = queue_pair_->receive_head.load(std::memory_order_relaxed);
-  const std::uint32_t ready = queue_pair_->receive_tail.load() - head;
-  const rnic::ReceiveRing ring(*segment_, *queue_pair_);
+  if (srq_ != nullptr) {
+    return look_at_first(*srq_, rnic::read_once(srq_->protection_domain), receive, pieces);
+  }
+  return look_at_first(*queue_pair_, rnic::read_once(queue_pair_->receive_domain), receive, pieces);
+}
+
+template <typename Ring>
+bool Target::look_at_first(const Ring& queue, std::uint32_t domain, TakenReceive* receive,
+                           PieceList* pieces) const {
+  const std::uint32_t head = queue.receive_head.load(std::memory_order_relaxed);
+  const std::uint32_t ready = queue.receive_tail.load() - head;
+  const rnic::ReceiveRing ring(*segment_, queue);
   if (ready == 0 || ready > ring.capacity || ring.base == nullptr) return false;
-  const rnic::SharedReceive& entry = ring.at(head);
-  const std::uint32_t domain = rnic::read_once(queue_pair_->receive_domain);
+  look_at(ring.at(head), ring.segments, domain, receive, pieces);
+  return true;
+}
+
+void Target::look_at(const rnic::SharedReceive& entry, std::uint32_t most_segments,
+                     std::uint32_t domain, TakenReceive* receive, PieceList* pieces) const {
   receive->wr_id = rnic::read_once(entry.wr_id);
   pieces->clear();
   receive->protection_error = false;
-  const std::uint32_t segments = std::min(rnic::read_once(entry.segments), ring.segments);
+  const std::uint32_t segments = std::min(rnic::read_once(entry.segments), most_segments);
   for (std::uint32_t i = 0; i < segments; ++i) {
     const rnic::SharedSegmentEntry& shared = entry.segment[i];
     const rnic::SharedSegmentEntry segment{rnic::read_once(shared.address),
@@ -87,13 +142,13 @@ bool Target::look_at_receive(TakenReceive* receive, PieceList* pieces) {
     }
     pieces->take_next();
   }
-  return true;
 }
 
 rnic::RegionError Target::find(std::uint32_t key, std::uint64_t address, std::uint64_t length,
                                std::uint32_t rights, Piece* piece) const {
-  return find_in(rnic::read_once(queue_pair_->protection_domain), key, address, length, rights,
-                 piece);
+  const std::uint32_t domain =
+      rnic::read_once(srq_ != nullptr ? srq_->protection_domain : queue_pair_->protection_domain);
+  return find_in(domain, key, address, length, rights, piece);
 }
 
 rnic::RegionError Target::find_in(std::uint32_t domain, std::uint32_t key, std::uint64_t address,
@@ -128,19 +183,43 @@ bool Target::has_window(std::uint32_t key) const {
                             number());
 }
 
+template <typename Queue>
+std::atomic<std::uint32_t>& Target::take_first(Queue& queue, rnic::SharedCompletion& completion) {
+  const std::uint32_t head = queue.receive_head.load(std::memory_order_relaxed) + 1;
+  completion.receive = head;
+  queue.completing.store(head, std::memory_order_release);
+  queue.receive_head.store(head, std::memory_order_release);
+  return queue.completing;
+}
+
+std::atomic<std::uint32_t>& Target::take_first_of_srq(rnic::SharedCompletion& completion,
+                                                      bool unexpected) {
+  // Before the receive is off: whoever finds it completed counts it.
+  srq_->unexpected_next.store(srq_->unexpected.load() + (unexpected ? 1 : 0));
+  completion.srq = static_cast<std::uint16_t>(srq_index_ + 1);
+  std::atomic<std::uint32_t>& completing = take_first(*srq_, completion);
+  if (rnic::reaches_limit(*srq_, srq_->receive_tail.load() - completion.receive)) {
+    tell(peer_);
+  }
+  return completing;
+}
+
 void Target::push_receive(rnic::SharedCompletion& completion, const std::byte* carried,
                           bool solicited, rnic::Liveness& liveness) {
-  const std::uint32_t head = queue_pair_->receive_head.load(std::memory_order_relaxed) + 1;
-  completion.receive = head;
-  queue_pair_->completing.store(head, std::memory_order_release);
-  queue_pair_->receive_head.store(head, std::memory_order_release);
+  std::atomic<std::uint32_t>& completing =
+      srq_ != nullptr ? take_first_of_srq(completion) : take_first(*queue_pair_, completion);
   kill_point("receive_taken");
   if (faults::hides_completion()) return;
-  const std::uint32_t queue = rnic::read_once(queue_pair_->receive_completion_queue);
+  const std::uint32_t queue = rnic::read_once(
+      srq_ != nullptr ? srq_->completion_queue : queue_pair_->receive_completion_queue);
   const rnic::Push push = rnic::push_completion(*segment_, queue, completion, carried, solicited,
                                                 adapter_->token(), liveness);
   kill_point("receive_pushed");
-  queue_pair_->completing.store(0, std::memory_order_release);
+  completing.store(0, std::memory_order_release);
+  tell_of_push(push, queue);
+}
+
+void Target::tell_of_push(rnic::Push push, std::uint32_t queue) {
   if (push == rnic::Push::kPushed) return;
   if (peer_ != nullptr) {
     peer_->ring_service();
@@ -153,12 +232,12 @@ void Target::push_receive(rnic::SharedCompletion& completion, const std::byte* c
 
 void Target::report(rnic::Failure failure) {
   queue_pair_->failure.store(static_cast<std::uint32_t>(failure));
-  tell_owner();
+  tell(queue_pair_peer());
 }
 
-void Target::tell_owner() {
-  if (peer_ != nullptr) {
-    peer_->ring_service();
+void Target::tell(Peer* owner) {
+  if (owner != nullptr) {
+    owner->ring_service();
   } else {
     adapter_->path().wake_service();
   }

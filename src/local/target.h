@@ -7,6 +7,7 @@
 #include "local/peers.h"
 #include "local/pieces.h"
 #include "rnic/adapter.h"
+#include "rnic/tag_list.h"
 
 namespace gdr::local {
 
@@ -20,6 +21,22 @@ enum class Readiness {
 struct TakenReceive {
   std::uint64_t wr_id = 0;
   bool protection_error = false;  // a segment's key does not cover it
+};
+
+// Whether the shared receive queue that an XRC request names could be locked.
+enum class SrqEntry {
+  kEntered,
+  kBusy,  // by another request
+  kNone,  // there is no such one in the queue pair's domain
+};
+
+// What was found out about a message with a tag-matching header.
+struct TagMatch {
+  std::uint32_t index = rnic::kNoTag;  // of the tagged receive that takes it
+  rnic::TagInfo info;                  // of one that was matched
+  bool unexpected = false;
+  bool announced = false;  // only its place is told, in `rendezvous`
+  rnic::Rendezvous rendezvous{};
 };
 
 class Target {
@@ -41,7 +58,13 @@ class Target {
 
   // Also mends what a holder that died has left half-done.
   bool try_lock(rnic::Liveness& liveness, int spins);
-  void unlock() { rnic::unlock(queue_pair_->responder); }
+  void unlock() {
+    if (srq_ != nullptr) rnic::unlock(srq_->consumer);
+    rnic::unlock(queue_pair_->responder);
+  }
+  // With the queue pair locked: from here on receives, memory and completions are those of this
+  // shared receive queue, until unlock(). `owner` is null for this process.
+  SrqEntry enter_srq(Peer* owner, std::uint32_t number, rnic::Liveness& liveness);
 
   // The rest under the responder lock.
   Readiness readiness(ibv_qp_type type) const;
@@ -75,6 +98,15 @@ class Target {
   // Takes the receive off the queue and completes it. `carried`: completion.carried bytes.
   void push_receive(rnic::SharedCompletion& completion, const std::byte* carried, bool solicited,
                     rnic::Liveness& liveness);
+  // --- Of a queue pair whose shared receive queue matches tags: tagged_target.cc.
+  bool takes_tags() const;
+  // As enter_srq() for the queue pair's own. False: another request holds it.
+  bool enter_tags(rnic::Liveness& liveness);
+  std::uint32_t match_tag(std::uint64_t tag) const;
+  bool look_at_tag(std::uint32_t index, TakenReceive* receive, PieceList* pieces) const;
+  void push_tagged(rnic::SharedCompletion& completion, const std::byte* carried, bool solicited,
+                   const TagMatch& match, rnic::Liveness& liveness);
+
   // The request broke the connection: its owner moves to error.
   void report(rnic::Failure failure);
 
@@ -84,7 +116,22 @@ class Target {
     return window_queue_pair == 0 || window_queue_pair == number();
   }
   bool take_shared();
-  void tell_owner();
+  // Also mends what a holder that died has left half-done. False: its holder lives.
+  bool lock_srq(rnic::Segment& segment, std::uint32_t index, rnic::Liveness& liveness) const;
+  void hold_srq(Peer* owner, rnic::Segment& segment, std::uint32_t index);
+  void look_at(const rnic::SharedReceive& entry, std::uint32_t most_segments, std::uint32_t domain,
+               TakenReceive* receive, PieceList* pieces) const;
+  void tell_of_push(rnic::Push push, std::uint32_t queue);
+  template <typename Ring>
+  bool look_at_first(const Ring& queue, std::uint32_t domain, TakenReceive* receive,
+                     PieceList* pieces) const;
+  // Takes it off; what is returned goes back to 0 once it is completed.
+  template <typename Queue>
+  static std::atomic<std::uint32_t>& take_first(Queue& queue, rnic::SharedCompletion& completion);
+  std::atomic<std::uint32_t>& take_first_of_srq(rnic::SharedCompletion& completion,
+                                                bool unexpected = false);
+  Peer* queue_pair_peer() const { return srq_ != nullptr ? queue_pair_peer_ : peer_; }
+  void tell(Peer* owner);
   rnic::RegionError find_in(std::uint32_t domain, std::uint32_t key, std::uint64_t address,
                             std::uint64_t length, std::uint32_t rights, Piece* piece) const;
 
@@ -93,6 +140,10 @@ class Target {
   rnic::Segment* segment_ = nullptr;
   rnic::SharedQueuePair* queue_pair_ = nullptr;
   std::uint32_t index_ = 0;
+  // Of a request that has entered a shared receive queue: then peer_ and segment_ are this one's.
+  rnic::SharedSrq* srq_ = nullptr;
+  std::uint32_t srq_index_ = 0;
+  Peer* queue_pair_peer_ = nullptr;
 };
 
 }  // namespace gdr::local

@@ -30,7 +30,7 @@ Advance LocalPath::window_request(QueuePair& queue_pair, Requester& requester) {
   }
   // Not by waiting: the copy may be one that this very thread has to go on with.
   std::erase_if(requester.copies, [&](const rnic::CopyInProgress& copy) {
-    return rnic::has_ended(copy.queue_pair->shared().responder, copy.holding, peers_);
+    return rnic::has_ended(*copy.lock, copy.holding, peers_);
   });
   if (!requester.copies.empty()) return later(requester, kLockRetry);
   service_->settle();

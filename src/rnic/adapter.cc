@@ -64,7 +64,8 @@ Adapter::Adapter(Token token, std::vector<DeviceConfiguration> devices,
       liveness_(liveness),
       regions_(*segment_),
       flows_(*segment_),
-      members_(*segment_) {}
+      members_(*segment_),
+      xrc_domains_(*segment_, token, path) {}
 
 std::uint32_t Adapter::allocate_protection_domain() {
   const std::lock_guard guard(mutex_);
@@ -138,6 +139,7 @@ Result<std::shared_ptr<Srq>> Adapter::create_srq(const SrqSettings& settings) {
 }
 
 void Adapter::destroy_srq(Srq& srq) {
+  srq.close();
   const std::lock_guard guard(mutex_);
   srqs_.erase(srq.index());
 }
@@ -148,6 +150,13 @@ std::vector<std::shared_ptr<Srq>> Adapter::srqs_now() {
   present.reserve(srqs_.size());
   for (const auto& [index, srq] : srqs_) present.push_back(srq);
   return present;
+}
+
+std::shared_ptr<QueuePair> Adapter::queue_pair(std::uint32_t number) {
+  const std::lock_guard guard(mutex_);
+  const auto place = queue_pairs_.find(index_of_qp(number));
+  return slot_of_qp(number) == slot_of(token_) && place != queue_pairs_.end() ? place->second
+                                                                              : nullptr;
 }
 
 std::vector<std::shared_ptr<QueuePair>> Adapter::queue_pairs_now() {
@@ -208,12 +217,16 @@ Result<std::uint32_t> Adapter::reregister(std::uint32_t key, const Reregistratio
   return regions_.reissue(key, wanted.under_new_key, backing, attributes);
 }
 
-// What began before a key became unusable is marked in one of three places: a queue pair's
-// responder lock (others' requests against it), its send side, or this process's service thread.
+// What began before a key became unusable is marked in one of four places: a queue pair's
+// responder lock (others' requests against it), its send side, a shared receive queue (XRC requests
+// that name it), or this process's service thread.
 void Adapter::wait_for_copies() {
   const std::vector<std::shared_ptr<QueuePair>> present = queue_pairs_now();
   for (const auto& queue_pair : present) {
     wait_for_present_holder(queue_pair->shared().responder, liveness_);
+  }
+  for (const auto& srq : srqs_now()) {
+    wait_for_present_holder(srq->shared().consumer, liveness_);
   }
   path_.settle(present);
   for (const auto& queue : completion_queues_now()) queue->place_carried();
@@ -228,10 +241,14 @@ void Adapter::destroy_window(std::uint32_t window) {
 std::vector<CopyInProgress> Adapter::copies_in_progress() {
   std::vector<CopyInProgress> found;
   const std::lock_guard guard(mutex_);
+  const auto look_at = [&](const std::shared_ptr<const void>& owner, SharedLock& lock) {
+    if (const std::uint64_t holding = present_holding(lock))
+      found.push_back({owner, &lock, holding});
+  };
   for (const auto& [index, queue_pair] : queue_pairs_) {
-    const std::uint64_t holding = present_holding(queue_pair->shared().responder);
-    if (holding != 0) found.push_back({queue_pair, holding});
+    look_at(queue_pair, queue_pair->shared().responder);
   }
+  for (const auto& [index, srq] : srqs_) look_at(srq, srq->shared().consumer);
   return found;
 }
 
@@ -266,9 +283,11 @@ void Adapter::prepare_fork() {
   regions_.mutex().lock();
   flows_.mutex().lock();
   members_.mutex().lock();
+  xrc_domains_.mutex().lock();
 }
 
 void Adapter::parent_of_fork() {
+  xrc_domains_.mutex().unlock();
   members_.mutex().unlock();
   flows_.mutex().unlock();
   regions_.mutex().unlock();
@@ -286,7 +305,7 @@ bool Adapter::serve() {
   bool left = false;
   const std::vector<std::shared_ptr<QueuePair>> present = queue_pairs_now();
   for (const auto& queue_pair : present) left |= queue_pair->serve();
-  for (const auto& srq : srqs_now()) srq->serve();
+  for (const auto& srq : srqs_now()) left |= srq->serve();
   std::vector<WatchedQueue> due;
   {
     const std::lock_guard guard(mutex_);
@@ -303,6 +322,7 @@ bool Adapter::serve() {
     if (place.events) place.events->push({IBV_EVENT_CQ_ERR, place.verbs_object});
     if (!place.queue->overrun()) continue;
     for (const auto& queue_pair : present) left |= queue_pair->lose_completion_queue(*place.queue);
+    for (const auto& srq : srqs_now()) srq->lose_completion_queue(*place.queue);
   }
   return left;
 }

@@ -23,6 +23,7 @@
 #include "rnic/region_table.h"
 #include "rnic/segment.h"
 #include "rnic/srq.h"
+#include "rnic/xrc_domains.h"
 
 namespace gdr::rnic {
 
@@ -36,8 +37,9 @@ struct Reregistration {
 // Copies that may go on against queue pairs of this process: waited for without blocking, by
 // whoever must not.
 struct CopyInProgress {
-  std::shared_ptr<QueuePair> queue_pair;
-  std::uint64_t holding;  // of its responder lock
+  std::shared_ptr<const void> owner;  // of the lock
+  SharedLock* lock;                   // a responder, or the `consumer` of an XRC request
+  std::uint64_t holding;
 };
 
 class Adapter {
@@ -49,6 +51,7 @@ class Adapter {
   std::span<const DeviceConfiguration> devices() const { return devices_; }
   Segment& segment() { return *segment_; }
   RegionTable& regions() { return regions_; }
+  XrcDomains& xrc_domains() { return xrc_domains_; }
   Path& path() { return path_; }
   Liveness& liveness() { return liveness_; }
   Token token() const { return token_; }
@@ -66,6 +69,7 @@ class Adapter {
 
   Result<std::shared_ptr<QueuePair>> create_queue_pair(const QueuePairSettings& settings);
   void destroy_queue_pair(QueuePair& queue_pair);
+  std::shared_ptr<QueuePair> queue_pair(std::uint32_t number);  // null: none of this process
 
   Result<std::shared_ptr<Srq>> create_srq(const SrqSettings& settings);
   void destroy_srq(Srq& srq);
@@ -137,6 +141,7 @@ class Adapter {
   RegionTable regions_;
   FlowTable flows_;
   MemberTable members_;
+  XrcDomains xrc_domains_;
 
   std::mutex mutex_;                                                 // the tables below: cold
   std::map<std::uint32_t, std::shared_ptr<QueuePair>> queue_pairs_;  // by index

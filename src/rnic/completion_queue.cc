@@ -22,7 +22,8 @@ CompletionAnnex* annexes_of(SharedCompletion* entries, std::uint32_t capacity) {
   return reinterpret_cast<CompletionAnnex*>(entries + capacity);
 }
 
-void record_times(CompletionAnnex& annex, std::uint32_t traits) {
+void record(CompletionAnnex& annex, std::uint32_t traits, const TagInfo& tag) {
+  if ((traits & kRecordsTag) != 0) annex.tag = tag.tag, annex.tag_context = tag.context;
   if ((traits & kRecordsDeviceTime) != 0) annex.device_time = device_clock();
   if ((traits & kRecordsWallTime) != 0) annex.wall_time = wall_clock();
 }
@@ -30,7 +31,8 @@ void record_times(CompletionAnnex& annex, std::uint32_t traits) {
 }  // namespace
 
 Push push_completion(Segment& segment, std::uint32_t queue, const SharedCompletion& completion,
-                     const std::byte* carried, bool solicited, Token self, Liveness& liveness) {
+                     const std::byte* carried, bool solicited, Token self, Liveness& liveness,
+                     const TagInfo& tag) {
   SharedCompletionQueue& shared = segment.completion_queue(queue);
   const LockGuard guard(shared.producer, self, liveness);
   const std::uint32_t capacity = read_once(shared.capacity);
@@ -50,8 +52,8 @@ Push push_completion(Segment& segment, std::uint32_t queue, const SharedCompleti
   entries[place].solicited = solicited ? 1 : 0;
   CompletionAnnex& annex = annexes_of(entries, capacity)[place];
   if (completion.carried != 0) std::memcpy(annex.carried, carried, completion.carried);
-  if ((traits & (kRecordsDeviceTime | kRecordsWallTime)) != 0) [[unlikely]]
-    record_times(annex, traits);
+  if ((traits & (kRecordsDeviceTime | kRecordsWallTime | kRecordsTag)) != 0) [[unlikely]]
+    record(annex, traits, tag);
   kill_point(completion.receive != 0 ? "pushing_receive" : "pushing");
   if ((traits & kRaisesEvents) == 0) {
     shared.tail.store(tail + 1, std::memory_order_release);
@@ -73,8 +75,8 @@ Push push_completion(Segment& segment, std::uint32_t queue, const SharedCompleti
   return Push::kEventDue;
 }
 
-bool has_completed(Segment& segment, std::uint32_t queue, std::uint32_t qp_number,
-                   std::uint32_t receive, Token self, Liveness& liveness) {
+bool has_completed(Segment& segment, std::uint32_t queue, const ReceiveMark& mark, Token self,
+                   Liveness& liveness) {
   SharedCompletionQueue& shared = segment.completion_queue(queue);
   const LockGuard guard(shared.producer, self, liveness);
   const std::uint32_t capacity = read_once(shared.capacity);
@@ -85,7 +87,8 @@ bool has_completed(Segment& segment, std::uint32_t queue, std::uint32_t qp_numbe
   // Not the oldest: the next one goes into its place, and whoever died may have begun to write it.
   for (std::uint32_t i = 1; i < capacity; ++i) {
     const SharedCompletion& entry = entries[(tail - i) & (capacity - 1)];
-    if (read_once(entry.qp_number) == qp_number && read_once(entry.receive) == receive) return true;
+    if (read_once(entry.receive) != mark.receive || read_once(entry.srq) != mark.srq) continue;
+    if (mark.srq != 0 || read_once(entry.qp_number) == mark.qp_number) return true;
   }
   return false;
 }
@@ -184,11 +187,12 @@ void CompletionQueue::place(const SharedCompletion& entry, std::uint32_t positio
                  {ring_.annex(position).carried, bytes});
 }
 
-int CompletionQueue::poll(std::span<SharedCompletion> completions, CompletionTimes* times) {
+int CompletionQueue::poll(std::span<SharedCompletion> completions, CompletionNotes* notes) {
   return poll(static_cast<std::uint32_t>(completions.size()),
               [&](std::uint32_t i, const SharedCompletion& entry, const CompletionAnnex& annex) {
                 completions[i] = entry;
-                if (times != nullptr) times[i] = {annex.device_time, annex.wall_time};
+                if (notes == nullptr) return;
+                notes[i] = {annex.device_time, annex.wall_time, {annex.tag, annex.tag_context}};
               });
 }
 

@@ -28,19 +28,35 @@ enum class Push {
   kOverrun,   // full: nothing was stored; the queue is in error
 };
 
+// Of the message that a completion is of: see tag_list.h.
+struct TagInfo {
+  std::uint64_t tag = 0;
+  std::uint32_t context = 0;
+};
+
 // Pushes onto a completion queue in any process's segment, as its owner or as an initiator.
 // `carried` has completion.carried bytes.
 Push push_completion(Segment& segment, std::uint32_t queue, const SharedCompletion& completion,
-                     const std::byte* carried, bool solicited, Token self, Liveness& liveness);
+                     const std::byte* carried, bool solicited, Token self, Liveness& liveness,
+                     const TagInfo& tag = {});
 
-// Whether the ring still holds the completion of a queue pair's receive, polled or not.
-bool has_completed(Segment& segment, std::uint32_t queue, std::uint32_t qp_number,
-                   std::uint32_t receive, Token self, Liveness& liveness);
+// Which receive a completion is of: of a queue pair by its number, or of an XRC shared receive
+// queue by `srq` (see SharedCompletion), whichever queue pair it came through.
+struct ReceiveMark {
+  std::uint32_t qp_number = 0;
+  std::uint32_t srq = 0;
+  std::uint32_t receive = 0;
+};
 
-// When a completion was pushed; 0 where its queue does not record it.
-struct CompletionTimes {
-  std::uint64_t device = 0;  // of the device's clock
-  std::uint64_t wall = 0;    // nanoseconds since 1970
+// Whether the ring still holds the completion of that receive, polled or not.
+bool has_completed(Segment& segment, std::uint32_t queue, const ReceiveMark& mark, Token self,
+                   Liveness& liveness);
+
+// What a queue records beside a completion; 0 where it does not.
+struct CompletionNotes {
+  std::uint64_t device_time = 0;  // when it was pushed: of the device's clock
+  std::uint64_t wall_time = 0;    // nanoseconds since 1970
+  TagInfo tag = {};
 };
 
 constexpr std::uint32_t kMaxCompletions = 1u << 20;
@@ -65,8 +81,8 @@ class CompletionQueue {
   std::uint32_t limit() const { return ring_.limit; }
 
   // Takes up to completions.size() entries, and places what they carry; -EOVERFLOW-like negative
-  // errno after an overrun. `times` has room for as many, or is null.
-  int poll(std::span<SharedCompletion> completions, CompletionTimes* times = nullptr);
+  // errno after an overrun. `notes` has room for as many, or is null.
+  int poll(std::span<SharedCompletion> completions, CompletionNotes* notes = nullptr);
   // The same, each handed to `take(i, completion, annex)` where it lies: read every field once.
   template <typename Take>
   int poll(std::uint32_t most, const Take& take);

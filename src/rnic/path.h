@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 
@@ -11,6 +12,7 @@
 namespace gdr::rnic {
 
 class QueuePair;
+class Segment;
 
 class Path {
  public:
@@ -19,6 +21,9 @@ class Path {
   // Work requests were appended to the queue pair's send ring; its send lock is held by the caller.
   // Carries out what can be carried out now, from the front, and sees to the rest later. Hot.
   virtual void send(QueuePair& queue_pair) = 0;
+
+  // The same without carrying anything out before it returns: for the service thread.
+  virtual void send_later(QueuePair& queue_pair) = 0;
 
   // The queue pair is about to enter ready-to-receive: learn where its destination is. 0 or errno.
   virtual int connect(QueuePair& queue_pair) = 0;
@@ -34,6 +39,9 @@ class Path {
   // as initiators, and for other processes that asked this one to copy. No lock is held by the
   // caller. Cold.
   virtual void settle(std::span<const std::shared_ptr<QueuePair>> queue_pairs) = 0;
+
+  // Whether `holds` says so of the segment of any other process. Cold.
+  virtual bool any_segment(const std::function<bool(Segment&)>& holds) = 0;
 
   // Has Adapter::serve called soon, by the service thread.
   virtual void wake_service() = 0;

@@ -58,7 +58,7 @@ void put_back_receive(Segment& segment, SharedQueuePair& queue_pair, std::uint32
   const std::uint32_t head = queue_pair.receive_head.load();
   if (queue_pair.completing.exchange(0) != head || head == 0) return;
   const std::uint32_t queue = read_once(queue_pair.receive_completion_queue);
-  if (!has_completed(segment, queue, number, head, self, liveness)) {
+  if (!has_completed(segment, queue, {.qp_number = number, .receive = head}, self, liveness)) {
     queue_pair.receive_head.store(head - 1);
   }
 }
@@ -69,6 +69,7 @@ QueuePair::QueuePair(Adapter& adapter, std::uint32_t index, const QueuePairSetti
       number_(make_qp_number(slot_of(adapter.token()), index)),
       settings_(settings),
       shared_(adapter.segment().queue_pair(index)),
+      handles_{{settings.events, settings.verbs_object}},
       receive_tail_(shared_.receive_tail.load()) {}
 
 QueuePair::~QueuePair() {
@@ -85,17 +86,30 @@ Result<void> QueuePair::allocate() {
   // What was granted, as query reports it: rings are powers of two.
   cap.max_send_wr = std::bit_ceil(std::max(cap.max_send_wr, 1u));
   cap.max_send_sge = std::max(cap.max_send_sge, 1u);
-  if (!ring_.allocate(cap.max_send_wr, cap.max_send_sge, cap.max_inline_data,
-                      settings_.send_memory)) {
+  if (!allocate_sends()) {
     return Error{ENOMEM, "no memory for the send ring"};
   }
   if (Result<void> allocated = allocate_receives(); !allocated) return allocated.error();
   shared_.type = settings_.type;
   shared_.device = settings_.device;
   shared_.protection_domain = settings_.protection_domain;
-  shared_.receive_completion_queue = settings_.receive_completion_queue->index();
+  const auto& receives = settings_.receive_completion_queue;
+  shared_.receive_completion_queue = receives != nullptr ? receives->index() : 0;
+  shared_.xrc_domain = settings_.xrc_domain;
   reset();
   return {};
+}
+
+bool QueuePair::allocate_sends() {
+  const ibv_qp_cap& cap = settings_.capabilities;
+  if (settings_.srq == nullptr || !settings_.srq->matches_tags()) {
+    return ring_.allocate(cap.max_send_wr, cap.max_send_sge, cap.max_inline_data,
+                          settings_.send_memory);
+  }
+  // With room for its own requests, beside those that the program may post.
+  return ring_.allocate(2 * std::max(cap.max_send_wr, 2u),
+                        std::max(cap.max_send_sge, settings_.srq->settings().max_segments),
+                        std::max(cap.max_inline_data, kTagHeaderBytes), settings_.send_memory);
 }
 
 Result<void> QueuePair::allocate_receives() {
@@ -109,6 +123,8 @@ Result<void> QueuePair::allocate_receives() {
     receive_capacity_ = 1;
     shared_.receive_domain = settings_.srq->settings().protection_domain;
     shared_.srq = settings_.srq->index() + 1;
+  } else if (is_xrc(type())) {
+    cap.max_recv_wr = cap.max_recv_sge = segments = 0;
   } else if (cap.max_recv_wr > 0) {
     receive_capacity_ = cap.max_recv_wr = std::bit_ceil(cap.max_recv_wr);
   }
@@ -127,6 +143,24 @@ Result<void> QueuePair::allocate_receives() {
   return {};
 }
 
+bool QueuePair::open(std::shared_ptr<EventQueue> events, void* verbs_object) {
+  const std::lock_guard guard(handles_lock_);
+  if (handles_.empty()) return false;
+  handles_.push_back({std::move(events), verbs_object});
+  return true;
+}
+
+bool QueuePair::close(const void* verbs_object) {
+  const std::lock_guard guard(handles_lock_);
+  std::erase_if(handles_, [&](const Handle& handle) { return handle.object == verbs_object; });
+  return handles_.empty();
+}
+
+void QueuePair::raise(ibv_event_type event) {
+  const std::lock_guard guard(handles_lock_);
+  for (const Handle& handle : handles_) handle.events->push({event, handle.object});
+}
+
 void QueuePair::set_state(ibv_qp_state state) {
   state_.store(state);
   shared_.state.store(state);
@@ -142,9 +176,9 @@ int QueuePair::modify(const ibv_qp_attr& attributes, int mask) {
 
   if (to == IBV_QPS_RESET) {
     adapter_.path().cancel(*this);
-    ring_.clear();
     set_state(IBV_QPS_RESET);
     reset();
+    drop_sends();
     guard.unlock();
     adapter_.path().settle({});
     return 0;
@@ -224,10 +258,10 @@ void QueuePair::reset() {
   last_receive_told_ = false;
   attributes_ = {};
   set_state(IBV_QPS_RESET);
-  settings_.send_completion_queue->purge(number_);
-  if (settings_.receive_completion_queue != settings_.send_completion_queue) {
-    settings_.receive_completion_queue->purge(number_);
-  }
+  const auto& sends = settings_.send_completion_queue;
+  const auto& receives = settings_.receive_completion_queue;
+  if (sends != nullptr) sends->purge(number_);
+  if (receives != nullptr && receives != sends) receives->purge(number_);
 }
 
 void QueuePair::destroy() {
@@ -237,9 +271,10 @@ void QueuePair::destroy() {
     const std::lock_guard guard(send_lock_);
     destroyed_ = true;
     adapter_.path().cancel(*this);
-    send_memory = ring_.release();
     set_state(IBV_QPS_RESET);
     reset();
+    drop_sends();
+    send_memory = ring_.release();
   }
   // The holder of the responder lock may have died while this process copied for it.
   adapter_.path().settle({});
@@ -248,7 +283,9 @@ void QueuePair::destroy() {
 void QueuePair::complete_front(ibv_wc_status status, std::uint32_t bytes) {
   const SendRequest& request = ring_.front();
   const bool signalled = settings_.signal_all || (request.flags & IBV_SEND_SIGNALED) != 0;
-  if (signalled || status != IBV_WC_SUCCESS) {
+  if (request.fetch != 0) [[unlikely]] {
+    end_fetch(request, status == IBV_WC_SUCCESS);
+  } else if (signalled || status != IBV_WC_SUCCESS) {
     SharedCompletion completion{};
     completion.wr_id = request.wr_id;
     completion.status = status;
@@ -260,7 +297,7 @@ void QueuePair::complete_front(ibv_wc_status status, std::uint32_t bytes) {
   ring_.pop();
   if (status == IBV_WC_SUCCESS) return;
   // A datagram queue pair only stops sending (C10-44); a connection is broken.
-  enter_error(type() == IBV_QPT_RC ? IBV_QPS_ERR : IBV_QPS_SQE);
+  enter_error(is_reliable(type()) ? IBV_QPS_ERR : IBV_QPS_SQE);
 }
 
 void QueuePair::complete_send(const SharedCompletion& completion) {
@@ -283,6 +320,10 @@ void QueuePair::enter_error(ibv_qp_state error_state) {
 void QueuePair::flush_sends() {
   for (; !ring_.empty(); ring_.pop()) {
     const SendRequest& request = ring_.front();
+    if (request.fetch != 0) {
+      end_fetch(request, false);
+      continue;
+    }
     complete_send(flushed(request.wr_id, completion_opcode(request.opcode), number_));
   }
 }
@@ -305,16 +346,19 @@ bool QueuePair::flush_receives() {
                                              false);
   }
   shared_.receive_head.store(head);
-  if (shares && state() == IBV_QPS_ERR && !last_receive_told_) {
+  const bool tells = shares || type() == IBV_QPT_XRC_RECV;
+  if (tells && state() == IBV_QPS_ERR && !last_receive_told_) {
     last_receive_told_ = true;
-    settings_.events->push({IBV_EVENT_QP_LAST_WQE_REACHED, settings_.verbs_object});
+    raise(IBV_EVENT_QP_LAST_WQE_REACHED);
   }
   unlock(shared_.responder);
   return true;
 }
 
 bool QueuePair::lose_completion_queue(const CompletionQueue& queue) {
-  if (settings_.send_completion_queue.get() != &queue &&
+  const bool is_srqs =
+      settings_.srq != nullptr && settings_.srq->settings().completion_queue.get() == &queue;
+  if (!is_srqs && settings_.send_completion_queue.get() != &queue &&
       settings_.receive_completion_queue.get() != &queue) {
     return false;
   }
@@ -334,8 +378,7 @@ bool QueuePair::serve() {
       adapter_.path().cancel(*this);
       set_state(IBV_QPS_ERR);
       flush_sends();
-      settings_.events->push(
-          {settings_.work_queue ? IBV_EVENT_WQ_FATAL : event_of(failure), settings_.verbs_object});
+      raise(settings_.work_queue ? IBV_EVENT_WQ_FATAL : event_of(failure));
     }
     flush_due_.store(true);
   }

@@ -29,13 +29,14 @@ namespace gdr::rnic {
 class Adapter;
 
 struct QueuePairSettings {
-  ibv_qp_type type = IBV_QPT_RC;  // RC, UC, UD or RAW_PACKET
+  ibv_qp_type type = IBV_QPT_RC;  // RC, UC, UD, RAW_PACKET, XRC_SEND or XRC_RECV
   std::uint32_t device = 0;       // index into the adapter's devices
   std::uint32_t context = 0;      // which opening of the device: its raw frames do not come back
   std::uint32_t protection_domain = 0;
-  std::shared_ptr<CompletionQueue> send_completion_queue;
-  std::shared_ptr<CompletionQueue> receive_completion_queue;
+  std::shared_ptr<CompletionQueue> send_completion_queue;     // null: XRC_RECV
+  std::shared_ptr<CompletionQueue> receive_completion_queue;  // null: XRC_SEND, XRC_RECV
   std::shared_ptr<Srq> srq{};  // null: it has a receive queue of its own
+  XrcDomain xrc_domain{};      // of XRC_RECV
   std::shared_ptr<EventQueue> events;
   void* verbs_object = nullptr;  // named by asynchronous events
   ibv_qp_cap capabilities{};     // asked for; query() reports what was granted (rounded up)
@@ -51,6 +52,13 @@ struct QueuePairSettings {
 // binds windows of type 1.
 constexpr std::uint32_t kBoundByVerb = 1u << 31;
 
+constexpr bool is_reliable(ibv_qp_type type) {
+  return type == IBV_QPT_RC || type == IBV_QPT_XRC_SEND;
+}
+constexpr bool is_xrc(ibv_qp_type type) {
+  return type == IBV_QPT_XRC_SEND || type == IBV_QPT_XRC_RECV;
+}
+
 // Limits that ibv_query_device reports.
 constexpr std::uint32_t kMaxSendRequests = 32768;
 constexpr std::uint32_t kMaxReceiveRequests = 32768;
@@ -60,6 +68,7 @@ constexpr std::uint32_t kMaxMessage = 1u << 31;
 constexpr std::uint32_t kDatagramBytes = 4096;  // of a UD payload: the path MTU
 constexpr std::uint32_t kFrameBytes = 9216;     // of a raw frame: a jumbo frame
 constexpr std::uint32_t kGrhBytes = 40;
+constexpr std::uint32_t kTagHeaderBytes = 16;
 
 // What a path keeps of a queue pair.
 class PathState {
@@ -71,6 +80,13 @@ class PathState {
 // goes back to the front of its queue. Under that lock.
 void put_back_receive(Segment& segment, SharedQueuePair& queue_pair, std::uint32_t number,
                       Token self, Liveness& liveness);
+
+// Whether a message that was announced is being read.
+enum class Fetch {
+  kPosted,
+  kLater,  // not now
+  kNever,  // the queue pair is in no state for it
+};
 
 class QueuePair : public std::enable_shared_from_this<QueuePair> {
  public:
@@ -91,12 +107,17 @@ class QueuePair : public std::enable_shared_from_this<QueuePair> {
   int post_receive(const ibv_recv_wr* list, const ibv_recv_wr** bad);
   // Whether a request of IBV_WR_BIND_MW would be taken: 0 or EINVAL.
   int check_bind(const ibv_send_wr& request) const;
+  // ibv_open_qp makes further handles of it, and its events go to each. open() is false when the
+  // last one has been closed, close() true for the last.
+  bool open(std::shared_ptr<EventQueue> events, void* verbs_object);
+  bool close(const void* verbs_object);
   // Stops everything and forgets its completions; nobody touches its memory after this returns.
   void destroy();
   // In a fork's child, which has none of the threads that may have held a lock: posts are refused.
   void child_of_fork() {
     send_lock_.unlock();
     receive_lock_.unlock();
+    handles_lock_.unlock();
     state_.store(IBV_QPS_RESET);
     ring_.clear();
   }
@@ -112,7 +133,17 @@ class QueuePair : public std::enable_shared_from_this<QueuePair> {
   void complete_front(ibv_wc_status status, std::uint32_t bytes);
   std::unique_ptr<PathState> path_state;
 
+  // The protection domain of a request's own bytes.
+  std::uint32_t domain_of(const SendRequest& request) const {
+    return request.fetch == 0 ? settings_.protection_domain
+                              : settings_.srq->settings().protection_domain;
+  }
+
   // --- For the service thread.
+  // Reads what was announced into a tagged receive of its shared receive queue, and tells the
+  // sender. Srq::fetched() says how it ended.
+  Fetch fetch(std::uint32_t tag, const Rendezvous& wanted, const SharedReceive& into,
+              std::uint32_t most_segments);
   // Flushes both queues if an initiator reported an error of this queue pair, or after it moved to
   // error by itself; raises IBV_EVENT_QP_ACCESS_ERR or _REQ_ERR for the first. Never waits
   // for a lock: its holder may wait for this very thread to copy. True: come again soon.
@@ -125,15 +156,19 @@ class QueuePair : public std::enable_shared_from_this<QueuePair> {
   int check_send(const ibv_send_wr& request) const;
   void store_send(const ibv_send_wr& request, SendRequest& slot) const;
   static void store_window_request(const ibv_send_wr& request, SendRequest& slot);
-  bool has_own_receives() const { return settings_.srq == nullptr; }
+  bool has_own_receives() const { return settings_.srq == nullptr && !is_xrc(type()); }
   SharedReceive& receive_at(std::uint32_t position) const;
+  bool allocate_sends();
   Result<void> allocate_receives();
   void set_state(ibv_qp_state state);
+  void raise(ibv_event_type event);
   void apply(const ibv_qp_attr& attributes, int mask);
   void reset();
   void enter_error(ibv_qp_state error_state);
   void complete_send(const SharedCompletion& completion);
   void flush_sends();
+  void drop_sends();
+  void end_fetch(const SendRequest& request, bool succeeded);
   bool flush_receives();
 
   Adapter& adapter_;
@@ -142,6 +177,13 @@ class QueuePair : public std::enable_shared_from_this<QueuePair> {
   SharedQueuePair& shared_;
   std::atomic<ibv_qp_state> state_{IBV_QPS_RESET};  // the shared one is for initiators only
   ibv_qp_attr attributes_{};
+
+  struct Handle {
+    std::shared_ptr<EventQueue> events;
+    void* object;  // named by its events
+  };
+  SpinLock handles_lock_;
+  std::vector<Handle> handles_;
 
   SpinLock send_lock_;
   SendRing ring_;

@@ -19,19 +19,19 @@ std::uint32_t raw_opcode(const ibv_send_wr& request) {
 bool opcode_is_served(ibv_qp_type type, std::uint32_t opcode) {
   switch (opcode) {
     case IBV_WR_SEND:
-      return true;
+      return type != IBV_QPT_XRC_RECV;
     case IBV_WR_SEND_WITH_IMM:
-      return type != IBV_QPT_RAW_PACKET;
+      return type != IBV_QPT_RAW_PACKET && type != IBV_QPT_XRC_RECV;
     case IBV_WR_RDMA_WRITE:
     case IBV_WR_RDMA_WRITE_WITH_IMM:
     case IBV_WR_BIND_MW:
     case IBV_WR_LOCAL_INV:
     case IBV_WR_SEND_WITH_INV:
-      return type == IBV_QPT_RC || type == IBV_QPT_UC;
+      return is_reliable(type) || type == IBV_QPT_UC;
     case IBV_WR_RDMA_READ:
     case IBV_WR_ATOMIC_CMP_AND_SWP:
     case IBV_WR_ATOMIC_FETCH_AND_ADD:
-      return type == IBV_QPT_RC;
+      return is_reliable(type);
     default:
       return false;
   }
@@ -74,6 +74,7 @@ int QueuePair::check_send(const ibv_send_wr& request) const {
 
 void QueuePair::store_send(const ibv_send_wr& request, SendRequest& slot) const {
   slot.wr_id = request.wr_id;
+  slot.fetch = 0;
   slot.opcode = request.opcode;
   slot.flags = request.send_flags;
   slot.immediate = request.imm_data;
@@ -93,6 +94,7 @@ void QueuePair::store_send(const ibv_send_wr& request, SendRequest& slot) const 
     slot.remote_address = request.wr.rdma.remote_addr;
     slot.rkey = request.wr.rdma.rkey;
   }
+  slot.remote_srq = request.qp_type.xrc.remote_srqn;
   slot.total_bytes = total_length(request);
   if (request.send_flags & IBV_SEND_INLINE) {
     slot.segment_count = 0;

@@ -26,6 +26,7 @@ constexpr std::uint32_t kRegions = 1u << kRegionBits;
 constexpr std::uint32_t kFlows = 1024;
 constexpr std::uint32_t kMembers = 4096;
 constexpr std::uint32_t kSrqs = 1u << 12;
+constexpr std::uint32_t kXrcDomains = 256;
 constexpr std::uint32_t kServiceRequests = 64;
 constexpr std::uint32_t kDevices = 16;
 constexpr std::uint64_t kArenaBytes = std::uint64_t{1} << 32;  // sparse: only touched pages exist
@@ -49,6 +50,14 @@ constexpr std::uint32_t index_of_qp(std::uint32_t number) { return number & (kQu
 // present holder gone is not starved by the same process taking it again. See shared_lock.h.
 struct SharedLock {
   std::atomic<std::uint64_t> word;
+};
+
+// What an XRC domain is called, alike in every process that opened it. See xrc_domains.h.
+struct XrcDomain {
+  std::uint64_t device = 0;       // the MAC address of its device; 0: none
+  std::uint64_t file_system = 0;  // of the file that it was opened by; kPrivate: by none
+  std::uint64_t file = 0;
+  bool operator==(const XrcDomain&) const = default;
 };
 
 enum class Failure : std::uint32_t {
@@ -82,6 +91,7 @@ struct alignas(64) SharedQueuePair {
   // 1 + the index of the shared receive queue that it takes from, or 0. Its own ring then has one
   // place: for the receive that it has taken and not yet completed.
   std::uint32_t srq;
+  XrcDomain xrc_domain;  // of IBV_QPT_XRC_RECV
 
   alignas(64) std::atomic<std::uint32_t> receive_tail;  // advanced by the owner
   std::atomic<Token> receive_waiter;  // a process to wake when a receive is posted, or 0
@@ -105,13 +115,26 @@ struct SharedReceive {
 };
 
 // A shared receive queue (SRQ). Many initiators take from it, each under its queue pair's responder
-// lock first and this `consumer` after it.
+// lock first and this `consumer` after it. Of an XRC one they hold it for the whole request: the
+// memory is that of this process, and the queue pair may be another's.
 struct alignas(64) SharedSrq {
   SharedLock consumer;
   std::atomic<std::uint32_t> generation;  // 0: no shared receive queue here
   std::uint32_t protection_domain;
   std::uint32_t receive_stride, receive_capacity, receive_segments;  // as of a queue pair
   std::uint64_t receive_ring;
+  std::atomic<std::uint32_t> takes_xrc;  // XRC requests may name it
+  std::uint32_t completion_queue;        // of one that initiators take from directly
+  XrcDomain xrc_domain;
+
+  // Of one that matches tags: see tag_list.h. Changed under `consumer`.
+  std::atomic<std::uint32_t> matches_tags;
+  std::uint32_t tag_capacity, tag_stride;
+  std::uint64_t tags;  // offset of its SharedTags
+  std::atomic<std::uint32_t> tag_end;
+  std::atomic<std::uint32_t> completing_tag;  // 1 + the index of one that is TagState::kTaken, or 0
+  std::atomic<std::uint32_t> unexpected;      // messages
+  std::atomic<std::uint32_t> unexpected_next;  // how many once the receive is completed
 
   // A receive on its way into a queue pair's ring: 1 + the queue pair's index, or 0. If the taker
   // dies, the next one to lock `consumer` finishes the move: the receive is neither lost nor given
@@ -124,6 +147,8 @@ struct alignas(64) SharedSrq {
   alignas(64) std::atomic<std::uint32_t> receive_tail;  // advanced by the owner
   std::atomic<std::uint32_t> waiting;                   // somebody may be in `waiters`
   alignas(64) std::atomic<std::uint32_t> receive_head;  // advanced under `consumer`
+  // Of one that initiators take from directly (XRC, tags): as of a queue pair.
+  std::atomic<std::uint32_t> completing;
   // Processes to wake when a receive is posted: a bit for each slot.
   alignas(64) std::atomic<std::uint64_t> waiters[kSlots / 64];
 };
@@ -139,13 +164,15 @@ struct SharedCompletion {
   std::uint32_t qp_number;
   std::uint32_t source_qp;
   std::uint32_t flags;  // ibv_wc_flags
-  std::uint32_t service_level;
+  std::uint16_t service_level;
+  // Of a receive taken directly from a shared receive queue: 1 + its index, and see tag_list.cc.
+  std::uint16_t srq;
   // Of a small message: the bytes lie in the annex, and whoever polls the completion places them.
   std::uint16_t carried;     // how many; 0: everything is in its place already
   std::uint16_t solicited;   // not 0: its sender asked for an event
   std::uint64_t carried_to;  // where, as the receive request says it
   std::uint32_t carried_key;
-  std::uint32_t receive;  // of a receive: SharedQueuePair::receive_head behind it
+  std::uint32_t receive;  // of a receive: its queue's receive_head behind it
 };
 static_assert(sizeof(SharedCompletion) == 64);
 
@@ -154,6 +181,9 @@ struct alignas(64) CompletionAnnex {
   std::byte carried[kCarriedBytes];
   std::uint64_t device_time;  // when it was pushed: of the device's clock, if the queue asks for it
   std::uint64_t wall_time;    // and in nanoseconds since 1970
+  // Of a message that matched a tag, if the queue asks for it; else 0.
+  std::uint64_t tag;
+  std::uint32_t tag_context;
 };
 
 // SharedCompletionQueue::traits
@@ -161,6 +191,7 @@ constexpr std::uint32_t kRecordsDeviceTime = 1;
 constexpr std::uint32_t kRecordsWallTime = 2;
 constexpr std::uint32_t kIgnoresOverrun = 4;  // what finds no room is lost, and nothing is said
 constexpr std::uint32_t kRaisesEvents = 8;    // it has a completion channel: it can be armed
+constexpr std::uint32_t kRecordsTag = 16;
 
 struct alignas(64) SharedCompletionQueue {
   SharedLock producer;
@@ -288,6 +319,11 @@ struct SharedDevice {
   std::uint8_t gid[16];
 };
 
+struct SharedXrcDomain {
+  std::atomic<std::uint32_t> open;
+  XrcDomain domain;
+};
+
 struct SegmentHeader {
   std::uint64_t magic;
   std::uint32_t layout;  // changes with any change of this file
@@ -298,6 +334,7 @@ struct SegmentHeader {
   std::atomic<std::uint32_t> flow_end;    // rules live below this index
   std::atomic<std::uint32_t> member_end;  // and memberships below this one
   SharedDevice devices[kDevices];
+  SharedXrcDomain xrc_domains[kXrcDomains];
   alignas(64) SharedLock atomics;  // every path's atomics on this process's memory
   alignas(64) std::atomic<std::uint32_t> worker_wake;  // futex, counts wake-ups
   std::atomic<std::uint32_t> worker_sleeps;
@@ -305,7 +342,7 @@ struct SegmentHeader {
 };
 
 constexpr std::uint64_t kSegmentMagic = 0x30'74'69'6b'72'64'67'00;
-constexpr std::uint32_t kSegmentLayout = 11;
+constexpr std::uint32_t kSegmentLayout = 13;
 
 // Where each table starts, each on a page of its own.
 constexpr std::uint64_t page_up(std::uint64_t bytes) {
@@ -330,6 +367,10 @@ static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 template <typename T>
 T read_once(const T& field) {
   return std::atomic_ref<T>(const_cast<T&>(field)).load(std::memory_order_relaxed);
+}
+
+inline XrcDomain read_once(const XrcDomain& domain) {
+  return {read_once(domain.device), read_once(domain.file_system), read_once(domain.file)};
 }
 
 // std::has_single_bit calls a library function where the compiler may not use popcnt. Hot.

@@ -10,7 +10,7 @@
 namespace gdr::rnic {
 namespace {
 
-// Whoever died while it held `consumer` may have moved the head and not yet the queue pair's tail.
+// The head may have moved and not yet the queue pair's tail.
 void finish_taking(Segment& segment, SharedSrq& srq) {
   const std::uint32_t taking = srq.taking.load();
   if (taking == 0) return;
@@ -19,6 +19,20 @@ void finish_taking(Segment& segment, SharedSrq& srq) {
     segment.queue_pair(taking - 1).receive_tail.compare_exchange_strong(before, before + 1);
   }
   srq.taking.store(0);
+}
+
+// Of an XRC one: the head may have moved and no completion have been pushed.
+void put_back(Segment& segment, std::uint32_t index, Token self, Liveness& liveness) {
+  SharedSrq& srq = segment.srq(index);
+  if (srq.completing.load(std::memory_order_relaxed) == 0) return;
+  const std::uint32_t head = srq.receive_head.load();
+  if (srq.completing.exchange(0) != head) return;
+  if (!has_completed(segment, read_once(srq.completion_queue), {.srq = index + 1, .receive = head},
+                     self, liveness)) {
+    srq.receive_head.store(head - 1);
+    return;
+  }
+  srq.unexpected.store(srq.unexpected_next.load());
 }
 
 void copy_receive(const SharedReceive& from, SharedReceive& to, std::uint32_t most) {
@@ -31,27 +45,34 @@ void copy_receive(const SharedReceive& from, SharedReceive& to, std::uint32_t mo
   }
 }
 
-// True for the one who finds it armed with fewer left.
+}  // namespace
+
 bool reaches_limit(SharedSrq& srq, std::uint32_t left) {
   std::uint32_t limit = srq.limit.load();
   return limit != 0 && limit < kSrqLimitReached && left < limit &&
          srq.limit.compare_exchange_strong(limit, kSrqLimitReached);
 }
 
-}  // namespace
-
-SrqGuard::SrqGuard(Segment& segment, SharedSrq& srq, Token self, Liveness& liveness) : srq_(srq) {
-  lock(srq.consumer, self, liveness);
-  finish_taking(segment, srq);
+void mend(Segment& segment, std::uint32_t index, Token self, Liveness& liveness) {
+  finish_taking(segment, segment.srq(index));
+  put_back(segment, index, self, liveness);
+  mend_tag(segment, index, self, liveness);
 }
 
-SrqTake take_receive(Segment& segment, SharedSrq& srq, std::uint32_t queue_pair, Token self,
+SrqGuard::SrqGuard(Segment& segment, std::uint32_t index, Token self, Liveness& liveness)
+    : srq_(segment.srq(index)) {
+  lock(srq_.consumer, self, liveness);
+  mend(segment, index, self, liveness);
+}
+
+SrqTake take_receive(Segment& segment, std::uint32_t index, std::uint32_t queue_pair, Token self,
                      Liveness& liveness) {
+  SharedSrq& srq = segment.srq(index);
   // Without the lock: nothing is there, not even on its way.
   if (srq.receive_tail.load() == srq.receive_head.load() && srq.taking.load() == 0) {
     return SrqTake::kNone;
   }
-  const SrqGuard guard(segment, srq, self, liveness);
+  const SrqGuard guard(segment, index, self, liveness);
   SharedQueuePair& taker = segment.queue_pair(queue_pair);
   const std::uint32_t place = taker.receive_tail.load();
   if (place != taker.receive_head.load()) return SrqTake::kTaken;  // by one that died
@@ -83,7 +104,10 @@ Srq::Srq(Adapter& adapter, std::uint32_t index, const SrqSettings& settings)
       settings_(settings),
       shared_(adapter.segment().srq(index)) {}
 
+std::uint32_t Srq::number() const { return make_qp_number(slot_of(adapter_.token()), index_); }
+
 Srq::~Srq() {
+  shared_.matches_tags.store(0);
   if (ring_ == 0) return;
   adapter_.segment().free(ring_);
   shared_.generation.store(0);  // last: the place may be taken again from here on
@@ -94,7 +118,8 @@ Result<void> Srq::allocate() {
       settings_.max_segments > kMaxSegments) {
     return Error{EINVAL, "a shared receive queue has 1 to 32768 requests of at most 32 segments"};
   }
-  settings_.max_requests = capacity_ = std::bit_ceil(settings_.max_requests);
+  settings_.max_requests = std::bit_ceil(settings_.max_requests);
+  capacity_ = places_for(settings_.max_requests);
   settings_.max_segments = std::max(settings_.max_segments, 1u);
   stride_ = receive_stride(settings_.max_segments);
   const std::uint64_t bytes = std::uint64_t{capacity_} * stride_;
@@ -107,14 +132,38 @@ Result<void> Srq::allocate() {
   shared_.receive_capacity = capacity_;
   shared_.receive_segments = settings_.max_segments;
   shared_.receive_ring = ring_;
+  const auto& completions = settings_.completion_queue;
+  shared_.completion_queue = completions != nullptr ? completions->index() : 0;
+  shared_.xrc_domain = settings_.xrc_domain;
   shared_.taking.store(0);
   shared_.limit.store(0);
-  shared_.receive_tail.store(0);
-  shared_.receive_head.store(0);
+  shared_.completing.store(0);
+  shared_.tag_end.store(0);
+  shared_.completing_tag.store(0);
+  shared_.unexpected.store(0);
+  shared_.unexpected_next.store(0);
+  if (settings_.max_tags != 0) {
+    Result<std::unique_ptr<TagList>> tags =
+        TagList::create(adapter_.segment(), shared_, settings_.max_tags, settings_.max_segments);
+    if (!tags) return tags.error();
+    tags_ = *std::move(tags);
+  }
+  // Counted on, not from 0: a completion queue may still tell of receives that have been, of one
+  // that was here before.
+  tail_ = shared_.receive_tail.load();
+  shared_.receive_head.store(tail_);
   shared_.waiting.store(0);
   for (auto& word : shared_.waiters) word.store(0);
   shared_.generation.store(1);
+  shared_.takes_xrc.store(completions != nullptr && tags_ == nullptr ? 1 : 0);
+  shared_.matches_tags.store(tags_ != nullptr ? 1 : 0);
   return {};
+}
+
+// An XRC initiator's receive is off the queue before it is completed, and comes back if the
+// initiator dies: its place must not have been given to another meanwhile.
+std::uint32_t Srq::places_for(std::uint32_t requests) const {
+  return settings_.completion_queue != nullptr ? 2 * requests : requests;
 }
 
 std::uint32_t Srq::posted() const {
@@ -129,7 +178,7 @@ int Srq::post(const ibv_recv_wr* list, const ibv_recv_wr** bad) {
       if (closed_ || request->num_sge < 0 ||
           static_cast<std::uint32_t>(request->num_sge) > settings_.max_segments) {
         error = EINVAL;
-      } else if (posted() >= capacity_) {
+      } else if (posted() >= settings_.max_requests) {
         error = ENOMEM;
       }
       if (error != 0) {
@@ -172,7 +221,7 @@ int Srq::set_limit(std::uint32_t limit) {
 
 int Srq::resize(std::uint32_t max_requests) {
   if (max_requests == 0 || max_requests > kMaxSrqRequests) return EINVAL;
-  const std::uint32_t capacity = std::bit_ceil(max_requests);
+  const std::uint32_t granted = std::bit_ceil(max_requests), capacity = places_for(granted);
   const std::uint64_t bytes = std::uint64_t{capacity} * stride_;
   Result<std::uint64_t> ring = adapter_.segment().allocate(bytes);
   if (!ring) return ring.error().code;
@@ -180,7 +229,7 @@ int Srq::resize(std::uint32_t max_requests) {
   std::uint64_t old = *ring;
   {
     const std::lock_guard guard(post_lock_);
-    const SrqGuard taking(adapter_.segment(), shared_, adapter_.token(), adapter_.liveness());
+    const SrqGuard taking(adapter_.segment(), index_, adapter_.token(), adapter_.liveness());
     const std::uint32_t head = shared_.receive_head.load();
     if (tail_ - head <= std::min(max_requests, capacity_)) {
       for (std::uint32_t at = head; at != tail_; ++at) {
@@ -191,7 +240,7 @@ int Srq::resize(std::uint32_t max_requests) {
       receives_ = receives;
       shared_.receive_ring = ring_;
       shared_.receive_capacity = capacity_ = capacity;
-      settings_.max_requests = capacity;
+      settings_.max_requests = granted;
     }
   }
   adapter_.segment().free(old);
@@ -207,15 +256,37 @@ ibv_srq_attr Srq::query() const {
 }
 
 std::uint32_t Srq::settled_tail(const SharedQueuePair& queue_pair) {
-  const SrqGuard guard(adapter_.segment(), shared_, adapter_.token(), adapter_.liveness());
+  const SrqGuard guard(adapter_.segment(), index_, adapter_.token(), adapter_.liveness());
   return queue_pair.receive_tail.load();
 }
 
-void Srq::serve() {
+void Srq::close() {
+  shared_.takes_xrc.store(0);
+  wait_for_present_holder(shared_.consumer, adapter_.liveness());
+  adapter_.path().settle({});
+}
+
+void Srq::lose_completion_queue(const CompletionQueue& queue) {
+  if (settings_.completion_queue.get() != &queue || shared_.takes_xrc.exchange(0) == 0) return;
+  settings_.events->push({IBV_EVENT_SRQ_ERR, settings_.verbs_object});
+}
+
+void Srq::mend_if_orphaned() {
+  if (shared_.completing.load() == 0 && shared_.completing_tag.load() == 0) return;
+  const Taken taken = try_lock(shared_.consumer, adapter_.token(), adapter_.liveness());
+  if (taken == Taken::kOrphan) {
+    mend(adapter_.segment(), index_, adapter_.token(), adapter_.liveness());
+  }
+  if (taken != Taken::kNo) unlock(shared_.consumer);
+}
+
+bool Srq::serve() {
   std::uint32_t reached = kSrqLimitReached;
   if (shared_.limit.compare_exchange_strong(reached, 0)) {
     settings_.events->push({IBV_EVENT_SRQ_LIMIT_REACHED, settings_.verbs_object});
   }
+  mend_if_orphaned();
+  return serve_rendezvous();
 }
 
 }  // namespace gdr::rnic

@@ -16,9 +16,11 @@
 #include <memory>
 
 #include "base/spin_lock.h"
+#include "rnic/completion_queue.h"
 #include "rnic/events.h"
 #include "rnic/receive_ring.h"
 #include "rnic/shared_lock.h"
+#include "rnic/tag_list.h"
 
 namespace gdr::rnic {
 
@@ -28,16 +30,24 @@ struct SrqSettings {
   std::uint32_t protection_domain = 0;
   std::uint32_t max_requests = 1;  // granted() says how many there are: a power of two
   std::uint32_t max_segments = 1;
+  // Of an XRC one, and of one that matches tags: where all of its receives complete.
+  std::shared_ptr<CompletionQueue> completion_queue{};
+  XrcDomain xrc_domain{};      // of an XRC one: who may name it
+  std::uint32_t max_tags = 0;  // not 0: it matches tags
   std::shared_ptr<EventQueue> events;
   void* verbs_object = nullptr;  // named by asynchronous events
 };
 
 constexpr std::uint32_t kMaxSrqRequests = 32768;
 
+// Under `consumer`, taken over from the dead: what they had begun is finished or undone, so that
+// each receive is there or has been completed, once.
+void mend(Segment& segment, std::uint32_t index, Token self, Liveness& liveness);
+
 // Holds `consumer`, and has finished what a dead holder had begun.
 class SrqGuard {
  public:
-  SrqGuard(Segment& segment, SharedSrq& srq, Token self, Liveness& liveness);
+  SrqGuard(Segment& segment, std::uint32_t index, Token self, Liveness& liveness);
   ~SrqGuard() { unlock(srq_.consumer); }
   SrqGuard(const SrqGuard&) = delete;
   SrqGuard& operator=(const SrqGuard&) = delete;
@@ -54,8 +64,11 @@ enum class SrqTake {
 
 // Moves the first receive into the ring of a queue pair whose responder lock the caller holds and
 // whose ring is empty. As owner or as initiator. Hot.
-SrqTake take_receive(Segment& segment, SharedSrq& srq, std::uint32_t queue_pair, Token self,
+SrqTake take_receive(Segment& segment, std::uint32_t index, std::uint32_t queue_pair, Token self,
                      Liveness& liveness);
+
+// One fewer is there. True: the limit is reached, and the owner must be told.
+bool reaches_limit(SharedSrq& srq, std::uint32_t left);
 
 // Has the owner wake the process of `self` at its next post. Look again afterwards.
 void wait_for_post(SharedSrq& srq, Token self);
@@ -68,6 +81,7 @@ class Srq {
   Result<void> allocate();
 
   std::uint32_t index() const { return index_; }
+  std::uint32_t number() const;  // what XRC requests call it
   const SrqSettings& settings() const { return settings_; }
   SharedSrq& shared() { return shared_; }
 
@@ -83,8 +97,21 @@ class Srq {
   // more. The caller holds the queue pair's responder lock.
   std::uint32_t settled_tail(const SharedQueuePair& queue_pair);
 
-  // Service thread: raises a due event.
-  void serve();
+  // --- Of one that matches tags: srq_tags.cc. 0 or an errno value.
+  bool matches_tags() const { return tags_ != nullptr; }
+  int operate(ibv_ops_wr* list, ibv_ops_wr** bad);
+  // A message that was announced has been read into the tagged receive, or could not be.
+  void fetched(std::uint32_t tag, bool complete_and_right);
+
+  // No XRC request names it any more, and none is under way, when this returns.
+  void close();
+
+  // Its completion queue, if it is that one, is in error: no request may name it any more.
+  void lose_completion_queue(const CompletionQueue& queue);
+
+  // Service thread: raises a due event, mends what a dead initiator has left, starts to read what
+  // was announced. True: something is left, come again soon.
+  bool serve();
   // In a fork's child: see QueuePair::child_of_fork.
   void child_of_fork() {
     post_lock_.unlock();
@@ -92,8 +119,14 @@ class Srq {
   }
 
  private:
+  std::uint32_t places_for(std::uint32_t requests) const;
   std::uint32_t posted() const;
   void wake_waiters();
+  void mend_if_orphaned();
+  int operate_one(ibv_ops_wr& operation);
+  void complete(const SharedCompletion& completion);
+  bool serve_rendezvous();
+  bool start_fetching(std::uint32_t index);
 
   Adapter& adapter_;
   const std::uint32_t index_;
@@ -104,6 +137,8 @@ class Srq {
   std::uint32_t tail_ = 0, capacity_ = 0, stride_ = 0;  // own copies of what is shared
   std::uint64_t ring_ = 0;
   std::byte* receives_ = nullptr;
+  std::unique_ptr<TagList> tags_;
+  std::uint32_t unexpected_seen_ = 0;  // by the program; under `consumer`
 };
 
 }  // namespace gdr::rnic

@@ -28,6 +28,8 @@ struct SendRequest {
   std::uint64_t swap;
   std::uint32_t remote_qp;    // UD
   std::uint32_t remote_qkey;  // UD
+  std::uint32_t remote_srq;   // XRC
+  std::uint32_t fetch;        // not 0: the queue pair's own, see queue_pair_fetch.cc
   AddressVector address;      // UD
   std::uint32_t segment_count;
   std::uint32_t inline_bytes;  // valid with IBV_SEND_INLINE; then segment_count is 0

@@ -27,6 +27,7 @@ void fill_tables(Context& context) {
   set_qp_functions(table);
   set_srq_functions(table);
   set_mr_functions(table);
+  set_xrcd_functions(table);
   set_mw_functions(table);
   set_dm_functions(table);
   set_flow_functions(table);

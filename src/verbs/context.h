@@ -19,6 +19,7 @@ void set_cq_functions(verbs_context& context);
 void set_qp_functions(verbs_context& context);
 void set_srq_functions(verbs_context& context);
 void set_mr_functions(verbs_context& context);
+void set_xrcd_functions(verbs_context& context);
 void set_mw_functions(verbs_context& context);
 void set_dm_functions(verbs_context& context);
 void set_flow_functions(verbs_context& context);

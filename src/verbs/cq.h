@@ -32,7 +32,7 @@ struct Cq {
   // Of the extended interface: from a successful start_poll to end_poll.
   std::mutex polling;
   rnic::SharedCompletion current{};
-  rnic::CompletionTimes current_times;
+  rnic::CompletionNotes current_notes;
 
   Cq() : extended{} {}
 };

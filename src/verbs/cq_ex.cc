@@ -10,13 +10,13 @@ constexpr std::uint64_t kServed =
     IBV_WC_EX_WITH_BYTE_LEN | IBV_WC_EX_WITH_IMM | IBV_WC_EX_WITH_QP_NUM | IBV_WC_EX_WITH_SRC_QP |
     IBV_WC_EX_WITH_SLID | IBV_WC_EX_WITH_SL | IBV_WC_EX_WITH_DLID_PATH_BITS |
     IBV_WC_EX_WITH_COMPLETION_TIMESTAMP | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK |
-    IBV_WC_EX_WITH_FLOW_TAG;
+    IBV_WC_EX_WITH_FLOW_TAG | IBV_WC_EX_WITH_TM_INFO;
 constexpr std::uint32_t kFlags =
     IBV_CREATE_CQ_ATTR_SINGLE_THREADED | IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN;
 
 // 0 with the next completion in `current`, ENOENT when there is none, EIO after an overrun.
 int advance(Cq& cq) {
-  const int taken = cq.queue->poll({&cq.current, 1}, &cq.current_times);
+  const int taken = cq.queue->poll({&cq.current, 1}, &cq.current_notes);
   if (taken == 0) return ENOENT;
   if (taken < 0) return EIO;
   cq.extended.wr_id = cq.current.wr_id;
@@ -50,7 +50,12 @@ Value read(ibv_cq_ex* extended) {
 
 template <auto Member>
 std::uint64_t read_time(ibv_cq_ex* extended) {
-  return cq_of(extended).current_times.*Member;
+  return cq_of(extended).current_notes.*Member;
+}
+
+void read_tag(ibv_cq_ex* extended, ibv_wc_tm_info* info) {
+  const rnic::TagInfo& tag = cq_of(extended).current_notes.tag;
+  *info = {.tag = tag.tag, .priv = tag.context};
 }
 
 template <typename Value>
@@ -76,11 +81,12 @@ void set_readers(Cq& cq, std::uint64_t flags, bool one_thread) {
   if (flags & IBV_WC_EX_WITH_SL) table.read_sl = read<&Entry::service_level, std::uint8_t>;
   if (flags & IBV_WC_EX_WITH_DLID_PATH_BITS) table.read_dlid_path_bits = read_zero<std::uint8_t>;
   if (flags & IBV_WC_EX_WITH_FLOW_TAG) table.read_flow_tag = read_zero<std::uint32_t>;
+  if (flags & IBV_WC_EX_WITH_TM_INFO) table.read_tm_info = read_tag;
   if (flags & IBV_WC_EX_WITH_COMPLETION_TIMESTAMP) {
-    table.read_completion_ts = read_time<&rnic::CompletionTimes::device>;
+    table.read_completion_ts = read_time<&rnic::CompletionNotes::device_time>;
   }
   if (flags & IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK) {
-    table.read_completion_wallclock_ns = read_time<&rnic::CompletionTimes::wall>;
+    table.read_completion_wallclock_ns = read_time<&rnic::CompletionNotes::wall_time>;
   }
 }
 
@@ -88,6 +94,7 @@ std::uint32_t traits_of(std::uint64_t wc_flags, std::uint32_t flags) {
   std::uint32_t traits = 0;
   if (wc_flags & IBV_WC_EX_WITH_COMPLETION_TIMESTAMP) traits |= rnic::kRecordsDeviceTime;
   if (wc_flags & IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK) traits |= rnic::kRecordsWallTime;
+  if (wc_flags & IBV_WC_EX_WITH_TM_INFO) traits |= rnic::kRecordsTag;
   if (flags & IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN) traits |= rnic::kIgnoresOverrun;
   return traits;
 }

@@ -10,6 +10,7 @@
 #include "verbs/dm.h"
 #include "verbs/errors.h"
 #include "verbs/objects.h"
+#include "verbs/srq.h"
 
 namespace gdr::verbs {
 namespace {
@@ -30,7 +31,7 @@ ibv_device_attr device_attributes(const Device& device) {
   attr.max_qp = rnic::kQueuePairs - 2;
   attr.max_qp_wr = rnic::kMaxSendRequests;
   attr.device_cap_flags = IBV_DEVICE_SYS_IMAGE_GUID | IBV_DEVICE_RC_RNR_NAK_GEN |
-                          IBV_DEVICE_SRQ_RESIZE | IBV_DEVICE_RAW_IP_CSUM |
+                          IBV_DEVICE_SRQ_RESIZE | IBV_DEVICE_XRC | IBV_DEVICE_RAW_IP_CSUM |
                           IBV_DEVICE_MANAGED_FLOW_STEERING | IBV_DEVICE_MEM_WINDOW |
                           IBV_DEVICE_MEM_WINDOW_TYPE_2B;
   attr.max_sge = rnic::kMaxSegments;
@@ -64,8 +65,10 @@ void add_on_demand_paging(ibv_device_attr_ex& attr) {
   constexpr std::uint32_t kMessages =
       IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV | IBV_ODP_SUPPORT_SRQ_RECV;
   attr.odp_caps.general_caps = IBV_ODP_SUPPORT | IBV_ODP_SUPPORT_IMPLICIT;
-  attr.odp_caps.per_transport_caps.rc_odp_caps =
+  constexpr std::uint32_t kReliable =
       kMessages | IBV_ODP_SUPPORT_WRITE | IBV_ODP_SUPPORT_READ | IBV_ODP_SUPPORT_ATOMIC;
+  attr.odp_caps.per_transport_caps.rc_odp_caps = kReliable;
+  attr.xrc_odp_caps = kReliable;
   attr.odp_caps.per_transport_caps.uc_odp_caps = kMessages | IBV_ODP_SUPPORT_WRITE;
   attr.odp_caps.per_transport_caps.ud_odp_caps = kMessages;
 }
@@ -86,6 +89,11 @@ ibv_device_attr_ex extended_attributes(const Device& device) {
   attr.hca_core_clock = rnic::kDeviceClockKilohertz;
   attr.cq_mod_caps = {.max_cq_count = UINT16_MAX, .max_cq_period = UINT16_MAX};
   attr.max_dm_size = kDeviceMemory;
+  attr.tm_caps = {.max_rndv_hdr_size = kMaxRendezvousHeader,
+                  .max_num_tags = rnic::kMaxTags,
+                  .flags = IBV_TM_CAP_RC,
+                  .max_ops = kMaxTagOperations,
+                  .max_sge = rnic::kMaxSegments};
   add_on_demand_paging(attr);
   return attr;
 }

@@ -9,6 +9,7 @@
 
 #include "rnic/queue_pair.h"
 #include "verbs/send_batch.h"
+#include "verbs/xrcd.h"
 
 namespace gdr::verbs {
 
@@ -21,7 +22,7 @@ struct Qp {
     ibv_qp_ex extended;
   };
   std::uint32_t comp_mask = 0;
-  void* xrcd = nullptr;
+  Xrcd* xrcd = nullptr;
 
   std::shared_ptr<rnic::QueuePair> queue;
   std::unique_ptr<SendBatch> batch;  // only with the extended posting interface

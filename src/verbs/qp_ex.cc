@@ -16,6 +16,7 @@ constexpr std::uint64_t kReads = IBV_QP_EX_WITH_RDMA_READ | IBV_QP_EX_WITH_ATOMI
 std::uint64_t operations_of(ibv_qp_type type) {
   switch (type) {
     case IBV_QPT_RC:
+    case IBV_QPT_XRC_SEND:
       return kSends | kWrites | kReads | kWindows;
     case IBV_QPT_UC:
       return kSends | kWrites | kWindows;
@@ -104,6 +105,10 @@ void wr_set_ud_addr(ibv_qp_ex* qp, ibv_ah* address, std::uint32_t remote_qp,
   qp_of(qp).batch->set_address(address, remote_qp, remote_qkey);
 }
 
+void wr_set_xrc_srqn(ibv_qp_ex* qp, std::uint32_t number) {
+  qp_of(qp).batch->set_remote_srq(number);
+}
+
 void wr_set_inline_data(ibv_qp_ex* qp, void* address, std::size_t length) {
   const ibv_data_buf buffer{.addr = address, .length = length};
   qp_of(qp).batch->set_inline({&buffer, 1});
@@ -140,6 +145,7 @@ int offer_extended_posting(Qp& qp, std::uint64_t flags) {
   table.wr_set_inline_data = wr_set_inline_data;
   table.wr_set_inline_data_list = wr_set_inline_data_list;
   if (qp.base.qp_type == IBV_QPT_UD) table.wr_set_ud_addr = wr_set_ud_addr;
+  if (qp.base.qp_type == IBV_QPT_XRC_SEND) table.wr_set_xrc_srqn = wr_set_xrc_srqn;
   if (flags & IBV_QP_EX_WITH_SEND) table.wr_send = wr_send;
   if (flags & IBV_QP_EX_WITH_SEND_WITH_IMM) table.wr_send_imm = wr_send_imm;
   if (flags & IBV_QP_EX_WITH_SEND_WITH_INV) table.wr_send_inv = wr_send_inv;

@@ -54,6 +54,10 @@ void SendBatch::set_address(ibv_ah* address, std::uint32_t remote_qp, std::uint3
   entry->request.wr.ud = {address, remote_qp, remote_qkey};
 }
 
+void SendBatch::set_remote_srq(std::uint32_t number) {
+  if (Entry* entry = last()) entry->request.qp_type.xrc.remote_srqn = number;
+}
+
 void SendBatch::set_segments(std::span<const ibv_sge> segments) {
   Entry* entry = last();
   if (entry == nullptr) return;

@@ -30,6 +30,7 @@ class SendBatch {
   void start();
   void begin(const ibv_send_wr& request);
   void set_address(ibv_ah* address, std::uint32_t remote_qp, std::uint32_t remote_qkey);
+  void set_remote_srq(std::uint32_t number);
   void set_segments(std::span<const ibv_sge> segments);
   void set_inline(std::span<const ibv_data_buf> buffers);
   int complete(rnic::QueuePair& queue);

@@ -3,6 +3,7 @@
 
 #include "verbs/abi.h"
 #include "verbs/context.h"
+#include "verbs/cq.h"
 #include "verbs/errors.h"
 #include "verbs/objects.h"
 
@@ -21,6 +22,8 @@ void detach(Srq& srq) {
 
 void release(Srq* srq) {
   --pd_of(srq->base.pd).users;
+  if (srq->cq != nullptr) --cq_of(srq->cq).users;
+  if (srq->xrcd != nullptr) --srq->xrcd->users;
   pthread_cond_destroy(&srq->base.cond);
   pthread_mutex_destroy(&srq->base.mutex);
   delete srq;
@@ -34,17 +37,30 @@ void wait_for_acknowledgements(Srq& srq) {
   pthread_mutex_unlock(&srq.base.mutex);
 }
 
+// What only some queues have.
+struct Parts {
+  ibv_cq* cq = nullptr;
+  Xrcd* xrcd = nullptr;
+  std::uint32_t max_tags = 0;
+};
+
 // Null and errno. What was granted goes back into `attributes`; what it says of a limit is not
 // looked at (ibv_create_srq(3)).
-Srq* create_srq(ibv_pd* pd, void* srq_context, ibv_srq_attr& attributes) {
+Srq* create_srq(ibv_pd* pd, void* srq_context, ibv_srq_attr& attributes, const Parts& parts = {}) {
   if (pd == nullptr) return fail(EINVAL);
   Context& context = context_of(pd->context);
   auto srq = std::make_unique<Srq>();
-  auto queue = context.adapter->create_srq({.protection_domain = pd_of(pd).domain,
-                                            .max_requests = attributes.max_wr,
-                                            .max_segments = attributes.max_sge,
-                                            .events = context.events,
-                                            .verbs_object = srq.get()});
+  ibv_cq* cq = parts.cq;
+  Xrcd* xrcd = parts.xrcd;
+  auto queue =
+      context.adapter->create_srq({.protection_domain = pd_of(pd).domain,
+                                   .max_requests = attributes.max_wr,
+                                   .max_segments = attributes.max_sge,
+                                   .completion_queue = cq == nullptr ? nullptr : cq_of(cq).queue,
+                                   .xrc_domain = xrcd == nullptr ? rnic::XrcDomain{} : xrcd->domain,
+                                   .max_tags = parts.max_tags,
+                                   .events = context.events,
+                                   .verbs_object = srq.get()});
   if (!queue) return fail(queue.error());
   srq->queue = *std::move(queue);
   srq->base.context = pd->context;
@@ -53,7 +69,11 @@ Srq* create_srq(ibv_pd* pd, void* srq_context, ibv_srq_attr& attributes) {
   srq->base.handle = srq->queue->index();
   pthread_mutex_init(&srq->base.mutex, nullptr);
   pthread_cond_init(&srq->base.cond, nullptr);
+  srq->cq = cq;
+  srq->xrcd = xrcd;
   ++pd_of(pd).users;
+  if (cq != nullptr) ++cq_of(cq).users;
+  if (xrcd != nullptr) ++xrcd->users;
   context.expect_events(srq.get());
   srq->serial = context.adopt([raw = srq.get()] {
     detach(*raw);
@@ -65,9 +85,50 @@ Srq* create_srq(ibv_pd* pd, void* srq_context, ibv_srq_attr& attributes) {
   return srq.release();
 }
 
+// XRC and tag matching: verbs.h calls ibv_create_srq for the basic type.
+ibv_srq* create_srq_ex(ibv_context* context, ibv_srq_init_attr_ex* attributes) {
+  return or_null([&]() -> ibv_srq* {
+    constexpr std::uint32_t kBoth =
+        IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD | IBV_SRQ_INIT_ATTR_CQ;
+    const std::uint32_t mask = attributes->comp_mask;
+    if ((mask & IBV_SRQ_INIT_ATTR_TYPE) == 0) return fail(EINVAL);
+    const std::uint32_t type = raw(attributes->srq_type);
+    if (type != IBV_SRQT_XRC && type != IBV_SRQT_TM) return fail(EOPNOTSUPP);
+    const bool xrc = type == IBV_SRQT_XRC;
+    const std::uint32_t needed = kBoth | (xrc ? IBV_SRQ_INIT_ATTR_XRCD : IBV_SRQ_INIT_ATTR_TM);
+    if ((mask & ~needed) != 0) return fail(EOPNOTSUPP);
+    if (mask != needed || attributes->pd == nullptr || attributes->pd->context != context ||
+        attributes->cq == nullptr || (xrc && attributes->xrcd == nullptr)) {
+      return fail(EINVAL);
+    }
+    const ibv_tm_cap& tags = attributes->tm_cap;
+    if (!xrc && (tags.max_num_tags == 0 || tags.max_ops > kMaxTagOperations)) return fail(EINVAL);
+    Srq* srq = create_srq(attributes->pd, attributes->srq_context, attributes->attr,
+                          {.cq = attributes->cq,
+                           .xrcd = xrc ? &xrcd_of(attributes->xrcd) : nullptr,
+                           .max_tags = xrc ? 0 : tags.max_num_tags});
+    return srq == nullptr ? nullptr : &srq->base;
+  });
+}
+
+int post_srq_ops(ibv_srq* srq, ibv_ops_wr* operations, ibv_ops_wr** bad) {
+  return srq_of(srq).queue->operate(operations, bad);
+}
+
+int get_srq_num(ibv_srq* srq, std::uint32_t* number) {
+  if (srq_of(srq).xrcd == nullptr) return EOPNOTSUPP;
+  *number = srq_of(srq).queue->number();
+  return 0;
+}
+
 }  // namespace
 
-void set_srq_functions(verbs_context& table) { table.context.ops.post_srq_recv = post_srq_receive; }
+void set_srq_functions(verbs_context& table) {
+  table.context.ops.post_srq_recv = post_srq_receive;
+  table.create_srq_ex = create_srq_ex;
+  table.get_srq_num = get_srq_num;
+  table.post_srq_ops = post_srq_ops;
+}
 
 }  // namespace gdr::verbs
 

@@ -8,12 +8,19 @@
 #include <memory>
 
 #include "rnic/srq.h"
+#include "verbs/xrcd.h"
 
 namespace gdr::verbs {
+
+// As ibv_query_device_ex reports them. Operations on tags are over when they have been posted.
+constexpr std::uint32_t kMaxTagOperations = 1u << 16;
+constexpr std::uint32_t kMaxRendezvousHeader = 64;
 
 struct Srq {
   ibv_srq base{};
   std::shared_ptr<rnic::Srq> queue;
+  ibv_cq* cq = nullptr;            // of an XRC one, and of one that matches tags
+  Xrcd* xrcd = nullptr;            // of an XRC one
   std::atomic<int> users{0};       // queue pairs
   std::uint32_t events_taken = 0;  // under Context::events_mutex
   std::uint64_t serial = 0;

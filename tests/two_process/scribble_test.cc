@@ -14,6 +14,8 @@
 #include "connection.h"
 #include "rnic/shared.h"
 #include "segments.h"
+#include "tag_side.h"
+#include "xrc_side.h"
 
 namespace gdr::test {
 namespace {
@@ -48,21 +50,87 @@ void scribble(std::mt19937_64& random, std::uint8_t* segment) {
   }
 }
 
+enum class Kind { kOwnReceives, kSharedReceives, kXrc, kTags };
+
+struct Start {
+  Endpoint sends, receives;  // of XRC two, otherwise one and the same
+  std::uint32_t srq;         // of XRC
+  Remote remote;
+};
+
+// What one of the two processes has.
+struct Queues {
+  ibv_srq* srq = nullptr;
+  ibv_qp* sends = nullptr;
+  ibv_qp* receives = nullptr;
+  bool tags = false;
+
+  Queues(Side& side, Kind kind) {
+    if (kind == Kind::kXrc) {
+      ibv_xrcd* xrcd = open_xrcd(side, STDERR_FILENO);  // both have it
+      require(xrcd != nullptr, "an XRC domain");
+      srq = xrc_srq(side, xrcd);
+      sends = xrc_queue_pair(side, IBV_QPT_XRC_SEND);
+      receives = xrc_queue_pair(side, IBV_QPT_XRC_RECV, xrcd);
+      return;
+    }
+    ibv_srq_init_attr shared{};
+    shared.attr = {.max_wr = 64, .max_sge = 1, .srq_limit = 0};
+    if (kind == Kind::kSharedReceives) srq = ibv_create_srq(side.domain(), &shared);
+    if (kind == Kind::kTags) srq = tag_queue(side);
+    tags = kind == Kind::kTags;
+    sends = receives = side.queue_pair(IBV_QPT_RC, 64, false, nullptr, srq);
+  }
+  Start start(Side& side, Memory& memory) const {
+    const bool xrc = sends != receives;
+    return {side.endpoint(sends), side.endpoint(receives), xrc ? number_of(srq) : 0,
+            memory.remote()};
+  }
+  void connect(Side& side, const Start& other) const {
+    constexpr Patience kLittle{.timeout = 8, .retry_count = 1, .rnr_retry = 1};
+    if (sends == receives) {
+      side.connect(sends, other.receives, kLittle);
+    } else {
+      connect_xrc(sends, other.receives, kLittle);
+      connect_xrc(receives, other.sends, kLittle);
+    }
+  }
+};
+
+// A receive for a tag, and a message that it may match, announced or whole.
+void try_tags(const Queues& queues, ibv_sge& segment, Memory& memory, std::mt19937_64& random) {
+  ibv_ops_wr operation{};
+  operation.opcode = static_cast<ibv_ops_wr_opcode>(random() % 3);
+  operation.flags = IBV_OPS_SIGNALED | IBV_OPS_TM_SYNC;
+  operation.tm.unexpected_cnt = static_cast<std::uint32_t>(random() % 4);
+  operation.tm.handle = static_cast<std::uint32_t>(random() % 8) << 12;
+  operation.tm.add.sg_list = &segment;
+  operation.tm.add.num_sge = 1;
+  operation.tm.add.tag = random() % 4;
+  operation.tm.add.mask = 3;
+  ibv_ops_wr* bad = nullptr;
+  (void)ibv_post_srq_ops(queues.srq, &operation, &bad);
+  write_header(memory, static_cast<std::uint8_t>(random() % 4), random() % 4);
+  announce(memory, memory.key(), static_cast<std::uint32_t>(random() % 4096));
+}
+
 // Does everything a program does, and does not mind what comes of it.
-void try_everything(Side& side, ibv_qp* qp, Memory& memory, const Remote& remote,
+void try_everything(Side& side, const Queues& queues, Memory& memory, const Start& other,
                     std::mt19937_64& random) {
+  const Remote& remote = other.remote;
   ibv_sge segment = memory.segment(0, 1 + random() % 70'000);
   ibv_recv_wr receive{};
   receive.sg_list = &segment;
   receive.num_sge = 1;
   ibv_recv_wr* bad_receive = nullptr;
-  if (qp->srq != nullptr) {
-    (void)ibv_post_srq_recv(qp->srq, &receive, &bad_receive);
+  if (queues.srq != nullptr) {
+    (void)ibv_post_srq_recv(queues.srq, &receive, &bad_receive);
     ibv_srq_attr limit{.max_wr = 0, .max_sge = 0, .srq_limit = 2};
-    (void)ibv_modify_srq(qp->srq, &limit, IBV_SRQ_LIMIT);
+    (void)ibv_modify_srq(queues.srq, &limit, IBV_SRQ_LIMIT);
   } else {
-    (void)ibv_post_recv(qp, &receive, &bad_receive);
+    (void)ibv_post_recv(queues.receives, &receive, &bad_receive);
   }
+  if (queues.tags) try_tags(queues, segment, memory, random);
   constexpr ibv_wr_opcode kOpcodes[] = {IBV_WR_SEND, IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ,
                                         IBV_WR_RDMA_WRITE_WITH_IMM, IBV_WR_ATOMIC_FETCH_AND_ADD};
   ibv_send_wr send{};
@@ -77,66 +145,70 @@ void try_everything(Side& side, ibv_qp* qp, Memory& memory, const Remote& remote
   send.sg_list = &segment;
   send.num_sge = 1;
   ibv_send_wr* bad_send = nullptr;
-  (void)ibv_post_send(qp, &send, &bad_send);
+  send.qp_type.xrc.remote_srqn = other.srq;
+  (void)ibv_post_send(queues.sends, &send, &bad_send);
   ibv_wc completions[8];
   (void)ibv_poll_cq(side.queue(), 8, completions);
   (void)ibv_req_notify_cq(side.queue(), 0);
 }
 
-// Starts anew with a queue pair that failed.
-void try_again(Side& side, ibv_qp* qp, const Endpoint& to) {
+bool has_failed(ibv_qp* qp) {
   ibv_qp_attr attr{};
   ibv_qp_init_attr init{};
   (void)ibv_query_qp(qp, &attr, IBV_QP_STATE, &init);
-  if (attr.qp_state != IBV_QPS_ERR) return;
+  return attr.qp_state == IBV_QPS_ERR;
+}
+
+void bring_to_init(ibv_qp* qp) {
   (void)Side::move_to(qp, IBV_QPS_RESET);
-  attr = {};
+  ibv_qp_attr attr{};
   attr.qp_state = IBV_QPS_INIT;
   attr.port_num = 1;
   attr.qp_access_flags = kAllAccess;
   (void)ibv_modify_qp(qp, &attr,
                       IBV_QP_STATE | IBV_QP_PORT | IBV_QP_PKEY_INDEX | IBV_QP_ACCESS_FLAGS);
+}
+
+// Starts anew with queue pairs that failed.
+void try_again(Side& side, const Queues& queues, const Start& other) {
+  if (!has_failed(queues.sends) && !has_failed(queues.receives)) return;
+  bring_to_init(queues.sends);
+  if (queues.receives != queues.sends) bring_to_init(queues.receives);
   try {
-    side.connect(qp, to, {.timeout = 8, .retry_count = 1, .rnr_retry = 1});
+    queues.connect(side, other);
   } catch (const Failure&) {
     // Its failure was scribbled anew in between.
   }
 }
 
-struct Start {
-  Endpoint endpoint;
-  Remote remote;
-};
-
-void take_part(Wire& wire, std::uint64_t seed, bool scribbles) {
+void take_part(Wire& wire, std::uint64_t seed, Kind kind, bool scribbles) {
   std::mt19937_64 random(seed);
   Side side(0, 256);
   Memory& memory = side.memory(1 << 17);
-  ibv_srq_init_attr shared_receives{};
-  shared_receives.attr = {.max_wr = 64, .max_sge = 1, .srq_limit = 0};
-  ibv_srq* srq = seed % 2 == 0 ? ibv_create_srq(side.domain(), &shared_receives) : nullptr;
-  ibv_qp* qp = side.queue_pair(IBV_QPT_RC, 64, false, nullptr, srq);
-  wire.send(Start{side.endpoint(qp), memory.remote()});
+  const Queues queues(side, kind);
+  wire.send(queues.start(side, memory));
   const auto other = wire.receive<Start>();
-  side.connect(qp, other.endpoint, {.timeout = 8, .retry_count = 1, .rnr_retry = 1});
+  queues.connect(side, other);
   wire.meet();
   const std::vector<std::uint8_t*> shared = segments();
   require(shared.size() >= 2, "both segments are mapped");
   const Nanoseconds end = now() + kEffort;
   for (std::uint64_t turn = 0; now() < end; ++turn) {
-    try_everything(side, qp, memory, other.remote, random);
-    if (turn % 16 == 15) try_again(side, qp, other.endpoint);
+    try_everything(side, queues, memory, other, random);
+    if (turn % 16 == 15) try_again(side, queues, other);
     for (int i = 0; scribbles && i < 8; ++i) scribble(random, shared[random() % shared.size()]);
   }
-  (void)ibv_destroy_qp(qp);
+  (void)ibv_destroy_qp(queues.sends);
+  if (queues.receives != queues.sends) (void)ibv_destroy_qp(queues.receives);
   // Its end is the test's: the other must come to an end without it.
 }
 
 void check_scribbles(bool opaque_too) {
   for (std::uint64_t seed = 1; seed <= kSeeds && !::testing::Test::HasFailure(); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed) + (opaque_too ? ", opaque" : ""));
-    Child victim([seed](Wire& wire) { take_part(wire, seed, false); });
-    Child scribbler([seed](Wire& wire) { take_part(wire, 1000 + seed, true); });
+    const auto kind = static_cast<Kind>(seed % 4);
+    Child victim([=](Wire& wire) { take_part(wire, seed, kind, false); });
+    Child scribbler([=](Wire& wire) { take_part(wire, 1000 + seed, kind, true); });
     victim.wire().send(scribbler.wire().receive<Start>());
     scribbler.wire().send(victim.wire().receive<Start>());
     victim.wire().meet();

@@ -13,10 +13,12 @@ namespace gdr::rnic {
 class IdlePath : public Path {
  public:
   void send(QueuePair&) override { ++sends; }
+  void send_later(QueuePair&) override { ++sends; }
   int connect(QueuePair&) override { return 0; }
   void cancel(QueuePair&) override { ++cancels; }
   void receive_posted(std::uint32_t slot) override { woken.push_back(slot); }
   void settle(std::span<const std::shared_ptr<QueuePair>>) override { ++settles; }
+  bool any_segment(const std::function<bool(Segment&)>&) override { return false; }
   void wake_service() override { ++services; }
 
   int sends = 0, cancels = 0, settles = 0, services = 0;

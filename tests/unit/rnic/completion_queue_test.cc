@@ -258,18 +258,18 @@ TEST_F(CompletionQueueTest, StampsWithTheClocksItWasAskedForAndNoOthers) {
   const std::uint64_t device = device_clock(), wall = wall_clock();
   push(0), push(1);
   SharedCompletion found[2];
-  CompletionTimes times[2];
+  CompletionNotes times[2];
   ASSERT_EQ(queue_->poll(found, times), 2);
-  EXPECT_GE(times[0].device, device);
-  EXPECT_GE(times[1].device, times[0].device);
-  EXPECT_LE(times[1].device, device_clock());
-  EXPECT_GE(times[0].wall, wall);
-  EXPECT_LE(times[1].wall, wall_clock());
+  EXPECT_GE(times[0].device_time, device);
+  EXPECT_GE(times[1].device_time, times[0].device_time);
+  EXPECT_LE(times[1].device_time, device_clock());
+  EXPECT_GE(times[0].wall_time, wall);
+  EXPECT_LE(times[1].wall_time, wall_clock());
   queue_ = completion_queue(8);
   push(0);
   ASSERT_EQ(queue_->poll(found, times), 1);
-  EXPECT_EQ(times[0].device, 0u);
-  EXPECT_EQ(times[0].wall, 0u);
+  EXPECT_EQ(times[0].device_time, 0u);
+  EXPECT_EQ(times[0].wall_time, 0u);
 }
 
 TEST_F(CompletionQueueTest, TakesItsQueuePairsToErrorWhenItOverruns) {
@@ -324,7 +324,8 @@ TEST_F(CompletionQueueTest, AScribbledDescriptionTakesNoPush) {
 TEST_F(CompletionQueueTest, KnowsWhichReceivesHaveCompletedAndNoneThatIsHalfWritten) {
   queue_ = completion_queue(4);
   const auto completed = [&] {
-    return has_completed(adapter_->segment(), queue_->index(), 7, 3, kToken, liveness_);
+    return has_completed(adapter_->segment(), queue_->index(), {.qp_number = 7, .receive = 3},
+                         kToken, liveness_);
   };
   SharedCompletion receive = entry(1, 7);
   receive.receive = 3;

@@ -82,6 +82,23 @@ TEST_F(RnicQuiescenceTest, DeregistrationWaitsForTheInitiatorAndTheOwnThreads) {
   EXPECT_GT(path_.settles, settles);
 }
 
+// An XRC request against this process's memory holds no queue pair of it.
+TEST_F(RnicQuiescenceTest, CopiesInProgressAreAlsoThoseThatHoldASharedReceiveQueue) {
+  auto srq = adapter_->create_srq({.protection_domain = domain_,
+                                   .completion_queue = queue_,
+                                   .xrc_domain = {.device = 1, .file_system = 1, .file = 1},
+                                   .events = events_});
+  ASSERT_TRUE(srq);
+  EXPECT_TRUE(adapter_->copies_in_progress().empty());
+  SharedLock& consumer = (*srq)->shared().consumer;
+  lock(consumer, kInitiator, liveness_);
+  const std::vector<CopyInProgress> copies = adapter_->copies_in_progress();
+  ASSERT_EQ(copies.size(), 1u);
+  EXPECT_FALSE(has_ended(*copies[0].lock, copies[0].holding, liveness_));
+  unlock(consumer);
+  EXPECT_TRUE(has_ended(*copies[0].lock, copies[0].holding, liveness_));
+}
+
 // An initiator that died after its completion was in place, and before it marked the event.
 TEST_F(RnicQuiescenceTest, AnEventThatADeadInitiatorDidNotMarkIsDelivered) {
   queue_->request_notification(false);

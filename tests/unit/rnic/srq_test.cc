@@ -51,7 +51,7 @@ class SrqTest : public AdapterTest {
   }
 
   SrqTake take(QueuePair& qp) {
-    return take_receive(adapter_->segment(), srq_->shared(), qp.index(), kToken, liveness_);
+    return take_receive(adapter_->segment(), srq_->index(), qp.index(), kToken, liveness_);
   }
   // The receives in the queue pair's own ring; takes them off it.
   std::vector<std::uint64_t> taken(QueuePair& qp) {
@@ -69,6 +69,37 @@ class SrqTest : public AdapterTest {
     fcntl(events_->descriptor(), F_SETFL, O_NONBLOCK);
     while (Result<Event> event = events_->take()) found.push_back(event->type);
     return found;
+  }
+
+  std::shared_ptr<Srq> xrc_srq(std::shared_ptr<CompletionQueue> completions) {
+    auto made = adapter_->create_srq({.protection_domain = domain_,
+                                      .max_requests = 8,
+                                      .max_segments = 2,
+                                      .completion_queue = std::move(completions),
+                                      .xrc_domain = {.device = 1, .file_system = 1, .file = 1},
+                                      .events = events_,
+                                      .verbs_object = &srq_});
+    EXPECT_TRUE(made);
+    return *made;
+  }
+  // As an XRC initiator does it that dies before it has pushed the completion.
+  static std::uint32_t take_and_die(Srq& srq) {
+    SharedSrq& shared = srq.shared();
+    const std::uint32_t head = shared.receive_head + 1;
+    shared.completing = head;
+    shared.receive_head = head;
+    return head;
+  }
+  void mend_it() { mend(adapter_->segment(), srq_->index(), kToken, liveness_); }
+  std::uint64_t first_id() {
+    const ReceiveRing ring(adapter_->segment(), srq_->shared());
+    return ring.at(srq_->shared().receive_head).wr_id;
+  }
+  void push_completion_of(std::uint32_t receive, std::uint32_t srq) {
+    SharedCompletion completion{};
+    completion.receive = receive;
+    completion.srq = static_cast<std::uint16_t>(srq);
+    queue_->push(completion, false);
   }
 
   using Ids = std::vector<std::uint64_t>;
@@ -146,6 +177,68 @@ TEST_F(SrqTest, DoesNotHandOverTwiceWhatArrivedBeforeTheDeath) {
   EXPECT_EQ(take(*second_), SrqTake::kTaken);
   EXPECT_EQ(taken(*second_), Ids{2});
   EXPECT_EQ(taken(*first_), Ids{});
+}
+
+TEST_F(SrqTest, PutsBackWhatAnXrcInitiatorTookAndDidNotComplete) {
+  srq_ = xrc_srq(queue_);
+  post_many(1, 2);
+  take_and_die(*srq_);
+  mend_it();
+  EXPECT_EQ(first_id(), 1u);
+  mend_it();
+  EXPECT_EQ(first_id(), 1u);
+}
+
+TEST_F(SrqTest, DoesNotPutBackWhatAnXrcInitiatorCompleted) {
+  srq_ = xrc_srq(queue_);
+  post_many(1, 2);
+  push_completion_of(take_and_die(*srq_), srq_->index() + 1);
+  mend_it();
+  EXPECT_EQ(first_id(), 2u);
+}
+
+TEST_F(SrqTest, TakesNoOthersCompletionForThatOfItsReceive) {
+  srq_ = xrc_srq(queue_);
+  post_many(1, 2);
+  const std::uint32_t head = take_and_die(*srq_);
+  push_completion_of(head, 0);
+  push_completion_of(head, srq_->index() + 2);
+  push_completion_of(head + 1, srq_->index() + 1);
+  mend_it();
+  EXPECT_EQ(first_id(), 1u);
+}
+
+// What its owner posts between the death and the mending.
+TEST_F(SrqTest, HasAPlaceForWhatComesBack) {
+  srq_ = xrc_srq(queue_);
+  post_many(1, 8);
+  EXPECT_EQ(post(9), ENOMEM);
+  EXPECT_EQ(srq_->query().max_wr, 8u);
+  take_and_die(*srq_);
+  post_many(9, 1);
+  EXPECT_EQ(srq_->resize(16), 0);  // mends it
+  EXPECT_EQ(srq_->shared().receive_tail - srq_->shared().receive_head, 9u);
+  EXPECT_EQ(first_id(), 1u);
+  post_many(10, 7);
+  EXPECT_EQ(post(17), ENOMEM);
+}
+
+// Or a completion of the former one would pass for one of the present one.
+TEST_F(SrqTest, CountsOnWhereTheFormerOneInItsPlaceEnded) {
+  srq_ = xrc_srq(queue_);
+  post_many(1, 2);
+  const std::uint32_t index = srq_->index();
+  const std::uint32_t tail = srq_->shared().receive_tail;
+  adapter_->destroy_srq(*srq_);
+  do {
+    srq_ = nullptr;
+    srq_ = xrc_srq(queue_);
+    if (srq_->index() != index) adapter_->destroy_srq(*srq_);
+  } while (srq_->index() != index);
+  EXPECT_EQ(srq_->shared().receive_head, tail);
+  post_many(5, 1);
+  EXPECT_EQ(srq_->shared().receive_tail, tail + 1);
+  EXPECT_EQ(first_id(), 5u);
 }
 
 TEST_F(SrqTest, RaisesItsLimitOncePerArming) {

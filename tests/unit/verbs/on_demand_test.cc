@@ -252,7 +252,7 @@ TEST_F(OnDemandTest, IsReportedForEachTransport) {
             kMessages | IBV_ODP_SUPPORT_WRITE | IBV_ODP_SUPPORT_READ | IBV_ODP_SUPPORT_ATOMIC);
   EXPECT_EQ(attr.odp_caps.per_transport_caps.uc_odp_caps, kMessages | IBV_ODP_SUPPORT_WRITE);
   EXPECT_EQ(attr.odp_caps.per_transport_caps.ud_odp_caps, kMessages);
-  EXPECT_EQ(attr.xrc_odp_caps, 0u);
+  EXPECT_EQ(attr.xrc_odp_caps, attr.odp_caps.per_transport_caps.rc_odp_caps);
 }
 
 }  // namespace

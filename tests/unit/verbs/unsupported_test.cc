@@ -17,14 +17,8 @@ class UnsupportedTest : public VerbsTest {
 
 TEST_F(UnsupportedTest, ObjectsAreNull) {
   errno = 0;
-  ibv_srq_init_attr_ex srq_ex{};
-  expect_unsupported(ibv_create_srq_ex(context_, &srq_ex));
-  ibv_xrcd_init_attr xrcd{};
-  expect_unsupported(ibv_open_xrcd(context_, &xrcd));
   ibv_counters_init_attr counters{};
   expect_unsupported(ibv_create_counters(context_, &counters));
-  ibv_qp_open_attr open{};
-  expect_unsupported(ibv_open_qp(context_, &open));
 }
 
 TEST_F(UnsupportedTest, OperationsReturnTheErrorNumber) {

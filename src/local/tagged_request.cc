@@ -1,0 +1,100 @@
+// A message to a queue pair whose shared receive queue matches tags: its header decides which
+// receive takes it. See rnic/tag_list.h.
+#include <endian.h>
+#include <infiniband/tm_types.h>
+
+#include <algorithm>
+
+#include "local/local_path.h"
+#include "local/move_now.h"
+
+namespace gdr::local {
+namespace {
+
+struct Header {
+  ibv_tmh message;
+  ibv_rvh rendezvous;  // only of IBV_TMH_RNDV
+};
+static_assert(sizeof(Header) == 32);
+
+// Only from memory that the CPU reaches.
+bool read_header(const PieceList& from, Header* header) {
+  PieceList start = from;
+  start.truncate(sizeof *header);
+  if (!start.cpu_reachable()) return false;
+  PieceList to;
+  to.add(plain_piece(header, start.bytes()));
+  return move_now(start, to, nullptr) == 0;
+}
+
+bool is_sound(const Header& header, std::uint64_t bytes) {
+  if (bytes < sizeof header.message || header.message.opcode > IBV_TMH_EAGER) return false;
+  return header.message.opcode != IBV_TMH_RNDV || bytes >= sizeof header;
+}
+
+}  // namespace
+
+std::optional<Advance> LocalPath::enter_tags(Requester& requester) {
+  if (requester.target.enter_tags(peers_)) return std::nullopt;
+  return wait_for_srq(requester);
+}
+
+// Its bytes are in `from`.
+Advance LocalPath::tagged_message(QueuePair& queue_pair, Requester& requester, bool engine) {
+  const std::uint64_t bytes = requester.from.bytes();
+  Header header{};
+  if (!read_header(requester.from, &header)) {
+    return break_off(queue_pair, requester, IBV_WC_LOC_PROT_ERR, rnic::Failure::kNone);
+  }
+  if (!is_sound(header, bytes)) {
+    return break_off(queue_pair, requester, IBV_WC_REM_INV_REQ_ERR, rnic::Failure::kInvalid);
+  }
+  if (std::optional<Advance> wait = enter_tags(requester)) return *wait;
+  Target& target = requester.target;
+  const bool eager = header.message.opcode == IBV_TMH_EAGER;
+  const bool tagged = eager || header.message.opcode == IBV_TMH_RNDV;
+  TagMatch& match = requester.tag;
+  match = {};
+  if (tagged) match.index = target.match_tag(be64toh(header.message.tag));
+  const bool matched = match.index != rnic::kNoTag;
+  match.unexpected = tagged && !matched;
+  TakenReceive receive;
+  if (!matched) {
+    if (auto wait = match_receive(queue_pair, requester, &receive, &requester.to)) return *wait;
+  } else if (!target.look_at_tag(match.index, &receive, &requester.to)) {
+    return not_ready(queue_pair, requester);
+  }
+  if (!may_invalidate(queue_pair, requester)) {
+    return break_off(queue_pair, requester, IBV_WC_REM_ACCESS_ERR, rnic::Failure::kReported);
+  }
+  std::uint64_t needed = bytes;
+  std::uint32_t flags = 0;
+  if (matched) {
+    match.info = {be64toh(header.message.tag), be32toh(header.message.app_ctx)};
+    flags = eager ? IBV_WC_TM_MATCH | IBV_WC_TM_DATA_VALID : IBV_WC_TM_MATCH;
+    needed = eager ? bytes - sizeof header.message : be32toh(header.rendezvous.len);
+    requester.from.drop(eager ? sizeof header.message : bytes);
+  }
+  prepare_receive(queue_pair, requester, receive.wr_id, tagged ? IBV_WC_TM_RECV : IBV_WC_TM_NO_TAG,
+                  needed);
+  requester.receive.flags |= flags;
+  requester.has_tag = true;
+  if (receive.protection_error || requester.to.bytes() < needed) {
+    return refuse_receive(queue_pair, requester, !receive.protection_error);
+  }
+  if (matched && !eager) {
+    match.rendezvous = {be64toh(header.rendezvous.va),  be32toh(header.rendezvous.rkey),
+                        be32toh(header.rendezvous.len), 0,
+                        header.message.app_ctx,         header.message.tag};
+    match.announced = true;
+    // First of all: what the receiver sends for it must not come before it.
+    queue_pair.complete_front(IBV_WC_SUCCESS, static_cast<std::uint32_t>(bytes));
+    complete_receive(requester);
+    abandon(requester);
+    return Advance::kCompleted;
+  }
+  requester.to.truncate(needed);
+  return deliver(queue_pair, requester, engine);
+}
+
+}  // namespace gdr::local

@@ -1,0 +1,62 @@
+// What is done to a target whose shared receive queue matches tags.
+#include "base/kill_point.h"
+#include "local/target.h"
+#include "rnic/srq.h"
+
+namespace gdr::local {
+
+bool Target::takes_tags() const {
+  const std::uint32_t srq = rnic::read_once(queue_pair_->srq);
+  return srq != 0 && segment_->srq(srq - 1).matches_tags.load(std::memory_order_relaxed) != 0;
+}
+
+bool Target::enter_tags(rnic::Liveness& liveness) {
+  const std::uint32_t index = (rnic::read_once(queue_pair_->srq) - 1) & (rnic::kSrqs - 1);
+  if (!lock_srq(*segment_, index, liveness)) return false;
+  hold_srq(peer_, *segment_, index);
+  return true;
+}
+
+std::uint32_t Target::match_tag(std::uint64_t tag) const {
+  return rnic::match_tag(*segment_, *srq_, tag);
+}
+
+bool Target::look_at_tag(std::uint32_t index, TakenReceive* receive, PieceList* pieces) const {
+  const rnic::TagTable table(*segment_, *srq_);
+  if (table.base == nullptr || index >= table.capacity) return false;
+  look_at(table.at(index).receive(), table.segments, rnic::read_once(srq_->protection_domain),
+          receive, pieces);
+  return true;
+}
+
+void Target::push_tagged(rnic::SharedCompletion& completion, const std::byte* carried,
+                         bool solicited, const TagMatch& match, rnic::Liveness& liveness) {
+  const bool matched = match.index != rnic::kNoTag;
+  const bool announced = match.announced && completion.status == IBV_WC_SUCCESS;
+  if (matched) {
+    const rnic::TagTable table(*segment_, *srq_);
+    if (announced && table.base != nullptr && match.index < table.capacity) {
+      table.at(match.index).rendezvous = match.rendezvous;
+      table.at(match.index).rendezvous.queue_pair = index_;
+    }
+    rnic::take_tag(*segment_, srq_index_, match.index,
+                   announced ? rnic::TagState::kDue : rnic::TagState::kFree, &completion);
+  } else {
+    take_first_of_srq(completion, match.unexpected);
+  }
+  kill_point("receive_taken");
+  const std::uint32_t queue = rnic::read_once(srq_->completion_queue);
+  const rnic::Push push = rnic::push_completion(*segment_, queue, completion, carried, solicited,
+                                                adapter_->token(), liveness, match.info);
+  kill_point("receive_pushed");
+  if (matched) {
+    rnic::tag_completed(*segment_, srq_index_, match.index);
+  } else {
+    srq_->unexpected.store(srq_->unexpected_next.load());
+    srq_->completing.store(0, std::memory_order_release);
+  }
+  tell_of_push(push, queue);
+  if (announced) tell(peer_);
+}
+
+}  // namespace gdr::local
