@@ -47,7 +47,7 @@ Result<void> start_quiet_thread(const char* name, std::function<void()> work) {
     return Error{error, "the thread " + std::string(name) + " cannot be started: " +
                             std::strerror(error) + "; raise the limit on processes (ulimit -u)"};
   }
-  start.release();  // the thread's now
+  (void)start.release();  // the thread's now
   return {};
 }
 

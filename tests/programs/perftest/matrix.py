@@ -19,10 +19,10 @@ import time
 
 LIMIT = 60  # seconds for each process
 TRANSPORTS = {
-    "send": ["RC", "UC", "UD"],
-    "write": ["RC", "UC"],
-    "read": ["RC"],
-    "atomic": ["RC"],
+    "send": ["RC", "UC", "UD", "XRC"],
+    "write": ["RC", "UC", "XRC"],
+    "read": ["RC", "XRC"],
+    "atomic": ["RC", "XRC"],
 }
 RESULT = re.compile(r"^ *(\d+) +(\d+) +[0-9.]+", re.MULTILINE)
 SIZES_OF_ALL = 23  # 2 to 2^23
@@ -40,7 +40,7 @@ def modes(operation, figure, transport):
     if figure == "bw":
         queues = [["-q", "1"], ["-q", "8"]]
         directions = [[], ["-b"]]
-    if operation == "send" and transport in ("RC", "UD"):
+    if operation == "send" and transport in ("RC", "UD"):  # XRC has shared queues anyway
         queues = queues + [["--use-srq"]]
     sizes = [(["-s", "64"], 1), (["-a"], SIZES_OF_ALL)]
     if transport == "UD":
