@@ -112,10 +112,10 @@ bool Target::look_at_receive(TakenReceive* receive, PieceList* pieces) {
 }
 
 template <typename Ring>
-bool Target::look_at_first(const Ring& queue, std::uint32_t domain, TakenReceive* receive,
+bool Target::look_at_first(Ring& queue, std::uint32_t domain, TakenReceive* receive,
                            PieceList* pieces) const {
   const std::uint32_t head = queue.receive_head.load(std::memory_order_relaxed);
-  const std::uint32_t ready = queue.receive_tail.load() - head;
+  const std::uint32_t ready = rnic::ready_receives(queue);
   const rnic::ReceiveRing ring(*segment_, queue);
   if (ready == 0 || ready > ring.capacity || ring.base == nullptr) return false;
   look_at(ring.at(head), ring.segments, domain, receive, pieces);

@@ -7,6 +7,7 @@
 #include "local/peers.h"
 #include "local/pieces.h"
 #include "rnic/adapter.h"
+#include "rnic/receive_ring.h"
 #include "rnic/tag_list.h"
 
 namespace gdr::local {
@@ -78,9 +79,7 @@ class Target {
   std::uint32_t minimum_rnr_timer() const { return queue_pair_->minimum_rnr_timer.load() & 31; }
 
   // Takes one from the shared receive queue, if that is where they come from.
-  bool has_receive() {
-    return queue_pair_->receive_tail.load() != queue_pair_->receive_head.load() || take_shared();
-  }
+  bool has_receive() { return rnic::ready_receives(*queue_pair_) != 0 || take_shared(); }
   // Leaves a note for the owner to wake this process at its next posted receive; true if one has
   // arrived meanwhile.
   bool wait_for_receive();
@@ -123,7 +122,7 @@ class Target {
                TakenReceive* receive, PieceList* pieces) const;
   void tell_of_push(rnic::Push push, std::uint32_t queue);
   template <typename Ring>
-  bool look_at_first(const Ring& queue, std::uint32_t domain, TakenReceive* receive,
+  bool look_at_first(Ring& queue, std::uint32_t domain, TakenReceive* receive,
                      PieceList* pieces) const;
   // Takes it off; what is returned goes back to 0 once it is completed.
   template <typename Queue>

@@ -28,6 +28,14 @@ void record(CompletionAnnex& annex, std::uint32_t traits, const TagInfo& tag) {
   if ((traits & kRecordsWallTime) != 0) annex.wall_time = wall_clock();
 }
 
+// The consumer's line is fetched only when the queue seems to be full. Under the producer lock.
+bool has_room(SharedCompletionQueue& shared, std::uint32_t tail, std::uint32_t limit) {
+  if (tail - shared.known_head.load(std::memory_order_relaxed) < limit) return true;
+  const std::uint32_t head = shared.head.load(std::memory_order_acquire);
+  shared.known_head.store(head, std::memory_order_relaxed);
+  return tail - head < limit;
+}
+
 }  // namespace
 
 Push push_completion(Segment& segment, std::uint32_t queue, const SharedCompletion& completion,
@@ -37,12 +45,11 @@ Push push_completion(Segment& segment, std::uint32_t queue, const SharedCompleti
   const LockGuard guard(shared.producer, self, liveness);
   const std::uint32_t capacity = read_once(shared.capacity);
   const std::uint32_t tail = shared.tail.load(std::memory_order_relaxed);
-  const std::uint32_t used = tail - shared.head.load(std::memory_order_acquire);
   const std::uint32_t traits = read_once(shared.traits);
   auto* entries =
       static_cast<SharedCompletion*>(segment.arena(read_once(shared.ring), ring_bytes(capacity)));
   if (!is_power_of_two(capacity) || entries == nullptr ||
-      used >= std::min(read_once(shared.limit), capacity)) {
+      !has_room(shared, tail, std::min(read_once(shared.limit), capacity))) {
     if ((traits & kIgnoresOverrun) != 0) return Push::kPushed;
     shared.overrun.store(1, std::memory_order_release);
     return Push::kOverrun;
@@ -134,6 +141,7 @@ CompletionQueue::CompletionQueue(Segment& segment, RegionTable& regions, std::ui
   shared_.held.store(0);
   shared_.tail.store(0);
   shared_.head.store(0);
+  shared_.known_head.store(0);
   shared_.armed.store(0);
   shared_.event.store(0);
   shared_.overrun.store(0);

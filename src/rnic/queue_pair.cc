@@ -70,6 +70,7 @@ QueuePair::QueuePair(Adapter& adapter, std::uint32_t index, const QueuePairSetti
       settings_(settings),
       shared_(adapter.segment().queue_pair(index)),
       handles_{{settings.events, settings.verbs_object}},
+      known_receive_head_(shared_.receive_head.load()),
       receive_tail_(shared_.receive_tail.load()) {}
 
 QueuePair::~QueuePair() {
@@ -250,6 +251,7 @@ void QueuePair::reset() {
   const std::uint32_t tail = shares ? settings_.srq->settled_tail(shared_) : receive_tail_;
   shared_.receive_head.store(tail);
   shared_.receive_tail.store(tail);
+  known_receive_head_ = tail;
   shared_.completing.store(0);
   shared_.receive_waiter.store(0);
   shared_.failure.store(static_cast<std::uint32_t>(Failure::kNone));

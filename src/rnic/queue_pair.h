@@ -189,6 +189,7 @@ class QueuePair : public std::enable_shared_from_this<QueuePair> {
   SendRing ring_;
 
   SpinLock receive_lock_;
+  std::uint32_t known_receive_head_ = 0;  // what the shared one was when the ring last seemed full
   std::uint32_t receive_tail_ = 0;  // 0 with a shared receive queue: then initiators advance it
   std::uint32_t receive_capacity_ = 0, receive_stride_ = 0;
   std::uint64_t receive_ring_ = 0;

@@ -154,8 +154,10 @@ int QueuePair::post_receive(const ibv_recv_wr* list, const ibv_recv_wr** bad) {
       return EINVAL;
     }
     for (const ibv_recv_wr* request = list; request != nullptr; request = request->next) {
-      const std::uint32_t used =
-          receive_tail_ - shared_.receive_head.load(std::memory_order_acquire);
+      if (receive_tail_ - known_receive_head_ >= receive_capacity_) {
+        known_receive_head_ = shared_.receive_head.load(std::memory_order_acquire);
+      }
+      const std::uint32_t used = receive_tail_ - known_receive_head_;
       if (request->num_sge < 0 ||
           static_cast<std::uint32_t>(request->num_sge) > settings_.capabilities.max_recv_sge) {
         error = EINVAL;

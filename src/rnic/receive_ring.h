@@ -40,6 +40,20 @@ struct ReceiveRing {
   }
 };
 
+// How many receives wait in it, by what is known of its tail: at least one if there are any. Under
+// its responder lock, or its consumer's.
+inline std::uint32_t ready_receives(SharedQueuePair& queue) {
+  const std::uint32_t head = queue.receive_head.load(std::memory_order_relaxed);
+  const std::uint32_t known = queue.known_tail.load(std::memory_order_relaxed) - head;
+  if (known - 1 < read_once(queue.receive_capacity)) return known;
+  const std::uint32_t tail = queue.receive_tail.load();
+  queue.known_tail.store(tail, std::memory_order_relaxed);
+  return tail - head;
+}
+inline std::uint32_t ready_receives(SharedSrq& queue) {
+  return queue.receive_tail.load() - queue.receive_head.load(std::memory_order_relaxed);
+}
+
 inline void store_receive(const ibv_recv_wr& request, SharedReceive& entry) {
   entry.wr_id = request.wr_id;
   entry.segments = static_cast<std::uint32_t>(request.num_sge);

@@ -98,6 +98,9 @@ struct alignas(64) SharedQueuePair {
   alignas(64) std::atomic<std::uint32_t> receive_head;  // advanced under `responder`
   // While a receive is off the queue and not completed: what receive_head is then. Otherwise 0.
   std::atomic<std::uint32_t> completing;
+  // What receive_tail was when an initiator last looked, so that not each message has to fetch the
+  // owner's line. Under `responder`.
+  std::atomic<std::uint32_t> known_tail;
 };
 static_assert(sizeof(SharedQueuePair) == 256);
 
@@ -198,15 +201,16 @@ struct alignas(64) SharedCompletionQueue {
   std::atomic<std::uint32_t> generation;  // 0: no completion queue here
   std::atomic<std::uint32_t> armed;       // 0 no, 1 solicited only, 2 any
   std::atomic<std::uint32_t> event;  // a completion event is due; the owner's service clears it
-  std::atomic<std::uint32_t> overrun;
   std::uint32_t capacity;  // a power of two; like limit and ring, changed under `producer`
   std::uint32_t limit;     // completions it may hold
   std::uint64_t ring;      // offset in the segment: `capacity` completions, then what they carry
   std::uint32_t traits;
   // How many completions make an event: 0 and 1 are the same. Fewer wait for the owner's timer.
   std::atomic<std::uint32_t> moderation;
-  std::atomic<std::uint32_t> held;  // completions since it was armed that made no event yet
+  std::atomic<std::uint32_t> held;        // completions since it was armed that made no event yet
+  std::atomic<std::uint32_t> known_head;  // what `head` was when a producer last looked
   alignas(64) std::atomic<std::uint32_t> tail;
+  std::atomic<std::uint32_t> overrun;           // beside what the owner polls
   alignas(64) std::atomic<std::uint32_t> head;  // advanced by the owner
 };
 static_assert(sizeof(SharedCompletionQueue) == 192);
@@ -342,7 +346,7 @@ struct SegmentHeader {
 };
 
 constexpr std::uint64_t kSegmentMagic = 0x30'74'69'6b'72'64'67'00;
-constexpr std::uint32_t kSegmentLayout = 13;
+constexpr std::uint32_t kSegmentLayout = 14;
 
 // Where each table starts, each on a page of its own.
 constexpr std::uint64_t page_up(std::uint64_t bytes) {
