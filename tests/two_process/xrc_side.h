@@ -50,7 +50,7 @@ inline ibv_qp* xrc_queue_pair(Side& side, ibv_qp_type type, ibv_xrcd* xrcd = nul
   init.send_cq = side.queue();
   init.cap.max_send_wr = 64;
   init.cap.max_send_sge = 4;
-  init.cap.max_inline_data = 64;
+  init.cap.max_inline_data = 256;
   ibv_qp* qp = ibv_create_qp_ex(side.context(), &init);
   require(qp != nullptr, "an XRC queue pair");
   ibv_qp_attr attr{};
