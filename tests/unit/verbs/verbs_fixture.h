@@ -87,7 +87,8 @@ class VerbsTest : public ::testing::Test {
     return ibv_modify_qp(qp, &attr, mask);
   }
 
-  static int to_rtr(ibv_qp* qp, std::uint32_t destination) {
+  // `device`: the destination's, where that is another.
+  static int to_rtr(ibv_qp* qp, std::uint32_t destination, ibv_context* device = nullptr) {
     ibv_qp_attr attr{};
     attr.qp_state = IBV_QPS_RTR;
     attr.path_mtu = IBV_MTU_4096;
@@ -96,7 +97,8 @@ class VerbsTest : public ::testing::Test {
     attr.min_rnr_timer = 1;
     attr.ah_attr.port_num = 1;
     attr.ah_attr.is_global = 1;
-    EXPECT_EQ(ibv_query_gid(qp->context, 1, 0, &attr.ah_attr.grh.dgid), 0);
+    if (device == nullptr) device = qp->context;
+    EXPECT_EQ(ibv_query_gid(device, 1, 0, &attr.ah_attr.grh.dgid), 0);
     int mask = IBV_QP_STATE;
     if (qp->qp_type == IBV_QPT_RC || qp->qp_type == IBV_QPT_UC) {
       mask |= IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
@@ -123,8 +125,8 @@ class VerbsTest : public ::testing::Test {
   static void connect(ibv_qp* a, ibv_qp* b) {
     ASSERT_EQ(to_init(a), 0);
     ASSERT_EQ(to_init(b), 0);
-    ASSERT_EQ(to_rtr(a, b->qp_num), 0);
-    ASSERT_EQ(to_rtr(b, a->qp_num), 0);
+    ASSERT_EQ(to_rtr(a, b->qp_num, b->context), 0);
+    ASSERT_EQ(to_rtr(b, a->qp_num, a->context), 0);
     ASSERT_EQ(to_rts(a), 0);
     ASSERT_EQ(to_rts(b), 0);
   }
