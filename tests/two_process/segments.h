@@ -9,8 +9,10 @@
 
 namespace gdr::test {
 
-// Every segment that this process has a descriptor of, its own and its peers', in mappings of the
-// test's own: the device unmaps a peer's when that dies.
+// Of the segments that this process has: its own and its peers'.
+std::vector<int> segment_descriptors();
+
+// The same in mappings of the test's own: the device unmaps a peer's when that dies.
 std::vector<std::uint8_t*> segments();
 
 // Among them, that of the process with this queue pair; throws Failure when it is not there.

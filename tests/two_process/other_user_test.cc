@@ -1,0 +1,230 @@
+// Two users on one host, both without privileges: a process of the second knows all that the first
+// one's process would tell a peer, and neither attaches to it nor reads or writes its memory.
+#include <dirent.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstddef>
+
+#include "connection.h"
+#include "local/handshake.h"
+#include "rnic/shared.h"
+#include "segments.h"
+
+namespace gdr::test {
+namespace {
+
+constexpr uid_t kFirst = 54'321, kSecond = 54'322;
+constexpr std::size_t kBytes = 64 << 10;
+constexpr std::uint8_t kMark = 0x12;
+constexpr Patience kShort = {.timeout = 10, .retry_count = 1};  // 4 ms, twice
+
+// Like a program that this user has started: a process that was root is guarded by the kernel from
+// its own user as well.
+void become(uid_t user) {
+  require(setgroups(0, nullptr) == 0 && setresgid(user, user, user) == 0 &&
+              setresuid(user, user, user) == 0,
+          "another user");
+  require(prctl(PR_SET_DUMPABLE, 1) == 0, "a process like others");
+  prctl(PR_SET_PDEATHSIG, SIGKILL);  // changing the user forgot it
+}
+
+struct Name {
+  sockaddr_un address{};
+  socklen_t length = 0;
+  const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&address); }
+};
+
+// Where that user's process in that slot is called.
+Name name_of(uid_t user, std::uint32_t slot) {
+  const std::string text = "gdrkit-rnic-" + std::to_string(user) + "-" + std::to_string(slot);
+  Name name;
+  name.address.sun_family = AF_UNIX;
+  text.copy(name.address.sun_path + 1, text.size());
+  name.length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + text.size());
+  return name;
+}
+
+// What the first user's process tells; a queue pair for each of the two attempts.
+struct Told {
+  std::array<Endpoint, 2> endpoints;
+  Remote memory;
+  pid_t pid;
+};
+
+struct QueuePairs {
+  std::array<ibv_qp*, 2> pairs;
+  std::array<Endpoint, 2> endpoints;
+  explicit QueuePairs(Side& side) {
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+      pairs[i] = side.queue_pair(IBV_QPT_RC);
+      endpoints[i] = side.endpoint(pairs[i]);
+    }
+  }
+  void connect(Side& side, const std::array<Endpoint, 2>& to) const {
+    for (std::size_t i = 0; i < pairs.size(); ++i) side.connect(pairs[i], to[i], kShort);
+  }
+};
+
+void be_first(Wire& wire) {
+  become(kFirst);
+  Side side;
+  Memory& memory = side.memory(kBytes);
+  memory.fill_pattern(1, 0, kBytes);
+  const QueuePairs queue_pairs(side);
+  wire.send(Told{queue_pairs.endpoints, memory.remote(), getpid()});
+  queue_pairs.connect(side, wire.receive<std::array<Endpoint, 2>>());
+  wire.meet();
+  wire.meet();  // meanwhile the other one tries
+  require(memory.first_not_pattern(1, 0, kBytes) == -1, "its memory is unchanged");
+  pollfd event{side.context()->async_fd, POLLIN, 0};
+  require(poll(&event, 1, 0) == 0, "its device raises no event");
+  side.expect_quiet();
+  for (ibv_qp* qp : queue_pairs.pairs) {
+    ibv_qp_attr attr{};
+    ibv_qp_init_attr init{};
+    require(ibv_query_qp(qp, &attr, IBV_QP_STATE, &init) == 0 && attr.qp_state == IBV_QPS_RTS,
+            "its queue pairs go on");
+  }
+}
+
+void require_refused(const std::string& path, int flags) {
+  const UniqueFd opened(open(path.c_str(), flags | O_CLOEXEC));
+  require(!opened && errno == EACCES, path + " is refused");
+}
+
+void require_closed_in_proc(const Told& first) {
+  const std::string folder = "/proc/" + std::to_string(first.pid);
+  DIR* descriptors = opendir((folder + "/fd").c_str());
+  require(descriptors == nullptr && errno == EACCES, "its descriptors are not listed");
+  const UniqueFd pidfd(static_cast<int>(syscall(SYS_pidfd_open, first.pid, 0)));
+  require(static_cast<bool>(pidfd), "it lives");
+  for (int i = 0; i < 256; ++i) {
+    require_refused(folder + "/fd/" + std::to_string(i), O_RDONLY);
+    require_refused(folder + "/fd/" + std::to_string(i), O_RDWR);
+    const UniqueFd copied(static_cast<int>(syscall(SYS_pidfd_getfd, pidfd.get(), i, 0)));
+    require(!copied && errno == EPERM, "its descriptors cannot be copied");
+  }
+  require_refused(folder + "/mem", O_RDONLY);
+  require_refused(folder + "/mem", O_RDWR);
+  require_refused(folder + "/maps", O_RDONLY);
+  std::uint8_t byte = kMark;
+  iovec here{&byte, 1}, there{reinterpret_cast<void*>(first.memory.address), 1};
+  require(process_vm_readv(first.pid, &here, 1, &there, 1, 0) == -1 && errno == EPERM,
+          "its memory cannot be read");
+  require(process_vm_writev(first.pid, &here, 1, &there, 1, 0) == -1 && errno == EPERM,
+          "nor written");
+}
+
+// Calls the process as one of its own user's would, and says the right things about itself.
+void require_no_answer(std::uint32_t first_queue_pair, std::uint32_t own_queue_pair) {
+  const Name name = name_of(kFirst, rnic::slot_of_qp(first_queue_pair));
+  const UniqueFd connection(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+  require(connect(connection.get(), name.get(), name.length) == 0, "it can be called");
+  const rnic::Token token = header_of(segment_of(own_queue_pair)).token;
+  const std::vector<int> segments = segment_descriptors();
+  require(segments.size() == 1, "no process has been met, least of all the first one's");
+  const UniqueFd doorbell(eventfd(0, EFD_CLOEXEC));
+  // It may have hung up already.
+  (void)local::send_introduction(connection.get(), token, segments.front(), doorbell.get());
+  const timeval patience{5, 0};
+  setsockopt(connection.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  const auto answer = local::receive_introduction(connection.get());
+  require(!answer && answer.error().code == ECONNRESET, "it hangs up and says nothing");
+}
+
+void be_second(Wire& wire) {
+  become(kSecond);
+  Side side;
+  Memory& own = side.memory(kBytes);
+  own.fill(kMark);
+  const QueuePairs queue_pairs(side);
+  wire.send(queue_pairs.endpoints);
+  const auto first = wire.receive<Told>();
+  queue_pairs.connect(side, first.endpoints);
+  wire.meet();
+  side.write(queue_pairs.pairs[0], own, 0, 4096, first.memory);
+  side.expect(IBV_WC_RETRY_EXC_ERR);
+  side.read(queue_pairs.pairs[1], own, 0, 4096, first.memory);
+  side.expect(IBV_WC_RETRY_EXC_ERR);
+  require(own.first_not(kMark, 0, kBytes) == -1, "nothing was read");
+  require_closed_in_proc(first);
+  require_no_answer(first.endpoints[0].number, queue_pairs.endpoints[0].number);
+  wire.meet();
+}
+
+// As root only: both users' processes must be startable.
+class OtherUser : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (geteuid() != 0) GTEST_SKIP() << "needs root, to be two other users";
+  }
+};
+
+TEST_F(OtherUser, NeitherAttachesNorReadsNorWritesThoughItKnowsEveryNumber) {
+  Child first(be_first), second(be_second);
+  first.wire().send(second.wire().receive<std::array<Endpoint, 2>>());
+  second.wire().send(first.wire().receive<Told>());
+  first.wire().meet();
+  second.wire().meet();
+  second.wire().meet();
+  first.wire().meet();
+  second.finish();
+  first.finish();
+}
+
+// Takes a slot of the first user's in which nobody is.
+std::uint32_t listen_as_first(int listener) {
+  for (std::uint32_t slot = 1; slot < rnic::kSlots; ++slot) {
+    const Name name = name_of(kFirst, slot);
+    if (bind(listener, name.get(), name.length) != 0) continue;
+    require(listen(listener, 8) == 0, "listens");
+    return slot;
+  }
+  throw Failure("no slot is free");
+}
+
+// It listens where a process of the first user's would, and is called: it hears nothing.
+TEST_F(OtherUser, CannotStandInForAProcess) {
+  Child first([](Wire& wire) {
+    become(kFirst);
+    const auto slot = wire.receive<std::uint32_t>();
+    Side side;
+    Memory& memory = side.memory(kBytes);
+    ibv_qp* qp = side.queue_pair(IBV_QPT_RC);
+    Endpoint to = side.endpoint(qp);
+    to.number = rnic::make_qp_number(slot, 1);
+    side.connect(qp, to, kShort);
+    side.write(qp, memory, 0, 64, {});
+    side.expect(IBV_WC_RETRY_EXC_ERR);
+    wire.meet();
+  });
+  Child second([](Wire& wire) {
+    become(kSecond);
+    const UniqueFd listener(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+    wire.send(listen_as_first(listener.get()));
+    const UniqueFd connection(accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    const auto said = local::receive_introduction(connection.get());
+    require(!said && said.error().code == ECONNRESET, "nothing is told");
+    wire.meet();
+  });
+  first.wire().send(second.wire().receive<std::uint32_t>());
+  first.wire().meet();
+  second.wire().meet();
+  first.finish();
+  second.finish();
+}
+
+}  // namespace
+}  // namespace gdr::test
