@@ -1,79 +1,17 @@
 #!/bin/sh
 # two_processes.sh GDR PATTERN PROGRAM ARGS...: runs PROGRAM twice on the software RNIC, a server and
-# then a client, which is given the server's address as its last argument. Passes when both exit with
-# 0, what the client prints matches PATTERN (grep -E), and neither complains about its data.
-# Both are bounded in time and gone, by process id, when this ends.
+# then a client. Passes when both exit with 0, what the client prints matches PATTERN (grep -E), and
+# neither complains about its data.
 set -eu
 gdr=$1
 pattern=$2
 program=$3
 shift 3
-limit=60 # seconds for each process
-command -v "$program" >/dev/null ||
-  { echo "skipped: $program is not installed (Debian: perftest, ibverbs-utils)"; exit 77; }
+# shellcheck source=tests/programs/pair.sh
+. "$(dirname "$0")/pair.sh"
 
-work=$(mktemp -d)
-server=
-client=
-cleanup() {
-  [ -z "$client" ] || kill -KILL "$client" 2>/dev/null || true
-  [ -z "$server" ] || kill -KILL "$server" 2>/dev/null || true
-  rm -rf "$work"
-}
-trap cleanup EXIT
-trap 'exit 1' INT TERM
-
-fail() {
-  echo "FAILED: $*"
-  for side in server client; do
-    [ ! -s "$work/$side" ] || { echo "--- $side:"; cat "$work/$side"; }
-  done
-  exit 1
-}
-
-# State 0A is LISTEN; the address is HEX:PORT, in IPv4 or IPv6 form.
-listening() {
-  grep -qs "^ *[0-9]*: [0-9A-F]*:$(printf %04X "$1") [0-9A-F]*:0000 0A " /proc/net/tcp /proc/net/tcp6
-}
-
-# A port that nobody listens on, different from one test to the next that runs beside this one.
-choose_port() {
-  port=$((20000 + ($$ * 7 + $1 * 331) % 12000))
-  ! listening "$port"
-}
-
-# Starts the server; false when it ended before it listened, as it does when its port was taken.
-start_server() {
-  timeout -k 2 "$limit" "$gdr" run --soft-nic --no-soft-gpu -- \
-    "$program" -p "$port" "$@" >"$work/server" 2>&1 &
-  server=$!
-  waited=0
-  until listening "$port"; do
-    kill -0 "$server" 2>/dev/null || return 1
-    waited=$((waited + 1))
-    [ "$waited" -lt 200 ] || fail "$program did not listen within 10 seconds"
-    sleep 0.05
-  done
-}
-
-attempt=0
-until choose_port "$attempt" && start_server "$@"; do
-  attempt=$((attempt + 1))
-  [ "$attempt" -lt 5 ] || fail "$program does not start as a server"
-done
-
-timeout -k 2 "$limit" "$gdr" run --soft-nic --no-soft-gpu -- \
-  "$program" -p "$port" "$@" 127.0.0.1 >"$work/client" 2>&1 &
-client=$!
-client_status=0
-wait "$client" || client_status=$?
-client=
-server_status=0
-wait "$server" || server_status=$?
-server=
-
-[ "$client_status" -eq 0 ] || fail "the client's exit status is $client_status"
-[ "$server_status" -eq 0 ] || fail "the server's exit status is $server_status"
+start_pair "$@"
+finish_pair
 grep -Eq "$pattern" "$work/client" || fail "the client printed nothing that matches '$pattern'"
 # The ping-pong programs exit with 0 even then.
 ! grep -Eiq 'invalid data|failed|error' "$work/client" "$work/server" || fail "an error was printed"

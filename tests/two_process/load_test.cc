@@ -1,11 +1,10 @@
 // Many queue pairs, many processes, many turns: everything works, and nothing grows.
 #include <gtest/gtest.h>
-#include <sched.h>
 
 #include <array>
-#include <cstring>
 #include <fstream>
 
+#include "alone.h"
 #include "connection.h"
 #include "open_descriptors.h"
 
@@ -131,15 +130,7 @@ TEST(Load, SixtyFourProcessesInARingReceiveFromTheirNeighbours) {
   for (const auto& child : children) child->finish();
 }
 
-// Other processes of this user come and go, and are met: what is counted must not count them.
-class LoadAlone : public testing::Test {
- protected:
-  void SetUp() override {
-    if (unshare(CLONE_NEWNET) != 0 && unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0) {
-      GTEST_SKIP() << "no network namespace can be had here: " << std::strerror(errno);
-    }
-  }
-};
+class LoadAlone : public AloneTest {};
 
 TEST_F(LoadAlone, TenThousandDevicesOpenedAndClosedLeaveNothing) {
   const auto turn = [] {
