@@ -20,14 +20,22 @@ ticks_of() {
     } END { print program + 0, own + 0, threads + 0 }'
 }
 
+# timeout's only child, which became the program. Fields behind the name: the second is the parent.
+child_of() {
+  cat /proc/[0-9]*/stat 2>/dev/null |
+    awk -v parent="$1" '{
+      rest = $0; sub(/^.*\) /, "", rest); split(rest, field, " ")
+      if (field[2] == parent) { print $1; exit }
+    }'
+}
+
 start_pair -d soft0 -D 3
 server_pid=
 client_pid=
 while kill -0 "$client" 2>/dev/null && kill -0 "$server" 2>/dev/null; do
   sleep 0.1
-  # timeout's only child, which became the program.
-  [ -n "$server_pid" ] || server_pid=$(pgrep -P "$server") || true
-  [ -n "$client_pid" ] || client_pid=$(pgrep -P "$client") || true
+  [ -n "$server_pid" ] || server_pid=$(child_of "$server")
+  [ -n "$client_pid" ] || client_pid=$(child_of "$client")
   for side in server client; do
     [ "$side" = server ] && pid=$server_pid || pid=$client_pid
     ticks=$(ticks_of "$pid")
