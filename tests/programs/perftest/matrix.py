@@ -123,6 +123,15 @@ def run(gdr, command, results):
             stop(client)
 
 
+def run_undisturbed(gdr, command, results):
+    """Again where other load kept perftest from finding out how fast the clock runs."""
+    for _ in range(5):
+        seen = run(gdr, command, results)
+        if seen is None or "Correlation coefficient" not in seen:
+            break
+    return seen
+
+
 def main():
     gdr = os.path.abspath(sys.argv[1])
     pattern = re.compile(sys.argv[2] if len(sys.argv) > 2 else "")
@@ -135,7 +144,7 @@ def main():
         return 2
     failed = 0
     with concurrent.futures.ThreadPoolExecutor(max(1, (os.cpu_count() or 2) // 2)) as pool:
-        ends = pool.map(lambda one: (one[0], run(gdr, *one)), chosen)
+        ends = pool.map(lambda one: (one[0], run_undisturbed(gdr, *one)), chosen)
         for command, seen in ends:
             if seen is not None:
                 failed += 1
