@@ -34,7 +34,8 @@ base=${keep:-$work/base}
 
 unmount_all() {
   # Deepest first; a lazy unmount would leave files of a process that still runs.
-  findmnt -rno TARGET | grep "^$work/" | sort -r | while read -r target; do umount "$target"; done
+  findmnt -rno TARGET | { grep "^$work/" || true; } | sort -r |
+    while read -r target; do umount "$target"; done
 }
 trap 'unmount_all; rm -rf --one-file-system "$work"' EXIT
 
