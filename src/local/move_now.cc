@@ -86,15 +86,15 @@ int move_now(const PieceList& from, const PieceList& to, Peer* peer) {
   Vectors source(from), target(to);
   if (elsewhere(to)) {
     if (!to.has_on_demand() && !from.has_on_demand()) {
-      const std::optional<int> done = write_few(peer->memory_file(), source.span(), target.span());
-      if (done) return *done;
+      const int done = write_few(peer->memory_file(), source.span(), target.span());
+      if (done != kNotFew) return done;
     }
     return write_process(peer->pid(), source.span(), target.span());
   }
   if (elsewhere(from)) {
     if (!to.has_on_demand() && !from.has_on_demand()) {
-      const std::optional<int> done = read_few(peer->memory_file(), target.span(), source.span());
-      if (done) return *done;
+      const int done = read_few(peer->memory_file(), target.span(), source.span());
+      if (done != kNotFew) return done;
     }
     return read_process(peer->pid(), target.span(), source.span());
   }

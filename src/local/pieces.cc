@@ -29,11 +29,4 @@ void PieceList::truncate(std::uint64_t bytes) {
   bytes_ = kept;
 }
 
-bool PieceList::cpu_reachable() const {
-  for (const Piece& piece : pieces()) {
-    if (!piece.cpu_reachable()) return false;
-  }
-  return true;
-}
-
 }  // namespace gdr::local

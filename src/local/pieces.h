@@ -76,7 +76,12 @@ class PieceList {
   std::span<const Piece> pieces() const { return {pieces_.data(), count_}; }
   std::span<Piece> pieces() { return {pieces_.data(), count_}; }
   std::uint64_t bytes() const { return bytes_; }
-  bool cpu_reachable() const;
+  bool cpu_reachable() const {
+    for (const Piece& piece : pieces()) {
+      if (!piece.cpu_reachable()) return false;
+    }
+    return true;
+  }
   bool has_nowhere() const { return has_nowhere_; }
   bool has_on_demand() const { return has_on_demand_; }
 

@@ -17,10 +17,10 @@ off_t file_offset(const iovec& piece) {
   return static_cast<off_t>(reinterpret_cast<std::uintptr_t>(piece.iov_base));
 }
 
-std::optional<int> moved_whole(ssize_t moved, std::size_t bytes) {
+int moved_whole(ssize_t moved, std::size_t bytes) {
   if (moved == static_cast<ssize_t>(bytes)) return 0;
   if (moved == 0) return ESRCH;  // the memory has no user left: it ended, or called exec
-  return std::nullopt;
+  return kNotFew;
 }
 
 // Drops the first `bytes` of a list.
@@ -76,20 +76,18 @@ std::span<iovec> split_tail(std::span<iovec> remote) {
 
 }  // namespace
 
-std::optional<int> write_few(int memory_file, std::span<const iovec> local,
-                             std::span<const iovec> remote) {
-  if (memory_file < 0 || local.size() != 1 || remote.size() != 1) return std::nullopt;
+int write_few(int memory_file, std::span<const iovec> local, std::span<const iovec> remote) {
+  if (memory_file < 0 || local.size() != 1 || remote.size() != 1) return kNotFew;
   const std::size_t bytes = local[0].iov_len;
   // Beyond that the tail has to be written by itself.
-  if (bytes == 0 || bytes > kCacheLine) return std::nullopt;
+  if (bytes == 0 || bytes > kCacheLine) return kNotFew;
   return moved_whole(pwrite(memory_file, local[0].iov_base, bytes, file_offset(remote[0])), bytes);
 }
 
-std::optional<int> read_few(int memory_file, std::span<const iovec> local,
-                            std::span<const iovec> remote) {
-  if (memory_file < 0 || local.size() != 1 || remote.size() != 1) return std::nullopt;
+int read_few(int memory_file, std::span<const iovec> local, std::span<const iovec> remote) {
+  if (memory_file < 0 || local.size() != 1 || remote.size() != 1) return kNotFew;
   const std::size_t bytes = local[0].iov_len;
-  if (bytes == 0 || bytes > kFewBytes) return std::nullopt;
+  if (bytes == 0 || bytes > kFewBytes) return kNotFew;
   return moved_whole(pread(memory_file, local[0].iov_base, bytes, file_offset(remote[0])), bytes);
 }
 

@@ -9,7 +9,6 @@
 
 #include <sys/uio.h>
 
-#include <optional>
 #include <span>
 
 namespace gdr::local {
@@ -21,12 +20,12 @@ int write_process(int pid, std::span<iovec> local, std::span<iovec> remote);
 int read_process(int pid, std::span<iovec> local, std::span<iovec> remote);
 
 // Much less than a page, through the other process's /proc/PID/mem: quicker, since the right was
-// asked for when it was opened. 0; ESRCH: that memory is no more, whoever has the pid now; nothing:
-// not so few, or anything else, and the functions above find out what.
-std::optional<int> write_few(int memory_file, std::span<const iovec> local,
-                             std::span<const iovec> remote);
-std::optional<int> read_few(int memory_file, std::span<const iovec> local,
-                            std::span<const iovec> remote);
+// asked for when it was opened. 0; ESRCH: that memory is no more, whoever has the pid now; kNotFew:
+// not so few, or anything else, and the functions above find out what. (No std::optional: its
+// parts, stored apart and loaded as one, cost as much as the check.)
+constexpr int kNotFew = -1;
+int write_few(int memory_file, std::span<const iovec> local, std::span<const iovec> remote);
+int read_few(int memory_file, std::span<const iovec> local, std::span<const iovec> remote);
 
 // Between two lists of this process's own memory.
 void copy_within(std::span<const iovec> from, std::span<const iovec> to);

@@ -77,12 +77,6 @@ Readiness Target::readiness(ibv_qp_type type) const {
   return Readiness::kReady;
 }
 
-bool Target::has_gid(const std::uint8_t (&gid)[16]) const {
-  const std::uint32_t device = rnic::read_once(queue_pair_->device);
-  return device < rnic::kDevices &&
-         std::memcmp(segment_->header().devices[device].gid, gid, sizeof gid) == 0;
-}
-
 bool Target::take_shared() {
   if (srq_ != nullptr) return srq_->receive_tail.load() != srq_->receive_head.load();
   const std::uint32_t srq = rnic::read_once(queue_pair_->srq);

@@ -3,6 +3,8 @@
 // push its completion. Everything read from a segment is checked before use. Hot.
 #pragma once
 
+#include <cstring>
+
 #include "local/peer.h"
 #include "local/peers.h"
 #include "local/pieces.h"
@@ -71,7 +73,9 @@ class Target {
   Readiness readiness(ibv_qp_type type) const;
   bool connected_to(std::uint32_t number) const { return queue_pair_->destination == number; }
   // Whether the queue pair's device has this address.
-  bool has_gid(const std::uint8_t (&gid)[16]) const;
+  bool has_gid(const std::uint8_t (&gid)[16]) const {
+    return std::memcmp(queue_pair_->gid, gid, sizeof gid) == 0;
+  }
   std::uint32_t qkey() const { return queue_pair_->qkey.load(); }
   bool grants(std::uint32_t rights) const {
     return (queue_pair_->access.load() & rights) == rights;

@@ -93,6 +93,10 @@ Result<void> QueuePair::allocate() {
   if (Result<void> allocated = allocate_receives(); !allocated) return allocated.error();
   shared_.type = settings_.type;
   shared_.device = settings_.device;
+  if (settings_.device < adapter_.devices().size()) {
+    const auto gid = adapter_.devices()[settings_.device].gid();
+    std::copy(gid.begin(), gid.end(), shared_.gid);
+  }
   shared_.protection_domain = settings_.protection_domain;
   const auto& receives = settings_.receive_completion_queue;
   shared_.receive_completion_queue = receives != nullptr ? receives->index() : 0;

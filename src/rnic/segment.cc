@@ -125,16 +125,6 @@ void Segment::child_of_fork() {
   registry().mutex.unlock();
 }
 
-SharedQueuePair& Segment::queue_pair(std::uint32_t index) {
-  return reinterpret_cast<SharedQueuePair*>(base_ + kQueuePairsAt)[index & (kQueuePairs - 1)];
-}
-SharedCompletionQueue& Segment::completion_queue(std::uint32_t index) {
-  return reinterpret_cast<SharedCompletionQueue*>(
-      base_ + kCompletionQueuesAt)[index & (kCompletionQueues - 1)];
-}
-SharedRegion& Segment::region(std::uint32_t index) {
-  return reinterpret_cast<SharedRegion*>(base_ + kRegionsAt)[index & (kRegions - 1)];
-}
 SharedFlow& Segment::flow(std::uint32_t index) {
   return reinterpret_cast<SharedFlow*>(base_ + kFlowsAt)[index & (kFlows - 1)];
 }

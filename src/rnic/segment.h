@@ -35,9 +35,16 @@ class Segment {
 
   SegmentHeader& header() { return *reinterpret_cast<SegmentHeader*>(base_); }
   // Each masks the index to its table.
-  SharedQueuePair& queue_pair(std::uint32_t index);
-  SharedCompletionQueue& completion_queue(std::uint32_t index);
-  SharedRegion& region(std::uint32_t index);
+  SharedQueuePair& queue_pair(std::uint32_t index) {
+    return reinterpret_cast<SharedQueuePair*>(base_ + kQueuePairsAt)[index & (kQueuePairs - 1)];
+  }
+  SharedCompletionQueue& completion_queue(std::uint32_t index) {
+    return reinterpret_cast<SharedCompletionQueue*>(
+        base_ + kCompletionQueuesAt)[index & (kCompletionQueues - 1)];
+  }
+  SharedRegion& region(std::uint32_t index) {
+    return reinterpret_cast<SharedRegion*>(base_ + kRegionsAt)[index & (kRegions - 1)];
+  }
   SharedFlow& flow(std::uint32_t index);
   SharedMember& member(std::uint32_t index);
   SharedSrq& srq(std::uint32_t index);

@@ -92,6 +92,7 @@ struct alignas(64) SharedQueuePair {
   // place: for the receive that it has taken and not yet completed.
   std::uint32_t srq;
   XrcDomain xrc_domain;  // of IBV_QPT_XRC_RECV
+  std::uint8_t gid[16];  // of its device: what a request has to be addressed to
 
   alignas(64) std::atomic<std::uint32_t> receive_tail;  // advanced by the owner
   std::atomic<Token> receive_waiter;  // a process to wake when a receive is posted, or 0
@@ -346,7 +347,7 @@ struct SegmentHeader {
 };
 
 constexpr std::uint64_t kSegmentMagic = 0x30'74'69'6b'72'64'67'00;
-constexpr std::uint32_t kSegmentLayout = 14;
+constexpr std::uint32_t kSegmentLayout = 15;
 
 // Where each table starts, each on a page of its own.
 constexpr std::uint64_t page_up(std::uint64_t bytes) {

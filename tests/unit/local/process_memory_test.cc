@@ -120,11 +120,11 @@ class MemoryFileTest : public ProcessMemoryTest {
     file_.reset(open(("/proc/" + std::to_string(child_) + "/mem").c_str(), O_RDWR | O_CLOEXEC));
     if (!file_) GTEST_SKIP() << "/proc/PID/mem may not be opened here";
   }
-  std::optional<int> write(void* from, void* to, std::size_t bytes) {
+  int write(void* from, void* to, std::size_t bytes) {
     const iovec here{from, bytes}, there{to, bytes};
     return write_few(file_.get(), {&here, 1}, {&there, 1});
   }
-  std::optional<int> read(void* to, void* from, std::size_t bytes) {
+  int read(void* to, void* from, std::size_t bytes) {
     const iovec here{to, bytes}, there{from, bytes};
     return read_few(file_.get(), {&here, 1}, {&there, 1});
   }
@@ -144,13 +144,13 @@ TEST_F(MemoryFileTest, CarriesAFewBytesBothWays) {
 }
 
 TEST_F(MemoryFileTest, LeavesToTheOthersWhatIsMuchOrNotThere) {
-  EXPECT_EQ(write(bytes_, seen_, 65), std::nullopt);  // its tail has to be written by itself
-  EXPECT_EQ(read(bytes_, seen_, 4096), std::nullopt);
-  EXPECT_EQ(write(bytes_, reinterpret_cast<void*>(0x1000), 8), std::nullopt);
-  EXPECT_EQ(read(bytes_, reinterpret_cast<void*>(0x1000), 8), std::nullopt);
-  EXPECT_EQ(write(reinterpret_cast<void*>(0x1000), seen_, 8), std::nullopt);
+  EXPECT_EQ(write(bytes_, seen_, 65), kNotFew);  // its tail has to be written by itself
+  EXPECT_EQ(read(bytes_, seen_, 4096), kNotFew);
+  EXPECT_EQ(write(bytes_, reinterpret_cast<void*>(0x1000), 8), kNotFew);
+  EXPECT_EQ(read(bytes_, reinterpret_cast<void*>(0x1000), 8), kNotFew);
+  EXPECT_EQ(write(reinterpret_cast<void*>(0x1000), seen_, 8), kNotFew);
   file_.reset();
-  EXPECT_EQ(write(bytes_, seen_, 8), std::nullopt);
+  EXPECT_EQ(write(bytes_, seen_, 8), kNotFew);
 }
 
 TEST_F(MemoryFileTest, IsThatOfAProcessAndNotOfWhoeverHasItsNumber) {
