@@ -19,7 +19,6 @@
 
 namespace gdr::local {
 
-constexpr int kLockSpins = 2000;  // some microseconds
 constexpr Nanoseconds kLockRetry = 20 * kMicrosecond;
 
 class LocalPath : public rnic::Path {

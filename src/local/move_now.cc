@@ -84,21 +84,18 @@ int move_around_nowhere(const PieceList& from, const PieceList& to, Peer* peer) 
 int move_now(const PieceList& from, const PieceList& to, Peer* peer) {
   if (from.has_nowhere() || to.has_nowhere()) return move_around_nowhere(from, to, peer);
   Vectors source(from), target(to);
+  const bool on_demand = from.has_on_demand() || to.has_on_demand();
   if (elsewhere(to)) {
-    if (!to.has_on_demand() && !from.has_on_demand()) {
-      const int done = write_few(peer->memory_file(), source.span(), target.span());
-      if (done != kNotFew) return done;
-    }
-    return write_process(peer->pid(), source.span(), target.span());
+    const int done =
+        on_demand ? kNotFew : write_few(peer->memory_file(), source.span(), target.span());
+    return done != kNotFew ? done : write_process(peer->pid(), source.span(), target.span());
   }
   if (elsewhere(from)) {
-    if (!to.has_on_demand() && !from.has_on_demand()) {
-      const int done = read_few(peer->memory_file(), target.span(), source.span());
-      if (done != kNotFew) return done;
-    }
-    return read_process(peer->pid(), target.span(), source.span());
+    const int done =
+        on_demand ? kNotFew : read_few(peer->memory_file(), target.span(), source.span());
+    return done != kNotFew ? done : read_process(peer->pid(), target.span(), source.span());
   }
-  if (from.has_on_demand() || to.has_on_demand()) {
+  if (on_demand) {
     return write_process(getpid(), source.span(), target.span());
   }
   copy_within(source.span(), target.span());

@@ -13,11 +13,15 @@ namespace {
 constexpr std::size_t kCacheLine = 64;
 constexpr std::size_t kFewBytes = 2048;  // from here on its copy into a page of the kernel's costs
 
-off_t file_offset(const iovec& piece) {
-  return static_cast<off_t>(reinterpret_cast<std::uintptr_t>(piece.iov_base));
-}
-
-int moved_whole(ssize_t moved, std::size_t bytes) {
+// `Call`: pread or pwrite.
+template <auto Call>
+int move_few(int memory_file, std::span<const iovec> local, std::span<const iovec> remote,
+             std::size_t most) {
+  if (memory_file < 0 || local.size() != 1 || remote.size() != 1) return kNotFew;
+  const std::size_t bytes = local[0].iov_len;
+  if (bytes == 0 || bytes > most) return kNotFew;
+  const auto place = static_cast<off_t>(reinterpret_cast<std::uintptr_t>(remote[0].iov_base));
+  const ssize_t moved = Call(memory_file, local[0].iov_base, bytes, place);
   if (moved == static_cast<ssize_t>(bytes)) return 0;
   if (moved == 0) return ESRCH;  // the memory has no user left: it ended, or called exec
   return kNotFew;
@@ -77,18 +81,12 @@ std::span<iovec> split_tail(std::span<iovec> remote) {
 }  // namespace
 
 int write_few(int memory_file, std::span<const iovec> local, std::span<const iovec> remote) {
-  if (memory_file < 0 || local.size() != 1 || remote.size() != 1) return kNotFew;
-  const std::size_t bytes = local[0].iov_len;
   // Beyond that the tail has to be written by itself.
-  if (bytes == 0 || bytes > kCacheLine) return kNotFew;
-  return moved_whole(pwrite(memory_file, local[0].iov_base, bytes, file_offset(remote[0])), bytes);
+  return move_few<pwrite>(memory_file, local, remote, kCacheLine);
 }
 
 int read_few(int memory_file, std::span<const iovec> local, std::span<const iovec> remote) {
-  if (memory_file < 0 || local.size() != 1 || remote.size() != 1) return kNotFew;
-  const std::size_t bytes = local[0].iov_len;
-  if (bytes == 0 || bytes > kFewBytes) return kNotFew;
-  return moved_whole(pread(memory_file, local[0].iov_base, bytes, file_offset(remote[0])), bytes);
+  return move_few<pread>(memory_file, local, remote, kFewBytes);
 }
 
 int write_process(int pid, std::span<iovec> local, std::span<iovec> remote) {

@@ -23,9 +23,10 @@ std::uint32_t Target::match_tag(std::uint64_t tag) const {
 
 bool Target::look_at_tag(std::uint32_t index, TakenReceive* receive, PieceList* pieces) const {
   const rnic::TagTable table(*segment_, *srq_);
-  if (table.base == nullptr || index >= table.capacity) return false;
-  look_at(table.at(index).receive(), table.segments, rnic::read_once(srq_->protection_domain),
-          receive, pieces);
+  rnic::SharedTag* tag = table.find(index);
+  if (tag == nullptr) return false;
+  look_at(tag->receive(), table.segments, rnic::read_once(srq_->protection_domain), receive,
+          pieces);
   return true;
 }
 
@@ -34,10 +35,10 @@ void Target::push_tagged(rnic::SharedCompletion& completion, const std::byte* ca
   const bool matched = match.index != rnic::kNoTag;
   const bool announced = match.announced && completion.status == IBV_WC_SUCCESS;
   if (matched) {
-    const rnic::TagTable table(*segment_, *srq_);
-    if (announced && table.base != nullptr && match.index < table.capacity) {
-      table.at(match.index).rendezvous = match.rendezvous;
-      table.at(match.index).rendezvous.queue_pair = index_;
+    rnic::SharedTag* tag = rnic::TagTable(*segment_, *srq_).find(match.index);
+    if (announced && tag != nullptr) {
+      tag->rendezvous = match.rendezvous;
+      tag->rendezvous.queue_pair = index_;
     }
     rnic::take_tag(*segment_, srq_index_, match.index,
                    announced ? rnic::TagState::kDue : rnic::TagState::kFree, &completion);

@@ -8,12 +8,6 @@
 #include "rnic/srq.h"
 
 namespace gdr::local {
-namespace {
-
-constexpr int kSrqSpins = 2000;  // some microseconds
-
-}  // namespace
-
 std::uint32_t Target::number() const {
   const Peer* peer = queue_pair_peer();
   const rnic::Token token = peer != nullptr ? peer->token() : adapter_->token();
@@ -21,10 +15,6 @@ std::uint32_t Target::number() const {
 }
 
 bool Target::try_lock(rnic::Liveness& liveness, int spins) {
-  std::uint64_t seen = queue_pair_->responder.word.load(std::memory_order_relaxed);
-  if (rnic::holder_of(seen) == 0 &&
-      rnic::take_lock(queue_pair_->responder, seen, adapter_->token()))
-    return true;
   const rnic::Taken taken =
       rnic::try_lock_for(queue_pair_->responder, adapter_->token(), liveness, spins);
   if (taken == rnic::Taken::kOrphan) {
@@ -53,7 +43,7 @@ SrqEntry Target::enter_srq(Peer* owner, std::uint32_t number, rnic::Liveness& li
 
 bool Target::lock_srq(rnic::Segment& segment, std::uint32_t index, rnic::Liveness& liveness) const {
   const rnic::Taken taken =
-      rnic::try_lock_for(segment.srq(index).consumer, adapter_->token(), liveness, kSrqSpins);
+      rnic::try_lock_for(segment.srq(index).consumer, adapter_->token(), liveness, kLockSpins);
   if (taken == rnic::Taken::kOrphan) rnic::mend(segment, index, adapter_->token(), liveness);
   return taken != rnic::Taken::kNo;
 }
@@ -78,7 +68,7 @@ Readiness Target::readiness(ibv_qp_type type) const {
 }
 
 bool Target::take_shared() {
-  if (srq_ != nullptr) return srq_->receive_tail.load() != srq_->receive_head.load();
+  if (srq_ != nullptr) return rnic::ready_receives(*srq_) != 0;
   const std::uint32_t srq = rnic::read_once(queue_pair_->srq);
   if (srq == 0) return false;
   const rnic::SrqTake took =
@@ -215,12 +205,10 @@ void Target::push_receive(rnic::SharedCompletion& completion, const std::byte* c
 
 void Target::tell_of_push(rnic::Push push, std::uint32_t queue) {
   if (push == rnic::Push::kPushed) return;
-  if (peer_ != nullptr) {
-    peer_->ring_service();
-  } else if (push == rnic::Push::kEventDue) {
+  if (peer_ == nullptr && push == rnic::Push::kEventDue) {
     adapter_->deliver_event(queue);
   } else {
-    adapter_->path().wake_service();
+    tell(peer_);
   }
 }
 

@@ -14,6 +14,8 @@
 
 namespace gdr::local {
 
+constexpr int kLockSpins = 2000;  // some microseconds
+
 enum class Readiness {
   kReady,
   kNotNow,  // not (yet, or any more) in a state to receive: a real NIC would see no answer

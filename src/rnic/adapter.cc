@@ -272,6 +272,12 @@ void Adapter::deliver_event(std::uint32_t queue) {
   if (present != nullptr) present->deliver_event();
 }
 
+void Adapter::complete(CompletionQueue& queue, const SharedCompletion& completion) {
+  const Push push = queue.push(completion, false);
+  // It raises the event.
+  if (push == Push::kOverrun || push == Push::kHeld) path_.wake_service();
+}
+
 void Adapter::deliver_missed_events() {
   for (const auto& queue : completion_queues_now()) {
     queue->deliver_missed_event(CompletionQueue::Moderated::kYes);

@@ -104,6 +104,8 @@ class Adapter {
 
   // After a push onto one of this process's queues by its index: delivers the event if one is due.
   void deliver_event(std::uint32_t queue);
+  // Of one of this process's own requests.
+  void complete(CompletionQueue& queue, const SharedCompletion& completion);
   // Service thread, after a death: what the dead had pushed without raising its event. A queue that
   // was armed with completions in it may get an event too many, which verbs allows.
   void deliver_missed_events();

@@ -92,7 +92,6 @@ Result<void> QueuePair::allocate() {
   }
   if (Result<void> allocated = allocate_receives(); !allocated) return allocated.error();
   shared_.type = settings_.type;
-  shared_.device = settings_.device;
   if (settings_.device < adapter_.devices().size()) {
     const auto gid = adapter_.devices()[settings_.device].gid();
     std::copy(gid.begin(), gid.end(), shared_.gid);
@@ -298,18 +297,12 @@ void QueuePair::complete_front(ibv_wc_status status, std::uint32_t bytes) {
     completion.opcode = completion_opcode(request.opcode);
     completion.bytes = bytes;
     completion.qp_number = number_;
-    complete_send(completion);
+    adapter_.complete(*settings_.send_completion_queue, completion);
   }
   ring_.pop();
   if (status == IBV_WC_SUCCESS) return;
   // A datagram queue pair only stops sending (C10-44); a connection is broken.
   enter_error(is_reliable(type()) ? IBV_QPS_ERR : IBV_QPS_SQE);
-}
-
-void QueuePair::complete_send(const SharedCompletion& completion) {
-  const Push push = settings_.send_completion_queue->push(completion, false);
-  // It raises the event.
-  if (push == Push::kOverrun || push == Push::kHeld) adapter_.path().wake_service();
 }
 
 // Under send_lock_. Receives are flushed by the service thread: this may be the engine thread, and
@@ -330,7 +323,8 @@ void QueuePair::flush_sends() {
       end_fetch(request, false);
       continue;
     }
-    complete_send(flushed(request.wr_id, completion_opcode(request.opcode), number_));
+    adapter_.complete(*settings_.send_completion_queue,
+                      flushed(request.wr_id, completion_opcode(request.opcode), number_));
   }
 }
 

@@ -165,7 +165,6 @@ class QueuePair : public std::enable_shared_from_this<QueuePair> {
   void apply(const ibv_qp_attr& attributes, int mask);
   void reset();
   void enter_error(ibv_qp_state error_state);
-  void complete_send(const SharedCompletion& completion);
   void flush_sends();
   void drop_sends();
   void end_fetch(const SendRequest& request, bool succeeded);

@@ -2,19 +2,12 @@
 #include <cstring>
 #include <mutex>
 
+#include "base/raw.h"
 #include "rnic/adapter.h"
 #include "rnic/queue_pair.h"
 
 namespace gdr::rnic {
 namespace {
-
-// A C program may have put any number there, which C++ may not read as the enumeration.
-std::uint32_t raw_opcode(const ibv_send_wr& request) {
-  static_assert(sizeof request.opcode == sizeof(std::uint32_t));
-  std::uint32_t opcode;
-  std::memcpy(&opcode, &request.opcode, sizeof opcode);
-  return opcode;
-}
 
 bool opcode_is_served(ibv_qp_type type, std::uint32_t opcode) {
   switch (opcode) {
@@ -55,7 +48,7 @@ std::uint64_t total_length(const ibv_send_wr& request) {
 }  // namespace
 
 int QueuePair::check_send(const ibv_send_wr& request) const {
-  if (!opcode_is_served(type(), raw_opcode(request))) return EINVAL;
+  if (!opcode_is_served(type(), raw(request.opcode))) return EINVAL;
   if (is_window_request(request.opcode)) {
     return request.opcode == IBV_WR_BIND_MW ? check_bind(request) : 0;
   }

@@ -75,7 +75,6 @@ struct alignas(64) SharedQueuePair {
   SharedLock responder;
   std::atomic<std::uint32_t> state;  // ibv_qp_state
   std::uint32_t type;                // ibv_qp_type
-  std::uint32_t device;              // index into SegmentHeader::devices
   std::uint32_t protection_domain;
   std::uint32_t receive_completion_queue;
   std::atomic<std::uint32_t> destination;  // the connected queue pair's number
@@ -347,7 +346,7 @@ struct SegmentHeader {
 };
 
 constexpr std::uint64_t kSegmentMagic = 0x30'74'69'6b'72'64'67'00;
-constexpr std::uint32_t kSegmentLayout = 15;
+constexpr std::uint32_t kSegmentLayout = 16;
 
 // Where each table starts, each on a page of its own.
 constexpr std::uint64_t page_up(std::uint64_t bytes) {

@@ -41,7 +41,7 @@ Taken try_lock(SharedLock& lock, Token self, Liveness& liveness) {
   return before == 0 ? Taken::kFree : Taken::kOrphan;
 }
 
-Taken try_lock_for(SharedLock& lock, Token self, Liveness& liveness, int spins) {
+Taken spin_and_try_lock(SharedLock& lock, Token self, Liveness& liveness, int spins) {
   for (int i = 0; i < spins; ++i) {
     std::uint64_t seen = lock.word.load(std::memory_order_relaxed);
     if (holder_of(seen) == 0) {

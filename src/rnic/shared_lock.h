@@ -26,9 +26,6 @@ enum class Taken {
 // Takes the lock if it is free, or if its holder is dead.
 Taken try_lock(SharedLock& lock, Token self, Liveness& liveness);
 
-// Waits at most `spins` rounds of a few nanoseconds each.
-Taken try_lock_for(SharedLock& lock, Token self, Liveness& liveness, int spins);
-
 void wait_and_lock(SharedLock& lock, Token self, Liveness& liveness);
 
 inline Token holder_of(std::uint64_t word) { return static_cast<Token>(word >> 32); }
@@ -43,6 +40,15 @@ inline void lock(SharedLock& lock, Token self, Liveness& liveness) {
   std::uint64_t seen = lock.word.load(std::memory_order_relaxed);
   if (holder_of(seen) == 0 && take_lock(lock, seen, self)) return;
   wait_and_lock(lock, self, liveness);
+}
+
+Taken spin_and_try_lock(SharedLock& lock, Token self, Liveness& liveness, int spins);
+
+// Waits at most `spins` rounds of a few nanoseconds each.
+inline Taken try_lock_for(SharedLock& lock, Token self, Liveness& liveness, int spins) {
+  std::uint64_t seen = lock.word.load(std::memory_order_relaxed);
+  if (holder_of(seen) == 0 && take_lock(lock, seen, self)) return Taken::kFree;
+  return spin_and_try_lock(lock, self, liveness, spins);
 }
 
 inline void unlock(SharedLock& lock) {

@@ -78,7 +78,7 @@ SrqTake take_receive(Segment& segment, std::uint32_t index, std::uint32_t queue_
   if (place != taker.receive_head.load()) return SrqTake::kTaken;  // by one that died
   const ReceiveRing from(segment, srq), to(segment, taker);
   const std::uint32_t head = srq.receive_head.load();
-  const std::uint32_t ready = srq.receive_tail.load() - head;
+  const std::uint32_t ready = ready_receives(srq);
   if (ready == 0 || ready > from.capacity || from.base == nullptr || to.base == nullptr) {
     return SrqTake::kNone;
   }

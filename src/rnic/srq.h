@@ -124,7 +124,6 @@ class Srq {
   void wake_waiters();
   void mend_if_orphaned();
   int operate_one(ibv_ops_wr& operation);
-  void complete(const SharedCompletion& completion);
   bool serve_rendezvous();
   bool start_fetching(std::uint32_t index);
 

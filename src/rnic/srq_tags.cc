@@ -1,19 +1,12 @@
 // What a shared receive queue does about tags: operations on its list, and fetching what was only
 // announced. See tag_list.h.
-#include <cstring>
 #include <mutex>
 
+#include "base/raw.h"
 #include "rnic/adapter.h"
 
 namespace gdr::rnic {
 namespace {
-
-std::uint32_t raw_opcode(const ibv_ops_wr& operation) {
-  static_assert(sizeof operation.opcode == sizeof(std::uint32_t));
-  std::uint32_t opcode;
-  std::memcpy(&opcode, &operation.opcode, sizeof opcode);
-  return opcode;
-}
 
 ibv_wc_opcode completion_opcode(std::uint32_t opcode) {
   if (opcode == IBV_WR_TAG_ADD) return IBV_WC_TM_ADD;
@@ -39,7 +32,7 @@ int Srq::operate(ibv_ops_wr* list, ibv_ops_wr** bad) {
 }
 
 int Srq::operate_one(ibv_ops_wr& operation) {
-  const std::uint32_t opcode = raw_opcode(operation);
+  const std::uint32_t opcode = raw(operation.opcode);
   if (opcode > IBV_WR_TAG_SYNC) return EINVAL;
   const SrqGuard guard(adapter_.segment(), index_, adapter_.token(), adapter_.liveness());
   if ((operation.flags & IBV_OPS_TM_SYNC) != 0 || opcode == IBV_WR_TAG_SYNC) {
@@ -59,14 +52,8 @@ int Srq::operate_one(ibv_ops_wr& operation) {
   completion.wr_id = operation.wr_id;
   completion.opcode = completion_opcode(opcode);
   completion.flags = agreed ? 0 : IBV_WC_TM_SYNC_REQ;
-  complete(completion);
+  adapter_.complete(*settings_.completion_queue, completion);
   return 0;
-}
-
-void Srq::complete(const SharedCompletion& completion) {
-  const Push push = settings_.completion_queue->push(completion, false);
-  // It raises the event.
-  if (push == Push::kOverrun || push == Push::kHeld) adapter_.path().wake_service();
 }
 
 bool Srq::serve_rendezvous() {
@@ -107,7 +94,7 @@ void Srq::fetched(std::uint32_t index, bool complete_and_right) {
   completion.qp_number =
       make_qp_number(slot_of(adapter_.token()), read_once(tag.rendezvous.queue_pair));
   tag.state.store(TagState::kFree);
-  complete(completion);
+  adapter_.complete(*settings_.completion_queue, completion);
 }
 
 }  // namespace gdr::rnic

@@ -49,21 +49,20 @@ std::uint32_t match_tag(Segment& segment, const SharedSrq& srq, std::uint64_t ta
 void take_tag(Segment& segment, std::uint32_t srq, std::uint32_t index, TagState after,
               SharedCompletion* completion) {
   SharedSrq& shared = segment.srq(srq);
-  const TagTable table(segment, shared);
-  if (table.base == nullptr || index >= table.capacity) return;
-  SharedTag& tag = table.at(index);
+  SharedTag* tag = TagTable(segment, shared).find(index);
+  if (tag == nullptr) return;
   completion->srq = mark_of(srq);
-  completion->receive = read_once(tag.order);
-  tag.after.store(after);
+  completion->receive = read_once(tag->order);
+  tag->after.store(after);
   shared.completing_tag.store(index + 1);
-  tag.state.store(TagState::kTaken);
+  tag->state.store(TagState::kTaken);
 }
 
 void tag_completed(Segment& segment, std::uint32_t srq, std::uint32_t index) {
   SharedSrq& shared = segment.srq(srq);
-  const TagTable table(segment, shared);
-  if (table.base == nullptr || index >= table.capacity) return;
-  table.at(index).state.store(table.at(index).after.load());
+  SharedTag* tag = TagTable(segment, shared).find(index);
+  if (tag == nullptr) return;
+  tag->state.store(tag->after.load());
   shared.completing_tag.store(0);
 }
 
@@ -71,15 +70,13 @@ void mend_tag(Segment& segment, std::uint32_t srq, Token self, Liveness& livenes
   SharedSrq& shared = segment.srq(srq);
   if (shared.completing_tag.load(std::memory_order_relaxed) == 0) return;
   const std::uint32_t index = shared.completing_tag.exchange(0) - 1;
-  const TagTable table(segment, shared);
-  if (table.base == nullptr || index >= table.capacity) return;
-  SharedTag& tag = table.at(index);
-  if (tag.state.load() != TagState::kTaken) return;
+  SharedTag* tag = TagTable(segment, shared).find(index);
+  if (tag == nullptr || tag->state.load() != TagState::kTaken) return;
   const bool completed =
       has_completed(segment, read_once(shared.completion_queue),
-                    {.srq = mark_of(srq), .receive = read_once(tag.order)}, self, liveness);
-  const bool due = tag.after.load() == TagState::kDue;
-  tag.state.store(!completed ? TagState::kLive : due ? TagState::kDue : TagState::kFree);
+                    {.srq = mark_of(srq), .receive = read_once(tag->order)}, self, liveness);
+  const bool due = tag->after.load() == TagState::kDue;
+  tag->state.store(!completed ? TagState::kLive : due ? TagState::kDue : TagState::kFree);
 }
 
 Result<std::unique_ptr<TagList>> TagList::create(Segment& segment, SharedSrq& srq,

@@ -66,6 +66,10 @@ struct TagTable {
   SharedTag& at(std::uint32_t index) const {
     return *reinterpret_cast<SharedTag*>(base + std::uint64_t{index} * stride);
   }
+  // Null: there is none.
+  SharedTag* find(std::uint32_t index) const {
+    return base == nullptr || index >= capacity ? nullptr : &at(index);
+  }
 };
 
 // --- Initiators, under `consumer`.

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "verbs/abi.h"
+#include "verbs/acknowledgements.h"
 #include "verbs/context.h"
 #include "verbs/errors.h"
 #include "verbs/objects.h"
@@ -75,16 +76,6 @@ void release(Cq* cq) {
   delete cq;
 }
 
-// Verbs promises that no event handed out refers to a destroyed queue (ibv_ack_cq_events(3)).
-void wait_for_acknowledgements(Cq& cq) {
-  pthread_mutex_lock(&cq.base.mutex);
-  while (cq.base.comp_events_completed != cq.events_taken ||
-         cq.base.async_events_completed != cq.async_events_taken) {
-    pthread_cond_wait(&cq.base.cond, &cq.base.mutex);
-  }
-  pthread_mutex_unlock(&cq.base.mutex);
-}
-
 }  // namespace
 
 Cq* create_cq(ibv_context* context, std::uint32_t entries, void* cq_context,
@@ -143,7 +134,10 @@ GDR_EXPORT int ibv_destroy_cq(ibv_cq* cq) {
     if (queue.users.load() != 0) return EBUSY;
     context_of(cq->context).forget(queue.serial);
     detach(queue);
-    wait_for_acknowledgements(queue);
+    wait_for_acknowledgements(queue.base, [&] {
+      return queue.base.comp_events_completed == queue.events_taken &&
+             queue.base.async_events_completed == queue.async_events_taken;
+    });
     release(&queue);
     return 0;
   });

@@ -10,10 +10,10 @@
 
 #include <cerrno>
 #include <cstdint>
-#include <cstring>
 #include <new>
 #include <type_traits>
 
+#include "base/raw.h"
 #include "base/result.h"
 
 namespace gdr::verbs {
@@ -29,16 +29,6 @@ inline std::nullptr_t fail(const Error& error) { return fail(error.code); }
 inline int minus_one(int code) {
   errno = code;
   return -1;
-}
-
-// The number in a member of an enumeration that a C program filled in: it may be none of the
-// enumerators, which C++ may not read as one.
-template <typename Enum>
-std::uint32_t raw(const Enum& member) {
-  static_assert(std::is_enum_v<Enum> && sizeof(Enum) == sizeof(std::uint32_t));
-  std::uint32_t number;
-  std::memcpy(&number, &member, sizeof number);
-  return number;
 }
 
 template <typename Function>

@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "verbs/abi.h"
+#include "verbs/acknowledgements.h"
 #include "verbs/context.h"
 #include "verbs/cq.h"
 #include "verbs/errors.h"
@@ -43,14 +44,6 @@ void release(Qp* qp) {
   pthread_cond_destroy(&qp->base.cond);
   pthread_mutex_destroy(&qp->base.mutex);
   delete qp;
-}
-
-void wait_for_acknowledgements(Qp& qp) {
-  pthread_mutex_lock(&qp.base.mutex);
-  while (qp.base.events_completed != qp.events_taken) {
-    pthread_cond_wait(&qp.base.cond, &qp.base.mutex);
-  }
-  pthread_mutex_unlock(&qp.base.mutex);
 }
 
 // What the queue pair has of its own, by its type; nothing else of `attributes` is looked at.
@@ -174,7 +167,7 @@ Qp* create_qp(ibv_context* context, ibv_pd* pd, ibv_qp_init_attr& attributes,
 void destroy(Qp& qp) {
   context_of(qp.base.context).forget(qp.serial);
   detach(qp);
-  wait_for_acknowledgements(qp);
+  wait_for_acknowledgements(qp.base, [&] { return qp.base.events_completed == qp.events_taken; });
   release(&qp);
 }
 

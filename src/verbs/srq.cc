@@ -2,6 +2,7 @@
 #include "verbs/srq.h"
 
 #include "verbs/abi.h"
+#include "verbs/acknowledgements.h"
 #include "verbs/context.h"
 #include "verbs/cq.h"
 #include "verbs/errors.h"
@@ -27,14 +28,6 @@ void release(Srq* srq) {
   pthread_cond_destroy(&srq->base.cond);
   pthread_mutex_destroy(&srq->base.mutex);
   delete srq;
-}
-
-void wait_for_acknowledgements(Srq& srq) {
-  pthread_mutex_lock(&srq.base.mutex);
-  while (srq.base.events_completed != srq.events_taken) {
-    pthread_cond_wait(&srq.base.cond, &srq.base.mutex);
-  }
-  pthread_mutex_unlock(&srq.base.mutex);
 }
 
 // What only some queues have.
@@ -167,7 +160,8 @@ GDR_EXPORT int ibv_destroy_srq(ibv_srq* srq) {
     if (own.users.load() != 0) return EBUSY;
     context_of(srq->context).forget(own.serial);
     detach(own);
-    wait_for_acknowledgements(own);
+    wait_for_acknowledgements(own.base,
+                              [&] { return own.base.events_completed == own.events_taken; });
     release(&own);
     return 0;
   });

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "rnic/receive_hash.h"
+#include "verbs/acknowledgements.h"
 #include "verbs/cq.h"
 #include "verbs/errors.h"
 #include "verbs/objects.h"
@@ -26,15 +27,6 @@ void release(Wq* wq) {
   --cq_of(wq->base.cq).users;
   --pd_of(wq->base.pd).users;
   delete wq;
-}
-
-// Its mutex and condition are the inline ibv_create_wq's to make, so they are there by now.
-void wait_for_acknowledgements(Wq& wq) {
-  pthread_mutex_lock(&wq.base.mutex);
-  while (wq.base.events_completed != wq.events_taken) {
-    pthread_cond_wait(&wq.base.cond, &wq.base.mutex);
-  }
-  pthread_mutex_unlock(&wq.base.mutex);
 }
 
 ibv_wq* create_wq(ibv_context* context, ibv_wq_init_attr* attributes) {
@@ -85,7 +77,9 @@ int destroy_wq(ibv_wq* wq) {
     if (own.users.load() != 0) return EBUSY;
     context_of(wq->context).forget(own.serial);
     detach(own);
-    wait_for_acknowledgements(own);
+    // Its mutex and condition are the inline ibv_create_wq's to make, so they are there by now.
+    wait_for_acknowledgements(own.base,
+                              [&] { return own.base.events_completed == own.events_taken; });
     release(&own);
     return 0;
   });
