@@ -8,14 +8,14 @@ ratios that docs/performance.md names.
 """
 import argparse
 import os
+import pathlib
 import re
 import shutil
-import signal
-import socket
 import statistics
-import subprocess
 import sys
-import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tests" / "support"))
+from two_programs import free_port, start, stop, wait_until_listens  # noqa: E402
 
 LIMIT = 120  # seconds for a run
 
@@ -30,16 +30,16 @@ class Runner:
         self.port_options = port_options  # the server's, the client's
 
     def start(self, *arguments):
-        return subprocess.Popen([*self.command, *arguments], env=self.environment,
-                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                                start_new_session=True)
+        return start([*self.command, *arguments], self.environment)
 
     def run(self):
         port = free_port()
         server = self.start(self.port_options[0], str(port))
         client = None
         try:
-            wait_until_listens(port, server)
+            wrong = wait_until_listens(port, server)
+            if wrong is not None:
+                raise RuntimeError(f"{' '.join(self.command)}: {wrong}")
             client = self.start(self.port_options[1], str(port), "127.0.0.1")
             said = client.communicate(timeout=LIMIT)[0]
             found = self.figure(said)
@@ -50,34 +50,7 @@ class Runner:
             # fi_pingpong's server over shm spins on for ever.
             for process in (client, server):
                 if process is not None:
-                    end(process)
-
-
-def end(process):
-    try:
-        process.wait(timeout=1)
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-    process.stdout.close()
-
-
-def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
-
-
-def wait_until_listens(port, server):
-    wanted = f":{port:04X} "
-    end = time.monotonic() + 10
-    while time.monotonic() < end and server.poll() is None:
-        for table in ("/proc/net/tcp", "/proc/net/tcp6"):
-            with open(table, encoding="ascii") as lines:
-                if any(wanted in line and " 0A " in line for line in lines):
-                    return
-        time.sleep(0.01)
-    raise RuntimeError(f"{server.args}: does not listen")
+                    stop(process, patience=1)
 
 
 def column(index):

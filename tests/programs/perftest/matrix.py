@@ -9,13 +9,14 @@ run: the rules below say which and why.
 import concurrent.futures
 import itertools
 import os
+import pathlib
 import re
 import shutil
-import signal
-import socket
 import subprocess
 import sys
-import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
+from two_programs import free_port, start, stop, wait_until_listens  # noqa: E402
 
 LIMIT = 200  # seconds for each process: perftest fills half a gigabyte for some
 TRANSPORTS = {
@@ -66,47 +67,21 @@ def runs():
                            count, results)
 
 
-def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
-
-
-def listens(port):
-    wanted = f":{port:04X} "
-    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
-        with open(table, encoding="ascii") as lines:
-            if any(wanted in line and " 0A " in line for line in lines):
-                return True
-    return False
-
-
-def start(gdr, command, port, arguments):
-    whole = [gdr, "run", "--soft-nic", "--no-soft-gpu", "--", *command, "-p", str(port), *arguments]
-    return subprocess.Popen(whole, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                            start_new_session=True)
-
-
-def stop(process):
-    if process.poll() is None:
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+def start_on_soft_nic(gdr, command, port, *arguments):
+    return start([gdr, "run", "--soft-nic", "--no-soft-gpu", "--", *command, "-p", str(port),
+                  *arguments])
 
 
 def run(gdr, command, results):
     """None when it passes, else what was seen."""
     port = free_port()
-    server = start(gdr, command, port, [])
+    server = start_on_soft_nic(gdr, command, port)
     client = None
     try:
-        end = time.monotonic() + 10
-        while not listens(port):
-            if server.poll() is not None:
-                return f"the server ended with {server.returncode}: {server.stdout.read()}"
-            if time.monotonic() > end:
-                return "the server did not listen within 10 seconds"
-            time.sleep(0.01)
-        client = start(gdr, command, port, ["127.0.0.1"])
+        wrong = wait_until_listens(port, server)
+        if wrong is not None:
+            return wrong
+        client = start_on_soft_nic(gdr, command, port, "127.0.0.1")
         said = client.communicate(timeout=LIMIT)[0]
         heard = server.communicate(timeout=LIMIT)[0]
         if client.returncode != 0 or server.returncode != 0:

@@ -1,0 +1,56 @@
+"""A program's server and its client on one machine: what the scripts that start such pairs share.
+
+    port = free_port()
+    server = start([*command, "-p", str(port)])
+    seen = wait_until_listens(port, server)  # None, or what was wrong
+    ...
+    stop(server)
+"""
+import os
+import signal
+import socket
+import subprocess
+import time
+
+
+def free_port():
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+def start(command, environment=None):
+    """In a process group of its own, so that stop() reaches what it has started."""
+    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE,
+                            stderr=subprocess.STDOUT, text=True, start_new_session=True)
+
+
+def is_listening(port):
+    wanted = f":{port:04X} "  # of a local address, in IPv4 or IPv6 form; 0A is LISTEN
+    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
+        with open(table, encoding="ascii") as lines:
+            if any(wanted in line and " 0A " in line for line in lines):
+                return True
+    return False
+
+
+def wait_until_listens(port, server):
+    """None, or what kept it from listening."""
+    end = time.monotonic() + 10
+    while not is_listening(port):
+        if server.poll() is not None:
+            return f"the server ended with {server.returncode}: {server.stdout.read()}"
+        if time.monotonic() > end:
+            return "the server did not listen within 10 seconds"
+        time.sleep(0.01)
+    return None
+
+
+def stop(process, patience=0):
+    """Kills it, unless it ends by itself within that many seconds."""
+    try:
+        process.wait(timeout=patience)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    process.stdout.close()
