@@ -85,12 +85,13 @@ constexpr std::uint32_t kImmDtBytes = 4;
 constexpr std::uint32_t kIethBytes = 4;
 constexpr std::uint32_t kDethBytes = 8;
 constexpr std::uint32_t kXrcethBytes = 4;
+constexpr std::uint32_t kCnpPaddingBytes = 16;
 constexpr std::uint32_t kIcrcBytes = 4;
-// The most that stands before a payload: an XRC write with immediate.
+// Room for any packet's headers; the longest are an XRC atomic's, 44 bytes.
 constexpr std::uint32_t kMostHeaderBytes = 48;
 
 struct OpcodeInfo {
-  const char* name;  // as Wireshark says it: "RC RDMA WRITE First"
+  const char* name;  // as Wireshark says it: "RC RDMA Write First"
   std::uint32_t traits;
   std::uint32_t header_bytes;  // BTH and extended headers; derived from traits
 

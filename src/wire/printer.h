@@ -1,6 +1,6 @@
 // One printer for every packet, used by traces, tests and fuzzers.
 //
-//   wire::describe(packet)   "RC RDMA WRITE First  qp 0x00c012  psn 0x000a07  va 0x7f..  rkey 0x..
+//   wire::describe(packet)   "RC RDMA Write First  qp 0x00c012  psn 0x000a07  va 0x7f..  rkey 0x..
 //                             dmalen 65536  4096 bytes"
 #pragma once
 
