@@ -120,6 +120,10 @@ class Owner {
 
   // --- Memory that the other side names by rkey. Rights are those of the region and the queue
   // pair.
+  // XRC: the shared receive queue that the message which begins now names: the keys of its requests
+  // are looked for beside it. False: there is none (an invalid request). A Transmit of kRegion has
+  // it in packet.xrc_srq.
+  virtual bool select_srq(std::uint32_t xrc_srq) { return xrc_srq != 0; }
   virtual bool may_access(std::uint32_t rkey, std::uint64_t address, std::uint64_t length,
                           Right right) = 0;
   // Checks again: the region may have gone meanwhile.

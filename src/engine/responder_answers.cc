@@ -1,0 +1,156 @@
+// What a responder sends: read responses, atomic results, ACKs and NAKs; and duplicates, which are
+// answered again but carried out only once (9.7.5.1.3 to 9.7.5.1.5).
+#include <algorithm>
+
+#include "engine/codes.h"
+#include "engine/responder.h"
+
+namespace gdr::engine {
+
+using wire::Operation;
+
+// A duplicate. The ACK of a send or write is that of the newest packet: it says all.
+Responder::Step Responder::answer_again(const wire::Packet& request) {
+  const bool is_read = request.info->is(wire::kRead);
+  if (!is_read && !request.info->is(wire::kAtomic)) {
+    if (answer_ == Answer::kNone) answer_ = Answer::kAcknowledge;
+    return Step::kDone;
+  }
+  Resource* resource = find_resource(request.psn);
+  if (resource == nullptr || resource->is_atomic == is_read) return Step::kDone;
+  if (is_read) {
+    read_again(request, resource);
+  } else {
+    resource->again = true;
+    set_due(resource, true);  // never carried out again: the kept result
+  }
+  return Step::kDone;
+}
+
+// Any part of the original range, from any of its packets on. Its key was checked then, and the
+// owner looks again when the bytes are read.
+void Responder::read_again(const wire::Packet& request, Resource* resource) {
+  const std::uint32_t from = (request.psn - resource->first_psn) & wire::kPsnMask;
+  const std::uint64_t skipped = std::uint64_t{from} * path_mtu_;
+  const wire::Reth& reth = request.reth;
+  if (reth.rkey != resource->rkey || reth.address != resource->address + skipped ||
+      reth.length > resource->length - skipped || (reth.length == 0 && resource->length > 0)) {
+    return;
+  }
+  const std::uint32_t end = from + packets_of(reth.length, path_mtu_);
+  const bool comes_anyway = resource->due && resource->next <= from && resource->end >= end;
+  if (comes_anyway) return;
+  resource->again = true;
+  resource->begin = resource->next = from;
+  resource->end = end;
+  resource->last_bytes = reth.length - (end - from - 1) * path_mtu_;
+  set_due(resource, true);
+}
+
+Responder::Resource* Responder::find_resource(std::uint32_t psn) {
+  for (Resource& resource : resources_) {
+    const std::uint32_t index = (psn - resource.first_psn) & wire::kPsnMask;
+    if (resource.used && index < resource.packets) return &resource;
+  }
+  return nullptr;
+}
+
+void Responder::set_due(Resource* resource, bool due) {
+  if (resource->due == due) return;
+  resource->due = due;
+  replies_due_ += due ? 1 : -1;
+  replying_ = nullptr;
+}
+
+// The one with the lowest PSN: of a ring, that is the oldest.
+Responder::Resource* Responder::next_reply() {
+  if (replies_due_ == 0) return nullptr;
+  if (replying_ != nullptr) return replying_;
+  std::size_t at = newest_;
+  for (std::size_t i = 0; i < resources_.size(); ++i) {
+    if (resources_[at].due) break;
+    at = at + 1 == resources_.size() ? 0 : at + 1;
+  }
+  return replying_ = &resources_[at];
+}
+
+bool Responder::poll_transmit(Transmit* transmit) {
+  if (state_ == State::kFailed) return false;
+  if (Resource* resource = next_reply()) {
+    if (resource->is_atomic) {
+      make_atomic_response(*resource, transmit);
+    } else {
+      make_read_response(*resource, transmit);
+    }
+    return true;
+  }
+  if (answer_ == Answer::kNone) return false;
+  make_answer(transmit);
+  answer_ = Answer::kNone;
+  if (state_ == State::kFailing) {
+    state_ = State::kFailed;
+    owner_.fail(fault_);
+  }
+  return true;
+}
+
+void Responder::make_read_response(Resource& resource, Transmit* transmit) {
+  const bool first = resource.next == resource.begin;
+  const bool last = resource.next + 1 == resource.end;
+  const Operation operation =
+      first ? (last ? Operation::kReadResponseOnly : Operation::kReadResponseFirst)
+            : (last ? Operation::kReadResponseLast : Operation::kReadResponseMiddle);
+  maker_.begin(operation, wire::psn_add(resource.first_psn, resource.next), transmit);
+  if (first || last) transmit->packet.aeth = {credits(resource.msn), resource.msn};
+  transmit->packet.xrc_srq = resource.xrc_srq;  // for the owner: whose memory it is
+  transmit->rkey = resource.rkey;
+  transmit->address = resource.address + std::uint64_t{resource.next} * path_mtu_;
+  PacketMaker::set_payload(Source::kRegion, last ? resource.last_bytes : path_mtu_, transmit);
+  ++resource.next;
+  if (last) set_due(&resource, false);
+}
+
+void Responder::make_atomic_response(Resource& resource, Transmit* transmit) {
+  maker_.begin(Operation::kAtomicAcknowledge, resource.first_psn, transmit);
+  transmit->packet.aeth = {credits(resource.msn), resource.msn};
+  transmit->packet.atomic_original = resource.original;
+  set_due(&resource, false);
+}
+
+void Responder::make_answer(Transmit* transmit) {
+  const bool nak = answer_ == Answer::kNak;
+  maker_.begin(Operation::kAcknowledge, nak ? nak_psn_ : wire::psn_add(expected_, wire::kPsnMask),
+               transmit);
+  transmit->packet.aeth = {nak ? nak_ : credits(msn_), msn_};
+}
+
+// The syndrome of an ACK that goes out now.
+std::uint8_t Responder::credits(std::uint32_t msn) {
+  const std::optional<std::uint32_t> waiting = owner_.receives_waiting();
+  if (!waiting) {
+    promises_ = false;
+    return wire::make_syndrome(wire::Acknowledge::kAck, wire::kNoCredits);
+  }
+  const std::uint8_t code = credit_code(*waiting);
+  const std::uint32_t limit = wire::psn_add(msn, credits_of(code));
+  if (!promises_ || wire::psn_distance(promised_, limit) > 0) promised_ = limit;
+  promises_ = true;
+  return wire::make_syndrome(wire::Acknowledge::kAck, code);
+}
+
+// The other side may have no credits left: those that it was promised are used up. An ACK that
+// nobody asked for tells it (9.7.7.2.5).
+void Responder::receive_posted() {
+  if (!promises_ || state_ != State::kReady || answer_ != Answer::kNone) return;
+  if (wire::psn_distance(msn_, promised_) <= 0) answer_ = Answer::kAcknowledge;
+}
+
+// A region that was there when its read was checked is gone.
+void Responder::payload_unavailable(const Transmit& transmit) {
+  if (state_ == State::kFailed) return;
+  for (Resource& resource : resources_) set_due(&resource, false);
+  owner_.count(Event::kRemoteAccessRefused);
+  give_up(wire::NakCode::kRemoteAccessError, Fault::kAccess, transmit.packet.psn);
+}
+
+}  // namespace gdr::engine
