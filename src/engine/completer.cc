@@ -55,7 +55,7 @@ void Requester::receive_acknowledge(const wire::Packet& answer, Nanoseconds now)
     take_credits(answer.aeth);
     return heard(now);
   }
-  if (position >= highest_ || position < unacked_) {  // C9-112: a ghost, or a duplicate
+  if (position >= highest_ || position < unacked_) {  // a ghost, or a duplicate
     if (wire::psn_distance(psn_of(unacked_), answer.psn) >= 0) {
       owner_.count(Event::kUnexpectedResponse);
     }
@@ -141,7 +141,7 @@ void Requester::receive_response(const wire::Packet& answer, Nanoseconds now) {
   take_response(answer, now);
 }
 
-// Opcode, place in the answer and length (C9-113 to C9-116). An answer that was asked for again
+// Opcode, place in the answer and length. An answer that was asked for again
 // from its middle on may begin as a first packet (as the specification has it) or go on (as Linux
 // rxe does).
 bool Requester::response_fits(const Request& request, const wire::Packet& answer) const {
@@ -272,7 +272,7 @@ bool Requester::went_back_just_now(Nanoseconds now) const {
 }
 
 // `seen` answers or acknowledges something behind a read or atomic that is not answered: its answer
-// was lost (C9-109). Once for each stream of answers: those of the first stream only climb, and
+// was lost. Once for each stream of answers: those of the first stream only climb, and
 // what begins the second cannot be here before a round trip.
 void Requester::lost_response(std::uint64_t seen, Nanoseconds now) {
   const bool known = gap_at_ == unacked_;
