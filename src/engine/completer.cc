@@ -110,6 +110,7 @@ void Requester::receive_rnr(const wire::Packet& answer, std::uint64_t position, 
   timed_ = 0;
   probe_wanted_ = false;
   probe_end_ = 0;
+  suspect_at_ = 0;
   knocking_ = true;
   rnr_until_ = now + rnr_wait(wire::value_of(answer.aeth.syndrome));
   retries_left_ = retry_count_;  // it is there, though not ready
@@ -249,16 +250,8 @@ void Requester::progress(Nanoseconds now) {
   knocking_ = false;
   if (timed_ != 0 && unacked_ >= timed_) measure(unacked_, now);
   if (completed_ == failed_work_ && !stopped_) return fail(Status::kLocalProtectionError);
-  if (probe_end_ == 0 || unacked_ < probe_end_) return;
-  // Exactly the probe was acknowledged: nothing behind it has been taken.
-  const bool alone = unacked_ == probe_end_ && acknowledged_ == probe_end_;
-  probe_end_ = 0;
-  if (!alone || next_ == unacked_ || stopped_) return;
-  if (probed_read_) {
-    probe_wanted_ = true;  // its answer says nothing of what follows
-  } else {
-    go_back(now);
-  }
+  suspect_at_ = 0;
+  if (probe_end_ != 0 && unacked_ >= probe_end_) suspect(now);
 }
 
 void Requester::heard(Nanoseconds now) {
@@ -291,6 +284,7 @@ void Requester::go_back(Nanoseconds now) {
   timed_ = 0;
   probe_end_ = 0;
   probe_wanted_ = false;
+  suspect_at_ = 0;
   went_back_at_ = now;
   window_.lost(unacked_, highest_);
 }

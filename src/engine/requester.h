@@ -92,6 +92,7 @@ class Requester {
 
   // --- requester_timers.cc
   void retry_after_timeout(Nanoseconds now);
+  void suspect(Nanoseconds now);
   void measure(std::uint64_t reached, Nanoseconds now);
   Nanoseconds probe_deadline() const;
   Nanoseconds timeout_deadline() const;
@@ -152,6 +153,7 @@ class Requester {
   bool probe_wanted_ = false;
   std::uint64_t probe_end_ = 0;  // 0: none is out
   bool probed_read_ = false;
+  Nanoseconds suspect_at_ = 0;  // if no more is heard by then, what is behind the probe was lost
   std::uint32_t probe_backoff_ = 0;
 
   // Time.
