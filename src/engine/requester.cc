@@ -57,7 +57,7 @@ bool Requester::poll_transmit(Nanoseconds now, Transmit* transmit) {
   if (probe_wanted_ && make_probe(transmit)) return true;
   if (!skip_acknowledged() && !begin_request(now)) return false;
   Request& request = requests_[cursor_];
-  if (request.work == failed_work_ || !may_send(request)) return false;
+  if (request.work >= failed_work_ || !may_send(request)) return false;
   if (!load_work(request.work)) return false;
   make_packet(request, transmit);
   sent(request, is_read(request.kind) ? request.end() : next_ + 1, now, transmit);
@@ -248,7 +248,7 @@ bool Requester::make_probe(Transmit* transmit) {
   probe_wanted_ = false;
   if (!outstanding() || next_ == unacked_ || requests_.empty()) return false;
   Request& request = requests_.front();
-  if (request.work == failed_work_ || !load_work(request.work)) return false;
+  if (request.work >= failed_work_ || !load_work(request.work)) return false;
   const std::uint64_t next = next_;
   next_ = unacked_;
   make_packet(request, transmit);

@@ -425,6 +425,18 @@ TEST_F(RcCompleter, GoesBackToTheBeginningAfterATimeout) {
   EXPECT_EQ(psns(), (Psns{500, 501, 502}));
 }
 
+TEST_F(RcCompleter, TheWindowGrowsByAllThatAnAcknowledgeAnswers) {
+  post_writes(1000);
+  drain();
+  while (count(Event::kTimeout) == 0) {
+    ASSERT_TRUE(jump());
+    if (count(Event::kTimeout) == 0) drain();
+  }
+  EXPECT_EQ(psns().size(), 8u);
+  receive(ack(507));
+  EXPECT_EQ(psns().size(), 16u);
+}
+
 TEST_F(RcCompleter, AProbedReadIsAskedForFromTheFirstMissingResponseOn) {
   post(work(WorkKind::kRead, 2 * kMtu));
   drain();

@@ -241,6 +241,23 @@ TEST_F(RcRequester, AWorkWhoseMemoryIsGoneEndsAfterThoseBeforeIt) {
   EXPECT_FALSE(poll());
 }
 
+TEST_F(RcRequester, ARepetitionWhoseMemoryIsGoneDoesNotMatterOnceTheFirstHasArrived) {
+  post(work(WorkKind::kWrite, 8));
+  post(work(WorkKind::kWrite, 8));
+  post(work(WorkKind::kWrite, 8));
+  drain();
+  receive(nak(500, wire::NakCode::kSequenceError));
+  ASSERT_TRUE(poll());
+  std::optional<Transmit> again = poll();
+  ASSERT_TRUE(again);
+  EXPECT_TRUE(again->retransmitted);
+  connection().payload_unavailable(*again, now);
+  EXPECT_FALSE(poll());
+  receive(ack(501));
+  EXPECT_EQ(owner.completed, (std::vector{Status::kSuccess, Status::kSuccess}));
+  EXPECT_EQ(psns(), (Psns{502}));
+}
+
 TEST_F(RcRequester, AMessageOfMoreThanTwoGigabytesIsALocalLengthError) {
   post(work(WorkKind::kWrite, (1ull << 31) + 1));
   EXPECT_FALSE(poll());
