@@ -228,6 +228,8 @@ struct Refusal {
   wire::NakCode code;
   Status status;
 };
+// What ctest names the test after.
+std::ostream& operator<<(std::ostream& to, const Refusal& refusal) { return to << refusal.name; }
 
 class RcCompleterNak : public RcCompleter, public testing::WithParamInterface<Refusal> {};
 
@@ -243,14 +245,14 @@ TEST_P(RcCompleterNak, EndsTheRightWorkWithItsStatus) {
   EXPECT_EQ(owner.completed.size(), 3u);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    EachCode, RcCompleterNak,
-    testing::Values(
-        Refusal{"InvalidRequest", wire::NakCode::kInvalidRequest, Status::kRemoteInvalidRequest},
-        Refusal{"AccessError", wire::NakCode::kRemoteAccessError, Status::kRemoteAccessError},
-        Refusal{"OperationalError", wire::NakCode::kRemoteOperationalError,
-                Status::kRemoteOperationalError}),
-    [](const testing::TestParamInfo<Refusal>& refusal) { return std::string(refusal.param.name); });
+INSTANTIATE_TEST_SUITE_P(EachCode, RcCompleterNak,
+                         testing::Values(Refusal{"InvalidRequest", wire::NakCode::kInvalidRequest,
+                                                 Status::kRemoteInvalidRequest},
+                                         Refusal{"AccessError", wire::NakCode::kRemoteAccessError,
+                                                 Status::kRemoteAccessError},
+                                         Refusal{"OperationalError",
+                                                 wire::NakCode::kRemoteOperationalError,
+                                                 Status::kRemoteOperationalError}));
 
 // --- Receiver not ready
 

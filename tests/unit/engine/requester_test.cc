@@ -45,6 +45,8 @@ struct Kind {
   WorkKind kind;
   Operation only, first, last;
 };
+// What ctest names the test after.
+std::ostream& operator<<(std::ostream& to, const Kind& kind) { return to << kind.name; }
 
 class RcRequesterSends : public Link, public testing::WithParamInterface<Kind> {};
 
@@ -72,8 +74,7 @@ INSTANTIATE_TEST_SUITE_P(
                          Operation::kWriteLast},
                     Kind{"WriteImmediate", WorkKind::kWriteImmediate,
                          Operation::kWriteOnlyImmediate, Operation::kWriteFirst,
-                         Operation::kWriteLastImmediate}),
-    [](const testing::TestParamInfo<Kind>& kind) { return std::string(kind.param.name); });
+                         Operation::kWriteLastImmediate}));
 
 TEST_F(RcRequester, SendsAMessageOfNoBytesAsOnePacket) {
   post(work(WorkKind::kSend, 0));
