@@ -66,7 +66,7 @@ struct CrcVersion {
   const char* name;  // "table", "pclmul", "vpclmul"
   CrcFunction update;
 };
-// All that this processor runs, slowest first. The last is what everything above uses.
+// All that this processor runs, slowest first. The last is what crc_update() uses.
 std::span<const CrcVersion> crc_versions();
 std::uint32_t crc_update(std::uint32_t state, const std::byte* bytes, std::size_t count);
 

@@ -87,11 +87,13 @@ enum class ParseError : std::uint8_t {
   kTooShort,  // for its headers, padding and ICRC
   kUnknownOpcode,
   kWrongVersion,       // of the transport header: not 0
-  kUnexpectedPayload,  // of an opcode that has none
+  kUnexpectedPayload,  // or padding, of an opcode that has none
   kTooLong,            // payload above 4096 bytes
 };
 
-// `datagram`: the payload of a UDP datagram to port 4791, ICRC included (not checked here).
+// `datagram`: the payload of a UDP datagram to port 4791, ICRC included (not checked here). After
+// an error `packet` means nothing. Whether payload and padding make whole words, and whether a
+// payload is as long as its place in a message asks, is the receiver's to judge.
 [[nodiscard]] ParseError parse(std::span<const std::byte> datagram, Packet* packet);
 
 // BTH and extended headers of packet.info; `to` has room for kMostHeaderBytes. How many bytes.
