@@ -72,8 +72,10 @@ class Run {
   void choose_libraries() {
     InventoryReport& inventory = report_.inventory;
     inventory.soft_nic = options_.soft || (!machine_.nic && !options_.require_hardware);
-    inventory.soft_gpu = options_.soft || (!machine_.gpu && !options_.require_hardware);
     context_.verbs = inventory.soft_nic ? options_.soft_verbs : kSystemVerbs;
+    inventory.host_memory_only = options_.device_memory.empty();
+    if (inventory.host_memory_only) return;
+    inventory.soft_gpu = options_.soft || (!machine_.gpu && !options_.require_hardware);
     context_.cuda = inventory.soft_gpu ? options_.soft_cuda : kSystemCuda;
   }
 
