@@ -225,8 +225,9 @@ void TextReport::on_registration(const RegistrationResult& result) {
 
 void TextReport::on_check(const Check& check) {
   section("Transfers " + path_text(check) + ": every byte and its guards checked by their owner");
-  const std::string head = fmt::format("  {}  {}{}", mark(check.status), pad(check.title, 19),
-                                       pad(direction_text(check.direction), 18));
+  const std::string head =
+      fmt::format("  {}  {}{}", mark(check.status), pad(check.title + "  ", 19),
+                  pad(direction_text(check.direction), 18));
   std::string evidence = check.reason;
   if (check.status == Status::kProved) {
     const std::string sizes = check.least == check.most

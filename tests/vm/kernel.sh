@@ -25,17 +25,19 @@ download() {
   package=$(apt-cache "$@" depends linux-image-amd64 2>/dev/null |
     sed -n 's/^ *Depends: \(linux-image-[0-9].*\)/\1/p' | head -n 1)
   [ -n "$package" ] || return 1
-  (cd "$work" && timeout 300 apt-get "$@" -q -o APT::Sandbox::User=root download "$package")
+  (cd "$work" && timeout 150 apt-get "$@" -q -o APT::Sandbox::User=root download "$package")
 }
 
 # The machine's package lists may be missing or old; then lists of the lab's own, for which nobody
 # needs to be root.
 if ! download >"$work/log" 2>&1; then
   mkdir -p "$work/lists/partial" "$work/cache"
-  timeout 120 apt-get -q -o Dir::State::Lists="$work/lists" -o Dir::Cache="$work/cache" \
-    -o APT::Sandbox::User=root -o Debug::NoLocking=true update >>"$work/log" 2>&1 &&
-    download -o Dir::State::Lists="$work/lists" -o Dir::Cache="$work/cache" >>"$work/log" 2>&1 ||
+  if ! { timeout 60 apt-get -q -o Dir::State::Lists="$work/lists" -o Dir::Cache="$work/cache" \
+    -o APT::Sandbox::User=root -o Debug::NoLocking=true update &&
+    download -o Dir::State::Lists="$work/lists" -o Dir::Cache="$work/cache"; } >>"$work/log" 2>&1
+  then
     skip "Debian's kernel package linux-image-amd64 cannot be fetched: $(tail -n 1 "$work/log")"
+  fi
 fi
 
 mkdir "$work/kernel" "$work/modules"
