@@ -27,7 +27,7 @@ Requester::Requester(const ConnectionSettings& connection, const SendSettings& s
       timeout_(settings.timeout),
       retry_count_(settings.retry_count),
       rnr_retry_(settings.rnr_retry),
-      window_(settings.most_in_flight, connection.path_mtu + kPacketOverhead),
+      window_(settings.most_in_flight, cost_of(connection.path_mtu)),
       retries_left_(settings.retry_count),
       rnr_left_(settings.rnr_retry) {}
 

@@ -131,7 +131,7 @@ Responder::Step Responder::check_resources(const wire::Packet& request) {
   const bool wanted =
       info.is(wire::kSend) ? info.is(wire::kFirst) : info.is(wire::kWrite | wire::kHasImmediate);
   if (!wanted || message_.has_receive) return Step::kCheckLength;
-  switch (owner_.begin_receive(request.xrc_srq)) {
+  switch (owner_.begin_receive(xrc_ ? request.xrc_srq : 0)) {
     case Placed::kPlaced:
       message_.has_receive = true;
       return Step::kCheckLength;

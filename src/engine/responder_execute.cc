@@ -7,7 +7,7 @@ namespace gdr::engine {
 void Responder::open_message(const wire::Packet& request) {
   message_ = Message{};
   message_.is_write = request.info->is(wire::kWrite);
-  message_.xrc_srq = request.xrc_srq;
+  message_.xrc_srq = xrc_ ? request.xrc_srq : 0;  // a packet holds what its opcode has
   if (message_.is_write) {
     message_.rkey = request.reth.rkey;
     message_.address = request.reth.address;
@@ -49,7 +49,7 @@ Responder::Resource& Responder::keep(const wire::Packet& request, std::uint32_t 
   resource.end = packets;
   msn_ = wire::psn_add(msn_, 1);
   resource.msn = msn_;
-  resource.xrc_srq = request.xrc_srq;
+  resource.xrc_srq = xrc_ ? request.xrc_srq : 0;  // a packet holds what its opcode has
   expected_ = wire::psn_add(expected_, packets);
   set_due(&resource, true);
   return resource;
