@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::uint64_t kMostOutstanding = 1u << 22;  // PSNs; the specification allows 2^23
 constexpr std::uint64_t kMostMessage = 1u << 31;
-constexpr std::uint32_t kPacketsForAcknowledge = 16;
+constexpr std::uint32_t kMostWithoutAcknowledge = 16;
 // What a packet costs its receiver's socket besides the payload, and at least.
 constexpr std::uint32_t kPacketOverhead = 64;
 constexpr std::uint32_t kLeastCost = 512;
@@ -209,6 +209,12 @@ void Requester::make_atomic(const Request& request, Transmit* transmit) {
   transmit->packet.xrc_srq = work_.xrc_srq;
 }
 
+// A window must not hang on one acknowledgement that may be lost.
+std::uint32_t Requester::most_without_acknowledge() const {
+  const std::uint64_t packets = window_.size() / cost_of(path_mtu_);
+  return std::min(static_cast<std::uint32_t>(packets / 4), kMostWithoutAcknowledge);
+}
+
 // The packet at next_ goes out; the one behind it is at `end`.
 void Requester::sent(const Request& request, std::uint64_t end, Nanoseconds now,
                      Transmit* transmit) {
@@ -223,7 +229,7 @@ void Requester::sent(const Request& request, std::uint64_t end, Nanoseconds now,
   // and the last one that may go.
   const bool stalls = in_flight() + cost_of(path_mtu_) > window_.size();
   const bool asks = end == request.end() || stalls || limited(request) ||
-                    ++without_request_bit_ >= kPacketsForAcknowledge;
+                    ++without_request_bit_ >= most_without_acknowledge();
   if (asks) {
     without_request_bit_ = 0;
     if (timed_ == 0 && end > highest_) {

@@ -67,6 +67,7 @@ class Requester {
   void make_read(Request& request, Transmit* transmit);
   void make_atomic(const Request& request, Transmit* transmit);
   void sent(const Request& request, std::uint64_t end, Nanoseconds now, Transmit* transmit);
+  std::uint32_t most_without_acknowledge() const;
   bool make_probe(Transmit* transmit);
 
   // --- completer.cc: answers

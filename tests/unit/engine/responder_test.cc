@@ -213,6 +213,17 @@ TEST_F(RcResponder, AnswersAnyPartOfAReadAgainFromItsMiddleOn) {
   EXPECT_EQ(sent[1].payload_bytes, 1u);
 }
 
+TEST_F(RcResponder, ADuplicateOfAReadThatIsBeingAnsweredChangesNothing) {
+  receive(read(100, 3 * kMtu));
+  ASSERT_TRUE(poll());
+  // Receive a probe for what is still to come, from a requester that waits for it.
+  receive(read(101, 2 * kMtu, kMtu));
+  std::vector<Transmit> sent = drain();
+  ASSERT_EQ(sent.size(), 2u);
+  EXPECT_EQ(sent[0].packet.operation(), Operation::kReadResponseMiddle);
+  EXPECT_EQ(sent[1].packet.operation(), Operation::kReadResponseLast);
+}
+
 TEST_F(RcResponder, DoesNotAnswerADuplicateReadOutsideOfTheOriginal) {
   receive(read(100, 2 * kMtu));
   drain();
