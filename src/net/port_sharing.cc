@@ -151,9 +151,9 @@ Nanoseconds PortSharing::run(Nanoseconds time) {
     const std::vector<Member> told = places(question_);
     const bool all = told.size() > count_others();
     if (!all && time - asked_at_ < kPatience) return time + kTick;
+    // Who has not answered by now gets its packets handed over, and the first of them asks again.
     install(told);
     question_ = 0;
-    if (!all) asks_.store(true);
   }
   if (!asks_.load()) return engine::kNever;
   if (asked_at_ != 0 && time - asked_at_ < kAskAgain) return asked_at_ + kAskAgain;
