@@ -110,6 +110,7 @@ void Requester::receive_rnr(const wire::Packet& answer, std::uint64_t position, 
   timed_ = 0;
   probe_wanted_ = false;
   probe_end_ = 0;
+  knocking_ = true;
   rnr_until_ = now + rnr_wait(wire::value_of(answer.aeth.syndrome));
   retries_left_ = retry_count_;  // it is there, though not ready
 }
@@ -245,6 +246,7 @@ void Requester::progress(Nanoseconds now) {
   retries_left_ = retry_count_;
   rnr_left_ = rnr_retry_;
   rnr_until_ = 0;
+  knocking_ = false;
   if (timed_ != 0 && unacked_ >= timed_) measure(unacked_, now);
   if (completed_ == failed_work_ && !stopped_) return fail(Status::kLocalProtectionError);
   if (probe_end_ == 0 || unacked_ < probe_end_) return;

@@ -167,6 +167,7 @@ bool Requester::limited(const Request& request) const {
 
 bool Requester::may_send(const Request& request) {
   if (next_ - unacked_ >= kMostOutstanding) return false;
+  if (knocking_ && next_ != unacked_) return false;  // the rest would only be ignored again
   if (limited(request)) {
     // One packet, once everything before it is acknowledged; the rest when that one is.
     const bool first = next_ == request.first;
@@ -228,7 +229,7 @@ void Requester::sent(const Request& request, std::uint64_t end, Nanoseconds now,
   // Often enough that the window never stalls: the last packet of a message, every few packets,
   // and the last one that may go.
   const bool stalls = in_flight() + cost_of(path_mtu_) > window_.size();
-  const bool asks = end == request.end() || stalls || limited(request) ||
+  const bool asks = end == request.end() || stalls || knocking_ || limited(request) ||
                     ++without_request_bit_ >= most_without_acknowledge();
   if (asks) {
     without_request_bit_ = 0;

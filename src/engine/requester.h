@@ -144,6 +144,7 @@ class Requester {
   std::uint8_t retries_left_;
   std::uint8_t rnr_left_;
   Nanoseconds rnr_until_ = 0;
+  bool knocking_ = false;  // after an RNR NAK: one packet, until it is taken
   Nanoseconds went_back_at_ = 0;
   std::uint64_t gap_at_ = ~std::uint64_t{0};  // unacked_ when an answer was last found missing
   std::uint64_t gap_seen_ = 0;                // the answer that showed it

@@ -266,8 +266,21 @@ TEST_F(RcCompleter, WaitsAsLongAsAnRnrNakSays) {
   EXPECT_FALSE(poll());
   now += kMicrosecond;
   connection().handle_timeout(now);
-  EXPECT_EQ(psns(), (Psns{500, 501}));
+  EXPECT_EQ(psns(), (Psns{500}));
   EXPECT_EQ(count(Event::kTimeout), 0);
+}
+
+TEST_F(RcCompleter, SendsOnePacketAfterAnRnrNakAndTheRestOnceItIsTaken) {
+  post(work(WorkKind::kSend, 2 * kMtu));
+  post_writes(1);
+  drain();
+  receive(rnr(500));
+  jump();
+  std::vector<Transmit> sent = drain();
+  ASSERT_EQ(sent.size(), 1u);
+  EXPECT_TRUE(sent[0].packet.ack_request);
+  receive(ack(500));
+  EXPECT_EQ(psns(), (Psns{501, 502}));
 }
 
 TEST_F(RcCompleter, GivesUpAfterAsManyRnrNaksAsItMayRetry) {
