@@ -349,8 +349,8 @@ class Fuzz {
   std::optional<Connection> connection_;
   Nanoseconds now_ = gdr::kSecond;
   std::uint8_t last_step_ = 0;
-  std::uint32_t expected_ = kFirstReceived;  // what the responder waits for, as far as is known
-  std::uint32_t asked_ = kFirstSent;         // the requester's newest packet
+  std::uint32_t expected_ = kFirstReceived;      // what the responder waits for, as far as is known
+  std::uint32_t asked_ = kFirstSent;             // the requester's newest packet
   std::deque<std::vector<std::byte>> payloads_;  // what packets borrow
   wire::Packet last_{};
 };
