@@ -57,6 +57,11 @@ need() {
     die "could not install the packages. As root: $install"
 }
 
+# want GROUP...: as need, but what cannot be installed leaves out only the tests that use it.
+want() {
+  (need "$@") || say "going on without; the tests that need them are skipped"
+}
+
 # show_progress: copies the build's output to the log; of it, a terminal sees one moving line and a
 # pipe a line each quarter.
 show_progress() {

@@ -62,8 +62,10 @@ void read_memory(const std::string& text, proof::Options& options) {
     options.device_memory = {proof::MemoryKind::kDevice};
   } else if (text == "vmm") {
     options.device_memory = {proof::MemoryKind::kDeviceVmm};
+  } else if (text == "host") {
+    options.device_memory = {};
   } else {
-    throw CLI::ValidationError(fmt::format("unknown memory '{}'; allowed: alloc, vmm", text));
+    throw CLI::ValidationError(fmt::format("unknown memory '{}'; allowed: alloc, vmm, host", text));
   }
 }
 
@@ -72,6 +74,13 @@ void read_values(ProveOptions& options) {
   proof::Options& proof = options.proof;
   if (proof.soft && proof.require_hardware) {
     throw CLI::ValidationError("--soft and --require-hardware exclude each other");
+  }
+  for (const auto& [option, value] :
+       {std::pair("--gpu", options.gpu), std::pair("--registration", options.registration)}) {
+    if (options.memory == "host" && !value.empty()) {
+      throw CLI::ValidationError(
+          fmt::format("{} and --memory host exclude each other: no GPU takes part", option));
+    }
   }
   proof.gpu = given(options.gpu);
   proof.nic = given(options.nic);
@@ -157,7 +166,8 @@ void add_prove(CLI::App& program, Action& chosen) {
       "or what the GPU's memory holds)");
   add("--modes", options->modes, "LIST", "Of " + proof::mode_names() + " (default: all)");
   add("--memory", options->memory, "KIND",
-      "GPU memory of one kind: alloc (cuMemAlloc) or vmm (cuMemCreate) (default: both)");
+      "GPU memory of one kind, alloc (cuMemAlloc) or vmm (cuMemCreate), or host: the NICs alone, "
+      "without a GPU (default: both kinds)");
   add("--registration", options->registration, "WAY",
       "dma-buf or peer-memory alone (default: what works, dma-buf first)");
   prove->add_flag("--soft", options->proof.soft,

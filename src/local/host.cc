@@ -19,6 +19,7 @@ struct Host::Parts {
   LocalPath path;
   ServiceThread service;
   std::unique_ptr<rnic::Adapter> adapter;
+  std::unique_ptr<rnic::BeyondPath> beyond;
 
   Parts(rnic::Token token, Slot slot, UniqueFd doorbell)
       : peers(token, doorbell.get()),
@@ -38,10 +39,10 @@ Host::~Host() = default;
 
 rnic::Adapter& Host::adapter() { return *parts_->adapter; }
 
-Result<Host*> Host::instance() {
+Result<Host*> Host::instance(MakeBeyond make_beyond) {
   const std::lock_guard guard(instance_mutex);
   if (the_instance != nullptr) return the_instance;
-  Result<std::unique_ptr<Parts>> parts = start();
+  Result<std::unique_ptr<Parts>> parts = start(make_beyond);
   if (!parts) return parts.error();
   the_instance = new Host(*std::move(parts));
   static const int registered = pthread_atfork(prepare_fork, parent_of_fork, child_of_fork);
@@ -49,7 +50,7 @@ Result<Host*> Host::instance() {
   return the_instance;
 }
 
-Result<std::unique_ptr<Host::Parts>> Host::start() {
+Result<std::unique_ptr<Host::Parts>> Host::start(MakeBeyond make_beyond) {
   Result<std::vector<rnic::DeviceConfiguration>> devices = rnic::devices_from_environment();
   if (!devices) return devices.error();
   Result<Slot> slot = claim_slot();
@@ -63,6 +64,12 @@ Result<std::unique_ptr<Host::Parts>> Host::start() {
       rnic::Adapter::create(token, *std::move(devices), parts->path, parts->peers);
   if (!adapter) return adapter.error();
   parts->adapter = *std::move(adapter);
+  if (make_beyond != nullptr) {
+    Result<std::unique_ptr<rnic::BeyondPath>> beyond = make_beyond(*parts->adapter);
+    if (!beyond) return beyond.error();
+    parts->beyond = *std::move(beyond);
+    if (parts->beyond != nullptr) parts->path.hand_over_to(*parts->beyond);
+  }
   parts->peers.show(parts->adapter->segment().descriptor());
   if (Result<void> started = parts->path.start(*parts->adapter, parts->service); !started) {
     return started.error();
@@ -84,6 +91,7 @@ Result<std::unique_ptr<Host::Parts>> Host::start() {
 void Host::prepare_fork() {
   instance_mutex.lock();
   if (the_instance == nullptr) return;
+  if (the_instance->parts_->beyond != nullptr) the_instance->parts_->beyond->prepare_fork();
   the_instance->adapter().prepare_fork();
   the_instance->parts_->peers.prepare_fork();
   rnic::Segment::prepare_fork();
@@ -94,6 +102,7 @@ void Host::parent_of_fork() {
     rnic::Segment::parent_of_fork();
     the_instance->parts_->peers.parent_of_fork();
     the_instance->adapter().parent_of_fork();
+    if (the_instance->parts_->beyond != nullptr) the_instance->parts_->beyond->parent_of_fork();
   }
   instance_mutex.unlock();
 }
@@ -106,6 +115,7 @@ void Host::child_of_fork() {
     parts.service.close_in_child();
     parts.path.child_of_fork();
     parts.adapter->child_of_fork();
+    if (parts.beyond != nullptr) parts.beyond->child_of_fork();
     the_instance = nullptr;
   }
   instance_mutex.unlock();

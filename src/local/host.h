@@ -1,7 +1,7 @@
 // Host: this process's place among the processes of its host: its slot, its adapter, its peers and
 // the two sleeping threads that serve them. One per process, started by the first opened device.
 //
-//   Result<Host*> host = Host::instance();
+//   Result<Host*> host = Host::instance(make_beyond);
 //   if (!host) return host.error().code;
 //   rnic::Adapter& adapter = (*host)->adapter();
 #pragma once
@@ -15,8 +15,12 @@ namespace gdr::local {
 
 class Host {
  public:
-  // Errors: a wrong GDR_SOFT_DEVICES (EINVAL), no free slot (ENOSPC), no memory or descriptors.
-  static Result<Host*> instance();
+  // Makes what carries requests beyond the host; null for nothing.
+  using MakeBeyond = Result<std::unique_ptr<rnic::BeyondPath>> (*)(rnic::Adapter&);
+
+  // Errors: a wrong GDR_SOFT_DEVICES (EINVAL), no free slot (ENOSPC), no memory or descriptors;
+  // those of make_beyond.
+  static Result<Host*> instance(MakeBeyond make_beyond);
 
   rnic::Adapter& adapter();
 
@@ -24,7 +28,7 @@ class Host {
   struct Parts;
   explicit Host(std::unique_ptr<Parts> parts);
   ~Host();
-  static Result<std::unique_ptr<Parts>> start();
+  static Result<std::unique_ptr<Parts>> start(MakeBeyond make_beyond);
   static void prepare_fork();
   static void parent_of_fork();
   static void child_of_fork();

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 #include <mutex>
 
 #include "base/kill_point.h"
@@ -48,9 +49,43 @@ Presence LocalPath::find_target(Requester& requester, std::uint32_t qp_number) {
   return presence;
 }
 
+bool LocalPath::is_here(const std::uint8_t (&gid)[16]) {
+  const auto has_it = [&](rnic::Segment& segment) {
+    const std::uint32_t count =
+        std::min(rnic::read_once(segment.header().device_count), rnic::kDevices);
+    return std::any_of(segment.header().devices, segment.header().devices + count,
+                       [&](const rnic::SharedDevice& device) {
+                         return std::memcmp(device.gid, gid, sizeof gid) == 0;
+                       });
+  };
+  return has_it(adapter_->segment()) || any_segment(has_it);
+}
+
+// Of datagrams, which come one by one: the last answer is kept.
+bool LocalPath::goes_beyond(Requester& requester, const std::uint8_t (&gid)[16]) {
+  if (beyond_ == nullptr) return false;
+  if (beyond_->takes_everything()) return true;
+  if (requester.has_last_gid && std::memcmp(requester.last_gid, gid, sizeof gid) == 0) {
+    return requester.last_is_beyond;
+  }
+  std::memcpy(requester.last_gid, gid, sizeof gid);
+  requester.has_last_gid = true;
+  requester.last_is_beyond = !is_here(gid);
+  return requester.last_is_beyond;
+}
+
 int LocalPath::connect(QueuePair& queue_pair) {
   if (forked_.load()) return EIO;
-  if (queue_pair.type() == IBV_QPT_UD || queue_pair.type() == IBV_QPT_RAW_PACKET) return 0;
+  if (queue_pair.type() == IBV_QPT_RAW_PACKET) return 0;
+  if (queue_pair.type() == IBV_QPT_UD) {
+    return beyond_ != nullptr ? beyond_->connect(queue_pair) : 0;
+  }
+  const ibv_ah_attr& address = queue_pair.attributes().ah_attr;
+  // Without a GID the queue pair number alone finds its target, which only works on one host.
+  if (beyond_ != nullptr && address.is_global != 0 &&
+      (beyond_->takes_everything() || !is_here(address.grh.dgid.raw))) {
+    return beyond_->connect(queue_pair);
+  }
   // Meeting the other process now keeps it out of post_send. That nobody is there yet is no error,
   // as on a network: the first request finds out.
   const std::uint32_t slot = rnic::slot_of_qp(queue_pair.attributes().dest_qp_num);
@@ -117,6 +152,7 @@ Advance LocalPath::begin(QueuePair& queue_pair, Requester& requester, bool engin
 }
 
 void LocalPath::cancel(QueuePair& queue_pair) {
+  if (queue_pair.packet_state != nullptr) beyond_->cancel(queue_pair);
   if (queue_pair.path_state == nullptr || forked_.load()) return;
   Requester& requester = requester_of(queue_pair);
   if (requester.in_progress) {

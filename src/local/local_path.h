@@ -27,6 +27,8 @@ class LocalPath : public rnic::Path {
   // Once, before any queue pair exists.
   Result<void> start(rnic::Adapter& adapter, ServiceThread& service);
   void stop();  // after start(), while no queue pair exists
+  // What is not on this host goes there; without it, it goes nowhere.
+  void hand_over_to(rnic::BeyondPath& beyond) { beyond_ = &beyond; }
 
   void send(rnic::QueuePair& queue_pair) override;
   void send_later(rnic::QueuePair& queue_pair) override;
@@ -40,6 +42,9 @@ class LocalPath : public rnic::Path {
   // In a fork's child: no thread serves this path any more, and no queue pair connects through it.
   void child_of_fork() { forked_.store(true); }
 
+  // Whether a process of this host, of this user, has a device of that address.
+  bool is_here(const std::uint8_t (&gid)[16]);
+
   // Engine thread: as far as the ring goes now. True while something is left; `retry_at` and
   // `busy` (a GPU copy is in flight) tell when to come back.
   bool go_on(rnic::QueuePair& queue_pair, Nanoseconds* retry_at, bool* busy);
@@ -51,6 +56,7 @@ class LocalPath : public rnic::Path {
   using QueuePair = rnic::QueuePair;
 
   static Requester& requester_of(QueuePair& queue_pair);
+  bool goes_beyond(Requester& requester, const std::uint8_t (&gid)[16]);
   Presence find_peer(KnownPeer& known, std::uint32_t slot);
   Presence find_target(Requester& requester, std::uint32_t qp_number);
 
@@ -120,6 +126,7 @@ class LocalPath : public rnic::Path {
   Peers& peers_;
   rnic::Adapter* adapter_ = nullptr;
   ServiceThread* service_ = nullptr;
+  rnic::BeyondPath* beyond_ = nullptr;
   std::optional<Staging> staging_;
   EngineThread engine_;
   std::atomic<bool> forked_{false};

@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/bytes.h"
-#include "local/datagram_header.h"
 #include "local/local_path.h"
+#include "rnic/datagram_header.h"
 
 namespace gdr::local {
 namespace {
@@ -13,30 +12,12 @@ namespace {
 // Requester::phase, once the datagram has been gathered.
 constexpr int kDelivering = 1;
 
-constexpr std::uint32_t kHeadersBehindIpv6 = 8 + 12 + 8 + 4;  // UDP, BTH, DETH; ICRC
-
-// A group that is named by an IPv6 address gets an IPv6 header, which is a GRH (annex A17).
-void fill_ipv6_header(const rnic::AddressVector& address, const std::uint8_t (&source)[16],
-                      const std::uint8_t (&target)[16], std::uint64_t bytes,
-                      std::span<std::uint8_t, rnic::kGrhBytes> header) {
-  store_be32(&header[0], 6u << 28 | std::uint32_t{address.traffic_class} << 20);
-  store_be16(&header[4], static_cast<std::uint16_t>(kHeadersBehindIpv6 + bytes));
-  header[6] = 17;
-  header[7] = address.hop_limit;
-  std::memcpy(&header[8], source, sizeof source);
-  std::memcpy(&header[24], target, sizeof target);
-}
-
 void collect_from(rnic::Segment& segment, const rnic::GroupId& group, const auto& take) {
   const std::uint32_t end = std::min(segment.header().member_end.load(), rnic::kMembers);
   for (std::uint32_t i = 0; i < end; ++i) {
     const std::optional<rnic::Member> member = rnic::read_member(segment.member(i));
     if (member && member->group == group) take(member->queue_pair);
   }
-}
-
-bool has_ipv6_group(const rnic::SendRequest& request) {
-  return request.address.destination_gid[0] == 0xff;
 }
 
 }  // namespace
@@ -50,10 +31,8 @@ Advance LocalPath::multicast(QueuePair& queue_pair, Requester& requester, bool e
   requester.frame.resize(rnic::kGrhBytes + request.total_bytes);
   const std::span<std::uint8_t, rnic::kGrhBytes> header(requester.frame.data(), rnic::kGrhBytes);
   const auto& source = adapter_->segment().header().devices[queue_pair.settings().device].gid;
-  std::uint8_t group[16];
-  std::copy_n(request.address.destination_gid.begin(), sizeof group, group);
-  const auto fill = has_ipv6_group(request) ? fill_ipv6_header : fill_ipv4_header;
-  fill(request.address, source, group, request.total_bytes, header);
+  rnic::fill_network_header(request.address, source, request.address.destination_gid,
+                            request.total_bytes, header);
   requester.to.clear();
   requester.to.add(plain_piece(requester.frame.data() + rnic::kGrhBytes, request.total_bytes));
   requester.to_group = true;
@@ -122,7 +101,7 @@ Advance LocalPath::serve_members(QueuePair& queue_pair, Requester& requester, bo
     requester.target = target;
     prepare_receive(queue_pair, requester, receive.wr_id, IBV_WC_RECV, requester.frame.size());
     requester.receive.flags |= IBV_WC_GRH;
-    requester.receive.service_level = kOverUdp | (has_ipv6_group(request) ? kIpv6 : kIpv4);
+    requester.receive.service_level = rnic::service_level_of(request.address.destination_gid);
     const bool too_short = requester.to.bytes() < requester.frame.size();
     if (receive.protection_error || too_short) {
       requester.receive.status =

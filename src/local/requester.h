@@ -35,6 +35,10 @@ struct Requester : rnic::PathState {
   KnownPeer peer;       // where a connected queue pair sends, or where the last datagram went
   KnownPeer srq_owner;  // of the last XRC request
 
+  // Of datagrams: where the last one's address was found.
+  std::uint8_t last_gid[16];
+  bool has_last_gid = false, last_is_beyond = false;
+
   bool on_engine = false;  // the engine thread goes on with the ring
   bool by_engine = false;  // and it is the one that is at it now
 

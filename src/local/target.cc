@@ -98,11 +98,10 @@ bool Target::look_at_receive(TakenReceive* receive, PieceList* pieces) {
 template <typename Ring>
 bool Target::look_at_first(Ring& queue, std::uint32_t domain, TakenReceive* receive,
                            PieceList* pieces) const {
-  const std::uint32_t head = queue.receive_head.load(std::memory_order_relaxed);
-  const std::uint32_t ready = rnic::ready_receives(queue);
-  const rnic::ReceiveRing ring(*segment_, queue);
-  if (ready == 0 || ready > ring.capacity || ring.base == nullptr) return false;
-  look_at(ring.at(head), ring.segments, domain, receive, pieces);
+  std::uint32_t most_segments = 0;
+  const rnic::SharedReceive* entry = rnic::first_receive(*segment_, queue, &most_segments);
+  if (entry == nullptr) return false;
+  look_at(*entry, most_segments, domain, receive, pieces);
   return true;
 }
 
@@ -167,21 +166,12 @@ bool Target::has_window(std::uint32_t key) const {
                             number());
 }
 
-template <typename Queue>
-std::atomic<std::uint32_t>& Target::take_first(Queue& queue, rnic::SharedCompletion& completion) {
-  const std::uint32_t head = queue.receive_head.load(std::memory_order_relaxed) + 1;
-  completion.receive = head;
-  queue.completing.store(head, std::memory_order_release);
-  queue.receive_head.store(head, std::memory_order_release);
-  return queue.completing;
-}
-
 std::atomic<std::uint32_t>& Target::take_first_of_srq(rnic::SharedCompletion& completion,
                                                       bool unexpected) {
   // Before the receive is off: whoever finds it completed counts it.
   srq_->unexpected_next.store(srq_->unexpected.load() + (unexpected ? 1 : 0));
   completion.srq = static_cast<std::uint16_t>(srq_index_ + 1);
-  std::atomic<std::uint32_t>& completing = take_first(*srq_, completion);
+  std::atomic<std::uint32_t>& completing = rnic::take_first_receive(*srq_, completion);
   if (rnic::reaches_limit(*srq_, srq_->receive_tail.load() - completion.receive)) {
     tell(peer_);
   }
@@ -190,8 +180,9 @@ std::atomic<std::uint32_t>& Target::take_first_of_srq(rnic::SharedCompletion& co
 
 void Target::push_receive(rnic::SharedCompletion& completion, const std::byte* carried,
                           bool solicited, rnic::Liveness& liveness) {
-  std::atomic<std::uint32_t>& completing =
-      srq_ != nullptr ? take_first_of_srq(completion) : take_first(*queue_pair_, completion);
+  std::atomic<std::uint32_t>& completing = srq_ != nullptr
+                                               ? take_first_of_srq(completion)
+                                               : rnic::take_first_receive(*queue_pair_, completion);
   kill_point("receive_taken");
   if (faults::hides_completion()) return;
   const std::uint32_t queue = rnic::read_once(

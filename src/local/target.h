@@ -78,6 +78,7 @@ class Target {
   bool has_gid(const std::uint8_t (&gid)[16]) const {
     return std::memcmp(queue_pair_->gid, gid, sizeof gid) == 0;
   }
+  const std::uint8_t (&gid() const)[16] { return queue_pair_->gid; }
   std::uint32_t qkey() const { return queue_pair_->qkey.load(); }
   bool grants(std::uint32_t rights) const {
     return (queue_pair_->access.load() & rights) == rights;
@@ -130,9 +131,6 @@ class Target {
   template <typename Ring>
   bool look_at_first(Ring& queue, std::uint32_t domain, TakenReceive* receive,
                      PieceList* pieces) const;
-  // Takes it off; what is returned goes back to 0 once it is completed.
-  template <typename Queue>
-  static std::atomic<std::uint32_t>& take_first(Queue& queue, rnic::SharedCompletion& completion);
   std::atomic<std::uint32_t>& take_first_of_srq(rnic::SharedCompletion& completion,
                                                 bool unexpected = false);
   Peer* queue_pair_peer() const { return srq_ != nullptr ? queue_pair_peer_ : peer_; }

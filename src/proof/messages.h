@@ -64,7 +64,7 @@ struct GpuSurvey {
   GDR_FIELDS(ordinal, name, pci_address, uuid, memory, dma_buf, gpu_direct)
 };
 struct Survey {
-  std::string verbs, cuda;  // paths of the libraries
+  std::string verbs, cuda;  // paths of the libraries; no path of CUDA's: nothing about GPUs
   GDR_FIELDS(verbs, cuda)
   struct Reply {
     std::string verbs_path, cuda_path;        // where they were found

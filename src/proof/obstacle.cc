@@ -80,8 +80,8 @@ std::optional<Obstacle> missing_hardware(const MachineFacts& machine,
               : "a real " + name + " was required, and this machine has none");
     return true;
   };
-  if (judge("GPU", inventory.soft_gpu, machine.gpu, !inventory.gpus.empty(),
-            inventory.cuda_problem)) {
+  if (!inventory.host_memory_only && judge("GPU", inventory.soft_gpu, machine.gpu,
+                                           !inventory.gpus.empty(), inventory.cuda_problem)) {
     add_gpu(obstacle, machine, !inventory.cuda_path.empty());
     obstacle.next = "lspci -nnk -d 10de:; ls -l /dev/nvidia*; nvidia-smi";
   }

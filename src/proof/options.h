@@ -17,6 +17,7 @@ struct Options {
   std::optional<std::string> peer_nic;  // B, at whose side the checked GPU memory is
   std::vector<std::uint64_t> sizes{default_sizes().begin(), default_sizes().end()};
   std::vector<const Mode*> modes{all_modes().begin(), all_modes().end()};
+  // Empty: the NICs alone, between host buffers, without any GPU.
   std::vector<MemoryKind> device_memory{MemoryKind::kDevice, MemoryKind::kDeviceVmm};
   std::optional<Registration> registration;
   bool soft = false;

@@ -93,6 +93,9 @@ void Pair::prove_mode(const Mode& mode, const Direction& direction) {
     const bool not_offered = code == EPERM || code == EACCES || code == EOPNOTSUPP ||
                              code == EPROTONOSUPPORT || code == EADDRNOTAVAIL || code == ENOSYS;
     const bool raw = mode.queue == QueueKind::kRaw;  // many NICs have none, each with its own error
+    if (raw && code == EOPNOTSUPP) {
+      check.reason = "the NIC offers no raw packet queue pairs: " + check.reason;
+    }
     check.status = (not_offered || raw) && !soft_nic() ? Status::kNotProved : Status::kFailed;
     if (check.status == Status::kFailed) check.symptom = Symptom::kRefused;
   } else if (!ready) {
@@ -100,7 +103,8 @@ void Pair::prove_mode(const Mode& mode, const Direction& direction) {
     check.symptom = Symptom::kRefused;
     check.reason = ready.error().message;
   } else {
-    const bool brief = direction.from == direction.to && direction.to == MemoryKind::kHost;
+    const bool control = direction.from == direction.to && direction.to == MemoryKind::kHost;
+    const bool brief = control && !context_.report.inventory.host_memory_only;
     const bool vmm =
         direction.from == MemoryKind::kDeviceVmm || direction.to == MemoryKind::kDeviceVmm;
     const bool only_vmm = context_.options.device_memory.size() == 1;

@@ -72,8 +72,10 @@ class Run {
   void choose_libraries() {
     InventoryReport& inventory = report_.inventory;
     inventory.soft_nic = options_.soft || (!machine_.nic && !options_.require_hardware);
-    inventory.soft_gpu = options_.soft || (!machine_.gpu && !options_.require_hardware);
     context_.verbs = inventory.soft_nic ? options_.soft_verbs : kSystemVerbs;
+    inventory.host_memory_only = options_.device_memory.empty();
+    if (inventory.host_memory_only) return;
+    inventory.soft_gpu = options_.soft || (!machine_.gpu && !options_.require_hardware);
     context_.cuda = inventory.soft_gpu ? options_.soft_cuda : kSystemCuda;
   }
 
@@ -149,12 +151,17 @@ class Run {
     check.gpu = selection.gpu_text;
     check.from_nic = selection.near.text();
     check.to_nic = selection.far.text();
-    check.direction = {MemoryKind::kHost, MemoryKind::kDevice};
+    check.direction = {MemoryKind::kHost, report_.inventory.host_memory_only ? MemoryKind::kHost
+                                                                             : MemoryKind::kDevice};
+    const bool frames = std::ranges::any_of(report_.checks, [&](const Check& other) {
+      return other.mode == kRaw.name && other.status == Status::kProved &&
+             other.from_nic == check.from_nic && other.to_nic == check.to_nic;
+    });
     check.reason =
         "retries ran out: the kernel's own route between two ports of one host loops "
         "inside " +
-        selection.near.text() +
-        "; each NIC was proved against itself, the way between them by raw frames";
+        selection.near.text() + ", or nothing connects them; each NIC was proved against itself, " +
+        (frames ? "the way between them by raw frames" : "and the way between them not at all");
     context_.listener.on_check(check);
     report_.checks.push_back(std::move(check));
     return {};

@@ -23,6 +23,7 @@ struct GpuEntry {
 struct InventoryReport {
   bool soft_nic = false;
   bool soft_gpu = false;
+  bool host_memory_only = false;  // nothing was asked about GPUs, and none was looked for
   std::string verbs_path, cuda_path;
   std::string verbs_problem, cuda_problem;  // why a library is not there or finds nothing
   std::vector<NicEntry> nics;

@@ -101,13 +101,14 @@ Result<const GpuEntry*> find_gpu(const InventoryReport& inventory, const std::st
   return Error{EINVAL, "unknown GPU '" + name + "'; allowed: " + known};
 }
 
-int distance(const Candidate& candidate, const GpuEntry& gpu) {
-  if (!candidate.nic->hardware || !gpu.hardware) return 0;
-  return candidate.nic->hardware->numa_node == gpu.hardware->numa_node ? 0 : 1;
+// No GPU: its memory is not asked about, and every port is as near as any other.
+int distance(const Candidate& candidate, const GpuEntry* gpu) {
+  if (!candidate.nic->hardware || !gpu || !gpu->hardware) return 0;
+  return candidate.nic->hardware->numa_node == gpu->hardware->numa_node ? 0 : 1;
 }
 
 // B: what was asked for, else the usable port nearest to the GPU that is not A.
-Result<Candidate> choose_far(const std::vector<Candidate>& ports, const GpuEntry& gpu,
+Result<Candidate> choose_far(const std::vector<Candidate>& ports, const GpuEntry* gpu,
                              const Options& options, const std::optional<Candidate>& near) {
   if (options.peer_nic) return find_port(ports, *options.peer_nic);
   std::vector<Candidate> order;
@@ -144,7 +145,9 @@ Result<std::vector<Selection>> select_devices(const InventoryReport& inventory,
                                               const Options& options) {
   const std::vector<Candidate> ports = all_ports(inventory);
   std::vector<const GpuEntry*> gpus;
-  if (options.gpu) {
+  if (inventory.host_memory_only) {
+    gpus.push_back(nullptr);
+  } else if (options.gpu) {
     Result<const GpuEntry*> gpu = find_gpu(inventory, *options.gpu);
     if (!gpu) return gpu.error();
     gpus.push_back(*gpu);
@@ -166,13 +169,14 @@ Result<std::vector<Selection>> select_devices(const InventoryReport& inventory,
       std::copy_if(ports.begin(), ports.end(), std::back_inserter(fars), usable);
     }
     if (fars.empty()) {
-      Result<Candidate> far = choose_far(ports, *gpu, options, near);
+      Result<Candidate> far = choose_far(ports, gpu, options, near);
       if (!far) return far.error();
       fars.push_back(*far);
     }
     for (const Candidate& far : fars) {
       const Candidate from = near ? *near : choose_near(ports, far);
-      selections.push_back({gpu->survey.ordinal, gpu_text(*gpu), from.choice, far.choice});
+      selections.push_back({gpu ? gpu->survey.ordinal : 0, gpu ? gpu_text(*gpu) : std::string(),
+                            from.choice, far.choice});
     }
   }
   return selections;

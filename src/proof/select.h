@@ -20,7 +20,7 @@ struct PortChoice {
 
 struct Selection {
   int gpu = 0;
-  std::string gpu_text;
+  std::string gpu_text;  // empty: no GPU takes part
   PortChoice near, far;
 };
 

@@ -75,6 +75,12 @@ std::string_view allocation_text(MemoryKind kind) {
   return kind == MemoryKind::kDeviceVmm ? "cuMemCreate" : "cuMemAlloc";
 }
 
+// Of a check or a measurement: between which ports, and for which GPU, if one takes part.
+template <typename Item>
+std::string path_text(const Item& item) {
+  return item.from_nic + " → " + item.to_nic + (item.gpu.empty() ? "" : ", " + item.gpu);
+}
+
 std::string because(const std::string& problem) { return problem.empty() ? "" : ": " + problem; }
 
 // A GPU of 80 GB has no whole number of gibibytes, and a small software GPU not even one.
@@ -181,7 +187,11 @@ void TextReport::on_inventory(const InventoryReport& inventory) {
                      stand_in ? "  " + paint(Colour::kYellow, "STAND-IN") : ""),
          kDeviceIndent);
   };
-  if (inventory.gpus.empty()) entry("GPU", "none found" + because(inventory.cuda_problem));
+  if (inventory.host_memory_only) {
+    entry("GPU", "left out (--memory host)");
+  } else if (inventory.gpus.empty()) {
+    entry("GPU", "none found" + because(inventory.cuda_problem));
+  }
   for (const GpuEntry& gpu : inventory.gpus) {
     entry(fmt::format("GPU {}", gpu.survey.ordinal), gpu_line(gpu), inventory.soft_gpu);
   }
@@ -198,7 +208,7 @@ void TextReport::on_inventory(const InventoryReport& inventory) {
     entry("host", "locked-memory limit " + size_text(*inventory.locked_memory_limit));
   }
   for (const std::string& place : inventory.peer_memory) {
-    if (!inventory.soft_gpu) entry("peer memory", place);
+    if (!inventory.soft_gpu && !inventory.host_memory_only) entry("peer memory", place);
   }
 }
 
@@ -214,10 +224,10 @@ void TextReport::on_registration(const RegistrationResult& result) {
 }
 
 void TextReport::on_check(const Check& check) {
-  section("Transfers " + check.from_nic + " → " + check.to_nic + ", " + check.gpu +
-          ": every byte and its guards checked by their owner");
-  const std::string head = fmt::format("  {}  {}{}", mark(check.status), pad(check.title, 19),
-                                       pad(direction_text(check.direction), 18));
+  section("Transfers " + path_text(check) + ": every byte and its guards checked by their owner");
+  const std::string head =
+      fmt::format("  {}  {}{}", mark(check.status), pad(check.title + "  ", 19),
+                  pad(direction_text(check.direction), 18));
   std::string evidence = check.reason;
   if (check.status == Status::kProved) {
     const std::string sizes = check.least == check.most
@@ -232,9 +242,11 @@ void TextReport::on_check(const Check& check) {
 }
 
 void TextReport::on_measurement(const Measurement& m) {
-  const std::string title = "Measured " + m.from_nic + " → " + m.to_nic + ", " + m.gpu +
-                            ": RC write, beside the same staged through host memory, and how "
-                            "many times as fast direct is";
+  std::string title = "Measured " + path_text(m) + ": RC write";
+  const bool stages = !m.gpu.empty();  // without a GPU there is nothing to be staged
+  if (stages) {
+    title += ", beside the same staged through host memory, and how many times as fast direct is";
+  }
   constexpr const char* kRow = "{:>9}{:>11}{:>13}{:>17}{:>17}";
   if (section_ != title) {
     section(title);
@@ -244,10 +256,10 @@ void TextReport::on_measurement(const Measurement& m) {
           "defect.",
           2);
     }
-    line(paint(Colour::kDim,
-               "  " + pad("", 11) +
-                   fmt::format(kRow, "8 B", size_text(m.size),
-                               fmt::format("{} in flight", m.in_flight), "staged", "two buffers")),
+    line(paint(Colour::kDim, "  " + pad("", 11) +
+                                 fmt::format(kRow, "8 B", size_text(m.size),
+                                             fmt::format("{} in flight", m.in_flight),
+                                             stages ? "staged" : "", stages ? "two buffers" : "")),
          kCheckIndent);
   }
   const std::string head = "  " + pad(direction_text(m.direction), 11);

@@ -23,6 +23,9 @@ void add_once(std::vector<std::string>& list, const std::string& text) {
 }
 
 void add_not_proved(const Report& report, Verdict& verdict) {
+  if (report.inventory.host_memory_only) {
+    verdict.not_proved.emplace_back("GPU memory: left out (--memory host)");
+  }
   for (const Check& check : report.checks) {
     if (check.status != Status::kNotProved) continue;
     add_once(verdict.not_proved,
@@ -76,10 +79,12 @@ Verdict of_failed_checks(const Report& report) {
   return verdict;
 }
 
-bool proved_gpu_memory(const Report& report) {
-  return std::any_of(report.checks.begin(), report.checks.end(), [](const Check& check) {
+// About the memory that was asked about.
+bool proved_something(const Report& report) {
+  const bool host = report.inventory.host_memory_only;
+  return std::any_of(report.checks.begin(), report.checks.end(), [&](const Check& check) {
     return check.status == Status::kProved &&
-           (is_device(check.direction.from) || is_device(check.direction.to));
+           (host || is_device(check.direction.from) || is_device(check.direction.to));
   });
 }
 
@@ -88,7 +93,9 @@ Verdict of_registrations(const Report& report) {
   Verdict verdict;
   verdict.kind = VerdictKind::kFailed;
   for (const RegistrationResult& result : report.registrations) {
-    if (!result.ok) verdict.seen.push_back("GPU memory could not be registered: " + result.detail);
+    if (!result.ok) {
+      add_once(verdict.seen, "GPU memory could not be registered: " + result.detail);
+    }
   }
   verdict.causes.push_back(
       "neither dma-buf nor a peer-memory client is there for this GPU and NIC");
@@ -100,7 +107,7 @@ Verdict of_registrations(const Report& report) {
     verdict.causes.assign(1,
                           "a real NIC cannot reach the software GPU's memory, unless that is a "
                           "true dma-buf");
-    verdict.next = "gdr prove --soft";
+    verdict.next = "gdr prove --memory host";
   }
   return verdict;
 }
@@ -148,8 +155,11 @@ Verdict decide(const VerdictInput& input, const Report& report) {
   }
   if (none_registered(report)) return of_registrations(report);
   if (std::optional<Verdict> verdict = of_hardware(input, report)) return *verdict;
-  if (!proved_gpu_memory(report)) {
-    Verdict verdict = failure("nothing was proved about GPU memory", "gdr prove --soft");
+  if (!proved_something(report)) {
+    const bool host = report.inventory.host_memory_only;
+    Verdict verdict =
+        failure(std::string("nothing was proved about ") + (host ? "host" : "GPU") + " memory",
+                "gdr prove --soft");
     add_not_proved(report, verdict);
     return verdict;
   }

@@ -186,7 +186,7 @@ void survey_nics(const std::string& path, Survey::Reply& reply) {
 Result<Survey::Reply> Worker::handle(const Survey& request) {
   Survey::Reply reply;
   // CUDA first: the software RNIC looks for the driver that the process already has.
-  survey_gpus(request.cuda, reply);
+  if (!request.cuda.empty()) survey_gpus(request.cuda, reply);
   survey_nics(request.verbs, reply);
   return reply;
 }

@@ -102,6 +102,14 @@ class Adapter {
 
   MemberTable& members() { return members_; }  // of multicast groups
 
+  // Takes what has arrived from beyond the host, before a completion queue that was found empty is
+  // looked at again. False: nothing has. Hot.
+  bool progress() {
+    BeyondPath* beyond = polled_.load(std::memory_order_acquire);
+    return beyond != nullptr && beyond->progress();
+  }
+  void poll_beyond(BeyondPath* beyond) { polled_.store(beyond); }  // null: nothing arrives any more
+
   // After a push onto one of this process's queues by its index: delivers the event if one is due.
   void deliver_event(std::uint32_t queue);
   // Of one of this process's own requests.
@@ -145,6 +153,7 @@ class Adapter {
   MemberTable members_;
   XrcDomains xrc_domains_;
 
+  std::atomic<BeyondPath*> polled_{nullptr};
   std::mutex mutex_;                                                 // the tables below: cold
   std::map<std::uint32_t, std::shared_ptr<QueuePair>> queue_pairs_;  // by index
   std::map<std::uint32_t, WatchedQueue> completion_queues_;

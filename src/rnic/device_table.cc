@@ -1,5 +1,7 @@
 #include "rnic/device_table.h"
 
+#include <arpa/inet.h>
+
 #include <algorithm>
 #include <cstring>
 #include <optional>
@@ -68,10 +70,30 @@ Result<std::array<std::uint8_t, 6>> parse_mac(std::string_view text) {
   return mac;
 }
 
-Result<std::array<std::uint8_t, 4>> parse_ipv4(std::string_view text) {
-  const Error error = refuse("ip=" + printable(text) +
-                             ": allowed is a unicast IPv4 address, as in 10.0.0.1 "
-                             "(1.0.0.0 to 223.255.255.255)");
+using Address = std::array<std::uint8_t, 16>;
+
+Address mapped(const std::array<std::uint8_t, 4>& ipv4) {
+  return {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, ipv4[0], ipv4[1], ipv4[2], ipv4[3]};
+}
+
+Error refuse_address(std::string_view text) {
+  return refuse("ip=" + printable(text) +
+                ": allowed is a unicast address, IPv4 as in 10.0.0.1 (1.0.0.0 to 223.255.255.255) "
+                "or IPv6 as in fd00::1");
+}
+
+Result<Address> parse_ipv6(std::string_view text) {
+  Address address{};
+  const bool parsed = inet_pton(AF_INET6, std::string(text).c_str(), address.data()) == 1;
+  const bool is_group = address[0] == 0xff;
+  const bool is_mapped = std::equal(address.begin(), address.begin() + 12, mapped({}).begin());
+  if (!parsed || is_group || is_mapped || address == Address{}) return refuse_address(text);
+  return address;
+}
+
+Result<Address> parse_address(std::string_view text) {
+  if (text.find(':') != std::string_view::npos) return parse_ipv6(text);
+  const Error error = refuse_address(text);
   std::array<std::uint8_t, 4> address{};
   const std::vector<std::string_view> parts = split(text, '.');
   if (parts.size() != address.size()) return error;
@@ -83,7 +105,7 @@ Result<std::array<std::uint8_t, 4>> parse_ipv4(std::string_view text) {
     address[i] = static_cast<std::uint8_t>(*number);
   }
   if (address[0] == 0 || address[0] >= 224) return error;
-  return address;
+  return mapped(address);
 }
 
 Result<std::uint32_t> parse_speed(std::string_view text) {
@@ -114,7 +136,7 @@ Result<void> apply_setting(std::string_view setting, DeviceConfiguration& device
     return {};
   };
   if (key == "mac") return store(parse_mac(value), device.mac);
-  if (key == "ip") return store(parse_ipv4(value), device.ipv4);
+  if (key == "ip") return store(parse_address(value), device.address);
   return store(parse_speed(value), device.gigabits);
 }
 
@@ -122,7 +144,7 @@ Result<DeviceConfiguration> parse_device(std::string_view text, std::size_t inde
   DeviceConfiguration device;
   // Locally administered (02), then "gdr".
   device.mac = {0x02, 0x67, 0x64, 0x72, 0x00, static_cast<std::uint8_t>(index)};
-  device.ipv4 = {127, 10, 0, static_cast<std::uint8_t>(index + 1)};
+  device.address = mapped({127, 10, 0, static_cast<std::uint8_t>(index + 1)});
 
   const std::vector<std::string_view> parts = split(text, '/');
   Result<std::string> name = parse_name(parts[0]);
@@ -148,19 +170,15 @@ Result<void> check_distinct(std::span<const DeviceConfiguration> devices,
       return refuse("devices " + quoted(other.name) + " and " + quoted(added.name) +
                     " have the same MAC address: set another with mac=");
     }
-    if (other.ipv4 == added.ipv4) {
+    if (other.address == added.address) {
       return refuse("devices " + quoted(other.name) + " and " + quoted(added.name) +
-                    " have the same IPv4 address: set another with ip=");
+                    " have the same IP address: set another with ip=");
     }
   }
   return {};
 }
 
 }  // namespace
-
-std::array<std::uint8_t, 16> DeviceConfiguration::gid() const {
-  return {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, ipv4[0], ipv4[1], ipv4[2], ipv4[3]};
-}
 
 std::uint64_t DeviceConfiguration::guid() const {
   // RFC 4291, appendix A: the universal/local bit is inverted, ff:fe stands in the middle.

@@ -19,11 +19,10 @@ namespace gdr::rnic {
 struct DeviceConfiguration {
   std::string name;                   // as in /sys/class/infiniband: letters, digits, '_', '-', '.'
   std::array<std::uint8_t, 6> mac{};  // unicast
-  std::array<std::uint8_t, 4> ipv4{};
-  std::uint32_t gigabits = 100;  // nominal: 10, 25, 40, 50, 100, 200 or 400
+  std::array<std::uint8_t, 16> address{};  // IPv6, or IPv4 as ::ffff:a.b.c.d: its GID (RoCEv2)
+  std::uint32_t gigabits = 100;            // nominal: 10, 25, 40, 50, 100, 200 or 400
 
-  // RoCEv2: the IPv4-mapped IPv6 address.
-  std::array<std::uint8_t, 16> gid() const;
+  const std::array<std::uint8_t, 16>& gid() const { return address; }
   // EUI-64 of the MAC, in network order as an integer holds it: ibv_get_device_guid's convention.
   std::uint64_t guid() const;
 };

@@ -1,5 +1,8 @@
 // Path: what carries out the work requests of queue pairs. src/local is one (processes of one
-// host); packets between hosts will be another. One page, on purpose.
+// host), src/net another (packets between hosts). One page, on purpose.
+//
+// An adapter has one path. At connect() that one may hand a queue pair over to another
+// (QueuePair::take_path), and it hands single datagrams over (BeyondPath).
 #pragma once
 
 #include <cstdint>
@@ -45,6 +48,28 @@ class Path {
 
   // Has Adapter::serve called soon, by the service thread.
   virtual void wake_service() = 0;
+};
+
+// What a path hands over that does not stay on its host.
+class BeyondPath {
+ public:
+  virtual ~BeyondPath() = default;
+
+  // As Path::connect, of a connected queue pair whose destination is elsewhere: takes it over. Of a
+  // datagram queue pair: gets ready for what arrives.
+  virtual int connect(QueuePair& queue_pair) = 0;
+  // Sends the front request of a datagram queue pair and completes it. Under its send lock. Hot.
+  virtual void datagram(QueuePair& queue_pair) = 0;
+  // The queue pair leaves its connection. Under its send lock.
+  virtual void cancel(QueuePair& queue_pair) = 0;
+  // Takes what has arrived, on the thread that polls a completion queue. False: nothing has. Hot.
+  virtual bool progress() = 0;
+  // Whether everything goes by packets, also what would stay on the host.
+  virtual bool takes_everything() const = 0;
+  // Around a fork.
+  virtual void prepare_fork() = 0;
+  virtual void parent_of_fork() = 0;
+  virtual void child_of_fork() = 0;
 };
 
 }  // namespace gdr::rnic

@@ -132,6 +132,11 @@ class QueuePair : public std::enable_shared_from_this<QueuePair> {
   // pair to error (RC) or send-queue-error (others) and flushes what is behind it.
   void complete_front(ibv_wc_status status, std::uint32_t bytes);
   std::unique_ptr<PathState> path_state;
+  // Of the path beyond the host, which a datagram queue pair uses beside the other.
+  std::unique_ptr<PathState> packet_state;
+  // From connect() on, until reset: another path carries this queue pair's requests.
+  void take_path(Path& path) { path_ = &path; }
+  Path& path() const { return *path_; }
 
   // The protection domain of a request's own bytes.
   std::uint32_t domain_of(const SendRequest& request) const {
@@ -171,6 +176,7 @@ class QueuePair : public std::enable_shared_from_this<QueuePair> {
   bool flush_receives();
 
   Adapter& adapter_;
+  Path* path_;  // under send_lock_
   const std::uint32_t index_, number_;
   QueuePairSettings settings_;
   SharedQueuePair& shared_;

@@ -128,7 +128,7 @@ int QueuePair::post_send(const ibv_send_wr* list, const ibv_send_wr** bad) {
   if (failed) {
     flush_sends();
   } else if (!ring_.empty()) {
-    adapter_.path().send(*this);
+    path_->send(*this);
   }
   return error;
 }

@@ -54,6 +54,28 @@ inline std::uint32_t ready_receives(SharedSrq& queue) {
   return queue.receive_tail.load() - queue.receive_head.load(std::memory_order_relaxed);
 }
 
+// The first receive request of a queue; null: there is none, or its description is not sound.
+// `most_segments`: how many of its segments may be read.
+template <typename Queue>
+const SharedReceive* first_receive(Segment& segment, Queue& queue, std::uint32_t* most_segments) {
+  const std::uint32_t head = queue.receive_head.load(std::memory_order_relaxed);
+  const std::uint32_t ready = ready_receives(queue);
+  const ReceiveRing ring(segment, queue);
+  if (ready == 0 || ready > ring.capacity || ring.base == nullptr) return nullptr;
+  *most_segments = ring.segments;
+  return &ring.at(head);
+}
+
+// Takes it off, for `completion`; what is returned goes back to 0 once that is pushed.
+template <typename Queue>
+std::atomic<std::uint32_t>& take_first_receive(Queue& queue, SharedCompletion& completion) {
+  const std::uint32_t head = queue.receive_head.load(std::memory_order_relaxed) + 1;
+  completion.receive = head;
+  queue.completing.store(head, std::memory_order_release);
+  queue.receive_head.store(head, std::memory_order_release);
+  return queue.completing;
+}
+
 inline void store_receive(const ibv_recv_wr& request, SharedReceive& entry) {
   entry.wr_id = request.wr_id;
   entry.segments = static_cast<std::uint32_t>(request.num_sge);

@@ -74,6 +74,7 @@ Result<std::uint32_t> RegionTable::add(Backing backing, const RegionAttributes& 
   Entry& entry = entries_[*index];
   const std::uint32_t key = new_key(*index, entry.last_key);
   entry.backing = std::move(backing);
+  if (entry.backing.reach == Reach::kServed) served_.fetch_add(1);
   publish(key, attributes);
   return key;
 }
@@ -138,6 +139,7 @@ Backing RegionTable::take(std::uint32_t key) {
   if (key == 0 || entry.invalidated_key.load() != key) return {};
   entry.invalidated_key.store(0);
   free_.push_back(index_of(key));
+  if (entry.backing.reach == Reach::kServed) served_.fetch_sub(1);
   return std::exchange(entry.backing, {});
 }
 
@@ -148,7 +150,11 @@ std::uint32_t RegionTable::reissue(std::uint32_t key, bool under_new_key,
   Entry& entry = entries_[index_of(key)];
   entry.invalidated_key.store(0);
   if (under_new_key) key = new_key(index_of(key), key);
-  if (backing) std::swap(entry.backing, *backing);
+  if (backing) {
+    if (entry.backing.reach == Reach::kServed) served_.fetch_sub(1);
+    std::swap(entry.backing, *backing);
+    if (entry.backing.reach == Reach::kServed) served_.fetch_add(1);
+  }
   publish(key, attributes);
   return key;
 }

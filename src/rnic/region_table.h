@@ -117,6 +117,9 @@ class RegionTable {
   void unbind_windows_of_region(std::uint32_t key);
   void remove_window(std::uint32_t window);  // unbound, and no copy goes on
 
+  // Whether some region lies in memory that only its peer-memory client can copy. Hot.
+  bool has_served() const { return served_.load(std::memory_order_relaxed) != 0; }
+
   SpinLock& mutex() { return mutex_; }  // around a fork
 
  private:
@@ -140,7 +143,8 @@ class RegionTable {
 
   Segment& segment_;
   std::unique_ptr<Entry[]> entries_;
-  SpinLock mutex_;  // add, invalidate and take: cold
+  std::atomic<std::uint32_t> served_{0};  // regions whose reach is kServed
+  SpinLock mutex_;                        // add, invalidate and take: cold
   std::vector<std::uint32_t> free_;
   std::vector<std::uint32_t> windows_;  // indices
   std::uint32_t next_ = 0;

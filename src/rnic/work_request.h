@@ -71,6 +71,7 @@ class SendRing {
   SendRequest& back_slot() { return at(tail_); }  // to be filled, then push()
   void push() { ++tail_; }
   SendRequest& front() { return at(head_); }
+  SendRequest& peek(std::uint32_t behind_front) { return at(head_ + behind_front); }
   void pop() { ++head_; }
   void clear() { head_ = tail_; }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "local/host.h"
+#include "net/packet_path.h"
 #include "verbs/abi.h"
 #include "verbs/errors.h"
 #include "verbs/objects.h"
@@ -43,7 +44,7 @@ void release(Context* context) {
 }  // namespace
 
 ibv_context* open_context(Device& device, std::shared_ptr<Session> session, UniqueFd command) {
-  Result<local::Host*> host = local::Host::instance();
+  Result<local::Host*> host = local::Host::instance(net::PacketPath::make);
   if (!host) return fail(host.error());
   rnic::Adapter& adapter = (*host)->adapter();
   // The table may have been read at another time than the one that the program listed.

@@ -30,11 +30,16 @@ void convert(const rnic::SharedCompletion& from, ibv_wc& to) {
 
 int poll_cq(ibv_cq* cq, int entries, ibv_wc* completions) {
   if (entries <= 0) return 0;
-  return cq_of(cq).queue->poll(
-      static_cast<std::uint32_t>(entries),
-      [=](std::uint32_t i, const rnic::SharedCompletion& entry, const rnic::CompletionAnnex&) {
-        convert(entry, completions[i]);
-      });
+  const auto poll = [=] {
+    return cq_of(cq).queue->poll(
+        static_cast<std::uint32_t>(entries),
+        [=](std::uint32_t i, const rnic::SharedCompletion& entry, const rnic::CompletionAnnex&) {
+          convert(entry, completions[i]);
+        });
+  };
+  const int count = poll();
+  if (count != 0 || !context_of(cq->context).adapter->progress()) return count;
+  return poll();
 }
 
 int request_notification(ibv_cq* cq, int solicited_only) {

@@ -1,4 +1,5 @@
 // The extended interface of completion queues: one completion at a time through readers.
+#include "verbs/context.h"
 #include "verbs/cq.h"
 #include "verbs/errors.h"
 #include "verbs/objects.h"
@@ -16,7 +17,10 @@ constexpr std::uint32_t kFlags =
 
 // 0 with the next completion in `current`, ENOENT when there is none, EIO after an overrun.
 int advance(Cq& cq) {
-  const int taken = cq.queue->poll({&cq.current, 1}, &cq.current_notes);
+  int taken = cq.queue->poll({&cq.current, 1}, &cq.current_notes);
+  if (taken == 0 && context_of(cq.base.context).adapter->progress()) {
+    taken = cq.queue->poll({&cq.current, 1}, &cq.current_notes);
+  }
   if (taken == 0) return ENOENT;
   if (taken < 0) return EIO;
   cq.extended.wr_id = cq.current.wr_id;

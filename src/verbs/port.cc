@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cstring>
 
+#include "net/interface.h"
 #include "rnic/queue_pair.h"
 #include "verbs/abi.h"
 #include "verbs/context.h"
 #include "verbs/errors.h"
 #include "verbs/objects.h"
+#include "wire/packet.h"
 
 #undef ibv_query_port
 
@@ -25,11 +27,29 @@ constexpr LinkRate kLinkRates[] = {{10, 1, 4},   {25, 1, 32},  {40, 2, 8},   {50
                                    {100, 2, 32}, {200, 2, 64}, {400, 2, 128}};
 constexpr std::uint8_t kLinkUp = 5;
 
+// As Linux does for RoCE: what its interface lets through. An address of no interface here can only
+// be reached within the host.
+ibv_mtu path_mtu(const Device& device) {
+  const auto interface = net::find_interface(device.configuration.gid());
+  switch (interface ? net::path_mtu_of(interface->mtu) : wire::kMostPayload) {
+    case 256:
+      return IBV_MTU_256;
+    case 512:
+      return IBV_MTU_512;
+    case 1024:
+      return IBV_MTU_1024;
+    case 2048:
+      return IBV_MTU_2048;
+    default:
+      return IBV_MTU_4096;
+  }
+}
+
 ibv_port_attr port_attributes(const Device& device) {
   ibv_port_attr port{};
   port.state = IBV_PORT_ACTIVE;
   port.max_mtu = IBV_MTU_4096;
-  port.active_mtu = IBV_MTU_4096;
+  port.active_mtu = path_mtu(device);
   port.gid_tbl_len = 1;
   port.port_cap_flags = IBV_PORT_CM_SUP | IBV_PORT_IP_BASED_GIDS;
   port.max_msg_sz = rnic::kMaxMessage;

@@ -20,7 +20,14 @@ void check(const gdr::rnic::DeviceConfiguration& device) {
   require(std::all_of(device.name.begin(), device.name.end(), is_name_character));
   require(device.name != "." && device.name != "..");
   require((device.mac[0] & 1) == 0);
-  require(device.ipv4[0] != 0 && device.ipv4[0] < 224);
+  const bool mapped = device.address[10] == 0xff && device.address[11] == 0xff &&
+                      std::all_of(device.address.begin(), device.address.begin() + 10,
+                                  [](std::uint8_t byte) { return byte == 0; });
+  if (mapped) {
+    require(device.address[12] != 0 && device.address[12] < 224);
+  } else {
+    require(device.address[0] != 0xff);
+  }
   require(device.gigabits >= 10 && device.gigabits <= 400);
 }
 
@@ -37,7 +44,7 @@ extern "C" int LLVMFuzzerTestOneInput(const char* data, std::size_t size) {
   for (auto one = devices->begin(); one != devices->end(); ++one) {
     check(*one);
     for (auto other = devices->begin(); other != one; ++other) {
-      require(one->name != other->name && one->mac != other->mac && one->ipv4 != other->ipv4);
+      require(one->name != other->name && one->mac != other->mac && one->address != other->address);
     }
   }
   return 0;

@@ -56,10 +56,20 @@ TEST_F(RcRefusal, ARegionThatWentDuringItsReadEndsTheConnection) {
   ASSERT_TRUE(poll());
   std::optional<Transmit> second = poll();
   ASSERT_TRUE(second);
+  owner.rights.clear();
   connection().payload_unavailable(*second, now);
   expect_nak(poll(), 101, wire::NakCode::kRemoteAccessError);
   EXPECT_EQ(owner.failure, Fault::kAccess);
   EXPECT_FALSE(poll());
+}
+
+TEST_F(RcRefusal, MemoryThatWentUnderItsRegionDuringAReadIsAnOperationalError) {
+  receive(read(100, 3 * kMtu));
+  std::optional<Transmit> first = poll();
+  ASSERT_TRUE(first);
+  connection().payload_unavailable(*first, now);
+  expect_nak(poll(), 100, wire::NakCode::kRemoteOperationalError);
+  EXPECT_EQ(owner.failure, Fault::kRequest);
 }
 
 struct Wrong {

@@ -61,6 +61,17 @@ TEST(MissingHardware, SaysNothingAboutAPartThatIsThere) {
   EXPECT_EQ(obstacle->next.find("nvidia"), std::string::npos);
 }
 
+TEST(MissingHardware, OfAGpuIsNoneWhereHostMemoryAloneIsAskedAbout) {
+  MachineFacts machine = whole_machine();
+  machine.gpu = machine.gpu_module = machine.gpu_nodes = false;
+  InventoryReport inventory = whole_inventory();
+  inventory.gpus.clear();
+  inventory.host_memory_only = true;
+  EXPECT_FALSE(missing_hardware(machine, inventory, true));
+  inventory.nics.clear();
+  EXPECT_TRUE(missing_hardware(machine, inventory, true));
+}
+
 TEST(MissingHardware, IsNoObstacleWhereAStandInTakesItsPlace) {
   InventoryReport inventory;
   inventory.soft_nic = inventory.soft_gpu = true;

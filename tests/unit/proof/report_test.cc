@@ -46,8 +46,10 @@ Report report() {
   control.size = 8 << 20;
   control.direct_nanoseconds = 1'000'000;
   control.direction = {MemoryKind::kHost, MemoryKind::kHost};
+  control.gpu = "GPU 0";
   result.measurements.push_back(control);
   Measurement measurement;
+  measurement.gpu = "GPU 0";
   measurement.in_flight = 4;
   measurement.bytes_per_second = 12.5e9;
   measurement.size = 8 << 20;
@@ -101,6 +103,22 @@ TEST(JsonReport, HasNoNumberForWhatWasNotMeasured) {
   EXPECT_EQ(device["staged_double_buffered_ns"], 1'500'000);
   EXPECT_EQ(device["in_flight"], 4);
   EXPECT_EQ(device["in_flight_bytes_per_second"], 12.5e9);
+}
+
+TEST(TextReport, OfHostMemoryAloneSpeaksOfNoGpu) {
+  Report result = report();
+  result.inventory.soft_gpu = false;
+  result.inventory.host_memory_only = true;
+  result.inventory.gpus.clear();
+  result.registrations.clear();
+  for (Check& check : result.checks) check.gpu = "";
+  for (Measurement& measurement : result.measurements) measurement.gpu = "";
+  result.verdict = decide({}, result);
+  const std::string text = text_of(result, Style{});
+  EXPECT_NE(text.find("GPU           left out (--memory host)"), std::string::npos) << text;
+  EXPECT_NE(text.find("Transfers soft0 → soft1: every byte"), std::string::npos) << text;
+  EXPECT_NE(text.find("not proved  GPU memory"), std::string::npos) << text;
+  EXPECT_EQ(text.find("staged"), std::string::npos) << text;
 }
 
 TEST(TextReport, InAPipeHasNeitherColoursNorAProgressBar) {

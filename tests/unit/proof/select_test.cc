@@ -55,6 +55,17 @@ TEST(Select, TakesTwoNicsAndTheFirstGpu) {
   EXPECT_EQ(chosen->front().gpu, 0);
 }
 
+TEST(Select, NeedsNoGpuForHostMemory) {
+  InventoryReport inventory = machine({nic("rxe0"), nic("rxe1")}, {});
+  inventory.host_memory_only = true;
+  auto chosen = select_devices(inventory, {});
+  ASSERT_TRUE(chosen);
+  ASSERT_EQ(chosen->size(), 1u);
+  EXPECT_EQ(chosen->front().near.nic, "rxe0");
+  EXPECT_EQ(chosen->front().far.nic, "rxe1");
+  EXPECT_EQ(chosen->front().gpu_text, "");
+}
+
 TEST(Select, PutsTheNicOfTheGpusOwnNodeBesideTheGpu) {
   auto chosen = select_devices(machine({nic("mlx5_0", 0), nic("mlx5_1", 1)}, {gpu(0, 0)}), {});
   ASSERT_TRUE(chosen);

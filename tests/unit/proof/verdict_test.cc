@@ -138,18 +138,44 @@ TEST(Verdict, FailsWithEachReasonWhenNothingCouldBeRegistered) {
   Situation situation = on_hardware();
   situation.report.checks.clear();
   situation.report.registrations = {registration(false), registration(false)};
+  situation.report.registrations[1].detail = "no dma-buf";
   const Verdict verdict = situation.verdict();
   EXPECT_EQ(headline(verdict), "FAILED");
   EXPECT_EQ(verdict.seen.size(), 2u);
   EXPECT_NE(verdict.next.find("nvidia-peermem"), std::string::npos);
 }
 
-TEST(Verdict, OfARealNicThatRefusesTheSoftwareGpuPointsToSoft) {
+TEST(Verdict, OfARealNicThatRefusesTheSoftwareGpuPointsToHostMemory) {
   Situation situation = on_hardware();
   situation.report.inventory.soft_gpu = true;
   situation.report.checks.clear();
   situation.report.registrations = {registration(false)};
-  EXPECT_EQ(situation.verdict().next, "gdr prove --soft");
+  EXPECT_EQ(situation.verdict().next, "gdr prove --memory host");
+}
+
+TEST(Verdict, SaysARefusalToRegisterOnce) {
+  Situation situation = on_hardware();
+  situation.report.checks.clear();
+  situation.report.registrations = {registration(false), registration(false)};
+  EXPECT_EQ(situation.verdict().seen.size(), 1u);
+}
+
+TEST(Verdict, OfHostMemoryAloneIsInPartAndClaimsNothingAboutGpus) {
+  Situation situation = on_hardware();
+  situation.input.machine_has_gpu = false;
+  situation.report.registrations.clear();
+  situation.report.inventory.host_memory_only = true;
+  situation.report.checks = {
+      check("RC write", Status::kProved, {MemoryKind::kHost, MemoryKind::kHost})};
+  EXPECT_EQ(headline(situation.verdict()), "PROVED IN PART");
+  EXPECT_TRUE(situation.verdict().replaced.empty());
+  EXPECT_EQ(situation.verdict().not_proved,
+            std::vector<std::string>{"GPU memory: left out (--memory host)"});
+  situation.report.inventory.soft_nic = true;
+  situation.input.machine_has_nic = false;
+  EXPECT_EQ(situation.verdict().replaced, std::vector<std::string>{"RDMA NIC"});
+  situation.report.checks[0].status = Status::kNotProved;
+  EXPECT_EQ(headline(situation.verdict()), "FAILED");
 }
 
 TEST(Verdict, OneWayOfRegisteringIsEnough) {

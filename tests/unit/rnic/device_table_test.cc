@@ -9,7 +9,11 @@ namespace gdr::rnic {
 namespace {
 
 using Mac = std::array<std::uint8_t, 6>;
-using Ipv4 = std::array<std::uint8_t, 4>;
+using Address = std::array<std::uint8_t, 16>;
+
+Address mapped(const std::array<std::uint8_t, 4>& ipv4) {
+  return {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, ipv4[0], ipv4[1], ipv4[2], ipv4[3]};
+}
 
 // The message of a text that must be refused; fails the test when it is not.
 std::string refusal(std::string_view text) {
@@ -32,11 +36,11 @@ TEST(DeviceTable, GivesWhatIsNotSaidByPosition) {
   ASSERT_EQ(devices->size(), 2u);
   EXPECT_EQ((*devices)[0].name, "mlx5_0");
   EXPECT_EQ((*devices)[0].mac, (Mac{0x02, 0x67, 0x64, 0x72, 0x00, 0x00}));
-  EXPECT_EQ((*devices)[0].ipv4, (Ipv4{127, 10, 0, 1}));
+  EXPECT_EQ((*devices)[0].gid(), mapped({127, 10, 0, 1}));
   EXPECT_EQ((*devices)[0].gigabits, 100u);
   EXPECT_EQ((*devices)[1].name, "mlx5_3");
   EXPECT_EQ((*devices)[1].mac, (Mac{0x02, 0x67, 0x64, 0x72, 0x00, 0x01}));
-  EXPECT_EQ((*devices)[1].ipv4, (Ipv4{127, 10, 0, 2}));
+  EXPECT_EQ((*devices)[1].gid(), mapped({127, 10, 0, 2}));
 }
 
 TEST(DeviceTable, TakesEverySettingInAnyOrder) {
@@ -44,9 +48,21 @@ TEST(DeviceTable, TakesEverySettingInAnyOrder) {
       parse_devices("soft0/speed=400/ip=10.1.2.3/mac=02:aB:00:00:00:fF,soft1/ip=10.1.2.4");
   ASSERT_TRUE(devices) << devices.error().message;
   EXPECT_EQ((*devices)[0].mac, (Mac{0x02, 0xab, 0x00, 0x00, 0x00, 0xff}));
-  EXPECT_EQ((*devices)[0].ipv4, (Ipv4{10, 1, 2, 3}));
+  EXPECT_EQ((*devices)[0].gid(), mapped({10, 1, 2, 3}));
   EXPECT_EQ((*devices)[0].gigabits, 400u);
-  EXPECT_EQ((*devices)[1].ipv4, (Ipv4{10, 1, 2, 4}));
+  EXPECT_EQ((*devices)[1].gid(), mapped({10, 1, 2, 4}));
+}
+
+TEST(DeviceTable, GidIsTheIpv6Address) {
+  const auto devices = parse_devices("a/ip=fd00::7");
+  ASSERT_TRUE(devices);
+  EXPECT_EQ((*devices)[0].gid(), (Address{0xfd, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7}));
+}
+
+TEST(DeviceTable, RefusesIpv6AddressesThatAreNoHosts) {
+  for (const char* ip : {"ff02::1", "::", "::ffff:10.0.0.1", "fd00:::1", "fd00::1%eth0", "g::"}) {
+    EXPECT_TRUE(contains(refusal(std::string("a/ip=") + ip), "allowed is a unicast address")) << ip;
+  }
 }
 
 TEST(DeviceTable, GidIsTheMappedIpv4Address) {
@@ -88,7 +104,7 @@ TEST(DeviceTable, RefusesMacsThatNoPortCanHave) {
 TEST(DeviceTable, RefusesAddressesThatNoPortCanHave) {
   for (const char* ip : {"", "10.0.0", "10.0.0.0.1", "10.0.0.256", "10.0.0.01", "10.0.0.-1",
                          "10.0.0.0x1", "0.0.0.1", "224.0.0.1", "255.255.255.255", "10.0.0.+1"}) {
-    EXPECT_TRUE(contains(refusal(std::string("a/ip=") + ip), "allowed is a unicast IPv4")) << ip;
+    EXPECT_TRUE(contains(refusal(std::string("a/ip=") + ip), "allowed is a unicast address")) << ip;
   }
 }
 
@@ -113,9 +129,10 @@ TEST(DeviceTable, RefusesTwoPortsWithOneIdentity) {
   EXPECT_TRUE(contains(refusal("a,b,a"), "device name 'a' stands twice"));
   EXPECT_TRUE(contains(refusal("a/mac=02:00:00:00:00:01,b/mac=02:00:00:00:00:01"),
                        "'a' and 'b' have the same MAC"));
-  EXPECT_TRUE(contains(refusal("a/ip=10.0.0.1,b/ip=10.0.0.1"), "'a' and 'b' have the same IPv4"));
+  EXPECT_TRUE(
+      contains(refusal("a/ip=10.0.0.1,b/ip=10.0.0.1"), "'a' and 'b' have the same IP address"));
   // An address given to the first that the second has by default.
-  EXPECT_TRUE(contains(refusal("a/ip=127.10.0.2,b"), "'a' and 'b' have the same IPv4"));
+  EXPECT_TRUE(contains(refusal("a/ip=127.10.0.2,b"), "'a' and 'b' have the same IP address"));
 }
 
 TEST(DeviceTable, TakesSixteenDevicesAndNoMore) {

@@ -1,0 +1,215 @@
+// What arrives: each packet to its queue pair, in runs, so that a queue pair is locked, and
+// answers, once for many. Hot.
+#include <sched.h>
+
+#include "base/bytes.h"
+#include "net/packet_path.h"
+#include "rnic/multicast.h"
+
+namespace gdr::net {
+namespace {
+
+// At once, before others get their turn.
+constexpr std::uint32_t kMostArrivals = 16;
+constexpr std::size_t kMostDeferred = 64;
+
+bool receives(const rnic::SharedQueuePair& shared) {
+  switch (shared.state.load(std::memory_order_acquire)) {
+    case IBV_QPS_RTR:
+    case IBV_QPS_RTS:
+    case IBV_QPS_SQD:
+    case IBV_QPS_SQE:
+      return shared.failure.load() == static_cast<std::uint32_t>(rnic::Failure::kNone);
+    default:
+      return false;
+  }
+}
+
+wire::Transport transport_of(ibv_qp_type type) {
+  switch (type) {
+    case IBV_QPT_RC:
+      return wire::Transport::kReliableConnection;
+    case IBV_QPT_UC:
+      return wire::Transport::kUnreliableConnection;
+    case IBV_QPT_UD:
+      return wire::Transport::kUnreliableDatagram;
+    default:
+      return wire::Transport::kExtendedReliable;
+  }
+}
+
+// A congestion notification has an opcode of its own and goes to a connection of any kind.
+bool is_for(const wire::Packet& packet, ibv_qp_type type) {
+  if (type == IBV_QPT_RAW_PACKET) return false;
+  if (packet.opcode == wire::kCongestionNotification) return type != IBV_QPT_UD;
+  return packet.transport() == transport_of(type);
+}
+
+constexpr std::uint16_t kFullMember = 0x8000;  // of a partition key
+
+bool same_partition(std::uint16_t key) {
+  return (key & ~kFullMember) == (wire::kDefaultPartitionKey & ~kFullMember);
+}
+
+}  // namespace
+
+// The queue pair that packets go to, one after the other, locked until another one's comes.
+class PacketPath::Run {
+ public:
+  Run(PacketPath& path, bool defer) : path_(path), defer_(defer) {}
+  ~Run() { end(); }
+
+  // Null: there is none, or it does not receive.
+  PacketQueuePair* enter(std::uint32_t number) {
+    if (number == number_) return state_;
+    end();
+    number_ = number;
+    queue_pair_ = path_.adapter_.queue_pair(number);
+    if (queue_pair_ == nullptr) return nullptr;
+    queue_pair_->send_lock().lock();
+    if (!receives(queue_pair_->shared()) || queue_pair_->packet_state == nullptr) {
+      return nullptr;
+    }
+    return state_ = &state_of(*queue_pair_);
+  }
+
+  bool has_queue_pair() const { return queue_pair_ != nullptr; }
+
+ private:
+  void end() {
+    number_ = kNone;
+    if (queue_pair_ == nullptr) return;
+    if (state_ != nullptr) answer();
+    queue_pair_->send_lock().unlock();
+    queue_pair_ = nullptr;
+    state_ = nullptr;
+  }
+
+  // A program that polls gets its completion first: what it does then is often the answer that the
+  // other side waits for, and the acknowledge goes with it.
+  void answer() {
+    const bool completed = state_->take_completed();
+    state_->release_responder();
+    if (state_->connection() == nullptr) return;
+    if (defer_ && completed && path_.deferred_.size() < kMostDeferred) {
+      path_.deferred_.push_back(queue_pair_);
+    } else {
+      path_.pump(*queue_pair_, now());
+    }
+  }
+
+  static constexpr std::uint32_t kNone = ~0u;
+  PacketPath& path_;
+  const bool defer_;
+  std::uint32_t number_ = kNone;
+  std::shared_ptr<rnic::QueuePair> queue_pair_;  // its send lock is held
+  PacketQueuePair* state_ = nullptr;
+};
+
+bool PacketPath::progress() {
+  thread_->polled();
+  if (gpu_is_registered()) return false;
+  return receive_all(true) > 0;
+}
+
+std::uint32_t PacketPath::serve() { return receive_all(false); }
+
+std::uint32_t PacketPath::receive_all(bool inline_progress) {
+  const std::unique_lock guard(receive_lock_, std::try_to_lock);
+  if (!guard) {
+    // Whoever holds it may be waiting for this very core.
+    if (inline_progress) sched_yield();
+    return 0;
+  }
+  flush_deferred();
+  std::uint32_t arrivals = 0;
+  const std::size_t ports = port_count_.load(std::memory_order_acquire);
+  for (std::size_t i = 0; i < ports; ++i) {
+    Arrival arrival;
+    while (ports_[i].sharing->receive(&arrival)) take(ports_[i], arrival, inline_progress);
+    for (std::uint32_t n = 0; n < kMostArrivals && ports_[i].port->receive(&arrival); ++n) {
+      take(ports_[i], arrival, inline_progress);
+      ++arrivals;
+      if (inline_progress && !deferred_.empty()) return arrivals;
+    }
+  }
+  return arrivals;
+}
+
+void PacketPath::flush_deferred() {
+  if (deferred_.empty()) return;
+  const Nanoseconds time = now();
+  for (const auto& queue_pair : deferred_) {
+    const std::lock_guard guard(queue_pair->send_lock());
+    if (queue_pair->packet_state != nullptr) pump(*queue_pair, time);
+  }
+  deferred_.clear();
+}
+
+// Packets at the front of `left` that the kernel gave this process in another's stead go to that
+// one, together. How many bytes: 0 if the first is not for another process.
+std::size_t PacketPath::hand_over(OpenPort& port, const Arrival& arrival,
+                                  std::span<const std::byte> left) {
+  const auto slot_at = [&](std::size_t at) -> std::uint32_t {
+    if (at + wire::kBthBytes > left.size()) return 0;
+    return rnic::slot_of_qp(load_be32(left.data() + at + 4));
+  };
+  const std::uint32_t slot = slot_at(0);
+  if (slot == 0 || slot == rnic::slot_of(adapter_.token())) return 0;
+  std::size_t bytes = 0;
+  while (slot_at(bytes) == slot) bytes += arrival.packet_bytes;
+  Arrival stray = arrival;
+  stray.bytes = left.first(std::min(bytes, left.size()));
+  counters_.add(port.sharing->hand_over(slot, stray) ? Counter::kForwarded
+                                                     : Counter::kUnknownQueuePair);
+  return stray.bytes.size();
+}
+
+void PacketPath::take(OpenPort& port, const Arrival& arrival, bool defer) {
+  if (port.sharing->take_question(arrival)) return;
+  counters_.add(Counter::kBytesReceived, arrival.bytes.size());
+  const Nanoseconds time = now();
+  Run run(*this, defer);
+  std::span<const std::byte> left = arrival.bytes;
+  std::uint16_t place = 0;
+  while (!left.empty()) {
+    std::size_t bytes = hand_over(port, arrival, left);
+    if (bytes == 0) {
+      bytes = std::min<std::size_t>(left.size(), arrival.packet_bytes);
+      take_packet(port, arrival, left.first(bytes), place, time, run);
+    }
+    place = static_cast<std::uint16_t>(place +
+                                       (bytes + arrival.packet_bytes - 1) / arrival.packet_bytes);
+    left = left.subspan(bytes);
+  }
+  counters_.add(Counter::kPacketsReceived, place);
+}
+
+void PacketPath::take_packet(OpenPort& port, const Arrival& arrival,
+                             std::span<const std::byte> bytes, std::uint16_t place,
+                             Nanoseconds time, Run& run) {
+  wire::Packet packet;
+  if (wire::parse(bytes, &packet) != wire::ParseError::kNone) {
+    return counters_.add(Counter::kMalformed);
+  }
+  const wire::Flow flow{arrival.source, port.port->address(), arrival.source_port, wire::kRocePort};
+  if (!identifications_.accept(flow, bytes, place, time)) {
+    return counters_.add(Counter::kWrongIcrc);
+  }
+  PacketQueuePair* state = run.enter(packet.destination_qp);
+  if (state == nullptr) {
+    return counters_.add(run.has_queue_pair() ? Counter::kNotReceiving
+                                              : Counter::kUnknownQueuePair);
+  }
+  const ibv_qp_type type = state->queue_pair().type();
+  if (!is_for(packet, type)) return counters_.add(Counter::kWrongTransport);
+  if (!same_partition(packet.partition_key)) return counters_.add(Counter::kWrongPartitionKey);
+  // A connection takes packets of its other end only, at its own address (9.6.1.3).
+  if (state->own_address() != port.port->address() ||
+      (type != IBV_QPT_UD && state->peer_address() != arrival.source)) {
+    return counters_.add(Counter::kWrongAddress);
+  }
+  state->receive(packet, arrival.source, time, arrival.congested);
+}
+
+}  // namespace gdr::net

@@ -1,0 +1,227 @@
+// Life of the path, and what leaves it. What arrives is in arrivals.cc.
+#include "net/packet_path.h"
+
+#include <algorithm>
+
+#include "engine/transmit.h"
+#include "net/interface.h"
+#include "net/pcap_port.h"
+
+namespace gdr::net {
+namespace {
+
+// Half of what a socket holds: the answers of others come to it, too.
+constexpr std::uint32_t kRoomShare = 2;
+constexpr std::uint32_t kLeastRoom = 64 << 10;
+constexpr std::uint32_t kMostRoom = 2 << 20;
+
+}  // namespace
+
+Result<std::unique_ptr<rnic::BeyondPath>> PacketPath::make(rnic::Adapter& adapter) {
+  Result<Settings> settings = settings_from_environment();
+  if (!settings) return settings.error();
+  return std::unique_ptr<rnic::BeyondPath>(new PacketPath(adapter, *std::move(settings)));
+}
+
+PacketPath::PacketPath(rnic::Adapter& adapter, Settings settings)
+    : adapter_(adapter),
+      counters_(Counters::of_process()),
+      settings_(std::move(settings)),
+      transmitter_(counters_) {}
+
+PacketPath::~PacketPath() = default;
+
+// The capture is of what really leaves: it is the inner one.
+Result<std::unique_ptr<Port>> PacketPath::wrap(std::unique_ptr<Port> port) {
+  if (settings_.pcap_file) {
+    Result<std::unique_ptr<PcapFile>> file = PcapFile::open(*settings_.pcap_file);
+    if (!file) return file.error();
+    port = std::make_unique<PcapPort>(std::move(port), *std::move(file));
+  }
+  if (settings_.faults) port = std::make_unique<FaultyPort>(std::move(port), *settings_.faults);
+  return port;
+}
+
+Result<PacketPath::OpenPort*> PacketPath::open_port(std::uint32_t device) {
+  const std::lock_guard guard(open_mutex_);
+  const std::size_t count = port_count_.load();
+  for (std::size_t i = 0; i < count; ++i) {
+    if (ports_[i].device == device) return &ports_[i];
+  }
+  Result<std::unique_ptr<UdpPort>> port = UdpPort::open(adapter_.devices()[device].gid());
+  if (!port) return port.error();
+  if (thread_ == nullptr) {
+    auto thread = std::make_unique<ProgressThread>(*this);
+    if (Result<void> started = thread->start(); !started) return started.error();
+    thread_ = std::move(thread);
+  }
+  OpenPort& opened = ports_[count];
+  opened.device = device;
+  opened.room = std::clamp((*port)->receive_room() / kRoomShare, kLeastRoom, kMostRoom);
+  opened.path_mtu = path_mtu_of((*port)->interface_mtu());
+  opened.sharing = std::make_unique<PortSharing>(adapter_, device, **port);
+  if (Result<void> shared = opened.sharing->open(); !shared) return shared.error();
+  Result<std::unique_ptr<Port>> wrapped = wrap(*std::move(port));
+  if (!wrapped) return wrapped.error();
+  opened.port = *std::move(wrapped);
+  for (const int descriptor : {opened.port->descriptor(), opened.sharing->descriptor()}) {
+    if (Result<void> watched = thread_->watch(descriptor); !watched) return watched.error();
+  }
+  port_count_.store(count + 1);
+  adapter_.poll_beyond(this);
+  thread_->wake_at(0);
+  return &opened;
+}
+
+PacketPath::OpenPort* PacketPath::port_of(const rnic::QueuePair& queue_pair) {
+  const std::size_t count = port_count_.load(std::memory_order_acquire);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (ports_[i].device == queue_pair.settings().device) return &ports_[i];
+  }
+  return nullptr;
+}
+
+PacketQueuePair& PacketPath::state_of(rnic::QueuePair& queue_pair) {
+  return static_cast<PacketQueuePair&>(*queue_pair.packet_state);
+}
+
+int PacketPath::connect(rnic::QueuePair& queue_pair) {
+  if (forked_.load()) return EIO;
+  const bool datagrams = queue_pair.type() == IBV_QPT_UD;
+  const auto& srq = queue_pair.settings().srq;
+  // Announced messages are read over a connection within the host.
+  if (srq != nullptr && srq->matches_tags()) return EOPNOTSUPP;
+  const Result<OpenPort*> port = open_port(queue_pair.settings().device);
+  // Datagrams within the host need no port.
+  if (!port) return datagrams && !settings_.takes_everything ? 0 : port.error().code;
+  queue_pair.packet_state = std::make_unique<PacketQueuePair>(adapter_, queue_pair, counters_);
+  if (datagrams) return 0;
+  queue_pair.take_path(*this);
+  const std::lock_guard guard(connected_mutex_);
+  std::erase_if(connected_, [](const auto& known) { return known.expired(); });
+  connected_.push_back(queue_pair.weak_from_this());
+  return 0;
+}
+
+void PacketPath::send(rnic::QueuePair& queue_pair) {
+  if (gpu_is_registered()) return send_later(queue_pair);
+  const Nanoseconds time = now();
+  PacketQueuePair& state = state_of(queue_pair);
+  state.start_sending(port_of(queue_pair)->room);
+  state.connection()->posted(time);
+  pump(queue_pair, time);
+}
+
+// The progress thread finds it when it looks at the timers.
+void PacketPath::send_later(rnic::QueuePair& queue_pair) {
+  PacketQueuePair& state = state_of(queue_pair);
+  state.start_sending(port_of(queue_pair)->room);
+  state.set_posted();
+  thread_->wake_at(0);
+  thread_->wake();
+}
+
+// Under the queue pair's send lock.
+void PacketPath::pump(rnic::QueuePair& queue_pair, Nanoseconds time) {
+  OpenPort* port = port_of(queue_pair);
+  PacketQueuePair& state = state_of(queue_pair);
+  if (port == nullptr || state.connection() == nullptr) return;
+  transmitter_.pump(state, *port->port, time);
+  const Nanoseconds next = std::min(state.connection()->next_timeout(), port->port->next_timeout());
+  if (next != engine::kNever) thread_->wake_at(next);
+}
+
+void PacketPath::datagram(rnic::QueuePair& queue_pair) {
+  const rnic::SendRequest& request = queue_pair.send_ring().front();
+  OpenPort* port = port_of(queue_pair);
+  // No port: nothing leaves this host, as from a NIC whose cable is out.
+  if (port == nullptr || queue_pair.packet_state == nullptr) {
+    counters_.add(Counter::kNotSent);
+    return queue_pair.complete_front(IBV_WC_SUCCESS,
+                                     static_cast<std::uint32_t>(request.total_bytes));
+  }
+  PacketQueuePair& state = state_of(queue_pair);
+  if (request.total_bytes > port->path_mtu) {
+    return queue_pair.complete_front(IBV_WC_LOC_LEN_ERR, 0);
+  }
+  state.start_sending(port->room);
+  const int error = transmitter_.datagram(state, *port->port, request.address.destination_gid,
+                                          request.address.traffic_class);
+  queue_pair.complete_front(error == 0 ? IBV_WC_SUCCESS : IBV_WC_LOC_PROT_ERR,
+                            static_cast<std::uint32_t>(request.total_bytes));
+}
+
+void PacketPath::cancel(rnic::QueuePair& queue_pair) {
+  // What the other side waits for leaves first: the acknowledge of its last message.
+  if (queue_pair.packet_state != nullptr) pump(queue_pair, now());
+  queue_pair.packet_state.reset();
+}
+
+Nanoseconds PacketPath::run_timers(Nanoseconds time) {
+  std::vector<std::shared_ptr<rnic::QueuePair>> present;
+  {
+    const std::lock_guard guard(connected_mutex_);
+    for (const auto& known : connected_) {
+      if (auto queue_pair = known.lock()) present.push_back(std::move(queue_pair));
+    }
+  }
+  Nanoseconds next = engine::kNever;
+  for (const auto& queue_pair : present) {
+    const std::unique_lock guard(queue_pair->send_lock(), std::try_to_lock);
+    if (!guard) {
+      next = time;
+      continue;
+    }
+    if (queue_pair->packet_state == nullptr) continue;
+    PacketQueuePair& state = state_of(*queue_pair);
+    engine::Connection& connection = *state.connection();
+    const bool posted = state.take_posted();
+    if (posted) connection.posted(time);
+    const bool due = connection.next_timeout() <= time;
+    if (due) connection.handle_timeout(time);
+    if (due || posted) pump(*queue_pair, time);
+    state.release_responder();
+    next = std::min(next, connection.next_timeout());
+  }
+  for (std::size_t i = 0; i < port_count_.load(); ++i) {
+    next = std::min({next, ports_[i].port->next_timeout(), ports_[i].sharing->run(time)});
+  }
+  return next;
+}
+
+bool PacketPath::gpu_is_registered() const { return adapter_.regions().has_served(); }
+
+void PacketPath::receive_posted(std::uint32_t slot) { adapter_.path().receive_posted(slot); }
+void PacketPath::settle(std::span<const std::shared_ptr<rnic::QueuePair>> queue_pairs) {
+  adapter_.path().settle(queue_pairs);
+}
+bool PacketPath::any_segment(const std::function<bool(rnic::Segment&)>& holds) {
+  return adapter_.path().any_segment(holds);
+}
+void PacketPath::wake_service() { adapter_.path().wake_service(); }
+
+void PacketPath::prepare_fork() {
+  open_mutex_.lock();
+  connected_mutex_.lock();
+}
+
+void PacketPath::parent_of_fork() {
+  connected_mutex_.unlock();
+  open_mutex_.unlock();
+}
+
+// Its threads are the parent's, its sockets too: nothing is sent or received here.
+void PacketPath::child_of_fork() {
+  forked_.store(true);
+  adapter_.poll_beyond(nullptr);
+  port_count_.store(0);
+  for (OpenPort& port : ports_) {
+    port.sharing.reset();
+    port.port.reset();
+  }
+  if (thread_ != nullptr) thread_->close_in_child();
+  connected_mutex_.unlock();
+  open_mutex_.unlock();
+}
+
+}  // namespace gdr::net

@@ -1,0 +1,103 @@
+// PacketPath: carries requests beyond the host: RoCEv2 packets over UDP, wire-compatible with the
+// kernel's rxe and with RDMA NICs.
+//
+//   post_send -> send() -> Transmitter -> Port
+//   poll_cq -> progress() ----+
+//   ProgressThread -> serve() +-> Port -> receive -> engine -> completions, answers
+//
+// Locks, in the order they may be taken: receive_lock_ (what arrives), a queue pair's send lock,
+// its responder lock. post_send takes no receive_lock_.
+//
+// Threads: whichever polls a completion queue makes progress itself; the progress thread does it
+// for programs that do not, and keeps the timers. Nobody spins for the program.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "base/spin_lock.h"
+#include "net/identification.h"
+#include "net/port_sharing.h"
+#include "net/progress_thread.h"
+#include "net/settings.h"
+#include "net/transmitter.h"
+#include "net/udp_port.h"
+#include "rnic/adapter.h"
+
+namespace gdr::net {
+
+class PacketPath : public rnic::Path, public rnic::BeyondPath {
+ public:
+  // For local::Host::instance.
+  static Result<std::unique_ptr<rnic::BeyondPath>> make(rnic::Adapter& adapter);
+  ~PacketPath() override;
+
+  // --- rnic::Path, of queue pairs that it has taken over.
+  void send(rnic::QueuePair& queue_pair) override;
+  void send_later(rnic::QueuePair& queue_pair) override;
+  int connect(rnic::QueuePair& queue_pair) override;
+  void cancel(rnic::QueuePair& queue_pair) override;
+  // The rest is the adapter's own path's.
+  void receive_posted(std::uint32_t slot) override;
+  void settle(std::span<const std::shared_ptr<rnic::QueuePair>> queue_pairs) override;
+  bool any_segment(const std::function<bool(rnic::Segment&)>& holds) override;
+  void wake_service() override;
+
+  // --- rnic::BeyondPath
+  void datagram(rnic::QueuePair& queue_pair) override;
+  bool takes_everything() const override { return settings_.takes_everything; }
+  bool progress() override;
+  void prepare_fork() override;
+  void parent_of_fork() override;
+  void child_of_fork() override;
+
+  // --- Progress thread.
+  // Takes what has arrived. How many arrivals there were.
+  std::uint32_t serve();
+  // Lets timers run that are due. When the next one is: kNever if nothing is outstanding.
+  Nanoseconds run_timers(Nanoseconds time);
+
+ private:
+  struct OpenPort {
+    std::uint32_t device;
+    std::uint32_t room;  // bytes that may be under way to one like it
+    std::uint32_t path_mtu;
+    std::unique_ptr<Port> port;
+    std::unique_ptr<PortSharing> sharing;
+  };
+  class Run;
+
+  PacketPath(rnic::Adapter& adapter, Settings settings);
+  Result<std::unique_ptr<Port>> wrap(std::unique_ptr<Port> port);
+  Result<OpenPort*> open_port(std::uint32_t device);
+  OpenPort* port_of(const rnic::QueuePair& queue_pair);
+  static PacketQueuePair& state_of(rnic::QueuePair& queue_pair);
+  void pump(rnic::QueuePair& queue_pair, Nanoseconds time);
+  std::uint32_t receive_all(bool inline_progress);
+  void take(OpenPort& port, const Arrival& arrival, bool defer);
+  std::size_t hand_over(OpenPort& port, const Arrival& arrival, std::span<const std::byte> left);
+  void take_packet(OpenPort& port, const Arrival& arrival, std::span<const std::byte> bytes,
+                   std::uint16_t place, Nanoseconds time, Run& run);
+  void flush_deferred();
+  bool gpu_is_registered() const;
+
+  rnic::Adapter& adapter_;
+  Counters& counters_;
+  const Settings settings_;
+  Transmitter transmitter_;
+  std::mutex open_mutex_;                   // opening ports: cold
+  std::atomic<std::size_t> port_count_{0};  // ports_[0 .. count) are there for good
+  std::array<OpenPort, rnic::kDevices> ports_;
+  std::mutex connected_mutex_;
+  std::vector<std::weak_ptr<rnic::QueuePair>> connected_;
+
+  SpinLock receive_lock_;
+  Identifications identifications_;                         // under receive_lock_
+  std::vector<std::shared_ptr<rnic::QueuePair>> deferred_;  // answers that wait; the same
+  std::atomic<bool> forked_{false};
+  std::unique_ptr<ProgressThread> thread_;
+};
+
+}  // namespace gdr::net

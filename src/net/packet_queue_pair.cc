@@ -1,0 +1,236 @@
+// Life, and what arrives. The Owner's side that works on this process's own requests is in
+// packet_requests.cc.
+#include "net/packet_queue_pair.h"
+
+#include <sched.h>
+
+#include <algorithm>
+
+#include "net/registered_bytes.h"
+#include "rnic/datagram_header.h"
+#include "rnic/shared_lock.h"
+
+namespace gdr::net {
+namespace {
+
+// Of the local ACK timeout. It may take up to four times what it says (C9-141), and a process that
+// is asked to answer may have to wait for its core as long.
+constexpr Nanoseconds kTimeoutUnit = Nanoseconds{4096} * 4;
+
+constexpr int kLockSpins = 2000;  // some microseconds
+
+wire::Address address_of(const std::uint8_t (&gid)[16]) {
+  wire::Address address;
+  std::copy(std::begin(gid), std::end(gid), address.begin());
+  return address;
+}
+
+wire::Transport transport_of(ibv_qp_type type) {
+  switch (type) {
+    case IBV_QPT_UC:
+      return wire::Transport::kUnreliableConnection;
+    case IBV_QPT_XRC_SEND:
+    case IBV_QPT_XRC_RECV:
+      return wire::Transport::kExtendedReliable;
+    default:
+      return wire::Transport::kReliableConnection;
+  }
+}
+
+std::uint32_t access_flag(engine::Right right) {
+  switch (right) {
+    case engine::Right::kWrite:
+      return IBV_ACCESS_REMOTE_WRITE;
+    case engine::Right::kRead:
+      return IBV_ACCESS_REMOTE_READ;
+    default:
+      return IBV_ACCESS_REMOTE_ATOMIC;
+  }
+}
+
+ibv_wc_status receive_status(engine::Placed outcome) {
+  switch (outcome) {
+    case engine::Placed::kPlaced:
+      return IBV_WC_SUCCESS;
+    case engine::Placed::kTooLong:
+      return IBV_WC_LOC_LEN_ERR;
+    default:
+      return IBV_WC_LOC_PROT_ERR;
+  }
+}
+
+}  // namespace
+
+PacketQueuePair::PacketQueuePair(rnic::Adapter& adapter, rnic::QueuePair& queue_pair,
+                                 Counters& counters)
+    : adapter_(adapter),
+      queue_pair_(queue_pair),
+      counters_(counters),
+      receives_(adapter, queue_pair),
+      own_address_(adapter.devices()[queue_pair.settings().device].gid()) {
+  const ibv_qp_attr& attributes = queue_pair.attributes();
+  if (queue_pair.type() == IBV_QPT_UD) {
+    datagram_.emplace(queue_pair.number());
+    return;
+  }
+  peer_address_ = address_of(attributes.ah_attr.grh.dgid.raw);
+  traffic_class_ = attributes.ah_attr.grh.traffic_class;
+  connection_.emplace(
+      engine::ConnectionSettings{.transport = transport_of(queue_pair.type()),
+                                 .path_mtu = bytes_of(attributes.path_mtu),
+                                 .destination_qp = attributes.dest_qp_num,
+                                 .receive_psn = attributes.rq_psn,
+                                 .minimum_rnr_timer = attributes.min_rnr_timer,
+                                 .responder_resources = attributes.max_dest_rd_atomic},
+      static_cast<engine::Owner&>(*this));
+}
+
+PacketQueuePair::~PacketQueuePair() { release_responder(); }
+
+void PacketQueuePair::start_sending(std::uint32_t room) {
+  const ibv_qp_attr& attributes = queue_pair_.attributes();
+  if (datagram_) return datagram_->start_sending(attributes.sq_psn);
+  if (connection_->sending()) return;
+  connection_->start_sending(
+      {.first_psn = attributes.sq_psn,
+       .timeout = attributes.timeout == 0 ? 0 : kTimeoutUnit << attributes.timeout,
+       .retry_count = attributes.retry_cnt,
+       .rnr_retry = attributes.rnr_retry,
+       .initiator_depth = std::max<std::uint32_t>(attributes.max_rd_atomic, 1),
+       .most_in_flight = room});
+}
+
+void PacketQueuePair::hold_responder() {
+  if (holds_responder_) return;
+  rnic::SharedQueuePair& shared = queue_pair_.shared();
+  rnic::Taken taken = rnic::Taken::kNo;
+  while (taken == rnic::Taken::kNo) {
+    taken = rnic::try_lock_for(shared.responder, adapter_.token(), adapter_.liveness(), kLockSpins);
+    if (taken == rnic::Taken::kNo) sched_yield();
+  }
+  if (taken == rnic::Taken::kOrphan) {
+    rnic::put_back_receive(adapter_.segment(), shared, queue_pair_.number(), adapter_.token(),
+                           adapter_.liveness());
+  }
+  holds_responder_ = true;
+}
+
+void PacketQueuePair::release_responder() {
+  if (!holds_responder_) return;
+  holds_responder_ = false;
+  rnic::unlock(queue_pair_.shared().responder);
+}
+
+void PacketQueuePair::receive(const wire::Packet& packet, const wire::Address& source,
+                              Nanoseconds time, bool congested) {
+  source_ = source;
+  if (packet.info->is(wire::kRequest)) hold_responder();
+  if (datagram_) {
+    engine::Datagram::receive(packet, queue_pair_.shared().qkey.load(), *this);
+  } else {
+    connection_->receive(packet, time, congested);
+  }
+}
+
+bool PacketQueuePair::select_srq(std::uint32_t xrc_srq) {
+  xrc_srq_ = xrc_srq;
+  return receives_.has_srq(xrc_srq);
+}
+
+bool PacketQueuePair::find_remote(std::uint32_t rkey, std::uint64_t address, std::uint64_t length,
+                                  engine::Right right, rnic::Place* place) {
+  const std::uint32_t flag = access_flag(right);
+  if ((queue_pair_.shared().access.load() & flag) != flag) return false;
+  const rnic::RegionError error = adapter_.regions().find(
+      rkey, address, length, receives_.remote_domain(xrc_srq_), flag, place);
+  return error == rnic::RegionError::kNone &&
+         (place->queue_pair == 0 || place->queue_pair == queue_pair_.number());
+}
+
+bool PacketQueuePair::may_access(std::uint32_t rkey, std::uint64_t address, std::uint64_t length,
+                                 engine::Right right) {
+  rnic::Place place;
+  return find_remote(rkey, address, length, right, &place);
+}
+
+engine::Placed PacketQueuePair::write(std::uint32_t rkey, std::uint64_t address,
+                                      std::span<const std::byte> bytes) {
+  rnic::Place place;
+  if (!find_remote(rkey, address, bytes.size(), engine::Right::kWrite, &place)) {
+    return engine::Placed::kRefused;
+  }
+  return write_registered(place, bytes) ? engine::Placed::kPlaced : engine::Placed::kFault;
+}
+
+std::optional<std::uint64_t> PacketQueuePair::atomic(engine::WorkKind kind, std::uint32_t rkey,
+                                                     std::uint64_t address,
+                                                     std::uint64_t swap_or_add,
+                                                     std::uint64_t compare) {
+  rnic::Place place;
+  if (!find_remote(rkey, address, sizeof swap_or_add, engine::Right::kAtomic, &place)) {
+    return std::nullopt;
+  }
+  const rnic::LockGuard guard(adapter_.segment().header().atomics, adapter_.token(),
+                              adapter_.liveness());
+  std::uint64_t before = 0;
+  if (!read_registered(place, std::as_writable_bytes(std::span(&before, 1)))) return std::nullopt;
+  const bool swaps = kind == engine::WorkKind::kCompareSwap;
+  if (swaps && before != compare) return before;
+  const std::uint64_t after = swaps ? swap_or_add : before + swap_or_add;
+  if (!write_registered(place, std::as_bytes(std::span(&after, 1)))) return std::nullopt;
+  return before;
+}
+
+engine::Placed PacketQueuePair::begin_receive(std::uint32_t xrc_srq) {
+  return receives_.begin(xrc_srq);
+}
+
+engine::Placed PacketQueuePair::place_receive(std::uint64_t offset,
+                                              std::span<const std::byte> bytes) {
+  return receives_.place(offset, bytes);
+}
+
+void PacketQueuePair::complete_receive(const engine::Received& received) {
+  rnic::SharedCompletion completion{};
+  completion.status = receive_status(received.outcome);
+  completion.opcode = received.is_write ? IBV_WC_RECV_RDMA_WITH_IMM : IBV_WC_RECV;
+  completion.bytes = static_cast<std::uint32_t>(received.bytes);
+  completion.qp_number = queue_pair_.number();
+  completion.source_qp = received.source_qp;
+  if (received.has_immediate) completion.flags |= IBV_WC_WITH_IMM;
+  if (received.has_invalidate) {
+    completion.flags |= IBV_WC_WITH_INV;
+    rnic::invalidate_window_of(adapter_.segment(), received.immediate);
+  }
+  completion.immediate = received.immediate;
+  if (datagram_) {
+    completion.flags |= IBV_WC_GRH;
+    completion.service_level = rnic::service_level_of(own_address_);
+    if (received.outcome == engine::Placed::kPlaced) {
+      std::uint8_t header[rnic::kGrhBytes];
+      rnic::fill_network_header({}, source_, own_address_, received.bytes - rnic::kGrhBytes,
+                                header);
+      if (receives_.place(0, std::as_bytes(std::span(header))) != engine::Placed::kPlaced) {
+        completion.status = IBV_WC_LOC_PROT_ERR;
+      }
+    }
+  } else {
+    completion.source_qp = queue_pair_.attributes().dest_qp_num;
+  }
+  receives_.complete(completion, received.solicited);
+  completed_ = true;
+}
+
+bool PacketQueuePair::may_invalidate(std::uint32_t key) {
+  return rnic::is_window_of(adapter_.segment(), key, queue_pair_.shared().protection_domain,
+                            queue_pair_.number());
+}
+
+void PacketQueuePair::fail(engine::Fault fault) {
+  const rnic::Failure failure =
+      fault == engine::Fault::kAccess ? rnic::Failure::kReported : rnic::Failure::kInvalid;
+  queue_pair_.shared().failure.store(static_cast<std::uint32_t>(failure));
+  adapter_.path().wake_service();
+}
+
+}  // namespace gdr::net

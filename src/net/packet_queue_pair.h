@@ -1,0 +1,113 @@
+// PacketQueuePair: one queue pair of this process as the packet transports see it: the
+// engine::Owner that finds work, memory and receives in src/rnic.
+//
+// Everything under the queue pair's send lock; what serves the other side's requests also under its
+// responder lock, which marks memory and receives as in use. Hot.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "engine/connection.h"
+#include "engine/datagram.h"
+#include "net/counters.h"
+#include "net/port.h"
+#include "net/receive_side.h"
+
+namespace gdr::net {
+
+// Room for the payloads of one burst. Most bursts need none.
+class Staging {
+ public:
+  // Null: all of it is taken.
+  std::byte* take(std::size_t bytes) {
+    if (bytes > kMostBurstBytes - used_) return nullptr;
+    if (memory_ == nullptr) memory_ = std::make_unique<std::byte[]>(kMostBurstBytes);
+    return memory_.get() + std::exchange(used_, used_ + bytes);
+  }
+
+ private:
+  std::unique_ptr<std::byte[]> memory_;
+  std::size_t used_ = 0;
+};
+
+class PacketQueuePair final : public rnic::PathState, private engine::Owner {
+ public:
+  PacketQueuePair(rnic::Adapter& adapter, rnic::QueuePair& queue_pair, Counters& counters);
+  ~PacketQueuePair() override;
+
+  rnic::QueuePair& queue_pair() { return queue_pair_; }
+  const wire::Address& own_address() const { return own_address_; }
+  // Of a connected queue pair.
+  const wire::Address& peer_address() const { return peer_address_; }
+  std::uint8_t traffic_class() const { return traffic_class_; }
+  engine::Connection* connection() { return connection_ ? &*connection_ : nullptr; }
+
+  // Work has been posted: makes the connection ready to send, once. `room`: bytes that may be under
+  // way.
+  void start_sending(std::uint32_t room);
+  // A packet for this queue pair, from that address.
+  void receive(const wire::Packet& packet, const wire::Address& source, Nanoseconds time,
+               bool congested);
+  // True, once, if a completion has been pushed since it was asked last.
+  bool take_completed() { return std::exchange(completed_, false); }
+  void release_responder();
+  // Work has been posted that the progress thread is to look at.
+  void set_posted() { posted_ = true; }
+  bool take_posted() { return std::exchange(posted_, false); }
+
+  // The front request of a UD queue pair as a packet.
+  void build_datagram(engine::Transmit* transmit);
+  // What a packet carries, right after poll_transmit gave it: how many pieces were filled in.
+  // Nothing: the memory is gone. What the CPU may not touch is copied to `staging`.
+  std::optional<std::uint32_t> gather(const engine::Transmit& transmit, std::span<iovec> pieces,
+                                      Staging& staging);
+
+ private:
+  bool work(std::uint32_t index, engine::Work* work) override;
+  void complete(engine::Status status) override;
+  bool place_response(std::uint32_t index, std::uint64_t offset,
+                      std::span<const std::byte> bytes) override;
+  engine::Status carry_out_local() override;
+  bool may_access(std::uint32_t rkey, std::uint64_t address, std::uint64_t length,
+                  engine::Right right) override;
+  bool select_srq(std::uint32_t xrc_srq) override;
+  engine::Placed write(std::uint32_t rkey, std::uint64_t address,
+                       std::span<const std::byte> bytes) override;
+  std::optional<std::uint64_t> atomic(engine::WorkKind kind, std::uint32_t rkey,
+                                      std::uint64_t address, std::uint64_t swap_or_add,
+                                      std::uint64_t compare) override;
+  engine::Placed begin_receive(std::uint32_t xrc_srq) override;
+  engine::Placed place_receive(std::uint64_t offset, std::span<const std::byte> bytes) override;
+  void complete_receive(const engine::Received& received) override;
+  bool may_invalidate(std::uint32_t key) override;
+  std::optional<std::uint32_t> receives_waiting() override { return receives_.waiting(); }
+  void fail(engine::Fault fault) override;
+  void count(engine::Event event) override { counters_.add(event); }
+
+  void hold_responder();
+  bool find_remote(std::uint32_t rkey, std::uint64_t address, std::uint64_t length,
+                   engine::Right right, rnic::Place* place);
+  bool local_keys_are_right(const rnic::SendRequest& request, std::uint32_t rights);
+  engine::Placed place_datagram(std::uint64_t offset, std::span<const std::byte> bytes);
+
+  rnic::Adapter& adapter_;
+  rnic::QueuePair& queue_pair_;
+  Counters& counters_;
+  ReceiveSide receives_;
+  wire::Address own_address_{}, peer_address_{};
+  std::uint8_t traffic_class_ = 0;
+  std::optional<engine::Connection> connection_;
+  std::optional<engine::Datagram> datagram_;
+  bool holds_responder_ = false;
+  bool completed_ = false;
+  bool posted_ = false;
+  std::uint32_t xrc_srq_ = 0;  // of the message that is being received
+  wire::Address source_{};     // of the packet
+};
+
+// 256 to 4096.
+constexpr std::uint32_t bytes_of(ibv_mtu mtu) { return 128u << static_cast<unsigned>(mtu); }
+
+}  // namespace gdr::net

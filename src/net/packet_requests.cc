@@ -1,0 +1,226 @@
+// The Owner's side that works on this process's own requests: work, its bytes, its end.
+#include <sched.h>
+
+#include <algorithm>
+
+#include "net/packet_queue_pair.h"
+#include "net/registered_bytes.h"
+
+namespace gdr::net {
+namespace {
+
+using engine::Status;
+using engine::WorkKind;
+
+constexpr std::uint64_t kOperandBytes = 8;
+
+WorkKind kind_of(ibv_wr_opcode opcode) {
+  switch (opcode) {
+    case IBV_WR_SEND:
+      return WorkKind::kSend;
+    case IBV_WR_SEND_WITH_IMM:
+      return WorkKind::kSendImmediate;
+    case IBV_WR_SEND_WITH_INV:
+      return WorkKind::kSendInvalidate;
+    case IBV_WR_RDMA_WRITE:
+      return WorkKind::kWrite;
+    case IBV_WR_RDMA_WRITE_WITH_IMM:
+      return WorkKind::kWriteImmediate;
+    case IBV_WR_RDMA_READ:
+      return WorkKind::kRead;
+    case IBV_WR_ATOMIC_CMP_AND_SWP:
+      return WorkKind::kCompareSwap;
+    case IBV_WR_ATOMIC_FETCH_AND_ADD:
+      return WorkKind::kFetchAdd;
+    default:
+      return WorkKind::kLocal;
+  }
+}
+
+bool is_atomic(WorkKind kind) {
+  return kind == WorkKind::kCompareSwap || kind == WorkKind::kFetchAdd;
+}
+
+ibv_wc_status status_of(Status status) {
+  switch (status) {
+    case Status::kSuccess:
+      return IBV_WC_SUCCESS;
+    case Status::kLocalLengthError:
+      return IBV_WC_LOC_LEN_ERR;
+    case Status::kLocalProtectionError:
+      return IBV_WC_LOC_PROT_ERR;
+    case Status::kBadResponse:
+      return IBV_WC_BAD_RESP_ERR;
+    case Status::kRemoteInvalidRequest:
+      return IBV_WC_REM_INV_REQ_ERR;
+    case Status::kRemoteAccessError:
+      return IBV_WC_REM_ACCESS_ERR;
+    case Status::kRemoteOperationalError:
+      return IBV_WC_REM_OP_ERR;
+    case Status::kRnrRetryExceeded:
+      return IBV_WC_RNR_RETRY_EXC_ERR;
+    case Status::kRetryExceeded:
+      break;
+  }
+  return IBV_WC_RETRY_EXC_ERR;
+}
+
+}  // namespace
+
+bool PacketQueuePair::work(std::uint32_t index, engine::Work* work) {
+  rnic::SendRing& ring = queue_pair_.send_ring();
+  if (index >= ring.size()) return false;
+  const rnic::SendRequest& request = ring.peek(index);
+  *work = {};
+  work->kind = kind_of(request.opcode);
+  if (work->kind == WorkKind::kLocal) return true;
+  work->solicited = (request.flags & IBV_SEND_SOLICITED) != 0;
+  work->fence = (request.flags & IBV_SEND_FENCE) != 0;
+  work->immediate = request.immediate;
+  work->length = request.total_bytes;
+  if (datagram_) {
+    work->destination_qp = request.remote_qp;
+    work->qkey = request.remote_qkey;
+  } else {
+    work->rkey = request.rkey;
+    work->remote_address = request.remote_address;
+    work->compare_or_add = request.compare_add;
+    work->swap = request.swap;
+    work->xrc_srq = request.remote_srq;
+  }
+  const bool writes_here = work->kind == WorkKind::kRead || is_atomic(work->kind);
+  if (!local_keys_are_right(request, writes_here ? IBV_ACCESS_LOCAL_WRITE : 0)) {
+    work->error = Status::kLocalProtectionError;
+  } else if (request.total_bytes > rnic::kMaxMessage ||
+             (is_atomic(work->kind) && request.total_bytes != kOperandBytes)) {
+    work->error = Status::kLocalLengthError;
+  }
+  return true;
+}
+
+bool PacketQueuePair::local_keys_are_right(const rnic::SendRequest& request, std::uint32_t rights) {
+  const auto segments = request.segments();
+  return std::all_of(segments.begin(), segments.end(), [&](const ibv_sge& segment) {
+    rnic::Place place;
+    return segment.length == 0 ||
+           adapter_.regions().find(segment.lkey, segment.addr, segment.length,
+                                   queue_pair_.domain_of(request), rights | rnic::kUseAsLocalKey,
+                                   &place) == rnic::RegionError::kNone;
+  });
+}
+
+void PacketQueuePair::complete(Status status) {
+  const rnic::SendRequest& request = queue_pair_.send_ring().front();
+  completed_ = true;
+  if (kind_of(request.opcode) == WorkKind::kLocal && status != Status::kSuccess) {
+    return queue_pair_.complete_front(IBV_WC_MW_BIND_ERR, 0);
+  }
+  queue_pair_.complete_front(status_of(status), static_cast<std::uint32_t>(request.total_bytes));
+}
+
+bool PacketQueuePair::place_response(std::uint32_t index, std::uint64_t offset,
+                                     std::span<const std::byte> bytes) {
+  rnic::SendRing& ring = queue_pair_.send_ring();
+  if (index >= ring.size()) return false;
+  const rnic::SendRequest& request = ring.peek(index);
+  for (const ibv_sge& segment : request.segments()) {
+    if (bytes.empty()) break;
+    if (offset >= segment.length) {
+      offset -= segment.length;
+      continue;
+    }
+    const std::size_t here = std::min<std::uint64_t>(bytes.size(), segment.length - offset);
+    rnic::Place place;
+    if (adapter_.regions().find(
+            segment.lkey, segment.addr + offset, here, queue_pair_.domain_of(request),
+            IBV_ACCESS_LOCAL_WRITE | rnic::kUseAsLocalKey, &place) != rnic::RegionError::kNone ||
+        !write_registered(place, bytes.first(here))) {
+      return false;
+    }
+    bytes = bytes.subspan(here);
+    offset = 0;
+  }
+  return bytes.empty();
+}
+
+// Binding and invalidating memory windows: as in src/local/window_request.cc, but by waiting: no
+// copy that has to end is one of this path's.
+Status PacketQueuePair::carry_out_local() {
+  release_responder();
+  const rnic::SendRequest& request = queue_pair_.send_ring().front();
+  rnic::RegionTable& regions = adapter_.regions();
+  const std::uint32_t domain = queue_pair_.settings().protection_domain;
+  const bool binds = request.opcode == IBV_WR_BIND_MW;
+  if (binds) {
+    if (!regions.may_bind(request.window_bind(), domain)) return Status::kLocalProtectionError;
+    regions.unbind(request.window_bind().window);
+  } else if (!regions.invalidate_window(request.immediate, domain, queue_pair_.number())) {
+    return Status::kLocalProtectionError;
+  }
+  for (const rnic::CopyInProgress& copy : adapter_.copies_in_progress()) {
+    while (!rnic::has_ended(*copy.lock, copy.holding, adapter_.liveness())) sched_yield();
+  }
+  if (binds && !regions.bind(request.window_bind(), domain, queue_pair_.number())) {
+    return Status::kLocalProtectionError;
+  }
+  return Status::kSuccess;
+}
+
+void PacketQueuePair::build_datagram(engine::Transmit* transmit) {
+  engine::Work front;
+  work(0, &front);
+  datagram_->build(front, transmit);
+}
+
+std::optional<std::uint32_t> PacketQueuePair::gather(const engine::Transmit& transmit,
+                                                     std::span<iovec> pieces, Staging& staging) {
+  std::uint32_t count = 0;
+  const auto add = [&](const rnic::Place& place, std::size_t length) {
+    if (is_plain(place)) {
+      pieces[count++] = {reinterpret_cast<void*>(place.address), length};
+      return true;
+    }
+    std::byte* room = staging.take(length);
+    if (room == nullptr || !read_registered(place, {room, length})) return false;
+    pieces[count++] = {room, length};
+    return true;
+  };
+  if (transmit.source == engine::Source::kRegion) {
+    rnic::Place place;
+    xrc_srq_ = transmit.packet.xrc_srq;
+    if (!find_remote(transmit.rkey, transmit.address, transmit.payload_bytes, engine::Right::kRead,
+                     &place) ||
+        !add(place, transmit.payload_bytes)) {
+      return std::nullopt;
+    }
+    return count;
+  }
+  if (transmit.source == engine::Source::kNone) return 0;
+  const rnic::SendRequest& request = queue_pair_.send_ring().peek(transmit.work);
+  std::uint64_t offset = transmit.offset;
+  std::size_t left = transmit.payload_bytes;
+  if ((request.flags & IBV_SEND_INLINE) != 0) {
+    pieces[0] = {const_cast<std::uint8_t*>(request.inline_data().data()) + offset, left};
+    return 1;
+  }
+  for (const ibv_sge& segment : request.segments()) {
+    if (left == 0) break;
+    if (offset >= segment.length) {
+      offset -= segment.length;
+      continue;
+    }
+    const std::size_t here = std::min<std::uint64_t>(left, segment.length - offset);
+    rnic::Place place;
+    if (adapter_.regions().find(segment.lkey, segment.addr + offset, here,
+                                queue_pair_.domain_of(request), rnic::kUseAsLocalKey,
+                                &place) != rnic::RegionError::kNone ||
+        !add(place, here)) {
+      return std::nullopt;
+    }
+    left -= here;
+    offset = 0;
+  }
+  return count;
+}
+
+}  // namespace gdr::net

@@ -1,0 +1,153 @@
+#include "net/pcap_port.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <vector>
+
+#include "base/bytes.h"
+#include "wire/packet.h"
+
+namespace gdr::net {
+namespace {
+
+// libpcap's file format, version 2.4, in the host's byte order, with nanoseconds.
+struct FileHeader {
+  std::uint32_t magic = 0xa1b2'3c4d;
+  std::uint16_t major = 2, minor = 4;
+  std::int32_t zone = 0;
+  std::uint32_t accuracy = 0;
+  std::uint32_t longest = 65535;
+  std::uint32_t link_type = 101;  // LINKTYPE_RAW: begins with an IP header
+};
+struct PacketHeader {
+  std::uint32_t seconds, nanoseconds, captured, original;
+};
+static_assert(sizeof(FileHeader) == 24 && sizeof(PacketHeader) == 16);
+
+constexpr std::size_t kIpv4Bytes = 20, kIpv6Bytes = 40, kUdpBytes = 8;
+constexpr std::uint8_t kUdp = 17, kHops = 64;
+
+std::uint16_t sum_of(std::span<const std::uint8_t> bytes) {
+  std::uint32_t sum = 0;
+  for (std::size_t i = 0; i + 1 < bytes.size(); i += 2) sum += load_be16(&bytes[i]);
+  while (sum >> 16) sum = (sum & 0xffff) + (sum >> 16);
+  return static_cast<std::uint16_t>(~sum);
+}
+
+std::vector<std::uint8_t> ip_header(const wire::Flow& flow, std::uint16_t identification,
+                                    std::size_t behind) {
+  if (!wire::is_ipv4(flow.source)) {
+    std::vector<std::uint8_t> ip(kIpv6Bytes);
+    ip[0] = 0x60;
+    store_be16(&ip[4], static_cast<std::uint16_t>(behind));
+    ip[6] = kUdp;
+    ip[7] = kHops;
+    std::memcpy(&ip[8], flow.source.data(), 16);
+    std::memcpy(&ip[24], flow.destination.data(), 16);
+    return ip;
+  }
+  std::vector<std::uint8_t> ip(kIpv4Bytes);
+  ip[0] = 0x45;
+  store_be16(&ip[2], static_cast<std::uint16_t>(kIpv4Bytes + behind));
+  store_be16(&ip[4], identification);
+  store_be16(&ip[6], 0x4000);  // do not fragment
+  ip[8] = kHops;
+  ip[9] = kUdp;
+  std::memcpy(&ip[12], flow.source.data() + 12, 4);
+  std::memcpy(&ip[16], flow.destination.data() + 12, 4);
+  store_be16(&ip[10], sum_of(ip));
+  return ip;
+}
+
+// The identification that the packet's ICRC was made for; the guess if there is none.
+std::uint16_t identification_of(const wire::Flow& flow, std::span<const std::byte> packet,
+                                std::uint16_t guess) {
+  std::uint32_t stored;
+  if (packet.size() < wire::kBthBytes + sizeof stored) return guess;
+  const std::span<const std::byte> covered = packet.first(packet.size() - sizeof stored);
+  std::memcpy(&stored, covered.data() + covered.size(), sizeof stored);
+  const std::uint32_t computed = wire::icrc_of(flow, guess, covered);
+  if (computed == stored || !wire::is_ipv4(flow.source)) return guess;
+  const auto difference = wire::solve_identification(computed, stored, packet.size());
+  return static_cast<std::uint16_t>(guess ^ difference.value_or(0));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<PcapFile>> PcapFile::open(const std::string& path) {
+  UniqueFd file(::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
+  if (!file || flock(file.get(), LOCK_EX) != 0) return from_errno("GDR_SOFT_PCAP=" + path);
+  FileHeader wanted, found;
+  struct stat status {};
+  if (fstat(file.get(), &status) != 0) return from_errno("GDR_SOFT_PCAP=" + path);
+  bool usable = true;
+  if (status.st_size == 0) {
+    usable = ::write(file.get(), &wanted, sizeof wanted) == sizeof wanted;
+  } else {
+    usable = pread(file.get(), &found, sizeof found, 0) == sizeof found &&
+             std::memcmp(&found, &wanted, sizeof found) == 0;
+  }
+  flock(file.get(), LOCK_UN);
+  if (!usable) {
+    return Error{EINVAL, "GDR_SOFT_PCAP=" + path +
+                             ": the file is there and is no capture of "
+                             "gdrkit's; remove it or name another"};
+  }
+  return std::unique_ptr<PcapFile>(new PcapFile(std::move(file)));
+}
+
+void PcapFile::write(const wire::Flow& flow, std::span<const std::byte> packet,
+                     std::uint16_t guess) {
+  const std::vector<std::uint8_t> ip =
+      ip_header(flow, identification_of(flow, packet, guess), kUdpBytes + packet.size());
+  std::array<std::uint8_t, kUdpBytes> udp{};
+  store_be16(&udp[0], flow.source_port);
+  store_be16(&udp[2], flow.destination_port);
+  store_be16(&udp[4], static_cast<std::uint16_t>(kUdpBytes + packet.size()));
+  timespec time{};
+  clock_gettime(CLOCK_REALTIME, &time);
+  const auto length = static_cast<std::uint32_t>(ip.size() + udp.size() + packet.size());
+  PacketHeader header{static_cast<std::uint32_t>(time.tv_sec),
+                      static_cast<std::uint32_t>(time.tv_nsec), length, length};
+  // One call: the file is open for appending, and others write to it, too.
+  const iovec parts[] = {{&header, sizeof header},
+                         {const_cast<std::uint8_t*>(ip.data()), ip.size()},
+                         {udp.data(), udp.size()},
+                         {const_cast<std::byte*>(packet.data()), packet.size()}};
+  [[maybe_unused]] const ssize_t wrote = writev(file_.get(), parts, std::size(parts));
+}
+
+PcapPort::PcapPort(std::unique_ptr<Port> inner, std::shared_ptr<PcapFile> file)
+    : inner_(std::move(inner)), file_(std::move(file)) {}
+
+int PcapPort::send(const Burst& burst) {
+  const std::vector<std::byte> all = bytes_of(burst);
+  const wire::Flow flow{address(), burst.destination, wire::kRocePort, wire::kRocePort};
+  std::uint16_t place = 0;
+  for (std::size_t at = 0; at < all.size(); at += burst.packet_bytes) {
+    const std::size_t bytes = std::min<std::size_t>(burst.packet_bytes, all.size() - at);
+    file_->write(flow, std::span(all).subspan(at, bytes), place++);
+  }
+  return inner_->send(burst);
+}
+
+bool PcapPort::receive(Arrival* arrival) {
+  if (!inner_->receive(arrival)) return false;
+  const wire::Flow flow{arrival->source, address(), arrival->source_port, wire::kRocePort};
+  std::uint16_t place = 0;
+  for (std::size_t at = 0; at < arrival->bytes.size(); at += arrival->packet_bytes) {
+    const std::size_t bytes =
+        std::min<std::size_t>(arrival->packet_bytes, arrival->bytes.size() - at);
+    file_->write(flow, arrival->bytes.subspan(at, bytes), place++);
+  }
+  return true;
+}
+
+}  // namespace gdr::net

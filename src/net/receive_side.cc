@@ -1,0 +1,150 @@
+#include "net/receive_side.h"
+
+#include <algorithm>
+
+#include "net/registered_bytes.h"
+#include "rnic/srq.h"
+
+namespace gdr::net {
+
+using engine::Placed;
+
+Placed ReceiveSide::begin(std::uint32_t xrc_srq) {
+  if (queue_pair_.type() == IBV_QPT_XRC_RECV) return begin_xrc(xrc_srq);
+  if (rnic::ready_receives(shared_) == 0) {
+    if (shared_.srq == 0) return Placed::kNoReceive;
+    const rnic::SrqTake took =
+        rnic::take_receive(adapter_.segment(), shared_.srq - 1, queue_pair_.index(),
+                           adapter_.token(), adapter_.liveness());
+    if (took == rnic::SrqTake::kNone) return Placed::kNoReceive;
+    if (took == rnic::SrqTake::kLimitReached) adapter_.path().wake_service();
+  }
+  std::uint32_t most_segments = 0;
+  const rnic::SharedReceive* entry =
+      rnic::first_receive(adapter_.segment(), shared_, &most_segments);
+  if (entry == nullptr) return Placed::kNoReceive;
+  take(*entry, most_segments, shared_.receive_domain);
+  return keys_are_right() ? Placed::kPlaced : Placed::kFault;
+}
+
+rnic::SharedSrq* ReceiveSide::xrc_srq(std::uint32_t number) {
+  const std::uint32_t index = rnic::index_of_qp(number);
+  if (rnic::slot_of_qp(number) != rnic::slot_of(adapter_.token()) || index >= rnic::kSrqs) {
+    return nullptr;
+  }
+  rnic::SharedSrq& srq = adapter_.segment().srq(index);
+  const bool there = srq.takes_xrc.load() != 0 &&
+                     rnic::read_once(srq.xrc_domain) == rnic::read_once(shared_.xrc_domain);
+  return there ? &srq : nullptr;
+}
+
+// Taken off at once: others take from it between two packets of a message.
+Placed ReceiveSide::begin_xrc(std::uint32_t number) {
+  if (taken_.valid) return keys_are_right() ? Placed::kPlaced : Placed::kFault;
+  rnic::SharedSrq* srq = xrc_srq(number);
+  if (srq == nullptr) return Placed::kRefused;
+  const std::uint32_t index = rnic::index_of_qp(number);
+  const rnic::SrqGuard guard(adapter_.segment(), index, adapter_.token(), adapter_.liveness());
+  std::uint32_t most_segments = 0;
+  const rnic::SharedReceive* entry = rnic::first_receive(adapter_.segment(), *srq, &most_segments);
+  if (entry == nullptr) return Placed::kNoReceive;
+  take(*entry, most_segments, srq->protection_domain);
+  taken_.of_xrc = true;
+  taken_.srq = index;
+  rnic::SharedCompletion mark{};
+  rnic::take_first_receive(*srq, mark).store(0);
+  taken_.receive = mark.receive;
+  if (rnic::reaches_limit(*srq, srq->receive_tail.load() - mark.receive)) {
+    adapter_.path().wake_service();
+  }
+  return keys_are_right() ? Placed::kPlaced : Placed::kFault;
+}
+
+void ReceiveSide::take(const rnic::SharedReceive& entry, std::uint32_t most_segments,
+                       std::uint32_t domain) {
+  taken_.valid = true;
+  taken_.of_xrc = false;
+  taken_.wr_id = rnic::read_once(entry.wr_id);
+  taken_.count = std::min({rnic::read_once(entry.segments), most_segments, rnic::kMaxSegments});
+  taken_.domain = domain;
+  taken_.room = 0;
+  for (std::uint32_t i = 0; i < taken_.count; ++i) {
+    const rnic::SharedSegmentEntry& from = entry.segment[i];
+    taken_.segments[i] = {rnic::read_once(from.address), rnic::read_once(from.length),
+                          rnic::read_once(from.key)};
+    taken_.room += taken_.segments[i].length;
+  }
+}
+
+bool ReceiveSide::keys_are_right() {
+  return std::all_of(taken_.segments.begin(), taken_.segments.begin() + taken_.count,
+                     [&](const rnic::SharedSegmentEntry& segment) {
+                       rnic::Place place;
+                       return segment.length == 0 ||
+                              adapter_.regions().find(segment.key, segment.address, segment.length,
+                                                      taken_.domain,
+                                                      IBV_ACCESS_LOCAL_WRITE | rnic::kUseAsLocalKey,
+                                                      &place) == rnic::RegionError::kNone;
+                     });
+}
+
+Placed ReceiveSide::place(std::uint64_t offset, std::span<const std::byte> bytes) {
+  if (!taken_.valid) return Placed::kFault;
+  if (offset + bytes.size() > taken_.room) return Placed::kTooLong;
+  for (std::uint32_t i = 0; i < taken_.count && !bytes.empty(); ++i) {
+    const rnic::SharedSegmentEntry& segment = taken_.segments[i];
+    if (offset >= segment.length) {
+      offset -= segment.length;
+      continue;
+    }
+    const std::size_t here = std::min<std::uint64_t>(bytes.size(), segment.length - offset);
+    rnic::Place place;
+    if (adapter_.regions().find(segment.key, segment.address + offset, here, taken_.domain,
+                                IBV_ACCESS_LOCAL_WRITE | rnic::kUseAsLocalKey,
+                                &place) != rnic::RegionError::kNone ||
+        !write_registered(place, bytes.first(here))) {
+      return Placed::kFault;
+    }
+    bytes = bytes.subspan(here);
+    offset = 0;
+  }
+  return Placed::kPlaced;
+}
+
+void ReceiveSide::complete(rnic::SharedCompletion completion, bool solicited) {
+  completion.wr_id = taken_.wr_id;
+  taken_.valid = false;
+  if (taken_.of_xrc) {
+    completion.srq = static_cast<std::uint16_t>(taken_.srq + 1);
+    completion.receive = taken_.receive;
+    push(adapter_.segment().srq(taken_.srq).completion_queue, completion, solicited);
+    return;
+  }
+  std::atomic<std::uint32_t>& completing = rnic::take_first_receive(shared_, completion);
+  push(shared_.receive_completion_queue, completion, solicited);
+  completing.store(0, std::memory_order_release);
+}
+
+void ReceiveSide::push(std::uint32_t queue, const rnic::SharedCompletion& completion,
+                       bool solicited) {
+  const rnic::Push push = rnic::push_completion(adapter_.segment(), queue, completion, nullptr,
+                                                solicited, adapter_.token(), adapter_.liveness());
+  if (push == rnic::Push::kEventDue) {
+    adapter_.deliver_event(queue);
+  } else if (push != rnic::Push::kPushed) {
+    adapter_.path().wake_service();
+  }
+}
+
+std::optional<std::uint32_t> ReceiveSide::waiting() {
+  if (shared_.srq != 0 || queue_pair_.type() == IBV_QPT_XRC_RECV) return std::nullopt;
+  return shared_.receive_tail.load() - shared_.receive_head.load();
+}
+
+std::uint32_t ReceiveSide::remote_domain(std::uint32_t number) {
+  if (queue_pair_.type() != IBV_QPT_XRC_RECV) return shared_.protection_domain;
+  const rnic::SharedSrq* srq = xrc_srq(number);
+  return srq != nullptr ? srq->protection_domain : 0;
+}
+
+}  // namespace gdr::net

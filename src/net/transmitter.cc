@@ -1,0 +1,179 @@
+#include "net/transmitter.h"
+
+#include <array>
+
+#include "base/raw.h"
+
+namespace gdr::net {
+namespace {
+
+constexpr std::uint32_t kMostPieces = 1024;  // UIO_MAXIOV
+constexpr std::uint32_t kMostPad = 3;
+
+// One packet that is to be sent: where its parts lie.
+struct Prepared {
+  std::uint32_t header_bytes, bytes;
+  std::uint32_t first_piece, pieces;  // its payload's
+  std::uint8_t pad;
+  bool acknowledges;  // and carries nothing
+};
+
+// The packets of one pump, on the stack. Nothing is cleared: it is large, and mostly unused.
+class Batch {
+ public:
+  Batch(Port& port, const wire::Address& destination, std::uint8_t traffic_class,
+        Counters& counters)
+      : port_(port),
+        destination_(destination),
+        traffic_class_(traffic_class),
+        counters_(counters) {}
+
+  bool full() const {
+    return count_ == kMostPackets || bytes_ > kMostBurstBytes - kLargestPacket ||
+           used_pieces_ > kMostPieces - kPiecesOfPacket;
+  }
+  std::uint32_t count() const { return count_; }
+
+  // False: its payload is not there.
+  bool add(PacketQueuePair& queue_pair, const engine::Transmit& transmit) {
+    Prepared& packet = prepared_[count_];
+    const std::optional<std::uint32_t> pieces = queue_pair.gather(
+        transmit, std::span(payload_).subspan(used_pieces_, kPiecesOfPacket), staging_);
+    if (!pieces) return false;
+    packet.header_bytes =
+        static_cast<std::uint32_t>(wire::write_headers(transmit.packet, headers_[count_].data()));
+    packet.pad = transmit.packet.pad;
+    packet.acknowledges = transmit.packet.operation() == wire::Operation::kAcknowledge;
+    packet.first_piece = used_pieces_;
+    packet.pieces = *pieces;
+    packet.bytes = packet.header_bytes + transmit.payload_bytes + packet.pad + wire::kIcrcBytes;
+    used_pieces_ += *pieces;
+    bytes_ += packet.bytes;
+    ++count_;
+    return true;
+  }
+
+  // In as few bursts as the kernel's segmentation permits: packets of one length, the last may be
+  // shorter. An acknowledge in front goes behind the requests: it is shorter, and that order does
+  // not matter.
+  int send() {
+    std::uint32_t next = 0;
+    std::optional<std::uint32_t> held;
+    if (count_ > 1 && prepared_[0].acknowledges) held = next++;
+    int error = 0;
+    while (next < count_) {
+      begin_burst(prepared_[next].bytes);
+      while (next < count_ && fits(prepared_[next])) append(next++);
+      if (held && fits(prepared_[*held])) append(*std::exchange(held, std::nullopt));
+      if (const int failed = send_burst()) error = failed;
+    }
+    if (held) {
+      begin_burst(prepared_[*held].bytes);
+      append(*held);
+      if (const int failed = send_burst()) error = failed;
+    }
+    return error;
+  }
+
+ private:
+  static constexpr std::uint32_t kPiecesOfPacket = rnic::kMaxSegments;
+  static constexpr std::uint32_t kLargestPacket =
+      wire::kMostHeaderBytes + wire::kMostPayload + kMostPad + wire::kIcrcBytes;
+
+  void begin_burst(std::uint32_t packet_bytes) {
+    burst_pieces_ = burst_packets_ = burst_bytes_ = 0;
+    packet_bytes_ = packet_bytes;
+    ended_ = false;
+  }
+
+  bool fits(const Prepared& packet) const {
+    return !ended_ && packet.bytes <= packet_bytes_ &&
+           burst_pieces_ + packet.pieces + 2 <= kMostPieces;
+  }
+
+  void append(std::uint32_t index) {
+    const Prepared& packet = prepared_[index];
+    ended_ = packet.bytes < packet_bytes_;
+    const std::span<const std::byte> header(headers_[index].data(), packet.header_bytes);
+    std::byte* tail = tails_[index].data();
+    wire::Icrc icrc =
+        wire::icrc_begin({port_.address(), destination_, wire::kRocePort, wire::kRocePort},
+                         static_cast<std::uint16_t>(burst_packets_), packet.bytes);
+    icrc.add_headers(header);
+    pieces_[burst_pieces_++] = {headers_[index].data(), header.size()};
+    for (std::uint32_t i = 0; i < packet.pieces; ++i) {
+      const iovec& piece = payload_[packet.first_piece + i];
+      icrc.add({static_cast<const std::byte*>(piece.iov_base), piece.iov_len});
+      pieces_[burst_pieces_++] = piece;
+    }
+    std::memset(tail, 0, kMostPad);
+    icrc.add({tail, packet.pad});
+    const std::uint32_t value = icrc.value();
+    std::memcpy(tail + packet.pad, &value, sizeof value);
+    pieces_[burst_pieces_++] = {tail, packet.pad + sizeof value};
+    burst_bytes_ += packet.bytes;
+    ++burst_packets_;
+  }
+
+  int send_burst() {
+    const int error = port_.send({.destination = destination_,
+                                  .traffic_class = traffic_class_,
+                                  .pieces = {pieces_.data(), burst_pieces_},
+                                  .packet_bytes = packet_bytes_,
+                                  .bytes = burst_bytes_});
+    if (error != 0) {
+      counters_.add(Counter::kNotSent, burst_packets_);
+    } else {
+      counters_.add(Counter::kPacketsSent, burst_packets_);
+      counters_.add(Counter::kBytesSent, burst_bytes_);
+    }
+    return error;
+  }
+
+  Port& port_;
+  const wire::Address& destination_;
+  const std::uint8_t traffic_class_;
+  Counters& counters_;
+  Staging staging_;
+  std::uint32_t count_ = 0, bytes_ = 0, used_pieces_ = 0;
+  std::array<Prepared, kMostPackets> prepared_;
+  std::array<std::array<std::byte, wire::kMostHeaderBytes>, kMostPackets> headers_;
+  std::array<std::array<std::byte, kMostPad + wire::kIcrcBytes + 1>, kMostPackets> tails_;
+  std::array<iovec, kMostPieces> payload_;
+  // The burst that is being built.
+  std::uint32_t burst_pieces_ = 0, burst_packets_ = 0, burst_bytes_ = 0, packet_bytes_ = 0;
+  bool ended_ = false;
+  std::array<iovec, kMostPieces> pieces_;
+};
+
+}  // namespace
+
+void Transmitter::pump(PacketQueuePair& queue_pair, Port& port, Nanoseconds time) {
+  engine::Connection& connection = *queue_pair.connection();
+  engine::Transmit transmit;
+  bool more = connection.poll_transmit(time, &transmit);
+  while (more) {
+    Batch batch(port, queue_pair.peer_address(), queue_pair.traffic_class(), counters_);
+    while (true) {
+      if (!batch.add(queue_pair, transmit)) connection.payload_unavailable(transmit, time);
+      more = !batch.full() && connection.poll_transmit(time, &transmit);
+      if (!more) break;
+    }
+    const bool was_full = batch.full();
+    // What the kernel would not take is lost, as on a network: it is sent again.
+    (void)batch.send();
+    more = was_full && connection.poll_transmit(time, &transmit);
+  }
+}
+
+int Transmitter::datagram(PacketQueuePair& queue_pair, Port& port, const wire::Address& destination,
+                          std::uint8_t traffic_class) {
+  engine::Transmit transmit;
+  queue_pair.build_datagram(&transmit);
+  Batch batch(port, destination, traffic_class, counters_);
+  if (!batch.add(queue_pair, transmit)) return EFAULT;
+  (void)batch.send();
+  return 0;
+}
+
+}  // namespace gdr::net

@@ -1,0 +1,173 @@
+#include "net/udp_port.h"
+
+#include <netinet/in.h>
+#include <netinet/udp.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <cstring>
+
+#include "net/interface.h"
+#include "net/socket_address.h"
+
+namespace gdr::net {
+namespace {
+
+// What is asked for; the kernel grants up to net.core.rmem_max, or all of it to an administrator.
+constexpr int kSocketBuffer = 8 << 20;
+constexpr std::size_t kReceiveBuffer = 65536;
+// The kernel counts a received packet with its bookkeeping: about two bytes for one.
+constexpr std::uint32_t kTruesize = 2;
+constexpr int kEcnCapable = 2;  // ECT(0), RFC 3168
+constexpr int kEcnMask = 3;
+constexpr int kCongestionExperienced = 3;
+constexpr int kSendPatience = 2;  // milliseconds
+
+bool set_option(int socket, int level, int name, int value) {
+  return setsockopt(socket, level, name, &value, sizeof value) == 0;
+}
+
+void ask_for_room(int socket, int forced, int plain) {
+  if (!set_option(socket, SOL_SOCKET, forced, kSocketBuffer)) {
+    set_option(socket, SOL_SOCKET, plain, kSocketBuffer);
+  }
+}
+
+Error bind_error(const wire::Address& address) {
+  const Error error = from_errno("UDP port 4791 of " + to_string(address));
+  switch (error.code) {
+    case EADDRNOTAVAIL: {
+      std::string text =
+          error.message + "; set ip= in GDR_SOFT_DEVICES to an address of this host:";
+      for (const std::string& have : addresses_of_host()) text += " " + have;
+      return Error{error.code, text};
+    }
+    case EADDRINUSE:
+      return Error{error.code,
+                   error.message +
+                       "; another user's process or the kernel's own RoCE has it: stop that (rdma "
+                       "link delete), or set ip= in GDR_SOFT_DEVICES to another address"};
+    default:
+      return error;
+  }
+}
+
+}  // namespace
+
+UdpPort::UdpPort(const wire::Address& address, UniqueFd socket)
+    : address_(address),
+      socket_(std::move(socket)),
+      buffer_(std::make_unique<std::byte[]>(kReceiveBuffer)) {}
+
+Result<std::unique_ptr<UdpPort>> UdpPort::open(const wire::Address& address) {
+  const bool ipv4 = wire::is_ipv4(address);
+  UniqueFd descriptor(
+      socket(ipv4 ? AF_INET : AF_INET6, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (!descriptor) return from_errno("a UDP socket");
+  std::unique_ptr<UdpPort> port(new UdpPort(address, std::move(descriptor)));
+  if (Result<void> configured = port->configure(ipv4); !configured) return configured.error();
+  if (const auto interface = find_interface(address)) {
+    port->scope_ = interface->index;
+    port->interface_mtu_ = interface->mtu;
+  }
+  const SocketAddress own = socket_address(address, wire::kRocePort, port->scope_);
+  if (bind(port->descriptor(), own.get(), own.length) != 0) return bind_error(address);
+  return port;
+}
+
+Result<void> UdpPort::configure(bool ipv4) {
+  const int socket = socket_.get();
+  ask_for_room(socket, SO_RCVBUFFORCE, SO_RCVBUF);
+  ask_for_room(socket, SO_SNDBUFFORCE, SO_SNDBUF);
+  int granted = 0;
+  socklen_t length = sizeof granted;
+  if (getsockopt(socket, SOL_SOCKET, SO_RCVBUF, &granted, &length) == 0) {
+    receive_room_ = static_cast<std::uint32_t>(granted) / kTruesize;
+  }
+  const bool set =
+      set_option(socket, SOL_SOCKET, SO_REUSEPORT, 1) && set_option(socket, SOL_UDP, UDP_GRO, 1) &&
+      (ipv4 ? set_option(socket, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DO) &&
+                  set_option(socket, IPPROTO_IP, IP_RECVTOS, 1) &&
+                  set_option(socket, IPPROTO_IP, IP_TOS, kEcnCapable)
+            : set_option(socket, IPPROTO_IPV6, IPV6_V6ONLY, 1) &&
+                  set_option(socket, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_DO) &&
+                  set_option(socket, IPPROTO_IPV6, IPV6_RECVTCLASS, 1) &&
+                  set_option(socket, IPPROTO_IPV6, IPV6_TCLASS, kEcnCapable));
+  if (!set) return from_errno("options of a UDP socket");
+  return {};
+}
+
+int UdpPort::send(const Burst& burst) {
+  SocketAddress to = socket_address(burst.destination, wire::kRocePort, scope_);
+  msghdr message{};
+  message.msg_name = to.get();
+  message.msg_namelen = to.length;
+  message.msg_iov = const_cast<iovec*>(burst.pieces.data());
+  message.msg_iovlen = burst.pieces.size();
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(std::uint16_t)) + CMSG_SPACE(sizeof(int))];
+  std::size_t used = 0;
+  const auto add = [&](int level, int type, const auto& value) {
+    auto* header = reinterpret_cast<cmsghdr*>(control + used);
+    header->cmsg_level = level;
+    header->cmsg_type = type;
+    header->cmsg_len = CMSG_LEN(sizeof value);
+    std::memcpy(CMSG_DATA(header), &value, sizeof value);
+    used += CMSG_SPACE(sizeof value);
+  };
+  if (burst.bytes > burst.packet_bytes) {
+    add(SOL_UDP, UDP_SEGMENT, static_cast<std::uint16_t>(burst.packet_bytes));
+  }
+  if (burst.traffic_class != 0) {
+    const int tos = (burst.traffic_class & ~kEcnMask) | kEcnCapable;
+    const bool ipv4 = wire::is_ipv4(burst.destination);
+    add(ipv4 ? IPPROTO_IP : IPPROTO_IPV6, ipv4 ? IP_TOS : IPV6_TCLASS, tos);
+  }
+  if (used != 0) message.msg_control = control, message.msg_controllen = used;
+  for (int tries = 0;; ++tries) {
+    if (sendmsg(descriptor(), &message, MSG_DONTWAIT) >= 0) return 0;
+    const int error = errno;
+    if (error == EINTR) continue;
+    // An ICMP answer to an earlier packet, told once: the packet itself has not been tried.
+    if (error == ECONNREFUSED && tries < 2) continue;
+    if ((error != EAGAIN && error != ENOBUFS) || tries > 0) return error;
+    pollfd room{descriptor(), POLLOUT, 0};
+    poll(&room, 1, kSendPatience);
+  }
+}
+
+bool UdpPort::receive(Arrival* arrival) {
+  SocketAddress from;
+  iovec room{buffer_.get(), kReceiveBuffer};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int)) * 4];
+  msghdr message{};
+  message.msg_name = from.get();
+  message.msg_namelen = sizeof from.storage;
+  message.msg_iov = &room;
+  message.msg_iovlen = 1;
+  message.msg_control = control;
+  message.msg_controllen = sizeof control;
+  ssize_t got = recvmsg(descriptor(), &message, MSG_DONTWAIT);
+  // Errors of earlier packets are told here, too, each once.
+  for (int tries = 0; got < 0 && errno != EAGAIN && tries < 8; ++tries) {
+    got = recvmsg(descriptor(), &message, MSG_DONTWAIT);
+  }
+  if (got <= 0) return false;
+  arrival->source = address_of(*from.get());
+  arrival->source_port = port_of(*from.get());
+  arrival->bytes = {buffer_.get(), static_cast<std::size_t>(got)};
+  arrival->packet_bytes = static_cast<std::uint32_t>(got);
+  arrival->congested = false;
+  for (cmsghdr* header = CMSG_FIRSTHDR(&message); header != nullptr;
+       header = CMSG_NXTHDR(&message, header)) {
+    int value = 0;
+    std::memcpy(&value, CMSG_DATA(header), std::min(sizeof value, header->cmsg_len - CMSG_LEN(0)));
+    if (header->cmsg_level == SOL_UDP && header->cmsg_type == UDP_GRO && value > 0) {
+      arrival->packet_bytes = static_cast<std::uint32_t>(value);
+    } else if (header->cmsg_type == (header->cmsg_level == IPPROTO_IP ? IP_TOS : IPV6_TCLASS)) {
+      arrival->congested = (value & kEcnMask) == kCongestionExperienced;
+    }
+  }
+  return true;
+}
+
+}  // namespace gdr::net
