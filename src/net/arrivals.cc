@@ -107,19 +107,19 @@ class PacketPath::Run {
 };
 
 bool PacketPath::progress() {
-  thread_->polled();
   if (gpu_is_registered()) return false;
-  return receive_all(true) > 0;
+  thread_->polled();
+  return receive_all(true).value_or(0) > 0;
 }
 
-std::uint32_t PacketPath::serve() { return receive_all(false); }
+bool PacketPath::serve() { return receive_all(false).has_value(); }
 
-std::uint32_t PacketPath::receive_all(bool inline_progress) {
+std::optional<std::uint32_t> PacketPath::receive_all(bool inline_progress) {
   const std::unique_lock guard(receive_lock_, std::try_to_lock);
   if (!guard) {
     // Whoever holds it may be waiting for this very core.
     if (inline_progress) sched_yield();
-    return 0;
+    return std::nullopt;
   }
   flush_deferred();
   std::uint32_t arrivals = 0;

@@ -1,5 +1,6 @@
 #include "net/progress_thread.h"
 
+#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <time.h>
@@ -16,8 +17,12 @@ namespace {
 
 using engine::kNever;
 
-constexpr int kLostRaces = 8;  // in a row: the program polls
+// A program polls often whose polls are no further apart than that, over a while.
+constexpr Nanoseconds kOften = 50 * kMicrosecond;
+constexpr Nanoseconds kWhile = 100 * kMicrosecond;
 constexpr Nanoseconds kLookAgain = 500 * kMicrosecond;
+// While another thread takes what has arrived: it may need this very core.
+constexpr Nanoseconds kMakeRoom = 20 * kMicrosecond;
 constexpr Nanoseconds kTick = kMillisecond;  // of the timers, while something is outstanding
 
 void sleep_for(Nanoseconds time) {
@@ -57,9 +62,18 @@ void ProgressThread::wake() {
   [[maybe_unused]] const ssize_t wrote = write(doorbell_.get(), &one, sizeof one);
 }
 
-bool ProgressThread::program_polls() {
+bool ProgressThread::empty_doorbell() {
+  std::uint64_t rings = 0;
+  return read(doorbell_.get(), &rings, sizeof rings) > 0;
+}
+
+bool ProgressThread::program_polls_often(Nanoseconds time) {
+  const Nanoseconds passed = time - counted_at_;
+  if (passed < kWhile) return false;
   const std::uint64_t polls = polls_.load(std::memory_order_relaxed);
-  return std::exchange(seen_polls_, polls) != polls;
+  const std::uint64_t count = polls - std::exchange(counted_polls_, polls);
+  counted_at_ = time;
+  return !awaits_event_.exchange(false) && count * kOften >= passed;
 }
 
 int ProgressThread::patience(Nanoseconds time) const {
@@ -68,31 +82,42 @@ int ProgressThread::patience(Nanoseconds time) const {
   return static_cast<int>((std::max(at, time + kTick) - time) / kMillisecond);
 }
 
+void ProgressThread::stand_back(Nanoseconds time) {
+  stands_back_.store(true);
+  // Either this sees that the program awaits an event, or the program that the thread stands back.
+  if (awaits_event_.load()) stands_back_.store(false);
+  counted_at_ = time;
+}
+
+void ProgressThread::watch_ports() {
+  epoll_event events[16];
+  const int count = epoll_wait(epoll_.get(), events, 16, patience(now()));
+  const bool rung = std::any_of(events, events + std::max(count, 0), [&](const epoll_event& event) {
+    return event.data.fd == doorbell_.get();
+  });
+  if (rung) empty_doorbell();
+  const Nanoseconds time = now();
+  if (program_polls_often(time) && !rung) return stand_back(time);
+  if (!path_.serve()) sleep_for(kMakeRoom);
+}
+
+void ProgressThread::look_at_program() {
+  pollfd doorbell{doorbell_.get(), POLLIN, 0};
+  const timespec again{0, kLookAgain};
+  if (ppoll(&doorbell, 1, &again, nullptr) > 0) empty_doorbell();
+  const Nanoseconds time = now();
+  const bool waited = time - counted_at_ >= kLookAgain;
+  if (!awaits_event_.load() && (!waited || program_polls_often(time))) return;
+  stands_back_.store(false);
+  path_.serve();
+}
+
 void ProgressThread::run() {
-  int lost_races = 0;
   while (true) {
-    if (lost_races < kLostRaces) {
-      epoll_event events[16];
-      const int count = epoll_wait(epoll_.get(), events, 16, patience(now()));
-      bool rung = false;
-      for (int i = 0; i < count; ++i) {
-        if (events[i].data.fd != doorbell_.get()) continue;
-        std::uint64_t rings = 0;
-        [[maybe_unused]] const ssize_t got = read(doorbell_.get(), &rings, sizeof rings);
-        rung = true;
-      }
-      const bool woken_for_packets = count > (rung ? 1 : 0);
-      if (path_.serve() > 0 || !program_polls()) {
-        lost_races = 0;
-      } else if (woken_for_packets) {
-        ++lost_races;
-      }
+    if (stands_back_.load()) {
+      look_at_program();
     } else {
-      sleep_for(kLookAgain);
-      if (!program_polls()) {
-        lost_races = 0;
-        path_.serve();
-      }
+      watch_ports();
     }
     const Nanoseconds time = now();
     if (time < wake_at_.load()) continue;

@@ -2,9 +2,10 @@
 // sleeps while nothing is there and nothing is outstanding.
 //
 // A program that polls its completion queues makes progress itself, and a thread that woke for each
-// packet would only take its core. So the thread watches who wins: when it wakes for packets and
-// finds them taken, over and over, it stops watching the ports and only looks, twice a
-// millisecond, whether the program still polls. When that stops, it watches again.
+// packet would only take its core, and at times while the program holds the receive lock. So it
+// stands back from a program that polls often: it stops watching the ports and only looks, twice a
+// millisecond, whether the program still polls. It watches again when that stops, and at once when
+// the program asks for a completion event, which a program does before it sleeps.
 #pragma once
 
 #include <atomic>
@@ -28,23 +29,36 @@ class ProgressThread {
   void wake_at(Nanoseconds time) {
     if (time < wake_at_.load(std::memory_order_relaxed)) move_forward(time);
   }
-  // A thread of the program polls. Hot.
+  // A thread of the program polls, and finds nothing. Hot.
   void polled() { polls_.fetch_add(1, std::memory_order_relaxed); }
+  // The program may sleep until a completion is told. Hot.
+  void awaits_event() {
+    awaits_event_.store(true);
+    if (stands_back_.load()) wake();
+  }
   // Has it look at the ports now, as for packets.
   void wake();
   void close_in_child();
 
  private:
   void run();
+  void watch_ports();
+  void look_at_program();
+  bool empty_doorbell();
+  void stand_back(Nanoseconds time);
   void move_forward(Nanoseconds time);
-  bool program_polls();
+  bool program_polls_often(Nanoseconds time);
   int patience(Nanoseconds time) const;
 
   PacketPath& path_;
   UniqueFd epoll_, doorbell_;
   std::atomic<Nanoseconds> wake_at_{0};
   std::atomic<std::uint64_t> polls_{0};
-  std::uint64_t seen_polls_ = 0;
+  std::atomic<bool> awaits_event_{false};
+  std::atomic<bool> stands_back_{false};
+  // Of the thread alone: how many polls there were when it last counted.
+  std::uint64_t counted_polls_ = 0;
+  Nanoseconds counted_at_ = 0;
 };
 
 }  // namespace gdr::net
