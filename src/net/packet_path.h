@@ -78,11 +78,11 @@ class PacketPath : public rnic::Path, public rnic::BeyondPath {
   void pump(rnic::QueuePair& queue_pair, Nanoseconds time);
   // How many arrivals there were. Nothing: another thread is at it.
   std::optional<std::uint32_t> receive_all(bool inline_progress);
-  void take(OpenPort& port, const Arrival& arrival, bool defer);
+  void take(OpenPort& port, const Arrival& arrival, bool inline_progress);
   std::size_t hand_over(OpenPort& port, const Arrival& arrival, std::span<const std::byte> left);
   void take_packet(OpenPort& port, const Arrival& arrival, std::span<const std::byte> bytes,
                    std::uint16_t place, Nanoseconds time, Run& run);
-  void flush_deferred();
+  void answer_all(std::vector<std::shared_ptr<rnic::QueuePair>>& waiting);
   bool gpu_is_registered() const;
 
   rnic::Adapter& adapter_;
@@ -97,7 +97,8 @@ class PacketPath : public rnic::Path, public rnic::BeyondPath {
 
   SpinLock receive_lock_;
   Identifications identifications_;                         // under receive_lock_
-  std::vector<std::shared_ptr<rnic::QueuePair>> deferred_;  // answers that wait; the same
+  std::vector<std::shared_ptr<rnic::QueuePair>> answers_;   // who has to answer; the same
+  std::vector<std::shared_ptr<rnic::QueuePair>> deferred_;  // who does once the program polls
   std::atomic<bool> forked_{false};
   std::unique_ptr<ProgressThread> thread_;
 };

@@ -17,9 +17,10 @@
 
 namespace gdr::net {
 
-// Room for the payloads of one burst. Most bursts need none.
+// Room for payloads of packets that are made together. Most need none.
 class Staging {
  public:
+  std::size_t room() const { return kMostBurstBytes - used_; }
   // Null: all of it is taken.
   std::byte* take(std::size_t bytes) {
     if (bytes > kMostBurstBytes - used_) return nullptr;

@@ -17,9 +17,12 @@ namespace {
 
 using engine::kNever;
 
-// A program polls often whose polls are no further apart than that, over a while.
-constexpr Nanoseconds kOften = 50 * kMicrosecond;
-constexpr Nanoseconds kWhile = 100 * kMicrosecond;
+// A program polls often whose polls are no further apart than that.
+constexpr Nanoseconds kOften = 100 * kMicrosecond;
+// When to stand back once more from one that did not: ever later, but soon at first, since it may
+// only have lost its core meanwhile.
+constexpr Nanoseconds kTryAgain = kMillisecond;
+constexpr Nanoseconds kTryAgainAtMost = 64 * kMillisecond;
 constexpr Nanoseconds kLookAgain = 500 * kMicrosecond;
 // While another thread takes what has arrived: it may need this very core.
 constexpr Nanoseconds kMakeRoom = 20 * kMicrosecond;
@@ -49,12 +52,11 @@ Result<void> ProgressThread::watch(int descriptor) {
   return {};
 }
 
-void ProgressThread::move_forward(Nanoseconds time) {
+Nanoseconds ProgressThread::move_forward(Nanoseconds time) {
   Nanoseconds before = wake_at_.load();
   while (time < before && !wake_at_.compare_exchange_weak(before, time)) {
   }
-  // While it has something to wait for it looks at the clock often enough by itself.
-  if (before == kNever) wake();
+  return before;
 }
 
 void ProgressThread::wake() {
@@ -67,13 +69,9 @@ bool ProgressThread::empty_doorbell() {
   return read(doorbell_.get(), &rings, sizeof rings) > 0;
 }
 
-bool ProgressThread::program_polls_often(Nanoseconds time) {
-  const Nanoseconds passed = time - counted_at_;
-  if (passed < kWhile) return false;
+std::uint64_t ProgressThread::polls_since_last() {
   const std::uint64_t polls = polls_.load(std::memory_order_relaxed);
-  const std::uint64_t count = polls - std::exchange(counted_polls_, polls);
-  counted_at_ = time;
-  return !awaits_event_.exchange(false) && count * kOften >= passed;
+  return polls - std::exchange(counted_polls_, polls);
 }
 
 int ProgressThread::patience(Nanoseconds time) const {
@@ -82,11 +80,14 @@ int ProgressThread::patience(Nanoseconds time) const {
   return static_cast<int>((std::max(at, time + kTick) - time) / kMillisecond);
 }
 
-void ProgressThread::stand_back(Nanoseconds time) {
+// Polls at all, and does not sleep: whether it polls often is seen while this thread stands back.
+bool ProgressThread::stand_back(Nanoseconds time) {
+  if (time < try_at_ || polls_since_last() == 0 || awaits_event_.exchange(false)) return false;
   stands_back_.store(true);
   // Either this sees that the program awaits an event, or the program that the thread stands back.
   if (awaits_event_.load()) stands_back_.store(false);
-  counted_at_ = time;
+  looked_at_ = time;
+  return stands_back_.load();
 }
 
 void ProgressThread::watch_ports() {
@@ -97,7 +98,7 @@ void ProgressThread::watch_ports() {
   });
   if (rung) empty_doorbell();
   const Nanoseconds time = now();
-  if (program_polls_often(time) && !rung) return stand_back(time);
+  if (!rung && stand_back(time)) return;
   if (!path_.serve()) sleep_for(kMakeRoom);
 }
 
@@ -106,8 +107,18 @@ void ProgressThread::look_at_program() {
   const timespec again{0, kLookAgain};
   if (ppoll(&doorbell, 1, &again, nullptr) > 0) empty_doorbell();
   const Nanoseconds time = now();
-  const bool waited = time - counted_at_ >= kLookAgain;
-  if (!awaits_event_.load() && (!waited || program_polls_often(time))) return;
+  const Nanoseconds passed = time - looked_at_;
+  const bool awaits_event = awaits_event_.load();
+  if (!awaits_event) {
+    if (passed < kLookAgain) return;
+    looked_at_ = time;
+    if (polls_since_last() * kOften >= passed) {
+      try_again_ = kTryAgain;
+      return;
+    }
+    try_at_ = time + try_again_;
+    try_again_ = std::min(2 * try_again_, kTryAgainAtMost);
+  }
   stands_back_.store(false);
   path_.serve();
 }
@@ -122,10 +133,7 @@ void ProgressThread::run() {
     const Nanoseconds time = now();
     if (time < wake_at_.load()) continue;
     wake_at_.store(kNever);
-    const Nanoseconds next = path_.run_timers(time);
-    for (Nanoseconds set = wake_at_.load(); next < set;) {
-      if (wake_at_.compare_exchange_weak(set, next)) break;
-    }
+    move_forward(path_.run_timers(time));
   }
 }
 

@@ -27,7 +27,9 @@ class ProgressThread {
 
   // Any thread: a timer may be due at that time. Hot: usually one comparison.
   void wake_at(Nanoseconds time) {
-    if (time < wake_at_.load(std::memory_order_relaxed)) move_forward(time);
+    if (time >= wake_at_.load(std::memory_order_relaxed)) return;
+    // While it has something to wait for it looks at the clock often enough by itself.
+    if (move_forward(time) == ~Nanoseconds{0}) wake();
   }
   // A thread of the program polls, and finds nothing. Hot.
   void polled() { polls_.fetch_add(1, std::memory_order_relaxed); }
@@ -45,9 +47,9 @@ class ProgressThread {
   void watch_ports();
   void look_at_program();
   bool empty_doorbell();
-  void stand_back(Nanoseconds time);
-  void move_forward(Nanoseconds time);
-  bool program_polls_often(Nanoseconds time);
+  bool stand_back(Nanoseconds time);
+  Nanoseconds move_forward(Nanoseconds time);  // what it was before
+  std::uint64_t polls_since_last();
   int patience(Nanoseconds time) const;
 
   PacketPath& path_;
@@ -56,9 +58,11 @@ class ProgressThread {
   std::atomic<std::uint64_t> polls_{0};
   std::atomic<bool> awaits_event_{false};
   std::atomic<bool> stands_back_{false};
-  // Of the thread alone: how many polls there were when it last counted.
+  // Of the thread alone.
   std::uint64_t counted_polls_ = 0;
-  Nanoseconds counted_at_ = 0;
+  Nanoseconds looked_at_ = 0;
+  Nanoseconds try_at_ = 0;  // not to stand back before
+  Nanoseconds try_again_ = kMillisecond;
 };
 
 }  // namespace gdr::net
