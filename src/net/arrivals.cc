@@ -87,10 +87,10 @@ class PacketPath::Run {
 
   // Once for all that has arrived, see answer_all().
   void answer() {
-    const bool completed = state_->take_completed();
+    const bool received = state_->take_received();
     state_->release_responder();
     if (state_->connection() == nullptr) return;
-    auto& waiting = completed && inline_progress_ ? path_.deferred_ : path_.answers_;
+    auto& waiting = received && inline_progress_ ? path_.deferred_ : path_.answers_;
     const bool known = !waiting.empty() && waiting.back() == queue_pair_;
     if (known) return;
     if (waiting.size() < kMostWaiting) return waiting.push_back(queue_pair_);
@@ -111,7 +111,7 @@ bool PacketPath::progress() {
   return receive_all(true).value_or(0) > 0;
 }
 
-bool PacketPath::serve() { return receive_all(false).has_value(); }
+std::optional<std::uint32_t> PacketPath::serve() { return receive_all(false); }
 
 std::optional<std::uint32_t> PacketPath::receive_all(bool inline_progress) {
   const std::unique_lock guard(receive_lock_, std::try_to_lock);
@@ -138,9 +138,9 @@ std::optional<std::uint32_t> PacketPath::receive_all(bool inline_progress) {
 }
 
 // Acknowledges, and what an acknowledgement has made room for: together for packets that arrived
-// one behind the other. But a program that polls gets its completion first, and these wait until it
-// polls again: what it does then is often the answer that the other side waits for, and the
-// acknowledge goes with it.
+// one behind the other. But a program that polls gets a message first, and the acknowledge waits
+// until it polls again: what it does then is often the answer that the other side waits for, and
+// the acknowledge goes with it.
 void PacketPath::answer_all(std::vector<std::shared_ptr<rnic::QueuePair>>& waiting) {
   if (waiting.empty()) return;
   const Nanoseconds time = now();

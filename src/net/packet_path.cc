@@ -105,6 +105,7 @@ int PacketPath::connect(rnic::QueuePair& queue_pair) {
 
 void PacketPath::send(rnic::QueuePair& queue_pair) {
   if (gpu_is_registered()) return send_later(queue_pair);
+  thread_->polled();
   const Nanoseconds time = now();
   PacketQueuePair& state = state_of(queue_pair);
   state.start_sending(port_of(queue_pair)->room);

@@ -55,8 +55,8 @@ class PacketPath : public rnic::Path, public rnic::BeyondPath {
   void child_of_fork() override;
 
   // --- Progress thread.
-  // Takes what has arrived. False: another thread is at it.
-  bool serve();
+  // Takes what has arrived: how many arrivals. Nothing: another thread is at it.
+  std::optional<std::uint32_t> serve();
   // Lets timers run that are due. When the next one is: kNever if nothing is outstanding.
   Nanoseconds run_timers(Nanoseconds time);
 

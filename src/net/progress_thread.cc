@@ -17,15 +17,18 @@ namespace {
 
 using engine::kNever;
 
-// A program polls often whose polls are no further apart than that.
+// A program polls often whose polls and posts are no further apart than that.
 constexpr Nanoseconds kOften = 100 * kMicrosecond;
 // When to stand back once more from one that did not: ever later, but soon at first, since it may
 // only have lost its core meanwhile.
 constexpr Nanoseconds kTryAgain = kMillisecond;
 constexpr Nanoseconds kTryAgainAtMost = 64 * kMillisecond;
-constexpr Nanoseconds kLookAgain = 500 * kMicrosecond;
+constexpr Nanoseconds kLookAgain = kMillisecond;
 // While another thread takes what has arrived: it may need this very core.
-constexpr Nanoseconds kMakeRoom = 20 * kMicrosecond;
+constexpr Nanoseconds kMakeRoom = 100 * kMicrosecond;
+// How long to look for the next packets of a stream: to sleep and to be woken takes no less, on the
+// sender's side, too.
+constexpr Nanoseconds kLinger = 20 * kMicrosecond;
 constexpr Nanoseconds kTick = kMillisecond;  // of the timers, while something is outstanding
 
 void sleep_for(Nanoseconds time) {
@@ -99,12 +102,23 @@ void ProgressThread::watch_ports() {
   if (rung) empty_doorbell();
   const Nanoseconds time = now();
   if (!rung && stand_back(time)) return;
-  if (!path_.serve()) sleep_for(kMakeRoom);
+  serve(time);
+}
+
+void ProgressThread::serve(Nanoseconds time) {
+  const Nanoseconds most = time + kTick;
+  Nanoseconds until = time + kLinger;
+  while (time < std::min(until, most)) {
+    const std::optional<std::uint32_t> arrivals = path_.serve();
+    if (!arrivals) return sleep_for(kMakeRoom);
+    time = now();
+    if (*arrivals > 0) until = time + kLinger;
+  }
 }
 
 void ProgressThread::look_at_program() {
   pollfd doorbell{doorbell_.get(), POLLIN, 0};
-  const timespec again{0, kLookAgain};
+  const timespec again{0, static_cast<long>(kLookAgain)};
   if (ppoll(&doorbell, 1, &again, nullptr) > 0) empty_doorbell();
   const Nanoseconds time = now();
   const Nanoseconds passed = time - looked_at_;

@@ -3,7 +3,7 @@
 //
 // A program that polls its completion queues makes progress itself, and a thread that woke for each
 // packet would only take its core, and at times while the program holds the receive lock. So it
-// stands back from a program that polls often: it stops watching the ports and only looks, twice a
+// stands back from a program that polls often: it stops watching the ports and only looks, once a
 // millisecond, whether the program still polls. It watches again when that stops, and at once when
 // the program asks for a completion event, which a program does before it sleeps.
 #pragma once
@@ -31,7 +31,7 @@ class ProgressThread {
     // While it has something to wait for it looks at the clock often enough by itself.
     if (move_forward(time) == ~Nanoseconds{0}) wake();
   }
-  // A thread of the program polls, and finds nothing. Hot.
+  // A thread of the program polls and finds nothing, or posts. Hot.
   void polled() { polls_.fetch_add(1, std::memory_order_relaxed); }
   // The program may sleep until a completion is told. Hot.
   void awaits_event() {
@@ -45,6 +45,7 @@ class ProgressThread {
  private:
   void run();
   void watch_ports();
+  void serve(Nanoseconds time);
   void look_at_program();
   bool empty_doorbell();
   bool stand_back(Nanoseconds time);
