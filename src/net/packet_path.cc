@@ -64,9 +64,8 @@ Result<PacketPath::OpenPort*> PacketPath::open_port(std::uint32_t device) {
   Result<std::unique_ptr<Port>> wrapped = wrap(*std::move(port));
   if (!wrapped) return wrapped.error();
   opened.port = *std::move(wrapped);
-  for (const int descriptor : {opened.port->descriptor(), opened.sharing->descriptor()}) {
-    if (Result<void> watched = thread_->watch(descriptor); !watched) return watched.error();
-  }
+  thread_->watch(opened.port->descriptor());
+  thread_->watch(opened.sharing->descriptor());
   port_count_.store(count + 1);
   adapter_.poll_beyond(this);
   thread_->wake_at(0);

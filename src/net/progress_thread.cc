@@ -1,7 +1,6 @@
 #include "net/progress_thread.h"
 
 #include <poll.h>
-#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -31,28 +30,30 @@ constexpr Nanoseconds kMakeRoom = 100 * kMicrosecond;
 constexpr Nanoseconds kLinger = 20 * kMicrosecond;
 constexpr Nanoseconds kTick = kMillisecond;  // of the timers, while something is outstanding
 
+timespec as_timespec(Nanoseconds time) {
+  return {static_cast<time_t>(time / kSecond), static_cast<long>(time % kSecond)};
+}
+
 void sleep_for(Nanoseconds time) {
-  const timespec duration{static_cast<time_t>(time / kSecond), static_cast<long>(time % kSecond)};
+  const timespec duration = as_timespec(time);
   nanosleep(&duration, nullptr);
 }
 
 }  // namespace
 
 Result<void> ProgressThread::start() {
-  epoll_.reset(epoll_create1(EPOLL_CLOEXEC));
   doorbell_.reset(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (!epoll_ || !doorbell_) return from_errno("epoll");
-  if (Result<void> watched = watch(doorbell_.get()); !watched) return watched.error();
+  if (!doorbell_) return from_errno("eventfd");
+  watch(doorbell_.get());
   wake_at_.store(kNever);
   return start_quiet_thread("gdr-net", [this] { run(); });
 }
 
-Result<void> ProgressThread::watch(int descriptor) {
-  epoll_event event{};
-  event.events = EPOLLIN;
-  event.data.fd = descriptor;
-  if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, descriptor, &event) != 0) return from_errno("epoll");
-  return {};
+void ProgressThread::watch(int descriptor) {
+  const std::size_t count = watched_count_.load();
+  watched_[count] = {descriptor, POLLIN, 0};
+  watched_count_.store(count + 1);
+  wake();
 }
 
 Nanoseconds ProgressThread::move_forward(Nanoseconds time) {
@@ -67,20 +68,14 @@ void ProgressThread::wake() {
   [[maybe_unused]] const ssize_t wrote = write(doorbell_.get(), &one, sizeof one);
 }
 
-bool ProgressThread::empty_doorbell() {
+void ProgressThread::empty_doorbell() {
   std::uint64_t rings = 0;
-  return read(doorbell_.get(), &rings, sizeof rings) > 0;
+  [[maybe_unused]] const ssize_t got = read(doorbell_.get(), &rings, sizeof rings);
 }
 
 std::uint64_t ProgressThread::polls_since_last() {
   const std::uint64_t polls = polls_.load(std::memory_order_relaxed);
   return polls - std::exchange(counted_polls_, polls);
-}
-
-int ProgressThread::patience(Nanoseconds time) const {
-  const Nanoseconds at = wake_at_.load();
-  if (at == kNever) return -1;
-  return static_cast<int>((std::max(at, time + kTick) - time) / kMillisecond);
 }
 
 // Polls at all, and does not sleep: whether it polls often is seen while this thread stands back.
@@ -93,12 +88,15 @@ bool ProgressThread::stand_back(Nanoseconds time) {
   return stands_back_.load();
 }
 
+// By poll and not by epoll, which would be told of each packet by whoever sends it, also while this
+// thread does not wait.
 void ProgressThread::watch_ports() {
-  epoll_event events[16];
-  const int count = epoll_wait(epoll_.get(), events, 16, patience(now()));
-  const bool rung = std::any_of(events, events + std::max(count, 0), [&](const epoll_event& event) {
-    return event.data.fd == doorbell_.get();
-  });
+  const Nanoseconds at = wake_at_.load();
+  const Nanoseconds before = now();
+  const timespec patience = as_timespec(std::max(at, before + kTick) - before);
+  const int count =
+      ppoll(watched_.data(), watched_count_.load(), at == kNever ? nullptr : &patience, nullptr);
+  const bool rung = count > 0 && watched_[0].revents != 0;
   if (rung) empty_doorbell();
   const Nanoseconds time = now();
   if (!rung && stand_back(time)) return;
@@ -117,9 +115,8 @@ void ProgressThread::serve(Nanoseconds time) {
 }
 
 void ProgressThread::look_at_program() {
-  pollfd doorbell{doorbell_.get(), POLLIN, 0};
-  const timespec again{0, static_cast<long>(kLookAgain)};
-  if (ppoll(&doorbell, 1, &again, nullptr) > 0) empty_doorbell();
+  const timespec again = as_timespec(kLookAgain);
+  if (ppoll(watched_.data(), 1, &again, nullptr) > 0) empty_doorbell();
   const Nanoseconds time = now();
   const Nanoseconds passed = time - looked_at_;
   const bool awaits_event = awaits_event_.load();
@@ -151,9 +148,6 @@ void ProgressThread::run() {
   }
 }
 
-void ProgressThread::close_in_child() {
-  epoll_.reset();
-  doorbell_.reset();
-}
+void ProgressThread::close_in_child() { doorbell_.reset(); }
 
 }  // namespace gdr::net

@@ -8,12 +8,16 @@
 // the program asks for a completion event, which a program does before it sleeps.
 #pragma once
 
+#include <poll.h>
+
+#include <array>
 #include <atomic>
 #include <cstdint>
 
 #include "base/clock.h"
 #include "base/result.h"
 #include "base/unique_fd.h"
+#include "rnic/adapter.h"
 
 namespace gdr::net {
 
@@ -23,13 +27,14 @@ class ProgressThread {
  public:
   explicit ProgressThread(PacketPath& path) : path_(path) {}
   Result<void> start();
-  Result<void> watch(int descriptor);
+  // At most two for each device. Cold, one caller at a time.
+  void watch(int descriptor);
 
   // Any thread: a timer may be due at that time. Hot: usually one comparison.
   void wake_at(Nanoseconds time) {
     if (time >= wake_at_.load(std::memory_order_relaxed)) return;
-    // While it has something to wait for it looks at the clock often enough by itself.
-    if (move_forward(time) == ~Nanoseconds{0}) wake();
+    // It may sleep as long as it was told to before.
+    if (move_forward(time) - time > kMillisecond) wake();
   }
   // A thread of the program polls and finds nothing, or posts. Hot.
   void polled() { polls_.fetch_add(1, std::memory_order_relaxed); }
@@ -47,14 +52,15 @@ class ProgressThread {
   void watch_ports();
   void serve(Nanoseconds time);
   void look_at_program();
-  bool empty_doorbell();
+  void empty_doorbell();
   bool stand_back(Nanoseconds time);
   Nanoseconds move_forward(Nanoseconds time);  // what it was before
   std::uint64_t polls_since_last();
-  int patience(Nanoseconds time) const;
 
   PacketPath& path_;
-  UniqueFd epoll_, doorbell_;
+  UniqueFd doorbell_;
+  std::array<pollfd, 1 + 2 * rnic::kDevices> watched_{};  // [0]: the doorbell
+  std::atomic<std::size_t> watched_count_{0};
   std::atomic<Nanoseconds> wake_at_{0};
   std::atomic<std::uint64_t> polls_{0};
   std::atomic<bool> awaits_event_{false};
