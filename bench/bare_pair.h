@@ -28,6 +28,7 @@ struct BareOptions {
   std::uint64_t window = 1 << 20;
   std::uint64_t count = 0;  // 0: some seconds of them
   bool segmentation = true;
+  bool even = true;  // packets of one length, not those of a write
   std::uint16_t port = 0;
   std::string bind;  // the address of the UDP socket
   std::string host;  // empty: this is the server

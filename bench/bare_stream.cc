@@ -1,6 +1,10 @@
 // One direction, as RC writes of `size` bytes go: packets of prefix, payload where it lies, and CRC
 // over both; on the other side checked and copied to their place in a buffer of `size` bytes.
 //
+// With even lengths all packets have the longest headers of a write, so that segmentation offload
+// takes as many together as fit. Of a real write only the first packet has them, and a burst's
+// packets must be of one length but for a shorter last one: two bursts for each write, at least.
+//
 // The CRC is src/wire's: what is measured is the limit of moving such packets through the kernel,
 // given that each byte has to be summed up once on either side.
 #include <algorithm>
@@ -8,6 +12,7 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "bare_measure.h"
@@ -20,12 +25,14 @@ namespace {
 constexpr std::size_t kMostBurstBytes = 65'000;  // one IP packet
 constexpr std::size_t kMostPackets = 60;         // UDP_MAX_SEGMENTS is 64
 constexpr std::size_t kRoom = 65536;
+constexpr std::size_t kShortPrefixBytes = 12;  // of packets behind a write's first
 
 // Begins with the packet's number, counted from 0; the rest says nothing.
 using Prefix = std::array<std::byte, kPrefixBytes>;
 
-std::uint32_t crc_of(const std::byte* prefix, const std::byte* payload, std::size_t bytes) {
-  return wire::crc_update(wire::crc_update(~0u, prefix, kPrefixBytes), payload, bytes);
+std::uint32_t crc_of(std::span<const std::byte> prefix, std::span<const std::byte> payload) {
+  return wire::crc_update(wire::crc_update(~0u, prefix.data(), prefix.size()), payload.data(),
+                          payload.size());
 }
 
 class Sender {
@@ -35,8 +42,10 @@ class Sender {
         packet_(pair.options().packet),
         wire_bytes_(kPrefixBytes + packet_ + kCrcBytes),
         packets_(pair.options().count * (pair.options().size / packet_)),
-        burst_(pair.options().segmentation ? std::min(kMostPackets, kMostBurstBytes / wire_bytes_)
-                                           : 1),
+        in_message_(pair.options().size / packet_),
+        burst_(!pair.options().segmentation ? 1
+               : pair.options().even        ? std::min(kMostPackets, kMostBurstBytes / wire_bytes_)
+                                            : std::min(kMostPackets, in_message_)),
         window_(std::max<std::uint64_t>(pair.options().window / wire_bytes_,
                                         burst_ + pair.options().size / packet_)),
         bytes_(pair.options().size, std::byte{0x5a}) {}
@@ -50,7 +59,7 @@ class Sender {
       const std::uint64_t until = std::min(packets_, acknowledged_ + window_);
       // A burst less than full only at the end: crumbs would make every next one a crumb.
       if (until - sent_ < burst_ && until < packets_) continue;
-      if (sent_ < until && !send_burst(std::min(until - sent_, burst_))) {
+      if (sent_ < until && !send_packets(std::min(until - sent_, burst_))) {
         return from_errno("sendmsg");
       }
     }
@@ -62,21 +71,41 @@ class Sender {
   }
 
  private:
-  bool send_burst(std::size_t count) {
-    std::size_t pieces = 0;
-    for (std::size_t i = 0; i < count; ++i) {
-      const std::uint64_t number = sent_ + i;
-      std::byte* head = prefixes_[i].data();
-      std::memcpy(head, &number, sizeof number);
-      std::byte* payload = bytes_.data() + number * packet_ % bytes_.size();
-      crcs_[i] = crc_of(head, payload, packet_);
-      pieces_[pieces++] = {head, kPrefixBytes};
-      pieces_[pieces++] = {payload, packet_};
-      pieces_[pieces++] = {&crcs_[i], kCrcBytes};
+  bool send_packets(std::size_t count) {
+    const std::uint64_t end = sent_ + count;
+    while (sent_ < end) {
+      if (!send_burst(end)) return false;
     }
-    sent_ += count;
-    return pair_.send(pieces_.data(), pieces,
-                      count > 1 ? static_cast<std::uint16_t>(wire_bytes_) : std::uint16_t{0});
+    return true;
+  }
+
+  // As many of those before `end` as go together.
+  bool send_burst(std::uint64_t end) {
+    const std::size_t longest = prefix_bytes(sent_);
+    const std::size_t most =
+        std::min({burst_, kMostBurstBytes / (longest + packet_ + kCrcBytes), end - sent_});
+    std::size_t count = 0;
+    for (bool ended = false; count < most && !ended && prefix_bytes(sent_) <= longest; ++count) {
+      ended = prefix_bytes(sent_) < longest;
+      append(count, sent_++);
+    }
+    const std::size_t segment = longest + packet_ + kCrcBytes;
+    return pair_.send(pieces_.data(), 3 * count,
+                      count > 1 ? static_cast<std::uint16_t>(segment) : std::uint16_t{0});
+  }
+
+  std::size_t prefix_bytes(std::uint64_t number) const {
+    return pair_.options().even || number % in_message_ == 0 ? kPrefixBytes : kShortPrefixBytes;
+  }
+
+  void append(std::size_t place, std::uint64_t number) {
+    const std::span<std::byte> prefix(prefixes_[place].data(), prefix_bytes(number));
+    const std::span<std::byte> payload(bytes_.data() + number % in_message_ * packet_, packet_);
+    std::memcpy(prefix.data(), &number, sizeof number);
+    crcs_[place] = crc_of(prefix, payload);
+    pieces_[3 * place] = {prefix.data(), prefix.size()};
+    pieces_[3 * place + 1] = {payload.data(), payload.size()};
+    pieces_[3 * place + 2] = {&crcs_[place], kCrcBytes};
   }
 
   // False: it had to come and did not.
@@ -92,7 +121,7 @@ class Sender {
 
   const BarePair& pair_;
   const std::size_t packet_, wire_bytes_;
-  const std::uint64_t packets_, burst_, window_;
+  const std::uint64_t packets_, in_message_, burst_, window_;
   std::vector<std::byte> bytes_;
   std::uint64_t sent_ = 0, acknowledged_ = 0;
   std::array<Prefix, kMostPackets> prefixes_{};
@@ -117,7 +146,9 @@ class Receiver {
       if (got < 0) return Error{ETIMEDOUT, "packets were lost"};
       const std::uint64_t messages = taken_ / in_message_;
       for (std::size_t at = 0; at < static_cast<std::size_t>(got); at += segment) {
-        if (!take(room_.data() + at)) return Error{EPROTO, "packets were lost or broken"};
+        const std::size_t bytes =
+            std::min<std::size_t>(segment, static_cast<std::size_t>(got) - at);
+        if (!take({room_.data() + at, bytes})) return Error{EPROTO, "packets were lost or broken"};
       }
       // As a responder answers: where a message has ended.
       if (taken_ / in_message_ == messages) continue;
@@ -128,14 +159,16 @@ class Receiver {
   }
 
  private:
-  bool take(const std::byte* packet) {
+  bool take(std::span<const std::byte> packet) {
+    if (packet.size() < kShortPrefixBytes + packet_ + kCrcBytes) return false;
+    const auto payload = packet.last(packet_ + kCrcBytes).first(packet_);
+    const auto prefix = packet.first(packet.size() - packet_ - kCrcBytes);
     std::uint64_t number = 0;
-    std::memcpy(&number, packet, sizeof number);
-    const std::byte* payload = packet + kPrefixBytes;
+    std::memcpy(&number, prefix.data(), sizeof number);
     std::uint32_t crc = 0;
-    std::memcpy(&crc, payload + packet_, kCrcBytes);
-    if (number != taken_ || crc != crc_of(packet, payload, packet_)) return false;
-    std::memcpy(bytes_.data() + taken_ % in_message_ * packet_, payload, packet_);
+    std::memcpy(&crc, payload.data() + packet_, kCrcBytes);
+    if (number != taken_ || crc != crc_of(prefix, payload)) return false;
+    std::memcpy(bytes_.data() + taken_ % in_message_ * packet_, payload.data(), packet_);
     ++taken_;
     return true;
   }

@@ -1,5 +1,5 @@
 // bare_udp stream|latency [--size BYTES] [--packet BYTES] [--window BYTES] [--segmentation on|off]
-//                         [--bind ADDRESS] [-n N] -p PORT [HOST]
+//                         [--even on|off] [--bind ADDRESS] [-n N] -p PORT [HOST]
 //
 // What the kernel's UDP can do with packets like RoCEv2's and nothing around them: the limit that
 // wire_peers.py holds the software RNIC against. Without HOST: the server.
@@ -25,6 +25,11 @@ bool read_number(std::string_view text, std::uint64_t* number) {
   return parsed.ec == std::errc() && parsed.ptr == end && *number > 0;
 }
 
+bool read_switch(std::string_view text, bool* on) {
+  *on = text == "on";
+  return *on || text == "off";
+}
+
 bool take_option(std::string_view name, const char* value, BareOptions* options) {
   if (value == nullptr) return false;
   if (name == "--size") return read_number(value, &options->size);
@@ -32,10 +37,8 @@ bool take_option(std::string_view name, const char* value, BareOptions* options)
   if (name == "--window") return read_number(value, &options->window);
   if (name == "-n") return read_number(value, &options->count);
   if (name == "--bind") return options->bind = value, true;
-  if (name == "--segmentation") {
-    options->segmentation = std::strcmp(value, "on") == 0;
-    return options->segmentation || std::strcmp(value, "off") == 0;
-  }
+  if (name == "--segmentation") return read_switch(value, &options->segmentation);
+  if (name == "--even") return read_switch(value, &options->even);
   std::uint64_t port = 0;
   if (name != "-p" || !read_number(value, &port) || port > 0xffff) return false;
   options->port = static_cast<std::uint16_t>(port);
@@ -79,7 +82,8 @@ int main(int argc, char** argv) {
   if (!options) {
     std::fprintf(stderr,
                  "usage: bare_udp stream|latency [--size BYTES] [--packet BYTES] [--window BYTES]\n"
-                 "                [--segmentation on|off] [--bind ADDRESS] [-n N] -p PORT [HOST]\n"
+                 "                [--segmentation on|off] [--even on|off] [--bind ADDRESS] [-n N]\n"
+                 "                -p PORT [HOST]\n"
                  "--size is a multiple of --packet\n");
     return 2;
   }

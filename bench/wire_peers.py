@@ -20,6 +20,7 @@ from veth import Veth
 
 WRITE, LATENCY = "64 KiB write [MB/s]", "64 B, half a round trip [us]"
 BARE = "bare UDP"
+UNEVEN = "bare UDP, lengths of a write's packets"
 LOOPBACK = ("127.10.0.1", "127.10.0.2")
 
 CLAIMS = [  # of the medians: gdrkit's / the peer's
@@ -100,6 +101,7 @@ class Link:
                 "gdrkit": self.perftest(gdr, "ib_write_bw", "-F", "-s", "65536", "-n", "20000",
                                         figure=write),
                 BARE: self.bare(gdr, "stream"),
+                UNEVEN: self.bare(gdr, "stream", "--even", "off"),
             },
             f"{name}: {LATENCY}": {
                 "gdrkit": self.perftest(gdr, "ib_send_lat", "-F", "-s", "64", "-n", "50000",
