@@ -12,6 +12,7 @@ import argparse
 import json
 import os
 import shutil
+import signal
 import sys
 
 from rounds import (MIB, Runner, perftest_column, print_claims, print_table, run_rounds,
@@ -139,6 +140,8 @@ def main():
     parser.add_argument("--rounds", type=int, default=11)
     parser.add_argument("--cores", default="0,1", help="the server's and the client's")
     options = parser.parse_args()
+    # So that the namespaces are removed then, too.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     if not shutil.which("ib_write_bw"):
         sys.exit("ib_write_bw is not installed (Debian: perftest)")
     gdr = os.path.abspath(options.gdr)
