@@ -64,9 +64,8 @@ Result<PacketPath::OpenPort*> PacketPath::open_port(std::uint32_t device) {
   Result<std::unique_ptr<Port>> wrapped = wrap(*std::move(port));
   if (!wrapped) return wrapped.error();
   opened.port = *std::move(wrapped);
-  for (const int descriptor : {opened.port->descriptor(), opened.sharing->descriptor()}) {
-    if (Result<void> watched = thread_->watch(descriptor); !watched) return watched.error();
-  }
+  thread_->watch(opened.port->descriptor());
+  thread_->watch(opened.sharing->descriptor());
   port_count_.store(count + 1);
   adapter_.poll_beyond(this);
   thread_->wake_at(0);
@@ -105,6 +104,7 @@ int PacketPath::connect(rnic::QueuePair& queue_pair) {
 
 void PacketPath::send(rnic::QueuePair& queue_pair) {
   if (gpu_is_registered()) return send_later(queue_pair);
+  thread_->polled();
   const Nanoseconds time = now();
   PacketQueuePair& state = state_of(queue_pair);
   state.start_sending(port_of(queue_pair)->room);

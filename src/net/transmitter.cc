@@ -29,7 +29,7 @@ class Batch {
         counters_(counters) {}
 
   bool full() const {
-    return count_ == kMostPackets || bytes_ > kMostBurstBytes - kLargestPacket ||
+    return count_ == kMostPackets || staging_.room() < wire::kMostPayload ||
            used_pieces_ > kMostPieces - kPiecesOfPacket;
   }
   std::uint32_t count() const { return count_; }
@@ -48,7 +48,6 @@ class Batch {
     packet.pieces = *pieces;
     packet.bytes = packet.header_bytes + transmit.payload_bytes + packet.pad + wire::kIcrcBytes;
     used_pieces_ += *pieces;
-    bytes_ += packet.bytes;
     ++count_;
     return true;
   }
@@ -77,8 +76,6 @@ class Batch {
 
  private:
   static constexpr std::uint32_t kPiecesOfPacket = rnic::kMaxSegments;
-  static constexpr std::uint32_t kLargestPacket =
-      wire::kMostHeaderBytes + wire::kMostPayload + kMostPad + wire::kIcrcBytes;
 
   void begin_burst(std::uint32_t packet_bytes) {
     burst_pieces_ = burst_packets_ = burst_bytes_ = 0;
@@ -88,6 +85,7 @@ class Batch {
 
   bool fits(const Prepared& packet) const {
     return !ended_ && packet.bytes <= packet_bytes_ &&
+           burst_bytes_ + packet.bytes <= kMostBurstBytes &&
            burst_pieces_ + packet.pieces + 2 <= kMostPieces;
   }
 
@@ -135,7 +133,7 @@ class Batch {
   const std::uint8_t traffic_class_;
   Counters& counters_;
   Staging staging_;
-  std::uint32_t count_ = 0, bytes_ = 0, used_pieces_ = 0;
+  std::uint32_t count_ = 0, used_pieces_ = 0;
   std::array<Prepared, kMostPackets> prepared_;
   std::array<std::array<std::byte, wire::kMostHeaderBytes>, kMostPackets> headers_;
   std::array<std::array<std::byte, kMostPad + wire::kIcrcBytes + 1>, kMostPackets> tails_;
