@@ -152,8 +152,13 @@ void PacketPath::datagram(rnic::QueuePair& queue_pair) {
 }
 
 void PacketPath::cancel(rnic::QueuePair& queue_pair) {
+  if (queue_pair.packet_state == nullptr) return;
   // What the other side waits for leaves first: the acknowledge of its last message.
-  if (queue_pair.packet_state != nullptr) pump(queue_pair, now());
+  PacketQueuePair& state = state_of(queue_pair);
+  OpenPort* port = port_of(queue_pair);
+  if (port != nullptr && state.connection() != nullptr) {
+    transmitter_.answer(state, *port->port, now());
+  }
   queue_pair.packet_state.reset();
 }
 

@@ -149,19 +149,25 @@ class Batch {
 void Transmitter::pump(PacketQueuePair& queue_pair, Port& port, Nanoseconds time) {
   engine::Connection& connection = *queue_pair.connection();
   engine::Transmit transmit;
-  bool more = connection.poll_transmit(time, &transmit);
-  while (more) {
+  while (connection.poll_transmit(time, &transmit)) {
     Batch batch(port, queue_pair.peer_address(), queue_pair.traffic_class(), counters_);
-    while (true) {
+    do {
       if (!batch.add(queue_pair, transmit)) connection.payload_unavailable(transmit, time);
-      more = !batch.full() && connection.poll_transmit(time, &transmit);
-      if (!more) break;
-    }
-    const bool was_full = batch.full();
+    } while (!batch.full() && connection.poll_transmit(time, &transmit));
     // What the kernel would not take is lost, as on a network: it is sent again.
     (void)batch.send();
-    more = was_full && connection.poll_transmit(time, &transmit);
+    connection.sent();
   }
+}
+
+void Transmitter::answer(PacketQueuePair& queue_pair, Port& port, Nanoseconds time) {
+  engine::Connection& connection = *queue_pair.connection();
+  engine::Transmit transmit;
+  Batch batch(port, queue_pair.peer_address(), queue_pair.traffic_class(), counters_);
+  while (!batch.full() && connection.poll_transmit(time, &transmit)) {
+    if (transmit.packet.info->is(wire::kRequest) || !batch.add(queue_pair, transmit)) break;
+  }
+  (void)batch.send();
 }
 
 int Transmitter::datagram(PacketQueuePair& queue_pair, Port& port, const wire::Address& destination,
