@@ -23,20 +23,16 @@ constexpr Nanoseconds kOften = 100 * kMicrosecond;
 constexpr Nanoseconds kTryAgain = kMillisecond;
 constexpr Nanoseconds kTryAgainAtMost = 64 * kMillisecond;
 constexpr Nanoseconds kLookAgain = kMillisecond;
-// While another thread takes what has arrived: it may need this very core.
-constexpr Nanoseconds kMakeRoom = 100 * kMicrosecond;
-// How long to look for the next packets of a stream: to sleep and to be woken takes no less, on the
-// sender's side, too.
-constexpr Nanoseconds kLinger = 20 * kMicrosecond;
 constexpr Nanoseconds kTick = kMillisecond;  // of the timers, while something is outstanding
 
 timespec as_timespec(Nanoseconds time) {
   return {static_cast<time_t>(time / kSecond), static_cast<long>(time % kSecond)};
 }
 
-void sleep_for(Nanoseconds time) {
-  const timespec duration = as_timespec(time);
-  nanosleep(&duration, nullptr);
+// Another thread takes what has arrived, and may need this very core: to yield is not enough.
+void make_room() {
+  const timespec a_little{0, 5 * kMicrosecond};
+  nanosleep(&a_little, nullptr);
 }
 
 }  // namespace
@@ -100,18 +96,7 @@ void ProgressThread::watch_ports() {
   if (rung) empty_doorbell();
   const Nanoseconds time = now();
   if (!rung && stand_back(time)) return;
-  serve(time);
-}
-
-void ProgressThread::serve(Nanoseconds time) {
-  const Nanoseconds most = time + kTick;
-  Nanoseconds until = time + kLinger;
-  while (time < std::min(until, most)) {
-    const std::optional<std::uint32_t> arrivals = path_.serve();
-    if (!arrivals) return sleep_for(kMakeRoom);
-    time = now();
-    if (*arrivals > 0) until = time + kLinger;
-  }
+  if (!path_.serve()) make_room();
 }
 
 void ProgressThread::look_at_program() {

@@ -50,7 +50,6 @@ class ProgressThread {
  private:
   void run();
   void watch_ports();
-  void serve(Nanoseconds time);
   void look_at_program();
   void empty_doorbell();
   bool stand_back(Nanoseconds time);
