@@ -212,10 +212,13 @@ void Requester::make_atomic(const Request& request, Transmit* transmit) {
 }
 
 // Often enough that the window never stalls, and does not hang on one acknowledgement that may be
-// lost: with the last packet of a message, one of every few, and the last that may go.
+// lost: with the last packet of a message, one of every few, and the last that may go, unless an
+// answer that makes room is on its way: each costs the other side a system call.
 bool Requester::asks_for_acknowledgement(const Request& request, bool last) {
   const std::uint64_t full = cost_of(path_mtu_);
-  if (last || knocking_ || limited(request) || in_flight() + full > window_.size()) return true;
+  const bool answer_comes = asked_ > unacked_ && asked_ < next_;
+  if (last || knocking_ || limited(request)) return true;
+  if (in_flight() + full > window_.size() && !answer_comes) return true;
   ++without_request_bit_;
   return without_request_bit_ >= kMostWithoutAcknowledge ||
          (without_request_bit_ + 1) * kAcknowledgesInWindow * full > window_.size();
@@ -233,6 +236,7 @@ void Requester::sent(const Request& request, std::uint64_t end, Nanoseconds now,
   if (end == request.end()) ++cursor_;
   const bool asks = asks_for_acknowledgement(request, end == request.end());
   if (asks) {
+    asked_ = end;
     without_request_bit_ = 0;
     if (timed_ == 0 && end > highest_) {
       timed_ = is_read(request.kind) ? request.first + 1 : end;

@@ -133,7 +133,8 @@ class Requester {
   std::uint64_t work_number_ = kNoWork;
   std::uint32_t reads_outstanding_ = 0;  // and atomics
   std::uint32_t without_request_bit_ =
-      0;  // packets since the last that asks for an acknowledgement
+      0;                     // packets since the last that asks for an acknowledgement
+  std::uint64_t asked_ = 0;  // behind the last packet that asked for an acknowledgement
 
   // End-to-end credits.
   bool unlimited_ = true;
