@@ -125,7 +125,10 @@ std::optional<std::uint32_t> PacketPath::receive_all(bool inline_progress) {
   const std::size_t ports = port_count_.load(std::memory_order_acquire);
   for (std::size_t i = 0; i < ports; ++i) {
     Arrival arrival;
-    while (ports_[i].sharing->receive(&arrival)) take(ports_[i], arrival, inline_progress);
+    while (ports_[i].sharing->receive(&arrival)) {
+      take(ports_[i], arrival, inline_progress);
+      ++arrivals;
+    }
     for (std::uint32_t n = 0; n < kMostArrivals && ports_[i].port->receive(&arrival); ++n) {
       take(ports_[i], arrival, inline_progress);
       ++arrivals;
