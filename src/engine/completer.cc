@@ -55,7 +55,7 @@ void Requester::receive_acknowledge(const wire::Packet& answer, Nanoseconds now)
     take_credits(answer.aeth);
     return heard(now);
   }
-  if (position >= highest_ || position < unacked_) {  // C9-112: a ghost, or a duplicate
+  if (position >= highest_ || position < unacked_) {  // a ghost, or a duplicate
     if (wire::psn_distance(psn_of(unacked_), answer.psn) >= 0) {
       owner_.count(Event::kUnexpectedResponse);
     }
@@ -110,6 +110,8 @@ void Requester::receive_rnr(const wire::Packet& answer, std::uint64_t position, 
   timed_ = 0;
   probe_wanted_ = false;
   probe_end_ = 0;
+  suspect_at_ = 0;
+  knocking_ = true;
   rnr_until_ = now + rnr_wait(wire::value_of(answer.aeth.syndrome));
   retries_left_ = retry_count_;  // it is there, though not ready
 }
@@ -140,7 +142,7 @@ void Requester::receive_response(const wire::Packet& answer, Nanoseconds now) {
   take_response(answer, now);
 }
 
-// Opcode, place in the answer and length (C9-113 to C9-116). An answer that was asked for again
+// Opcode, place in the answer and length. An answer that was asked for again
 // from its middle on may begin as a first packet (as the specification has it) or go on (as Linux
 // rxe does).
 bool Requester::response_fits(const Request& request, const wire::Packet& answer) const {
@@ -245,18 +247,11 @@ void Requester::progress(Nanoseconds now) {
   retries_left_ = retry_count_;
   rnr_left_ = rnr_retry_;
   rnr_until_ = 0;
+  knocking_ = false;
   if (timed_ != 0 && unacked_ >= timed_) measure(unacked_, now);
   if (completed_ == failed_work_ && !stopped_) return fail(Status::kLocalProtectionError);
-  if (probe_end_ == 0 || unacked_ < probe_end_) return;
-  // Exactly the probe was acknowledged: nothing behind it has been taken.
-  const bool alone = unacked_ == probe_end_ && acknowledged_ == probe_end_;
-  probe_end_ = 0;
-  if (!alone || next_ == unacked_ || stopped_) return;
-  if (probed_read_) {
-    probe_wanted_ = true;  // its answer says nothing of what follows
-  } else {
-    go_back(now);
-  }
+  suspect_at_ = 0;
+  if (probe_end_ != 0 && unacked_ >= probe_end_) suspect(now);
 }
 
 void Requester::heard(Nanoseconds now) {
@@ -270,7 +265,7 @@ bool Requester::went_back_just_now(Nanoseconds now) const {
 }
 
 // `seen` answers or acknowledges something behind a read or atomic that is not answered: its answer
-// was lost (C9-109). Once for each stream of answers: those of the first stream only climb, and
+// was lost. Once for each stream of answers: those of the first stream only climb, and
 // what begins the second cannot be here before a round trip.
 void Requester::lost_response(std::uint64_t seen, Nanoseconds now) {
   const bool known = gap_at_ == unacked_;
@@ -289,6 +284,7 @@ void Requester::go_back(Nanoseconds now) {
   timed_ = 0;
   probe_end_ = 0;
   probe_wanted_ = false;
+  suspect_at_ = 0;
   went_back_at_ = now;
   window_.lost(unacked_, highest_);
 }

@@ -62,6 +62,8 @@ class Connection {
   void payload_unavailable(const Transmit& transmit, Nanoseconds now);
 
   // --- Outputs
+  // UC: a work completes when poll_transmit() gives nothing more, or at the next input: by then its
+  // packets must have left, or have been copied.
   // False: nothing may be sent now. Answers come before requests.
   bool poll_transmit(Nanoseconds now, Transmit* transmit);
   Nanoseconds next_timeout() const;  // kNever: nothing is waited for

@@ -11,7 +11,7 @@ class Datagram {
   explicit Datagram(std::uint32_t source_qp) : source_qp_(source_qp) {}
   // ibv_qp_attr::sq_psn.
   void start_sending(std::uint32_t first_psn) { psn_ = first_psn; }
-  // The packet of this work, which is the owner's oldest.
+  // The packet of this work (kSend, kSendImmediate), which is the owner's oldest.
   void build(const Work& work, Transmit* transmit);
   // Checks the Q key, takes a receive, leaves room for the 40 bytes of the GRH (which the owner
   // fills in), completes. What cannot be delivered is dropped and counted.

@@ -82,7 +82,7 @@ void PacketMaker::request(const Work& work, std::uint32_t index, std::uint32_t p
   if (first && is_write(work.kind)) {
     packet.reth = {work.remote_address, work.rkey, static_cast<std::uint32_t>(work.length)};
   }
-  if (last) {  // the solicited event bit stands in the last packet only (C9-53)
+  if (last) {  // the solicited event bit stands in the last packet only
     packet.solicited = work.solicited && work.kind != WorkKind::kWrite;
     packet.immediate = work.immediate;
     packet.invalidate_key = work.immediate;

@@ -7,7 +7,8 @@ namespace {
 
 constexpr std::uint64_t kMostOutstanding = 1u << 22;  // PSNs; the specification allows 2^23
 constexpr std::uint64_t kMostMessage = 1u << 31;
-constexpr std::uint32_t kPacketsForAcknowledge = 16;
+constexpr std::uint32_t kMostWithoutAcknowledge = 16;
+constexpr std::uint64_t kAcknowledgesInWindow = 4;
 // What a packet costs its receiver's socket besides the payload, and at least.
 constexpr std::uint32_t kPacketOverhead = 64;
 constexpr std::uint32_t kLeastCost = 512;
@@ -167,6 +168,7 @@ bool Requester::limited(const Request& request) const {
 
 bool Requester::may_send(const Request& request) {
   if (next_ - unacked_ >= kMostOutstanding) return false;
+  if (knocking_ && next_ != unacked_) return false;  // the rest would only be ignored again
   if (limited(request)) {
     // One packet, once everything before it is acknowledged; the rest when that one is.
     const bool first = next_ == request.first;
@@ -209,6 +211,16 @@ void Requester::make_atomic(const Request& request, Transmit* transmit) {
   transmit->packet.xrc_srq = work_.xrc_srq;
 }
 
+// Often enough that the window never stalls, and does not hang on one acknowledgement that may be
+// lost: with the last packet of a message, one of every few, and the last that may go.
+bool Requester::asks_for_acknowledgement(const Request& request, bool last) {
+  const std::uint64_t full = cost_of(path_mtu_);
+  if (last || knocking_ || limited(request) || in_flight() + full > window_.size()) return true;
+  ++without_request_bit_;
+  return without_request_bit_ >= kMostWithoutAcknowledge ||
+         (without_request_bit_ + 1) * kAcknowledgesInWindow * full > window_.size();
+}
+
 // The packet at next_ goes out; the one behind it is at `end`.
 void Requester::sent(const Request& request, std::uint64_t end, Nanoseconds now,
                      Transmit* transmit) {
@@ -219,11 +231,7 @@ void Requester::sent(const Request& request, std::uint64_t end, Nanoseconds now,
   if (!outstanding()) progress_at_ = heard_at_ = now;
   next_ = end;
   if (end == request.end()) ++cursor_;
-  // Often enough that the window never stalls: the last packet of a message, every few packets,
-  // and the last one that may go.
-  const bool stalls = in_flight() + cost_of(path_mtu_) > window_.size();
-  const bool asks = end == request.end() || stalls || limited(request) ||
-                    ++without_request_bit_ >= kPacketsForAcknowledge;
+  const bool asks = asks_for_acknowledgement(request, end == request.end());
   if (asks) {
     without_request_bit_ = 0;
     if (timed_ == 0 && end > highest_) {

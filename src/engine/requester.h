@@ -67,6 +67,7 @@ class Requester {
   void make_read(Request& request, Transmit* transmit);
   void make_atomic(const Request& request, Transmit* transmit);
   void sent(const Request& request, std::uint64_t end, Nanoseconds now, Transmit* transmit);
+  bool asks_for_acknowledgement(const Request& request, bool last);
   bool make_probe(Transmit* transmit);
 
   // --- completer.cc: answers
@@ -91,6 +92,7 @@ class Requester {
 
   // --- requester_timers.cc
   void retry_after_timeout(Nanoseconds now);
+  void suspect(Nanoseconds now);
   void measure(std::uint64_t reached, Nanoseconds now);
   Nanoseconds probe_deadline() const;
   Nanoseconds timeout_deadline() const;
@@ -143,6 +145,7 @@ class Requester {
   std::uint8_t retries_left_;
   std::uint8_t rnr_left_;
   Nanoseconds rnr_until_ = 0;
+  bool knocking_ = false;  // after an RNR NAK: one packet, until it is taken
   Nanoseconds went_back_at_ = 0;
   std::uint64_t gap_at_ = ~std::uint64_t{0};  // unacked_ when an answer was last found missing
   std::uint64_t gap_seen_ = 0;                // the answer that showed it
@@ -150,6 +153,7 @@ class Requester {
   bool probe_wanted_ = false;
   std::uint64_t probe_end_ = 0;  // 0: none is out
   bool probed_read_ = false;
+  Nanoseconds suspect_at_ = 0;  // if no more is heard by then, what is behind the probe was lost
   std::uint32_t probe_backoff_ = 0;
 
   // Time.

@@ -10,6 +10,7 @@ namespace {
 
 constexpr Nanoseconds kLeastProbe = kMillisecond;
 constexpr Nanoseconds kMostProbe = kSecond;
+constexpr Nanoseconds kLeastSuspicion = 50 * kMicrosecond;
 constexpr std::uint32_t kMostBackoff = 16;
 
 }  // namespace
@@ -36,7 +37,16 @@ Nanoseconds Requester::timeout_deadline() const {
 Nanoseconds Requester::next_timeout() const {
   if (stopped_) return kNever;
   if (rnr_until_ != 0) return rnr_until_;
-  return std::min(timeout_deadline(), probe_wanted_ ? kNever : probe_deadline());
+  const Nanoseconds probe = probe_wanted_ ? kNever : probe_deadline();
+  return std::min({timeout_deadline(), probe, suspect_at_ == 0 ? kNever : suspect_at_});
+}
+
+// The probe is acknowledged, and if it is so alone, nothing behind it has been taken: it was lost,
+// or the other side is slow and has only begun with it. A moment tells.
+void Requester::suspect(Nanoseconds now) {
+  const bool alone = unacked_ == probe_end_ && acknowledged_ == probe_end_;
+  probe_end_ = 0;
+  if (alone && next_ != unacked_) suspect_at_ = now + std::max(2 * smoothed_, kLeastSuspicion);
 }
 
 void Requester::handle_timeout(Nanoseconds now) {
@@ -48,6 +58,12 @@ void Requester::handle_timeout(Nanoseconds now) {
     return;
   }
   if (now >= timeout_deadline()) return retry_after_timeout(now);
+  if (suspect_at_ != 0 && now >= suspect_at_) {
+    suspect_at_ = 0;
+    if (!probed_read_) return go_back(now);
+    probe_wanted_ = true;  // a read's answer says nothing of what follows
+    return;
+  }
   if (!probe_wanted_ && now >= probe_deadline()) {
     probe_wanted_ = true;
     probe_backoff_ = std::min(probe_backoff_ + 1, kMostBackoff);

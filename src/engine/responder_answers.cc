@@ -145,10 +145,13 @@ void Responder::receive_posted() {
   if (wire::psn_distance(msn_, promised_) <= 0) answer_ = Answer::kAcknowledge;
 }
 
-// A region that was there when its read was checked is gone.
+// A region that was there when its read was checked is gone, or the memory under it.
 void Responder::payload_unavailable(const Transmit& transmit) {
   if (state_ == State::kFailed) return;
   for (Resource& resource : resources_) set_due(&resource, false);
+  if (owner_.may_access(transmit.rkey, transmit.address, transmit.payload_bytes, Right::kRead)) {
+    return give_up(wire::NakCode::kRemoteOperationalError, Fault::kRequest, transmit.packet.psn);
+  }
   owner_.count(Event::kRemoteAccessRefused);
   give_up(wire::NakCode::kRemoteAccessError, Fault::kAccess, transmit.packet.psn);
 }

@@ -2,6 +2,7 @@
 // answers, once for many. Hot.
 #include <sched.h>
 
+#include "base/bytes.h"
 #include "net/packet_path.h"
 #include "rnic/multicast.h"
 
@@ -125,6 +126,7 @@ std::uint32_t PacketPath::receive_all(bool inline_progress) {
   const std::size_t ports = port_count_.load(std::memory_order_acquire);
   for (std::size_t i = 0; i < ports; ++i) {
     Arrival arrival;
+    while (ports_[i].sharing->receive(&arrival)) take(ports_[i], arrival, inline_progress);
     for (std::uint32_t n = 0; n < kMostArrivals && ports_[i].port->receive(&arrival); ++n) {
       take(ports_[i], arrival, inline_progress);
       ++arrivals;
@@ -144,15 +146,40 @@ void PacketPath::flush_deferred() {
   deferred_.clear();
 }
 
+// Packets at the front of `left` that the kernel gave this process in another's stead go to that
+// one, together. How many bytes: 0 if the first is not for another process.
+std::size_t PacketPath::hand_over(OpenPort& port, const Arrival& arrival,
+                                  std::span<const std::byte> left) {
+  const auto slot_at = [&](std::size_t at) -> std::uint32_t {
+    if (at + wire::kBthBytes > left.size()) return 0;
+    return rnic::slot_of_qp(load_be32(left.data() + at + 4));
+  };
+  const std::uint32_t slot = slot_at(0);
+  if (slot == 0 || slot == rnic::slot_of(adapter_.token())) return 0;
+  std::size_t bytes = 0;
+  while (slot_at(bytes) == slot) bytes += arrival.packet_bytes;
+  Arrival stray = arrival;
+  stray.bytes = left.first(std::min(bytes, left.size()));
+  counters_.add(port.sharing->hand_over(slot, stray) ? Counter::kForwarded
+                                                     : Counter::kUnknownQueuePair);
+  return stray.bytes.size();
+}
+
 void PacketPath::take(OpenPort& port, const Arrival& arrival, bool defer) {
+  if (port.sharing->take_question(arrival)) return;
   counters_.add(Counter::kBytesReceived, arrival.bytes.size());
   const Nanoseconds time = now();
   Run run(*this, defer);
   std::span<const std::byte> left = arrival.bytes;
   std::uint16_t place = 0;
   while (!left.empty()) {
-    const std::size_t bytes = std::min<std::size_t>(left.size(), arrival.packet_bytes);
-    take_packet(port, arrival, left.first(bytes), place++, time, run);
+    std::size_t bytes = hand_over(port, arrival, left);
+    if (bytes == 0) {
+      bytes = std::min<std::size_t>(left.size(), arrival.packet_bytes);
+      take_packet(port, arrival, left.first(bytes), place, time, run);
+    }
+    place = static_cast<std::uint16_t>(place +
+                                       (bytes + arrival.packet_bytes - 1) / arrival.packet_bytes);
     left = left.subspan(bytes);
   }
   counters_.add(Counter::kPacketsReceived, place);

@@ -1,7 +1,6 @@
 #include "net/faulty_port.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 #include <string>
 
@@ -34,11 +33,21 @@ Error refuse(std::string_view part) {
 }
 
 Result<double> parse_rate(std::string_view text, std::string_view part) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || !(value >= 0 && value <= 1)) {
-    return refuse(part);
+  // By hand: the library's conversions take the locale's point, or need libm.
+  double value = 0, scale = 1;
+  bool behind_point = false, has_digit = false;
+  for (const char c : text) {
+    if (c == '.' && !behind_point) {
+      behind_point = true;
+    } else if (c >= '0' && c <= '9') {
+      has_digit = true;
+      if (behind_point) scale /= 10;
+      value = behind_point ? value + (c - '0') * scale : value * 10 + (c - '0');
+    } else {
+      return refuse(part);
+    }
   }
+  if (!has_digit || !(value <= 1)) return refuse(part);
   return value;
 }
 

@@ -40,8 +40,12 @@ bool Identifications::accept(const wire::Flow& flow, std::span<const std::byte> 
       wire::solve_identification(computed, stored, packet.size());
   if (!difference) return false;
   const auto identification = static_cast<std::uint16_t>(guess ^ *difference);
-  if (sources_.size() >= kMostSources) sources_.clear();
-  return identification < kMostPackets || is_likely(flow.source, identification, time);
+  if (identification < kMostPackets) return true;
+  raw_headers_.watch(flow.source);
+  if (const auto seen = raw_headers_.find(flow.source, packet, guess)) {
+    return identification == *seen;
+  }
+  return is_near_the_last(flow.source, identification, time);
 }
 
 bool Identifications::is_near(const Seen& seen, const Seen& now) {
@@ -50,8 +54,9 @@ bool Identifications::is_near(const Seen& seen, const Seen& now) {
   return ahead <= kNear + (now.at - seen.at) / kTick || behind <= kNear;
 }
 
-bool Identifications::is_likely(const wire::Address& address, std::uint16_t identification,
-                                Nanoseconds time) {
+bool Identifications::is_near_the_last(const wire::Address& address, std::uint16_t identification,
+                                       Nanoseconds time) {
+  if (sources_.size() >= kMostSources) sources_.clear();
   const Seen now{identification, time};
   const auto [place, is_new] = sources_.try_emplace(address);
   Source& source = place->second;

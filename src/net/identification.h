@@ -5,15 +5,17 @@
 // is guessed, and a guess that fits is a check of all 32 bits. Any other is solved for, which makes
 // the ICRC alone a check of 16 bits; so what was found has to be likely:
 //   - below kMostPackets: of a burst that was taken apart on its way;
-//   - near the last one that was accepted from that source: kernels count up (Linux's rxe).
+//   - what a raw socket has seen, where one is permitted: then all 32 bits are checked;
+//   - else near the last one that was accepted from that source: kernels count up (Linux's rxe).
 // The first such packet of a source is believed; one far away only if the next is near it, too.
-// What remains unchecked is stated in docs/conformance.md. IPv6 has no identification.
+// What remains unchecked is stated in docs/software-nic.md. IPv6 has no identification.
 #pragma once
 
 #include <cstdint>
 #include <unordered_map>
 
 #include "base/clock.h"
+#include "net/raw_headers.h"
 #include "wire/icrc.h"
 
 namespace gdr::net {
@@ -33,12 +35,14 @@ class Identifications {
     Seen accepted, refused;
   };
   static bool is_near(const Seen& seen, const Seen& now);
-  bool is_likely(const wire::Address& source, std::uint16_t identification, Nanoseconds time);
+  bool is_near_the_last(const wire::Address& source, std::uint16_t identification,
+                        Nanoseconds time);
 
   struct Hash {
     std::size_t operator()(const wire::Address& address) const;
   };
   std::unordered_map<wire::Address, Source, Hash> sources_;
+  RawHeaders raw_headers_;
 };
 
 }  // namespace gdr::net

@@ -59,15 +59,17 @@ Result<PacketPath::OpenPort*> PacketPath::open_port(std::uint32_t device) {
   opened.device = device;
   opened.room = std::clamp((*port)->receive_room() / kRoomShare, kLeastRoom, kMostRoom);
   opened.path_mtu = path_mtu_of((*port)->interface_mtu());
+  opened.sharing = std::make_unique<PortSharing>(adapter_, device, **port);
+  if (Result<void> shared = opened.sharing->open(); !shared) return shared.error();
   Result<std::unique_ptr<Port>> wrapped = wrap(*std::move(port));
   if (!wrapped) return wrapped.error();
   opened.port = *std::move(wrapped);
-  if (Result<void> watched = thread_->watch(opened.port->descriptor()); !watched) {
-    return watched.error();
+  for (const int descriptor : {opened.port->descriptor(), opened.sharing->descriptor()}) {
+    if (Result<void> watched = thread_->watch(descriptor); !watched) return watched.error();
   }
   port_count_.store(count + 1);
   adapter_.poll_beyond(this);
-  thread_->wake();
+  thread_->wake_at(0);
   return &opened;
 }
 
@@ -182,7 +184,7 @@ Nanoseconds PacketPath::run_timers(Nanoseconds time) {
     next = std::min(next, connection.next_timeout());
   }
   for (std::size_t i = 0; i < port_count_.load(); ++i) {
-    next = std::min(next, ports_[i].port->next_timeout());
+    next = std::min({next, ports_[i].port->next_timeout(), ports_[i].sharing->run(time)});
   }
   return next;
 }
@@ -213,7 +215,10 @@ void PacketPath::child_of_fork() {
   forked_.store(true);
   adapter_.poll_beyond(nullptr);
   port_count_.store(0);
-  for (OpenPort& port : ports_) port.port.reset();
+  for (OpenPort& port : ports_) {
+    port.sharing.reset();
+    port.port.reset();
+  }
   if (thread_ != nullptr) thread_->close_in_child();
   connected_mutex_.unlock();
   open_mutex_.unlock();

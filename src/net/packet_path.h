@@ -19,6 +19,7 @@
 
 #include "base/spin_lock.h"
 #include "net/identification.h"
+#include "net/port_sharing.h"
 #include "net/progress_thread.h"
 #include "net/settings.h"
 #include "net/transmitter.h"
@@ -64,6 +65,7 @@ class PacketPath : public rnic::Path, public rnic::BeyondPath {
     std::uint32_t room;  // bytes that may be under way to one like it
     std::uint32_t path_mtu;
     std::unique_ptr<Port> port;
+    std::unique_ptr<PortSharing> sharing;
   };
   class Run;
 
@@ -75,6 +77,7 @@ class PacketPath : public rnic::Path, public rnic::BeyondPath {
   void pump(rnic::QueuePair& queue_pair, Nanoseconds time);
   std::uint32_t receive_all(bool inline_progress);
   void take(OpenPort& port, const Arrival& arrival, bool defer);
+  std::size_t hand_over(OpenPort& port, const Arrival& arrival, std::span<const std::byte> left);
   void take_packet(OpenPort& port, const Arrival& arrival, std::span<const std::byte> bytes,
                    std::uint16_t place, Nanoseconds time, Run& run);
   void flush_deferred();

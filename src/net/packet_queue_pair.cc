@@ -13,6 +13,10 @@
 namespace gdr::net {
 namespace {
 
+// Of the local ACK timeout. It may take up to four times what it says (C9-141), and a process that
+// is asked to answer may have to wait for its core as long.
+constexpr Nanoseconds kTimeoutUnit = Nanoseconds{4096} * 4;
+
 constexpr int kLockSpins = 2000;  // some microseconds
 
 wire::Address address_of(const std::uint8_t (&gid)[16]) {
@@ -89,7 +93,7 @@ void PacketQueuePair::start_sending(std::uint32_t room) {
   if (connection_->sending()) return;
   connection_->start_sending(
       {.first_psn = attributes.sq_psn,
-       .timeout = attributes.timeout == 0 ? 0 : Nanoseconds{4096} << attributes.timeout,
+       .timeout = attributes.timeout == 0 ? 0 : kTimeoutUnit << attributes.timeout,
        .retry_count = attributes.retry_cnt,
        .rnr_retry = attributes.rnr_retry,
        .initiator_depth = std::max<std::uint32_t>(attributes.max_rd_atomic, 1),

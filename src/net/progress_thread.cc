@@ -97,7 +97,10 @@ void ProgressThread::run() {
     const Nanoseconds time = now();
     if (time < wake_at_.load()) continue;
     wake_at_.store(kNever);
-    wake_at(path_.run_timers(time));
+    const Nanoseconds next = path_.run_timers(time);
+    for (Nanoseconds set = wake_at_.load(); next < set;) {
+      if (wake_at_.compare_exchange_weak(set, next)) break;
+    }
   }
 }
 

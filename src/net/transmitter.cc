@@ -15,6 +15,7 @@ struct Prepared {
   std::uint32_t header_bytes, bytes;
   std::uint32_t first_piece, pieces;  // its payload's
   std::uint8_t pad;
+  bool acknowledges;  // and carries nothing
 };
 
 // The packets of one pump, on the stack. Nothing is cleared: it is large, and mostly unused.
@@ -42,6 +43,7 @@ class Batch {
     packet.header_bytes =
         static_cast<std::uint32_t>(wire::write_headers(transmit.packet, headers_[count_].data()));
     packet.pad = transmit.packet.pad;
+    packet.acknowledges = transmit.packet.operation() == wire::Operation::kAcknowledge;
     packet.first_piece = used_pieces_;
     packet.pieces = *pieces;
     packet.bytes = packet.header_bytes + transmit.payload_bytes + packet.pad + wire::kIcrcBytes;
@@ -52,12 +54,12 @@ class Batch {
   }
 
   // In as few bursts as the kernel's segmentation permits: packets of one length, the last may be
-  // shorter. A short packet in front (an acknowledge) goes behind the others: their order does not
-  // matter.
+  // shorter. An acknowledge in front goes behind the requests: it is shorter, and that order does
+  // not matter.
   int send() {
     std::uint32_t next = 0;
     std::optional<std::uint32_t> held;
-    if (count_ > 1 && prepared_[0].bytes < prepared_[1].bytes) held = next++;
+    if (count_ > 1 && prepared_[0].acknowledges) held = next++;
     int error = 0;
     while (next < count_) {
       begin_burst(prepared_[next].bytes);

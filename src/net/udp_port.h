@@ -29,6 +29,7 @@ class UdpPort : public Port {
   const wire::Address& address() const override { return address_; }
   // Bytes that may be under way to a socket like this one before it drops some.
   std::uint32_t receive_room() const { return receive_room_; }
+  std::uint32_t scope() const { return scope_; }  // of a link-local address
   std::uint32_t interface_mtu() const { return interface_mtu_; }
 
  private:

@@ -323,6 +323,13 @@ struct SharedDevice {
   std::uint8_t gid[16];
 };
 
+// A device's UDP port, which the processes of one address share. See net/port_sharing.h.
+struct SharedPort {
+  std::atomic<std::uint64_t> name;    // of the socket for what others get in its stead; 0: not open
+  std::atomic<std::uint64_t> place;   // the question's number above, 1 + place in the group below
+  std::atomic<std::uint32_t> strays;  // how many were handed over
+};
+
 struct SharedXrcDomain {
   std::atomic<std::uint32_t> open;
   XrcDomain domain;
@@ -338,6 +345,7 @@ struct SegmentHeader {
   std::atomic<std::uint32_t> flow_end;    // rules live below this index
   std::atomic<std::uint32_t> member_end;  // and memberships below this one
   SharedDevice devices[kDevices];
+  SharedPort ports[kDevices];  // as devices
   SharedXrcDomain xrc_domains[kXrcDomains];
   alignas(64) SharedLock atomics;  // every path's atomics on this process's memory
   alignas(64) std::atomic<std::uint32_t> worker_wake;  // futex, counts wake-ups
@@ -346,7 +354,7 @@ struct SegmentHeader {
 };
 
 constexpr std::uint64_t kSegmentMagic = 0x30'74'69'6b'72'64'67'00;
-constexpr std::uint32_t kSegmentLayout = 16;
+constexpr std::uint32_t kSegmentLayout = 17;
 
 // Where each table starts, each on a page of its own.
 constexpr std::uint64_t page_up(std::uint64_t bytes) {

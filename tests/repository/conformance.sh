@@ -7,6 +7,6 @@ tests=$("$(dirname "$CMAKE")/ctest" --test-dir "$2" -N | sed -n 's/^ *Test *#[0-
 failed=0
 for name in $names; do
   # One with parameters is several tests, NAME/0 and on.
-  printf '%s\n' "$tests" | grep -qxE "$name(/[0-9]+)?" || { echo "no test: $name"; failed=1; }
+  printf '%s\n' "$tests" | grep -qxE "$name(/[A-Za-z0-9]+)?" || { echo "no test: $name"; failed=1; }
 done
 exit $failed

@@ -74,7 +74,8 @@ std::vector<Work> make_script(const ScriptSettings& settings, Random* random) {
   for (std::uint32_t i = 0; i < settings.works; ++i) {
     Work work;
     work.kind = random_kind(settings.reads, random);
-    work.length = random_length(settings.path_mtu, random);
+    work.length =
+        std::max<std::uint64_t>(random_length(settings.path_mtu, random), settings.least_length);
     work.fence = random->below(8) == 0;
     work.solicited = random->below(4) == 0;
     work.immediate = random->below(~0u);
@@ -109,6 +110,12 @@ std::string Program::progress() const {
   return "completed " + std::to_string(completed_) + " of " + std::to_string(script_.size()) +
          ", received up to work " + std::to_string(incoming_) + " byte " +
          std::to_string(incoming_bytes_);
+}
+
+std::size_t Program::messages_sent() const {
+  std::size_t messages = 0;
+  for (const Work& work : script_) messages += work.kind != WorkKind::kLocal;
+  return messages;
 }
 
 // Works that leave no trace at their target are passed over.
@@ -202,18 +209,15 @@ bool Program::same_bytes(std::size_t work, std::uint64_t offset, std::span<const
   return has_pattern(work + 1, offset, bytes);
 }
 
-// A connection that may lose messages has gone on to a later one: the one that these bytes are of.
-bool Program::find_lost(const std::byte* bytes, std::uint64_t offset, bool write) {
+// On a connection that may lose messages: the one that begins with these bytes.
+bool Program::find_begin(std::span<const std::byte> bytes, bool write) {
   const std::vector<Work>& script = peer_->script_;
   for (std::size_t at = incoming_; at < script.size(); ++at) {
     const bool kind = write ? is_write(script[at].kind) : is_send(script[at].kind);
-    if (!kind || script[at].length == 0 || offset != 0) continue;
-    const std::uint64_t length = std::min<std::uint64_t>(script[at].length, 16);
-    if (same_bytes(at, 0, std::span(bytes, length))) {
-      incoming_ = at;
-      incoming_bytes_ = 0;
-      return true;
-    }
+    if (!kind || !same_bytes(at, 0, bytes)) continue;
+    incoming_ = at;
+    incoming_bytes_ = 0;
+    return true;
   }
   return false;
 }
@@ -224,7 +228,7 @@ Placed Program::write(std::uint32_t rkey, std::uint64_t address, std::span<const
   if (settings_.may_lose) {
     const bool goes_on = incoming_ < peer_->script_.size() && incoming_bytes_ > 0 &&
                          address == peer_->script_[incoming_].remote_address + incoming_bytes_;
-    if (!goes_on && !find_lost(bytes.data(), 0, true)) complain("a write from nowhere");
+    if (!goes_on && !find_begin(bytes, true)) complain("a write from nowhere");
   }
   if (incoming_ == peer_->script_.size()) {
     complain("a write after the last");
@@ -273,7 +277,7 @@ Placed Program::begin_receive(std::uint32_t xrc_srq) {
 }
 
 Placed Program::place_receive(std::uint64_t offset, std::span<const std::byte> bytes) {
-  if (settings_.may_lose && offset == 0 && !find_lost(bytes.data(), 0, false)) {
+  if (settings_.may_lose && offset == 0 && !find_begin(bytes, false)) {
     complain("a send from nowhere");
   }
   if (incoming_ == peer_->script_.size()) {
@@ -292,8 +296,6 @@ void Program::complete_receive(const engine::Received& received) {
     return complain("a message after the last");
   }
   --receives_;
-  if (settings_.may_lose && received.bytes == 0) return;  // whichever it was
-  if (settings_.may_lose && incoming_bytes_ == 0) return complain("a message of other bytes");
   const Work& work = peer_->script_[incoming_];
   if (!has_receive_ || received.outcome != Placed::kPlaced)
     complain("a receive that was not begun");

@@ -13,7 +13,8 @@ namespace gdr::sim {
 struct ScriptSettings {
   std::uint32_t works = 40;
   std::uint32_t path_mtu = 1024;
-  bool reads = true;  // and atomics; not UC
+  bool reads = true;  // and atomics, and what invalidates; not UC
+  std::uint32_t least_length = 0;
   std::uint32_t xrc_srq = 0;
 };
 std::vector<engine::Work> make_script(const ScriptSettings& settings, Random* random);
@@ -37,6 +38,7 @@ class Program final : public Host {
   bool served() const;
   const std::string& complaint() const { return complaint_; }
   std::size_t messages_received() const { return messages_; }
+  std::size_t messages_sent() const;  // of those that leave a trace
   std::string progress() const;
 
   // Owner
@@ -70,7 +72,7 @@ class Program final : public Host {
   void find_incoming();
   void end_incoming();
   bool same_bytes(std::size_t work, std::uint64_t offset, std::span<const std::byte> bytes);
-  bool find_lost(const std::byte* bytes, std::uint64_t offset, bool is_write);
+  bool find_begin(std::span<const std::byte> bytes, bool write);
 
   Settings settings_;
   std::vector<engine::Work> script_;

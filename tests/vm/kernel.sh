@@ -7,10 +7,11 @@ folder=$1
 skip() { echo "skipped: $*"; exit 77; }
 
 modules="virtio_pci virtio_console virtio_net virtio_rng veth sch_netem
+  sch_ingress ifb act_mirred cls_matchall
   crc32_generic crc32-pclmul ib_uverbs rdma_ucm rdma_rxe"
 
 mkdir -p "$folder"
-[ ! -e "$folder/kernel-version" ] || exit 0
+[ "$(cat "$folder/modules-wanted" 2>/dev/null)" != "$modules" ] || exit 0
 [ "$(uname -m)" = x86_64 ] || skip "the lab's kernel is one for x86-64, and this is $(uname -m)"
 for program in apt-get apt-cache dpkg-deb busybox; do
   command -v "$program" >/dev/null || skip "$program is not installed (Debian: busybox-static)"
@@ -63,5 +64,5 @@ cp "$from"/modules.order "$from"/modules.builtin* "$to"
 busybox depmod -b "$work/modules" "$version"
 (cd "$work/modules" && find . | busybox cpio -o -H newc 2>/dev/null) >"$folder/modules.cpio"
 cp "$work"/kernel/boot/vmlinuz-* "$folder/vmlinuz"
-echo "$version" >"$folder/kernel-version"
+echo "$modules" >"$folder/modules-wanted"
 echo "kernel $version"

@@ -43,13 +43,29 @@ def run_to_the_end(test):
         sys.exit(1)
 
 
+def enter_private_namespaces():
+    """From here on in a network of its own, and in a process tree of its own, which ends, whatever
+    became of it, with the process that ctest knows. Starts the script anew, so call it first."""
+    if os.environ.get("GDR_VM_PRIVATE"):
+        return
+    command = ["unshare", "--net", "--pid", "--fork", "--kill-child", "--mount-proc"]
+    if os.geteuid() != 0:
+        command += ["--user", "--map-root-user"]
+    trial = subprocess.run([*command, "true"], capture_output=True, text=True, check=False)
+    if trial.returncode != 0:
+        skip(f"no network namespace of its own: {trial.stderr.strip()}")
+    os.environ["GDR_VM_PRIVATE"] = "1"
+    os.execvp(command[0], [*command, sys.executable, *sys.argv])
+
+
 def prepare(build, programs=()):
     """The folder with the guest's kernel and initramfs. The kernel is fetched on the first call."""
     for program, package in (("qemu-system-x86_64", "qemu-system-x86"),
                              ("busybox", "busybox-static")):
         if not shutil.which(program):
             skip(f"{program} is not installed (Debian: {package})")
-    folder = pathlib.Path(build) / "vm"
+    build = pathlib.Path(build).resolve()
+    folder = build / "vm"
     folder.mkdir(exist_ok=True)
     with open(folder / "lock", "w", encoding="ascii") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -61,6 +77,15 @@ def prepare(build, programs=()):
             if done.returncode != 0:
                 raise Failure(f"{command[0].name} ended with {done.returncode}")
     return folder
+
+
+def qemu_command(folder, kernel_options=""):
+    """What every guest has. It dies with the process that starts it."""
+    return ["setpriv", "--pdeathsig", "KILL", "--", "qemu-system-x86_64",
+            "-accel", "tcg,thread=multi", "-M", "q35", "-cpu", "max", "-smp", "2", "-m", "1024",
+            "-kernel", folder / "vmlinuz", "-initrd", folder / "initramfs",
+            "-append", f"console=ttyS0 quiet panic=-1 oops=panic {kernel_options}",
+            "-nodefaults", "-no-reboot", "-display", "none", "-device", "virtio-rng-pci"]
 
 
 class Job:
@@ -75,9 +100,16 @@ class Job:
     def is_running(self):
         return not self._guest.has_answer(self._number)
 
-    def wait(self, seconds=None):
-        """Its exit status and its output; 137 when its own limit ended it."""
-        return self._guest.answer(self._number, self._seconds if seconds is None else seconds)
+    def wait(self, patience=None):
+        """Its exit status and its output; 137 when it had to be killed: at its own limit, or when
+        `patience`, in seconds, was over."""
+        if patience is not None:
+            end = time.monotonic() + patience
+            while self.is_running() and time.monotonic() < end:
+                time.sleep(0.02)
+            if self.is_running():
+                self._guest.run(f"kill -KILL $(cat /run/pid.{self._number})")
+        return self._guest.answer(self._number, self._seconds)
 
 
 class Guest:
@@ -87,28 +119,19 @@ class Guest:
         return cls(prepare(build, programs), qemu)
 
     def __init__(self, folder, qemu):
-        self._work = tempfile.TemporaryDirectory(prefix="gdr-vm-")
-        work = pathlib.Path(self._work.name)
-        self._console = work / "console"
+        self._console = tempfile.TemporaryFile()
         self._received = b""
         self._answers = {}
         self._last = 0
-        listener = socket.socket(socket.AF_UNIX)
-        listener.bind(str(work / "port"))
-        listener.listen()
-        listener.settimeout(30)
-        self._qemu = subprocess.Popen(
-            ["setpriv", "--pdeathsig", "KILL", "--", "qemu-system-x86_64",
-             "-accel", "tcg,thread=multi", "-M", "q35", "-cpu", "max", "-smp", "2", "-m", "1024",
-             "-kernel", folder / "vmlinuz", "-initrd", folder / "initramfs",
-             "-append", "console=ttyS0 quiet panic=-1 oops=panic",
-             "-nodefaults", "-no-reboot", "-display", "none", "-monitor", "none",
-             "-serial", f"file:{self._console}", "-device", "virtio-rng-pci",
-             "-device", "virtio-serial-pci", "-chardev", f"socket,id=lab,path={work}/port",
-             "-device", "virtserialport,chardev=lab,name=lab", *qemu],
-            stdin=subprocess.DEVNULL)
+        self._port, far_end = socket.socketpair()
+        command = qemu_command(folder) + [
+            "-serial", "stdio", "-monitor", "none", "-device", "virtio-serial-pci",
+            "-chardev", f"socket,id=lab,fd={far_end.fileno()}",
+            "-device", "virtserialport,chardev=lab,name=lab", *qemu]
+        self._qemu = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=self._console,
+                                      stderr=subprocess.STDOUT, pass_fds=[far_end.fileno()])
+        far_end.close()
         try:
-            self._port = self._accept(listener)
             start = time.monotonic()
             _, kernel = self.answer(0, BOOT_SECONDS)
             self.kernel = kernel.strip()
@@ -116,14 +139,6 @@ class Guest:
         except BaseException:
             self.kill()
             raise
-        finally:
-            listener.close()
-
-    def _accept(self, listener):
-        try:
-            return listener.accept()[0]
-        except TimeoutError:
-            raise Failure(f"QEMU did not start: {self._qemu.poll()}") from None
 
     def __enter__(self):
         return self
@@ -134,7 +149,6 @@ class Guest:
     def kill(self):
         self._qemu.kill()
         self._qemu.wait()
-        self._work.cleanup()
 
     def start(self, command, seconds=60):
         assert "\n" not in command
@@ -170,15 +184,16 @@ class Guest:
         return self._answers.pop(number)
 
     def console(self):
-        text = self._console.read_text(errors="replace") if self._console.exists() else ""
+        size = os.fstat(self._console.fileno()).st_size
+        text = os.pread(self._console.fileno(), size, 0).decode(errors="replace")
         return "\n".join(text.splitlines()[-40:])
 
     def _receive(self, seconds):
         self._port.settimeout(seconds)
         try:
             self._received += self._port.recv(1 << 16)
-        except (TimeoutError, BlockingIOError):
-            return
+        except (TimeoutError, BlockingIOError, ConnectionError):
+            return  # whether QEMU is still there, answer() asks
         while b"\n" in self._received:
             head, rest = self._received.split(b"\n", 1)
             number, status, size = (int(word) for word in head.split())

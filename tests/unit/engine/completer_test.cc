@@ -266,8 +266,21 @@ TEST_F(RcCompleter, WaitsAsLongAsAnRnrNakSays) {
   EXPECT_FALSE(poll());
   now += kMicrosecond;
   connection().handle_timeout(now);
-  EXPECT_EQ(psns(), (Psns{500, 501}));
+  EXPECT_EQ(psns(), (Psns{500}));
   EXPECT_EQ(count(Event::kTimeout), 0);
+}
+
+TEST_F(RcCompleter, SendsOnePacketAfterAnRnrNakAndTheRestOnceItIsTaken) {
+  post(work(WorkKind::kSend, 2 * kMtu));
+  post_writes(1);
+  drain();
+  receive(rnr(500));
+  jump();
+  std::vector<Transmit> sent = drain();
+  ASSERT_EQ(sent.size(), 1u);
+  EXPECT_TRUE(sent[0].packet.ack_request);
+  receive(ack(500));
+  EXPECT_EQ(psns(), (Psns{501, 502}));
 }
 
 TEST_F(RcCompleter, GivesUpAfterAsManyRnrNaksAsItMayRetry) {
@@ -325,7 +338,37 @@ TEST_F(RcCompleter, GoesBackBehindAProbeThatAloneIsAcknowledged) {
   jump();
   EXPECT_EQ(psns(), (Psns{500}));
   receive(ack(500));
+  EXPECT_FALSE(poll());
+  jump();
   EXPECT_EQ(psns(), (Psns{501, 502}));
+}
+
+TEST_F(RcCompleter, DoesNotGoBackWhenTheOtherSideWasOnlySlow) {
+  post_writes(3);
+  drain();
+  jump();
+  EXPECT_EQ(psns(), (Psns{500}));
+  receive(ack(500));
+  receive(ack(501));
+  now += 100 * kMicrosecond;
+  connection().handle_timeout(now);
+  EXPECT_FALSE(poll());
+  receive(ack(502));
+  EXPECT_EQ(owner.completed, Statuses(3, kGood));
+}
+
+TEST_F(RcCompleter, ProbesBehindAProbedReadThatAloneIsAnswered) {
+  post(work(WorkKind::kRead, 8));
+  post_writes(2);
+  drain();
+  jump();
+  EXPECT_EQ(psns(), (Psns{500}));
+  receive(response(Operation::kReadResponseOnly, 500, 8));
+  jump();
+  EXPECT_EQ(psns(), (Psns{501}));
+  receive(ack(501));
+  jump();
+  EXPECT_EQ(psns(), (Psns{502}));
 }
 
 TEST_F(RcCompleter, ProbesLessAndLessOften) {

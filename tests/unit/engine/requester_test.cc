@@ -93,11 +93,22 @@ TEST_F(RcRequester, AReadTakesAsManyPsnsAsItsAnswerHasPackets) {
 }
 
 TEST_F(RcRequester, AsksForAcknowledgementsOftenEnough) {
+  sending.most_in_flight = 1 << 20;
   post(work(WorkKind::kWrite, 40 * kMtu));
   std::vector<Transmit> sent = drain();
   ASSERT_EQ(sent.size(), 40u);
   for (std::size_t i = 0; i < sent.size(); ++i) {
     EXPECT_EQ(sent[i].packet.ack_request, i % 16 == 15 || i == 39) << i;
+  }
+}
+
+TEST_F(RcRequester, AsksMoreOftenWhenItsWindowIsSmall) {
+  sending.most_in_flight = 16 * 512;  // 8 packets to begin with
+  post(work(WorkKind::kWrite, 40 * kMtu));
+  std::vector<Transmit> sent = drain();
+  ASSERT_EQ(sent.size(), 8u);
+  for (std::size_t i = 0; i < sent.size(); ++i) {
+    EXPECT_EQ(sent[i].packet.ack_request, i % 2 == 1) << i;
   }
 }
 

@@ -32,10 +32,10 @@ TEST_F(SettingsTest, AreWhatTheEnvironmentSays) {
   EXPECT_TRUE(settings->takes_everything);
   EXPECT_EQ(settings->pcap_file, "/tmp/a.pcap");
   ASSERT_TRUE(settings->faults);
-  EXPECT_EQ(settings->faults->loss, 0.25);
-  EXPECT_EQ(settings->faults->duplicate, 1.0);
-  EXPECT_EQ(settings->faults->reorder, 0.0);
-  EXPECT_EQ(settings->faults->corrupt, 0.001);
+  EXPECT_DOUBLE_EQ(settings->faults->loss, 0.25);
+  EXPECT_DOUBLE_EQ(settings->faults->duplicate, 1.0);
+  EXPECT_DOUBLE_EQ(settings->faults->reorder, 0.0);
+  EXPECT_DOUBLE_EQ(settings->faults->corrupt, 0.001);
   EXPECT_EQ(settings->faults->delay, 100 * kMicrosecond);
   EXPECT_EQ(settings->faults->seed, ~std::uint64_t{0});
 }

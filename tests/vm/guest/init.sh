@@ -17,6 +17,11 @@ ulimit -l unlimited
 ip link set lo up
 modprobe -a virtio_pci virtio_console virtio_rng virtio_net
 
+if grep -q 'lab=shell' /proc/cmdline; then
+  setsid cttyhack /bin/sh -i
+  poweroff -f
+fi
+
 port=
 for attempt in 1 2 3 4 5 6 7 8 9 10; do
   for name in /sys/class/virtio-ports/*/name; do
@@ -43,8 +48,10 @@ echo 0 0 >&4
 while read -r id seconds command <&3; do
   {
     status=0
-    timeout -s KILL "$seconds" /bin/sh -c "$command" >"/run/out.$id" 2>&1 3<&- 4<&- </dev/null ||
-      status=$?
+    timeout -s KILL "$seconds" /bin/sh -c "$command" >"/run/out.$id" 2>&1 3<&- 4<&- </dev/null &
+    echo $! >"/run/pid.$id"
+    wait $! || status=$?
+    rm "/run/pid.$id"
     echo "$id $status" >&4
   } &
 done

@@ -1,0 +1,225 @@
+#include "net/port_sharing.h"
+
+#include <linux/filter.h>
+#include <sys/socket.h>
+
+#include <cstring>
+
+#include "base/bytes.h"
+#include "base/random.h"
+#include "engine/transmit.h"
+#include "net/socket_address.h"
+
+namespace gdr::net {
+namespace {
+
+constexpr Nanoseconds kTick = kMillisecond;
+constexpr Nanoseconds kPatience = 50 * kMillisecond;  // for answers: a member may be stopped
+constexpr Nanoseconds kAskAgain = 20 * kMillisecond;
+constexpr std::uint32_t kSparePlaces = 4;     // members that are not of this library's making
+constexpr std::uint32_t kMostMembers = 1000;  // a filter has at most 4096 instructions
+constexpr std::size_t kLargest = 65536;
+
+// In place of a packet, to the port itself. Its first byte is no opcode; the queue pair number,
+// where a packet has it, is the place that is asked.
+struct Question {
+  std::uint8_t opcode = 0xff;
+  std::uint8_t reserved[3] = {};
+  std::uint8_t place[4] = {};  // big endian, as a BTH's destination queue pair
+  std::uint64_t magic = 0x6564'6952'7261'6853;
+  std::uint32_t number = 0;
+};
+
+// In front of a stray.
+struct StrayHeader {
+  std::uint64_t name;  // of whom it is for
+  wire::Address source;
+  std::uint32_t packet_bytes;
+  std::uint16_t source_port;
+  std::uint16_t congested;
+};
+
+// SharedPort::name: the socket's port, and a number that only processes of this user can read.
+constexpr std::uint16_t port_of_name(std::uint64_t name) {
+  return static_cast<std::uint16_t>(name);
+}
+
+}  // namespace
+
+PortSharing::PortSharing(rnic::Adapter& adapter, std::uint32_t device, UdpPort& port)
+    : adapter_(adapter),
+      device_(device),
+      port_(port),
+      own_(adapter.segment().header().ports[device]),
+      buffer_(std::make_unique<std::byte[]>(kLargest + sizeof(StrayHeader))) {}
+
+PortSharing::~PortSharing() { own_.name.store(0); }
+
+Result<void> PortSharing::open() {
+  SocketAddress own = socket_address(port_.address(), 0, port_.scope());
+  strays_.reset(socket(own.get()->sa_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (!strays_) return from_errno("a UDP socket");
+  if (bind(strays_.get(), own.get(), own.length) != 0 ||
+      getsockname(strays_.get(), own.get(), &own.length) != 0) {
+    return from_errno("a UDP socket on " + to_string(port_.address()));
+  }
+  seen_strays_ = own_.strays.load();
+  own_.name.store(random_u64() << 16 | port_of(*own.get()));
+  return {};
+}
+
+rnic::SharedPort* PortSharing::port_in(rnic::Segment& segment) const {
+  rnic::SegmentHeader& header = segment.header();
+  const std::uint32_t count = std::min(rnic::read_once(header.device_count), rnic::kDevices);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    if (std::memcmp(header.devices[i].gid, port_.address().data(), sizeof(wire::Address)) == 0 &&
+        header.ports[i].name.load() != 0) {
+      return &header.ports[i];
+    }
+  }
+  return nullptr;
+}
+
+bool PortSharing::take_question(const Arrival& arrival) {
+  Question question;
+  if (arrival.bytes.size() != sizeof question || arrival.source != port_.address() ||
+      static_cast<std::uint8_t>(arrival.bytes[0]) != question.opcode) {
+    return false;
+  }
+  std::memcpy(&question, arrival.bytes.data(), sizeof question);
+  if (question.magic != Question{}.magic) return false;
+  // Places that nobody has are delivered to anybody, and are asked last.
+  if (own_.place.load() >> 32 == question.number) return true;
+  own_.place.store(std::uint64_t{question.number} << 32 | (load_be32(question.place) + 1));
+  return true;
+}
+
+bool PortSharing::hand_over(std::uint32_t slot, const Arrival& arrival) {
+  asks_.store(true);
+  return adapter_.path().any_segment([&](rnic::Segment& segment) {
+    rnic::SharedPort* port = port_in(segment);
+    if (rnic::slot_of(rnic::read_once(segment.header().token)) != slot || port == nullptr) {
+      return false;
+    }
+    const std::uint64_t name = port->name.load();
+    StrayHeader header{name, arrival.source, arrival.packet_bytes, arrival.source_port,
+                       static_cast<std::uint16_t>(arrival.congested ? 1 : 0)};
+    SocketAddress to = socket_address(port_.address(), port_of_name(name), port_.scope());
+    const iovec parts[] = {{&header, sizeof header},
+                           {const_cast<std::byte*>(arrival.bytes.data()), arrival.bytes.size()}};
+    msghdr message{};
+    message.msg_name = to.get();
+    message.msg_namelen = to.length;
+    message.msg_iov = const_cast<iovec*>(parts);
+    message.msg_iovlen = std::size(parts);
+    if (sendmsg(strays_.get(), &message, MSG_DONTWAIT) < 0) return false;
+    port->strays.fetch_add(1);
+    return true;
+  });
+}
+
+bool PortSharing::receive(Arrival* arrival) {
+  const std::uint32_t strays = own_.strays.load(std::memory_order_relaxed);
+  if (strays == seen_strays_) return false;
+  const ssize_t got = recv(strays_.get(), buffer_.get(), kLargest + sizeof(StrayHeader), 0);
+  if (got < static_cast<ssize_t>(sizeof(StrayHeader))) {
+    if (got < 0) seen_strays_ = strays;
+    return false;
+  }
+  StrayHeader header;
+  std::memcpy(&header, buffer_.get(), sizeof header);
+  const std::size_t bytes = static_cast<std::size_t>(got) - sizeof header;
+  arrival->source = header.source;
+  arrival->source_port = header.source_port;
+  arrival->bytes = {buffer_.get() + sizeof header, bytes};
+  arrival->packet_bytes = header.packet_bytes;
+  arrival->congested = header.congested != 0;
+  return header.name == own_.name.load() && bytes > 0 && header.packet_bytes > 0;
+}
+
+std::uint32_t PortSharing::count_others() {
+  std::uint32_t count = 0;
+  adapter_.path().any_segment([&](rnic::Segment& segment) {
+    if (port_in(segment) != nullptr) ++count;
+    return false;
+  });
+  return count;
+}
+
+Nanoseconds PortSharing::run(Nanoseconds time) {
+  if (question_ != 0) {
+    const std::vector<Member> told = places(question_);
+    const bool all = told.size() > count_others();
+    if (!all && time - asked_at_ < kPatience) return time + kTick;
+    // Who has not answered by now gets its packets handed over, and the first of them asks again.
+    install(told);
+    question_ = 0;
+  }
+  if (!asks_.load()) return engine::kNever;
+  if (asked_at_ != 0 && time - asked_at_ < kAskAgain) return asked_at_ + kAskAgain;
+  asks_.store(false);
+  ask();
+  asked_at_ = time;
+  return question_ != 0 ? time + kTick : engine::kNever;
+}
+
+void PortSharing::ask() {
+  const std::uint32_t others = count_others();
+  if (others == 0) return;
+  while (question_ == 0) question_ = static_cast<std::uint32_t>(random_u64());
+  // The filter first: it is what delivers questions. Meanwhile packets go by what was known.
+  install(places(std::nullopt));
+  for (std::uint32_t place = 0; place < others + 1 + kSparePlaces; ++place) {
+    Question question;
+    question.number = question_;
+    store_be32(question.place, place);
+    iovec piece{&question, sizeof question};
+    (void)port_.send({.destination = port_.address(),
+                      .pieces = {&piece, 1},
+                      .packet_bytes = sizeof question,
+                      .bytes = sizeof question});
+  }
+}
+
+std::vector<PortSharing::Member> PortSharing::places(std::optional<std::uint32_t> question) {
+  std::vector<Member> members;
+  const auto read = [&](rnic::Segment& segment) {
+    const rnic::SharedPort* port = port_in(segment);
+    if (port == nullptr || members.size() == kMostMembers) return false;
+    const std::uint64_t place = port->place.load();
+    if ((!question || place >> 32 == *question) && (place & 0xffff'ffff) != 0) {
+      members.push_back({rnic::slot_of(rnic::read_once(segment.header().token)),
+                         static_cast<std::uint32_t>(place) - 1});
+    }
+    return false;
+  };
+  read(adapter_.segment());
+  adapter_.path().any_segment(read);
+  return members;
+}
+
+// Offsets count from the BTH: the kernel has taken the UDP header off.
+void PortSharing::install(std::span<const Member> members) {
+  constexpr std::uint32_t kBySource = ~0u;  // no such place: the kernel picks by its own hash
+  std::vector<sock_filter> code = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 4),
+      BPF_STMT(BPF_ALU | BPF_AND | BPF_K, 0xff'ffff),
+      BPF_STMT(BPF_MISC | BPF_TAX, 0),
+      BPF_STMT(BPF_ALU | BPF_RSH | BPF_K, rnic::kQueuePairBits),
+      // No process has slot 0: a question.
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 2),
+      BPF_STMT(BPF_MISC | BPF_TXA, 0),
+      BPF_STMT(BPF_RET | BPF_A, 0),
+  };
+  for (const Member& member : members) {
+    code.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, member.slot, 0, 1));
+    code.push_back(BPF_STMT(BPF_RET | BPF_K, member.place));
+  }
+  code.push_back(BPF_STMT(BPF_RET | BPF_K, kBySource));
+  const sock_fprog program{static_cast<unsigned short>(code.size()), code.data()};
+  // Without it packets are still handed over, only slower.
+  (void)setsockopt(port_.descriptor(), SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF, &program,
+                   sizeof program);
+}
+
+}  // namespace gdr::net

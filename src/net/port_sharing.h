@@ -1,0 +1,68 @@
+// PortSharing: several processes of one user on UDP port 4791 of one address.
+//
+// The kernel keeps their sockets as a group (SO_REUSEPORT), in an order that it does not tell and
+// that changes when a member leaves. A filter that all members share picks one by the process in
+// the destination queue pair's number. For that each has to know its place: a member sends
+// questions that the filter delivers to place 0, 1, 2 ...; whoever gets one notes its place in its
+// segment; the asker reads them and makes the filter anew. It asks when it joins, and when it sees
+// strays: packets for another member, which are handed over to that one in any case.
+//
+//   PortSharing sharing(adapter, device, port);
+//   if (Result<void> opened = sharing.open(); !opened) return opened.error();
+//   if (sharing.take_question(arrival)) return;         // of every arrival from the own address
+//   sharing.hand_over(slot, arrival);                   // a stray
+//   while (sharing.receive(&arrival)) take(arrival);    // what others have handed over
+//
+// Threads: run() and open() one at a time; the rest under the path's receive lock.
+#pragma once
+
+#include <memory>
+
+#include "base/result.h"
+#include "base/unique_fd.h"
+#include "net/udp_port.h"
+#include "rnic/adapter.h"
+
+namespace gdr::net {
+
+class PortSharing {
+ public:
+  PortSharing(rnic::Adapter& adapter, std::uint32_t device, UdpPort& port);
+  ~PortSharing();
+
+  Result<void> open();
+  int descriptor() const { return strays_.get(); }  // readable while a stray is there
+
+  bool take_question(const Arrival& arrival);
+  // False: no such process has the address.
+  bool hand_over(std::uint32_t slot, const Arrival& arrival);
+  // Hot while nothing is there: one comparison.
+  bool receive(Arrival* arrival);
+
+  // Progress thread: asks, or reads the answers. When to come again.
+  Nanoseconds run(Nanoseconds time);
+
+ private:
+  struct Member {
+    std::uint32_t slot, place;
+  };
+  rnic::SharedPort* port_in(rnic::Segment& segment) const;
+  std::uint32_t count_others();
+  void ask();
+  void install(std::span<const Member> members);
+  // As told; with a question, in answer to it.
+  std::vector<Member> places(std::optional<std::uint32_t> question);
+
+  rnic::Adapter& adapter_;
+  const std::uint32_t device_;
+  UdpPort& port_;
+  rnic::SharedPort& own_;
+  UniqueFd strays_;
+  std::unique_ptr<std::byte[]> buffer_;
+  std::uint32_t seen_strays_ = 0;
+  std::uint32_t question_ = 0;    // 0: none is open
+  Nanoseconds asked_at_ = 0;      // 0: not asked
+  std::atomic<bool> asks_{true};  // it should
+};
+
+}  // namespace gdr::net
