@@ -21,7 +21,7 @@ constexpr RunSetting kRunSettings[] = {
      "Write every packet that leaves or arrives to FILE, for Wireshark"},
     {"--faults", "GDR_SOFT_FAULTS", SettingKind::kText, "SPEC",
      "Spoil packets on purpose, as in loss=0.01,reorder=0.02,seed=7; also duplicate=, corrupt=, "
-     "delay=100us"},
+     "mark=, delay=100us"},
     {"--packets", "GDR_SOFT_PATH", SettingKind::kFlag, "packets",
      "Packets also between processes of one host (default: only to other hosts)"},
 };

@@ -95,6 +95,19 @@ TEST_F(FaultyPortTest, CorruptsAsManyAsItWasTold) {
   EXPECT_NEAR(static_cast<double>(right), 0.9 * kManyPackets, 0.015 * kManyPackets);
 }
 
+TEST_F(FaultyPortTest, MarksAsManyAsItWasToldAndChangesNothingElse) {
+  set("mark=0.1");
+  send(kManyPackets);
+  ASSERT_EQ(inner_->sent.size(), kManyPackets);
+  std::uint32_t marked = 0;
+  for (const Sent& sent : inner_->sent) {
+    marked += sent.congested ? 1 : 0;
+    EXPECT_TRUE(has_icrc_for(flow_, 0, sent.bytes));
+    EXPECT_EQ(sent.traffic_class, 0x20);
+  }
+  EXPECT_NEAR(marked, 0.1 * kManyPackets, 0.01 * kManyPackets);
+}
+
 TEST_F(FaultyPortTest, DoesTheSameAgainWithTheSameSeedAndNotWithAnother) {
   const auto sent_with = [&](const char* faults) {
     set(faults);

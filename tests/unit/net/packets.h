@@ -61,6 +61,7 @@ struct Sent {
   std::uint8_t traffic_class;
   std::uint32_t packet_bytes;
   Bytes bytes;
+  bool congested = false;
 };
 
 class FakePort : public Port {
@@ -69,7 +70,8 @@ class FakePort : public Port {
 
   int send(const Burst& burst) override {
     if (error != 0) return error;
-    sent.push_back({burst.destination, burst.traffic_class, burst.packet_bytes, bytes_of(burst)});
+    sent.push_back({burst.destination, burst.traffic_class, burst.packet_bytes, bytes_of(burst),
+                    burst.congested});
     return 0;
   }
   bool receive(Arrival* arrival) override {
@@ -78,7 +80,8 @@ class FakePort : public Port {
     *arrival = {.source = arrivals.front().destination,
                 .source_port = wire::kRocePort,
                 .bytes = arriving_,
-                .packet_bytes = arrivals.front().packet_bytes};
+                .packet_bytes = arrivals.front().packet_bytes,
+                .congested = arrivals.front().congested};
     arrivals.pop_front();
     return true;
   }
@@ -96,7 +99,8 @@ class FakePort : public Port {
 
 // `packets`, of one length but the last, as one burst.
 inline int send_burst(Port& port, const wire::Address& destination,
-                      const std::vector<Bytes>& packets, std::uint8_t traffic_class = 0) {
+                      const std::vector<Bytes>& packets, std::uint8_t traffic_class = 0,
+                      bool congested = false) {
   std::vector<iovec> pieces;
   std::uint32_t bytes = 0;
   for (const Bytes& packet : packets) {
@@ -105,6 +109,7 @@ inline int send_burst(Port& port, const wire::Address& destination,
   }
   return port.send({.destination = destination,
                     .traffic_class = traffic_class,
+                    .congested = congested,
                     .pieces = pieces,
                     .packet_bytes = static_cast<std::uint32_t>(packets.front().size()),
                     .bytes = bytes});

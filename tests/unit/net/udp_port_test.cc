@@ -104,7 +104,7 @@ TEST_F(UdpPortTest, SeesTheMarkOfARouterThatIsFull) {
   }
 }
 
-TEST_F(UdpPortTest, LeavesCapableOfCarryingThatMarkInItsTrafficClass) {
+TEST_F(UdpPortTest, LeavesCapableOfCarryingThatMarkOrMarkedInItsTrafficClass) {
   const auto sender = open_port(here_);
   ASSERT_TRUE(sender);
   const UniqueFd plain(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
@@ -112,8 +112,14 @@ TEST_F(UdpPortTest, LeavesCapableOfCarryingThatMarkInItsTrafficClass) {
   const int on = 1;
   ASSERT_EQ(setsockopt(plain.get(), IPPROTO_IP, IP_RECVTOS, &on, sizeof on), 0);
   ASSERT_EQ(bind(plain.get(), at.get(), at.length), 0);
-  for (const std::uint8_t traffic_class : {0x00, 0x20, 0xff}) {
-    ASSERT_EQ(send_burst(*sender, there_, {Bytes(20)}, traffic_class), 0);
+  struct Case {
+    std::uint8_t traffic_class;
+    bool congested;
+    int expected;
+  };
+  for (const Case& one : {Case{0, false, 2}, Case{0x20, false, 0x22}, Case{0xff, false, 0xfe},
+                          Case{0, true, 3}, Case{0x20, true, 0x23}}) {
+    ASSERT_EQ(send_burst(*sender, there_, {Bytes(20)}, one.traffic_class, one.congested), 0);
     pollfd wait{plain.get(), POLLIN, 0};
     ASSERT_EQ(poll(&wait, 1, kPatience), 1);
     char bytes[64];
@@ -127,7 +133,7 @@ TEST_F(UdpPortTest, LeavesCapableOfCarryingThatMarkInItsTrafficClass) {
     ASSERT_EQ(recvmsg(plain.get(), &message, 0), 20);
     const cmsghdr* header = CMSG_FIRSTHDR(&message);
     ASSERT_NE(header, nullptr);
-    EXPECT_EQ(*CMSG_DATA(header), (traffic_class & ~3) | 2);
+    EXPECT_EQ(*CMSG_DATA(header), one.expected);
   }
 }
 
