@@ -72,7 +72,7 @@ def run_ping_pong(hosts, gdr, command):
 
 def ping_pongs(reliable):
     for words in PING_PONGS:
-        command = words.split() + ["-g", "0"]
+        command = words.split() + ["-g", "0"] + (["-n", "300"] if reliable else [])
         if reliable and not is_reliable(command):
             continue
         run = run_lossy_ping_pong if reliable else run_ping_pong
