@@ -8,65 +8,11 @@ ratios that docs/performance.md names.
 """
 import argparse
 import os
-import pathlib
 import re
 import shutil
-import statistics
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tests" / "support"))
-from two_programs import free_port, start, stop, wait_until_listens  # noqa: E402
-
-LIMIT = 120  # seconds for a run
-
-
-class Runner:
-    """A program's server and client, and the figure in what the client prints."""
-
-    def __init__(self, command, figure, environment=None, port_options=("-p", "-p")):
-        self.command = command
-        self.figure = figure
-        self.environment = {**os.environ, **(environment or {})}
-        self.port_options = port_options  # the server's, the client's
-
-    def start(self, *arguments):
-        return start([*self.command, *arguments], self.environment)
-
-    def run(self):
-        port = free_port()
-        server = self.start(self.port_options[0], str(port))
-        client = None
-        try:
-            wrong = wait_until_listens(port, server)
-            if wrong is not None:
-                raise RuntimeError(f"{' '.join(self.command)}: {wrong}")
-            client = self.start(self.port_options[1], str(port), "127.0.0.1")
-            said = client.communicate(timeout=LIMIT)[0]
-            found = self.figure(said)
-            if client.returncode != 0 or found is None:
-                raise RuntimeError(f"{' '.join(self.command)}: exit {client.returncode}\n{said}")
-            return found
-        finally:
-            # fi_pingpong's server over shm spins on for ever.
-            for process in (client, server):
-                if process is not None:
-                    stop(process, patience=1)
-
-
-def column(index):
-    """Of perftest's one line of results."""
-    def figure(said):
-        lines = re.findall(r"^ *\d+ +\d+ +[0-9.].*$", said, re.MULTILINE)
-        return float(lines[-1].split()[index]) if lines else None
-    return figure
-
-
-def ucx_column(index, scale):
-    """Of ucx_perftest's last line."""
-    def figure(said):
-        lines = re.findall(r"^Final:(.*)$", said, re.MULTILINE)
-        return float(lines[-1].split()[index]) * scale if lines else None
-    return figure
+from rounds import Runner, perftest_column, print_claims, print_table, run_rounds, ucx_column
 
 
 def pingpong_latency(said):
@@ -79,7 +25,7 @@ def cases(gdr):
     fabric = ["fi_pingpong", "-e", "rdm", "-S", "64", "-I", "20000"]
 
     def perftest(*words, index):
-        return Runner([*on_soft_nic, *words, "-d", "soft0"], column(index))
+        return Runner([*on_soft_nic, *words, "-d", "soft0"], perftest_column(index))
 
     def ucx(transports, *words, index, scale=1, **settings):
         return Runner(["ucx_perftest", *words], ucx_column(index, scale),
@@ -130,27 +76,9 @@ def main():
     for program in ("ib_send_lat", "ucx_perftest", "fi_pingpong"):
         if not shutil.which(program):
             sys.exit(f"{program} is not installed (Debian: perftest ucx-utils libfabric-bin)")
-    table = cases(os.path.abspath(options.gdr))
-    found = {case: {name: [] for name in runners} for case, runners in table.items()}
-    for turn in range(options.rounds):
-        for case, runners in table.items():
-            for name, runner in runners.items():
-                found[case][name].append(runner.run())
-        print(f"round {turn + 1} of {options.rounds}", file=sys.stderr, flush=True)
-    medians = {case: {name: statistics.median(figures) for name, figures in rows.items()}
-               for case, rows in found.items()}
-    for case, rows in found.items():
-        print(f"\n| {case} | median | least | most | gdrkit's / it |\n|---|---|---|---|---|")
-        for name, figures in rows.items():
-            ratio = medians[case]["gdrkit"] / medians[case][name]
-            print(f"| {name} | {medians[case][name]:.4g} | {min(figures):.4g} | "
-                  f"{max(figures):.4g} | {ratio:.2f} |")
-    print("\n| claim | ratio | target | met |\n|---|---|---|---|")
-    for case, peer, sense, target in CLAIMS:
-        ratio = medians[case]["gdrkit"] / medians[case][peer]
-        met = ratio <= target if sense == "<=" else ratio >= target
-        print(f"| {case}: gdrkit / {peer} | {ratio:.2f} | {sense} {target} | "
-              f"{'yes' if met else 'NO'} |")
+    found = run_rounds(cases(os.path.abspath(options.gdr)), options.rounds)
+    print_table(found)
+    print_claims(found, CLAIMS)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -45,6 +46,7 @@ void* run(void* argument) {
   const std::unique_ptr<Start> start(static_cast<Start*>(argument));
   pthread_setname_np(pthread_self(), start->name);
   ask_for_short_slices();
+  prctl(PR_SET_TIMERSLACK, 1UL);  // its short sleeps are meant so
   start->work();
   return nullptr;
 }

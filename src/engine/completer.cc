@@ -220,16 +220,19 @@ const Requester::Request* Requester::find(std::uint64_t position) const {
 void Requester::acknowledge_before(std::uint64_t position, Nanoseconds now) {
   acknowledged_ = std::max(acknowledged_, position);
   const std::uint64_t before = unacked_;
+  std::uint64_t bytes = 0;
   while (!requests_.empty() && !stopped_) {
     const Request& request = requests_.front();
     if (request.is_answered()) break;
     const std::uint64_t reached = std::min(acknowledged_, request.end());
     if (reached <= unacked_) break;
-    window_.acknowledged(cost_at(request, reached) - cost_at(request, unacked_));
+    bytes += cost_at(request, reached) - cost_at(request, unacked_);
     unacked_ = reached;
     if (reached == request.end()) retire_front();
   }
-  if (unacked_ != before) progress(now);
+  if (unacked_ == before) return;
+  window_.acknowledged(bytes);
+  progress(now);
 }
 
 void Requester::retire_front() {
@@ -249,7 +252,10 @@ void Requester::progress(Nanoseconds now) {
   rnr_until_ = 0;
   knocking_ = false;
   if (timed_ != 0 && unacked_ >= timed_) measure(unacked_, now);
-  if (completed_ == failed_work_ && !stopped_) return fail(Status::kLocalProtectionError);
+  if (completed_ >= failed_work_ && !stopped_) {
+    if (completed_ == failed_work_) return fail(Status::kLocalProtectionError);
+    failed_work_ = kNoWork;  // only its repetition failed, and was not needed
+  }
   suspect_at_ = 0;
   if (probe_end_ != 0 && unacked_ >= probe_end_) suspect(now);
 }

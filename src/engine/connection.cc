@@ -51,7 +51,7 @@ bool Connection::sending() const { return parts_->requester || parts_->unreliabl
 
 void Connection::receive(const wire::Packet& packet, Nanoseconds now, bool congested) {
   Parts& parts = *parts_;
-  if (parts.unreliable) parts.unreliable->handed_out();
+  sent();
   if (congested && now - parts.congestion_told_at >= kBetweenCongestionNotices) {
     parts.congestion_due = true;
     parts.congestion_told_at = now;
@@ -73,14 +73,16 @@ void Connection::receive(const wire::Packet& packet, Nanoseconds now, bool conge
   }
 }
 
-void Connection::posted(Nanoseconds) {
-  if (parts_->unreliable) parts_->unreliable->handed_out();
+void Connection::posted(Nanoseconds) { sent(); }
+
+void Connection::sent() {
+  if (parts_->unreliable) parts_->unreliable->sent();
 }
 
 void Connection::receive_posted(Nanoseconds) { parts_->responder.receive_posted(); }
 
 void Connection::handle_timeout(Nanoseconds now) {
-  if (parts_->unreliable) parts_->unreliable->handed_out();
+  sent();
   if (parts_->requester) parts_->requester->handle_timeout(now);
 }
 
@@ -110,6 +112,7 @@ bool Connection::poll_transmit(Nanoseconds now, Transmit* transmit) {
 }
 
 Nanoseconds Connection::next_timeout() const {
+  if (parts_->unreliable) return parts_->unreliable->next_timeout();
   return parts_->requester ? parts_->requester->next_timeout() : kNever;
 }
 

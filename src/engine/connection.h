@@ -8,7 +8,8 @@
 //   connection.posted(now);
 //   connection.handle_timeout(now);
 //   while (connection.poll_transmit(now, &transmit))    // then outputs: what is to be sent,
-//     if (!send(transmit)) connection.payload_unavailable(transmit);
+//     if (!send(transmit)) connection.payload_unavailable(transmit, now);
+//   connection.sent();
 //   wake_at(connection.next_timeout());                 // and when to come back
 //
 // The requester (requester.h) makes requests out of work, the responder (responder.h) answers those
@@ -58,12 +59,13 @@ class Connection {
   // A receive was posted: a responder may have to say that its credits are back.
   void receive_posted(Nanoseconds now);
   void handle_timeout(Nanoseconds now);
+  // What poll_transmit gave has left, or has been copied: works of UC complete. The inputs above
+  // say so, too; until one of them comes, next_timeout() is 0.
+  void sent();
   // A packet from poll_transmit could not be made: the memory behind it is gone.
   void payload_unavailable(const Transmit& transmit, Nanoseconds now);
 
   // --- Outputs
-  // UC: a work completes when poll_transmit() gives nothing more, or at the next input: by then its
-  // packets must have left, or have been copied.
   // False: nothing may be sent now. Answers come before requests.
   bool poll_transmit(Nanoseconds now, Transmit* transmit);
   Nanoseconds next_timeout() const;  // kNever: nothing is waited for

@@ -57,7 +57,7 @@ bool Requester::poll_transmit(Nanoseconds now, Transmit* transmit) {
   if (probe_wanted_ && make_probe(transmit)) return true;
   if (!skip_acknowledged() && !begin_request(now)) return false;
   Request& request = requests_[cursor_];
-  if (request.work == failed_work_ || !may_send(request)) return false;
+  if (request.work >= failed_work_ || !may_send(request)) return false;
   if (!load_work(request.work)) return false;
   make_packet(request, transmit);
   sent(request, is_read(request.kind) ? request.end() : next_ + 1, now, transmit);
@@ -212,10 +212,13 @@ void Requester::make_atomic(const Request& request, Transmit* transmit) {
 }
 
 // Often enough that the window never stalls, and does not hang on one acknowledgement that may be
-// lost: with the last packet of a message, one of every few, and the last that may go.
+// lost: with the last packet of a message, one of every few, and the last that may go, unless an
+// answer that makes room is on its way: each costs the other side a system call.
 bool Requester::asks_for_acknowledgement(const Request& request, bool last) {
   const std::uint64_t full = cost_of(path_mtu_);
-  if (last || knocking_ || limited(request) || in_flight() + full > window_.size()) return true;
+  const bool answer_comes = asked_ > unacked_ && asked_ < next_;
+  if (last || knocking_ || limited(request)) return true;
+  if (in_flight() + full > window_.size() && !answer_comes) return true;
   ++without_request_bit_;
   return without_request_bit_ >= kMostWithoutAcknowledge ||
          (without_request_bit_ + 1) * kAcknowledgesInWindow * full > window_.size();
@@ -233,6 +236,7 @@ void Requester::sent(const Request& request, std::uint64_t end, Nanoseconds now,
   if (end == request.end()) ++cursor_;
   const bool asks = asks_for_acknowledgement(request, end == request.end());
   if (asks) {
+    asked_ = end;
     without_request_bit_ = 0;
     if (timed_ == 0 && end > highest_) {
       timed_ = is_read(request.kind) ? request.first + 1 : end;
@@ -248,7 +252,7 @@ bool Requester::make_probe(Transmit* transmit) {
   probe_wanted_ = false;
   if (!outstanding() || next_ == unacked_ || requests_.empty()) return false;
   Request& request = requests_.front();
-  if (request.work == failed_work_ || !load_work(request.work)) return false;
+  if (request.work >= failed_work_ || !load_work(request.work)) return false;
   const std::uint64_t next = next_;
   next_ = unacked_;
   make_packet(request, transmit);

@@ -35,6 +35,8 @@ class Requester {
   Nanoseconds next_timeout() const;
 
  private:
+  static constexpr std::uint64_t kNoWork = ~std::uint64_t{0};
+
   // A request message that has its PSNs and is not answered yet. A long read is asked for in
   // several, so that the window holds for what comes back, too.
   struct Request {
@@ -126,12 +128,13 @@ class Requester {
   std::uint64_t completed_ = 0;    // works
   std::uint64_t next_work_ = 0;    // the first without a request
   std::uint64_t read_offset_ = 0;  // of next_work_, a read: what pieces have asked for already
-  std::uint64_t failed_work_ = ~std::uint64_t{0};  // its memory is gone
-  Work work_;                                      // of number work_number_
-  std::uint64_t work_number_ = ~std::uint64_t{0};
+  std::uint64_t failed_work_ = kNoWork;  // its memory is gone
+  Work work_;                            // of number work_number_
+  std::uint64_t work_number_ = kNoWork;
   std::uint32_t reads_outstanding_ = 0;  // and atomics
   std::uint32_t without_request_bit_ =
-      0;  // packets since the last that asks for an acknowledgement
+      0;                     // packets since the last that asks for an acknowledgement
+  std::uint64_t asked_ = 0;  // behind the last packet that asked for an acknowledgement
 
   // End-to-end credits.
   bool unlimited_ = true;

@@ -92,7 +92,7 @@ void Requester::congested(Nanoseconds now) {
 // the repetition of a packet that has arrived all the same, its acknowledgement may come first.
 void Requester::payload_unavailable(const Transmit& transmit, Nanoseconds now) {
   if (stopped_) return;
-  failed_work_ = completed_ + transmit.work;
+  failed_work_ = std::min(failed_work_, completed_ + transmit.work);
   if (transmit.work == 0) return fail(Status::kLocalProtectionError);
   progress_at_ = now;
 }

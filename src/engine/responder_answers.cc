@@ -149,7 +149,9 @@ void Responder::receive_posted() {
 void Responder::payload_unavailable(const Transmit& transmit) {
   if (state_ == State::kFailed) return;
   for (Resource& resource : resources_) set_due(&resource, false);
-  if (owner_.may_access(transmit.rkey, transmit.address, transmit.payload_bytes, Right::kRead)) {
+  const bool there = !xrc_ || owner_.select_srq(transmit.packet.xrc_srq);
+  if (there &&
+      owner_.may_access(transmit.rkey, transmit.address, transmit.payload_bytes, Right::kRead)) {
     return give_up(wire::NakCode::kRemoteOperationalError, Fault::kRequest, transmit.packet.psn);
   }
   owner_.count(Event::kRemoteAccessRefused);

@@ -16,11 +16,18 @@ UnreliableRequester::UnreliableRequester(const ConnectionSettings& connection,
       path_mtu_(connection.path_mtu),
       psn_(settings.first_psn & wire::kPsnMask) {}
 
-void UnreliableRequester::handed_out() {
+void UnreliableRequester::sent() {
+  wants_poll_ = false;
+  if (ended_ == 0) return;
   while (ended_ > 0 && !stopped_) {
     --ended_;
     owner_.complete(Status::kSuccess);
   }
+  wants_poll_ = load_work();  // local work may have waited for them
+}
+
+Nanoseconds UnreliableRequester::next_timeout() const {
+  return !stopped_ && (ended_ > 0 || wants_poll_) ? 0 : kNever;
 }
 
 // The next work that sends something. What sends nothing is done in its turn.
@@ -46,10 +53,7 @@ bool UnreliableRequester::load_work() {
 }
 
 bool UnreliableRequester::poll_transmit(Transmit* transmit) {
-  if (!load_work()) {
-    handed_out();
-    if (!load_work()) return false;
-  }
+  if (!load_work()) return false;
   const std::uint32_t packets = packets_of(work_.length, path_mtu_);
   maker_.request(work_, sent_, packets, path_mtu_, psn_, transmit);
   transmit->work = ended_;

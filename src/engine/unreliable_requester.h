@@ -15,7 +15,8 @@ class UnreliableRequester {
                       Owner& owner);
   bool poll_transmit(Transmit* transmit);
   // Every packet that poll_transmit() gave has left: their works complete.
-  void handed_out();
+  void sent();
+  Nanoseconds next_timeout() const;
   void payload_unavailable(const Transmit& transmit);
   void stop() { stopped_ = true; }
 
@@ -30,6 +31,7 @@ class UnreliableRequester {
   bool loaded_ = false;
   Work work_;                // the one that is being sent
   std::uint32_t sent_ = 0;   // its packets
+  bool wants_poll_ = false;  // after local work there is more to send
   std::uint32_t ended_ = 0;  // works before it, of which all packets were given out
 };
 

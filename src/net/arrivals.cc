@@ -11,7 +11,7 @@ namespace {
 
 // At once, before others get their turn.
 constexpr std::uint32_t kMostArrivals = 16;
-constexpr std::size_t kMostDeferred = 64;
+constexpr std::size_t kMostWaiting = 64;
 
 bool receives(const rnic::SharedQueuePair& shared) {
   switch (shared.state.load(std::memory_order_acquire)) {
@@ -56,7 +56,7 @@ bool same_partition(std::uint16_t key) {
 // The queue pair that packets go to, one after the other, locked until another one's comes.
 class PacketPath::Run {
  public:
-  Run(PacketPath& path, bool defer) : path_(path), defer_(defer) {}
+  Run(PacketPath& path, bool inline_progress) : path_(path), inline_progress_(inline_progress) {}
   ~Run() { end(); }
 
   // Null: there is none, or it does not receive.
@@ -85,43 +85,42 @@ class PacketPath::Run {
     state_ = nullptr;
   }
 
-  // A program that polls gets its completion first: what it does then is often the answer that the
-  // other side waits for, and the acknowledge goes with it.
+  // Once for all that has arrived, see answer_all().
   void answer() {
-    const bool completed = state_->take_completed();
+    const bool received = state_->take_received();
     state_->release_responder();
     if (state_->connection() == nullptr) return;
-    if (defer_ && completed && path_.deferred_.size() < kMostDeferred) {
-      path_.deferred_.push_back(queue_pair_);
-    } else {
-      path_.pump(*queue_pair_, now());
-    }
+    auto& waiting = received && inline_progress_ ? path_.deferred_ : path_.answers_;
+    const bool known = !waiting.empty() && waiting.back() == queue_pair_;
+    if (known) return;
+    if (waiting.size() < kMostWaiting) return waiting.push_back(queue_pair_);
+    path_.pump(*queue_pair_, now());
   }
 
   static constexpr std::uint32_t kNone = ~0u;
   PacketPath& path_;
-  const bool defer_;
+  const bool inline_progress_;
   std::uint32_t number_ = kNone;
   std::shared_ptr<rnic::QueuePair> queue_pair_;  // its send lock is held
   PacketQueuePair* state_ = nullptr;
 };
 
 bool PacketPath::progress() {
-  thread_->polled();
   if (gpu_is_registered()) return false;
-  return receive_all(true) > 0;
+  thread_->polled();
+  return receive_all(true).value_or(0) > 0;
 }
 
-std::uint32_t PacketPath::serve() { return receive_all(false); }
+std::optional<std::uint32_t> PacketPath::serve() { return receive_all(false); }
 
-std::uint32_t PacketPath::receive_all(bool inline_progress) {
+std::optional<std::uint32_t> PacketPath::receive_all(bool inline_progress) {
   const std::unique_lock guard(receive_lock_, std::try_to_lock);
   if (!guard) {
     // Whoever holds it may be waiting for this very core.
     if (inline_progress) sched_yield();
-    return 0;
+    return std::nullopt;
   }
-  flush_deferred();
+  answer_all(deferred_);
   std::uint32_t arrivals = 0;
   const std::size_t ports = port_count_.load(std::memory_order_acquire);
   for (std::size_t i = 0; i < ports; ++i) {
@@ -130,20 +129,26 @@ std::uint32_t PacketPath::receive_all(bool inline_progress) {
     for (std::uint32_t n = 0; n < kMostArrivals && ports_[i].port->receive(&arrival); ++n) {
       take(ports_[i], arrival, inline_progress);
       ++arrivals;
-      if (inline_progress && !deferred_.empty()) return arrivals;
+      if (!deferred_.empty()) break;
     }
+    if (!deferred_.empty()) break;
   }
+  answer_all(answers_);
   return arrivals;
 }
 
-void PacketPath::flush_deferred() {
-  if (deferred_.empty()) return;
+// Acknowledges, and what an acknowledgement has made room for: together for packets that arrived
+// one behind the other. But a program that polls gets a message first, and the acknowledge waits
+// until it polls again: what it does then is often the answer that the other side waits for, and
+// the acknowledge goes with it.
+void PacketPath::answer_all(std::vector<std::shared_ptr<rnic::QueuePair>>& waiting) {
+  if (waiting.empty()) return;
   const Nanoseconds time = now();
-  for (const auto& queue_pair : deferred_) {
+  for (const auto& queue_pair : waiting) {
     const std::lock_guard guard(queue_pair->send_lock());
     if (queue_pair->packet_state != nullptr) pump(*queue_pair, time);
   }
-  deferred_.clear();
+  waiting.clear();
 }
 
 // Packets at the front of `left` that the kernel gave this process in another's stead go to that
@@ -165,11 +170,11 @@ std::size_t PacketPath::hand_over(OpenPort& port, const Arrival& arrival,
   return stray.bytes.size();
 }
 
-void PacketPath::take(OpenPort& port, const Arrival& arrival, bool defer) {
+void PacketPath::take(OpenPort& port, const Arrival& arrival, bool inline_progress) {
   if (port.sharing->take_question(arrival)) return;
   counters_.add(Counter::kBytesReceived, arrival.bytes.size());
   const Nanoseconds time = now();
-  Run run(*this, defer);
+  Run run(*this, inline_progress);
   std::span<const std::byte> left = arrival.bytes;
   std::uint16_t place = 0;
   while (!left.empty()) {

@@ -64,9 +64,8 @@ Result<PacketPath::OpenPort*> PacketPath::open_port(std::uint32_t device) {
   Result<std::unique_ptr<Port>> wrapped = wrap(*std::move(port));
   if (!wrapped) return wrapped.error();
   opened.port = *std::move(wrapped);
-  for (const int descriptor : {opened.port->descriptor(), opened.sharing->descriptor()}) {
-    if (Result<void> watched = thread_->watch(descriptor); !watched) return watched.error();
-  }
+  thread_->watch(opened.port->descriptor());
+  thread_->watch(opened.sharing->descriptor());
   port_count_.store(count + 1);
   adapter_.poll_beyond(this);
   thread_->wake_at(0);
@@ -105,6 +104,7 @@ int PacketPath::connect(rnic::QueuePair& queue_pair) {
 
 void PacketPath::send(rnic::QueuePair& queue_pair) {
   if (gpu_is_registered()) return send_later(queue_pair);
+  thread_->polled();
   const Nanoseconds time = now();
   PacketQueuePair& state = state_of(queue_pair);
   state.start_sending(port_of(queue_pair)->room);
@@ -155,8 +155,13 @@ void PacketPath::datagram(rnic::QueuePair& queue_pair) {
 }
 
 void PacketPath::cancel(rnic::QueuePair& queue_pair) {
+  if (queue_pair.packet_state == nullptr) return;
   // What the other side waits for leaves first: the acknowledge of its last message.
-  if (queue_pair.packet_state != nullptr) pump(queue_pair, now());
+  PacketQueuePair& state = state_of(queue_pair);
+  OpenPort* port = port_of(queue_pair);
+  if (port != nullptr && state.connection() != nullptr) {
+    transmitter_.answer(state, *port->port, now());
+  }
   queue_pair.packet_state.reset();
 }
 

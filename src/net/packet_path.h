@@ -49,13 +49,14 @@ class PacketPath : public rnic::Path, public rnic::BeyondPath {
   void datagram(rnic::QueuePair& queue_pair) override;
   bool takes_everything() const override { return settings_.takes_everything; }
   bool progress() override;
+  void awaits_event() override { thread_->awaits_event(); }
   void prepare_fork() override;
   void parent_of_fork() override;
   void child_of_fork() override;
 
   // --- Progress thread.
-  // Takes what has arrived. How many arrivals there were.
-  std::uint32_t serve();
+  // Takes what has arrived: how many arrivals. Nothing: another thread is at it.
+  std::optional<std::uint32_t> serve();
   // Lets timers run that are due. When the next one is: kNever if nothing is outstanding.
   Nanoseconds run_timers(Nanoseconds time);
 
@@ -75,12 +76,13 @@ class PacketPath : public rnic::Path, public rnic::BeyondPath {
   OpenPort* port_of(const rnic::QueuePair& queue_pair);
   static PacketQueuePair& state_of(rnic::QueuePair& queue_pair);
   void pump(rnic::QueuePair& queue_pair, Nanoseconds time);
-  std::uint32_t receive_all(bool inline_progress);
-  void take(OpenPort& port, const Arrival& arrival, bool defer);
+  // How many arrivals there were. Nothing: another thread is at it.
+  std::optional<std::uint32_t> receive_all(bool inline_progress);
+  void take(OpenPort& port, const Arrival& arrival, bool inline_progress);
   std::size_t hand_over(OpenPort& port, const Arrival& arrival, std::span<const std::byte> left);
   void take_packet(OpenPort& port, const Arrival& arrival, std::span<const std::byte> bytes,
                    std::uint16_t place, Nanoseconds time, Run& run);
-  void flush_deferred();
+  void answer_all(std::vector<std::shared_ptr<rnic::QueuePair>>& waiting);
   bool gpu_is_registered() const;
 
   rnic::Adapter& adapter_;
@@ -95,7 +97,8 @@ class PacketPath : public rnic::Path, public rnic::BeyondPath {
 
   SpinLock receive_lock_;
   Identifications identifications_;                         // under receive_lock_
-  std::vector<std::shared_ptr<rnic::QueuePair>> deferred_;  // answers that wait; the same
+  std::vector<std::shared_ptr<rnic::QueuePair>> answers_;   // who has to answer; the same
+  std::vector<std::shared_ptr<rnic::QueuePair>> deferred_;  // who does once the program polls
   std::atomic<bool> forked_{false};
   std::unique_ptr<ProgressThread> thread_;
 };

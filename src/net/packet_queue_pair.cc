@@ -218,7 +218,7 @@ void PacketQueuePair::complete_receive(const engine::Received& received) {
     completion.source_qp = queue_pair_.attributes().dest_qp_num;
   }
   receives_.complete(completion, received.solicited);
-  completed_ = true;
+  received_ = true;
 }
 
 bool PacketQueuePair::may_invalidate(std::uint32_t key) {

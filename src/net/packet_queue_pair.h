@@ -17,9 +17,10 @@
 
 namespace gdr::net {
 
-// Room for the payloads of one burst. Most bursts need none.
+// Room for payloads of packets that are made together. Most need none.
 class Staging {
  public:
+  std::size_t room() const { return kMostBurstBytes - used_; }
   // Null: all of it is taken.
   std::byte* take(std::size_t bytes) {
     if (bytes > kMostBurstBytes - used_) return nullptr;
@@ -50,8 +51,8 @@ class PacketQueuePair final : public rnic::PathState, private engine::Owner {
   // A packet for this queue pair, from that address.
   void receive(const wire::Packet& packet, const wire::Address& source, Nanoseconds time,
                bool congested);
-  // True, once, if a completion has been pushed since it was asked last.
-  bool take_completed() { return std::exchange(completed_, false); }
+  // True, once, if a receive has completed since it was asked last.
+  bool take_received() { return std::exchange(received_, false); }
   void release_responder();
   // Work has been posted that the progress thread is to look at.
   void set_posted() { posted_ = true; }
@@ -101,7 +102,7 @@ class PacketQueuePair final : public rnic::PathState, private engine::Owner {
   std::optional<engine::Connection> connection_;
   std::optional<engine::Datagram> datagram_;
   bool holds_responder_ = false;
-  bool completed_ = false;
+  bool received_ = false;
   bool posted_ = false;
   std::uint32_t xrc_srq_ = 0;  // of the message that is being received
   wire::Address source_{};     // of the packet

@@ -111,7 +111,6 @@ bool PacketQueuePair::local_keys_are_right(const rnic::SendRequest& request, std
 
 void PacketQueuePair::complete(Status status) {
   const rnic::SendRequest& request = queue_pair_.send_ring().front();
-  completed_ = true;
   if (kind_of(request.opcode) == WorkKind::kLocal && status != Status::kSuccess) {
     return queue_pair_.complete_front(IBV_WC_MW_BIND_ERR, 0);
   }

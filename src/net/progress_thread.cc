@@ -1,6 +1,6 @@
 #include "net/progress_thread.h"
 
-#include <sys/epoll.h>
+#include <poll.h>
 #include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -16,40 +16,47 @@ namespace {
 
 using engine::kNever;
 
-constexpr int kLostRaces = 8;  // in a row: the program polls
-constexpr Nanoseconds kLookAgain = 500 * kMicrosecond;
+// A program polls often whose polls and posts are no further apart than that.
+constexpr Nanoseconds kOften = 100 * kMicrosecond;
+// When to stand back once more from one that did not: ever later, but soon at first, since it may
+// only have lost its core meanwhile.
+constexpr Nanoseconds kTryAgain = kMillisecond;
+constexpr Nanoseconds kTryAgainAtMost = 64 * kMillisecond;
+constexpr Nanoseconds kLookAgain = kMillisecond;
 constexpr Nanoseconds kTick = kMillisecond;  // of the timers, while something is outstanding
 
-void sleep_for(Nanoseconds time) {
-  const timespec duration{static_cast<time_t>(time / kSecond), static_cast<long>(time % kSecond)};
-  nanosleep(&duration, nullptr);
+timespec as_timespec(Nanoseconds time) {
+  return {static_cast<time_t>(time / kSecond), static_cast<long>(time % kSecond)};
+}
+
+// Another thread takes what has arrived, and may need this very core: to yield is not enough.
+void make_room() {
+  const timespec a_little{0, 5 * kMicrosecond};
+  nanosleep(&a_little, nullptr);
 }
 
 }  // namespace
 
 Result<void> ProgressThread::start() {
-  epoll_.reset(epoll_create1(EPOLL_CLOEXEC));
   doorbell_.reset(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (!epoll_ || !doorbell_) return from_errno("epoll");
-  if (Result<void> watched = watch(doorbell_.get()); !watched) return watched.error();
+  if (!doorbell_) return from_errno("eventfd");
+  watch(doorbell_.get());
   wake_at_.store(kNever);
   return start_quiet_thread("gdr-net", [this] { run(); });
 }
 
-Result<void> ProgressThread::watch(int descriptor) {
-  epoll_event event{};
-  event.events = EPOLLIN;
-  event.data.fd = descriptor;
-  if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, descriptor, &event) != 0) return from_errno("epoll");
-  return {};
+void ProgressThread::watch(int descriptor) {
+  const std::size_t count = watched_count_.load();
+  watched_[count] = {descriptor, POLLIN, 0};
+  watched_count_.store(count + 1);
+  wake();
 }
 
-void ProgressThread::move_forward(Nanoseconds time) {
+Nanoseconds ProgressThread::move_forward(Nanoseconds time) {
   Nanoseconds before = wake_at_.load();
   while (time < before && !wake_at_.compare_exchange_weak(before, time)) {
   }
-  // While it has something to wait for it looks at the clock often enough by itself.
-  if (before == kNever) wake();
+  return before;
 }
 
 void ProgressThread::wake() {
@@ -57,56 +64,75 @@ void ProgressThread::wake() {
   [[maybe_unused]] const ssize_t wrote = write(doorbell_.get(), &one, sizeof one);
 }
 
-bool ProgressThread::program_polls() {
-  const std::uint64_t polls = polls_.load(std::memory_order_relaxed);
-  return std::exchange(seen_polls_, polls) != polls;
+void ProgressThread::empty_doorbell() {
+  std::uint64_t rings = 0;
+  [[maybe_unused]] const ssize_t got = read(doorbell_.get(), &rings, sizeof rings);
 }
 
-int ProgressThread::patience(Nanoseconds time) const {
+std::uint64_t ProgressThread::polls_since_last() {
+  const std::uint64_t polls = polls_.load(std::memory_order_relaxed);
+  return polls - std::exchange(counted_polls_, polls);
+}
+
+// Polls at all, and does not sleep: whether it polls often is seen while this thread stands back.
+bool ProgressThread::stand_back(Nanoseconds time) {
+  if (time < try_at_ || polls_since_last() == 0 || awaits_event_.exchange(false)) return false;
+  stands_back_.store(true);
+  // Either this sees that the program awaits an event, or the program that the thread stands back.
+  if (awaits_event_.load()) stands_back_.store(false);
+  looked_at_ = time;
+  return stands_back_.load();
+}
+
+// By poll and not by epoll, which would be told of each packet by whoever sends it, also while this
+// thread does not wait.
+void ProgressThread::watch_ports() {
   const Nanoseconds at = wake_at_.load();
-  if (at == kNever) return -1;
-  return static_cast<int>((std::max(at, time + kTick) - time) / kMillisecond);
+  const Nanoseconds before = now();
+  const timespec patience = as_timespec(std::max(at, before + kTick) - before);
+  const int count =
+      ppoll(watched_.data(), watched_count_.load(), at == kNever ? nullptr : &patience, nullptr);
+  const bool rung = count > 0 && watched_[0].revents != 0;
+  if (rung) empty_doorbell();
+  const Nanoseconds time = now();
+  if (!rung && stand_back(time)) return;
+  if (!path_.serve()) make_room();
+}
+
+void ProgressThread::look_at_program() {
+  const timespec again = as_timespec(kLookAgain);
+  if (ppoll(watched_.data(), 1, &again, nullptr) > 0) empty_doorbell();
+  const Nanoseconds time = now();
+  const Nanoseconds passed = time - looked_at_;
+  const bool awaits_event = awaits_event_.load();
+  if (!awaits_event) {
+    if (passed < kLookAgain) return;
+    looked_at_ = time;
+    if (polls_since_last() * kOften >= passed) {
+      try_again_ = kTryAgain;
+      return;
+    }
+    try_at_ = time + try_again_;
+    try_again_ = std::min(2 * try_again_, kTryAgainAtMost);
+  }
+  stands_back_.store(false);
+  path_.serve();
 }
 
 void ProgressThread::run() {
-  int lost_races = 0;
   while (true) {
-    if (lost_races < kLostRaces) {
-      epoll_event events[16];
-      const int count = epoll_wait(epoll_.get(), events, 16, patience(now()));
-      bool rung = false;
-      for (int i = 0; i < count; ++i) {
-        if (events[i].data.fd != doorbell_.get()) continue;
-        std::uint64_t rings = 0;
-        [[maybe_unused]] const ssize_t got = read(doorbell_.get(), &rings, sizeof rings);
-        rung = true;
-      }
-      const bool woken_for_packets = count > (rung ? 1 : 0);
-      if (path_.serve() > 0 || !program_polls()) {
-        lost_races = 0;
-      } else if (woken_for_packets) {
-        ++lost_races;
-      }
+    if (stands_back_.load()) {
+      look_at_program();
     } else {
-      sleep_for(kLookAgain);
-      if (!program_polls()) {
-        lost_races = 0;
-        path_.serve();
-      }
+      watch_ports();
     }
     const Nanoseconds time = now();
     if (time < wake_at_.load()) continue;
     wake_at_.store(kNever);
-    const Nanoseconds next = path_.run_timers(time);
-    for (Nanoseconds set = wake_at_.load(); next < set;) {
-      if (wake_at_.compare_exchange_weak(set, next)) break;
-    }
+    move_forward(path_.run_timers(time));
   }
 }
 
-void ProgressThread::close_in_child() {
-  epoll_.reset();
-  doorbell_.reset();
-}
+void ProgressThread::close_in_child() { doorbell_.reset(); }
 
 }  // namespace gdr::net

@@ -2,17 +2,22 @@
 // sleeps while nothing is there and nothing is outstanding.
 //
 // A program that polls its completion queues makes progress itself, and a thread that woke for each
-// packet would only take its core. So the thread watches who wins: when it wakes for packets and
-// finds them taken, over and over, it stops watching the ports and only looks, twice a
-// millisecond, whether the program still polls. When that stops, it watches again.
+// packet would only take its core, and at times while the program holds the receive lock. So it
+// stands back from a program that polls often: it stops watching the ports and only looks, once a
+// millisecond, whether the program still polls. It watches again when that stops, and at once when
+// the program asks for a completion event, which a program does before it sleeps.
 #pragma once
 
+#include <poll.h>
+
+#include <array>
 #include <atomic>
 #include <cstdint>
 
 #include "base/clock.h"
 #include "base/result.h"
 #include "base/unique_fd.h"
+#include "rnic/adapter.h"
 
 namespace gdr::net {
 
@@ -22,29 +27,48 @@ class ProgressThread {
  public:
   explicit ProgressThread(PacketPath& path) : path_(path) {}
   Result<void> start();
-  Result<void> watch(int descriptor);
+  // At most two for each device. Cold, one caller at a time.
+  void watch(int descriptor);
 
   // Any thread: a timer may be due at that time. Hot: usually one comparison.
   void wake_at(Nanoseconds time) {
-    if (time < wake_at_.load(std::memory_order_relaxed)) move_forward(time);
+    if (time >= wake_at_.load(std::memory_order_relaxed)) return;
+    // It may sleep as long as it was told to before.
+    if (move_forward(time) - time > kMillisecond) wake();
   }
-  // A thread of the program polls. Hot.
+  // A thread of the program polls and finds nothing, or posts. Hot.
   void polled() { polls_.fetch_add(1, std::memory_order_relaxed); }
+  // The program may sleep until a completion is told. Hot.
+  void awaits_event() {
+    awaits_event_.store(true);
+    if (stands_back_.load()) wake();
+  }
   // Has it look at the ports now, as for packets.
   void wake();
   void close_in_child();
 
  private:
   void run();
-  void move_forward(Nanoseconds time);
-  bool program_polls();
-  int patience(Nanoseconds time) const;
+  void watch_ports();
+  void look_at_program();
+  void empty_doorbell();
+  bool stand_back(Nanoseconds time);
+  Nanoseconds move_forward(Nanoseconds time);  // what it was before
+  std::uint64_t polls_since_last();
 
   PacketPath& path_;
-  UniqueFd epoll_, doorbell_;
+  UniqueFd doorbell_;
+  std::array<pollfd, 1 + 2 * rnic::kDevices> watched_{};  // [0]: the doorbell
+  std::atomic<std::size_t> watched_count_{0};
   std::atomic<Nanoseconds> wake_at_{0};
   std::atomic<std::uint64_t> polls_{0};
-  std::uint64_t seen_polls_ = 0;
+  std::atomic<bool> awaits_event_{false};
+  std::atomic<bool> stands_back_{false};
+  // Of the thread alone.
+  std::uint64_t counted_polls_ = 0;
+  Nanoseconds looked_at_ = 0;
+  Nanoseconds try_at_ = 0;  // not to stand back before
+  Nanoseconds try_again_ = kMillisecond;
 };
 
 }  // namespace gdr::net

@@ -29,7 +29,7 @@ class Batch {
         counters_(counters) {}
 
   bool full() const {
-    return count_ == kMostPackets || bytes_ > kMostBurstBytes - kLargestPacket ||
+    return count_ == kMostPackets || staging_.room() < wire::kMostPayload ||
            used_pieces_ > kMostPieces - kPiecesOfPacket;
   }
   std::uint32_t count() const { return count_; }
@@ -48,7 +48,6 @@ class Batch {
     packet.pieces = *pieces;
     packet.bytes = packet.header_bytes + transmit.payload_bytes + packet.pad + wire::kIcrcBytes;
     used_pieces_ += *pieces;
-    bytes_ += packet.bytes;
     ++count_;
     return true;
   }
@@ -77,8 +76,6 @@ class Batch {
 
  private:
   static constexpr std::uint32_t kPiecesOfPacket = rnic::kMaxSegments;
-  static constexpr std::uint32_t kLargestPacket =
-      wire::kMostHeaderBytes + wire::kMostPayload + kMostPad + wire::kIcrcBytes;
 
   void begin_burst(std::uint32_t packet_bytes) {
     burst_pieces_ = burst_packets_ = burst_bytes_ = 0;
@@ -88,6 +85,7 @@ class Batch {
 
   bool fits(const Prepared& packet) const {
     return !ended_ && packet.bytes <= packet_bytes_ &&
+           burst_bytes_ + packet.bytes <= kMostBurstBytes &&
            burst_pieces_ + packet.pieces + 2 <= kMostPieces;
   }
 
@@ -135,7 +133,7 @@ class Batch {
   const std::uint8_t traffic_class_;
   Counters& counters_;
   Staging staging_;
-  std::uint32_t count_ = 0, bytes_ = 0, used_pieces_ = 0;
+  std::uint32_t count_ = 0, used_pieces_ = 0;
   std::array<Prepared, kMostPackets> prepared_;
   std::array<std::array<std::byte, wire::kMostHeaderBytes>, kMostPackets> headers_;
   std::array<std::array<std::byte, kMostPad + wire::kIcrcBytes + 1>, kMostPackets> tails_;
@@ -151,19 +149,25 @@ class Batch {
 void Transmitter::pump(PacketQueuePair& queue_pair, Port& port, Nanoseconds time) {
   engine::Connection& connection = *queue_pair.connection();
   engine::Transmit transmit;
-  bool more = connection.poll_transmit(time, &transmit);
-  while (more) {
+  while (connection.poll_transmit(time, &transmit)) {
     Batch batch(port, queue_pair.peer_address(), queue_pair.traffic_class(), counters_);
-    while (true) {
+    do {
       if (!batch.add(queue_pair, transmit)) connection.payload_unavailable(transmit, time);
-      more = !batch.full() && connection.poll_transmit(time, &transmit);
-      if (!more) break;
-    }
-    const bool was_full = batch.full();
+    } while (!batch.full() && connection.poll_transmit(time, &transmit));
     // What the kernel would not take is lost, as on a network: it is sent again.
     (void)batch.send();
-    more = was_full && connection.poll_transmit(time, &transmit);
+    connection.sent();
   }
+}
+
+void Transmitter::answer(PacketQueuePair& queue_pair, Port& port, Nanoseconds time) {
+  engine::Connection& connection = *queue_pair.connection();
+  engine::Transmit transmit;
+  Batch batch(port, queue_pair.peer_address(), queue_pair.traffic_class(), counters_);
+  while (!batch.full() && connection.poll_transmit(time, &transmit)) {
+    if (transmit.packet.info->is(wire::kRequest) || !batch.add(queue_pair, transmit)) break;
+  }
+  (void)batch.send();
 }
 
 int Transmitter::datagram(PacketQueuePair& queue_pair, Port& port, const wire::Address& destination,

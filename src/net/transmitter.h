@@ -13,6 +13,8 @@ class Transmitter {
 
   // All that a connected queue pair may send now. Under its send lock.
   void pump(PacketQueuePair& queue_pair, Port& port, Nanoseconds time);
+  // What the other side waits for, and no request: of a connection that is about to end.
+  void answer(PacketQueuePair& queue_pair, Port& port, Nanoseconds time);
   // The front request of a UD queue pair. EFAULT: its memory is gone.
   int datagram(PacketQueuePair& queue_pair, Port& port, const wire::Address& destination,
                std::uint8_t traffic_class);

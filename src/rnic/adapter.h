@@ -108,6 +108,11 @@ class Adapter {
     BeyondPath* beyond = polled_.load(std::memory_order_acquire);
     return beyond != nullptr && beyond->progress();
   }
+  // After a completion queue was armed. Hot.
+  void awaits_event() {
+    BeyondPath* beyond = polled_.load(std::memory_order_acquire);
+    if (beyond != nullptr) beyond->awaits_event();
+  }
   void poll_beyond(BeyondPath* beyond) { polled_.store(beyond); }  // null: nothing arrives any more
 
   // After a push onto one of this process's queues by its index: delivers the event if one is due.

@@ -64,6 +64,8 @@ class BeyondPath {
   virtual void cancel(QueuePair& queue_pair) = 0;
   // Takes what has arrived, on the thread that polls a completion queue. False: nothing has. Hot.
   virtual bool progress() = 0;
+  // The program has asked for a completion event, and may now sleep until one comes. Hot.
+  virtual void awaits_event() = 0;
   // Whether everything goes by packets, also what would stay on the host.
   virtual bool takes_everything() const = 0;
   // Around a fork.

@@ -44,6 +44,7 @@ int poll_cq(ibv_cq* cq, int entries, ibv_wc* completions) {
 
 int request_notification(ibv_cq* cq, int solicited_only) {
   cq_of(cq).queue->request_notification(solicited_only != 0);
+  context_of(cq->context).adapter->awaits_event();
   return 0;
 }
 

@@ -63,11 +63,12 @@ void World::pump(Place& place) {
   while (true) {
     if (place.socket_bytes != ~std::uint64_t{0}) {
       place.blocked_until = link.drained_to(place.socket_bytes);
-      if (place.blocked_until > now_) return;
+      if (place.blocked_until > now_) break;
     }
-    if (!place.host->connection()->poll_transmit(now_, &transmit)) return;
+    if (!place.host->connection()->poll_transmit(now_, &transmit)) break;
     send(place, transmit);
   }
+  place.host->connection()->sent();
 }
 
 void World::send(Place& place, const engine::Transmit& transmit) {

@@ -121,7 +121,7 @@ class Hosts:
         return start(self._inside(side, command), environment)
 
     def wait_until_listens(self, port, server):
-        return wait_until_listens(port, server, f"/proc/{self._helpers[0].pid}")
+        return wait_until_listens(port, server)
 
     def _counters(self, side):
         return f"{self._folder.name}/counters{side}"

@@ -27,20 +27,23 @@ def start(command, environment=None):
                             stderr=subprocess.STDOUT, text=True, start_new_session=True)
 
 
-def is_listening(port, process="/proc/self"):
-    """In the network namespace of that process."""
+def is_listening(port, process):
+    """In the network namespace that the process is in."""
     wanted = f":{port:04X} "  # of a local address, in IPv4 or IPv6 form; 0A is LISTEN
     for table in ("tcp", "tcp6"):
-        with open(f"{process}/net/{table}", encoding="ascii") as lines:
-            if any(wanted in line and " 0A " in line for line in lines):
-                return True
+        try:
+            with open(f"/proc/{process.pid}/net/{table}", encoding="ascii") as lines:
+                if any(wanted in line and " 0A " in line for line in lines):
+                    return True
+        except OSError:  # it has ended
+            return False
     return False
 
 
-def wait_until_listens(port, server, process="/proc/self"):
-    """None, or what kept it from listening in the network namespace of `process`."""
+def wait_until_listens(port, server):
+    """None, or what kept it from listening."""
     end = time.monotonic() + 10
-    while not is_listening(port, process):
+    while not is_listening(port, server):
         if server.poll() is not None:
             return f"the server ended with {server.returncode}: {server.stdout.read()}"
         if time.monotonic() > end:

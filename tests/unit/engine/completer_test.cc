@@ -228,6 +228,8 @@ struct Refusal {
   wire::NakCode code;
   Status status;
 };
+// What ctest names the test after.
+std::ostream& operator<<(std::ostream& to, const Refusal& refusal) { return to << refusal.name; }
 
 class RcCompleterNak : public RcCompleter, public testing::WithParamInterface<Refusal> {};
 
@@ -243,14 +245,14 @@ TEST_P(RcCompleterNak, EndsTheRightWorkWithItsStatus) {
   EXPECT_EQ(owner.completed.size(), 3u);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    EachCode, RcCompleterNak,
-    testing::Values(
-        Refusal{"InvalidRequest", wire::NakCode::kInvalidRequest, Status::kRemoteInvalidRequest},
-        Refusal{"AccessError", wire::NakCode::kRemoteAccessError, Status::kRemoteAccessError},
-        Refusal{"OperationalError", wire::NakCode::kRemoteOperationalError,
-                Status::kRemoteOperationalError}),
-    [](const testing::TestParamInfo<Refusal>& refusal) { return std::string(refusal.param.name); });
+INSTANTIATE_TEST_SUITE_P(EachCode, RcCompleterNak,
+                         testing::Values(Refusal{"InvalidRequest", wire::NakCode::kInvalidRequest,
+                                                 Status::kRemoteInvalidRequest},
+                                         Refusal{"AccessError", wire::NakCode::kRemoteAccessError,
+                                                 Status::kRemoteAccessError},
+                                         Refusal{"OperationalError",
+                                                 wire::NakCode::kRemoteOperationalError,
+                                                 Status::kRemoteOperationalError}));
 
 // --- Receiver not ready
 
@@ -423,6 +425,18 @@ TEST_F(RcCompleter, GoesBackToTheBeginningAfterATimeout) {
     ASSERT_TRUE(jump());
   }
   EXPECT_EQ(psns(), (Psns{500, 501, 502}));
+}
+
+TEST_F(RcCompleter, TheWindowGrowsByAllThatAnAcknowledgeAnswers) {
+  post_writes(1000);
+  drain();
+  while (count(Event::kTimeout) == 0) {
+    ASSERT_TRUE(jump());
+    if (count(Event::kTimeout) == 0) drain();
+  }
+  EXPECT_EQ(psns().size(), 8u);
+  receive(ack(507));
+  EXPECT_EQ(psns().size(), 16u);
 }
 
 TEST_F(RcCompleter, AProbedReadIsAskedForFromTheFirstMissingResponseOn) {

@@ -43,6 +43,16 @@ TEST_F(Xrc, KeysAreLookedForBesideTheQueueThatARequestNames) {
   EXPECT_EQ(sent->packet.xrc_srq, kSrq);
 }
 
+TEST_F(Xrc, MemoryThatWentDuringAReadIsLookedForBesideItsOwnQueue) {
+  receive(read(100, 8));
+  std::optional<Transmit> sent = poll();
+  ASSERT_TRUE(sent);
+  owner.selected.clear();
+  connection().payload_unavailable(*sent, now);
+  EXPECT_EQ(owner.selected, std::vector<std::uint32_t>{kSrq});
+  expect_nak(poll(), 100, wire::NakCode::kRemoteOperationalError);
+}
+
 TEST_F(Xrc, ARequestThatNamesAQueueOutsideTheDomainIsInvalid) {
   wire::Packet given = write(Operation::kWriteOnly, 100, 8, 8);
   given.xrc_srq = kSrq + 1;

@@ -45,6 +45,8 @@ struct Kind {
   WorkKind kind;
   Operation only, first, last;
 };
+// What ctest names the test after.
+std::ostream& operator<<(std::ostream& to, const Kind& kind) { return to << kind.name; }
 
 class RcRequesterSends : public Link, public testing::WithParamInterface<Kind> {};
 
@@ -72,8 +74,7 @@ INSTANTIATE_TEST_SUITE_P(
                          Operation::kWriteLast},
                     Kind{"WriteImmediate", WorkKind::kWriteImmediate,
                          Operation::kWriteOnlyImmediate, Operation::kWriteFirst,
-                         Operation::kWriteLastImmediate}),
-    [](const testing::TestParamInfo<Kind>& kind) { return std::string(kind.param.name); });
+                         Operation::kWriteLastImmediate}));
 
 TEST_F(RcRequester, SendsAMessageOfNoBytesAsOnePacket) {
   post(work(WorkKind::kSend, 0));
@@ -239,6 +240,23 @@ TEST_F(RcRequester, AWorkWhoseMemoryIsGoneEndsAfterThoseBeforeIt) {
   receive(ack(500));
   EXPECT_EQ(owner.completed, (std::vector{Status::kSuccess, Status::kLocalProtectionError}));
   EXPECT_FALSE(poll());
+}
+
+TEST_F(RcRequester, ARepetitionWhoseMemoryIsGoneDoesNotMatterOnceTheFirstHasArrived) {
+  post(work(WorkKind::kWrite, 8));
+  post(work(WorkKind::kWrite, 8));
+  post(work(WorkKind::kWrite, 8));
+  drain();
+  receive(nak(500, wire::NakCode::kSequenceError));
+  ASSERT_TRUE(poll());
+  std::optional<Transmit> again = poll();
+  ASSERT_TRUE(again);
+  EXPECT_TRUE(again->retransmitted);
+  connection().payload_unavailable(*again, now);
+  EXPECT_FALSE(poll());
+  receive(ack(501));
+  EXPECT_EQ(owner.completed, (std::vector{Status::kSuccess, Status::kSuccess}));
+  EXPECT_EQ(psns(), (Psns{502}));
 }
 
 TEST_F(RcRequester, AMessageOfMoreThanTwoGigabytesIsALocalLengthError) {

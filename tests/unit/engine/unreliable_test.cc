@@ -28,7 +28,17 @@ TEST_F(Uc, AWorkCompletesOnceItsPacketsHaveLeft) {
   EXPECT_EQ(third->work, 1u);
   EXPECT_FALSE(third->packet.ack_request);
   EXPECT_FALSE(poll());
+  EXPECT_TRUE(owner.completed.empty());
+  connection().sent();
   EXPECT_EQ(owner.completed, Statuses(2, Status::kSuccess));
+  EXPECT_EQ(connection().next_timeout(), kNever);
+}
+
+TEST_F(Uc, ATimerCompletesWhatNobodySaysHasLeft) {
+  post(work(WorkKind::kSend, 8));
+  EXPECT_EQ(psns(), (Psns{500}));
+  EXPECT_TRUE(jump());
+  EXPECT_EQ(owner.completed, Statuses{Status::kSuccess});
   EXPECT_EQ(connection().next_timeout(), kNever);
 }
 
@@ -36,8 +46,14 @@ TEST_F(Uc, LocalWorkWaitsForThoseBeforeIt) {
   post(work(WorkKind::kSend, 8));
   post(work(WorkKind::kLocal, 0));
   post(work(WorkKind::kSend, 8));
-  EXPECT_EQ(psns(), (Psns{500, 501}));
+  EXPECT_EQ(psns(), (Psns{500}));
+  EXPECT_EQ(owner.locals, 0);
+  connection().sent();
   EXPECT_EQ(owner.locals, 1);
+  // Nobody may ask for what follows it now: a timer does.
+  EXPECT_TRUE(jump());
+  EXPECT_EQ(psns(), (Psns{501}));
+  connection().sent();
   EXPECT_EQ(owner.completed, Statuses(3, Status::kSuccess));
 }
 
@@ -48,7 +64,9 @@ TEST_F(Uc, AWorkThatTheLocalCheckRefusedEndsTheConnection) {
   post(wrong);
   post(work(WorkKind::kSend, 8));
   EXPECT_EQ(psns(), (Psns{500}));
+  connection().sent();
   EXPECT_EQ(owner.completed, (Statuses{Status::kSuccess, Status::kLocalProtectionError}));
+  EXPECT_FALSE(poll());
 }
 
 TEST_F(Uc, AWorkWhoseMemoryIsGoneEndsAfterThoseBeforeIt) {
