@@ -68,24 +68,42 @@ bool write_new(int descriptor, std::span<const char* const> names) {
   return pwrite(descriptor, bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size());
 }
 
+// A new file gets its names; one that is there keeps what it holds, whatever that is.
+Result<void> make_ready(int descriptor, const std::string& path,
+                        std::span<const char* const> names) {
+  struct stat status {};
+  if (fstat(descriptor, &status) != 0) return from_errno(path);
+  if (S_ISREG(status.st_mode) && status.st_size == 0) {
+    if (!write_new(descriptor, names)) return from_errno(path);
+    return {};
+  }
+  if (!S_ISREG(status.st_mode) || !is_of(read_all(descriptor), names)) {
+    return Error{EINVAL, path +
+                             ": the file is there and holds no counters of this version; remove "
+                             "it or name another"};
+  }
+  return {};
+}
+
 }  // namespace
 
-std::atomic<std::uint64_t>* map_counters(const std::string& path,
-                                         std::span<const char* const> names) {
-  const UniqueFd file(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (!file || flock(file.get(), LOCK_EX) != 0) return nullptr;
-  const std::vector<char> present = read_all(file.get());
-  const bool ready = present.empty() ? write_new(file.get(), names) : is_of(present, names);
+Result<std::atomic<std::uint64_t>*> map_counters(const std::string& path,
+                                                 std::span<const char* const> names) {
+  const UniqueFd file(
+      open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
+  if (!file || flock(file.get(), LOCK_EX) != 0) return from_errno(path);
+  const Result<void> ready = make_ready(file.get(), path, names);
+  // The mapping keeps the file open, and with it the lock.
   flock(file.get(), LOCK_UN);
-  if (!ready) return nullptr;
+  if (!ready) return ready.error();
   void* base =
       mmap(nullptr, file_bytes(names.size()), PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
-  if (base == MAP_FAILED) return nullptr;
+  if (base == MAP_FAILED) return from_errno(path);
   return reinterpret_cast<std::atomic<std::uint64_t>*>(static_cast<char*>(base) + sizeof(Header));
 }
 
 Result<std::vector<NamedCount>> read_counters(const std::string& path) {
-  const UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!file) return from_errno(path);
   const std::vector<char> bytes = read_all(file.get());
   Header header{};

@@ -1,6 +1,6 @@
 // A file of named counters that processes share: one writes it, `gdr counters` prints it.
 //
-//   std::atomic<std::uint64_t>* values = map_counters("/tmp/run.counters", names);
+//   Result<std::atomic<std::uint64_t>*> values = map_counters("/tmp/run.counters", names);
 //   Result<std::vector<NamedCount>> counts = read_counters("/tmp/run.counters");
 #pragma once
 
@@ -19,10 +19,10 @@ struct NamedCount {
   std::uint64_t value;
 };
 
-// Makes the file, or adds to it if it holds counters of these names. Null: it cannot be made, or
-// holds something else. The mapping stays.
-std::atomic<std::uint64_t>* map_counters(const std::string& path,
-                                         std::span<const char* const> names);
+// Makes the file, or adds to it if it holds counters of these names; EINVAL: it holds something
+// else. The mapping stays.
+Result<std::atomic<std::uint64_t>*> map_counters(const std::string& path,
+                                                 std::span<const char* const> names);
 
 // EINVAL for a file of another kind; what open says.
 Result<std::vector<NamedCount>> read_counters(const std::string& path);

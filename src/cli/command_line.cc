@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "cli/run_settings.h"
+
 namespace gdr::cli {
 namespace {
 
@@ -26,15 +28,29 @@ std::string one_line(std::string text) {
   return text;
 }
 
+bool takes_next_word(const std::string& word) {
+  return std::any_of(std::begin(kRunSettings), std::end(kRunSettings),
+                     [&](const RunSetting& setting) {
+                       return setting.kind != SettingKind::kFlag && word == setting.option;
+                     });
+}
+
+// An empty value is more likely an unset variable of a script than a wish.
+std::string refuse_empty(const std::string& value) {
+  return value.empty() ? "an empty value; give one or leave the option out" : "";
+}
+
 }  // namespace
 
 CommandLine split_command_line(const std::vector<std::string>& arguments) {
   CommandLine line{arguments, {}};
   if (arguments.empty() || arguments.front() != "run") return line;
-  // All options of `gdr run` are flags, so the first word that is none starts the command.
-  auto first = std::find_if(arguments.begin() + 1, arguments.end(), [](const std::string& word) {
-    return word == "--" || word.empty() || word.front() != '-';
-  });
+  // The first word that is neither an option of `gdr run` nor the value of one starts the command.
+  auto first = arguments.begin() + 1;
+  while (first != arguments.end() && *first != "--" && first->starts_with('-')) {
+    const bool takes_next = takes_next_word(*first++);
+    if (takes_next && first != arguments.end() && *first != "--") ++first;
+  }
   line.own.assign(arguments.begin(), first);
   if (first != arguments.end() && *first == "--") ++first;
   line.command.assign(first, arguments.end());
@@ -61,6 +77,14 @@ std::string allowed_subcommands(const CLI::App& program) {
     names.push_back(app->get_name());
   }
   return fmt::format("{}", fmt::join(names, ", "));
+}
+
+void refuse_empty_values(CLI::App& command) {
+  for (CLI::Option* option : command.get_options()) {
+    if (option->get_items_expected_min() > 0) {
+      option->check(CLI::Validator(refuse_empty, "", "not empty"));
+    }
+  }
 }
 
 std::string usage_error(const CLI::App& program, const CLI::ParseError& error) {

@@ -22,6 +22,9 @@ CommandLine split_command_line(const std::vector<std::string>& arguments);
 // One line for an error of `program`, which has tried to parse.
 std::string usage_error(const CLI::App& program, const CLI::ParseError& error);
 
+// An option of `command` that is given an empty value is an error.
+void refuse_empty_values(CLI::App& command);
+
 // "--soft-nic, --no-soft-nic" or "prove, run": what the reader may type instead.
 std::string allowed_options(const CLI::App& command);
 std::string allowed_subcommands(const CLI::App& program);

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "base/environment.h"
+#include "cli/command_line.h"
 #include "cli/help.h"
 #include "cli/stand_ins.h"
 #include "cli/subcommands.h"
@@ -138,11 +139,6 @@ void add_worker(CLI::App& program, Action& chosen) {
   worker->callback([&chosen] { chosen = [] { return proof::worker_main(); }; });
 }
 
-// An empty value is more likely an unset variable of a script than a wish.
-std::string refuse_empty(const std::string& value) {
-  return value.empty() ? "an empty value; give one or leave the option out" : "";
-}
-
 }  // namespace
 
 void add_prove(CLI::App& program, Action& chosen) {
@@ -186,11 +182,7 @@ void add_prove(CLI::App& program, Action& chosen) {
       "                           (default: soft0,soft1)\n"
       "  GDR_SOFT_GPUS            The software GPUs, as in 4 or 4:16G (default: 2:8G)\n"
       "  NO_COLOR                 No colours in a terminal");
-  for (CLI::Option* option : prove->get_options()) {
-    if (option->get_items_expected_min() > 0) {
-      option->check(CLI::Validator(refuse_empty, "", "not empty"));
-    }
-  }
+  refuse_empty_values(*prove);
   prove->callback([options, &chosen] {
     read_values(*options);
     chosen = [options] { return check_and_prove(*options); };

@@ -1,10 +1,15 @@
+#include <array>
+#include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <optional>
 
 #include "base/environment.h"
+#include "cli/command_line.h"
 #include "cli/help.h"
 #include "cli/run_exec.h"
 #include "cli/run_plan.h"
+#include "cli/run_settings.h"
 #include "cli/stand_ins.h"
 #include "cli/subcommands.h"
 #include "host/hardware.h"
@@ -19,12 +24,26 @@ constexpr const char* kDefaultPath = "/bin:/usr/bin";
 struct RunOptions {
   std::optional<bool> soft_nic;
   std::optional<bool> soft_gpu;
+  std::array<std::string, std::size(kRunSettings)> settings;  // empty: not given
   std::vector<std::string> command;
 };
 
 int refuse(const Error& error, int status) {
   say("gdr run: " + error.message);
   return status;
+}
+
+std::vector<Setting> settings_of(const RunOptions& options) {
+  std::vector<Setting> settings;
+  for (std::size_t i = 0; i < options.settings.size(); ++i) {
+    if (options.settings[i].empty()) continue;
+    const RunSetting& setting = kRunSettings[i];
+    std::string value = options.settings[i];
+    // The program may have gone to another folder by the time it opens a device.
+    if (setting.kind == SettingKind::kFile) value = std::filesystem::absolute(value);
+    settings.push_back({setting.option, setting.variable, value});
+  }
+  return settings;
 }
 
 int run(const RunOptions& options) {
@@ -42,10 +61,14 @@ int run(const RunOptions& options) {
   inputs.hardware = {host::has_rdma_nic(), host::has_gpu()};
   inputs.stand_ins = *stand_ins;
   inputs.program = *program;
+  inputs.settings = settings_of(options);
   inputs.environment = [](const char* name) { return environment(name); };
   const Result<Plan> plan = make_plan(inputs);
   if (!plan) return refuse(plan.error(), kWrongUse);
   if (plan->soft_nic) {
+    for (const Setting& setting : inputs.settings) {
+      setenv(setting.variable.c_str(), setting.value.c_str(), 1);
+    }
     Result<void> usable = check_soft_nic(*stand_ins);
     if (!usable) return refuse(usable.error(), kWrongUse);
   }
@@ -58,14 +81,28 @@ int run(const RunOptions& options) {
   return refuse(error, exit_status_for(error.code));
 }
 
-// --NAME and --no-NAME, of which one may be given.
-void add_switch(CLI::App& command, const std::string& name, std::optional<bool>& value,
-                const std::string& on, const std::string& off) {
+// --NAME and --no-NAME, of which one may be given. What it returns is the second.
+CLI::Option* add_switch(CLI::App& command, const std::string& name, std::optional<bool>& value,
+                        const std::string& on, const std::string& off) {
   CLI::Option* yes = command.add_flag_callback(
       "--" + name, [&value] { value = true; }, on);
   CLI::Option* no = command.add_flag_callback(
       "--no-" + name, [&value] { value = false; }, off);
   yes->excludes(no);
+  return no;
+}
+
+void add_settings(CLI::App& command, RunOptions& options, CLI::Option* real_nic) {
+  for (std::size_t i = 0; i < options.settings.size(); ++i) {
+    const RunSetting& setting = kRunSettings[i];
+    std::string& value = options.settings[i];
+    CLI::Option* option =
+        setting.kind == SettingKind::kFlag
+            ? command.add_flag_callback(
+                  setting.option, [&value, &setting] { value = setting.value; }, setting.help)
+            : command.add_option(setting.option, value, setting.help)->type_name(setting.value);
+    option->excludes(real_nic);
+  }
 }
 
 }  // namespace
@@ -75,13 +112,16 @@ void add_run(CLI::App& program, Action& chosen, const std::vector<std::string>& 
   options->command = command;
   CLI::App* run_command =
       program.add_subcommand("run", "Run an unmodified program on the software NIC and GPU");
-  add_switch(*run_command, "soft-nic", options->soft_nic,
-             "The software NIC in place of libibverbs.so.1 (default: where there is no RDMA NIC)",
-             "The NIC as it is");
+  CLI::Option* real_nic = add_switch(
+      *run_command, "soft-nic", options->soft_nic,
+      "The software NIC in place of libibverbs.so.1 (default: where there is no RDMA NIC)",
+      "The NIC as it is");
   add_switch(*run_command, "soft-gpu", options->soft_gpu,
              "The software GPU in place of libcuda.so.1 and libcudart.so (default: where there is "
              "no GPU)",
              "The GPU as it is");
+  add_settings(*run_command, *options, real_nic);
+  refuse_empty_values(*run_command);
   run_command->formatter(std::make_shared<HelpFormatter>(" -- PROGRAM [ARGS...]"));
   run_command->footer(
       "For instance: gdr run -- ibv_devinfo -v\n"
@@ -92,7 +132,9 @@ void add_run(CLI::App& program, Action& chosen, const std::vector<std::string>& 
       "Environment:\n"
       "  GDR_SOFT_DEVICES         The software NICs, as in mlx5_0,mlx5_3\n"
       "                           (default: soft0,soft1)\n"
-      "  GDR_SOFT_GPUS            The software GPUs, as in 4 or 4:16G (default: 2:8G)");
+      "  GDR_SOFT_GPUS            The software GPUs, as in 4 or 4:16G (default: 2:8G)\n"
+      "  GDR_SOFT_COUNTERS, GDR_SOFT_PCAP, GDR_SOFT_FAULTS, GDR_SOFT_PATH=packets\n"
+      "                           As --counters, --pcap, --faults, --packets");
   run_command->callback([options, &chosen] {
     if (options->command.empty()) {
       throw CLI::ValidationError("no PROGRAM given, as in 'gdr run -- ibv_devinfo'");

@@ -113,6 +113,11 @@ Result<Plan> make_plan(const PlanInputs& inputs) {
                  "a real RDMA NIC cannot reach the memory of the software GPU; use --soft-nic, or "
                  "--no-soft-gpu for a program that needs no GPU"};
   }
+  if (!plan.soft_nic && !inputs.settings.empty()) {
+    return Error{EINVAL, fmt::format("{} is for the software NIC, and the real one is used; add "
+                                     "--soft-nic",
+                                     inputs.settings.front().option)};
+  }
   if (Result<void> fits = check_program(inputs.program, plan); !fits) return fits.error();
 
   std::vector<std::string> folders;
@@ -124,6 +129,9 @@ Result<Plan> make_plan(const PlanInputs& inputs) {
   }
   if (std::vector<std::string> files = preloads(inputs, plan); !files.empty()) {
     plan.variables.emplace_back("LD_PRELOAD", prepend(files, inputs.environment("LD_PRELOAD")));
+  }
+  for (const Setting& setting : inputs.settings) {
+    plan.variables.emplace_back(setting.variable, setting.value);
   }
   std::vector<std::string> kept;
   if (plan.soft_nic) {

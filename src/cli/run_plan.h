@@ -28,12 +28,20 @@ struct Hardware {
   bool gpu = false;
 };
 
+// A variable of the software NIC that an option of the command line sets.
+struct Setting {
+  std::string option;  // "--pcap"
+  std::string variable;
+  std::string value;
+};
+
 struct PlanInputs {
   std::optional<bool> soft_nic;  // --soft-nic, --no-soft-nic; nothing: where there is no NIC
   std::optional<bool> soft_gpu;
   Hardware hardware;
   std::string stand_ins;  // the folder that holds soft-nic/ and soft-gpu/
   ProgramFile program;
+  std::vector<Setting> settings;  // win over variables that are there
   // A variable's value; nothing when it is unset or empty.
   std::function<std::optional<std::string>(const char*)> environment;
 };

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -57,14 +58,18 @@ Result<std::string> complaint_of(const std::string& program) {
 }
 
 // A library neither prints nor exits and exports nothing that the real one does not, so a small
-// program beside each stand-in says what is wrong with its variable. Without the variable there is
+// program beside each stand-in says what is wrong with its variables. Without any of them there is
 // nothing to ask.
-Result<void> check(const std::string& folder, const char* library, const char* variable) {
+Result<void> check(const std::string& folder, const char* library,
+                   std::initializer_list<const char*> variables) {
   if (!fs::exists(fs::path(folder) / library)) {
     return Error{ENOENT, fmt::format("{}/{} is missing; build or install gdrkit as a whole", folder,
                                      library)};
   }
-  if (!environment(variable)) return {};
+  if (std::none_of(variables.begin(), variables.end(),
+                   [](const char* name) { return environment(name).has_value(); })) {
+    return {};
+  }
   Result<std::string> complaint = complaint_of(folder + "/check-configuration");
   if (!complaint) return complaint.error();
   if (!complaint->empty()) return Error{EINVAL, *complaint};
@@ -81,11 +86,13 @@ Result<std::string> stand_in_folder() {
 }
 
 Result<void> check_soft_nic(const std::string& folder) {
-  return check(folder + "/soft-nic", "libibverbs.so.1", "GDR_SOFT_DEVICES");
+  return check(folder + "/soft-nic", "libibverbs.so.1",
+               {"GDR_SOFT_DEVICES", "GDR_SOFT_PATH", "GDR_SOFT_PCAP", "GDR_SOFT_FAULTS",
+                "GDR_SOFT_COUNTERS"});
 }
 
 Result<void> check_soft_gpu(const std::string& folder) {
-  return check(folder + "/soft-gpu", "libcuda.so.1", "GDR_SOFT_GPUS");
+  return check(folder + "/soft-gpu", "libcuda.so.1", {"GDR_SOFT_GPUS"});
 }
 
 }  // namespace gdr::cli

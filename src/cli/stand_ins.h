@@ -15,8 +15,8 @@ namespace gdr::cli {
 // ../lib/gdrkit beside the folder of this program: built and installed trees look alike.
 Result<std::string> stand_in_folder();
 
-// ENOENT where the stand-in is missing; EINVAL where GDR_SOFT_DEVICES or GDR_SOFT_GPUS is wrong,
-// with one line that names the value and what is allowed.
+// ENOENT where the stand-in is missing; EINVAL where one of its variables is wrong, with one line
+// that names the value and what is allowed.
 Result<void> check_soft_nic(const std::string& folder);
 Result<void> check_soft_gpu(const std::string& folder);
 

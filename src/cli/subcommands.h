@@ -21,6 +21,7 @@ namespace gdr::cli {
 // Returns the exit status: 0 success, 1 the work failed, 2 wrong use.
 using Action = std::function<int()>;
 
+void add_counters(CLI::App& program, Action& chosen);
 void add_prove(CLI::App& program, Action& chosen);
 
 // `command` is what follows the options of `gdr run`: the program and its own arguments, which

@@ -44,17 +44,31 @@ constexpr const char* kNames[] = {
 };
 static_assert(std::size(kNames) == kCounters);
 
+// Null where no file is named.
+Result<std::atomic<std::uint64_t>*> map_named_file() {
+  const auto path = environment("GDR_SOFT_COUNTERS");
+  if (!path) return nullptr;
+  Result<std::atomic<std::uint64_t>*> values = map_counters(*path, kNames);
+  if (!values) return Error{values.error().code, "GDR_SOFT_COUNTERS=" + values.error().message};
+  return values;
+}
+
 }  // namespace
 
 const char* name_of(std::uint32_t counter) { return kNames[counter]; }
 
+Result<void> Counters::check_file() {
+  const Result<std::atomic<std::uint64_t>*> values = map_named_file();
+  if (!values) return values.error();
+  return {};
+}
+
 Counters& Counters::of_process() {
   // Never unmapped: threads count until the process ends.
   static Counters* const counters = [] {
-    std::atomic<std::uint64_t>* values = nullptr;
-    if (const auto path = environment("GDR_SOFT_COUNTERS")) values = map_counters(*path, kNames);
-    if (values == nullptr) values = new std::atomic<std::uint64_t>[kCounters]();
-    return new Counters(values);
+    Result<std::atomic<std::uint64_t>*> values = map_named_file();
+    if (!values || *values == nullptr) values = new std::atomic<std::uint64_t>[kCounters]();
+    return new Counters(*values);
   }();
   return *counters;
 }

@@ -47,7 +47,10 @@ const char* name_of(std::uint32_t counter);  // "wrong_icrc"
 
 class Counters {
  public:
+  // A file that cannot be used is done without: check_file() has said so before.
   static Counters& of_process();
+  // Whether the file that GDR_SOFT_COUNTERS names, if any, can be made or added to.
+  static Result<void> check_file();
 
   void add(Counter counter, std::uint64_t n = 1) { add(static_cast<std::uint32_t>(counter), n); }
   void add(engine::Event event) {

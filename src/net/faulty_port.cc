@@ -20,7 +20,8 @@ struct Rate {
 constexpr Rate kRates[] = {{"loss", &Faults::loss},
                            {"duplicate", &Faults::duplicate},
                            {"reorder", &Faults::reorder},
-                           {"corrupt", &Faults::corrupt}};
+                           {"corrupt", &Faults::corrupt},
+                           {"mark", &Faults::mark}};
 
 Error refuse(std::string_view part) {
   std::string shown(part);
@@ -28,7 +29,7 @@ Error refuse(std::string_view part) {
       shown.begin(), shown.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
   return Error{EINVAL,
                "'" + shown +
-                   "': allowed are loss=, duplicate=, reorder= and corrupt= with a "
+                   "': allowed are loss=, duplicate=, reorder=, corrupt= and mark= with a "
                    "probability from 0 to 1, delay= as in 50us or 2ms (at most 10s), seed="};
 }
 
@@ -115,52 +116,52 @@ bool FaultyPort::happens(double rate) {
 
 int FaultyPort::send(const Burst& burst) {
   const std::lock_guard guard(mutex_);
-  std::vector<std::byte> all = bytes_of(burst);
-  std::span<std::byte> left(all);
+  const std::vector<std::byte> all = bytes_of(burst);
+  std::span<const std::byte> left(all);
   std::uint16_t place = 0;
   while (!left.empty()) {
-    const std::span<std::byte> packet =
-        left.first(std::min<std::size_t>(left.size(), burst.packet_bytes));
-    left = left.subspan(packet.size());
+    const auto bytes = left.first(std::min<std::size_t>(left.size(), burst.packet_bytes));
+    left = left.subspan(bytes.size());
+    Single packet{burst.destination,
+                  burst.traffic_class,
+                  happens(faults_.mark),
+                  {bytes.begin(), bytes.end()}};
     // Sent alone, each has the identification 0: its ICRC is that of another place in the burst.
-    renumber(burst.destination, packet, place++);
+    renumber(packet, place++);
     if (happens(faults_.loss)) continue;
-    if (happens(faults_.corrupt)) packet[random_ % packet.size()] ^= std::byte{1};
+    if (happens(faults_.corrupt)) packet.bytes[random_ % bytes.size()] ^= std::byte{1};
     const bool reorders = happens(faults_.reorder);
     const int copies = happens(faults_.duplicate) ? 2 : 1;
-    const Nanoseconds wait = faults_.delay + (reorders ? kReorderWait : 0);
     for (int i = 0; i < copies; ++i) {
-      if (wait == 0) {
-        const int error = send_one(burst.destination, burst.traffic_class, packet);
-        if (error != 0) return error;
-      } else if (waiting_.size() < kMostWaiting) {
-        put_off({now() + wait,
-                 burst.destination,
-                 burst.traffic_class,
-                 reorders,
-                 {packet.begin(), packet.end()}});
-      }
+      if (const int error = send_once(packet, reorders)) return error;
     }
     if (!reorders) send_reordered();
   }
   return 0;
 }
 
-void FaultyPort::renumber(const wire::Address& destination, std::span<std::byte> packet,
-                          std::uint16_t place) {
+void FaultyPort::renumber(Single& packet, std::uint16_t place) {
   if (place == 0) return;
-  const wire::Flow flow{inner_->address(), destination, wire::kRocePort, wire::kRocePort};
-  const std::span<std::byte> covered = packet.first(packet.size() - sizeof(std::uint32_t));
+  const wire::Flow flow{inner_->address(), packet.destination, wire::kRocePort, wire::kRocePort};
+  const std::span<std::byte> covered =
+      std::span(packet.bytes).first(packet.bytes.size() - sizeof(std::uint32_t));
   const std::uint32_t icrc = wire::icrc_of(flow, 0, covered);
   std::memcpy(covered.data() + covered.size(), &icrc, sizeof icrc);
 }
 
-int FaultyPort::send_one(const wire::Address& destination, std::uint8_t traffic_class,
-                         std::span<std::byte> packet) {
-  const iovec piece{packet.data(), packet.size()};
-  const auto bytes = static_cast<std::uint32_t>(packet.size());
-  return inner_->send({.destination = destination,
-                       .traffic_class = traffic_class,
+int FaultyPort::send_once(const Single& packet, bool reorders) {
+  const Nanoseconds wait = faults_.delay + (reorders ? kReorderWait : 0);
+  if (wait == 0) return send_now(packet);
+  if (waiting_.size() < kMostWaiting) put_off({now() + wait, reorders, packet});
+  return 0;
+}
+
+int FaultyPort::send_now(const Single& packet) {
+  const iovec piece{const_cast<std::byte*>(packet.bytes.data()), packet.bytes.size()};
+  const auto bytes = static_cast<std::uint32_t>(packet.bytes.size());
+  return inner_->send({.destination = packet.destination,
+                       .traffic_class = packet.traffic_class,
+                       .congested = packet.congested,
                        .pieces = {&piece, 1},
                        .packet_bytes = bytes,
                        .bytes = bytes});
@@ -180,7 +181,7 @@ void FaultyPort::send_reordered() {
       ++place;
       continue;
     }
-    (void)send_one(place->destination, place->traffic_class, place->packet);
+    (void)send_now(place->packet);
     place = waiting_.erase(place);
   }
 }
@@ -188,8 +189,7 @@ void FaultyPort::send_reordered() {
 void FaultyPort::send_due(Nanoseconds time) {
   const std::lock_guard guard(mutex_);
   while (!waiting_.empty() && waiting_.front().due <= time) {
-    Waiting& first = waiting_.front();
-    (void)send_one(first.destination, first.traffic_class, first.packet);
+    (void)send_now(waiting_.front().packet);
     waiting_.pop_front();
   }
 }

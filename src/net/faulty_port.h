@@ -1,7 +1,8 @@
-// FaultyPort: a port that loses, repeats, reorders, corrupts and delays packets on their way out,
-// by a seeded generator: what programs and tests run on to see what a bad network does.
+// FaultyPort: a port that loses, repeats, reorders, corrupts, marks and delays packets on their way
+// out, by a seeded generator: what programs and tests run on to see what a bad network does.
 //
 //   GDR_SOFT_FAULTS='loss=0.01,duplicate=0.01,reorder=0.02,corrupt=0.001,delay=100us,seed=7'
+//   GDR_SOFT_FAULTS='mark=0.1'    marked as by a router that is full (ECN)
 //
 //   Result<Faults> faults = parse_faults("loss=0.01,seed=7");
 //   auto port = std::make_unique<FaultyPort>(std::move(udp_port), *faults);
@@ -22,7 +23,7 @@
 namespace gdr::net {
 
 struct Faults {
-  double loss = 0, duplicate = 0, reorder = 0, corrupt = 0;
+  double loss = 0, duplicate = 0, reorder = 0, corrupt = 0, mark = 0;
   Nanoseconds delay = 0;
   std::uint64_t seed = 1;
 };
@@ -41,19 +42,23 @@ class FaultyPort : public Port {
   Nanoseconds next_timeout() const override;
 
  private:
-  struct Waiting {
-    Nanoseconds due;
+  struct Single {
     wire::Address destination;
     std::uint8_t traffic_class;
+    bool congested;
+    std::vector<std::byte> bytes;
+  };
+  struct Waiting {
+    Nanoseconds due;
     bool reordered;
-    std::vector<std::byte> packet;
+    Single packet;
   };
   bool happens(double rate);
-  void renumber(const wire::Address& destination, std::span<std::byte> packet, std::uint16_t place);
+  void renumber(Single& packet, std::uint16_t place);
+  int send_once(const Single& packet, bool reorders);
   void put_off(Waiting waiting);
   void send_reordered();
-  int send_one(const wire::Address& destination, std::uint8_t traffic_class,
-               std::span<std::byte> packet);
+  int send_now(const Single& packet);
   void send_due(Nanoseconds time);
 
   const std::unique_ptr<Port> inner_;

@@ -147,6 +147,9 @@ void PacketPath::datagram(rnic::QueuePair& queue_pair) {
   state.start_sending(port->room);
   const int error = transmitter_.datagram(state, *port->port, request.address.destination_gid,
                                           request.address.traffic_class);
+  // A port may have put it off.
+  const Nanoseconds next = port->port->next_timeout();
+  if (next != engine::kNever) thread_->wake_at(next);
   queue_pair.complete_front(error == 0 ? IBV_WC_SUCCESS : IBV_WC_LOC_PROT_ERR,
                             static_cast<std::uint32_t>(request.total_bytes));
 }

@@ -21,6 +21,7 @@ namespace gdr::net {
 struct Burst {
   wire::Address destination;
   std::uint8_t traffic_class = 0;
+  bool congested = false;          // leaves marked as if a router had done it (ECN)
   std::span<const iovec> pieces;   // of all packets, one behind the other
   std::uint32_t packet_bytes = 0;  // UDP payload of each but the last
   std::uint32_t bytes = 0;         // of all

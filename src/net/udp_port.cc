@@ -117,8 +117,9 @@ int UdpPort::send(const Burst& burst) {
   if (burst.bytes > burst.packet_bytes) {
     add(SOL_UDP, UDP_SEGMENT, static_cast<std::uint16_t>(burst.packet_bytes));
   }
-  if (burst.traffic_class != 0) {
-    const int tos = (burst.traffic_class & ~kEcnMask) | kEcnCapable;
+  if (burst.traffic_class != 0 || burst.congested) {
+    const int tos = (burst.traffic_class & ~kEcnMask) |
+                    (burst.congested ? kCongestionExperienced : kEcnCapable);
     const bool ipv4 = wire::is_ipv4(burst.destination);
     add(ipv4 ? IPPROTO_IP : IPPROTO_IPV6, ipv4 ? IP_TOS : IPV6_TCLASS, tos);
   }

@@ -136,7 +136,10 @@ Result<void> apply_setting(std::string_view setting, DeviceConfiguration& device
     return {};
   };
   if (key == "mac") return store(parse_mac(value), device.mac);
-  if (key == "ip") return store(parse_address(value), device.address);
+  if (key == "ip") {
+    device.address_is_given = true;
+    return store(parse_address(value), device.address);
+  }
   return store(parse_speed(value), device.gigabits);
 }
 

@@ -20,6 +20,7 @@ struct DeviceConfiguration {
   std::string name;                   // as in /sys/class/infiniband: letters, digits, '_', '-', '.'
   std::array<std::uint8_t, 6> mac{};  // unicast
   std::array<std::uint8_t, 16> address{};  // IPv6, or IPv4 as ::ffff:a.b.c.d: its GID (RoCEv2)
+  bool address_is_given = false;           // by ip=
   std::uint32_t gigabits = 100;            // nominal: 10, 25, 40, 50, 100, 200 or 400
 
   const std::array<std::uint8_t, 16>& gid() const { return address; }

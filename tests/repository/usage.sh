@@ -30,19 +30,41 @@ expect_wrong_use "gdr prove: unexpected argument 'now'" prove now
 expect_wrong_use "gdr run: unknown option '--softnic'; allowed: --help, --soft-nic" run --softnic -- true
 expect_wrong_use "gdr run: no PROGRAM" run
 expect_wrong_use "gdr run: no PROGRAM" run --soft-nic --
+expect_wrong_use "gdr run: --no-soft-nic excludes --pcap" run --no-soft-nic --pcap x -- true
+expect_wrong_use "gdr run: --counters: 1 required FILE missing" run --counters -- true
+expect_wrong_use "gdr counters: FILE is required" counters
+expect_wrong_use "gdr counters: /nowhere: No such file" counters /nowhere
+expect_wrong_use "gdr counters: $0: no file of counters" counters "$0"
 
 # Wrong values in the environment, for whatever uses the stand-ins.
 export GDR_SOFT_DEVICES=/
 expect_wrong_use "gdr prove: GDR_SOFT_DEVICES" prove --soft
 expect_wrong_use "gdr run: GDR_SOFT_DEVICES" run --soft-nic --no-soft-gpu -- true
 unset GDR_SOFT_DEVICES
+export GDR_SOFT_PATH=pigeons
+expect_wrong_use "gdr prove: GDR_SOFT_PATH='pigeons': allowed are auto and packets" prove --soft
+expect_wrong_use "gdr run: GDR_SOFT_PATH='pigeons'" run --soft-nic --no-soft-gpu -- true
+unset GDR_SOFT_PATH
+soft="run --soft-nic --no-soft-gpu"
+# shellcheck disable=SC2086  # three words
+{
+expect_wrong_use "GDR_SOFT_FAULTS: 'loss=2': allowed are loss=" $soft --faults loss=2 -- true
+expect_wrong_use "GDR_SOFT_PCAP=$0: the file is there and is no capture" $soft --pcap "$0" -- true
+expect_wrong_use "GDR_SOFT_PCAP=/nowhere/x: No such file" $soft --pcap /nowhere/x -- true
+expect_wrong_use "GDR_SOFT_COUNTERS=$0: the file is there and holds no counters" \
+  $soft --counters "$0" -- true
+# Not an address of any host: 192.0.2.0/24 is for documentation (RFC 5737).
+export GDR_SOFT_DEVICES=soft0/ip=192.0.2.77
+expect_wrong_use "UDP port 4791 of 192.0.2.77: Cannot assign requested address; set ip=" $soft -- true
+unset GDR_SOFT_DEVICES
+}
 export GDR_SOFT_GPUS=0
 expect_wrong_use "gdr prove: GDR_SOFT_GPUS=0" prove --soft
 expect_wrong_use "gdr run: GDR_SOFT_GPUS=0" run --soft-nic --soft-gpu -- true
 unset GDR_SOFT_GPUS
 
 "$gdr" --version | grep -Eq '^gdr [0-9]+\.[0-9]+\.[0-9]+$' || { echo "--version"; failed=1; }
-for subcommand in '' prove run; do
+for subcommand in '' prove run counters; do
   # shellcheck disable=SC2086  # nothing for the empty one
   "$gdr" $subcommand --help | grep -q '^Usage: gdr' || { echo "$subcommand --help"; failed=1; }
 done

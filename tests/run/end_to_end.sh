@@ -10,11 +10,13 @@ cp "$fixtures/stand_in/libibverbs.so.1" "$work/lib/gdrkit/soft-nic"
 cp "$fixtures/stand_in/libibverbs.so.1" "$work/lib/gdrkit/soft-gpu/libcuda.so.1"
 cat >"$work/lib/gdrkit/soft-nic/check-configuration" <<'CHECK'
 #!/bin/sh
-[ "$GDR_SOFT_DEVICES" != wrong ] || { echo "GDR_SOFT_DEVICES: 'wrong' is wrong"; exit 2; }
+[ "${GDR_SOFT_FAULTS:-}" != wrong ] || { echo "GDR_SOFT_FAULTS: 'wrong' is wrong"; exit 2; }
+[ "${GDR_SOFT_DEVICES:-}" != wrong ] || { echo "GDR_SOFT_DEVICES: 'wrong' is wrong"; exit 2; }
 CHECK
 chmod +x "$work/lib/gdrkit/soft-nic/check-configuration"
 gdr=$work/bin/gdr
 unset LD_LIBRARY_PATH LD_PRELOAD NCCL_NET_GDR_LEVEL NCCL_GIN_TYPE GDR_SOFT_DEVICES GDR_SOFT_GPUS
+unset GDR_SOFT_PATH GDR_SOFT_PCAP GDR_SOFT_FAULTS GDR_SOFT_COUNTERS
 
 fail() { echo "FAILED: $*"; exit 1; }
 
@@ -49,6 +51,10 @@ expect 0 "PIX 0" "kept your NCCL_NET_GDR_LEVEL=PIX" env NCCL_NET_GDR_LEVEL=PIX \
   "$gdr" run $soft -- sh -c 'echo "$NCCL_NET_GDR_LEVEL $NCCL_GIN_TYPE"'
 expect 0 "$work/lib/gdrkit/soft-nic:/before" "" env LD_LIBRARY_PATH=/before \
   "$gdr" run $soft -- sh -c 'echo "$LD_LIBRARY_PATH"'
+expect 0 "$work/a.pcap $work/c loss=0 packets" "GDR_SOFT_PCAP=$work/a.pcap" env GDR_SOFT_PCAP=other \
+  sh -c 'cd "$0" && exec "$@"' "$work" \
+  "$gdr" run $soft --pcap a.pcap --counters=c --faults loss=0 --packets sh -c \
+  'echo "$GDR_SOFT_PCAP $GDR_SOFT_COUNTERS $GDR_SOFT_FAULTS $GDR_SOFT_PATH"'
 expect 0 "--help -- x" "" "$gdr" run $soft -- echo --help -- x
 [ "$(wc -l <"$work/err")" -eq 1 ] || fail "more than one line on standard error: $(cat "$work/err")"
 
@@ -63,6 +69,7 @@ expect 143 "" "" sh -c '"$@" & child=$!; sleep 0.2; kill -TERM $child; wait $chi
 expect 2 "" "--soft-nic excludes --no-soft-nic" "$gdr" run --soft-nic --no-soft-nic -- true
 expect 2 "" "--soft-gpu excludes --no-soft-gpu" "$gdr" run --no-soft-gpu --soft-gpu -- true
 expect 2 "" "GDR_SOFT_DEVICES: 'wrong' is wrong" env GDR_SOFT_DEVICES=wrong "$gdr" run $soft -- true
+expect 2 "" "GDR_SOFT_FAULTS: 'wrong' is wrong" "$gdr" run $soft --faults wrong -- true
 expect 0 "" "" env GDR_SOFT_DEVICES=right "$gdr" run $soft -- true
 rm "$work/lib/gdrkit/soft-nic/libibverbs.so.1"
 expect 2 "" "soft-nic/libibverbs.so.1 is missing" "$gdr" run $soft -- true

@@ -5,6 +5,8 @@
     seen = wait_until_listens(port, server)  # None, or what was wrong
     ...
     stop(server)
+
+    wrong, said = run_pair(Here(), command, seconds=60)   # all of it; two_hosts.Hosts for Here()
 """
 import os
 import signal
@@ -58,3 +60,43 @@ def stop(process, patience=0):
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
     process.stdout.close()
+
+
+class Here:
+    """Where a pair runs: server and client on this host."""
+
+    address = "127.0.0.1"  # the server's, for the client
+
+    def free_port(self):
+        return free_port()
+
+    def start(self, side, command):  # side: 0 the server, 1 the client
+        return start(command)
+
+    def wait_until_listens(self, port, server):
+        return wait_until_listens(port, server)
+
+
+def run_pair(place, command, seconds):
+    """Server and client of one program, which takes -p PORT and the server's address. What was wrong, or None; and what the client printed."""
+    port = place.free_port()
+    command = [*command, "-p", str(port)]
+    server = place.start(0, command)
+    client = None
+    try:
+        wrong = place.wait_until_listens(port, server)
+        if wrong is not None:
+            return wrong, ""
+        client = place.start(1, [*command, place.address])
+        said = client.communicate(timeout=seconds)[0]
+        heard = server.communicate(timeout=seconds)[0]
+        if client.returncode != 0 or server.returncode != 0:
+            return (f"exit {client.returncode} and {server.returncode}:\n{said}\n--- server\n"
+                    f"{heard}"), said
+        return None, said
+    except subprocess.TimeoutExpired:
+        return f"no end within {seconds} seconds", ""
+    finally:
+        stop(server)
+        if client is not None:
+            stop(client)

@@ -1,6 +1,7 @@
 #include "matrix_player.h"
 
 #include <poll.h>
+#include <unistd.h>
 
 #include <array>
 #include <cstring>
@@ -15,7 +16,6 @@ namespace {
 constexpr std::array<std::size_t, 9> kSizes = {
     1, 8, 63, 256, 257, 4056, 65'549, 1u << 20, (1u << 20) + 13};
 constexpr std::size_t kInlineLimit = 256;
-constexpr std::size_t kDatagramLimit = 4096;
 constexpr std::size_t kGrh = 40;
 constexpr std::size_t kGuard = 64;  // bytes around each message that must not change
 constexpr int kDepth = 2;           // messages in flight on each queue pair
@@ -40,6 +40,7 @@ class Player {
         role_(role),
         wire_(wire),
         side_(0, 1024, mode.events),
+        datagram_limit_(std::size_t{128} << path_mtu(side_.context())),
         count_(mode.queues == Queues::kOne ? 1 : 8),
         room_(room_of(mode, count_)),
         out_(side_.memory(room_ * count_ * kDepth)),
@@ -67,7 +68,7 @@ class Player {
   }
   bool applies(std::size_t size) const {
     if (mode_.carried_inline && size > kInlineLimit) return false;
-    if (mode_.transport == IBV_QPT_UD && size > kDatagramLimit) return false;
+    if (mode_.transport == IBV_QPT_UD && size > datagram_limit_) return false;
     if (mode_.operation == Operation::kAtomic) return size == 8;
     return size + 2 * kGuard + kGrh <= room_;
   }
@@ -138,6 +139,7 @@ class Player {
     const int all = count_ * kDepth;
     collect(initiates() ? all : 0, is_target() && two_sided() ? all : 0);
     wire_.meet();  // whatever is one-sided has been completed by its initiator
+    if (mode_.transport == IBV_QPT_UC && !two_sided() && is_target()) wait_for_writes(size);
     check(size);
     wire_.meet();
   }
@@ -254,6 +256,19 @@ class Player {
     require(ibv_req_notify_cq(queue, 0) == 0, "armed again");
   }
 
+  // An unreliable write completes when it has left, and nothing says when it has arrived.
+  void wait_for_writes(std::size_t size) {
+    const Nanoseconds end = now() + 5 * kSecond;
+    for (int i = 0; i < count_ * kDepth; ++i) {
+      const int queue = i / kDepth, depth = i % kDepth;
+      while (in_.first_not_pattern(seed_of(1 - role_, size, queue, depth), place(queue, depth),
+                                   size) != -1 &&
+             now() < end) {
+        usleep(100);
+      }
+    }
+  }
+
   // The owner's view of both memories, every byte of them.
   void check(std::size_t size) {
     for (int queue = 0; queue < count_; ++queue) {
@@ -329,6 +344,7 @@ class Player {
   const int role_;
   Wire& wire_;
   Side side_;
+  const std::size_t datagram_limit_;
   const int count_;
   const std::size_t room_;
   Memory& out_;

@@ -1,6 +1,9 @@
 // One of the two processes of the matrix: what it plays, and the modes that there are.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "side.h"
 
 namespace gdr::test {
@@ -16,6 +19,9 @@ struct Mode {
   Queues queues;
   bool both_ways;  // each side is an initiator and a target
 };
+
+std::vector<Mode> every_mode();
+std::string name_of(const Mode& mode);  // "WriteRcPollingEightQueuePairs"
 
 // Every message size that the mode can carry, every byte looked at. Both processes call it, with
 // their roles 0 (initiates) and 1, and for XRC the file that stands for their domain. Throws

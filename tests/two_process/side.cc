@@ -51,6 +51,12 @@ std::int64_t Memory::first_not(std::uint8_t value, std::size_t offset, std::size
   return -1;
 }
 
+ibv_mtu path_mtu(ibv_context* context) {
+  ibv_port_attr port{};
+  require(ibv_query_port(context, 1, &port) == 0, "a port");
+  return port.active_mtu;
+}
+
 Side::Side(int device, int completions, bool with_channel) {
   int count = 0;
   ibv_device** list = ibv_get_device_list(&count);
@@ -113,7 +119,7 @@ void Side::connect(ibv_qp* qp, const Endpoint& to, const Patience& patience) {
   const bool connected = qp->qp_type == IBV_QPT_RC || qp->qp_type == IBV_QPT_UC;
   ibv_qp_attr attr{};
   attr.qp_state = IBV_QPS_RTR;
-  attr.path_mtu = IBV_MTU_4096;
+  attr.path_mtu = path_mtu(context_);
   attr.dest_qp_num = to.number;
   attr.max_dest_rd_atomic = 16;
   attr.min_rnr_timer = patience.minimum_rnr_timer;

@@ -80,6 +80,8 @@ struct Patience {
   unsigned access = kAllAccess;
 };
 
+ibv_mtu path_mtu(ibv_context* context);  // what its port lets through
+
 class Side {
  public:
   explicit Side(int device = 0, int completions = 1024, bool with_channel = false);

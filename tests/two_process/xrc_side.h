@@ -67,7 +67,7 @@ inline void connect_xrc(ibv_qp* qp, const Endpoint& to, const Patience& patience
   const bool sends = qp->qp_type == IBV_QPT_XRC_SEND;
   ibv_qp_attr attr{};
   attr.qp_state = IBV_QPS_RTR;
-  attr.path_mtu = IBV_MTU_4096;
+  attr.path_mtu = path_mtu(qp->context);
   attr.dest_qp_num = to.number;
   attr.max_dest_rd_atomic = 16;
   attr.min_rnr_timer = patience.minimum_rnr_timer;

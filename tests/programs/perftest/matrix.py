@@ -12,11 +12,10 @@ import os
 import pathlib
 import re
 import shutil
-import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
-from two_programs import free_port, start, stop, wait_until_listens  # noqa: E402
+from two_programs import Here, run_pair  # noqa: E402
 
 LIMIT = 200  # seconds for each process: perftest fills half a gigabyte for some
 TRANSPORTS = {
@@ -67,41 +66,19 @@ def runs():
                            count, results)
 
 
-def start_on_soft_nic(gdr, command, port, *arguments):
-    return start([gdr, "run", "--soft-nic", "--no-soft-gpu", "--", *command, "-p", str(port),
-                  *arguments])
-
-
-def run(gdr, command, results):
+def run(place, gdr, command, results):
     """None when it passes, else what was seen."""
-    port = free_port()
-    server = start_on_soft_nic(gdr, command, port)
-    client = None
-    try:
-        wrong = wait_until_listens(port, server)
-        if wrong is not None:
-            return wrong
-        client = start_on_soft_nic(gdr, command, port, "127.0.0.1")
-        said = client.communicate(timeout=LIMIT)[0]
-        heard = server.communicate(timeout=LIMIT)[0]
-        if client.returncode != 0 or server.returncode != 0:
-            return f"exit {client.returncode} and {server.returncode}:\n{said}\n--- server\n{heard}"
-        found = len(RESULT.findall(said))
-        if found != results:
-            return f"{found} lines of results, not {results}:\n{said}"
-        return None
-    except subprocess.TimeoutExpired:
-        return f"no end within {LIMIT} seconds"
-    finally:
-        stop(server)
-        if client is not None:
-            stop(client)
+    wrong, said = run_pair(place, [gdr, "run", "--soft-nic", "--no-soft-gpu", "--", *command], LIMIT)
+    if wrong is not None:
+        return wrong
+    found = len(RESULT.findall(said))
+    return None if found == results else f"{found} lines of results, not {results}:\n{said}"
 
 
-def run_undisturbed(gdr, command, results):
+def run_undisturbed(place, gdr, command, results):
     """Again where other load kept perftest from finding out how fast the clock runs."""
     for _ in range(5):
-        seen = run(gdr, command, results)
+        seen = run(place, gdr, command, results)
         if seen is None or "Correlation coefficient" not in seen:
             break
     return seen
@@ -119,7 +96,7 @@ def main():
         return 2
     failed = 0
     with concurrent.futures.ThreadPoolExecutor(max(1, (os.cpu_count() or 2) // 2)) as pool:
-        ends = pool.map(lambda one: (one[0], run_undisturbed(gdr, *one)), chosen)
+        ends = pool.map(lambda one: (one[0], run_undisturbed(Here(), gdr, *one)), chosen)
         for command, seen in ends:
             if seen is not None:
                 failed += 1

@@ -30,6 +30,20 @@ TEST(SplitCommandLine, CutsTheCommandOffAtTheFirstWordThatIsNoOption) {
   EXPECT_EQ(line.command, (Words{"ls", "--soft-gpu"}));
 }
 
+TEST(SplitCommandLine, LeavesAnOptionItsValue) {
+  const CommandLine line = split_command_line({"run", "--pcap", "a", "--packets", "--counters=b",
+                                               "--faults", "loss=0", "ls", "--pcap", "c"});
+  EXPECT_EQ(line.own,
+            (Words{"run", "--pcap", "a", "--packets", "--counters=b", "--faults", "loss=0"}));
+  EXPECT_EQ(line.command, (Words{"ls", "--pcap", "c"}));
+}
+
+TEST(SplitCommandLine, TakesTheDashesForTheEndAndNotForAValue) {
+  const CommandLine line = split_command_line({"run", "--pcap", "--", "ls"});
+  EXPECT_EQ(line.own, (Words{"run", "--pcap"}));
+  EXPECT_EQ(line.command, (Words{"ls"}));
+}
+
 TEST(SplitCommandLine, FindsNoCommandWhereThereIsNone) {
   EXPECT_TRUE(split_command_line({}).own.empty());
   EXPECT_TRUE(split_command_line({"run"}).command.empty());
@@ -59,7 +73,23 @@ TEST(UsageError, NamesAnUnknownSubcommandAndThoseThereAre) {
 TEST(UsageError, NamesAnUnknownOptionAndThoseOfItsSubcommand) {
   EXPECT_EQ(message_for({"run", "--soft"}),
             "gdr run: unknown option '--soft'; allowed: --help, --soft-nic, --no-soft-nic, "
-            "--soft-gpu, --no-soft-gpu");
+            "--soft-gpu, --no-soft-gpu, --counters, --pcap, --faults, --packets");
+}
+
+TEST(UsageError, NamesAnOptionOfTheSoftwareNicThatIsGivenBesideTheRealOne) {
+  for (const Words& option : {Words{"--pcap", "a"}, Words{"--counters", "a"},
+                              Words{"--faults", "loss=1"}, Words{"--packets"}}) {
+    Words words{"run", "--no-soft-nic"};
+    words.insert(words.end(), option.begin(), option.end());
+    EXPECT_EQ(message_for(words),
+              "gdr run: --no-soft-nic excludes " + option[0] + "; see 'gdr run --help'");
+  }
+}
+
+TEST(UsageError, NamesAnEmptyValue) {
+  EXPECT_EQ(message_for({"run", "--pcap", ""}),
+            "gdr run: --pcap: an empty value; give one or leave the option out; see 'gdr run "
+            "--help'");
 }
 
 TEST(UsageError, NamesSwitchesThatContradictEachOther) {
@@ -84,9 +114,13 @@ TEST(Help, FitsEightyColumnsAndTellsDefaultsExitStatusAndEnvironment) {
   Action chosen;
   add_prove(program, chosen);
   add_run(program, chosen, {});
-  for (const char* name : {"prove", "run"}) {
+  add_counters(program, chosen);
+  for (const char* name : {"prove", "run", "counters"}) {
     const std::string help = program.get_subcommand(name)->help();
     for (std::string_view line : split(help, '\n')) EXPECT_LE(line.size(), 80u) << line;
+  }
+  for (const char* name : {"prove", "run"}) {
+    const std::string help = program.get_subcommand(name)->help();
     for (const char* words : {"(default:", "xit status", "GDR_SOFT_DEVICES", "GDR_SOFT_GPUS"}) {
       EXPECT_NE(help.find(words), std::string::npos) << words << " in\n" << help;
     }

@@ -89,6 +89,26 @@ TEST(RunPlan, KeepsWhatTheUserHasSetAndSaysSo) {
   EXPECT_NE(plan->summary.find("; kept your NCCL_NET_GDR_LEVEL=PIX"), std::string::npos);
 }
 
+TEST(RunPlan, SetsWhatOptionsAskForWhateverTheEnvironmentSays) {
+  PlanInputs inputs = inputs_with(kGpuOnly, {{"GDR_SOFT_PCAP", "/mine.pcap"}});
+  inputs.settings = {{"--pcap", "GDR_SOFT_PCAP", "/run.pcap"}};
+  Result<Plan> plan = make_plan(inputs);
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(variables_of(*plan)["GDR_SOFT_PCAP"], "/run.pcap");
+  EXPECT_NE(plan->summary.find("GDR_SOFT_PCAP=/run.pcap"), std::string::npos);
+}
+
+TEST(RunPlan, RefusesOptionsOfTheSoftwareNicForARealOne) {
+  PlanInputs inputs = inputs_with(kBoth);
+  inputs.settings = {{"--pcap", "GDR_SOFT_PCAP", "/run.pcap"}};
+  Result<Plan> plan = make_plan(inputs);
+  ASSERT_FALSE(plan);
+  EXPECT_EQ(plan.error().message,
+            "--pcap is for the software NIC, and the real one is used; add --soft-nic");
+  inputs.soft_nic = true;
+  EXPECT_TRUE(make_plan(inputs));
+}
+
 TEST(RunPlan, NeitherRepeatsAFolderNorAddsTheCurrentOne) {
   Result<Plan> plan =
       make_plan(inputs_with(kGpuOnly, {{"LD_LIBRARY_PATH", "/opt/lib/gdrkit/soft-nic::/a:"}}));
