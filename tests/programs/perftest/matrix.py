@@ -26,10 +26,9 @@ TRANSPORTS = {
 }
 RESULT = re.compile(r"^ *(\d+) +(\d+) +[0-9.]+", re.MULTILINE)
 SIZES_OF_ALL = 23  # 2 to 2^23
-SIZES_OF_ALL_DATAGRAM = 12  # 2 to the path MTU
 
 
-def modes(operation, figure, transport):
+def modes(operation, figure, transport, path_mtu):
     """The arguments of each run of one program over one transport, with how many results it prints."""
     waits = [[], ["-e"]] if operation != "write" else [[]]  # a write has no receiver to wake
     inlines = [[]]
@@ -44,7 +43,7 @@ def modes(operation, figure, transport):
         queues = queues + [["--use-srq"]]
     sizes = [(["-s", "64"], 1), (["-a"], SIZES_OF_ALL)]
     if transport == "UD":
-        sizes[1] = (["-a"], SIZES_OF_ALL_DATAGRAM)
+        sizes[1] = (["-a"], path_mtu.bit_length() - 1)  # 2 to the path MTU
     if operation == "atomic":  # eight bytes, always
         sizes = [([], 1)]
     for wait, inline, queue, direction, (size, results) in itertools.product(
@@ -54,11 +53,11 @@ def modes(operation, figure, transport):
         yield wait + inline + queue + direction + size, results
 
 
-def runs():
+def runs(path_mtu=4096):
     for operation, transports in TRANSPORTS.items():
         for figure in ("bw", "lat"):
             for transport in transports:
-                for arguments, results in modes(operation, figure, transport):
+                for arguments, results in modes(operation, figure, transport, path_mtu):
                     # Fewer receives than queue pairs share them out as none to each.
                     several = "40" if transport == "XRC" else "10"
                     count = ["-n", several] if "-a" in arguments else ["-n", "200"]
