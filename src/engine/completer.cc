@@ -58,6 +58,8 @@ void Requester::receive_acknowledge(const wire::Packet& answer, Nanoseconds now)
   if (position >= highest_ || position < unacked_) {  // a ghost, or a duplicate
     if (wire::psn_distance(psn_of(unacked_), answer.psn) >= 0) {
       owner_.count(Event::kUnexpectedResponse);
+    } else {
+      take_credits(answer.aeth);  // of a send or write before a read that is answered already
     }
     return;
   }

@@ -28,6 +28,7 @@ Responder::Responder(const ConnectionSettings& settings, Owner& owner)
       xrc_(settings.transport == wire::Transport::kExtendedReliable),
       minimum_rnr_timer_(settings.minimum_rnr_timer),
       expected_(settings.receive_psn & kPsnMask),
+      taken_(wire::psn_add(settings.receive_psn, wire::kPsnMask)),
       resources_(std::max(settings.responder_resources, 1u)) {}
 
 void Responder::receive(const wire::Packet& request) {
@@ -230,6 +231,7 @@ Responder::Step Responder::acknowledge(const wire::Packet& request) {
     answer_ = Answer::kNone;  // its response acknowledges all before it
     return Step::kDone;
   }
+  taken_ = request.psn;
   expected_ = wire::psn_add(expected_, 1);
   if (request.ack_request || filled) answer_ = Answer::kAcknowledge;
   return Step::kDone;

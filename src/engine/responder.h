@@ -126,6 +126,7 @@ class Responder {
   State state_ = State::kReady;
 
   std::uint32_t expected_;  // PSN
+  std::uint32_t taken_;     // PSN of the newest packet of a send or write: what an ACK names
   std::uint32_t msn_ = 0;
   Message message_;
 

@@ -9,7 +9,7 @@ namespace gdr::engine {
 
 using wire::Operation;
 
-// A duplicate. The ACK of a send or write is that of the newest packet: it says all.
+// A duplicate. The ACK of a send or write is that of the newest one: it says all.
 Responder::Step Responder::answer_again(const wire::Packet& request) {
   const bool is_read = request.info->is(wire::kRead);
   if (!is_read && !request.info->is(wire::kAtomic)) {
@@ -117,10 +117,11 @@ void Responder::make_atomic_response(Resource& resource, Transmit* transmit) {
   set_due(&resource, false);
 }
 
+// An ACK never has the PSN of a read or atomic, though one may be newer: if its response is lost,
+// Linux rxe takes such an ACK for it, and the read completes without data.
 void Responder::make_answer(Transmit* transmit) {
   const bool nak = answer_ == Answer::kNak;
-  maker_.begin(Operation::kAcknowledge, nak ? nak_psn_ : wire::psn_add(expected_, wire::kPsnMask),
-               transmit);
+  maker_.begin(Operation::kAcknowledge, nak ? nak_psn_ : taken_, transmit);
   transmit->packet.aeth = {nak ? nak_ : credits(msn_), msn_};
 }
 

@@ -21,7 +21,7 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 SKIP = 77
 BOOT_SECONDS = 90  # takes 4 on an idle machine
-EXTRA_SECONDS = 15  # beyond a command's own limit, before the guest itself counts as lost
+EXTRA_SECONDS = 30  # beyond a command's own limit, before the guest itself counts as lost
 
 
 class Failure(Exception):
@@ -108,7 +108,7 @@ class Job:
             while self.is_running() and time.monotonic() < end:
                 time.sleep(0.02)
             if self.is_running():
-                self._guest.run(f"kill -KILL $(cat /run/pid.{self._number})")
+                self._guest.run(f"kill -KILL -$(cat /run/group.{self._number})")
         return self._guest.answer(self._number, self._seconds)
 
 
@@ -123,6 +123,7 @@ class Guest:
         self._received = b""
         self._answers = {}
         self._last = 0
+        self._asked = False
         self._port, far_end = socket.socketpair()
         command = qemu_command(folder) + [
             "-serial", "stdio", "-monitor", "none", "-device", "virtio-serial-pci",
@@ -179,9 +180,19 @@ class Guest:
         while number not in self._answers:
             rest = end - time.monotonic()
             if rest <= 0 or self._qemu.poll() is not None:
-                raise Failure(f"the guest gives no answer; its console:\n{self.console()}")
+                raise Failure(f"the guest gives no answer; what it says:\n{self._last_words()}")
             self._receive(min(rest, 1))
         return self._answers.pop(number)
+
+    def _last_words(self):
+        """Of its processes that wait in the kernel, and of the kernel, if it still says anything."""
+        if not self._asked and self._qemu.poll() is None:
+            self._asked = True
+            try:
+                return self.console() + "\n" + self.run("dmesg | tail -n 20; /lab/processes.sh", 5)[1]
+            except Failure:
+                pass
+        return self.console()
 
     def console(self):
         size = os.fstat(self._console.fileno()).st_size

@@ -338,6 +338,21 @@ TEST_F(RcRequesterCredits, AnUnsolicitedAcknowledgeBringsNewOnes) {
   EXPECT_EQ(psns(), (Psns{503, 504, 505}));
 }
 
+TEST_F(RcRequesterCredits, AnAcknowledgeOfTheSendBeforeAReadBringsNewOnes) {
+  post_sends(1);
+  drain();
+  receive(ack(500, 0, 1));
+  post(work(WorkKind::kRead, 8));
+  post_sends(3);
+  EXPECT_EQ(psns(), (Psns{501}));
+  wire::Packet given = response(Operation::kReadResponseOnly, 501, 8);
+  given.aeth = {wire::make_syndrome(wire::Acknowledge::kAck, 0), 2};
+  receive(given);
+  EXPECT_EQ(psns(), (Psns{502}));  // one goes without
+  receive(ack(500, 8, 2));
+  EXPECT_EQ(psns(), (Psns{503, 504}));
+}
+
 TEST_F(RcRequesterCredits, AnOldAcknowledgeTakesNoneBack) {
   post_sends(1);
   drain();

@@ -183,6 +183,17 @@ TEST_F(RcResponder, AcknowledgesDuplicateWriteWithoutPlacingItAgain) {
   EXPECT_EQ(owner.events[Event::kDuplicateRequest], 1);
 }
 
+TEST_F(RcResponder, AnAcknowledgeNeverNamesAReadOrAtomic) {
+  const wire::Packet given = write(Operation::kWriteOnly, 100, 16, 16);
+  receive(given);
+  receive(read(101, 2 * kMtu));
+  receive(atomic(Operation::kFetchAdd, 103, 5));
+  (void)drain();
+  // Receive the write again: were the responses lost, an ACK of 103 would pass for them.
+  receive(given);
+  expect_ack(poll(), 100, 3);
+}
+
 TEST_F(RcResponder, AcknowledgesADuplicateSendWithoutTakingAReceive) {
   owner.receives = {64, 64};
   const wire::Packet given = with_payload(Operation::kSendOnly, 100, 16);

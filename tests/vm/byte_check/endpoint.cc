@@ -122,7 +122,7 @@ void Endpoint::bring_up(ibv_qp* qp, std::uint32_t peer) {
   done(ibv_modify_qp(qp, &attributes, mask), "ibv_modify_qp to RTR");
   attributes.qp_state = IBV_QPS_RTS;
   attributes.sq_psn = packet_sequence_;
-  attributes.timeout = 14;
+  attributes.timeout = 16;  // 0.27 s: the guest is emulated, and may stand still for as long
   attributes.retry_cnt = 7;
   attributes.rnr_retry = 7;
   attributes.max_rd_atomic = 4;

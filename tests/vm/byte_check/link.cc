@@ -62,6 +62,7 @@ void Link::receive_all(void* data, std::size_t bytes) {
   char* to = static_cast<char*>(data);
   while (bytes > 0) {
     const ssize_t got = recv(fd_, to, bytes, 0);
+    if (got < 0 && errno == EINTR) continue;  // having been stopped and continued is enough for it
     if (got == 0) errno = ECONNRESET;
     if (got <= 0) die("the other side is gone or silent");
     to += got;

@@ -2,6 +2,8 @@
 #include <arpa/inet.h>
 #include <stdio.h>
 
+#include <algorithm>
+
 #include "cases.h"
 #include "memory.h"
 
@@ -55,10 +57,22 @@ std::string check_receive(const std::optional<ibv_wc>& wc, std::uint32_t slot) {
   return {};
 }
 
+// What lies there instead, if it is something that was under way.
+std::string origin(const std::uint8_t* memory, std::uint32_t bytes, std::uint64_t seed) {
+  if (difference(memory, bytes, kEmpty).empty()) return "; nothing has come";
+  for (std::uint32_t slot = 0; slot < kSlots; ++slot) {
+    if (difference(memory, std::min(bytes, bytes_of(slot)), seed + slot).empty()) {
+      return "; it is that of " + std::to_string(slot);
+    }
+  }
+  return {};
+}
+
 std::string check_area(Endpoint& side, const char* name, std::size_t area, std::uint64_t seed) {
   for (std::uint32_t slot = 0; slot < kSlots; ++slot) {
     const std::uint8_t* memory = side.memory() + place(area, slot);
     std::string text = difference(memory, bytes_of(slot), seed + slot);
+    if (!text.empty()) text += origin(memory, bytes_of(slot), seed);
     for (std::uint32_t i = bytes_of(slot); text.empty() && i < kSlot; ++i) {
       if (memory[i] != pattern(kEmpty, i)) text = "overwritten behind its end";
     }
@@ -84,6 +98,14 @@ std::string post_all(Endpoint& side) {
   return {};
 }
 
+// What either side has seen.
+std::string agree(Link& link, const std::string& seen) {
+  link.send_text(seen);
+  const std::string theirs = link.receive_text();
+  if (!seen.empty()) return "here, " + seen;
+  return theirs.empty() ? theirs : "on the other side, " + theirs;
+}
+
 }  // namespace
 
 std::string run_many(Endpoint& side, Link& link, std::uint64_t seed) {
@@ -99,14 +121,11 @@ std::string run_many(Endpoint& side, Link& link, std::uint64_t seed) {
   for (std::uint32_t slot = 0; seen.empty() && slot < kSlots; ++slot) {
     seen = check_receive(side.await_receive(kPatience), slot);
   }
-  link.send_text(seen);
-  if (const std::string theirs = link.receive_text(); seen.empty()) seen = theirs;
+  seen = agree(link, seen);
   if (seen.empty()) seen = check_area(side, "write", kWritten, seed);
   if (seen.empty()) seen = check_area(side, "send", kReceived, seed);
   if (seen.empty()) seen = check_area(side, "read", kRead, seed);
-  link.send_text(seen);
-  if (const std::string theirs = link.receive_text(); seen.empty()) seen = theirs;
-  return seen;
+  return agree(link, seen);
 }
 
 }  // namespace byte_check

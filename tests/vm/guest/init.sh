@@ -47,11 +47,15 @@ uname -r >/run/out.0
 echo 0 0 >&4
 while read -r id seconds command <&3; do
   {
+    # A process group for each, which ends as a whole.
+    setsid /bin/sh -c "$command" >"/run/out.$id" 2>&1 3<&- 4<&- </dev/null &
+    group=$!
+    echo "$group" >"/run/group.$id"
+    setsid /bin/sh -c "sleep $seconds; kill -KILL -$group" 3<&- 4<&- </dev/null &
     status=0
-    timeout -s KILL "$seconds" /bin/sh -c "$command" >"/run/out.$id" 2>&1 3<&- 4<&- </dev/null &
-    echo $! >"/run/pid.$id"
-    wait $! || status=$?
-    rm "/run/pid.$id"
+    wait "$group" || status=$?
+    kill -KILL -$! 2>/dev/null || kill -KILL $!
+    rm "/run/group.$id"
     echo "$id $status" >&4
   } &
 done
