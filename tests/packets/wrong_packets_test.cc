@@ -1,0 +1,201 @@
+// Packets that are malformed, damaged, misdirected or forged, sent from a plain socket to a queue
+// pair that is in use: none changes memory, each is counted by its cause, and the device goes on
+// working.
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <optional>
+
+#include "base/clock.h"
+#include "link.h"
+#include "net/udp_port.h"
+#include "side.h"
+#include "wire/packet.h"
+
+namespace gdr::test {
+namespace {
+
+constexpr std::size_t kBytes = 8192;
+constexpr std::uint8_t kUntouched = 0x5a, kWritten = 0x77;
+constexpr std::uint32_t kOurQueuePair = 0x123456;
+constexpr std::size_t kPayload = 64;
+
+wire::Address mapped(const std::string& ipv4) {
+  wire::Address address{};
+  address[10] = address[11] = 0xff;
+  inet_pton(AF_INET, ipv4.c_str(), address.data() + 12);
+  return address;
+}
+
+using Bytes = std::vector<std::byte>;
+
+class WrongPackets : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto made = Link::make({.kind = LinkKind::kLoopback});
+    ASSERT_TRUE(made) << made.error().message;
+    link_ = *std::move(made);
+    host_.emplace([this](Wire& wire) { be_host(wire); });
+    endpoint_ = host_->wire().receive<Endpoint>();
+    remote_ = host_->wire().receive<Remote>();
+    auto port = net::UdpPort::open(mapped(link_->address(1)));
+    ASSERT_TRUE(port) << port.error().message;
+    port_ = *std::move(port);
+  }
+
+  // Its memory is as it was whenever it is asked, until a right packet has come.
+  void be_host(Wire& wire) {
+    link_->enter(0);
+    Side side;
+    Memory& memory = side.memory(kBytes);
+    memory.fill(kUntouched);
+    ibv_qp* qp = side.queue_pair(IBV_QPT_RC);
+    Endpoint other = side.endpoint(qp);
+    other.number = kOurQueuePair;
+    const wire::Address address = mapped(link_->address(1));
+    std::memcpy(other.gid.raw, address.data(), address.size());
+    side.connect(qp, other);
+    wire.send(side.endpoint(qp));
+    wire.send(memory.remote());
+    (void)wire.receive<char>();
+    require(memory.first_not(kUntouched, 0, kBytes) == -1, "no wrong packet changes memory");
+    wire.send('.');
+    (void)wire.receive<char>();
+    const Nanoseconds end = now() + 5 * kSecond;
+    while (memory.first_not(kWritten, 128, kPayload) != -1 && now() < end) usleep(1000);
+    require(memory.first_not(kWritten, 128, kPayload) == -1, "a right packet is placed");
+    require(memory.first_not(kUntouched, 0, 128) == -1, "nothing in front of it");
+    require(memory.first_not(kUntouched, 128 + kPayload, kBytes - 128 - kPayload) == -1,
+            "nor behind");
+    wire.send('.');
+    (void)wire.receive<char>();
+  }
+
+  // A write of 64 bytes, right in everything.
+  wire::Packet write_packet(std::uint64_t offset, std::uint32_t psn) {
+    wire::Packet packet{};
+    packet.opcode =
+        wire::make_opcode(wire::Transport::kReliableConnection, wire::Operation::kWriteOnly);
+    packet.info = wire::find_opcode(packet.opcode);
+    packet.ack_request = true;
+    packet.partition_key = wire::kDefaultPartitionKey;
+    packet.destination_qp = endpoint_.number;
+    packet.psn = psn;
+    packet.reth = {remote_.address + offset, remote_.key, kPayload};
+    return packet;
+  }
+
+  Bytes bytes_of(const wire::Packet& packet) {
+    Bytes bytes(wire::kMostHeaderBytes);
+    bytes.resize(wire::write_headers(packet, bytes.data()));
+    bytes.insert(bytes.end(), kPayload, std::byte{kWritten});
+    const wire::Flow flow{port_->address(), mapped(link_->address(0)), wire::kRocePort,
+                          wire::kRocePort};
+    const std::uint32_t icrc = wire::icrc_of(flow, 0, bytes);
+    bytes.resize(bytes.size() + sizeof icrc);
+    std::memcpy(bytes.data() + bytes.size() - sizeof icrc, &icrc, sizeof icrc);
+    return bytes;
+  }
+
+  void send(Bytes bytes) {
+    const iovec piece{bytes.data(), bytes.size()};
+    const auto size = static_cast<std::uint32_t>(bytes.size());
+    ASSERT_EQ(port_->send({.destination = mapped(link_->address(0)),
+                           .pieces = {&piece, 1},
+                           .packet_bytes = size,
+                           .bytes = size}),
+              0);
+  }
+
+  // The host has counted it, soon.
+  void expect_counted(const char* cause, std::uint64_t times = 1) {
+    const Nanoseconds end = now() + 5 * kSecond;
+    while (link_->counted(0, cause) < times && now() < end) usleep(1000);
+    EXPECT_EQ(link_->counted(0, cause), times) << cause;
+  }
+
+  void ask_host() {
+    host_->wire().send('?');
+    EXPECT_EQ(host_->wire().receive<char>(), '.');
+  }
+
+  std::unique_ptr<Link> link_;
+  std::optional<Child> host_;
+  Endpoint endpoint_{};
+  Remote remote_{};
+  std::unique_ptr<net::UdpPort> port_;
+};
+
+TEST_F(WrongPackets, ChangeNothingAreCountedByCauseAndDoNotStopTheDevice) {
+  const Bytes right = bytes_of(write_packet(128, 0));
+
+  send(Bytes(5));                                  // shorter than any header
+  send(Bytes(right.begin(), right.begin() + 20));  // ends within its headers
+  Bytes unknown = right;
+  unknown[0] = std::byte{0x1f};  // no such opcode
+  send(unknown);
+  expect_counted("malformed", 3);
+
+  Bytes damaged = right;
+  damaged[40] ^= std::byte{1};
+  send(damaged);
+  expect_counted("wrong_icrc");
+
+  wire::Packet packet = write_packet(128, 0);
+  packet.destination_qp = endpoint_.number + 1;  // of that process, but nobody's
+  send(bytes_of(packet));
+  expect_counted("unknown_queue_pair");
+
+  packet = write_packet(128, 0);
+  packet.opcode =
+      wire::make_opcode(wire::Transport::kUnreliableConnection, wire::Operation::kWriteOnly);
+  packet.info = wire::find_opcode(packet.opcode);
+  send(bytes_of(packet));
+  expect_counted("wrong_transport");
+
+  packet = write_packet(128, 0);
+  packet.partition_key = 0x1234;
+  send(bytes_of(packet));
+  expect_counted("wrong_partition_key");
+
+  send(bytes_of(write_packet(128, 5000)));  // ahead of what is expected
+  expect_counted("out_of_sequence_request");
+  send(bytes_of(write_packet(128, wire::kPsnMask - 7)));  // long past
+  expect_counted("duplicate_request");
+
+  ask_host();
+  send(right);
+  ask_host();
+
+  packet = write_packet(128, 1);
+  packet.reth.rkey ^= 0x10;
+  send(bytes_of(packet));
+  expect_counted("remote_access_refused");
+  send(bytes_of(write_packet(128, 1)));  // the refusal has ended the connection
+  expect_counted("not_receiving");
+  host_->wire().send('.');
+  host_->finish();
+}
+
+TEST_F(WrongPackets, FromAnotherAddressThanThePeersAreNotForTheConnection) {
+  std::string other = link_->address(1);
+  other.back() = other.back() == '9' ? '8' : '9';
+  auto port = net::UdpPort::open(mapped(other));
+  ASSERT_TRUE(port) << port.error().message;
+  port_ = *std::move(port);
+  send(bytes_of(write_packet(128, 0)));
+  expect_counted("wrong_address");
+  ask_host();
+  auto right = net::UdpPort::open(mapped(link_->address(1)));
+  ASSERT_TRUE(right) << right.error().message;
+  port_ = *std::move(right);
+  send(bytes_of(write_packet(128, 0)));
+  ask_host();
+  host_->wire().send('.');
+  host_->finish();
+}
+
+}  // namespace
+}  // namespace gdr::test
