@@ -86,6 +86,9 @@ Result<std::unique_ptr<Link>> Link::make(const LinkSettings& settings) {
   if (std::system("ip -V >/dev/null 2>&1") != 0) {
     return Error{ENOENT, "ip is not installed (Debian: iproute2)"};
   }
+  if (settings.kind == LinkKind::kBadWire && access("/dev/net/tun", R_OK | W_OK) != 0) {
+    return from_errno("/dev/net/tun, which a link that spoils packets is made of");
+  }
   if (Result<void> made = link->make_hosts(settings); !made) return made.error();
   return link;
 }
