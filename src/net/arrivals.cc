@@ -176,6 +176,7 @@ std::size_t PacketPath::hand_over(OpenPort& port, const Arrival& arrival,
 void PacketPath::take(OpenPort& port, const Arrival& arrival, bool inline_progress) {
   if (port.sharing->take_question(arrival)) return;
   counters_.add(Counter::kBytesReceived, arrival.bytes.size());
+  identifications_.begin(arrival.source, arrival.bytes);
   const Nanoseconds time = now();
   Run run(*this, inline_progress);
   std::span<const std::byte> left = arrival.bytes;

@@ -28,24 +28,29 @@ std::size_t Identifications::Hash::operator()(const wire::Address& address) cons
       {reinterpret_cast<const char*>(address.data()), address.size()});
 }
 
-bool Identifications::accept(const wire::Flow& flow, std::span<const std::byte> packet,
-                             std::uint16_t guess, Nanoseconds time) {
+std::optional<std::uint16_t> find_identification(const wire::Flow& flow,
+                                                 std::span<const std::byte> packet,
+                                                 std::uint16_t guess) {
+  if (packet.size() < wire::kBthBytes + wire::kIcrcBytes) return std::nullopt;
   const std::span<const std::byte> covered = packet.first(packet.size() - wire::kIcrcBytes);
   const std::uint32_t stored = stored_icrc(packet);
   const std::uint32_t computed = wire::icrc_of(flow, guess, covered);
-  if (computed == stored) return true;
-  if (!wire::is_ipv4(flow.source)) return false;
+  if (computed == stored) return guess;
+  if (!wire::is_ipv4(flow.source)) return std::nullopt;
   // By linearity the difference of two identifications is solved for as one itself.
-  const std::optional<std::uint16_t> difference =
-      wire::solve_identification(computed, stored, packet.size());
-  if (!difference) return false;
-  const auto identification = static_cast<std::uint16_t>(guess ^ *difference);
-  if (identification < kMostPackets) return true;
+  const auto difference = wire::solve_identification(computed, stored, packet.size());
+  if (!difference) return std::nullopt;
+  return static_cast<std::uint16_t>(guess ^ *difference);
+}
+
+bool Identifications::accept(const wire::Flow& flow, std::span<const std::byte> packet,
+                             std::uint16_t guess, Nanoseconds time) {
+  const std::optional<std::uint16_t> identification = find_identification(flow, packet, guess);
+  if (!identification) return false;
+  if (*identification == guess || *identification < kMostPackets) return true;
   raw_headers_.watch(flow.source);
-  if (const auto seen = raw_headers_.find(flow.source, packet, guess)) {
-    return identification == *seen;
-  }
-  return is_near_the_last(flow.source, identification, time);
+  if (const auto allowed = raw_headers_.allow(*identification, guess)) return *allowed;
+  return is_near_the_last(flow.source, *identification, time);
 }
 
 bool Identifications::is_near(const Seen& seen, const Seen& now) {

@@ -12,6 +12,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <unordered_map>
 
 #include "base/clock.h"
@@ -20,8 +22,18 @@
 
 namespace gdr::net {
 
+// The identification that makes the packet's ICRC right: the guess if it does, else what was solved
+// for. Nothing: there is none. `packet` with its ICRC.
+std::optional<std::uint16_t> find_identification(const wire::Flow& flow,
+                                                 std::span<const std::byte> packet,
+                                                 std::uint16_t guess);
+
 class Identifications {
  public:
+  // Packets have arrived together; accept() is asked for each of them. Hot.
+  void begin(const wire::Address& source, std::span<const std::byte> packets) {
+    raw_headers_.begin(source, packets);
+  }
   // `guess`: its place among those that arrived together. `packet` with its ICRC.
   bool accept(const wire::Flow& flow, std::span<const std::byte> packet, std::uint16_t guess,
               Nanoseconds time);

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/bytes.h"
-#include "wire/packet.h"
+#include "net/identification.h"
 
 namespace gdr::net {
 namespace {
@@ -66,19 +66,6 @@ std::vector<std::uint8_t> ip_header(const wire::Flow& flow, std::uint16_t identi
   return ip;
 }
 
-// The identification that the packet's ICRC was made for; the guess if there is none.
-std::uint16_t identification_of(const wire::Flow& flow, std::span<const std::byte> packet,
-                                std::uint16_t guess) {
-  std::uint32_t stored;
-  if (packet.size() < wire::kBthBytes + sizeof stored) return guess;
-  const std::span<const std::byte> covered = packet.first(packet.size() - sizeof stored);
-  std::memcpy(&stored, covered.data() + covered.size(), sizeof stored);
-  const std::uint32_t computed = wire::icrc_of(flow, guess, covered);
-  if (computed == stored || !wire::is_ipv4(flow.source)) return guess;
-  const auto difference = wire::solve_identification(computed, stored, packet.size());
-  return static_cast<std::uint16_t>(guess ^ difference.value_or(0));
-}
-
 }  // namespace
 
 Result<std::unique_ptr<PcapFile>> PcapFile::open(const std::string& path) {
@@ -105,8 +92,8 @@ Result<std::unique_ptr<PcapFile>> PcapFile::open(const std::string& path) {
 
 void PcapFile::write(const wire::Flow& flow, std::span<const std::byte> packet,
                      std::uint16_t guess) {
-  const std::vector<std::uint8_t> ip =
-      ip_header(flow, identification_of(flow, packet, guess), kUdpBytes + packet.size());
+  const std::vector<std::uint8_t> ip = ip_header(
+      flow, find_identification(flow, packet, guess).value_or(guess), kUdpBytes + packet.size());
   std::array<std::uint8_t, kUdpBytes> udp{};
   store_be16(&udp[0], flow.source_port);
   store_be16(&udp[2], flow.destination_port);
@@ -124,29 +111,29 @@ void PcapFile::write(const wire::Flow& flow, std::span<const std::byte> packet,
   [[maybe_unused]] const ssize_t wrote = writev(file_.get(), parts, std::size(parts));
 }
 
+void PcapFile::write_all(const wire::Flow& flow, std::span<const std::byte> packets,
+                         std::size_t packet_bytes) {
+  std::uint16_t place = 0;
+  while (!packets.empty()) {
+    const std::size_t bytes = std::min(packet_bytes, packets.size());
+    write(flow, packets.first(bytes), place++);
+    packets = packets.subspan(bytes);
+  }
+}
+
 PcapPort::PcapPort(std::unique_ptr<Port> inner, std::shared_ptr<PcapFile> file)
     : inner_(std::move(inner)), file_(std::move(file)) {}
 
 int PcapPort::send(const Burst& burst) {
-  const std::vector<std::byte> all = bytes_of(burst);
   const wire::Flow flow{address(), burst.destination, wire::kRocePort, wire::kRocePort};
-  std::uint16_t place = 0;
-  for (std::size_t at = 0; at < all.size(); at += burst.packet_bytes) {
-    const std::size_t bytes = std::min<std::size_t>(burst.packet_bytes, all.size() - at);
-    file_->write(flow, std::span(all).subspan(at, bytes), place++);
-  }
+  file_->write_all(flow, bytes_of(burst), burst.packet_bytes);
   return inner_->send(burst);
 }
 
 bool PcapPort::receive(Arrival* arrival) {
   if (!inner_->receive(arrival)) return false;
   const wire::Flow flow{arrival->source, address(), arrival->source_port, wire::kRocePort};
-  std::uint16_t place = 0;
-  for (std::size_t at = 0; at < arrival->bytes.size(); at += arrival->packet_bytes) {
-    const std::size_t bytes =
-        std::min<std::size_t>(arrival->packet_bytes, arrival->bytes.size() - at);
-    file_->write(flow, arrival->bytes.subspan(at, bytes), place++);
-  }
+  file_->write_all(flow, arrival->bytes, arrival->packet_bytes);
   return true;
 }
 

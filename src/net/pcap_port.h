@@ -23,6 +23,9 @@ class PcapFile {
   static Result<std::unique_ptr<PcapFile>> open(const std::string& path);
   // A packet with its ICRC; `guess` as in identification.h.
   void write(const wire::Flow& flow, std::span<const std::byte> packet, std::uint16_t guess);
+  // Packets of that size behind one another; the last may be shorter.
+  void write_all(const wire::Flow& flow, std::span<const std::byte> packets,
+                 std::size_t packet_bytes);
 
  private:
   explicit PcapFile(UniqueFd file) : file_(std::move(file)) {}

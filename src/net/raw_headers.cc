@@ -76,24 +76,26 @@ void RawHeaders::read_all() {
   }
 }
 
-std::optional<std::uint16_t> RawHeaders::find(const wire::Address& source,
-                                              std::span<const std::byte> packet,
-                                              std::uint16_t place) {
-  if (!socket_ || packet.size() < wire::kBthBytes) return std::nullopt;
-  if (place > 0) {
-    if (!has_first_) return std::nullopt;
-    return static_cast<std::uint16_t>(first_ + place);
-  }
+void RawHeaders::begin(const wire::Address& source, std::span<const std::byte> first) {
+  if (!socket_ || first.size() < first_bth_.size()) return;
+  first_source_ = source;
+  std::copy_n(first.begin(), first_bth_.size(), first_bth_.begin());
+}
+
+std::optional<bool> RawHeaders::allow(std::uint16_t identification, std::uint16_t place) {
+  if (!socket_) return std::nullopt;
   read_all();
-  const auto found = std::find_if(seen_.begin(), seen_.end(), [&](const Seen& seen) {
-    return seen.source == source && std::equal(seen.bth.begin(), seen.bth.end(), packet.begin());
-  });
-  has_first_ = found != seen_.end();
-  if (!has_first_) return std::nullopt;
-  first_ = found->identification;
-  // What came before it was for others, or lost to the UDP socket.
-  seen_.erase(seen_.begin(), found + 1);
-  return first_;
+  std::optional<bool> allowed;
+  const auto wanted = static_cast<std::uint16_t>(identification - place);
+  for (auto seen = seen_.begin(); seen != seen_.end(); ++seen) {
+    if (seen->source != first_source_ || seen->bth != first_bth_) continue;
+    allowed = seen->identification == wanted;
+    if (!*allowed) continue;
+    // What came before it was for others, or lost to the UDP socket.
+    seen_.erase(seen_.begin(), seen);
+    break;
+  }
+  return allowed;
 }
 
 }  // namespace gdr::net

@@ -2,7 +2,8 @@
 // the headers of the same packets. Needs CAP_NET_RAW; without it nothing is ever found.
 //
 //   headers.watch(source);                                   // from now on
-//   if (auto identification = headers.find(source, packet, place)) ...
+//   headers.begin(source, first_packet);                     // of those that arrived together
+//   if (auto allowed = headers.allow(identification, place)) ...
 //
 // Only of sources that are watched, and of those only 40 bytes a packet. Under the path's receive
 // lock.
@@ -24,10 +25,12 @@ namespace gdr::net {
 class RawHeaders {
  public:
   void watch(const wire::Address& source);
-  // Of the oldest packet seen that begins with the same BTH; `place` among those that arrived
-  // together, of which only the first one's header is seen.
-  std::optional<std::uint16_t> find(const wire::Address& source, std::span<const std::byte> packet,
-                                    std::uint16_t place);
+  // Packets have arrived together, of which the raw socket has seen the first one's header. Hot.
+  void begin(const wire::Address& source, std::span<const std::byte> first);
+  // Whether the packet at that place among them may have had that identification: whether the
+  // first, or one with the same BTH, had the one that many before. Several may have the same BTH:
+  // what was sent again after the UDP socket had dropped it. Nothing: none was seen.
+  std::optional<bool> allow(std::uint16_t identification, std::uint16_t place);
 
  private:
   using Bth = std::array<std::byte, wire::kBthBytes>;
@@ -44,8 +47,8 @@ class RawHeaders {
   bool tried_ = false;
   std::vector<wire::Address> sources_;
   std::deque<Seen> seen_;
-  std::uint16_t first_ = 0;  // the identification of the last arrival's first packet
-  bool has_first_ = false;
+  wire::Address first_source_{};  // of the packets that arrived last
+  Bth first_bth_{};
 };
 
 }  // namespace gdr::net

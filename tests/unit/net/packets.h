@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <deque>
@@ -16,6 +17,14 @@ using Bytes = std::vector<std::byte>;
 
 inline wire::Address ipv4(std::uint8_t a, std::uint8_t b, std::uint8_t c, std::uint8_t d) {
   return {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, a, b, c, d};
+}
+
+// Of the loopback, other for each process that runs this beside another.
+inline wire::Address address_of_this_test(int last) {
+  const int pid = getpid();
+  return ipv4(127, static_cast<std::uint8_t>(100 + (pid >> 14 & 63)),
+              static_cast<std::uint8_t>(pid >> 6),
+              static_cast<std::uint8_t>((pid & 63) * 4 + last));
 }
 
 inline wire::Flow flow_between(const wire::Address& source, const wire::Address& destination) {

@@ -14,14 +14,6 @@ namespace {
 constexpr int kPatience = 5000;  // milliseconds
 constexpr uid_t kNobody = 65534;
 
-// Of the loopback, other for each process that runs this beside another.
-wire::Address address_of_this_test(int last) {
-  const int pid = getpid();
-  return ipv4(127, static_cast<std::uint8_t>(100 + (pid >> 14 & 63)),
-              static_cast<std::uint8_t>(pid >> 6),
-              static_cast<std::uint8_t>((pid & 63) * 4 + last));
-}
-
 std::unique_ptr<UdpPort> open_port(const wire::Address& address) {
   auto port = UdpPort::open(address);
   EXPECT_TRUE(port) << port.error().message;
