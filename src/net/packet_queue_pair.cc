@@ -88,9 +88,10 @@ PacketQueuePair::PacketQueuePair(rnic::Adapter& adapter, rnic::QueuePair& queue_
 PacketQueuePair::~PacketQueuePair() { release_responder(); }
 
 void PacketQueuePair::start_sending(std::uint32_t room) {
+  if (sends_) return;
+  sends_ = true;
   const ibv_qp_attr& attributes = queue_pair_.attributes();
   if (datagram_) return datagram_->start_sending(attributes.sq_psn);
-  if (connection_->sending()) return;
   connection_->start_sending(
       {.first_psn = attributes.sq_psn,
        .timeout = attributes.timeout == 0 ? 0 : kTimeoutUnit << attributes.timeout,

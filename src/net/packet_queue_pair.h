@@ -101,6 +101,7 @@ class PacketQueuePair final : public rnic::PathState, private engine::Owner {
   std::uint8_t traffic_class_ = 0;
   std::optional<engine::Connection> connection_;
   std::optional<engine::Datagram> datagram_;
+  bool sends_ = false;
   bool holds_responder_ = false;
   bool received_ = false;
   bool posted_ = false;
