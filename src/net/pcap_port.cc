@@ -9,10 +9,10 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <vector>
 
 #include "base/bytes.h"
 #include "net/identification.h"
+#include "rnic/ip_header.h"
 
 namespace gdr::net {
 namespace {
@@ -31,40 +31,8 @@ struct PacketHeader {
 };
 static_assert(sizeof(FileHeader) == 24 && sizeof(PacketHeader) == 16);
 
-constexpr std::size_t kIpv4Bytes = 20, kIpv6Bytes = 40, kUdpBytes = 8;
-constexpr std::uint8_t kUdp = 17, kHops = 64;
-
-std::uint16_t sum_of(std::span<const std::uint8_t> bytes) {
-  std::uint32_t sum = 0;
-  for (std::size_t i = 0; i + 1 < bytes.size(); i += 2) sum += load_be16(&bytes[i]);
-  while (sum >> 16) sum = (sum & 0xffff) + (sum >> 16);
-  return static_cast<std::uint16_t>(~sum);
-}
-
-std::vector<std::uint8_t> ip_header(const wire::Flow& flow, std::uint16_t identification,
-                                    std::size_t behind) {
-  if (!wire::is_ipv4(flow.source)) {
-    std::vector<std::uint8_t> ip(kIpv6Bytes);
-    ip[0] = 0x60;
-    store_be16(&ip[4], static_cast<std::uint16_t>(behind));
-    ip[6] = kUdp;
-    ip[7] = kHops;
-    std::memcpy(&ip[8], flow.source.data(), 16);
-    std::memcpy(&ip[24], flow.destination.data(), 16);
-    return ip;
-  }
-  std::vector<std::uint8_t> ip(kIpv4Bytes);
-  ip[0] = 0x45;
-  store_be16(&ip[2], static_cast<std::uint16_t>(kIpv4Bytes + behind));
-  store_be16(&ip[4], identification);
-  store_be16(&ip[6], 0x4000);  // do not fragment
-  ip[8] = kHops;
-  ip[9] = kUdp;
-  std::memcpy(&ip[12], flow.source.data() + 12, 4);
-  std::memcpy(&ip[16], flow.destination.data() + 12, 4);
-  store_be16(&ip[10], sum_of(ip));
-  return ip;
-}
+constexpr std::size_t kUdpBytes = 8;
+constexpr std::uint8_t kHops = 64;
 
 }  // namespace
 
@@ -92,20 +60,26 @@ Result<std::unique_ptr<PcapFile>> PcapFile::open(const std::string& path) {
 
 void PcapFile::write(const wire::Flow& flow, std::span<const std::byte> packet,
                      std::uint16_t guess) {
-  const std::vector<std::uint8_t> ip = ip_header(
-      flow, find_identification(flow, packet, guess).value_or(guess), kUdpBytes + packet.size());
+  const std::uint16_t identification = find_identification(flow, packet, guess).value_or(guess);
+  std::array<std::uint8_t, rnic::kIpv6Bytes> ip;
+  const std::size_t ip_bytes = rnic::write_ip_header({.source = flow.source,
+                                                      .target = flow.destination,
+                                                      .hop_limit = kHops,
+                                                      .identification = identification,
+                                                      .behind = kUdpBytes + packet.size()},
+                                                     ip);
   std::array<std::uint8_t, kUdpBytes> udp{};
   store_be16(&udp[0], flow.source_port);
   store_be16(&udp[2], flow.destination_port);
   store_be16(&udp[4], static_cast<std::uint16_t>(kUdpBytes + packet.size()));
   timespec time{};
   clock_gettime(CLOCK_REALTIME, &time);
-  const auto length = static_cast<std::uint32_t>(ip.size() + udp.size() + packet.size());
+  const auto length = static_cast<std::uint32_t>(ip_bytes + udp.size() + packet.size());
   PacketHeader header{static_cast<std::uint32_t>(time.tv_sec),
                       static_cast<std::uint32_t>(time.tv_nsec), length, length};
   // One call: the file is open for appending, and others write to it, too.
   const iovec parts[] = {{&header, sizeof header},
-                         {const_cast<std::uint8_t*>(ip.data()), ip.size()},
+                         {ip.data(), ip_bytes},
                          {udp.data(), udp.size()},
                          {const_cast<std::byte*>(packet.data()), packet.size()}};
   [[maybe_unused]] const ssize_t wrote = writev(file_.get(), parts, std::size(parts));

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/bytes.h"
+#include "base/internet_checksum.h"
 
 namespace gdr::proof {
 namespace {
@@ -14,13 +14,6 @@ constexpr std::uint8_t kTimeToLive = 64;
 constexpr std::uint8_t kUdp = 17;
 
 }  // namespace
-
-std::uint16_t internet_checksum(std::span<const std::byte> bytes, std::uint32_t sum) {
-  for (std::size_t i = 0; i + 1 < bytes.size(); i += 2) sum += load_be16(bytes.data() + i);
-  if (bytes.size() % 2) sum += std::to_integer<std::uint32_t>(bytes.back()) << 8;
-  while (sum >> 16) sum = (sum & 0xffff) + (sum >> 16);
-  return static_cast<std::uint16_t>(~sum);
-}
 
 Bytes build_frame(const FrameAddress& address, std::span<const std::byte> payload) {
   Bytes frame(kFrameHeaders + payload.size());
@@ -48,8 +41,7 @@ Bytes build_frame(const FrameAddress& address, std::span<const std::byte> payloa
   store_be16(udp + 4, udp_length);
   std::copy(payload.begin(), payload.end(), udp + 8);
   // Over a pseudo header (RFC 768): addresses, protocol, length. 0 would mean "none".
-  std::uint32_t pseudo = kUdp + udp_length;
-  for (std::size_t i = 12; i < 20; i += 2) pseudo += load_be16(ip + i);
+  const std::uint64_t pseudo = kUdp + udp_length + sum_words({ip + 12, 8});
   const std::uint16_t checksum = internet_checksum({udp, udp_length}, pseudo);
   store_be16(udp + 6, checksum == 0 ? std::uint16_t{0xffff} : checksum);
   return frame;

@@ -24,7 +24,4 @@ constexpr std::size_t kFrameHeaders = 14 + 20 + 8;
 
 Bytes build_frame(const FrameAddress& address, std::span<const std::byte> payload);
 
-// RFC 1071, of what `bytes` and `sum` (a sum begun before) hold; 0 over a header with its checksum.
-std::uint16_t internet_checksum(std::span<const std::byte> bytes, std::uint32_t sum = 0);
-
 }  // namespace gdr::proof

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "rnic/address_handle.h"
+#include "rnic/ip_header.h"
 #include "rnic/queue_pair.h"
 
 namespace gdr::rnic {
@@ -12,11 +13,6 @@ namespace gdr::rnic {
 // What RoCEv2 reports as the service level of a received datagram: the type of its layer 3 header,
 // as mlx5 codes it and UCX expects it.
 constexpr std::uint16_t kOverUdp = 8, kIpv4 = 2, kIpv6 = 1;
-
-using Gid = std::span<const std::uint8_t, 16>;
-
-// An IPv4 address as a GID has it: ::ffff:a.b.c.d.
-bool is_ipv4_mapped(Gid gid);
 
 inline std::uint16_t service_level_of(Gid gid) {
   return kOverUdp | (is_ipv4_mapped(gid) ? kIpv4 : kIpv6);

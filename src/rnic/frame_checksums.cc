@@ -1,24 +1,10 @@
 // RFC 791 (IPv4 header checksum), RFC 768 (UDP), RFC 9293 section 3.1 (TCP), RFC 1071 (the sum).
+#include "base/internet_checksum.h"
 #include "rnic/flow.h"
 #include "rnic/frame_view.h"
 
 namespace gdr::rnic {
 namespace {
-
-// The one's complement sum of 16-bit words, not yet folded; an odd last byte counts as if a zero
-// followed.
-std::uint64_t sum_words(std::span<const std::uint8_t> bytes) {
-  std::uint64_t sum = 0;
-  std::size_t at = 0;
-  for (; at + 2 <= bytes.size(); at += 2) sum += load_be16(&bytes[at]);
-  if (at < bytes.size()) sum += std::uint64_t{bytes[at]} << 8;
-  return sum;
-}
-
-std::uint16_t fold(std::uint64_t sum) {
-  while (sum > 0xffff) sum = (sum & 0xffff) + (sum >> 16);
-  return static_cast<std::uint16_t>(sum);
-}
 
 // Where the transport's checksum lies in its header, and how many bytes it covers; nothing when
 // the frame has none that could be computed here.
@@ -43,9 +29,10 @@ bool find_transport_sum(const FrameView& view, std::span<const std::uint8_t> fra
 
 std::uint16_t transport_checksum(const FrameView& view, std::span<const std::uint8_t> frame,
                                  std::size_t covered) {
+  const std::span<const std::byte> bytes = std::as_bytes(frame);
   const std::uint64_t pseudo_header =
-      sum_words(frame.subspan(view.ipv4 + 12, 8)) + view.protocol + covered;
-  return fold(pseudo_header + sum_words(frame.subspan(view.transport, covered)));
+      sum_words(bytes.subspan(view.ipv4 + 12, 8)) + view.protocol + covered;
+  return internet_checksum(bytes.subspan(view.transport, covered), pseudo_header);
 }
 
 bool has_transport(const FrameView& view) {
@@ -58,13 +45,14 @@ bool checksums_right(std::span<const std::uint8_t> frame) {
   const FrameView view = FrameView::of(frame);
   // The flag speaks of IPv4: without it nothing was verified.
   if (!view.has_ipv4 || !view.is_whole) return false;
-  if (fold(sum_words(frame.subspan(view.ipv4, view.ipv4_header))) != 0xffff) return false;
+  const auto header = frame.subspan(view.ipv4, view.ipv4_header);
+  if (internet_checksum(std::as_bytes(header)) != 0) return false;
   if (!has_transport(view)) return true;
   TransportSum sum{};
   if (!find_transport_sum(view, frame, sum)) return false;  // a fragment, or cut short
   const bool is_absent =
       view.protocol == kProtocolUdp && load_be16(&frame[view.transport + sum.field]) == 0;
-  return is_absent || transport_checksum(view, frame, sum.covered) == 0xffff;
+  return is_absent || transport_checksum(view, frame, sum.covered) == 0;
 }
 
 void fill_checksums(std::span<std::uint8_t> frame) {
@@ -72,14 +60,13 @@ void fill_checksums(std::span<std::uint8_t> frame) {
   if (!view.has_ipv4) return;
   store_be16(&frame[view.ipv4 + 10], 0);
   const auto header = frame.subspan(view.ipv4, view.ipv4_header);
-  store_be16(&frame[view.ipv4 + 10], static_cast<std::uint16_t>(~fold(sum_words(header))));
+  store_be16(&frame[view.ipv4 + 10], internet_checksum(std::as_bytes(header)));
 
   TransportSum sum{};
   if (!has_transport(view) || !find_transport_sum(view, frame, sum)) return;
   std::uint8_t* field = &frame[view.transport + sum.field];
   store_be16(field, 0);
-  std::uint16_t checksum =
-      static_cast<std::uint16_t>(~transport_checksum(view, frame, sum.covered));
+  std::uint16_t checksum = transport_checksum(view, frame, sum.covered);
   // RFC 768: zero says that there is no checksum.
   if (checksum == 0 && view.protocol == kProtocolUdp) checksum = 0xffff;
   store_be16(field, checksum);

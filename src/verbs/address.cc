@@ -6,7 +6,7 @@
 
 #include <cstring>
 
-#include "base/bytes.h"
+#include "base/internet_checksum.h"
 #include "verbs/abi.h"
 #include "verbs/errors.h"
 #include "verbs/objects.h"
@@ -34,23 +34,13 @@ ibv_gid mapped(in_addr_t address) {
   return gid;
 }
 
-// RFC 1071; a right header sums to 0 with its checksum.
-bool checksum_right(const iphdr& header) {
-  std::uint16_t words[sizeof(iphdr) / 2];
-  std::memcpy(words, &header, sizeof words);
-  std::uint32_t sum = 0;
-  for (const std::uint16_t word : words) sum += word;
-  sum = (sum & 0xffff) + (sum >> 16);
-  sum = (sum & 0xffff) + (sum >> 16);
-  return sum == 0xffff;
-}
-
 // 4, 6, or 0 for neither. The first half of the GRH is undefined under IPv4 and may look like IPv6:
 // then the IPv4 checksum decides.
 int version_of(const ibv_grh& grh, const iphdr& ipv4) {
   const bool looks_like_ipv6 = load_be32(&grh.version_tclass_flow) >> 28 == 6;
   if (!looks_like_ipv6) return ipv4.version == 4 ? 4 : 0;
-  return ipv4.version == 4 && ipv4.ihl == 5 && checksum_right(ipv4) ? 4 : 6;
+  const bool checksum_is_right = internet_checksum(std::as_bytes(std::span(&ipv4, 1))) == 0;
+  return ipv4.version == 4 && ipv4.ihl == 5 && checksum_is_right ? 4 : 6;
 }
 
 int from_ipv4(const Device& device, const iphdr& header, ibv_ah_attr& attributes) {
