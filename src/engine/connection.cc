@@ -47,8 +47,6 @@ void Connection::start_sending(const SendSettings& settings) {
   }
 }
 
-bool Connection::sending() const { return parts_->requester || parts_->unreliable; }
-
 void Connection::receive(const wire::Packet& packet, Nanoseconds now, bool congested) {
   Parts& parts = *parts_;
   sent();

@@ -48,7 +48,6 @@ class Connection {
   Connection(const ConnectionSettings& settings, Owner& owner);
   ~Connection();
   void start_sending(const SendSettings& settings);
-  bool sending() const;
 
   // --- Inputs
   // A packet for this queue pair whose ICRC and addresses are right. `congested`: a router marked

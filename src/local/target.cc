@@ -28,8 +28,7 @@ SrqEntry Target::enter_srq(Peer* owner, std::uint32_t number, rnic::Liveness& li
   const std::uint32_t index = rnic::index_of_qp(number);
   rnic::SharedSrq& srq = segment.srq(index);
   const auto is_there = [&] {
-    return index < rnic::kSrqs && srq.takes_xrc.load() != 0 &&
-           rnic::read_once(srq.xrc_domain) == rnic::read_once(queue_pair_->xrc_domain);
+    return index < rnic::kSrqs && rnic::takes_xrc_of(srq, *queue_pair_);
   };
   if (!is_there()) return SrqEntry::kNone;
   if (!lock_srq(segment, index, liveness)) return SrqEntry::kBusy;
@@ -57,14 +56,8 @@ void Target::hold_srq(Peer* owner, rnic::Segment& segment, std::uint32_t index) 
 }
 
 Readiness Target::readiness(ibv_qp_type type) const {
-  const std::uint32_t state = queue_pair_->state.load();
-  const bool receives =
-      state == IBV_QPS_RTR || state == IBV_QPS_RTS || state == IBV_QPS_SQD || state == IBV_QPS_SQE;
-  const auto failure = static_cast<rnic::Failure>(queue_pair_->failure.load());
-  if (!receives || failure != rnic::Failure::kNone || rnic::read_once(queue_pair_->type) != type) {
-    return Readiness::kNotNow;
-  }
-  return Readiness::kReady;
+  const bool ready = rnic::is_receiving(*queue_pair_) && rnic::read_once(queue_pair_->type) == type;
+  return ready ? Readiness::kReady : Readiness::kNotNow;
 }
 
 bool Target::take_shared() {
@@ -195,10 +188,9 @@ void Target::push_receive(rnic::SharedCompletion& completion, const std::byte* c
 }
 
 void Target::tell_of_push(rnic::Push push, std::uint32_t queue) {
-  if (push == rnic::Push::kPushed) return;
-  if (peer_ == nullptr && push == rnic::Push::kEventDue) {
-    adapter_->deliver_event(queue);
-  } else {
+  if (peer_ == nullptr) {
+    adapter_->tell_of_push(push, queue);
+  } else if (push != rnic::Push::kPushed) {
     tell(peer_);
   }
 }

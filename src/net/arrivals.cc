@@ -4,7 +4,7 @@
 
 #include "base/bytes.h"
 #include "net/packet_path.h"
-#include "rnic/multicast.h"
+#include "rnic/receive_ring.h"
 
 namespace gdr::net {
 namespace {
@@ -12,31 +12,6 @@ namespace {
 // At once, before others get their turn.
 constexpr std::uint32_t kMostArrivals = 16;
 constexpr std::size_t kMostWaiting = 64;
-
-bool receives(const rnic::SharedQueuePair& shared) {
-  switch (shared.state.load(std::memory_order_acquire)) {
-    case IBV_QPS_RTR:
-    case IBV_QPS_RTS:
-    case IBV_QPS_SQD:
-    case IBV_QPS_SQE:
-      return shared.failure.load() == static_cast<std::uint32_t>(rnic::Failure::kNone);
-    default:
-      return false;
-  }
-}
-
-wire::Transport transport_of(ibv_qp_type type) {
-  switch (type) {
-    case IBV_QPT_RC:
-      return wire::Transport::kReliableConnection;
-    case IBV_QPT_UC:
-      return wire::Transport::kUnreliableConnection;
-    case IBV_QPT_UD:
-      return wire::Transport::kUnreliableDatagram;
-    default:
-      return wire::Transport::kExtendedReliable;
-  }
-}
 
 // A congestion notification has an opcode of its own and goes to a connection of any kind.
 bool is_for(const wire::Packet& packet, ibv_qp_type type) {
@@ -67,7 +42,7 @@ class PacketPath::Run {
     queue_pair_ = path_.adapter_.queue_pair(number);
     if (queue_pair_ == nullptr) return nullptr;
     queue_pair_->send_lock().lock();
-    if (!receives(queue_pair_->shared()) || queue_pair_->packet_state == nullptr) {
+    if (!rnic::is_receiving(queue_pair_->shared()) || queue_pair_->packet_state == nullptr) {
       return nullptr;
     }
     return state_ = &state_of(*queue_pair_);

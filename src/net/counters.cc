@@ -1,13 +1,7 @@
 #include "net/counters.h"
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "base/counter_file.h"
 #include "base/environment.h"
-#include "base/unique_fd.h"
 
 namespace gdr::net {
 namespace {

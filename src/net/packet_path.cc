@@ -95,7 +95,7 @@ int PacketPath::connect(rnic::QueuePair& queue_pair) {
   if (!port) return datagrams && !settings_.takes_everything ? 0 : port.error().code;
   queue_pair.packet_state = std::make_unique<PacketQueuePair>(adapter_, queue_pair, counters_);
   if (datagrams) return 0;
-  queue_pair.take_path(*this);
+  queue_pair.take_carrier(*this);
   const std::lock_guard guard(connected_mutex_);
   std::erase_if(connected_, [](const auto& known) { return known.expired(); });
   connected_.push_back(queue_pair.weak_from_this());
@@ -198,15 +198,6 @@ Nanoseconds PacketPath::run_timers(Nanoseconds time) {
 }
 
 bool PacketPath::gpu_is_registered() const { return adapter_.regions().has_served(); }
-
-void PacketPath::receive_posted(std::uint32_t slot) { adapter_.path().receive_posted(slot); }
-void PacketPath::settle(std::span<const std::shared_ptr<rnic::QueuePair>> queue_pairs) {
-  adapter_.path().settle(queue_pairs);
-}
-bool PacketPath::any_segment(const std::function<bool(rnic::Segment&)>& holds) {
-  return adapter_.path().any_segment(holds);
-}
-void PacketPath::wake_service() { adapter_.path().wake_service(); }
 
 void PacketPath::prepare_fork() {
   open_mutex_.lock();

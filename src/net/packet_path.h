@@ -28,22 +28,17 @@
 
 namespace gdr::net {
 
-class PacketPath : public rnic::Path, public rnic::BeyondPath {
+class PacketPath : public rnic::BeyondPath {
  public:
   // For local::Host::instance.
   static Result<std::unique_ptr<rnic::BeyondPath>> make(rnic::Adapter& adapter);
   ~PacketPath() override;
 
-  // --- rnic::Path, of queue pairs that it has taken over.
+  // --- rnic::Carrier
   void send(rnic::QueuePair& queue_pair) override;
   void send_later(rnic::QueuePair& queue_pair) override;
   int connect(rnic::QueuePair& queue_pair) override;
   void cancel(rnic::QueuePair& queue_pair) override;
-  // The rest is the adapter's own path's.
-  void receive_posted(std::uint32_t slot) override;
-  void settle(std::span<const std::shared_ptr<rnic::QueuePair>> queue_pairs) override;
-  bool any_segment(const std::function<bool(rnic::Segment&)>& holds) override;
-  void wake_service() override;
 
   // --- rnic::BeyondPath
   void datagram(rnic::QueuePair& queue_pair) override;

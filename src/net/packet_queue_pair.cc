@@ -25,18 +25,6 @@ wire::Address address_of(const std::uint8_t (&gid)[16]) {
   return address;
 }
 
-wire::Transport transport_of(ibv_qp_type type) {
-  switch (type) {
-    case IBV_QPT_UC:
-      return wire::Transport::kUnreliableConnection;
-    case IBV_QPT_XRC_SEND:
-    case IBV_QPT_XRC_RECV:
-      return wire::Transport::kExtendedReliable;
-    default:
-      return wire::Transport::kReliableConnection;
-  }
-}
-
 std::uint32_t access_flag(engine::Right right) {
   switch (right) {
     case engine::Right::kWrite:
@@ -60,6 +48,20 @@ ibv_wc_status receive_status(engine::Placed outcome) {
 }
 
 }  // namespace
+
+wire::Transport transport_of(ibv_qp_type type) {
+  switch (type) {
+    case IBV_QPT_UC:
+      return wire::Transport::kUnreliableConnection;
+    case IBV_QPT_UD:
+      return wire::Transport::kUnreliableDatagram;
+    case IBV_QPT_XRC_SEND:
+    case IBV_QPT_XRC_RECV:
+      return wire::Transport::kExtendedReliable;
+    default:
+      return wire::Transport::kReliableConnection;
+  }
+}
 
 PacketQueuePair::PacketQueuePair(rnic::Adapter& adapter, rnic::QueuePair& queue_pair,
                                  Counters& counters)

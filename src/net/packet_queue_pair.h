@@ -90,8 +90,6 @@ class PacketQueuePair final : public rnic::PathState, private engine::Owner {
   void hold_responder();
   bool find_remote(std::uint32_t rkey, std::uint64_t address, std::uint64_t length,
                    engine::Right right, rnic::Place* place);
-  bool local_keys_are_right(const rnic::SendRequest& request, std::uint32_t rights);
-  engine::Placed place_datagram(std::uint64_t offset, std::span<const std::byte> bytes);
 
   rnic::Adapter& adapter_;
   rnic::QueuePair& queue_pair_;
@@ -108,6 +106,8 @@ class PacketQueuePair final : public rnic::PathState, private engine::Owner {
   std::uint32_t xrc_srq_ = 0;  // of the message that is being received
   wire::Address source_{};     // of the packet
 };
+
+wire::Transport transport_of(ibv_qp_type type);  // of one that sends packets
 
 // 256 to 4096.
 constexpr std::uint32_t bytes_of(ibv_mtu mtu) { return 128u << static_cast<unsigned>(mtu); }

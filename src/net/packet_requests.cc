@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "net/packet_queue_pair.h"
-#include "net/registered_bytes.h"
+#include "net/segments.h"
 
 namespace gdr::net {
 namespace {
@@ -89,24 +89,14 @@ bool PacketQueuePair::work(std::uint32_t index, engine::Work* work) {
     work->xrc_srq = request.remote_srq;
   }
   const bool writes_here = work->kind == WorkKind::kRead || is_atomic(work->kind);
-  if (!local_keys_are_right(request, writes_here ? IBV_ACCESS_LOCAL_WRITE : 0)) {
+  if (!keys_are_right(adapter_.regions(), request.segments(), queue_pair_.domain_of(request),
+                      writes_here ? kWriteHere : kReadHere)) {
     work->error = Status::kLocalProtectionError;
   } else if (request.total_bytes > rnic::kMaxMessage ||
              (is_atomic(work->kind) && request.total_bytes != kOperandBytes)) {
     work->error = Status::kLocalLengthError;
   }
   return true;
-}
-
-bool PacketQueuePair::local_keys_are_right(const rnic::SendRequest& request, std::uint32_t rights) {
-  const auto segments = request.segments();
-  return std::all_of(segments.begin(), segments.end(), [&](const ibv_sge& segment) {
-    rnic::Place place;
-    return segment.length == 0 ||
-           adapter_.regions().find(segment.lkey, segment.addr, segment.length,
-                                   queue_pair_.domain_of(request), rights | rnic::kUseAsLocalKey,
-                                   &place) == rnic::RegionError::kNone;
-  });
 }
 
 void PacketQueuePair::complete(Status status) {
@@ -122,24 +112,8 @@ bool PacketQueuePair::place_response(std::uint32_t index, std::uint64_t offset,
   rnic::SendRing& ring = queue_pair_.send_ring();
   if (index >= ring.size()) return false;
   const rnic::SendRequest& request = ring.peek(index);
-  for (const ibv_sge& segment : request.segments()) {
-    if (bytes.empty()) break;
-    if (offset >= segment.length) {
-      offset -= segment.length;
-      continue;
-    }
-    const std::size_t here = std::min<std::uint64_t>(bytes.size(), segment.length - offset);
-    rnic::Place place;
-    if (adapter_.regions().find(
-            segment.lkey, segment.addr + offset, here, queue_pair_.domain_of(request),
-            IBV_ACCESS_LOCAL_WRITE | rnic::kUseAsLocalKey, &place) != rnic::RegionError::kNone ||
-        !write_registered(place, bytes.first(here))) {
-      return false;
-    }
-    bytes = bytes.subspan(here);
-    offset = 0;
-  }
-  return bytes.empty();
+  return write_segments(adapter_.regions(), request.segments(), queue_pair_.domain_of(request),
+                        offset, bytes);
 }
 
 // Binding and invalidating memory windows: as in src/local/window_request.cc, but by waiting: no
@@ -196,28 +170,14 @@ std::optional<std::uint32_t> PacketQueuePair::gather(const engine::Transmit& tra
   }
   if (transmit.source == engine::Source::kNone) return 0;
   const rnic::SendRequest& request = queue_pair_.send_ring().peek(transmit.work);
-  std::uint64_t offset = transmit.offset;
-  std::size_t left = transmit.payload_bytes;
   if ((request.flags & IBV_SEND_INLINE) != 0) {
-    pieces[0] = {const_cast<std::uint8_t*>(request.inline_data().data()) + offset, left};
+    pieces[0] = {const_cast<std::uint8_t*>(request.inline_data().data()) + transmit.offset,
+                 transmit.payload_bytes};
     return 1;
   }
-  for (const ibv_sge& segment : request.segments()) {
-    if (left == 0) break;
-    if (offset >= segment.length) {
-      offset -= segment.length;
-      continue;
-    }
-    const std::size_t here = std::min<std::uint64_t>(left, segment.length - offset);
-    rnic::Place place;
-    if (adapter_.regions().find(segment.lkey, segment.addr + offset, here,
-                                queue_pair_.domain_of(request), rnic::kUseAsLocalKey,
-                                &place) != rnic::RegionError::kNone ||
-        !add(place, here)) {
-      return std::nullopt;
-    }
-    left -= here;
-    offset = 0;
+  if (!visit_segments(adapter_.regions(), request.segments(), queue_pair_.domain_of(request),
+                      kReadHere, transmit.offset, transmit.payload_bytes, add)) {
+    return std::nullopt;
   }
   return count;
 }

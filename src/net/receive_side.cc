@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "net/registered_bytes.h"
+#include "net/segments.h"
 #include "rnic/srq.h"
 
 namespace gdr::net {
@@ -33,9 +33,7 @@ rnic::SharedSrq* ReceiveSide::xrc_srq(std::uint32_t number) {
     return nullptr;
   }
   rnic::SharedSrq& srq = adapter_.segment().srq(index);
-  const bool there = srq.takes_xrc.load() != 0 &&
-                     rnic::read_once(srq.xrc_domain) == rnic::read_once(shared_.xrc_domain);
-  return there ? &srq : nullptr;
+  return rnic::takes_xrc_of(srq, shared_) ? &srq : nullptr;
 }
 
 // Taken off at once: others take from it between two packets of a message.
@@ -77,38 +75,15 @@ void ReceiveSide::take(const rnic::SharedReceive& entry, std::uint32_t most_segm
 }
 
 bool ReceiveSide::keys_are_right() {
-  return std::all_of(taken_.segments.begin(), taken_.segments.begin() + taken_.count,
-                     [&](const rnic::SharedSegmentEntry& segment) {
-                       rnic::Place place;
-                       return segment.length == 0 ||
-                              adapter_.regions().find(segment.key, segment.address, segment.length,
-                                                      taken_.domain,
-                                                      IBV_ACCESS_LOCAL_WRITE | rnic::kUseAsLocalKey,
-                                                      &place) == rnic::RegionError::kNone;
-                     });
+  return net::keys_are_right(adapter_.regions(), taken_.used(), taken_.domain, kWriteHere);
 }
 
 Placed ReceiveSide::place(std::uint64_t offset, std::span<const std::byte> bytes) {
   if (!taken_.valid) return Placed::kFault;
   if (offset + bytes.size() > taken_.room) return Placed::kTooLong;
-  for (std::uint32_t i = 0; i < taken_.count && !bytes.empty(); ++i) {
-    const rnic::SharedSegmentEntry& segment = taken_.segments[i];
-    if (offset >= segment.length) {
-      offset -= segment.length;
-      continue;
-    }
-    const std::size_t here = std::min<std::uint64_t>(bytes.size(), segment.length - offset);
-    rnic::Place place;
-    if (adapter_.regions().find(segment.key, segment.address + offset, here, taken_.domain,
-                                IBV_ACCESS_LOCAL_WRITE | rnic::kUseAsLocalKey,
-                                &place) != rnic::RegionError::kNone ||
-        !write_registered(place, bytes.first(here))) {
-      return Placed::kFault;
-    }
-    bytes = bytes.subspan(here);
-    offset = 0;
-  }
-  return Placed::kPlaced;
+  return write_segments(adapter_.regions(), taken_.used(), taken_.domain, offset, bytes)
+             ? Placed::kPlaced
+             : Placed::kFault;
 }
 
 void ReceiveSide::complete(rnic::SharedCompletion completion, bool solicited) {
@@ -127,13 +102,9 @@ void ReceiveSide::complete(rnic::SharedCompletion completion, bool solicited) {
 
 void ReceiveSide::push(std::uint32_t queue, const rnic::SharedCompletion& completion,
                        bool solicited) {
-  const rnic::Push push = rnic::push_completion(adapter_.segment(), queue, completion, nullptr,
-                                                solicited, adapter_.token(), adapter_.liveness());
-  if (push == rnic::Push::kEventDue) {
-    adapter_.deliver_event(queue);
-  } else if (push != rnic::Push::kPushed) {
-    adapter_.path().wake_service();
-  }
+  adapter_.tell_of_push(rnic::push_completion(adapter_.segment(), queue, completion, nullptr,
+                                              solicited, adapter_.token(), adapter_.liveness()),
+                        queue);
 }
 
 std::optional<std::uint32_t> ReceiveSide::waiting() {

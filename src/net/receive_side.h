@@ -35,10 +35,12 @@ class ReceiveSide {
     std::uint64_t wr_id = 0;
     std::uint32_t count = 0, domain = 0;
     std::uint64_t room = 0;
-    std::array<rnic::SharedSegmentEntry, rnic::kMaxSegments> segments;
+    std::array<ibv_sge, rnic::kMaxSegments> segments;
     bool of_xrc = false;
     std::uint32_t srq = 0;      // of_xrc: its index
     std::uint32_t receive = 0;  // of_xrc: its mark
+
+    std::span<const ibv_sge> used() const { return {segments.data(), count}; }
   };
   engine::Placed begin_xrc(std::uint32_t number);
   rnic::SharedSrq* xrc_srq(std::uint32_t number);

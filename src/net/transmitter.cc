@@ -1,8 +1,7 @@
 #include "net/transmitter.h"
 
 #include <array>
-
-#include "base/raw.h"
+#include <cstring>
 
 namespace gdr::net {
 namespace {
@@ -32,7 +31,6 @@ class Batch {
     return count_ == kMostPackets || staging_.room() < wire::kMostPayload ||
            used_pieces_ > kMostPieces - kPiecesOfPacket;
   }
-  std::uint32_t count() const { return count_; }
 
   // False: its payload is not there.
   bool add(PacketQueuePair& queue_pair, const engine::Transmit& transmit) {

@@ -115,8 +115,16 @@ class Adapter {
   }
   void poll_beyond(BeyondPath* beyond) { polled_.store(beyond); }  // null: nothing arrives any more
 
-  // After a push onto one of this process's queues by its index: delivers the event if one is due.
-  void deliver_event(std::uint32_t queue);
+  // After a push onto one of this process's queues by its index: what is due is done at once, or by
+  // the service thread. Hot.
+  void tell_of_push(Push push, std::uint32_t queue) {
+    if (push == Push::kPushed) return;
+    if (push == Push::kEventDue) {
+      deliver_event(queue);
+    } else {
+      path_.wake_service();
+    }
+  }
   // Of one of this process's own requests.
   void complete(CompletionQueue& queue, const SharedCompletion& completion);
   // Service thread, after a death: what the dead had pushed without raising its event. A queue that
@@ -134,6 +142,7 @@ class Adapter {
   bool serve();
 
  private:
+  void deliver_event(std::uint32_t queue);
   struct WatchedQueue {
     std::shared_ptr<CompletionQueue> queue;
     std::shared_ptr<EventQueue> events;

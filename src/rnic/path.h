@@ -1,8 +1,7 @@
-// Path: what carries out the work requests of queue pairs. src/local is one (processes of one
-// host), src/net another (packets between hosts). One page, on purpose.
-//
-// An adapter has one path. At connect() that one may hand a queue pair over to another
-// (QueuePair::take_path), and it hands single datagrams over (BeyondPath).
+// Carrier: what carries out the work requests of queue pairs. An adapter has one, its Path
+// (src/local: processes of one host). That one may hand a queue pair over at connect()
+// (QueuePair::take_carrier), or single datagrams, to the BeyondPath (src/net: packets between
+// hosts). One page, on purpose.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +16,9 @@ namespace gdr::rnic {
 class QueuePair;
 class Segment;
 
-class Path {
+class Carrier {
  public:
-  virtual ~Path() = default;
+  virtual ~Carrier() = default;
 
   // Work requests were appended to the queue pair's send ring; its send lock is held by the caller.
   // Carries out what can be carried out now, from the front, and sees to the rest later. Hot.
@@ -28,13 +27,17 @@ class Path {
   // The same without carrying anything out before it returns: for the service thread.
   virtual void send_later(QueuePair& queue_pair) = 0;
 
-  // The queue pair is about to enter ready-to-receive: learn where its destination is. 0 or errno.
+  // The queue pair is about to enter ready-to-receive: learn where its destination is, or, beyond
+  // the host, take it over. Of a datagram queue pair: gets ready for what arrives. 0 or errno.
   virtual int connect(QueuePair& queue_pair) = 0;
 
   // Gives up what is in progress for the queue pair's front request, if anything; called with its
   // send lock held, before the ring is flushed. Returns when no byte moves any more.
   virtual void cancel(QueuePair& queue_pair) = 0;
+};
 
+class Path : public Carrier {
+ public:
   // A receive was posted while the process in that slot was waiting for one.
   virtual void receive_posted(std::uint32_t slot) = 0;
 
@@ -51,17 +54,10 @@ class Path {
 };
 
 // What a path hands over that does not stay on its host.
-class BeyondPath {
+class BeyondPath : public Carrier {
  public:
-  virtual ~BeyondPath() = default;
-
-  // As Path::connect, of a connected queue pair whose destination is elsewhere: takes it over. Of a
-  // datagram queue pair: gets ready for what arrives.
-  virtual int connect(QueuePair& queue_pair) = 0;
   // Sends the front request of a datagram queue pair and completes it. Under its send lock. Hot.
   virtual void datagram(QueuePair& queue_pair) = 0;
-  // The queue pair leaves its connection. Under its send lock.
-  virtual void cancel(QueuePair& queue_pair) = 0;
   // Takes what has arrived, on the thread that polls a completion queue. False: nothing has. Hot.
   virtual bool progress() = 0;
   // The program has asked for a completion event, and may now sleep until one comes. Hot.

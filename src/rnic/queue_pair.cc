@@ -65,7 +65,7 @@ void put_back_receive(Segment& segment, SharedQueuePair& queue_pair, std::uint32
 
 QueuePair::QueuePair(Adapter& adapter, std::uint32_t index, const QueuePairSettings& settings)
     : adapter_(adapter),
-      path_(&adapter.path()),
+      carrier_(&adapter.path()),
       index_(index),
       number_(make_qp_number(slot_of(adapter.token()), index)),
       settings_(settings),
@@ -180,7 +180,7 @@ int QueuePair::modify(const ibv_qp_attr& attributes, int mask) {
   if (const int error = check_values(attributes, mask)) return error;
 
   if (to == IBV_QPS_RESET) {
-    path_->cancel(*this);
+    carrier_->cancel(*this);
     set_state(IBV_QPS_RESET);
     reset();
     drop_sends();
@@ -190,7 +190,7 @@ int QueuePair::modify(const ibv_qp_attr& attributes, int mask) {
   }
   if (to == IBV_QPS_ERR) {
     if (from != IBV_QPS_ERR) {
-      path_->cancel(*this);
+      carrier_->cancel(*this);
       enter_error(IBV_QPS_ERR);
     }
     // Not under the send lock: a transfer of this process may need it to come to its end. Also when
@@ -261,7 +261,7 @@ void QueuePair::reset() {
   shared_.failure.store(static_cast<std::uint32_t>(Failure::kNone));
   shared_.destination.store(0);
   shared_.access.store(0);
-  path_ = &adapter_.path();
+  carrier_ = &adapter_.path();
   last_receive_told_ = false;
   attributes_ = {};
   set_state(IBV_QPS_RESET);
@@ -277,7 +277,7 @@ void QueuePair::destroy() {
   {
     const std::lock_guard guard(send_lock_);
     destroyed_ = true;
-    path_->cancel(*this);
+    carrier_->cancel(*this);
     set_state(IBV_QPS_RESET);
     reset();
     drop_sends();
@@ -377,7 +377,7 @@ bool QueuePair::serve() {
     if (destroyed_ || state() == IBV_QPS_RESET) return false;
     shared_.failure.store(static_cast<std::uint32_t>(Failure::kServed));
     if (state() != IBV_QPS_ERR) {
-      path_->cancel(*this);
+      carrier_->cancel(*this);
       set_state(IBV_QPS_ERR);
       flush_sends();
       raise(settings_.work_queue ? IBV_EVENT_WQ_FATAL : event_of(failure));

@@ -134,9 +134,8 @@ class QueuePair : public std::enable_shared_from_this<QueuePair> {
   std::unique_ptr<PathState> path_state;
   // Of the path beyond the host, which a datagram queue pair uses beside the other.
   std::unique_ptr<PathState> packet_state;
-  // From connect() on, until reset: another path carries this queue pair's requests.
-  void take_path(Path& path) { path_ = &path; }
-  Path& path() const { return *path_; }
+  // From connect() on, until reset: another than the adapter's path carries its requests.
+  void take_carrier(Carrier& carrier) { carrier_ = &carrier; }
 
   // The protection domain of a request's own bytes.
   std::uint32_t domain_of(const SendRequest& request) const {
@@ -176,7 +175,7 @@ class QueuePair : public std::enable_shared_from_this<QueuePair> {
   bool flush_receives();
 
   Adapter& adapter_;
-  Path* path_;  // under send_lock_
+  Carrier* carrier_;  // under send_lock_
   const std::uint32_t index_, number_;
   QueuePairSettings settings_;
   SharedQueuePair& shared_;

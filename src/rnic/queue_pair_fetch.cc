@@ -56,7 +56,7 @@ Fetch QueuePair::fetch(std::uint32_t tag, const Rendezvous& wanted, const Shared
   finish.total_bytes = finish.inline_bytes = sizeof header;
   std::memcpy(static_cast<void*>(&finish + 1), &header, sizeof header);
   ring_.push();
-  path_->send_later(*this);
+  carrier_->send_later(*this);
   return Fetch::kPosted;
 }
 

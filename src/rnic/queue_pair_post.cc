@@ -128,7 +128,7 @@ int QueuePair::post_send(const ibv_send_wr* list, const ibv_send_wr** bad) {
   if (failed) {
     flush_sends();
   } else if (!ring_.empty()) {
-    path_->send(*this);
+    carrier_->send(*this);
   }
   return error;
 }

@@ -54,6 +54,19 @@ inline std::uint32_t ready_receives(SharedSrq& queue) {
   return queue.receive_tail.load() - queue.receive_head.load(std::memory_order_relaxed);
 }
 
+// Whether the queue pair takes messages: a real NIC would answer nothing else.
+inline bool is_receiving(const SharedQueuePair& queue_pair) {
+  const std::uint32_t state = queue_pair.state.load();
+  const bool receives =
+      state == IBV_QPS_RTR || state == IBV_QPS_RTS || state == IBV_QPS_SQD || state == IBV_QPS_SQE;
+  return receives && queue_pair.failure.load() == static_cast<std::uint32_t>(Failure::kNone);
+}
+
+// Whether XRC requests through that queue pair may name the shared receive queue.
+inline bool takes_xrc_of(const SharedSrq& srq, const SharedQueuePair& queue_pair) {
+  return srq.takes_xrc.load() != 0 && read_once(srq.xrc_domain) == read_once(queue_pair.xrc_domain);
+}
+
 // The first receive request of a queue; null: there is none, or its description is not sound.
 // `most_segments`: how many of its segments may be read.
 template <typename Queue>
