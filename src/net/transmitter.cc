@@ -8,10 +8,14 @@ namespace {
 
 constexpr std::uint32_t kMostPieces = 1024;  // UIO_MAXIOV
 constexpr std::uint32_t kMostPad = 3;
+// Payload that is copied behind its headers: a packet in one piece costs the kernel, and the CRC,
+// less than the copy.
+constexpr std::uint32_t kShortPayload = 256;
+constexpr std::uint32_t kTailBytes = kMostPad + wire::kIcrcBytes;
 
 // One packet that is to be sent: where its parts lie.
 struct Prepared {
-  std::uint32_t header_bytes, bytes;
+  std::uint32_t header_bytes, payload_bytes, bytes;
   std::uint32_t first_piece, pieces;  // its payload's
   std::uint8_t pad;
   bool acknowledges;  // and carries nothing
@@ -40,6 +44,7 @@ class Batch {
     if (!pieces) return false;
     packet.header_bytes =
         static_cast<std::uint32_t>(wire::write_headers(transmit.packet, headers_[count_].data()));
+    packet.payload_bytes = transmit.payload_bytes;
     packet.pad = transmit.packet.pad;
     packet.acknowledges = transmit.packet.operation() == wire::Operation::kAcknowledge;
     packet.first_piece = used_pieces_;
@@ -90,13 +95,42 @@ class Batch {
   void append(std::uint32_t index) {
     const Prepared& packet = prepared_[index];
     ended_ = packet.bytes < packet_bytes_;
-    const std::span<const std::byte> header(headers_[index].data(), packet.header_bytes);
-    std::byte* tail = tails_[index].data();
-    wire::Icrc icrc =
-        wire::icrc_begin({port_.address(), destination_, wire::kRocePort, wire::kRocePort},
-                         static_cast<std::uint16_t>(burst_packets_), packet.bytes);
-    icrc.add_headers(header);
-    pieces_[burst_pieces_++] = {headers_[index].data(), header.size()};
+    if (packet.payload_bytes <= kShortPayload) {
+      append_whole(packet, headers_[index].data());
+    } else {
+      append_pieces(packet, headers_[index].data());
+    }
+    burst_bytes_ += packet.bytes;
+    ++burst_packets_;
+  }
+
+  wire::Icrc begin_icrc(const Prepared& packet) const {
+    return wire::icrc_begin({port_.address(), destination_, wire::kRocePort, wire::kRocePort},
+                            static_cast<std::uint16_t>(burst_packets_), packet.bytes);
+  }
+
+  void append_whole(const Prepared& packet, std::byte* bytes) {
+    std::byte* end = bytes + packet.header_bytes;
+    for (std::uint32_t i = 0; i < packet.pieces; ++i) {
+      const iovec& piece = payload_[packet.first_piece + i];
+      std::memcpy(end, piece.iov_base, piece.iov_len);
+      end += piece.iov_len;
+    }
+    std::memset(end, 0, kMostPad);
+    end += packet.pad;
+    wire::Icrc icrc = begin_icrc(packet);
+    icrc.add_headers({bytes, end});
+    const std::uint32_t value = icrc.value();
+    std::memcpy(end, &value, sizeof value);
+    pieces_[burst_pieces_++] = {bytes, packet.bytes};
+  }
+
+  // Its pad and ICRC lie behind its headers, where no payload is.
+  void append_pieces(const Prepared& packet, std::byte* headers) {
+    std::byte* tail = headers + packet.header_bytes;
+    wire::Icrc icrc = begin_icrc(packet);
+    icrc.add_headers({headers, packet.header_bytes});
+    pieces_[burst_pieces_++] = {headers, packet.header_bytes};
     for (std::uint32_t i = 0; i < packet.pieces; ++i) {
       const iovec& piece = payload_[packet.first_piece + i];
       icrc.add({static_cast<const std::byte*>(piece.iov_base), piece.iov_len});
@@ -107,8 +141,6 @@ class Batch {
     const std::uint32_t value = icrc.value();
     std::memcpy(tail + packet.pad, &value, sizeof value);
     pieces_[burst_pieces_++] = {tail, packet.pad + sizeof value};
-    burst_bytes_ += packet.bytes;
-    ++burst_packets_;
   }
 
   int send_burst() {
@@ -133,8 +165,8 @@ class Batch {
   Staging staging_;
   std::uint32_t count_ = 0, used_pieces_ = 0;
   std::array<Prepared, kMostPackets> prepared_;
-  std::array<std::array<std::byte, wire::kMostHeaderBytes>, kMostPackets> headers_;
-  std::array<std::array<std::byte, kMostPad + wire::kIcrcBytes + 1>, kMostPackets> tails_;
+  using Headers = std::array<std::byte, wire::kMostHeaderBytes + kShortPayload + kTailBytes + 1>;
+  std::array<Headers, kMostPackets> headers_;
   std::array<iovec, kMostPieces> payload_;
   // The burst that is being built.
   std::uint32_t burst_pieces_ = 0, burst_packets_ = 0, burst_bytes_ = 0, packet_bytes_ = 0;

@@ -4,6 +4,8 @@
 #include <netinet/udp.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <cstring>
 
@@ -22,6 +24,15 @@ constexpr int kEcnCapable = 2;  // ECT(0), RFC 3168
 constexpr int kEcnMask = 3;
 constexpr int kCongestionExperienced = 3;
 constexpr int kSendPatience = 2;  // milliseconds
+
+// In a process with threads the C library's own functions cost two atomic operations more: threads
+// may be cancelled in them.
+ssize_t send_message(int socket, const msghdr& message) {
+  return syscall(SYS_sendmsg, socket, &message, MSG_DONTWAIT);
+}
+ssize_t receive_message(int socket, msghdr* message) {
+  return syscall(SYS_recvmsg, socket, message, MSG_DONTWAIT);
+}
 
 bool set_option(int socket, int level, int name, int value) {
   return setsockopt(socket, level, name, &value, sizeof value) == 0;
@@ -125,7 +136,7 @@ int UdpPort::send(const Burst& burst) {
   }
   if (used != 0) message.msg_control = control, message.msg_controllen = used;
   for (int tries = 0;; ++tries) {
-    if (sendmsg(descriptor(), &message, MSG_DONTWAIT) >= 0) return 0;
+    if (send_message(descriptor(), message) >= 0) return 0;
     const int error = errno;
     if (error == EINTR) continue;
     // An ICMP answer to an earlier packet, told once: the packet itself has not been tried.
@@ -147,10 +158,10 @@ bool UdpPort::receive(Arrival* arrival) {
   message.msg_iovlen = 1;
   message.msg_control = control;
   message.msg_controllen = sizeof control;
-  ssize_t got = recvmsg(descriptor(), &message, MSG_DONTWAIT);
+  ssize_t got = receive_message(descriptor(), &message);
   // Errors of earlier packets are told here, too, each once.
   for (int tries = 0; got < 0 && errno != EAGAIN && tries < 8; ++tries) {
-    got = recvmsg(descriptor(), &message, MSG_DONTWAIT);
+    got = receive_message(descriptor(), &message);
   }
   if (got <= 0) return false;
   arrival->source = address_of(*from.get());

@@ -26,10 +26,14 @@ constexpr std::uint32_t times_x8(std::uint32_t state) {
 
 // Any input, any processor: 16 bytes a step out of 16 tables.
 std::uint32_t crc_table(std::uint32_t state, const std::byte* bytes, std::size_t count);
+std::uint32_t crc_table_32(std::uint64_t first, std::uint64_t second, std::uint64_t third,
+                           std::uint64_t fourth);
 
 #if defined(__x86_64__)
 // Needs PCLMULQDQ and SSE 4.1.
 std::uint32_t crc_pclmul(std::uint32_t state, const std::byte* bytes, std::size_t count);
+std::uint32_t crc_pclmul_32(std::uint64_t first, std::uint64_t second, std::uint64_t third,
+                            std::uint64_t fourth);
 // Needs VPCLMULQDQ, AVX-512F and what crc_pclmul needs.
 std::uint32_t crc_vpclmul(std::uint32_t state, const std::byte* bytes, std::size_t count);
 #endif

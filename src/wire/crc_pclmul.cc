@@ -55,6 +55,13 @@ __attribute__((target("pclmul,sse4.1"))) std::uint32_t crc_pclmul(std::uint32_t 
   return remainder_of(_mm_shuffle_epi8(value, shuffle(count)));
 }
 
+__attribute__((target("pclmul,sse4.1"))) std::uint32_t crc_pclmul_32(std::uint64_t first,
+                                                                     std::uint64_t second,
+                                                                     std::uint64_t third,
+                                                                     std::uint64_t fourth) {
+  return remainder_of(fold(keys(first, second), keys_for<128>(), keys(third, fourth)));
+}
+
 }  // namespace gdr::wire
 
 #endif

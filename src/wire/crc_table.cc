@@ -60,4 +60,10 @@ std::uint32_t crc_table(std::uint32_t state, const std::byte* bytes, std::size_t
   return state;
 }
 
+std::uint32_t crc_table_32(std::uint64_t first, std::uint64_t second, std::uint64_t third,
+                           std::uint64_t fourth) {
+  const std::uint64_t words[] = {first, second, third, fourth};
+  return crc_table(0, reinterpret_cast<const std::byte*>(words), sizeof words);
+}
+
 }  // namespace gdr::wire

@@ -22,14 +22,51 @@ constexpr std::uint32_t kAfterRouteHeader = [] {
 }();
 static_assert(kAfterRouteHeader == 0xdebb'20e3);
 
-// 32 bits at a time, as the table reads them: a wide load so soon would wait for all the stores
-// under it, which costs more than the table does.
-std::uint32_t add_udp(std::uint32_t state, std::byte* headers, std::size_t ip_bytes,
-                      const Flow& flow, std::size_t udp_bytes) {
-  std::byte* udp = headers + ip_bytes;
-  store_be32(udp, std::uint32_t{flow.source_port} << 16 | flow.destination_port);
-  store_be32(udp + 4, static_cast<std::uint32_t>(udp_bytes) << 16 | 0xffff);  // checksum
-  return crc_table(state, headers, ip_bytes + kUdpBytes);
+// Two words of the wire in one register, the first in the lower half.
+constexpr std::uint64_t words(std::uint32_t first, std::uint32_t second) {
+  return __builtin_bswap32(first) | std::uint64_t{__builtin_bswap32(second)} << 32;
+}
+
+// What stands in place of a UDP header: its ports; its length, and a checksum of ones.
+struct Udp {
+  std::uint32_t ports, length;
+};
+
+Udp udp_of(const Flow& flow, std::size_t udp_bytes) {
+  return {std::uint32_t{flow.source_port} << 16 | flow.destination_port,
+          static_cast<std::uint32_t>(udp_bytes) << 16 | 0xffff};
+}
+
+std::uint32_t of_ipv4(const Flow& flow, std::uint16_t identification, std::size_t udp_bytes) {
+  // Version and header length, type of service; total length.
+  const std::uint32_t first = 0x45ff'0000 | static_cast<std::uint16_t>(kIpv4Bytes + udp_bytes);
+  // Identification; do not fragment.
+  const std::uint32_t second = std::uint32_t{identification} << 16 | 0x4000;
+  // Time to live, protocol 17; checksum.
+  constexpr std::uint32_t kThird = 0xff11'ffff;
+  const std::uint32_t source = load_be32(flow.source.data() + 12);
+  const std::uint32_t destination = load_be32(flow.destination.data() + 12);
+  const Udp udp = udp_of(flow, udp_bytes);
+  // The state is added to the first word; with one of zeros in front there are 32 bytes.
+  const std::uint32_t first_with_state = first ^ __builtin_bswap32(kAfterRouteHeader);
+  return crc_of_32(words(0, first_with_state), words(second, kThird), words(source, destination),
+                   words(udp.ports, udp.length));
+}
+
+std::uint32_t of_ipv6(const Flow& flow, std::size_t udp_bytes) {
+  std::byte headers[kIpv6Bytes + kUdpBytes];
+  // Version; traffic class and flow label.
+  store_be32(headers, 0x6fff'ffff);
+  // Payload length; next header 17, hop limit.
+  store_be32(headers + 4, static_cast<std::uint32_t>(udp_bytes) << 16 | 0x11ff);
+  std::memcpy(headers + 8, flow.source.data(), 16);
+  std::memcpy(headers + 24, flow.destination.data(), 16);
+  const Udp udp = udp_of(flow, udp_bytes);
+  store_be32(headers + kIpv6Bytes, udp.ports);
+  store_be32(headers + kIpv6Bytes + 4, udp.length);
+  // Not by wide loads: so soon they would wait for all the stores under them, which costs more than
+  // the table does.
+  return crc_table(kAfterRouteHeader, headers, sizeof headers);
 }
 
 }  // namespace
@@ -39,26 +76,9 @@ bool is_ipv4(const Address& address) {
 }
 
 Icrc icrc_begin(const Flow& flow, std::uint16_t identification, std::size_t udp_payload) {
-  std::byte headers[kIpv6Bytes + kUdpBytes];
   const std::size_t udp_bytes = kUdpBytes + udp_payload;
-  if (is_ipv4(flow.source)) {
-    // Version and header length, type of service; total length.
-    store_be32(headers, 0x45ff'0000 | static_cast<std::uint16_t>(kIpv4Bytes + udp_bytes));
-    // Identification; do not fragment.
-    store_be32(headers + 4, std::uint32_t{identification} << 16 | 0x4000);
-    // Time to live, protocol 17; checksum.
-    store_be32(headers + 8, 0xff11'ffff);
-    std::memcpy(headers + 12, flow.source.data() + 12, 4);
-    std::memcpy(headers + 16, flow.destination.data() + 12, 4);
-    return Icrc(add_udp(kAfterRouteHeader, headers, kIpv4Bytes, flow, udp_bytes));
-  }
-  // Version; traffic class and flow label.
-  store_be32(headers, 0x6fff'ffff);
-  // Payload length; next header 17, hop limit.
-  store_be32(headers + 4, static_cast<std::uint32_t>(udp_bytes) << 16 | 0x11ff);
-  std::memcpy(headers + 8, flow.source.data(), 16);
-  std::memcpy(headers + 24, flow.destination.data(), 16);
-  return Icrc(add_udp(kAfterRouteHeader, headers, kIpv6Bytes, flow, udp_bytes));
+  return Icrc(is_ipv4(flow.source) ? of_ipv4(flow, identification, udp_bytes)
+                                   : of_ipv6(flow, udp_bytes));
 }
 
 void Icrc::add_headers(std::span<const std::byte> headers) {

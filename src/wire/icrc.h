@@ -62,12 +62,20 @@ std::optional<std::uint16_t> solve_identification(std::uint32_t computed, std::u
 // --- CRC-32 (IEEE 802.3, reflected), of raw state: no inversion before or behind.
 using CrcFunction = std::uint32_t (*)(std::uint32_t state, const std::byte* bytes,
                                       std::size_t count);
+// Of 32 bytes in four words, the first byte in the lowest bits of the first, from a state of zeros,
+// which zeros in front leave as it is. By value: what has just been computed would have to go
+// through memory.
+using CrcOf32Function = std::uint32_t (*)(std::uint64_t, std::uint64_t, std::uint64_t,
+                                          std::uint64_t);
 struct CrcVersion {
   const char* name;  // "table", "pclmul", "vpclmul"
   CrcFunction update;
+  CrcOf32Function of_32;
 };
 // All that this processor runs, slowest first. The last is what crc_update() uses.
 std::span<const CrcVersion> crc_versions();
 std::uint32_t crc_update(std::uint32_t state, const std::byte* bytes, std::size_t count);
+std::uint32_t crc_of_32(std::uint64_t first, std::uint64_t second, std::uint64_t third,
+                        std::uint64_t fourth);
 
 }  // namespace gdr::wire

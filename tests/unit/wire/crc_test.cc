@@ -82,6 +82,19 @@ TEST(Crc, PiecesGiveWhatTheWholeGives) {
   }
 }
 
+TEST(Crc, OfFourWordsIsThatOfTheirBytes) {
+  std::mt19937_64 random(7);
+  for (const CrcVersion& version : crc_versions()) {
+    for (int round = 0; round < 1000; ++round) {
+      const std::uint64_t words[] = {random(), random(), random(), random()};
+      ASSERT_EQ(
+          version.of_32(words[0], words[1], words[2], words[3]),
+          crc_versions().front().update(0, reinterpret_cast<const std::byte*>(words), sizeof words))
+          << version.name;
+    }
+  }
+}
+
 TEST(Crc, UsesTheFastestVersion) {
   std::mt19937 random(6);
   const Bytes bytes = random_bytes(kLongest, random);
