@@ -12,6 +12,7 @@ namespace {
 // At once, before others get their turn.
 constexpr std::uint32_t kMostArrivals = 16;
 constexpr std::size_t kMostWaiting = 64;
+constexpr Nanoseconds kMostPutOff = kMillisecond;  // an acknowledge
 
 // A congestion notification has an opcode of its own and goes to a connection of any kind.
 bool is_for(const wire::Packet& packet, ibv_qp_type type) {
@@ -39,23 +40,24 @@ class PacketPath::Run {
     if (number == number_) return state_;
     end();
     number_ = number;
-    queue_pair_ = path_.adapter_.queue_pair(number);
-    if (queue_pair_ == nullptr) return nullptr;
-    queue_pair_->send_lock().lock();
-    if (!rnic::is_receiving(queue_pair_->shared()) || queue_pair_->packet_state == nullptr) {
+    queue_pair_ = &path_.queue_pair(number);
+    if (!has_queue_pair()) return nullptr;
+    rnic::QueuePair& queue_pair = **queue_pair_;
+    queue_pair.send_lock().lock();
+    if (!rnic::is_receiving(queue_pair.shared()) || queue_pair.packet_state == nullptr) {
       return nullptr;
     }
-    return state_ = &state_of(*queue_pair_);
+    return state_ = &state_of(queue_pair);
   }
 
-  bool has_queue_pair() const { return queue_pair_ != nullptr; }
+  bool has_queue_pair() const { return queue_pair_ != nullptr && *queue_pair_ != nullptr; }
 
  private:
   void end() {
     number_ = kNone;
-    if (queue_pair_ == nullptr) return;
+    if (!has_queue_pair()) return;
     if (state_ != nullptr) answer();
-    queue_pair_->send_lock().unlock();
+    (*queue_pair_)->send_lock().unlock();
     queue_pair_ = nullptr;
     state_ = nullptr;
   }
@@ -66,19 +68,28 @@ class PacketPath::Run {
     state_->release_responder();
     if (state_->connection() == nullptr) return;
     auto& waiting = received && inline_progress_ ? path_.deferred_ : path_.answers_;
-    const bool known = !waiting.empty() && waiting.back() == queue_pair_;
+    const bool known = !waiting.empty() && waiting.back() == *queue_pair_;
     if (known) return;
-    if (waiting.size() < kMostWaiting) return waiting.push_back(queue_pair_);
-    path_.pump(*queue_pair_, now());
+    if (waiting.size() < kMostWaiting) return waiting.push_back(*queue_pair_);
+    path_.pump(**queue_pair_, now());
   }
 
   static constexpr std::uint32_t kNone = ~0u;
   PacketPath& path_;
   const bool inline_progress_;
   std::uint32_t number_ = kNone;
-  std::shared_ptr<rnic::QueuePair> queue_pair_;  // its send lock is held
+  const std::shared_ptr<rnic::QueuePair>* queue_pair_ = nullptr;  // its send lock is held
   PacketQueuePair* state_ = nullptr;
 };
+
+// Null: there is none. Stays until it is asked for another one.
+const std::shared_ptr<rnic::QueuePair>& PacketPath::queue_pair(std::uint32_t number) {
+  KnownQueuePair& known = known_[number % known_.size()];
+  if (known.number != number || known.queue_pair == nullptr) {
+    known = {number, adapter_.queue_pair(number)};
+  }
+  return known.queue_pair;
+}
 
 bool PacketPath::progress() {
   if (gpu_is_registered()) return false;
@@ -94,6 +105,10 @@ std::optional<std::uint32_t> PacketPath::receive_all(bool inline_progress) {
     // Whoever holds it may be waiting for this very core.
     if (inline_progress) sched_yield();
     return std::nullopt;
+  }
+  if (const std::uint64_t destroyed = adapter_.destroyed_queue_pairs(); destroyed != known_at_) {
+    known_.fill({});
+    known_at_ = destroyed;
   }
   answer_all(deferred_);
   std::uint32_t arrivals = 0;
@@ -112,6 +127,8 @@ std::optional<std::uint32_t> PacketPath::receive_all(bool inline_progress) {
     if (!deferred_.empty()) break;
   }
   answer_all(answers_);
+  // Should the program not poll again.
+  if (!deferred_.empty()) thread_->wake_at(arrived_at_ + kMostPutOff);
   return arrivals;
 }
 
@@ -152,7 +169,7 @@ void PacketPath::take(OpenPort& port, const Arrival& arrival, bool inline_progre
   if (port.sharing->take_question(arrival)) return;
   counters_.add(Counter::kBytesReceived, arrival.bytes.size());
   identifications_.begin(arrival.source, arrival.bytes);
-  const Nanoseconds time = now();
+  const Nanoseconds time = arrived_at_ = now();
   Run run(*this, inline_progress);
   std::span<const std::byte> left = arrival.bytes;
   std::uint16_t place = 0;

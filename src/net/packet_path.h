@@ -64,6 +64,10 @@ class PacketPath : public rnic::BeyondPath {
     std::unique_ptr<PortSharing> sharing;
   };
   class Run;
+  struct KnownQueuePair {
+    std::uint32_t number = 0;
+    std::shared_ptr<rnic::QueuePair> queue_pair;
+  };
 
   PacketPath(rnic::Adapter& adapter, Settings settings);
   Result<std::unique_ptr<Port>> wrap(std::unique_ptr<Port> port);
@@ -77,6 +81,7 @@ class PacketPath : public rnic::BeyondPath {
   std::size_t hand_over(OpenPort& port, const Arrival& arrival, std::span<const std::byte> left);
   void take_packet(OpenPort& port, const Arrival& arrival, std::span<const std::byte> bytes,
                    std::uint16_t place, Nanoseconds time, Run& run);
+  const std::shared_ptr<rnic::QueuePair>& queue_pair(std::uint32_t number);
   void answer_all(std::vector<std::shared_ptr<rnic::QueuePair>>& waiting);
   bool gpu_is_registered() const;
 
@@ -91,6 +96,9 @@ class PacketPath : public rnic::BeyondPath {
   std::vector<std::weak_ptr<rnic::QueuePair>> connected_;
 
   SpinLock receive_lock_;
+  std::array<KnownQueuePair, 64> known_;                    // under receive_lock_
+  Nanoseconds arrived_at_ = 0;                              // the last packet
+  std::uint64_t known_at_ = 0;                              // queue pairs destroyed by then
   Identifications identifications_;                         // under receive_lock_
   std::vector<std::shared_ptr<rnic::QueuePair>> answers_;   // who has to answer; the same
   std::vector<std::shared_ptr<rnic::QueuePair>> deferred_;  // who does once the program polls

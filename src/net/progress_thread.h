@@ -36,8 +36,11 @@ class ProgressThread {
     // It may sleep as long as it was told to before.
     if (move_forward(time) - time > kMillisecond) wake();
   }
-  // A thread of the program polls and finds nothing, or posts. Hot.
-  void polled() { polls_.fetch_add(1, std::memory_order_relaxed); }
+  // A thread of the program polls and finds nothing, or posts. Hot: one that is lost now and then
+  // to another thread does no harm.
+  void polled() {
+    polls_.store(polls_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
   // The program may sleep until a completion is told. Hot.
   void awaits_event() {
     awaits_event_.store(true);

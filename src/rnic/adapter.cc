@@ -123,6 +123,7 @@ void Adapter::destroy_queue_pair(QueuePair& queue_pair) {
   regions_.unbind_windows_of_queue_pair(queue_pair.number());
   const std::lock_guard guard(mutex_);
   queue_pairs_.erase(queue_pair.index());
+  ++destroyed_queue_pairs_;
 }
 
 Result<std::shared_ptr<Srq>> Adapter::create_srq(const SrqSettings& settings) {

@@ -70,6 +70,8 @@ class Adapter {
   Result<std::shared_ptr<QueuePair>> create_queue_pair(const QueuePairSettings& settings);
   void destroy_queue_pair(QueuePair& queue_pair);
   std::shared_ptr<QueuePair> queue_pair(std::uint32_t number);  // null: none of this process
+  // How many there have been: until it changes, queue_pair() gives what it gave. Hot.
+  std::uint64_t destroyed_queue_pairs() const { return destroyed_queue_pairs_.load(); }
 
   Result<std::shared_ptr<Srq>> create_srq(const SrqSettings& settings);
   void destroy_srq(Srq& srq);
@@ -168,6 +170,7 @@ class Adapter {
   XrcDomains xrc_domains_;
 
   std::atomic<BeyondPath*> polled_{nullptr};
+  std::atomic<std::uint64_t> destroyed_queue_pairs_{0};
   std::mutex mutex_;                                                 // the tables below: cold
   std::map<std::uint32_t, std::shared_ptr<QueuePair>> queue_pairs_;  // by index
   std::map<std::uint32_t, WatchedQueue> completion_queues_;

@@ -1,7 +1,6 @@
 // Packets that are malformed, damaged, misdirected or forged, sent from a plain socket to a queue
 // pair that is in use: none changes memory, each is counted by its cause, and the device goes on
 // working.
-#include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -10,9 +9,8 @@
 
 #include "base/clock.h"
 #include "link.h"
-#include "net/udp_port.h"
+#include "raw_peer.h"
 #include "side.h"
-#include "wire/packet.h"
 
 namespace gdr::test {
 namespace {
@@ -21,15 +19,6 @@ constexpr std::size_t kBytes = 8192;
 constexpr std::uint8_t kUntouched = 0x5a, kWritten = 0x77;
 constexpr std::uint32_t kOurQueuePair = 0x123456;
 constexpr std::size_t kPayload = 64;
-
-wire::Address mapped(const std::string& ipv4) {
-  wire::Address address{};
-  address[10] = address[11] = 0xff;
-  inet_pton(AF_INET, ipv4.c_str(), address.data() + 12);
-  return address;
-}
-
-using Bytes = std::vector<std::byte>;
 
 class WrongPackets : public testing::Test {
  protected:
@@ -40,9 +29,7 @@ class WrongPackets : public testing::Test {
     host_.emplace([this](Wire& wire) { be_host(wire); });
     endpoint_ = host_->wire().receive<Endpoint>();
     remote_ = host_->wire().receive<Remote>();
-    auto port = net::UdpPort::open(mapped(link_->address(1)));
-    ASSERT_TRUE(port) << port.error().message;
-    port_ = *std::move(port);
+    peer_.emplace(link_->address(1), link_->address(0));
   }
 
   // Its memory is as it was whenever it is asked, until a right packet has come.
@@ -88,26 +75,9 @@ class WrongPackets : public testing::Test {
   }
 
   Bytes bytes_of(const wire::Packet& packet) {
-    Bytes bytes(wire::kMostHeaderBytes);
-    bytes.resize(wire::write_headers(packet, bytes.data()));
-    bytes.insert(bytes.end(), kPayload, std::byte{kWritten});
-    const wire::Flow flow{port_->address(), mapped(link_->address(0)), wire::kRocePort,
-                          wire::kRocePort};
-    const std::uint32_t icrc = wire::icrc_of(flow, 0, bytes);
-    bytes.resize(bytes.size() + sizeof icrc);
-    std::memcpy(bytes.data() + bytes.size() - sizeof icrc, &icrc, sizeof icrc);
-    return bytes;
+    return peer_->bytes_of(packet, Bytes(kPayload, std::byte{kWritten}));
   }
-
-  void send(Bytes bytes) {
-    const iovec piece{bytes.data(), bytes.size()};
-    const auto size = static_cast<std::uint32_t>(bytes.size());
-    ASSERT_EQ(port_->send({.destination = mapped(link_->address(0)),
-                           .pieces = {&piece, 1},
-                           .packet_bytes = size,
-                           .bytes = size}),
-              0);
-  }
+  void send(const Bytes& bytes) { peer_->send(bytes); }
 
   // The host has counted it, soon.
   void expect_counted(const char* cause, std::uint64_t times = 1) {
@@ -125,7 +95,7 @@ class WrongPackets : public testing::Test {
   std::optional<Child> host_;
   Endpoint endpoint_{};
   Remote remote_{};
-  std::unique_ptr<net::UdpPort> port_;
+  std::optional<RawPeer> peer_;
 };
 
 TEST_F(WrongPackets, ChangeNothingAreCountedByCauseAndDoNotStopTheDevice) {
@@ -182,15 +152,11 @@ TEST_F(WrongPackets, ChangeNothingAreCountedByCauseAndDoNotStopTheDevice) {
 TEST_F(WrongPackets, FromAnotherAddressThanThePeersAreNotForTheConnection) {
   std::string other = link_->address(1);
   other.back() = other.back() == '9' ? '8' : '9';
-  auto port = net::UdpPort::open(mapped(other));
-  ASSERT_TRUE(port) << port.error().message;
-  port_ = *std::move(port);
+  peer_.emplace(other, link_->address(0));
   send(bytes_of(write_packet(128, 0)));
   expect_counted("wrong_address");
   ask_host();
-  auto right = net::UdpPort::open(mapped(link_->address(1)));
-  ASSERT_TRUE(right) << right.error().message;
-  port_ = *std::move(right);
+  peer_.emplace(link_->address(1), link_->address(0));
   send(bytes_of(write_packet(128, 0)));
   ask_host();
   host_->wire().send('.');
