@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 
 #include "engine/owner.h"
@@ -10,9 +11,11 @@
 
 namespace gdr::engine {
 
-// Of a message's `length` bytes; a message of none is one packet all the same.
+// Of a message's `length` bytes; a message of none is one packet all the same. A path MTU is a
+// power of two.
 constexpr std::uint32_t packets_of(std::uint64_t length, std::uint32_t path_mtu) {
-  return length == 0 ? 1 : static_cast<std::uint32_t>((length + path_mtu - 1) / path_mtu);
+  const int shift = std::countr_zero(path_mtu);
+  return length == 0 ? 1 : static_cast<std::uint32_t>((length + path_mtu - 1) >> shift);
 }
 
 class PacketMaker {

@@ -110,7 +110,7 @@ std::optional<std::uint32_t> PacketPath::receive_all(bool inline_progress) {
     known_.fill({});
     known_at_ = destroyed;
   }
-  answer_all(deferred_);
+  if (!deferred_.empty()) answer_all(deferred_);
   std::uint32_t arrivals = 0;
   const std::size_t ports = port_count_.load(std::memory_order_acquire);
   for (std::size_t i = 0; i < ports; ++i) {
@@ -126,7 +126,7 @@ std::optional<std::uint32_t> PacketPath::receive_all(bool inline_progress) {
     }
     if (!deferred_.empty()) break;
   }
-  answer_all(answers_);
+  if (!answers_.empty()) answer_all(answers_);
   // Should the program not poll again.
   if (!deferred_.empty()) thread_->wake_at(arrived_at_ + kMostPutOff);
   return arrivals;
@@ -137,7 +137,6 @@ std::optional<std::uint32_t> PacketPath::receive_all(bool inline_progress) {
 // until it polls again: what it does then is often the answer that the other side waits for, and
 // the acknowledge goes with it.
 void PacketPath::answer_all(std::vector<std::shared_ptr<rnic::QueuePair>>& waiting) {
-  if (waiting.empty()) return;
   const Nanoseconds time = now();
   for (const auto& queue_pair : waiting) {
     const std::lock_guard guard(queue_pair->send_lock());

@@ -197,8 +197,6 @@ Nanoseconds PacketPath::run_timers(Nanoseconds time) {
   return next;
 }
 
-bool PacketPath::gpu_is_registered() const { return adapter_.regions().has_served(); }
-
 void PacketPath::prepare_fork() {
   open_mutex_.lock();
   connected_mutex_.lock();
