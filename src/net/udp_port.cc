@@ -45,7 +45,7 @@ void ask_for_room(int socket, int forced, int plain) {
 }
 
 Error bind_error(const wire::Address& address) {
-  const Error error = from_errno("UDP port 4791 of " + to_string(address));
+  Error error = from_errno("UDP port 4791 of " + to_string(address));
   switch (error.code) {
     case EADDRNOTAVAIL: {
       std::string text =
