@@ -90,7 +90,11 @@ int LocalPath::connect(QueuePair& queue_pair) {
   // as on a network: the first request finds out.
   const std::uint32_t slot = rnic::slot_of_qp(queue_pair.attributes().dest_qp_num);
   if (slot != rnic::slot_of(adapter_->token())) {
-    (void)find_peer(requester_of(queue_pair).peer, slot);
+    KnownPeer& known = requester_of(queue_pair).peer;
+    if (find_peer(known, slot) == Presence::kThere) {
+      known.peer->set_connected_to();
+      opener_.look();
+    }
   }
   return 0;
 }
@@ -200,6 +204,9 @@ bool LocalPath::any_segment(const std::function<bool(rnic::Segment&)>& holds) {
 // This process's own threads are woken without a look at the shared flags: another process may have
 // written anything there.
 void LocalPath::wake_service() { ring_doorbell(service_->doorbell()); }
+void LocalPath::exports_changed() {
+  for (const std::shared_ptr<Peer>& peer : peers_.everyone()) peer->ring_service();
+}
 void LocalPath::wake_engine() { wake_sleeper(adapter_->segment().header()); }
 
 }  // namespace gdr::local

@@ -12,6 +12,7 @@
 #pragma once
 
 #include "local/engine_thread.h"
+#include "local/opener.h"
 #include "local/requester.h"
 #include "local/service_thread.h"
 #include "local/staging.h"
@@ -23,7 +24,7 @@ constexpr Nanoseconds kLockRetry = 20 * kMicrosecond;
 
 class LocalPath : public rnic::Path {
  public:
-  explicit LocalPath(Peers& peers) : peers_(peers), engine_(*this) {}
+  explicit LocalPath(Peers& peers) : peers_(peers), engine_(*this), opener_(peers) {}
   // Once, before any queue pair exists.
   Result<void> start(rnic::Adapter& adapter, ServiceThread& service);
   void stop();  // after start(), while no queue pair exists
@@ -38,6 +39,7 @@ class LocalPath : public rnic::Path {
   void settle(std::span<const std::shared_ptr<rnic::QueuePair>> queue_pairs) override;
   bool any_segment(const std::function<bool(rnic::Segment&)>& holds) override;
   void wake_service() override;
+  void exports_changed() override;
 
   // In a fork's child: no thread serves this path any more, and no queue pair connects through it.
   void child_of_fork() { forked_.store(true); }
@@ -49,6 +51,8 @@ class LocalPath : public rnic::Path {
   // `busy` (a GPU copy is in flight) tell when to come back.
   bool go_on(rnic::QueuePair& queue_pair, Nanoseconds* retry_at, bool* busy);
   void wake_engine();
+  // Service thread: a peer may show other memory.
+  void look_for_memory() { opener_.look(); }
   EngineThread& engine() { return engine_; }
 
  private:
@@ -101,6 +105,8 @@ class LocalPath : public rnic::Path {
   Advance move(QueuePair& queue_pair, Requester& requester, bool engine);
   // The same for a message, whose completion carries it if it is small.
   Advance deliver(QueuePair& queue_pair, Requester& requester, bool engine);
+  // Of the pieces that their owner would have to copy, those that are open here become pieces here.
+  void use_opened(Requester& requester);
   Advance start_moving(QueuePair& queue_pair, Requester& requester, bool engine);
   Advance finish(QueuePair& queue_pair, Requester& requester, Outcome outcome);
   Advance fail(QueuePair& queue_pair, Requester& requester, Outcome outcome);
@@ -129,6 +135,7 @@ class LocalPath : public rnic::Path {
   rnic::BeyondPath* beyond_ = nullptr;
   std::optional<Staging> staging_;
   EngineThread engine_;
+  Opener opener_;
   std::atomic<bool> forked_{false};
 };
 

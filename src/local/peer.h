@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/unique_fd.h"
+#include "local/foreign_memory.h"
 #include "local/handshake.h"
 #include "rnic/segment.h"
 
@@ -47,6 +48,11 @@ class Peer {
   bool copies_are_refused() const { return refused_.load(std::memory_order_relaxed); }
   void set_copies_refused() { refused_.store(true, std::memory_order_relaxed); }
 
+  // A queue pair of this process is or was connected to one of it: its memory may be needed.
+  void set_connected_to() { connected_to_.store(true); }
+  bool is_connected_to() const { return connected_to_.load(); }
+  ForeignMemory& foreign_memory() { return foreign_memory_; }
+
   void ring_service();  // wakes its service thread
   void wake_engine();   // wakes its engine thread
 
@@ -63,6 +69,8 @@ class Peer {
   UniqueFd memory_file_;
   std::atomic<bool> dead_{false};
   std::atomic<bool> refused_{false};
+  std::atomic<bool> connected_to_{false};
+  ForeignMemory foreign_memory_;
   std::atomic<Nanoseconds> asked_{0};
   std::mutex mutex_;
   std::vector<UniqueFd> connections_;  // under mutex_

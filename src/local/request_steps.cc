@@ -92,6 +92,7 @@ Advance LocalPath::start_moving(QueuePair& queue_pair, Requester& requester, boo
     abandon(requester);
     return Advance::kEngine;
   }
+  use_opened(requester);
   if (!requester.transfer.begin(from, to, requester.target.peer(), adapter_->token(), *staging_)) {
     abandon(requester);
     return later(requester, kLockRetry);
@@ -99,6 +100,23 @@ Advance LocalPath::start_moving(QueuePair& queue_pair, Requester& requester, boo
   requester.in_progress = true;
   requester.moves.fetch_add(1);
   return Advance::kMove;
+}
+
+void LocalPath::use_opened(Requester& requester) {
+  Peer* peer = requester.target.peer();
+  if (peer == nullptr) return;
+  for (PieceList* list : {&requester.from, &requester.to}) {
+    for (Piece& piece : list->pieces()) {
+      if (piece.where != Where::kServed) continue;
+      auto opened = peer->foreign_memory().find(peer->segment(), rnic::index_of(piece.key),
+                                                piece.address, piece.length);
+      if (!opened) continue;
+      piece.where = Where::kHere;
+      piece.memory = opened->memory.get();
+      piece.address = opened->address;
+      requester.opened.push_back(std::move(opened->memory));
+    }
+  }
 }
 
 Advance LocalPath::carry_out(QueuePair& queue_pair, Requester& requester) {
@@ -182,6 +200,7 @@ void LocalPath::abandon(Requester& requester) {
     requester.target.unlock();
     requester.target = Target();
   }
+  requester.opened.clear();
   requester.has_receive = requester.has_tag = false;
   requester.solicited = false;
   requester.phase = 0;

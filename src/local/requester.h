@@ -58,6 +58,7 @@ struct Requester : rnic::PathState {
   rnic::SharedCompletion receive{};
   std::byte carried[rnic::kCarriedBytes];  // receive.carried bytes of it
   Transfer transfer;
+  std::vector<std::shared_ptr<memory::PinnedMemory>> opened;  // the peer's, that it moves
   // Odd while a transfer is in progress: deregistration waits for it to change.
   std::atomic<std::uint64_t> moves{0};
 

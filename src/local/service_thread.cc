@@ -70,6 +70,7 @@ void ServiceThread::run() {
     // may have died between marking it and writing.
     adapter_->segment().header().service_rung.store(0);
     if (died) handle_deaths();
+    path_->look_for_memory();
     serve_requests();
     left = adapter_->serve();
   }
@@ -163,14 +164,12 @@ int ServiceThread::copy(const rnic::ServiceRequest& request, rnic::Token initiat
     return write ? write_process(getpid(), {&here, 1}, {there, 1})
                  : read_process(getpid(), {&here, 1}, {there, 1});
   }
-  Piece piece = plain_piece(reinterpret_cast<const void*>(place.address), length);
-  piece.memory = place.memory;
-  const auto at_staging = reinterpret_cast<std::uint64_t>(staging);
+  const Copy::Side device = place.memory->side_at(place.address);
+  const Copy::Side here{reinterpret_cast<std::uint64_t>(staging), nullptr};
   Copy copy;
   while (true) {
     if (copy.idle()) {
-      copy.start_here(piece, write ? place.address : at_staging, write ? at_staging : place.address,
-                      length);
+      copy.start_here(place.memory->client(), write ? device : here, write ? here : device, length);
     }
     if (copy.poll()) return copy.error();
     sched_yield();

@@ -26,6 +26,11 @@ bool all_here(const PieceList& list) {
   return true;
 }
 
+Copy::Side side_of(const Piece& piece, std::uint64_t address) {
+  if (piece.cpu_reachable()) return {address, nullptr};
+  return piece.memory->side_at(address);
+}
+
 // By the kernel, which gives an error for memory that is not there.
 int copy_by_kernel(int pid, const iovec& here, std::uint64_t address, bool into_here) {
   iovec local = here;
@@ -49,10 +54,8 @@ rnic::ServiceRequest* claim(rnic::Segment& segment, rnic::Token self) {
 
 }  // namespace
 
-void Copy::start_here(const Piece& device, std::uint64_t to, std::uint64_t from,
-                      std::uint64_t length) {
-  if (!device.memory->still_valid()) return set_done(EFAULT);
-  client_ = &device.memory->client();
+void Copy::start_here(memory::PeerMemoryClient& client, Side to, Side from, std::uint64_t length) {
+  client_ = &client;
   Result<memory::PeerMemoryClient::Ticket> ticket = client_->start_copy(to, from, length);
   if (!ticket && ticket.error().code == EAGAIN) return;
   if (!ticket) return set_done(ticket.error().code);
@@ -189,8 +192,9 @@ std::optional<Outcome> Transfer::poll_direct() {
       std::memmove(reinterpret_cast<void*>(target), reinterpret_cast<const void*>(source), length);
       direct_.set_done(0);
     } else {
-      direct_.start_here(from.piece->cpu_reachable() ? *to.piece : *from.piece, target, source,
-                         length);
+      const Piece& device = from.piece->cpu_reachable() ? *to.piece : *from.piece;
+      direct_.start_here(device.memory->client(), side_of(*to.piece, target),
+                         side_of(*from.piece, source), length);
       if (direct_.idle()) return std::nullopt;
     }
     filled_ = drained_ + length;
@@ -217,9 +221,10 @@ void Transfer::start_leg(Half& half, const PieceList& list, bool into_staging) {
     std::memcpy(into_staging ? staging : memory, into_staging ? memory : staging, half.length);
     half.copy.set_done(0);
   } else {
-    const auto at_staging = reinterpret_cast<std::uint64_t>(staging);
-    half.copy.start_here(piece, into_staging ? at_staging : address,
-                         into_staging ? address : at_staging, half.length);
+    const Copy::Side here{reinterpret_cast<std::uint64_t>(staging), nullptr};
+    const Copy::Side device = side_of(piece, address);
+    half.copy.start_here(piece.memory->client(), into_staging ? here : device,
+                         into_staging ? device : here, half.length);
   }
 }
 

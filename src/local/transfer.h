@@ -26,7 +26,9 @@ struct Outcome {
 // after a start: whoever copies has too much in flight, and it is to be started again.
 class Copy {
  public:
-  void start_here(const Piece& device, std::uint64_t to, std::uint64_t from, std::uint64_t length);
+  // One side at least is memory of a client that copies it.
+  using Side = memory::PeerMemoryClient::Side;
+  void start_here(memory::PeerMemoryClient& client, Side to, Side from, std::uint64_t length);
   // `offset` counts within the piece; `write`: from staging to the piece.
   void start_served(const Piece& piece, std::uint64_t offset, std::uint64_t length, bool write,
                     Peer& peer, rnic::Token self, std::uint64_t staging);

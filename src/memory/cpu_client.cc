@@ -18,10 +18,9 @@ Result<std::unique_ptr<PeerMemoryClient::Context>> CpuClient::acquire_dmabuf(Dma
 
 std::uint64_t CpuClient::get_page_size(const Context&) const { return kPage; }
 
-Result<PeerMemoryClient::Ticket> CpuClient::start_copy(std::uint64_t to, std::uint64_t from,
-                                                       std::uint64_t length) {
-  std::memmove(reinterpret_cast<void*>(static_cast<std::uintptr_t>(to)),
-               reinterpret_cast<const void*>(static_cast<std::uintptr_t>(from)), length);
+Result<PeerMemoryClient::Ticket> CpuClient::start_copy(Side to, Side from, std::uint64_t length) {
+  std::memmove(reinterpret_cast<void*>(static_cast<std::uintptr_t>(to.address)),
+               reinterpret_cast<const void*>(static_cast<std::uintptr_t>(from.address)), length);
   return Ticket{0};
 }
 

@@ -21,7 +21,7 @@ class CpuClient : public PeerMemoryClient {
   // The kernel refuses process_vm_* on memory that is gone, so its identity needs no watching.
   bool still_valid(const Context&) override { return true; }
 
-  Result<Ticket> start_copy(std::uint64_t to, std::uint64_t from, std::uint64_t length) override;
+  Result<Ticket> start_copy(Side to, Side from, std::uint64_t length) override;
   Result<bool> finished(Ticket) override { return true; }
 };
 

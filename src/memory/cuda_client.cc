@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "cuda/soft_dma_buf.h"
+#include "memory/cuda_scope.h"
+#include "memory/cuda_sharing.h"
 
 namespace gdr::memory {
 namespace {
@@ -22,8 +24,8 @@ struct Place {
   int ordinal = 0;
   // cuMemAlloc and pools: the allocation. VMM: the reserved addresses, which may have holes.
   std::uint64_t base = 0, end = 0;
-  std::uint64_t mapping_end = 0;  // VMM: of the mapping that the address lies in
-  std::uint64_t buffer_id = 0;    // of the allocation or mapping; never given twice
+  std::uint64_t mapping = 0, mapping_end = 0;  // VMM: of the one that the address lies in
+  std::uint64_t buffer_id = 0;                 // of the allocation or mapping; never given twice
 };
 
 // An address inside an allocation or mapping, and its identity.
@@ -35,6 +37,12 @@ struct CudaContext : PeerMemoryClient::Context {
   std::uint64_t address = 0, length = 0;
   int ordinal = 0;
   std::vector<Piece> pieces;  // one, but for ranges over several VMM mappings
+  CudaEngine* engine = nullptr;
+  // How others may open it.
+  Exported exported;
+  UniqueFd descriptor;
+  // Or what was opened of another process's; no pieces then.
+  std::unique_ptr<OpenedMemory> opened;
 };
 
 // Fails for nothing but a driver that is not initialised, and needs no current context, unlike
@@ -64,6 +72,7 @@ Place look_up(const cuda::Driver& driver, std::uint64_t address) {
   found.ordinal = ordinal;
   found.base = start;
   found.end = start + size;
+  found.mapping = mapping_size != 0 ? mapping : found.base;
   found.mapping_end = mapping_size != 0 ? mapping + mapping_size : found.end;
   found.buffer_id = id;
   return found;
@@ -182,34 +191,78 @@ Result<std::unique_ptr<PeerMemoryClient::Context>> CudaClient::acquire_dmabuf(Dm
 }
 
 Result<void> CudaClient::get_pages(Context& base, bool) {
-  const auto& context = static_cast<const CudaContext&>(base);
+  auto& context = static_cast<CudaContext&>(base);
   const cuda::Driver* driver = cuda::Driver::already_loaded();
   if (driver == nullptr) return Error{EIO, "the CUDA driver is gone"};
   const Result<CudaEngine*> engine = engine_of(*driver, context.ordinal);
   if (!engine) return engine.error();
+  context.engine = *engine;
+  if (context.pieces.size() == 1) {
+    Place place;
+    {
+      const RelaxedCapture relaxed(*driver);
+      place = look_up(*driver, context.pieces.front().anchor);
+    }
+    const ExportedRange range{place.mapping, place.mapping_end - place.mapping, place.buffer_id};
+    context.exported = export_memory(*driver, *context.engine, range);
+    context.descriptor.reset(context.exported.descriptor);
+  }
   if (!still_valid(context)) return Error{EFAULT, "the GPU memory was freed while registering it"};
-  const std::lock_guard guard(registered_mutex_);
-  registered_.emplace(context.address, context.length);
-  longest_ = std::max(longest_, context.length);
   return {};
 }
 
 void CudaClient::put_pages(Context& base) {
-  const auto& context = static_cast<const CudaContext&>(base);
-  const std::lock_guard guard(registered_mutex_);
-  auto [at, last] = registered_.equal_range(context.address);
-  while (at != last && at->second != context.length) ++at;
-  if (at != last) registered_.erase(at);
+  auto& context = static_cast<CudaContext&>(base);
+  context.exported = {};
+  context.descriptor.reset();
 }
 
-bool CudaClient::is_registered(std::uint64_t address) {
-  const std::shared_lock guard(registered_mutex_);
-  for (auto at = registered_.upper_bound(address); at != registered_.begin();) {
-    --at;
-    if (address - at->first < at->second) return true;
-    if (address - at->first >= longest_) return false;
+Exported CudaClient::exported(const Context& base) {
+  return static_cast<const CudaContext&>(base).exported;
+}
+
+Result<std::unique_ptr<PeerMemoryClient::Context>> CudaClient::open(const Exported& exported,
+                                                                    UniqueFd descriptor) {
+  const cuda::Driver* driver = cuda::Driver::already_loaded();
+  CudaEngine* engine = driver != nullptr ? engine_for(*driver, exported) : nullptr;
+  if (engine == nullptr) return Error{EOPNOTSUPP, "this process uses no GPU"};
+  auto opened = OpenedMemory::open(*driver, *engine, exported, std::move(descriptor));
+  if (!opened) return opened.error();
+  auto context = std::make_unique<CudaContext>();
+  context->address = (*opened)->address();
+  context->length = exported.length;
+  context->ordinal = engine->ordinal();
+  context->engine = engine;
+  context->opened = *std::move(opened);
+  return std::unique_ptr<Context>(std::move(context));
+}
+
+// The GPU's own if there is one, else any that this process uses: never a new context on a GPU that
+// the program itself leaves to another process, whose kernels it would hold up.
+CudaEngine* CudaClient::engine_for(const cuda::Driver& driver, const Exported& exported) {
+  CudaEngine* any = nullptr;
+  for (const auto& place : engines_) {
+    CudaEngine* engine = place.load(std::memory_order_acquire);
+    if (engine == nullptr) continue;
+    if (engine->uuid() == exported.device) return engine;
+    if (any == nullptr) any = engine;
   }
-  return false;
+  if (any != nullptr) return any;
+  int count = 0;
+  if (driver.device_get_count(&count) != cuda::CUDA_SUCCESS) return nullptr;
+  for (int ordinal = 0; ordinal < std::min(count, kMostDevices); ++ordinal) {
+    cuda::CUdevice device = 0;
+    unsigned flags = 0;
+    int active = 0;
+    if (driver.device_get(&device, ordinal) != cuda::CUDA_SUCCESS ||
+        driver.device_primary_ctx_get_state(device, &flags, &active) != cuda::CUDA_SUCCESS ||
+        active == 0) {
+      continue;
+    }
+    const Result<CudaEngine*> engine = engine_of(driver, ordinal);
+    return engine ? *engine : nullptr;
+  }
+  return nullptr;
 }
 
 Result<std::uint64_t> CudaClient::dma_map(Context& context) {
@@ -245,35 +298,28 @@ Result<CudaEngine*> CudaClient::engine_of(const cuda::Driver& driver, int ordina
   return engine;
 }
 
-Result<PeerMemoryClient::Ticket> CudaClient::start_copy(std::uint64_t to, std::uint64_t from,
-                                                        std::uint64_t length) {
-  const cuda::Driver* driver = cuda::Driver::already_loaded();
-  if (driver == nullptr) return Error{EIO, "the CUDA driver is gone"};
-  Place target, source;
-  {
-    const RelaxedCapture relaxed(*driver);
-    target = look_up(*driver, to);
-    source = look_up(*driver, from);
+// By the engine of the source if both sides are GPU memory of this process, and by that which
+// opened it if one is another's.
+Result<PeerMemoryClient::Ticket> CudaClient::start_copy(Side to, Side from, std::uint64_t length) {
+  const auto* target = static_cast<const CudaContext*>(to.context);
+  const auto* source = static_cast<const CudaContext*>(from.context);
+  for (const CudaContext* side : {target, source}) {
+    // The driver would take an address that was GPU memory a moment ago for pageable host memory.
+    if (side != nullptr && !still_valid(*side)) {
+      return Error{EFAULT, "registered GPU memory was freed"};
+    }
   }
-  // The driver would take an address that was GPU memory a moment ago for pageable host memory.
-  if ((!target.is_device && is_registered(to)) || (!source.is_device && is_registered(from))) {
-    return Error{EFAULT, "registered GPU memory was freed"};
+  const CudaContext* chosen =
+      source == nullptr || (target != nullptr && target->opened) ? target : source;
+  if (chosen == nullptr || chosen->engine == nullptr) {
+    return Error{EFAULT, "neither side of the copy is registered GPU memory"};
   }
-  if (!target.is_device && !source.is_device) {
-    return Error{EFAULT, "neither side of the copy is GPU memory"};
-  }
-  const int ordinal = target.is_device ? target.ordinal : source.ordinal;
-  CudaEngine* engine = nullptr;
-  if (ordinal < kMostDevices) {
-    engine = engines_[static_cast<std::size_t>(ordinal)].load(std::memory_order_acquire);
-  }
-  if (engine == nullptr) return Error{EFAULT, "GPU memory that was never registered"};
-  const auto kind = !source.is_device   ? CudaEngine::Kind::kFromHost
-                    : !target.is_device ? CudaEngine::Kind::kToHost
+  const auto kind = source == nullptr   ? CudaEngine::Kind::kFromHost
+                    : target == nullptr ? CudaEngine::Kind::kToHost
                                         : CudaEngine::Kind::kOnDevice;
-  const Result<std::uint32_t> slot = engine->start(to, from, length, kind);
+  const Result<std::uint32_t> slot = chosen->engine->start(to.address, from.address, length, kind);
   if (!slot) return slot.error();
-  return static_cast<Ticket>(ordinal) << 32 | *slot;
+  return static_cast<Ticket>(chosen->engine->ordinal()) << 32 | *slot;
 }
 
 Result<bool> CudaClient::finished(Ticket ticket) {

@@ -8,9 +8,7 @@
 
 #include <array>
 #include <atomic>
-#include <map>
 #include <mutex>
-#include <shared_mutex>
 
 #include "memory/cuda_engine.h"
 #include "memory/peer_memory_client.h"
@@ -31,7 +29,7 @@ class CudaClient : public PeerMemoryClient {
   void release(Context&) override {}
 
   Result<void> get_pages(Context& context, bool writable) override;
-  void put_pages(Context& context) override;
+  void put_pages(Context&) override;
   std::uint64_t get_page_size(const Context&) const override { return kGpuPage; }
 
   Result<std::uint64_t> dma_map(Context& context) override;
@@ -40,21 +38,20 @@ class CudaClient : public PeerMemoryClient {
   bool cpu_reachable() const override { return false; }
   bool still_valid(const Context& context) override;
 
-  Result<Ticket> start_copy(std::uint64_t to, std::uint64_t from, std::uint64_t length) override;
+  Exported exported(const Context& context) override;
+  Result<std::unique_ptr<Context>> open(const Exported& exported, UniqueFd descriptor) override;
+
+  Result<Ticket> start_copy(Side to, Side from, std::uint64_t length) override;
   Result<bool> finished(Ticket ticket) override;
 
  private:
   static constexpr int kMostDevices = 64;
 
   Result<CudaEngine*> engine_of(const cuda::Driver& driver, int ordinal);
-  bool is_registered(std::uint64_t address);
+  CudaEngine* engine_for(const cuda::Driver& driver, const Exported& exported);
 
   std::mutex mutex_;  // making of engines: cold
   std::array<std::atomic<CudaEngine*>, kMostDevices> engines_{};
-
-  std::shared_mutex registered_mutex_;
-  std::multimap<std::uint64_t, std::uint64_t> registered_;  // address -> length
-  std::uint64_t longest_ = 0;                               // that ever was in it
 };
 
 }  // namespace gdr::memory

@@ -1,5 +1,9 @@
 #include "memory/cuda_engine.h"
 
+#include <cstring>
+
+#include "memory/cuda_scope.h"
+
 namespace gdr::memory {
 namespace {
 
@@ -11,24 +15,6 @@ constexpr std::uint32_t kMostEvents = 1u << 16;
 // Up to here (24 KiB pinned, 64 KiB pageable) drivers send host-to-device copies through the
 // compute channel, where they wait behind the application's kernels. Two rows take the copy engine.
 constexpr std::uint64_t kComputeChannelBytes = 64 << 10;
-
-// Makes a context current and puts the thread's own back.
-class CurrentContext {
- public:
-  CurrentContext(const cuda::Driver& driver, cuda::CUcontext context)
-      : driver_(driver), result_(driver.ctx_push_current(context)) {}
-  ~CurrentContext() {
-    cuda::CUcontext popped = nullptr;
-    if (result_ == cuda::CUDA_SUCCESS) driver_.ctx_pop_current(&popped);
-  }
-  CurrentContext(const CurrentContext&) = delete;
-  CurrentContext& operator=(const CurrentContext&) = delete;
-  CUresult result() const { return result_; }
-
- private:
-  const cuda::Driver& driver_;
-  const CUresult result_;
-};
 
 const void* host_pointer(std::uint64_t address) {
   return reinterpret_cast<const void*>(static_cast<std::uintptr_t>(address));
@@ -47,7 +33,12 @@ Result<std::unique_ptr<CudaEngine>> CudaEngine::create(const cuda::Driver& drive
   if (CUresult r = driver.ctx_create(&context, cuda::CU_CTX_SCHED_AUTO, device)) return failed(r);
   cuda::CUcontext popped = nullptr;  // creation made it current
   driver.ctx_pop_current(&popped);
-  std::unique_ptr<CudaEngine> engine(new CudaEngine(driver, context));
+  std::unique_ptr<CudaEngine> engine(new CudaEngine(driver, ordinal, context));
+  cuda::CUuuid uuid{};
+  if (driver.device_get_uuid != nullptr &&
+      driver.device_get_uuid(&uuid, device) == cuda::CUDA_SUCCESS) {
+    std::memcpy(engine->uuid_.data(), &uuid, sizeof uuid);
+  }
   if (CUresult r = engine->prepare()) return failed(r);
   return engine;
 }

@@ -14,6 +14,7 @@
 // thread.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -23,24 +24,6 @@
 #include "cuda/driver.h"
 
 namespace gdr::memory {
-
-// While it lives, this thread's driver calls are allowed beside anybody's stream capture.
-class RelaxedCapture {
- public:
-  explicit RelaxedCapture(const cuda::Driver& driver) : driver_(driver) {
-    known_ = driver_.thread_exchange_stream_capture_mode(&mode_) == cuda::CUDA_SUCCESS;
-  }
-  ~RelaxedCapture() {
-    if (known_) driver_.thread_exchange_stream_capture_mode(&mode_);
-  }
-  RelaxedCapture(const RelaxedCapture&) = delete;
-  RelaxedCapture& operator=(const RelaxedCapture&) = delete;
-
- private:
-  const cuda::Driver& driver_;
-  cuda::CUstreamCaptureMode mode_ = cuda::CU_STREAM_CAPTURE_MODE_RELAXED;
-  bool known_ = false;
-};
 
 class CudaEngine {
  public:
@@ -57,9 +40,13 @@ class CudaEngine {
                               Kind kind);
   Result<bool> finished(std::uint32_t slot);
 
+  int ordinal() const { return ordinal_; }
+  cuda::CUcontext context() const { return context_; }
+  const std::array<std::uint8_t, 16>& uuid() const { return uuid_; }  // of the GPU; may be zeros
+
  private:
-  CudaEngine(const cuda::Driver& driver, cuda::CUcontext context)
-      : driver_(driver), context_(context) {}
+  CudaEngine(const cuda::Driver& driver, int ordinal, cuda::CUcontext context)
+      : driver_(driver), ordinal_(ordinal), context_(context) {}
   cuda::CUresult prepare();
   cuda::CUresult issue(std::uint64_t to, std::uint64_t from, std::uint64_t length, Kind kind);
   cuda::CUresult two_rows(std::uint64_t to, std::uint64_t from, std::uint64_t length);
@@ -67,7 +54,9 @@ class CudaEngine {
   void free_slot(std::uint32_t slot);
 
   const cuda::Driver& driver_;
+  const int ordinal_;
   const cuda::CUcontext context_;
+  std::array<std::uint8_t, 16> uuid_{};
   cuda::CUstream stream_ = nullptr;
 
   std::mutex mutex_;

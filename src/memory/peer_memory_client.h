@@ -9,13 +9,28 @@
 // application's, so that its current context and stream capture stay untouched.
 #pragma once
 
+#include <array>
+#include <cerrno>
 #include <cstdint>
 #include <memory>
 #include <optional>
 
 #include "base/result.h"
+#include "base/unique_fd.h"
 
 namespace gdr::memory {
+
+// What another process needs to open memory of this one. Plain data: it goes through shared memory,
+// and nothing in it is trusted.
+struct Exported {
+  enum class Kind : std::uint32_t { kNone, kIpc, kDescriptor };
+  Kind kind = Kind::kNone;
+  std::int32_t descriptor = -1;           // kDescriptor: in the exporting process
+  std::uint64_t address = 0, length = 0;  // the allocation or mapping, as that process has it
+  std::uint64_t identity = 0;             // of it; never given twice
+  std::array<std::uint8_t, 64> handle{};  // kIpc
+  std::array<std::uint8_t, 16> device{};  // the GPU's UUID
+};
 
 struct DmaBuf {
   int descriptor;  // the caller's; borrowed for the call
@@ -57,9 +72,24 @@ class PeerMemoryClient {
   // False once the owner freed the memory under the registration: its keys must fail from then on.
   virtual bool still_valid(const Context& context) = 0;
 
-  // Copies where at least one side is this client's memory and the other is that or host memory.
-  // EAGAIN: too many copies are in flight; the same again later.
-  virtual Result<Ticket> start_copy(std::uint64_t to, std::uint64_t from, std::uint64_t length) = 0;
+  // How other processes may open the memory behind a registration; kNone: not at all. While it has
+  // its pages.
+  virtual Exported exported(const Context&) { return {}; }
+  // Opens another process's memory. `descriptor`: of kDescriptor, in this process. The context is
+  // like a registered one's; the memory's first byte lies at its dma_map(). May wait behind running
+  // kernels. EOPNOTSUPP where this process cannot reach it.
+  virtual Result<std::unique_ptr<Context>> open(const Exported&, UniqueFd /*descriptor*/) {
+    return Error{EOPNOTSUPP, "memory of another process"};
+  }
+
+  // One side of a copy; without a context it is host memory.
+  struct Side {
+    std::uint64_t address;
+    Context* context;
+  };
+  // At least one side is this client's memory. EAGAIN: too many copies are in flight; the same
+  // again later. EFAULT: the memory was freed.
+  virtual Result<Ticket> start_copy(Side to, Side from, std::uint64_t length) = 0;
   // True once it has finished; the ticket is spent then, and after an error.
   virtual Result<bool> finished(Ticket ticket) = 0;
 };

@@ -54,6 +54,20 @@ Result<std::unique_ptr<PinnedMemory>> PinnedMemory::pin_dmabuf(DmaBuf buffer, st
   return Error{EOPNOTSUPP, "no peer-memory client can reach this dma-buf's memory"};
 }
 
+Result<std::unique_ptr<PinnedMemory>> PinnedMemory::open(const Exported& exported,
+                                                         UniqueFd descriptor) {
+  // Only GPU memory is ever exported.
+  PeerMemoryClient& client = *clients().front();
+  auto context = client.open(exported, std::move(descriptor));
+  if (!context) return context.error();
+  std::unique_ptr<PinnedMemory> memory(new PinnedMemory(client, *std::move(context)));
+  const Result<std::uint64_t> address = client.dma_map(*memory->context_);
+  if (!address) return address.error();
+  memory->address_ = *address;
+  memory->is_mapped_ = true;
+  return memory;
+}
+
 Result<std::unique_ptr<PinnedMemory>> PinnedMemory::map(
     PeerMemoryClient& client, std::unique_ptr<PeerMemoryClient::Context> context, bool writable) {
   // Its destructor undoes as much as was done.

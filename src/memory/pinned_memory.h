@@ -24,6 +24,8 @@ class PinnedMemory {
   static Result<std::unique_ptr<PinnedMemory>> pin_with(PeerMemoryClient& client,
                                                         std::uint64_t address, std::uint64_t length,
                                                         bool writable);
+  // Another process's, as its exported() tells. `descriptor`: see PeerMemoryClient::open.
+  static Result<std::unique_ptr<PinnedMemory>> open(const Exported& exported, UniqueFd descriptor);
   ~PinnedMemory();
   PinnedMemory(const PinnedMemory&) = delete;
   PinnedMemory& operator=(const PinnedMemory&) = delete;
@@ -32,6 +34,9 @@ class PinnedMemory {
   std::uint64_t address() const { return address_; }  // of the first byte, for copies
   bool cpu_reachable() const { return client_.cpu_reachable(); }
   bool still_valid() const { return client_.still_valid(*context_); }
+  PeerMemoryClient::Side side_at(std::uint64_t address) const { return {address, context_.get()}; }
+  // How another process may open it.
+  Exported exported() const { return client_.exported(*context_); }
 
  private:
   PinnedMemory(PeerMemoryClient& client, std::unique_ptr<PeerMemoryClient::Context> context)

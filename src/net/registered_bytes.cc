@@ -9,9 +9,9 @@
 namespace gdr::net {
 namespace {
 
-bool copy_by_client(memory::PinnedMemory& memory, std::uint64_t to, std::uint64_t from,
-                    std::uint64_t length) {
-  if (!memory.still_valid()) return false;
+using Side = memory::PeerMemoryClient::Side;
+
+bool copy_by_client(memory::PinnedMemory& memory, Side to, Side from, std::uint64_t length) {
   memory::PeerMemoryClient& client = memory.client();
   Result<memory::PeerMemoryClient::Ticket> ticket = client.start_copy(to, from, length);
   while (!ticket && ticket.error().code == EAGAIN) {
@@ -52,7 +52,8 @@ bool read_registered(const rnic::Place& from, std::span<std::byte> to) {
       break;
   }
   if (!from.cpu_reachable()) {
-    return copy_by_client(*from.memory, address_of(to.data()), from.address, to.size());
+    return copy_by_client(*from.memory, {address_of(to.data()), nullptr},
+                          from.memory->side_at(from.address), to.size());
   }
   std::memcpy(to.data(), reinterpret_cast<const void*>(from.address), to.size());
   return true;
@@ -69,7 +70,8 @@ bool write_registered(const rnic::Place& to, std::span<const std::byte> from) {
       break;
   }
   if (!to.cpu_reachable()) {
-    return copy_by_client(*to.memory, to.address, address_of(from.data()), from.size());
+    return copy_by_client(*to.memory, to.memory->side_at(to.address),
+                          {address_of(from.data()), nullptr}, from.size());
   }
   std::memcpy(reinterpret_cast<void*>(to.address), from.data(), from.size());
   return true;

@@ -181,7 +181,14 @@ Result<std::uint32_t> Adapter::register_memory(std::uint64_t address,
   if (Result<void> checked = check_attributes(attributes); !checked) return checked.error();
   Result<Backing> backing = back(address, attributes);
   if (!backing) return backing.error();
-  return regions_.add(*std::move(backing), attributes);
+  return add_region(*std::move(backing), attributes);
+}
+
+Result<std::uint32_t> Adapter::add_region(Backing backing, const RegionAttributes& attributes) {
+  const std::uint32_t before = regions_.export_changes();
+  Result<std::uint32_t> key = regions_.add(std::move(backing), attributes);
+  if (regions_.export_changes() != before) path_.exports_changed();
+  return key;
 }
 
 Result<std::uint32_t> Adapter::register_dmabuf(memory::DmaBuf buffer,
@@ -191,13 +198,15 @@ Result<std::uint32_t> Adapter::register_dmabuf(memory::DmaBuf buffer,
       memory::PinnedMemory::pin_dmabuf(buffer, attributes.length, attributes.iova,
                                        (attributes.access & IBV_ACCESS_LOCAL_WRITE) != 0);
   if (!memory) return memory.error();
-  return regions_.add(Backing(*std::move(memory)), attributes);
+  return add_region(Backing(*std::move(memory)), attributes);
 }
 
 Result<void> Adapter::deregister(std::uint32_t key) {
+  const std::uint32_t before = regions_.export_changes();
   if (Result<void> known = regions_.invalidate(key); !known) return known.error();
   wait_for_copies();
   regions_.take(key);
+  if (regions_.export_changes() != before) path_.exports_changed();
   return {};
 }
 
@@ -213,9 +222,12 @@ Result<std::uint32_t> Adapter::reregister(std::uint32_t key, const Reregistratio
     if (!other) return other.error();
     backing = *std::move(other);
   }
+  const std::uint32_t before = regions_.export_changes();
   if (Result<void> known = regions_.invalidate(key); !known) return known.error();
   wait_for_copies();
-  return regions_.reissue(key, wanted.under_new_key, backing, attributes);
+  key = regions_.reissue(key, wanted.under_new_key, backing, attributes);
+  if (regions_.export_changes() != before) path_.exports_changed();
+  return key;
 }
 
 // What began before a key became unusable is marked in one of four places: a queue pair's

@@ -145,6 +145,7 @@ class Adapter {
 
  private:
   void deliver_event(std::uint32_t queue);
+  Result<std::uint32_t> add_region(Backing backing, const RegionAttributes& attributes);
   struct WatchedQueue {
     std::shared_ptr<CompletionQueue> queue;
     std::shared_ptr<EventQueue> events;

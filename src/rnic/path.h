@@ -51,6 +51,9 @@ class Path : public Carrier {
 
   // Has Adapter::serve called soon, by the service thread.
   virtual void wake_service() = 0;
+
+  // What other processes may open of this one's memory has changed: they are told.
+  virtual void exports_changed() = 0;
 };
 
 // What a path hands over that does not stay on its host.

@@ -2,6 +2,7 @@
 
 #include <infiniband/verbs.h>
 
+#include <algorithm>
 #include <cstring>
 #include <mutex>
 #include <utility>
@@ -111,8 +112,54 @@ void RegionTable::share(std::uint32_t key) {
   shared.length = attributes.length;
   shared.address = entry.backing.address;
   shared.queue_pair = entry.queue_pair;
+  show_export(key);
   shared.key.store(key);
   entry.key.store(key);
+}
+
+// The identity last, and not while it is another's.
+void RegionTable::show_export(std::uint32_t key) {
+  Entry& entry = entries_[index_of(key)];
+  hide_export(key);
+  // Through a window's key its owner copies: it seldom lives long enough to be opened.
+  if (entry.memory == nullptr || entry.is_window) return;
+  const memory::Exported exported = entry.memory->exported();
+  if (exported.kind == memory::Exported::Kind::kNone) return;
+  SharedExport& shared = segment_.exported(index_of(key));
+  shared.address = exported.address;
+  shared.length = exported.length;
+  shared.kind = static_cast<std::uint32_t>(exported.kind);
+  shared.descriptor = exported.descriptor;
+  std::memcpy(shared.handle, exported.handle.data(), sizeof shared.handle);
+  std::memcpy(shared.device, exported.device.data(), sizeof shared.device);
+  shared.identity.store(exported.identity);
+  SegmentHeader& header = segment_.header();
+  header.export_end.store(std::max(header.export_end.load(), index_of(key) + 1));
+  header.export_changes.fetch_add(1);
+}
+
+void RegionTable::hide_export(std::uint32_t key) {
+  SharedExport& shared = segment_.exported(index_of(key));
+  if (shared.identity.load() == 0) return;
+  shared.identity.store(0);
+  segment_.header().export_changes.fetch_add(1);
+}
+
+memory::Exported exported_by(Segment& segment, std::uint32_t region) {
+  SharedExport& shared = segment.exported(region);
+  memory::Exported exported;
+  exported.identity = shared.identity.load();
+  if (exported.identity == 0) return {};
+  exported.address = read_once(shared.address);
+  exported.length = read_once(shared.length);
+  exported.descriptor = read_once(shared.descriptor);
+  std::memcpy(exported.handle.data(), shared.handle, sizeof shared.handle);
+  std::memcpy(exported.device.data(), shared.device, sizeof shared.device);
+  const auto kind = static_cast<memory::Exported::Kind>(read_once(shared.kind));
+  const bool known =
+      kind == memory::Exported::Kind::kIpc || kind == memory::Exported::Kind::kDescriptor;
+  if (known && shared.identity.load() == exported.identity) exported.kind = kind;
+  return exported;
 }
 
 Result<void> RegionTable::invalidate(std::uint32_t key) {
@@ -128,6 +175,7 @@ Result<void> RegionTable::invalidate(std::uint32_t key) {
   }
   // Sequentially consistent before the caller looks at the marks of what is in flight.
   segment_.region(index_of(key)).key.store(0);
+  hide_export(key);
   entry.invalidated_key.store(key);
   entry.key.store(0);
   return {};

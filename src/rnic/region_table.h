@@ -117,6 +117,9 @@ class RegionTable {
   void unbind_windows_of_region(std::uint32_t key);
   void remove_window(std::uint32_t window);  // unbound, and no copy goes on
 
+  // How often what others may open has changed.
+  std::uint32_t export_changes() const { return segment_.header().export_changes.load(); }
+
   // Whether some region lies in memory that only its peer-memory client can copy. Hot.
   bool has_served() const { return served_.load(std::memory_order_relaxed) != 0; }
 
@@ -139,6 +142,8 @@ class RegionTable {
   bool is_bound(const Entry& entry);
   bool check_bind(const WindowBind& bind, std::uint32_t protection_domain);
   void share(std::uint32_t key);
+  void show_export(std::uint32_t key);
+  void hide_export(std::uint32_t key);
   void publish(std::uint32_t key, const RegionAttributes& attributes);
 
   Segment& segment_;
@@ -156,6 +161,9 @@ struct RemoteRange {
   Reach reach = Reach::kHost;
   std::uint32_t queue_pair = 0;  // as in Place
 };
+// How that memory can be opened, if it can. Another process may have written anything there.
+memory::Exported exported_by(Segment& segment, std::uint32_t region);
+
 RegionError find_remote(Segment& segment, std::uint32_t key, std::uint64_t address,
                         std::uint64_t length, std::uint32_t protection_domain, std::uint32_t rights,
                         RemoteRange* range);

@@ -45,6 +45,9 @@ class Segment {
   SharedRegion& region(std::uint32_t index) {
     return reinterpret_cast<SharedRegion*>(base_ + kRegionsAt)[index & (kRegions - 1)];
   }
+  SharedExport& exported(std::uint32_t region) {
+    return reinterpret_cast<SharedExport*>(base_ + kExportsAt)[region & (kRegions - 1)];
+  }
   SharedFlow& flow(std::uint32_t index);
   SharedMember& member(std::uint32_t index);
   SharedSrq& srq(std::uint32_t index);

@@ -234,6 +234,17 @@ struct alignas(64) SharedRegion {
 };
 static_assert(sizeof(SharedRegion) == 64);
 
+// How another process may open the memory of the region of the same index: memory::Exported.
+struct alignas(64) SharedExport {
+  std::atomic<std::uint64_t> identity;  // 0: it cannot be opened
+  std::uint64_t address, length;        // of the allocation, in the owner's address space
+  std::uint32_t kind;
+  std::int32_t descriptor;  // of the owner's process
+  std::uint8_t handle[64];
+  std::uint8_t device[16];
+};
+static_assert(sizeof(SharedExport) == 128);
+
 constexpr std::uint8_t kTakesIpv4 = 1;
 constexpr std::uint8_t kTakesIpv6 = 2;
 
@@ -351,10 +362,12 @@ struct SegmentHeader {
   alignas(64) std::atomic<std::uint32_t> worker_wake;  // futex, counts wake-ups
   std::atomic<std::uint32_t> worker_sleeps;
   alignas(64) std::atomic<std::uint32_t> service_rung;  // a doorbell write is under way or unread
+  // Of the memory that others may open: regions lie below this index; how often it has changed.
+  std::atomic<std::uint32_t> export_end, export_changes;
 };
 
 constexpr std::uint64_t kSegmentMagic = 0x30'74'69'6b'72'64'67'00;
-constexpr std::uint32_t kSegmentLayout = 17;
+constexpr std::uint32_t kSegmentLayout = 18;
 
 // Where each table starts, each on a page of its own.
 constexpr std::uint64_t page_up(std::uint64_t bytes) {
@@ -365,7 +378,8 @@ constexpr std::uint64_t kCompletionQueuesAt =
     kQueuePairsAt + page_up(sizeof(SharedQueuePair) * kQueuePairs);
 constexpr std::uint64_t kRegionsAt =
     kCompletionQueuesAt + page_up(sizeof(SharedCompletionQueue) * kCompletionQueues);
-constexpr std::uint64_t kFlowsAt = kRegionsAt + page_up(sizeof(SharedRegion) * kRegions);
+constexpr std::uint64_t kExportsAt = kRegionsAt + page_up(sizeof(SharedRegion) * kRegions);
+constexpr std::uint64_t kFlowsAt = kExportsAt + page_up(sizeof(SharedExport) * kRegions);
 constexpr std::uint64_t kMembersAt = kFlowsAt + page_up(sizeof(SharedFlow) * kFlows);
 constexpr std::uint64_t kSrqsAt = kMembersAt + page_up(sizeof(SharedMember) * kMembers);
 constexpr std::uint64_t kServiceRequestsAt = kSrqsAt + page_up(sizeof(SharedSrq) * kSrqs);

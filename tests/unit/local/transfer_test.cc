@@ -52,14 +52,15 @@ class LateClient : public memory::PeerMemoryClient {
   bool cpu_reachable() const override { return false; }
   bool still_valid(const Context&) override { return valid; }
 
-  Result<Ticket> start_copy(std::uint64_t to, std::uint64_t from, std::uint64_t length) override {
+  Result<Ticket> start_copy(Side to, Side from, std::uint64_t length) override {
+    if (!valid) return Error{EFAULT, "freed"};
     if (fail_at == started) return Error{EFAULT, "refused"};
     if (late_.size() >= room || (crowded && random_() % 3 != 0)) {
       ++refused;
       return Error{EAGAIN, "too many copies"};
     }
     ++started;
-    late_[started] = {to, from, length, static_cast<int>(random_() % 7) + 1};
+    late_[started] = {to.address, from.address, length, static_cast<int>(random_() % 7) + 1};
     most = std::max(most, late_.size());
     return Ticket{static_cast<Ticket>(started)};
   }

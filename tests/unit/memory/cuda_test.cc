@@ -24,7 +24,11 @@ constexpr std::uint64_t kBytes = 4 << 20;
 std::uint64_t address_of(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
 
 // 0 once the bytes are there, or the errno of whoever refused.
-int copy(PeerMemoryClient& client, std::uint64_t to, std::uint64_t from, std::uint64_t length) {
+using Side = PeerMemoryClient::Side;
+
+Side host(const void* pointer) { return {address_of(pointer), nullptr}; }
+
+int copy(PeerMemoryClient& client, Side to, Side from, std::uint64_t length) {
   const auto ticket = client.start_copy(to, from, length);
   if (!ticket) return ticket.error().code;
   while (true) {
@@ -55,8 +59,8 @@ TEST_P(CudaMemory, TakesBytesAtAnySizeAndOffsetAndNoOthers) {
        {1u, 2u, 3u, 7u, 4095u, 24'577u, 65'535u, 65'536u, 65'537u, 1'000'003u}) {
     for (const std::size_t offset : {0u, 1u, 65'533u}) {
       memory.fill(background);
-      ASSERT_EQ(copy((*pinned)->client(), memory.address() + offset,
-                     address_of(source.data()) + offset % 7, length),
+      ASSERT_EQ(copy((*pinned)->client(), (*pinned)->side_at(memory.address() + offset),
+                     host(source.data() + offset % 7), length),
                 0);
       auto expected = background;
       std::copy_n(source.begin() + static_cast<long>(offset % 7), length,
@@ -75,8 +79,8 @@ TEST_P(CudaMemory, GivesBytesAtAnySizeAndOffset) {
   for (const std::size_t length : {1u, 3u, 4097u, 65'537u, 3'000'001u}) {
     for (const std::size_t offset : {0u, 1u, 65'533u}) {
       std::vector<unsigned char> target(length + 2, 0xaa);
-      ASSERT_EQ(copy((*pinned)->client(), address_of(target.data() + 1), memory.address() + offset,
-                     length),
+      ASSERT_EQ(copy((*pinned)->client(), host(target.data() + 1),
+                     (*pinned)->side_at(memory.address() + offset), length),
                 0);
       EXPECT_EQ(target.front(), 0xaa);
       EXPECT_EQ(target.back(), 0xaa);
@@ -95,7 +99,9 @@ TEST_P(CudaMemory, IsCopiedOnTheDevice) {
   auto other = PinnedMemory::pin(to.address(), kBytes, true);
   ASSERT_TRUE(one);
   ASSERT_TRUE(other);
-  ASSERT_EQ(copy((*one)->client(), to.address(), from.address(), kBytes), 0);
+  ASSERT_EQ(copy((*one)->client(), (*other)->side_at(to.address()), (*one)->side_at(from.address()),
+                 kBytes),
+            0);
   EXPECT_TRUE(to.read() == content);
 }
 
@@ -120,14 +126,16 @@ TEST_P(CudaMemory, FreedUnderACopyIsRefusedAndNotTakenForHostMemory) {
   auto pinned = PinnedMemory::pin(memory.address(), kBytes, true);
   ASSERT_TRUE(pinned);
   const std::uint64_t address = memory.address();
-  std::vector<unsigned char> host(4096);
+  std::vector<unsigned char> bytes(4096);
   memory.free();
   auto& client = (*pinned)->client();
-  const std::pair<std::uint64_t, std::uint64_t> copies[] = {
-      {address, address_of(host.data())},
-      {address_of(host.data()), address},
-      {address, bystander.address()},
-      {bystander.address(), address + kBytes - 1}};
+  auto other = PinnedMemory::pin(bystander.address(), kBytes, true);
+  ASSERT_TRUE(other);
+  const std::pair<Side, Side> copies[] = {
+      {(*pinned)->side_at(address), host(bytes.data())},
+      {host(bytes.data()), (*pinned)->side_at(address)},
+      {(*pinned)->side_at(address), (*other)->side_at(bystander.address())},
+      {(*other)->side_at(bystander.address()), (*pinned)->side_at(address + kBytes - 1)}};
   for (const auto& [to, from] : copies) {
     const auto ticket = client.start_copy(to, from, 1);
     ASSERT_FALSE(ticket);
@@ -150,13 +158,14 @@ TEST_P(CudaMemory, RangesBeyondTheAllocationAreRefused) {
 
 TEST_P(CudaMemory, RegistersWithoutACurrentContextAndLeavesItSo) {
   const Memory memory(GetParam(), kBytes);
-  std::vector<unsigned char> host(512);
+  std::vector<unsigned char> bytes(512);
   int result = -1;
   cuda::CUcontext after = nullptr;
   std::thread([&] {
     auto pinned = PinnedMemory::pin(memory.address(), kBytes, true);
     if (pinned) {
-      result = copy((*pinned)->client(), memory.address(), address_of(host.data()), host.size());
+      result = copy((*pinned)->client(), (*pinned)->side_at(memory.address()), host(bytes.data()),
+                    bytes.size());
     }
     driver()->ctx_get_current(&after);
   }).join();
@@ -168,11 +177,13 @@ TEST_P(CudaMemory, LeavesTheCallersContextCurrent) {
   cuda::CUcontext before = nullptr, after = nullptr;
   ASSERT_EQ(driver()->ctx_get_current(&before), cuda::CUDA_SUCCESS);
   const Memory memory(GetParam(), kBytes);
-  std::vector<unsigned char> host(512);
+  std::vector<unsigned char> bytes(512);
   {
     auto pinned = PinnedMemory::pin(memory.address(), kBytes, true);
     ASSERT_TRUE(pinned);
-    ASSERT_EQ(copy((*pinned)->client(), memory.address(), address_of(host.data()), 512), 0);
+    ASSERT_EQ(
+        copy((*pinned)->client(), (*pinned)->side_at(memory.address()), host(bytes.data()), 512),
+        0);
   }
   ASSERT_EQ(driver()->ctx_get_current(&after), cuda::CUDA_SUCCESS);
   EXPECT_EQ(before, after);
@@ -201,11 +212,13 @@ TEST_P(CudaMemory, OfItsDmaBufIsReachedByAddressAndWithout) {
 
 TEST_P(CudaMemory, RegisteredAndReleasedManyTimesLeavesNothing) {
   const Memory memory(GetParam(), kBytes);
-  std::vector<unsigned char> host(1000);
+  std::vector<unsigned char> bytes(1000);
   const auto cycle = [&] {
     auto pinned = PinnedMemory::pin(memory.address() + 3, 100'000, true);
     ASSERT_TRUE(pinned);
-    ASSERT_EQ(copy((*pinned)->client(), memory.address() + 3, address_of(host.data()), 1000), 0);
+    ASSERT_EQ(copy((*pinned)->client(), (*pinned)->side_at(memory.address() + 3),
+                   host(bytes.data()), 1000),
+              0);
   };
   cycle();
   std::size_t free_before = 0, free_after = 0, total = 0;
@@ -278,8 +291,8 @@ TEST_F(CudaClientTest, TakesManyCopiesAtOnceAndEndsEachOnce) {
   const auto source = pattern(kBytes, 3);
   std::vector<PeerMemoryClient::Ticket> tickets;
   for (std::uint64_t at = 0; at < kBytes; at += 16'384) {
-    const auto ticket =
-        client.start_copy(memory.address() + at, address_of(source.data()) + at, 16'384);
+    const auto ticket = client.start_copy((*pinned)->side_at(memory.address() + at),
+                                          host(source.data() + at), 16'384);
     ASSERT_TRUE(ticket);
     tickets.push_back(*ticket);
   }

@@ -19,6 +19,7 @@ class IdlePath : public Path {
   void receive_posted(std::uint32_t slot) override { woken.push_back(slot); }
   void settle(std::span<const std::shared_ptr<QueuePair>>) override { ++settles; }
   bool any_segment(const std::function<bool(Segment&)>&) override { return false; }
+  void exports_changed() override {}
   void wake_service() override { ++services; }
 
   int sends = 0, cancels = 0, settles = 0, services = 0;

@@ -1,0 +1,46 @@
+// ForeignMemory: what this process has opened of a peer's GPU memory, so that its own engine copies
+// there and the peer's threads need not.
+//
+//   foreign.update(peer.segment(), peer.pidfd());                        // its opener's thread
+//   if (auto opened = foreign.find(segment, region, address, length)) {  // any thread
+//     copy to opened->address ...                     // opened->memory keeps it open
+//   }
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "memory/pinned_memory.h"
+#include "rnic/region_table.h"
+
+namespace gdr::local {
+
+class ForeignMemory {
+ public:
+  struct Opened {
+    std::shared_ptr<memory::PinnedMemory> memory;
+    std::uint64_t address;  // here
+  };
+  // [address, address + length) as the owner has it, of that region. Nothing: it is not open here.
+  std::optional<Opened> find(rnic::Segment& segment, std::uint32_t region, std::uint64_t address,
+                             std::uint64_t length);
+
+  // Whether the owner shows other memory than when update() last looked. Cheap.
+  bool is_outdated(rnic::Segment& segment) const;
+  // Opens what has come and closes what is gone. May wait long: opening can wait for kernels. One
+  // thread at a time. True: something has been opened.
+  bool update(rnic::Segment& segment, int pidfd);
+
+ private:
+  struct Entry {
+    std::shared_ptr<memory::PinnedMemory> memory;  // null: it cannot be opened from here
+    std::uint64_t address, length;                 // as the owner has it
+  };
+  std::atomic<std::uint32_t> seen_changes_{0};
+  std::mutex mutex_;
+  std::map<std::uint64_t, Entry> by_identity_;  // under mutex_
+};
+
+}  // namespace gdr::local

@@ -1,0 +1,47 @@
+#include "local/opener.h"
+
+#include <algorithm>
+
+#include "base/quiet_thread.h"
+
+namespace gdr::local {
+namespace {
+
+bool wants_update(Peer& peer) {
+  return peer.is_connected_to() && peer.foreign_memory().is_outdated(peer.segment());
+}
+
+}  // namespace
+
+void Opener::look() {
+  const auto peers = peers_.everyone();
+  const bool wanted =
+      std::any_of(peers.begin(), peers.end(), [](const auto& peer) { return wants_update(*peer); });
+  if (!wanted) return;
+  const std::lock_guard guard(mutex_);
+  if (!is_running_ && !start()) return;
+  is_asked_ = true;
+  asked_.notify_one();
+}
+
+bool Opener::start() {
+  is_running_ = static_cast<bool>(start_quiet_thread("gdr-open", [this] { run(); }));
+  return is_running_;
+}
+
+void Opener::run() {
+  while (true) {
+    {
+      std::unique_lock guard(mutex_);
+      asked_.wait(guard, [this] { return is_asked_; });
+      is_asked_ = false;
+    }
+    for (const auto& peer : peers_.everyone()) {
+      while (wants_update(*peer) && peer->alive()) {
+        peer->foreign_memory().update(peer->segment(), peer->pidfd());
+      }
+    }
+  }
+}
+
+}  // namespace gdr::local

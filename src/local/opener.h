@@ -1,0 +1,33 @@
+// Opener: a thread that opens GPU memory of the processes that this one is connected to, as soon as
+// they show it, and closes what they withdraw. Opening may wait behind the program's kernels, which
+// may wait for the network: so no thread that serves the network does it. Until it is done, the
+// memory's owner copies.
+//
+// The thread is there from the first such memory on.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+
+#include "local/peers.h"
+
+namespace gdr::local {
+
+class Opener {
+ public:
+  explicit Opener(Peers& peers) : peers_(peers) {}
+  // A peer may show other memory than before, or is connected to now. Cheap when none does.
+  void look();
+
+ private:
+  bool start();
+  void run();
+
+  Peers& peers_;
+  std::mutex mutex_;
+  std::condition_variable asked_;
+  bool is_asked_ = false, is_running_ = false;  // under mutex_
+};
+
+}  // namespace gdr::local

@@ -1,0 +1,126 @@
+#include "memory/cuda_sharing.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "memory/cuda_scope.h"
+
+namespace gdr::memory {
+namespace {
+
+// From here on an allocation has its own block of the driver's.
+constexpr std::uint64_t kOwnBlock = 2 << 20;
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 44;
+
+void* pointer(std::uint64_t address) {
+  return reinterpret_cast<void*>(static_cast<std::uintptr_t>(address));
+}
+
+// Of mapped VMM memory; other memory has no allocation handle.
+bool export_descriptor(const cuda::Driver& driver, const ExportedRange& range,
+                       std::int32_t* descriptor) {
+  cuda::CUmemGenericAllocationHandle handle = 0;
+  if (driver.mem_retain_allocation_handle(&handle, pointer(range.base)) != cuda::CUDA_SUCCESS) {
+    return false;
+  }
+  int made = -1;
+  const bool exported =
+      driver.mem_export_to_shareable_handle(
+          &made, handle, cuda::CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0) == cuda::CUDA_SUCCESS;
+  driver.mem_release(handle);
+  *descriptor = made;
+  return exported;
+}
+
+bool export_handle(const cuda::Driver& driver, const ExportedRange& range,
+                   std::array<std::uint8_t, 64>* bytes) {
+  if (range.bytes < kOwnBlock) return false;
+  cuda::CUipcMemHandle handle;
+  static_assert(sizeof handle == sizeof *bytes);
+  if (driver.ipc_get_mem_handle(&handle, range.base) != cuda::CUDA_SUCCESS) return false;
+  std::memcpy(bytes->data(), &handle, sizeof handle);
+  return true;
+}
+
+}  // namespace
+
+Exported export_memory(const cuda::Driver& driver, const CudaEngine& engine,
+                       const ExportedRange& range) {
+  Exported exported;
+  exported.address = range.base;
+  exported.length = range.bytes;
+  exported.identity = range.identity;
+  exported.device = engine.uuid();
+  const RelaxedCapture relaxed(driver);
+  const CurrentContext current(driver, engine.context());
+  if (current.result() != cuda::CUDA_SUCCESS) return {};
+  if (export_descriptor(driver, range, &exported.descriptor)) {
+    exported.kind = Exported::Kind::kDescriptor;
+  } else if (export_handle(driver, range, &exported.handle)) {
+    exported.kind = Exported::Kind::kIpc;
+  }
+  return exported;
+}
+
+Result<std::unique_ptr<OpenedMemory>> OpenedMemory::open(const cuda::Driver& driver,
+                                                         const CudaEngine& engine,
+                                                         const Exported& exported,
+                                                         UniqueFd descriptor) {
+  if (exported.length == 0 || exported.length > kMostBytes) {
+    return Error{EINVAL, "memory of another process has no such length"};
+  }
+  const RelaxedCapture relaxed(driver);
+  const CurrentContext current(driver, engine.context());
+  std::unique_ptr<OpenedMemory> opened(
+      new OpenedMemory(driver, engine, exported.kind, exported.length));
+  cuda::CUresult result = current.result();
+  if (result == cuda::CUDA_SUCCESS) {
+    result = exported.kind == Exported::Kind::kIpc ? opened->open_handle(exported)
+                                                   : opened->map_descriptor(descriptor.get());
+  }
+  if (result == cuda::CUDA_SUCCESS) return opened;
+  return Error{EOPNOTSUPP, "GPU memory of another process: " + driver.describe(result)};
+}
+
+cuda::CUresult OpenedMemory::open_handle(const Exported& exported) {
+  cuda::CUipcMemHandle handle;
+  std::memcpy(&handle, exported.handle.data(), sizeof handle);
+  return driver_.ipc_open_mem_handle(&address_, handle, cuda::CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS);
+}
+
+// Mapped for this engine's GPU, not for the one that the memory lies on: no context is made there.
+cuda::CUresult OpenedMemory::map_descriptor(int descriptor) {
+  cuda::CUmemGenericAllocationHandle handle = 0;
+  if (cuda::CUresult r = driver_.mem_import_from_shareable_handle(
+          &handle, pointer(static_cast<std::uint64_t>(descriptor)),
+          cuda::CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)) {
+    return r;
+  }
+  cuda::CUresult result = driver_.mem_address_reserve(&address_, bytes_, 0, 0, 0);
+  if (result == cuda::CUDA_SUCCESS) {
+    is_reserved_ = true;
+    result = driver_.mem_map(address_, bytes_, 0, handle, 0);
+  }
+  driver_.mem_release(handle);  // the mapping keeps the memory
+  if (result != cuda::CUDA_SUCCESS) return result;
+  is_mapped_ = true;
+  cuda::CUmemAccessDesc access{};
+  access.location.type = cuda::CU_MEM_LOCATION_TYPE_DEVICE;
+  access.location.id = engine_.ordinal();
+  access.flags = cuda::CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+  return driver_.mem_set_access(address_, bytes_, &access, 1);
+}
+
+OpenedMemory::~OpenedMemory() {
+  if (address_ == 0) return;
+  const RelaxedCapture relaxed(driver_);
+  const CurrentContext current(driver_, engine_.context());
+  if (kind_ == Exported::Kind::kIpc) {
+    driver_.ipc_close_mem_handle(address_);
+    return;
+  }
+  if (is_mapped_) driver_.mem_unmap(address_, bytes_);
+  if (is_reserved_) driver_.mem_address_free(address_, bytes_);
+}
+
+}  // namespace gdr::memory
