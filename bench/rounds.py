@@ -79,6 +79,12 @@ def ucx_column(index, scale=1):
     return figure
 
 
+def bare_figure(said):
+    """Of the one line of bare_udp."""
+    words = said.split()
+    return float(words[-2]) if len(words) > 2 else None
+
+
 def run_rounds(cases, rounds):
     """The runs of a round follow each other, so that a busy moment strikes all of them."""
     found = {case: {name: [] for name in runners} for case, runners in cases.items()}

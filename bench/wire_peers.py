@@ -15,8 +15,8 @@ import shutil
 import signal
 import sys
 
-from rounds import (MIB, Runner, perftest_column, print_claims, print_table, run_rounds,
-                    ucx_column)
+from rounds import (MIB, Runner, bare_figure, perftest_column, print_claims, print_table,
+                    run_rounds, ucx_column)
 from veth import Veth
 
 WRITE, LATENCY = "64 KiB write [MB/s]", "64 B, half a round trip [us]"
@@ -59,11 +59,6 @@ class Bare(Runner):
 
     def start(self, side, *arguments):
         return super().start(side, "--bind", self.addresses[side], *arguments)
-
-
-def bare_figure(said):
-    words = said.split()
-    return float(words[-2]) if len(words) > 2 else None
 
 
 class Link:

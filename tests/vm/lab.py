@@ -79,10 +79,10 @@ def prepare(build, programs=()):
     return folder
 
 
-def qemu_command(folder, kernel_options=""):
-    """What every guest has. It dies with the process that starts it."""
+def qemu_command(folder, kernel_options="", cpu="max"):
+    """What every guest has. It dies with the process that starts it. `cpu`: QEMU's option -cpu."""
     return ["setpriv", "--pdeathsig", "KILL", "--", "qemu-system-x86_64",
-            "-accel", "tcg,thread=multi", "-M", "q35", "-cpu", "max", "-smp", "2", "-m", "1024",
+            "-accel", "tcg,thread=multi", "-M", "q35", "-cpu", cpu, "-smp", "2", "-m", "1024",
             "-kernel", folder / "vmlinuz", "-initrd", folder / "initramfs",
             "-append", f"console=ttyS0 quiet panic=-1 oops=panic {kernel_options}",
             "-nodefaults", "-no-reboot", "-display", "none", "-device", "virtio-rng-pci"]
@@ -114,18 +114,18 @@ class Job:
 
 class Guest:
     @classmethod
-    def boot(cls, build, programs=(), qemu=("-nic", "none")):
+    def boot(cls, build, programs=(), qemu=("-nic", "none"), cpu="max"):
         """`qemu`: options for the devices of this guest."""
-        return cls(prepare(build, programs), qemu)
+        return cls(prepare(build, programs), qemu, cpu)
 
-    def __init__(self, folder, qemu):
+    def __init__(self, folder, qemu, cpu="max"):
         self._console = tempfile.TemporaryFile()
         self._received = b""
         self._answers = {}
         self._last = 0
         self._asked = False
         self._port, far_end = socket.socketpair()
-        command = qemu_command(folder) + [
+        command = qemu_command(folder, cpu=cpu) + [
             "-serial", "stdio", "-monitor", "none", "-device", "virtio-serial-pci",
             "-chardev", f"socket,id=lab,fd={far_end.fileno()}",
             "-device", "virtserialport,chardev=lab,name=lab", *qemu]
@@ -166,6 +166,12 @@ class Guest:
         if status != 0:
             raise Failure(f"in the guest, '{command}' ended with {status}:\n{output}")
         return output
+
+    def processor_seconds(self):
+        """What QEMU has used of this machine's processors."""
+        with open(f"/proc/{self._qemu.pid}/stat", encoding="ascii") as line:
+            fields = line.read().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def complaints(self):
         """What the guest's kernel found wrong with itself."""

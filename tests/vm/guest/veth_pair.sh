@@ -1,10 +1,10 @@
 #!/bin/sh
-# Two rxe devices, rxa and rxb, on the two ends of a veth pair, such that packets from one to the
+# Two rxe devices, rxa and rxb (rxe_pair.sh), on the two ends of a veth pair, such that packets from one to the
 # other really cross it. rxe has its socket in the first network namespace only, so both ends are in
 # it, and there the kernel would keep packets between two addresses of its own inside the host. Rules
 # that look up the local table only for what came in by the pair send them out instead.
 set -e
-modprobe -a crc32_generic ib_uverbs rdma_ucm veth rdma_rxe
+modprobe veth
 ip link add w0 type veth peer name w1
 echo 0 >/proc/sys/net/ipv4/conf/all/rp_filter
 for device in w0 w1; do
@@ -32,14 +32,4 @@ pair() {
 pair -4 10.8.0.1 10.8.0.2 24
 pair -6 fd00:8::1 fd00:8::2 64
 
-rdma link add rxa type rxe netdev w0
-rdma link add rxb type rxe netdev w1
-for device in rxa rxb; do
-  waited=0
-  until grep -q '0a08' /sys/class/infiniband/$device/ports/1/gids/* 2>/dev/null; do
-    waited=$((waited + 1))
-    [ "$waited" -lt 50 ] || { echo "$device has no GID for its address"; exit 1; }
-    sleep 0.1
-  done
-done
-rdma link
+exec /lab/rxe_pair.sh up
