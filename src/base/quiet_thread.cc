@@ -15,6 +15,8 @@
 namespace gdr {
 namespace {
 
+thread_local bool is_quiet = false;
+
 struct Start {
   const char* name;
   std::function<void()> work;
@@ -44,6 +46,7 @@ void ask_for_short_slices() {
 
 void* run(void* argument) {
   const std::unique_ptr<Start> start(static_cast<Start*>(argument));
+  is_quiet = true;
   pthread_setname_np(pthread_self(), start->name);
   ask_for_short_slices();
   prctl(PR_SET_TIMERSLACK, 1UL);  // its short sleeps are meant so
@@ -79,5 +82,7 @@ Result<void> start_quiet_thread(const char* name, std::function<void()> work) {
   (void)start.release();  // the thread's now
   return {};
 }
+
+bool is_quiet_thread() { return is_quiet; }
 
 }  // namespace gdr

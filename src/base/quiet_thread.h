@@ -17,4 +17,7 @@ namespace gdr {
 // have no further thread.
 Result<void> start_quiet_thread(const char* name, std::function<void()> work);
 
+// Whether the calling thread is such a one: nobody else's state is on it.
+bool is_quiet_thread();
+
 }  // namespace gdr

@@ -17,6 +17,8 @@ namespace {
 // However long nobody wakes it, it looks again: a wake-up lost with its sender costs no more.
 constexpr Nanoseconds kLongestSleep = 20 * kMillisecond;
 constexpr Nanoseconds kNever = ~Nanoseconds{0};  // nothing is left to come back for
+// After a GPU copy the next one is often near, and to be woken for it takes longer than it does.
+constexpr Nanoseconds kLinger = 30 * kMicrosecond;
 
 }  // namespace
 
@@ -38,11 +40,14 @@ void EngineThread::add(std::shared_ptr<rnic::QueuePair> queue_pair, rnic::Segmen
     const std::lock_guard guard(mutex_);
     arrived_.push_back(std::move(queue_pair));
   }
-  wake_sleeper(header);
+  // Not by the flag in the segment, where another process may have written anything.
+  header.worker_wake.fetch_add(1);
+  if (sleeps_.load()) wake_sleeper(header);
 }
 
 void EngineThread::run(rnic::SegmentHeader& header) {
   std::vector<std::shared_ptr<rnic::QueuePair>> active;
+  Nanoseconds was_busy_at = 0;
   while (!stopping_.load()) {
     const std::uint32_t seen = header.worker_wake.load();
     {
@@ -55,10 +60,12 @@ void EngineThread::run(rnic::SegmentHeader& header) {
     std::erase_if(active, [&](const std::shared_ptr<rnic::QueuePair>& queue_pair) {
       return !path_.go_on(*queue_pair, &retry_at, &busy);
     });
-    if (busy) {
+    if (busy) was_busy_at = now();
+    if (busy || (was_busy_at != 0 && now() - was_busy_at < kLinger)) {
       cpu_relax();
       sched_yield();
     } else {
+      was_busy_at = 0;
       sleep(header, seen, retry_at);
     }
   }
@@ -75,8 +82,10 @@ void EngineThread::sleep(rnic::SegmentHeader& header, std::uint32_t seen, Nanose
     patience.tv_nsec = static_cast<long>(wait % kSecond);
   }
   header.worker_sleeps.store(1);
+  sleeps_.store(true);
   syscall(SYS_futex, &header.worker_wake, FUTEX_WAIT, seen, until != kNever ? &patience : nullptr,
           nullptr, 0);
+  sleeps_.store(false);
   header.worker_sleeps.store(0);
 }
 

@@ -1,6 +1,7 @@
 // EngineThread: goes on with the send rings whose front request could not be carried out at once: a
 // receive is missing, a GPU has to copy, another process has to. Sleeps on a futex in the segment,
-// where other processes can wake it, and spins only while a GPU copy is in flight.
+// where other processes can wake it, and spins only while a GPU copy is in flight and for some
+// microseconds behind it.
 #pragma once
 
 #include <atomic>
@@ -32,6 +33,7 @@ class EngineThread {
 
   LocalPath& path_;
   std::atomic<bool> stopping_{false}, stopped_{false};
+  std::atomic<bool> sleeps_{false};
   std::mutex mutex_;
   std::vector<std::shared_ptr<rnic::QueuePair>> arrived_;  // under mutex_
 };

@@ -1,11 +1,15 @@
 #include "local/opener.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 
 #include "base/quiet_thread.h"
 
 namespace gdr::local {
 namespace {
+
+constexpr useconds_t kBetweenUpdates = 1000;  // of one that never stops changing
 
 bool wants_update(Peer& peer) {
   return peer.is_connected_to() && peer.foreign_memory().is_outdated(peer.segment());
@@ -29,6 +33,17 @@ bool Opener::start() {
   return is_running_;
 }
 
+// Whether something has changed meanwhile, once more.
+bool Opener::update_all() {
+  bool again = false;
+  for (const auto& peer : peers_.everyone()) {
+    if (!wants_update(*peer) || !peer->alive()) continue;
+    peer->foreign_memory().update(peer->segment(), peer->pidfd());
+    again |= wants_update(*peer);
+  }
+  return again;
+}
+
 void Opener::run() {
   while (true) {
     {
@@ -36,11 +51,7 @@ void Opener::run() {
       asked_.wait(guard, [this] { return is_asked_; });
       is_asked_ = false;
     }
-    for (const auto& peer : peers_.everyone()) {
-      while (wants_update(*peer) && peer->alive()) {
-        peer->foreign_memory().update(peer->segment(), peer->pidfd());
-      }
-    }
+    while (update_all()) usleep(kBetweenUpdates);
   }
 }
 

@@ -23,6 +23,7 @@ class Opener {
  private:
   bool start();
   void run();
+  bool update_all();
 
   Peers& peers_;
   std::mutex mutex_;

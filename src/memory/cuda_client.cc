@@ -17,6 +17,8 @@ namespace {
 
 using cuda::CUpointer_attribute;
 
+constexpr unsigned kNumberBits = 56;  // of a ticket: the copy's number; above, the GPU's
+
 // What the driver says about an address; `is_device` false for host memory and unknown addresses.
 struct Place {
   bool is_device = false;
@@ -317,17 +319,18 @@ Result<PeerMemoryClient::Ticket> CudaClient::start_copy(Side to, Side from, std:
   const auto kind = source == nullptr   ? CudaEngine::Kind::kFromHost
                     : target == nullptr ? CudaEngine::Kind::kToHost
                                         : CudaEngine::Kind::kOnDevice;
-  const Result<std::uint32_t> slot = chosen->engine->start(to.address, from.address, length, kind);
-  if (!slot) return slot.error();
-  return static_cast<Ticket>(chosen->engine->ordinal()) << 32 | *slot;
+  const Result<std::uint64_t> number =
+      chosen->engine->start(to.address, from.address, length, kind);
+  if (!number) return number.error();
+  return static_cast<Ticket>(chosen->engine->ordinal()) << kNumberBits | *number;
 }
 
 Result<bool> CudaClient::finished(Ticket ticket) {
-  const std::uint64_t ordinal = ticket >> 32;
+  const std::uint64_t ordinal = ticket >> kNumberBits;
   CudaEngine* engine =
       ordinal < kMostDevices ? engines_[ordinal].load(std::memory_order_acquire) : nullptr;
   if (engine == nullptr) return Error{EINVAL, "no such GPU copy"};
-  return engine->finished(static_cast<std::uint32_t>(ticket));
+  return engine->finished(ticket & ((Ticket{1} << kNumberBits) - 1));
 }
 
 }  // namespace gdr::memory

@@ -9,9 +9,8 @@ namespace {
 
 using cuda::CUresult;
 
-constexpr std::uint32_t kEventsAtStart = 64;
-// Enough for every queue pair's copy in flight; beyond, the caller is told to wait.
-constexpr std::uint32_t kMostEvents = 1u << 16;
+// The driver is not asked more often: each time costs as much as a short copy's share.
+constexpr Nanoseconds kBetweenLooks = 500;
 // Up to here (24 KiB pinned, 64 KiB pageable) drivers send host-to-device copies through the
 // compute channel, where they wait behind the application's kernels. Two rows take the copy engine.
 constexpr std::uint64_t kComputeChannelBytes = 64 << 10;
@@ -52,11 +51,10 @@ CUresult CudaEngine::prepare() {
           driver_.stream_create_with_priority(&stream_, cuda::CU_STREAM_NON_BLOCKING, greatest)) {
     return r;
   }
-  for (std::uint32_t slot = 0; slot < kEventsAtStart; ++slot) {
+  for (std::uint64_t i = 0; i < kMostInFlight; ++i) {
     cuda::CUevent event = nullptr;
     if (CUresult r = driver_.event_create(&event, cuda::CU_EVENT_DISABLE_TIMING)) return r;
     events_.push_back(event);
-    free_.push_back(slot);
   }
   return cuda::CUDA_SUCCESS;
 }
@@ -66,45 +64,60 @@ CudaEngine::~CudaEngine() {
   driver_.ctx_destroy(context_);  // with its stream and events
 }
 
-Result<std::uint32_t> CudaEngine::start(std::uint64_t to, std::uint64_t from, std::uint64_t length,
+Result<std::uint64_t> CudaEngine::start(std::uint64_t to, std::uint64_t from, std::uint64_t length,
                                         Kind kind) {
   const RelaxedCapture relaxed(driver_);
   const CurrentContext current(driver_, context_);
   if (CUresult r = current.result()) return Error{EIO, driver_.describe(r)};
-  std::uint32_t slot = 0;
-  if (!take_slot(&slot)) return Error{EAGAIN, "too many GPU copies in flight"};
-  cuda::CUevent event = nullptr;
-  {
-    const std::lock_guard guard(mutex_);
-    event = events_[slot];
+  const std::lock_guard guard(mutex_);
+  const std::uint64_t number = issued_.load(std::memory_order_relaxed) + 1;
+  if (number - ended_.load(std::memory_order_acquire) > kMostInFlight) {
+    return Error{EAGAIN, "too many GPU copies in flight"};
   }
   CUresult result = issue(to, from, length, kind);
-  if (result == cuda::CUDA_SUCCESS) result = driver_.event_record(event, stream_);
-  if (result == cuda::CUDA_SUCCESS) return slot;
+  if (result == cuda::CUDA_SUCCESS) {
+    result = driver_.event_record(events_[number % kMostInFlight], stream_);
+  }
+  if (result == cuda::CUDA_SUCCESS) {
+    issued_.store(number, std::memory_order_release);
+    return number;
+  }
   // Part of it may be on its way: no byte may move once the caller has the error.
   driver_.stream_synchronize(stream_);
-  free_slot(slot);
   return Error{EFAULT, "GPU copy: " + driver_.describe(result)};
 }
 
-Result<bool> CudaEngine::finished(std::uint32_t slot) {
+Result<bool> CudaEngine::finished(std::uint64_t number) {
+  if (number == 0 || number > issued_.load(std::memory_order_acquire)) {
+    return Error{EINVAL, "no such GPU copy"};
+  }
+  if (number > ended_.load(std::memory_order_acquire)) {
+    const std::unique_lock guard(looking_, std::try_to_lock);
+    if (guard) look(now());
+  }
+  if (number <= ended_.load(std::memory_order_acquire)) return true;
+  if (const CUresult failure = failure_.load(); failure != cuda::CUDA_SUCCESS) {
+    return Error{EIO, "GPU copy: " + driver_.describe(failure)};
+  }
+  return false;
+}
+
+// Under looking_. Copies end in their order: only the oldest is asked for, and the next when it has
+// ended.
+void CudaEngine::look(Nanoseconds time) {
+  if (time - looked_at_ < kBetweenLooks) return;
+  looked_at_ = time;
   const RelaxedCapture relaxed(driver_);
-  cuda::CUevent event = nullptr;
-  {
-    const std::lock_guard guard(mutex_);
-    if (slot >= events_.size()) return Error{EINVAL, "no such GPU copy"};
-    event = events_[slot];
+  const CurrentContext current(driver_, context_);
+  CUresult result = current.result();
+  std::uint64_t ended = ended_.load(std::memory_order_relaxed);
+  while (result == cuda::CUDA_SUCCESS && ended != issued_.load(std::memory_order_acquire)) {
+    result = driver_.event_query(events_[(ended + 1) % kMostInFlight]);
+    if (result == cuda::CUDA_SUCCESS) ended_.store(++ended, std::memory_order_release);
   }
-  CUresult result = cuda::CUDA_SUCCESS;
-  {
-    const CurrentContext current(driver_, context_);
-    result = current.result();
-    if (result == cuda::CUDA_SUCCESS) result = driver_.event_query(event);
+  if (result != cuda::CUDA_SUCCESS && result != cuda::CUDA_ERROR_NOT_READY) {
+    failure_.store(result);
   }
-  if (result == cuda::CUDA_ERROR_NOT_READY) return false;
-  free_slot(slot);
-  if (result == cuda::CUDA_SUCCESS) return true;
-  return Error{EIO, "GPU copy: " + driver_.describe(result)};
 }
 
 CUresult CudaEngine::issue(std::uint64_t to, std::uint64_t from, std::uint64_t length, Kind kind) {
@@ -135,27 +148,6 @@ CUresult CudaEngine::two_rows(std::uint64_t to, std::uint64_t from, std::uint64_
   copy.srcPitch = copy.dstPitch = copy.WidthInBytes = length / 2;
   copy.Height = 2;
   return driver_.memcpy_2d_async(&copy, stream_);
-}
-
-bool CudaEngine::take_slot(std::uint32_t* slot) {
-  const std::lock_guard guard(mutex_);
-  if (free_.empty()) {
-    cuda::CUevent event = nullptr;
-    if (events_.size() >= kMostEvents ||
-        driver_.event_create(&event, cuda::CU_EVENT_DISABLE_TIMING) != cuda::CUDA_SUCCESS) {
-      return false;
-    }
-    free_.push_back(static_cast<std::uint32_t>(events_.size()));
-    events_.push_back(event);
-  }
-  *slot = free_.back();
-  free_.pop_back();
-  return true;
-}
-
-void CudaEngine::free_slot(std::uint32_t slot) {
-  const std::lock_guard guard(mutex_);
-  free_.push_back(slot);
 }
 
 }  // namespace gdr::memory

@@ -3,9 +3,9 @@
 // touched.
 //
 //   Result<std::unique_ptr<CudaEngine>> engine = CudaEngine::create(driver, /*ordinal=*/0);
-//   Result<std::uint32_t> slot = (*engine)->start(to, from, length, CudaEngine::Kind::kFromHost);
+//   Result<std::uint64_t> copy = (*engine)->start(to, from, length, CudaEngine::Kind::kFromHost);
 //   while (true) {
-//     Result<bool> done = (*engine)->finished(*slot);
+//     Result<bool> done = (*engine)->finished(*copy);
 //     if (!done || *done) break;
 //   }
 //
@@ -15,11 +15,13 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/result.h"
 #include "cuda/driver.h"
 
@@ -34,11 +36,12 @@ class CudaEngine {
   CudaEngine(const CudaEngine&) = delete;
   CudaEngine& operator=(const CudaEngine&) = delete;
 
-  // Copies run in the order they were started. The slot is in use until finished() gives true or
-  // an error. EFAULT when the driver refuses an address.
-  Result<std::uint32_t> start(std::uint64_t to, std::uint64_t from, std::uint64_t length,
+  // Copies run in the order they were started, and end in it. The number is the copy's until
+  // finished() has given true or an error. EAGAIN: too many are in flight. EFAULT when the driver
+  // refuses an address.
+  Result<std::uint64_t> start(std::uint64_t to, std::uint64_t from, std::uint64_t length,
                               Kind kind);
-  Result<bool> finished(std::uint32_t slot);
+  Result<bool> finished(std::uint64_t number);
 
   int ordinal() const { return ordinal_; }
   cuda::CUcontext context() const { return context_; }
@@ -50,8 +53,7 @@ class CudaEngine {
   cuda::CUresult prepare();
   cuda::CUresult issue(std::uint64_t to, std::uint64_t from, std::uint64_t length, Kind kind);
   cuda::CUresult two_rows(std::uint64_t to, std::uint64_t from, std::uint64_t length);
-  bool take_slot(std::uint32_t* slot);
-  void free_slot(std::uint32_t slot);
+  void look(Nanoseconds time);
 
   const cuda::Driver& driver_;
   const int ordinal_;
@@ -59,9 +61,14 @@ class CudaEngine {
   std::array<std::uint8_t, 16> uuid_{};
   cuda::CUstream stream_ = nullptr;
 
-  std::mutex mutex_;
-  std::vector<cuda::CUevent> events_;  // by slot
-  std::vector<std::uint32_t> free_;
+  static constexpr std::uint64_t kMostInFlight = 1024;
+  std::mutex mutex_;                      // issuing: the order of copies is that of their numbers
+  std::vector<cuda::CUevent> events_;     // of copy n: at n modulo their number
+  std::atomic<std::uint64_t> issued_{0};  // the last number; the first is 1
+  std::atomic<std::uint64_t> ended_{0};   // up to here they have ended
+  std::mutex looking_;                    // at the oldest that has not
+  Nanoseconds looked_at_ = 0;             // under looking_
+  std::atomic<cuda::CUresult> failure_{cuda::CUDA_SUCCESS};  // what came after it failed, too
 };
 
 }  // namespace gdr::memory

@@ -31,7 +31,7 @@ void scribble(std::mt19937_64& random, std::uint8_t* segment) {
     const std::uint64_t value = random() % 3 == 0 ? random() % 16 : random();
     std::memcpy(segment + place, &value, 8);
   };
-  switch (random() % 8) {
+  switch (random() % 9) {
     case 0:
       return any(0, sizeof(SegmentHeader));
     case 1:
@@ -44,6 +44,8 @@ void scribble(std::mt19937_64& random, std::uint8_t* segment) {
     case 5:
       return any(kSrqsAt, sizeof(SharedSrq));
     case 6:
+      return any(kExportsAt, 4 * sizeof(SharedExport));
+    case 7:
       return any(kServiceRequestsAt, 4 * sizeof(ServiceRequest));
     default:
       return any(kArenaAt, 64 << 10);
