@@ -59,6 +59,7 @@ int run(const RunOptions& options) {
   inputs.soft_nic = options.soft_nic;
   inputs.soft_gpu = options.soft_gpu;
   inputs.hardware = {host::has_rdma_nic(), host::has_gpu()};
+  inputs.gpus = host::gpus();
   inputs.stand_ins = *stand_ins;
   inputs.program = *program;
   inputs.settings = settings_of(options);

@@ -1,6 +1,7 @@
 #include "cli/run_exec.h"
 
 #include <fmt/format.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -11,9 +12,24 @@ namespace gdr::cli {
 
 int exit_status_for(int error_code) { return error_code == ENOENT ? kNotFound : kNotExecutable; }
 
+namespace {
+
+// In no file system: the program and what it starts read it through its descriptor, which lives as
+// long as the program. Without it NCCL looks for itself.
+void show_topology(const std::string& text) {
+  const int file = memfd_create("gdrkit-nccl-topology", 0);
+  if (file < 0 || write(file, text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
+    return;
+  }
+  setenv("NCCL_TOPO_FILE", fmt::format("/proc/{}/fd/{}", getpid(), file).c_str(), 1);
+}
+
+}  // namespace
+
 Error replace_process(const Plan& plan, const std::string& path,
                       const std::vector<std::string>& command) {
   for (const auto& [name, value] : plan.variables) setenv(name.c_str(), value.c_str(), 1);
+  if (!plan.nccl_topology.empty()) show_topology(plan.nccl_topology);
   std::vector<char*> arguments;
   arguments.reserve(command.size() + 1);
   for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/environment.h"
+#include "cli/nccl_defaults.h"
 
 namespace gdr::cli {
 namespace {
@@ -78,6 +79,26 @@ std::vector<std::string> preloads(const PlanInputs& inputs, const Plan& plan) {
   return files;
 }
 
+void set_or_keep(const PlanInputs& inputs, const char* name, const char* value, Plan& plan,
+                 std::vector<std::string>& kept) {
+  if (const auto own = inputs.environment(name)) {
+    kept.push_back(fmt::format("{}={}", name, *own));
+  } else {
+    plan.variables.emplace_back(name, value);
+  }
+}
+
+// Software NICs beside real GPUs.
+void prepare_nccl(const PlanInputs& inputs, Plan& plan, std::vector<std::string>& kept) {
+  for (const auto& [name, value] : nccl_variables()) set_or_keep(inputs, name, value, plan, kept);
+  if (const auto own = inputs.environment("NCCL_TOPO_FILE")) {
+    kept.push_back("NCCL_TOPO_FILE=" + *own);
+    return;
+  }
+  const auto devices = inputs.environment("GDR_SOFT_DEVICES");
+  plan.nccl_topology = nccl_topology(inputs.gpus, soft_nic_names(devices.value_or("")));
+}
+
 std::string describe(const char* part, bool soft, bool real, bool asked) {
   if (soft) {
     if (real) return fmt::format("software {} (the real one is hidden)", part);
@@ -89,6 +110,7 @@ std::string describe(const char* part, bool soft, bool real, bool asked) {
 std::string summarize(const PlanInputs& inputs, const Plan& plan,
                       const std::vector<std::string>& kept) {
   std::vector<std::string> set;
+  if (!plan.nccl_topology.empty()) set.emplace_back("NCCL_TOPO_FILE (NICs beside the GPUs)");
   for (const auto& [name, value] : plan.variables) {
     // The two search paths are long and of no interest beyond that they are set.
     set.push_back(name.rfind("LD_", 0) == 0 ? name : fmt::format("{}={}", name, value));
@@ -135,13 +157,9 @@ Result<Plan> make_plan(const PlanInputs& inputs) {
   }
   std::vector<std::string> kept;
   if (plan.soft_nic) {
-    for (const Default& entry : kNicDefaults) {
-      if (auto value = inputs.environment(entry.name)) {
-        kept.push_back(fmt::format("{}={}", entry.name, *value));
-      } else {
-        plan.variables.emplace_back(entry.name, entry.value);
-      }
-    }
+    for (const Default& entry : kNicDefaults)
+      set_or_keep(inputs, entry.name, entry.value, plan, kept);
+    if (!plan.soft_gpu && !inputs.gpus.empty()) prepare_nccl(inputs, plan, kept);
   }
   plan.summary = summarize(inputs, plan, kept);
   return plan;

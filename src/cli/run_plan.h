@@ -39,7 +39,8 @@ struct PlanInputs {
   std::optional<bool> soft_nic;  // --soft-nic, --no-soft-nic; nothing: where there is no NIC
   std::optional<bool> soft_gpu;
   Hardware hardware;
-  std::string stand_ins;  // the folder that holds soft-nic/ and soft-gpu/
+  std::vector<std::string> gpus;  // PCI addresses of the real ones
+  std::string stand_ins;          // the folder that holds soft-nic/ and soft-gpu/
   ProgramFile program;
   std::vector<Setting> settings;  // win over variables that are there
   // A variable's value; nothing when it is unset or empty.
@@ -50,6 +51,7 @@ struct Plan {
   bool soft_nic = false;
   bool soft_gpu = false;
   std::vector<std::pair<std::string, std::string>> variables;  // to set, with their values
+  std::string nccl_topology;                                   // for NCCL_TOPO_FILE; empty: none
   std::string summary;
 };
 

@@ -1,5 +1,7 @@
 #include "host/hardware.h"
 
+#include <algorithm>
+
 #include "host/files.h"
 
 namespace gdr::host {
@@ -8,16 +10,18 @@ bool has_rdma_nic(const std::string& root) {
   return !Files(root).entries("sys/class/infiniband").empty();
 }
 
-bool has_gpu(const std::string& root) {
+std::vector<std::string> gpus(const std::string& root) {
   const Files files(root);
+  std::vector<std::string> found;
   for (const std::string& address : files.entries("sys/bus/pci/devices")) {
     const std::string device = "sys/bus/pci/devices/" + address;
     if (files.line(device + "/vendor") == "0x10de" &&
         files.line(device + "/class").rfind("0x03", 0) == 0) {
-      return true;
+      found.push_back(address);
     }
   }
-  return false;
+  std::sort(found.begin(), found.end());
+  return found;
 }
 
 }  // namespace gdr::host

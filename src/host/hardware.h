@@ -6,13 +6,15 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace gdr::host {
 
 // Any device in /sys/class/infiniband.
 bool has_rdma_nic(const std::string& root = "/");
 
-// Any NVIDIA display-class function on the PCI bus.
-bool has_gpu(const std::string& root = "/");
+// PCI addresses of NVIDIA's display-class functions, in their order.
+std::vector<std::string> gpus(const std::string& root = "/");
+inline bool has_gpu(const std::string& root = "/") { return !gpus(root).empty(); }
 
 }  // namespace gdr::host

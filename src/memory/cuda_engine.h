@@ -1,4 +1,4 @@
-// CudaEngine: copies on one GPU, in a context and a high-priority stream of our own, so that
+// CudaEngine: copies on one GPU, in a context and high-priority streams of our own, so that
 // neither the application's current context nor its launch queues nor its stream capture are
 // touched.
 //
@@ -36,9 +36,8 @@ class CudaEngine {
   CudaEngine(const CudaEngine&) = delete;
   CudaEngine& operator=(const CudaEngine&) = delete;
 
-  // Copies run in the order they were started, and end in it. The number is the copy's until
-  // finished() has given true or an error. EAGAIN: too many are in flight. EFAULT when the driver
-  // refuses an address.
+  // In no order among each other. The number is the copy's until finished() has given true or an
+  // error. EAGAIN: too many are in flight. EFAULT when the driver refuses an address.
   Result<std::uint64_t> start(std::uint64_t to, std::uint64_t from, std::uint64_t length,
                               Kind kind);
   Result<bool> finished(std::uint64_t number);
@@ -50,25 +49,37 @@ class CudaEngine {
  private:
   CudaEngine(const cuda::Driver& driver, int ordinal, cuda::CUcontext context)
       : driver_(driver), ordinal_(ordinal), context_(context) {}
+  // Copies run and end in the order in which they are started on a lane. Short ones have one of
+  // their own, so that they need not wait for long ones; long ones have two, so that the next
+  // begins while the driver ends one.
+  struct Lane {
+    cuda::CUstream stream = nullptr;
+    std::mutex issuing;                    // the order of copies is that of their numbers
+    std::vector<cuda::CUevent> events;     // of copy n: at n modulo their number
+    std::atomic<std::uint64_t> issued{0};  // the last number; the first is 1
+    std::atomic<std::uint64_t> ended{0};   // up to here they have ended
+    std::mutex looking;                    // at the oldest that has not
+    Nanoseconds looked_at = 0;             // under looking
+    std::atomic<cuda::CUresult> failure{cuda::CUDA_SUCCESS};  // what came after it failed, too
+  };
+  static constexpr std::size_t kLanes = 3;
+  static constexpr std::uint64_t kMostInFlight = 512;  // of a lane
+
   cuda::CUresult prepare();
-  cuda::CUresult issue(std::uint64_t to, std::uint64_t from, std::uint64_t length, Kind kind);
-  cuda::CUresult two_rows(std::uint64_t to, std::uint64_t from, std::uint64_t length);
-  void look(Nanoseconds time);
+  cuda::CUresult prepare(Lane& lane, int priority);
+  std::size_t lane_for(std::uint64_t length);
+  cuda::CUresult issue(std::uint64_t to, std::uint64_t from, std::uint64_t length, Kind kind,
+                       cuda::CUstream stream);
+  cuda::CUresult two_rows(std::uint64_t to, std::uint64_t from, std::uint64_t length,
+                          cuda::CUstream stream);
+  void look(Lane& lane, Nanoseconds time);
 
   const cuda::Driver& driver_;
   const int ordinal_;
   const cuda::CUcontext context_;
   std::array<std::uint8_t, 16> uuid_{};
-  cuda::CUstream stream_ = nullptr;
-
-  static constexpr std::uint64_t kMostInFlight = 1024;
-  std::mutex mutex_;                      // issuing: the order of copies is that of their numbers
-  std::vector<cuda::CUevent> events_;     // of copy n: at n modulo their number
-  std::atomic<std::uint64_t> issued_{0};  // the last number; the first is 1
-  std::atomic<std::uint64_t> ended_{0};   // up to here they have ended
-  std::mutex looking_;                    // at the oldest that has not
-  Nanoseconds looked_at_ = 0;             // under looking_
-  std::atomic<cuda::CUresult> failure_{cuda::CUDA_SUCCESS};  // what came after it failed, too
+  std::array<Lane, kLanes> lanes_;
+  std::atomic<std::size_t> next_long_{0};
 };
 
 }  // namespace gdr::memory

@@ -49,6 +49,38 @@ TEST(RunPlan, LeavesARealGpuAlone) {
   EXPECT_FALSE(plan->soft_gpu);
 }
 
+TEST(RunPlan, TellsNcclWhereSoftwareNicsAreBesideRealGpus) {
+  PlanInputs inputs = inputs_with(kGpuOnly, {{"NCCL_BUFFSIZE", "1"}});
+  inputs.gpus = {"0000:17:00.0"};
+  const Result<Plan> plan = make_plan(inputs);
+  ASSERT_TRUE(plan);
+  EXPECT_NE(plan->nccl_topology.find("0000:17:00.0"), std::string::npos);
+  EXPECT_NE(plan->nccl_topology.find("soft1"), std::string::npos);
+  EXPECT_EQ(variables_of(*plan)["NCCL_MIN_NCHANNELS"], "16");
+  EXPECT_EQ(variables_of(*plan).count("NCCL_BUFFSIZE"), 0u);
+  EXPECT_NE(plan->summary.find("set NCCL_TOPO_FILE (NICs beside the GPUs), "), std::string::npos);
+  EXPECT_NE(plan->summary.find("; kept your NCCL_BUFFSIZE=1"), std::string::npos);
+}
+
+TEST(RunPlan, LeavesATopologyFileOfTheUsers) {
+  PlanInputs inputs = inputs_with(kGpuOnly, {{"NCCL_TOPO_FILE", "/my.xml"}});
+  inputs.gpus = {"0000:17:00.0"};
+  const Result<Plan> plan = make_plan(inputs);
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(plan->nccl_topology, "");
+  EXPECT_NE(plan->summary.find("kept your NCCL_TOPO_FILE=/my.xml"), std::string::npos);
+}
+
+TEST(RunPlan, TellsNcclNothingAboutTheSoftwareGpu) {
+  PlanInputs inputs = inputs_with(kGpuOnly);
+  inputs.gpus = {"0000:17:00.0"};
+  inputs.soft_gpu = true;
+  const Result<Plan> plan = make_plan(inputs);
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(plan->nccl_topology, "");
+  EXPECT_EQ(variables_of(*plan).count("NCCL_MIN_NCHANNELS"), 0u);
+}
+
 TEST(RunPlan, ReplacesNothingOnACompleteHost) {
   Result<Plan> plan = make_plan(inputs_with(kBoth));
   ASSERT_TRUE(plan);

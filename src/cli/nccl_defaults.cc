@@ -1,0 +1,61 @@
+#include "cli/nccl_defaults.h"
+
+#include <fmt/format.h>
+
+#include "base/environment.h"
+
+namespace gdr::cli {
+namespace {
+
+// No such bus: nothing of it can be mistaken for a device that is there.
+constexpr const char* kSwitch = "ffff:ff:00.0";
+constexpr const char* kBridgeClass = "0x060400";
+constexpr const char* kGpuClass = "0x030200";
+constexpr const char* kNicClass = "0x020700";
+// PCIe 5.0's: what a NIC beside a GPU has.
+constexpr const char* kLink = R"(link_speed="32.0 GT/s PCIe" link_width="16")";
+
+}  // namespace
+
+std::string nccl_topology(const std::vector<std::string>& gpus,
+                          const std::vector<std::string>& nics) {
+  std::string text =
+      "<system version=\"1\">\n"
+      "<cpu numaid=\"0\" affinity=\"ffffffff\" arch=\"x86_64\" vendor=\"GenuineIntel\" "
+      "familyid=\"6\" modelid=\"143\">\n";
+  text += fmt::format("<pci busid=\"{}\" class=\"{}\" {}>\n", kSwitch, kBridgeClass, kLink);
+  for (const std::string& gpu : gpus) {
+    text += fmt::format("<pci busid=\"{}\" class=\"{}\" {}/>\n", gpu, kGpuClass, kLink);
+  }
+  for (std::size_t i = 0; i < nics.size(); ++i) {
+    text += fmt::format(
+        "<pci busid=\"ffff:ff:{:02x}.0\" class=\"{}\" {}><nic><net name=\"{}\" dev=\"{}\"/></nic>"
+        "</pci>\n",
+        i + 1, kNicClass, kLink, nics[i], i);
+  }
+  return text + "</pci>\n</cpu>\n</system>\n";
+}
+
+std::vector<std::string> soft_nic_names(std::string_view devices) {
+  std::vector<std::string> names;
+  for (const std::string_view device : split(devices.empty() ? "soft0,soft1" : devices, ',')) {
+    names.emplace_back(device.substr(0, device.find('/')));
+  }
+  return names;
+}
+
+const std::vector<std::pair<const char*, const char*>>& nccl_variables() {
+  static const std::vector<std::pair<const char*, const char*>> variables = {
+      {"NCCL_MIN_NCHANNELS", "16"},
+      // Bytes a thread has to have before another channel is used, of LL, LL128 and Simple in
+      // trees, then in rings: a message of 1 MiB in sixteen parts would be sixteen short copies.
+      {"NCCL_THREAD_THRESHOLDS", "512 512 4096 512 512 4096"},
+      {"NCCL_MIN_P2P_NCHANNELS", "16"},
+      {"NCCL_NCHANNELS_PER_NET_PEER", "16"},
+      {"NCCL_P2P_NET_CHUNKSIZE", "4194304"},
+      {"NCCL_BUFFSIZE", "33554432"},
+  };
+  return variables;
+}
+
+}  // namespace gdr::cli
