@@ -4,6 +4,7 @@
 import json
 import os
 import pathlib
+import re
 import resource
 import subprocess
 import sys
@@ -108,10 +109,10 @@ def json_documents():
 
 
 def limited():
-    resource.setrlimit(resource.RLIMIT_AS, (512 << 20, 512 << 20))
+    resource.setrlimit(resource.RLIMIT_AS, (160 << 20, 160 << 20))
 
 
-# 100 MB each, within 512 MB of address space and in seconds.
+# 100 MB each, within 160 MB of address space and in seconds.
 def hostile_input(work):
     message = b"h:1:2 [0] NCCL INFO "
     size = 100 << 20
@@ -149,8 +150,21 @@ def output_that_cannot_be_written():
             expect(b"cannot write" in done.stderr, f"{words} to a full disk: {done.stderr}")
 
 
-os.environ.pop("NO_COLOR", None)
+# What docs/nccl.md promises: every reason by its name, and a transcript that is one.
+def documentation():
+    root = logs.parent.parent.parent
+    text = (root / "docs" / "nccl.md").read_text()
+    source = "".join(file.read_text() for file in (root / "src" / "nccl").glob("causes*.cc"))
+    names = set(re.findall(r'(?:return \{?\{|Cause(?: cause)?\{|cause\.id = )\s*"(\w+)"', source))
+    expect(len(names) > 25, f"not all names are found: {names}")
+    for name in names:
+        expect(f"`{name}`" in text, f"docs/nccl.md does not tell of {name}")
+    golden = (logs / "v2_29_distance.txt").read_text().rpartition("exit status")[0]
+    expect(golden in text, "the transcript in docs/nccl.md is not what is printed")
+
+
 with tempfile.TemporaryDirectory() as folder:
+    documentation()
     exit_statuses()
     standard_input()
     refusals(pathlib.Path(folder))
