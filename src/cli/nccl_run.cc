@@ -70,11 +70,7 @@ class CaughtLog {
   }
   void take(std::string_view bytes) {
     reader_.feed(bytes);
-    while (copy_ && !bytes.empty()) {
-      const ssize_t put = write(copy_.get(), bytes.data(), bytes.size());
-      if (put < 0 && errno != EINTR) copy_.reset();
-      if (put > 0) bytes.remove_prefix(static_cast<std::size_t>(put));
-    }
+    copy(bytes);
   }
   void take_file(const std::string& name) {
     const UniqueFd file(open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
@@ -86,16 +82,28 @@ class CaughtLog {
       last = bytes.back();
     });
     // A file may end within a line, and another may follow it.
-    if (last != '\n' || !read) {
-      reader_.next_file();
-      if (copy_ && write(copy_.get(), "\n", 1) != 1) copy_.reset();
-    }
+    if (last == '\n' && read) return;
+    reader_.next_file();
+    copy("\n");
   }
   nccl::Log finish() { return reader_.finish(); }
+  bool copy_failed() const { return copy_failed_; }
 
  private:
+  void copy(std::string_view bytes) {
+    while (copy_ && !bytes.empty()) {
+      const ssize_t put = write(copy_.get(), bytes.data(), bytes.size());
+      if (put < 0 && errno != EINTR) {
+        copy_failed_ = true;
+        copy_.reset();
+      }
+      if (put > 0) bytes.remove_prefix(static_cast<std::size_t>(put));
+    }
+  }
+
   nccl::LogReader reader_;
   UniqueFd copy_;
+  bool copy_failed_ = false;
 };
 
 // Files that were there before the program ran are of another run.
@@ -129,18 +137,20 @@ bool write_json(const nccl::Report& report, const std::string& name) {
 }
 
 // The program's status stays, but for what was asked for and could not be had.
-int answer(const NcclRunOptions& options, nccl::Log log, int status) {
+int answer(const NcclRunOptions& options, CaughtLog& log, int status) {
   const int failure = status == 0 ? 1 : status;
-  if (log.messages == 0) {
+  const nccl::Report report = nccl::judge(log.finish(), options.expectation);
+  bool printed = true;
+  if (report.log.messages == 0) {
     say("gdr nccl run: no message of NCCL was caught: the program uses none, sets NCCL_DEBUG "
         "itself, or its processes run on other hosts; for these try --tee");
-    return options.fail ? failure : status;
+  } else {
+    printed = print_answer(report, options.all, stderr);
   }
-  const nccl::Report report = nccl::judge(std::move(log), options.expectation);
-  const bool printed = print_answer(report, options.all, stderr);
   if (!options.json.empty() && !write_json(report, options.json)) {
     return refuse(fmt::format("{}: {}", options.json, std::strerror(errno)), failure);
   }
+  if (log.copy_failed()) return refuse(options.log + ": cannot write all of the log", failure);
   return options.fail && (!report.met || !printed) ? failure : status;
 }
 
@@ -176,7 +186,7 @@ int run(const NcclRunOptions& options) {
   const Result<int> status = run_child(child);
   if (!status) return refuse(status.error().message, exit_status_for(status.error().code));
   for (const std::string& file : files_of(plan, folder.name(), start)) log.take_file(file);
-  return answer(options, log.finish(), *status);
+  return answer(options, log, *status);
 }
 
 }  // namespace

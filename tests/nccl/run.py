@@ -124,6 +124,12 @@ def keeps_log_and_json():
                            timeout=60)
     expect(json.loads(again.stdout) == document, "the log that was kept says something else")
     expect(done.returncode == 0, done.stderr)
+    for words in (["--log", "/dev/full"], ["--json", "/dev/full"]):
+        done = run(*words, command=program(0, "v2_28_gdrdma"))
+        expect(done.returncode == 1 and "/dev/full: " in done.stderr, f"{words}: {done.stderr}")
+    run("--json", work / "none.json", command=["true"])
+    document = json.loads((work / "none.json").read_text())
+    expect(document["verdict"] == "NO CONNECTIONS" and not document["met"], document)
     expect(run("--log", "/nowhere/x", command=["true"]).returncode == 2, "--log /nowhere/x")
     expect(run("--json", "/nowhere/x", command=program(0, "v2_28_gdrdma")).returncode == 1,
            "--json /nowhere/x")
