@@ -28,11 +28,33 @@ std::string one_line(std::string text) {
   return text;
 }
 
-bool takes_next_word(const std::string& word) {
+bool run_takes_next_word(const std::string& word) {
   return std::any_of(std::begin(kRunSettings), std::end(kRunSettings),
                      [&](const RunSetting& setting) {
                        return setting.kind != SettingKind::kFlag && word == setting.option;
                      });
+}
+
+bool nccl_run_takes_next_word(const std::string& word) {
+  return word == "--expect" || word == "--log" || word == "--json";
+}
+
+// A subcommand behind whose options a program and its arguments follow.
+struct Starter {
+  std::vector<std::string> words;
+  bool (*takes_next_word)(const std::string& word);
+};
+
+const Starter* starter_of(const std::vector<std::string>& arguments) {
+  static const Starter starters[] = {{{"run"}, run_takes_next_word},
+                                     {{"nccl", "run"}, nccl_run_takes_next_word}};
+  for (const Starter& starter : starters) {
+    if (arguments.size() >= starter.words.size() &&
+        std::equal(starter.words.begin(), starter.words.end(), arguments.begin())) {
+      return &starter;
+    }
+  }
+  return nullptr;
 }
 
 // An empty value is more likely an unset variable of a script than a wish.
@@ -44,11 +66,12 @@ std::string refuse_empty(const std::string& value) {
 
 CommandLine split_command_line(const std::vector<std::string>& arguments) {
   CommandLine line{arguments, {}};
-  if (arguments.empty() || arguments.front() != "run") return line;
-  // The first word that is neither an option of `gdr run` nor the value of one starts the command.
-  auto first = arguments.begin() + 1;
+  const Starter* starter = starter_of(arguments);
+  if (starter == nullptr) return line;
+  // The first word that is neither one of its options nor the value of one starts the command.
+  auto first = arguments.begin() + static_cast<std::ptrdiff_t>(starter->words.size());
   while (first != arguments.end() && *first != "--" && first->starts_with('-')) {
-    const bool takes_next = takes_next_word(*first++);
+    const bool takes_next = starter->takes_next_word(*first++);
     if (takes_next && first != arguments.end() && *first != "--") ++first;
   }
   line.own.assign(arguments.begin(), first);
@@ -96,9 +119,8 @@ std::string usage_error(const CLI::App& program, const CLI::ParseError& error) {
     if (word.rfind('-', 0) == 0) {
       return fmt::format("{}: unknown option '{}'; allowed: {}", name, word, allowed_options(app));
     }
-    if (&app == &program) {
-      return fmt::format("{}: unknown subcommand '{}'; allowed: {}", name, word,
-                         allowed_subcommands(app));
+    if (const std::string subcommands = allowed_subcommands(app); !subcommands.empty()) {
+      return fmt::format("{}: unknown subcommand '{}'; allowed: {}", name, word, subcommands);
     }
     return fmt::format("{}: unexpected argument '{}'; allowed: {}", name, word,
                        allowed_options(app));

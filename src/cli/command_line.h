@@ -1,5 +1,6 @@
-// What main() does with the command line around CLI11: the command of `gdr run` is cut off before
-// parsing, and every error becomes one line that names the word and what is allowed.
+// What main() does with the command line around CLI11: the command of `gdr run` or `gdr nccl run`
+// is cut off before parsing, and every error becomes one line that names the word and what is
+// allowed.
 //
 //   CommandLine line = split_command_line({"run", "--soft-nic", "--", "ibv_devinfo", "-v"});
 //   // line.own == {"run", "--soft-nic"}, line.command == {"ibv_devinfo", "-v"}
@@ -13,7 +14,7 @@ namespace gdr::cli {
 
 struct CommandLine {
   std::vector<std::string> own;      // for CLI11
-  std::vector<std::string> command;  // the program that `gdr run` starts, and its arguments
+  std::vector<std::string> command;  // the program that is started, and its arguments
 };
 
 // `arguments` without the name of the program itself.

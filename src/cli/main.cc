@@ -22,6 +22,7 @@ int run_program(int argc, char** argv) {
   Action chosen;
   add_prove(program, chosen);
   add_run(program, chosen, line.command);
+  add_nccl(program, chosen, line.command);
   add_counters(program, chosen);
 
   try {

@@ -18,8 +18,6 @@ namespace gdr::cli {
 namespace {
 
 constexpr int kWrongUse = 2;
-// What execvp() searches when PATH is unset.
-constexpr const char* kDefaultPath = "/bin:/usr/bin";
 
 struct RunOptions {
   std::optional<bool> soft_nic;

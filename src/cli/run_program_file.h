@@ -29,6 +29,9 @@ struct ProgramFile {
   std::vector<std::string> needed;  // DT_NEEDED
 };
 
+// What execvp() searches when PATH is unset.
+constexpr const char* kDefaultPath = "/bin:/usr/bin";
+
 // Where execvp() would find `name`: as it is if it has a slash, otherwise along `search_path`.
 // ENOENT when there is no such file, EACCES when none of them may be executed.
 Result<std::string> find_program(const std::string& name, std::string_view search_path);

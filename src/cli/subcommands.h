@@ -24,8 +24,10 @@ using Action = std::function<int()>;
 void add_counters(CLI::App& program, Action& chosen);
 void add_prove(CLI::App& program, Action& chosen);
 
-// `command` is what follows the options of `gdr run`: the program and its own arguments, which
-// main() took away before parsing so that no option of theirs is ever taken for one of ours.
+// `command` is what follows the options of `gdr run` or `gdr nccl run`: the program and its own
+// arguments, which main() took away before parsing so that no option of theirs is ever taken for
+// one of ours.
+void add_nccl(CLI::App& program, Action& chosen, const std::vector<std::string>& command);
 void add_run(CLI::App& program, Action& chosen, const std::vector<std::string>& command);
 
 }  // namespace gdr::cli

@@ -35,6 +35,16 @@ expect_wrong_use "gdr run: --counters: 1 required FILE missing" run --counters -
 expect_wrong_use "gdr counters: FILE is required" counters
 expect_wrong_use "gdr counters: /nowhere: No such file" counters /nowhere
 expect_wrong_use "gdr counters: $0: no file of counters" counters "$0"
+expect_wrong_use "gdr nccl: no subcommand given; allowed: check, run" nccl
+expect_wrong_use "gdr nccl: unknown subcommand 'chek'; allowed: check, run" nccl chek
+expect_wrong_use "gdr nccl check: FILE is required" nccl check
+expect_wrong_use "gdr nccl check: /nowhere: No such file" nccl check /nowhere
+expect_wrong_use "gdr nccl check: $0: no message of NCCL in " nccl check "$0"
+expect_wrong_use "gdr nccl check: unknown expectation 'luck'; allowed: " nccl check --expect luck -
+expect_wrong_use "gdr nccl run: no PROGRAM" nccl run --tee --
+expect_wrong_use "gdr nccl run: unknown option '--soft-nic'; allowed: --help, --expect" \
+  nccl run --soft-nic -- true
+expect_wrong_use "gdr nccl run: /nowhere/x: No such file" nccl run --log /nowhere/x -- true
 
 # Wrong values in the environment, for whatever uses the stand-ins.
 export GDR_SOFT_DEVICES=/
@@ -64,8 +74,8 @@ expect_wrong_use "gdr run: GDR_SOFT_GPUS=0" run --soft-nic --soft-gpu -- true
 unset GDR_SOFT_GPUS
 
 "$gdr" --version | grep -Eq '^gdr [0-9]+\.[0-9]+\.[0-9]+$' || { echo "--version"; failed=1; }
-for subcommand in '' prove run counters; do
-  # shellcheck disable=SC2086  # nothing for the empty one
+for subcommand in '' prove run counters nccl 'nccl check' 'nccl run'; do
+  # shellcheck disable=SC2086  # none or two words
   "$gdr" $subcommand --help | grep -q '^Usage: gdr' || { echo "$subcommand --help"; failed=1; }
 done
 exit $failed

@@ -44,6 +44,16 @@ TEST(SplitCommandLine, TakesTheDashesForTheEndAndNotForAValue) {
   EXPECT_EQ(line.command, (Words{"ls"}));
 }
 
+TEST(SplitCommandLine, CutsTheCommandOffBehindTheOptionsOfNcclRun) {
+  CommandLine line = split_command_line(
+      {"nccl", "run", "--expect", "any", "--tee", "--log=a", "--json", "b", "ls", "--log", "c"});
+  EXPECT_EQ(line.own, (Words{"nccl", "run", "--expect", "any", "--tee", "--log=a", "--json", "b"}));
+  EXPECT_EQ(line.command, (Words{"ls", "--log", "c"}));
+  line = split_command_line({"nccl", "check", "--json", "--", "x"});
+  EXPECT_EQ(line.own, (Words{"nccl", "check", "--json", "--", "x"}));
+  EXPECT_TRUE(line.command.empty());
+}
+
 TEST(SplitCommandLine, FindsNoCommandWhereThereIsNone) {
   EXPECT_TRUE(split_command_line({}).own.empty());
   EXPECT_TRUE(split_command_line({"run"}).command.empty());
@@ -51,11 +61,13 @@ TEST(SplitCommandLine, FindsNoCommandWhereThereIsNone) {
   EXPECT_EQ(split_command_line({"run", "--help"}).own, (Words{"run", "--help"}));
 }
 
-// Parses `words` with the subcommand run alone and returns the message, or "" if they were right.
+// Parses `words` with the subcommands run and nccl and returns the message, or "" if they were
+// right.
 std::string message_for(Words words) {
   CLI::App program("", "gdr");
   Action chosen;
   add_run(program, chosen, {"true"});
+  add_nccl(program, chosen, {"true"});
   program.add_subcommand("worker", "started by another command")->group("");
   std::reverse(words.begin(), words.end());
   try {
@@ -67,7 +79,9 @@ std::string message_for(Words words) {
 }
 
 TEST(UsageError, NamesAnUnknownSubcommandAndThoseThereAre) {
-  EXPECT_EQ(message_for({"rum"}), "gdr: unknown subcommand 'rum'; allowed: run");
+  EXPECT_EQ(message_for({"rum"}), "gdr: unknown subcommand 'rum'; allowed: run, nccl");
+  EXPECT_EQ(message_for({"nccl", "chek"}),
+            "gdr nccl: unknown subcommand 'chek'; allowed: check, run");
 }
 
 TEST(UsageError, NamesAnUnknownOptionAndThoseOfItsSubcommand) {
@@ -115,8 +129,14 @@ TEST(Help, FitsEightyColumnsAndTellsDefaultsExitStatusAndEnvironment) {
   add_prove(program, chosen);
   add_run(program, chosen, {});
   add_counters(program, chosen);
-  for (const char* name : {"prove", "run", "counters"}) {
-    const std::string help = program.get_subcommand(name)->help();
+  add_nccl(program, chosen, {});
+  CLI::App* nccl = program.get_subcommand("nccl");
+  const std::vector<CLI::App*> commands = {
+      program.get_subcommand("prove"),    program.get_subcommand("run"),
+      program.get_subcommand("counters"), nccl,
+      nccl->get_subcommand("check"),      nccl->get_subcommand("run")};
+  for (const CLI::App* command : commands) {
+    const std::string help = command->help();
     for (std::string_view line : split(help, '\n')) EXPECT_LE(line.size(), 80u) << line;
   }
   for (const char* name : {"prove", "run"}) {

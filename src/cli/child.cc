@@ -1,0 +1,215 @@
+#include "cli/child.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+
+#include "base/unique_fd.h"
+
+namespace gdr::cli {
+namespace {
+
+constexpr int kPassedOn[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
+// A process that the program left behind may hold its output open for ever.
+constexpr int kLastWordsMs = 500;
+
+// Blocks signals for as long as it lives, so that they are read from a descriptor instead.
+class SignalsAsFile {
+ public:
+  SignalsAsFile() {
+    sigset_t set;
+    sigemptyset(&set);
+    for (const int signal : kPassedOn) sigaddset(&set, signal);
+    sigaddset(&set, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &set, &before_);
+    fd_ = UniqueFd(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+    // Whoever read our output may be gone; then a write fails, and the program is told.
+    signal_before_ = signal(SIGPIPE, SIG_IGN);
+  }
+  SignalsAsFile(const SignalsAsFile&) = delete;
+  SignalsAsFile& operator=(const SignalsAsFile&) = delete;
+  ~SignalsAsFile() { restore(); }
+
+  void restore() const {
+    signal(SIGPIPE, signal_before_);
+    sigprocmask(SIG_SETMASK, &before_, nullptr);
+  }
+  int fd() const { return fd_.get(); }
+
+ private:
+  UniqueFd fd_;
+  sigset_t before_;
+  void (*signal_before_)(int) = SIG_DFL;
+};
+
+// One of the program's outputs on its way through.
+class Passage {
+ public:
+  Passage(UniqueFd from, int to, const std::function<void(std::string_view)>& sink)
+      : from_(std::move(from)), to_(to), sink_(sink) {}
+
+  int fd() const { return from_.get(); }
+
+  // Reads once and passes on; closes itself at the end.
+  void move() {
+    std::array<char, 65536> buffer;
+    const ssize_t got = read(from_.get(), buffer.data(), buffer.size());
+    if (got < 0 && (errno == EINTR || errno == EAGAIN)) return;
+    if (got <= 0) return close();
+    const std::string_view bytes(buffer.data(), static_cast<std::size_t>(got));
+    show(bytes);
+    // Closing our end tells the program, as it would be told without us in between.
+    if (!write_all(bytes)) close();
+  }
+
+  void close() {
+    if (!pending_.empty()) sink_(pending_ + "\n");
+    pending_.clear();
+    from_.reset();
+  }
+
+ private:
+  bool write_all(std::string_view bytes) const {
+    while (!bytes.empty()) {
+      const ssize_t put = write(to_, bytes.data(), bytes.size());
+      if (put < 0 && errno == EINTR) continue;
+      if (put < 0) return false;
+      bytes.remove_prefix(static_cast<std::size_t>(put));
+    }
+    return true;
+  }
+
+  // Whole lines only: those of the other output must not get between the parts of one.
+  void show(std::string_view bytes) {
+    constexpr std::size_t kMostPending = 1 << 16;
+    const std::size_t last = bytes.rfind('\n');
+    if (last == std::string_view::npos) {
+      if (pending_.size() < kMostPending) pending_.append(bytes);
+      return;
+    }
+    pending_.append(bytes.substr(0, last + 1));
+    sink_(pending_);
+    pending_ = bytes.substr(last + 1);
+  }
+
+  UniqueFd from_;
+  int to_;
+  const std::function<void(std::string_view)>& sink_;
+  std::string pending_;
+};
+
+struct Pipe {
+  UniqueFd read_end, write_end;
+};
+
+Result<Pipe> make_pipe() {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return from_errno("cannot make a pipe");
+  return Pipe{UniqueFd(ends[0]), UniqueFd(ends[1])};
+}
+
+[[noreturn]] void become(const ChildOptions& options, const SignalsAsFile& signals, int failure) {
+  signals.restore();
+  std::vector<char*> arguments;
+  for (const std::string& word : options.command) {
+    arguments.push_back(const_cast<char*>(word.c_str()));
+  }
+  arguments.push_back(nullptr);
+  // execvp, for a script without "#!" goes to the shell as it does from a shell.
+  execvp(options.path.c_str(), arguments.data());
+  const int code = errno;
+  [[maybe_unused]] const ssize_t put = write(failure, &code, sizeof code);
+  _exit(127);
+}
+
+// The errno of execvp() in the child, or 0 once the program runs.
+int start_error(const Pipe& failure) {
+  int code = 0;
+  ssize_t got = 0;
+  do {
+    got = read(failure.read_end.get(), &code, sizeof code);
+  } while (got < 0 && errno == EINTR);
+  return got == sizeof code ? code : 0;
+}
+
+std::optional<int> ended(pid_t child) {
+  int status = 0;
+  if (waitpid(child, &status, WNOHANG) != child) return std::nullopt;
+  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+void pass_signals_on(int fd, pid_t child) {
+  signalfd_siginfo signal;
+  while (read(fd, &signal, sizeof signal) == sizeof signal) {
+    // A terminal sends its signals to the whole group: the program has had this one.
+    const bool from_terminal = signal.ssi_code == SI_KERNEL;
+    if (signal.ssi_signo != SIGCHLD && !from_terminal) {
+      kill(child, static_cast<int>(signal.ssi_signo));
+    }
+  }
+}
+
+int wait_for(pid_t child, const SignalsAsFile& signals, std::vector<Passage>& passages) {
+  std::optional<int> status;
+  for (;;) {
+    std::vector<pollfd> waits = {{signals.fd(), POLLIN, 0}};
+    bool open = false;
+    for (const Passage& passage : passages) {
+      waits.push_back({passage.fd(), POLLIN, 0});  // poll ignores one that is closed
+      open = open || passage.fd() >= 0;
+    }
+    if (status && !open) return *status;
+    const int ready = poll(waits.data(), waits.size(), status ? kLastWordsMs : -1);
+    if (status && ready == 0) {
+      for (Passage& passage : passages) passage.close();
+      return *status;
+    }
+    if (waits[0].revents != 0) pass_signals_on(signals.fd(), child);
+    for (std::size_t i = 0; i < passages.size(); ++i) {
+      if (waits[i + 1].revents != 0) passages[i].move();
+    }
+    if (!status) status = ended(child);
+  }
+}
+
+}  // namespace
+
+Result<int> run_child(const ChildOptions& options) {
+  Result<Pipe> failure = make_pipe(), out = make_pipe(), err = make_pipe();
+  for (const Result<Pipe>* pipe : {&failure, &out, &err}) {
+    if (!*pipe) return pipe->error();
+  }
+  for (const auto& [name, value] : options.variables) setenv(name.c_str(), value.c_str(), 1);
+  const SignalsAsFile signals;
+  const pid_t child = fork();
+  if (child < 0) return from_errno("cannot start a process");
+  if (child == 0) {
+    if (options.on_output) {
+      dup2(out->write_end.get(), STDOUT_FILENO);
+      dup2(err->write_end.get(), STDERR_FILENO);
+    }
+    become(options, signals, failure->write_end.get());
+  }
+  for (Pipe* pipe : {&*failure, &*out, &*err}) pipe->write_end.reset();
+  if (const int code = start_error(*failure)) {
+    waitpid(child, nullptr, 0);
+    return Error{code, fmt::format("{}: {}", options.path, std::strerror(code))};
+  }
+  std::vector<Passage> passages;
+  if (options.on_output) {
+    passages.emplace_back(std::move(out->read_end), STDOUT_FILENO, options.on_output);
+    passages.emplace_back(std::move(err->read_end), STDERR_FILENO, options.on_output);
+  }
+  return wait_for(child, signals, passages);
+}
+
+}  // namespace gdr::cli

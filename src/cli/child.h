@@ -1,0 +1,32 @@
+// A program that is started, waited for and passed through: its exit status, the signals that are
+// meant for it, and, where asked to, what it prints.
+//
+//   ChildOptions options;
+//   options.path = "/usr/bin/python3";
+//   options.command = {"python3", "train.py"};
+//   Result<int> status = run_child(options);  // 128 + N where signal N ended it, as in a shell
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+
+namespace gdr::cli {
+
+struct ChildOptions {
+  std::string path;
+  std::vector<std::string> command;
+  std::vector<std::pair<std::string, std::string>> variables;
+  // Where it is set, standard output and error go through this process: they are passed on byte by
+  // byte, and whole lines of each, or the most of one that is kept, are shown to it.
+  std::function<void(std::string_view)> on_output;
+};
+
+// The error is that of starting it.
+Result<int> run_child(const ChildOptions& options);
+
+}  // namespace gdr::cli

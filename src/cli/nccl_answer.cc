@@ -1,0 +1,58 @@
+#include "cli/nccl_answer.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <map>
+
+#include "base/environment.h"
+#include "nccl/text_report.h"
+#include "proof/wrap.h"
+
+namespace gdr::cli {
+
+Result<void> read_whole(int fd, const std::function<void(std::string_view)>& sink) {
+  std::array<char, 65536> buffer;
+  for (;;) {
+    const ssize_t got = read(fd, buffer.data(), buffer.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return Error{errno, std::strerror(errno)};
+    if (got == 0) return {};
+    sink(std::string_view(buffer.data(), static_cast<std::size_t>(got)));
+  }
+}
+
+void add_expectation(CLI::App& command, nccl::Expectation& expectation) {
+  command
+      .add_option_function<std::string>(
+          "--expect",
+          [&expectation](const std::string& word) {
+            const std::map<std::string, nccl::Expectation> words = {
+                {"gdrdma", nccl::Expectation::kGdrdma},
+                {"local", nccl::Expectation::kLocal},
+                {"any", nccl::Expectation::kAny}};
+            const auto found = words.find(word);
+            if (found == words.end()) {
+              throw CLI::ValidationError(
+                  fmt::format("unknown expectation '{}'; allowed: gdrdma, local, any", word));
+            }
+            expectation = found->second;
+          },
+          "gdrdma: a network is used, and all of it with GPUDirect RDMA; local: no network is "
+          "used; any: there are connections (default: gdrdma)")
+      ->type_name("WHAT");
+}
+
+bool print_answer(const nccl::Report& report, bool all, std::FILE* file) {
+  const std::size_t columns = proof::terminal_columns(file);
+  const std::string text = nccl::to_text(report, all);
+  for (std::string_view line : split(std::string_view(text).substr(0, text.size() - 1), '\n')) {
+    fmt::print(file, "{}\n", proof::wrap(line, columns, nccl::kTextIndent));
+  }
+  return std::fflush(file) == 0 && std::ferror(file) == 0;
+}
+
+}  // namespace gdr::cli

@@ -1,0 +1,85 @@
+// gdr nccl check: which way each connection in a log of NCCL went, and why not by GPUDirect RDMA.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <memory>
+
+#include "base/unique_fd.h"
+#include "cli/command_line.h"
+#include "cli/help.h"
+#include "cli/nccl_answer.h"
+#include "cli/nccl_commands.h"
+#include "nccl/causes.h"
+#include "nccl/json_report.h"
+
+namespace gdr::cli {
+namespace {
+
+struct CheckOptions {
+  std::string file;
+  nccl::Expectation expectation = nccl::Expectation::kGdrdma;
+  bool all = false;
+  bool json = false;
+};
+
+int refuse(const CheckOptions& options, const std::string& reason) {
+  const std::string name = options.file == "-" ? "standard input" : options.file;
+  say(fmt::format("gdr nccl check: {}: {}", name, reason));
+  return 2;
+}
+
+int check(const CheckOptions& options) {
+  UniqueFd file;
+  if (options.file != "-") {
+    file.reset(open(options.file.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!file) return refuse(options, std::strerror(errno));
+  }
+  nccl::LogReader reader;
+  const Result<void> read = read_whole(file ? file.get() : STDIN_FILENO,
+                                       [&](std::string_view bytes) { reader.feed(bytes); });
+  if (!read) return refuse(options, read.error().message);
+  nccl::Log log = reader.finish();
+  if (log.messages == 0) {
+    return refuse(options,
+                  fmt::format("no message of NCCL in {} lines; run the program with {}, or as in "
+                              "'gdr nccl run -- PROGRAM'",
+                              log.lines, nccl::debug_settings()));
+  }
+  const nccl::Report report = nccl::judge(std::move(log), options.expectation);
+  bool written = false;
+  if (options.json) {
+    written = std::fputs(nccl::to_json(report).c_str(), stdout) >= 0 && std::fflush(stdout) == 0;
+  } else {
+    written = print_answer(report, options.all, stdout);
+  }
+  if (!written) {
+    say("gdr nccl check: cannot write to standard output");
+    return 1;
+  }
+  return report.met ? 0 : 1;
+}
+
+}  // namespace
+
+void add_nccl_check(CLI::App& nccl, Action& chosen) {
+  auto options = std::make_shared<CheckOptions>();
+  CLI::App* command = nccl.add_subcommand("check", "What a log of NCCL says");
+  command->add_option("FILE", options->file, "The log, of one rank or many; - for standard input")
+      ->type_name("")
+      ->required();
+  add_expectation(*command, options->expectation);
+  command->add_flag("--all", options->all,
+                    "Every connection (default: the first, those without GPUDirect RDMA in front)");
+  command->add_flag("--json", options->json, "One JSON document instead of text");
+  refuse_empty_values(*command);
+  command->footer(
+      "Exit status: 0 as expected; 1 not as expected; 2 wrong use, or no log of NCCL.\n"
+      "\n"
+      "The program that wrote the log must have had, in the environment of each rank:\n"
+      "  NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,NET,ENV,GRAPH");
+  command->callback([options, &chosen] { chosen = [options] { return check(*options); }; });
+}
+
+}  // namespace gdr::cli

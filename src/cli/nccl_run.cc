@@ -1,0 +1,231 @@
+// gdr nccl run: a program with NCCL's log switched on and caught, and what the log says at its end.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <glob.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+
+#include "base/environment.h"
+#include "base/unique_fd.h"
+#include "cli/child.h"
+#include "cli/command_line.h"
+#include "cli/help.h"
+#include "cli/nccl_answer.h"
+#include "cli/nccl_commands.h"
+#include "cli/nccl_run_plan.h"
+#include "cli/run_exec.h"
+#include "cli/run_program_file.h"
+#include "nccl/json_report.h"
+
+namespace gdr::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct NcclRunOptions {
+  nccl::Expectation expectation = nccl::Expectation::kGdrdma;
+  std::string log, json;
+  bool all = false;
+  bool tee = false;
+  bool fail = false;
+  std::vector<std::string> command;
+};
+
+int refuse(const std::string& reason, int status) {
+  say("gdr nccl run: " + reason);
+  return status;
+}
+
+// For this user alone, gone with everything in it at the end.
+class PrivateFolder {
+ public:
+  PrivateFolder() {
+    std::string pattern = environment("TMPDIR").value_or("/tmp") + "/gdr-nccl-XXXXXX";
+    if (mkdtemp(pattern.data()) != nullptr) name_ = pattern;
+  }
+  PrivateFolder(const PrivateFolder&) = delete;
+  PrivateFolder& operator=(const PrivateFolder&) = delete;
+  ~PrivateFolder() {
+    std::error_code ignored;
+    if (!name_.empty()) fs::remove_all(name_, ignored);
+  }
+  const std::string& name() const { return name_; }
+
+ private:
+  std::string name_;
+};
+
+// What is read, and a copy of it for --log.
+class CaughtLog {
+ public:
+  Result<void> copy_to(const std::string& file) {
+    copy_ = UniqueFd(open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+    return copy_ ? Result<void>() : from_errno(file);
+  }
+  void take(std::string_view bytes) {
+    reader_.feed(bytes);
+    copy(bytes);
+  }
+  void take_file(const std::string& name) {
+    const UniqueFd file(open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    struct stat status {};
+    if (!file || fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return;
+    char last = '\n';
+    const Result<void> read = read_whole(file.get(), [&](std::string_view bytes) {
+      take(bytes);
+      last = bytes.back();
+    });
+    // A file may end within a line, and another may follow it.
+    if (last == '\n' && read) return;
+    reader_.next_file();
+    copy("\n");
+  }
+  nccl::Log finish() { return reader_.finish(); }
+  bool copy_failed() const { return copy_failed_; }
+
+ private:
+  void copy(std::string_view bytes) {
+    while (copy_ && !bytes.empty()) {
+      const ssize_t put = write(copy_.get(), bytes.data(), bytes.size());
+      if (put < 0 && errno != EINTR) {
+        copy_failed_ = true;
+        copy_.reset();
+      }
+      if (put > 0) bytes.remove_prefix(static_cast<std::size_t>(put));
+    }
+  }
+
+  nccl::LogReader reader_;
+  UniqueFd copy_;
+  bool copy_failed_ = false;
+};
+
+// Files that were there before the program ran are of another run.
+std::vector<std::string> files_of(const NcclPlan& plan, const std::string& folder,
+                                  fs::file_time_type start) {
+  std::vector<std::string> files;
+  std::error_code error;
+  if (plan.capture == NcclCapture::kFolder) {
+    for (const auto& entry : fs::directory_iterator(folder, error)) files.push_back(entry.path());
+    std::sort(files.begin(), files.end());
+  }
+  if (plan.capture == NcclCapture::kFiles) {
+    glob_t found{};
+    if (glob(glob_of(plan.files).c_str(), 0, nullptr, &found) == 0) {
+      for (std::size_t i = 0; i < found.gl_pathc; ++i) {
+        if (fs::last_write_time(found.gl_pathv[i], error) >= start && !error) {
+          files.emplace_back(found.gl_pathv[i]);
+        }
+      }
+    }
+    globfree(&found);
+  }
+  return files;
+}
+
+bool write_json(const nccl::Report& report, const std::string& name) {
+  std::FILE* file = std::fopen(name.c_str(), "we");
+  if (file == nullptr) return false;
+  const bool written = std::fputs(nccl::to_json(report).c_str(), file) >= 0;
+  return std::fclose(file) == 0 && written;
+}
+
+// The program's status stays, but for what was asked for and could not be had.
+int answer(const NcclRunOptions& options, CaughtLog& log, int status) {
+  const int failure = status == 0 ? 1 : status;
+  const nccl::Report report = nccl::judge(log.finish(), options.expectation);
+  bool printed = true;
+  if (report.log.messages == 0) {
+    say("gdr nccl run: no message of NCCL was caught: the program uses none, sets NCCL_DEBUG "
+        "itself, or its processes run on other hosts; for these try --tee");
+  } else {
+    printed = print_answer(report, options.all, stderr);
+  }
+  if (!options.json.empty() && !write_json(report, options.json)) {
+    return refuse(fmt::format("{}: {}", options.json, std::strerror(errno)), failure);
+  }
+  if (log.copy_failed()) return refuse(options.log + ": cannot write all of the log", failure);
+  return options.fail && (!report.met || !printed) ? failure : status;
+}
+
+int run(const NcclRunOptions& options) {
+  const Result<std::string> path =
+      find_program(options.command.front(), environment("PATH").value_or(kDefaultPath));
+  if (!path) return refuse(path.error().message, exit_status_for(path.error().code));
+  const PrivateFolder folder;
+  if (folder.name().empty()) {
+    return refuse(fmt::format("cannot make a folder in {}: {}; set TMPDIR",
+                              environment("TMPDIR").value_or("/tmp"), std::strerror(errno)),
+                  2);
+  }
+  CaughtLog log;
+  if (!options.log.empty()) {
+    if (Result<void> opened = log.copy_to(options.log); !opened) {
+      return refuse(opened.error().message, 2);
+    }
+  }
+  NcclPlanInputs inputs;
+  inputs.tee = options.tee;
+  inputs.folder = folder.name();
+  inputs.environment = [](const char* name) { return environment(name); };
+  const NcclPlan plan = make_nccl_plan(inputs);
+  say("gdr nccl run: " + plan.summary);
+
+  ChildOptions child{*path, options.command, plan.variables, nullptr};
+  if (plan.capture == NcclCapture::kOutput) {
+    child.on_output = [&](std::string_view bytes) { log.take(bytes); };
+  }
+  // The folder's own time: file systems tick more coarsely than clocks.
+  const fs::file_time_type start = fs::last_write_time(folder.name());
+  const Result<int> status = run_child(child);
+  if (!status) return refuse(status.error().message, exit_status_for(status.error().code));
+  for (const std::string& file : files_of(plan, folder.name(), start)) log.take_file(file);
+  return answer(options, log, *status);
+}
+
+}  // namespace
+
+void add_nccl_run(CLI::App& nccl, Action& chosen, const std::vector<std::string>& command) {
+  auto options = std::make_shared<NcclRunOptions>();
+  options->command = command;
+  CLI::App* run_command =
+      nccl.add_subcommand("run", "Run a program, and say at its end what its NCCL used");
+  add_expectation(*run_command, options->expectation);
+  run_command->add_option("--log", options->log, "Keep what was caught in FILE, for gdr nccl check")
+      ->type_name("FILE");
+  run_command->add_option("--json", options->json, "The answer also as a JSON document in FILE")
+      ->type_name("FILE");
+  run_command->add_flag("--all", options->all, "Every connection (default: the first)");
+  run_command->add_flag("--tee", options->tee,
+                        "Catch the log on the program's own output, where launchers bring that of "
+                        "other hosts (default: in files)");
+  run_command->add_flag("--fail", options->fail,
+                        "Exit status 1 where the program succeeds and the answer is not as "
+                        "expected");
+  refuse_empty_values(*run_command);
+  run_command->formatter(std::make_shared<HelpFormatter>(" -- PROGRAM [ARGS...]"));
+  run_command->footer(
+      "For instance: gdr nccl run -- torchrun --nproc-per-node 2 train.py\n"
+      "On the software NIC: gdr nccl run -- gdr run -- PROGRAM\n"
+      "\n"
+      "Exit status: the program's own, 128 + N where signal N ended it; 126 and 127 as\n"
+      "in a shell; 2 wrong use. The answer goes to standard error.\n"
+      "\n"
+      "Environment, set where it is unset:\n"
+      "  NCCL_DEBUG=INFO, NCCL_DEBUG_SUBSYS=INIT,NET,ENV,GRAPH, NCCL_DEBUG_FILE\n"
+      "  TMPDIR                   Where the log is kept meanwhile (default: /tmp)");
+  run_command->callback([options, &chosen] {
+    if (options->command.empty()) {
+      throw CLI::ValidationError("no PROGRAM given, as in 'gdr nccl run -- torchrun train.py'");
+    }
+    chosen = [options] { return run(*options); };
+  });
+}
+
+}  // namespace gdr::cli
