@@ -81,6 +81,13 @@ int mapped_gpu_memory() {
   return count;
 }
 
+// That another process's memory has been opened since `before`. A genuine driver shows it nowhere.
+bool has_opened_more_than(int before) {
+  if (getenv(memory::soft_gpu::kRealDriver) == nullptr) return mapped_gpu_memory() > before;
+  usleep(1'000'000);
+  return true;
+}
+
 bool soon(const std::function<bool()>& condition) {
   for (const Nanoseconds end = now() + 10 * kSecond; now() < end; usleep(1000)) {
     if (condition()) return true;
@@ -131,7 +138,7 @@ TEST_P(OpenedGpuMemory, IsWrittenAndReadWhileItsOwnersProcessIsStopped) {
   ibv_qp* qp = side.queue_pair(IBV_QPT_RC, 64, true);
   connect_to_target(side, qp, child.wire());
   const auto remote = child.wire().receive<Remote>();
-  ASSERT_TRUE(soon([&] { return mapped_gpu_memory() > before; })) << "it is opened unasked";
+  ASSERT_TRUE(soon([&] { return has_opened_more_than(before); })) << "it is opened unasked";
   usleep(100'000);
   {
     const Stopped stopped(child.pid());
@@ -154,8 +161,49 @@ TEST_P(OpenedGpuMemory, IsWrittenAndReadWhileItsOwnersProcessIsStopped) {
   child.finish();
 }
 
+TEST_P(OpenedGpuMemory, ThatItsOwnerFreedWhileRegisteredIsNotThatOfTheNextAllocation) {
+  constexpr int kNext = 4;
+  const std::vector<unsigned char> content(kBytes, 0x77);
+  Child child([&](Wire& wire) {
+    be_gpu_target(wire, GetParam(), kBytes, [&](GpuMemory& gpu, Side&) {
+      (void)wire.receive<char>();
+      gpu.memory().free();
+      std::vector<std::unique_ptr<memory::soft_gpu::Memory>> next;
+      for (int i = 0; i < kNext; ++i) {
+        next.push_back(std::make_unique<memory::soft_gpu::Memory>(GetParam(), kBytes));
+        next.back()->fill(content);
+      }
+      wire.send('.');
+      (void)wire.receive<char>();
+      for (const auto& one : next) require(one->read() == content, "nothing was written there");
+      wire.send('.');
+    });
+  });
+  use_gpu();
+  Side side;
+  Memory& host = side.memory(kBytes);
+  host.fill_pattern(3, 0, kBytes);
+  const int before = mapped_gpu_memory();
+  ibv_qp* qp = side.queue_pair(IBV_QPT_RC, 64, true);
+  connect_to_target(side, qp, child.wire());
+  const auto remote = child.wire().receive<Remote>();
+  ASSERT_TRUE(soon([&] { return has_opened_more_than(before); }));
+  side.write(qp, host, 0, kBytes, remote);
+  side.expect(IBV_WC_SUCCESS);
+  child.wire().send('.');
+  EXPECT_EQ(child.wire().receive<char>(), '.');
+  side.write(qp, host, 0, kBytes, remote);
+  (void)side.completion();  // an error, or bytes into memory that nobody has any more
+  child.wire().send('.');
+  EXPECT_EQ(child.wire().receive<char>(), '.');
+  child.finish();
+}
+
 INSTANTIATE_TEST_SUITE_P(Allocator, OpenedGpuMemory,
-                         testing::Values(Allocator::kMemAlloc, Allocator::kVmm));
+                         testing::Values(Allocator::kMemAlloc, Allocator::kVmm),
+                         [](const auto& one) {
+                           return one.param == Allocator::kVmm ? "Vmm" : "MemAlloc";
+                         });
 
 struct Kind {
   const char* name;

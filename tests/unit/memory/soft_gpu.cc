@@ -2,6 +2,8 @@
 
 #include <dlfcn.h>
 
+#include <cstdlib>
+
 namespace gdr::memory::soft_gpu {
 namespace {
 
@@ -9,7 +11,8 @@ constexpr cuda::CUdevice kDevice = 0;
 
 // In the application's way: opened globally, by path, before anybody asks for it by name.
 const cuda::Driver* open_driver() {
-  if (dlopen(GDR_SOFT_CUDA, RTLD_NOW | RTLD_GLOBAL) == nullptr) {
+  const char* real = getenv(kRealDriver);
+  if (dlopen(real != nullptr ? real : GDR_SOFT_CUDA, RTLD_NOW | RTLD_GLOBAL) == nullptr) {
     ADD_FAILURE() << dlerror();
     return nullptr;
   }

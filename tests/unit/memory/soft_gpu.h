@@ -13,6 +13,9 @@
 
 namespace gdr::memory::soft_gpu {
 
+// Names a genuine driver that the tests are to use instead, on a machine with a GPU.
+constexpr const char* kRealDriver = "GDR_TEST_CUDA";
+
 // Null when the library could not be opened; the tests fail then.
 const cuda::Driver* driver();
 
