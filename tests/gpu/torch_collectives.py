@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""torch_collectives.py [--gpus N] [--largest BYTES] [--rounds N] [--unchecked]: PyTorch's collectives over NCCL, one
-process a GPU, on random data, each result compared with what the CPU computes; then how fast.
+"""torch_collectives.py [--gpus N] [--largest BYTES] [--rounds N] [--unchecked] [--measure BYTES,...]:
+PyTorch's collectives over NCCL, one process a GPU, on random data, each result compared with what the
+CPU computes; then how fast.
 
     gdr run --soft-nic -- python3 tests/gpu/torch_collectives.py
 
@@ -83,8 +84,8 @@ def seconds_of(operation, rounds):
     return (time.perf_counter() - start) / rounds
 
 
-def measure(rank, ranks, largest):
-    for size in (one for one in SIZES if one <= min(largest, 256 << 20)):
+def measure(rank, ranks, sizes):
+    for size in sizes:
         buffer = torch.ones(max(size // 4, 1), device="cuda")
         rounds = 200 if size <= 1 << 20 else 20
         reduce_time = seconds_of(lambda: dist.all_reduce(buffer), rounds)
@@ -113,7 +114,8 @@ def run(rank, options, port, failures):
         failures[rank] += check_size(1 << 20, rank, options.gpus)
     if rank == 0 and checked and not failures[0]:
         print(f"{options.gpus} GPUs: every value right, 8 bytes to {options.largest}", flush=True)
-    measure(rank, options.gpus, options.largest)
+    sizes = options.measure or [one for one in SIZES if one <= min(options.largest, 256 << 20)]
+    measure(rank, options.gpus, sizes)
     dist.destroy_process_group()
 
 
@@ -123,6 +125,8 @@ def main():
     parser.add_argument("--largest", type=int, default=SIZES[-1])
     parser.add_argument("--rounds", type=int, default=20, help="more checks, of 1 MiB")
     parser.add_argument("--unchecked", action="store_true", help="only how fast")
+    parser.add_argument("--measure", metavar="BYTES,...", default=[],
+                        type=lambda text: [int(one) for one in text.split(",")])
     parser.add_argument("--port", type=int, default=29517)
     options = parser.parse_args()
     failures = torch.zeros(options.gpus, dtype=torch.int64).share_memory_()
