@@ -73,6 +73,15 @@ std::optional<Cause> network_missing(const Case& found) {
                "unset NCCL_NET NCCL_NET_PLUGIN", ""};
 }
 
+// NICs that are in no PCI tree, as in virtual machines and containers, and a software NIC's.
+std::optional<Cause> no_path(const Case& found) {
+  const auto& evidence = found.log.fact(Fact::kNoPathToNic);
+  if (!evidence || found.counts.network > 0) return std::nullopt;
+  return Cause{"no_path", "NCCL found no way from a GPU to any NIC: it does not see where they are",
+               evidence, "NCCL_TOPO_FILE=<a file that places NICs and GPUs>",
+               "for the software NIC gdr run sets one; on a cloud's machine its provider has one"};
+}
+
 // NCCL logs no word about NCCL_NET; that it never looked for IB gives it away.
 std::optional<Cause> sockets_chosen(const Case& found) {
   const Log& log = found.log;
@@ -108,9 +117,9 @@ std::optional<Cause> plugin(const Case& found) {
   return std::nullopt;
 }
 
-constexpr FindCause kTable[] = {one_rank,        inside_one_host, ib_disabled,
-                                no_library,      no_device,       no_ip_interface,
-                                network_missing, sockets_chosen,  plugin};
+constexpr FindCause kTable[] = {one_rank,  inside_one_host, ib_disabled,     no_library,
+                                no_device, no_ip_interface, network_missing, sockets_chosen,
+                                plugin,    no_path};
 
 }  // namespace
 

@@ -33,6 +33,7 @@ constexpr Pattern kPatterns[] = {
     {Fact::kGidChanged, "GID table changed"},
     {Fact::kRegistration, "Call to ibv_reg_", " failed with error"},
     {Fact::kNoTransport, "No transport found for rank"},
+    {Fact::kNoPathToNic, "Could not find any local path from gpu", " to net"},
     {Fact::kInitDone, "Init COMPLETE"},
     {Fact::kConnected, "Connected all rings"},
 };

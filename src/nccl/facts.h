@@ -35,6 +35,7 @@ enum class Fact {
   kGidChanged,
   kRegistration,
   kNoTransport,
+  kNoPathToNic,
   kInitDone,
   kConnected,
   kCount

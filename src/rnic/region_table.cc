@@ -133,15 +133,15 @@ void RegionTable::show_export(std::uint32_t key) {
   std::memcpy(shared.handle, exported.handle.data(), sizeof shared.handle);
   std::memcpy(shared.device, exported.device.data(), sizeof shared.device);
   shared.identity.store(exported.identity);
+  entry.is_exported = true;
   SegmentHeader& header = segment_.header();
   header.export_end.store(std::max(header.export_end.load(), index_of(key) + 1));
   header.export_changes.fetch_add(1);
 }
 
 void RegionTable::hide_export(std::uint32_t key) {
-  SharedExport& shared = segment_.exported(index_of(key));
-  if (shared.identity.load() == 0) return;
-  shared.identity.store(0);
+  if (!std::exchange(entries_[index_of(key)].is_exported, false)) return;
+  segment_.exported(index_of(key)).identity.store(0);
   segment_.header().export_changes.fetch_add(1);
 }
 
