@@ -21,8 +21,7 @@ std::string nccl_topology(const std::vector<std::string>& gpus,
                           const std::vector<std::string>& nics) {
   std::string text =
       "<system version=\"1\">\n"
-      "<cpu numaid=\"0\" affinity=\"ffffffff\" arch=\"x86_64\" vendor=\"GenuineIntel\" "
-      "familyid=\"6\" modelid=\"143\">\n";
+      "<cpu numaid=\"0\">\n";  // what kind of CPU, NCCL finds out itself
   text += fmt::format("<pci busid=\"{}\" class=\"{}\" {}>\n", kSwitch, kBridgeClass, kLink);
   for (const std::string& gpu : gpus) {
     text += fmt::format("<pci busid=\"{}\" class=\"{}\" {}/>\n", gpu, kGpuClass, kLink);

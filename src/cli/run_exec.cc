@@ -1,5 +1,6 @@
 #include "cli/run_exec.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -8,19 +9,26 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/unique_fd.h"
+
 namespace gdr::cli {
 
 int exit_status_for(int error_code) { return error_code == ENOENT ? kNotFound : kNotExecutable; }
 
 namespace {
 
+constexpr int kHighDescriptor = 960;  // below the usual limit of 1024
+
 // In no file system: the program and what it starts read it through its descriptor, which lives as
 // long as the program. Without it NCCL looks for itself.
 void show_topology(const std::string& text) {
-  const int file = memfd_create("gdrkit-nccl-topology", 0);
-  if (file < 0 || write(file, text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
+  const UniqueFd made(memfd_create("gdrkit-nccl-topology", MFD_CLOEXEC));
+  if (!made || write(made.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
     return;
   }
+  // A high number: a low one would soon be another file's in a program that closes all it inherits.
+  const int file = fcntl(made.get(), F_DUPFD, kHighDescriptor);
+  if (file < 0) return;
   setenv("NCCL_TOPO_FILE", fmt::format("/proc/{}/fd/{}", getpid(), file).c_str(), 1);
 }
 

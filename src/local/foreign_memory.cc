@@ -10,12 +10,13 @@
 namespace gdr::local {
 namespace {
 
-std::shared_ptr<memory::PinnedMemory> open(const memory::Exported& exported, int pidfd) {
-  UniqueFd descriptor;
-  if (exported.kind == memory::Exported::Kind::kDescriptor) {
-    descriptor.reset(static_cast<int>(syscall(SYS_pidfd_getfd, pidfd, exported.descriptor, 0)));
-    if (!descriptor) return nullptr;
-  }
+// The owner's descriptor, here; none where it may not be had.
+UniqueFd take_descriptor(int pidfd, int descriptor) {
+  return UniqueFd(static_cast<int>(syscall(SYS_pidfd_getfd, pidfd, descriptor, 0)));
+}
+
+std::shared_ptr<memory::PinnedMemory> open(const memory::Exported& exported, UniqueFd descriptor) {
+  if (exported.kind == memory::Exported::Kind::kDescriptor && !descriptor) return nullptr;
   auto opened = memory::PinnedMemory::open(exported, std::move(descriptor));
   return opened ? *std::move(opened) : nullptr;
 }
@@ -43,36 +44,56 @@ bool ForeignMemory::is_outdated(rnic::Segment& segment) const {
   return segment.header().export_changes.load() != seen_changes_.load();
 }
 
-bool ForeignMemory::update(rnic::Segment& segment, int pidfd) {
-  seen_changes_.store(segment.header().export_changes.load());
+void ForeignMemory::forget_failures(rnic::Segment& segment) {
+  const std::lock_guard guard(mutex_);
+  const auto failed =
+      std::erase_if(by_identity_, [](const auto& entry) { return entry.second.memory == nullptr; });
+  if (failed != 0) seen_changes_.store(segment.header().export_changes.load() - 1);
+}
+
+// What the owner shows, each allocation once, without those that are open already. Closes what it
+// shows no more.
+std::vector<std::uint32_t> ForeignMemory::find_new(rnic::Segment& segment) {
   const std::uint32_t end = std::min(segment.header().export_end.load(), rnic::kRegions);
   std::set<std::uint64_t> present;
-  std::vector<memory::Exported> arrived;
+  std::vector<std::uint32_t> regions;
+  const std::lock_guard guard(mutex_);
   for (std::uint32_t region = 0; region < end; ++region) {
     const memory::Exported exported = rnic::exported_by(segment, region);
     if (exported.kind == memory::Exported::Kind::kNone) continue;
     if (!present.insert(exported.identity).second) continue;
-    const std::lock_guard guard(mutex_);
-    if (!by_identity_.contains(exported.identity)) arrived.push_back(exported);
+    if (!by_identity_.contains(exported.identity)) regions.push_back(region);
   }
-  std::vector<std::shared_ptr<memory::PinnedMemory>> closed;  // outside the lock
-  {
-    const std::lock_guard guard(mutex_);
-    std::erase_if(by_identity_, [&](auto& entry) {
-      if (present.contains(entry.first)) return false;
-      closed.push_back(std::move(entry.second.memory));
-      return true;
-    });
-  }
-  closed.clear();
-  bool opened_some = false;
-  for (const memory::Exported& exported : arrived) {
-    auto opened = open(exported, pidfd);
-    opened_some |= opened != nullptr;
+  std::erase_if(by_identity_, [&](auto& entry) {
+    if (present.contains(entry.first)) return false;
+    closing_.push_back(std::move(entry.second.memory));
+    return true;
+  });
+  return regions;
+}
+
+void ForeignMemory::update(rnic::Segment& segment, int pidfd) {
+  seen_changes_.store(segment.header().export_changes.load());
+  const std::vector<std::uint32_t> arrived = find_new(segment);
+  closing_.clear();
+  for (const std::uint32_t region : arrived) {
+    // A descriptor's number may be another memory's by now: what was taken is that memory's only if
+    // nothing has changed until then. What has is seen by the next update.
+    const std::uint32_t changes = segment.header().export_changes.load();
+    const memory::Exported exported = rnic::exported_by(segment, region);
+    if (exported.kind == memory::Exported::Kind::kNone) continue;
+    UniqueFd descriptor;
+    if (exported.kind == memory::Exported::Kind::kDescriptor) {
+      descriptor = take_descriptor(pidfd, exported.descriptor);
+    }
+    if (segment.header().export_changes.load() != changes) {
+      seen_changes_.store(changes);
+      continue;
+    }
+    auto opened = open(exported, std::move(descriptor));
     const std::lock_guard guard(mutex_);
     by_identity_[exported.identity] = {std::move(opened), exported.address, exported.length};
   }
-  return opened_some;
 }
 
 }  // namespace gdr::local

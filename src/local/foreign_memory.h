@@ -7,10 +7,12 @@
 //   }
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <vector>
 
 #include "memory/pinned_memory.h"
 #include "rnic/region_table.h"
@@ -30,15 +32,20 @@ class ForeignMemory {
   // Whether the owner shows other memory than when update() last looked. Cheap.
   bool is_outdated(rnic::Segment& segment) const;
   // Opens what has come and closes what is gone. May wait long: opening can wait for kernels. One
-  // thread at a time. True: something has been opened.
-  bool update(rnic::Segment& segment, int pidfd);
+  // thread at a time.
+  void update(rnic::Segment& segment, int pidfd);
+  // What could not be opened is tried again by the next update: this process may use a GPU now.
+  void forget_failures(rnic::Segment& segment);
 
  private:
   struct Entry {
     std::shared_ptr<memory::PinnedMemory> memory;  // null: it cannot be opened from here
     std::uint64_t address, length;                 // as the owner has it
   };
+  std::vector<std::uint32_t> find_new(rnic::Segment& segment);
+
   std::atomic<std::uint32_t> seen_changes_{0};
+  std::vector<std::shared_ptr<memory::PinnedMemory>> closing_;  // of update() alone
   std::mutex mutex_;
   std::map<std::uint64_t, Entry> by_identity_;  // under mutex_
 };

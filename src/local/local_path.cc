@@ -33,6 +33,8 @@ Presence LocalPath::find_peer(KnownPeer& known, std::uint32_t slot) {
   known.slot = slot;
   known.peer = *std::move(peer);
   service_->watch(*known.peer);
+  known.peer->set_connected_to();
+  opener_.look();
   return Presence::kThere;
 }
 
@@ -90,11 +92,7 @@ int LocalPath::connect(QueuePair& queue_pair) {
   // as on a network: the first request finds out.
   const std::uint32_t slot = rnic::slot_of_qp(queue_pair.attributes().dest_qp_num);
   if (slot != rnic::slot_of(adapter_->token())) {
-    KnownPeer& known = requester_of(queue_pair).peer;
-    if (find_peer(known, slot) == Presence::kThere) {
-      known.peer->set_connected_to();
-      opener_.look();
-    }
+    (void)find_peer(requester_of(queue_pair).peer, slot);
   }
   return 0;
 }
@@ -206,6 +204,7 @@ bool LocalPath::any_segment(const std::function<bool(rnic::Segment&)>& holds) {
 void LocalPath::wake_service() { ring_doorbell(service_->doorbell()); }
 void LocalPath::exports_changed() {
   for (const std::shared_ptr<Peer>& peer : peers_.everyone()) peer->ring_service();
+  opener_.try_again();
 }
 void LocalPath::wake_engine() { wake_sleeper(adapter_->segment().header()); }
 

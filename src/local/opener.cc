@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/quiet_thread.h"
 
@@ -28,6 +29,22 @@ void Opener::look() {
   asked_.notify_one();
 }
 
+void Opener::try_again() {
+  for (const auto& peer : peers_.everyone())
+    peer->foreign_memory().forget_failures(peer->segment());
+  look();
+}
+
+void Opener::close(std::vector<std::shared_ptr<memory::PinnedMemory>>& used) {
+  std::erase_if(used, [](const auto& memory) { return memory.use_count() > 1; });  // stays open
+  if (used.empty()) return;
+  const std::lock_guard guard(mutex_);
+  std::move(used.begin(), used.end(), std::back_inserter(closing_));
+  used.clear();
+  is_asked_ = true;
+  asked_.notify_one();
+}
+
 bool Opener::start() {
   is_running_ = static_cast<bool>(start_quiet_thread("gdr-open", [this] { run(); }));
   return is_running_;
@@ -45,12 +62,15 @@ bool Opener::update_all() {
 }
 
 void Opener::run() {
+  std::vector<std::shared_ptr<memory::PinnedMemory>> closing;
   while (true) {
     {
       std::unique_lock guard(mutex_);
       asked_.wait(guard, [this] { return is_asked_; });
       is_asked_ = false;
+      closing.swap(closing_);
     }
+    closing.clear();
     while (update_all()) usleep(kBetweenUpdates);
   }
 }

@@ -19,6 +19,10 @@ class Opener {
   explicit Opener(Peers& peers) : peers_(peers) {}
   // A peer may show other memory than before, or is connected to now. Cheap when none does.
   void look();
+  // This process uses a GPU that it may not have used before: what failed is tried again.
+  void try_again();
+  // Closing may wait as long: what a request has used is closed by the thread, too.
+  void close(std::vector<std::shared_ptr<memory::PinnedMemory>>& used);
 
  private:
   bool start();
@@ -28,7 +32,8 @@ class Opener {
   Peers& peers_;
   std::mutex mutex_;
   std::condition_variable asked_;
-  bool is_asked_ = false, is_running_ = false;  // under mutex_
+  bool is_asked_ = false, is_running_ = false;                  // under mutex_
+  std::vector<std::shared_ptr<memory::PinnedMemory>> closing_;  // under mutex_
 };
 
 }  // namespace gdr::local

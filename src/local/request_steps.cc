@@ -200,7 +200,7 @@ void LocalPath::abandon(Requester& requester) {
     requester.target.unlock();
     requester.target = Target();
   }
-  requester.opened.clear();
+  if (!requester.opened.empty()) opener_.close(requester.opened);
   requester.has_receive = requester.has_tag = false;
   requester.solicited = false;
   requester.phase = 0;

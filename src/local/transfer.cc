@@ -175,11 +175,20 @@ void Transfer::finish() {
   block_.reset();
 }
 
+// Of the direct copy that has failed: whether the memory on this side was freed.
+bool Transfer::own_side_is_gone() const {
+  for (const PieceList* list : {&from_, &to_}) {
+    const Piece& piece = *at(*list, drained_).piece;
+    if (!piece.remote && piece.memory != nullptr && !piece.memory->still_valid()) return true;
+  }
+  return false;
+}
+
 std::optional<Outcome> Transfer::poll_direct() {
   while (true) {
     if (!direct_.idle()) {
       if (!direct_.poll()) return std::nullopt;
-      if (direct_.error() != 0) return Outcome{direct_.error(), true};
+      if (direct_.error() != 0) return Outcome{direct_.error(), !own_side_is_gone()};
       direct_.reset();
       drained_ = filled_;
     }

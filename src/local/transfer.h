@@ -84,6 +84,7 @@ class Transfer {
   static Place at(const PieceList& list, std::uint64_t position);
   std::uint64_t run_length(std::uint64_t position, std::uint64_t most) const;
   std::optional<Outcome> poll_direct();
+  bool own_side_is_gone() const;
   std::optional<Outcome> poll_staged();
   bool step(Half& half, Outcome& failure);
   void start_leg(Half& half, const PieceList& list, bool into_staging);

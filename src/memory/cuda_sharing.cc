@@ -85,7 +85,15 @@ Result<std::unique_ptr<OpenedMemory>> OpenedMemory::open(const cuda::Driver& dri
 cuda::CUresult OpenedMemory::open_handle(const Exported& exported) {
   cuda::CUipcMemHandle handle;
   std::memcpy(&handle, exported.handle.data(), sizeof handle);
-  return driver_.ipc_open_mem_handle(&address_, handle, cuda::CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS);
+  if (cuda::CUresult r = driver_.ipc_open_mem_handle(&address_, handle,
+                                                     cuda::CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS)) {
+    return r;
+  }
+  // How far it reaches only the driver is believed.
+  cuda::CUdeviceptr base = 0;
+  std::size_t bytes = 0;
+  if (cuda::CUresult r = driver_.mem_get_address_range(&base, &bytes, address_)) return r;
+  return base == address_ && bytes >= bytes_ ? cuda::CUDA_SUCCESS : cuda::CUDA_ERROR_INVALID_VALUE;
 }
 
 // Mapped for this engine's GPU, not for the one that the memory lies on: no context is made there.

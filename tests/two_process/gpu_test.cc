@@ -205,6 +205,32 @@ INSTANTIATE_TEST_SUITE_P(Allocator, OpenedGpuMemory,
                            return one.param == Allocator::kVmm ? "Vmm" : "MemAlloc";
                          });
 
+TEST(GpuSharing, MemoryFreedByItsUserIsNotBlamedOnThePeer) {
+  Child child([](Wire& wire) {
+    be_gpu_target(wire, Allocator::kVmm, kBytes, [&](GpuMemory& gpu, Side&) {
+      (void)wire.receive<char>();
+      require(gpu.first_not(0, 0, 0) == -1, "nothing was written");
+    });
+  });
+  use_gpu();
+  Side side;
+  GpuMemory from(side, Allocator::kMemAlloc);
+  const int before = mapped_gpu_memory();
+  ibv_qp* qp = side.queue_pair(IBV_QPT_RC, 64, true);
+  connect_to_target(side, qp, child.wire());
+  const auto remote = child.wire().receive<Remote>();
+  ASSERT_TRUE(soon([&] { return has_opened_more_than(before); }));
+  usleep(100'000);
+  from.memory().free();
+  ibv_send_wr request{};
+  request.opcode = IBV_WR_RDMA_WRITE;
+  request.wr.rdma = {remote.address, remote.key};
+  side.post(qp, request, {from.segment(0, 4096)});
+  side.expect(IBV_WC_LOC_PROT_ERR);
+  child.wire().send('.');
+  child.finish();
+}
+
 struct Kind {
   const char* name;
   Allocator allocator;

@@ -12,7 +12,7 @@ using Names = std::vector<std::string>;
 TEST(NcclTopology, PutsEveryNicBesideEveryGpuBelowOneSwitch) {
   EXPECT_EQ(nccl_topology({"0000:00:06.0", "0000:00:07.0"}, {"soft0", "mlx5_3"}),
             R"(<system version="1">
-<cpu numaid="0" affinity="ffffffff" arch="x86_64" vendor="GenuineIntel" familyid="6" modelid="143">
+<cpu numaid="0">
 <pci busid="ffff:ff:00.0" class="0x060400" link_speed="32.0 GT/s PCIe" link_width="16">
 <pci busid="0000:00:06.0" class="0x030200" link_speed="32.0 GT/s PCIe" link_width="16"/>
 <pci busid="0000:00:07.0" class="0x030200" link_speed="32.0 GT/s PCIe" link_width="16"/>
