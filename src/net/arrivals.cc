@@ -12,7 +12,6 @@ namespace {
 // At once, before others get their turn.
 constexpr std::uint32_t kMostArrivals = 16;
 constexpr std::size_t kMostWaiting = 64;
-constexpr Nanoseconds kMostPutOff = kMillisecond;  // an acknowledge
 
 // A congestion notification has an opcode of its own and goes to a connection of any kind.
 bool is_for(const wire::Packet& packet, ibv_qp_type type) {
@@ -110,7 +109,10 @@ std::optional<std::uint32_t> PacketPath::receive_all(bool inline_progress) {
     known_.fill({});
     known_at_ = destroyed;
   }
-  if (!deferred_.empty()) answer_all(deferred_);
+  if (!deferred_.empty()) {
+    answer_all(deferred_);
+    puts_off_.store(false, std::memory_order_relaxed);
+  }
   std::uint32_t arrivals = 0;
   const std::size_t ports = port_count_.load(std::memory_order_acquire);
   for (std::size_t i = 0; i < ports; ++i) {
@@ -128,7 +130,10 @@ std::optional<std::uint32_t> PacketPath::receive_all(bool inline_progress) {
   }
   if (!answers_.empty()) answer_all(answers_);
   // Should the program not poll again.
-  if (!deferred_.empty()) thread_->wake_at(arrived_at_ + kMostPutOff);
+  if (!deferred_.empty()) {
+    puts_off_.store(true);
+    thread_->wake_at(arrived_at_ + kMostPutOff);
+  }
   return arrivals;
 }
 

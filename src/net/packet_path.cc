@@ -194,7 +194,7 @@ Nanoseconds PacketPath::run_timers(Nanoseconds time) {
   for (std::size_t i = 0; i < port_count_.load(); ++i) {
     next = std::min({next, ports_[i].port->next_timeout(), ports_[i].sharing->run(time)});
   }
-  return next;
+  return puts_off_.load() ? std::min(next, time + kMostPutOff) : next;
 }
 
 void PacketPath::prepare_fork() {

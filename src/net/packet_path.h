@@ -102,6 +102,10 @@ class PacketPath : public rnic::BeyondPath {
   Identifications identifications_;                         // under receive_lock_
   std::vector<std::shared_ptr<rnic::QueuePair>> answers_;   // who has to answer; the same
   std::vector<std::shared_ptr<rnic::QueuePair>> deferred_;  // who does once the program polls
+  static constexpr Nanoseconds kMostPutOff = kMillisecond;  // an acknowledge
+  // deferred_ is not empty. Set before the thread's time is looked at, and looked at by the thread
+  // after it has forgotten that time: one of the two sees the other.
+  std::atomic<bool> puts_off_{false};
   std::atomic<bool> forked_{false};
   std::unique_ptr<ProgressThread> thread_;
 };

@@ -96,7 +96,15 @@ void ProgressThread::watch_ports() {
   if (rung) empty_doorbell();
   const Nanoseconds time = now();
   if (!rung && stand_back(time)) return;
-  if (!path_.serve()) make_room();
+  serve();
+}
+
+// If another thread is at it, it may put off what it has to answer, and not come back: once more,
+// soon.
+void ProgressThread::serve() {
+  if (path_.serve()) return;
+  make_room();
+  move_forward(now() + kTick);
 }
 
 void ProgressThread::look_at_program() {
@@ -116,7 +124,7 @@ void ProgressThread::look_at_program() {
     try_again_ = std::min(2 * try_again_, kTryAgainAtMost);
   }
   stands_back_.store(false);
-  path_.serve();
+  serve();
 }
 
 void ProgressThread::run() {

@@ -32,7 +32,7 @@ class ProgressThread {
 
   // Any thread: a timer may be due at that time. Hot: usually one comparison.
   void wake_at(Nanoseconds time) {
-    if (time >= wake_at_.load(std::memory_order_relaxed)) return;
+    if (time >= wake_at_.load()) return;
     // It may sleep as long as it was told to before.
     if (move_forward(time) - time > kMillisecond) wake();
   }
@@ -53,6 +53,7 @@ class ProgressThread {
  private:
   void run();
   void watch_ports();
+  void serve();
   void look_at_program();
   void empty_doorbell();
   bool stand_back(Nanoseconds time);
