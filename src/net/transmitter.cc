@@ -95,52 +95,37 @@ class Batch {
   void append(std::uint32_t index) {
     const Prepared& packet = prepared_[index];
     ended_ = packet.bytes < packet_bytes_;
-    if (packet.payload_bytes <= kShortPayload) {
-      append_whole(packet, headers_[index].data());
-    } else {
-      append_pieces(packet, headers_[index].data());
-    }
-    burst_bytes_ += packet.bytes;
-    ++burst_packets_;
-  }
-
-  wire::Icrc begin_icrc(const Prepared& packet) const {
-    return wire::icrc_begin({port_.address(), destination_, wire::kRocePort, wire::kRocePort},
-                            static_cast<std::uint16_t>(burst_packets_), packet.bytes);
-  }
-
-  void append_whole(const Prepared& packet, std::byte* bytes) {
+    std::byte* bytes = headers_[index].data();
     std::byte* end = bytes + packet.header_bytes;
-    for (std::uint32_t i = 0; i < packet.pieces; ++i) {
-      const iovec& piece = payload_[packet.first_piece + i];
-      std::memcpy(end, piece.iov_base, piece.iov_len);
-      end += piece.iov_len;
+    const std::span<const iovec> payload(&payload_[packet.first_piece], packet.pieces);
+    const bool in_one_piece = packet.payload_bytes <= kShortPayload;
+    if (in_one_piece) {
+      for (const iovec& piece : payload) {
+        std::memcpy(end, piece.iov_base, piece.iov_len);
+        end += piece.iov_len;
+      }
+    }
+    wire::Icrc icrc =
+        wire::icrc_begin({port_.address(), destination_, wire::kRocePort, wire::kRocePort},
+                         static_cast<std::uint16_t>(burst_packets_), packet.bytes);
+    icrc.add_headers({bytes, end});
+    if (!in_one_piece) {
+      pieces_[burst_pieces_++] = {bytes, packet.header_bytes};
+      for (const iovec& piece : payload) {
+        icrc.add({static_cast<const std::byte*>(piece.iov_base), piece.iov_len});
+        pieces_[burst_pieces_++] = piece;
+      }
+      bytes = end;  // the rest lies behind the headers, where no payload is
     }
     std::memset(end, 0, kMostPad);
+    icrc.add({end, packet.pad});
     end += packet.pad;
-    wire::Icrc icrc = begin_icrc(packet);
-    icrc.add_headers({bytes, end});
     const std::uint32_t value = icrc.value();
     std::memcpy(end, &value, sizeof value);
-    pieces_[burst_pieces_++] = {bytes, packet.bytes};
-  }
-
-  // Its pad and ICRC lie behind its headers, where no payload is.
-  void append_pieces(const Prepared& packet, std::byte* headers) {
-    std::byte* tail = headers + packet.header_bytes;
-    wire::Icrc icrc = begin_icrc(packet);
-    icrc.add_headers({headers, packet.header_bytes});
-    pieces_[burst_pieces_++] = {headers, packet.header_bytes};
-    for (std::uint32_t i = 0; i < packet.pieces; ++i) {
-      const iovec& piece = payload_[packet.first_piece + i];
-      icrc.add({static_cast<const std::byte*>(piece.iov_base), piece.iov_len});
-      pieces_[burst_pieces_++] = piece;
-    }
-    std::memset(tail, 0, kMostPad);
-    icrc.add({tail, packet.pad});
-    const std::uint32_t value = icrc.value();
-    std::memcpy(tail + packet.pad, &value, sizeof value);
-    pieces_[burst_pieces_++] = {tail, packet.pad + sizeof value};
+    end += sizeof value;
+    pieces_[burst_pieces_++] = {bytes, static_cast<std::size_t>(end - bytes)};
+    burst_bytes_ += packet.bytes;
+    ++burst_packets_;
   }
 
   int send_burst() {
