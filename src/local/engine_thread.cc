@@ -41,8 +41,7 @@ void EngineThread::add(std::shared_ptr<rnic::QueuePair> queue_pair, rnic::Segmen
     arrived_.push_back(std::move(queue_pair));
   }
   // Not by the flag in the segment, where another process may have written anything.
-  header.worker_wake.fetch_add(1);
-  if (sleeps_.load()) wake_sleeper(header);
+  wake_sleeper_if(header, sleeps_);
 }
 
 void EngineThread::run(rnic::SegmentHeader& header) {
@@ -82,10 +81,10 @@ void EngineThread::sleep(rnic::SegmentHeader& header, std::uint32_t seen, Nanose
     patience.tv_nsec = static_cast<long>(wait % kSecond);
   }
   header.worker_sleeps.store(1);
-  sleeps_.store(true);
+  sleeps_.store(1);
   syscall(SYS_futex, &header.worker_wake, FUTEX_WAIT, seen, until != kNever ? &patience : nullptr,
           nullptr, 0);
-  sleeps_.store(false);
+  sleeps_.store(0);
   header.worker_sleeps.store(0);
 }
 

@@ -33,7 +33,7 @@ class EngineThread {
 
   LocalPath& path_;
   std::atomic<bool> stopping_{false}, stopped_{false};
-  std::atomic<bool> sleeps_{false};
+  std::atomic<std::uint32_t> sleeps_{0};
   std::mutex mutex_;
   std::vector<std::shared_ptr<rnic::QueuePair>> arrived_;  // under mutex_
 };

@@ -51,32 +51,32 @@ void ForeignMemory::forget_failures(rnic::Segment& segment) {
   if (failed != 0) seen_changes_.store(segment.header().export_changes.load() - 1);
 }
 
-// What the owner shows, each allocation once, without those that are open already. Closes what it
-// shows no more.
-std::vector<std::uint32_t> ForeignMemory::find_new(rnic::Segment& segment) {
+// What the owner shows and is not open, each allocation once; and what it shows no more, which is
+// not to be found here any longer.
+ForeignMemory::Changes ForeignMemory::take_changes(rnic::Segment& segment) {
   const std::uint32_t end = std::min(segment.header().export_end.load(), rnic::kRegions);
   std::set<std::uint64_t> present;
-  std::vector<std::uint32_t> regions;
+  Changes changes;
   const std::lock_guard guard(mutex_);
   for (std::uint32_t region = 0; region < end; ++region) {
     const memory::Exported exported = rnic::exported_by(segment, region);
     if (exported.kind == memory::Exported::Kind::kNone) continue;
     if (!present.insert(exported.identity).second) continue;
-    if (!by_identity_.contains(exported.identity)) regions.push_back(region);
+    if (!by_identity_.contains(exported.identity)) changes.shown.push_back(region);
   }
   std::erase_if(by_identity_, [&](auto& entry) {
     if (present.contains(entry.first)) return false;
-    closing_.push_back(std::move(entry.second.memory));
+    changes.withdrawn.push_back(std::move(entry.second.memory));
     return true;
   });
-  return regions;
+  return changes;
 }
 
 void ForeignMemory::update(rnic::Segment& segment, int pidfd) {
   seen_changes_.store(segment.header().export_changes.load());
-  const std::vector<std::uint32_t> arrived = find_new(segment);
-  closing_.clear();
-  for (const std::uint32_t region : arrived) {
+  Changes found = take_changes(segment);
+  found.withdrawn.clear();  // closed, without the lock
+  for (const std::uint32_t region : found.shown) {
     // A descriptor's number may be another memory's by now: what was taken is that memory's only if
     // nothing has changed until then. What has is seen by the next update.
     const std::uint32_t changes = segment.header().export_changes.load();

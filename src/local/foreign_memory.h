@@ -42,10 +42,13 @@ class ForeignMemory {
     std::shared_ptr<memory::PinnedMemory> memory;  // null: it cannot be opened from here
     std::uint64_t address, length;                 // as the owner has it
   };
-  std::vector<std::uint32_t> find_new(rnic::Segment& segment);
+  struct Changes {
+    std::vector<std::uint32_t> shown;  // regions
+    std::vector<std::shared_ptr<memory::PinnedMemory>> withdrawn;
+  };
+  Changes take_changes(rnic::Segment& segment);
 
   std::atomic<std::uint32_t> seen_changes_{0};
-  std::vector<std::shared_ptr<memory::PinnedMemory>> closing_;  // of update() alone
   std::mutex mutex_;
   std::map<std::uint64_t, Entry> by_identity_;  // under mutex_
 };

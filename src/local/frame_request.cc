@@ -95,9 +95,7 @@ Advance LocalPath::finish_frame_step(QueuePair& queue_pair, Requester& requester
     return serve_receivers(queue_pair, requester, requester.by_engine);
   }
   if (outcome.error == 0) requester.target.push_receive(requester.receive, nullptr, false, peers_);
-  requester.target.unlock();
-  opener_.close(requester.opened);
-  requester.target = Target();
+  release_target(requester);
   requester.receivers.pop_back();
   return serve_receivers(queue_pair, requester, requester.by_engine);
 }

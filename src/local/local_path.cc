@@ -202,10 +202,11 @@ bool LocalPath::any_segment(const std::function<bool(rnic::Segment&)>& holds) {
 // This process's own threads are woken without a look at the shared flags: another process may have
 // written anything there.
 void LocalPath::wake_service() { ring_doorbell(service_->doorbell()); }
+void LocalPath::wake_engine() { wake_sleeper(adapter_->segment().header()); }
+
 void LocalPath::exports_changed() {
-  for (const std::shared_ptr<Peer>& peer : peers_.everyone()) peer->ring_service();
+  for (const std::shared_ptr<Peer>& peer : peers_.everyone()) peer->tell_of_exports();
   opener_.try_again();
 }
-void LocalPath::wake_engine() { wake_sleeper(adapter_->segment().header()); }
 
 }  // namespace gdr::local

@@ -128,6 +128,8 @@ class LocalPath : public rnic::Path {
   // Of a send with invalidate: whether its key is that of a window there.
   static bool may_invalidate(QueuePair& queue_pair, Requester& requester);
   void abandon(Requester& requester);
+  // Lets go of the target, and of its memory that was used.
+  void release_target(Requester& requester);
 
   Peers& peers_;
   rnic::Adapter* adapter_ = nullptr;

@@ -59,9 +59,7 @@ Advance LocalPath::finish_multicast_step(QueuePair& queue_pair, Requester& reque
   if (outcome.error == 0) {
     requester.target.push_receive(requester.receive, nullptr, requester.solicited, peers_);
   }
-  requester.target.unlock();
-  opener_.close(requester.opened);
-  requester.target = Target();
+  release_target(requester);
   requester.receivers.pop_back();
   return serve_members(queue_pair, requester, requester.by_engine);
 }

@@ -21,6 +21,10 @@ bool is_quiet(int descriptor, short asked) {
 
 bool is_connected(int connection) { return is_quiet(connection, 0); }  // POLLHUP comes unasked
 
+void wake_all(std::atomic<std::uint32_t>& futex) {
+  syscall(SYS_futex, &futex, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+}
+
 }  // namespace
 
 void ring_doorbell(int doorbell) {
@@ -30,7 +34,13 @@ void ring_doorbell(int doorbell) {
 
 void wake_sleeper(rnic::SegmentHeader& header) {
   header.worker_wake.fetch_add(1);
-  syscall(SYS_futex, &header.worker_wake, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+  wake_all(header.worker_wake);
+}
+
+// Counted before the flag is looked at: whoever goes to sleep from now on sees that.
+void wake_sleeper_if(rnic::SegmentHeader& header, const std::atomic<std::uint32_t>& sleeps) {
+  header.worker_wake.fetch_add(1);
+  if (sleeps.load() != 0) wake_all(header.worker_wake);
 }
 
 Result<std::shared_ptr<Peer>> Peer::meet(int pid, Introduction introduction, UniqueFd connection) {
@@ -117,6 +127,11 @@ bool Peer::check_alive() {
   return alive;
 }
 
+void Peer::tell_of_exports() {
+  segment_->header().exports_rung.store(1);
+  ring_service();
+}
+
 void Peer::ring_service() {
   if (segment_->header().service_rung.exchange(1) != 0) return;  // a ring is already on its way
   ring_doorbell(doorbell_.get());
@@ -124,8 +139,7 @@ void Peer::ring_service() {
 
 void Peer::wake_engine() {
   rnic::SegmentHeader& header = segment_->header();
-  header.worker_wake.fetch_add(1);
-  if (header.worker_sleeps.load() != 0) wake_sleeper(header);
+  wake_sleeper_if(header, header.worker_sleeps);
 }
 
 }  // namespace gdr::local

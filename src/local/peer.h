@@ -53,8 +53,9 @@ class Peer {
   bool is_connected_to() const { return connected_to_.load(); }
   ForeignMemory& foreign_memory() { return foreign_memory_; }
 
-  void ring_service();  // wakes its service thread
-  void wake_engine();   // wakes its engine thread
+  void tell_of_exports();  // other memory of this process than before can be opened
+  void ring_service();     // wakes its service thread
+  void wake_engine();      // wakes its engine thread
 
  private:
   void open_memory();
@@ -79,5 +80,7 @@ class Peer {
 // What wakes a process's own threads; peers spare themselves the call where nobody sleeps.
 void ring_doorbell(int doorbell);
 void wake_sleeper(rnic::SegmentHeader& header);
+// The same where only one that says that it sleeps needs the system call.
+void wake_sleeper_if(rnic::SegmentHeader& header, const std::atomic<std::uint32_t>& sleeps);
 
 }  // namespace gdr::local

@@ -190,17 +190,19 @@ Advance LocalPath::fail(QueuePair& queue_pair, Requester& requester, Outcome out
   return break_off(queue_pair, requester, IBV_WC_REM_OP_ERR, rnic::Failure::kInvalid);
 }
 
+void LocalPath::release_target(Requester& requester) {
+  requester.target.unlock();
+  requester.target = Target();
+  if (!requester.opened.empty()) opener_.close(requester.opened);
+}
+
 // Lets go of the target and forgets what was under way; the request itself stays in front.
 void LocalPath::abandon(Requester& requester) {
   if (requester.holds_atomics) {
     rnic::unlock(requester.target.segment().header().atomics);
     requester.holds_atomics = false;
   }
-  if (requester.target) {
-    requester.target.unlock();
-    requester.target = Target();
-  }
-  if (!requester.opened.empty()) opener_.close(requester.opened);
+  if (requester.target) release_target(requester);
   requester.has_receive = requester.has_tag = false;
   requester.solicited = false;
   requester.phase = 0;

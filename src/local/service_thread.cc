@@ -68,9 +68,10 @@ void ServiceThread::run() {
     }
     // Before looking: whoever rings from now on writes again. Not only after a ring: its process
     // may have died between marking it and writing.
-    adapter_->segment().header().service_rung.store(0);
+    rnic::SegmentHeader& header = adapter_->segment().header();
+    header.service_rung.store(0);
     if (died) handle_deaths();
-    path_->look_for_memory();
+    if (header.exports_rung.exchange(0) != 0) path_->look_for_memory();
     serve_requests();
     left = adapter_->serve();
   }
@@ -164,13 +165,9 @@ int ServiceThread::copy(const rnic::ServiceRequest& request, rnic::Token initiat
     return write ? write_process(getpid(), {&here, 1}, {there, 1})
                  : read_process(getpid(), {&here, 1}, {there, 1});
   }
-  const Copy::Side device = place.memory->side_at(place.address);
-  const Copy::Side here{reinterpret_cast<std::uint64_t>(staging), nullptr};
   Copy copy;
   while (true) {
-    if (copy.idle()) {
-      copy.start_here(place.memory->client(), write ? device : here, write ? here : device, length);
-    }
+    if (copy.idle()) copy.start_with_host(*place.memory, place.address, staging, length, write);
     if (copy.poll()) return copy.error();
     sched_yield();
   }

@@ -63,6 +63,13 @@ void Copy::start_here(memory::PeerMemoryClient& client, Side to, Side from, std:
   state_ = State::kDevice;
 }
 
+void Copy::start_with_host(const memory::PinnedMemory& memory, std::uint64_t address, void* host,
+                           std::uint64_t length, bool write) {
+  const Side there = memory.side_at(address);
+  const Side here{reinterpret_cast<std::uint64_t>(host), nullptr};
+  start_here(memory.client(), write ? there : here, write ? here : there, length);
+}
+
 void Copy::start_served(const Piece& piece, std::uint64_t offset, std::uint64_t length, bool write,
                         Peer& peer, rnic::Token self, std::uint64_t staging) {
   rnic::ServiceRequest* request = claim(peer.segment(), self);
@@ -230,10 +237,7 @@ void Transfer::start_leg(Half& half, const PieceList& list, bool into_staging) {
     std::memcpy(into_staging ? staging : memory, into_staging ? memory : staging, half.length);
     half.copy.set_done(0);
   } else {
-    const Copy::Side here{reinterpret_cast<std::uint64_t>(staging), nullptr};
-    const Copy::Side device = side_of(piece, address);
-    half.copy.start_here(piece.memory->client(), into_staging ? here : device,
-                         into_staging ? device : here, half.length);
+    half.copy.start_with_host(*piece.memory, address, staging, half.length, !into_staging);
   }
 }
 

@@ -29,6 +29,9 @@ class Copy {
   // One side at least is memory of a client that copies it.
   using Side = memory::PeerMemoryClient::Side;
   void start_here(memory::PeerMemoryClient& client, Side to, Side from, std::uint64_t length);
+  // The same between such memory and host memory; `write`: to the former.
+  void start_with_host(const memory::PinnedMemory& memory, std::uint64_t address, void* host,
+                       std::uint64_t length, bool write);
   // `offset` counts within the piece; `write`: from staging to the piece.
   void start_served(const Piece& piece, std::uint64_t offset, std::uint64_t length, bool write,
                     Peer& peer, rnic::Token self, std::uint64_t staging);

@@ -30,13 +30,13 @@ struct Place {
   std::uint64_t buffer_id = 0;                 // of the allocation or mapping; never given twice
 };
 
-// An address inside an allocation or mapping, and its identity.
+// An address inside an allocation or mapping, where that lies, and its identity.
 struct Piece {
-  std::uint64_t anchor, buffer_id;
+  std::uint64_t anchor, begin, end, buffer_id;
 };
 
 struct CudaContext : PeerMemoryClient::Context {
-  std::uint64_t address = 0, length = 0;
+  std::uint64_t address = 0;
   int ordinal = 0;
   std::vector<Piece> pieces;  // one, but for ranges over several VMM mappings
   CudaEngine* engine = nullptr;
@@ -97,7 +97,7 @@ std::vector<Piece> pieces_of(const cuda::Driver& driver, const Place& first, std
   while (at < end) {
     const Place place = look_up(driver, at);
     if (!place.is_device || place.ordinal != first.ordinal || place.mapping_end <= at) return {};
-    pieces.push_back({at, place.buffer_id});
+    pieces.push_back({at, place.mapping, place.mapping_end, place.buffer_id});
     at = place.mapping_end;
   }
   return pieces;
@@ -153,7 +153,6 @@ Result<std::unique_ptr<PeerMemoryClient::Context>> CudaClient::acquire(std::uint
   if (place.ordinal >= kMostDevices) return refused(EOPNOTSUPP, length, "too many GPUs");
   auto context = std::make_unique<CudaContext>();
   context->address = address;
-  context->length = length;
   context->ordinal = place.ordinal;
   context->pieces = pieces_of(*driver, place, address, address + length);
   if (context->pieces.empty()) {
@@ -200,13 +199,10 @@ Result<void> CudaClient::get_pages(Context& base, bool) {
   if (!engine) return engine.error();
   context.engine = *engine;
   if (context.pieces.size() == 1) {
-    Place place;
-    {
-      const RelaxedCapture relaxed(*driver);
-      place = look_up(*driver, context.pieces.front().anchor);
-    }
-    const ExportedRange range{place.mapping, place.mapping_end - place.mapping, place.buffer_id};
-    context.exported = export_memory(*driver, *context.engine, range);
+    const Piece& all = context.pieces.front();
+    context.exported = export_memory(
+        *driver, *context.engine,
+        {.address = all.begin, .length = all.end - all.begin, .identity = all.buffer_id});
     context.descriptor.reset(context.exported.descriptor);
   }
   if (!still_valid(context)) return Error{EFAULT, "the GPU memory was freed while registering it"};
@@ -232,8 +228,6 @@ Result<std::unique_ptr<PeerMemoryClient::Context>> CudaClient::open(const Export
   if (!opened) return opened.error();
   auto context = std::make_unique<CudaContext>();
   context->address = (*opened)->address();
-  context->length = exported.length;
-  context->ordinal = engine->ordinal();
   context->engine = engine;
   context->opened = *std::move(opened);
   return std::unique_ptr<Context>(std::move(context));

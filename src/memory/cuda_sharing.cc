@@ -1,6 +1,5 @@
 #include "memory/cuda_sharing.h"
 
-#include <algorithm>
 #include <cstring>
 
 #include "memory/cuda_scope.h"
@@ -17,10 +16,9 @@ void* pointer(std::uint64_t address) {
 }
 
 // Of mapped VMM memory; other memory has no allocation handle.
-bool export_descriptor(const cuda::Driver& driver, const ExportedRange& range,
-                       std::int32_t* descriptor) {
+bool export_descriptor(const cuda::Driver& driver, Exported& range) {
   cuda::CUmemGenericAllocationHandle handle = 0;
-  if (driver.mem_retain_allocation_handle(&handle, pointer(range.base)) != cuda::CUDA_SUCCESS) {
+  if (driver.mem_retain_allocation_handle(&handle, pointer(range.address)) != cuda::CUDA_SUCCESS) {
     return false;
   }
   int made = -1;
@@ -28,38 +26,32 @@ bool export_descriptor(const cuda::Driver& driver, const ExportedRange& range,
       driver.mem_export_to_shareable_handle(
           &made, handle, cuda::CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0) == cuda::CUDA_SUCCESS;
   driver.mem_release(handle);
-  *descriptor = made;
+  range.descriptor = made;
   return exported;
 }
 
-bool export_handle(const cuda::Driver& driver, const ExportedRange& range,
-                   std::array<std::uint8_t, 64>* bytes) {
-  if (range.bytes < kOwnBlock) return false;
+bool export_handle(const cuda::Driver& driver, Exported& range) {
+  if (range.length < kOwnBlock) return false;
   cuda::CUipcMemHandle handle;
-  static_assert(sizeof handle == sizeof *bytes);
-  if (driver.ipc_get_mem_handle(&handle, range.base) != cuda::CUDA_SUCCESS) return false;
-  std::memcpy(bytes->data(), &handle, sizeof handle);
+  static_assert(sizeof handle == sizeof range.handle);
+  if (driver.ipc_get_mem_handle(&handle, range.address) != cuda::CUDA_SUCCESS) return false;
+  std::memcpy(range.handle.data(), &handle, sizeof handle);
   return true;
 }
 
 }  // namespace
 
-Exported export_memory(const cuda::Driver& driver, const CudaEngine& engine,
-                       const ExportedRange& range) {
-  Exported exported;
-  exported.address = range.base;
-  exported.length = range.bytes;
-  exported.identity = range.identity;
-  exported.device = engine.uuid();
+Exported export_memory(const cuda::Driver& driver, const CudaEngine& engine, Exported range) {
+  range.device = engine.uuid();
   const RelaxedCapture relaxed(driver);
   const CurrentContext current(driver, engine.context());
   if (current.result() != cuda::CUDA_SUCCESS) return {};
-  if (export_descriptor(driver, range, &exported.descriptor)) {
-    exported.kind = Exported::Kind::kDescriptor;
-  } else if (export_handle(driver, range, &exported.handle)) {
-    exported.kind = Exported::Kind::kIpc;
+  if (export_descriptor(driver, range)) {
+    range.kind = Exported::Kind::kDescriptor;
+  } else if (export_handle(driver, range)) {
+    range.kind = Exported::Kind::kIpc;
   }
-  return exported;
+  return range;
 }
 
 Result<std::unique_ptr<OpenedMemory>> OpenedMemory::open(const cuda::Driver& driver,

@@ -1,8 +1,10 @@
 // GPU memory between processes of one host: what its owner tells of it, and how another process
 // opens it: CUDA IPC for cuMemAlloc, an exported descriptor for mapped VMM memory.
 //
-//   Exported exported = export_memory(driver, engine, {.base = base, .bytes = n, ...});   // owner
-//   auto opened = OpenedMemory::open(driver, engine, exported, std::move(descriptor));  // another
+//   // the owner
+//   Exported exported = export_memory(driver, engine, {.address = base, .length = bytes});
+//   // another process
+//   auto opened = OpenedMemory::open(driver, engine, exported, std::move(descriptor));
 //
 // An allocation that is opened elsewhere stays alive until it is closed there, also after its owner
 // has freed it: what is still written then goes to memory that nobody has. That does not hold for
@@ -16,16 +18,10 @@
 
 namespace gdr::memory {
 
-// Where an allocation or a mapping lies in its owner.
-struct ExportedRange {
-  std::uint64_t base, bytes;
-  std::uint64_t identity;
-};
-
-// kNone when the driver refuses: pools, small allocations, memory that was not made to be shared.
-// The descriptor of kDescriptor is the caller's to close.
-Exported export_memory(const cuda::Driver& driver, const CudaEngine& engine,
-                       const ExportedRange& range);
+// `range`: address, length and identity of an allocation or a mapping; the rest is filled in. kNone
+// when the driver refuses: pools, small allocations, memory that was not made to be shared. The
+// descriptor of kDescriptor is the caller's to close.
+Exported export_memory(const cuda::Driver& driver, const CudaEngine& engine, Exported range);
 
 class OpenedMemory {
  public:

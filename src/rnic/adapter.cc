@@ -34,6 +34,23 @@ Result<Backing> back(std::uint64_t address, const RegionAttributes& attributes) 
   return Backing(*std::move(pinned));
 }
 
+// Tells the other processes if what they may open has changed while it lived.
+class ToldOfExports {
+ public:
+  ToldOfExports(const RegionTable& regions, Path& path)
+      : regions_(regions), path_(path), before_(regions.export_changes()) {}
+  ~ToldOfExports() {
+    if (regions_.export_changes() != before_) path_.exports_changed();
+  }
+  ToldOfExports(const ToldOfExports&) = delete;
+  ToldOfExports& operator=(const ToldOfExports&) = delete;
+
+ private:
+  const RegionTable& regions_;
+  Path& path_;
+  const std::uint32_t before_;
+};
+
 // The first index from `from` on, going round at `size`, for which is_free; `size` when none is.
 template <typename IsFree>
 std::uint32_t free_index(std::uint32_t from, std::uint32_t size, IsFree is_free) {
@@ -185,10 +202,8 @@ Result<std::uint32_t> Adapter::register_memory(std::uint64_t address,
 }
 
 Result<std::uint32_t> Adapter::add_region(Backing backing, const RegionAttributes& attributes) {
-  const std::uint32_t before = regions_.export_changes();
-  Result<std::uint32_t> key = regions_.add(std::move(backing), attributes);
-  if (regions_.export_changes() != before) path_.exports_changed();
-  return key;
+  const ToldOfExports told(regions_, path_);
+  return regions_.add(std::move(backing), attributes);
 }
 
 Result<std::uint32_t> Adapter::register_dmabuf(memory::DmaBuf buffer,
@@ -202,11 +217,10 @@ Result<std::uint32_t> Adapter::register_dmabuf(memory::DmaBuf buffer,
 }
 
 Result<void> Adapter::deregister(std::uint32_t key) {
-  const std::uint32_t before = regions_.export_changes();
+  const ToldOfExports told(regions_, path_);
   if (Result<void> known = regions_.invalidate(key); !known) return known.error();
   wait_for_copies();
   regions_.take(key);
-  if (regions_.export_changes() != before) path_.exports_changed();
   return {};
 }
 
@@ -222,12 +236,10 @@ Result<std::uint32_t> Adapter::reregister(std::uint32_t key, const Reregistratio
     if (!other) return other.error();
     backing = *std::move(other);
   }
-  const std::uint32_t before = regions_.export_changes();
+  const ToldOfExports told(regions_, path_);
   if (Result<void> known = regions_.invalidate(key); !known) return known.error();
   wait_for_copies();
-  key = regions_.reissue(key, wanted.under_new_key, backing, attributes);
-  if (regions_.export_changes() != before) path_.exports_changed();
-  return key;
+  return regions_.reissue(key, wanted.under_new_key, backing, attributes);
 }
 
 // What began before a key became unusable is marked in one of four places: a queue pair's

@@ -162,12 +162,11 @@ struct RemoteRange {
   Reach reach = Reach::kHost;
   std::uint32_t queue_pair = 0;  // as in Place
 };
-// How that memory can be opened, if it can. Another process may have written anything there.
-memory::Exported exported_by(Segment& segment, std::uint32_t region);
-
 RegionError find_remote(Segment& segment, std::uint32_t key, std::uint64_t address,
                         std::uint64_t length, std::uint32_t protection_domain, std::uint32_t rights,
                         RemoteRange* range);
+// How the memory of another process's region can be opened, if it can.
+memory::Exported exported_by(Segment& segment, std::uint32_t region);
 // For a send with invalidate: whether the key is a window of type 2 of that queue pair, in any
 // process's table; and its invalidation, under that queue pair's responder lock.
 bool is_window_of(Segment& segment, std::uint32_t key, std::uint32_t protection_domain,

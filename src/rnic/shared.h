@@ -362,12 +362,13 @@ struct SegmentHeader {
   alignas(64) std::atomic<std::uint32_t> worker_wake;  // futex, counts wake-ups
   std::atomic<std::uint32_t> worker_sleeps;
   alignas(64) std::atomic<std::uint32_t> service_rung;  // a doorbell write is under way or unread
+  std::atomic<std::uint32_t> exports_rung;  // what some other process exports has changed
   // Of the memory that others may open: regions lie below this index; how often it has changed.
   std::atomic<std::uint32_t> export_end, export_changes;
 };
 
 constexpr std::uint64_t kSegmentMagic = 0x30'74'69'6b'72'64'67'00;
-constexpr std::uint32_t kSegmentLayout = 18;
+constexpr std::uint32_t kSegmentLayout = 19;
 
 // Where each table starts, each on a page of its own.
 constexpr std::uint64_t page_up(std::uint64_t bytes) {
