@@ -14,6 +14,8 @@
 #include <optional>
 
 #include "base/unique_fd.h"
+#include "cli/run_exec.h"
+#include "cli/whole_io.h"
 
 namespace gdr::cli {
 namespace {
@@ -68,7 +70,7 @@ class Passage {
     const std::string_view bytes(buffer.data(), static_cast<std::size_t>(got));
     show(bytes);
     // Closing our end tells the program, as it would be told without us in between.
-    if (!write_all(bytes)) close();
+    if (!write_whole(to_, bytes)) close();
   }
 
   void close() {
@@ -78,16 +80,6 @@ class Passage {
   }
 
  private:
-  bool write_all(std::string_view bytes) const {
-    while (!bytes.empty()) {
-      const ssize_t put = write(to_, bytes.data(), bytes.size());
-      if (put < 0 && errno == EINTR) continue;
-      if (put < 0) return false;
-      bytes.remove_prefix(static_cast<std::size_t>(put));
-    }
-    return true;
-  }
-
   // Whole lines only: those of the other output must not get between the parts of one.
   void show(std::string_view bytes) {
     constexpr std::size_t kMostPending = 1 << 16;
@@ -119,19 +111,12 @@ Result<Pipe> make_pipe() {
 
 [[noreturn]] void become(const ChildOptions& options, const SignalsAsFile& signals, int failure) {
   signals.restore();
-  std::vector<char*> arguments;
-  for (const std::string& word : options.command) {
-    arguments.push_back(const_cast<char*>(word.c_str()));
-  }
-  arguments.push_back(nullptr);
-  // execvp, for a script without "#!" goes to the shell as it does from a shell.
-  execvp(options.path.c_str(), arguments.data());
-  const int code = errno;
+  const int code = execute(options.path, options.command);
   [[maybe_unused]] const ssize_t put = write(failure, &code, sizeof code);
   _exit(127);
 }
 
-// The errno of execvp() in the child, or 0 once the program runs.
+// The errno of execute() in the child, or 0 once the program runs.
 int start_error(const Pipe& failure) {
   int code = 0;
   ssize_t got = 0;

@@ -10,17 +10,17 @@
 #include <functional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "base/result.h"
+#include "cli/given_variables.h"
 
 namespace gdr::cli {
 
 struct ChildOptions {
   std::string path;
   std::vector<std::string> command;
-  std::vector<std::pair<std::string, std::string>> variables;
+  Variables variables;
   // Where it is set, standard output and error go through this process: they are passed on byte by
   // byte, and whole lines of each, or the most of one that is kept, are shown to it.
   std::function<void(std::string_view)> on_output;

@@ -1,11 +1,7 @@
 #include "cli/nccl_answer.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <array>
-#include <cerrno>
-#include <cstring>
 #include <map>
 
 #include "base/environment.h"
@@ -13,17 +9,6 @@
 #include "proof/wrap.h"
 
 namespace gdr::cli {
-
-Result<void> read_whole(int fd, const std::function<void(std::string_view)>& sink) {
-  std::array<char, 65536> buffer;
-  for (;;) {
-    const ssize_t got = read(fd, buffer.data(), buffer.size());
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return Error{errno, std::strerror(errno)};
-    if (got == 0) return {};
-    sink(std::string_view(buffer.data(), static_cast<std::size_t>(got)));
-  }
-}
 
 void add_expectation(CLI::App& command, nccl::Expectation& expectation) {
   command

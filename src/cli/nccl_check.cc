@@ -11,6 +11,7 @@
 #include "cli/help.h"
 #include "cli/nccl_answer.h"
 #include "cli/nccl_commands.h"
+#include "cli/whole_io.h"
 #include "nccl/causes.h"
 #include "nccl/json_report.h"
 

@@ -43,18 +43,4 @@ std::vector<std::string> soft_nic_names(std::string_view devices) {
   return names;
 }
 
-const std::vector<std::pair<const char*, const char*>>& nccl_variables() {
-  static const std::vector<std::pair<const char*, const char*>> variables = {
-      {"NCCL_MIN_NCHANNELS", "16"},
-      // Bytes a thread has to have before another channel is used, of LL, LL128 and Simple in
-      // trees, then in rings: a message of 1 MiB in sixteen parts would be sixteen short copies.
-      {"NCCL_THREAD_THRESHOLDS", "512 512 4096 512 512 4096"},
-      {"NCCL_MIN_P2P_NCHANNELS", "16"},
-      {"NCCL_NCHANNELS_PER_NET_PEER", "16"},
-      {"NCCL_P2P_NET_CHUNKSIZE", "4194304"},
-      {"NCCL_BUFFSIZE", "33554432"},
-  };
-  return variables;
-}
-
 }  // namespace gdr::cli

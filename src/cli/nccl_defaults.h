@@ -4,7 +4,6 @@
 
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace gdr::cli {
@@ -16,7 +15,27 @@ std::string nccl_topology(const std::vector<std::string>& gpus,
 // The names in GDR_SOFT_DEVICES, or the default's for "".
 std::vector<std::string> soft_nic_names(std::string_view devices);
 
-// Variables that NCCL reads, for copies between GPUs: fewer and larger ones than a NIC wants.
-const std::vector<std::pair<const char*, const char*>>& nccl_variables();
+struct Default {
+  const char* name;
+  const char* value;
+};
+
+// NCCL sees no PCI path for a software NIC and would take it to be too far from the GPU for
+// GPUDirect; NCCL 2.28.9 crashes on any RDMA device that is not an mlx5 unless its GIN is off
+// (NVIDIA/nccl PR 1881).
+inline constexpr Default kSoftNicDefaults[] = {{"NCCL_NET_GDR_LEVEL", "SYS"},
+                                               {"NCCL_GIN_TYPE", "0"}};
+
+// For copies between GPUs: fewer and larger ones than a NIC wants.
+inline constexpr Default kRealGpuDefaults[] = {
+    {"NCCL_MIN_NCHANNELS", "16"},
+    // Bytes a thread has to have before another channel is used, of LL, LL128 and Simple in
+    // trees, then in rings: a message of 1 MiB in sixteen parts would be sixteen short copies.
+    {"NCCL_THREAD_THRESHOLDS", "512 512 4096 512 512 4096"},
+    {"NCCL_MIN_P2P_NCHANNELS", "16"},
+    {"NCCL_NCHANNELS_PER_NET_PEER", "16"},
+    {"NCCL_P2P_NET_CHUNKSIZE", "4194304"},
+    {"NCCL_BUFFSIZE", "33554432"},
+};
 
 }  // namespace gdr::cli

@@ -21,6 +21,7 @@
 #include "cli/nccl_run_plan.h"
 #include "cli/run_exec.h"
 #include "cli/run_program_file.h"
+#include "cli/whole_io.h"
 #include "nccl/json_report.h"
 
 namespace gdr::cli {
@@ -91,14 +92,9 @@ class CaughtLog {
 
  private:
   void copy(std::string_view bytes) {
-    while (copy_ && !bytes.empty()) {
-      const ssize_t put = write(copy_.get(), bytes.data(), bytes.size());
-      if (put < 0 && errno != EINTR) {
-        copy_failed_ = true;
-        copy_.reset();
-      }
-      if (put > 0) bytes.remove_prefix(static_cast<std::size_t>(put));
-    }
+    if (!copy_ || write_whole(copy_.get(), bytes)) return;
+    copy_failed_ = true;
+    copy_.reset();
   }
 
   nccl::LogReader reader_;

@@ -1,8 +1,5 @@
 #include "cli/nccl_run_plan.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include "nccl/causes.h"
 
 namespace gdr::cli {
@@ -25,30 +22,19 @@ bool is_own_output(const std::string& file) {
 
 NcclPlan make_nccl_plan(const NcclPlanInputs& inputs) {
   NcclPlan plan;
-  std::vector<std::string> set, kept;
-  const auto set_if_unset = [&](const char* name, const std::string& value) {
-    if (const auto there = inputs.environment(name)) {
-      kept.push_back(fmt::format("{}={}", name, *there));
-    } else {
-      plan.variables.emplace_back(name, value);
-      set.push_back(fmt::format("{}={}", name, value));
-    }
-  };
-  set_if_unset("NCCL_DEBUG", nccl::kDebugLevel);
-  set_if_unset("NCCL_DEBUG_SUBSYS", nccl::kDebugSubsystems);
-  const auto file = inputs.environment("NCCL_DEBUG_FILE");
-  if (file && !is_own_output(*file)) {
-    plan.capture = NcclCapture::kFiles;
-    plan.files = *file;
-    kept.push_back("NCCL_DEBUG_FILE=" + *file);
-  } else if (file || inputs.tee) {
+  GivenVariables variables(inputs.environment);
+  variables.set_if_unset("NCCL_DEBUG", nccl::kDebugLevel);
+  variables.set_if_unset("NCCL_DEBUG_SUBSYS", nccl::kDebugSubsystems);
+  if (variables.keeps("NCCL_DEBUG_FILE")) {
+    plan.files = *inputs.environment("NCCL_DEBUG_FILE");
+    plan.capture = is_own_output(plan.files) ? NcclCapture::kOutput : NcclCapture::kFiles;
+  } else if (inputs.tee) {
     plan.capture = NcclCapture::kOutput;
-    if (file) kept.push_back("NCCL_DEBUG_FILE=" + *file);
   } else {
-    set_if_unset("NCCL_DEBUG_FILE", pattern_in(inputs.folder));
+    variables.set("NCCL_DEBUG_FILE", pattern_in(inputs.folder));
   }
-  plan.summary = set.empty() ? "nothing set" : fmt::format("set {}", fmt::join(set, ", "));
-  if (!kept.empty()) plan.summary += fmt::format("; kept your {}", fmt::join(kept, ", "));
+  plan.variables = variables.to_set();
+  plan.summary = variables.set_words() + variables.kept_words();
   return plan;
 }
 

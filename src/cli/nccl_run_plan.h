@@ -7,11 +7,9 @@
 //   const NcclPlan plan = make_nccl_plan(inputs);
 #pragma once
 
-#include <functional>
-#include <optional>
 #include <string>
-#include <utility>
-#include <vector>
+
+#include "cli/given_variables.h"
 
 namespace gdr::cli {
 
@@ -24,14 +22,13 @@ enum class NcclCapture {
 struct NcclPlanInputs {
   bool tee = false;    // --tee
   std::string folder;  // private, and there
-  // A variable's value; nothing when it is unset or empty.
-  std::function<std::optional<std::string>(const char*)> environment;
+  Environment environment;
 };
 
 struct NcclPlan {
   NcclCapture capture = NcclCapture::kFolder;
-  std::string files;  // kFiles: the user's pattern, with NCCL's %h and %p
-  std::vector<std::pair<std::string, std::string>> variables;  // to set
+  std::string files;    // kFiles: the user's pattern, with NCCL's %h and %p
+  Variables variables;  // to set
   std::string summary;
 };
 

@@ -15,6 +15,16 @@ namespace gdr::cli {
 
 int exit_status_for(int error_code) { return error_code == ENOENT ? kNotFound : kNotExecutable; }
 
+int execute(const std::string& path, const std::vector<std::string>& command) {
+  std::vector<char*> arguments;
+  arguments.reserve(command.size() + 1);
+  for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  // execvp, for a script without "#!" goes to the shell as it does from a shell.
+  execvp(path.c_str(), arguments.data());
+  return errno;
+}
+
 namespace {
 
 constexpr int kHighDescriptor = 960;  // below the usual limit of 1024
@@ -38,13 +48,8 @@ Error replace_process(const Plan& plan, const std::string& path,
                       const std::vector<std::string>& command) {
   for (const auto& [name, value] : plan.variables) setenv(name.c_str(), value.c_str(), 1);
   if (!plan.nccl_topology.empty()) show_topology(plan.nccl_topology);
-  std::vector<char*> arguments;
-  arguments.reserve(command.size() + 1);
-  for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
-  arguments.push_back(nullptr);
-  // execvp, for a script without "#!" goes to the shell as it does from a shell.
-  execvp(path.c_str(), arguments.data());
-  return Error{errno, fmt::format("{}: {}", path, std::strerror(errno))};
+  const int code = execute(path, command);
+  return Error{code, fmt::format("{}: {}", path, std::strerror(code))};
 }
 
 }  // namespace gdr::cli

@@ -11,17 +11,6 @@
 namespace gdr::cli {
 namespace {
 
-struct Default {
-  const char* name;
-  const char* value;
-};
-
-// What programs need on the software NIC and cannot find out; a value of the user's stays.
-// NCCL sees no PCI path for it and would take it to be too far from the GPU for GPUDirect; NCCL
-// 2.28.9 crashes on any RDMA device that is not an mlx5 unless its GIN is off (NVIDIA/nccl PR
-// 1881).
-constexpr Default kNicDefaults[] = {{"NCCL_NET_GDR_LEVEL", "SYS"}, {"NCCL_GIN_TYPE", "0"}};
-
 Result<void> check_program(const ProgramFile& program, const Plan& plan) {
   if (!plan.soft_nic && !plan.soft_gpu) return {};
   const std::string& path = program.path;
@@ -79,22 +68,10 @@ std::vector<std::string> preloads(const PlanInputs& inputs, const Plan& plan) {
   return files;
 }
 
-void set_or_keep(const PlanInputs& inputs, const char* name, const char* value, Plan& plan,
-                 std::vector<std::string>& kept) {
-  if (const auto own = inputs.environment(name)) {
-    kept.push_back(fmt::format("{}={}", name, *own));
-  } else {
-    plan.variables.emplace_back(name, value);
-  }
-}
-
 // Software NICs beside real GPUs.
-void prepare_nccl(const PlanInputs& inputs, Plan& plan, std::vector<std::string>& kept) {
-  for (const auto& [name, value] : nccl_variables()) set_or_keep(inputs, name, value, plan, kept);
-  if (const auto own = inputs.environment("NCCL_TOPO_FILE")) {
-    kept.push_back("NCCL_TOPO_FILE=" + *own);
-    return;
-  }
+void prepare_nccl(const PlanInputs& inputs, Plan& plan, GivenVariables& variables) {
+  for (const Default& one : kRealGpuDefaults) variables.set_if_unset(one.name, one.value);
+  if (variables.keeps("NCCL_TOPO_FILE")) return;
   const auto devices = inputs.environment("GDR_SOFT_DEVICES");
   plan.nccl_topology = nccl_topology(inputs.gpus, soft_nic_names(devices.value_or("")));
 }
@@ -107,21 +84,18 @@ std::string describe(const char* part, bool soft, bool real, bool asked) {
   return fmt::format("{} {}", real ? "real" : "no", part);
 }
 
-std::string summarize(const PlanInputs& inputs, const Plan& plan,
-                      const std::vector<std::string>& kept) {
+std::string summarize(const PlanInputs& inputs, const Plan& plan, const std::string& kept_words) {
   std::vector<std::string> set;
   if (!plan.nccl_topology.empty()) set.emplace_back("NCCL_TOPO_FILE (NICs beside the GPUs)");
-  for (const auto& [name, value] : plan.variables) {
+  for (const auto& variable : plan.variables) {
     // The two search paths are long and of no interest beyond that they are set.
-    set.push_back(name.rfind("LD_", 0) == 0 ? name : fmt::format("{}={}", name, value));
+    set.push_back(variable.first.starts_with("LD_") ? variable.first : assignment(variable));
   }
   std::string line = fmt::format(
       "{}, {}", describe("NIC", plan.soft_nic, inputs.hardware.nic, inputs.soft_nic.has_value()),
       describe("GPU", plan.soft_gpu, inputs.hardware.gpu, inputs.soft_gpu.has_value()));
   if (set.empty()) return line + "; nothing replaced, nothing set";
-  line += fmt::format("; set {}", fmt::join(set, ", "));
-  if (!kept.empty()) line += fmt::format("; kept your {}", fmt::join(kept, ", "));
-  return line;
+  return fmt::format("{}; set {}{}", line, fmt::join(set, ", "), kept_words);
 }
 
 }  // namespace
@@ -145,23 +119,22 @@ Result<Plan> make_plan(const PlanInputs& inputs) {
   std::vector<std::string> folders;
   if (plan.soft_nic) folders.push_back(inputs.stand_ins + "/soft-nic");
   if (plan.soft_gpu) folders.push_back(inputs.stand_ins + "/soft-gpu");
+  GivenVariables variables(inputs.environment);
   if (!folders.empty()) {
-    plan.variables.emplace_back("LD_LIBRARY_PATH",
-                                prepend(folders, inputs.environment("LD_LIBRARY_PATH")));
+    variables.set("LD_LIBRARY_PATH", prepend(folders, inputs.environment("LD_LIBRARY_PATH")));
   }
   if (std::vector<std::string> files = preloads(inputs, plan); !files.empty()) {
-    plan.variables.emplace_back("LD_PRELOAD", prepend(files, inputs.environment("LD_PRELOAD")));
+    variables.set("LD_PRELOAD", prepend(files, inputs.environment("LD_PRELOAD")));
   }
   for (const Setting& setting : inputs.settings) {
-    plan.variables.emplace_back(setting.variable, setting.value);
+    variables.set(setting.variable, setting.value);
   }
-  std::vector<std::string> kept;
   if (plan.soft_nic) {
-    for (const Default& entry : kNicDefaults)
-      set_or_keep(inputs, entry.name, entry.value, plan, kept);
-    if (!plan.soft_gpu && !inputs.gpus.empty()) prepare_nccl(inputs, plan, kept);
+    for (const Default& one : kSoftNicDefaults) variables.set_if_unset(one.name, one.value);
+    if (!plan.soft_gpu && !inputs.gpus.empty()) prepare_nccl(inputs, plan, variables);
   }
-  plan.summary = summarize(inputs, plan, kept);
+  plan.variables = variables.to_set();
+  plan.summary = summarize(inputs, plan, variables.kept_words());
   return plan;
 }
 

@@ -10,13 +10,12 @@
 //   if (plan) fmt::print(stderr, "gdr run: {}\n", plan->summary);
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "base/result.h"
+#include "cli/given_variables.h"
 #include "cli/run_program_file.h"
 
 namespace gdr::cli {
@@ -43,15 +42,14 @@ struct PlanInputs {
   std::string stand_ins;          // the folder that holds soft-nic/ and soft-gpu/
   ProgramFile program;
   std::vector<Setting> settings;  // win over variables that are there
-  // A variable's value; nothing when it is unset or empty.
-  std::function<std::optional<std::string>(const char*)> environment;
+  Environment environment;
 };
 
 struct Plan {
   bool soft_nic = false;
   bool soft_gpu = false;
-  std::vector<std::pair<std::string, std::string>> variables;  // to set, with their values
-  std::string nccl_topology;                                   // for NCCL_TOPO_FILE; empty: none
+  Variables variables;        // to set, with their values
+  std::string nccl_topology;  // for NCCL_TOPO_FILE; empty: none
   std::string summary;
 };
 

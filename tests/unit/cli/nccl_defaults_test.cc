@@ -31,12 +31,11 @@ TEST(SoftNicNames, AreThoseOfTheDevicesOrTheDefaults) {
 }
 
 // NCCL keeps the chunks of 16 steps of every channel's peers within 2 GiB, or a send fails.
-TEST(NcclVariables, KeepAllChunksInFlightBelowTwoGibibytes) {
+TEST(NcclDefaults, KeepAllChunksInFlightBelowTwoGibibytes) {
   const auto value = [](std::string_view name) {
-    const auto& all = nccl_variables();
-    const auto found =
-        std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.first == name; });
-    return found == all.end() ? 0 : std::stoll(found->second);
+    const auto found = std::find_if(std::begin(kRealGpuDefaults), std::end(kRealGpuDefaults),
+                                    [&](const Default& one) { return one.name == name; });
+    return found == std::end(kRealGpuDefaults) ? 0 : std::stoll(found->value);
   };
   const long long chunk = value("NCCL_P2P_NET_CHUNKSIZE"), channels = value("NCCL_MIN_NCHANNELS");
   ASSERT_GT(chunk, 0);

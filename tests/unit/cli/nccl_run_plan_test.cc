@@ -7,8 +7,6 @@
 namespace gdr::cli {
 namespace {
 
-using Variables = std::vector<std::pair<std::string, std::string>>;
-
 NcclPlan plan_with(const std::map<std::string, std::string>& environment, bool tee = false,
                    const std::string& folder = "/tmp/x") {
   NcclPlanInputs inputs;

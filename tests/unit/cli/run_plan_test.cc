@@ -7,9 +7,9 @@
 namespace gdr::cli {
 namespace {
 
-using Variables = std::map<std::string, std::string>;
+using VariableMap = std::map<std::string, std::string>;
 
-PlanInputs inputs_with(Hardware hardware, Variables environment = {}) {
+PlanInputs inputs_with(Hardware hardware, VariableMap environment = {}) {
   PlanInputs inputs;
   inputs.hardware = hardware;
   inputs.stand_ins = "/opt/lib/gdrkit";
@@ -23,7 +23,9 @@ PlanInputs inputs_with(Hardware hardware, Variables environment = {}) {
   return inputs;
 }
 
-Variables variables_of(const Plan& plan) { return {plan.variables.begin(), plan.variables.end()}; }
+VariableMap variables_of(const Plan& plan) {
+  return {plan.variables.begin(), plan.variables.end()};
+}
 
 constexpr Hardware kNothing{false, false};
 constexpr Hardware kNicOnly{true, false};
@@ -34,9 +36,9 @@ TEST(RunPlan, ReplacesWhatIsMissing) {
   Result<Plan> plan = make_plan(inputs_with(kNothing));
   ASSERT_TRUE(plan);
   EXPECT_EQ(variables_of(*plan),
-            (Variables{{"LD_LIBRARY_PATH", "/opt/lib/gdrkit/soft-nic:/opt/lib/gdrkit/soft-gpu"},
-                       {"NCCL_NET_GDR_LEVEL", "SYS"},
-                       {"NCCL_GIN_TYPE", "0"}}));
+            (VariableMap{{"LD_LIBRARY_PATH", "/opt/lib/gdrkit/soft-nic:/opt/lib/gdrkit/soft-gpu"},
+                         {"NCCL_NET_GDR_LEVEL", "SYS"},
+                         {"NCCL_GIN_TYPE", "0"}}));
   EXPECT_EQ(plan->summary,
             "software NIC (no real one found), software GPU (no real one found); set "
             "LD_LIBRARY_PATH, NCCL_NET_GDR_LEVEL=SYS, NCCL_GIN_TYPE=0");
@@ -114,7 +116,7 @@ TEST(RunPlan, KeepsWhatTheUserHasSetAndSaysSo) {
   Result<Plan> plan = make_plan(
       inputs_with(kNothing, {{"NCCL_NET_GDR_LEVEL", "PIX"}, {"LD_LIBRARY_PATH", "/a:/b"}}));
   ASSERT_TRUE(plan);
-  Variables set = variables_of(*plan);
+  VariableMap set = variables_of(*plan);
   EXPECT_EQ(set.count("NCCL_NET_GDR_LEVEL"), 0u);
   EXPECT_EQ(set["NCCL_GIN_TYPE"], "0");
   EXPECT_EQ(set["LD_LIBRARY_PATH"], "/opt/lib/gdrkit/soft-nic:/opt/lib/gdrkit/soft-gpu:/a:/b");
