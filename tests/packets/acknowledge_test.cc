@@ -2,8 +2,6 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <cstring>
-
 #include "link.h"
 #include "raw_peer.h"
 #include "side.h"
@@ -11,7 +9,6 @@
 namespace gdr::test {
 namespace {
 
-constexpr std::uint32_t kPeersQueuePair = 0x123456;
 constexpr int kSoon = 1000;    // milliseconds; some two are usual
 constexpr int kOften = 20000;  // polls
 
@@ -29,11 +26,7 @@ class Acknowledge : public testing::Test {
     Side side;
     Memory& memory = side.memory(64);
     ibv_qp* qp = side.queue_pair(IBV_QPT_RC);
-    Endpoint other = side.endpoint(qp);
-    other.number = kPeersQueuePair;
-    const wire::Address address = mapped(link_->address(1));
-    std::memcpy(other.gid.raw, address.data(), address.size());
-    side.connect(qp, other);
+    side.connect(qp, raw_endpoint(link_->address(1)));
     side.receive(qp, {memory.segment(0, 64)});
     // Until the progress thread has seen that this program polls, and stands back.
     ibv_wc wc;
@@ -50,21 +43,15 @@ TEST_F(Acknowledge, LeavesSoonThoughTheProgramThatTookTheMessageNeverPollsAgain)
   Child receiver([this](Wire& wire) { be_receiver(wire); });
   const Endpoint endpoint = receiver.wire().receive<Endpoint>();
   RawPeer peer(link_->address(1), link_->address(0));
-  wire::Packet packet{};
-  packet.opcode =
-      wire::make_opcode(wire::Transport::kReliableConnection, wire::Operation::kSendOnly);
-  packet.info = wire::find_opcode(packet.opcode);
-  packet.ack_request = true;
-  packet.partition_key = wire::kDefaultPartitionKey;
-  packet.destination_qp = endpoint.number;
-  packet.psn = 0;
+  const wire::Packet packet = request_packet(wire::Transport::kReliableConnection,
+                                             wire::Operation::kSendOnly, endpoint.number, 0);
   // Once only: nothing else may remind the receiver.
   peer.send(peer.bytes_of(packet, Bytes(64, std::byte{7})));
   const auto answer = peer.receive(kSoon);
   ASSERT_TRUE(answer);
   EXPECT_EQ(answer->operation(), wire::Operation::kAcknowledge);
   EXPECT_EQ(answer->psn, 0u);
-  EXPECT_EQ(answer->destination_qp, kPeersQueuePair);
+  EXPECT_EQ(answer->destination_qp, raw_endpoint(link_->address(1)).number);
   receiver.wire().send('.');
   receiver.finish();
 }

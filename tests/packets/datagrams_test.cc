@@ -1,8 +1,6 @@
 // What a datagram queue pair puts on the wire, as whoever receives it sees it.
 #include <gtest/gtest.h>
 
-#include <cstring>
-
 #include "link.h"
 #include "raw_peer.h"
 #include "side.h"
@@ -23,9 +21,7 @@ TEST(Datagrams, HaveConsecutivePsns) {
     Memory& memory = side.memory(64);
     ibv_qp* qp = side.queue_pair(IBV_QPT_UD);
     side.connect(qp);
-    Endpoint to{0x123456, {}};
-    const wire::Address address = mapped((*link)->address(1));
-    std::memcpy(to.gid.raw, address.data(), address.size());
+    const Endpoint to = raw_endpoint((*link)->address(1));
     ibv_send_wr request{};
     request.opcode = IBV_WR_SEND;
     request.send_flags = IBV_SEND_SIGNALED;

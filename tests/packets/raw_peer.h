@@ -19,6 +19,7 @@
 
 #include "net/udp_port.h"
 #include "process.h"
+#include "side.h"
 #include "wire/packet.h"
 
 namespace gdr::test {
@@ -30,6 +31,28 @@ inline wire::Address mapped(const std::string& ipv4) {
   address[10] = address[11] = 0xff;
   inet_pton(AF_INET, ipv4.c_str(), address.data() + 12);
   return address;
+}
+
+// Where packets of the tests' RC, UC and UD queue pairs go that are connected to a RawPeer at
+// `ipv4`: a queue pair of no process.
+inline Endpoint raw_endpoint(const std::string& ipv4) {
+  Endpoint endpoint{0x123456, {}};
+  const wire::Address address = mapped(ipv4);
+  std::memcpy(endpoint.gid.raw, address.data(), address.size());
+  return endpoint;
+}
+
+// One that asks for an acknowledge.
+inline wire::Packet request_packet(wire::Transport transport, wire::Operation operation,
+                                   std::uint32_t destination_qp, std::uint32_t psn) {
+  wire::Packet packet{};
+  packet.opcode = wire::make_opcode(transport, operation);
+  packet.info = wire::find_opcode(packet.opcode);
+  packet.ack_request = true;
+  packet.partition_key = wire::kDefaultPartitionKey;
+  packet.destination_qp = destination_qp;
+  packet.psn = psn;
+  return packet;
 }
 
 class RawPeer {

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <cstring>
 #include <optional>
 
 #include "base/clock.h"
@@ -17,7 +16,6 @@ namespace {
 
 constexpr std::size_t kBytes = 8192;
 constexpr std::uint8_t kUntouched = 0x5a, kWritten = 0x77;
-constexpr std::uint32_t kOurQueuePair = 0x123456;
 constexpr std::size_t kPayload = 64;
 
 class WrongPackets : public testing::Test {
@@ -39,11 +37,7 @@ class WrongPackets : public testing::Test {
     Memory& memory = side.memory(kBytes);
     memory.fill(kUntouched);
     ibv_qp* qp = side.queue_pair(IBV_QPT_RC);
-    Endpoint other = side.endpoint(qp);
-    other.number = kOurQueuePair;
-    const wire::Address address = mapped(link_->address(1));
-    std::memcpy(other.gid.raw, address.data(), address.size());
-    side.connect(qp, other);
+    side.connect(qp, raw_endpoint(link_->address(1)));
     wire.send(side.endpoint(qp));
     wire.send(memory.remote());
     (void)wire.receive<char>();
@@ -62,14 +56,8 @@ class WrongPackets : public testing::Test {
 
   // A write of 64 bytes, right in everything.
   wire::Packet write_packet(std::uint64_t offset, std::uint32_t psn) {
-    wire::Packet packet{};
-    packet.opcode =
-        wire::make_opcode(wire::Transport::kReliableConnection, wire::Operation::kWriteOnly);
-    packet.info = wire::find_opcode(packet.opcode);
-    packet.ack_request = true;
-    packet.partition_key = wire::kDefaultPartitionKey;
-    packet.destination_qp = endpoint_.number;
-    packet.psn = psn;
+    wire::Packet packet = request_packet(wire::Transport::kReliableConnection,
+                                         wire::Operation::kWriteOnly, endpoint_.number, psn);
     packet.reth = {remote_.address + offset, remote_.key, kPayload};
     return packet;
   }
