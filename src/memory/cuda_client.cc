@@ -310,11 +310,11 @@ Result<PeerMemoryClient::Ticket> CudaClient::start_copy(Side to, Side from, std:
   if (chosen == nullptr || chosen->engine == nullptr) {
     return Error{EFAULT, "neither side of the copy is registered GPU memory"};
   }
-  const auto kind = source == nullptr   ? CudaEngine::Kind::kFromHost
-                    : target == nullptr ? CudaEngine::Kind::kToHost
-                                        : CudaEngine::Kind::kOnDevice;
+  const auto kind = source == nullptr   ? CudaCopy::Kind::kFromHost
+                    : target == nullptr ? CudaCopy::Kind::kToHost
+                                        : CudaCopy::Kind::kOnDevice;
   const Result<std::uint64_t> number =
-      chosen->engine->start(to.address, from.address, length, kind);
+      chosen->engine->start({to.address, from.address, length, kind});
   if (!number) return number.error();
   return static_cast<Ticket>(chosen->engine->ordinal()) << kNumberBits | *number;
 }

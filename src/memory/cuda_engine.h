@@ -3,7 +3,7 @@
 // touched.
 //
 //   Result<std::unique_ptr<CudaEngine>> engine = CudaEngine::create(driver, /*ordinal=*/0);
-//   Result<std::uint64_t> copy = (*engine)->start(to, from, length, CudaEngine::Kind::kFromHost);
+//   Result<std::uint64_t> copy = (*engine)->start({to, from, length, kFromHost});
 //   while (true) {
 //     Result<bool> done = (*engine)->finished(*copy);
 //     if (!done || *done) break;
@@ -15,31 +15,26 @@
 #pragma once
 
 #include <array>
-#include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
-#include <vector>
 
-#include "base/clock.h"
 #include "base/result.h"
 #include "cuda/driver.h"
+#include "memory/cuda_lane.h"
 
 namespace gdr::memory {
 
 class CudaEngine {
  public:
-  enum class Kind { kFromHost, kToHost, kOnDevice };
-
   static Result<std::unique_ptr<CudaEngine>> create(const cuda::Driver& driver, int ordinal);
   ~CudaEngine();
   CudaEngine(const CudaEngine&) = delete;
   CudaEngine& operator=(const CudaEngine&) = delete;
 
   // In no order among each other. The number is the copy's until finished() has given true or an
-  // error. EAGAIN: too many are in flight. EFAULT when the driver refuses an address.
-  Result<std::uint64_t> start(std::uint64_t to, std::uint64_t from, std::uint64_t length,
-                              Kind kind);
+  // error. EAGAIN: too many are in flight.
+  Result<std::uint64_t> start(const CudaCopy& copy);
+  // A copy goes on by these calls alone. EFAULT when the driver refuses an address.
   Result<bool> finished(std::uint64_t number);
 
   int ordinal() const { return ordinal_; }
@@ -49,37 +44,18 @@ class CudaEngine {
  private:
   CudaEngine(const cuda::Driver& driver, int ordinal, cuda::CUcontext context)
       : driver_(driver), ordinal_(ordinal), context_(context) {}
-  // Copies run and end in the order in which they are started on a lane. Short ones have one of
-  // their own, so that they need not wait for long ones; long ones have two, so that the next
-  // begins while the driver ends one.
-  struct Lane {
-    cuda::CUstream stream = nullptr;
-    std::mutex issuing;                    // the order of copies is that of their numbers
-    std::vector<cuda::CUevent> events;     // of copy n: at n modulo their number
-    std::atomic<std::uint64_t> issued{0};  // the last number; the first is 1
-    std::atomic<std::uint64_t> ended{0};   // up to here they have ended
-    std::mutex looking;                    // at the oldest that has not
-    Nanoseconds looked_at = 0;             // under looking
-    std::atomic<cuda::CUresult> failure{cuda::CUDA_SUCCESS};  // what came after it failed, too
-  };
-  static constexpr std::size_t kLanes = 3;
-  static constexpr std::uint64_t kMostInFlight = 512;  // of a lane
+  // Short copies have a lane of their own, so that they need not wait for long ones, and each
+  // direction has one, since hardware has an engine for each.
+  static constexpr std::size_t kLanes = 4;
 
   cuda::CUresult prepare();
-  cuda::CUresult prepare(Lane& lane, int priority);
-  std::size_t lane_for(std::uint64_t length);
-  cuda::CUresult issue(std::uint64_t to, std::uint64_t from, std::uint64_t length, Kind kind,
-                       cuda::CUstream stream);
-  cuda::CUresult two_rows(std::uint64_t to, std::uint64_t from, std::uint64_t length,
-                          cuda::CUstream stream);
-  void look(Lane& lane, Nanoseconds time);
+  static std::size_t lane_for(const CudaCopy& copy);
 
   const cuda::Driver& driver_;
   const int ordinal_;
   const cuda::CUcontext context_;
   std::array<std::uint8_t, 16> uuid_{};
-  std::array<Lane, kLanes> lanes_;
-  std::atomic<std::size_t> next_long_{0};
+  std::array<CudaLane, kLanes> lanes_;
 };
 
 }  // namespace gdr::memory

@@ -1,0 +1,27 @@
+// One copy by the CUDA driver, and the shapes in which it is safe beside an application's kernels.
+//
+//   CUresult result = issue_copy(driver, {to, from, length, CudaCopy::Kind::kFromHost}, stream);
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "cuda/driver.h"
+
+namespace gdr::memory {
+
+struct CudaCopy {
+  enum class Kind { kFromHost, kToHost, kOnDevice };
+  std::uint64_t to, from, length;
+  Kind kind;
+};
+
+// In the current context.
+cuda::CUresult issue_copy(const cuda::Driver& driver, const CudaCopy& copy, cuda::CUstream stream);
+
+// Copies between GPU memory, at least two, by one call and in no order among each other; refused as
+// a whole. CUDA_ERROR_NOT_SUPPORTED by drivers before CUDA 13.
+cuda::CUresult issue_together(const cuda::Driver& driver, std::span<const CudaCopy> copies,
+                              cuda::CUstream stream);
+
+}  // namespace gdr::memory
