@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "base/quiet_thread.h"
 
@@ -35,6 +36,16 @@ void Opener::try_again() {
   look();
 }
 
+void Opener::lock_pages(Staging& staging, memory::PeerMemoryClient& client) {
+  if (is_locked_.exchange(true)) return;
+  const std::lock_guard guard(mutex_);
+  if (!is_running_ && !start()) return;
+  staging_ = &staging;
+  client_ = &client;
+  is_asked_ = true;
+  asked_.notify_one();
+}
+
 void Opener::close(std::vector<std::shared_ptr<memory::PinnedMemory>>& used) {
   std::erase_if(used, [](const auto& memory) { return memory.use_count() > 1; });  // stays open
   if (used.empty()) return;
@@ -64,13 +75,16 @@ bool Opener::update_all() {
 void Opener::run() {
   std::vector<std::shared_ptr<memory::PinnedMemory>> closing;
   while (true) {
+    Staging* staging = nullptr;
     {
       std::unique_lock guard(mutex_);
       asked_.wait(guard, [this] { return is_asked_; });
       is_asked_ = false;
       closing.swap(closing_);
+      staging = std::exchange(staging_, nullptr);
     }
     closing.clear();
+    if (staging != nullptr) staging->lock_pages(*client_);
     while (update_all()) usleep(kBetweenUpdates);
   }
 }

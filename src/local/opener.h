@@ -1,7 +1,7 @@
 // Opener: a thread that opens GPU memory of the processes that this one is connected to, as soon as
-// they show it, and closes what they withdraw. Opening may wait behind the program's kernels, which
-// may wait for the network: so no thread that serves the network does it. Until it is done, the
-// memory's owner copies.
+// they show it, and closes what they withdraw, and locks the pages of the staging. All that may
+// wait behind the program's kernels, which may wait for the network: so no thread that serves the
+// network does it. Until it is done, the memory's owner copies, and staging is slower.
 //
 // The thread is there from the first such memory on.
 #pragma once
@@ -11,6 +11,7 @@
 #include <mutex>
 
 #include "local/peers.h"
+#include "local/staging.h"
 
 namespace gdr::local {
 
@@ -21,6 +22,8 @@ class Opener {
   void look();
   // This process uses a GPU that it may not have used before: what failed is tried again.
   void try_again();
+  // Copies of this client go through the staging.
+  void lock_pages(Staging& staging, memory::PeerMemoryClient& client);
   // Closing may wait as long: what a request has used is closed by the thread, too.
   void close(std::vector<std::shared_ptr<memory::PinnedMemory>>& used);
 
@@ -32,6 +35,9 @@ class Opener {
   Peers& peers_;
   std::mutex mutex_;
   std::condition_variable asked_;
+  Staging* staging_ = nullptr;                                  // under mutex_: to be locked
+  memory::PeerMemoryClient* client_ = nullptr;                  // under mutex_: for whom
+  std::atomic<bool> is_locked_{false};                          // or will be
   bool is_asked_ = false, is_running_ = false;                  // under mutex_
   std::vector<std::shared_ptr<memory::PinnedMemory>> closing_;  // under mutex_
 };

@@ -97,6 +97,7 @@ Advance LocalPath::start_moving(QueuePair& queue_pair, Requester& requester, boo
     abandon(requester);
     return later(requester, kLockRetry);
   }
+  if (auto* client = requester.transfer.stages_for()) opener_.lock_pages(*staging_, *client);
   requester.in_progress = true;
   requester.moves.fetch_add(1);
   return Advance::kMove;

@@ -11,11 +11,30 @@ std::optional<std::uint64_t> Staging::take() {
     free_.pop_back();
     return block;
   }
+  return make();
+}
+
+// Under mutex_.
+std::optional<std::uint64_t> Staging::make() {
   if (made_ == kBlocks) return std::nullopt;
   Result<std::uint64_t> block = segment_.allocate(kBlock);
   if (!block) return std::nullopt;
   ++made_;
   return *block;
+}
+
+// Without the mutex while the driver works: what is being locked is not free meanwhile.
+void Staging::lock_pages(memory::PeerMemoryClient& client) {
+  std::vector<std::uint64_t> blocks;
+  {
+    const std::lock_guard guard(mutex_);
+    blocks.swap(free_);
+    while (const std::optional<std::uint64_t> block = make()) blocks.push_back(*block);
+  }
+  for (const std::uint64_t block : blocks) {
+    (void)client.lock_pages(segment_.arena(block, kBlock), kBlock);
+    give_back(block);
+  }
 }
 
 void Staging::lose(std::uint64_t) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/spin_lock.h"
+#include "memory/peer_memory_client.h"
 #include "rnic/segment.h"
 
 namespace gdr::local {
@@ -22,6 +23,9 @@ class Staging {
 
   // A block's offset in the segment; nothing when all are in use or there is no memory.
   std::optional<std::uint64_t> take();
+  // Makes what is missing and locks the pages of all that are free, once, for a client's copies: a
+  // GPU's are three times as quick then. May wait behind running kernels.
+  void lock_pages(memory::PeerMemoryClient& client);
   void give_back(std::uint64_t block);
   // Never to be used again: another process may still write there. Another may be made instead.
   void lose(std::uint64_t block);
@@ -29,8 +33,10 @@ class Staging {
 
  private:
   rnic::Segment& segment_;
+  std::optional<std::uint64_t> make();
+
   SpinLock mutex_;
-  std::vector<std::uint64_t> free_;
+  std::vector<std::uint64_t> free_;  // the last is taken first
   std::size_t made_ = 0;
 };
 

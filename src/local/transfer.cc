@@ -301,6 +301,16 @@ void Transfer::drain() {
   finish();
 }
 
+memory::PeerMemoryClient* Transfer::stages_for() const {
+  if (!block_) return nullptr;
+  for (const PieceList* list : {&from_, &to_}) {
+    for (const Piece& piece : list->pieces()) {
+      if (piece.where == Where::kHere && !piece.cpu_reachable()) return &piece.memory->client();
+    }
+  }
+  return nullptr;
+}
+
 bool Transfer::on_gpu() const {
   return direct_.on_gpu() || halves_[0].copy.on_gpu() || halves_[1].copy.on_gpu();
 }

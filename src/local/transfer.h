@@ -72,6 +72,8 @@ class Transfer {
   // Waits for what is in flight and starts nothing more. No byte moves after this returns.
   void drain();
   bool on_gpu() const;
+  // Whose copies go through staging here; null when none do.
+  memory::PeerMemoryClient* stages_for() const;
 
  private:
   struct Half {

@@ -294,6 +294,21 @@ Result<CudaEngine*> CudaClient::engine_of(const cuda::Driver& driver, int ordina
   return engine;
 }
 
+bool CudaClient::lock_pages(void* memory, std::size_t bytes) {
+  const cuda::Driver* driver = cuda::Driver::already_loaded();
+  if (driver == nullptr) return false;
+  for (const auto& place : engines_) {
+    const CudaEngine* engine = place.load(std::memory_order_acquire);
+    if (engine == nullptr) continue;
+    const RelaxedCapture relaxed(*driver);
+    const CurrentContext current(*driver, engine->context());
+    return current.result() == cuda::CUDA_SUCCESS &&
+           driver->mem_host_register(memory, bytes, cuda::CU_MEMHOSTREGISTER_PORTABLE_FLAG) ==
+               cuda::CUDA_SUCCESS;
+  }
+  return false;
+}
+
 // By the engine of the source if both sides are GPU memory of this process, and by that which
 // opened it if one is another's.
 Result<PeerMemoryClient::Ticket> CudaClient::start_copy(Side to, Side from, std::uint64_t length) {

@@ -11,6 +11,7 @@
 
 #include <array>
 #include <cerrno>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -81,6 +82,10 @@ class PeerMemoryClient {
   virtual Result<std::unique_ptr<Context>> open(const Exported&, UniqueFd /*descriptor*/) {
     return Error{EOPNOTSUPP, "memory of another process"};
   }
+
+  // Host memory of the library's own, so that copies to and from it are quick. For the life of the
+  // process. May wait behind running kernels.
+  virtual bool lock_pages(void* /*memory*/, std::size_t /*bytes*/) { return false; }
 
   // One side of a copy; without a context it is host memory.
   struct Side {

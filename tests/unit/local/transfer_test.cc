@@ -9,8 +9,10 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <functional>
 #include <map>
 #include <random>
+#include <set>
 
 #include "memory/pinned_memory.h"
 
@@ -76,7 +78,15 @@ class LateClient : public memory::PeerMemoryClient {
     late_.erase(static_cast<int>(ticket));
     return true;
   }
+  bool lock_pages(void* memory, std::size_t bytes) override {
+    locked.emplace_back(memory, bytes);
+    if (while_locking) while_locking();
+    return true;
+  }
   std::size_t in_flight() const { return late_.size(); }
+
+  std::vector<std::pair<void*, std::size_t>> locked;
+  std::function<void()> while_locking;
 
   bool valid = true, crowded = false;
   int started = 0, refused = 0, fail_at = -1, fail_end = -1;
@@ -327,6 +337,43 @@ TEST(PieceList, TakesNoMoreThanItHasRoomFor) {
   for (std::size_t i = 0; i < PieceList::kMost + 5; ++i) pieces.add(piece_at(&one, 1));
   EXPECT_EQ(pieces.pieces().size(), PieceList::kMost);
   EXPECT_EQ(pieces.bytes(), PieceList::kMost);
+}
+
+TEST_F(TransferTest, StagesForTheClientOfTheGpuMemoryThatIsHere) {
+  Transfer transfer;
+  const PieceList gpu = list(from_, pinned_from_.get(), {}), host = list(to_, nullptr, {});
+  ASSERT_TRUE(transfer.begin(gpu, elsewhere(to_, {}), nullptr, kToken, *staging_));
+  EXPECT_EQ(transfer.stages_for(), &client_);
+  transfer.drain();
+  ASSERT_TRUE(transfer.begin(elsewhere(to_, {}), gpu, nullptr, kToken, *staging_));
+  EXPECT_EQ(transfer.stages_for(), &client_);
+  transfer.drain();
+  ASSERT_TRUE(transfer.begin(gpu, host, nullptr, kToken, *staging_));
+  EXPECT_EQ(transfer.stages_for(), nullptr) << "nothing is staged";
+  transfer.drain();
+}
+
+TEST_F(TransferTest, LocksEveryFreeBlockOfTheStagingAndGivesOutNoneMeanwhile) {
+  const std::optional<std::uint64_t> taken = staging_->take();
+  ASSERT_TRUE(taken);
+  std::set<std::uint64_t> out = {*taken};
+  client_.while_locking = [&] {
+    if (client_.locked.size() == 1) {
+      EXPECT_FALSE(staging_->take());
+    }
+  };
+  staging_->lock_pages(client_);
+  std::set<void*> places;
+  for (const auto& [place, bytes] : client_.locked) {
+    EXPECT_EQ(bytes, Staging::kBlock);
+    EXPECT_NE(place, staging_->at(*taken)) << "somebody is using it";
+    EXPECT_TRUE(places.insert(place).second) << "locked twice";
+  }
+  EXPECT_EQ(places.size(), Staging::kBlocks - 1);
+  while (const std::optional<std::uint64_t> block = staging_->take()) {
+    EXPECT_TRUE(out.insert(*block).second) << "given out twice";
+  }
+  EXPECT_EQ(out.size(), Staging::kBlocks);
 }
 
 }  // namespace
