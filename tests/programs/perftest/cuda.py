@@ -27,6 +27,9 @@ ON_GPU, ON_NEXT_GPU, ON_HOST = ["--use_cuda=0"], ["--use_cuda=1"], []
 VALIDATED = ["--data_validation", "-t", "128", "-n", "1000"]
 PASSED = re.compile(r"VALIDATION: PASSED - [1-9]\d* chunks, [1-9]\d* bytes")
 FAILED = re.compile(r"VALIDATION: FAILED - [1-9]\d* error")
+# What older releases say: 6.26 has no --data_validation and no latency of writes to GPU memory.
+NOT_OFFERED = re.compile("unrecognized option '--data_validation'|"
+                         "Perftest supports CUDA latency tests with read/send verbs only")
 
 
 @dataclasses.dataclass
@@ -160,15 +163,19 @@ def main():
     if not runs:
         print(f"no run's name matches '{options.pattern.pattern}'")
         return 2
-    failed = 0
+    failed = not_offered = 0
     for run in runs:
         # pylint: disable=cell-var-from-loop  # called before the loop goes on
         seen = undisturbed(lambda: attempt(options.gdr, folder, run))
-        if seen is not None:
+        if seen is not None and NOT_OFFERED.search(seen):
+            not_offered += 1
+            print(f"this perftest does not offer {run.name()}", flush=True)
+        elif seen is not None:
             failed += 1
             print(f"FAILED: {run.name()}\n{seen}\n", flush=True)
-    print(f"{len(runs) - failed} of {len(runs)} runs passed")
-    return 1 if failed else 0
+    passed = len(runs) - failed - not_offered
+    print(f"{passed} of {len(runs)} runs passed, {not_offered} are not offered by this perftest")
+    return 0 if passed and not failed else 1
 
 
 if __name__ == "__main__":
