@@ -8,5 +8,5 @@ for folder in src tests bench; do
   [ ! -d "$folder" ] || folders="$folders $folder"
 done
 # shellcheck disable=SC2086  # a list of plain names
-find $folders -type f \( -name '*.cc' -o -name '*.h' -o -name '*.c' \) -print0 |
+find $folders -type f \( -name '*.cc' -o -name '*.h' -o -name '*.c' -o -name '*.cu' \) -print0 |
   xargs -0 clang-format --dry-run -Werror

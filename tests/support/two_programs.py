@@ -79,23 +79,28 @@ class Here:
 
 def run_pair(place, command, seconds):
     """Server and client of one program, which takes -p PORT and the server's address. What was wrong, or None; and what the client printed."""
+    wrong, said, _ = run_server_and_client(place, command, command, seconds)
+    return wrong, said
+
+
+def run_server_and_client(place, server_command, client_command, seconds):
+    """The same with a command each; and what the server printed."""
     port = place.free_port()
-    command = [*command, "-p", str(port)]
-    server = place.start(0, command)
+    server = place.start(0, [*server_command, "-p", str(port)])
     client = None
     try:
         wrong = place.wait_until_listens(port, server)
         if wrong is not None:
-            return wrong, ""
-        client = place.start(1, [*command, place.address])
+            return wrong, "", ""
+        client = place.start(1, [*client_command, "-p", str(port), place.address])
         said = client.communicate(timeout=seconds)[0]
         heard = server.communicate(timeout=seconds)[0]
         if client.returncode != 0 or server.returncode != 0:
             return (f"exit {client.returncode} and {server.returncode}:\n{said}\n--- server\n"
-                    f"{heard}"), said
-        return None, said
+                    f"{heard}"), said, heard
+        return None, said, heard
     except subprocess.TimeoutExpired:
-        return f"no end within {seconds} seconds", ""
+        return f"no end within {seconds} seconds", "", ""
     finally:
         stop(server)
         if client is not None:

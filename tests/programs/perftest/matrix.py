@@ -15,6 +15,7 @@ import shutil
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
+from figures import RESULT, undisturbed  # noqa: E402
 from two_programs import Here, run_pair  # noqa: E402
 
 LIMIT = 200  # seconds for each process: perftest fills half a gigabyte for some
@@ -24,7 +25,6 @@ TRANSPORTS = {
     "read": ["RC", "XRC"],
     "atomic": ["RC", "XRC"],
 }
-RESULT = re.compile(r"^ *(\d+) +(\d+) +[0-9.]+", re.MULTILINE)
 SIZES_OF_ALL = 23  # 2 to 2^23
 
 
@@ -75,12 +75,7 @@ def run(place, gdr, command, results):
 
 
 def run_undisturbed(place, gdr, command, results):
-    """Again where other load kept perftest from finding out how fast the clock runs."""
-    for _ in range(5):
-        seen = run(place, gdr, command, results)
-        if seen is None or "Correlation coefficient" not in seen:
-            break
-    return seen
+    return undisturbed(lambda: run(place, gdr, command, results))
 
 
 def main():

@@ -245,6 +245,16 @@ TEST_P(Runtime, FindsTheDriversFunctions) {
 
 INSTANTIATE_TEST_SUITE_P(Versions, Runtime, ::testing::Values(12, 13));
 
+TEST(RuntimeLibrary, IsFoundByItsPlainName) {
+  void* library = dlopen(GDR_SOFT_GPU_FOLDER "/libcudart.so", RTLD_NOW | RTLD_LOCAL);
+  ASSERT_NE(library, nullptr) << dlerror();
+  auto version = reinterpret_cast<int (*)(int*)>(dlsym(library, "cudaRuntimeGetVersion"));
+  ASSERT_NE(version, nullptr);
+  int told = 0;
+  EXPECT_EQ(version(&told), 0);
+  EXPECT_EQ(told, 13000);
+}
+
 // Under the name of the library's version, or the dynamic linker would not bind it.
 TEST(RuntimeLibrary, HasEveryNameOfTheGenuineOne) {
   const std::string genuine = GDR_CUDART_LIBRARY;
