@@ -6,6 +6,9 @@
 //   refused: Invalid argument               3: the registration was
 //   anything else                           1
 //
+// On a real GPU: gdr run --soft-nic -- any_iova dlsym 0, with the targets any_iova and (MANNER
+// linked) any_iova_linked of the test build.
+//
 // With `freed` the memory is freed between export and registration, and allocated again.
 #include <unistd.h>
 
