@@ -75,6 +75,10 @@ int run(const RunOptions& options) {
     Result<void> usable = check_soft_gpu(*stand_ins);
     if (!usable) return refuse(usable.error(), kWrongUse);
   }
+  if (plan->observes) {
+    Result<void> usable = check_observer(*stand_ins);
+    if (!usable) return refuse(usable.error(), kWrongUse);
+  }
   say("gdr run: " + plan->summary);
   const Error error = replace_process(*plan, *path, options.command);
   return refuse(error, exit_status_for(error.code));
@@ -132,6 +136,7 @@ void add_run(CLI::App& program, Action& chosen, const std::vector<std::string>& 
       "  GDR_SOFT_DEVICES         The software NICs, as in mlx5_0,mlx5_3\n"
       "                           (default: soft0,soft1)\n"
       "  GDR_SOFT_GPUS            The software GPUs, as in 4 or 4:16G (default: 2:8G)\n"
+      "  GDR_OBSERVE=0            Do not observe the dma-bufs of real GPUs\n"
       "  GDR_SOFT_COUNTERS, GDR_SOFT_PCAP, GDR_SOFT_FAULTS, GDR_SOFT_PATH=packets\n"
       "                           As --counters, --pcap, --faults, --packets");
   run_command->callback([options, &chosen] {

@@ -40,16 +40,19 @@ Result<void> check_program(const ProgramFile& program, const Plan& plan) {
   return {};
 }
 
-// `path` with `entries` in front; those that are in it already are not repeated. An empty part of
-// LD_LIBRARY_PATH would mean the current folder, so none is made.
-std::string prepend(std::vector<std::string> entries, const std::optional<std::string>& path) {
-  const std::string existing = path.value_or("");
-  for (std::string_view part : split(existing, ':')) {
-    if (!part.empty() && std::find(entries.begin(), entries.end(), part) == entries.end()) {
-      entries.emplace_back(part);
+// `front`, what is in `path`, `back`; nothing twice. An empty part of LD_LIBRARY_PATH would mean
+// the current folder, so none is made.
+std::string around(std::vector<std::string> front, const std::optional<std::string>& path,
+                   const std::vector<std::string>& back = {}) {
+  const auto add = [&front](std::string_view part) {
+    if (!part.empty() && std::find(front.begin(), front.end(), part) == front.end()) {
+      front.emplace_back(part);
     }
-  }
-  return fmt::format("{}", fmt::join(entries, ":"));
+  };
+  const std::string existing = path.value_or("");
+  for (std::string_view part : split(existing, ':')) add(part);
+  for (const std::string& part : back) add(part);
+  return fmt::format("{}", fmt::join(front, ":"));
 }
 
 // LD_LIBRARY_PATH loses to DT_RPATH, preloading does not.
@@ -68,6 +71,26 @@ std::vector<std::string> preloads(const PlanInputs& inputs, const Plan& plan) {
   return files;
 }
 
+constexpr const char* kObserver = "/observe/libgdr-observe.so";
+
+// A real driver does not tell the memory of its dma-bufs; the software GPU, only if told not to.
+bool needs_observer(const PlanInputs& inputs, const Plan& plan) {
+  if (!plan.soft_nic) return false;
+  return plan.soft_gpu ? inputs.environment("GDR_SOFT_DMA_BUF").has_value() : inputs.hardware.gpu;
+}
+
+// Why it would do harm, or that the user does not want it; null: it is preloaded.
+const char* reason_not_to_observe(const PlanInputs& inputs) {
+  if (inputs.environment("GDR_OBSERVE") == "0") return "GDR_OBSERVE=0";
+  for (const std::string& name : inputs.program.needed) {
+    if (name.starts_with("libasan.so")) return "the address sanitizer wants to be loaded first";
+  }
+  // LD_PRELOAD is cut at both.
+  return inputs.stand_ins.find_first_of(" :") != std::string::npos
+             ? "the path of gdrkit has a space or a colon"
+             : nullptr;
+}
+
 // Software NICs beside real GPUs.
 void prepare_nccl(const PlanInputs& inputs, Plan& plan, GivenVariables& variables) {
   for (const Default& one : kRealGpuDefaults) variables.set_if_unset(one.name, one.value);
@@ -84,18 +107,25 @@ std::string describe(const char* part, bool soft, bool real, bool asked) {
   return fmt::format("{} {}", real ? "real" : "no", part);
 }
 
+std::string words_for(const std::pair<std::string, std::string>& variable, const Plan& plan) {
+  if (variable.first == "LD_PRELOAD" && plan.observes) return "LD_PRELOAD (observes dma-bufs)";
+  // The search paths are long and of no interest beyond that they are set.
+  return variable.first.starts_with("LD_") ? variable.first : assignment(variable);
+}
+
 std::string summarize(const PlanInputs& inputs, const Plan& plan, const std::string& kept_words) {
   std::vector<std::string> set;
   if (!plan.nccl_topology.empty()) set.emplace_back("NCCL_TOPO_FILE (NICs beside the GPUs)");
-  for (const auto& variable : plan.variables) {
-    // The two search paths are long and of no interest beyond that they are set.
-    set.push_back(variable.first.starts_with("LD_") ? variable.first : assignment(variable));
-  }
+  for (const auto& variable : plan.variables) set.push_back(words_for(variable, plan));
   std::string line = fmt::format(
       "{}, {}", describe("NIC", plan.soft_nic, inputs.hardware.nic, inputs.soft_nic.has_value()),
       describe("GPU", plan.soft_gpu, inputs.hardware.gpu, inputs.soft_gpu.has_value()));
   if (set.empty()) return line + "; nothing replaced, nothing set";
-  return fmt::format("{}; set {}{}", line, fmt::join(set, ", "), kept_words);
+  line += fmt::format("; set {}{}", fmt::join(set, ", "), kept_words);
+  if (needs_observer(inputs, plan) && !plan.observes) {
+    line += fmt::format("; dma-bufs not observed: {}", reason_not_to_observe(inputs));
+  }
+  return line;
 }
 
 }  // namespace
@@ -116,15 +146,19 @@ Result<Plan> make_plan(const PlanInputs& inputs) {
   }
   if (Result<void> fits = check_program(inputs.program, plan); !fits) return fits.error();
 
+  plan.observes = needs_observer(inputs, plan) && reason_not_to_observe(inputs) == nullptr;
   std::vector<std::string> folders;
   if (plan.soft_nic) folders.push_back(inputs.stand_ins + "/soft-nic");
   if (plan.soft_gpu) folders.push_back(inputs.stand_ins + "/soft-gpu");
   GivenVariables variables(inputs.environment);
   if (!folders.empty()) {
-    variables.set("LD_LIBRARY_PATH", prepend(folders, inputs.environment("LD_LIBRARY_PATH")));
+    variables.set("LD_LIBRARY_PATH", around(folders, inputs.environment("LD_LIBRARY_PATH")));
   }
-  if (std::vector<std::string> files = preloads(inputs, plan); !files.empty()) {
-    variables.set("LD_PRELOAD", prepend(files, inputs.environment("LD_PRELOAD")));
+  const std::vector<std::string> files = preloads(inputs, plan);
+  std::vector<std::string> observer;
+  if (plan.observes) observer.push_back(inputs.stand_ins + kObserver);
+  if (!files.empty() || plan.observes) {
+    variables.set("LD_PRELOAD", around(files, inputs.environment("LD_PRELOAD"), observer));
   }
   for (const Setting& setting : inputs.settings) {
     variables.set(setting.variable, setting.value);

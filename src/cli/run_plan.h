@@ -39,7 +39,7 @@ struct PlanInputs {
   std::optional<bool> soft_gpu;
   Hardware hardware;
   std::vector<std::string> gpus;  // PCI addresses of the real ones
-  std::string stand_ins;          // the folder that holds soft-nic/ and soft-gpu/
+  std::string stand_ins;          // the folder that holds soft-nic/, soft-gpu/ and observe/
   ProgramFile program;
   std::vector<Setting> settings;  // win over variables that are there
   Environment environment;
@@ -48,6 +48,7 @@ struct PlanInputs {
 struct Plan {
   bool soft_nic = false;
   bool soft_gpu = false;
+  bool observes = false;      // exports of dma-bufs
   Variables variables;        // to set, with their values
   std::string nccl_topology;  // for NCCL_TOPO_FILE; empty: none
   std::string summary;

@@ -92,7 +92,11 @@ Result<void> check_soft_nic(const std::string& folder) {
 }
 
 Result<void> check_soft_gpu(const std::string& folder) {
-  return check(folder + "/soft-gpu", "libcuda.so.1", {"GDR_SOFT_GPUS"});
+  return check(folder + "/soft-gpu", "libcuda.so.1", {"GDR_SOFT_GPUS", "GDR_SOFT_DMA_BUF"});
+}
+
+Result<void> check_observer(const std::string& folder) {
+  return check(folder + "/observe", "libgdr-observe.so", {});
 }
 
 }  // namespace gdr::cli

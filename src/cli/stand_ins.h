@@ -19,5 +19,6 @@ Result<std::string> stand_in_folder();
 // that names the value and what is allowed.
 Result<void> check_soft_nic(const std::string& folder);
 Result<void> check_soft_gpu(const std::string& folder);
+Result<void> check_observer(const std::string& folder);
 
 }  // namespace gdr::cli

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cuda/place.h"
 #include "cuda/soft_dma_buf.h"
 #include "memory/cuda_scope.h"
 #include "memory/cuda_sharing.h"
@@ -15,20 +16,10 @@
 namespace gdr::memory {
 namespace {
 
-using cuda::CUpointer_attribute;
+using cuda::holds;
+using cuda::Place;
 
 constexpr unsigned kNumberBits = 56;  // of a ticket: the copy's number; above, the GPU's
-
-// What the driver says about an address; `is_device` false for host memory and unknown addresses.
-struct Place {
-  bool is_device = false;
-  bool is_managed = false;
-  int ordinal = 0;
-  // cuMemAlloc and pools: the allocation. VMM: the reserved addresses, which may have holes.
-  std::uint64_t base = 0, end = 0;
-  std::uint64_t mapping = 0, mapping_end = 0;  // VMM: of the one that the address lies in
-  std::uint64_t buffer_id = 0;                 // of the allocation or mapping; never given twice
-};
 
 // An address inside an allocation or mapping, where that lies, and its identity.
 struct Piece {
@@ -47,59 +38,16 @@ struct CudaContext : PeerMemoryClient::Context {
   std::unique_ptr<OpenedMemory> opened;
 };
 
-// Fails for nothing but a driver that is not initialised, and needs no current context, unlike
-// cuMemGetAddressRange (CUDA_ERROR_INVALID_CONTEXT in a thread without one; measured, CUDA 13.0).
-Place look_up(const cuda::Driver& driver, std::uint64_t address) {
-  unsigned type = 0, is_managed = 0;
-  int ordinal = -1;
-  cuda::CUdeviceptr start = 0, mapping = 0;
-  std::size_t size = 0, mapping_size = 0;
-  unsigned long long id = 0;
-  CUpointer_attribute names[] = {
-      cuda::CU_POINTER_ATTRIBUTE_MEMORY_TYPE,       cuda::CU_POINTER_ATTRIBUTE_IS_MANAGED,
-      cuda::CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,    cuda::CU_POINTER_ATTRIBUTE_RANGE_START_ADDR,
-      cuda::CU_POINTER_ATTRIBUTE_RANGE_SIZE,        cuda::CU_POINTER_ATTRIBUTE_BUFFER_ID,
-      cuda::CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR, cuda::CU_POINTER_ATTRIBUTE_MAPPING_SIZE};
-  void* values[] = {&type, &is_managed, &ordinal, &start, &size, &id, &mapping, &mapping_size};
-  Place found;
-  // Drivers before CUDA 11.3 do not know the last two.
-  if (driver.pointer_get_attributes(std::size(names), names, values, address) !=
-          cuda::CUDA_SUCCESS &&
-      driver.pointer_get_attributes(std::size(names) - 2, names, values, address) !=
-          cuda::CUDA_SUCCESS) {
-    return found;
-  }
-  found.is_managed = is_managed != 0;
-  found.is_device = type == cuda::CU_MEMORYTYPE_DEVICE && ordinal >= 0;
-  found.ordinal = ordinal;
-  found.base = start;
-  found.end = start + size;
-  found.mapping = mapping_size != 0 ? mapping : found.base;
-  found.mapping_end = mapping_size != 0 ? mapping + mapping_size : found.end;
-  found.buffer_id = id;
-  return found;
-}
-
-// Hardware registers whole GPU pages, and programs (NCCL) round their ranges to pages: a range may
-// leave the allocation by less than a page.
-bool holds(const Place& place, std::uint64_t address, std::uint64_t length) {
-  const std::uint64_t begin = place.base & ~(kGpuPage - 1);
-  const std::uint64_t end = (place.end + kGpuPage - 1) & ~(kGpuPage - 1);
-  return address >= begin && address <= end && length <= end - address;
-}
-
 // All allocations and mappings under [address, end); empty when there is a hole or a second GPU.
 std::vector<Piece> pieces_of(const cuda::Driver& driver, const Place& first, std::uint64_t address,
                              std::uint64_t end) {
   std::vector<Piece> pieces;
-  std::uint64_t at = std::max(address, first.base);
-  end = std::min(end, first.end);
-  while (at < end) {
-    const Place place = look_up(driver, at);
-    if (!place.is_device || place.ordinal != first.ordinal || place.mapping_end <= at) return {};
-    pieces.push_back({at, place.mapping, place.mapping_end, place.buffer_id});
-    at = place.mapping_end;
-  }
+  const bool whole = cuda::for_each_piece(
+      *driver.pointer_get_attributes, first, address, end,
+      [&](std::uint64_t at, const Place& place) {
+        pieces.push_back({at, place.mapping, place.mapping_end, place.buffer_id});
+      });
+  if (!whole) pieces.clear();
   return pieces;
 }
 
@@ -134,12 +82,7 @@ Result<std::unique_ptr<PeerMemoryClient::Context>> CudaClient::acquire(std::uint
   const cuda::Driver* driver = cuda::Driver::already_loaded();
   if (driver == nullptr || length == 0) return std::unique_ptr<Context>();
   const RelaxedCapture relaxed(*driver);
-  // The first byte may lie in the page before the allocation, and its middle seldom does.
-  Place place = look_up(*driver, address);
-  if (!place.is_device || !holds(place, address, length)) {
-    const Place middle = look_up(*driver, address + length / 2);
-    if (middle.is_device && holds(middle, address, length)) place = middle;
-  }
+  const Place place = cuda::place_of_range(*driver->pointer_get_attributes, address, length);
   if (place.is_managed) {
     return refused(EOPNOTSUPP, length,
                    "managed (unified) memory moves between host and GPU; use cuMemAlloc");
@@ -172,10 +115,14 @@ Result<std::unique_ptr<PeerMemoryClient::Context>> CudaClient::acquire_dmabuf(Dm
       return beyond_buffer(buffer, length, soft->bytes);
     }
     // Anybody may have written the name: only a live allocation with this identity counts.
-    if (look_up(*driver, soft->address).buffer_id != soft->buffer_id) {
+    if (cuda::look_up(*driver->pointer_get_attributes, soft->address).buffer_id !=
+        soft->buffer_id) {
       return refused(EINVAL, length, "the memory behind the dma-buf was freed");
     }
     return acquire(soft->address + buffer.offset, length);
+  }
+  if (const auto seen = cuda::find_observed_dma_buf(buffer.descriptor)) {
+    return acquire_observed(*driver, *seen, buffer, length);
   }
   const std::optional<std::uint64_t> size = dma_buf_size(buffer.descriptor);
   if (!size) return std::unique_ptr<Context>();
@@ -184,11 +131,27 @@ Result<std::unique_ptr<PeerMemoryClient::Context>> CudaClient::acquire_dmabuf(Dm
   }
   // The whole buffer must fit around the hint, or it is not this allocation's buffer.
   if (iova < buffer.offset) return std::unique_ptr<Context>();
-  const Place place = look_up(*driver, iova);
+  const Place place = cuda::look_up(*driver->pointer_get_attributes, iova);
   if (!place.is_device || !holds(place, iova - buffer.offset, *size)) {
     return std::unique_ptr<Context>();
   }
   return acquire(iova, length);
+}
+
+// Whatever `iova` says: the export is what tells the memory. Other memory may have got the address
+// since.
+Result<std::unique_ptr<PeerMemoryClient::Context>> CudaClient::acquire_observed(
+    const cuda::Driver& driver, const cuda::ObservedDmaBuf& seen, DmaBuf buffer,
+    std::uint64_t length) {
+  if (buffer.offset > seen.bytes || length > seen.bytes - buffer.offset) {
+    return beyond_buffer(buffer, length, seen.bytes);
+  }
+  const RelaxedCapture relaxed(driver);
+  if (cuda::identity_of(*driver.pointer_get_attributes, seen.address, seen.bytes) !=
+      seen.identity) {
+    return refused(EINVAL, length, "the memory behind the dma-buf was freed");
+  }
+  return acquire(seen.address + buffer.offset, length);
 }
 
 Result<void> CudaClient::get_pages(Context& base, bool) {

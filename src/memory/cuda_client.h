@@ -10,27 +10,28 @@
 #include <atomic>
 #include <mutex>
 
+#include "cuda/observed_dma_buf.h"
+#include "cuda/place.h"
 #include "memory/cuda_engine.h"
 #include "memory/peer_memory_client.h"
 
 namespace gdr::memory {
-
-constexpr std::uint64_t kGpuPage = 64 << 10;
 
 class CudaClient : public PeerMemoryClient {
  public:
   const char* name() const override { return "cuda"; }
 
   Result<std::unique_ptr<Context>> acquire(std::uint64_t address, std::uint64_t length) override;
-  // The driver has no way from a descriptor to its address, so `iova` must be the GPU address of
-  // byte `offset`, as NCCL and UCX pass it; the software GPU's descriptors tell theirs.
+  // The driver has no way from a descriptor to its address: where its export was not observed,
+  // `iova` must be the GPU address of byte `offset`, as NCCL and UCX pass it. The software GPU's
+  // descriptors tell theirs.
   Result<std::unique_ptr<Context>> acquire_dmabuf(DmaBuf buffer, std::uint64_t length,
                                                   std::uint64_t iova) override;
   void release(Context&) override {}
 
   Result<void> get_pages(Context& context, bool writable) override;
   void put_pages(Context&) override;
-  std::uint64_t get_page_size(const Context&) const override { return kGpuPage; }
+  std::uint64_t get_page_size(const Context&) const override { return cuda::kGpuPage; }
 
   Result<std::uint64_t> dma_map(Context& context) override;
   void dma_unmap(Context&) override {}
@@ -48,6 +49,9 @@ class CudaClient : public PeerMemoryClient {
  private:
   static constexpr int kMostDevices = 64;
 
+  Result<std::unique_ptr<Context>> acquire_observed(const cuda::Driver& driver,
+                                                    const cuda::ObservedDmaBuf& seen, DmaBuf buffer,
+                                                    std::uint64_t length);
   Result<CudaEngine*> engine_of(const cuda::Driver& driver, int ordinal);
   CudaEngine* engine_for(const cuda::Driver& driver, const Exported& exported);
 

@@ -50,4 +50,12 @@ Result<DeviceConfig> device_config_from_environment() {
   return text ? parse_device_config(*text) : Result<DeviceConfig>(DeviceConfig{});
 }
 
+Result<bool> anonymous_dma_bufs_from_environment() {
+  const auto text = environment(kDmaBufVariable);
+  if (!text) return false;
+  if (*text == "anonymous") return true;
+  return Error{EINVAL, std::string(kDmaBufVariable) + "=" + *text +
+                           ": expected anonymous, or nothing for dma-bufs that tell their memory"};
+}
+
 }  // namespace gdr::softgpu

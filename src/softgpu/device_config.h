@@ -1,4 +1,5 @@
-// GDR_SOFT_GPUS: how many software GPUs there are and how large each is.
+// GDR_SOFT_GPUS: how many software GPUs there are and how large each is. GDR_SOFT_DMA_BUF: what
+// their dma-bufs tell.
 //
 //   Result<softgpu::DeviceConfig> config = softgpu::parse_device_config("4:16G");
 //   if (!config) { print(config.error().message); return 2; }
@@ -15,6 +16,7 @@
 namespace gdr::softgpu {
 
 inline constexpr char kDeviceVariable[] = "GDR_SOFT_GPUS";
+inline constexpr char kDmaBufVariable[] = "GDR_SOFT_DMA_BUF";
 inline constexpr int kMostDevices = 16;
 inline constexpr std::uint64_t kLeastDeviceBytes = 64ull << 20;
 inline constexpr std::uint64_t kMostDeviceBytes = 1ull << 40;
@@ -29,5 +31,9 @@ Result<DeviceConfig> parse_device_config(std::string_view text);
 
 // The environment's, or the default when the variable is unset or empty.
 Result<DeviceConfig> device_config_from_environment();
+
+// Whether dma-bufs tell nothing of their memory ("anonymous"), as a real driver's; EINVAL with one
+// line for any other value.
+Result<bool> anonymous_dma_bufs_from_environment();
 
 }  // namespace gdr::softgpu

@@ -2,7 +2,8 @@
 //
 // The descriptor is a sealed memfd of the range's size, opened for writing only: lseek tells the
 // size, as on a real dma-buf, and mapping it, reading it and writing it fail. What it stands for is
-// in its name (cuda/soft_dma_buf.h), which is how the software RNIC recognises it.
+// in its name (cuda/soft_dma_buf.h), which is how the software RNIC recognises it; or nowhere, as
+// on a real driver (GDR_SOFT_DMA_BUF).
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@
 #include <string>
 
 #include "cuda/soft_dma_buf.h"
+#include "softgpu/device_config.h"
 #include "softgpu/process.h"
 
 namespace gdr::softgpu {
@@ -18,7 +20,10 @@ namespace {
 using namespace cuda;
 
 CUresult make_descriptor(const SoftDmaBuf& buffer, int* out) {
-  UniqueFd file(memfd_create(soft_dma_buf_name(buffer).c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  const Result<bool> anonymous = anonymous_dma_bufs_from_environment();
+  if (!anonymous) return CUDA_ERROR_INVALID_VALUE;
+  const std::string name = *anonymous ? "gdrkit-anonymous-dma-buf" : soft_dma_buf_name(buffer);
+  UniqueFd file(memfd_create(name.c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!file) return CUDA_ERROR_OPERATING_SYSTEM;
   if (ftruncate(file.get(), static_cast<off_t>(buffer.bytes)) != 0 ||
       fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL)) {

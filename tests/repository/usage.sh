@@ -72,6 +72,9 @@ export GDR_SOFT_GPUS=0
 expect_wrong_use "gdr prove: GDR_SOFT_GPUS=0" prove --soft
 expect_wrong_use "gdr run: GDR_SOFT_GPUS=0" run --soft-nic --soft-gpu -- true
 unset GDR_SOFT_GPUS
+export GDR_SOFT_DMA_BUF=1
+expect_wrong_use "gdr run: GDR_SOFT_DMA_BUF=1: expected anonymous" run --soft-nic --soft-gpu -- true
+unset GDR_SOFT_DMA_BUF
 
 "$gdr" --version | grep -Eq '^gdr [0-9]+\.[0-9]+\.[0-9]+$' || { echo "--version"; failed=1; }
 for subcommand in '' prove run counters nccl 'nccl check' 'nccl run'; do

@@ -16,7 +16,7 @@ CHECK
 chmod +x "$work/lib/gdrkit/soft-nic/check-configuration"
 gdr=$work/bin/gdr
 unset LD_LIBRARY_PATH LD_PRELOAD NCCL_NET_GDR_LEVEL NCCL_GIN_TYPE GDR_SOFT_DEVICES GDR_SOFT_GPUS
-unset GDR_SOFT_PATH GDR_SOFT_PCAP GDR_SOFT_FAULTS GDR_SOFT_COUNTERS
+unset GDR_SOFT_PATH GDR_SOFT_PCAP GDR_SOFT_FAULTS GDR_SOFT_COUNTERS GDR_SOFT_DMA_BUF GDR_OBSERVE
 
 fail() { echo "FAILED: $*"; exit 1; }
 
@@ -57,6 +57,17 @@ expect 0 "$work/a.pcap $work/c loss=0 packets" "GDR_SOFT_PCAP=$work/a.pcap" env 
   'echo "$GDR_SOFT_PCAP $GDR_SOFT_COUNTERS $GDR_SOFT_FAULTS $GDR_SOFT_PATH"'
 expect 0 "--help -- x" "" "$gdr" run $soft -- echo --help -- x
 [ "$(wc -l <"$work/err")" -eq 1 ] || fail "more than one line on standard error: $(cat "$work/err")"
+
+# The observer of dma-bufs, where the software GPU's tell nothing.
+cp "$work/lib/gdrkit/soft-nic/check-configuration" "$work/lib/gdrkit/soft-gpu"
+observing="env GDR_SOFT_DMA_BUF=anonymous $gdr run --soft-nic --soft-gpu"
+expect 2 "" "observe/libgdr-observe.so is missing" $observing -- true
+mkdir "$work/lib/gdrkit/observe"
+cp "$fixtures/stand_in/libibverbs.so.1" "$work/lib/gdrkit/observe/libgdr-observe.so"
+expect 0 "$work/lib/gdrkit/observe/libgdr-observe.so" "LD_PRELOAD (observes dma-bufs), " \
+  $observing -- sh -c 'echo "$LD_PRELOAD"'
+expect 0 "" "; dma-bufs not observed: GDR_OBSERVE=0" env GDR_OBSERVE=0 \
+  $observing -- sh -c 'echo "${LD_PRELOAD:-}"'
 
 # What comes back.
 expect 3 "" "" "$gdr" run $soft -- sh -c 'exit 3'

@@ -161,6 +161,56 @@ TEST(RunPlan, PreloadsForAProgramWithDtRpath) {
             "/opt/lib/gdrkit/soft-gpu/libcudart.so.12:/mine.so");
 }
 
+constexpr const char* kObserver = "/opt/lib/gdrkit/observe/libgdr-observe.so";
+
+TEST(RunPlan, ObservesDmaBufsOfARealGpuBehindWhatTheUserPreloads) {
+  const Result<Plan> plan = make_plan(inputs_with(kGpuOnly, {{"LD_PRELOAD", "/mine.so"}}));
+  ASSERT_TRUE(plan);
+  EXPECT_TRUE(plan->observes);
+  EXPECT_EQ(variables_of(*plan)["LD_PRELOAD"], std::string("/mine.so:") + kObserver);
+  EXPECT_NE(plan->summary.find("LD_PRELOAD (observes dma-bufs)"), std::string::npos);
+}
+
+TEST(RunPlan, ObservesOnceInARunWithinARun) {
+  const Result<Plan> plan = make_plan(inputs_with(kGpuOnly, {{"LD_PRELOAD", kObserver}}));
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(variables_of(*plan)["LD_PRELOAD"], kObserver);
+}
+
+TEST(RunPlan, ObservesTheSoftwareGpuOnlyWhereItsDmaBufsTellNothing) {
+  const Result<Plan> telling = make_plan(inputs_with(kNothing));
+  const Result<Plan> anonymous =
+      make_plan(inputs_with(kNothing, {{"GDR_SOFT_DMA_BUF", "anonymous"}}));
+  ASSERT_TRUE(telling);
+  ASSERT_TRUE(anonymous);
+  EXPECT_FALSE(telling->observes);
+  EXPECT_TRUE(anonymous->observes);
+}
+
+TEST(RunPlan, ObservesNothingForARealNic) {
+  const Result<Plan> plan = make_plan(inputs_with(kBoth));
+  ASSERT_TRUE(plan);
+  EXPECT_FALSE(plan->observes);
+}
+
+TEST(RunPlan, DoesNotObserveWhereItWouldDoHarmAndSaysWhy) {
+  PlanInputs told = inputs_with(kGpuOnly, {{"GDR_OBSERVE", "0"}});
+  PlanInputs sanitized = inputs_with(kGpuOnly);
+  sanitized.program.needed = {"libc.so.6", "libasan.so.8"};
+  PlanInputs spaced = inputs_with(kGpuOnly);
+  spaced.stand_ins = "/my tools/lib/gdrkit";
+  for (const auto& [inputs, reason] :
+       {std::pair{told, "GDR_OBSERVE=0"}, std::pair{sanitized, "the address sanitizer wants"},
+        std::pair{spaced, "the path of gdrkit has a space"}}) {
+    const Result<Plan> plan = make_plan(inputs);
+    ASSERT_TRUE(plan);
+    EXPECT_EQ(variables_of(*plan).count("LD_PRELOAD"), 0u) << reason;
+    EXPECT_NE(plan->summary.find(std::string("; dma-bufs not observed: ") + reason),
+              std::string::npos)
+        << plan->summary;
+  }
+}
+
 TEST(RunPlan, RefusesProgramsTheLoaderCannotHelp) {
   const auto refusal = [](void (*change)(ProgramFile&)) {
     PlanInputs inputs = inputs_with(kNothing);

@@ -228,6 +228,23 @@ TEST_F(Memory, DmaBufHasTheSizeOfTheRangeAndCannotBeMapped) {
   EXPECT_CU(CUDA_SUCCESS, cu.mem_free(address));
 }
 
+TEST_F(Memory, DmaBufTellsNothingWhereItIsToldSo) {
+  const CUdeviceptr address = allocate(2 << 20);
+  int fd = -1;
+  setenv("GDR_SOFT_DMA_BUF", "anonymous", 1);
+  EXPECT_CU(CUDA_SUCCESS, cu.mem_get_handle_for_address_range(
+                              &fd, address, 1 << 20, CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD, 0));
+  EXPECT_EQ(lseek(fd, 0, SEEK_END), 1 << 20);
+  EXPECT_FALSE(identify_soft_dma_buf(fd));
+  close(fd);
+  setenv("GDR_SOFT_DMA_BUF", "sometimes", 1);
+  EXPECT_CU(CUDA_ERROR_INVALID_VALUE,
+            cu.mem_get_handle_for_address_range(&fd, address, 1 << 20,
+                                                CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD, 0));
+  unsetenv("GDR_SOFT_DMA_BUF");
+  EXPECT_CU(CUDA_SUCCESS, cu.mem_free(address));
+}
+
 TEST_F(Memory, DmaBufIsRefusedWhereTheDriverRefusesIt) {
   const CUdeviceptr address = allocate(2 << 20);
   const auto type = CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD;

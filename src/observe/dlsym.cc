@@ -1,0 +1,11 @@
+// dlsym: the program's, in place of the C library's.
+//
+// The loader takes the caller's place from the return address (RTLD_NEXT, RTLD_DEFAULT), so what is
+// not for us must be a jump and no call: this file is always compiled with sibling calls, and the
+// others, whose calls must be seen as this library's, never.
+#include "observe/lookup.h"
+
+extern "C" __attribute__((visibility("default"))) void* dlsym(void* handle,
+                                                              const char* name) noexcept {
+  return gdr::observe::lookup_for(handle, name)(handle, name);
+}
