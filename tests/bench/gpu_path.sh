@@ -4,7 +4,7 @@
 set -eu
 fail() { echo "FAILED: $*"; exit 1; }
 
-out=$(timeout 80 "$1" run --soft-nic --soft-gpu -- "$2" --memory "$3" --sizes 8,4K,2112K --seconds 1) ||
+out=$(timeout 140 "$1" run --soft-nic --soft-gpu -- "$2" --memory "$3" --sizes 8,4K,2112K --seconds 1) ||
   fail "exit status $?"
 echo "$out"
 count() { echo "$out" | grep -c "$1" || true; }

@@ -11,7 +11,7 @@ shift 4
 errors=$(mktemp)
 trap 'rm -f "$errors"' EXIT
 status=0
-timeout 80 "$gdr" run --soft-nic --soft-gpu -- "$program" "$@" >/dev/null 2>"$errors" || status=$?
+timeout 140 "$gdr" run --soft-nic --soft-gpu -- "$program" "$@" >/dev/null 2>"$errors" || status=$?
 cat "$errors"
 [ "$status" = "$expected" ] || fail "exit status $status, expected $expected"
 grep -q "^bench_gpu_path: .*$part" "$errors" || fail "no line with '$part'"
