@@ -122,7 +122,9 @@ bool LocalPath::go_on(QueuePair& queue_pair, Nanoseconds* retry_at, bool* busy) 
     return true;
   }
   Requester& requester = requester_of(queue_pair);
-  while (!queue_pair.send_ring().empty()) {
+  // It may have been reset, and connected beyond the host, since it came here: its requests are the
+  // other path's then.
+  while (queue_pair.is_carried_by(*this) && !queue_pair.send_ring().empty()) {
     if (advance(queue_pair, requester, true) == Advance::kCompleted) continue;
     if (requester.in_progress && requester.transfer.on_gpu()) *busy = true;
     *retry_at = std::min(*retry_at, requester.retry_at);
