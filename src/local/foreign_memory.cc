@@ -37,6 +37,11 @@ std::optional<ForeignMemory::Opened> ForeignMemory::find(rnic::Segment& segment,
   const auto place = by_identity_.find(identity);
   if (place == by_identity_.end() || place->second.memory == nullptr) return std::nullopt;
   const Entry& entry = place->second;
+  if (!entry.memory->still_valid()) {  // to be opened anew
+    by_identity_.erase(place);
+    seen_changes_.store(segment.header().export_changes.load() - 1);
+    return std::nullopt;
+  }
   if (address < entry.address || length > entry.length ||
       address - entry.address > entry.length - length) {
     return std::nullopt;

@@ -110,7 +110,10 @@ void LocalPath::use_opened(Requester& requester) {
       if (piece.where != Where::kServed) continue;
       auto opened = peer->foreign_memory().find(peer->segment(), rnic::index_of(piece.key),
                                                 piece.address, piece.length);
-      if (!opened) continue;
+      if (!opened) {
+        if (peer->foreign_memory().is_outdated(peer->segment())) opener_.look();
+        continue;
+      }
       piece.where = Where::kHere;
       piece.memory = opened->memory.get();
       piece.address = opened->address;

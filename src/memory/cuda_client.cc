@@ -43,7 +43,7 @@ struct CudaContext : PeerMemoryClient::Context {
   // How others may open it.
   Exported exported;
   UniqueFd descriptor;
-  // Or what was opened of another process's; no pieces then.
+  // Or what was opened of another process's; no pieces then, but of what may go by itself.
   std::unique_ptr<OpenedMemory> opened;
 };
 
@@ -230,6 +230,10 @@ Result<std::unique_ptr<PeerMemoryClient::Context>> CudaClient::open(const Export
   context->address = (*opened)->address();
   context->engine = engine;
   context->opened = *std::move(opened);
+  if (const std::uint64_t id = context->opened->buffer_id()) {
+    context->pieces.push_back(
+        {context->address, context->address, context->address + exported.length, id});
+  }
   return std::unique_ptr<Context>(std::move(context));
 }
 
