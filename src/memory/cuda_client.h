@@ -41,6 +41,7 @@ class CudaClient : public PeerMemoryClient {
   Exported exported(const Context& context) override;
   Result<std::unique_ptr<Context>> open(const Exported& exported, UniqueFd descriptor) override;
 
+  bool can_copy(const Context& to, const Context& from) override;
   Result<Ticket> start_copy(Side to, Side from, std::uint64_t length) override;
   Result<bool> finished(Ticket ticket) override;
 
