@@ -21,6 +21,7 @@ Advance LocalPath::connected(QueuePair& queue_pair, Requester& requester, bool e
   const Presence presence = find_target(requester, attributes.dest_qp_num);
   Target& target = requester.target;
   if (presence == Presence::kSilent && reliable) return not_ready(queue_pair, requester);
+  if (presence == Presence::kLeaving && reliable) return wait_for_end(requester);
   if (presence != Presence::kThere) {
     // Its process is gone, or was never there: no acknowledgement will come.
     return break_off(queue_pair, requester, reliable ? IBV_WC_RETRY_EXC_ERR : IBV_WC_SUCCESS,

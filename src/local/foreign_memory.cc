@@ -15,10 +15,14 @@ UniqueFd take_descriptor(int pidfd, int descriptor) {
   return UniqueFd(static_cast<int>(syscall(SYS_pidfd_getfd, pidfd, descriptor, 0)));
 }
 
-std::shared_ptr<memory::PinnedMemory> open(const memory::Exported& exported, UniqueFd descriptor) {
+std::shared_ptr<memory::PinnedMemory> open(const memory::Exported& exported, UniqueFd descriptor,
+                                           MemoryCloser& closer) {
   if (exported.kind == memory::Exported::Kind::kDescriptor && !descriptor) return nullptr;
   auto opened = memory::PinnedMemory::open(exported, std::move(descriptor));
-  return opened ? *std::move(opened) : nullptr;
+  if (!opened) return nullptr;
+  return {opened->release(), [&closer](memory::PinnedMemory* memory) {
+            closer.close(std::unique_ptr<memory::PinnedMemory>(memory));
+          }};
 }
 
 }  // namespace
@@ -33,6 +37,11 @@ std::optional<ForeignMemory::Opened> ForeignMemory::find(rnic::Segment& segment,
   const auto place = by_identity_.find(identity);
   if (place == by_identity_.end() || place->second.memory == nullptr) return std::nullopt;
   const Entry& entry = place->second;
+  if (!entry.memory->still_valid()) {  // to be opened anew
+    by_identity_.erase(place);
+    seen_changes_.store(segment.header().export_changes.load() - 1);
+    return std::nullopt;
+  }
   if (address < entry.address || length > entry.length ||
       address - entry.address > entry.length - length) {
     return std::nullopt;
@@ -72,10 +81,24 @@ ForeignMemory::Changes ForeignMemory::take_changes(rnic::Segment& segment) {
   return changes;
 }
 
-void ForeignMemory::update(rnic::Segment& segment, int pidfd) {
+void ForeignMemory::keep(const memory::Exported& exported,
+                         std::shared_ptr<memory::PinnedMemory> opened) {
+  const std::lock_guard guard(mutex_);
+  if (!owner_is_dead_) {
+    by_identity_[exported.identity] = {std::move(opened), exported.address, exported.length};
+  }
+}
+
+void ForeignMemory::let_go() {
+  std::map<std::uint64_t, Entry> all;
+  const std::lock_guard guard(mutex_);
+  owner_is_dead_ = true;
+  all.swap(by_identity_);
+}
+
+void ForeignMemory::update(rnic::Segment& segment, int pidfd, MemoryCloser& closer) {
   seen_changes_.store(segment.header().export_changes.load());
-  Changes found = take_changes(segment);
-  found.withdrawn.clear();  // closed, without the lock
+  const Changes found = take_changes(segment);
   for (const std::uint32_t region : found.shown) {
     // A descriptor's number may be another memory's by now: what was taken is that memory's only if
     // nothing has changed until then. What has is seen by the next update.
@@ -90,9 +113,7 @@ void ForeignMemory::update(rnic::Segment& segment, int pidfd) {
       seen_changes_.store(changes);
       continue;
     }
-    auto opened = open(exported, std::move(descriptor));
-    const std::lock_guard guard(mutex_);
-    by_identity_[exported.identity] = {std::move(opened), exported.address, exported.length};
+    keep(exported, open(exported, std::move(descriptor), closer));
   }
 }
 

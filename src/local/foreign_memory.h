@@ -1,10 +1,13 @@
 // ForeignMemory: what this process has opened of a peer's GPU memory, so that its own engine copies
 // there and the peer's threads need not.
 //
-//   foreign.update(peer.segment(), peer.pidfd());                        // its opener's thread
+//   foreign.update(peer.segment(), peer.pidfd(), opener);                // its opener's thread
 //   if (auto opened = foreign.find(segment, region, address, length)) {  // any thread
 //     copy to opened->address ...                     // opened->memory keeps it open
 //   }
+//
+// Whoever lets go of it last, the memory is closed by the opener's thread and no other: the driver
+// may wait behind kernels, which may wait for the network.
 #pragma once
 
 #include <atomic>
@@ -19,6 +22,15 @@
 
 namespace gdr::local {
 
+// Takes memory that nobody uses any more to the thread that may close it. Any thread.
+class MemoryCloser {
+ public:
+  virtual void close(std::unique_ptr<memory::PinnedMemory> memory) = 0;
+
+ protected:
+  ~MemoryCloser() = default;
+};
+
 class ForeignMemory {
  public:
   struct Opened {
@@ -31,9 +43,11 @@ class ForeignMemory {
 
   // Whether the owner shows other memory than when update() last looked. Cheap.
   bool is_outdated(rnic::Segment& segment) const;
-  // Opens what has come and closes what is gone. May wait long: opening can wait for kernels. One
-  // thread at a time.
-  void update(rnic::Segment& segment, int pidfd);
+  // Opens what has come and lets go of what is gone. May wait long: opening can wait for kernels.
+  // One thread at a time. `closer` outlives everybody.
+  void update(rnic::Segment& segment, int pidfd, MemoryCloser& closer);
+  // The owner is dead: lets go of everything, and nothing is opened any more.
+  void let_go();
   // What could not be opened is tried again by the next update: this process may use a GPU now.
   void forget_failures(rnic::Segment& segment);
 
@@ -47,10 +61,12 @@ class ForeignMemory {
     std::vector<std::shared_ptr<memory::PinnedMemory>> withdrawn;
   };
   Changes take_changes(rnic::Segment& segment);
+  void keep(const memory::Exported& exported, std::shared_ptr<memory::PinnedMemory> opened);
 
   std::atomic<std::uint32_t> seen_changes_{0};
   std::mutex mutex_;
   std::map<std::uint64_t, Entry> by_identity_;  // under mutex_
+  bool owner_is_dead_ = false;                  // under mutex_
 };
 
 }  // namespace gdr::local

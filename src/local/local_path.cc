@@ -14,6 +14,7 @@ Result<void> LocalPath::start(rnic::Adapter& adapter, ServiceThread& service) {
   adapter_ = &adapter;
   service_ = &service;
   staging_.emplace(adapter.segment());
+  opener_.tell_in(adapter.segment().header());
   return engine_.start(adapter.segment().header());
 }
 
@@ -26,10 +27,22 @@ Requester& LocalPath::requester_of(QueuePair& queue_pair) {
 
 Presence LocalPath::find_peer(KnownPeer& known, std::uint32_t slot) {
   if (slot == 0) return Presence::kGone;
-  if (known.slot == slot && known.peer->alive()) return Presence::kThere;
+  if (known.slot == slot) {
+    if (known.peer->alive()) return Presence::kThere;
+    if (!known.peer->has_ended()) return Presence::kLeaving;  // its slot may be another's already
+  }
   known = {};
   Result<std::shared_ptr<Peer>> peer = peers_.find(slot);
-  if (!peer) return peer.error().code == EAGAIN ? Presence::kSilent : Presence::kGone;
+  if (!peer) {
+    switch (peer.error().code) {
+      case EAGAIN:
+        return Presence::kSilent;
+      case EBUSY:
+        return Presence::kLeaving;
+      default:
+        return Presence::kGone;
+    }
+  }
   known.slot = slot;
   known.peer = *std::move(peer);
   service_->watch(*known.peer);
@@ -122,7 +135,9 @@ bool LocalPath::go_on(QueuePair& queue_pair, Nanoseconds* retry_at, bool* busy) 
     return true;
   }
   Requester& requester = requester_of(queue_pair);
-  while (!queue_pair.send_ring().empty()) {
+  // It may have been reset, and connected beyond the host, since it came here: its requests are the
+  // other path's then.
+  while (queue_pair.is_carried_by(*this) && !queue_pair.send_ring().empty()) {
     if (advance(queue_pair, requester, true) == Advance::kCompleted) continue;
     if (requester.in_progress && requester.transfer.on_gpu()) *busy = true;
     *retry_at = std::min(*retry_at, requester.retry_at);

@@ -42,7 +42,10 @@ class LocalPath : public rnic::Path {
   void exports_changed() override;
 
   // In a fork's child: no thread serves this path any more, and no queue pair connects through it.
-  void child_of_fork() { forked_.store(true); }
+  void child_of_fork() {
+    forked_.store(true);
+    opener_.child_of_fork();
+  }
 
   // Whether a process of this host, of this user, has a device of that address.
   bool is_here(const std::uint8_t (&gid)[16]);
@@ -115,6 +118,8 @@ class LocalPath : public rnic::Path {
   Advance not_ready(QueuePair& queue_pair, Requester& requester);
   Advance no_receive(QueuePair& queue_pair, Requester& requester);
   Advance busy(Requester& requester);
+  // Its target is dead and has not ended: until then, nobody is told of an end.
+  Advance wait_for_end(Requester& requester);
   // Another request holds the shared receive queue that this one needs.
   Advance wait_for_srq(Requester& requester);
   Advance later(Requester& requester, Nanoseconds after);

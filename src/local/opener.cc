@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include "base/quiet_thread.h"
@@ -46,12 +45,13 @@ void Opener::lock_pages(Staging& staging, memory::PeerMemoryClient& client) {
   asked_.notify_one();
 }
 
-void Opener::close(std::vector<std::shared_ptr<memory::PinnedMemory>>& used) {
-  std::erase_if(used, [](const auto& memory) { return memory.use_count() > 1; });  // stays open
-  if (used.empty()) return;
+void Opener::close(std::unique_ptr<memory::PinnedMemory> memory) {
+  if (forked_.load()) {
+    (void)memory.release();
+    return;
+  }
   const std::lock_guard guard(mutex_);
-  std::move(used.begin(), used.end(), std::back_inserter(closing_));
-  used.clear();
+  closing_.push_back(std::move(memory));
   is_asked_ = true;
   asked_.notify_one();
 }
@@ -66,14 +66,15 @@ bool Opener::update_all() {
   bool again = false;
   for (const auto& peer : peers_.everyone()) {
     if (!wants_update(*peer) || !peer->alive()) continue;
-    peer->foreign_memory().update(peer->segment(), peer->pidfd());
+    header_->copies_by_gpu.store(1);
+    peer->foreign_memory().update(peer->segment(), peer->pidfd(), *this);
     again |= wants_update(*peer);
   }
   return again;
 }
 
 void Opener::run() {
-  std::vector<std::shared_ptr<memory::PinnedMemory>> closing;
+  std::vector<std::unique_ptr<memory::PinnedMemory>> closing;
   while (true) {
     Staging* staging = nullptr;
     {

@@ -3,29 +3,34 @@
 // wait behind the program's kernels, which may wait for the network: so no thread that serves the
 // network does it. Until it is done, the memory's owner copies, and staging is slower.
 //
-// The thread is there from the first such memory on.
+// The thread is there from the first such memory on. After a fork there is none in the child, where
+// the driver must not be called either: what is let go of there stays open.
 #pragma once
 
 #include <atomic>
 #include <condition_variable>
+#include <memory>
 #include <mutex>
+#include <vector>
 
 #include "local/peers.h"
 #include "local/staging.h"
 
 namespace gdr::local {
 
-class Opener {
+class Opener final : public MemoryCloser {
  public:
   explicit Opener(Peers& peers) : peers_(peers) {}
+  // Where this process tells the others that its GPU copies. Before the first look.
+  void tell_in(rnic::SegmentHeader& header) { header_ = &header; }
   // A peer may show other memory than before, or is connected to now. Cheap when none does.
   void look();
   // This process uses a GPU that it may not have used before: what failed is tried again.
   void try_again();
   // Copies of this client go through the staging.
   void lock_pages(Staging& staging, memory::PeerMemoryClient& client);
-  // Closing may wait as long: what a request has used is closed by the thread, too.
-  void close(std::vector<std::shared_ptr<memory::PinnedMemory>>& used);
+  void close(std::unique_ptr<memory::PinnedMemory> memory) override;
+  void child_of_fork() { forked_.store(true); }
 
  private:
   bool start();
@@ -33,13 +38,15 @@ class Opener {
   bool update_all();
 
   Peers& peers_;
+  rnic::SegmentHeader* header_ = nullptr;
+  std::atomic<bool> forked_{false};
   std::mutex mutex_;
   std::condition_variable asked_;
   Staging* staging_ = nullptr;                                  // under mutex_: to be locked
   memory::PeerMemoryClient* client_ = nullptr;                  // under mutex_: for whom
   std::atomic<bool> is_locked_{false};                          // or will be
   bool is_asked_ = false, is_running_ = false;                  // under mutex_
-  std::vector<std::shared_ptr<memory::PinnedMemory>> closing_;  // under mutex_
+  std::vector<std::unique_ptr<memory::PinnedMemory>> closing_;  // under mutex_
 };
 
 }  // namespace gdr::local

@@ -9,9 +9,18 @@
 #include <climits>
 #include <cstddef>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 
 namespace gdr::local {
 namespace {
+
+// A process that lives on without its connection has closed its GPU's descriptors, too (exec,
+// closefrom): for so long the driver may be at it.
+constexpr Nanoseconds kLongestClosing = kSecond;
+// A process whose exit takes longer hangs in the kernel, and its GPU has been reset or is lost.
+constexpr Nanoseconds kLongestExit = 30 * kSecond;
+constexpr unsigned long kExitingFlag = 4;  // PF_EXITING of the kernel, as /proc/PID/stat gives it
 
 // A call that fails (a signal is pending, say) says nothing: quiet until proved otherwise.
 bool is_quiet(int descriptor, short asked) {
@@ -20,6 +29,32 @@ bool is_quiet(int descriptor, short asked) {
 }
 
 bool is_connected(int connection) { return is_quiet(connection, 0); }  // POLLHUP comes unasked
+
+// The start of a file of /proc, which ends in 0 here.
+bool read_start(const char* path, char* text, std::size_t bytes) {
+  const UniqueFd file(open(path, O_RDONLY | O_CLOEXEC));
+  const ssize_t got = file ? read(file.get(), text, bytes - 1) : -1;
+  if (got <= 0) return false;
+  text[got] = 0;
+  return true;
+}
+
+// Whether the process is on its way out. By the pid that this mount of /proc knows it by.
+bool is_exiting(int pidfd) {
+  char path[48], text[512];
+  std::snprintf(path, sizeof path, "/proc/self/fdinfo/%d", pidfd);
+  if (!read_start(path, text, sizeof text)) return false;
+  const char* line = std::strstr(text, "\nPid:");
+  const long pid = line != nullptr ? std::strtol(line + 5, nullptr, 10) : 0;
+  if (pid <= 0) return false;
+  std::snprintf(path, sizeof path, "/proc/%ld/stat", pid);
+  if (!read_start(path, text, sizeof text)) return false;
+  // Behind the name, which may hold anything: state, ppid, pgrp, session, tty, tpgid, flags.
+  const char* rest = std::strrchr(text, ')');
+  unsigned long flags = 0;
+  return rest != nullptr && std::sscanf(rest + 1, " %*c %*d %*d %*d %*d %*d %lu", &flags) == 1 &&
+         (flags & kExitingFlag) != 0;
+}
 
 void wake_all(std::atomic<std::uint32_t>& futex) {
   syscall(SYS_futex, &futex, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
@@ -123,8 +158,28 @@ bool Peer::check_alive() {
     for (const UniqueFd& connection : connections_) alive &= is_connected(connection.get());
   }
   asked_.store(coarse_now(), std::memory_order_relaxed);
-  if (!alive) set_dead();
+  if (!alive) {
+    Nanoseconds never = 0;
+    died_at_.compare_exchange_strong(never, coarse_now());
+    dead_.store(true, std::memory_order_release);
+  }
   return alive;
+}
+
+bool Peer::has_ended() {
+  if (ended_.load(std::memory_order_acquire)) return true;
+  if (check_alive() || may_still_copy()) return false;
+  ended_.store(true, std::memory_order_release);
+  return true;
+}
+
+// Of one that is dead.
+bool Peer::may_still_copy() const {
+  if (segment_->header().copies_by_gpu.load() == 0) return false;
+  if (pidfd_ && !is_quiet(pidfd_.get(), POLLIN)) return false;
+  const Nanoseconds since = coarse_now() - died_at_.load();
+  if (since < kLongestClosing) return true;
+  return since < kLongestExit && pidfd_ && is_exiting(pidfd_.get());
 }
 
 void Peer::tell_of_exports() {

@@ -5,6 +5,11 @@
 // quiet. A pid cannot come round within the few milliseconds for which an answer is kept, since the
 // kernel hands out pids in turn. A connection over which two processes may have met is closed by
 // nobody, so that its end means that the other process ended, or called exec.
+//
+// Its end comes in two steps. When its connection closes it has no threads any more, and nothing
+// goes there. But the kernel may close the connection before the GPU's descriptors, and until those
+// are closed the GPU goes on with the copies that the process has queued. So a peer that has opened
+// others' GPU memory has ended only when its pidfd says so.
 #pragma once
 
 #include <atomic>
@@ -42,7 +47,9 @@ class Peer {
   bool alive();
   // Asks the kernel now.
   bool check_alive();
-  void set_dead() { dead_.store(true, std::memory_order_release); }
+  // Whether nothing of it can write here any more, nor read: then what it held may be taken over.
+  // Asks the kernel. Once true, always true.
+  bool has_ended();
 
   // process_vm_* was refused for this process: its service thread copies instead.
   bool copies_are_refused() const { return refused_.load(std::memory_order_relaxed); }
@@ -59,6 +66,7 @@ class Peer {
 
  private:
   void open_memory();
+  bool may_still_copy() const;
   Peer(int pid, rnic::Token token, std::unique_ptr<rnic::Segment> segment, UniqueFd doorbell,
        UniqueFd pidfd);
 
@@ -68,7 +76,8 @@ class Peer {
   UniqueFd doorbell_;
   UniqueFd pidfd_;
   UniqueFd memory_file_;
-  std::atomic<bool> dead_{false};
+  std::atomic<bool> dead_{false}, ended_{false};
+  std::atomic<Nanoseconds> died_at_{0};  // 0: it is alive
   std::atomic<bool> refused_{false};
   std::atomic<bool> connected_to_{false};
   ForeignMemory foreign_memory_;

@@ -2,6 +2,7 @@
 
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "local/slots.h"
@@ -22,7 +23,28 @@ std::shared_ptr<Peer> Peers::known(std::uint32_t slot) const {
 
 Result<std::shared_ptr<Peer>> Peers::find(std::uint32_t slot) {
   if (std::shared_ptr<Peer> peer = known(slot); peer != nullptr && peer->check_alive()) return peer;
-  return call(slot);
+  Result<std::shared_ptr<Peer>> peer = call(slot);
+  if (!peer && is_leaving(slot)) return Error{EBUSY, "a process has not ended yet"};
+  return peer;
+}
+
+bool Peers::is_leaving(std::uint32_t slot) const {
+  const auto leaves = [&](const std::shared_ptr<Peer>& peer) {
+    return rnic::slot_of(peer->token()) == slot && !peer->check_alive() && !peer->has_ended();
+  };
+  const std::shared_lock guard(mutex_);
+  const auto entry = by_slot_.find(slot);
+  return (entry != by_slot_.end() && leaves(entry->second)) ||
+         std::any_of(leaving_.begin(), leaving_.end(), leaves);
+}
+
+std::shared_ptr<Peer> Peers::with(rnic::Token token) const {
+  const std::shared_lock guard(mutex_);
+  const auto entry = by_slot_.find(rnic::slot_of(token));
+  if (entry != by_slot_.end() && entry->second->token() == token) return entry->second;
+  const auto left = std::find_if(leaving_.begin(), leaving_.end(),
+                                 [&](const auto& peer) { return peer->token() == token; });
+  return left != leaving_.end() ? *left : nullptr;
 }
 
 std::vector<std::shared_ptr<Peer>> Peers::everyone() const {
@@ -131,32 +153,52 @@ std::shared_ptr<Peer> Peers::adopt(int pid, Introduction introduction, UniqueFd 
   if (entry != nullptr && entry->token() == token && entry->check_alive()) {
     entry->take_connections(**peer);
   } else {
+    if (entry != nullptr) entry->foreign_memory().let_go();
+    if (entry != nullptr && !entry->has_ended()) leaving_.push_back(std::move(entry));
     entry = *peer;
   }
   return entry;
 }
 
 void Peers::forget_dead() {
-  std::vector<std::shared_ptr<Peer>> dead;  // unmapped after the lock is released
+  std::vector<std::shared_ptr<Peer>> ended;  // unmapped after the lock is released
   const std::lock_guard guard(mutex_);
   for (auto entry = by_slot_.begin(); entry != by_slot_.end();) {
     if (entry->second->check_alive()) {
       ++entry;
     } else {
-      dead.push_back(entry->second);
+      entry->second->foreign_memory().let_go();
+      leaving_.push_back(std::move(entry->second));
       entry = by_slot_.erase(entry);
     }
   }
+  std::erase_if(leaving_, [&](std::shared_ptr<Peer>& peer) {
+    if (!peer->has_ended()) return false;
+    ended.push_back(std::move(peer));
+    return true;
+  });
+}
+
+bool Peers::somebody_has_ended() const {
+  const std::shared_lock guard(mutex_);
+  return std::any_of(leaving_.begin(), leaving_.end(),
+                     [](const auto& peer) { return peer->has_ended(); });
 }
 
 bool Peers::alive(rnic::Token token) {
   if (token == self_) return true;
+  const std::shared_ptr<Peer> peer = with(token);
+  return peer != nullptr ? !peer->has_ended() : has_threads(token);
+}
+
+bool Peers::has_threads(rnic::Token token) {
+  if (token == self_) return true;
   const std::uint32_t slot = rnic::slot_of(token);
   if (slot == rnic::slot_of(self_)) return false;  // who had this slot before
-  if (const std::shared_ptr<Peer> peer = known(slot); peer != nullptr) {
-    // A slot has one holder: whoever else is said to hold it is gone, and need not be called.
-    const bool lives = peer->check_alive();
-    if (lives || peer->token() == token) return lives && peer->token() == token;
+  if (const std::shared_ptr<Peer> peer = with(token)) return peer->check_alive();
+  // A slot has one holder: whoever else is said to hold it is gone, and need not be called.
+  if (const std::shared_ptr<Peer> peer = known(slot); peer != nullptr && peer->check_alive()) {
+    return false;
   }
   Result<std::shared_ptr<Peer>> peer = call(slot);
   if (peer) return (*peer)->token() == token;
@@ -166,6 +208,7 @@ bool Peers::alive(rnic::Token token) {
 
 void Peers::child_of_fork() {
   for (auto& [slot, peer] : by_slot_) peer->close_in_child();
+  for (const std::shared_ptr<Peer>& peer : leaving_) peer->close_in_child();
   unanswered_.clear();
   // The thread that took it has another number here, and may not release it.
   new (&mutex_) std::shared_mutex;

@@ -111,7 +111,10 @@ void LocalPath::use_opened(Requester& requester) {
       if (piece.where != Where::kServed) continue;
       auto opened = peer->foreign_memory().find(peer->segment(), rnic::index_of(piece.key),
                                                 piece.address, piece.length);
-      if (!opened) continue;
+      if (!opened) {
+        if (peer->foreign_memory().is_outdated(peer->segment())) opener_.look();
+        continue;
+      }
       piece.where = Where::kHere;
       piece.memory = opened->memory.get();
       piece.address = opened->address;
@@ -173,6 +176,9 @@ Advance LocalPath::fail(QueuePair& queue_pair, Requester& requester, Outcome out
   Peer* peer = requester.target.peer();
   if (outcome.error == ESRCH || outcome.error == ETIMEDOUT ||
       (peer != nullptr && is_gone(*peer, outcome.error))) {
+    if (reliable && peer != nullptr && !peer->check_alive() && !peer->has_ended()) {
+      return wait_for_end(requester);
+    }
     return break_off(queue_pair, requester, reliable ? IBV_WC_RETRY_EXC_ERR : IBV_WC_SUCCESS,
                      rnic::Failure::kNone);
   }
@@ -194,7 +200,7 @@ Advance LocalPath::fail(QueuePair& queue_pair, Requester& requester, Outcome out
 void LocalPath::release_target(Requester& requester) {
   requester.target.unlock();
   requester.target = Target();
-  if (!requester.opened.empty()) opener_.close(requester.opened);
+  requester.opened.clear();
 }
 
 // Lets go of the target and forgets what was under way; the request itself stays in front.
@@ -222,6 +228,11 @@ Advance LocalPath::break_off(QueuePair& queue_pair, Requester& requester, ibv_wc
 Advance LocalPath::busy(Requester& requester) {
   requester.target = Target();
   return later(requester, kLockRetry);
+}
+
+Advance LocalPath::wait_for_end(Requester& requester) {
+  abandon(requester);
+  return later(requester, kReadyRetry);
 }
 
 Advance LocalPath::wait_for_srq(Requester& requester) {

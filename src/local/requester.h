@@ -22,8 +22,9 @@ enum class Advance {
 // Whether the process that a request goes to can be reached.
 enum class Presence {
   kThere,
-  kSilent,  // it holds its slot and does not answer: stopped, perhaps
-  kGone,    // nobody holds the slot
+  kSilent,   // it holds its slot and does not answer: stopped, perhaps
+  kLeaving,  // it is dead, and its GPU may still be copying
+  kGone,     // nobody holds the slot
 };
 
 struct KnownPeer {

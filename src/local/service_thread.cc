@@ -91,7 +91,8 @@ void ServiceThread::answer_calls() {
 
 void ServiceThread::handle_deaths() {
   for (const std::shared_ptr<Peer>& peer : peers_.everyone()) {
-    if (peer->check_alive() || peer->pidfd() < 0) continue;
+    // Of one that is dead and has not ended it tells the end.
+    if (peer->pidfd() < 0 || !peer->has_ended()) continue;
     epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, peer->pidfd(), nullptr);
   }
   peers_.forget_dead();
@@ -113,7 +114,7 @@ bool ServiceThread::somebody_died() {
   for (const std::shared_ptr<Peer>& peer : peers_.everyone()) {
     if (!peer->check_alive()) return true;
   }
-  return false;
+  return peers_.somebody_has_ended();
 }
 
 void ServiceThread::serve_requests() {

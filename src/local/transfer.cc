@@ -26,6 +26,20 @@ bool all_here(const PieceList& list) {
   return true;
 }
 
+// Two GPUs, neither of which may touch the other's memory, need staging between them.
+bool one_copy_gets_there(const PieceList& from, const PieceList& to) {
+  for (const Piece& source : from.pieces()) {
+    for (const Piece& target : to.pieces()) {
+      if (source.cpu_reachable() || target.cpu_reachable()) continue;
+      if (!target.memory->client().can_copy(*target.memory->side_at(0).context,
+                                            *source.memory->side_at(0).context)) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
 Copy::Side side_of(const Piece& piece, std::uint64_t address) {
   if (piece.cpu_reachable()) return {address, nullptr};
   return piece.memory->side_at(address);
@@ -134,7 +148,7 @@ bool Copy::poll() {
 bool Transfer::begin(const PieceList& from, const PieceList& to, Peer* peer, rnic::Token self,
                      Staging& staging) {
   block_.reset();
-  if (!all_here(from) || !all_here(to)) {
+  if (!all_here(from) || !all_here(to) || !one_copy_gets_there(from, to)) {
     block_ = staging.take();
     if (!block_) return false;
   }

@@ -15,6 +15,7 @@ std::optional<Advance> LocalPath::enter_srq(QueuePair& queue_pair, Requester& re
     owner = requester.srq_owner.peer.get();
   }
   if (presence == Presence::kSilent) return not_ready(queue_pair, requester);
+  if (presence == Presence::kLeaving) return wait_for_end(requester);
   const SrqEntry entry = presence == Presence::kThere
                              ? requester.target.enter_srq(owner, number, peers_)
                              : SrqEntry::kNone;

@@ -34,9 +34,37 @@ struct CudaContext : PeerMemoryClient::Context {
   // How others may open it.
   Exported exported;
   UniqueFd descriptor;
-  // Or what was opened of another process's; no pieces then.
+  // Or what was opened of another process's; no pieces then, but of what may go by itself.
   std::unique_ptr<OpenedMemory> opened;
 };
+
+// Whether that GPU may touch all of the memory. VMM mappings say whom they were opened to
+// (cuMemSetAccess); for other memory the driver finds a way between its GPUs.
+bool reaches(const cuda::Driver& driver, const CudaEngine& engine, const CudaContext& memory,
+             unsigned long long wanted) {
+  if (memory.engine == &engine) return true;
+  if (memory.opened) return false;
+  const cuda::CUmemLocation location{cuda::CU_MEM_LOCATION_TYPE_DEVICE, engine.ordinal()};
+  return std::all_of(memory.pieces.begin(), memory.pieces.end(), [&](const Piece& piece) {
+    unsigned long long granted = 0;
+    return driver.mem_get_access(&granted, &location, piece.anchor) != cuda::CUDA_SUCCESS ||
+           (granted & wanted) == wanted;
+  });
+}
+
+// The engine that copies between the two, that which opened it if one is another process's; null
+// where none reaches both.
+CudaEngine* engine_between(const cuda::Driver& driver, const CudaContext& to,
+                           const CudaContext& from) {
+  constexpr auto kRead = cuda::CU_MEM_ACCESS_FLAGS_PROT_READ;
+  constexpr auto kWrite = cuda::CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+  if (to.engine == from.engine) return to.engine;
+  if (!to.opened && from.engine != nullptr && reaches(driver, *from.engine, to, kWrite)) {
+    return from.engine;
+  }
+  if (to.engine != nullptr && reaches(driver, *to.engine, from, kRead)) return to.engine;
+  return nullptr;
+}
 
 // All allocations and mappings under [address, end); empty when there is a hole or a second GPU.
 std::vector<Piece> pieces_of(const cuda::Driver& driver, const Place& first, std::uint64_t address,
@@ -193,6 +221,10 @@ Result<std::unique_ptr<PeerMemoryClient::Context>> CudaClient::open(const Export
   context->address = (*opened)->address();
   context->engine = engine;
   context->opened = *std::move(opened);
+  if (const std::uint64_t id = context->opened->buffer_id()) {
+    context->pieces.push_back(
+        {context->address, context->address, context->address + exported.length, id});
+  }
   return std::unique_ptr<Context>(std::move(context));
 }
 
@@ -272,8 +304,12 @@ bool CudaClient::lock_pages(void* memory, std::size_t bytes) {
   return false;
 }
 
-// By the engine of the source if both sides are GPU memory of this process, and by that which
-// opened it if one is another's.
+bool CudaClient::can_copy(const Context& to, const Context& from) {
+  const cuda::Driver* driver = cuda::Driver::already_loaded();
+  return driver != nullptr && engine_between(*driver, static_cast<const CudaContext&>(to),
+                                             static_cast<const CudaContext&>(from)) != nullptr;
+}
+
 Result<PeerMemoryClient::Ticket> CudaClient::start_copy(Side to, Side from, std::uint64_t length) {
   const auto* target = static_cast<const CudaContext*>(to.context);
   const auto* source = static_cast<const CudaContext*>(from.context);
@@ -283,18 +319,23 @@ Result<PeerMemoryClient::Ticket> CudaClient::start_copy(Side to, Side from, std:
       return Error{EFAULT, "registered GPU memory was freed"};
     }
   }
-  const CudaContext* chosen =
-      source == nullptr || (target != nullptr && target->opened) ? target : source;
-  if (chosen == nullptr || chosen->engine == nullptr) {
+  const cuda::Driver* driver = cuda::Driver::already_loaded();
+  CudaEngine* engine = nullptr;
+  if (target != nullptr && source != nullptr) {
+    engine = driver != nullptr ? engine_between(*driver, *target, *source) : nullptr;
+    if (engine == nullptr) return Error{EFAULT, "no GPU reaches both sides of the copy"};
+  } else if (target != nullptr || source != nullptr) {
+    engine = (target != nullptr ? target : source)->engine;
+  }
+  if (engine == nullptr) {
     return Error{EFAULT, "neither side of the copy is registered GPU memory"};
   }
   const auto kind = source == nullptr   ? CudaCopy::Kind::kFromHost
                     : target == nullptr ? CudaCopy::Kind::kToHost
                                         : CudaCopy::Kind::kOnDevice;
-  const Result<std::uint64_t> number =
-      chosen->engine->start({to.address, from.address, length, kind});
+  const Result<std::uint64_t> number = engine->start({to.address, from.address, length, kind});
   if (!number) return number.error();
-  return static_cast<Ticket>(chosen->engine->ordinal()) << kNumberBits | *number;
+  return static_cast<Ticket>(engine->ordinal()) << kNumberBits | *number;
 }
 
 Result<bool> CudaClient::finished(Ticket ticket) {

@@ -43,6 +43,7 @@ class CudaClient : public PeerMemoryClient {
   Result<std::unique_ptr<Context>> open(const Exported& exported, UniqueFd descriptor) override;
 
   bool lock_pages(void* memory, std::size_t bytes) override;
+  bool can_copy(const Context& to, const Context& from) override;
   Result<Ticket> start_copy(Side to, Side from, std::uint64_t length) override;
   Result<bool> finished(Ticket ticket) override;
 

@@ -15,6 +15,44 @@ void* pointer(std::uint64_t address) {
   return reinterpret_cast<void*>(static_cast<std::uintptr_t>(address));
 }
 
+// The GPU's primary context, current while this lives; none if the program does not use it. It is
+// held no longer than that: whether and when it ends is the program's business.
+class PrimaryContext {
+ public:
+  PrimaryContext(const cuda::Driver& driver, int ordinal) : driver_(driver) {
+    unsigned flags = 0;
+    int active = 0;
+    cuda::CUcontext context = nullptr;
+    if (driver.device_get(&device_, ordinal) != cuda::CUDA_SUCCESS ||
+        driver.device_primary_ctx_get_state(device_, &flags, &active) != cuda::CUDA_SUCCESS ||
+        active == 0 || driver.device_primary_ctx_retain(&context, device_) != cuda::CUDA_SUCCESS) {
+      return;
+    }
+    is_held_ = true;
+    is_current_ = driver.ctx_push_current(context) == cuda::CUDA_SUCCESS;
+  }
+  ~PrimaryContext() {
+    cuda::CUcontext popped = nullptr;
+    if (is_current_) driver_.ctx_pop_current(&popped);
+    if (is_held_) driver_.device_primary_ctx_release(device_);
+  }
+  PrimaryContext(const PrimaryContext&) = delete;
+  PrimaryContext& operator=(const PrimaryContext&) = delete;
+  explicit operator bool() const { return is_current_; }
+
+ private:
+  const cuda::Driver& driver_;
+  cuda::CUdevice device_ = 0;
+  bool is_held_ = false, is_current_ = false;
+};
+
+std::uint64_t buffer_id_of(const cuda::Driver& driver, cuda::CUdeviceptr address) {
+  unsigned long long id = 0;
+  const cuda::CUresult result =
+      driver.pointer_get_attribute(&id, cuda::CU_POINTER_ATTRIBUTE_BUFFER_ID, address);
+  return result == cuda::CUDA_SUCCESS ? id : 0;
+}
+
 // Of mapped VMM memory; other memory has no allocation handle.
 bool export_descriptor(const cuda::Driver& driver, Exported& range) {
   cuda::CUmemGenericAllocationHandle handle = 0;
@@ -74,7 +112,25 @@ Result<std::unique_ptr<OpenedMemory>> OpenedMemory::open(const cuda::Driver& dri
   return Error{EOPNOTSUPP, "GPU memory of another process: " + driver.describe(result)};
 }
 
+// In the context that libraries would use.
 cuda::CUresult OpenedMemory::open_handle(const Exported& exported) {
+  {
+    const PrimaryContext primary(driver_, engine_.ordinal());
+    if (primary) {
+      const cuda::CUresult result = open_handle_here(exported);
+      if (result != cuda::CUDA_SUCCESS) return result;
+      buffer_id_ = buffer_id_of(driver_, address_);
+      if (buffer_id_ != 0) return cuda::CUDA_SUCCESS;
+      // Without an identity nothing would tell that it had gone with its context.
+      driver_.ipc_close_mem_handle(address_);
+      address_ = 0;
+    }
+  }
+  return open_handle_here(exported);
+}
+
+// In the current context.
+cuda::CUresult OpenedMemory::open_handle_here(const Exported& exported) {
   cuda::CUipcMemHandle handle;
   std::memcpy(&handle, exported.handle.data(), sizeof handle);
   if (cuda::CUresult r = driver_.ipc_open_mem_handle(&address_, handle,
@@ -84,8 +140,15 @@ cuda::CUresult OpenedMemory::open_handle(const Exported& exported) {
   // How far it reaches only the driver is believed.
   cuda::CUdeviceptr base = 0;
   std::size_t bytes = 0;
-  if (cuda::CUresult r = driver_.mem_get_address_range(&base, &bytes, address_)) return r;
-  return base == address_ && bytes >= bytes_ ? cuda::CUDA_SUCCESS : cuda::CUDA_ERROR_INVALID_VALUE;
+  cuda::CUresult result = driver_.mem_get_address_range(&base, &bytes, address_);
+  if (result == cuda::CUDA_SUCCESS && (base != address_ || bytes < bytes_)) {
+    result = cuda::CUDA_ERROR_INVALID_VALUE;
+  }
+  if (result != cuda::CUDA_SUCCESS) {
+    driver_.ipc_close_mem_handle(address_);
+    address_ = 0;
+  }
+  return result;
 }
 
 // Mapped for this engine's GPU, not for the one that the memory lies on: no context is made there.
@@ -115,6 +178,13 @@ OpenedMemory::~OpenedMemory() {
   if (address_ == 0) return;
   const RelaxedCapture relaxed(driver_);
   const CurrentContext current(driver_, engine_.context());
+  if (buffer_id_ != 0) {
+    const PrimaryContext primary(driver_, engine_.ordinal());
+    if (primary && buffer_id_of(driver_, address_) == buffer_id_) {
+      driver_.ipc_close_mem_handle(address_);
+    }
+    return;
+  }
   if (kind_ == Exported::Kind::kIpc) {
     driver_.ipc_close_mem_handle(address_);
     return;

@@ -9,6 +9,11 @@
 // An allocation that is opened elsewhere stays alive until it is closed there, also after its owner
 // has freed it: what is still written then goes to memory that nobody has. That does not hold for
 // small ones, which the driver cuts from a block that it uses again: they are not exported.
+//
+// Of one process's IPC handles, one context of each GPU may open any in another process
+// (cuIpcOpenMemHandle). Libraries (UCX, NCCL, PyTorch) open theirs in the primary context: so we
+// do, too, where there is one, and the driver then counts. Where another context was first, the
+// memory is not opened, and its owner copies.
 #pragma once
 
 #include <memory>
@@ -34,12 +39,16 @@ class OpenedMemory {
   OpenedMemory& operator=(const OpenedMemory&) = delete;
 
   std::uint64_t address() const { return address_; }
+  // What its address has to be of for the memory still to be there; 0: it cannot go. The program
+  // may end its primary context, and what is open in it.
+  std::uint64_t buffer_id() const { return buffer_id_; }
 
  private:
   OpenedMemory(const cuda::Driver& driver, const CudaEngine& engine, Exported::Kind kind,
                std::uint64_t bytes)
       : driver_(driver), engine_(engine), kind_(kind), bytes_(bytes) {}
   cuda::CUresult open_handle(const Exported& exported);
+  cuda::CUresult open_handle_here(const Exported& exported);
   cuda::CUresult map_descriptor(int descriptor);
 
   const cuda::Driver& driver_;
@@ -47,6 +56,7 @@ class OpenedMemory {
   const Exported::Kind kind_;
   const std::uint64_t bytes_;
   cuda::CUdeviceptr address_ = 0;  // 0: nothing has been opened
+  std::uint64_t buffer_id_ = 0;    // not 0: open in the primary context
   bool is_reserved_ = false, is_mapped_ = false;
 };
 

@@ -92,6 +92,9 @@ class PeerMemoryClient {
     std::uint64_t address;
     Context* context;
   };
+  // Whether one copy gets there, both being this client's memory; else it takes two, through host
+  // memory.
+  virtual bool can_copy(const Context& /*to*/, const Context& /*from*/) { return true; }
   // At least one side is this client's memory. EAGAIN: too many copies are in flight; the same
   // again later. EFAULT: the memory was freed.
   virtual Result<Ticket> start_copy(Side to, Side from, std::uint64_t length) = 0;

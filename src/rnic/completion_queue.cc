@@ -42,7 +42,7 @@ Push push_completion(Segment& segment, std::uint32_t queue, const SharedCompleti
                      const std::byte* carried, bool solicited, Token self, Liveness& liveness,
                      const TagInfo& tag) {
   SharedCompletionQueue& shared = segment.completion_queue(queue);
-  const LockGuard guard(shared.producer, self, liveness);
+  const LockGuard guard(shared.producer, self, liveness, HeldFor::kBookkeeping);
   const std::uint32_t capacity = read_once(shared.capacity);
   const std::uint32_t tail = shared.tail.load(std::memory_order_relaxed);
   const std::uint32_t traits = read_once(shared.traits);
@@ -85,7 +85,7 @@ Push push_completion(Segment& segment, std::uint32_t queue, const SharedCompleti
 bool has_completed(Segment& segment, std::uint32_t queue, const ReceiveMark& mark, Token self,
                    Liveness& liveness) {
   SharedCompletionQueue& shared = segment.completion_queue(queue);
-  const LockGuard guard(shared.producer, self, liveness);
+  const LockGuard guard(shared.producer, self, liveness, HeldFor::kBookkeeping);
   const std::uint32_t capacity = read_once(shared.capacity);
   const std::uint32_t tail = shared.tail.load(std::memory_order_relaxed);
   const auto* entries = static_cast<const SharedCompletion*>(
@@ -150,7 +150,7 @@ CompletionQueue::CompletionQueue(Segment& segment, RegionTable& regions, std::ui
 
 CompletionQueue::~CompletionQueue() {
   {
-    const LockGuard guard(shared_.producer, self_, liveness_);
+    const LockGuard guard(shared_.producer, self_, liveness_, HeldFor::kBookkeeping);
     shared_.limit = 0;  // whoever pushes now finds no room
     shared_.capacity = 0;
   }
@@ -171,7 +171,7 @@ Result<void> CompletionQueue::resize(std::uint32_t limit) {
   std::uint64_t unused = fresh->offset;
   {
     const std::lock_guard consumer(consumer_);
-    const LockGuard producer(shared_.producer, self_, liveness_);
+    const LockGuard producer(shared_.producer, self_, liveness_, HeldFor::kBookkeeping);
     const std::uint32_t head = head_.load(std::memory_order_relaxed), tail = shared_.tail.load();
     // Not the limit alone: another process may have written anything over the tail.
     if (tail - head <= std::min(limit, ring_.capacity)) {
@@ -235,7 +235,7 @@ Push CompletionQueue::push(const SharedCompletion& completion, bool solicited) {
 
 void CompletionQueue::purge(std::uint32_t qp_number) {
   const std::lock_guard consumer(consumer_);
-  const LockGuard producer(shared_.producer, self_, liveness_);
+  const LockGuard producer(shared_.producer, self_, liveness_, HeldFor::kBookkeeping);
   const std::uint32_t head = head_.load(std::memory_order_relaxed);
   const std::uint32_t tail = shared_.tail.load();
   if (tail - head > ring_.capacity) return;
@@ -273,7 +273,7 @@ bool CompletionQueue::deliver_held_event() {
   if (shared_.moderation.load() > 1 && time - held_since_ < period_.load()) return true;
   held_since_ = 0;
   {
-    const LockGuard producer(shared_.producer, self_, liveness_);
+    const LockGuard producer(shared_.producer, self_, liveness_, HeldFor::kBookkeeping);
     if (shared_.held.exchange(0) == 0) return false;
     shared_.armed.store(0);
     shared_.event.store(1);
@@ -298,7 +298,7 @@ bool CompletionQueue::holds_solicited() const {
 
 bool CompletionQueue::deliver_missed_event(Moderated moderated) {
   {
-    const LockGuard producer(shared_.producer, self_, liveness_);
+    const LockGuard producer(shared_.producer, self_, liveness_, HeldFor::kBookkeeping);
     const std::uint32_t armed = shared_.armed.load();
     if (armed == 0 || shared_.tail.load() == shared_.head.load()) return false;
     if (armed == 1 && !holds_solicited()) return false;

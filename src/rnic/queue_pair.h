@@ -136,6 +136,7 @@ class QueuePair : public std::enable_shared_from_this<QueuePair> {
   std::unique_ptr<PathState> packet_state;
   // From connect() on, until reset: another than the adapter's path carries its requests.
   void take_carrier(Carrier& carrier) { carrier_ = &carrier; }
+  bool is_carried_by(const Carrier& carrier) const { return carrier_ == &carrier; }
 
   // The protection domain of a request's own bytes.
   std::uint32_t domain_of(const SendRequest& request) const {

@@ -365,10 +365,13 @@ struct SegmentHeader {
   std::atomic<std::uint32_t> exports_rung;  // what some other process exports has changed
   // Of the memory that others may open: regions lie below this index; how often it has changed.
   std::atomic<std::uint32_t> export_end, export_changes;
+  // Not 0: it opens others' GPU memory, where its GPU may go on copying when its threads have
+  // ended.
+  std::atomic<std::uint32_t> copies_by_gpu;
 };
 
 constexpr std::uint64_t kSegmentMagic = 0x30'74'69'6b'72'64'67'00;
-constexpr std::uint32_t kSegmentLayout = 19;
+constexpr std::uint32_t kSegmentLayout = 20;
 
 // Where each table starts, each on a page of its own.
 constexpr std::uint64_t page_up(std::uint64_t bytes) {

@@ -11,7 +11,8 @@ namespace {
 // Spins briefly, then yields, and asks once a millisecond whether the holder still lives.
 class Patience {
  public:
-  explicit Patience(Liveness& liveness) : liveness_(liveness) {}
+  explicit Patience(Liveness& liveness, HeldFor purpose = HeldFor::kCopies)
+      : liveness_(liveness), purpose_(purpose) {}
 
   // True when the holder is known to be dead.
   bool wait(Token of) {
@@ -22,11 +23,12 @@ class Patience {
     sched_yield();
     if (now() - asked_ < kMillisecond) return false;
     asked_ = now();
-    return !liveness_.alive(of);
+    return purpose_ == HeldFor::kCopies ? !liveness_.alive(of) : !liveness_.has_threads(of);
   }
 
  private:
   Liveness& liveness_;
+  const HeldFor purpose_;
   int rounds_ = 0;
   Nanoseconds asked_ = 0;
 };
@@ -53,8 +55,8 @@ Taken spin_and_try_lock(SharedLock& lock, Token self, Liveness& liveness, int sp
   return try_lock(lock, self, liveness);
 }
 
-void wait_and_lock(SharedLock& lock, Token self, Liveness& liveness) {
-  Patience patience(liveness);
+void wait_and_lock(SharedLock& lock, Token self, Liveness& liveness, HeldFor purpose) {
+  Patience patience(liveness, purpose);
   while (true) {
     std::uint64_t seen = lock.word.load(std::memory_order_relaxed);
     const bool takeable = holder_of(seen) == 0 || patience.wait(holder_of(seen));

@@ -14,8 +14,15 @@ namespace gdr::rnic {
 class Liveness {
  public:
   virtual ~Liveness() = default;
+  // False once nothing of it moves a byte any more. Its GPU may copy for longer than it has
+  // threads.
   virtual bool alive(Token token) = 0;
+  // False once it has no threads any more: for what no GPU copy takes part in.
+  virtual bool has_threads(Token token) { return alive(token); }
 };
+
+// What its holder does under a lock, and so what has to have ended before it is taken over.
+enum class HeldFor { kCopies, kBookkeeping };
 
 enum class Taken {
   kNo,     // its holder lives
@@ -26,7 +33,7 @@ enum class Taken {
 // Takes the lock if it is free, or if its holder is dead.
 Taken try_lock(SharedLock& lock, Token self, Liveness& liveness);
 
-void wait_and_lock(SharedLock& lock, Token self, Liveness& liveness);
+void wait_and_lock(SharedLock& lock, Token self, Liveness& liveness, HeldFor purpose);
 
 inline Token holder_of(std::uint64_t word) { return static_cast<Token>(word >> 32); }
 
@@ -36,10 +43,11 @@ inline bool take_lock(SharedLock& lock, std::uint64_t& seen, Token self) {
   return lock.word.compare_exchange_strong(seen, std::uint64_t{self} << 32 | count);
 }
 
-inline void lock(SharedLock& lock, Token self, Liveness& liveness) {
+inline void lock(SharedLock& lock, Token self, Liveness& liveness,
+                 HeldFor purpose = HeldFor::kCopies) {
   std::uint64_t seen = lock.word.load(std::memory_order_relaxed);
   if (holder_of(seen) == 0 && take_lock(lock, seen, self)) return;
-  wait_and_lock(lock, self, liveness);
+  wait_and_lock(lock, self, liveness, purpose);
 }
 
 Taken spin_and_try_lock(SharedLock& lock, Token self, Liveness& liveness, int spins);
@@ -66,8 +74,10 @@ bool has_ended(SharedLock& lock, std::uint64_t holding, Liveness& liveness);
 
 class LockGuard {
  public:
-  LockGuard(SharedLock& shared_lock, Token self, Liveness& liveness) : lock_(shared_lock) {
-    lock(lock_, self, liveness);
+  LockGuard(SharedLock& shared_lock, Token self, Liveness& liveness,
+            HeldFor purpose = HeldFor::kCopies)
+      : lock_(shared_lock) {
+    lock(lock_, self, liveness, purpose);
   }
   ~LockGuard() { unlock(lock_); }
   LockGuard(const LockGuard&) = delete;

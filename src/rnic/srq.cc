@@ -61,7 +61,9 @@ void mend(Segment& segment, std::uint32_t index, Token self, Liveness& liveness)
 
 SrqGuard::SrqGuard(Segment& segment, std::uint32_t index, Token self, Liveness& liveness)
     : srq_(segment.srq(index)) {
-  lock(srq_.consumer, self, liveness);
+  // Otherwise whoever holds it only moves a receive, and no copy goes on under it.
+  const bool copies = srq_.takes_xrc.load() != 0 || srq_.matches_tags.load() != 0;
+  lock(srq_.consumer, self, liveness, copies ? HeldFor::kCopies : HeldFor::kBookkeeping);
   mend(segment, index, self, liveness);
 }
 

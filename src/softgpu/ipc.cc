@@ -11,6 +11,16 @@ namespace {
 
 using namespace cuda;
 
+// "CUipcMemHandles from each CUdevice in a given process may only be opened by one CUcontext per
+// CUdevice per other process" (cuIpcOpenMemHandle). The manual names no error for it; programs have
+// seen this one.
+bool is_another_contexts(const Range& range, const Range& opened, const Context& context) {
+  return opened.kind == Range::Kind::kImported && opened.pool == nullptr &&
+         opened.exporter == range.exporter && opened.device == range.device &&
+         opened.context != nullptr && opened.context != &context &&
+         opened.context->device() == context.device();
+}
+
 CUresult open(CUdeviceptr* address, const CUipcMemHandle& bytes, unsigned flags) {
   // The flag is not a choice: the interface has no other way.
   if (address == nullptr || flags != CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS) {
@@ -36,9 +46,16 @@ CUresult open(CUdeviceptr* address, const CUipcMemHandle& bytes, unsigned flags)
       }
     }
     std::shared_ptr<Range> range;
-    CUresult r = open_shared_handle(process, &context, handle, &range);
-    if (r == CUDA_SUCCESS) *address = range->base;
-    return r;
+    if (CUresult r = open_shared_handle(process, &context, handle, &range)) return r;
+    std::lock_guard guard(process.lock);
+    for (const auto& [base, opened] : process.ranges) {
+      if (!is_another_contexts(*range, *opened, context)) continue;
+      process.ranges.erase(range->base);
+      dispose(process, *range);
+      return CUDA_ERROR_ALREADY_MAPPED;
+    }
+    *address = range->base;
+    return CUDA_SUCCESS;
   });
 }
 

@@ -47,7 +47,8 @@ struct Range {
   std::uint64_t reserved_base = 0;
   std::uint64_t reserved_bytes = 0;
   unsigned host_flags = 0;
-  int opened = 1;  // how often an imported handle was opened
+  int opened = 1;    // how often an imported handle was opened
+  int exporter = 0;  // the process whose handle it was
   bool sync_memops = false;
 
   bool on_host() const { return kind == Kind::kHostAllocated || kind == Kind::kHostRegistered; }

@@ -73,6 +73,7 @@ CUresult open_shared_handle(Process& process, Context* context, const SharedHand
   range->held = round_up((*backing)->bytes(), kBlock);
   range->device = device;
   range->context = context;
+  range->exporter = handle.process;
   range->backing = *backing;
   range->offset = handle.offset;
   range->identity = handle.identity;

@@ -2,6 +2,7 @@
 // changes.
 #include <gtest/gtest.h>
 
+#include "base/clock.h"
 #include "connection.h"
 
 namespace gdr::test {
@@ -13,6 +14,16 @@ constexpr std::size_t kSizes[] = {
 constexpr std::size_t kGuard = 4096 + 3;  // odd on purpose
 constexpr std::size_t kMost = (1 << 23) + 2 * kGuard;
 constexpr std::uint8_t kUntouched = 0xa5;
+
+void bring_to_init(ibv_qp* qp) {
+  ibv_qp_attr attr{};
+  attr.qp_state = IBV_QPS_INIT;
+  attr.port_num = 1;
+  attr.qp_access_flags = kAllAccess;
+  require(ibv_modify_qp(qp, &attr,
+                        IBV_QP_STATE | IBV_QP_PORT | IBV_QP_PKEY_INDEX | IBV_QP_ACCESS_FLAGS) == 0,
+          "to INIT");
+}
 
 // The message lies at kGuard; everything else is as it was.
 void check_memory(const Memory& memory, std::uint64_t seed, std::size_t length) {
@@ -107,6 +118,32 @@ void check_sends() {
     child.wire().meet();
   }
   child.finish();
+}
+
+// A request that waits on this host goes with its connection; the next connection leads elsewhere.
+TEST(ReliableConnection, ThatLeadsBeyondTheHostIsNotServedByThePathThatItHadBefore) {
+  constexpr Patience kFirst{.rnr_retry = 7}, kNext{.timeout = 14, .retry_count = 0};  // 67 ms
+  Side side;
+  Memory& memory = side.memory(4096);
+  ibv_qp* silent = side.queue_pair(IBV_QPT_RC);
+  ibv_qp* qp = side.queue_pair(IBV_QPT_RC);
+  side.connect(silent, side.endpoint(qp));
+  Endpoint elsewhere = side.endpoint(silent);
+  elsewhere.gid = {{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 127, 211, 7, 9}};
+  for (int round = 0; round < 10; ++round) {
+    side.connect(qp, side.endpoint(silent), kFirst);
+    side.send(qp, memory, 0, 64);  // waits for a receive
+    usleep(1000);
+    ASSERT_EQ(Side::move_to(qp, IBV_QPS_RESET), 0);
+    bring_to_init(qp);
+    side.connect(qp, elsewhere, kNext);
+    const Nanoseconds start = now();
+    side.send(qp, memory, 0, 64, 9);
+    EXPECT_EQ(side.expect(IBV_WC_RETRY_EXC_ERR).wr_id, 9u);
+    EXPECT_GE(now() - start, 50 * kMillisecond) << "nobody answered in that time";
+    ASSERT_EQ(Side::move_to(qp, IBV_QPS_RESET), 0);
+    bring_to_init(qp);
+  }
 }
 
 TEST(ReliableConnection, WritesEveryByteOfEverySizeAndNothingElse) { check_writes(); }

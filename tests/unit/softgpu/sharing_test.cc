@@ -212,6 +212,28 @@ TEST_F(Sharing, OpeningTwiceGivesOneAddressThatMustBeClosedTwice) {
   EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cu.ipc_close_mem_handle(first));
 }
 
+TEST_F(Sharing, OfOneProcessOnlyOneContextOfEachGpuMayOpenAny) {
+  CUdeviceptr first = 0;
+  CUdeviceptr second = 0;
+  CUcontext other = nullptr;
+  CUcontext on_other_gpu = nullptr;
+  CUcontext popped = nullptr;
+  ASSERT_CU(CUDA_SUCCESS, cu.ipc_open_mem_handle(&first, offer_.large, 1));
+  ASSERT_CU(CUDA_SUCCESS, cu.ctx_create(&other, 0, 0));
+  EXPECT_CU(CUDA_ERROR_ALREADY_MAPPED, cu.ipc_open_mem_handle(&second, offer_.large, 1));
+  EXPECT_CU(CUDA_ERROR_ALREADY_MAPPED, cu.ipc_open_mem_handle(&second, offer_.small, 1));
+  ASSERT_CU(CUDA_SUCCESS, cu.ctx_create(&on_other_gpu, 0, 1));
+  EXPECT_CU(CUDA_SUCCESS, cu.ipc_open_mem_handle(&second, offer_.large, 1));
+  EXPECT_CU(CUDA_SUCCESS, cu.ipc_close_mem_handle(second));
+  EXPECT_CU(CUDA_SUCCESS, cu.ctx_destroy(on_other_gpu));
+  ASSERT_CU(CUDA_SUCCESS, cu.ctx_pop_current(&popped));
+  EXPECT_CU(CUDA_SUCCESS, cu.ipc_close_mem_handle(first));
+  ASSERT_CU(CUDA_SUCCESS, cu.ctx_push_current(other));
+  EXPECT_CU(CUDA_SUCCESS, cu.ipc_open_mem_handle(&second, offer_.small, 1));
+  EXPECT_CU(CUDA_SUCCESS, cu.ipc_close_mem_handle(second));
+  EXPECT_CU(CUDA_SUCCESS, cu.ctx_destroy(other));
+}
+
 TEST_F(Sharing, HandleOfFreedMemoryIsRefusedEvenWhereNewMemoryTookItsPlace) {
   command('f');
   ASSERT_EQ(answer(1)[0], 'k');
