@@ -15,6 +15,7 @@ constexpr std::uint64_t kShort = 64 << 10;  // some microseconds, most of it the
 // Up to here (24 KiB pinned, 64 KiB pageable) drivers send host-to-device copies through the
 // compute channel, where they wait behind the application's kernels. Two rows take the copy engine.
 constexpr std::uint64_t kComputeChannelBytes = 64 << 10;
+constexpr std::uint64_t kPair = 2;
 
 const void* host_pointer(std::uint64_t address) {
   return reinterpret_cast<const void*>(static_cast<std::uintptr_t>(address));
@@ -51,7 +52,7 @@ CUresult CudaEngine::prepare() {
   for (Lane& lane : lanes_) {
     if (CUresult r = prepare(lane, greatest)) return r;
   }
-  return cuda::CUDA_SUCCESS;
+  return driver_.mem_alloc(&pair_, kPair);
 }
 
 CUresult CudaEngine::prepare(Lane& lane, int priority) {
@@ -145,15 +146,30 @@ CUresult CudaEngine::issue(std::uint64_t to, std::uint64_t from, std::uint64_t l
     case Kind::kFromHost:
       break;
   }
-  // A single byte has no two rows.
-  if (length == 1 || length > kComputeChannelBytes) {
+  if (length > kComputeChannelBytes) {
     return driver_.memcpy_htod_async(to, host_pointer(from), length, stream);
   }
+  if (length == 1) return single_byte(to, from, stream);
   const std::uint64_t even = length & ~std::uint64_t{1};
   if (CUresult r = two_rows(to, from, even, stream)) return r;
   // The last byte of an odd length goes together with the one before it, once more.
   return even == length ? cuda::CUDA_SUCCESS
                         : two_rows(to + length - 2, from + length - 2, 2, stream);
+}
+
+// A single byte has no two rows, and its neighbours are not ours to touch. So it goes into memory
+// of our own in two rows, and from there as a copy within the device. All single bytes take one
+// lane, whose order keeps them apart. The source is read here: the driver has taken pageable memory
+// of this size when its call returns. Whether drivers let a copy within one GPU wait behind a
+// kernel is not known (tests/gpu/spinning_kernel.cc measures it); a plain copy of one byte does
+// wait.
+CUresult CudaEngine::single_byte(std::uint64_t to, std::uint64_t from, cuda::CUstream stream) {
+  unsigned char twice[kPair];
+  std::memset(twice, *static_cast<const unsigned char*>(host_pointer(from)), sizeof twice);
+  if (CUresult r = two_rows(pair_, reinterpret_cast<std::uintptr_t>(twice), kPair, stream)) {
+    return r;
+  }
+  return driver_.memcpy_async(to, pair_, 1, stream);
 }
 
 CUresult CudaEngine::two_rows(std::uint64_t to, std::uint64_t from, std::uint64_t length,

@@ -70,6 +70,7 @@ class CudaEngine {
   std::size_t lane_for(std::uint64_t length);
   cuda::CUresult issue(std::uint64_t to, std::uint64_t from, std::uint64_t length, Kind kind,
                        cuda::CUstream stream);
+  cuda::CUresult single_byte(std::uint64_t to, std::uint64_t from, cuda::CUstream stream);
   cuda::CUresult two_rows(std::uint64_t to, std::uint64_t from, std::uint64_t length,
                           cuda::CUstream stream);
   void look(Lane& lane, Nanoseconds time);
@@ -79,6 +80,7 @@ class CudaEngine {
   const cuda::CUcontext context_;
   std::array<std::uint8_t, 16> uuid_{};
   std::array<Lane, kLanes> lanes_;
+  cuda::CUdeviceptr pair_ = 0;  // two bytes of the GPU's, for copies of one
   std::atomic<std::size_t> next_long_{0};
 };
 

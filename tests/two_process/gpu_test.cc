@@ -2,109 +2,18 @@
 // cannot is copied by its owner.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <csignal>
-#include <fstream>
+#include <memory>
 
-#include "base/clock.h"
-#include "connection.h"
-#include "soft_gpu.h"
+#include "gpu_side.h"
 
 namespace gdr::test {
 namespace {
 
-using memory::soft_gpu::Allocator;
-
-constexpr std::size_t kBytes = 4 << 20;
+constexpr std::size_t kBytes = kGpuBytes;
 constexpr std::size_t kOffset = 12'345, kLength = (1 << 20) + 77;
-
-// A GPU buffer of a process, registered; 0 bytes around what a test writes stay 0xee.
-class GpuMemory {
- public:
-  GpuMemory(Side& side, Allocator allocator, std::size_t bytes = kBytes)
-      : memory_(allocator, bytes), bytes_(bytes) {
-    memory_.fill(std::vector<unsigned char>(bytes, 0xee));
-    region_ = ibv_reg_mr(side.domain(), reinterpret_cast<void*>(memory_.address()), bytes,
-                         static_cast<int>(kAllAccess));
-    require(region_ != nullptr, "GPU memory is registered");
-  }
-  ~GpuMemory() { deregister(); }
-  void deregister() {
-    if (region_ != nullptr) ibv_dereg_mr(region_);
-    region_ = nullptr;
-  }
-
-  memory::soft_gpu::Memory& memory() { return memory_; }
-  Remote remote() const { return {memory_.address(), bytes_, region_->rkey}; }
-  ibv_sge segment(std::size_t offset, std::size_t length) const {
-    return {memory_.address() + offset, static_cast<std::uint32_t>(length), region_->lkey};
-  }
-  void fill_pattern(std::uint64_t seed, std::size_t offset, std::size_t length) {
-    std::vector<unsigned char> bytes = memory_.read();
-    for (std::size_t i = 0; i < length; ++i) bytes[offset + i] = pattern(seed, i);
-    memory_.fill(bytes);
-  }
-  // Where it first differs from the pattern at that place and 0xee around it; -1: nowhere.
-  std::int64_t first_not(std::uint64_t seed, std::size_t offset, std::size_t length) const {
-    const std::vector<unsigned char> bytes = memory_.read();
-    for (std::size_t i = 0; i < bytes.size(); ++i) {
-      const bool inside = i >= offset && i < offset + length;
-      if (bytes[i] != (inside ? pattern(seed, i - offset) : 0xee)) {
-        return static_cast<std::int64_t>(i);
-      }
-    }
-    return -1;
-  }
-
- private:
-  memory::soft_gpu::Memory memory_;
-  std::size_t bytes_;
-  ibv_mr* region_ = nullptr;
-};
-
-void use_gpu() {
-  const cuda::Driver* driver = memory::soft_gpu::driver();
-  require(driver != nullptr, "the software GPU is there");
-  cuda::CUcontext primary = nullptr;
-  require(driver->device_primary_ctx_retain(&primary, 0) == cuda::CUDA_SUCCESS &&
-              driver->ctx_set_current(primary) == cuda::CUDA_SUCCESS,
-          "its context is current");
-}
-
-// How many pieces of GPU memory this process has mapped, its own and others'.
-int mapped_gpu_memory() {
-  std::ifstream maps("/proc/self/maps");
-  int count = 0;
-  for (std::string line; std::getline(maps, line);) {
-    if (line.find("memfd:gdrkit-soft-gpu") != std::string::npos) ++count;
-  }
-  return count;
-}
-
-// That another process's memory has been opened since `before`. A genuine driver shows it nowhere.
-bool has_opened_more_than(int before) {
-  if (getenv(memory::soft_gpu::kRealDriver) == nullptr) return mapped_gpu_memory() > before;
-  usleep(1'000'000);
-  return true;
-}
-
-bool soon(const std::function<bool()>& condition) {
-  for (const Nanoseconds end = now() + 10 * kSecond; now() < end; usleep(1000)) {
-    if (condition()) return true;
-  }
-  return false;
-}
-
-// A process with GPU memory and a queue pair, which does nothing by itself.
-void be_gpu_target(Wire& wire, Allocator allocator, std::size_t bytes,
-                   const std::function<void(GpuMemory&, Side&)>& body) {
-  use_gpu();
-  be_target(wire, {.bytes = 4096}, [&](TargetSide target) {
-    GpuMemory gpu(target.side, allocator, bytes);
-    wire.send(gpu.remote());
-    body(gpu, target.side);
-  });
-}
 
 class Stopped {
  public:
@@ -183,6 +92,7 @@ TEST_P(OpenedGpuMemory, ThatItsOwnerFreedWhileRegisteredIsNotThatOfTheNextAlloca
   Side side;
   Memory& host = side.memory(kBytes);
   host.fill_pattern(3, 0, kBytes);
+  const GpuMemory own(side, Allocator::kMemAlloc);  // what copies need is there before the count
   const int before = mapped_gpu_memory();
   ibv_qp* qp = side.queue_pair(IBV_QPT_RC, 64, true);
   connect_to_target(side, qp, child.wire());
@@ -201,9 +111,7 @@ TEST_P(OpenedGpuMemory, ThatItsOwnerFreedWhileRegisteredIsNotThatOfTheNextAlloca
 
 INSTANTIATE_TEST_SUITE_P(Allocator, OpenedGpuMemory,
                          testing::Values(Allocator::kMemAlloc, Allocator::kVmm),
-                         [](const auto& one) {
-                           return one.param == Allocator::kVmm ? "Vmm" : "MemAlloc";
-                         });
+                         [](const auto& one) { return name_of(one.param); });
 
 TEST(GpuSharing, MemoryFreedByItsUserIsNotBlamedOnThePeer) {
   Child child([](Wire& wire) {
@@ -290,6 +198,7 @@ TEST(GpuSharing, WhatItsOwnerHasDeregisteredIsClosed) {
   Side side;
   Memory& host = side.memory(4096);
   host.fill_pattern(1, 0, 4096);
+  const GpuMemory own(side, Allocator::kMemAlloc);  // what copies need is there before the count
   const int before = mapped_gpu_memory();
   ibv_qp* qp = side.queue_pair(IBV_QPT_RC, 64, true);
   connect_to_target(side, qp, child.wire());

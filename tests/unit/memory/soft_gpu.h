@@ -37,6 +37,7 @@ class Memory {
   std::uint64_t address() const { return address_; }
   std::uint64_t size() const { return bytes_; }
   void free();
+  void forget() { address_ = 0; }  // it has gone with its context
 
   // By the application's own synchronous copies.
   void fill(const std::vector<unsigned char>& bytes) const;
