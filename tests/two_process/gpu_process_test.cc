@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <memory>
 #include <vector>
@@ -214,6 +215,7 @@ TEST_P(GpuFork, ChildUsesTheDeviceAfreshWithHostMemoryAndIsRefusedGpuMemory) {
     EXPECT_EQ(ibv_reg_mr(side.domain(), reinterpret_cast<void*>(gpu.memory().address()), 4096,
                          IBV_ACCESS_LOCAL_WRITE),
               nullptr);
+    EXPECT_EQ(errno, EFAULT);
   });
 }
 
