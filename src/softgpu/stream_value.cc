@@ -16,9 +16,7 @@ constexpr useconds_t kBetweenLooks = 50;
 // Other threads copy to the value with no lock, as an RDMA NIC does.
 template <typename Word>
 __attribute__((no_sanitize("thread"))) Word look_at(const std::byte* at) {
-  const Word value = *reinterpret_cast<const volatile Word*>(at);
-  std::atomic_thread_fence(std::memory_order_acquire);
-  return value;
+  return __atomic_load_n(reinterpret_cast<const Word*>(at), __ATOMIC_ACQUIRE);
 }
 
 template <typename Word>
