@@ -29,6 +29,7 @@ using CUstream = struct CUstream_st*;
 using CUevent = struct CUevent_st*;
 using CUmemoryPool = struct CUmemPoolHandle_st*;
 using CUarray = struct CUarray_st*;
+using CUgraph = struct CUgraph_st*;
 using CUhostFn = void (*)(void* user_data);
 using CUstreamCallback = void (*)(CUstream stream, CUresult status, void* user_data);
 
@@ -88,6 +89,17 @@ enum CUstreamCaptureMode : int {
   CU_STREAM_CAPTURE_MODE_GLOBAL = 0,
   CU_STREAM_CAPTURE_MODE_THREAD_LOCAL = 1,
   CU_STREAM_CAPTURE_MODE_RELAXED = 2,
+};
+enum CUstreamWaitValue_flags : unsigned {
+  CU_STREAM_WAIT_VALUE_GEQ = 0,  // found - wanted >= 0, as signed numbers
+  CU_STREAM_WAIT_VALUE_EQ = 1,
+  CU_STREAM_WAIT_VALUE_AND = 2,
+  CU_STREAM_WAIT_VALUE_NOR = 3,
+  CU_STREAM_WAIT_VALUE_FLUSH = 1u << 30,
+};
+enum CUstreamWriteValue_flags : unsigned {
+  CU_STREAM_WRITE_VALUE_DEFAULT = 0,
+  CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER = 1,
 };
 enum CUdriverProcAddress_flags : unsigned {
   CU_GET_PROC_ADDRESS_DEFAULT = 0,

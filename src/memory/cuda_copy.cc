@@ -1,6 +1,6 @@
 #include "memory/cuda_copy.h"
 
-#include <array>
+#include <cstring>
 #include <vector>
 
 namespace gdr::memory {
@@ -28,11 +28,25 @@ CUresult two_rows(const cuda::Driver& driver, std::uint64_t to, std::uint64_t fr
   return driver.memcpy_2d_async(&copy, stream);
 }
 
-CUresult issue_from_host(const cuda::Driver& driver, const CudaCopy& copy, cuda::CUstream stream) {
-  // A single byte has no two rows.
-  if (copy.length == 1 || copy.length > kComputeChannelBytes) {
+// A single byte has no two rows, and its neighbours are not ours to touch. So it goes into memory
+// of our own in two rows, and from there as a copy within the device; the stream's order keeps such
+// copies apart. The source is read here: the driver has taken pageable memory of this size when its
+// call returns.
+CUresult issue_single_byte(const cuda::Driver& driver, const CudaCopy& copy,
+                           cuda::CUdeviceptr spare, cuda::CUstream stream) {
+  unsigned char twice[kSpareBytes];
+  std::memset(twice, *static_cast<const unsigned char*>(host_pointer(copy.from)), sizeof twice);
+  const auto from = reinterpret_cast<std::uintptr_t>(twice);
+  if (CUresult r = two_rows(driver, spare, from, sizeof twice, stream)) return r;
+  return driver.memcpy_async(copy.to, spare, 1, stream);
+}
+
+CUresult issue_from_host(const cuda::Driver& driver, const CudaCopy& copy, cuda::CUdeviceptr spare,
+                         cuda::CUstream stream) {
+  if (copy.length > kComputeChannelBytes) {
     return driver.memcpy_htod_async(copy.to, host_pointer(copy.from), copy.length, stream);
   }
+  if (copy.length == 1) return issue_single_byte(driver, copy, spare, stream);
   const std::uint64_t even = copy.length & ~std::uint64_t{1};
   if (CUresult r = two_rows(driver, copy.to, copy.from, even, stream)) return r;
   if (even == copy.length) return cuda::CUDA_SUCCESS;
@@ -43,7 +57,8 @@ CUresult issue_from_host(const cuda::Driver& driver, const CudaCopy& copy, cuda:
 
 }  // namespace
 
-CUresult issue_copy(const cuda::Driver& driver, const CudaCopy& copy, cuda::CUstream stream) {
+CUresult issue_copy(const cuda::Driver& driver, const CudaCopy& copy, cuda::CUdeviceptr spare,
+                    cuda::CUstream stream) {
   switch (copy.kind) {
     case CudaCopy::Kind::kOnDevice:
       return driver.memcpy_async(copy.to, copy.from, copy.length, stream);
@@ -52,7 +67,7 @@ CUresult issue_copy(const cuda::Driver& driver, const CudaCopy& copy, cuda::CUst
     case CudaCopy::Kind::kFromHost:
       break;
   }
-  return issue_from_host(driver, copy, stream);
+  return issue_from_host(driver, copy, spare, stream);
 }
 
 CUresult issue_together(const cuda::Driver& driver, std::span<const CudaCopy> copies,

@@ -16,8 +16,12 @@ struct CudaCopy {
   Kind kind;
 };
 
+// Bytes of GPU memory that copies of one byte go through: of that stream alone.
+constexpr std::uint64_t kSpareBytes = 2;
+
 // In the current context.
-cuda::CUresult issue_copy(const cuda::Driver& driver, const CudaCopy& copy, cuda::CUstream stream);
+cuda::CUresult issue_copy(const cuda::Driver& driver, const CudaCopy& copy, cuda::CUdeviceptr spare,
+                          cuda::CUstream stream);
 
 // Copies between GPU memory, at least two, by one call and in no order among each other; refused as
 // a whole. CUDA_ERROR_NOT_SUPPORTED by drivers before CUDA 13.

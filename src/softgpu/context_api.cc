@@ -11,7 +11,7 @@ constexpr unsigned kLegalFlags = CU_CTX_FLAGS_MASK;
 
 CUresult create(CUcontext* out, unsigned flags, CUdevice device) {
   if (out == nullptr || (flags & ~kLegalFlags) != 0) return CUDA_ERROR_INVALID_VALUE;
-  return in_driver([&](Process& process) {
+  return in_driver_uncaptured([&](Process& process) {
     if (!process.is_device(device)) return CUDA_ERROR_INVALID_DEVICE;
     std::lock_guard guard(process.lock);
     Context* context = process.create_context(device, flags, false);
@@ -38,7 +38,8 @@ CUresult with_device(CUdevice device, Body&& body) {
 }
 
 CUresult release_primary(CUdevice device, bool reset) {
-  return with_device(device, [&](Process& process, Device& entry, auto& guard) {
+  return with_device(device, [&](Process& process, Device& entry, auto& guard) -> CUresult {
+    if (CUresult r = process.captures.on_unsafe_call()) return r;
     Context* primary = entry.primary;
     if (primary == nullptr || !primary->alive()) {
       return reset ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
@@ -111,7 +112,7 @@ GDR_CU cuCtxCreate_v4(CUcontext* out, void* parameters, unsigned flags, CUdevice
 }
 
 GDR_CU cuCtxDestroy_v2(CUcontext handle) {
-  return in_driver([&](Process& process) -> CUresult {
+  return in_driver_uncaptured([&](Process& process) -> CUresult {
     std::unique_lock guard(process.lock);
     Context* context = process.find_context(handle);
     if (context == nullptr) return CUDA_ERROR_INVALID_VALUE;
@@ -212,7 +213,7 @@ GDR_CU cuCtxGetApiVersion(CUcontext handle, unsigned* version) {
 }
 
 GDR_CU cuCtxSynchronize() {
-  return in_context([&](Process& process, Context& context) {
+  return in_context_uncaptured([&](Process& process, Context& context) {
     std::vector<Mark> marks;
     {
       std::lock_guard guard(process.lock);

@@ -44,6 +44,8 @@ struct Plan {
   std::vector<Move> moves;
   std::shared_ptr<std::byte[]> staged;
   std::uint64_t bytes = 0;
+  std::uint64_t rows = 1;
+  std::shared_ptr<ComputeChannel> behind;  // its kernels; null for copies by a copy engine
 };
 using Planner = std::function<cuda::CUresult(Process&, const Stream&, Plan*)>;
 

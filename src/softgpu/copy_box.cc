@@ -82,7 +82,8 @@ CUresult copy_box(const CUDA_MEMCPY3D& box, CUstream stream, Completion completi
                                                Access::kRead, device, &plan->from)) {
                         return r;
                       }
-                      plan->bytes = box.WidthInBytes * box.Height * box.Depth;
+                      plan->rows = box.Height * box.Depth;
+                      plan->bytes = box.WidthInBytes * plan->rows;
                       for (std::size_t z = 0; z < box.Depth; ++z) {
                         for (std::size_t y = 0; y < box.Height; ++y) {
                           add_moves(plan->to, z * to.slice + y * to.pitch, plan->from,

@@ -24,6 +24,7 @@ CUresult record(CUevent handle, CUstream on) {
     if (event->context()->device() != stream->context()->device()) {
       return CUDA_ERROR_INVALID_HANDLE;
     }
+    if (CUresult r = process.captures.on_work(*stream)) return r;
     auto time = std::make_shared<std::atomic<Nanoseconds>>(0);
     Mark mark = issue(*stream, [time] { time->store(now(), std::memory_order_release); });
     event->record(std::move(mark), std::move(time));
@@ -38,6 +39,7 @@ CUresult wait_on_stream(CUstream on, CUevent handle, unsigned flags) {
     Event* event = find(process, handle);
     std::shared_ptr<Stream> stream = find_stream(process, context, on);
     if (event == nullptr || stream == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+    if (CUresult r = process.captures.on_work(*stream)) return r;
     // An event of the stream itself lies behind already, and one that has no mark waits for
     // nothing.
     if (!event->recorded() || event->mark().stream == stream || event->mark().reached()) {
@@ -91,7 +93,7 @@ GDR_CU cuEventDestroy_v2(CUevent handle) {
 }
 
 GDR_CU cuEventQuery(CUevent handle) {
-  return in_driver([&](Process& process) -> CUresult {
+  return in_driver_uncaptured([&](Process& process) -> CUresult {
     std::lock_guard guard(process.lock);
     Event* event = find(process, handle);
     if (event == nullptr) return CUDA_ERROR_INVALID_HANDLE;
@@ -100,7 +102,7 @@ GDR_CU cuEventQuery(CUevent handle) {
 }
 
 GDR_CU cuEventSynchronize(CUevent handle) {
-  return in_driver([&](Process& process) -> CUresult {
+  return in_driver_uncaptured([&](Process& process) -> CUresult {
     Mark mark;
     {
       std::lock_guard guard(process.lock);

@@ -31,7 +31,7 @@ void enter(Process& process, Context& context, std::uint64_t base, std::uint64_t
 
 // Frees or unregisters what begins there; `unknown` for an address that lies in nothing.
 CUresult leave(void* address, Range::Kind kind, CUresult unknown) {
-  return in_context([&](Process& process, Context&) -> CUresult {
+  return in_context_uncaptured([&](Process& process, Context&) -> CUresult {
     Process::Leftovers left;
     {
       std::lock_guard guard(process.lock);
@@ -56,7 +56,7 @@ CUresult leave(void* address, Range::Kind kind, CUresult unknown) {
 
 GDR_CU cuMemHostAlloc(void** address, std::size_t bytes, unsigned flags) {
   if (address == nullptr || (flags & ~kAllocFlags) != 0) return CUDA_ERROR_INVALID_VALUE;
-  return in_context([&](Process& process, Context& context) -> CUresult {
+  return in_context_uncaptured([&](Process& process, Context& context) -> CUresult {
     if (bytes == 0) {  // unlike cuMemAlloc
       *address = nullptr;
       return CUDA_SUCCESS;
@@ -89,7 +89,7 @@ GDR_CU cuMemHostRegister_v2(void* address, std::size_t bytes, unsigned flags) {
   }
   // The memory of other devices cannot be had through a host address here.
   if ((flags & CU_MEMHOSTREGISTER_IOMEMORY_FLAG) != 0) return CUDA_ERROR_NOT_SUPPORTED;
-  return in_context([&](Process& process, Context& context) -> CUresult {
+  return in_context_uncaptured([&](Process& process, Context& context) -> CUresult {
     const std::uint64_t base = number(address);
     std::lock_guard guard(process.lock);
     if (process.addresses.contains(base) || process.addresses.contains(base + bytes - 1)) {

@@ -26,7 +26,7 @@ CUresult open(CUdeviceptr* address, const CUipcMemHandle& bytes, unsigned flags)
   if (address == nullptr || flags != CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS) {
     return CUDA_ERROR_INVALID_VALUE;
   }
-  return in_context([&](Process& process, Context& context) -> CUresult {
+  return in_context_uncaptured([&](Process& process, Context& context) -> CUresult {
     SharedHandle handle;
     if (CUresult r = read_shared_handle(&bytes, SharedKind::kIpcMemory, &handle)) return r;
     // As CUDA: a process cannot open what it exported itself.
@@ -63,7 +63,7 @@ CUresult open(CUdeviceptr* address, const CUipcMemHandle& bytes, unsigned flags)
 
 GDR_CU cuIpcGetMemHandle(CUipcMemHandle* out, CUdeviceptr address) {
   if (out == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  return in_context([&](Process& process, Context&) -> CUresult {
+  return in_context_uncaptured([&](Process& process, Context&) -> CUresult {
     std::lock_guard guard(process.lock);
     std::shared_ptr<Range> range = process.find_range(address);
     if (range == nullptr || range->kind != Range::Kind::kAllocated) {
@@ -83,7 +83,7 @@ GDR_CU cuIpcOpenMemHandle(CUdeviceptr* address, CUipcMemHandle handle, unsigned 
 }
 
 GDR_CU cuIpcCloseMemHandle(CUdeviceptr address) {
-  return in_context([&](Process& process, Context& context) -> CUresult {
+  return in_context_uncaptured([&](Process& process, Context& context) -> CUresult {
     Process::Leftovers left;
     {
       std::lock_guard guard(process.lock);

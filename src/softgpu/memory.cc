@@ -8,7 +8,7 @@ using namespace cuda;
 
 CUresult allocate_for_caller(CUdeviceptr* address, std::size_t bytes) {
   if (address == nullptr || bytes == 0) return CUDA_ERROR_INVALID_VALUE;
-  return in_context([&](Process& process, Context& context) -> CUresult {
+  return in_context_uncaptured([&](Process& process, Context& context) -> CUresult {
     std::lock_guard guard(process.lock);
     std::shared_ptr<Range> range;
     CUresult r =
@@ -40,7 +40,7 @@ GDR_CU cuMemAllocPitch_v2(CUdeviceptr* address, std::size_t* pitch, std::size_t 
 }
 
 GDR_CU cuMemFree_v2(CUdeviceptr address) {
-  return in_context([&](Process& process, Context&) -> CUresult {
+  return in_context_uncaptured([&](Process& process, Context&) -> CUresult {
     if (address == 0) return CUDA_SUCCESS;
     Process::Leftovers left;
     {

@@ -58,12 +58,19 @@ CUresult set(Fill fill, CUstream handle) {
     std::unique_lock guard(process.lock);
     std::shared_ptr<Stream> stream = find_stream(process, context, handle);
     if (stream == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+    if (CUresult r = process.captures.on_work(*stream)) return r;
     auto span = std::make_shared<Span>();
     if (CUresult r = resolve(process, fill.to, extent, Side::kDevice, Access::kWrite,
                              stream->context()->device(), span.get())) {
       return r;
     }
-    const Mark mark = issue(*stream, [span, fill, row] {
+    // Kernels of the driver's own.
+    std::shared_ptr<ComputeChannel> behind;
+    if (span->on_device) {
+      behind = process.devices[static_cast<std::size_t>(span->device)].compute_channel;
+    }
+    const Mark mark = issue(*stream, [span, fill, row, behind] {
+      if (behind != nullptr) behind->wait_until_free();
       for (std::uint64_t y = 0; y < fill.height; ++y) fill_row(*span, y * fill.pitch, row, fill);
     });
     guard.unlock();

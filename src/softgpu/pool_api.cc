@@ -27,6 +27,7 @@ CUresult allocate_on(CUdeviceptr* address, std::size_t bytes, CUmemoryPool wante
     std::lock_guard guard(process.lock);
     std::shared_ptr<Stream> stream = find_stream(process, context, on);
     if (stream == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+    if (CUresult r = process.captures.on_work(*stream)) return r;
     if (bytes == 0) {  // unlike cuMemAlloc
       *address = 0;
       return CUDA_SUCCESS;
@@ -58,6 +59,7 @@ CUresult free_on(CUdeviceptr address, CUstream on) {
     std::lock_guard guard(process.lock);
     std::shared_ptr<Stream> stream = find_stream(process, context, on);
     if (stream == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+    if (CUresult r = process.captures.on_work(*stream)) return r;
     if (address == 0) return CUDA_SUCCESS;
     auto found = process.ranges.find(address);
     if (found == process.ranges.end() || !can_be_freed(*found->second)) {

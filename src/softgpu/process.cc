@@ -49,6 +49,12 @@ CUresult Process::initialise() {
   return outcome_;
 }
 
+CUresult Process::refuse_beside_capture() {
+  if (!captures.any()) return CUDA_SUCCESS;
+  const std::lock_guard guard(lock);
+  return captures.on_unsafe_call();
+}
+
 Context* Process::find_context(CUcontext handle) {
   auto found = contexts.find(reinterpret_cast<Context*>(handle));
   return found != contexts.end() ? found->second.get() : nullptr;

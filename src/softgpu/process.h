@@ -25,6 +25,8 @@
 
 #include "cuda/driver_abi.h"
 #include "softgpu/address_space.h"
+#include "softgpu/capture.h"
+#include "softgpu/compute_channel.h"
 #include "softgpu/context.h"
 #include "softgpu/device_config.h"
 #include "softgpu/identity.h"
@@ -43,6 +45,7 @@ struct Device {
   Context* primary = nullptr;  // made once, revived by each first retain
   std::shared_ptr<Pool> default_pool;
   std::shared_ptr<Pool> current_pool;
+  std::shared_ptr<ComputeChannel> compute_channel = std::make_shared<ComputeChannel>();
   // Backings from which small allocations are cut.
   struct Slab {
     std::shared_ptr<Backing> backing;
@@ -81,6 +84,11 @@ class Process {
   std::unordered_map<Event*, std::shared_ptr<Event>> events;
   std::unordered_map<Pool*, std::shared_ptr<Pool>> pools;
   std::unordered_map<std::uint64_t, std::shared_ptr<PhysicalMemory>> physical;  // by handle
+
+  Captures captures;
+
+  // For entry points that put nothing on a stream, without the lock: refused beside a capture.
+  cuda::CUresult refuse_beside_capture();
 
   std::uint64_t next_buffer_id() { return ++last_buffer_id_; }
   std::uint64_t next_handle() { return ++last_handle_; }
@@ -138,6 +146,23 @@ cuda::CUresult in_context(Body&& body) {
     if (stack.empty() || stack.back() == nullptr) return cuda::CUDA_ERROR_INVALID_CONTEXT;
     Context& context = *stack.back();
     if (!context.alive()) return cuda::CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    return body(process, context);
+  });
+}
+
+// The same for entry points that a stream capture forbids: those that neither put work on a stream
+// nor only ask, nor make something current.
+template <typename Body>
+cuda::CUresult in_driver_uncaptured(Body&& body) {
+  return in_driver([&](Process& process) -> cuda::CUresult {
+    if (cuda::CUresult r = process.refuse_beside_capture()) return r;
+    return body(process);
+  });
+}
+template <typename Body>
+cuda::CUresult in_context_uncaptured(Body&& body) {
+  return in_context([&](Process& process, Context& context) -> cuda::CUresult {
+    if (cuda::CUresult r = process.refuse_beside_capture()) return r;
     return body(process, context);
   });
 }

@@ -49,6 +49,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
 
   // No operation follows; the thread ends behind the last one.
   void close();
+  bool closed() const { return closed_.load(std::memory_order_acquire); }
 
   std::uint64_t issued() const { return issued_.load(std::memory_order_acquire); }
   std::uint64_t completed() const { return completed_.load(std::memory_order_acquire); }
@@ -82,7 +83,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   std::atomic<std::uint64_t> issued_{0};
   std::atomic<std::uint64_t> completed_{0};
   bool started_ = false;
-  bool closed_ = false;
+  std::atomic<bool> closed_{false};
 };
 
 }  // namespace gdr::softgpu

@@ -66,7 +66,8 @@ GDR_CU cuStreamDestroy_v2(CUstream handle) {
   }
 
 static CUresult query(CUstream handle) {
-  return with_stream(handle, [](Process&, Stream& stream, auto&) {
+  return with_stream(handle, [](Process& process, Stream& stream, auto&) -> CUresult {
+    if (CUresult r = process.captures.on_unsafe_call()) return r;
     return finished(stream) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
   });
 }
@@ -74,7 +75,8 @@ GDR_CU cuStreamQuery(CUstream stream) { return query(stream); }
 GDR_CU cuStreamQuery_ptsz(CUstream stream) { return query(per_thread(stream)); }
 
 static CUresult synchronize(CUstream handle) {
-  return with_stream(handle, [](Process&, Stream& stream, auto& guard) {
+  return with_stream(handle, [](Process& process, Stream& stream, auto& guard) -> CUresult {
+    if (CUresult r = process.captures.on_unsafe_call()) return r;
     std::vector<Mark> marks = stream.context()->implicit_order(stream);
     // A blocking stream is done when its own work is; the legacy one stands for the others, too.
     if (stream.kind() != Stream::Kind::kLegacy) marks.clear();
@@ -122,17 +124,10 @@ GDR_STREAM(cuStreamGetDevice, (CUdevice * device), (device), {
     return CUDA_SUCCESS;
   });
 })
-// Nothing is ever captured: cuStreamBeginCapture is not supported.
-GDR_STREAM(cuStreamIsCapturing, (CUstreamCaptureStatus * status), (status), {
-  if (status == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  return with_stream(stream, [&](Process&, Stream&, auto&) {
-    *status = CU_STREAM_CAPTURE_STATUS_NONE;
-    return CUDA_SUCCESS;
-  });
-})
 GDR_STREAM(cuLaunchHostFunc, (CUhostFn function, void* user_data), (function, user_data), {
   if (function == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  return with_stream(stream, [&](Process&, Stream& on, auto&) {
+  return with_stream(stream, [&](Process& process, Stream& on, auto&) -> CUresult {
+    if (CUresult r = process.captures.on_work(on)) return r;
     issue(on, [function, user_data] { function(user_data); });
     return CUDA_SUCCESS;
   });
@@ -140,23 +135,12 @@ GDR_STREAM(cuLaunchHostFunc, (CUhostFn function, void* user_data), (function, us
 GDR_STREAM(cuStreamAddCallback, (CUstreamCallback callback, void* user_data, unsigned flags),
            (callback, user_data, flags), {
              if (callback == nullptr || flags != 0) return CUDA_ERROR_INVALID_VALUE;
-             return with_stream(stream, [&](Process&, Stream& on, auto&) {
+             return with_stream(stream, [&](Process& process, Stream& on, auto&) -> CUresult {
+               if (CUresult r = process.captures.on_work(on)) return r;
                issue(on,
                      [callback, stream, user_data] { callback(stream, CUDA_SUCCESS, user_data); });
                return CUDA_SUCCESS;
              });
            })
-
-GDR_CU cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode* mode) {
-  thread_local CUstreamCaptureMode current = CU_STREAM_CAPTURE_MODE_GLOBAL;
-  if (mode == nullptr || *mode < CU_STREAM_CAPTURE_MODE_GLOBAL ||
-      *mode > CU_STREAM_CAPTURE_MODE_RELAXED) {
-    return CUDA_ERROR_INVALID_VALUE;
-  }
-  return in_driver([&](Process&) {
-    std::swap(current, *mode);
-    return CUDA_SUCCESS;
-  });
-}
 
 }  // namespace gdr::softgpu

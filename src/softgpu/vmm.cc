@@ -36,7 +36,7 @@ void uncharge_if_last(Process& process, std::shared_ptr<PhysicalMemory> physical
 }
 
 CUresult release(CUmemGenericAllocationHandle handle) {
-  return in_driver([&](Process& process) -> CUresult {
+  return in_driver_uncaptured([&](Process& process) -> CUresult {
     std::lock_guard guard(process.lock);
     auto found = process.physical.find(handle);
     if (found == process.physical.end()) return CUDA_ERROR_INVALID_VALUE;
@@ -64,7 +64,7 @@ GDR_CU cuMemCreate(CUmemGenericAllocationHandle* handle, std::size_t bytes,
   if (handle == nullptr || bytes == 0 || bytes % kBlock != 0 || flags != 0) {
     return CUDA_ERROR_INVALID_VALUE;
   }
-  return in_driver([&](Process& process) -> CUresult {
+  return in_driver_uncaptured([&](Process& process) -> CUresult {
     if (CUresult r = check(process, properties)) return r;
     const int ordinal = properties->location.id;
     std::lock_guard guard(process.lock);
@@ -102,7 +102,7 @@ GDR_CU cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp* properties,
 
 GDR_CU cuMemRetainAllocationHandle(CUmemGenericAllocationHandle* handle, void* address) {
   if (handle == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  return in_driver([&](Process& process) -> CUresult {
+  return in_driver_uncaptured([&](Process& process) -> CUresult {
     std::lock_guard guard(process.lock);
     std::shared_ptr<Range> range = process.find_range(number(address));
     if (range == nullptr || range->physical == nullptr) return CUDA_ERROR_INVALID_VALUE;
@@ -118,7 +118,7 @@ GDR_CU cuMemExportToShareableHandle(void* out, CUmemGenericAllocationHandle hand
                                     CUmemAllocationHandleType type, unsigned long long flags) {
   if (out == nullptr || flags != 0) return CUDA_ERROR_INVALID_VALUE;
   if (type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) return CUDA_ERROR_NOT_SUPPORTED;
-  return in_driver([&](Process& process) -> CUresult {
+  return in_driver_uncaptured([&](Process& process) -> CUresult {
     std::lock_guard guard(process.lock);
     auto found = process.physical.find(handle);
     if (found == process.physical.end()) return CUDA_ERROR_INVALID_VALUE;
@@ -137,7 +137,7 @@ GDR_CU cuMemImportFromShareableHandle(CUmemGenericAllocationHandle* handle, void
                                       CUmemAllocationHandleType type) {
   if (handle == nullptr) return CUDA_ERROR_INVALID_VALUE;
   if (type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) return CUDA_ERROR_NOT_SUPPORTED;
-  return in_driver([&](Process& process) -> CUresult {
+  return in_driver_uncaptured([&](Process& process) -> CUresult {
     auto backing = Backing::open(static_cast<int>(reinterpret_cast<std::intptr_t>(shareable)));
     if (!backing) return CUDA_ERROR_INVALID_VALUE;
     if (!process.is_device((*backing)->device())) return CUDA_ERROR_INVALID_DEVICE;
@@ -162,7 +162,7 @@ GDR_CU cuMemMap(CUdeviceptr address, std::size_t bytes, std::size_t offset,
   if (bytes == 0 || address % kBlock != 0 || flags != 0 || address + bytes < address) {
     return CUDA_ERROR_INVALID_VALUE;
   }
-  return in_driver([&](Process& process) -> CUresult {
+  return in_driver_uncaptured([&](Process& process) -> CUresult {
     std::lock_guard guard(process.lock);
     auto found = process.physical.find(handle);
     if (found == process.physical.end()) return CUDA_ERROR_INVALID_VALUE;
@@ -196,7 +196,7 @@ GDR_CU cuMemUnmap(CUdeviceptr address, std::size_t bytes) {
   if (bytes == 0 || bytes % kBlock != 0 || address + bytes < address) {
     return CUDA_ERROR_INVALID_VALUE;
   }
-  return in_driver([&](Process& process) -> CUresult {
+  return in_driver_uncaptured([&](Process& process) -> CUresult {
     std::vector<Mark> marks;
     {
       std::lock_guard guard(process.lock);

@@ -11,7 +11,7 @@ GDR_CU cuMemAddressReserve(CUdeviceptr* out, std::size_t bytes, std::size_t alig
       (alignment & (alignment - 1)) != 0) {
     return CUDA_ERROR_INVALID_VALUE;
   }
-  return in_driver([&](Process& process) -> CUresult {
+  return in_driver_uncaptured([&](Process& process) -> CUresult {
     std::lock_guard guard(process.lock);
     const std::uint64_t unit = alignment < kBlock ? kBlock : alignment;
     auto address = process.addresses.take(bytes, unit, wanted);
@@ -23,7 +23,7 @@ GDR_CU cuMemAddressReserve(CUdeviceptr* out, std::size_t bytes, std::size_t alig
 }
 
 GDR_CU cuMemAddressFree(CUdeviceptr address, std::size_t bytes) {
-  return in_driver([&](Process& process) -> CUresult {
+  return in_driver_uncaptured([&](Process& process) -> CUresult {
     std::lock_guard guard(process.lock);
     auto found = process.reservations.find(address);
     if (found == process.reservations.end() || found->second.bytes != bytes) {
@@ -45,7 +45,7 @@ GDR_CU cuMemSetAccess(CUdeviceptr address, std::size_t bytes, const CUmemAccessD
       address + bytes < address) {
     return CUDA_ERROR_INVALID_VALUE;
   }
-  return in_driver([&](Process& process) -> CUresult {
+  return in_driver_uncaptured([&](Process& process) -> CUresult {
     for (std::size_t i = 0; i < count; ++i) {
       const CUmemAccessDesc& wanted = descriptions[i];
       if (wanted.location.type != CU_MEM_LOCATION_TYPE_DEVICE) return CUDA_ERROR_NOT_SUPPORTED;

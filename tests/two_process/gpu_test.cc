@@ -160,6 +160,33 @@ TEST_P(ServedGpuMemory, ThatOthersCannotOpenIsWrittenByItsOwner) {
   child.finish();
 }
 
+TEST_P(ServedGpuMemory, ThatItsOwnerFreedWhileRegisteredIsNotWritten) {
+  const std::vector<unsigned char> content(GetParam().bytes, 0x77);
+  Child child([&](Wire& wire) {
+    be_gpu_target(wire, GetParam().allocator, GetParam().bytes, [&](GpuMemory& gpu, Side&) {
+      gpu.memory().free();
+      const memory::soft_gpu::Memory next(GetParam().allocator, GetParam().bytes);
+      next.fill(content);
+      wire.send('.');
+      (void)wire.receive<char>();
+      require(next.read() == content, "nothing was written there");
+      wire.send('.');
+    });
+  });
+  use_gpu();
+  Side side;
+  Memory& host = side.memory(4096);
+  ibv_qp* qp = side.queue_pair(IBV_QPT_RC, 64, true);
+  connect_to_target(side, qp, child.wire());
+  const auto remote = child.wire().receive<Remote>();
+  EXPECT_EQ(child.wire().receive<char>(), '.');
+  side.write(qp, host, 0, 4096, remote);
+  side.expect(IBV_WC_REM_OP_ERR);
+  child.wire().send('.');
+  EXPECT_EQ(child.wire().receive<char>(), '.');
+  child.finish();
+}
+
 INSTANTIATE_TEST_SUITE_P(Kind, ServedGpuMemory,
                          testing::Values(Kind{"Pool", Allocator::kPool, kBytes},
                                          Kind{"SmallAllocation", Allocator::kMemAlloc, 64 << 10}),
