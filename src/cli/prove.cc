@@ -19,7 +19,7 @@ namespace {
 
 struct ProveOptions {
   proof::Options proof;
-  std::string gpu, nic, peer_nic, sizes, modes, registration, memory;
+  std::string gpu, from_gpu, nic, peer_nic, sizes, modes, registration, memory;
   bool json = false;
   bool no_measure = false;
 };
@@ -77,13 +77,15 @@ void read_values(ProveOptions& options) {
     throw CLI::ValidationError("--soft and --require-hardware exclude each other");
   }
   for (const auto& [option, value] :
-       {std::pair("--gpu", options.gpu), std::pair("--registration", options.registration)}) {
+       {std::pair("--gpu", options.gpu), std::pair("--from-gpu", options.from_gpu),
+        std::pair("--registration", options.registration)}) {
     if (options.memory == "host" && !value.empty()) {
       throw CLI::ValidationError(
           fmt::format("{} and --memory host exclude each other: no GPU takes part", option));
     }
   }
   proof.gpu = given(options.gpu);
+  proof.from_gpu = given(options.from_gpu);
   proof.nic = given(options.nic);
   proof.peer_nic = given(options.peer_nic);
   proof.measure = !options.no_measure;
@@ -151,7 +153,11 @@ void add_prove(CLI::App& program, Action& chosen) {
                        const std::string& help) {
     prove->add_option(name, value, help)->type_name(type);
   };
-  add("--gpu", options->gpu, "GPU", "Ordinal, PCI address or UUID (default: the first)");
+  add("--gpu", options->gpu, "GPU",
+      "Whose memory is checked: ordinal, PCI address or UUID (default: the first)");
+  add("--from-gpu", options->from_gpu, "GPU",
+      "GPU of the process that starts the transfers, to prove the way from one GPU to another "
+      "(default: the same GPU)");
   add("--nic", options->nic, "NIC",
       "NIC A, which starts the transfers: NAME, NAME:PORT, netdev or PCI address (default: a "
       "port other than B)");
@@ -171,7 +177,8 @@ void add_prove(CLI::App& program, Action& chosen) {
                   "machine lacks)");
   prove->add_flag("--require-hardware", options->proof.require_hardware,
                   "Fail rather than use a stand-in");
-  prove->add_flag("--all", options->proof.all, "Every GPU with every NIC port (default: one pair)");
+  prove->add_flag("--all", options->proof.all,
+                  "Every GPU with every NIC port, then each two GPUs (default: one pair)");
   prove->add_flag("--no-measure", options->no_measure, "Leave out bandwidth and latency");
   prove->add_flag("--json", options->json, "One JSON document instead of text");
   prove->footer(

@@ -2,9 +2,11 @@
 
 #include <array>
 #include <atomic>
+#include <optional>
 #include <string_view>
 
 #include "base/environment.h"
+#include "cuda/driver.h"
 
 namespace gdr::local::faults {
 namespace {
@@ -68,10 +70,20 @@ const std::uint8_t* flipped_copy(std::uint8_t byte) {
   return &place;
 }
 
+// GPU memory is read by the driver, in whatever context the posting program has.
+std::optional<std::uint8_t> last_byte(const Piece& piece) {
+  if (piece.where != Where::kHere || piece.on_demand) return std::nullopt;
+  const std::uint64_t address = piece.address + piece.length - 1;
+  if (piece.cpu_reachable()) return *reinterpret_cast<const std::uint8_t*>(address);
+  const cuda::Driver* driver = cuda::Driver::already_loaded();
+  std::uint8_t byte = 0;
+  if (!driver || driver->memcpy_dtoh(&byte, address, 1) != cuda::CUDA_SUCCESS) return std::nullopt;
+  return byte;
+}
+
 void flip_last_byte(PieceList& from) {
-  const Piece last = from.pieces().back();
-  if (last.where != Where::kHere || last.on_demand || !last.cpu_reachable()) return;
-  const auto* byte = reinterpret_cast<const std::uint8_t*>(last.address + last.length - 1);
+  const std::optional<std::uint8_t> byte = last_byte(from.pieces().back());
+  if (!byte) return;
   const std::uint8_t* flipped = flipped_copy(*byte);
   from.truncate(from.bytes() - 1);
   from.add(plain_piece(flipped, 1));

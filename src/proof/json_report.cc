@@ -92,6 +92,19 @@ ordered_json inventory_json(const InventoryReport& inventory) {
   return json;
 }
 
+ordered_json participants_json(const InventoryReport& inventory, const Participants& pair) {
+  const auto gpu = [&](const std::string& address) -> ordered_json {
+    for (const GpuEntry& entry : inventory.gpus) {
+      if (entry.survey.pci_address == address) return gpu_json(entry, inventory.soft_gpu);
+    }
+    return {};
+  };
+  return {{"from_nic", pair.from_nic},
+          {"from_gpu", gpu(pair.from_gpu)},
+          {"to_nic", pair.to_nic},
+          {"gpu", gpu(pair.gpu)}};
+}
+
 ordered_json registration_json(const RegistrationResult& result) {
   return {
       {"nic", result.nic},
@@ -106,10 +119,13 @@ ordered_json registration_json(const RegistrationResult& result) {
 ordered_json check_json(const Check& check) {
   ordered_json json{{"mode", check.mode},
                     {"gpu", check.gpu},
+                    {"from_gpu", check.from_gpu},
                     {"from_nic", check.from_nic},
                     {"to_nic", check.to_nic},
                     {"from", memory_name(check.direction.from)},
                     {"to", memory_name(check.direction.to)},
+                    {"source_gpu", check.source_gpu()},
+                    {"target_gpu", check.target_gpu()},
                     {"status", status_name(check.status)},
                     {"transfers", check.transfers},
                     {"failed", check.failed},
@@ -136,6 +152,9 @@ ordered_json measurement_json(const Measurement& m) {
       {"from_nic", m.from_nic},
       {"to_nic", m.to_nic},
       {"gpu", m.gpu},
+      {"from_gpu", m.from_gpu},
+      {"source_gpu", m.source_gpu()},
+      {"target_gpu", m.target_gpu()},
       {"write_8_bytes_ns", measured(m.small_nanoseconds)},
       {"large_bytes", m.size},
       {"direct_ns", measured(m.direct_nanoseconds)},
@@ -172,16 +191,23 @@ const char* verdict_name(VerdictKind kind) {
 
 std::string to_json(const Report& report) {
   const Verdict& verdict = report.verdict;
+  ordered_json participants = ordered_json::array();
+  for (const Participants& pair : report.participants) {
+    participants.push_back(participants_json(report.inventory, pair));
+  }
   const ordered_json json{{"verdict", verdict_name(verdict.kind)},
                           {"partial", verdict.partial},
                           {"exit_status", verdict.exit_status()},
                           {"stand_ins", verdict.replaced},
+                          {"real", verdict.real},
+                          {"on", verdict.on},
                           {"not_proved", verdict.not_proved},
                           {"seen", verdict.seen},
                           {"causes", verdict.causes},
                           {"next", verdict.next},
                           {"seconds", report.seconds},
                           {"inventory", inventory_json(report.inventory)},
+                          {"participants", participants},
                           {"registrations", list(report.registrations, registration_json)},
                           {"checks", list(report.checks, check_json)},
                           {"measurements", list(report.measurements, measurement_json)}};

@@ -29,6 +29,9 @@ struct RegisteredBuffer {
 // One worker with its opened devices and a buffer for each kind of memory.
 struct End {
   Client* client = nullptr;
+  std::string nic, gpu;  // in the report
+  // Of device memory: the way of registering that is used.
+  std::map<MemoryKind, Registration> works;
   Open::Reply opened;
   std::map<MemoryKind, RegisteredBuffer> buffers;
   std::uint32_t queue = 0;

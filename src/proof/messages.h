@@ -91,7 +91,9 @@ struct Open {
     std::uint8_t mtu = 0;  // as ibv_mtu
     bool atomics = false;
     std::uint64_t largest_message = 0;
-    GDR_FIELDS(lid, gid_index, gid, mac, has_mac, ipv4, ethernet, mtu, atomics, largest_message)
+    std::string gpu;  // PCI address of the one that the context is on
+    GDR_FIELDS(lid, gid_index, gid, mac, has_mac, ipv4, ethernet, mtu, atomics, largest_message,
+               gpu)
   };
 };
 

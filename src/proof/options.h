@@ -13,6 +13,7 @@ namespace gdr::proof {
 
 struct Options {
   std::optional<std::string> gpu;       // ordinal, PCI address or UUID
+  std::optional<std::string> from_gpu;  // of the process that starts the transfers
   std::optional<std::string> nic;       // A, which starts the transfers: NAME or NAME:PORT
   std::optional<std::string> peer_nic;  // B, at whose side the checked GPU memory is
   std::vector<std::uint64_t> sizes{default_sizes().begin(), default_sizes().end()};

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "cuda/driver.h"
 
@@ -51,13 +52,16 @@ Result<void> Pair::open() {
   workers_.emplace(*std::move(workers));
   near_.client = &(*workers_)[0].client();
   far_.client = &(*workers_)[1].client();
-  const std::pair<End*, const PortChoice*> ends[] = {{&near_, &selection_.near},
-                                                     {&far_, &selection_.far}};
-  for (const auto& [end, choice] : ends) {
+  near_.gpu = selection_.near_gpu_text;
+  far_.gpu = selection_.far_gpu_text;
+  const std::tuple<End*, const PortChoice*, int> ends[] = {
+      {&near_, &selection_.near, selection_.near_gpu},
+      {&far_, &selection_.far, selection_.far_gpu}};
+  for (const auto& [end, choice, gpu] : ends) {
+    end->nic = choice->text();
     Result<Open::Reply> opened = end->client->call(
-        Open{context_.verbs, context_.cuda, choice->nic, choice->port, selection_.gpu},
-        kLongTimeout);
-    if (!opened) return Error{opened.error().code, choice->text() + ": " + opened.error().message};
+        Open{context_.verbs, context_.cuda, choice->nic, choice->port, gpu}, kLongTimeout);
+    if (!opened) return Error{opened.error().code, end->nic + ": " + opened.error().message};
     end->opened = *opened;
     take_mac(context_.report.inventory, *choice, end->opened);
   }
@@ -65,59 +69,73 @@ Result<void> Pair::open() {
   return {};
 }
 
-Result<void> Pair::try_registrations() {
-  for (MemoryKind memory : context_.options.device_memory) {
-    for (Registration registration : {Registration::kDmaBuf, Registration::kPeerMemory}) {
-      Result<CreateBuffer::Reply> reply =
-          far_.client->call(CreateBuffer{memory, registration, kProbeSize}, kLongTimeout);
-      if (!reply) return reply.error();
-      RegistrationResult result;
-      result.nic = selection_.far.text();
-      result.gpu = selection_.gpu_text;
-      result.memory = memory;
-      result.registration = registration;
-      result.ok = reply->stage == RegistrationStage::kDone;
-      result.code = reply->code;
-      result.detail = decode_registration(registration, *reply);
-      result.size = kProbeSize;
-      if (result.ok) {
-        (void)static_cast<bool>(far_.client->call(DestroyBuffer{reply->buffer}));
-        const auto& wanted = context_.options.registration;
-        if (!wanted || *wanted == registration) works_.emplace(memory, registration);
-      }
-      context_.listener.on_registration(result);
-      context_.report.registrations.push_back(std::move(result));
-    }
+Result<void> Pair::try_registration(End& end, MemoryKind memory, Registration registration) {
+  Result<CreateBuffer::Reply> reply =
+      end.client->call(CreateBuffer{memory, registration, kProbeSize}, kLongTimeout);
+  if (!reply) return reply.error();
+  RegistrationResult result;
+  result.nic = end.nic;
+  result.gpu = end.gpu;
+  result.memory = memory;
+  result.registration = registration;
+  result.ok = reply->stage == RegistrationStage::kDone;
+  result.code = reply->code;
+  result.detail = decode_registration(registration, *reply);
+  result.size = kProbeSize;
+  if (result.ok) {
+    (void)static_cast<bool>(end.client->call(DestroyBuffer{reply->buffer}));
+    const auto& wanted = context_.options.registration;
+    if (!wanted || *wanted == registration) end.works.emplace(memory, registration);
   }
+  context_.listener.on_registration(result);
+  context_.report.registrations.push_back(std::move(result));
   return {};
 }
 
-Result<Registration> Pair::registration_for(MemoryKind kind) const {
-  if (kind == MemoryKind::kHost) return Registration::kHost;
-  const auto found = works_.find(kind);
-  if (found == works_.end()) return Error{EOPNOTSUPP, "no way of registering it works"};
-  return found->second;
+Result<void> Pair::try_registrations() {
+  // What works at one end of a GPU works at the other.
+  std::vector<End*> ends{&far_};
+  if (selection_.has_two_gpus()) ends.insert(ends.begin(), &near_);
+  for (End* end : ends) {
+    for (MemoryKind memory : context_.options.device_memory) {
+      for (Registration registration : {Registration::kDmaBuf, Registration::kPeerMemory}) {
+        Result<void> tried = try_registration(*end, memory, registration);
+        if (!tried) return tried;
+      }
+    }
+  }
+  if (!selection_.has_two_gpus()) near_.works = far_.works;
+  return {};
+}
+
+std::vector<MemoryKind> Pair::working_kinds() const {
+  std::vector<MemoryKind> kinds{MemoryKind::kHost};
+  for (MemoryKind kind : context_.options.device_memory) {
+    if (works(kind)) kinds.push_back(kind);
+  }
+  return kinds;
 }
 
 Result<void> Pair::make_buffer(End& end, MemoryKind kind) {
-  Result<Registration> registration = registration_for(kind);
-  if (!registration) return registration.error();
+  const Registration registration = is_device(kind) ? end.works.at(kind) : Registration::kHost;
   Result<CreateBuffer::Reply> reply =
-      end.client->call(CreateBuffer{kind, *registration, capacity()}, kLongTimeout);
+      end.client->call(CreateBuffer{kind, registration, capacity()}, kLongTimeout);
   if (!reply) return reply.error();
   if (reply->stage != RegistrationStage::kDone) {
     const bool no_room = is_device(kind) && reply->stage == RegistrationStage::kAllocate &&
                          reply->code == cuda::CUDA_ERROR_OUT_OF_MEMORY;
+    if (no_room) scarce_gpu_ = end.gpu;
     return Error{no_room ? ENOSPC : reply->code,
                  std::string(memory_text(kind)) + " memory for sizes up to " +
-                     size_text(largest()) + ": " + decode_registration(*registration, *reply)};
+                     size_text(largest()) + ": " + decode_registration(registration, *reply)};
   }
   end.buffers[kind] = {reply->buffer, reply->address, reply->rkey};
   return {};
 }
 
 Result<void> Pair::try_buffers() {
-  const std::uint64_t total = 2 * (1 + works_.size());
+  const std::vector<MemoryKind> kinds = working_kinds();
+  const std::uint64_t total = 2 * kinds.size();
   std::uint64_t made = 0;
   const std::string what = "making buffers for sizes up to " + size_text(largest());
   for (End* end : {&near_, &far_}) {
@@ -127,8 +145,6 @@ Result<void> Pair::try_buffers() {
     end->buffers.clear();
   }
   for (End* end : {&near_, &far_}) {
-    std::vector<MemoryKind> kinds{MemoryKind::kHost};
-    for (const auto& [kind, registration] : works_) kinds.push_back(kind);
     for (MemoryKind kind : kinds) {
       context_.listener.on_progress(what, made++, total);
       if (Result<void> done = make_buffer(*end, kind); !done) return done;
@@ -156,11 +172,9 @@ Result<void> Pair::make_buffers() {
   Check check;
   check.mode = "sizes";
   check.title = "sizes over " + size_text(largest());
-  check.gpu = selection_.gpu_text;
-  check.from_nic = selection_.near.text();
-  check.to_nic = selection_.far.text();
+  selection_.name(check);
   check.direction = {MemoryKind::kHost, MemoryKind::kDevice};
-  check.reason = selection_.gpu_text + " has too little free memory for buffers of " +
+  check.reason = scarce_gpu_ + " has too little free memory for buffers of " +
                  size_text(context_.options.sizes.back()) + "; sizes shrunk to " +
                  size_text(largest());
   context_.listener.on_check(check);

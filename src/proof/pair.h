@@ -1,5 +1,5 @@
-// Pair: one GPU and two NIC ports under proof: two workers, their buffers, the modes in every
-// direction, the measurement.
+// Pair: two NIC ports and one GPU or two under proof: two workers, their buffers, the modes in
+// every direction, the measurement.
 //
 //   Pair pair(options, context, selection, report, listener);
 //   if (Result<void> done = pair.open(); !done) return done.error();
@@ -32,6 +32,10 @@ class Pair {
   Pair(Context& context, Selection selection);
 
   Result<void> open();
+  // Of an open pair.
+  Participants participants() const {
+    return {near_.nic, far_.nic, near_.opened.gpu, far_.opened.gpu};
+  }
   // Each way of registering each kind of device memory, on a real buffer. What works is used.
   Result<void> try_registrations();
   // Default sizes shrink to what the GPU's memory holds, and a check says so.
@@ -49,7 +53,10 @@ class Pair {
   void run_cases(const Mode& mode, const std::vector<Case>& cases, Check& check);
   void conclude(const Mode& mode, const Case& c, const Observation& seen, Check& check);
   Circumstances circumstances(const Mode& mode, const Direction& direction) const;
-  Result<Registration> registration_for(MemoryKind kind) const;
+  Result<void> try_registration(End& end, MemoryKind memory, Registration registration);
+  // Works at both ends.
+  bool works(MemoryKind kind) const { return near_.works.count(kind) && far_.works.count(kind); }
+  std::vector<MemoryKind> working_kinds() const;
   Result<void> make_buffer(End& end, MemoryKind kind);
   Result<void> try_buffers();
   std::uint64_t largest() const;   // size
@@ -64,7 +71,7 @@ class Pair {
   std::optional<std::array<WorkerProcess, 2>> workers_;
   End near_, far_;
   std::optional<Lane> lane_;
-  std::map<MemoryKind, Registration> works_;
+  std::string scarce_gpu_;  // the one whose memory had too little room
   std::vector<std::uint64_t> sizes_;
   bool default_sizes_ = false;  // not asked for: a few of them do where all would add nothing
   bool impatient_ = false;      // a wait has run out: later ones are shorter, and fewer

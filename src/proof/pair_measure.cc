@@ -17,22 +17,21 @@ constexpr std::uint32_t kRepeats = 9;
 void Pair::measure() {
   if (!lane_->connect(QueueKind::kRc)) return;
   const MemoryKind device =
-      works_.count(MemoryKind::kDevice) ? MemoryKind::kDevice : MemoryKind::kDeviceVmm;
+      works(MemoryKind::kDevice) ? MemoryKind::kDevice : MemoryKind::kDeviceVmm;
   std::vector<Direction> directions{{MemoryKind::kHost, MemoryKind::kHost}};
-  if (works_.count(device)) {
+  if (works(device)) {
     directions.push_back({MemoryKind::kHost, device});
     directions.push_back({device, MemoryKind::kHost});
     directions.push_back({device, device});
   }
   std::uint64_t done = 0;
   for (const Direction& direction : directions) {
-    context_.listener.on_progress("measuring " + direction_text(direction), done++,
-                                  directions.size());
+    Path path;
+    selection_.name(path);
+    path.direction = direction;
+    context_.listener.on_progress("measuring " + direction_text(path), done++, directions.size());
     Measurement measurement = measure_direction(*lane_, direction);
-    measurement.gpu = selection_.gpu_text;
-    measurement.from_nic = selection_.near.text();
-    measurement.to_nic = selection_.far.text();
-    measurement.direction = direction;
+    static_cast<Path&>(measurement) = path;
     context_.listener.on_measurement(measurement);
     context_.report.measurements.push_back(measurement);
     if (!measurement.problem.empty()) {

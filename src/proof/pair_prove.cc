@@ -49,7 +49,7 @@ void Pair::prove(std::span<const Mode* const> modes) {
     // The control: between host buffers, so that a failure can be laid at the GPU's door or not.
     prove_mode(*mode, {MemoryKind::kHost, MemoryKind::kHost});
     for (MemoryKind device : context_.options.device_memory) {
-      if (!works_.count(device)) continue;
+      if (!works(device)) continue;
       for (const Direction& direction : directions_of(*mode, device)) {
         if (alive()) prove_mode(*mode, direction);
       }
@@ -72,10 +72,9 @@ void Pair::prove_mode(const Mode& mode, const Direction& direction) {
   Check check;
   check.mode = mode.name;
   check.title = mode.title;
-  check.gpu = selection_.gpu_text;
-  check.from_nic = selection_.near.text();
-  check.to_nic = selection_.far.text();
+  selection_.name(check);
   check.direction = direction;
+  check.fetched = mode.fetches;
   const std::optional<std::string> reason = unusable(mode);
   Result<void> ready;
   if (!reason) {
@@ -125,7 +124,7 @@ void Pair::run_cases(const Mode& mode, const std::vector<Case>& cases, Check& ch
   check.most = cases.back().size;
   counters_before_ =
       host::read_counters(context_.options.root, selection_.far.nic, selection_.far.port);
-  const std::string what = check.title + ", " + direction_text(check.direction);
+  const std::string what = check.title + ", " + direction_text(check);
   unsigned timeouts = 0;
   const bool impatient = impatient_;
   std::uint64_t done = 0, total = 0;
@@ -193,8 +192,10 @@ Circumstances Pair::circumstances(const Mode& mode, const Direction& direction) 
   around.ethernet = near_.opened.ethernet;
   around.near = selection_.near.text();
   around.far = selection_.far.text();
-  const MemoryKind device = is_device(direction.to) ? direction.to : direction.from;
-  if (const auto found = works_.find(device); found != works_.end()) {
+  const bool at_target = is_device(direction.to);
+  const MemoryKind device = at_target ? direction.to : direction.from;
+  const End& end = at_target == mode.fetches ? near_ : far_;
+  if (const auto found = end.works.find(device); found != end.works.end()) {
     around.registration = found->second;
   }
   for (const Check& check : context_.report.checks) {

@@ -105,6 +105,10 @@ std::string_view memory_text(MemoryKind kind) {
   }
 }
 
+std::string_view allocation_text(MemoryKind kind) {
+  return kind == MemoryKind::kDeviceVmm ? "cuMemCreate" : "cuMemAlloc";
+}
+
 std::string direction_text(const Direction& direction) {
   return std::string(memory_text(direction.from)) + " → " + std::string(memory_text(direction.to));
 }

@@ -49,6 +49,8 @@ std::string size_text(std::uint64_t bytes);
 
 // "host", "GPU", "GPU VMM"
 std::string_view memory_text(MemoryKind kind);
+// "cuMemAlloc": the driver's call for such memory
+std::string_view allocation_text(MemoryKind kind);
 std::string direction_text(const Direction& direction);
 
 // Every size within the limits, at odd offsets that differ between source and target. A size beyond

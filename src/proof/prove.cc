@@ -115,6 +115,7 @@ class Run {
   Result<void> prove_selection(const Selection& selection) {
     Pair pair(context_, selection);
     if (Result<void> done = pair.open(); !done) return done;
+    if (!report_.inventory.host_memory_only) report_.participants.push_back(pair.participants());
     if (Result<void> done = pair.try_registrations(); !done) return done;
     if (Result<void> done = pair.make_buffers(); !done) return done;
     std::vector<const Mode*> raw, connected;
@@ -148,9 +149,7 @@ class Run {
     Check check;
     check.mode = "route";
     check.title = "RC and UD between the ports";
-    check.gpu = selection.gpu_text;
-    check.from_nic = selection.near.text();
-    check.to_nic = selection.far.text();
+    selection.name(check);
     check.direction = {MemoryKind::kHost, report_.inventory.host_memory_only ? MemoryKind::kHost
                                                                              : MemoryKind::kDevice};
     const bool frames = std::ranges::any_of(report_.checks, [&](const Check& other) {

@@ -8,7 +8,7 @@
 
 #include "host/inventory.h"
 #include "proof/diagnosis.h"
-#include "proof/plan.h"
+#include "proof/path.h"
 
 namespace gdr::proof {
 
@@ -45,10 +45,8 @@ struct RegistrationResult {
 enum class Status { kProved, kFailed, kNotProved };
 
 // One mode in one direction between two NIC ports: a line of the report.
-struct Check {
+struct Check : Path {
   std::string mode, title;
-  std::string gpu, from_nic, to_nic;
-  Direction direction;
   Status status = Status::kNotProved;
   unsigned transfers = 0;  // carried out
   unsigned failed = 0;
@@ -62,9 +60,7 @@ struct Check {
 
 // One path, measured: times in nanoseconds, 0 where there is none. "Staged" is the same transfer
 // through host memory.
-struct Measurement {
-  std::string gpu, from_nic, to_nic;
-  Direction direction;
+struct Measurement : Path {
   std::uint64_t size = 0;                // of the large transfer
   std::uint64_t small_nanoseconds = 0;   // an 8-byte write, posted to completed; median
   std::uint64_t direct_nanoseconds = 0;  // one large write; median
@@ -75,10 +71,19 @@ struct Measurement {
   std::string problem;
 };
 
+// What took part together: A's port and GPU, B's port and GPU. The GPUs by PCI address, as the
+// processes that used them said.
+struct Participants {
+  std::string from_nic, to_nic;
+  std::string from_gpu, gpu;
+};
+
 enum class VerdictKind { kProved, kProvedOnStandIns, kFailed };
 struct Verdict {
   VerdictKind kind = VerdictKind::kFailed;
   bool partial = false;                 // something asked for was neither proved nor refuted
+  std::vector<std::string> on;          // which GPUs took part, by name and address
+  std::vector<std::string> real;        // the parts that were not replaced
   std::vector<std::string> replaced;    // the parts that stand-ins played
   std::vector<std::string> not_proved;  // with the reason
   std::vector<std::string> seen;        // of a failure
@@ -89,6 +94,7 @@ struct Verdict {
 
 struct Report {
   InventoryReport inventory;
+  std::vector<Participants> participants;
   std::vector<RegistrationResult> registrations;
   std::vector<Check> checks;
   std::vector<Measurement> measurements;

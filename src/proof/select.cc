@@ -128,15 +128,52 @@ Result<Candidate> choose_far(const std::vector<Candidate>& ports, const GpuEntry
       [&](const Candidate& a, const Candidate& b) { return distance(a, gpu) < distance(b, gpu); });
 }
 
-// A, when it was not asked for: a port other than B of the same kind of link, else B itself.
-Candidate choose_near(const std::vector<Candidate>& ports, const Candidate& far) {
+// A, when it was not asked for: a port other than B of the same kind of link, else B itself. Where
+// A has a GPU of its own, the port nearest to that.
+Candidate choose_near(const std::vector<Candidate>& ports, const Candidate& far,
+                      const GpuEntry* own_gpu) {
+  const Candidate* chosen = nullptr;
   for (const Candidate& candidate : ports) {
-    if (usable(candidate) && !(candidate.choice == far.choice) &&
-        candidate.port->ethernet == far.port->ethernet) {
-      return candidate;
+    if (!usable(candidate) || candidate.choice == far.choice ||
+        candidate.port->ethernet != far.port->ethernet) {
+      continue;
+    }
+    if (!chosen || distance(candidate, own_gpu) < distance(*chosen, own_gpu)) chosen = &candidate;
+  }
+  return chosen ? *chosen : far;
+}
+
+// Whose memory takes part at A and at B; null: no GPU's.
+struct GpuEnds {
+  const GpuEntry* near;
+  const GpuEntry* far;
+};
+
+Result<std::vector<GpuEnds>> choose_gpus(const InventoryReport& inventory, const Options& options) {
+  if (inventory.host_memory_only) return std::vector<GpuEnds>{{nullptr, nullptr}};
+  std::vector<const GpuEntry*> fars;
+  if (options.gpu) {
+    Result<const GpuEntry*> gpu = find_gpu(inventory, *options.gpu);
+    if (!gpu) return gpu.error();
+    fars.push_back(*gpu);
+  } else {
+    for (const GpuEntry& gpu : inventory.gpus) {
+      if (fars.empty() || options.all) fars.push_back(&gpu);
     }
   }
-  return far;
+  const GpuEntry* near = nullptr;
+  if (options.from_gpu) {
+    Result<const GpuEntry*> gpu = find_gpu(inventory, *options.from_gpu);
+    if (!gpu) return gpu.error();
+    near = *gpu;
+  }
+  std::vector<GpuEnds> ends;
+  for (const GpuEntry* far : fars) ends.push_back({near ? near : far, far});
+  if (near) return ends;
+  for (std::size_t i = 0; i < fars.size(); ++i) {
+    for (std::size_t j = i + 1; j < fars.size(); ++j) ends.push_back({fars[i], fars[j]});
+  }
+  return ends;
 }
 
 }  // namespace
@@ -144,17 +181,8 @@ Candidate choose_near(const std::vector<Candidate>& ports, const Candidate& far)
 Result<std::vector<Selection>> select_devices(const InventoryReport& inventory,
                                               const Options& options) {
   const std::vector<Candidate> ports = all_ports(inventory);
-  std::vector<const GpuEntry*> gpus;
-  if (inventory.host_memory_only) {
-    gpus.push_back(nullptr);
-  } else if (options.gpu) {
-    Result<const GpuEntry*> gpu = find_gpu(inventory, *options.gpu);
-    if (!gpu) return gpu.error();
-    gpus.push_back(*gpu);
-  } else {
-    for (const GpuEntry& gpu : inventory.gpus) gpus.push_back(&gpu);
-    if (!options.all && gpus.size() > 1) gpus.erase(gpus.begin() + 1, gpus.end());
-  }
+  Result<std::vector<GpuEnds>> gpus = choose_gpus(inventory, options);
+  if (!gpus) return gpus.error();
   std::optional<Candidate> near;
   if (options.nic) {
     Result<Candidate> found = find_port(ports, *options.nic);
@@ -163,20 +191,30 @@ Result<std::vector<Selection>> select_devices(const InventoryReport& inventory,
   }
 
   std::vector<Selection> selections;
-  for (const GpuEntry* gpu : gpus) {
+  for (const GpuEnds& ends : *gpus) {
+    const bool two = ends.near != ends.far;
     std::vector<Candidate> fars;
-    if (options.all && !options.peer_nic) {
+    // Each two GPUs with every port would be hundreds of runs on a host with eight of each.
+    if (options.all && !options.peer_nic && (!two || options.from_gpu)) {
       std::copy_if(ports.begin(), ports.end(), std::back_inserter(fars), usable);
     }
     if (fars.empty()) {
-      Result<Candidate> far = choose_far(ports, gpu, options, near);
+      Result<Candidate> far = choose_far(ports, ends.far, options, near);
       if (!far) return far.error();
       fars.push_back(*far);
     }
     for (const Candidate& far : fars) {
-      const Candidate from = near ? *near : choose_near(ports, far);
-      selections.push_back({gpu ? gpu->survey.ordinal : 0, gpu ? gpu_text(*gpu) : std::string(),
-                            from.choice, far.choice});
+      const Candidate from = near ? *near : choose_near(ports, far, two ? ends.near : nullptr);
+      Selection selection;
+      if (ends.far) {
+        selection.near_gpu = ends.near->survey.ordinal;
+        selection.far_gpu = ends.far->survey.ordinal;
+        selection.near_gpu_text = gpu_text(*ends.near);
+        selection.far_gpu_text = gpu_text(*ends.far);
+      }
+      selection.near = from.choice;
+      selection.far = far.choice;
+      selections.push_back(std::move(selection));
     }
   }
   return selections;

@@ -1,4 +1,4 @@
-// Choosing devices: which GPU, and which two NIC ports, of what the libraries found. Pure.
+// Choosing devices: which GPUs, and which two NIC ports, of what the libraries found. Pure.
 #pragma once
 
 #include <string>
@@ -19,13 +19,22 @@ struct PortChoice {
 };
 
 struct Selection {
-  int gpu = 0;
-  std::string gpu_text;  // empty: no GPU takes part
+  int near_gpu = 0, far_gpu = 0;            // ordinals
+  std::string near_gpu_text, far_gpu_text;  // empty: no GPU takes part
   PortChoice near, far;
+
+  bool has_two_gpus() const { return near_gpu != far_gpu; }
+  void name(Path& path) const {
+    path.from_nic = near.text();
+    path.to_nic = far.text();
+    path.from_gpu = near_gpu_text;
+    path.gpu = far_gpu_text;
+  }
 };
 
-// The pairs to prove: one, or with --all every GPU with every NIC port as its neighbour. EINVAL
-// (wrong use) names the unknown device and what there is; ENODEV: there is nothing usable.
+// The pairs to prove: one, or with --all every GPU with every NIC port as its neighbour, then each
+// two GPUs through the ports nearest to them. EINVAL (wrong use) names the unknown device and what
+// there is; ENODEV: there is nothing usable.
 Result<std::vector<Selection>> select_devices(const InventoryReport& inventory,
                                               const Options& options);
 

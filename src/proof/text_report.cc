@@ -71,16 +71,6 @@ std::string_view registration_text(Registration registration) {
   return registration == Registration::kDmaBuf ? "dma-buf" : "peer memory";
 }
 
-std::string_view allocation_text(MemoryKind kind) {
-  return kind == MemoryKind::kDeviceVmm ? "cuMemCreate" : "cuMemAlloc";
-}
-
-// Of a check or a measurement: between which ports, and for which GPU, if one takes part.
-template <typename Item>
-std::string path_text(const Item& item) {
-  return item.from_nic + " → " + item.to_nic + (item.gpu.empty() ? "" : ", " + item.gpu);
-}
-
 std::string because(const std::string& problem) { return problem.empty() ? "" : ": " + problem; }
 
 // A GPU of 80 GB has no whole number of gibibytes, and a small software GPU not even one.
@@ -227,7 +217,7 @@ void TextReport::on_check(const Check& check) {
   section("Transfers " + path_text(check) + ": every byte and its guards checked by their owner");
   const std::string head =
       fmt::format("  {}  {}{}", mark(check.status), pad(check.title + "  ", 19),
-                  pad(direction_text(check.direction), 18));
+                  pad(direction_text(check), check.has_two_gpus() ? 22 : 18));
   std::string evidence = check.reason;
   if (check.status == Status::kProved) {
     const std::string sizes = check.least == check.most
@@ -247,7 +237,9 @@ void TextReport::on_measurement(const Measurement& m) {
   if (stages) {
     title += ", beside the same staged through host memory, and how many times as fast direct is";
   }
-  constexpr const char* kRow = "{:>9}{:>11}{:>13}{:>17}{:>17}";
+  // Two GPUs have longer names than one, and the line its 80 columns.
+  const bool two = m.has_two_gpus();
+  const std::size_t lead = two ? 13 : 11, small_wide = two ? 8 : 9, large_wide = two ? 10 : 11;
   if (section_ != title) {
     section(title);
     if (soft_nic_) {
@@ -256,18 +248,19 @@ void TextReport::on_measurement(const Measurement& m) {
           "defect.",
           2);
     }
-    line(paint(Colour::kDim, "  " + pad("", 11) +
-                                 fmt::format(kRow, "8 B", size_text(m.size),
+    line(paint(Colour::kDim, "  " + pad("", lead) +
+                                 fmt::format("{:>{}}{:>{}}{:>13}{:>17}{:>17}", "8 B", small_wide,
+                                             size_text(m.size), large_wide,
                                              fmt::format("{} in flight", m.in_flight),
                                              stages ? "staged" : "", stages ? "two buffers" : "")),
          kCheckIndent);
   }
-  const std::string head = "  " + pad(direction_text(m.direction), 11);
+  const std::string head = "  " + pad(direction_text(m), lead);
   if (!m.problem.empty()) return line(head + "  " + m.problem, kCheckIndent);
   const std::string small = brief(static_cast<double>(m.small_nanoseconds) / 1e3) + " µs";
-  std::string text =
-      head + pad_left(small, 9) +
-      fmt::format("{:>11}{:>13}", rate_of(m.size, m.direct_nanoseconds), rate(m.bytes_per_second));
+  std::string text = head + pad_left(small, small_wide) +
+                     fmt::format("{:>{}}{:>13}", rate_of(m.size, m.direct_nanoseconds), large_wide,
+                                 rate(m.bytes_per_second));
   for (std::uint64_t staged : {m.serial_nanoseconds, m.double_nanoseconds}) {
     if (staged > 0) text += pad_left(staged_text(m.size, staged, m.direct_nanoseconds), 17);
   }
@@ -286,7 +279,16 @@ void TextReport::finish(const Report& report) {
   const auto entry = [&](const char* name, const std::string& text) {
     line("  " + pad(name, kVerdictIndent - 2) + text, kVerdictIndent);
   };
+  const auto entries = [&](const std::vector<std::string>& texts, const char* name) {
+    constexpr std::size_t kMost = 6;
+    for (std::size_t i = 0; i < std::min(texts.size(), kMost); ++i) entry(name, texts[i]);
+    if (texts.size() > kMost) {
+      entry("", fmt::format("and {} more of this kind", texts.size() - kMost));
+    }
+  };
+  entries(verdict.on, "on");
   if (verdict.kind == VerdictKind::kProvedOnStandIns) {
+    if (!verdict.real.empty()) entry("real", fmt::format("{}", fmt::join(verdict.real, " and ")));
     const bool several = verdict.replaced.size() > 1;
     entry("replaced",
           fmt::format("{}, by gdrkit's software stand-in{}; nothing is claimed about {}",
@@ -294,13 +296,7 @@ void TextReport::finish(const Report& report) {
                       several ? "real ones" : "a real one"));
   }
   for (const std::string& text : verdict.not_proved) entry("not proved", text);
-  constexpr std::size_t kMost = 6;
-  for (std::size_t i = 0; i < std::min(verdict.seen.size(), kMost); ++i) {
-    entry("seen", verdict.seen[i]);
-  }
-  if (verdict.seen.size() > kMost) {
-    entry("", fmt::format("and {} more of this kind", verdict.seen.size() - kMost));
-  }
+  entries(verdict.seen, "seen");
   for (std::size_t i = 0; i < verdict.causes.size(); ++i) {
     const std::string head = "  " + pad(i == 0 ? "causes" : "", kVerdictIndent - 2);
     line(fmt::format("{}{}. {}", head, i + 1, verdict.causes[i]), kVerdictIndent + 3);

@@ -14,12 +14,29 @@ Verdict failure(std::string seen, std::string next) {
 }
 
 std::string name_of(const Check& check) {
-  return check.title + ", " + check.from_nic + " → " + check.to_nic + ", " +
-         direction_text(check.direction);
+  return check.title + ", " + check.from_nic + " → " + check.to_nic + ", " + direction_text(check);
 }
 
 void add_once(std::vector<std::string>& list, const std::string& text) {
   if (std::find(list.begin(), list.end(), text) == list.end()) list.push_back(text);
+}
+
+// Some way of registering this GPU's memory with this NIC worked: any memory, or of the same kind.
+bool any_accepted(const Report& report, const RegistrationResult& like, bool same_kind) {
+  return std::any_of(report.registrations.begin(), report.registrations.end(),
+                     [&](const RegistrationResult& result) {
+                       return result.ok && result.gpu == like.gpu && result.nic == like.nic &&
+                              (!same_kind || result.memory == like.memory);
+                     });
+}
+
+// A kind of memory that nothing could register, of a GPU whose other kind went.
+void add_not_registered(const Report& report, Verdict& verdict) {
+  for (const RegistrationResult& result : report.registrations) {
+    if (any_accepted(report, result, true)) continue;
+    add_once(verdict.not_proved, std::string(allocation_text(result.memory)) + " memory of " +
+                                     result.gpu + " with " + result.nic + ": " + result.detail);
+  }
 }
 
 void add_not_proved(const Report& report, Verdict& verdict) {
@@ -45,12 +62,12 @@ std::vector<std::string> seen_in(const Report& report) {
     if (check.status != Status::kFailed) continue;
     const auto same = std::find_if(groups.begin(), groups.end(), [&](const Group& group) {
       return group.first->title == check.title && group.first->symptom == check.symptom &&
-             group.first->from_nic == check.from_nic && group.first->to_nic == check.to_nic;
+             path_text(*group.first) == path_text(check);
     });
     if (same == groups.end()) {
       groups.push_back({&check, {}});
     } else if (++same->more == 1) {
-      same->second = direction_text(check.direction);
+      same->second = direction_text(check);
     }
   }
   std::vector<std::string> lines;
@@ -88,13 +105,20 @@ bool proved_something(const Report& report) {
   });
 }
 
+bool refused_somewhere(const Report& report) {
+  return std::any_of(
+      report.registrations.begin(), report.registrations.end(),
+      [&](const RegistrationResult& result) { return !any_accepted(report, result, false); });
+}
+
 // No way of registering worked: each was tried, and said why.
 Verdict of_registrations(const Report& report) {
   Verdict verdict;
   verdict.kind = VerdictKind::kFailed;
   for (const RegistrationResult& result : report.registrations) {
-    if (!result.ok) {
-      add_once(verdict.seen, "GPU memory could not be registered: " + result.detail);
+    if (!any_accepted(report, result, false)) {
+      add_once(verdict.seen, "memory of " + result.gpu + " could not be registered with " +
+                                 result.nic + ": " + result.detail);
     }
   }
   verdict.causes.push_back(
@@ -112,17 +136,34 @@ Verdict of_registrations(const Report& report) {
   return verdict;
 }
 
-bool none_registered(const Report& report) {
-  return !report.registrations.empty() &&
-         std::none_of(report.registrations.begin(), report.registrations.end(),
-                      [](const RegistrationResult& result) { return result.ok; });
+std::vector<std::string> parts_played(const Report& report, bool by_stand_ins) {
+  const InventoryReport& inventory = report.inventory;
+  std::vector<std::string> parts;
+  if (inventory.soft_nic == by_stand_ins) parts.emplace_back("RDMA NIC");
+  if (!inventory.host_memory_only && inventory.soft_gpu == by_stand_ins) parts.emplace_back("GPU");
+  return parts;
 }
 
-std::vector<std::string> replaced_parts(const Report& report) {
-  std::vector<std::string> parts;
-  if (report.inventory.soft_nic) parts.emplace_back("RDMA NIC");
-  if (report.inventory.soft_gpu) parts.emplace_back("GPU");
-  return parts;
+// "GPU 0 (0000:41:00.0, NVIDIA H200)"
+std::string gpu_in_full(const InventoryReport& inventory, const std::string& address) {
+  for (const GpuEntry& gpu : inventory.gpus) {
+    if (gpu.survey.pci_address != address) continue;
+    return "GPU " + std::to_string(gpu.survey.ordinal) + " (" + address + ", " + gpu.survey.name +
+           ")";
+  }
+  return "GPU (" + address + ")";
+}
+
+std::vector<std::string> gpus_that_took_part(const Report& report) {
+  std::vector<std::string> lines;
+  for (const Participants& pair : report.participants) {
+    const std::string far = gpu_in_full(report.inventory, pair.gpu);
+    add_once(lines, pair.from_gpu == pair.gpu
+                        ? far
+                        : gpu_in_full(report.inventory, pair.from_gpu) + " beside " +
+                              pair.from_nic + ", " + far + " beside " + pair.to_nic);
+  }
+  return lines;
 }
 
 std::optional<Verdict> of_hardware(const VerdictInput& input, const Report& report) {
@@ -138,9 +179,7 @@ std::optional<Verdict> of_hardware(const VerdictInput& input, const Report& repo
   return std::nullopt;
 }
 
-}  // namespace
-
-Verdict decide(const VerdictInput& input, const Report& report) {
+Verdict judge_report(const VerdictInput& input, const Report& report) {
   if (input.obstacle) {
     Verdict verdict;
     verdict.seen = input.obstacle->seen;
@@ -153,7 +192,7 @@ Verdict decide(const VerdictInput& input, const Report& report) {
                   [](const Check& check) { return check.status == Status::kFailed; })) {
     return of_failed_checks(report);
   }
-  if (none_registered(report)) return of_registrations(report);
+  if (refused_somewhere(report)) return of_registrations(report);
   if (std::optional<Verdict> verdict = of_hardware(input, report)) return *verdict;
   if (!proved_something(report)) {
     const bool host = report.inventory.host_memory_only;
@@ -164,10 +203,20 @@ Verdict decide(const VerdictInput& input, const Report& report) {
     return verdict;
   }
   Verdict verdict;
-  verdict.replaced = replaced_parts(report);
+  verdict.replaced = parts_played(report, true);
+  verdict.real = parts_played(report, false);
   verdict.kind = verdict.replaced.empty() ? VerdictKind::kProved : VerdictKind::kProvedOnStandIns;
+  add_not_registered(report, verdict);
   add_not_proved(report, verdict);
   verdict.partial = !verdict.not_proved.empty();
+  return verdict;
+}
+
+}  // namespace
+
+Verdict decide(const VerdictInput& input, const Report& report) {
+  Verdict verdict = judge_report(input, report);
+  verdict.on = gpus_that_took_part(report);
   return verdict;
 }
 

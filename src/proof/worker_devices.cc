@@ -121,6 +121,14 @@ std::string uuid_text(const cuda::CUuuid& uuid) {
   return text;
 }
 
+// In lower case, as sysfs has it; empty where the driver does not say.
+std::string pci_address(const cuda::Driver& driver, cuda::CUdevice device) {
+  char text[64] = "";
+  if (driver.device_get_pci_bus_id(text, sizeof text, device)) return {};
+  for (char& c : text) c = static_cast<char>(tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
 GpuSurvey survey_gpu(const cuda::Driver& driver, int ordinal) {
   GpuSurvey gpu;
   gpu.ordinal = ordinal;
@@ -128,9 +136,7 @@ GpuSurvey survey_gpu(const cuda::Driver& driver, int ordinal) {
   if (driver.device_get(&device, ordinal) != cuda::CUDA_SUCCESS) return gpu;
   char text[256] = "";
   if (!driver.device_get_name(text, sizeof text, device)) gpu.name = text;
-  if (!driver.device_get_pci_bus_id(text, sizeof text, device)) gpu.pci_address = text;
-  std::transform(gpu.pci_address.begin(), gpu.pci_address.end(), gpu.pci_address.begin(),
-                 [](unsigned char c) { return static_cast<char>(tolower(c)); });
+  gpu.pci_address = pci_address(driver, device);
   std::size_t bytes = 0;
   if (!driver.device_total_mem(&bytes, device)) gpu.memory = bytes;
   cuda::CUuuid uuid{};
@@ -234,6 +240,9 @@ Result<Open::Reply> Worker::handle(const Open& request) {
   domain_ = *std::move(domain);
 
   Open::Reply reply;
+  if (cuda::CUdevice gpu = 0; gpu_.driver && !gpu_.driver->ctx_get_device(&gpu)) {
+    reply.gpu = pci_address(*gpu_.driver, gpu);
+  }
   reply.lid = address_.lid;
   reply.gid_index = address_.gid_index;
   std::copy_n(address_.gid.raw, reply.gid.size(), reply.gid.begin());

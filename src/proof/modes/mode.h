@@ -17,6 +17,7 @@ struct Mode {
   // The provider's library may read headers with the CPU, so frames start in host memory.
   bool host_source_only = false;
   bool needs_atomics = false;
+  bool fetches = false;  // the data goes to the end that starts the transfer
   Limits (*limits)(Lane& lane) = nullptr;
   // Cases of its own; null: every size.
   std::vector<Case> (*cases)(const Direction& direction) = nullptr;

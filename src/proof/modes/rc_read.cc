@@ -20,6 +20,7 @@ Observation run(Lane& lane, const Case& c) {
 const Mode kRcRead{.name = "read",
                    .title = "RC read",
                    .queue = QueueKind::kRc,
+                   .fetches = true,
                    .limits = message_limits,
                    .run = run};
 

@@ -91,6 +91,101 @@ TEST(JsonReport, IsOneDocumentEvenWithNamesThatAreNoUtf8) {
   EXPECT_EQ(json["inventory"]["gpus"][0]["uuid"], "GPU-0");
 }
 
+// With a second GPU at the end that starts the transfers: a write and a read between the two.
+Report report_of_two_gpus() {
+  Report result = report();
+  GpuEntry second = result.inventory.gpus[0];
+  second.survey.ordinal = 1;
+  second.survey.name = "the other GPU";
+  second.survey.pci_address = "fffe:02:00.0";
+  result.inventory.gpus.push_back(second);
+  result.participants.push_back({"soft0", "soft1", "fffe:02:00.0", "fffe:01:00.0"});
+  Check write = result.checks[0];
+  write.from_gpu = "GPU 1";
+  write.direction = {MemoryKind::kDevice, MemoryKind::kDeviceVmm};
+  Check read = write;
+  read.title = "RC read";
+  read.fetched = true;
+  Check send = write;
+  send.title = "RC send";
+  send.direction = {MemoryKind::kDevice, MemoryKind::kHost};
+  result.checks = {write, read, send};
+  for (Measurement& measurement : result.measurements) {
+    static_cast<Path&>(measurement) = write;
+    measurement.direction.to = MemoryKind::kDevice;
+  }
+  result.verdict = decide({}, result);
+  return result;
+}
+
+TEST(JsonReport, NamesBothGpusAndWhichOfThemTheDataCameFromAndWentTo) {
+  const auto json = nlohmann::json::parse(to_json(report_of_two_gpus()));
+  const auto& pair = json["participants"][0];
+  EXPECT_EQ(pair["from_nic"], "soft0");
+  EXPECT_EQ(pair["from_gpu"]["ordinal"], 1);
+  EXPECT_EQ(pair["from_gpu"]["pci_address"], "fffe:02:00.0");
+  EXPECT_EQ(pair["from_gpu"]["name"], "the other GPU");
+  EXPECT_EQ(pair["gpu"]["pci_address"], "fffe:01:00.0");
+  EXPECT_EQ(json["real"], std::vector<std::string>{});
+  EXPECT_NE(json["on"][0].get<std::string>().find("GPU 1 (fffe:02:00.0, the other GPU)"),
+            std::string::npos);
+  const auto& checks = json["checks"];
+  EXPECT_EQ(checks[0]["gpu"], "GPU 0");
+  EXPECT_EQ(checks[0]["from_gpu"], "GPU 1");
+  EXPECT_EQ(checks[0]["source_gpu"], "GPU 1");
+  EXPECT_EQ(checks[0]["target_gpu"], "GPU 0");
+  EXPECT_EQ(checks[1]["source_gpu"], "GPU 0") << "a read fetches";
+  EXPECT_EQ(checks[1]["target_gpu"], "GPU 1");
+  EXPECT_EQ(checks[2]["target_gpu"], "") << "host memory";
+  EXPECT_EQ(json["measurements"][1]["source_gpu"], "GPU 1");
+  EXPECT_EQ(json["measurements"][1]["target_gpu"], "GPU 0");
+}
+
+TEST(TextReport, SaysOfTwoGpusWhichOneEachRowIsFromAndTo) {
+  const std::string text = text_of(report_of_two_gpus(), Style{});
+  EXPECT_NE(text.find("Transfers soft0 → soft1, GPU 1 → GPU 0: every byte"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("ok      RC write           GPU 1 → GPU 0 VMM "), std::string::npos) << text;
+  EXPECT_NE(text.find("ok      RC read            GPU 0 → GPU 1 VMM "), std::string::npos) << text;
+  EXPECT_NE(text.find("ok      RC send            GPU 1 → host "), std::string::npos) << text;
+  EXPECT_NE(text.find("Measured soft0 → soft1, GPU 1 → GPU 0: RC write"), std::string::npos);
+  EXPECT_NE(text.find("\n  GPU 1 → GPU 0  1.5 µs"), std::string::npos) << text;
+  EXPECT_NE(text.find("on          GPU 1 (fffe:02:00.0, the other GPU) beside soft0, GPU 0 "
+                      "(fffe:01:00.0, software \xff GPU) beside soft1\n"),
+            std::string::npos)
+      << text;
+}
+
+TEST(TextReport, OfTwoGpusKeepsTheMeasuredRowsWithinEightyColumns) {
+  Report result = report_of_two_gpus();
+  result.checks.clear();
+  Measurement& fast = result.measurements[1];
+  fast.small_nanoseconds = 10'600;
+  fast.direct_nanoseconds = 13'640;
+  fast.bytes_per_second = 365e9;
+  fast.serial_nanoseconds = 1'130'000;
+  fast.double_nanoseconds = 700'000;
+  Style style;
+  style.columns = 80;
+  const std::string text = text_of(result, style);
+  EXPECT_NE(text.find("  GPU 1 → GPU 0 10.6 µs  615 GB/s     365 GB/s  7.4 GB/s, 82.8x 12.0 GB/s, "
+                      "51.3x\n"),
+            std::string::npos)
+      << text;
+}
+
+TEST(TextReport, NamesThePartThatWasRealBesideTheStandIn) {
+  Report result = report();
+  result.inventory.soft_gpu = false;
+  result.participants.push_back({"soft0", "soft1", "fffe:01:00.0", "fffe:01:00.0"});
+  result.verdict = decide({}, result);
+  const std::string text = text_of(result, Style{});
+  EXPECT_NE(text.find("\n  on          GPU 0 (fffe:01:00.0, software \xff GPU)\n"
+                      "  real        GPU\n  replaced    RDMA NIC, by gdrkit's"),
+            std::string::npos)
+      << text;
+}
+
 TEST(JsonReport, HasNoNumberForWhatWasNotMeasured) {
   const auto json = nlohmann::json::parse(to_json(report()));
   const auto& control = json["measurements"][0];

@@ -52,7 +52,7 @@ TEST(Select, TakesTwoNicsAndTheFirstGpu) {
   ASSERT_EQ(chosen->size(), 1u);
   EXPECT_EQ(chosen->front().near.nic, "soft0");
   EXPECT_EQ(chosen->front().far.nic, "soft1");
-  EXPECT_EQ(chosen->front().gpu, 0);
+  EXPECT_EQ(chosen->front().far_gpu, 0);
 }
 
 TEST(Select, NeedsNoGpuForHostMemory) {
@@ -63,7 +63,7 @@ TEST(Select, NeedsNoGpuForHostMemory) {
   ASSERT_EQ(chosen->size(), 1u);
   EXPECT_EQ(chosen->front().near.nic, "rxe0");
   EXPECT_EQ(chosen->front().far.nic, "rxe1");
-  EXPECT_EQ(chosen->front().gpu_text, "");
+  EXPECT_EQ(chosen->front().far_gpu_text, "");
 }
 
 TEST(Select, PutsTheNicOfTheGpusOwnNodeBesideTheGpu) {
@@ -111,7 +111,7 @@ TEST(Select, FindsAGpuByEveryNameInEitherCase) {
     options.gpu = name;
     auto chosen = select_devices(inventory, options);
     ASSERT_TRUE(chosen) << name;
-    EXPECT_EQ(chosen->front().gpu, 1) << name;
+    EXPECT_EQ(chosen->front().far_gpu, 1) << name;
   }
 }
 
@@ -120,7 +120,7 @@ TEST(Select, TakesThePciAddressAsNvidiaSmiPrintsIt) {
   options.gpu = "00000000:41:00.0";
   auto chosen = select_devices(machine({nic("a"), nic("b")}, {gpu(0), gpu(1)}), options);
   ASSERT_TRUE(chosen);
-  EXPECT_EQ(chosen->front().gpu, 1);
+  EXPECT_EQ(chosen->front().far_gpu, 1);
 }
 
 TEST(Select, SaysThatThePortIsWrongAndWhichThereAre) {
@@ -154,13 +154,78 @@ TEST(Select, NamesAnUnknownDeviceAndWhatThereIs) {
   EXPECT_EQ(chosen.error().message, "unknown GPU '7'; allowed: 0 (0000:40:00.0)");
 }
 
-TEST(Select, WithAllTakesEveryGpuWithEveryNic) {
+TEST(Select, TakesOneGpuForBothProcessesUnlessAskedForTwo) {
+  const auto inventory = machine({nic("a"), nic("b")}, {gpu(0), gpu(1), gpu(2)});
+  Options options;
+  options.gpu = "1";
+  auto one = select_devices(inventory, options);
+  ASSERT_TRUE(one);
+  EXPECT_FALSE(one->front().has_two_gpus());
+  EXPECT_EQ(one->front().near_gpu, 1);
+  for (const char* name : {"2", "0000:42:00.0", "00000000:42:00.0"}) {
+    options.from_gpu = name;
+    auto two = select_devices(inventory, options);
+    ASSERT_TRUE(two) << name;
+    ASSERT_EQ(two->size(), 1u);
+    EXPECT_TRUE(two->front().has_two_gpus());
+    EXPECT_EQ(two->front().near_gpu, 2);
+    EXPECT_EQ(two->front().near_gpu_text, "GPU 2");
+    EXPECT_EQ(two->front().far_gpu, 1);
+    EXPECT_EQ(two->front().far_gpu_text, "GPU 1");
+  }
+}
+
+TEST(Select, PutsTheNicOfItsOwnNodeBesideEachOfTwoGpus) {
+  const auto inventory = machine({nic("mlx5_0", 0), nic("mlx5_1", 1), nic("mlx5_2", 2)},
+                                 {gpu(0, 0), gpu(1, 1), gpu(2, 2)});
+  Options options;
+  options.gpu = "0";
+  for (int from : {1, 2}) {
+    options.from_gpu = std::to_string(from);
+    auto chosen = select_devices(inventory, options);
+    ASSERT_TRUE(chosen);
+    EXPECT_EQ(chosen->front().near.nic, "mlx5_" + std::to_string(from));
+    EXPECT_EQ(chosen->front().far.nic, "mlx5_0");
+  }
+}
+
+TEST(Select, NamesAnUnknownFirstGpuAndWhatThereIs) {
+  Options options;
+  options.from_gpu = "0000:99:00.0";
+  const auto chosen = select_devices(machine({nic("a")}, {gpu(0)}), options);
+  ASSERT_FALSE(chosen);
+  EXPECT_EQ(chosen.error().code, EINVAL);
+  EXPECT_EQ(chosen.error().message, "unknown GPU '0000:99:00.0'; allowed: 0 (0000:40:00.0)");
+}
+
+// "0>1" where GPU 0 is beside the NIC that starts, and GPU 1 beside the other.
+std::vector<std::string> gpu_pairs(const std::vector<Selection>& selections) {
+  std::vector<std::string> pairs;
+  for (const Selection& selection : selections) {
+    pairs.push_back(std::to_string(selection.near_gpu) + ">" + std::to_string(selection.far_gpu));
+  }
+  return pairs;
+}
+
+TEST(Select, WithAllTakesEveryGpuWithEveryNicAndThenEachTwoGpusOnce) {
   Options options;
   options.all = true;
-  auto chosen = select_devices(machine({nic("a"), nic("b"), nic("c")}, {gpu(0), gpu(1)}), options);
+  const auto inventory = machine({nic("a"), nic("b")}, {gpu(0), gpu(1), gpu(2)});
+  auto chosen = select_devices(inventory, options);
   ASSERT_TRUE(chosen);
-  ASSERT_EQ(chosen->size(), 6u);
   for (const Selection& selection : *chosen) EXPECT_FALSE(selection.near == selection.far);
+  EXPECT_EQ(gpu_pairs(*chosen), (std::vector<std::string>{"0>0", "0>0", "1>1", "1>1", "2>2", "2>2",
+                                                          "0>1", "0>2", "1>2"}));
+  options.from_gpu = "1";
+  chosen = select_devices(inventory, options);
+  ASSERT_TRUE(chosen);
+  EXPECT_EQ(gpu_pairs(*chosen),
+            (std::vector<std::string>{"1>0", "1>0", "1>1", "1>1", "1>2", "1>2"}));
+  options.from_gpu.reset();
+  options.gpu = "2";
+  chosen = select_devices(inventory, options);
+  ASSERT_TRUE(chosen);
+  EXPECT_EQ(gpu_pairs(*chosen), (std::vector<std::string>{"2>2", "2>2"}));
 }
 
 }  // namespace

@@ -67,6 +67,7 @@ TEST(Verdict, OnStandInsNamesThePartsReplaced) {
   situation.report.inventory.soft_gpu = false;
   situation.input.machine_has_gpu = true;
   EXPECT_EQ(situation.verdict().replaced, std::vector<std::string>{"RDMA NIC"});
+  EXPECT_EQ(situation.verdict().real, std::vector<std::string>{"GPU"});
 }
 
 TEST(Verdict, FailsWhenAStandInHidesHardwareThatIsThere) {
@@ -151,6 +152,49 @@ TEST(Verdict, OfARealNicThatRefusesTheSoftwareGpuPointsToHostMemory) {
   situation.report.checks.clear();
   situation.report.registrations = {registration(false)};
   EXPECT_EQ(situation.verdict().next, "gdr prove --memory host");
+}
+
+RegistrationResult registration_of(const std::string& gpu, MemoryKind memory, bool ok) {
+  RegistrationResult result = registration(ok);
+  result.gpu = gpu;
+  result.nic = "b";
+  result.memory = memory;
+  return result;
+}
+
+TEST(Verdict, FailsWhenTheMemoryOfOneOfTheGpusCouldNotBeRegistered) {
+  Situation situation = on_hardware();
+  situation.report.registrations = {registration_of("GPU 0", MemoryKind::kDevice, true),
+                                    registration_of("GPU 1", MemoryKind::kDevice, false)};
+  const Verdict verdict = situation.verdict();
+  EXPECT_EQ(headline(verdict), "FAILED");
+  EXPECT_EQ(verdict.seen, std::vector<std::string>{"memory of GPU 1 could not be registered with "
+                                                   "b: no peer-memory client"});
+}
+
+TEST(Verdict, IsInPartWhenOneKindOfMemoryCouldNotBeRegistered) {
+  Situation situation = on_hardware();
+  situation.report.registrations = {registration_of("GPU 0", MemoryKind::kDevice, true),
+                                    registration_of("GPU 0", MemoryKind::kDevice, false),
+                                    registration_of("GPU 0", MemoryKind::kDeviceVmm, false)};
+  const Verdict verdict = situation.verdict();
+  EXPECT_EQ(headline(verdict), "PROVED IN PART");
+  EXPECT_EQ(verdict.not_proved,
+            std::vector<std::string>{"cuMemCreate memory of GPU 0 with b: no peer-memory client"});
+}
+
+TEST(Verdict, TellsTheSameSymptomOfOtherGpusApart) {
+  Situation situation = on_hardware();
+  for (const char* gpu : {"GPU 0", "GPU 1"}) {
+    Check failed = check("RC read", Status::kFailed, {MemoryKind::kDevice, MemoryKind::kDevice});
+    failed.gpu = gpu;
+    failed.from_gpu = "GPU 0";
+    situation.report.checks.push_back(failed);
+  }
+  const Verdict verdict = situation.verdict();
+  ASSERT_EQ(verdict.seen.size(), 2u);
+  EXPECT_NE(verdict.seen[0].find("a → b, GPU → GPU"), std::string::npos) << verdict.seen[0];
+  EXPECT_NE(verdict.seen[1].find("a → b, GPU 0 → GPU 1"), std::string::npos) << verdict.seen[1];
 }
 
 TEST(Verdict, SaysARefusalToRegisterOnce) {

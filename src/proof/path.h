@@ -1,0 +1,27 @@
+// Path: which two NIC ports and which GPUs something was moved between, and in which direction.
+#pragma once
+
+#include <string>
+
+#include "proof/plan.h"
+
+namespace gdr::proof {
+
+struct Path {
+  std::string from_nic, to_nic;  // A, which starts the transfers, and B
+  std::string from_gpu, gpu;     // "GPU 0": of A and of B; empty: no GPU takes part
+  Direction direction;           // of the data
+  bool fetched = false;          // by a read: the data goes from B to A
+
+  bool has_two_gpus() const { return !from_gpu.empty() && from_gpu != gpu; }
+  // Whose memory the data comes from and goes to; empty: host memory.
+  std::string source_gpu() const;
+  std::string target_gpu() const;
+};
+
+// "soft0 → soft1, GPU 0", "soft0 → soft1, GPU 0 → GPU 1"
+std::string path_text(const Path& path);
+// "GPU → host"; where there are two GPUs, which of them: "GPU 0 → GPU 1 VMM"
+std::string direction_text(const Path& path);
+
+}  // namespace gdr::proof
