@@ -249,6 +249,10 @@ enum CUmemcpySrcAccessOrder : int {
   CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL = 2,
   CU_MEMCPY_SRC_ACCESS_ORDER_ANY = 3,
 };
+enum CUmemcpyFlags : unsigned {
+  CU_MEMCPY_FLAG_DEFAULT = 0,
+  CU_MEMCPY_FLAG_PREFER_OVERLAP_WITH_COMPUTE = 1,
+};
 struct CUmemcpyAttributes {
   CUmemcpySrcAccessOrder srcAccessOrder;
   CUmemLocation srcLocHint;

@@ -32,8 +32,10 @@ void Staging::lock_pages(memory::PeerMemoryClient& client) {
     while (const std::optional<std::uint64_t> block = make()) blocks.push_back(*block);
   }
   for (const std::uint64_t block : blocks) {
-    (void)client.lock_pages(segment_.arena(block, kBlock), kBlock);
-    give_back(block);
+    const bool is_locked = client.lock_pages(segment_.arena(block, kBlock), kBlock);
+    const std::lock_guard guard(mutex_);
+    if (is_locked) locked_.insert(block);
+    free_.push_back(block);
   }
 }
 
@@ -44,7 +46,9 @@ void Staging::lose(std::uint64_t) {
 
 void Staging::give_back(std::uint64_t block) {
   const std::lock_guard guard(mutex_);
-  free_.push_back(block);
+  // What was in use when the others were locked is the last to be taken again.
+  const bool last = !locked_.empty() && !locked_.contains(block);
+  free_.insert(last ? free_.begin() : free_.end(), block);
 }
 
 }  // namespace gdr::local

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "base/spin_lock.h"
@@ -37,6 +38,7 @@ class Staging {
 
   SpinLock mutex_;
   std::vector<std::uint64_t> free_;  // the last is taken first
+  std::set<std::uint64_t> locked_;
   std::size_t made_ = 0;
 };
 

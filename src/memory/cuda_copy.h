@@ -16,16 +16,12 @@ struct CudaCopy {
   Kind kind;
 };
 
-// Bytes of GPU memory that copies of one byte go through: of that stream alone.
-constexpr std::uint64_t kSpareBytes = 2;
-
 // In the current context.
-cuda::CUresult issue_copy(const cuda::Driver& driver, const CudaCopy& copy, cuda::CUdeviceptr spare,
-                          cuda::CUstream stream);
+cuda::CUresult issue_copy(const cuda::Driver& driver, const CudaCopy& copy, cuda::CUstream stream);
 
-// Copies between GPU memory, at least two, by one call and in no order among each other; refused as
-// a whole. CUDA_ERROR_NOT_SUPPORTED by drivers before CUDA 13.
+// By one call and in no order among each other; refused as a whole. CUDA_ERROR_NOT_SUPPORTED by
+// drivers before CUDA 13.
 cuda::CUresult issue_together(const cuda::Driver& driver, std::span<const CudaCopy> copies,
-                              cuda::CUstream stream);
+                              cuda::CUmemcpyFlags flags, cuda::CUstream stream);
 
 }  // namespace gdr::memory

@@ -27,7 +27,7 @@ CUresult CudaLane::prepare(const cuda::Driver& driver, cuda::CUcontext context, 
   for (Batch& batch : batches_) {
     if (CUresult r = driver.event_create(&batch.event, cuda::CU_EVENT_DISABLE_TIMING)) return r;
   }
-  return driver.mem_alloc(&spare_, kSpareBytes);
+  return cuda::CUDA_SUCCESS;
 }
 
 std::optional<std::uint64_t> CudaLane::add(const CudaCopy& copy) {
@@ -114,12 +114,13 @@ void CudaLane::issue_all(const std::vector<CudaCopy>& copies) {
     return copy.kind == CudaCopy::Kind::kOnDevice;
   });
   if (on_device && copies.size() > 1 &&
-      issue_together(*driver_, copies, stream_) == cuda::CUDA_SUCCESS) {
+      issue_together(*driver_, copies, cuda::CU_MEMCPY_FLAG_DEFAULT, stream_) ==
+          cuda::CUDA_SUCCESS) {
     return;
   }
   // Also where one of them is refused: only that one.
   for (std::size_t i = 0; i < copies.size(); ++i) {
-    if (issue_copy(*driver_, copies[i], spare_, stream_) == cuda::CUDA_SUCCESS) continue;
+    if (issue_copy(*driver_, copies[i], stream_) == cuda::CUDA_SUCCESS) continue;
     refused_.insert(issued_ + 1 + i);
     any_refused_.store(true, std::memory_order_release);
   }

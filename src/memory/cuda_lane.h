@@ -50,7 +50,6 @@ class CudaLane {
   const cuda::Driver* driver_ = nullptr;
   cuda::CUcontext context_ = nullptr;
   cuda::CUstream stream_ = nullptr;
-  cuda::CUdeviceptr spare_ = 0;
 
   struct Batch {
     cuda::CUevent event = nullptr;

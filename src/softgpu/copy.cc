@@ -18,7 +18,7 @@ constexpr std::uint64_t kMostByComputeChannel = 24 * 1024;
 constexpr std::uint64_t kMostPageableByComputeChannel = 64 * 1024;
 
 bool takes_compute_channel(const Plan& plan) {
-  return plan.to.on_device && !plan.from.on_device && plan.rows == 1 &&
+  return plan.to.on_device && !plan.from.on_device && plan.rows == 1 && !plan.by_copy_engine &&
          plan.bytes <= (plan.from.pageable ? kMostPageableByComputeChannel : kMostByComputeChannel);
 }
 
@@ -95,7 +95,7 @@ CUresult run_copy(Process& process, Context& context, CUstream handle, Completio
 }
 
 CUresult copy_bytes(std::uint64_t to, Side to_side, std::uint64_t from, Side from_side,
-                    std::uint64_t bytes, CUstream stream, Completion completion) {
+                    std::uint64_t bytes, CUstream stream, Completion completion, Engine engine) {
   return in_context([&](Process& process, Context& context) {
     return run_copy(process, context, stream, completion,
                     [&](Process&, const Stream& on, Plan* plan) -> CUresult {
@@ -109,6 +109,7 @@ CUresult copy_bytes(std::uint64_t to, Side to_side, std::uint64_t from, Side fro
                         return r;
                       }
                       plan->bytes = bytes;
+                      plan->by_copy_engine = engine == Engine::kCopyEngine;
                       add_moves(plan->to, 0, plan->from, 0, bytes, &plan->moves);
                       return CUDA_SUCCESS;
                     });

@@ -45,6 +45,7 @@ struct Plan {
   std::shared_ptr<std::byte[]> staged;
   std::uint64_t bytes = 0;
   std::uint64_t rows = 1;
+  bool by_copy_engine = false;             // as the caller wishes
   std::shared_ptr<ComputeChannel> behind;  // its kernels; null for copies by a copy engine
 };
 using Planner = std::function<cuda::CUresult(Process&, const Stream&, Plan*)>;
@@ -57,9 +58,13 @@ enum class Completion { kOnStream, kOnReturn };
 cuda::CUresult run_copy(Process& process, Context& context, cuda::CUstream stream,
                         Completion completion, const Planner& planner);
 
+// Which engine of the device is to carry a copy out.
+enum class Engine { kAny, kCopyEngine };
+
 // One stretch of bytes.
 cuda::CUresult copy_bytes(std::uint64_t to, Side to_side, std::uint64_t from, Side from_side,
-                          std::uint64_t bytes, cuda::CUstream stream, Completion completion);
+                          std::uint64_t bytes, cuda::CUstream stream, Completion completion,
+                          Engine engine = Engine::kAny);
 
 // Two and three dimensions; the plain structure describes both.
 cuda::CUresult copy_box(const cuda::CUDA_MEMCPY3D& box, cuda::CUstream stream,

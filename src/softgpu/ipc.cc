@@ -52,7 +52,7 @@ CUresult open(CUdeviceptr* address, const CUipcMemHandle& bytes, unsigned flags)
       if (!is_another_contexts(*range, *opened, context)) continue;
       process.ranges.erase(range->base);
       dispose(process, *range);
-      return CUDA_ERROR_ALREADY_MAPPED;
+      return CUDA_ERROR_INVALID_HANDLE;
     }
     *address = range->base;
     return CUDA_SUCCESS;

@@ -78,9 +78,14 @@ GDR_CU_ASYNC(cuMemcpyBatchAsync_v2,
                    attribute_count > count || starts[0] != 0) {
                  return CUDA_ERROR_INVALID_VALUE;
                }
+               std::size_t group = 0;  // of copies with the same attributes
                for (std::size_t i = 0; i < count; ++i) {
-                 if (CUresult r = copy_bytes(to[i], kEither, from[i], kEither, bytes[i], stream,
-                                             kOnStream)) {
+                 if (group + 1 < attribute_count && starts[group + 1] == i) ++group;
+                 const bool wish =
+                     (attributes[group].flags & CU_MEMCPY_FLAG_PREFER_OVERLAP_WITH_COMPUTE) != 0;
+                 if (CUresult r =
+                         copy_bytes(to[i], kEither, from[i], kEither, bytes[i], stream, kOnStream,
+                                    wish ? Engine::kCopyEngine : Engine::kAny)) {
                    return r;
                  }
                }

@@ -43,12 +43,12 @@ struct Bench {
     return driver_.memcpy_2d_async(&copy, stream);
   }
   // With the hint that a copy engine is preferred (CUDA 13).
-  CUresult batch(const void* source, std::size_t bytes, cuda::CUstream stream) const {
+  CUresult batch(cuda::CUdeviceptr origin, std::size_t bytes, cuda::CUstream stream) const {
     if (driver_.memcpy_batch_async == nullptr) return cuda::CUDA_ERROR_NOT_SUPPORTED;
-    cuda::CUdeviceptr target = to, origin = reinterpret_cast<cuda::CUdeviceptr>(source);
+    cuda::CUdeviceptr target = to;
     cuda::CUmemcpyAttributes attributes{};
     attributes.srcAccessOrder = cuda::CU_MEMCPY_SRC_ACCESS_ORDER_STREAM;
-    attributes.flags = 1;  // CU_MEMCPY_FLAG_PREFER_OVERLAP_WITH_COMPUTE
+    attributes.flags = cuda::CU_MEMCPY_FLAG_PREFER_OVERLAP_WITH_COMPUTE;
     std::size_t start = 0;
     return driver_.memcpy_batch_async(&target, &origin, &bytes, 1, &attributes, &start, 1, stream);
   }
@@ -81,6 +81,10 @@ std::vector<Shape> shapes_of(const Bench& bench) {
       return cu.memcpy_async(bench.to, bench.from, bytes, stream);
     };
   };
+  const auto by_engine = [&](std::size_t bytes) {
+    return
+        [&bench, bytes](cuda::CUstream stream) { return bench.batch(bench.from, bytes, stream); };
+  };
   const void* pinned = bench.pinned;
   const void* pageable = bench.pageable.data();
   return {
@@ -101,13 +105,16 @@ std::vector<Shape> shapes_of(const Bench& bench) {
       {"one row of two dimensions, 1 B", rows(pinned, 1, 1)},
       {"one row of two dimensions, 8 B", rows(pinned, 8, 1)},
       {"batch, preferring a copy engine, 1 B",
-       [&bench, pinned](cuda::CUstream stream) { return bench.batch(pinned, 1, stream); }},
-      {"the library's 1 B: two rows, then within the GPU",
-       [&bench, &cu, pageable](cuda::CUstream stream) {
-         const CUresult result = bench.rows(pageable, 1, 2, bench.from, stream);
-         return result != cuda::CUDA_SUCCESS ? result
-                                             : cu.memcpy_async(bench.to, bench.from, 1, stream);
+       [&bench, pinned](cuda::CUstream stream) {
+         return bench.batch(reinterpret_cast<cuda::CUdeviceptr>(pinned), 1, stream);
        }},
+      {"batch, preferring a copy engine, pageable, 1 B",
+       [&bench, pageable](cuda::CUstream stream) {
+         return bench.batch(reinterpret_cast<cuda::CUdeviceptr>(pageable), 1, stream);
+       }},
+      {"within the GPU, preferring a copy engine, 1 B", by_engine(1)},
+      {"within the GPU, preferring a copy engine, 64 KiB", by_engine(64 << 10)},
+      {"within the GPU, preferring a copy engine, 64 MiB", by_engine(kBytes)},
       {"within the GPU, 1 B", on_device(1)},
       {"within the GPU, 8 B", on_device(8)},
       {"within the GPU, 64 KiB", on_device(64 << 10)},

@@ -6,6 +6,8 @@
 
 namespace gdr::test {
 
-bool rdma_writes_arrive(const cuda::Driver& driver, Kernel& kernel);
+// From the host; from GPU memory, too, beside a kernel that leaves room on the GPU: a copy within
+// one GPU is a kernel of the driver's.
+bool rdma_writes_arrive(const cuda::Driver& driver, Kernel& kernel, bool has_room);
 
 }  // namespace gdr::test

@@ -10,8 +10,10 @@
 // 1. Copies of the driver beside the kernel, by shape and by context: the kernel's own (the
 //    application's) and another (as the library has one). Only measured: "stuck" is a shape that
 //    ends with the kernel and not before.
-// 2. RDMA writes into the GPU's memory, from the host and from the same GPU, 1 byte to 16 MiB. The
-//    last one sets the word that the kernel spins on. This passes or fails.
+// 2. RDMA writes into the GPU's memory, 1 byte to 16 MiB, from the host and, beside the kernel of
+// one
+//    block, from the same GPU. The last one sets the word that the kernel spins on. This passes or
+//    fails.
 // Exit status 0: all writes arrived while the kernel ran. 1: they did not. 77: no GPU that runs
 // kernels. See docs/software-gpu.md for what the software GPU makes of this.
 #include <sys/wait.h>
@@ -51,7 +53,7 @@ int run(const char* channels, bool whole) {
   }
   Kernel kernel(driver, whole);
   print_copy_shapes(driver, kernel);
-  return rdma_writes_arrive(driver, kernel) ? kPassed : kFailed;
+  return rdma_writes_arrive(driver, kernel, !whole) ? kPassed : kFailed;
 }
 
 // A process for each setting: the driver reads the variable once.

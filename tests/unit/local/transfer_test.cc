@@ -356,7 +356,7 @@ TEST_F(TransferTest, StagesForTheClientOfTheGpuMemoryThatIsHere) {
 TEST_F(TransferTest, LocksEveryFreeBlockOfTheStagingAndGivesOutNoneMeanwhile) {
   const std::optional<std::uint64_t> taken = staging_->take();
   ASSERT_TRUE(taken);
-  std::set<std::uint64_t> out = {*taken};
+  std::set<std::uint64_t> out;
   client_.while_locking = [&] {
     if (client_.locked.size() == 1) {
       EXPECT_FALSE(staging_->take());
@@ -370,6 +370,11 @@ TEST_F(TransferTest, LocksEveryFreeBlockOfTheStagingAndGivesOutNoneMeanwhile) {
     EXPECT_TRUE(places.insert(place).second) << "locked twice";
   }
   EXPECT_EQ(places.size(), Staging::kBlocks - 1);
+  staging_->give_back(*taken);
+  for (std::size_t i = 1; i < Staging::kBlocks; ++i) {
+    EXPECT_TRUE(out.insert(staging_->take().value_or(*taken)).second) << "given out twice";
+  }
+  EXPECT_FALSE(out.contains(*taken)) << "what is locked comes first";
   while (const std::optional<std::uint64_t> block = staging_->take()) {
     EXPECT_TRUE(out.insert(*block).second) << "given out twice";
   }

@@ -54,7 +54,6 @@ cuda::Driver make_driver() {
     }
     return cuda::CUDA_SUCCESS;
   };
-  driver.mem_alloc = [](auto*, auto) { return cuda::CUDA_SUCCESS; };
   driver.memcpy_async = [](auto to, auto, auto, auto) { return issue({to}); };
   driver.memcpy_htod_async = [](auto to, auto, auto, auto) { return issue({to}); };
   driver.memcpy_batch_async = [](auto* to, auto*, auto*, auto count, auto*, auto*, auto, auto) {

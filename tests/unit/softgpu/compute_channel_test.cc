@@ -106,6 +106,21 @@ TEST_F(ComputeChannel, TwoRowsTakeACopyEngine) {
   expect_waits([&] { return two_dimensions(pinned, 2, 1); });
 }
 
+TEST_F(ComputeChannel, ABatchTakesACopyEngineWhereOneIsWishedFor) {
+  const auto batch = [&](cuda::CUmemcpyFlags flags) {
+    return [=, this] {
+      CUdeviceptr to = device, from = reinterpret_cast<CUdeviceptr>(pinned);
+      std::size_t bytes = 1, start = 0;
+      cuda::CUmemcpyAttributes attributes{};
+      attributes.srcAccessOrder = cuda::CU_MEMCPY_SRC_ACCESS_ORDER_STREAM;
+      attributes.flags = flags;
+      return cu.memcpy_batch_async(&to, &from, &bytes, 1, &attributes, &start, 1, copying);
+    };
+  };
+  expect_goes_on(batch(cuda::CU_MEMCPY_FLAG_PREFER_OVERLAP_WITH_COMPUTE));
+  expect_waits(batch(cuda::CU_MEMCPY_FLAG_DEFAULT));
+}
+
 TEST_F(ComputeChannel, CopiesToTheHostAndWithinTheDeviceGoOn) {
   expect_goes_on([&] { return cu.memcpy_dtoh_async(pinned, device, 8, copying); });
   expect_goes_on([&] { return cu.memcpy_dtod_async(device + 64, device, 8, copying); });

@@ -220,8 +220,8 @@ TEST_F(Sharing, OfOneProcessOnlyOneContextOfEachGpuMayOpenAny) {
   CUcontext popped = nullptr;
   ASSERT_CU(CUDA_SUCCESS, cu.ipc_open_mem_handle(&first, offer_.large, 1));
   ASSERT_CU(CUDA_SUCCESS, cu.ctx_create(&other, 0, 0));
-  EXPECT_CU(CUDA_ERROR_ALREADY_MAPPED, cu.ipc_open_mem_handle(&second, offer_.large, 1));
-  EXPECT_CU(CUDA_ERROR_ALREADY_MAPPED, cu.ipc_open_mem_handle(&second, offer_.small, 1));
+  EXPECT_CU(CUDA_ERROR_INVALID_HANDLE, cu.ipc_open_mem_handle(&second, offer_.large, 1));
+  EXPECT_CU(CUDA_ERROR_INVALID_HANDLE, cu.ipc_open_mem_handle(&second, offer_.small, 1));
   ASSERT_CU(CUDA_SUCCESS, cu.ctx_create(&on_other_gpu, 0, 1));
   EXPECT_CU(CUDA_SUCCESS, cu.ipc_open_mem_handle(&second, offer_.large, 1));
   EXPECT_CU(CUDA_SUCCESS, cu.ipc_close_mem_handle(second));
