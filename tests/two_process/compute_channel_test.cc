@@ -173,6 +173,9 @@ TEST_P(ComputeChannel, ThatIsHeldHoldsUpNoAtomicInGpuMemory) {
 
 // The deadlock itself: what is waited for is what is written.
 TEST_P(ComputeChannel, IsReleasedByTheVeryBytesThatItWaitsFor) {
+  if (is_real_gpu() && GetParam() == Allocator::kPool) {
+    GTEST_SKIP() << "a genuine driver waits for no value in memory of pools";
+  }
   Loopback loop;
   SKIP_UNLESS_IT_CAN_SPIN();
   Memory& host = loop.side.memory(4);

@@ -215,7 +215,9 @@ std::size_t free_gpu_memory() {
 class GpuRegistrations : public AloneTest, public testing::WithParamInterface<Allocator> {};
 
 TEST_P(GpuRegistrations, TenThousandLeaveNothingBehind) {
-  constexpr int kWarmUp = 70'000;  // each place in the table of regions is touched once
+  // Each place in the table of regions is touched once. A genuine driver takes a minute for that,
+  // and keeps memory of its own: there the process's memory is not compared.
+  const int warm_up = is_real_gpu() ? 0 : 70'000;
   constexpr int kRounds = 10'000;
   constexpr int kMostMappings = 16;         // threads get a heap each when they first need one
   constexpr std::size_t kMostGrowth = 512;  // KiB; 50 bytes a round would be as much
@@ -244,14 +246,16 @@ TEST_P(GpuRegistrations, TenThousandLeaveNothingBehind) {
     };
     for (int i = 0; i < 10; ++i) round(i);
     const Held first;
-    for (int i = 0; i < kWarmUp && !HasFatalFailure(); ++i) round(i);
+    for (int i = 0; i < warm_up && !HasFatalFailure(); ++i) round(i);
     const Held before;
     for (int i = 0; i < kRounds && !HasFatalFailure(); ++i) round(i);
     const Held after;
     EXPECT_EQ(after.descriptors, first.descriptors);
     EXPECT_LT(after.mappings, first.mappings + kMostMappings);
 #if !defined(__SANITIZE_ADDRESS__)  // which keeps what was freed, and looks for leaks itself
-    EXPECT_LT(after.resident, before.resident + kMostGrowth);
+    if (!is_real_gpu()) {
+      EXPECT_LT(after.resident, before.resident + kMostGrowth);
+    }
 #endif
   }
   // An allocation of the VMM calls stays while anybody has a handle of it.

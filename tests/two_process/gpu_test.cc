@@ -194,6 +194,7 @@ INSTANTIATE_TEST_SUITE_P(Kind, ServedGpuMemory,
 
 // Many registrations of one buffer after the other: nothing of them is left open.
 TEST(GpuSharing, WhatItsOwnerHasDeregisteredIsClosed) {
+  if (is_real_gpu()) GTEST_SKIP() << "what a genuine driver has opened cannot be counted";
   constexpr int kRounds = 50;
   Child child([](Wire& wire) {
     be_gpu_target(wire, Allocator::kVmm, kBytes, [&](GpuMemory& gpu, Side& side) {
