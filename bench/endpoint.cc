@@ -3,14 +3,13 @@
 #include <cerrno>
 #include <cstring>
 
+#include "connected_pair.h"
 #include "give_up.h"
 
 namespace gdr::bench {
 namespace {
 
-constexpr int kAccess = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
 constexpr int kSignalEvery = 16;  // of a ping-pong's sends
-constexpr std::uint8_t kPort = 1;
 
 struct Shape {
   std::size_t size;
@@ -86,37 +85,8 @@ Introduction Endpoint::introduction() const {
 
 void Endpoint::connect(const Introduction& other) {
   for (std::uint32_t id = 0; id < kBuffers; ++id) twins_[id] = other.buffers[id];
-  ibv_qp_attr to{};
-  to.qp_state = IBV_QPS_INIT;
-  to.port_num = kPort;
-  to.qp_access_flags = kAccess;
-  done(ibv_modify_qp(queue_pair_.get(), &to,
-                     IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS),
-       "ibv_modify_qp to INIT");
-  to = {};
-  to.qp_state = IBV_QPS_RTR;
-  to.path_mtu = IBV_MTU_4096;
-  to.dest_qp_num = other.qp_number;
-  to.max_dest_rd_atomic = 1;
-  to.min_rnr_timer = 12;
-  to.ah_attr.is_global = 1;
-  to.ah_attr.port_num = kPort;
-  to.ah_attr.grh.dgid = other.gid;
-  to.ah_attr.grh.hop_limit = 1;
-  done(ibv_modify_qp(queue_pair_.get(), &to,
-                     IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-                         IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER),
-       "ibv_modify_qp to RTR");
-  to = {};
-  to.qp_state = IBV_QPS_RTS;
-  to.timeout = 14;
-  to.retry_cnt = 7;
-  to.rnr_retry = 7;
-  to.max_rd_atomic = 1;
-  done(ibv_modify_qp(queue_pair_.get(), &to,
-                     IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
-                         IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC),
-       "ibv_modify_qp to RTS");
+  const NotConnected wrong = bench::connect(queue_pair_.get(), {other.qp_number, other.gid});
+  if (wrong.step != nullptr) done(wrong.error, wrong.step);
 }
 
 ibv_send_wr Endpoint::request(BufferId id, ibv_wr_opcode opcode, ibv_sge& segment,

@@ -3,13 +3,12 @@
 #include <cerrno>
 #include <cstring>
 
+#include "../connected_pair.h"
 #include "fail.h"
 
 namespace gdr::bench {
 namespace {
 
-constexpr int kAccess = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
-constexpr std::uint8_t kPort = 1;
 constexpr std::uint32_t kDepth = 64;
 
 template <typename Object>
@@ -62,37 +61,8 @@ Place Link::enroll(std::uint64_t address, std::size_t bytes, const char* what) {
 }
 
 void Link::connect(const LinkAddress& other) {
-  ibv_qp_attr to{};
-  to.qp_state = IBV_QPS_INIT;
-  to.port_num = kPort;
-  to.qp_access_flags = kAccess;
-  done(ibv_modify_qp(queue_pair_, &to,
-                     IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS),
-       "ibv_modify_qp to INIT");
-  to = {};
-  to.qp_state = IBV_QPS_RTR;
-  to.path_mtu = IBV_MTU_4096;
-  to.dest_qp_num = other.qp_number;
-  to.max_dest_rd_atomic = 1;
-  to.min_rnr_timer = 12;
-  to.ah_attr.is_global = 1;
-  to.ah_attr.port_num = kPort;
-  to.ah_attr.grh.dgid = other.gid;
-  to.ah_attr.grh.hop_limit = 1;
-  done(ibv_modify_qp(queue_pair_, &to,
-                     IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-                         IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER),
-       "ibv_modify_qp to RTR");
-  to = {};
-  to.qp_state = IBV_QPS_RTS;
-  to.timeout = 14;
-  to.retry_cnt = 7;
-  to.rnr_retry = 7;
-  to.max_rd_atomic = 1;
-  done(ibv_modify_qp(queue_pair_, &to,
-                     IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
-                         IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC),
-       "ibv_modify_qp to RTS");
+  const NotConnected wrong = bench::connect(queue_pair_, {other.qp_number, other.gid});
+  if (wrong.step != nullptr) done(wrong.error, wrong.step);
 }
 
 void Link::post(ibv_wr_opcode opcode, const Place& here, const Place& there, std::size_t offset,
