@@ -24,9 +24,7 @@ void Opener::look() {
       std::any_of(peers.begin(), peers.end(), [](const auto& peer) { return wants_update(*peer); });
   if (!wanted) return;
   const std::lock_guard guard(mutex_);
-  if (!is_running_ && !start()) return;
-  is_asked_ = true;
-  asked_.notify_one();
+  ask();
 }
 
 void Opener::try_again() {
@@ -38,11 +36,9 @@ void Opener::try_again() {
 void Opener::lock_pages(Staging& staging, memory::PeerMemoryClient& client) {
   if (is_locked_.exchange(true)) return;
   const std::lock_guard guard(mutex_);
-  if (!is_running_ && !start()) return;
   staging_ = &staging;
   client_ = &client;
-  is_asked_ = true;
-  asked_.notify_one();
+  ask();
 }
 
 void Opener::close(std::unique_ptr<memory::PinnedMemory> memory) {
@@ -52,13 +48,16 @@ void Opener::close(std::unique_ptr<memory::PinnedMemory> memory) {
   }
   const std::lock_guard guard(mutex_);
   closing_.push_back(std::move(memory));
-  is_asked_ = true;
-  asked_.notify_one();
+  ask();
 }
 
-bool Opener::start() {
-  is_running_ = static_cast<bool>(start_quiet_thread("gdr-open", [this] { run(); }));
-  return is_running_;
+// Under mutex_. Where no thread can be had now, the next one that asks tries again.
+void Opener::ask() {
+  if (!is_running_) {
+    is_running_ = static_cast<bool>(start_quiet_thread("gdr-open", [this] { run(); }));
+  }
+  is_asked_ = true;
+  asked_.notify_one();
 }
 
 // Whether something has changed meanwhile, once more.

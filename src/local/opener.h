@@ -33,7 +33,7 @@ class Opener final : public MemoryCloser {
   void child_of_fork() { forked_.store(true); }
 
  private:
-  bool start();
+  void ask();
   void run();
   bool update_all();
 

@@ -144,13 +144,13 @@ void Peer::close_in_child() {
 }
 
 bool Peer::alive() {
-  if (dead_.load(std::memory_order_acquire)) return false;
+  if (died_at_.load(std::memory_order_acquire) != 0) return false;
   if (coarse_now() == asked_.load(std::memory_order_relaxed)) return true;
   return check_alive();
 }
 
 bool Peer::check_alive() {
-  if (dead_.load(std::memory_order_acquire)) return false;
+  if (died_at_.load(std::memory_order_acquire) != 0) return false;
   bool alive = !pidfd_ || is_quiet(pidfd_.get(), POLLIN);
   if (alive) {
     // A process that called exec is the same process with other memory: its connections closed.
@@ -161,7 +161,6 @@ bool Peer::check_alive() {
   if (!alive) {
     Nanoseconds never = 0;
     died_at_.compare_exchange_strong(never, coarse_now());
-    dead_.store(true, std::memory_order_release);
   }
   return alive;
 }

@@ -76,8 +76,8 @@ class Peer {
   UniqueFd doorbell_;
   UniqueFd pidfd_;
   UniqueFd memory_file_;
-  std::atomic<bool> dead_{false}, ended_{false};
   std::atomic<Nanoseconds> died_at_{0};  // 0: it is alive
+  std::atomic<bool> ended_{false};
   std::atomic<bool> refused_{false};
   std::atomic<bool> connected_to_{false};
   ForeignMemory foreign_memory_;

@@ -97,12 +97,6 @@ std::optional<std::uint64_t> dma_buf_size(int descriptor) {
   return static_cast<std::uint64_t>(size);
 }
 
-Error beyond_buffer(DmaBuf buffer, std::uint64_t length, std::uint64_t size) {
-  return Error{EINVAL, "offset " + std::to_string(buffer.offset) + " + length " +
-                           std::to_string(length) + " leaves the dma-buf's " +
-                           std::to_string(size) + " bytes"};
-}
-
 }  // namespace
 
 Result<std::unique_ptr<PeerMemoryClient::Context>> CudaClient::acquire(std::uint64_t address,
@@ -139,9 +133,8 @@ Result<std::unique_ptr<PeerMemoryClient::Context>> CudaClient::acquire_dmabuf(Dm
   if (driver == nullptr) return std::unique_ptr<Context>();
   if (const auto soft = cuda::identify_soft_dma_buf(buffer.descriptor)) {
     if (soft->process != getpid()) return std::unique_ptr<Context>();
-    if (buffer.offset > soft->bytes || length > soft->bytes - buffer.offset) {
-      return beyond_buffer(buffer, length, soft->bytes);
-    }
+    if (Result<void> inside = check_range(buffer, length, soft->bytes); !inside)
+      return inside.error();
     // Anybody may have written the name: only a live allocation with this identity counts.
     if (cuda::look_up(*driver->pointer_get_attributes, soft->address).buffer_id !=
         soft->buffer_id) {
@@ -154,9 +147,7 @@ Result<std::unique_ptr<PeerMemoryClient::Context>> CudaClient::acquire_dmabuf(Dm
   }
   const std::optional<std::uint64_t> size = dma_buf_size(buffer.descriptor);
   if (!size) return std::unique_ptr<Context>();
-  if (buffer.offset > *size || length > *size - buffer.offset) {
-    return beyond_buffer(buffer, length, *size);
-  }
+  if (Result<void> inside = check_range(buffer, length, *size); !inside) return inside.error();
   // The whole buffer must fit around the hint, or it is not this allocation's buffer.
   if (iova < buffer.offset) return std::unique_ptr<Context>();
   const Place place = cuda::look_up(*driver->pointer_get_attributes, iova);
@@ -171,9 +162,7 @@ Result<std::unique_ptr<PeerMemoryClient::Context>> CudaClient::acquire_dmabuf(Dm
 Result<std::unique_ptr<PeerMemoryClient::Context>> CudaClient::acquire_observed(
     const cuda::Driver& driver, const cuda::ObservedDmaBuf& seen, DmaBuf buffer,
     std::uint64_t length) {
-  if (buffer.offset > seen.bytes || length > seen.bytes - buffer.offset) {
-    return beyond_buffer(buffer, length, seen.bytes);
-  }
+  if (Result<void> inside = check_range(buffer, length, seen.bytes); !inside) return inside.error();
   const RelaxedCapture relaxed(driver);
   if (cuda::identity_of(*driver.pointer_get_attributes, seen.address, seen.bytes) !=
       seen.identity) {

@@ -102,14 +102,13 @@ CUresult CudaLane::issue() {
     copies.push_back(waiting_.front());
     waiting_.pop_front();
   }
-  issue_all(copies);
-  issued_ += copies.size();
   Batch& batch = batches_[next_batch_++ % kBatches];
-  batch.last = issued_;
+  batch.last = added_.load(std::memory_order_relaxed) - waiting_.size();
+  issue_all(copies, batch.last - copies.size() + 1);
   return driver_->event_record(batch.event, stream_);
 }
 
-void CudaLane::issue_all(const std::vector<CudaCopy>& copies) {
+void CudaLane::issue_all(const std::vector<CudaCopy>& copies, std::uint64_t first) {
   const bool on_device = std::all_of(copies.begin(), copies.end(), [](const CudaCopy& copy) {
     return copy.kind == CudaCopy::Kind::kOnDevice;
   });
@@ -121,7 +120,7 @@ void CudaLane::issue_all(const std::vector<CudaCopy>& copies) {
   // Also where one of them is refused: only that one.
   for (std::size_t i = 0; i < copies.size(); ++i) {
     if (issue_copy(*driver_, copies[i], stream_) == cuda::CUDA_SUCCESS) continue;
-    refused_.insert(issued_ + 1 + i);
+    refused_.insert(first + i);
     any_refused_.store(true, std::memory_order_release);
   }
 }

@@ -45,7 +45,7 @@ class CudaLane {
   void go_on(Nanoseconds time);
   cuda::CUresult look();
   cuda::CUresult issue();
-  void issue_all(const std::vector<CudaCopy>& copies);
+  void issue_all(const std::vector<CudaCopy>& copies, std::uint64_t first);
 
   const cuda::Driver* driver_ = nullptr;
   cuda::CUcontext context_ = nullptr;
@@ -56,15 +56,14 @@ class CudaLane {
     std::uint64_t last = 0;  // of its copies
   };
   std::mutex mutex_;
-  std::deque<CudaCopy> waiting_;           // under mutex_
-  std::uint64_t issued_ = 0;               // under mutex_: copies up to here; the first is 1
-  std::array<Batch, kBatches> batches_{};  // under mutex_: number n at n modulo kBatches
-  std::uint64_t first_batch_ = 0, next_batch_ = 0;           // under mutex_: those under way
-  Nanoseconds looked_at_ = 0;                                // under mutex_
-  std::set<std::uint64_t> refused_;                          // under mutex_: nothing moved
-  std::atomic<std::uint64_t> added_{0};                      // copies up to here
-  std::atomic<std::uint64_t> ended_{0};                      // the same
-  std::atomic<bool> any_refused_{false};                     // whether refused_ holds any
+  std::deque<CudaCopy> waiting_;                    // under mutex_
+  std::array<Batch, kBatches> batches_{};           // under mutex_: number n at n modulo kBatches
+  std::uint64_t first_batch_ = 0, next_batch_ = 0;  // under mutex_: those under way
+  Nanoseconds looked_at_ = 0;                       // under mutex_
+  std::set<std::uint64_t> refused_;                 // under mutex_: nothing moved
+  std::atomic<std::uint64_t> added_{0};             // copies up to here
+  std::atomic<std::uint64_t> ended_{0};             // the same
+  std::atomic<bool> any_refused_{false};            // whether refused_ holds any
   std::atomic<cuda::CUresult> failure_{cuda::CUDA_SUCCESS};  // whatever had not ended has failed
 };
 

@@ -54,11 +54,7 @@ Result<std::unique_ptr<PeerMemoryClient::Context>> DmaBufClient::acquire_dmabuf(
     DmaBuf buffer, std::uint64_t length, std::uint64_t) {
   const Result<std::uint64_t> size = size_of(buffer.descriptor);
   if (!size) return size.error();
-  if (buffer.offset > *size || length > *size - buffer.offset) {
-    return Error{EINVAL, "offset " + std::to_string(buffer.offset) + " + length " +
-                             std::to_string(length) + " leaves the dma-buf's " +
-                             std::to_string(*size) + " bytes"};
-  }
+  if (Result<void> inside = check_range(buffer, length, *size); !inside) return inside.error();
   auto context = std::make_unique<DmaBufContext>();
   context->descriptor = UniqueFd(fcntl(buffer.descriptor, F_DUPFD_CLOEXEC, 0));
   if (!context->descriptor) return Error{errno, "duplicating the dma-buf descriptor"};

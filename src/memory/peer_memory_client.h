@@ -18,6 +18,7 @@
 
 #include "base/result.h"
 #include "base/unique_fd.h"
+#include "memory/dma_buf.h"
 
 namespace gdr::memory {
 
@@ -31,11 +32,6 @@ struct Exported {
   std::uint64_t identity = 0;             // of it; never given twice
   std::array<std::uint8_t, 64> handle{};  // kIpc
   std::array<std::uint8_t, 16> device{};  // the GPU's UUID
-};
-
-struct DmaBuf {
-  int descriptor;  // the caller's; borrowed for the call
-  std::uint64_t offset;
 };
 
 class PeerMemoryClient {

@@ -6,33 +6,23 @@ namespace {
 
 using namespace cuda;
 
-template <typename Body>
-CUresult with_stream(CUstream handle, Body&& body) {
-  return in_context([&](Process& process, Context& context) -> CUresult {
-    const std::lock_guard guard(process.lock);
-    std::shared_ptr<Stream> stream = find_stream(process, context, handle);
-    if (stream == nullptr) return CUDA_ERROR_INVALID_HANDLE;
-    return body(process.captures, std::move(stream));
-  });
-}
-
 CUresult begin(CUstream handle, CUstreamCaptureMode mode) {
-  return with_stream(handle, [&](Captures& captures, std::shared_ptr<Stream> stream) {
-    return captures.begin(std::move(stream), mode);
+  return with_stream(handle, [&](Process& process, Stream& stream, auto&) {
+    return process.captures.begin(stream.shared_from_this(), mode);
   });
 }
 
 CUresult end(CUstream handle, CUgraph* graph) {
   if (graph == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  return with_stream(handle, [&](Captures& captures, const std::shared_ptr<Stream>& stream) {
-    return captures.end(*stream, graph);
+  return with_stream(handle, [&](Process& process, Stream& stream, auto&) {
+    return process.captures.end(stream, graph);
   });
 }
 
 CUresult status_of(CUstream handle, CUstreamCaptureStatus* status) {
   if (status == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  return with_stream(handle, [&](Captures& captures, const std::shared_ptr<Stream>& stream) {
-    return captures.status(*stream, status);
+  return with_stream(handle, [&](Process& process, Stream& stream, auto&) {
+    return process.captures.status(stream, status);
   });
 }
 

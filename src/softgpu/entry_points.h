@@ -7,6 +7,9 @@
 // Both bodies know their stream as `stream`.
 #pragma once
 
+#include <memory>
+#include <mutex>
+
 #include "softgpu/copy.h"
 #include "softgpu/process.h"
 
@@ -24,6 +27,18 @@ inline cuda::CUstream per_thread(cuda::CUstream stream) {
 }
 inline std::uint64_t number(const void* pointer) {
   return reinterpret_cast<std::uint64_t>(pointer);
+}
+
+// Entry points for a stream of the current context: body(process, stream, guard) runs with
+// Process::lock, which it may let go of by the guard.
+template <typename Body>
+cuda::CUresult with_stream(cuda::CUstream handle, Body&& body) {
+  return in_context([&](Process& process, Context& context) -> cuda::CUresult {
+    std::unique_lock guard(process.lock);
+    const std::shared_ptr<Stream> stream = find_stream(process, context, handle);
+    if (stream == nullptr) return cuda::CUDA_ERROR_INVALID_HANDLE;
+    return body(process, *stream, guard);
+  });
 }
 
 }  // namespace gdr::softgpu

@@ -8,16 +8,6 @@ namespace {
 
 using namespace cuda;
 
-template <typename Body>
-CUresult with_stream(CUstream handle, Body&& body) {
-  return in_context([&](Process& process, Context& context) -> CUresult {
-    std::unique_lock guard(process.lock);
-    std::shared_ptr<Stream> stream = find_stream(process, context, handle);
-    if (stream == nullptr) return CUDA_ERROR_INVALID_HANDLE;
-    return body(process, *stream, guard);
-  });
-}
-
 CUresult create(CUstream* out, unsigned flags, int priority) {
   if (out == nullptr || (flags & ~static_cast<unsigned>(CU_STREAM_NON_BLOCKING)) != 0) {
     return CUDA_ERROR_INVALID_VALUE;

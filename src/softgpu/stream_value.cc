@@ -35,12 +35,9 @@ bool is_met(Word found, Word wanted, unsigned condition) {
 
 template <typename Word, typename Work>
 CUresult issue_at(CUstream handle, CUdeviceptr address, Access access, Work&& work) {
-  return in_context([&](Process& process, Context& context) -> CUresult {
-    const std::lock_guard guard(process.lock);
-    std::shared_ptr<Stream> stream = find_stream(process, context, handle);
-    if (stream == nullptr) return CUDA_ERROR_INVALID_HANDLE;
-    if (CUresult r = process.captures.on_work(*stream)) return r;
-    const int device = stream->context()->device();
+  return with_stream(handle, [&](Process& process, Stream& stream, auto&) -> CUresult {
+    if (CUresult r = process.captures.on_work(stream)) return r;
+    const int device = stream.context()->device();
     Span span;
     if (address % sizeof(Word) != 0) return CUDA_ERROR_INVALID_VALUE;
     if (CUresult r =
@@ -48,7 +45,7 @@ CUresult issue_at(CUstream handle, CUdeviceptr address, Access access, Work&& wo
       return r;
     }
     auto channel = process.devices[static_cast<std::size_t>(device)].compute_channel;
-    issue(*stream, [piece = span.pieces.front(), channel, work] { work(piece.at, *channel); });
+    issue(stream, [piece = span.pieces.front(), channel, work] { work(piece.at, *channel); });
     return CUDA_SUCCESS;
   });
 }

@@ -100,53 +100,49 @@ class ComputeChannel : public testing::TestWithParam<Allocator> {
 #define SKIP_UNLESS_IT_CAN_SPIN() \
   if (!can_spin()) GTEST_SKIP() << "this driver has no cuStreamWaitValue32 (CUDA 11.7)"
 
-TEST_P(ComputeChannel, ThatIsHeldHoldsUpNoWriteWithinTheProcess) {
-  Loopback loop;
-  SKIP_UNLESS_IT_CAN_SPIN();
+// Every message within this process, by `post`, while the channel is held.
+template <typename Post>
+void expect_messages_beside(Allocator allocator, Loopback& loop, Post&& post) {
   Memory& host = loop.side.memory(kMost);
-  GpuMemory gpu(loop.side, GetParam(), kBytes);
+  GpuMemory gpu(loop.side, allocator, kBytes);
   {
     const Spinning spinning;
-    move_every_message(loop.side, host, [&](std::size_t i, const ibv_sge& from) {
-      loop.write(from, gpu.remote(), place_of(i));
-    });
+    move_every_message(loop.side, host,
+                       [&](std::size_t i, const ibv_sge& from) { post(i, from, host, gpu); });
     EXPECT_FALSE(spinning.is_over());
   }
   expect_every_message(gpu);
+}
+
+TEST_P(ComputeChannel, ThatIsHeldHoldsUpNoWriteWithinTheProcess) {
+  Loopback loop;
+  SKIP_UNLESS_IT_CAN_SPIN();
+  expect_messages_beside(GetParam(), loop,
+                         [&](std::size_t i, const ibv_sge& from, Memory&, GpuMemory& gpu) {
+                           loop.write(from, gpu.remote(), place_of(i));
+                         });
 }
 
 TEST_P(ComputeChannel, ThatIsHeldHoldsUpNoReadIntoGpuMemory) {
   Loopback loop;
   SKIP_UNLESS_IT_CAN_SPIN();
-  Memory& host = loop.side.memory(kMost);
-  GpuMemory gpu(loop.side, GetParam(), kBytes);
-  {
-    const Spinning spinning;
-    move_every_message(loop.side, host, [&](std::size_t i, const ibv_sge& from) {
-      loop.read(gpu.segment(place_of(i), from.length), host.remote(), 0);
-    });
-    EXPECT_FALSE(spinning.is_over());
-  }
-  expect_every_message(gpu);
+  expect_messages_beside(GetParam(), loop,
+                         [&](std::size_t i, const ibv_sge& from, Memory& host, GpuMemory& gpu) {
+                           loop.read(gpu.segment(place_of(i), from.length), host.remote(), 0);
+                         });
 }
 
 TEST_P(ComputeChannel, ThatIsHeldHoldsUpNoMessageReceivedIntoGpuMemory) {
   Loopback loop;
   SKIP_UNLESS_IT_CAN_SPIN();
-  Memory& host = loop.side.memory(kMost);
-  GpuMemory gpu(loop.side, GetParam(), kBytes);
-  {
-    const Spinning spinning;
-    move_every_message(loop.side, host, [&](std::size_t i, const ibv_sge& from) {
-      loop.side.receive(loop.qp, {gpu.segment(place_of(i), from.length)});
-      ibv_send_wr request{};
-      request.opcode = IBV_WR_SEND;
-      loop.side.post(loop.qp, request, {from});
-      loop.side.expect(IBV_WC_SUCCESS);  // and the other one is awaited by the caller
-    });
-    EXPECT_FALSE(spinning.is_over());
-  }
-  expect_every_message(gpu);
+  expect_messages_beside(
+      GetParam(), loop, [&](std::size_t i, const ibv_sge& from, Memory&, GpuMemory& gpu) {
+        loop.side.receive(loop.qp, {gpu.segment(place_of(i), from.length)});
+        ibv_send_wr request{};
+        request.opcode = IBV_WR_SEND;
+        loop.side.post(loop.qp, request, {from});
+        loop.side.expect(IBV_WC_SUCCESS);  // and the other one is awaited by the caller
+      });
 }
 
 TEST_P(ComputeChannel, ThatIsHeldHoldsUpNoAtomicInGpuMemory) {
