@@ -36,6 +36,13 @@ bool has_room(SharedCompletionQueue& shared, std::uint32_t tail, std::uint32_t l
   return tail - head < limit;
 }
 
+// Under the producer lock. Whoever delivers it may do so after a poll has taken what it is for.
+void make_event(SharedCompletionQueue& shared) {
+  shared.armed.store(0, std::memory_order_relaxed);
+  shared.told.store(shared.tail.load(std::memory_order_relaxed), std::memory_order_relaxed);
+  shared.event.store(1);
+}
+
 }  // namespace
 
 Push push_completion(Segment& segment, std::uint32_t queue, const SharedCompletion& completion,
@@ -77,8 +84,7 @@ Push push_completion(Segment& segment, std::uint32_t queue, const SharedCompleti
     shared.held.store(held < count ? held : 0);
     if (held < count) return held == 1 ? Push::kHeld : Push::kPushed;
   }
-  shared.armed.store(0, std::memory_order_relaxed);
-  shared.event.store(1);
+  make_event(shared);
   return Push::kEventDue;
 }
 
@@ -144,6 +150,7 @@ CompletionQueue::CompletionQueue(Segment& segment, RegionTable& regions, std::ui
   shared_.known_head.store(0);
   shared_.armed.store(0);
   shared_.event.store(0);
+  shared_.told.store(0);
   shared_.overrun.store(0);
   shared_.generation.store(1, std::memory_order_release);
 }
@@ -221,9 +228,14 @@ void CompletionQueue::request_notification(bool solicited_only) {
   // A request for any completion is not weakened by a later one for solicited ones.
   const std::uint32_t wanted = solicited_only && armed != 2 ? 1 : 2;
   shared_.armed.store(wanted);
-  if (drained_.load(std::memory_order_relaxed) && shared_.tail.load() != shared_.head.load()) {
-    deliver_missed_event(Moderated::kNo);
-  }
+  if (holds_untold()) deliver_missed_event(Moderated::kNo);
+}
+
+// Whether something is there, and what the last event was made for is not.
+bool CompletionQueue::holds_untold() const {
+  const std::uint32_t tail = shared_.tail.load(), head = shared_.head.load();
+  const std::uint32_t told = shared_.told.load(std::memory_order_relaxed);
+  return tail != head && told - head - 1 >= tail - head;
 }
 
 Push CompletionQueue::push(const SharedCompletion& completion, bool solicited) {
@@ -253,7 +265,6 @@ void CompletionQueue::purge(std::uint32_t qp_number) {
 
 bool CompletionQueue::deliver_event() {
   if (shared_.event.exchange(0) == 0) return false;
-  drained_.store(false, std::memory_order_relaxed);
   if (on_event_) on_event_();
   return true;
 }
@@ -275,8 +286,7 @@ bool CompletionQueue::deliver_held_event() {
   {
     const LockGuard producer(shared_.producer, self_, liveness_, HeldFor::kBookkeeping);
     if (shared_.held.exchange(0) == 0) return false;
-    shared_.armed.store(0);
-    shared_.event.store(1);
+    make_event(shared_);
   }
   deliver_event();
   return false;
@@ -306,9 +316,8 @@ bool CompletionQueue::deliver_missed_event(Moderated moderated) {
       if (shared_.held.load() == 0) shared_.held.store(1);  // the period brings it
       return false;
     }
-    shared_.armed.store(0);
     shared_.held.store(0);
-    shared_.event.store(1);
+    make_event(shared_);
   }
   return deliver_event();
 }

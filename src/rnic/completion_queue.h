@@ -89,8 +89,8 @@ class CompletionQueue {
   // Places what those carry that nobody has polled yet: before a region goes.
   void place_carried();
   // Arms it for one event. As on ConnectX, what is there already counts, too, so that a program may
-  // poll, arm and sleep; but it counts only once a poll has left it there, or has found nothing
-  // since the last event: who arms before polling gets no event for what that poll takes.
+  // poll, arm and sleep; but it counts only once polls have taken what the last event was made for:
+  // who arms before polling gets no event for what that poll takes.
   void request_notification(bool solicited_only);
   Push push(const SharedCompletion& completion, bool solicited);
   // Makes it hold `limit` completions from now on; what it holds stays, in its order, and others
@@ -135,6 +135,7 @@ class CompletionQueue {
                   Token self, Liveness& liveness, CompletionQueueSettings settings);
   void place(const SharedCompletion& entry, std::uint32_t position);
   bool holds_solicited() const;
+  bool holds_untold() const;
   void publish(const Ring& ring);
 
   Segment& segment_;
@@ -147,8 +148,6 @@ class CompletionQueue {
   SpinLock consumer_;
   Ring ring_;                           // under consumer_, and changed under the producer lock, too
   std::atomic<std::uint32_t> head_{0};  // written under consumer_; the shared head follows it
-  std::atomic<bool> drained_{true};     // a poll has left nothing since the last event
-
   std::atomic<Nanoseconds> period_{0};
   Nanoseconds held_since_ = 0;  // service thread; 0: it has seen nothing held
 };
@@ -157,7 +156,6 @@ template <typename Take>
 int CompletionQueue::poll(std::uint32_t most, const Take& take) {
   // Without the lock: most polls find nothing.
   if (shared_.tail.load(std::memory_order_acquire) == head_.load(std::memory_order_relaxed)) {
-    if (!drained_.load(std::memory_order_relaxed)) drained_.store(true, std::memory_order_relaxed);
     return overrun() ? -1 : 0;
   }
   std::unique_lock guard(consumer_);
@@ -175,7 +173,6 @@ int CompletionQueue::poll(std::uint32_t most, const Take& take) {
   kill_point("poll_cq");
   head_.store(head + available, std::memory_order_relaxed);
   shared_.head.store(head + available, std::memory_order_release);
-  drained_.store(!leaves_some, std::memory_order_relaxed);
   guard.unlock();
   if (leaves_some && shared_.armed.load(std::memory_order_relaxed) != 0)
     deliver_missed_event(Moderated::kNo);

@@ -209,6 +209,7 @@ struct alignas(64) SharedCompletionQueue {
   std::atomic<std::uint32_t> moderation;
   std::atomic<std::uint32_t> held;        // completions since it was armed that made no event yet
   std::atomic<std::uint32_t> known_head;  // what `head` was when a producer last looked
+  std::atomic<std::uint32_t> told;        // what `tail` was when an event was last made
   alignas(64) std::atomic<std::uint32_t> tail;
   std::atomic<std::uint32_t> overrun;           // beside what the owner polls
   alignas(64) std::atomic<std::uint32_t> head;  // advanced by the owner

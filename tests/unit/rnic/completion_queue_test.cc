@@ -124,6 +124,30 @@ TEST_F(CompletionQueueTest, NotifiesOfWhatAPollLeavesBehindTheArming) {
   EXPECT_EQ(notifications_, 2);
 }
 
+// Whoever pushes is slower than the program, which another event has woken.
+TEST_F(CompletionQueueTest, NotifiesOfWhatFollowsACompletionThatWasTakenBeforeItsEventWasTold) {
+  queue_->request_notification(false);
+  ASSERT_EQ(push_completion(adapter_->segment(), queue_->index(), entry(0), nullptr, false,
+                            adapter_->token(), adapter_->liveness()),
+            Push::kEventDue);
+  EXPECT_EQ(taken(), (Ids{0}));
+  queue_->deliver_event();
+  EXPECT_EQ(notifications_, 1);
+  push(1);
+  queue_->request_notification(false);
+  EXPECT_EQ(notifications_, 2);
+}
+
+TEST_F(CompletionQueueTest, NotifiesOfWhatAPollLeftBeforeTheArming) {
+  queue_->request_notification(false);
+  push(0), push(1);
+  SharedCompletion one[1];
+  EXPECT_EQ(queue_->poll(one), 1);
+  EXPECT_EQ(notifications_, 1);
+  queue_->request_notification(false);
+  EXPECT_EQ(notifications_, 2);
+}
+
 TEST_F(CompletionQueueTest, ArmedForSolicitedOnesIgnoresOthersButNotErrors) {
   queue_->request_notification(true);
   push(0);
