@@ -66,7 +66,10 @@ class PacketPath::Run {
     const bool received = state_->take_received();
     state_->release_responder();
     if (state_->connection() == nullptr) return;
-    auto& waiting = received && inline_progress_ ? path_.deferred_ : path_.answers_;
+    // What answers a message of XRC goes by another queue pair, and must not overtake this.
+    const bool later = received && inline_progress_ &&
+                       (*queue_pair_)->type() != IBV_QPT_XRC_RECV;
+    auto& waiting = later ? path_.deferred_ : path_.answers_;
     const bool known = !waiting.empty() && waiting.back() == *queue_pair_;
     if (known) return;
     if (waiting.size() < kMostWaiting) return waiting.push_back(*queue_pair_);
@@ -129,12 +132,20 @@ std::optional<std::uint32_t> PacketPath::receive_all(bool inline_progress) {
     if (!deferred_.empty()) break;
   }
   if (!answers_.empty()) answer_all(answers_);
+  if (!due_.empty()) tell_events();
   // Should the program not poll again.
   if (!deferred_.empty()) {
     puts_off_.store(true);
     thread_->wake_at(arrived_at_ + kMostPutOff);
   }
   return arrivals;
+}
+
+// After the answers, as hardware acknowledges before it interrupts: a program that it wakes may send
+// something by another queue pair, and other programs count on the order of the two (perftest).
+void PacketPath::tell_events() {
+  for (const std::uint32_t queue : due_) adapter_.tell_of_push(rnic::Push::kEventDue, queue);
+  due_.clear();
 }
 
 // Acknowledges, and what an acknowledgement has made room for: together for packets that arrived

@@ -82,6 +82,7 @@ class PacketPath : public rnic::BeyondPath {
   void take_packet(OpenPort& port, const Arrival& arrival, std::span<const std::byte> bytes,
                    std::uint16_t place, Nanoseconds time, Run& run);
   const std::shared_ptr<rnic::QueuePair>& queue_pair(std::uint32_t number);
+  void tell_events();
   void answer_all(std::vector<std::shared_ptr<rnic::QueuePair>>& waiting);
   bool gpu_is_registered() const { return adapter_.regions().has_served(); }
 
@@ -103,6 +104,7 @@ class PacketPath : public rnic::BeyondPath {
   std::vector<std::shared_ptr<rnic::QueuePair>> answers_;   // who has to answer; the same
   std::vector<std::shared_ptr<rnic::QueuePair>> deferred_;  // who does once the program polls
   static constexpr Nanoseconds kMostPutOff = kMillisecond;  // an acknowledge
+  std::vector<std::uint32_t> due_;  // completion queues with an event, under receive_lock_
   // deferred_ is not empty. Set before the thread's time is looked at, and looked at by the thread
   // after it has forgotten that time: one of the two sees the other.
   std::atomic<bool> puts_off_{false};

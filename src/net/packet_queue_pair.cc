@@ -64,11 +64,11 @@ wire::Transport transport_of(ibv_qp_type type) {
 }
 
 PacketQueuePair::PacketQueuePair(rnic::Adapter& adapter, rnic::QueuePair& queue_pair,
-                                 Counters& counters)
+                                 Counters& counters, std::vector<std::uint32_t>& due)
     : adapter_(adapter),
       queue_pair_(queue_pair),
       counters_(counters),
-      receives_(adapter, queue_pair),
+      receives_(adapter, queue_pair, due),
       own_address_(adapter.devices()[queue_pair.settings().device].gid()) {
   const ibv_qp_attr& attributes = queue_pair.attributes();
   if (queue_pair.type() == IBV_QPT_UD) {

@@ -35,7 +35,9 @@ class Staging {
 
 class PacketQueuePair final : public rnic::PathState, private engine::Owner {
  public:
-  PacketQueuePair(rnic::Adapter& adapter, rnic::QueuePair& queue_pair, Counters& counters);
+  // `due`: see ReceiveSide.
+  PacketQueuePair(rnic::Adapter& adapter, rnic::QueuePair& queue_pair, Counters& counters,
+                  std::vector<std::uint32_t>& due);
   ~PacketQueuePair() override;
 
   rnic::QueuePair& queue_pair() { return queue_pair_; }

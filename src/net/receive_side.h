@@ -7,6 +7,7 @@
 #pragma once
 
 #include <array>
+#include <vector>
 
 #include "engine/owner.h"
 #include "rnic/adapter.h"
@@ -16,8 +17,9 @@ namespace gdr::net {
 
 class ReceiveSide {
  public:
-  ReceiveSide(rnic::Adapter& adapter, rnic::QueuePair& queue_pair)
-      : adapter_(adapter), queue_pair_(queue_pair), shared_(queue_pair.shared()) {}
+  // `due` gets the completion queues that the caller is to tell an event of.
+  ReceiveSide(rnic::Adapter& adapter, rnic::QueuePair& queue_pair, std::vector<std::uint32_t>& due)
+      : adapter_(adapter), queue_pair_(queue_pair), shared_(queue_pair.shared()), due_(due) {}
 
   engine::Placed begin(std::uint32_t xrc_srq);
   engine::Placed place(std::uint64_t offset, std::span<const std::byte> bytes);
@@ -51,6 +53,7 @@ class ReceiveSide {
   rnic::Adapter& adapter_;
   rnic::QueuePair& queue_pair_;
   rnic::SharedQueuePair& shared_;
+  std::vector<std::uint32_t>& due_;
   Taken taken_;
 };
 
