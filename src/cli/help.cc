@@ -4,7 +4,7 @@
 
 #include <cstdio>
 
-#include "proof/wrap.h"
+#include "tool/wrap.h"
 
 namespace gdr::cli {
 namespace {
@@ -17,9 +17,9 @@ std::string described(const std::string& name, const std::string& description) {
   const std::string head = fmt::format("  {:<{}}", name, kDescription - 2);
   if (head.size() > kDescription || head.back() != ' ') {
     return head + "\n" + std::string(kDescription, ' ') +
-           proof::wrap(description, kColumns - kDescription, 0) + "\n";
+           tool::wrap(description, kColumns - kDescription, 0) + "\n";
   }
-  return proof::wrap(head + description, kColumns, kDescription) + "\n";
+  return tool::wrap(head + description, kColumns, kDescription) + "\n";
 }
 
 }  // namespace
@@ -43,7 +43,7 @@ std::string HelpFormatter::make_subcommand(const CLI::App* subcommand) const {
 }
 
 void say(const std::string& line) {
-  fmt::print(stderr, "{}\n", proof::wrap(line, proof::terminal_columns(stderr), 2));
+  fmt::print(stderr, "{}\n", tool::wrap(line, tool::terminal_columns(stderr), 2));
 }
 
 }  // namespace gdr::cli

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "proof/messages.h"
-#include "proof/pattern.h"
+#include "tool/pattern.h"
 
 namespace gdr::proof {
 

@@ -11,13 +11,22 @@
 #include <tuple>
 #include <vector>
 
-#include "proof/codec.h"
-#include "proof/pattern.h"
+#include "tool/codec.h"
+#include "tool/memory.h"
+#include "tool/pattern.h"
 
 namespace gdr::proof {
 
-enum class MemoryKind : std::uint8_t { kHost, kDevice, kDeviceVmm };
-enum class Registration : std::uint8_t { kHost, kDmaBuf, kPeerMemory };
+using tool::Bytes;
+using tool::decode;
+using tool::encode;
+using tool::Finding;
+using tool::Gpu;
+using tool::is_device;
+using tool::Memory;
+using tool::MemoryKind;
+using tool::Registration;
+
 enum class QueueKind : std::uint8_t { kRc, kUd, kRaw };
 enum class Operation : std::uint8_t {
   kSend,
@@ -28,8 +37,6 @@ enum class Operation : std::uint8_t {
   kCompareAndSwap,
   kFetchAndAdd
 };
-constexpr bool is_device(MemoryKind kind) { return kind != MemoryKind::kHost; }
-
 struct Nothing {
   GDR_NO_FIELDS
 };

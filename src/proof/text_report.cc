@@ -9,7 +9,7 @@
 #include <algorithm>
 
 #include "proof/verdict.h"
-#include "proof/wrap.h"
+#include "tool/wrap.h"
 
 namespace gdr::proof {
 namespace {
@@ -21,13 +21,13 @@ constexpr std::size_t kUsualColumns = 80;
 constexpr std::size_t kDeviceIndent = 16, kCheckIndent = 10, kVerdictIndent = 14;
 
 std::string pad(std::string text, std::size_t to) {
-  const std::size_t now_wide = screen_width(text);
+  const std::size_t now_wide = tool::screen_width(text);
   if (now_wide < to) text.append(to - now_wide, ' ');
   return text;
 }
 
 std::string pad_left(const std::string& text, std::size_t to) {
-  return std::string(to - std::min(to, screen_width(text)), ' ') + text;
+  return std::string(to - std::min(to, tool::screen_width(text)), ' ') + text;
 }
 
 std::string plural(std::uint64_t count, const char* noun) {
@@ -112,7 +112,7 @@ Style Style::of(std::FILE* file) {
   if (!isatty(fileno(file)) || (term && strcmp(term, "dumb") == 0)) return style;
   style.progress = true;
   style.colours = !(no_colour && *no_colour);
-  style.columns = terminal_columns(file);
+  style.columns = tool::terminal_columns(file);
   return style;
 }
 
@@ -136,7 +136,7 @@ std::string TextReport::mark(Status status) const {
 
 void TextReport::line(const std::string& text, std::size_t indent) {
   clear_progress();
-  fmt::print(file_, "{}\n", wrap(text, style_.columns, indent));
+  fmt::print(file_, "{}\n", tool::wrap(text, style_.columns, indent));
   std::fflush(file_);
 }
 
@@ -163,7 +163,7 @@ void TextReport::on_progress(const std::string& what, std::uint64_t done, std::u
   for (unsigned i = 0; i < kBarWidth; ++i) bar += i < filled ? "━" : "╌";
   std::string text = fmt::format("  {} {:>3}%  {}", bar, 100 * done / total, what);
   const std::size_t columns = style_.columns > 0 ? style_.columns : kUsualColumns;
-  if (screen_width(text) >= columns) text = "  " + bar;
+  if (tool::screen_width(text) >= columns) text = "  " + bar;
   fmt::print(file_, "\r\x1b[K{}", text);
   std::fflush(file_);
   bar_shown_ = true;

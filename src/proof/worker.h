@@ -10,11 +10,11 @@
 
 #include "cuda/driver.h"
 #include "proof/channel.h"
-#include "proof/memory.h"
 #include "proof/messages.h"
 #include "rdma/device.h"
 #include "rdma/queue_pair.h"
 #include "rdma/resources.h"
+#include "tool/memory.h"
 
 namespace gdr::proof {
 

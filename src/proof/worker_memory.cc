@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "proof/pattern.h"
 #include "proof/worker.h"
+#include "tool/pattern.h"
 
 namespace gdr::proof {
 namespace {
@@ -83,7 +83,7 @@ Result<Nothing> Worker::handle(const Prepare& request) {
   Result<Buffer*> buffer = find_range(request.range);
   if (!buffer) return buffer.error();
   Bytes bytes(request.range.length);
-  fill_pattern(request.seed, request.range.from, bytes);
+  tool::fill_pattern(request.seed, request.range.from, bytes);
   if (Result<void> done = (*buffer)->memory.write(request.range.from, bytes); !done) {
     return done.error();
   }
@@ -97,7 +97,7 @@ Result<Nothing> Worker::handle(const Fill& request) {
   const bool two_steps = request.previous_seed != 0 && bytes.size() <= kStaleCheck;
   for (std::uint64_t seed : {request.previous_seed, request.seed}) {
     if (seed == request.previous_seed && !two_steps) continue;
-    fill_pattern(seed, 0, bytes);
+    tool::fill_pattern(seed, 0, bytes);
     Result<void> done = (*buffer)->memory.write(request.range.from, bytes);
     if (!done) return done.error();
   }
@@ -126,13 +126,13 @@ Result<Finding> Worker::handle(const Examine& request) {
   Bytes expected = request.literal;
   if (expected.empty()) {
     expected.resize(request.data.length);
-    fill_pattern(request.seed, 0, expected);
+    tool::fill_pattern(request.seed, 0, expected);
   }
   const std::uint64_t from = request.data.from - request.guard;
   Bytes bytes(request.data.length + 2 * request.guard);
   if (Result<void> done = (*buffer)->memory.read(from, bytes); !done) return done.error();
-  return examine({bytes, request.guard, expected, request.before_seed, from,
-                  request.literal.empty() ? request.previous_seed : 0});
+  return tool::examine({bytes, request.guard, expected, request.before_seed, from,
+                        request.literal.empty() ? request.previous_seed : 0});
 }
 
 }  // namespace gdr::proof

@@ -1,4 +1,4 @@
-#include "proof/codec.h"
+#include "tool/codec.h"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 #include "proof/json_report.h"
 #include "proof/text_report.h"
 #include "proof/verdict.h"
-#include "proof/wrap.h"
+#include "tool/wrap.h"
 
 namespace gdr::proof {
 namespace {
@@ -230,7 +230,7 @@ TEST(TextReport, InAPipeHasNeitherColoursNorAProgressBar) {
 // The longest line of `text`.
 std::size_t widest(const std::string& text) {
   std::size_t most = 0;
-  for (std::string_view line : split(text, '\n')) most = std::max(most, screen_width(line));
+  for (std::string_view line : split(text, '\n')) most = std::max(most, tool::screen_width(line));
   return most;
 }
 

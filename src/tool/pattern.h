@@ -12,9 +12,9 @@
 #include <span>
 #include <string>
 
-#include "proof/codec.h"
+#include "tool/codec.h"
 
-namespace gdr::proof {
+namespace gdr::tool {
 
 // The byte of pattern `seed` at `position`.
 std::byte pattern_byte(std::uint64_t seed, std::uint64_t position);
@@ -59,4 +59,4 @@ Finding examine(const Window& window);
 // "data displaced by +65536 bytes", "bit 3 of byte 17 flipped".
 std::string describe(const Finding& finding);
 
-}  // namespace gdr::proof
+}  // namespace gdr::tool

@@ -1,4 +1,4 @@
-#include "proof/pattern.h"
+#include "tool/pattern.h"
 
 #include <string.h>
 
@@ -6,7 +6,7 @@
 #include <bit>
 #include <vector>
 
-namespace gdr::proof {
+namespace gdr::tool {
 namespace {
 
 // The finalizer of SplitMix64: every output bit depends on every input bit.
@@ -220,4 +220,4 @@ std::string describe(const Finding& finding) {
   return text;
 }
 
-}  // namespace gdr::proof
+}  // namespace gdr::tool

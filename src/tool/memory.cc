@@ -1,10 +1,10 @@
-#include "proof/memory.h"
+#include "tool/memory.h"
 
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-namespace gdr::proof {
+namespace gdr::tool {
 namespace {
 
 constexpr std::uint64_t kGranularity = 2 << 20;
@@ -163,4 +163,4 @@ Result<UniqueFd> Memory::export_dmabuf() const {
   return UniqueFd(fd);
 }
 
-}  // namespace gdr::proof
+}  // namespace gdr::tool

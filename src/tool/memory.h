@@ -1,4 +1,4 @@
-// Memory: what a worker offers for transfers: host pages, cuMemAlloc or VMM device memory. Read and
+// Memory: what one side of a transfer offers: host pages, cuMemAlloc or VMM device memory. Read and
 // written by its owner only through this, since the CPU cannot touch device memory.
 //
 //   Result<Memory> memory = Memory::allocate(MemoryKind::kDevice, 2 << 20, gpu);
@@ -12,9 +12,12 @@
 #include "base/result.h"
 #include "base/unique_fd.h"
 #include "cuda/driver.h"
-#include "proof/messages.h"
 
-namespace gdr::proof {
+namespace gdr::tool {
+
+enum class MemoryKind : std::uint8_t { kHost, kDevice, kDeviceVmm };
+enum class Registration : std::uint8_t { kHost, kDmaBuf, kPeerMemory };
+constexpr bool is_device(MemoryKind kind) { return kind != MemoryKind::kHost; }
 
 // A GPU whose primary context is current in this thread.
 struct Gpu {
@@ -55,4 +58,4 @@ class Memory {
   std::shared_ptr<void> owner_;  // its deleter gives the memory back
 };
 
-}  // namespace gdr::proof
+}  // namespace gdr::tool

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace gdr::proof {
+namespace gdr::tool {
 
 // The width of the terminal that `file` is; 0 where it is none: no line is broken then.
 std::size_t terminal_columns(std::FILE* file);
@@ -21,4 +21,4 @@ std::size_t screen_width(std::string_view text);
 // is left as it is. `columns` 0: as it is.
 std::string wrap(std::string_view text, std::size_t columns, std::size_t indent);
 
-}  // namespace gdr::proof
+}  // namespace gdr::tool

@@ -1,8 +1,8 @@
-#include "proof/wrap.h"
+#include "tool/wrap.h"
 
 #include <gtest/gtest.h>
 
-namespace gdr::proof {
+namespace gdr::tool {
 namespace {
 
 TEST(Wrap, LeavesALineThatFitsAndEveryLineInAPipe) {
@@ -44,4 +44,4 @@ TEST(Wrap, GivesUpInAWindowTooNarrowForWords) {
 }
 
 }  // namespace
-}  // namespace gdr::proof
+}  // namespace gdr::tool

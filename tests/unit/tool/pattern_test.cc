@@ -1,11 +1,11 @@
-#include "proof/pattern.h"
+#include "tool/pattern.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <vector>
 
-namespace gdr::proof {
+namespace gdr::tool {
 namespace {
 
 using Kind = Finding::Kind;
@@ -168,4 +168,4 @@ TEST(Examine, ReportsAGuardBesideWrongData) {
 }
 
 }  // namespace
-}  // namespace gdr::proof
+}  // namespace gdr::tool

@@ -1,6 +1,6 @@
-#include "proof/codec.h"
+#include "tool/codec.h"
 
-namespace gdr::proof {
+namespace gdr::tool {
 
 void Encoder::put_raw(const void* from, std::size_t size) {
   const std::size_t end = bytes_.size();
@@ -8,4 +8,4 @@ void Encoder::put_raw(const void* from, std::size_t size) {
   if (size > 0) std::memcpy(bytes_.data() + end, from, size);
 }
 
-}  // namespace gdr::proof
+}  // namespace gdr::tool

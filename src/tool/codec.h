@@ -1,4 +1,4 @@
-// Messages between `gdr prove` and its workers as bytes: numbers, enumerations, strings, arrays,
+// Messages between processes as bytes: numbers, enumerations, strings, arrays,
 // vectors and structs that list their fields. A decoder checks every length against what is left,
 // so that a message cut short or made up is an error and nothing else.
 //
@@ -35,7 +35,7 @@
   template <typename Visitor> \
   void visit(Visitor&) const {}
 
-namespace gdr::proof {
+namespace gdr::tool {
 
 using Bytes = std::vector<std::byte>;
 
@@ -145,4 +145,4 @@ Result<T> decode(std::span<const std::byte> bytes) {
   return message;
 }
 
-}  // namespace gdr::proof
+}  // namespace gdr::tool

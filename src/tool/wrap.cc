@@ -1,11 +1,11 @@
-#include "proof/wrap.h"
+#include "tool/wrap.h"
 
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 
-namespace gdr::proof {
+namespace gdr::tool {
 namespace {
 
 // In a window narrower than this, broken lines read worse than what the terminal makes of them.
@@ -98,4 +98,4 @@ std::string wrap(std::string_view text, std::size_t columns, std::size_t indent)
   return wrapper.take();
 }
 
-}  // namespace gdr::proof
+}  // namespace gdr::tool

@@ -1,0 +1,89 @@
+// Load: what one row of `gdr perf` carries out, the same on both sides: the client decides, the
+// server is told.
+//
+//   Load load;
+//   load.operation = Operation::kRead;
+//   load.size = 64 << 10;
+//   load.far = {Place::Kind::kGpu, 0};
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "tool/codec.h"
+
+namespace gdr::perf {
+
+enum class Operation : std::uint8_t {
+  kWrite,
+  kWriteWithImmediate,
+  kRead,
+  kSend,
+  kFetchAndAdd,
+  kCompareAndSwap
+};
+enum class Transport : std::uint8_t { kRc, kUc, kUd, kXrc };
+enum class Measure : std::uint8_t { kBandwidth, kLatency, kRate };
+// Of GPU memory. kAny: what works, dma-buf first.
+enum class Way : std::uint8_t { kAny, kDmaBuf, kPeerMemory };
+
+// Where the data of one side lies.
+struct Place {
+  enum class Kind : std::uint8_t {
+    kHost,
+    kGpu,     // cuMemAlloc
+    kGpuVmm,  // cuMemCreate
+    kStaged   // in a GPU's memory, and copied through host memory, as without GPUDirect
+  };
+  Kind kind = Kind::kHost;
+  std::int32_t gpu = 0;  // ordinal; not of kHost
+
+  bool is_gpu() const { return kind != Kind::kHost; }
+  // NICs reach the GPU's own memory.
+  bool is_direct() const { return kind == Kind::kGpu || kind == Kind::kGpuVmm; }
+  bool operator==(const Place&) const = default;
+  GDR_FIELDS(kind, gpu)
+};
+
+struct Load {
+  Operation operation = Operation::kWrite;
+  Transport transport = Transport::kRc;
+  Measure measure = Measure::kBandwidth;
+  std::uint64_t size = 0;  // bytes of a message
+  Place near, far;         // of the client, which starts the transfers, and of the server
+  Way way = Way::kAny;
+  bool both_ways = false;
+  bool shared_receives = false;  // one shared receive queue for all queue pairs of a thread
+  bool events = false;           // sleeps until a completion is told, instead of polling
+  bool check = false;
+  bool huge_pages = false;
+  std::uint32_t queue_pairs = 1;
+  std::uint32_t threads = 1;
+  std::uint32_t depth = 128;        // requests under way on one queue pair
+  std::uint32_t batch = 1;          // requests given to the NIC by one call
+  std::uint32_t signal_every = 64;  // requests for one completion
+  std::uint32_t inline_bytes = 0;   // messages up to this size are copied into the request
+  std::uint32_t path_mtu = 0;       // bytes; 0: the largest of both ports
+  std::uint8_t service_level = 0;
+  std::uint8_t traffic_class = 0;
+  GDR_FIELDS(operation, transport, measure, size, near, far, way, both_ways, shared_receives,
+             events, check, huge_pages, queue_pairs, threads, depth, batch, signal_every,
+             inline_bytes, path_mtu, service_level, traffic_class)
+};
+
+constexpr bool is_atomic(Operation operation) {
+  return operation == Operation::kFetchAndAdd || operation == Operation::kCompareAndSwap;
+}
+// The server's program takes part: it posts receives, and sees what arrives.
+constexpr bool is_received(Operation operation) {
+  return operation == Operation::kSend || operation == Operation::kWriteWithImmediate;
+}
+
+// As on the command line and in documents: "write-imm", "RC", "bandwidth", "gpu:0", "staged:1".
+const char* name_of(Operation operation);
+const char* name_of(Transport transport);
+const char* name_of(Measure measure);
+const char* name_of(Way way);
+std::string text_of(const Place& place);
+
+}  // namespace gdr::perf

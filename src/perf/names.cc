@@ -1,0 +1,70 @@
+#include "perf/load.h"
+
+namespace gdr::perf {
+
+const char* name_of(Operation operation) {
+  switch (operation) {
+    case Operation::kWrite:
+      return "write";
+    case Operation::kWriteWithImmediate:
+      return "write-imm";
+    case Operation::kRead:
+      return "read";
+    case Operation::kSend:
+      return "send";
+    case Operation::kFetchAndAdd:
+      return "fetch-add";
+    default:
+      return "compare-swap";
+  }
+}
+
+const char* name_of(Transport transport) {
+  switch (transport) {
+    case Transport::kRc:
+      return "RC";
+    case Transport::kUc:
+      return "UC";
+    case Transport::kUd:
+      return "UD";
+    default:
+      return "XRC";
+  }
+}
+
+const char* name_of(Measure measure) {
+  switch (measure) {
+    case Measure::kBandwidth:
+      return "bandwidth";
+    case Measure::kLatency:
+      return "latency";
+    default:
+      return "rate";
+  }
+}
+
+const char* name_of(Way way) {
+  switch (way) {
+    case Way::kDmaBuf:
+      return "dma-buf";
+    case Way::kPeerMemory:
+      return "peer-memory";
+    default:
+      return "any";
+  }
+}
+
+std::string text_of(const Place& place) {
+  switch (place.kind) {
+    case Place::Kind::kGpu:
+      return "gpu:" + std::to_string(place.gpu);
+    case Place::Kind::kGpuVmm:
+      return "gpu-vmm:" + std::to_string(place.gpu);
+    case Place::Kind::kStaged:
+      return "staged:" + std::to_string(place.gpu);
+    default:
+      return "host";
+  }
+}
+
+}  // namespace gdr::perf
