@@ -67,8 +67,7 @@ class PacketPath::Run {
     state_->release_responder();
     if (state_->connection() == nullptr) return;
     // What answers a message of XRC goes by another queue pair, and must not overtake this.
-    const bool later = received && inline_progress_ &&
-                       (*queue_pair_)->type() != IBV_QPT_XRC_RECV;
+    const bool later = received && inline_progress_ && (*queue_pair_)->type() != IBV_QPT_XRC_RECV;
     auto& waiting = later ? path_.deferred_ : path_.answers_;
     const bool known = !waiting.empty() && waiting.back() == *queue_pair_;
     if (known) return;
@@ -141,8 +140,9 @@ std::optional<std::uint32_t> PacketPath::receive_all(bool inline_progress) {
   return arrivals;
 }
 
-// After the answers, as hardware acknowledges before it interrupts: a program that it wakes may send
-// something by another queue pair, and other programs count on the order of the two (perftest).
+// After the answers, as hardware acknowledges before it interrupts: a program that it wakes may
+// send something by another queue pair, and other programs count on the order of the two
+// (perftest).
 void PacketPath::tell_events() {
   for (const std::uint32_t queue : due_) adapter_.tell_of_push(rnic::Push::kEventDue, queue);
   due_.clear();

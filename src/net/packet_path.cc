@@ -93,7 +93,8 @@ int PacketPath::connect(rnic::QueuePair& queue_pair) {
   const Result<OpenPort*> port = open_port(queue_pair.settings().device);
   // Datagrams within the host need no port.
   if (!port) return datagrams && !settings_.takes_everything ? 0 : port.error().code;
-  queue_pair.packet_state = std::make_unique<PacketQueuePair>(adapter_, queue_pair, counters_, due_);
+  queue_pair.packet_state =
+      std::make_unique<PacketQueuePair>(adapter_, queue_pair, counters_, due_);
   if (datagrams) return 0;
   queue_pair.take_carrier(*this);
   const std::lock_guard guard(connected_mutex_);
