@@ -75,6 +75,8 @@ struct Side {
   std::string library;                      // libibverbs by path
   std::vector<std::string> gpus;            // "GPU 0: NVIDIA H200 0000:41:00.0"
   bool soft_nic = false, soft_gpu = false;  // stand-ins
+  GDR_FIELDS(host, kernel, processor, version, nic, netdev, gid, port, gid_index, path_mtu,
+             link_bits_per_second, library, gpus, soft_nic, soft_gpu)
 };
 
 // The processor's invariant counter, which times everything, beside the system's clock.

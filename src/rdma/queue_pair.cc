@@ -8,29 +8,6 @@
 #include "base/bytes.h"
 
 namespace gdr::rdma {
-namespace {
-
-// 4.096 µs * 2^14 = 67 ms, seven retries: a lost peer is an error completion in about half a
-// second.
-constexpr std::uint8_t kTimeout = 14;
-constexpr std::uint8_t kRetries = 7;
-constexpr std::uint8_t kMinimumRnrTimer = 12;  // 0.64 ms
-constexpr std::uint8_t kHopLimit = 64;
-
-}  // namespace
-
-ibv_ah_attr path_to(const Endpoint& mine, const Endpoint& theirs) {
-  ibv_ah_attr path{};
-  path.dlid = theirs.lid;
-  path.port_num = mine.port;
-  if (theirs.global) {
-    path.is_global = 1;
-    path.grh.dgid = theirs.gid;
-    path.grh.sgid_index = mine.gid_index;
-    path.grh.hop_limit = kHopLimit;
-  }
-  return path;
-}
 
 Result<QueuePair> QueuePair::create(const Device& device, ibv_pd* pd, ibv_qp_type type,
                                     QueuePairSize size) {
@@ -57,72 +34,9 @@ Result<QueuePair> QueuePair::create(const Device& device, ibv_pd* pd, ibv_qp_typ
   return pair;
 }
 
-Result<void> QueuePair::modify(ibv_qp_attr attributes, int mask, const char* step) {
-  if (int code = device_->library().modify_qp(qp_.get(), &attributes, mask)) {
-    const std::string call = std::string("ibv_modify_qp to ") + step;
-    return verbs_error(call.c_str(), code > 0 ? code : errno);
-  }
-  return {};
-}
-
-Result<void> QueuePair::to_init(const Endpoint& mine) {
-  ibv_qp_attr attributes{};
-  attributes.qp_state = IBV_QPS_INIT;
-  attributes.port_num = mine.port;
-  int mask = IBV_QP_STATE | IBV_QP_PORT;
-  if (type_ != IBV_QPT_RAW_PACKET) mask |= IBV_QP_PKEY_INDEX;
-  if (type_ == IBV_QPT_UD) {
-    attributes.qkey = kQKey;
-    mask |= IBV_QP_QKEY;
-  } else if (type_ == IBV_QPT_RC) {
-    attributes.qp_access_flags =
-        IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
-    if (atomics_) attributes.qp_access_flags |= IBV_ACCESS_REMOTE_ATOMIC;
-    mask |= IBV_QP_ACCESS_FLAGS;
-  }
-  return modify(attributes, mask, "INIT");
-}
-
-Result<void> QueuePair::to_ready_to_receive(const Endpoint& mine, const Endpoint& theirs,
-                                            ibv_mtu mtu) {
-  ibv_qp_attr attributes{};
-  attributes.qp_state = IBV_QPS_RTR;
-  int mask = IBV_QP_STATE;
-  if (type_ == IBV_QPT_RC) {
-    attributes.path_mtu = mtu;
-    attributes.dest_qp_num = theirs.number;
-    attributes.rq_psn = theirs.packet_sequence;
-    attributes.max_dest_rd_atomic = 1;
-    attributes.min_rnr_timer = kMinimumRnrTimer;
-    attributes.ah_attr = path_to(mine, theirs);
-    mask |= IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-            IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
-  }
-  return modify(attributes, mask, "RTR");
-}
-
-Result<void> QueuePair::to_ready_to_send(const Endpoint& mine) {
-  ibv_qp_attr attributes{};
-  attributes.qp_state = IBV_QPS_RTS;
-  int mask = IBV_QP_STATE;
-  if (type_ != IBV_QPT_RAW_PACKET) {
-    attributes.sq_psn = mine.packet_sequence;
-    mask |= IBV_QP_SQ_PSN;
-  }
-  if (type_ == IBV_QPT_RC) {
-    attributes.timeout = kTimeout;
-    attributes.retry_cnt = kRetries;
-    attributes.rnr_retry = 7;  // without end: the wait itself is bounded
-    attributes.max_rd_atomic = 1;
-    mask |= IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC;
-  }
-  return modify(attributes, mask, "RTS");
-}
-
 Result<void> QueuePair::connect(const Endpoint& mine, const Endpoint& theirs, ibv_mtu mtu) {
-  if (Result<void> done = to_init(mine); !done) return done;
-  if (Result<void> done = to_ready_to_receive(mine, theirs, mtu); !done) return done;
-  return to_ready_to_send(mine);
+  return bring_up(*device_, qp_.get(), mine, theirs,
+                  {.type = type_, .mtu = mtu, .atomics = atomics_});
 }
 
 Result<void> QueuePair::post_send(ibv_send_wr& request) {

@@ -14,6 +14,7 @@
 
 #include "base/result.h"
 #include "rdma/resources.h"
+#include "rdma/states.h"
 
 namespace gdr::rdma {
 
@@ -22,19 +23,6 @@ struct QueuePairSize {
   std::uint32_t receives = 16;
   bool atomics = true;  // a NIC without them may refuse the access right
 };
-
-// One end of a connection, as the two sides tell each other.
-struct Endpoint {
-  std::uint32_t number = 0;
-  std::uint32_t packet_sequence = 0;
-  std::uint8_t port = 1;
-  std::uint16_t lid = 0;
-  std::uint8_t gid_index = 0;
-  ibv_gid gid{};
-  bool global = false;  // address by GID: always on Ethernet
-};
-
-constexpr std::uint32_t kQKey = 0x11223344;
 
 class QueuePair {
  public:
@@ -59,10 +47,6 @@ class QueuePair {
 
  private:
   QueuePair() = default;
-  Result<void> modify(ibv_qp_attr attributes, int mask, const char* step);
-  Result<void> to_init(const Endpoint& mine);
-  Result<void> to_ready_to_receive(const Endpoint& mine, const Endpoint& theirs, ibv_mtu mtu);
-  Result<void> to_ready_to_send(const Endpoint& mine);
   static Result<std::optional<ibv_wc>> poll(ibv_cq* queue);
 
   const Device* device_ = nullptr;
@@ -72,8 +56,5 @@ class QueuePair {
   CompletionQueue receive_queue_;
   Owned<ibv_qp> qp_;
 };
-
-// The path to `theirs`, for a queue pair or a UD address handle.
-ibv_ah_attr path_to(const Endpoint& mine, const Endpoint& theirs);
 
 }  // namespace gdr::rdma

@@ -1,0 +1,137 @@
+#include "perf/cases/requests.h"
+
+#include <arpa/inet.h>
+
+namespace gdr::perf {
+namespace {
+
+constexpr int kAtOnce = 16;
+
+ibv_wr_opcode opcode_of(Operation operation, bool check) {
+  switch (operation) {
+    case Operation::kWrite:
+      return IBV_WR_RDMA_WRITE;
+    case Operation::kWriteWithImmediate:
+      return IBV_WR_RDMA_WRITE_WITH_IMM;
+    case Operation::kRead:
+      return IBV_WR_RDMA_READ;
+    case Operation::kFetchAndAdd:
+      return IBV_WR_ATOMIC_FETCH_AND_ADD;
+    case Operation::kCompareAndSwap:
+      return IBV_WR_ATOMIC_CMP_AND_SWP;
+    default:  // what is compared carries its number
+      return check ? IBV_WR_SEND_WITH_IMM : IBV_WR_SEND;
+  }
+}
+
+}  // namespace
+
+Error completion_error(const Station& station, const ibv_wc& completion, const char* of) {
+  char vendor[16];
+  snprintf(vendor, sizeof vendor, "0x%x", completion.vendor_err);
+  return {EIO, std::string("a ") + of + " completed with an error: " +
+                   station.devices().nic().library().wc_status_str(completion.status) +
+                   " (status " + std::to_string(completion.status) + ", vendor error " + vendor +
+                   ")"};
+}
+
+Requests::Requests(Task& task, Operation operation, std::uint32_t batch,
+                   std::uint32_t signal_every)
+    : task_(task),
+      station_(task.station),
+      layout_(task.station.layout()),
+      batch_(batch),
+      signal_every_(signal_every),
+      has_slots_(layout_.slots > 1),
+      segments_(station_.queues().size() * batch),
+      requests_(station_.queues().size() * batch) {
+  for (std::uint32_t i = 0; i < station_.queues().size(); ++i) {
+    Station::Queue& queue = station_.queues()[i];
+    queue.posted = queue.completed = 0;
+    queue.unsignaled = 0;
+    make(i, operation);
+  }
+}
+
+void Requests::make(std::uint32_t index, Operation operation) {
+  Station::Queue& queue = station_.queues()[index];
+  const Load& load = station_.plan().load;
+  const bool sends_data = operation != Operation::kRead && !is_atomic(operation);
+  for (std::uint32_t i = 0; i < batch_; ++i) {
+    ibv_sge& segment = segments_[index * batch_ + i];
+    segment = {queue.outgoing, static_cast<std::uint32_t>(task_.size), station_.lkey()};
+    ibv_send_wr& request = requests_[index * batch_ + i];
+    request = {};
+    request.next = i + 1 < batch_ ? &request + 1 : nullptr;
+    request.sg_list = &segment;
+    request.num_sge = 1;
+    request.opcode = opcode_of(operation, load.check);
+    if (sends_data && task_.size <= station_.inline_bytes()) request.send_flags = IBV_SEND_INLINE;
+    if (is_atomic(operation)) {
+      request.wr.atomic.remote_addr = queue.remote;
+      request.wr.atomic.rkey = station_.rkey();
+      request.wr.atomic.compare_add = operation == Operation::kFetchAndAdd ? 1 : 0;
+    } else if (load.transport == Transport::kUd) {
+      request.wr.ud = {queue.path, queue.remote_number, rdma::kQKey};
+    } else {
+      request.wr.rdma = {queue.remote + layout_.head, station_.rkey()};
+    }
+    if (load.transport == Transport::kXrc) {
+      request.qp_type.xrc.remote_srqn = queue.remote_shared_receives;
+    }
+  }
+}
+
+int Requests::post(std::uint32_t index, bool signal_last) {
+  Station::Queue& queue = station_.queues()[index];
+  ibv_send_wr* first = &requests_[index * batch_];
+  for (std::uint32_t i = 0; i < batch_; ++i) {
+    ibv_send_wr& request = first[i];
+    if (has_slots_) {
+      const std::uint64_t slot = layout_.slot(queue.posted + i);
+      request.sg_list->addr = queue.outgoing + slot;
+      if (!is_atomic(station_.plan().load.operation) &&
+          station_.plan().load.transport != Transport::kUd) {
+        request.wr.rdma.remote_addr = queue.remote + slot + layout_.head;
+      }
+    }
+    request.imm_data = htonl(immediate_ + i);
+    ++queue.unsignaled;
+    if (queue.unsignaled >= signal_every_ || (signal_last && i + 1 == batch_)) {
+      request.send_flags |= IBV_SEND_SIGNALED;
+      request.wr_id = std::uint64_t{index} << 32 | queue.unsignaled;
+      queue.unsignaled = 0;
+    } else {
+      request.send_flags &= ~static_cast<unsigned>(IBV_SEND_SIGNALED);
+    }
+  }
+  ibv_send_wr* refused = nullptr;
+  if (int code = ibv_post_send(queue.sender, first, &refused)) return code > 0 ? code : errno;
+  queue.posted += batch_;
+  return 0;
+}
+
+int Requests::reap(Outcome& outcome) {
+  ibv_wc completions[kAtOnce];
+  const int count = ibv_poll_cq(station_.send_queue(), kAtOnce, completions);
+  if (count == 0) return 0;
+  if (count < 0) {
+    outcome.fail(rdma::verbs_error("ibv_poll_cq", EIO));
+    return -1;
+  }
+  std::uint32_t done = 0;
+  for (int i = 0; i < count; ++i) {
+    const ibv_wc& completion = completions[i];
+    if (completion.status != IBV_WC_SUCCESS) {
+      outcome.fail(completion_error(station_, completion, "request"));
+      return -1;
+    }
+    const auto covered = static_cast<std::uint32_t>(completion.wr_id);
+    station_.queues()[completion.wr_id >> 32].completed += covered;
+    done += covered;
+  }
+  completed_ += done;
+  return static_cast<int>(done);
+}
+
+}  // namespace gdr::perf

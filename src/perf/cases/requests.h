@@ -1,0 +1,46 @@
+// Requests: the work requests of a station's queue pairs, made beforehand, so that posting one
+// changes only what differs from one to the next.
+//
+//   Requests requests(task);
+//   if (int code = requests.post(queue_index)) ...   // one batch
+//   const int count = requests.reap(&error);         // requests that have completed
+#pragma once
+
+#include <vector>
+
+#include "perf/cases/task.h"
+
+namespace gdr::perf {
+
+class Requests {
+ public:
+  // `batch` of them by one call. `operation`: which may differ from the load's (a pong).
+  Requests(Task& task, Operation operation, std::uint32_t batch, std::uint32_t signal_every);
+
+  // One batch on that queue pair: an errno value. Hot.
+  int post(std::uint32_t index, bool signal_last = false);
+  // Takes completions off the send queue: how many requests have completed, or -1 and the error in
+  // `outcome`. Hot.
+  int reap(Outcome& outcome);
+  // The immediate of what is posted next.
+  void set_immediate(std::uint32_t value) { immediate_ = value; }
+
+  std::uint64_t completed() const { return completed_; }
+
+ private:
+  void make(std::uint32_t index, Operation operation);
+
+  Task& task_;
+  Station& station_;
+  const Layout& layout_;
+  const std::uint32_t batch_, signal_every_;
+  const bool has_slots_;
+  std::uint32_t immediate_ = 0;
+  std::uint64_t completed_ = 0;
+  std::vector<ibv_sge> segments_;
+  std::vector<ibv_send_wr> requests_;  // `batch_` for each queue pair, chained
+};
+
+Error completion_error(const Station& station, const ibv_wc& completion, const char* of);
+
+}  // namespace gdr::perf

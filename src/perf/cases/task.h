@@ -1,0 +1,59 @@
+// Task: what a thread of either side carries out for one row, and what came of it.
+//
+//   Outcome outcome;
+//   run_stream(task, outcome);
+//   if (!outcome.done) ...
+#pragma once
+
+#include <atomic>
+#include <string>
+#include <vector>
+
+#include "perf/statistics/clock.h"
+#include "perf/statistics/samples.h"
+#include "perf/station.h"
+
+namespace gdr::perf {
+
+class Verifier;
+
+struct Task {
+  Station& station;
+  const TickClock& clock;
+  std::uint64_t size = 0;
+  Measure measure = Measure::kBandwidth;
+  Timing timing;
+  std::uint64_t seed = 0;  // of the contents, with --check
+  bool is_client = true;
+  bool sends = true, receives = false;
+  Verifier* verifier = nullptr;  // asks the server; of a client with --check
+
+  // Set by others.
+  std::atomic<bool>* stop = nullptr;  // the other side has sent all that it will send
+  const std::atomic<bool>* abort = nullptr;
+  // Messages that will have arrived at the end: known once the other side has sent its last.
+  std::atomic<std::uint64_t>* expected = nullptr;
+
+  bool aborted() const { return abort->load(std::memory_order_relaxed); }
+  bool stopped() const { return stop->load(std::memory_order_relaxed); }
+};
+
+constexpr std::uint64_t kNotKnown = ~std::uint64_t{0};
+
+struct Outcome {
+  Result<void> done;
+  std::vector<Slice> slices;
+  std::vector<Samples> samples;         // a repetition each
+  std::vector<std::uint64_t> sent;      // on each queue pair
+  std::atomic<bool> has_sent{false};    // `sent` and `slices` are final
+  std::uint64_t received = 0, lost = 0;
+  std::uint64_t checked = 0, wrong = 0;  // messages
+  std::string first_wrong;
+  Ticks timed = 0, checking = 0;
+
+  void fail(Error error) {
+    if (done) done = std::move(error);
+  }
+};
+
+}  // namespace gdr::perf

@@ -1,0 +1,134 @@
+#include "perf/control.h"
+
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "base/bytes.h"
+
+namespace gdr::perf {
+namespace {
+
+constexpr std::size_t kHead = 5;  // length of the bytes, big endian, and the kind
+constexpr Nanoseconds kSendPatience = 10 * kSecond;
+
+Result<void> wait_for(int fd, short events, Nanoseconds deadline) {
+  for (;;) {
+    const Nanoseconds time = now();
+    if (time >= deadline) return Error{ETIMEDOUT, "no answer from the other side"};
+    pollfd entry{fd, events, 0};
+    const int ready = poll(&entry, 1, static_cast<int>((deadline - time) / kMillisecond) + 1);
+    if (ready > 0) return {};
+    if (ready < 0 && errno != EINTR) return from_errno("poll");
+  }
+}
+
+Error gone() { return {ECONNRESET, "the other side has closed the connection"}; }
+
+Result<UniqueFd> connect_to(const addrinfo& address, Nanoseconds deadline) {
+  UniqueFd fd(socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!fd) return from_errno("socket");
+  if (connect(fd.get(), address.ai_addr, address.ai_addrlen) != 0) {
+    if (errno != EINPROGRESS) return from_errno("connect");
+    if (Result<void> ready = wait_for(fd.get(), POLLOUT, deadline); !ready) return ready.error();
+    int error = 0;
+    socklen_t length = sizeof error;
+    getsockopt(fd.get(), SOL_SOCKET, SO_ERROR, &error, &length);
+    if (error != 0) {
+      errno = error;
+      return from_errno("connect");
+    }
+  }
+  const int yes = 1;
+  setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+  return fd;
+}
+
+}  // namespace
+
+Result<Control> Control::connect(const std::string& host, std::uint16_t port,
+                                 Nanoseconds timeout) {
+  addrinfo wanted{};
+  wanted.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  const std::string service = std::to_string(port);
+  const std::string where = host + " port " + service;
+  if (int code = getaddrinfo(host.c_str(), service.c_str(), &wanted, &found)) {
+    return Error{EHOSTUNREACH, "unknown host '" + host + "': " + gai_strerror(code)};
+  }
+  const std::unique_ptr<addrinfo, void (*)(addrinfo*)> owner(found, freeaddrinfo);
+  const Nanoseconds deadline = now() + timeout;
+  Error last{EHOSTUNREACH, "no address"};
+  for (const addrinfo* one = found; one != nullptr; one = one->ai_next) {
+    Result<UniqueFd> fd = connect_to(*one, deadline);
+    if (fd) return Control(*std::move(fd));
+    last = fd.error();
+  }
+  return Error{last.code, "no server at " + where + " (" + last.message +
+                              "); start one there: gdr perf --server --listen " + service};
+}
+
+Error Control::unexpected(std::uint8_t kind) {
+  return {EPROTO, "message " + std::to_string(kind) + " where another was due"};
+}
+
+Result<void> Control::send_raw(std::uint8_t kind, const tool::Bytes& bytes) {
+  if (bytes.size() > kLargestMessage) return Error{EMSGSIZE, "message too long"};
+  tool::Bytes all(kHead + bytes.size());
+  store_be32(all.data(), static_cast<std::uint32_t>(bytes.size()));
+  all[4] = std::byte{kind};
+  std::copy(bytes.begin(), bytes.end(), all.begin() + kHead);
+  const Nanoseconds deadline = now() + kSendPatience;
+  for (std::size_t at = 0; at < all.size();) {
+    const ssize_t sent = ::send(fd_.get(), all.data() + at, all.size() - at,
+                                MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent > 0) {
+      at += static_cast<std::size_t>(sent);
+    } else if (errno == EAGAIN) {
+      if (Result<void> room = wait_for(fd_.get(), POLLOUT, deadline); !room) return room;
+    } else if (errno == EPIPE || errno == ECONNRESET) {
+      return gone();
+    } else if (errno != EINTR) {
+      return from_errno("send");
+    }
+  }
+  return {};
+}
+
+Result<void> Control::read_all(std::byte* to, std::size_t bytes, Nanoseconds deadline) {
+  while (bytes > 0) {
+    const ssize_t got = recv(fd_.get(), to, bytes, MSG_DONTWAIT);
+    if (got > 0) {
+      to += got;
+      bytes -= static_cast<std::size_t>(got);
+    } else if (got == 0 || errno == ECONNRESET) {
+      return gone();
+    } else if (errno == EAGAIN) {
+      if (Result<void> ready = wait_for(fd_.get(), POLLIN, deadline); !ready) return ready;
+    } else if (errno != EINTR) {
+      return from_errno("recv");
+    }
+  }
+  return {};
+}
+
+Result<Received> Control::receive_any(Nanoseconds timeout) {
+  const Nanoseconds deadline = now() + timeout;
+  std::byte head[kHead];
+  if (Result<void> read = read_all(head, kHead, deadline); !read) return read.error();
+  const std::uint32_t length = load_be32(head);
+  if (length > kLargestMessage) return Error{EPROTO, "not a server or client of gdr perf"};
+  Received received{static_cast<std::uint8_t>(head[4]), tool::Bytes(length)};
+  if (Result<void> read = read_all(received.bytes.data(), length, deadline); !read) {
+    return read.error();
+  }
+  return received;
+}
+
+}  // namespace gdr::perf

@@ -1,0 +1,67 @@
+// Control: the connection between client and server of `gdr perf`, over which the client says what to
+// do: whole messages over a stream socket, with a bound on every wait.
+//
+//   Result<Control> control = Control::connect("node7", 18600, 5 * kSecond);
+//   Result<SetUp::Reply> reply = control->call(SetUp{load, largest}, 30 * kSecond);
+#pragma once
+
+#include <string>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "base/unique_fd.h"
+#include "perf/messages.h"
+
+namespace gdr::perf {
+
+constexpr std::size_t kLargestMessage = 4 << 20;
+
+struct Received {
+  std::uint8_t kind = 0;
+  tool::Bytes bytes;
+};
+
+class Control {
+ public:
+  explicit Control(UniqueFd fd) : fd_(std::move(fd)) {}
+  static Result<Control> connect(const std::string& host, std::uint16_t port, Nanoseconds timeout);
+
+  template <typename Message>
+  Result<void> send(const Message& message) {
+    return send_raw(number_of<Message>(), tool::encode(message));
+  }
+  // A Failure that arrives instead is its Error. ECONNRESET: the other end is gone.
+  template <typename Message>
+  Result<Message> receive(Nanoseconds timeout) {
+    Result<Received> received = receive_any(timeout);
+    if (!received) return received.error();
+    return take<Message>(*received);
+  }
+  template <typename Request>
+  Result<typename Request::Reply> call(const Request& request, Nanoseconds timeout) {
+    if (Result<void> sent = send(request); !sent) return sent.error();
+    return receive<typename Request::Reply>(timeout);
+  }
+  // Whatever comes: its kind is number_of<...>().
+  Result<Received> receive_any(Nanoseconds timeout);
+  template <typename Message>
+  static Result<Message> take(const Received& received) {
+    if (received.kind == number_of<Failure>()) {
+      Result<Failure> failure = tool::decode<Failure>(received.bytes);
+      return failure ? Error{failure->code, failure->text} : failure.error();
+    }
+    if (received.kind != number_of<Message>()) return unexpected(received.kind);
+    return tool::decode<Message>(received.bytes);
+  }
+
+  int fd() const { return fd_.get(); }
+
+ private:
+  static Error unexpected(std::uint8_t kind);
+  Result<void> send_raw(std::uint8_t kind, const tool::Bytes& bytes);
+  Result<void> read_all(std::byte* to, std::size_t bytes, Nanoseconds deadline);
+
+  UniqueFd fd_;
+};
+
+}  // namespace gdr::perf

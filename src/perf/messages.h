@@ -1,0 +1,163 @@
+// What client and server of `gdr perf` tell each other. The client decides everything; each request
+// names its reply, and a Failure may come instead of any.
+//
+//   Result<SetUp::Reply> there = control.call(SetUp{load, largest}, timeout);
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "perf/load.h"
+#include "perf/report.h"
+#include "tool/codec.h"
+
+namespace gdr::perf {
+
+constexpr std::uint32_t kMagic = 0x67647270;  // "gdrp"
+// Grows with every change of what follows: sides of different protocols do not talk.
+constexpr std::uint32_t kProtocol = 1;
+
+struct Nothing {
+  GDR_NO_FIELDS
+};
+struct Failure {
+  std::int32_t code = 0;
+  std::string text;
+  GDR_FIELDS(code, text)
+};
+
+struct Hello {
+  std::uint32_t magic = kMagic, protocol = kProtocol;
+  std::string version;
+  GDR_FIELDS(magic, protocol, version)
+  using Reply = Hello;
+};
+
+// The devices of the server, which its own command line has chosen.
+struct Open {
+  GDR_NO_FIELDS
+  struct Reply {
+    Side side;
+    std::uint8_t mtu = 0;  // as ibv_mtu
+    bool atomics = false;
+    std::uint64_t largest_message = 0;
+    GDR_FIELDS(side, mtu, atomics, largest_message)
+  };
+};
+
+// One end of a connection. XRC has two queue pairs there, and the number of the receive queue.
+struct QueueAddress {
+  std::uint32_t number = 0, receiver_number = 0, shared_receives = 0;
+  std::uint32_t packet_sequence = 0;
+  GDR_FIELDS(number, receiver_number, shared_receives, packet_sequence)
+};
+// What one thread offers the other side's.
+struct StationAddress {
+  std::uint64_t address = 0;  // of its incoming places, queue pair after queue pair
+  std::uint32_t rkey = 0;
+  std::vector<QueueAddress> queues;
+  GDR_FIELDS(address, rkey, queues)
+};
+struct SideAddress {
+  std::uint16_t lid = 0;
+  std::array<std::uint8_t, 16> gid{};
+  bool global = false;
+  std::vector<StationAddress> stations;
+  GDR_FIELDS(lid, gid, global, stations)
+};
+
+// Memory, completion queues and queue pairs for messages up to `largest`.
+struct SetUp {
+  Load load;
+  std::uint64_t largest = 0;
+  std::uint8_t mtu = 0;  // as ibv_mtu
+  GDR_FIELDS(load, largest, mtu)
+  struct Reply {
+    SideAddress address;
+    std::uint64_t registered_bytes = 0;
+    GDR_FIELDS(address, registered_bytes)
+  };
+};
+struct Connect {
+  SideAddress address;  // the client's
+  GDR_FIELDS(address)
+  using Reply = Nothing;
+};
+
+// How long: `slices` of `slice_nanoseconds` after the warm-up, or of so many messages if
+// `slice_messages` is not 0.
+struct Timing {
+  std::uint64_t warm_up_nanoseconds = 0, slice_nanoseconds = 0, slice_messages = 0;
+  std::uint32_t slices = 0;
+  GDR_FIELDS(warm_up_nanoseconds, slice_nanoseconds, slice_messages, slices)
+};
+// The server is ready: receives are posted, threads wait for what arrives.
+struct Start {
+  std::uint64_t size = 0;
+  Measure measure = Measure::kBandwidth;
+  Timing timing;
+  std::uint64_t seed = 0;  // of the contents
+  GDR_FIELDS(size, measure, timing, seed)
+  using Reply = Nothing;
+};
+// With --check: a thread's window has been sent, or is wanted for reading: of each queue pair the
+// messages `first` to `first + count`.
+struct Window {
+  std::uint32_t station = 0;
+  std::uint64_t first = 0;
+  std::uint32_t count = 0;
+  GDR_FIELDS(station, first, count)
+};
+struct VerifyWindow {
+  Window window;
+  GDR_FIELDS(window)
+  struct Reply {
+    std::uint64_t wrong = 0, lost = 0;
+    std::string first;
+    GDR_FIELDS(wrong, lost, first)
+  };
+};
+struct FillWindow {
+  Window window;
+  GDR_FIELDS(window)
+  using Reply = Nothing;
+};
+struct Slice {
+  std::uint64_t messages = 0, nanoseconds = 0;
+  GDR_FIELDS(messages, nanoseconds)
+};
+// The client has sent that much on each queue pair, station after station; the server ends.
+struct Finish {
+  std::vector<std::uint64_t> sent;
+  GDR_FIELDS(sent)
+  struct Reply {
+    std::vector<std::vector<Slice>> slices;  // of what the server sent: a list for each thread
+    std::uint64_t received = 0, wrong = 0, sent = 0;
+    std::string first_wrong, problem;
+    double cores = 0;
+    GDR_FIELDS(slices, received, wrong, sent, first_wrong, problem, cores)
+  };
+};
+struct TearDown {
+  GDR_NO_FIELDS
+  using Reply = Nothing;
+};
+
+using Messages =
+    std::tuple<Failure, Nothing, Hello, Open, Open::Reply, SetUp, SetUp::Reply, Connect, Start,
+               VerifyWindow, VerifyWindow::Reply, FillWindow, Finish, Finish::Reply, TearDown>;
+
+// The place of a message in the list is its number on the wire.
+template <typename Message, std::size_t I = 0>
+constexpr std::uint8_t number_of() {
+  if constexpr (std::is_same_v<Message, std::tuple_element_t<I, Messages>>) {
+    return I;
+  } else {
+    return number_of<Message, I + 1>();
+  }
+}
+
+}  // namespace gdr::perf

@@ -1,0 +1,157 @@
+#include "perf/station.h"
+
+#include <poll.h>
+
+#include <algorithm>
+
+#include "tool/registration.h"
+
+namespace gdr::perf {
+namespace {
+
+constexpr int kAccess = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
+constexpr int kSleep = 1;  // ms
+
+tool::MemoryKind kind_of(const Place& place) {
+  switch (place.kind) {
+    case Place::Kind::kGpu:
+      return tool::MemoryKind::kDevice;
+    case Place::Kind::kGpuVmm:
+      return tool::MemoryKind::kDeviceVmm;
+    default:
+      return tool::MemoryKind::kHost;  // staged: what NICs see of it
+  }
+}
+
+}  // namespace
+
+ibv_qp_type type_of(Transport transport) {
+  switch (transport) {
+    case Transport::kUc:
+      return IBV_QPT_UC;
+    case Transport::kUd:
+      return IBV_QPT_UD;
+    case Transport::kXrc:
+      return IBV_QPT_XRC_SEND;
+    default:
+      return IBV_QPT_RC;
+  }
+}
+
+Station::Station(Devices& devices, const StationPlan& plan)
+    : devices_(devices),
+      plan_(plan),
+      layout_(make_layout(plan.load, plan.largest, plan.queue_pairs)) {}
+
+Station::~Station() = default;
+
+Result<std::unique_ptr<Station>> Station::create(Devices& devices, const StationPlan& plan) {
+  std::unique_ptr<Station> station(new Station(devices, plan));
+  if (Result<void> done = station->allocate(); !done) return done.error();
+  if (Result<void> done = station->register_memory(); !done) return done.error();
+  if (Result<void> done = station->make_queues(); !done) return done.error();
+  return station;
+}
+
+Result<void> Station::allocate() {
+  if (plan_.place.is_gpu()) {
+    Result<tool::Gpu> gpu = devices_.gpu(plan_.place.gpu);
+    if (!gpu) return gpu.error();
+    gpu_ = *gpu;
+  }
+  const tool::Gpu none;
+  const tool::Gpu& gpu = gpu_ ? *gpu_ : none;
+  const auto pages = plan_.load.huge_pages ? tool::Pages::kHuge : tool::Pages::kOrdinary;
+  const tool::MemoryKind kind = kind_of(plan_.place);
+  Result<tool::Memory> memory = tool::Memory::allocate(
+      kind, layout_.bytes(), gpu, kind == tool::MemoryKind::kHost ? pages : tool::Pages::kOrdinary);
+  if (!memory) return Error{ENOMEM, memory.error().message};
+  memory_ = *std::move(memory);
+  if (plan_.place.kind != Place::Kind::kStaged) return {};
+  Result<tool::Memory> staged =
+      tool::Memory::allocate(tool::MemoryKind::kDevice, layout_.bytes(), gpu);
+  if (!staged) return Error{ENOMEM, staged.error().message};
+  staged_ = *std::move(staged);
+  // As staging programs do: copies from pageable memory are slower and not asynchronous.
+  const cuda::Driver* driver = gpu.driver;
+  void* address = reinterpret_cast<void*>(memory_->address());
+  if (auto result = driver->mem_host_register(address, memory_->size(), 0)) {
+    return Error{ENOMEM, "cuMemHostRegister: " + driver->describe(result)};
+  }
+  pinned_ = std::shared_ptr<void>(address,
+                                  [driver](void* at) { (void)driver->mem_host_unregister(at); });
+  return {};
+}
+
+Result<void> Station::register_memory() {
+  const int access = devices_.has_atomics() ? kAccess | IBV_ACCESS_REMOTE_ATOMIC : kAccess;
+  std::vector<tool::Registration> ways{tool::Registration::kHost};
+  if (plan_.place.is_direct()) {
+    ways.clear();
+    if (plan_.load.way != Way::kPeerMemory) ways.push_back(tool::Registration::kDmaBuf);
+    if (plan_.load.way != Way::kDmaBuf) ways.push_back(tool::Registration::kPeerMemory);
+  }
+  std::string refused;
+  int code = EINVAL;
+  for (const tool::Registration way : ways) {
+    Result<rdma::MemoryRegion> region =
+        tool::register_buffer(devices_.nic(), devices_.domain(), *memory_, way, access);
+    if (region) {
+      region_ = *std::move(region);
+      return {};
+    }
+    code = region.error().code;
+    refused += (refused.empty() ? "" : "; ") + region.error().message;
+  }
+  const std::string bytes = std::to_string(memory_->size());
+  if (plan_.place.is_direct()) {
+    return Error{code, "registering " + bytes + " bytes of " + text_of(plan_.place) + ": " +
+                           refused + "; gdr prove says more"};
+  }
+  return Error{code, "registering " + bytes + " bytes: " + refused +
+                         (code == ENOMEM ? "; the locked-memory limit: ulimit -l unlimited" : "")};
+}
+
+Result<void> Station::enter() {
+  if (!gpu_) return {};
+  return tool::make_current(*gpu_);
+}
+
+Station::Queue* Station::find(std::uint32_t receiver_number) {
+  if (queues_.size() == 1) return &queues_[0];
+  const auto at = std::lower_bound(by_number_.begin(), by_number_.end(),
+                                   std::pair<std::uint32_t, std::uint32_t>{receiver_number, 0});
+  if (at == by_number_.end() || at->first != receiver_number) return nullptr;
+  return &queues_[at->second];
+}
+
+StationAddress Station::address() const {
+  StationAddress address;
+  address.address = memory_->address();
+  address.rkey = region_->rkey;
+  std::uint32_t shared = 0;
+  if (plan_.load.transport == Transport::kXrc) ibv_get_srq_num(shared_receives_.get(), &shared);
+  for (const Queue& queue : queues_) {
+    address.queues.push_back(
+        {queue.sender->qp_num, queue.receiver->qp_num, shared, queue.packet_sequence});
+  }
+  return address;
+}
+
+// Arms, looks once more, sleeps: what comes in between makes an event.
+Result<void> Station::sleep() {
+  for (ibv_cq* queue : {send_queue_.get(), receive_queue_.get()}) {
+    if (int code = ibv_req_notify_cq(queue, 0)) return rdma::verbs_error("ibv_req_notify_cq", code);
+  }
+  pollfd entry{channel_->fd, POLLIN, 0};
+  if (poll(&entry, 1, kSleep) <= 0) return {};
+  ibv_cq* queue = nullptr;
+  void* context = nullptr;
+  if (devices_.nic().library().get_cq_event(channel_.get(), &queue, &context) != 0) {
+    return rdma::verbs_error("ibv_get_cq_event", errno);
+  }
+  devices_.nic().library().ack_cq_events(queue, 1);
+  return {};
+}
+
+}  // namespace gdr::perf
