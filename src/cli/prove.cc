@@ -145,8 +145,6 @@ void add_worker(CLI::App& program, Action& chosen) {
 
 void add_prove(CLI::App& program, Action& chosen) {
   auto options = std::make_shared<ProveOptions>();
-  options->proof.soft_verbs = proof::soft_verbs_path();
-  options->proof.soft_cuda = proof::soft_cuda_path();
   CLI::App* prove =
       program.add_subcommand("prove", "Prove GPUDirect RDMA on this machine, byte by byte");
   const auto add = [&](const char* name, std::string& value, const char* type,

@@ -14,6 +14,8 @@
 #include "tool/codec.h"
 #include "tool/memory.h"
 #include "tool/pattern.h"
+#include "tool/registration.h"
+#include "tool/survey.h"
 
 namespace gdr::proof {
 
@@ -22,10 +24,14 @@ using tool::decode;
 using tool::encode;
 using tool::Finding;
 using tool::Gpu;
+using tool::GpuSurvey;
 using tool::is_device;
 using tool::Memory;
 using tool::MemoryKind;
+using tool::NicPort;
+using tool::NicSurvey;
 using tool::Registration;
+using tool::RegistrationStage;
 
 enum class QueueKind : std::uint8_t { kRc, kUd, kRaw };
 enum class Operation : std::uint8_t {
@@ -48,38 +54,10 @@ struct Failure {
 };
 
 // Which devices the two libraries know.
-struct NicPort {
-  std::uint8_t number = 0;
-  bool active = false;
-  bool ethernet = false;
-  std::uint32_t mtu = 0;    // payload of one UD message
-  std::uint32_t speed = 0;  // Mb/s; 0: unknown
-  std::string gid, ipv4, mac, problem;
-  GDR_FIELDS(number, active, ethernet, mtu, speed, gid, ipv4, mac, problem)
-};
-struct NicSurvey {
-  std::string name, problem;
-  std::vector<NicPort> ports;
-  GDR_FIELDS(name, problem, ports)
-};
-struct GpuSurvey {
-  std::int32_t ordinal = 0;
-  std::string name, pci_address, uuid;
-  std::uint64_t memory = 0;
-  bool dma_buf = false;
-  bool gpu_direct = false;
-  GDR_FIELDS(ordinal, name, pci_address, uuid, memory, dma_buf, gpu_direct)
-};
 struct Survey {
   std::string verbs, cuda;  // paths of the libraries; no path of CUDA's: nothing about GPUs
   GDR_FIELDS(verbs, cuda)
-  struct Reply {
-    std::string verbs_path, cuda_path;        // where they were found
-    std::string verbs_problem, cuda_problem;  // why there are none; empty: all well
-    std::vector<NicSurvey> nics;
-    std::vector<GpuSurvey> gpus;
-    GDR_FIELDS(verbs_path, cuda_path, verbs_problem, cuda_problem, nics, gpus)
-  };
+  using Reply = tool::Survey;
 };
 
 struct Open {
@@ -106,7 +84,6 @@ struct Open {
 
 // Memory, registered. What went wrong is in the reply: it is a result, not an error of the
 // question.
-enum class RegistrationStage : std::uint8_t { kDone, kAllocate, kExport, kRegister };
 struct CreateBuffer {
   MemoryKind memory = MemoryKind::kHost;
   Registration registration = Registration::kHost;

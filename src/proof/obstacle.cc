@@ -2,15 +2,8 @@
 
 #include <filesystem>
 
-#include "host/hardware.h"
-
 namespace gdr::proof {
 namespace {
-
-bool exists(const std::string& root, const char* path) {
-  std::error_code ignored;
-  return std::filesystem::exists(std::filesystem::path(root) / path, ignored);
-}
 
 std::string with(const std::string& text, const std::string& problem) {
   return problem.empty() ? text : text + ": " + problem;
@@ -57,16 +50,6 @@ void add_nic(Obstacle& obstacle, const MachineFacts& machine, bool library) {
 }
 
 }  // namespace
-
-MachineFacts look_at_machine(const std::string& root) {
-  MachineFacts machine;
-  machine.nic = host::has_rdma_nic(root);
-  machine.nic_nodes = exists(root, "dev/infiniband");
-  machine.gpu = host::has_gpu(root);
-  machine.gpu_module = exists(root, "sys/module/nvidia");
-  machine.gpu_nodes = exists(root, "dev/nvidiactl");
-  return machine;
-}
 
 std::optional<Obstacle> missing_hardware(const MachineFacts& machine,
                                          const InventoryReport& inventory, bool required) {

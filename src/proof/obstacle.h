@@ -8,24 +8,17 @@
 
 #include "base/result.h"
 #include "proof/report.h"
+#include "tool/libraries.h"
 
 namespace gdr::proof {
+
+using tool::MachineFacts;
 
 struct Obstacle {
   std::vector<std::string> seen;
   std::vector<std::string> causes;
   std::string next;
 };
-
-// What a machine shows of the parts that GPUDirect RDMA needs, from below a root folder.
-struct MachineFacts {
-  bool nic = false;         // the kernel knows an RDMA device
-  bool nic_nodes = false;   // /dev/infiniband, through which programs reach it
-  bool gpu = false;         // an NVIDIA GPU on the PCI bus
-  bool gpu_module = false;  // the NVIDIA driver's kernel module is loaded
-  bool gpu_nodes = false;   // /dev/nvidiactl
-};
-MachineFacts look_at_machine(const std::string& root);
 
 // Hardware was required, or is there, and a part of it is missing or cannot be used. Nothing where
 // all of it can.

@@ -172,7 +172,7 @@ Result<void> Pair::make_buffers() {
   Check check;
   check.mode = "sizes";
   check.title = "sizes over " + size_text(largest());
-  selection_.name(check);
+  name_devices(selection_, check);
   check.direction = {MemoryKind::kHost, MemoryKind::kDevice};
   check.reason = scarce_gpu_ + " has too little free memory for buffers of " +
                  size_text(context_.options.sizes.back()) + "; sizes shrunk to " +

@@ -15,7 +15,6 @@
 #include "proof/listener.h"
 #include "proof/options.h"
 #include "proof/process.h"
-#include "proof/select.h"
 
 namespace gdr::proof {
 

@@ -27,7 +27,7 @@ void Pair::measure() {
   std::uint64_t done = 0;
   for (const Direction& direction : directions) {
     Path path;
-    selection_.name(path);
+    name_devices(selection_, path);
     path.direction = direction;
     context_.listener.on_progress("measuring " + direction_text(path), done++, directions.size());
     Measurement measurement = measure_direction(*lane_, direction);

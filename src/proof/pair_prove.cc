@@ -72,7 +72,7 @@ void Pair::prove_mode(const Mode& mode, const Direction& direction) {
   Check check;
   check.mode = mode.name;
   check.title = mode.title;
-  selection_.name(check);
+  name_devices(selection_, check);
   check.direction = direction;
   check.fetched = mode.fetches;
   const std::optional<std::string> reason = unusable(mode);

@@ -20,6 +20,13 @@ std::string Path::target_gpu() const {
   return fetched && !from_gpu.empty() ? from_gpu : gpu;
 }
 
+void name_devices(const tool::Selection& selection, Path& path) {
+  path.from_nic = selection.near.text();
+  path.to_nic = selection.far.text();
+  path.from_gpu = selection.near_gpu_text;
+  path.gpu = selection.far_gpu_text;
+}
+
 std::string path_text(const Path& path) {
   std::string text = path.from_nic + " → " + path.to_nic;
   if (path.gpu.empty()) return text;

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "proof/plan.h"
+#include "tool/select.h"
 
 namespace gdr::proof {
 
@@ -18,6 +19,9 @@ struct Path {
   std::string source_gpu() const;
   std::string target_gpu() const;
 };
+
+// The devices of `path` are those of `selection`.
+void name_devices(const tool::Selection& selection, Path& path);
 
 // "soft0 → soft1, GPU 0", "soft0 → soft1, GPU 0 → GPU 1"
 std::string path_text(const Path& path);

@@ -1,7 +1,6 @@
 #include "proof/prove.h"
 
 #include <algorithm>
-#include <filesystem>
 
 #include "proof/obstacle.h"
 #include "proof/pair.h"
@@ -10,18 +9,6 @@
 namespace gdr::proof {
 namespace {
 
-namespace fs = std::filesystem;
-
-constexpr const char* kSystemVerbs = "libibverbs.so.1";
-constexpr const char* kSystemCuda = "libcuda.so.1";
-
-std::string beside_program(const std::string& path) {
-  std::error_code error;
-  const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  if (error) return {};
-  return program.parent_path().parent_path() / "lib/gdrkit" / path;
-}
-
 class Run {
  public:
   Run(const Options& options, Listener& listener)
@@ -29,7 +16,7 @@ class Run {
 
   Result<Report> carry_out() {
     const Nanoseconds start = now();
-    machine_ = look_at_machine(options_.root);
+    machine_ = tool::look_at_machine(options_.root);
     input_.machine_has_nic = machine_.nic;
     input_.machine_has_gpu = machine_.gpu;
     input_.soft_requested = options_.soft;
@@ -44,7 +31,9 @@ class Run {
 
  private:
   Result<void> prove_all() {
-    choose_libraries();
+    libraries_ = tool::choose_libraries(machine_, options_, !options_.device_memory.empty());
+    context_.verbs = libraries_.verbs;
+    context_.cuda = libraries_.cuda;
     const InventoryReport& inventory = report_.inventory;
     if (Result<void> done = take_inventory(); !done) return done;
     input_.obstacle = broken_stand_in(inventory);
@@ -59,7 +48,7 @@ class Run {
       context_.listener.on_inventory(inventory);
       return {};
     }
-    Result<std::vector<Selection>> selections = select_devices(inventory, options_);
+    Result<std::vector<Selection>> selections = tool::select_devices(inventory, options_);
     wrong_use_ = !selections && selections.error().code == EINVAL;
     if (!wrong_use_) context_.listener.on_inventory(inventory);
     if (!selections) return selections.error();
@@ -67,16 +56,6 @@ class Run {
       if (Result<void> done = prove_selection(selection); !done) return done;
     }
     return {};
-  }
-
-  void choose_libraries() {
-    InventoryReport& inventory = report_.inventory;
-    inventory.soft_nic = options_.soft || (!machine_.nic && !options_.require_hardware);
-    context_.verbs = inventory.soft_nic ? options_.soft_verbs : kSystemVerbs;
-    inventory.host_memory_only = options_.device_memory.empty();
-    if (inventory.host_memory_only) return;
-    inventory.soft_gpu = options_.soft || (!machine_.gpu && !options_.require_hardware);
-    context_.cuda = inventory.soft_gpu ? options_.soft_cuda : kSystemCuda;
   }
 
   // In a worker, as everything that calls a driver.
@@ -87,28 +66,8 @@ class Run {
     Result<Survey::Reply> survey =
         (*workers)[0].client().call(Survey{context_.verbs, context_.cuda}, kLongTimeout);
     if (!survey) return survey.error();
-    const host::Inventory machine = host::take_inventory(options_.root);
-    InventoryReport& inventory = report_.inventory;
-    inventory.verbs_path = survey->verbs_path;
-    inventory.cuda_path = survey->cuda_path;
-    inventory.verbs_problem = survey->verbs_problem;
-    inventory.cuda_problem = survey->cuda_problem;
-    inventory.peer_memory = machine.peer_memory;
-    inventory.locked_memory_limit = machine.locked_memory_limit;
-    for (const NicSurvey& nic : survey->nics) {
-      NicEntry entry{nic, {}};
-      for (const host::Nic& known : machine.nics) {
-        if (!inventory.soft_nic && known.name == nic.name) entry.hardware = known;
-      }
-      inventory.nics.push_back(std::move(entry));
-    }
-    for (const GpuSurvey& gpu : survey->gpus) {
-      GpuEntry entry{gpu, {}};
-      for (const host::Gpu& known : machine.gpus) {
-        if (!inventory.soft_gpu && known.pci_address == gpu.pci_address) entry.hardware = known;
-      }
-      inventory.gpus.push_back(std::move(entry));
-    }
+    report_.inventory =
+        tool::make_inventory(libraries_, *survey, host::take_inventory(options_.root));
     return {};
   }
 
@@ -149,7 +108,7 @@ class Run {
     Check check;
     check.mode = "route";
     check.title = "RC and UD between the ports";
-    selection.name(check);
+    name_devices(selection, check);
     check.direction = {MemoryKind::kHost, report_.inventory.host_memory_only ? MemoryKind::kHost
                                                                              : MemoryKind::kDevice};
     const bool frames = std::ranges::any_of(report_.checks, [&](const Check& other) {
@@ -183,6 +142,7 @@ class Run {
   Report report_;
   Context context_;
   MachineFacts machine_;
+  tool::Libraries libraries_;
   VerdictInput input_;
   bool wrong_use_ = false;  // what failed is what was asked for
 };
@@ -192,8 +152,5 @@ class Run {
 Result<Report> prove(const Options& options, Listener& listener) {
   return Run(options, listener).carry_out();
 }
-
-std::string soft_verbs_path() { return beside_program("soft-nic/libibverbs.so.1"); }
-std::string soft_cuda_path() { return beside_program("soft-gpu/libcuda.so.1"); }
 
 }  // namespace gdr::proof

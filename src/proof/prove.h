@@ -13,8 +13,4 @@ namespace gdr::proof {
 
 Result<Report> prove(const Options& options, Listener& listener);
 
-// Where the stand-ins lie beside the running program, for Options::soft_verbs and soft_cuda.
-std::string soft_verbs_path();
-std::string soft_cuda_path();
-
 }  // namespace gdr::proof

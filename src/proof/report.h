@@ -6,31 +6,15 @@
 #include <string>
 #include <vector>
 
-#include "host/inventory.h"
 #include "proof/diagnosis.h"
 #include "proof/path.h"
+#include "tool/inventory.h"
 
 namespace gdr::proof {
 
-struct NicEntry {
-  NicSurvey survey;
-  std::optional<host::Nic> hardware;  // sysfs's view; nothing for stand-ins
-};
-struct GpuEntry {
-  GpuSurvey survey;
-  std::optional<host::Gpu> hardware;
-};
-struct InventoryReport {
-  bool soft_nic = false;
-  bool soft_gpu = false;
-  bool host_memory_only = false;  // nothing was asked about GPUs, and none was looked for
-  std::string verbs_path, cuda_path;
-  std::string verbs_problem, cuda_problem;  // why a library is not there or finds nothing
-  std::vector<NicEntry> nics;
-  std::vector<GpuEntry> gpus;
-  std::vector<std::string> peer_memory;
-  std::optional<std::uint64_t> locked_memory_limit;
-};
+using tool::GpuEntry;
+using tool::InventoryReport;
+using tool::NicEntry;
 
 struct RegistrationResult {
   std::string nic, gpu;

@@ -59,13 +59,10 @@ class Worker {
     rdma::AddressHandle path;  // UD, made at the first send
   };
 
-  Result<void> open_gpu(const std::string& path, int ordinal);
   Result<Buffer*> find_buffer(std::uint32_t id);
   Result<Queue*> find_queue(std::uint32_t id);
   // The buffer, if the range lies in it.
   Result<Buffer*> find_range(const Range& range);
-  Result<rdma::MemoryRegion> register_buffer(const Memory& memory, const CreateBuffer& request,
-                                             CreateBuffer::Reply& reply);
   rdma::Endpoint mine(const Queue& queue) const;
   Result<void> post(Queue& queue, const Execute& request, bool signalled = true);
   Result<Completion> await(Queue& queue, bool receive, std::uint32_t milliseconds);

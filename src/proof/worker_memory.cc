@@ -30,25 +30,6 @@ Result<Worker::Buffer*> Worker::find_range(const Range& range) {
   return buffer;
 }
 
-Result<rdma::MemoryRegion> Worker::register_buffer(const Memory& memory,
-                                                   const CreateBuffer& request,
-                                                   CreateBuffer::Reply& reply) {
-  // A NIC without atomics may refuse the right to them.
-  const int access = atomics_ ? kAccess | IBV_ACCESS_REMOTE_ATOMIC : kAccess;
-  if (request.registration != Registration::kDmaBuf) {
-    reply.stage = RegistrationStage::kRegister;
-    return rdma::register_memory(*device_, domain_.get(), reinterpret_cast<void*>(memory.address()),
-                                 memory.size(), access);
-  }
-  reply.stage = RegistrationStage::kExport;
-  Result<UniqueFd> fd = memory.export_dmabuf();
-  if (!fd) return fd.error();
-  reply.stage = RegistrationStage::kRegister;
-  // The descriptor may be closed at once: the region holds the memory (as NCCL does it).
-  return rdma::register_dmabuf(*device_, domain_.get(), fd->get(), 0, memory.size(),
-                               memory.address(), access);
-}
-
 Result<CreateBuffer::Reply> Worker::handle(const CreateBuffer& request) {
   if (!device_) return Error{EINVAL, "no device open"};
   if (request.size == 0 || request.size > kLargestBuffer) return Error{EINVAL, "bad buffer size"};
@@ -60,13 +41,15 @@ Result<CreateBuffer::Reply> Worker::handle(const CreateBuffer& request) {
     reply.detail = memory.error().message;
     return reply;
   }
-  Result<rdma::MemoryRegion> region = register_buffer(*memory, request, reply);
+  // A NIC without atomics may refuse the right to them.
+  const int access = atomics_ ? kAccess | IBV_ACCESS_REMOTE_ATOMIC : kAccess;
+  Result<rdma::MemoryRegion> region = tool::register_buffer(
+      *device_, domain_.get(), *memory, request.registration, access, &reply.stage);
   if (!region) {
     reply.code = region.error().code;
     reply.detail = region.error().message;
     return reply;
   }
-  reply.stage = RegistrationStage::kDone;
   reply.buffer = next_id_++;
   reply.address = memory->address();
   reply.rkey = (*region)->rkey;

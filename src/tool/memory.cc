@@ -1,15 +1,58 @@
 #include "tool/memory.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#include <algorithm>
+
+#include "host/files.h"
 
 namespace gdr::tool {
 namespace {
 
 constexpr std::uint64_t kGranularity = 2 << 20;
+constexpr int kPopulateWrite = 23;  // MADV_POPULATE_WRITE, which older headers lack
 
 std::uint64_t round_up(std::uint64_t value, std::uint64_t to) { return (value + to - 1) / to * to; }
+
+struct HugePages {
+  std::uint64_t size = 0;  // bytes of one
+  std::uint64_t all = 0, free = 0;
+};
+
+// The kernel's default size of huge pages, the one that MAP_HUGETLB alone takes.
+Result<HugePages> huge_pages() {
+  const std::string text = host::Files("/").text("proc/meminfo");
+  const auto value = [&](const std::string& label) -> std::uint64_t {
+    const auto at = text.find("\n" + label);
+    return at == std::string::npos ? 0
+                                   : strtoull(text.c_str() + at + 1 + label.size(), nullptr, 10);
+  };
+  HugePages pages;
+  pages.size = value("Hugepagesize:") * 1024;
+  if (pages.size == 0) return Error{ENOTSUP, "this kernel has no huge pages"};
+  pages.all = value("HugePages_Total:");
+  const std::uint64_t reserved = value("HugePages_Rsvd:");
+  pages.free = value("HugePages_Free:");
+  pages.free -= std::min(pages.free, reserved);
+  return pages;
+}
+
+Error no_huge_pages(int code, std::uint64_t bytes, const HugePages& pages) {
+  const std::uint64_t needed = bytes / pages.size;
+  std::string text = std::to_string(needed) + " huge pages of " + std::to_string(pages.size >> 10) +
+                     " KiB are needed, and " + std::to_string(pages.free) + " are free";
+  if (needed > pages.free) {
+    const std::uint64_t wanted = pages.all + needed - pages.free;
+    text += "; set more aside: sudo sysctl vm.nr_hugepages=" + std::to_string(wanted);
+  } else {
+    text += std::string(", but the kernel refuses them (") + strerror(code) +
+            "): a control group limits them (hugetlb.*.max), or they are of another NUMA node";
+  }
+  return {code, text};
+}
 
 }  // namespace
 
@@ -17,7 +60,7 @@ Error Memory::cuda_error(const char* call, cuda::CUresult result) const {
   return {static_cast<int>(result), std::string(call) + ": " + gpu_.driver->describe(result)};
 }
 
-Result<Memory> Memory::allocate(MemoryKind kind, std::uint64_t size, const Gpu& gpu) {
+Result<Memory> Memory::allocate(MemoryKind kind, std::uint64_t size, const Gpu& gpu, Pages pages) {
   Memory memory;
   memory.kind_ = kind;
   memory.gpu_ = gpu;
@@ -25,7 +68,7 @@ Result<Memory> Memory::allocate(MemoryKind kind, std::uint64_t size, const Gpu& 
   Result<void> done;
   switch (kind) {
     case MemoryKind::kHost:
-      done = memory.allocate_host(size);
+      done = pages == Pages::kHuge ? memory.allocate_huge(size) : memory.allocate_host(size);
       break;
     case MemoryKind::kDevice:
       done = memory.allocate_device(round_up(size, kGranularity));
@@ -53,6 +96,30 @@ Result<void> Memory::allocate_host(std::uint64_t size) {
     return Error{errno, std::string("mprotect: ") + strerror(errno)};
   }
   address_ = reinterpret_cast<std::uint64_t>(usable);
+  size_ = inner;
+  return {};
+}
+
+// Guarded in the same way, by parts of a huge page that nobody maps.
+Result<void> Memory::allocate_huge(std::uint64_t size) {
+  const Result<HugePages> pages = huge_pages();
+  if (!pages) return pages.error();
+  const std::uint64_t inner = round_up(size, pages->size);
+  const std::uint64_t all = inner + 2 * pages->size;
+  void* mapping = mmap(nullptr, all, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (mapping == MAP_FAILED) return Error{errno, std::string("mmap: ") + strerror(errno)};
+  owner_ = std::shared_ptr<void>(mapping, [all](void* map) { munmap(map, all); });
+  const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  const std::uint64_t from = round_up(reinterpret_cast<std::uint64_t>(mapping) + page, pages->size);
+  void* usable = mmap(reinterpret_cast<void*>(from), inner, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_HUGETLB, -1, 0);
+  if (usable == MAP_FAILED) return no_huge_pages(errno, inner, *pages);
+  // A control group may refuse what the kernel has set aside; touching the memory would then end
+  // the process. Kernels before 5.14 do not know this request.
+  if (madvise(usable, inner, kPopulateWrite) != 0 && errno != EINVAL) {
+    return no_huge_pages(errno, inner, *pages);
+  }
+  address_ = from;
   size_ = inner;
   return {};
 }

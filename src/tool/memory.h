@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "base/unique_fd.h"
 #include "cuda/driver.h"
+#include "tool/gpu.h"
 
 namespace gdr::tool {
 
@@ -19,16 +20,16 @@ enum class MemoryKind : std::uint8_t { kHost, kDevice, kDeviceVmm };
 enum class Registration : std::uint8_t { kHost, kDmaBuf, kPeerMemory };
 constexpr bool is_device(MemoryKind kind) { return kind != MemoryKind::kHost; }
 
-// A GPU whose primary context is current in this thread.
-struct Gpu {
-  const cuda::Driver* driver = nullptr;
-  cuda::CUdevice device = 0;
-};
+// Of host memory. Huge pages are set aside by the administrator: without enough of them
+// allocate() fails, and its message says how many are needed, how many are free and what to type.
+enum class Pages : std::uint8_t { kOrdinary, kHuge };
 
 class Memory {
  public:
-  // Device memory is rounded up to 2 MiB; an Error's code is then a CUresult.
-  static Result<Memory> allocate(MemoryKind kind, std::uint64_t size, const Gpu& gpu);
+  // `gpu`'s context is current in this thread. Device memory is rounded up to 2 MiB; an Error's
+  // code is then a CUresult.
+  static Result<Memory> allocate(MemoryKind kind, std::uint64_t size, const Gpu& gpu,
+                                 Pages pages = Pages::kOrdinary);
 
   std::uint64_t address() const { return address_; }
   std::uint64_t size() const { return size_; }
@@ -47,6 +48,7 @@ class Memory {
  private:
   Memory() = default;
   Result<void> allocate_host(std::uint64_t size);
+  Result<void> allocate_huge(std::uint64_t size);
   Result<void> allocate_device(std::uint64_t size);
   Result<void> allocate_vmm(std::uint64_t size);
   Error cuda_error(const char* call, cuda::CUresult result) const;

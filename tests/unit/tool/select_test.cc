@@ -1,8 +1,8 @@
-#include "proof/select.h"
+#include "tool/select.h"
 
 #include <gtest/gtest.h>
 
-namespace gdr::proof {
+namespace gdr::tool {
 namespace {
 
 NicEntry nic(const std::string& name, int numa = -1, bool active = true,
@@ -90,9 +90,9 @@ TEST(Select, LeavesOutPortsWhoseLinkIsDown) {
 TEST(Select, FindsANicByEveryNameItHas) {
   const auto inventory = machine({nic("mlx5_0", 0, true, "ens1f0"), nic("soft1")}, {gpu(0)});
   for (const char* name : {"mlx5_0", "mlx5_0:1", "ens1f0", "0000:0a:00.0", "0000:0A:00.0"}) {
-    Options options;
-    options.nic = name;
-    auto chosen = select_devices(inventory, options);
+    DeviceWishes wishes;
+    wishes.nic = name;
+    auto chosen = select_devices(inventory, wishes);
     ASSERT_TRUE(chosen) << name;
     EXPECT_EQ(chosen->front().near.nic, "mlx5_0");
     EXPECT_EQ(chosen->front().far.nic, "soft1");
@@ -107,18 +107,18 @@ TEST(Select, FindsAGpuByEveryNameInEitherCase) {
   for (const char* name :
        {"1", "fffe:0a:00.0", "FFFE:0A:00.0", "GPU-6764726b-6974-2d73-6f66-742d67707501",
         "gpu-6764726B-6974-2D73-6F66-742D67707501"}) {
-    Options options;
-    options.gpu = name;
-    auto chosen = select_devices(inventory, options);
+    DeviceWishes wishes;
+    wishes.gpu = name;
+    auto chosen = select_devices(inventory, wishes);
     ASSERT_TRUE(chosen) << name;
     EXPECT_EQ(chosen->front().far_gpu, 1) << name;
   }
 }
 
 TEST(Select, TakesThePciAddressAsNvidiaSmiPrintsIt) {
-  Options options;
-  options.gpu = "00000000:41:00.0";
-  auto chosen = select_devices(machine({nic("a"), nic("b")}, {gpu(0), gpu(1)}), options);
+  DeviceWishes wishes;
+  wishes.gpu = "00000000:41:00.0";
+  auto chosen = select_devices(machine({nic("a"), nic("b")}, {gpu(0), gpu(1)}), wishes);
   ASSERT_TRUE(chosen);
   EXPECT_EQ(chosen->front().far_gpu, 1);
 }
@@ -129,9 +129,9 @@ TEST(Select, SaysThatThePortIsWrongAndWhichThereAre) {
   two.survey.ports.back().number = 2;
   const auto inventory = machine({two, nic("mlx5_1")}, {gpu(0)});
   for (const std::string port : {"3", "x", ""}) {
-    Options options;
-    options.nic = "mlx5_0:" + port;
-    const auto chosen = select_devices(inventory, options);
+    DeviceWishes wishes;
+    wishes.nic = "mlx5_0:" + port;
+    const auto chosen = select_devices(inventory, wishes);
     ASSERT_FALSE(chosen);
     EXPECT_EQ(chosen.error().code, EINVAL);
     EXPECT_EQ(chosen.error().message, "unknown port '" + port + "' in 'mlx5_0:" + port +
@@ -142,13 +142,13 @@ TEST(Select, SaysThatThePortIsWrongAndWhichThereAre) {
 
 TEST(Select, NamesAnUnknownDeviceAndWhatThereIs) {
   const auto inventory = machine({nic("soft0"), nic("soft1")}, {gpu(0)});
-  Options options;
-  options.nic = "mlx9_0";
-  EXPECT_EQ(select_devices(inventory, options).error().message,
+  DeviceWishes wishes;
+  wishes.nic = "mlx9_0";
+  EXPECT_EQ(select_devices(inventory, wishes).error().message,
             "unknown NIC 'mlx9_0'; allowed: soft0, soft1");
-  options.nic.reset();
-  options.gpu = "7";
-  const auto chosen = select_devices(inventory, options);
+  wishes.nic.reset();
+  wishes.gpu = "7";
+  const auto chosen = select_devices(inventory, wishes);
   ASSERT_FALSE(chosen);
   EXPECT_EQ(chosen.error().code, EINVAL);
   EXPECT_EQ(chosen.error().message, "unknown GPU '7'; allowed: 0 (0000:40:00.0)");
@@ -156,15 +156,15 @@ TEST(Select, NamesAnUnknownDeviceAndWhatThereIs) {
 
 TEST(Select, TakesOneGpuForBothProcessesUnlessAskedForTwo) {
   const auto inventory = machine({nic("a"), nic("b")}, {gpu(0), gpu(1), gpu(2)});
-  Options options;
-  options.gpu = "1";
-  auto one = select_devices(inventory, options);
+  DeviceWishes wishes;
+  wishes.gpu = "1";
+  auto one = select_devices(inventory, wishes);
   ASSERT_TRUE(one);
   EXPECT_FALSE(one->front().has_two_gpus());
   EXPECT_EQ(one->front().near_gpu, 1);
   for (const char* name : {"2", "0000:42:00.0", "00000000:42:00.0"}) {
-    options.from_gpu = name;
-    auto two = select_devices(inventory, options);
+    wishes.from_gpu = name;
+    auto two = select_devices(inventory, wishes);
     ASSERT_TRUE(two) << name;
     ASSERT_EQ(two->size(), 1u);
     EXPECT_TRUE(two->front().has_two_gpus());
@@ -178,11 +178,11 @@ TEST(Select, TakesOneGpuForBothProcessesUnlessAskedForTwo) {
 TEST(Select, PutsTheNicOfItsOwnNodeBesideEachOfTwoGpus) {
   const auto inventory = machine({nic("mlx5_0", 0), nic("mlx5_1", 1), nic("mlx5_2", 2)},
                                  {gpu(0, 0), gpu(1, 1), gpu(2, 2)});
-  Options options;
-  options.gpu = "0";
+  DeviceWishes wishes;
+  wishes.gpu = "0";
   for (int from : {1, 2}) {
-    options.from_gpu = std::to_string(from);
-    auto chosen = select_devices(inventory, options);
+    wishes.from_gpu = std::to_string(from);
+    auto chosen = select_devices(inventory, wishes);
     ASSERT_TRUE(chosen);
     EXPECT_EQ(chosen->front().near.nic, "mlx5_" + std::to_string(from));
     EXPECT_EQ(chosen->front().far.nic, "mlx5_0");
@@ -190,9 +190,9 @@ TEST(Select, PutsTheNicOfItsOwnNodeBesideEachOfTwoGpus) {
 }
 
 TEST(Select, NamesAnUnknownFirstGpuAndWhatThereIs) {
-  Options options;
-  options.from_gpu = "0000:99:00.0";
-  const auto chosen = select_devices(machine({nic("a")}, {gpu(0)}), options);
+  DeviceWishes wishes;
+  wishes.from_gpu = "0000:99:00.0";
+  const auto chosen = select_devices(machine({nic("a")}, {gpu(0)}), wishes);
   ASSERT_FALSE(chosen);
   EXPECT_EQ(chosen.error().code, EINVAL);
   EXPECT_EQ(chosen.error().message, "unknown GPU '0000:99:00.0'; allowed: 0 (0000:40:00.0)");
@@ -208,25 +208,25 @@ std::vector<std::string> gpu_pairs(const std::vector<Selection>& selections) {
 }
 
 TEST(Select, WithAllTakesEveryGpuWithEveryNicAndThenEachTwoGpusOnce) {
-  Options options;
-  options.all = true;
+  DeviceWishes wishes;
+  wishes.all = true;
   const auto inventory = machine({nic("a"), nic("b")}, {gpu(0), gpu(1), gpu(2)});
-  auto chosen = select_devices(inventory, options);
+  auto chosen = select_devices(inventory, wishes);
   ASSERT_TRUE(chosen);
   for (const Selection& selection : *chosen) EXPECT_FALSE(selection.near == selection.far);
   EXPECT_EQ(gpu_pairs(*chosen), (std::vector<std::string>{"0>0", "0>0", "1>1", "1>1", "2>2", "2>2",
                                                           "0>1", "0>2", "1>2"}));
-  options.from_gpu = "1";
-  chosen = select_devices(inventory, options);
+  wishes.from_gpu = "1";
+  chosen = select_devices(inventory, wishes);
   ASSERT_TRUE(chosen);
   EXPECT_EQ(gpu_pairs(*chosen),
             (std::vector<std::string>{"1>0", "1>0", "1>1", "1>1", "1>2", "1>2"}));
-  options.from_gpu.reset();
-  options.gpu = "2";
-  chosen = select_devices(inventory, options);
+  wishes.from_gpu.reset();
+  wishes.gpu = "2";
+  chosen = select_devices(inventory, wishes);
   ASSERT_TRUE(chosen);
   EXPECT_EQ(gpu_pairs(*chosen), (std::vector<std::string>{"2>2", "2>2"}));
 }
 
 }  // namespace
-}  // namespace gdr::proof
+}  // namespace gdr::tool

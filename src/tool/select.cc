@@ -1,8 +1,8 @@
-#include "proof/select.h"
+#include "tool/select.h"
 
 #include <algorithm>
 
-namespace gdr::proof {
+namespace gdr::tool {
 namespace {
 
 struct Candidate {
@@ -109,8 +109,8 @@ int distance(const Candidate& candidate, const GpuEntry* gpu) {
 
 // B: what was asked for, else the usable port nearest to the GPU that is not A.
 Result<Candidate> choose_far(const std::vector<Candidate>& ports, const GpuEntry* gpu,
-                             const Options& options, const std::optional<Candidate>& near) {
-  if (options.peer_nic) return find_port(ports, *options.peer_nic);
+                             const DeviceWishes& wishes, const std::optional<Candidate>& near) {
+  if (wishes.peer_nic) return find_port(ports, *wishes.peer_nic);
   std::vector<Candidate> order;
   for (const Candidate& candidate : ports) {
     if (usable(candidate) && !(near && candidate.choice == near->choice))
@@ -149,21 +149,22 @@ struct GpuEnds {
   const GpuEntry* far;
 };
 
-Result<std::vector<GpuEnds>> choose_gpus(const InventoryReport& inventory, const Options& options) {
+Result<std::vector<GpuEnds>> choose_gpus(const InventoryReport& inventory,
+                                         const DeviceWishes& wishes) {
   if (inventory.host_memory_only) return std::vector<GpuEnds>{{nullptr, nullptr}};
   std::vector<const GpuEntry*> fars;
-  if (options.gpu) {
-    Result<const GpuEntry*> gpu = find_gpu(inventory, *options.gpu);
+  if (wishes.gpu) {
+    Result<const GpuEntry*> gpu = find_gpu(inventory, *wishes.gpu);
     if (!gpu) return gpu.error();
     fars.push_back(*gpu);
   } else {
     for (const GpuEntry& gpu : inventory.gpus) {
-      if (fars.empty() || options.all) fars.push_back(&gpu);
+      if (fars.empty() || wishes.all) fars.push_back(&gpu);
     }
   }
   const GpuEntry* near = nullptr;
-  if (options.from_gpu) {
-    Result<const GpuEntry*> gpu = find_gpu(inventory, *options.from_gpu);
+  if (wishes.from_gpu) {
+    Result<const GpuEntry*> gpu = find_gpu(inventory, *wishes.from_gpu);
     if (!gpu) return gpu.error();
     near = *gpu;
   }
@@ -179,13 +180,13 @@ Result<std::vector<GpuEnds>> choose_gpus(const InventoryReport& inventory, const
 }  // namespace
 
 Result<std::vector<Selection>> select_devices(const InventoryReport& inventory,
-                                              const Options& options) {
+                                              const DeviceWishes& wishes) {
   const std::vector<Candidate> ports = all_ports(inventory);
-  Result<std::vector<GpuEnds>> gpus = choose_gpus(inventory, options);
+  Result<std::vector<GpuEnds>> gpus = choose_gpus(inventory, wishes);
   if (!gpus) return gpus.error();
   std::optional<Candidate> near;
-  if (options.nic) {
-    Result<Candidate> found = find_port(ports, *options.nic);
+  if (wishes.nic) {
+    Result<Candidate> found = find_port(ports, *wishes.nic);
     if (!found) return found.error();
     near = *found;
   }
@@ -195,11 +196,11 @@ Result<std::vector<Selection>> select_devices(const InventoryReport& inventory,
     const bool two = ends.near != ends.far;
     std::vector<Candidate> fars;
     // Each two GPUs with every port would be hundreds of runs on a host with eight of each.
-    if (options.all && !options.peer_nic && (!two || options.from_gpu)) {
+    if (wishes.all && !wishes.peer_nic && (!two || wishes.from_gpu)) {
       std::copy_if(ports.begin(), ports.end(), std::back_inserter(fars), usable);
     }
     if (fars.empty()) {
-      Result<Candidate> far = choose_far(ports, ends.far, options, near);
+      Result<Candidate> far = choose_far(ports, ends.far, wishes, near);
       if (!far) return far.error();
       fars.push_back(*far);
     }
@@ -220,4 +221,4 @@ Result<std::vector<Selection>> select_devices(const InventoryReport& inventory,
   return selections;
 }
 
-}  // namespace gdr::proof
+}  // namespace gdr::tool
