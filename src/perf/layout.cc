@@ -10,6 +10,8 @@ constexpr std::uint64_t kLine = 64;
 constexpr std::uint32_t kRouteHeader = 64;  // 40 bytes, and the message begins on a line of its own
 constexpr std::uint64_t kMostChecked = 64 << 20;  // bytes of all places of one direction
 
+constexpr std::uint32_t kMostStaged = 8;          // buffers that programs rotate
+
 }  // namespace
 
 Layout make_layout(const Load& load, std::uint64_t largest, std::uint32_t queue_pairs) {
@@ -17,12 +19,10 @@ Layout make_layout(const Load& load, std::uint64_t largest, std::uint32_t queue_
   layout.queue_pairs = queue_pairs;
   layout.head = load.transport == Transport::kUd ? kRouteHeader : 0;
   layout.stride = (std::max<std::uint64_t>(largest, 8) + kLine - 1) / kLine * kLine + layout.head;
-  if (!load.check && load.near.kind != Place::Kind::kStaged &&
-      load.far.kind != Place::Kind::kStaged) {
-    return layout;
-  }
+  if (!load.check && !is_staged(load)) return layout;
   const std::uint64_t room = kMostChecked / (layout.stride * queue_pairs);
-  const std::uint64_t wanted = std::clamp<std::uint64_t>(room, 2, std::max(load.depth, 2u));
+  const std::uint32_t most = is_staged(load) ? kMostStaged : std::max(load.depth, 2u);
+  const std::uint64_t wanted = std::clamp<std::uint64_t>(room, 2, most);
   layout.slots = static_cast<std::uint32_t>(std::bit_floor(wanted));
   return layout;
 }

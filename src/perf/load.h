@@ -79,6 +79,12 @@ constexpr bool is_received(Operation operation) {
   return operation == Operation::kSend || operation == Operation::kWriteWithImmediate;
 }
 
+// A write's answer is seen in memory by the CPU; elsewhere by a completion.
+bool is_polled_in_memory(const Load& load);
+bool is_staged(const Load& load);
+// Something arrives that takes a receive request.
+bool needs_receives(const Load& load);
+
 // As on the command line and in documents: "write-imm", "RC", "bandwidth", "gpu:0", "staged:1".
 const char* name_of(Operation operation);
 const char* name_of(Transport transport);

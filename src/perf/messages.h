@@ -135,10 +135,11 @@ struct Finish {
   GDR_FIELDS(sent)
   struct Reply {
     std::vector<std::vector<Slice>> slices;  // of what the server sent: a list for each thread
-    std::uint64_t received = 0, wrong = 0, sent = 0;
+    std::vector<std::uint64_t> sent;         // on each queue pair
+    std::uint64_t received = 0, lost = 0, checked = 0, wrong = 0;
     std::string first_wrong, problem;
     double cores = 0;
-    GDR_FIELDS(slices, received, wrong, sent, first_wrong, problem, cores)
+    GDR_FIELDS(slices, sent, received, lost, checked, wrong, first_wrong, problem, cores)
   };
 };
 struct TearDown {

@@ -68,6 +68,7 @@ class Station {
   const Devices& devices() const { return devices_; }
 
   tool::Memory& memory() { return *memory_; }
+  const cuda::Driver* driver() const { return gpu_ ? gpu_->driver : nullptr; }
   tool::Memory* staged() { return staged_ ? &*staged_ : nullptr; }  // the GPU's, of kStaged
   // Offset within memory() of an address in it.
   std::uint64_t offset(std::uint64_t address) const { return address - memory_->address(); }

@@ -1,4 +1,6 @@
 // Station: completion queues, queue pairs and their connections.
+#include <fcntl.h>
+
 #include <algorithm>
 #include <random>
 
@@ -15,7 +17,7 @@ Error failed(const char* call) { return rdma::verbs_error(call, errno ? errno : 
 
 }  // namespace
 
-bool Station::receives_messages() const { return is_received(plan_.load.operation); }
+bool Station::receives_messages() const { return needs_receives(plan_.load); }
 
 Result<void> Station::make_queues() {
   if (Result<void> done = make_completion_queues(); !done) return done;

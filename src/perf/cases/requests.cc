@@ -37,11 +37,20 @@ Error completion_error(const Station& station, const ibv_wc& completion, const c
 
 Requests::Requests(Task& task, Operation operation, std::uint32_t batch,
                    std::uint32_t signal_every)
-    : task_(task),
-      station_(task.station),
+    : Requests(task, batch, signal_every, is_atomic(operation) ? 8 : task.size,
+               opcode_of(operation, task.station.plan().load.check)) {}
+
+Requests Requests::sends(Task& task, std::uint64_t size) {
+  return {task, 1, 1, size, IBV_WR_SEND_WITH_IMM};
+}
+
+Requests::Requests(Task& task, std::uint32_t batch, std::uint32_t signal_every,
+                   std::uint64_t size, ibv_wr_opcode opcode)
+    : station_(task.station),
       layout_(task.station.layout()),
       batch_(batch),
       signal_every_(signal_every),
+      size_(size),
       has_slots_(layout_.slots > 1),
       segments_(station_.queues().size() * batch),
       requests_(station_.queues().size() * batch) {
@@ -49,28 +58,29 @@ Requests::Requests(Task& task, Operation operation, std::uint32_t batch,
     Station::Queue& queue = station_.queues()[i];
     queue.posted = queue.completed = 0;
     queue.unsignaled = 0;
-    make(i, operation);
+    make(i, opcode);
   }
 }
 
-void Requests::make(std::uint32_t index, Operation operation) {
+void Requests::make(std::uint32_t index, ibv_wr_opcode opcode) {
   Station::Queue& queue = station_.queues()[index];
   const Load& load = station_.plan().load;
-  const bool sends_data = operation != Operation::kRead && !is_atomic(operation);
+  const bool atomic = opcode == IBV_WR_ATOMIC_FETCH_AND_ADD || opcode == IBV_WR_ATOMIC_CMP_AND_SWP;
+  const bool sends_data = opcode != IBV_WR_RDMA_READ && !atomic;
   for (std::uint32_t i = 0; i < batch_; ++i) {
     ibv_sge& segment = segments_[index * batch_ + i];
-    segment = {queue.outgoing, static_cast<std::uint32_t>(task_.size), station_.lkey()};
+    segment = {queue.outgoing, static_cast<std::uint32_t>(size_), station_.lkey()};
     ibv_send_wr& request = requests_[index * batch_ + i];
     request = {};
     request.next = i + 1 < batch_ ? &request + 1 : nullptr;
     request.sg_list = &segment;
     request.num_sge = 1;
-    request.opcode = opcode_of(operation, load.check);
-    if (sends_data && task_.size <= station_.inline_bytes()) request.send_flags = IBV_SEND_INLINE;
-    if (is_atomic(operation)) {
+    request.opcode = opcode;
+    if (sends_data && size_ <= station_.inline_bytes()) request.send_flags = IBV_SEND_INLINE;
+    if (atomic) {
       request.wr.atomic.remote_addr = queue.remote;
       request.wr.atomic.rkey = station_.rkey();
-      request.wr.atomic.compare_add = operation == Operation::kFetchAndAdd ? 1 : 0;
+      request.wr.atomic.compare_add = opcode == IBV_WR_ATOMIC_FETCH_AND_ADD ? 1 : 0;
     } else if (load.transport == Transport::kUd) {
       request.wr.ud = {queue.path, queue.remote_number, rdma::kQKey};
     } else {
@@ -94,6 +104,10 @@ int Requests::post(std::uint32_t index, bool signal_last) {
           station_.plan().load.transport != Transport::kUd) {
         request.wr.rdma.remote_addr = queue.remote + slot + layout_.head;
       }
+    }
+    if (has_slots_ && request.opcode == IBV_WR_ATOMIC_CMP_AND_SWP) {
+      request.wr.atomic.compare_add = queue.posted + i;
+      request.wr.atomic.swap = queue.posted + i + 1;
     }
     request.imm_data = htonl(immediate_ + i);
     ++queue.unsignaled;

@@ -16,6 +16,8 @@ class Requests {
  public:
   // `batch` of them by one call. `operation`: which may differ from the load's (a pong).
   Requests(Task& task, Operation operation, std::uint32_t batch, std::uint32_t signal_every);
+  // Sends of `size` bytes that carry an immediate.
+  static Requests sends(Task& task, std::uint64_t size);
 
   // One batch on that queue pair: an errno value. Hot.
   int post(std::uint32_t index, bool signal_last = false);
@@ -28,12 +30,14 @@ class Requests {
   std::uint64_t completed() const { return completed_; }
 
  private:
-  void make(std::uint32_t index, Operation operation);
+  Requests(Task& task, std::uint32_t batch, std::uint32_t signal_every, std::uint64_t size,
+           ibv_wr_opcode opcode);
+  void make(std::uint32_t index, ibv_wr_opcode opcode);
 
-  Task& task_;
   Station& station_;
   const Layout& layout_;
   const std::uint32_t batch_, signal_every_;
+  const std::uint64_t size_;
   const bool has_slots_;
   std::uint32_t immediate_ = 0;
   std::uint64_t completed_ = 0;

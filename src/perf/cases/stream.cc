@@ -10,6 +10,7 @@ namespace {
 
 // Of transports that may lose messages: nothing has come for so long after the last was sent.
 constexpr Nanoseconds kQuiet = 200 * kMillisecond;
+constexpr Nanoseconds kGivenUp = 5 * kSecond;  // of those that lose none
 // Between two looks at the flags that others set, while messages move.
 constexpr std::uint32_t kLook = 64;
 
@@ -101,9 +102,16 @@ class Stream {
     const std::uint64_t expected = task_.expected->load();
     if (expected == kNotKnown) return false;
     if (outcome_.received >= expected) return true;
-    if (load_.transport != Transport::kUc && load_.transport != Transport::kUd) return false;
+    const bool unreliable = load_.transport == Transport::kUc || load_.transport == Transport::kUd;
     if (heard_at_ == 0) heard_at_ = now();
-    return now() - heard_at_ > kQuiet;
+    if (now() - heard_at_ < (unreliable ? kQuiet : kGivenUp)) return false;
+    if (unreliable) {
+      outcome_.lost = expected - outcome_.received;
+    } else {
+      outcome_.fail({ETIMEDOUT, std::to_string(outcome_.received) + " of " +
+                                    std::to_string(expected) + " messages have arrived"});
+    }
+    return true;
   }
 
   Task& task_;

@@ -20,6 +20,7 @@ class Verifier;
 struct Task {
   Station& station;
   const TickClock& clock;
+  std::uint32_t index = 0;  // of the station, the same on both sides
   std::uint64_t size = 0;
   Measure measure = Measure::kBandwidth;
   Timing timing;
@@ -33,6 +34,8 @@ struct Task {
   const std::atomic<bool>* abort = nullptr;
   // Messages that will have arrived at the end: known once the other side has sent its last.
   std::atomic<std::uint64_t>* expected = nullptr;
+  // Messages that were compared as they arrived; of a server with --check.
+  std::atomic<std::uint64_t>* received = nullptr;
 
   bool aborted() const { return abort->load(std::memory_order_relaxed); }
   bool stopped() const { return stop->load(std::memory_order_relaxed); }

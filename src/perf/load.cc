@@ -2,6 +2,21 @@
 
 namespace gdr::perf {
 
+bool is_staged(const Load& load) {
+  return load.near.kind == Place::Kind::kStaged || load.far.kind == Place::Kind::kStaged;
+}
+
+bool is_polled_in_memory(const Load& load) {
+  return load.measure == Measure::kLatency && load.operation == Operation::kWrite && !load.check &&
+         !load.events && !load.near.is_gpu() && !load.far.is_gpu();
+}
+
+bool needs_receives(const Load& load) {
+  if (is_received(load.operation) || is_staged(load)) return true;
+  return load.operation == Operation::kWrite && load.measure == Measure::kLatency &&
+         !is_polled_in_memory(load);
+}
+
 const char* name_of(Operation operation) {
   switch (operation) {
     case Operation::kWrite:

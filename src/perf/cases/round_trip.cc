@@ -1,0 +1,211 @@
+#include "perf/cases/round_trip.h"
+
+#include <algorithm>
+
+#include "perf/cases/requests.h"
+#include "perf/cases/slicer.h"
+#include "perf/contents.h"
+
+namespace gdr::perf {
+namespace {
+
+// Of one repetition; a row that would have more ends it early.
+constexpr std::size_t kMostSamples = 1 << 20;
+constexpr std::uint32_t kLook = 1024;  // polls between two looks at the flags that others set
+constexpr Nanoseconds kLost = kSecond;
+
+// One request after the other, until the slices are over or the other side ends it.
+class RoundTrips {
+ public:
+  RoundTrips(Task& task, Outcome& outcome, Operation operation, std::uint32_t signal_every)
+      : task_(task),
+        outcome_(outcome),
+        load_(task.station.plan().load),
+        queue_(task.station.queues()[0]),
+        requests_(task, operation, 1, signal_every),
+        contents_(task),
+        slicer_(task.timing, task.clock, ticks()) {}
+
+  // `answer`: waits for what ends a round; false: it never will.
+  template <typename Answer>
+  void ask(Answer&& answer) {
+    Ticks before = ticks();
+    std::uint64_t rounds = 0;
+    do {
+      if (load_.check && !prepare()) return;
+      if (load_.check) before = ticks();
+      if (!post() || !answer()) return;
+      const Ticks after = ticks();
+      note(after - before);
+      before = after;
+      if (load_.check && !verify()) return;
+      ++rounds;
+    } while (slicer_.go_on(rounds, before) && !task_.aborted());
+  }
+
+  template <typename Answer>
+  void reply(Answer&& answer) {
+    while (answer()) {
+      if (load_.check && !prepare()) return;
+      if (!post()) return;
+      if (load_.check && !verify()) return;
+    }
+  }
+
+  // Polls `done` until it says so, and now and then whether there is any sense in it.
+  template <typename Done>
+  bool await(Done&& done) {
+    for (std::uint32_t polls = 1;; ++polls) {
+      const int state = done();
+      if (state != 0) return state > 0;
+      if (load_.events) {
+        if (Result<void> slept = task_.station.sleep(); !slept) outcome_.fail(slept.error());
+      } else if (polls % kLook != 0) {
+        continue;
+      }
+      if (!outcome_.done || task_.aborted() || task_.stopped()) return false;
+      if (is_lost()) return false;
+    }
+  }
+
+  // Completions of what was sent, when there are some.
+  bool reap() { return requests_.reap(outcome_) >= 0; }
+  int reap_one() { return requests_.reap(outcome_); }
+  // Room for one more.
+  bool make_room() {
+    return queue_.posted - queue_.completed < load_.depth ||
+           await([this] { return reap_one(); });
+  }
+
+  void end() {
+    outcome_.slices = slicer_.slices();
+    outcome_.sent.assign(task_.station.queues().size(), 0);
+    outcome_.sent[0] = queue_.posted;
+    outcome_.has_sent.store(true);
+    // What is under way ends before memory and queue pairs go.
+    const Nanoseconds until = now() + kSecond;
+    while (outcome_.done && queue_.completed + queue_.unsignaled < queue_.posted &&
+           now() < until) {
+      if (!reap()) return;
+    }
+  }
+
+  std::uint64_t posted() const { return queue_.posted; }
+  Contents& contents() { return contents_; }
+  void heard() { heard_at_ = 0; }
+
+ private:
+  bool post() {
+    if (!make_room()) return false;
+    if (load_.check) requests_.set_immediate(static_cast<std::uint32_t>(queue_.posted));
+    if (int code = requests_.post(0)) {
+      outcome_.fail(rdma::verbs_error("ibv_post_send", code));
+      return false;
+    }
+    return true;
+  }
+
+  bool prepare() { return contents_.fill_outgoing(0, queue_.posted, outcome_); }
+  // The answer has the same number as what it answers.
+  bool verify() { return contents_.verify_incoming(0, queue_.posted - 1, outcome_); }
+
+  void note(Ticks sample) {
+    if (!slicer_.is_warm()) return;
+    const std::size_t repetition = slicer_.slices().size();
+    if (outcome_.samples.size() <= repetition) outcome_.samples.emplace_back(kMostSamples);
+    outcome_.samples[repetition].add(sample);
+  }
+
+  // Datagrams and unreliable connections lose messages; nothing repeats them.
+  bool is_lost() {
+    if (load_.transport != Transport::kUc && load_.transport != Transport::kUd) return false;
+    if (!task_.is_client) return false;
+    if (heard_at_ == 0) heard_at_ = now();
+    if (now() - heard_at_ < kLost) return false;
+    outcome_.fail({ETIMEDOUT, "a message or its answer was lost; RC repeats them"});
+    return true;
+  }
+
+  Task& task_;
+  Outcome& outcome_;
+  const Load& load_;
+  Station::Queue& queue_;
+  Requests requests_;
+  Contents contents_;
+  Slicer slicer_;
+  Nanoseconds heard_at_ = 0;
+};
+
+}  // namespace
+
+void run_request_latency(Task& task, Outcome& outcome) {
+  if (!task.is_client) {
+    outcome.sent.assign(task.station.queues().size(), 0);
+    outcome.has_sent.store(true);
+    return;
+  }
+  RoundTrips trips(task, outcome, task.station.plan().load.operation, 1);
+  trips.ask([&] { return trips.await([&] { return trips.reap_one(); }); });
+  trips.end();
+}
+
+void run_message_latency(Task& task, Receives& receives, Outcome& outcome) {
+  const Load& load = task.station.plan().load;
+  const Operation operation =
+      load.operation == Operation::kWrite ? Operation::kWriteWithImmediate : load.operation;
+  RoundTrips trips(task, outcome, operation, std::min(load.signal_every, load.depth));
+  const auto arrived = [&] {
+    const int count = receives.take(
+        outcome, [&](Station::Queue&, const ibv_wc&) { ++outcome.received; }, 1);
+    if (count > 0) trips.heard();
+    return count;
+  };
+  // Completions of earlier ones, off the way that is timed.
+  const auto answer = [&] { return trips.await(arrived) && trips.reap(); };
+  if (task.is_client) {
+    trips.ask(answer);
+  } else {
+    trips.reply(answer);
+  }
+  trips.end();
+}
+
+void run_memory_latency(Task& task, Outcome& outcome) {
+  Station& station = task.station;
+  Station::Queue& queue = station.queues()[0];
+  const Load& load = station.plan().load;
+  RoundTrips trips(task, outcome, Operation::kWrite, std::min(load.signal_every, load.depth));
+  const Layout& layout = station.layout();
+  const auto last_byte = [&](std::uint64_t of, std::uint64_t message) {
+    return reinterpret_cast<volatile std::uint8_t*>(of + layout.slot(message) + task.size - 1);
+  };
+  // Of round n; 0 is what lies there before the first.
+  const auto mark = [](std::uint64_t round) { return static_cast<std::uint8_t>(round % 255 + 1); };
+  std::uint64_t round = 0;
+  const auto answer = [&] {
+    const volatile std::uint8_t* byte = last_byte(queue.incoming, round);
+    const std::uint8_t wanted = mark(round);
+    if (!trips.await([&] { return *byte == wanted ? 1 : 0; })) return false;
+    ++round;
+    *last_byte(queue.outgoing, round) = mark(round);
+    return trips.reap();
+  };
+  *last_byte(queue.outgoing, 0) = mark(0);
+  if (task.is_client) {
+    trips.ask(answer);
+  } else {
+    // The answer to round n carries n's mark.
+    trips.reply([&] {
+      const volatile std::uint8_t* byte = last_byte(queue.incoming, round);
+      const std::uint8_t wanted = mark(round);
+      if (!trips.await([&] { return *byte == wanted ? 1 : 0; })) return false;
+      *last_byte(queue.outgoing, round) = wanted;
+      ++round;
+      outcome.received = round;
+      return trips.reap();
+    });
+  }
+  trips.end();
+}
+
+}  // namespace gdr::perf

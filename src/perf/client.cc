@@ -1,0 +1,192 @@
+#include "perf/client.h"
+
+#include <algorithm>
+
+#include "perf/figures.h"
+#include "perf/rules.h"
+
+namespace gdr::perf {
+namespace {
+
+constexpr Nanoseconds kAnswer = 30 * kSecond;
+constexpr Nanoseconds kSetUp = 300 * kSecond;  // thousands of queue pairs, gigabytes of memory
+constexpr Nanoseconds kLook = 2 * kMillisecond;
+// Of larger messages each has a completion: then time is cut into repetitions more finely.
+constexpr std::uint64_t kSignalEach = 8192;
+
+std::uint32_t bytes_of(ibv_mtu mtu) { return 128u << static_cast<unsigned>(mtu); }
+
+}  // namespace
+
+Result<void> Client::greet() {
+  Result<Hello> hello = control_.call(Hello{kMagic, kProtocol, version_}, kAnswer);
+  if (!hello) return hello.error();
+  if (hello->magic != kMagic) return Error{EPROTO, "that is no server of gdr perf"};
+  if (hello->protocol != kProtocol) {
+    return Error{EPROTO, "the server is gdrkit " + hello->version + " (protocol " +
+                             std::to_string(hello->protocol) + "), this is " + version_ +
+                             " (protocol " + std::to_string(kProtocol) +
+                             "): install the same version on both hosts"};
+  }
+  Result<Open::Reply> opened = control_.call(Open{}, kAnswer);
+  if (!opened) return opened.error();
+  opened_ = *std::move(opened);
+  return {};
+}
+
+// The smaller one of both ports, or what was asked for.
+ibv_mtu Client::path_mtu(const Load& load) const {
+  auto mtu = std::min(static_cast<int>(devices_.port().active_mtu), int{opened_.mtu});
+  while (load.path_mtu != 0 && mtu > IBV_MTU_256 &&
+         bytes_of(static_cast<ibv_mtu>(mtu)) > load.path_mtu) {
+    --mtu;
+  }
+  return static_cast<ibv_mtu>(mtu);
+}
+
+Result<void> Client::suits(const Load& load, std::uint64_t largest) const {
+  const ibv_device_attr& device = devices_.attributes();
+  const std::string& nic = devices_.names().nic;
+  const auto needs = [&](const char* what, std::uint64_t wanted, std::uint64_t has,
+                         const char* option) {
+    return Error{ENOTSUP, nic + " has " + std::to_string(has) + " " + what + ", " +
+                              std::to_string(wanted) + " are needed: a smaller " + option};
+  };
+  if (is_atomic(load.operation) && (!devices_.has_atomics() || !opened_.atomics)) {
+    return Error{ENOTSUP, (devices_.has_atomics() ? opened_.side.nic : nic) + " has no atomics"};
+  }
+  const std::uint32_t pairs = load.queue_pairs * (load.transport == Transport::kXrc ? 2 : 1);
+  if (pairs > static_cast<std::uint32_t>(device.max_qp)) {
+    return needs("queue pairs", pairs, static_cast<std::uint64_t>(device.max_qp),
+                 "--queue-pairs");
+  }
+  if (load.depth > static_cast<std::uint32_t>(device.max_qp_wr)) {
+    return needs("requests a queue pair", load.depth,
+                 static_cast<std::uint64_t>(device.max_qp_wr), "--depth");
+  }
+  const std::uint64_t most = load.transport == Transport::kUd
+                                 ? bytes_of(path_mtu(load))
+                                 : std::min<std::uint64_t>(devices_.port().max_msg_sz,
+                                                           opened_.largest_message);
+  if (largest > most) {
+    return Error{ENOTSUP, "a message of " + std::to_string(largest) + " bytes: " +
+                              name_of(load.transport) + " has at most " + std::to_string(most) +
+                              " here"};
+  }
+  return {};
+}
+
+Result<void> Client::set_up(const Group& group, Load load, std::uint64_t largest) {
+  const Nanoseconds start = now();
+  if (!group.signal_chosen) {
+    load.signal_every = largest >= kSignalEach ? 1 : std::min(load.signal_every, load.depth);
+  }
+  if (Result<void> right = check_load(load, largest); !right) return right;
+  if (Result<void> able = suits(load, largest); !able) return able;
+  const ibv_mtu mtu = path_mtu(load);
+  Result<std::unique_ptr<Crew>> crew = Crew::create(
+      devices_, {load, load.near, largest, mtu, load.queue_pairs}, true, processors_);
+  if (!crew) return crew.error();
+  crew_ = *std::move(crew);
+  Result<SetUp::Reply> there =
+      control_.call(SetUp{load, largest, static_cast<std::uint8_t>(mtu)}, kSetUp);
+  if (!there) return Error{there.error().code, "the server: " + there.error().message};
+  if (Result<void> done = crew_->connect(there->address); !done) return done;
+  Result<Nothing> connected = control_.call(Connect{crew_->address()}, kSetUp);
+  if (!connected) return Error{connected.error().code, "the server: " + connected.error().message};
+  set_up_seconds_ = static_cast<double>(now() - start) * 1e-9;
+  return {};
+}
+
+Result<void> Client::tear_down() {
+  crew_.reset();
+  Result<Nothing> done = control_.call(TearDown{}, kSetUp);
+  if (!done) return done.error();
+  return {};
+}
+
+Result<void> Client::run(const Group& group, const std::function<void(Row)>& done) {
+  const std::uint64_t largest = *std::max_element(group.sizes.begin(), group.sizes.end());
+  Load load = group.load;
+  if (!group.signal_chosen) {
+    load.signal_every = largest >= kSignalEach ? 1 : std::min(load.signal_every, load.depth);
+  }
+  Group rows = group;
+  rows.load = load;
+  if (Result<void> ready = set_up(rows, load, largest); !ready) {
+    if (ready.error().code == ECONNRESET || ready.error().code == ETIMEDOUT) return ready;
+    for (const std::uint64_t size : group.sizes) {
+      Row row;
+      row.load = load;
+      row.load.size = size;
+      row.problem = ready.error().message;
+      done(std::move(row));
+    }
+    return tear_down();
+  }
+  for (const std::uint64_t size : group.sizes) {
+    Result<Row> row = run_row(rows, size);
+    if (!row) return row.error();
+    const bool failed = !row->problem.empty();
+    done(*std::move(row));
+    if (interrupted_.load()) return Error{EINTR, "interrupted"};
+    if (!failed) continue;
+    // Queue pairs in error carry nothing any more.
+    if (Result<void> ended = tear_down(); !ended) return ended;
+    if (Result<void> ready = set_up(rows, load, largest); !ready) return ready;
+  }
+  return tear_down();
+}
+
+Result<Row> Client::run_row(const Group& group, std::uint64_t size) {
+  Row row;
+  row.load = group.load;
+  row.load.size = size;
+  row.registered_bytes = crew_->registered_bytes();
+  row.set_up_seconds = set_up_seconds_;
+  const Nanoseconds begin = now();
+  CrewOutcome near;
+  const Start start{size, group.load.measure, group.timing, begin};
+  Result<Finish::Reply> far = carry_out(start, near);
+  row.seconds = static_cast<double>(now() - begin) * 1e-9;
+  if (!far && far.error().code == EINTR) {
+    row.problem = "interrupted";
+    return row;
+  }
+  if (!far) return far.error();
+  fill_row(row, near, *far, clock_);
+  return row;
+}
+
+Result<Finish::Reply> Client::carry_out(const Start& start, CrewOutcome& near) {
+  Result<Nothing> ready = control_.call(start, kAnswer);
+  if (!ready) return ready.error();
+  if (Result<void> started = crew_->start(start, clock_, this); !started) return started.error();
+  const timespec look{0, static_cast<long>(kLook)};
+  while (!crew_->has_sent()) {
+    nanosleep(&look, nullptr);
+    if (!interrupted_.load()) continue;
+    crew_->abort();
+    near = crew_->join();
+    return Error{EINTR, "interrupted"};
+  }
+  Result<Finish::Reply> far = control_.call(Finish{crew_->sent()}, kAnswer);
+  if (far) crew_->expect(far->sent);
+  if (!far) crew_->abort();
+  near = crew_->join();
+  return far;
+}
+
+Result<VerifyWindow::Reply> Client::verify(const Window& window) {
+  const std::lock_guard guard(control_mutex_);
+  return control_.call(VerifyWindow{window}, kAnswer);
+}
+
+Result<void> Client::fill(const Window& window) {
+  const std::lock_guard guard(control_mutex_);
+  Result<Nothing> done = control_.call(FillWindow{window}, kAnswer);
+  if (!done) return done.error();
+  return {};
+}
+
+}  // namespace gdr::perf

@@ -1,0 +1,59 @@
+// Client: carries out rows with a server, and makes their figures.
+//
+//   Client client(control, devices, side, interrupted);
+//   if (Result<void> met = client.greet(); !met) ...
+//   Result<void> done = client.run(group, [&](Row row) { report.rows.push_back(std::move(row)); });
+#pragma once
+
+#include <functional>
+#include <mutex>
+
+#include "perf/control.h"
+#include "perf/crew.h"
+#include "perf/plan.h"
+
+namespace gdr::perf {
+
+class Client : private Verifier {
+ public:
+  Client(Control& control, Devices& devices, std::string version, std::vector<int> processors,
+         const std::atomic<bool>& interrupted)
+      : control_(control),
+        devices_(devices),
+        version_(std::move(version)),
+        processors_(std::move(processors)),
+        interrupted_(interrupted),
+        clock_(TickClock::calibrate()) {}
+
+  // Protocols are the same, and the server's devices are open.
+  Result<void> greet();
+  const Side& far() const { return opened_.side; }
+  const TickClock& clock() const { return clock_; }
+
+  // A row for each size, as it is done; a row that could not be carried out says why. An error: the
+  // server is lost, or interrupted.
+  Result<void> run(const Group& group, const std::function<void(Row)>& done);
+
+ private:
+  Result<void> set_up(const Group& group, Load load, std::uint64_t largest);
+  Result<void> tear_down();
+  Result<Row> run_row(const Group& group, std::uint64_t size);
+  Result<Finish::Reply> carry_out(const Start& start, CrewOutcome& near);
+  Result<void> suits(const Load& load, std::uint64_t largest) const;
+  ibv_mtu path_mtu(const Load& load) const;
+  Result<VerifyWindow::Reply> verify(const Window& window) override;
+  Result<void> fill(const Window& window) override;
+
+  Control& control_;
+  Devices& devices_;
+  const std::string version_;
+  const std::vector<int> processors_;
+  const std::atomic<bool>& interrupted_;
+  const TickClock clock_;
+  Open::Reply opened_;
+  std::unique_ptr<Crew> crew_;
+  double set_up_seconds_ = 0;
+  std::mutex control_mutex_;  // threads ask for comparisons
+};
+
+}  // namespace gdr::perf

@@ -1,0 +1,128 @@
+#include "perf/contents.h"
+
+#include <cstring>
+
+#include "tool/pattern.h"
+
+namespace gdr::perf {
+namespace {
+
+// Odd numbers, so that no two of the four are exchanged without a difference.
+constexpr std::uint64_t kOfQueue = 0x9e3779b97f4a7c15, kOfMessage = 0xc2b2ae3d27d4eb4f,
+                        kOfSender = 0x165667b19e3779f9, kOfStation = 0xd6e8feb86659fd93;
+
+}  // namespace
+
+Contents::Contents(Task& task)
+    : task_(task), station_(task.station), layout_(task.station.layout()) {
+  if (!task.station.plan().load.check) return;
+  expected_.resize(task.size);
+  found_.resize(task.size);
+}
+
+std::uint64_t Contents::seed_of(Sender sender, std::uint32_t queue, std::uint64_t message) const {
+  return task_.seed + static_cast<std::uint64_t>(sender) * kOfSender + queue * kOfQueue +
+         (message + 1) * kOfMessage + task_.index * kOfStation;
+}
+
+bool Contents::fill(std::uint64_t address, std::uint64_t seed, Outcome& outcome) {
+  tool::fill_pattern(seed, 0, expected_);
+  const Result<void> written = station_.memory().write(station_.offset(address), expected_);
+  if (!written) outcome.fail(written.error());
+  return static_cast<bool>(written);
+}
+
+bool Contents::fill_outgoing(std::uint32_t queue, std::uint64_t message, Outcome& outcome) {
+  const Sender self = task_.is_client ? Sender::kClient : Sender::kServer;
+  return fill(station_.queues()[queue].outgoing + layout_.slot(message),
+              seed_of(self, queue, message), outcome);
+}
+
+bool Contents::fill_incoming(std::uint32_t queue, std::uint64_t message, Outcome& outcome) {
+  return fill(station_.queues()[queue].incoming + layout_.slot(message),
+              seed_of(Sender::kServer, queue, message), outcome);
+}
+
+bool Contents::verify_incoming(std::uint32_t queue, std::uint64_t message, Outcome& outcome) {
+  return verify_at(station_.queues()[queue].incoming + layout_.slot(message) + layout_.head, queue,
+                   message, outcome);
+}
+
+bool Contents::verify_at(std::uint64_t address, std::uint32_t queue, std::uint64_t message,
+                         Outcome& outcome) {
+  return verify(address, task_.is_client ? Sender::kServer : Sender::kClient, queue, message,
+                outcome);
+}
+
+bool Contents::verify_outgoing(std::uint32_t queue, std::uint64_t message, Outcome& outcome) {
+  return verify(station_.queues()[queue].outgoing + layout_.slot(message), Sender::kServer, queue,
+                message, outcome);
+}
+
+bool Contents::verify(std::uint64_t address, Sender sender, std::uint32_t queue,
+                      std::uint64_t message, Outcome& outcome) {
+  const Result<void> read = station_.memory().read(station_.offset(address), found_);
+  if (!read) {
+    outcome.fail(read.error());
+    return false;
+  }
+  tool::fill_pattern(seed_of(sender, queue, message), 0, expected_);
+  ++outcome.checked;
+  if (std::memcmp(expected_.data(), found_.data(), found_.size()) == 0) return true;
+  const std::uint64_t before =
+      message < layout_.slots ? 0 : seed_of(sender, queue, message - layout_.slots);
+  if (is_lost(found_, before)) {
+    ++outcome.lost;
+    return true;
+  }
+  ++outcome.wrong;
+  if (outcome.first_wrong.empty()) {
+    const tool::Finding finding = tool::examine({found_, 0, expected_, before, 0, before});
+    outcome.first_wrong = "message " + std::to_string(message) + " of queue pair " +
+                          std::to_string(queue) + ": " + tool::describe(finding);
+  }
+  return true;
+}
+
+// All of it is what lay there before: what unreliable transports may do.
+bool Contents::is_lost(std::span<const std::byte> found, std::uint64_t before) const {
+  const Transport transport = station_.plan().load.transport;
+  if (transport != Transport::kUc && transport != Transport::kUd) return false;
+  std::vector<std::byte> earlier(found.size());
+  if (before != 0) tool::fill_pattern(before, 0, earlier);
+  return std::memcmp(earlier.data(), found.data(), found.size()) == 0;
+}
+
+bool Contents::verify_fetched(std::uint32_t queue, std::uint64_t message, Outcome& outcome) {
+  std::uint64_t value = 0;
+  const std::uint64_t at = station_.queues()[queue].outgoing + layout_.slot(message);
+  const Result<void> read =
+      station_.memory().read(station_.offset(at), std::as_writable_bytes(std::span(&value, 1)));
+  if (!read) {
+    outcome.fail(read.error());
+    return false;
+  }
+  ++outcome.checked;
+  if (value == message) return true;
+  ++outcome.wrong;
+  if (outcome.first_wrong.empty()) {
+    outcome.first_wrong = "atomic " + std::to_string(message) + " of queue pair " +
+                          std::to_string(queue) + " brought back " + std::to_string(value) +
+                          ", not " + std::to_string(message);
+  }
+  return true;
+}
+
+bool Contents::clear(Outcome& outcome) {
+  const std::vector<std::byte> zeros(1 << 20);
+  for (std::uint64_t at = 0; at < layout_.bytes(); at += zeros.size()) {
+    const std::uint64_t length = std::min<std::uint64_t>(zeros.size(), layout_.bytes() - at);
+    const Result<void> done = station_.memory().write(at, std::span(zeros).first(length));
+    if (done) continue;
+    outcome.fail(done.error());
+    return false;
+  }
+  return true;
+}
+
+}  // namespace gdr::perf

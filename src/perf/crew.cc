@@ -1,0 +1,307 @@
+#include "perf/crew.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+
+#include "perf/cases/round_trip.h"
+#include "perf/cases/staged.h"
+#include "perf/cases/stream.h"
+#include "perf/contents.h"
+
+namespace gdr::perf {
+namespace {
+
+constexpr Nanoseconds kWindowQuiet = 100 * kMillisecond;
+constexpr Nanoseconds kWindowGivenUp = 5 * kSecond;
+
+double processor_seconds() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+bool may_lose(Transport transport) {
+  return transport == Transport::kUc || transport == Transport::kUd;
+}
+
+void have_nothing_to_send(Task& task, Outcome& outcome) {
+  outcome.sent.assign(task.station.queues().size(), 0);
+  outcome.has_sent.store(true);
+}
+
+void run_latency(Task& task, Receives* receives, Outcome& outcome) {
+  const Load& load = task.station.plan().load;
+  if (load.operation == Operation::kRead || is_atomic(load.operation)) {
+    return run_request_latency(task, outcome);
+  }
+  if (is_polled_in_memory(load)) return run_memory_latency(task, outcome);
+  run_message_latency(task, *receives, outcome);
+}
+
+void run_checked(Task& task, Receives* receives, Outcome& outcome) {
+  if (task.is_client) return run_checked_client(task, outcome);
+  if (task.receives) return run_checked_server(task, *receives, outcome);
+  have_nothing_to_send(task, outcome);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Crew>> Crew::create(Devices& devices, const StationPlan& plan,
+                                           bool is_client, std::vector<int> processors) {
+  std::unique_ptr<Crew> crew(new Crew(is_client));
+  crew->load_ = plan.load;
+  crew->devices_ = &devices;
+  crew->processors_ = std::move(processors);
+  const std::uint32_t threads = plan.load.threads;
+  for (std::uint32_t i = 0; i < threads; ++i) {
+    StationPlan share = plan;
+    share.queue_pairs = plan.queue_pairs / threads + (i < plan.queue_pairs % threads ? 1 : 0);
+    Result<std::unique_ptr<Station>> station = Station::create(devices, share);
+    if (!station) return station.error();
+    auto post = std::make_unique<Post>();
+    post->station = *std::move(station);
+    if (needs_receives(plan.load)) post->receives = std::make_unique<Receives>(*post->station);
+    crew->posts_.push_back(std::move(post));
+  }
+  return crew;
+}
+
+Crew::~Crew() {
+  abort_.store(true);
+  for (auto& post : posts_) {
+    if (post->thread.joinable()) post->thread.join();
+  }
+}
+
+SideAddress Crew::address() const {
+  const rdma::Endpoint end = devices_->endpoint();
+  SideAddress address;
+  address.lid = end.lid;
+  address.global = end.global;
+  std::copy(std::begin(end.gid.raw), std::end(end.gid.raw), address.gid.begin());
+  for (const auto& post : posts_) address.stations.push_back(post->station->address());
+  return address;
+}
+
+std::uint64_t Crew::registered_bytes() const {
+  std::uint64_t bytes = 0;
+  for (const auto& post : posts_) bytes += post->station->registered_bytes();
+  return bytes;
+}
+
+std::uint64_t Crew::largest() const { return posts_.front()->station->plan().largest; }
+
+Result<void> Crew::connect(const SideAddress& theirs) {
+  if (theirs.stations.size() != posts_.size()) {
+    return Error{EPROTO, "the other side has another number of threads"};
+  }
+  for (std::size_t i = 0; i < posts_.size(); ++i) {
+    if (Result<void> done = posts_[i]->station->connect(theirs, theirs.stations[i]); !done) {
+      return done;
+    }
+    if (posts_[i]->receives == nullptr) continue;
+    if (int code = posts_[i]->receives->post_all()) {
+      return rdma::verbs_error("ibv_post_recv", code);
+    }
+  }
+  return {};
+}
+
+Result<void> Crew::start(const Start& row, const TickClock& clock, Verifier* verifier) {
+  stop_.store(false);
+  const bool both = load_.both_ways;
+  for (std::size_t i = 0; i < posts_.size(); ++i) {
+    Post& post = *posts_[i];
+    post.expected.store(kNotKnown);
+    post.received.store(0);
+    post.told_wrong = post.told_lost = 0;
+    post.outcome = std::make_unique<Outcome>();
+    post.verified = std::make_unique<Outcome>();
+    post.task.reset(new Task{.station = *post.station,
+                             .clock = clock,
+                             .index = static_cast<std::uint32_t>(i),
+                             .size = row.size,
+                             .measure = row.measure,
+                             .timing = row.timing,
+                             .seed = row.seed,
+                             .is_client = is_client_,
+                             .sends = is_client_ || both,
+                             .receives = needs_receives(load_) && (!is_client_ || both),
+                             .verifier = verifier,
+                             .stop = &stop_,
+                             .abort = &abort_,
+                             .expected = &post.expected,
+                             .received = &post.received});
+    // What an earlier row has left must not be taken for this one's.
+    if (load_.check || is_polled_in_memory(load_)) {
+      Contents(*post.task).clear(*post.outcome);
+      if (!post.outcome->done) return post.outcome->done;
+    }
+  }
+  started_ = now();
+  processor_time_ = processor_seconds();
+  for (std::size_t i = 0; i < posts_.size(); ++i) {
+    Post* post = posts_[i].get();
+    post->thread = std::thread([post] { work(*post); });
+    pin(post->thread, i);
+  }
+  return {};
+}
+
+void Crew::pin(std::thread& thread, std::size_t index) const {
+  if (processors_.empty()) return;
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(static_cast<std::size_t>(processors_[index % processors_.size()]), &set);
+  pthread_setaffinity_np(thread.native_handle(), sizeof set, &set);
+}
+
+void Crew::work(Post& post) {
+  Task& task = *post.task;
+  Outcome& outcome = *post.outcome;
+  const Load& load = task.station.plan().load;
+  if (Result<void> entered = task.station.enter(); !entered) {
+    outcome.fail(entered.error());
+  } else if (is_staged(load)) {
+    run_staged(task, *post.receives, outcome);
+  } else if (task.measure == Measure::kLatency) {
+    run_latency(task, post.receives.get(), outcome);
+  } else if (load.check) {
+    run_checked(task, post.receives.get(), outcome);
+  } else if (task.sends || task.receives) {
+    run_stream(task, post.receives.get(), outcome);
+  } else {
+    have_nothing_to_send(task, outcome);
+  }
+  outcome.has_sent.store(true);
+}
+
+bool Crew::has_sent() const {
+  return std::all_of(posts_.begin(), posts_.end(),
+                     [](const auto& post) { return post->outcome->has_sent.load(); });
+}
+
+std::vector<std::uint64_t> Crew::sent() const {
+  std::vector<std::uint64_t> all;
+  for (const auto& post : posts_) {
+    std::vector<std::uint64_t> sent = post->outcome->sent;
+    sent.resize(post->station->queues().size());
+    all.insert(all.end(), sent.begin(), sent.end());
+  }
+  return all;
+}
+
+void Crew::expect(const std::vector<std::uint64_t>& sent) {
+  std::size_t at = 0;
+  for (const auto& post : posts_) {
+    std::uint64_t expected = 0;
+    for (std::size_t i = 0; i < post->station->queues().size() && at < sent.size(); ++i) {
+      expected += sent[at++];
+    }
+    post->expected.store(expected);
+  }
+  stop_.store(true);
+}
+
+CrewOutcome Crew::join() {
+  CrewOutcome all;
+  Ticks timed = 0, checking = 0;
+  for (auto& post : posts_) {
+    if (post->thread.joinable()) post->thread.join();
+    Outcome& outcome = *post->outcome;
+    if (all.done && !outcome.done) all.done = outcome.done;
+    all.slices.push_back(outcome.slices);
+    for (std::size_t i = 0; i < outcome.samples.size(); ++i) {
+      if (i < all.samples.size()) {
+        all.samples[i].append(outcome.samples[i]);
+      } else {
+        all.samples.push_back(std::move(outcome.samples[i]));
+      }
+    }
+    for (const std::uint64_t sent : outcome.sent) all.sent += sent;
+    all.received += outcome.received;
+    for (const Outcome* one : {post->outcome.get(), post->verified.get()}) {
+      all.lost += one->lost;
+      all.checked += one->checked;
+      all.wrong += one->wrong;
+      if (all.first_wrong.empty()) all.first_wrong = one->first_wrong;
+    }
+    timed += outcome.timed;
+    checking += outcome.checking;
+  }
+  if (timed + checking > 0) {
+    all.share_checking = static_cast<double>(checking) / static_cast<double>(timed + checking);
+  }
+  const double seconds = static_cast<double>(now() - started_) * 1e-9;
+  if (seconds > 0) all.cores = (processor_seconds() - processor_time_) / seconds;
+  return all;
+}
+
+// What unreliable transports have lost does not come.
+bool Crew::await_window(Post& post, const Window& window) {
+  const std::uint64_t wanted =
+      (window.first + window.count) * post.station->queues().size() - post.told_lost;
+  std::uint64_t seen = post.received.load();
+  Nanoseconds since = now();
+  const Nanoseconds patience = may_lose(load_.transport) ? kWindowQuiet : kWindowGivenUp;
+  while (seen < wanted) {
+    if (!post.outcome->done || post.outcome->has_sent.load() == false) break;
+    sched_yield();
+    const std::uint64_t found = post.received.load();
+    if (found != seen) since = now();
+    seen = found;
+    if (now() - since > patience) break;
+  }
+  if (seen >= wanted) return true;
+  post.told_lost += wanted - seen;
+  return false;
+}
+
+VerifyWindow::Reply Crew::verify(const Window& window) {
+  VerifyWindow::Reply reply;
+  if (window.station >= posts_.size()) return reply;
+  Post& post = *posts_[window.station];
+  if (post.receives != nullptr) {
+    const std::uint64_t lost_before = post.told_lost;
+    await_window(post, window);
+    reply.lost = post.told_lost - lost_before;
+    const std::uint64_t wrong = post.outcome->wrong;  // no message of a later window is there yet
+    reply.wrong = wrong - post.told_wrong;
+    post.told_wrong = wrong;
+    if (reply.wrong != 0) reply.first = post.outcome->first_wrong;
+    return reply;
+  }
+  Outcome seen;
+  Contents contents(*post.task);
+  for (std::uint32_t queue = 0; queue < post.station->queues().size(); ++queue) {
+    for (std::uint32_t i = 0; i < std::min(window.count, post.station->layout().slots); ++i) {
+      if (!contents.verify_incoming(queue, window.first + i, seen)) break;
+    }
+  }
+  reply.lost = seen.lost;
+  reply.wrong = seen.wrong;
+  reply.first = seen.done ? seen.first_wrong : seen.done.error().message;
+  if (!seen.done) ++reply.wrong;
+  return reply;
+}
+
+Result<void> Crew::fill(const Window& window) {
+  if (window.station >= posts_.size()) return Error{EPROTO, "no such thread"};
+  Post& post = *posts_[window.station];
+  Outcome filled;
+  Contents contents(*post.task);
+  for (std::uint32_t queue = 0; queue < post.station->queues().size(); ++queue) {
+    for (std::uint32_t i = 0; i < std::min(window.count, post.station->layout().slots); ++i) {
+      if (!contents.fill_incoming(queue, window.first + i, filled)) return filled.done;
+    }
+  }
+  return {};
+}
+
+}  // namespace gdr::perf

@@ -1,0 +1,84 @@
+// Crew: all stations of one side, and the threads that work with them while a row runs.
+//
+//   Result<std::unique_ptr<Crew>> crew = Crew::create(devices, {load, load.near, largest, mtu}, true);
+//   (*crew)->connect(their_address);
+//   (*crew)->start({size, measure, timing, seed}, nullptr);
+//   while (!(*crew)->has_sent()) ...
+//   (*crew)->expect(their_sent);
+//   CrewOutcome outcome = (*crew)->join();
+#pragma once
+
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "perf/cases/checked.h"
+#include "perf/cases/receives.h"
+
+namespace gdr::perf {
+
+struct CrewOutcome {
+  Result<void> done;
+  std::vector<std::vector<Slice>> slices;  // of each station
+  std::vector<Samples> samples;            // of each repetition, all stations together
+  std::uint64_t sent = 0, received = 0, lost = 0, checked = 0, wrong = 0;
+  std::string first_wrong;
+  double share_checking = 0;
+  double cores = 0;
+};
+
+class Crew {
+ public:
+  // plan.queue_pairs: of all stations together.
+  static Result<std::unique_ptr<Crew>> create(Devices& devices, const StationPlan& plan,
+                                              bool is_client, std::vector<int> processors = {});
+  ~Crew();
+
+  SideAddress address() const;
+  std::uint64_t registered_bytes() const;
+  std::uint64_t largest() const;  // message
+  // Also posts what receives there must be before the other side may send.
+  Result<void> connect(const SideAddress& theirs);
+
+  Result<void> start(const Start& row, const TickClock& clock, Verifier* verifier);
+  // Every station has sent what it will, or has failed.
+  bool has_sent() const;
+  // On each queue pair, station after station.
+  std::vector<std::uint64_t> sent() const;
+  // The other side has: stations end once that has arrived.
+  void expect(const std::vector<std::uint64_t>& sent);
+  void abort() { abort_.store(true); }
+  // Waits for the threads.
+  CrewOutcome join();
+
+  // Of a server with --check, while a row runs. Control thread.
+  VerifyWindow::Reply verify(const Window& window);
+  Result<void> fill(const Window& window);
+
+ private:
+  struct Post {  // what a station has besides
+    std::unique_ptr<Station> station;
+    std::unique_ptr<Receives> receives;
+    std::unique_ptr<Task> task;
+    std::unique_ptr<Outcome> outcome;
+    std::atomic<std::uint64_t> expected{kNotKnown}, received{0};
+    std::unique_ptr<Outcome> verified;  // by the control thread
+    std::uint64_t told_wrong = 0, told_lost = 0;
+    std::thread thread;
+  };
+  explicit Crew(bool is_client) : is_client_(is_client) {}
+  static void work(Post& post);
+  void pin(std::thread& thread, std::size_t index) const;
+  bool await_window(Post& post, const Window& window);
+
+  const bool is_client_;
+  Load load_;
+  Devices* devices_ = nullptr;
+  std::vector<int> processors_;
+  std::vector<std::unique_ptr<Post>> posts_;
+  std::atomic<bool> stop_{false}, abort_{false};
+  Nanoseconds started_ = 0;
+  double processor_time_ = 0;
+};
+
+}  // namespace gdr::perf

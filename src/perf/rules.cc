@@ -1,0 +1,129 @@
+#include "perf/rules.h"
+
+#include "base/clock.h"
+
+namespace gdr::perf {
+namespace {
+
+Error wrong(std::string text) { return {EINVAL, std::move(text)}; }
+
+Error outside(const char* option, std::uint64_t value, std::uint64_t most) {
+  return wrong(std::string(option) + " " + std::to_string(value) + ": 1 to " +
+               std::to_string(most) + " are possible");
+}
+
+Error together(const std::string& one, const std::string& other, const std::string& instead) {
+  return wrong(one + " and " + other + " do not go together: " + instead);
+}
+
+Result<void> check_numbers(const Load& load) {
+  if (load.queue_pairs < 1 || load.queue_pairs > kMostQueuePairs) {
+    return outside("--queue-pairs", load.queue_pairs, kMostQueuePairs);
+  }
+  if (load.threads < 1 || load.threads > kMostThreads) {
+    return outside("--threads", load.threads, kMostThreads);
+  }
+  if (load.threads > load.queue_pairs) {
+    return together("--threads " + std::to_string(load.threads),
+                    "--queue-pairs " + std::to_string(load.queue_pairs),
+                    "each thread needs a queue pair of its own");
+  }
+  if (load.depth < 1 || load.depth > kMostDepth) return outside("--depth", load.depth, kMostDepth);
+  if (load.batch < 1 || load.batch > load.depth) return outside("--batch", load.batch, load.depth);
+  if (load.signal_every < 1 || load.signal_every > load.depth) {
+    return outside("--signal-every", load.signal_every, load.depth);
+  }
+  return {};
+}
+
+Result<void> check_transport(const Load& load) {
+  const std::string operation = std::string("--operation ") + name_of(load.operation);
+  const std::string transport = std::string("--transport ") + name_of(load.transport);
+  if (load.transport == Transport::kUd && load.operation != Operation::kSend) {
+    return together(operation, transport, "datagrams have sends only: --operation send");
+  }
+  if (load.transport == Transport::kUc &&
+      (load.operation == Operation::kRead || is_atomic(load.operation))) {
+    return together(operation, transport, "reads and atomics need RC or XRC");
+  }
+  if (load.shared_receives && !is_received(load.operation)) {
+    return together("--srq", operation, "nothing is received there; --operation send");
+  }
+  return {};
+}
+
+Result<void> check_measure(const Load& load) {
+  if (load.measure != Measure::kLatency) return {};
+  if (load.both_ways) {
+    return together("--both-ways", "--measure latency", "a round trip goes both ways as it is");
+  }
+  if (load.queue_pairs != load.threads) {
+    return together("--queue-pairs " + std::to_string(load.queue_pairs), "--measure latency",
+                    "one message at a time needs one queue pair a thread");
+  }
+  return {};
+}
+
+Result<void> check_memory(const Load& load) {
+  const bool gpu = load.near.is_gpu() || load.far.is_gpu();
+  if (load.inline_bytes > 0 && gpu) {
+    return together("--inline " + std::to_string(load.inline_bytes), "GPU memory",
+                    "the CPU puts the data into the request, and cannot read it there");
+  }
+  if (load.huge_pages && load.near.is_gpu() && load.far.is_gpu()) {
+    return together("--huge-pages", "GPU memory on both sides", "they are of host memory");
+  }
+  if (!is_staged(load)) return {};
+  if (load.transport != Transport::kRc ||
+      (load.operation != Operation::kWrite && load.operation != Operation::kSend)) {
+    return together("--memory staged",
+                    std::string("--operation ") + name_of(load.operation) + " over " +
+                        name_of(load.transport),
+                    "it is measured with messages over RC: --operation write or send");
+  }
+  if (load.both_ways) {
+    return together("--memory staged", "--both-ways", "it is measured in one direction");
+  }
+  if (load.check) {
+    return together("--memory staged", "--check", "what is compared is the direct way");
+  }
+  if (load.queue_pairs != load.threads) {
+    return together("--memory staged", "--queue-pairs " + std::to_string(load.queue_pairs),
+                    "its buffers rotate over one queue pair a thread");
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<void> check_load(const Load& load, std::uint64_t largest) {
+  if (largest < 1 || largest > kLargestSize) return outside("--sizes", largest, kLargestSize);
+  if (is_atomic(load.operation) && largest != 8) {
+    return wrong("--sizes " + std::to_string(largest) + ": an atomic has 8 bytes");
+  }
+  for (auto rule : {check_numbers, check_transport, check_measure, check_memory}) {
+    if (Result<void> right = rule(load); !right) return right;
+  }
+  if (load.check && load.both_ways) {
+    return together("--check", "--both-ways", "compare one direction after the other");
+  }
+  return {};
+}
+
+Result<void> check_timing(const Timing& timing) {
+  constexpr std::uint64_t kMostNanoseconds = std::uint64_t{24} * 3600 * kSecond;
+  constexpr std::uint32_t kMostSlices = 10'000;
+  if (timing.slices < 1 || timing.slices > kMostSlices) {
+    return outside("--repeats", timing.slices, kMostSlices);
+  }
+  if (timing.slice_nanoseconds > kMostNanoseconds ||
+      timing.warm_up_nanoseconds > kMostNanoseconds) {
+    return wrong("longer than a day");
+  }
+  if (timing.slice_nanoseconds == 0 && timing.slice_messages == 0) {
+    return wrong("repetitions that take no time");
+  }
+  return {};
+}
+
+}  // namespace gdr::perf

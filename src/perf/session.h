@@ -1,0 +1,51 @@
+// Session: the server's side of one client, from its first word until it goes, whichever way.
+//
+//   Session session(control, devices, side);
+//   Result<void> ended = session.serve();   // also when the client has vanished: an error
+#pragma once
+
+#include <functional>
+
+#include "perf/control.h"
+#include "perf/crew.h"
+
+namespace gdr::perf {
+
+class Session {
+ public:
+  // `side`: what the client is told of the server.
+  Session(Control& control, Devices& devices, Side side, const std::atomic<bool>& interrupted)
+      : control_(control),
+        devices_(devices),
+        side_(std::move(side)),
+        interrupted_(interrupted),
+        clock_(TickClock::calibrate()) {}
+
+  Result<void> serve();
+  std::uint64_t rows() const { return rows_; }
+
+ private:
+  Result<void> dispatch(const Received& received);
+  template <typename Request>
+  Result<void> answer(const Received& received);
+  Result<Hello> handle(const Hello& request);
+  Result<Open::Reply> handle(const Open&);
+  Result<SetUp::Reply> handle(const SetUp& request);
+  Result<Nothing> handle(const Connect& request);
+  Result<Nothing> handle(const Start& request);
+  Result<VerifyWindow::Reply> handle(const VerifyWindow& request);
+  Result<Nothing> handle(const FillWindow& request);
+  Result<Finish::Reply> handle(const Finish& request);
+  Result<Nothing> handle(const TearDown&);
+
+  Control& control_;
+  Devices& devices_;
+  const Side side_;
+  const std::atomic<bool>& interrupted_;
+  const TickClock clock_;
+  std::unique_ptr<Crew> crew_;
+  bool greeted_ = false, started_ = false;
+  std::uint64_t rows_ = 0;
+};
+
+}  // namespace gdr::perf
