@@ -1,0 +1,202 @@
+#include "perf/compare.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <deque>
+#include <map>
+
+#include "perf/statistics/figure.h"
+
+namespace gdr::perf {
+namespace {
+
+// Times of a counter that is off by more are wrong by what two runs may differ by.
+constexpr double kMuchDrift = 0.001;
+
+const Figure* find_figure(const Row& row) {
+  if (row.load.measure == Measure::kLatency) return row.latency ? &row.latency->median : nullptr;
+  const auto& figure = row.load.measure == Measure::kRate ? row.rate : row.bandwidth;
+  return figure ? &*figure : nullptr;
+}
+
+// What `row` can be compared by: computed anew, since a report is a file that may say anything.
+// Empty: there is nothing.
+Figure comparable(const Row& row) {
+  const Figure* found = find_figure(row);
+  if (found == nullptr || !row.problem.empty()) return {};
+  Figure figure = make_figure(found->repetitions);
+  if (figure.repetitions.empty()) figure = make_figure({found->median});
+  return figure.least > 0 ? figure : Figure{};
+}
+
+std::string why_not_comparable(const Row& row) {
+  return row.problem.empty() ? "it has no figure above zero" : row.problem;
+}
+
+void remark_on(const char* side, const Row& row, const Figure& figure,
+               std::vector<std::string>& remarks) {
+  if (const auto noise = noise_remark(figure))
+    remarks.push_back(fmt::format("{}: {}", side, *noise));
+  if (row.lost > 0) remarks.push_back(fmt::format("{}: {} messages lost", side, row.lost));
+  if (row.checked && row.checked->wrong > 0) {
+    remarks.push_back(fmt::format("{}: {} messages wrong", side, row.checked->wrong));
+  }
+}
+
+Verdict judge(const Difference& found, Measure measure) {
+  if (!found.is_shown()) return Verdict::kNoDifference;
+  const bool larger_is_better = measure != Measure::kLatency;
+  return (found.interval.low > 0) == larger_is_better ? Verdict::kBetter : Verdict::kWorse;
+}
+
+ComparedRow compare_rows(const Row& base, const Row& other, std::uint64_t seed) {
+  ComparedRow row;
+  row.load = base.load;
+  row.base = comparable(base);
+  row.other = comparable(other);
+  row.difference = difference(row.base.repetitions, row.other.repetitions, seed);
+  row.verdict = judge(row.difference, row.load.measure);
+  if (least_p(row.base.repetitions.size(), row.other.repetitions.size()) > 1 - kConfidence) {
+    row.remarks.push_back(fmt::format("{} and {} repetitions are too few to show a difference",
+                                      row.base.repetitions.size(), row.other.repetitions.size()));
+  }
+  remark_on("base", base, row.base, row.remarks);
+  remark_on("other", other, row.other, row.remarks);
+  return row;
+}
+
+std::string key_of(const Load& load) {
+  const tool::Bytes bytes = tool::encode(load);
+  return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+}
+
+// Rows of one report that wait for those of the other, by their loads.
+class Waiting {
+ public:
+  explicit Waiting(const std::vector<Row>& rows) {
+    for (const Row& row : rows) by_load_[key_of(row.load)].push_back(&row);
+  }
+  // A report may hold the same load twice: the first goes with the first. Null: there is none.
+  const Row* take(const Load& load) {
+    const auto found = by_load_.find(key_of(load));
+    if (found == by_load_.end() || found->second.empty()) return nullptr;
+    const Row* row = found->second.front();
+    found->second.pop_front();
+    return row;
+  }
+
+ private:
+  std::map<std::string, std::deque<const Row*>> by_load_;
+};
+
+void match_rows(const Report& base, const Report& other, std::uint64_t seed, Comparison& result) {
+  Waiting others(other.rows);
+  for (const Row& row : base.rows) {
+    const Row* match = others.take(row.load);
+    if (match == nullptr) {
+      result.only_base.push_back({row.load, "the other report has no such row"});
+    } else if (comparable(row).repetitions.empty()) {
+      const bool neither = comparable(*match).repetitions.empty();
+      (neither ? result.only_base : result.only_other)
+          .push_back({row.load, "in the base: " + why_not_comparable(row)});
+    } else if (comparable(*match).repetitions.empty()) {
+      result.only_base.push_back({row.load, "in the other: " + why_not_comparable(*match)});
+    } else {
+      result.rows.push_back(compare_rows(row, *match, seed));
+    }
+  }
+  Waiting bases(base.rows);
+  for (const Row& row : other.rows) {
+    if (bases.take(row.load) == nullptr) {
+      result.only_other.push_back({row.load, "the base has no such row"});
+    }
+  }
+}
+
+struct SideField {
+  const char* what;
+  std::string (*text)(const Side&);
+};
+
+std::string yes_or_no(bool value) { return value ? "yes" : "no"; }
+
+std::string gpus_of(const Side& side) {
+  std::string text;
+  for (const std::string& gpu : side.gpus) text += (text.empty() ? "" : ", ") + gpu;
+  return text;
+}
+
+constexpr SideField kSideFields[] = {
+    {"software NIC", [](const Side& side) { return yes_or_no(side.soft_nic); }},
+    {"software GPU", [](const Side& side) { return yes_or_no(side.soft_gpu); }},
+    {"host", [](const Side& side) { return side.host; }},
+    {"processor", [](const Side& side) { return side.processor; }},
+    {"kernel", [](const Side& side) { return side.kernel; }},
+    {"gdrkit", [](const Side& side) { return side.version; }},
+    {"NIC", [](const Side& side) { return side.nic; }},
+    {"port", [](const Side& side) { return std::to_string(side.port); }},
+    {"network device", [](const Side& side) { return side.netdev; }},
+    {"GID index", [](const Side& side) { return std::to_string(side.gid_index); }},
+    {"path MTU", [](const Side& side) { return fmt::format("{} bytes", side.path_mtu); }},
+    {"link",
+     [](const Side& side) { return fmt::format("{:g} Gb/s", side.link_bits_per_second / 1e9); }},
+    {"libibverbs", [](const Side& side) { return side.library; }},
+    {"GPUs", gpus_of},
+};
+
+void add_if_unlike(std::string what, std::string base, std::string other,
+                   std::vector<Unlike>& unlike) {
+  if (base == other) return;
+  unlike.push_back({std::move(what), std::move(base), std::move(other)});
+}
+
+std::string clock_text(const ClockReport& clock) {
+  if (!clock.invariant) return "the system's";
+  if (!(std::abs(clock.drift) > kMuchDrift)) return "the processor's counter";
+  return fmt::format("the processor's counter, which drifted by {:+.2f} %", clock.drift * 100);
+}
+
+std::vector<Unlike> find_unlike(const Report& base, const Report& other) {
+  std::vector<Unlike> unlike;
+  const auto path = [](const Report& report) {
+    return std::string(report.loopback ? "loopback" : "client and server");
+  };
+  add_if_unlike("path", path(base), path(other), unlike);
+  for (const SideField& field : kSideFields) {
+    const std::string base_near = field.text(base.near), base_far = field.text(base.far);
+    const std::string other_near = field.text(other.near), other_far = field.text(other.far);
+    if (base_near == base_far && other_near == other_far) {
+      add_if_unlike(field.what, base_near, other_near, unlike);
+    } else {
+      add_if_unlike(fmt::format("client's {}", field.what), base_near, other_near, unlike);
+      add_if_unlike(fmt::format("server's {}", field.what), base_far, other_far, unlike);
+    }
+  }
+  add_if_unlike("clock", clock_text(base.clock), clock_text(other.clock), unlike);
+  return unlike;
+}
+
+}  // namespace
+
+const char* name_of(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kBetter:
+      return "better";
+    case Verdict::kWorse:
+      return "worse";
+    default:
+      return "no difference shown";
+  }
+}
+
+Comparison compare(const Report& base, const Report& other, std::uint64_t seed) {
+  Comparison result;
+  result.base = {"", base.date, base.command};
+  result.other = {"", other.date, other.command};
+  result.unlike = find_unlike(base, other);
+  match_rows(base, other, seed, result);
+  return result;
+}
+
+}  // namespace gdr::perf

@@ -1,0 +1,65 @@
+// Two reports beside each other: which rows are faster or slower, by how much, and whether what
+// they were measured on is alike at all.
+//
+//   std::vector<Comparison> comparisons;
+//   for (const Report& other : others) comparisons.push_back(compare(base, other, seed));
+//   comparisons[0].base.file = "before.json";  // and so on: reports do not know their files
+//   fmt::print("{}", to_text(comparisons, tool::terminal_columns(stdout)));
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "perf/report.h"
+#include "perf/statistics/significance.h"
+
+namespace gdr::perf {
+
+enum class Verdict : std::uint8_t { kNoDifference, kBetter, kWorse };
+
+// "better", "worse", "no difference shown"
+const char* name_of(Verdict verdict);
+
+// Both reports have a figure for the same load: the bandwidth, the median latency or the rate.
+struct ComparedRow {
+  Load load;
+  Figure base, other;  // in the report's units
+  Difference difference;
+  Verdict verdict = Verdict::kNoDifference;  // of the other one
+  std::vector<std::string> remarks;          // "base: noisy: ±12 % between repetitions"
+};
+
+struct UnmatchedRow {
+  Load load;
+  std::string reason;  // "the other report has no such row"
+};
+
+// Of the machines or their settings: "NIC", "server's kernel".
+struct Unlike {
+  std::string what, base, other;
+};
+
+struct Source {
+  std::string file;  // for the caller to fill in
+  std::string date, command;
+};
+
+struct Comparison {
+  Source base, other;
+  std::vector<Unlike> unlike;  // each makes the comparison unfair
+  std::vector<ComparedRow> rows;
+  std::vector<UnmatchedRow> only_base, only_other;
+};
+
+// Rows match where their whole loads do. The seed is for the intervals.
+Comparison compare(const Report& base, const Report& other, std::uint64_t seed);
+
+// Comparisons of one base with others. `columns`: as tool::wrap.
+std::string to_text(std::span<const Comparison> comparisons, std::size_t columns);
+// One document.
+std::string to_json(std::span<const Comparison> comparisons);
+
+}  // namespace gdr::perf

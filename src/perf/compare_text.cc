@@ -1,0 +1,204 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "perf/compare.h"
+#include "tool/wrap.h"
+
+namespace gdr::perf {
+namespace {
+
+// Where what is said of a file or a setting goes on.
+constexpr std::size_t kFileIndent = 7, kIndent = 6;
+
+struct Unit {
+  double size;
+  const char* name;
+};
+
+Unit unit_of(Measure measure) {
+  switch (measure) {
+    case Measure::kLatency:
+      return {1e3, "µs"};
+    case Measure::kRate:
+      return {1e6, "M messages/s"};
+    default:
+      return {1e9, "GB/s"};
+  }
+}
+
+// With four digits that count, but no more than five behind the point.
+std::string digits(double value) {
+  const double before = value > 0 ? std::floor(std::log10(value)) + 1 : 1;
+  return fmt::format("{:.{}f}", value, static_cast<int>(std::clamp(4 - before, 0.0, 5.0)));
+}
+
+std::string percent(double share) {
+  return fmt::format("{:+.{}f}", share * 100, std::abs(share) < 1 ? 1 : 0);
+}
+
+std::string size_text(std::uint64_t bytes) {
+  constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB"};
+  std::size_t unit = 0;
+  while (unit + 1 < std::size(kUnits) && bytes >= 1024 && bytes % 1024 == 0) {
+    bytes /= 1024;
+    ++unit;
+  }
+  return fmt::format("{} {}", bytes, kUnits[unit]);
+}
+
+// Those that differ from what a Load is at first.
+std::string settings_text(const Load& load) {
+  const Load usual;
+  std::string text;
+  const auto add_number = [&](const char* what, std::uint64_t value, std::uint64_t instead_of) {
+    if (value != instead_of) text += fmt::format("  {} {}", what, value);
+  };
+  const auto add_flag = [&](const char* what, bool value) {
+    if (value) text += fmt::format("  {}", what);
+  };
+  if (load.way != usual.way) text += fmt::format("  by {}", name_of(load.way));
+  add_flag("both directions", load.both_ways);
+  add_flag("shared receive queue", load.shared_receives);
+  add_flag("events", load.events);
+  add_flag("data checked", load.check);
+  add_flag("huge pages", load.huge_pages);
+  add_number("queue pairs", load.queue_pairs, usual.queue_pairs);
+  add_number("threads", load.threads, usual.threads);
+  add_number("depth", load.depth, usual.depth);
+  add_number("batch", load.batch, usual.batch);
+  add_number("signalled every", load.signal_every, usual.signal_every);
+  add_number("inline bytes", load.inline_bytes, usual.inline_bytes);
+  add_number("path MTU", load.path_mtu, usual.path_mtu);
+  add_number("service level", load.service_level, usual.service_level);
+  add_number("traffic class", load.traffic_class, usual.traffic_class);
+  return text;
+}
+
+// "write RC bandwidth in GB/s  host to gpu:0  queue pairs 4"
+std::string heading(const Load& load) {
+  return fmt::format("{} {} {} in {}  {} to {}{}", name_of(load.operation), name_of(load.transport),
+                     name_of(load.measure), unit_of(load.measure).name, text_of(load.near),
+                     text_of(load.far), settings_text(load));
+}
+
+class Text {
+ public:
+  explicit Text(std::size_t columns) : columns_(columns) {}
+
+  void line(std::string_view text, std::size_t indent = 0) {
+    text_ += tool::wrap(text, columns_, indent) + "\n";
+  }
+  void blank() { text_ += "\n"; }
+  std::string take() { return std::move(text_); }
+
+ private:
+  std::size_t columns_;
+  std::string text_;
+};
+
+void write_source(const char* which, const Source& source, Text& text) {
+  text.line(fmt::format("{:<5}  {}  {}  {}", which, tool::printable(source.file),
+                        tool::printable(source.date), tool::printable(source.command)),
+            kFileIndent);
+}
+
+void write_unlike(const std::vector<Unlike>& unlike, Text& text) {
+  if (unlike.empty()) return;
+  text.blank();
+  text.line("Not alike, so a difference may come from this:");
+  const auto shown = [](const std::string& value) {
+    return value.empty() ? "not known" : tool::printable(value);
+  };
+  for (const Unlike& one : unlike) {
+    text.line(fmt::format("  {}  base: {}  other: {}", one.what, shown(one.base), shown(one.other)),
+              kIndent);
+  }
+}
+
+void write_row(const ComparedRow& row, Text& text) {
+  const double unit = unit_of(row.load.measure).size;
+  const Difference& found = row.difference;
+  const std::string interval =
+      fmt::format("{} to {} %", percent(found.interval.low), percent(found.interval.high));
+  text.line(fmt::format("{:>10}{:>10}{:>10}{:>10}{:>18}{:>9}  {}", size_text(row.load.size),
+                        digits(row.base.median / unit), digits(row.other.median / unit),
+                        percent(found.share) + " %", interval,
+                        found.p < 0.0001 ? "<0.0001" : fmt::format("{:.4f}", found.p),
+                        name_of(row.verdict)),
+            kIndent);
+  for (const std::string& remark : row.remarks) text.line("            " + remark, 12);
+}
+
+void write_rows(const std::vector<ComparedRow>& rows, Text& text) {
+  std::string last;
+  for (const ComparedRow& row : rows) {
+    const std::string now = heading(row.load);
+    if (now != last) {
+      text.blank();
+      text.line(now, kIndent);
+      text.line(fmt::format("{:>10}{:>10}{:>10}{:>10}{:>18}{:>9}", "size", "base", "other",
+                            "change", "95 % interval", "p"),
+                kIndent);
+      last = now;
+    }
+    write_row(row, text);
+  }
+}
+
+void write_unmatched(const char* title, const std::vector<UnmatchedRow>& rows, Text& text) {
+  if (rows.empty()) return;
+  text.blank();
+  text.line(title);
+  for (const UnmatchedRow& row : rows) {
+    text.line(fmt::format("  {}  {}: {}", heading(row.load), size_text(row.load.size),
+                          tool::printable(row.reason)),
+              kIndent);
+  }
+}
+
+void write_sum(const std::vector<ComparedRow>& rows, Text& text) {
+  const auto count = [&](Verdict verdict) {
+    return std::count_if(rows.begin(), rows.end(),
+                         [=](const ComparedRow& row) { return row.verdict == verdict; });
+  };
+  text.blank();
+  if (rows.empty()) return text.line("No row is in both, so nothing was compared.");
+  text.line(fmt::format("{} compared: {} better, {} worse, {} with no difference shown.",
+                        rows.size() == 1 ? "1 row" : fmt::format("{} rows", rows.size()),
+                        count(Verdict::kBetter), count(Verdict::kWorse),
+                        count(Verdict::kNoDifference)));
+}
+
+void write_explanation(Text& text) {
+  text.blank();
+  text.line(
+      "Change: of the median; its interval by bootstrap; p by the Mann-Whitney test. By chance "
+      "alone "
+      "about 1 row in 20 would show a difference. Repetitions are slices of one run: what changes "
+      "from run to run (where memory lies, other load) shows only when each is run again.");
+}
+
+}  // namespace
+
+std::string to_text(std::span<const Comparison> comparisons, std::size_t columns) {
+  Text text(columns);
+  if (comparisons.empty()) return text.take();
+  write_source("base", comparisons.front().base, text);
+  for (const Comparison& comparison : comparisons) {
+    if (&comparison != &comparisons.front()) text.blank();
+    write_source("other", comparison.other, text);
+    write_unlike(comparison.unlike, text);
+    write_rows(comparison.rows, text);
+    write_unmatched("With a figure in the base only, or in neither:", comparison.only_base, text);
+    write_unmatched("With a figure in the other only:", comparison.only_other, text);
+    write_sum(comparison.rows, text);
+  }
+  const bool any = std::any_of(comparisons.begin(), comparisons.end(),
+                               [](const Comparison& one) { return !one.rows.empty(); });
+  if (any) write_explanation(text);
+  return text.take();
+}
+
+}  // namespace gdr::perf
