@@ -1,0 +1,25 @@
+// The values of `gdr perf`'s options, as text and as what the run is given. Each judges its own:
+// CLI::ValidationError, one line that says what is allowed.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "perf/run.h"
+
+namespace gdr::cli {
+
+std::vector<perf::Operation> read_operations(const std::string& text);
+perf::Transport read_transport(const std::string& text);
+std::vector<perf::Measure> read_measures(const std::string& text);
+// "host", "gpu", "gpu:1", "gpu-vmm", "staged:0".
+std::vector<perf::Place> read_places(const char* option, const std::string& text);
+perf::Way read_way(const std::string& text);
+// "64", "4K", "1M", "64-1M": every power of two.
+std::vector<std::uint64_t> read_sizes(const std::string& text);
+// "0.2", "200ms", "2s", "1m".
+std::uint64_t read_nanoseconds(const char* option, const std::string& text);
+// "0-3,8".
+std::vector<int> read_processors(const char* option, const std::string& text);
+
+}  // namespace gdr::cli

@@ -1,0 +1,86 @@
+#include "perf/choice.h"
+
+#include <arpa/inet.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "host/inventory.h"
+#include "tool/inventory.h"
+#include "tool/survey.h"
+
+namespace gdr::perf {
+namespace {
+
+DeviceNames names_of(const Options& options, const tool::Libraries& libraries,
+                     const tool::PortChoice& port) {
+  DeviceNames names;
+  names.verbs = libraries.verbs;
+  names.cuda = libraries.cuda;
+  names.nic = port.nic;
+  names.port = port.port;
+  names.gid_index = options.gid_index;
+  return names;
+}
+
+Error no_devices(const tool::InventoryReport& inventory) {
+  return {ENODEV, (inventory.verbs_problem.empty() ? "no RDMA NIC" : inventory.verbs_problem) +
+                      "; gdr perf --soft measures on the stand-ins"};
+}
+
+}  // namespace
+
+Side describe(Side side, const Devices& devices) {
+  char host[256] = "";
+  gethostname(host, sizeof host - 1);
+  side.host = host;
+  utsname kernel{};
+  if (uname(&kernel) == 0) side.kernel = kernel.release;
+  side.nic = devices.names().nic;
+  side.port = devices.names().port;
+  side.gid_index = devices.address().gid_index;
+  char gid[INET6_ADDRSTRLEN] = "";
+  inet_ntop(AF_INET6, devices.address().gid.raw, gid, sizeof gid);
+  side.gid = gid;
+  side.path_mtu = 128u << static_cast<unsigned>(devices.port().active_mtu);
+  return side;
+}
+
+Result<Choice> choose(const Options& options, Role role) {
+  const tool::Libraries libraries =
+      tool::choose_libraries(tool::look_at_machine(options.root), options.libraries, true);
+  tool::Survey survey = tool::survey(libraries.verbs, libraries.cuda);
+  tool::InventoryReport inventory =
+      tool::make_inventory(libraries, survey, host::take_inventory(options.root));
+  if (inventory.nics.empty()) return no_devices(inventory);
+  const bool has_gpus = !inventory.gpus.empty();
+  if (!has_gpus && (options.devices.gpu || options.devices.from_gpu)) {
+    return Error{ENODEV, "no GPU: " + inventory.cuda_problem};
+  }
+  inventory.host_memory_only = !has_gpus;
+  tool::DeviceWishes wishes = options.devices;
+  // One port talks to itself: the way between two ports of one host is not open everywhere.
+  if (role == Role::kLoopback && wishes.nic && !wishes.peer_nic) wishes.peer_nic = wishes.nic;
+  if (role != Role::kLoopback && wishes.nic) wishes.peer_nic = wishes.nic;
+  Result<std::vector<tool::Selection>> selections = tool::select_devices(inventory, wishes);
+  if (!selections) return selections.error();
+  const tool::Selection& selection = selections->front();
+  const tool::PortChoice& near =
+      role == Role::kLoopback && !wishes.peer_nic ? selection.far : selection.near;
+  Choice choice;
+  choice.names = names_of(options, libraries, role == Role::kLoopback ? near : selection.far);
+  choice.far_names = names_of(options, libraries, selection.far);
+  if (has_gpus) choice.available = {selection.near_gpu, selection.far_gpu};
+  if (!has_gpus) choice.names.cuda = choice.far_names.cuda = {};
+  choice.side.version = options.version;
+  choice.side.soft_nic = inventory.soft_nic;
+  choice.side.soft_gpu = inventory.soft_gpu && has_gpus;
+  choice.side.library = inventory.verbs_path;
+  for (const tool::GpuEntry& gpu : inventory.gpus) {
+    choice.side.gpus.push_back("GPU " + std::to_string(gpu.survey.ordinal) + ": " +
+                               gpu.survey.name + " " + gpu.survey.pci_address);
+  }
+  choice.far_side = choice.side;
+  return choice;
+}
+
+}  // namespace gdr::perf

@@ -1,0 +1,102 @@
+#include "perf/plan.h"
+
+#include <algorithm>
+
+#include "perf/rules.h"
+
+namespace gdr::perf {
+namespace {
+
+// From what a cache line holds to where nothing grows any more.
+const std::vector<std::uint64_t> kBandwidthSizes{4 << 10, 64 << 10, 1 << 20, 8 << 20};
+const std::vector<std::uint64_t> kLatencySizes{8, 4 << 10, 64 << 10};
+const std::vector<std::uint64_t> kRateSizes{8, 64};
+constexpr std::uint64_t kAtomicBytes = 8;
+constexpr std::uint64_t kLargestDatagram = 4 << 10;
+
+std::vector<std::uint64_t> sizes_of(const Wishes& wishes, const Load& load) {
+  if (!wishes.sizes.empty()) return wishes.sizes;
+  if (is_atomic(load.operation)) return {kAtomicBytes};
+  std::vector<std::uint64_t> sizes = load.measure == Measure::kBandwidth ? kBandwidthSizes
+                                     : load.measure == Measure::kLatency ? kLatencySizes
+                                                                         : kRateSizes;
+  if (load.transport == Transport::kUd) {
+    std::erase_if(sizes, [](std::uint64_t size) { return size > kLargestDatagram / 4; });
+    if (sizes.empty()) sizes = {kLargestDatagram / 4};
+  }
+  return sizes;
+}
+
+Result<Place> resolved(Place place, const std::optional<int>& gpu, const char* side) {
+  if (!place.is_gpu() || place.gpu != kChosenGpu) return place;
+  if (!gpu) return Error{EINVAL, std::string("no GPU on the ") + side + "'s side: --memory host"};
+  place.gpu = *gpu;
+  return place;
+}
+
+struct Ends {
+  Place near, far;
+};
+
+// What nobody has asked for: GPU memory directly, the same through host memory, host memory.
+std::vector<Ends> default_ends(const Available& available) {
+  std::vector<Ends> ends;
+  if (available.near_gpu && available.far_gpu) {
+    for (auto kind : {Place::Kind::kGpu, Place::Kind::kStaged}) {
+      ends.push_back({{kind, *available.near_gpu}, {kind, *available.far_gpu}});
+    }
+  }
+  ends.push_back({});
+  return ends;
+}
+
+Result<std::vector<Ends>> ends_of(const Wishes& wishes, const Available& available) {
+  if (wishes.near.empty() && wishes.far.empty()) return default_ends(available);
+  std::vector<Ends> all;
+  const std::vector<Place> host{Place{}};
+  for (const Place& near : wishes.near.empty() ? host : wishes.near) {
+    const std::vector<Place> same{{near.kind, kChosenGpu}};
+    for (const Place& far : wishes.far.empty() ? same : wishes.far) {
+      Result<Place> one = resolved(near, available.near_gpu, "client");
+      if (!one) return one.error();
+      Result<Place> other = resolved(far, available.far_gpu, "server");
+      if (!other) return other.error();
+      all.push_back({*one, *other});
+    }
+  }
+  return all;
+}
+
+// A load that nobody has asked for by name, and that cannot be: left out without a word.
+bool is_by_default(const Wishes& wishes, const Load& load) {
+  return wishes.near.empty() && wishes.far.empty() && is_staged(load);
+}
+
+}  // namespace
+
+Result<std::vector<Group>> make_plan(const Wishes& wishes, const Available& available) {
+  Result<std::vector<Ends>> ends = ends_of(wishes, available);
+  if (!ends) return ends.error();
+  std::vector<Group> groups;
+  for (const Operation operation : wishes.operations) {
+    for (const Measure measure : wishes.measures) {
+      for (const Ends& end : *ends) {
+        Group group{wishes.load, {}, wishes.timing, wishes.signal_chosen};
+        group.load.operation = operation;
+        group.load.measure = measure;
+        group.load.near = end.near;
+        group.load.far = end.far;
+        group.sizes = sizes_of(wishes, group.load);
+        const std::uint64_t largest = *std::max_element(group.sizes.begin(), group.sizes.end());
+        Load judged = group.load;
+        judged.signal_every = group.signal_chosen ? judged.signal_every : 1;
+        Result<void> right = check_load(judged, largest);
+        if (right) groups.push_back(std::move(group));
+        if (!right && !is_by_default(wishes, judged)) return right.error();
+      }
+    }
+  }
+  return groups;
+}
+
+}  // namespace gdr::perf

@@ -1,0 +1,106 @@
+#include "perf/run.h"
+
+#include <fcntl.h>
+#include <time.h>
+
+#include "perf/choice.h"
+#include "perf/client.h"
+#include "perf/loopback.h"
+#include "perf/session.h"
+
+namespace gdr::perf {
+namespace {
+
+constexpr Nanoseconds kConnect = 5 * kSecond;
+
+std::string date_now() {
+  const time_t seconds = time(nullptr);
+  tm parts{};
+  gmtime_r(&seconds, &parts);
+  char text[32];
+  strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
+}
+
+std::vector<std::string> worker_arguments(const Options& options, const DeviceNames& names) {
+  std::vector<std::string> arguments{kWorkerCommand, "--nic",
+                                     names.nic + ":" + std::to_string(names.port)};
+  if (options.libraries.soft) arguments.push_back("--soft");
+  if (options.libraries.require_hardware) arguments.push_back("--require-hardware");
+  if (names.gid_index) {
+    arguments.insert(arguments.end(), {"--gid-index", std::to_string(*names.gid_index)});
+  }
+  return arguments;
+}
+
+}  // namespace
+
+Result<Report> run(const Options& options, Listener& listener,
+                   const std::atomic<bool>& interrupted) {
+  const Nanoseconds begin = now();
+  const bool loopback = options.host.empty();
+  Result<Choice> choice = choose(options, loopback ? Role::kLoopback : Role::kClient);
+  if (!choice) return choice.error();
+  Result<std::vector<Group>> groups = make_plan(options.wishes, choice->available);
+  if (!groups) return groups.error();
+  Result<std::unique_ptr<Devices>> devices = Devices::open(choice->names);
+  if (!devices) return devices.error();
+
+  std::optional<LoopbackServer> server;
+  std::optional<Control> control;
+  if (loopback) {
+    Result<LoopbackServer> started =
+        LoopbackServer::start(options.program, worker_arguments(options, choice->far_names));
+    if (!started) return started.error();
+    server.emplace(*std::move(started));
+    control.emplace(server->take_socket());
+  } else {
+    Result<Control> connected = Control::connect(options.host, options.port, kConnect);
+    if (!connected) return connected.error();
+    control.emplace(*std::move(connected));
+  }
+  Client client(*control, **devices, options.version, options.processors, interrupted);
+  if (Result<void> met = client.greet(); !met) return met.error();
+
+  Report report;
+  report.date = date_now();
+  report.command = options.command;
+  report.loopback = loopback;
+  report.near = describe(choice->side, **devices);
+  report.far = client.far();
+  std::size_t rows = 0;
+  for (const Group& group : *groups) rows += group.sizes.size();
+  listener.on_side(report);
+  for (const Group& group : *groups) {
+    Result<void> done = client.run(group, [&](Row row) {
+      listener.on_row(row);
+      report.rows.push_back(std::move(row));
+    });
+    if (done) continue;
+    if (done.error().code != EINTR) return done.error();
+    report.interrupted = true;
+    break;
+  }
+  report.clock = client.clock().report();
+  report.seconds = static_cast<double>(now() - begin) * 1e-9;
+  listener.on_end(report);
+  return report;
+}
+
+int worker_main(const Options& options) {
+  if (fcntl(kWorkerFd, F_GETFD) < 0) return 2;
+  fcntl(kWorkerFd, F_SETFD, FD_CLOEXEC);
+  Control control{UniqueFd(kWorkerFd)};
+  static const std::atomic<bool> never{false};
+  Result<Choice> choice = choose(options, Role::kServer);
+  Result<std::unique_ptr<Devices>> devices =
+      choice ? Devices::open(choice->names) : Result<std::unique_ptr<Devices>>(choice.error());
+  if (!devices) {
+    (void)control.receive_any(kConnect);
+    (void)control.send(Failure{devices.error().code, devices.error().message});
+    return 1;
+  }
+  return Session(control, **devices, describe(choice->side, **devices), never).serve() ? 0 : 1;
+}
+
+}  // namespace gdr::perf

@@ -1,0 +1,50 @@
+// A run of `gdr perf`, from devices to the last row: loopback, or as a client; and the server.
+//
+//   Result<Report> report = run(options, listener);
+//   Result<void> ended = serve(options, listener);
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <string>
+
+#include "perf/output/listener.h"
+#include "perf/plan.h"
+#include "perf/report.h"
+#include "tool/libraries.h"
+#include "tool/select.h"
+
+namespace gdr::perf {
+
+constexpr std::uint16_t kPort = 18600;
+
+struct Options {
+  std::string host;            // the server's; empty: loopback
+  std::uint16_t port = kPort;  // the server's
+  std::string listen_address;  // of a server; empty: all
+  tool::DeviceWishes devices;
+  tool::LibraryWishes libraries;
+  std::optional<std::uint8_t> gid_index;
+  Wishes wishes;
+  std::vector<int> processors;  // threads are bound to them, in turn
+  std::string version, command;
+
+  // Where things are; tests point them elsewhere.
+  std::string root = "/";
+  std::string program = "/proc/self/exe";  // started as the server of a loopback run
+};
+
+// Ended early, the report has what was done until then.
+Result<Report> run(const Options& options, Listener& listener,
+                   const std::atomic<bool>& interrupted);
+
+// Serves client after client until interrupted. `say`: a line for people.
+Result<void> serve(const Options& options, const std::function<void(const std::string&)>& say,
+                   const std::atomic<bool>& interrupted);
+
+// What the started process of a loopback run does, on the descriptor kWorkerFd.
+constexpr int kWorkerFd = 3;
+constexpr const char* kWorkerCommand = "perf-worker";
+int worker_main(const Options& options);
+
+}  // namespace gdr::perf
