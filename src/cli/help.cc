@@ -46,4 +46,6 @@ void say(const std::string& line) {
   fmt::print(stderr, "{}\n", tool::wrap(line, tool::terminal_columns(stderr), 2));
 }
 
+std::string program_version() { return GDR_VERSION; }
+
 }  // namespace gdr::cli

@@ -24,4 +24,7 @@ class HelpFormatter : public CLI::Formatter {
 // An error, or what else is one line: in a terminal it is broken between words.
 void say(const std::string& line);
 
+constexpr int kFailed = 1, kWrongUse = 2;  // exit statuses
+std::string program_version();
+
 }  // namespace gdr::cli

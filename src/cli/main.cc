@@ -11,16 +11,15 @@
 namespace gdr::cli {
 namespace {
 
-constexpr int kWrongUse = 2;
-
 int run_program(int argc, char** argv) {
   const CommandLine line = split_command_line(std::vector<std::string>(argv + 1, argv + argc));
   CLI::App program("GPUDirect RDMA: get it working, prove it, stand in for missing hardware.",
                    "gdr");
   program.formatter(std::make_shared<HelpFormatter>());  // subcommands inherit it
-  program.set_version_flag("--version", "gdr " GDR_VERSION, "Print the version and exit");
+  program.set_version_flag("--version", "gdr " + program_version(), "Print the version and exit");
   Action chosen;
   add_prove(program, chosen);
+  add_perf(program, chosen);
   add_run(program, chosen, line.command);
   add_nccl(program, chosen, line.command);
   add_counters(program, chosen);

@@ -22,6 +22,7 @@ namespace gdr::cli {
 using Action = std::function<int()>;
 
 void add_counters(CLI::App& program, Action& chosen);
+void add_perf(CLI::App& program, Action& chosen);
 void add_prove(CLI::App& program, Action& chosen);
 
 // `command` is what follows the options of `gdr run` or `gdr nccl run`: the program and its own

@@ -66,6 +66,7 @@ struct Load {
   std::uint32_t path_mtu = 0;       // bytes; 0: the largest of both ports
   std::uint8_t service_level = 0;
   std::uint8_t traffic_class = 0;
+  bool operator==(const Load&) const = default;
   GDR_FIELDS(operation, transport, measure, size, near, far, way, both_ways, shared_receives,
              events, check, huge_pages, queue_pairs, threads, depth, batch, signal_every,
              inline_bytes, path_mtu, service_level, traffic_class)

@@ -2,37 +2,26 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include <algorithm>
 
 #include "proof/verdict.h"
+#include "tool/text.h"
 #include "tool/wrap.h"
 
 namespace gdr::proof {
 namespace {
+
+using tool::Colour;
+using tool::pad;
+using tool::pad_left;
+using tool::plural;
 
 constexpr Nanoseconds kBarInterval = 50 * kMillisecond;
 constexpr unsigned kBarWidth = 24;
 constexpr std::size_t kUsualColumns = 80;
 // Where what is said about a device, a check, a verdict begins.
 constexpr std::size_t kDeviceIndent = 16, kCheckIndent = 10, kVerdictIndent = 14;
-
-std::string pad(std::string text, std::size_t to) {
-  const std::size_t now_wide = tool::screen_width(text);
-  if (now_wide < to) text.append(to - now_wide, ' ');
-  return text;
-}
-
-std::string pad_left(const std::string& text, std::size_t to) {
-  return std::string(to - std::min(to, tool::screen_width(text)), ' ') + text;
-}
-
-std::string plural(std::uint64_t count, const char* noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
 
 // In few columns: three digits, and no more than one behind the point.
 std::string brief(double value) { return fmt::format("{:.{}f}", value, value < 100 ? 1 : 0); }
@@ -105,21 +94,8 @@ std::string nic_line(const NicEntry& nic, const NicPort& port) {
 
 }  // namespace
 
-Style Style::of(std::FILE* file) {
-  Style style;
-  const char* term = getenv("TERM");
-  const char* no_colour = getenv("NO_COLOR");
-  if (!isatty(fileno(file)) || (term && strcmp(term, "dumb") == 0)) return style;
-  style.progress = true;
-  style.colours = !(no_colour && *no_colour);
-  style.columns = tool::terminal_columns(file);
-  return style;
-}
-
 std::string TextReport::paint(Colour colour, const std::string& text) const {
-  if (!style_.colours) return text;
-  static constexpr const char* kCodes[] = {"32", "31", "33", "1", "2"};
-  return fmt::format("\x1b[{}m{}\x1b[0m", kCodes[static_cast<int>(colour)], text);
+  return tool::paint(style_, colour, text);
 }
 
 std::string TextReport::mark(Status status) const {

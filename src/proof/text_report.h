@@ -1,7 +1,7 @@
 // TextReport: the report for a person, a line at a time, with a progress bar and colours where the
 // output is a terminal; there, a line fits 80 columns or is broken between words.
 //
-//   TextReport text(stdout, Style::of(stdout));
+//   TextReport text(stdout, tool::Style::of(stdout));
 //   Result<Report> report = prove(options, text);
 //   text.finish(*report);
 #pragma once
@@ -11,20 +11,13 @@
 
 #include "base/clock.h"
 #include "proof/listener.h"
+#include "tool/style.h"
 
 namespace gdr::proof {
 
-struct Style {
-  bool colours = false;
-  bool progress = false;
-  std::size_t columns = 0;  // 0: lines are not broken
-  // A terminal, unless NO_COLOR is set (no-color.org) or TERM is "dumb".
-  static Style of(std::FILE* file);
-};
-
 class TextReport : public Listener {
  public:
-  TextReport(std::FILE* file, Style style) : file_(file), style_(style) {}
+  TextReport(std::FILE* file, tool::Style style) : file_(file), style_(style) {}
 
   void on_inventory(const InventoryReport& inventory) override;
   void on_registration(const RegistrationResult& result) override;
@@ -35,8 +28,7 @@ class TextReport : public Listener {
   void finish(const Report& report);
 
  private:
-  enum class Colour { kGreen, kRed, kYellow, kBold, kDim };
-  std::string paint(Colour colour, const std::string& text) const;
+  std::string paint(tool::Colour colour, const std::string& text) const;
   std::string mark(Status status) const;
   void section(const std::string& title);
   // Where the terminal is too narrow, it goes on behind `indent` spaces.
@@ -44,7 +36,7 @@ class TextReport : public Listener {
   void clear_progress();
 
   std::FILE* file_;
-  Style style_;
+  tool::Style style_;
   std::string section_;
   bool soft_nic_ = false;
   bool bar_shown_ = false;

@@ -12,6 +12,8 @@
 namespace gdr::proof {
 namespace {
 
+using tool::Style;
+
 Report report() {
   Report result;
   result.inventory.soft_nic = result.inventory.soft_gpu = true;

@@ -1,0 +1,173 @@
+#include "perf/output/csv_report.h"
+
+#include <fmt/format.h>
+
+#include "perf/output/figures.h"
+
+namespace gdr::perf {
+namespace {
+
+std::string quoted(std::string_view text) {
+  if (text.find_first_of(",\"\r\n") == text.npos) return std::string(text);
+  std::string cell = "\"";
+  for (const char c : text) cell += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return cell + '"';
+}
+
+// Names and cells are written by the same lines, so that they cannot come apart.
+class Line {
+ public:
+  explicit Line(bool names) : names_(names) {}
+
+  void add(std::string_view name, const std::string& text) {
+    if (!first_) text_ += ',';
+    first_ = false;
+    text_ += quoted(names_ ? name : text);
+  }
+  void add(std::string_view name, const char* text) { add(name, std::string(text)); }
+  void add(std::string_view name, bool value) { add(name, value ? "true" : "false"); }
+  template <typename Number>
+  void add(std::string_view name, Number value) {
+    add(name, fmt::format("{}", value));
+  }
+  template <typename Optional, typename Take>
+  void maybe(std::string_view name, const Optional& whole, Take take) {
+    if (whole) {
+      add(name, take(*whole));
+    } else {
+      add(name, "");
+    }
+  }
+  std::string take() { return text_ + "\r\n"; }
+
+ private:
+  bool names_;
+  bool first_ = true;
+  std::string text_;
+};
+
+std::string joined(const std::vector<std::string>& texts) {
+  std::string text;
+  for (const std::string& part : texts) text += (text.empty() ? "" : "; ") + part;
+  return text;
+}
+
+void add_load(Line& line, const Load& load) {
+  line.add("operation", name_of(load.operation));
+  line.add("transport", name_of(load.transport));
+  line.add("measure", name_of(load.measure));
+  line.add("size_bytes", load.size);
+  line.add("near", text_of(load.near));
+  line.add("far", text_of(load.far));
+  line.add("way", name_of(load.way));
+  line.add("both_ways", load.both_ways);
+  line.add("shared_receives", load.shared_receives);
+  line.add("events", load.events);
+  line.add("check", load.check);
+  line.add("huge_pages", load.huge_pages);
+  line.add("queue_pairs", load.queue_pairs);
+  line.add("threads", load.threads);
+  line.add("depth", load.depth);
+  line.add("batch", load.batch);
+  line.add("signal_every", load.signal_every);
+  line.add("inline_bytes", load.inline_bytes);
+  line.add("path_mtu_bytes", load.path_mtu);
+  line.add("service_level", load.service_level);
+  line.add("traffic_class", load.traffic_class);
+}
+
+void add_figure(Line& line, const std::string& name, const std::string& unit,
+                const std::optional<Figure>& figure) {
+  line.maybe(name + "_median_" + unit, figure, [](const Figure& f) { return f.median; });
+  line.maybe(name + "_least_" + unit, figure, [](const Figure& f) { return f.least; });
+  line.maybe(name + "_most_" + unit, figure, [](const Figure& f) { return f.most; });
+  line.maybe(name + "_spread_percent", figure, [](const Figure& f) { return f.spread * 100; });
+  line.maybe(name + "_repetitions", figure, [](const Figure& f) { return f.repetitions.size(); });
+}
+
+void add_latency(Line& line, const std::optional<Latency>& latency) {
+  const auto add = [&](const char* name, double Latency::*time) {
+    line.maybe(name, latency, [&](const Latency& l) { return l.*time; });
+  };
+  add("latency_mean_ns", &Latency::mean);
+  add("latency_least_ns", &Latency::least);
+  add("latency_p50_ns", &Latency::p50);
+  add("latency_p90_ns", &Latency::p90);
+  add("latency_p99_ns", &Latency::p99);
+  add("latency_p99_9_ns", &Latency::p999);
+  add("latency_p99_99_ns", &Latency::p9999);
+  add("latency_most_ns", &Latency::most);
+  line.maybe("latency_samples", latency, [](const Latency& l) { return l.samples; });
+  line.maybe("latency_spread_percent", latency,
+             [](const Latency& l) { return l.median.spread * 100; });
+  line.maybe("latency_repetitions", latency,
+             [](const Latency& l) { return l.median.repetitions.size(); });
+}
+
+void add_checked(Line& line, const std::optional<Checked>& checked) {
+  line.maybe("checked_messages", checked, [](const Checked& c) { return c.messages; });
+  line.maybe("checked_bytes", checked, [](const Checked& c) { return c.bytes; });
+  line.maybe("wrong_messages", checked, [](const Checked& c) { return c.wrong; });
+  line.maybe("first_wrong", checked, [](const Checked& c) { return c.first; });
+  line.maybe("check_time_percent", checked, [](const Checked& c) { return c.share_of_time * 100; });
+}
+
+void add_rest(Line& line, const Row& row) {
+  const Limit* limit = nearest_limit(row);
+  line.maybe("nearest_limit", limit, [](const Limit& l) { return l.what; });
+  line.maybe("nearest_limit_bytes_per_second", limit, [](const Limit& l) { return l.value; });
+  line.maybe("nearest_limit_reached_percent", limit, [](const Limit& l) { return l.share * 100; });
+  line.add("messages", row.messages);
+  line.add("lost_messages", row.lost);
+  line.add("registered_bytes", row.registered_bytes);
+  line.add("set_up_seconds", row.set_up_seconds);
+  line.add("seconds", row.seconds);
+  line.add("cores_near", row.cores_near);
+  line.add("cores_far", row.cores_far);
+  line.add("problem", row.problem);
+  line.add("remarks", joined(row.remarks));
+  std::vector<std::string> advice;
+  for (const Limit& known : row.limits) {
+    if (!known.advice.empty()) advice.push_back(known.advice);
+  }
+  line.add("advice", joined(advice));
+}
+
+void add_side(Line& line, const std::string& name, const Side& side) {
+  line.add(name + "_host", side.host);
+  line.add(name + "_nic", side.nic);
+  line.add(name + "_port", side.port);
+  line.add(name + "_netdev", side.netdev);
+  line.add(name + "_gid_index", side.gid_index);
+  line.add(name + "_gid", side.gid);
+  line.add(name + "_path_mtu_bytes", side.path_mtu);
+  line.add(name + "_link_bits_per_second", side.link_bits_per_second);
+  line.add(name + "_gpus", joined(side.gpus));
+  line.add(name + "_nic_is_stand_in", side.soft_nic);
+  line.add(name + "_gpu_is_stand_in", side.soft_gpu);
+  line.add(name + "_version", side.version);
+}
+
+std::string line_of(const Report& report, const Row& row, bool names) {
+  Line line(names);
+  line.add("date", report.date);
+  add_load(line, row.load);
+  add_figure(line, "bandwidth", "bytes_per_second", row.bandwidth);
+  add_figure(line, "rate", "messages_per_second", row.rate);
+  add_latency(line, row.latency);
+  add_checked(line, row.checked);
+  add_rest(line, row);
+  add_side(line, "near", report.near);
+  add_side(line, "far", report.far);
+  return line.take();
+}
+
+}  // namespace
+
+std::string to_csv(const Report& report) {
+  std::string text = line_of(report, {}, true);
+  for (const Row& row : report.rows) text += line_of(report, row, false);
+  return text;
+}
+
+}  // namespace gdr::perf

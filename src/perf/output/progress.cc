@@ -1,0 +1,48 @@
+#include "perf/output/progress.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "perf/output/figures.h"
+#include "tool/wrap.h"
+
+namespace gdr::perf {
+namespace {
+
+constexpr std::size_t kUsualColumns = 80;
+
+std::string time_text(double seconds) {
+  const double whole = std::ceil(seconds);
+  if (whole < 100) return fmt::format("{:.0f} s", whole);
+  return fmt::format("{:.0f} min", std::ceil(whole / 60));
+}
+
+}  // namespace
+
+void Progress::on_running(const Running& running) {
+  if (!style_.progress || running.rows == 0) return;
+  // From the most to the least that can be said in the width there is.
+  const std::string row = fmt::format("row {} of {}", running.row + 1, running.rows);
+  const std::string left =
+      running.seconds_left > 0 ? ", " + time_text(running.seconds_left) + " left" : "";
+  const std::string load = fmt::format(": {} {} {}", name_of(running.load.operation),
+                                       message_size(running.load.size), direction(running.load));
+  const std::size_t columns = style_.columns > 0 ? style_.columns : kUsualColumns;
+  std::string text = row + load + left;
+  if (tool::screen_width(text) >= columns) text = row + left;
+  // A line that wraps could not be erased.
+  if (tool::screen_width(text) >= columns || text == shown_) return;
+  fmt::print(file_, "\r\x1b[K{}", paint(style_, tool::Colour::kDim, text));
+  std::fflush(file_);
+  shown_ = text;
+}
+
+void Progress::clear() {
+  if (shown_.empty()) return;
+  fmt::print(file_, "\r\x1b[K");
+  std::fflush(file_);
+  shown_.clear();
+}
+
+}  // namespace gdr::perf

@@ -1,0 +1,38 @@
+// Progress: one line on a terminal's standard error while a row is measured, gone before anything
+// else is printed; nothing where it is no terminal.
+//
+//   Progress progress(stderr, tool::Style::of(stderr));
+//   progress.on_running({2, 24, load, 31.5});  // "row 3 of 24: write 4 KiB, host → gpu:0, 32 s
+//   left"
+#pragma once
+
+#include <cstdio>
+#include <string>
+
+#include "perf/output/listener.h"
+#include "tool/style.h"
+
+namespace gdr::perf {
+
+class Progress : public Listener {
+ public:
+  Progress(std::FILE* file, tool::Style style) : file_(file), style_(style) {}
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+  ~Progress() override { clear(); }
+
+  void on_side(const Report&) override { clear(); }
+  void on_row(const Row&) override { clear(); }
+  void on_end(const Report&) override { clear(); }
+  void on_running(const Running& running) override;
+
+  // Before anything else writes to the terminal.
+  void clear();
+
+ private:
+  std::FILE* file_;
+  tool::Style style_;
+  std::string shown_;
+};
+
+}  // namespace gdr::perf

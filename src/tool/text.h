@@ -1,0 +1,24 @@
+// Text for a person: columns, amounts, and what others sent made harmless.
+//
+//   pad_left(plural(2, "row"), 10)  // "    2 rows"
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace gdr::tool {
+
+// With spaces behind or in front, until it is `columns` wide on a screen.
+std::string pad(std::string text, std::size_t columns);
+std::string pad_left(const std::string& text, std::size_t columns);
+
+// "1 row", "2 rows".
+std::string plural(std::uint64_t count, const std::string& noun);
+
+// One line that moves no cursor and changes no colour: each control character is a space, and each
+// byte that is no UTF-8 a question mark.
+std::string printable(std::string_view text);
+
+}  // namespace gdr::tool
