@@ -1,6 +1,7 @@
 #include "perf/statistics/samples.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "perf/statistics/figure.h"
 
@@ -17,36 +18,49 @@ std::uint64_t nearest_rank(std::uint64_t count, std::uint64_t of_10000) {
 
 constexpr std::uint64_t kHalf = 5'000;
 
-// All samples in ascending order, the short ones apart from the long.
-struct Sorted {
-  std::vector<std::uint32_t> shorter;
-  std::vector<Ticks> longer;
-
-  void take(const Samples& samples) {
-    shorter.insert(shorter.end(), samples.short_ones().begin(), samples.short_ones().end());
-    longer.insert(longer.end(), samples.long_ones().begin(), samples.long_ones().end());
-  }
-  void sort() {
-    std::sort(shorter.begin(), shorter.end());
-    std::sort(longer.begin(), longer.end());
-  }
-  std::uint64_t size() const { return shorter.size() + longer.size(); }
-  Ticks at(std::uint64_t index) const {
-    return index < shorter.size() ? shorter[index] : longer[index - shorter.size()];
-  }
-  Ticks percentile(std::uint64_t of_10000) const { return at(nearest_rank(size(), of_10000) - 1); }
+// Different samples in ascending order, each with how often it was seen: far fewer than samples.
+struct Run {
+  Ticks ticks = 0;
+  std::uint64_t count = 0;
 };
+using Runs = std::vector<Run>;
 
-template <typename T>
-void count_equal(const std::vector<T>& ascending, double nanoseconds_per_tick,
-                 std::vector<Bin>& bins) {
-  for (auto from = ascending.begin(); from != ascending.end();) {
-    const T value = *from;
-    const auto to = std::find_if(from, ascending.end(), [=](T other) { return other != value; });
-    bins.push_back(
-        {static_cast<double>(value) * nanoseconds_per_tick, static_cast<std::uint64_t>(to - from)});
-    from = to;
+void append(Runs& runs, const Run& next) {
+  if (!runs.empty() && runs.back().ticks == next.ticks) {
+    runs.back().count += next.count;
+  } else {
+    runs.push_back(next);
   }
+}
+
+Runs runs_of(const Samples& samples) {
+  std::vector<std::uint32_t> shorter(samples.short_ones().begin(), samples.short_ones().end());
+  std::vector<Ticks> longer(samples.long_ones().begin(), samples.long_ones().end());
+  std::sort(shorter.begin(), shorter.end());
+  std::sort(longer.begin(), longer.end());
+  Runs runs;
+  for (const Ticks ticks : shorter) append(runs, {ticks, 1});
+  for (const Ticks ticks : longer) append(runs, {ticks, 1});
+  return runs;
+}
+
+Runs merge(const Runs& a, const Runs& b) {
+  Runs both;
+  std::merge(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(both),
+             [](const Run& x, const Run& y) { return x.ticks < y.ticks; });
+  Runs merged;
+  for (const Run& run : both) append(merged, run);
+  return merged;
+}
+
+Ticks percentile(const Runs& runs, std::uint64_t samples, std::uint64_t of_10000) {
+  const std::uint64_t rank = nearest_rank(samples, of_10000);
+  std::uint64_t seen = 0;
+  for (const Run& run : runs) {
+    seen += run.count;
+    if (seen >= rank) return run.ticks;
+  }
+  return 0;
 }
 
 double mean_of(const std::vector<Bin>& bins, std::uint64_t samples) {
@@ -85,30 +99,29 @@ void Samples::append(const Samples& other) {
 Latency summarize(std::span<const Samples> repetitions, double nanoseconds_per_tick) {
   Latency latency;
   std::vector<double> medians;
-  Sorted all;
+  Runs all;
   for (const Samples& repetition : repetitions) {
     if (repetition.size() == 0) continue;
-    Sorted one;
-    one.take(repetition);
-    one.sort();
-    medians.push_back(static_cast<double>(one.percentile(kHalf)) * nanoseconds_per_tick);
-    all.take(repetition);
+    const Runs runs = runs_of(repetition);
+    medians.push_back(static_cast<double>(percentile(runs, repetition.size(), kHalf)) *
+                      nanoseconds_per_tick);
+    latency.samples += repetition.size();
+    all = merge(all, runs);
   }
   latency.median = make_figure(std::move(medians));
-  latency.samples = all.size();
   if (latency.samples == 0) return latency;
 
-  all.sort();
-  const auto percentile = [&](std::uint64_t of_10000) {
-    return static_cast<double>(all.percentile(of_10000)) * nanoseconds_per_tick;
+  const auto share = [&](std::uint64_t of_10000) {
+    return static_cast<double>(percentile(all, latency.samples, of_10000)) * nanoseconds_per_tick;
   };
-  latency.p50 = percentile(kHalf);
-  latency.p90 = percentile(9'000);
-  latency.p99 = percentile(9'900);
-  latency.p999 = percentile(9'990);
-  latency.p9999 = percentile(9'999);
-  count_equal(all.shorter, nanoseconds_per_tick, latency.histogram);
-  count_equal(all.longer, nanoseconds_per_tick, latency.histogram);
+  latency.p50 = share(kHalf);
+  latency.p90 = share(9'000);
+  latency.p99 = share(9'900);
+  latency.p999 = share(9'990);
+  latency.p9999 = share(9'999);
+  for (const Run& run : all) {
+    latency.histogram.push_back({static_cast<double>(run.ticks) * nanoseconds_per_tick, run.count});
+  }
   latency.least = latency.histogram.front().nanoseconds;
   latency.most = latency.histogram.back().nanoseconds;
   latency.mean = mean_of(latency.histogram, latency.samples);
