@@ -53,7 +53,8 @@ void read_timing(const PerfOptions& options, perf::Timing& timing) {
 
 void check_together(const PerfOptions& options) {
   const auto together = [](const char* one, const char* other, const char* instead) {
-    throw CLI::ValidationError(fmt::format("{} and {} exclude each other: {}", one, other, instead));
+    throw CLI::ValidationError(
+        fmt::format("{} and {} exclude each other: {}", one, other, instead));
   };
   if (options.perf.libraries.soft && options.perf.libraries.require_hardware) {
     together("--soft", "--require-hardware", "give one of them");
@@ -144,8 +145,9 @@ void add_load_options(CLI::App& perf, PerfOptions& options) {
   perf.add_option("--threads", load.threads, "On each side");
   perf.add_option("--depth", load.depth, "Requests under way on a queue pair");
   perf.add_option("--batch", load.batch, "Requests given to the NIC by one call");
-  options.signal_every = perf.add_option("--signal-every", load.signal_every,
-                                         "Requests for one completion (default: 64; 1 above 8 KiB)");
+  options.signal_every =
+      perf.add_option("--signal-every", load.signal_every,
+                      "Requests for one completion (default: 64; 1 above 8 KiB)");
   perf.add_option("--inline", load.inline_bytes, "Messages up to this size go with the request");
   perf.add_flag("--srq", load.shared_receives, "Queue pairs share their receive requests");
   perf.add_flag("--events", load.events, "Sleep until a completion is told, instead of polling");
@@ -153,8 +155,7 @@ void add_load_options(CLI::App& perf, PerfOptions& options) {
   perf.add_option("--mtu", load.path_mtu, "Path MTU at most, in bytes")
       ->check(CLI::IsMember({256, 512, 1024, 2048, 4096}));
   perf.add_option("--service-level", options.service_level, "0 to 15")->check(CLI::Range(0, 15));
-  perf.add_option("--traffic-class", options.traffic_class, "0 to 255")
-      ->check(CLI::Range(0, 255));
+  perf.add_option("--traffic-class", options.traffic_class, "0 to 255")->check(CLI::Range(0, 255));
 }
 
 void add_device_options(CLI::App& perf, PerfOptions& options) {
@@ -177,7 +178,8 @@ void add_run_options(CLI::App& perf, PerfOptions& options) {
       ->type_name("SECONDS");
   perf.add_option("--iterations", options.iterations,
                   "Messages of a thread instead of a time (no warm-up then)");
-  perf.add_option("--repeats", options.repeats, "Repetitions of a row")->check(CLI::Range(1, 10000));
+  perf.add_option("--repeats", options.repeats, "Repetitions of a row")
+      ->check(CLI::Range(1, 10000));
   perf.add_option("--warm-up", options.warm_up, "Before the first repetition (default: 0.1)")
       ->type_name("SECONDS");
   perf.add_option("--cpu", options.processors, "Processors for the threads, as in 0-3,8")

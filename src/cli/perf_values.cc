@@ -18,7 +18,8 @@ using perf::Place;
 
 // One of `all` by its name; `option` is told in the error.
 template <typename Value, std::size_t N>
-Value one_of(const char* option, std::string_view text, const std::pair<const char*, Value> (&all)[N]) {
+Value one_of(const char* option, std::string_view text,
+             const std::pair<const char*, Value> (&all)[N]) {
   std::string allowed;
   for (const auto& [name, value] : all) {
     if (text == name) return value;
@@ -28,12 +29,14 @@ Value one_of(const char* option, std::string_view text, const std::pair<const ch
 }
 
 constexpr std::pair<const char*, Operation> kOperations[] = {
-    {"write", Operation::kWrite},           {"write-imm", Operation::kWriteWithImmediate},
-    {"read", Operation::kRead},             {"send", Operation::kSend},
-    {"fetch-add", Operation::kFetchAndAdd}, {"compare-swap", Operation::kCompareAndSwap}};
-constexpr std::pair<const char*, Measure> kMeasures[] = {{"bandwidth", Measure::kBandwidth},
-                                                         {"latency", Measure::kLatency},
-                                                         {"rate", Measure::kRate}};
+    {"write", Operation::kWrite},
+    {"write-imm", Operation::kWriteWithImmediate},
+    {"read", Operation::kRead},
+    {"send", Operation::kSend},
+    {"fetch-add", Operation::kFetchAndAdd},
+    {"compare-swap", Operation::kCompareAndSwap}};
+constexpr std::pair<const char*, Measure> kMeasures[] = {
+    {"bandwidth", Measure::kBandwidth}, {"latency", Measure::kLatency}, {"rate", Measure::kRate}};
 constexpr std::pair<const char*, Place::Kind> kPlaces[] = {{"host", Place::Kind::kHost},
                                                            {"gpu", Place::Kind::kGpu},
                                                            {"gpu-vmm", Place::Kind::kGpuVmm},
@@ -82,9 +85,8 @@ std::vector<Operation> read_operations(const std::string& text) {
 
 perf::Transport read_transport(const std::string& text) {
   constexpr std::pair<const char*, perf::Transport> kTransports[] = {
-      {"rc", perf::Transport::kRc},   {"uc", perf::Transport::kUc},
-      {"ud", perf::Transport::kUd},   {"xrc", perf::Transport::kXrc},
-      {"RC", perf::Transport::kRc},   {"UC", perf::Transport::kUc},
+      {"rc", perf::Transport::kRc},   {"uc", perf::Transport::kUc},  {"ud", perf::Transport::kUd},
+      {"xrc", perf::Transport::kXrc}, {"RC", perf::Transport::kRc},  {"UC", perf::Transport::kUc},
       {"UD", perf::Transport::kUd},   {"XRC", perf::Transport::kXrc}};
   return one_of("--transport", text, kTransports);
 }
@@ -112,8 +114,8 @@ std::vector<Place> read_places(const char* option, const std::string& text) {
 }
 
 perf::Way read_way(const std::string& text) {
-  constexpr std::pair<const char*, perf::Way> kWays[] = {
-      {"dma-buf", perf::Way::kDmaBuf}, {"peer-memory", perf::Way::kPeerMemory}};
+  constexpr std::pair<const char*, perf::Way> kWays[] = {{"dma-buf", perf::Way::kDmaBuf},
+                                                         {"peer-memory", perf::Way::kPeerMemory}};
   return one_of("--registration", text, kWays);
 }
 
@@ -157,10 +159,9 @@ std::vector<int> read_processors(const char* option, const std::string& text) {
   for (std::string_view one : split(text, ',')) {
     const auto dash = one.find('-');
     int first = 0, last = 0;
-    const bool right =
-        read_number(one.substr(0, dash), first) &&
-        (dash == std::string_view::npos ? (last = first, true)
-                                        : read_number(one.substr(dash + 1), last));
+    const bool right = read_number(one.substr(0, dash), first) &&
+                       (dash == std::string_view::npos ? (last = first, true)
+                                                       : read_number(one.substr(dash + 1), last));
     if (!right || first < 0 || last < first || last > kMost) {
       throw CLI::ValidationError(fmt::format("wrong {} '{}'; as in 0-3,8", option, text));
     }

@@ -17,7 +17,6 @@
 namespace gdr::cli {
 namespace {
 
-constexpr int kWrongUse = 2;
 
 struct RunOptions {
   std::optional<bool> soft_nic;

@@ -11,6 +11,7 @@ namespace {
 constexpr Nanoseconds kAnswer = 30 * kSecond;
 constexpr Nanoseconds kSetUp = 300 * kSecond;  // thousands of queue pairs, gigabytes of memory
 constexpr Nanoseconds kLook = 2 * kMillisecond;
+constexpr Nanoseconds kTell = 200 * kMillisecond;
 // Of larger messages each has a completion: then time is cut into repetitions more finely.
 constexpr std::uint64_t kSignalEach = 8192;
 
@@ -57,35 +58,31 @@ Result<void> Client::suits(const Load& load, std::uint64_t largest) const {
   }
   const std::uint32_t pairs = load.queue_pairs * (load.transport == Transport::kXrc ? 2 : 1);
   if (pairs > static_cast<std::uint32_t>(device.max_qp)) {
-    return needs("queue pairs", pairs, static_cast<std::uint64_t>(device.max_qp),
-                 "--queue-pairs");
+    return needs("queue pairs", pairs, static_cast<std::uint64_t>(device.max_qp), "--queue-pairs");
   }
   if (load.depth > static_cast<std::uint32_t>(device.max_qp_wr)) {
-    return needs("requests a queue pair", load.depth,
-                 static_cast<std::uint64_t>(device.max_qp_wr), "--depth");
+    return needs("requests a queue pair", load.depth, static_cast<std::uint64_t>(device.max_qp_wr),
+                 "--depth");
   }
-  const std::uint64_t most = load.transport == Transport::kUd
-                                 ? bytes_of(path_mtu(load))
-                                 : std::min<std::uint64_t>(devices_.port().max_msg_sz,
-                                                           opened_.largest_message);
+  const std::uint64_t most =
+      load.transport == Transport::kUd
+          ? bytes_of(path_mtu(load))
+          : std::min<std::uint64_t>(devices_.port().max_msg_sz, opened_.largest_message);
   if (largest > most) {
-    return Error{ENOTSUP, "a message of " + std::to_string(largest) + " bytes: " +
-                              name_of(load.transport) + " has at most " + std::to_string(most) +
-                              " here"};
+    return Error{ENOTSUP, "a message of " + std::to_string(largest) +
+                              " bytes: " + name_of(load.transport) + " has at most " +
+                              std::to_string(most) + " here"};
   }
   return {};
 }
 
-Result<void> Client::set_up(const Group& group, Load load, std::uint64_t largest) {
+Result<void> Client::set_up(const Load& load, std::uint64_t largest) {
   const Nanoseconds start = now();
-  if (!group.signal_chosen) {
-    load.signal_every = largest >= kSignalEach ? 1 : std::min(load.signal_every, load.depth);
-  }
   if (Result<void> right = check_load(load, largest); !right) return right;
   if (Result<void> able = suits(load, largest); !able) return able;
   const ibv_mtu mtu = path_mtu(load);
-  Result<std::unique_ptr<Crew>> crew = Crew::create(
-      devices_, {load, load.near, largest, mtu, load.queue_pairs}, true, processors_);
+  Result<std::unique_ptr<Crew>> crew =
+      Crew::create(devices_, {load, load.near, largest, mtu, load.queue_pairs}, true, processors_);
   if (!crew) return crew.error();
   crew_ = *std::move(crew);
   Result<SetUp::Reply> there =
@@ -105,15 +102,13 @@ Result<void> Client::tear_down() {
   return {};
 }
 
-Result<void> Client::run(const Group& group, const std::function<void(Row)>& done) {
+Result<void> Client::run(const Group& group, const std::function<void(Row)>& done,
+                         std::function<void(const Load&)> running) {
+  running_ = std::move(running);
   const std::uint64_t largest = *std::max_element(group.sizes.begin(), group.sizes.end());
   Load load = group.load;
-  if (!group.signal_chosen) {
-    load.signal_every = largest >= kSignalEach ? 1 : std::min(load.signal_every, load.depth);
-  }
-  Group rows = group;
-  rows.load = load;
-  if (Result<void> ready = set_up(rows, load, largest); !ready) {
+  if (!group.signal_chosen) load.signal_every = std::min(load.signal_every, load.depth);
+  if (Result<void> ready = set_up(load, largest); !ready) {
     if (ready.error().code == ECONNRESET || ready.error().code == ETIMEDOUT) return ready;
     for (const std::uint64_t size : group.sizes) {
       Row row;
@@ -125,7 +120,10 @@ Result<void> Client::run(const Group& group, const std::function<void(Row)>& don
     return tear_down();
   }
   for (const std::uint64_t size : group.sizes) {
-    Result<Row> row = run_row(rows, size);
+    load.size = size;
+    Load row_load = load;
+    if (!group.signal_chosen && size >= kSignalEach) row_load.signal_every = 1;
+    Result<Row> row = run_row(row_load, group.timing);
     if (!row) return row.error();
     const bool failed = !row->problem.empty();
     done(*std::move(row));
@@ -133,20 +131,19 @@ Result<void> Client::run(const Group& group, const std::function<void(Row)>& don
     if (!failed) continue;
     // Queue pairs in error carry nothing any more.
     if (Result<void> ended = tear_down(); !ended) return ended;
-    if (Result<void> ready = set_up(rows, load, largest); !ready) return ready;
+    if (Result<void> ready = set_up(load, largest); !ready) return ready;
   }
   return tear_down();
 }
 
-Result<Row> Client::run_row(const Group& group, std::uint64_t size) {
+Result<Row> Client::run_row(const Load& load, const Timing& timing) {
   Row row;
-  row.load = group.load;
-  row.load.size = size;
+  row.load = load;
   row.registered_bytes = crew_->registered_bytes();
   row.set_up_seconds = set_up_seconds_;
   const Nanoseconds begin = now();
   CrewOutcome near;
-  const Start start{size, group.load.measure, group.timing, begin};
+  const Start start{load.size, load.measure, load.signal_every, timing, begin};
   Result<Finish::Reply> far = carry_out(start, near);
   row.seconds = static_cast<double>(now() - begin) * 1e-9;
   if (!far && far.error().code == EINTR) {
@@ -165,6 +162,10 @@ Result<Finish::Reply> Client::carry_out(const Start& start, CrewOutcome& near) {
   const timespec look{0, static_cast<long>(kLook)};
   while (!crew_->has_sent()) {
     nanosleep(&look, nullptr);
+    if (now() - told_at_ > kTell) {
+      told_at_ = now();
+      running_(crew_->load());
+    }
     if (!interrupted_.load()) continue;
     crew_->abort();
     near = crew_->join();

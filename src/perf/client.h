@@ -32,12 +32,14 @@ class Client : private Verifier {
 
   // A row for each size, as it is done; a row that could not be carried out says why. An error: the
   // server is lost, or interrupted.
-  Result<void> run(const Group& group, const std::function<void(Row)>& done);
+  // `running` is called now and then meanwhile.
+  Result<void> run(const Group& group, const std::function<void(Row)>& done,
+                   std::function<void(const Load&)> running);
 
  private:
-  Result<void> set_up(const Group& group, Load load, std::uint64_t largest);
+  Result<void> set_up(const Load& load, std::uint64_t largest);
   Result<void> tear_down();
-  Result<Row> run_row(const Group& group, std::uint64_t size);
+  Result<Row> run_row(const Load& load, const Timing& timing);
   Result<Finish::Reply> carry_out(const Start& start, CrewOutcome& near);
   Result<void> suits(const Load& load, std::uint64_t largest) const;
   ibv_mtu path_mtu(const Load& load) const;
@@ -53,6 +55,8 @@ class Client : private Verifier {
   Open::Reply opened_;
   std::unique_ptr<Crew> crew_;
   double set_up_seconds_ = 0;
+  std::function<void(const Load&)> running_;
+  Nanoseconds told_at_ = 0;
   std::mutex control_mutex_;  // threads ask for comparisons
 };
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "perf/compare.h"
+#include "tool/text.h"
 #include "tool/wrap.h"
 
 namespace gdr::perf {

@@ -1,5 +1,5 @@
-// Contents: what messages hold with --check. Every byte of every message differs by its position, its
-// queue pair, its number and its direction, so that a block that is displaced, stale or another
+// Contents: what messages hold with --check. Every byte of every message differs by its position,
+// its queue pair, its number and its direction, so that a block that is displaced, stale or another
 // one's is seen.
 //
 //   contents.fill_outgoing(queue, message, outcome);

@@ -52,8 +52,7 @@ Result<UniqueFd> connect_to(const addrinfo& address, Nanoseconds deadline) {
 
 }  // namespace
 
-Result<Control> Control::connect(const std::string& host, std::uint16_t port,
-                                 Nanoseconds timeout) {
+Result<Control> Control::connect(const std::string& host, std::uint16_t port, Nanoseconds timeout) {
   addrinfo wanted{};
   wanted.ai_socktype = SOCK_STREAM;
   addrinfo* found = nullptr;
@@ -86,8 +85,8 @@ Result<void> Control::send_raw(std::uint8_t kind, const tool::Bytes& bytes) {
   std::copy(bytes.begin(), bytes.end(), all.begin() + kHead);
   const Nanoseconds deadline = now() + kSendPatience;
   for (std::size_t at = 0; at < all.size();) {
-    const ssize_t sent = ::send(fd_.get(), all.data() + at, all.size() - at,
-                                MSG_NOSIGNAL | MSG_DONTWAIT);
+    const ssize_t sent =
+        ::send(fd_.get(), all.data() + at, all.size() - at, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent > 0) {
       at += static_cast<std::size_t>(sent);
     } else if (errno == EAGAIN) {

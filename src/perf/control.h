@@ -1,5 +1,5 @@
-// Control: the connection between client and server of `gdr perf`, over which the client says what to
-// do: whole messages over a stream socket, with a bound on every wait.
+// Control: the connection between client and server of `gdr perf`, over which the client says what
+// to do: whole messages over a stream socket, with a bound on every wait.
 //
 //   Result<Control> control = Control::connect("node7", 18600, 5 * kSecond);
 //   Result<SetUp::Reply> reply = control->call(SetUp{load, largest}, 30 * kSecond);

@@ -128,6 +128,7 @@ Result<void> Crew::start(const Start& row, const TickClock& clock, Verifier* ver
                              .index = static_cast<std::uint32_t>(i),
                              .size = row.size,
                              .measure = row.measure,
+                             .signal_every = row.signal_every,
                              .timing = row.timing,
                              .seed = row.seed,
                              .is_client = is_client_,

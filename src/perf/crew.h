@@ -1,6 +1,7 @@
 // Crew: all stations of one side, and the threads that work with them while a row runs.
 //
-//   Result<std::unique_ptr<Crew>> crew = Crew::create(devices, {load, load.near, largest, mtu}, true);
+//   Result<std::unique_ptr<Crew>> crew = Crew::create(devices, {load, load.near, largest, mtu},
+//   true);
 //   (*crew)->connect(their_address);
 //   (*crew)->start({size, measure, timing, seed}, nullptr);
 //   while (!(*crew)->has_sent()) ...
@@ -37,6 +38,7 @@ class Crew {
   SideAddress address() const;
   std::uint64_t registered_bytes() const;
   std::uint64_t largest() const;  // message
+  const Load& load() const { return load_; }
   // Also posts what receives there must be before the other side may send.
   Result<void> connect(const SideAddress& theirs);
 

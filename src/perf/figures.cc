@@ -36,7 +36,8 @@ void fill_latency(Row& row, const CrewOutcome& near, const TickClock& clock) {
     if (row.problem.empty()) row.problem = "no message came back within the time given";
     return;
   }
-  row.latency = summarize(near.samples, clock.nanoseconds_per_tick() * (is_half(row.load) ? 0.5 : 1));
+  row.latency =
+      summarize(near.samples, clock.nanoseconds_per_tick() * (is_half(row.load) ? 0.5 : 1));
   if (const auto remark = noise_remark(row.latency->median)) row.remarks.push_back(*remark);
 }
 

@@ -10,7 +10,7 @@ constexpr std::uint64_t kLine = 64;
 constexpr std::uint32_t kRouteHeader = 64;  // 40 bytes, and the message begins on a line of its own
 constexpr std::uint64_t kMostChecked = 64 << 20;  // bytes of all places of one direction
 
-constexpr std::uint32_t kMostStaged = 8;          // buffers that programs rotate
+constexpr std::uint32_t kMostStaged = 8;  // buffers that programs rotate
 
 }  // namespace
 

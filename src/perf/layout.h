@@ -15,7 +15,7 @@ struct Layout {
   std::uint64_t stride = 0;
   std::uint32_t slots = 1;  // a power of two
   std::uint32_t queue_pairs = 1;
-  std::uint32_t head = 0;   // bytes before an incoming message: UD's global route header
+  std::uint32_t head = 0;  // bytes before an incoming message: UD's global route header
 
   std::uint64_t of_queue() const { return stride * slots; }
   std::uint64_t bytes() const { return 2 * of_queue() * queue_pairs; }

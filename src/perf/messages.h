@@ -98,9 +98,10 @@ struct Timing {
 struct Start {
   std::uint64_t size = 0;
   Measure measure = Measure::kBandwidth;
+  std::uint32_t signal_every = 1;  // requests for one completion
   Timing timing;
   std::uint64_t seed = 0;  // of the contents
-  GDR_FIELDS(size, measure, timing, seed)
+  GDR_FIELDS(size, measure, signal_every, timing, seed)
   using Reply = Nothing;
 };
 // With --check: a thread's window has been sent, or is wanted for reading: of each queue pair the

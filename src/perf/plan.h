@@ -24,9 +24,9 @@ struct Group {
 struct Wishes {
   std::vector<Operation> operations{Operation::kWrite};
   std::vector<Measure> measures{Measure::kBandwidth, Measure::kLatency};
-  std::vector<std::uint64_t> sizes;     // empty: as suits the measure
-  std::vector<Place> near, far;         // empty: every one that there is; far: the same as near
-  Load load;                            // everything else
+  std::vector<std::uint64_t> sizes;  // empty: as suits the measure
+  std::vector<Place> near, far;      // empty: every one that there is; far: the same as near
+  Load load;                         // everything else
   Timing timing;
   bool signal_chosen = false;
 };

@@ -76,10 +76,10 @@ Result<void> check_memory(const Load& load) {
   if (!is_staged(load)) return {};
   if (load.transport != Transport::kRc ||
       (load.operation != Operation::kWrite && load.operation != Operation::kSend)) {
-    return together("--memory staged",
-                    std::string("--operation ") + name_of(load.operation) + " over " +
-                        name_of(load.transport),
-                    "it is measured with messages over RC: --operation write or send");
+    return together(
+        "--memory staged",
+        std::string("--operation ") + name_of(load.operation) + " over " + name_of(load.transport),
+        "it is measured with messages over RC: --operation write or send");
   }
   if (load.both_ways) {
     return together("--memory staged", "--both-ways", "it is measured in one direction");

@@ -68,14 +68,29 @@ Result<Report> run(const Options& options, Listener& listener,
   report.loopback = loopback;
   report.near = describe(choice->side, **devices);
   report.far = client.far();
-  std::size_t rows = 0;
-  for (const Group& group : *groups) rows += group.sizes.size();
+  report.clock = client.clock().report();
+  Running running;
+  for (const Group& group : *groups) running.rows += group.sizes.size();
   listener.on_side(report);
+  const Nanoseconds began = now();
   for (const Group& group : *groups) {
-    Result<void> done = client.run(group, [&](Row row) {
-      listener.on_row(row);
-      report.rows.push_back(std::move(row));
-    });
+    const std::size_t first = report.rows.size();
+    Result<void> done = client.run(
+        group,
+        [&](Row row) {
+          listener.on_row(row);
+          report.rows.push_back(std::move(row));
+        },
+        [&](const Load& load) {
+          running.row = report.rows.size();
+          running.load = load;
+          running.load.size = group.sizes[(running.row - first) % group.sizes.size()];
+          const double each = running.row == 0 ? 0
+                                               : static_cast<double>(now() - began) * 1e-9 /
+                                                     static_cast<double>(running.row);
+          running.seconds_left = each * static_cast<double>(running.rows - running.row);
+          listener.on_running(running);
+        });
     if (done) continue;
     if (done.error().code != EINTR) return done.error();
     report.interrupted = true;

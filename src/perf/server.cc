@@ -74,16 +74,17 @@ Result<void> serve(const Options& options, const std::function<void(const std::s
   Result<UniqueFd> listening = listen_on(options);
   if (!listening) return listening.error();
   const Side side = describe(choice->side, **devices);
-  say("serving " + side.nic + " port " + std::to_string(side.port) + (side.soft_nic ? " (STAND-IN)" : "") +
-      " on TCP port " + std::to_string(options.port) + "; on the other host: gdr perf " + side.host +
+  say("serving " + side.nic + " port " + std::to_string(side.port) +
+      (side.soft_nic ? " (STAND-IN)" : "") + " on TCP port " + std::to_string(options.port) +
+      "; on the other host: gdr perf " + side.host +
       (options.port == kPort ? "" : " --port " + std::to_string(options.port)));
   while (!interrupted.load()) {
     pollfd entry{listening->get(), POLLIN, 0};
     if (poll(&entry, 1, kLook) <= 0) continue;
     sockaddr_storage address{};
     socklen_t length = sizeof address;
-    UniqueFd fd(accept4(listening->get(), reinterpret_cast<sockaddr*>(&address), &length,
-                        SOCK_CLOEXEC));
+    UniqueFd fd(
+        accept4(listening->get(), reinterpret_cast<sockaddr*>(&address), &length, SOCK_CLOEXEC));
     if (!fd) continue;
     keep_alive(fd.get());
     Control control(std::move(fd));

@@ -110,6 +110,9 @@ Result<Nothing> Session::handle(const Connect& request) {
 Result<Nothing> Session::handle(const Start& request) {
   if (crew_ == nullptr || started_) return too_early("start");
   if (Result<void> right = check_timing(request.timing); !right) return right.error();
+  if (request.signal_every < 1 || request.signal_every > crew_->load().depth) {
+    return Error{EINVAL, "no completion within the depth"};
+  }
   if (request.size > crew_->largest()) return Error{EINVAL, "a message larger than its place"};
   if (Result<void> done = crew_->start(request, clock_, nullptr); !done) return done.error();
   started_ = true;

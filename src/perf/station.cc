@@ -78,8 +78,8 @@ Result<void> Station::allocate() {
   if (auto result = driver->mem_host_register(address, memory_->size(), 0)) {
     return Error{ENOMEM, "cuMemHostRegister: " + driver->describe(result)};
   }
-  pinned_ = std::shared_ptr<void>(address,
-                                  [driver](void* at) { (void)driver->mem_host_unregister(at); });
+  pinned_ =
+      std::shared_ptr<void>(address, [driver](void* at) { (void)driver->mem_host_unregister(at); });
   return {};
 }
 

@@ -9,9 +9,23 @@
 namespace gdr::perf {
 namespace {
 
-constexpr std::uint32_t kReceives = 512;      // as perftest posts
+constexpr std::uint32_t kReceives = 512;       // as perftest posts
 constexpr std::uint32_t kMostReceives = 4096;  // of all queue pairs of a station together
 constexpr std::uint32_t kPsnMask = 0xffffff;
+
+// What the inline functions of these names do, without their references to the library's symbols.
+ibv_qp* create_extended(ibv_context* context, ibv_qp_init_attr_ex& init) {
+  verbs_context* table = verbs_get_ctx_op(context, create_qp_ex);
+  if (table) return table->create_qp_ex(context, &init);
+  errno = EOPNOTSUPP;
+  return nullptr;
+}
+ibv_srq* create_extended(ibv_context* context, ibv_srq_init_attr_ex& init) {
+  verbs_context* table = verbs_get_ctx_op(context, create_srq_ex);
+  if (table) return table->create_srq_ex(context, &init);
+  errno = EOPNOTSUPP;
+  return nullptr;
+}
 
 Error failed(const char* call) { return rdma::verbs_error(call, errno ? errno : EIO); }
 
@@ -90,14 +104,13 @@ Result<void> Station::make_shared_receives() {
     xrc_domain_ = {opened, {ibv_close_xrcd}};
     ibv_srq_init_attr_ex init{};
     init.attr = {receives_, 1, 0};
-    init.comp_mask =
-        IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD | IBV_SRQ_INIT_ATTR_XRCD |
-        IBV_SRQ_INIT_ATTR_CQ;
+    init.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD | IBV_SRQ_INIT_ATTR_XRCD |
+                     IBV_SRQ_INIT_ATTR_CQ;
     init.srq_type = IBV_SRQT_XRC;
     init.pd = devices_.domain();
     init.xrcd = xrc_domain_.get();
     init.cq = receive_queue_.get();
-    made = ibv_create_srq_ex(context, &init);
+    made = create_extended(context, init);
   } else {
     ibv_srq_init_attr init{};
     init.attr = {receives_, 1, 0};
@@ -126,7 +139,7 @@ Result<ibv_qp*> Station::make_pair(ibv_qp_type type) {
   errno = 0;
   ibv_qp* made = nullptr;
   if (type == IBV_QPT_XRC_RECV || type == IBV_QPT_XRC_SEND) {
-    made = ibv_create_qp_ex(devices_.nic().context(), &init);
+    made = create_extended(devices_.nic().context(), init);
   } else {
     ibv_qp_init_attr plain{};
     plain.qp_type = type;
@@ -164,8 +177,8 @@ rdma::States Station::states(ibv_qp_type type) const {
   states.type = type;
   states.mtu = plan_.mtu;
   states.atomics = devices_.has_atomics();
-  states.reads = static_cast<std::uint8_t>(
-      std::clamp(devices_.attributes().max_qp_rd_atom, 1, kMostReads));
+  states.reads =
+      static_cast<std::uint8_t>(std::clamp(devices_.attributes().max_qp_rd_atom, 1, kMostReads));
   states.service_level = plan_.load.service_level;
   states.traffic_class = plan_.load.traffic_class;
   return states;
@@ -205,8 +218,8 @@ Result<void> Station::connect_queue(Queue& queue, const rdma::Endpoint& side,
     return rdma::bring_up(devices_.nic(), queue.receiver, mine, other, states(IBV_QPT_XRC_RECV));
   }
   if (plan_.load.transport != Transport::kUd) return {};
-  Result<rdma::AddressHandle> path = rdma::make_address_handle(
-      devices_.nic(), devices_.domain(), rdma::path_to(mine, other, forth));
+  Result<rdma::AddressHandle> path = rdma::make_address_handle(devices_.nic(), devices_.domain(),
+                                                               rdma::path_to(mine, other, forth));
   if (!path) return path.error();
   queue.path = path->get();
   paths_.push_back(*std::move(path));

@@ -87,22 +87,6 @@ std::size_t screen_width(std::string_view text) {
   return count;
 }
 
-std::string printable(std::string_view text) {
-  std::string shown;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    const auto next = static_cast<unsigned char>(i + 1 < text.size() ? text[i + 1] : 0);
-    if (byte == 0xc2 && next >= 0x80 && next < 0xa0) {
-      // U+0080 to U+009f: one of them is as good as ESC and a bracket.
-      shown += '?';
-      ++i;
-    } else {
-      shown += byte < 0x20 || byte == 0x7f ? '?' : text[i];
-    }
-  }
-  return shown;
-}
-
 std::string wrap(std::string_view text, std::size_t columns, std::size_t indent) {
   if (columns < kLeastColumns) return std::string(text);
   Wrapper wrapper(columns, std::min(indent, columns / 2));

@@ -16,10 +16,6 @@ std::size_t terminal_columns(std::FILE* file);
 // Columns that `text` takes on a screen: a character of several bytes takes one, a colour none.
 std::size_t screen_width(std::string_view text);
 
-// Text from files and from other hosts, with a question mark for each character that a terminal
-// would obey instead of showing it.
-std::string printable(std::string_view text);
-
 // One line as lines of at most `columns`, all but the first behind `indent` spaces. Fields, which
 // two spaces or more keep apart, stay whole where a line can hold them; a word too long for a line
 // is left as it is. `columns` 0: as it is.

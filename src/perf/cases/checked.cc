@@ -38,7 +38,8 @@ class Windows {
     outcome_.slices = slicer.slices();
     outcome_.timed = timed;
     outcome_.checking = ticks() - start - timed;
-    for (const Station::Queue& queue : task_.station.queues()) outcome_.sent.push_back(queue.posted);
+    for (const Station::Queue& queue : task_.station.queues())
+      outcome_.sent.push_back(queue.posted);
     outcome_.has_sent.store(true);
   }
 

@@ -25,9 +25,9 @@ Receives::Receives(Station& station)
     const std::uint64_t at = station.queues()[queue].incoming + slot + layout.head;
     const std::uint32_t before = layout.head == 0 ? 0 : kRouteHeader;
     places_.push_back(at);
-    segments_.push_back(
-        {at - before, static_cast<std::uint32_t>(layout.stride - layout.head) + before,
-         station.lkey()});
+    segments_.push_back({at - before,
+                         static_cast<std::uint32_t>(layout.stride - layout.head) + before,
+                         station.lkey()});
   }
 }
 

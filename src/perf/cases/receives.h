@@ -33,7 +33,7 @@ class Receives {
   Station& station_;
   const bool shared_;
   const std::uint32_t of_each_;
-  std::vector<ibv_sge> segments_;       // of each receive request, by number
+  std::vector<ibv_sge> segments_;  // of each receive request, by number
   std::vector<std::uint64_t> places_;
 };
 

@@ -35,8 +35,7 @@ Error completion_error(const Station& station, const ibv_wc& completion, const c
                    ")"};
 }
 
-Requests::Requests(Task& task, Operation operation, std::uint32_t batch,
-                   std::uint32_t signal_every)
+Requests::Requests(Task& task, Operation operation, std::uint32_t batch, std::uint32_t signal_every)
     : Requests(task, batch, signal_every, is_atomic(operation) ? 8 : task.size,
                opcode_of(operation, task.station.plan().load.check)) {}
 
@@ -44,8 +43,8 @@ Requests Requests::sends(Task& task, std::uint64_t size) {
   return {task, 1, 1, size, IBV_WR_SEND_WITH_IMM};
 }
 
-Requests::Requests(Task& task, std::uint32_t batch, std::uint32_t signal_every,
-                   std::uint64_t size, ibv_wr_opcode opcode)
+Requests::Requests(Task& task, std::uint32_t batch, std::uint32_t signal_every, std::uint64_t size,
+                   ibv_wr_opcode opcode)
     : station_(task.station),
       layout_(task.station.layout()),
       batch_(batch),

@@ -73,8 +73,7 @@ class RoundTrips {
   int reap_one() { return requests_.reap(outcome_); }
   // Room for one more.
   bool make_room() {
-    return queue_.posted - queue_.completed < load_.depth ||
-           await([this] { return reap_one(); });
+    return queue_.posted - queue_.completed < load_.depth || await([this] { return reap_one(); });
   }
 
   void end() {
@@ -84,8 +83,7 @@ class RoundTrips {
     outcome_.has_sent.store(true);
     // What is under way ends before memory and queue pairs go.
     const Nanoseconds until = now() + kSecond;
-    while (outcome_.done && queue_.completed + queue_.unsignaled < queue_.posted &&
-           now() < until) {
+    while (outcome_.done && queue_.completed + queue_.unsignaled < queue_.posted && now() < until) {
       if (!reap()) return;
     }
   }
@@ -153,7 +151,7 @@ void run_message_latency(Task& task, Receives& receives, Outcome& outcome) {
   const Load& load = task.station.plan().load;
   const Operation operation =
       load.operation == Operation::kWrite ? Operation::kWriteWithImmediate : load.operation;
-  RoundTrips trips(task, outcome, operation, std::min(load.signal_every, load.depth));
+  RoundTrips trips(task, outcome, operation, task.signal_every);
   const auto arrived = [&] {
     const int count = receives.take(
         outcome, [&](Station::Queue&, const ibv_wc&) { ++outcome.received; }, 1);
@@ -173,8 +171,7 @@ void run_message_latency(Task& task, Receives& receives, Outcome& outcome) {
 void run_memory_latency(Task& task, Outcome& outcome) {
   Station& station = task.station;
   Station::Queue& queue = station.queues()[0];
-  const Load& load = station.plan().load;
-  RoundTrips trips(task, outcome, Operation::kWrite, std::min(load.signal_every, load.depth));
+  RoundTrips trips(task, outcome, Operation::kWrite, task.signal_every);
   const Layout& layout = station.layout();
   const auto last_byte = [&](std::uint64_t of, std::uint64_t message) {
     return reinterpret_cast<volatile std::uint8_t*>(of + layout.slot(message) + task.size - 1);

@@ -103,7 +103,8 @@ class Staged {
  private:
   // One at a time for latency; else as many as there are buffers.
   void send() {
-    const std::uint64_t most = task_.measure == Measure::kLatency ? 1 : task_.station.layout().slots;
+    const std::uint64_t most =
+        task_.measure == Measure::kLatency ? 1 : task_.station.layout().slots;
     bool sending = true;
     Ticks before = ticks();
     while (go_on() && (sending || told_ < copies_.begun())) {
@@ -114,9 +115,8 @@ class Staged {
         if (!post(0)) return;
       }
       if (requests_.reap(outcome_) < 0) return;
-      const int credits = receives_.take(outcome_, [&](Station::Queue&, const ibv_wc& wc) {
-        told_ = ntohl(wc.imm_data);
-      });
+      const int credits = receives_.take(
+          outcome_, [&](Station::Queue&, const ibv_wc& wc) { told_ = ntohl(wc.imm_data); });
       if (credits < 0) return;
       if (credits == 0) continue;
       const Ticks after = ticks();
@@ -137,9 +137,8 @@ class Staged {
   void receive() {
     outcome_.has_sent.store(true);
     while (go_on() && !task_.stopped()) {
-      const int count = receives_.take(outcome_, [&](Station::Queue&, const ibv_wc&) {
-        ++outcome_.received;
-      });
+      const int count =
+          receives_.take(outcome_, [&](Station::Queue&, const ibv_wc&) { ++outcome_.received; });
       if (count < 0) return;
       while (copies_.begun() < outcome_.received) {
         if (!begin(false)) return;

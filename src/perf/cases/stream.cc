@@ -21,7 +21,7 @@ class Stream {
         outcome_(outcome),
         receives_(task.receives ? receives : nullptr),
         load_(task.station.plan().load),
-        requests_(task, load_.operation, load_.batch, load_.signal_every),
+        requests_(task, load_.operation, load_.batch, task.signal_every),
         slicer_(task.timing, task.clock, ticks()) {}
 
   void run() {

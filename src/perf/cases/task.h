@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "perf/station.h"
 #include "perf/statistics/clock.h"
 #include "perf/statistics/samples.h"
-#include "perf/station.h"
 
 namespace gdr::perf {
 
@@ -23,6 +23,7 @@ struct Task {
   std::uint32_t index = 0;  // of the station, the same on both sides
   std::uint64_t size = 0;
   Measure measure = Measure::kBandwidth;
+  std::uint32_t signal_every = 1;
   Timing timing;
   std::uint64_t seed = 0;  // of the contents, with --check
   bool is_client = true;
@@ -46,9 +47,9 @@ constexpr std::uint64_t kNotKnown = ~std::uint64_t{0};
 struct Outcome {
   Result<void> done;
   std::vector<Slice> slices;
-  std::vector<Samples> samples;         // a repetition each
-  std::vector<std::uint64_t> sent;      // on each queue pair
-  std::atomic<bool> has_sent{false};    // `sent` and `slices` are final
+  std::vector<Samples> samples;       // a repetition each
+  std::vector<std::uint64_t> sent;    // on each queue pair
+  std::atomic<bool> has_sent{false};  // `sent` and `slices` are final
   std::uint64_t received = 0, lost = 0;
   std::uint64_t checked = 0, wrong = 0;  // messages
   std::string first_wrong;

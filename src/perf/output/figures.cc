@@ -12,10 +12,6 @@ bool is_counterpart(const Place& direct, const Place& staged) {
   return direct.is_direct() && direct.gpu == staged.gpu;
 }
 
-bool is_staged(const Load& load) {
-  return load.near.kind == Place::Kind::kStaged || load.far.kind == Place::Kind::kStaged;
-}
-
 // All but the places, and the way into GPU memory, which what is staged has not.
 bool is_same_but_places(const Load& a, const Load& b) {
   Load moved = b;
