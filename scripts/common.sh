@@ -9,7 +9,8 @@ die() { say "$@"; exit 2; }
 
 # missing COLUMN GROUP...: the packages that are not there, by their name in that column. What the
 # package manager does not know may have come another way (a newer cmake, for instance), so a package
-# counts as missing only if its command or its module is missing, too.
+# counts as missing only if its command, module or file is missing, too. What a distribution has no
+# package of is not missing there: the configuration says how it is done without.
 missing() {
   column=$1
   shift
@@ -17,11 +18,13 @@ missing() {
     '!/^#/ && NF && index(groups, " " $1 " ") { print $2, $column, $4 }' \
     "$root/scripts/packages.txt" |
     while read -r debian package probe; do
+      [ "$package" != - ] || continue
       status=$(dpkg-query -W -f '${db:Status-Status}' "$debian" 2>/dev/null) || status=
       [ "$status" != installed ] || continue
       case $probe in
         pc:*) pkg-config --exists "${probe#pc:}" 2>/dev/null ;;
         py:*) python3 -c "import ${probe#py:}" 2>/dev/null ;;
+        /*) [ -e "$probe" ] ;;
         *) command -v "$probe" >/dev/null 2>&1 ;;
       esac || printf '%s ' "$package"
     done

@@ -42,10 +42,18 @@ void fill_latency(Row& row, const CrewOutcome& near, const TickClock& clock) {
 }
 
 void fill_rates(Row& row, const CrewOutcome& near, const Finish::Reply& far) {
-  const std::vector<double> rates = rates_of(near.slices, far.slices);
+  std::vector<double> rates = rates_of(near.slices, far.slices);
   if (rates.empty()) {
     if (row.problem.empty()) row.problem = "no repetition was completed";
     return;
+  }
+  // What is lost is no bandwidth.
+  const std::uint64_t sent = row.messages;
+  if (row.lost != 0 && sent != 0) {
+    const double arrived = static_cast<double>(sent - std::min(row.lost, sent)) /
+                           static_cast<double>(sent);
+    for (double& rate : rates) rate *= arrived;
+    row.remarks.push_back("only what arrived is counted: this transport repeats nothing");
   }
   row.rate = make_figure(rates);
   std::vector<double> bytes = rates;

@@ -26,7 +26,7 @@ PROBE = """<script>setTimeout(() => {
       heading: canvas.closest('figure').querySelector('figcaption').firstChild.textContent,
       wide: canvas.clientWidth,
       sets: chart.data.datasets.map((set) => ({
-        label: set.label, points: set.data.length, limit: Boolean(set.limit),
+        label: set.label, colour: set.borderColor, points: set.data.length, limit: Boolean(set.limit),
         shown: counts.get(set.borderColor) || 0})),
     };
   });
@@ -113,7 +113,10 @@ def check_rich(browser, page):
         limits = sorted(s["label"] for s in light["charts"][0]["sets"] if s["limit"])
         expect(limits == ["PCIe of GPU 0 (gen 5 x16)", "link of mlx5_0 port 1",
                           "memcpy on this host"], f"limits: {limits}")
-    check_charts("dark", browser.probe(page, "--window-size=1280,1000", *DARK))
+    dark = browser.probe(page, "--window-size=1280,1000", *DARK)
+    check_charts("dark", dark)
+    expect([c["sets"][0]["colour"] for c in light["charts"]] !=
+           [c["sets"][0]["colour"] for c in dark["charts"]], "the dark scheme has its own colours")
     check_charts("narrow", browser.probe(page, "--window-size=500,900"))
 
 

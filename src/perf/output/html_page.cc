@@ -82,20 +82,26 @@ std::string clock_text(const ClockReport& clock) {
       clock.ticks_per_second / 1e6, clock.drift * 1e6);
 }
 
-std::string stand_in_banner(const Report& report) {
-  std::string which;
-  const auto add = [&](const char* name, const Side& side) {
-    const std::string replaced = stand_ins(side);
-    if (!replaced.empty()) {
-      which += (which.empty() ? "" : "; ") + std::string(name) + ": " + replaced;
-    }
-  };
-  add("client", report.near);
-  add("server", report.far);
-  if (which.empty()) return "";
-  return "<div class=\"stand-in\"><strong>STAND-IN</strong> (" + which +
+// "server: GPU"
+std::string all_stand_ins(const Report& report) {
+  const std::string near = stand_ins(report.near), far = stand_ins(report.far);
+  return (near.empty() ? "" : "client: " + near) + (near.empty() || far.empty() ? "" : "; ") +
+         (far.empty() ? "" : "server: " + far);
+}
+
+std::string stand_in_banner(const std::string& replaced) {
+  if (replaced.empty()) return "";
+  return "<div class=\"stand-in\"><strong>STAND-IN</strong> (" + replaced +
          "): gdrkit's software took the hardware's place. Nothing is claimed about real "
          "hardware.</div>\n";
+}
+
+// A chart that is copied out of the page says it too.
+std::string charts(const std::string& replaced) {
+  return fmt::format(
+      "<div class=\"charts\" id=\"charts\"{}></div>\n<noscript><p>The curves need "
+      "JavaScript; the tables have all numbers.</p></noscript>\n",
+      replaced.empty() ? "" : " data-stand-in=\"STAND-IN (" + replaced + ")\"");
 }
 
 std::string escaped_lines(std::string_view text) {
@@ -150,13 +156,12 @@ std::string to_html(const Report& report) {
                       tool::plural(report.rows.size(), "row"), report.seconds);
   page += "<p><code>" + escaped(report.command) + "</code></p>\n";
   if (report.interrupted) page += "<p class=\"bad\">Interrupted: this is not all.</p>\n";
-  page += stand_in_banner(report);
+  const std::string replaced = all_stand_ins(report);
+  page += stand_in_banner(replaced);
   page += "<div class=\"sides\">\n" + side_card("client", report.near) +
           side_card("server", report.far) + "</div>\n";
   page += "<p class=\"quiet\">" + clock_text(report.clock) + "</p>\n";
-  page += section("Curves",
-                  "<div class=\"charts\" id=\"charts\"></div>\n<noscript><p>The curves need "
-                  "JavaScript; the tables have all numbers.</p></noscript>\n");
+  page += section("Curves", charts(replaced));
   page += section("Direct beside staged through host memory", html_gains(report.rows));
   page += section("All rows", html_tables(report.rows));
   page +=

@@ -71,7 +71,7 @@ std::vector<Cell> cells_of(const Row& row) {
   }
   if (row.load.check) add_check(cells, row.checked);
   cells.push_back({"messages in all", fmt::format("{}", row.messages)});
-  cells.push_back({"set up", digits(row.set_up_seconds) + " s"});
+  cells.push_back({"set up", digits(row.set_up_seconds * 1e3) + " ms"});
   cells.push_back(
       {"processors (client, server)", digits(row.cores_near) + ", " + digits(row.cores_far)});
   if (row.load.measure != Measure::kLatency) {
@@ -118,7 +118,8 @@ std::string table_row(const Row& row) {
 }
 
 std::string table_head(const std::string& title, const std::vector<Cell>& cells) {
-  std::string text = "<div class=\"scroll\"><table><caption>" + title + "</caption>\n<thead><tr>";
+  std::string text =
+      "<h3 class=\"table\">" + title + "</h3>\n<div class=\"scroll\"><table>\n<thead><tr>";
   for (const Cell& cell : cells) {
     text += fmt::format("<th scope=\"col\" class=\"{}\">{}</th>",
                         std::string_view(cell.kind) == "words" ? "words" : "", cell.head);

@@ -59,7 +59,7 @@ std::vector<Column> columns_of(const Row& row) {
   }
   if (row.load.check) {
     columns.push_back({"data", 7, check_text(row)});
-    add("check", 8, row.checked, [](const Checked& c) { return percent(c.share_of_time); });
+    add("checking", 10, row.checked, [](const Checked& c) { return percent(c.share_of_time); });
   }
   return columns;
 }
@@ -158,7 +158,7 @@ void TextReport::group(const Row& row) {
   line(paint(style_, Colour::kBold, group_title(row.load)), 2);
   std::string heads = "  " + pad_left("size", kSizeWidth);
   for (const Column& column : columns_of(row)) heads += pad_left(column.head, column.width);
-  if (row.load.measure != Measure::kLatency) heads += "  nearest limit";
+  if (nearest_limit(row)) heads += "  nearest limit";
   line(paint(style_, Colour::kDim, heads), kBelowIndent);
 }
 

@@ -1,1 +1,85 @@
+#include "perf/output/csv_report.h"
+
 #include <gtest/gtest.h>
+
+#include <map>
+
+#include "sample_report.h"
+
+namespace gdr::perf {
+namespace {
+
+// As RFC 4180 has it, written anew here.
+std::vector<std::vector<std::string>> parsed(const std::string& text) {
+  std::vector<std::vector<std::string>> lines(1, {""});
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    std::string& cell = lines.back().back();
+    if (quoted) {
+      if (text[i] != '"') {
+        cell += text[i];
+      } else if (i + 1 < text.size() && text[i + 1] == '"') {
+        cell += text[++i];
+      } else {
+        quoted = false;
+      }
+    } else if (text[i] == '"') {
+      quoted = true;
+    } else if (text[i] == ',') {
+      lines.back().emplace_back();
+    } else if (text.compare(i, 2, "\r\n") == 0) {
+      ++i;
+      lines.push_back({""});
+    } else {
+      cell += text[i];
+    }
+  }
+  lines.pop_back();
+  return lines;
+}
+
+std::vector<std::map<std::string, std::string>> rows_of(const Report& report) {
+  const auto lines = parsed(to_csv(report));
+  std::vector<std::map<std::string, std::string>> rows;
+  for (std::size_t i = 1; i < lines.size(); ++i) {
+    EXPECT_EQ(lines[i].size(), lines[0].size()) << "line " << i;
+    rows.emplace_back();
+    for (std::size_t j = 0; j < lines[i].size(); ++j) rows.back()[lines[0][j]] = lines[i][j];
+    EXPECT_EQ(rows.back().size(), lines[0].size()) << "each name is there once";
+  }
+  return rows;
+}
+
+TEST(PerfCsv, IsALineARowWithUnitsInTheNames) {
+  const Report report = sample_report();
+  auto rows = rows_of(report);
+  ASSERT_EQ(rows.size(), report.rows.size());
+  EXPECT_EQ(rows[1]["size_bytes"], "1024");
+  EXPECT_EQ(std::stod(rows[1]["bandwidth_median_bytes_per_second"]),
+            report.rows[1].bandwidth->median);
+  EXPECT_EQ(rows[1]["nearest_limit"], "link of mlx5_0 port 1");
+  EXPECT_EQ(rows[1]["latency_p50_ns"], "") << "not measured";
+  EXPECT_EQ(rows[1]["near_host"], "node1");
+  EXPECT_EQ(rows[1]["far_gpu_is_stand_in"], "true");
+  EXPECT_EQ(std::stod(rows[18]["latency_p99_99_ns"]), report.rows[18].latency->p9999);
+  EXPECT_EQ(rows[18]["bandwidth_median_bytes_per_second"], "");
+}
+
+TEST(PerfCsv, QuotesCommasQuotesAndLineEnds) {
+  Report report = sample_report();
+  report.near.host = "a,\"b\"\r\nc";
+  report.rows[0].problem = "plain";
+  const std::string text = to_csv(report);
+  EXPECT_NE(text.find(",\"a,\"\"b\"\"\r\nc\","), text.npos) << text;
+  EXPECT_NE(text.find(",plain,"), text.npos);
+  EXPECT_EQ(rows_of(report)[0]["near_host"], "a,\"b\"\r\nc");
+}
+
+TEST(PerfCsv, KeepsItsColumnsWhereTheFirstIsEmpty) {
+  Report report = sample_report();
+  report.date.clear();
+  EXPECT_EQ(rows_of(report)[0]["operation"], "write");
+}
+
+}  // namespace
+}  // namespace gdr::perf

@@ -13,9 +13,9 @@ Figure figure(double median, double spread) {
   return made;
 }
 
-// 100 000 samples: a long tail above `median`, as latencies have.
+// 20 000 samples: a long tail above `median`, as latencies have.
 Latency latency(double median) {
-  constexpr std::uint64_t kSamples = 100'000;
+  constexpr std::uint64_t kSamples = 20'000;
   std::map<double, std::uint64_t> counts;
   std::vector<double> sorted;
   for (std::uint64_t i = 0; i < kSamples; ++i) {

@@ -55,7 +55,8 @@
     return found;
   };
 
-  // Dashed lines carry their names: at the right, or at the left where another is near.
+  // Dashed lines carry their names: at the left, where curves are low, above the line, or below it
+  // where another name is near.
   const limitNames = {
     id: 'limitNames',
     afterDatasetsDraw(chart) {
@@ -64,17 +65,18 @@
           .map((set) => ({name: set.limit, y: chart.scales.y.getPixelForValue(set.data[0].y)}))
           .sort((a, b) => a.y - b.y);
       ctx.save();
-      ctx.fillStyle = style('--quiet');
       ctx.font = '11px system-ui, "DejaVu Sans", sans-serif';
-      ctx.textBaseline = 'bottom';
+      ctx.fillStyle = style('--quiet');
+      ctx.strokeStyle = style('--card');
+      ctx.lineWidth = 3;
+      ctx.lineJoin = 'round';
+      ctx.textBaseline = 'middle';
       let last = -Infinity;
-      let right = true;
       for (const limit of limits) {
-        right = limit.y - last < 13 ? !right : true;
-        last = limit.y;
-        ctx.textAlign = right ? 'right' : 'left';
-        ctx.fillText(limit.name, right ? chartArea.right - 4 : chartArea.left + 4, limit.y - 2,
-                     chartArea.width / 2);
+        const y = limit.y - 8 - last < 13 ? Math.max(limit.y + 9, last + 13) : limit.y - 8;
+        last = y;
+        ctx.strokeText(limit.name, chartArea.left + 6, y, chartArea.width - 12);
+        ctx.fillText(limit.name, chartArea.left + 6, y, chartArea.width - 12);
       }
       ctx.restore();
     },
@@ -99,7 +101,7 @@
     ticks: {
       callback(value) {
         const decades = Math.log10(this.max / this.min);
-        const lead = Math.round(value / 10 ** Math.floor(Math.log10(value) + 1e-9));
+        const lead = Number((value / 10 ** Math.floor(Math.log10(value) + 1e-9)).toFixed(6));
         const wanted = decades < 1 ? [1, 2, 3, 4, 5, 6, 7, 8, 9] : decades < 4 ? [1, 2, 5] : [1];
         return wanted.includes(lead) ? plain(value) : null;
       },
@@ -110,7 +112,11 @@
     const figure = document.createElement('figure');
     const caption = document.createElement('figcaption');
     caption.textContent = heading;
-    if (note) caption.append(Object.assign(document.createElement('span'), {textContent: note}));
+    for (const [words, kind] of [[note, 'note'], [place.dataset.standIn, 'advice']]) {
+      if (!words) continue;
+      const span = document.createElement('span');
+      caption.append(Object.assign(span, {textContent: words, className: kind}));
+    }
     const plot = Object.assign(document.createElement('div'), {className: 'plot'});
     const canvas = document.createElement('canvas');
     canvas.setAttribute('role', 'img');
@@ -134,7 +140,8 @@
             labels: {
               color: style('--text'),
               usePointStyle: true,
-              boxWidth: 8,
+              boxWidth: 12,
+              boxHeight: 6,
               filter: (item, data) => !data.datasets[item.datasetIndex].quiet,
             },
           },
@@ -159,6 +166,7 @@
     pointStyle: kPoints[index % kPoints.length],
     borderWidth: 2,
     pointRadius: 3.5,
+    clip: 8,
   });
   const sizesOf = (series) => {
     const sizes = new Set([...series.values()].flat().map((row) => row.load.size_bytes));
@@ -196,6 +204,15 @@
     }));
   };
 
+  // Room above and below, for names and points at the edges.
+  const room = (lines) => {
+    const values = lines.flatMap((set) => set.data.map((point) => point.y));
+    return {
+      min: values.reduce((a, b) => Math.min(a, b), Infinity) / 1.3,
+      max: values.reduce((a, b) => Math.max(a, b), 0) * 1.4,
+    };
+  };
+
   const drawBandwidth = () => {
     const series = seriesOf('bandwidth', (row) => row.bandwidth_bytes_per_second);
     const sizes = sizesOf(series);
@@ -204,7 +221,9 @@
       line(title, i, points(rows, 'bandwidth_bytes_per_second', 1e9, 'GB/s')));
     const limits = limitLines(series, sizes);
     draw('Bandwidth over message size', limits.length ? 'dashed: what limits it' : '',
-         [...lines, ...limits], {x: sizeAxis(sizes), y: amountAxis('GB/s (10⁹ bytes a second)')},
+         [...lines, ...limits],
+         {x: sizeAxis(sizes),
+          y: amountAxis('GB/s (10⁹ bytes a second)', room([...lines, ...limits]))},
          'GB/s');
   };
 
@@ -215,7 +234,7 @@
     const lines = [...series].map(([title, rows], i) =>
       line(title, i, points(rows, 'rate_messages_per_second', 1e6, 'M/s')));
     draw('Message rate over message size', '', lines,
-         {x: sizeAxis(sizes), y: amountAxis('M/s (10⁶ messages a second)')}, 'M/s');
+         {x: sizeAxis(sizes), y: amountAxis('M/s (10⁶ messages a second)', room(lines))}, 'M/s');
   };
 
   const latencySeries = () => seriesOf('latency', (row) => row.latency_ns && row.latency_ns.p50 > 0);
@@ -234,7 +253,7 @@
                borderWidth: 1.5, pointRadius: 0}];
     });
     draw('Latency over message size', 'solid: median; dotted: 99 %', lines,
-         {x: sizeAxis(sizes), y: amountAxis('µs')}, 'µs');
+         {x: sizeAxis(sizes), y: amountAxis('µs', room(lines))}, 'µs');
   };
 
   // Time at evenly spaced places of the percentile axis, which counts how rare a sample is: 2 is
@@ -257,7 +276,7 @@
     }
     return found;
   };
-  const kShares = new Map([[1, '0 %'], [2, '50 %'], [10, '90 %'], [100, '99 %'], [1e3, '99.9 %'],
+  const kShares = new Map([[2, '50 %'], [10, '90 %'], [100, '99 %'], [1e3, '99.9 %'],
                            [1e4, '99.99 %']]);
 
   const drawPercentiles = (series) => {
@@ -265,10 +284,8 @@
       size: sizeText(row.load.size_bytes),
       points: percentiles(row.latency_ns).filter((point) => point.y > 0),
     }))]);
-    const times = all.flatMap(([, rows]) => rows.flatMap((row) => row.points.map((p) => p.y)));
     // The same axis for all, so that they can be compared.
-    const least = times.reduce((a, b) => Math.min(a, b), Infinity);
-    const most = times.reduce((a, b) => Math.max(a, b), 0);
+    const both = room(all.flatMap(([, rows]) => rows.map((row) => ({data: row.points}))));
     for (const [title, rows] of all) {
       const lines = rows.map((row, i) => {
         const colour = ramp(rows.length > 1 ? i / (rows.length - 1) : 0.25);
@@ -293,7 +310,7 @@
         ticks: {callback: (value) => kShares.get(value), maxRotation: 0},
       });
       draw('Latency percentiles: ' + title, 'a line a message size', lines,
-           {x: shares, y: amountAxis('µs', {min: least / 1.1, max: most * 1.1})}, 'µs');
+           {x: shares, y: amountAxis('µs', both)}, 'µs');
     }
   };
 
