@@ -165,7 +165,7 @@ TEST(CapturedAsus, HasThePathsThatItsOwnDriverSaw) {
   CapturedHost host;
   const auto parents = test::read_lspci_tree(test::text_of_file(name + "tv.txt"), host);
   auto functions = test::read_lspci(test::text_of_file(name + "vvv.txt"), parents);
-  ASSERT_EQ(functions.size(), 6u);
+  ASSERT_TRUE(functions.contains("0000:e1:00.0"));
   for (const auto& [address, sample] : functions) host.function(sample);
   EXPECT_EQ(grade(host, "0000:01:00.0", "0000:41:00.0"), "NODE");
   EXPECT_EQ(grade(host, "0000:01:00.0", "0000:c1:00.0"), "SYS");
