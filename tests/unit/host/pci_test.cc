@@ -109,7 +109,10 @@ TEST(PciFunction, ReadsItsSettingsFromTheConfigurationSpace) {
 }
 
 TEST(PciFunction, KnowsNoSettingsOfAConfigurationSpaceCutShortOrRunningInCircles) {
-  for (const std::string& config : {std::string(64, '\x10'), std::string(256, '\x40')}) {
+  const std::string whole = CapturedHost::config({"", "", "", "", 0, 0, 0, 256, 512, true});
+  // 64 bytes: what is shown without root. 100: the capability begins, and its settings are cut off.
+  for (const std::string& config :
+       {whole.substr(0, 64), whole.substr(0, 100), std::string(256, '\x40')}) {
     CapturedHost host;
     host.bridge("0000:00:01.0", "pci0000:00");
     host.function({"0000:01:00.0", "0000:00:01.0", "16", "16", 16, 16});
@@ -122,8 +125,11 @@ TEST(PciFunction, KnowsNoSettingsOfAConfigurationSpaceCutShortOrRunningInCircles
 
 TEST(PciFunction, IsNotSoughtOutsideOfTheRoot) {
   CapturedHost host;
+  CapturedHost other;
+  other.bridge("0000:00:01.0", "pci0000:00");
+  other.function({"0000:01:00.0", "0000:00:01.0", "16", "16", 16, 16});
   std::filesystem::create_directories(host.root() + "/sys/bus/pci/devices");
-  std::filesystem::create_directory_symlink("/sys/devices",
+  std::filesystem::create_directory_symlink(other.root() + "/sys/bus/pci/devices/0000:01:00.0",
                                             host.root() + "/sys/bus/pci/devices/0000:01:00.0");
   EXPECT_FALSE(function(host, "0000:01:00.0"));
   std::filesystem::create_directory_symlink("b", host.root() + "/a");
