@@ -63,4 +63,17 @@ std::string Files::link_name(const std::string& path) const {
   return error ? std::string() : target.filename().string();
 }
 
+std::vector<std::string> Files::real_path(const std::string& path) const {
+  namespace fs = std::filesystem;
+  std::error_code error, root_error;
+  const fs::path real = fs::canonical(root_ + "/" + path, error);
+  const fs::path root = fs::canonical(root_, root_error);
+  if (error || root_error) return {};
+  const fs::path inside = real.lexically_relative(root);
+  std::vector<std::string> names;
+  for (const fs::path& name : inside) names.push_back(name);
+  if (!names.empty() && names.front() == "..") return {};
+  return names;
+}
+
 }  // namespace gdr::host

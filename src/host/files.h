@@ -25,6 +25,9 @@ class Files {
   bool exists(const std::string& path) const;
   // The last component of what a symbolic link points to.
   std::string link_name(const std::string& path) const;
+  // The components below the root of what a path stands for once all symbolic links are followed;
+  // none where that does not exist or lies outside of the root.
+  std::vector<std::string> real_path(const std::string& path) const;
 
  private:
   std::string root_;

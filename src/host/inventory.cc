@@ -74,6 +74,7 @@ Nic read_nic(const Files& files, const std::string& name) {
   nic.driver = files.link_name(path + "/device/driver");
   nic.firmware = files.line(path + "/fw_ver");
   nic.numa_node = node_of(files, path + "/device");
+  nic.pci = read_pci_function(files, path + "/device");
   for (const std::string& entry : files.entries(path + "/ports")) {
     unsigned number = 0;
     std::from_chars(entry.data(), entry.data() + entry.size(), number);
@@ -99,7 +100,7 @@ std::vector<Gpu> read_gpus(const Files& files) {
     if (files.line(path + "/vendor") != "0x10de") continue;
     if (files.line(path + "/class").rfind("0x03", 0) != 0) continue;
     Gpu gpu{address, model_of(files, address), files.link_name(path + "/driver"),
-            node_of(files, path)};
+            node_of(files, path), read_pci_function(files, path)};
     if (gpu.model.empty()) gpu.model = "NVIDIA device " + files.line(path + "/device");
     gpus.push_back(std::move(gpu));
   }

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "host/pci.h"
+
 namespace gdr::host {
 
 struct Gid {
@@ -36,6 +38,7 @@ struct Nic {
   std::string firmware;
   int numa_node = -1;
   std::vector<Port> ports;
+  std::optional<PciFunction> pci;  // nothing for software devices
 };
 
 struct Gpu {
@@ -43,6 +46,7 @@ struct Gpu {
   std::string model;   // as the NVIDIA driver says it; the PCI device number without that driver
   std::string driver;  // "nvidia", "vfio-pci", "nouveau", empty
   int numa_node = -1;
+  std::optional<PciFunction> pci;
 };
 
 struct Inventory {

@@ -252,7 +252,6 @@ bool Crew::await_window(Post& post, const Window& window) {
   Nanoseconds since = now();
   const Nanoseconds patience = may_lose(load_.transport) ? kWindowQuiet : kWindowGivenUp;
   while (seen < wanted) {
-    if (!post.outcome->done || post.outcome->has_sent.load() == false) break;
     sched_yield();
     const std::uint64_t found = post.received.load();
     if (found != seen) since = now();

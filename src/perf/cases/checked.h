@@ -5,18 +5,9 @@
 
 #include "perf/cases/receives.h"
 #include "perf/cases/task.h"
+#include "perf/cases/verifier.h"
 
 namespace gdr::perf {
-
-// Asks the server, over the control connection.
-class Verifier {
- public:
-  virtual ~Verifier() = default;
-  // The window has been sent: compare it.
-  virtual Result<VerifyWindow::Reply> verify(const Window& window) = 0;
-  // The window is to be read: fill it.
-  virtual Result<void> fill(const Window& window) = 0;
-};
 
 void run_checked_client(Task& task, Outcome& outcome);
 // Of sends and writes with immediate: compares what arrives, as it arrives.

@@ -4,6 +4,7 @@
 
 #include "perf/cases/requests.h"
 #include "perf/cases/slicer.h"
+#include "perf/cases/verifier.h"
 #include "perf/contents.h"
 
 namespace gdr::perf {
@@ -29,7 +30,8 @@ class RoundTrips {
   // `answer`: waits for what ends a round; false: it never will.
   template <typename Answer>
   void ask(Answer&& answer) {
-    Ticks before = ticks();
+    const Ticks began = ticks();
+    Ticks before = began;
     std::uint64_t rounds = 0;
     do {
       if (load_.check && !prepare()) return;
@@ -37,10 +39,12 @@ class RoundTrips {
       if (!post() || !answer()) return;
       const Ticks after = ticks();
       note(after - before);
+      outcome_.timed += after - before;
       before = after;
       if (load_.check && !verify()) return;
       ++rounds;
     } while (slicer_.go_on(rounds, before) && !task_.aborted());
+    if (load_.check) outcome_.checking = ticks() - began - outcome_.timed;
   }
 
   template <typename Answer>
@@ -88,9 +92,11 @@ class RoundTrips {
     }
   }
 
-  std::uint64_t posted() const { return queue_.posted; }
-  Contents& contents() { return contents_; }
-  void heard() { heard_at_ = 0; }
+  // A message has come, and lies there.
+  void heard(std::uint64_t place) {
+    heard_at_ = 0;
+    place_ = place;
+  }
 
  private:
   bool post() {
@@ -103,9 +109,27 @@ class RoundTrips {
     return true;
   }
 
-  bool prepare() { return contents_.fill_outgoing(0, queue_.posted, outcome_); }
+  bool prepare() {
+    if (is_atomic(load_.operation)) return true;
+    if (load_.operation != Operation::kRead) {
+      return contents_.fill_outgoing(0, queue_.posted, outcome_);
+    }
+    const Result<void> filled = task_.verifier->fill({task_.index, queue_.posted, 1});
+    if (!filled) outcome_.fail(filled.error());
+    return static_cast<bool>(filled);
+  }
   // The answer has the same number as what it answers.
-  bool verify() { return contents_.verify_incoming(0, queue_.posted - 1, outcome_); }
+  bool verify() {
+    const std::uint64_t message = queue_.posted - 1;
+    if (is_atomic(load_.operation)) return contents_.verify_fetched(0, message, outcome_);
+    if (load_.operation == Operation::kRead) {
+      return contents_.verify_outgoing(0, message, outcome_);
+    }
+    if (load_.operation == Operation::kSend) {
+      return contents_.verify_at(place_, 0, message, outcome_);
+    }
+    return contents_.verify_incoming(0, message, outcome_);
+  }
 
   void note(Ticks sample) {
     if (!slicer_.is_warm()) return;
@@ -132,6 +156,7 @@ class RoundTrips {
   Contents contents_;
   Slicer slicer_;
   Nanoseconds heard_at_ = 0;
+  std::uint64_t place_ = 0;  // of the last message
 };
 
 }  // namespace
@@ -153,10 +178,11 @@ void run_message_latency(Task& task, Receives& receives, Outcome& outcome) {
       load.operation == Operation::kWrite ? Operation::kWriteWithImmediate : load.operation;
   RoundTrips trips(task, outcome, operation, task.signal_every);
   const auto arrived = [&] {
-    const int count = receives.take(
-        outcome, [&](Station::Queue&, const ibv_wc&) { ++outcome.received; }, 1);
-    if (count > 0) trips.heard();
-    return count;
+    const auto take = [&](Station::Queue&, const ibv_wc& completion) {
+      ++outcome.received;
+      trips.heard(receives.place(completion));
+    };
+    return receives.take(outcome, take, 1);
   };
   // Completions of earlier ones, off the way that is timed.
   const auto answer = [&] { return trips.await(arrived) && trips.reap(); };

@@ -1,0 +1,185 @@
+// Why a figure may be low. Each reason is a fact, and is given only where the figure is low beside
+// the limit that the fact bears on; the most telling first.
+#include <ctype.h>
+
+#include <algorithm>
+
+#include "perf/limits/candidate.h"
+#include "perf/limits/limits.h"
+
+namespace gdr::perf {
+namespace {
+
+using Kind = Candidate::Kind;
+
+// RoCE's largest path MTU; smaller ones multiply headers and packets.
+constexpr std::uint32_t kBestMtu = 4096;
+// A NIC that asks for less at once has to keep more requests under way than many can.
+constexpr std::uint32_t kBestReadRequest = 4096;
+
+struct Advice {
+  std::string text, check;
+};
+
+// Names come from the other side too, and end up in commands that people type.
+bool is_plain(const std::string& name) {
+  return !name.empty() && name.size() <= 32 && std::ranges::all_of(name, [](unsigned char c) {
+    return isalnum(c) != 0 || c == ':' || c == '.' || c == '_' || c == '-';
+  });
+}
+
+// "sudo setpci -s 0000:41:00.0 CAP_EXP+8.w=" and the value; nothing where the address is not known.
+std::optional<std::string> set_device_control(const Pcie& pcie, const std::string& value) {
+  if (pcie.path.empty() || !is_plain(pcie.path.back())) return std::nullopt;
+  return "sudo setpci -s " + pcie.path.back() + " CAP_EXP+8.w=" + value;
+}
+
+std::optional<Advice> narrow_link(const Candidate& candidate) {
+  if (!candidate.link) return std::nullopt;
+  const PcieLink& link = *candidate.link;
+  // The speed of a GPU's link is its power management's, which is no fault.
+  const bool slow = candidate.kind == Kind::kNicPcie && link.most_speed > link.speed;
+  if (!slow && link.most_width <= link.width) return std::nullopt;
+  const double speed = candidate.kind == Kind::kNicPcie ? link.speed : link.most_speed;
+  return Advice{"the PCIe link between " + link.above + " and " + link.below + " runs at " +
+                    pcie_text(speed, link.width) + ", and both its ends can do " +
+                    pcie_text(link.most_speed, link.most_width) +
+                    ": reseat the card, or see to the slot's settings in the BIOS",
+                "X3 link"};
+}
+
+std::optional<Advice> far_gpu(const RowFacts& row, const Candidate& candidate) {
+  const Facts& side = *candidate.side;
+  // The tree that a hypervisor shows says nothing about the way.
+  if (!candidate.gpu || side.nic.software || side.virtual_machine) return std::nullopt;
+  if (!row.place(side).is_direct()) return std::nullopt;
+  const auto path = path_of(side.nic, *candidate.gpu);
+  if (!path || *path < host::PciPath::kPhb) return std::nullopt;
+  return Advice{"GPU " + std::to_string(candidate.gpu->ordinal) + " and " + side.nic.name +
+                    " reach each other through the processor only (" + host::name_of(*path) +
+                    "): choose a NIC below the same switch (gdr topo shows it)",
+                "X7 pair grade"};
+}
+
+// Where it is known to matter: processors of AMD, and virtual machines.
+std::optional<Advice> strict_ordering(const Candidate& candidate) {
+  const Facts& side = *candidate.side;
+  const auto command = set_device_control(side.nic.pcie, "10:10");
+  if (side.nic.pcie.relaxed_ordering != Switch::kOff || !(side.amd || side.virtual_machine) ||
+      !command) {
+    return std::nullopt;
+  }
+  return Advice{"PCIe relaxed ordering is off in " + side.nic.name +
+                    ", so that each write waits for those before it: " + *command,
+                "X5 relaxed ordering"};
+}
+
+std::optional<Advice> small_reads(const Candidate& candidate) {
+  const NicFacts& nic = candidate.side->nic;
+  const auto command = set_device_control(nic.pcie, "5000:7000");
+  if (!candidate.is_source || nic.pcie.max_read_request == 0 ||
+      nic.pcie.max_read_request >= kBestReadRequest || !command) {
+    return std::nullopt;
+  }
+  return Advice{nic.name + " reads memory by " + std::to_string(nic.pcie.max_read_request) +
+                    " bytes a request, and can by 4096: " + *command,
+                "X4 MPS/MRRS"};
+}
+
+// Not where it was asked for, nor between processes of one host, which no packets join.
+std::optional<Advice> small_packets(const RowFacts& row, const Candidate& candidate) {
+  const NicFacts& nic = candidate.side->nic;
+  if (row.load.path_mtu != 0 || nic.path_mtu == 0 || nic.path_mtu >= kBestMtu ||
+      row.load.size <= nic.path_mtu || (nic.software && row.one_host())) {
+    return std::nullopt;
+  }
+  const std::string device = is_plain(nic.netdev) ? nic.netdev : "DEVICE";
+  return Advice{"the path MTU is " + std::to_string(nic.path_mtu) + " bytes: " +
+                    (nic.ethernet ? "let the network carry larger packets, on both hosts (sudo ip "
+                                    "link set dev " +
+                                        device + " mtu 9000) and in the switches between"
+                                  : "the subnet manager's partition may allow 4096"),
+                "N4 MTU"};
+}
+
+std::optional<Advice> wrong_node(const RowFacts& row, const Facts& side) {
+  const std::int32_t nic = side.nic.pcie.numa_node;
+  if (nic < 0 || side.numa_node < 0 || nic == side.numa_node) return std::nullopt;
+  const std::string node = std::to_string(nic);
+  return Advice{side.nic.name + " is on NUMA node " + node + row.on(side) +
+                    ", and gdr ran on node " + std::to_string(side.numa_node) +
+                    ": numactl --cpunodebind=" + node + " --membind=" + node + " gdr perf",
+                "X8 NUMA"};
+}
+
+// Threads that poll take a core each; those of both sides where they share one host, and where the
+// server has any.
+std::optional<Advice> few_cores(const RowFacts& row, const Facts& side) {
+  const bool both = row.one_host() && (row.load.both_ways || is_received(row.load.operation));
+  const std::uint32_t wanted = std::max(1u, row.load.threads) * (both ? 2 : 1);
+  if (side.cores == 0 || side.cores >= wanted) return std::nullopt;
+  return Advice{std::to_string(wanted) + " threads have " + std::to_string(side.cores) +
+                    (side.cores == 1 ? " core" : " cores") + row.on(side) +
+                    " to run on: allow more (taskset -c, or the container's limits)",
+                ""};
+}
+
+// What bears on this very limit.
+std::optional<Advice> particular(const RowFacts& row, const Candidate& candidate) {
+  const bool links_count = row.load.size >= kLeastForLinks;
+  std::optional<Advice> advice;
+  switch (candidate.kind) {
+    case Kind::kLink:
+      if (links_count) advice = small_packets(row, candidate);
+      return advice;
+    case Kind::kNicPcie:
+      if (links_count) advice = narrow_link(candidate);
+      if (links_count && !advice) advice = strict_ordering(candidate);
+      if (links_count && !advice) advice = small_reads(candidate);
+      return advice;
+    case Kind::kGpuPcie:
+      advice = far_gpu(row, candidate);
+      if (links_count && !advice) advice = narrow_link(candidate);
+      return advice;
+    case Kind::kCopy:
+      if (links_count) advice = small_packets(row, candidate);
+      return advice;
+    case Kind::kComparison:
+      break;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<host::PciPath> path_of(const NicFacts& nic, const GpuFacts& gpu) {
+  return host::path_between(nic.pcie.path, nic.pcie.numa_node, gpu.pcie.path, gpu.pcie.numa_node);
+}
+
+void add_advice(const RowFacts& row, double reached, std::vector<Candidate>& candidates) {
+  // What bears on the whole side goes beside the nearest limits.
+  std::vector<Advice> general;
+  for (const Facts* side : {&row.near, &row.far}) {
+    for (const auto& advice : {wrong_node(row, *side), few_cores(row, *side)}) {
+      const bool known = std::ranges::any_of(
+          general, [&](const Advice& other) { return advice && other.text == advice->text; });
+      if (advice && !known) general.push_back(*advice);
+    }
+  }
+  std::vector<std::string> given;
+  for (Candidate& candidate : candidates) {
+    if (candidate.kind == Kind::kComparison || reached >= kLowShare * candidate.most) continue;
+    std::optional<Advice> advice = particular(row, candidate);
+    if (advice && std::ranges::find(given, advice->text) != given.end()) advice.reset();
+    if (!advice && !general.empty()) {
+      advice = general.front();
+      general.erase(general.begin());
+    }
+    if (!advice) continue;
+    given.push_back(advice->text);
+    candidate.limit.advice = advice->text;
+    candidate.limit.check = advice->check;
+  }
+}
+
+}  // namespace gdr::perf

@@ -1,0 +1,105 @@
+#include "perf/limits/facts.h"
+
+#include <sched.h>
+
+#include <algorithm>
+
+namespace gdr::perf {
+namespace {
+
+Pcie pcie_of(const std::optional<host::PciFunction>& function) {
+  Pcie pcie;
+  if (!function) return pcie;
+  pcie.path = function->path;
+  for (const host::PciLink& link : function->links) {
+    pcie.links.push_back(
+        {link.above, link.below, link.speed, link.most_speed, link.width, link.most_width});
+  }
+  pcie.numa_node = function->numa_node;
+  pcie.max_payload = function->max_payload.value_or(0);
+  pcie.max_read_request = function->max_read_request.value_or(0);
+  if (function->relaxed_ordering) {
+    pcie.relaxed_ordering = *function->relaxed_ordering ? Switch::kOn : Switch::kOff;
+  }
+  return pcie;
+}
+
+NicFacts nic_facts(const tool::InventoryReport& inventory, const Chosen& chosen) {
+  NicFacts facts;
+  facts.name = chosen.port.nic;
+  facts.port = chosen.port.port;
+  facts.path_mtu = chosen.path_mtu;
+  facts.ethernet = chosen.port.ethernet;
+  const tool::NicEntry* nic = find_nic(inventory, chosen.port.nic);
+  facts.software = !nic || is_software(inventory, *nic);
+  if (!nic || facts.software) return facts;
+  facts.netdev = netdev_of(*nic, chosen.port.port);
+  facts.pcie = pcie_of(nic->hardware->pci);
+  if (const tool::NicPort* port = find_port(*nic, chosen.port.port)) {
+    facts.link_bits_per_second = port->speed * 1e6;
+  }
+  return facts;
+}
+
+std::uint32_t allowed_cores() {
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return 0;
+  return static_cast<std::uint32_t>(CPU_COUNT(&allowed));
+}
+
+// Of a host with several.
+std::int32_t node_of_this_thread(const host::Files& files) {
+  if (!files.exists("sys/devices/system/node/node1")) return -1;
+  unsigned core = 0, node = 0;
+  return getcpu(&core, &node) == 0 ? static_cast<std::int32_t>(node) : -1;
+}
+
+}  // namespace
+
+const tool::NicEntry* find_nic(const tool::InventoryReport& inventory, const std::string& name) {
+  const auto found = std::ranges::find_if(
+      inventory.nics, [&](const tool::NicEntry& nic) { return nic.survey.name == name; });
+  return found == inventory.nics.end() ? nullptr : &*found;
+}
+
+const tool::NicPort* find_port(const tool::NicEntry& nic, std::uint8_t number) {
+  const auto found = std::ranges::find_if(
+      nic.survey.ports, [&](const tool::NicPort& port) { return port.number == number; });
+  return found == nic.survey.ports.end() ? nullptr : &*found;
+}
+
+std::string netdev_of(const tool::NicEntry& nic, std::uint8_t port) {
+  if (!nic.hardware) return {};
+  for (const host::Port& known : nic.hardware->ports) {
+    if (known.number == port) return known.netdev;
+  }
+  return {};
+}
+
+bool is_software(const tool::InventoryReport& inventory, const tool::NicEntry& nic) {
+  return inventory.soft_nic || !nic.hardware || !nic.hardware->pci;
+}
+
+Facts gather_facts(const tool::InventoryReport& inventory, const Chosen& chosen,
+                   const std::string& root) {
+  const host::Files files(root);
+  Facts facts;
+  facts.host = files.line("proc/sys/kernel/hostname");
+  facts.machine = files.line("proc/sys/kernel/random/boot_id");
+  facts.virtual_machine = host::is_virtual_machine(files);
+  facts.amd = files.text("proc/cpuinfo").find("AuthenticAMD") != std::string::npos;
+  facts.nic = nic_facts(inventory, chosen);
+  for (const tool::GpuEntry& gpu : inventory.gpus) {
+    const int ordinal = gpu.survey.ordinal;
+    if (std::ranges::find(chosen.gpus, ordinal) == chosen.gpus.end()) continue;
+    GpuFacts known{ordinal, inventory.soft_gpu, {}};
+    if (gpu.hardware) known.pcie = pcie_of(gpu.hardware->pci);
+    facts.gpus.push_back(std::move(known));
+  }
+  facts.numa_node = node_of_this_thread(files);
+  facts.cores = allowed_cores();
+  return facts;
+}
+
+}  // namespace gdr::perf

@@ -1,0 +1,167 @@
+// A machine's PCI tree as sysfs would show it, below a temporary root: made up piece by piece, or
+// made of what `lspci -vvv` printed on a real one.
+//
+//   CapturedHost host;
+//   host.bridge("0000:00:01.0", "pci0000:00");
+//   host.function({"0000:01:00.0", "0000:00:01.0", "16", "32", 16, 16});
+#pragma once
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <string>
+
+namespace gdr::test {
+
+struct PciSample {
+  std::string address, parent;    // parent: a bridge's address, or "pci0000:00"
+  std::string speed, most_speed;  // GT/s
+  int width = 0, most_width = 0, node = -1;
+  int max_payload = 0, max_read = 0;  // 0: the configuration space cannot be read
+  bool relaxed = false;
+};
+
+class CapturedHost {
+ public:
+  CapturedHost() {
+    std::string name = (std::filesystem::temp_directory_path() / "gdr-captured-XXXXXX").string();
+    if (mkdtemp(name.data())) root_ = name;
+  }
+  CapturedHost(const CapturedHost&) = delete;
+  CapturedHost& operator=(const CapturedHost&) = delete;
+  ~CapturedHost() {
+    if (!root_.empty()) std::filesystem::remove_all(root_);
+  }
+  std::string root() const { return root_.string(); }
+
+  void write(const std::string& path, const std::string& text) const {
+    std::filesystem::create_directories((root_ / path).parent_path());
+    std::ofstream(root_ / path, std::ios::binary) << text;
+  }
+  void link(const std::string& path, const std::string& target) const {
+    std::filesystem::create_directories((root_ / path).parent_path());
+    std::filesystem::create_directory_symlink(
+        std::filesystem::relative(root_ / target, (root_ / path).parent_path()), root_ / path);
+  }
+
+  void bridge(const std::string& address, const std::string& parent) {
+    function({address, parent, "", "", 0, 0, -1, 0, 0, false});
+  }
+  void function(const PciSample& sample) {
+    const std::string above = sample.parent.substr(0, 3) == "pci" ? "sys/devices/" + sample.parent
+                                                                  : places_[sample.parent];
+    const std::string place = above + "/" + sample.address;
+    places_[sample.address] = place;
+    write(place + "/numa_node", std::to_string(sample.node) + "\n");
+    if (!sample.speed.empty()) {
+      write(place + "/current_link_speed", sample.speed + " GT/s PCIe\n");
+      write(place + "/max_link_speed", sample.most_speed + " GT/s PCIe\n");
+      write(place + "/current_link_width", std::to_string(sample.width) + "\n");
+      write(place + "/max_link_width", std::to_string(sample.most_width) + "\n");
+    }
+    if (sample.max_payload > 0) write(place + "/config", config(sample));
+    link("sys/bus/pci/devices/" + sample.address, place);
+  }
+  void nic(const std::string& name, const std::string& address) {
+    link("sys/class/infiniband/" + name + "/device", places_[address]);
+  }
+
+  // Configuration space whose second capability is PCI Express.
+  static std::string config(const PciSample& sample) {
+    const auto coded = [](int bytes) {
+      int code = 0;
+      while (128 << code < bytes) ++code;
+      return code;
+    };
+    const int control =
+        coded(sample.max_payload) << 5 | coded(sample.max_read) << 12 | (sample.relaxed ? 0x10 : 0);
+    std::string space(256, '\0');
+    space[0x34] = 0x40;
+    space[0x40] = 0x01;  // power management
+    space[0x41] = 0x60;
+    space[0x60] = 0x10;
+    space[0x68] = static_cast<char>(control & 0xff);
+    space[0x69] = static_cast<char>(control >> 8);
+    return space;
+  }
+
+ private:
+  std::filesystem::path root_;
+  std::map<std::string, std::string> places_;
+};
+
+// The captured machines, which are no part of the repository; empty where they are not there.
+inline std::string captures_folder() {
+  if (const char* given = getenv("GDR_CAPTURED_HOSTS")) return given;
+  return std::filesystem::exists(GDR_CAPTURES) ? GDR_CAPTURES : "";
+}
+
+inline std::string text_of_file(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// What `lspci -vvv` says of each function: parents come before their children there, as their bus
+// numbers are smaller. `parents`: bus -> bridge, where the text has no bridges itself.
+inline std::map<std::string, PciSample> read_lspci(
+    const std::string& text, std::map<std::string, std::string> parents = {}) {
+  std::map<std::string, PciSample> found;
+  static const std::regex kStart("^([0-9a-f]{2}):[0-9a-f]{2}\\.[0-7] ");
+  static const std::regex kBus("secondary=([0-9a-f]{2})");
+  static const std::regex kNode("NUMA node: ([0-9]+)");
+  static const std::regex kLink("Lnk(Cap|Sta):.*Speed ([0-9.]+)GT/s.*Width x([0-9]+)");
+  static const std::regex kSizes("MaxPayload ([0-9]+) bytes, MaxReadReq ([0-9]+)");
+  PciSample* now = nullptr;
+  std::istringstream lines(text);
+  std::smatch match;
+  for (std::string line; std::getline(lines, line);) {
+    if (std::regex_search(line, match, kStart)) {
+      const std::string address = "0000:" + line.substr(0, 7);
+      const auto parent = parents.find(match[1]);
+      now = &found[address];
+      now->address = address;
+      now->parent = parent == parents.end() ? "pci0000:" + match[1].str() : parent->second;
+    } else if (!now) {
+      continue;
+    } else if (std::regex_search(line, match, kBus)) {
+      parents[match[1]] = now->address;
+    } else if (std::regex_search(line, match, kNode)) {
+      now->node = std::stoi(match[1]);
+    } else if (std::regex_search(line, match, kLink)) {
+      (match[1] == "Cap" ? now->most_speed : now->speed) = match[2];
+      (match[1] == "Cap" ? now->most_width : now->width) = std::stoi(match[3]);
+    } else if (line.find("RlxdOrd+") != std::string::npos) {
+      now->relaxed = true;
+    } else if (std::regex_search(line, match, kSizes)) {
+      now->max_payload = std::stoi(match[1]);
+      now->max_read = std::stoi(match[2]);
+    }
+  }
+  return found;
+}
+
+// `lspci -tv` of a machine whose devices hang on root ports: bus -> root port; adds the root ports.
+inline std::map<std::string, std::string> read_lspci_tree(const std::string& text,
+                                                          CapturedHost& host) {
+  std::map<std::string, std::string> parents;
+  static const std::regex kRoot("\\[0000:([0-9a-f]{2})\\]");
+  static const std::regex kBridge("-([0-9a-f]{2}\\.[0-7])-\\[([0-9a-f]{2})[-\\]]");
+  std::string root;
+  std::istringstream lines(text);
+  std::smatch match;
+  for (std::string line; std::getline(lines, line);) {
+    if (std::regex_search(line, match, kRoot)) root = match[1];
+    // Further to the right: inside of switches.
+    if (!std::regex_search(line, match, kBridge) || match.position() > 16) continue;
+    const std::string bridge = "0000:" + root + ":" + match[1].str();
+    host.bridge(bridge, "pci0000:" + root);
+    parents[match[2]] = bridge;
+  }
+  return parents;
+}
+
+}  // namespace gdr::test

@@ -1,0 +1,53 @@
+#include "perf/limits/memory_copy.h"
+
+#include <gtest/gtest.h>
+#include <string.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace gdr::perf {
+namespace {
+
+// Between what the slowest machine copies and what no cache can do.
+void expect_plausible(double bytes_per_second) {
+  EXPECT_GT(bytes_per_second, 50e6);
+  EXPECT_LT(bytes_per_second, 5e12);
+}
+
+TEST(MemoryCopy, IsMeasuredThroughMemoryAndForMessages) {
+  expect_plausible(measure_memory_copy(0, 50 * kMillisecond));
+  expect_plausible(measure_memory_copy(64 << 10, 20 * kMillisecond));
+}
+
+TEST(MemoryCopy, CountsTheBytesThatItCopies) {
+  constexpr std::size_t kSize = 32 << 10;
+  std::vector<char> from(kSize, 1), to(kSize);
+  double best = 0;
+  for (int i = 0; i < 200; ++i) {
+    const Nanoseconds start = now();
+    for (int copies = 0; copies < 100; ++copies) {
+      memcpy(to.data(), from.data(), kSize);
+      asm volatile("" : : "r"(to.data()) : "memory");
+    }
+    best = std::max(best, 100.0 * kSize * 1e9 / static_cast<double>(now() - start));
+  }
+  const double measured = measure_memory_copy(kSize, 20 * kMillisecond);
+  EXPECT_GT(measured, best / 5);
+  EXPECT_LT(measured, best * 5);
+}
+
+TEST(MemoryCopy, OfOneByteIsSlowerThanOfManyAtOnce) {
+  EXPECT_LT(measure_memory_copy(1, 20 * kMillisecond),
+            measure_memory_copy(16 << 10, 20 * kMillisecond));
+}
+
+TEST(MemoryCopy, KeepsToTheTimeGiven) {
+  const Nanoseconds start = now();
+  (void)measure_memory_copy(0, kMemoryCopyTime);
+  // Three times as long: other programs may have the processors meanwhile.
+  EXPECT_LT(now() - start, 3 * kMemoryCopyTime);
+}
+
+}  // namespace
+}  // namespace gdr::perf
