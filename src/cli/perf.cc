@@ -22,7 +22,6 @@ struct PerfOptions {
   std::uint64_t iterations = 0;
   std::uint32_t service_level = 0, traffic_class = 0;
   std::string gpu, nic, peer_nic;
-  CLI::Option* signal_every = nullptr;
   CLI::Option* gid = nullptr;
 };
 
@@ -82,7 +81,6 @@ void read_values(PerfOptions& options) {
   if (!options.processors.empty()) perf.processors = read_processors("--cpu", options.processors);
   wishes.load.service_level = static_cast<std::uint8_t>(options.service_level);
   wishes.load.traffic_class = static_cast<std::uint8_t>(options.traffic_class);
-  wishes.signal_chosen = options.signal_every->count() > 0;
   if (options.gid->count() > 0) perf.gid_index = static_cast<std::uint8_t>(options.gid_index);
   perf.port = static_cast<std::uint16_t>(options.port);
   perf.devices.gpu = given(options.gpu);
@@ -145,9 +143,8 @@ void add_load_options(CLI::App& perf, PerfOptions& options) {
   perf.add_option("--threads", load.threads, "On each side");
   perf.add_option("--depth", load.depth, "Requests under way on a queue pair");
   perf.add_option("--batch", load.batch, "Requests given to the NIC by one call");
-  options.signal_every =
-      perf.add_option("--signal-every", load.signal_every,
-                      "Requests for one completion (default: 64; 1 above 8 KiB)");
+  perf.add_option("--signal-every", load.signal_every,
+                  "Requests for one completion (default: 64; 1 above 8 KiB)");
   perf.add_option("--inline", load.inline_bytes, "Messages up to this size go with the request");
   perf.add_flag("--srq", load.shared_receives, "Queue pairs share their receive requests");
   perf.add_flag("--events", load.events, "Sleep until a completion is told, instead of polling");

@@ -1,10 +1,10 @@
 #include "perf/choice.h"
 
 #include <arpa/inet.h>
-#include <sys/utsname.h>
-#include <unistd.h>
 
 #include "host/inventory.h"
+#include "perf/limits/memory_copy.h"
+#include "perf/limits/side.h"
 #include "tool/inventory.h"
 #include "tool/survey.h"
 
@@ -29,20 +29,20 @@ Error no_devices(const tool::InventoryReport& inventory) {
 
 }  // namespace
 
-Side describe(Side side, const Devices& devices) {
-  char host[256] = "";
-  gethostname(host, sizeof host - 1);
-  side.host = host;
-  utsname kernel{};
-  if (uname(&kernel) == 0) side.kernel = kernel.release;
-  side.nic = devices.names().nic;
-  side.port = devices.names().port;
-  side.gid_index = devices.address().gid_index;
+Description describe(const Choice& choice, const Devices& devices, const Options& options) {
   char gid[INET6_ADDRSTRLEN] = "";
   inet_ntop(AF_INET6, devices.address().gid.raw, gid, sizeof gid);
-  side.gid = gid;
-  side.path_mtu = 128u << static_cast<unsigned>(devices.port().active_mtu);
-  return side;
+  Chosen chosen;
+  chosen.port.nic = devices.names().nic;
+  chosen.port.port = devices.names().port;
+  chosen.gid_index = devices.address().gid_index;
+  chosen.gid = gid;
+  chosen.path_mtu = 128u << static_cast<unsigned>(devices.port().active_mtu);
+  chosen.gpus = choice.gpus;
+  Description description{describe_side(choice.inventory, chosen, options.version, options.root),
+                          gather_facts(choice.inventory, chosen, options.root)};
+  description.facts.memory_copy = measure_memory_copy(0, kMemoryCopyTime);
+  return description;
 }
 
 Result<Choice> choose(const Options& options, Role role) {
@@ -71,15 +71,11 @@ Result<Choice> choose(const Options& options, Role role) {
   choice.far_names = names_of(options, libraries, selection.far);
   if (has_gpus) choice.available = {selection.near_gpu, selection.far_gpu};
   if (!has_gpus) choice.names.cuda = choice.far_names.cuda = {};
-  choice.side.version = options.version;
-  choice.side.soft_nic = inventory.soft_nic;
-  choice.side.soft_gpu = inventory.soft_gpu && has_gpus;
-  choice.side.library = inventory.verbs_path;
-  for (const tool::GpuEntry& gpu : inventory.gpus) {
-    choice.side.gpus.push_back("GPU " + std::to_string(gpu.survey.ordinal) + ": " +
-                               gpu.survey.name + " " + gpu.survey.pci_address);
+  if (has_gpus) {
+    choice.gpus.push_back(selection.near_gpu);
+    if (selection.far_gpu != selection.near_gpu) choice.gpus.push_back(selection.far_gpu);
   }
-  choice.far_side = choice.side;
+  choice.inventory = std::move(inventory);
   return choice;
 }
 

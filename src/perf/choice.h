@@ -5,6 +5,7 @@
 #pragma once
 
 #include "perf/devices.h"
+#include "perf/limits/facts.h"
 #include "perf/run.h"
 
 namespace gdr::perf {
@@ -14,11 +15,17 @@ enum class Role { kLoopback, kClient, kServer };
 struct Choice {
   DeviceNames names, far_names;  // far: of a loopback's other side
   Available available;
-  Side side, far_side;
+  tool::InventoryReport inventory;
+  std::vector<int> gpus;  // ordinals that may take part
 };
 
 Result<Choice> choose(const Options& options, Role role);
-// What is known once the devices are open.
-Side describe(Side side, const Devices& devices);
+
+// What the two sides tell each other and the reader, once the devices are open.
+struct Description {
+  Side side;
+  Facts facts;
+};
+Description describe(const Choice& choice, const Devices& devices, const Options& options);
 
 }  // namespace gdr::perf

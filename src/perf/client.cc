@@ -14,6 +14,12 @@ constexpr Nanoseconds kLook = 2 * kMillisecond;
 constexpr Nanoseconds kTell = 200 * kMillisecond;
 // Of larger messages each has a completion: then time is cut into repetitions more finely.
 constexpr std::uint64_t kSignalEach = 8192;
+constexpr std::uint32_t kSignalEvery = 64;
+
+std::uint32_t signal_every(const Load& load) {
+  if (load.signal_every != 0) return load.signal_every;
+  return load.size >= kSignalEach ? 1 : std::min(kSignalEvery, load.depth);
+}
 
 std::uint32_t bytes_of(ibv_mtu mtu) { return 128u << static_cast<unsigned>(mtu); }
 
@@ -107,7 +113,6 @@ Result<void> Client::run(const Group& group, const std::function<void(Row)>& don
   running_ = std::move(running);
   const std::uint64_t largest = *std::max_element(group.sizes.begin(), group.sizes.end());
   Load load = group.load;
-  if (!group.signal_chosen) load.signal_every = std::min(load.signal_every, load.depth);
   if (Result<void> ready = set_up(load, largest); !ready) {
     if (ready.error().code == ECONNRESET || ready.error().code == ETIMEDOUT) return ready;
     for (const std::uint64_t size : group.sizes) {
@@ -121,9 +126,7 @@ Result<void> Client::run(const Group& group, const std::function<void(Row)>& don
   }
   for (const std::uint64_t size : group.sizes) {
     load.size = size;
-    Load row_load = load;
-    if (!group.signal_chosen && size >= kSignalEach) row_load.signal_every = 1;
-    Result<Row> row = run_row(row_load, group.timing);
+    Result<Row> row = run_row(load, group.timing);
     if (!row) return row.error();
     const bool failed = !row->problem.empty();
     done(*std::move(row));
@@ -143,7 +146,7 @@ Result<Row> Client::run_row(const Load& load, const Timing& timing) {
   row.set_up_seconds = set_up_seconds_;
   const Nanoseconds begin = now();
   CrewOutcome near;
-  const Start start{load.size, load.measure, load.signal_every, timing, begin};
+  const Start start{load.size, load.measure, signal_every(load), timing, begin};
   Result<Finish::Reply> far = carry_out(start, near);
   row.seconds = static_cast<double>(now() - begin) * 1e-9;
   if (!far && far.error().code == EINTR) {

@@ -28,6 +28,7 @@ class Client : private Verifier {
   // Protocols are the same, and the server's devices are open.
   Result<void> greet();
   const Side& far() const { return opened_.side; }
+  const Facts& far_facts() const { return opened_.facts; }
   const TickClock& clock() const { return clock_; }
 
   // A row for each size, as it is done; a row that could not be carried out says why. An error: the

@@ -50,8 +50,8 @@ void fill_rates(Row& row, const CrewOutcome& near, const Finish::Reply& far) {
   // What is lost is no bandwidth.
   const std::uint64_t sent = row.messages;
   if (row.lost != 0 && sent != 0) {
-    const double arrived = static_cast<double>(sent - std::min(row.lost, sent)) /
-                           static_cast<double>(sent);
+    const double arrived =
+        static_cast<double>(sent - std::min(row.lost, sent)) / static_cast<double>(sent);
     for (double& rate : rates) rate *= arrived;
     row.remarks.push_back("only what arrived is counted: this transport repeats nothing");
   }

@@ -59,11 +59,11 @@ struct Load {
   bool huge_pages = false;
   std::uint32_t queue_pairs = 1;
   std::uint32_t threads = 1;
-  std::uint32_t depth = 128;        // requests under way on one queue pair
-  std::uint32_t batch = 1;          // requests given to the NIC by one call
-  std::uint32_t signal_every = 64;  // requests for one completion
-  std::uint32_t inline_bytes = 0;   // messages up to this size are copied into the request
-  std::uint32_t path_mtu = 0;       // bytes; 0: the largest of both ports
+  std::uint32_t depth = 128;       // requests under way on one queue pair
+  std::uint32_t batch = 1;         // requests given to the NIC by one call
+  std::uint32_t signal_every = 0;  // requests for one completion; 0: as suits the size
+  std::uint32_t inline_bytes = 0;  // messages up to this size are copied into the request
+  std::uint32_t path_mtu = 0;      // bytes; 0: the largest of both ports
   std::uint8_t service_level = 0;
   std::uint8_t traffic_class = 0;
   bool operator==(const Load&) const = default;

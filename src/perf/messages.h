@@ -10,6 +10,7 @@
 #include <tuple>
 #include <vector>
 
+#include "perf/limits/facts.h"
 #include "perf/load.h"
 #include "perf/report.h"
 #include "tool/codec.h"
@@ -41,10 +42,11 @@ struct Open {
   GDR_NO_FIELDS
   struct Reply {
     Side side;
+    Facts facts;
     std::uint8_t mtu = 0;  // as ibv_mtu
     bool atomics = false;
     std::uint64_t largest_message = 0;
-    GDR_FIELDS(side, mtu, atomics, largest_message)
+    GDR_FIELDS(side, facts, mtu, atomics, largest_message)
   };
 };
 

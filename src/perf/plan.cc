@@ -81,18 +81,16 @@ Result<std::vector<Group>> make_plan(const Wishes& wishes, const Available& avai
   for (const Operation operation : wishes.operations) {
     for (const Measure measure : wishes.measures) {
       for (const Ends& end : *ends) {
-        Group group{wishes.load, {}, wishes.timing, wishes.signal_chosen};
+        Group group{wishes.load, {}, wishes.timing};
         group.load.operation = operation;
         group.load.measure = measure;
         group.load.near = end.near;
         group.load.far = end.far;
         group.sizes = sizes_of(wishes, group.load);
         const std::uint64_t largest = *std::max_element(group.sizes.begin(), group.sizes.end());
-        Load judged = group.load;
-        judged.signal_every = group.signal_chosen ? judged.signal_every : 1;
-        Result<void> right = check_load(judged, largest);
+        Result<void> right = check_load(group.load, largest);
+        if (!right && !is_by_default(wishes, group.load)) return right.error();
         if (right) groups.push_back(std::move(group));
-        if (!right && !is_by_default(wishes, judged)) return right.error();
       }
     }
   }

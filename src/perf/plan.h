@@ -18,7 +18,6 @@ struct Group {
   Load load;
   std::vector<std::uint64_t> sizes;
   Timing timing;
-  bool signal_chosen = false;  // load.signal_every was asked for
 };
 
 struct Wishes {
@@ -28,7 +27,6 @@ struct Wishes {
   std::vector<Place> near, far;      // empty: every one that there is; far: the same as near
   Load load;                         // everything else
   Timing timing;
-  bool signal_chosen = false;
 };
 
 // GPUs by ordinal; nothing: there is none.

@@ -30,7 +30,7 @@ Result<void> check_numbers(const Load& load) {
   }
   if (load.depth < 1 || load.depth > kMostDepth) return outside("--depth", load.depth, kMostDepth);
   if (load.batch < 1 || load.batch > load.depth) return outside("--batch", load.batch, load.depth);
-  if (load.signal_every < 1 || load.signal_every > load.depth) {
+  if (load.signal_every > load.depth) {
     return outside("--signal-every", load.signal_every, load.depth);
   }
   return {};

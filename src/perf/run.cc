@@ -5,6 +5,8 @@
 
 #include "perf/choice.h"
 #include "perf/client.h"
+#include "perf/limits/limits.h"
+#include "perf/limits/memory_copy.h"
 #include "perf/loopback.h"
 #include "perf/session.h"
 
@@ -31,6 +33,15 @@ std::vector<std::string> worker_arguments(const Options& options, const DeviceNa
     arguments.insert(arguments.end(), {"--gid-index", std::to_string(*names.gid_index)});
   }
   return arguments;
+}
+
+// Copies of the row's own size are timed here alone; on another host they may be faster.
+void add_limits(Row& row, Facts near, Facts far, bool loopback) {
+  constexpr Nanoseconds kTime = 20 * kMillisecond;
+  if (!row.bandwidth) return;
+  near.message_copy = measure_memory_copy(row.load.size, kTime);
+  if (loopback) far.message_copy = near.message_copy;
+  row.limits = limits_of(row.load, near, far, row.bandwidth->median);
 }
 
 }  // namespace
@@ -66,7 +77,8 @@ Result<Report> run(const Options& options, Listener& listener,
   report.date = date_now();
   report.command = options.command;
   report.loopback = loopback;
-  report.near = describe(choice->side, **devices);
+  const Description near = describe(*choice, **devices, options);
+  report.near = near.side;
   report.far = client.far();
   report.clock = client.clock().report();
   Running running;
@@ -78,6 +90,7 @@ Result<Report> run(const Options& options, Listener& listener,
     Result<void> done = client.run(
         group,
         [&](Row row) {
+          add_limits(row, near.facts, client.far_facts(), loopback);
           listener.on_row(row);
           report.rows.push_back(std::move(row));
         },
@@ -115,7 +128,8 @@ int worker_main(const Options& options) {
     (void)control.send(Failure{devices.error().code, devices.error().message});
     return 1;
   }
-  return Session(control, **devices, describe(choice->side, **devices), never).serve() ? 0 : 1;
+  const Description told = describe(*choice, **devices, options);
+  return Session(control, **devices, told, never).serve() ? 0 : 1;
 }
 
 }  // namespace gdr::perf

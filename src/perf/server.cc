@@ -73,7 +73,8 @@ Result<void> serve(const Options& options, const std::function<void(const std::s
   if (!devices) return devices.error();
   Result<UniqueFd> listening = listen_on(options);
   if (!listening) return listening.error();
-  const Side side = describe(choice->side, **devices);
+  const Description told = describe(*choice, **devices, options);
+  const Side& side = told.side;
   say("serving " + side.nic + " port " + std::to_string(side.port) +
       (side.soft_nic ? " (STAND-IN)" : "") + " on TCP port " + std::to_string(options.port) +
       "; on the other host: gdr perf " + side.host +
@@ -88,7 +89,7 @@ Result<void> serve(const Options& options, const std::function<void(const std::s
     if (!fd) continue;
     keep_alive(fd.get());
     Control control(std::move(fd));
-    Session session(control, **devices, side, interrupted);
+    Session session(control, **devices, told, interrupted);
     const Result<void> ended = session.serve();
     say(name_of(address, length) + ": " + std::to_string(session.rows()) + " rows" +
         (ended ? "" : "; ended by: " + ended.error().message));

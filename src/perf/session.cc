@@ -68,13 +68,14 @@ Result<void> Session::dispatch(const Received& received) {
 // The reply says what this side is, whether they match or not: the client tells its user.
 Result<Hello> Session::handle(const Hello& request) {
   greeted_ = request.magic == kMagic && request.protocol == kProtocol;
-  return Hello{kMagic, kProtocol, side_.version};
+  return Hello{kMagic, kProtocol, told_.side.version};
 }
 
 Result<Open::Reply> Session::handle(const Open&) {
   if (!greeted_) return too_early("open");
   Open::Reply reply;
-  reply.side = side_;
+  reply.side = told_.side;
+  reply.facts = told_.facts;
   reply.mtu = static_cast<std::uint8_t>(devices_.port().active_mtu);
   reply.atomics = devices_.has_atomics();
   reply.largest_message = devices_.port().max_msg_sz;

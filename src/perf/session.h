@@ -6,6 +6,7 @@
 
 #include <functional>
 
+#include "perf/choice.h"
 #include "perf/control.h"
 #include "perf/crew.h"
 
@@ -13,11 +14,12 @@ namespace gdr::perf {
 
 class Session {
  public:
-  // `side`: what the client is told of the server.
-  Session(Control& control, Devices& devices, Side side, const std::atomic<bool>& interrupted)
+  // `told`: what the client is told of the server.
+  Session(Control& control, Devices& devices, const Description& told,
+          const std::atomic<bool>& interrupted)
       : control_(control),
         devices_(devices),
-        side_(std::move(side)),
+        told_(told),
         interrupted_(interrupted),
         clock_(TickClock::calibrate()) {}
 
@@ -40,7 +42,7 @@ class Session {
 
   Control& control_;
   Devices& devices_;
-  const Side side_;
+  const Description& told_;
   const std::atomic<bool>& interrupted_;
   const TickClock clock_;
   std::unique_ptr<Crew> crew_;
