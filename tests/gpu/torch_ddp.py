@@ -8,8 +8,9 @@ fixed seeds, and its loss at each step.
 With --graphs, forward, backward with its all-reduces, and the optimizer are one CUDA graph after 11
 ordinary steps, as PyTorch's notes on CUDA graphs tell. With --compare, the training runs over NVLink or
 PCIe (NCCL's P2P), then over the network (NCCL_P2P_DISABLE=1 NCCL_SHM_DISABLE=1) with the words behind --
-in front of it; both ways without and with graphs. The curves must be equal in every bit, or within 1e-5
-where NCCL added in another order, as it may with more than two GPUs.
+in front of it; both ways without and with graphs. On two GPUs the curves must be equal in every bit. With
+more, each transport adds in an order of its own: they may be ten times as far apart as those over P2P and
+over shared memory (NCCL_P2P_DISABLE=1) are, which is measured too, or 1e-5.
 
 Exit status 1 when a curve differs, the loss does not fall, a process fails, or there is no end within
 the time limit. --cpu tries the script itself where there is no GPU (gloo)."""
@@ -245,16 +246,17 @@ def train_apart(options, graphs, prefix, settings):
 
 
 def difference(one, other):
-    """In words; and whether it is too large."""
+    """In words; and the largest, as a share of the loss."""
     apart = [(abs(a - b) / max(abs(a), abs(b)), step)
              for step, (a, b) in enumerate(zip(one["losses"], other["losses"])) if a != b]
     if not apart:
         same = one["parameters"] == other["parameters"]
-        return "equal in every bit" + ("" if same else ", but not the parameters at the end"), not same
+        return ("equal in every bit" + ("" if same else ", but not the parameters at the end"),
+                0 if same else math.inf)
     largest, step = max(apart)
     words = (f"first differ at step {apart[0][1]}, most at step {step}: {one['losses'][step]!r} and "
              f"{other['losses'][step]!r}, {largest:.1e} apart")
-    return words, largest > TOLERANCE
+    return words, largest
 
 
 def compare(options, prefix):
@@ -263,16 +265,27 @@ def compare(options, prefix):
     for graphs in [False] if options.cpu else [False, True]:
         name = f"{options.gpus} GPUs, {options.steps} steps, {'CUDA graph' if graphs else 'no graph'}"
         found = []
-        for way, words, settings in (("P2P", [], {}), ("network", prefix, over_network)):
+        ways = [("P2P", [], {}), ("network", prefix, over_network)]
+        if options.gpus > 2:
+            ways.append(("SHM", [], {"NCCL_P2P_DISABLE": "1"}))
+        for way, words, settings in ways:
             wrong, result = train_apart(options, graphs, words, settings)
             if wrong:
                 print(f"FAILED: {name}, {way}: {wrong}", flush=True)
                 break
             found.append(result)
-        if len(found) < 2:
+        if len(found) < len(ways):
             failures += 1
             continue
-        words, too_large = difference(*found)
+        words, apart = difference(*found[:2])
+        allowed = 0 if options.gpus == 2 else TOLERANCE
+        if options.gpus > 2:
+            # More than two addends: each transport adds in its own order, and training makes the
+            # rounding grow. What two of NCCL's own transports differ by is the measure.
+            others, allowance = difference(found[0], found[2])
+            allowed = max(TOLERANCE, 10 * allowance)
+            print(f"{name}: P2P beside SHM: {others}", flush=True)
+        too_large = apart > allowed
         failures += too_large
         losses = found[0]["losses"]
         print(f"{'DIFFERENT' if too_large else 'same'}: {name}: loss {losses[0]:.6f} to "
