@@ -45,6 +45,24 @@ void Channel::raise(Cq& cq) {
   if (write(descriptor_.get(), &one, sizeof one) != sizeof one) waiting_.pop_back();
 }
 
+void Channel::attach(const Cq& cq) {
+  const std::lock_guard guard(mutex_);
+  queues_.push_back(cq.queue);
+}
+
+// Who armed a queue with completions in it gets no event for what it is about to poll. But if it
+// sleeps instead, because it polled another queue of this channel (perftest), there is one after
+// all: nobody sleeps while an armed queue holds completions, as on ConnectX.
+void Channel::tell_missed() {
+  std::vector<std::shared_ptr<rnic::CompletionQueue>> queues;
+  {
+    const std::lock_guard guard(mutex_);
+    queues = queues_;
+  }
+  for (const auto& queue : queues)
+    queue->deliver_missed_event(rnic::CompletionQueue::Moderated::kYes);
+}
+
 void Channel::count_down() {
   std::uint64_t one;
   if (read(descriptor_.get(), &one, sizeof one) != sizeof one) return;
@@ -52,6 +70,7 @@ void Channel::count_down() {
 
 Cq* Channel::take() {
   for (;;) {
+    if (!is_readable(descriptor_.get())) tell_missed();
     if (const int error = wait_readable(descriptor_.get())) return fail(error);
     const std::lock_guard guard(mutex_);
     if (waiting_.empty()) continue;  // another thread took it
@@ -68,6 +87,7 @@ void Channel::drop(const Cq& cq) {
   const auto end = std::remove(waiting_.begin(), waiting_.end(), &cq);
   for (auto left = waiting_.end() - end; left > 0; --left) count_down();
   waiting_.erase(end, waiting_.end());
+  std::erase(queues_, cq.queue);
 }
 
 }  // namespace gdr::verbs

@@ -11,8 +11,10 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <vector>
 
 #include "base/unique_fd.h"
+#include "rnic/completion_queue.h"
 
 namespace gdr::verbs {
 
@@ -31,6 +33,7 @@ class Channel {
 
   static std::unique_ptr<Channel> create(ibv_context* context);  // null and errno
 
+  void attach(const Cq& cq);
   void raise(Cq& cq);
   // The queue of the oldest event, counted as handed out; null and errno.
   Cq* take();
@@ -40,10 +43,12 @@ class Channel {
  private:
   // The descriptor's count is always waiting_.size(): both change under mutex_.
   void count_down();
+  void tell_missed();
 
   UniqueFd descriptor_;
   std::mutex mutex_;
   std::deque<Cq*> waiting_;
+  std::vector<std::shared_ptr<rnic::CompletionQueue>> queues_;  // under mutex_
 };
 
 inline Channel& channel_of(ibv_comp_channel* channel) {

@@ -103,6 +103,7 @@ Cq* create_cq(ibv_context* context, std::uint32_t entries, void* cq_context,
   pthread_mutex_init(&cq->base.mutex, nullptr);
   pthread_cond_init(&cq->base.cond, nullptr);
   count_channel_user(channel, 1);
+  if (channel != nullptr) channel_of(channel).attach(*cq);
   opened.expect_events(cq.get());
   opened.adapter->watch_overrun(*cq->queue, opened.events, cq.get());
   cq->serial = opened.adopt([raw = cq.get()] {

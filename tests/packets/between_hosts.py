@@ -85,10 +85,18 @@ def overruns(command):
     return "UC" in command and command[0].startswith("ib_send") and "-a" in command
 
 
+def counts_events(command):
+    """It has room for one message and takes one event for one completion. Where an acknowledge is lost
+    the answer comes first, on any network: then it sends once too often, and gives up."""
+    return command[0] == "ib_send_lat" and "-e" in command
+
+
 def perftests(reliable, every_mode, path_mtu):
     seen = set()
     for command, results in matrix.runs(path_mtu):
-        if overruns(command) or (reliable and not is_reliable(command)):
+        if overruns(command):
+            continue
+        if reliable and (not is_reliable(command) or counts_events(command)):
             continue
         if not every_mode:  # program, device and transport
             command, results = [*command[:5], "-n", "50" if reliable else "200"], 1
@@ -136,6 +144,8 @@ def main():
         raise Skip(f"{needed} is not installed (Debian: ibverbs-utils, perftest)")
     become_root()
     reliable = link in BAD_LINKS
+    if reliable:
+        matrix.LIMIT = 600  # seconds: eight queue pairs move 5 GB through what spoils every 20th packet
     runs = (ping_pongs(reliable) if programs == "ping_pong"
             else perftests(reliable, programs == "perftest_all",
                            4096 if LINKS[link]["mtu"] >= 4200 else 1024))

@@ -59,6 +59,29 @@ TEST_F(CompletionTest, MakesTheChannelReadableOnceWhenArmed) {
   ibv_ack_cq_events(cq, 1);
 }
 
+// It has armed the queue, and polls another one of the channel before it sleeps again.
+TEST_F(CompletionTest, TellsAgainOfWhatAnArmedQueueHoldsWhenItsProgramWouldSleep) {
+  ASSERT_EQ(fcntl(channel_->fd, F_SETFL, fcntl(channel_->fd, F_GETFL) | O_NONBLOCK), 0);
+  ibv_cq* cq = ibv_create_cq(context_, 16, nullptr, channel_, 0);
+  ibv_qp* qp = queue_pair_on(cq);
+  ASSERT_EQ(ibv_req_notify_cq(cq, 0), 0);
+  complete(qp);
+  ASSERT_TRUE(readable(5000));
+  ibv_cq* told = nullptr;
+  void* told_context = nullptr;
+  ASSERT_EQ(ibv_get_cq_event(channel_, &told, &told_context), 0);
+  ASSERT_EQ(ibv_req_notify_cq(cq, 0), 0);
+  EXPECT_FALSE(readable(50));
+  ASSERT_EQ(ibv_get_cq_event(channel_, &told, &told_context), 0);
+  EXPECT_EQ(told, cq);
+  ibv_ack_cq_events(cq, 2);
+  ibv_wc completion{};
+  ASSERT_EQ(ibv_poll_cq(cq, 1, &completion), 1);
+  ASSERT_EQ(ibv_req_notify_cq(cq, 0), 0);
+  EXPECT_EQ(ibv_get_cq_event(channel_, &told, &told_context), -1);
+  EXPECT_EQ(errno, EAGAIN);
+}
+
 TEST_F(CompletionTest, StaysSilentWhenNotArmed) {
   ibv_cq* cq = ibv_create_cq(context_, 16, nullptr, channel_, 0);
   complete(queue_pair_on(cq));
