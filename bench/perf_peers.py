@@ -14,7 +14,7 @@ What makes them comparable:
   rate more finely. perftest's is an average over the run, so the mean of gdr perf's repetitions is
   taken, which have the same length, and not their median.
 - Latency is the median of all samples: perftest's t_typical, gdr perf's p50; half a round trip of
-  writes and sends, a whole one of reads.
+  writes and sends, a whole one of reads. perftest reports it in cycles of the same counter.
 - perftest is given as many messages as take about as long (--seconds) as gdr perf measures.
 """
 import argparse
@@ -34,8 +34,8 @@ MEASURES = {"bandwidth": BANDWIDTH, "latency": LATENCY}
 TARGETS = {BANDWIDTH: 0.98, LATENCY: 1.02}  # gdr perf's by perftest's, at least and at most
 LEAST_MESSAGES = 1000
 
-# A session's share of the processors, where the kernel gives one to each session.
-FAVOURED = ["sh", "-c", 'echo -20 > /proc/self/autogroup && exec "$@"', "sh"]
+WARM_UP = 0.02  # seconds; perftest has none
+FAVOURED = ["chrt", "--rr", "1"]  # nothing else runs on their cores meanwhile
 
 
 class Perf(Runner):
@@ -69,7 +69,7 @@ class Case:
 
     def __init__(self, operation, size, unit, options):
         self.operation, self.size, self.unit, self.seconds = operation, size, unit, options.seconds
-        self.messages = LEAST_MESSAGES
+        self.messages, self.cycle = LEAST_MESSAGES, 1.0
         self.sides = pinned(options.cores)
         if options.favoured:
             self.sides = [([*FAVOURED, *run_by], more) for run_by, more in self.sides]
@@ -80,20 +80,27 @@ class Case:
         return Perf(self.gdr, ["--memory", "host", "--operation", self.operation,
                                "--measure", "rate" if self.unit == BANDWIDTH else "latency",
                                "--sizes", str(self.size), "--depth", "128",
-                               "--signal-every", str(signalled), "--duration", str(self.seconds)],
+                               "--signal-every", str(signalled), "--duration", str(self.seconds),
+                               "--warm-up", str(WARM_UP)],
                     self.figure, self.sides)
 
     def perftest(self):
-        kind, column = ("bw", perftest_column(4, 1e6)) if self.unit == BANDWIDTH else \
-            ("lat", perftest_column(4, 1e3))
+        # In cycles: of microseconds it prints two places only.
+        kind, more = ("bw", []) if self.unit == BANDWIDTH else ("lat", ["-C"])
         return Perftest([self.gdr, "run", "--soft-nic", "--no-soft-gpu", "--",
-                         f"ib_{self.operation}_{kind}", "-d", "soft0", "-F", "-s", str(self.size)],
-                        column, self.sides, lambda: self.messages)
+                         f"ib_{self.operation}_{kind}", "-d", "soft0", "-F", "-s", str(self.size),
+                         *more], self.perftest_figure, self.sides, lambda: self.messages)
+
+    def perftest_figure(self, said):
+        scale = 1e6 if self.unit == BANDWIDTH else self.cycle
+        return perftest_column(4, scale)(said)
 
     def figure(self, said):
         """Of gdr perf's document; and, by the way, how many messages perftest gets."""
         try:
-            row = json.loads(said[said.index("{"):])["rows"][0]
+            document = json.loads(said[said.index("{"):])
+            row = document["rows"][0]
+            self.cycle = 1e9 / document["clock"]["ticks_per_second"]  # ns
         except (ValueError, KeyError, IndexError):
             return None
         if row["problem"]:
@@ -155,11 +162,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("gdr", help="the program gdr, built with the preset bench", type=os.path.abspath)
     parser.add_argument("--rounds", type=int, default=11)
-    parser.add_argument("--seconds", type=float, default=0.2, help="that each run measures")
+    parser.add_argument("--seconds", type=float, default=0.1, help="that each run measures")
     parser.add_argument("--cores", type=lambda text: text.split(","), default=["0", "1"],
                         help="the server's and the client's")
     parser.add_argument("--favoured", action="store_true",
-                        help="both programs before all others of a busy machine (as root)")
+                        help="both before all other programs of a busy machine (as root; chrt)")
     parser.add_argument("--operations", nargs="+", default=OPERATIONS, choices=OPERATIONS)
     parser.add_argument("--sizes", nargs="+", default=list(SIZES), choices=SIZES)
     parser.add_argument("--measures", nargs="+", default=list(MEASURES), choices=MEASURES)
