@@ -5,6 +5,7 @@
     print_table(found)
     print_claims(found, [("64 B send [us]", "libfabric shm", "<=", 1.2)])
 """
+import math
 import os
 import pathlib
 import re
@@ -34,6 +35,8 @@ class Runner:
         self.host = host
         self.sides = sides
 
+    patience = 1  # seconds that a server has to end by itself
+
     def start(self, side, *arguments):
         run_by, more = self.sides[side]
         return start([*run_by, *self.command, *arguments],
@@ -57,10 +60,15 @@ class Runner:
             # fi_pingpong's server over shm spins on for ever.
             for process in (client, server):
                 if process is not None:
-                    stop(process, patience=1)
+                    stop(process, patience=self.patience)
 
     def connect_to(self):
         return [self.host]
+
+
+def pinned(cores):
+    """The sides of a Runner: a core each, so that in no run the kernel has put both on one."""
+    return [(["taskset", "-c", str(core)], {}) for core in cores]
 
 
 def perftest_column(index, scale=1):
@@ -99,6 +107,21 @@ def run_rounds(cases, rounds):
 def ratio_of(found, case, peer):
     rows = found[case]
     return statistics.median(rows[SUBJECT]) / statistics.median(rows[peer])
+
+
+def paired_ratio(ours, theirs):
+    """Of figures measured in turn: the median ratio, and the narrowest interval between two ratios,
+    as many below as above, that holds the true median of ratios in 95 % of all experiments at
+    least. It assumes nothing about how the figures are distributed. As perf::paired_ratio."""
+    ratios = sorted(a / b for a, b in zip(ours, theirs, strict=True))
+    pairs = len(ratios)
+    below, missed = -1, 0
+    while missed + 2 * math.comb(pairs, below + 1) <= 0.05 * 2 ** pairs:
+        below += 1
+        missed += 2 * math.comb(pairs, below)
+    if below < 0:
+        raise ValueError(f"{pairs} pairs are too few for an interval of 95 %; 6 are needed")
+    return statistics.median(ratios), ratios[below], ratios[pairs - 1 - below]
 
 
 def print_table(found):

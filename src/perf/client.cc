@@ -10,7 +10,7 @@ namespace {
 
 constexpr Nanoseconds kAnswer = 30 * kSecond;
 constexpr Nanoseconds kSetUp = 300 * kSecond;  // thousands of queue pairs, gigabytes of memory
-constexpr Nanoseconds kLook = 2 * kMillisecond;
+constexpr Nanoseconds kLook = 20 * kMillisecond;
 constexpr Nanoseconds kTell = 200 * kMillisecond;
 // Of larger messages each has a completion: then time is cut into repetitions more finely.
 constexpr std::uint64_t kSignalEach = 8192;

@@ -5,8 +5,6 @@
 namespace gdr::perf {
 namespace {
 
-constexpr int kAtOnce = 16;
-
 ibv_wr_opcode opcode_of(Operation operation, bool check) {
   switch (operation) {
     case Operation::kWrite:
@@ -124,9 +122,9 @@ int Requests::post(std::uint32_t index, bool signal_last) {
   return 0;
 }
 
-int Requests::reap(Outcome& outcome) {
+int Requests::reap(Outcome& outcome, int most) {
   ibv_wc completions[kAtOnce];
-  const int count = ibv_poll_cq(station_.send_queue(), kAtOnce, completions);
+  const int count = ibv_poll_cq(station_.send_queue(), most, completions);
   if (count == 0) return 0;
   if (count < 0) {
     outcome.fail(rdma::verbs_error("ibv_poll_cq", EIO));

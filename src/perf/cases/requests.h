@@ -21,15 +21,16 @@ class Requests {
 
   // One batch on that queue pair: an errno value. Hot.
   int post(std::uint32_t index, bool signal_last = false);
-  // Takes completions off the send queue: how many requests have completed, or -1 and the error in
-  // `outcome`. Hot.
-  int reap(Outcome& outcome);
+  // Takes at most so many completions off the send queue: how many requests have completed, or -1
+  // and the error in `outcome`. Hot.
+  int reap(Outcome& outcome, int most = kAtOnce);
   // The immediate of what is posted next.
   void set_immediate(std::uint32_t value) { immediate_ = value; }
 
   std::uint64_t completed() const { return completed_; }
 
  private:
+  static constexpr int kAtOnce = 16;
   Requests(Task& task, std::uint32_t batch, std::uint32_t signal_every, std::uint64_t size,
            ibv_wr_opcode opcode);
   void make(std::uint32_t index, ibv_wr_opcode opcode);

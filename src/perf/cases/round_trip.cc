@@ -38,9 +38,8 @@ class RoundTrips {
       if (load_.check) before = ticks();
       if (!post() || !answer()) return;
       const Ticks after = ticks();
-      note(after - before);
       outcome_.timed += after - before;
-      before = after;
+      before = note(after - before) ? after : ticks();
       if (load_.check && !verify()) return;
       ++rounds;
     } while (slicer_.go_on(rounds, before) && !task_.aborted());
@@ -74,7 +73,7 @@ class RoundTrips {
 
   // Completions of what was sent, when there are some.
   bool reap() { return requests_.reap(outcome_) >= 0; }
-  int reap_one() { return requests_.reap(outcome_); }
+  int reap_one() { return requests_.reap(outcome_, 1); }
   // Room for one more.
   bool make_room() {
     return queue_.posted - queue_.completed < load_.depth || await([this] { return reap_one(); });
@@ -131,11 +130,14 @@ class RoundTrips {
     return contents_.verify_incoming(0, message, outcome_);
   }
 
-  void note(Ticks sample) {
-    if (!slicer_.is_warm()) return;
+  // False: it took long, as making room for a repetition does, and is no part of the next sample.
+  bool note(Ticks sample) {
+    if (!slicer_.is_warm()) return true;
     const std::size_t repetition = slicer_.slices().size();
-    if (outcome_.samples.size() <= repetition) outcome_.samples.emplace_back(kMostSamples);
+    const bool has_room = outcome_.samples.size() > repetition;
+    if (!has_room) outcome_.samples.emplace_back(kMostSamples);
     outcome_.samples[repetition].add(sample);
+    return has_room;
   }
 
   // Datagrams and unreliable connections lose messages; nothing repeats them.
@@ -184,8 +186,8 @@ void run_message_latency(Task& task, Receives& receives, Outcome& outcome) {
     };
     return receives.take(outcome, take, 1);
   };
-  // Completions of earlier ones, off the way that is timed.
-  const auto answer = [&] { return trips.await(arrived) && trips.reap(); };
+  // Completions are taken while the message is under way, not between its answer and the next one.
+  const auto answer = [&] { return trips.reap() && trips.await(arrived); };
   if (task.is_client) {
     trips.ask(answer);
   } else {
@@ -205,27 +207,27 @@ void run_memory_latency(Task& task, Outcome& outcome) {
   // Of round n; 0 is what lies there before the first.
   const auto mark = [](std::uint64_t round) { return static_cast<std::uint8_t>(round % 255 + 1); };
   std::uint64_t round = 0;
-  const auto answer = [&] {
+  // Completions are taken while the message is under way, not between its answer and the next one.
+  const auto arrived = [&](std::uint8_t wanted) {
     const volatile std::uint8_t* byte = last_byte(queue.incoming, round);
-    const std::uint8_t wanted = mark(round);
-    if (!trips.await([&] { return *byte == wanted ? 1 : 0; })) return false;
-    ++round;
-    *last_byte(queue.outgoing, round) = mark(round);
-    return trips.reap();
+    return trips.reap() && trips.await([&] { return *byte == wanted ? 1 : 0; });
   };
   *last_byte(queue.outgoing, 0) = mark(0);
   if (task.is_client) {
-    trips.ask(answer);
+    trips.ask([&] {
+      if (!arrived(mark(round))) return false;
+      ++round;
+      *last_byte(queue.outgoing, round) = mark(round);
+      return true;
+    });
   } else {
     // The answer to round n carries n's mark.
     trips.reply([&] {
-      const volatile std::uint8_t* byte = last_byte(queue.incoming, round);
       const std::uint8_t wanted = mark(round);
-      if (!trips.await([&] { return *byte == wanted ? 1 : 0; })) return false;
+      if (!arrived(wanted)) return false;
       *last_byte(queue.outgoing, round) = wanted;
-      ++round;
-      outcome.received = round;
-      return trips.reap();
+      outcome.received = ++round;
+      return true;
     });
   }
   trips.end();

@@ -93,7 +93,7 @@ class Stream {
     const int count = receives_->take(outcome_, [](Station::Queue&, const ibv_wc&) {});
     if (count <= 0) return false;
     outcome_.received += static_cast<std::uint64_t>(count);
-    heard_at_ = now();
+    heard_at_ = 0;
     return true;
   }
 
@@ -122,7 +122,7 @@ class Stream {
   Slicer slicer_;
   bool sending_ = true;    // posts
   bool sent_all_ = false;  // and everything has completed
-  Nanoseconds heard_at_ = 0;
+  Nanoseconds heard_at_ = 0;  // when it was first seen that nothing had come since; 0: not yet
 };
 
 }  // namespace
