@@ -12,15 +12,6 @@ constexpr Nanoseconds kAnswer = 30 * kSecond;
 constexpr Nanoseconds kSetUp = 300 * kSecond;  // thousands of queue pairs, gigabytes of memory
 constexpr Nanoseconds kLook = 2 * kMillisecond;
 constexpr Nanoseconds kTell = 200 * kMillisecond;
-// Of larger messages each has a completion: then time is cut into repetitions more finely.
-constexpr std::uint64_t kSignalEach = 8192;
-constexpr std::uint32_t kSignalEvery = 64;
-
-std::uint32_t signal_every(const Load& load) {
-  if (load.signal_every != 0) return load.signal_every;
-  return load.size >= kSignalEach ? 1 : std::min(kSignalEvery, load.depth);
-}
-
 std::uint32_t bytes_of(ibv_mtu mtu) { return 128u << static_cast<unsigned>(mtu); }
 
 }  // namespace
@@ -146,7 +137,8 @@ Result<Row> Client::run_row(const Load& load, const Timing& timing) {
   row.set_up_seconds = set_up_seconds_;
   const Nanoseconds begin = now();
   CrewOutcome near;
-  const Start start{load.size, load.measure, signal_every(load), timing, begin};
+  const Start start{load.size, load.measure, requests_for_completion(load, load.size), timing,
+                    begin};
   Result<Finish::Reply> far = carry_out(start, near);
   row.seconds = static_cast<double>(now() - begin) * 1e-9;
   if (!far && far.error().code == EINTR) {

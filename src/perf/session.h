@@ -1,6 +1,6 @@
 // Session: the server's side of one client, from its first word until it goes, whichever way.
 //
-//   Session session(control, devices, side);
+//   Session session(control, devices, told, processors, interrupted);
 //   Result<void> ended = session.serve();   // also when the client has vanished: an error
 #pragma once
 
@@ -15,11 +15,12 @@ namespace gdr::perf {
 class Session {
  public:
   // `told`: what the client is told of the server.
-  Session(Control& control, Devices& devices, const Description& told,
+  Session(Control& control, Devices& devices, const Description& told, std::vector<int> processors,
           const std::atomic<bool>& interrupted)
       : control_(control),
         devices_(devices),
         told_(told),
+        processors_(std::move(processors)),
         interrupted_(interrupted),
         clock_(TickClock::calibrate()) {}
 
@@ -43,6 +44,7 @@ class Session {
   Control& control_;
   Devices& devices_;
   const Description& told_;
+  const std::vector<int> processors_;  // threads are bound to them
   const std::atomic<bool>& interrupted_;
   const TickClock clock_;
   std::unique_ptr<Crew> crew_;
