@@ -187,6 +187,22 @@ void add_run_options(CLI::App& perf, PerfOptions& options) {
   add_output_options(perf, options.output);
 }
 
+// So that a shell takes it as the same words again.
+std::string as_typed(const std::vector<std::string>& words) {
+  std::string command = "gdr";
+  for (const std::string& word : words) {
+    const bool plain =
+        !word.empty() &&
+        word.find_first_not_of(
+            "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=,.:/+@%") ==
+            std::string::npos;
+    std::string quoted;
+    for (const char one : word) quoted += one == '\'' ? "'\\''" : std::string(1, one);
+    command += plain ? " " + word : " '" + quoted + "'";
+  }
+  return command;
+}
+
 // Started by a loopback run alone.
 void add_worker(CLI::App& program, Action& chosen) {
   auto options = std::make_shared<PerfOptions>();
@@ -207,7 +223,7 @@ void add_worker(CLI::App& program, Action& chosen) {
 
 }  // namespace
 
-void add_perf(CLI::App& program, Action& chosen) {
+void add_perf(CLI::App& program, Action& chosen, const std::vector<std::string>& typed) {
   auto options = std::make_shared<PerfOptions>();
   CLI::App* perf = program.add_subcommand(
       "perf", "Bandwidth, latency and message rate, with host and GPU memory");
@@ -226,6 +242,7 @@ void add_perf(CLI::App& program, Action& chosen) {
       "Exit status: 0 measured; 1 a row could not be measured or --check found a wrong byte; 2 "
       "wrong use.");
   refuse_empty_values(*perf);
+  options->perf.command = as_typed(typed);
   perf->callback([options, perf, &chosen] {
     if (!perf->get_subcommands().empty()) return;
     read_values(*options);

@@ -1,5 +1,8 @@
 #include "perf/client.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
 #include <algorithm>
 
 #include "perf/figures.h"
@@ -13,6 +16,21 @@ constexpr Nanoseconds kSetUp = 300 * kSecond;  // thousands of queue pairs, giga
 constexpr Nanoseconds kLook = 2 * kMillisecond;
 constexpr Nanoseconds kTell = 200 * kMillisecond;
 std::uint32_t bytes_of(ibv_mtu mtu) { return 128u << static_cast<unsigned>(mtu); }
+
+bool is_ipv4(const std::uint8_t* gid) {
+  return IN6_IS_ADDR_V4MAPPED(reinterpret_cast<const in6_addr*>(gid));
+}
+
+// What drivers say of it is "Invalid argument".
+Result<void> check_families(const rdma::PortAddress& near, const SideAddress& far,
+                            const std::string& far_gid) {
+  if (!far.global || is_ipv4(near.gid.raw) == is_ipv4(far.gid.data())) return {};
+  char text[INET6_ADDRSTRLEN] = "";
+  inet_ntop(AF_INET6, near.gid.raw, text, sizeof text);
+  return Error{EINVAL, std::string("the GIDs ") + text + " (client) and " + far_gid +
+                           " (server) are one of IPv4 and one of IPv6: the same for both by "
+                           "--gid-index; show_gids or ibv_devinfo -v lists them"};
+}
 
 }  // namespace
 
@@ -85,6 +103,9 @@ Result<void> Client::set_up(const Load& load, std::uint64_t largest) {
   Result<SetUp::Reply> there =
       control_.call(SetUp{load, largest, static_cast<std::uint8_t>(mtu)}, kSetUp);
   if (!there) return Error{there.error().code, "the server: " + there.error().message};
+  if (Result<void> same = check_families(devices_.address(), there->address, far().gid); !same) {
+    return same;
+  }
   if (Result<void> done = crew_->connect(there->address); !done) return done;
   Result<Nothing> connected = control_.call(Connect{crew_->address()}, kSetUp);
   if (!connected) return Error{connected.error().code, "the server: " + connected.error().message};

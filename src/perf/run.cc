@@ -136,7 +136,7 @@ int worker_main(const Options& options) {
     return 1;
   }
   const Description told = describe(*choice, **devices, options);
-  return Session(control, **devices, told, options.processors, never).serve() ? 0 : 1;
+  return Session(control, **devices, told, never, options.processors).serve() ? 0 : 1;
 }
 
 }  // namespace gdr::perf

@@ -1,6 +1,6 @@
 // Session: the server's side of one client, from its first word until it goes, whichever way.
 //
-//   Session session(control, devices, told, processors, interrupted);
+//   Session session(control, devices, told, interrupted, processors);
 //   Result<void> ended = session.serve();   // also when the client has vanished: an error
 #pragma once
 
@@ -15,13 +15,13 @@ namespace gdr::perf {
 class Session {
  public:
   // `told`: what the client is told of the server.
-  Session(Control& control, Devices& devices, const Description& told, std::vector<int> processors,
-          const std::atomic<bool>& interrupted)
+  Session(Control& control, Devices& devices, const Description& told,
+          const std::atomic<bool>& interrupted, std::vector<int> processors = {})
       : control_(control),
         devices_(devices),
         told_(told),
-        processors_(std::move(processors)),
         interrupted_(interrupted),
+        processors_(std::move(processors)),
         clock_(TickClock::calibrate()) {}
 
   Result<void> serve();
@@ -44,8 +44,8 @@ class Session {
   Control& control_;
   Devices& devices_;
   const Description& told_;
-  const std::vector<int> processors_;  // threads are bound to them
   const std::atomic<bool>& interrupted_;
+  const std::vector<int> processors_;  // threads are bound to them
   const TickClock clock_;
   std::unique_ptr<Crew> crew_;
   bool greeted_ = false, started_ = false;
