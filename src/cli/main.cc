@@ -19,7 +19,7 @@ int run_program(int argc, char** argv) {
   program.set_version_flag("--version", "gdr " + program_version(), "Print the version and exit");
   Action chosen;
   add_prove(program, chosen);
-  add_perf(program, chosen);
+  add_perf(program, chosen, line.own);
   add_run(program, chosen, line.command);
   add_nccl(program, chosen, line.command);
   add_counters(program, chosen);

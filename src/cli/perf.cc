@@ -141,7 +141,8 @@ void add_load_options(CLI::App& perf, PerfOptions& options) {
   perf.add_flag("--check", load.check, "Compare every byte of every message");
   perf.add_option("--queue-pairs", load.queue_pairs, "1 to 4096, shared out among the threads");
   perf.add_option("--threads", load.threads, "On each side");
-  perf.add_option("--depth", load.depth, "Requests under way on a queue pair");
+  perf.add_option("--depth", load.depth,
+                  "Requests under way on a queue pair at most; fewer of large messages");
   perf.add_option("--batch", load.batch, "Requests given to the NIC by one call");
   perf.add_option("--signal-every", load.signal_every,
                   "Requests for one completion (default: 64; 1 above 8 KiB)");
@@ -162,6 +163,10 @@ void add_device_options(CLI::App& perf, PerfOptions& options) {
   perf.add_option("--gpu", options.gpu, "Ordinal, PCI address or UUID")->type_name("GPU");
   options.gid = perf.add_option("--gid-index", options.gid_index, "Of the port's GIDs")
                     ->check(CLI::Range(0, 255));
+  perf.add_option("--cpu", options.processors,
+                  "Processors for this side's threads, as in 0-3,8; a loopback's server has those "
+                  "after the client's")
+      ->type_name("LIST");
   perf.add_flag("--soft", options.perf.libraries.soft,
                 "On the stand-ins, whatever hardware there is");
   perf.add_flag("--require-hardware", options.perf.libraries.require_hardware,
@@ -179,9 +184,23 @@ void add_run_options(CLI::App& perf, PerfOptions& options) {
       ->check(CLI::Range(1, 10000));
   perf.add_option("--warm-up", options.warm_up, "Before the first repetition (default: 0.1)")
       ->type_name("SECONDS");
-  perf.add_option("--cpu", options.processors, "Processors for the threads, as in 0-3,8")
-      ->type_name("LIST");
   add_output_options(perf, options.output);
+}
+
+// So that a shell takes it as the same words again.
+std::string as_typed(const std::vector<std::string>& words) {
+  std::string command = "gdr";
+  for (const std::string& word : words) {
+    const bool plain =
+        !word.empty() &&
+        word.find_first_not_of(
+            "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=,.:/+@%") ==
+            std::string::npos;
+    std::string quoted;
+    for (const char one : word) quoted += one == '\'' ? "'\\''" : std::string(1, one);
+    command += plain ? " " + word : " '" + quoted + "'";
+  }
+  return command;
 }
 
 // Started by a loopback run alone.
@@ -194,6 +213,9 @@ void add_worker(CLI::App& program, Action& chosen) {
     if (options->gid->count() > 0) {
       options->perf.gid_index = static_cast<std::uint8_t>(options->gid_index);
     }
+    if (!options->processors.empty()) {
+      options->perf.processors = read_processors("--cpu", options->processors);
+    }
     options->perf.version = program_version();
     chosen = [options] { return perf::worker_main(options->perf); };
   });
@@ -201,7 +223,7 @@ void add_worker(CLI::App& program, Action& chosen) {
 
 }  // namespace
 
-void add_perf(CLI::App& program, Action& chosen) {
+void add_perf(CLI::App& program, Action& chosen, const std::vector<std::string>& typed) {
   auto options = std::make_shared<PerfOptions>();
   CLI::App* perf = program.add_subcommand(
       "perf", "Bandwidth, latency and message rate, with host and GPU memory");
@@ -220,6 +242,7 @@ void add_perf(CLI::App& program, Action& chosen) {
       "Exit status: 0 measured; 1 a row could not be measured or --check found a wrong byte; 2 "
       "wrong use.");
   refuse_empty_values(*perf);
+  options->perf.command = as_typed(typed);
   perf->callback([options, perf, &chosen] {
     if (!perf->get_subcommands().empty()) return;
     read_values(*options);

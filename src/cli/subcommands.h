@@ -22,7 +22,8 @@ namespace gdr::cli {
 using Action = std::function<int()>;
 
 void add_counters(CLI::App& program, Action& chosen);
-void add_perf(CLI::App& program, Action& chosen);
+// `typed`: the words after the program's name.
+void add_perf(CLI::App& program, Action& chosen, const std::vector<std::string>& typed);
 void add_prove(CLI::App& program, Action& chosen);
 
 // `command` is what follows the options of `gdr run` or `gdr nccl run`: the program and its own

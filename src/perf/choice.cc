@@ -2,6 +2,8 @@
 
 #include <arpa/inet.h>
 
+#include <algorithm>
+
 #include "host/inventory.h"
 #include "perf/limits/memory_copy.h"
 #include "perf/limits/side.h"
@@ -25,6 +27,17 @@ DeviceNames names_of(const Options& options, const tool::Libraries& libraries,
 Error no_devices(const tool::InventoryReport& inventory) {
   return {ENODEV, (inventory.verbs_problem.empty() ? "no RDMA NIC" : inventory.verbs_problem) +
                       "; gdr perf --soft measures on the stand-ins"};
+}
+
+// A real NIC reaches no stand-in's memory.
+bool is_out_of_reach(const tool::InventoryReport& inventory, const Options& options) {
+  const auto names_gpu = [](const std::vector<Place>& places) {
+    return std::any_of(places.begin(), places.end(),
+                       [](const Place& place) { return place.is_gpu(); });
+  };
+  return inventory.soft_gpu && !inventory.soft_nic && !options.devices.gpu &&
+         !options.devices.from_gpu && !names_gpu(options.wishes.near) &&
+         !names_gpu(options.wishes.far);
 }
 
 }  // namespace
@@ -52,6 +65,10 @@ Result<Choice> choose(const Options& options, Role role) {
   tool::InventoryReport inventory =
       tool::make_inventory(libraries, survey, host::take_inventory(options.root));
   if (inventory.nics.empty()) return no_devices(inventory);
+  if (is_out_of_reach(inventory, options)) {
+    inventory.gpus.clear();
+    inventory.soft_gpu = false;
+  }
   const bool has_gpus = !inventory.gpus.empty();
   if (!has_gpus && (options.devices.gpu || options.devices.from_gpu)) {
     return Error{ENODEV, "no GPU: " + inventory.cuda_problem};

@@ -1,5 +1,8 @@
 #include "perf/client.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
 #include <algorithm>
 
 #include "perf/figures.h"
@@ -12,16 +15,22 @@ constexpr Nanoseconds kAnswer = 30 * kSecond;
 constexpr Nanoseconds kSetUp = 300 * kSecond;  // thousands of queue pairs, gigabytes of memory
 constexpr Nanoseconds kLook = 20 * kMillisecond;
 constexpr Nanoseconds kTell = 200 * kMillisecond;
-// Of larger messages each has a completion: then time is cut into repetitions more finely.
-constexpr std::uint64_t kSignalEach = 8192;
-constexpr std::uint32_t kSignalEvery = 64;
+std::uint32_t bytes_of(ibv_mtu mtu) { return 128u << static_cast<unsigned>(mtu); }
 
-std::uint32_t signal_every(const Load& load) {
-  if (load.signal_every != 0) return load.signal_every;
-  return load.size >= kSignalEach ? 1 : std::min(kSignalEvery, load.depth);
+bool is_ipv4(const std::uint8_t* gid) {
+  return IN6_IS_ADDR_V4MAPPED(reinterpret_cast<const in6_addr*>(gid));
 }
 
-std::uint32_t bytes_of(ibv_mtu mtu) { return 128u << static_cast<unsigned>(mtu); }
+// What drivers say of it is "Invalid argument".
+Result<void> check_families(const rdma::PortAddress& near, const SideAddress& far,
+                            const std::string& far_gid) {
+  if (!far.global || is_ipv4(near.gid.raw) == is_ipv4(far.gid.data())) return {};
+  char text[INET6_ADDRSTRLEN] = "";
+  inet_ntop(AF_INET6, near.gid.raw, text, sizeof text);
+  return Error{EINVAL, std::string("the GIDs ") + text + " (client) and " + far_gid +
+                           " (server) are one of IPv4 and one of IPv6: the same for both by "
+                           "--gid-index; show_gids or ibv_devinfo -v lists them"};
+}
 
 }  // namespace
 
@@ -94,6 +103,9 @@ Result<void> Client::set_up(const Load& load, std::uint64_t largest) {
   Result<SetUp::Reply> there =
       control_.call(SetUp{load, largest, static_cast<std::uint8_t>(mtu)}, kSetUp);
   if (!there) return Error{there.error().code, "the server: " + there.error().message};
+  if (Result<void> same = check_families(devices_.address(), there->address, far().gid); !same) {
+    return same;
+  }
   if (Result<void> done = crew_->connect(there->address); !done) return done;
   Result<Nothing> connected = control_.call(Connect{crew_->address()}, kSetUp);
   if (!connected) return Error{connected.error().code, "the server: " + connected.error().message};
@@ -146,7 +158,8 @@ Result<Row> Client::run_row(const Load& load, const Timing& timing) {
   row.set_up_seconds = set_up_seconds_;
   const Nanoseconds begin = now();
   CrewOutcome near;
-  const Start start{load.size, load.measure, signal_every(load), timing, begin};
+  const Start start{load.size, load.measure, requests_for_completion(load, load.size), timing,
+                    begin};
   Result<Finish::Reply> far = carry_out(start, near);
   row.seconds = static_cast<double>(now() - begin) * 1e-9;
   if (!far && far.error().code == EINTR) {

@@ -1,6 +1,16 @@
 #include "perf/load.h"
 
+#include <algorithm>
+
 namespace gdr::perf {
+namespace {
+
+constexpr std::uint64_t kUnderWay = 64 << 20;  // bytes of a side; 400 Gb/s send them in 1.3 ms
+// Of larger messages each has a completion: then time is cut into repetitions more finely.
+constexpr std::uint64_t kSignalEach = 8192;
+constexpr std::uint32_t kSignalEvery = 64;
+
+}  // namespace
 
 bool is_staged(const Load& load) {
   return load.near.kind == Place::Kind::kStaged || load.far.kind == Place::Kind::kStaged;
@@ -15,6 +25,21 @@ bool needs_receives(const Load& load) {
   if (is_received(load.operation) || is_staged(load)) return true;
   return load.operation == Operation::kWrite && load.measure == Measure::kLatency &&
          !is_polled_in_memory(load);
+}
+
+std::uint32_t requests_under_way(const Load& load, std::uint64_t size) {
+  const std::uint64_t room = kUnderWay / (std::max<std::uint64_t>(size, 1) * load.queue_pairs);
+  // The last ones before a completion, and the batch that has it.
+  const std::uint32_t least = std::max(load.signal_every, 2u) - 1 + load.batch;
+  return static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(std::max<std::uint64_t>(room, least), load.depth));
+}
+
+std::uint32_t requests_for_completion(const Load& load, std::uint64_t size) {
+  if (load.signal_every != 0) return load.signal_every;
+  if (size >= kSignalEach) return 1;
+  if (load.batch >= kSignalEvery) return load.batch;
+  return std::min(kSignalEvery, requests_under_way(load, size) - load.batch + 1);
 }
 
 const char* name_of(Operation operation) {

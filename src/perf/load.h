@@ -86,6 +86,12 @@ bool is_staged(const Load& load);
 // Something arrives that takes a receive request.
 bool needs_receives(const Load& load);
 
+// Of a stream, on one queue pair: `depth`, but fewer of large messages, since a row lasts until all
+// of them have arrived, which takes long where the network is slow.
+std::uint32_t requests_under_way(const Load& load, std::uint64_t size);
+// Requests for one completion: what was asked for, or what suits the size.
+std::uint32_t requests_for_completion(const Load& load, std::uint64_t size);
+
 // As on the command line and in documents: "write-imm", "RC", "bandwidth", "gpu:0", "staged:1".
 const char* name_of(Operation operation);
 const char* name_of(Transport transport);

@@ -33,6 +33,13 @@ Result<void> check_numbers(const Load& load) {
   if (load.signal_every > load.depth) {
     return outside("--signal-every", load.signal_every, load.depth);
   }
+  const bool in_step = load.signal_every == 0 || load.signal_every % load.batch == 0 ||
+                       load.batch % load.signal_every == 0;
+  if (!in_step && load.signal_every + load.batch > load.depth + 1) {
+    return together("--signal-every " + std::to_string(load.signal_every),
+                    "--batch " + std::to_string(load.batch),
+                    "the queue pair would be full before a completion: a larger --depth");
+  }
   return {};
 }
 

@@ -32,6 +32,13 @@ std::vector<std::string> worker_arguments(const Options& options, const DeviceNa
   if (names.gid_index) {
     arguments.insert(arguments.end(), {"--gid-index", std::to_string(*names.gid_index)});
   }
+  // Those after the client's own, and the same ones again where there are no more.
+  std::string processors;
+  for (std::size_t i = 0; i < options.processors.size(); ++i) {
+    const std::size_t at = (i + options.wishes.load.threads) % options.processors.size();
+    processors += (i == 0 ? "" : ",") + std::to_string(options.processors[at]);
+  }
+  if (!processors.empty()) arguments.insert(arguments.end(), {"--cpu", processors});
   return arguments;
 }
 
@@ -129,7 +136,7 @@ int worker_main(const Options& options) {
     return 1;
   }
   const Description told = describe(*choice, **devices, options);
-  return Session(control, **devices, told, never).serve() ? 0 : 1;
+  return Session(control, **devices, told, never, options.processors).serve() ? 0 : 1;
 }
 
 }  // namespace gdr::perf

@@ -89,7 +89,7 @@ Result<void> serve(const Options& options, const std::function<void(const std::s
     if (!fd) continue;
     keep_alive(fd.get());
     Control control(std::move(fd));
-    Session session(control, **devices, told, interrupted);
+    Session session(control, **devices, told, interrupted, options.processors);
     const Result<void> ended = session.serve();
     say(name_of(address, length) + ": " + std::to_string(session.rows()) + " rows" +
         (ended ? "" : "; ended by: " + ended.error().message));

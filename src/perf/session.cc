@@ -93,7 +93,7 @@ Result<SetUp::Reply> Session::handle(const SetUp& request) {
       Crew::create(devices_,
                    {request.load, request.load.far, request.largest,
                     static_cast<ibv_mtu>(request.mtu), request.load.queue_pairs},
-                   false);
+                   false, processors_);
   if (!crew) return crew.error();
   crew_ = *std::move(crew);
   SetUp::Reply reply;

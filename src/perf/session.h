@@ -1,6 +1,6 @@
 // Session: the server's side of one client, from its first word until it goes, whichever way.
 //
-//   Session session(control, devices, side);
+//   Session session(control, devices, told, interrupted, processors);
 //   Result<void> ended = session.serve();   // also when the client has vanished: an error
 #pragma once
 
@@ -16,11 +16,12 @@ class Session {
  public:
   // `told`: what the client is told of the server.
   Session(Control& control, Devices& devices, const Description& told,
-          const std::atomic<bool>& interrupted)
+          const std::atomic<bool>& interrupted, std::vector<int> processors = {})
       : control_(control),
         devices_(devices),
         told_(told),
         interrupted_(interrupted),
+        processors_(std::move(processors)),
         clock_(TickClock::calibrate()) {}
 
   Result<void> serve();
@@ -44,6 +45,7 @@ class Session {
   Devices& devices_;
   const Description& told_;
   const std::atomic<bool>& interrupted_;
+  const std::vector<int> processors_;  // threads are bound to them
   const TickClock clock_;
   std::unique_ptr<Crew> crew_;
   bool greeted_ = false, started_ = false;

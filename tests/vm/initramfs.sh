@@ -13,7 +13,7 @@ skip() { echo "skipped: $*"; exit 77; }
 # The distribution's, by package.
 iproute2="ip tc rdma"
 ibverbs_utils="ibv_devinfo ibv_rc_pingpong ibv_ud_pingpong ibv_uc_pingpong"
-perftest="ib_write_bw ib_read_bw ib_send_bw ib_atomic_bw"
+perftest="ib_write_bw ib_read_bw ib_send_bw ib_atomic_bw ib_write_lat ib_read_lat ib_send_lat"
 
 root=$(mktemp -d "$kernel/initramfs.XXXXXX")
 trap 'rm -rf "$root" "$kernel/initramfs.new"' EXIT

@@ -21,6 +21,7 @@ class Stream {
         outcome_(outcome),
         receives_(task.receives ? receives : nullptr),
         load_(task.station.plan().load),
+        under_way_(requests_under_way(load_, task.size)),
         requests_(task, load_.operation, load_.batch, task.signal_every),
         slicer_(task.timing, task.clock, ticks()) {}
 
@@ -54,7 +55,7 @@ class Stream {
   bool post() {
     const auto queues = task_.station.queues();
     for (std::uint32_t i = 0; i < queues.size(); ++i) {
-      while (queues[i].posted - queues[i].completed + load_.batch <= load_.depth) {
+      while (queues[i].posted - queues[i].completed + load_.batch <= under_way_) {
         if (int code = requests_.post(i)) {
           outcome_.fail(rdma::verbs_error("ibv_post_send", code));
           return false;
@@ -118,6 +119,7 @@ class Stream {
   Outcome& outcome_;
   Receives* receives_;
   const Load& load_;
+  const std::uint32_t under_way_;
   Requests requests_;
   Slicer slicer_;
   bool sending_ = true;    // posts

@@ -1,0 +1,83 @@
+#include "perf/load.h"
+
+#include <gtest/gtest.h>
+
+#include "perf/rules.h"
+
+namespace gdr::perf {
+namespace {
+
+constexpr std::uint64_t kMebibyte = 1 << 20;
+
+TEST(Load, HasAsManyRequestsUnderWayAsWereAskedForWhereMessagesAreSmall) {
+  Load load;
+  load.depth = 128;
+  EXPECT_EQ(requests_under_way(load, 4096), 128u);
+}
+
+TEST(Load, HasNoMoreBytesUnderWayThanASlowNetworkSendsInSeconds) {
+  Load load;
+  EXPECT_EQ(requests_under_way(load, 8 * kMebibyte), 8u);
+  load.queue_pairs = 4;
+  EXPECT_EQ(requests_under_way(load, 8 * kMebibyte), 2u);
+}
+
+TEST(Load, KeepsTwoRequestsUnderWayHoweverLargeTheMessage) {
+  Load load;
+  load.queue_pairs = 64;
+  EXPECT_EQ(requests_under_way(load, 1024 * kMebibyte), 2u);
+  load.depth = 1;
+  EXPECT_EQ(requests_under_way(load, 1024 * kMebibyte), 1u);
+}
+
+TEST(Load, HasACompletionAmongWhatIsUnderWay) {
+  for (const std::uint32_t batch : {1u, 3u, 63u, 64u, 100u}) {
+    for (const std::uint32_t asked : {0u, 1u, 7u, 100u}) {
+      for (const std::uint64_t size : {std::uint64_t{1}, std::uint64_t{8191}, 8 * kMebibyte}) {
+        Load load;
+        load.depth = 256;
+        load.batch = batch;
+        load.signal_every = asked;
+        load.queue_pairs = 4096;
+        const std::uint32_t every = requests_for_completion(load, size);
+        const std::uint32_t most = requests_under_way(load, size);
+        const bool in_step = batch % every == 0;  // then nothing is left without one
+        EXPECT_LE(in_step ? batch : every - 1 + batch, most)
+            << "batch " << batch << ", signal every " << asked << ", size " << size;
+        EXPECT_LE(most, load.depth);
+      }
+    }
+  }
+}
+
+TEST(Load, HasACompletionForEachLargeMessageAndForManySmallOnes) {
+  Load load;
+  EXPECT_EQ(requests_for_completion(load, 8192), 1u);
+  EXPECT_EQ(requests_for_completion(load, 64), 64u);
+  load.signal_every = 5;
+  EXPECT_EQ(requests_for_completion(load, 8192), 5u);
+}
+
+TEST(Load, IsRefusedCompletionsThatBatchesWouldNeverReachWithinTheDepth) {
+  Load load;
+  load.depth = 128;
+  load.batch = 100;
+  load.signal_every = 128;
+  const Result<void> right = check_load(load, 64);
+  ASSERT_FALSE(right);
+  EXPECT_EQ(right.error().message,
+            "--signal-every 128 and --batch 100 do not go together: the queue pair would be full "
+            "before a completion: a larger --depth");
+}
+
+TEST(Load, MayHaveCompletionsInStepWithBatches) {
+  Load load;
+  load.depth = load.batch = 64;
+  for (const std::uint32_t every : {0u, 1u, 32u, 64u}) {
+    load.signal_every = every;
+    EXPECT_TRUE(check_load(load, 64)) << every;
+  }
+}
+
+}  // namespace
+}  // namespace gdr::perf
