@@ -39,6 +39,7 @@ class Session {
   Result<Nothing> handle(const FillWindow& request);
   Result<Finish::Reply> handle(const Finish& request);
   Result<Nothing> handle(const TearDown&);
+  void end_crew();
 
   Control& control_;
   Devices& devices_;
@@ -46,7 +47,7 @@ class Session {
   const std::atomic<bool>& interrupted_;
   const TickClock clock_;
   std::unique_ptr<Crew> crew_;
-  bool greeted_ = false, started_ = false;
+  bool greeted_ = false, connected_ = false, started_ = false;
   std::uint64_t rows_ = 0;
 };
 
