@@ -8,6 +8,7 @@
 #include "cli/perf_output.h"
 #include "cli/perf_values.h"
 #include "cli/subcommands.h"
+#include "tool/text.h"
 
 namespace gdr::cli {
 namespace {
@@ -90,7 +91,7 @@ void read_values(PerfOptions& options) {
 }
 
 int failed(const Error& error) {
-  say("gdr perf: " + error.message);
+  say("gdr perf: " + tool::printable(error.message));  // which may be the other side's
   return error.code == EINVAL ? kWrongUse : kFailed;
 }
 

@@ -25,7 +25,7 @@ void add_output_options(CLI::App& perf, PerfOutput& output);
 // Before anything is measured: whether the files can be written.
 Result<void> check_outputs(const PerfOutput& output);
 Result<void> write_outputs(const PerfOutput& output, const perf::Report& report);
-// 1: something was not measured, or a byte was wrong.
+// 1: something was not measured, all of it was lost, or a byte was wrong.
 int exit_status(const perf::Report& report);
 
 // The table while the run goes on, and a line that says what is measured now.

@@ -127,8 +127,12 @@ std::vector<std::uint64_t> read_sizes(const std::string& text) {
       sizes.push_back(read_size(one));
       continue;
     }
-    const std::uint64_t last = read_size(one.substr(dash + 1));
-    for (std::uint64_t size = read_size(one.substr(0, dash)); size <= last; size *= 2) {
+    const std::uint64_t first = read_size(one.substr(0, dash)), last = read_size(one.substr(dash + 1));
+    if (first > last) {
+      throw CLI::ValidationError(
+          fmt::format("wrong sizes '{}': the smaller one comes first, as in 64-1M", one));
+    }
+    for (std::uint64_t size = first; size <= last; size *= 2) {
       sizes.push_back(size);
     }
   }

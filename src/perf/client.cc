@@ -36,6 +36,10 @@ Result<void> check_families(const rdma::PortAddress& near, const SideAddress& fa
 
 Result<void> Client::greet() {
   Result<Hello> hello = control_.call(Hello{kMagic, kProtocol, version_}, kAnswer);
+  if (!hello && hello.error().code == ETIMEDOUT) {
+    return Error{ETIMEDOUT, "the server says nothing: it serves one client after another, and "
+                            "another one may be there"};
+  }
   if (!hello) return hello.error();
   if (hello->magic != kMagic) return Error{EPROTO, "that is no server of gdr perf"};
   if (hello->protocol != kProtocol) {
@@ -181,6 +185,12 @@ Result<Finish::Reply> Client::carry_out(const Start& start, CrewOutcome& near) {
     if (now() - told_at_ > kTell) {
       told_at_ = now();
       running_(crew_->load());
+      // Unreliable transports would send on to nobody.
+      if (control_.is_closed()) {
+        crew_->abort();
+        near = crew_->join();
+        return Error{ECONNRESET, "the server has ended in the middle of a row"};
+      }
     }
     if (!interrupted_.load()) continue;
     crew_->abort();

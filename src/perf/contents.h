@@ -19,7 +19,7 @@ class Contents {
   // What the other side reads.
   bool fill_incoming(std::uint32_t queue, std::uint64_t message, Outcome& outcome);
   bool verify_incoming(std::uint32_t queue, std::uint64_t message, Outcome& outcome);
-  // The same, of a message that lies elsewhere.
+  // The same, of a message that lies elsewhere, and that a completion has told of.
   bool verify_at(std::uint64_t address, std::uint32_t queue, std::uint64_t message,
                  Outcome& outcome);
   // What was read from the other side.
@@ -33,9 +33,11 @@ class Contents {
   enum class Sender : std::uint64_t { kClient = 1, kServer = 2 };
   std::uint64_t seed_of(Sender sender, std::uint32_t queue, std::uint64_t message) const;
   bool fill(std::uint64_t address, std::uint64_t seed, Outcome& outcome);
+  // What may be lost has no completion here, and lies in memory or does not.
   bool verify(std::uint64_t address, Sender sender, std::uint32_t queue, std::uint64_t message,
-              Outcome& outcome);
-  bool is_lost(std::span<const std::byte> found, std::uint64_t before) const;
+              bool may_be_lost, Outcome& outcome);
+  bool is_unchanged(std::span<const std::byte> found, std::uint64_t before) const;
+  Sender other() const { return task_.is_client ? Sender::kServer : Sender::kClient; }
 
   Task& task_;
   Station& station_;

@@ -70,7 +70,7 @@ Result<Control> Control::connect(const std::string& host, std::uint16_t port, Na
     last = fd.error();
   }
   return Error{last.code, "no server at " + where + " (" + last.message +
-                              "); start one there: gdr perf --server --listen " + service};
+                              "); start one there: gdr perf --server --port " + service};
 }
 
 Error Control::unexpected(std::uint8_t kind) {
@@ -100,12 +100,18 @@ Result<void> Control::send_raw(std::uint8_t kind, const tool::Bytes& bytes) {
   return {};
 }
 
-Result<void> Control::read_all(std::byte* to, std::size_t bytes, Nanoseconds deadline) {
-  while (bytes > 0) {
-    const ssize_t got = recv(fd_.get(), to, bytes, MSG_DONTWAIT);
+bool Control::is_closed() const {
+  pollfd entry{fd_.get(), POLLRDHUP, 0};
+  return poll(&entry, 1, 0) > 0;
+}
+
+Result<void> Control::read_until(std::size_t bytes, Nanoseconds deadline) {
+  arriving_.resize(bytes);
+  while (arrived_ < bytes) {
+    const ssize_t got =
+        recv(fd_.get(), arriving_.data() + arrived_, bytes - arrived_, MSG_DONTWAIT);
     if (got > 0) {
-      to += got;
-      bytes -= static_cast<std::size_t>(got);
+      arrived_ += static_cast<std::size_t>(got);
     } else if (got == 0 || errno == ECONNRESET) {
       return gone();
     } else if (errno == EAGAIN) {
@@ -119,14 +125,15 @@ Result<void> Control::read_all(std::byte* to, std::size_t bytes, Nanoseconds dea
 
 Result<Received> Control::receive_any(Nanoseconds timeout) {
   const Nanoseconds deadline = now() + timeout;
-  std::byte head[kHead];
-  if (Result<void> read = read_all(head, kHead, deadline); !read) return read.error();
-  const std::uint32_t length = load_be32(head);
-  if (length > kLargestMessage) return Error{EPROTO, "not a server or client of gdr perf"};
-  Received received{static_cast<std::uint8_t>(head[4]), tool::Bytes(length)};
-  if (Result<void> read = read_all(received.bytes.data(), length, deadline); !read) {
-    return read.error();
+  if (arrived_ < kHead) {
+    if (Result<void> read = read_until(kHead, deadline); !read) return read.error();
   }
+  const std::uint32_t length = load_be32(arriving_.data());
+  if (length > kLargestMessage) return Error{EPROTO, "not a server or client of gdr perf"};
+  if (Result<void> read = read_until(kHead + length, deadline); !read) return read.error();
+  const auto body = arriving_.begin() + kHead;
+  Received received{static_cast<std::uint8_t>(arriving_[4]), tool::Bytes(body, arriving_.end())};
+  arrived_ = 0;
   return received;
 }
 

@@ -42,7 +42,8 @@ class Control {
     if (Result<void> sent = send(request); !sent) return sent.error();
     return receive<typename Request::Reply>(timeout);
   }
-  // Whatever comes: its kind is number_of<...>().
+  // Whatever comes: its kind is number_of<...>(). After ETIMEDOUT it can be called again: what has
+  // come of a message is kept.
   Result<Received> receive_any(Nanoseconds timeout);
   template <typename Message>
   static Result<Message> take(const Received& received) {
@@ -54,14 +55,17 @@ class Control {
     return tool::decode<Message>(received.bytes);
   }
 
-  int fd() const { return fd_.get(); }
+  // The other end has closed its side, or has died. Also while another thread waits for an answer.
+  bool is_closed() const;
 
  private:
   static Error unexpected(std::uint8_t kind);
   Result<void> send_raw(std::uint8_t kind, const tool::Bytes& bytes);
-  Result<void> read_all(std::byte* to, std::size_t bytes, Nanoseconds deadline);
+  Result<void> read_until(std::size_t bytes, Nanoseconds deadline);
 
   UniqueFd fd_;
+  tool::Bytes arriving_;  // of the next message, its head included
+  std::size_t arrived_ = 0;
 };
 
 }  // namespace gdr::perf

@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "perf/cases/round_trip.h"
 #include "perf/cases/staged.h"
@@ -150,17 +151,22 @@ Result<void> Crew::start(const Start& row, const TickClock& clock, Verifier* ver
   for (std::size_t i = 0; i < posts_.size(); ++i) {
     Post* post = posts_[i].get();
     post->thread = std::thread([post] { work(*post); });
-    pin(post->thread, i);
+    if (Result<void> pinned = pin(post->thread, i); !pinned) return pinned;
   }
   return {};
 }
 
-void Crew::pin(std::thread& thread, std::size_t index) const {
-  if (processors_.empty()) return;
+Result<void> Crew::pin(std::thread& thread, std::size_t index) const {
+  if (processors_.empty()) return {};
+  const int processor = processors_[index % processors_.size()];
   cpu_set_t set;
   CPU_ZERO(&set);
-  CPU_SET(static_cast<std::size_t>(processors_[index % processors_.size()]), &set);
-  pthread_setaffinity_np(thread.native_handle(), sizeof set, &set);
+  CPU_SET(static_cast<std::size_t>(processor), &set);
+  const int code = pthread_setaffinity_np(thread.native_handle(), sizeof set, &set);
+  if (code == 0) return {};
+  return Error{EINVAL, "--cpu " + std::to_string(processor) +
+                           ": this process may not run there (" + strerror(code) +
+                           "); taskset -p $$ shows where"};
 }
 
 void Crew::work(Post& post) {
@@ -263,15 +269,20 @@ bool Crew::await_window(Post& post, const Window& window) {
   return false;
 }
 
-VerifyWindow::Reply Crew::verify(const Window& window) {
+Result<VerifyWindow::Reply> Crew::verify(const Window& window) {
   VerifyWindow::Reply reply;
-  if (window.station >= posts_.size()) return reply;
+  if (window.station >= posts_.size()) return Error{EPROTO, "no such thread"};
   Post& post = *posts_[window.station];
   if (post.receives != nullptr) {
     const std::uint64_t lost_before = post.told_lost;
-    await_window(post, window);
+    const bool all = await_window(post, window);
     reply.lost = post.told_lost - lost_before;
-    const std::uint64_t wrong = post.outcome->wrong;  // no message of a later window is there yet
+    if (!all && !may_lose(load_.transport)) {
+      return Error{ETIMEDOUT, std::to_string(reply.lost) + " of " +
+                                  std::to_string(window.count * post.station->queues().size()) +
+                                  " messages have no completion here"};
+    }
+    const std::uint64_t wrong = post.outcome->wrong.load();
     reply.wrong = wrong - post.told_wrong;
     post.told_wrong = wrong;
     if (reply.wrong != 0) reply.first = post.outcome->first_wrong;
@@ -284,10 +295,10 @@ VerifyWindow::Reply Crew::verify(const Window& window) {
       if (!contents.verify_incoming(queue, window.first + i, seen)) break;
     }
   }
+  if (!seen.done) return seen.done.error();
   reply.lost = seen.lost;
   reply.wrong = seen.wrong;
-  reply.first = seen.done ? seen.first_wrong : seen.done.error().message;
-  if (!seen.done) ++reply.wrong;
+  reply.first = seen.first_wrong;
   return reply;
 }
 

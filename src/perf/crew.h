@@ -54,7 +54,7 @@ class Crew {
   CrewOutcome join();
 
   // Of a server with --check, while a row runs. Control thread.
-  VerifyWindow::Reply verify(const Window& window);
+  Result<VerifyWindow::Reply> verify(const Window& window);
   Result<void> fill(const Window& window);
 
  private:
@@ -70,7 +70,7 @@ class Crew {
   };
   explicit Crew(bool is_client) : is_client_(is_client) {}
   static void work(Post& post);
-  void pin(std::thread& thread, std::size_t index) const;
+  Result<void> pin(std::thread& thread, std::size_t index) const;
   bool await_window(Post& post, const Window& window);
 
   const bool is_client_;

@@ -67,9 +67,19 @@ Result<std::vector<Ends>> ends_of(const Wishes& wishes, const Available& availab
   return all;
 }
 
+const std::vector<Measure> kMeasures{Measure::kBandwidth, Measure::kLatency};
+
 // A load that nobody has asked for by name, and that cannot be: left out without a word.
 bool is_by_default(const Wishes& wishes, const Load& load) {
-  return wishes.near.empty() && wishes.far.empty() && is_staged(load);
+  if (wishes.near.empty() && wishes.far.empty() && is_staged(load)) return true;
+  return wishes.measures.empty() && load.measure != kMeasures.front();
+}
+
+Result<void> check_group(const Group& group) {
+  for (const std::uint64_t size : group.sizes) {
+    if (Result<void> right = check_load(group.load, size); !right) return right;
+  }
+  return {};
 }
 
 }  // namespace
@@ -79,7 +89,7 @@ Result<std::vector<Group>> make_plan(const Wishes& wishes, const Available& avai
   if (!ends) return ends.error();
   std::vector<Group> groups;
   for (const Operation operation : wishes.operations) {
-    for (const Measure measure : wishes.measures) {
+    for (const Measure measure : wishes.measures.empty() ? kMeasures : wishes.measures) {
       for (const Ends& end : *ends) {
         Group group{wishes.load, {}, wishes.timing};
         group.load.operation = operation;
@@ -87,8 +97,7 @@ Result<std::vector<Group>> make_plan(const Wishes& wishes, const Available& avai
         group.load.near = end.near;
         group.load.far = end.far;
         group.sizes = sizes_of(wishes, group.load);
-        const std::uint64_t largest = *std::max_element(group.sizes.begin(), group.sizes.end());
-        Result<void> right = check_load(group.load, largest);
+        Result<void> right = check_group(group);
         if (!right && !is_by_default(wishes, group.load)) return right.error();
         if (right) groups.push_back(std::move(group));
       }

@@ -22,7 +22,7 @@ struct Group {
 
 struct Wishes {
   std::vector<Operation> operations{Operation::kWrite};
-  std::vector<Measure> measures{Measure::kBandwidth, Measure::kLatency};
+  std::vector<Measure> measures;     // empty: bandwidth and latency, as far as the rest allows
   std::vector<std::uint64_t> sizes;  // empty: as suits the measure
   std::vector<Place> near, far;      // empty: every one that there is; far: the same as near
   Load load;                         // everything else

@@ -16,6 +16,18 @@ Error together(const std::string& one, const std::string& other, const std::stri
   return wrong(one + " and " + other + " do not go together: " + instead);
 }
 
+// Numbers from the other side may be of no name.
+bool is_known(const Place& place) { return place.kind <= Place::Kind::kStaged; }
+
+Result<void> check_names(const Load& load) {
+  if (load.operation <= Operation::kCompareAndSwap && load.transport <= Transport::kXrc &&
+      load.measure <= Measure::kRate && load.way <= Way::kPeerMemory && is_known(load.near) &&
+      is_known(load.far)) {
+    return {};
+  }
+  return wrong("a load that this version does not know");
+}
+
 Result<void> check_numbers(const Load& load) {
   if (load.queue_pairs < 1 || load.queue_pairs > kMostQueuePairs) {
     return outside("--queue-pairs", load.queue_pairs, kMostQueuePairs);
@@ -29,9 +41,15 @@ Result<void> check_numbers(const Load& load) {
                     "each thread needs a queue pair of its own");
   }
   if (load.depth < 1 || load.depth > kMostDepth) return outside("--depth", load.depth, kMostDepth);
-  if (load.batch < 1 || load.batch > load.depth) return outside("--batch", load.batch, load.depth);
+  if (load.batch < 1) return outside("--batch", load.batch, load.depth);
+  const std::string depth = "--depth " + std::to_string(load.depth);
+  if (load.batch > load.depth) {
+    return together("--batch " + std::to_string(load.batch), depth,
+                    "a batch must fit into what may be under way");
+  }
   if (load.signal_every > load.depth) {
-    return outside("--signal-every", load.signal_every, load.depth);
+    return together("--signal-every " + std::to_string(load.signal_every), depth,
+                    "no completion would come before the queue pair is full");
   }
   const bool in_step = load.signal_every == 0 || load.signal_every % load.batch == 0 ||
                        load.batch % load.signal_every == 0;
@@ -106,9 +124,11 @@ Result<void> check_memory(const Load& load) {
 Result<void> check_load(const Load& load, std::uint64_t largest) {
   if (largest < 1 || largest > kLargestSize) return outside("--sizes", largest, kLargestSize);
   if (is_atomic(load.operation) && largest != 8) {
-    return wrong("--sizes " + std::to_string(largest) + ": an atomic has 8 bytes");
+    return together("--sizes " + std::to_string(largest),
+                    std::string("--operation ") + name_of(load.operation),
+                    "an atomic has 8 bytes: --sizes 8");
   }
-  for (auto rule : {check_numbers, check_transport, check_measure, check_memory}) {
+  for (auto rule : {check_names, check_numbers, check_transport, check_measure, check_memory}) {
     if (Result<void> right = rule(load); !right) return right;
   }
   if (load.check && load.both_ways) {

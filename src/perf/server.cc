@@ -39,7 +39,7 @@ Result<UniqueFd> listen_on(const Options& options) {
   }
   if (bind(fd.get(), found->ai_addr, found->ai_addrlen) != 0 || listen(fd.get(), kBacklog) != 0) {
     const Error error = from_errno("listening on port " + port);
-    return Error{error.code, error.message + "; another one: --listen PORT"};
+    return Error{error.code, error.message + "; another one: --port PORT"};
   }
   return fd;
 }

@@ -6,6 +6,7 @@ namespace gdr::perf {
 namespace {
 
 constexpr Nanoseconds kTick = 200 * kMillisecond;  // between two looks at whether to go on
+constexpr Nanoseconds kGreeting = 10 * kSecond;    // for a client's first word
 constexpr Nanoseconds kIdle = 600 * kSecond;       // a client that says nothing for so long is gone
 
 Error too_early(const char* what) {
@@ -20,10 +21,13 @@ Result<void> Session::serve() {
     Result<Received> received = control_.receive_any(kTick);
     if (!received) {
       const int code = received.error().code;
-      if (code == ETIMEDOUT && !interrupted_.load() && now() - heard < kIdle) continue;
-      if (crew_ != nullptr) crew_->abort();
-      crew_.reset();
-      if (code == ECONNRESET && !started_) return {};
+      if (code == ETIMEDOUT && !interrupted_.load() &&
+          now() - heard < (greeted_ ? kIdle : kGreeting)) {
+        continue;
+      }
+      const bool in_order = code == ECONNRESET && !started_;
+      end_crew();
+      if (in_order) return {};
       return received.error();
     }
     heard = now();
@@ -84,7 +88,7 @@ Result<Open::Reply> Session::handle(const Open&) {
 
 Result<SetUp::Reply> Session::handle(const SetUp& request) {
   if (!greeted_) return too_early("set-up");
-  crew_.reset();
+  end_crew();
   if (Result<void> right = check_load(request.load, request.largest); !right) return right.error();
   if (request.mtu < IBV_MTU_256 || request.mtu > IBV_MTU_4096) {
     return Error{EINVAL, "a path MTU that verbs does not know"};
@@ -103,18 +107,25 @@ Result<SetUp::Reply> Session::handle(const SetUp& request) {
 }
 
 Result<Nothing> Session::handle(const Connect& request) {
-  if (crew_ == nullptr) return too_early("connect");
+  if (crew_ == nullptr || connected_) return too_early("connect");
   if (Result<void> done = crew_->connect(request.address); !done) return done.error();
+  connected_ = true;
   return Nothing{};
 }
 
 Result<Nothing> Session::handle(const Start& request) {
-  if (crew_ == nullptr || started_) return too_early("start");
+  if (!connected_ || started_) return too_early("start");
   if (Result<void> right = check_timing(request.timing); !right) return right.error();
   if (request.signal_every < 1 || request.signal_every > crew_->load().depth) {
     return Error{EINVAL, "no completion within the depth"};
   }
-  if (request.size > crew_->largest()) return Error{EINVAL, "a message larger than its place"};
+  if (request.size < 1 || request.size > crew_->largest()) {
+    return Error{EINVAL, "a message that does not fit into its place"};
+  }
+  // Queue pairs and receives were made for one measure.
+  if (request.measure != crew_->load().measure) {
+    return Error{EINVAL, "another measure than what was set up"};
+  }
   if (Result<void> done = crew_->start(request, clock_, nullptr); !done) return done.error();
   started_ = true;
   return Nothing{};
@@ -151,9 +162,13 @@ Result<Finish::Reply> Session::handle(const Finish& request) {
 }
 
 Result<Nothing> Session::handle(const TearDown&) {
-  crew_.reset();
-  started_ = false;
+  end_crew();
   return Nothing{};
+}
+
+void Session::end_crew() {
+  crew_.reset();
+  connected_ = started_ = false;
 }
 
 }  // namespace gdr::perf

@@ -40,6 +40,7 @@ class Session {
   Result<Nothing> handle(const FillWindow& request);
   Result<Finish::Reply> handle(const Finish& request);
   Result<Nothing> handle(const TearDown&);
+  void end_crew();
 
   Control& control_;
   Devices& devices_;
@@ -48,7 +49,7 @@ class Session {
   const std::vector<int> processors_;  // threads are bound to them
   const TickClock clock_;
   std::unique_ptr<Crew> crew_;
-  bool greeted_ = false, started_ = false;
+  bool greeted_ = false, connected_ = false, started_ = false;
   std::uint64_t rows_ = 0;
 };
 

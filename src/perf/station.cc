@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "perf/locked_memory.h"
 #include "tool/registration.h"
 
 namespace gdr::perf {
@@ -108,8 +109,10 @@ Result<void> Station::register_memory() {
     return Error{code, "registering " + bytes + " bytes of " + text_of(plan_.place) + ": " +
                            refused + "; gdr prove says more"};
   }
+  rlimit limit{};
+  getrlimit(RLIMIT_MEMLOCK, &limit);
   return Error{code, "registering " + bytes + " bytes: " + refused +
-                         (code == ENOMEM ? "; the locked-memory limit: ulimit -l unlimited" : "")};
+                         locked_memory_advice(code, memory_->size(), limit.rlim_cur)};
 }
 
 Result<void> Station::enter() {

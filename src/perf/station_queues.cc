@@ -150,6 +150,11 @@ Result<ibv_qp*> Station::make_pair(ibv_qp_type type) {
     if (!plain.srq) plain.cap.max_recv_wr = receives_, plain.cap.max_recv_sge = 1;
     made = library.create_qp(devices_.domain(), &plain);
   }
+  if (!made && errno == EINVAL && init.cap.max_inline_data > 0) {
+    return Error{EINVAL, failed("ibv_create_qp").message + ": " + devices_.names().nic +
+                             " may have no room for --inline " +
+                             std::to_string(init.cap.max_inline_data) + "; a smaller one"};
+  }
   if (!made) return failed("ibv_create_qp");
   pairs_.push_back({made, {library.destroy_qp}});
   return made;

@@ -52,7 +52,7 @@ std::string printable(std::string_view text) {
   while (!text.empty()) {
     const std::size_t bytes = character_bytes(text);
     const std::string_view character = text.substr(0, std::max<std::size_t>(bytes, 1));
-    clean += bytes == 0 || is_control(character) ? "?" : character;
+    clean += bytes == 0 ? "?" : is_control(character) ? " " : character;
     text.remove_prefix(character.size());
   }
   return clean;

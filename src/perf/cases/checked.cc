@@ -17,16 +17,18 @@ class Windows {
       : task_(task),
         outcome_(outcome),
         load_(task.station.plan().load),
-        count_(std::min(task.station.layout().slots, load_.depth) / load_.batch * load_.batch),
-        requests_(task, load_.operation, load_.batch, 1),
+        batch_(std::min(load_.batch, task.station.layout().slots)),
+        count_(std::min(task.station.layout().slots, load_.depth) / batch_ * batch_),
+        requests_(task, load_.operation, batch_, 1),
         contents_(task) {}
 
-  // Only what is timed counts for the repetitions.
+  // Repetitions are cut by all the time that passes, so that a row takes as long as was asked for;
+  // only what is timed counts in them.
   void run() {
-    Ticks timed = 0;
-    Slicer slicer(task_.timing, task_.clock, 0);
+    Ticks timed = 0, timed_before = 0;
     const Ticks start = ticks();
-    do {
+    Slicer slicer(task_.timing, task_.clock, start);
+    for (bool on = true; on && !task_.aborted();) {
       const Window window{task_.index, first_, count_};
       if (!prepare(window)) break;
       const Ticks before = ticks();
@@ -34,8 +36,16 @@ class Windows {
       timed += ticks() - before;
       if (!compare(window)) break;
       first_ += count_;
-    } while (slicer.go_on(requests_.completed(), timed) && !task_.aborted());
-    outcome_.slices = slicer.slices();
+      const bool was_warm = slicer.is_warm();
+      on = slicer.go_on(requests_.completed(), ticks());
+      const bool has_slice = slicer.slices().size() > outcome_.slices.size();
+      if (has_slice) {
+        outcome_.slices.push_back(
+            {slicer.slices().back().messages,
+             static_cast<std::uint64_t>(task_.clock.nanoseconds(timed - timed_before))});
+      }
+      if (has_slice || !was_warm) timed_before = timed;
+    }
     outcome_.timed = timed;
     outcome_.checking = ticks() - start - timed;
     for (const Station::Queue& queue : task_.station.queues())
@@ -67,7 +77,7 @@ class Windows {
   }
 
   bool move() {
-    for (std::uint32_t i = 0; i < count_; i += load_.batch) {
+    for (std::uint32_t i = 0; i < count_; i += batch_) {
       requests_.set_immediate(static_cast<std::uint32_t>(first_ + i));
       for (std::uint32_t queue = 0; queue < task_.station.queues().size(); ++queue) {
         if (int code = requests_.post(queue)) {
@@ -103,16 +113,15 @@ class Windows {
       return false;
     }
     outcome_.checked += std::uint64_t{window.count} * task_.station.queues().size() - reply->lost;
-    outcome_.wrong += reply->wrong;
+    outcome_.add_wrong(reply->first, reply->wrong);
     outcome_.lost += reply->lost;
-    if (outcome_.first_wrong.empty()) outcome_.first_wrong = reply->first;
     return true;
   }
 
   Task& task_;
   Outcome& outcome_;
   const Load& load_;
-  const std::uint32_t count_;
+  const std::uint32_t batch_, count_;  // of a call, of a window
   Requests requests_;
   Contents contents_;
   std::uint64_t first_ = 0;

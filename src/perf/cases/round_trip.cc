@@ -13,7 +13,8 @@ namespace {
 // Of one repetition; a row that would have more ends it early.
 constexpr std::size_t kMostSamples = 1 << 20;
 constexpr std::uint32_t kLook = 1024;  // polls between two looks at the flags that others set
-constexpr Nanoseconds kLost = kSecond;
+constexpr Nanoseconds kLost = kSecond;           // of transports that may lose messages
+constexpr Nanoseconds kGivenUp = 10 * kSecond;  // of those that lose none
 
 // One request after the other, until the slices are over or the other side ends it.
 class RoundTrips {
@@ -60,7 +61,10 @@ class RoundTrips {
   bool await(Done&& done) {
     for (std::uint32_t polls = 1;; ++polls) {
       const int state = done();
-      if (state != 0) return state > 0;
+      if (state != 0) {
+        heard_at_ = 0;
+        return state > 0;
+      }
       if (load_.events) {
         if (Result<void> slept = task_.station.sleep(); !slept) outcome_.fail(slept.error());
       } else if (polls % kLook != 0) {
@@ -92,10 +96,7 @@ class RoundTrips {
   }
 
   // A message has come, and lies there.
-  void heard(std::uint64_t place) {
-    heard_at_ = 0;
-    place_ = place;
-  }
+  void heard(std::uint64_t place) { place_ = place; }
 
  private:
   bool post() {
@@ -140,13 +141,16 @@ class RoundTrips {
     return has_room;
   }
 
-  // Datagrams and unreliable connections lose messages; nothing repeats them.
+  // Datagrams and unreliable connections lose messages; nothing repeats them. The others end with
+  // an error instead, unless what tells of it is lost on the way to the program.
   bool is_lost() {
-    if (load_.transport != Transport::kUc && load_.transport != Transport::kUd) return false;
     if (!task_.is_client) return false;
+    const bool may_lose =
+        load_.transport == Transport::kUc || load_.transport == Transport::kUd;
     if (heard_at_ == 0) heard_at_ = now();
-    if (now() - heard_at_ < kLost) return false;
-    outcome_.fail({ETIMEDOUT, "a message or its answer was lost; RC repeats them"});
+    if (now() - heard_at_ < (may_lose ? kLost : kGivenUp)) return false;
+    outcome_.fail({ETIMEDOUT, may_lose ? "a message or its answer was lost; RC repeats them"
+                                       : "no completion for 10 s, and no error either"});
     return true;
   }
 
@@ -157,7 +161,7 @@ class RoundTrips {
   Requests requests_;
   Contents contents_;
   Slicer slicer_;
-  Nanoseconds heard_at_ = 0;
+  Nanoseconds heard_at_ = 0;  // 0: just now
   std::uint64_t place_ = 0;  // of the last message
 };
 

@@ -20,6 +20,10 @@ constexpr std::size_t kSizeWidth = 8;
 // Where what is said of a side begins, and what is said below a row.
 constexpr std::size_t kSideIndent = 10, kBelowIndent = 2 + kSizeWidth + 2;
 
+// From where on what a group needed before its first row is worth a line.
+constexpr double kMuchSetUp = 0.1;  // seconds
+constexpr std::uint64_t kMuchMemory = std::uint64_t{1} << 30;
+
 struct Column {
   const char* head;
   std::size_t width;
@@ -187,12 +191,26 @@ void TextReport::below(const Row& row) {
   if (row.lost > 0) {
     say(Colour::kYellow, fmt::format("{} of {} lost", row.lost, plural(row.messages, "message")));
   }
+  set_up(row);
   for (const std::string& remark : row.remarks) say(Colour::kDim, remark);
   for (const Limit& limit : row.limits) {
     if (limit.advice.empty()) continue;
     say(Colour::kYellow,
         limit.advice + (limit.check.empty() ? "" : "  (gdr doctor: " + limit.check + ")"));
   }
+}
+
+// Once for the rows that share it, and only where it is much.
+void TextReport::set_up(const Row& row) {
+  if (row.set_up_seconds < kMuchSetUp && row.registered_bytes < kMuchMemory) return;
+  if (set_up_told_ && is_same_group(*set_up_told_, row.load)) return;
+  set_up_told_ = row.load;
+  line(std::string(kBelowIndent, ' ') +
+           paint(style_, Colour::kDim,
+                 fmt::format("set up in {:.1f} s; {:.1f} MiB registered on the client's side",
+                             row.set_up_seconds,
+                             static_cast<double>(row.registered_bytes) / (1 << 20))),
+       kBelowIndent);
 }
 
 void TextReport::on_row(const Row& row) {

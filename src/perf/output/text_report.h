@@ -31,12 +31,14 @@ class TextReport : public Listener {
   void group(const Row& row);
   void figures(const Row& row);
   void below(const Row& row);
+  void set_up(const Row& row);
   void gains_of(const Report& report);
   void summary(const Report& report);
 
   std::FILE* file_;
   tool::Style style_;
   std::optional<Load> group_;  // of the row before
+  std::optional<Load> set_up_told_;
 };
 
 }  // namespace gdr::perf

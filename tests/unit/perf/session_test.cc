@@ -1,0 +1,171 @@
+// What a server does with clients that do not keep to the rules.
+#include "perf/session.h"
+
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+
+#include <thread>
+
+#include "perf/client.h"
+#include "soft_devices.h"
+
+namespace gdr::perf {
+namespace {
+
+class SessionTest : public testing::Test {
+ protected:
+  SessionTest() : client_(connect()) {
+    told_.side.version = "1.2.3";
+    serving_ = std::thread([this] { ended_ = Session(*server_, soft_devices(), told_, no_).serve(); });
+  }
+  ~SessionTest() override { leave(); }
+  UniqueFd connect() {
+    int sockets[2];
+    EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets), 0);
+    server_.emplace(UniqueFd(sockets[1]));
+    return UniqueFd(sockets[0]);
+  }
+  void leave() {
+    if (!serving_.joinable()) return;
+    client_.reset();
+    serving_.join();
+  }
+  // "": done.
+  template <typename Request>
+  std::string ask(const Request& request) {
+    const auto reply = client_->call(request, 10 * kSecond);
+    return reply ? "" : reply.error().message;
+  }
+  void greet() { ASSERT_EQ(ask(Hello{kMagic, kProtocol, "1.2.3"}), ""); }
+  static perf::SetUp set_up(Operation operation = Operation::kWrite) {
+    perf::SetUp request;
+    request.load.operation = operation;
+    request.largest = 4096;
+    request.mtu = IBV_MTU_1024;
+    return request;
+  }
+  // With queue pairs that lead nowhere.
+  void connect_to_nobody(const perf::SetUp& request) {
+    const Result<perf::SetUp::Reply> there = client_->call(request, 10 * kSecond);
+    ASSERT_TRUE(there) << there.error().message;
+    ASSERT_EQ(ask(Connect{there->address}), "");
+  }
+  static Start start() {
+    Start request;
+    request.size = 64;
+    request.timing = {0, 1'000'000, 0, 1};
+    return request;
+  }
+
+  const std::atomic<bool> no_{false};
+  Description told_;
+  std::optional<Control> server_, client_;
+  Result<void> ended_;
+  std::thread serving_;
+};
+
+TEST_F(SessionTest, AnswersAHelloOfAnotherVersionWithItsOwn) {
+  const Result<Hello> hello = client_->call(Hello{kMagic, kProtocol + 1, "9.9"}, kSecond);
+  ASSERT_TRUE(hello);
+  EXPECT_EQ(hello->protocol, kProtocol);
+  EXPECT_EQ(hello->version, "1.2.3");
+  EXPECT_EQ(ask(Open{}), "open before what must come first");
+}
+
+TEST_F(SessionTest, DoesNothingBeforeItsTurn) {
+  EXPECT_EQ(ask(Open{}), "open before what must come first");
+  EXPECT_EQ(ask(set_up()), "set-up before what must come first");
+  greet();
+  EXPECT_EQ(ask(Connect{}), "connect before what must come first");
+  EXPECT_EQ(ask(start()), "start before what must come first");
+  EXPECT_EQ(ask(VerifyWindow{}), "verify before what must come first");
+  EXPECT_EQ(ask(FillWindow{}), "fill before what must come first");
+  EXPECT_EQ(ask(Finish{}), "finish before what must come first");
+  EXPECT_EQ(ask(perf::TearDown{}), "");
+  ASSERT_EQ(ask(set_up()), "");
+  EXPECT_EQ(ask(start()), "start before what must come first");
+}
+
+TEST_F(SessionTest, ForgetsTheRowWhenQueuePairsAreMadeAnew) {
+  greet();
+  connect_to_nobody(set_up());
+  ASSERT_EQ(ask(start()), "");
+  EXPECT_EQ(ask(start()), "start before what must come first");
+  ASSERT_EQ(ask(set_up()), "");
+  EXPECT_EQ(ask(Finish{}), "finish before what must come first");
+  EXPECT_EQ(ask(VerifyWindow{}), "verify before what must come first");
+  // The same where that fails.
+  connect_to_nobody(set_up());
+  ASSERT_EQ(ask(start()), "");
+  perf::SetUp wrong = set_up();
+  wrong.largest = 0;
+  EXPECT_NE(ask(wrong), "");
+  EXPECT_EQ(ask(Finish{}), "finish before what must come first");
+}
+
+TEST_F(SessionTest, RefusesRowsThatWereNotSetUp) {
+  greet();
+  connect_to_nobody(set_up());
+  Start request = start();
+  request.size = 0;
+  EXPECT_EQ(ask(request), "a message that does not fit into its place");
+  request.size = 4097;
+  EXPECT_EQ(ask(request), "a message that does not fit into its place");
+  request = start();
+  request.measure = Measure::kLatency;
+  EXPECT_EQ(ask(request), "another measure than what was set up");
+  request = start();
+  request.signal_every = 0;
+  EXPECT_EQ(ask(request), "no completion within the depth");
+  request = start();
+  request.timing.slices = 0;
+  EXPECT_NE(ask(request), "");
+  EXPECT_EQ(ask(start()), "");
+}
+
+TEST_F(SessionTest, RefusesConnectionsOfAnotherShape) {
+  greet();
+  ASSERT_EQ(ask(set_up()), "");
+  EXPECT_EQ(ask(Connect{}), "the other side has another number of threads");
+  Connect request;
+  request.address.stations.resize(1);
+  EXPECT_EQ(ask(request), "the other side has another number of queue pairs");
+}
+
+TEST_F(SessionTest, AsksForNoWindowOfAThreadThatIsNotThere) {
+  greet();
+  perf::SetUp request = set_up(Operation::kRead);
+  request.load.check = true;
+  connect_to_nobody(request);
+  ASSERT_EQ(ask(start()), "");
+  EXPECT_EQ(ask(FillWindow{{1, 0, 1}}), "no such thread");
+  EXPECT_EQ(ask(VerifyWindow{{1, 0, 1}}), "no such thread");
+  EXPECT_EQ(ask(FillWindow{{0, ~std::uint64_t{0}, ~std::uint32_t{0}}}), "");
+}
+
+TEST_F(SessionTest, EndsItsThreadsWhenTheClientIsGone) {
+  greet();
+  connect_to_nobody(set_up(Operation::kSend));
+  Start request = start();
+  request.timing = {0, std::uint64_t{3600} * kSecond, 0, 1};
+  ASSERT_EQ(ask(request), "");
+  const Nanoseconds before = now();
+  leave();
+  EXPECT_LT(now() - before, 2 * kSecond);
+  EXPECT_EQ(ended_.error().code, ECONNRESET);
+}
+
+TEST_F(SessionTest, EndsInOrderWhenTheClientLeavesBetweenRows) {
+  greet();
+  leave();
+  EXPECT_TRUE(ended_);
+}
+
+TEST_F(SessionTest, EndsWhatTalksNonsense) {
+  ASSERT_TRUE(client_->send(Nothing{}));
+  serving_.join();
+  EXPECT_EQ(ended_.error().code, EPROTO);
+}
+
+}  // namespace
+}  // namespace gdr::perf
