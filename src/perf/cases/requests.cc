@@ -49,6 +49,8 @@ Requests::Requests(Task& task, std::uint32_t batch, std::uint32_t signal_every, 
       signal_every_(signal_every),
       size_(size),
       has_slots_(layout_.slots > 1),
+      has_immediate_(opcode == IBV_WR_SEND_WITH_IMM || opcode == IBV_WR_RDMA_WRITE_WITH_IMM),
+      all_alike_(signal_every == 1 && !has_slots_ && !has_immediate_),
       segments_(station_.queues().size() * batch),
       requests_(station_.queues().size() * batch) {
   for (std::uint32_t i = 0; i < station_.queues().size(); ++i) {
@@ -74,6 +76,10 @@ void Requests::make(std::uint32_t index, ibv_wr_opcode opcode) {
     request.num_sge = 1;
     request.opcode = opcode;
     if (sends_data && size_ <= station_.inline_bytes()) request.send_flags = IBV_SEND_INLINE;
+    if (all_alike_) {
+      request.send_flags |= IBV_SEND_SIGNALED;
+      request.wr_id = std::uint64_t{index} << 32 | 1;
+    }
     if (atomic) {
       request.wr.atomic.remote_addr = queue.remote;
       request.wr.atomic.rkey = station_.rkey();
@@ -89,11 +95,11 @@ void Requests::make(std::uint32_t index, ibv_wr_opcode opcode) {
   }
 }
 
-int Requests::post(std::uint32_t index, bool signal_last) {
-  Station::Queue& queue = station_.queues()[index];
-  ibv_send_wr* first = &requests_[index * batch_];
+// What differs from one request to the next. Only that is stored: the library reads a request in
+// larger pieces right behind, and a processor waits for stores to parts of what it loads.
+void Requests::prepare(Station::Queue& queue, std::uint32_t index, bool signal_last) {
   for (std::uint32_t i = 0; i < batch_; ++i) {
-    ibv_send_wr& request = first[i];
+    ibv_send_wr& request = requests_[index * batch_ + i];
     if (has_slots_) {
       const std::uint64_t slot = layout_.slot(queue.posted + i);
       request.sg_list->addr = queue.outgoing + slot;
@@ -106,18 +112,25 @@ int Requests::post(std::uint32_t index, bool signal_last) {
       request.wr.atomic.compare_add = queue.posted + i;
       request.wr.atomic.swap = queue.posted + i + 1;
     }
-    request.imm_data = htonl(immediate_ + i);
+    if (has_immediate_) request.imm_data = htonl(immediate_ + i);
     ++queue.unsignaled;
     if (queue.unsignaled >= signal_every_ || (signal_last && i + 1 == batch_)) {
       request.send_flags |= IBV_SEND_SIGNALED;
       request.wr_id = std::uint64_t{index} << 32 | queue.unsignaled;
       queue.unsignaled = 0;
-    } else {
+    } else if ((request.send_flags & IBV_SEND_SIGNALED) != 0) {
       request.send_flags &= ~static_cast<unsigned>(IBV_SEND_SIGNALED);
     }
   }
+}
+
+int Requests::post(std::uint32_t index, bool signal_last) {
+  Station::Queue& queue = station_.queues()[index];
+  if (!all_alike_) prepare(queue, index, signal_last);
   ibv_send_wr* refused = nullptr;
-  if (int code = ibv_post_send(queue.sender, first, &refused)) return code > 0 ? code : errno;
+  if (int code = ibv_post_send(queue.sender, &requests_[index * batch_], &refused)) {
+    return code > 0 ? code : errno;
+  }
   queue.posted += batch_;
   return 0;
 }

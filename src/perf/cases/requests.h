@@ -34,12 +34,14 @@ class Requests {
   Requests(Task& task, std::uint32_t batch, std::uint32_t signal_every, std::uint64_t size,
            ibv_wr_opcode opcode);
   void make(std::uint32_t index, ibv_wr_opcode opcode);
+  void prepare(Station::Queue& queue, std::uint32_t index, bool signal_last);
 
   Station& station_;
   const Layout& layout_;
   const std::uint32_t batch_, signal_every_;
   const std::uint64_t size_;
-  const bool has_slots_;
+  const bool has_slots_, has_immediate_;
+  const bool all_alike_;  // nothing differs from one request of a queue pair to the next
   std::uint32_t immediate_ = 0;
   std::uint64_t completed_ = 0;
   std::vector<ibv_sge> segments_;

@@ -39,9 +39,12 @@ class RoundTrips {
       if (load_.check) before = ticks();
       if (!post() || !answer()) return;
       const Ticks after = ticks();
-      outcome_.timed += after - before;
-      before = note(after - before) ? after : ticks();
-      if (load_.check && !verify()) return;
+      const Ticks sample = after - before;
+      before = note(sample) ? after : ticks();
+      if (load_.check) {
+        outcome_.timed += sample;
+        if (!verify()) return;
+      }
       ++rounds;
     } while (slicer_.go_on(rounds, before) && !task_.aborted());
     if (load_.check) outcome_.checking = ticks() - began - outcome_.timed;
@@ -133,12 +136,13 @@ class RoundTrips {
 
   // False: it took long, as making room for a repetition does, and is no part of the next sample.
   bool note(Ticks sample) {
-    if (!slicer_.is_warm()) return true;
-    const std::size_t repetition = slicer_.slices().size();
-    const bool has_room = outcome_.samples.size() > repetition;
-    if (!has_room) outcome_.samples.emplace_back(kMostSamples);
-    outcome_.samples[repetition].add(sample);
-    return has_room;
+    const bool is_new = slicer_.slice() != slice_;
+    if (is_new) {
+      slice_ = slicer_.slice();
+      samples_ = &outcome_.samples.emplace_back(kMostSamples);
+    }
+    if (samples_ != nullptr) samples_->add(sample);
+    return !is_new;
   }
 
   // Datagrams and unreliable connections lose messages; nothing repeats them. The others end with
@@ -163,6 +167,8 @@ class RoundTrips {
   Slicer slicer_;
   Nanoseconds heard_at_ = 0;  // 0: just now
   std::uint64_t place_ = 0;  // of the last message
+  std::size_t slice_ = 0;
+  Samples* samples_ = nullptr;  // of that slice; null: it is the warm-up
 };
 
 }  // namespace

@@ -21,7 +21,7 @@ class Slicer {
         began_(now),
         ends_(now + clock.ticks_in(timing.warm_up_nanoseconds)),
         messages_end_(timing.slice_messages) {
-    if (timing.slice_messages != 0) warm_ = true;
+    if (timing.slice_messages != 0) slice_ = 1;
   }
 
   // False: the last slice has ended. Hot.
@@ -29,16 +29,17 @@ class Slicer {
     if (timing_.slice_messages == 0 ? now < ends_ : completed < messages_end_) return true;
     return cut(completed, now);
   }
-  bool is_warm() const { return warm_; }
+  // Which one goes on: 0 the warm-up, 1 the first repetition. Hot.
+  std::size_t slice() const { return slice_; }
   const std::vector<Slice>& slices() const { return slices_; }
 
  private:
   bool cut(std::uint64_t completed, Ticks now) {
-    if (warm_) {
+    if (slice_ != 0) {
       slices_.push_back({completed - completed_before_,
                          static_cast<std::uint64_t>(clock_.nanoseconds(now - began_))});
     }
-    warm_ = true;
+    ++slice_;
     began_ = now;
     ends_ = now + length_;
     completed_before_ = completed;
@@ -52,7 +53,7 @@ class Slicer {
   Ticks began_, ends_;
   std::uint64_t messages_end_;
   std::uint64_t completed_before_ = 0;
-  bool warm_ = false;
+  std::size_t slice_ = 0;
   std::vector<Slice> slices_;
 };
 

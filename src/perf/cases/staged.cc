@@ -127,7 +127,7 @@ class Staged {
   }
 
   void note(Ticks sample) {
-    if (!slicer_.is_warm()) return;
+    if (slicer_.slice() == 0) return;
     const std::size_t repetition = slicer_.slices().size();
     if (outcome_.samples.size() <= repetition) outcome_.samples.emplace_back(kMostSamples);
     outcome_.samples[repetition].add(sample);

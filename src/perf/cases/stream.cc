@@ -122,8 +122,8 @@ class Stream {
   const std::uint32_t under_way_;
   Requests requests_;
   Slicer slicer_;
-  bool sending_ = true;    // posts
-  bool sent_all_ = false;  // and everything has completed
+  bool sending_ = true;       // posts
+  bool sent_all_ = false;     // and everything has completed
   Nanoseconds heard_at_ = 0;  // when it was first seen that nothing had come since; 0: not yet
 };
 
