@@ -23,7 +23,8 @@ struct PerfOptions {
   std::uint64_t iterations = 0;
   std::uint32_t service_level = 0, traffic_class = 0;
   std::string gpu, nic, peer_nic;
-  CLI::Option* gid = nullptr;
+  CLI::Option *gid = nullptr, *numa = nullptr;
+  std::uint32_t numa_node = 0;
 };
 
 std::atomic<bool> interrupted{false};
@@ -59,6 +60,9 @@ void check_together(const PerfOptions& options) {
   if (options.perf.libraries.soft && options.perf.libraries.require_hardware) {
     together("--soft", "--require-hardware", "give one of them");
   }
+  if (options.numa->count() > 0 && !options.processors.empty()) {
+    together("--numa", "--cpu", "both name processors; give one of them");
+  }
   if (options.server && !options.perf.host.empty()) {
     together("--server", "a host", "the server waits; the client names the server's host");
   }
@@ -80,6 +84,9 @@ void read_values(PerfOptions& options) {
   if (!options.far.empty()) wishes.far = read_places("--far-memory", options.far);
   if (!options.way.empty()) wishes.load.way = read_way(options.way);
   if (!options.processors.empty()) perf.processors = read_processors("--cpu", options.processors);
+  if (options.numa->count() > 0) {
+    perf.processors = processors_of_node(perf.root, options.numa_node);
+  }
   wishes.load.service_level = static_cast<std::uint8_t>(options.service_level);
   wishes.load.traffic_class = static_cast<std::uint8_t>(options.traffic_class);
   if (options.gid->count() > 0) perf.gid_index = static_cast<std::uint8_t>(options.gid_index);
@@ -168,6 +175,8 @@ void add_device_options(CLI::App& perf, PerfOptions& options) {
                   "Processors for this side's threads, as in 0-3,8; a loopback's server has those "
                   "after the client's")
       ->type_name("LIST");
+  options.numa =
+      perf.add_option("--numa", options.numa_node, "NUMA node whose processors are taken so");
   perf.add_flag("--soft", options.perf.libraries.soft,
                 "On the stand-ins, whatever hardware there is");
   perf.add_flag("--require-hardware", options.perf.libraries.require_hardware,

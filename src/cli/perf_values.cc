@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/environment.h"
+#include "host/files.h"
 #include "perf/rules.h"
 
 namespace gdr::cli {
@@ -172,6 +173,16 @@ std::vector<int> read_processors(const char* option, const std::string& text) {
     for (int processor = first; processor <= last; ++processor) all.push_back(processor);
   }
   return all;
+}
+
+std::vector<int> processors_of_node(const std::string& root, std::uint32_t node) {
+  const std::string folder = fmt::format("sys/devices/system/node/node{}", node);
+  const std::string list = host::Files(root).line(folder + "/cpulist");
+  if (list.empty()) {
+    throw CLI::ValidationError(fmt::format(
+        "--numa {}: no such node with processors; ls /sys/devices/system/node shows them", node));
+  }
+  return read_processors("--numa", list);
 }
 
 }  // namespace gdr::cli

@@ -21,5 +21,7 @@ std::vector<std::uint64_t> read_sizes(const std::string& text);
 std::uint64_t read_nanoseconds(const char* option, const std::string& text);
 // "0-3,8".
 std::vector<int> read_processors(const char* option, const std::string& text);
+// Of a NUMA node, as the kernel lists them below `root`.
+std::vector<int> processors_of_node(const std::string& root, std::uint32_t node);
 
 }  // namespace gdr::cli

@@ -32,6 +32,13 @@ expect_wrong_use "gdr run: no PROGRAM" run
 expect_wrong_use "gdr run: no PROGRAM" run --soft-nic --
 expect_wrong_use "gdr run: --no-soft-nic excludes --pcap" run --no-soft-nic --pcap x -- true
 expect_wrong_use "gdr run: --counters: 1 required FILE missing" run --counters -- true
+expect_wrong_use "gdr perf: unknown option '--sise'; allowed: --help, --server" perf --sise 1
+expect_wrong_use "unknown --operation 'push'; allowed: write, write-imm, read" perf --operation push
+expect_wrong_use "--soft and --require-hardware exclude each other" perf --soft --require-hardware
+expect_wrong_use "--numa and --cpu exclude each other" perf --numa 0 --cpu 1
+expect_wrong_use "--numa 999: no such node" perf --numa 999
+expect_wrong_use "--server and a host exclude each other" perf --server node7
+expect_wrong_use "gdr perf compare: /nowhere: No such file" perf compare /nowhere /nowhere
 expect_wrong_use "gdr counters: FILE is required" counters
 expect_wrong_use "gdr counters: /nowhere: No such file" counters /nowhere
 expect_wrong_use "gdr counters: $0: no file of counters" counters "$0"
