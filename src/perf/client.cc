@@ -21,6 +21,10 @@ std::uint32_t signal_every(const Load& load) {
   return load.size >= kSignalEach ? 1 : std::min(kSignalEvery, load.depth);
 }
 
+Error ended_early() {
+  return {ECONNRESET, "the server has ended in the middle of a row; its own output may say why"};
+}
+
 std::uint32_t bytes_of(ibv_mtu mtu) { return 128u << static_cast<unsigned>(mtu); }
 
 }  // namespace
@@ -176,7 +180,7 @@ Result<Finish::Reply> Client::carry_out(const Start& start, CrewOutcome& near) {
       if (control_.is_closed()) {
         crew_->abort();
         near = crew_->join();
-        return Error{ECONNRESET, "the server has ended in the middle of a row"};
+        return ended_early();
       }
     }
     if (!interrupted_.load()) continue;
@@ -188,6 +192,7 @@ Result<Finish::Reply> Client::carry_out(const Start& start, CrewOutcome& near) {
   if (far) crew_->expect(far->sent);
   if (!far) crew_->abort();
   near = crew_->join();
+  if (!far && far.error().code == ECONNRESET) return ended_early();
   return far;
 }
 
