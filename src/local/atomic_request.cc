@@ -1,5 +1,6 @@
 // Compare-and-swap and fetch-and-add: read, compute, write, under the lock that every path's
 // atomics on the target process share (IBV_ATOMIC_HCA: atomic among atomics, not with the CPU).
+#include "local/fault_hooks.h"
 #include "local/local_path.h"
 
 namespace gdr::local {
@@ -79,6 +80,7 @@ Advance LocalPath::finish_atomic_phase(QueuePair& queue_pair, Requester& request
       return break_off(queue_pair, requester, IBV_WC_LOC_PROT_ERR, rnic::Failure::kNone);
     }
     from.add(plain_piece(&requester.atomic_value, kOperandBytes));
+    faults::before_move(from, to, false);
     return move(queue_pair, requester, true);
   }
   abandon(requester);

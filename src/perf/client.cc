@@ -15,6 +15,7 @@ constexpr Nanoseconds kAnswer = 30 * kSecond;
 constexpr Nanoseconds kSetUp = 300 * kSecond;  // thousands of queue pairs, gigabytes of memory
 constexpr Nanoseconds kLook = 20 * kMillisecond;
 constexpr Nanoseconds kTell = 200 * kMillisecond;
+
 std::uint32_t bytes_of(ibv_mtu mtu) { return 128u << static_cast<unsigned>(mtu); }
 
 bool is_ipv4(const std::uint8_t* gid) {
@@ -32,13 +33,18 @@ Result<void> check_families(const rdma::PortAddress& near, const SideAddress& fa
                            "--gid-index; show_gids or ibv_devinfo -v lists them"};
 }
 
+Error ended_early() {
+  return {ECONNRESET, "the server has ended in the middle of a row; its own output may say why"};
+}
+
 }  // namespace
 
 Result<void> Client::greet() {
   Result<Hello> hello = control_.call(Hello{kMagic, kProtocol, version_}, kAnswer);
   if (!hello && hello.error().code == ETIMEDOUT) {
-    return Error{ETIMEDOUT, "the server says nothing: it serves one client after another, and "
-                            "another one may be there"};
+    return Error{ETIMEDOUT,
+                 "the server says nothing: it serves one client after another, and "
+                 "another one may be there"};
   }
   if (!hello) return hello.error();
   if (hello->magic != kMagic) return Error{EPROTO, "that is no server of gdr perf"};
@@ -189,7 +195,7 @@ Result<Finish::Reply> Client::carry_out(const Start& start, CrewOutcome& near) {
       if (control_.is_closed()) {
         crew_->abort();
         near = crew_->join();
-        return Error{ECONNRESET, "the server has ended in the middle of a row"};
+        return ended_early();
       }
     }
     if (!interrupted_.load()) continue;
@@ -201,6 +207,7 @@ Result<Finish::Reply> Client::carry_out(const Start& start, CrewOutcome& near) {
   if (far) crew_->expect(far->sent);
   if (!far) crew_->abort();
   near = crew_->join();
+  if (!far && far.error().code == ECONNRESET) return ended_early();
   return far;
 }
 

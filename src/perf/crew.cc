@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 
 #include "perf/cases/round_trip.h"
@@ -262,7 +263,9 @@ bool Crew::await_window(Post& post, const Window& window) {
     const std::uint64_t found = post.received.load();
     if (found != seen) since = now();
     seen = found;
-    if (now() - since > patience) break;
+    const Nanoseconds quiet = now() - since;
+    if (quiet > patience) break;
+    if (quiet > kMillisecond) std::this_thread::sleep_for(std::chrono::microseconds(100));
   }
   if (seen >= wanted) return true;
   post.told_lost += wanted - seen;

@@ -34,17 +34,19 @@ Result<void> Devices::find_address() {
   if (!best) return best.error();
   address_ = *best;
   if (!names_.gid_index || *names_.gid_index == address_.gid_index) return {};
+  const auto none = [&] {
+    return Error{EINVAL, "port " + std::to_string(names_.port) + " of " + names_.nic +
+                             " has no GID with index " + std::to_string(*names_.gid_index) +
+                             "; the best one has index " + std::to_string(best->gid_index)};
+  };
+  if (*names_.gid_index >= port_.gid_tbl_len) return none();
   if (int code =
           nic_.library().query_gid(nic_.context(), names_.port, *names_.gid_index, &address_.gid)) {
     return rdma::verbs_error("ibv_query_gid", code > 0 ? code : EIO);
   }
   const bool is_empty = std::all_of(std::begin(address_.gid.raw), std::end(address_.gid.raw),
                                     [](std::uint8_t byte) { return byte == 0; });
-  if (is_empty) {
-    return Error{EINVAL, "port " + std::to_string(names_.port) + " of " + names_.nic +
-                             " has no GID with index " + std::to_string(*names_.gid_index) +
-                             "; the best one has index " + std::to_string(best->gid_index)};
-  }
+  if (is_empty) return none();
   address_.gid_index = *names_.gid_index;
   return {};
 }

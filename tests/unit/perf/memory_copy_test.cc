@@ -43,10 +43,14 @@ TEST(MemoryCopy, OfOneByteIsSlowerThanOfManyAtOnce) {
 }
 
 TEST(MemoryCopy, KeepsToTheTimeGiven) {
-  const Nanoseconds start = now();
-  (void)measure_memory_copy(0, kMemoryCopyTime);
-  // Three times as long: other programs may have the processors meanwhile.
-  EXPECT_LT(now() - start, 3 * kMemoryCopyTime);
+  // Other programs may have the processors meanwhile: the best of several.
+  Nanoseconds best = ~Nanoseconds{0};
+  for (int i = 0; i < 10 && best >= 2 * kMemoryCopyTime; ++i) {
+    const Nanoseconds start = now();
+    (void)measure_memory_copy(0, kMemoryCopyTime);
+    best = std::min(best, now() - start);
+  }
+  EXPECT_LT(best, 2 * kMemoryCopyTime);
 }
 
 }  // namespace

@@ -56,9 +56,9 @@ TEST(Plan, RefusesWhatWasAskedForByName) {
   wishes = {};
   wishes.near = {{Place::Kind::kStaged, kChosenGpu}};
   wishes.load.check = true;
-  EXPECT_NE(problem(make_plan(wishes, {.near_gpu = 0, .far_gpu = 0}))
-                .find("--memory staged and --check"),
-            std::string::npos);
+  EXPECT_NE(
+      problem(make_plan(wishes, {.near_gpu = 0, .far_gpu = 0})).find("--memory staged and --check"),
+      std::string::npos);
 }
 
 TEST(Plan, RefusesTheFirstMeasureByDefaultTooWhenItCannotBe) {

@@ -1,7 +1,5 @@
 #include "tool/wrap.h"
 
-#include "tool/text.h"
-
 #include <gtest/gtest.h>
 
 namespace gdr::tool {
@@ -43,14 +41,6 @@ TEST(Wrap, CountsCharactersAndNotTheirBytesNorColours) {
 
 TEST(Wrap, GivesUpInAWindowTooNarrowForWords) {
   EXPECT_EQ(wrap("some words that go on", 10, 2), "some words that go on");
-}
-
-TEST(Printable, ShowsAQuestionMarkForWhatATerminalWouldObey) {
-  EXPECT_EQ(printable("a\x1b[2J\x07\t\x7f"), "a?[2J???");
-  EXPECT_EQ(printable("\xc2\x9b"
-                      "2J\xc2\x80\xc2\xb5s"),
-            "?2J?µs");
-  EXPECT_EQ(printable("mlx5_0 → 4 µs\xc2"), "mlx5_0 → 4 µs?");
 }
 
 }  // namespace

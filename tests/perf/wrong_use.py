@@ -1,0 +1,118 @@
+"""wrong_use.py GDR: each of these is one line on standard error that names what does not fit, and exit status 2."""
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from perf_program import Perf, main, require  # noqa: E402
+
+PERF = Perf(sys.argv[1])
+
+# What is typed, and what the line must hold.
+COMMANDS = (
+    ("--operation scribble", "unknown --operation 'scribble'; allowed: write, write-imm, read"),
+    ("--operation write,,read", "unknown --operation ''"),
+    ("--transport tcp", "unknown --transport 'tcp'; allowed: rc, uc, ud, xrc"),
+    ("--measure speed", "unknown --measure 'speed'; allowed: bandwidth, latency, rate"),
+    ("--sizes 0", "wrong size '0'"),
+    ("--sizes 2G", "wrong size '2G'"),
+    ("--sizes 1M-64", "the smaller one comes first"),
+    ("--sizes -5", "wrong size"),
+    ("--sizes 99999999999999999999", "wrong size"),
+    ("--memory disk", "unknown --memory 'disk'; allowed: host, gpu, gpu-vmm, staged"),
+    ("--memory host:1", "wrong --memory 'host:1'"),
+    ("--memory gpu:x", "wrong --memory 'gpu:x'"),
+    ("--registration magic", "unknown --registration 'magic'; allowed: dma-buf, peer-memory"),
+    ("--queue-pairs 0", "--queue-pairs 0: 1 to 4096 are possible"),
+    ("--queue-pairs 4097", "--queue-pairs 4097: 1 to 4096 are possible"),
+    ("--queue-pairs -1", "--queue-pairs"),
+    ("--queue-pairs many", "--queue-pairs"),
+    ("--threads 65 --queue-pairs 65", "--threads 65: 1 to 64 are possible"),
+    ("--threads 2", "--threads 2 and --queue-pairs 1 do not go together"),
+    ("--depth 0", "--depth 0: 1 to 8192 are possible"),
+    ("--batch 200", "--batch 200 and --depth 128 do not go together"),
+    ("--signal-every 200", "--signal-every 200 and --depth 128 do not go together"),
+    ("--transport ud", "--operation write and --transport UD do not go together"),
+    ("--transport uc --operation read", "--operation read and --transport UC do not go together"),
+    ("--srq", "--srq and --operation write do not go together"),
+    ("--both-ways --measure latency", "--both-ways and --measure latency do not go together"),
+    ("--queue-pairs 2 --measure latency",
+     "--queue-pairs 2 and --measure latency do not go together"),
+    ("--check --both-ways", "--check and --both-ways do not go together"),
+    ("--operation fetch-add --sizes 64", "--sizes 64 and --operation fetch-add"),
+    ("--inline 64 --memory gpu", "--inline 64 and GPU memory do not go together"),
+    ("--memory staged --check", "--memory staged and --check do not go together"),
+    ("--memory staged --operation read", "--operation write or send"),
+    ("--huge-pages --memory gpu", "--huge-pages and GPU memory on both sides"),
+    ("--mtu 1000", "--mtu"),
+    ("--service-level 16", "--service-level"),
+    ("--traffic-class 256", "--traffic-class"),
+    ("--gid-index 300", "--gid-index"),
+    ("--gid-index 200 --nic soft0", "has no GID with index 200"),
+    ("--duration soon", "wrong --duration 'soon'; as in 0.2, 200ms"),
+    ("--duration -1", "wrong --duration"),
+    ("--duration 2000m", "up to a day"),
+    ("--duration 0", "repetitions that take no time"),
+    ("--warm-up nan", "wrong --warm-up 'nan'"),
+    ("--repeats 0", "--repeats"),
+    ("--iterations x", "--iterations"),
+    ("--cpu 5-2", "wrong --cpu '5-2'; as in 0-3,8"),
+    ("--cpu 1000000", "wrong --cpu"),
+    ("--nic mlx9_0", "unknown NIC 'mlx9_0'"),
+    ("--gpu 99", "unknown GPU '99'"),
+    ("--require-hardware", "--soft and --require-hardware exclude each other"),
+    ("--server somewhere", "--server and a host exclude each other"),
+    ("somewhere --peer-nic soft0", "--peer-nic and a host exclude each other"),
+    ("--port 0", "--port"),
+    ("--port 70000", "--port"),
+    ("--server --listen nowhere.invalid", "--listen nowhere.invalid: "),
+    ("one two", "two"),
+    ("--no-such-option", "--no-such-option"),
+    ("--json - --csv -", "two documents on standard output"),
+    ("--json /no/such/folder/x.json", "cannot write /no/such/folder/x.json"),
+    ("compare", "files"),
+    ("compare /no/such/file /no/such/other", "/no/such/file: No such file or directory"),
+)
+
+
+def every_wrong_use_is_one_line():
+    for command, phrase in COMMANDS:
+        options = command.split()
+        if options[0] != "compare":
+            done = PERF.run(*options, seconds=20)
+        else:
+            done = PERF.run(seconds=20, whole=[PERF.gdr, "perf", *options])
+        said = done.stderr
+        require(done.returncode == 2, command, done.returncode, done.stdout, said)
+        require(said.count("\n") == 1 and said.endswith("\n"), command, "not one line:", said)
+        require(phrase in said, command, f"no '{phrase}' in:", said)
+        require(done.stdout == "", command, done.stdout)
+
+
+def an_empty_value_is_one_line():
+    for option in ("--operation", "--sizes", "--nic", "--json", "--cpu"):
+        done = PERF.run(option, "")
+        require(done.returncode == 2 and done.stderr.count("\n") == 1, option, done.returncode,
+                done.stderr)
+
+
+def a_processor_that_is_not_there():
+    done = PERF.run("--cpu", "1023", "--memory", "host", "--sizes", "64")
+    require(done.returncode == 2, done.returncode, done.stderr)
+    require(done.stderr.startswith("gdr perf: --cpu 1023: this process may not run there"),
+            done.stderr)
+
+
+def what_the_nic_has_not_is_a_row_that_says_so():
+    for options, phrase in ((("--inline", "1000000", "--sizes", "64"), "--inline 1000000"),
+                            (("--transport", "ud", "--operation", "send", "--sizes", "64K"),
+                             "UD has at most"),
+                            (("--memory", "gpu:77", "--sizes", "64"), "gpu")):
+        memory = () if "--memory" in options else ("--memory", "host")
+        done = PERF.run(*memory, *options, "--measure", "bandwidth")
+        require(done.returncode == 1, options, done.returncode, done.stdout, done.stderr)
+        require(phrase in done.stdout.lower() or phrase in done.stdout, options, done.stdout)
+
+
+if __name__ == "__main__":
+    sys.exit(main([every_wrong_use_is_one_line, an_empty_value_is_one_line,
+                   a_processor_that_is_not_there, what_the_nic_has_not_is_a_row_that_says_so]))
