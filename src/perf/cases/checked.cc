@@ -36,7 +36,7 @@ class Windows {
       timed += ticks() - before;
       if (!compare(window)) break;
       first_ += count_;
-      const bool was_warm = slicer.is_warm();
+      const bool was_warm = slicer.slice() != 0;
       on = slicer.go_on(requests_.completed(), ticks());
       const bool has_slice = slicer.slices().size() > outcome_.slices.size();
       if (has_slice) {
