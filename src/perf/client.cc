@@ -32,8 +32,9 @@ std::uint32_t bytes_of(ibv_mtu mtu) { return 128u << static_cast<unsigned>(mtu);
 Result<void> Client::greet() {
   Result<Hello> hello = control_.call(Hello{kMagic, kProtocol, version_}, kAnswer);
   if (!hello && hello.error().code == ETIMEDOUT) {
-    return Error{ETIMEDOUT, "the server says nothing: it serves one client after another, and "
-                            "another one may be there"};
+    return Error{ETIMEDOUT,
+                 "the server says nothing: it serves one client after another, and "
+                 "another one may be there"};
   }
   if (!hello) return hello.error();
   if (hello->magic != kMagic) return Error{EPROTO, "that is no server of gdr perf"};

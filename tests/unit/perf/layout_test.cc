@@ -44,9 +44,7 @@ TEST(Layout, LeavesRoomForTheRouteHeaderOfDatagrams) {
   EXPECT_EQ(layout.stride, 64u + layout.head);
 }
 
-TEST(Layout, HoldsAnAtomicWhateverTheSize) {
-  EXPECT_GE(make_layout({}, 1, 1).stride, 8u);
-}
+TEST(Layout, HoldsAnAtomicWhateverTheSize) { EXPECT_GE(make_layout({}, 1, 1).stride, 8u); }
 
 TEST(Layout, HasNoTwoPlacesThatOverlap) {
   for (const Transport transport : {Transport::kRc, Transport::kUd}) {

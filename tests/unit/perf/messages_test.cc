@@ -79,7 +79,8 @@ TEST(Messages, ComeOutOfTheirBytesAsTheyWentIn) {
     ASSERT_TRUE(again) << int{number_of<Message>()};
     EXPECT_EQ(tool::encode(*again), bytes) << int{number_of<Message>()};
   });
-  EXPECT_EQ(tool::decode<perf::SetUp>(tool::encode(perf::SetUp{full_load(), 1, 1}))->load, full_load());
+  EXPECT_EQ(tool::decode<perf::SetUp>(tool::encode(perf::SetUp{full_load(), 1, 1}))->load,
+            full_load());
 }
 
 TEST(Messages, AreRefusedCutShortAnywhereAndWithAByteTooMany) {

@@ -16,7 +16,8 @@ class SessionTest : public testing::Test {
  protected:
   SessionTest() : client_(connect()) {
     told_.side.version = "1.2.3";
-    serving_ = std::thread([this] { ended_ = Session(*server_, soft_devices(), told_, no_).serve(); });
+    serving_ =
+        std::thread([this] { ended_ = Session(*server_, soft_devices(), told_, no_).serve(); });
   }
   ~SessionTest() override { leave(); }
   UniqueFd connect() {
