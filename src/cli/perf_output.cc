@@ -69,11 +69,11 @@ Result<void> write_outputs(const PerfOutput& output, const perf::Report& report)
 }
 
 int exit_status(const perf::Report& report) {
-  const bool all_well =
-      !report.interrupted && !report.rows.empty() && std::all_of(report.rows.begin(), report.rows.end(), [](auto& row) {
-        return row.problem.empty() && (!row.checked || row.checked->wrong == 0) &&
-               (row.lost == 0 || row.lost < row.messages);
-      });
+  const bool all_well = !report.interrupted && !report.rows.empty() &&
+                        std::all_of(report.rows.begin(), report.rows.end(), [](auto& row) {
+                          return row.problem.empty() && (!row.checked || row.checked->wrong == 0) &&
+                                 (row.lost == 0 || row.lost < row.messages);
+                        });
   return all_well ? 0 : 1;
 }
 

@@ -86,10 +86,16 @@ std::vector<Operation> read_operations(const std::string& text) {
 
 perf::Transport read_transport(const std::string& text) {
   constexpr std::pair<const char*, perf::Transport> kTransports[] = {
-      {"rc", perf::Transport::kRc},   {"uc", perf::Transport::kUc},  {"ud", perf::Transport::kUd},
-      {"xrc", perf::Transport::kXrc}, {"RC", perf::Transport::kRc},  {"UC", perf::Transport::kUc},
-      {"UD", perf::Transport::kUd},   {"XRC", perf::Transport::kXrc}};
-  return one_of("--transport", text, kTransports);
+      {"rc", perf::Transport::kRc},
+      {"uc", perf::Transport::kUc},
+      {"ud", perf::Transport::kUd},
+      {"xrc", perf::Transport::kXrc}};
+  // Documents have them in capitals.
+  std::string small = text;
+  for (char& letter : small) {
+    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
+  }
+  return one_of("--transport", small, kTransports);
 }
 
 std::vector<Measure> read_measures(const std::string& text) {
@@ -128,7 +134,8 @@ std::vector<std::uint64_t> read_sizes(const std::string& text) {
       sizes.push_back(read_size(one));
       continue;
     }
-    const std::uint64_t first = read_size(one.substr(0, dash)), last = read_size(one.substr(dash + 1));
+    const std::uint64_t first = read_size(one.substr(0, dash)),
+                        last = read_size(one.substr(dash + 1));
     if (first > last) {
       throw CLI::ValidationError(
           fmt::format("wrong sizes '{}': the smaller one comes first, as in 64-1M", one));

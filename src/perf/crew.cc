@@ -12,6 +12,7 @@
 #include "perf/cases/staged.h"
 #include "perf/cases/stream.h"
 #include "perf/contents.h"
+#include "perf/memory_room.h"
 
 namespace gdr::perf {
 namespace {
@@ -61,6 +62,11 @@ Result<std::unique_ptr<Crew>> Crew::create(Devices& devices, const StationPlan& 
   crew->devices_ = &devices;
   crew->processors_ = std::move(processors);
   const std::uint32_t threads = plan.load.threads;
+  if (!plan.place.is_direct()) {
+    const Layout layout = make_layout(plan.load, plan.largest, plan.queue_pairs);
+    Result<void> room = check_host_memory(layout.bytes(), available_memory());
+    if (!room) return room.error();
+  }
   for (std::uint32_t i = 0; i < threads; ++i) {
     StationPlan share = plan;
     share.queue_pairs = plan.queue_pairs / threads + (i < plan.queue_pairs % threads ? 1 : 0);
@@ -165,9 +171,8 @@ Result<void> Crew::pin(std::thread& thread, std::size_t index) const {
   CPU_SET(static_cast<std::size_t>(processor), &set);
   const int code = pthread_setaffinity_np(thread.native_handle(), sizeof set, &set);
   if (code == 0) return {};
-  return Error{EINVAL, "--cpu " + std::to_string(processor) +
-                           ": this process may not run there (" + strerror(code) +
-                           "); taskset -p $$ shows where"};
+  return Error{EINVAL, "--cpu " + std::to_string(processor) + ": this process may not run there (" +
+                           strerror(code) + "); taskset -p $$ shows where"};
 }
 
 void Crew::work(Post& post) {

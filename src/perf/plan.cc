@@ -85,6 +85,7 @@ Result<void> check_group(const Group& group) {
 }  // namespace
 
 Result<std::vector<Group>> make_plan(const Wishes& wishes, const Available& available) {
+  if (Result<void> right = check_timing(wishes.timing); !right) return right.error();
   Result<std::vector<Ends>> ends = ends_of(wishes, available);
   if (!ends) return ends.error();
   std::vector<Group> groups;

@@ -145,10 +145,11 @@ Result<void> check_timing(const Timing& timing) {
   }
   if (timing.slice_nanoseconds > kMostNanoseconds ||
       timing.warm_up_nanoseconds > kMostNanoseconds) {
-    return wrong("longer than a day");
+    return wrong("--duration: a repetition of more than a day");
   }
   if (timing.slice_nanoseconds == 0 && timing.slice_messages == 0) {
-    return wrong("repetitions that take no time");
+    return together("--repeats " + std::to_string(timing.slices), "so short a --duration",
+                    "a repetition would take no time");
   }
   return {};
 }

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "perf/locked_memory.h"
+#include "perf/memory_room.h"
 #include "tool/registration.h"
 
 namespace gdr::perf {

@@ -51,7 +51,8 @@ COMMANDS = (
     ("--duration soon", "wrong --duration 'soon'; as in 0.2, 200ms"),
     ("--duration -1", "wrong --duration"),
     ("--duration 2000m", "up to a day"),
-    ("--duration 0", "repetitions that take no time"),
+    ("--duration 0", "--repeats 10 and so short a --duration do not go together"),
+    ("--duration 1us --repeats 10000", "a repetition would take no time"),
     ("--warm-up nan", "wrong --warm-up 'nan'"),
     ("--repeats 0", "--repeats"),
     ("--iterations x", "--iterations"),
@@ -106,6 +107,7 @@ def what_the_nic_has_not_is_a_row_that_says_so():
     for options, phrase in ((("--inline", "1000000", "--sizes", "64"), "--inline 1000000"),
                             (("--transport", "ud", "--operation", "send", "--sizes", "64K"),
                              "UD has at most"),
+                            (("--queue-pairs", "4096", "--sizes", "1G"), "are needed, and"),
                             (("--memory", "gpu:77", "--sizes", "64"), "gpu")):
         memory = () if "--memory" in options else ("--memory", "host")
         done = PERF.run(*memory, *options, "--measure", "bandwidth")

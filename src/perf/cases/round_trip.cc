@@ -12,8 +12,8 @@ namespace {
 
 // Of one repetition; a row that would have more ends it early.
 constexpr std::size_t kMostSamples = 1 << 20;
-constexpr std::uint32_t kLook = 1024;  // polls between two looks at the flags that others set
-constexpr Nanoseconds kLost = kSecond;           // of transports that may lose messages
+constexpr std::uint32_t kLook = 1024;   // polls between two looks at the flags that others set
+constexpr Nanoseconds kLost = kSecond;  // of transports that may lose messages
 constexpr Nanoseconds kGivenUp = 10 * kSecond;  // of those that lose none
 
 // One request after the other, until the slices are over or the other side ends it.
@@ -149,8 +149,7 @@ class RoundTrips {
   // an error instead, unless what tells of it is lost on the way to the program.
   bool is_lost() {
     if (!task_.is_client) return false;
-    const bool may_lose =
-        load_.transport == Transport::kUc || load_.transport == Transport::kUd;
+    const bool may_lose = load_.transport == Transport::kUc || load_.transport == Transport::kUd;
     if (heard_at_ == 0) heard_at_ = now();
     if (now() - heard_at_ < (may_lose ? kLost : kGivenUp)) return false;
     outcome_.fail({ETIMEDOUT, may_lose ? "a message or its answer was lost; RC repeats them"

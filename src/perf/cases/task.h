@@ -51,9 +51,9 @@ struct Outcome {
   std::vector<std::uint64_t> sent;    // on each queue pair
   std::atomic<bool> has_sent{false};  // `sent` and `slices` are final
   std::uint64_t received = 0, lost = 0;
-  std::uint64_t checked = 0;             // messages
-  std::atomic<std::uint64_t> wrong{0};   // of them
-  std::string first_wrong;               // others may read it once `wrong` is not 0
+  std::uint64_t checked = 0;            // messages
+  std::atomic<std::uint64_t> wrong{0};  // of them
+  std::string first_wrong;              // others may read it once `wrong` is not 0
   Ticks timed = 0, checking = 0;
 
   void add_wrong(std::string what, std::uint64_t count = 1) {

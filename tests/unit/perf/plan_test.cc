@@ -5,6 +5,12 @@
 namespace gdr::perf {
 namespace {
 
+Wishes some_wishes() {
+  Wishes wishes;
+  wishes.timing = {0, 1'000'000, 0, 10};
+  return wishes;
+}
+
 std::string problem(const Result<std::vector<Group>>& groups) {
   return groups ? "" : groups.error().message;
 }
@@ -23,24 +29,24 @@ std::vector<std::string> titles(const Wishes& wishes, const Available& available
 using Titles = std::vector<std::string>;
 
 TEST(Plan, WithoutGpuHasBandwidthAndLatencyOfHostMemory) {
-  EXPECT_EQ(titles({}), (Titles{"bandwidth host host", "latency host host"}));
+  EXPECT_EQ(titles(some_wishes()), (Titles{"bandwidth host host", "latency host host"}));
 }
 
 TEST(Plan, WithGpusSetsTheDirectWayBesideTheStagedOne) {
-  EXPECT_EQ(titles({}, {.near_gpu = 0, .far_gpu = 1}),
+  EXPECT_EQ(titles(some_wishes(), {.near_gpu = 0, .far_gpu = 1}),
             (Titles{"bandwidth gpu:0 gpu:1", "bandwidth staged:0 staged:1", "bandwidth host host",
                     "latency gpu:0 gpu:1", "latency staged:0 staged:1", "latency host host"}));
 }
 
 TEST(Plan, LeavesOutWhatNobodyAskedForAndCannotBe) {
-  Wishes wishes;
+  Wishes wishes = some_wishes();
   wishes.load.queue_pairs = 4;
   EXPECT_EQ(titles(wishes), Titles{"bandwidth host host"});
   wishes.load.queue_pairs = 1;
   wishes.load.both_ways = true;
   EXPECT_EQ(titles(wishes, {.near_gpu = 0, .far_gpu = 0}),
             (Titles{"bandwidth gpu:0 gpu:0", "bandwidth host host"}));
-  wishes = {};
+  wishes = some_wishes();
   wishes.operations = {Operation::kRead};
   EXPECT_EQ(titles(wishes, {.near_gpu = 0, .far_gpu = 0}),
             (Titles{"bandwidth gpu:0 gpu:0", "bandwidth host host", "latency gpu:0 gpu:0",
@@ -48,12 +54,12 @@ TEST(Plan, LeavesOutWhatNobodyAskedForAndCannotBe) {
 }
 
 TEST(Plan, RefusesWhatWasAskedForByName) {
-  Wishes wishes;
+  Wishes wishes = some_wishes();
   wishes.measures = {Measure::kLatency};
   wishes.load.both_ways = true;
   EXPECT_NE(problem(make_plan(wishes, {})).find("--both-ways and --measure latency"),
             std::string::npos);
-  wishes = {};
+  wishes = some_wishes();
   wishes.near = {{Place::Kind::kStaged, kChosenGpu}};
   wishes.load.check = true;
   EXPECT_NE(
@@ -62,14 +68,14 @@ TEST(Plan, RefusesWhatWasAskedForByName) {
 }
 
 TEST(Plan, RefusesTheFirstMeasureByDefaultTooWhenItCannotBe) {
-  Wishes wishes;
+  Wishes wishes = some_wishes();
   wishes.load.transport = Transport::kUd;
   EXPECT_NE(problem(make_plan(wishes, {})).find("--operation write and --transport UD"),
             std::string::npos);
 }
 
 TEST(Plan, PutsTheChosenGpuWhereNoOrdinalWasGiven) {
-  Wishes wishes;
+  Wishes wishes = some_wishes();
   wishes.measures = {Measure::kBandwidth};
   wishes.near = {{Place::Kind::kGpu, kChosenGpu}, {Place::Kind::kGpu, 3}};
   EXPECT_EQ(titles(wishes, {.near_gpu = 1, .far_gpu = 2}),
@@ -77,7 +83,7 @@ TEST(Plan, PutsTheChosenGpuWhereNoOrdinalWasGiven) {
 }
 
 TEST(Plan, SetsEveryNearMemoryBesideEveryFarOne) {
-  Wishes wishes;
+  Wishes wishes = some_wishes();
   wishes.measures = {Measure::kBandwidth};
   wishes.near = {{Place::Kind::kHost, 0}, {Place::Kind::kGpu, 0}};
   wishes.far = wishes.near;
@@ -86,7 +92,7 @@ TEST(Plan, SetsEveryNearMemoryBesideEveryFarOne) {
 }
 
 TEST(Plan, SaysWhichSideHasNoGpu) {
-  Wishes wishes;
+  Wishes wishes = some_wishes();
   wishes.near = {{Place::Kind::kGpu, kChosenGpu}};
   EXPECT_EQ(problem(make_plan(wishes, {})), "no GPU on the client's side: --memory host");
   EXPECT_EQ(problem(make_plan(wishes, {.near_gpu = 0, .far_gpu = {}})),
@@ -94,7 +100,7 @@ TEST(Plan, SaysWhichSideHasNoGpu) {
 }
 
 TEST(Plan, GivesAtomicsEightBytesAndDatagramsNoMoreThanAPacket) {
-  Wishes wishes;
+  Wishes wishes = some_wishes();
   wishes.operations = {Operation::kFetchAndAdd};
   EXPECT_EQ(make_plan(wishes, {})->front().sizes, std::vector<std::uint64_t>{8});
   wishes.operations = {Operation::kSend};
@@ -107,8 +113,18 @@ TEST(Plan, GivesAtomicsEightBytesAndDatagramsNoMoreThanAPacket) {
   }
 }
 
+TEST(Plan, RefusesRepetitionsThatTakeNoTime) {
+  Wishes wishes = some_wishes();
+  wishes.timing.slice_nanoseconds = 0;
+  EXPECT_EQ(problem(make_plan(wishes, {})),
+            "--repeats 10 and so short a --duration do not go together: a repetition would take "
+            "no time");
+  wishes.timing.slice_messages = 1;
+  EXPECT_EQ(problem(make_plan(wishes, {})), "");
+}
+
 TEST(Plan, JudgesEverySizeAndNotOnlyTheLargest) {
-  Wishes wishes;
+  Wishes wishes = some_wishes();
   wishes.operations = {Operation::kCompareAndSwap};
   wishes.sizes = {4, 8};
   EXPECT_EQ(problem(make_plan(wishes, {})),

@@ -1,4 +1,4 @@
-#include "perf/locked_memory.h"
+#include "perf/memory_room.h"
 
 #include <gtest/gtest.h>
 
@@ -11,6 +11,18 @@ TEST(LockedMemory, SaysWhatTheLimitIsAndWhatToType) {
             "LimitMEMLOCK=infinity)");
   EXPECT_NE(locked_memory_advice(ENOMEM, 4096, 65536).find("other registrations"),
             std::string::npos);
+}
+
+TEST(HostMemory, IsRefusedBeforeTheKernelEndsTheProcess) {
+  EXPECT_TRUE(check_host_memory(1 << 20, 1 << 20));
+  EXPECT_TRUE(check_host_memory(1 << 20, 0)) << "nobody knows";
+  const Result<void> room = check_host_memory(std::uint64_t{64} << 30, std::uint64_t{3} << 29);
+  ASSERT_FALSE(room);
+  EXPECT_EQ(room.error().code, ENOMEM);
+  EXPECT_EQ(room.error().message,
+            "64.0 GiB of host memory are needed, and 1.5 GiB are free: smaller --sizes or fewer "
+            "--queue-pairs");
+  EXPECT_GT(available_memory(), std::uint64_t{1} << 20);
 }
 
 TEST(LockedMemory, SaysNothingWhereAnotherThingWasInTheWay) {

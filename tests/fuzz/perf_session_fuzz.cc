@@ -1,0 +1,201 @@
+// What a client of gdr perf may send its server: any bytes over the connection, and any fields in
+// messages of every kind, in any order. The session answers or ends; and the crew, of which there
+// is a double here, is only asked for what it can do.
+#include <sys/socket.h>
+
+#include <cstdlib>
+
+#include "perf/rules.h"
+#include "perf/session.h"
+
+namespace gdr::perf {
+namespace {
+
+void require(bool claim) {
+  if (!claim) std::abort();
+}
+
+// What the double knows of its only crew.
+struct State {
+  Load load;
+  std::uint64_t largest = 0;
+  bool connected = false, running = false;
+};
+State state;
+
+}  // namespace
+
+Station::~Station() = default;
+// Without the time that it takes.
+TickClock::TickClock(const Moment&, const Moment&) {}
+TickClock TickClock::calibrate(Nanoseconds) { return {{}, {}}; }
+
+Result<std::unique_ptr<Crew>> Crew::create(Devices&, const StationPlan& plan, bool is_client,
+                                           std::vector<int>) {
+  require(!is_client && plan.place == plan.load.far);
+  require(static_cast<bool>(check_load(plan.load, plan.largest)));
+  require(plan.mtu >= IBV_MTU_256 && plan.mtu <= IBV_MTU_4096);
+  if (plan.load.depth == 7) return Error{ENOMEM, "none"};
+  state = {plan.load, plan.largest, false, false};
+  std::unique_ptr<Crew> crew(new Crew(is_client));
+  crew->load_ = plan.load;
+  return crew;
+}
+Crew::~Crew() = default;
+SideAddress Crew::address() const { return {}; }
+std::uint64_t Crew::registered_bytes() const { return 1; }
+std::uint64_t Crew::largest() const { return state.largest; }
+Result<void> Crew::connect(const SideAddress& theirs) {
+  require(!state.connected);
+  if (theirs.stations.size() > 1) return Error{EPROTO, "too many"};
+  state.connected = true;
+  return {};
+}
+Result<void> Crew::start(const Start& row, const TickClock&, Verifier* verifier) {
+  require(state.connected && !state.running && verifier == nullptr);
+  require(row.size >= 1 && row.size <= state.largest && row.measure == load_.measure);
+  require(row.signal_every >= 1 && row.signal_every <= load_.depth);
+  require(static_cast<bool>(check_timing(row.timing)));
+  state.running = true;
+  return {};
+}
+std::vector<std::uint64_t> Crew::sent() const { return {1}; }
+void Crew::expect(const std::vector<std::uint64_t>&) { require(state.running); }
+CrewOutcome Crew::join() {
+  require(state.running);
+  state.running = false;
+  return {};
+}
+Result<VerifyWindow::Reply> Crew::verify(const Window&) {
+  require(state.running);
+  return VerifyWindow::Reply{};
+}
+Result<void> Crew::fill(const Window&) {
+  require(state.running);
+  return {};
+}
+
+namespace {
+
+// A session asks its devices for what the port says alone; all of it is zeros here.
+Devices& no_devices() {
+  alignas(Devices) static std::byte storage[sizeof(Devices)]{};
+  return reinterpret_cast<Devices&>(storage);
+}
+
+constexpr std::uint8_t kKinds = std::tuple_size_v<Messages>;
+
+template <typename Message>
+tool::Bytes whole(const Message& message) {
+  return tool::encode(message);
+}
+
+// The right message of a kind, which the input then spoils.
+tool::Bytes right_message(std::uint8_t kind) {
+  SetUp set_up;
+  set_up.largest = 64;
+  set_up.mtu = IBV_MTU_1024;
+  Start start;
+  start.size = 64;
+  start.timing = {0, 1'000'000, 0, 1};
+  switch (kind) {
+    case number_of<Hello>():
+      return whole(Hello{kMagic, kProtocol, "1"});
+    case number_of<SetUp>():
+      return whole(set_up);
+    case number_of<Connect>():
+      return whole(Connect{});
+    case number_of<Start>():
+      return whole(start);
+    case number_of<VerifyWindow>():
+      return whole(VerifyWindow{});
+    case number_of<FillWindow>():
+      return whole(FillWindow{});
+    case number_of<Finish>():
+      return whole(Finish{{1, 2}});
+    default:
+      return {};
+  }
+}
+
+template <std::size_t... I>
+void decode_as_every_kind(std::span<const std::byte> bytes, std::index_sequence<I...>) {
+  const auto decode = [&]<typename Message>(const Message*) {
+    const Result<Message> message = tool::decode<Message>(bytes);
+    if (message) {
+      const Result<Message> again = tool::decode<Message>(tool::encode(*message));
+      require(static_cast<bool>(again));
+    }
+  };
+  (decode(static_cast<const std::tuple_element_t<I, Messages>*>(nullptr)), ...);
+}
+
+class Input {
+ public:
+  Input(const std::uint8_t* data, std::size_t size) : bytes_(data, size) {}
+  bool empty() const { return bytes_.empty(); }
+  std::uint8_t byte() {
+    if (bytes_.empty()) return 0;
+    const std::uint8_t first = bytes_[0];
+    bytes_ = bytes_.subspan(1);
+    return first;
+  }
+  std::span<const std::uint8_t> rest() const { return bytes_; }
+
+ private:
+  std::span<const std::uint8_t> bytes_;
+};
+
+// Steps: a kind, how many of its bytes are changed, and at which offsets to what. One kind is none,
+// and what follows goes over the connection as it is.
+tool::Bytes conversation(Input input) {
+  tool::Bytes all;
+  while (!input.empty()) {
+    const std::uint8_t kind = input.byte();
+    if (kind == 0xff) {
+      const auto rest = std::as_bytes(input.rest());
+      all.insert(all.end(), rest.begin(), rest.end());
+      break;
+    }
+    tool::Bytes message = right_message(kind % kKinds);
+    for (std::uint8_t changes = input.byte() % 8; changes > 0; --changes) {
+      const std::size_t at = input.byte();
+      const std::byte to{input.byte()};
+      if (at < message.size()) {
+        message[at] = to;
+      } else {
+        message.push_back(to);
+      }
+    }
+    for (int shift = 24; shift >= 0; shift -= 8) {
+      all.push_back(static_cast<std::byte>(message.size() >> shift));
+    }
+    all.push_back(std::byte(kind % kKinds));
+    all.insert(all.end(), message.begin(), message.end());
+  }
+  return all;
+}
+
+}  // namespace
+}  // namespace gdr::perf
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace gdr;
+  using namespace gdr::perf;
+  decode_as_every_kind(std::as_bytes(std::span(data, size)), std::make_index_sequence<kKinds>());
+  int sockets[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0) return 0;
+  UniqueFd client(sockets[1]);
+  Control control{UniqueFd(sockets[0])};
+  // All of it at once, and no more: a session then ends by itself. The answers are few and small.
+  const tool::Bytes said = conversation({data, size});
+  require(send(client.get(), said.data(), said.size(), MSG_NOSIGNAL | MSG_DONTWAIT) >= 0 ||
+          said.empty());
+  shutdown(client.get(), SHUT_WR);
+  static const Description told;
+  static const std::atomic<bool> never{false};
+  state = {};
+  Session session(control, no_devices(), told, never);
+  (void)session.serve();
+  return 0;
+}
