@@ -17,7 +17,6 @@
 namespace gdr::cli {
 namespace {
 
-
 struct RunOptions {
   std::optional<bool> soft_nic;
   std::optional<bool> soft_gpu;

@@ -29,8 +29,8 @@ constexpr std::uint32_t kQKey = 0x11223344;
 struct States {
   ibv_qp_type type = IBV_QPT_RC;
   ibv_mtu mtu = IBV_MTU_1024;
-  bool atomics = true;              // a NIC without them may refuse the access right
-  std::uint8_t reads = 1;           // reads and atomics under way
+  bool atomics = true;     // a NIC without them may refuse the access right
+  std::uint8_t reads = 1;  // reads and atomics under way
   std::uint8_t service_level = 0;
   std::uint8_t traffic_class = 0;
 };

@@ -165,7 +165,7 @@ class RoundTrips {
   Contents contents_;
   Slicer slicer_;
   Nanoseconds heard_at_ = 0;  // 0: just now
-  std::uint64_t place_ = 0;  // of the last message
+  std::uint64_t place_ = 0;   // of the last message
   std::size_t slice_ = 0;
   Samples* samples_ = nullptr;  // of that slice; null: it is the warm-up
 };

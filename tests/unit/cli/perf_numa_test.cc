@@ -1,11 +1,11 @@
-#include "cli/perf_values.h"
-
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <fstream>
+
+#include "cli/perf_values.h"
 
 namespace gdr::cli {
 namespace {
