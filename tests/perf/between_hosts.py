@@ -15,33 +15,45 @@ CASES = (("rc", "write,send,read,write-imm", "1,5000"), ("uc", "write,send", "1,
          ("ud", "send", "1,1000"), ("xrc", "write,read", "1,5000"), ("rc", "fetch-add", "8"))
 
 
+# These lose messages where a socket is full, and a round trip then waits in vain.
+UNRELIABLE = ("uc", "ud")
+
+
+def measured(hosts, transport, operations, sizes):
+    command = PERF.command("--memory", "host")
+    server = hosts.start(0, PERF.command("--server"))
+    client = None
+    try:
+        wrong = hosts.wait_until_listens(PORT, server)
+        require(wrong is None, wrong)
+        client = hosts.start(1, [*command, hosts.address, *QUICK, "--check", "--transport",
+                                 transport, "--operation", operations, "--sizes", sizes,
+                                 "--measure", "bandwidth,latency", "--json", "-"])
+        said = client.communicate(timeout=60)[0]
+        server.terminate()
+        server.communicate(timeout=10)
+    finally:
+        stop(server, patience=1)
+        if client is not None:
+            stop(client)
+    return client.returncode, said
+
+
 def every_transport_by_packets():
     with Hosts(mtu=4200) as hosts:
         for transport, operations, sizes in CASES:
-            command = PERF.command("--memory", "host")
-            server = hosts.start(0, PERF.command("--server"))
-            client = None
-            try:
-                wrong = hosts.wait_until_listens(PORT, server)
-                require(wrong is None, wrong)
-                client = hosts.start(1, [*command, hosts.address, *QUICK, "--check", "--transport",
-                                         transport, "--operation", operations, "--sizes", sizes,
-                                         "--measure", "bandwidth,latency", "--json", "-"])
-                said = client.communicate(timeout=60)[0]
-                require(client.returncode == 0, client.returncode, said)
-                server.terminate()
-                server.communicate(timeout=10)
-            finally:
-                stop(server, patience=1)
-                if client is not None:
-                    stop(client)
+            for _ in range(4 if transport in UNRELIABLE else 1):
+                status, said = measured(hosts, transport, operations, sizes)
+                there, here = hosts.take_counters(PERF.gdr)
+                if status == 0:
+                    break
+            require(status == 0, status, said)
             bytes_moved = 0
             for row in json.loads(said)["rows"]:
                 found = row["checked"]
                 require(not row.get("problem") and found["wrong"] == 0, title(row), row)
                 require(found["messages"] >= 16, title(row), found)
                 bytes_moved += found["bytes"]
-            there, here = hosts.take_counters(PERF.gdr)
             for counters in (there, here):
                 for name in ("packets_sent", "packets_received"):
                     require(counters[name] >= 32, transport, name, counters)
