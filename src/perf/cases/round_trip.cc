@@ -1,7 +1,9 @@
 #include "perf/cases/round_trip.h"
 
 #include <algorithm>
+#include <utility>
 
+#include "perf/cases/latency_samples.h"
 #include "perf/cases/requests.h"
 #include "perf/cases/slicer.h"
 #include "perf/cases/verifier.h"
@@ -10,10 +12,10 @@
 namespace gdr::perf {
 namespace {
 
-// Of one repetition; a row that would have more ends it early.
-constexpr std::size_t kMostSamples = 1 << 20;
-constexpr std::uint32_t kLook = 1024;   // polls between two looks at the flags that others set
-constexpr Nanoseconds kLost = kSecond;  // of transports that may lose messages
+constexpr std::uint32_t kLook = 1024;  // polls between two looks at the flags that others set
+// Of transports that may lose messages: where the next one may come through, and where it cannot.
+// An answer that comes later would be taken for the next one's.
+constexpr Nanoseconds kLost = 200 * kMillisecond, kLostForGood = kSecond;
 constexpr Nanoseconds kGivenUp = 10 * kSecond;  // of those that lose none
 
 // One request after the other, until the slices are over or the other side ends it.
@@ -26,7 +28,8 @@ class RoundTrips {
         queue_(task.station.queues()[0]),
         requests_(task, operation, 1, signal_every),
         contents_(task),
-        slicer_(task.timing, task.clock, ticks()) {}
+        slicer_(task.timing, task.clock, ticks()),
+        samples_(outcome, task.timing) {}
 
   // `answer`: waits for what ends a round; false: it never will.
   template <typename Answer>
@@ -37,16 +40,23 @@ class RoundTrips {
     do {
       if (load_.check && !prepare()) return;
       if (load_.check) before = ticks();
-      if (!post() || !answer()) return;
+      if (!post()) return;
+      if (!answer()) {
+        if (!std::exchange(lost_one_, false)) return;
+        // The next one may come through.
+        ++outcome_.lost;
+        before = ticks();
+        continue;
+      }
       const Ticks after = ticks();
       const Ticks sample = after - before;
-      before = note(sample) ? after : ticks();
+      before = samples_.note(slicer_.slice(), sample) ? after : ticks();
       if (load_.check) {
         outcome_.timed += sample;
         if (!verify()) return;
       }
       ++rounds;
-    } while (slicer_.go_on(rounds, before) && !task_.aborted());
+    } while (go_on(rounds, before) && !task_.aborted());
     if (load_.check) outcome_.checking = ticks() - began - outcome_.timed;
   }
 
@@ -98,6 +108,8 @@ class RoundTrips {
     }
   }
 
+  // The other side answers whatever comes; with --check it answers by number.
+  void survive_losses() { survives_losses_ = !load_.check; }
   // A message has come, and lies there.
   void heard(std::uint64_t place) { place_ = place; }
 
@@ -134,15 +146,8 @@ class RoundTrips {
     return contents_.verify_incoming(0, message, outcome_);
   }
 
-  // False: it took long, as making room for a repetition does, and is no part of the next sample.
-  bool note(Ticks sample) {
-    const bool is_new = slicer_.slice() != slice_;
-    if (is_new) {
-      slice_ = slicer_.slice();
-      samples_ = &outcome_.samples.emplace_back(kMostSamples);
-    }
-    if (samples_ != nullptr) samples_->add(sample);
-    return !is_new;
+  bool go_on(std::uint64_t rounds, Ticks now) {
+    return samples_.full() ? slicer_.end_slice(rounds, now) : slicer_.go_on(rounds, now);
   }
 
   // Datagrams and unreliable connections lose messages; nothing repeats them. The others end with
@@ -151,7 +156,12 @@ class RoundTrips {
     if (!task_.is_client) return false;
     const bool may_lose = load_.transport == Transport::kUc || load_.transport == Transport::kUd;
     if (heard_at_ == 0) heard_at_ = now();
-    if (now() - heard_at_ < (may_lose ? kLost : kGivenUp)) return false;
+    const Nanoseconds lost = survives_losses_ ? kLost : kLostForGood;
+    if (now() - heard_at_ < (may_lose ? lost : kGivenUp)) return false;
+    if (may_lose && survives_losses_) {
+      heard_at_ = 0;
+      return lost_one_ = true;
+    }
     outcome_.fail({ETIMEDOUT, may_lose ? "a message or its answer was lost; RC repeats them"
                                        : "no completion for 10 s, and no error either"});
     return true;
@@ -166,8 +176,8 @@ class RoundTrips {
   Slicer slicer_;
   Nanoseconds heard_at_ = 0;  // 0: just now
   std::uint64_t place_ = 0;   // of the last message
-  std::size_t slice_ = 0;
-  Samples* samples_ = nullptr;  // of that slice; null: it is the warm-up
+  bool survives_losses_ = false, lost_one_ = false;
+  LatencySamples samples_;
 };
 
 }  // namespace
@@ -197,6 +207,7 @@ void run_message_latency(Task& task, Receives& receives, Outcome& outcome) {
   };
   // Completions are taken while the message is under way, not between its answer and the next one.
   const auto answer = [&] { return trips.reap() && trips.await(arrived); };
+  trips.survive_losses();
   if (task.is_client) {
     trips.ask(answer);
   } else {

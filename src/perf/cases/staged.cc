@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 
+#include "perf/cases/latency_samples.h"
 #include "perf/cases/requests.h"
 #include "perf/cases/slicer.h"
 
@@ -9,7 +10,6 @@ namespace gdr::perf {
 namespace {
 
 constexpr std::uint32_t kLook = 256;
-constexpr std::size_t kMostSamples = 1 << 18;
 
 // Copies between the GPU's memory and the pinned places, in the order in which they are asked for.
 // Where the side's data is not staged there is nothing to copy, and every copy has ended at once.
@@ -91,7 +91,8 @@ class Staged {
         queue_(task.station.queues()[0]),
         copies_(task),
         requests_(Requests::sends(task, task.is_client ? task.size : 0)),
-        slicer_(task.timing, task.clock, ticks()) {}
+        slicer_(task.timing, task.clock, ticks()),
+        samples_(outcome, task.timing) {}
 
   void run() {
     if (Result<void> opened = copies_.open(); !opened) return outcome_.fail(opened.error());
@@ -120,17 +121,12 @@ class Staged {
       if (credits < 0) return;
       if (credits == 0) continue;
       const Ticks after = ticks();
-      if (most == 1) note(after - before);
-      before = after;
-      if (sending) sending = slicer_.go_on(told_, after);
+      const bool timed = most != 1 || samples_.note(slicer_.slice(), after - before);
+      before = timed ? after : ticks();
+      if (sending) {
+        sending = samples_.full() ? slicer_.end_slice(told_, after) : slicer_.go_on(told_, after);
+      }
     }
-  }
-
-  void note(Ticks sample) {
-    if (slicer_.slice() == 0) return;
-    const std::size_t repetition = slicer_.slices().size();
-    if (outcome_.samples.size() <= repetition) outcome_.samples.emplace_back(kMostSamples);
-    outcome_.samples[repetition].add(sample);
   }
 
   // Tells how many messages lie in their place.
@@ -177,6 +173,7 @@ class Staged {
   Copies copies_;
   Requests requests_;
   Slicer slicer_;
+  LatencySamples samples_;
   std::uint64_t told_ = 0;
 };
 

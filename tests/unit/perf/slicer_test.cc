@@ -36,6 +36,16 @@ TEST_F(SlicerTest, CutsByTimeAndCountsNothingOfTheWarmUp) {
   expect_slice(slicer.slices()[1], 30, 5800);
 }
 
+TEST_F(SlicerTest, EndsASliceBeforeItsTimeWhereThatIsAskedFor) {
+  Slicer slicer({.slice_nanoseconds = 5000, .slices = 2}, clock_, kStart);
+  EXPECT_TRUE(slicer.go_on(10, at(100)));
+  EXPECT_TRUE(slicer.end_slice(30, at(1100)));
+  ASSERT_EQ(slicer.slices().size(), 1u);
+  expect_slice(slicer.slices()[0], 20, 1000);
+  EXPECT_FALSE(slicer.end_slice(35, at(2100)));
+  expect_slice(slicer.slices()[1], 5, 1000);
+}
+
 TEST_F(SlicerTest, CutsByMessagesWithoutAWarmUp) {
   Slicer slicer({.warm_up_nanoseconds = 1'000'000, .slice_messages = 10, .slices = 2}, clock_,
                 kStart);

@@ -1,0 +1,43 @@
+// LatencySamples: what a thread times one by one, repetition by repetition. Nothing is lost: a
+// repetition whose room is full is over.
+//
+//   LatencySamples samples(outcome, timing);
+//   samples.note(slicer.slice(), sample);
+//   if (samples.full()) slicer.end_slice(rounds, now);
+#pragma once
+
+#include <algorithm>
+
+#include "perf/cases/task.h"
+
+namespace gdr::perf {
+
+class LatencySamples {
+ public:
+  LatencySamples(Outcome& outcome, const Timing& timing)
+      : outcome_(outcome),
+        room_(std::clamp(kMostOfAll / std::max(timing.slices, 1u), kLeast, kMost)) {}
+
+  // Of Slicer::slice(), which begins with the warm-up: that is not kept. False: it took long, as
+  // making room for a repetition does, and is no part of the next sample. Hot.
+  bool note(std::size_t slice, Ticks sample) {
+    const bool is_new = slice != slice_;
+    if (is_new) {
+      slice_ = slice;
+      samples_ = &outcome_.samples.emplace_back(room_);
+    }
+    if (samples_ != nullptr) samples_->add(sample);
+    return !is_new;
+  }
+  bool full() const { return samples_ != nullptr && samples_->full(); }
+
+ private:
+  static constexpr std::size_t kLeast = 1000, kMost = 1 << 20, kMostOfAll = 16 << 20;
+
+  Outcome& outcome_;
+  const std::size_t room_;
+  std::size_t slice_ = 0;
+  Samples* samples_ = nullptr;  // of that slice; null: it is the warm-up
+};
+
+}  // namespace gdr::perf
