@@ -62,7 +62,7 @@ def descriptors_of(process):
 
 def settle_at(process, most):
     """The software NIC closes what it shared with a process once it has seen that end."""
-    end = time.monotonic() + 5
+    end = time.monotonic() + 20
     while descriptors_of(process) > most:
         require(time.monotonic() < end, "descriptors left open:", descriptors_of(process), most)
         time.sleep(0.02)
