@@ -128,4 +128,8 @@ std::string usage_error(const CLI::App& program, const CLI::ParseError& error) {
   return fmt::format("{}: {}; see '{} --help'", name, one_line(error.what()), name);
 }
 
+std::optional<std::string> given(const std::string& text) {
+  return text.empty() ? std::nullopt : std::optional(text);
+}
+
 }  // namespace gdr::cli

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,9 @@ std::string usage_error(const CLI::App& program, const CLI::ParseError& error);
 
 // An option of `command` that is given an empty value is an error.
 void refuse_empty_values(CLI::App& command);
+
+// Nothing for an option that was not given.
+std::optional<std::string> given(const std::string& text);
 
 // "--soft-nic, --no-soft-nic" or "prove, run": what the reader may type instead.
 std::string allowed_options(const CLI::App& command);

@@ -37,10 +37,6 @@ void watch_interrupts() {
   for (int signal : {SIGINT, SIGTERM}) sigaction(signal, &action, nullptr);
 }
 
-std::optional<std::string> given(const std::string& text) {
-  return text.empty() ? std::nullopt : std::optional(text);
-}
-
 void read_timing(const PerfOptions& options, perf::Timing& timing) {
   timing.slices = options.repeats;
   if (options.iterations != 0) {

@@ -24,10 +24,6 @@ struct ProveOptions {
   bool no_measure = false;
 };
 
-std::optional<std::string> given(const std::string& text) {
-  return text.empty() ? std::nullopt : std::optional(text);
-}
-
 void read_modes(const std::string& text, proof::Options& options) {
   if (text.empty()) return;
   std::vector<const proof::Mode*> chosen;

@@ -50,7 +50,7 @@ Description describe(const Choice& choice, const Devices& devices, const Options
   chosen.port.port = devices.names().port;
   chosen.gid_index = devices.address().gid_index;
   chosen.gid = gid;
-  chosen.path_mtu = 128u << static_cast<unsigned>(devices.port().active_mtu);
+  chosen.path_mtu = rdma::bytes_of(devices.port().active_mtu);
   chosen.gpus = choice.gpus;
   Description description{describe_side(choice.inventory, chosen, options.version, options.root),
                           gather_facts(choice.inventory, chosen, options.root)};
@@ -76,19 +76,18 @@ Result<Choice> choose(const Options& options, Role role) {
   inventory.host_memory_only = !has_gpus;
   tool::DeviceWishes wishes = options.devices;
   // One port talks to itself: the way between two ports of one host is not open everywhere.
-  if (role == Role::kLoopback && wishes.nic && !wishes.peer_nic) wishes.peer_nic = wishes.nic;
-  if (role != Role::kLoopback && wishes.nic) wishes.peer_nic = wishes.nic;
+  const bool loopback = role == Role::kLoopback;
+  if (wishes.nic && !(loopback && wishes.peer_nic)) wishes.peer_nic = wishes.nic;
   Result<std::vector<tool::Selection>> selections = tool::select_devices(inventory, wishes);
   if (!selections) return selections.error();
   const tool::Selection& selection = selections->front();
-  const tool::PortChoice& near =
-      role == Role::kLoopback && !wishes.peer_nic ? selection.far : selection.near;
   Choice choice;
-  choice.names = names_of(options, libraries, role == Role::kLoopback ? near : selection.far);
+  choice.names =
+      names_of(options, libraries, loopback && wishes.peer_nic ? selection.near : selection.far);
   choice.far_names = names_of(options, libraries, selection.far);
-  if (has_gpus) choice.available = {selection.near_gpu, selection.far_gpu};
   if (!has_gpus) choice.names.cuda = choice.far_names.cuda = {};
   if (has_gpus) {
+    choice.available = {selection.near_gpu, selection.far_gpu};
     choice.gpus.push_back(selection.near_gpu);
     if (selection.far_gpu != selection.near_gpu) choice.gpus.push_back(selection.far_gpu);
   }

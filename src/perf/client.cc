@@ -16,8 +16,6 @@ constexpr Nanoseconds kSetUp = 300 * kSecond;  // thousands of queue pairs, giga
 constexpr Nanoseconds kLook = 20 * kMillisecond;
 constexpr Nanoseconds kTell = 200 * kMillisecond;
 
-std::uint32_t bytes_of(ibv_mtu mtu) { return 128u << static_cast<unsigned>(mtu); }
-
 bool is_ipv4(const std::uint8_t* gid) {
   return IN6_IS_ADDR_V4MAPPED(reinterpret_cast<const in6_addr*>(gid));
 }
@@ -64,7 +62,7 @@ Result<void> Client::greet() {
 ibv_mtu Client::path_mtu(const Load& load) const {
   auto mtu = std::min(static_cast<int>(devices_.port().active_mtu), int{opened_.mtu});
   while (load.path_mtu != 0 && mtu > IBV_MTU_256 &&
-         bytes_of(static_cast<ibv_mtu>(mtu)) > load.path_mtu) {
+         rdma::bytes_of(static_cast<ibv_mtu>(mtu)) > load.path_mtu) {
     --mtu;
   }
   return static_cast<ibv_mtu>(mtu);
@@ -91,7 +89,7 @@ Result<void> Client::suits(const Load& load, std::uint64_t largest) const {
   }
   const std::uint64_t most =
       load.transport == Transport::kUd
-          ? bytes_of(path_mtu(load))
+          ? rdma::bytes_of(path_mtu(load))
           : std::min<std::uint64_t>(devices_.port().max_msg_sz, opened_.largest_message);
   if (largest > most) {
     return Error{ENOTSUP, "a message of " + std::to_string(largest) +

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "perf/compare.h"
+#include "perf/output/figures.h"
 #include "tool/text.h"
 #include "tool/wrap.h"
 
@@ -30,23 +31,13 @@ Unit unit_of(Measure measure) {
 }
 
 // With four digits that count, but no more than five behind the point.
-std::string digits(double value) {
+std::string four_digits(double value) {
   const double before = value > 0 ? std::floor(std::log10(value)) + 1 : 1;
   return fmt::format("{:.{}f}", value, static_cast<int>(std::clamp(4 - before, 0.0, 5.0)));
 }
 
-std::string percent(double share) {
+std::string signed_percent(double share) {
   return fmt::format("{:+.{}f}", share * 100, std::abs(share) < 1 ? 1 : 0);
-}
-
-std::string size_text(std::uint64_t bytes) {
-  constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB"};
-  std::size_t unit = 0;
-  while (unit + 1 < std::size(kUnits) && bytes >= 1024 && bytes % 1024 == 0) {
-    bytes /= 1024;
-    ++unit;
-  }
-  return fmt::format("{} {}", bytes, kUnits[unit]);
 }
 
 // Those that differ from what a Load is at first.
@@ -121,11 +112,11 @@ void write_unlike(const std::vector<Unlike>& unlike, Text& text) {
 void write_row(const ComparedRow& row, Text& text) {
   const double unit = unit_of(row.load.measure).size;
   const Difference& found = row.difference;
-  const std::string interval =
-      fmt::format("{} to {} %", percent(found.interval.low), percent(found.interval.high));
-  text.line(fmt::format("{:>10}{:>10}{:>10}{:>10}{:>18}{:>9}  {}", size_text(row.load.size),
-                        digits(row.base.median / unit), digits(row.other.median / unit),
-                        percent(found.share) + " %", interval,
+  const std::string interval = fmt::format("{} to {} %", signed_percent(found.interval.low),
+                                           signed_percent(found.interval.high));
+  text.line(fmt::format("{:>10}{:>10}{:>10}{:>10}{:>18}{:>9}  {}", message_size(row.load.size),
+                        four_digits(row.base.median / unit), four_digits(row.other.median / unit),
+                        signed_percent(found.share) + " %", interval,
                         found.p < 0.0001 ? "<0.0001" : fmt::format("{:.4f}", found.p),
                         name_of(row.verdict)),
             kIndent);
@@ -153,7 +144,7 @@ void write_unmatched(const char* title, const std::vector<UnmatchedRow>& rows, T
   text.blank();
   text.line(title);
   for (const UnmatchedRow& row : rows) {
-    text.line(fmt::format("  {}  {}: {}", heading(row.load), size_text(row.load.size),
+    text.line(fmt::format("  {}  {}: {}", heading(row.load), message_size(row.load.size),
                           tool::printable(row.reason)),
               kIndent);
   }

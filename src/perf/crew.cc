@@ -29,15 +29,6 @@ double processor_seconds() {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-bool may_lose(Transport transport) {
-  return transport == Transport::kUc || transport == Transport::kUd;
-}
-
-void have_nothing_to_send(Task& task, Outcome& outcome) {
-  outcome.sent.assign(task.station.queues().size(), 0);
-  outcome.has_sent.store(true);
-}
-
 void run_latency(Task& task, Receives* receives, Outcome& outcome) {
   const Load& load = task.station.plan().load;
   if (load.operation == Operation::kRead || is_atomic(load.operation)) {
@@ -49,8 +40,7 @@ void run_latency(Task& task, Receives* receives, Outcome& outcome) {
 
 void run_checked(Task& task, Receives* receives, Outcome& outcome) {
   if (task.is_client) return run_checked_client(task, outcome);
-  if (task.receives) return run_checked_server(task, *receives, outcome);
-  have_nothing_to_send(task, outcome);
+  if (task.receives) run_checked_server(task, *receives, outcome);
 }
 
 }  // namespace
@@ -130,7 +120,6 @@ Result<void> Crew::start(const Start& row, const TickClock& clock, Verifier* ver
     post.received.store(0);
     post.told_wrong = post.told_lost = 0;
     post.outcome = std::make_unique<Outcome>();
-    post.verified = std::make_unique<Outcome>();
     post.task.reset(new Task{.station = *post.station,
                              .clock = clock,
                              .index = static_cast<std::uint32_t>(i),
@@ -189,8 +178,6 @@ void Crew::work(Post& post) {
     run_checked(task, post.receives.get(), outcome);
   } else if (task.sends || task.receives) {
     run_stream(task, post.receives.get(), outcome);
-  } else {
-    have_nothing_to_send(task, outcome);
   }
   outcome.has_sent.store(true);
 }
@@ -239,12 +226,10 @@ CrewOutcome Crew::join() {
     }
     for (const std::uint64_t sent : outcome.sent) all.sent += sent;
     all.received += outcome.received;
-    for (const Outcome* one : {post->outcome.get(), post->verified.get()}) {
-      all.lost += one->lost;
-      all.checked += one->checked;
-      all.wrong += one->wrong;
-      if (all.first_wrong.empty()) all.first_wrong = one->first_wrong;
-    }
+    all.lost += outcome.lost;
+    all.checked += outcome.checked;
+    all.wrong += outcome.wrong;
+    if (all.first_wrong.empty()) all.first_wrong = outcome.first_wrong;
     timed += outcome.timed;
     checking += outcome.checking;
   }
@@ -298,11 +283,9 @@ Result<VerifyWindow::Reply> Crew::verify(const Window& window) {
   }
   Outcome seen;
   Contents contents(*post.task);
-  for (std::uint32_t queue = 0; queue < post.station->queues().size(); ++queue) {
-    for (std::uint32_t i = 0; i < std::min(window.count, post.station->layout().slots); ++i) {
-      if (!contents.verify_incoming(queue, window.first + i, seen)) break;
-    }
-  }
+  for_each_message(window, *post.station, [&](std::uint32_t queue, std::uint64_t message) {
+    return contents.verify_incoming(queue, message, seen);
+  });
   if (!seen.done) return seen.done.error();
   reply.lost = seen.lost;
   reply.wrong = seen.wrong;
@@ -315,12 +298,10 @@ Result<void> Crew::fill(const Window& window) {
   Post& post = *posts_[window.station];
   Outcome filled;
   Contents contents(*post.task);
-  for (std::uint32_t queue = 0; queue < post.station->queues().size(); ++queue) {
-    for (std::uint32_t i = 0; i < std::min(window.count, post.station->layout().slots); ++i) {
-      if (!contents.fill_incoming(queue, window.first + i, filled)) return filled.done;
-    }
-  }
-  return {};
+  for_each_message(window, *post.station, [&](std::uint32_t queue, std::uint64_t message) {
+    return contents.fill_incoming(queue, message, filled);
+  });
+  return filled.done;
 }
 
 }  // namespace gdr::perf

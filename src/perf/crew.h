@@ -64,7 +64,6 @@ class Crew {
     std::unique_ptr<Task> task;
     std::unique_ptr<Outcome> outcome;
     std::atomic<std::uint64_t> expected{kNotKnown}, received{0};
-    std::unique_ptr<Outcome> verified;  // by the control thread
     std::uint64_t told_wrong = 0, told_lost = 0;
     std::thread thread;
   };

@@ -75,6 +75,10 @@ struct Load {
 constexpr bool is_atomic(Operation operation) {
   return operation == Operation::kFetchAndAdd || operation == Operation::kCompareAndSwap;
 }
+// Nothing repeats what is lost.
+constexpr bool may_lose(Transport transport) {
+  return transport == Transport::kUc || transport == Transport::kUd;
+}
 // The server's program takes part: it posts receives, and sees what arrives.
 constexpr bool is_received(Operation operation) {
   return operation == Operation::kSend || operation == Operation::kWriteWithImmediate;

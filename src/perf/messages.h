@@ -21,14 +21,8 @@ constexpr std::uint32_t kMagic = 0x67647270;  // "gdrp"
 // Grows with every change of what follows: sides of different protocols do not talk.
 constexpr std::uint32_t kProtocol = 1;
 
-struct Nothing {
-  GDR_NO_FIELDS
-};
-struct Failure {
-  std::int32_t code = 0;
-  std::string text;
-  GDR_FIELDS(code, text)
-};
+using tool::Failure;
+using tool::Nothing;
 
 struct Hello {
   std::uint32_t magic = kMagic, protocol = kProtocol;
@@ -154,14 +148,9 @@ using Messages =
     std::tuple<Failure, Nothing, Hello, Open, Open::Reply, SetUp, SetUp::Reply, Connect, Start,
                VerifyWindow, VerifyWindow::Reply, FillWindow, Finish, Finish::Reply, TearDown>;
 
-// The place of a message in the list is its number on the wire.
-template <typename Message, std::size_t I = 0>
+template <typename Message>
 constexpr std::uint8_t number_of() {
-  if constexpr (std::is_same_v<Message, std::tuple_element_t<I, Messages>>) {
-    return I;
-  } else {
-    return number_of<Message, I + 1>();
-  }
+  return tool::place_in<Message, Messages>();
 }
 
 }  // namespace gdr::perf

@@ -22,6 +22,7 @@ namespace gdr::proof {
 using tool::Bytes;
 using tool::decode;
 using tool::encode;
+using tool::Failure;
 using tool::Finding;
 using tool::Gpu;
 using tool::GpuSurvey;
@@ -30,6 +31,7 @@ using tool::Memory;
 using tool::MemoryKind;
 using tool::NicPort;
 using tool::NicSurvey;
+using tool::Nothing;
 using tool::Registration;
 using tool::RegistrationStage;
 
@@ -43,16 +45,6 @@ enum class Operation : std::uint8_t {
   kCompareAndSwap,
   kFetchAndAdd
 };
-struct Nothing {
-  GDR_NO_FIELDS
-};
-// Instead of a reply: the request could not be carried out.
-struct Failure {
-  std::int32_t code = 0;
-  std::string text;
-  GDR_FIELDS(code, text)
-};
-
 // Which devices the two libraries know.
 struct Survey {
   std::string verbs, cuda;  // paths of the libraries; no path of CUDA's: nothing about GPUs
@@ -270,14 +262,9 @@ using Requests = std::tuple<Survey, Open, CreateBuffer, DestroyBuffer, CreateQue
                             DestroyQueue, Steer, Prepare, Fill, Store, PostReceive, Execute,
                             AwaitReceive, Examine, MeasureWrites, StagedSend, StagedReceive>;
 
-// The place of a request in the list is its number on the wire.
-template <typename Request, std::size_t I = 0>
+template <typename Request>
 constexpr std::uint8_t request_number() {
-  if constexpr (std::is_same_v<Request, std::tuple_element_t<I, Requests>>) {
-    return I;
-  } else {
-    return request_number<Request, I + 1>();
-  }
+  return tool::place_in<Request, Requests>();
 }
 
 }  // namespace gdr::proof

@@ -46,16 +46,6 @@ std::string speed(std::uint32_t megabits) {
   return fmt::format("{} Mb/s", megabits);
 }
 
-std::string join(std::initializer_list<std::string> parts) {
-  std::string text;
-  for (const std::string& part : parts) {
-    if (part.empty()) continue;
-    if (!text.empty()) text += "  ";
-    text += part;
-  }
-  return text;
-}
-
 std::string_view registration_text(Registration registration) {
   return registration == Registration::kDmaBuf ? "dma-buf" : "peer memory";
 }
@@ -70,11 +60,11 @@ std::string memory_size(std::uint64_t bytes) {
 }
 
 std::string gpu_line(const GpuEntry& gpu) {
-  return join({gpu.survey.pci_address, gpu.survey.name, memory_size(gpu.survey.memory),
-               gpu.hardware && gpu.hardware->numa_node >= 0
-                   ? fmt::format("NUMA {}", gpu.hardware->numa_node)
-                   : "",
-               gpu.survey.dma_buf ? "exports dma-buf" : "no dma-buf", gpu.survey.uuid});
+  return tool::join({gpu.survey.pci_address, gpu.survey.name, memory_size(gpu.survey.memory),
+                     gpu.hardware && gpu.hardware->numa_node >= 0
+                         ? fmt::format("NUMA {}", gpu.hardware->numa_node)
+                         : "",
+                     gpu.survey.dma_buf ? "exports dma-buf" : "no dma-buf", gpu.survey.uuid});
 }
 
 std::string nic_line(const NicEntry& nic, const NicPort& port) {
@@ -87,9 +77,10 @@ std::string nic_line(const NicEntry& nic, const NicPort& port) {
       if (!known.mac.empty()) mac = known.mac;
     }
   }
-  return join({pci, netdev, mac.empty() ? "" : "MAC " + mac,
-               port.gid.empty() ? "" : "GID " + port.gid, port.ethernet ? "Ethernet" : "InfiniBand",
-               speed(port.speed), port.active ? "active" : "down", port.problem});
+  return tool::join({pci, netdev, mac.empty() ? "" : "MAC " + mac,
+                     port.gid.empty() ? "" : "GID " + port.gid,
+                     port.ethernet ? "Ethernet" : "InfiniBand", speed(port.speed),
+                     port.active ? "active" : "down", port.problem});
 }
 
 }  // namespace

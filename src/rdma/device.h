@@ -55,6 +55,9 @@ class Device {
   std::unique_ptr<ibv_context, Close> context_;
 };
 
+// 256 to 4096.
+constexpr std::uint32_t bytes_of(ibv_mtu mtu) { return 128u << static_cast<unsigned>(mtu); }
+
 // ::ffff:a.b.c.d -> a.b.c.d in host order.
 std::optional<std::uint32_t> ipv4_of(const ibv_gid& gid);
 

@@ -17,6 +17,7 @@
 #include <cstring>
 #include <span>
 #include <string>
+#include <tuple>
 #include <type_traits>
 #include <vector>
 
@@ -128,6 +129,27 @@ class Decoder {
   std::span<const std::byte> bytes_;
   bool ok_ = true;
 };
+
+// What any conversation has: a reply that says nothing, and what comes instead of a reply where the
+// request could not be carried out.
+struct Nothing {
+  GDR_NO_FIELDS
+};
+struct Failure {
+  std::int32_t code = 0;
+  std::string text;
+  GDR_FIELDS(code, text)
+};
+
+// The place of a message in the list of a conversation's, a std::tuple: its number on the wire.
+template <typename Message, typename Messages, std::size_t I = 0>
+constexpr std::uint8_t place_in() {
+  if constexpr (std::is_same_v<Message, std::tuple_element_t<I, Messages>>) {
+    return I;
+  } else {
+    return place_in<Message, Messages, I + 1>();
+  }
+}
 
 template <typename T>
 Bytes encode(const T& message) {

@@ -43,6 +43,16 @@ std::string pad_left(const std::string& text, std::size_t columns) {
   return std::string(columns - std::min(columns, screen_width(text)), ' ') + text;
 }
 
+std::string join(const std::vector<std::string>& parts) {
+  std::string text;
+  for (const std::string& part : parts) {
+    if (part.empty()) continue;
+    if (!text.empty()) text += "  ";
+    text += part;
+  }
+  return text;
+}
+
 std::string plural(std::uint64_t count, const std::string& noun) {
   return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
 }

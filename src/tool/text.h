@@ -7,12 +7,16 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace gdr::tool {
 
 // With spaces behind or in front, until it is `columns` wide on a screen.
 std::string pad(std::string text, std::size_t columns);
 std::string pad_left(const std::string& text, std::size_t columns);
+
+// With two spaces between them, which tool::wrap keeps fields apart by; empty ones are left out.
+std::string join(const std::vector<std::string>& parts);
 
 // "1 row", "2 rows".
 std::string plural(std::uint64_t count, const std::string& noun);

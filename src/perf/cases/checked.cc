@@ -54,16 +54,6 @@ class Windows {
   }
 
  private:
-  template <typename Each>
-  bool for_each(const Window& window, Each&& each) {
-    for (std::uint32_t queue = 0; queue < task_.station.queues().size(); ++queue) {
-      for (std::uint32_t i = 0; i < window.count; ++i) {
-        if (!each(queue, window.first + i)) return false;
-      }
-    }
-    return true;
-  }
-
   bool prepare(const Window& window) {
     if (is_atomic(load_.operation)) return true;
     if (load_.operation == Operation::kRead) {
@@ -71,7 +61,7 @@ class Windows {
       if (!filled) outcome_.fail(filled.error());
       return static_cast<bool>(filled);
     }
-    return for_each(window, [&](std::uint32_t queue, std::uint64_t message) {
+    return for_each_message(window, task_.station, [&](std::uint32_t queue, std::uint64_t message) {
       return contents_.fill_outgoing(queue, message, outcome_);
     });
   }
@@ -98,14 +88,16 @@ class Windows {
 
   bool compare(const Window& window) {
     if (is_atomic(load_.operation)) {
-      return for_each(window, [&](std::uint32_t queue, std::uint64_t message) {
-        return contents_.verify_fetched(queue, message, outcome_);
-      });
+      return for_each_message(window, task_.station,
+                              [&](std::uint32_t queue, std::uint64_t message) {
+                                return contents_.verify_fetched(queue, message, outcome_);
+                              });
     }
     if (load_.operation == Operation::kRead) {
-      return for_each(window, [&](std::uint32_t queue, std::uint64_t message) {
-        return contents_.verify_outgoing(queue, message, outcome_);
-      });
+      return for_each_message(window, task_.station,
+                              [&](std::uint32_t queue, std::uint64_t message) {
+                                return contents_.verify_outgoing(queue, message, outcome_);
+                              });
     }
     const Result<VerifyWindow::Reply> reply = task_.verifier->verify(window);
     if (!reply) {
@@ -132,8 +124,6 @@ class Windows {
 void run_checked_client(Task& task, Outcome& outcome) { Windows(task, outcome).run(); }
 
 void run_checked_server(Task& task, Receives& receives, Outcome& outcome) {
-  outcome.sent.assign(task.station.queues().size(), 0);
-  outcome.has_sent.store(true);
   Contents contents(task);
   const Load& load = task.station.plan().load;
   const bool placed_by_receive = load.operation == Operation::kSend;

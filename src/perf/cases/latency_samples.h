@@ -3,11 +3,12 @@
 //
 //   LatencySamples samples(outcome, timing);
 //   samples.note(slicer.slice(), sample);
-//   if (samples.full()) slicer.end_slice(rounds, now);
+//   while (samples.go_on(slicer, rounds, now)) ...
 #pragma once
 
 #include <algorithm>
 
+#include "perf/cases/slicer.h"
 #include "perf/cases/task.h"
 
 namespace gdr::perf {
@@ -28,6 +29,10 @@ class LatencySamples {
     }
     if (samples_ != nullptr) samples_->add(sample);
     return !is_new;
+  }
+  // As Slicer::go_on.
+  bool go_on(Slicer& slicer, std::uint64_t completed, Ticks now) const {
+    return full() ? slicer.end_slice(completed, now) : slicer.go_on(completed, now);
   }
   bool full() const { return samples_ != nullptr && samples_->full(); }
 

@@ -56,7 +56,7 @@ class RoundTrips {
         if (!verify()) return;
       }
       ++rounds;
-    } while (go_on(rounds, before) && !task_.aborted());
+    } while (samples_.go_on(slicer_, rounds, before) && !task_.aborted());
     if (load_.check) outcome_.checking = ticks() - began - outcome_.timed;
   }
 
@@ -98,8 +98,7 @@ class RoundTrips {
 
   void end() {
     outcome_.slices = slicer_.slices();
-    outcome_.sent.assign(task_.station.queues().size(), 0);
-    outcome_.sent[0] = queue_.posted;
+    outcome_.sent = {queue_.posted};
     outcome_.has_sent.store(true);
     // What is under way ends before memory and queue pairs go.
     const Nanoseconds until = now() + kSecond;
@@ -146,24 +145,20 @@ class RoundTrips {
     return contents_.verify_incoming(0, message, outcome_);
   }
 
-  bool go_on(std::uint64_t rounds, Ticks now) {
-    return samples_.full() ? slicer_.end_slice(rounds, now) : slicer_.go_on(rounds, now);
-  }
-
   // Datagrams and unreliable connections lose messages; nothing repeats them. The others end with
   // an error instead, unless what tells of it is lost on the way to the program.
   bool is_lost() {
     if (!task_.is_client) return false;
-    const bool may_lose = load_.transport == Transport::kUc || load_.transport == Transport::kUd;
+    const bool unreliable = may_lose(load_.transport);
     if (heard_at_ == 0) heard_at_ = now();
     const Nanoseconds lost = survives_losses_ ? kLost : kLostForGood;
-    if (now() - heard_at_ < (may_lose ? lost : kGivenUp)) return false;
-    if (may_lose && survives_losses_) {
+    if (now() - heard_at_ < (unreliable ? lost : kGivenUp)) return false;
+    if (unreliable && survives_losses_) {
       heard_at_ = 0;
       return lost_one_ = true;
     }
-    outcome_.fail({ETIMEDOUT, may_lose ? "a message or its answer was lost; RC repeats them"
-                                       : "no completion for 10 s, and no error either"});
+    outcome_.fail({ETIMEDOUT, unreliable ? "a message or its answer was lost; RC repeats them"
+                                         : "no completion for 10 s, and no error either"});
     return true;
   }
 
@@ -183,11 +178,7 @@ class RoundTrips {
 }  // namespace
 
 void run_request_latency(Task& task, Outcome& outcome) {
-  if (!task.is_client) {
-    outcome.sent.assign(task.station.queues().size(), 0);
-    outcome.has_sent.store(true);
-    return;
-  }
+  if (!task.is_client) return;
   RoundTrips trips(task, outcome, task.station.plan().load.operation, 1);
   trips.ask([&] { return trips.await([&] { return trips.reap_one(); }); });
   trips.end();

@@ -27,16 +27,10 @@ class Slicer {
   // False: the last slice has ended. Hot.
   bool go_on(std::uint64_t completed, Ticks now) {
     if (timing_.slice_messages == 0 ? now < ends_ : completed < messages_end_) return true;
-    return cut(completed, now);
+    return end_slice(completed, now);
   }
   // Before its time. The same answer.
-  bool end_slice(std::uint64_t completed, Ticks now) { return cut(completed, now); }
-  // Which one goes on: 0 the warm-up, 1 the first repetition. Hot.
-  std::size_t slice() const { return slice_; }
-  const std::vector<Slice>& slices() const { return slices_; }
-
- private:
-  bool cut(std::uint64_t completed, Ticks now) {
+  bool end_slice(std::uint64_t completed, Ticks now) {
     if (slice_ != 0) {
       slices_.push_back({completed - completed_before_,
                          static_cast<std::uint64_t>(clock_.nanoseconds(now - began_))});
@@ -48,7 +42,11 @@ class Slicer {
     messages_end_ = completed + timing_.slice_messages;
     return slices_.size() < timing_.slices;
   }
+  // Which one goes on: 0 the warm-up, 1 the first repetition. Hot.
+  std::size_t slice() const { return slice_; }
+  const std::vector<Slice>& slices() const { return slices_; }
 
+ private:
   const Timing timing_;
   const TickClock& clock_;
   const Ticks length_;

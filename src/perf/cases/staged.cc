@@ -98,7 +98,7 @@ class Staged {
     if (Result<void> opened = copies_.open(); !opened) return outcome_.fail(opened.error());
     task_.is_client ? send() : receive();
     outcome_.slices = slicer_.slices();
-    outcome_.sent.assign(1, queue_.posted);
+    outcome_.sent = {queue_.posted};
   }
 
  private:
@@ -123,15 +123,12 @@ class Staged {
       const Ticks after = ticks();
       const bool timed = most != 1 || samples_.note(slicer_.slice(), after - before);
       before = timed ? after : ticks();
-      if (sending) {
-        sending = samples_.full() ? slicer_.end_slice(told_, after) : slicer_.go_on(told_, after);
-      }
+      if (sending) sending = samples_.go_on(slicer_, told_, after);
     }
   }
 
   // Tells how many messages lie in their place.
   void receive() {
-    outcome_.has_sent.store(true);
     while (go_on() && !task_.stopped()) {
       const int count =
           receives_.take(outcome_, [&](Station::Queue&, const ibv_wc&) { ++outcome_.received; });

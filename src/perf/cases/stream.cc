@@ -103,7 +103,7 @@ class Stream {
     const std::uint64_t expected = task_.expected->load();
     if (expected == kNotKnown) return false;
     if (outcome_.received >= expected) return true;
-    const bool unreliable = load_.transport == Transport::kUc || load_.transport == Transport::kUd;
+    const bool unreliable = may_lose(load_.transport);
     if (heard_at_ == 0) heard_at_ = now();
     if (now() - heard_at_ < (unreliable ? kQuiet : kGivenUp)) return false;
     if (unreliable) {

@@ -48,7 +48,7 @@ struct Outcome {
   Result<void> done;
   std::vector<Slice> slices;
   std::vector<Samples> samples;       // a repetition each
-  std::vector<std::uint64_t> sent;    // on each queue pair
+  std::vector<std::uint64_t> sent;    // on each queue pair; fewer: nothing on the others
   std::atomic<bool> has_sent{false};  // `sent` and `slices` are final
   std::uint64_t received = 0, lost = 0;
   std::uint64_t checked = 0;            // messages

@@ -68,16 +68,6 @@ std::vector<Column> columns_of(const Row& row) {
   return columns;
 }
 
-std::string join(const std::vector<std::string>& parts) {
-  std::string text;
-  for (const std::string& part : parts) {
-    if (part.empty()) continue;
-    if (!text.empty()) text += "  ";
-    text += part;
-  }
-  return text;
-}
-
 std::string link_speed(double bits_per_second) {
   return bits_per_second > 0 ? fmt::format("{:g} Gb/s", bits_per_second / 1e9) : "";
 }
@@ -139,7 +129,7 @@ void TextReport::side(const char* name, const Side& side) {
   if (!replaced.empty()) {
     parts.push_back(paint(style_, Colour::kYellow, "STAND-IN: " + replaced));
   }
-  line("  " + tool::pad(name, kSideIndent - 2) + join(parts), kSideIndent);
+  line("  " + tool::pad(name, kSideIndent - 2) + tool::join(parts), kSideIndent);
 }
 
 void TextReport::on_side(const Report& report) {
