@@ -3,20 +3,40 @@
 //
 //   Files files("/captures/dgx");
 //   std::string mac = files.line("sys/class/net/eth0/address");
+//
+// With a log, what was asked for is noted: that is what a capture of a machine holds.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace gdr::host {
 
+// What was asked of a path. Called by whatever thread reads.
+struct FileAccess {
+  enum class Kind { kText, kLines, kFolder, kLink, kExists };
+  Kind kind;
+  std::string path;
+  std::string word;  // of kLines
+};
+using FileLog = std::function<void(const FileAccess&)>;
+
 class Files {
  public:
-  explicit Files(std::string root) : root_(std::move(root)) {}
+  explicit Files(std::string root, FileLog log = {})
+      : root_(std::move(root)), log_(std::move(log)) {}
+
+  const std::string& root() const { return root_; }
+  // This machine, as it is now; else a captured one, which cannot be probed or changed.
+  bool is_live() const { return root_ == "/"; }
 
   // At most 64 KiB.
   std::string text(const std::string& path) const;
+  // The lines of a file of any length that have `word` in them, 1000 at most: of /proc/kallsyms,
+  // modules.dep.
+  std::vector<std::string> lines_with(const std::string& path, const std::string& word) const;
   // The first line, without white space around it.
   std::string line(const std::string& path) const;
   std::optional<long> number(const std::string& path) const;
@@ -30,7 +50,12 @@ class Files {
   std::vector<std::string> real_path(const std::string& path) const;
 
  private:
+  void note(FileAccess::Kind kind, const std::string& path, const std::string& word = {}) const {
+    if (log_) log_({kind, path, word});
+  }
+
   std::string root_;
+  FileLog log_;
 };
 
 }  // namespace gdr::host

@@ -124,13 +124,23 @@ std::optional<std::uint64_t> read_locked_memory_limit(const Files& files) {
 
 }  // namespace
 
-Inventory take_inventory(const std::string& root) {
-  const Files files(root);
+bool is_virtual_machine(const Files& files) {
+  return files.exists("sys/hypervisor/type") ||
+         files.text("proc/cpuinfo").find(" hypervisor") != std::string::npos;
+}
+
+Inventory take_inventory(const Files& files) {
   Inventory inventory;
   for (const std::string& name : files.entries("sys/class/infiniband")) {
     inventory.nics.push_back(read_nic(files, name));
   }
   inventory.gpus = read_gpus(files);
+  for (const std::string& address : files.entries("sys/bus/pci/devices")) {
+    if (auto function = read_pci_function(files, "sys/bus/pci/devices/" + address)) {
+      inventory.pci.add(*std::move(function));
+    }
+  }
+  inventory.virtual_machine = is_virtual_machine(files);
   for (const char* place : kPeerMemoryPlaces) {
     if (files.exists(place)) inventory.peer_memory.push_back(std::string("/") + place);
   }

@@ -1,5 +1,6 @@
-// Every RDMA NIC and NVIDIA GPU of a machine under all its names, from sysfs and procfs below a
-// root folder ("/" is this machine; a captured tree works the same).
+// Every RDMA NIC and NVIDIA GPU of a machine under all its names, with the PCI tree around them,
+// from sysfs and procfs below a root folder ("/" is this machine; a captured tree works the same).
+// Other sources (host/source) fill the same structure as far as they go.
 //
 //   gdr::host::Inventory inventory = gdr::host::take_inventory("/");
 //   for (const gdr::host::Nic& nic : inventory.nics) puts(nic.pci_address.c_str());
@@ -10,7 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "host/pci.h"
+#include "host/pci/function.h"
+#include "host/pci/tree.h"
 
 namespace gdr::host {
 
@@ -49,16 +51,45 @@ struct Gpu {
   std::optional<PciFunction> pci;
 };
 
+struct NumaNode {
+  int number = 0;
+  std::string processors;      // "0-31,64-95"
+  std::vector<int> distances;  // to each node, by number; empty: unknown
+};
+
+// GPUs joined by NVLink, by their PCI addresses.
+struct NvLinks {
+  std::string a, b;
+  unsigned count = 0;
+};
+
 struct Inventory {
   std::vector<Nic> nics;
   std::vector<Gpu> gpus;
+  PciTree pci;  // every function that the source shows
+  std::vector<NumaNode> numa_nodes;
+  std::vector<NvLinks> nvlinks;
+  std::string product;           // "PowerEdge XE9680"; empty: unknown
+  bool virtual_machine = false;  // a guest
+  // GPUs or NICs sit right on a root bus, where no PCI Express device can: the tree is made up by a
+  // hypervisor, and grades say nothing.
+  bool flat = false;
+  // What the source does not show, each in a sentence: "Configuration space beyond its first 64
+  // bytes: it takes root."
+  std::vector<std::string> unseen;
   std::vector<std::string> peer_memory;  // what in sysfs says that a peer-memory client is loaded
   std::string gpu_driver_version;
   bool gpu_driver_open = false;  // the open kernel modules: without them no dma-buf
   std::optional<std::uint64_t> locked_memory_limit;  // bytes; nothing: unlimited or unknown
 };
 
-Inventory take_inventory(const std::string& root = "/");
+Inventory take_inventory(const Files& files);
+inline Inventory take_inventory(const std::string& root = "/") {
+  return take_inventory(Files(root));
+}
+
+// In a virtual machine the tree is the hypervisor's invention: what looks far may be near.
+bool is_virtual_machine(const Files& files);
 
 // A port's counters by name ("port_rcv_packets", "packet_seq_err", …), from counters/ and
 // hw_counters/: what moved between two readings is evidence.

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "host/pci.h"
+#include "host/grade.h"
 #include "perf/limits/facts.h"
 #include "perf/limits/pcie.h"
 #include "perf/load.h"

@@ -1,6 +1,5 @@
-#include "host/pci.h"
-
 #include "captured_host.h"
+#include "host/grade.h"
 #include "host/inventory.h"
 
 namespace gdr::host {
