@@ -1,0 +1,38 @@
+#include "cli/machine_options.h"
+
+#include "host/source/source.h"
+
+namespace gdr::cli {
+
+void add_machine_options(CLI::App& command, MachineOptions& options) {
+  CLI::Option* root = command.add_option(
+      "--root", options.root, "A captured machine: a folder with its sys and proc (default: /)");
+  root->type_name("DIR");
+  CLI::Option* hwloc = command.add_option("--hwloc-xml", options.hwloc_xml,
+                                          "A captured machine: what lstopo wrote as XML");
+  hwloc->type_name("FILE");
+  CLI::Option* nccl = command.add_option("--nccl-xml", options.nccl_xml,
+                                         "A captured machine: a topology file of NCCL");
+  nccl->type_name("FILE");
+  CLI::Option* lspci = command.add_option(
+      "--lspci", options.lspci,
+      "A captured machine: text of lspci -vvv or lspci -tv; twice for both of one machine");
+  // One value each time, so that it never swallows an argument behind it.
+  lspci->type_name("FILE")->allow_extra_args(false);
+  for (CLI::Option* one : {root, hwloc, nccl, lspci}) {
+    for (CLI::Option* other : {root, hwloc, nccl, lspci}) {
+      if (one != other) one->excludes(other);
+    }
+  }
+}
+
+Result<host::Inventory> read_machine(const MachineOptions& options) {
+  host::Source source;
+  source.root = options.root;
+  source.hwloc_xml = options.hwloc_xml;
+  source.nccl_xml = options.nccl_xml;
+  source.lspci = options.lspci;
+  return host::read_inventory(source);
+}
+
+}  // namespace gdr::cli

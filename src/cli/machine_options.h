@@ -1,0 +1,31 @@
+// The options that say which machine a subcommand looks at: this one, or one that was captured.
+//
+//   auto machine = std::make_shared<MachineOptions>();
+//   add_machine_options(*topo, *machine);
+//   ...
+//   Result<host::Inventory> inventory = read_machine(*machine);
+//   if (!inventory) say(fmt::format("gdr topo: {}", inventory.error().message));  // and exit 2
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "host/inventory.h"
+
+namespace gdr::cli {
+
+struct MachineOptions {
+  std::string root = "/";
+  std::string hwloc_xml, nccl_xml;
+  std::vector<std::string> lspci;
+};
+
+// --root, --hwloc-xml, --nccl-xml and --lspci, of which a command line has one kind.
+void add_machine_options(CLI::App& command, MachineOptions& options);
+
+// The error's line names the file.
+Result<host::Inventory> read_machine(const MachineOptions& options);
+
+}  // namespace gdr::cli
