@@ -1,11 +1,16 @@
 #include "host/files.h"
 
+#include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <fstream>
+
+#include "base/unique_fd.h"
 
 namespace gdr::host {
 namespace {
@@ -15,13 +20,22 @@ constexpr std::size_t kMostLines = 1000;
 
 }  // namespace
 
-std::string Files::text(const std::string& path) const {
+std::string Files::text(const std::string& path) const { return part(path, 0, kLargest); }
+
+std::string Files::part(const std::string& path, std::size_t offset, std::size_t count) const {
   note(FileAccess::Kind::kText, path);
-  std::ifstream file(root_ + "/" + path, std::ios::binary);
-  if (!file) return {};
-  std::string content(kLargest, '\0');
-  file.read(content.data(), static_cast<std::streamsize>(content.size()));
-  content.resize(static_cast<std::size_t>(file.gcount()));
+  // A captured root may hold anything: opening a pipe must not wait for its other end.
+  const UniqueFd file(open((root_ + "/" + path).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat status = {};
+  if (!file || fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
+  std::string content;
+  char chunk[4096];
+  while (content.size() < count) {
+    const ssize_t got = pread(file.get(), chunk, std::min(sizeof(chunk), count - content.size()),
+                              static_cast<off_t>(offset + content.size()));
+    if (got <= 0) break;
+    content.append(chunk, static_cast<std::size_t>(got));
+  }
   return content;
 }
 

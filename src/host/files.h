@@ -34,6 +34,9 @@ class Files {
 
   // At most 64 KiB.
   std::string text(const std::string& path) const;
+  // At most `count` bytes from `offset` on, for files of which each byte costs: configuration
+  // space.
+  std::string part(const std::string& path, std::size_t offset, std::size_t count) const;
   // The lines of a file of any length that have `word` in them, 1000 at most: of /proc/kallsyms,
   // modules.dep.
   std::vector<std::string> lines_with(const std::string& path, const std::string& word) const;

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <charconv>
+#include <sstream>
 
+#include "host/classify.h"
 #include "host/files.h"
+#include "host/pci/names.h"
 
 namespace gdr::host {
 namespace {
@@ -66,7 +69,15 @@ Port read_port(const Files& files, const std::string& nic, unsigned number) {
   return port;
 }
 
-Nic read_nic(const Files& files, const std::string& name) {
+// A function as the tree has it, else by its link alone: a captured machine may lack the rest.
+std::optional<PciFunction> function_of(const Files& files, const PciTree& tree,
+                                       const std::string& link) {
+  const std::vector<std::string> path = files.real_path(link);
+  const PciFunction* known = path.empty() ? nullptr : tree.find(path.back());
+  return known != nullptr ? std::optional(*known) : read_pci_function(files, link);
+}
+
+Nic read_nic(const Files& files, const PciTree& tree, const std::string& name) {
   const std::string path = "sys/class/infiniband/" + name;
   Nic nic;
   nic.name = name;
@@ -74,7 +85,7 @@ Nic read_nic(const Files& files, const std::string& name) {
   nic.driver = files.link_name(path + "/device/driver");
   nic.firmware = files.line(path + "/fw_ver");
   nic.numa_node = node_of(files, path + "/device");
-  nic.pci = read_pci_function(files, path + "/device");
+  nic.pci = function_of(files, tree, path + "/device");
   for (const std::string& entry : files.entries(path + "/ports")) {
     unsigned number = 0;
     std::from_chars(entry.data(), entry.data() + entry.size(), number);
@@ -84,7 +95,7 @@ Nic read_nic(const Files& files, const std::string& name) {
 }
 
 // "Model: \t\t NVIDIA H200" in /proc/driver/nvidia/gpus/<address>/information.
-std::string model_of(const Files& files, const std::string& address) {
+std::string driver_model_of(const Files& files, const std::string& address) {
   const std::string text = files.text("proc/driver/nvidia/gpus/" + address + "/information");
   const auto label = text.find("Model:");
   if (label == std::string::npos) return {};
@@ -93,18 +104,80 @@ std::string model_of(const Files& files, const std::string& address) {
   return text.substr(begin, text.find('\n', begin) - begin);
 }
 
-std::vector<Gpu> read_gpus(const Files& files) {
+// "GH100 [H100 SXM5 80GB]" where the driver does not say it better.
+std::string model_of(const Files& files, const std::string& address, const PciFunction* function) {
+  if (std::string model = driver_model_of(files, address); !model.empty()) return model;
+  if (function != nullptr && !function->name.empty()) return "NVIDIA " + function->name;
+  return "NVIDIA device " + files.line("sys/bus/pci/devices/" + address + "/device");
+}
+
+std::vector<Gpu> read_gpus(const Files& files, const PciTree& tree,
+                           const std::vector<std::string>& addresses) {
   std::vector<Gpu> gpus;
-  for (const std::string& address : files.entries("sys/bus/pci/devices")) {
+  for (const std::string& address : addresses) {
     const std::string path = "sys/bus/pci/devices/" + address;
-    if (files.line(path + "/vendor") != "0x10de") continue;
-    if (files.line(path + "/class").rfind("0x03", 0) != 0) continue;
-    Gpu gpu{address, model_of(files, address), files.link_name(path + "/driver"),
-            node_of(files, path), read_pci_function(files, path)};
-    if (gpu.model.empty()) gpu.model = "NVIDIA device " + files.line(path + "/device");
-    gpus.push_back(std::move(gpu));
+    const PciFunction* known = tree.find(address);
+    if (known == nullptr && files.line(path + "/vendor") != "0x10de") continue;
+    if (known == nullptr && files.line(path + "/class").rfind("0x03", 0) != 0) continue;
+    if (known != nullptr && !is_gpu(*known)) continue;
+    gpus.push_back({address, model_of(files, address, known), files.link_name(path + "/driver"),
+                    node_of(files, path), known ? std::optional(*known) : std::nullopt});
   }
   return gpus;
+}
+
+PciTree read_tree(const Files& files, const std::vector<std::string>& addresses) {
+  PciTree tree;
+  PciNames names;
+  for (const std::string& address : addresses) {
+    auto function = read_pci_function(files, "sys/bus/pci/devices/" + address);
+    if (!function) continue;
+    function->name = names.device(function->vendor, function->device);
+    tree.add(*std::move(function));
+  }
+  return tree;
+}
+
+std::vector<NumaNode> read_numa_nodes(const Files& files) {
+  const std::string folder = "sys/devices/system/node";
+  std::vector<NumaNode> nodes;
+  for (const std::string& name : files.entries(folder)) {
+    NumaNode node;
+    const char* end = name.data() + name.size();
+    if (!name.starts_with("node")) continue;
+    const auto result = std::from_chars(name.data() + 4, end, node.number);
+    if (result.ec != std::errc() || result.ptr != end || node.number < 0) continue;
+    node.processors = files.line(folder + "/" + name + "/cpulist");
+    std::istringstream distances(files.line(folder + "/" + name + "/distance"));
+    for (int distance = 0; distances >> distance;) node.distances.push_back(distance);
+    nodes.push_back(std::move(node));
+  }
+  return nodes;
+}
+
+std::vector<std::string> unseen(const Files& files, const Inventory& inventory) {
+  std::vector<std::string> sentences;
+  if (inventory.pci.empty()) {
+    sentences.push_back("PCI functions: " + files.root() + (files.is_live() ? "" : "/") +
+                        "sys/bus/pci/devices has none.");
+  }
+  // Of what lies on the ways, and of nothing else, settings matter.
+  const auto matters = [](const PciFunction& function) {
+    return function.is_bridge() || function.class_code >> 16 == 0x02 ||
+           function.class_code >> 16 == 0x03;
+  };
+  const auto& functions = inventory.pci.functions();
+  const bool hidden = std::any_of(functions.begin(), functions.end(), [&](const auto& entry) {
+    return matters(entry.second) && !entry.second.configuration_read;
+  });
+  if (hidden) {
+    sentences.push_back(
+        "Configuration space beyond its first 64 bytes (access control, settings): it takes root.");
+  }
+  if (inventory.gpus.size() > 1) {
+    sentences.push_back("NVLink between the GPUs: sysfs does not show it.");
+  }
+  return sentences;
 }
 
 // "Max locked memory         8388608              8388608              bytes": the first is in
@@ -125,22 +198,32 @@ std::optional<std::uint64_t> read_locked_memory_limit(const Files& files) {
 }  // namespace
 
 bool is_virtual_machine(const Files& files) {
-  return files.exists("sys/hypervisor/type") ||
-         files.text("proc/cpuinfo").find(" hypervisor") != std::string::npos;
+  if (files.exists("sys/hypervisor/type") ||
+      files.text("proc/cpuinfo").find(" hypervisor") != std::string::npos) {
+    return true;
+  }
+  // Arm's processors have no such flag.
+  const std::string product = files.line("sys/class/dmi/id/product_name");
+  const std::string maker = files.line("sys/class/dmi/id/sys_vendor");
+  for (const char* name : {"Virtual Machine", "VMware", "KVM", "HVM domU", "VirtualBox"}) {
+    if (product.find(name) != std::string::npos) return true;
+  }
+  return maker == "QEMU" || (maker == "Amazon EC2" && product.find(".metal") == std::string::npos);
 }
 
 Inventory take_inventory(const Files& files) {
   Inventory inventory;
+  std::vector<std::string> addresses = files.entries("sys/bus/pci/devices");
+  if (addresses.size() > kMostFunctions) addresses.resize(kMostFunctions);
+  inventory.pci = read_tree(files, addresses);
   for (const std::string& name : files.entries("sys/class/infiniband")) {
-    inventory.nics.push_back(read_nic(files, name));
+    inventory.nics.push_back(read_nic(files, inventory.pci, name));
   }
-  inventory.gpus = read_gpus(files);
-  for (const std::string& address : files.entries("sys/bus/pci/devices")) {
-    if (auto function = read_pci_function(files, "sys/bus/pci/devices/" + address)) {
-      inventory.pci.add(*std::move(function));
-    }
-  }
+  inventory.gpus = read_gpus(files, inventory.pci, addresses);
+  inventory.numa_nodes = read_numa_nodes(files);
+  inventory.product = files.line("sys/class/dmi/id/product_name");
   inventory.virtual_machine = is_virtual_machine(files);
+  inventory.flat = is_flat(inventory);
   for (const char* place : kPeerMemoryPlaces) {
     if (files.exists(place)) inventory.peer_memory.push_back(std::string("/") + place);
   }
@@ -148,6 +231,7 @@ Inventory take_inventory(const Files& files) {
   inventory.gpu_driver_open =
       files.text("proc/driver/nvidia/version").find("Open Kernel Module") != std::string::npos;
   inventory.locked_memory_limit = read_locked_memory_limit(files);
+  inventory.unseen = unseen(files, inventory);
   return inventory;
 }
 

@@ -4,61 +4,37 @@
 #include <stdlib.h>
 
 #include <algorithm>
+#include <charconv>
+
+#include "host/pci/config_space.h"
+#include "host/pci/link.h"
 
 namespace gdr::host {
 namespace {
-
-constexpr unsigned kExpressCapability = 0x10;
-constexpr unsigned kWidest = 32;
-constexpr double kFastest = 128;  // GT/s, generation 7
 
 bool all_hex(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](unsigned char c) { return isxdigit(c) != 0; });
 }
 
-struct Speed {
-  double speed = 0;
-  unsigned width = 0;
-};
-
-// "16.0 GT/s PCIe" and "16"; "Unknown" and widths that do not exist (a virtual machine's 0 and 255)
-// are nothing.
-Speed read_speed(const Files& files, const std::string& device, const std::string& which) {
-  Speed found;
-  const double speed = strtod(files.line(device + "/" + which + "_link_speed").c_str(), nullptr);
-  if (speed > 0 && speed <= kFastest) found.speed = speed;
-  const long width = files.number(device + "/" + which + "_link_width").value_or(0);
-  if (width > 0 && width <= long{kWidest}) found.width = static_cast<unsigned>(width);
-  return found;
+// "16.0 GT/s PCIe" and "16".
+PortSpeed read_speed(const Files& files, const std::string& address) {
+  const std::string device = "sys/bus/pci/devices/" + address;
+  const auto speed = [&](const char* name) {
+    return strtod(files.line(device + name).c_str(), nullptr);
+  };
+  PortSpeed port;
+  port.set_speed(speed("/current_link_speed"));
+  port.set_most_speed(speed("/max_link_speed"));
+  port.set_width(files.number(device + "/current_link_width").value_or(0));
+  port.set_most_width(files.number(device + "/max_link_width").value_or(0));
+  return port;
 }
 
-template <typename T>
-T lesser_known(T a, T b) {
-  if (a == 0 || b == 0) return std::max(a, b);
-  return std::min(a, b);
-}
-
-PciLink read_link(const Files& files, const std::string& above, const std::string& below) {
-  const std::string pci = "sys/bus/pci/devices/";
-  const Speed now = read_speed(files, pci + below, "current");
-  const Speed most = read_speed(files, pci + below, "max");
-  const Speed most_above = read_speed(files, pci + above, "max");
-  return {above,     below,
-          now.speed, lesser_known(most.speed, most_above.speed),
-          now.width, lesser_known(most.width, most_above.width)};
-}
-
-// Device Control of the PCI Express capability.
-std::optional<unsigned> read_device_control(const std::string& config) {
-  const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(config[at]); };
-  if (config.size() < 256) return std::nullopt;
-  unsigned at = byte(0x34) & 0xfcu;
-  // Each takes four bytes at least, so that a list that runs in circles ends.
-  for (int i = 0; i < 48 && at >= 0x40 && at <= 0xf4; ++i) {
-    if (byte(at) == kExpressCapability) return byte(at + 8) | unsigned{byte(at + 9)} << 8;
-    at = byte(at + 1) & 0xfcu;
-  }
-  return std::nullopt;
+// -1 for what is no number.
+int number_of(const std::string& digits) {
+  int number = -1;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  return error == std::errc() && end == digits.data() + digits.size() ? number : -1;
 }
 
 }  // namespace
@@ -84,25 +60,25 @@ std::optional<PciFunction> read_pci_function(const Files& files, const std::stri
   }
   if (function.path.empty() || !is_pci_address(function.path.back())) return std::nullopt;
   function.address = function.path.back();
-  // From below, every other pair is a link; those between are inside of a switch.
-  for (std::size_t i = function.path.size(); i >= 2 && is_pci_address(function.path[i - 2]);
-       i -= 2) {
-    function.links.push_back(read_link(files, function.path[i - 2], function.path[i - 1]));
-  }
+  function.links = links_along(
+      function.path, [&](const std::string& address) { return read_speed(files, address); });
   const std::string path = "sys/bus/pci/devices/" + function.address;
   const auto hex = [&](const char* name) {
     return static_cast<std::uint32_t>(strtoul(files.line(path + "/" + name).c_str(), nullptr, 16));
   };
   function.vendor = static_cast<std::uint16_t>(hex("vendor"));
   function.device = static_cast<std::uint16_t>(hex("device"));
+  function.subsystem_vendor = static_cast<std::uint16_t>(hex("subsystem_vendor"));
+  function.subsystem_device = static_cast<std::uint16_t>(hex("subsystem_device"));
   function.class_code = hex("class");
   function.driver = files.link_name(path + "/driver");
   function.numa_node = static_cast<int>(files.number(path + "/numa_node").value_or(-1));
-  if (const auto control = read_device_control(files.text(path + "/config"))) {
-    function.max_payload = 128u << (*control >> 5 & 7);
-    function.max_read_request = 128u << (*control >> 12 & 7);
-    function.relaxed_ordering = (*control & 0x10) != 0;
-  }
+  function.iommu_group = number_of(files.link_name(path + "/iommu_group"));
+  function.is_virtual_function = !files.link_name(path + "/physfn").empty();
+  const ConfigSpace space([&](std::size_t offset, std::size_t count) {
+    return files.part(path + "/config", offset, count);
+  });
+  fill_from_config(function, space);
   return function;
 }
 

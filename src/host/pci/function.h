@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "host/files.h"
@@ -55,6 +56,12 @@ struct AddressTranslation {
   bool enabled = false;
 };
 
+// A base address register whose size firmware may choose (the same, 7.8.6).
+struct ResizableBar {
+  unsigned number = 0;
+  std::uint64_t size = 0, most = 0;  // bytes; 0: not known
+};
+
 struct PciFunction {
   std::string address;  // "0000:41:00.0"
   // From the host bridge, "pci0000:00", over each bridge to the function itself.
@@ -72,10 +79,12 @@ struct PciFunction {
 
   // Of the configuration space, of which without root only the first 64 bytes can be read.
   bool configuration_read = false;                        // all of it
+  std::uint16_t device_control_offset = 0;                // of the next three; 0: not known
   std::optional<unsigned> max_payload, max_read_request;  // bytes
   std::optional<bool> relaxed_ordering;
   std::optional<AccessControl> acs;
   std::optional<AddressTranslation> ats;
+  std::vector<ResizableBar> resizable_bars;
 
   // The address of the bridge above; empty right below a host bridge.
   std::string parent() const { return path.size() > 2 ? path[path.size() - 2] : std::string(); }

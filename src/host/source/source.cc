@@ -2,6 +2,11 @@
 
 #include <filesystem>
 
+#include "host/source/draft.h"
+#include "host/source/hwloc_xml.h"
+#include "host/source/lspci.h"
+#include "host/source/nccl_xml.h"
+
 namespace gdr::host {
 namespace {
 
@@ -25,13 +30,32 @@ Result<void> check(const Source& source) {
   return {};
 }
 
+Result<Inventory> read_file(const std::string& path,
+                            Result<Inventory> (*read)(std::string_view document)) {
+  const Result<std::string> content = read_source_file(path);
+  if (!content) return content.error();
+  Result<Inventory> machine = read(*content);
+  if (!machine) return Error{machine.error().code, path + ": " + machine.error().message};
+  return machine;
+}
+
+Result<Inventory> read_lspci_files(const std::vector<std::string>& paths) {
+  std::vector<NamedText> texts;
+  for (const std::string& path : paths) {
+    Result<std::string> content = read_source_file(path);
+    if (!content) return content.error();
+    texts.push_back({path, *std::move(content)});
+  }
+  return read_lspci(texts);
+}
+
 }  // namespace
 
 Result<Inventory> read_inventory(const Source& source) {
   if (const Result<void> usable = check(source); !usable) return usable.error();
-  if (!source.hwloc_xml.empty()) return Error{ENOTSUP, "hwloc XML files cannot be read yet"};
-  if (!source.nccl_xml.empty()) return Error{ENOTSUP, "NCCL XML files cannot be read yet"};
-  if (!source.lspci.empty()) return Error{ENOTSUP, "text of lspci cannot be read yet"};
+  if (!source.hwloc_xml.empty()) return read_file(source.hwloc_xml, read_hwloc_xml);
+  if (!source.nccl_xml.empty()) return read_file(source.nccl_xml, read_nccl_xml);
+  if (!source.lspci.empty()) return read_lspci_files(source.lspci);
   return take_inventory(source.root);
 }
 

@@ -1,0 +1,27 @@
+// What a PCI function is by its numbers, and what a machine's tree is by where its devices sit.
+//
+//   if (is_gpu(function)) ...
+#pragma once
+
+#include <cstddef>
+
+#include "host/inventory.h"
+
+namespace gdr::host {
+
+// No machine has as many PCI functions.
+inline constexpr std::size_t kMostFunctions = 20'000;
+
+inline constexpr std::uint16_t kVendorNvidia = 0x10de, kVendorMellanox = 0x15b3,
+                               kVendorAmazon = 0x1d0f;
+
+// NVIDIA's display controllers; not their audio functions and switches.
+bool is_gpu(const PciFunction& function);
+
+// Network controllers of vendors and kinds that are RDMA NICs, where no RDMA name says it.
+bool is_likely_rdma_nic(const PciFunction& function);
+
+// A GPU or a NIC right on a root bus: see Inventory::flat.
+bool is_flat(const Inventory& machine);
+
+}  // namespace gdr::host

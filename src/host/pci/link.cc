@@ -1,0 +1,50 @@
+#include "host/pci/link.h"
+
+#include <algorithm>
+
+namespace gdr::host {
+namespace {
+
+constexpr long kWidest = 32;
+constexpr double kFastest = 128;  // GT/s, generation 7
+
+double known_speed(double gigatransfers) {
+  return gigatransfers > 0 && gigatransfers <= kFastest ? gigatransfers : 0;
+}
+
+unsigned known_width(long lanes) {
+  return lanes > 0 && lanes <= kWidest ? static_cast<unsigned>(lanes) : 0;
+}
+
+template <typename T>
+T lesser_known(T a, T b) {
+  if (a == 0 || b == 0) return std::max(a, b);
+  return std::min(a, b);
+}
+
+}  // namespace
+
+void PortSpeed::set_speed(double gigatransfers) { speed = known_speed(gigatransfers); }
+void PortSpeed::set_most_speed(double gigatransfers) { most_speed = known_speed(gigatransfers); }
+void PortSpeed::set_width(long lanes) { width = known_width(lanes); }
+void PortSpeed::set_most_width(long lanes) { most_width = known_width(lanes); }
+
+PciLink link_between(const std::string& above, const PortSpeed& most_above,
+                     const std::string& below, const PortSpeed& port) {
+  return {above,      below,
+          port.speed, lesser_known(port.most_speed, most_above.most_speed),
+          port.width, lesser_known(port.most_width, most_above.most_width)};
+}
+
+std::vector<PciLink> links_along(
+    const std::vector<std::string>& path,
+    const std::function<PortSpeed(const std::string& address)>& speed_of) {
+  std::vector<PciLink> links;
+  for (std::size_t i = path.size(); i >= 2 && is_pci_address(path[i - 2]); i -= 2) {
+    const std::string &above = path[i - 2], &below = path[i - 1];
+    links.push_back(link_between(above, speed_of(above), below, speed_of(below)));
+  }
+  return links;
+}
+
+}  // namespace gdr::host

@@ -1,0 +1,87 @@
+#include "host/pci/names.h"
+
+extern "C" {
+#include <pci/pci.h>
+}
+#include <setjmp.h>
+#include <unistd.h>
+
+namespace gdr::host {
+namespace {
+
+// Where distributions have the file: libpci knows only its own distribution's place, which is
+// another one when the library was brought along to this machine.
+constexpr const char* kPlaces[] = {"/usr/share/misc/pci.ids", "/usr/share/hwdata/pci.ids",
+                                   "/usr/share/pci.ids", "/var/lib/pciutils/pci.ids"};
+
+// libpci ends the process where its error function returns, so this one does not: it jumps back
+// over frames of C, which have nothing to destroy.
+thread_local jmp_buf on_error;
+
+[[noreturn]] void fail(char* /*message*/, ...) { longjmp(on_error, 1); }
+void ignore(char* /*message*/, ...) {}
+
+// False: the library has failed and is not to be used again.
+bool look_up(pci_access* access, char* buffer, int size, int flags, int vendor, int device,
+             const char** name) {
+  if (setjmp(on_error) != 0) return false;
+  *name = pci_lookup_name(access, buffer, size, flags | PCI_LOOKUP_NO_NUMBERS | PCI_LOOKUP_NO_HWDB,
+                          vendor, device);
+  return true;
+}
+
+pci_access* allocate() {
+  if (setjmp(on_error) != 0) return nullptr;
+  return pci_alloc();
+}
+
+}  // namespace
+
+struct PciNames::Library {
+  pci_access* access = nullptr;
+  std::string path;  // libpci keeps no copy of it
+
+  explicit Library(std::string given) : access(allocate()), path(std::move(given)) {
+    if (access == nullptr) return;
+    access->error = fail;
+    access->warning = ignore;
+    access->debug = ignore;
+    if (!path.empty()) pci_set_name_list_path(access, path.data(), 0);
+  }
+  ~Library() {
+    if (access != nullptr) pci_cleanup(access);
+  }
+  Library(const Library&) = delete;
+  Library& operator=(const Library&) = delete;
+
+  std::string name(int flags, int vendor, int device) {
+    if (access == nullptr) return {};
+    char buffer[256];
+    const char* found = nullptr;
+    if (!look_up(access, buffer, sizeof(buffer), flags, vendor, device, &found)) {
+      // What it was in the middle of is lost: cleaning up could fail in turn.
+      access = nullptr;
+    }
+    return found == nullptr ? std::string() : std::string(found);
+  }
+};
+
+PciNames::PciNames() {
+  std::string found;
+  for (const char* place : kPlaces) {
+    if (found.empty() && access(place, R_OK) == 0) found = place;
+  }
+  library_ = std::make_unique<Library>(found);
+}
+PciNames::PciNames(const std::string& path) : library_(std::make_unique<Library>(path)) {}
+PciNames::~PciNames() = default;
+
+std::string PciNames::vendor(std::uint16_t vendor) {
+  return library_->name(PCI_LOOKUP_VENDOR, vendor, 0);
+}
+
+std::string PciNames::device(std::uint16_t vendor, std::uint16_t device) {
+  return library_->name(PCI_LOOKUP_DEVICE, vendor, device);
+}
+
+}  // namespace gdr::host

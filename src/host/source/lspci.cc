@@ -1,0 +1,127 @@
+#include "host/source/lspci.h"
+
+#include <optional>
+#include <set>
+
+#include "host/source/draft.h"
+#include "host/source/lspci_tree.h"
+#include "host/source/lspci_verbose.h"
+
+namespace gdr::host {
+namespace {
+
+struct Texts {
+  std::optional<LspciTree> tree;
+  std::optional<LspciVerbose> verbose;
+};
+
+Error in_file(const NamedText& text, const std::string& what) {
+  return {EINVAL, text.name + ": " + what};
+}
+
+Result<Texts> sort_out(const std::vector<NamedText>& texts) {
+  Texts found;
+  for (const NamedText& text : texts) {
+    const bool is_tree = looks_like_lspci_tree(text.text);
+    if (!is_tree && !looks_like_lspci_verbose(text.text)) {
+      return in_file(text, "neither text of lspci -vvv nor of lspci -tv");
+    }
+    if (is_tree ? found.tree.has_value() : found.verbose.has_value()) {
+      return in_file(text, std::string("a second text of lspci ") + (is_tree ? "-tv" : "-vvv") +
+                               "; two files are one of lspci -vvv and one of lspci -tv");
+    }
+    if (is_tree) {
+      auto tree = read_lspci_tree(text.text);
+      if (!tree) return in_file(text, tree.error().message);
+      found.tree = *std::move(tree);
+    } else {
+      auto verbose = read_lspci_verbose(text.text);
+      if (!verbose) return in_file(text, verbose.error().message);
+      found.verbose = *std::move(verbose);
+    }
+  }
+  return found;
+}
+
+// "0000:41" of "0000:41:00.0"
+std::string bus_of(const std::string& address) { return address.substr(0, address.rfind(':')); }
+
+// From the function up, over the bridge that leads to each bus, to a bus that none leads to.
+Result<std::vector<std::string>> path_to(const std::string& address,
+                                         const std::map<std::string, std::string>& bridges) {
+  std::vector<std::string> path{address};
+  for (auto bridge = bridges.find(bus_of(address)); bridge != bridges.end();
+       bridge = bridges.find(bus_of(bridge->second))) {
+    if (path.size() >= kDeepestPath) {
+      return Error{EINVAL, "the bridges above " + address + " run in circles; no such machine is"};
+    }
+    path.push_back(bridge->second);
+  }
+  path.push_back("pci" + bus_of(path.back()));
+  return std::vector<std::string>(path.rbegin(), path.rend());
+}
+
+// Where both texts show a function, the verbose one knows more of it.
+std::map<std::string, PciFunction> merged(Texts& texts) {
+  std::map<std::string, PciFunction> functions;
+  if (texts.verbose) functions = std::move(texts.verbose->functions);
+  if (texts.tree) functions.merge(texts.tree->functions);
+  return functions;
+}
+
+std::vector<std::string> unseen(const Texts& texts) {
+  std::vector<std::string> sentences;
+  if (!texts.verbose) {
+    sentences.push_back(
+        "NUMA nodes, links, access control and all settings: add the text of 'lspci -vvv', "
+        "as root.");
+  } else if (texts.verbose->configuration_hidden) {
+    sentences.push_back(
+        "Configuration space (access control, settings) of some functions: the text of "
+        "'lspci -vvv' has it when it runs as root.");
+  }
+  if (!texts.tree && !texts.verbose->has_bridges) {
+    sentences.push_back(
+        "What lies above each device: the text has no bridges; add the text of 'lspci -tv'.");
+  }
+  sentences.push_back("RDMA names, ports and NVLink: lspci does not show them.");
+  return sentences;
+}
+
+}  // namespace
+
+Result<Inventory> read_lspci(const std::vector<NamedText>& texts) {
+  Result<Texts> sorted = sort_out(texts);
+  if (!sorted) return sorted.error();
+  Draft draft;
+  draft.machine.unseen = unseen(*sorted);
+  std::map<std::string, std::string> bridges;
+  bool structure_known = false;
+  if (sorted->tree) {
+    bridges = sorted->tree->bridges;
+    structure_known = true;
+  }
+  if (sorted->verbose) {
+    bridges.merge(sorted->verbose->bridges);
+    structure_known = structure_known || sorted->verbose->has_bridges;
+    draft.speeds = std::move(sorted->verbose->speeds);
+  }
+  std::set<int> nodes;
+  for (auto& [address, function] : merged(*sorted)) {
+    function.path = {address};
+    if (structure_known) {
+      auto path = path_to(address, bridges);
+      if (!path) return in_file(texts.front(), path.error().message);
+      function.path = *std::move(path);
+    }
+    if (function.numa_node >= 0) nodes.insert(function.numa_node);
+    draft.machine.pci.add(std::move(function));
+  }
+  if (draft.machine.pci.functions().size() > kMostFunctions) {
+    return in_file(texts.front(), "more PCI functions than a machine can have");
+  }
+  for (const int node : nodes) draft.machine.numa_nodes.push_back({node, {}, {}});
+  return finish(std::move(draft));
+}
+
+}  // namespace gdr::host

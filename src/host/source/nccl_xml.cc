@@ -1,0 +1,162 @@
+#include "host/source/nccl_xml.h"
+
+#include <stdlib.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "host/source/draft.h"
+#include "host/source/xml.h"
+
+namespace gdr::host {
+namespace {
+
+constexpr std::uint32_t kNvSwitchClass = 0x068000;
+constexpr int kMostNumaNodes = 256;
+
+class Reader {
+ public:
+  Result<Inventory> read(const XmlElement& system) {
+    if (system.name != "system") {
+      return Error{EINVAL,
+                   "no topology of NCCL, which begins with <system>; found <" + system.name + ">"};
+    }
+    for (const XmlElement& cpu : system.children) {
+      if (cpu.name != "cpu") continue;
+      if (const Result<void> done = read_cpu(cpu); !done) return done.error();
+    }
+    if (draft_.machine.pci.empty()) return Error{EINVAL, "a topology of NCCL without any <pci>"};
+    join_nvlinks();
+    draft_.machine.unseen = {
+        "Host bridges: NCCL's files have one for each NUMA node, so what is PHB here may be NODE.",
+        "Switch ports with their access control, drivers, and what links run at now: NCCL's files "
+        "do not have them."};
+    Inventory machine = finish(std::move(draft_));
+    // The switch ports are left out, so a device on a root bus is nothing unusual.
+    machine.flat = false;
+    machine.virtual_machine = false;
+    return machine;
+  }
+
+ private:
+  static Error error(const XmlElement& element, const std::string& what) {
+    return {EINVAL, "line " + std::to_string(element.line) + ": " + what};
+  }
+
+  Result<void> read_cpu(const XmlElement& cpu) {
+    const std::string number(cpu.attribute("numaid"));
+    char* end = nullptr;
+    const long node = strtol(number.c_str(), &end, 10);
+    if (number.empty() || *end != '\0' || node < -1 || node >= kMostNumaNodes) {
+      return error(cpu, "<cpu> without a NUMA node that can be");
+    }
+    if (node >= 0) {
+      draft_.machine.numa_nodes.push_back(
+          {static_cast<int>(node), processors_of_mask(cpu.attribute("affinity")), {}});
+    }
+    char bridge[16];
+    std::snprintf(bridge, sizeof(bridge), "pcinode:%02x", static_cast<unsigned>(node) & 0xff);
+    return read_children(cpu, {bridge}, static_cast<int>(node));
+  }
+
+  Result<void> read_children(const XmlElement& parent, const std::vector<std::string>& path,
+                             int node) {
+    for (const XmlElement& child : parent.children) {
+      if (child.name != "pci") continue;
+      if (const Result<void> done = read_pci(child, path, node); !done) return done;
+    }
+    return {};
+  }
+
+  Result<void> read_pci(const XmlElement& pci, std::vector<std::string> path, int node) {
+    PciFunction function;
+    function.address = full_address(pci.attribute("busid"));
+    if (function.address.empty()) return error(pci, "<pci> without a PCI address in busid");
+    if (draft_.machine.pci.find(function.address) != nullptr) {
+      return error(pci, function.address + " is described twice");
+    }
+    if (path.size() >= kDeepestPath || draft_.machine.pci.functions().size() >= kMostFunctions) {
+      return error(pci, "more PCI functions than a machine can have");
+    }
+    const auto hex = [&](const char* name) { return to_number(pci.attribute(name), 16); };
+    function.vendor = static_cast<std::uint16_t>(hex("vendor"));
+    function.device = static_cast<std::uint16_t>(hex("device"));
+    function.subsystem_vendor = static_cast<std::uint16_t>(hex("subsystem_vendor"));
+    function.subsystem_device = static_cast<std::uint16_t>(hex("subsystem_device"));
+    function.class_code = hex("class");
+    function.numa_node = node;
+    if (function.is_bridge()) function.kind = PciKind::kUpstream;
+    PortSpeed speed;
+    speed.set_most_speed(strtod(std::string(pci.attribute("link_speed")).c_str(), nullptr));
+    speed.set_most_width(static_cast<long>(to_number(pci.attribute("link_width"), 10)));
+    if (path.size() > 1) {
+      function.links.push_back(link_between(path.back(), {}, function.address, speed));
+    }
+    path.push_back(function.address);
+    function.path = path;
+    read_device(pci, function);
+    draft_.machine.pci.add(std::move(function));
+    return read_children(pci, path, node);
+  }
+
+  // NCCL tells GPUs and NICs by their classes, and providers leave out the vendors.
+  void read_device(const XmlElement& pci, PciFunction& function) {
+    if (function.class_code >> 16 == 0x03 && function.vendor == 0) function.vendor = kVendorNvidia;
+    if (function.class_code >> 16 == 0x02) {
+      draft_.rdma_names[function.address] = function.address;
+    }
+    for (const XmlElement& child : pci.children) {
+      if (child.name == "gpu") read_nvlinks(child, function.address);
+      if (child.name != "nic") continue;
+      for (const XmlElement& net : child.children) {
+        if (net.name != "net" || net.attribute("name").empty()) continue;
+        draft_.rdma_names[function.address] = net.attribute("name");
+        break;  // further ones are other ports of it
+      }
+    }
+  }
+
+  void read_nvlinks(const XmlElement& gpu, const std::string& address) {
+    for (const XmlElement& link : gpu.children) {
+      if (link.name != "nvlink") continue;
+      const unsigned count = to_number(link.attribute("count"), 10);
+      if (to_number(link.attribute("tclass"), 16) == kNvSwitchClass) {
+        to_switches_[address] += count;
+      } else if (const auto target = full_address(link.attribute("target")); !target.empty()) {
+        const auto pair = std::minmax(address, target);
+        unsigned& both = joined_[{pair.first, pair.second}];
+        both = std::max(both, count);  // each of the two has it
+      }
+    }
+  }
+
+  void join_nvlinks() {
+    // Over switches each GPU reaches each other one with all of its links.
+    for (auto a = to_switches_.begin(); a != to_switches_.end(); ++a) {
+      for (auto b = std::next(a); b != to_switches_.end() && joined_.size() < kMostFunctions; ++b) {
+        joined_[{a->first, b->first}] = std::min(a->second, b->second);
+      }
+    }
+    for (const auto& [pair, count] : joined_) {
+      const bool known =
+          draft_.machine.pci.find(pair.first) && draft_.machine.pci.find(pair.second);
+      if (known && count > 0 && pair.first != pair.second) {
+        draft_.machine.nvlinks.push_back({pair.first, pair.second, count});
+      }
+    }
+  }
+
+  Draft draft_;
+  std::map<std::pair<std::string, std::string>, unsigned> joined_;
+  std::map<std::string, unsigned> to_switches_;
+};
+
+}  // namespace
+
+Result<Inventory> read_nccl_xml(std::string_view document) {
+  const Result<XmlElement> root = read_xml(document);
+  if (!root) return root.error();
+  return Reader().read(*root);
+}
+
+}  // namespace gdr::host

@@ -1,0 +1,251 @@
+// Captured machines, which are no part of the repository: each gives what its own documents say.
+#include <sstream>
+
+#include "captured_host.h"
+#include "host/access_control.h"
+#include "host/grade.h"
+#include "host/nccl_grade.h"
+#include "host/source/source.h"
+
+namespace gdr::host {
+namespace {
+
+std::string grade(const Inventory& machine, const std::string& a, const std::string& b) {
+  const PciFunction *one = machine.pci.find(a), *other = machine.pci.find(b);
+  if (one == nullptr || other == nullptr) return "absent";
+  const auto path = path_between(machine.pci, *one, *other);
+  return path ? name_of(*path) : "unknown";
+}
+
+std::string nccl_grade(const Inventory& machine, const std::string& a, const std::string& b) {
+  const PciFunction *one = machine.pci.find(a), *other = machine.pci.find(b);
+  if (one == nullptr || other == nullptr) return "absent";
+  const auto path = nccl_path_between(machine.pci, *one, *other);
+  return path ? name_of(*path) : "unknown";
+}
+
+class Captured : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = test::captures_folder();
+    if (folder_.empty()) GTEST_SKIP() << "no captured machines here";
+    folder_ += "/";
+  }
+  Inventory read(const Source& source) const {
+    auto machine = read_inventory(source);
+    EXPECT_TRUE(machine) << machine.error().message;
+    return machine ? *std::move(machine) : Inventory();
+  }
+  Inventory read_hwloc(const std::string& name) const {
+    Source source;
+    source.hwloc_xml = folder_ + name;
+    return read(source);
+  }
+  Inventory read_nccl(const std::string& name) const {
+    Source source;
+    source.nccl_xml = folder_ + name;
+    return read(source);
+  }
+  Inventory read_lspci(const std::vector<std::string>& names) const {
+    Source source;
+    for (const std::string& name : names) source.lspci.push_back(folder_ + name);
+    return read(source);
+  }
+  std::string folder_;
+};
+
+std::vector<std::string> words_of(const std::string& line) {
+  std::istringstream stream(line);
+  std::vector<std::string> words;
+  for (std::string word; stream >> word;) words.push_back(word);
+  return words;
+}
+
+TEST_F(Captured, AsusHasEveryCellOfItsOwnMatrix) {
+  const Inventory machine =
+      read_lspci({"asus-esc8000a-e12.lspci-tv.txt", "asus-esc8000a-e12.lspci-vvv.txt"});
+  ASSERT_EQ(machine.gpus.size(), 4u);
+  ASSERT_EQ(machine.nics.size(), 4u);
+  std::vector<std::string> devices;
+  for (const Gpu& gpu : machine.gpus) devices.push_back(gpu.pci_address);
+  for (const Nic& nic : machine.nics) devices.push_back(nic.pci_address);
+  std::istringstream matrix(test::text_of_file(folder_ + "asus-esc8000a-e12.topo-m.txt"));
+  std::string line;
+  std::getline(matrix, line);
+  for (const std::string& row : devices) {
+    std::getline(matrix, line);
+    const auto cells = words_of(line);
+    ASSERT_GT(cells.size(), devices.size());
+    for (std::size_t column = 0; column < devices.size(); ++column) {
+      if (cells[column + 1] == "X") continue;
+      EXPECT_EQ(grade(machine, row, devices[column]), cells[column + 1])
+          << row << " and " << devices[column];
+    }
+  }
+  EXPECT_FALSE(machine.flat);
+  EXPECT_EQ(machine.gpus[0].model, "AD102GL [RTX 6000 Ada Generation]");
+  EXPECT_EQ(machine.gpus[0].driver, "nvidia");
+}
+
+TEST_F(Captured, AsusHasNoGradesInItsVerboseTextAlone) {
+  const Inventory machine = read_lspci({"asus-esc8000a-e12.lspci-vvv.txt"});
+  ASSERT_EQ(machine.gpus.size(), 4u);
+  EXPECT_FALSE(machine.flat) << "that no bridge is shown says nothing";
+  EXPECT_EQ(grade(machine, "0000:01:00.0", "0000:21:00.0"), "unknown");
+  EXPECT_EQ(nccl_grade(machine, "0000:01:00.0", "0000:21:00.0"), "unknown");
+}
+
+TEST_F(Captured, AsusHasItsTreeInTheTreeTextAlone) {
+  const Inventory machine = read_lspci({"asus-esc8000a-e12.lspci-tv.txt"});
+  ASSERT_EQ(machine.gpus.size(), 4u);
+  ASSERT_EQ(machine.nics.size(), 4u);
+  EXPECT_EQ(machine.gpus[0].pci->path,
+            (std::vector<std::string>{"pci0000:00", "0000:00:01.1", "0000:01:00.0"}));
+  EXPECT_EQ(machine.pci.find("0000:68:00.0")->path.size(), 7u) << "a cascade of switches";
+  EXPECT_EQ(grade(machine, "0000:65:00.0", "0000:66:00.0"), "PIX");
+  EXPECT_EQ(grade(machine, "0000:65:00.0", "0000:6b:00.0"), "PXB");
+}
+
+class CapturedHgxText : public Captured {
+ protected:
+  static constexpr const char* kName = "hgx-h100-dell.lspci-vvv.txt";
+  static constexpr const char* kPairs[][2] = {{"19", "1a"}, {"3b", "3c"}, {"4c", "4d"},
+                                              {"5d", "5e"}, {"9b", "9c"}, {"bb", "bc"},
+                                              {"cb", "cc"}, {"db", "dc"}};
+};
+
+TEST_F(CapturedHgxText, HasEachGpuBesideItsOwnNic) {
+  const Inventory machine = read_lspci({kName});
+  ASSERT_EQ(machine.gpus.size(), 8u);
+  ASSERT_EQ(machine.nics.size(), 12u);
+  for (const auto& gpu : kPairs) {
+    for (const auto& nic : kPairs) {
+      const std::string a = "0000:" + std::string(gpu[0]) + ":00.0";
+      const std::string b = "0000:" + std::string(nic[1]) + ":00.0";
+      EXPECT_EQ(grade(machine, a, b) == "PIX", &gpu[0] == &nic[0]) << a << " " << b;
+      EXPECT_EQ(nccl_grade(machine, a, b) == "PIX", &gpu[0] == &nic[0]) << a << " " << b;
+    }
+  }
+  EXPECT_EQ(grade(machine, "0000:19:00.0", "0000:1b:00.0"), "PIX");
+  EXPECT_EQ(grade(machine, "0000:9b:00.0", "0000:9d:00.1"), "PIX");
+  EXPECT_EQ(machine.pci.find("0000:98:00.0")->kind, PciKind::kUpstream);
+  EXPECT_EQ(machine.pci.find("0000:99:01.0")->kind, PciKind::kDownstream);
+  EXPECT_TRUE(machine.pci.find("0000:82:00.0")->acs->redirects());
+  EXPECT_EQ(machine.pci.find("0000:99:00.0")->acs->offset, 0x170);
+  EXPECT_EQ(machine.gpus[0].pci->resizable_bars.size(), 1u);
+}
+
+TEST_F(CapturedHgxText, IsClearOnEveryWayAlthoughASwitchForDrivesRedirects) {
+  const Inventory machine = read_lspci({kName});
+  std::size_t deciding = 0;
+  for (const Gpu& gpu : machine.gpus) {
+    for (const Nic& nic : machine.nics) {
+      const auto ports = ports_between(machine.pci, *gpu.pci, *nic.pci);
+      EXPECT_EQ(judge_path(ports), PortJudgement::kClear)
+          << gpu.pci_address << " " << nic.pci_address;
+      for (const PortOnPath& port : ports) deciding += port.decides ? 1 : 0;
+    }
+  }
+  EXPECT_EQ(deciding, 2u * 12) << "two ports for each GPU with a NIC on its switch: 8 and 4 pairs";
+}
+
+TEST_F(CapturedHgxText, RedirectsAtExactlyThePortWhoseBitsAreSwitchedOn) {
+  std::string text = test::text_of_file(folder_ + kName);
+  const auto port = text.find("\n99:01.0 ");
+  ASSERT_NE(port, std::string::npos);
+  const auto control = text.find("ACSCtl:", port);
+  const std::string off = "ReqRedir- CmpltRedir-";
+  text.replace(text.find(off, control), off.size(), "ReqRedir+ CmpltRedir+");
+  test::CapturedHost scratch;
+  scratch.write("lspci.txt", text);
+  Source source;
+  source.lspci = {scratch.root() + "/lspci.txt"};
+  const Inventory machine = read(source);
+  for (const Gpu& gpu : machine.gpus) {
+    for (const Nic& nic : machine.nics) {
+      const bool beside = gpu.pci_address == "0000:9b:00.0" &&
+                          grade(machine, gpu.pci_address, nic.pci_address) == "PIX";
+      const auto ports = ports_between(machine.pci, *gpu.pci, *nic.pci);
+      EXPECT_EQ(judge_path(ports), beside ? PortJudgement::kRedirects : PortJudgement::kClear)
+          << gpu.pci_address << " " << nic.pci_address;
+      for (const PortOnPath& each : ports) {
+        EXPECT_EQ(each.judgement == PortJudgement::kRedirects, each.address == "0000:99:01.0")
+            << each.address;
+      }
+    }
+  }
+}
+
+TEST_F(Captured, P5HasFourNicsBesideEachGpu) {
+  const Inventory machine = read_hwloc("aws-p5.48xl.hwloc.xml");
+  ASSERT_EQ(machine.gpus.size(), 8u);
+  ASSERT_EQ(machine.nics.size(), 32u);
+  for (const Gpu& gpu : machine.gpus) {
+    std::size_t beside = 0;
+    for (const Nic& nic : machine.nics) {
+      const std::string found = grade(machine, gpu.pci_address, nic.pci_address);
+      beside += found == "PIX" ? 1 : 0;
+      EXPECT_NE(found, "unknown");
+      EXPECT_EQ(nccl_grade(machine, gpu.pci_address, nic.pci_address) == "PIX", found == "PIX");
+    }
+    EXPECT_EQ(beside, 4u) << gpu.pci_address;
+  }
+  EXPECT_FALSE(machine.flat);
+  EXPECT_EQ(machine.gpus[0].model, "NVIDIA H100 80GB HBM3");
+  EXPECT_EQ(machine.nics[0].name, "rdmap79s0");
+  ASSERT_EQ(machine.numa_nodes.size(), 2u);
+  EXPECT_EQ(machine.numa_nodes[0].processors, "0-47");
+}
+
+// Seen through hwloc each NIC of a p4d is a host bridge away from the GPUs of its own bus.
+TEST_F(Captured, P4dIsFlatInTheEyesOfHwlocAndNearInThoseOfItsProvider) {
+  const Inventory flat = read_hwloc("aws-p4d.24xl.hwloc.xml");
+  const Inventory true_one = read_nccl("aws-p4d.24xl.nccl.xml");
+  EXPECT_TRUE(flat.flat);
+  EXPECT_TRUE(flat.virtual_machine);
+  EXPECT_FALSE(true_one.flat);
+  ASSERT_EQ(flat.gpus.size(), 8u);
+  ASSERT_EQ(flat.nics.size(), 4u);
+  ASSERT_EQ(true_one.gpus.size(), 8u);
+  ASSERT_EQ(true_one.nics.size(), 4u);
+  for (const Gpu& gpu : flat.gpus) {
+    for (const Nic& nic : flat.nics) {
+      const bool same_bus = gpu.pci_address.substr(0, 7) == nic.pci_address.substr(0, 7);
+      const std::string found = grade(flat, gpu.pci_address, nic.pci_address);
+      EXPECT_NE(found, "PIX");
+      EXPECT_EQ(found == "PHB", same_bus) << gpu.pci_address << " " << nic.pci_address;
+      EXPECT_EQ(grade(true_one, gpu.pci_address, nic.pci_address) == "PIX", same_bus);
+      EXPECT_EQ(nccl_grade(true_one, gpu.pci_address, nic.pci_address) == "PIX", same_bus);
+    }
+  }
+  EXPECT_EQ(nccl_grade(flat, "0000:10:1c.0", "0000:10:1b.0"), "PHB");
+}
+
+TEST_F(Captured, AzureHasTwoGpusAndTwoNicsInEachGroup) {
+  const Inventory machine = read_nccl("azure-ndv4.nccl.xml");
+  ASSERT_EQ(machine.gpus.size(), 8u);
+  ASSERT_EQ(machine.nics.size(), 8u);
+  for (const Gpu& gpu : machine.gpus) {
+    std::size_t gpus = 0, nics = 0;
+    for (const Gpu& other : machine.gpus) {
+      gpus += grade(machine, gpu.pci_address, other.pci_address) == "PIX" ? 1 : 0;
+    }
+    for (const Nic& nic : machine.nics) {
+      nics += grade(machine, gpu.pci_address, nic.pci_address) == "PIX" ? 1 : 0;
+    }
+    EXPECT_EQ(gpus, 2u) << "itself and one other";
+    EXPECT_EQ(nics, 2u);
+  }
+  EXPECT_EQ(grade(machine, "0003:00:00.0", "0101:00:00.0"), "SYS");
+  EXPECT_EQ(machine.pci.find("0003:00:00.0")->links.at(0).most_width, 16u);
+}
+
+TEST_F(Captured, G5HasOneNicForAllItsGpus) {
+  const Inventory machine = read_hwloc("aws-g5.48xl.hwloc.xml");
+  EXPECT_EQ(machine.gpus.size(), 8u);
+  EXPECT_EQ(machine.nics.size(), 1u);
+  EXPECT_TRUE(machine.flat);
+}
+
+}  // namespace
+}  // namespace gdr::host
