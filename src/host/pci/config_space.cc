@@ -161,6 +161,7 @@ void fill_from_config(PciFunction& function, const ConfigSpace& space) {
   if (!express) return;
   if (*express == 0) {  // conventional PCI, which has no extended capabilities
     function.configuration_read = true;
+    if (function.is_bridge()) function.kind = PciKind::kBridge;
     return;
   }
   fill_from_express(function, space, *express);

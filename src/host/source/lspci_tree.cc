@@ -30,6 +30,9 @@ std::uint32_t class_by_name(const PciFunction& function) {
   return 0;
 }
 
+// "0000:40"
+bool is_bus(const std::string& text) { return !full_address(text + ":00.0").empty(); }
+
 class Reader {
  public:
   Result<LspciTree> read(std::string_view text) {
@@ -90,7 +93,7 @@ class Reader {
     // Where all is in one domain, older versions leave it out.
     bus_ = bus.size() == 2 ? "0000:" + std::string(bus) : std::string(bus);
     at = end + 1;
-    return is_host_bridge("pci" + bus_);
+    return is_bus(bus_);
   }
 
   // "01.1-[61-73]" or "00.0  NVIDIA Corporation ...": a bridge is followed by its bus, everything
@@ -125,7 +128,7 @@ class Reader {
     }
     const std::string domain = function.address.substr(0, function.address.find(':') + 1);
     bus_ = domain + std::string(buses.substr(0, 2));
-    if (buses.size() < 2 || !is_host_bridge("pci" + bus_)) return error("a bridge without its bus");
+    if (buses.size() < 2 || !is_bus(bus_)) return error("a bridge without its bus");
     tree_.bridges.emplace(bus_, function.address);
     at = end + 1;
     return {};

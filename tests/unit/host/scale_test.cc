@@ -1,0 +1,109 @@
+// Machines of a size that none has: in bounded time.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdio>
+
+#include "captured_host.h"
+#include "host/access_control.h"
+#include "host/grade.h"
+#include "host/source/lspci.h"
+#include "host/source/nccl_xml.h"
+
+namespace gdr::host {
+namespace {
+
+class Stopwatch {
+ public:
+  double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+std::string hex(unsigned value, int digits) {
+  char text[16];
+  std::snprintf(text, sizeof(text), "%0*x", digits, value);
+  return text;
+}
+
+// Domains with 32 devices of 8 functions on each bus.
+std::string address(unsigned i) {
+  return hex(i >> 16, 4) + ":" + hex(i >> 8 & 0xff, 2) + ":" + hex(i >> 3 & 0x1f, 2) + "." +
+         hex(i & 7, 1);
+}
+
+TEST(Scale, TenThousandFunctionsOfLspciTakeLessThanTwoSeconds) {
+  std::string text;
+  for (unsigned i = 0; i < 10'000; ++i) {
+    text += address(i) +
+            (i % 2 ? " 3D controller: NVIDIA Corporation Device 2330\n"
+                   : " Ethernet controller: Mellanox Technologies MT2910 Family "
+                     "[ConnectX-7]\n") +
+            "\tControl: I/O-\n\tNUMA node: 0\n";
+  }
+  const Stopwatch watch;
+  const auto machine = read_lspci({{"lspci.txt", text}});
+  ASSERT_TRUE(machine) << machine.error().message;
+  EXPECT_EQ(machine->gpus.size() + machine->nics.size(), 10'000u);
+  EXPECT_LT(watch.seconds(), 2);
+}
+
+TEST(Scale, TenThousandFunctionsOfNcclTakeLessThanTwoSeconds) {
+  std::string text = "<system><cpu numaid='0'>";
+  for (unsigned i = 0; i < 10'000; ++i) {
+    text += "<pci busid='" + address(i) + "' class='0x030200'><gpu>";
+    text += "<nvlink target='fffffff:ffff:ff' count='18' tclass='0x068000'/></gpu></pci>";
+  }
+  text += "</cpu></system>";
+  const Stopwatch watch;
+  const auto machine = read_nccl_xml(text);
+  ASSERT_TRUE(machine) << machine.error().message;
+  EXPECT_EQ(machine->gpus.size(), 10'000u);
+  EXPECT_LT(watch.seconds(), 2);
+}
+
+TEST(Scale, MoreFunctionsThanAMachineCanHaveAreAnError) {
+  std::string text;
+  for (unsigned i = 0; i < 30'000; ++i) text += address(i) + " Bridge: x\n\tControl: I/O-\n";
+  const auto machine = read_lspci({{"lspci.txt", text}});
+  ASSERT_FALSE(machine);
+  EXPECT_NE(machine.error().message.find("lspci.txt: more PCI functions"), std::string::npos);
+}
+
+// Eight GPUs and eight NICs below switches among 300 functions: what is read before any answer.
+TEST(Scale, AMachineOfThreeHundredFunctionsIsReadAtOnce) {
+  test::CapturedHost host;
+  const std::string config(4096, '\0');
+  for (unsigned root = 0; root < 8; ++root) {
+    const std::string bus = "0000:" + hex(root * 16, 2);
+    const std::string port = bus + ":01.0", upstream = "0000:" + hex(root * 16 + 1, 2) + ":00.0";
+    host.bridge(port, "pci" + bus);
+    host.bridge(upstream, port);
+    for (unsigned i = 0; i < 4; ++i) {
+      const std::string down = "0000:" + hex(root * 16 + 2, 2) + ":0" + hex(i, 1) + ".0";
+      const std::string device = "0000:" + hex(root * 16 + 3 + i, 2) + ":00.0";
+      host.bridge(down, upstream);
+      host.function({device, down, "32.0", "32.0", 16, 16, 0, 256, 4096, true});
+      if (i == 0) host.nic("mlx5_" + std::to_string(root), device);
+      if (i == 1) host.write("sys/bus/pci/devices/" + device + "/vendor", "0x10de\n");
+      if (i == 1) host.write("sys/bus/pci/devices/" + device + "/class", "0x030200\n");
+    }
+    for (unsigned i = 0; i < 28; ++i) {
+      host.function({bus + ":" + hex(2 + i, 2) + ".0", "pci" + bus, "", "", 0, 0, 0, 256, 128});
+    }
+  }
+  const Stopwatch watch;
+  const Inventory machine = take_inventory(host.root());
+  EXPECT_EQ(machine.gpus.size(), 8u);
+  EXPECT_EQ(machine.nics.size(), 8u);
+  EXPECT_GT(machine.pci.functions().size(), 300u);
+  // A tenth of it on an idle machine; this one may be busy, and under a sanitizer.
+  EXPECT_LT(watch.seconds(), 1);
+  std::printf("%zu functions in %.0f ms\n", machine.pci.functions().size(), watch.seconds() * 1000);
+}
+
+}  // namespace
+}  // namespace gdr::host

@@ -1,0 +1,469 @@
+// Descriptions of machines in each format: small ones of our own, and wrong ones.
+#include <gtest/gtest.h>
+
+#include "captured_host.h"
+#include "host/grade.h"
+#include "host/nccl_grade.h"
+#include "host/source/hwloc_xml.h"
+#include "host/source/lspci.h"
+#include "host/source/nccl_xml.h"
+#include "host/source/source.h"
+#include "host/source/xml.h"
+
+namespace gdr::host {
+namespace {
+
+std::string grade(const Inventory& machine, const std::string& a, const std::string& b) {
+  const PciFunction *one = machine.pci.find(a), *other = machine.pci.find(b);
+  if (one == nullptr || other == nullptr) return "absent";
+  const auto path = path_between(machine.pci, *one, *other);
+  return path ? name_of(*path) : "unknown";
+}
+
+std::string nccl(const Inventory& machine, const std::string& a, const std::string& b) {
+  const auto path = nccl_path_between(machine.pci, *machine.pci.find(a), *machine.pci.find(b));
+  return path ? name_of(*path) : "unknown";
+}
+
+std::string error_of(const Result<Inventory>& result) {
+  return result ? "none" : result.error().message;
+}
+
+// XML
+
+TEST(Xml, HasElementsAttributesTextAndCharactersByName) {
+  const auto root = read_xml(
+      "<?xml version=\"1.0\"?>\n<!-- <not> one -->\n<!DOCTYPE a SYSTEM \"a.dtd\">\n"
+      "<a one='1 &lt; 2' two=\"&#65;&#x42;\">x<b/>y &amp; z<!-- - -->\n</a>\n");
+  ASSERT_TRUE(root) << root.error().message;
+  EXPECT_EQ(root->name, "a");
+  EXPECT_EQ(root->line, 4u);
+  EXPECT_EQ(root->attribute("one"), "1 < 2");
+  EXPECT_EQ(root->attribute("two"), "AB");
+  EXPECT_EQ(root->attribute("three"), "");
+  EXPECT_EQ(root->text, "xy & z\n");
+  ASSERT_EQ(root->children.size(), 1u);
+  EXPECT_EQ(root->children[0].name, "b");
+}
+
+TEST(Xml, RefusesWhatIsMalformedAndSaysWhere) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"", "no XML element"},
+      {"<a>", "<a> has no end"},
+      {"<a>\n</b>", "line 2: </b> where <a> is open"},
+      {"</a>", "where nothing is open"},
+      {"<a/><b/>", "second element"},
+      {"<a b=1/>", "no quotation marks"},
+      {"<a b=\"1/>", "has no end"},
+      {"<a b='1' b='2'/>", "given twice"},
+      {"<a>&unknown;</a>", "'&' begins no character"},
+      {"<a>&#0;</a>", "'&' begins no character"},
+      {"<!DOCTYPE a [<!ENTITY x \"y\">]><a/>", "DOCTYPE with definitions"},
+      {"<!-- <a/>", "comment has no end"},
+      {"<![CDATA[x]]>", "neither a comment nor"},
+      {"text", "text outside"},
+  };
+  for (const auto& [document, expected] : cases) {
+    const auto root = read_xml(document);
+    ASSERT_FALSE(root) << document;
+    EXPECT_NE(root.error().message.find(expected), std::string::npos)
+        << document << ": " << root.error().message;
+  }
+}
+
+TEST(Xml, IsNoDeeperThanAMachine) {
+  std::string deep;
+  for (int i = 0; i < 100'000; ++i) deep += "<a>";
+  const auto root = read_xml(deep);
+  ASSERT_FALSE(root);
+  EXPECT_NE(root.error().message.find("deeper"), std::string::npos);
+}
+
+// NCCL
+
+constexpr const char* kNcclMachine = R"(<system version="1">
+  <cpu numaid="0" affinity="00000000,0000ffff" arch="x86_64">
+    <pci busid="0000:01:00.0" class="0x060400" link_speed="16.0 GT/s PCIe" link_width="16">
+      <pci busid="0000:03:00.0" class="0x030200" link_speed="16.0 GT/s PCIe" link_width="16">
+        <gpu dev="0" sm="80" rank="0" gdr="1">
+          <nvlink target="0000:81:00.0" count="4" tclass="0x030200"/>
+        </gpu>
+      </pci>
+      <pci busid="0000:05:00.0" class="0x060400" link_speed="16.0 GT/s PCIe" link_width="16">
+        <pci busid="0000:07:00.0" class="0x020700" link_speed="16.0 GT/s PCIe" link_width="8">
+          <nic><net name="mlx5_0" dev="0" speed="200000" port="1" gdr="1"/></nic>
+        </pci>
+      </pci>
+    </pci>
+  </cpu>
+  <cpu numaid="1">
+    <pci busid="00000000:81:00.0" class="0x030200"/>
+  </cpu>
+</system>)";
+
+TEST(NcclXml, HasNamesNodesLinksAndGrades) {
+  const auto machine = read_nccl_xml(kNcclMachine);
+  ASSERT_TRUE(machine) << machine.error().message;
+  ASSERT_EQ(machine->gpus.size(), 2u);
+  ASSERT_EQ(machine->nics.size(), 1u);
+  EXPECT_EQ(machine->nics[0].name, "mlx5_0");
+  EXPECT_EQ(machine->nics[0].numa_node, 0);
+  EXPECT_EQ(machine->nics[0].pci->links.at(0).most_width, 8u);
+  EXPECT_EQ(machine->nics[0].pci->links.at(0).most_speed, 16);
+  ASSERT_EQ(machine->numa_nodes.size(), 2u);
+  EXPECT_EQ(machine->numa_nodes[0].processors, "0-15");
+  ASSERT_EQ(machine->nvlinks.size(), 1u);
+  EXPECT_EQ(machine->nvlinks[0].count, 4u);
+  EXPECT_EQ(grade(*machine, "0000:03:00.0", "0000:07:00.0"), "PXB");
+  EXPECT_EQ(nccl(*machine, "0000:03:00.0", "0000:07:00.0"), "PXB");
+  EXPECT_EQ(grade(*machine, "0000:81:00.0", "0000:07:00.0"), "SYS");
+  EXPECT_EQ(nccl(*machine, "0000:81:00.0", "0000:07:00.0"), "SYS");
+  EXPECT_FALSE(machine->flat) << "the root ports are left out";
+}
+
+TEST(NcclXml, JoinsGpusOverNvSwitchesByTheirLinks) {
+  const auto machine = read_nccl_xml(R"(<system version="1"><cpu numaid="0">
+    <pci busid="0000:19:00.0" class="0x030200"><gpu>
+      <nvlink target="fffffff:ffff:ff" count="18" tclass="0x068000"/></gpu></pci>
+    <pci busid="0000:3b:00.0" class="0x030200"><gpu>
+      <nvlink target="fffffff:ffff:ff" count="18" tclass="0x068000"/></gpu></pci>
+    </cpu></system>)");
+  ASSERT_TRUE(machine) << machine.error().message;
+  ASSERT_EQ(machine->nvlinks.size(), 1u);
+  EXPECT_EQ(machine->nvlinks[0].a, "0000:19:00.0");
+  EXPECT_EQ(machine->nvlinks[0].b, "0000:3b:00.0");
+  EXPECT_EQ(machine->nvlinks[0].count, 18u);
+}
+
+TEST(NcclXml, RefusesWhatIsNoTopology) {
+  EXPECT_NE(error_of(read_nccl_xml("<topology/>")).find("found <topology>"), std::string::npos);
+  EXPECT_NE(error_of(read_nccl_xml("<system/>")).find("without any <pci>"), std::string::npos);
+  EXPECT_NE(
+      error_of(read_nccl_xml("<system><cpu numaid=\"99999999999\"/></system>")).find("NUMA node"),
+      std::string::npos);
+  EXPECT_NE(error_of(read_nccl_xml("<system><cpu numaid=\"0\"><pci busid=\"x\"/></cpu></system>"))
+                .find("without a PCI address"),
+            std::string::npos);
+  EXPECT_NE(error_of(read_nccl_xml("<system><cpu numaid='0'><pci busid='0000:01:00.0'/>\n"
+                                   "<pci busid='0000:01:00.0'/></cpu></system>"))
+                .find("line 2: 0000:01:00.0 is described twice"),
+            std::string::npos);
+}
+
+// hwloc
+
+constexpr const char* kHwlocMachine = R"(<topology version="2.0">
+  <object type="Machine" nodeset="0x00000003">
+    <info name="DMIProductName" value="PowerEdge R760"/>
+    <object type="Package" nodeset="0x00000002">
+      <object type="NUMANode" os_index="1" nodeset="0x00000002" cpuset="0x0000ff00"/>
+      <object type="Bridge" bridge_type="0-1" bridge_pci="0000:[80-90]">
+        <object type="Bridge" bridge_type="1-1" bridge_pci="0000:[81-81]" pci_busid="0000:80:01.0"
+                pci_type="0604 [8086:352a] [0000:0000] 04">
+          <object type="PCIDev" pci_busid="0000:81:00.0" pci_type="0200 [15b3:1021] [15b3:0023] 00">
+            <object type="OSDev" name="ens1f0np0" osdev_type="2"/>
+            <object type="OSDev" name="mlx5_0" osdev_type="3"/>
+          </object>
+          <object type="PCIDev" pci_busid="0000:81:00.1" pci_type="0200 [15b3:1021] [15b3:0023] 00"/>
+        </object>
+      </object>
+    </object>
+  </object>
+  <distances2 type="NUMANode" nbobjs="2" kind="5">
+    <indexes length="3">0 1 </indexes>
+    <u64values length="4">10 21 </u64values><u64values length="4">21 10 </u64values>
+  </distances2>
+</topology>)";
+
+TEST(HwlocXml, HasNumbersNamesNodesAndDistances) {
+  const auto machine = read_hwloc_xml(kHwlocMachine);
+  ASSERT_TRUE(machine) << machine.error().message;
+  EXPECT_EQ(machine->product, "PowerEdge R760");
+  ASSERT_EQ(machine->nics.size(), 2u);
+  EXPECT_EQ(machine->nics[0].name, "mlx5_0");
+  EXPECT_EQ(machine->nics[1].name, "0000:81:00.1") << "without an RDMA name";
+  const PciFunction& nic = *machine->nics[0].pci;
+  EXPECT_EQ(nic.path, (std::vector<std::string>{"pci0000:80", "0000:80:01.0", "0000:81:00.0"}));
+  EXPECT_EQ(nic.vendor, 0x15b3);
+  EXPECT_EQ(nic.device, 0x1021);
+  EXPECT_EQ(nic.subsystem_device, 0x0023);
+  EXPECT_EQ(nic.class_code, 0x020000u);
+  EXPECT_EQ(nic.numa_node, 1);
+  EXPECT_FALSE(nic.configuration_read);
+  ASSERT_EQ(machine->numa_nodes.size(), 1u);
+  EXPECT_EQ(machine->numa_nodes[0].processors, "8-15");
+  EXPECT_EQ(machine->numa_nodes[0].distances, (std::vector<int>{21, 10}));
+  EXPECT_FALSE(machine->flat);
+  EXPECT_FALSE(machine->unseen.empty());
+}
+
+TEST(HwlocXml, RefusesWhatIsNoTopology) {
+  EXPECT_NE(error_of(read_hwloc_xml("<system/>")).find("found <system>"), std::string::npos);
+  EXPECT_NE(error_of(read_hwloc_xml("<topology><object type='Machine'/></topology>"))
+                .find("lstopo --whole-io"),
+            std::string::npos);
+}
+
+// lspci
+
+// A switch with a GPU and a NIC, as `lspci -vvv` prints it for root.
+constexpr const char* kVerbose =
+    R"(00:01.0 PCI bridge: Intel Corporation Device 352a (rev 04) (prog-if 00 [Normal decode])
+	Control: I/O+ Mem+ BusMaster+
+	NUMA node: 0
+	Bus: primary=00, secondary=01, subordinate=04, sec-latency=0
+	Capabilities: [40] Express (v2) Root Port (Slot-), MSI 00
+		DevCtl:	CorrErr+
+			RlxdOrd- ExtTag-
+			MaxPayload 256 bytes, MaxReadReq 128 bytes
+		LnkCap:	Port #0, Speed 32GT/s, Width x16, ASPM not supported
+		LnkSta:	Speed 32GT/s (ok), Width x16 (ok)
+	Capabilities: [100 v1] Advanced Error Reporting
+
+01:00.0 PCI bridge: Broadcom / LSI PEX890xx PCIe Gen 5 Switch (rev b0)
+	Control: I/O+ Mem+ BusMaster+
+	Bus: primary=01, secondary=02, subordinate=04, sec-latency=0
+	Capabilities: [68] Express (v2) Upstream Port, MSI 00
+		DevCtl:	CorrErr+
+	Capabilities: [b0] Subsystem: Broadcom / LSI Device [1000:1001]
+
+02:00.0 PCI bridge: Broadcom / LSI PEX890xx PCIe Gen 5 Switch (rev b0)
+	Control: I/O+ Mem+ BusMaster+
+	Bus: primary=02, secondary=03, subordinate=03, sec-latency=0
+	Capabilities: [68] Express (v2) Downstream Port (Slot+), MSI 00
+		DevCtl:	CorrErr+
+		LnkCap:	Port #1, Speed 32GT/s, Width x16, ASPM not supported
+		LnkSta:	Speed 32GT/s (ok), Width x16 (ok)
+	Capabilities: [170 v1] Access Control Services
+		ACSCap:	SrcValid+ TransBlk+ ReqRedir+ CmpltRedir+ UpstreamFwd+ EgressCtrl- DirectTrans+
+		ACSCtl:	SrcValid+ TransBlk- ReqRedir+ CmpltRedir+ UpstreamFwd+ EgressCtrl- DirectTrans-
+
+02:01.0 PCI bridge: Broadcom / LSI PEX890xx PCIe Gen 5 Switch (rev b0)
+	Control: I/O+ Mem+ BusMaster+
+	Bus: primary=02, secondary=04, subordinate=04, sec-latency=0
+	Capabilities: [68] Express (v2) Downstream Port (Slot+), MSI 00
+		DevCtl:	CorrErr+
+	Capabilities: [170 v1] Access Control Services
+		ACSCap:	SrcValid+ TransBlk+ ReqRedir+ CmpltRedir+ UpstreamFwd+ EgressCtrl- DirectTrans+
+		ACSCtl:	SrcValid- TransBlk- ReqRedir- CmpltRedir- UpstreamFwd- EgressCtrl- DirectTrans-
+
+03:00.0 3D controller [0302]: NVIDIA Corporation GH100 [H100 SXM5 80GB] [10de:2330] (rev a1)
+	Subsystem: NVIDIA Corporation Device [10de:16c1]
+	Control: I/O- Mem+ BusMaster+
+	NUMA node: 0
+	IOMMU group: 17
+	Capabilities: [60] Express (v2) Endpoint, MSI 00
+		DevCtl:	CorrErr+
+			RlxdOrd+ ExtTag+
+			MaxPayload 256 bytes, MaxReadReq 4096 bytes
+		LnkCap:	Port #0, Speed 32GT/s, Width x16, ASPM not supported
+		LnkSta:	Speed 16GT/s (downgraded), Width x8 (downgraded)
+	Capabilities: [134 v1] Physical Resizable BAR
+		BAR 2: current size: 128GB, supported: 64MB 128MB 64GB 128GB
+	Capabilities: [2f0 v1] Address Translation Service (ATS)
+		ATSCap:	Invalidate Queue Depth: 00
+		ATSCtl:	Enable+, Smallest Translation Unit: 00
+	Kernel driver in use: nvidia
+
+04:00.0 Infiniband controller [0207]: Mellanox Technologies MT2910 Family [ConnectX-7] [15b3:1021]
+	Control: I/O- Mem+ BusMaster+
+	NUMA node: 0
+	Capabilities: [60] Express (v2) Endpoint, MSI 00
+		DevCtl:	CorrErr+
+	Kernel driver in use: mlx5_core
+
+04:00.1 Infiniband controller [0207]: Mellanox Technologies MT2910 Family [ConnectX-7] [15b3:1021]
+	Control: I/O- Mem+ BusMaster+
+	Capabilities: [60] Express (v2) Endpoint, MSI 00
+		DevCtl:	CorrErr+
+)";
+
+constexpr const char* kTree =
+    R"(-[0000:00]-+-00.0  Intel Corporation Device 09a2
+           \-01.0-[01-04]----00.0-[02-04]--+-00.0-[03]----00.0  NVIDIA Corporation Device 2330
+                                           \-01.0-[04]--+-00.0  Mellanox Technologies MT2910 Family [ConnectX-7]
+                                                        \-00.1  Mellanox Technologies MT2910 Family [ConnectX-7]
+)";
+
+Result<Inventory> lspci(const std::string& text, const std::string& other = {}) {
+  std::vector<NamedText> texts{{"a.txt", text}};
+  if (!other.empty()) texts.push_back({"b.txt", other});
+  return read_lspci(texts);
+}
+
+TEST(LspciVerbose, HasAllOfAFunction) {
+  const auto machine = lspci(kVerbose);
+  ASSERT_TRUE(machine) << machine.error().message;
+  ASSERT_EQ(machine->gpus.size(), 1u);
+  const PciFunction& gpu = *machine->gpus[0].pci;
+  EXPECT_EQ(machine->gpus[0].model, "GH100 [H100 SXM5 80GB]");
+  EXPECT_EQ(gpu.path.size(), 5u);
+  EXPECT_EQ(gpu.vendor, 0x10de);
+  EXPECT_EQ(gpu.device, 0x2330);
+  EXPECT_EQ(gpu.subsystem_device, 0x16c1);
+  EXPECT_EQ(gpu.class_code, 0x030200u);
+  EXPECT_EQ(gpu.driver, "nvidia");
+  EXPECT_EQ(gpu.iommu_group, 17);
+  EXPECT_EQ(gpu.kind, PciKind::kEndpoint);
+  EXPECT_EQ(gpu.device_control_offset, 0x68);
+  EXPECT_EQ(gpu.max_read_request, 4096u);
+  EXPECT_EQ(gpu.relaxed_ordering, true);
+  EXPECT_TRUE(gpu.configuration_read);
+  ASSERT_TRUE(gpu.ats);
+  EXPECT_TRUE(gpu.ats->enabled);
+  EXPECT_EQ(gpu.ats->offset, 0x2f0);
+  ASSERT_EQ(gpu.resizable_bars.size(), 1u);
+  EXPECT_EQ(gpu.resizable_bars[0].most, std::uint64_t{128} << 30);
+  ASSERT_EQ(gpu.links.size(), 2u);
+  EXPECT_EQ(gpu.links[0].speed, 16);
+  EXPECT_EQ(gpu.links[0].most_speed, 32);
+  EXPECT_EQ(gpu.links[0].width, 8u);
+  EXPECT_EQ(gpu.links[1].above, "0000:00:01.0");
+  const PciFunction& port = *machine->pci.find("0000:02:00.0");
+  ASSERT_TRUE(port.acs);
+  EXPECT_EQ(port.acs->offset, 0x170);
+  EXPECT_EQ(port.acs->control, 0x1d);
+  EXPECT_EQ(machine->pci.find("0000:01:00.0")->subsystem_device, 0x1001);
+}
+
+TEST(LspciVerbose, GivesASecondPortTheNodeOfTheFirst) {
+  const auto machine = lspci(kVerbose);
+  ASSERT_TRUE(machine && machine->nics.size() == 2);
+  EXPECT_EQ(machine->nics[1].numa_node, 0);
+  EXPECT_EQ(machine->nics[1].pci->numa_node, 0);
+}
+
+TEST(LspciVerbose, OfAUserLeavesConfigurationUnknown) {
+  std::string text = kVerbose;
+  for (std::size_t at = text.find("\tCapabilities: ["); at != std::string::npos;
+       at = text.find("\tCapabilities: [", at)) {
+    const std::size_t end = std::min(text.find("\n\tKernel", at), text.find("\n\n", at));
+    text.replace(at, std::min(end, text.size()) - at, "\tCapabilities: <access denied>");
+  }
+  const auto machine = lspci(text);
+  ASSERT_TRUE(machine) << machine.error().message;
+  for (const auto& [address, function] : machine->pci.functions()) {
+    EXPECT_FALSE(function.configuration_read) << address;
+  }
+  EXPECT_NE(machine->unseen[0].find("root"), std::string::npos);
+  EXPECT_EQ(grade(*machine, "0000:03:00.0", "0000:04:00.0"), "PIX");
+}
+
+TEST(LspciVerbose, WithoutItsExtendedPartShowsNoAbsenceOfAccessControl) {
+  std::string text = kVerbose;
+  text.resize(text.find("02:00.0"));
+  text.erase(text.find("\tCapabilities: [100 v1]"), 47);
+  const auto machine = lspci(text);
+  ASSERT_TRUE(machine) << machine.error().message;
+  EXPECT_FALSE(machine->pci.find("0000:00:01.0")->configuration_read);
+}
+
+TEST(LspciTree, HasThePathsAndWhatNamesSay) {
+  const auto machine = lspci(kTree);
+  ASSERT_TRUE(machine) << machine.error().message;
+  ASSERT_EQ(machine->gpus.size(), 1u);
+  ASSERT_EQ(machine->nics.size(), 2u);
+  EXPECT_EQ(machine->gpus[0].pci->path,
+            (std::vector<std::string>{"pci0000:00", "0000:00:01.0", "0000:01:00.0", "0000:02:00.0",
+                                      "0000:03:00.0"}));
+  EXPECT_EQ(grade(*machine, "0000:03:00.0", "0000:04:00.1"), "PIX");
+  EXPECT_FALSE(machine->flat);
+}
+
+TEST(LspciTree, AndVerboseTextAreOneMachineInAnyOrder) {
+  for (const bool tree_first : {true, false}) {
+    const auto machine = tree_first ? lspci(kTree, kVerbose) : lspci(kVerbose, kTree);
+    ASSERT_TRUE(machine) << machine.error().message;
+    EXPECT_EQ(machine->nics.size(), 2u);
+    EXPECT_EQ(machine->gpus.size(), 1u);
+    EXPECT_TRUE(machine->pci.find("0000:02:00.0")->acs);
+    EXPECT_TRUE(machine->pci.find("0000:00:00.0")) << "in the tree alone";
+  }
+}
+
+TEST(LspciTree, HasSeveralRootBusesAndDomains) {
+  const auto machine = lspci(
+      "-+-[10000:e0]---06.0-[e1]----00.0  Samsung Electronics Co Ltd NVMe\n"
+      " +-[0000:80]---01.0-[81]----00.0  NVIDIA Corporation GA100 [A100 PCIe 80GB]\n"
+      " \\-[0000:00]-+-00.0  Intel Corporation Device 09a2\n"
+      "             \\-02.0-[01]--\n");
+  ASSERT_TRUE(machine) << machine.error().message;
+  EXPECT_EQ(machine->pci.functions().size(), 6u);
+  EXPECT_EQ(machine->pci.find("10000:e1:00.0")->path,
+            (std::vector<std::string>{"pci10000:e0", "10000:e0:06.0", "10000:e1:00.0"}));
+  EXPECT_EQ(machine->gpus.size(), 1u);
+}
+
+TEST(Lspci, SaysWhatIsWrongWithATextAndWhatToTypeNext) {
+  const std::pair<std::string, const char*> cases[] = {
+      {"", "a.txt: neither"},
+      {"hello\n", "a.txt: neither text of lspci -vvv nor of lspci -tv"},
+      {"03:00.0 3D controller: NVIDIA Corporation Device 2330 (rev a1)\n", "give the text of"},
+      {" \\-00.0  x\n-[0000:00]---00.0  x\n", "neither"},
+      {"-[0000:00]---00.0  x\n  \\-00.0  y\n", "line 2: a branch"},
+      {"-[0000:00]---zz.0  x\n", "line 1: no address"},
+      {"-[zzzz:00]---00.0  x\n", "line 1: no bus"},
+      {"-[0000:00]---01.0-[0", "without its bus"},
+  };
+  for (const auto& [text, expected] : cases) {
+    const std::string error = error_of(lspci(text));
+    EXPECT_NE(error.find(expected), std::string::npos) << text << ": " << error;
+  }
+  EXPECT_NE(error_of(lspci(kTree, kTree)).find("b.txt: a second text of lspci -tv"),
+            std::string::npos);
+}
+
+TEST(Lspci, FindsBridgesThatRunInCircles) {
+  const char* circle =
+      "00:00.0 Host bridge: Intel Corporation Device 09a2\n\tControl: I/O-\n"
+      "01:00.0 PCI bridge: Intel Corporation Device 1\n\tControl: I/O-\n"
+      "\tBus: primary=01, secondary=02, subordinate=02, sec-latency=0\n"
+      "02:00.0 PCI bridge: Intel Corporation Device 1\n\tControl: I/O-\n"
+      "\tBus: primary=02, secondary=01, subordinate=01, sec-latency=0\n";
+  EXPECT_NE(error_of(lspci(circle)).find("run in circles"), std::string::npos);
+}
+
+TEST(Lspci, TakesNumbersThatNoMachineHasForUnknown) {
+  const auto machine = lspci(
+      "03:00.0 3D controller: NVIDIA Corporation Device 2330\n\tControl: I/O-\n"
+      "\tNUMA node: 99999999999999999999\n\tIOMMU group: -5\n"
+      "\tCapabilities: [fffffffff] Express (v2) Endpoint\n"
+      "\t\tLnkCap:\tPort #0, Speed 1e300GT/s, Width x4000000000\n"
+      "\t\tLnkSta:\tSpeed nan, Width x0\n\t\tMaxPayload 99999999999 bytes, MaxReadReq x\n");
+  ASSERT_TRUE(machine) << machine.error().message;
+  const PciFunction& gpu = *machine->gpus.at(0).pci;
+  EXPECT_EQ(gpu.numa_node, -1);
+  EXPECT_EQ(gpu.iommu_group, -1);
+  EXPECT_FALSE(gpu.max_payload || gpu.max_read_request);
+}
+
+// Sources
+
+TEST(Source, IsOneKindOnly) {
+  Source source;
+  source.hwloc_xml = "a.xml";
+  source.lspci = {"b.txt"};
+  EXPECT_EQ(read_inventory(source).error().code, EINVAL);
+  Source three;
+  three.lspci = {"a", "b", "c"};
+  EXPECT_NE(error_of(read_inventory(three)).find("3 files of lspci"), std::string::npos);
+}
+
+TEST(Source, NamesTheFileThatCannotBeRead) {
+  Source source;
+  source.nccl_xml = "/no/such/file.xml";
+  EXPECT_EQ(error_of(read_inventory(source)), "/no/such/file.xml: No such file or directory");
+  source.nccl_xml = "/";
+  EXPECT_EQ(error_of(read_inventory(source)), "/: Is a directory");
+}
+
+TEST(Source, NamesTheFileThatIsMalformed) {
+  test::CapturedHost scratch;
+  scratch.write("bad.xml", "<system>\n<cpu>");
+  Source source;
+  source.nccl_xml = scratch.root() + "/bad.xml";
+  EXPECT_EQ(error_of(read_inventory(source)), source.nccl_xml + ": line 2: <cpu> has no end");
+}
+
+}  // namespace
+}  // namespace gdr::host
