@@ -13,7 +13,7 @@ namespace gdr::host {
 inline constexpr std::size_t kMostFunctions = 20'000;
 
 inline constexpr std::uint16_t kVendorNvidia = 0x10de, kVendorMellanox = 0x15b3,
-                               kVendorAmazon = 0x1d0f;
+                               kVendorAmazon = 0x1d0f, kVendorBroadcom = 0x1000;
 
 // NVIDIA's display controllers; not their audio functions and switches.
 bool is_gpu(const PciFunction& function);

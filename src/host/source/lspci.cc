@@ -69,6 +69,22 @@ std::map<std::string, PciFunction> merged(Texts& texts) {
   return functions;
 }
 
+// A Broadcom switch below another one: NCCL may take both for one, by numbers that only -nn prints.
+bool has_unnumbered_cascade(const PciTree& tree) {
+  const auto is_broadcom = [&](const std::string& address) {
+    const PciFunction* bridge = tree.find(address);
+    return bridge != nullptr && bridge->is_bridge() && bridge->vendor == kVendorBroadcom;
+  };
+  for (const auto& [address, function] : tree.functions()) {
+    const auto& path = function.path;
+    if (function.subsystem_vendor == 0 && path.size() > 4 && is_broadcom(address) &&
+        is_broadcom(path[path.size() - 2]) && is_broadcom(path[path.size() - 3])) {
+      return true;
+    }
+  }
+  return false;
+}
+
 std::vector<std::string> unseen(const Texts& texts) {
   std::vector<std::string> sentences;
   if (!texts.verbose) {
@@ -119,6 +135,10 @@ Result<Inventory> read_lspci(const std::vector<NamedText>& texts) {
   }
   if (draft.machine.pci.functions().size() > kMostFunctions) {
     return in_file(texts.front(), "more PCI functions than a machine can have");
+  }
+  if (has_unnumbered_cascade(draft.machine.pci)) {
+    draft.machine.unseen.push_back(
+        "Whether NCCL takes a Broadcom switch below another for one: it takes 'lspci -nnvvv'.");
   }
   for (const int node : nodes) draft.machine.numa_nodes.push_back({node, {}, {}});
   return finish(std::move(draft));

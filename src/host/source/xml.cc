@@ -9,6 +9,7 @@ namespace {
 constexpr std::size_t kDeepest = 64;
 constexpr std::size_t kMostElements = 200'000;
 constexpr std::size_t kMostAttributes = 64;
+constexpr std::size_t kLongestName = 64;
 
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
@@ -72,7 +73,7 @@ class Reader {
   }
   std::string name() {
     std::size_t count = 0;
-    while (count < rest_.size() && is_name_character(rest_[count])) ++count;
+    while (count < rest_.size() && count < kLongestName && is_name_character(rest_[count])) ++count;
     std::string found(rest_.substr(0, count));
     skip(count);
     return found;

@@ -1,6 +1,8 @@
 // Descriptions of machines in each format: small ones of our own, and wrong ones.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "captured_host.h"
 #include "host/grade.h"
 #include "host/nccl_grade.h"
@@ -356,6 +358,27 @@ TEST(LspciVerbose, WithoutItsExtendedPartShowsNoAbsenceOfAccessControl) {
   const auto machine = lspci(text);
   ASSERT_TRUE(machine) << machine.error().message;
   EXPECT_FALSE(machine->pci.find("0000:00:01.0")->configuration_read);
+}
+
+TEST(LspciVerbose, SaysThatNumbersAreMissingOfACascadeOfBroadcomSwitches) {
+  const auto says_so = [](const std::string& tree) {
+    const auto machine = lspci(tree);
+    EXPECT_TRUE(machine);
+    const auto& unseen = machine->unseen;
+    return std::any_of(unseen.begin(), unseen.end(), [](const std::string& sentence) {
+      return sentence.find("-nnvvv") != std::string::npos;
+    });
+  };
+  const auto port = [](const std::string& address, const std::string& bus) {
+    return address + " PCI bridge: Broadcom / LSI PEX880xx PCIe Gen 4 Switch\n\tControl: I/O-\n" +
+           "\tBus: primary=00, secondary=" + bus + ", subordinate=ff\n";
+  };
+  const std::string root =
+      "00:01.0 PCI bridge: Intel Corporation Device 352a\n\tControl: I/O-\n"
+      "\tBus: primary=00, secondary=01, subordinate=ff\n";
+  const std::string one = root + port("01:00.0", "02") + port("02:00.0", "03");
+  EXPECT_FALSE(says_so(one));
+  EXPECT_TRUE(says_so(one + port("03:00.0", "04") + port("04:00.0", "05")));
 }
 
 TEST(LspciTree, HasThePathsAndWhatNamesSay) {
