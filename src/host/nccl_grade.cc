@@ -61,7 +61,6 @@ void flatten_broadcom(const PciTree& tree, std::vector<std::string>& switches) {
     const int generation = broadcom_generation(tree, switches[i], 0);
     if (generation == 0 || broadcom_generation(tree, switches[i - 1], 1) != generation) continue;
     switches.erase(switches.begin() + static_cast<std::ptrdiff_t>(--i));
-    if (i == 0) break;
   }
 }
 

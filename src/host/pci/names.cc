@@ -30,18 +30,19 @@ bool look_up(pci_access* access, char* buffer, int size, int flags, int vendor, 
   return true;
 }
 
-pci_access* allocate() {
-  if (setjmp(on_error) != 0) return nullptr;
-  return pci_alloc();
+void clean_up(pci_access* access) {
+  if (setjmp(on_error) != 0) return;
+  pci_cleanup(access);
 }
 
 }  // namespace
 
 struct PciNames::Library {
   pci_access* access = nullptr;
+  bool has_failed = false;
   std::string path;  // libpci keeps no copy of it
 
-  explicit Library(std::string given) : access(allocate()), path(std::move(given)) {
+  explicit Library(std::string given) : access(pci_alloc()), path(std::move(given)) {
     if (access == nullptr) return;
     access->error = fail;
     access->warning = ignore;
@@ -49,19 +50,16 @@ struct PciNames::Library {
     if (!path.empty()) pci_set_name_list_path(access, path.data(), 0);
   }
   ~Library() {
-    if (access != nullptr) pci_cleanup(access);
+    if (access != nullptr) clean_up(access);
   }
   Library(const Library&) = delete;
   Library& operator=(const Library&) = delete;
 
   std::string name(int flags, int vendor, int device) {
-    if (access == nullptr) return {};
+    if (access == nullptr || has_failed) return {};
     char buffer[256];
     const char* found = nullptr;
-    if (!look_up(access, buffer, sizeof(buffer), flags, vendor, device, &found)) {
-      // What it was in the middle of is lost: cleaning up could fail in turn.
-      access = nullptr;
-    }
+    if (!look_up(access, buffer, sizeof(buffer), flags, vendor, device, &found)) has_failed = true;
     return found == nullptr ? std::string() : std::string(found);
   }
 };

@@ -140,9 +140,10 @@ class Reader {
 
   void hide_all() {
     for (auto& [address, function] : found_.functions) {
-      if (function.kind != PciKind::kUnknown) function.configuration_read = false;
+      if (function.kind == PciKind::kUnknown) continue;  // conventional PCI has no such part
+      function.configuration_read = false;
+      found_.configuration_hidden = true;
     }
-    found_.configuration_hidden = true;
   }
 
   void take_line(std::string_view line) {

@@ -360,6 +360,18 @@ TEST(LspciVerbose, WithoutItsExtendedPartShowsNoAbsenceOfAccessControl) {
   EXPECT_FALSE(machine->pci.find("0000:00:01.0")->configuration_read);
 }
 
+TEST(LspciVerbose, HidesNothingOfAMachineOfConventionalPciAlone) {
+  const auto machine = lspci(
+      "00:00.0 Host bridge: Intel Corporation Device 0d57\n\tControl: I/O-\n"
+      "00:03.0 Ethernet controller: Red Hat, Inc. Virtio 1.0 network device\n\tControl: I/O-\n"
+      "\tCapabilities: [40] Vendor Specific Information: VirtIO: CommonCfg\n");
+  ASSERT_TRUE(machine) << machine.error().message;
+  EXPECT_TRUE(machine->pci.find("0000:00:03.0")->configuration_read);
+  for (const std::string& sentence : machine->unseen) {
+    EXPECT_EQ(sentence.find("root"), std::string::npos) << sentence;
+  }
+}
+
 TEST(LspciVerbose, SaysThatNumbersAreMissingOfACascadeOfBroadcomSwitches) {
   const auto says_so = [](const std::string& tree) {
     const auto machine = lspci(tree);
@@ -424,6 +436,9 @@ TEST(Lspci, SaysWhatIsWrongWithATextAndWhatToTypeNext) {
       {"03:00.0 3D controller: NVIDIA Corporation Device 2330 (rev a1)\n", "give the text of"},
       {" \\-00.0  x\n-[0000:00]---00.0  x\n", "neither"},
       {"-[0000:00]---00.0  x\n  \\-00.0  y\n", "line 2: a branch"},
+      {"-[0000:00]-+-01.0-[01]--+-00.0  x\n           \\-02.0  y\n"
+       "                        \\-00.1  z\n",
+       "line 3: a branch"},
       {"-[0000:00]---zz.0  x\n", "line 1: no address"},
       {"-[zzzz:00]---00.0  x\n", "line 1: no bus"},
       {"-[0000:00]---01.0-[0", "without its bus"},
