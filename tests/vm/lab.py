@@ -114,18 +114,19 @@ class Job:
 
 class Guest:
     @classmethod
-    def boot(cls, build, programs=(), qemu=("-nic", "none"), cpu="max"):
-        """`qemu`: options for the devices of this guest."""
-        return cls(prepare(build, programs), qemu, cpu)
+    def boot(cls, build, programs=(), qemu=("-nic", "none"), cpu="max", kernel_options=""):
+        """`qemu`: options for the devices of this guest: its network, PCI switches, NUMA nodes.
+        `kernel_options`: appended to its kernel's command line."""
+        return cls(prepare(build, programs), qemu, cpu, kernel_options)
 
-    def __init__(self, folder, qemu, cpu="max"):
+    def __init__(self, folder, qemu, cpu="max", kernel_options=""):
         self._console = tempfile.TemporaryFile()
         self._received = b""
         self._answers = {}
         self._last = 0
         self._asked = False
         self._port, far_end = socket.socketpair()
-        command = qemu_command(folder, cpu=cpu) + [
+        command = qemu_command(folder, kernel_options, cpu) + [
             "-serial", "stdio", "-monitor", "none", "-device", "virtio-serial-pci",
             "-chardev", f"socket,id=lab,fd={far_end.fileno()}",
             "-device", "virtserialport,chardev=lab,name=lab", *qemu]
