@@ -1,0 +1,85 @@
+// G1: is there a GPU, and does its driver have it?
+#include "doctor/checks/all.h"
+#include "doctor/evidence.h"
+#include "doctor/host.h"
+
+namespace gdr::doctor {
+namespace {
+
+constexpr const char* kExplanation =
+    "GPUDirect RDMA needs an NVIDIA GPU that NVIDIA's kernel driver has taken. Read are the PCI "
+    "functions of vendor 10de and of a display class, and the driver that each is bound to. A GPU "
+    "bound to vfio-pci belongs to a virtual machine, one bound to nouveau to a driver without "
+    "CUDA; both fail here, and gdr changes no binding by itself. Without any GPU on the PCI bus "
+    "nothing else about GPUs can be judged.";
+
+Finding no_gpu(const Host& host) {
+  Finding finding;
+  finding.outcome = Outcome::kFail;
+  finding.summary = "no NVIDIA GPU on the PCI bus";
+  finding.evidence = {{"/sys/bus/pci/devices/*/{vendor,class}", "none of 0x10de, 0x03xxxx"}};
+  finding.consequence = "There is no GPU memory to reach.";
+  finding.fix.now = host.inventory.virtual_machine
+                        ? "pass the GPU into this virtual machine"
+                        : "lspci -nn -d 10de:; a GPU that is built in and not listed has no power, "
+                          "or the firmware has no room for it (Above 4G Decoding)";
+  return finding;
+}
+
+Finding judge(const Host& host, const host::Gpu& gpu) {
+  const std::string device = "sys/bus/pci/devices/" + gpu.pci_address;
+  Finding finding;
+  finding.subject = "GPU " + gpu.pci_address;
+  finding.evidence = {{"/" + device + "/driver", gpu.driver.empty() ? "not there" : gpu.driver}};
+  if (gpu.driver == "nvidia") {
+    finding.summary = gpu.model + ", bound to nvidia";
+    return finding;
+  }
+  finding.consequence = "CUDA cannot use this GPU.";
+  // Text sources and captures of parts of sysfs have no driver links.
+  if (gpu.driver.empty() && !host.files.exists(device + "/vendor")) {
+    finding.outcome = Outcome::kUnknown;
+    finding.summary = gpu.model + "; which driver has it is not shown";
+    finding.consequence.clear();
+    return finding;
+  }
+  finding.outcome = Outcome::kFail;
+  finding.summary =
+      gpu.driver.empty() ? "bound to no driver" : "bound to " + gpu.driver + ", not to nvidia";
+  if (gpu.driver == "nouveau") {
+    finding.fix = {"sudo modprobe -r nouveau && sudo modprobe nvidia",
+                   "echo 'blacklist nouveau' | sudo tee /etc/modprobe.d/nouveau.conf; rebuild the "
+                   "initramfs and reboot"};
+  } else if (gpu.driver == "vfio-pci") {
+    finding.consequence = "CUDA cannot use this GPU here: it is set aside for a virtual machine.";
+    finding.fix = {
+        "where no virtual machine uses it: echo " + gpu.pci_address +
+            " | sudo tee /sys/bus/pci/drivers/vfio-pci/unbind, then sudo modprobe nvidia",
+        "remove its ids from vfio-pci.ids= on the kernel command line and in "
+        "/etc/modprobe.d"};
+  } else {
+    finding.fix = {"sudo modprobe nvidia; sudo dmesg | grep -i nvrm", "install NVIDIA's driver"};
+  }
+  return finding;
+}
+
+Findings find(const Host& host) {
+  if (host.inventory.gpus.empty()) {
+    const std::string folder = "sys/bus/pci/devices";
+    if (!shows(host.files, folder) && host.inventory.pci.empty()) {
+      return {not_shown(host.files, folder, "whether there is a GPU")};
+    }
+    return {no_gpu(host)};
+  }
+  Findings findings;
+  for (const host::Gpu& gpu : host.inventory.gpus) findings.push_back(judge(host, gpu));
+  return findings;
+}
+
+}  // namespace
+
+const Check kGpus{"gpus",       Area::kGpu, "GPUs on the PCI bus and the driver that has them",
+                  kExplanation, 10,         Cost::kPassive,
+                  find};
+
+}  // namespace gdr::doctor

@@ -1,0 +1,29 @@
+// What a check has read, as it is shown, and whether a captured machine can answer at all.
+//
+//   Finding finding;
+//   finding.evidence.push_back(read_line(host.files, "sys/module/nvidia_peermem/version"));
+//   // {"/sys/module/nvidia_peermem/version", "not there"}
+#pragma once
+
+#include <string>
+
+#include "doctor/check.h"
+#include "host/files.h"
+
+namespace gdr::doctor {
+
+// The first line of a file.
+Evidence read_line(const host::Files& files, const std::string& path);
+// What a symbolic link points to.
+Evidence read_link(const host::Files& files, const std::string& path);
+
+// A file that is absent from a capture that has nothing of its folder says nothing about the
+// machine. `folder`: one that every Linux host has, as "sys/module".
+inline bool shows(const host::Files& files, const std::string& folder) {
+  return files.exists(folder);
+}
+
+// For what only `folder` could have told.
+Finding not_shown(const host::Files& files, const std::string& folder, const std::string& what);
+
+}  // namespace gdr::doctor
