@@ -136,6 +136,14 @@ Result<bool> Nvml::ecc(NvmlDevice device) const {
   return now != 0;
 }
 
+Result<bool> Nvml::vgpu(NvmlDevice device) const {
+  constexpr unsigned kVgpu = 2;  // NVML_GPU_VIRTUALIZATION_MODE_VGPU
+  unsigned mode = 0;
+  auto asked = call("nvmlDeviceGetVirtualizationMode", virtualization_mode_, device, &mode);
+  if (!asked) return asked.error();
+  return mode == kVgpu;
+}
+
 Result<std::vector<NvLinkEnd>> Nvml::nvlinks(NvmlDevice device) const {
   if (link_state_ == nullptr) return Error{ENOSYS, "NVML has no nvmlDeviceGetNvLinkState"};
   std::vector<NvLinkEnd> ends;

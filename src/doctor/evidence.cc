@@ -1,5 +1,7 @@
 #include "doctor/evidence.h"
 
+#include <utility>
+
 namespace gdr::doctor {
 namespace {
 
@@ -9,6 +11,32 @@ Evidence evidence(const host::Files& files, const std::string& path, std::string
 }
 
 }  // namespace
+
+Finding ok(std::string subject, std::string summary, Evidences evidence) {
+  return {Outcome::kOk, std::move(subject), std::move(summary), std::move(evidence), {}, {}};
+}
+
+Finding unknown(std::string subject, std::string summary, Evidences evidence,
+                std::string what_it_takes) {
+  return {Outcome::kUnknown,
+          std::move(subject),
+          std::move(summary),
+          std::move(evidence),
+          {},
+          {std::move(what_it_takes), {}}};
+}
+
+Finding warn(std::string subject, std::string summary, Evidences evidence, std::string consequence,
+             Fix fix) {
+  return {Outcome::kWarn,      std::move(subject),     std::move(summary),
+          std::move(evidence), std::move(consequence), std::move(fix)};
+}
+
+Finding fail(std::string subject, std::string summary, Evidences evidence, std::string consequence,
+             Fix fix) {
+  return {Outcome::kFail,      std::move(subject),     std::move(summary),
+          std::move(evidence), std::move(consequence), std::move(fix)};
+}
 
 Evidence read_line(const host::Files& files, const std::string& path) {
   return evidence(files, path, files.line(path));

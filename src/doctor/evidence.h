@@ -1,16 +1,27 @@
-// What a check has read, as it is shown, and whether a captured machine can answer at all.
+// Findings and what they rest on: what was read, as it is shown, and whether a captured machine can
+// answer at all.
 //
-//   Finding finding;
-//   finding.evidence.push_back(read_line(host.files, "sys/module/nvidia_peermem/version"));
-//   // {"/sys/module/nvidia_peermem/version", "not there"}
+//   return {ok("", "loaded", {read_line(host.files, "sys/module/nvidia_peermem/version")})};
+//   // evidence: {"/sys/module/nvidia_peermem/version", "580.95.05"}, or "not there"
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "doctor/check.h"
 #include "host/files.h"
 
 namespace gdr::doctor {
+
+using Evidences = std::vector<Evidence>;
+
+Finding ok(std::string subject, std::string summary, Evidences evidence = {});
+Finding unknown(std::string subject, std::string summary, Evidences evidence = {},
+                std::string what_it_takes = {});
+Finding warn(std::string subject, std::string summary, Evidences evidence, std::string consequence,
+             Fix fix);
+Finding fail(std::string subject, std::string summary, Evidences evidence, std::string consequence,
+             Fix fix);
 
 // The first line of a file.
 Evidence read_line(const host::Files& files, const std::string& path);

@@ -20,6 +20,13 @@ struct Host {
   // What only this machine can be asked; null: nothing can.
   Probes* probes = nullptr;
 
+  // What the kernel has said since it booted; nothing: not permitted, or not captured.
+  std::optional<std::string> kernel_log;
+
+  // Whether the kernel has a symbol: /proc/kallsyms takes long to read, so it is kept for the
+  // checks that come after.
+  mutable std::map<std::string, bool> kernel_symbols;
+
   // This machine, as it is now: else a captured one.
   bool is_live() const { return files.is_live(); }
 };
