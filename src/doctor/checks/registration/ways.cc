@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "base/environment.h"
+
 namespace gdr::doctor {
 namespace {
 
@@ -15,6 +17,17 @@ constexpr const char* kSymbol = "ib_register_peer_memory_client";
 // ib_umem_dmabuf_get() came with 5.12; cuMemGetHandleForAddressRange() with CUDA 11.7.
 constexpr Release kFirstKernel{5, 12};
 constexpr unsigned kFirstDriver = 515;
+
+// "580.95.05" in "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.95.05  Release ...".
+std::string release_in(const std::string& line) {
+  for (std::string_view word : split(line, ' ')) {
+    if (!word.empty() && word[0] >= '0' && word[0] <= '9' &&
+        word.find('.') != std::string_view::npos) {
+      return std::string(word);
+    }
+  }
+  return {};
+}
 
 // By release, or by the symbol itself: Red Hat's 4.18 and MLNX_OFED carry it back.
 bool kernel_is_too_old(const Host& host, Ways& ways) {
@@ -103,6 +116,8 @@ Ways find_ways(const Host& host) {
   ways.kernel = kernel_of(host);
   ways.kernel_release = parse_release(ways.kernel);
   ways.driver_version = inventory.gpu_driver_version;
+  if (ways.driver_version.empty())
+    ways.driver_version = release_in(host.files.line(kDriverVersion));
   ways.driver_release = parse_release(ways.driver_version);
   const std::string version = host.files.line(kDriverVersion);
   ways.driver_loaded = !ways.driver_version.empty() || !version.empty() ||

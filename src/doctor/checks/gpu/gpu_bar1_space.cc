@@ -1,0 +1,59 @@
+// G6, asked of NVML: BAR1 against the GPU's memory, and what of it is free.
+#include "doctor/checks/all.h"
+#include "doctor/checks/gpu/each_gpu.h"
+#include "doctor/checks/gpu/window.h"
+
+namespace gdr::doctor {
+namespace {
+
+constexpr const char* kExplanation =
+    "NVML says how large BAR1 is and how much of it is free. Smaller than the GPU's memory is a "
+    "warning, since not all memory can then be registered at one time; less free than the 2 MiB "
+    "that one registration takes fails. A data-centre GPU with a small BAR1 has been set to its "
+    "graphics mode, which NVIDIA's displaymodeselector changes.";
+
+constexpr std::uint64_t kOneRegistration = 2 * kMebibyte;
+
+std::uint64_t memory_of(Probes& probes, const std::string& address) {
+  const Result<CudaFacts>& cuda = probes.cuda();
+  if (!cuda) return 0;
+  for (const CudaGpu& gpu : cuda->gpus) {
+    if (gpu.pci_address == address) return gpu.memory;
+  }
+  return 0;
+}
+
+Finding judge(Probes& probes, const NvmlGpu& gpu) {
+  const std::string subject = "GPU " + gpu.pci_address;
+  const std::uint64_t memory = memory_of(probes, gpu.pci_address);
+  const Evidence evidence{
+      "nvmlDeviceGetBAR1MemoryInfo",
+      gpu.bar1_total == 0 ? "not told"
+                          : size_text(gpu.bar1_total) + ", " + size_text(gpu.bar1_free) + " free"};
+  if (gpu.bar1_total == 0) return unknown(subject, "NVML does not tell BAR1", {evidence});
+  if (gpu.bar1_free < kOneRegistration) {
+    return fail(subject, "BAR1 is full: " + evidence.value, {evidence},
+                "Nothing more can be registered.",
+                {"end the programs that hold registrations: sudo fuser -v /dev/nvidia*", {}});
+  }
+  if (gpu.bar1_total < memory) {
+    return warn(
+        subject,
+        "BAR1 is smaller than the GPU's memory of " + size_text(memory) + ": " + evidence.value,
+        {evidence, {"cuDeviceTotalMem", size_text(memory)}},
+        "Not all of the memory can be registered at one time.", larger_window());
+  }
+  return ok(subject, "BAR1 is " + evidence.value, {evidence});
+}
+
+Findings find(const Host& host) {
+  return of_each_gpu(host, [&](const NvmlGpu& gpu) { return judge(*host.probes, gpu); });
+}
+
+}  // namespace
+
+const Check kGpuBar1Space{
+    "gpu-bar1-space", Area::kGpu, "Room in BAR1 for registrations", kExplanation, 33,
+    Cost::kProbe,     find};
+
+}  // namespace gdr::doctor

@@ -1,0 +1,84 @@
+// G3: what the CUDA driver says each GPU can do.
+#include "doctor/checks/all.h"
+#include "doctor/evidence.h"
+#include "doctor/host.h"
+#include "doctor/probes.h"
+
+namespace gdr::doctor {
+namespace {
+
+constexpr const char* kExplanation =
+    "cuDeviceGetAttribute says of each GPU whether it has GPUDirect RDMA (attribute 116), whether "
+    "its memory can be exported as a dma-buf (124), how writes of a NIC are made visible (117) and "
+    "how far their order is kept (118). Where 116 and 124 are both 0, no registration can work: "
+    "so it is with GeForce boards, whose driver has this switched off, and nothing sets it right. "
+    "Asked in a process of its own, since a driver may hang or crash. A stand-in found in the "
+    "driver's place says nothing about hardware and is named.";
+
+std::string number(std::int32_t value) {
+  return value < 0 ? "not known to this driver" : std::to_string(value);
+}
+
+Finding judge(const CudaGpu& gpu) {
+  const std::string subject = "GPU " + gpu.pci_address;
+  Evidences evidence = {
+      {"cuDeviceGetAttribute 116, GPU_DIRECT_RDMA_SUPPORTED", number(gpu.gpu_direct)},
+      {"cuDeviceGetAttribute 124, DMA_BUF_SUPPORTED", number(gpu.dma_buf)},
+      {"cuDeviceGetAttribute 117, FLUSH_WRITES_OPTIONS", number(gpu.flush_options)},
+      {"cuDeviceGetAttribute 118, WRITES_ORDERING", number(gpu.writes_ordering)}};
+  if (gpu.gpu_direct > 0 && gpu.dma_buf > 0) {
+    return ok(subject, gpu.name + " has GPUDirect RDMA, and exports dma-bufs", std::move(evidence));
+  }
+  if (gpu.gpu_direct > 0) {
+    return ok(subject, gpu.name + " has GPUDirect RDMA, without dma-buf", std::move(evidence));
+  }
+  if (gpu.dma_buf > 0) {
+    return warn(subject, gpu.name + " exports dma-bufs, and denies GPUDirect RDMA",
+                std::move(evidence), "NCCL takes the latter as its answer and uses host memory.",
+                {{}, "upgrade the driver"});
+  }
+  if (gpu.gpu_direct < 0) {
+    return unknown(subject, gpu.name + ": this driver is too old to say", std::move(evidence),
+                   "upgrade the driver");
+  }
+  const bool consumer = gpu.name.find("GeForce") != std::string::npos;
+  return fail(subject, gpu.name + " has no GPUDirect RDMA", std::move(evidence),
+              "No way of registering its memory can work.",
+              {{},
+               consumer ? "none: NVIDIA's driver denies it to GeForce boards; a data-centre or "
+                          "professional GPU is needed"
+                        : "install the open kernel module of a current driver; where that "
+                          "does not help, the GPU cannot do it"});
+}
+
+Findings find(const Host& host) {
+  if (host.inventory.gpus.empty()) return {};
+  const Result<CudaFacts>& cuda = host.probes->cuda();
+  if (!cuda) {
+    return {fail("", cuda.error().message, {{"libcuda.so.1, cuInit", "no answer"}},
+                 "No program can use the GPUs.",
+                 {"nvidia-smi; sudo dmesg | grep -iE 'NVRM|Xid'", {}})};
+  }
+  if (cuda->stand_in) {
+    return {unknown("", "libcuda.so.1 is gdrkit's stand-in, which is no hardware",
+                    {{"libcuda.so.1", cuda->library}},
+                    "env -u LD_LIBRARY_PATH -u LD_PRELOAD gdr doctor")};
+  }
+  if (!cuda->problem.empty()) {
+    return {fail("", cuda->problem, {{"libcuda.so.1", cuda->library}},
+                 "No program can use the GPUs.",
+                 {"nvidia-smi; in a container, start it with its GPUs (--gpus all)",
+                  "install libcuda of the same release as the kernel module"})};
+  }
+  Findings findings;
+  for (const CudaGpu& gpu : cuda->gpus) findings.push_back(judge(gpu));
+  return findings;
+}
+
+}  // namespace
+
+const Check kGpuCapability{
+    "gpu-capability", Area::kGpu, "GPUDirect RDMA as the CUDA driver says it", kExplanation, 16,
+    Cost::kProbe,     find};
+
+}  // namespace gdr::doctor

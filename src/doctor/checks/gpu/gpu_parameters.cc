@@ -1,0 +1,90 @@
+// G4: parameters of the NVIDIA module that GPUDirect RDMA depends on.
+#include <map>
+
+#include "base/environment.h"
+#include "doctor/checks/all.h"
+#include "doctor/evidence.h"
+#include "doctor/host.h"
+
+namespace gdr::doctor {
+namespace {
+
+constexpr const char* kExplanation =
+    "/proc/driver/nvidia/params shows what the module was loaded with. GrdmaPciTopoCheckOverride 2 "
+    "makes the driver refuse every NIC, and 1 lets it pass pairs that it knows not to work. "
+    "DmaRemapPeerMmio 0 gives NICs bare physical addresses, which an IOMMU that translates does "
+    "not know. EnableStreamMemOPs and PeerMappingOverride in RegistryDwords matter only for "
+    "GPU-initiated communication (IBGDA of NVSHMEM and DeepEP); gdr does not ask for them.";
+
+constexpr const char* kParameters = "proc/driver/nvidia/params";
+constexpr const char* kAtLoading =
+    "take the option out of /etc/modprobe.d, rebuild the initramfs and reboot";
+
+// "EnableMSI: 1", one on each line.
+std::map<std::string, std::string> read_parameters(const Host& host) {
+  std::map<std::string, std::string> parameters;
+  const std::string text = host.files.text(kParameters);
+  for (std::string_view line : split(text, '\n')) {
+    const auto colon = line.find(": ");
+    if (colon == std::string_view::npos) continue;
+    parameters.emplace(line.substr(0, colon), line.substr(colon + 2));
+  }
+  return parameters;
+}
+
+Findings find(const Host& host) {
+  if (host.inventory.gpus.empty()) return {};
+  if (!host.files.exists("proc/driver/nvidia")) {
+    if (!host.is_live()) return {not_shown(host.files, kParameters, "the module's parameters")};
+    return {};  // no driver: check gpu-driver says so
+  }
+  const std::map<std::string, std::string> parameters = read_parameters(host);
+  const std::string place = std::string("/") + kParameters;
+  if (parameters.empty()) {
+    return {unknown("", "the module's parameters cannot be read",
+                    {read_line(host.files, kParameters)})};
+  }
+  const auto value = [&](const char* name) {
+    const auto found = parameters.find(name);
+    return found == parameters.end() ? std::string("not there") : found->second;
+  };
+  const auto read = [&](const char* name) -> Evidence {
+    return {place + ", " + name, value(name)};
+  };
+  Findings findings;
+  const std::string topology = value("GrdmaPciTopoCheckOverride");
+  if (topology == "2") {
+    findings.push_back(fail("", "GrdmaPciTopoCheckOverride is 2: the driver refuses every NIC",
+                            {read("GrdmaPciTopoCheckOverride")}, "No GPU memory can be registered.",
+                            {"", kAtLoading}));
+  } else if (topology == "1") {
+    findings.push_back(
+        warn("", "GrdmaPciTopoCheckOverride is 1: the driver's own check is off",
+             {read("GrdmaPciTopoCheckOverride")},
+             "Pairs of GPU and NIC that cannot reach each other are registered all the same.",
+             {"", kAtLoading}));
+  }
+  if (value("DmaRemapPeerMmio") == "0") {
+    findings.push_back(
+        warn("", "DmaRemapPeerMmio is 0: addresses bypass the IOMMU", {read("DmaRemapPeerMmio")},
+             "Where an IOMMU translates, the NIC's accesses fault.", {"", kAtLoading}));
+  }
+  if (findings.empty()) {
+    findings.push_back(ok("", "parameters of the NVIDIA module are as they should be",
+                          {read("GrdmaPciTopoCheckOverride"), read("DmaRemapPeerMmio"),
+                           read("EnableStreamMemOPs"), read("RegistryDwords")}));
+  }
+  return findings;
+}
+
+}  // namespace
+
+const Check kGpuParameters{"gpu-parameters",
+                           Area::kGpu,
+                           "Parameters of the NVIDIA module that bear on RDMA",
+                           kExplanation,
+                           30,
+                           Cost::kPassive,
+                           find};
+
+}  // namespace gdr::doctor

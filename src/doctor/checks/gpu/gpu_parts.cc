@@ -1,0 +1,42 @@
+// G7: GPUs that are parts of one.
+#include "doctor/checks/all.h"
+#include "doctor/checks/gpu/each_gpu.h"
+
+namespace gdr::doctor {
+namespace {
+
+constexpr const char* kExplanation =
+    "A MIG instance and a vGPU are parts of a GPU. No statement of NVIDIA was found that "
+    "GPUDirect RDMA works on MIG instances, and on vGPUs it does on a subset of types and guests "
+    "only; whether it works here, check registration tries. NVML says of each GPU what it is.";
+
+Finding judge(const NvmlGpu& gpu) {
+  const std::string subject = "GPU " + gpu.pci_address;
+  const Evidences evidence = {{"nvmlDeviceGetMigMode", on_or_off(gpu.mig)},
+                              {"nvmlDeviceGetVirtualizationMode, vGPU", on_or_off(gpu.vgpu)}};
+  const std::string consequence =
+      "GPUDirect RDMA may not work here: believe what check registration finds.";
+  if (gpu.vgpu == Tri::kYes) {
+    return warn(subject, "it is a vGPU", evidence, consequence,
+                {{}, "pass the whole GPU into the virtual machine"});
+  }
+  if (gpu.mig == Tri::kYes) {
+    return warn(
+        subject, "MIG is on", evidence, consequence,
+        {"with no program on the GPU: sudo nvidia-smi -i " + gpu.pci_address + " -mig 0", {}});
+  }
+  if (gpu.mig == Tri::kUnknown && gpu.vgpu == Tri::kUnknown) {
+    return unknown(subject, "NVML tells neither MIG nor vGPU mode", evidence);
+  }
+  return ok(subject, "a whole GPU", evidence);
+}
+
+Findings find(const Host& host) { return of_each_gpu(host, judge); }
+
+}  // namespace
+
+const Check kGpuParts{"gpu-parts",  Area::kGpu, "Whole GPUs, MIG instances and vGPUs",
+                      kExplanation, 34,         Cost::kProbe,
+                      find};
+
+}  // namespace gdr::doctor

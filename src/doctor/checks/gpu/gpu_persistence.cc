@@ -1,0 +1,33 @@
+// G5: a GPU that is shut down between programs starts slowly.
+#include "doctor/checks/all.h"
+#include "doctor/checks/gpu/each_gpu.h"
+
+namespace gdr::doctor {
+namespace {
+
+constexpr const char* kExplanation =
+    "Without persistence the driver shuts a GPU down when its last user goes and starts it again "
+    "for the next one: each program waits for seconds, and settings are lost. NVML says which "
+    "GPUs have it. NVIDIA recommends the daemon nvidia-persistenced over the mode of nvidia-smi.";
+
+Finding judge(const NvmlGpu& gpu) {
+  const std::string subject = "GPU " + gpu.pci_address;
+  const Evidence evidence{"nvmlDeviceGetPersistenceMode", on_or_off(gpu.persistence)};
+  if (gpu.persistence == Tri::kUnknown) {
+    return unknown(subject, "NVML does not tell the persistence mode", {evidence});
+  }
+  if (gpu.persistence == Tri::kYes) return ok(subject, "persistence is on", {evidence});
+  return warn(subject, "persistence is off", {evidence},
+              "Each first program waits for seconds until the GPU has started.",
+              {"sudo nvidia-smi -pm 1", "sudo systemctl enable --now nvidia-persistenced"});
+}
+
+Findings find(const Host& host) { return of_each_gpu(host, judge); }
+
+}  // namespace
+
+const Check kGpuPersistence{
+    "gpu-persistence", Area::kGpu, "GPUs stay started between programs", kExplanation, 80,
+    Cost::kProbe,      find};
+
+}  // namespace gdr::doctor

@@ -1,0 +1,89 @@
+// P2: which peer-memory modules are loaded.
+#include <algorithm>
+
+#include "doctor/checks/all.h"
+#include "doctor/checks/registration/ways.h"
+
+namespace gdr::doctor {
+namespace {
+
+constexpr const char* kExplanation =
+    "A peer-memory client tells the RDMA stack which addresses are a GPU's. NVIDIA's driver brings "
+    "nvidia_peermem; the older nv_peer_mem was a package of its own, and only one of the two may "
+    "be loaded. Read are their versions in /sys/module, who holds ib_core, and "
+    "/sys/kernel/mm/memory_peers, where RDMA stacks that have it list their clients. A module that "
+    "is loaded and does not hold ib_core was built without the RDMA stack's symbols: it does "
+    "nothing. The module must be of the same release as the GPU driver.";
+
+constexpr const char* kModule = "sys/module/nvidia_peermem";
+constexpr const char* kLegacy = "sys/module/nv_peer_mem";
+constexpr const char* kHolders = "sys/module/ib_core/holders";
+
+Findings not_loaded(const Ways& ways, Evidences evidence) {
+  if (ways.peer_interface == Tri::kNo) {
+    evidence.insert(evidence.end(), ways.evidence.begin(), ways.evidence.end());
+  }
+  const std::string state = ways.peer_interface == Tri::kNo
+                                ? "this kernel has no peer-memory interface"
+                                : "no peer-memory module is loaded";
+  if (ways.dma_buf == Tri::kYes) {
+    return {ok("", state + ", and none is needed: dma-buf", std::move(evidence))};
+  }
+  if (ways.dma_buf == Tri::kUnknown) return {unknown("", state, std::move(evidence))};
+  // Without the interface, check peer-memory-loading says what to do.
+  if (ways.peer_interface == Tri::kNo) return {};
+  return {fail("", state + ", and dma-buf is no way here", std::move(evidence),
+               "GPU memory cannot be registered.",
+               {"sudo modprobe nvidia-peermem",
+                "echo nvidia-peermem | sudo tee /etc/modules-load.d/nvidia-peermem.conf"})};
+}
+
+Findings find(const Host& host) {
+  const host::Files& files = host.files;
+  if (host.inventory.gpus.empty()) return {};
+  if (!shows(files, "sys/module")) {
+    return {not_shown(files, "sys/module", "which modules are loaded")};
+  }
+  const Ways ways = find_ways(host);
+  if (!ways.driver_loaded) return {};
+  const bool current = files.exists(kModule), legacy = files.exists(kLegacy);
+  Evidences evidence = {read_line(files, std::string(kModule) + "/version"),
+                        read_line(files, std::string(kLegacy) + "/version"),
+                        read_line(files, "sys/kernel/mm/memory_peers/nv_mem/version")};
+  if (!current && !legacy && !ways.peer_memory) return not_loaded(ways, std::move(evidence));
+  if (current && legacy) {
+    return {warn("", "nvidia_peermem and nv_peer_mem are both loaded", std::move(evidence),
+                 "Both claim the same addresses; only one may be loaded.",
+                 {"sudo modprobe -r nv_peer_mem", "remove the package nvidia-peer-memory"})};
+  }
+  const std::string version = files.line(std::string(kModule) + "/version");
+  if (current && !version.empty() && !ways.driver_version.empty() &&
+      version != ways.driver_version) {
+    return {fail("", "nvidia_peermem " + version + " beside driver " + ways.driver_version,
+                 std::move(evidence), "A module of another build cannot pin this driver's memory.",
+                 {"sudo modprobe -r nvidia_peermem && sudo modprobe nvidia-peermem",
+                  "install the driver again, and remove old modules below /lib/modules"})};
+  }
+  const std::vector<std::string> holders = files.entries(kHolders);
+  const bool holds = std::any_of(holders.begin(), holders.end(), [](const std::string& name) {
+    return name == "nvidia_peermem" || name == "nv_peer_mem";
+  });
+  if (current && !holds && files.exists(kHolders)) {
+    evidence.push_back({std::string("/") + kHolders, "nvidia_peermem is not among them"});
+    return {warn("", "nvidia_peermem is loaded, and does not use ib_core", std::move(evidence),
+                 "It was built without the RDMA stack's symbols, and registers no client.",
+                 {{}, "install the GPU driver again, after the RDMA stack"})};
+  }
+  return {ok("",
+             (current || !legacy ? "nvidia_peermem " + version : std::string("nv_peer_mem")) +
+                 " is loaded",
+             std::move(evidence))};
+}
+
+}  // namespace
+
+const Check kPeerMemory{
+    "peer-memory", Area::kRegistration, "Peer-memory modules", kExplanation, 22, Cost::kPassive,
+    find};
+
+}  // namespace gdr::doctor

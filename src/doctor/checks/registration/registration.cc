@@ -1,0 +1,212 @@
+// P6: registration is tried, not inferred: memory of each GPU with the NICs near it, and bytes
+// moved through it.
+#include <algorithm>
+#include <optional>
+
+#include "base/clock.h"
+#include "doctor/checks/all.h"
+#include "doctor/checks/registration/pairings.h"
+#include "doctor/checks/registration/ways.h"
+#include "doctor/probes.h"
+#include "tool/text.h"
+
+namespace gdr::doctor {
+namespace {
+
+constexpr const char* kExplanation =
+    "That a module is loaded does not say that it works. So 2 MiB of each GPU are allocated and "
+    "registered with each NIC that no CPU lies before (of others, with the nearest), once as a "
+    "dma-buf and once by address, through a peer-memory client. Through what works, the NIC writes "
+    "to and reads from GPU memory over a connection to itself, and every byte is compared by the "
+    "memory's owner, as gdr prove does it with more sizes and modes. One way is enough. Without an "
+    "RDMA NIC the export as a dma-buf is tried alone. Only hardware is judged: a stand-in that "
+    "LD_LIBRARY_PATH puts in a library's place is named, and nothing is said about it.";
+
+// Started for each pair are two processes with CUDA: some seconds.
+constexpr Nanoseconds kEnough = 120 * kSecond;
+
+using proof::Registration;
+
+const char* name_of_way(Registration way) {
+  return way == Registration::kDmaBuf ? "dma-buf" : "peer memory";
+}
+
+constexpr int kKernelNotSupported = 524;  // ENOTSUPP, which no header of user space has
+
+// What refused registrations call for, by the errno that says most.
+Fix fix_of(const std::vector<proof::RegistrationResult>& refused) {
+  int code = refused.back().code;
+  for (const proof::RegistrationResult& result : refused) {
+    if (result.code == ENOMEM || result.code == kKernelNotSupported) code = result.code;
+  }
+  switch (code) {
+    case EFAULT:
+      return {"sudo modprobe nvidia-peermem; see gdr doctor --explain peer-memory-loading",
+              "echo nvidia-peermem | sudo tee /etc/modules-load.d/nvidia-peermem.conf"};
+    case ENOMEM:
+      return {"ulimit -l unlimited", "see gdr doctor --explain locked-memory"};
+    case kKernelNotSupported:
+      return {"see gdr doctor --explain driver-topology-gate", {}};
+    default:
+      return {{},
+              "the open kernel module of the GPU driver with kernel 5.12 or newer, for "
+              "dma-buf; or DOCA/MLNX_OFED and nvidia-peermem"};
+  }
+}
+
+Evidences evidence_of(const proof::Report& report) {
+  Evidences evidence;
+  for (const proof::RegistrationResult& result : report.registrations) {
+    evidence.push_back(
+        {std::string("ibv_reg_mr, ") + name_of_way(result.registration) + ", " + result.nic,
+         result.ok ? "registered 2 MiB" : result.detail});
+  }
+  for (const proof::Check& check : report.checks) {
+    evidence.push_back({check.title + ", " + proof::direction_text(check),
+                        check.status == proof::Status::kProved
+                            ? std::to_string(check.bytes) + " bytes right"
+                            : check.reason});
+  }
+  return evidence;
+}
+
+bool is_about_gpu(const proof::Check& check) {
+  return proof::is_device(check.direction.from) || proof::is_device(check.direction.to);
+}
+
+std::string ways_text(const proof::Report& report) {
+  std::string text;
+  for (const proof::RegistrationResult& result : report.registrations) {
+    text += (text.empty() ? "" : ", ") + std::string(name_of_way(result.registration)) +
+            (result.ok ? " works" : " does not");
+  }
+  return text;
+}
+
+Finding judge_pair(const std::string& subject, const proof::Report& report) {
+  const auto& tried = report.registrations;
+  const auto refused =
+      std::find_if(tried.begin(), tried.end(), [](const auto& result) { return !result.ok; });
+  const bool any = std::any_of(tried.begin(), tried.end(), [](const auto& r) { return r.ok; });
+  Evidences evidence = evidence_of(report);
+  if (tried.empty()) {
+    const auto& seen = report.verdict.seen;
+    return unknown(subject,
+                   "could not be tried: " + (seen.empty() ? std::string("no reason") : seen[0]),
+                   std::move(evidence), report.verdict.next);
+  }
+  if (!any) {
+    return fail(subject, "GPU memory cannot be registered: " + refused->detail, std::move(evidence),
+                "Everything between them goes through host memory.", fix_of(tried));
+  }
+  std::uint64_t bytes = 0;
+  for (const proof::Check& check : report.checks) {
+    if (!is_about_gpu(check)) continue;
+    if (check.status == proof::Status::kFailed) {
+      const auto& advice = check.advice;
+      return fail(subject, "registered, and a transfer is wrong: " + check.reason,
+                  std::move(evidence),
+                  advice.causes.empty() ? "GPU memory holds other data than was sent."
+                                        : "Most likely: " + advice.causes.front() + ".",
+                  {advice.next, {}});
+    }
+    if (check.status == proof::Status::kProved) bytes += check.bytes;
+  }
+  if (bytes == 0) {
+    return unknown(subject, ways_text(report) + "; no transfer could be tried", std::move(evidence),
+                   "gdr prove");
+  }
+  return ok(subject, ways_text(report) + "; written and read, every byte right",
+            std::move(evidence));
+}
+
+// "no peer-memory interface in this kernel, no RDMA NIC to register with"
+std::string what_is_missing(const Host& host, const Ways& ways) {
+  std::string text;
+  if (!ways.peer_memory) {
+    text = ways.peer_interface == Tri::kNo ? "no peer-memory interface in this kernel, "
+                                           : "no peer-memory client is loaded, ";
+  }
+  const bool nics = std::any_of(host.inventory.nics.begin(), host.inventory.nics.end(),
+                                [](const host::Nic& nic) { return nic.pci.has_value(); });
+  return text + (nics ? "no RDMA NIC with an active port to register with"
+                      : "no RDMA NIC to register with");
+}
+
+Finding judge_export(const ExportTrial& trial, const Ways& ways, const std::string& missing) {
+  const std::string subject = "GPU " + trial.pci_address;
+  Evidences evidence = ways.evidence;
+  const std::string call = "cuMemGetHandleForAddressRange, 2 MiB";
+  evidence.push_back({call, trial.exported ? "a dma-buf" : trial.problem});
+  if (trial.exported) {
+    return unknown(subject, "dma-buf export works, " + missing, std::move(evidence),
+                   "an RDMA NIC in this host, then gdr doctor again");
+  }
+  const std::string summary = (trial.allocated ? "dma-buf export fails (" : "cannot be tried (") +
+                              trial.problem + "), " + missing;
+  if (!trial.allocated) return unknown(subject, summary, std::move(evidence));
+  return ways.peer_memory ? unknown(subject, summary, std::move(evidence))
+                          : fail(subject, summary, std::move(evidence),
+                                 "No way is left by which a NIC could be given this memory.",
+                                 {{}, "install the open kernel module of the GPU driver"});
+}
+
+Findings without_nic(const Host& host) {
+  const Ways ways = find_ways(host);
+  const std::string missing = what_is_missing(host, ways);
+  const Result<ExportTrials>& exports = host.probes->exports();
+  if (!exports) return {unknown("", exports.error().message + "; " + missing)};
+  Findings findings;
+  for (const ExportTrial& trial : exports->gpus) {
+    findings.push_back(judge_export(trial, ways, missing));
+  }
+  return findings;
+}
+
+// The reason why CUDA cannot take part.
+std::optional<Finding> no_cuda(const Result<CudaFacts>& cuda) {
+  if (!cuda) return unknown("", "could not be tried: " + cuda.error().message);
+  if (cuda->stand_in) {
+    return unknown("", "not tried: libcuda.so.1 is gdrkit's stand-in, which is no hardware",
+                   {{"libcuda.so.1", cuda->library}},
+                   "env -u LD_LIBRARY_PATH -u LD_PRELOAD gdr doctor");
+  }
+  if (!cuda->problem.empty()) return unknown("", "could not be tried: " + cuda->problem);
+  return std::nullopt;
+}
+
+Findings find(const Host& host) {
+  if (host.inventory.gpus.empty()) return {};
+  const Result<CudaFacts>& cuda = host.probes->cuda();
+  if (auto reason = no_cuda(cuda)) return {*std::move(reason)};
+  const std::vector<NamedPairing> pairings = choose_pairings(host.inventory, *cuda);
+  if (pairings.empty()) return without_nic(host);
+  const Nanoseconds start = now();
+  Findings findings;
+  for (const NamedPairing& named : pairings) {
+    if (now() - start > kEnough) {
+      const std::size_t left = pairings.size() - findings.size();
+      findings.push_back(unknown("",
+                                 tool::plural(left, "pair") + " not tried: two minutes are over",
+                                 {}, "gdr prove --all"));
+      break;
+    }
+    Result<proof::Report> report = host.probes->prove(named.pairing);
+    findings.push_back(
+        report ? judge_pair(named.subject, *report)
+               : unknown(named.subject, "could not be tried: " + report.error().message));
+  }
+  return findings;
+}
+
+}  // namespace
+
+const Check kRegistration{"registration",
+                          Area::kRegistration,
+                          "Registration and transfers, tried",
+                          kExplanation,
+                          26,
+                          Cost::kProbe,
+                          find};
+
+}  // namespace gdr::doctor
