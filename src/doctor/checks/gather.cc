@@ -1,0 +1,119 @@
+#include "doctor/checks/gather.h"
+
+#include <ctype.h>
+
+#include <algorithm>
+
+#include "base/environment.h"
+
+namespace gdr::doctor {
+namespace {
+
+constexpr std::size_t kLongestName = 32;
+// Beyond this a list is no help to a reader; all of it is in the evidence.
+constexpr std::size_t kMostNamed = 8;
+// A capture may claim thousands of devices that are all wrong in ways of their own.
+constexpr std::size_t kMostGroups = 128, kMostEvidence = 128;
+
+std::string list_of(const std::vector<std::string>& names, const char* between) {
+  std::string list;
+  for (const std::string& name : names) list += (list.empty() ? "" : between) + name;
+  return list;
+}
+
+std::string with(std::string text, std::string_view mark, const std::string& device) {
+  for (auto at = text.find(mark); at != std::string::npos;
+       at = text.find(mark, at + device.size())) {
+    text.replace(at, mark.size(), device);
+  }
+  return text;
+}
+
+// A fix of several lines is one or the other.
+std::string fix_for(const std::string& fix, const std::vector<std::string>& devices) {
+  std::string text;
+  for (const std::string_view line : split(fix, '\n')) {
+    text += (text.empty() ? "" : ", or: ") + command_for(std::string(line), devices);
+  }
+  return text;
+}
+
+bool alike(const Finding& a, const Finding& b) {
+  return a.outcome == b.outcome && a.summary == b.summary && a.consequence == b.consequence &&
+         a.fix.now == b.fix.now && a.fix.for_good == b.fix.for_good;
+}
+
+}  // namespace
+
+bool is_typable(std::string_view name) {
+  return !name.empty() && name.size() <= kLongestName && name.front() != '-' &&
+         std::ranges::all_of(name, [](unsigned char c) {
+           return isalnum(c) != 0 || c == ':' || c == '.' || c == '_' || c == '-';
+         });
+}
+
+std::string command_for(const std::string& command, const std::vector<std::string>& devices) {
+  std::vector<std::string> names;
+  for (const std::string& device : devices) {
+    const std::string name = is_typable(device) ? device : "DEVICE";
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+  }
+  const std::string text = with(command, "{all}", list_of(names, ", "));
+  if (text.find("{}") == std::string::npos) return text;
+  if (names.size() == 1) return with(text, "{}", names.front());
+  return "for d in " + list_of(names, " ") + "; do " + with(text, "{}", "$d") + "; done";
+}
+
+void Gathered::add(Finding finding, const std::vector<std::string>& devices) {
+  auto group = std::ranges::find_if(
+      groups_, [&](const Group& known) { return alike(known.finding, finding); });
+  if (group == groups_.end()) {
+    if (groups_.size() == kMostGroups) {
+      ++left_out_;
+      return;
+    }
+    group = groups_.insert(group, Group{});
+  }
+  group->subjects.push_back(finding.subject);
+  group->devices.insert(group->devices.end(), devices.begin(), devices.end());
+  if (group->subjects.size() == 1) {
+    group->finding = std::move(finding);
+    return;
+  }
+  std::vector<Evidence>& evidence = group->finding.evidence;
+  for (Evidence& one : finding.evidence) {
+    const bool known = std::ranges::any_of(evidence, [&](const Evidence& other) {
+      return other.source == one.source && other.value == one.value;
+    });
+    if (!known && evidence.size() < kMostEvidence) evidence.push_back(std::move(one));
+  }
+}
+
+Finding Gathered::merged(const Group& group) const {
+  Finding finding = group.finding;
+  const std::size_t count = group.subjects.size();
+  if (count > 1) {
+    finding.subject = std::to_string(count) + " " + nouns_;
+    if (finding.outcome != Outcome::kOk && count <= kMostNamed) {
+      finding.subject = list_of(group.subjects, ", ");
+    }
+  }
+  finding.fix.now = fix_for(finding.fix.now, group.devices);
+  finding.fix.for_good = fix_for(finding.fix.for_good, group.devices);
+  return finding;
+}
+
+Findings Gathered::take() const {
+  Findings findings;
+  for (const Group& group : groups_) findings.push_back(merged(group));
+  if (left_out_ > 0) {
+    Finding finding;
+    finding.outcome = Outcome::kUnknown;
+    finding.subject = std::to_string(left_out_) + " more " + nouns_;
+    finding.summary = "too many to judge";
+    findings.push_back(std::move(finding));
+  }
+  return findings;
+}
+
+}  // namespace gdr::doctor

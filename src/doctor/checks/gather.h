@@ -1,0 +1,54 @@
+// Many devices, of which most are well: one finding for all that are, and one for those that are
+// wrong in the same way, so that a host with sixteen NICs does not say the same thing sixteen
+// times.
+//
+//   Gathered gathered("NICs");
+//   for (const host::Nic& nic : nics) gathered.add(judge(nic), nic.name);
+//   return gathered.take();
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "doctor/check.h"
+
+namespace gdr::doctor {
+
+class Gathered {
+ public:
+  // What several subjects are: "NIC ports".
+  explicit Gathered(std::string nouns) : nouns_(std::move(nouns)) {}
+
+  // Findings that are the same but for their subject and evidence become one. `devices`: what
+  // stand for "{}" in their fixes, which may have several lines: this command, or that.
+  void add(Finding finding, const std::vector<std::string>& devices);
+  void add(Finding finding, const std::string& device) {
+    add(std::move(finding), std::vector<std::string>{device});
+  }
+  // In the order in which they came.
+  Findings take() const;
+
+ private:
+  struct Group {
+    Finding finding;  // with the fixes as they were given
+    std::vector<std::string> subjects, devices;
+  };
+  Finding merged(const Group& group) const;
+
+  std::string nouns_;
+  std::vector<Group> groups_;
+  std::size_t left_out_ = 0;
+};
+
+// `command` for each device, which stands where it has "{}": itself for one, a loop for several;
+// for
+// "{all}" in a sentence, all of them. A device whose name cannot be typed as it is leaves a word to
+// be replaced: names come from captures of others too, and end up in commands.
+std::string command_for(const std::string& command, const std::vector<std::string>& devices);
+
+// Letters, digits and what PCI addresses and interface names have besides.
+bool is_typable(std::string_view name);
+
+}  // namespace gdr::doctor

@@ -1,0 +1,67 @@
+// N1: do NICs of one model run one firmware?
+#include <algorithm>
+#include <map>
+
+#include "doctor/checks/all.h"
+#include "doctor/checks/gather.h"
+#include "doctor/checks/pairs.h"
+#include "doctor/host.h"
+
+namespace gdr::doctor {
+namespace {
+
+constexpr const char* kExplanation =
+    "NICs of one model (board_id, the PSID) that run different firmware may behave differently, "
+    "and "
+    "a collective is as fast as its slowest NIC. Compared are the fw_ver of all NICs of a model; "
+    "those that differ from most of them are named.";
+
+// What firmware is made for: the board where it is known, else the device.
+std::string model_of(const Host& host, const host::Nic& nic) {
+  const std::string board = host.files.line("sys/class/infiniband/" + nic.name + "/board_id");
+  if (!board.empty()) return board;
+  return std::to_string(nic.pci->vendor) + ":" + std::to_string(nic.pci->device);
+}
+
+using Versions = std::map<std::string, std::vector<const host::Nic*>>;
+
+void judge(const std::string& model, const Versions& versions, Gathered& gathered) {
+  const auto most = std::ranges::max_element(
+      versions, {}, [](const auto& version) { return version.second.size(); });
+  for (const auto& [version, nics] : versions) {
+    for (const host::Nic* nic : nics) {
+      Finding finding;
+      finding.subject = label(*nic);
+      finding.evidence = {{"/sys/class/infiniband/" + nic->name + "/fw_ver", version}};
+      if (version == most->first) {
+        finding.summary = "one firmware for each model";
+      } else {
+        finding.outcome = Outcome::kWarn;
+        finding.summary =
+            "firmware " + version + ", where others of " + model + " run " + most->first;
+        finding.consequence = "NICs of one model may behave differently.";
+        finding.fix = {"sudo mlxfwmanager -d {} --query",
+                       "update all NICs of " + model + " to one version"};
+      }
+      gathered.add(std::move(finding), nic->pci->address);
+    }
+  }
+}
+
+Findings find(const Host& host) {
+  std::map<std::string, Versions> models;
+  for (const host::Nic& nic : host.inventory.nics) {
+    if (nic.pci && !nic.firmware.empty()) models[model_of(host, nic)][nic.firmware].push_back(&nic);
+  }
+  Gathered gathered("NICs");
+  for (const auto& [model, versions] : models) judge(model, versions, gathered);
+  return gathered.take();
+}
+
+}  // namespace
+
+const Check kNicFirmware{
+    "nic-firmware", Area::kNic, "One firmware on NICs of one model", kExplanation, 90,
+    Cost::kPassive, find};
+
+}  // namespace gdr::doctor

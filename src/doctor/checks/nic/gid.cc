@@ -1,0 +1,121 @@
+// N3: has each RoCE port an address of RoCE v2 that can be routed, and is it the one in use?
+#include <algorithm>
+
+#include "base/environment.h"
+#include "doctor/checks/all.h"
+#include "doctor/checks/gather.h"
+#include "doctor/checks/nic/ports.h"
+#include "doctor/checks/pairs.h"
+#include "doctor/host.h"
+
+namespace gdr::doctor {
+namespace {
+
+constexpr const char* kVariable = "NCCL_IB_GID_INDEX";
+constexpr std::uint64_t kLargestTable = 65535;
+
+constexpr const char* kExplanation =
+    "On Ethernet a port's addresses are its GIDs: one for each IP address of its interface and "
+    "each "
+    "version of RoCE. Version 1 does not pass routers and is dropped by many switches; a "
+    "link-local "
+    "address (fe80::) does not leave its subnet. So there must be a GID of RoCE v2 that comes from "
+    "an IPv4 or a global IPv6 address. NCCL from 2.21 on finds it by itself; a NCCL_IB_GID_INDEX "
+    "in "
+    "the environment must name such a GID on every NIC, since the numbers may differ between them.";
+
+bool is_version_two(const host::Gid& gid) { return gid.type.find("RoCE v2") != std::string::npos; }
+bool is_routable(const host::Gid& gid) { return gid.text.rfind("fe80", 0) != 0; }
+
+std::string place_of(const PortOf& port, const host::Gid& gid) {
+  return "/" + folder_of(port) + "/gids/" + std::to_string(gid.index);
+}
+
+std::string text_of(const host::Gid& gid) {
+  return gid.text + ", " + (gid.type.empty() ? "type not known" : gid.type);
+}
+
+std::string assign_address() {
+  return "sudo ip link set dev {} up; sudo ip address add ADDRESS/PREFIX dev {}";
+}
+
+Finding judge(const PortOf& port) {
+  const std::vector<host::Gid>& gids = port.port->gids;
+  Finding finding;
+  finding.subject = subject_of(port);
+  const auto good = std::ranges::find_if(
+      gids, [](const host::Gid& gid) { return is_version_two(gid) && is_routable(gid); });
+  if (good != gids.end()) {
+    finding.summary = "a GID of RoCE v2 that can be routed";
+    finding.evidence = {{place_of(port, *good), text_of(*good)}};
+    return finding;
+  }
+  for (const host::Gid& gid : gids) finding.evidence.push_back({place_of(port, gid), text_of(gid)});
+  if (gids.empty()) finding.evidence = {{"/" + folder_of(port) + "/gids", "all empty"}};
+  if (!gids.empty() &&
+      std::ranges::all_of(gids, [](const auto& gid) { return gid.type.empty(); })) {
+    finding.outcome = Outcome::kUnknown;
+    finding.summary = "which versions of RoCE its GIDs are is not shown";
+  } else if (std::ranges::any_of(gids, is_version_two)) {
+    finding.outcome = Outcome::kWarn;
+    finding.summary = "RoCE v2 with link-local addresses only";
+    finding.consequence = "Only hosts of the same subnet are reached, and by some programs none.";
+    finding.fix = {assign_address(), "give {all} an address in the network configuration"};
+  } else {
+    finding.outcome = Outcome::kFail;
+    finding.summary = gids.empty() ? "no GID at all" : "no GID of RoCE v2";
+    finding.consequence = "NCCL, UCX and perftest find no address to send from.";
+    finding.fix = {assign_address(), "give {all} an address in the network configuration"};
+  }
+  return finding;
+}
+
+Finding judge_index(const PortOf& port, std::uint64_t index) {
+  Finding finding;
+  finding.subject = subject_of(port);
+  const std::string setting = std::string(kVariable) + "=" + std::to_string(index);
+  finding.evidence = {{"environment", setting}};
+  const auto& gids = port.port->gids;
+  const auto named =
+      std::ranges::find_if(gids, [&](const host::Gid& gid) { return gid.index == index; });
+  if (named != gids.end()) finding.evidence.push_back({place_of(port, *named), text_of(*named)});
+  if (named != gids.end() && (is_version_two(*named) || named->type.empty())) {
+    finding.summary = setting + " names a GID of RoCE v2";
+    return finding;
+  }
+  finding.outcome = Outcome::kFail;
+  finding.summary =
+      setting + (named == gids.end() ? " names an empty GID" : " names a GID of RoCE v1");
+  finding.consequence = "NCCL's connections from this port fail, or time out at a router.";
+  finding.fix.now = std::string("unset ") + kVariable + ": NCCL from 2.21 on finds the right one";
+  const auto good = std::ranges::find_if(
+      gids, [](const host::Gid& gid) { return is_version_two(gid) && is_routable(gid); });
+  if (good != gids.end()) {
+    finding.fix.now +=
+        "; before, export " + std::string(kVariable) + "=" + std::to_string(good->index);
+  }
+  return finding;
+}
+
+Findings find(const Host& host) {
+  Gathered gathered("NIC ports");
+  const auto given = host.environment.find(kVariable);
+  // -1 is NCCL's own default.
+  const Result<std::uint64_t> index = given == host.environment.end()
+                                          ? Result<std::uint64_t>(Error{})
+                                          : parse_number(given->second, 0, kLargestTable);
+  for (const PortOf& port : ports_of(host.inventory)) {
+    if (!port.is_ethernet() || state_of(port) != "ACTIVE") continue;
+    gathered.add(judge(port), port.port->netdev);
+    if (index) gathered.add(judge_index(port, *index), port.port->netdev);
+  }
+  return gathered.take();
+}
+
+}  // namespace
+
+const Check kGid{"roce-gid",   Area::kNic, "RoCE v2 addresses (GIDs) of the NIC ports",
+                 kExplanation, 45,         Cost::kPassive,
+                 find};
+
+}  // namespace gdr::doctor

@@ -1,0 +1,106 @@
+// N1: is there an RDMA NIC, and does a driver have it?
+#include <algorithm>
+#include <set>
+
+#include "doctor/checks/all.h"
+#include "doctor/checks/gather.h"
+#include "doctor/checks/pairs.h"
+#include "doctor/evidence.h"
+#include "doctor/host.h"
+
+namespace gdr::doctor {
+namespace {
+
+constexpr const char* kFolder = "sys/class/infiniband";
+constexpr std::uint16_t kMellanox = 0x15b3;
+constexpr std::uint16_t kEthernetController = 0x0200, kInfinibandController = 0x0207;
+
+constexpr const char* kExplanation =
+    "GPUDirect RDMA needs a NIC that the kernel's RDMA stack has taken: an entry in "
+    "/sys/class/infiniband that sits on the PCI bus. A NIC of NVIDIA that lspci shows and the RDMA "
+    "stack does not has no driver, lacks its RDMA part (mlx5_ib), or is set aside for a virtual "
+    "machine (vfio-pci). Software devices such as rxe and siw copy by the processor and cannot "
+    "reach GPU memory. In a container /sys/class/infiniband shows what the host lets through.";
+
+bool is_nic(const host::PciFunction& function) {
+  const auto kind = function.class_code >> 8;
+  return function.vendor == kMellanox && !function.is_virtual_function &&
+         (kind == kEthernetController || kind == kInfinibandController);
+}
+
+Finding without_rdma(const host::PciFunction& function, bool others) {
+  Finding finding;
+  finding.outcome = others ? Outcome::kWarn : Outcome::kFail;
+  finding.subject = "NIC " + function.address;
+  finding.evidence = {{"/sys/bus/pci/devices/" + function.address + "/driver",
+                       function.driver.empty() ? "not there" : function.driver}};
+  if (function.driver == "vfio-pci") {
+    finding.outcome = Outcome::kOk;
+    finding.summary = "set aside for a virtual machine (vfio-pci)";
+    return finding;
+  }
+  finding.summary = function.driver.empty() ? "no driver has it" : "has no RDMA device";
+  finding.consequence = "No program can use RDMA over it.";
+  finding.fix = {
+      "sudo modprobe mlx5_ib",
+      "install the kernel's mlx5 modules, or NVIDIA's DOCA-OFED; then sudo dmesg | grep mlx5 "
+      "says why a driver refuses it"};
+  return finding;
+}
+
+Finding none(const Host& host, bool software) {
+  Finding finding;
+  finding.outcome = Outcome::kFail;
+  finding.summary =
+      software ? "only software RDMA devices: no RDMA NIC" : "no RDMA NIC on this host";
+  finding.evidence = {
+      {std::string("/") + kFolder, software ? "no device on the PCI bus" : "empty"}};
+  finding.consequence = "There is nothing that could reach GPU memory over a network.";
+  finding.fix.now =
+      host.inventory.virtual_machine
+          ? "pass a NIC, or a virtual function of one, into this virtual machine"
+          : "lspci -nn | grep -i -e infiniband -e ethernet: shows whether there is one";
+  return finding;
+}
+
+Finding present(const host::Nic& nic) {
+  Finding finding;
+  finding.subject = label(nic);
+  finding.summary = "RDMA NIC with a driver";
+  finding.evidence = {{std::string("/") + kFolder + "/" + nic.name,
+                       nic.pci->address + (nic.driver.empty() ? "" : ", " + nic.driver)}};
+  return finding;
+}
+
+Findings find(const Host& host) {
+  Gathered gathered("NICs");
+  std::set<std::string> known;
+  bool software = false;
+  for (const host::Nic& nic : host.inventory.nics) {
+    software |= !nic.pci;
+    if (!nic.pci) continue;
+    known.insert(nic.pci->address);
+    gathered.add(present(nic), nic.pci->address);
+  }
+  bool without = false;
+  for (const auto& [address, function] : host.inventory.pci.functions()) {
+    if (!is_nic(function) || known.contains(address)) continue;
+    without = true;
+    gathered.add(without_rdma(function, !known.empty()), address);
+  }
+  if (known.empty() && !without) {
+    if (!software && host.inventory.pci.empty() && !shows(host.files, "sys/class")) {
+      return {not_shown(host.files, "sys/class", "whether there is an RDMA NIC")};
+    }
+    return {none(host, software)};
+  }
+  return gathered.take();
+}
+
+}  // namespace
+
+const Check kNics{"rdma-nics",  Area::kNic, "RDMA NICs and the driver that has them",
+                  kExplanation, 15,         Cost::kPassive,
+                  find};
+
+}  // namespace gdr::doctor

@@ -1,0 +1,149 @@
+// N2: does each NIC port that a GPU needs have a link, and one as fast as its peers'?
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "doctor/checks/all.h"
+#include "doctor/checks/gather.h"
+#include "doctor/checks/nic/ports.h"
+#include "doctor/checks/pairs.h"
+#include "doctor/evidence.h"
+#include "doctor/host.h"
+
+namespace gdr::doctor {
+namespace {
+
+constexpr const char* kExplanation =
+    "A port carries data when its state is ACTIVE. Without a link (phys_state Polling) there is no "
+    "cable, no transceiver or nothing at the other end; Disabled means that the interface is down. "
+    "A port without a link fails where a GPU has no other NIC as near, warns where others as near "
+    "remain, and is well where no GPU needs it: the second port of a card, a NIC for storage. The "
+    "rate is compared with that of the fastest port of the same model. Ports of InfiniBand in INIT "
+    "wait for a subnet manager, which is a check of its own.";
+
+enum class Need : std::uint8_t { kOnly, kShared, kNone };
+
+// Which NICs are as near to a GPU as any, and which of those are its only hope.
+std::map<const host::Nic*, Need> needs_of(const host::Inventory& inventory) {
+  std::map<const host::Nic*, Need> needs;
+  for (const GpuPairs& gpu : pairs_of(inventory)) {
+    if (gpu.pairs.empty()) continue;
+    std::vector<const host::Nic*> nearest;
+    for (const Pair& pair : gpu.pairs) {
+      if (pair.grade == gpu.pairs.front().grade) nearest.push_back(pair.nic);
+    }
+    const bool any =
+        std::ranges::any_of(nearest, [](const host::Nic* nic) { return has_active_port(*nic); });
+    for (const host::Nic* nic : nearest) {
+      Need& need = needs.try_emplace(nic, Need::kNone).first->second;
+      need = std::min(need, any ? Need::kShared : Need::kOnly);
+    }
+  }
+  // Without a GPU whose way is known, any one NIC will do.
+  if (needs.empty()) {
+    const bool any = std::ranges::any_of(inventory.nics, has_active_port);
+    for (const host::Nic& nic : inventory.nics) needs[&nic] = any ? Need::kShared : Need::kOnly;
+  }
+  return needs;
+}
+
+std::string card_of(const host::Nic& nic) {
+  return nic.pci->address.substr(0, nic.pci->address.rfind('.'));
+}
+
+// Those that have a link; a second port without one is left out on purpose.
+std::set<std::string> cards_with_link(const host::Inventory& inventory) {
+  std::set<std::string> cards;
+  for (const host::Nic& nic : inventory.nics) {
+    if (nic.pci && has_active_port(nic)) cards.insert(card_of(nic));
+  }
+  return cards;
+}
+
+// By model: what a port of this card can reach here.
+std::map<std::string, double> best_rates(const Host& host, const std::vector<PortOf>& ports) {
+  std::map<std::string, double> best;
+  for (const PortOf& port : ports) {
+    if (state_of(port) != "ACTIVE") continue;
+    double& rate = best[host.files.line("sys/class/infiniband/" + port.nic->name + "/board_id")];
+    rate = std::max(rate, rate_of(*port.port));
+  }
+  best.erase("");
+  return best;
+}
+
+void explain_link(Finding& finding, const PortOf& port, const std::string& physical) {
+  const bool disabled = physical.find("Disabled") != std::string::npos;
+  finding.summary = disabled ? "the port is switched off" : "no link";
+  finding.consequence = finding.outcome == Outcome::kFail
+                            ? "The GPUs nearest to this NIC have no other as near."
+                            : "The GPUs nearest to this NIC share those that remain.";
+  if (disabled && port.is_ethernet() && is_typable(port.port->netdev)) {
+    finding.fix.now = "sudo ip link set dev " + port.port->netdev + " up";
+    finding.fix.for_good = "let the network configuration bring " + port.port->netdev + " up";
+  } else {
+    finding.fix = {"sudo mlxlink -d {}", "see to cable, transceiver and switch port"};
+  }
+}
+
+Finding without_link(const Host& host, const PortOf& port, Need need, bool card_has_link) {
+  Finding finding;
+  const std::string physical = host.files.line(folder_of(port) + "/phys_state");
+  finding.evidence = {
+      {"/" + folder_of(port) + "/state", port.port->state},
+      {"/" + folder_of(port) + "/phys_state", physical.empty() ? "not known" : physical}};
+  finding.subject = subject_of(port);
+  if (need == Need::kNone || card_has_link) {
+    finding.summary = need == Need::kNone ? "no link, and no GPU's best NIC"
+                                          : "no link; the card's other port has one";
+    return finding;
+  }
+  finding.outcome = need == Need::kOnly ? Outcome::kFail : Outcome::kWarn;
+  explain_link(finding, port, physical);
+  return finding;
+}
+
+Finding with_link(const PortOf& port, double best) {
+  Finding finding;
+  finding.subject = subject_of(port);
+  finding.evidence = {{"/" + folder_of(port) + "/rate", port.port->rate}};
+  finding.summary = "active";
+  const double rate = rate_of(*port.port);
+  if (rate <= 0 || rate >= best) return finding;
+  finding.outcome = Outcome::kWarn;
+  finding.summary = "runs at " + port.port->rate + ", where others of its model run faster";
+  finding.consequence = "A collective is as fast as its slowest NIC.";
+  finding.fix = {"sudo mlxlink -d {}", "see to cable, transceiver and switch port"};
+  return finding;
+}
+
+Findings find(const Host& host) {
+  const auto needs = needs_of(host.inventory);
+  const auto cards = cards_with_link(host.inventory);
+  const auto ports = ports_of(host.inventory);
+  const auto best = best_rates(host, ports);
+  Gathered gathered("NIC ports");
+  for (const PortOf& port : ports) {
+    const std::string state = state_of(port);
+    if (state.empty()) continue;
+    const auto need = needs.find(port.nic);
+    const auto rate =
+        best.find(host.files.line("sys/class/infiniband/" + port.nic->name + "/board_id"));
+    if (state == "ACTIVE") {
+      gathered.add(with_link(port, rate == best.end() ? 0 : rate->second), port.nic->pci->address);
+    } else if (!port.is_infiniband() || (state != "INIT" && state != "ARMED")) {
+      gathered.add(without_link(host, port, need == needs.end() ? Need::kNone : need->second,
+                                cards.contains(card_of(*port.nic))),
+                   port.nic->pci->address);
+    }
+  }
+  return gathered.take();
+}
+
+}  // namespace
+
+const Check kPortState{"port-state", Area::kNic, "Links of the NIC ports that GPUs need",
+                       kExplanation, 35,         Cost::kPassive,
+                       find};
+
+}  // namespace gdr::doctor

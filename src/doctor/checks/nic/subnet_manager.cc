@@ -1,0 +1,54 @@
+// N6: has a subnet manager taken each port of InfiniBand into its subnet?
+#include "doctor/checks/all.h"
+#include "doctor/checks/gather.h"
+#include "doctor/checks/nic/ports.h"
+#include "doctor/evidence.h"
+#include "doctor/host.h"
+
+namespace gdr::doctor {
+namespace {
+
+constexpr const char* kExplanation =
+    "Ports of InfiniBand get their address from a subnet manager, which runs once in a subnet: in "
+    "a "
+    "switch, or as opensm on a host. A port that has a link and stays in INIT or ARMED has not "
+    "been "
+    "seen by one. Two hosts joined by a cable alone need one on either of them.";
+
+Finding judge(const Host& host, const PortOf& port) {
+  Finding finding;
+  const std::string folder = folder_of(port), state = state_of(port);
+  finding.subject = subject_of(port);
+  finding.evidence = {{"/" + folder + "/state", port.port->state},
+                      read_line(host.files, folder + "/sm_lid")};
+  if (state == "ACTIVE") {
+    finding.summary = "a subnet manager has taken the port";
+    return finding;
+  }
+  finding.outcome = Outcome::kFail;
+  finding.summary = "the port has a link and no subnet manager (" + state + ")";
+  finding.consequence = "The port has no address: no packet leaves it.";
+  finding.fix = {"sudo systemctl start opensm, on one host of the subnet; sudo sminfo shows it",
+                 "sudo systemctl enable opensm there, or the subnet manager of the switch"};
+  return finding;
+}
+
+Findings find(const Host& host) {
+  Gathered gathered("NIC ports");
+  for (const PortOf& port : ports_of(host.inventory)) {
+    const std::string state = state_of(port);
+    if (!port.is_infiniband()) continue;
+    if (state == "ACTIVE" || state == "INIT" || state == "ARMED") {
+      gathered.add(judge(host, port), port.nic->pci->address);
+    }
+  }
+  return gathered.take();
+}
+
+}  // namespace
+
+const Check kSubnetManager{
+    "subnet-manager", Area::kNic, "InfiniBand's subnet manager", kExplanation, 36,
+    Cost::kPassive,   find};
+
+}  // namespace gdr::doctor

@@ -1,0 +1,46 @@
+// The pairs of a GPU and a NIC whose way to each other matters: each GPU with its best NIC, and
+// with the others that sit below the same switches. Pairs through the CPU are left out where there
+// is a better one, since nobody should use them.
+//
+//   for (const GpuPairs& gpu : pairs_of(host.inventory))
+//     for (const Pair& pair : gpu.pairs) ...
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "host/grade.h"
+#include "host/inventory.h"
+
+namespace gdr::doctor {
+
+struct Pair {
+  const host::Gpu* gpu = nullptr;
+  const host::Nic* nic = nullptr;
+  host::PciPath grade = host::PciPath::kSys;
+
+  // Below one switch, or several: a transfer need not reach the CPU.
+  bool below_switch() const { return grade <= host::PciPath::kPxb; }
+};
+
+struct GpuPairs {
+  const host::Gpu* gpu = nullptr;
+  std::vector<Pair> pairs;  // the best first; none where no NIC's way is known
+};
+
+// The best NIC is the nearest; of those as near one with a link, then the fastest, then one that
+// is not another GPU's already.
+std::vector<GpuPairs> pairs_of(const host::Inventory& inventory);
+
+// "mlx5_0", or its address where it has no RDMA name.
+std::string label(const host::Nic& nic);
+std::string label(const host::Gpu& gpu);
+// "GPU 0000:19:00.0 - mlx5_0"
+std::string subject_of(const Pair& pair);
+
+bool has_active_port(const host::Nic& nic);
+// "100 Gb/sec (4X EDR)": 100; 0 where it is not known.
+double rate_of(const host::Port& port);
+
+}  // namespace gdr::doctor

@@ -1,0 +1,70 @@
+// X8: does the kernel know which NUMA node each GPU and NIC belongs to?
+#include "doctor/checks/all.h"
+#include "doctor/checks/gather.h"
+#include "doctor/checks/pairs.h"
+#include "doctor/host.h"
+
+namespace gdr::doctor {
+namespace {
+
+constexpr const char* kExplanation =
+    "Programs place their threads and buffers on the NUMA node of the NIC or GPU that they use, "
+    "and "
+    "NCCL tells near pairs from far ones by it. The kernel learns the node from the firmware; "
+    "numa_node is -1 where that says nothing. On a host with one node this does not matter. The "
+    "cure is a BIOS that describes its host bridges, in a virtual machine a hypervisor that does; "
+    "until then a node can be set by hand.";
+
+unsigned node_count(const Host& host) {
+  if (!host.inventory.numa_nodes.empty()) {
+    return static_cast<unsigned>(host.inventory.numa_nodes.size());
+  }
+  unsigned count = 0;
+  for (const std::string& name : host.files.entries("sys/devices/system/node")) {
+    if (name.size() > 4 && name.rfind("node", 0) == 0 &&
+        name.find_first_not_of("0123456789", 4) == std::string::npos) {
+      ++count;
+    }
+  }
+  return count;
+}
+
+Finding judge(const host::PciFunction& function, const std::string& device) {
+  Finding finding;
+  finding.subject = device;
+  const std::string file = "/sys/bus/pci/devices/" + function.address + "/numa_node";
+  finding.evidence = {{file, std::to_string(function.numa_node)}};
+  if (function.numa_node >= 0) {
+    finding.summary = "NUMA node known";
+    return finding;
+  }
+  finding.outcome = Outcome::kWarn;
+  finding.summary = "the kernel does not know its NUMA node";
+  finding.consequence =
+      "Threads and buffers may be placed on the far node, and NCCL may take a near pair for a far "
+      "one.";
+  finding.fix.now =
+      "where you know it: echo NODE | sudo tee "
+      "/sys/bus/pci/devices/{}/numa_node";
+  finding.fix.for_good = "update the BIOS, or in a virtual machine let the hypervisor say the node";
+  return finding;
+}
+
+Findings find(const Host& host) {
+  if (node_count(host) < 2) return {};
+  Gathered gathered("GPUs and NICs");
+  for (const host::Gpu& gpu : host.inventory.gpus) {
+    if (gpu.pci) gathered.add(judge(*gpu.pci, label(gpu)), gpu.pci->address);
+  }
+  for (const host::Nic& nic : host.inventory.nics) {
+    if (nic.pci) gathered.add(judge(*nic.pci, label(nic)), nic.pci->address);
+  }
+  return gathered.take();
+}
+
+}  // namespace
+
+const Check kNumaNode{"numa-node",    Area::kPcie, "NUMA nodes of GPUs and NICs", kExplanation, 80,
+                      Cost::kPassive, find};
+
+}  // namespace gdr::doctor

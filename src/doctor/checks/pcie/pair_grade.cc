@@ -1,0 +1,86 @@
+// X7: how far is the best NIC from each GPU?
+#include "doctor/checks/all.h"
+#include "doctor/checks/gather.h"
+#include "doctor/checks/pairs.h"
+#include "doctor/host.h"
+
+namespace gdr::doctor {
+namespace {
+
+constexpr const char* kExplanation =
+    "What lies between a GPU and a NIC decides how fast they reach each other. In nvidia-smi's "
+    "words: PIX and PXB, below one or several PCIe switches, are good; PHB, through one host "
+    "bridge, often is, and NCCL takes it only when asked to (NCCL_NET_GDR_LEVEL=PHB); NODE and SYS "
+    "cross the fabric inside of a processor or between two, and are slow on many. Judged is the "
+    "best NIC of each GPU; gdr topo shows all pairs and why. A NIC in a slot nearer to the GPU is "
+    "the cure. In a virtual machine the tree is the hypervisor's invention and says nothing: "
+    "measure there (gdr perf), or give NCCL the provider's topology file.";
+
+Finding judge(const Pair& pair) {
+  Finding finding;
+  finding.subject = subject_of(pair);
+  const std::string grade = host::name_of(pair.grade);
+  std::string way;
+  for (const std::string& part : pair.nic->pci->path) way += (way.empty() ? "" : "/") + part;
+  finding.evidence = {{"/sys/bus/pci/devices/" + pair.nic->pci->address, grade + ": " + way}};
+  switch (pair.grade) {
+    case host::PciPath::kPix:
+    case host::PciPath::kPxb:
+      finding.summary = "the best NIC is below the same PCIe switch (" + grade + ")";
+      break;
+    case host::PciPath::kPhb:
+      finding.summary =
+          "the best NIC is below the same host bridge (PHB); NCCL needs NCCL_NET_GDR_LEVEL=PHB";
+      break;
+    case host::PciPath::kNode:
+    case host::PciPath::kSys:
+      finding.outcome = Outcome::kWarn;
+      finding.summary = pair.grade == host::PciPath::kNode
+                            ? "the best NIC is behind another host bridge (NODE)"
+                            : "the best NIC is on another NUMA node (SYS)";
+      finding.consequence =
+          "Transfers cross the processor's fabric: often a half or less of the NIC's rate, and "
+          "NCCL "
+          "copies through host memory instead.";
+      finding.fix.now = "to let NCCL try all the same: export NCCL_NET_GDR_LEVEL=" +
+                        std::string(pair.grade == host::PciPath::kNode ? "PHB" : "SYS") +
+                        ", and measure (gdr perf)";
+      finding.fix.for_good = "move the NIC to a slot below the GPU's own switch or host bridge";
+      break;
+  }
+  return finding;
+}
+
+Finding unreliable(const host::Inventory& inventory) {
+  Finding finding;
+  finding.outcome = Outcome::kUnknown;
+  finding.summary = inventory.flat
+                        ? "a flat PCI tree, made up by a hypervisor: what looks far may be near"
+                        : "a virtual machine: the PCI tree need not be the hardware's";
+  finding.consequence =
+      "NCCL may leave out GPUDirect RDMA for pairs that are near, or pair wrongly.";
+  finding.fix.now =
+      "measure the pairs (gdr perf), or export NCCL_TOPO_FILE= with the provider's topology file";
+  return finding;
+}
+
+Findings find(const Host& host) {
+  Gathered gathered("GPU-NIC pairs");
+  bool any = false;
+  for (const GpuPairs& gpu : pairs_of(host.inventory)) {
+    if (gpu.pairs.empty()) continue;
+    any = true;
+    gathered.add(judge(gpu.pairs.front()), gpu.pairs.front().nic->pci->address);
+  }
+  if (any && (host.inventory.virtual_machine || host.inventory.flat)) {
+    return {unreliable(host.inventory)};
+  }
+  return gathered.take();
+}
+
+}  // namespace
+
+const Check kPairGrade{"pair-grade",   Area::kPcie, "How near each GPU has a NIC", kExplanation, 50,
+                       Cost::kPassive, find};
+
+}  // namespace gdr::doctor

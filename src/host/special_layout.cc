@@ -1,0 +1,36 @@
+#include "host/special_layout.h"
+
+#include <cstdint>
+
+namespace gdr::host {
+namespace {
+
+constexpr std::uint16_t kMellanox = 0x15b3, kNvidia = 0x10de;
+
+struct Mark {
+  std::uint16_t vendor, device;
+  const char* layout;
+};
+
+// As rdma_topo (rdma-core 65) tells them apart.
+constexpr Mark kMarks[] = {{kMellanox, 0x2100, "ConnectX-8 data direct"},
+                           {kMellanox, 0x1979, "a ConnectX switch"},
+                           {kMellanox, 0x197c, "a ConnectX switch"},
+                           {kNvidia, 0x22b1, "Grace"},
+                           {kNvidia, 0x22b2, "Grace"},
+                           {kNvidia, 0x22b8, "Grace"},
+                           {kNvidia, 0x2f95, "Vera"},
+                           {kNvidia, 0x2f96, "Vera"}};
+
+}  // namespace
+
+std::string special_layout(const PciTree& tree) {
+  for (const Mark& mark : kMarks) {
+    for (const auto& [address, function] : tree.functions()) {
+      if (function.vendor == mark.vendor && function.device == mark.device) return mark.layout;
+    }
+  }
+  return {};
+}
+
+}  // namespace gdr::host

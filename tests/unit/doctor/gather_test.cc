@@ -1,0 +1,75 @@
+#include "doctor/checks/gather.h"
+
+#include <gtest/gtest.h>
+
+namespace gdr::doctor {
+namespace {
+
+Finding finding(Outcome outcome, const std::string& subject, const std::string& summary,
+                const std::string& now = "") {
+  Finding made;
+  made.outcome = outcome;
+  made.subject = subject;
+  made.summary = summary;
+  made.evidence = {{"/sys/" + subject, "1"}};
+  made.fix.now = now;
+  return made;
+}
+
+TEST(Gathered, SaysOnceWhatHoldsForMany) {
+  Gathered gathered("NICs");
+  for (const char* name : {"a", "b", "c"}) gathered.add(finding(Outcome::kOk, name, "well"), name);
+  gathered.add(finding(Outcome::kWarn, "d", "narrow"), "d");
+  const Findings found = gathered.take();
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[0].subject, "3 NICs");
+  EXPECT_EQ(found[0].evidence.size(), 3u);
+  EXPECT_EQ(found[1].subject, "d");
+}
+
+TEST(Gathered, NamesEachThatIsWrong) {
+  Gathered gathered("NICs");
+  for (const char* name : {"a", "b"}) gathered.add(finding(Outcome::kWarn, name, "slow"), name);
+  ASSERT_EQ(gathered.take().size(), 1u);
+  EXPECT_EQ(gathered.take()[0].subject, "a, b");
+}
+
+TEST(Gathered, KeepsWhatDiffersApart) {
+  Gathered gathered("NICs");
+  gathered.add(finding(Outcome::kWarn, "a", "slow", "turn"), "a");
+  gathered.add(finding(Outcome::kWarn, "b", "slow", "press"), "b");
+  gathered.add(finding(Outcome::kFail, "c", "slow", "turn"), "c");
+  EXPECT_EQ(gathered.take().size(), 3u);
+}
+
+TEST(Gathered, MakesOneCommandForAllOfThem) {
+  Gathered gathered("NICs");
+  for (const char* name : {"eth0", "eth1"}) {
+    gathered.add(finding(Outcome::kWarn, name, "slow", "set {} 1\npress {}"), name);
+  }
+  EXPECT_EQ(gathered.take()[0].fix.now,
+            "for d in eth0 eth1; do set $d 1; done, or: for d in eth0 eth1; do press $d; done");
+}
+
+TEST(Gathered, StaysBoundedHoweverManyAreWrongInTheirOwnWay) {
+  Gathered gathered("NICs");
+  for (int i = 0; i < 20000; ++i) {
+    gathered.add(finding(Outcome::kWarn, "n", std::to_string(i)), "n");
+    gathered.add(finding(Outcome::kOk, std::to_string(i), "well"), "n");
+  }
+  const Findings found = gathered.take();
+  EXPECT_LT(found.size(), 200u);
+  EXPECT_EQ(found.back().outcome, Outcome::kUnknown);
+  EXPECT_LT(found[1].evidence.size(), 200u);
+}
+
+TEST(Command, TakesNoNameThatAShellWouldRead) {
+  EXPECT_EQ(command_for("up {}", {"ens1f0np0"}), "up ens1f0np0");
+  EXPECT_EQ(command_for("up {}", {"a;reboot"}), "up DEVICE");
+  EXPECT_EQ(command_for("up {}", {"-rf", "$(x)"}), "up DEVICE");
+  EXPECT_EQ(command_for("give {all} a name", {"a", "b c"}), "give a, DEVICE a name");
+  EXPECT_EQ(command_for("reboot", {"a", "b"}), "reboot");
+}
+
+}  // namespace
+}  // namespace gdr::doctor
