@@ -18,6 +18,7 @@ int run_program(int argc, char** argv) {
   program.formatter(std::make_shared<HelpFormatter>());  // subcommands inherit it
   program.set_version_flag("--version", "gdr " + program_version(), "Print the version and exit");
   Action chosen;
+  add_doctor(program, chosen);
   add_prove(program, chosen);
   add_perf(program, chosen, line.own);
   add_run(program, chosen, line.command);

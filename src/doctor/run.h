@@ -1,6 +1,6 @@
 // Carries out checks and times each.
 //
-//   Host host{files, inventory, environment, &probes};
+//   Host host{files, inventory, environment, &probes, {}, {}};
 //   Report report = examine(host, {});
 #pragma once
 

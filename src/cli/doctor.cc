@@ -1,0 +1,180 @@
+// gdr doctor: what is wrong with this host, and how to set it right.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+
+#include "base/environment.h"
+#include "cli/command_line.h"
+#include "cli/help.h"
+#include "cli/machine_options.h"
+#include "cli/subcommands.h"
+#include "doctor/checks/all.h"
+#include "doctor/container.h"
+#include "doctor/environment.h"
+#include "doctor/json_report.h"
+#include "doctor/kernel_log.h"
+#include "doctor/live_probes.h"
+#include "doctor/run.h"
+#include "doctor/text_report.h"
+
+namespace gdr::cli {
+namespace {
+
+struct DoctorOptions {
+  MachineOptions machine;
+  std::string explain, only, format;
+  bool all = false, json = false, container = false, no_probe = false;
+  std::vector<const doctor::Check*> checks;  // of --only, --explain or --container; none: all
+};
+
+std::string known_checks() {
+  std::string names;
+  for (const doctor::Check* check : doctor::all_checks()) {
+    names += (names.empty() ? "" : ", ") + std::string(check->id);
+  }
+  return names;
+}
+
+void choose(DoctorOptions& options, const std::string& list) {
+  for (std::string_view id : split(list, ',')) {
+    const doctor::Check* check = doctor::find_check(std::string(id));
+    if (check == nullptr) {
+      throw CLI::ValidationError(
+          fmt::format("unknown check '{}'; there are: {}", id, known_checks()));
+    }
+    if (std::find(options.checks.begin(), options.checks.end(), check) == options.checks.end()) {
+      options.checks.push_back(check);
+    }
+  }
+}
+
+void read_values(DoctorOptions& options) {
+  if (!options.format.empty()) {
+    if (options.format != "text" && options.format != "json") {
+      throw CLI::ValidationError(
+          fmt::format("unknown format '{}'; allowed: text, json", options.format));
+    }
+    if (options.json && options.format != "json") {
+      throw CLI::ValidationError(
+          fmt::format("--json and --format {} exclude each other", options.format));
+    }
+    options.json = options.format == "json";
+  }
+  if (!options.explain.empty() && options.json) {
+    throw CLI::ValidationError("--explain and JSON exclude each other: use --only for that");
+  }
+  if (!options.explain.empty()) {
+    if (options.explain.find(',') != std::string::npos) {
+      throw CLI::ValidationError("--explain takes one check");
+    }
+    choose(options, options.explain);
+  }
+  if (!options.only.empty()) choose(options, options.only);
+  if (options.container) choose(options, "devices,locked-memory");
+}
+
+// What else than a folder describes the machine; empty: nothing.
+std::string described_by(const MachineOptions& machine) {
+  if (!machine.hwloc_xml.empty()) return machine.hwloc_xml;
+  if (!machine.nccl_xml.empty()) return machine.nccl_xml;
+  return machine.lspci.empty() ? "" : machine.lspci.front();
+}
+
+doctor::Report examine(const DoctorOptions& options, const doctor::Host& host) {
+  doctor::Selection selection;
+  selection.checks = options.checks;
+  selection.probes = !options.no_probe;
+  const bool progress = tool::Style::of(stderr).progress;
+  doctor::Report report = doctor::examine(host, selection, [&](const doctor::Check& check) {
+    if (!progress || check.cost == doctor::Cost::kPassive) return;
+    fmt::print(stderr, "\r\033[Kprobing: {}", check.id);
+    std::fflush(stderr);
+  });
+  if (progress) fmt::print(stderr, "\r\033[K");
+  const std::string description = described_by(options.machine);
+  if (!description.empty()) report.source = description;
+  return report;
+}
+
+std::string answer(const DoctorOptions& options, const doctor::Host& host,
+                   const doctor::Report& report) {
+  const doctor::TextOptions text{options.all, tool::Style::of(stdout)};
+  if (!options.explain.empty()) return doctor::explain(report.judgements.front(), text);
+  if (!options.container) {
+    return options.json ? doctor::to_json(report) : doctor::to_text(report, text);
+  }
+  const doctor::ContainerView view = doctor::look_at_container(host);
+  if (options.json) return doctor::to_json(report, &view);
+  return doctor::to_text(view, text) + doctor::to_text(report, text);
+}
+
+int run_doctor(const DoctorOptions& options) {
+  Result<host::Inventory> inventory = read_machine(options.machine);
+  if (!inventory) {
+    say(fmt::format("gdr doctor: {}", inventory.error().message));
+    return kWrongUse;
+  }
+  // A description of a machine has no files: nothing lies below a file.
+  const bool described = !described_by(options.machine).empty();
+  const host::Files files(described ? "/dev/null" : options.machine.root);
+  doctor::LiveProbes probes;
+  doctor::Host host{files, *inventory, doctor::read_environment(files), nullptr, {}, {}};
+  if (files.is_live()) host.probes = &probes;
+  host.kernel_log = doctor::read_kernel_log(files);
+  const doctor::Report report = examine(options, host);
+  const std::string text = answer(options, host, report);
+  // A diagnosis that nobody could read is none.
+  if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0) {
+    say("gdr doctor: cannot write to standard output");
+    return kFailed;
+  }
+  return doctor::exit_status(report);
+}
+
+void add_options(CLI::App& command, const std::shared_ptr<DoctorOptions>& options) {
+  command.add_flag("--all", options->all,
+                   "Also what is well, one by one, and which checks do not apply");
+  CLI::Option* explain =
+      command.add_option("--explain", options->explain,
+                         "One check: what it is about, how it judges, what it reads here");
+  explain->type_name("CHECK");
+  CLI::Option* only =
+      command.add_option("--only", options->only, "These checks alone, as in gpus,locked-memory");
+  only->type_name("LIST");
+  CLI::Option* container = command.add_flag(
+      "--container", options->container,
+      "What a container was given and lacks: devices, capabilities, limits, namespaces");
+  command.add_flag("--no-probe", options->no_probe,
+                   "Read files only: start neither CUDA nor NVML, touch no NIC");
+  command.add_flag("--json", options->json, "One JSON document instead of text");
+  command.add_option("--format", options->format, "text or json (default: text)")
+      ->type_name("FORMAT");
+  for (CLI::Option* one : {explain, only, container}) {
+    for (CLI::Option* other : {explain, only, container}) {
+      if (one != other) one->excludes(other);
+    }
+  }
+  add_machine_options(command, options->machine);
+}
+
+}  // namespace
+
+void add_doctor(CLI::App& program, Action& chosen) {
+  auto options = std::make_shared<DoctorOptions>();
+  CLI::App* command = program.add_subcommand(
+      "doctor", "What keeps GPUDirect RDMA from working here, and how to set it right");
+  add_options(*command, options);
+  refuse_empty_values(*command);
+  command->footer(
+      "Exit status: 0 all well, or nothing known to be wrong; 1 something fails; 2 wrong use;\n"
+      "3 warnings only.");
+  command->callback([command, options, &chosen] {
+    if (!command->get_subcommands().empty()) return;
+    read_values(*options);
+    chosen = [options] { return run_doctor(*options); };
+  });
+}
+
+}  // namespace gdr::cli

@@ -1,0 +1,130 @@
+// C2: the device nodes through which programs reach GPU and NIC, and /sys.
+#include <unistd.h>
+
+#include "doctor/checks/all.h"
+#include "doctor/evidence.h"
+#include "doctor/host.h"
+
+namespace gdr::doctor {
+namespace {
+
+constexpr const char* kExplanation =
+    "Programs reach NICs through /dev/infiniband/uverbsN (and rdma_cm to find addresses) and GPUs "
+    "through /dev/nvidiactl, /dev/nvidia-uvm and /dev/nvidiaN; without one of them, or without "
+    "the right to read and write it, the library finds no device. A container has only those that "
+    "it was started with. NCCL reads the topology from /sys. In a network namespace of its own "
+    "with the RDMA subsystem in exclusive mode (rdma system), a NIC is only in the namespace that "
+    "it was moved to.";
+
+enum class Access { kThere, kDenied, kAbsent };
+
+Access access_to(const Host& host, const std::string& path) {
+  if (!host.files.exists(path)) return Access::kAbsent;
+  // Of a captured host the rights are not known.
+  if (!host.is_live() || access(("/" + path).c_str(), R_OK | W_OK) == 0) return Access::kThere;
+  return Access::kDenied;
+}
+
+struct Node {
+  std::string path, absent_fix;
+};
+
+void judge(const Host& host, const Node& node, const std::string& who, Findings& findings,
+           Evidences& well) {
+  const std::string place = "/" + node.path;
+  switch (access_to(host, node.path)) {
+    case Access::kThere:
+      well.push_back({place, host.is_live() ? "may be read and written" : "there"});
+      return;
+    case Access::kDenied:
+      findings.push_back(fail("", place + " may not be read and written", {{place, "denied"}},
+                              who + " cannot be used by this user.",
+                              {"sudo chmod a+rw " + place,
+                               "a udev rule with MODE=\"0666\"; in a container also "
+                               "--device " +
+                                   place}));
+      return;
+    case Access::kAbsent:
+      findings.push_back(fail("", place + " is absent", {{place, "not there"}},
+                              who + " cannot be used.",
+                              {node.absent_fix, "in a container: --device " + place}));
+  }
+}
+
+std::vector<Node> nic_nodes(const Host& host) {
+  const std::string load = "sudo modprobe ib_uverbs";
+  std::vector<Node> nodes;
+  for (const host::Nic& nic : host.inventory.nics) {
+    const std::string device = "sys/class/infiniband/" + nic.name + "/device/infiniband_verbs";
+    for (const std::string& name : host.files.entries(device)) {
+      nodes.push_back({"dev/infiniband/" + name, load});
+    }
+  }
+  // Software NICs have no PCI device that says so.
+  if (nodes.empty()) nodes.push_back({"dev/infiniband/uverbs0", load});
+  nodes.push_back({"dev/infiniband/rdma_cm", "sudo modprobe rdma_ucm"});
+  return nodes;
+}
+
+void judge_gpus(const Host& host, Findings& findings, Evidences& well) {
+  const std::string create =
+      "sudo nvidia-modprobe -c 0 -u; in a container, start it with --gpus all";
+  judge(host, {"dev/nvidiactl", create}, "No GPU", findings, well);
+  judge(host, {"dev/nvidia-uvm", create}, "CUDA", findings, well);
+}
+
+void judge_namespace(const Host& host, Findings& findings, Evidences& well) {
+  const std::string path = "sys/module/ib_core/parameters/netns_mode";
+  if (!host.files.exists(path)) return;
+  const Evidence mode = read_line(host.files, path);
+  if (mode.value != "N") {
+    well.push_back({mode.source, "shared between network namespaces"});
+    return;
+  }
+  well.push_back({mode.source, "exclusive: a NIC is in one network namespace only"});
+  if (host.inventory.nics.empty()) {
+    findings.push_back(warn(
+        "", "the RDMA subsystem is in exclusive mode, and no NIC is in this namespace", {mode},
+        "NICs that were not moved into this network namespace are not seen.",
+        {"on the host: sudo rdma dev set mlx5_0 netns NAME, or sudo rdma system set netns shared",
+         "options ib_core netns_mode=1 in /etc/modprobe.d"}));
+  }
+}
+
+Findings find(const Host& host) {
+  const bool gpus = !host.inventory.gpus.empty(), nics = !host.inventory.nics.empty();
+  if (!shows(host.files, "sys/bus")) {
+    if (!host.is_live()) return {not_shown(host.files, "sys/bus", "the device nodes")};
+    return {fail("", "/sys is not mounted", {{"/sys/bus", "not there"}},
+                 "Nothing can tell which GPU is near to which NIC.",
+                 {"mount -t sysfs sysfs /sys", "start the container with its /sys"})};
+  }
+  Findings findings;
+  Evidences well;
+  judge_namespace(host, findings, well);
+  if (!gpus && !nics) return findings;
+  if (!shows(host.files, "dev")) {
+    findings.push_back(not_shown(host.files, "dev", "the device nodes"));
+    return findings;
+  }
+  if (nics) {
+    for (const Node& node : nic_nodes(host)) judge(host, node, "The NIC", findings, well);
+  }
+  if (gpus) judge_gpus(host, findings, well);
+  if (findings.empty()) {
+    findings.push_back(ok("", "device nodes of what is there can be used", std::move(well)));
+  }
+  return findings;
+}
+
+}  // namespace
+
+const Check kDevices{"devices",
+                     Area::kProcess,
+                     "Device nodes, and the right to use them",
+                     kExplanation,
+                     15,
+                     Cost::kPassive,
+                     find};
+
+}  // namespace gdr::doctor

@@ -1,0 +1,193 @@
+// C3: variables that switch GPUDirect RDMA off, or that name what is not there.
+#include "base/environment.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "doctor/checks/all.h"
+#include "doctor/evidence.h"
+#include "doctor/host.h"
+#include "doctor/probe/cuda_facts.h"
+#include "tool/text.h"
+
+namespace gdr::doctor {
+namespace {
+
+constexpr const char* kExplanation =
+    "NCCL and UCX obey variables that people set once and forget: NCCL_NET_GDR_LEVEL=LOC, "
+    "NCCL_NET_GDR_READ=0, NCCL_IB_DISABLE=1, NCCL_DMABUF_ENABLE=0 and UCX_IB_GPU_DIRECT_RDMA=no "
+    "switch GPUDirect RDMA off in whole or in part; NCCL_IB_HCA, UCX_NET_DEVICES and "
+    "NCCL_IB_GID_INDEX name NICs and GIDs, NCCL_TOPO_FILE a description whose PCI addresses should "
+    "be this host's. Judged is the environment that gdr itself was started in, which need not be "
+    "that of a job. LD_LIBRARY_PATH is looked at for gdrkit's own stand-ins.";
+
+const std::string* value_of(const Host& host, const char* name) {
+  const auto found = host.environment.find(name);
+  return found == host.environment.end() ? nullptr : &found->second;
+}
+
+struct Switch {
+  const char* name;
+  std::set<std::string> values;
+  const char* consequence;
+};
+
+const std::vector<Switch>& switches() {
+  static const std::vector<Switch> all = {
+      {"NCCL_NET_GDR_LEVEL", {"LOC", "0"}, "NCCL uses GPUDirect RDMA for no NIC."},
+      {"NCCL_NET_GDR_READ", {"0"}, "NCCL sends from host memory."},
+      {"NCCL_IB_DISABLE", {"1"}, "NCCL uses no RDMA NIC at all."},
+      {"NCCL_DMABUF_ENABLE", {"0"}, "NCCL registers through peer memory only."},
+      {"UCX_IB_GPU_DIRECT_RDMA", {"n", "no", "0"}, "UCX registers no GPU memory with NICs."}};
+  return all;
+}
+
+// "mlx5_0" of "mlx5_0:1"; NCCL's list may begin with ^ (not these) or = (exactly these).
+std::vector<std::string> names_in(std::string_view list) {
+  std::vector<std::string> names;
+  if (!list.empty() && (list[0] == '^' || list[0] == '=')) list.remove_prefix(1);
+  for (std::string_view name : split(list, ',')) {
+    names.emplace_back(name.substr(0, name.find(':')));
+  }
+  return names;
+}
+
+bool has_nic(const Host& host, const std::string& name, bool exactly) {
+  return std::any_of(host.inventory.nics.begin(), host.inventory.nics.end(),
+                     [&](const host::Nic& nic) {
+                       if (nic.name == name) return true;
+                       return !exactly && nic.name.rfind(name, 0) == 0;
+                     });
+}
+
+bool is_netdev(const Host& host, const std::string& name) {
+  // A component of a path.
+  return !name.empty() && name.find('/') == std::string::npos && name[0] != '.' &&
+         host.files.exists("sys/class/net/" + name);
+}
+
+Finding about(const char* name, const std::string& value, const std::string& summary,
+              const std::string& consequence) {
+  return warn("", tool::printable(summary), {{name, value}}, consequence,
+              {std::string("unset ") + name,
+               "take it out of /etc/nccl.conf, ~/.nccl.conf, profiles and job scripts"});
+}
+
+void judge_lists(const Host& host, Findings& findings) {
+  if (host.inventory.nics.empty()) return;
+  for (const char* name : {"NCCL_IB_HCA", "UCX_NET_DEVICES"}) {
+    const std::string* value = value_of(host, name);
+    if (value == nullptr || value->empty() || *value == "all") continue;
+    const bool ucx = name[0] == 'U';
+    for (const std::string& nic : names_in(*value)) {
+      if (nic.empty() || nic == "all") continue;
+      if (has_nic(host, nic, ucx || (*value)[0] == '=')) continue;
+      if (ucx && is_netdev(host, nic)) continue;
+      findings.push_back(about(
+          name, *value, std::string(name) + " names " + nic + ", and this host has no such NIC",
+          "It is not used, and no error says so."));
+    }
+  }
+}
+
+void judge_gid_index(const Host& host, Findings& findings) {
+  const std::string* value = value_of(host, "NCCL_IB_GID_INDEX");
+  if (value == nullptr || value->empty() || *value == "-1") return;
+  const auto named = [&](const host::Gid& gid) { return std::to_string(gid.index) == *value; };
+  for (const host::Nic& nic : host.inventory.nics) {
+    for (const host::Port& port : nic.ports) {
+      if (port.link_layer != "Ethernet" || port.state.find("ACTIVE") == std::string::npos) continue;
+      const auto gid = std::find_if(port.gids.begin(), port.gids.end(), named);
+      const std::string place = nic.name + " port " + std::to_string(port.number);
+      if (gid == port.gids.end()) {
+        findings.push_back(
+            about("NCCL_IB_GID_INDEX", *value,
+                  "NCCL_IB_GID_INDEX is " + *value + ", and " + place + " has no such GID",
+                  "NCCL cannot connect over this port."));
+      } else if (gid->type.find("v2") == std::string::npos) {
+        findings.push_back(
+            about("NCCL_IB_GID_INDEX", *value,
+                  "NCCL_IB_GID_INDEX is " + *value + ", and on " + place + " that is " + gid->type,
+                  "RoCE v1 does not cross routers, and both sides must agree."));
+      }
+    }
+  }
+}
+
+void judge_topology_file(const Host& host, Findings& findings) {
+  const std::string* value = value_of(host, "NCCL_TOPO_FILE");
+  if (value == nullptr || value->empty() || (*value)[0] != '/' ||
+      value->find("..") != std::string::npos || host.inventory.pci.empty()) {
+    return;
+  }
+  const std::string path = value->substr(1);
+  if (!host.files.exists(path)) {
+    findings.push_back(about("NCCL_TOPO_FILE", *value,
+                             "NCCL_TOPO_FILE is " + *value + ", which is not there",
+                             "NCCL takes what the tree in /sys looks like."));
+    return;
+  }
+  constexpr std::string_view kBus = "busid=\"";
+  unsigned absent = 0, all = 0;
+  std::string first;
+  for (const std::string& line : host.files.lines_with(path, std::string(kBus))) {
+    const auto begin = line.find(kBus) + kBus.size();
+    const std::string address = line.substr(begin, line.find('"', begin) - begin);
+    ++all;
+    if (host.inventory.pci.find(address) != nullptr) continue;
+    if (absent++ == 0) first = address;
+  }
+  if (absent == 0) return;
+  findings.push_back(about("NCCL_TOPO_FILE", *value,
+                           "NCCL_TOPO_FILE names " + std::to_string(absent) + " PCI addresses of " +
+                               std::to_string(all) + " that this host lacks, as " + first,
+                           "NCCL misjudges which NIC is near to which GPU."));
+}
+
+void judge_stand_ins(const Host& host, Findings& findings) {
+  for (const char* name : {"LD_LIBRARY_PATH", "LD_PRELOAD"}) {
+    const std::string* value = value_of(host, name);
+    if (value == nullptr || value->find("gdrkit/soft-") == std::string::npos) continue;
+    findings.push_back(
+        warn("", std::string(name) + " has gdrkit's stand-ins in it", {{name, *value}},
+             "Programs use software in the place of this host's GPU or NIC; what they show says "
+             "nothing about the hardware.",
+             {std::string("unset ") + name, "stand-ins are for one command: gdr run -- COMMAND"}));
+  }
+}
+
+Findings find(const Host& host) {
+  Findings findings;
+  judge_stand_ins(host, findings);
+  for (const Switch& one : switches()) {
+    const std::string* value = value_of(host, one.name);
+    if (value != nullptr && one.values.contains(*value)) {
+      findings.push_back(
+          about(one.name, *value, std::string(one.name) + " is " + *value, one.consequence));
+    }
+  }
+  judge_lists(host, findings);
+  judge_gid_index(host, findings);
+  judge_topology_file(host, findings);
+  if (!findings.empty()) return findings;
+  Evidences evidence;
+  for (const auto& [name, value] : host.environment) {
+    const bool ours = name.rfind("NCCL_", 0) == 0 || name.rfind("UCX_", 0) == 0;
+    if (ours) evidence.push_back({name, value});
+  }
+  if (evidence.empty()) return {};  // nothing is set
+  return {ok("", "no variable switches GPUDirect RDMA off", std::move(evidence))};
+}
+
+}  // namespace
+
+const Check kEnvironment{"environment",
+                         Area::kProcess,
+                         "Variables that NCCL and UCX obey",
+                         kExplanation,
+                         60,
+                         Cost::kPassive,
+                         find};
+
+}  // namespace gdr::doctor

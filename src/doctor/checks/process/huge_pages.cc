@@ -1,0 +1,35 @@
+// C5: huge pages, which GPUDirect RDMA does not need.
+#include "doctor/checks/all.h"
+#include "doctor/evidence.h"
+#include "doctor/host.h"
+
+namespace gdr::doctor {
+namespace {
+
+constexpr const char* kExplanation =
+    "GPUDirect RDMA needs no huge pages: GPU memory has pages of its own. Host buffers registered "
+    "on huge pages save a NIC translations; some programs ask for them. Told for information, and "
+    "never a warning. Read is /sys/kernel/mm/hugepages.";
+
+Findings find(const Host& host) {
+  const std::string folder = "sys/kernel/mm/hugepages";
+  Evidences evidence;
+  std::string text;
+  for (const std::string& name : host.files.entries(folder)) {
+    const std::string path = folder + "/" + name + "/nr_hugepages";
+    const long pages = host.files.number(path).value_or(0);
+    evidence.push_back(read_line(host.files, path));
+    if (pages > 0) text += (text.empty() ? "" : ", ") + std::to_string(pages) + " " + name;
+  }
+  if (evidence.empty()) return {};
+  return {ok("", text.empty() ? "no huge pages set aside; none are needed" : "set aside: " + text,
+             std::move(evidence))};
+}
+
+}  // namespace
+
+const Check kHugePages{
+    "huge-pages", Area::kProcess, "Huge pages, for information", kExplanation, 95, Cost::kPassive,
+    find};
+
+}  // namespace gdr::doctor

@@ -1,0 +1,63 @@
+#include "doctor/checks/process/limits.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace gdr::doctor {
+namespace {
+
+// What a container, a batch job or a remote shell has its limits from.
+constexpr const char* kServices[] = {"containerd", "dockerd", "crio", "kubelet",
+                                     "slurmd",     "pbs_mom", "sshd"};
+constexpr std::uint64_t kKibibyte = 1 << 10, kMebibyte = 1 << 20, kGibibyte = 1 << 30;
+
+bool all_digits(const std::string& text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+}
+
+}  // namespace
+
+std::string MemoryLimit::text() const {
+  if (!known) return "not shown";
+  if (unlimited) return "unlimited";
+  if (bytes >= kGibibyte && bytes % kGibibyte == 0)
+    return std::to_string(bytes / kGibibyte) + " GiB";
+  if (bytes >= kMebibyte) return std::to_string(bytes / kMebibyte) + " MiB";
+  return std::to_string(bytes / kKibibyte) + " KiB";
+}
+
+// "Max locked memory         8388608              8388608              bytes"
+MemoryLimit read_memory_limit(const host::Files& files, const std::string& process) {
+  constexpr std::string_view kLabel = "Max locked memory", kUnlimited = "unlimited";
+  MemoryLimit limit;
+  const std::string text = files.text(process + "/limits");
+  const auto label = text.find(kLabel);
+  if (label == std::string::npos) return limit;
+  const auto begin = text.find_first_not_of(' ', label + kLabel.size());
+  if (begin == std::string::npos) return limit;
+  if (text.compare(begin, kUnlimited.size(), kUnlimited) == 0) {
+    limit.known = limit.unlimited = true;
+    return limit;
+  }
+  const auto result = std::from_chars(text.data() + begin, text.data() + text.size(), limit.bytes);
+  limit.known = result.ec == std::errc();
+  return limit;
+}
+
+std::vector<Service> find_services(const host::Files& files) {
+  std::vector<Service> services;
+  for (const std::string& entry : files.entries("proc")) {
+    if (!all_digits(entry)) continue;
+    const std::string process = "proc/" + entry;
+    const std::string name = files.line(process + "/comm");
+    if (std::find(std::begin(kServices), std::end(kServices), name) == std::end(kServices))
+      continue;
+    // Of many of one name, as sshd has for each session, the first is the one that started them.
+    const bool seen = std::any_of(services.begin(), services.end(),
+                                  [&](const Service& other) { return other.name == name; });
+    if (!seen) services.push_back({name, process, read_memory_limit(files, process)});
+  }
+  return services;
+}
+
+}  // namespace gdr::doctor

@@ -1,0 +1,118 @@
+// C1: how much memory programs may lock, here and below the services that start them.
+#include "doctor/checks/all.h"
+#include "doctor/checks/process/capabilities.h"
+#include "doctor/checks/process/limits.h"
+#include "doctor/evidence.h"
+#include "doctor/host.h"
+
+namespace gdr::doctor {
+namespace {
+
+constexpr const char* kExplanation =
+    "Registering host memory locks it, and the limit of locked memory (ulimit -l, memlock) ends it "
+    "with ENOMEM: below 64 MiB this fails here, and anything but unlimited is a warning. Read are "
+    "/proc/self/limits and the limits of containerd, dockerd, crio, kubelet, slurmd, pbs_mom and "
+    "sshd, since a container, a batch job or a remote shell has its limits from what started it. "
+    "Sessions of sshd get those of PAM (/etc/security/limits.conf), which services do not. "
+    "CAP_IPC_LOCK lifts the limit for root; in a container that does not run as root it does "
+    "nothing (nvidia-container-toolkit issue 2037).";
+
+constexpr const char* kConsequence =
+    "Registering more fails with ENOMEM, and NCCL or MPI fall back to TCP or end.";
+
+Fix fix_of_shell() {
+  return {"sudo prlimit --memlock=unlimited --pid $$",
+          "printf '* soft memlock unlimited\\n* hard memlock unlimited\\n' | sudo tee "
+          "/etc/security/limits.d/rdma.conf; log in again"};
+}
+
+Fix fix_of_service(const std::string& name) {
+  std::string unit = name;
+  if (name == "dockerd") unit = "docker";
+  if (name == "sshd") {
+    return {"sudo prlimit --memlock=unlimited --pid $(pgrep -o sshd)",
+            "printf '* soft memlock unlimited\\n* hard memlock unlimited\\n' | sudo tee "
+            "/etc/security/limits.d/rdma.conf"};
+  }
+  return {"docker run --ulimit memlock=-1, or the like of what starts the job",
+          "sudo systemctl edit " + unit +
+              ": in section [Service] LimitMEMLOCK=infinity; then restart " + unit};
+}
+
+Finding judge(const std::string& subject, const std::string& process, const MemoryLimit& limit,
+              Fix fix) {
+  const Evidence evidence{"/" + process + "/limits, Max locked memory", limit.text()};
+  const std::string summary = "locked memory: " + limit.text();
+  if (!limit.known) return unknown(subject, "the limit of locked memory is not shown", {evidence});
+  if (limit.unlimited) return ok(subject, summary, {evidence});
+  if (!limit.enough()) {
+    return fail(subject, summary + ", less than 64 MiB", {evidence}, kConsequence, std::move(fix));
+  }
+  return warn(subject, summary + ", not unlimited", {evidence}, kConsequence, std::move(fix));
+}
+
+Finding judge_self(const Host& host) {
+  const MemoryLimit limit = read_memory_limit(host.files, "proc/self");
+  Finding finding = judge("this process", "proc/self", limit, fix_of_shell());
+  const auto capabilities = effective_capabilities(host.files);
+  if (finding.outcome != Outcome::kFail || !capabilities ||
+      !has_capability(*capabilities, kCapIpcLock)) {
+    return finding;
+  }
+  // The kernel does not ask for the limit then; programs of other users are held to it.
+  finding.outcome = Outcome::kWarn;
+  finding.summary += "; CAP_IPC_LOCK lifts it for this process";
+  finding.evidence.push_back({"/proc/self/status, CapEff", "CAP_IPC_LOCK"});
+  finding.consequence = "Programs without that capability get ENOMEM beyond it.";
+  return finding;
+}
+
+// sshd's own limit is not what its sessions get where PAM gives them another.
+bool pam_lifts_limit(const host::Files& files) {
+  std::vector<std::string> paths = {"etc/security/limits.conf"};
+  for (const std::string& name : files.entries("etc/security/limits.d")) {
+    paths.push_back("etc/security/limits.d/" + name);
+  }
+  for (const std::string& path : paths) {
+    for (const std::string& line : files.lines_with(path, "memlock")) {
+      const auto begin = line.find_first_not_of(" \t");
+      const bool lifted =
+          line.find("unlimited") != std::string::npos || line.find("-1") != std::string::npos;
+      if (line[begin] != '#' && lifted) return true;
+    }
+  }
+  return false;
+}
+
+Findings find(const Host& host) {
+  if (!shows(host.files, "proc/self")) {
+    return {not_shown(host.files, "proc/self", "the limit of locked memory")};
+  }
+  Findings findings = {judge_self(host)};
+  for (const Service& service : find_services(host.files)) {
+    Finding finding =
+        judge(service.name, service.process, service.limit, fix_of_service(service.name));
+    if (service.name == "sshd" && finding.outcome != Outcome::kOk) {
+      if (pam_lifts_limit(host.files)) {
+        finding =
+            ok(service.name, "locked memory of its sessions: unlimited, by PAM", finding.evidence);
+      } else if (finding.outcome == Outcome::kFail) {
+        finding.outcome = Outcome::kWarn;  // PAM may say otherwise for some users
+      }
+    }
+    findings.push_back(std::move(finding));
+  }
+  return findings;
+}
+
+}  // namespace
+
+const Check kLockedMemory{"locked-memory",
+                          Area::kProcess,
+                          "How much memory programs may lock",
+                          kExplanation,
+                          50,
+                          Cost::kPassive,
+                          find};
+
+}  // namespace gdr::doctor

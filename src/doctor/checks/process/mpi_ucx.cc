@@ -1,0 +1,67 @@
+// C4: can the MPI and UCX of this host use GPU memory?
+#include "base/environment.h"
+#include "doctor/checks/all.h"
+#include "doctor/evidence.h"
+#include "doctor/host.h"
+#include "doctor/probes.h"
+
+namespace gdr::doctor {
+namespace {
+
+constexpr const char* kExplanation =
+    "An MPI that was built without CUDA takes GPU memory for host memory and crashes, and a UCX "
+    "without its CUDA module copies through the host. Asked are the programs ompi_info and "
+    "ucx_info that PATH finds, for ten seconds each; where neither is there, nothing is said. A "
+    "job may use others, from a module or a container.";
+
+Finding slow(const std::string& program) {
+  return unknown(program, "did not answer within 10 s", {{program, "killed"}});
+}
+
+std::optional<Finding> judge_mpi(Probes& probes) {
+  const CommandAnswer answer = probes.command({"ompi_info", "--parsable", "--all"});
+  if (!answer.found) return std::nullopt;
+  if (answer.timed_out) return slow("ompi_info");
+  constexpr std::string_view kLabel = "mpi_built_with_cuda_support:value:";
+  const auto label = answer.output.find(kLabel);
+  if (label == std::string::npos) {
+    return unknown("Open MPI", "ompi_info does not say whether it was built with CUDA",
+                   {{"ompi_info --parsable --all", "no mpi_built_with_cuda_support"}});
+  }
+  const bool yes = answer.output.compare(label + kLabel.size(), 4, "true") == 0;
+  const Evidence evidence{"ompi_info, mpi_built_with_cuda_support", yes ? "true" : "false"};
+  if (yes) return ok("Open MPI", "built with CUDA", {evidence});
+  return warn(
+      "Open MPI", "built without CUDA", {evidence},
+      "A GPU address given to it crashes, or goes through host memory where UCX has CUDA.",
+      {"mpirun --mca pml ucx, with a UCX that has CUDA",
+       "install an Open MPI that was built with --with-cuda and --with-ucx (HPC-X has both)"});
+}
+
+std::optional<Finding> judge_ucx(Probes& probes) {
+  const CommandAnswer answer = probes.command({"ucx_info", "-d"});
+  if (!answer.found) return std::nullopt;
+  if (answer.timed_out) return slow("ucx_info");
+  const bool copies = answer.output.find("cuda_copy") != std::string::npos;
+  const Evidence evidence{"ucx_info -d", copies ? "cuda_copy is there" : "no cuda_copy"};
+  if (copies) return ok("UCX", "has its CUDA module", {evidence});
+  return warn("UCX", "has no CUDA module", {evidence},
+              "It does not know GPU memory, and does not register it with a NIC.",
+              {{}, "install the package ucx-cuda, or a UCX built with --with-cuda"});
+}
+
+Findings find(const Host& host) {
+  if (host.inventory.gpus.empty()) return {};
+  Findings findings;
+  for (const auto judge : {judge_mpi, judge_ucx}) {
+    if (std::optional<Finding> found = judge(*host.probes)) findings.push_back(*std::move(found));
+  }
+  return findings;
+}
+
+}  // namespace
+
+const Check kMpiUcx{
+    "mpi-ucx", Area::kProcess, "MPI and UCX with CUDA", kExplanation, 90, Cost::kProbe, find};
+
+}  // namespace gdr::doctor

@@ -1,0 +1,26 @@
+// What the process that asks was given, as a container or a sandbox gives it: devices,
+// capabilities, limits, namespaces, and what to start a container with so that it has more.
+//
+//   const ContainerView view = look_at_container(host);
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "doctor/host.h"
+
+namespace gdr::doctor {
+
+struct ContainerView {
+  struct Fact {
+    std::string name, value;
+  };
+  bool in_container = false;
+  std::vector<Fact> facts;
+  // Options for the tools that start containers: {"docker, podman", "--ulimit memlock=-1 …"}.
+  std::vector<Fact> start_with;
+};
+
+ContainerView look_at_container(const Host& host);
+
+}  // namespace gdr::doctor

@@ -1,0 +1,43 @@
+#include "doctor/environment.h"
+
+#include <unistd.h>
+
+#include <string_view>
+
+#include "base/environment.h"
+
+namespace gdr::doctor {
+namespace {
+
+void add(std::string_view entry, std::map<std::string, std::string>& found) {
+  const auto equals = entry.find('=');
+  if (equals == std::string_view::npos) return;
+  const std::string name(entry.substr(0, equals));
+  if (is_relevant_variable(name)) found.emplace(name, entry.substr(equals + 1));
+}
+
+}  // namespace
+
+bool is_relevant_variable(const std::string& name) {
+  for (const char* prefix : {"NCCL_", "UCX_"}) {
+    if (name.rfind(prefix, 0) == 0) return true;
+  }
+  for (const char* other :
+       {"CUDA_VISIBLE_DEVICES", "KUBERNETES_PORT", "LD_LIBRARY_PATH", "LD_PRELOAD"}) {
+    if (name == other) return true;
+  }
+  return false;
+}
+
+std::map<std::string, std::string> read_environment(const host::Files& files) {
+  std::map<std::string, std::string> found;
+  if (!files.is_live()) {
+    const std::string text = files.text("proc/self/environ");
+    for (std::string_view entry : split(text, '\0')) add(entry, found);
+    return found;
+  }
+  for (char** entry = environ; *entry != nullptr; ++entry) add(*entry, found);
+  return found;
+}
+
+}  // namespace gdr::doctor
