@@ -42,6 +42,8 @@ std::string Files::part(const std::string& path, std::size_t offset, std::size_t
 std::vector<std::string> Files::lines_with(const std::string& path, const std::string& word) const {
   note(FileAccess::Kind::kLines, path, word);
   std::vector<std::string> found;
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(root_ + "/" + path, error)) return found;  // as above
   std::ifstream file(root_ + "/" + path);
   for (std::string line; found.size() < kMostLines && std::getline(file, line);) {
     if (line.find(word) != std::string::npos) found.push_back(line.substr(0, kLargest));

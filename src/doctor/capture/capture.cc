@@ -1,0 +1,135 @@
+#include "doctor/capture/capture.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/environment.h"
+#include "base/unique_fd.h"
+#include "doctor/capture/collector.h"
+#include "doctor/capture/hide.h"
+#include "doctor/capture/tar.h"
+#include "doctor/environment.h"
+#include "doctor/kernel_log.h"
+#include "doctor/run.h"
+#include "host/inventory.h"
+
+namespace gdr::doctor {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kEnvironment = "proc/self/environ";
+
+std::string environment_text(const std::map<std::string, std::string>& variables) {
+  std::string text;
+  for (const auto& [name, value] : variables) text += name + "=" + value + '\0';
+  return hide(kEnvironment, text);
+}
+
+Result<void> write_file(const std::string& path, const std::string& content) {
+  const UniqueFd file(
+      open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!file) return from_errno(path);
+  for (std::size_t done = 0; done < content.size();) {
+    const ssize_t wrote = write(file.get(), content.data() + done, content.size() - done);
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote <= 0) return from_errno(path);
+    done += static_cast<std::size_t>(wrote);
+  }
+  return {};
+}
+
+Result<void> write_tree(const Capture& capture, const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (!fs::is_empty(folder, error) || error) {
+    return Error{EEXIST,
+                 folder.string() + ": not an empty folder; give one that is, or a new name"};
+  }
+  for (const auto& [path, captured] : capture.entries) {
+    const fs::path place = folder / path;
+    fs::create_directories(captured.kind == Captured::Kind::kFolder ? place : place.parent_path(),
+                           error);
+    if (captured.kind == Captured::Kind::kLink) fs::create_symlink(captured.content, place, error);
+    if (error) return Error{error.value(), place.string() + ": " + error.message()};
+    if (captured.kind != Captured::Kind::kFile) continue;
+    if (auto written = write_file(place, captured.content); !written) return written.error();
+  }
+  return {};
+}
+
+bool ends_with(const std::string& text, std::string_view end) {
+  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
+// The parts that differ between devices of one kind stand as one star.
+std::string shape_of(const std::string& path) {
+  std::string shape;
+  bool star = false;
+  for (const std::string_view part : split(path, '/')) {
+    const bool number = !part.empty() && part.find_first_not_of("0123456789") == part.npos;
+    const bool device = part.size() > 2 && part.find(':') != part.npos &&
+                        part.find_first_of("0123456789") != part.npos;
+    if (number || device) {
+      if (!star) shape += "/*";
+      star = true;
+    } else {
+      shape += "/" + std::string(part);
+      star = false;
+    }
+  }
+  return shape;
+}
+
+}  // namespace
+
+Capture take_capture(const std::string& root) {
+  Collector collector(root);
+  const host::Files files(root, [&](const host::FileAccess& access) { collector.note(access); });
+  const host::Inventory inventory = host::take_inventory(files);
+  Host host{files, inventory, read_environment(files), nullptr, {}, {}};
+  host.kernel_log = read_kernel_log(files);
+  Selection selection;
+  selection.probes = false;
+  static_cast<void>(examine(host, selection));
+  collector.put(kEnvironment, environment_text(host.environment));
+  if (host.kernel_log) collector.put(kCapturedKernelLog, relevant_log(*host.kernel_log));
+  Capture capture = collector.collect();
+  if (!host.kernel_log) {
+    capture.missing.emplace_back("what the kernel has said (dmesg): it takes root");
+  }
+  return capture;
+}
+
+Result<void> write_capture(const Capture& capture, const std::string& target) {
+  for (const char* other : {".gz", ".tgz", ".bz2", ".xz", ".zst", ".zip"}) {
+    if (ends_with(target, other)) {
+      return Error{EINVAL, target + ": a capture is a .tar file; write that, then compress it"};
+    }
+  }
+  std::error_code error;
+  if (ends_with(target, "/") || fs::is_directory(target, error)) return write_tree(capture, target);
+  std::string archive;
+  for (const auto& [path, captured] : capture.entries) add_to_tar(archive, path, captured);
+  end_tar(archive);
+  return write_file(target, archive);
+}
+
+std::vector<std::string> contents_of(const Capture& capture) {
+  std::map<std::string, std::size_t> shapes;
+  for (const auto& [path, captured] : capture.entries) {
+    if (captured.kind == Captured::Kind::kFile) ++shapes[shape_of(path)];
+  }
+  std::vector<std::string> lines;
+  for (const auto& [shape, count] : shapes) {
+    std::string number = std::to_string(count);
+    lines.push_back(std::string(number.size() < 6 ? 6 - number.size() : 0, ' ') + number + "  " +
+                    shape);
+  }
+  return lines;
+}
+
+}  // namespace gdr::doctor

@@ -1,0 +1,43 @@
+// A capture: what the inventory and the checks that read files have asked of a machine, as a small
+// tree that answers the same on another one. It is how a user reports a problem, and how a test is
+// made of it.
+//
+//   const Capture capture = take_capture("/");
+//   if (auto written = write_capture(capture, "host.tar"); !written) ...
+//   // tar -xf host.tar -C host; gdr doctor --root host
+//
+// Nothing is read that was not asked for, and of that what could tell secrets is left out: see
+// hide.h.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace gdr::doctor {
+
+struct Captured {
+  enum class Kind : std::uint8_t { kFile, kFolder, kLink };
+  Kind kind = Kind::kFile;
+  std::string content;  // of a link: where it points, relative to its folder and within the capture
+};
+
+struct Capture {
+  std::map<std::string, Captured> entries;  // by their paths below the root
+  std::vector<std::string> missing;         // what it lacks, each in a sentence
+};
+
+// Carries out the inventory and all checks that cost nothing.
+Capture take_capture(const std::string& root);
+
+// `target` becomes a tar archive, or where it ends in a slash or is a folder that is empty, a tree.
+// EEXIST: there is something already; EINVAL: a name that says another format.
+Result<void> write_capture(const Capture& capture, const std::string& target);
+
+// What is in it, a line for each kind of file: "  312  /sys/devices/pci*/config".
+std::vector<std::string> contents_of(const Capture& capture);
+
+}  // namespace gdr::doctor

@@ -1,0 +1,251 @@
+#include "doctor/capture/capture.h"
+
+#include <gtest/gtest.h>
+#include <spawn.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "doctor/capture/hide.h"
+#include "doctor/environment.h"
+#include "doctor/kernel_log.h"
+#include "doctor/run.h"
+#include "host/inventory.h"
+#include "machine.h"
+
+namespace gdr::doctor {
+namespace {
+
+namespace fs = std::filesystem;
+using gdr::test::Machine;
+
+// What all checks that cost nothing say of a machine, and what its inventory does not show.
+std::string findings_of(const std::string& root) {
+  const host::Files files(root);
+  const host::Inventory inventory = host::take_inventory(files);
+  Host host{files, inventory, read_environment(files), nullptr, {}, {}};
+  host.kernel_log = read_kernel_log(files);
+  Selection selection;
+  selection.probes = false;
+  std::string text;
+  for (const std::string& unseen : inventory.unseen) text += unseen + "\n";
+  const Report report = examine(host, selection);
+  for (const Judgement& judgement : report.judgements) {
+    for (const Finding& finding : judgement.findings) {
+      text += std::string(judgement.check->id) + ": " + name_of(finding.outcome) + " " +
+              finding.subject + ": " + finding.summary + " " + finding.fix.now;
+      for (const Evidence& evidence : finding.evidence) {
+        text += "\n    " + evidence.source + " = " + evidence.value;
+      }
+      text += "\n";
+    }
+  }
+  return text;
+}
+
+int run(std::vector<std::string> words) {
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  pid_t child = 0;
+  if (posix_spawnp(&child, arguments[0], nullptr, nullptr, arguments.data(), environ) != 0) {
+    return -1;
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return status;
+}
+
+std::string content(const Capture& capture, const std::string& path) {
+  const auto found = capture.entries.find(path);
+  return found == capture.entries.end() ? "absent" : found->second.content;
+}
+
+// A machine with something of everything that checks read.
+void lay_out(Machine& machine) {
+  for (unsigned i = 1; i <= 3; ++i) machine.add_switch(i);
+  machine.find("0000:37:02.0").acs_control = 0x1d;
+  machine.find("0000:39:00.0").width = 8;
+  machine.find("0000:1a:00.0").max_read = 512;
+  machine.find("0000:19:00.0").group = 41;
+  machine.nic("mlx5_3").mtu = 1500;
+  machine.write("sys/kernel/iommu_groups/41/type", "DMA\n");
+  machine.write("sys/class/iommu/dmar0/name", "dmar0\n");
+  machine.write("sys/module/nvidia/version", "580.95.05\n");
+  machine.write("proc/kallsyms",
+                "ffffffffc0a12340 t ib_register_peer_memory_client\t[ib_core]\n"
+                "ffffffffc0a99999 t something_else\n");
+  machine.write("proc/driver/nvidia/gpus/0000:19:00.0/information",
+                "Model: \t\t NVIDIA H100\nGPU UUID: \t GPU-01234567-89ab-cdef-0123-456789abcdef\n");
+  machine.write("proc/driver/nvidia/version", "NVRM version: NVIDIA UNIX Open Kernel Module\n");
+  machine.write("proc/77/limits", "Max locked memory         8388608      8388608     bytes\n");
+  machine.write("proc/77/environ",
+                std::string("NCCL_IB_GID_INDEX=3\0PASSWORD=x\0UCX_TOKEN=abcdefghijk\0", 56));
+  machine.link("proc/self", "proc/77");
+  machine.write("proc/cmdline", "root=UUID=01234567-89ab-cdef-0123-456789abcdef intel_iommu=on\n");
+  machine.write("var/log/dmesg", "[1.0] NVRM: loading\n[1.1] secret of another program\n");
+  machine.write("sys/class/dmi/id/product_name", "PowerEdge XE9680\n");
+  machine.write("sys/class/dmi/id/product_serial", "ABC1234\n");
+  machine.write_all();
+}
+
+TEST(Capture, GivesTheSameFindingsAsTheMachine) {
+  Machine machine;
+  lay_out(machine);
+  const std::string here = findings_of(machine.root());
+  ASSERT_NE(here.find("acs: fail"), std::string::npos) << here;
+  ASSERT_NE(here.find("mtu: warn"), std::string::npos) << here;
+  const Machine empty;
+  const std::string folder = empty.root() + "/replay/";
+  const auto written = write_capture(take_capture(machine.root()), folder);
+  ASSERT_TRUE(written) << written.error().message;
+  EXPECT_EQ(findings_of(folder), here);
+}
+
+TEST(Capture, OfACaptureIsTheSame) {
+  Machine machine;
+  lay_out(machine);
+  const Machine empty;
+  const Capture first = take_capture(machine.root());
+  ASSERT_TRUE(write_capture(first, empty.root() + "/replay/"));
+  const Capture second = take_capture(empty.root() + "/replay");
+  EXPECT_EQ(first.entries.size(), second.entries.size());
+  for (const auto& [path, captured] : first.entries) {
+    EXPECT_EQ(content(second, path), captured.content) << path;
+  }
+}
+
+TEST(Capture, IsAnArchiveThatTarUnpacksToTheSame) {
+  Machine machine;
+  lay_out(machine);
+  // Longer than a name in the archive's own header.
+  const std::string deep = "sys/bus/pci/drivers/" + std::string(120, 'd');
+  machine.write(deep + "/x", "");
+  fs::remove(machine.root() + "/sys/bus/pci/devices/0000:19:00.0/driver");
+  machine.link("sys/bus/pci/devices/0000:19:00.0/driver", deep);
+  const Machine empty;
+  const std::string archive = empty.root() + "/host.tar";
+  ASSERT_TRUE(write_capture(take_capture(machine.root()), archive));
+  fs::create_directories(empty.root() + "/host");
+  ASSERT_EQ(run({"tar", "-xf", archive, "-C", empty.root() + "/host"}), 0);
+  EXPECT_EQ(findings_of(empty.root() + "/host"), findings_of(machine.root()));
+}
+
+TEST(Capture, HoldsWhatWasAskedForAndNothingElse) {
+  Machine machine;
+  lay_out(machine);
+  machine.write("sys/class/net/ens1np0/ifalias", "the boss's port\n");
+  machine.write("etc/shadow", "root:x\n");
+  const Capture capture = take_capture(machine.root());
+  EXPECT_EQ(content(capture, "sys/class/dmi/id/product_serial"), "absent");
+  EXPECT_EQ(content(capture, "etc/shadow"), "absent");
+  for (const auto& [path, captured] : capture.entries) {
+    EXPECT_EQ(captured.content.find("boss"), std::string::npos) << path;
+    EXPECT_EQ(captured.content.find("456789abcdef"), std::string::npos) << path;
+    EXPECT_EQ(captured.content.find("PASSWORD"), std::string::npos) << path;
+    EXPECT_EQ(captured.content.find("abcdefghijk"), std::string::npos) << path;
+    EXPECT_EQ(captured.content.find("SERIAL!!"), std::string::npos) << path;
+    EXPECT_EQ(captured.content.find("ffffffffc0a"), std::string::npos) << path;
+    EXPECT_EQ(captured.content.find("another program"), std::string::npos) << path;
+    EXPECT_EQ(captured.content.find("something_else"), std::string::npos) << path;
+  }
+  EXPECT_EQ(content(capture, "proc/77/environ"), std::string("NCCL_IB_GID_INDEX=3\0", 20));
+  EXPECT_EQ(content(capture, "proc/self"), "77");
+}
+
+TEST(Capture, HasNoLinkThatLeavesIt) {
+  Machine machine;
+  lay_out(machine);
+  fs::create_symlink("/etc", machine.root() + "/sys/class/infiniband/absolute");
+  fs::create_symlink("../../../../../etc", machine.root() + "/sys/class/infiniband/above");
+  fs::create_symlink("circle", machine.root() + "/sys/class/infiniband/circle");
+  const Capture capture = take_capture(machine.root());
+  unsigned links = 0;
+  for (const auto& [path, captured] : capture.entries) {
+    if (captured.kind != Captured::Kind::kLink) continue;
+    ++links;
+    const fs::path target = (fs::path(path).parent_path() / captured.content).lexically_normal();
+    EXPECT_FALSE(fs::path(captured.content).is_absolute()) << path;
+    EXPECT_NE(target.begin()->string(), "..") << path;
+  }
+  EXPECT_GT(links, 10u);
+}
+
+TEST(Capture, SaysWhatItLacks) {
+  Machine machine;
+  lay_out(machine);
+  EXPECT_EQ(take_capture(machine.root()).missing.size(), 0u);
+  machine.find("0000:19:00.0").config_size = 64;
+  machine.write_all();
+  fs::remove(machine.root() + "/var/log/dmesg");
+  const Capture capture = take_capture(machine.root());
+  ASSERT_EQ(capture.missing.size(), 2u);
+  EXPECT_NE(capture.missing[0].find("of 1 PCI functions: it takes root"), std::string::npos);
+}
+
+TEST(Capture, WaitsForNoPipe) {
+  Machine machine;
+  lay_out(machine);
+  fs::remove(machine.root() + "/proc/cpuinfo");
+  ASSERT_EQ(mkfifo((machine.root() + "/proc/cpuinfo").c_str(), 0600), 0);
+  fs::remove(machine.root() + "/proc/kallsyms");
+  ASSERT_EQ(mkfifo((machine.root() + "/proc/kallsyms").c_str(), 0600), 0);
+  EXPECT_EQ(content(take_capture(machine.root()), "proc/cpuinfo"), "");
+}
+
+TEST(Capture, OverwritesNothingAndKnowsItsFormats) {
+  const Machine machine;
+  const Capture capture = take_capture(machine.root());
+  const Machine other;
+  const std::string file = other.root() + "/host.tar";
+  ASSERT_TRUE(write_capture(capture, file));
+  EXPECT_EQ(write_capture(capture, file).error().code, EEXIST);
+  EXPECT_EQ(write_capture(capture, other.root() + "/sys/").error().code, EEXIST);
+  EXPECT_EQ(write_capture(capture, other.root() + "/host.tar.gz").error().code, EINVAL);
+  EXPECT_EQ(write_capture(capture, other.root() + "/no/folder.tar").error().code, ENOENT);
+}
+
+TEST(Capture, ListsItsKindsOfFiles) {
+  Machine machine;
+  lay_out(machine);
+  bool configs = false;
+  for (const std::string& line : contents_of(take_capture(machine.root()))) {
+    configs |= line == "    18  /sys/devices/*/config";
+  }
+  EXPECT_TRUE(configs) << ::testing::PrintToString(contents_of(take_capture(machine.root())));
+}
+
+TEST(Hidden, AreUuidsAndSerialNumbersWhereverTheyStand) {
+  EXPECT_EQ(hide("sys/x", "a GPU-01234567-89AB-cdef-0123-456789abcdef b\n"),
+            "a GPU-00000000-0000-0000-0000-000000000000 b\n");
+  EXPECT_EQ(hide("sys/x", "Serial Number: \t 123\nModel: 4\n"),
+            "Serial Number: (left-out)\nModel: 4\n");
+  EXPECT_EQ(hide("sys/x", "0000:0000:0000:0000:0000:ffff:c0a8:0001"),
+            "0000:0000:0000:0000:0000:ffff:c0a8:0001");
+}
+
+TEST(Hidden, AreParametersOfTheKernelThatNoCheckAsksFor) {
+  EXPECT_EQ(hide("proc/cmdline", "quiet root=/dev/sda1 iommu=pt token=x\n"),
+            "quiet root=(left-out) iommu=pt token=(left-out)\n");
+}
+
+TEST(Hidden, AreVariablesThatLookSecret) {
+  EXPECT_TRUE(looks_secret("UCX_AUTH_TOKEN", "abcdefghijklm"));
+  EXPECT_TRUE(looks_secret("NCCL_PROXY", "http://me:pw@host/"));
+  EXPECT_FALSE(looks_secret("NCCL_IB_PKEY", "0xffff"));
+  EXPECT_FALSE(looks_secret("NCCL_IB_HCA", "mlx5_0"));
+}
+
+TEST(Hidden, AreSerialNumbersOfConfigurationSpaceCutOffAnywhere) {
+  const std::string whole = Machine::config(gdr::test::MachineFunction());
+  const std::string hidden = without_serial_number(whole);
+  EXPECT_EQ(hidden.find("SERIAL!!"), std::string::npos);
+  EXPECT_EQ(hidden.substr(0x170), whole.substr(0x170));
+  for (std::size_t size : {0u, 64u, 256u, 0x100u, 0x103u, 0x104u, 0x10bu, 0x10cu}) {
+    EXPECT_EQ(without_serial_number(whole.substr(0, size)).size(), size);
+  }
+  EXPECT_EQ(without_serial_number(std::string(4096, '\x10')).size(), 4096u) << "a circle";
+}
+
+}  // namespace
+}  // namespace gdr::doctor
