@@ -7,6 +7,7 @@
 
 #include "base/environment.h"
 #include "cli/command_line.h"
+#include "cli/doctor_commands.h"
 #include "cli/help.h"
 #include "cli/machine_options.h"
 #include "cli/subcommands.h"
@@ -16,6 +17,7 @@
 #include "doctor/json_report.h"
 #include "doctor/kernel_log.h"
 #include "doctor/live_probes.h"
+#include "doctor/prometheus_report.h"
 #include "doctor/run.h"
 #include "doctor/text_report.h"
 
@@ -52,9 +54,12 @@ void choose(DoctorOptions& options, const std::string& list) {
 
 void read_values(DoctorOptions& options) {
   if (!options.format.empty()) {
-    if (options.format != "text" && options.format != "json") {
+    if (options.format != "text" && options.format != "json" && options.format != "prometheus") {
       throw CLI::ValidationError(
-          fmt::format("unknown format '{}'; allowed: text, json", options.format));
+          fmt::format("unknown format '{}'; allowed: text, json, prometheus", options.format));
+    }
+    if (options.format == "prometheus" && (options.container || !options.explain.empty())) {
+      throw CLI::ValidationError("--format prometheus has neither --explain nor --container");
     }
     if (options.json && options.format != "json") {
       throw CLI::ValidationError(
@@ -100,6 +105,7 @@ doctor::Report examine(const DoctorOptions& options, const doctor::Host& host) {
 
 std::string answer(const DoctorOptions& options, const doctor::Host& host,
                    const doctor::Report& report) {
+  if (options.format == "prometheus") return doctor::to_prometheus(report);
   const doctor::TextOptions text{options.all, tool::Style::of(stdout)};
   if (!options.explain.empty()) return doctor::explain(report.judgements.front(), text);
   if (!options.container) {
@@ -149,7 +155,7 @@ void add_options(CLI::App& command, const std::shared_ptr<DoctorOptions>& option
   command.add_flag("--no-probe", options->no_probe,
                    "Read files only: start neither CUDA nor NVML, touch no NIC");
   command.add_flag("--json", options->json, "One JSON document instead of text");
-  command.add_option("--format", options->format, "text or json (default: text)")
+  command.add_option("--format", options->format, "text, json or prometheus (default: text)")
       ->type_name("FORMAT");
   for (CLI::Option* one : {explain, only, container}) {
     for (CLI::Option* other : {explain, only, container}) {
@@ -166,6 +172,7 @@ void add_doctor(CLI::App& program, Action& chosen) {
   CLI::App* command = program.add_subcommand(
       "doctor", "What keeps GPUDirect RDMA from working here, and how to set it right");
   add_options(*command, options);
+  add_doctor_capture(*command, chosen);
   refuse_empty_values(*command);
   command->footer(
       "Exit status: 0 all well, or nothing known to be wrong; 1 something fails; 2 wrong use;\n"

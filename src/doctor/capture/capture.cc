@@ -11,6 +11,7 @@
 #include "doctor/capture/collector.h"
 #include "doctor/capture/hide.h"
 #include "doctor/capture/tar.h"
+#include "doctor/container.h"
 #include "doctor/environment.h"
 #include "doctor/kernel_log.h"
 #include "doctor/run.h"
@@ -32,6 +33,9 @@ std::string environment_text(const std::map<std::string, std::string>& variables
 Result<void> write_file(const std::string& path, const std::string& content) {
   const UniqueFd file(
       open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!file && errno == EEXIST) {
+    return Error{EEXIST, path + ": there is such a file already; give another name"};
+  }
   if (!file) return from_errno(path);
   for (std::size_t done = 0; done < content.size();) {
     const ssize_t wrote = write(file.get(), content.data() + done, content.size() - done);
@@ -95,6 +99,7 @@ Capture take_capture(const std::string& root) {
   Selection selection;
   selection.probes = false;
   static_cast<void>(examine(host, selection));
+  static_cast<void>(look_at_container(host));
   collector.put(kEnvironment, environment_text(host.environment));
   if (host.kernel_log) collector.put(kCapturedKernelLog, relevant_log(*host.kernel_log));
   Capture capture = collector.collect();
@@ -120,9 +125,12 @@ Result<void> write_capture(const Capture& capture, const std::string& target) {
 
 std::vector<std::string> contents_of(const Capture& capture) {
   std::map<std::string, std::size_t> shapes;
+  std::size_t names = 0;
   for (const auto& [path, captured] : capture.entries) {
-    if (captured.kind == Captured::Kind::kFile) ++shapes[shape_of(path)];
+    if (captured.kind == Captured::Kind::kFile && !captured.name_only) ++shapes[shape_of(path)];
+    names += captured.name_only ? 1 : 0;
   }
+  if (names > 0) shapes["names alone, of folders that were listed"] = names;
   std::vector<std::string> lines;
   for (const auto& [shape, count] : shapes) {
     std::string number = std::to_string(count);

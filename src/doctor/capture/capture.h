@@ -22,6 +22,7 @@ namespace gdr::doctor {
 struct Captured {
   enum class Kind : std::uint8_t { kFile, kFolder, kLink };
   Kind kind = Kind::kFile;
+  bool name_only = false;  // seen in a listing, or asked for whether it is there
   std::string content;  // of a link: where it points, relative to its folder and within the capture
 };
 

@@ -68,7 +68,7 @@ void Collector::put(const std::string& path, std::string content) {
 void Collector::add(const std::string& path, Captured captured) {
   if (path.empty()) return;
   const auto [entry, added] = capture_.entries.try_emplace(path);
-  if (!added && captured.kind == entry->second.kind && captured.content.empty()) return;
+  if (!added && captured.kind == entry->second.kind && captured.name_only) return;
   if (capture_.entries.size() > kMostEntries || size_ + captured.content.size() > kMostBytes) {
     if (added) capture_.entries.erase(entry);
     full_ = true;
@@ -81,7 +81,7 @@ void Collector::add(const std::string& path, Captured captured) {
 void Collector::add_place(const std::string& path) {
   std::error_code error;
   const bool folder = fs::is_directory(root_ + "/" + path, error);
-  add(path, {folder ? Captured::Kind::kFolder : Captured::Kind::kFile, {}});
+  add(path, {folder ? Captured::Kind::kFolder : Captured::Kind::kFile, true, {}});
 }
 
 // Relative, from the folder in which it stands. Outside of a captured root nothing is the
@@ -122,7 +122,7 @@ std::optional<std::string> Collector::follow(const std::string& path) {
     }
     const std::optional<std::string> target = link_target(next, done);
     if (!target || ++links > kMostLinks) return std::nullopt;
-    add(next, {Captured::Kind::kLink, *target});
+    add(next, {Captured::Kind::kLink, false, *target});
     left.splice(left.begin(), parts_of(*target));
   }
   return done;
@@ -139,7 +139,7 @@ void Collector::add_text(const std::string& path, const std::string& asked) {
   } else {
     content = hide(asked, files_.text(path));
   }
-  add(path, {Captured::Kind::kFile, std::move(content)});
+  add(path, {Captured::Kind::kFile, false, std::move(content)});
 }
 
 // In the file's order, as many with each word as can be asked for.
@@ -156,11 +156,12 @@ void Collector::add_lines(const std::string& path, const std::set<std::string>& 
     }
     if (wanted) content += line.substr(0, kLongestLine) + "\n";
   }
-  add(path, {Captured::Kind::kFile, hide(path, std::move(content))});
+  add(path, {Captured::Kind::kFile, false, hide(path, std::move(content))});
 }
 
 void Collector::add_folder(const std::string& path) {
   add_place(path);
+  if (path == "proc") return;  // processes that matter have been asked for more than their names
   std::error_code error;
   std::size_t count = 0;
   for (fs::directory_iterator it(root_ + "/" + path, error), end; !error && it != end;
@@ -173,17 +174,27 @@ void Collector::add_folder(const std::string& path) {
     std::error_code status;
     if (!it->is_symlink(status)) {
       add_place(entry);
-    } else if (const auto place = follow(entry)) {
-      add_place(*place);
     } else {
-      // A link that leads nowhere still has a name.
-      capture_.entries.try_emplace(entry, Captured{Captured::Kind::kLink, "nowhere"});
+      // Where it leads matters to those alone who ask for it, and then it is followed.
+      capture_.entries.try_emplace(entry, Captured{Captured::Kind::kLink, true,
+                                                   link_target(entry, path).value_or("nowhere")});
     }
   }
 }
 
+// Each process is asked for its name; only those of services are asked for more.
+bool Collector::is_of_no_interest(const std::string& path) const {
+  constexpr std::string_view kBegin = "proc/", kEnd = "/comm";
+  if (path.rfind(kBegin, 0) != 0 || path.size() <= kBegin.size() + kEnd.size() ||
+      path.compare(path.size() - kEnd.size(), kEnd.size(), kEnd) != 0) {
+    return false;
+  }
+  return !asked_.contains(path.substr(0, path.size() - kEnd.size()) + "/limits");
+}
+
 Capture Collector::collect() {
   for (const auto& [path, asked] : asked_) {
+    if (is_of_no_interest(path)) continue;
     const std::optional<std::string> place = follow(path);
     if (!place || place->empty()) continue;
     if (asked.text) {
@@ -198,7 +209,7 @@ Capture Collector::collect() {
   }
   for (auto& [path, content] : put_) {
     const std::optional<std::string> place = follow(path);
-    add(place ? *place : path, {Captured::Kind::kFile, std::move(content)});
+    add(place ? *place : path, {Captured::Kind::kFile, false, std::move(content)});
   }
   if (cut_configs_ > 0) {
     capture_.missing.push_back("configuration space beyond its first 64 bytes of " +

@@ -45,6 +45,7 @@ class Collector {
   void add_text(const std::string& path, const std::string& asked);
   void add_lines(const std::string& path, const std::set<std::string>& words);
   void add_folder(const std::string& path);
+  bool is_of_no_interest(const std::string& path) const;
 
   std::string root_;
   host::Files files_;  // without a log

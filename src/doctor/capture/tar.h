@@ -2,7 +2,7 @@
 // dozen lines instead of a library, since nothing is compressed and nothing read.
 //
 //   std::string archive;
-//   add_to_tar(archive, "sys/class/net/eth0/mtu", {Captured::Kind::kFile, "9000\n"});
+//   add_to_tar(archive, "sys/class/net/eth0/mtu", {Captured::Kind::kFile, false, "9000\n"});
 //   end_tar(archive);
 #pragma once
 

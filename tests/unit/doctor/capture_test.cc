@@ -171,6 +171,31 @@ TEST(Capture, HasNoLinkThatLeavesIt) {
   EXPECT_GT(links, 10u);
 }
 
+TEST(Capture, KnowsProcessesByNameOnlyWhereTheyMatter) {
+  Machine machine;
+  lay_out(machine);
+  machine.write("proc/80/comm", "sshd\n");
+  machine.write("proc/80/limits", "Max locked memory         65536      65536     bytes\n");
+  machine.write("proc/81/comm", "secret-project\n");
+  const Capture capture = take_capture(machine.root());
+  EXPECT_EQ(content(capture, "proc/80/comm"), "sshd\n");
+  EXPECT_EQ(content(capture, "proc/81/comm"), "absent");
+  for (const auto& [path, captured] : capture.entries) {
+    EXPECT_EQ(captured.content.find("secret-project"), std::string::npos) << path;
+  }
+}
+
+TEST(Capture, DoesNotFollowLinksThatWereSeenInAListingOnly) {
+  Machine machine;
+  lay_out(machine);
+  machine.write("home/me/diary", "dear diary\n");
+  machine.link("dev/diary", "home/me/diary");
+  machine.write("dev/nvidia0", "");
+  const Capture capture = take_capture(machine.root());
+  EXPECT_EQ(content(capture, "dev/nvidia0"), "");
+  EXPECT_EQ(content(capture, "home/me/diary"), "absent");
+}
+
 TEST(Capture, SaysWhatItLacks) {
   Machine machine;
   lay_out(machine);
