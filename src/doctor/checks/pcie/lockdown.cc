@@ -51,6 +51,9 @@ Findings find(const Host& host) {
   if (mode == "none") return {ok("", "the kernel is not locked down", evidence)};
   // Kernels without the lockdown module have no such file; securityfs may also not be mounted.
   if (host.files.entries("sys/kernel/security").empty()) {
+    if (!host.is_live()) {
+      return {not_shown(host.files, kLockdownFile, "whether the kernel is locked down")};
+    }
     return {unknown("", "whether the kernel is locked down is not shown", evidence,
                     "sudo mount -t securityfs securityfs /sys/kernel/security")};
   }

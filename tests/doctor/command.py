@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+"""command.py GDR: gdr doctor on this machine and on captured ones: answers, exit statuses, time."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+
+from machine import Machine
+
+gdr = sys.argv[1]
+
+
+def doctor(*words, **more):
+    return subprocess.run([gdr, "doctor", *map(str, words)], capture_output=True, text=True,
+                          timeout=120, **more)
+
+
+def expect(condition, what):
+    if not condition:
+        sys.exit(f"FAILED: {what}")
+
+
+def refusals(work):
+    for words, part in [
+        (["--only", "nonsense"], "unknown check 'nonsense'; there are: gpus, "),
+        (["--only", "gpus,"], "unknown check ''"),
+        (["--explain", "gpus,devices"], "--explain takes one check"),
+        (["--explain", "gpus", "--only", "gpus"], "excludes"),
+        (["--explain", "gpus", "--json"], "--explain"),
+        (["--container", "--only", "gpus"], "excludes"),
+        (["--format", "yaml"], "unknown format 'yaml'; allowed: text, json"),
+        (["--format", "text", "--json"], "exclude each other"),
+        (["--root", work / "missing"], "missing"),
+        (["--explain", ""], "--explain"),
+        (["--nonsense"], "--nonsense"),
+    ]:
+        done = doctor(*words)
+        expect(done.returncode == 2, f"{words}: exit status {done.returncode}, not 2")
+        expect(done.stdout == "", f"{words}: printed {done.stdout}")
+        expect(done.stderr.count("\n") == 1 and part in done.stderr,
+               f"{words}: no one line with '{part}': {done.stderr}")
+
+
+def this_machine():
+    """Whatever it is: the answer is consistent."""
+    done = doctor("--json")
+    document = json.loads(done.stdout)
+    counts = document["counts"]
+    status = 1 if counts["fail"] else 3 if counts["warn"] else 0
+    expect(done.returncode == status == document["exit_status"], f"exit status {done.returncode}")
+    expect(counts["checks_left_out"] == 0 and document["captured"] is None, "not this machine")
+    found = {outcome: 0 for outcome in ["ok", "warn", "fail", "unknown"]}
+    for finding in document["findings"]:
+        found[finding["outcome"]] += 1
+        expect(finding["summary"], finding)
+        expect(finding["outcome"] in ("ok", "unknown") or
+               finding["consequence"] and any(finding["fix"].values()), f"says no fix: {finding}")
+    expect(all(found[outcome] == counts[outcome] for outcome in found), counts)
+    text = doctor()
+    expect(text.returncode == status, "text and JSON differ")
+    first = document["findings"][0]
+    expect(first["summary"] in text.stdout.split("\n")[0], "the first line is not the first finding")
+
+
+def machine_without_devices():
+    if pathlib.Path("/sys/class/infiniband").is_dir() or doctor("--only", "gpus").returncode == 0:
+        print("skipped: this machine has a GPU or an RDMA NIC")
+        return
+    done = doctor()
+    expect(done.returncode == 1, f"exit status {done.returncode}")
+    expect(done.stdout.startswith("FAIL     no NVIDIA GPU on the PCI bus  [gpus]\n"), done.stdout)
+    registration = doctor("--explain", "registration")
+    expect(registration.returncode == 0 and "Here: does not apply" in registration.stdout,
+           registration.stdout)
+
+
+def stand_ins_are_no_hardware():
+    folder = pathlib.Path(gdr).resolve().parent.parent / "lib/gdrkit/soft-gpu"
+    environment = dict(os.environ, LD_LIBRARY_PATH=str(folder))
+    done = doctor("--only", "environment", env=environment)
+    expect(done.returncode == 3 and "LD_LIBRARY_PATH has gdrkit's stand-ins" in done.stdout,
+           done.stdout)
+
+
+def container():
+    done = doctor("--container")
+    for part in ["What this process was given", "Capabilities", "Locked memory", "/dev/shm",
+                 "What gives a container all of it", "--ulimit memlock=-1"]:
+        expect(part in done.stdout, f"no '{part}': {done.stdout}")
+    document = json.loads(doctor("--container", "--json").stdout)
+    expect(document["container"]["facts"]["User"].startswith("uid "), document["container"])
+
+
+def healthy_host(root):
+    machine = Machine(root).host()
+    begin = time.monotonic()
+    done = doctor("--root", root, "--json")
+    took = time.monotonic() - begin
+    document = json.loads(done.stdout)
+    expect(document["counts"]["fail"] == 0, [f for f in document["findings"] if f["outcome"] == "fail"])
+    expect(document["captured"] == str(root), "not named as captured")
+    expect(document["counts"]["checks_left_out"] > 5, "probes were not left out")
+    seconds = document["passive_seconds"]
+    # Under a sanitizer or on a busy machine it takes longer; the report's own time is the claim.
+    limit = float(os.environ.get("GDR_DOCTOR_SECONDS", "1"))
+    print(f"8 GPUs: checks {seconds:.3f} s, with start and inventory {took:.3f} s")
+    expect(seconds < limit, f"the passive checks took {seconds} s")
+    return machine
+
+
+def broken_host(machine):
+    machine.write("proc/driver/nvidia/version",
+                  "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.95.05  Release\n")
+    machine.write("proc/self/limits", "Max locked memory         8388608              8388608\n")
+    done = doctor("--root", machine.root)
+    expect(done.returncode == 1, f"exit status {done.returncode}")
+    lines = done.stdout.split("\n")
+    expect(lines[0].startswith("FAIL     neither way: no dma-buf: "), lines[0])
+    outcomes = [line.split(" ")[0] for line in lines if line[:1] not in (" ", "")]
+    worst = {"FAIL": 0, "warn": 1, "unknown": 2}
+    order = [worst[word] for word in outcomes if word in worst]
+    expect(order == sorted(order), f"not in order: {outcomes}")
+    expect("Captured machine" in done.stdout, "not named as captured")
+    only = doctor("--root", machine.root, "--only", "locked-memory,huge-pages")
+    expect(only.returncode == 1 and "8 MiB, less than 64 MiB" in only.stdout, only.stdout)
+    explained = doctor("--root", machine.root, "--explain", "peer-memory-loading")
+    expect("read: /proc/kallsyms = no ib_register_peer_memory_client" in explained.stdout,
+           explained.stdout)
+
+
+def hostile(root):
+    machine = Machine(root)
+    machine.host(1)
+    machine.write("proc/driver/nvidia/version", b"\xff\x1b[2J" * 5000)
+    machine.write("proc/sys/kernel/osrelease", "../../../../etc\n")
+    machine.write("proc/self/limits", "Max locked memory         " + "9" * 400)
+    machine.write("proc/self/environ", b"NCCL_IB_HCA=\x1b[31m" + b"," * 5000 + b"\0UCX_\0=\0")
+    machine.write("var/log/dmesg", b"nvidia_peermem: disagrees about version of symbol \x1b[2J\n" * 9)
+    (machine.root / "run").mkdir()
+    (machine.root / "run/loop").symlink_to("loop")
+    text, document = doctor("--root", root, "--all"), doctor("--root", root, "--json")
+    expect(text.returncode in (0, 1, 3), f"{text.returncode}: {text.stderr}")
+    expect("\x1b" not in text.stdout, "an escape sequence of the capture was printed")
+    json.loads(document.stdout)
+
+
+def closed_output():
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([gdr, "doctor", "--no-probe"], stdout=full, stderr=subprocess.PIPE,
+                              text=True, timeout=60)
+    expect(done.returncode == 1 and "cannot write to standard output" in done.stderr, done.stderr)
+
+
+with tempfile.TemporaryDirectory() as folder:
+    work = pathlib.Path(folder)
+    refusals(work)
+    this_machine()
+    machine_without_devices()
+    stand_ins_are_no_hardware()
+    container()
+    (work / "host").mkdir()
+    broken_host(healthy_host(work / "host"))
+    (work / "hostile").mkdir()
+    hostile(work / "hostile")
+    closed_output()
+print("ok")

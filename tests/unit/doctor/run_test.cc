@@ -1,0 +1,172 @@
+#include "doctor/run.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "base/environment.h"
+#include "doctor/evidence.h"
+#include "doctor/json_report.h"
+#include "doctor/text_report.h"
+#include "patient.h"
+
+namespace gdr::doctor::test {
+namespace {
+
+Findings find_ok(const Host&) { return {ok("GPU 1", "fine", {{"/sys/a", "1"}})}; }
+Findings find_two(const Host&) {
+  return {warn("GPU 1", "slow", {}, "It waits.", {"faster", "fast for ever"}),
+          warn("GPU 2", "slow", {}, "It waits.", {"faster", "fast for ever"})};
+}
+Findings find_fail(const Host&) {
+  return {fail("", "broken\x1b[2J", {{"/proc/b", "0"}}, "Nothing works.", {"line 1\nline 2", {}})};
+}
+Findings find_unknown(const Host&) { return {unknown("", "not shown", {}, "ask root")}; }
+Findings find_nothing(const Host&) { return {}; }
+
+constexpr auto kPassive = Cost::kPassive, kProbe = Cost::kProbe;
+const Check kFine{"fine", Area::kGpu, "Title of fine", "Explains.", 1, kPassive, find_ok};
+const Check kSlow{"slow", Area::kPcie, "Title of slow", "Explains.", 3, kPassive, find_two};
+const Check kBroken{"broken", Area::kNic, "Title of broken", "Explains.", 9, kProbe, find_fail};
+const Check kHidden{"hidden", Area::kNic, "Title of hidden", "Explains.",
+                    2,        kPassive,   find_unknown};
+const Check kAbsent{"absent", Area::kNic, "Title of absent", "Explains.",
+                    4,        kPassive,   find_nothing};
+
+struct Examined {
+  explicit Examined(std::vector<const Check*> checks, bool probes = true, std::string root = "/")
+      : files(std::move(root)) {
+    const Host host{files, inventory, {}, &fake, {}, {}};
+    report = examine(host, {std::move(checks), probes});
+  }
+  host::Files files;
+  host::Inventory inventory;
+  FakeProbes fake;
+  Report report;
+};
+
+std::vector<std::string> order(const Report& report) {
+  std::vector<std::string> ids;
+  for (const Line& line : in_order(report)) ids.emplace_back(line.check->id);
+  return ids;
+}
+
+TEST(Examination, TellsFailuresThenWarningsThenUnknownThenWellEachByRank) {
+  const Examined all({&kBroken, &kAbsent, &kFine, &kHidden, &kSlow});
+  EXPECT_EQ(order(all.report),
+            (std::vector<std::string>{"broken", "slow", "slow", "hidden", "fine"}));
+}
+
+TEST(Examination, LeavesProbesOutWhereTheyAreNotWanted) {
+  const Examined without({&kBroken, &kFine}, false);
+  EXPECT_EQ(count(without.report).left_out, 1u);
+  EXPECT_EQ(exit_status(without.report), 0);
+  EXPECT_NE(to_text(without.report, {}).find("Left out (--no-probe): broken"), std::string::npos);
+}
+
+TEST(Examination, NeverProbesForACapturedMachine) {
+  const Examined captured({&kBroken, &kFine}, true, "/no/such/capture");
+  EXPECT_EQ(order(captured.report), std::vector<std::string>{"fine"});
+  const std::string text = to_text(captured.report, {});
+  EXPECT_NE(text.find("a captured machine cannot be probed"), std::string::npos);
+  EXPECT_NE(text.find("Captured machine /no/such/capture: 1 ok"), std::string::npos);
+}
+
+TEST(Examination, EndsWithOneForFailuresThreeForWarningsAndElseZero) {
+  EXPECT_EQ(exit_status(Examined({&kFine, &kHidden}).report), 0);
+  EXPECT_EQ(exit_status(Examined({&kFine, &kSlow}).report), 3);
+  EXPECT_EQ(exit_status(Examined({&kSlow, &kBroken}).report), 1);
+}
+
+TEST(Text, BeginsWithWhatIsToBeDoneFirstAndFoldsWhatIsAlikeAndWell) {
+  const Examined all({&kBroken, &kAbsent, &kFine, &kHidden, &kSlow});
+  const std::string text = to_text(all.report, {});
+  EXPECT_EQ(text.substr(0, text.find("\n\n")),
+            "FAIL     broken [2J  [broken]\n"
+            "         Nothing works.\n"
+            "         now:      line 1\n"
+            "                   line 2\n"
+            "warn     GPU 1 and 1 more: slow  [slow]\n"
+            "         It waits.\n"
+            "         now:      faster\n"
+            "         for good: fast for ever\n"
+            "unknown  not shown  [hidden]\n"
+            "         to know:  ask root");
+  EXPECT_NE(text.find("\n1 failed, 2 warnings, 1 unknown, 1 ok, 1 check does not apply\n"),
+            std::string::npos);
+}
+
+TEST(Text, OfAllShowsEachAndWhatDoesNotApply) {
+  const Examined all({&kFine, &kSlow, &kAbsent});
+  const std::string text = to_text(all.report, {.all = true, .style = {}});
+  EXPECT_NE(text.find("ok       GPU 1: fine  [fine]"), std::string::npos);
+  EXPECT_NE(text.find("warn     GPU 2: slow  [slow]"), std::string::npos);
+  EXPECT_NE(text.find("Does not apply: absent"), std::string::npos);
+}
+
+TEST(Text, IsNoWiderThanTheTerminal) {
+  const Examined all({&kBroken, &kSlow, &kHidden});
+  tool::Style style;
+  style.columns = 40;
+  const std::string text = to_text(all.report, {.all = true, .style = style});
+  for (std::string_view line : split(text, '\n')) EXPECT_LE(line.size(), 40u) << line;
+}
+
+TEST(Explanation, HasTitleTextFindingAndWhatWasRead) {
+  const Examined one({&kFine});
+  const std::string text = explain(one.report.judgements[0], {});
+  EXPECT_EQ(text,
+            "fine: Title of fine\nArea gpu; reads files\n\nExplains.\n\n"
+            "ok       GPU 1: fine  [fine]\n         read: /sys/a = 1\n");
+  const Examined absent({&kAbsent});
+  EXPECT_NE(explain(absent.report.judgements[0], {}).find("Here: does not apply"),
+            std::string::npos);
+}
+
+TEST(Json, HasEveryFindingInOrderAndEveryCheck) {
+  const Examined all({&kBroken, &kAbsent, &kFine, &kHidden, &kSlow});
+  const auto document = nlohmann::json::parse(to_json(all.report));
+  EXPECT_EQ(document["exit_status"], 1);
+  EXPECT_EQ(document["counts"]["warn"], 2);
+  EXPECT_EQ(document["counts"]["checks_that_do_not_apply"], 1);
+  ASSERT_EQ(document["findings"].size(), 5u);
+  const auto& first = document["findings"][0];
+  EXPECT_EQ(first["check"], "broken");
+  EXPECT_EQ(first["outcome"], "fail");
+  EXPECT_EQ(first["fix"]["now"], "line 1\nline 2");
+  EXPECT_EQ(first["evidence"][0]["source"], "/proc/b");
+  ASSERT_EQ(document["checks"].size(), 5u);
+  EXPECT_TRUE(document["captured"].is_null());
+}
+
+TEST(AllChecks, HaveIdsOfTheirOwnTitlesExplanationsAndOrder) {
+  std::set<std::string> ids;
+  unsigned rank = 0;
+  for (const Check* check : all_checks()) {
+    EXPECT_TRUE(ids.insert(check->id).second) << check->id;
+    EXPECT_EQ(std::string(check->id).find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-"),
+              std::string::npos)
+        << check->id;
+    EXPECT_GT(std::string(check->explanation).size(), 80u) << check->id;
+    EXPECT_NE(std::string(check->title), "") << check->id;
+    EXPECT_GE(check->rank, rank) << check->id;
+    EXPECT_EQ(find_check(check->id), check);
+    rank = check->rank;
+  }
+  EXPECT_EQ(find_check("no-such-check"), nullptr);
+}
+
+// A capture that has nothing tells nothing: no check may take absence for health.
+TEST(AllChecks, FindNothingWellOnAnEmptyCapture) {
+  const Examined empty({}, true, "/dev/null");
+  for (const Judgement& judgement : empty.report.judgements) {
+    for (const Finding& finding : judgement.findings) {
+      EXPECT_NE(finding.outcome, Outcome::kOk) << judgement.check->id << ": " << finding.summary;
+      EXPECT_NE(finding.summary, "") << judgement.check->id;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace gdr::doctor::test
