@@ -175,7 +175,7 @@ void add_doctor(CLI::App& program, Action& chosen) {
   add_doctor_capture(*command, chosen);
   refuse_empty_values(*command);
   command->footer(
-      "Exit status: 0 all well, or nothing known to be wrong; 1 something fails; 2 wrong use;\n"
+      "Exit status: 0 nothing is known to be wrong; 1 something fails; 2 wrong use;\n"
       "3 warnings only.");
   command->callback([command, options, &chosen] {
     if (!command->get_subcommands().empty()) return;

@@ -30,12 +30,7 @@ Findings not_loaded(const Ways& ways, Evidences evidence) {
     return {ok("", state + ", and none is needed: dma-buf", std::move(evidence))};
   }
   if (ways.dma_buf == Tri::kUnknown) return {unknown("", state, std::move(evidence))};
-  // Without the interface, check peer-memory-loading says what to do.
-  if (ways.peer_interface == Tri::kNo) return {};
-  return {fail("", state + ", and dma-buf is no way here", std::move(evidence),
-               "GPU memory cannot be registered.",
-               {"sudo modprobe nvidia-peermem",
-                "echo nvidia-peermem | sudo tee /etc/modules-load.d/nvidia-peermem.conf"})};
+  return {};  // check registration-path says so
 }
 
 Findings find(const Host& host) {

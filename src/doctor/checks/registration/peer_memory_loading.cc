@@ -111,7 +111,7 @@ const Check kPeerMemoryLoading{"peer-memory-loading",
                                Area::kRegistration,
                                "Why the peer-memory module does not load",
                                kExplanation,
-                               21,
+                               19,
                                Cost::kPassive,
                                find};
 
