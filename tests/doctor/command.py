@@ -32,7 +32,7 @@ def refusals(work):
         (["--explain", "gpus", "--only", "gpus"], "excludes"),
         (["--explain", "gpus", "--json"], "--explain"),
         (["--container", "--only", "gpus"], "excludes"),
-        (["--format", "yaml"], "unknown format 'yaml'; allowed: text, json"),
+        (["--format", "yaml"], "unknown format 'yaml'; allowed: text, json, prometheus"),
         (["--format", "text", "--json"], "exclude each other"),
         (["--root", work / "missing"], "missing"),
         (["--explain", ""], "--explain"),
