@@ -74,6 +74,16 @@ TEST(GpuCapability, OfADriverThatCrashedFails) {
   EXPECT_EQ(outcomes(patient.find(kGpuCapability)), "fail");
 }
 
+TEST(GpuCapability, IsUnknownWhereCudaSeesNoGpu) {
+  Patient patient;
+  patient.probes.cuda_answer->gpus.clear();
+  for (const Check* check : {&kGpuCapability, &kRegistration}) {
+    const Findings found = patient.find(*check);
+    EXPECT_EQ(outcomes(found), "unknown");
+    EXPECT_TRUE(says(found, "CUDA lists no GPU"));
+  }
+}
+
 TEST(GpuPersistence, OffIsAWarning) {
   Patient patient;
   EXPECT_EQ(outcomes(patient.find(kGpuPersistence)), "ok");

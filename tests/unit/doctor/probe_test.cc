@@ -2,6 +2,8 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <fstream>
+
 #include "doctor/probe/apart.h"
 #include "doctor/probe/command.h"
 #include "doctor/probe/cuda_facts.h"
@@ -54,9 +56,21 @@ TEST(Command, ThatIsNotThereIsNotFound) {
   EXPECT_FALSE(run_command({}, kSecond).found);
 }
 
+// Not there any more, or waiting to be reaped by whoever adopted it.
+bool has_ended(const std::string& pid) {
+  std::ifstream file("/proc/" + pid + "/stat");
+  std::string text;
+  std::getline(file, text);
+  return text.empty() || text.find(") Z ") != std::string::npos;
+}
+
 TEST(Command, IsEndedWithWhatItStarted) {
-  const CommandAnswer answer = run_command({"sh", "-c", "sleep 60 & sleep 60"}, kSecond / 5);
+  const CommandAnswer answer = run_command({"sh", "-c", "sleep 60 & echo $!; wait"}, kSecond / 2);
   EXPECT_TRUE(answer.timed_out);
+  const std::string child = answer.output.substr(0, answer.output.find('\n'));
+  ASSERT_NE(child, "");
+  for (int i = 0; i < 500 && !has_ended(child); ++i) usleep(10'000);
+  EXPECT_TRUE(has_ended(child)) << child;
 }
 
 TEST(Command, ThatPrintsWithoutEndIsCutShort) {

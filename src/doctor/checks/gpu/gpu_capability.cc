@@ -72,6 +72,10 @@ Findings find(const Host& host) {
   }
   Findings findings;
   for (const CudaGpu& gpu : cuda->gpus) findings.push_back(judge(gpu));
+  if (findings.empty()) {
+    findings.push_back(unknown("", "CUDA lists no GPU", {{"libcuda.so.1", cuda->library}},
+                               "env -u CUDA_VISIBLE_DEVICES gdr doctor"));
+  }
   return findings;
 }
 

@@ -172,6 +172,7 @@ std::optional<Finding> no_cuda(const Result<CudaFacts>& cuda) {
                    "env -u LD_LIBRARY_PATH -u LD_PRELOAD gdr doctor");
   }
   if (!cuda->problem.empty()) return unknown("", "could not be tried: " + cuda->problem);
+  if (cuda->gpus.empty()) return unknown("", "could not be tried: CUDA lists no GPU");
   return std::nullopt;
 }
 
