@@ -156,7 +156,9 @@ def closed_output():
     expect(done.returncode == 1 and "cannot write to standard output" in done.stderr, done.stderr)
 
 
-with tempfile.TemporaryDirectory() as folder:
+# In memory where that is possible: some thousand small files.
+memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+with tempfile.TemporaryDirectory(dir=memory) as folder:
     work = pathlib.Path(folder)
     refusals(work)
     this_machine()
