@@ -1,0 +1,138 @@
+// gdr explain: what is behind an error text, what confirms it here and what sets it right.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <memory>
+
+#include "base/environment.h"
+#include "base/unique_fd.h"
+#include "cli/command_line.h"
+#include "cli/help.h"
+#include "cli/subcommands.h"
+#include "cli/whole_io.h"
+#include "explain/json_report.h"
+#include "explain/recogniser.h"
+#include "explain/text_report.h"
+#include "tool/text.h"
+#include "tool/wrap.h"
+
+namespace gdr::cli {
+namespace {
+
+constexpr const char* kStandardInput = "-";
+
+struct ExplainOptions {
+  std::string file;
+  std::string symptom;
+  bool list = false;
+  bool no_check = false;
+  bool json = false;
+
+  bool from_standard_input() const { return file.empty() || file == kStandardInput; }
+  std::string name() const { return from_standard_input() ? "standard input" : file; }
+};
+
+int refuse(const std::string& reason) {
+  say("gdr explain: " + reason);
+  return kWrongUse;
+}
+
+// `indent`: of what is broken. Returns `status`, or a failure where the text does not go out.
+int print(const std::string& text, bool wrapped, int status) {
+  const std::size_t columns = wrapped ? tool::terminal_columns(stdout) : 0;
+  std::string out;
+  for (std::string_view line : split(std::string_view(text).substr(0, text.size() - 1), '\n')) {
+    out += tool::wrap(line, columns, explain::kTextIndent) + "\n";
+  }
+  if (std::fputs(out.c_str(), stdout) >= 0 && std::fflush(stdout) == 0) return status;
+  say("gdr explain: cannot write to standard output");
+  return kFailed;
+}
+
+int print_unknown(const ExplainOptions& options, const explain::Explanation& explanation) {
+  std::string line = fmt::format("{}: no symptom that gdr knows in {}; ", options.name(),
+                                 tool::plural(explanation.lines, "line"));
+  line += explanation.is_nccl_log && !options.from_standard_input()
+              ? fmt::format("'gdr nccl check {}' judges each of its connections, ", options.file)
+              : "";
+  line += "'gdr doctor' examines this host";
+  return print(tool::printable(line) + "\n", true, kFailed);
+}
+
+int explain_text(const ExplainOptions& options) {
+  UniqueFd file;
+  if (!options.from_standard_input()) {
+    file.reset(open(options.file.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!file) return refuse(fmt::format("{}: {}", options.file, std::strerror(errno)));
+  } else if (options.file.empty() && isatty(STDIN_FILENO) == 1) {
+    return refuse(
+        "no FILE given and nothing piped in, as in 'gdr explain train.log' or 'sudo dmesg | gdr "
+        "explain'; '-' reads what you type");
+  }
+  explain::Recogniser recogniser;
+  const Result<void> read = read_whole(file ? file.get() : STDIN_FILENO,
+                                       [&](std::string_view bytes) { recogniser.feed(bytes); });
+  if (!read) return refuse(fmt::format("{}: {}", options.name(), read.error().message));
+  const explain::Explanation explanation = recogniser.finish();
+  if (explanation.found.empty() && !options.json) return print_unknown(options, explanation);
+  const int status = explanation.found.empty() ? kFailed : 0;
+  if (options.json) return print(to_json(explanation, options.name(), {}, ""), false, status);
+  std::string text = to_text(explanation, options.name(), {}, "");
+  if (explanation.is_nccl_log) {
+    text += fmt::format("\nA log of NCCL: 'gdr nccl check {}' judges each of its connections.\n",
+                        tool::printable(options.from_standard_input() ? "FILE" : options.file));
+  }
+  return print(text, true, status);
+}
+
+int show_symptom(const ExplainOptions& options) {
+  const explain::Symptom* symptom = explain::find_symptom(options.symptom);
+  if (symptom == nullptr) {
+    return refuse(fmt::format("no symptom '{}'; 'gdr explain --list' shows all",
+                              tool::printable(options.symptom)));
+  }
+  return options.json ? print(page_json(*symptom), false, 0) : print(to_page(*symptom), true, 0);
+}
+
+int run_explain(const ExplainOptions& options) {
+  if (options.list) {
+    return options.json ? print(explain::list_json(), false, 0)
+                        : print(explain::to_list(), true, 0);
+  }
+  return options.symptom.empty() ? explain_text(options) : show_symptom(options);
+}
+
+}  // namespace
+
+void add_explain(CLI::App& program, Action& chosen) {
+  auto options = std::make_shared<ExplainOptions>();
+  CLI::App* command =
+      program.add_subcommand("explain", "What is behind an error text or a log, and what fixes it");
+  command
+      ->add_option("FILE", options->file,
+                   "A text or log of any program; - or none for standard input")
+      ->type_name("");
+  CLI::Option* symptom =
+      command->add_option("--symptom", options->symptom, "One symptom, by its id")->type_name("ID");
+  CLI::Option* list = command->add_flag("--list", options->list, "Every symptom that is known");
+  list->excludes(symptom);
+  command->add_flag("--no-check", options->no_check,
+                    "Do not examine this host (default: the checks of gdr doctor that confirm it)");
+  command->add_flag("--json", options->json, "One JSON document instead of text");
+  refuse_empty_values(*command);
+  command->footer(
+      "For instance: gdr explain train.log; sudo dmesg | gdr explain\n"
+      "\n"
+      "Exit status: 0 recognised; 1 nothing recognised; 2 wrong use, or a file that\n"
+      "cannot be read.");
+  command->callback([options, &chosen] {
+    if (!options->file.empty() && (options->list || !options->symptom.empty())) {
+      throw CLI::ValidationError("FILE goes with neither --list nor --symptom");
+    }
+    chosen = [options] { return run_explain(*options); };
+  });
+}
+
+}  // namespace gdr::cli

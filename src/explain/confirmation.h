@@ -1,0 +1,19 @@
+// What the checks of `gdr doctor` find on this host about a symptom.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "explain/symptom.h"
+
+namespace gdr::explain {
+
+struct Confirmation {
+  std::string check;    // its id
+  std::string outcome;  // "ok", "warn", "fail", "unknown", or empty: it does not apply here
+  std::string summary;  // one line
+};
+using Confirmations = std::map<const Symptom*, std::vector<Confirmation>>;
+
+}  // namespace gdr::explain

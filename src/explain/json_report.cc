@@ -1,0 +1,106 @@
+#include "explain/json_report.h"
+
+#include <nlohmann/json.hpp>
+
+#include "explain/pattern.h"
+
+namespace gdr::explain {
+namespace {
+
+using nlohmann::ordered_json;
+
+std::string dumped(const ordered_json& document) {
+  // A log may hold bytes that are no text.
+  return document.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
+ordered_json sources_of(const Symptom& symptom) {
+  constexpr const char* kStated[] = {"cause and fix", "cause", "fix", "symptom"};
+  ordered_json list = ordered_json::array();
+  for (const Source& source : symptom.sources) {
+    list.push_back(
+        {{"url", source.url}, {"states", kStated[static_cast<std::size_t>(source.stated)]}});
+  }
+  return list;
+}
+
+// What is the same for every text that shows it.
+void add_knowledge(const Symptom& symptom, ordered_json& entry) {
+  entry["cause"] = symptom.cause;
+  entry["consequence"] = symptom.consequence;
+  entry["fix"] = {{"now", symptom.fix_now}, {"for_good", symptom.fix_for_good}};
+  entry["sources"] = sources_of(symptom);
+}
+
+ordered_json head_of(const Symptom& symptom) {
+  return {{"id", symptom.id},
+          {"title", symptom.title},
+          {"program", name_of(symptom.program)},
+          {"certainty", name_of(symptom.certainty)}};
+}
+
+ordered_json of(const Recognition& found, const Confirmations& confirmations) {
+  const Symptom& symptom = *found.symptom;
+  ordered_json entry = head_of(symptom);
+  entry["because_of"] =
+      found.because_of == nullptr ? ordered_json() : ordered_json(found.because_of->id);
+  entry["times"] = found.times;
+  ordered_json& evidence = entry["evidence"] = ordered_json::array();
+  for (const Seen& seen : found.seen) {
+    evidence.push_back({{"line", seen.line}, {"text", seen.text}});
+  }
+  add_knowledge(symptom, entry);
+  ordered_json& checks = entry["checks"] = ordered_json::array();
+  const auto confirmed = confirmations.find(&symptom);
+  if (confirmed != confirmations.end()) {
+    for (const Confirmation& each : confirmed->second) {
+      checks.push_back(
+          {{"id", each.check},
+           {"outcome", each.outcome.empty() ? ordered_json() : ordered_json(each.outcome)},
+           {"summary", each.summary}});
+    }
+  }
+  return entry;
+}
+
+ordered_json of(const Symptom& symptom) {
+  ordered_json entry = head_of(symptom);
+  ordered_json& texts = entry["texts"] = ordered_json::array();
+  for (const Text& text : symptom.texts) {
+    texts.push_back({{"text", Pattern(text.pattern).shown()}, {"part", text.part}});
+  }
+  add_knowledge(symptom, entry);
+  entry["checks"] = symptom.checks;
+  entry["explains"] = symptom.explains;
+  return entry;
+}
+
+}  // namespace
+
+std::string to_json(const Explanation& explanation, const std::string& name,
+                    const Confirmations& confirmations, const std::string& host) {
+  ordered_json document = {{"schema", 1},
+                           {"file", name},
+                           {"exit_status", explanation.found.empty() ? 1 : 0},
+                           {"lines", explanation.lines},
+                           {"nccl_log", explanation.is_nccl_log},
+                           {"host", host}};
+  ordered_json& list = document["symptoms"] = ordered_json::array();
+  for (const Recognition& found : explanation.found) list.push_back(of(found, confirmations));
+  return dumped(document);
+}
+
+std::string list_json() {
+  ordered_json document = {{"schema", 1}};
+  ordered_json& list = document["symptoms"] = ordered_json::array();
+  for (const Symptom* symptom : all_symptoms()) list.push_back(of(*symptom));
+  return dumped(document);
+}
+
+std::string page_json(const Symptom& symptom) {
+  ordered_json document = {{"schema", 1}};
+  document["symptoms"] = ordered_json::array({of(symptom)});
+  return dumped(document);
+}
+
+}  // namespace gdr::explain

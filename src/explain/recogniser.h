@@ -1,0 +1,70 @@
+// Which symptoms a text shows, in whatever pieces it arrives. Memory is bounded by the number of
+// symptoms and one line, whatever the text holds; nothing is judged of the host here.
+//
+//   Recogniser recogniser;
+//   while (more) recogniser.feed(bytes);
+//   for (const Recognition& found : recogniser.finish().found) puts(found.symptom->title);
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "explain/symptom.h"
+#include "nccl/lines.h"
+
+namespace gdr::explain {
+
+// A line that shows a symptom, safe to print.
+struct Seen {
+  std::uint64_t line = 0;  // from 1
+  std::string text;
+};
+
+constexpr std::size_t kMostSeen = 3;
+
+struct Recognition {
+  const Symptom* symptom = nullptr;
+  std::vector<Seen> seen;   // the first few that differ
+  std::uint64_t times = 0;  // lines that show it
+  // A symptom that was recognised too, and is why this one is seen; null: none.
+  const Symptom* because_of = nullptr;
+};
+
+struct Explanation {
+  std::vector<Recognition> found;  // what to look at first comes first
+  std::uint64_t lines = 0;
+  bool is_nccl_log = false;  // which `gdr nccl check` judges connection by connection
+};
+
+class Recogniser {
+ public:
+  Recogniser();
+  Recogniser(const Recogniser&) = delete;  // its Lines call back into it
+  Recogniser& operator=(const Recogniser&) = delete;
+
+  void feed(std::string_view bytes) { lines_.feed(bytes); }
+  Explanation finish();
+
+ private:
+  // What was seen of one symptom.
+  struct State {
+    std::uint32_t parts = 0;    // bit N: a text of part N
+    std::vector<Seen> seen[2];  // of the texts that are enough, and of the others
+    std::uint64_t times[2] = {};
+    std::uint64_t last_line[2] = {};
+  };
+
+  void take(const nccl::Line& line);
+  void add(std::size_t text, const nccl::Line& line, std::string_view words);
+
+  std::vector<State> states_;         // by symptom, as in all_symptoms()
+  std::vector<std::uint64_t> tried_;  // by text: the piece of text in which it was tried last
+  std::uint64_t piece_ = 0;
+  std::string buffer_;
+  bool is_nccl_log_ = false;
+  nccl::Lines lines_;
+};
+
+}  // namespace gdr::explain

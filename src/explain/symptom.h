@@ -1,0 +1,76 @@
+// Symptom: an error text that tools print where GPUDirect RDMA does not work, with its cause, what
+// confirms it and what sets it right. The tables are in symptoms/, one file for each area; what
+// `gdr explain` says and docs/handbook.md are both made from them.
+//
+//   if (const Symptom* symptom = find_symptom("mr-bad-address")) puts(symptom->cause);
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace gdr::explain {
+
+// Who prints the text: the handbook's chapters.
+enum class Program : std::uint8_t {
+  kNccl,
+  kPerftest,  // and rdma-core's own programs
+  kMpi,       // Open MPI, UCX
+  kShmem,     // NVSHMEM, GDRCopy
+  kModules,   // modprobe, dkms, depmod
+  kKernel,    // dmesg
+  kCuda,      // nvidia-smi, CUDA programs
+  kPci,       // lspci, setpci
+  kContainers
+};
+
+// How sure the cause is from the text alone.
+enum class Certainty : std::uint8_t {
+  kCertain,  // the text says so
+  kLikely,   // what it mostly is
+  kPossible  // one of several; may be harmless
+};
+
+// What a page says of the symptom; the rest is this project's own diagnosis.
+enum class Stated : std::uint8_t { kCauseAndFix, kCause, kFix, kSymptom };
+
+// `pattern` is as in pattern.h. A text of part 0 is enough by itself; of the others every part must
+// have been seen, whichever of its texts it was.
+struct Text {
+  const char* pattern;
+  unsigned part = 0;
+};
+
+struct Source {
+  const char* url;
+  Stated stated;
+};
+
+struct Symptom {
+  const char* id;  // lower case with dashes: as typed after --symptom
+  Program program;
+  Certainty certainty;
+  const char* title;
+  std::vector<Text> texts;
+  const char* cause;
+  const char* consequence;
+  // Of `gdr doctor`, the most telling first.
+  std::vector<const char*> checks;
+  const char* fix_now;       // a command line, or a sentence where no command can do it
+  const char* fix_for_good;  // over boots; empty: as now
+  std::vector<Source> sources;
+  // Symptoms that are seen because of this one, where both are.
+  std::vector<const char*> explains;
+};
+using Symptoms = std::vector<Symptom>;
+
+const char* name_of(Program program);      // "NCCL", "perftest, rdma-core", ...
+const char* name_of(Certainty certainty);  // "certain", "likely", "possible"
+const char* name_of(Stated stated);        // "states cause and fix", ...
+
+// In the order of the handbook.
+const std::vector<const Symptom*>& all_symptoms();
+// Null: there is none of this id.
+const Symptom* find_symptom(std::string_view id);
+
+}  // namespace gdr::explain

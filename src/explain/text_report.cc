@@ -1,0 +1,142 @@
+#include "explain/text_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "explain/pattern.h"
+#include "tool/text.h"
+
+namespace gdr::explain {
+namespace {
+
+std::string field(std::string_view name, std::string_view value) {
+  if (value.empty()) return {};
+  return fmt::format("  {:<{}}{}\n", name, kTextIndent - 2, value);
+}
+
+std::string seen_text(const Recognition& found) {
+  std::string text;
+  std::size_t shown = 0;
+  for (const Seen& seen : found.seen) {
+    if (shown++ == kMostSeen) break;
+    text += field(shown == 1 ? "seen" : "", fmt::format("line {}: {}", seen.line, seen.text));
+  }
+  const std::uint64_t more = found.times - std::min<std::uint64_t>(found.times, shown);
+  if (more > 0) text += field("", "and " + tool::plural(more, "more such line"));
+  return text;
+}
+
+// Those that state something come first in the tables; an answer shows the first two.
+constexpr std::size_t kSourcesShown = 2;
+
+std::string source_text(const Symptom& symptom, std::size_t most) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(most, symptom.sources.size()); ++i) {
+    const Source& source = symptom.sources[i];
+    text +=
+        field(i == 0 ? "source" : "", fmt::format("{}  ({})", source.url, name_of(source.stated)));
+  }
+  return text;
+}
+
+std::string id_text(const Symptom& symptom) {
+  return field("symptom", fmt::format("{}  ({})", symptom.id, name_of(symptom.certainty)));
+}
+
+std::string fix_text(const Symptom& symptom) {
+  return field("fix now", symptom.fix_now) + field("for good", symptom.fix_for_good);
+}
+
+std::string confirmation_text(const std::vector<Confirmation>& confirmations,
+                              const std::string& host) {
+  std::string text;
+  for (const Confirmation& each : confirmations) {
+    const std::string outcome =
+        each.outcome.empty() ? "does not apply" : fmt::format("{:<7}", each.outcome);
+    text += field("here",
+                  fmt::format("{}  {}  {}", outcome, each.check, tool::printable(each.summary)));
+  }
+  if (!text.empty()) text += field("", fmt::format("(gdr doctor on {})", tool::printable(host)));
+  return text;
+}
+
+std::string check_text(const Symptom& symptom) {
+  if (symptom.checks.empty()) return {};
+  return field("confirm", fmt::format("gdr doctor --explain {}", symptom.checks.front()));
+}
+
+std::string consequences_text(const Explanation& explanation, const Symptom& cause) {
+  std::string text;
+  for (const Recognition& effect : explanation.found) {
+    if (effect.because_of != &cause) continue;
+    text += field(text.empty() ? "also seen" : "",
+                  fmt::format("{}  (line {}; follows from this)", effect.symptom->title,
+                              effect.seen.front().line));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string to_text(const Explanation& explanation, const std::string& name,
+                    const Confirmations& confirmations, const std::string& host) {
+  std::string text;
+  unsigned number = 0;
+  for (const Recognition& found : explanation.found) {
+    if (found.because_of != nullptr) continue;
+    const Symptom& symptom = *found.symptom;
+    text += fmt::format("{}{}  {}\n", number == 0 ? "" : "\n", number + 1, symptom.title);
+    ++number;
+    text += id_text(symptom) + seen_text(found) + field("cause", symptom.cause);
+    text += field("leads to", symptom.consequence);
+    const auto confirmation = confirmations.find(&symptom);
+    text += confirmation != confirmations.end() ? confirmation_text(confirmation->second, host)
+                                                : check_text(symptom);
+    text += fix_text(symptom) + source_text(symptom, kSourcesShown) +
+            consequences_text(explanation, symptom);
+  }
+  return fmt::format("{}: {} in {}\n\n", tool::printable(name), tool::plural(number, "symptom"),
+                     tool::plural(explanation.lines, "line")) +
+         text;
+}
+
+std::string to_page(const Symptom& symptom) {
+  std::string text = fmt::format("{}\n", symptom.title) + id_text(symptom);
+  text += field("printed by", name_of(symptom.program));
+  bool first = true;
+  for (const Text& each : symptom.texts) {
+    std::string shown = Pattern(each.pattern).shown();
+    if (each.part > 0) shown += fmt::format("  (part {} of several)", each.part);
+    text += field(first ? "text" : "", shown);
+    first = false;
+  }
+  text += field("cause", symptom.cause) + field("leads to", symptom.consequence);
+  text += check_text(symptom) + fix_text(symptom) + source_text(symptom, symptom.sources.size());
+  std::string effects;
+  for (const char* effect : symptom.explains) {
+    effects += effects.empty() ? effect : fmt::format(", {}", effect);
+  }
+  return text + field("explains", effects);
+}
+
+std::string to_list() {
+  std::size_t longest = 0;
+  for (const Symptom* symptom : all_symptoms()) {
+    longest = std::max(longest, std::string_view(symptom->id).size());
+  }
+  std::string text;
+  for (std::size_t program = 0; program <= static_cast<std::size_t>(Program::kContainers);
+       ++program) {
+    bool first = true;
+    for (const Symptom* symptom : all_symptoms()) {
+      if (static_cast<std::size_t>(symptom->program) != program) continue;
+      if (first) text += fmt::format("{}{}\n", text.empty() ? "" : "\n", name_of(symptom->program));
+      first = false;
+      text += fmt::format("  {:<{}}  {}\n", symptom->id, longest, symptom->title);
+    }
+  }
+  return text;
+}
+
+}  // namespace gdr::explain

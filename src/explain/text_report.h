@@ -1,0 +1,21 @@
+// What `gdr explain` prints: lines to be wrapped at kTextIndent.
+#pragma once
+
+#include <string>
+
+#include "explain/confirmation.h"
+#include "explain/recogniser.h"
+
+namespace gdr::explain {
+
+constexpr std::size_t kTextIndent = 13;
+
+// `name`: of the file, or "standard input". `host`: where the checks were carried out.
+std::string to_text(const Explanation& explanation, const std::string& name,
+                    const Confirmations& confirmations, const std::string& host);
+// One symptom, as --symptom shows it.
+std::string to_page(const Symptom& symptom);
+// All of them, a line each, by program.
+std::string to_list();
+
+}  // namespace gdr::explain

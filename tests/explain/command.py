@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+"""command.py GDR: what `gdr explain` reads, prints and refuses."""
+import json
+import os
+import pty
+import random
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+
+GDR = sys.argv[1]
+REFUSED = b"Couldn't allocate MR with error=14\n"
+
+
+def explain(*arguments, text=b"", **options):
+    return subprocess.run([GDR, "explain", *arguments], input=text, timeout=60, capture_output=True,
+                          check=False, **options)
+
+
+def expect(done, status, *words, error=None):
+    assert done.returncode == status, (done.returncode, done.stdout[:2000], done.stderr[:2000])
+    for word in words:
+        assert word.encode() in done.stdout, (word, done.stdout[:4000])
+    lines = done.stderr.decode().splitlines()
+    assert len(lines) == (0 if error is None else 1), lines
+    if error is not None:
+        assert error in lines[0], lines
+
+
+def reads_a_file_and_standard_input(folder):
+    path = os.path.join(folder, "run.log")
+    with open(path, "wb") as log:
+        log.write(b"first\n" + REFUSED)
+    expect(explain("--no-check", path), 0, f"{path}: 1 symptom in 2 lines\n", "line 2: Couldn't",
+           "sudo modprobe nvidia-peermem", "gdr doctor --explain ")
+    expect(explain("--no-check", text=REFUSED), 0, "standard input: 1 symptom in 1 line\n")
+    expect(explain("--no-check", "-", text=REFUSED), 0, "standard input: 1 symptom")
+
+
+def says_what_an_unknown_text_is(folder):
+    expect(explain(text=b"all is well\n"), 1,
+           "standard input: no symptom that gdr knows in 1 line; 'gdr doctor' examines this host\n")
+    expect(explain(text=b""), 1, "no symptom that gdr knows in 0 lines")
+    path = os.path.join(folder, "nccl.log")
+    with open(path, "wb") as log:
+        log.write(b"node1:5:5 [0] NCCL INFO Connected all rings\n")
+    expect(explain(path), 1, f"'gdr nccl check {path}' judges each of its connections")
+
+
+def points_to_the_deeper_answer_for_nccl():
+    text = b"node1:5:9 [0] NCCL INFO NET/IB : GPU Direct RDMA Disabled for HCA 0 'mlx5_0'\n"
+    expect(explain("--no-check", text=text), 0, "nccl-no-peer-memory", "gdr nccl check FILE")
+
+
+def writes_json():
+    done = explain("--no-check", "--json", text=REFUSED)
+    expect(done, 0)
+    document = json.loads(done.stdout)
+    assert document["schema"] == 1 and document["symptoms"][0]["id"] == "mr-bad-address", document
+    done = explain("--json", text=b"nothing\n")
+    expect(done, 1)
+    assert json.loads(done.stdout)["symptoms"] == []
+
+
+def shows_one_symptom_and_all():
+    expect(explain("--symptom", "acs-redirect"), 0, "Access Control Services", "possible",
+           "https://docs.nvidia.com/")
+    expect(explain("--list"), 0, "mr-bad-address", "NCCL\n", "containers, Kubernetes\n")
+    document = json.loads(explain("--symptom", "acs-redirect", "--json").stdout)
+    assert [symptom["id"] for symptom in document["symptoms"]] == ["acs-redirect"]
+
+
+def refuses_wrong_use(folder):
+    expect(explain("--symptom", "nonsense"), 2, error="no symptom 'nonsense'; 'gdr explain --list'")
+    expect(explain(os.path.join(folder, "absent")), 2, error="No such file or directory")
+    expect(explain(folder), 2, error="Is a directory")
+    expect(explain("--list", "--symptom", "acs-redirect"), 2, error="--symptom")
+    expect(explain("--list", "a.log"), 2, error="FILE goes with neither --list nor --symptom")
+    expect(explain("--frobnicate"), 2, error="--frobnicate")
+    expect(explain("a", "b"), 2, error="b")
+    leader, follower = pty.openpty()
+    done = subprocess.run([GDR, "explain"], stdin=follower, capture_output=True, timeout=30,
+                          check=False)
+    os.close(leader)
+    os.close(follower)
+    expect(done, 2, error="no FILE given and nothing piped in")
+
+
+def says_so_when_nothing_can_be_written():
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run([GDR, "explain", "--no-check"], input=REFUSED, stdout=full, timeout=30,
+                              stderr=subprocess.PIPE, check=False)
+    assert done.returncode == 1 and b"cannot write to standard output" in done.stderr, done
+
+
+def takes_any_bytes_and_prints_none_of_them_raw():
+    random.seed(1)
+    garbage = random.randbytes(3_000_000)
+    done = explain("--no-check", text=garbage)
+    assert done.returncode in (0, 1), done
+    hostile = b"\x1b]0;title\x07\x9b31m Port number 1 state is Down \x1b[2J\xff\xfe\n"
+    done = explain("--no-check", text=garbage + b"\n" + hostile)
+    expect(done, 0, "port-not-active")
+    assert b"\x1b" not in done.stdout and b"\x07" not in done.stdout and b"\xff" not in done.stdout
+    json.loads(explain("--no-check", "--json", text=garbage + b"\n" + hostile).stdout)
+
+
+# Generous: a machine that runs other tests meanwhile. Alone it takes half a second.
+MOST_SECONDS = 15
+MOST_MEMORY = 64 << 20
+
+
+def reads_much_in_little_memory_and_time(folder):
+    line = b"node1:5:9 [0] NCCL INFO Channel 00/0 : 0[0] -> 8[0] [send] via NET/IB/0/GDRDMA\n"
+    path = os.path.join(folder, "long.log")
+    with open(path, "wb") as log:
+        for _ in range(50):
+            log.write(line * ((1 << 20) // len(line)))
+        log.write(b"x" * (5 << 20) + b"\n" + REFUSED)
+    begin = time.monotonic()
+    expect(explain("--no-check", path), 0, "mr-bad-address")
+    seconds = time.monotonic() - begin
+    assert seconds < MOST_SECONDS, seconds
+    memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
+    assert memory < MOST_MEMORY, memory
+    print(f"55 MB in {seconds:.2f} s, {memory >> 20} MB of memory")
+
+
+with tempfile.TemporaryDirectory() as folder:
+    reads_a_file_and_standard_input(folder)
+    says_what_an_unknown_text_is(folder)
+    points_to_the_deeper_answer_for_nccl()
+    writes_json()
+    shows_one_symptom_and_all()
+    refuses_wrong_use(folder)
+    says_so_when_nothing_can_be_written()
+    takes_any_bytes_and_prints_none_of_them_raw()
+    reads_much_in_little_memory_and_time(folder)
+print("ok")

@@ -1,0 +1,53 @@
+#!/usr/bin/env python3
+"""texts.py GDR: every real text gives its own symptom as the first, and no ordinary log gives any."""
+import json
+import pathlib
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+GDR = sys.argv[1]
+failures = []
+
+
+def explain(text):
+    done = subprocess.run([GDR, "explain", "--no-check", "--json"], input=text, timeout=30,
+                          capture_output=True, check=False)
+    document = json.loads(done.stdout)
+    if done.returncode != document["exit_status"]:
+        failures.append(f"exit status {done.returncode} and {document['exit_status']} in the document")
+    return [symptom["id"] for symptom in document["symptoms"]]
+
+
+def check(claim, message):
+    if not claim:
+        failures.append(message)
+
+
+listed = json.loads(subprocess.run([GDR, "explain", "--list", "--json"], timeout=30, check=True,
+                                   capture_output=True).stdout)
+symptoms = {symptom["id"] for symptom in listed["symptoms"]}
+check(len(symptoms) >= 30, f"only {len(symptoms)} symptoms")
+for symptom in sorted(symptoms):
+    texts = sorted((HERE / "real" / symptom).glob("*.txt"))
+    check(len(texts) >= 2, f"{symptom}: {len(texts)} real texts, at least 2 are wanted")
+    for path in texts:
+        address, _, text = path.read_bytes().partition(b"\n")
+        check(address.startswith(b"# https://"), f"{path}: its first line names no source")
+        found = explain(text)
+        check(found[:1] == [symptom], f"{path}: recognised as {found}")
+for folder in (HERE / "real").iterdir():
+    check(folder.name in symptoms, f"{folder}: there is no such symptom")
+
+logs = sorted((HERE / "ordinary").iterdir())
+check(len(logs) >= 50, f"only {len(logs)} ordinary logs")
+for path in logs:
+    log = path.read_bytes()
+    check(0 < len(log) <= 30 * 1024, f"{path}: {len(log)} bytes")
+    found = explain(log)
+    check(found == [], f"{path}: recognised as {found}")
+
+print(f"{len(symptoms)} symptoms, {len(logs)} ordinary logs")
+for failure in failures:
+    print("FAILED:", failure)
+sys.exit(1 if failures else 0)

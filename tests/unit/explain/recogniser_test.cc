@@ -1,0 +1,106 @@
+#include "explain/recogniser.h"
+
+#include <gtest/gtest.h>
+
+namespace gdr::explain {
+namespace {
+
+Explanation explain(std::string_view text) {
+  Recogniser recogniser;
+  recogniser.feed(text);
+  return recogniser.finish();
+}
+
+std::vector<std::string> ids(const Explanation& explanation) {
+  std::vector<std::string> list;
+  for (const Recognition& found : explanation.found) list.emplace_back(found.symptom->id);
+  return list;
+}
+
+using Ids = std::vector<std::string>;
+
+constexpr const char* kDisabled =
+    "node1:5:9 [0] NCCL INFO NET/IB : GPU Direct RDMA Disabled for HCA 0 'mlx5_0'\n";
+
+TEST(Recogniser, SaysNothingOfAnOrdinaryText) {
+  const Explanation explanation = explain("all is well\n\nConnected all rings\n");
+  EXPECT_TRUE(explanation.found.empty());
+  EXPECT_EQ(explanation.lines, 3u);
+}
+
+TEST(Recogniser, ShowsTheLineAndCountsTheOthers) {
+  std::string text = "first\n";
+  for (int i = 0; i < 9; ++i) text += "Couldn't allocate MR with error=14\n";
+  const Explanation explanation = explain(text);
+  ASSERT_EQ(ids(explanation), Ids{"mr-bad-address"});
+  EXPECT_EQ(explanation.found[0].times, 9u);
+  ASSERT_EQ(explanation.found[0].seen.size(), 1u);
+  EXPECT_EQ(explanation.found[0].seen[0].line, 2u);
+}
+
+TEST(Recogniser, KeepsAFewLinesThatDifferAndNoMore) {
+  std::string text;
+  for (int i = 0; i < 50; ++i) {
+    text += "NET/IB : GPU Direct RDMA Disabled for HCA " + std::to_string(i) + " 'mlx5_0'\n";
+  }
+  const Explanation explanation = explain(text);
+  ASSERT_EQ(ids(explanation), Ids{"nccl-no-peer-memory"});
+  EXPECT_EQ(explanation.found[0].seen.size(), kMostSeen);
+  EXPECT_EQ(explanation.found[0].times, 50u);
+}
+
+TEST(Recogniser, NeedsEveryPartOfASymptomOfSeveralLines) {
+  EXPECT_EQ(ids(explain(kDisabled)), Ids{"nccl-no-peer-memory"});
+  EXPECT_EQ(ids(explain("nvidia_peermem         12288  0\n")), Ids{});
+  EXPECT_EQ(ids(explain(std::string(kDisabled) + "nvidia_peermem         12288  0\n")),
+            (Ids{"nccl-before-peermem", "nccl-no-peer-memory"}));
+}
+
+TEST(Recogniser, PutsWhatFollowsBehindItsCause) {
+  const Explanation explanation = explain(
+      "modprobe: ERROR: could not insert 'nvidia_peermem': Invalid argument\n"
+      "nvidia_peermem: disagrees about version of symbol ib_register_peer_memory_client\n");
+  ASSERT_EQ(ids(explanation), (Ids{"peermem-symbol-version", "peermem-invalid-argument"}));
+  EXPECT_EQ(explanation.found[0].because_of, nullptr);
+  EXPECT_EQ(explanation.found[1].because_of, explanation.found[0].symptom);
+}
+
+TEST(Recogniser, PutsWhatIsSureInFrontOfWhatMayBeHarmless) {
+  EXPECT_EQ(ids(explain("ACSCtl: SrcValid+ TransBlk- ReqRedir+ CmpltRedir+\n"
+                        "Port number 1 state is Down\n")),
+            (Ids{"port-not-active", "acs-redirect"}));
+}
+
+TEST(Recogniser, IsNotLedAstrayByColoursTabsAndPadding) {
+  EXPECT_EQ(ids(explain("\x1b[31m\tPort   number 1\tstate is \x1b[1mDown\x1b[0m\n")),
+            Ids{"port-not-active"});
+}
+
+TEST(Recogniser, GivesTheSameForAnyPieces) {
+  const std::string text = std::string(kDisabled) + "nvidia_peermem  12288  0\nno newline: MR";
+  for (std::size_t piece = 1; piece < 40; ++piece) {
+    Recogniser recogniser;
+    for (std::size_t at = 0; at < text.size(); at += piece) {
+      recogniser.feed(std::string_view(text).substr(at, piece));
+    }
+    EXPECT_EQ(ids(recogniser.finish()), ids(explain(text))) << piece;
+  }
+}
+
+TEST(Recogniser, ShowsHostileLinesHarmless) {
+  const Explanation explanation =
+      explain("Port number 1 state is Down \x9b\xff\x07" + std::string(5000, 'x') + "\n");
+  ASSERT_EQ(ids(explanation), Ids{"port-not-active"});
+  const std::string& text = explanation.found[0].seen[0].text;
+  EXPECT_LT(text.size(), 300u);
+  for (const char c : text) EXPECT_NE(c, '\x07');
+  EXPECT_EQ(text.find('\xff'), std::string::npos);
+}
+
+TEST(Recogniser, KnowsALogOfNccl) {
+  EXPECT_TRUE(explain(kDisabled).is_nccl_log);
+  EXPECT_FALSE(explain("Couldn't allocate MR\n").is_nccl_log);
+}
+
+}  // namespace
+}  // namespace gdr::explain

@@ -1,0 +1,58 @@
+#include "explain/scanner.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <set>
+
+namespace gdr::explain {
+namespace {
+
+std::set<std::size_t> found(const Scanner& scanner, std::string_view line) {
+  std::set<std::size_t> words;
+  scanner.scan(line, [&](std::size_t word) { words.insert(word); });
+  return words;
+}
+
+using Words = std::set<std::size_t>;
+
+TEST(Scanner, FindsEachWordThatALineHas) {
+  const Scanner scanner({"peermem", "memory", "MR"});
+  EXPECT_EQ(found(scanner, "nvidia_peermem and memory"), (Words{0, 1}));
+  EXPECT_EQ(found(scanner, "MR"), Words{2});
+  EXPECT_EQ(found(scanner, "peer memor M R"), Words{});
+}
+
+TEST(Scanner, FindsWordsInsideAndAcrossEachOther) {
+  const Scanner scanner({"he", "she", "his", "hers", "she"});
+  EXPECT_EQ(found(scanner, "ushers"), (Words{0, 1, 3, 4}));
+  EXPECT_EQ(found(scanner, "hishe"), (Words{0, 1, 2, 4}));
+}
+
+TEST(Scanner, TakesBytesOfEveryValue) {
+  const Scanner scanner({std::string("\x00\xff\x80", 3), "…"});
+  EXPECT_EQ(found(scanner, std::string("a\x00\xff\x80z", 5)), Words{0});
+  EXPECT_EQ(found(scanner, "and …"), Words{1});
+}
+
+TEST(Scanner, AgreesWithSearchingForEachWordByItself) {
+  std::mt19937 random(7);
+  for (int round = 0; round < 200; ++round) {
+    const auto text = [&](std::size_t longest) {
+      std::string word(1 + random() % longest, ' ');
+      for (char& c : word) c = static_cast<char>('a' + random() % 3);
+      return word;
+    };
+    std::vector<std::string> words;
+    for (int i = 0; i < 8; ++i) words.push_back(text(5));
+    const std::string line = text(40);
+    Words expected;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      if (line.find(words[i]) != std::string::npos) expected.insert(i);
+    }
+    EXPECT_EQ(found(Scanner(words), line), expected) << line;
+  }
+}
+
+}  // namespace
+}  // namespace gdr::explain

@@ -1,0 +1,75 @@
+#include "explain/text_report.h"
+
+#include <gtest/gtest.h>
+
+namespace gdr::explain {
+namespace {
+
+Explanation explain(std::string_view text) {
+  Recogniser recogniser;
+  recogniser.feed(text);
+  return recogniser.finish();
+}
+
+bool has(const std::string& text, const std::string& words) {
+  return text.find(words) != std::string::npos;
+}
+
+TEST(ExplainText, ShowsSymptomLineCauseFixAndSource) {
+  const std::string text =
+      to_text(explain("Couldn't allocate MR with error=14\n"), "a.log", {}, "");
+  EXPECT_TRUE(text.starts_with("a.log: 1 symptom in 1 line\n\n1  GPU memory cannot be registered"))
+      << text;
+  EXPECT_TRUE(has(text, "line 1: Couldn't allocate MR with error=14\n"));
+  EXPECT_TRUE(has(text, "no peer-memory client knew it"));
+  EXPECT_TRUE(has(text, "sudo modprobe nvidia-peermem"));
+  EXPECT_TRUE(has(text, "https://github.com/linux-rdma/perftest/issues/126"));
+  EXPECT_TRUE(has(text, "gdr doctor --explain peer-memory"));
+}
+
+TEST(ExplainText, ShowsWhatTheChecksFoundHere) {
+  const Explanation explanation = explain("Couldn't allocate MR with error=14\n");
+  const Confirmations confirmations = {
+      {find_symptom("mr-bad-address"),
+       {{"peer-memory", "fail", "nvidia_peermem is not loaded"}, {"dma-buf", "", "no GPU"}}}};
+  const std::string text = to_text(explanation, "a.log", confirmations, "node7");
+  EXPECT_TRUE(has(text, "fail     peer-memory  nvidia_peermem is not loaded\n")) << text;
+  EXPECT_TRUE(has(text, "does not apply  dma-buf  no GPU\n")) << text;
+  EXPECT_TRUE(has(text, "(gdr doctor on node7)\n"));
+  EXPECT_FALSE(has(text, "--explain"));
+}
+
+TEST(ExplainText, ShowsWhatFollowsBelowItsCause) {
+  const std::string text =
+      to_text(explain("could not insert 'nvidia_peermem': Invalid argument\n"
+                      "disagrees about version of symbol ib_register_peer_memory_client\n"),
+              "a.log", {}, "");
+  EXPECT_TRUE(text.starts_with("a.log: 1 symptom in 2 lines\n")) << text;
+  EXPECT_TRUE(has(text,
+                  "also seen  The peer-memory module will not load: Invalid argument  "
+                  "(line 1; follows from this)\n"))
+      << text;
+}
+
+TEST(ExplainText, CountsTheLinesThatItDoesNotShow) {
+  std::string lines;
+  for (int i = 0; i < 5; ++i) lines += "Port number " + std::to_string(i) + " state is Down\n";
+  const std::string text = to_text(explain(lines), "a.log", {}, "");
+  EXPECT_TRUE(has(text, "line 3: Port number 2 state is Down\n"));
+  EXPECT_FALSE(has(text, "Port number 3"));
+  EXPECT_TRUE(has(text, "and 2 more such lines\n")) << text;
+}
+
+TEST(ExplainText, PageAndListHaveEverySymptom) {
+  const std::string list = to_list();
+  for (const Symptom* symptom : all_symptoms()) {
+    EXPECT_TRUE(has(list, symptom->title)) << symptom->id;
+    const std::string page = to_page(*symptom);
+    EXPECT_TRUE(has(page, symptom->id));
+    EXPECT_TRUE(has(page, symptom->cause));
+    for (const Source& source : symptom->sources) EXPECT_TRUE(has(page, source.url));
+  }
+}
+
+}  // namespace
+}  // namespace gdr::explain
