@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <array>
+#include <climits>
 #include <cstring>
 #include <memory>
 
@@ -12,9 +14,13 @@
 #include "cli/help.h"
 #include "cli/subcommands.h"
 #include "cli/whole_io.h"
+#include "doctor/environment.h"
+#include "doctor/kernel_log.h"
+#include "explain/confirm.h"
 #include "explain/json_report.h"
 #include "explain/recogniser.h"
 #include "explain/text_report.h"
+#include "host/source/source.h"
 #include "tool/text.h"
 #include "tool/wrap.h"
 
@@ -26,6 +32,7 @@ constexpr const char* kStandardInput = "-";
 struct ExplainOptions {
   std::string file;
   std::string symptom;
+  std::string root = "/";
   bool list = false;
   bool no_check = false;
   bool json = false;
@@ -61,6 +68,30 @@ int print_unknown(const ExplainOptions& options, const explain::Explanation& exp
   return print(tool::printable(line) + "\n", true, kFailed);
 }
 
+struct Examination {
+  explain::Confirmations found;
+  std::string host;  // where
+};
+
+std::string name_of_host(const host::Files& files) {
+  if (!files.is_live()) return "the captured machine " + files.root();
+  std::array<char, HOST_NAME_MAX + 1> name{};
+  return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "this host";
+}
+
+Result<Examination> examine(const ExplainOptions& options,
+                            const explain::Explanation& explanation) {
+  if (options.no_check || explanation.found.empty()) return Examination{};
+  host::Source source;
+  source.root = options.root;
+  const Result<host::Inventory> inventory = host::read_inventory(source);
+  if (!inventory) return inventory.error();
+  const host::Files files(options.root);
+  doctor::Host host{files, *inventory, doctor::read_environment(files), nullptr, {}, {}};
+  host.kernel_log = doctor::read_kernel_log(files);
+  return Examination{confirm(explanation, host), name_of_host(files)};
+}
+
 int explain_text(const ExplainOptions& options) {
   UniqueFd file;
   if (!options.from_standard_input()) {
@@ -77,9 +108,14 @@ int explain_text(const ExplainOptions& options) {
   if (!read) return refuse(fmt::format("{}: {}", options.name(), read.error().message));
   const explain::Explanation explanation = recogniser.finish();
   if (explanation.found.empty() && !options.json) return print_unknown(options, explanation);
+  const Result<Examination> here = examine(options, explanation);
+  if (!here) return refuse(here.error().message);
   const int status = explanation.found.empty() ? kFailed : 0;
-  if (options.json) return print(to_json(explanation, options.name(), {}, ""), false, status);
-  std::string text = to_text(explanation, options.name(), {}, "");
+  if (options.json) {
+    return print(to_json(explanation, options.name(), here->found, here->host), false, status);
+  }
+  std::string text =
+      to_text(explanation, options.name(), here->found, here->host, tool::Style::of(stdout));
   if (explanation.is_nccl_log) {
     text += fmt::format("\nA log of NCCL: 'gdr nccl check {}' judges each of its connections.\n",
                         tool::printable(options.from_standard_input() ? "FILE" : options.file));
@@ -121,6 +157,10 @@ void add_explain(CLI::App& program, Action& chosen) {
   command->add_flag("--no-check", options->no_check,
                     "Do not examine this host (default: the checks of gdr doctor that confirm it)");
   command->add_flag("--json", options->json, "One JSON document instead of text");
+  command
+      ->add_option("--root", options->root,
+                   "Examine a captured machine: a folder with its sys and proc (default: /)")
+      ->type_name("DIR");
   refuse_empty_values(*command);
   command->footer(
       "For instance: gdr explain train.log; sudo dmesg | gdr explain\n"

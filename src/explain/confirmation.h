@@ -10,8 +10,9 @@
 namespace gdr::explain {
 
 struct Confirmation {
-  std::string check;    // its id
-  std::string outcome;  // "ok", "warn", "fail", "unknown", or empty: it does not apply here
+  std::string check;  // its id
+  // "ok", "warn", "fail", "unknown"; "not run"; empty: it does not apply here
+  std::string outcome;
   std::string summary;  // one line
 };
 using Confirmations = std::map<const Symptom*, std::vector<Confirmation>>;

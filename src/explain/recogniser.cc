@@ -55,6 +55,24 @@ bool names(const Symptom& cause, const Symptom& effect) {
                      [&](std::string_view id) { return id == effect.id; });
 }
 
+const Recognition* cause_of(const std::vector<Recognition>& found, const Symptom& effect) {
+  for (const Recognition& cause : found) {
+    if (names(*cause.symptom, effect)) return &cause;
+  }
+  return nullptr;
+}
+
+// What an effect is shown below is the root: its own cause may be an effect, too.
+void find_causes(std::vector<Recognition>& found) {
+  for (Recognition& effect : found) {
+    const Recognition* cause = cause_of(found, *effect.symptom);
+    while (cause != nullptr) {
+      effect.because_of = cause->symptom;
+      cause = cause_of(found, *cause->symptom);
+    }
+  }
+}
+
 }  // namespace
 
 Recogniser::Recogniser()
@@ -114,13 +132,7 @@ Explanation Recogniser::finish() {
               [](const Seen& a, const Seen& b) { return a.line < b.line; });
     explanation.found.push_back(std::move(found));
   }
-  for (Recognition& effect : explanation.found) {
-    for (const Recognition& cause : explanation.found) {
-      if (effect.because_of == nullptr && names(*cause.symptom, *effect.symptom)) {
-        effect.because_of = cause.symptom;
-      }
-    }
-  }
+  find_causes(explanation.found);
   const auto order = [](const Recognition& found) {
     return std::tuple(found.because_of != nullptr, found.symptom->certainty,
                       found.seen.front().line);

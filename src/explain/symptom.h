@@ -46,6 +46,7 @@ struct Source {
   Stated stated;
 };
 
+// Commands, settings and paths stand in `backticks` in what is prose.
 struct Symptom {
   const char* id;  // lower case with dashes: as typed after --symptom
   Program program;

@@ -15,6 +15,13 @@ std::string field(std::string_view name, std::string_view value) {
   return fmt::format("  {:<{}}{}\n", name, kTextIndent - 2, value);
 }
 
+// The tables' own words, whose commands stand in backticks for the handbook.
+std::string prose(std::string_view text) {
+  std::string plain(text);
+  std::erase(plain, '`');
+  return plain;
+}
+
 std::string seen_text(const Recognition& found) {
   std::string text;
   std::size_t shown = 0;
@@ -45,20 +52,31 @@ std::string id_text(const Symptom& symptom) {
 }
 
 std::string fix_text(const Symptom& symptom) {
-  return field("fix now", symptom.fix_now) + field("for good", symptom.fix_for_good);
+  return field("fix now", prose(symptom.fix_now)) + field("for good", prose(symptom.fix_for_good));
 }
 
+std::string outcome_text(const std::string& outcome, const tool::Style& style) {
+  const std::string padded = tool::pad(outcome, 7);
+  if (outcome == "fail") return tool::paint(style, tool::Colour::kRed, padded);
+  if (outcome == "warn") return tool::paint(style, tool::Colour::kYellow, padded);
+  return outcome == "ok" ? tool::paint(style, tool::Colour::kGreen, padded) : padded;
+}
+
+// A line for each check that says something, and one for all those that do not apply.
 std::string confirmation_text(const std::vector<Confirmation>& confirmations,
-                              const std::string& host) {
-  std::string text;
+                              const tool::Style& style) {
+  std::string text, others;
   for (const Confirmation& each : confirmations) {
-    const std::string outcome =
-        each.outcome.empty() ? "does not apply" : fmt::format("{:<7}", each.outcome);
-    text += field("here",
-                  fmt::format("{}  {}  {}", outcome, each.check, tool::printable(each.summary)));
+    if (each.outcome.empty()) {
+      others += (others.empty() ? "" : ", ") + each.check;
+      continue;
+    }
+    text += field(text.empty() ? "here" : "",
+                  fmt::format("{}  {}: {}", outcome_text(each.outcome, style), each.check,
+                              tool::printable(each.summary)));
   }
-  if (!text.empty()) text += field("", fmt::format("(gdr doctor on {})", tool::printable(host)));
-  return text;
+  if (others.empty()) return text;
+  return text + field(text.empty() ? "here" : "", "has nothing for these checks: " + others);
 }
 
 std::string check_text(const Symptom& symptom) {
@@ -80,25 +98,31 @@ std::string consequences_text(const Explanation& explanation, const Symptom& cau
 }  // namespace
 
 std::string to_text(const Explanation& explanation, const std::string& name,
-                    const Confirmations& confirmations, const std::string& host) {
+                    const Confirmations& confirmations, const std::string& host,
+                    const tool::Style& style) {
   std::string text;
   unsigned number = 0;
   for (const Recognition& found : explanation.found) {
     if (found.because_of != nullptr) continue;
     const Symptom& symptom = *found.symptom;
-    text += fmt::format("{}{}  {}\n", number == 0 ? "" : "\n", number + 1, symptom.title);
+    text += fmt::format("{}{}  {}\n", number == 0 ? "" : "\n", number + 1,
+                        tool::paint(style, tool::Colour::kBold, symptom.title));
     ++number;
-    text += id_text(symptom) + seen_text(found) + field("cause", symptom.cause);
-    text += field("leads to", symptom.consequence);
+    text += id_text(symptom) + seen_text(found) + field("cause", prose(symptom.cause));
+    text += field("leads to", prose(symptom.consequence));
     const auto confirmation = confirmations.find(&symptom);
-    text += confirmation != confirmations.end() ? confirmation_text(confirmation->second, host)
+    text += confirmation != confirmations.end() ? confirmation_text(confirmation->second, style)
                                                 : check_text(symptom);
     text += fix_text(symptom) + source_text(symptom, kSourcesShown) +
             consequences_text(explanation, symptom);
   }
-  return fmt::format("{}: {} in {}\n\n", tool::printable(name), tool::plural(number, "symptom"),
-                     tool::plural(explanation.lines, "line")) +
-         text;
+  std::string head =
+      fmt::format("{}: {} in {}", tool::printable(name), tool::plural(number, "symptom"),
+                  tool::plural(explanation.lines, "line"));
+  if (!confirmations.empty()) {
+    head += fmt::format("; 'here' is what gdr doctor finds on {}", tool::printable(host));
+  }
+  return head + "\n\n" + text;
 }
 
 std::string to_page(const Symptom& symptom) {
@@ -111,7 +135,7 @@ std::string to_page(const Symptom& symptom) {
     text += field(first ? "text" : "", shown);
     first = false;
   }
-  text += field("cause", symptom.cause) + field("leads to", symptom.consequence);
+  text += field("cause", prose(symptom.cause)) + field("leads to", prose(symptom.consequence));
   text += check_text(symptom) + fix_text(symptom) + source_text(symptom, symptom.sources.size());
   std::string effects;
   for (const char* effect : symptom.explains) {

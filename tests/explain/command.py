@@ -54,6 +54,24 @@ def points_to_the_deeper_answer_for_nccl():
     expect(explain("--no-check", text=text), 0, "nccl-no-peer-memory", "gdr nccl check FILE")
 
 
+def confirms_it_on_a_machine(folder):
+    limits = os.path.join(folder, "proc", "self")
+    os.makedirs(limits)
+    with open(os.path.join(limits, "limits"), "w", encoding="ascii") as file:
+        file.write("Max locked memory         65536                65536                bytes\n")
+    text = b"Couldn't allocate MR with error=12\n"
+    done = explain("--root", folder, text=text)
+    expect(done, 0, "'here' is what gdr doctor finds on the captured machine " + folder,
+           "here       fail     locked-memory: this process: locked memory: 64 KiB")
+    assert b"gdr doctor --explain" not in done.stdout
+    document = json.loads(explain("--root", folder, "--json", text=text).stdout)
+    checks = {check["id"]: check["outcome"] for check in document["symptoms"][0]["checks"]}
+    assert checks == {"locked-memory": "fail", "gpu-bar1": None}, checks
+    assert json.loads(explain("--no-check", "--json", text=text).stdout)["symptoms"][0]["checks"] == []
+    # This machine, whatever it is.
+    expect(explain(text=text), 0, "'here' is what gdr doctor finds on ", "here   ")
+
+
 def writes_json():
     done = explain("--no-check", "--json", text=REFUSED)
     expect(done, 0)
@@ -132,6 +150,7 @@ with tempfile.TemporaryDirectory() as folder:
     reads_a_file_and_standard_input(folder)
     says_what_an_unknown_text_is(folder)
     points_to_the_deeper_answer_for_nccl()
+    confirms_it_on_a_machine(folder)
     writes_json()
     shows_one_symptom_and_all()
     refuses_wrong_use(folder)

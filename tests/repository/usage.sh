@@ -42,6 +42,9 @@ expect_wrong_use "gdr perf compare: /nowhere: No such file" perf compare /nowher
 expect_wrong_use "gdr counters: FILE is required" counters
 expect_wrong_use "gdr counters: /nowhere: No such file" counters /nowhere
 expect_wrong_use "gdr counters: $0: no file of counters" counters "$0"
+expect_wrong_use "gdr explain: no symptom 'x'; 'gdr explain --list'" explain --symptom x
+expect_wrong_use "gdr explain: /nowhere: No such file" explain /nowhere
+expect_wrong_use "gdr explain: FILE goes with neither" explain --list /nowhere
 expect_wrong_use "gdr nccl: no subcommand given; allowed: check, run" nccl
 expect_wrong_use "gdr nccl: unknown subcommand 'chek'; allowed: check, run" nccl chek
 expect_wrong_use "gdr nccl check: FILE is required" nccl check

@@ -16,9 +16,9 @@ const Symptoms& gpu_symptoms() {
                 "loaded, or two installations are mixed.",
        .consequence = "No CUDA program starts.",
        .checks = {"gpu-driver", "gpus"},
-       .fix_now = "Reboot; or stop everything on the GPUs, rmmod nvidia_uvm nvidia_drm "
-                  "nvidia_modeset nvidia_peermem nvidia, and modprobe nvidia.",
-       .fix_for_good = "sudo apt-mark hold on the driver's packages, and updates with a reboot.",
+       .fix_now = "Reboot; or stop everything on the GPUs, `rmmod nvidia_uvm nvidia_drm "
+                  "nvidia_modeset nvidia_peermem nvidia`, and `modprobe nvidia`.",
+       .fix_for_good = "`sudo apt-mark hold` on the driver's packages, and updates with a reboot.",
        .sources = {{"https://github.com/NVIDIA/nvidia-docker/issues/182", Stated::kCauseAndFix},
                    {"https://github.com/stackhpc/ansible-slurm-appliance/issues/287", Stated::kFix},
                    {"https://github.com/tinygrad/open-gpu-kernel-modules/issues/47",
@@ -35,7 +35,7 @@ const Symptoms& gpu_symptoms() {
        .cause = "Overheating, power, a card or riser that is not seated, or outdated firmware.",
        .consequence = "Programs on this GPU die; it stays away until a reboot.",
        .checks = {"gpus"},
-       .fix_now = "Reboot (power cycle); nvidia-smi -q for temperatures and power before it.",
+       .fix_now = "Reboot (power cycle); `nvidia-smi -q` for temperatures and power before it.",
        .fix_for_good = "Reseat card and power connectors, update BIOS and GPU firmware, have the "
                        "board replaced if it comes back.",
        .sources = {{"https://github.com/NVIDIA/open-gpu-kernel-modules/issues/507",
@@ -49,14 +49,13 @@ const Symptoms& gpu_symptoms() {
        .texts = {{"NVRM: This PCI I/O region assigned to your NVIDIA device is invalid"},
                  {"NVRM: BAR1 is 0M @"},
                  {"NVRM: BAR0 is 0M @"}},
-       .cause =
-           "The firmware has too little address space for devices: Above 4G Decoding is off, or "
-           "the virtual machine has too small a 64-bit window.",
+       .cause = "The firmware has too little address space for devices: Above 4G Decoding is off, "
+                "or the virtual machine has too small a 64-bit window.",
        .consequence = "The driver refuses the GPU.",
        .checks = {"gpu-bar1", "gpus"},
        .fix_now = "",
        .fix_for_good = "BIOS: Above 4G Decoding and Resizable BAR on. Virtual machines: a larger "
-                       "64-bit MMIO window (VMware: pciPassthru.64bitMMIOSizeGB).",
+                       "64-bit MMIO window (VMware: `pciPassthru.64bitMMIOSizeGB`).",
        .sources = {{"https://github.com/NVIDIA/gpu-operator/issues/492", Stated::kCause},
                    {"https://github.com/system76/firmware-open/issues/66", Stated::kSymptom}},
        .explains = {}},
@@ -69,8 +68,8 @@ const Symptoms& gpu_symptoms() {
                 "version, running on the host.",
        .consequence = "No CUDA program starts.",
        .checks = {"gpus"},
-       .fix_now = "sudo systemctl start nvidia-fabricmanager; nvidia-smi -q | grep -A2 Fabric",
-       .fix_for_good = "sudo systemctl enable --now nvidia-fabricmanager",
+       .fix_now = "`sudo systemctl start nvidia-fabricmanager`; `nvidia-smi -q | grep -A2 Fabric`",
+       .fix_for_good = "`sudo systemctl enable --now nvidia-fabricmanager`",
        .sources =
            {{"https://github.com/pytorch/pytorch/issues/35710", Stated::kCauseAndFix},
             {"https://github.com/aws-samples/aws-deep-learning-ami-ubuntu-dcv-desktop/issues/"
@@ -88,7 +87,7 @@ const Symptoms& gpu_symptoms() {
                 "data-centre and professional GPUs. With such a GPU: driver and CUDA do not fit.",
        .consequence = "GPUDirect RDMA, GPUDirect Storage and GDRCopy do not work with this GPU.",
        .checks = {"gpu-capability", "gpu-driver"},
-       .fix_now = "gdr prove shows what this GPU can.",
+       .fix_now = "`gdr prove` shows what this GPU can.",
        .fix_for_good = "Another GPU (data-centre, RTX PRO); no setting changes this.",
        .sources = {{"https://github.com/NVIDIA/gds-nvidia-fs/issues/14", Stated::kCause},
                    {"https://github.com/NVIDIA/gdrcopy/issues/30", Stated::kCauseAndFix},

@@ -11,14 +11,15 @@ const Symptoms& nccl_symptoms() {
        .certainty = Certainty::kLikely,
        .title = "NCCL leaves GPUDirect RDMA out: the NIC cannot register GPU memory",
        .texts = {{"NET/IB{}: GPU Direct RDMA Disabled for HCA {number} '{word}'"}},
-       .cause = "Neither is the module nvidia-peermem loaded, nor can the NIC's driver import the "
-                "GPU's memory as a dma-buf. NCCL before 2.23 says the same with the module loaded "
-                "where the kernel has no /sys/kernel/mm/memory_peers (Linux 6.4 and later).",
+       .cause =
+           "Neither is the module `nvidia-peermem` loaded, nor can the NIC's driver import the "
+           "GPU's memory as a dma-buf. NCCL before 2.23 says the same with the module loaded where "
+           "the kernel has no `/sys/kernel/mm/memory_peers` (Linux 6.4 and later).",
        .consequence = "Every transfer is copied through host memory; bandwidth between hosts is a "
                       "fraction of what the NIC can do. Nothing fails.",
        .checks = {"peer-memory", "registration-path"},
-       .fix_now = "sudo modprobe nvidia-peermem",
-       .fix_for_good = "echo nvidia-peermem | sudo tee /etc/modules-load.d/nvidia-peermem.conf",
+       .fix_now = "`sudo modprobe nvidia-peermem`",
+       .fix_for_good = "`echo nvidia-peermem | sudo tee /etc/modules-load.d/nvidia-peermem.conf`",
        .sources = {{"https://github.com/NVIDIA/nccl/issues/1343", Stated::kCauseAndFix},
                    {"https://github.com/NVIDIA/nccl/issues/897", Stated::kCauseAndFix},
                    {"https://github.com/NVIDIA/nccl/issues/1412", Stated::kCauseAndFix}},
@@ -30,13 +31,13 @@ const Symptoms& nccl_symptoms() {
        .texts = {{"GPU Direct RDMA Disabled for HCA {number} '{word}'", 1},
                  {"nvidia_peermem {number} {number}", 2},
                  {"/sys/kernel/mm/memory_peers/nv_mem{}/version: No such file", 2}},
-       .cause = "NCCL up to 2.22 looks for the module in /sys/kernel/mm/memory_peers only, which "
+       .cause = "NCCL up to 2.22 looks for the module in `/sys/kernel/mm/memory_peers` only, which "
                 "kernels from 6.4 on and the inbox RDMA drivers do not have; it does not look in "
-                "/sys/module/nvidia_peermem. perftest works meanwhile.",
+                "`/sys/module/nvidia_peermem`. perftest works meanwhile.",
        .consequence = "GPUDirect RDMA is left out although the host has it; one report went from "
                       "180 to 10 GB/s.",
        .checks = {"nccl-version", "peer-memory"},
-       .fix_now = "Use NCCL 2.23 or later (in PyTorch: torch.cuda.nccl.version() shows which).",
+       .fix_now = "Use NCCL 2.23 or later (in PyTorch: `torch.cuda.nccl.version()` shows which).",
        .fix_for_good = "",
        .sources = {{"https://github.com/NVIDIA/nccl/issues/1676", Stated::kCauseAndFix},
                    {"https://github.com/NVIDIA/nccl/issues/1537", Stated::kSymptom},
@@ -48,17 +49,15 @@ const Symptoms& nccl_symptoms() {
        .title = "GPU and NIC are farther apart than NCCL allows",
        .texts = {{"GPU Direct RDMA Disabled for GPU{}(distance {number} > {number})"},
                  {"GPU Direct RDMA Disabled for GPU{}(distance {number} >= {number})"}},
-       .cause =
-           "NCCL uses GPUDirect RDMA only between a GPU and a NIC below the same PCIe switches "
-           "(PIX, PXB); this pair meets in a CPU or on two sockets.",
-       .consequence =
-           "These transfers are copied through host memory. Forced over the CPU they may "
-           "be slower still: CPUs forward PCIe traffic badly.",
+       .cause = "NCCL uses GPUDirect RDMA only between a GPU and a NIC below the same PCIe "
+                "switches (PIX, PXB); this pair meets in a CPU or on two sockets.",
+       .consequence = "These transfers are copied through host memory. Forced over the CPU they "
+                      "may be slower still: CPUs forward PCIe traffic badly.",
        .checks = {"pair-grade"},
-       .fix_now = "Let each GPU use its own NIC: gdr topo, then NCCL_IB_HCA; or allow the distance "
-                  "with NCCL_NET_GDR_LEVEL=SYS and measure both.",
+       .fix_now = "Let each GPU use its own NIC: `gdr topo`, then `NCCL_IB_HCA`; or allow the "
+                  "distance with `NCCL_NET_GDR_LEVEL=SYS` and measure both.",
        .fix_for_good = "Put GPU and NIC below one PCIe switch; in virtual machines give NCCL the "
-                       "provider's NCCL_TOPO_FILE.",
+                       "provider's `NCCL_TOPO_FILE`.",
        .sources = {{"https://github.com/NVIDIA/nccl/issues/1151", Stated::kCauseAndFix},
                    {"https://github.com/linux-rdma/perftest/issues/241", Stated::kSymptom}},
        .explains = {}},
@@ -71,7 +70,7 @@ const Symptoms& nccl_symptoms() {
                 "without rdma-core. Harmless on a single host without a NIC.",
        .consequence = "NCCL goes over TCP sockets.",
        .checks = {"rdma-nics"},
-       .fix_now = "sudo apt-get install libibverbs1 ibverbs-providers",
+       .fix_now = "`sudo apt-get install libibverbs1 ibverbs-providers`",
        .fix_for_good = "Add both packages to the container image (Fedora: libibverbs).",
        .sources = {{"https://github.com/NVIDIA/nccl/issues/573", Stated::kSymptom},
                    {"https://github.com/kubeflow/trainer/issues/1168", Stated::kSymptom}},
@@ -87,12 +86,11 @@ const Symptoms& nccl_symptoms() {
                 "Other NICs and older libraries lack it, and NCCL goes on without: the line by "
                 "itself explains nothing. In a virtual machine that is slow, look at ATS instead.",
        .consequence = "None, except on ConnectX-8 systems that are built for it. In virtual "
-                      "machines peer-to-peer traffic takes the way through the CPU unless the "
-                      "host has ATS on and ACS direct translation set.",
+                      "machines peer-to-peer traffic takes the way through the CPU unless the host "
+                      "has ATS on and ACS direct translation set.",
        .checks = {"virtualisation", "ats"},
-       .fix_now =
-           "In a virtual machine, on its host: mlxconfig -d DEVICE set ATS_ENABLED=true, and "
-           "restart the host.",
+       .fix_now = "In a virtual machine, on its host: `mlxconfig -d DEVICE set ATS_ENABLED=true`, "
+                  "and restart the host.",
        .fix_for_good = "",
        .sources = {{"https://docs.nvidia.com/ai-enterprise/planning-resource/"
                     "optimizing-vm-configuration-ai-inference/latest/appendix.html",
@@ -109,9 +107,8 @@ const Symptoms& nccl_symptoms() {
                 "Amazon's instance types only those with RDMA over EFA can.",
        .consequence = "Every transfer is copied through host memory.",
        .checks = {"rdma-nics"},
-       .fix_now =
-           "Use an instance type whose EFA supports RDMA reads (p4d, p5 and later), with the "
-           "libfabric and plugin of the current EFA installer.",
+       .fix_now = "Use an instance type whose EFA supports RDMA reads (p4d, p5 and later), with "
+                  "the libfabric and plugin of the current EFA installer.",
        .fix_for_good = "",
        .sources = {{"https://github.com/aws/aws-ofi-nccl/issues/161", Stated::kSymptom},
                    {"https://github.com/NVIDIA/nccl-tests/issues/245", Stated::kSymptom}},

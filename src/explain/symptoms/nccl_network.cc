@@ -18,9 +18,9 @@ const Symptoms& nccl_network_symptoms() {
                 "each other.",
        .consequence = "The program fails while it connects.",
        .checks = {"roce-gid", "port-state"},
-       .fix_now = "show_gids, then NCCL_IB_GID_INDEX=N (perftest: -x N) with a RoCE v2 GID whose "
-                  "address the peer reaches; since 2.21 NCCL finds one by itself, so unset it. On "
-                  "rails: NCCL_CROSS_NIC=0.",
+       .fix_now = "`show_gids`, then `NCCL_IB_GID_INDEX=N` (perftest: `-x N`) with a RoCE v2 GID "
+                  "whose address the peer reaches; since 2.21 NCCL finds one by itself, so unset "
+                  "it. On rails: `NCCL_CROSS_NIC=0`.",
        .fix_for_good = "",
        .sources = {{"https://github.com/NVIDIA/nccl/issues/2013", Stated::kCauseAndFix},
                    {"https://github.com/NVIDIA/nccl/issues/1510", Stated::kSymptom},
@@ -42,8 +42,8 @@ const Symptoms& nccl_network_symptoms() {
                 "the peer died, or packets are lost since the network is not lossless.",
        .consequence = "The connection is broken; what the program reports next follows from it.",
        .checks = {"roce-gid", "port-state", "mtu", "lossless"},
-       .fix_now = "ib_write_bw between the same two NICs with the same GID index; then "
-                  "NCCL_IB_GID_INDEX=N with a RoCE v2 GID that both reach.",
+       .fix_now = "`ib_write_bw` between the same two NICs with the same GID index; then "
+                  "`NCCL_IB_GID_INDEX=N` with a RoCE v2 GID that both reach.",
        .fix_for_good = "",
        .sources = {{"https://github.com/NVIDIA/nccl/issues/426", Stated::kCauseAndFix},
                    {"https://github.com/pytorch/pytorch/issues/81628", Stated::kCauseAndFix}},
@@ -61,9 +61,9 @@ const Symptoms& nccl_network_symptoms() {
                 "redirect it to the CPU, which refuses it, or the IOMMU translates the address.",
        .consequence = "Transfers from and to GPU memory fail; those of host memory work.",
        .checks = {"acs", "iommu"},
-       .fix_now = "To confirm: NCCL_NET_GDR_LEVEL=0 makes it work, slowly. Then gdr doctor names "
-                  "the ports, and sudo gdr fix changes these alone.",
-       .fix_for_good = "Switch ACS off in the BIOS, or boot with pci=disable_acs_redir=PORTS.",
+       .fix_now = "To confirm: `NCCL_NET_GDR_LEVEL=0` makes it work, slowly. Then `gdr doctor` "
+                  "names the ports, and `sudo gdr fix` changes these alone.",
+       .fix_for_good = "Switch ACS off in the BIOS, or boot with `pci=disable_acs_redir=PORTS`.",
        .sources = {{"https://github.com/NVIDIA/nccl/issues/928", Stated::kCauseAndFix},
                    {"https://github.com/NVIDIA/nccl/issues/1052", Stated::kSymptom},
                    {"https://github.com/NVIDIA/nccl/issues/214", Stated::kSymptom}},
@@ -80,7 +80,7 @@ const Symptoms& nccl_network_symptoms() {
                 "The first error, in this log or in the peer's, is the cause.",
        .consequence = "None of its own.",
        .checks = {},
-       .fix_now = "Look for the first 'Got completion' with another status, in every rank's log.",
+       .fix_now = "Look for the first `Got completion` with another status, in every rank's log.",
        .fix_for_good = "",
        .sources = {{"https://github.com/NVIDIA/nccl/issues/1814", Stated::kSymptom},
                    {"https://github.com/NVIDIA/nccl/issues/1737", Stated::kSymptom}},
@@ -111,7 +111,7 @@ const Symptoms& nccl_network_symptoms() {
                 "before 1.29.1 with NCCL 2.19 or later.",
        .consequence = "The program fails while it connects.",
        .checks = {"locked-memory"},
-       .fix_now = "FI_EFA_SET_CUDA_SYNC_MEMOPS=0",
+       .fix_now = "`FI_EFA_SET_CUDA_SYNC_MEMOPS=0`",
        .fix_for_good = "EFA installer 1.29.1 or later.",
        .sources = {{"https://github.com/awslabs/awsome-distributed-ai/issues/203",
                     Stated::kCauseAndFix},

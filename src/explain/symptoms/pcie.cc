@@ -10,17 +10,15 @@ const Symptoms& pcie_symptoms() {
        .certainty = Certainty::kPossible,
        .title = "PCIe Access Control Services redirect peer-to-peer traffic at some port",
        .texts = {{"ACSCtl:{}ReqRedir+"}, {"ACSCtl:{}CmpltRedir+"}, {"ACSCtl:{}EgressCtrl+"}},
-       .cause = "A port with ReqRedir+ or CmpltRedir+ sends what a NIC writes to a GPU up to the "
-                "CPU and down again. It matters on the switch ports between a GPU and its NIC "
-                "only; SrcValid+ alone does no harm, and ports elsewhere need not be changed.",
-       .consequence =
-           "GPUDirect RDMA at about half of its bandwidth, or hanging; GPU to GPU copies "
-           "over PCIe likewise.",
+       .cause = "A port with `ReqRedir+` or `CmpltRedir+` sends what a NIC writes to a GPU up to "
+                "the CPU and down again. It matters on the switch ports between a GPU and its NIC "
+                "only; `SrcValid+` alone does no harm, and ports elsewhere need not be changed.",
+       .consequence = "GPUDirect RDMA at about half of its bandwidth, or hanging; GPU to GPU "
+                      "copies over PCIe likewise.",
        .checks = {"acs"},
-       .fix_now =
-           "sudo gdr doctor names the ports that matter; sudo gdr fix changes those alone and "
-           "can undo it. Not in virtual machines, nor where vfio is used.",
-       .fix_for_good = "ACS off in the BIOS, or boot with pci=disable_acs_redir=PORTS.",
+       .fix_now = "`sudo gdr doctor` names the ports that matter; `sudo gdr fix` changes those "
+                  "alone and can undo it. Not in virtual machines, nor where vfio is used.",
+       .fix_for_good = "ACS off in the BIOS, or boot with `pci=disable_acs_redir=PORTS`.",
        .sources = {{"https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/"
                     "troubleshooting.html",
                     Stated::kCauseAndFix},
@@ -40,10 +38,9 @@ const Symptoms& pcie_symptoms() {
                 "or sends every transfer up to itself.",
        .consequence = "Peer-to-peer transfers hang, are slow, or leave zeroes behind.",
        .checks = {"iommu", "acs"},
-       .fix_now = "cat /sys/kernel/iommu_groups/*/type: identity is what it should be.",
-       .fix_for_good =
-           "Boot with iommu=pt (Intel with virtual functions: intel_iommu=on iommu=pt), "
-           "or switch the IOMMU off in the BIOS.",
+       .fix_now = "`cat /sys/kernel/iommu_groups/*/type`: identity is what it should be.",
+       .fix_for_good = "Boot with `iommu=pt` (Intel with virtual functions: `intel_iommu=on "
+                       "iommu=pt`), or switch the IOMMU off in the BIOS.",
        .sources = {{"https://github.com/NVIDIA/nccl/issues/489", Stated::kCauseAndFix},
                    {"https://github.com/NVIDIA/nccl/issues/257", Stated::kFix},
                    {"https://github.com/ROCm/rccl/issues/1129", Stated::kFix},
@@ -55,14 +52,13 @@ const Symptoms& pcie_symptoms() {
        .title = "NVIDIA's driver refuses GPUDirect RDMA between this GPU and this NIC",
        .texts = {{"NVRM: dma-buf attach failed: PCI topology not supported for dma-buf"},
                  {"NVRM: dma-buf attach failed: topology not supported for mapping type"}},
-       .cause =
-           "On some processors (Grace, Ampere Altra, AmpereOne) the driver allows it only where "
-           "both are below one PCIe bridge; with the mapping type FORCE_PCIE, in one IOMMU "
-           "group.",
+       .cause = "On some processors (Grace, Ampere Altra, AmpereOne) the driver allows it only "
+                "where both are below one PCIe bridge; with the mapping type `FORCE_PCIE`, in one "
+                "IOMMU group.",
        .consequence = "Registration fails with 'not supported' (ENOTSUPP, 524).",
        .checks = {"driver-topology-gate"},
-       .fix_now = "gdr topo shows which NIC shares a bridge with which GPU; use that one.",
-       .fix_for_good = "Move the card. NVreg_GrdmaPciTopoCheckOverride=1 (driver 570.86.15 and "
+       .fix_now = "`gdr topo` shows which NIC shares a bridge with which GPU; use that one.",
+       .fix_for_good = "Move the card. `NVreg_GrdmaPciTopoCheckOverride=1` (driver 570.86.15 and "
                        "later) overrides the check, at your own risk.",
        .sources =
            {{"https://github.com/NVIDIA/open-gpu-kernel-modules/blob/main/kernel-open/nvidia/"
@@ -79,13 +75,13 @@ const Symptoms& pcie_symptoms() {
                  {"bnxt_en {word}: {}available PCIe bandwidth, limited by"},
                  {"ice {word}: {}available PCIe bandwidth, limited by"},
                  {"LnkSta:{}(downgraded)"}},
-       .cause =
-           "The slot has fewer lanes or an older PCIe generation than the card, the card is not "
-           "seated well, or the BIOS splits or slows the slot. A Gen4 card in a Gen5 slot is "
-           "'downgraded' too, and well; so are GPUs that idle.",
+       .cause = "The slot has fewer lanes or an older PCIe generation than the card, the card is "
+                "not seated well, or the BIOS splits or slows the slot. A Gen4 card in a Gen5 slot "
+                "is 'downgraded' too, and well; so are GPUs that idle.",
        .consequence = "No more than the bandwidth that the line names.",
        .checks = {"pcie-link"},
-       .fix_now = "Compare both ends: lspci -vv -s CARD and its bridge, LnkCap against LnkSta.",
+       .fix_now =
+           "Compare both ends: `lspci -vv -s CARD` and its bridge, `LnkCap` against `LnkSta`.",
        .fix_for_good = "Reseat the card or take another slot; BIOS: lanes (bifurcation) and link "
                        "speed of the slot.",
        .sources = {{"https://github.com/NVIDIA/l2fwd-nv/issues/6", Stated::kSymptom},
@@ -97,8 +93,8 @@ const Symptoms& pcie_symptoms() {
        .certainty = Certainty::kCertain,
        .title = "The PCIe slot gives the NIC too little power",
        .texts = {{"Detected insufficient power on the PCIe slot"}},
-       .cause = "The slot's firmware allows fewer watts than the card with its optical modules "
-                "needs.",
+       .cause =
+           "The slot's firmware allows fewer watts than the card with its optical modules needs.",
        .consequence = "The NIC may switch modules off or lose its link under load.",
        .checks = {"pcie-link"},
        .fix_now = "Another slot, or the BIOS's power limit of this one.",
@@ -115,9 +111,9 @@ const Symptoms& pcie_symptoms() {
        .cause = "Secure Boot puts the kernel into lockdown; setpci is refused even to root.",
        .consequence = "ACS and MaxReadReq cannot be changed while the system runs.",
        .checks = {"lockdown"},
-       .fix_now = "cat /sys/kernel/security/lockdown",
+       .fix_now = "`cat /sys/kernel/security/lockdown`",
        .fix_for_good = "ACS by the BIOS or the kernel's command line, which lockdown allows: "
-                       "pci=disable_acs_redir=PORTS.",
+                       "`pci=disable_acs_redir=PORTS`.",
        .sources = {{"https://github.com/FlyGoat/RyzenAdj/issues/205", Stated::kCause},
                    {"https://github.com/xmm7360/xmm7360-usb-modeswitch/issues/9", Stated::kCause},
                    {"https://man7.org/linux/man-pages/man7/kernel_lockdown.7.html",

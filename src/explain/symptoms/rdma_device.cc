@@ -12,12 +12,12 @@ const Symptoms& rdma_device_symptoms() {
        .texts = {{"Unable to find the Infiniband/RoCE device"},
                  {"NET/IB : No device found."},
                  {"No IB devices found"}},
-       .cause = "The NIC's driver is not loaded, the container was not given /dev/infiniband, its "
-                "rdma-core is too old for the host's kernel, or there is no such NIC.",
+       .cause = "The NIC's driver is not loaded, the container was not given `/dev/infiniband`, "
+                "its rdma-core is too old for the host's kernel, or there is no such NIC.",
        .consequence = "Programs stop or go over TCP.",
        .checks = {"rdma-nics", "devices"},
-       .fix_now = "ibv_devinfo on the host and in the container; containers: --device "
-                  "/dev/infiniband, or the RDMA device plugin and its resource in the pod.",
+       .fix_now = "`ibv_devinfo` on the host and in the container; containers: `--device "
+                  "/dev/infiniband`, or the RDMA device plugin and its resource in the pod.",
        .fix_for_good = "rdma-core in the image at least as new as the host's.",
        .sources = {{"https://github.com/Mellanox/k8s-rdma-shared-dev-plugin/issues/106",
                     Stated::kCause},
@@ -36,10 +36,9 @@ const Symptoms& rdma_device_symptoms() {
                 "is of another release than libibverbs. A second NIC that nobody uses is harmless.",
        .consequence = "The NIC is not seen by any RDMA program here.",
        .checks = {"rdma-nics"},
-       .fix_now = "sudo apt-get install ibverbs-providers",
-       .fix_for_good =
-           "Install it in the image, from the same source as libibverbs (distribution or "
-           "DOCA-OFED, not mixed).",
+       .fix_now = "`sudo apt-get install ibverbs-providers`",
+       .fix_for_good = "Install it in the image, from the same source as libibverbs (distribution "
+                       "or DOCA-OFED, not mixed).",
        .sources = {{"https://github.com/ofiwg/libfabric/issues/975", Stated::kCause},
                    {"https://github.com/SoftRoCE/rxe-dev/issues/65", Stated::kCauseAndFix},
                    {"https://github.com/nminoru/pib/issues/2", Stated::kSymptom}},
@@ -51,12 +50,12 @@ const Symptoms& rdma_device_symptoms() {
        .texts = {{"NET/IB : Unable to open device {word}"},
                  {"Call to ibv_open_device failed"},
                  {"Failed to open device{end}"}},
-       .cause = "The container sees the NIC in /sys but was not given its /dev/infiniband/uverbsN, "
-                "or the user may not open it.",
+       .cause = "The container sees the NIC in /sys but was not given its "
+                "`/dev/infiniband/uverbsN`, or the user may not open it.",
        .consequence = "NCCL goes over TCP sockets, or uses the NICs that are left.",
        .checks = {"devices"},
-       .fix_now = "ls -l /dev/infiniband; docker run --device /dev/infiniband --cap-add IPC_LOCK "
-                  "--ulimit memlock=-1",
+       .fix_now = "`ls -l /dev/infiniband`; `docker run --device /dev/infiniband --cap-add "
+                  "IPC_LOCK --ulimit memlock=-1`",
        .fix_for_good = "In Kubernetes the RDMA device plugin's resource in the pod.",
        .sources = {{"https://github.com/NVIDIA/nccl/issues/2428", Stated::kCause},
                    {"https://github.com/NVIDIA/nccl/issues/451", Stated::kSymptom},
@@ -74,8 +73,8 @@ const Symptoms& rdma_device_symptoms() {
                 "the InfiniBand fabric has no subnet manager.",
        .consequence = "perftest stops, or the other port of the NIC was meant.",
        .checks = {"port-state"},
-       .fix_now = "ip link set dev INTERFACE up, or another NIC (-d) or port (-i); InfiniBand: "
-                  "sminfo, and opensm on one host or the switch.",
+       .fix_now = "`ip link set dev INTERFACE up`, or another NIC (`-d`) or port (`-i`); "
+                  "InfiniBand: `sminfo`, and `opensm` on one host or the switch.",
        .fix_for_good = "",
        .sources = {{"https://github.com/lsgunth/perftest/issues/1", Stated::kSymptom},
                    {"https://github.com/linux-rdma/perftest/blob/master/src/perftest_parameters.c",

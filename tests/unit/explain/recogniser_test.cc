@@ -65,6 +65,15 @@ TEST(Recogniser, PutsWhatFollowsBehindItsCause) {
   EXPECT_EQ(explanation.found[1].because_of, explanation.found[0].symptom);
 }
 
+TEST(Recogniser, GoesBackToTheFirstOfSeveralCauses) {
+  const Explanation explanation = explain(
+      "Got completion with error 5, opcode 0\nGot completion with error 4, opcode 0\n"
+      "ACSCtl: SrcValid+ ReqRedir+\n");
+  ASSERT_EQ(ids(explanation), (Ids{"acs-redirect", "gpu-access-fails", "work-flushed"}));
+  EXPECT_EQ(explanation.found[1].because_of, explanation.found[0].symptom);
+  EXPECT_EQ(explanation.found[2].because_of, explanation.found[0].symptom);
+}
+
 TEST(Recogniser, PutsWhatIsSureInFrontOfWhatMayBeHarmless) {
   EXPECT_EQ(ids(explain("ACSCtl: SrcValid+ TransBlk- ReqRedir+ CmpltRedir+\n"
                         "Port number 1 state is Down\n")),
