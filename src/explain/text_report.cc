@@ -76,7 +76,7 @@ std::string confirmation_text(const std::vector<Confirmation>& confirmations,
                               tool::printable(each.summary)));
   }
   if (others.empty()) return text;
-  return text + field(text.empty() ? "here" : "", "has nothing for these checks: " + others);
+  return text + field(text.empty() ? "here" : "", "do not apply: " + others);
 }
 
 std::string check_text(const Symptom& symptom) {

@@ -19,7 +19,9 @@ const Symptoms& nccl_symptoms() {
                       "fraction of what the NIC can do. Nothing fails.",
        .checks = {"peer-memory", "registration-path"},
        .fix_now = "`sudo modprobe nvidia-peermem`",
-       .fix_for_good = "`echo nvidia-peermem | sudo tee /etc/modules-load.d/nvidia-peermem.conf`",
+       .fix_for_good =
+           "`echo nvidia-peermem | sudo tee /etc/modules-load.d/nvidia-peermem.conf`; or NVIDIA's "
+           "open kernel modules, with which dma-buf needs no such module.",
        .sources = {{"https://github.com/NVIDIA/nccl/issues/1343", Stated::kCauseAndFix},
                    {"https://github.com/NVIDIA/nccl/issues/897", Stated::kCauseAndFix},
                    {"https://github.com/NVIDIA/nccl/issues/1412", Stated::kCauseAndFix}},

@@ -38,7 +38,7 @@ TEST(ExplainText, ShowsWhatTheChecksFoundHere) {
       << text;
   EXPECT_TRUE(has(text, "  here       fail     peer-memory: nvidia_peermem is not loaded\n"))
       << text;
-  EXPECT_TRUE(has(text, "             has nothing for these checks: registration-path\n"));
+  EXPECT_TRUE(has(text, "             do not apply: registration-path\n"));
   EXPECT_FALSE(has(text, "--explain"));
 }
 
