@@ -27,6 +27,7 @@ void add_explain(CLI::App& program, Action& chosen);
 // `typed`: the words after the program's name.
 void add_perf(CLI::App& program, Action& chosen, const std::vector<std::string>& typed);
 void add_prove(CLI::App& program, Action& chosen);
+void add_topo(CLI::App& program, Action& chosen);
 
 // `command` is what follows the options of `gdr run` or `gdr nccl run`: the program and its own
 // arguments, which main() took away before parsing so that no option of theirs is ever taken for

@@ -1,0 +1,135 @@
+// gdr topo: GPUs and NICs, how near they are to each other, and which NIC each GPU should use.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <fstream>
+#include <memory>
+
+#include "cli/command_line.h"
+#include "cli/help.h"
+#include "cli/machine_options.h"
+#include "cli/subcommands.h"
+#include "host/files.h"
+#include "tool/style.h"
+#include "tool/text.h"
+#include "topo/live.h"
+#include "topo/output/json_report.h"
+#include "topo/output/svg.h"
+#include "topo/output/text_report.h"
+
+namespace gdr::cli {
+namespace {
+
+struct TopoOptions {
+  MachineOptions machine;
+  std::vector<std::string> devices;
+  topo::Sections sections;
+  bool json = false;
+  std::string svg;
+};
+
+bool is_live(const MachineOptions& machine) {
+  return machine.root == "/" && machine.hwloc_xml.empty() && machine.nccl_xml.empty() &&
+         machine.lspci.empty();
+}
+
+topo::Origin origin_of(const MachineOptions& machine, const host::Inventory& inventory) {
+  topo::Origin origin;
+  const std::string functions = tool::plural(inventory.pci.functions().size(), "PCI function");
+  std::vector<std::string> files = machine.lspci;
+  for (const std::string& file : {machine.hwloc_xml, machine.nccl_xml}) {
+    if (!file.empty()) files.push_back(file);
+  }
+  if (!files.empty()) {
+    for (const std::string& file : files) {
+      origin.text += (origin.text.empty() ? "captured: " : ", ") + file;
+      origin.looked_at.push_back(fmt::format("{}: {}", file, functions));
+    }
+    return origin;
+  }
+  origin.live = is_live(machine);
+  origin.text = origin.live ? "this machine" : "captured: " + machine.root;
+  const std::string root = origin.live ? "" : machine.root;
+  origin.looked_at = {fmt::format("{}/sys/bus/pci/devices: {}", root, functions),
+                      fmt::format("{}/sys/class/infiniband: {}", root,
+                                  tool::plural(inventory.nics.size(), "RDMA device"))};
+  return origin;
+}
+
+int failed(const std::string& message, int status) {
+  say("gdr topo: " + tool::printable(message));
+  return status;
+}
+
+Result<void> write_svg(const std::string& name, const std::string& text) {
+  if (name == "-") {
+    fmt::print("{}", text);
+    return {};
+  }
+  errno = 0;
+  std::ofstream file(name, std::ios::binary | std::ios::trunc);
+  file << text;
+  file.close();
+  if (!file) return from_errno("cannot write " + name);
+  return {};
+}
+
+int run_topo(const TopoOptions& options) {
+  Result<host::Inventory> inventory = read_machine(options.machine);
+  if (!inventory) return failed(inventory.error().message, kWrongUse);
+  if (is_live(options.machine)) topo::ask_driver(*inventory);
+  topo::Origin origin = origin_of(options.machine, *inventory);
+  Result<topo::Report> report =
+      topo::make_report(*std::move(inventory), std::move(origin), options.devices);
+  if (!report) return failed("--device: " + report.error().message, kWrongUse);
+  if (!options.svg.empty()) {
+    const Result<void> written =
+        write_svg(options.svg, topo::to_svg(*report, options.sections.all));
+    if (!written) return failed(written.error().message, kFailed);
+  }
+  if (options.json) {
+    fmt::print("{}", topo::to_json(*report, program_version()));
+  } else if (options.svg != "-") {
+    fmt::print("{}", topo::to_text(*report, tool::Style::of(stdout), options.sections));
+  }
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+    return failed("cannot write to standard output", kFailed);
+  }
+  return 0;
+}
+
+}  // namespace
+
+void add_topo(CLI::App& program, Action& chosen) {
+  auto options = std::make_shared<TopoOptions>();
+  CLI::App* topo = program.add_subcommand(
+      "topo", "How near GPUs and NICs are to each other, and the best NIC for each GPU");
+  topo->add_option("--device", options->devices,
+                   "A further PCI function for the matrix, an NVMe drive say; may be repeated")
+      ->type_name("ADDRESS")
+      ->allow_extra_args(false);
+  topo->add_flag("--tree", options->sections.tree, "The PCI tree instead of the matrix");
+  topo->add_flag("--all", options->sections.all,
+                 "In tree and drawing every PCI function, not only the ways to GPUs and NICs");
+  CLI::Option* svg =
+      topo->add_option("--svg", options->svg, "Write the tree as a drawing; - for standard output");
+  svg->type_name("FILE");
+  CLI::Option* json =
+      topo->add_flag("--json", options->json, "Everything as one JSON document instead of text");
+  add_machine_options(*topo, options->machine);
+  topo->footer(
+      "Exit status: 0 looked at, whatever was found; 1 output could not be written;\n"
+      "2 wrong use.");
+  refuse_empty_values(*topo);
+  topo->callback([options, json, &chosen] {
+    if (options->svg == "-" && json->count() > 0) {
+      throw CLI::ValidationError("--svg - and --json exclude each other: give --svg a file");
+    }
+    if (options->sections.all && !options->sections.tree && options->svg.empty()) {
+      throw CLI::ValidationError("--all is for --tree and --svg; give one of them");
+    }
+    chosen = [options] { return run_topo(*options); };
+  });
+}
+
+}  // namespace gdr::cli

@@ -1,0 +1,132 @@
+#include "topo/devices.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+namespace gdr::topo {
+namespace {
+
+Device gpu_device(const host::Inventory& inventory, std::size_t index) {
+  const host::Gpu& gpu = inventory.gpus[index];
+  Device device;
+  device.kind = Device::Kind::kGpu;
+  device.name = gpu.model;
+  device.address = gpu.pci_address;
+  device.numa_node = gpu.numa_node;
+  device.pci = gpu.pci;
+  device.index = index;
+  return device;
+}
+
+Device nic_device(const host::Inventory& inventory, std::size_t index) {
+  const host::Nic& nic = inventory.nics[index];
+  Device device;
+  device.kind = Device::Kind::kNic;
+  device.name = nic.name.empty() ? nic.pci_address : nic.name;
+  device.address = nic.pci_address;
+  device.numa_node = nic.numa_node;
+  device.pci = nic.pci;
+  device.index = index;
+  return device;
+}
+
+// As sysfs writes it: "3B:00.0" is "0000:3b:00.0".
+std::string full_address(const std::string& given) {
+  std::string address = given;
+  for (char& one : address) one = static_cast<char>(std::tolower(static_cast<unsigned char>(one)));
+  if (std::count(address.begin(), address.end(), ':') == 1) address = "0000:" + address;
+  return address;
+}
+
+Result<Device> other_device(const host::Inventory& inventory, const std::string& given) {
+  const std::string address = full_address(given);
+  if (!host::is_pci_address(address)) {
+    return Error{EINVAL,
+                 fmt::format("'{}' is no PCI address; one is written as 0000:3b:00.0", given)};
+  }
+  const host::PciFunction* function = inventory.pci.find(address);
+  if (function == nullptr) {
+    return Error{ENOENT,
+                 fmt::format("no PCI function {} in this machine; lspci -D lists them", address)};
+  }
+  Device device;
+  device.name = name_of(*function);
+  device.address = address;
+  device.numa_node = function->numa_node;
+  device.pci = *function;
+  return device;
+}
+
+// "16", "2.5"
+std::string number(double value) { return fmt::format("{:.3g}", value); }
+
+}  // namespace
+
+const char* name_of(Device::Kind kind) {
+  constexpr const char* kNames[] = {"gpu", "nic", "device"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+std::string name_of(const host::PciFunction& function) {
+  if (!function.name.empty()) return function.name;
+  if (function.vendor == 0 && function.device == 0) return "PCI function";
+  return fmt::format("{:04x}:{:04x}", function.vendor, function.device);
+}
+
+std::string text_of(const host::PciLink& link) {
+  std::string text;
+  if (link.speed > 0) {
+    text = number(link.speed);
+    if (link.most_speed > link.speed) text += " of " + number(link.most_speed);
+    text += " GT/s";
+  }
+  if (link.width > 0) {
+    text += fmt::format("{}x{}", text.empty() ? "" : " ", link.width);
+    if (link.most_width > link.width) text += fmt::format(" of x{}", link.most_width);
+  }
+  return text;
+}
+
+const host::PciLink* link_of(const Device& device) {
+  return device.pci && !device.pci->links.empty() ? &device.pci->links.front() : nullptr;
+}
+
+Result<std::vector<Device>> list_devices(const host::Inventory& inventory,
+                                         const std::vector<std::string>& others) {
+  std::vector<Device> devices;
+  for (std::size_t i = 0; i < inventory.gpus.size(); ++i) {
+    devices.push_back(gpu_device(inventory, i));
+  }
+  // Addresses in text order are in PCI order while domains have equally many digits.
+  std::stable_sort(devices.begin(), devices.end(), [](const Device& a, const Device& b) {
+    return std::pair(a.address.size(), a.address) < std::pair(b.address.size(), b.address);
+  });
+  for (std::size_t i = 0; i < inventory.nics.size(); ++i) {
+    if (inventory.nics[i].pci) devices.push_back(nic_device(inventory, i));
+  }
+  for (const std::string& given : others) {
+    Result<Device> device = other_device(inventory, given);
+    if (!device) return device.error();
+    for (const Device& known : devices) {
+      if (known.address != device->address) continue;
+      return Error{
+          EINVAL, fmt::format("{} is in the matrix already{}", device->address,
+                              known.kind == Device::Kind::kOther
+                                  ? ": it is given twice"
+                                  : fmt::format(", as a {}",
+                                                known.kind == Device::Kind::kGpu ? "GPU" : "NIC"))};
+    }
+    devices.push_back(*std::move(device));
+  }
+  std::size_t next[3] = {};
+  for (Device& device : devices) {
+    constexpr const char* kPrefixes[] = {"GPU", "NIC", "DEV"};
+    const auto kind = static_cast<std::size_t>(device.kind);
+    device.label = kPrefixes[kind] + std::to_string(next[kind]++);
+  }
+  return devices;
+}
+
+}  // namespace gdr::topo

@@ -1,0 +1,46 @@
+// The devices that a topology is about, numbered as nvidia-smi does: GPU0… in order of their PCI
+// addresses, NIC0… in the inventory's order, and what was asked for besides as DEV0….
+//
+//   Result<std::vector<Device>> devices = list_devices(inventory, {"0000:82:00.0"});
+//   if (!devices) return devices.error();
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "host/inventory.h"
+
+namespace gdr::topo {
+
+struct Device {
+  enum class Kind : std::uint8_t { kGpu, kNic, kOther };
+  Kind kind = Kind::kOther;
+  std::string label;    // "GPU0"
+  std::string name;     // "NVIDIA H200", "mlx5_0", "NVMe SSD Controller PM174X"
+  std::string address;  // PCI
+  int numa_node = -1;
+  std::optional<host::PciFunction> pci;
+  std::size_t index = 0;  // among the inventory's GPUs or NICs
+};
+
+// NICs without a PCI function (rxe, siw) are not among them: they are nowhere. ENOENT: one of
+// `others`, PCI addresses, is not in the machine; EINVAL: it is no address, or given twice.
+Result<std::vector<Device>> list_devices(const host::Inventory& inventory,
+                                         const std::vector<std::string>& others);
+
+const char* name_of(Device::Kind kind);  // "gpu", "nic", "device"
+
+// What a reader may call a PCI function: its name, else what its numbers say.
+std::string name_of(const host::PciFunction& function);
+
+// "32 GT/s x16"; "16 of 32 GT/s x8 of x16" where it could do more; empty where nothing is known.
+std::string text_of(const host::PciLink& link);
+
+// Of the device's own link; nothing where it has none.
+const host::PciLink* link_of(const Device& device);
+
+}  // namespace gdr::topo

@@ -1,0 +1,12 @@
+// Everything that gdr topo found as one JSON document; docs/topo.md tells of its fields.
+#pragma once
+
+#include <string>
+
+#include "topo/report.h"
+
+namespace gdr::topo {
+
+std::string to_json(const Report& report, const std::string& version);
+
+}  // namespace gdr::topo

@@ -1,0 +1,85 @@
+#include "topo/output/names_text.h"
+
+#include "tool/table.h"
+#include "tool/text.h"
+
+namespace gdr::topo {
+namespace {
+
+using Rows = std::vector<std::vector<std::string>>;
+constexpr std::size_t kIndent = 2;
+
+std::string section(const char* heading, Rows rows) {
+  if (rows.size() < 2) return {};
+  for (auto& row : rows) {
+    for (std::string& cell : row) cell = tool::printable(cell);
+  }
+  return std::string(heading) + "\n" + tool::table(rows, kIndent);
+}
+
+std::string node_text(int node) { return node < 0 ? std::string() : std::to_string(node); }
+
+std::string link_text(const Device& device) {
+  const host::PciLink* link = link_of(device);
+  return link ? text_of(*link) : std::string();
+}
+
+const Device* device_of(const Report& report, Device::Kind kind, std::size_t index) {
+  for (const Device& device : report.devices) {
+    if (device.kind == kind && device.index == index) return &device;
+  }
+  return nullptr;
+}
+
+std::string gpus(const Report& report) {
+  Rows rows = {{"", "PCI address", "NUMA", "model", "PCIe link", "driver"}};
+  for (const Device& device : report.devices) {
+    if (device.kind != Device::Kind::kGpu) continue;
+    rows.push_back({device.label, device.address, node_text(device.numa_node), device.name,
+                    link_text(device), report.inventory.gpus[device.index].driver});
+  }
+  return section("GPUs", std::move(rows));
+}
+
+// "4: ACTIVE"
+std::string state_text(const std::string& state) {
+  const auto space = state.find(' ');
+  return space == std::string::npos ? state : state.substr(space + 1);
+}
+
+// "400 Gb/sec (4X NDR)"
+std::string rate_text(const host::Port& port) {
+  return tool::join({port.rate.substr(0, port.rate.find(" (")), port.link_layer});
+}
+
+std::string nics(const Report& report) {
+  Rows names = {{"", "RDMA name", "port", "netdev", "MAC", "PCI address", "NUMA"}};
+  Rows links = {{"", "PCIe link", "port", "state", "rate", "firmware", "driver"}};
+  for (std::size_t i = 0; i < report.inventory.nics.size(); ++i) {
+    const host::Nic& nic = report.inventory.nics[i];
+    const Device* device = device_of(report, Device::Kind::kNic, i);
+    const std::string label = device ? device->label : "-";
+    const std::string address = device ? nic.pci_address : "software";
+    const std::string link = device ? link_text(*device) : std::string();
+    std::vector<host::Port> ports = nic.ports;
+    if (ports.empty()) ports.emplace_back();
+    for (const host::Port& port : ports) {
+      const std::string number = port.number == 0 ? std::string() : std::to_string(port.number);
+      names.push_back(
+          {label, nic.name, number, port.netdev, port.mac, address, node_text(nic.numa_node)});
+      links.push_back(
+          {label, link, number, state_text(port.state), rate_text(port), nic.firmware, nic.driver});
+    }
+  }
+  const std::string text = section("NICs", std::move(names));
+  return text.empty() ? text : text + "\n" + section("NIC links", std::move(links));
+}
+
+}  // namespace
+
+std::string names_text(const Report& report) {
+  const std::string first = gpus(report), second = nics(report);
+  return first + (first.empty() || second.empty() ? "" : "\n") + second;
+}
+
+}  // namespace gdr::topo

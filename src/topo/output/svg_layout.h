@@ -1,0 +1,48 @@
+// Where everything of the drawing goes: host bridges at the left, devices in a column at the
+// right, each on a row of its own, and behind them a lane for each GPU's way to its NIC.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "topo/report.h"
+#include "topo/tree.h"
+
+namespace gdr::topo {
+
+struct Box {
+  const char* style = "";  // "gpu", "nic", "device", "switch", "bridge"
+  std::string title, subtitle;
+  double x = 0, y = 0, width = 0;
+  std::optional<std::size_t> parent;  // in the list of boxes
+  std::string port, link;             // on the edge to it
+  std::optional<std::size_t> device;  // in the report's list
+  std::size_t column = 0;
+};
+
+// From a GPU's box to its NIC's.
+struct Arrow {
+  std::size_t from = 0, to = 0;  // boxes
+  double lane = 0;               // where it runs up or down
+  std::string label;
+  Quality quality = Quality::kUnknown;
+};
+
+struct Layout {
+  std::vector<Box> boxes;  // parents before their children
+  std::vector<Arrow> arrows;
+  double width = 0, height = 0;
+};
+
+constexpr double kBoxHeight = 38;
+
+// `top`: what is to be left free above.
+Layout lay_out(const Report& report, const std::vector<TreeNode>& tree, double top);
+
+// Of text at the drawing's two sizes, in its fixed-width font.
+double text_width(const std::string& text);
+double small_text_width(const std::string& text);
+
+}  // namespace gdr::topo

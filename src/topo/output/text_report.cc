@@ -1,0 +1,131 @@
+#include "topo/output/text_report.h"
+
+#include <fmt/format.h>
+
+#include "tool/table.h"
+#include "tool/text.h"
+#include "tool/wrap.h"
+#include "topo/output/matrix_text.h"
+#include "topo/output/names_text.h"
+#include "topo/output/tree_text.h"
+
+namespace gdr::topo {
+namespace {
+
+using tool::Colour;
+
+class Text {
+ public:
+  Text(const Report& report, const tool::Style& style, Sections sections)
+      : report_(report), style_(style), sections_(sections) {}
+
+  std::string write() {
+    head();
+    if (report_.devices.empty()) {
+      nothing();
+    } else {
+      section(sections_.tree ? tree_text(report_, sections_.all, style_.columns)
+                             : matrix_text(report_, style_.columns));
+    }
+    section(best());
+    section(names_text(report_));
+    section(unseen());
+    return std::move(text_);
+  }
+
+ private:
+  void line(const std::string& text, std::size_t indent = 2) {
+    text_ += tool::wrap(text, style_.columns, indent) + "\n";
+  }
+
+  void section(const std::string& text) {
+    if (text.empty()) return;
+    if (!text_.empty()) text_ += "\n";
+    text_ += text;
+  }
+
+  void head() {
+    const auto count = [&](Device::Kind kind, const char* noun) {
+      return tool::plural(count_of(report_, kind), noun);
+    };
+    line(tool::join({tool::printable(report_.origin.text),
+                     tool::printable(report_.inventory.product), count(Device::Kind::kGpu, "GPU"),
+                     count(Device::Kind::kNic, "NIC")}));
+    const char* label = report_.inventory.flat ? "UNRELIABLE" : "note";
+    for (const std::string& warning : report_.warnings) {
+      line(tool::paint(style_, Colour::kYellow, label) + "  " + warning);
+    }
+  }
+
+  void nothing() {
+    text_ += "\n";
+    line("No NVIDIA GPU and no RDMA NIC with a PCI function. Looked at:");
+    for (const std::string& place : report_.origin.looked_at) {
+      line("  " + tool::printable(place), 4);
+    }
+  }
+
+  std::string quality_text(Quality quality) const {
+    constexpr Colour kColours[] = {Colour::kGreen, Colour::kYellow, Colour::kRed, Colour::kYellow};
+    return tool::paint(style_, kColours[static_cast<std::size_t>(quality)], name_of(quality));
+  }
+
+  // Reasons may be longer than a line, so the last column is wrapped behind the others.
+  std::string best() const {
+    if (report_.choices.empty()) return {};
+    std::vector<std::vector<std::string>> rows = {{"", "NIC", "RDMA name", "path", "GPUDirect"}};
+    for (const Choice& choice : report_.choices) {
+      if (!choice.nic) {
+        rows.push_back({report_.devices[choice.gpu].label, "none"});
+        continue;
+      }
+      const Device& nic = report_.devices[*choice.nic];
+      rows.push_back({report_.devices[choice.gpu].label, nic.label, tool::printable(nic.name),
+                      report_.matrix.at(choice.gpu, *choice.nic).text(),
+                      quality_text(choice.quality)});
+    }
+    std::string text = "Best NIC for each GPU\n";
+    text += with_reasons(tool::table(rows, 2));
+    return text;
+  }
+
+  std::string with_reasons(const std::string& table) const {
+    std::string text;
+    std::vector<std::string> lines;
+    std::size_t widest = 0;
+    for (std::size_t at = 0; at < table.size();) {
+      const std::size_t end = table.find('\n', at);
+      lines.push_back(table.substr(at, end - at));
+      widest = std::max(widest, tool::screen_width(lines.back()));
+      at = end + 1;
+    }
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      const std::string why = i == 0 ? "why" : report_.choices[i - 1].why;
+      text += tool::wrap(tool::pad(lines[i], widest) + "  " + why, style_.columns, widest + 2);
+      text += "\n";
+    }
+    return text;
+  }
+
+  std::string unseen() const {
+    if (report_.inventory.unseen.empty()) return {};
+    std::string text = "Not seen\n";
+    for (const std::string& sentence : report_.inventory.unseen) {
+      text += tool::wrap("  " + tool::printable(sentence), style_.columns, 4) + "\n";
+    }
+    return text;
+  }
+
+  const Report& report_;
+  const tool::Style& style_;
+  Sections sections_;
+  std::string text_;
+};
+
+}  // namespace
+
+std::string to_text(const Report& report, const tool::Style& style, Sections sections) {
+  return Text(report, style, sections).write();
+}
+
+}  // namespace gdr::topo

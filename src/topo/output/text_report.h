@@ -1,0 +1,18 @@
+// The answer of gdr topo for a person.
+#pragma once
+
+#include <string>
+
+#include "tool/style.h"
+#include "topo/report.h"
+
+namespace gdr::topo {
+
+struct Sections {
+  bool tree = false;  // the drawing instead of the matrix
+  bool all = false;   // in the drawing: every function
+};
+
+std::string to_text(const Report& report, const tool::Style& style, Sections sections);
+
+}  // namespace gdr::topo

@@ -1,0 +1,42 @@
+// Everything that gdr topo has to say of a machine, as data; text, drawings and the JSON document
+// are written from it.
+//
+//   Result<Report> report = make_report(*std::move(inventory), {"this machine", true}, {});
+//   if (report) fmt::print("{}", to_text(*report, style));
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "host/inventory.h"
+#include "topo/best.h"
+#include "topo/devices.h"
+#include "topo/matrix.h"
+
+namespace gdr::topo {
+
+// Which machine it is: "this machine", or the files it was described by.
+struct Origin {
+  std::string text;
+  bool live = false;
+  std::vector<std::string> looked_at;  // said where nothing was found
+};
+
+struct Report {
+  host::Inventory inventory;
+  Origin origin;
+  std::vector<Device> devices;
+  Matrix matrix;
+  std::vector<Choice> choices;        // one for each GPU
+  std::vector<std::string> warnings;  // why grades may be wrong, each with what to do
+};
+
+// `others`: PCI addresses of further devices. Fails as list_devices does.
+Result<Report> make_report(host::Inventory inventory, Origin origin,
+                           const std::vector<std::string>& others);
+
+// "GPU", "NIC": how many there are.
+std::size_t count_of(const Report& report, Device::Kind kind);
+
+}  // namespace gdr::topo

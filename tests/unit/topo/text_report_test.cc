@@ -1,0 +1,110 @@
+#include "topo/output/text_report.h"
+
+#include <gtest/gtest.h>
+
+#include "made_up_machine.h"
+#include "tool/wrap.h"
+
+namespace gdr::topo {
+namespace {
+
+std::string text_of(const Report& report, Sections sections = {}, std::size_t columns = 0) {
+  tool::Style style;
+  style.columns = columns;
+  return to_text(report, style, sections);
+}
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST(TextReport, TellsTheBestNicOfEachGpuAndWhy) {
+  const std::string text = text_of(test::two_node_machine().report());
+  EXPECT_TRUE(has(text, "  GPU0  NIC0  mlx5_0     PIX   good       nearest; NIC1 is at PXB\n"))
+      << text;
+}
+
+TEST(TextReport, HasEveryNameOfEveryPortSideBySide) {
+  const std::string text = text_of(test::two_node_machine().report());
+  EXPECT_TRUE(has(text,
+                  "NICs\n"
+                  "        RDMA name  port  netdev    MAC                PCI address   NUMA\n"
+                  "  NIC0  mlx5_0     1     ibmlx5_0  b8:3f:d2:00:00:01  0000:04:00.0  0\n"))
+      << text;
+  EXPECT_TRUE(has(text,
+                  "  NIC0  32 GT/s x16  1     ACTIVE  400 Gb/sec  InfiniBand  28.39.1002  "
+                  "mlx5_core\n"))
+      << text;
+  EXPECT_TRUE(has(text, "  GPU0  0000:03:00.0  0     NVIDIA H100  32 GT/s x16  nvidia\n")) << text;
+}
+
+TEST(TextReport, ListsSoftwareNicsWithoutALabel) {
+  test::MadeUpMachine machine = test::two_node_machine();
+  host::Nic rxe;
+  rxe.name = "rxe0";
+  machine.inventory.nics.push_back(rxe);
+  EXPECT_TRUE(has(text_of(machine.report()), "\n  -     rxe0 "));
+}
+
+TEST(TextReport, TellsThatAFlatVirtualMachineIsUnreliable) {
+  test::MadeUpMachine machine = test::two_node_machine();
+  machine.inventory.virtual_machine = true;
+  EXPECT_TRUE(has(text_of(machine.report()), "\nnote  virtual machine: "));
+  EXPECT_FALSE(has(text_of(machine.report()), "UNRELIABLE"));
+  machine.inventory.flat = true;
+  for (const bool tree : {false, true}) {
+    const std::string text = text_of(machine.report(), {tree, false});
+    EXPECT_TRUE(has(text, "\nUNRELIABLE  flat virtual machine: ")) << text;
+    EXPECT_TRUE(has(text, "--nccl-xml FILE")) << text;
+    EXPECT_TRUE(has(text, " unknown ")) << text;
+  }
+}
+
+TEST(TextReport, SaysPlainlyThatThereIsNothingAndWhereItLooked) {
+  Result<Report> report =
+      make_report({}, {"this machine", true, {"/sys/bus/pci/devices: 3 PCI functions"}}, {});
+  ASSERT_TRUE(report);
+  EXPECT_EQ(text_of(*report),
+            "this machine  0 GPUs  0 NICs\n"
+            "\n"
+            "No NVIDIA GPU and no RDMA NIC with a PCI function. Looked at:\n"
+            "  /sys/bus/pci/devices: 3 PCI functions\n");
+}
+
+TEST(TextReport, ListsWhatWasNotSeen) {
+  test::MadeUpMachine machine = test::two_node_machine();
+  machine.inventory.unseen = {"Configuration space beyond its first 64 bytes: it takes root."};
+  EXPECT_TRUE(has(text_of(machine.report()), "\nNot seen\n  Configuration space beyond "));
+}
+
+TEST(TextReport, FitsATerminal) {
+  test::MadeUpMachine machine = test::two_node_machine();
+  machine.inventory.flat = true;
+  machine.inventory.unseen = {std::string(30, 'a') + " " + std::string(60, 'b')};
+  for (const bool tree : {false, true}) {
+    const std::string text = text_of(machine.report(), {tree, true}, 80);
+    for (std::size_t at = 0; at < text.size();) {
+      const std::size_t end = text.find('\n', at);
+      EXPECT_LE(tool::screen_width(text.substr(at, end - at)), 80u) << text.substr(at, end - at);
+      at = end + 1;
+    }
+  }
+}
+
+TEST(TextReport, LetsNoNameMoveTheCursor) {
+  test::MadeUpMachine machine = test::two_node_machine();
+  for (auto& gpu : machine.inventory.gpus) gpu.model = "\x1b[2J";
+  for (auto& nic : machine.inventory.nics) {
+    nic.name = nic.firmware = nic.driver = nic.ports[0].netdev = nic.ports[0].mac =
+        nic.ports[0].rate = nic.ports[0].state = "\x1b[2J";
+  }
+  machine.inventory.product = machine.inventory.numa_nodes[0].processors = "\x1b[2J";
+  machine.inventory.unseen = {"\x1b[2J"};
+  machine.inventory.pci.find("0000:01:00.0")->name = "\x1b[2J";
+  for (const bool tree : {false, true}) {
+    EXPECT_FALSE(has(text_of(machine.report(), {tree, true}), "\x1b"));
+  }
+}
+
+}  // namespace
+}  // namespace gdr::topo
