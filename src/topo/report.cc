@@ -30,6 +30,8 @@ Result<Report> make_report(host::Inventory inventory, Origin origin,
   report.devices = *std::move(devices);
   report.matrix = make_matrix(report.inventory, report.devices);
   report.choices = choose_nics(report.inventory, report.devices, report.matrix);
+  report.nccl_differences = nccl_differences(report.inventory, report.devices, report.matrix);
+  report.nccl_advice = nccl_advice(report.inventory, report.devices, report.choices);
   report.warnings = warnings_of(report.inventory);
   return report;
 }

@@ -13,6 +13,7 @@
 #include "topo/best.h"
 #include "topo/devices.h"
 #include "topo/matrix.h"
+#include "topo/nccl_view.h"
 
 namespace gdr::topo {
 
@@ -28,7 +29,9 @@ struct Report {
   Origin origin;
   std::vector<Device> devices;
   Matrix matrix;
-  std::vector<Choice> choices;        // one for each GPU
+  std::vector<Choice> choices;  // one for each GPU
+  std::vector<NcclDifference> nccl_differences;
+  std::vector<std::string> nccl_advice;
   std::vector<std::string> warnings;  // why grades may be wrong, each with what to do
 };
 

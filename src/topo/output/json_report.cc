@@ -84,10 +84,14 @@ ordered_json pairs_json(const Report& report) {
       if (report.devices[i].kind != Device::Kind::kGpu) continue;
       if (report.devices[j].kind != Device::Kind::kNic) continue;
       const auto path = report.matrix.at(i, j).path;
-      pairs.push_back({{"gpu", report.devices[i].label},
-                       {"nic", report.devices[j].label},
-                       {"path", path ? ordered_json(host::name_of(*path)) : ordered_json()},
-                       {"quality", name_of(quality_of(path, !report.inventory.flat))}});
+      const auto nccl = nccl_path(report.inventory, report.devices[i], report.devices[j]);
+      pairs.push_back(
+          {{"gpu", report.devices[i].label},
+           {"nic", report.devices[j].label},
+           {"path", path ? ordered_json(host::name_of(*path)) : ordered_json()},
+           {"quality", name_of(quality_of(path, !report.inventory.flat))},
+           {"nccl_path", nccl ? ordered_json(host::name_of(*nccl)) : ordered_json()},
+           {"nccl_uses_gdr", nccl ? ordered_json(host::nccl_uses_gdr(*nccl)) : ordered_json()}});
     }
   }
   return pairs;
@@ -107,6 +111,21 @@ ordered_json choices_json(const Report& report) {
          {"alike", std::move(alike)}});
   }
   return list;
+}
+
+ordered_json nccl_json(const Report& report) {
+  ordered_json differences = ordered_json::array();
+  for (const NcclDifference& one : report.nccl_differences) {
+    ordered_json pairs = ordered_json::array();
+    for (const auto& [gpu, nic] : one.pairs) {
+      pairs.push_back({report.devices[gpu].label, report.devices[nic].label});
+    }
+    differences.push_back({{"path", host::name_of(one.ours)},
+                           {"nccl_path", host::name_of(one.theirs)},
+                           {"why", one.why},
+                           {"pairs", std::move(pairs)}});
+  }
+  return {{"differences", std::move(differences)}, {"advice", report.nccl_advice}};
 }
 
 ordered_json of(const TreeNode& node, const std::vector<Device>& devices) {
@@ -156,6 +175,7 @@ std::string to_json(const Report& report, const std::string& version) {
   document["software_nics"] = software_nics(report);
   document["matrix"] = matrix_json(report);
   document["pairs"] = pairs_json(report);
+  document["nccl"] = nccl_json(report);
   document["best"] = choices_json(report);
   ordered_json tree = ordered_json::array();
   for (const TreeNode& bridge : make_tree(inventory.pci, report.devices, false)) {

@@ -133,7 +133,8 @@ class Writer {
   void arrows() {
     for (const Arrow& arrow : layout_.arrows) {
       const Box &from = layout_.boxes[arrow.from], &to = layout_.boxes[arrow.to];
-      const double x = from.x + from.width, y = middle(from), end = middle(to);
+      const double x = from.x + from.width, y = middle(from);
+      const double end = middle(to) + arrow.arrival;
       const double tip = to.x + to.width;
       const char* style = class_of(arrow.quality);
       out_ += fmt::format(

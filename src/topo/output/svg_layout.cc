@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "tool/wrap.h"
 
@@ -127,7 +128,8 @@ class Planner {
 
   void add_arrows() {
     std::vector<std::vector<std::pair<double, double>>> lanes;
-    double right = layout_.width - kMargin;
+    std::map<std::size_t, int> arrived;  // by box
+    const double right = layout_.width - kMargin;
     for (const Choice& choice : report_.choices) {
       const auto from = box_of_device(choice.gpu);
       const auto to = choice.nic ? box_of_device(*choice.nic) : std::nullopt;
@@ -139,12 +141,19 @@ class Planner {
       lanes[lane].emplace_back(ends.first, ends.second);
       const double x = right + kStub + static_cast<double>(lane) * kLaneGap;
       layout_.arrows.push_back(
-          {*from, *to, x,
+          {*from, *to, x, arrival(arrived[*to]++),
            fmt::format("{} {}", report_.matrix.at(choice.gpu, *choice.nic).text(),
                        name_of(choice.quality)),
            choice.quality});
       layout_.width = std::max(layout_.width, x + kMargin);
     }
+  }
+
+  // In the middle, then below and above it by turns.
+  static double arrival(int before) {
+    constexpr double kStep = 7;
+    const double most = kBoxHeight / 2 - kStep / 2;
+    return std::clamp(kStep * ((before + 1) / 2) * (before % 2 == 1 ? 1 : -1), -most, most);
   }
 
   static bool crosses(const std::vector<std::pair<double, double>>& lane,

@@ -26,6 +26,7 @@ struct Box {
 struct Arrow {
   std::size_t from = 0, to = 0;  // boxes
   double lane = 0;               // where it runs up or down
+  double arrival = 0;            // beside the middle of the NIC's box, when several arrive there
   std::string label;
   Quality quality = Quality::kUnknown;
 };

@@ -28,6 +28,7 @@ class Text {
                              : matrix_text(report_, style_.columns));
     }
     section(best());
+    section(nccl());
     section(names_text(report_));
     section(unseen());
     return std::move(text_);
@@ -103,6 +104,33 @@ class Text {
       const std::string why = i == 0 ? "why" : report_.choices[i - 1].why;
       text += tool::wrap(tool::pad(lines[i], widest) + "  " + why, style_.columns, widest + 2);
       text += "\n";
+    }
+    return text;
+  }
+
+  std::string nccl() const {
+    std::string text;
+    const auto add = [&](const std::string& line) {
+      text += tool::wrap("  " + line, style_.columns, 4) + "\n";
+    };
+    for (const NcclDifference& one : report_.nccl_differences) {
+      add(fmt::format("{} here is {} for NCCL, since {}: {}", host::name_of(one.ours),
+                      host::name_of(one.theirs), one.why, pairs_text(one)));
+    }
+    for (const std::string& line : report_.nccl_advice) add(line);
+    return text.empty() ? text : "NCCL\n" + text;
+  }
+
+  std::string pairs_text(const NcclDifference& difference) const {
+    constexpr std::size_t kMost = 4;
+    std::string text;
+    for (std::size_t i = 0; i < difference.pairs.size() && i < kMost; ++i) {
+      const auto [gpu, nic] = difference.pairs[i];
+      text += fmt::format("{}{}-{}", i == 0 ? "" : ", ", report_.devices[gpu].label,
+                          report_.devices[nic].label);
+    }
+    if (difference.pairs.size() > kMost) {
+      text += fmt::format(" and {} more", difference.pairs.size() - kMost);
     }
     return text;
   }

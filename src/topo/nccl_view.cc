@@ -1,0 +1,83 @@
+#include "topo/nccl_view.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+
+namespace gdr::topo {
+namespace {
+
+using host::NcclPath;
+using host::PciPath;
+
+std::string why_of(PciPath ours, NcclPath theirs, bool node_unknown) {
+  if (theirs == NcclPath::kLoc) return "it takes the functions of one card for one device";
+  if (ours == PciPath::kNode && theirs == NcclPath::kPhb) return "it knows no NODE";
+  if (ours == PciPath::kPxb && theirs == NcclPath::kPix) {
+    return "it counts a cascade inside of one switch chip as one switch";
+  }
+  if (ours == PciPath::kSys && theirs == NcclPath::kPhb && node_unknown) {
+    return "it takes devices whose NUMA node is not known for those of one CPU";
+  }
+  return "it counts switches and NUMA nodes in its own way";
+}
+
+}  // namespace
+
+std::optional<NcclPath> nccl_path(const host::Inventory& inventory, const Device& a,
+                                  const Device& b) {
+  if (!a.pci || !b.pci) return std::nullopt;
+  return host::nccl_path_between(inventory.pci, *a.pci, *b.pci);
+}
+
+std::vector<NcclDifference> nccl_differences(const host::Inventory& inventory,
+                                             const std::vector<Device>& devices,
+                                             const Matrix& matrix) {
+  std::map<std::pair<PciPath, NcclPath>, NcclDifference> found;
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    if (devices[i].kind != Device::Kind::kGpu) continue;
+    for (std::size_t j = 0; j < devices.size(); ++j) {
+      if (devices[j].kind != Device::Kind::kNic) continue;
+      const auto ours = matrix.at(i, j).path;
+      const auto theirs = nccl_path(inventory, devices[i], devices[j]);
+      if (!ours || !theirs || std::string_view(host::name_of(*ours)) == host::name_of(*theirs)) {
+        continue;
+      }
+      NcclDifference& one = found[{*ours, *theirs}];
+      if (one.pairs.empty()) {
+        const bool node_unknown = devices[i].numa_node < 0 || devices[j].numa_node < 0;
+        one = {*ours, *theirs, why_of(*ours, *theirs, node_unknown), {}};
+      }
+      one.pairs.emplace_back(i, j);
+    }
+  }
+  std::vector<NcclDifference> differences;
+  for (auto& [grades, one] : found) differences.push_back(std::move(one));
+  return differences;
+}
+
+std::vector<std::string> nccl_advice(const host::Inventory& inventory,
+                                     const std::vector<Device>& devices,
+                                     const std::vector<Choice>& choices) {
+  std::map<NcclPath, std::string> gpus;
+  for (const Choice& choice : choices) {
+    if (!choice.nic) continue;
+    const auto path = nccl_path(inventory, devices[choice.gpu], devices[*choice.nic]);
+    if (!path || host::nccl_uses_gdr(*path)) continue;
+    std::string& list = gpus[*path];
+    list += (list.empty() ? "" : ", ") + devices[choice.gpu].label;
+  }
+  std::vector<std::string> lines;
+  for (const auto& [path, list] : gpus) {
+    const char* name = host::name_of(path);
+    lines.push_back(
+        fmt::format("{}: {} to the best NIC, so NCCL uses no GPUDirect RDMA unless "
+                    "NCCL_NET_GDR_LEVEL={} is set",
+                    list, name, name));
+  }
+  return lines;
+}
+
+}  // namespace gdr::topo

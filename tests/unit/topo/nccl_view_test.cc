@@ -1,0 +1,56 @@
+#include "topo/nccl_view.h"
+
+#include <gtest/gtest.h>
+
+#include "made_up_machine.h"
+#include "tool/style.h"
+#include "topo/output/text_report.h"
+
+namespace gdr::topo {
+namespace {
+
+TEST(NcclView, TellsWhereNcclGradesOtherwiseAndWhy) {
+  const Report report = test::two_node_machine().report();
+  ASSERT_EQ(report.nccl_differences.size(), 1u);
+  const NcclDifference& node = report.nccl_differences[0];
+  EXPECT_EQ(node.ours, host::PciPath::kNode);
+  EXPECT_EQ(node.theirs, host::NcclPath::kPhb);
+  ASSERT_EQ(node.pairs.size(), 1u);
+  EXPECT_EQ(report.devices[node.pairs[0].second].label, "NIC3");
+  const std::string text = to_text(report, tool::Style{}, {});
+  EXPECT_NE(text.find("\nNCCL\n  NODE here is PHB for NCCL, since it knows no NODE: GPU0-NIC3\n"),
+            std::string::npos)
+      << text;
+}
+
+TEST(NcclView, AdvisesWhereNcclWouldLeaveGpuDirectRdmaOut) {
+  const Report report = test::two_node_machine().report();
+  ASSERT_EQ(report.nccl_advice.size(), 1u);
+  EXPECT_EQ(report.nccl_advice[0],
+            "GPU1: SYS to the best NIC, so NCCL uses no GPUDirect RDMA unless "
+            "NCCL_NET_GDR_LEVEL=SYS is set");
+}
+
+TEST(NcclView, SaysThatUnknownNodesAreOneCpuToNccl) {
+  test::MadeUpMachine machine;
+  machine.bridge("0000:00:01.0", "pci0000:00", host::PciKind::kRootPort);
+  machine.bridge("0000:80:01.0", "pci0000:80", host::PciKind::kRootPort);
+  machine.gpu("0000:01:00.0", "0000:00:01.0", -1);
+  machine.nic("mlx5_0", "0000:81:00.0", "0000:80:01.0", -1);
+  const Report report = machine.report();
+  ASSERT_EQ(report.nccl_differences.size(), 1u);
+  EXPECT_EQ(report.nccl_differences[0].why,
+            "it takes devices whose NUMA node is not known for those of one CPU");
+}
+
+TEST(NcclView, IsEmptyWhereBothAgree) {
+  test::MadeUpMachine machine = test::two_node_machine();
+  machine.inventory.nics.resize(2);
+  machine.inventory.gpus.resize(1);
+  const Report report = machine.report();
+  EXPECT_TRUE(report.nccl_differences.empty());
+  EXPECT_TRUE(report.nccl_advice.empty());
+}
+
+}  // namespace
+}  // namespace gdr::topo
