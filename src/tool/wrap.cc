@@ -98,4 +98,14 @@ std::string wrap(std::string_view text, std::size_t columns, std::size_t indent)
   return wrapper.take();
 }
 
+std::string wrap_lines(std::string_view text, std::size_t columns, std::size_t indent) {
+  std::string wrapped;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    wrapped += wrap(text.substr(0, end), columns, indent) + "\n";
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return wrapped;
+}
+
 }  // namespace gdr::tool

@@ -21,4 +21,7 @@ std::size_t screen_width(std::string_view text);
 // is left as it is. `columns` 0: as it is.
 std::string wrap(std::string_view text, std::size_t columns, std::size_t indent);
 
+// Each line of `text` so; every one ends with a line feed.
+std::string wrap_lines(std::string_view text, std::size_t columns, std::size_t indent);
+
 }  // namespace gdr::tool

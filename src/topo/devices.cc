@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
+
+#include "host/source/draft.h"
 
 namespace gdr::topo {
 namespace {
@@ -32,17 +33,9 @@ Device nic_device(const host::Inventory& inventory, std::size_t index) {
   return device;
 }
 
-// As sysfs writes it: "3B:00.0" is "0000:3b:00.0".
-std::string full_address(const std::string& given) {
-  std::string address = given;
-  for (char& one : address) one = static_cast<char>(std::tolower(static_cast<unsigned char>(one)));
-  if (std::count(address.begin(), address.end(), ':') == 1) address = "0000:" + address;
-  return address;
-}
-
 Result<Device> other_device(const host::Inventory& inventory, const std::string& given) {
-  const std::string address = full_address(given);
-  if (!host::is_pci_address(address)) {
+  const std::string address = host::full_address(given);
+  if (address.empty()) {
     return Error{EINVAL,
                  fmt::format("'{}' is no PCI address; one is written as 0000:3b:00.0", given)};
   }
@@ -59,6 +52,21 @@ Result<Device> other_device(const host::Inventory& inventory, const std::string&
   return device;
 }
 
+// Functions of one card share its link, of which some sources tell at one function alone.
+void share_link(const host::Inventory& inventory, Device& device) {
+  const host::PciLink* own = link_of(device);
+  if (!device.pci || (own != nullptr && own->width > 0)) return;
+  const std::string card = device.address.substr(0, device.address.rfind('.') + 1);
+  for (char function = '0'; function < '8'; ++function) {
+    const host::PciFunction* sibling = inventory.pci.find(card + function);
+    if (sibling == nullptr || sibling->links.empty() || sibling->links.front().width == 0) continue;
+    if (device.pci->links.empty()) device.pci->links.emplace_back();
+    device.pci->links.front() = sibling->links.front();
+    device.pci->links.front().below = device.address;
+    return;
+  }
+}
+
 // "16", "2.5"
 std::string number(double value) { return fmt::format("{:.3g}", value); }
 
@@ -73,6 +81,10 @@ std::string name_of(const host::PciFunction& function) {
   if (!function.name.empty()) return function.name;
   if (function.vendor == 0 && function.device == 0) return "PCI function";
   return fmt::format("{:04x}:{:04x}", function.vendor, function.device);
+}
+
+std::string shown_name(const Device& device) {
+  return device.name == device.address && device.pci ? name_of(*device.pci) : device.name;
 }
 
 std::string text_of(const host::PciLink& link) {
@@ -122,6 +134,7 @@ Result<std::vector<Device>> list_devices(const host::Inventory& inventory,
   }
   std::size_t next[3] = {};
   for (Device& device : devices) {
+    share_link(inventory, device);
     constexpr const char* kPrefixes[] = {"GPU", "NIC", "DEV"};
     const auto kind = static_cast<std::size_t>(device.kind);
     device.label = kPrefixes[kind] + std::to_string(next[kind]++);

@@ -34,6 +34,9 @@ Result<std::vector<Device>> list_devices(const host::Inventory& inventory,
 
 const char* name_of(Device::Kind kind);  // "gpu", "nic", "device"
 
+// The device's name; of a NIC that only has its address, what its PCI function is called.
+std::string shown_name(const Device& device);
+
 // What a reader may call a PCI function: its name, else what its numbers say.
 std::string name_of(const host::PciFunction& function);
 

@@ -13,8 +13,9 @@ using Kind = TreeNode::Kind;
 
 class Builder {
  public:
-  Builder(const host::PciTree& pci, const std::vector<Device>& devices) : pci_(pci) {
-    for (std::size_t i = 0; i < devices.size(); ++i) devices_[devices[i].address] = i;
+  Builder(const host::PciTree& pci, const std::vector<Device>& devices)
+      : pci_(pci), devices_(devices) {
+    for (std::size_t i = 0; i < devices.size(); ++i) by_address_[devices[i].address] = i;
   }
 
   void add(const host::PciFunction& function) {
@@ -48,8 +49,11 @@ class Builder {
     TreeNode node;
     node.kind = kind;
     node.address = address;
-    if (const auto known = devices_.find(address); known != devices_.end()) {
+    if (const auto known = by_address_.find(address); known != by_address_.end()) {
       node.device = known->second;
+      const host::PciLink* link = link_of(devices_[known->second]);
+      if (link != nullptr) node.link = text_of(*link);
+      return node;
     }
     const host::PciFunction* function = pci_.find(address);
     if (function == nullptr) return node;
@@ -87,7 +91,8 @@ class Builder {
   }
 
   const host::PciTree& pci_;
-  std::map<std::string, std::size_t> devices_;
+  const std::vector<Device>& devices_;
+  std::map<std::string, std::size_t> by_address_;
   std::vector<TreeNode> roots_;
 };
 

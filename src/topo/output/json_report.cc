@@ -38,7 +38,8 @@ ordered_json ports_of(const host::Nic& nic) {
 }
 
 void add_nic(ordered_json& entry, const host::Nic& nic) {
-  entry["rdma_name"] = text_or_null(nic.name);
+  // Sources without RDMA names call a NIC by its address.
+  entry["rdma_name"] = nic.name == nic.pci_address ? ordered_json() : text_or_null(nic.name);
   entry["driver"] = text_or_null(nic.driver);
   entry["firmware"] = text_or_null(nic.firmware);
   entry["ports"] = ports_of(nic);

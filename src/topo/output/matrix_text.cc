@@ -73,11 +73,12 @@ std::vector<Column> affinity_columns(const Report& report) {
 
 std::string block(const Report& report, std::size_t label_width,
                   const std::vector<Column>& columns) {
+  // Without cells: a NIC in a block that has the affinity alone.
   const auto line = [&](const std::string& label, const auto& cell_of) {
-    std::string text = tool::pad(label, label_width);
-    for (const Column& column : columns) text += tool::pad(cell_of(column), column.width);
-    text.erase(text.find_last_not_of(' ') + 1);
-    return text + "\n";
+    std::string cells;
+    for (const Column& column : columns) cells += tool::pad(cell_of(column), column.width);
+    cells.erase(cells.find_last_not_of(' ') + 1);
+    return cells.empty() ? cells : tool::pad(label, label_width) + cells + "\n";
   };
   std::string text = line("", [](const Column& column) { return column.heading; });
   for (std::size_t i = 0; i < report.devices.size(); ++i) {
@@ -97,22 +98,33 @@ std::size_t width_of(const std::vector<Column>& columns) {
   return columns.empty() ? 0 : width - columns.back().width + last;
 }
 
-std::string cells_text(const Report& report, std::size_t columns) {
-  std::vector<Column> all = cell_columns(report, kTab);
-  const std::vector<Column> affinity = affinity_columns(report);
-  all.insert(all.end(), affinity.begin(), affinity.end());
-  if (columns == 0 || kTab + width_of(all) <= columns) return block(report, kTab, all);
-  for (std::size_t i = 0; i < report.devices.size(); ++i) all[i].width = kNarrow;
+// Columns that stay together: a device's, and those of the affinity.
+using Group = std::vector<Column>;
+
+std::string blocks(const Report& report, const std::vector<Group>& groups, std::size_t columns) {
   std::string text;
   std::vector<Column> now;
-  for (const Column& column : all) {
-    now.push_back(column);
-    if (now.size() == 1 || kNarrow + width_of(now) <= columns) continue;
-    now.pop_back();
-    text += block(report, kNarrow, now) + "\n";
-    now = {column};
+  for (const Group& group : groups) {
+    std::vector<Column> more = now;
+    more.insert(more.end(), group.begin(), group.end());
+    if (!now.empty() && kNarrow + width_of(more) > columns) {
+      text += block(report, kNarrow, now) + "\n";
+      more = group;
+    }
+    now = std::move(more);
   }
   return text + block(report, kNarrow, now);
+}
+
+std::string cells_text(const Report& report, std::size_t columns) {
+  std::vector<Column> all = cell_columns(report, kTab);
+  const Group affinity = affinity_columns(report);
+  all.insert(all.end(), affinity.begin(), affinity.end());
+  if (columns == 0 || kTab + width_of(all) <= columns) return block(report, kTab, all);
+  std::vector<Group> groups;
+  for (Column& column : cell_columns(report, kNarrow)) groups.push_back({std::move(column)});
+  if (!affinity.empty()) groups.push_back(affinity);
+  return blocks(report, groups, columns);
 }
 
 std::string device_legend(const Report& report, Device::Kind kind, const char* heading) {
@@ -130,13 +142,8 @@ std::string device_legend(const Report& report, Device::Kind kind, const char* h
 }  // namespace
 
 std::string matrix_text(const Report& report, std::size_t columns) {
-  std::string text = cells_text(report, columns) + "\n";
-  const std::string_view legend = kLegend;
-  for (std::size_t at = 0; at < legend.size();) {
-    const std::size_t end = legend.find('\n', at);
-    text += tool::wrap(legend.substr(at, end - at), columns, kLegendIndent) + "\n";
-    at = end + 1;
-  }
+  std::string text =
+      cells_text(report, columns) + "\n" + tool::wrap_lines(kLegend, columns, kLegendIndent);
   text += device_legend(report, Device::Kind::kNic, "NIC");
   text += device_legend(report, Device::Kind::kOther, "Device");
   return text;

@@ -2,19 +2,20 @@
 
 #include "tool/table.h"
 #include "tool/text.h"
+#include "tool/wrap.h"
 
 namespace gdr::topo {
 namespace {
 
 using Rows = std::vector<std::vector<std::string>>;
-constexpr std::size_t kIndent = 2;
+constexpr std::size_t kIndent = 2, kContinued = 8;
 
-std::string section(const char* heading, Rows rows) {
+std::string section(const char* heading, Rows rows, std::size_t columns) {
   if (rows.size() < 2) return {};
   for (auto& row : rows) {
     for (std::string& cell : row) cell = tool::printable(cell);
   }
-  return std::string(heading) + "\n" + tool::table(rows, kIndent);
+  return tool::wrap_lines(heading + ("\n" + tool::table(rows, kIndent)), columns, kContinued);
 }
 
 std::string node_text(int node) { return node < 0 ? std::string() : std::to_string(node); }
@@ -31,14 +32,14 @@ const Device* device_of(const Report& report, Device::Kind kind, std::size_t ind
   return nullptr;
 }
 
-std::string gpus(const Report& report) {
+std::string gpus(const Report& report, std::size_t columns) {
   Rows rows = {{"", "PCI address", "NUMA", "model", "PCIe link", "driver"}};
   for (const Device& device : report.devices) {
     if (device.kind != Device::Kind::kGpu) continue;
     rows.push_back({device.label, device.address, node_text(device.numa_node), device.name,
                     link_text(device), report.inventory.gpus[device.index].driver});
   }
-  return section("GPUs", std::move(rows));
+  return section("GPUs", std::move(rows), columns);
 }
 
 // "4: ACTIVE"
@@ -52,7 +53,7 @@ std::string rate_text(const host::Port& port) {
   return tool::join({port.rate.substr(0, port.rate.find(" (")), port.link_layer});
 }
 
-std::string nics(const Report& report) {
+std::string nics(const Report& report, std::size_t columns) {
   Rows names = {{"", "RDMA name", "port", "netdev", "MAC", "PCI address", "NUMA"}};
   Rows links = {{"", "PCIe link", "port", "state", "rate", "firmware", "driver"}};
   for (std::size_t i = 0; i < report.inventory.nics.size(); ++i) {
@@ -61,24 +62,26 @@ std::string nics(const Report& report) {
     const std::string label = device ? device->label : "-";
     const std::string address = device ? nic.pci_address : "software";
     const std::string link = device ? link_text(*device) : std::string();
+    // Sources without RDMA names call a NIC by its address.
+    const std::string name = nic.name == nic.pci_address ? std::string() : nic.name;
     std::vector<host::Port> ports = nic.ports;
     if (ports.empty()) ports.emplace_back();
     for (const host::Port& port : ports) {
       const std::string number = port.number == 0 ? std::string() : std::to_string(port.number);
       names.push_back(
-          {label, nic.name, number, port.netdev, port.mac, address, node_text(nic.numa_node)});
+          {label, name, number, port.netdev, port.mac, address, node_text(nic.numa_node)});
       links.push_back(
           {label, link, number, state_text(port.state), rate_text(port), nic.firmware, nic.driver});
     }
   }
-  const std::string text = section("NICs", std::move(names));
-  return text.empty() ? text : text + "\n" + section("NIC links", std::move(links));
+  const std::string text = section("NICs", std::move(names), columns);
+  return text.empty() ? text : text + "\n" + section("NIC links", std::move(links), columns);
 }
 
 }  // namespace
 
-std::string names_text(const Report& report) {
-  const std::string first = gpus(report), second = nics(report);
+std::string names_text(const Report& report, std::size_t columns) {
+  const std::string first = gpus(report, columns), second = nics(report, columns);
   return first + (first.empty() || second.empty() ? "" : "\n") + second;
 }
 

@@ -80,7 +80,7 @@ class Planner {
     if (node.device) {
       const Device& device = report_.devices[*node.device];
       box.title = device.label + "  " + short_address(device.address);
-      box.subtitle = device.name;
+      box.subtitle = shown_name(device);
     } else if (node.kind == TreeNode::Kind::kHostBridge) {
       box.title = node.address;
       if (node.numa_node >= 0) box.subtitle = fmt::format("NUMA node {}", node.numa_node);

@@ -29,7 +29,7 @@ class Text {
     }
     section(best());
     section(nccl());
-    section(names_text(report_));
+    section(names_text(report_, style_.columns));
     section(unseen());
     return std::move(text_);
   }
@@ -74,7 +74,7 @@ class Text {
   // Reasons may be longer than a line, so the last column is wrapped behind the others.
   std::string best() const {
     if (report_.choices.empty()) return {};
-    std::vector<std::vector<std::string>> rows = {{"", "NIC", "RDMA name", "path", "GPUDirect"}};
+    std::vector<std::vector<std::string>> rows = {{"", "NIC", "name", "path", "GPUDirect"}};
     for (const Choice& choice : report_.choices) {
       if (!choice.nic) {
         rows.push_back({report_.devices[choice.gpu].label, "none"});

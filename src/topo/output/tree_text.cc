@@ -89,7 +89,7 @@ class Drawing {
 
   std::string device_text(const Device& device, const TreeNode& node) const {
     std::string text = tool::join({device.label + " " + short_address(device.address),
-                                   tool::printable(device.name), node.link});
+                                   tool::printable(shown_name(device)), node.link});
     for (const Choice& choice : report_.choices) {
       if (choice.gpu != *node.device || !choice.nic) continue;
       text += fmt::format("  → {}", report_.devices[*choice.nic].label);

@@ -43,5 +43,11 @@ TEST(Wrap, GivesUpInAWindowTooNarrowForWords) {
   EXPECT_EQ(wrap("some words that go on", 10, 2), "some words that go on");
 }
 
+TEST(WrapLines, BreaksEachLineByItself) {
+  EXPECT_EQ(wrap_lines("one two three four five six seven eight nine\n\nten", 40, 2),
+            "one two three four five six seven eight\n  nine\n\nten\n");
+  EXPECT_EQ(wrap_lines("", 40, 2), "");
+}
+
 }  // namespace
 }  // namespace gdr::tool

@@ -49,6 +49,18 @@ TEST(Devices, SayWhatIsWrongWithAnAddress) {
   EXPECT_EQ(error({"82:00.0"}), "none");
 }
 
+TEST(Devices, OfOneCardShareItsLink) {
+  MadeUpMachine machine;
+  machine.bridge("0000:00:01.0", "pci0000:00");
+  machine.nic("mlx5_0", "0000:01:00.0", "0000:00:01.0", 0, "", 16, 8);
+  machine.nic("mlx5_1", "0000:01:00.1", "0000:00:01.0", 0);
+  machine.inventory.nics[1].pci->links.clear();
+  const auto devices = list_devices(machine.inventory, {});
+  ASSERT_TRUE(devices && link_of((*devices)[1]));
+  EXPECT_EQ(text_of(*link_of((*devices)[1])), "16 of 32 GT/s x8 of x16");
+  EXPECT_EQ(link_of((*devices)[1])->below, "0000:01:00.1");
+}
+
 TEST(Links, AreWrittenWithWhatTheyCouldDoOnlyWhereThatIsMore) {
   EXPECT_EQ(text_of({"", "", 32, 32, 16, 16}), "32 GT/s x16");
   EXPECT_EQ(text_of({"", "", 2.5, 32, 8, 16}), "2.5 of 32 GT/s x8 of x16");

@@ -20,7 +20,7 @@ bool has(const std::string& text, const std::string& part) {
 
 TEST(TextReport, TellsTheBestNicOfEachGpuAndWhy) {
   const std::string text = text_of(test::two_node_machine().report());
-  EXPECT_TRUE(has(text, "  GPU0  NIC0  mlx5_0     PIX   good       nearest; NIC1 is at PXB\n"))
+  EXPECT_TRUE(has(text, "  GPU0  NIC0  mlx5_0  PIX   good       nearest; NIC1 is at PXB\n"))
       << text;
 }
 
