@@ -81,7 +81,10 @@ int run_topo(const TopoOptions& options) {
   topo::Origin origin = origin_of(options.machine, *inventory);
   Result<topo::Report> report =
       topo::make_report(*std::move(inventory), std::move(origin), options.devices);
-  if (!report) return failed("--device: " + report.error().message, kWrongUse);
+  if (!report) {
+    const Error& error = report.error();
+    return failed((error.code == E2BIG ? "" : "--device: ") + error.message, kWrongUse);
+  }
   if (!options.svg.empty()) {
     const Result<void> written =
         write_svg(options.svg, topo::to_svg(*report, options.sections.all));

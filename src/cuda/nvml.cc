@@ -29,6 +29,8 @@ int errno_of(int result) {
 }  // namespace
 
 std::string pci_address_of(const NvmlPciInformation& information) {
+  // What the other end of an NVLink has that is a switch of the host, seen from a guest.
+  if (information.domain == ~0u) return {};
   char text[32];
   // NVML knows physical functions only.
   std::snprintf(text, sizeof text, "%04x:%02x:%02x.0", information.domain, information.bus & 0xff,

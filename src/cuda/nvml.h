@@ -41,7 +41,7 @@ struct NvmlBar1Memory {
 struct NvLinkEnd {
   enum class Kind { kGpu, kSwitch, kOther };
   Kind kind = Kind::kOther;
-  std::string pci_address;  // empty: not told, as with switches of another virtual machine
+  std::string pci_address;  // empty: not told, as of switches that a guest does not see
 };
 
 class Nvml {
@@ -79,7 +79,7 @@ class Nvml {
   bool started_ = false;
 };
 
-// "00000000:3B:00.0" as sysfs writes it, "0000:3b:00.0".
+// "00000000:3B:00.0" as sysfs writes it, "0000:3b:00.0"; empty where there is none.
 std::string pci_address_of(const NvmlPciInformation& information);
 
 }  // namespace gdr::cuda

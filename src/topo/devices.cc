@@ -9,6 +9,10 @@
 namespace gdr::topo {
 namespace {
 
+// With all virtual functions of its NICs a machine may have some hundreds. Every one is compared
+// with every other, so a capture must not have any number.
+constexpr std::size_t kMostDevices = 1024;
+
 Device gpu_device(const host::Inventory& inventory, std::size_t index) {
   const host::Gpu& gpu = inventory.gpus[index];
   Device device;
@@ -46,6 +50,7 @@ Result<Device> other_device(const host::Inventory& inventory, const std::string&
   }
   Device device;
   device.name = name_of(*function);
+  if (device.name.empty()) device.name = address;
   device.address = address;
   device.numa_node = function->numa_node;
   device.pci = *function;
@@ -79,12 +84,14 @@ const char* name_of(Device::Kind kind) {
 
 std::string name_of(const host::PciFunction& function) {
   if (!function.name.empty()) return function.name;
-  if (function.vendor == 0 && function.device == 0) return "PCI function";
+  // All bits set is what a bus reads where nothing answers; NCCL's files have it for switches.
+  if (function.vendor == 0 || function.vendor == 0xffff) return {};
   return fmt::format("{:04x}:{:04x}", function.vendor, function.device);
 }
 
 std::string shown_name(const Device& device) {
-  return device.name == device.address && device.pci ? name_of(*device.pci) : device.name;
+  const std::string name = device.pci ? name_of(*device.pci) : std::string();
+  return device.name == device.address && !name.empty() ? name : device.name;
 }
 
 std::string text_of(const host::PciLink& link) {
@@ -107,6 +114,11 @@ const host::PciLink* link_of(const Device& device) {
 
 Result<std::vector<Device>> list_devices(const host::Inventory& inventory,
                                          const std::vector<std::string>& others) {
+  const std::size_t count = inventory.gpus.size() + inventory.nics.size() + others.size();
+  if (count > kMostDevices) {
+    return Error{E2BIG,
+                 fmt::format("{} GPUs and NICs; a matrix has {} at most", count, kMostDevices)};
+  }
   std::vector<Device> devices;
   for (std::size_t i = 0; i < inventory.gpus.size(); ++i) {
     devices.push_back(gpu_device(inventory, i));

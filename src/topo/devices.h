@@ -28,7 +28,8 @@ struct Device {
 };
 
 // NICs without a PCI function (rxe, siw) are not among them: they are nowhere. ENOENT: one of
-// `others`, PCI addresses, is not in the machine; EINVAL: it is no address, or given twice.
+// `others`, PCI addresses, is not in the machine; EINVAL: it is no address, or given twice;
+// E2BIG: more devices than a machine has.
 Result<std::vector<Device>> list_devices(const host::Inventory& inventory,
                                          const std::vector<std::string>& others);
 
@@ -37,7 +38,8 @@ const char* name_of(Device::Kind kind);  // "gpu", "nic", "device"
 // The device's name; of a NIC that only has its address, what its PCI function is called.
 std::string shown_name(const Device& device);
 
-// What a reader may call a PCI function: its name, else what its numbers say.
+// What a reader may call a PCI function: its name, else its vendor's and device's numbers; empty
+// where those are not known either.
 std::string name_of(const host::PciFunction& function);
 
 // "32 GT/s x16"; "16 of 32 GT/s x8 of x16" where it could do more; empty where nothing is known.

@@ -88,8 +88,11 @@ void ask_driver(host::Inventory& inventory, std::chrono::milliseconds patience,
                                   [](const host::Gpu& gpu) { return gpu.driver == "nvidia"; });
   if (!driven) return;
   const Answer answer = ask_within(library, patience);
+  // What sysfs does not show has been asked for now.
+  std::erase_if(inventory.unseen,
+                [](const std::string& sentence) { return sentence.rfind("NVLink", 0) == 0; });
   if (!answer) {
-    inventory.unseen.push_back("NVLinks: " + answer.error().message + ".");
+    inventory.unseen.push_back("NVLink between the GPUs: " + answer.error().message + ".");
     return;
   }
   inventory.nvlinks = join_links(*answer);

@@ -39,12 +39,14 @@ Matrix make_matrix(const host::Inventory& inventory, const std::vector<Device>& 
 
 Affinity affinity_of(const host::Inventory& inventory, const Device& device) {
   Affinity affinity{"N/A", "N/A"};
-  if (device.numa_node < 0) return affinity;
-  affinity.node = std::to_string(device.numa_node);
-  for (const host::NumaNode& node : inventory.numa_nodes) {
-    if (node.number == device.numa_node && !node.processors.empty()) {
-      affinity.processors = node.processors;
-    }
+  const auto& nodes = inventory.numa_nodes;
+  // A machine of one node need not say of each device that it is there: so does nvidia-smi.
+  const int number =
+      device.numa_node < 0 && nodes.size() == 1 ? nodes.front().number : device.numa_node;
+  if (number < 0) return affinity;
+  affinity.node = std::to_string(number);
+  for (const host::NumaNode& node : nodes) {
+    if (node.number == number && !node.processors.empty()) affinity.processors = node.processors;
   }
   return affinity;
 }

@@ -61,6 +61,11 @@ std::vector<NcclDifference> nccl_differences(const host::Inventory& inventory,
 std::vector<std::string> nccl_advice(const host::Inventory& inventory,
                                      const std::vector<Device>& devices,
                                      const std::vector<Choice>& choices) {
+  if (inventory.flat) {
+    return {
+        "NCCL sees the same made-up tree, unless NCCL_TOPO_FILE names the provider's "
+        "description"};
+  }
   std::map<NcclPath, std::string> gpus;
   for (const Choice& choice : choices) {
     if (!choice.nic) continue;

@@ -111,9 +111,7 @@ std::vector<TreeNode> make_tree(const host::PciTree& pci, const std::vector<Devi
 }
 
 std::string short_address(const std::string& address) {
-  const auto colon = address.find(':');
-  if (!host::is_pci_address(address)) return address;
-  return address.substr(colon + 1);
+  return address.rfind("0000:", 0) == 0 ? address.substr(5) : address;
 }
 
 const char* name_of(TreeNode::Kind kind) {

@@ -38,7 +38,7 @@ struct TreeNode {
 std::vector<TreeNode> make_tree(const host::PciTree& pci, const std::vector<Device>& devices,
                                 bool all);
 
-// "0000:3b:00.0" without the domain, which its host bridge tells.
+// "3b:00.0" of "0000:3b:00.0", as lspci writes it; the domain stays where it is another one.
 std::string short_address(const std::string& address);
 
 const char* name_of(TreeNode::Kind kind);  // "host bridge", "switch"

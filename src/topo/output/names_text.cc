@@ -1,5 +1,7 @@
 #include "topo/output/names_text.h"
 
+#include <algorithm>
+
 #include "tool/table.h"
 #include "tool/text.h"
 #include "tool/wrap.h"
@@ -11,10 +13,14 @@ using Rows = std::vector<std::vector<std::string>>;
 constexpr std::size_t kIndent = 2, kContinued = 8;
 
 std::string section(const char* heading, Rows rows, std::size_t columns) {
-  if (rows.size() < 2) return {};
+  bool empty = true;  // but for the labels
   for (auto& row : rows) {
     for (std::string& cell : row) cell = tool::printable(cell);
+    if (&row == &rows.front()) continue;
+    empty = empty && std::all_of(row.begin() + 1, row.end(),
+                                 [](const std::string& cell) { return cell.empty(); });
   }
+  if (empty) return {};
   return tool::wrap_lines(heading + ("\n" + tool::table(rows, kIndent)), columns, kContinued);
 }
 
@@ -74,8 +80,9 @@ std::string nics(const Report& report, std::size_t columns) {
           {label, link, number, state_text(port.state), rate_text(port), nic.firmware, nic.driver});
     }
   }
-  const std::string text = section("NICs", std::move(names), columns);
-  return text.empty() ? text : text + "\n" + section("NIC links", std::move(links), columns);
+  const std::string first = section("NICs", std::move(names), columns);
+  const std::string second = section("NIC links", std::move(links), columns);
+  return first + (second.empty() ? "" : "\n") + second;
 }
 
 }  // namespace

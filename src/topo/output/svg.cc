@@ -13,6 +13,7 @@ namespace {
 
 constexpr double kLine = 18, kMargin = 16;
 constexpr double kLeastWidth = 560;
+constexpr double kWidest = 1.2;  // a heading's characters to those of other text
 
 constexpr const char* kStyle = R"(<style>
 svg { --page: #ffffff; --text: #1b1f24; --dim: #57606a; --edge: #8c959f; --box: #f6f8fa;
@@ -73,18 +74,20 @@ struct Line {
   std::string text;
 };
 
-std::vector<Line> head_lines(const Report& report) {
-  std::vector<Line> lines = {
-      {"heading", tool::join({report.origin.text, report.inventory.product})}};
+void add_wrapped(std::vector<Line>& lines, const char* style, const std::string& text) {
   constexpr std::size_t kColumns = 76;
-  for (const std::string& warning : report.warnings) {
-    const std::string wrapped = tool::wrap(warning, kColumns, 0);
-    for (std::size_t at = 0; at <= wrapped.size();) {
-      const std::size_t end = std::min(wrapped.find('\n', at), wrapped.size());
-      lines.push_back({"warning", wrapped.substr(at, end - at)});
-      at = end + 1;
-    }
+  const std::string wrapped = tool::wrap(text, kColumns, 0);
+  for (std::size_t at = 0; at <= wrapped.size();) {
+    const std::size_t end = std::min(wrapped.find('\n', at), wrapped.size());
+    lines.push_back({style, wrapped.substr(at, end - at)});
+    at = end + 1;
   }
+}
+
+std::vector<Line> head_lines(const Report& report) {
+  std::vector<Line> lines;
+  add_wrapped(lines, "heading", tool::join({report.origin.text, report.inventory.product}));
+  for (const std::string& warning : report.warnings) add_wrapped(lines, "warning", warning);
   if (report.devices.empty()) lines.push_back({"text", "no NVIDIA GPU and no RDMA NIC"});
   if (!report.choices.empty()) {
     lines.push_back({"small", "arrows: from each GPU to its best NIC, with the grade of the path"});
@@ -169,7 +172,8 @@ std::string to_svg(const Report& report, bool all) {
   const double top = kMargin + kLine * static_cast<double>(lines.size()) + 8;
   const Layout layout = lay_out(report, make_tree(report.inventory.pci, report.devices, all), top);
   double width = std::max(layout.width, kLeastWidth);
-  for (const Line& line : lines) width = std::max(width, text_width(line.text) + 2 * kMargin);
+  for (const Line& line : lines)
+    width = std::max(width, kWidest * text_width(line.text) + 2 * kMargin);
   const double height = std::max(layout.height, top);
   Writer writer(layout);
   writer.head(lines);

@@ -46,6 +46,12 @@ TEST(Nvml, ListsTheOtherEndsOfTheLinksThatAreUp) {
   EXPECT_EQ((*ends)[2].pci_address, "");
 }
 
+TEST(Nvml, GivesNoAddressWhereTheDriverHasNone) {
+  // As a guest's driver says of an NVSwitch of its host.
+  EXPECT_EQ(pci_address_of({"", 0xffffffff, 0xffffffff, 0xffffffff, 0, 0, ""}), "");
+  EXPECT_EQ(pci_address_of({"", 0x10000, 1, 2, 0, 0, ""}), "10000:01:02.0");
+}
+
 TEST(Nvml, IsShutDownOnceForEachStart) {
   EXPECT_EQ(times_started(), 0);
   {

@@ -49,6 +49,15 @@ TEST(Devices, SayWhatIsWrongWithAnAddress) {
   EXPECT_EQ(error({"82:00.0"}), "none");
 }
 
+TEST(Devices, AreNotComparedInAnyNumber) {
+  MadeUpMachine machine;
+  machine.inventory.nics.resize(10000);
+  const auto devices = list_devices(machine.inventory, {});
+  ASSERT_FALSE(devices);
+  EXPECT_EQ(devices.error().code, E2BIG);
+  EXPECT_EQ(devices.error().message, "10000 GPUs and NICs; a matrix has 1024 at most");
+}
+
 TEST(Devices, OfOneCardShareItsLink) {
   MadeUpMachine machine;
   machine.bridge("0000:00:01.0", "pci0000:00");

@@ -33,6 +33,7 @@ test::MadeUpMachine machine_of_the_fake_driver() {
 
 TEST(LiveMachine, HasWhatTheDriverKnows) {
   test::MadeUpMachine machine = machine_of_the_fake_driver();
+  machine.inventory.unseen = {"NVLink between the GPUs: sysfs does not show it."};
   ask_driver(machine.inventory, std::chrono::seconds(10), GDR_FAKE_NVML);
   ASSERT_EQ(machine.inventory.nvlinks.size(), 1u);
   EXPECT_EQ(machine.inventory.nvlinks[0].count, 3u);
@@ -52,14 +53,14 @@ TEST(LiveMachine, SaysWhatADriverThatHangsDidNotTell) {
   test::MadeUpMachine machine = machine_of_the_fake_driver();
   ask_driver(machine.inventory, std::chrono::milliseconds(50), GDR_SLOW_NVML);
   ASSERT_EQ(machine.inventory.unseen.size(), 1u);
-  EXPECT_EQ(machine.inventory.unseen[0], "NVLinks: no answer in 1 s.");
+  EXPECT_EQ(machine.inventory.unseen[0], "NVLink between the GPUs: no answer in 1 s.");
 }
 
 TEST(LiveMachine, SaysThatThereIsNoLibrary) {
   test::MadeUpMachine machine = machine_of_the_fake_driver();
   ask_driver(machine.inventory, std::chrono::seconds(10), "libnvidia-ml-is-not-there.so");
   ASSERT_EQ(machine.inventory.unseen.size(), 1u);
-  EXPECT_EQ(machine.inventory.unseen[0].find("NVLinks: cannot load NVML: "), 0u);
+  EXPECT_EQ(machine.inventory.unseen[0].find("NVLink between the GPUs: cannot load NVML: "), 0u);
 }
 
 }  // namespace

@@ -49,6 +49,15 @@ TEST(Matrix, DoesNotGuess) {
   EXPECT_EQ(affinity_of(report.inventory, report.devices[1]).node, "1");
 }
 
+TEST(Matrix, HasTheOnlyNodeOfAMachineThatSaysNoneOfItsDevices) {
+  test::MadeUpMachine machine = test::two_node_machine();
+  machine.inventory.gpus[0].numa_node = -1;
+  machine.inventory.numa_nodes.resize(1);
+  const Report report = machine.report();
+  EXPECT_EQ(affinity_of(report.inventory, report.devices[0]).processors, "0-31,64-95");
+  EXPECT_EQ(affinity_of(report.inventory, report.devices[0]).node, "0");
+}
+
 TEST(Matrix, GoesOnInFurtherBlocksWhereTheTerminalIsNarrow) {
   test::MadeUpMachine machine = test::two_node_machine();
   for (int i = 0; i < 12; ++i) {

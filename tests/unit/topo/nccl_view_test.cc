@@ -31,6 +31,14 @@ TEST(NcclView, AdvisesWhereNcclWouldLeaveGpuDirectRdmaOut) {
             "NCCL_NET_GDR_LEVEL=SYS is set");
 }
 
+TEST(NcclView, AdvisesNothingOnAMadeUpTreeButADescription) {
+  test::MadeUpMachine machine = test::two_node_machine();
+  machine.inventory.flat = true;
+  const Report report = machine.report();
+  ASSERT_EQ(report.nccl_advice.size(), 1u);
+  EXPECT_NE(report.nccl_advice[0].find("NCCL_TOPO_FILE"), std::string::npos);
+}
+
 TEST(NcclView, SaysThatUnknownNodesAreOneCpuToNccl) {
   test::MadeUpMachine machine;
   machine.bridge("0000:00:01.0", "pci0000:00", host::PciKind::kRootPort);

@@ -38,6 +38,21 @@ TEST(TextReport, HasEveryNameOfEveryPortSideBySide) {
   EXPECT_TRUE(has(text, "  GPU0  0000:03:00.0  0     NVIDIA H100  32 GT/s x16  nvidia\n")) << text;
 }
 
+TEST(TextReport, LeavesOutTablesThatASourceCannotFill) {
+  test::MadeUpMachine machine = test::two_node_machine();
+  for (host::Nic& nic : machine.inventory.nics) {
+    nic.name = nic.pci_address;
+    nic.driver = nic.firmware = "";
+    nic.ports.clear();
+    nic.pci->links.clear();
+    machine.inventory.pci.find(nic.pci_address)->links.clear();
+  }
+  const std::string text = text_of(machine.report());
+  EXPECT_FALSE(has(text, "NIC links")) << text;
+  EXPECT_FALSE(has(text, "RDMA name")) << text;
+  EXPECT_TRUE(has(text, "\nNICs\n        PCI address   NUMA\n")) << text;
+}
+
 TEST(TextReport, ListsSoftwareNicsWithoutALabel) {
   test::MadeUpMachine machine = test::two_node_machine();
   host::Nic rxe;

@@ -55,6 +55,11 @@ TEST(Tree, KeepsAPortWithSeveralFunctionsBelowItOnALineOfItsOwn) {
             "   └─ NIC1 01:00.1  mlx5_1  32 GT/s x16\n");
 }
 
+TEST(Tree, LeavesOutTheFirstDomainAlone) {
+  EXPECT_EQ(short_address("0000:3b:00.0"), "3b:00.0");
+  EXPECT_EQ(short_address("0101:00:00.0"), "0101:00:00.0");
+}
+
 TEST(Tree, DoesNotFollowAPathLongerThanAnyBusCanBe) {
   test::MadeUpMachine machine;
   machine.gpu("0000:01:00.0", "pci0000:00", 0);
