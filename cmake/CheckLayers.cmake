@@ -7,7 +7,7 @@
 cmake_minimum_required(VERSION 3.25)
 
 # The tools stand above the public interfaces only: this is what proves that the stand-ins drop in.
-set(TOOL_LAYERS rdma host tool proof perf nccl topo doctor explain cli)
+set(TOOL_LAYERS rdma host tool proof perf nccl topo doctor fix explain cli)
 set(DEVICE_LAYERS wire engine observe memory rnic local net verbs softgpu)
 
 function(read_arrows)

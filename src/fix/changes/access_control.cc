@@ -1,0 +1,159 @@
+#include "fix/changes/access_control.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+
+#include "fix/changes/kinds.h"
+#include "host/pci/function.h"
+
+namespace gdr::fix {
+namespace {
+
+using host::AccessControl;
+
+constexpr std::uint16_t kAcsCapability = 0x000d;
+constexpr std::uint8_t kExpressCapability = 0x10;
+constexpr unsigned kControl = 6;  // of the ACS capability
+// Device/Port Type in the PCI Express Capabilities register (7.5.3.2).
+constexpr unsigned kRootPort = 4, kDownstreamPort = 6;
+
+struct Bit {
+  std::uint16_t mask;
+  const char* name;
+};
+constexpr std::array kBits = {Bit{AccessControl::kSourceValidation, "source validation"},
+                              Bit{AccessControl::kTranslationBlocking, "translation blocking"},
+                              Bit{AccessControl::kRequestRedirect, "request redirect"},
+                              Bit{AccessControl::kCompletionRedirect, "completion redirect"},
+                              Bit{AccessControl::kUpstreamForwarding, "upstream forwarding"},
+                              Bit{AccessControl::kEgressControl, "egress control"},
+                              Bit{AccessControl::kDirectTranslated, "direct translated"}};
+
+// 4 or 6: what may have its redirects cleared. An endpoint may have the capability too.
+Result<unsigned> port_type(const ConfigurationSpace& space, const std::string& address) {
+  const Result<unsigned> express = space.capability(kExpressCapability);
+  if (!express) return express.error();
+  const Result<std::uint16_t> flags = space.read(*express + 2);
+  if (!flags) return flags.error();
+  const unsigned type = *flags >> 4 & 0xf;
+  if (type == kRootPort || type == kDownstreamPort) return type;
+  return Error{ENOTSUP, address + " is neither a root port nor a downstream port of a switch"};
+}
+
+Result<unsigned> verified_offset(const ConfigurationSpace& space, const std::string& address) {
+  const Result<unsigned> type = port_type(space, address);
+  if (!type) return type.error();
+  const Result<unsigned> found = space.extended_capability(kAcsCapability);
+  if (!found && found.error().code == ENOENT) {
+    return Error{ENOTSUP, address + " has no Access Control Services capability"};
+  }
+  return found;
+}
+
+class ClearRedirects : public Change {
+ public:
+  ClearRedirects(Record record, std::uint16_t old_control, std::uint16_t new_control)
+      : Change(std::move(record)), old_control_(old_control), new_control_(new_control) {}
+
+  std::string where() const override {
+    return fmt::format("ACS control register of port {} ({})", record().target, record().identity);
+  }
+  std::string told(const Value& value) const override {
+    const auto control = read_register_text(value);
+    if (!control) return value.value_or("unknown");
+    std::string bits;
+    for (const Bit& bit : kBits) {
+      if ((*control & bit.mask) != 0) bits += (bits.empty() ? "" : ", ") + std::string(bit.name);
+    }
+    return *value + " (" + (bits.empty() ? "nothing set" : bits) + ")";
+  }
+  std::string undo_command() const override {
+    return fmt::format("setpci -s {} ECAP_ACS+6.w={:04x}", record().target, old_control_);
+  }
+
+  Result<Value> read(const Machine& machine) const override {
+    const Result<ConfigurationSpace> space = open(machine, O_RDONLY);
+    if (!space) return space.error();
+    const Result<std::uint16_t> control = space->read(record().offset + kControl);
+    if (!control) return control.error();
+    return Value(register_text(*control));
+  }
+
+  Result<void> write(const Machine& machine, const Value& value) const override {
+    const Result<ConfigurationSpace> space = open(machine, O_RDWR);
+    if (!space) return space.error();
+    const std::uint16_t control = value == record().old_value ? old_control_ : new_control_;
+    return space->write(record().offset + kControl, control);
+  }
+
+ private:
+  Result<ConfigurationSpace> open(const Machine& machine, int flags) const {
+    const PciIdentity who{record().target, record().identity, record().path};
+    Result<ConfigurationSpace> space = ConfigurationSpace::open(machine, who, flags);
+    if (!space) return space;
+    const Result<unsigned> offset = verified_offset(*space, who.address);
+    if (!offset) return offset.error();
+    if (*offset != record().offset) {
+      return Error{ENODEV, fmt::format("the ACS capability of {} is at {:#x} now, and was at {:#x}",
+                                       who.address, *offset, record().offset)};
+    }
+    return space;
+  }
+
+  std::uint16_t old_control_, new_control_;
+};
+
+}  // namespace
+
+std::string register_text(std::uint16_t value) { return fmt::format("{:#06x}", value); }
+
+std::optional<std::uint16_t> read_register_text(const Value& text) {
+  std::uint16_t value = 0;
+  if (!text || text->size() != 6 || text->compare(0, 2, "0x") != 0) return std::nullopt;
+  const char* last = text->data() + text->size();
+  const auto [end, error] = std::from_chars(text->data() + 2, last, value, 16);
+  if (error != std::errc() || end != last || register_text(value) != *text) return std::nullopt;
+  return value;
+}
+
+Result<AccessControlPort> read_access_control_port(const Machine& machine,
+                                                   const std::string& address) {
+  Result<PciIdentity> who = identify(machine, address);
+  if (!who) return who.error();
+  const Result<ConfigurationSpace> space = ConfigurationSpace::open(machine, *who, O_RDONLY);
+  if (!space) return space.error();
+  const Result<unsigned> offset = verified_offset(*space, address);
+  if (!offset) return offset.error();
+  const Result<std::uint16_t> control = space->read(*offset + kControl);
+  if (!control) return control.error();
+  const Result<unsigned> type = port_type(*space, address);
+  return AccessControlPort{*std::move(who), type && *type == kRootPort, *offset, *control};
+}
+
+Record without_redirects(const AccessControlPort& port) {
+  Record record;
+  record.kind = kAccessControl;
+  record.target = port.who.address;
+  record.identity = port.who.numbers;
+  record.path = port.who.path;
+  record.offset = port.offset;
+  record.old_value = register_text(port.control);
+  record.new_value =
+      register_text(static_cast<std::uint16_t>(port.control & ~AccessControl::kRedirects));
+  return record;
+}
+
+Result<ChangePtr> access_control_of(const Record& record) {
+  const auto old_control = read_register_text(record.old_value);
+  const auto new_control = read_register_text(record.new_value);
+  if (!old_control || !new_control) return no_such_record(record, "values of a register");
+  if (*new_control != (*old_control & ~AccessControl::kRedirects)) {
+    return no_such_record(record, "more than the redirects is changed");
+  }
+  return ChangePtr(new ClearRedirects(record, *old_control, *new_control));
+}
+
+}  // namespace gdr::fix

@@ -1,0 +1,132 @@
+#include "fix/changes/max_read_request.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include <array>
+
+#include "fix/changes/kinds.h"
+
+namespace gdr::fix {
+namespace {
+
+constexpr std::uint8_t kExpressCapability = 0x10;
+constexpr unsigned kDeviceControl = 8;
+constexpr unsigned kShift = 12;
+constexpr std::uint16_t kField = 0x7000;
+constexpr unsigned kEndpoint = 0, kLegacyEndpoint = 1;
+constexpr std::array<const char*, 6> kSizes = {"128", "256", "512", "1024", "2048", "4096"};
+
+std::optional<unsigned> code_of(const Value& bytes) {
+  for (unsigned code = 0; code < kSizes.size(); ++code) {
+    if (bytes == kSizes[code]) return code;
+  }
+  return std::nullopt;
+}
+
+Result<unsigned> verified_offset(const ConfigurationSpace& space, const std::string& address) {
+  const Result<unsigned> express = space.capability(kExpressCapability);
+  if (!express) return express.error();
+  const Result<std::uint16_t> flags = space.read(*express + 2);
+  if (!flags) return flags.error();
+  const unsigned type = *flags >> 4 & 0xf;
+  if (type == kEndpoint || type == kLegacyEndpoint) return *express;
+  return Error{ENOTSUP, address + " is no PCI Express endpoint"};
+}
+
+Result<Value> read_size(const ConfigurationSpace& space, unsigned express,
+                        const std::string& address) {
+  const Result<std::uint16_t> control = space.read(express + kDeviceControl);
+  if (!control) return control.error();
+  const unsigned code = static_cast<unsigned>(*control & kField) >> kShift;
+  if (code >= kSizes.size()) {
+    return Error{EINVAL, fmt::format("{} has the reserved read request size {}", address, code)};
+  }
+  return Value(kSizes[code]);
+}
+
+class ReadRequest : public Change {
+ public:
+  ReadRequest(Record record, unsigned old_code, unsigned new_code)
+      : Change(std::move(record)), old_code_(old_code), new_code_(new_code) {}
+
+  std::string where() const override {
+    return fmt::format("Max_Read_Request_Size of PCI function {} ({})", record().target,
+                       record().identity);
+  }
+  std::string told(const Value& value) const override {
+    return value ? *value + " bytes" : "unknown";
+  }
+  std::string undo_command() const override {
+    return fmt::format("setpci -s {} CAP_EXP+8.w={:04x}:7000", record().target,
+                       old_code_ << kShift);
+  }
+
+  Result<Value> read(const Machine& machine) const override {
+    const Result<ConfigurationSpace> space = open(machine, O_RDONLY);
+    if (!space) return space.error();
+    return read_size(*space, record().offset, record().target);
+  }
+
+  Result<void> write(const Machine& machine, const Value& value) const override {
+    const Result<ConfigurationSpace> space = open(machine, O_RDWR);
+    if (!space) return space.error();
+    const unsigned at = record().offset + kDeviceControl;
+    const Result<std::uint16_t> control = space->read(at);
+    if (!control) return control.error();
+    const unsigned code = value == record().old_value ? old_code_ : new_code_;
+    return space->write(at, static_cast<std::uint16_t>((*control & ~kField) | code << kShift));
+  }
+
+ private:
+  Result<ConfigurationSpace> open(const Machine& machine, int flags) const {
+    const PciIdentity who{record().target, record().identity, record().path};
+    Result<ConfigurationSpace> space = ConfigurationSpace::open(machine, who, flags);
+    if (!space) return space;
+    const Result<unsigned> offset = verified_offset(*space, who.address);
+    if (!offset) return offset.error();
+    if (*offset != record().offset) {
+      return Error{ENODEV,
+                   fmt::format("the PCI Express capability of {} is at {:#x} now, and was at {:#x}",
+                               who.address, *offset, record().offset)};
+    }
+    return space;
+  }
+
+  unsigned old_code_, new_code_;
+};
+
+}  // namespace
+
+Result<ReadRequestState> read_max_read_request(const Machine& machine, const std::string& address) {
+  Result<PciIdentity> who = identify(machine, address);
+  if (!who) return who.error();
+  const Result<ConfigurationSpace> space = ConfigurationSpace::open(machine, *who, O_RDONLY);
+  if (!space) return space.error();
+  const Result<unsigned> offset = verified_offset(*space, address);
+  if (!offset) return offset.error();
+  const Result<Value> size = read_size(*space, *offset, address);
+  if (!size) return size.error();
+  return ReadRequestState{*std::move(who), *offset, 128u << *code_of(*size)};
+}
+
+Record with_best_read_request(const ReadRequestState& state) {
+  Record record;
+  record.kind = kMaxReadRequest;
+  record.target = state.who.address;
+  record.identity = state.who.numbers;
+  record.path = state.who.path;
+  record.offset = state.offset;
+  record.old_value = std::to_string(state.bytes);
+  record.new_value = std::to_string(kBestReadRequest);
+  return record;
+}
+
+Result<ChangePtr> max_read_request_of(const Record& record) {
+  const auto old_code = code_of(record.old_value);
+  const auto new_code = code_of(record.new_value);
+  if (!old_code || !new_code) return no_such_record(record, "sizes of a read request");
+  return ChangePtr(new ReadRequest(record, *old_code, *new_code));
+}
+
+}  // namespace gdr::fix

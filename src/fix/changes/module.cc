@@ -1,0 +1,74 @@
+#include "fix/changes/module.h"
+
+#include <algorithm>
+
+#include "fix/changes/kinds.h"
+#include "tool/text.h"
+
+namespace gdr::fix {
+namespace {
+
+constexpr const char* kLoaded = "loaded";
+
+class LoadedModule : public Change {
+ public:
+  using Change::Change;
+
+  std::string where() const override {
+    return "kernel module " + record().target +
+           (record().path.empty() ? "" : " of the driver in /" + record().path);
+  }
+  std::string told(const Value& value) const override { return value.value_or("not loaded"); }
+  std::string undo_command() const override { return "rmmod " + sysfs_name(record().target); }
+
+  Result<Value> read(const Machine& machine) const override {
+    const bool there = machine.files.exists("sys/module/" + sysfs_name(record().target));
+    return there ? Value(kLoaded) : Value();
+  }
+
+  Result<void> write(const Machine& machine, const Value& value) const override {
+    if (!machine.run) return Error{ENOTSUP, "no program can be started on a captured machine"};
+    // rmmod and not modprobe -r, which also unloads what the module needs: the driver itself.
+    std::vector<std::string> command = {"rmmod", sysfs_name(record().target)};
+    if (value) {
+      command = {"modprobe", record().target};
+      if (!record().path.empty()) command.insert(command.begin(), {"chroot", "/" + record().path});
+    }
+    const Result<Ran> ran = machine.run(command);
+    if (!ran) return ran.error();
+    if (ran->status == 0) return {};
+    return Error{EIO, command.front() + " ended with " + std::to_string(ran->status) + ": " +
+                          tool::printable(ran->output)};
+  }
+};
+
+}  // namespace
+
+std::string sysfs_name(std::string module) {
+  std::replace(module.begin(), module.end(), '-', '_');
+  return module;
+}
+
+Record loaded_module(const std::string& module, bool in_container) {
+  Record record;
+  record.kind = kModule;
+  record.target = module;
+  record.path = in_container ? kDriverContainer : "";
+  record.new_value = kLoaded;
+  return record;
+}
+
+Result<ChangePtr> module_of(const Record& record) {
+  if (record.target != kNvidiaPeermem && record.target != kOldPeermem) {
+    return no_such_record(record, "another module");
+  }
+  if (!record.path.empty() && record.path != kDriverContainer) {
+    return no_such_record(record, "another driver container");
+  }
+  if (record.old_value || record.new_value != kLoaded) {
+    return no_such_record(record, "a module is only loaded");
+  }
+  return ChangePtr(new LoadedModule(record));
+}
+
+}  // namespace gdr::fix

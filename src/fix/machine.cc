@@ -1,0 +1,32 @@
+#include "fix/machine.h"
+
+#include <unistd.h>
+
+#include "fix/run_program.h"
+
+namespace gdr::fix {
+namespace {
+
+Machine machine_at(const std::string& root) {
+  Machine machine{host::Files(root), {}, false, {}, ::pwrite};
+  machine.boot = machine.files.line("proc/sys/kernel/random/boot_id");
+  return machine;
+}
+
+}  // namespace
+
+Machine this_machine() {
+  Machine machine = machine_at("/");
+  machine.superuser = geteuid() == 0;
+  machine.run = run_program;
+  return machine;
+}
+
+Machine captured_machine(const std::string& root) {
+  Machine machine = machine_at(root);
+  // What it would take there is judged; who looks at the capture does not matter.
+  machine.superuser = true;
+  return machine;
+}
+
+}  // namespace gdr::fix
