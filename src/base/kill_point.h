@@ -10,6 +10,19 @@
 //   pushing          a completion is written, and does not count yet; the producer lock is held
 //   pushing_receive  the same, of a receive in another process
 //   poll_cq          completions are copied out of the ring, and still count as not polled
+//
+// And of gdr fix:
+//
+//   fix_planned         a change is about to be journalled
+//   fix_journalled      its record is on disk, nothing is changed
+//   fix_written_beside  a file's new content is beside it
+//   fix_changed         it is made
+//   fix_read_back       and read back, and not marked as done
+//   fix_marked          it is marked so
+//   fix_undoing         a change is about to be put back
+//   fix_restored        it is put back, and not marked as undone
+//   fix_undone          it is marked so
+//   fix_journal_beside  the journal without what was undone is beside it
 #pragma once
 
 namespace gdr {
