@@ -24,6 +24,7 @@ int run_program(int argc, char** argv) {
   add_run(program, chosen, line.command);
   add_nccl(program, chosen, line.command);
   add_topo(program, chosen);
+  add_fix(program, chosen);
   add_counters(program, chosen);
   add_explain(program, chosen);
 

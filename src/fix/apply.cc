@@ -72,7 +72,6 @@ Step restore(const Change& change, unsigned id, const Machine& machine, Journal&
 // Empty: made, read back and marked so.
 std::string make(const Change& change, unsigned id, const Machine& machine, Journal& journal) {
   const Value& wanted = change.record().new_value;
-  kill_point("fix_journalled");
   const Result<void> written = change.write(machine, wanted);
   kill_point("fix_changed");
   const Result<Value> back = change.read(machine);
@@ -86,6 +85,15 @@ std::string make(const Change& change, unsigned id, const Machine& machine, Jour
   if (!marked) return marked.error().message;
   kill_point("fix_marked");
   return {};
+}
+
+// The one that failed. What it holds now came of our own write, whatever it is.
+void put_back(const Change& change, unsigned id, Step& step, const Machine& machine,
+              Journal& journal) {
+  const Step back = restore(change, id, machine, journal, Owner::kIsOurs);
+  if (back.fate != Fate::kLeft) return;
+  step.fate = Fate::kLeft;
+  step.text += "; and it could not be put back: " + back.text;
 }
 
 struct Made {
@@ -102,13 +110,31 @@ Result<ChangePtr> stamped(const Change& change, const Machine& machine) {
   return change_of(record);
 }
 
-// Nothing in the journal yet, so nothing to put back.
+// Whether it holds what was planned from.
 Result<void> check(const Change& change, const Machine& machine) {
+  if (machine.boot.empty()) {
+    return Error{ENOTSUP,
+                 "/proc/sys/kernel/random/boot_id is missing: nobody could tell later "
+                 "whether a reboot has cleared this"};
+  }
   const Result<Value> now = change.read(machine);
   if (!now) return now.error();
   if (*now == change.record().old_value) return {};
   return Error{EBUSY, fmt::format("it holds {} now, and held {} a moment ago", change.told(*now),
                                   change.told(change.record().old_value))};
+}
+
+// In the journal, and from here on somebody must put it back. Looked at on both sides of that,
+// since a disk takes its time and the value may be the kernel's to change.
+Result<unsigned> begin(const Change& change, const Machine& machine, Journal& journal) {
+  if (const Result<void> fit = check(change, machine); !fit) return fit.error();
+  const Result<unsigned> id = journal.begin(change.record());
+  if (!id) return id;
+  kill_point("fix_journalled");
+  const Result<void> still_fit = check(change, machine);
+  if (still_fit) return id;
+  const Result<void> marked = journal.mark(*id, State::kUndone);
+  return marked ? still_fit.error() : marked.error();
 }
 
 void roll_back(std::vector<Made>& made, std::vector<Step>& steps, const Machine& machine,
@@ -141,9 +167,8 @@ std::vector<Step> apply(const std::vector<const Change*>& changes, const Machine
   std::vector<Made> made;
   for (std::size_t i = 0; i < changes.size(); ++i) {
     Result<ChangePtr> change = stamped(*changes[i], machine);
-    const Result<void> fit = change ? check(**change, machine) : Result<void>(change.error());
     const Result<unsigned> id =
-        fit ? journal.begin((*change)->record()) : Result<unsigned>(fit.error());
+        change ? begin(**change, machine, journal) : Result<unsigned>(change.error());
     steps[i].text = id ? make(**change, *id, machine, journal) : id.error().message;
     if (id && steps[i].text.empty()) {
       steps[i].fate = Fate::kDone;
@@ -151,14 +176,7 @@ std::vector<Step> apply(const std::vector<const Change*>& changes, const Machine
       continue;
     }
     steps[i].fate = Fate::kFailed;
-    if (id) {
-      // What it holds now came of our own write, whatever it is.
-      const Step back = restore(**change, *id, machine, journal, Owner::kIsOurs);
-      if (back.fate == Fate::kLeft) {
-        steps[i].fate = Fate::kLeft;
-        steps[i].text += "; and it could not be put back: " + back.text;
-      }
-    }
+    if (id) put_back(**change, *id, steps[i], machine, journal);
     roll_back(made, steps, machine, journal);
     break;
   }
@@ -166,14 +184,12 @@ std::vector<Step> apply(const std::vector<const Change*>& changes, const Machine
 }
 
 std::vector<Step> undo(const Machine& machine, Journal& journal,
-                       const std::vector<std::string>& kinds) {
+                       const std::function<bool(const Record& record)>& wanted) {
   std::vector<Step> steps;
   const std::vector<Entry> entries = journal.entries();  // restoring marks them
   for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
     const Record& record = entry->record;
-    const bool wanted =
-        kinds.empty() || std::find(kinds.begin(), kinds.end(), record.kind) != kinds.end();
-    if (entry->state == State::kUndone || !wanted) continue;
+    if (entry->state == State::kUndone || (wanted && !wanted(record))) continue;
     const Result<ChangePtr> change = change_of(record);
     if (!change) {
       steps.push_back({record, Fate::kLeft, change.error().message});

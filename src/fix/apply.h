@@ -5,6 +5,7 @@
 //   std::vector<Step> steps = undo(machine, journal, {});
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -35,10 +36,10 @@ bool all_well(const std::vector<Step>& steps);
 std::vector<Step> apply(const std::vector<const Change*>& changes, const Machine& machine,
                         Journal& journal);
 
-// All that the journal holds, last first; with `kinds` only changes of these. Nothing is written
-// where the target is not the recorded one, or holds anything but what gdr fix has put there.
+// All that the journal holds, last first; where `wanted` is given, only what it chooses. Nothing is
+// written where the target is not the recorded one, or holds anything but what gdr fix put there.
 std::vector<Step> undo(const Machine& machine, Journal& journal,
-                       const std::vector<std::string>& kinds);
+                       const std::function<bool(const Record& record)>& wanted);
 
 // A gdr fix was killed in the middle: begun, and neither done nor put back, in this boot.
 bool is_unfinished(const Entry& entry, const Machine& machine);

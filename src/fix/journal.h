@@ -58,8 +58,8 @@ class Journal {
   // the journal could have been written by somebody else.
   static Result<Journal> open(const std::string& folder);
 
+  const JournalContent& content() const { return content_; }
   const std::vector<Entry>& entries() const { return content_.entries; }
-  const std::vector<unsigned>& not_understood() const { return content_.not_understood; }
 
   Result<unsigned> begin(const Record& record);
   Result<void> mark(unsigned id, State state);

@@ -3,11 +3,10 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 
-#include <array>
 #include <charconv>
 
 #include "fix/changes/kinds.h"
-#include "host/pci/function.h"
+#include "host/access_control.h"
 
 namespace gdr::fix {
 namespace {
@@ -20,33 +19,22 @@ constexpr unsigned kControl = 6;  // of the ACS capability
 // Device/Port Type in the PCI Express Capabilities register (7.5.3.2).
 constexpr unsigned kRootPort = 4, kDownstreamPort = 6;
 
-struct Bit {
-  std::uint16_t mask;
-  const char* name;
-};
-constexpr std::array kBits = {Bit{AccessControl::kSourceValidation, "source validation"},
-                              Bit{AccessControl::kTranslationBlocking, "translation blocking"},
-                              Bit{AccessControl::kRequestRedirect, "request redirect"},
-                              Bit{AccessControl::kCompletionRedirect, "completion redirect"},
-                              Bit{AccessControl::kUpstreamForwarding, "upstream forwarding"},
-                              Bit{AccessControl::kEgressControl, "egress control"},
-                              Bit{AccessControl::kDirectTranslated, "direct translated"}};
-
 // 4 or 6: what may have its redirects cleared. An endpoint may have the capability too.
-Result<unsigned> port_type(const ConfigurationSpace& space, const std::string& address) {
-  const Result<unsigned> express = space.capability(kExpressCapability);
-  if (!express) return express.error();
-  const Result<std::uint16_t> flags = space.read(*express + 2);
+Result<unsigned> port_type(const PciRegisters& registers, const std::string& address) {
+  const Result<unsigned> express = registers.capability(kExpressCapability);
+  if (!express && express.error().code != ENOENT) return express.error();
+  const Result<std::uint16_t> flags =
+      express ? registers.read(*express + 2) : Result<std::uint16_t>(std::uint16_t{0});
   if (!flags) return flags.error();
   const unsigned type = *flags >> 4 & 0xf;
   if (type == kRootPort || type == kDownstreamPort) return type;
   return Error{ENOTSUP, address + " is neither a root port nor a downstream port of a switch"};
 }
 
-Result<unsigned> verified_offset(const ConfigurationSpace& space, const std::string& address) {
-  const Result<unsigned> type = port_type(space, address);
+Result<unsigned> verified_offset(const PciRegisters& registers, const std::string& address) {
+  const Result<unsigned> type = port_type(registers, address);
   if (!type) return type.error();
-  const Result<unsigned> found = space.extended_capability(kAcsCapability);
+  const Result<unsigned> found = registers.extended_capability(kAcsCapability);
   if (!found && found.error().code == ENOENT) {
     return Error{ENOTSUP, address + " has no Access Control Services capability"};
   }
@@ -64,10 +52,7 @@ class ClearRedirects : public Change {
   std::string told(const Value& value) const override {
     const auto control = read_register_text(value);
     if (!control) return value.value_or("unknown");
-    std::string bits;
-    for (const Bit& bit : kBits) {
-      if ((*control & bit.mask) != 0) bits += (bits.empty() ? "" : ", ") + std::string(bit.name);
-    }
+    const std::string bits = host::names_of_access_control(*control);
     return *value + " (" + (bits.empty() ? "nothing set" : bits) + ")";
   }
   std::string undo_command() const override {
@@ -75,32 +60,32 @@ class ClearRedirects : public Change {
   }
 
   Result<Value> read(const Machine& machine) const override {
-    const Result<ConfigurationSpace> space = open(machine, O_RDONLY);
-    if (!space) return space.error();
-    const Result<std::uint16_t> control = space->read(record().offset + kControl);
+    const Result<PciRegisters> registers = open(machine, O_RDONLY);
+    if (!registers) return registers.error();
+    const Result<std::uint16_t> control = registers->read(record().offset + kControl);
     if (!control) return control.error();
     return Value(register_text(*control));
   }
 
   Result<void> write(const Machine& machine, const Value& value) const override {
-    const Result<ConfigurationSpace> space = open(machine, O_RDWR);
-    if (!space) return space.error();
+    const Result<PciRegisters> registers = open(machine, O_RDWR);
+    if (!registers) return registers.error();
     const std::uint16_t control = value == record().old_value ? old_control_ : new_control_;
-    return space->write(record().offset + kControl, control);
+    return registers->write(record().offset + kControl, control);
   }
 
  private:
-  Result<ConfigurationSpace> open(const Machine& machine, int flags) const {
+  Result<PciRegisters> open(const Machine& machine, int flags) const {
     const PciIdentity who{record().target, record().identity, record().path};
-    Result<ConfigurationSpace> space = ConfigurationSpace::open(machine, who, flags);
-    if (!space) return space;
-    const Result<unsigned> offset = verified_offset(*space, who.address);
+    Result<PciRegisters> registers = PciRegisters::open(machine, who, flags);
+    if (!registers) return registers;
+    const Result<unsigned> offset = verified_offset(*registers, who.address);
     if (!offset) return offset.error();
     if (*offset != record().offset) {
       return Error{ENODEV, fmt::format("the ACS capability of {} is at {:#x} now, and was at {:#x}",
                                        who.address, *offset, record().offset)};
     }
-    return space;
+    return registers;
   }
 
   std::uint16_t old_control_, new_control_;
@@ -123,13 +108,13 @@ Result<AccessControlPort> read_access_control_port(const Machine& machine,
                                                    const std::string& address) {
   Result<PciIdentity> who = identify(machine, address);
   if (!who) return who.error();
-  const Result<ConfigurationSpace> space = ConfigurationSpace::open(machine, *who, O_RDONLY);
-  if (!space) return space.error();
-  const Result<unsigned> offset = verified_offset(*space, address);
+  const Result<PciRegisters> registers = PciRegisters::open(machine, *who, O_RDONLY);
+  if (!registers) return registers.error();
+  const Result<unsigned> offset = verified_offset(*registers, address);
   if (!offset) return offset.error();
-  const Result<std::uint16_t> control = space->read(*offset + kControl);
+  const Result<std::uint16_t> control = registers->read(*offset + kControl);
   if (!control) return control.error();
-  const Result<unsigned> type = port_type(*space, address);
+  const Result<unsigned> type = port_type(*registers, address);
   return AccessControlPort{*std::move(who), type && *type == kRootPort, *offset, *control};
 }
 

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <string>
 
-#include "fix/configuration_space.h"
+#include "fix/pci_registers.h"
 #include "fix/record.h"
 
 namespace gdr::fix {

@@ -24,19 +24,19 @@ std::optional<unsigned> code_of(const Value& bytes) {
   return std::nullopt;
 }
 
-Result<unsigned> verified_offset(const ConfigurationSpace& space, const std::string& address) {
-  const Result<unsigned> express = space.capability(kExpressCapability);
+Result<unsigned> verified_offset(const PciRegisters& registers, const std::string& address) {
+  const Result<unsigned> express = registers.capability(kExpressCapability);
   if (!express) return express.error();
-  const Result<std::uint16_t> flags = space.read(*express + 2);
+  const Result<std::uint16_t> flags = registers.read(*express + 2);
   if (!flags) return flags.error();
   const unsigned type = *flags >> 4 & 0xf;
   if (type == kEndpoint || type == kLegacyEndpoint) return *express;
   return Error{ENOTSUP, address + " is no PCI Express endpoint"};
 }
 
-Result<Value> read_size(const ConfigurationSpace& space, unsigned express,
+Result<Value> read_size(const PciRegisters& registers, unsigned express,
                         const std::string& address) {
-  const Result<std::uint16_t> control = space.read(express + kDeviceControl);
+  const Result<std::uint16_t> control = registers.read(express + kDeviceControl);
   if (!control) return control.error();
   const unsigned code = static_cast<unsigned>(*control & kField) >> kShift;
   if (code >= kSizes.size()) {
@@ -63,34 +63,34 @@ class ReadRequest : public Change {
   }
 
   Result<Value> read(const Machine& machine) const override {
-    const Result<ConfigurationSpace> space = open(machine, O_RDONLY);
-    if (!space) return space.error();
-    return read_size(*space, record().offset, record().target);
+    const Result<PciRegisters> registers = open(machine, O_RDONLY);
+    if (!registers) return registers.error();
+    return read_size(*registers, record().offset, record().target);
   }
 
   Result<void> write(const Machine& machine, const Value& value) const override {
-    const Result<ConfigurationSpace> space = open(machine, O_RDWR);
-    if (!space) return space.error();
+    const Result<PciRegisters> registers = open(machine, O_RDWR);
+    if (!registers) return registers.error();
     const unsigned at = record().offset + kDeviceControl;
-    const Result<std::uint16_t> control = space->read(at);
+    const Result<std::uint16_t> control = registers->read(at);
     if (!control) return control.error();
     const unsigned code = value == record().old_value ? old_code_ : new_code_;
-    return space->write(at, static_cast<std::uint16_t>((*control & ~kField) | code << kShift));
+    return registers->write(at, static_cast<std::uint16_t>((*control & ~kField) | code << kShift));
   }
 
  private:
-  Result<ConfigurationSpace> open(const Machine& machine, int flags) const {
+  Result<PciRegisters> open(const Machine& machine, int flags) const {
     const PciIdentity who{record().target, record().identity, record().path};
-    Result<ConfigurationSpace> space = ConfigurationSpace::open(machine, who, flags);
-    if (!space) return space;
-    const Result<unsigned> offset = verified_offset(*space, who.address);
+    Result<PciRegisters> registers = PciRegisters::open(machine, who, flags);
+    if (!registers) return registers;
+    const Result<unsigned> offset = verified_offset(*registers, who.address);
     if (!offset) return offset.error();
     if (*offset != record().offset) {
       return Error{ENODEV,
                    fmt::format("the PCI Express capability of {} is at {:#x} now, and was at {:#x}",
                                who.address, *offset, record().offset)};
     }
-    return space;
+    return registers;
   }
 
   unsigned old_code_, new_code_;
@@ -101,11 +101,11 @@ class ReadRequest : public Change {
 Result<ReadRequestState> read_max_read_request(const Machine& machine, const std::string& address) {
   Result<PciIdentity> who = identify(machine, address);
   if (!who) return who.error();
-  const Result<ConfigurationSpace> space = ConfigurationSpace::open(machine, *who, O_RDONLY);
-  if (!space) return space.error();
-  const Result<unsigned> offset = verified_offset(*space, address);
+  const Result<PciRegisters> registers = PciRegisters::open(machine, *who, O_RDONLY);
+  if (!registers) return registers.error();
+  const Result<unsigned> offset = verified_offset(*registers, address);
   if (!offset) return offset.error();
-  const Result<Value> size = read_size(*space, *offset, address);
+  const Result<Value> size = read_size(*registers, *offset, address);
   if (!size) return size.error();
   return ReadRequestState{*std::move(who), *offset, 128u << *code_of(*size)};
 }

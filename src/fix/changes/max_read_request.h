@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "fix/configuration_space.h"
+#include "fix/pci_registers.h"
 #include "fix/record.h"
 
 namespace gdr::fix {

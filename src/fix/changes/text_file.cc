@@ -60,6 +60,16 @@ bool is_grub_line(std::string_view line) {
   return line.find_first_not_of("0123456789abcdefx:./;@") == std::string_view::npos;
 }
 
+bool is_udev_line(std::string_view line) {
+  const std::size_t vendor = line.find("{vendor}==\"0x"), device = line.find("{device}==\"0x");
+  if (vendor == std::string_view::npos || device == std::string_view::npos) return false;
+  const std::string numbers =
+      std::string(line.substr(vendor + 13, 4)) + ":" + std::string(line.substr(device + 13, 4));
+  if (numbers.find_first_not_of("0123456789abcdef:") != std::string::npos) return false;
+  return line == read_request_rule(numbers, "/usr/bin/setpci") ||
+         line == read_request_rule(numbers, "/usr/sbin/setpci");
+}
+
 using LineRule = bool (*)(std::string_view line);
 
 // Null: gdr fix writes no such file.
@@ -67,6 +77,7 @@ LineRule rule_of(const std::string& path) {
   if (path == kModulesFile) return is_modules_line;
   if (path == kLimitsFile) return is_limits_line;
   if (path == kGrubFile) return is_grub_line;
+  if (path == kUdevFile) return is_udev_line;
   for (const std::string& service : memory_services()) {
     if (path == drop_in_file(service)) return is_drop_in_line;
   }
@@ -170,6 +181,12 @@ const std::vector<std::string>& memory_services() {
 
 std::string drop_in_file(const std::string& service) {
   return "etc/systemd/system/" + service + ".service.d/95-gdrkit.conf";
+}
+
+std::string read_request_rule(const std::string& numbers, const std::string& setpci) {
+  return "ACTION==\"bind\", SUBSYSTEM==\"pci\", ATTR{vendor}==\"0x" + numbers.substr(0, 4) +
+         "\", ATTR{device}==\"0x" + numbers.substr(5) + "\", RUN+=\"" + setpci +
+         " -s $kernel CAP_EXP+8.w=5000:7000\"";
 }
 
 std::string file_text(const std::vector<std::string>& lines) {

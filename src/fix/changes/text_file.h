@@ -19,12 +19,17 @@ inline constexpr const char* kMark =
 
 inline constexpr const char* kModulesFile = "etc/modules-load.d/gdrkit.conf";
 inline constexpr const char* kLimitsFile = "etc/security/limits.d/95-gdrkit.conf";
+inline constexpr const char* kUdevFile = "etc/udev/rules.d/95-gdrkit.rules";
 inline constexpr const char* kGrubFile = "etc/default/grub.d/60-gdrkit.cfg";
 
 // Services whose children register memory: containers, jobs, logins.
 const std::vector<std::string>& memory_services();
 // "etc/systemd/system/docker.service.d/95-gdrkit.conf"
 std::string drop_in_file(const std::string& service);
+
+// Sets the read request size of NICs of these numbers, "15b3:1021", when their driver takes them:
+// numbers and no address, which may be given anew. `setpci`: "/usr/bin/setpci".
+std::string read_request_rule(const std::string& numbers, const std::string& setpci);
 
 // kMark and the lines behind it.
 std::string file_text(const std::vector<std::string>& lines);

@@ -9,6 +9,7 @@
 #include "fix/changes/max_read_request.h"
 #include "fix/changes/module.h"
 #include "fix/changes/text_file.h"
+#include "fix/plan.h"
 
 namespace gdr::fix {
 namespace {
@@ -40,10 +41,12 @@ class Apply : public testing::Test {
     EXPECT_TRUE(journal);
     return apply(all, machine_, *journal);
   }
-  std::vector<Step> undo_all(const std::vector<std::string>& kinds = {}) {
+  std::vector<Step> undo_all(const std::string& topic = {}) {
     Result<Journal> journal = Journal::open(host_.journal());
     EXPECT_TRUE(journal);
-    std::vector<Step> steps = undo(machine_, *journal, kinds);
+    std::vector<Step> steps = undo(machine_, *journal, [&](const Record& record) {
+      return topic.empty() || topic_of(record) == topic;
+    });
     EXPECT_TRUE(journal->tidy());
     return steps;
   }
@@ -82,11 +85,11 @@ TEST_F(Apply, ChangesAndUndoesBitForBit) {
   EXPECT_TRUE(journal().entries.empty());
 }
 
-TEST_F(Apply, UndoesOnlyTheKindsThatWereNamed) {
+TEST_F(Apply, UndoesOnlyTheTopicThatWasNamed) {
   plan_port("0000:02:00.0");
   plan_file();
   ASSERT_TRUE(all_well(apply_all()));
-  EXPECT_EQ(undo_all({kTextFile}).size(), 1u);
+  EXPECT_EQ(undo_all("peer-memory").size(), 1u);
   EXPECT_FALSE(host_.exists(kModulesFile));
   EXPECT_EQ(host_.word("0000:02:00.0", 0x176), 0x11u);
   ASSERT_EQ(journal().entries.size(), 1u);
@@ -147,6 +150,13 @@ TEST_F(Apply, WritesNothingWhereTheOldValueIsAnotherByNow) {
   EXPECT_EQ(fates(apply_all()), std::vector{Fate::kFailed});
   EXPECT_EQ(host_.word("0000:02:00.0", 0x176), 0x0cu);
   EXPECT_TRUE(journal().entries.empty());
+}
+
+TEST_F(Apply, MakesNothingWithoutABootToRememberItBy) {
+  plan_port("0000:02:00.0");
+  machine_.boot.clear();
+  EXPECT_EQ(fates(apply_all()), std::vector{Fate::kFailed});
+  EXPECT_EQ(host_.word("0000:02:00.0", 0x176), 0x1du);
 }
 
 TEST_F(Apply, WritesNothingThatItCannotJournal) {

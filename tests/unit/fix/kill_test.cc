@@ -89,7 +89,7 @@ TEST_F(Killed, WhileTheJournalIsWrittenAnewLosesNothing) {
   {
     Result<Journal> journal = Journal::open(host_.journal());
     ASSERT_TRUE(journal);
-    undo(host_.machine(), *journal, {kTextFile});
+    undo(host_.machine(), *journal, [](const Record& record) { return record.kind == kTextFile; });
   }
   ASSERT_EQ(run("undo", "fix_undoing:2"), -SIGKILL);
   const std::string half = host_.text("var/lib/gdrkit/fix/journal");

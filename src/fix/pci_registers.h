@@ -1,18 +1,20 @@
-// ConfigurationSpace: single registers of one PCI function, through its `config` file in sysfs. It
+// PciRegisters: single registers of one PCI function, through its `config` file in sysfs. It
 // opens the function that was meant, known by what it is and by where it sits, or none: bus numbers
 // are given anew at each boot and hot-plug.
 //
 //   Result<PciIdentity> port = identify(files, "0000:18:00.0");
-//   Result<ConfigurationSpace> space = ConfigurationSpace::open(machine, *port, O_RDONLY);
+//   Result<PciRegisters> space = PciRegisters::open(machine, *port, O_RDONLY);
 //   Result<unsigned> acs = space->extended_capability(0x000d);
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "base/result.h"
 #include "base/unique_fd.h"
 #include "fix/machine.h"
+#include "host/pci/config_space.h"
 
 namespace gdr::fix {
 
@@ -24,10 +26,10 @@ struct PciIdentity {
 
 Result<PciIdentity> identify(const Machine& machine, const std::string& address);
 
-class ConfigurationSpace {
+class PciRegisters {
  public:
   // ENODEV: at this address sits something else, or nothing.
-  static Result<ConfigurationSpace> open(const Machine& machine, const PciIdentity& who, int flags);
+  static Result<PciRegisters> open(const Machine& machine, const PciIdentity& who, int flags);
 
   // `offset` is even. A single access of 16 bits: neighbours have bits that writing clears.
   Result<std::uint16_t> read(unsigned offset) const;
@@ -38,8 +40,11 @@ class ConfigurationSpace {
   Result<unsigned> extended_capability(std::uint16_t id) const;
 
  private:
-  ConfigurationSpace(const Machine& machine, UniqueFd file, std::string name)
+  PciRegisters(const Machine& machine, UniqueFd file, std::string name)
       : machine_(machine), file_(std::move(file)), name_(std::move(name)) {}
+
+  host::ConfigSpace space() const;
+  Result<unsigned> found(std::optional<std::uint16_t> offset, unsigned id) const;
 
   const Machine& machine_;
   UniqueFd file_;

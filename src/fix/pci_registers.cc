@@ -1,4 +1,4 @@
-#include "fix/configuration_space.h"
+#include "fix/pci_registers.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -11,9 +11,6 @@
 
 namespace gdr::fix {
 namespace {
-
-constexpr unsigned kFirstCapability = 0x34;
-constexpr unsigned kFirstExtended = 0x100, kEnd = 0x1000;
 
 std::string path_of(const Machine& machine, const std::string& address) {
   std::string path;
@@ -72,8 +69,7 @@ Result<PciIdentity> identify(const Machine& machine, const std::string& address)
   return who;
 }
 
-Result<ConfigurationSpace> ConfigurationSpace::open(const Machine& machine, const PciIdentity& who,
-                                                    int flags) {
+Result<PciRegisters> PciRegisters::open(const Machine& machine, const PciIdentity& who, int flags) {
   const std::string path = path_of(machine, who.address);
   if (path.empty()) return Error{ENODEV, "there is no PCI function " + who.address + " any more"};
   if (path != who.path) {
@@ -88,14 +84,14 @@ Result<ConfigurationSpace> ConfigurationSpace::open(const Machine& machine, cons
     return Error{ENODEV,
                  fmt::format("{} is {} now, and was {}", who.address, *numbers, who.numbers)};
   }
-  return ConfigurationSpace(machine, *std::move(file), who.address);
+  return PciRegisters(machine, *std::move(file), who.address);
 }
 
-Result<std::uint16_t> ConfigurationSpace::read(unsigned offset) const {
+Result<std::uint16_t> PciRegisters::read(unsigned offset) const {
   return read_register(file_.get(), offset, name_);
 }
 
-Result<void> ConfigurationSpace::write(unsigned offset, std::uint16_t value) const {
+Result<void> PciRegisters::write(unsigned offset, std::uint16_t value) const {
   const std::array<unsigned char, 2> bytes = {static_cast<unsigned char>(value & 0xff),
                                               static_cast<unsigned char>(value >> 8)};
   const ssize_t put = machine_.put(file_.get(), bytes.data(), bytes.size(), offset);
@@ -105,33 +101,32 @@ Result<void> ConfigurationSpace::write(unsigned offset, std::uint16_t value) con
                                 name_, offset));
 }
 
-Result<unsigned> ConfigurationSpace::capability(std::uint8_t id) const {
-  const Result<std::uint16_t> first = read(kFirstCapability);
-  if (!first) return first.error();
-  unsigned at = *first & 0xfcu;
-  // Each takes four bytes at least, so that a list that runs in circles ends.
-  for (int i = 0; i < 48 && at >= 0x40; ++i) {
-    const Result<std::uint16_t> header = read(at);
-    if (!header) return header.error();
-    if ((*header & 0xff) == id) return at;
-    at = *header >> 8 & 0xfcu;
+Result<unsigned> PciRegisters::found(std::optional<std::uint16_t> offset, unsigned id) const {
+  if (!offset) {
+    return Error{EACCES,
+                 fmt::format("the capabilities of {} cannot be read to their end (only root "
+                             "sees all of them)",
+                             name_)};
   }
-  return Error{ENOENT, fmt::format("{} has no capability {:#04x}", name_, id)};
+  if (*offset == 0) return Error{ENOENT, fmt::format("{} has no capability {:#x}", name_, id)};
+  return unsigned{*offset};
 }
 
-Result<unsigned> ConfigurationSpace::extended_capability(std::uint16_t id) const {
-  unsigned at = kFirstExtended;
-  for (int i = 0; i < 480 && at >= kFirstExtended && at <= kEnd - 8; ++i) {
-    const Result<std::uint16_t> found = read(at);
-    if (!found) return found.error();
-    const Result<std::uint16_t> next = read(at + 2);
-    if (!next) return next.error();
-    // An empty list is a header of zeros; no answer is one of ones.
-    if (*found == 0xffff || (*found == 0 && *next == 0)) break;
-    if (*found == id) return at;
-    at = *next >> 4 & 0xffcu;
-  }
-  return Error{ENOENT, fmt::format("{} has no extended capability {:#06x}", name_, id)};
+Result<unsigned> PciRegisters::capability(std::uint8_t id) const {
+  return found(space().capability(id), id);
+}
+
+Result<unsigned> PciRegisters::extended_capability(std::uint16_t id) const {
+  return found(space().extended_capability(id), id);
+}
+
+host::ConfigSpace PciRegisters::space() const {
+  return host::ConfigSpace([this](std::size_t offset, std::size_t count) {
+    std::string bytes(count, '\0');
+    const ssize_t got = pread(file_.get(), bytes.data(), count, static_cast<off_t>(offset));
+    bytes.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+    return bytes;
+  });
 }
 
 }  // namespace gdr::fix

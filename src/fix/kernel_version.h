@@ -1,0 +1,19 @@
+// The running kernel's version, as far as it decides what works.
+//
+//   if (kernel_version(files) < KernelVersion{6, 11}) ...
+#pragma once
+
+#include <compare>
+
+#include "host/files.h"
+
+namespace gdr::fix {
+
+struct KernelVersion {
+  unsigned major = 0, minor = 0;  // 0.0: not known
+  auto operator<=>(const KernelVersion&) const = default;
+};
+
+KernelVersion kernel_version(const host::Files& files);
+
+}  // namespace gdr::fix
