@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
-#include <fstream>
 
 #include "base/unique_fd.h"
 
@@ -17,6 +16,15 @@ namespace {
 
 constexpr std::size_t kLargest = 64 * 1024;
 constexpr std::size_t kMostLines = 1000;
+constexpr std::size_t kLongest = 256 << 20;  // of a file that is read by lines
+
+// A captured root may hold anything: opening a pipe must not wait for its other end.
+UniqueFd open_regular(const std::string& place) {
+  UniqueFd file(open(place.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat status = {};
+  if (file && (fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode))) file.reset();
+  return file;
+}
 
 }  // namespace
 
@@ -24,10 +32,8 @@ std::string Files::text(const std::string& path) const { return part(path, 0, kL
 
 std::string Files::part(const std::string& path, std::size_t offset, std::size_t count) const {
   note(FileAccess::Kind::kText, path);
-  // A captured root may hold anything: opening a pipe must not wait for its other end.
-  const UniqueFd file(open((root_ + "/" + path).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  struct stat status = {};
-  if (!file || fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
+  const UniqueFd file = open_regular(root_ + "/" + path);
+  if (!file) return {};
   std::string content;
   char chunk[4096];
   while (content.size() < count) {
@@ -39,15 +45,37 @@ std::string Files::part(const std::string& path, std::size_t offset, std::size_t
   return content;
 }
 
+void Files::each_line(const std::string& path,
+                      const std::function<bool(const std::string&)>& take) const {
+  const UniqueFd file = open_regular(root_ + "/" + path);
+  std::string line;
+  char chunk[4096];
+  for (std::size_t total = 0; file && total < kLongest;) {
+    const ssize_t got = read(file.get(), chunk, sizeof(chunk));
+    if (got <= 0) break;
+    total += static_cast<std::size_t>(got);
+    for (const char* at = chunk; at < chunk + got;) {
+      const auto left = static_cast<std::size_t>(chunk + got - at);
+      const auto* end = static_cast<const char*>(memchr(at, '\n', left));
+      const std::size_t size = end != nullptr ? static_cast<std::size_t>(end - at) : left;
+      line.append(at, std::min(size, kLargest - line.size()));
+      at += size;
+      if (end == nullptr) break;
+      ++at;
+      if (!take(line)) return;
+      line.clear();
+    }
+  }
+  if (!line.empty()) take(line);
+}
+
 std::vector<std::string> Files::lines_with(const std::string& path, const std::string& word) const {
   note(FileAccess::Kind::kLines, path, word);
   std::vector<std::string> found;
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(root_ + "/" + path, error)) return found;  // as above
-  std::ifstream file(root_ + "/" + path);
-  for (std::string line; found.size() < kMostLines && std::getline(file, line);) {
-    if (line.find(word) != std::string::npos) found.push_back(line.substr(0, kLargest));
-  }
+  each_line(path, [&](const std::string& line) {
+    if (line.find(word) != std::string::npos) found.push_back(line);
+    return found.size() < kMostLines;
+  });
   return found;
 }
 

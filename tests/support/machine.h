@@ -7,7 +7,6 @@
 //   machine.write_all();
 #pragma once
 
-#include <gtest/gtest.h>
 #include <stdlib.h>
 
 #include <cstdint>
@@ -15,6 +14,7 @@
 #include <fstream>
 #include <map>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -89,15 +89,13 @@ class Machine {
     for (MachineFunction& function : functions) {
       if (function.address == address) return function;
     }
-    ADD_FAILURE() << "no function " << address;
-    return functions.front();
+    throw std::out_of_range("no function " + address);
   }
   MachineNic& nic(const std::string& name) {
     for (MachineNic& nic : nics) {
       if (nic.name == name) return nic;
     }
-    ADD_FAILURE() << "no NIC " << name;
-    return nics.front();
+    throw std::out_of_range("no NIC " + name);
   }
 
   // Root port, switch, GPU and NIC. Number 1: root port 0000:15:01.0, ports 0000:17:01.0 and

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <list>
 
 #include "base/environment.h"
@@ -15,7 +14,6 @@ namespace fs = std::filesystem;
 
 // What host::Files gives at most, so that nothing is kept that nobody can read.
 constexpr std::size_t kMostLines = 1000;
-constexpr std::size_t kLongestLine = 64 * 1024;
 constexpr std::size_t kConfigurationSpace = 4096, kHeader = 64;
 // Far more than any machine has.
 constexpr std::size_t kMostEntries = 200000;
@@ -148,14 +146,14 @@ void Collector::add_lines(const std::string& path, const std::set<std::string>& 
   if (!fs::is_regular_file(root_ + "/" + path, error)) return add_place(path);
   std::map<std::string, std::size_t> found;
   std::string content;
-  std::ifstream file(root_ + "/" + path);
-  for (std::string line; std::getline(file, line);) {
+  files_.each_line(path, [&](const std::string& line) {
     bool wanted = false;
     for (const std::string& word : words) {
       if (line.find(word) != std::string::npos && found[word]++ < kMostLines) wanted = true;
     }
-    if (wanted) content += line.substr(0, kLongestLine) + "\n";
-  }
+    if (wanted) content += line + "\n";
+    return content.size() < kMostBytes;
+  });
   add(path, {Captured::Kind::kFile, false, hide(path, std::move(content))});
 }
 

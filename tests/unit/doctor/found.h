@@ -4,6 +4,8 @@
 //   EXPECT_EQ(outcomes(found), "warn");
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <map>
 #include <string>
 
