@@ -47,7 +47,7 @@ constexpr const char* kContents[] = {"",
                                      "400 Gb/sec",
                                      "identity",
                                      "a;reboot\n\033[2J"};
-constexpr std::size_t kMostChanges = 24, kMostDevices = 300;
+constexpr std::size_t kMostChanges = 24, kMostDevices = 120, kDeepest = 32;
 
 void require(bool claim) {
   if (!claim) std::abort();
@@ -174,8 +174,10 @@ void change(const fs::path& root, Bytes& bytes) {
       fs::create_directories(place, error);
       return;
     }
-    default:
-      return add_devices(root, bytes.word() % kMostDevices, bytes.byte() % 2 == 0);
+    default: {
+      const bool deep = bytes.byte() % 2 == 0;
+      return add_devices(root, bytes.byte() % (deep ? kDeepest : kMostDevices), deep);
+    }
   }
 }
 

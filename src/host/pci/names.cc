@@ -18,7 +18,7 @@ constexpr const char* kPlaces[] = {"/usr/share/misc/pci.ids", "/usr/share/hwdata
 // over frames of C, which have nothing to destroy.
 thread_local jmp_buf on_error;
 
-[[noreturn]] void fail(char* /*message*/, ...) { longjmp(on_error, 1); }
+__attribute__((noreturn)) void fail(char* /*message*/, ...) { longjmp(on_error, 1); }
 void ignore(char* /*message*/, ...) {}
 
 // False: the library has failed and is not to be used again.
