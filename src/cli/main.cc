@@ -18,15 +18,15 @@ int run_program(int argc, char** argv) {
   program.formatter(std::make_shared<HelpFormatter>());  // subcommands inherit it
   program.set_version_flag("--version", "gdr " + program_version(), "Print the version and exit");
   Action chosen;
-  add_doctor(program, chosen);
   add_prove(program, chosen);
+  add_topo(program, chosen);
+  add_doctor(program, chosen);
+  add_fix(program, chosen);
+  add_explain(program, chosen);
   add_perf(program, chosen, line.own);
   add_run(program, chosen, line.command);
   add_nccl(program, chosen, line.command);
-  add_topo(program, chosen);
-  add_fix(program, chosen);
   add_counters(program, chosen);
-  add_explain(program, chosen);
 
   try {
     // CLI11 takes its words from the back.
