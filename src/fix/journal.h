@@ -14,6 +14,7 @@
 //   journal->mark(*id, State::kDone);
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>

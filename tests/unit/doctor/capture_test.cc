@@ -80,7 +80,7 @@ void lay_out(Machine& machine) {
   machine.write("proc/driver/nvidia/version", "NVRM version: NVIDIA UNIX Open Kernel Module\n");
   machine.write("proc/77/limits", "Max locked memory         8388608      8388608     bytes\n");
   machine.write("proc/77/environ",
-                std::string("NCCL_IB_GID_INDEX=3\0PASSWORD=x\0UCX_TOKEN=abcdefghijk\0", 56));
+                std::string("NCCL_IB_GID_INDEX=3\0PASSWORD=x\0UCX_TOKEN=abcdefghijk\0", 53));
   machine.link("proc/self", "proc/77");
   machine.write("proc/cmdline", "root=UUID=01234567-89ab-cdef-0123-456789abcdef intel_iommu=on\n");
   machine.write("var/log/dmesg", "[1.0] NVRM: loading\n[1.1] secret of another program\n");

@@ -1,6 +1,7 @@
 // Which of the kernel's capabilities a process has, from /proc/PID/status.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
