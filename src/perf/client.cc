@@ -209,16 +209,25 @@ Result<Finish::Reply> Client::carry_out(const Start& start, CrewOutcome& near) {
   return far;
 }
 
-Result<VerifyWindow::Reply> Client::verify(const Window& window) {
-  const std::lock_guard guard(control_mutex_);
-  return control_.call(VerifyWindow{window}, kAnswer);
-}
-
 Result<void> Client::fill(const Window& window) {
   const std::lock_guard guard(control_mutex_);
   Result<Nothing> done = control_.call(FillWindow{window}, kAnswer);
   if (!done) return done.error();
   return {};
+}
+
+// The time that it takes to get at the connection is none of the window's.
+Result<Ticks> Client::move(const Window& window) {
+  const std::lock_guard guard(control_mutex_);
+  const Ticks asked = ticks();
+  Result<Nothing> done = control_.call(MoveWindow{window}, kAnswer);
+  if (!done) return done.error();
+  return asked;
+}
+
+Result<VerifyWindow::Reply> Client::verify(const Window& window) {
+  const std::lock_guard guard(control_mutex_);
+  return control_.call(VerifyWindow{window}, kAnswer);
 }
 
 }  // namespace gdr::perf

@@ -8,6 +8,7 @@
 #include <functional>
 #include <mutex>
 
+#include "perf/cases/verifier.h"
 #include "perf/control.h"
 #include "perf/crew.h"
 #include "perf/plan.h"
@@ -44,8 +45,9 @@ class Client : private Verifier {
   Result<Finish::Reply> carry_out(const Start& start, CrewOutcome& near);
   Result<void> suits(const Load& load, std::uint64_t largest) const;
   ibv_mtu path_mtu(const Load& load) const;
-  Result<VerifyWindow::Reply> verify(const Window& window) override;
   Result<void> fill(const Window& window) override;
+  Result<Ticks> move(const Window& window) override;
+  Result<VerifyWindow::Reply> verify(const Window& window) override;
 
   Control& control_;
   Devices& devices_;

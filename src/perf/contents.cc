@@ -27,20 +27,19 @@ std::uint64_t Contents::seed_of(Sender sender, std::uint32_t queue, std::uint64_
 
 bool Contents::fill(std::uint64_t address, std::uint64_t seed, Outcome& outcome) {
   tool::fill_pattern(seed, 0, expected_);
-  const Result<void> written = station_.memory().write(station_.offset(address), expected_);
+  const Result<void> written = station_.data().write(station_.offset(address), expected_);
   if (!written) outcome.fail(written.error());
   return static_cast<bool>(written);
 }
 
 bool Contents::fill_outgoing(std::uint32_t queue, std::uint64_t message, Outcome& outcome) {
-  const Sender self = task_.is_client ? Sender::kClient : Sender::kServer;
   return fill(station_.queues()[queue].outgoing + layout_.slot(message),
-              seed_of(self, queue, message), outcome);
+              seed_of(self(), queue, message), outcome);
 }
 
 bool Contents::fill_incoming(std::uint32_t queue, std::uint64_t message, Outcome& outcome) {
   return fill(station_.queues()[queue].incoming + layout_.slot(message),
-              seed_of(Sender::kServer, queue, message), outcome);
+              seed_of(self(), queue, message), outcome);
 }
 
 bool Contents::verify_incoming(std::uint32_t queue, std::uint64_t message, Outcome& outcome) {
@@ -55,13 +54,13 @@ bool Contents::verify_at(std::uint64_t address, std::uint32_t queue, std::uint64
 }
 
 bool Contents::verify_outgoing(std::uint32_t queue, std::uint64_t message, Outcome& outcome) {
-  return verify(station_.queues()[queue].outgoing + layout_.slot(message), Sender::kServer, queue,
-                message, false, outcome);
+  return verify(station_.queues()[queue].outgoing + layout_.slot(message), other(), queue, message,
+                false, outcome);
 }
 
 bool Contents::verify(std::uint64_t address, Sender sender, std::uint32_t queue,
                       std::uint64_t message, bool may_be_lost, Outcome& outcome) {
-  const Result<void> read = station_.memory().read(station_.offset(address), found_);
+  const Result<void> read = station_.data().read(station_.offset(address), found_);
   if (!read) {
     outcome.fail(read.error());
     return false;
@@ -76,7 +75,7 @@ bool Contents::verify(std::uint64_t address, Sender sender, std::uint32_t queue,
   if (may_be_lost && is_unchanged(found_, before)) {
     ++outcome.lost;
     // As if it had come: what comes next into this place is compared with what lay there before.
-    const Result<void> written = station_.memory().write(station_.offset(address), expected_);
+    const Result<void> written = station_.data().write(station_.offset(address), expected_);
     if (!written) outcome.fail(written.error());
     return static_cast<bool>(written);
   }
@@ -98,7 +97,7 @@ bool Contents::verify_fetched(std::uint32_t queue, std::uint64_t message, Outcom
   std::uint64_t value = 0;
   const std::uint64_t at = station_.queues()[queue].outgoing + layout_.slot(message);
   const Result<void> read =
-      station_.memory().read(station_.offset(at), std::as_writable_bytes(std::span(&value, 1)));
+      station_.data().read(station_.offset(at), std::as_writable_bytes(std::span(&value, 1)));
   if (!read) {
     outcome.fail(read.error());
     return false;
@@ -115,7 +114,7 @@ bool Contents::clear(Outcome& outcome) {
   const std::vector<std::byte> zeros(1 << 20);
   for (std::uint64_t at = 0; at < layout_.bytes(); at += zeros.size()) {
     const std::uint64_t length = std::min<std::uint64_t>(zeros.size(), layout_.bytes() - at);
-    const Result<void> done = station_.memory().write(at, std::span(zeros).first(length));
+    const Result<void> done = station_.data().write(at, std::span(zeros).first(length));
     if (done) continue;
     outcome.fail(done.error());
     return false;

@@ -37,6 +37,7 @@ class Contents {
   bool verify(std::uint64_t address, Sender sender, std::uint32_t queue, std::uint64_t message,
               bool may_be_lost, Outcome& outcome);
   bool is_unchanged(std::span<const std::byte> found, std::uint64_t before) const;
+  Sender self() const { return task_.is_client ? Sender::kClient : Sender::kServer; }
   Sender other() const { return task_.is_client ? Sender::kServer : Sender::kClient; }
 
   Task& task_;

@@ -5,9 +5,9 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 
+#include "perf/cases/checked.h"
 #include "perf/cases/round_trip.h"
 #include "perf/cases/staged.h"
 #include "perf/cases/stream.h"
@@ -16,9 +16,6 @@
 
 namespace gdr::perf {
 namespace {
-
-constexpr Nanoseconds kWindowQuiet = 100 * kMillisecond;
-constexpr Nanoseconds kWindowGivenUp = 5 * kSecond;
 
 double processor_seconds() {
   rusage usage{};
@@ -39,8 +36,8 @@ void run_latency(Task& task, Receives* receives, Outcome& outcome) {
 }
 
 void run_checked(Task& task, Receives* receives, Outcome& outcome) {
-  if (task.is_client) return run_checked_client(task, outcome);
-  if (task.receives) run_checked_server(task, *receives, outcome);
+  if (task.is_client) return run_checked_client(task, receives, outcome);
+  if (task.receives || task.sends) run_checked_server(task, receives, outcome);
 }
 
 }  // namespace
@@ -116,9 +113,9 @@ Result<void> Crew::start(const Start& row, const TickClock& clock, Verifier* ver
   const bool both = load_.both_ways;
   for (std::size_t i = 0; i < posts_.size(); ++i) {
     Post& post = *posts_[i];
-    post.expected.store(kNotKnown);
-    post.received.store(0);
-    post.told_wrong = post.told_lost = 0;
+    post.signals = std::make_unique<Signals>();
+    post.told_wrong = 0;
+    post.arrivals.emplace(*post.station);
     post.outcome = std::make_unique<Outcome>();
     post.task.reset(new Task{.station = *post.station,
                              .clock = clock,
@@ -134,8 +131,7 @@ Result<void> Crew::start(const Start& row, const TickClock& clock, Verifier* ver
                              .verifier = verifier,
                              .stop = &stop_,
                              .abort = &abort_,
-                             .expected = &post.expected,
-                             .received = &post.received});
+                             .signals = post.signals.get()});
     // What an earlier row has left must not be taken for this one's.
     if (load_.check || is_polled_in_memory(load_)) {
       Contents(*post.task).clear(*post.outcome);
@@ -204,7 +200,7 @@ void Crew::expect(const std::vector<std::uint64_t>& sent) {
     for (std::size_t i = 0; i < post->station->queues().size() && at < sent.size(); ++i) {
       expected += sent[at++];
     }
-    post->expected.store(expected);
+    post->signals->expected.store(expected);
   }
   stop_.store(true);
 }
@@ -239,69 +235,6 @@ CrewOutcome Crew::join() {
   const double seconds = static_cast<double>(now() - started_) * 1e-9;
   if (seconds > 0) all.cores = (processor_seconds() - processor_time_) / seconds;
   return all;
-}
-
-// What unreliable transports have lost does not come.
-bool Crew::await_window(Post& post, const Window& window) {
-  const std::uint64_t wanted =
-      (window.first + window.count) * post.station->queues().size() - post.told_lost;
-  std::uint64_t seen = post.received.load();
-  Nanoseconds since = now();
-  const Nanoseconds patience = may_lose(load_.transport) ? kWindowQuiet : kWindowGivenUp;
-  while (seen < wanted) {
-    sched_yield();
-    const std::uint64_t found = post.received.load();
-    if (found != seen) since = now();
-    seen = found;
-    const Nanoseconds quiet = now() - since;
-    if (quiet > patience) break;
-    if (quiet > kMillisecond) std::this_thread::sleep_for(std::chrono::microseconds(100));
-  }
-  if (seen >= wanted) return true;
-  post.told_lost += wanted - seen;
-  return false;
-}
-
-Result<VerifyWindow::Reply> Crew::verify(const Window& window) {
-  VerifyWindow::Reply reply;
-  if (window.station >= posts_.size()) return Error{EPROTO, "no such thread"};
-  Post& post = *posts_[window.station];
-  if (post.receives != nullptr) {
-    const std::uint64_t lost_before = post.told_lost;
-    const bool all = await_window(post, window);
-    reply.lost = post.told_lost - lost_before;
-    if (!all && !may_lose(load_.transport)) {
-      return Error{ETIMEDOUT, std::to_string(reply.lost) + " of " +
-                                  std::to_string(window.count * post.station->queues().size()) +
-                                  " messages have no completion here"};
-    }
-    const std::uint64_t wrong = post.outcome->wrong.load();
-    reply.wrong = wrong - post.told_wrong;
-    post.told_wrong = wrong;
-    if (reply.wrong != 0) reply.first = post.outcome->first_wrong;
-    return reply;
-  }
-  Outcome seen;
-  Contents contents(*post.task);
-  for_each_message(window, *post.station, [&](std::uint32_t queue, std::uint64_t message) {
-    return contents.verify_incoming(queue, message, seen);
-  });
-  if (!seen.done) return seen.done.error();
-  reply.lost = seen.lost;
-  reply.wrong = seen.wrong;
-  reply.first = seen.first_wrong;
-  return reply;
-}
-
-Result<void> Crew::fill(const Window& window) {
-  if (window.station >= posts_.size()) return Error{EPROTO, "no such thread"};
-  Post& post = *posts_[window.station];
-  Outcome filled;
-  Contents contents(*post.task);
-  for_each_message(window, *post.station, [&](std::uint32_t queue, std::uint64_t message) {
-    return contents.fill_incoming(queue, message, filled);
-  });
-  return filled.done;
 }
 
 }  // namespace gdr::perf

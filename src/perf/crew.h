@@ -13,8 +13,8 @@
 #include <thread>
 #include <vector>
 
-#include "perf/cases/checked.h"
 #include "perf/cases/receives.h"
+#include "perf/cases/windows.h"
 
 namespace gdr::perf {
 
@@ -53,9 +53,10 @@ class Crew {
   // Waits for the threads.
   CrewOutcome join();
 
-  // Of a server with --check, while a row runs. Control thread.
-  Result<VerifyWindow::Reply> verify(const Window& window);
+  // Of a server with --check, while a row runs: its part of a window. Control thread.
   Result<void> fill(const Window& window);
+  Result<void> move(const Window& window);
+  Result<VerifyWindow::Reply> verify(const Window& window);
 
  private:
   struct Post {  // what a station has besides
@@ -63,14 +64,17 @@ class Crew {
     std::unique_ptr<Receives> receives;
     std::unique_ptr<Task> task;
     std::unique_ptr<Outcome> outcome;
-    std::atomic<std::uint64_t> expected{kNotKnown}, received{0};
-    std::uint64_t told_wrong = 0, told_lost = 0;
+    std::unique_ptr<Signals> signals;
+    // Of windows; the control thread's.
+    std::optional<Arrivals> arrivals;
+    std::uint64_t told_wrong = 0;
+    Ticks asked_at = 0;
     std::thread thread;
   };
   explicit Crew(bool is_client) : is_client_(is_client) {}
   static void work(Post& post);
   Result<void> pin(std::thread& thread, std::size_t index) const;
-  bool await_window(Post& post, const Window& window);
+  static Result<void> await_sent(const Post& post);
 
   const bool is_client_;
   Load load_;

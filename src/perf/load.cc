@@ -21,6 +21,10 @@ bool is_polled_in_memory(const Load& load) {
          !load.events && !load.near.is_gpu() && !load.far.is_gpu();
 }
 
+bool is_compared_on_arrival(const Load& load) {
+  return is_received(load.operation) && !is_staged(load);
+}
+
 bool needs_receives(const Load& load) {
   if (is_received(load.operation) || is_staged(load)) return true;
   return load.operation == Operation::kWrite && load.measure == Measure::kLatency &&

@@ -84,6 +84,8 @@ constexpr bool is_received(Operation operation) {
   return operation == Operation::kSend || operation == Operation::kWriteWithImmediate;
 }
 
+// Of --check: each message as its completion comes; else once all of a window have moved.
+bool is_compared_on_arrival(const Load& load);
 // A write's answer is seen in memory by the CPU; elsewhere by a completion.
 bool is_polled_in_memory(const Load& load);
 bool is_staged(const Load& load);

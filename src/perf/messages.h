@@ -19,7 +19,7 @@ namespace gdr::perf {
 
 constexpr std::uint32_t kMagic = 0x67647270;  // "gdrp"
 // Grows with every change of what follows: sides of different protocols do not talk.
-constexpr std::uint32_t kProtocol = 1;
+constexpr std::uint32_t kProtocol = 2;
 
 using tool::Failure;
 using tool::Nothing;
@@ -100,13 +100,25 @@ struct Start {
   GDR_FIELDS(size, measure, signal_every, timing, seed)
   using Reply = Nothing;
 };
-// With --check: a thread's window has been sent, or is wanted for reading: of each queue pair the
-// messages `first` to `first + count`.
+// With --check, what moves at a time between the stations of one thread of either side: of each
+// queue pair the messages `first` to `first + count`.
 struct Window {
   std::uint32_t station = 0;
   std::uint64_t first = 0;
   std::uint32_t count = 0;
   GDR_FIELDS(station, first, count)
+};
+// The server's part of it, in this order: to fill what it will send or what will be read there; to
+// send it, both ways; to compare what has come, after the client has sent its own.
+struct FillWindow {
+  Window window;
+  GDR_FIELDS(window)
+  using Reply = Nothing;
+};
+struct MoveWindow {
+  Window window;
+  GDR_FIELDS(window)
+  using Reply = Nothing;
 };
 struct VerifyWindow {
   Window window;
@@ -114,13 +126,9 @@ struct VerifyWindow {
   struct Reply {
     std::uint64_t wrong = 0, lost = 0;
     std::string first;
-    GDR_FIELDS(wrong, lost, first)
+    std::uint64_t nanoseconds = 0;  // both ways: from MoveWindow until it had sent its own
+    GDR_FIELDS(wrong, lost, first, nanoseconds)
   };
-};
-struct FillWindow {
-  Window window;
-  GDR_FIELDS(window)
-  using Reply = Nothing;
 };
 struct Slice {
   std::uint64_t messages = 0, nanoseconds = 0;
@@ -144,9 +152,9 @@ struct TearDown {
   using Reply = Nothing;
 };
 
-using Messages =
-    std::tuple<Failure, Nothing, Hello, Open, Open::Reply, SetUp, SetUp::Reply, Connect, Start,
-               VerifyWindow, VerifyWindow::Reply, FillWindow, Finish, Finish::Reply, TearDown>;
+using Messages = std::tuple<Failure, Nothing, Hello, Open, Open::Reply, SetUp, SetUp::Reply,
+                            Connect, Start, FillWindow, MoveWindow, VerifyWindow,
+                            VerifyWindow::Reply, Finish, Finish::Reply, TearDown>;
 
 template <typename Message>
 constexpr std::uint8_t number_of() {

@@ -109,9 +109,6 @@ Result<void> check_memory(const Load& load) {
   if (load.both_ways) {
     return together("--memory staged", "--both-ways", "it is measured in one direction");
   }
-  if (load.check) {
-    return together("--memory staged", "--check", "what is compared is the direct way");
-  }
   if (load.queue_pairs != load.threads) {
     return together("--memory staged", "--queue-pairs " + std::to_string(load.queue_pairs),
                     "its buffers rotate over one queue pair a thread");
@@ -130,9 +127,6 @@ Result<void> check_load(const Load& load, std::uint64_t largest) {
   }
   for (auto rule : {check_names, check_numbers, check_transport, check_measure, check_memory}) {
     if (Result<void> right = rule(load); !right) return right;
-  }
-  if (load.check && load.both_ways) {
-    return together("--check", "--both-ways", "compare one direction after the other");
   }
   return {};
 }

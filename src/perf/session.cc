@@ -56,10 +56,12 @@ Result<void> Session::dispatch(const Received& received) {
       return answer<Connect>(received);
     case number_of<Start>():
       return answer<Start>(received);
-    case number_of<VerifyWindow>():
-      return answer<VerifyWindow>(received);
     case number_of<FillWindow>():
       return answer<FillWindow>(received);
+    case number_of<MoveWindow>():
+      return answer<MoveWindow>(received);
+    case number_of<VerifyWindow>():
+      return answer<VerifyWindow>(received);
     case number_of<Finish>():
       return answer<Finish>(received);
     case number_of<TearDown>():
@@ -131,15 +133,21 @@ Result<Nothing> Session::handle(const Start& request) {
   return Nothing{};
 }
 
-Result<VerifyWindow::Reply> Session::handle(const VerifyWindow& request) {
-  if (!started_) return too_early("verify");
-  return crew_->verify(request.window);
-}
-
 Result<Nothing> Session::handle(const FillWindow& request) {
   if (!started_) return too_early("fill");
   if (Result<void> done = crew_->fill(request.window); !done) return done.error();
   return Nothing{};
+}
+
+Result<Nothing> Session::handle(const MoveWindow& request) {
+  if (!started_) return too_early("move");
+  if (Result<void> done = crew_->move(request.window); !done) return done.error();
+  return Nothing{};
+}
+
+Result<VerifyWindow::Reply> Session::handle(const VerifyWindow& request) {
+  if (!started_) return too_early("verify");
+  return crew_->verify(request.window);
 }
 
 Result<Finish::Reply> Session::handle(const Finish& request) {

@@ -36,8 +36,9 @@ class Session {
   Result<SetUp::Reply> handle(const SetUp& request);
   Result<Nothing> handle(const Connect& request);
   Result<Nothing> handle(const Start& request);
-  Result<VerifyWindow::Reply> handle(const VerifyWindow& request);
   Result<Nothing> handle(const FillWindow& request);
+  Result<Nothing> handle(const MoveWindow& request);
+  Result<VerifyWindow::Reply> handle(const VerifyWindow& request);
   Result<Finish::Reply> handle(const Finish& request);
   Result<Nothing> handle(const TearDown&);
   void end_crew();

@@ -70,6 +70,8 @@ class Station {
   tool::Memory& memory() { return *memory_; }
   const cuda::Driver* driver() const { return gpu_ ? gpu_->driver : nullptr; }
   tool::Memory* staged() { return staged_ ? &*staged_ : nullptr; }  // the GPU's, of kStaged
+  // Where messages come from and lie in the end, at the same offsets as in memory().
+  tool::Memory& data() { return staged_ ? *staged_ : *memory_; }
   // Offset within memory() of an address in it.
   std::uint64_t offset(std::uint64_t address) const { return address - memory_->address(); }
   // The GPU's context becomes current in the calling thread.

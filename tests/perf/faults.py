@@ -1,9 +1,11 @@
 """faults.py GDR: `--check` finds what the software NIC does wrong on purpose (GDR_FAULT), in every case that moves data."""
 import os
+import signal
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 from perf_program import ATOMICS, MEASURES, OPERATIONS, QUICK, Perf, main, require, title  # noqa: E402
+from two_programs import free_port, stop  # noqa: E402
 
 PERF = Perf(sys.argv[1])
 
@@ -84,6 +86,63 @@ def atomics_that_bring_back_another_number():
                 require("brought back" in found["first_wrong"], found)
 
 
+STAGED = ("--memory", "staged", *QUICK, "--check", "--operation", "write,send", "--measure",
+          "bandwidth,latency")
+
+
+def staged_data_on_its_way():
+    for fault, size, says in (("flip_bit", "1000", "bit 4 of byte 999"),
+                              ("shift_64k", "128K", "displaced by +65536 bytes"),
+                              ("completion_without_data", "1000", "")):
+        rows = PERF.document(*STAGED, "--sizes", size, status=1, fault=fault)["rows"]
+        require(len(rows) == 4, rows)
+        all_wrong(rows, fault, says)
+    for row in PERF.document(*STAGED, "--sizes", "1000", status=1, fault="short_last_byte")["rows"]:
+        require(row["checked"]["wrong"] > row["checked"]["messages"] / 2, title(row), row["checked"])
+
+
+BOTH_WAYS = ("--both-ways", "--depth", "8", *QUICK, "--check", "--measure", "bandwidth")
+# A fault, what it spoils, and of how many bytes.
+ON_THE_WAY = (("flip_bit", {"rc": "write,write-imm,send", "uc": "write,send", "ud": "send",
+                            "xrc": "write,send"}, "1000"),
+              ("shift_64k", {"rc": "write,write-imm,read,send", "uc": "write", "xrc": "read"}, "128K"),
+              ("drop_write", {"rc": "write,read", "xrc": "write,read"}, "1000"),
+              ("completion_without_data", {"rc": "send,write-imm", "ud": "send"}, "1000"))
+
+
+def both_ways_whichever_side_spoils_it():
+    """Half of what is compared is what the side with the fault has sent or read."""
+    for fault, cases, size in ON_THE_WAY:
+        for of_server in (True, False):
+            port = free_port()
+            server = PERF.server(port, fault=fault if of_server else "")
+            try:
+                for transport, operations in cases.items():
+                    rows = PERF.rows("127.0.0.1", "--port", str(port), *BOTH_WAYS, "--transport",
+                                     transport, "--operation", operations, "--sizes", size,
+                                     status=1, fault="" if of_server else fault)
+                    for row in rows:
+                        found = row["checked"]
+                        require(not row.get("problem"), fault, title(row), row.get("problem"))
+                        require(found["messages"] == 2 * found["wrong"] > 0, fault, title(row),
+                                "the server's" if of_server else "the client's", found)
+            finally:
+                server.send_signal(signal.SIGINT)
+                stop(server, patience=5)
+
+
+def both_ways_of_atomics_and_of_what_is_lost():
+    rows = rows_under("drop_write", "rc", ATOMICS["rc"], "--both-ways", measures="bandwidth")
+    for row in rows:
+        require(row["checked"]["wrong"] > 0, title(row), row["checked"])
+    row, = rows_under("drop_write", "uc", ["write"], "--both-ways", "--sizes", "1000",
+                      measures="bandwidth")
+    require(row["lost"] == row["messages"] > 0 == row["checked"]["wrong"], row)
+    row, = rows_under("data_without_completion", "ud", ["send"], "--both-ways", "--sizes", "64",
+                      measures="bandwidth")
+    require(row["lost"] == row["messages"] > 0, row)
+
+
 def data_without_a_completion():
     row, = PERF.rows(*QUICK, "--depth", "8", "--check", "--operation", "send", "--sizes", "64", "--measure",
                      "bandwidth", status=1, fault="data_without_completion")
@@ -105,4 +164,5 @@ if __name__ == "__main__":
     sys.exit(main([one_bit, the_last_byte_that_is_stale, a_block_that_is_displaced,
                    data_that_never_came, writes_over_uc_that_never_came_are_lost,
                    completions_without_data, atomics_that_bring_back_another_number,
-                   data_without_a_completion, the_table_says_what_was_wrong]))
+                   staged_data_on_its_way, both_ways_whichever_side_spoils_it,
+                   both_ways_of_atomics_and_of_what_is_lost, data_without_a_completion, the_table_says_what_was_wrong]))

@@ -74,6 +74,35 @@ def both_ways_at_once():
             measured(row, may_lose="ud" in options)  # a datagram without a receive is gone
 
 
+def both_ways_with_every_byte_checked():
+    quick = (*QUICK, "--check", "--both-ways", "--measure", "bandwidth")
+    for operations, size in ((OPERATIONS, "1000"), (ATOMICS, "8")):
+        for transport, names in operations.items():
+            for row in PERF.rows(*quick, "--transport", transport, "--operation", ",".join(names),
+                                 "--sizes", size):
+                checked(row, 32)
+                # As many from either side, each of them compared.
+                require(row["checked"]["messages"] == row["messages"], title(row), row["checked"])
+    for options in (("--srq", "--operation", "send", "--queue-pairs", "3"),
+                    ("--events", "--operation", "write,send,read"),
+                    ("--batch", "8", "--operation", "write,send"),
+                    ("--queue-pairs", "5", "--threads", "2", "--operation", "write,send,read"),
+                    ("--depth", "1", "--operation", "write,send")):
+        for row in PERF.rows(*quick, "--sizes", "64,1M", *options):
+            checked(row, 4)
+
+
+def staged_with_every_byte_checked():
+    # Odd numbers of messages one at a time, which leave the buffers anywhere in their round.
+    for memory in (("staged",), ("staged", "--far-memory", "host,gpu"),
+                   ("host,gpu", "--far-memory", "staged")):
+        document = PERF.document("--memory", *memory, "--iterations", "27", "--repeats", "3",
+                                 "--check", "--operation", "write,send", "--measure",
+                                 "bandwidth,latency", "--sizes", "1,1000,256K")
+        for row in document["rows"]:
+            checked(row, 27)
+
+
 def latency_with_threads_and_events():
     for options in (("--threads", "2", "--queue-pairs", "2"), ("--events",)):
         for row in PERF.rows(*QUICK, "--measure", "latency", "--sizes", "8", "--operation",
@@ -114,7 +143,8 @@ def thousands_of_queue_pairs():
 
 if __name__ == "__main__":
     sys.exit(main([every_operation_over_every_transport, large_messages, every_way_of_moving_them,
-                   both_ways_at_once, latency_with_threads_and_events,
+                   both_ways_at_once, both_ways_with_every_byte_checked,
+                   staged_with_every_byte_checked, latency_with_threads_and_events,
                    batches_larger_than_the_places_for_large_messages, a_row_counts_its_iterations,
                    unreliable_latency_goes_on_for_longer_than_a_loss_takes,
                    thousands_of_queue_pairs]))

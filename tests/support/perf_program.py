@@ -57,11 +57,11 @@ class Perf:
     def rows(self, *options, **more):
         return self.document("--memory", "host", *options, **more)["rows"]
 
-    def start(self, *options):
-        return two_programs.start(self.command(*options), self.environment())
+    def start(self, *options, **more):
+        return two_programs.start(self.command(*options), self.environment(**more))
 
-    def server(self, port, *options):
-        server = self.start("--server", "--port", str(port), *options)
+    def server(self, port, *options, fault=""):
+        server = self.start("--server", "--port", str(port), *options, GDR_FAULT=fault)
         wrong = two_programs.wait_until_listens(port, server)
         require(wrong is None, wrong)
         return server

@@ -1,72 +1,34 @@
 #include "perf/cases/checked.h"
 
 #include <arpa/inet.h>
+#include <sched.h>
 
 #include <algorithm>
 
 #include "perf/cases/requests.h"
-#include "perf/cases/slicer.h"
-#include "perf/contents.h"
+#include "perf/cases/windows.h"
 
 namespace gdr::perf {
 namespace {
 
-class Windows {
+// Sends one side's windows, and takes what comes from the other one meanwhile.
+class Traffic {
  public:
-  Windows(Task& task, Outcome& outcome)
+  Traffic(Task& task, Receives* receives, Outcome& outcome)
       : task_(task),
         outcome_(outcome),
+        receives_(task.receives ? receives : nullptr),
         load_(task.station.plan().load),
         batch_(std::min(load_.batch, task.station.layout().slots)),
         count_(std::min(task.station.layout().slots, load_.depth) / batch_ * batch_),
         requests_(task, load_.operation, batch_, 1),
-        contents_(task) {}
+        contents_(task),
+        arrivals_(task.station) {}
 
-  // Repetitions are cut by all the time that passes, so that a row takes as long as was asked for;
-  // only what is timed counts in them.
-  void run() {
-    Ticks timed = 0, timed_before = 0;
-    const Ticks start = ticks();
-    Slicer slicer(task_.timing, task_.clock, start);
-    for (bool on = true; on && !task_.aborted();) {
-      const Window window{task_.index, first_, count_};
-      if (!prepare(window)) break;
-      const Ticks before = ticks();
-      if (!move()) break;
-      timed += ticks() - before;
-      if (!compare(window)) break;
-      first_ += count_;
-      const bool was_warm = slicer.slice() != 0;
-      on = slicer.go_on(requests_.completed(), ticks());
-      const bool has_slice = slicer.slices().size() > outcome_.slices.size();
-      if (has_slice) {
-        outcome_.slices.push_back(
-            {slicer.slices().back().messages,
-             static_cast<std::uint64_t>(task_.clock.nanoseconds(timed - timed_before))});
-      }
-      if (has_slice || !was_warm) timed_before = timed;
-    }
-    outcome_.timed = timed;
-    outcome_.checking = ticks() - start - timed;
-    for (const Station::Queue& queue : task_.station.queues())
-      outcome_.sent.push_back(queue.posted);
-    outcome_.has_sent.store(true);
-  }
+  std::uint32_t count() const { return count_; }  // of a window, on each queue pair
 
- private:
-  bool prepare(const Window& window) {
-    if (is_atomic(load_.operation)) return true;
-    if (load_.operation == Operation::kRead) {
-      const Result<void> filled = task_.verifier->fill(window);
-      if (!filled) outcome_.fail(filled.error());
-      return static_cast<bool>(filled);
-    }
-    return for_each_message(window, task_.station, [&](std::uint32_t queue, std::uint64_t message) {
-      return contents_.fill_outgoing(queue, message, outcome_);
-    });
-  }
-
-  bool move() {
+  // The next window. False: it failed, or there is no sense in it any more.
+  bool send() {
     for (std::uint32_t i = 0; i < count_; i += batch_) {
       requests_.set_immediate(static_cast<std::uint32_t>(first_ + i));
       for (std::uint32_t queue = 0; queue < task_.station.queues().size(); ++queue) {
@@ -77,71 +39,97 @@ class Windows {
       }
       if (requests_.reap(outcome_) < 0) return false;
     }
-    const std::uint64_t all = (first_ + count_) * task_.station.queues().size();
+    first_ += count_;
+    const std::uint64_t all = first_ * task_.station.queues().size();
     while (requests_.completed() < all) {
       const int reaped = requests_.reap(outcome_);
-      if (reaped < 0 || task_.aborted()) return false;
-      if (reaped == 0 && load_.events) (void)task_.station.sleep();
+      const int taken = take();
+      if (reaped < 0 || taken < 0 || task_.aborted() || task_.stopped()) return false;
+      if (reaped + taken == 0 && load_.events) (void)task_.station.sleep();
     }
     return true;
   }
 
-  bool compare(const Window& window) {
-    if (is_atomic(load_.operation)) {
-      return for_each_message(window, task_.station,
-                              [&](std::uint32_t queue, std::uint64_t message) {
-                                return contents_.verify_fetched(queue, message, outcome_);
-                              });
-    }
-    if (load_.operation == Operation::kRead) {
-      return for_each_message(window, task_.station,
-                              [&](std::uint32_t queue, std::uint64_t message) {
-                                return contents_.verify_outgoing(queue, message, outcome_);
-                              });
-    }
-    const Result<VerifyWindow::Reply> reply = task_.verifier->verify(window);
-    if (!reply) {
-      outcome_.fail(reply.error());
-      return false;
-    }
-    outcome_.checked += std::uint64_t{window.count} * task_.station.queues().size() - reply->lost;
-    outcome_.add_wrong(reply->first, reply->wrong);
-    outcome_.lost += reply->lost;
-    return true;
+  // Messages that have come, each compared. -1: it failed.
+  int take() {
+    if (receives_ == nullptr) return 0;
+    return receives_->take(outcome_, [this](Station::Queue& queue, const ibv_wc& wc) {
+      const auto index = static_cast<std::uint32_t>(&queue - task_.station.queues().data());
+      // Immediates have 32 bits; a row has fewer messages on one queue pair.
+      const std::uint64_t message = ntohl(wc.imm_data);
+      if (load_.operation == Operation::kSend) {
+        contents_.verify_at(receives_->place(wc), index, message, outcome_);
+      } else {
+        contents_.verify_incoming(index, message, outcome_);
+      }
+      task_.signals->received.fetch_add(1);
+    });
   }
 
+  // The other side's messages of a window that this one has sent. When the last of both had moved.
+  std::optional<Ticks> take_all(const Window& window) {
+    Ticks ended = ticks();
+    if (receives_ == nullptr) return ended;
+    const Result<std::uint64_t> lost =
+        arrivals_.await(window, [&]() -> std::optional<std::uint64_t> {
+          const int taken = take();
+          if (taken < 0 || task_.aborted()) return std::nullopt;
+          if (taken > 0) ended = ticks();
+          return task_.signals->received.load();
+        });
+    if (!lost) outcome_.fail(lost.error());
+    if (!outcome_.done) return std::nullopt;
+    outcome_.lost += *lost;
+    return ended;
+  }
+
+  bool is_over() const { return !outcome_.done || task_.stopped() || task_.aborted(); }
+  // Nothing has come.
+  void rest() {
+    if (load_.events) {
+      (void)task_.station.sleep();
+    } else {
+      sched_yield();
+    }
+  }
+
+ private:
   Task& task_;
   Outcome& outcome_;
+  Receives* const receives_;
   const Load& load_;
   const std::uint32_t batch_, count_;  // of a call, of a window
   Requests requests_;
   Contents contents_;
+  Arrivals arrivals_;
   std::uint64_t first_ = 0;
 };
 
 }  // namespace
 
-void run_checked_client(Task& task, Outcome& outcome) { Windows(task, outcome).run(); }
+void run_checked_client(Task& task, Receives* receives, Outcome& outcome) {
+  Traffic traffic(task, receives, outcome);
+  Windows windows(task, outcome, traffic.count());
+  windows.run([&](const Window& window) -> std::optional<Ticks> {
+    if (!traffic.send()) return std::nullopt;
+    return traffic.take_all(window);
+  });
+}
 
-void run_checked_server(Task& task, Receives& receives, Outcome& outcome) {
-  Contents contents(task);
-  const Load& load = task.station.plan().load;
-  const bool placed_by_receive = load.operation == Operation::kSend;
-  while (outcome.done && !task.stopped() && !task.aborted()) {
-    const int count = receives.take(outcome, [&](Station::Queue& queue, const ibv_wc& wc) {
-      const auto index = static_cast<std::uint32_t>(&queue - task.station.queues().data());
-      // Immediates have 32 bits; a row has fewer messages on one queue pair.
-      const std::uint64_t message = ntohl(wc.imm_data);
-      if (placed_by_receive) {
-        contents.verify_at(receives.place(wc), index, message, outcome);
-      } else {
-        contents.verify_incoming(index, message, outcome);
-      }
-      task.received->fetch_add(1);
-    });
-    if (count < 0) return;
-    if (count == 0 && load.events) (void)task.station.sleep();
+void run_checked_server(Task& task, Receives* receives, Outcome& outcome) {
+  Traffic traffic(task, receives, outcome);
+  Signals& signals = *task.signals;
+  while (!traffic.is_over()) {
+    if (signals.windows_sent.load() < signals.windows_asked.load()) {
+      if (!traffic.send()) break;
+      signals.sent_at.store(ticks());
+      signals.windows_sent.fetch_add(1);
+    }
+    const int taken = traffic.take();
+    if (taken < 0) break;
+    if (taken == 0) traffic.rest();
   }
+  for (const Station::Queue& queue : task.station.queues()) outcome.sent.push_back(queue.posted);
 }
 
 }  // namespace gdr::perf

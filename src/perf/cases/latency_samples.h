@@ -15,8 +15,10 @@ namespace gdr::perf {
 
 class LatencySamples {
  public:
-  LatencySamples(Outcome& outcome, const Timing& timing)
+  // `at_once`: so many are taken between two calls of go_on.
+  LatencySamples(Outcome& outcome, const Timing& timing, std::size_t at_once = 1)
       : outcome_(outcome),
+        at_once_(at_once),
         room_(std::clamp(kMostOfAll / std::max(timing.slices, 1u), kLeast, kMost)) {}
 
   // Of Slicer::slice(), which begins with the warm-up: that is not kept. False: it took long, as
@@ -34,13 +36,13 @@ class LatencySamples {
   bool go_on(Slicer& slicer, std::uint64_t completed, Ticks now) const {
     return full() ? slicer.end_slice(completed, now) : slicer.go_on(completed, now);
   }
-  bool full() const { return samples_ != nullptr && samples_->full(); }
+  bool full() const { return samples_ != nullptr && samples_->size() + at_once_ > room_; }
 
  private:
   static constexpr std::size_t kLeast = 1000, kMost = 1 << 20, kMostOfAll = 16 << 20;
 
   Outcome& outcome_;
-  const std::size_t room_;
+  const std::size_t at_once_, room_;
   std::size_t slice_ = 0;
   Samples* samples_ = nullptr;  // of that slice; null: it is the warm-up
 };

@@ -5,6 +5,7 @@
 #include "perf/cases/latency_samples.h"
 #include "perf/cases/requests.h"
 #include "perf/cases/slicer.h"
+#include "perf/cases/windows.h"
 
 namespace gdr::perf {
 namespace {
@@ -39,15 +40,16 @@ class Copies {
     return {};
   }
 
-  // Message number `begun()`, the next one.
-  Result<void> begin(bool out) {
+  // Of message number `begun()`, the next one: out of the GPU's memory, or in, from `arrived`.
+  Result<void> begin(std::optional<std::uint64_t> arrived = std::nullopt) {
     if (stream_ != nullptr) {
       const Layout& layout = station_.layout();
       const std::uint64_t at =
-          (out ? layout.outgoing(0) : layout.incoming(0)) + layout.slot(begun_);
-      const std::uint64_t host = station_.memory().address() + at;
+          (arrived ? layout.incoming(0) : layout.outgoing(0)) + layout.slot(begun_);
+      const std::uint64_t host = arrived.value_or(station_.memory().address() + at);
       const std::uint64_t gpu = station_.staged()->address() + at;
-      if (auto result = driver_->memcpy_async(out ? host : gpu, out ? gpu : host, size_, stream_)) {
+      if (auto result =
+              driver_->memcpy_async(arrived ? gpu : host, arrived ? host : gpu, size_, stream_)) {
         return failed("cuMemcpyAsync", result);
       }
       if (auto result = driver_->event_record(events_[begun_ % events_.size()], stream_)) {
@@ -92,34 +94,34 @@ class Staged {
         copies_(task),
         requests_(Requests::sends(task, task.is_client ? task.size : 0)),
         slicer_(task.timing, task.clock, ticks()),
-        samples_(outcome, task.timing) {}
+        samples_(outcome, task.timing, task.station.plan().load.check ? window() : 1) {}
 
   void run() {
     if (Result<void> opened = copies_.open(); !opened) return outcome_.fail(opened.error());
-    task_.is_client ? send() : receive();
+    if (!task_.is_client) {
+      receive();
+    } else if (task_.station.plan().load.check) {
+      return send_windows();
+    } else {
+      send();
+    }
     outcome_.slices = slicer_.slices();
     outcome_.sent = {queue_.posted};
   }
 
  private:
+  std::uint32_t window() const { return task_.station.layout().slots; }
+  bool is_latency() const { return task_.measure == Measure::kLatency; }
+
   // One at a time for latency; else as many as there are buffers.
   void send() {
-    const std::uint64_t most =
-        task_.measure == Measure::kLatency ? 1 : task_.station.layout().slots;
+    const std::uint64_t most = is_latency() ? 1 : window();
     bool sending = true;
     Ticks before = ticks();
     while (go_on() && (sending || told_ < copies_.begun())) {
-      while (sending && copies_.begun() - told_ < most) {
-        if (!begin(true)) return;
-      }
-      while (queue_.posted < copies_.ended()) {
-        if (!post(0)) return;
-      }
-      if (requests_.reap(outcome_) < 0) return;
-      const int credits = receives_.take(
-          outcome_, [&](Station::Queue&, const ibv_wc& wc) { told_ = ntohl(wc.imm_data); });
-      if (credits < 0) return;
-      if (credits == 0) continue;
+      const int told = advance(sending ? told_ + most : copies_.begun());
+      if (told < 0) return;
+      if (told == 0) continue;
       const Ticks after = ticks();
       const bool timed = most != 1 || samples_.note(slicer_.slice(), after - before);
       before = timed ? after : ticks();
@@ -127,15 +129,49 @@ class Staged {
     }
   }
 
+  // With --check. Whole rounds of the buffers: a message then lies in the place of its number, also
+  // where it is received into the memory where it stays.
+  void send_windows() {
+    Windows windows(task_, outcome_, window(), is_latency() ? &samples_ : nullptr);
+    windows.run([&](const Window& window) -> std::optional<Ticks> {
+      const std::uint64_t all = window.first + window.count;
+      Ticks after = ticks();
+      while (told_ < all) {
+        const Ticks before = after;
+        const std::uint64_t end = is_latency() ? told_ + 1 : all;
+        while (told_ < end) {
+          if (!go_on() || advance(end) < 0) return std::nullopt;
+        }
+        after = ticks();
+        if (is_latency() && !samples_.note(windows.slice(), after - before)) after = ticks();
+      }
+      return after;
+    });
+  }
+
+  // Begins the messages before `end`, and moves on what is under way. How often the other side has
+  // told what lies there; -1: it failed.
+  int advance(std::uint64_t end) {
+    while (copies_.begun() < end) {
+      if (!began(copies_.begin())) return -1;
+    }
+    while (queue_.posted < copies_.ended()) {
+      if (!post(0)) return -1;
+    }
+    if (requests_.reap(outcome_) < 0) return -1;
+    return receives_.take(outcome_,
+                          [&](Station::Queue&, const ibv_wc& wc) { told_ = ntohl(wc.imm_data); });
+  }
+
   // Tells how many messages lie in their place.
   void receive() {
     while (go_on() && !task_.stopped()) {
-      const int count =
-          receives_.take(outcome_, [&](Station::Queue&, const ibv_wc&) { ++outcome_.received; });
-      if (count < 0) return;
-      while (copies_.begun() < outcome_.received) {
-        if (!begin(false)) return;
-      }
+      // Its receive is posted again at once; the sender uses the buffer when the copy has ended.
+      const int count = receives_.take(outcome_, [&](Station::Queue&, const ibv_wc& wc) {
+        ++outcome_.received;
+        began(copies_.begin(receives_.place(wc)));
+      });
+      if (count < 0 || !outcome_.done) return;
       const std::uint64_t ended = copies_.ended();
       if (ended == told_) continue;
       told_ = ended;
@@ -143,8 +179,7 @@ class Staged {
     }
   }
 
-  bool begin(bool out) {
-    const Result<void> begun = copies_.begin(out);
+  bool began(const Result<void>& begun) {
     if (!begun) outcome_.fail(begun.error());
     return static_cast<bool>(begun);
   }

@@ -100,7 +100,7 @@ class Stream {
 
   bool has_received_all() {
     if (receives_ == nullptr) return task_.is_client || task_.stopped();
-    const std::uint64_t expected = task_.expected->load();
+    const std::uint64_t expected = task_.signals->expected.load();
     if (expected == kNotKnown) return false;
     if (outcome_.received >= expected) return true;
     const bool unreliable = may_lose(load_.transport);

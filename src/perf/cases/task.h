@@ -17,6 +17,20 @@ namespace gdr::perf {
 
 class Verifier;
 
+constexpr std::uint64_t kNotKnown = ~std::uint64_t{0};
+
+// What the threads of a side tell each other of one station while a row runs.
+struct Signals {
+  // Messages that will have arrived at the end: known once the other side has sent its last.
+  std::atomic<std::uint64_t> expected{kNotKnown};
+  // With --check: messages that were compared as they arrived.
+  std::atomic<std::uint64_t> received{0};
+  // With --check of both ways, the server's: windows that it was asked to send and has sent, and
+  // when that last one had gone.
+  std::atomic<std::uint64_t> windows_asked{0}, windows_sent{0};
+  std::atomic<Ticks> sent_at{0};
+};
+
 struct Task {
   Station& station;
   const TickClock& clock;
@@ -33,16 +47,13 @@ struct Task {
   // Set by others.
   std::atomic<bool>* stop = nullptr;  // the other side has sent all that it will send
   const std::atomic<bool>* abort = nullptr;
-  // Messages that will have arrived at the end: known once the other side has sent its last.
-  std::atomic<std::uint64_t>* expected = nullptr;
-  // Messages that were compared as they arrived; of a server with --check.
-  std::atomic<std::uint64_t>* received = nullptr;
+  Signals* signals = nullptr;
 
+  // The other side sends to it, or reads from it.
+  bool is_target() const { return !is_client || station.plan().load.both_ways; }
   bool aborted() const { return abort->load(std::memory_order_relaxed); }
   bool stopped() const { return stop->load(std::memory_order_relaxed); }
 };
-
-constexpr std::uint64_t kNotKnown = ~std::uint64_t{0};
 
 struct Outcome {
   Result<void> done;

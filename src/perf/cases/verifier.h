@@ -3,6 +3,7 @@
 
 #include "base/result.h"
 #include "perf/messages.h"
+#include "perf/statistics/clock.h"
 
 namespace gdr::perf {
 
@@ -10,10 +11,10 @@ namespace gdr::perf {
 class Verifier {
  public:
   virtual ~Verifier() = default;
-  // The window has been sent: compare it.
-  virtual Result<VerifyWindow::Reply> verify(const Window& window) = 0;
-  // The window is to be read: fill it.
   virtual Result<void> fill(const Window& window) = 0;
+  // When it was asked: it begins between that and the return.
+  virtual Result<Ticks> move(const Window& window) = 0;
+  virtual Result<VerifyWindow::Reply> verify(const Window& window) = 0;
 };
 
 }  // namespace gdr::perf

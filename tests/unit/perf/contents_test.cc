@@ -36,15 +36,19 @@ class Pair {
                                                     .is_client = is_client}));
     return Contents(*tasks_.back());
   }
+  std::byte* at(int side, bool outgoing, std::uint32_t queue, std::uint64_t message) {
+    Station& station = *stations_[side];
+    const Station::Queue& places = station.queues()[queue];
+    return reinterpret_cast<std::byte*>(
+        (outgoing ? places.outgoing : places.incoming + station.layout().head) +
+        station.layout().slot(message));
+  }
+  // The client's, and the server's.
   std::byte* outgoing(std::uint32_t queue, std::uint64_t message) {
-    Station& station = *stations_[0];
-    return reinterpret_cast<std::byte*>(station.queues()[queue].outgoing +
-                                        station.layout().slot(message));
+    return at(0, true, queue, message);
   }
   std::byte* incoming(std::uint32_t queue, std::uint64_t message) {
-    Station& station = *stations_[1];
-    return reinterpret_cast<std::byte*>(station.queues()[queue].incoming +
-                                        station.layout().slot(message) + station.layout().head);
+    return at(1, false, queue, message);
   }
   void move(std::uint32_t queue, std::uint64_t message) {
     std::copy_n(outgoing(queue, message), kSize, incoming(queue, message));
@@ -177,6 +181,24 @@ TEST(Contents, DifferByQueuePairNumberThreadAndDirection) {
   server.fill_incoming(0, 1, pair.outcome);
   server.verify_at(address, 0, 1, pair.outcome);
   EXPECT_EQ(pair.outcome.wrong, 4u);
+}
+
+// Both ways: each side reads what the other one has filled.
+TEST(Contents, ThatAreReadAreTheOtherSides) {
+  Pair pair(Transport::kRc);
+  Contents client = pair.of(true), server = pair.of(false);
+  server.fill_incoming(0, 3, pair.outcome);
+  std::copy_n(pair.incoming(0, 3), kSize, pair.outgoing(0, 3));
+  client.verify_outgoing(0, 3, pair.outcome);
+  EXPECT_EQ(pair.outcome.wrong, 0u) << pair.outcome.first_wrong;
+  client.fill_incoming(0, 3, pair.outcome);
+  std::copy_n(pair.at(0, false, 0, 3), kSize, pair.at(1, true, 0, 3));
+  server.verify_outgoing(0, 3, pair.outcome);
+  EXPECT_EQ(pair.outcome.wrong, 0u) << pair.outcome.first_wrong;
+  // Its own, echoed.
+  std::copy_n(pair.incoming(0, 3), kSize, pair.at(1, true, 0, 3));
+  server.verify_outgoing(0, 3, pair.outcome);
+  EXPECT_EQ(pair.outcome.wrong, 1u);
 }
 
 TEST(Contents, OfAnAtomicAreTheNumbersInTheirOrder) {

@@ -35,5 +35,17 @@ TEST(LatencySamples, SaysWhenARepetitionHasNoRoomForMore) {
   EXPECT_FALSE(samples.full());
 }
 
+TEST(LatencySamples, HasNoRoomForMoreWhereAllThatComeAtOnceWouldNotFit) {
+  constexpr std::size_t kAtOnce = 7;
+  Outcome outcome;
+  LatencySamples samples(outcome, timing_of(10'000), kAtOnce);
+  std::size_t noted = 0;
+  for (; !samples.full() && noted < 1'000'000; noted += kAtOnce) {
+    for (std::size_t i = 0; i < kAtOnce; ++i) samples.note(1, 5);
+  }
+  EXPECT_LT(noted, 10'000u);
+  EXPECT_EQ(outcome.samples[0].size(), noted);
+}
+
 }  // namespace
 }  // namespace gdr::perf

@@ -33,7 +33,8 @@ SideAddress full_address() {
 
 // One of each kind, with something in every field that has a length.
 std::tuple<Failure, Nothing, Hello, Open, Open::Reply, SetUp, SetUp::Reply, Connect, Start,
-           VerifyWindow, VerifyWindow::Reply, FillWindow, Finish, Finish::Reply, TearDown>
+           FillWindow, MoveWindow, VerifyWindow, VerifyWindow::Reply, Finish, Finish::Reply,
+           TearDown>
 one_of_each() {
   Open::Reply opened;
   opened.side.host = "alpha";
@@ -55,8 +56,9 @@ one_of_each() {
           {full_address()},
           Start{8, Measure::kLatency, 4, {1, 2, 3, 4}, 99},
           {{1, 2, 3}},
-          {4, 5, "byte 7"},
           {{1, 2, 3}},
+          {{1, 2, 3}},
+          {4, 5, "byte 7", 6},
           {{10, 20, 30}},
           finished,
           {}};

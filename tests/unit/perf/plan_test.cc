@@ -61,10 +61,11 @@ TEST(Plan, RefusesWhatWasAskedForByName) {
             std::string::npos);
   wishes = some_wishes();
   wishes.near = {{Place::Kind::kStaged, kChosenGpu}};
-  wishes.load.check = true;
-  EXPECT_NE(
-      problem(make_plan(wishes, {.near_gpu = 0, .far_gpu = 0})).find("--memory staged and --check"),
-      std::string::npos);
+  wishes.measures = {Measure::kBandwidth};
+  wishes.load.both_ways = true;
+  EXPECT_NE(problem(make_plan(wishes, {.near_gpu = 0, .far_gpu = 0}))
+                .find("--memory staged and --both-ways"),
+            std::string::npos);
 }
 
 TEST(Plan, RefusesTheFirstMeasureByDefaultTooWhenItCannotBe) {

@@ -81,6 +81,7 @@ TEST_F(SessionTest, DoesNothingBeforeItsTurn) {
   EXPECT_EQ(ask(start()), "start before what must come first");
   EXPECT_EQ(ask(VerifyWindow{}), "verify before what must come first");
   EXPECT_EQ(ask(FillWindow{}), "fill before what must come first");
+  EXPECT_EQ(ask(MoveWindow{}), "move before what must come first");
   EXPECT_EQ(ask(Finish{}), "finish before what must come first");
   EXPECT_EQ(ask(perf::TearDown{}), "");
   ASSERT_EQ(ask(set_up()), "");
@@ -140,8 +141,35 @@ TEST_F(SessionTest, AsksForNoWindowOfAThreadThatIsNotThere) {
   connect_to_nobody(request);
   ASSERT_EQ(ask(start()), "");
   EXPECT_EQ(ask(FillWindow{{1, 0, 1}}), "no such thread");
+  EXPECT_EQ(ask(MoveWindow{{1, 0, 1}}), "no such thread");
   EXPECT_EQ(ask(VerifyWindow{{1, 0, 1}}), "no such thread");
   EXPECT_EQ(ask(FillWindow{{0, ~std::uint64_t{0}, ~std::uint32_t{0}}}), "");
+}
+
+TEST_F(SessionTest, SendsWindowsOnlyWhereBothWaysAreChecked) {
+  greet();
+  perf::SetUp request = set_up();
+  request.load.check = true;
+  connect_to_nobody(request);
+  ASSERT_EQ(ask(start()), "");
+  EXPECT_EQ(ask(MoveWindow{{0, 0, 1}}), "a window to be sent that goes one way");
+}
+
+// To itself, here: what it sends is what comes.
+TEST_F(SessionTest, SendsAWindowWhenItIsAskedAndSaysHowLongThatTook) {
+  greet();
+  perf::SetUp request = set_up();
+  request.load.check = request.load.both_ways = true;
+  connect_to_nobody(request);
+  ASSERT_EQ(ask(start()), "");
+  ASSERT_EQ(ask(FillWindow{{0, 0, 1}}), "");
+  ASSERT_EQ(ask(MoveWindow{{0, 0, 1}}), "");
+  const auto reply = client_->call(VerifyWindow{{0, 0, 1}}, 10 * kSecond);
+  ASSERT_TRUE(reply) << reply.error().message;
+  EXPECT_GT(reply->nanoseconds, 0u);
+  EXPECT_LT(reply->nanoseconds, std::uint64_t{10} * kSecond);
+  EXPECT_EQ(reply->wrong, 1u);  // its own words: not the client's
+  EXPECT_NE(reply->first.find("message 0 of queue pair 0"), std::string::npos) << reply->first;
 }
 
 TEST_F(SessionTest, EndsItsThreadsWhenTheClientIsGone) {
