@@ -23,7 +23,7 @@ struct PerfOptions {
   std::uint64_t iterations = 0;
   std::uint32_t service_level = 0, traffic_class = 0;
   std::string gpu, nic, peer_nic;
-  CLI::Option *gid = nullptr, *numa = nullptr;
+  CLI::Option *gid = nullptr, *numa = nullptr, *queue_pairs = nullptr, *threads = nullptr;
   std::uint32_t numa_node = 0;
 };
 
@@ -67,6 +67,24 @@ void check_together(const PerfOptions& options) {
   }
 }
 
+// Each port has a thread and a queue pair, where nobody has said how many.
+void read_ports(PerfOptions& options) {
+  perf::Options& perf = options.perf;
+  perf.nics = read_names(options.nic);
+  perf.peer_nics = read_names(options.peer_nic);
+  const std::size_t ports = std::max<std::size_t>(perf.nics.size(), 1);
+  if (!perf.peer_nics.empty() && perf.peer_nics.size() != ports) {
+    throw CLI::ValidationError(fmt::format("--nic names {} and --peer-nic {}: as many of each",
+                                           tool::plural(ports, "port"), perf.peer_nics.size()));
+  }
+  perf::Load& load = perf.wishes.load;
+  load.ports = static_cast<std::uint32_t>(ports);
+  if (options.threads->count() == 0) load.threads = std::max(load.threads, load.ports);
+  if (options.queue_pairs->count() == 0 && ports > 1) {
+    load.queue_pairs = std::max(load.queue_pairs, load.threads);
+  }
+}
+
 // Every value is judged here, so that wrong use costs nothing but its one line.
 void read_values(PerfOptions& options) {
   check_together(options);
@@ -88,8 +106,7 @@ void read_values(PerfOptions& options) {
   if (options.gid->count() > 0) perf.gid_index = static_cast<std::uint8_t>(options.gid_index);
   perf.port = static_cast<std::uint16_t>(options.port);
   perf.devices.gpu = given(options.gpu);
-  perf.devices.nic = given(options.nic);
-  perf.devices.peer_nic = given(options.peer_nic);
+  read_ports(options);
   read_timing(options, wishes.timing);
 }
 
@@ -143,8 +160,10 @@ void add_load_options(CLI::App& perf, PerfOptions& options) {
       ->type_name("WAY");
   perf.add_flag("--both-ways", load.both_ways, "Both sides send at once");
   perf.add_flag("--check", load.check, "Compare every byte of every message");
-  perf.add_option("--queue-pairs", load.queue_pairs, "1 to 4096, shared out among the threads");
-  perf.add_option("--threads", load.threads, "On each side");
+  options.queue_pairs =
+      perf.add_option("--queue-pairs", load.queue_pairs, "1 to 4096, shared out among the threads");
+  options.threads =
+      perf.add_option("--threads", load.threads, "On each side, shared out among the ports");
   perf.add_option("--depth", load.depth,
                   "Requests under way on a queue pair at most; fewer of large messages");
   perf.add_option("--batch", load.batch, "Requests given to the NIC by one call");
@@ -161,9 +180,12 @@ void add_load_options(CLI::App& perf, PerfOptions& options) {
 }
 
 void add_device_options(CLI::App& perf, PerfOptions& options) {
-  perf.add_option("--nic", options.nic, "NAME, NAME:PORT, netdev or PCI address")->type_name("NIC");
+  perf.add_option("--nic", options.nic,
+                  "NAME, NAME:PORT, netdev or PCI address; several are used at once, each with the "
+                  "other side's of the same place")
+      ->type_name("LIST");
   perf.add_option("--peer-nic", options.peer_nic, "Of the other side of a loopback")
-      ->type_name("NIC");
+      ->type_name("LIST");
   perf.add_option("--gpu", options.gpu, "Ordinal, PCI address or UUID")->type_name("GPU");
   options.gid = perf.add_option("--gid-index", options.gid_index, "Of the port's GIDs")
                     ->check(CLI::Range(0, 255));
@@ -215,7 +237,7 @@ void add_worker(CLI::App& program, Action& chosen) {
   CLI::App* worker = program.add_subcommand(perf::kWorkerCommand, "")->group("");
   add_device_options(*worker, *options);
   worker->callback([options, &chosen] {
-    options->perf.devices.nic = given(options->nic);
+    options->perf.nics = read_names(options->nic);
     if (options->gid->count() > 0) {
       options->perf.gid_index = static_cast<std::uint8_t>(options->gid_index);
     }

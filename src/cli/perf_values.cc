@@ -76,6 +76,13 @@ std::uint64_t read_size(std::string_view text) {
 
 }  // namespace
 
+std::vector<std::string> read_names(const std::string& text) {
+  std::vector<std::string> names;
+  if (text.empty()) return names;
+  for (std::string_view one : split(text, ',')) names.emplace_back(one);
+  return names;
+}
+
 std::vector<Operation> read_operations(const std::string& text) {
   std::vector<Operation> all;
   for (std::string_view one : split(text, ',')) {

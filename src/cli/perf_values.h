@@ -19,6 +19,8 @@ perf::Way read_way(const std::string& text);
 std::vector<std::uint64_t> read_sizes(const std::string& text);
 // "0.2", "200ms", "2s", "1m".
 std::uint64_t read_nanoseconds(const char* option, const std::string& text);
+// "mlx5_0,mlx5_1:2"; none where it is empty.
+std::vector<std::string> read_names(const std::string& text);
 // "0-3,8".
 std::vector<int> read_processors(const char* option, const std::string& text);
 // Of a NUMA node, as the kernel lists them below `root`.

@@ -40,17 +40,49 @@ bool is_out_of_reach(const tool::InventoryReport& inventory, const Options& opti
          !names_gpu(options.wishes.far);
 }
 
-}  // namespace
-
-Description describe(const Choice& choice, const Devices& devices, const Options& options) {
+ChosenPort chosen_port(const Devices& devices) {
   char gid[INET6_ADDRSTRLEN] = "";
   inet_ntop(AF_INET6, devices.address().gid.raw, gid, sizeof gid);
-  Chosen chosen;
+  ChosenPort chosen;
   chosen.port.nic = devices.names().nic;
   chosen.port.port = devices.names().port;
   chosen.gid_index = devices.address().gid_index;
   chosen.gid = gid;
   chosen.path_mtu = rdma::bytes_of(devices.port().active_mtu);
+  return chosen;
+}
+
+// The two ports that talk to each other, number `index` of those that were named.
+Result<tool::Selection> select_pair(const tool::InventoryReport& inventory, const Options& options,
+                                    Role role, std::size_t index) {
+  tool::DeviceWishes wishes = options.devices;
+  if (index < options.nics.size()) wishes.nic = options.nics[index];
+  if (index < options.peer_nics.size()) wishes.peer_nic = options.peer_nics[index];
+  // One port talks to itself: the way between two ports of one host is not open everywhere.
+  const bool has_peer = role == Role::kLoopback && wishes.peer_nic;
+  if (wishes.nic && !has_peer) wishes.peer_nic = wishes.nic;
+  Result<std::vector<tool::Selection>> selections = tool::select_devices(inventory, wishes);
+  if (!selections) return selections.error();
+  tool::Selection selection = selections->front();
+  if (!(role == Role::kLoopback && wishes.peer_nic)) selection.near = selection.far;
+  return selection;
+}
+
+// One may have several names.
+Result<void> check_new(const std::vector<DeviceNames>& chosen, const tool::PortChoice& port,
+                       const char* option) {
+  const bool again = std::ranges::any_of(chosen, [&](const DeviceNames& known) {
+    return known.nic == port.nic && known.port == port.port;
+  });
+  if (!again) return {};
+  return Error{EINVAL, std::string(option) + " names port " + port.text() + " twice: each once"};
+}
+
+}  // namespace
+
+Description describe(const Choice& choice, const Ports& ports, const Options& options) {
+  Chosen chosen;
+  for (const auto& port : ports) chosen.ports.push_back(chosen_port(*port));
   chosen.gpus = choice.gpus;
   Description description{describe_side(choice.inventory, chosen, options.version, options.root),
                           gather_facts(choice.inventory, chosen, options.root)};
@@ -74,22 +106,23 @@ Result<Choice> choose(const Options& options, Role role) {
     return Error{ENODEV, "no GPU: " + inventory.cuda_problem};
   }
   inventory.host_memory_only = !has_gpus;
-  tool::DeviceWishes wishes = options.devices;
-  // One port talks to itself: the way between two ports of one host is not open everywhere.
-  const bool loopback = role == Role::kLoopback;
-  if (wishes.nic && !(loopback && wishes.peer_nic)) wishes.peer_nic = wishes.nic;
-  Result<std::vector<tool::Selection>> selections = tool::select_devices(inventory, wishes);
-  if (!selections) return selections.error();
-  const tool::Selection& selection = selections->front();
   Choice choice;
-  choice.names =
-      names_of(options, libraries, loopback && wishes.peer_nic ? selection.near : selection.far);
-  choice.far_names = names_of(options, libraries, selection.far);
-  if (!has_gpus) choice.names.cuda = choice.far_names.cuda = {};
-  if (has_gpus) {
-    choice.available = {selection.near_gpu, selection.far_gpu};
-    choice.gpus.push_back(selection.near_gpu);
-    if (selection.far_gpu != selection.near_gpu) choice.gpus.push_back(selection.far_gpu);
+  for (std::size_t i = 0; i < std::max<std::size_t>(options.nics.size(), 1); ++i) {
+    const Result<tool::Selection> pair = select_pair(inventory, options, role, i);
+    if (!pair) return pair.error();
+    if (Result<void> right = check_new(choice.names, pair->near, "--nic"); !right) {
+      return right.error();
+    }
+    if (Result<void> right = check_new(choice.far_names, pair->far, "--peer-nic"); !right) {
+      return right.error();
+    }
+    choice.names.push_back(names_of(options, libraries, pair->near));
+    choice.far_names.push_back(names_of(options, libraries, pair->far));
+    if (!has_gpus) choice.names.back().cuda = choice.far_names.back().cuda = {};
+    if (!has_gpus || i > 0) continue;
+    choice.available = {pair->near_gpu, pair->far_gpu};
+    choice.gpus.push_back(pair->near_gpu);
+    if (pair->far_gpu != pair->near_gpu) choice.gpus.push_back(pair->far_gpu);
   }
   choice.inventory = std::move(inventory);
   return choice;

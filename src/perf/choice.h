@@ -1,7 +1,7 @@
 // Choice: which devices a side uses, of what there is.
 //
 //   Result<Choice> choice = choose(options, Role::kClient);
-//   Result<std::unique_ptr<Devices>> devices = Devices::open(choice->names);
+//   Result<Ports> ports = open_ports(choice->names);
 #pragma once
 
 #include "perf/devices.h"
@@ -13,7 +13,7 @@ namespace gdr::perf {
 enum class Role { kLoopback, kClient, kServer };
 
 struct Choice {
-  DeviceNames names, far_names;  // far: of a loopback's other side
+  std::vector<DeviceNames> names, far_names;  // a port each; far: of a loopback's other side
   Available available;
   tool::InventoryReport inventory;
   std::vector<int> gpus;  // ordinals that may take part
@@ -26,6 +26,6 @@ struct Description {
   Side side;
   Facts facts;
 };
-Description describe(const Choice& choice, const Devices& devices, const Options& options);
+Description describe(const Choice& choice, const Ports& ports, const Options& options);
 
 }  // namespace gdr::perf

@@ -7,6 +7,7 @@
 
 #include "perf/figures.h"
 #include "perf/rules.h"
+#include "tool/text.h"
 
 namespace gdr::perf {
 namespace {
@@ -21,7 +22,7 @@ bool is_ipv4(const std::uint8_t* gid) {
 }
 
 // What drivers say of it is "Invalid argument".
-Result<void> check_families(const rdma::PortAddress& near, const SideAddress& far,
+Result<void> check_families(const rdma::PortAddress& near, const StationAddress& far,
                             const std::string& far_gid) {
   if (!far.global || is_ipv4(near.gid.raw) == is_ipv4(far.gid.data())) return {};
   char text[INET6_ADDRSTRLEN] = "";
@@ -55,12 +56,28 @@ Result<void> Client::greet() {
   Result<Open::Reply> opened = control_.call(Open{}, kAnswer);
   if (!opened) return opened.error();
   opened_ = *std::move(opened);
+  const std::size_t there = opened_.ports.size(), wanted = ports_.size();
+  if (opened_.side.ports.size() != there || opened_.facts.nics.size() != there) {
+    return Error{EPROTO, "the server contradicts itself about its ports"};
+  }
+  if (there < wanted) {
+    return Error{EINVAL, "--nic names " + tool::plural(wanted, "port") + ", and the server has " +
+                             std::to_string(there) +
+                             ": as many there (gdr perf --server --nic NIC,NIC), or fewer here"};
+  }
+  opened_.ports.resize(wanted);
+  opened_.side.ports.resize(wanted);
+  opened_.facts.nics.resize(wanted);
   return {};
 }
 
-// The smaller one of both ports, or what was asked for.
+// The smallest one of all ports, or what was asked for.
 ibv_mtu Client::path_mtu(const Load& load) const {
-  auto mtu = std::min(static_cast<int>(devices_.port().active_mtu), int{opened_.mtu});
+  int mtu = IBV_MTU_4096;
+  for (std::size_t i = 0; i < ports_.size(); ++i) {
+    mtu =
+        std::min({mtu, static_cast<int>(ports_[i]->port().active_mtu), int{opened_.ports[i].mtu}});
+  }
   while (load.path_mtu != 0 && mtu > IBV_MTU_256 &&
          rdma::bytes_of(static_cast<ibv_mtu>(mtu)) > load.path_mtu) {
     --mtu;
@@ -69,17 +86,28 @@ ibv_mtu Client::path_mtu(const Load& load) const {
 }
 
 Result<void> Client::suits(const Load& load, std::uint64_t largest) const {
-  const ibv_device_attr& device = devices_.attributes();
-  const std::string& nic = devices_.names().nic;
+  for (std::uint32_t port = 0; port < load.ports; ++port) {
+    if (Result<void> able = suits(load, largest, port); !able) return able;
+  }
+  return {};
+}
+
+Result<void> Client::suits(const Load& load, std::uint64_t largest, std::uint32_t port) const {
+  const Devices& near = *ports_[port];
+  const Open::Port& far = opened_.ports[port];
+  const ibv_device_attr& device = near.attributes();
+  const std::string& nic = near.names().nic;
   const auto needs = [&](const char* what, std::uint64_t wanted, std::uint64_t has,
                          const char* option) {
     return Error{ENOTSUP, nic + " has " + std::to_string(has) + " " + what + ", " +
                               std::to_string(wanted) + " are needed: a smaller " + option};
   };
-  if (is_atomic(load.operation) && (!devices_.has_atomics() || !opened_.atomics)) {
-    return Error{ENOTSUP, (devices_.has_atomics() ? opened_.side.nic : nic) + " has no atomics"};
+  if (is_atomic(load.operation) && (!near.has_atomics() || !far.atomics)) {
+    return Error{ENOTSUP,
+                 (near.has_atomics() ? opened_.side.ports[port].nic : nic) + " has no atomics"};
   }
-  const std::uint32_t pairs = load.queue_pairs * (load.transport == Transport::kXrc ? 2 : 1);
+  const std::uint32_t pairs =
+      queue_pairs_on(load, port) * (load.transport == Transport::kXrc ? 2 : 1);
   if (pairs > static_cast<std::uint32_t>(device.max_qp)) {
     return needs("queue pairs", pairs, static_cast<std::uint64_t>(device.max_qp), "--queue-pairs");
   }
@@ -90,7 +118,7 @@ Result<void> Client::suits(const Load& load, std::uint64_t largest) const {
   const std::uint64_t most =
       load.transport == Transport::kUd
           ? rdma::bytes_of(path_mtu(load))
-          : std::min<std::uint64_t>(devices_.port().max_msg_sz, opened_.largest_message);
+          : std::min<std::uint64_t>(near.port().max_msg_sz, far.largest_message);
   if (largest > most) {
     return Error{ENOTSUP, "a message of " + std::to_string(largest) +
                               " bytes: " + name_of(load.transport) + " has at most " +
@@ -105,14 +133,17 @@ Result<void> Client::set_up(const Load& load, std::uint64_t largest) {
   if (Result<void> able = suits(load, largest); !able) return able;
   const ibv_mtu mtu = path_mtu(load);
   Result<std::unique_ptr<Crew>> crew =
-      Crew::create(devices_, {load, load.near, largest, mtu, load.queue_pairs}, true, processors_);
+      Crew::create(ports_, {load, load.near, largest, mtu, load.queue_pairs}, true, processors_);
   if (!crew) return crew.error();
   crew_ = *std::move(crew);
   Result<SetUp::Reply> there =
       control_.call(SetUp{load, largest, static_cast<std::uint8_t>(mtu)}, kSetUp);
   if (!there) return Error{there.error().code, "the server: " + there.error().message};
-  if (Result<void> same = check_families(devices_.address(), there->address, far().gid); !same) {
-    return same;
+  const std::vector<StationAddress>& stations = there->address.stations;
+  for (std::size_t i = 0; i < stations.size(); ++i) {
+    const std::size_t port = i % ports_.size();
+    Result<void> same = check_families(ports_[port]->address(), stations[i], far().ports[port].gid);
+    if (!same) return same;
   }
   if (Result<void> done = crew_->connect(there->address); !done) return done;
   Result<Nothing> connected = control_.call(Connect{crew_->address()}, kSetUp);

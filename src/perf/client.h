@@ -1,6 +1,6 @@
 // Client: carries out rows with a server, and makes their figures.
 //
-//   Client client(control, devices, side, interrupted);
+//   Client client(control, ports, version, processors, interrupted);
 //   if (Result<void> met = client.greet(); !met) ...
 //   Result<void> done = client.run(group, [&](Row row) { report.rows.push_back(std::move(row)); });
 #pragma once
@@ -17,16 +17,16 @@ namespace gdr::perf {
 
 class Client : private Verifier {
  public:
-  Client(Control& control, Devices& devices, std::string version, std::vector<int> processors,
+  Client(Control& control, const Ports& ports, std::string version, std::vector<int> processors,
          const std::atomic<bool>& interrupted)
       : control_(control),
-        devices_(devices),
+        ports_(ports),
         version_(std::move(version)),
         processors_(std::move(processors)),
         interrupted_(interrupted),
         clock_(TickClock::calibrate()) {}
 
-  // Protocols are the same, and the server's devices are open.
+  // Protocols are the same, and the server has as many ports, of which it needs no more.
   Result<void> greet();
   const Side& far() const { return opened_.side; }
   const Facts& far_facts() const { return opened_.facts; }
@@ -44,13 +44,14 @@ class Client : private Verifier {
   Result<Row> run_row(const Load& load, const Timing& timing);
   Result<Finish::Reply> carry_out(const Start& start, CrewOutcome& near);
   Result<void> suits(const Load& load, std::uint64_t largest) const;
+  Result<void> suits(const Load& load, std::uint64_t largest, std::uint32_t port) const;
   ibv_mtu path_mtu(const Load& load) const;
   Result<void> fill(const Window& window) override;
   Result<Ticks> move(const Window& window) override;
   Result<VerifyWindow::Reply> verify(const Window& window) override;
 
   Control& control_;
-  Devices& devices_;
+  const Ports& ports_;
   const std::string version_;
   const std::vector<int> processors_;
   const std::atomic<bool>& interrupted_;

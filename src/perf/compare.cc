@@ -127,6 +127,12 @@ std::string gpus_of(const Side& side) {
   return text;
 }
 
+std::string of_ports(const Side& side, std::string (*text)(const Port&)) {
+  std::string all;
+  for (const Port& port : side.ports) all += (all.empty() ? "" : ", ") + text(port);
+  return all;
+}
+
 constexpr SideField kSideFields[] = {
     {"software NIC", [](const Side& side) { return yes_or_no(side.soft_nic); }},
     {"software GPU", [](const Side& side) { return yes_or_no(side.soft_gpu); }},
@@ -134,13 +140,27 @@ constexpr SideField kSideFields[] = {
     {"processor", [](const Side& side) { return side.processor; }},
     {"kernel", [](const Side& side) { return side.kernel; }},
     {"gdrkit", [](const Side& side) { return side.version; }},
-    {"NIC", [](const Side& side) { return side.nic; }},
-    {"port", [](const Side& side) { return std::to_string(side.port); }},
-    {"network device", [](const Side& side) { return side.netdev; }},
-    {"GID index", [](const Side& side) { return std::to_string(side.gid_index); }},
-    {"path MTU", [](const Side& side) { return fmt::format("{} bytes", side.path_mtu); }},
+    {"NIC", [](const Side& side) { return of_ports(side, [](const Port& p) { return p.nic; }); }},
+    {"port",
+     [](const Side& side) {
+       return of_ports(side, [](const Port& p) { return std::to_string(p.number); });
+     }},
+    {"network device",
+     [](const Side& side) { return of_ports(side, [](const Port& p) { return p.netdev; }); }},
+    {"GID index",
+     [](const Side& side) {
+       return of_ports(side, [](const Port& p) { return std::to_string(p.gid_index); });
+     }},
+    {"path MTU",
+     [](const Side& side) {
+       return of_ports(side, [](const Port& p) { return fmt::format("{} bytes", p.path_mtu); });
+     }},
     {"link",
-     [](const Side& side) { return fmt::format("{:g} Gb/s", side.link_bits_per_second / 1e9); }},
+     [](const Side& side) {
+       return of_ports(side, [](const Port& p) {
+         return fmt::format("{:g} Gb/s", p.link_bits_per_second / 1e9);
+       });
+     }},
     {"libibverbs", [](const Side& side) { return side.library; }},
     {"GPUs", gpus_of},
 };

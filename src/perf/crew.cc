@@ -42,22 +42,20 @@ void run_checked(Task& task, Receives* receives, Outcome& outcome) {
 
 }  // namespace
 
-Result<std::unique_ptr<Crew>> Crew::create(Devices& devices, const StationPlan& plan,
+Result<std::unique_ptr<Crew>> Crew::create(const Ports& ports, const StationPlan& plan,
                                            bool is_client, std::vector<int> processors) {
   std::unique_ptr<Crew> crew(new Crew(is_client));
   crew->load_ = plan.load;
-  crew->devices_ = &devices;
   crew->processors_ = std::move(processors);
-  const std::uint32_t threads = plan.load.threads;
   if (!plan.place.is_direct()) {
     const Layout layout = make_layout(plan.load, plan.largest, plan.queue_pairs);
     Result<void> room = check_host_memory(layout.bytes(), available_memory());
     if (!room) return room.error();
   }
-  for (std::uint32_t i = 0; i < threads; ++i) {
+  for (std::uint32_t i = 0; i < plan.load.threads; ++i) {
     StationPlan share = plan;
-    share.queue_pairs = plan.queue_pairs / threads + (i < plan.queue_pairs % threads ? 1 : 0);
-    Result<std::unique_ptr<Station>> station = Station::create(devices, share);
+    share.queue_pairs = queue_pairs_of(plan.load, i);
+    Result<std::unique_ptr<Station>> station = Station::create(*ports[i % plan.load.ports], share);
     if (!station) return station.error();
     auto post = std::make_unique<Post>();
     post->station = *std::move(station);
@@ -75,11 +73,7 @@ Crew::~Crew() {
 }
 
 SideAddress Crew::address() const {
-  const rdma::Endpoint end = devices_->endpoint();
   SideAddress address;
-  address.lid = end.lid;
-  address.global = end.global;
-  std::copy(std::begin(end.gid.raw), std::end(end.gid.raw), address.gid.begin());
   for (const auto& post : posts_) address.stations.push_back(post->station->address());
   return address;
 }
@@ -97,7 +91,7 @@ Result<void> Crew::connect(const SideAddress& theirs) {
     return Error{EPROTO, "the other side has another number of threads"};
   }
   for (std::size_t i = 0; i < posts_.size(); ++i) {
-    if (Result<void> done = posts_[i]->station->connect(theirs, theirs.stations[i]); !done) {
+    if (Result<void> done = posts_[i]->station->connect(theirs.stations[i]); !done) {
       return done;
     }
     if (posts_[i]->receives == nullptr) continue;

@@ -1,6 +1,6 @@
 // Crew: all stations of one side, and the threads that work with them while a row runs.
 //
-//   Result<std::unique_ptr<Crew>> crew = Crew::create(devices, {load, load.near, largest, mtu},
+//   Result<std::unique_ptr<Crew>> crew = Crew::create(ports, {load, load.near, largest, mtu},
 //   true);
 //   (*crew)->connect(their_address);
 //   (*crew)->start({size, measure, timing, seed}, nullptr);
@@ -30,8 +30,8 @@ struct CrewOutcome {
 
 class Crew {
  public:
-  // plan.queue_pairs: of all stations together.
-  static Result<std::unique_ptr<Crew>> create(Devices& devices, const StationPlan& plan,
+  // plan.queue_pairs: of all stations together, which share out plan.load.ports of the ports.
+  static Result<std::unique_ptr<Crew>> create(const Ports& ports, const StationPlan& plan,
                                               bool is_client, std::vector<int> processors = {});
   ~Crew();
 
@@ -78,7 +78,6 @@ class Crew {
 
   const bool is_client_;
   Load load_;
-  Devices* devices_ = nullptr;
   std::vector<int> processors_;
   std::vector<std::unique_ptr<Post>> posts_;
   std::atomic<bool> stop_{false}, abort_{false};

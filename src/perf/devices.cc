@@ -29,6 +29,16 @@ Result<std::unique_ptr<Devices>> Devices::open(const DeviceNames& names) {
   return devices;
 }
 
+Result<Ports> open_ports(const std::vector<DeviceNames>& names) {
+  Ports ports;
+  for (const DeviceNames& each : names) {
+    Result<std::unique_ptr<Devices>> opened = Devices::open(each);
+    if (!opened) return opened.error();
+    ports.push_back(*std::move(opened));
+  }
+  return ports;
+}
+
 Result<void> Devices::find_address() {
   Result<rdma::PortAddress> best = nic_.address(names_.port);
   if (!best) return best.error();

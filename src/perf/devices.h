@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "rdma/device.h"
 #include "rdma/resources.h"
@@ -52,5 +53,10 @@ class Devices {
   rdma::PortAddress address_;
   std::map<int, tool::Gpu> gpus_;
 };
+
+// All of a side, in the order in which they were named: each is used beside the others, with queue
+// pairs, a protection domain and regions of its own.
+using Ports = std::vector<std::unique_ptr<Devices>>;
+Result<Ports> open_ports(const std::vector<DeviceNames>& names);
 
 }  // namespace gdr::perf

@@ -9,16 +9,19 @@ namespace {
 
 using SlicesOfStations = std::vector<std::vector<Slice>>;
 
-// Messages a second of all stations of both sides together, repetition by repetition.
-std::vector<double> rates_of(const SlicesOfStations& near, const SlicesOfStations& far) {
+// Messages a second of both sides together, repetition by repetition, of the stations that use
+// `port` of `ports`.
+std::vector<double> rates_of(const SlicesOfStations& near, const SlicesOfStations& far,
+                             std::size_t port, std::size_t ports) {
   std::vector<double> rates;
   for (const SlicesOfStations* side : {&near, &far}) {
-    for (const std::vector<Slice>& station : *side) {
-      rates.resize(std::max(rates.size(), station.size()));
-      for (std::size_t i = 0; i < station.size(); ++i) {
-        if (station[i].nanoseconds == 0) continue;
-        rates[i] += static_cast<double>(station[i].messages) * 1e9 /
-                    static_cast<double>(station[i].nanoseconds);
+    for (std::size_t station = port; station < side->size(); station += ports) {
+      const std::vector<Slice>& slices = (*side)[station];
+      rates.resize(std::max(rates.size(), slices.size()));
+      for (std::size_t i = 0; i < slices.size(); ++i) {
+        if (slices[i].nanoseconds == 0) continue;
+        rates[i] += static_cast<double>(slices[i].messages) * 1e9 /
+                    static_cast<double>(slices[i].nanoseconds);
       }
     }
   }
@@ -41,18 +44,36 @@ void fill_latency(Row& row, const CrewOutcome& near, const TickClock& clock) {
   if (const auto remark = noise_remark(row.latency->median)) row.remarks.push_back(*remark);
 }
 
+double share_arrived(const Row& row) {
+  if (row.lost == 0 || row.messages == 0) return 1;
+  return static_cast<double>(row.messages - std::min(row.lost, row.messages)) /
+         static_cast<double>(row.messages);
+}
+
+// Which port has lost a message is not known: each its share.
+void fill_ports(Row& row, const CrewOutcome& near, const Finish::Reply& far) {
+  double sum = 0;
+  for (std::uint32_t port = 0; port < row.load.ports; ++port) {
+    const Figure figure = make_figure(rates_of(near.slices, far.slices, port, row.load.ports));
+    PortShare share;
+    share.rate = figure.median * share_arrived(row);
+    share.bandwidth = share.rate * static_cast<double>(row.load.size);
+    sum += share.rate;
+    row.ports.push_back(std::move(share));
+  }
+  for (PortShare& port : row.ports) port.share = sum > 0 ? port.rate / sum : 0;
+}
+
 void fill_rates(Row& row, const CrewOutcome& near, const Finish::Reply& far) {
-  std::vector<double> rates = rates_of(near.slices, far.slices);
+  std::vector<double> rates = rates_of(near.slices, far.slices, 0, 1);
   if (rates.empty()) {
     if (row.problem.empty()) row.problem = "no repetition was completed";
     return;
   }
   // What is lost is no bandwidth.
-  const std::uint64_t sent = row.messages;
-  if (row.lost != 0 && sent != 0) {
-    const double arrived =
-        static_cast<double>(sent - std::min(row.lost, sent)) / static_cast<double>(sent);
-    for (double& rate : rates) rate *= arrived;
+  const double arrived = share_arrived(row);
+  for (double& rate : rates) rate *= arrived;
+  if (arrived != 1) {
     row.remarks.push_back("only what arrived is counted: this transport repeats nothing");
   }
   row.rate = make_figure(rates);
@@ -60,6 +81,7 @@ void fill_rates(Row& row, const CrewOutcome& near, const Finish::Reply& far) {
   for (double& value : bytes) value *= static_cast<double>(row.load.size);
   row.bandwidth = make_figure(bytes);
   if (const auto remark = noise_remark(*row.rate)) row.remarks.push_back(*remark);
+  if (row.load.ports > 1) fill_ports(row, near, far);
 }
 
 }  // namespace

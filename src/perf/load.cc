@@ -31,6 +31,16 @@ bool needs_receives(const Load& load) {
          !is_polled_in_memory(load);
 }
 
+std::uint32_t queue_pairs_of(const Load& load, std::uint32_t thread) {
+  return load.queue_pairs / load.threads + (thread < load.queue_pairs % load.threads ? 1 : 0);
+}
+
+std::uint32_t queue_pairs_on(const Load& load, std::uint32_t port) {
+  std::uint32_t pairs = 0;
+  for (std::uint32_t i = port; i < load.threads; i += load.ports) pairs += queue_pairs_of(load, i);
+  return pairs;
+}
+
 std::uint32_t requests_under_way(const Load& load, std::uint64_t size) {
   const std::uint64_t room = kUnderWay / (std::max<std::uint64_t>(size, 1) * load.queue_pairs);
   // The last ones before a completion, and the batch that has it.

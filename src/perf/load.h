@@ -57,6 +57,7 @@ struct Load {
   bool events = false;           // sleeps until a completion is told, instead of polling
   bool check = false;
   bool huge_pages = false;
+  std::uint32_t ports = 1;  // of each side at once; thread i uses port i modulo this many
   std::uint32_t queue_pairs = 1;
   std::uint32_t threads = 1;
   std::uint32_t depth = 128;       // requests under way on one queue pair
@@ -68,7 +69,7 @@ struct Load {
   std::uint8_t traffic_class = 0;
   bool operator==(const Load&) const = default;
   GDR_FIELDS(operation, transport, measure, size, near, far, way, both_ways, shared_receives,
-             events, check, huge_pages, queue_pairs, threads, depth, batch, signal_every,
+             events, check, huge_pages, ports, queue_pairs, threads, depth, batch, signal_every,
              inline_bytes, path_mtu, service_level, traffic_class)
 };
 
@@ -91,6 +92,11 @@ bool is_polled_in_memory(const Load& load);
 bool is_staged(const Load& load);
 // Something arrives that takes a receive request.
 bool needs_receives(const Load& load);
+
+// Of one thread.
+std::uint32_t queue_pairs_of(const Load& load, std::uint32_t thread);
+// Of one port.
+std::uint32_t queue_pairs_on(const Load& load, std::uint32_t port);
 
 // Of a stream, on one queue pair: `depth`, but fewer of large messages, since a row lasts until all
 // of them have arrived, which takes long where the network is slow.

@@ -34,13 +34,17 @@ struct Hello {
 // The devices of the server, which its own command line has chosen.
 struct Open {
   GDR_NO_FIELDS
-  struct Reply {
-    Side side;
-    Facts facts;
+  struct Port {
     std::uint8_t mtu = 0;  // as ibv_mtu
     bool atomics = false;
     std::uint64_t largest_message = 0;
-    GDR_FIELDS(side, facts, mtu, atomics, largest_message)
+    GDR_FIELDS(mtu, atomics, largest_message)
+  };
+  struct Reply {
+    Side side;
+    Facts facts;
+    std::vector<Port> ports;  // as in side and facts
+    GDR_FIELDS(side, facts, ports)
   };
 };
 
@@ -50,19 +54,19 @@ struct QueueAddress {
   std::uint32_t packet_sequence = 0;
   GDR_FIELDS(number, receiver_number, shared_receives, packet_sequence)
 };
-// What one thread offers the other side's.
+// What one thread offers the other side's: a port, memory and queue pairs.
 struct StationAddress {
-  std::uint64_t address = 0;  // of its incoming places, queue pair after queue pair
-  std::uint32_t rkey = 0;
-  std::vector<QueueAddress> queues;
-  GDR_FIELDS(address, rkey, queues)
-};
-struct SideAddress {
   std::uint16_t lid = 0;
   std::array<std::uint8_t, 16> gid{};
   bool global = false;
+  std::uint64_t address = 0;  // of its incoming places, queue pair after queue pair
+  std::uint32_t rkey = 0;
+  std::vector<QueueAddress> queues;
+  GDR_FIELDS(lid, gid, global, address, rkey, queues)
+};
+struct SideAddress {
   std::vector<StationAddress> stations;
-  GDR_FIELDS(lid, gid, global, stations)
+  GDR_FIELDS(stations)
 };
 
 // Memory, completion queues and queue pairs for messages up to `largest`.

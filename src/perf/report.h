@@ -51,6 +51,13 @@ struct Limit {
   std::string check;   // the doctor's check behind it; or empty
 };
 
+// What one port of either side had of a row that used several.
+struct PortShare {
+  std::string near_port, far_port;  // as Port::text()
+  double bandwidth = 0, rate = 0;   // medians; bytes and messages a second
+  double share = 0;                 // of the row's
+};
+
 struct Row {
   Load load;
   std::string problem;              // why there are no figures; else empty
@@ -58,6 +65,7 @@ struct Row {
   std::optional<Figure> rate;       // messages a second
   std::optional<Latency> latency;   // half a round trip of send and write, a whole one of the rest
   std::optional<Checked> checked;
+  std::vector<PortShare> ports;  // of several
   std::vector<Limit> limits;
   std::uint64_t messages = 0, lost = 0;  // lost: of UC and UD
   std::uint64_t registered_bytes = 0;    // on this side
@@ -66,17 +74,24 @@ struct Row {
   std::vector<std::string> remarks;      // "noisy: 12 % between repetitions", one sentence each
 };
 
+// A port of a NIC as it was used.
+struct Port {
+  std::string nic, netdev, gid;
+  std::uint32_t number = 1, gid_index = 0, path_mtu = 0;
+  double link_bits_per_second = 0;  // 0: not known
+  // "mlx5_0", "mlx5_0:2"
+  std::string text() const { return number == 1 ? nic : nic + ":" + std::to_string(number); }
+  GDR_FIELDS(nic, netdev, gid, number, gid_index, path_mtu, link_bits_per_second)
+};
+
 // One side as it was used.
 struct Side {
   std::string host, kernel, processor, version;  // version: gdrkit's
-  std::string nic, netdev, gid;
-  std::uint32_t port = 1, gid_index = 0, path_mtu = 0;
-  double link_bits_per_second = 0;          // 0: not known
-  std::string library;                      // libibverbs by path
-  std::vector<std::string> gpus;            // "GPU 0: NVIDIA H200 0000:41:00.0"
-  bool soft_nic = false, soft_gpu = false;  // stand-ins
-  GDR_FIELDS(host, kernel, processor, version, nic, netdev, gid, port, gid_index, path_mtu,
-             link_bits_per_second, library, gpus, soft_nic, soft_gpu)
+  std::vector<Port> ports;                       // each talks to the other side's of the same place
+  std::string library;                           // libibverbs by path
+  std::vector<std::string> gpus;                 // "GPU 0: NVIDIA H200 0000:41:00.0"
+  bool soft_nic = false, soft_gpu = false;       // stand-ins
+  GDR_FIELDS(host, kernel, processor, version, ports, library, gpus, soft_nic, soft_gpu)
 };
 
 // The processor's invariant counter, which times everything, beside the system's clock.

@@ -28,18 +28,37 @@ Result<void> check_names(const Load& load) {
   return wrong("a load that this version does not know");
 }
 
-Result<void> check_numbers(const Load& load) {
+std::string ports_of(const Load& load) {
+  return "--nic with " + std::to_string(load.ports) + " ports";
+}
+
+Result<void> check_stations(const Load& load) {
+  if (load.ports < 1 || load.ports > kMostPorts) {
+    return wrong(ports_of(load) + ": 1 to " + std::to_string(kMostPorts) + " are possible");
+  }
   if (load.queue_pairs < 1 || load.queue_pairs > kMostQueuePairs) {
     return outside("--queue-pairs", load.queue_pairs, kMostQueuePairs);
   }
   if (load.threads < 1 || load.threads > kMostThreads) {
     return outside("--threads", load.threads, kMostThreads);
   }
+  if (load.ports > load.threads) {
+    return together(ports_of(load), "--threads " + std::to_string(load.threads),
+                    "each port needs a thread of its own");
+  }
+  if (load.ports > load.queue_pairs) {
+    return together(ports_of(load), "--queue-pairs " + std::to_string(load.queue_pairs),
+                    "each port needs a queue pair of its own");
+  }
   if (load.threads > load.queue_pairs) {
     return together("--threads " + std::to_string(load.threads),
                     "--queue-pairs " + std::to_string(load.queue_pairs),
                     "each thread needs a queue pair of its own");
   }
+  return {};
+}
+
+Result<void> check_numbers(const Load& load) {
   if (load.depth < 1 || load.depth > kMostDepth) return outside("--depth", load.depth, kMostDepth);
   if (load.batch < 1) return outside("--batch", load.batch, load.depth);
   const std::string depth = "--depth " + std::to_string(load.depth);
@@ -81,6 +100,10 @@ Result<void> check_measure(const Load& load) {
   if (load.measure != Measure::kLatency) return {};
   if (load.both_ways) {
     return together("--both-ways", "--measure latency", "a round trip goes both ways as it is");
+  }
+  if (load.ports > 1) {
+    return together(ports_of(load), "--measure latency",
+                    "a latency is one port's: measure one after the other");
   }
   if (load.queue_pairs != load.threads) {
     return together("--queue-pairs " + std::to_string(load.queue_pairs), "--measure latency",
@@ -125,7 +148,8 @@ Result<void> check_load(const Load& load, std::uint64_t largest) {
                     std::string("--operation ") + name_of(load.operation),
                     "an atomic has 8 bytes: --sizes 8");
   }
-  for (auto rule : {check_names, check_numbers, check_transport, check_measure, check_memory}) {
+  for (auto rule :
+       {check_names, check_stations, check_numbers, check_transport, check_measure, check_memory}) {
     if (Result<void> right = rule(load); !right) return right;
   }
   return {};

@@ -8,6 +8,7 @@
 
 namespace gdr::perf {
 
+constexpr std::uint32_t kMostPorts = 16;
 constexpr std::uint32_t kMostQueuePairs = 4096;
 constexpr std::uint32_t kMostThreads = 64;
 constexpr std::uint32_t kMostDepth = 8192;

@@ -24,13 +24,17 @@ std::string date_now() {
   return text;
 }
 
-std::vector<std::string> worker_arguments(const Options& options, const DeviceNames& names) {
-  std::vector<std::string> arguments{kWorkerCommand, "--nic",
-                                     names.nic + ":" + std::to_string(names.port)};
+std::vector<std::string> worker_arguments(const Options& options,
+                                          const std::vector<DeviceNames>& names) {
+  std::string nics;
+  for (const DeviceNames& port : names) {
+    nics += (nics.empty() ? "" : ",") + port.nic + ":" + std::to_string(port.port);
+  }
+  std::vector<std::string> arguments{kWorkerCommand, "--nic", nics};
   if (options.libraries.soft) arguments.push_back("--soft");
   if (options.libraries.require_hardware) arguments.push_back("--require-hardware");
-  if (names.gid_index) {
-    arguments.insert(arguments.end(), {"--gid-index", std::to_string(*names.gid_index)});
+  if (options.gid_index) {
+    arguments.insert(arguments.end(), {"--gid-index", std::to_string(*options.gid_index)});
   }
   // Those after the client's own, and the same ones again where there are no more.
   std::string processors;
@@ -51,6 +55,13 @@ void add_limits(Row& row, Facts near, Facts far, bool loopback) {
   row.limits = limits_of(row.load, near, far, row.bandwidth->median);
 }
 
+void name_ports(Row& row, const Side& near, const Side& far) {
+  for (std::size_t i = 0; i < row.ports.size(); ++i) {
+    row.ports[i].near_port = near.ports[i].text();
+    row.ports[i].far_port = far.ports[i].text();
+  }
+}
+
 }  // namespace
 
 Result<Report> run(const Options& options, Listener& listener,
@@ -61,8 +72,8 @@ Result<Report> run(const Options& options, Listener& listener,
   if (!choice) return choice.error();
   Result<std::vector<Group>> groups = make_plan(options.wishes, choice->available);
   if (!groups) return groups.error();
-  Result<std::unique_ptr<Devices>> devices = Devices::open(choice->names);
-  if (!devices) return devices.error();
+  Result<Ports> ports = open_ports(choice->names);
+  if (!ports) return ports.error();
 
   std::optional<LoopbackServer> server;
   std::optional<Control> control;
@@ -77,14 +88,14 @@ Result<Report> run(const Options& options, Listener& listener,
     if (!connected) return connected.error();
     control.emplace(*std::move(connected));
   }
-  Client client(*control, **devices, options.version, options.processors, interrupted);
+  Client client(*control, *ports, options.version, options.processors, interrupted);
   if (Result<void> met = client.greet(); !met) return met.error();
 
   Report report;
   report.date = date_now();
   report.command = options.command;
   report.loopback = loopback;
-  const Description near = describe(*choice, **devices, options);
+  const Description near = describe(*choice, *ports, options);
   report.near = near.side;
   report.far = client.far();
   report.clock = client.clock().report();
@@ -97,6 +108,7 @@ Result<Report> run(const Options& options, Listener& listener,
     Result<void> done = client.run(
         group,
         [&](Row row) {
+          name_ports(row, near.side, client.far());
           add_limits(row, near.facts, client.far_facts(), loopback);
           listener.on_row(row);
           report.rows.push_back(std::move(row));
@@ -128,15 +140,14 @@ int worker_main(const Options& options) {
   Control control{UniqueFd(kWorkerFd)};
   static const std::atomic<bool> never{false};
   Result<Choice> choice = choose(options, Role::kServer);
-  Result<std::unique_ptr<Devices>> devices =
-      choice ? Devices::open(choice->names) : Result<std::unique_ptr<Devices>>(choice.error());
-  if (!devices) {
+  Result<Ports> ports = choice ? open_ports(choice->names) : Result<Ports>(choice.error());
+  if (!ports) {
     (void)control.receive_any(kConnect);
-    (void)control.send(Failure{devices.error().code, devices.error().message});
+    (void)control.send(Failure{ports.error().code, ports.error().message});
     return 1;
   }
-  const Description told = describe(*choice, **devices, options);
-  return Session(control, **devices, told, never, options.processors).serve() ? 0 : 1;
+  const Description told = describe(*choice, *ports, options);
+  return Session(control, *ports, told, never, options.processors).serve() ? 0 : 1;
 }
 
 }  // namespace gdr::perf

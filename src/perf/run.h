@@ -22,7 +22,9 @@ struct Options {
   std::string host;            // the server's; empty: loopback
   std::uint16_t port = kPort;  // the server's
   std::string listen_address;  // of a server; empty: all
-  tool::DeviceWishes devices;
+  tool::DeviceWishes devices;  // GPUs
+  // Of several ports each talks to the other side's of the same place; empty: chosen.
+  std::vector<std::string> nics, peer_nics;
   tool::LibraryWishes libraries;
   std::optional<std::uint8_t> gid_index;
   Wishes wishes;

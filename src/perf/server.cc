@@ -69,15 +69,18 @@ Result<void> serve(const Options& options, const std::function<void(const std::s
                    const std::atomic<bool>& interrupted) {
   Result<Choice> choice = choose(options, Role::kServer);
   if (!choice) return choice.error();
-  Result<std::unique_ptr<Devices>> devices = Devices::open(choice->names);
-  if (!devices) return devices.error();
+  Result<Ports> ports = open_ports(choice->names);
+  if (!ports) return ports.error();
   Result<UniqueFd> listening = listen_on(options);
   if (!listening) return listening.error();
-  const Description told = describe(*choice, **devices, options);
+  const Description told = describe(*choice, *ports, options);
   const Side& side = told.side;
-  say("serving " + side.nic + " port " + std::to_string(side.port) +
-      (side.soft_nic ? " (STAND-IN)" : "") + " on TCP port " + std::to_string(options.port) +
-      "; on the other host: gdr perf " + side.host +
+  std::string names;
+  for (const Port& port : side.ports) {
+    names += (names.empty() ? "" : ", ") + port.nic + " port " + std::to_string(port.number);
+  }
+  say("serving " + names + (side.soft_nic ? " (STAND-IN)" : "") + " on TCP port " +
+      std::to_string(options.port) + "; on the other host: gdr perf " + side.host +
       (options.port == kPort ? "" : " --port " + std::to_string(options.port)));
   while (!interrupted.load()) {
     pollfd entry{listening->get(), POLLIN, 0};
@@ -89,7 +92,7 @@ Result<void> serve(const Options& options, const std::function<void(const std::s
     if (!fd) continue;
     keep_alive(fd.get());
     Control control(std::move(fd));
-    Session session(control, **devices, told, interrupted, options.processors);
+    Session session(control, *ports, told, interrupted, options.processors);
     const Result<void> ended = session.serve();
     say(name_of(address, length) + ": " + std::to_string(session.rows()) + " rows" +
         (ended ? "" : "; ended by: " + ended.error().message));

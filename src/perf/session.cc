@@ -82,9 +82,10 @@ Result<Open::Reply> Session::handle(const Open&) {
   Open::Reply reply;
   reply.side = told_.side;
   reply.facts = told_.facts;
-  reply.mtu = static_cast<std::uint8_t>(devices_.port().active_mtu);
-  reply.atomics = devices_.has_atomics();
-  reply.largest_message = devices_.port().max_msg_sz;
+  for (const auto& port : ports_) {
+    reply.ports.push_back({static_cast<std::uint8_t>(port->port().active_mtu), port->has_atomics(),
+                           port->port().max_msg_sz});
+  }
   return reply;
 }
 
@@ -95,8 +96,12 @@ Result<SetUp::Reply> Session::handle(const SetUp& request) {
   if (request.mtu < IBV_MTU_256 || request.mtu > IBV_MTU_4096) {
     return Error{EINVAL, "a path MTU that verbs does not know"};
   }
+  if (request.load.ports > ports_.size()) {
+    return Error{EINVAL, std::to_string(request.load.ports) + " ports are wanted, and " +
+                             std::to_string(ports_.size()) + " are open"};
+  }
   Result<std::unique_ptr<Crew>> crew =
-      Crew::create(devices_,
+      Crew::create(ports_,
                    {request.load, request.load.far, request.largest,
                     static_cast<ibv_mtu>(request.mtu), request.load.queue_pairs},
                    false, processors_);

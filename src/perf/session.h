@@ -1,6 +1,6 @@
 // Session: the server's side of one client, from its first word until it goes, whichever way.
 //
-//   Session session(control, devices, told, interrupted, processors);
+//   Session session(control, ports, told, interrupted, processors);
 //   Result<void> ended = session.serve();   // also when the client has vanished: an error
 #pragma once
 
@@ -15,10 +15,10 @@ namespace gdr::perf {
 class Session {
  public:
   // `told`: what the client is told of the server.
-  Session(Control& control, Devices& devices, const Description& told,
+  Session(Control& control, const Ports& ports, const Description& told,
           const std::atomic<bool>& interrupted, std::vector<int> processors = {})
       : control_(control),
-        devices_(devices),
+        ports_(ports),
         told_(told),
         interrupted_(interrupted),
         processors_(std::move(processors)),
@@ -44,7 +44,7 @@ class Session {
   void end_crew();
 
   Control& control_;
-  Devices& devices_;
+  const Ports& ports_;
   const Description& told_;
   const std::atomic<bool>& interrupted_;
   const std::vector<int> processors_;  // threads are bound to them

@@ -129,7 +129,11 @@ Station::Queue* Station::find(std::uint32_t receiver_number) {
 }
 
 StationAddress Station::address() const {
+  const rdma::Endpoint end = devices_.endpoint();
   StationAddress address;
+  address.lid = end.lid;
+  address.global = end.global;
+  std::copy(std::begin(end.gid.raw), std::end(end.gid.raw), address.gid.begin());
   address.address = memory_->address();
   address.rkey = region_->rkey;
   std::uint32_t shared = 0;

@@ -3,7 +3,7 @@
 //
 //   Result<std::unique_ptr<Station>> station = Station::create(devices, plan);
 //   tell(station->address());
-//   station->connect(their_side, their_station);
+//   station->connect(their_address);
 //   for (Station::Queue& queue : station->queues()) ibv_post_send(queue.sender, ...);
 //
 // Created and destroyed by the side's main thread; used by one thread at a time.
@@ -50,7 +50,7 @@ class Station {
   ~Station();
 
   StationAddress address() const;
-  Result<void> connect(const SideAddress& side, const StationAddress& theirs);
+  Result<void> connect(const StationAddress& theirs);
 
   const StationPlan& plan() const { return plan_; }
   const Layout& layout() const { return layout_; }

@@ -189,14 +189,14 @@ rdma::States Station::states(ibv_qp_type type) const {
   return states;
 }
 
-Result<void> Station::connect(const SideAddress& side, const StationAddress& theirs) {
+Result<void> Station::connect(const StationAddress& theirs) {
   if (theirs.queues.size() != queues_.size()) {
     return Error{EPROTO, "the other side has another number of queue pairs"};
   }
   rdma::Endpoint other;
-  other.lid = side.lid;
-  other.global = side.global;
-  std::copy(side.gid.begin(), side.gid.end(), other.gid.raw);
+  other.lid = theirs.lid;
+  other.global = theirs.global;
+  std::copy(theirs.gid.begin(), theirs.gid.end(), other.gid.raw);
   remote_rkey_ = theirs.rkey;
   for (std::uint32_t i = 0; i < queues_.size(); ++i) {
     queues_[i].remote = theirs.address + layout_.incoming(i);

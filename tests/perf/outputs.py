@@ -19,7 +19,7 @@ def json_on_standard_output_is_one_document():
     require(done.returncode == 0, done.returncode, done.stderr)
     document = json.loads(done.stdout)  # nothing before it, nothing behind it
     require(len(document["rows"]) == 8 and document["interrupted"] is False, document.keys())
-    require(document["near"]["nic"] == document["far"]["nic"], document["near"], document["far"])
+    require(document["near"]["ports"] == document["far"]["ports"], document["near"], document["far"])
     require("\x1b" not in done.stderr, done.stderr)
 
 

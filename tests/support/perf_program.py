@@ -60,8 +60,8 @@ class Perf:
     def start(self, *options, **more):
         return two_programs.start(self.command(*options), self.environment(**more))
 
-    def server(self, port, *options, fault=""):
-        server = self.start("--server", "--port", str(port), *options, GDR_FAULT=fault)
+    def server(self, port, *options, fault="", **more):
+        server = self.start("--server", "--port", str(port), *options, GDR_FAULT=fault, **more)
         wrong = two_programs.wait_until_listens(port, server)
         require(wrong is None, wrong)
         return server

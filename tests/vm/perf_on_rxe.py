@@ -53,7 +53,7 @@ def measure(guest, options, wanted=0):
 def expect_devices(report, near, far):
     for side, nic in (("near", near), ("far", far)):
         found = report[side]
-        expect(found["nic"] == nic and not found["nic_is_stand_in"] and
+        expect([port["nic"] for port in found["ports"]] == [nic] and not found["nic_is_stand_in"] and
                not found["gpu_is_stand_in"] and not found["gpus"] and
                "gdrkit" not in found["library"], found)
 
@@ -109,7 +109,7 @@ def names_what_is_not_there(guest):
     expect("one of IPv4 and one of IPv6" in problem, problem)
     print("ok  with another GID:", problem)
     report = measure(guest, f"{SHORT} --sizes 64 --cpu 0,1")
-    expect_devices(report, report["near"]["nic"], report["far"]["nic"])
+    expect_devices(report, report["near"]["ports"][0]["nic"], report["far"]["ports"][0]["nic"])
     expect({row["load"]["near"] for row in report["rows"]} == {"host"}, report["rows"])
     print("ok  a NIC without a GPU is measured with host memory, by no stand-in")
 

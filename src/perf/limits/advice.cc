@@ -48,34 +48,36 @@ std::optional<Advice> narrow_link(const Candidate& candidate) {
                 "X3 link"};
 }
 
-std::optional<Advice> far_gpu(const RowFacts& row, const Candidate& candidate) {
+std::optional<Advice> far_gpu(const RowFacts& row, const Candidate& candidate,
+                              const NicFacts& nic) {
   const Facts& side = *candidate.side;
   // The tree that a hypervisor shows says nothing about the way.
-  if (!candidate.gpu || side.nic.software || side.virtual_machine) return std::nullopt;
+  if (!candidate.gpu || nic.software || side.virtual_machine) return std::nullopt;
   if (!row.place(side).is_direct()) return std::nullopt;
-  const auto path = path_of(side.nic, *candidate.gpu);
+  const auto path = path_of(nic, *candidate.gpu);
   if (!path || *path < host::PciPath::kPhb) return std::nullopt;
-  return Advice{"GPU " + std::to_string(candidate.gpu->ordinal) + " and " + side.nic.name +
+  return Advice{"GPU " + std::to_string(candidate.gpu->ordinal) + " and " + nic.name +
                     " reach each other through the processor only (" + host::name_of(*path) +
                     "): choose a NIC below the same switch (gdr topo shows it)",
                 "X7 pair grade"};
 }
 
 // Where it is known to matter: processors of AMD, and virtual machines.
-std::optional<Advice> strict_ordering(const Candidate& candidate) {
+std::optional<Advice> strict_ordering(const RowFacts&, const Candidate& candidate,
+                                      const NicFacts& nic) {
   const Facts& side = *candidate.side;
-  const auto command = set_device_control(side.nic.pcie, "10:10");
-  if (side.nic.pcie.relaxed_ordering != Switch::kOff || !(side.amd || side.virtual_machine) ||
+  const auto command = set_device_control(nic.pcie, "10:10");
+  if (nic.pcie.relaxed_ordering != Switch::kOff || !(side.amd || side.virtual_machine) ||
       !command) {
     return std::nullopt;
   }
-  return Advice{"PCIe relaxed ordering is off in " + side.nic.name +
+  return Advice{"PCIe relaxed ordering is off in " + nic.name +
                     ", so that each write waits for those before it: " + *command,
                 "X5 relaxed ordering"};
 }
 
-std::optional<Advice> small_reads(const Candidate& candidate) {
-  const NicFacts& nic = candidate.side->nic;
+std::optional<Advice> small_reads(const RowFacts&, const Candidate& candidate,
+                                  const NicFacts& nic) {
   const auto command = set_device_control(nic.pcie, "5000:7000");
   if (!candidate.is_source || nic.pcie.max_read_request == 0 ||
       nic.pcie.max_read_request >= kBestReadRequest || !command) {
@@ -87,8 +89,7 @@ std::optional<Advice> small_reads(const Candidate& candidate) {
 }
 
 // Not where it was asked for, nor between processes of one host, which no packets join.
-std::optional<Advice> small_packets(const RowFacts& row, const Candidate& candidate) {
-  const NicFacts& nic = candidate.side->nic;
+std::optional<Advice> small_packets(const RowFacts& row, const Candidate&, const NicFacts& nic) {
   if (row.load.path_mtu != 0 || nic.path_mtu == 0 || nic.path_mtu >= kBestMtu ||
       row.load.size <= nic.path_mtu || (nic.software && row.one_host())) {
     return std::nullopt;
@@ -102,13 +103,17 @@ std::optional<Advice> small_packets(const RowFacts& row, const Candidate& candid
                 "N4 MTU"};
 }
 
+// Of NICs on several nodes one is always the wrong one.
 std::optional<Advice> wrong_node(const RowFacts& row, const Facts& side) {
-  const std::int32_t nic = side.nic.pcie.numa_node;
-  if (nic < 0 || side.numa_node < 0 || nic == side.numa_node) return std::nullopt;
-  const std::string node = std::to_string(nic);
-  return Advice{side.nic.name + " is on NUMA node " + node + row.on(side) +
+  if (side.nics.empty() || side.numa_node < 0) return std::nullopt;
+  const std::int32_t node = side.nics[0].pcie.numa_node;
+  const bool one_node = std::ranges::all_of(
+      side.nics, [&](const NicFacts& nic) { return nic.pcie.numa_node == node; });
+  if (!one_node || node < 0 || node == side.numa_node) return std::nullopt;
+  const std::string number = std::to_string(node);
+  return Advice{side.nics[0].name + " is on NUMA node " + number + row.on(side) +
                     ", and gdr ran on node " + std::to_string(side.numa_node) +
-                    ": numactl --cpunodebind=" + node + " --membind=" + node + " gdr perf",
+                    ": numactl --cpunodebind=" + number + " --membind=" + number + " gdr perf",
                 "X8 NUMA"};
 }
 
@@ -124,25 +129,35 @@ std::optional<Advice> few_cores(const RowFacts& row, const Facts& side) {
                 ""};
 }
 
+using OfNic = std::optional<Advice> (*)(const RowFacts&, const Candidate&, const NicFacts&);
+
+// Of the side's NICs, the first that it bears on.
+std::optional<Advice> of_nics(const RowFacts& row, const Candidate& candidate,
+                              std::initializer_list<OfNic> all) {
+  for (const OfNic one : all) {
+    for (const NicFacts& nic : candidate.side->nics) {
+      if (std::optional<Advice> advice = one(row, candidate, nic)) return advice;
+    }
+  }
+  return std::nullopt;
+}
+
 // What bears on this very limit.
 std::optional<Advice> particular(const RowFacts& row, const Candidate& candidate) {
   const bool links_count = row.load.size >= kLeastForLinks;
   std::optional<Advice> advice;
   switch (candidate.kind) {
     case Kind::kLink:
-      if (links_count) advice = small_packets(row, candidate);
+    case Kind::kCopy:
+      if (links_count) advice = of_nics(row, candidate, {small_packets});
       return advice;
     case Kind::kNicPcie:
       if (links_count) advice = narrow_link(candidate);
-      if (links_count && !advice) advice = strict_ordering(candidate);
-      if (links_count && !advice) advice = small_reads(candidate);
+      if (links_count && !advice) advice = of_nics(row, candidate, {strict_ordering, small_reads});
       return advice;
     case Kind::kGpuPcie:
-      advice = far_gpu(row, candidate);
+      advice = of_nics(row, candidate, {far_gpu});
       if (links_count && !advice) advice = narrow_link(candidate);
-      return advice;
-    case Kind::kCopy:
-      if (links_count) advice = small_packets(row, candidate);
       return advice;
     case Kind::kComparison:
       break;

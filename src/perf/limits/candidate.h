@@ -18,9 +18,10 @@ struct Candidate {
   Limit limit;
   double most = 0;  // bytes a second if links ran as fast as their ends can
   const Facts* side = nullptr;
-  const GpuFacts* gpu = nullptr;   // of kGpuPcie
-  const PcieLink* link = nullptr;  // of kNicPcie and kGpuPcie: the narrowest
-  bool is_source = false;          // the NIC reads memory on this side
+  const GpuFacts* gpu = nullptr;  // of kGpuPcie
+  // Of kNicPcie and kGpuPcie: the narrowest that all of it passes; null: each port its own.
+  const PcieLink* link = nullptr;
+  bool is_source = false;  // the NIC reads memory on this side
 };
 
 // Both sides of a row, and what of its load tells them apart.
@@ -30,10 +31,12 @@ struct RowFacts {
   const Facts& far;
 
   bool one_host() const { return !near.machine.empty() && near.machine == far.machine; }
-  bool one_nic() const {
-    return one_host() && near.nic.name == far.nic.name && near.nic.port == far.nic.port;
-  }
-  bool is_software() const { return near.nic.software || far.nic.software; }
+  // A port of one side is the same one as the other side's that it talks to.
+  bool has_loop() const;
+  // Both sides have the same NICs.
+  bool same_nics() const;
+  bool is_software(const Facts& side) const;
+  bool is_software() const { return is_software(near) || is_software(far); }
   // " on node2": nothing where both sides are on one host.
   std::string on(const Facts& side) const { return one_host() ? "" : " on " + side.host; }
   const Place& place(const Facts& side) const { return &side == &near ? load.near : load.far; }

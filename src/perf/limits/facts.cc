@@ -24,7 +24,7 @@ Pcie pcie_of(const std::optional<host::PciFunction>& function) {
   return pcie;
 }
 
-NicFacts nic_facts(const tool::InventoryReport& inventory, const Chosen& chosen) {
+NicFacts nic_facts(const tool::InventoryReport& inventory, const ChosenPort& chosen) {
   NicFacts facts;
   facts.name = chosen.port.nic;
   facts.port = chosen.port.port;
@@ -89,7 +89,7 @@ Facts gather_facts(const tool::InventoryReport& inventory, const Chosen& chosen,
   facts.machine = files.line("proc/sys/kernel/random/boot_id");
   facts.virtual_machine = host::is_virtual_machine(files);
   facts.amd = files.text("proc/cpuinfo").find("AuthenticAMD") != std::string::npos;
-  facts.nic = nic_facts(inventory, chosen);
+  for (const ChosenPort& port : chosen.ports) facts.nics.push_back(nic_facts(inventory, port));
   for (const tool::GpuEntry& gpu : inventory.gpus) {
     const int ordinal = gpu.survey.ordinal;
     if (std::ranges::find(chosen.gpus, ordinal) == chosen.gpus.end()) continue;

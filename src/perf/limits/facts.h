@@ -1,7 +1,7 @@
 // Facts: what is known of one side of a run that bears on how fast it can be. Sent by the server to
 // the client, which judges both sides.
 //
-//   Facts facts = gather_facts(inventory, {{"mlx5_0", 1}, 3, gid, 4096, {0}});
+//   Facts facts = gather_facts(inventory, {{{{"mlx5_0", 1}, 3, gid, 4096}}, {0}});
 //   facts.memory_copy = measure_memory_copy(0, kMemoryCopyTime);
 #pragma once
 
@@ -53,23 +53,26 @@ struct Facts {
   std::string machine;  // unlike any other's until it is started again: tells a loopback
   bool virtual_machine = false;
   bool amd = false;
-  NicFacts nic;
+  std::vector<NicFacts> nics;  // a port each: in Side::ports' order
   std::vector<GpuFacts> gpus;
   std::int32_t numa_node = -1;  // where the thread that asked ran; -1: the host has one, or unknown
   std::uint32_t cores = 0;      // that the process may run on; 0: not known
   double memory_copy = 0;       // bytes a second between buffers larger than the caches; 0: unknown
   double message_copy = 0;      // of messages of the row's size, in the caches
-  GDR_FIELDS(host, machine, virtual_machine, amd, nic, gpus, numa_node, cores, memory_copy,
+  GDR_FIELDS(host, machine, virtual_machine, amd, nics, gpus, numa_node, cores, memory_copy,
              message_copy)
 };
 
 // What of this side's devices takes part.
-struct Chosen {
+struct ChosenPort {
   tool::PortChoice port;
   std::uint32_t gid_index = 0;
   std::string gid;
   std::uint32_t path_mtu = 0;  // bytes
-  std::vector<int> gpus;       // ordinals
+};
+struct Chosen {
+  std::vector<ChosenPort> ports;
+  std::vector<int> gpus;  // ordinals
 };
 
 // Asked by a thread of the kind that measures: its processor tells the NUMA node. Everything but

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "perf/limits/candidate.h"
+#include "perf/limits/pcie_room.h"
 
 namespace gdr::perf {
 namespace {
@@ -16,14 +17,19 @@ double speed_now(const PcieLink& link, bool is_gpu) {
   return is_gpu && link.most_speed > 0 ? link.most_speed : link.speed;
 }
 
-struct Rates {
-  double now = 0, most = 0;
-};
-
-Rates rates_of(const PcieLink& link, bool is_gpu, std::uint32_t payload, PcieTraffic traffic) {
+PcieRates rates_of(const PcieLink& link, bool is_gpu, std::uint32_t payload, PcieTraffic traffic) {
   const double now = pcie_bytes_per_second(speed_now(link, is_gpu), link.width, payload, traffic);
   const double most = pcie_bytes_per_second(link.most_speed, link.most_width, payload, traffic);
   return {now, std::max(now, most)};
+}
+
+// "a", "a and b", "a, b and c"
+std::string listed(const std::vector<std::string>& names) {
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    text += (i == 0 ? "" : i + 1 == names.size() ? " and " : ", ") + names[i];
+  }
+  return text;
 }
 
 // How many of the function's links lie on the way to `other`, which meets it below a host bridge;
@@ -44,11 +50,11 @@ std::size_t links_to(const Pcie& pcie, const Pcie* other) {
   return std::max<std::size_t>(used, 1);
 }
 
+// What a side reaches memory by: a GPU, or the NICs of all its ports.
 struct Device {
   Kind kind;
   std::string name;
-  const Pcie* pcie;
-  const Pcie* other;  // what it talks to below a host bridge; null: memory of the host
+  std::vector<PcieWay> functions;
   bool on_both_sides;
   bool reads, writes;  // memory of which it is the initiator
 };
@@ -60,7 +66,7 @@ class Collector {
   std::vector<Candidate> collect() {
     for (const Facts* side : {&row_.near, &row_.far}) {
       add_link(*side);
-      add_nic(*side);
+      add_nics(*side);
       add_gpu(*side);
       add_copies(*side);
     }
@@ -82,24 +88,38 @@ class Collector {
 
   // What loops inside one port does not pass its link.
   void add_link(const Facts& side) {
-    if (side.nic.software || row_.one_nic()) return;
+    if (row_.is_software(side) || row_.has_loop()) return;
     Candidate candidate;
     candidate.kind = Kind::kLink;
     candidate.side = &side;
+    std::vector<std::string> names;
+    bool is_known = true;
+    for (const NicFacts& nic : side.nics) {
+      names.push_back(nic.name + " port " + std::to_string(nic.port));
+      candidate.limit.value += nic.link_bits_per_second / 8 * (row_.load.both_ways ? 2 : 1);
+      is_known &= nic.link_bits_per_second > 0;
+    }
+    if (!is_known) return;
     candidate.limit.what =
-        "link of " + side.nic.name + " port " + std::to_string(side.nic.port) + row_.on(side);
-    candidate.limit.value = side.nic.link_bits_per_second / 8 * (row_.load.both_ways ? 2 : 1);
+        (names.size() == 1 ? "link of " : "links of ") + listed(names) + row_.on(side);
     candidate.most = candidate.limit.value;
     add(candidate);
   }
 
-  void add_nic(const Facts& side) {
-    if (side.nic.software) return;
+  void add_nics(const Facts& side) {
+    if (row_.is_software(side)) return;
     const GpuFacts* gpu = direct_gpu(side);
-    const bool both = row_.one_host() && row_.near.nic.name == row_.far.nic.name;
-    add_pcie(side, nullptr,
-             {Kind::kNicPcie, side.nic.name, &side.nic.pcie, gpu ? &gpu->pcie : nullptr, both,
-              row_.is_source(side), row_.is_target(side)});
+    Device device{
+        Kind::kNicPcie,      "", {}, row_.one_host() && row_.same_nics(), row_.is_source(side),
+        row_.is_target(side)};
+    std::vector<std::string> names;
+    for (const NicFacts& nic : side.nics) {
+      device.functions.push_back({&nic.pcie, links_to(nic.pcie, gpu ? &gpu->pcie : nullptr)});
+      const bool again = std::ranges::find(names, nic.name) != names.end();
+      if (!again) names.push_back(nic.name);
+    }
+    device.name = listed(names);
+    add_pcie(side, nullptr, device);
   }
 
   void add_gpu(const Facts& side) {
@@ -112,45 +132,50 @@ class Collector {
     if (copied) return;
     const GpuFacts* other = row_.gpu(&side == &row_.near ? row_.far : row_.near);
     const bool both = row_.one_host() && other && other->ordinal == gpu->ordinal;
+    // Links that all of it passes: to the nearest of the NICs.
+    std::size_t used = gpu->pcie.links.size();
+    for (const NicFacts& nic : side.nics) {
+      if (!staged && !nic.software) used = std::min(used, links_to(gpu->pcie, &nic.pcie));
+    }
     // A copy by the GPU itself has it write what leaves it.
     const bool source = row_.is_source(side), target = row_.is_target(side);
-    const bool nic_beside = !staged && !side.nic.software;
     add_pcie(side, gpu,
-             {Kind::kGpuPcie, "GPU " + std::to_string(gpu->ordinal), &gpu->pcie,
-              nic_beside ? &side.nic.pcie : nullptr, both, staged ? target : source,
+             {Kind::kGpuPcie,
+              "GPU " + std::to_string(gpu->ordinal),
+              {{&gpu->pcie, used}},
+              both,
+              staged ? target : source,
               staged ? source : target});
   }
 
-  // The narrowest link on the way. A device on both sides has each direction of its link used by
-  // what it sends and by what it receives, so both ways together are no more than one.
+  // A device on both sides has each direction of its link used by what it sends and by what it
+  // receives, so both ways together are no more than one.
   void add_pcie(const Facts& side, const GpuFacts* gpu, const Device& device) {
+    const PcieRoom room = pcie_room(device.functions, [&](const Pcie& pcie, const PcieLink& link) {
+      const auto rates = [&](PcieTraffic traffic) {
+        return rates_of(link, gpu != nullptr, pcie.max_payload, traffic);
+      };
+      const PcieRates read = rates(PcieTraffic::kReads), write = rates(PcieTraffic::kWrites);
+      if (device.on_both_sides || !device.reads) return write;
+      if (!device.writes) return read;
+      return PcieRates{read.now + write.now, read.most + write.most};
+    });
     Candidate candidate;
     candidate.kind = device.kind;
     candidate.side = &side;
     candidate.gpu = gpu;
     candidate.is_source = device.reads;
-    const std::size_t used = links_to(*device.pcie, device.other);
-    for (std::size_t i = 0; i < used && i < device.pcie->links.size(); ++i) {
-      const PcieLink& link = device.pcie->links[i];
-      const auto rates = [&](PcieTraffic traffic) {
-        return rates_of(link, gpu != nullptr, device.pcie->max_payload, traffic);
-      };
-      const Rates read = rates(PcieTraffic::kReads), write = rates(PcieTraffic::kWrites);
-      Rates sum = device.reads && !device.writes ? read : write;
-      if (device.reads && device.writes && !device.on_both_sides) {
-        sum = {read.now + write.now, read.most + write.most};
-      }
-      if (device.on_both_sides) sum = write;
-      if (sum.now <= 0 || (candidate.link && sum.now >= candidate.limit.value)) continue;
-      candidate.link = &link;
-      candidate.limit.value = sum.now;
-      candidate.most = sum.most;
-      const std::string text = pcie_text(speed_now(link, gpu != nullptr), link.width);
-      candidate.limit.what = i == 0 ? "PCIe of " + device.name + row_.on(side) + " (" + text + ")"
-                                    : "PCIe above " + device.name + row_.on(side) + " (" + text +
-                                          " at " + link.above + ")";
+    candidate.link = room.link;
+    candidate.limit.value = room.rates.now;
+    candidate.most = room.rates.most;
+    candidate.limit.what =
+        (room.is_above ? "PCIe above " : "PCIe of ") + device.name + row_.on(side);
+    if (room.link) {
+      candidate.limit.what += " (" +
+                              pcie_text(speed_now(*room.link, gpu != nullptr), room.link->width) +
+                              (room.is_above ? " at " + room.link->above : "") + ")";
     }
-    if (candidate.link) add(candidate);
+    add(candidate);
   }
 
   // The processor moves the data: all of it with software NICs, between host and GPU with staged.
@@ -158,7 +183,7 @@ class Collector {
     const Place& place = row_.place(side);
     const GpuFacts* gpu = row_.gpu(side);
     const bool in_gpu = place.is_direct() && gpu && !gpu->software;
-    const bool by_processor = side.nic.software || place.kind == Place::Kind::kStaged;
+    const bool by_processor = row_.is_software(side) || place.kind == Place::Kind::kStaged;
     if (in_gpu) return;
     const std::uint32_t threads = std::max(1u, row_.load.threads) * (row_.load.both_ways ? 2 : 1);
     Candidate candidate;
@@ -190,6 +215,22 @@ int rank(const Candidate& candidate) {
 }
 
 }  // namespace
+
+bool RowFacts::has_loop() const {
+  if (!one_host()) return false;
+  for (std::size_t i = 0; i < near.nics.size() && i < far.nics.size(); ++i) {
+    if (near.nics[i].name == far.nics[i].name && near.nics[i].port == far.nics[i].port) return true;
+  }
+  return false;
+}
+
+bool RowFacts::same_nics() const {
+  return std::ranges::equal(near.nics, far.nics, {}, &NicFacts::name, &NicFacts::name);
+}
+
+bool RowFacts::is_software(const Facts& side) const {
+  return std::ranges::any_of(side.nics, &NicFacts::software);
+}
 
 const GpuFacts* RowFacts::gpu(const Facts& side) const {
   const Place& wanted = place(side);

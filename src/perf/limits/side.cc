@@ -24,6 +24,21 @@ std::string gpu_text(const tool::GpuEntry& gpu) {
          gpu.survey.pci_address;
 }
 
+Port describe_port(const tool::InventoryReport& inventory, const ChosenPort& chosen) {
+  Port port;
+  port.nic = chosen.port.nic;
+  port.number = chosen.port.port;
+  port.gid = chosen.gid;
+  port.gid_index = chosen.gid_index;
+  port.path_mtu = chosen.path_mtu;
+  if (const tool::NicEntry* nic = find_nic(inventory, chosen.port.nic)) {
+    port.netdev = netdev_of(*nic, chosen.port.port);
+    const tool::NicPort* known = find_port(*nic, chosen.port.port);
+    if (known && !is_software(inventory, *nic)) port.link_bits_per_second = known->speed * 1e6;
+  }
+  return port;
+}
+
 }  // namespace
 
 Side describe_side(const tool::InventoryReport& inventory, const Chosen& chosen,
@@ -34,19 +49,10 @@ Side describe_side(const tool::InventoryReport& inventory, const Chosen& chosen,
   side.kernel = files.line("proc/sys/kernel/osrelease");
   side.processor = processor_of(files);
   side.version = version;
-  side.nic = chosen.port.nic;
-  side.port = chosen.port.port;
-  side.gid = chosen.gid;
-  side.gid_index = chosen.gid_index;
-  side.path_mtu = chosen.path_mtu;
+  for (const ChosenPort& port : chosen.ports) side.ports.push_back(describe_port(inventory, port));
   side.library = inventory.verbs_path;
   side.soft_nic = inventory.soft_nic;
   side.soft_gpu = inventory.soft_gpu;
-  if (const tool::NicEntry* nic = find_nic(inventory, chosen.port.nic)) {
-    side.netdev = netdev_of(*nic, chosen.port.port);
-    const tool::NicPort* port = find_port(*nic, chosen.port.port);
-    if (port && !is_software(inventory, *nic)) side.link_bits_per_second = port->speed * 1e6;
-  }
   for (const tool::GpuEntry& gpu : inventory.gpus) {
     if (std::ranges::find(chosen.gpus, gpu.survey.ordinal) != chosen.gpus.end()) {
       side.gpus.push_back(gpu_text(gpu));

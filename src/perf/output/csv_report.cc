@@ -65,6 +65,7 @@ void add_load(Line& line, const Load& load) {
   line.add("events", load.events);
   line.add("check", load.check);
   line.add("huge_pages", load.huge_pages);
+  line.add("ports", load.ports);
   line.add("queue_pairs", load.queue_pairs);
   line.add("threads", load.threads);
   line.add("depth", load.depth);
@@ -133,15 +134,36 @@ void add_rest(Line& line, const Row& row) {
   line.add("advice", joined(advice));
 }
 
+// Of several ports, in one cell.
+template <typename List, typename Take>
+std::string of_each(const List& list, Take take) {
+  std::vector<std::string> texts;
+  for (const auto& item : list) texts.push_back(fmt::format("{}", take(item)));
+  return joined(texts);
+}
+
+void add_shares(Line& line, const std::vector<PortShare>& ports) {
+  line.add("port_names",
+           of_each(ports, [](const PortShare& p) { return p.near_port + " to " + p.far_port; }));
+  line.add("port_bandwidth_median_bytes_per_second",
+           of_each(ports, [](const PortShare& p) { return p.bandwidth; }));
+  line.add("port_rate_median_messages_per_second",
+           of_each(ports, [](const PortShare& p) { return p.rate; }));
+  line.add("port_share_percent", of_each(ports, [](const PortShare& p) { return p.share * 100; }));
+}
+
 void add_side(Line& line, const std::string& name, const Side& side) {
+  const auto add = [&](const char* what, auto Port::*field) {
+    line.add(name + what, of_each(side.ports, [&](const Port& port) { return port.*field; }));
+  };
   line.add(name + "_host", side.host);
-  line.add(name + "_nic", side.nic);
-  line.add(name + "_port", side.port);
-  line.add(name + "_netdev", side.netdev);
-  line.add(name + "_gid_index", side.gid_index);
-  line.add(name + "_gid", side.gid);
-  line.add(name + "_path_mtu_bytes", side.path_mtu);
-  line.add(name + "_link_bits_per_second", side.link_bits_per_second);
+  add("_nic", &Port::nic);
+  add("_port", &Port::number);
+  add("_netdev", &Port::netdev);
+  add("_gid_index", &Port::gid_index);
+  add("_gid", &Port::gid);
+  add("_path_mtu_bytes", &Port::path_mtu);
+  add("_link_bits_per_second", &Port::link_bits_per_second);
   line.add(name + "_gpus", joined(side.gpus));
   line.add(name + "_nic_is_stand_in", side.soft_nic);
   line.add(name + "_gpu_is_stand_in", side.soft_gpu);
@@ -156,6 +178,7 @@ std::string line_of(const Report& report, const Row& row, bool names) {
   add_figure(line, "rate", "messages_per_second", row.rate);
   add_latency(line, row.latency);
   add_checked(line, row.checked);
+  add_shares(line, row.ports);
   add_rest(line, row);
   add_side(line, "near", report.near);
   add_side(line, "far", report.far);

@@ -34,6 +34,7 @@ void add_settings(const Load& load, std::string& title) {
   };
   add(load.way != usual.way, name_of(load.way));
   add(load.both_ways, "both directions");
+  add(load.ports != usual.ports, fmt::format("{} ports", load.ports));
   add(load.queue_pairs != usual.queue_pairs, fmt::format("{} queue pairs", load.queue_pairs));
   add(load.threads != usual.threads, fmt::format("{} threads", load.threads));
   add(load.depth != usual.depth, fmt::format("depth {}", load.depth));
@@ -99,6 +100,18 @@ bool is_same_group(const Load& a, const Load& b) {
   Load sized = b;
   sized.size = a.size;
   return a == sized;
+}
+
+std::string shares_text(const Row& row) {
+  std::string text;
+  for (const PortShare& port : row.ports) {
+    const std::string figure =
+        row.load.measure == Measure::kRate ? megamessages(port.rate) : gigabytes(port.bandwidth);
+    const bool alike = port.near_port == port.far_port;
+    text += fmt::format("{}{}{} {} ({})", text.empty() ? "" : ", ", port.near_port,
+                        alike ? "" : " with " + port.far_port, figure, percent(port.share));
+  }
+  return text;
 }
 
 const Limit* nearest_limit(const Row& row) {

@@ -29,6 +29,9 @@ std::string direction(const Load& load);
 std::string group_title(const Load& load);
 bool is_same_group(const Load& a, const Load& b);
 
+// "mlx5_0 24.1 GB/s (50 %), mlx5_1 24.0 GB/s (50 %)": what each port had of a row.
+std::string shares_text(const Row& row);
+
 // The limit that is nearest; nullptr: none is known.
 const Limit* nearest_limit(const Row& row);
 

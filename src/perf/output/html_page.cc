@@ -58,11 +58,13 @@ std::string side_card(const char* name, const Side& side) {
   const std::string replaced = stand_ins(side);
   std::string text = fmt::format("<div class=\"side\"><h3>{}</h3><dl>\n", name);
   text += entry("host", side.host);
-  text += entry("NIC", fmt::format("{} port {}", side.nic, side.port));
-  text += entry("netdev", side.netdev);
-  text += entry("GID", side.gid.empty() ? "" : fmt::format("{}: {}", side.gid_index, side.gid));
-  text += entry("path MTU", number(side.path_mtu, "B"));
-  text += entry("link", number(side.link_bits_per_second / 1e9, "Gb/s"));
+  for (const Port& port : side.ports) {
+    text += entry("NIC", fmt::format("{} port {}", port.nic, port.number));
+    text += entry("netdev", port.netdev);
+    text += entry("GID", port.gid.empty() ? "" : fmt::format("{}: {}", port.gid_index, port.gid));
+    text += entry("path MTU", number(port.path_mtu, "B"));
+    text += entry("link", number(port.link_bits_per_second / 1e9, "Gb/s"));
+  }
   for (const std::string& gpu : side.gpus) text += entry("GPU", gpu);
   text += entry("libibverbs", side.library);
   text += entry("processor", side.processor);

@@ -93,6 +93,7 @@ std::string below(const Row& row, std::size_t columns) {
   if (row.lost > 0) {
     say("advice", fmt::format("{} of {} lost", row.lost, tool::plural(row.messages, "message")));
   }
+  if (!row.ports.empty()) say("quiet", shares_text(row));
   for (const std::string& remark : row.remarks) say("quiet", remark);
   for (const Limit& limit : row.limits) {
     if (limit.advice.empty()) continue;

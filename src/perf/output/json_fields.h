@@ -27,6 +27,7 @@ void visit_fields(Visitor& v, auto& x) requires requires {
   v.value("events", x.events);
   v.value("check", x.check);
   v.value("huge_pages", x.huge_pages);
+  v.value("ports", x.ports);
   v.value("queue_pairs", x.queue_pairs);
   v.value("threads", x.threads);
   v.value("depth", x.depth);
@@ -103,6 +104,7 @@ void visit_fields(Visitor& v, auto& x) requires requires {
   v.maybe("rate_messages_per_second", x.rate);
   v.maybe("latency_ns", x.latency);
   v.maybe("checked", x.checked);
+  v.list("ports", x.ports);
   v.list("limits", x.limits);
   v.value("messages", x.messages);
   v.value("lost", x.lost);
@@ -116,20 +118,40 @@ void visit_fields(Visitor& v, auto& x) requires requires {
 
 template <typename Visitor>
 void visit_fields(Visitor& v, auto& x) requires requires {
+  x.near_port;
+}
+{
+  v.value("near", x.near_port);
+  v.value("far", x.far_port);
+  v.amount("bandwidth_bytes_per_second", x.bandwidth);
+  v.amount("rate_messages_per_second", x.rate);
+  v.amount("share", x.share);
+}
+
+template <typename Visitor>
+void visit_fields(Visitor& v, auto& x) requires requires {
   x.gid_index;
+}
+{
+  v.value("nic", x.nic);
+  v.value("port", x.number);
+  v.value("netdev", x.netdev);
+  v.value("gid_index", x.gid_index);
+  v.value("gid", x.gid);
+  v.value("path_mtu_bytes", x.path_mtu);
+  v.amount("link_bits_per_second", x.link_bits_per_second);
+}
+
+template <typename Visitor>
+void visit_fields(Visitor& v, auto& x) requires requires {
+  x.processor;
 }
 {
   v.value("host", x.host);
   v.value("kernel", x.kernel);
   v.value("processor", x.processor);
   v.value("version", x.version);
-  v.value("nic", x.nic);
-  v.value("netdev", x.netdev);
-  v.value("port", x.port);
-  v.value("gid_index", x.gid_index);
-  v.value("gid", x.gid);
-  v.value("path_mtu_bytes", x.path_mtu);
-  v.amount("link_bits_per_second", x.link_bits_per_second);
+  v.list("ports", x.ports);
   v.value("library", x.library);
   v.list("gpus", x.gpus);
   v.value("nic_is_stand_in", x.soft_nic);

@@ -16,7 +16,7 @@
 
 namespace gdr::perf {
 
-constexpr int kJsonVersion = 1;
+constexpr int kJsonVersion = 2;
 
 std::string to_json(const Report& report);
 

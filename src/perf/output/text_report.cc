@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <utility>
 #include <vector>
 
 #include "perf/output/figures.h"
@@ -117,19 +118,30 @@ void TextReport::line(const std::string& text, std::size_t indent) {
 }
 
 void TextReport::side(const char* name, const Side& side) {
-  std::vector<std::string> parts = {
-      printable(side.host),
-      fmt::format("{} port {}", printable(side.nic), side.port),
-      side.netdev.empty() ? "" : "netdev " + printable(side.netdev),
-      side.gid.empty() ? "" : fmt::format("GID {}: {}", side.gid_index, printable(side.gid)),
-      side.path_mtu > 0 ? fmt::format("path MTU {} B", side.path_mtu) : "",
-      link_speed(side.link_bits_per_second)};
+  const bool several = side.ports.size() > 1;  // each on a line of its own
+  std::string text = "  " + tool::pad(name, kSideIndent - 2);
+  std::vector<std::string> parts = {printable(side.host)};
+  const auto end_line = [&] {
+    line(text + tool::join(std::exchange(parts, {})), kSideIndent);
+    text.assign(kSideIndent, ' ');
+  };
+  for (const Port& port : side.ports) {
+    if (several) end_line();
+    const std::string of_port[] = {
+        fmt::format("{} port {}", printable(port.nic), port.number),
+        port.netdev.empty() ? "" : "netdev " + printable(port.netdev),
+        port.gid.empty() ? "" : fmt::format("GID {}: {}", port.gid_index, printable(port.gid)),
+        port.path_mtu > 0 ? fmt::format("path MTU {} B", port.path_mtu) : "",
+        link_speed(port.link_bits_per_second)};
+    parts.insert(parts.end(), std::begin(of_port), std::end(of_port));
+  }
+  if (several) end_line();
   for (const std::string& gpu : side.gpus) parts.push_back(printable(gpu));
   const std::string replaced = stand_ins(side);
   if (!replaced.empty()) {
     parts.push_back(paint(style_, Colour::kYellow, "STAND-IN: " + replaced));
   }
-  line("  " + tool::pad(name, kSideIndent - 2) + tool::join(parts), kSideIndent);
+  if (!parts.empty()) end_line();
 }
 
 void TextReport::on_side(const Report& report) {
@@ -182,6 +194,7 @@ void TextReport::below(const Row& row) {
     say(Colour::kYellow, fmt::format("{} of {} lost", row.lost, plural(row.messages, "message")));
   }
   set_up(row);
+  if (!row.ports.empty()) say(Colour::kDim, shares_text(row));
   for (const std::string& remark : row.remarks) say(Colour::kDim, remark);
   for (const Limit& limit : row.limits) {
     if (limit.advice.empty()) continue;

@@ -19,7 +19,7 @@ Comparison example() {
                                  row_of(load_of(Measure::kRate, 9), around(1e6))});
   Report other = report_of({row_of(gpu, around(13.5e9)), row_of(latency, around(1334)),
                             row_of(rate, {5e6, 5.2e6, 5.4e6})});
-  other.near.nic = other.far.nic = "mlx5_1";
+  other.near.ports[0].nic = other.far.ports[0].nic = "mlx5_1";
   other.command = "gdr perf --nic mlx5_1";
   Comparison comparison = compare(base, other, 1);
   comparison.base.file = "before.json";

@@ -65,6 +65,20 @@ TEST(PerfCsv, IsALineARowWithUnitsInTheNames) {
   EXPECT_EQ(rows[18]["bandwidth_median_bytes_per_second"], "");
 }
 
+TEST(PerfCsv, HasSeveralPortsInOneCell) {
+  Report report = sample_report();
+  report.near.ports.push_back({"mlx5_1", "", "", 2, 0, 0, 0});
+  report.rows[0].ports = {{"mlx5_0", "mlx5_0", 24e9, 1e6, 0.25},
+                          {"mlx5_1:2", "mlx5_1", 8e9, 3e6, 0.75}};
+  auto rows = rows_of(report);
+  EXPECT_EQ(rows[0]["near_nic"], "mlx5_0; mlx5_1");
+  EXPECT_EQ(rows[0]["near_port"], "1; 2");
+  EXPECT_EQ(rows[0]["far_nic"], "mlx5_0");
+  EXPECT_EQ(rows[0]["port_names"], "mlx5_0 to mlx5_0; mlx5_1:2 to mlx5_1");
+  EXPECT_EQ(rows[0]["port_share_percent"], "25; 75");
+  EXPECT_EQ(rows[1]["port_share_percent"], "");
+}
+
 TEST(PerfCsv, QuotesCommasQuotesAndLineEnds) {
   Report report = sample_report();
   report.near.host = "a,\"b\"\r\nc";

@@ -24,8 +24,8 @@ inline Facts sample_side(const std::string& host) {
   Facts facts;
   facts.host = host;
   facts.machine = "boot of " + host;
-  facts.nic = {"mlx5_0", "ens1", 1,    false,
-               true,     200e9,  4096, sample_pcie("pci0000:00", "0000:02:00.0", "0000:03:00.0")};
+  facts.nics = {{"mlx5_0", "ens1", 1, false, true, 200e9, 4096,
+                 sample_pcie("pci0000:00", "0000:02:00.0", "0000:03:00.0")}};
   facts.gpus.push_back({0, false, sample_pcie("pci0000:00", "0000:02:01.0", "0000:04:00.0")});
   facts.numa_node = 0;
   facts.cores = 32;
@@ -36,7 +36,7 @@ inline Facts sample_side(const std::string& host) {
 
 inline Facts software_side(const std::string& host) {
   Facts facts = sample_side(host);
-  facts.nic = {"soft0", "", 1, true, true, 0, 1024, {}};
+  facts.nics = {{"soft0", "", 1, true, true, 0, 1024, {}}};
   facts.gpus = {{0, true, {}}};
   facts.numa_node = -1;
   return facts;

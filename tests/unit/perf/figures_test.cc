@@ -41,17 +41,18 @@ TEST(PerfGroups, AreTitledByEverythingThatIsNotAsUsual) {
   EXPECT_EQ(group_title(load), "read, RC, bandwidth: host ← gpu:1");
   load.way = Way::kDmaBuf;
   load.both_ways = load.shared_receives = load.events = load.check = load.huge_pages = true;
+  load.ports = 2;
   load.queue_pairs = load.threads = load.depth = load.batch = load.signal_every = 8;
   load.inline_bytes = 32;
   load.path_mtu = 1024;
   load.service_level = 3;
   load.traffic_class = 106;
-  EXPECT_EQ(
-      group_title(load),
-      "read, RC, bandwidth: host ↔ gpu:1, dma-buf, both directions, 8 queue pairs, 8 threads, "
-      "depth 8, batches of 8, a completion every 8, inline to 32 B, path MTU 1024 B, shared "
-      "receive queue, events, huge pages, service level 3, traffic class 106, every byte "
-      "checked");
+  EXPECT_EQ(group_title(load),
+            "read, RC, bandwidth: host ↔ gpu:1, dma-buf, both directions, 2 ports, 8 queue pairs, "
+            "8 threads, "
+            "depth 8, batches of 8, a completion every 8, inline to 32 B, path MTU 1024 B, shared "
+            "receive queue, events, huge pages, service level 3, traffic class 106, every byte "
+            "checked");
 }
 
 TEST(PerfGroups, DifferInAnythingButTheSize) {

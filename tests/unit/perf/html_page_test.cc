@@ -33,8 +33,8 @@ TEST(PerfPage, EscapesEveryTextThatComesFromOutside) {
   Report report = sample_report();
   const std::size_t scripts = count(to_html(report), "<script");
   const auto spoil = [](Side& side) {
-    side.host = side.kernel = side.processor = side.version = side.nic = side.netdev = side.gid =
-        side.library = kEvilName;
+    side.host = side.kernel = side.processor = side.version = side.library = kEvilName;
+    for (Port& port : side.ports) port.nic = port.netdev = port.gid = kEvilName;
     side.gpus = {kEvilName};
   };
   spoil(report.near);
@@ -44,6 +44,7 @@ TEST(PerfPage, EscapesEveryTextThatComesFromOutside) {
     if (!row.problem.empty()) row.problem = kEvilName;
     if (row.checked) row.checked->first = kEvilName;
     row.remarks = {kEvilName};
+    row.ports = {{kEvilName, kEvilName, 1, 1, 1}};
     for (Limit& limit : row.limits) limit.what = limit.advice = limit.check = kEvilName;
   }
   const std::string page = to_html(report);

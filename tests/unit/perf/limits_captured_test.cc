@@ -46,8 +46,9 @@ Load to_gpu() {
 
 Chosen chosen() {
   Chosen chosen;
-  chosen.port.nic = "mlx5_0";
-  chosen.path_mtu = 4096;
+  chosen.ports.emplace_back();
+  chosen.ports[0].port.nic = "mlx5_0";
+  chosen.ports[0].path_mtu = 4096;
   chosen.gpus = {0};
   return chosen;
 }
@@ -60,10 +61,10 @@ TEST(CapturedHgx, IsLimitedByItsLinkAndThenByPcie) {
       "0000:19:00.0", "0000:1a:00.0");
   const tool::InventoryReport inventory = inventory_of(host);
   Facts facts = gather_facts(inventory, chosen(), host.root());
-  EXPECT_FALSE(facts.nic.software);
-  EXPECT_EQ(facts.nic.link_bits_per_second, 400e9);
-  EXPECT_EQ(facts.nic.pcie.max_payload, 256u);
-  EXPECT_EQ(facts.nic.pcie.relaxed_ordering, Switch::kOn);
+  EXPECT_FALSE(facts.nics[0].software);
+  EXPECT_EQ(facts.nics[0].link_bits_per_second, 400e9);
+  EXPECT_EQ(facts.nics[0].pcie.max_payload, 256u);
+  EXPECT_EQ(facts.nics[0].pcie.relaxed_ordering, Switch::kOn);
   ASSERT_EQ(facts.gpus.size(), 1u);
   Facts other = facts;
   other.host = other.machine = "b";

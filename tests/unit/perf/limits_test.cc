@@ -129,13 +129,71 @@ TEST(Limits, AreNoneOfLatencyNorOfNothing) {
 
 TEST(Limits, ComeFromTheNarrowestLinkOnTheWay) {
   Facts near = sample_side("a");
-  near.nic.pcie.links[1].width = near.nic.pcie.links[1].most_width = 4;
+  near.nics[0].pcie.links[1].width = near.nics[0].pcie.links[1].most_width = 4;
   Load load = writes();
   EXPECT_TRUE(find(limits_of(load, near, sample_side("b"), 5e9),
                    "PCIe above mlx5_0 on a (gen 4 x4 at 0000:00:01.0)"));
   load.near = {Place::Kind::kGpu, 0};
   EXPECT_TRUE(find(limits_of(load, near, sample_side("b"), 5e9), "PCIe of mlx5_0 on a (gen 4 x16)"))
       << "below one switch the links above it are not used";
+}
+
+// Both sides with a second port of the same kind.
+Facts with_second(Facts side, const NicFacts& nic) {
+  side.nics.push_back(nic);
+  return side;
+}
+
+TEST(Limits, OfSeveralPortsAreTheSumOfTheirLinks) {
+  NicFacts second = sample_side("a").nics[0];
+  second.name = "mlx5_1";
+  second.link_bits_per_second = 100e9;
+  Load load = writes();
+  load.ports = 2;
+  const Facts near = with_second(sample_side("a"), second),
+              far = with_second(sample_side("b"), second);
+  auto limits = limits_of(load, near, far, 20e9);
+  ASSERT_TRUE(find(limits, "links of mlx5_0 port 1 and mlx5_1 port 1 on a"));
+  EXPECT_EQ(find(limits, "links of")->value, 37.5e9);
+  Facts unknown = near;
+  unknown.nics[1].link_bits_per_second = 0;
+  EXPECT_FALSE(find(limits_of(load, unknown, far, 20e9), "port 1 on a"))
+      << "a sum of what is known";
+  EXPECT_FALSE(find(limits_of(load, near, near, 20e9), "links of")) << "a loopback";
+}
+
+TEST(Limits, OfSeveralPortsAreThePcieThatTheyShare) {
+  NicFacts second = sample_side("a").nics[0];
+  second.name = "mlx5_1";
+  second.pcie.path.back() = second.pcie.links[0].below = "0000:03:00.1";
+  Load load = writes();
+  const auto value = [&](const char* words) {
+    const auto limits =
+        limits_of(load, with_second(sample_side("a"), second), sample_side("b"), 20e9);
+    const Limit* found = find(limits, words);
+    return found ? found->value : 0;
+  };
+  EXPECT_NEAR(value("PCIe of mlx5_0 and mlx5_1 on a (gen 4 x16)"), 29.2e9, 0.1e9) << "one device";
+  second.pcie.links[0].above = "0000:02:07.0";
+  EXPECT_NEAR(value("PCIe above mlx5_0 and mlx5_1 on a (gen 4 x16 at 0000:00:01.0)"), 29.2e9, 0.1e9)
+      << "one switch";
+  second.pcie.links[1].above = "0000:80:01.0";
+  EXPECT_NEAR(value("PCIe of mlx5_0 and mlx5_1 on a"), 58.4e9, 0.2e9) << "nothing";
+  second = sample_side("a").nics[0];
+  second.port = 2;
+  EXPECT_NEAR(value("PCIe of mlx5_0 on a (gen 4 x16)"), 29.2e9, 0.1e9) << "one function";
+}
+
+TEST(Limits, OfAGpuBesideSeveralNicsAreThoseOfItsLinksThatAllPass) {
+  Facts far = sample_side("b");
+  far.gpus[0].pcie.links[1].width = far.gpus[0].pcie.links[1].most_width = 4;
+  NicFacts second = far.nics[0];
+  second.name = "mlx5_1";
+  second.pcie.path = {"pci0000:80", "0000:80:01.0", "0000:81:00.0"};
+  far.nics.push_back(second);
+  EXPECT_TRUE(
+      find(limits_of(to_gpu(), sample_side("a"), far, 20e9), "PCIe of GPU 0 on b (gen 4 x16)"))
+      << "what goes to the NIC beside it does not pass the link above the switch";
 }
 
 TEST(Limits, TakeAGpusLinkAtFullSpeedSinceItRestsWhenIdle) {
@@ -148,7 +206,7 @@ TEST(Limits, TakeAGpusLinkAtFullSpeedSinceItRestsWhenIdle) {
 
 TEST(Advice, NamesALinkThatRunsNarrowerOrSlowerThanItsEndsCan) {
   Facts near = sample_side("a");
-  near.nic.pcie.links[0].width = 4;
+  near.nics[0].pcie.links[0].width = 4;
   const auto limits = limits_of(writes(), near, sample_side("b"), 7e9);
   EXPECT_EQ(limits[0].what, "PCIe of mlx5_0 on a (gen 4 x4)");
   EXPECT_GT(limits[0].share, 0.9) << "what there is was used well";
@@ -156,9 +214,9 @@ TEST(Advice, NamesALinkThatRunsNarrowerOrSlowerThanItsEndsCan) {
   EXPECT_NE(limits[0].advice.find("gen 4 x4, and both its ends can do gen 4 x16"),
             std::string::npos);
   near = sample_side("a");
-  near.nic.pcie.links[0].speed = 8;
+  near.nics[0].pcie.links[0].speed = 8;
   EXPECT_NE(advice_of(writes(), near, sample_side("b"), 12e9).find("X3 link"), std::string::npos);
-  near.nic.pcie.links[0].most_speed = 8;
+  near.nics[0].pcie.links[0].most_speed = 8;
   EXPECT_EQ(advice_of(writes(), near, sample_side("b"), 12e9).find("X3 link"), std::string::npos)
       << "its ends can do no more";
 }
@@ -188,13 +246,29 @@ TEST(Advice, NamesTheNumaNodeWhereTheNicIs) {
   EXPECT_EQ(advice_of(limits).find("X8", advice_of(limits).find("X8") + 1), std::string::npos)
       << "once is enough";
   EXPECT_EQ(advice_of(writes(), near, sample_side("b"), 24e9), "");
-  near.nic.pcie.numa_node = -1;
+  near.nics[0].pcie.numa_node = -1;
   EXPECT_EQ(advice_of(writes(), near, sample_side("b"), 10e9), "");
+}
+
+TEST(Advice, IsGivenOfAnyOfSeveralNics) {
+  Facts near = sample_side("a");
+  NicFacts second = near.nics[0];
+  second.name = "mlx5_1";
+  second.pcie.max_read_request = 512;
+  near.nics.push_back(second);
+  EXPECT_NE(advice_of(writes(), near, sample_side("b"), 10e9).find("mlx5_1 reads memory by 512"),
+            std::string::npos);
+  near.nics[1] = near.nics[0];
+  near.numa_node = 1;
+  EXPECT_NE(advice_of(writes(), near, sample_side("b"), 10e9).find("X8 NUMA"), std::string::npos);
+  near.nics[1].pcie.numa_node = 1;
+  EXPECT_EQ(advice_of(writes(), near, sample_side("b"), 10e9).find("X8 NUMA"), std::string::npos)
+      << "one of them would be far either way";
 }
 
 TEST(Advice, NamesSmallPacketsUnlessTheyWereAskedForOrNotUsed) {
   Facts near = sample_side("a");
-  near.nic.path_mtu = 1024;
+  near.nics[0].path_mtu = 1024;
   Load load = writes();
   const std::string text = advice_of(load, near, sample_side("b"), 10e9);
   EXPECT_NE(text.find("N4 MTU: the path MTU is 1024 bytes"), std::string::npos) << text;
@@ -209,21 +283,21 @@ TEST(Advice, NamesSmallPacketsUnlessTheyWereAskedForOrNotUsed) {
 
 TEST(Advice, NamesStrictOrderingWhereItMatters) {
   Facts far = sample_side("b");
-  far.nic.pcie.relaxed_ordering = Switch::kOff;
+  far.nics[0].pcie.relaxed_ordering = Switch::kOff;
   EXPECT_EQ(advice_of(writes(), sample_side("a"), far, 10e9), "");
   far.amd = true;
   const std::string text = advice_of(writes(), sample_side("a"), far, 10e9);
   EXPECT_NE(text.find("X5 relaxed ordering: "), std::string::npos) << text;
   EXPECT_NE(text.find("setpci -s 0000:03:00.0 CAP_EXP+8.w=10:10"), std::string::npos) << text;
-  far.nic.pcie.relaxed_ordering = Switch::kUnknown;
+  far.nics[0].pcie.relaxed_ordering = Switch::kUnknown;
   EXPECT_EQ(advice_of(writes(), sample_side("a"), far, 10e9), "");
 }
 
 TEST(Advice, NamesSmallReadRequestsOfTheSideThatSends) {
   Facts near = sample_side("a"), far = sample_side("b");
-  far.nic.pcie.max_read_request = 512;
+  far.nics[0].pcie.max_read_request = 512;
   EXPECT_EQ(advice_of(writes(), near, far, 10e9), "");
-  near.nic.pcie.max_read_request = 512;
+  near.nics[0].pcie.max_read_request = 512;
   EXPECT_NE(advice_of(writes(), near, far, 10e9).find("X4 MPS/MRRS: mlx5_0 reads memory by 512"),
             std::string::npos);
 }
@@ -244,14 +318,14 @@ TEST(Advice, NamesThreadsThatHaveTooFewCores) {
 TEST(Advice, PutsNothingIntoCommandsThatTheOtherSideMadeUp) {
   Facts far = sample_side("b");
   far.amd = true;
-  far.nic.pcie.relaxed_ordering = Switch::kOff;
-  far.nic.pcie.path.back() = "0; reboot";
-  far.nic.netdev = "$(reboot)";
-  far.nic.path_mtu = 1024;
+  far.nics[0].pcie.relaxed_ordering = Switch::kOff;
+  far.nics[0].pcie.path.back() = "0; reboot";
+  far.nics[0].netdev = "$(reboot)";
+  far.nics[0].path_mtu = 1024;
   const std::string text = advice_of(writes(), sample_side("a"), far, 10e9);
   EXPECT_NE(text.find("dev DEVICE mtu"), std::string::npos) << text;
   EXPECT_EQ(text.find("reboot"), std::string::npos) << text;
-  far.nic.pcie.path.clear();
+  far.nics[0].pcie.path.clear();
   EXPECT_EQ(advice_of(writes(), sample_side("a"), far, 10e9).find("setpci"), std::string::npos);
 }
 
@@ -269,7 +343,7 @@ TEST(Facts, SurviveTheWayToTheOtherSide) {
   const auto back = tool::decode<Facts>(tool::encode(facts));
   ASSERT_TRUE(back);
   EXPECT_EQ(tool::encode(*back), tool::encode(facts));
-  EXPECT_EQ(back->nic.pcie.links[1].above, "0000:00:01.0");
+  EXPECT_EQ(back->nics[0].pcie.links[1].above, "0000:00:01.0");
 }
 
 }  // namespace

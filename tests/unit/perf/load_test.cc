@@ -9,6 +9,15 @@ namespace {
 
 constexpr std::uint64_t kMebibyte = 1 << 20;
 
+TEST(Load, SharesItsQueuePairsOutAmongThreadsAndThoseAmongPorts) {
+  Load load;
+  load.queue_pairs = 11, load.threads = 3, load.ports = 2;
+  EXPECT_EQ(queue_pairs_of(load, 0), 4u);
+  EXPECT_EQ(queue_pairs_of(load, 2), 3u);
+  EXPECT_EQ(queue_pairs_on(load, 0), 4u + 3u) << "threads 0 and 2";
+  EXPECT_EQ(queue_pairs_on(load, 1), 4u);
+}
+
 TEST(Load, HasAsManyRequestsUnderWayAsWereAskedForWhereMessagesAreSmall) {
   Load load;
   load.depth = 128;

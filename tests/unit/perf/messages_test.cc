@@ -17,17 +17,16 @@ Load full_load() {
   load.far = {Place::Kind::kStaged, 1};
   load.way = Way::kPeerMemory;
   load.both_ways = load.shared_receives = load.events = load.check = load.huge_pages = true;
-  load.queue_pairs = 7, load.threads = 6, load.depth = 5, load.batch = 4, load.signal_every = 3;
+  load.ports = 2, load.queue_pairs = 7, load.threads = 6, load.depth = 5, load.batch = 4,
+  load.signal_every = 3;
   load.inline_bytes = 2, load.path_mtu = 1024, load.service_level = 9, load.traffic_class = 8;
   return load;
 }
 
 SideAddress full_address() {
   SideAddress address;
-  address.lid = 17;
-  address.gid[15] = 4;
-  address.global = true;
-  address.stations = {{0x1000, 5, {{1, 2, 3, 4}, {5, 6, 7, 8}}}, {0x2000, 6, {}}};
+  address.stations = {{17, {15, 4}, true, 0x1000, 5, {{1, 2, 3, 4}, {5, 6, 7, 8}}},
+                      {18, {}, false, 0x2000, 6, {}}};
   return address;
 }
 
@@ -39,8 +38,10 @@ one_of_each() {
   Open::Reply opened;
   opened.side.host = "alpha";
   opened.side.gpus = {"GPU 0", "GPU 1"};
+  opened.side.ports = {{"mlx5_0", "ens1", "::1", 1, 3, 4096, 100e9}, {}};
   opened.facts.host = "alpha";
-  opened.mtu = 5;
+  opened.facts.nics.resize(2);
+  opened.ports = {{5, true, 1 << 30}, {4, false, 1}};
   Finish::Reply finished;
   finished.slices = {{{1, 2}, {3, 4}}, {}};
   finished.sent = {9, 8};

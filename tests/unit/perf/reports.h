@@ -42,9 +42,7 @@ inline Report report_of(std::vector<Row> rows) {
   report.near.kernel = "6.1.0";
   report.near.processor = "Example 9000";
   report.near.version = "0.1.0";
-  report.near.nic = "mlx5_0";
-  report.near.path_mtu = 4096;
-  report.near.link_bits_per_second = 400e9;
+  report.near.ports = {{"mlx5_0", "", "", 1, 0, 4096, 400e9}};
   report.far = report.near;
   report.clock.invariant = true;
   report.rows = std::move(rows);

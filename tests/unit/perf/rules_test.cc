@@ -26,6 +26,14 @@ Place gpu() { return {Place::Kind::kGpu, 0}; }
 
 const std::vector<Contradiction>& contradictions() {
   static const std::vector<Contradiction> all{
+      {"--nic with 2 ports", "--threads 1", "a thread of its own", [](Load& l) { l.ports = 2; }},
+      {"--nic with 3 ports", "--queue-pairs 2", "a queue pair of its own",
+       [](Load& l) { l.ports = l.threads = 3, l.queue_pairs = 2; }},
+      {"--nic with 2 ports", "--measure latency", "one after the other",
+       [](Load& l) {
+         l.ports = l.threads = l.queue_pairs = 2;
+         l.measure = Measure::kLatency;
+       }},
       {"--threads 2", "--queue-pairs 1", "a queue pair of its own", [](Load& l) { l.threads = 2; }},
       {"--batch 9", "--depth 8", "must fit", [](Load& l) { l.batch = 9, l.depth = 8; }},
       {"--signal-every 9", "--depth 8", "no completion",
@@ -83,6 +91,7 @@ TEST(Rules, AcceptsEverythingThatGoesTogether) {
   EXPECT_EQ(judged([](Load& l) { l.huge_pages = true, l.near = gpu(); }), "");
   EXPECT_EQ(judged([](Load& l) { l.operation = Operation::kCompareAndSwap; }, 8), "");
   EXPECT_EQ(judged([](Load& l) { l.batch = l.signal_every = l.depth; }), "");
+  EXPECT_EQ(judged([](Load& l) { l.ports = 16, l.threads = l.queue_pairs = 17; }), "");
 }
 
 TEST(Rules, SaysHowMuchIsPossibleOfEachNumber) {
@@ -92,6 +101,9 @@ TEST(Rules, SaysHowMuchIsPossibleOfEachNumber) {
   EXPECT_EQ(judged([](Load& l) { l.threads = 65, l.queue_pairs = 65; }),
             "--threads 65: 1 to 64 are possible");
   EXPECT_EQ(judged([](Load& l) { l.threads = 0; }), "--threads 0: 1 to 64 are possible");
+  EXPECT_EQ(judged([](Load& l) { l.ports = 0; }), "--nic with 0 ports: 1 to 16 are possible");
+  EXPECT_EQ(judged([](Load& l) { l.ports = l.threads = l.queue_pairs = 17; }),
+            "--nic with 17 ports: 1 to 16 are possible");
   EXPECT_EQ(judged([](Load& l) { l.depth = 8193; }), "--depth 8193: 1 to 8192 are possible");
   EXPECT_EQ(judged([](Load& l) { l.depth = 0; }), "--depth 0: 1 to 8192 are possible");
   EXPECT_EQ(judged([](Load& l) { l.batch = 0; }), "--batch 0: 1 to 128 are possible");

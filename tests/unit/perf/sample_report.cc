@@ -153,20 +153,14 @@ Report sample_report() {
                  "6.1.0-37-amd64",
                  "AMD EPYC 9654",
                  "0.1.0",
-                 "mlx5_0",
-                 "eth0",
-                 "::ffff:10.0.0.1",
-                 1,
-                 3,
-                 4096,
-                 400e9,
+                 {{"mlx5_0", "eth0", "::ffff:10.0.0.1", 1, 3, 4096, 400e9}},
                  "/usr/lib/libibverbs.so.1",
                  {"GPU 0: NVIDIA H200 0000:41:00.0"},
                  false,
                  false};
   report.far = report.near;
   report.far.host = "node2";
-  report.far.gid = "::ffff:10.0.0.2";
+  report.far.ports[0].gid = "::ffff:10.0.0.2";
   report.far.gpus = {"GPU 0: software GPU fffe:01:00.0", "GPU 1: software GPU fffe:02:00.0"};
   report.far.soft_gpu = true;
   const std::vector<std::uint64_t> sizes = {64, 1024, 4096, 65536, 1 << 20, 4 << 20};

@@ -17,7 +17,7 @@ class SessionTest : public testing::Test {
   SessionTest() : client_(connect()) {
     told_.side.version = "1.2.3";
     serving_ =
-        std::thread([this] { ended_ = Session(*server_, soft_devices(), told_, no_).serve(); });
+        std::thread([this] { ended_ = Session(*server_, soft_ports(), told_, no_).serve(); });
   }
   ~SessionTest() override { leave(); }
   UniqueFd connect() {
@@ -132,6 +132,13 @@ TEST_F(SessionTest, RefusesConnectionsOfAnotherShape) {
   Connect request;
   request.address.stations.resize(1);
   EXPECT_EQ(ask(request), "the other side has another number of queue pairs");
+}
+
+TEST_F(SessionTest, OpensNoMorePortsThanItHas) {
+  greet();
+  perf::SetUp request = set_up();
+  request.load.ports = request.load.threads = request.load.queue_pairs = 2;
+  EXPECT_EQ(ask(request), "2 ports are wanted, and 1 are open");
 }
 
 TEST_F(SessionTest, AsksForNoWindowOfAThreadThatIsNotThere) {

@@ -7,17 +7,22 @@
 
 namespace gdr::perf {
 
+inline DeviceNames soft_names(const char* nic) {
+  DeviceNames names;
+  names.verbs = GDR_SOFT_VERBS;
+  names.nic = nic;
+  return names;
+}
+
 // Opened once: the NIC lives as long as the process.
-inline Devices& soft_devices() {
-  static const std::unique_ptr<Devices> devices = [] {
-    DeviceNames names;
-    names.verbs = GDR_SOFT_VERBS;
-    names.nic = "soft0";
-    Result<std::unique_ptr<Devices>> opened = Devices::open(names);
+inline const Ports& soft_ports() {
+  static const Ports ports = [] {
+    Result<Ports> opened = open_ports({soft_names("soft0")});
     if (!opened) ADD_FAILURE() << opened.error().message;
     return *std::move(opened);
   }();
-  return *devices;
+  return ports;
 }
+inline Devices& soft_devices() { return *soft_ports().front(); }
 
 }  // namespace gdr::perf

@@ -98,6 +98,22 @@ TEST(PerfTable, LetsNoNameMoveTheCursorOrBeginALine) {
   EXPECT_NE(text.find("node2 [2J row 1m?"), text.npos) << text;
 }
 
+TEST(PerfTable, HasALineForEachOfSeveralPortsAndSaysWhatEachHad) {
+  Report report = sample_report();
+  report.near.ports.push_back({"mlx5_1", "", "", 2, 0, 4096, 0});
+  report.rows[0].ports = {{"mlx5_0", "mlx5_0", 24.1e9, 1e6, 0.6},
+                          {"mlx5_1:2", "mlx5_1", 16e9, 2e6, 0.4}};
+  const std::string text = text_of(report, {});
+  EXPECT_NE(text.find("  client  node1\n          mlx5_0 port 1  netdev eth0"), text.npos) << text;
+  EXPECT_NE(text.find("\n          mlx5_1 port 2  path MTU 4096 B\n          GPU 0: NVIDIA"),
+            text.npos)
+      << text;
+  EXPECT_NE(
+      text.find("\n            mlx5_0 24.1 GB/s (60 %), mlx5_1:2 with mlx5_1 16.0 GB/s (40 %)\n"),
+      text.npos)
+      << text;
+}
+
 TEST(PerfTable, SaysThatItWasInterrupted) {
   Report report = sample_report();
   report.interrupted = true;
