@@ -173,6 +173,8 @@ void add_load_options(CLI::App& perf, PerfOptions& options) {
   perf.add_flag("--srq", load.shared_receives, "Queue pairs share their receive requests");
   perf.add_flag("--events", load.events, "Sleep until a completion is told, instead of polling");
   perf.add_flag("--huge-pages", load.huge_pages, "Host memory in huge pages");
+  perf.add_flag("--rdma-cm", load.rdma_cm,
+                "Connected by the kernel's connection manager (RC), not by what the sides tell");
   perf.add_option("--mtu", load.path_mtu, "Path MTU at most, in bytes")
       ->check(CLI::IsMember({256, 512, 1024, 2048, 4096}));
   perf.add_option("--service-level", options.service_level, "0 to 15")->check(CLI::Range(0, 15));

@@ -145,8 +145,14 @@ Result<void> Client::set_up(const Load& load, std::uint64_t largest) {
     Result<void> same = check_families(ports_[port]->address(), stations[i], far().ports[port].gid);
     if (!same) return same;
   }
-  if (Result<void> done = crew_->connect(there->address); !done) return done;
-  Result<Nothing> connected = control_.call(Connect{crew_->address()}, kSetUp);
+  // Both at once: rdma_cm has each side wait for the other.
+  Result<void> sent = control_.send(Connect{crew_->address()});
+  if (!sent) return sent;
+  const Result<void> done = crew_->connect(there->address);
+  Result<Nothing> connected = control_.receive<Nothing>(kSetUp);
+  // Where one side fails the other one waits in vain, which says less.
+  const bool in_vain = !done && done.error().code == EHOSTUNREACH;
+  if (!done && (connected || !in_vain)) return done;
   if (!connected) return Error{connected.error().code, "the server: " + connected.error().message};
   set_up_seconds_ = static_cast<double>(now() - start) * 1e-9;
   return {};

@@ -55,6 +55,7 @@ Result<std::unique_ptr<Crew>> Crew::create(const Ports& ports, const StationPlan
   for (std::uint32_t i = 0; i < plan.load.threads; ++i) {
     StationPlan share = plan;
     share.queue_pairs = queue_pairs_of(plan.load, i);
+    share.is_client = is_client;
     Result<std::unique_ptr<Station>> station = Station::create(*ports[i % plan.load.ports], share);
     if (!station) return station.error();
     auto post = std::make_unique<Post>();

@@ -57,6 +57,7 @@ struct Load {
   bool events = false;           // sleeps until a completion is told, instead of polling
   bool check = false;
   bool huge_pages = false;
+  bool rdma_cm = false;     // connected by the kernel's connection manager
   std::uint32_t ports = 1;  // of each side at once; thread i uses port i modulo this many
   std::uint32_t queue_pairs = 1;
   std::uint32_t threads = 1;
@@ -69,8 +70,8 @@ struct Load {
   std::uint8_t traffic_class = 0;
   bool operator==(const Load&) const = default;
   GDR_FIELDS(operation, transport, measure, size, near, far, way, both_ways, shared_receives,
-             events, check, huge_pages, ports, queue_pairs, threads, depth, batch, signal_every,
-             inline_bytes, path_mtu, service_level, traffic_class)
+             events, check, huge_pages, rdma_cm, ports, queue_pairs, threads, depth, batch,
+             signal_every, inline_bytes, path_mtu, service_level, traffic_class)
 };
 
 constexpr bool is_atomic(Operation operation) {

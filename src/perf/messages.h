@@ -59,10 +59,11 @@ struct StationAddress {
   std::uint16_t lid = 0;
   std::array<std::uint8_t, 16> gid{};
   bool global = false;
-  std::uint64_t address = 0;  // of its incoming places, queue pair after queue pair
+  std::uint16_t manager_port = 0;  // of the server's rdma_cm, at its GID
+  std::uint64_t address = 0;       // of its incoming places, queue pair after queue pair
   std::uint32_t rkey = 0;
   std::vector<QueueAddress> queues;
-  GDR_FIELDS(lid, gid, global, address, rkey, queues)
+  GDR_FIELDS(lid, gid, global, manager_port, address, rkey, queues)
 };
 struct SideAddress {
   std::vector<StationAddress> stations;

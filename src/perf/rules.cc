@@ -90,6 +90,13 @@ Result<void> check_transport(const Load& load) {
       (load.operation == Operation::kRead || is_atomic(load.operation))) {
     return together(operation, transport, "reads and atomics need RC or XRC");
   }
+  if (load.rdma_cm && load.transport != Transport::kRc) {
+    return together("--rdma-cm", transport, "it is for --transport rc here");
+  }
+  if (load.rdma_cm && load.service_level != 0) {
+    return together("--rdma-cm", "--service-level " + std::to_string(load.service_level),
+                    "the manager asks the network for the path");
+  }
   if (load.shared_receives && !is_received(load.operation)) {
     return together("--srq", operation, "nothing is received there; --operation send");
   }

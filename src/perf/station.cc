@@ -51,6 +51,8 @@ Result<std::unique_ptr<Station>> Station::create(Devices& devices, const Station
   if (Result<void> done = station->allocate(); !done) return done.error();
   if (Result<void> done = station->register_memory(); !done) return done.error();
   if (Result<void> done = station->make_queues(); !done) return done.error();
+  if (!plan.load.rdma_cm) return station;
+  if (Result<void> done = station->listen(); !done) return done.error();
   return station;
 }
 
@@ -134,6 +136,7 @@ StationAddress Station::address() const {
   address.lid = end.lid;
   address.global = end.global;
   std::copy(std::begin(end.gid.raw), std::end(end.gid.raw), address.gid.begin());
+  address.manager_port = manager_port_;
   address.address = memory_->address();
   address.rkey = region_->rkey;
   std::uint32_t shared = 0;

@@ -17,6 +17,7 @@
 #include "perf/devices.h"
 #include "perf/layout.h"
 #include "perf/messages.h"
+#include "rdma/manager.h"
 #include "tool/memory.h"
 
 namespace gdr::perf {
@@ -27,6 +28,7 @@ struct StationPlan {
   std::uint64_t largest = 0;
   ibv_mtu mtu = IBV_MTU_1024;
   std::uint32_t queue_pairs = 1;  // of this station
+  bool is_client = true;
 };
 
 class Station {
@@ -90,6 +92,8 @@ class Station {
   Result<void> make_shared_receives();
   Result<void> make_queue(Queue& queue);
   Result<ibv_qp*> make_pair(ibv_qp_type type);
+  Result<void> listen();
+  Result<void> connect_by_manager(const StationAddress& theirs);
   Result<void> connect_queue(Queue& queue, const rdma::Endpoint& side, const QueueAddress& theirs);
   rdma::States states(ibv_qp_type type) const;
   bool receives_messages() const;
@@ -109,6 +113,8 @@ class Station {
   rdma::Owned<ibv_srq> shared_receives_;
   std::vector<rdma::Owned<ibv_qp>> pairs_;
   std::vector<rdma::AddressHandle> paths_;
+  std::optional<rdma::Manager> manager_;  // of load.rdma_cm; ends before the queue pairs
+  std::uint16_t manager_port_ = 0;
   std::vector<Queue> queues_;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> by_number_;  // sorted: number, index
 };

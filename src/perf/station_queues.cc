@@ -200,9 +200,37 @@ Result<void> Station::connect(const StationAddress& theirs) {
   remote_rkey_ = theirs.rkey;
   for (std::uint32_t i = 0; i < queues_.size(); ++i) {
     queues_[i].remote = theirs.address + layout_.incoming(i);
+  }
+  if (manager_) return connect_by_manager(theirs);
+  for (std::uint32_t i = 0; i < queues_.size(); ++i) {
     if (Result<void> done = connect_queue(queues_[i], other, theirs.queues[i]); !done) return done;
   }
   return {};
+}
+
+// The server waits for the client's connections.
+Result<void> Station::listen() {
+  Result<rdma::Manager> manager = rdma::Manager::open();
+  if (!manager) return manager.error();
+  manager_ = *std::move(manager);
+  if (plan_.is_client) return {};
+  Result<std::uint16_t> port = manager_->listen(devices_.address().gid);
+  if (!port) return port.error();
+  manager_port_ = *port;
+  return {};
+}
+
+Result<void> Station::connect_by_manager(const StationAddress& theirs) {
+  constexpr Nanoseconds kEach = 10 * kMillisecond, kAtLeast = 10 * kSecond;
+  const Nanoseconds timeout = kAtLeast + static_cast<Nanoseconds>(queues_.size()) * kEach;
+  const rdma::States how = states(IBV_QPT_RC);
+  std::vector<ibv_qp*> pairs;
+  for (const Queue& queue : queues_) pairs.push_back(queue.sender);
+  if (!plan_.is_client) return manager_->accept(devices_.nic(), pairs, how, timeout);
+  ibv_gid there{};
+  std::copy(theirs.gid.begin(), theirs.gid.end(), there.raw);
+  return manager_->connect(devices_.nic(), devices_.address().gid, there, theirs.manager_port,
+                           pairs, how, timeout);
 }
 
 Result<void> Station::connect_queue(Queue& queue, const rdma::Endpoint& side,

@@ -120,6 +120,7 @@ def what_the_nic_has_not_is_a_row_that_says_so():
                             (("--transport", "ud", "--operation", "send", "--sizes", "64K"),
                              "UD has at most"),
                             (("--queue-pairs", "4096", "--sizes", "1G"), "are needed, and"),
+                            (("--rdma-cm", "--sizes", "64"), "rdma_"),
                             (("--memory", "gpu:77", "--sizes", "64"), "gpu")):
         memory = () if "--memory" in options else ("--memory", "host")
         done = PERF.run(*memory, *options, "--measure", "bandwidth")

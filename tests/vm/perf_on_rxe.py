@@ -8,6 +8,7 @@ import argparse
 import json
 import statistics
 import sys
+import time
 
 import ends
 import lab
@@ -25,6 +26,12 @@ CHECKED = {
     "--operation write,send --sizes 1M --measure bandwidth": 2,
     "--operation fetch-add,compare-swap": 4,
     "--operation send --transport ud --sizes 64,1024": 4,
+    "--operation write,send,read --both-ways --measure bandwidth --sizes 64,64K": 6,
+}
+BY_MANAGER = {
+    "--operation write,read,send --sizes 64,64K": 12,
+    "--operation fetch-add --measure bandwidth --queue-pairs 5 --threads 2": 1,
+    "--operation send --both-ways --measure bandwidth --sizes 4K --srq --queue-pairs 2": 1,
 }
 # gdr perf's figure beside perftest's: its row, the program and the column of its line.
 BESIDE = {
@@ -79,6 +86,18 @@ def checks_every_byte(guest, where, near, far):
         print(f"ok  gdr perf {near} -> {far} --check {options}: {checked} messages right")
 
 
+def uses_two_ports_at_once(guest):
+    report = measure(guest, f"--require-hardware --memory host --check {SHORT} --depth 16 --cpu 0,1 "
+                            "--nic rxa,rxb --peer-nic rxb,rxa --operation write,send --sizes 64,64K")
+    expect([port["nic"] for port in report["far"]["ports"]] == ["rxb", "rxa"], report["far"])
+    expect(len(report["rows"]) == 4, report["rows"])
+    for row in report["rows"]:
+        expect_right(row)
+        expect([(port["near"], port["far"]) for port in row["ports"]] == [("rxa", "rxb"), ("rxb", "rxa")] and
+               all(port["share"] > 0 for port in row["ports"]), row["ports"])
+    print("ok  two ports at once, each with the other")
+
+
 def sent_by(guest, link):
     return int(guest.check(f"cat /sys/class/net/{link}/statistics/tx_bytes"))
 
@@ -95,6 +114,27 @@ def checks_client_and_server(guest):
     crossed = [after - old for old, after in zip(before, (sent_by(guest, "w0"), sent_by(guest, "w1")))]
     expect(min(crossed) > 1 << 20, f"bytes on the link: {crossed}")
     print(f"ok  bytes on the link, of the client and of the server: {crossed}")
+
+
+# The kernel shows its connections, and which queue pairs they are of.
+def connects_by_the_kernels_manager(guest):
+    for options, count in BY_MANAGER.items():
+        for where, far in (("--nic rxa --cpu 0,1", "rxa"), (f"--nic rxa {CLIENT_TO}", "rxb")):
+            report = measure(guest, f"--require-hardware --memory host --check --rdma-cm {SHORT} --depth 16 "
+                                    f"{where} {options}")
+            expect_devices(report, "rxa", far)
+            expect(len(report["rows"]) == count, f"{options}: {len(report['rows'])} rows")
+            for row in report["rows"]:
+                expect_right(row)
+    running = guest.start(f"gdr perf --memory host --nic rxa {CLIENT_TO} --rdma-cm --queue-pairs 3 --sizes 64 "
+                          "--measure bandwidth --duration 4")
+    time.sleep(3)
+    shown = guest.check("rdma resource show cm_id")
+    running.wait(30)
+    connected = [line for line in shown.splitlines() if "state CONNECT" in line]
+    expect(len(connected) == 6, f"connections of both sides:\n{shown}")
+    expect(not guest.check("rdma resource show cm_id | grep comm.gdr || true").strip(), "connections are left over")
+    print(f"ok  --rdma-cm: {connected[0].strip()}")
 
 
 def names_what_is_not_there(guest):
@@ -170,9 +210,11 @@ def main():
     with lab.Guest.boot(options.build) as guest:
         guest.check("/lab/veth_pair.sh")
         checks_loopback(guest)
+        uses_two_ports_at_once(guest)
         guest.start(f"gdr perf --server --port {PORT} --nic rxb >/tmp/server.log 2>&1", 280)
         guest.check(f"/lab/listens.sh {PORT}", 15)
         checks_client_and_server(guest)
+        connects_by_the_kernels_manager(guest)
         names_what_is_not_there(guest)
         ends_in_time(guest)
         survives_a_client_that_vanishes(guest)

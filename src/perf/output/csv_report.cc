@@ -65,6 +65,7 @@ void add_load(Line& line, const Load& load) {
   line.add("events", load.events);
   line.add("check", load.check);
   line.add("huge_pages", load.huge_pages);
+  line.add("rdma_cm", load.rdma_cm);
   line.add("ports", load.ports);
   line.add("queue_pairs", load.queue_pairs);
   line.add("threads", load.threads);

@@ -46,6 +46,7 @@ void add_settings(const Load& load, std::string& title) {
   add(load.shared_receives, "shared receive queue");
   add(load.events, "events");
   add(load.huge_pages, "huge pages");
+  add(load.rdma_cm, "by rdma_cm");
   add(load.service_level != usual.service_level,
       fmt::format("service level {}", load.service_level));
   add(load.traffic_class != usual.traffic_class,

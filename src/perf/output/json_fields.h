@@ -27,6 +27,7 @@ void visit_fields(Visitor& v, auto& x) requires requires {
   v.value("events", x.events);
   v.value("check", x.check);
   v.value("huge_pages", x.huge_pages);
+  v.value("rdma_cm", x.rdma_cm);
   v.value("ports", x.ports);
   v.value("queue_pairs", x.queue_pairs);
   v.value("threads", x.threads);

@@ -40,7 +40,8 @@ TEST(PerfGroups, AreTitledByEverythingThatIsNotAsUsual) {
   load.far = {Place::Kind::kGpu, 1};
   EXPECT_EQ(group_title(load), "read, RC, bandwidth: host ← gpu:1");
   load.way = Way::kDmaBuf;
-  load.both_ways = load.shared_receives = load.events = load.check = load.huge_pages = true;
+  load.rdma_cm = load.both_ways = load.shared_receives = load.events = load.check =
+      load.huge_pages = true;
   load.ports = 2;
   load.queue_pairs = load.threads = load.depth = load.batch = load.signal_every = 8;
   load.inline_bytes = 32;
@@ -51,7 +52,8 @@ TEST(PerfGroups, AreTitledByEverythingThatIsNotAsUsual) {
             "read, RC, bandwidth: host ↔ gpu:1, dma-buf, both directions, 2 ports, 8 queue pairs, "
             "8 threads, "
             "depth 8, batches of 8, a completion every 8, inline to 32 B, path MTU 1024 B, shared "
-            "receive queue, events, huge pages, service level 3, traffic class 106, every byte "
+            "receive queue, events, huge pages, by rdma_cm, service level 3, traffic class 106, "
+            "every byte "
             "checked");
 }
 

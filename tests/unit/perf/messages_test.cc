@@ -16,7 +16,8 @@ Load full_load() {
   load.near = {Place::Kind::kGpuVmm, 3};
   load.far = {Place::Kind::kStaged, 1};
   load.way = Way::kPeerMemory;
-  load.both_ways = load.shared_receives = load.events = load.check = load.huge_pages = true;
+  load.rdma_cm = load.both_ways = load.shared_receives = load.events = load.check =
+      load.huge_pages = true;
   load.ports = 2, load.queue_pairs = 7, load.threads = 6, load.depth = 5, load.batch = 4,
   load.signal_every = 3;
   load.inline_bytes = 2, load.path_mtu = 1024, load.service_level = 9, load.traffic_class = 8;
@@ -25,8 +26,8 @@ Load full_load() {
 
 SideAddress full_address() {
   SideAddress address;
-  address.stations = {{17, {15, 4}, true, 0x1000, 5, {{1, 2, 3, 4}, {5, 6, 7, 8}}},
-                      {18, {}, false, 0x2000, 6, {}}};
+  address.stations = {{17, {15, 4}, true, 4791, 0x1000, 5, {{1, 2, 3, 4}, {5, 6, 7, 8}}},
+                      {18, {}, false, 0, 0x2000, 6, {}}};
   return address;
 }
 
