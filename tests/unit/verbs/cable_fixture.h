@@ -2,7 +2,10 @@
 #pragma once
 
 #include <arpa/inet.h>
+#include <fcntl.h>
+#include <sys/file.h>
 
+#include "base/unique_fd.h"
 #include "verbs_fixture.h"
 
 namespace gdr::test {
@@ -39,6 +42,10 @@ class CableTest : public VerbsTest {
   static constexpr std::size_t kHeaders = 14 + 20 + 8;
 
   void SetUp() override {
+    // The cable is one for all processes of a user, and the best of all their rules takes a frame:
+    // tests that run beside each other would take each other's.
+    alone_ = UniqueFd(open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
+    ASSERT_EQ(flock(alone_.get(), LOCK_EX), 0) << std::strerror(errno);
     VerbsTest::SetUp();
     sender_ = create_qp(IBV_QPT_RAW_PACKET);
     make_ready(sender_);
@@ -110,6 +117,7 @@ class CableTest : public VerbsTest {
     EXPECT_EQ(wait_for_completion().status, IBV_WC_SUCCESS);
   }
 
+  UniqueFd alone_;
   ibv_context* far_ = nullptr;
   ibv_pd* far_pd_ = nullptr;
   ibv_cq* far_cq_ = nullptr;
