@@ -36,13 +36,12 @@ struct Judged {
   std::string unread;
 };
 
-// Only ports that decide: where GPU and NIC meet above the root ports, none does.
+// Of a pair below one switch, all of which ports decide.
 Judged judge_ports(const host::PciTree& tree, const Pair& pair) {
   Judged judged;
   for (const host::PortOnPath& on_path :
        host::ports_between(tree, *pair.gpu->pci, *pair.nic->pci)) {
     const PciFunction* port = tree.find(on_path.address);
-    if (!on_path.decides) continue;
     if (port == nullptr || on_path.judgement == host::PortJudgement::kUnknown) {
       judged.unread = on_path.address;
       continue;
