@@ -90,8 +90,10 @@ std::optional<std::string> Collector::link_target(const std::string& link,
   const fs::path target = fs::read_symlink(root_ + "/" + link, error);
   if (error || target.empty()) return std::nullopt;
   if (target.is_absolute()) {
-    if (root_ != "/") return std::nullopt;
-    return target.lexically_relative(fs::path("/") / folder).string();
+    const fs::path below =
+        target.lexically_normal().lexically_relative(fs::canonical(root_, error));
+    if (error || below.empty() || *below.begin() == "..") return std::nullopt;
+    return (fs::path("/") / below).lexically_relative(fs::path("/") / folder).string();
   }
   const fs::path inside = (fs::path(folder) / target).lexically_normal();
   if (!inside.empty() && *inside.begin() == "..") return std::nullopt;

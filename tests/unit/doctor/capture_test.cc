@@ -196,6 +196,17 @@ TEST(Capture, DoesNotFollowLinksThatWereSeenInAListingOnly) {
   EXPECT_EQ(content(capture, "home/me/diary"), "absent");
 }
 
+TEST(Capture, MakesLinksRelativeThatNameTheirPlaceFromTheTop) {
+  Machine machine;
+  lay_out(machine);
+  const std::string device = "sys/bus/pci/devices/0000:19:00.0";
+  const fs::path place = fs::canonical(machine.root() + "/" + device);
+  fs::remove(machine.root() + "/" + device);
+  fs::create_symlink(place, machine.root() + "/" + device);
+  EXPECT_EQ(content(take_capture(machine.root()), device),
+            "../../../devices/pci0000:15/0000:15:01.0/0000:16:00.0/0000:17:01.0/0000:19:00.0");
+}
+
 TEST(Capture, SaysWhatItLacks) {
   Machine machine;
   lay_out(machine);

@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+"""capture.py GDR: gdr doctor capture, of this machine and of a made-up one, replayed; metrics."""
+
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tarfile
+import tempfile
+
+from machine import Machine
+
+gdr = sys.argv[1]
+
+
+def doctor(*words, **more):
+    return subprocess.run([gdr, "doctor", *map(str, words)], capture_output=True, text=True,
+                          timeout=120, **more)
+
+
+def expect(condition, what):
+    if not condition:
+        sys.exit(f"FAILED: {what}")
+
+
+def findings(*words):
+    done = doctor("--json", *words)
+    expect(done.returncode in (0, 1, 3), done.stderr)
+    return json.loads(done.stdout)["findings"]
+
+
+def replayed(work, name, *words):
+    """What the checks find where a capture was unpacked."""
+    archive, folder = work / f"{name}.tar", work / name
+    done = doctor("capture", *words, archive)
+    expect(done.returncode == 0 and done.stderr == "", f"{done.returncode} {done.stderr}")
+    expect(f"{archive}: " in done.stdout and "\nleft out: serial numbers" in done.stdout and
+           f"tar -xf {archive} -C host" in done.stdout, done.stdout)
+    expect(archive.stat().st_mode & 0o777 == 0o600, "others can read it")
+    with tarfile.open(archive) as content:
+        for member in content:
+            expect(member.isfile() or member.isdir() or member.issym(), f"{member.name}: a device")
+            place = os.path.normpath(os.path.join(os.path.dirname(member.name), member.linkname))
+            expect(not member.name.startswith(("/", "..")), member.name)
+            expect(not member.issym() or not os.path.isabs(member.linkname) and
+                   not place.startswith(".."), f"{member.name} -> {member.linkname}")
+    folder.mkdir()
+    subprocess.run(["tar", "-xf", archive, "-C", folder], check=True)
+    return findings("--root", folder)
+
+
+def made_up(work):
+    root = work / "made-up"
+    Machine(root).host(2)
+    before = findings("--root", root)
+    expect(len(before) > 5, "nothing found on the made-up machine")
+    expect(replayed(work, "archive", "--root", root) == before, "the replay finds something else")
+    done = doctor("capture", "--root", root, str(work / "tree") + "/")
+    expect(done.returncode == 0, done.stderr)
+    expect(findings("--root", work / "tree") == before, "the folder gives something else")
+
+
+def this_machine(work):
+    here = findings("--no-probe")
+    expect(replayed(work, "here") == here, "this machine's capture gives something else")
+
+
+def secrets(work):
+    archive = work / "secrets.tar"
+    variables = dict(os.environ, NCCL_DEBUG="INFO", PASSWORD="swordfish", UCX_TOKEN="swordfish")
+    expect(doctor("capture", archive, env=variables).returncode == 0, "no capture")
+    content = archive.read_bytes()
+    expect(b"NCCL_DEBUG=INFO" in content, "a variable of NCCL is not in it")
+    expect(b"swordfish" not in content, "a secret is in it")
+
+
+def refusals(work):
+    (work / "there.tar").write_text("mine")
+    (work / "full").mkdir()
+    (work / "full" / "file").write_text("mine")
+    for words, status, part in [
+        ([], 2, "FILE is required"),
+        ([""], 2, "FILE"),
+        ([work / "host.tar.gz"], 2, "a capture is a .tar file"),
+        ([work / "there.tar"], 1, "there is such a file already"),
+        ([work / "full"], 1, "not an empty folder"),
+        ([work / "no" / "host.tar"], 1, "No such file or directory"),
+        (["--root", work / "no", work / "host.tar"], 2, "no folder"),
+        (["--nonsense", work / "host.tar"], 2, "--nonsense"),
+    ]:
+        done = doctor("capture", *words)
+        expect(done.returncode == status, f"{words}: exit status {done.returncode}, not {status}")
+        expect(done.stdout == "", f"{words}: printed {done.stdout}")
+        expect(done.stderr.count("\n") == 1 and part in done.stderr,
+               f"{words}: no one line with '{part}': {done.stderr}")
+    expect((work / "there.tar").read_text() == "mine", "a file was overwritten")
+
+
+def metrics():
+    done = doctor("--no-probe", "--format", "prometheus")
+    expect(done.returncode in (0, 1, 3), done.stderr)
+    for line in done.stdout.splitlines():
+        expect(re.fullmatch(r'# (HELP|TYPE) gdr_doctor_\w+ .+|'
+                            r'gdr_doctor_\w+(\{\w+="[^"]*"(,\w+="[^"]*")*\})? [0-9.]+', line), line)
+    expect(f"gdr_doctor_exit_status {done.returncode}\n" in done.stdout, "no exit status")
+    for words in (["--explain", "gpus"], ["--container"]):
+        expect(doctor("--format", "prometheus", *words).returncode == 2, f"{words} taken")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        work = pathlib.Path(folder)
+        made_up(work)
+        this_machine(work)
+        secrets(work)
+        refusals(work)
+    metrics()
+
+
+if __name__ == "__main__":
+    main()
