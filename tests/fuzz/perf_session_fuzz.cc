@@ -30,7 +30,7 @@ Station::~Station() = default;
 TickClock::TickClock(const Moment&, const Moment&) {}
 TickClock TickClock::calibrate(Nanoseconds) { return {{}, {}}; }
 
-Result<std::unique_ptr<Crew>> Crew::create(Devices&, const StationPlan& plan, bool is_client,
+Result<std::unique_ptr<Crew>> Crew::create(const Ports&, const StationPlan& plan, bool is_client,
                                            std::vector<int>) {
   require(!is_client && plan.place == plan.load.far);
   require(static_cast<bool>(check_load(plan.load, plan.largest)));
@@ -77,10 +77,16 @@ Result<void> Crew::fill(const Window&) {
 
 namespace {
 
-// A session asks its devices for what the port says alone; all of it is zeros here.
-Devices& no_devices() {
+// A session asks its devices for what the port says alone; all of it is zeros here. Never
+// destroyed.
+const Ports& no_devices() {
   alignas(Devices) static std::byte storage[sizeof(Devices)]{};
-  return reinterpret_cast<Devices&>(storage);
+  static const Ports& ports = *[] {
+    auto* made = new Ports(1);
+    made->front().reset(reinterpret_cast<Devices*>(storage));
+    return made;
+  }();
+  return ports;
 }
 
 constexpr std::uint8_t kKinds = std::tuple_size_v<Messages>;
