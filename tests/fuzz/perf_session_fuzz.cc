@@ -74,6 +74,10 @@ Result<void> Crew::fill(const Window&) {
   require(state.running);
   return {};
 }
+Result<void> Crew::move(const Window&) {
+  require(state.running);
+  return {};
+}
 
 namespace {
 
