@@ -148,7 +148,7 @@ Result<void> Client::set_up(const Load& load, std::uint64_t largest) {
   // Both at once: rdma_cm has each side wait for the other.
   Result<void> sent = control_.send(Connect{crew_->address()});
   if (!sent) return sent;
-  const Result<void> done = crew_->connect(there->address);
+  Result<void> done = crew_->connect(there->address);
   Result<Nothing> connected = control_.receive<Nothing>(kSetUp);
   // Where one side fails the other one waits in vain, which says less.
   const bool in_vain = !done && done.error().code == EHOSTUNREACH;

@@ -4,8 +4,8 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <sys/file.h>
+#include <unistd.h>
 
-#include "base/unique_fd.h"
 #include "verbs_fixture.h"
 
 namespace gdr::test {
@@ -44,8 +44,8 @@ class CableTest : public VerbsTest {
   void SetUp() override {
     // The cable is one for all processes of a user, and the best of all their rules takes a frame:
     // tests that run beside each other would take each other's.
-    alone_ = UniqueFd(open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
-    ASSERT_EQ(flock(alone_.get(), LOCK_EX), 0) << std::strerror(errno);
+    alone_ = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+    ASSERT_EQ(flock(alone_, LOCK_EX), 0) << std::strerror(errno);
     VerbsTest::SetUp();
     sender_ = create_qp(IBV_QPT_RAW_PACKET);
     make_ready(sender_);
@@ -76,6 +76,7 @@ class CableTest : public VerbsTest {
       EXPECT_EQ(ibv_close_device(far_), 0);
     }
     VerbsTest::TearDown();
+    close(alone_);
   }
   static void make_ready(ibv_qp* qp) {
     ASSERT_EQ(to_init(qp), 0);
@@ -117,7 +118,7 @@ class CableTest : public VerbsTest {
     EXPECT_EQ(wait_for_completion().status, IBV_WC_SUCCESS);
   }
 
-  UniqueFd alone_;
+  int alone_ = -1;
   ibv_context* far_ = nullptr;
   ibv_pd* far_pd_ = nullptr;
   ibv_cq* far_cq_ = nullptr;
