@@ -4,6 +4,7 @@
 #include <netinet/in.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "perf/figures.h"
 #include "perf/rules.h"
@@ -18,7 +19,9 @@ constexpr Nanoseconds kLook = 20 * kMillisecond;
 constexpr Nanoseconds kTell = 200 * kMillisecond;
 
 bool is_ipv4(const std::uint8_t* gid) {
-  return IN6_IS_ADDR_V4MAPPED(reinterpret_cast<const in6_addr*>(gid));
+  in6_addr address;
+  std::memcpy(&address, gid, sizeof address);
+  return IN6_IS_ADDR_V4MAPPED(&address);
 }
 
 // What drivers say of it is "Invalid argument".

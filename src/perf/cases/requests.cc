@@ -2,6 +2,8 @@
 
 #include <arpa/inet.h>
 
+#include <algorithm>
+
 namespace gdr::perf {
 namespace {
 
@@ -21,6 +23,8 @@ ibv_wr_opcode opcode_of(Operation operation, bool check) {
       return check ? IBV_WR_SEND_WITH_IMM : IBV_WR_SEND;
   }
 }
+
+constexpr Nanoseconds kDrain = 2 * kSecond;  // retries run out after half a second
 
 }  // namespace
 
@@ -133,6 +137,20 @@ int Requests::post(std::uint32_t index, bool signal_last) {
   }
   queue.posted += batch_;
   return 0;
+}
+
+bool Requests::is_under_way() const {
+  return std::ranges::any_of(station_.queues(), [](const Station::Queue& queue) {
+    return queue.completed + queue.unsignaled < queue.posted;
+  });
+}
+
+void Requests::drain(Outcome& outcome) {
+  const Nanoseconds until = now() + kDrain;
+  while (outcome.done && is_under_way()) {
+    if (reap(outcome) < 0) return;
+    if (now() > until) outcome.fail({ETIMEDOUT, "requests that arrived have no completion"});
+  }
 }
 
 int Requests::reap(Outcome& outcome, int most) {

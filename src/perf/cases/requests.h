@@ -24,6 +24,9 @@ class Requests {
   // Takes at most so many completions off the send queue: how many requests have completed, or -1
   // and the error in `outcome`. Hot.
   int reap(Outcome& outcome, int most = kAtOnce);
+  // At the end of a row: takes off the send queue what is still under way. Found there by the next
+  // row, it would be counted as that one's.
+  void drain(Outcome& outcome);
   // The immediate of what is posted next.
   void set_immediate(std::uint32_t value) { immediate_ = value; }
 
@@ -35,6 +38,7 @@ class Requests {
            ibv_wr_opcode opcode);
   void make(std::uint32_t index, ibv_wr_opcode opcode);
   void prepare(Station::Queue& queue, std::uint32_t index, bool signal_last);
+  bool is_under_way() const;
 
   Station& station_;
   const Layout& layout_;

@@ -98,13 +98,17 @@ class Staged {
 
   void run() {
     if (Result<void> opened = copies_.open(); !opened) return outcome_.fail(opened.error());
+    const bool by_windows = task_.is_client && task_.station.plan().load.check;
     if (!task_.is_client) {
       receive();
-    } else if (task_.station.plan().load.check) {
-      return send_windows();
+    } else if (by_windows) {
+      send_windows();
     } else {
       send();
     }
+    // A message may be told of before its own request has completed here.
+    requests_.drain(outcome_);
+    if (by_windows) return;  // they have said what was sent
     outcome_.slices = slicer_.slices();
     outcome_.sent = {queue_.posted};
   }
