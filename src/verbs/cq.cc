@@ -69,6 +69,7 @@ void count_channel_user(ibv_comp_channel* channel, int difference) {
 void detach(Cq& cq) {
   Context& context = context_of(cq.base.context);
   context.adapter->destroy_completion_queue(*cq.queue);
+  if (context.session->is_inherited()) return;
   cq.signal->disconnect();
   if (cq.base.channel != nullptr) channel_of(cq.base.channel).drop(cq);
   context.drop_events(&cq);

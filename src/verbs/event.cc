@@ -15,6 +15,7 @@ void Context::expect_events(const void* object) {
 }
 
 void Context::drop_events(const void* object) {
+  if (session->is_inherited()) return;
   const std::lock_guard guard(events_mutex);
   event_objects.erase(object);
   events->drop(object);

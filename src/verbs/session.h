@@ -49,12 +49,22 @@ class Session {
   // The contexts to delete: all, once everything is destroyed, or none while one is still open.
   std::vector<Context*> close(Context* context);
 
+  // In a fork's child, of the parent's. Its objects can be destroyed, which leaves alone what both
+  // processes see (the descriptors of events) and what a thread may have held that is not there.
+  bool is_inherited() const { return inherited_; }
+
  private:
+  static void prepare_fork();
+  static void parent_of_fork();
+  static void child_of_fork();
+  void lock();
+  void unlock();
   Session(dev_t device, ino_t inode) : name_(device, inode) {}
   void dispose_of_all();
 
   const std::pair<dev_t, ino_t> name_;
   std::vector<Context*> open_, closed_;  // under `mutex`
+  bool inherited_ = false;
   std::uint64_t last_serial_ = 0;
   std::map<std::uint64_t, std::function<void()>> live_;
 };
