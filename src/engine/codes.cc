@@ -1,6 +1,7 @@
 #include "engine/codes.h"
 
 #include <algorithm>
+#include <bit>
 #include <iterator>
 
 namespace gdr::engine {
@@ -21,8 +22,11 @@ constexpr std::uint16_t kCredits[31] = {
 Nanoseconds rnr_wait(std::uint8_t code) { return kWaits[code & 31] * 10 * kMicrosecond; }
 
 std::uint8_t credit_code(std::uint32_t receives) {
-  const auto* above = std::upper_bound(std::begin(kCredits), std::end(kCredits), receives);
-  return static_cast<std::uint8_t>(above - std::begin(kCredits) - 1);
+  if (receives < 2) return static_cast<std::uint8_t>(receives);
+  // Two codes for each power of two: itself, and one and a half times it.
+  const auto power = static_cast<std::uint32_t>(std::bit_width(receives)) - 1;
+  const std::uint32_t code = 2 * power + (receives >> (power - 1) & 1);
+  return static_cast<std::uint8_t>(std::min<std::uint32_t>(code, std::size(kCredits) - 1));
 }
 
 std::uint32_t credits_of(std::uint8_t code) { return kCredits[std::min<int>(code & 31, 30)]; }

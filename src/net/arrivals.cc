@@ -221,8 +221,8 @@ void PacketPath::take_packet(OpenPort& port, const Arrival& arrival,
   if (!is_for(packet, type)) return counters_.add(Counter::kWrongTransport);
   if (!same_partition(packet.partition_key)) return counters_.add(Counter::kWrongPartitionKey);
   // A connection takes packets of its other end only, at its own address (9.6.1.3).
-  if (state->own_address() != port.port->address() ||
-      (type != IBV_QPT_UD && state->peer_address() != arrival.source)) {
+  if (!wire::is_same(state->own_address(), port.port->address()) ||
+      (type != IBV_QPT_UD && !wire::is_same(state->peer_address(), arrival.source))) {
     return counters_.add(Counter::kWrongAddress);
   }
   state->receive(packet, arrival.source, time, arrival.congested);

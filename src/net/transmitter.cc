@@ -107,8 +107,7 @@ class Batch {
     }
     wire::Icrc icrc =
         wire::icrc_begin({port_.address(), destination_, wire::kRocePort, wire::kRocePort},
-                         static_cast<std::uint16_t>(burst_packets_), packet.bytes);
-    icrc.add_headers({bytes, end});
+                         static_cast<std::uint16_t>(burst_packets_), packet.bytes, {bytes, end});
     if (!in_one_piece) {
       pieces_[burst_pieces_++] = {bytes, packet.header_bytes};
       for (const iovec& piece : payload) {

@@ -171,12 +171,13 @@ bool UdpPort::receive(Arrival* arrival) {
   arrival->congested = false;
   for (cmsghdr* header = CMSG_FIRSTHDR(&message); header != nullptr;
        header = CMSG_NXTHDR(&message, header)) {
-    int value = 0;
-    std::memcpy(&value, CMSG_DATA(header), std::min(sizeof value, header->cmsg_len - CMSG_LEN(0)));
-    if (header->cmsg_level == SOL_UDP && header->cmsg_type == UDP_GRO && value > 0) {
-      arrival->packet_bytes = static_cast<std::uint32_t>(value);
+    if (header->cmsg_level == SOL_UDP && header->cmsg_type == UDP_GRO) {
+      int value = 0;
+      std::memcpy(&value, CMSG_DATA(header), sizeof value);
+      if (value > 0) arrival->packet_bytes = static_cast<std::uint32_t>(value);
     } else if (header->cmsg_type == (header->cmsg_level == IPPROTO_IP ? IP_TOS : IPV6_TCLASS)) {
-      arrival->congested = (value & kEcnMask) == kCongestionExperienced;
+      // A byte, or an int whose lowest byte comes first.
+      arrival->congested = (*CMSG_DATA(header) & kEcnMask) == kCongestionExperienced;
     }
   }
   return true;

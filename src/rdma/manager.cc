@@ -23,14 +23,15 @@ union Address {
 
 Result<Address> address_of(const ibv_gid& gid, std::uint16_t port) {
   Address address{};
-  const auto* six = reinterpret_cast<const in6_addr*>(gid.raw);
-  if (IN6_IS_ADDR_V4MAPPED(six)) {
+  in6_addr six;
+  std::memcpy(&six, gid.raw, sizeof six);
+  if (IN6_IS_ADDR_V4MAPPED(&six)) {
     address.four.sin_family = AF_INET;
     address.four.sin_port = htons(port);
     std::memcpy(&address.four.sin_addr, gid.raw + 12, sizeof address.four.sin_addr);
     return address;
   }
-  if (IN6_IS_ADDR_LINKLOCAL(six)) {
+  if (IN6_IS_ADDR_LINKLOCAL(&six)) {
     char text[INET6_ADDRSTRLEN] = "";
     inet_ntop(AF_INET6, gid.raw, text, sizeof text);
     return Error{EINVAL, std::string("the GID ") + text +
@@ -39,7 +40,7 @@ Result<Address> address_of(const ibv_gid& gid, std::uint16_t port) {
   }
   address.six.sin6_family = AF_INET6;
   address.six.sin6_port = htons(port);
-  std::memcpy(&address.six.sin6_addr, gid.raw, sizeof address.six.sin6_addr);
+  address.six.sin6_addr = six;
   return address;
 }
 

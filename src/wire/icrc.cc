@@ -37,7 +37,9 @@ Udp udp_of(const Flow& flow, std::size_t udp_bytes) {
           static_cast<std::uint32_t>(udp_bytes) << 16 | 0xffff};
 }
 
-std::uint32_t of_ipv4(const Flow& flow, std::uint16_t identification, std::size_t udp_bytes) {
+// `behind`: the first word of the BTH, which makes 32 bytes of the headers before it.
+std::uint32_t of_ipv4(const Flow& flow, std::uint16_t identification, std::size_t udp_bytes,
+                      std::uint32_t behind) {
   // Version and header length, type of service; total length.
   const std::uint32_t first = 0x45ff'0000 | static_cast<std::uint16_t>(kIpv4Bytes + udp_bytes);
   // Identification; do not fragment.
@@ -47,10 +49,10 @@ std::uint32_t of_ipv4(const Flow& flow, std::uint16_t identification, std::size_
   const std::uint32_t source = load_be32(flow.source.data() + 12);
   const std::uint32_t destination = load_be32(flow.destination.data() + 12);
   const Udp udp = udp_of(flow, udp_bytes);
-  // The state is added to the first word; with one of zeros in front there are 32 bytes.
+  // The state is added to the first word.
   const std::uint32_t first_with_state = first ^ __builtin_bswap32(kAfterRouteHeader);
-  return crc_of_32(words(0, first_with_state), words(second, kThird), words(source, destination),
-                   words(udp.ports, udp.length));
+  return crc_of_32(words(first_with_state, second), words(kThird, source),
+                   words(destination, udp.ports), words(udp.length, behind));
 }
 
 std::uint32_t of_ipv6(const Flow& flow, std::size_t udp_bytes) {
@@ -71,24 +73,17 @@ std::uint32_t of_ipv6(const Flow& flow, std::size_t udp_bytes) {
 
 }  // namespace
 
-bool is_ipv4(const Address& address) {
-  return load_be64(address.data()) == 0 && load_be32(address.data() + 8) == 0xffff;
-}
-
-Icrc icrc_begin(const Flow& flow, std::uint16_t identification, std::size_t udp_payload) {
-  const std::size_t udp_bytes = kUdpBytes + udp_payload;
-  return Icrc(is_ipv4(flow.source) ? of_ipv4(flow, identification, udp_bytes)
-                                   : of_ipv6(flow, udp_bytes));
-}
-
-void Icrc::add_headers(std::span<const std::byte> headers) {
+Icrc icrc_begin(const Flow& flow, std::uint16_t identification, std::size_t udp_payload,
+                std::span<const std::byte> headers) {
   constexpr std::size_t kMasked = 4;  // byte of the BTH
-  if (headers.size() <= kMasked) return add(headers);
+  const std::size_t udp_bytes = kUdpBytes + udp_payload;
+  const std::uint32_t before =
+      is_ipv4(flow.source) ? of_ipv4(flow, identification, udp_bytes, load_be32(headers.data()))
+                           : crc_table(of_ipv6(flow, udp_bytes), headers.data(), kMasked);
   // The state is added to the first bytes that follow it. So what turns the masked byte into ones
   // can be put there, and the headers need not be copied.
-  const std::uint32_t before = crc_table(state_, headers.data(), kMasked);
   const std::uint32_t mask = ~std::to_integer<std::uint32_t>(headers[kMasked]) & 0xff;
-  state_ = crc_update(before ^ mask, headers.data() + kMasked, headers.size() - kMasked);
+  return Icrc(crc_update(before ^ mask, headers.data() + kMasked, headers.size() - kMasked));
 }
 
 void Icrc::add(std::span<const std::byte> bytes) {
@@ -97,9 +92,7 @@ void Icrc::add(std::span<const std::byte> bytes) {
 
 std::uint32_t icrc_of(const Flow& flow, std::uint16_t identification,
                       std::span<const std::byte> without_icrc) {
-  Icrc icrc = icrc_begin(flow, identification, without_icrc.size() + kIcrcBytes);
-  icrc.add_headers(without_icrc);
-  return icrc.value();
+  return icrc_begin(flow, identification, without_icrc.size() + kIcrcBytes, without_icrc).value();
 }
 
 }  // namespace gdr::wire

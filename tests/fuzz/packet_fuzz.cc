@@ -66,8 +66,8 @@ void check_icrc(const Packet& packet, std::span<const std::byte> datagram) {
   for (const bool ipv4 : {false, true}) {
     const Flow flow = flow_of(covered, ipv4);
     const std::uint32_t whole = icrc_of(flow, identification, covered);
-    Icrc icrc = icrc_begin(flow, identification, datagram.size());
-    icrc.add_headers(covered.first(packet.info->header_bytes));
+    Icrc icrc =
+        icrc_begin(flow, identification, datagram.size(), covered.first(packet.info->header_bytes));
     icrc.add(packet.payload);
     icrc.add(covered.last(packet.pad));
     require(icrc.value() == whole);

@@ -8,6 +8,7 @@
 
 #include <cstdio>
 
+#include "addresses.h"
 #include "bad_wire.h"
 
 namespace gdr::test {
@@ -15,19 +16,12 @@ namespace {
 
 constexpr const char* kAddresses[] = {"10.0.0.1", "10.0.0.2"};
 constexpr const char* kDevice = "link0";
+constexpr useconds_t kLook = 20'000;
+constexpr int kLooks = 500;
 
 // `words` of ip(8), quietly.
 void ip(const std::string& words) {
   require(std::system(("ip " + words + " >&2").c_str()) == 0, "ip " + words);
-}
-
-// Addresses of the loopback that no other test has at this time.
-std::string loopback_address(int side) {
-  const int pid = getpid();
-  char text[32];
-  std::snprintf(text, sizeof text, "127.%d.%d.%d", 170 + (pid >> 14 & 63), pid >> 6 & 255,
-                (pid & 63) * 4 + side + 1);
-  return text;
 }
 
 // A new network namespace. It is made by a child: this process stays where it is.
@@ -135,7 +129,24 @@ Result<void> Link::make_hosts(const LinkSettings& settings) {
     (void)wire_->wire().receive<char>();
   }
   for (int side = 0; side < 2; ++side) bring_up(side, kDevice, settings.mtu);
+  if (settings.kind == LinkKind::kVeth) {
+    for (int side = 0; side < 2; ++side) wait_until_up(side, kDevice);
+  }
   return {};
+}
+
+// The kernel gives a device its queue some time after its link is up, on a busy machine a second;
+// until then packets are lost, and nobody sends datagrams again.
+void Link::wait_until_up(int side, const std::string& device) const {
+  Child child([&](Wire&) {
+    enter_space(spaces_[static_cast<std::size_t>(side)]);
+    const std::string is_up = "ip -o link show " + device + " | grep -q 'state UP'";
+    for (int i = 0; std::system(is_up.c_str()) != 0; ++i) {
+      require(i < kLooks, device + " comes up");
+      usleep(kLook);
+    }
+  });
+  child.finish();
 }
 
 void Link::bring_up(int side, const std::string& device, int mtu) const {

@@ -49,6 +49,7 @@ class Link {
   Link() = default;
   Result<void> make_hosts(const LinkSettings& settings);
   void bring_up(int side, const std::string& device, int mtu) const;
+  void wait_until_up(int side, const std::string& device) const;
 
   std::string counters_;  // where each side counts, but for its number
   std::array<std::string, 2> addresses_;

@@ -85,6 +85,21 @@ class RawPeer {
         "a packet leaves");
   }
 
+  // What comes next, packet by packet: several if they left together. None: none came in time.
+  std::vector<Bytes> receive_burst(int milliseconds) {
+    pollfd wait{port_->descriptor(), POLLIN, 0};
+    net::Arrival arrival;
+    std::vector<Bytes> packets;
+    if (poll(&wait, 1, milliseconds) != 1 || !port_->receive(&arrival)) return packets;
+    while (!arrival.bytes.empty()) {
+      const auto packet =
+          arrival.bytes.first(std::min<std::size_t>(arrival.bytes.size(), arrival.packet_bytes));
+      packets.emplace_back(packet.begin(), packet.end());
+      arrival.bytes = arrival.bytes.subspan(packet.size());
+    }
+    return packets;
+  }
+
   // Of what comes next, the first packet. Nothing: none came in time.
   std::optional<wire::Packet> receive(int milliseconds) {
     pollfd wait{port_->descriptor(), POLLIN, 0};

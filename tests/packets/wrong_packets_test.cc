@@ -2,10 +2,12 @@
 // pair that is in use: none changes memory, each is counted by its cause, and the device goes on
 // working.
 #include <gtest/gtest.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include <optional>
 
+#include "addresses.h"
 #include "base/clock.h"
 #include "link.h"
 #include "raw_peer.h"
@@ -25,6 +27,7 @@ class WrongPackets : public testing::Test {
     ASSERT_TRUE(made) << made.error().message;
     link_ = *std::move(made);
     host_.emplace([this](Wire& wire) { be_host(wire); });
+    second_ = host_->wire().receive<Endpoint>();
     endpoint_ = host_->wire().receive<Endpoint>();
     remote_ = host_->wire().receive<Remote>();
     peer_.emplace(link_->address(1), link_->address(0));
@@ -33,7 +36,13 @@ class WrongPackets : public testing::Test {
   // Its memory is as it was whenever it is asked, until a right packet has come.
   void be_host(Wire& wire) {
     link_->enter(0);
-    Side side;
+    const std::string devices =
+        "soft0/ip=" + link_->address(0) + ",soft1/ip=" + loopback_address(2);
+    setenv("GDR_SOFT_DEVICES", devices.c_str(), 1);
+    Side side, second(1);
+    ibv_qp* other = second.queue_pair(IBV_QPT_UD);
+    second.connect(other);  // so that its port is open
+    wire.send(second.endpoint(other));
     Memory& memory = side.memory(kBytes);
     memory.fill(kUntouched);
     ibv_qp* qp = side.queue_pair(IBV_QPT_RC);
@@ -79,8 +88,22 @@ class WrongPackets : public testing::Test {
     EXPECT_EQ(host_->wire().receive<char>(), '.');
   }
 
+  // A write between two addresses of which one is not the connection's, and then between its own.
+  void expect_not_taken_between(const std::string& from, const std::string& to) {
+    peer_.emplace(from, to);
+    send(bytes_of(write_packet(128, 0)));
+    expect_counted("wrong_address");
+    ask_host();
+    peer_.emplace(link_->address(1), link_->address(0));
+    send(bytes_of(write_packet(128, 0)));
+    ask_host();
+    host_->wire().send('.');
+    host_->finish();
+  }
+
   std::unique_ptr<Link> link_;
   std::optional<Child> host_;
+  Endpoint second_{};  // of the host's other device
   Endpoint endpoint_{};
   Remote remote_{};
   std::optional<RawPeer> peer_;
@@ -140,15 +163,14 @@ TEST_F(WrongPackets, ChangeNothingAreCountedByCauseAndDoNotStopTheDevice) {
 TEST_F(WrongPackets, FromAnotherAddressThanThePeersAreNotForTheConnection) {
   std::string other = link_->address(1);
   other.back() = other.back() == '9' ? '8' : '9';
-  peer_.emplace(other, link_->address(0));
-  send(bytes_of(write_packet(128, 0)));
-  expect_counted("wrong_address");
-  ask_host();
-  peer_.emplace(link_->address(1), link_->address(0));
-  send(bytes_of(write_packet(128, 0)));
-  ask_host();
-  host_->wire().send('.');
-  host_->finish();
+  expect_not_taken_between(other, link_->address(0));
+}
+
+TEST_F(WrongPackets, ToAnotherAddressOfTheHostAreNotForTheConnection) {
+  const std::uint8_t* ipv4 = second_.gid.raw + 12;
+  std::string text = std::to_string(ipv4[0]);
+  for (int i = 1; i < 4; ++i) text += "." + std::to_string(ipv4[i]);
+  expect_not_taken_between(link_->address(1), text);
 }
 
 }  // namespace

@@ -14,9 +14,14 @@ namespace {
 constexpr std::size_t kGrh = 40;
 constexpr std::uint64_t kDatagrams = 200;
 
+// Groups reach every process of the host: those of one run are not those of another beside it. Its
+// children have its number.
+const pid_t this_run = getpid();
+
 ibv_gid group_number(std::uint8_t number) {
   ibv_gid gid{};
   inet_pton(AF_INET6, "ff0e::4700", gid.raw);
+  std::memcpy(gid.raw + 8, &this_run, sizeof this_run);
   gid.raw[15] = number;
   return gid;
 }

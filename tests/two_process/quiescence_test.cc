@@ -32,7 +32,9 @@ void initiate(Child& child, ibv_wc_status expected) {
   Memory& memory = side.memory(kBytes);
   memory.fill(0x11);
   ibv_qp* qp = side.queue_pair(IBV_QPT_RC);
-  const Patience patience{.timeout = 10, .retry_count = 1};  // 4 ms, twice
+  Patience patience;
+  if (expected == IBV_WC_RETRY_EXC_ERR)
+    patience = {.timeout = 10, .retry_count = 1};  // 4 ms, twice
   const Remote remote = connect_to_target(side, qp, child.wire(), patience);
   child.wire().meet();
   ibv_wc completion{};

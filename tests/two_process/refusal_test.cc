@@ -125,6 +125,7 @@ TEST(Refusal, OfAMessageLongerThanItsReceiveFailsOnBothSides) {
       require(t.side.expect(IBV_WC_WR_FLUSH_ERR).wr_id == 6, "and the one behind it");
       require(t.side.event() == IBV_EVENT_QP_REQ_ERR, "its event");
       require(t.memory.first_not(0x77, 0, 8192) == -1, "no byte moves");
+      t.wire.meet();
     });
   });
   Side side;
@@ -134,6 +135,7 @@ TEST(Refusal, OfAMessageLongerThanItsReceiveFailsOnBothSides) {
   child.wire().meet();
   side.send(qp, memory, 0, 100);
   side.expect(IBV_WC_REM_INV_REQ_ERR);
+  child.wire().meet();
   child.finish();
 }
 

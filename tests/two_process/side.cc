@@ -1,14 +1,30 @@
 #include "side.h"
 
 #include <poll.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <cstring>
 
+#include "addresses.h"
 #include "base/clock.h"
 
 namespace gdr::test {
+namespace {
+
+// By packets (GDR_SOFT_PATH) each test program is at addresses of its own: at the usual ones
+// another user's test may hold the port, and those of one user would take their packets from each
+// other.
+[[maybe_unused]] const bool has_own_addresses = [] {
+  const char* path = getenv("GDR_SOFT_PATH");
+  const std::string devices =
+      "soft0/ip=" + loopback_address(0) + ",soft1/ip=" + loopback_address(1);
+  return path != nullptr && std::strcmp(path, "packets") == 0 &&
+         setenv("GDR_SOFT_DEVICES", devices.c_str(), 0) == 0;
+}();
+
+}  // namespace
 
 Memory::Memory(ibv_pd* pd, std::size_t bytes, unsigned access) : size_(bytes) {
   void* at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -63,6 +63,7 @@ TEST(SmallMessages, AreSpreadOverTheSegmentsOfTheirReceive) {
       t.side.expect(IBV_WC_SUCCESS);
       t.wire.send_bytes(t.memory.bytes() + 100, 10);
       t.wire.send_bytes(t.memory.bytes() + 5, 20);
+      t.wire.meet();
     });
   });
   Side side;
@@ -77,6 +78,7 @@ TEST(SmallMessages, AreSpreadOverTheSegmentsOfTheirReceive) {
   child.wire().receive_bytes(got, 10);
   child.wire().receive_bytes(got + 10, 20);
   for (std::size_t i = 0; i < sizeof got; ++i) ASSERT_EQ(got[i], memory.bytes()[i]) << i;
+  child.wire().meet();
   child.finish();
 }
 

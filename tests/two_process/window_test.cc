@@ -63,6 +63,7 @@ void check_grants(ibv_mw_type type) {
       require(t.memory.first_not(0x77, 0, kOffset) == -1, "nothing before the window");
       require(t.memory.first_not(0x77, kOffset + kLength, 4096) == -1, "nor behind it");
       require(t.side.event() == IBV_EVENT_QP_ACCESS_ERR, "the event of what went beyond");
+      t.wire.meet();
     });
   });
   Side side;
@@ -79,10 +80,35 @@ void check_grants(ibv_mw_type type) {
   child.wire().meet();
   side.write(qp, memory, 0, 64, window, kLength - 63);
   side.expect(IBV_WC_REM_ACCESS_ERR);
+  child.wire().meet();
   child.finish();
 }
 
 TEST(Window, OfType1GrantsItsRangeAndNoMore) { check_grants(IBV_MW_TYPE_1); }
+TEST(Window, OfType2GrantsNothingToAnotherQueuePair) {
+  Child child([](Wire& wire) {
+    be_target(wire, {.bytes = kBytes, .access = kOwnersAccess}, [](TargetSide t) {
+      t.memory.fill(0x77);
+      ibv_qp* other = t.side.queue_pair(IBV_QPT_RC);
+      t.wire.send(t.side.endpoint(other));
+      t.side.connect(other, t.wire.receive<Endpoint>());
+      t.wire.send(bind(t, allocate(t.side, IBV_MW_TYPE_2), IBV_ACCESS_REMOTE_WRITE));
+      require(t.side.event() == IBV_EVENT_QP_ACCESS_ERR, "the other queue pair's event");
+      require(t.memory.first_not(0x77, 0, kBytes) == -1, "no byte moves");
+      t.wire.meet();
+    });
+  });
+  Side side;
+  Memory& memory = side.memory(kBytes);
+  connect_to_target(side, side.queue_pair(IBV_QPT_RC), child.wire());
+  ibv_qp* other = side.queue_pair(IBV_QPT_RC);
+  child.wire().send(side.endpoint(other));
+  side.connect(other, child.wire().receive<Endpoint>());
+  side.write(other, memory, 0, 64, child.wire().receive<Remote>());
+  side.expect(IBV_WC_REM_ACCESS_ERR);
+  child.wire().meet();
+  child.finish();
+}
 TEST(Window, OfType2GrantsItsRangeAndNoMore) { check_grants(IBV_MW_TYPE_2); }
 TEST(Window, GrantsItsRangeWhereTheOwnerCopies) {
   run_opaque([] { check_grants(IBV_MW_TYPE_2); });
@@ -142,6 +168,7 @@ TEST(Window, AMessageThatInvalidatesNoWindowFails) {
       require(t.side.expect(IBV_WC_WR_FLUSH_ERR).wr_id == 5, "its receive is flushed");
       require(t.side.event() == IBV_EVENT_QP_ACCESS_ERR, "its event");
       require(t.memory.first_not(0x77, 0, 4096) == -1, "no byte moves");
+      t.wire.meet();
     });
   });
   Side side;
@@ -155,6 +182,7 @@ TEST(Window, AMessageThatInvalidatesNoWindowFails) {
   request.invalidate_rkey = remote.key;  // a region's
   side.post(qp, request, {memory.segment(0, 64)});
   side.expect(IBV_WC_REM_ACCESS_ERR);
+  child.wire().meet();
   child.finish();
 }
 

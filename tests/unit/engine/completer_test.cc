@@ -191,19 +191,36 @@ TEST_F(RcCompleter, AsksOnceMoreWhenTheSecondAnswerLacksTheSamePacket) {
 // --- Wrong answers
 
 TEST_F(RcCompleter, AReadResponseOfTheWrongLengthIsABadResponse) {
-  post(work(WorkKind::kRead, kMtu + 4));
-  drain();
-  receive(response(Operation::kReadResponseFirst, 500, kMtu));
-  receive(response(Operation::kReadResponseLast, 501, 5));
-  EXPECT_EQ(owner.completed, Statuses{Status::kBadResponse});
-  EXPECT_EQ(owner.responses.size(), 1u);
+  for (const std::size_t length : {0, 3, 5}) {
+    owner = FakeOwner();
+    made.reset();
+    post(work(WorkKind::kRead, kMtu + 4));
+    drain();
+    receive(response(Operation::kReadResponseFirst, 500, kMtu));
+    receive(response(Operation::kReadResponseLast, 501, length));
+    EXPECT_EQ(owner.completed, Statuses{Status::kBadResponse}) << length << " bytes";
+    EXPECT_EQ(owner.responses.size(), 1u);
+  }
 }
 
 TEST_F(RcCompleter, AReadResponseOutOfItsOrderIsABadResponse) {
-  post(work(WorkKind::kRead, 3 * kMtu));
-  drain();
-  receive(response(Operation::kReadResponseMiddle, 500, kMtu));
-  EXPECT_EQ(owner.completed, Statuses{Status::kBadResponse});
+  const Operation kinds[] = {Operation::kReadResponseFirst, Operation::kReadResponseMiddle,
+                             Operation::kReadResponseLast, Operation::kReadResponseOnly};
+  const Operation right[] = {Operation::kReadResponseFirst, Operation::kReadResponseMiddle,
+                             Operation::kReadResponseLast};
+  for (std::uint32_t place = 0; place < 3; ++place) {
+    for (const Operation kind : kinds) {
+      if (kind == right[place]) continue;
+      owner = FakeOwner();
+      made.reset();
+      post(work(WorkKind::kRead, 3 * kMtu));
+      drain();
+      for (std::uint32_t i = 0; i < place; ++i) receive(response(right[i], 500 + i, kMtu));
+      receive(response(kind, 500 + place, kMtu));
+      EXPECT_EQ(owner.completed, Statuses{Status::kBadResponse})
+          << static_cast<int>(kind) << " as number " << place;
+    }
+  }
 }
 
 TEST_F(RcCompleter, AnAtomicIsNotAnsweredByAReadResponse) {
@@ -437,6 +454,18 @@ TEST_F(RcCompleter, TheWindowGrowsByAllThatAnAcknowledgeAnswers) {
   EXPECT_EQ(psns().size(), 8u);
   receive(ack(507));
   EXPECT_EQ(psns().size(), 16u);
+}
+
+TEST_F(RcCompleter, HasLessUnderWayWhenASwitchWarns) {
+  post_writes(1000);
+  const auto before = static_cast<std::uint32_t>(psns().size());
+  wire::Packet notice = packet(Operation::kAcknowledge, 0);
+  notice.opcode = wire::kCongestionNotification;
+  notice.info = wire::find_opcode(notice.opcode);
+  receive(notice);
+  EXPECT_EQ(count(Event::kCongestionNotified), 1);
+  receive(ack(500 + before - 1));
+  EXPECT_LT(psns().size(), before);
 }
 
 TEST_F(RcCompleter, AProbedReadIsAskedForFromTheFirstMissingResponseOn) {

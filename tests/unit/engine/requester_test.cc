@@ -40,6 +40,13 @@ TEST_F(RcRequester, CutsAMessageIntoPacketsOfThePathMtu) {
   EXPECT_EQ(sent[2].packet.immediate, 9u);
 }
 
+TEST_F(RcRequester, AWriteWithoutImmediateIsNoEventThoughItWasPostedAsSolicited) {
+  Work given = work(WorkKind::kWrite, 8);
+  given.solicited = true;
+  post(given);
+  EXPECT_FALSE(drain().at(0).packet.solicited);
+}
+
 struct Kind {
   const char* name;
   WorkKind kind;

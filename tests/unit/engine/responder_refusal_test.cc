@@ -18,6 +18,15 @@ TEST_F(RcRefusal, RefusesAKeyThatWasNeverIssuedAndIsSilentAfterwards) {
   EXPECT_TRUE(owner.writes.empty());
 }
 
+// The key is for all of the message, so that no part of it is placed.
+TEST_F(RcRefusal, PlacesNothingOfAWriteThatBeginsInsideItsRegionAndEndsOutside) {
+  wire::Packet given = write(Operation::kWriteFirst, 100, kMtu, kMtu + 1);
+  given.reth.address = kBase + kRegionBytes - kMtu;
+  receive(given);
+  expect_nak(poll(), 100, wire::NakCode::kRemoteAccessError);
+  EXPECT_TRUE(owner.writes.empty());
+}
+
 TEST_F(RcRefusal, RefusesRightsThatTheRegionDoesNotGrant) {
   owner.rights.erase(static_cast<int>(Right::kRead));
   receive(read(100, 8));
@@ -102,6 +111,12 @@ INSTANTIATE_TEST_SUITE_P(
               0},
         Wrong{"WriteInsideASend",
               {{Operation::kSendFirst, kMtu}, {Operation::kWriteLast, 8}},
+              kMtu + 8},
+        Wrong{"WriteMiddleInsideASend",
+              {{Operation::kSendFirst, kMtu}, {Operation::kWriteMiddle, kMtu}},
+              3 * kMtu},
+        Wrong{"SendInsideAWrite",
+              {{Operation::kWriteFirst, kMtu}, {Operation::kSendLast, 8}},
               kMtu + 8},
         Wrong{"ReadInsideASend", {{Operation::kSendFirst, kMtu}, {Operation::kReadRequest, 0}}, 8},
         Wrong{"ShortFirst", {{Operation::kSendFirst, kMtu - 4}}, 0},

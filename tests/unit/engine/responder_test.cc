@@ -376,6 +376,17 @@ TEST_F(RcResponder, PromisesNothingOfReceivesThatAreShared) {
   EXPECT_FALSE(poll());
 }
 
+TEST_F(RcResponder, ALongReadDoesNotKeepItsOwnRequestsWaiting) {
+  receive(read(100, 64 * kMtu));
+  post(work(WorkKind::kWrite, 8));
+  std::size_t answers = 0;
+  std::optional<Transmit> sent = poll();
+  for (; sent && !sent->packet.info->is(wire::kRequest); sent = poll()) ++answers;
+  ASSERT_TRUE(sent);
+  EXPECT_LE(answers, 16u);
+  EXPECT_EQ(drain().size(), 64 - answers);
+}
+
 // --- Congestion
 
 TEST_F(RcResponder, TellsOfMarkedPacketsEveryFiftyMicrosecondsAtMost) {
@@ -387,8 +398,11 @@ TEST_F(RcResponder, TellsOfMarkedPacketsEveryFiftyMicrosecondsAtMost) {
   EXPECT_EQ(sent->packet.destination_qp, kPeer);
   receive(write(Operation::kWriteOnly, 101, 4, 4, false), true);
   EXPECT_FALSE(poll());
-  now += 50 * kMicrosecond;
+  now += 49 * kMicrosecond;
   receive(write(Operation::kWriteOnly, 102, 4, 4, false), true);
+  EXPECT_FALSE(poll());
+  now += kMicrosecond;
+  receive(write(Operation::kWriteOnly, 103, 4, 4, false), true);
   EXPECT_TRUE(poll());
 }
 

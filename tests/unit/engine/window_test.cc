@@ -106,7 +106,7 @@ TEST(CodesTest, CreditsAreThoseOfTable46AndNeverPromiseMore) {
   EXPECT_EQ(credit_code(5), 4);
   EXPECT_EQ(credit_code(1024), 20);
   EXPECT_EQ(credit_code(~0u), 30);
-  for (std::uint32_t receives = 0; receives < 100'000; receives += 7) {
+  for (std::uint32_t receives = 0; receives < 100'000; receives += receives < 100 ? 1 : 7) {
     const std::uint8_t code = credit_code(receives);
     ASSERT_NE(code, wire::kNoCredits);
     ASSERT_LE(credits_of(code), receives);

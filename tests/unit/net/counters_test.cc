@@ -21,12 +21,35 @@ std::string name_of(engine::Event event) {
 }
 
 TEST(Counters, HaveTheNamesOfWhatTheyCount) {
+  using engine::Event;
   EXPECT_EQ(name_of(Counter::kPacketsSent), "packets_sent");
+  EXPECT_EQ(name_of(Counter::kBytesSent), "bytes_sent");
+  EXPECT_EQ(name_of(Counter::kPacketsReceived), "packets_received");
+  EXPECT_EQ(name_of(Counter::kBytesReceived), "bytes_received");
+  EXPECT_EQ(name_of(Counter::kMalformed), "malformed");
   EXPECT_EQ(name_of(Counter::kWrongIcrc), "wrong_icrc");
+  EXPECT_EQ(name_of(Counter::kUnknownQueuePair), "unknown_queue_pair");
+  EXPECT_EQ(name_of(Counter::kWrongTransport), "wrong_transport");
+  EXPECT_EQ(name_of(Counter::kWrongAddress), "wrong_address");
+  EXPECT_EQ(name_of(Counter::kWrongPartitionKey), "wrong_partition_key");
+  EXPECT_EQ(name_of(Counter::kNotReceiving), "not_receiving");
+  EXPECT_EQ(name_of(Counter::kForwarded), "forwarded");
   EXPECT_EQ(name_of(Counter::kNotSent), "not_sent");
-  EXPECT_EQ(name_of(engine::Event::kDuplicateRequest), "duplicate_request");
-  EXPECT_EQ(name_of(engine::Event::kTimeout), "timeout");
-  EXPECT_EQ(name_of(engine::Event::kCongestionNotified), "congestion_notified");
+  EXPECT_EQ(name_of(Event::kDuplicateRequest), "duplicate_request");
+  EXPECT_EQ(name_of(Event::kOutOfSequenceRequest), "out_of_sequence_request");
+  EXPECT_EQ(name_of(Event::kSequenceNakSent), "sequence_nak_sent");
+  EXPECT_EQ(name_of(Event::kSequenceNakReceived), "sequence_nak_received");
+  EXPECT_EQ(name_of(Event::kRnrNakSent), "rnr_nak_sent");
+  EXPECT_EQ(name_of(Event::kRnrNakReceived), "rnr_nak_received");
+  EXPECT_EQ(name_of(Event::kTimeout), "timeout");
+  EXPECT_EQ(name_of(Event::kRetransmittedPacket), "retransmitted_packet");
+  EXPECT_EQ(name_of(Event::kRemoteAccessRefused), "remote_access_refused");
+  EXPECT_EQ(name_of(Event::kInvalidRequest), "invalid_request");
+  EXPECT_EQ(name_of(Event::kWrongQkey), "wrong_qkey");
+  EXPECT_EQ(name_of(Event::kDroppedNoReceive), "dropped_no_receive");
+  EXPECT_EQ(name_of(Event::kDroppedMessage), "dropped_message");
+  EXPECT_EQ(name_of(Event::kUnexpectedResponse), "unexpected_response");
+  EXPECT_EQ(name_of(Event::kCongestionNotified), "congestion_notified");
 }
 
 TEST(Counters, AreEachOnThePageThatExplainsThem) {

@@ -82,6 +82,13 @@ TEST_F(IdentificationTest, IsNotThereInIpv6SoThatEveryBitIsChecked) {
     EXPECT_FALSE(seen_.accept(flow, packet, 0, kSecond)) << at;
     packet[at] ^= std::byte{1};
   }
+  // Nor for an ICRC that is wrong as one of IPv4 is when its identification is another.
+  const Bytes first = make_packet(flow_, 0, kPsn), second = make_packet(flow_, 5, kPsn);
+  ASSERT_EQ(first.size(), packet.size());
+  for (std::size_t at = packet.size() - wire::kIcrcBytes; at < packet.size(); ++at) {
+    packet[at] ^= first[at] ^ second[at];
+  }
+  EXPECT_FALSE(seen_.accept(flow, packet, 0, kSecond));
 }
 
 TEST_F(IdentificationTest, IsNotFoundOfAPacketThatChangedOnItsWay) {

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "../wire/ip_packet.h"
+#include "base/internet_checksum.h"
 #include "packets.h"
 
 namespace gdr::net {
@@ -70,7 +71,11 @@ TEST_F(PcapPortTest, WritesWhatLeavesWithTheHeadersThatTheKernelMakes) {
   ASSERT_EQ(packets.size(), 2u);
   for (std::uint16_t i = 0; i < 2; ++i) {
     const IpPacket& packet = packets[i];
+    EXPECT_EQ(load_be16(&packet.bytes[2]), packet.bytes.size());
     EXPECT_EQ(packet.identification(), i);
+    EXPECT_EQ(internet_checksum(std::span(packet.bytes).first(20)), 0);
+    EXPECT_EQ(load_be16(&packet.bytes[24]), packet.bytes.size() - 20) << "UDP's length";
+    EXPECT_EQ(load_be16(&packet.bytes[26]), 0) << "none, as RoCE hardware sends it";
     EXPECT_EQ(packet.flow().source, here_);
     EXPECT_EQ(packet.flow().destination, there_);
     EXPECT_EQ(packet.flow().source_port, wire::kRocePort);

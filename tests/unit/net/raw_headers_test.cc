@@ -63,9 +63,11 @@ class RawHeadersTest : public testing::Test {
 };
 
 TEST_F(RawHeadersTest, ADifferentIdentificationThanThatSeenIsRefusedHoweverNear) {
-  const Bytes packet = make_packet(flow_, kFirst + 2, kPsn);
-  arrives(kFirst + 1, packet);
-  EXPECT_FALSE(accepts({packet}));
+  for (const std::uint16_t seen : {kFirst + 1, kFirst + 3}) {
+    const Bytes packet = make_packet(flow_, kFirst + 2, kPsn + seen);
+    arrives(seen, packet);
+    EXPECT_FALSE(accepts({packet})) << seen;
+  }
 }
 
 TEST_F(RawHeadersTest, AnIdentificationFarFromTheLastIsAcceptedWhenItWasSeen) {

@@ -80,8 +80,8 @@ TEST_P(GoldenPackets, HaveTheIcrcThatIsComputedInPieces) {
     ASSERT_EQ(parse(ip.datagram(), &packet), ParseError::kNone);
     std::byte headers[kMostHeaderBytes];
     const std::size_t header_bytes = write_headers(packet, headers);
-    Icrc icrc = icrc_begin(ip.flow(), ip.identification(), ip.datagram().size());
-    icrc.add_headers({headers, header_bytes});
+    Icrc icrc =
+        icrc_begin(ip.flow(), ip.identification(), ip.datagram().size(), {headers, header_bytes});
     icrc.add(packet.payload);
     icrc.add(ip.without_icrc().last(packet.pad));
     EXPECT_EQ(icrc.value(), ip.icrc());

@@ -59,8 +59,8 @@ TEST(Icrc, IsTheSameInAnyPieces) {
     const std::span<const std::byte> bytes = packet.without_icrc();
     const std::size_t headers = kBthBytes + random() % (bytes.size() - kBthBytes + 1);
     const std::size_t payload = random() % (bytes.size() - headers + 1);
-    Icrc icrc = icrc_begin(packet.flow(), packet.identification(), bytes.size() + kIcrcBytes);
-    icrc.add_headers(bytes.first(headers));
+    Icrc icrc = icrc_begin(packet.flow(), packet.identification(), bytes.size() + kIcrcBytes,
+                           bytes.first(headers));
     icrc.add(bytes.subspan(headers, payload));
     icrc.add(bytes.subspan(headers + payload));
     ASSERT_EQ(icrc.value(), packet.icrc());

@@ -56,6 +56,7 @@ TEST(Printer, SaysWhatAnAcknowledgeMeans) {
   const std::string start = "RC Acknowledge  qp 0x00c012  psn 0x000a07  ";
   EXPECT_EQ(text_of(Acknowledge::kAck, kNoCredits), start + "ack  msn 0x000005");
   EXPECT_EQ(text_of(Acknowledge::kAck, 3), start + "ack  credit code 3  msn 0x000005");
+  EXPECT_EQ(text_of(Acknowledge::kAck, 30), start + "ack  credit code 30  msn 0x000005");
   EXPECT_EQ(text_of(Acknowledge::kRnrNak, 12),
             start + "receiver not ready, timer code 12  msn 0x000005");
   EXPECT_EQ(text_of(Acknowledge::kNak, 0), start + "nak: PSN sequence error (0)  msn 0x000005");
