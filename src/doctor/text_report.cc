@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/environment.h"
+#include "doctor/checks/gather.h"
 #include "tool/text.h"
 #include "tool/wrap.h"
 
@@ -52,10 +53,9 @@ class Text {
   std::string text_;
 };
 
-std::string subject_and_summary(const Finding& finding, std::size_t more) {
-  std::string subject = printable(finding.subject);
-  if (more > 0) subject += fmt::format(" and {} more", more);
-  return subject.empty() ? printable(finding.summary) : subject + ": " + printable(finding.summary);
+std::string subject_and_summary(const Finding& finding, const std::string& subject) {
+  return subject.empty() ? printable(finding.summary)
+                         : printable(subject) + ": " + printable(finding.summary);
 }
 
 void add_fix(Text& text, const Fix& fix, Outcome outcome) {
@@ -66,9 +66,10 @@ void add_fix(Text& text, const Fix& fix, Outcome outcome) {
   if (!fix.for_good.empty()) text.labelled("for good:", fix.for_good, kFixIndent);
 }
 
-void add_finding(Text& text, const tool::Style& style, const Line& line, std::size_t more) {
+void add_finding(Text& text, const tool::Style& style, const Line& line,
+                 const std::string& subject) {
   const Finding& finding = *line.finding;
-  text.line(painted(style, finding.outcome) + subject_and_summary(finding, more) + "  " +
+  text.line(painted(style, finding.outcome) + subject_and_summary(finding, subject) + "  " +
                 tool::paint(style, Colour::kDim, fmt::format("[{}]", line.check->id)),
             kIndent);
   if (!finding.consequence.empty()) {
@@ -77,23 +78,44 @@ void add_finding(Text& text, const tool::Style& style, const Line& line, std::si
   add_fix(text, finding.fix, finding.outcome);
 }
 
-// Eight GPUs with the same fault are one block.
-bool alike(const Line& a, const Line& b) {
-  const Finding &one = *a.finding, &other = *b.finding;
-  return a.check == b.check && one.outcome == other.outcome && one.summary == other.summary &&
-         one.consequence == other.consequence && one.fix.now == other.fix.now &&
-         one.fix.for_good == other.fix.for_good && !one.subject.empty();
+// Eight GPUs of which a check says the same are one block.
+struct Block {
+  Line line;
+  std::vector<std::string> subjects;
+};
+
+// Checks that gather their findings have one for each block already; those that judge each GPU keep
+// one for each GPU, for the JSON document and the metrics.
+std::vector<Block> blocks_of(const std::vector<Line>& lines) {
+  constexpr std::size_t kLookBack = 128;  // a capture may claim any number that are all different
+  std::vector<Block> blocks;
+  for (const Line& line : lines) {
+    Block* known = nullptr;
+    const std::size_t end = blocks.size() > kLookBack ? blocks.size() - kLookBack : 0;
+    for (std::size_t i = blocks.size(); i > end && known == nullptr; --i) {
+      Block& block = blocks[i - 1];
+      if (block.line.check != line.check) break;  // findings of one check follow each other
+      if (!line.finding->subject.empty() && alike(*block.line.finding, *line.finding)) {
+        known = &block;
+      }
+    }
+    if (known == nullptr) known = &blocks.emplace_back(Block{line, {}});
+    known->subjects.push_back(line.finding->subject);
+  }
+  return blocks;
+}
+
+// "GPU 0000:19:00.0": "GPUs"
+std::string nouns_of(const std::string& subject) {
+  return subject.substr(0, subject.find(' ')) + "s";
 }
 
 void add_findings(Text& text, const Report& report, const TextOptions& options) {
-  const std::vector<Line> lines = in_order(report);
-  for (std::size_t i = 0; i < lines.size();) {
-    std::size_t next = i + 1;
-    while (!options.all && next < lines.size() && alike(lines[i], lines[next])) ++next;
-    if (options.all || lines[i].finding->outcome != Outcome::kOk) {
-      add_finding(text, options.style, lines[i], next - i - 1);
-    }
-    i = next;
+  for (const Block& block : blocks_of(in_order(report))) {
+    const Outcome outcome = block.line.finding->outcome;
+    if (!options.all && outcome == Outcome::kOk) continue;
+    add_finding(text, options.style, block.line,
+                subject_of(block.subjects, nouns_of(block.subjects.front()), outcome));
   }
 }
 
@@ -195,7 +217,7 @@ std::string explain(const Judgement& judgement, const TextOptions& options) {
     text.line("Here: does not apply", 0);
   }
   for (const Finding& finding : judgement.findings) {
-    add_finding(text, options.style, {&check, &finding}, 0);
+    add_finding(text, options.style, {&check, &finding}, finding.subject);
     for (const Evidence& evidence : finding.evidence) {
       text.line(std::string(kIndent, ' ') + "read: " + printable(evidence.source) + " = " +
                     printable(evidence.value),

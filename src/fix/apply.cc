@@ -128,7 +128,7 @@ Result<void> check(const Change& change, const Machine& machine) {
 // since a disk takes its time and the value may be the kernel's to change.
 Result<unsigned> begin(const Change& change, const Machine& machine, Journal& journal) {
   if (const Result<void> fit = check(change, machine); !fit) return fit.error();
-  const Result<unsigned> id = journal.begin(change.record());
+  Result<unsigned> id = journal.begin(change.record());
   if (!id) return id;
   kill_point("fix_journalled");
   const Result<void> still_fit = check(change, machine);

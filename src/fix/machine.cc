@@ -18,7 +18,7 @@ Machine machine_at(const std::string& root) {
 Machine this_machine() {
   Machine machine = machine_at("/");
   machine.superuser = geteuid() == 0;
-  machine.run = run_program;
+  machine.run = [](const auto& command) { return run_program(command); };
   return machine;
 }
 

@@ -8,12 +8,17 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/result.h"
 #include "fix/machine.h"
 
 namespace gdr::fix {
 
-// ENOENT: no such program. ETIMEDOUT: it did not end and was killed.
-Result<Ran> run_program(const std::vector<std::string>& command);
+// A driver that starts eight GPUs takes tens of seconds.
+inline constexpr Nanoseconds kProgramLimit = 120 * kSecond;
+
+// ENOENT: no such program in the system's folders. ETIMEDOUT: it did not end and was killed, with
+// whatever it had started.
+Result<Ran> run_program(const std::vector<std::string>& command, Nanoseconds limit = kProgramLimit);
 
 }  // namespace gdr::fix

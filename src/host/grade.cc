@@ -24,11 +24,6 @@ const char* name_of(PciPath path) {
 
 namespace {
 
-// "0000:41:00" of "0000:41:00.1".
-std::string_view device_of(std::string_view address) {
-  return address.substr(0, address.rfind('.'));
-}
-
 std::size_t common_length(const std::vector<std::string>& a, const std::vector<std::string>& b) {
   std::size_t common = 0;
   while (common < std::min(a.size(), b.size()) && a[common] == b[common]) ++common;
@@ -38,7 +33,7 @@ std::size_t common_length(const std::vector<std::string>& a, const std::vector<s
 // Whatever no switch decides; nothing where the paths meet in one.
 std::optional<PciPath> path_over_cpu(const std::vector<std::string>& a, int node_a,
                                      const std::vector<std::string>& b, int node_b) {
-  if (device_of(a.back()) == device_of(b.back())) return PciPath::kPix;
+  if (card_of(a.back()) == card_of(b.back())) return PciPath::kPix;
   if (a[0] != b[0]) return node_a == node_b && node_a >= 0 ? PciPath::kNode : PciPath::kSys;
   if (common_length(a, b) == 1) return PciPath::kPhb;
   return std::nullopt;

@@ -1,11 +1,14 @@
 #include "host/inventory.h"
 
+#include <stdlib.h>
+
 #include <algorithm>
 #include <charconv>
 #include <sstream>
 
 #include "host/classify.h"
 #include "host/files.h"
+#include "host/pci/link.h"
 #include "host/pci/names.h"
 
 namespace gdr::host {
@@ -104,36 +107,39 @@ std::string driver_model_of(const Files& files, const std::string& address) {
   return text.substr(begin, text.find('\n', begin) - begin);
 }
 
-// "GH100 [H100 SXM5 80GB]" where the driver does not say it better.
-std::string model_of(const Files& files, const std::string& address, const PciFunction* function) {
+// "NVIDIA GH100 [H100 SXM5 80GB]" where the driver does not say it better.
+std::string model_of(const Files& files, const std::string& address, const PciFunction* function,
+                     PciNames& names) {
   if (std::string model = driver_model_of(files, address); !model.empty()) return model;
-  if (function != nullptr && !function->name.empty()) return "NVIDIA " + function->name;
+  const std::string name =
+      function != nullptr ? names.device(function->vendor, function->device) : std::string();
+  if (!name.empty()) return "NVIDIA " + name;
   return "NVIDIA device " + files.line("sys/bus/pci/devices/" + address + "/device");
 }
 
 std::vector<Gpu> read_gpus(const Files& files, const PciTree& tree,
                            const std::vector<std::string>& addresses) {
   std::vector<Gpu> gpus;
+  PciNames names;
   for (const std::string& address : addresses) {
     const std::string path = "sys/bus/pci/devices/" + address;
     const PciFunction* known = tree.find(address);
     if (known == nullptr && files.line(path + "/vendor") != "0x10de") continue;
     if (known == nullptr && files.line(path + "/class").rfind("0x03", 0) != 0) continue;
     if (known != nullptr && !is_gpu(*known)) continue;
-    gpus.push_back({address, model_of(files, address, known), files.link_name(path + "/driver"),
-                    node_of(files, path), known ? std::optional(*known) : std::nullopt});
+    gpus.push_back({address, model_of(files, address, known, names),
+                    files.link_name(path + "/driver"), node_of(files, path),
+                    known ? std::optional(*known) : std::nullopt});
   }
   return gpus;
 }
 
 PciTree read_tree(const Files& files, const std::vector<std::string>& addresses) {
   PciTree tree;
-  PciNames names;
+  PortSpeeds speeds(files);
   for (const std::string& address : addresses) {
-    auto function = read_pci_function(files, "sys/bus/pci/devices/" + address);
-    if (!function) continue;
-    function->name = names.device(function->vendor, function->device);
-    tree.add(*std::move(function));
+    auto function = read_pci_function(files, "sys/bus/pci/devices/" + address, speeds);
+    if (function) tree.add(*std::move(function));
   }
   return tree;
 }
@@ -211,6 +217,18 @@ bool is_virtual_machine(const Files& files) {
   return maker == "QEMU" || (maker == "Amazon EC2" && product.find(".metal") == std::string::npos);
 }
 
+bool is_active(const Port& port) {
+  return port.state.find("ACTIVE") != std::string::npos &&
+         port.state.find("DEFER") == std::string::npos;
+}
+
+double rate_of(const Port& port) {
+  const double rate = strtod(port.rate.c_str(), nullptr);
+  return rate > 0 && rate < 1e6 ? rate : 0;
+}
+
+bool has_active_port(const Nic& nic) { return std::ranges::any_of(nic.ports, is_active); }
+
 Inventory take_inventory(const Files& files) {
   Inventory inventory;
   std::vector<std::string> addresses = files.entries("sys/bus/pci/devices");
@@ -233,6 +251,21 @@ Inventory take_inventory(const Files& files) {
   inventory.locked_memory_limit = read_locked_memory_limit(files);
   inventory.unseen = unseen(files, inventory);
   return inventory;
+}
+
+void name_functions(Inventory& inventory) {
+  PciNames names;
+  const auto name = [&](PciFunction& function) {
+    if (function.name.empty()) function.name = names.device(function.vendor, function.device);
+  };
+  for (const auto& [address, unused] : inventory.pci.functions())
+    name(*inventory.pci.find(address));
+  for (Gpu& gpu : inventory.gpus) {
+    if (gpu.pci) name(*gpu.pci);
+  }
+  for (Nic& nic : inventory.nics) {
+    if (nic.pci) name(*nic.pci);
+  }
 }
 
 std::vector<Counter> read_counters(const std::string& root, const std::string& nic, unsigned port) {

@@ -33,6 +33,11 @@ struct Port {
   std::vector<Gid> gids;  // without empty ones
 };
 
+// "4: ACTIVE"; "5: ACTIVE_DEFER" has lost its link and waits for it.
+bool is_active(const Port& port);
+// "100 Gb/sec (4X EDR)": 100; 0 where it is not known.
+double rate_of(const Port& port);
+
 struct Nic {
   std::string name;         // RDMA name: "mlx5_0"
   std::string pci_address;  // empty for software devices such as rxe
@@ -42,6 +47,8 @@ struct Nic {
   std::vector<Port> ports;
   std::optional<PciFunction> pci;  // nothing for software devices
 };
+
+bool has_active_port(const Nic& nic);
 
 struct Gpu {
   std::string pci_address;
@@ -87,6 +94,10 @@ Inventory take_inventory(const Files& files);
 inline Inventory take_inventory(const std::string& root = "/") {
   return take_inventory(Files(root));
 }
+
+// Names of PCI functions from pci.ids, where the source tells none. Not done when an inventory is
+// taken: that file takes longer to read than the rest of a machine, and few ask for names.
+void name_functions(Inventory& inventory);
 
 // In a virtual machine the tree is the hypervisor's invention: what looks far may be near.
 bool is_virtual_machine(const Files& files);

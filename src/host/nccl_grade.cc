@@ -22,7 +22,7 @@ bool nccl_knows(const std::string& address) { return address.size() == 12; }
 
 Climb climb(const PciTree& tree, const PciFunction& function) {
   Climb found;
-  found.device = function.address.substr(0, function.address.rfind('.'));
+  found.device = card_of(function.address);
   // The CPU is that of the last node below it, of a card that of its function 0.
   const PciFunction* first = tree.find(found.device + ".0");
   found.cpu = first != nullptr ? first->numa_node : function.numa_node;

@@ -1,8 +1,7 @@
-// Which NIC each GPU should use, and why: the nearest; of equally near ones the one on the GPU's
-// NUMA node, with the faster link, with an active port; and of those that are alike as few GPUs as
-// can be share one.
+// Which NIC each GPU should use, as host/best_nic.h chooses it, in terms of the list of devices,
+// and what GPUDirect RDMA can be expected to give with it.
 //
-//   for (const Choice& choice : choose_nics(inventory, devices, matrix)) ...
+//   for (const Choice& choice : choose_nics(inventory, devices)) ...
 #pragma once
 
 #include <cstdint>
@@ -10,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "host/grade.h"
 #include "topo/devices.h"
-#include "topo/matrix.h"
 
 namespace gdr::topo {
 
@@ -35,6 +34,6 @@ struct Choice {
 };
 
 std::vector<Choice> choose_nics(const host::Inventory& inventory,
-                                const std::vector<Device>& devices, const Matrix& matrix);
+                                const std::vector<Device>& devices);
 
 }  // namespace gdr::topo

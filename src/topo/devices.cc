@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "host/source/draft.h"
+#include "host/pci/address.h"
 
 namespace gdr::topo {
 namespace {
@@ -59,21 +59,13 @@ Result<Device> other_device(const host::Inventory& inventory, const std::string&
 
 // Functions of one card share its link, of which some sources tell at one function alone.
 void share_link(const host::Inventory& inventory, Device& device) {
-  const host::PciLink* own = link_of(device);
-  if (!device.pci || (own != nullptr && own->width > 0)) return;
-  const std::string card = device.address.substr(0, device.address.rfind('.') + 1);
-  for (char function = '0'; function < '8'; ++function) {
-    const host::PciFunction* sibling = inventory.pci.find(card + function);
-    if (sibling == nullptr || sibling->links.empty() || sibling->links.front().width == 0) continue;
-    if (device.pci->links.empty()) device.pci->links.emplace_back();
-    device.pci->links.front() = sibling->links.front();
-    device.pci->links.front().below = device.address;
-    return;
-  }
+  const host::PciLink* link = device.pci ? card_link(inventory.pci, *device.pci) : nullptr;
+  if (link == nullptr) return;
+  const host::PciLink shared = *link;
+  if (device.pci->links.empty()) device.pci->links.emplace_back();
+  device.pci->links.front() = shared;
+  device.pci->links.front().below = device.address;
 }
-
-// "16", "2.5"
-std::string number(double value) { return fmt::format("{:.3g}", value); }
 
 }  // namespace
 
@@ -92,20 +84,6 @@ std::string name_of(const host::PciFunction& function) {
 std::string shown_name(const Device& device) {
   const std::string name = device.pci ? name_of(*device.pci) : std::string();
   return device.name == device.address && !name.empty() ? name : device.name;
-}
-
-std::string text_of(const host::PciLink& link) {
-  std::string text;
-  if (link.speed > 0) {
-    text = number(link.speed);
-    if (link.most_speed > link.speed) text += " of " + number(link.most_speed);
-    text += " GT/s";
-  }
-  if (link.width > 0) {
-    text += fmt::format("{}x{}", text.empty() ? "" : " ", link.width);
-    if (link.most_width > link.width) text += fmt::format(" of x{}", link.most_width);
-  }
-  return text;
 }
 
 const host::PciLink* link_of(const Device& device) {

@@ -13,6 +13,7 @@
 
 #include "base/result.h"
 #include "host/inventory.h"
+#include "host/pci/link.h"
 
 namespace gdr::topo {
 
@@ -41,9 +42,6 @@ std::string shown_name(const Device& device);
 // What a reader may call a PCI function: its name, else its vendor's and device's numbers; empty
 // where those are not known either.
 std::string name_of(const host::PciFunction& function);
-
-// "32 GT/s x16"; "16 of 32 GT/s x8 of x16" where it could do more; empty where nothing is known.
-std::string text_of(const host::PciLink& link);
 
 // Of the device's own link; nothing where it has none.
 const host::PciLink* link_of(const Device& device);

@@ -22,6 +22,7 @@ std::vector<std::string> warnings_of(const host::Inventory& inventory) {
 
 Result<Report> make_report(host::Inventory inventory, Origin origin,
                            const std::vector<std::string>& others) {
+  host::name_functions(inventory);
   Result<std::vector<Device>> devices = list_devices(inventory, others);
   if (!devices) return devices.error();
   Report report;
@@ -29,7 +30,7 @@ Result<Report> make_report(host::Inventory inventory, Origin origin,
   report.origin = std::move(origin);
   report.devices = *std::move(devices);
   report.matrix = make_matrix(report.inventory, report.devices);
-  report.choices = choose_nics(report.inventory, report.devices, report.matrix);
+  report.choices = choose_nics(report.inventory, report.devices);
   report.nccl_differences = nccl_differences(report.inventory, report.devices, report.matrix);
   report.nccl_advice = nccl_advice(report.inventory, report.devices, report.choices);
   report.warnings = warnings_of(report.inventory);

@@ -38,9 +38,7 @@ void put_octal(char* field, std::size_t size, std::size_t value) {
 }
 
 // Not ended by a zero where it fills the field.
-void put_text(char* field, const std::string& text) {
-  memcpy(field, text.data(), std::min(text.size(), kLongestName));
-}
+void put_text(char* field, const std::string& text) { text.copy(field, kLongestName); }
 
 void add_block(std::string& archive, char type, const std::string& path, const std::string& link,
                const std::string& content) {

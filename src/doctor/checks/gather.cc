@@ -38,12 +38,21 @@ std::string fix_for(const std::string& fix, const std::vector<std::string>& devi
   return text;
 }
 
+}  // namespace
+
 bool alike(const Finding& a, const Finding& b) {
   return a.outcome == b.outcome && a.summary == b.summary && a.consequence == b.consequence &&
          a.fix.now == b.fix.now && a.fix.for_good == b.fix.for_good;
 }
 
-}  // namespace
+std::string subject_of(const std::vector<std::string>& subjects, const std::string& nouns,
+                       Outcome outcome) {
+  if (subjects.size() == 1) return subjects.front();
+  if (outcome == Outcome::kOk || subjects.size() > kMostNamed) {
+    return std::to_string(subjects.size()) + " " + nouns;
+  }
+  return list_of(subjects, ", ");
+}
 
 bool is_typable(std::string_view name) {
   return !name.empty() && name.size() <= kLongestName && name.front() != '-' &&
@@ -58,7 +67,7 @@ std::string command_for(const std::string& command, const std::vector<std::strin
     const std::string name = is_typable(device) ? device : "DEVICE";
     if (std::ranges::find(names, name) == names.end()) names.push_back(name);
   }
-  const std::string text = with(command, "{all}", list_of(names, ", "));
+  std::string text = with(command, "{all}", list_of(names, ", "));
   if (text.find("{}") == std::string::npos) return text;
   if (names.size() == 1) return with(text, "{}", names.front());
   return "for d in " + list_of(names, " ") + "; do " + with(text, "{}", "$d") + "; done";
@@ -91,13 +100,7 @@ void Gathered::add(Finding finding, const std::vector<std::string>& devices) {
 
 Finding Gathered::merged(const Group& group) const {
   Finding finding = group.finding;
-  const std::size_t count = group.subjects.size();
-  if (count > 1) {
-    finding.subject = std::to_string(count) + " " + nouns_;
-    if (finding.outcome != Outcome::kOk && count <= kMostNamed) {
-      finding.subject = list_of(group.subjects, ", ");
-    }
-  }
+  finding.subject = subject_of(group.subjects, nouns_, finding.outcome);
   finding.fix.now = fix_for(finding.fix.now, group.devices);
   finding.fix.for_good = fix_for(finding.fix.for_good, group.devices);
   return finding;

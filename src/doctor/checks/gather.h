@@ -42,10 +42,17 @@ class Gathered {
   std::size_t left_out_ = 0;
 };
 
+// The same but for their subjects and evidence.
+bool alike(const Finding& a, const Finding& b);
+
+// Whom a finding about several is told of: their names where something is wrong with them, else, or
+// where they are many, "8 GPUs".
+std::string subject_of(const std::vector<std::string>& subjects, const std::string& nouns,
+                       Outcome outcome);
+
 // `command` for each device, which stands where it has "{}": itself for one, a loop for several;
-// for
-// "{all}" in a sentence, all of them. A device whose name cannot be typed as it is leaves a word to
-// be replaced: names come from captures of others too, and end up in commands.
+// for "{all}" in a sentence, all of them. A device whose name cannot be typed as it is leaves a
+// word to be replaced: names come from captures of others too, and end up in commands.
 std::string command_for(const std::string& command, const std::vector<std::string>& devices);
 
 // Letters, digits and what PCI addresses and interface names have besides.

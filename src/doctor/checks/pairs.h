@@ -27,10 +27,10 @@ struct Pair {
 struct GpuPairs {
   const host::Gpu* gpu = nullptr;
   std::vector<Pair> pairs;  // the best first; none where no NIC's way is known
+  std::string why;          // the first is the best: "nearest; mlx5_3 is at PXB"
 };
 
-// The best NIC is the nearest; of those as near one with a link, then the fastest, then one that
-// is not another GPU's already.
+// The best NIC is the one that host/best_nic.h chooses, as gdr topo shows it.
 std::vector<GpuPairs> pairs_of(const host::Inventory& inventory);
 
 // "mlx5_0", or its address where it has no RDMA name.
@@ -38,9 +38,5 @@ std::string label(const host::Nic& nic);
 std::string label(const host::Gpu& gpu);
 // "GPU 0000:19:00.0 - mlx5_0"
 std::string subject_of(const Pair& pair);
-
-bool has_active_port(const host::Nic& nic);
-// "100 Gb/sec (4X EDR)": 100; 0 where it is not known.
-double rate_of(const host::Port& port);
 
 }  // namespace gdr::doctor

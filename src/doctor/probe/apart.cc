@@ -7,7 +7,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "doctor/probe/child.h"
+#include "tool/child.h"
 
 namespace gdr::doctor {
 namespace {
@@ -43,17 +43,16 @@ Result<tool::Bytes> bytes_from_apart(const std::string& name, Nanoseconds limit,
   if (pid < 0) return from_errno("cannot start a process");
   if (pid == 0) carry_out(work, write_end.get(), parent);
   write_end.reset();
-  Result<ChildEnd> end = read_child(pid, std::move(read_end), limit, kMostBytes);
-  if (!end) return end.error();
-  if (end->timed_out) {
+  const tool::ChildEnd end = tool::read_child(pid, std::move(read_end), limit, kMostBytes);
+  if (end.timed_out) {
     return Error{ETIMEDOUT,
                  name + " did not answer within " + std::to_string(limit / kSecond) + " s"};
   }
-  if (end->status != 0) {
-    return Error{ECONNRESET, name + " ended its process: " + status_text(end->status)};
+  if (end.status != 0) {
+    return Error{ECONNRESET, name + " ended its process: " + tool::status_text(end.status)};
   }
-  tool::Bytes bytes(end->output.size());
-  if (!bytes.empty()) memcpy(bytes.data(), end->output.data(), bytes.size());
+  tool::Bytes bytes(end.output.size());
+  if (!bytes.empty()) memcpy(bytes.data(), end.output.data(), bytes.size());
   return bytes;
 }
 

@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "fix/changes/kinds.h"
+#include "fix/changes/register_change.h"
 #include "host/access_control.h"
 
 namespace gdr::fix {
@@ -34,17 +35,19 @@ Result<unsigned> port_type(const PciRegisters& registers, const std::string& add
 Result<unsigned> verified_offset(const PciRegisters& registers, const std::string& address) {
   const Result<unsigned> type = port_type(registers, address);
   if (!type) return type.error();
-  const Result<unsigned> found = registers.extended_capability(kAcsCapability);
+  Result<unsigned> found = registers.extended_capability(kAcsCapability);
   if (!found && found.error().code == ENOENT) {
     return Error{ENOTSUP, address + " has no Access Control Services capability"};
   }
   return found;
 }
 
-class ClearRedirects : public Change {
+class ClearRedirects : public RegisterChange {
  public:
   ClearRedirects(Record record, std::uint16_t old_control, std::uint16_t new_control)
-      : Change(std::move(record)), old_control_(old_control), new_control_(new_control) {}
+      : RegisterChange(std::move(record), "ACS", verified_offset),
+        old_control_(old_control),
+        new_control_(new_control) {}
 
   std::string where() const override {
     return fmt::format("ACS control register of port {} ({})", record().target, record().identity);
@@ -75,19 +78,6 @@ class ClearRedirects : public Change {
   }
 
  private:
-  Result<PciRegisters> open(const Machine& machine, int flags) const {
-    const PciIdentity who{record().target, record().identity, record().path};
-    Result<PciRegisters> registers = PciRegisters::open(machine, who, flags);
-    if (!registers) return registers;
-    const Result<unsigned> offset = verified_offset(*registers, who.address);
-    if (!offset) return offset.error();
-    if (*offset != record().offset) {
-      return Error{ENODEV, fmt::format("the ACS capability of {} is at {:#x} now, and was at {:#x}",
-                                       who.address, *offset, record().offset)};
-    }
-    return registers;
-  }
-
   std::uint16_t old_control_, new_control_;
 };
 
@@ -119,12 +109,7 @@ Result<AccessControlPort> read_access_control_port(const Machine& machine,
 }
 
 Record without_redirects(const AccessControlPort& port) {
-  Record record;
-  record.kind = kAccessControl;
-  record.target = port.who.address;
-  record.identity = port.who.numbers;
-  record.path = port.who.path;
-  record.offset = port.offset;
+  Record record = register_record(kAccessControl, port.who, port.offset);
   record.old_value = register_text(port.control);
   record.new_value =
       register_text(static_cast<std::uint16_t>(port.control & ~AccessControl::kRedirects));

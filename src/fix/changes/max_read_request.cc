@@ -6,6 +6,7 @@
 #include <array>
 
 #include "fix/changes/kinds.h"
+#include "fix/changes/register_change.h"
 
 namespace gdr::fix {
 namespace {
@@ -45,10 +46,12 @@ Result<Value> read_size(const PciRegisters& registers, unsigned express,
   return Value(kSizes[code]);
 }
 
-class ReadRequest : public Change {
+class ReadRequest : public RegisterChange {
  public:
   ReadRequest(Record record, unsigned old_code, unsigned new_code)
-      : Change(std::move(record)), old_code_(old_code), new_code_(new_code) {}
+      : RegisterChange(std::move(record), "PCI Express", verified_offset),
+        old_code_(old_code),
+        new_code_(new_code) {}
 
   std::string where() const override {
     return fmt::format("Max_Read_Request_Size of PCI function {} ({})", record().target,
@@ -79,20 +82,6 @@ class ReadRequest : public Change {
   }
 
  private:
-  Result<PciRegisters> open(const Machine& machine, int flags) const {
-    const PciIdentity who{record().target, record().identity, record().path};
-    Result<PciRegisters> registers = PciRegisters::open(machine, who, flags);
-    if (!registers) return registers;
-    const Result<unsigned> offset = verified_offset(*registers, who.address);
-    if (!offset) return offset.error();
-    if (*offset != record().offset) {
-      return Error{ENODEV,
-                   fmt::format("the PCI Express capability of {} is at {:#x} now, and was at {:#x}",
-                               who.address, *offset, record().offset)};
-    }
-    return registers;
-  }
-
   unsigned old_code_, new_code_;
 };
 
@@ -111,12 +100,7 @@ Result<ReadRequestState> read_max_read_request(const Machine& machine, const std
 }
 
 Record with_best_read_request(const ReadRequestState& state) {
-  Record record;
-  record.kind = kMaxReadRequest;
-  record.target = state.who.address;
-  record.identity = state.who.numbers;
-  record.path = state.who.path;
-  record.offset = state.offset;
+  Record record = register_record(kMaxReadRequest, state.who, state.offset);
   record.old_value = std::to_string(state.bytes);
   record.new_value = std::to_string(kBestReadRequest);
   return record;

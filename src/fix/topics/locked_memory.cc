@@ -94,22 +94,6 @@ void plan_locked_memory(const Situation& situation, Proposal& proposal) {
                           : " Services with the limit: " + names_of(services) + "."));
     return;
   }
-  if (shell)
-    proposal.commands.emplace_back("sudo prlimit --memlock=unlimited --pid $$  # this shell");
-  if (!services.empty()) {
-    proposal.commands.emplace_back("docker run --ulimit memlock=-1 …  # a container");
-  }
-  if (!situation.wishes.persist) {
-    proposal.notes.push_back(
-        "A limit is handed down from process to process, so that it is set in files: add "
-        "--persist. Without that limit are then logins after it, and services" +
-        std::string(services.empty() ? "." : " (" + [&] {
-          std::string names;
-          for (const std::string& one : services) names += (names.empty() ? "" : ", ") + one;
-          return names;
-        }() + ") that are started anew."));
-    return;
-  }
   if (shell) {
     proposal.propose(
         written_file(situation.machine, kLimitsFile,

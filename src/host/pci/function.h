@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "host/files.h"
+#include "host/pci/address.h"
 
 namespace gdr::host {
 
@@ -91,13 +92,12 @@ struct PciFunction {
   bool is_bridge() const { return class_code >> 8 == 0x0604; }
 };
 
-// "0000:41:00.0"; domains of some controllers (VMD) have more than four digits.
-bool is_pci_address(std::string_view name);
-// "pci0000:00"
-bool is_host_bridge(std::string_view name);
-
 // `device`: the function's folder, or a link to it or to what the function carries. Nothing where
 // no PCI function lies above it, as with software devices.
 std::optional<PciFunction> read_pci_function(const Files& files, const std::string& device);
+// For who reads many: `speeds` is of the same files.
+class PortSpeeds;
+std::optional<PciFunction> read_pci_function(const Files& files, const std::string& device,
+                                             PortSpeeds& speeds);
 
 }  // namespace gdr::host

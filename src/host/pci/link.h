@@ -7,8 +7,10 @@
 
 #include <functional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
+#include "host/files.h"
 #include "host/pci/function.h"
 
 namespace gdr::host {
@@ -25,9 +27,24 @@ struct PortSpeed {
   void set_most_width(long lanes);
 };
 
+// What sysfs says of each port. Whatever is below a port asks for it, so in a deep tree a port is
+// asked for thousands of times, and is read once.
+class PortSpeeds {
+ public:
+  explicit PortSpeeds(const Files& files) : files_(files) {}
+  const PortSpeed& of(const std::string& address);
+
+ private:
+  const Files& files_;
+  std::unordered_map<std::string, PortSpeed> known_;
+};
+
 // The most that both ends can do, as far as it is known.
 PciLink link_between(const std::string& above, const PortSpeed& most_above,
                      const std::string& below, const PortSpeed& port);
+
+// "32 GT/s x16"; "16 of 32 GT/s x8 of x16" where it could do more; empty where nothing is known.
+std::string text_of(const PciLink& link);
 
 // From below, every other pair of a path is a link; those between are inside of a switch.
 std::vector<PciLink> links_along(

@@ -1,7 +1,5 @@
 #include "host/pci/tree.h"
 
-#include <algorithm>
-
 namespace gdr::host {
 
 void PciTree::add(PciFunction function) {
@@ -28,15 +26,16 @@ std::vector<const PciFunction*> PciTree::above(const PciFunction& function) cons
   return bridges;
 }
 
-std::vector<const PciFunction*> PciTree::below(const std::string& address) const {
-  std::vector<const PciFunction*> found;
-  for (const auto& [name, function] : functions_) {
-    const auto& path = function.path;
-    if (name != address && std::find(path.begin(), path.end(), address) != path.end()) {
-      found.push_back(&function);
-    }
+const PciLink* card_link(const PciTree& tree, const PciFunction& function) {
+  const PciLink* own = function.links.empty() ? nullptr : &function.links.front();
+  if (own != nullptr && own->width > 0) return own;
+  const std::string card = card_of(function.address) + ".";
+  for (char number = '0'; number < '8'; ++number) {
+    const PciFunction* other = tree.find(card + number);
+    if (other == nullptr || other->links.empty()) continue;
+    if (other->links.front().width > 0) return &other->links.front();
   }
-  return found;
+  return own;
 }
 
 }  // namespace gdr::host

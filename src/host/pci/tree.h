@@ -1,4 +1,4 @@
-// PciTree: every PCI function of a machine by its address, and what lies above and below it.
+// PciTree: every PCI function of a machine by its address, and what lies above it.
 //
 //   for (const PciFunction* port : tree.above(*nic)) ...   // from the function's own parent
 //   upwards
@@ -24,11 +24,13 @@ class PciTree {
 
   // The bridges between a function and its host bridge that are known, the nearest first.
   std::vector<const PciFunction*> above(const PciFunction& function) const;
-  // All functions whose path goes through this one.
-  std::vector<const PciFunction*> below(const std::string& address) const;
 
  private:
   std::map<std::string, PciFunction> functions_;
 };
+
+// A function's own link; where the source does not tell its width, that of another function of the
+// same card, since they share it. Null: none is known.
+const PciLink* card_link(const PciTree& tree, const PciFunction& function);
 
 }  // namespace gdr::host

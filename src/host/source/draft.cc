@@ -19,8 +19,8 @@ constexpr std::size_t kMostMaskWords = 1024;
 // The ports of a card are one device, but some dumps show a NUMA node for the first only.
 void take_node_of_first_function(PciTree& tree, PciFunction& function) {
   if (function.numa_node >= 0) return;
-  const std::string first = function.address.substr(0, function.address.rfind('.')) + ".0";
-  if (const PciFunction* other = tree.find(first)) function.numa_node = other->numa_node;
+  if (const PciFunction* other = tree.find(card_of(function.address) + ".0"))
+    function.numa_node = other->numa_node;
 }
 
 }  // namespace
@@ -37,11 +37,11 @@ Inventory finish(Draft draft) {
         return found == draft.speeds.end() ? PortSpeed() : found->second;
       });
     }
-    if (function.name.empty()) function.name = names.device(function.vendor, function.device);
     if (is_gpu(function)) {
       const auto model = draft.models.find(address);
       Gpu gpu{address, model == draft.models.end() ? function.name : model->second, function.driver,
               function.numa_node, function};
+      if (gpu.model.empty()) gpu.model = names.device(function.vendor, function.device);
       if (gpu.model.empty()) gpu.model = "NVIDIA GPU";
       machine.gpus.push_back(std::move(gpu));
     } else if (draft.rdma_names.contains(address) || is_likely_rdma_nic(function)) {
@@ -65,18 +65,6 @@ Inventory finish(Draft draft) {
   machine.flat = is_flat(machine);
   machine.virtual_machine = machine.virtual_machine || machine.flat;
   return std::move(machine);
-}
-
-std::string full_address(std::string_view text) {
-  std::string address(text);
-  if (std::count(address.begin(), address.end(), ':') == 1) address.insert(0, "0000:");
-  std::transform(address.begin(), address.end(), address.begin(),
-                 [](unsigned char c) { return static_cast<char>(tolower(c)); });
-  // NVML writes eight digits, the kernel as few as do.
-  while (address.find(':') > 4 && address.find(':') != std::string::npos && address[0] == '0') {
-    address.erase(0, 1);
-  }
-  return is_pci_address(address) ? address : std::string();
 }
 
 std::uint32_t to_number(std::string_view text, int base) {

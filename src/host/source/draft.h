@@ -32,8 +32,6 @@ struct Draft {
 // of which the source has no RDMA name are named by, and in order of, their addresses.
 Inventory finish(Draft draft);
 
-// "0000:41:00.0" of "41:00.0" and "00000000:41:00.0", in lower case; empty: no address.
-std::string full_address(std::string_view text);
 // 0: no number of that form; `base` 16 takes "0x10de" and "10de".
 std::uint32_t to_number(std::string_view text, int base);
 

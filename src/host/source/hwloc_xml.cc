@@ -54,7 +54,7 @@ class Reader {
       if (child.name == "distances2") read_distances(child);
       if (child.name != "object") continue;
       draft_.machine.product = info(child, "DMIProductName");
-      if (const Result<void> done = read_object(child, {}, -1); !done) return done.error();
+      if (Result<void> done = read_object(child, {}, -1); !done) return done.error();
     }
     if (draft_.machine.pci.empty()) {
       return Error{EINVAL, "no PCI devices in it; write it by 'lstopo --whole-io machine.xml'"};
@@ -82,13 +82,13 @@ class Reader {
     if (host_bridge) {
       path = {host_bridge_name(object)};
     } else if (type == "Bridge" || type == "PCIDev") {
-      if (const Result<void> done = add_function(object, path, node); !done) return done;
+      if (Result<void> done = add_function(object, path, node); !done) return done;
     } else if (type == "OSDev" && !path.empty()) {
       name_device(object, path.back());
     }
     for (const XmlElement& child : object.children) {
       if (child.name != "object") continue;
-      if (const Result<void> done = read_object(child, path, node); !done) return done;
+      if (Result<void> done = read_object(child, path, node); !done) return done;
     }
     return {};
   }

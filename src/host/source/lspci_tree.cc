@@ -78,7 +78,7 @@ class Reader {
         columns_[at++] = bus_;
       } else if (line[at] == '[') {
         if (!take_root_bus(line, at)) return error("no bus where the tree of lspci has one");
-      } else if (const Result<void> done = take_function(line, at); !done) {
+      } else if (Result<void> done = take_function(line, at); !done) {
         return done;
       }
     }

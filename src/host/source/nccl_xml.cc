@@ -63,7 +63,7 @@ class Reader {
                              int node) {
     for (const XmlElement& child : parent.children) {
       if (child.name != "pci") continue;
-      if (const Result<void> done = read_pci(child, path, node); !done) return done;
+      if (Result<void> done = read_pci(child, path, node); !done) return done;
     }
     return {};
   }

@@ -153,7 +153,8 @@ class Planner {
   static double arrival(int before) {
     constexpr double kStep = 7;
     const double most = kBoxHeight / 2 - kStep / 2;
-    return std::clamp(kStep * ((before + 1) / 2) * (before % 2 == 1 ? 1 : -1), -most, most);
+    const int steps = (before + 1) / 2 * (before % 2 == 1 ? 1 : -1);
+    return std::clamp(kStep * steps, -most, most);
   }
 
   static bool crosses(const std::vector<std::pair<double, double>>& lane,

@@ -1,5 +1,6 @@
 #include "doctor/checks/pairs.h"
 #include "found.h"
+#include "host/best_nic.h"
 
 namespace gdr::doctor {
 namespace {
@@ -74,6 +75,34 @@ TEST(Pairs, PreferANicWithALinkAndShareThemOut) {
   EXPECT_EQ(best(), "mlx5_1 mlx5_9 ");
   machine.nic("mlx5_1").state = "1: DOWN";
   EXPECT_EQ(best(), "mlx5_9 mlx5_9 ");
+}
+
+// gdr topo and gdr doctor must not name different NICs: both take what host chooses.
+TEST(Pairs, BeginWithTheNicThatHostChooses) {
+  Machine machine;
+  for (unsigned i = 1; i <= 3; ++i) machine.add_switch(i);
+  // A second port, up, of a card with a narrower link: an active port counts less than the link.
+  auto narrow = machine.find("0000:1a:00.0");
+  narrow.address = "0000:1a:01.0";
+  narrow.width = 8;
+  machine.functions.push_back(narrow);
+  auto nic = machine.nics.front();
+  nic.name = "mlx5_0";
+  nic.address = narrow.address;
+  machine.nics.push_back(nic);
+  machine.nic("mlx5_1").state = "1: DOWN";
+  machine.write_all();
+  const host::Inventory inventory = host::take_inventory(host::Files(machine.root()));
+  const auto choices = host::choose_nics(inventory);
+  const auto pairs = pairs_of(inventory);
+  ASSERT_EQ(pairs.size(), choices.size());
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    EXPECT_EQ(pairs[i].pairs.front().nic, &inventory.nics[choices[i].nics.front().index]);
+  }
+  EXPECT_EQ(pairs[0].pairs.front().nic->name, "mlx5_1");
+  EXPECT_EQ(pairs[0].pairs.size(), 2u) << "the other one below the switch is judged, too";
+  EXPECT_TRUE(says(find(kPairGrade, machine),
+                   "mlx5_1: as near as mlx5_0, with the faster link: 32 GT/s x16"));
 }
 
 TEST(NumaNodeCheck, WarnsWhereTheKernelDoesNotKnowIt) {

@@ -87,7 +87,7 @@ TEST(Text, BeginsWithWhatIsToBeDoneFirstAndFoldsWhatIsAlikeAndWell) {
             "         Nothing works.\n"
             "         now:      line 1\n"
             "                   line 2\n"
-            "warn     GPU 1 and 1 more: slow  [slow]\n"
+            "warn     GPU 1, GPU 2: slow  [slow]\n"
             "         It waits.\n"
             "         now:      faster\n"
             "         for good: fast for ever\n"
@@ -97,11 +97,37 @@ TEST(Text, BeginsWithWhatIsToBeDoneFirstAndFoldsWhatIsAlikeAndWell) {
             std::string::npos);
 }
 
+Findings eight_gpus(const Host&) {
+  Findings findings;
+  for (int i = 0; i < 8; ++i) {
+    Finding finding;
+    finding.subject = "GPU " + std::to_string(i);
+    // One is another: those around it are told of at once all the same.
+    finding.summary = i == 3 ? "BAR1 is 64 GiB" : "BAR1 is 128 GiB";
+    finding.evidence = {{"/sys/" + std::to_string(i), "1"}};
+    findings.push_back(finding);
+  }
+  return findings;
+}
+
+TEST(Text, SaysOnceWhatIsTheSameOfEightGpusAndJsonSaysItOfEach) {
+  const Check check{"eight", Area::kGpu, "", "", 10, Cost::kPassive, eight_gpus};
+  const Examined one({&check});
+  const std::string text = to_text(one.report, {.all = true, .style = {}});
+  EXPECT_EQ(text.substr(0, text.find("\n\n")),
+            "ok       7 GPUs: BAR1 is 128 GiB  [eight]\n"
+            "ok       GPU 3: BAR1 is 64 GiB  [eight]");
+  EXPECT_NE(text.find("8 ok"), std::string::npos);
+  EXPECT_EQ(nlohmann::json::parse(to_json(one.report))["findings"].size(), 8u);
+  EXPECT_NE(explain(one.report.judgements[0], {}).find("ok       GPU 7: BAR1"), std::string::npos)
+      << "with what was read of each";
+}
+
 TEST(Text, OfAllShowsEachAndWhatDoesNotApply) {
   const Examined all({&kFine, &kSlow, &kAbsent});
   const std::string text = to_text(all.report, {.all = true, .style = {}});
   EXPECT_NE(text.find("ok       GPU 1: fine  [fine]"), std::string::npos);
-  EXPECT_NE(text.find("warn     GPU 2: slow  [slow]"), std::string::npos);
+  EXPECT_NE(text.find("warn     GPU 1, GPU 2: slow  [slow]"), std::string::npos);
   EXPECT_NE(text.find("Does not apply: absent"), std::string::npos);
 }
 

@@ -1,6 +1,7 @@
 #include "captured_host.h"
 #include "host/grade.h"
 #include "host/inventory.h"
+#include "host/pci/link.h"
 
 namespace gdr::host {
 namespace {
@@ -151,6 +152,14 @@ TEST(PciFunction, BelongsToTheNicsAndGpusOfTheInventory) {
   ASSERT_EQ(inventory.gpus.size(), 1u);
   ASSERT_TRUE(inventory.gpus[0].pci);
   EXPECT_EQ(inventory.gpus[0].pci->links[0].width, 16u);
+}
+
+TEST(PciLink, IsWrittenWithWhatItCouldDoOnlyWhereThatIsMore) {
+  EXPECT_EQ(text_of({"", "", 32, 32, 16, 16}), "32 GT/s x16");
+  EXPECT_EQ(text_of({"", "", 2.5, 32, 8, 16}), "2.5 of 32 GT/s x8 of x16");
+  EXPECT_EQ(text_of({"", "", 0, 32, 8, 8}), "x8");
+  EXPECT_EQ(text_of({"", "", 16, 0, 0, 16}), "16 GT/s");
+  EXPECT_EQ(text_of({}), "");
 }
 
 TEST(VirtualMachine, IsKnownByItsProcessorsFlags) {

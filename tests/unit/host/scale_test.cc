@@ -112,5 +112,47 @@ TEST(Scale, AMachineOfThreeHundredFunctionsIsReadAtOnce) {
   std::printf("%zu functions in %.0f ms\n", machine.pci.functions().size(), watch.seconds() * 1000);
 }
 
+// 30 bridges above each other with devices below the last, again and again.
+std::size_t add_deep_tree(test::CapturedHost& host, unsigned functions, const std::string& speed) {
+  unsigned i = 0;
+  while (i < functions) {
+    std::string above = "pci" + address(i).substr(0, 7);
+    for (unsigned depth = 0; depth < 30 && i < functions; ++depth) {
+      host.function({address(i), above, speed, speed, 16, 16});
+      above = address(i++);
+    }
+    for (unsigned k = 0; k < 6 && i < functions; ++k) {
+      host.function({address(i++), above, speed, speed, 16, 16});
+    }
+  }
+  return i;
+}
+
+// Every function's way asks for the links of all the ports above it.
+TEST(Scale, APortIsAskedForItsLinkOnceHoweverManyAreBelowIt) {
+  test::CapturedHost host;
+  add_deep_tree(host, 36, "32.0");
+  std::map<std::string, unsigned> asked;
+  const Files files(host.root(), [&](const FileAccess& access) {
+    if (access.path.ends_with("/max_link_speed")) ++asked[access.path];
+  });
+  const Inventory machine = take_inventory(files);
+  EXPECT_EQ(machine.pci.find(address(35))->links.size(), 15u);
+  EXPECT_EQ(machine.pci.find(address(35))->links.back().most_speed, 32);
+  EXPECT_GT(asked.size(), 30u);
+  for (const auto& [path, times] : asked) EXPECT_EQ(times, 1u) << path;
+}
+
+TEST(Scale, AThousandFunctionsInADeepTreeTakeLessThanTwoSeconds) {
+  test::CapturedHost host;
+  add_deep_tree(host, 1000, "");
+  const Stopwatch watch;
+  const Inventory machine = take_inventory(host.root());
+  EXPECT_EQ(machine.pci.functions().size(), 1000u);
+  // A tenth of one on an idle machine: opening files, a dozen for each function.
+  EXPECT_LT(watch.seconds(), 2 * kPatience);
+  std::printf("%zu functions in %.0f ms\n", machine.pci.functions().size(), watch.seconds() * 1000);
+}
+
 }  // namespace
 }  // namespace gdr::host

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "host/best_nic.h"
 #include "made_up_machine.h"
 
 namespace gdr::topo {
@@ -31,6 +34,26 @@ void add_nic(MadeUpMachine& machine, int number, int node, const std::string& st
   machine.bridge(port, node == 0 ? "pci0000:00" : "pci0000:80", host::PciKind::kRootPort, node);
   machine.nic("mlx5_" + std::to_string(number), "0000:1" + std::to_string(number) + ":00.0", port,
               node, state, speed, width);
+}
+
+// Who chooses is tested in host; here, that what it says is told in terms of the list of devices.
+TEST(BestNic, IsTheOneThatHostChooses) {
+  MadeUpMachine machine = test::two_node_machine();
+  // Listed by address, so that the numbers of inventory and list differ.
+  std::swap(machine.inventory.gpus[0], machine.inventory.gpus[1]);
+  const Report report = machine.report();
+  const auto chosen_by_host = host::choose_nics(report.inventory);
+  ASSERT_EQ(report.choices.size(), chosen_by_host.size());
+  for (const host::NicChoice& one : chosen_by_host) {
+    const std::string& address = report.inventory.gpus[one.gpu].pci_address;
+    const auto told = std::find_if(
+        report.choices.begin(), report.choices.end(),
+        [&](const Choice& choice) { return report.devices[choice.gpu].address == address; });
+    ASSERT_NE(told, report.choices.end());
+    EXPECT_EQ(report.devices[*told->nic].index, one.nics.front().index) << address;
+    EXPECT_EQ(told->path, one.nics.front().path);
+    EXPECT_EQ(told->alike.size(), one.alike);
+  }
 }
 
 TEST(BestNic, IsTheNearest) {

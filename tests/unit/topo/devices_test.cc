@@ -70,13 +70,5 @@ TEST(Devices, OfOneCardShareItsLink) {
   EXPECT_EQ(link_of((*devices)[1])->below, "0000:01:00.1");
 }
 
-TEST(Links, AreWrittenWithWhatTheyCouldDoOnlyWhereThatIsMore) {
-  EXPECT_EQ(text_of({"", "", 32, 32, 16, 16}), "32 GT/s x16");
-  EXPECT_EQ(text_of({"", "", 2.5, 32, 8, 16}), "2.5 of 32 GT/s x8 of x16");
-  EXPECT_EQ(text_of({"", "", 0, 32, 8, 8}), "x8");
-  EXPECT_EQ(text_of({"", "", 16, 0, 0, 16}), "16 GT/s");
-  EXPECT_EQ(text_of({}), "");
-}
-
 }  // namespace
 }  // namespace gdr::topo

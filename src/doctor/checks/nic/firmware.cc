@@ -18,7 +18,7 @@ constexpr const char* kExplanation =
 
 // What firmware is made for: the board where it is known, else the device.
 std::string model_of(const Host& host, const host::Nic& nic) {
-  const std::string board = host.files.line("sys/class/infiniband/" + nic.name + "/board_id");
+  std::string board = host.files.line("sys/class/infiniband/" + nic.name + "/board_id");
   if (!board.empty()) return board;
   return std::to_string(nic.pci->vendor) + ":" + std::to_string(nic.pci->device);
 }

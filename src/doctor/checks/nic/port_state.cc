@@ -41,21 +41,17 @@ std::map<const host::Nic*, Need> needs_of(const host::Inventory& inventory) {
   }
   // Without a GPU whose way is known, any one NIC will do.
   if (needs.empty()) {
-    const bool any = std::ranges::any_of(inventory.nics, has_active_port);
+    const bool any = std::ranges::any_of(inventory.nics, host::has_active_port);
     for (const host::Nic& nic : inventory.nics) needs[&nic] = any ? Need::kShared : Need::kOnly;
   }
   return needs;
-}
-
-std::string card_of(const host::Nic& nic) {
-  return nic.pci->address.substr(0, nic.pci->address.rfind('.'));
 }
 
 // Those that have a link; a second port without one is left out on purpose.
 std::set<std::string> cards_with_link(const host::Inventory& inventory) {
   std::set<std::string> cards;
   for (const host::Nic& nic : inventory.nics) {
-    if (nic.pci && has_active_port(nic)) cards.insert(card_of(nic));
+    if (nic.pci && has_active_port(nic)) cards.insert(host::card_of(nic.pci->address));
   }
   return cards;
 }
@@ -133,7 +129,7 @@ Findings find(const Host& host) {
       gathered.add(with_link(port, rate == best.end() ? 0 : rate->second), port.nic->pci->address);
     } else if (!port.is_infiniband() || (state != "INIT" && state != "ARMED")) {
       gathered.add(without_link(host, port, need == needs.end() ? Need::kNone : need->second,
-                                cards.contains(card_of(*port.nic))),
+                                cards.contains(host::card_of(port.nic->pci->address))),
                    port.nic->pci->address);
     }
   }

@@ -19,14 +19,21 @@ constexpr const char* kExplanation =
     "a restart of the host. Whether the switch lets translated requests pass (ACS Direct "
     "Translated P2P) is the host's to say.";
 
-Finding on_bare_metal(const host::Nic& nic) {
+// What is read of it; `absent`: what a capability that is not there is called.
+Finding finding_of(const host::Nic& nic, const char* absent) {
+  const auto& ats = nic.pci->ats;
   Finding finding;
   finding.subject = label(nic);
-  const auto& ats = nic.pci->ats;
-  finding.evidence = {{config_of(*nic.pci) + ", Address Translation Services", !ats ? "not there"
+  finding.evidence = {{config_of(*nic.pci) + ", Address Translation Services", !ats ? absent
                                                                                : ats->enabled
                                                                                    ? "on"
                                                                                    : "off"}};
+  return finding;
+}
+
+Finding on_bare_metal(const host::Nic& nic) {
+  Finding finding = finding_of(nic, "not there");
+  const auto& ats = nic.pci->ats;
   if (!ats || !ats->enabled) {
     finding.summary = "address translation by the NIC is off, as it should be on bare metal";
     return finding;
@@ -40,13 +47,8 @@ Finding on_bare_metal(const host::Nic& nic) {
 }
 
 Finding in_guest(const host::Nic& nic) {
-  Finding finding;
-  finding.subject = label(nic);
+  Finding finding = finding_of(nic, "not shown");
   const auto& ats = nic.pci->ats;
-  finding.evidence = {{config_of(*nic.pci) + ", Address Translation Services", !ats ? "not shown"
-                                                                               : ats->enabled
-                                                                                   ? "on"
-                                                                                   : "off"}};
   if (ats && ats->enabled) {
     finding.summary = "address translation by the NIC is on, as a virtual machine needs it";
     return finding;

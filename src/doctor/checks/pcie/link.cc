@@ -21,8 +21,6 @@ constexpr const char* kExplanation =
     "theirs. Reseat the card, exchange its riser or cable, or look at the slot's speed and "
     "bifurcation in the BIOS.";
 
-std::string device_of(const std::string& address) { return address.substr(0, address.rfind('.')); }
-
 std::string text_of(double speed, unsigned width) {
   return fmt::format("{:g} GT/s x{}", speed, width);
 }
@@ -69,12 +67,12 @@ class Links {
     if (!function) return;
     for (const host::PciLink& link : function->links) {
       // The functions of one card share its link.
-      if (!seen_.insert({link.above, device_of(link.below)}).second) continue;
+      if (!seen_.insert({link.above, host::card_of(link.below)}).second) continue;
       if (!is_known(link)) {
         ++unknown_;
         continue;
       }
-      const bool own = is_gpu && device_of(link.below) == device_of(function->address);
+      const bool own = is_gpu && host::card_of(link.below) == host::card_of(function->address);
       gathered_.add(judge(link, device, own), link.below);
     }
   }

@@ -16,13 +16,15 @@ constexpr const char* kExplanation =
     "the cure. In a virtual machine the tree is the hypervisor's invention and says nothing: "
     "measure there (gdr perf), or give NCCL the provider's topology file.";
 
-Finding judge(const Pair& pair) {
+Finding judge(const GpuPairs& gpu) {
+  const Pair& pair = gpu.pairs.front();
   Finding finding;
   finding.subject = subject_of(pair);
   const std::string grade = host::name_of(pair.grade);
   std::string way;
   for (const std::string& part : pair.nic->pci->path) way += (way.empty() ? "" : "/") + part;
-  finding.evidence = {{"/sys/bus/pci/devices/" + pair.nic->pci->address, grade + ": " + way}};
+  finding.evidence = {{"/sys/bus/pci/devices/" + pair.nic->pci->address, grade + ": " + way},
+                      {"best NIC of " + label(*pair.gpu), label(*pair.nic) + ": " + gpu.why}};
   switch (pair.grade) {
     case host::PciPath::kPix:
     case host::PciPath::kPxb:
@@ -70,7 +72,7 @@ Findings find(const Host& host) {
   for (const GpuPairs& gpu : pairs_of(host.inventory)) {
     if (gpu.pairs.empty()) continue;
     any = true;
-    gathered.add(judge(gpu.pairs.front()), gpu.pairs.front().nic->pci->address);
+    gathered.add(judge(gpu), gpu.pairs.front().nic->pci->address);
   }
   if (any && (host.inventory.virtual_machine || host.inventory.flat)) {
     return {unreliable(host.inventory)};

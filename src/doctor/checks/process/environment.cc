@@ -97,7 +97,7 @@ void judge_gid_index(const Host& host, Findings& findings) {
   const auto named = [&](const host::Gid& gid) { return std::to_string(gid.index) == *value; };
   for (const host::Nic& nic : host.inventory.nics) {
     for (const host::Port& port : nic.ports) {
-      if (port.link_layer != "Ethernet" || port.state.find("ACTIVE") == std::string::npos) continue;
+      if (port.link_layer != "Ethernet" || !is_active(port)) continue;
       const auto gid = std::find_if(port.gids.begin(), port.gids.end(), named);
       const std::string place = nic.name + " port " + std::to_string(port.number);
       if (gid == port.gids.end()) {

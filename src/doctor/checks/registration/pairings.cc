@@ -1,58 +1,53 @@
 #include "doctor/checks/registration/pairings.h"
 
-#include <algorithm>
-
-#include "host/grade.h"
+#include "host/best_nic.h"
 
 namespace gdr::doctor {
 namespace {
 
+// NICs as gdr topo ranks them for this GPU; all of them where the inventory does not know it.
+std::vector<host::RankedNic> ranked_nics(const host::Inventory& inventory,
+                                         const std::vector<host::NicChoice>& choices,
+                                         const std::string& gpu) {
+  for (const host::NicChoice& choice : choices) {
+    if (inventory.gpus[choice.gpu].pci_address == gpu) return choice.nics;
+  }
+  std::vector<host::RankedNic> all;
+  for (std::size_t i = 0; i < inventory.nics.size(); ++i) {
+    if (inventory.nics[i].pci) all.push_back({i, {}});  // others are software: rxe, siw
+  }
+  return all;
+}
+
 struct Candidate {
   const host::Nic* nic;
   unsigned port;
-  int distance;  // of host::PciPath; one more than the farthest: unknown
+  bool near;  // no CPU on the way
 };
 
-constexpr int kUnknownDistance = static_cast<int>(host::PciPath::kSys) + 1;
-
-const host::Gpu* find_gpu(const host::Inventory& inventory, const std::string& address) {
-  for (const host::Gpu& gpu : inventory.gpus) {
-    if (gpu.pci_address == address) return &gpu;
-  }
-  return nullptr;
-}
-
-int distance_between(const host::Inventory& inventory, const host::Gpu* gpu, const host::Nic& nic) {
-  if (gpu == nullptr || !gpu->pci || !nic.pci) return kUnknownDistance;
-  const auto path = host::path_between(inventory.pci, *gpu->pci, *nic.pci);
-  return path ? static_cast<int>(*path) : kUnknownDistance;
-}
-
-std::vector<Candidate> candidates(const host::Inventory& inventory, const host::Gpu* gpu) {
+std::vector<Candidate> candidates(const host::Inventory& inventory,
+                                  const std::vector<host::RankedNic>& nics) {
   std::vector<Candidate> found;
-  for (const host::Nic& nic : inventory.nics) {
-    if (!nic.pci) continue;  // software: rxe, siw
-    const int distance = distance_between(inventory, gpu, nic);
+  for (const host::RankedNic& ranked : nics) {
+    const host::Nic& nic = inventory.nics[ranked.index];
+    const bool near = ranked.path && *ranked.path <= host::PciPath::kPxb;
     for (const host::Port& port : nic.ports) {
-      if (port.state.find("ACTIVE") != std::string::npos) {
-        found.push_back({&nic, port.number, distance});
-      }
+      if (is_active(port)) found.push_back({&nic, port.number, near});
     }
   }
-  std::stable_sort(found.begin(), found.end(),
-                   [](const Candidate& a, const Candidate& b) { return a.distance < b.distance; });
   return found;
 }
 
 }  // namespace
 
 std::vector<NamedPairing> choose_pairings(const host::Inventory& inventory, const CudaFacts& cuda) {
+  const std::vector<host::NicChoice> choices = host::choose_nics(inventory);
   std::vector<NamedPairing> chosen;
   for (const CudaGpu& gpu : cuda.gpus) {
     bool first = true;
-    for (const Candidate& candidate : candidates(inventory, find_gpu(inventory, gpu.pci_address))) {
-      const bool near = candidate.distance <= static_cast<int>(host::PciPath::kPxb);
-      if (!first && !near) break;
+    const auto nics = ranked_nics(inventory, choices, gpu.pci_address);
+    for (const Candidate& candidate : candidates(inventory, nics)) {
+      if (!first && !candidate.near) break;
       first = false;
       const std::string name =
           candidate.nic->name + (candidate.port == 1 ? "" : ":" + std::to_string(candidate.port));

@@ -8,21 +8,21 @@
 #include <string>
 
 #include "base/clock.h"
-#include "base/result.h"
 #include "base/unique_fd.h"
 
-namespace gdr::doctor {
+namespace gdr::tool {
 
 struct ChildEnd {
-  std::string output;      // as much as was allowed
-  bool timed_out = false;  // it was killed
+  std::string output;      // the first of it, as much as was allowed
+  bool timed_out = false;  // it was killed, with the process group that it leads
   int status = 0;          // of waitpid
 };
 
-// Returns once the child is reaped. Without an end of its output it is killed at `limit`.
-Result<ChildEnd> read_child(pid_t pid, UniqueFd output, Nanoseconds limit, std::size_t most);
+// Returns once the child is reaped: a process that it left behind may keep the output open. What
+// has not ended at `limit` is killed, whatever it writes meanwhile.
+ChildEnd read_child(pid_t pid, UniqueFd output, Nanoseconds limit, std::size_t most);
 
 // "exit status 3", "signal 11 (Segmentation fault)"
 std::string status_text(int status);
 
-}  // namespace gdr::doctor
+}  // namespace gdr::tool
