@@ -31,6 +31,7 @@ endif()
 if(GDR_PORTABLE)
   # fmt as headers: the distribution's libfmt.so would bring the shared C++ library back in.
   add_compile_definitions(FMT_HEADER_ONLY=1)
-  add_link_options(-static-libstdc++ -static-libgcc -Wl,--as-needed)
+  # RPATH, not RUNPATH: what the bundled libraries need themselves (libpci: libz) is found by it, too.
+  add_link_options(-static-libstdc++ -static-libgcc -Wl,--as-needed,--disable-new-dtags)
   set(CMAKE_INSTALL_RPATH "$ORIGIN/../lib/gdrkit/bundled")
 endif()

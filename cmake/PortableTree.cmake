@@ -1,7 +1,7 @@
 # cmake -D BUILD=<build folder> -D TREE=<folder> -P PortableTree.cmake
 #
 # Installs BUILD into TREE and puts beside it every shared library it needs that is not the C
-# library's. The program finds them through its RUNPATH, $ORIGIN/../lib/gdrkit/bundled. What a newer
+# library's. The program and they find them through its RPATH, $ORIGIN/../lib/gdrkit/bundled. What a newer
 # distribution has to bring is the C library alone.
 cmake_minimum_required(VERSION 3.25)
 
