@@ -43,9 +43,17 @@ bool Contents::fill_incoming(std::uint32_t queue, std::uint64_t message, Outcome
 }
 
 bool Contents::verify_incoming(std::uint32_t queue, std::uint64_t message, Outcome& outcome) {
-  const Load& load = station_.plan().load;
-  return verify(station_.queues()[queue].incoming + layout_.slot(message) + layout_.head, other(),
-                queue, message, load.transport == Transport::kUc && !needs_receives(load), outcome);
+  return verify(place_of(queue, message), other(), queue, message,
+                arrives_unannounced(station_.plan().load), outcome);
+}
+
+bool Contents::has_arrived(std::uint32_t queue, std::uint64_t message, Outcome& outcome) {
+  return read(place_of(queue, message), seed_of(other(), queue, message), outcome) &&
+         is_as_expected();
+}
+
+std::uint64_t Contents::place_of(std::uint32_t queue, std::uint64_t message) const {
+  return station_.queues()[queue].incoming + layout_.slot(message) + layout_.head;
 }
 
 bool Contents::verify_at(std::uint64_t address, std::uint32_t queue, std::uint64_t message,
@@ -60,13 +68,8 @@ bool Contents::verify_outgoing(std::uint32_t queue, std::uint64_t message, Outco
 
 bool Contents::verify(std::uint64_t address, Sender sender, std::uint32_t queue,
                       std::uint64_t message, bool may_be_lost, Outcome& outcome) {
-  const Result<void> read = station_.data().read(station_.offset(address), found_);
-  if (!read) {
-    outcome.fail(read.error());
-    return false;
-  }
-  tool::fill_pattern(seed_of(sender, queue, message), 0, expected_);
-  if (std::memcmp(expected_.data(), found_.data(), found_.size()) == 0) {
+  if (!read(address, seed_of(sender, queue, message), outcome)) return false;
+  if (is_as_expected()) {
     ++outcome.checked;
     return true;
   }
@@ -84,6 +87,17 @@ bool Contents::verify(std::uint64_t address, Sender sender, std::uint32_t queue,
   outcome.add_wrong("message " + std::to_string(message) + " of queue pair " +
                     std::to_string(queue) + ": " + tool::describe(finding));
   return true;
+}
+
+bool Contents::read(std::uint64_t address, std::uint64_t seed, Outcome& outcome) {
+  const Result<void> read = station_.data().read(station_.offset(address), found_);
+  if (!read) outcome.fail(read.error());
+  if (read) tool::fill_pattern(seed, 0, expected_);
+  return static_cast<bool>(read);
+}
+
+bool Contents::is_as_expected() const {
+  return std::memcmp(expected_.data(), found_.data(), found_.size()) == 0;
 }
 
 // All of it is what lay there before.

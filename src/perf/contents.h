@@ -19,6 +19,8 @@ class Contents {
   // What the other side reads.
   bool fill_incoming(std::uint32_t queue, std::uint64_t message, Outcome& outcome);
   bool verify_incoming(std::uint32_t queue, std::uint64_t message, Outcome& outcome);
+  // Whether all of it lies there: counts nothing.
+  bool has_arrived(std::uint32_t queue, std::uint64_t message, Outcome& outcome);
   // The same, of a message that lies elsewhere, and that a completion has told of.
   bool verify_at(std::uint64_t address, std::uint32_t queue, std::uint64_t message,
                  Outcome& outcome);
@@ -36,6 +38,10 @@ class Contents {
   // What may be lost has no completion here, and lies in memory or does not.
   bool verify(std::uint64_t address, Sender sender, std::uint32_t queue, std::uint64_t message,
               bool may_be_lost, Outcome& outcome);
+  // Reads it into `found_`, and makes what should be there.
+  bool read(std::uint64_t address, std::uint64_t seed, Outcome& outcome);
+  bool is_as_expected() const;
+  std::uint64_t place_of(std::uint32_t queue, std::uint64_t message) const;
   bool is_unchanged(std::span<const std::byte> found, std::uint64_t before) const;
   Sender self() const { return task_.is_client ? Sender::kClient : Sender::kServer; }
   Sender other() const { return task_.is_client ? Sender::kServer : Sender::kClient; }

@@ -1,8 +1,5 @@
 // Crew: the server's part of the windows that --check moves, as the client asks for it.
-#include <sched.h>
-
-#include <chrono>
-
+#include "perf/cases/rest.h"
 #include "perf/crew.h"
 
 namespace gdr::perf {
@@ -37,10 +34,11 @@ Result<void> Crew::move(const Window& window) {
 // All windows that it was asked for.
 Result<void> Crew::await_sent(const Post& post) {
   const Nanoseconds deadline = now() + kSendingGivenUp;
+  Rest rest;
   while (post.signals->windows_sent.load() < post.signals->windows_asked.load()) {
     if (post.outcome->has_sent.load()) break;  // it ended too early: its own error says why
     if (now() > deadline) return Error{ETIMEDOUT, "the server's window has not gone"};
-    sched_yield();
+    rest.pause();
   }
   return {};
 }
@@ -57,9 +55,11 @@ Result<VerifyWindow::Reply> Crew::verify(const Window& window) {
   Outcome seen;
   if (is_compared_on_arrival(load_)) {
     const Result<std::uint64_t> lost =
-        post.arrivals->await(window, [&]() -> std::optional<std::uint64_t> {
+        post.arrivals->await(window, [&]() -> std::optional<Arrived> {
           if (post.outcome->has_sent.load()) return std::nullopt;
-          return post.signals->received.load();
+          // In this order: what was taken before that look counts.
+          const Nanoseconds looked_at = post.signals->looked_at.load();
+          return Arrived{post.signals->received.load(), looked_at};
         });
     if (!lost) return lost.error();
     seen.lost = *lost;

@@ -31,6 +31,10 @@ bool needs_receives(const Load& load) {
          !is_polled_in_memory(load);
 }
 
+bool arrives_unannounced(const Load& load) {
+  return load.transport == Transport::kUc && !needs_receives(load);
+}
+
 std::uint32_t queue_pairs_of(const Load& load, std::uint32_t thread) {
   return load.queue_pairs / load.threads + (thread < load.queue_pairs % load.threads ? 1 : 0);
 }

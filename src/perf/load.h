@@ -93,6 +93,8 @@ bool is_polled_in_memory(const Load& load);
 bool is_staged(const Load& load);
 // Something arrives that takes a receive request.
 bool needs_receives(const Load& load);
+// Neither the sender's completion nor the target's tells that a message has come.
+bool arrives_unannounced(const Load& load);
 
 // Of one thread.
 std::uint32_t queue_pairs_of(const Load& load, std::uint32_t thread);

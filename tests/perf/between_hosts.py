@@ -15,7 +15,7 @@ CASES = (("rc", "write,send,read,write-imm", "1,5000"), ("uc", "write,send", "1,
          ("ud", "send", "1,1000"), ("xrc", "write,read", "1,5000"), ("rc", "fetch-add", "8"))
 
 
-# These lose messages where a socket is full, and a round trip then waits in vain.
+# These lose messages where a socket is full on a busy machine: then once more.
 UNRELIABLE = ("uc", "ud")
 
 
@@ -45,11 +45,12 @@ def every_transport_by_packets():
             for _ in range(4 if transport in UNRELIABLE else 1):
                 status, said = measured(hosts, transport, operations, sizes)
                 there, here = hosts.take_counters(PERF.gdr)
-                if status == 0:
+                rows = json.loads(said)["rows"] if status == 0 else []
+                if rows and not any(row["lost"] for row in rows):
                     break
             require(status == 0, status, said)
             bytes_moved = 0
-            for row in json.loads(said)["rows"]:
+            for row in rows:
                 found = row["checked"]
                 require(not row.get("problem") and found["wrong"] == 0, title(row), row)
                 require(found["messages"] >= 16, title(row), found)

@@ -129,6 +129,14 @@ def unreliable_latency_goes_on_for_longer_than_a_loss_takes():
     measured(row)
 
 
+def writes_over_uc_are_waited_for_while_they_are_under_way():
+    """They complete once they have left, and nothing tells the target of them."""
+    for row in PERF.rows(*QUICK, "--check", "--transport", "uc", "--operation", "write", "--sizes",
+                         "1,5000", "--measure", "bandwidth,rate", GDR_SOFT_PATH="packets",
+                         GDR_SOFT_FAULTS="delay=20ms"):
+        checked(row, 16)
+
+
 def thousands_of_queue_pairs():
     options = ("--queue-pairs", "4096", "--threads", "8", "--sizes", "64", "--measure",
                "bandwidth", "--depth", "4", "--duration", "50ms", "--warm-up", "0", "--repeats",
@@ -147,4 +155,5 @@ if __name__ == "__main__":
                    staged_with_every_byte_checked, latency_with_threads_and_events,
                    batches_larger_than_the_places_for_large_messages, a_row_counts_its_iterations,
                    unreliable_latency_goes_on_for_longer_than_a_loss_takes,
+                   writes_over_uc_are_waited_for_while_they_are_under_way,
                    thousands_of_queue_pairs]))

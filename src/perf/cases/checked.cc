@@ -1,11 +1,11 @@
 #include "perf/cases/checked.h"
 
 #include <arpa/inet.h>
-#include <sched.h>
 
 #include <algorithm>
 
 #include "perf/cases/requests.h"
+#include "perf/cases/rest.h"
 #include "perf/cases/windows.h"
 
 namespace gdr::perf {
@@ -53,7 +53,8 @@ class Traffic {
   // Messages that have come, each compared. -1: it failed.
   int take() {
     if (receives_ == nullptr) return 0;
-    return receives_->take(outcome_, [this](Station::Queue& queue, const ibv_wc& wc) {
+    const Nanoseconds began = now();
+    const int count = receives_->take(outcome_, [this](Station::Queue& queue, const ibv_wc& wc) {
       const auto index = static_cast<std::uint32_t>(&queue - task_.station.queues().data());
       // Immediates have 32 bits; a row has fewer messages on one queue pair.
       const std::uint64_t message = ntohl(wc.imm_data);
@@ -64,19 +65,20 @@ class Traffic {
       }
       task_.signals->received.fetch_add(1);
     });
+    if (count == 0) task_.signals->looked_at.store(began);
+    return count;
   }
 
   // The other side's messages of a window that this one has sent. When the last of both had moved.
   std::optional<Ticks> take_all(const Window& window) {
     Ticks ended = ticks();
     if (receives_ == nullptr) return ended;
-    const Result<std::uint64_t> lost =
-        arrivals_.await(window, [&]() -> std::optional<std::uint64_t> {
-          const int taken = take();
-          if (taken < 0 || task_.aborted()) return std::nullopt;
-          if (taken > 0) ended = ticks();
-          return task_.signals->received.load();
-        });
+    const Result<std::uint64_t> lost = arrivals_.await(window, [&]() -> std::optional<Arrived> {
+      const int taken = take();
+      if (taken < 0 || task_.aborted()) return std::nullopt;
+      if (taken > 0) ended = ticks();
+      return Arrived{task_.signals->received.load(), task_.signals->looked_at.load()};
+    });
     if (!lost) outcome_.fail(lost.error());
     if (!outcome_.done) return std::nullopt;
     outcome_.lost += *lost;
@@ -85,11 +87,11 @@ class Traffic {
 
   bool is_over() const { return !outcome_.done || task_.stopped() || task_.aborted(); }
   // Nothing has come.
-  void rest() {
+  void rest(Rest& rest) {
     if (load_.events) {
       (void)task_.station.sleep();
     } else {
-      sched_yield();
+      rest.pause();
     }
   }
 
@@ -119,15 +121,21 @@ void run_checked_client(Task& task, Receives* receives, Outcome& outcome) {
 void run_checked_server(Task& task, Receives* receives, Outcome& outcome) {
   Traffic traffic(task, receives, outcome);
   Signals& signals = *task.signals;
+  Rest rest;
   while (!traffic.is_over()) {
     if (signals.windows_sent.load() < signals.windows_asked.load()) {
       if (!traffic.send()) break;
       signals.sent_at.store(ticks());
       signals.windows_sent.fetch_add(1);
+      rest = {};
     }
     const int taken = traffic.take();
     if (taken < 0) break;
-    if (taken == 0) traffic.rest();
+    if (taken == 0) {
+      traffic.rest(rest);
+    } else {
+      rest = {};
+    }
   }
   for (const Station::Queue& queue : task.station.queues()) outcome.sent.push_back(queue.posted);
 }

@@ -72,19 +72,21 @@ class RoundTrips {
   // Polls `done` until it says so, and now and then whether there is any sense in it.
   template <typename Done>
   bool await(Done&& done) {
+    bool overdue = false;
     for (std::uint32_t polls = 1;; ++polls) {
       const int state = done();
       if (state != 0) {
         heard_at_ = 0;
         return state > 0;
       }
+      if (overdue) return give_up();
       if (load_.events) {
         if (Result<void> slept = task_.station.sleep(); !slept) outcome_.fail(slept.error());
       } else if (polls % kLook != 0) {
         continue;
       }
       if (!outcome_.done || task_.aborted() || task_.stopped()) return false;
-      if (is_lost()) return false;
+      overdue = is_overdue();  // then one more look: this thread may have had no processor
     }
   }
 
@@ -143,19 +145,22 @@ class RoundTrips {
 
   // Datagrams and unreliable connections lose messages; nothing repeats them. The others end with
   // an error instead, unless what tells of it is lost on the way to the program.
-  bool is_lost() {
+  bool is_overdue() {
     if (!task_.is_client) return false;
-    const bool unreliable = may_lose(load_.transport);
     if (heard_at_ == 0) heard_at_ = now();
     const Nanoseconds lost = survives_losses_ ? kLost : kLostForGood;
-    if (now() - heard_at_ < (unreliable ? lost : kGivenUp)) return false;
-    if (unreliable && survives_losses_) {
+    return now() - heard_at_ >= (may_lose(load_.transport) ? lost : kGivenUp);
+  }
+  bool give_up() {
+    if (may_lose(load_.transport) && survives_losses_) {
       heard_at_ = 0;
-      return lost_one_ = true;
+      lost_one_ = true;
+    } else {
+      outcome_.fail({ETIMEDOUT, may_lose(load_.transport)
+                                    ? "a message or its answer was lost; RC repeats them"
+                                    : "no completion for 10 s, and no error either"});
     }
-    outcome_.fail({ETIMEDOUT, unreliable ? "a message or its answer was lost; RC repeats them"
-                                         : "no completion for 10 s, and no error either"});
-    return true;
+    return false;
   }
 
   Task& task_;

@@ -106,6 +106,7 @@ class Stream {
     const bool unreliable = may_lose(load_.transport);
     if (heard_at_ == 0) heard_at_ = now();
     if (now() - heard_at_ < (unreliable ? kQuiet : kGivenUp)) return false;
+    if (receive()) return false;  // while this thread waited for its processor
     if (unreliable) {
       outcome_.lost = expected - outcome_.received;
     } else {

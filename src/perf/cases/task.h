@@ -25,6 +25,8 @@ struct Signals {
   std::atomic<std::uint64_t> expected{kNotKnown};
   // With --check: messages that were compared as they arrived.
   std::atomic<std::uint64_t> received{0};
+  // And when the last look for more began that found none.
+  std::atomic<Nanoseconds> looked_at{0};
   // With --check of both ways, the server's: windows that it was asked to send and has sent, and
   // when that last one had gone.
   std::atomic<std::uint64_t> windows_asked{0}, windows_sent{0};

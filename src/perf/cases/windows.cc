@@ -1,10 +1,6 @@
 #include "perf/cases/windows.h"
 
-#include <sched.h>
-
-#include <chrono>
-#include <thread>
-
+#include "perf/cases/rest.h"
 #include "perf/cases/verifier.h"
 
 namespace gdr::perf {
@@ -12,7 +8,23 @@ namespace {
 
 // Nothing has come for so long: of transports that may lose messages, and of those that lose none.
 constexpr Nanoseconds kQuiet = 100 * kMillisecond;
-constexpr Nanoseconds kGivenUp = 5 * kSecond;
+constexpr Nanoseconds kGivenUp = 5 * kSecond;  // and of either, where nobody looks
+
+// Nothing says that it has come: it lies there, or is still under way. It is lost when there was
+// nothing new for a while. `since`: when there was.
+void await_unannounced(Contents& contents, std::uint32_t queue, std::uint64_t message,
+                       Nanoseconds& since, Outcome& outcome) {
+  Rest rest;
+  for (bool waited = false; outcome.done; waited = true) {
+    const Nanoseconds looked_at = now();
+    if (contents.has_arrived(queue, message, outcome)) {
+      if (waited) since = looked_at;
+      return;
+    }
+    if (looked_at > since + kQuiet) return;
+    rest.pause();
+  }
+}
 
 }  // namespace
 
@@ -33,28 +45,35 @@ bool compare_window(Task& task, Contents& contents, const Window& window, Outcom
   const bool comes_back = is_read || is_atomic(load.operation);
   if (is_compared_on_arrival(load)) return true;
   if (comes_back ? !task.sends : !task.is_target()) return true;
+  Nanoseconds since = now();
   return for_each_message(window, task.station, [&](std::uint32_t queue, std::uint64_t message) {
     if (is_read) return contents.verify_outgoing(queue, message, outcome);
     if (comes_back) return contents.verify_fetched(queue, message, outcome);
+    if (arrives_unannounced(load)) {
+      await_unannounced(contents, queue, message, since, outcome);
+    }
     return contents.verify_incoming(queue, message, outcome);
   });
 }
 
 Result<std::uint64_t> Arrivals::await(const Window& window,
-                                      const std::function<std::optional<std::uint64_t>()>& look) {
+                                      const std::function<std::optional<Arrived>()>& look) {
   const std::uint64_t queues = station_.queues().size();
   const std::uint64_t wanted = (window.first + window.count) * queues - lost_;
   const bool unreliable = may_lose(station_.plan().load.transport);
   std::uint64_t seen = 0;
+  Rest rest;
   for (Nanoseconds since = now();;) {
-    const std::optional<std::uint64_t> found = look();
-    if (!found || *found >= wanted) return 0;
-    if (*found != seen) since = now();
-    seen = *found;
-    const Nanoseconds quiet = now() - since;
-    if (quiet > (unreliable ? kQuiet : kGivenUp)) break;
-    sched_yield();
-    if (quiet > kMillisecond) std::this_thread::sleep_for(std::chrono::microseconds(100));
+    const std::optional<Arrived> found = look();
+    if (!found || found->messages >= wanted) return 0;
+    if (found->messages != seen) {
+      since = now();
+      rest = {};
+    }
+    seen = found->messages;
+    if (unreliable && found->looked_at > since + kQuiet) break;
+    if (now() > since + kGivenUp) break;
+    rest.pause();
   }
   const std::uint64_t lost = wanted - seen;
   if (!unreliable) {

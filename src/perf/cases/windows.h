@@ -35,14 +35,22 @@ bool for_each_message(const Window& window, Station& station, Each&& each) {
 bool fill_window(Task& task, Contents& contents, const Window& window, Outcome& outcome);
 bool compare_window(Task& task, Contents& contents, const Window& window, Outcome& outcome);
 
-// Waits for messages, window after window. What unreliable transports have lost does not come.
+// How many messages have come since a row began. Whoever takes them began its last look at
+// `looked_at`, and found no more.
+struct Arrived {
+  std::uint64_t messages = 0;
+  Nanoseconds looked_at = 0;
+};
+
+// Waits for messages, window after window. What unreliable transports have lost does not come: but
+// only who has looked knows that, on a busy machine long after it was to be known.
 class Arrivals {
  public:
   explicit Arrivals(Station& station) : station_(station) {}
-  // `look`: how many have come since the row began; nothing: there is no sense in waiting. How many
-  // of the window are lost, or ETIMEDOUT where none may be.
+  // `look`: nothing: there is no sense in waiting. How many of the window are lost, or ETIMEDOUT
+  // where none may be.
   Result<std::uint64_t> await(const Window& window,
-                              const std::function<std::optional<std::uint64_t>()>& look);
+                              const std::function<std::optional<Arrived>()>& look);
 
  private:
   Station& station_;
