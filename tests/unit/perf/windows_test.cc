@@ -97,7 +97,7 @@ TEST_F(WindowsTest, AreAwaitedUntilAllOfThemHaveCome) {
   side(kServer, Operation::kSend, kOneWay);
   Arrivals arrivals(*station_);
   std::uint64_t come = 0;
-  const auto one_more = [&] { return std::optional(++come); };
+  const auto one_more = [&] { return std::optional(Arrived{++come, now()}); };
   EXPECT_EQ(*arrivals.await(kFirst, one_more), 0u);
   EXPECT_EQ(come, 4u);
   EXPECT_EQ(*arrivals.await(kSecond, one_more), 0u);
@@ -109,10 +109,21 @@ TEST_F(WindowsTest, DoNotWaitASecondTimeForWhatDatagramsHaveLost) {
   side(kServer, Operation::kSend, kOneWay, Transport::kUd);
   Arrivals arrivals(*station_);
   std::uint64_t come = 3;
-  const auto look = [&] { return std::optional(come); };
+  const auto look = [&] { return std::optional(Arrived{come, now()}); };
   EXPECT_EQ(*arrivals.await(kFirst, look), 1u);
   come = 7;
   EXPECT_EQ(*arrivals.await(kSecond, look), 0u);
+}
+
+TEST_F(WindowsTest, AreNotLostBeforeSomebodyHasLookedForThem) {
+  side(kServer, Operation::kSend, kOneWay, Transport::kUd);
+  Arrivals arrivals(*station_);
+  const Nanoseconds began = now();
+  const auto late = [&] {
+    const bool looked = now() > began + 300 * kMillisecond;
+    return std::optional(Arrived{looked ? 4u : 3u, looked ? now() : began});
+  };
+  EXPECT_EQ(*arrivals.await(kFirst, late), 0u);
 }
 
 }  // namespace
