@@ -69,6 +69,8 @@ Result<PacketPath::OpenPort*> PacketPath::open_port(std::uint32_t device) {
   port_count_.store(count + 1);
   adapter_.poll_beyond(this);
   thread_->wake_at(0);
+  thread_->wake();
+  opened.sharing->await_join();
   return &opened;
 }
 

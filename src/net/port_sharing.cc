@@ -3,9 +3,13 @@
 #include <linux/filter.h>
 #include <sys/socket.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstring>
+#include <thread>
 
 #include "base/bytes.h"
+#include "base/clock.h"
 #include "base/random.h"
 #include "engine/transmit.h"
 #include "net/socket_address.h"
@@ -13,7 +17,7 @@
 namespace gdr::net {
 namespace {
 
-constexpr Nanoseconds kTick = kMillisecond;
+constexpr Nanoseconds kTick = 200 * kMicrosecond;
 constexpr Nanoseconds kPatience = 50 * kMillisecond;  // for answers: a member may be stopped
 constexpr Nanoseconds kAskAgain = 20 * kMillisecond;
 constexpr std::uint32_t kSparePlaces = 4;     // members that are not of this library's making
@@ -65,7 +69,15 @@ Result<void> PortSharing::open() {
   }
   seen_strays_ = own_.strays.load();
   own_.name.store(random_u64() << 16 | port_of(*own.get()));
+  if (count_others() == 0) has_joined_.store(true);
   return {};
+}
+
+void PortSharing::await_join() const {
+  const Nanoseconds deadline = now() + 2 * kPatience;
+  while (!has_joined_.load() && now() < deadline) {
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+  }
 }
 
 rnic::SharedPort* PortSharing::port_in(rnic::Segment& segment) const {
@@ -88,8 +100,9 @@ bool PortSharing::take_question(const Arrival& arrival) {
   }
   std::memcpy(&question, arrival.bytes.data(), sizeof question);
   if (question.magic != Question{}.magic) return false;
-  // Places that nobody has are delivered to anybody, and are asked last.
-  if (own_.place.load() >> 32 == question.number) return true;
+  // Places that nobody has are delivered to anybody, and are asked last; several may ask at once.
+  if (std::ranges::find(answered_, question.number) != answered_.end()) return true;
+  answered_[answers_++ % answered_.size()] = question.number;
   own_.place.store(std::uint64_t{question.number} << 32 | (load_be32(question.place) + 1));
   return true;
 }
@@ -148,12 +161,13 @@ std::uint32_t PortSharing::count_others() {
 
 Nanoseconds PortSharing::run(Nanoseconds time) {
   if (question_ != 0) {
-    const std::vector<Member> told = places(question_);
-    const bool all = told.size() > count_others();
-    if (!all && time - asked_at_ < kPatience) return time + kTick;
-    // Who has not answered by now gets its packets handed over, and the first of them asks again.
-    install(told);
+    const std::vector<Member> present = members();
+    if (!have_answered(present) && time - asked_at_ < kPatience) return time + kTick;
+    // Who has not answered by now may get its packets handed over, and the first of them asks
+    // again.
+    install(present);
     question_ = 0;
+    has_joined_.store(true);
   }
   if (!asks_.load()) return engine::kNever;
   if (asked_at_ != 0 && time - asked_at_ < kAskAgain) return asked_at_ + kAskAgain;
@@ -164,12 +178,12 @@ Nanoseconds PortSharing::run(Nanoseconds time) {
 }
 
 void PortSharing::ask() {
-  const std::uint32_t others = count_others();
-  if (others == 0) return;
+  before_ = members();
+  if (before_.size() < 2) return has_joined_.store(true);
   while (question_ == 0) question_ = static_cast<std::uint32_t>(random_u64());
   // The filter first: it is what delivers questions. Meanwhile packets go by what was known.
-  install(places(std::nullopt));
-  for (std::uint32_t place = 0; place < others + 1 + kSparePlaces; ++place) {
+  install(before_);
+  for (std::uint32_t place = 0; place < before_.size() + kSparePlaces; ++place) {
     Question question;
     question.number = question_;
     store_be32(question.place, place);
@@ -181,21 +195,26 @@ void PortSharing::ask() {
   }
 }
 
-std::vector<PortSharing::Member> PortSharing::places(std::optional<std::uint32_t> question) {
+std::vector<PortSharing::Member> PortSharing::members() {
   std::vector<Member> members;
   const auto read = [&](rnic::Segment& segment) {
     const rnic::SharedPort* port = port_in(segment);
     if (port == nullptr || members.size() == kMostMembers) return false;
-    const std::uint64_t place = port->place.load();
-    if ((!question || place >> 32 == *question) && (place & 0xffff'ffff) != 0) {
-      members.push_back({rnic::slot_of(rnic::read_once(segment.header().token)),
-                         static_cast<std::uint32_t>(place) - 1});
-    }
+    members.push_back({rnic::slot_of(rnic::read_once(segment.header().token)), port->place.load()});
     return false;
   };
   read(adapter_.segment());
   adapter_.path().any_segment(read);
   return members;
+}
+
+bool PortSharing::have_answered(std::span<const Member> members) const {
+  return std::ranges::none_of(members, [this](const Member& member) {
+    const auto same = [&](const Member& one) {
+      return one.slot == member.slot && one.told == member.told;
+    };
+    return member.told == 0 || std::ranges::any_of(before_, same);
+  });
 }
 
 // Offsets count from the BTH: the kernel has taken the UDP header off.
@@ -212,8 +231,9 @@ void PortSharing::install(std::span<const Member> members) {
       BPF_STMT(BPF_RET | BPF_A, 0),
   };
   for (const Member& member : members) {
+    if (member.told == 0) continue;
     code.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, member.slot, 0, 1));
-    code.push_back(BPF_STMT(BPF_RET | BPF_K, member.place));
+    code.push_back(BPF_STMT(BPF_RET | BPF_K, static_cast<std::uint32_t>(member.told) - 1));
   }
   code.push_back(BPF_STMT(BPF_RET | BPF_K, kBySource));
   const sock_fprog program{static_cast<unsigned short>(code.size()), code.data()};

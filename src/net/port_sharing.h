@@ -5,18 +5,23 @@
 // the destination queue pair's number. For that each has to know its place: a member sends
 // questions that the filter delivers to place 0, 1, 2 ...; whoever gets one notes its place in its
 // segment; the asker reads them and makes the filter anew. It asks when it joins, and when it sees
-// strays: packets for another member, which are handed over to that one in any case.
+// strays: packets for another member, which are handed over to that one in any case, but may be
+// overtaken meanwhile. So a member sends nothing before it has joined.
 //
 //   PortSharing sharing(adapter, device, port);
 //   if (Result<void> opened = sharing.open(); !opened) return opened.error();
+//   sharing.await_join();                               // run() goes on meanwhile
 //   if (sharing.take_question(arrival)) return;         // of every arrival from the own address
 //   sharing.hand_over(slot, arrival);                   // a stray
 //   while (sharing.receive(&arrival)) take(arrival);    // what others have handed over
 //
-// Threads: run() and open() one at a time; the rest under the path's receive lock.
+// Threads: run() and open() one at a time; await_join() any; the rest under the path's receive
+// lock.
 #pragma once
 
+#include <array>
 #include <memory>
+#include <vector>
 
 #include "base/result.h"
 #include "base/unique_fd.h"
@@ -31,6 +36,8 @@ class PortSharing {
   ~PortSharing();
 
   Result<void> open();
+  // Until the others have told their places, but no longer than a stopped one may take.
+  void await_join() const;
   int descriptor() const { return strays_.get(); }  // readable while a stray is there
 
   bool take_question(const Arrival& arrival);
@@ -44,14 +51,16 @@ class PortSharing {
 
  private:
   struct Member {
-    std::uint32_t slot, place;
+    std::uint32_t slot;
+    std::uint64_t told;  // SharedPort::place: of which question, and the place after the next one
   };
   rnic::SharedPort* port_in(rnic::Segment& segment) const;
   std::uint32_t count_others();
   void ask();
   void install(std::span<const Member> members);
-  // As told; with a question, in answer to it.
-  std::vector<Member> places(std::optional<std::uint32_t> question);
+  std::vector<Member> members();
+  // All have told their place since this one asked; to whose question does not matter.
+  bool have_answered(std::span<const Member> members) const;
 
   rnic::Adapter& adapter_;
   const std::uint32_t device_;
@@ -60,9 +69,13 @@ class PortSharing {
   UniqueFd strays_;
   std::unique_ptr<std::byte[]> buffer_;
   std::uint32_t seen_strays_ = 0;
-  std::uint32_t question_ = 0;    // 0: none is open
+  std::uint32_t question_ = 0;                // 0: none is open
+  std::vector<Member> before_;                // it was asked
+  std::array<std::uint32_t, 64> answered_{};  // the last questions
+  std::size_t answers_ = 0;
   Nanoseconds asked_at_ = 0;      // 0: not asked
   std::atomic<bool> asks_{true};  // it should
+  std::atomic<bool> has_joined_{false};
 };
 
 }  // namespace gdr::net
