@@ -10,6 +10,10 @@ constexpr std::uint64_t kUnderWay = 64 << 20;  // bytes of a side; 400 Gb/s send
 constexpr std::uint64_t kSignalEach = 8192;
 constexpr std::uint32_t kSignalEvery = 64;
 
+bool is_one_at_a_time(const Load& load) {
+  return load.measure == Measure::kLatency && !load.check && !is_staged(load);
+}
+
 }  // namespace
 
 bool is_staged(const Load& load) {
@@ -45,6 +49,12 @@ std::uint32_t queue_pairs_on(const Load& load, std::uint32_t port) {
   return pairs;
 }
 
+std::uint32_t requests_queued(const Load& load) {
+  if (!is_one_at_a_time(load)) return load.depth;
+  const std::uint32_t unsignaled = load.signal_every != 0 ? load.signal_every : kSignalEvery;
+  return std::min(load.depth, unsignaled + 1);
+}
+
 std::uint32_t requests_under_way(const Load& load, std::uint64_t size) {
   const std::uint64_t room = kUnderWay / (std::max<std::uint64_t>(size, 1) * load.queue_pairs);
   // The last ones before a completion, and the batch that has it.
@@ -56,6 +66,7 @@ std::uint32_t requests_under_way(const Load& load, std::uint64_t size) {
 std::uint32_t requests_for_completion(const Load& load, std::uint64_t size) {
   if (load.signal_every != 0) return load.signal_every;
   if (size >= kSignalEach) return 1;
+  if (is_one_at_a_time(load)) return std::min(kSignalEvery, load.depth);
   if (load.batch >= kSignalEvery) return load.batch;
   return std::min(kSignalEvery, requests_under_way(load, size) - load.batch + 1);
 }

@@ -101,6 +101,10 @@ std::uint32_t queue_pairs_of(const Load& load, std::uint32_t thread);
 // Of one port.
 std::uint32_t queue_pairs_on(const Load& load, std::uint32_t port);
 
+// What a queue pair has room for: `depth`; and for latency no more than are ever there, one under
+// way and those before it that asked for no completion. A longer queue goes through more of the
+// cache, message by message.
+std::uint32_t requests_queued(const Load& load);
 // Of a stream, on one queue pair: `depth`, but fewer of large messages, since a row lasts until all
 // of them have arrived, which takes long where the network is slow.
 std::uint32_t requests_under_way(const Load& load, std::uint64_t size);

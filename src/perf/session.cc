@@ -123,7 +123,7 @@ Result<Nothing> Session::handle(const Connect& request) {
 Result<Nothing> Session::handle(const Start& request) {
   if (!connected_ || started_) return too_early("start");
   if (Result<void> right = check_timing(request.timing); !right) return right.error();
-  if (request.signal_every < 1 || request.signal_every > crew_->load().depth) {
+  if (request.signal_every < 1 || request.signal_every > requests_queued(crew_->load())) {
     return Error{EINVAL, "no completion within the depth"};
   }
   if (request.size < 1 || request.size > crew_->largest()) {

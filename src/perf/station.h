@@ -34,18 +34,17 @@ struct StationPlan {
 class Station {
  public:
   struct Queue {
+    // What the loops read and count, first: one line of the cache.
     ibv_qp* sender = nullptr;
-    ibv_qp* receiver = nullptr;  // the same one, but for XRC
-    ibv_ah* path = nullptr;      // UD
-    std::uint32_t remote_number = 0;
-    std::uint32_t remote_shared_receives = 0;  // XRC
+    std::uint64_t posted = 0, completed = 0;   // requests
     std::uint64_t outgoing = 0, incoming = 0;  // addresses of this side's places
     std::uint64_t remote = 0;                  // of the other side's incoming places
+    std::uint32_t unsignaled = 0;              // the last requests
+    ibv_qp* receiver = nullptr;                // the same one, but for XRC
+    ibv_ah* path = nullptr;                    // UD
+    std::uint32_t remote_number = 0;
+    std::uint32_t remote_shared_receives = 0;  // XRC
     std::uint32_t packet_sequence = 0;
-    // What the loops count.
-    std::uint64_t posted = 0, completed = 0;  // requests
-    std::uint32_t unsignaled = 0;             // the last ones of them
-    std::uint64_t received = 0;
   };
 
   static Result<std::unique_ptr<Station>> create(Devices& devices, const StationPlan& plan);

@@ -73,7 +73,7 @@ Result<void> Station::make_completion_queues() {
     if (!channel) return failed("ibv_create_comp_channel");
     channel_ = {channel, {library.destroy_comp_channel}};
   }
-  const std::uint32_t sends = std::min(most, plan_.queue_pairs * load.depth);
+  const std::uint32_t sends = std::min(most, plan_.queue_pairs * requests_queued(load));
   const std::uint32_t shared = load.shared_receives || load.transport == Transport::kXrc ? 1 : 0;
   const std::uint32_t receives =
       std::min(most, shared ? receives_ + plan_.queue_pairs : receives_ * plan_.queue_pairs);
@@ -132,7 +132,7 @@ Result<ibv_qp*> Station::make_pair(ibv_qp_type type) {
     init.xrcd = xrc_domain_.get();
   } else {
     init.send_cq = send_queue_.get();
-    init.cap.max_send_wr = plan_.load.depth;
+    init.cap.max_send_wr = requests_queued(plan_.load);
     init.cap.max_send_sge = 1;
     init.cap.max_inline_data = plan_.load.inline_bytes;
   }

@@ -130,10 +130,11 @@ def unreliable_latency_goes_on_for_longer_than_a_loss_takes():
 
 
 def writes_over_uc_are_waited_for_while_they_are_under_way():
-    """They complete once they have left, and nothing tells the target of them."""
+    """They complete once they have left, and nothing tells the target of them. No more of them
+    than a socket has room for: they all arrive at once."""
     for row in PERF.rows(*QUICK, "--check", "--transport", "uc", "--operation", "write", "--sizes",
-                         "1,5000", "--measure", "bandwidth,rate", GDR_SOFT_PATH="packets",
-                         GDR_SOFT_FAULTS="delay=20ms"):
+                         "1,5000", "--measure", "bandwidth,rate", "--depth", "16",
+                         GDR_SOFT_PATH="packets", GDR_SOFT_FAULTS="delay=20ms"):
         checked(row, 16)
 
 

@@ -25,20 +25,26 @@ class LatencySamples {
   // making room for a repetition does, and is no part of the next sample. Hot.
   bool note(std::size_t slice, Ticks sample) {
     const bool is_new = slice != slice_;
-    if (is_new) {
-      slice_ = slice;
-      samples_ = &outcome_.samples.emplace_back(room_);
+    if (is_new) [[unlikely]] {
+      begin(slice);
     }
-    if (samples_ != nullptr) samples_->add(sample);
+    if (samples_ != nullptr) [[likely]] {
+      samples_->add(sample);
+    }
     return !is_new;
   }
   // As Slicer::go_on.
   bool go_on(Slicer& slicer, std::uint64_t completed, Ticks now) const {
     return full() ? slicer.end_slice(completed, now) : slicer.go_on(completed, now);
   }
-  bool full() const { return samples_ != nullptr && samples_->size() + at_once_ > room_; }
+  bool full() const { return samples_ != nullptr && !samples_->has_room(at_once_); }
 
  private:
+  [[gnu::cold, gnu::noinline]] void begin(std::size_t slice) {
+    slice_ = slice;
+    samples_ = &outcome_.samples.emplace_back(room_);
+  }
+
   static constexpr std::size_t kLeast = 1000, kMost = 1 << 20, kMostOfAll = 16 << 20;
 
   Outcome& outcome_;

@@ -33,6 +33,8 @@ class Receives {
   Station& station_;
   const bool shared_;
   const std::uint32_t of_each_;
+  const Station::Queue* const queues_;
+  const std::size_t count_;
   std::vector<ibv_sge> segments_;  // of each receive request, by number
   std::vector<std::uint64_t> places_;
 };

@@ -48,6 +48,8 @@ Requests Requests::sends(Task& task, std::uint64_t size) {
 Requests::Requests(Task& task, std::uint32_t batch, std::uint32_t signal_every, std::uint64_t size,
                    ibv_wr_opcode opcode)
     : station_(task.station),
+      queues_(station_.queues().data()),
+      send_queue_(station_.send_queue()),
       layout_(task.station.layout()),
       batch_(batch),
       signal_every_(signal_every),
@@ -99,8 +101,7 @@ void Requests::make(std::uint32_t index, ibv_wr_opcode opcode) {
   }
 }
 
-// What differs from one request to the next. Only that is stored: the library reads a request in
-// larger pieces right behind, and a processor waits for stores to parts of what it loads.
+// What differs from one request to the next.
 void Requests::prepare(Station::Queue& queue, std::uint32_t index, bool signal_last) {
   for (std::uint32_t i = 0; i < batch_; ++i) {
     ibv_send_wr& request = requests_[index * batch_ + i];
@@ -117,26 +118,8 @@ void Requests::prepare(Station::Queue& queue, std::uint32_t index, bool signal_l
       request.wr.atomic.swap = queue.posted + i + 1;
     }
     if (has_immediate_) request.imm_data = htonl(immediate_ + i);
-    ++queue.unsignaled;
-    if (queue.unsignaled >= signal_every_ || (signal_last && i + 1 == batch_)) {
-      request.send_flags |= IBV_SEND_SIGNALED;
-      request.wr_id = std::uint64_t{index} << 32 | queue.unsignaled;
-      queue.unsignaled = 0;
-    } else if ((request.send_flags & IBV_SEND_SIGNALED) != 0) {
-      request.send_flags &= ~static_cast<unsigned>(IBV_SEND_SIGNALED);
-    }
+    ask_for_completion(queue, index, request, signal_last && i + 1 == batch_);
   }
-}
-
-int Requests::post(std::uint32_t index, bool signal_last) {
-  Station::Queue& queue = station_.queues()[index];
-  if (!all_alike_) prepare(queue, index, signal_last);
-  ibv_send_wr* refused = nullptr;
-  if (int code = ibv_post_send(queue.sender, &requests_[index * batch_], &refused)) {
-    return code > 0 ? code : errno;
-  }
-  queue.posted += batch_;
-  return 0;
 }
 
 bool Requests::is_under_way() const {
@@ -153,27 +136,11 @@ void Requests::drain(Outcome& outcome) {
   }
 }
 
-int Requests::reap(Outcome& outcome, int most) {
-  ibv_wc completions[kAtOnce];
-  const int count = ibv_poll_cq(station_.send_queue(), most, completions);
-  if (count == 0) return 0;
-  if (count < 0) {
-    outcome.fail(rdma::verbs_error("ibv_poll_cq", EIO));
-    return -1;
-  }
-  std::uint32_t done = 0;
-  for (int i = 0; i < count; ++i) {
-    const ibv_wc& completion = completions[i];
-    if (completion.status != IBV_WC_SUCCESS) {
-      outcome.fail(completion_error(station_, completion, "request"));
-      return -1;
-    }
-    const auto covered = static_cast<std::uint32_t>(completion.wr_id);
-    station_.queues()[completion.wr_id >> 32].completed += covered;
-    done += covered;
-  }
-  completed_ += done;
-  return static_cast<int>(done);
+// A completion with an error; none: the queue could not be polled.
+int Requests::refuse(Outcome& outcome, const ibv_wc* completion) const {
+  outcome.fail(completion != nullptr ? completion_error(station_, *completion, "request")
+                                     : rdma::verbs_error("ibv_poll_cq", EIO));
+  return -1;
 }
 
 }  // namespace gdr::perf

@@ -6,6 +6,7 @@
 //   const int count = requests.reap(&error);         // requests that have completed
 #pragma once
 
+#include <cerrno>
 #include <vector>
 
 #include "perf/cases/task.h"
@@ -19,11 +20,13 @@ class Requests {
   // Sends of `size` bytes that carry an immediate.
   static Requests sends(Task& task, std::uint64_t size);
 
-  // One batch on that queue pair: an errno value. Hot.
+  // One batch on that queue pair: an errno value. Hot, and inline as reap() is: between two system
+  // calls each further line of code has to come into the cache again.
   int post(std::uint32_t index, bool signal_last = false);
-  // Takes at most so many completions off the send queue: how many requests have completed, or -1
+  // Takes at most `kMost` completions off the send queue: how many requests have completed, or -1
   // and the error in `outcome`. Hot.
-  int reap(Outcome& outcome, int most = kAtOnce);
+  template <int kMost = 16>
+  int reap(Outcome& outcome);
   // At the end of a row: takes off the send queue what is still under way. Found there by the next
   // row, it would be counted as that one's.
   void drain(Outcome& outcome);
@@ -33,14 +36,18 @@ class Requests {
   std::uint64_t completed() const { return completed_; }
 
  private:
-  static constexpr int kAtOnce = 16;
   Requests(Task& task, std::uint32_t batch, std::uint32_t signal_every, std::uint64_t size,
            ibv_wr_opcode opcode);
   void make(std::uint32_t index, ibv_wr_opcode opcode);
+  void ask_for_completion(Station::Queue& queue, std::uint32_t index, ibv_send_wr& request,
+                          bool now);
   void prepare(Station::Queue& queue, std::uint32_t index, bool signal_last);
+  [[gnu::cold]] int refuse(Outcome& outcome, const ibv_wc* completion) const;
   bool is_under_way() const;
 
   Station& station_;
+  Station::Queue* const queues_;
+  ibv_cq* const send_queue_;
   const Layout& layout_;
   const std::uint32_t batch_, signal_every_;
   const std::uint64_t size_;
@@ -51,6 +58,58 @@ class Requests {
   std::vector<ibv_sge> segments_;
   std::vector<ibv_send_wr> requests_;  // `batch_` for each queue pair, chained
 };
+
+// Of the last of `signal_every_` requests, or of this one. Only what changes is stored: the library
+// reads a request in larger pieces right behind, and a processor waits for stores to parts of what
+// it loads.
+inline void Requests::ask_for_completion(Station::Queue& queue, std::uint32_t index,
+                                         ibv_send_wr& request, bool now) {
+  ++queue.unsignaled;
+  if (queue.unsignaled >= signal_every_ || now) [[unlikely]] {
+    request.send_flags |= IBV_SEND_SIGNALED;
+    request.wr_id = std::uint64_t{index} << 32 | queue.unsignaled;
+    queue.unsignaled = 0;
+  } else if ((request.send_flags & IBV_SEND_SIGNALED) != 0) [[unlikely]] {
+    request.send_flags &= ~static_cast<unsigned>(IBV_SEND_SIGNALED);
+  }
+}
+
+inline int Requests::post(std::uint32_t index, bool signal_last) {
+  Station::Queue& queue = queues_[index];
+  if (batch_ == 1 && !has_slots_ && !has_immediate_) [[likely]] {
+    if (!all_alike_) ask_for_completion(queue, index, requests_[index], signal_last);
+  } else {
+    prepare(queue, index, signal_last);
+  }
+  ibv_send_wr* refused = nullptr;
+  if (int code = ibv_post_send(queue.sender, &requests_[index * batch_], &refused)) [[unlikely]] {
+    return code > 0 ? code : errno;
+  }
+  queue.posted += batch_;
+  return 0;
+}
+
+template <int kMost>
+int Requests::reap(Outcome& outcome) {
+  ibv_wc completions[kMost];
+  const int count = ibv_poll_cq(send_queue_, kMost, completions);
+  if (count == 0) return 0;
+  if (count < 0) [[unlikely]] {
+    return refuse(outcome, nullptr);
+  }
+  std::uint32_t done = 0;
+  for (int i = 0; i < count; ++i) {
+    const ibv_wc& completion = completions[i];
+    if (completion.status != IBV_WC_SUCCESS) [[unlikely]] {
+      return refuse(outcome, &completion);
+    }
+    const auto covered = static_cast<std::uint32_t>(completion.wr_id);
+    queues_[completion.wr_id >> 32].completed += covered;
+    done += covered;
+  }
+  completed_ += done;
+  return static_cast<int>(done);
+}
 
 Error completion_error(const Station& station, const ibv_wc& completion, const char* of);
 

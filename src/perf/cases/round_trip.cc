@@ -18,7 +18,9 @@ constexpr std::uint32_t kLook = 1024;  // polls between two looks at the flags t
 constexpr Nanoseconds kLost = 200 * kMillisecond, kLostForGood = kSecond;
 constexpr Nanoseconds kGivenUp = 10 * kSecond;  // of those that lose none
 
-// One request after the other, until the slices are over or the other side ends it.
+// One request after the other, until the slices are over or the other side ends it. What happens
+// for each of them is kept together, and what is seldom apart: after a system call most of a
+// program's lines have to come into the cache again, which is several percent of a small message.
 class RoundTrips {
  public:
   RoundTrips(Task& task, Outcome& outcome, Operation operation, std::uint32_t signal_every)
@@ -26,6 +28,8 @@ class RoundTrips {
         outcome_(outcome),
         load_(task.station.plan().load),
         queue_(task.station.queues()[0]),
+        most_(requests_queued(load_)),
+        looks_after_(load_.events ? 1 : kLook),
         requests_(task, operation, 1, signal_every),
         contents_(task),
         slicer_(task.timing, task.clock, ticks()),
@@ -34,14 +38,14 @@ class RoundTrips {
   // `answer`: waits for what ends a round; false: it never will.
   template <typename Answer>
   void ask(Answer&& answer) {
-    const Ticks began = ticks();
-    Ticks before = began;
+    if (load_.check) return ask_checked(answer);
+    Ticks before = ticks();
     std::uint64_t rounds = 0;
     do {
-      if (load_.check && !prepare()) return;
-      if (load_.check) before = ticks();
-      if (!post()) return;
-      if (!answer()) {
+      if (!post()) [[unlikely]] {
+        return;
+      }
+      if (!answer()) [[unlikely]] {
         if (!std::exchange(lost_one_, false)) return;
         // The next one may come through.
         ++outcome_.lost;
@@ -49,23 +53,15 @@ class RoundTrips {
         continue;
       }
       const Ticks after = ticks();
-      const Ticks sample = after - before;
-      before = samples_.note(slicer_.slice(), sample) ? after : ticks();
-      if (load_.check) {
-        outcome_.timed += sample;
-        if (!verify()) return;
-      }
+      before = samples_.note(slicer_.slice(), after - before) ? after : ticks();
       ++rounds;
     } while (samples_.go_on(slicer_, rounds, before) && !task_.aborted());
-    if (load_.check) outcome_.checking = ticks() - began - outcome_.timed;
   }
 
   template <typename Answer>
   void reply(Answer&& answer) {
-    while (answer()) {
-      if (load_.check && !prepare()) return;
-      if (!post()) return;
-      if (load_.check && !verify()) return;
+    if (load_.check) return reply_checked(answer);
+    while (answer() && post()) {
     }
   }
 
@@ -73,30 +69,20 @@ class RoundTrips {
   template <typename Done>
   bool await(Done&& done) {
     bool overdue = false;
-    for (std::uint32_t polls = 1;; ++polls) {
-      const int state = done();
-      if (state != 0) {
-        heard_at_ = 0;
-        return state > 0;
+    while (true) {
+      for (std::uint32_t polls = 0; polls < looks_after_; ++polls) {
+        if (const int state = done(); state != 0) [[likely]] {
+          heard_at_ = 0;
+          return state > 0;
+        }
       }
-      if (overdue) return give_up();
-      if (load_.events) {
-        if (Result<void> slept = task_.station.sleep(); !slept) outcome_.fail(slept.error());
-      } else if (polls % kLook != 0) {
-        continue;
-      }
-      if (!outcome_.done || task_.aborted() || task_.stopped()) return false;
-      overdue = is_overdue();  // then one more look: this thread may have had no processor
+      if (!goes_on(overdue)) return false;
     }
   }
 
   // Completions of what was sent, when there are some.
   bool reap() { return requests_.reap(outcome_) >= 0; }
-  int reap_one() { return requests_.reap(outcome_, 1); }
-  // Room for one more.
-  bool make_room() {
-    return queue_.posted - queue_.completed < load_.depth || await([this] { return reap_one(); });
-  }
+  int reap_one() { return requests_.reap<1>(outcome_); }
 
   void end() {
     outcome_.slices = slicer_.slices();
@@ -111,13 +97,57 @@ class RoundTrips {
   void heard(std::uint64_t place) { place_ = place; }
 
  private:
-  bool post() {
-    if (!make_room()) return false;
-    if (load_.check) requests_.set_immediate(static_cast<std::uint32_t>(queue_.posted));
-    if (int code = requests_.post(0)) {
-      outcome_.fail(rdma::verbs_error("ibv_post_send", code));
-      return false;
+  template <typename Answer>
+  [[gnu::noinline]] void ask_checked(Answer& answer) {
+    const Ticks began = ticks();
+    std::uint64_t rounds = 0;
+    Ticks after = began;
+    do {
+      if (!prepare()) return;
+      const Ticks before = ticks();
+      if (!post() || !answer()) return;
+      after = ticks();
+      samples_.note(slicer_.slice(), after - before);
+      outcome_.timed += after - before;
+      if (!verify()) return;
+      ++rounds;
+    } while (samples_.go_on(slicer_, rounds, after) && !task_.aborted());
+    outcome_.checking = ticks() - began - outcome_.timed;
+  }
+
+  template <typename Answer>
+  [[gnu::noinline]] void reply_checked(Answer& answer) {
+    while (answer() && prepare() && post() && verify()) {
     }
+  }
+
+  bool post() {
+    if (queue_.posted - queue_.completed >= most_) [[unlikely]] {
+      if (!make_room()) return false;
+    }
+    if (load_.check) [[unlikely]] {
+      requests_.set_immediate(static_cast<std::uint32_t>(queue_.posted));
+    }
+    const int code = requests_.post(0);
+    return code == 0 || refuse(code);
+  }
+  [[gnu::cold, gnu::noinline]] bool make_room() {
+    return await([this] { return reap_one(); });
+  }
+  [[gnu::cold, gnu::noinline]] bool refuse(int code) {
+    outcome_.fail(rdma::verbs_error("ibv_post_send", code));
+    return false;
+  }
+
+  // Nothing has come for a while. `overdue`: nor with the one look that there was after it had been
+  // told so; this thread may have had no processor before.
+  [[gnu::cold, gnu::noinline]] bool goes_on(bool& overdue) {
+    if (overdue) return give_up();
+    if (load_.events) {
+      if (Result<void> slept = task_.station.sleep(); !slept) outcome_.fail(slept.error());
+    }
+    if (!outcome_.done || task_.aborted() || task_.stopped()) return false;
+    overdue = is_overdue();
     return true;
   }
 
@@ -167,6 +197,7 @@ class RoundTrips {
   Outcome& outcome_;
   const Load& load_;
   Station::Queue& queue_;
+  const std::uint32_t most_, looks_after_;
   Requests requests_;
   Contents contents_;
   Slicer slicer_;

@@ -26,11 +26,13 @@ class Slicer {
 
   // False: the last slice has ended. Hot.
   bool go_on(std::uint64_t completed, Ticks now) {
-    if (timing_.slice_messages == 0 ? now < ends_ : completed < messages_end_) return true;
+    if (timing_.slice_messages == 0 ? now < ends_ : completed < messages_end_) [[likely]] {
+      return true;
+    }
     return end_slice(completed, now);
   }
   // Before its time. The same answer.
-  bool end_slice(std::uint64_t completed, Ticks now) {
+  [[gnu::cold, gnu::noinline]] bool end_slice(std::uint64_t completed, Ticks now) {
     if (slice_ != 0) {
       slices_.push_back({completed - completed_before_,
                          static_cast<std::uint64_t>(clock_.nanoseconds(now - began_))});

@@ -36,6 +36,7 @@ class alignas(64) Samples {
     return true;
   }
   bool full() const { return count_ == room_; }
+  bool has_room(std::size_t more) const { return count_ + more <= room_; }
   std::size_t size() const { return count_ + long_.size(); }
 
   // To be used again, without giving its memory back.
