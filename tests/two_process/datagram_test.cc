@@ -10,7 +10,8 @@ namespace gdr::test {
 namespace {
 
 constexpr std::size_t kGrh = 40;
-constexpr std::uint64_t kEach = 2000;
+constexpr std::uint64_t kEach = 1000, kSenders = 6;
+constexpr std::uint64_t kAtOnce = 20;  // of each sender: all together fewer than there are receives
 
 void post_datagram(Side& side, ibv_qp* qp, ibv_ah* to, std::uint32_t number, Memory& memory,
                    std::size_t length, std::uint32_t immediate) {
@@ -73,24 +74,25 @@ void send_numbered(Side& side, Wire& wire, const Endpoint& target, std::uint32_t
     post_datagram(side, qp, handle, target.number, memory, 100,
                   static_cast<std::uint32_t>(who * kEach + i));
     side.expect(IBV_WC_SUCCESS);
-    if (i % 50 == 49) wire.meet();
+    if (i % kAtOnce == kAtOnce - 1) wire.meet();
   }
 }
 
-TEST(Datagrams, OfTwoProcessesReachOneQueuePairWholeAndInTheirOrder) {
+// They join at once: by packets they share an address and a port.
+TEST(Datagrams, OfSeveralProcessesReachOneQueuePairWholeAndInTheirOrder) {
   Side side;
   Memory& memory = side.memory(256 * 256);
   ibv_qp* qp = side.queue_pair(IBV_QPT_UD);
   side.connect(qp);
   const Endpoint own = side.endpoint(qp);
   std::vector<std::unique_ptr<Child>> senders;
-  for (std::uint32_t who = 0; who < 2; ++who) {
+  for (std::uint32_t who = 0; who < kSenders; ++who) {
     senders.push_back(std::make_unique<Child>([own, who](Wire& wire) {
       Side mine;
       send_numbered(mine, wire, own, who);
     }));
   }
-  std::uint64_t posted = 0, next[2] = {};
+  std::uint64_t posted = 0, next[kSenders] = {};
   const auto post = [&] {
     const std::size_t at = posted % 256;
     side.receive(qp, {memory.segment(at * 256, 256)}, at);
@@ -98,8 +100,8 @@ TEST(Datagrams, OfTwoProcessesReachOneQueuePairWholeAndInTheirOrder) {
   };
   while (posted < 256) post();
   for (const auto& sender : senders) sender->wire().meet();
-  for (std::uint64_t block = 0; block < kEach / 50; ++block) {
-    for (int i = 0; i < 100; ++i) {
+  for (std::uint64_t block = 0; block < kEach / kAtOnce; ++block) {
+    for (std::uint64_t i = 0; i < kSenders * kAtOnce; ++i) {
       const ibv_wc completion = side.expect(IBV_WC_SUCCESS);
       const std::uint32_t who = completion.imm_data / kEach;
       ASSERT_EQ(completion.imm_data % kEach, next[who]++);

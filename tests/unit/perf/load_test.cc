@@ -88,5 +88,26 @@ TEST(Load, MayHaveCompletionsInStepWithBatches) {
   }
 }
 
+TEST(Load, AQueueForLatencyIsAsLongAsItIsEverFull) {
+  Load load;
+  load.measure = Measure::kLatency;
+  load.signal_every = 1;
+  EXPECT_EQ(requests_queued(load), 2u);  // one under way, one whose completion is still to come
+  load.signal_every = 0;
+  EXPECT_EQ(requests_queued(load), 65u);
+  EXPECT_EQ(requests_for_completion(load, 8), 64u);
+  load.batch = load.depth;  // which a latency does not use
+  EXPECT_EQ(requests_for_completion(load, 8), 64u);
+  load.batch = load.depth = 1;
+  EXPECT_EQ(requests_queued(load), 1u);
+  EXPECT_EQ(requests_for_completion(load, 8), 1u);
+  load.depth = 128;
+  load.check = true;
+  EXPECT_EQ(requests_queued(load), 128u);
+  load.check = false;
+  load.measure = Measure::kBandwidth;
+  EXPECT_EQ(requests_queued(load), 128u);
+}
+
 }  // namespace
 }  // namespace gdr::perf
