@@ -55,7 +55,6 @@ class PortSharing {
     std::uint64_t told;  // SharedPort::place: of which question, and the place after the next one
   };
   rnic::SharedPort* port_in(rnic::Segment& segment) const;
-  std::uint32_t count_others();
   void ask();
   void install(std::span<const Member> members);
   std::vector<Member> members();

@@ -1,6 +1,6 @@
 // A child process whose one output is read until it ends, for a bounded time and to a bounded size.
 //
-//   Result<ChildEnd> end = read_child(pid, std::move(output), 10 * kSecond, 1 << 20);
+//   ChildEnd end = read_child(pid, std::move(output), 10 * kSecond, 1 << 20);
 #pragma once
 
 #include <sys/types.h>

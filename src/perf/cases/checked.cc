@@ -29,6 +29,7 @@ class Traffic {
 
   // The next window. False: it failed, or there is no sense in it any more.
   bool send() {
+    rest_ = {};
     for (std::uint32_t i = 0; i < count_; i += batch_) {
       requests_.set_immediate(static_cast<std::uint32_t>(first_ + i));
       for (std::uint32_t queue = 0; queue < task_.station.queues().size(); ++queue) {
@@ -65,7 +66,11 @@ class Traffic {
       }
       task_.signals->received.fetch_add(1);
     });
-    if (count == 0) task_.signals->looked_at.store(began);
+    if (count == 0) {
+      task_.signals->looked_at.store(began);
+    } else {
+      rest_ = {};
+    }
     return count;
   }
 
@@ -87,11 +92,11 @@ class Traffic {
 
   bool is_over() const { return !outcome_.done || task_.stopped() || task_.aborted(); }
   // Nothing has come.
-  void rest(Rest& rest) {
+  void rest() {
     if (load_.events) {
       (void)task_.station.sleep();
     } else {
-      rest.pause();
+      rest_.pause();
     }
   }
 
@@ -104,6 +109,7 @@ class Traffic {
   Requests requests_;
   Contents contents_;
   Arrivals arrivals_;
+  Rest rest_;  // since the last message
   std::uint64_t first_ = 0;
 };
 
@@ -121,21 +127,15 @@ void run_checked_client(Task& task, Receives* receives, Outcome& outcome) {
 void run_checked_server(Task& task, Receives* receives, Outcome& outcome) {
   Traffic traffic(task, receives, outcome);
   Signals& signals = *task.signals;
-  Rest rest;
   while (!traffic.is_over()) {
     if (signals.windows_sent.load() < signals.windows_asked.load()) {
       if (!traffic.send()) break;
       signals.sent_at.store(ticks());
       signals.windows_sent.fetch_add(1);
-      rest = {};
     }
     const int taken = traffic.take();
     if (taken < 0) break;
-    if (taken == 0) {
-      traffic.rest(rest);
-    } else {
-      rest = {};
-    }
+    if (taken == 0) traffic.rest();
   }
   for (const Station::Queue& queue : task.station.queues()) outcome.sent.push_back(queue.posted);
 }

@@ -16,8 +16,7 @@ Receives::Receives(Station& station)
     : station_(station),
       shared_(station.shared_receives() != nullptr),
       of_each_(station.receives()),
-      queues_(station.queues().data()),
-      count_(station.queues().size()) {
+      queues_(station.queues()) {
   const Layout& layout = station.layout();
   const std::uint64_t count =
       shared_ ? of_each_ : std::uint64_t{of_each_} * station.queues().size();
@@ -39,9 +38,10 @@ int Receives::post(std::uint64_t number) {
   request.sg_list = &segments_[number];
   request.num_sge = 1;
   ibv_recv_wr* refused = nullptr;
-  const int code = shared_ ? ibv_post_srq_recv(station_.shared_receives(), &request, &refused)
-                           : ibv_post_recv(queues_[count_ == 1 ? 0 : number / of_each_].receiver,
-                                           &request, &refused);
+  const int code =
+      shared_ ? ibv_post_srq_recv(station_.shared_receives(), &request, &refused)
+              : ibv_post_recv(queues_[queues_.size() == 1 ? 0 : number / of_each_].receiver,
+                              &request, &refused);
   return code >= 0 ? code : errno;
 }
 

@@ -33,8 +33,7 @@ class Receives {
   Station& station_;
   const bool shared_;
   const std::uint32_t of_each_;
-  const Station::Queue* const queues_;
-  const std::size_t count_;
+  const std::span<Station::Queue> queues_;
   std::vector<ibv_sge> segments_;  // of each receive request, by number
   std::vector<std::uint64_t> places_;
 };

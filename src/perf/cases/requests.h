@@ -76,10 +76,12 @@ inline void Requests::ask_for_completion(Station::Queue& queue, std::uint32_t in
 
 inline int Requests::post(std::uint32_t index, bool signal_last) {
   Station::Queue& queue = queues_[index];
-  if (batch_ == 1 && !has_slots_ && !has_immediate_) [[likely]] {
-    if (!all_alike_) ask_for_completion(queue, index, requests_[index], signal_last);
-  } else {
-    prepare(queue, index, signal_last);
+  if (!all_alike_) {
+    if (batch_ == 1 && !has_slots_ && !has_immediate_) {
+      ask_for_completion(queue, index, requests_[index], signal_last);
+    } else {
+      prepare(queue, index, signal_last);
+    }
   }
   ibv_send_wr* refused = nullptr;
   if (int code = ibv_post_send(queue.sender, &requests_[index * batch_], &refused)) [[unlikely]] {

@@ -11,19 +11,21 @@ constexpr Nanoseconds kQuiet = 100 * kMillisecond;
 constexpr Nanoseconds kGivenUp = 5 * kSecond;  // and of either, where nobody looks
 
 // Nothing says that it has come: it lies there, or is still under way. It is lost when there was
-// nothing new for a while. `since`: when there was.
-void await_unannounced(Contents& contents, std::uint32_t queue, std::uint64_t message,
+// nothing new for a while. `since`: when there was. True: it is there, and right.
+bool await_unannounced(Contents& contents, std::uint32_t queue, std::uint64_t message,
                        Nanoseconds& since, Outcome& outcome) {
   Rest rest;
   for (bool waited = false; outcome.done; waited = true) {
     const Nanoseconds looked_at = now();
     if (contents.has_arrived(queue, message, outcome)) {
       if (waited) since = looked_at;
-      return;
+      ++outcome.checked;
+      return true;
     }
-    if (looked_at > since + kQuiet) return;
+    if (looked_at > since + kQuiet) break;
     rest.pause();
   }
+  return false;
 }
 
 }  // namespace
@@ -49,8 +51,8 @@ bool compare_window(Task& task, Contents& contents, const Window& window, Outcom
   return for_each_message(window, task.station, [&](std::uint32_t queue, std::uint64_t message) {
     if (is_read) return contents.verify_outgoing(queue, message, outcome);
     if (comes_back) return contents.verify_fetched(queue, message, outcome);
-    if (arrives_unannounced(load)) {
-      await_unannounced(contents, queue, message, since, outcome);
+    if (arrives_unannounced(load) && await_unannounced(contents, queue, message, since, outcome)) {
+      return true;
     }
     return contents.verify_incoming(queue, message, outcome);
   });

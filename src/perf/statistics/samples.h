@@ -35,7 +35,7 @@ class alignas(64) Samples {
     short_[count_++] = static_cast<std::uint32_t>(sample);
     return true;
   }
-  bool full() const { return count_ == room_; }
+  bool full() const { return !has_room(1); }
   bool has_room(std::size_t more) const { return count_ + more <= room_; }
   std::size_t size() const { return count_ + long_.size(); }
 
