@@ -1,5 +1,6 @@
 #include "base/kill_point.h"
 
+#include <pthread.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -16,22 +17,39 @@ struct Appointment {
   std::string name;
   std::atomic<int> passages{0};
 
-  Appointment() {
-    const std::string value = environment("GDR_KILL").value_or("");
+  explicit Appointment(const char* variable) {
+    const std::string value = environment(variable).value_or("");
     const std::size_t colon = value.find(':');
     if (colon == std::string::npos) return;
     name = value.substr(0, colon);
     passages = std::atoi(value.c_str() + colon + 1);
   }
+  bool is_here(const char* point) { return name == point && passages.fetch_sub(1) == 1; }
 };
+
+struct Appointments {
+  Appointment death{"GDR_KILL"}, stop{"GDR_STOP"};
+};
+
+std::atomic<Appointments*> present{nullptr};
+
+// Never destroyed: threads run until the process ends. A child of fork has its own.
+Appointments& appointments() {
+  Appointments* found = present.load(std::memory_order_acquire);
+  if (found != nullptr) return *found;
+  static const int registered = pthread_atfork(nullptr, nullptr, [] { present.store(nullptr); });
+  (void)registered;
+  auto* own = new Appointments;
+  if (present.compare_exchange_strong(found, own)) return *own;
+  delete own;
+  return *found;
+}
 
 }  // namespace
 
 void kill_point(const char* name) {
-  static Appointment* const appointment = new Appointment;  // threads run until the process ends
-  if (appointment->name == name && appointment->passages.fetch_sub(1) == 1) {
-    kill(getpid(), SIGKILL);
-  }
+  if (appointments().death.is_here(name)) kill(getpid(), SIGKILL);
+  if (appointments().stop.is_here(name)) kill(getpid(), SIGSTOP);
 }
 
 }  // namespace gdr

@@ -1,6 +1,7 @@
 // Places where a process of a test dies on purpose, as if by kill -9: GDR_KILL=NAME:COUNT ends it
-// at the COUNTth passage of that place. Compiled into test builds only (GDR_FAULT_HOOKS); elsewhere
-// every place is empty and the variable means nothing.
+// at the COUNTth passage of that place, GDR_STOP=NAME:COUNT stops it there (SIGSTOP). Compiled into
+// test builds only (GDR_FAULT_HOOKS); elsewhere every place is empty and the variable means
+// nothing.
 //
 //   post_send        work requests are in the send ring, none is carried out
 //   locked           a request has the target's responder lock

@@ -38,7 +38,9 @@ Advance LocalPath::atomic(QueuePair& queue_pair, Requester& requester, bool engi
     return Advance::kEngine;
   }
   if (rnic::try_lock_for(requester.target.segment().header().atomics, adapter_->token(), peers_,
-                         kLockSpins) == rnic::Taken::kNo) {
+                         requester.target.owner(), kLockSpins,
+                         &requester.atomics_word) == rnic::Taken::kNo) {
+    tell_of_wait(requester, requester.target);
     abandon(requester);
     return later(requester, kLockRetry);
   }

@@ -51,7 +51,9 @@ Advance LocalPath::datagram(QueuePair& queue_pair, Requester& requester, bool en
   const bool too_short = room.bytes() < request.total_bytes + rnic::kGrhBytes;
   if (receive.protection_error || too_short) {
     requester.receive.status = receive.protection_error ? IBV_WC_LOC_PROT_ERR : IBV_WC_LOC_LEN_ERR;
-    target.push_receive(requester.receive, nullptr, true, peers_);
+    if (!target.push_receive(requester.receive, nullptr, true, peers_)) {
+      return begin_again(requester, kLockRetry);
+    }
     return break_off(queue_pair, requester, IBV_WC_SUCCESS, rnic::Failure::kInvalid);
   }
   const auto& own_gid = adapter_->segment().header().devices[queue_pair.settings().device].gid;

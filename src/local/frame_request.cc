@@ -94,7 +94,10 @@ Advance LocalPath::finish_frame_step(QueuePair& queue_pair, Requester& requester
     requester.phase = kDelivering;
     return serve_receivers(queue_pair, requester, requester.by_engine);
   }
-  if (outcome.error == 0) requester.target.push_receive(requester.receive, nullptr, false, peers_);
+  if (outcome.error == 0 &&
+      !requester.target.push_receive(requester.receive, nullptr, false, peers_)) {
+    return begin_again(requester, kLockRetry);
+  }
   release_target(requester);
   requester.receivers.pop_back();
   return serve_receivers(queue_pair, requester, requester.by_engine);
@@ -121,7 +124,10 @@ Advance LocalPath::serve_receivers(QueuePair& queue_pair, Requester& requester, 
       requester.receivers.pop_back();
       continue;
     }
-    if (!target.try_lock(peers_, kLockSpins)) return later(requester, kLockRetry);
+    if (!target.try_lock(peers_, kLockSpins)) {
+      tell_of_wait(requester, target);
+      return later(requester, kLockRetry);
+    }
     TakenReceive receive;
     if (target.readiness(IBV_QPT_RAW_PACKET) != Readiness::kReady || !target.has_receive() ||
         !target.look_at_receive(&receive, &requester.to)) {
@@ -137,7 +143,9 @@ Advance LocalPath::serve_receivers(QueuePair& queue_pair, Requester& requester, 
     if (receive.protection_error || too_short) {
       requester.receive.status =
           receive.protection_error ? IBV_WC_LOC_PROT_ERR : IBV_WC_LOC_LEN_ERR;
-      target.push_receive(requester.receive, nullptr, true, peers_);
+      if (!requester.target.push_receive(requester.receive, nullptr, true, peers_)) {
+        return begin_again(requester, kLockRetry);
+      }
       target.report(rnic::Failure::kInvalid);
       target.unlock();
       requester.target = Target();

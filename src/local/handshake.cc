@@ -1,20 +1,28 @@
 #include "local/handshake.h"
 
+#include <fcntl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
+#include <memory>
 
 #include "base/clock.h"
 
 namespace gdr::local {
 namespace {
 
+enum class Kind : std::uint32_t { kHello = 1, kProof, kShown, kShownToo };
+
 struct Message {
   std::uint64_t magic;
   std::uint32_t layout;
+  Kind kind;
   rnic::Token token;
+  std::int32_t segment;  // the sender's number of its descriptor
+  rnic::Secret proof;    // the receiver's secret
 };
 
 constexpr std::size_t kDescriptors = 2;
@@ -56,31 +64,47 @@ std::size_t take_descriptors(msghdr& header, UniqueFd (&taken)[kDescriptors]) {
   return count;
 }
 
-}  // namespace
-
-Result<void> send_introduction(int connection, rnic::Token token, int segment, int doorbell) {
-  Message message{rnic::kSegmentMagic, rnic::kSegmentLayout, token};
+// Both ends' buffers are empty, so it never waits.
+Result<void> send_message(int connection, const Face& own, Kind kind, const rnic::Secret& proof) {
+  Message message{rnic::kSegmentMagic, rnic::kSegmentLayout, kind, own.token, own.segment, proof};
   iovec bytes{&message, sizeof message};
-  Control control{};
   msghdr header{};
   header.msg_iov = &bytes;
   header.msg_iovlen = 1;
-  header.msg_control = control.bytes;
-  header.msg_controllen = sizeof control.bytes;
-  cmsghdr* part = CMSG_FIRSTHDR(&header);
-  part->cmsg_level = SOL_SOCKET;
-  part->cmsg_type = SCM_RIGHTS;
-  part->cmsg_len = CMSG_LEN(sizeof(int) * kDescriptors);
-  const int descriptors[kDescriptors] = {segment, doorbell};
-  std::memcpy(CMSG_DATA(part), descriptors, sizeof descriptors);
-  const ssize_t sent = uninterrupted([&] { return sendmsg(connection, &header, MSG_NOSIGNAL); });
-  if (sent != static_cast<ssize_t>(sizeof message)) {
-    return from_errno("introducing this process");
+  Control control{};
+  if (kind == Kind::kShown || kind == Kind::kShownToo) {
+    header.msg_control = control.bytes;
+    header.msg_controllen = sizeof control.bytes;
+    cmsghdr* part = CMSG_FIRSTHDR(&header);
+    part->cmsg_level = SOL_SOCKET;
+    part->cmsg_type = SCM_RIGHTS;
+    part->cmsg_len = CMSG_LEN(sizeof(int) * kDescriptors);
+    const int descriptors[kDescriptors] = {own.segment, own.doorbell};
+    std::memcpy(CMSG_DATA(part), descriptors, sizeof descriptors);
   }
-  return {};
+  const ssize_t sent =
+      uninterrupted([&] { return sendmsg(connection, &header, MSG_NOSIGNAL | MSG_DONTWAIT); });
+  if (sent == static_cast<ssize_t>(sizeof message)) return {};
+  if (errno == EPIPE) return Error{ECONNRESET, "the process went away"};
+  return from_errno("introducing this process");
 }
 
-Result<Introduction> receive_introduction(int connection, Wait wait) {
+// Writing to it must neither wait nor reach anything but a counter.
+bool is_doorbell(int descriptor) {
+  if ((fcntl(descriptor, F_GETFL) & O_NONBLOCK) == 0) return false;
+  char path[48];
+  std::snprintf(path, sizeof path, "/proc/self/fdinfo/%d", descriptor);
+  const std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen(path, "re"), &fclose);
+  if (file == nullptr) return false;
+  char line[128];
+  while (std::fgets(line, sizeof line, file.get()) != nullptr) {
+    if (std::strncmp(line, "eventfd-count:", 14) == 0) return true;
+  }
+  return false;
+}
+
+// EAGAIN: nothing has come yet.
+Result<Message> receive_message(int connection, UniqueFd (&descriptors)[kDescriptors]) {
   Message message{};
   iovec bytes{&message, sizeof message};
   Control control{};
@@ -89,22 +113,88 @@ Result<Introduction> receive_introduction(int connection, Wait wait) {
   header.msg_iovlen = 1;
   header.msg_control = control.bytes;
   header.msg_controllen = sizeof control.bytes;
-  const int flags = MSG_CMSG_CLOEXEC | (wait == Wait::kNo ? MSG_DONTWAIT : 0);
-  const ssize_t received = uninterrupted([&] { return recvmsg(connection, &header, flags); });
-  if (received == 0) return Error{ECONNRESET, "the process went away"};
-  if (received < 0) {
-    return from_errno("a process's introduction");
+  const ssize_t received =
+      uninterrupted([&] { return recvmsg(connection, &header, MSG_CMSG_CLOEXEC | MSG_DONTWAIT); });
+  if (received == 0 || (received < 0 && errno == ECONNRESET)) {
+    return Error{ECONNRESET, "the process went away"};
   }
-  UniqueFd descriptors[kDescriptors];
+  if (received < 0) return from_errno("a process's introduction");
   const std::size_t count = take_descriptors(header, descriptors);
-  if (received != static_cast<ssize_t>(sizeof message) || (header.msg_flags & MSG_TRUNC) != 0 ||
-      count != kDescriptors || message.magic != rnic::kSegmentMagic || message.token == 0) {
+  if (received != static_cast<ssize_t>(sizeof message) ||
+      (header.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0 || message.magic != rnic::kSegmentMagic ||
+      message.token == 0) {
     return Error{EPROTO, "a process's introduction is not one"};
   }
   if (message.layout != rnic::kSegmentLayout) {
     return Error{EPROTO, "a process runs another version of gdrkit"};
   }
-  return Introduction{message.token, std::move(descriptors[0]), std::move(descriptors[1])};
+  const bool shows = message.kind == Kind::kShown || message.kind == Kind::kShownToo;
+  if (count != (shows ? kDescriptors : 0) || (shows && !is_doorbell(descriptors[1].get()))) {
+    return Error{EPROTO, "a process's introduction is not one"};
+  }
+  return message;
+}
+
+}  // namespace
+
+Result<Handshake> Handshake::start(UniqueFd connection, const Face& own, bool calls) {
+  Result<Identity> identity = identify(connection.get());
+  if (!identity) return identity.error();
+  return Handshake(std::move(connection), own, *std::move(identity), calls);
+}
+
+Result<Handshake> Handshake::call(UniqueFd connection, const Face& own) {
+  Result<Handshake> started = start(std::move(connection), own, true);
+  if (!started) return started;
+  if (Result<void> sent = send_message(started->connection(), own, Kind::kHello, {}); !sent) {
+    return sent.error();
+  }
+  return started;
+}
+
+Result<Handshake> Handshake::answer(UniqueFd connection, const Face& own) {
+  return start(std::move(connection), own, false);
+}
+
+Result<bool> Handshake::go_on() {
+  while (true) {
+    Result<bool> done = receive();
+    if (!done && done.error().code == EAGAIN) return false;
+    if (!done || *done) return done;
+  }
+}
+
+Result<bool> Handshake::receive() {
+  UniqueFd descriptors[kDescriptors];
+  const Result<Message> message = receive_message(connection_.get(), descriptors);
+  if (!message) return message.error();
+  const Kind expected =
+      calls_ ? (proved_ ? Kind::kShownToo : Kind::kProof) : (proved_ ? Kind::kShown : Kind::kHello);
+  if (message->kind != expected || (proved_ && message->token != introduction_.token)) {
+    return Error{EPROTO, "a process's introduction is not one"};
+  }
+  const bool has_to_prove = message->kind == Kind::kProof || message->kind == Kind::kShown;
+  if (has_to_prove && message->proof != own_.secret) {
+    return Error{EACCES, "a process that the kernel does not let debug this one"};
+  }
+  introduction_.token = message->token;
+  if (proved_) {
+    introduction_.segment = std::move(descriptors[0]);
+    introduction_.doorbell = std::move(descriptors[1]);
+    return true;
+  }
+  Result<rnic::Secret> secret = secret_of(identity_, message->segment);
+  if (!secret) return secret.error();
+  proved_ = true;
+  const Kind next = calls_ ? Kind::kShown : Kind::kProof;
+  if (Result<void> sent = send_message(connection_.get(), own_, next, *secret); !sent) {
+    return sent.error();
+  }
+  return false;
+}
+
+Result<void> Handshake::show_too(int connection) {
+  return send_message(connection, own_, Kind::kShownToo, {});
 }
 
 }  // namespace gdr::local

@@ -24,7 +24,9 @@ struct Host::Parts {
   Parts(rnic::Token token, Slot slot, UniqueFd doorbell)
       : peers(token, doorbell.get()),
         path(peers),
-        service(peers, std::move(slot.listener), std::move(doorbell)) {}
+        service(peers, std::move(slot.listener), std::move(doorbell)) {
+    peers.on_waiting([this](int connection) { service.watch_meeting(connection); });
+  }
 };
 
 namespace {
@@ -70,7 +72,7 @@ Result<std::unique_ptr<Host::Parts>> Host::start(MakeBeyond make_beyond) {
     parts->beyond = *std::move(beyond);
     if (parts->beyond != nullptr) parts->path.hand_over_to(*parts->beyond);
   }
-  parts->peers.show(parts->adapter->segment().descriptor());
+  parts->peers.show(parts->adapter->segment());
   if (Result<void> started = parts->path.start(*parts->adapter, parts->service); !started) {
     return started.error();
   }

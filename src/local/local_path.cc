@@ -9,6 +9,12 @@
 #include "base/kill_point.h"
 
 namespace gdr::local {
+namespace {
+
+constexpr Nanoseconds kSettleNap = 50 * kMicrosecond;
+constexpr Nanoseconds kSettlePatience = 200 * kMillisecond;
+
+}  // namespace
 
 Result<void> LocalPath::start(rnic::Adapter& adapter, ServiceThread& service) {
   adapter_ = &adapter;
@@ -172,11 +178,8 @@ void LocalPath::cancel(QueuePair& queue_pair) {
   if (queue_pair.packet_state != nullptr) beyond_->cancel(queue_pair);
   if (queue_pair.path_state == nullptr || forked_.load()) return;
   Requester& requester = requester_of(queue_pair);
-  if (requester.in_progress) {
-    requester.transfer.drain();
-    requester.in_progress = false;
-    requester.moves.fetch_add(1);
-  }
+  if (requester.in_progress) requester.transfer.drain();
+  end_transfer(requester);
   abandon(requester);
   requester.receivers.clear();
   requester.receiver_peers.clear();
@@ -191,18 +194,31 @@ void LocalPath::receive_posted(std::uint32_t slot) {
   }
 }
 
+// A transfer that waits for another process may wait for as long as that one is stopped: after a
+// while it has to begin again. This process's own copies in it end by themselves.
+void LocalPath::outwait(Requester& requester, std::uint64_t moves) {
+  Nanoseconds waited = 0;
+  for (; requester.moves.load() == moves; waited += kSettleNap) {
+    if (waited >= kSettlePatience) {
+      requester.to_begin_again.store(true);
+      wake_engine();
+    }
+    usleep(kSettleNap / kMicrosecond);
+  }
+}
+
 void LocalPath::settle(std::span<const std::shared_ptr<QueuePair>> queue_pairs) {
   if (forked_.load()) return;
   for (const std::shared_ptr<QueuePair>& queue_pair : queue_pairs) {
-    const Requester* requester = nullptr;
+    Requester* requester = nullptr;
     std::uint64_t moves = 0;
     {
       // Whatever was copied by a posting thread has ended once its lock can be had.
       const std::lock_guard guard(queue_pair->send_lock());
-      requester = static_cast<const Requester*>(queue_pair->path_state.get());
+      requester = static_cast<Requester*>(queue_pair->path_state.get());
       if (requester != nullptr) moves = requester->moves.load();
     }
-    while (moves % 2 == 1 && requester->moves.load() == moves) usleep(50);
+    if (moves % 2 == 1) outwait(*requester, moves);
   }
   service_->settle();
 }

@@ -118,6 +118,10 @@ class LocalPath : public rnic::Path {
   Advance not_ready(QueuePair& queue_pair, Requester& requester);
   Advance no_receive(QueuePair& queue_pair, Requester& requester);
   Advance busy(Requester& requester);
+  static void tell_of_wait(Requester& requester, Target& target);
+  // It has lost what it held, or could not come to its end now.
+  Advance begin_again(Requester& requester, Nanoseconds after = 0);
+  static void end_transfer(Requester& requester);
   // Its target is dead and has not ended: until then, nobody is told of an end.
   Advance wait_for_end(Requester& requester);
   // Another request holds the shared receive queue that this one needs.
@@ -126,13 +130,15 @@ class LocalPath : public rnic::Path {
   void prepare_receive(const QueuePair& queue_pair, Requester& requester, std::uint64_t wr_id,
                        ibv_wc_opcode opcode, std::uint64_t bytes);
   // Completes the receive that was prepared: as it should be, and in any way.
-  void complete_receive(Requester& requester);
-  void push_receive(Requester& requester, const std::byte* carried, bool solicited);
+  // False: not now.
+  bool complete_receive(Requester& requester);
+  bool push_receive(Requester& requester, const std::byte* carried, bool solicited);
   // It cannot take the message: fails on both sides (C9-94, C9-95).
   Advance refuse_receive(QueuePair& queue_pair, Requester& requester, bool too_short);
   // Of a send with invalidate: whether its key is that of a window there.
   static bool may_invalidate(QueuePair& queue_pair, Requester& requester);
   void abandon(Requester& requester);
+  void outwait(Requester& requester, std::uint64_t moves);
   // Lets go of the target, and of its memory that was used.
   void release_target(Requester& requester);
 

@@ -1,12 +1,11 @@
 #include "local/move_now.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstddef>
 
 #include "local/process_memory.h"
 #include "memory/host_pages.h"
+#include "memory/own_memory.h"
 
 namespace gdr::local {
 namespace {
@@ -39,18 +38,18 @@ Piece part_of(const Piece& piece, std::uint64_t offset, std::uint64_t length) {
   return part;
 }
 
-int move_one(const Piece& from, const Piece& to, Peer* peer) {
+int move_one(const Piece& from, const Piece& to, const Elsewhere& there) {
   PieceList source, target;
   source.add(from);
   target.add(to);
-  return move_now(source, target, peer);
+  return move_now(source, target, there);
 }
 
-int fill_with_zeros(const Piece& to, Peer* peer) {
+int fill_with_zeros(const Piece& to, const Elsewhere& there) {
   static const std::byte zeros[16 << 10]{};
   for (std::uint64_t done = 0; done < to.length;) {
     const std::uint64_t length = std::min<std::uint64_t>(sizeof zeros, to.length - done);
-    if (const int error = move_one(plain_piece(zeros, length), part_of(to, done, length), peer)) {
+    if (const int error = move_one(plain_piece(zeros, length), part_of(to, done, length), there)) {
       return error;
     }
     done += length;
@@ -60,7 +59,7 @@ int fill_with_zeros(const Piece& to, Peer* peer) {
 
 // Where one side is nobody's memory: each stretch that lies in one piece on both sides by itself.
 // Cold.
-int move_around_nowhere(const PieceList& from, const PieceList& to, Peer* peer) {
+int move_around_nowhere(const PieceList& from, const PieceList& to, const Elsewhere& there) {
   const Piece *source = from.pieces().data(), *target = to.pieces().data();
   std::uint64_t read = 0, written = 0;  // of these pieces
   for (std::uint64_t left = std::min(from.bytes(), to.bytes()); left > 0;) {
@@ -68,8 +67,8 @@ int move_around_nowhere(const PieceList& from, const PieceList& to, Peer* peer) 
     if (target->where != Where::kNowhere) {
       const Piece place = part_of(*target, written, length);
       const int error = source->where == Where::kNowhere
-                            ? fill_with_zeros(place, peer)
-                            : move_one(part_of(*source, read, length), place, peer);
+                            ? fill_with_zeros(place, there)
+                            : move_one(part_of(*source, read, length), place, there);
       if (error != 0) return error;
     }
     left -= length, read += length, written += length;
@@ -81,23 +80,26 @@ int move_around_nowhere(const PieceList& from, const PieceList& to, Peer* peer) 
 
 }  // namespace
 
-int move_now(const PieceList& from, const PieceList& to, Peer* peer) {
-  if (from.has_nowhere() || to.has_nowhere()) return move_around_nowhere(from, to, peer);
+int move_now(const PieceList& from, const PieceList& to, const Elsewhere& there) {
+  if (from.has_nowhere() || to.has_nowhere()) return move_around_nowhere(from, to, there);
   Vectors source(from), target(to);
   const bool on_demand = from.has_on_demand() || to.has_on_demand();
+  Peer* const peer = there.peer;
   if (elsewhere(to)) {
-    const int done =
-        on_demand ? kNotFew : write_few(peer->memory_file(), source.span(), target.span());
-    return done != kNotFew ? done : write_process(peer->pid(), source.span(), target.span());
+    const int done = on_demand
+                         ? kNotFew
+                         : write_few(peer->memory_file(), there.held, source.span(), target.span());
+    if (done != kNotFew) return done;
+    return write_process({peer->pid(), there.held}, source.span(), target.span());
   }
   if (elsewhere(from)) {
-    const int done =
-        on_demand ? kNotFew : read_few(peer->memory_file(), target.span(), source.span());
-    return done != kNotFew ? done : read_process(peer->pid(), target.span(), source.span());
+    const int done = on_demand
+                         ? kNotFew
+                         : read_few(peer->memory_file(), there.held, target.span(), source.span());
+    if (done != kNotFew) return done;
+    return read_process({peer->pid(), there.held}, target.span(), source.span());
   }
-  if (on_demand) {
-    return write_process(getpid(), source.span(), target.span());
-  }
+  if (on_demand) return memory::copy_own(source.span(), target.span());
   copy_within(source.span(), target.span());
   return 0;
 }

@@ -7,9 +7,15 @@
 
 namespace gdr::local {
 
-// Both lists hold the same number of bytes and every piece is CPU-reachable; `peer` is the process
-// of the pieces that are not here (null if all are). 0 or an errno value as in process_memory.h.
-int move_now(const PieceList& from, const PieceList& to, Peer* peer);
+// The process of pieces that are not here, and for how long they may be touched.
+struct Elsewhere {
+  Peer* peer;  // null: all are here
+  While held;
+};
+
+// Both lists hold the same number of bytes and every piece is CPU-reachable. 0 or an errno value as
+// in process_memory.h.
+int move_now(const PieceList& from, const PieceList& to, const Elsewhere& there);
 
 // After a failed move: whether the initiator's side of it is there, so that the fault is the
 // other's.

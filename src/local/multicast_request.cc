@@ -56,8 +56,9 @@ Advance LocalPath::finish_multicast_step(QueuePair& queue_pair, Requester& reque
     requester.phase = kDelivering;
     return serve_members(queue_pair, requester, requester.by_engine);
   }
-  if (outcome.error == 0) {
-    requester.target.push_receive(requester.receive, nullptr, requester.solicited, peers_);
+  if (outcome.error == 0 &&
+      !requester.target.push_receive(requester.receive, nullptr, requester.solicited, peers_)) {
+    return begin_again(requester, kLockRetry);
   }
   release_target(requester);
   requester.receivers.pop_back();
@@ -89,7 +90,10 @@ Advance LocalPath::serve_members(QueuePair& queue_pair, Requester& requester, bo
       requester.receivers.pop_back();
       continue;
     }
-    if (!target.try_lock(peers_, kLockSpins)) return later(requester, kLockRetry);
+    if (!target.try_lock(peers_, kLockSpins)) {
+      tell_of_wait(requester, target);
+      return later(requester, kLockRetry);
+    }
     TakenReceive receive;
     if (target.readiness(IBV_QPT_UD) != Readiness::kReady || target.qkey() != request.remote_qkey ||
         !target.has_receive() || !target.look_at_receive(&receive, &requester.to)) {
@@ -105,7 +109,9 @@ Advance LocalPath::serve_members(QueuePair& queue_pair, Requester& requester, bo
     if (receive.protection_error || too_short) {
       requester.receive.status =
           receive.protection_error ? IBV_WC_LOC_PROT_ERR : IBV_WC_LOC_LEN_ERR;
-      target.push_receive(requester.receive, nullptr, true, peers_);
+      if (!requester.target.push_receive(requester.receive, nullptr, true, peers_)) {
+        return begin_again(requester, kLockRetry);
+      }
       target.report(rnic::Failure::kInvalid);
       target.unlock();
       requester.target = Target();

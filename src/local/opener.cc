@@ -66,6 +66,7 @@ bool Opener::update_all() {
   for (const auto& peer : peers_.everyone()) {
     if (!wants_update(*peer) || !peer->alive()) continue;
     header_->copies_by_gpu.store(1);
+    peers_.set_copies_by_gpu();
     peer->foreign_memory().update(peer->segment(), peer->pidfd(), *this);
     again |= wants_update(*peer);
   }

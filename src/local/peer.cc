@@ -12,6 +12,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "memory/own_memory.h"
+
 namespace gdr::local {
 namespace {
 
@@ -20,6 +22,14 @@ namespace {
 constexpr Nanoseconds kLongestClosing = kSecond;
 // A process whose exit takes longer hangs in the kernel, and its GPU has been reset or is lost.
 constexpr Nanoseconds kLongestExit = 30 * kSecond;
+// So long a process that goes on may hold a lock: one that only sleeps has either been frozen (a
+// paused container) or does not hold what the lock's word says.
+constexpr Nanoseconds kLongestIdle = 300 * kMillisecond;
+constexpr Nanoseconds kLongestBookkeeping = kSecond;
+constexpr Nanoseconds kLongestHold = 5 * kSecond;
+constexpr Nanoseconds kLongestOwnCopy =
+    2 * kSecond;  // within a process there is no page to wait for
+constexpr Nanoseconds kLongestGpuCopy = 30 * kSecond;
 constexpr unsigned long kExitingFlag = 4;  // PF_EXITING of the kernel, as /proc/PID/stat gives it
 
 // A call that fails (a signal is pending, say) says nothing: quiet until proved otherwise.
@@ -27,8 +37,6 @@ bool is_quiet(int descriptor, short asked) {
   pollfd one{descriptor, asked, 0};
   return poll(&one, 1, 0) <= 0;
 }
-
-bool is_connected(int connection) { return is_quiet(connection, 0); }  // POLLHUP comes unasked
 
 // The start of a file of /proc, which ends in 0 here.
 bool read_start(const char* path, char* text, std::size_t bytes) {
@@ -39,15 +47,10 @@ bool read_start(const char* path, char* text, std::size_t bytes) {
   return true;
 }
 
-// Whether the process is on its way out. By the pid that this mount of /proc knows it by.
-bool is_exiting(int pidfd) {
+// Whether the process is on its way out.
+bool is_exiting(int proc_pid) {
   char path[48], text[512];
-  std::snprintf(path, sizeof path, "/proc/self/fdinfo/%d", pidfd);
-  if (!read_start(path, text, sizeof text)) return false;
-  const char* line = std::strstr(text, "\nPid:");
-  const long pid = line != nullptr ? std::strtol(line + 5, nullptr, 10) : 0;
-  if (pid <= 0) return false;
-  std::snprintf(path, sizeof path, "/proc/%ld/stat", pid);
+  std::snprintf(path, sizeof path, "/proc/%d/stat", proc_pid);
   if (!read_start(path, text, sizeof text)) return false;
   // Behind the name, which may hold anything: state, ppid, pgrp, session, tty, tpgid, flags.
   const char* rest = std::strrchr(text, ')');
@@ -78,11 +81,8 @@ void wake_sleeper_if(rnic::SegmentHeader& header, const std::atomic<std::uint32_
   if (sleeps.load() != 0) wake_all(header.worker_wake);
 }
 
-Result<std::shared_ptr<Peer>> Peer::meet(int pid, Introduction introduction, UniqueFd connection) {
-  UniqueFd pidfd;
-  if (pid > 0) pidfd.reset(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
-  // Still connected after the pidfd was opened: so the pidfd is that of the process which
-  // connected.
+Result<std::shared_ptr<Peer>> Peer::meet(Identity identity, Introduction introduction,
+                                         UniqueFd connection) {
   if (!is_connected(connection.get())) return Error{ESRCH, "the process went away"};
   Result<std::unique_ptr<rnic::Segment>> segment =
       rnic::Segment::map(std::move(introduction.segment));
@@ -90,24 +90,26 @@ Result<std::shared_ptr<Peer>> Peer::meet(int pid, Introduction introduction, Uni
   if ((*segment)->header().token != introduction.token) {
     return Error{EPROTO, "a process's segment is not its own"};
   }
-  std::shared_ptr<Peer> peer(new Peer(pid, introduction.token, *std::move(segment),
-                                      std::move(introduction.doorbell), std::move(pidfd)));
-  if (peer->pidfd_) {
+  std::shared_ptr<Peer> peer(new Peer(std::move(identity), introduction.token, *std::move(segment),
+                                      std::move(introduction.doorbell)));
+  if (peer->pidfd_ && memory::can_copy_by_kernel()) {
     peer->open_memory();
   } else {
-    peer->set_copies_refused();  // not visible from here: no process_vm either
+    peer->set_copies_refused();  // nobody could say whose number that is; or not allowed anywhere
   }
   peer->keep(std::move(connection));
   return peer;
 }
 
-Peer::Peer(int pid, rnic::Token token, std::unique_ptr<rnic::Segment> segment, UniqueFd doorbell,
-           UniqueFd pidfd)
-    : pid_(pid),
+Peer::Peer(Identity identity, rnic::Token token, std::unique_ptr<rnic::Segment> segment,
+           UniqueFd doorbell)
+    : pid_(identity.pid),
+      proc_pid_(identity.proc_pid),
       token_(token),
       segment_(std::move(segment)),
       doorbell_(std::move(doorbell)),
-      pidfd_(std::move(pidfd)) {}
+      pidfd_(std::move(identity.pidfd)),
+      activity_(identity.proc_pid) {}
 
 // The mount of /proc may be another namespace's, where the pid is somebody else's: so what only
 // that process's memory holds has to be found there.
@@ -178,7 +180,30 @@ bool Peer::may_still_copy() const {
   if (pidfd_ && !is_quiet(pidfd_.get(), POLLIN)) return false;
   const Nanoseconds since = coarse_now() - died_at_.load();
   if (since < kLongestClosing) return true;
-  return since < kLongestExit && pidfd_ && is_exiting(pidfd_.get());
+  return since < kLongestExit && pidfd_ && is_exiting(proc_pid_);
+}
+
+bool holds_no_more(ActivityWatch& watch, rnic::HeldFor purpose, Nanoseconds waited, bool by_gpu,
+                   bool itself) {
+  const Nanoseconds longest = by_gpu ? kLongestGpuCopy : itself ? kLongestOwnCopy : kLongestHold;
+  if (waited >= longest) return true;
+  if (purpose == rnic::HeldFor::kBookkeeping && waited >= kLongestBookkeeping) return true;
+  // Its GPU may be at it while its threads sleep.
+  if (by_gpu) return false;
+  (void)watch.look();
+  return waited >= kLongestIdle && watch.idle_for() >= kLongestIdle;
+}
+
+bool Peer::cut_off(rnic::HeldFor purpose, Nanoseconds waited) {
+  rnic::SegmentHeader& header = segment_->header();
+  const bool by_gpu = purpose == rnic::HeldFor::kCopies && header.copies_by_gpu.load() != 0;
+  const bool overdue = holds_no_more(activity_, purpose, waited, by_gpu);
+  if (!overdue && !activity_.is_stopped()) return false;
+  header.epoch.fetch_add(1);
+  if (overdue) return true;
+  if (by_gpu && activity_.stopped_for() < kLongestClosing) return false;
+  // Stopped, and stopped after its epoch had changed: whenever it goes on, it finds that out first.
+  return activity_.is_stopped_now();
 }
 
 void Peer::tell_of_exports() {

@@ -19,16 +19,18 @@
 
 #include "base/clock.h"
 #include "base/unique_fd.h"
+#include "local/activity.h"
 #include "local/foreign_memory.h"
 #include "local/handshake.h"
 #include "rnic/segment.h"
+#include "rnic/shared_lock.h"
 
 namespace gdr::local {
 
 class Peer {
  public:
   // Maps the segment and opens the pidfd. EPROTO for a segment that is not sound.
-  static Result<std::shared_ptr<Peer>> meet(int pid, Introduction introduction,
+  static Result<std::shared_ptr<Peer>> meet(Identity identity, Introduction introduction,
                                             UniqueFd connection);
 
   rnic::Token token() const { return token_; }
@@ -51,6 +53,9 @@ class Peer {
   // Asks the kernel. Once true, always true.
   bool has_ended();
 
+  // See rnic::Liveness::cut_off.
+  bool cut_off(rnic::HeldFor purpose, Nanoseconds waited);
+
   // process_vm_* was refused for this process: its service thread copies instead.
   bool copies_are_refused() const { return refused_.load(std::memory_order_relaxed); }
   void set_copies_refused() { refused_.store(true, std::memory_order_relaxed); }
@@ -67,15 +72,16 @@ class Peer {
  private:
   void open_memory();
   bool may_still_copy() const;
-  Peer(int pid, rnic::Token token, std::unique_ptr<rnic::Segment> segment, UniqueFd doorbell,
-       UniqueFd pidfd);
+  Peer(Identity identity, rnic::Token token, std::unique_ptr<rnic::Segment> segment,
+       UniqueFd doorbell);
 
-  const int pid_;
+  const int pid_, proc_pid_;
   const rnic::Token token_;
   const std::unique_ptr<rnic::Segment> segment_;
   UniqueFd doorbell_;
   UniqueFd pidfd_;
   UniqueFd memory_file_;
+  ActivityWatch activity_;
   std::atomic<Nanoseconds> died_at_{0};  // 0: it is alive
   std::atomic<bool> ended_{false};
   std::atomic<bool> refused_{false};
@@ -85,6 +91,12 @@ class Peer {
   std::mutex mutex_;
   std::vector<UniqueFd> connections_;  // under mutex_
 };
+
+// Whether what a lock's word says of a process that lives cannot be so (any more), after somebody
+// has waited for that long. `by_gpu`: its GPU may copy under the lock; `itself`: it is this
+// process.
+bool holds_no_more(ActivityWatch& watch, rnic::HeldFor purpose, Nanoseconds waited, bool by_gpu,
+                   bool itself = false);
 
 // What wakes a process's own threads; peers spare themselves the call where nobody sleeps.
 void ring_doorbell(int doorbell);

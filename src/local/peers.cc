@@ -1,6 +1,6 @@
 #include "local/peers.h"
 
-#include <sys/socket.h>
+#include <poll.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -9,10 +9,49 @@
 
 namespace gdr::local {
 
+namespace {
+
+// Callers that have not shown themselves: more are sent away.
+constexpr std::ptrdiff_t kMostCallers = 256;
+
+void wait_for(std::vector<pollfd>& connections, Nanoseconds deadline) {
+  const Nanoseconds time = now();
+  if (time >= deadline) return;
+  const Nanoseconds left = (deadline - time + kMillisecond - 1) / kMillisecond;
+  poll(connections.data(), connections.size(), static_cast<int>(left));
+}
+
+}  // namespace
+
+void Peers::show(rnic::Segment& segment) {
+  own_.segment = segment.descriptor();
+  own_.secret = segment.secret();
+  set_epoch(segment.header().epoch);
+}
+
+// All calls first, and then all answers, so that however many are silent they are waited for once.
 void Peers::meet_everyone() {
-  for (std::uint32_t slot = 1; slot < rnic::kSlots; ++slot) {
-    if (slot != rnic::slot_of(self_)) (void)call(slot);
+  const Nanoseconds deadline = now() + kAnswerPatience;
+  std::vector<Meeting> open;
+  for (const std::uint32_t slot : held_slots()) {
+    if (slot == rnic::slot_of(self_)) continue;
+    Result<Meeting> meeting = begin(slot, deadline);
+    if (!meeting && meeting.error().code == ECONNREFUSED) sweep_slot(slot);
+    if (meeting) open.push_back(*std::move(meeting));
   }
+  sweep_unused();
+  while (!open.empty() && now() < deadline) {
+    std::vector<pollfd> connections;
+    for (const Meeting& meeting : open) {
+      connections.push_back({meeting.handshake.connection(), POLLIN, 0});
+    }
+    wait_for(connections, deadline);
+    std::erase_if(open, [this](Meeting& meeting) {
+      const Result<std::shared_ptr<Peer>> met = go_on(meeting);
+      return !met || *met != nullptr;
+    });
+  }
+  for (Meeting& meeting : open) keep_waiting(std::move(meeting));
 }
 
 std::shared_ptr<Peer> Peers::known(std::uint32_t slot) const {
@@ -56,82 +95,129 @@ std::vector<std::shared_ptr<Peer>> Peers::everyone() const {
 }
 
 std::vector<std::shared_ptr<Peer>> Peers::everyone_by_now() {
-  const auto nobody_is_late = [this] {
-    const std::shared_lock guard(mutex_);
-    return unanswered_.empty();
-  };
-  if (!nobody_is_late()) {
-    std::unordered_multimap<std::uint32_t, UniqueFd> late;
-    {
-      const std::lock_guard guard(mutex_);
-      late.swap(unanswered_);
-    }
-    // Who is still silent goes back into the list.
-    for (auto& [slot, connection] : late) (void)hear(slot, std::move(connection), Wait::kNo);
+  std::vector<Meeting> late;
+  {
+    const std::lock_guard guard(mutex_);
+    late.swap(waiting_);
   }
+  // Who is still silent goes back into the list.
+  for (Meeting& meeting : late) (void)hear(std::move(meeting), 0);
   return everyone();
 }
 
-// A connection over which this process has said who it is.
-Result<UniqueFd> Peers::introduce_to(std::uint32_t slot) {
-  Result<UniqueFd> connection = connect_slot(slot);
+Result<Peers::Meeting> Peers::begin(std::uint32_t slot, Nanoseconds deadline) {
+  Result<UniqueFd> connection = connect_slot(slot, deadline);
   if (!connection) return connection.error();
-  if (Result<void> sent = send_introduction(connection->get(), self_, segment_, doorbell_); !sent) {
-    return sent.error();
-  }
-  return connection;
+  Result<Handshake> handshake = Handshake::call(*std::move(connection), own_);
+  if (!handshake) return handshake.error();
+  return Meeting{slot, *std::move(handshake)};
 }
 
 Result<std::shared_ptr<Peer>> Peers::call(std::uint32_t slot) {
-  while (std::optional<UniqueFd> earlier = take_unanswered(slot)) {
-    Result<std::shared_ptr<Peer>> peer = hear(slot, *std::move(earlier), Wait::kNo);
+  while (std::optional<Meeting> earlier = take_waiting(slot)) {
+    Result<std::shared_ptr<Peer>> peer = hear(*std::move(earlier), 0);
     if (peer || peer.error().code != ECONNRESET) return peer;
     // Whom it called is gone; somebody else may be there now.
   }
-  Result<UniqueFd> connection = introduce_to(slot);
-  if (!connection) return connection.error();
-  return hear(slot, *std::move(connection), Wait::kSocketsTime);
+  const Nanoseconds deadline = now() + kAnswerPatience;
+  Result<Meeting> meeting = begin(slot, deadline);
+  if (!meeting) return meeting.error();
+  return hear(*std::move(meeting), deadline);
 }
 
-std::optional<UniqueFd> Peers::take_unanswered(std::uint32_t slot) {
+std::optional<Peers::Meeting> Peers::take_waiting(std::uint32_t slot) {
   const std::lock_guard guard(mutex_);
-  const auto entry = unanswered_.find(slot);
-  if (entry == unanswered_.end()) return std::nullopt;
-  return std::move(unanswered_.extract(entry).mapped());
+  const auto entry = std::find_if(waiting_.begin(), waiting_.end(),
+                                  [&](const Meeting& meeting) { return meeting.slot == slot; });
+  if (entry == waiting_.end()) return std::nullopt;
+  Meeting found = std::move(*entry);
+  waiting_.erase(entry);
+  return found;
 }
 
-// What the other side of a call says of itself.
-Result<std::shared_ptr<Peer>> Peers::hear(std::uint32_t slot, UniqueFd connection, Wait wait) {
-  Result<int> pid = same_user_peer(connection.get());
-  if (!pid) return pid.error();
-  Result<Introduction> theirs = receive_introduction(connection.get(), wait);
-  if (!theirs) {
-    if (theirs.error().code != ECONNRESET) {
-      const std::lock_guard guard(mutex_);
-      unanswered_.emplace(slot, std::move(connection));
-    }
-    return theirs.error();
+void Peers::keep_waiting(Meeting meeting) {
+  const int connection = meeting.handshake.connection();
+  {
+    const std::lock_guard guard(mutex_);
+    waiting_.push_back(std::move(meeting));
   }
-  if (rnic::slot_of(theirs->token) != slot) return Error{EPROTO, "a slot answered for another"};
-  std::shared_ptr<Peer> peer = adopt(*pid, *std::move(theirs), std::move(connection));
+  if (watch_) watch_(connection);
+}
+
+Result<std::shared_ptr<Peer>> Peers::go_on(Meeting& meeting) {
+  const Result<bool> done = meeting.handshake.go_on();
+  if (!done) return done.error();
+  if (!*done) return std::shared_ptr<Peer>();
+  return finish(meeting);
+}
+
+// What the other side says of itself is here.
+Result<std::shared_ptr<Peer>> Peers::finish(Meeting& meeting) {
+  Introduction theirs = meeting.handshake.take_introduction();
+  if (meeting.slot != 0 && rnic::slot_of(theirs.token) != meeting.slot) {
+    return Error{EPROTO, "a slot answered for another"};
+  }
+  // Known before it is shown this process's segment: the caller may hold a lock here as soon as it
+  // has that, and whoever waits for that lock asks whether its holder lives.
+  Handshake& handshake = meeting.handshake;
+  const int connection = handshake.connection();
+  std::shared_ptr<Peer> peer =
+      adopt(handshake.take_identity(), std::move(theirs), handshake.take_connection());
   if (peer == nullptr) return Error{EPROTO, "a process could not be met"};
+  if (meeting.slot == 0) {
+    if (Result<void> shown = handshake.show_too(connection); !shown) return shown.error();
+  }
   return peer;
 }
 
-std::shared_ptr<Peer> Peers::answer(UniqueFd connection) {
-  Result<int> pid = same_user_peer(connection.get());
-  if (!pid) return nullptr;
-  Result<Introduction> theirs = receive_introduction(connection.get());
-  if (!theirs) return nullptr;
-  // Known before it is answered: the caller may hold a lock here as soon as it has the answer, and
-  // whoever waits for that lock asks whether its holder lives.
-  const int descriptor = connection.get();
-  std::shared_ptr<Peer> peer = adopt(*pid, *std::move(theirs), std::move(connection));
-  if (peer == nullptr || !send_introduction(descriptor, self_, segment_, doorbell_)) return nullptr;
-  return peer;
+// EAGAIN: it has not answered before `deadline`, and is kept.
+Result<std::shared_ptr<Peer>> Peers::hear(Meeting meeting, Nanoseconds deadline) {
+  while (true) {
+    Result<std::shared_ptr<Peer>> peer = go_on(meeting);
+    if (!peer || *peer != nullptr) return peer;
+    if (now() >= deadline) break;
+    std::vector<pollfd> connection{{meeting.handshake.connection(), POLLIN, 0}};
+    wait_for(connection, deadline);
+  }
+  keep_waiting(std::move(meeting));
+  return Error{EAGAIN, "a process has not answered yet"};
 }
 
-std::shared_ptr<Peer> Peers::adopt(int pid, Introduction introduction, UniqueFd connection) {
+void Peers::answer(UniqueFd connection) {
+  Result<Handshake> handshake = Handshake::answer(std::move(connection), own_);
+  if (!handshake) return;
+  {
+    const std::shared_lock guard(mutex_);
+    const auto callers = std::count_if(waiting_.begin(), waiting_.end(),
+                                       [](const Meeting& meeting) { return meeting.slot == 0; });
+    if (callers >= kMostCallers) return;
+  }
+  keep_waiting({0, *std::move(handshake)});
+}
+
+std::shared_ptr<Peer> Peers::go_on_meeting(int connection, bool* waits) {
+  std::optional<Meeting> meeting;
+  {
+    const std::lock_guard guard(mutex_);
+    const auto entry = std::find_if(waiting_.begin(), waiting_.end(), [&](const Meeting& one) {
+      return one.handshake.connection() == connection;
+    });
+    *waits = entry != waiting_.end();
+    if (!*waits) return nullptr;
+    meeting = std::move(*entry);
+    waiting_.erase(entry);
+  }
+  Result<std::shared_ptr<Peer>> peer = go_on(*meeting);
+  if (!peer) return nullptr;
+  if (*peer == nullptr) {
+    const std::lock_guard guard(mutex_);
+    waiting_.push_back(*std::move(meeting));
+  }
+  return *peer;
+}
+
+std::shared_ptr<Peer> Peers::adopt(Identity identity, Introduction introduction,
+                                   UniqueFd connection) {
   const std::uint32_t slot = rnic::slot_of(introduction.token);
   {
     const std::shared_lock guard(mutex_);
@@ -144,7 +230,7 @@ std::shared_ptr<Peer> Peers::adopt(int pid, Introduction introduction, UniqueFd 
   }
   const rnic::Token token = introduction.token;
   Result<std::shared_ptr<Peer>> peer =
-      Peer::meet(pid, std::move(introduction), std::move(connection));
+      Peer::meet(std::move(identity), std::move(introduction), std::move(connection));
   if (!peer) return nullptr;
   const std::lock_guard guard(mutex_);
   std::shared_ptr<Peer>& entry = by_slot_[slot];
@@ -191,9 +277,18 @@ bool Peers::alive(rnic::Token token) {
   return peer != nullptr ? !peer->has_ended() : has_threads(token);
 }
 
+bool Peers::cut_off(rnic::Token token, rnic::HeldFor purpose, Nanoseconds waited) {
+  if (const std::shared_ptr<Peer> peer = with(token)) return peer->cut_off(purpose, waited);
+  // This process itself, or one that was never met.
+  const bool by_gpu = copies_by_gpu_.load(std::memory_order_relaxed);
+  return holds_no_more(own_activity_, purpose, waited, by_gpu && purpose == rnic::HeldFor::kCopies,
+                       token == self_);
+}
+
 bool Peers::has_threads(rnic::Token token) {
   if (token == self_) return true;
   const std::uint32_t slot = rnic::slot_of(token);
+  if (slot == 0) return false;
   if (slot == rnic::slot_of(self_)) return false;  // who had this slot before
   if (const std::shared_ptr<Peer> peer = with(token)) return peer->check_alive();
   // A slot has one holder: whoever else is said to hold it is gone, and need not be called.
@@ -209,7 +304,7 @@ bool Peers::has_threads(rnic::Token token) {
 void Peers::child_of_fork() {
   for (auto& [slot, peer] : by_slot_) peer->close_in_child();
   for (const std::shared_ptr<Peer>& peer : leaving_) peer->close_in_child();
-  unanswered_.clear();
+  waiting_.clear();
   // The thread that took it has another number here, and may not release it.
   new (&mutex_) std::shared_mutex;
 }

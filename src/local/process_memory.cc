@@ -1,6 +1,6 @@
 #include "local/process_memory.h"
 
-#include <unistd.h>
+#include <sys/syscall.h>
 
 #include <atomic>
 #include <cerrno>
@@ -13,16 +13,19 @@ namespace {
 constexpr std::size_t kCacheLine = 64;
 constexpr std::size_t kFewBytes = 2048;  // from here on its copy into a page of the kernel's costs
 
-// `Call`: pread or pwrite.
-template <auto Call>
-int move_few(int memory_file, std::span<const iovec> local, std::span<const iovec> remote,
-             std::size_t most) {
+long as_number(const void* pointer) { return reinterpret_cast<long>(pointer); }
+
+// `kNumber`: of pread or pwrite.
+template <long kNumber>
+int move_few(int memory_file, const While& held, std::span<const iovec> local,
+             std::span<const iovec> remote, std::size_t most) {
   if (memory_file < 0 || local.size() != 1 || remote.size() != 1) return kNotFew;
   const std::size_t bytes = local[0].iov_len;
   if (bytes == 0 || bytes > most) return kNotFew;
-  const auto place = static_cast<off_t>(reinterpret_cast<std::uintptr_t>(remote[0].iov_base));
-  const ssize_t moved = Call(memory_file, local[0].iov_base, bytes, place);
-  if (moved == static_cast<ssize_t>(bytes)) return 0;
+  const long moved = system_call_while(held, kNumber, memory_file, as_number(local[0].iov_base),
+                                       static_cast<long>(bytes), as_number(remote[0].iov_base));
+  if (moved == static_cast<long>(bytes)) return 0;
+  if (moved == kEnded) return ECANCELED;
   if (moved == 0) return ESRCH;  // the memory has no user left: it ended, or called exec
   return kNotFew;
 }
@@ -46,13 +49,17 @@ std::size_t bytes_in(std::span<const iovec> pieces) {
   return bytes;
 }
 
-// `Call`: one of the two, known here, so that it is called from as few calls deep as can be.
-template <auto Call>
-int transfer(int pid, std::span<iovec> local, std::span<iovec> remote) {
+// `kNumber`: of process_vm_readv or process_vm_writev.
+template <long kNumber>
+int transfer(const ProcessMemory& process, std::span<iovec> local, std::span<iovec> remote) {
   std::size_t left = bytes_in(remote);
   while (!remote.empty()) {
-    const ssize_t moved = Call(pid, local.data(), local.size(), remote.data(), remote.size(), 0);
-    if (moved < 0) return errno;
+    const long moved =
+        system_call_while(process.held, kNumber, process.pid, as_number(local.data()),
+                          static_cast<long>(local.size()), as_number(remote.data()),
+                          static_cast<long>(remote.size()), 0);
+    if (moved == kEnded) return ECANCELED;
+    if (moved < 0) return static_cast<int>(-moved);
     if (static_cast<std::size_t>(moved) == left) return 0;
     left -= static_cast<std::size_t>(moved);
     if (moved == 0) {
@@ -80,22 +87,24 @@ std::span<iovec> split_tail(std::span<iovec> remote) {
 
 }  // namespace
 
-int write_few(int memory_file, std::span<const iovec> local, std::span<const iovec> remote) {
+int write_few(int memory_file, const While& held, std::span<const iovec> local,
+              std::span<const iovec> remote) {
   // Beyond that the tail has to be written by itself.
-  return move_few<pwrite>(memory_file, local, remote, kCacheLine);
+  return move_few<SYS_pwrite64>(memory_file, held, local, remote, kCacheLine);
 }
 
-int read_few(int memory_file, std::span<const iovec> local, std::span<const iovec> remote) {
-  return move_few<pread>(memory_file, local, remote, kFewBytes);
+int read_few(int memory_file, const While& held, std::span<const iovec> local,
+             std::span<const iovec> remote) {
+  return move_few<SYS_pread64>(memory_file, held, local, remote, kFewBytes);
 }
 
-int write_process(int pid, std::span<iovec> local, std::span<iovec> remote) {
+int write_process(const ProcessMemory& process, std::span<iovec> local, std::span<iovec> remote) {
   if (remote.empty()) return 0;
-  return transfer<process_vm_writev>(pid, local, split_tail(remote));
+  return transfer<SYS_process_vm_writev>(process, local, split_tail(remote));
 }
 
-int read_process(int pid, std::span<iovec> local, std::span<iovec> remote) {
-  return transfer<process_vm_readv>(pid, local, remote);
+int read_process(const ProcessMemory& process, std::span<iovec> local, std::span<iovec> remote) {
+  return transfer<SYS_process_vm_readv>(process, local, remote);
 }
 
 void copy_within(std::span<const iovec> from, std::span<const iovec> to) {

@@ -13,6 +13,7 @@ namespace gdr::local {
 namespace {
 
 constexpr Nanoseconds kReadyRetry = kMillisecond;
+constexpr Nanoseconds kTellOfWait = 30 * kMillisecond;
 constexpr Nanoseconds kExecTakes = 20 * kMillisecond;  // also of one that loses the CPU in it
 
 // RNR NAK timer encodings in units of 10 us (InfiniBand specification, table 45).
@@ -26,6 +27,14 @@ bool can_be_carried(const PieceList& from, const PieceList& to) {
   if (to.bytes() == 0 || to.bytes() > rnic::kCarriedBytes || to.pieces().size() != 1) return false;
   return to.pieces().front().where == Where::kProcess && !to.has_on_demand() &&
          from.cpu_reachable() && !from.has_on_demand() && !from.has_nowhere();
+}
+
+// The kernel does not let this process copy: by the other one's rights (ptrace scope), or by a
+// filter of system calls, which may say anything.
+bool is_refusal(int error) { return error == EPERM || error == EACCES || error == ENOSYS; }
+
+bool is_atomic(ibv_wr_opcode opcode) {
+  return opcode == IBV_WR_ATOMIC_CMP_AND_SWP || opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
 }
 
 // A process that calls exec has other memory a moment before its connections are closed.
@@ -93,7 +102,8 @@ Advance LocalPath::start_moving(QueuePair& queue_pair, Requester& requester, boo
     return Advance::kEngine;
   }
   use_opened(requester);
-  if (!requester.transfer.begin(from, to, requester.target.peer(), adapter_->token(), *staging_)) {
+  if (!requester.transfer.begin(from, to, {requester.target.peer(), requester.target.held()},
+                                adapter_->token(), *staging_)) {
     abandon(requester);
     return later(requester, kLockRetry);
   }
@@ -127,31 +137,51 @@ Advance LocalPath::carry_out(QueuePair& queue_pair, Requester& requester) {
   if (requester.in_progress) return poll_transfer(queue_pair, requester);
   Peer* peer = requester.target.peer();
   kill_point("locked");
-  const int error = move_now(requester.from, requester.to, peer);
+  const int error = move_now(requester.from, requester.to, {peer, requester.target.held()});
   kill_point("copied");
   if (error == 0) return finish(queue_pair, requester, {});
-  if (error != EPERM || peer == nullptr) {
+  if (error == ECANCELED) return begin_again(requester);
+  if (!is_refusal(error) || peer == nullptr) {
     return finish(queue_pair, requester, {error, can_be_touched(requester.from, requester.to)});
   }
-  peer->set_copies_refused();  // and again, with its pieces served by its own thread
+  peer->set_copies_refused();
+  return begin_again(requester);  // with its pieces served by its own thread
+}
+
+// From its first check on, in a moment.
+Advance LocalPath::begin_again(Requester& requester, Nanoseconds after) {
   const int phase = requester.phase;
   abandon(requester);
   // Of many receivers, not those again that have been served.
   if (!requester.receivers.empty()) requester.phase = phase;
-  return later(requester, 0);
+  return later(requester, after);
 }
 
 Advance LocalPath::poll_transfer(QueuePair& queue_pair, Requester& requester) {
+  const bool cut_off = !requester.target.held().holds();
+  if (cut_off || requester.to_begin_again.load()) {
+    requester.transfer.drain();
+    end_transfer(requester);
+    // Whether an atomic was carried out is not known then: as if no acknowledgement came.
+    if (is_atomic(queue_pair.send_ring().front().opcode)) {
+      return fail(queue_pair, requester, {ETIMEDOUT, true});
+    }
+    return begin_again(requester);
+  }
   const std::optional<Outcome> outcome = requester.transfer.poll();
   if (!outcome) return later(requester, kReadyRetry);
   return finish(queue_pair, requester, *outcome);
 }
 
+void LocalPath::end_transfer(Requester& requester) {
+  if (!requester.in_progress) return;
+  requester.in_progress = false;
+  requester.to_begin_again.store(false);
+  requester.moves.fetch_add(1);
+}
+
 Advance LocalPath::finish(QueuePair& queue_pair, Requester& requester, Outcome outcome) {
-  if (requester.in_progress) {
-    requester.in_progress = false;
-    requester.moves.fetch_add(1);
-  }
+  end_transfer(requester);
   if (queue_pair.type() == IBV_QPT_RAW_PACKET) {
     return finish_frame_step(queue_pair, requester, outcome);
   }
@@ -161,8 +191,11 @@ Advance LocalPath::finish(QueuePair& queue_pair, Requester& requester, Outcome o
   if (outcome.error != 0) {
     return fail(queue_pair, requester, outcome);
   }
-  if (requester.has_receive) complete_receive(requester);
+  if (requester.has_receive && !complete_receive(requester)) {
+    return begin_again(requester, kLockRetry);
+  }
   abandon(requester);
+  requester.invalidated = false;
   queue_pair.complete_front(IBV_WC_SUCCESS, static_cast<std::uint32_t>(request.total_bytes));
   return Advance::kCompleted;
 }
@@ -186,7 +219,7 @@ Advance LocalPath::fail(QueuePair& queue_pair, Requester& requester, Outcome out
   if (outcome.error == EFAULT && requester.has_receive &&
       requester.receive.opcode != IBV_WC_RECV_RDMA_WITH_IMM) {
     requester.receive.status = IBV_WC_LOC_PROT_ERR;
-    push_receive(requester, nullptr, true);
+    if (!push_receive(requester, nullptr, true)) return begin_again(requester, kLockRetry);
     return break_off(queue_pair, requester, reliable ? IBV_WC_REM_OP_ERR : IBV_WC_SUCCESS,
                      rnic::Failure::kInvalid);
   }
@@ -206,7 +239,8 @@ void LocalPath::release_target(Requester& requester) {
 // Lets go of the target and forgets what was under way; the request itself stays in front.
 void LocalPath::abandon(Requester& requester) {
   if (requester.holds_atomics) {
-    rnic::unlock(requester.target.segment().header().atomics);
+    rnic::unlock(requester.target.segment().header().atomics, requester.atomics_word,
+                 requester.target.held());
     requester.holds_atomics = false;
   }
   if (requester.target) release_target(requester);
@@ -220,14 +254,23 @@ Advance LocalPath::break_off(QueuePair& queue_pair, Requester& requester, ibv_wc
                              rnic::Failure failure) {
   if (failure != rnic::Failure::kNone && requester.target) requester.target.report(failure);
   abandon(requester);
+  requester.invalidated = false;
   queue_pair.complete_front(status, 0);
   return Advance::kCompleted;
 }
 
 // Somebody else's request is being carried out against the target.
 Advance LocalPath::busy(Requester& requester) {
+  tell_of_wait(requester, requester.target);
   requester.target = Target();
   return later(requester, kLockRetry);
+}
+
+void LocalPath::tell_of_wait(Requester& requester, Target& target) {
+  const Nanoseconds time = now();
+  if (time - requester.told_of_wait < kTellOfWait) return;
+  requester.told_of_wait = time;
+  target.tell_of_wait();
 }
 
 Advance LocalPath::wait_for_end(Requester& requester) {
@@ -237,6 +280,7 @@ Advance LocalPath::wait_for_end(Requester& requester) {
 
 Advance LocalPath::wait_for_srq(Requester& requester) {
   const Nanoseconds waiting_since = requester.waiting_since;
+  tell_of_wait(requester, requester.target);
   abandon(requester);
   requester.waiting_since = waiting_since;
   return later(requester, kLockRetry);
@@ -297,27 +341,28 @@ std::optional<Advance> LocalPath::match_receive(QueuePair& queue_pair, Requester
 
 bool LocalPath::may_invalidate(QueuePair& queue_pair, Requester& requester) {
   const rnic::SendRequest& request = queue_pair.send_ring().front();
-  return request.opcode != IBV_WR_SEND_WITH_INV || requester.target.has_window(request.immediate);
+  return request.opcode != IBV_WR_SEND_WITH_INV || requester.invalidated ||
+         requester.target.has_window(request.immediate);
 }
 
-void LocalPath::complete_receive(Requester& requester) {
-  if (requester.receive.flags & IBV_WC_WITH_INV) {
+bool LocalPath::complete_receive(Requester& requester) {
+  if ((requester.receive.flags & IBV_WC_WITH_INV) != 0 && requester.target.held().holds()) {
     requester.target.invalidate_window(requester.receive.immediate);
+    requester.invalidated = true;  // should it have to begin again
   }
-  push_receive(requester, requester.carried, requester.solicited);
+  return push_receive(requester, requester.carried, requester.solicited);
 }
 
-void LocalPath::push_receive(Requester& requester, const std::byte* carried, bool solicited) {
-  if (requester.has_tag) {
-    requester.target.push_tagged(requester.receive, carried, solicited, requester.tag, peers_);
-  } else {
-    requester.target.push_receive(requester.receive, carried, solicited, peers_);
-  }
+bool LocalPath::push_receive(Requester& requester, const std::byte* carried, bool solicited) {
+  Target& target = requester.target;
+  return requester.has_tag
+             ? target.push_tagged(requester.receive, carried, solicited, requester.tag, peers_)
+             : target.push_receive(requester.receive, carried, solicited, peers_);
 }
 
 Advance LocalPath::refuse_receive(QueuePair& queue_pair, Requester& requester, bool too_short) {
   requester.receive.status = too_short ? IBV_WC_LOC_LEN_ERR : IBV_WC_LOC_PROT_ERR;
-  push_receive(requester, nullptr, true);
+  if (!push_receive(requester, nullptr, true)) return begin_again(requester, kLockRetry);
   ibv_wc_status status = too_short ? IBV_WC_REM_INV_REQ_ERR : IBV_WC_REM_OP_ERR;
   if (!rnic::is_reliable(queue_pair.type())) status = IBV_WC_SUCCESS;
   return break_off(queue_pair, requester, status, rnic::Failure::kInvalid);

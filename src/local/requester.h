@@ -46,12 +46,15 @@ struct Requester : rnic::PathState {
   // Waiting: for the target to be ready, for a receive, for a lock.
   Nanoseconds waiting_since = 0;  // 0: not waiting
   Nanoseconds retry_at = 0;
+  Nanoseconds told_of_wait = 0;  // the owner of a lock, of others' waiting for it
 
   // --- The request in progress: a transfer that poll() finishes.
   Target target;       // locked while in_progress
   PieceList from, to;  // what is to be moved
   bool in_progress = false;
   bool holds_atomics = false;
+  std::uint64_t atomics_word = 0;
+  bool invalidated = false;  // its window is, and it has not completed
   bool has_receive = false;  // `receive` is to be pushed at the end
   bool has_tag = false;      // it is that of a message with a header: `tag` says more
   TagMatch tag;
@@ -62,6 +65,9 @@ struct Requester : rnic::PathState {
   std::vector<std::shared_ptr<memory::PinnedMemory>> opened;  // the peer's, that it moves
   // Odd while a transfer is in progress: deregistration waits for it to change.
   std::atomic<std::uint64_t> moves{0};
+  // Deregistration has waited for long: the transfer is given up and the request begins again, with
+  // the keys that there are then.
+  std::atomic<bool> to_begin_again{false};
 
   int phase = 0;                             // of an atomic, a raw frame or a window's binding
   std::uint64_t atomic_value = 0;            // what was there before

@@ -5,10 +5,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <utility>
+
 #include "base/quiet_thread.h"
 #include "local/local_path.h"
-#include "local/process_memory.h"
 #include "local/staging.h"
+#include "memory/own_memory.h"
 
 namespace gdr::local {
 namespace {
@@ -16,9 +19,12 @@ namespace {
 // Tags of what epoll watches; a peer's pidfd has its slot's number, which is below these.
 constexpr std::uint64_t kListener = 1u << 20;
 constexpr std::uint64_t kDoorbell = kListener + 1;
+constexpr std::uint64_t kMeeting = std::uint64_t{1} << 32;  // and the connection
 
 // Milliseconds after which it looks around unasked: for what no ring told.
 constexpr int kTick = 1000;
+// Without a free descriptor no call can be taken; the callers wait meanwhile.
+constexpr Nanoseconds kCallsPause = 100 * kMillisecond;
 
 }  // namespace
 
@@ -38,10 +44,19 @@ Result<void> ServiceThread::start(rnic::Adapter& adapter, LocalPath& path) {
 
 bool ServiceThread::add_to_epoll(int descriptor, std::uint64_t tag) {
   epoll_event event{};
-  // A death shows for as long as somebody still holds on to the peer, but is told once.
-  event.events = tag < kListener ? EPOLLIN | EPOLLONESHOT : EPOLLIN;
+  // A death shows for as long as somebody still holds on to the peer, but is told once; a meeting
+  // that is over leaves its connection behind.
+  const bool once = tag < kListener || tag >= kMeeting;
+  event.events = once ? EPOLLIN | EPOLLONESHOT : EPOLLIN;
   event.data.u64 = tag;
   return epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, descriptor, &event) == 0;
+}
+
+void ServiceThread::arm(int descriptor, std::uint64_t tag) {
+  epoll_event event{};
+  event.events = EPOLLIN | EPOLLONESHOT;
+  event.data.u64 = tag;
+  epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, descriptor, &event);
 }
 
 void ServiceThread::watch(Peer& peer) {
@@ -49,43 +64,88 @@ void ServiceThread::watch(Peer& peer) {
   if (peer.pidfd() >= 0) (void)add_to_epoll(peer.pidfd(), rnic::slot_of(peer.token()));
 }
 
+void ServiceThread::watch_meeting(int connection) {
+  const std::uint64_t tag = kMeeting + static_cast<std::uint64_t>(connection);
+  if (!add_to_epoll(connection, tag)) arm(connection, tag);
+}
+
 void ServiceThread::run() {
   bool left = false;
   while (true) {
-    epoll_event events[16];
-    const int count = epoll_wait(epoll_.get(), events, 16, left ? 1 : kTick);
-    bool died = count == 0 && !left && somebody_died();
-    for (int i = 0; i < count; ++i) {
-      const std::uint64_t tag = events[i].data.u64;
-      if (tag == kListener) {
-        answer_calls();
-      } else if (tag == kDoorbell) {
-        std::uint64_t rings = 0;
-        [[maybe_unused]] const ssize_t got = read(doorbell_.get(), &rings, sizeof rings);
-      } else {
-        died = true;
-      }
-    }
+    wait_and_sort(left);
     // Before looking: whoever rings from now on writes again. Not only after a ring: its process
     // may have died between marking it and writing.
     rnic::SegmentHeader& header = adapter_->segment().header();
     header.service_rung.store(0);
-    if (died) handle_deaths();
+    if (std::exchange(somebody_died_, false)) handle_deaths();
     if (header.exports_rung.exchange(0) != 0) path_->look_for_memory();
     serve_requests();
+    adapter_->look_after_locks();
     left = adapter_->serve();
   }
 }
 
+// Waits until there is something to do, and does what came with a descriptor.
+void ServiceThread::wait_and_sort(bool left) {
+  epoll_event events[16];
+  const int patience = left ? 1 : calls_paused_until_ != 0 ? kTick / 10 : kTick;
+  const int count = epoll_wait(epoll_.get(), events, 16, patience);
+  // The program has closed it (closefrom): nothing can be waited for any more.
+  if (count < 0 && errno != EINTR) usleep(kTick * 100);
+  if (count == 0 && !left) look_around();
+  for (int i = 0; i < count; ++i) {
+    const std::uint64_t tag = events[i].data.u64;
+    if (tag >= kMeeting) {
+      go_on_meeting(static_cast<int>(tag - kMeeting));
+    } else if (tag == kListener) {
+      answer_calls();
+    } else if (tag == kDoorbell) {
+      std::uint64_t rings = 0;
+      [[maybe_unused]] const ssize_t got = read(doorbell_.get(), &rings, sizeof rings);
+    } else {
+      somebody_died_ = true;
+    }
+  }
+  if (calls_paused_until_ != 0 && now() >= calls_paused_until_ &&
+      add_to_epoll(listener_.get(), kListener)) {
+    calls_paused_until_ = 0;
+  }
+}
+
+// What nobody tells: a death without a pidfd, a process that was stopped between pushing a
+// completion and telling of it.
+void ServiceThread::look_around() {
+  somebody_died_ |= somebody_died();
+  adapter_->deliver_missed_events();
+}
+
 void ServiceThread::answer_calls() {
   while (true) {
-    UniqueFd connection(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
-    if (!connection) return;
-    // The caller introduces itself at once; one that does not is not waited for.
-    const timeval patience{0, 100'000};
-    setsockopt(connection.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-    setsockopt(connection.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
-    if (const std::shared_ptr<Peer> peer = peers_.answer(std::move(connection))) watch(*peer);
+    UniqueFd connection(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    if (connection) {
+      peers_.answer(std::move(connection));
+      continue;
+    }
+    const bool none_waits = errno == EAGAIN || errno == EWOULDBLOCK;
+    if (errno == EINTR || errno == ECONNABORTED) continue;
+    if (!none_waits) pause_calls();
+    return;
+  }
+}
+
+// The call stays where it is and would be told again at once.
+void ServiceThread::pause_calls() {
+  epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, listener_.get(), nullptr);
+  calls_paused_until_ = now() + kCallsPause;
+}
+
+void ServiceThread::go_on_meeting(int connection) {
+  bool waits = false;
+  const std::shared_ptr<Peer> peer = peers_.go_on_meeting(connection, &waits);
+  if (peer != nullptr) {
+    watch(*peer);
+  } else if (waits) {
+    arm(connection, kMeeting + static_cast<std::uint64_t>(connection));
   }
 }
 
@@ -161,10 +221,9 @@ int ServiceThread::copy(const rnic::ServiceRequest& request, rnic::Token initiat
   if (place.reach == rnic::Reach::kNothing) return EACCES;
   if (place.cpu_reachable()) {
     // By the kernel, so that memory unmapped under its registration is an error and not a fault.
-    iovec here{staging, length};
-    iovec there[2] = {{reinterpret_cast<void*>(place.address), length}, {}};
-    return write ? write_process(getpid(), {&here, 1}, {there, 1})
-                 : read_process(getpid(), {&here, 1}, {there, 1});
+    const iovec here{staging, length}, there{reinterpret_cast<void*>(place.address), length};
+    return write ? memory::copy_own({&here, 1}, {&there, 1})
+                 : memory::copy_own({&there, 1}, {&here, 1});
   }
   Copy copy;
   while (true) {

@@ -22,23 +22,32 @@ class ServiceThread {
   int doorbell() const { return doorbell_.get(); }
   // Watches for the death of a peer that was met from this side.
   void watch(Peer& peer);
+  // Goes on with a meeting when its connection can be read.
+  void watch_meeting(int connection);
   // Returns when a copy that was in progress for another process has ended.
   void settle();
   void close_in_child();
 
  private:
   void run();
+  void wait_and_sort(bool left);
   void answer_calls();
+  void pause_calls();
+  void go_on_meeting(int connection);
+  void look_around();
   void handle_deaths();
   bool somebody_died();
   void serve_requests();
   int copy(const rnic::ServiceRequest& request, rnic::Token initiator);
   bool add_to_epoll(int descriptor, std::uint64_t tag);
+  void arm(int descriptor, std::uint64_t tag);
 
   Peers& peers_;
   rnic::Adapter* adapter_ = nullptr;
   LocalPath* path_ = nullptr;
   UniqueFd listener_, doorbell_, epoll_;
+  bool somebody_died_ = false;
+  Nanoseconds calls_paused_until_ = 0;  // 0: they are not
   std::mutex copying_;
 };
 

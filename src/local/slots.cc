@@ -1,91 +1,137 @@
 #include "local/slots.h"
 
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
-#include <cstddef>
-#include <cstdio>
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <mutex>
+#include <utility>
 
-#include "base/clock.h"
 #include "base/random.h"
+#include "local/identity.h"
+#include "local/rendezvous.h"
 #include "rnic/shared.h"
 
 namespace gdr::local {
 namespace {
 
-struct Name {
-  sockaddr_un address{};
-  socklen_t length = 0;
+// Where this process's slots are, left when it exits. A child of fork has none.
+struct Claimed {
+  std::mutex mutex;
+  pid_t owner = 0;
+  std::vector<std::pair<Place, std::uint32_t>> slots;
 };
-
-Name name_of(std::uint32_t slot) {
-  Name name;
-  name.address.sun_family = AF_UNIX;
-  // The first byte stays 0: an abstract name.
-  const int written = std::snprintf(name.address.sun_path + 1, sizeof name.address.sun_path - 1,
-                                    "gdrkit-rnic-%u-%u", geteuid(), slot);
-  name.length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + written);
-  return name;
+Claimed& claimed() {
+  static Claimed* const present = new Claimed;
+  return *present;
 }
 
-UniqueFd seqpacket_socket(int extra) {
-  return UniqueFd(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | extra, 0));
+void leave_all() {
+  const Claimed& present = claimed();
+  if (present.owner != getpid()) return;
+  for (const auto& [place, slot] : present.slots) place.leave(slot);
+}
+
+void leave_at_exit(const Place& place, std::uint32_t slot) {
+  Claimed& present = claimed();
+  const std::lock_guard guard(present.mutex);
+  if (present.owner != getpid()) {
+    present.slots.clear();
+    present.owner = getpid();
+  }
+  present.slots.emplace_back(place, slot);
+  static const int registered = std::atexit(leave_all);
+  (void)registered;
+}
+
+// Looked for once a second: folders may come and go, and calls may be many.
+std::vector<Place> places_now() {
+  static std::mutex mutex;
+  static std::vector<Place> found;
+  static pid_t finder = 0;  // a child of fork may be in another namespace
+  static Nanoseconds found_at = 0;
+  const std::lock_guard guard(mutex);
+  const Nanoseconds time = coarse_now();
+  if (finder != getpid() || time - found_at > kSecond) {
+    found = places();
+    finder = getpid();
+    found_at = time;
+  }
+  return found;
+}
+
+// Whether a process of this user's has that slot in another place than the first.
+bool is_held_elsewhere(const std::vector<Place>& all, std::size_t own, std::uint32_t slot) {
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (i == own) continue;
+    const Result<UniqueFd> somebody = all[i].call(slot, 0);
+    if (somebody && identify(somebody->get())) return true;
+  }
+  return false;
+}
+
+// The first place that can be had; abstract names always can.
+Result<Slot> claim_in(const std::vector<Place>& all, std::size_t own, std::uint32_t slot) {
+  Result<UniqueFd> listener = all[own].listen_at(slot);
+  if (!listener) return listener.error();
+  if (is_held_elsewhere(all, own, slot)) {
+    all[own].leave(slot);
+    return Error{EADDRINUSE, "the slot is held elsewhere"};
+  }
+  leave_at_exit(all[own], slot);
+  return Slot{slot, *std::move(listener)};
 }
 
 }  // namespace
 
 Result<Slot> claim_slot() {
+  const std::vector<Place> all = places_now();
   // From a random place on: a new process should not step into a dead one's slot at once.
   const auto first = static_cast<std::uint32_t>(random_u64() % (rnic::kSlots - 1));
-  for (std::uint32_t i = 0; i < rnic::kSlots - 1; ++i) {
-    const std::uint32_t number = 1 + (first + i) % (rnic::kSlots - 1);
-    UniqueFd listener = seqpacket_socket(SOCK_NONBLOCK);
-    if (!listener) return from_errno("socket");
-    const Name name = name_of(number);
-    if (bind(listener.get(), reinterpret_cast<const sockaddr*>(&name.address), name.length) != 0) {
-      if (errno == EADDRINUSE) continue;
-      return from_errno("bind");
+  for (std::size_t place = 0; place < all.size(); ++place) {
+    for (std::uint32_t i = 0; i < rnic::kSlots - 1; ++i) {
+      Result<Slot> slot = claim_in(all, place, 1 + (first + i) % (rnic::kSlots - 1));
+      if (slot) return slot;
+      if (slot.error().code == EADDRINUSE) continue;
+      // A folder may be on a file system that is full or read-only.
+      if (all[place].is_folder() && slot.error().code != EMFILE) break;
+      return slot.error();
     }
-    if (listen(listener.get(), 128) != 0) {
-      return from_errno("listen");
-    }
-    return Slot{number, std::move(listener)};
   }
   return Error{ENOSPC, "1023 processes of this user already use the software RNIC"};
 }
 
-Result<UniqueFd> connect_slot(std::uint32_t number) {
-  UniqueFd connection = seqpacket_socket(0);
-  if (!connection) return from_errno("socket");
-  // A process that is stopped does not accept; do not wait for it longer than this.
-  const timeval patience{0, 300'000};
-  setsockopt(connection.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
-  setsockopt(connection.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-  const Nanoseconds end = now() + 300 * kMillisecond;
-  const Name name = name_of(number);
-  const auto* address = reinterpret_cast<const sockaddr*>(&name.address);
-  int connected = 0;
-  do {  // a signal's handler leaves it unconnected; a slot is not free for that
-    connected = connect(connection.get(), address, name.length);
-  } while (connected != 0 && errno == EINTR && now() < end);
-  if (connected != 0) {
-    return from_errno("connect");
+Result<UniqueFd> connect_slot(std::uint32_t number, Nanoseconds deadline) {
+  const std::vector<Place> all = places_now();
+  for (const Place& place : all) {
+    // Names that anybody can take are not waited for where there are others.
+    const bool waits = place.is_folder() || all.size() == 1;
+    Result<UniqueFd> connection = place.call(number, waits ? deadline : 0);
+    if (connection && !place.is_folder() && !identify(connection->get())) continue;
+    if (connection || (waits && connection.error().code == EAGAIN)) return connection;
+    if (connection.error().code == EMFILE || connection.error().code == ENFILE) return connection;
   }
-  if (Result<int> peer = same_user_peer(connection.get()); !peer) return peer.error();
-  return connection;
+  return Error{ECONNREFUSED, "nobody holds this slot"};
 }
 
-Result<int> same_user_peer(int connection) {
-  ucred credentials{};
-  socklen_t length = sizeof credentials;
-  if (getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &credentials, &length) != 0) {
-    return from_errno("SO_PEERCRED");
+void sweep_slot(std::uint32_t slot) {
+  for (const Place& place : places_now()) place.sweep(slot);
+}
+
+void sweep_unused() {
+  for (const Place& place : places_now()) place.sweep_others();
+}
+
+std::vector<std::uint32_t> held_slots() {
+  std::vector<std::uint32_t> found;
+  for (const Place& place : places_now()) {
+    const std::vector<std::uint32_t> there = place.slots();
+    found.insert(found.end(), there.begin(), there.end());
   }
-  if (credentials.uid != geteuid()) {
-    return Error{EACCES, "the process at the other end is another user's"};
-  }
-  return static_cast<int>(credentials.pid);
+  std::sort(found.begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
+  return found;
 }
 
 }  // namespace gdr::local

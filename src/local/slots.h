@@ -1,11 +1,13 @@
-// Slots: how the processes of one host find each other. A process binds the abstract AF_UNIX name
-// of a free slot; the slot's number is in each of its queue pair numbers, so whoever is told a
-// queue pair number knows whom to ask. Names vanish with their process, and the kernel keeps them
-// apart by network namespace.
+// Slots: how the processes of one host find each other. A process binds the socket of a free slot
+// (rendezvous.h); the slot's number is in each of its queue pair numbers, so whoever is told a
+// queue pair number knows whom to ask. The kernel keeps network namespaces apart.
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
+#include "base/clock.h"
 #include "base/result.h"
 #include "base/unique_fd.h"
 
@@ -16,14 +18,23 @@ struct Slot {
   UniqueFd listener;         // SOCK_SEQPACKET, listening, non-blocking
 };
 
-// ENOSPC when every slot of this user is taken.
+// So long a process that does not answer is waited for: in one call, or in many that are made
+// together.
+constexpr Nanoseconds kAnswerPatience = 300 * kMillisecond;
+
+// ENOSPC when every slot of this user is taken. Its file goes with the process.
 Result<Slot> claim_slot();
 
-// ECONNREFUSED when nobody holds the slot; EACCES when another user does.
-Result<UniqueFd> connect_slot(std::uint32_t number);
+// Non-blocking. ECONNREFUSED when nobody holds the slot; EAGAIN when whoever does takes no calls
+// before `deadline`. Another account's process holds none.
+Result<UniqueFd> connect_slot(std::uint32_t number, Nanoseconds deadline);
 
-// The process at the other end, if it is of this user (EACCES if not). 0 when its pid namespace is
-// not visible from here.
-Result<int> same_user_peer(int connection);
+// Removes what a dead process has left at a slot that nobody answers, and what whole network
+// namespaces have left.
+void sweep_slot(std::uint32_t slot);
+void sweep_unused();
+
+// The slots that somebody may hold.
+std::vector<std::uint32_t> held_slots();
 
 }  // namespace gdr::local

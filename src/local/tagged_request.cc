@@ -24,7 +24,7 @@ bool read_header(const PieceList& from, Header* header) {
   if (!start.cpu_reachable()) return false;
   PieceList to;
   to.add(plain_piece(header, start.bytes()));
-  return move_now(start, to, nullptr) == 0;
+  return move_now(start, to, {nullptr, {}}) == 0;
 }
 
 bool is_sound(const Header& header, std::uint64_t bytes) {
@@ -89,7 +89,8 @@ Advance LocalPath::tagged_message(QueuePair& queue_pair, Requester& requester, b
     match.announced = true;
     // First of all: what the receiver sends for it must not come before it.
     queue_pair.complete_front(IBV_WC_SUCCESS, static_cast<std::uint32_t>(bytes));
-    complete_receive(requester);
+    // Cut off in between: the message is lost, and so the connection has to be.
+    if (!complete_receive(requester)) queue_pair.fail();
     abandon(requester);
     return Advance::kCompleted;
   }

@@ -12,7 +12,7 @@ bool Target::takes_tags() const {
 
 bool Target::enter_tags(rnic::Liveness& liveness) {
   const std::uint32_t index = (rnic::read_once(queue_pair_->srq) - 1) & (rnic::kSrqs - 1);
-  if (!lock_srq(*segment_, index, liveness)) return false;
+  if (!lock_srq(peer_, *segment_, index, liveness)) return false;
   hold_srq(peer_, *segment_, index);
   return true;
 }
@@ -30,34 +30,36 @@ bool Target::look_at_tag(std::uint32_t index, TakenReceive* receive, PieceList* 
   return true;
 }
 
-void Target::push_tagged(rnic::SharedCompletion& completion, const std::byte* carried,
+bool Target::push_tagged(rnic::SharedCompletion& completion, const std::byte* carried,
                          bool solicited, const TagMatch& match, rnic::Liveness& liveness) {
-  const bool matched = match.index != rnic::kNoTag;
-  const bool announced = match.announced && completion.status == IBV_WC_SUCCESS;
-  if (matched) {
-    rnic::SharedTag* tag = rnic::TagTable(*segment_, *srq_).find(match.index);
-    if (announced && tag != nullptr) {
-      tag->rendezvous = match.rendezvous;
-      tag->rendezvous.queue_pair = index_;
-    }
-    rnic::take_tag(*segment_, srq_index_, match.index,
-                   announced ? rnic::TagState::kDue : rnic::TagState::kFree, &completion);
-  } else {
-    take_first_of_srq(completion, match.unexpected);
-  }
-  kill_point("receive_taken");
   const std::uint32_t queue = rnic::read_once(srq_->completion_queue);
-  const rnic::Push push = rnic::push_completion(*segment_, queue, completion, carried, solicited,
-                                                adapter_->token(), liveness, match.info);
-  kill_point("receive_pushed");
-  if (matched) {
-    rnic::tag_completed(*segment_, srq_index_, match.index);
-  } else {
-    srq_->unexpected.store(srq_->unexpected_next.load());
-    srq_->completing.store(0, std::memory_order_release);
+  const bool announced = match.announced && completion.status == IBV_WC_SUCCESS;
+  if (match.index == rnic::kNoTag) {
+    if (!take_first_of_srq(completion, match.unexpected) ||
+        !complete_first(*srq_, completion, queue, carried, solicited, liveness)) {
+      return false;
+    }
+    if (rnic::reaches_limit(*srq_, srq_->receive_tail.load() - completion.receive)) tell(peer_);
+    return true;
   }
+  if (!held_.holds()) return false;
+  rnic::SharedTag* tag = rnic::TagTable(*segment_, *srq_).find(match.index);
+  if (announced && tag != nullptr) {
+    tag->rendezvous = match.rendezvous;
+    tag->rendezvous.queue_pair = index_;
+  }
+  rnic::take_tag(*segment_, srq_index_, match.index,
+                 announced ? rnic::TagState::kDue : rnic::TagState::kFree, &completion);
+  kill_point("receive_taken");
+  const rnic::Push push = rnic::push_completion(*segment_, queue, completion, carried, solicited,
+                                                adapter_->token(), liveness, match.info, &held_);
+  if (push == rnic::Push::kBusy) rnic::put_back_tag(*segment_, srq_index_, match.index, held_);
+  if (push == rnic::Push::kBusy || push == rnic::Push::kLost) return false;
+  kill_point("receive_pushed");
+  if (held_.holds()) rnic::tag_completed(*segment_, srq_index_, match.index);
   tell_of_push(push, queue);
   if (announced) tell(peer_);
+  return true;
 }
 
 }  // namespace gdr::local

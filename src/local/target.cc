@@ -8,19 +8,24 @@
 #include "rnic/srq.h"
 
 namespace gdr::local {
+
 std::uint32_t Target::number() const {
-  const Peer* peer = queue_pair_peer();
-  const rnic::Token token = peer != nullptr ? peer->token() : adapter_->token();
-  return rnic::make_qp_number(rnic::slot_of(token), index_);
+  return rnic::make_qp_number(rnic::slot_of(token_of(queue_pair_peer())), index_);
 }
 
 bool Target::try_lock(rnic::Liveness& liveness, int spins) {
-  const rnic::Taken taken =
-      rnic::try_lock_for(queue_pair_->responder, adapter_->token(), liveness, spins);
+  held_ = liveness.while_held();
+  const rnic::Taken taken = rnic::try_lock_for(queue_pair_->responder, adapter_->token(), liveness,
+                                               token_of(peer_), spins, &responder_word_);
   if (taken == rnic::Taken::kOrphan) {
     rnic::put_back_receive(*segment_, *queue_pair_, number(), adapter_->token(), liveness);
   }
   return taken != rnic::Taken::kNo;
+}
+
+void Target::unlock() {
+  if (srq_ != nullptr) rnic::unlock(srq_->consumer, srq_word_, held_);
+  rnic::unlock(queue_pair_->responder, responder_word_, held_);
 }
 
 SrqEntry Target::enter_srq(Peer* owner, std::uint32_t number, rnic::Liveness& liveness) {
@@ -31,18 +36,19 @@ SrqEntry Target::enter_srq(Peer* owner, std::uint32_t number, rnic::Liveness& li
     return index < rnic::kSrqs && rnic::takes_xrc_of(srq, *queue_pair_);
   };
   if (!is_there()) return SrqEntry::kNone;
-  if (!lock_srq(segment, index, liveness)) return SrqEntry::kBusy;
+  if (!lock_srq(owner, segment, index, liveness)) return SrqEntry::kBusy;
   if (!is_there()) {
-    rnic::unlock(srq.consumer);
+    rnic::unlock(srq.consumer, srq_word_, held_);
     return SrqEntry::kNone;
   }
   hold_srq(owner, segment, index);
   return SrqEntry::kEntered;
 }
 
-bool Target::lock_srq(rnic::Segment& segment, std::uint32_t index, rnic::Liveness& liveness) const {
-  const rnic::Taken taken =
-      rnic::try_lock_for(segment.srq(index).consumer, adapter_->token(), liveness, kLockSpins);
+bool Target::lock_srq(Peer* owner, rnic::Segment& segment, std::uint32_t index,
+                      rnic::Liveness& liveness) {
+  const rnic::Taken taken = rnic::try_lock_for(segment.srq(index).consumer, adapter_->token(),
+                                               liveness, token_of(owner), kLockSpins, &srq_word_);
   if (taken == rnic::Taken::kOrphan) rnic::mend(segment, index, adapter_->token(), liveness);
   return taken != rnic::Taken::kNo;
 }
@@ -159,32 +165,59 @@ bool Target::has_window(std::uint32_t key) const {
                             number());
 }
 
-std::atomic<std::uint32_t>& Target::take_first_of_srq(rnic::SharedCompletion& completion,
-                                                      bool unexpected) {
+bool Target::take_first_of_srq(rnic::SharedCompletion& completion, bool unexpected) {
   // Before the receive is off: whoever finds it completed counts it.
-  srq_->unexpected_next.store(srq_->unexpected.load() + (unexpected ? 1 : 0));
+  const std::uint32_t next = srq_->unexpected.load() + (unexpected ? 1 : 0);
+  if (!store_while(held_, srq_->unexpected_next, next)) return false;
   completion.srq = static_cast<std::uint16_t>(srq_index_ + 1);
-  std::atomic<std::uint32_t>& completing = rnic::take_first_receive(*srq_, completion);
-  if (rnic::reaches_limit(*srq_, srq_->receive_tail.load() - completion.receive)) {
-    tell(peer_);
-  }
-  return completing;
+  return rnic::take_first_receive_while(held_, *srq_, completion);
 }
 
-void Target::push_receive(rnic::SharedCompletion& completion, const std::byte* carried,
-                          bool solicited, rnic::Liveness& liveness) {
-  std::atomic<std::uint32_t>& completing = srq_ != nullptr
-                                               ? take_first_of_srq(completion)
-                                               : rnic::take_first_receive(*queue_pair_, completion);
+// Who is cut off before it is mended by the next one, who finds that it is completed.
+void Target::end_completing(rnic::SharedQueuePair& queue_pair) const {
+  (void)store_while(held_, queue_pair.completing, 0);
+}
+void Target::end_completing(rnic::SharedSrq& srq) const {
+  (void)store_two_while(held_, srq.unexpected, srq.unexpected_next.load(), srq.completing, 0);
+}
+
+// The first of `queue` is taken: completes it, or puts it back.
+template <typename Ring>
+bool Target::complete_first(Ring& queue, rnic::SharedCompletion& completion,
+                            std::uint32_t completions, const std::byte* carried, bool solicited,
+                            rnic::Liveness& liveness) {
   kill_point("receive_taken");
-  if (faults::hides_completion()) return;
-  const std::uint32_t queue = rnic::read_once(
-      srq_ != nullptr ? srq_->completion_queue : queue_pair_->receive_completion_queue);
-  const rnic::Push push = rnic::push_completion(*segment_, queue, completion, carried, solicited,
-                                                adapter_->token(), liveness);
+  if (faults::hides_completion()) return true;
+  const rnic::Push push = rnic::push_completion(*segment_, completions, completion, carried,
+                                                solicited, adapter_->token(), liveness, {}, &held_);
+  if (push == rnic::Push::kBusy) {
+    (void)store_two_while(held_, queue.receive_head, completion.receive - 1, queue.completing, 0);
+  }
+  if (push == rnic::Push::kBusy || push == rnic::Push::kLost) return false;
   kill_point("receive_pushed");
-  completing.store(0, std::memory_order_release);
-  tell_of_push(push, queue);
+  end_completing(queue);
+  tell_of_push(push, completions);
+  return true;
+}
+
+template bool Target::complete_first(rnic::SharedSrq&, rnic::SharedCompletion&, std::uint32_t,
+                                     const std::byte*, bool, rnic::Liveness&);
+
+bool Target::push_receive(rnic::SharedCompletion& completion, const std::byte* carried,
+                          bool solicited, rnic::Liveness& liveness) {
+  if (srq_ == nullptr) {
+    return rnic::take_first_receive_while(held_, *queue_pair_, completion) &&
+           complete_first(*queue_pair_, completion,
+                          rnic::read_once(queue_pair_->receive_completion_queue), carried,
+                          solicited, liveness);
+  }
+  if (!take_first_of_srq(completion) ||
+      !complete_first(*srq_, completion, rnic::read_once(srq_->completion_queue), carried,
+                      solicited, liveness)) {
+    return false;
+  }
+  if (rnic::reaches_limit(*srq_, srq_->receive_tail.load() - completion.receive)) tell(peer_);
+  return true;
 }
 
 void Target::tell_of_push(rnic::Push push, std::uint32_t queue) {
@@ -196,7 +229,8 @@ void Target::tell_of_push(rnic::Push push, std::uint32_t queue) {
 }
 
 void Target::report(rnic::Failure failure) {
-  queue_pair_->failure.store(static_cast<std::uint32_t>(failure));
+  // Cut off: it may be another connection's by now.
+  if (!store_while(held_, queue_pair_->failure, static_cast<std::uint32_t>(failure))) return;
   tell(queue_pair_peer());
 }
 

@@ -59,14 +59,17 @@ class Target {
   explicit operator bool() const { return queue_pair_ != nullptr; }
   Peer* peer() const { return peer_; }
   rnic::Segment& segment() const { return *segment_; }
+  rnic::Token owner() const { return token_of(peer_); }  // of the segment
   std::uint32_t number() const;
 
-  // Also mends what a holder that died has left half-done.
+  // Also mends what a holder that died, or was cut off, has left half-done.
   bool try_lock(rnic::Liveness& liveness, int spins);
-  void unlock() {
-    if (srq_ != nullptr) rnic::unlock(srq_->consumer);
-    rnic::unlock(queue_pair_->responder);
-  }
+  // A receive that was completed is so from here on, whoever dies.
+  void unlock();
+  // Whoever holds it may be stopped, and not known here: has its owner look after it.
+  void tell_of_wait() { tell(queue_pair_peer()); }
+  // What lasts while nobody has cut this process off since try_lock(): see rnic/shared_lock.h.
+  const While& held() const { return held_; }
   // With the queue pair locked: from here on receives, memory and completions are those of this
   // shared receive queue, until unlock(). `owner` is null for this process.
   SrqEntry enter_srq(Peer* owner, std::uint32_t number, rnic::Liveness& liveness);
@@ -101,17 +104,18 @@ class Target {
   bool has_window(std::uint32_t key) const;
   void invalidate_window(std::uint32_t key) const { rnic::invalidate_window_of(*segment_, key); }
 
-  // Takes the receive off the queue and completes it. `carried`: completion.carried bytes.
-  void push_receive(rnic::SharedCompletion& completion, const std::byte* carried, bool solicited,
-                    rnic::Liveness& liveness);
+  // Takes the receive off the queue and completes it. `carried`: see push_completion(). False: not
+  // now, and it is there as before; the request has to be begun again.
+  [[nodiscard]] bool push_receive(rnic::SharedCompletion& completion, const std::byte* carried,
+                                  bool solicited, rnic::Liveness& liveness);
   // --- Of a queue pair whose shared receive queue matches tags: tagged_target.cc.
   bool takes_tags() const;
   // As enter_srq() for the queue pair's own. False: another request holds it.
   bool enter_tags(rnic::Liveness& liveness);
   std::uint32_t match_tag(std::uint64_t tag) const;
   bool look_at_tag(std::uint32_t index, TakenReceive* receive, PieceList* pieces) const;
-  void push_tagged(rnic::SharedCompletion& completion, const std::byte* carried, bool solicited,
-                   const TagMatch& match, rnic::Liveness& liveness);
+  [[nodiscard]] bool push_tagged(rnic::SharedCompletion& completion, const std::byte* carried,
+                                 bool solicited, const TagMatch& match, rnic::Liveness& liveness);
 
   // The request broke the connection: its owner moves to error.
   void report(rnic::Failure failure);
@@ -122,8 +126,11 @@ class Target {
     return window_queue_pair == 0 || window_queue_pair == number();
   }
   bool take_shared();
-  // Also mends what a holder that died has left half-done. False: its holder lives.
-  bool lock_srq(rnic::Segment& segment, std::uint32_t index, rnic::Liveness& liveness) const;
+  // Also mends what its holder has left half-done. False: its holder goes on.
+  bool lock_srq(Peer* owner, rnic::Segment& segment, std::uint32_t index, rnic::Liveness& liveness);
+  rnic::Token token_of(const Peer* owner) const {
+    return owner != nullptr ? owner->token() : adapter_->token();
+  }
   void hold_srq(Peer* owner, rnic::Segment& segment, std::uint32_t index);
   void look_at(const rnic::SharedReceive& entry, std::uint32_t most_segments, std::uint32_t domain,
                TakenReceive* receive, PieceList* pieces) const;
@@ -131,8 +138,12 @@ class Target {
   template <typename Ring>
   bool look_at_first(Ring& queue, std::uint32_t domain, TakenReceive* receive,
                      PieceList* pieces) const;
-  std::atomic<std::uint32_t>& take_first_of_srq(rnic::SharedCompletion& completion,
-                                                bool unexpected = false);
+  bool take_first_of_srq(rnic::SharedCompletion& completion, bool unexpected = false);
+  void end_completing(rnic::SharedQueuePair& queue_pair) const;
+  void end_completing(rnic::SharedSrq& srq) const;
+  template <typename Ring>
+  bool complete_first(Ring& queue, rnic::SharedCompletion& completion, std::uint32_t completions,
+                      const std::byte* carried, bool solicited, rnic::Liveness& liveness);
   Peer* queue_pair_peer() const { return srq_ != nullptr ? queue_pair_peer_ : peer_; }
   void tell(Peer* owner);
   rnic::RegionError find_in(std::uint32_t domain, std::uint32_t key, std::uint64_t address,
@@ -143,6 +154,8 @@ class Target {
   rnic::Segment* segment_ = nullptr;
   rnic::SharedQueuePair* queue_pair_ = nullptr;
   std::uint32_t index_ = 0;
+  While held_{};
+  std::uint64_t responder_word_ = 0, srq_word_ = 0;  // of the locks
   // Of a request that has entered a shared receive queue: then peer_ and segment_ are this one's.
   rnic::SharedSrq* srq_ = nullptr;
   std::uint32_t srq_index_ = 0;

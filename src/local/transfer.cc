@@ -1,12 +1,12 @@
 #include "local/transfer.h"
 
 #include <sched.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
 
 #include "local/process_memory.h"
+#include "memory/own_memory.h"
 
 namespace gdr::local {
 
@@ -45,12 +45,17 @@ Copy::Side side_of(const Piece& piece, std::uint64_t address) {
   return piece.memory->side_at(address);
 }
 
-// By the kernel, which gives an error for memory that is not there.
-int copy_by_kernel(int pid, const iovec& here, std::uint64_t address, bool into_here) {
+// By the kernel, which gives an error for memory that is not there. `process`: null for this one.
+int copy_by_kernel(const ProcessMemory* process, const iovec& here, std::uint64_t address,
+                   bool into_here) {
   iovec local = here;
   iovec there[2] = {{reinterpret_cast<void*>(address), here.iov_len}, {}};
-  return into_here ? read_process(pid, {&local, 1}, {there, 1})
-                   : write_process(pid, {&local, 1}, {there, 1});
+  if (process == nullptr) {
+    return into_here ? memory::copy_own({there, 1}, {&local, 1})
+                     : memory::copy_own({&local, 1}, {there, 1});
+  }
+  return into_here ? read_process(*process, {&local, 1}, {there, 1})
+                   : write_process(*process, {&local, 1}, {there, 1});
 }
 
 // A free place in the owner's table of requests, claimed; null when all are taken.
@@ -145,8 +150,8 @@ bool Copy::poll() {
   return state_ == State::kDone;
 }
 
-bool Transfer::begin(const PieceList& from, const PieceList& to, Peer* peer, rnic::Token self,
-                     Staging& staging) {
+bool Transfer::begin(const PieceList& from, const PieceList& to, const Elsewhere& there,
+                     rnic::Token self, Staging& staging) {
   block_.reset();
   if (!all_here(from) || !all_here(to) || !one_copy_gets_there(from, to)) {
     block_ = staging.take();
@@ -154,7 +159,7 @@ bool Transfer::begin(const PieceList& from, const PieceList& to, Peer* peer, rni
   }
   from_ = from;
   to_ = to;
-  peer_ = peer;
+  there_ = there;
   self_ = self;
   pool_ = &staging;
   direct_.reset();
@@ -241,11 +246,13 @@ void Transfer::start_leg(Half& half, const PieceList& list, bool into_staging) {
     if (into_staging) std::memset(staging, 0, half.length);
     half.copy.set_done(0);
   } else if (piece.where == Where::kServed) {
-    half.copy.start_served(piece, place.offset, half.length, !into_staging, *peer_, self_,
+    half.copy.start_served(piece, place.offset, half.length, !into_staging, *there_.peer, self_,
                            half.staging);
   } else if (piece.where == Where::kProcess || piece.on_demand) {
-    const int pid = piece.where == Where::kProcess ? peer_->pid() : getpid();
-    half.copy.set_done(copy_by_kernel(pid, {staging, half.length}, address, into_staging));
+    const bool is_elsewhere = piece.where == Where::kProcess;
+    const ProcessMemory process{is_elsewhere ? there_.peer->pid() : 0, there_.held};
+    half.copy.set_done(copy_by_kernel(is_elsewhere ? &process : nullptr, {staging, half.length},
+                                      address, into_staging));
   } else if (piece.cpu_reachable()) {
     void* memory = reinterpret_cast<void*>(address);
     std::memcpy(into_staging ? staging : memory, into_staging ? memory : staging, half.length);

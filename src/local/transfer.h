@@ -1,7 +1,7 @@
 // Transfer: moving bytes when more than one step or a GPU is needed. A state machine that its
 // caller polls; nothing in it waits.
 //
-//   transfer.begin(from, to, peer);
+//   transfer.begin(from, to, {peer, held}, token, staging);
 //   while (true) { if (auto outcome = transfer.poll()) return outcome->error; /* do other things */
 //   }
 //
@@ -11,6 +11,7 @@
 
 #include <optional>
 
+#include "local/move_now.h"
 #include "local/peer.h"
 #include "local/pieces.h"
 #include "local/staging.h"
@@ -66,7 +67,7 @@ class Copy {
 class Transfer {
  public:
   // The lists hold the same number of bytes, at least one. False when no staging is free now.
-  bool begin(const PieceList& from, const PieceList& to, Peer* peer, rnic::Token self,
+  bool begin(const PieceList& from, const PieceList& to, const Elsewhere& there, rnic::Token self,
              Staging& staging);
   std::optional<Outcome> poll();
   // Waits for what is in flight and starts nothing more. No byte moves after this returns.
@@ -96,7 +97,7 @@ class Transfer {
   void finish();
 
   PieceList from_, to_;
-  Peer* peer_ = nullptr;
+  Elsewhere there_{};
   rnic::Token self_ = 0;
   Staging* pool_ = nullptr;
   std::optional<std::uint64_t> block_;  // nothing: every byte goes directly

@@ -1,8 +1,6 @@
 #include "memory/host_pages.h"
 
 #include <sys/mman.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -10,6 +8,8 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
+
+#include "memory/own_memory.h"
 
 // Debian 12's headers know all three; older ones lack the last.
 #ifndef MADV_POPULATE_READ
@@ -141,34 +141,14 @@ Result<void> fault_in(std::uint64_t address, std::uint64_t length, bool writable
   return bad_address(address, length, std::strerror(error));
 }
 
-bool can_copy_by_kernel() {
-  static const bool answer = [] {
-    char from = 1, to = 0;
-    const iovec there{&from, 1}, here{&to, 1};
-    return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == 1 &&
-           process_vm_writev(getpid(), &here, 1, &there, 1, 0) == 1;
-  }();
-  return answer;
-}
-
 Result<void> probe(std::uint64_t address, std::uint64_t length, bool writable) {
   if (length == 0) return {};
   Range pages{};
   if (!pages_of(address, length, pages)) {
     return bad_address(address, length, "it leaves the address space");
   }
-  // Reading a byte of each page by way of the kernel gives EFAULT where a load would be a signal.
-  constexpr std::size_t kBatch = 512;
-  std::array<iovec, kBatch> remote;
-  std::array<unsigned char, kBatch> bytes;
-  for (std::uint64_t at = pages.begin; at < pages.end;) {
-    std::size_t count = 0;
-    for (; count < kBatch && at < pages.end; ++count, at += kPage) remote[count] = {pointer(at), 1};
-    const iovec local = {bytes.data(), count};
-    const ssize_t read = process_vm_readv(getpid(), &local, 1, remote.data(), count, 0);
-    if (read != static_cast<ssize_t>(count)) {
-      return bad_address(address, length, "part of it cannot be read");
-    }
+  for (std::uint64_t at = pages.begin; at < pages.end; at += kPage) {
+    if (!is_readable(at)) return bad_address(address, length, "part of it cannot be read");
   }
   if (writable && !maps_allow_writes(pages)) {
     return bad_address(address, length, "part of it cannot be written");

@@ -23,8 +23,4 @@ Result<void> fault_in(std::uint64_t address, std::uint64_t length, bool writable
 // be copied on the first write, and nothing is collapsed.
 Result<void> probe(std::uint64_t address, std::uint64_t length, bool writable);
 
-// Whether this process may copy its own memory by the kernel, which gives an error where a load or
-// store would be a signal. A container's system call filter may forbid it.
-bool can_copy_by_kernel();
-
 }  // namespace gdr::memory

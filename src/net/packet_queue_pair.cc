@@ -108,7 +108,9 @@ void PacketQueuePair::hold_responder() {
   rnic::SharedQueuePair& shared = queue_pair_.shared();
   rnic::Taken taken = rnic::Taken::kNo;
   while (taken == rnic::Taken::kNo) {
-    taken = rnic::try_lock_for(shared.responder, adapter_.token(), adapter_.liveness(), kLockSpins);
+    std::uint64_t word = 0;
+    taken = rnic::try_lock_for(shared.responder, adapter_.token(), adapter_.liveness(),
+                               adapter_.token(), kLockSpins, &word);
     if (taken == rnic::Taken::kNo) sched_yield();
   }
   if (taken == rnic::Taken::kOrphan) {

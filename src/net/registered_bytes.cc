@@ -1,10 +1,10 @@
 #include "net/registered_bytes.h"
 
 #include <sched.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
 #include <cstring>
+
+#include "memory/own_memory.h"
 
 namespace gdr::net {
 namespace {
@@ -28,14 +28,12 @@ bool copy_by_client(memory::PinnedMemory& memory, Side to, Side from, std::uint6
 }
 
 // By the kernel, which gives an error for memory that is not there.
-using KernelCopy = ssize_t (*)(pid_t, const iovec*, unsigned long, const iovec*, unsigned long,
-                               unsigned long);
-bool copy_by_kernel(KernelCopy copy, std::uint64_t there, const void* here, std::size_t length) {
-  const iovec local{const_cast<void*>(here), length};
-  const iovec remote{reinterpret_cast<void*>(there), length};
-  return copy(getpid(), &local, 1, &remote, 1, 0) == static_cast<ssize_t>(length);
+bool copy_by_kernel(const void* from, const void* to, std::size_t length) {
+  const iovec source{const_cast<void*>(from), length}, target{const_cast<void*>(to), length};
+  return memory::copy_own({&source, 1}, {&target, 1}) == 0;
 }
 
+const void* pointer(std::uint64_t address) { return reinterpret_cast<const void*>(address); }
 std::uint64_t address_of(const void* bytes) { return reinterpret_cast<std::uint64_t>(bytes); }
 
 }  // namespace
@@ -47,7 +45,7 @@ bool read_registered(const rnic::Place& from, std::span<std::byte> to) {
       std::memset(to.data(), 0, to.size());
       return true;
     case rnic::Reach::kOnDemand:
-      return copy_by_kernel(process_vm_readv, from.address, to.data(), to.size());
+      return copy_by_kernel(pointer(from.address), to.data(), to.size());
     default:
       break;
   }
@@ -65,7 +63,7 @@ bool write_registered(const rnic::Place& to, std::span<const std::byte> from) {
     case rnic::Reach::kNothing:
       return true;
     case rnic::Reach::kOnDemand:
-      return copy_by_kernel(process_vm_writev, to.address, from.data(), from.size());
+      return copy_by_kernel(from.data(), pointer(to.address), from.size());
     default:
       break;
   }

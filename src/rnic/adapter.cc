@@ -2,7 +2,7 @@
 
 #include <infiniband/verbs.h>
 
-#include "memory/host_pages.h"
+#include "base/random.h"
 
 namespace gdr::rnic {
 namespace {
@@ -25,8 +25,7 @@ Result<void> check_attributes(const RegionAttributes& attributes) {
 Result<Backing> back(std::uint64_t address, const RegionAttributes& attributes) {
   if (address + attributes.length < address) return Error{EINVAL, "address + length wraps"};
   if ((attributes.access & IBV_ACCESS_ON_DEMAND) != 0) {
-    if (memory::can_copy_by_kernel()) return Backing::on_demand(address);
-    return Error{EOPNOTSUPP, "the kernel refuses process_vm_readv, which on-demand paging needs"};
+    return Backing::on_demand(address);
   }
   Result<std::unique_ptr<memory::PinnedMemory>> pinned = memory::PinnedMemory::pin(
       address, attributes.length, (attributes.access & IBV_ACCESS_LOCAL_WRITE) != 0);
@@ -82,7 +81,10 @@ Adapter::Adapter(Token token, std::vector<DeviceConfiguration> devices,
       regions_(*segment_),
       flows_(*segment_),
       members_(*segment_),
-      xrc_domains_(*segment_, token, path) {}
+      xrc_domains_(*segment_, token, path),
+      next_queue_pair_(static_cast<std::uint32_t>(random_u64() % kQueuePairs)),
+      next_srq_(static_cast<std::uint32_t>(random_u64() % kSrqs)),
+      held_locks_(token, liveness) {}
 
 std::uint32_t Adapter::allocate_protection_domain() {
   const std::lock_guard guard(mutex_);
@@ -330,6 +332,19 @@ void Adapter::child_of_fork() {
   for (const auto& [index, place] : completion_queues_) place.queue->child_of_fork();
   for (const auto& [index, srq] : srqs_) srq->child_of_fork();
   parent_of_fork();
+}
+
+void Adapter::look_after_locks() {
+  if (!held_locks_.begin()) return;
+  held_locks_.look_at(segment_->header().atomics, HeldFor::kCopies);
+  for (const auto& queue_pair : queue_pairs_now()) {
+    held_locks_.look_at(queue_pair->shared().responder, HeldFor::kCopies);
+  }
+  for (const auto& srq : srqs_now()) held_locks_.look_at(srq->shared().consumer, HeldFor::kCopies);
+  for (const auto& queue : completion_queues_now()) {
+    held_locks_.look_at(segment_->completion_queue(queue->index()).producer, HeldFor::kBookkeeping);
+  }
+  held_locks_.end();
 }
 
 bool Adapter::serve() {

@@ -18,6 +18,7 @@
 #include "rnic/completion_queue.h"
 #include "rnic/device_table.h"
 #include "rnic/flow.h"
+#include "rnic/held_locks.h"
 #include "rnic/multicast.h"
 #include "rnic/queue_pair.h"
 #include "rnic/region_table.h"
@@ -142,6 +143,8 @@ class Adapter {
   // Service thread: delivers due completion events, overrun events, flushes failed queue pairs.
   // True: something is left, come again soon.
   bool serve();
+  // Service thread: cuts off who holds a lock of these objects and does not go on.
+  void look_after_locks();
 
  private:
   void deliver_event(std::uint32_t queue);
@@ -176,8 +179,10 @@ class Adapter {
   std::map<std::uint32_t, std::shared_ptr<QueuePair>> queue_pairs_;  // by index
   std::map<std::uint32_t, WatchedQueue> completion_queues_;
   std::map<std::uint32_t, std::shared_ptr<Srq>> srqs_;
-  std::uint32_t next_queue_pair_ = 2;  // 0 and 1 are the specification's special queue pairs
-  std::uint32_t next_srq_ = 0;
+  // From a random place on: who forges packets has to guess a number first. 0 and 1 are the
+  // specification's special queue pairs.
+  std::uint32_t next_queue_pair_, next_srq_;
+  HeldLocks held_locks_;
   std::uint32_t next_domain_ = 1;
 };
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
 #include <cstring>
 #include <mutex>
 
@@ -43,13 +44,90 @@ void make_event(SharedCompletionQueue& shared) {
   shared.event.store(1);
 }
 
+// Of a queue with a channel, after the tail has moved.
+Push tell_if_armed(SharedCompletionQueue& shared, bool solicited) {
+  // Sequentially consistent against request_notification: either it sees this completion's tail or
+  // this sees it armed.
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  const std::uint32_t armed = shared.armed.load();
+  if (armed == 0 || (armed == 1 && !solicited)) return Push::kPushed;
+  if (const std::uint32_t count = shared.moderation.load(std::memory_order_relaxed); count > 1) {
+    const std::uint32_t held = shared.held.load(std::memory_order_relaxed) + 1;
+    shared.held.store(held < count ? held : 0);
+    if (held < count) return held == 1 ? Push::kHeld : Push::kPushed;
+  }
+  make_event(shared);
+  return Push::kEventDue;
+}
+
+// Holds the producer lock: of this process's own queue, or as an initiator.
+class Producer {
+ public:
+  Producer(SharedLock& shared_lock, Token owner, Token self, Liveness& liveness, const While* held)
+      : lock_(shared_lock), held_(held) {
+    word_ = lock(lock_, self, liveness, HeldFor::kBookkeeping, held != nullptr ? owner : self);
+  }
+  ~Producer() {
+    if (word_ == 0) return;
+    held_ != nullptr ? unlock(lock_, word_, *held_) : unlock(lock_);
+  }
+  Producer(const Producer&) = delete;
+  Producer& operator=(const Producer&) = delete;
+  bool has_it() const { return word_ != 0; }
+
+ private:
+  SharedLock& lock_;
+  const While* const held_;
+  std::uint64_t word_;
+};
+
+constexpr std::size_t in_sixteens(std::size_t bytes) { return (bytes + 15) & ~std::size_t{15}; }
+
+// What goes beside a completion. False: this process was cut off.
+bool fill(CompletionAnnex& annex, const SharedCompletion& completion, const std::byte* carried,
+          std::uint32_t traits, const TagInfo& tag, const While* held) {
+  if (completion.carried != 0) {
+    const std::size_t bytes = in_sixteens(completion.carried);
+    if (held == nullptr) {
+      std::memcpy(annex.carried, carried, bytes);
+    } else if (!copy_while(*held, annex.carried, carried, bytes)) {
+      return false;
+    }
+  }
+  if ((traits & (kRecordsDeviceTime | kRecordsWallTime | kRecordsTag)) == 0) [[likely]]
+    return true;
+  CompletionAnnex recorded{};
+  record(recorded, traits, tag);
+  constexpr std::size_t kRecorded =
+      in_sixteens(sizeof(CompletionAnnex) - offsetof(CompletionAnnex, device_time));
+  static_assert(offsetof(CompletionAnnex, device_time) + kRecorded <= sizeof(CompletionAnnex));
+  if (held != nullptr) {
+    return copy_while(*held, &annex.device_time, &recorded.device_time, kRecorded);
+  }
+  std::memcpy(&annex.device_time, &recorded.device_time, kRecorded);
+  return true;
+}
+
+// Writes it and counts it. False: this process was cut off, and it does not count.
+bool append(SharedCompletionQueue& shared, std::uint32_t tail, SharedCompletion& place,
+            const SharedCompletion& completion, const While* held) {
+  if (held != nullptr) {
+    return copy_and_store_while(*held, &place, &completion, sizeof completion, shared.tail,
+                                tail + 1);
+  }
+  place = completion;
+  shared.tail.store(tail + 1, std::memory_order_release);
+  return true;
+}
+
 }  // namespace
 
 Push push_completion(Segment& segment, std::uint32_t queue, const SharedCompletion& completion,
                      const std::byte* carried, bool solicited, Token self, Liveness& liveness,
-                     const TagInfo& tag) {
+                     const TagInfo& tag, const While* held) {
   SharedCompletionQueue& shared = segment.completion_queue(queue);
-  const LockGuard guard(shared.producer, self, liveness, HeldFor::kBookkeeping);
+  const Producer guard(shared.producer, read_once(segment.header().token), self, liveness, held);
+  if (!guard.has_it()) return Push::kBusy;
   const std::uint32_t capacity = read_once(shared.capacity);
   const std::uint32_t tail = shared.tail.load(std::memory_order_relaxed);
   const std::uint32_t traits = read_once(shared.traits);
@@ -62,36 +140,23 @@ Push push_completion(Segment& segment, std::uint32_t queue, const SharedCompleti
     return Push::kOverrun;
   }
   const std::uint32_t place = tail & (capacity - 1);
-  entries[place] = completion;
-  entries[place].solicited = solicited ? 1 : 0;
-  CompletionAnnex& annex = annexes_of(entries, capacity)[place];
-  if (completion.carried != 0) std::memcpy(annex.carried, carried, completion.carried);
-  if ((traits & (kRecordsDeviceTime | kRecordsWallTime | kRecordsTag)) != 0) [[unlikely]]
-    record(annex, traits, tag);
+  SharedCompletion entry = completion;
+  entry.solicited = solicited ? 1 : 0;
+  if (!fill(annexes_of(entries, capacity)[place], entry, carried, traits, tag, held)) {
+    return Push::kLost;
+  }
   kill_point(completion.receive != 0 ? "pushing_receive" : "pushing");
-  if ((traits & kRaisesEvents) == 0) {
-    shared.tail.store(tail + 1, std::memory_order_release);
-    return Push::kPushed;
-  }
-  // Sequentially consistent against request_notification: either it sees this completion's tail or
-  // this sees it armed.
-  shared.tail.store(tail + 1);
-  const std::uint32_t armed = shared.armed.load();
-  if (armed == 0) return Push::kPushed;
-  if (armed == 1 && !solicited && completion.status == IBV_WC_SUCCESS) return Push::kPushed;
-  if (const std::uint32_t count = shared.moderation.load(std::memory_order_relaxed); count > 1) {
-    const std::uint32_t held = shared.held.load(std::memory_order_relaxed) + 1;
-    shared.held.store(held < count ? held : 0);
-    if (held < count) return held == 1 ? Push::kHeld : Push::kPushed;
-  }
-  make_event(shared);
-  return Push::kEventDue;
+  if (!append(shared, tail, entries[place], entry, held)) return Push::kLost;
+  if ((traits & kRaisesEvents) == 0) return Push::kPushed;
+  return tell_if_armed(shared, solicited || completion.status != IBV_WC_SUCCESS);
 }
 
 bool has_completed(Segment& segment, std::uint32_t queue, const ReceiveMark& mark, Token self,
                    Liveness& liveness) {
   SharedCompletionQueue& shared = segment.completion_queue(queue);
-  const LockGuard guard(shared.producer, self, liveness, HeldFor::kBookkeeping);
+  const While held = liveness.while_held();
+  // Where its owner holds it and does not go on, nothing moves meanwhile.
+  const Producer guard(shared.producer, read_once(segment.header().token), self, liveness, &held);
   const std::uint32_t capacity = read_once(shared.capacity);
   const std::uint32_t tail = shared.tail.load(std::memory_order_relaxed);
   const auto* entries = static_cast<const SharedCompletion*>(

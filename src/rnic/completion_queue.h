@@ -26,7 +26,13 @@ enum class Push {
   kEventDue,  // pushed, and the queue was armed for it: its owner must be told
   kHeld,      // pushed, the first that moderation holds back: its owner's timer must be told
   kOverrun,   // full: nothing was stored; the queue is in error
+  // Only of another process's queue. Nothing was stored:
+  kBusy,  // its owner holds it and does not go on: again later
+  kLost,  // this process was cut off: whatever it held is not its own any more
 };
+constexpr bool is_pushed(Push push) {
+  return push == Push::kPushed || push == Push::kEventDue || push == Push::kHeld;
+}
 
 // Of the message that a completion is of: see tag_list.h.
 struct TagInfo {
@@ -35,10 +41,11 @@ struct TagInfo {
 };
 
 // Pushes onto a completion queue in any process's segment, as its owner or as an initiator.
-// `carried` has completion.carried bytes.
+// `carried` has kCarriedBytes, of which completion.carried count. `held`: of an initiator, what has
+// lasted since it took the locks under which it pushes.
 Push push_completion(Segment& segment, std::uint32_t queue, const SharedCompletion& completion,
                      const std::byte* carried, bool solicited, Token self, Liveness& liveness,
-                     const TagInfo& tag = {});
+                     const TagInfo& tag = {}, const While* held = nullptr);
 
 // Which receive a completion is of: of a queue pair by its number, or of an XRC shared receive
 // queue by `srq` (see SharedCompletion), whichever queue pair it came through.

@@ -334,7 +334,8 @@ void QueuePair::flush_sends() {
 bool QueuePair::flush_receives() {
   const std::unique_lock receive_guard(receive_lock_, std::try_to_lock);
   if (!receive_guard) return false;
-  const Taken taken = try_lock(shared_.responder, adapter_.token(), adapter_.liveness());
+  const Token self = adapter_.token();
+  const Taken taken = try_lock(shared_.responder, self, adapter_.liveness(), self);
   if (taken == Taken::kNo) return false;
   if (taken == Taken::kOrphan) {
     put_back_receive(adapter_.segment(), shared_, number_, adapter_.token(), adapter_.liveness());
@@ -367,6 +368,11 @@ bool QueuePair::lose_completion_queue(const CompletionQueue& queue) {
   if (state() == IBV_QPS_RESET || state() == IBV_QPS_ERR) return false;
   auto none = static_cast<std::uint32_t>(Failure::kNone);
   return shared_.failure.compare_exchange_strong(none, static_cast<std::uint32_t>(Failure::kFatal));
+}
+
+void QueuePair::fail() {
+  shared_.failure.store(static_cast<std::uint32_t>(Failure::kInvalid));
+  adapter_.path().wake_service();
 }
 
 bool QueuePair::serve() {

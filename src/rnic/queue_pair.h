@@ -156,6 +156,8 @@ class QueuePair : public std::enable_shared_from_this<QueuePair> {
   // A completion queue is in error: if it is one of this queue pair's, serve() ends this one with
   // IBV_EVENT_QP_FATAL (C10-42, "local work queue catastrophic error"). True: call it soon.
   bool lose_completion_queue(const CompletionQueue& queue);
+  // Ends it with IBV_EVENT_QP_REQ_ERR, soon, on the service thread.
+  void fail();
 
  private:
   int check_send(const ibv_send_wr& request) const;

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "base/restartable.h"
 #include "rnic/segment.h"
 
 namespace gdr::rnic {
@@ -87,6 +88,14 @@ std::atomic<std::uint32_t>& take_first_receive(Queue& queue, SharedCompletion& c
   queue.completing.store(head, std::memory_order_release);
   queue.receive_head.store(head, std::memory_order_release);
   return queue.completing;
+}
+
+// The same in another process's segment. False: this process was cut off, and nothing is taken.
+template <typename Queue>
+bool take_first_receive_while(const While& held, Queue& queue, SharedCompletion& completion) {
+  const std::uint32_t head = queue.receive_head.load(std::memory_order_relaxed) + 1;
+  completion.receive = head;
+  return store_two_while(held, queue.completing, head, queue.receive_head, head);
 }
 
 inline void store_receive(const ibv_recv_wr& request, SharedReceive& entry) {

@@ -24,6 +24,27 @@ Registry& registry() {
   return *present;
 }
 
+constexpr std::string_view kName = "gdrkit-rnic-";
+constexpr char kDigits[] = "0123456789abcdef";
+
+std::string name_with(const Secret& secret) {
+  std::string name(kName);
+  for (const std::uint8_t byte : secret) {
+    name += kDigits[byte >> 4];
+    name += kDigits[byte & 15];
+  }
+  return name;
+}
+
+Secret new_secret() {
+  Secret secret;
+  for (std::size_t i = 0; i < secret.size(); i += 8) {
+    const std::uint64_t part = random_u64();
+    std::memcpy(secret.data() + i, &part, 8);
+  }
+  return secret;
+}
+
 constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
 std::byte* map_all(int descriptor) {
@@ -52,7 +73,8 @@ void describe(std::span<const DeviceConfiguration> devices, SegmentHeader& heade
 
 Result<std::unique_ptr<Segment>> Segment::create(Token token,
                                                  std::span<const DeviceConfiguration> devices) {
-  UniqueFd descriptor(memfd_create("gdrkit-rnic", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  const Secret secret = new_secret();
+  UniqueFd descriptor(memfd_create(name_with(secret).c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!descriptor) return from_errno("memfd_create");
   if (ftruncate(descriptor.get(), static_cast<off_t>(kSegmentBytes)) != 0) {
     return from_errno("ftruncate of the device's shared segment");
@@ -68,7 +90,24 @@ Result<std::unique_ptr<Segment>> Segment::create(Token token,
   header->identity = random_u64();
   describe(devices, *header);
   header->magic = kSegmentMagic;
-  return std::unique_ptr<Segment>(new Segment(std::move(descriptor), base));
+  std::unique_ptr<Segment> segment(new Segment(std::move(descriptor), base));
+  segment->secret_ = secret;
+  return segment;
+}
+
+std::optional<Secret> secret_in(std::string_view link) {
+  constexpr std::string_view kLink = "/memfd:";
+  Secret secret;
+  if (!link.starts_with(kLink) || !link.substr(kLink.size()).starts_with(kName)) return {};
+  const std::string_view digits = link.substr(kLink.size() + kName.size());
+  if (digits.size() < 2 * secret.size()) return {};
+  for (std::size_t i = 0; i < secret.size(); ++i) {
+    const char* high = std::strchr(kDigits, digits[2 * i]);
+    const char* low = std::strchr(kDigits, digits[2 * i + 1]);
+    if (high == nullptr || low == nullptr || *high == 0 || *low == 0) return {};
+    secret[i] = static_cast<std::uint8_t>((high - kDigits) << 4 | (low - kDigits));
+  }
+  return secret;
 }
 
 Result<std::unique_ptr<Segment>> Segment::map(UniqueFd descriptor) {

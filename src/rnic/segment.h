@@ -10,10 +10,13 @@
 // size, seals and layout before it is used.
 #pragma once
 
+#include <array>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
+#include <string_view>
 
 #include "base/result.h"
 #include "base/unique_fd.h"
@@ -21,6 +24,12 @@
 #include "rnic/shared.h"
 
 namespace gdr::rnic {
+
+// Part of the name of a segment, which /proc shows to a process that may debug its owner, and to no
+// other: see local/handshake.h.
+using Secret = std::array<std::uint8_t, 16>;
+// Of a segment's descriptor, by what its link in /proc/PID/fd says.
+std::optional<Secret> secret_in(std::string_view link);
 
 class Segment {
  public:
@@ -32,6 +41,7 @@ class Segment {
   Segment& operator=(const Segment&) = delete;
 
   int descriptor() const { return descriptor_.get(); }
+  const Secret& secret() const { return secret_; }  // of one that was created here
 
   SegmentHeader& header() { return *reinterpret_cast<SegmentHeader*>(base_); }
   // Each masks the index to its table.
@@ -72,6 +82,7 @@ class Segment {
 
   UniqueFd descriptor_;
   std::byte* base_;
+  Secret secret_{};
 
   std::mutex allocation_mutex_;
   std::map<std::uint64_t, std::uint64_t> used_;  // offset -> bytes

@@ -359,6 +359,8 @@ struct SegmentHeader {
   SharedDevice devices[kDevices];
   SharedPort ports[kDevices];  // as devices
   SharedXrcDomain xrc_domains[kXrcDomains];
+  // Changes when others take over what this process holds: see shared_lock.h.
+  alignas(64) std::atomic<std::uint64_t> epoch;
   alignas(64) SharedLock atomics;  // every path's atomics on this process's memory
   alignas(64) std::atomic<std::uint32_t> worker_wake;  // futex, counts wake-ups
   std::atomic<std::uint32_t> worker_sleeps;
@@ -372,7 +374,7 @@ struct SegmentHeader {
 };
 
 constexpr std::uint64_t kSegmentMagic = 0x30'74'69'6b'72'64'67'00;
-constexpr std::uint32_t kSegmentLayout = 20;
+constexpr std::uint32_t kSegmentLayout = 21;
 
 // Where each table starts, each on a page of its own.
 constexpr std::uint64_t page_up(std::uint64_t bytes) {

@@ -1,67 +1,104 @@
 #include "rnic/shared_lock.h"
 
 #include <sched.h>
+#include <unistd.h>
 
-#include "base/clock.h"
+#include <algorithm>
+
 #include "base/spin_lock.h"
 
 namespace gdr::rnic {
 namespace {
 
-// Spins briefly, then yields, and asks once a millisecond whether the holder still lives.
+constexpr int kSpins = 256;
+constexpr int kYields = 64;
+constexpr useconds_t kNap = 100;
+// Of the time between two looks, more than this is no waiting: this process was stopped itself.
+constexpr Nanoseconds kLongestLook = 10 * kMillisecond;
+// So long somebody waits for a lock of a process that holds it itself, before coming back later.
+constexpr Nanoseconds kOwnersTime = kMillisecond;
+
+// Spins briefly, then yields, then sleeps; asks once a millisecond whether the holder still lives
+// and goes on.
 class Patience {
  public:
   explicit Patience(Liveness& liveness, HeldFor purpose = HeldFor::kCopies)
       : liveness_(liveness), purpose_(purpose) {}
 
-  // True when the holder is known to be dead.
-  bool wait(Token of) {
-    if (++rounds_ < 256) {
+  // True when nothing of the holder follows any more. `may_cut_off`: or it is made so.
+  bool wait(std::uint64_t word, bool may_cut_off = true) {
+    if (holder_of(word) == kNobody) return true;
+    if (word != word_) word_ = word, waited_ = 0;
+    if (++rounds_ < kSpins) {
       cpu_relax();
       return false;
     }
-    sched_yield();
-    if (now() - asked_ < kMillisecond) return false;
-    asked_ = now();
-    return purpose_ == HeldFor::kCopies ? !liveness_.alive(of) : !liveness_.has_threads(of);
+    rounds_ < kSpins + kYields ? (void)sched_yield() : (void)usleep(kNap);
+    const Nanoseconds time = now();
+    waited_ += looked_at_ == 0 ? 0 : std::min(time - looked_at_, kLongestLook);
+    looked_at_ = time;
+    if (time - asked_ < kMillisecond) return false;
+    asked_ = time;
+    const Token holder = holder_of(word);
+    const bool lives =
+        purpose_ == HeldFor::kCopies ? liveness_.alive(holder) : liveness_.has_threads(holder);
+    return !lives || (may_cut_off && liveness_.cut_off(holder, purpose_, waited_));
   }
+  Nanoseconds waited() const { return waited_; }
 
  private:
   Liveness& liveness_;
   const HeldFor purpose_;
   int rounds_ = 0;
-  Nanoseconds asked_ = 0;
+  std::uint64_t word_ = 0;
+  Nanoseconds waited_ = 0, looked_at_ = 0, asked_ = 0;
 };
 
 }  // namespace
 
-Taken try_lock(SharedLock& lock, Token self, Liveness& liveness) {
-  std::uint64_t seen = lock.word.load(std::memory_order_relaxed);
+Taken try_lock(SharedLock& lock, Token self, Liveness& liveness, Token owner, std::uint64_t* word) {
+  const std::uint64_t seen = lock.word.load(std::memory_order_relaxed);
   const Token before = holder_of(seen);
-  if (before != 0 && liveness.alive(before)) return Taken::kNo;
-  if (!take_lock(lock, seen, self)) return Taken::kNo;
+  if (before != 0 && before != kNobody && liveness.alive(before) &&
+      (before == owner || !liveness.cut_off(before, HeldFor::kCopies, 0))) {
+    return Taken::kNo;
+  }
+  const std::uint64_t taken = take_lock(lock, seen, self);
+  if (taken == 0) return Taken::kNo;
+  if (word != nullptr) *word = taken;
   return before == 0 ? Taken::kFree : Taken::kOrphan;
 }
 
-Taken spin_and_try_lock(SharedLock& lock, Token self, Liveness& liveness, int spins) {
+Taken spin_and_try_lock(SharedLock& lock, Token self, Liveness& liveness, Token owner, int spins,
+                        std::uint64_t* word) {
   for (int i = 0; i < spins; ++i) {
-    std::uint64_t seen = lock.word.load(std::memory_order_relaxed);
+    const std::uint64_t seen = lock.word.load(std::memory_order_relaxed);
     if (holder_of(seen) == 0) {
-      if (take_lock(lock, seen, self)) return Taken::kFree;
+      *word = take_lock(lock, seen, self);
+      if (*word != 0) return Taken::kFree;
     } else {
       cpu_relax();
     }
   }
-  return try_lock(lock, self, liveness);
+  return try_lock(lock, self, liveness, owner, word);
 }
 
-void wait_and_lock(SharedLock& lock, Token self, Liveness& liveness, HeldFor purpose) {
+std::uint64_t wait_and_lock(SharedLock& lock, Token self, Liveness& liveness, HeldFor purpose,
+                            Token owner) {
   Patience patience(liveness, purpose);
   while (true) {
-    std::uint64_t seen = lock.word.load(std::memory_order_relaxed);
-    const bool takeable = holder_of(seen) == 0 || patience.wait(holder_of(seen));
-    if (takeable && take_lock(lock, seen, self)) return;
+    const std::uint64_t seen = lock.word.load(std::memory_order_relaxed);
+    const Token holder = holder_of(seen);
+    const bool is_its_owners = holder == owner && owner != self;
+    const bool takeable = holder == 0 || patience.wait(seen, !is_its_owners);
+    if (is_its_owners && patience.waited() >= kOwnersTime) return 0;
+    if (!takeable) continue;
+    if (const std::uint64_t word = take_lock(lock, seen, self)) return word;
   }
+}
+
+void leave_orphaned(SharedLock& lock, std::uint64_t word) {
+  lock.word.compare_exchange_strong(word, std::uint64_t{kNobody} << 32 | (word & 0xffff'ffff));
 }
 
 void wait_for_present_holder(SharedLock& lock, Liveness& liveness) {
@@ -69,7 +106,7 @@ void wait_for_present_holder(SharedLock& lock, Liveness& liveness) {
   if (holder_of(present) == 0) return;
   Patience patience(liveness);
   while (lock.word.load() == present) {
-    if (patience.wait(holder_of(present))) return;
+    if (patience.wait(present)) return;
   }
 }
 
@@ -78,8 +115,11 @@ std::uint64_t present_holding(SharedLock& lock) {
   return holder_of(present) == 0 ? 0 : present;
 }
 
-bool has_ended(SharedLock& lock, std::uint64_t holding, Liveness& liveness) {
-  return lock.word.load() != holding || !liveness.alive(holder_of(holding));
+bool has_ended(SharedLock& lock, std::uint64_t holding, Liveness& liveness, Nanoseconds waited) {
+  if (lock.word.load() != holding) return true;
+  const Token holder = holder_of(holding);
+  return holder == kNobody || !liveness.alive(holder) ||
+         liveness.cut_off(holder, HeldFor::kCopies, waited);
 }
 
 }  // namespace gdr::rnic

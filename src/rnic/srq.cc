@@ -35,14 +35,21 @@ void put_back(Segment& segment, std::uint32_t index, Token self, Liveness& liven
   srq.unexpected.store(srq.unexpected_next.load());
 }
 
-void copy_receive(const SharedReceive& from, SharedReceive& to, std::uint32_t most) {
+static_assert(receive_stride(kMaxSegments) % 16 == 0);
+
+// False: this process was cut off.
+bool copy_receive(const While& held, const SharedReceive& from, SharedReceive& to,
+                  std::uint32_t most) {
+  alignas(SharedReceive) std::byte room[receive_stride(kMaxSegments)]{};
+  auto& copy = *reinterpret_cast<SharedReceive*>(room);
   const std::uint32_t segments = std::min(read_once(from.segments), most);
-  to.wr_id = read_once(from.wr_id);
-  to.segments = segments;
+  copy.wr_id = read_once(from.wr_id);
+  copy.segments = segments;
   for (std::uint32_t i = 0; i < segments; ++i) {
-    to.segment[i] = {read_once(from.segment[i].address), read_once(from.segment[i].length),
-                     read_once(from.segment[i].key)};
+    copy.segment[i] = {read_once(from.segment[i].address), read_once(from.segment[i].length),
+                       read_once(from.segment[i].key)};
   }
+  return copy_while(held, &to, &copy, receive_stride(segments));
 }
 
 }  // namespace
@@ -60,11 +67,16 @@ void mend(Segment& segment, std::uint32_t index, Token self, Liveness& liveness)
 }
 
 SrqGuard::SrqGuard(Segment& segment, std::uint32_t index, Token self, Liveness& liveness)
-    : srq_(segment.srq(index)) {
+    : srq_(segment.srq(index)), held_(liveness.while_held()) {
   // Otherwise whoever holds it only moves a receive, and no copy goes on under it.
   const bool copies = srq_.takes_xrc.load() != 0 || srq_.matches_tags.load() != 0;
-  lock(srq_.consumer, self, liveness, copies ? HeldFor::kCopies : HeldFor::kBookkeeping);
-  mend(segment, index, self, liveness);
+  word_ = lock(srq_.consumer, self, liveness, copies ? HeldFor::kCopies : HeldFor::kBookkeeping,
+               read_once(segment.header().token));
+  if (word_ != 0) mend(segment, index, self, liveness);
+}
+
+SrqGuard::~SrqGuard() {
+  if (word_ != 0) unlock(srq_.consumer, word_, held_);
 }
 
 SrqTake take_receive(Segment& segment, std::uint32_t index, std::uint32_t queue_pair, Token self,
@@ -75,6 +87,7 @@ SrqTake take_receive(Segment& segment, std::uint32_t index, std::uint32_t queue_
     return SrqTake::kNone;
   }
   const SrqGuard guard(segment, index, self, liveness);
+  if (!guard.has_it()) return SrqTake::kNone;
   SharedQueuePair& taker = segment.queue_pair(queue_pair);
   const std::uint32_t place = taker.receive_tail.load();
   if (place != taker.receive_head.load()) return SrqTake::kTaken;  // by one that died
@@ -84,13 +97,15 @@ SrqTake take_receive(Segment& segment, std::uint32_t index, std::uint32_t queue_
   if (ready == 0 || ready > from.capacity || from.base == nullptr || to.base == nullptr) {
     return SrqTake::kNone;
   }
-  copy_receive(from.at(head), to.at(place), std::min(from.segments, to.segments));
-  srq.taking_from.store(head);
-  srq.taking_to.store(place);
-  srq.taking.store(queue_pair + 1);
-  srq.receive_head.store(head + 1);
-  taker.receive_tail.store(place + 1);
-  srq.taking.store(0);
+  // Who is cut off here leaves `taking` as it is, and the next one mends it.
+  const While& held = guard.held();
+  const std::uint32_t segments = std::min(from.segments, to.segments);
+  if (!copy_receive(held, from.at(head), to.at(place), segments) ||
+      !store_two_while(held, srq.taking_from, head, srq.taking_to, place) ||
+      !store_two_while(held, srq.taking, queue_pair + 1, srq.receive_head, head + 1) ||
+      !store_two_while(held, taker.receive_tail, place + 1, srq.taking, 0)) {
+    return SrqTake::kNone;
+  }
   return reaches_limit(srq, ready - 1) ? SrqTake::kLimitReached : SrqTake::kTaken;
 }
 
@@ -275,7 +290,8 @@ void Srq::lose_completion_queue(const CompletionQueue& queue) {
 
 void Srq::mend_if_orphaned() {
   if (shared_.completing.load() == 0 && shared_.completing_tag.load() == 0) return;
-  const Taken taken = try_lock(shared_.consumer, adapter_.token(), adapter_.liveness());
+  const Token self = adapter_.token();
+  const Taken taken = try_lock(shared_.consumer, self, adapter_.liveness(), self);
   if (taken == Taken::kOrphan) {
     mend(adapter_.segment(), index_, adapter_.token(), adapter_.liveness());
   }

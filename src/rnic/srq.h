@@ -44,16 +44,21 @@ constexpr std::uint32_t kMaxSrqRequests = 32768;
 // each receive is there or has been completed, once.
 void mend(Segment& segment, std::uint32_t index, Token self, Liveness& liveness);
 
-// Holds `consumer`, and has finished what a dead holder had begun.
+// Holds `consumer`, and has finished what a dead holder had begun. has_it() is false where its
+// owner holds it and does not go on, which only other processes find.
 class SrqGuard {
  public:
   SrqGuard(Segment& segment, std::uint32_t index, Token self, Liveness& liveness);
-  ~SrqGuard() { unlock(srq_.consumer); }
+  ~SrqGuard();
   SrqGuard(const SrqGuard&) = delete;
   SrqGuard& operator=(const SrqGuard&) = delete;
+  bool has_it() const { return word_ != 0; }
+  const While& held() const { return held_; }
 
  private:
   SharedSrq& srq_;
+  const While held_;
+  std::uint64_t word_;
 };
 
 enum class SrqTake {

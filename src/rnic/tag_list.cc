@@ -66,6 +66,14 @@ void tag_completed(Segment& segment, std::uint32_t srq, std::uint32_t index) {
   shared.completing_tag.store(0);
 }
 
+void put_back_tag(Segment& segment, std::uint32_t srq, std::uint32_t index, const While& held) {
+  SharedSrq& shared = segment.srq(srq);
+  SharedTag* tag = TagTable(segment, shared).find(index);
+  if (tag == nullptr || !held.holds()) return;
+  tag->state.store(TagState::kLive);
+  shared.completing_tag.store(0);
+}
+
 void mend_tag(Segment& segment, std::uint32_t srq, Token self, Liveness& liveness) {
   SharedSrq& shared = segment.srq(srq);
   if (shared.completing_tag.load(std::memory_order_relaxed) == 0) return;

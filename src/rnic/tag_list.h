@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/restartable.h"
 #include "base/result.h"
 #include "rnic/completion_queue.h"
 #include "rnic/receive_ring.h"
@@ -82,6 +83,8 @@ std::uint32_t match_tag(Segment& segment, const SharedSrq& srq, std::uint64_t ta
 void take_tag(Segment& segment, std::uint32_t srq, std::uint32_t index, TagState after,
               SharedCompletion* completion);
 void tag_completed(Segment& segment, std::uint32_t srq, std::uint32_t index);
+// Its completion could not be pushed: it is there as before.
+void put_back_tag(Segment& segment, std::uint32_t srq, std::uint32_t index, const While& held);
 
 // After `consumer` was taken over from the dead: one that was taken is as before, or completed.
 void mend_tag(Segment& segment, std::uint32_t srq, Token self, Liveness& liveness);

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "memory/host_pages.h"
 #include "rnic/device_clock.h"
 #include "rnic/receive_hash.h"
 #include "verbs/abi.h"
@@ -61,7 +60,6 @@ ibv_device_attr device_attributes(const Device& device) {
 
 // What a region registered with IBV_ACCESS_ON_DEMAND can be used for: see local/move_now.h.
 void add_on_demand_paging(ibv_device_attr_ex& attr) {
-  if (!memory::can_copy_by_kernel()) return;
   constexpr std::uint32_t kMessages =
       IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV | IBV_ODP_SUPPORT_SRQ_RECV;
   attr.odp_caps.general_caps = IBV_ODP_SUPPORT | IBV_ODP_SUPPORT_IMPLICIT;

@@ -121,20 +121,20 @@ class Traffic {
   bool failed_ = false;
 };
 
-// Its slot is an abstract socket; in a network namespace of the test's own there is none but those
-// of its processes.
+// Its slot is a socket; in a network namespace of the test's own there is none but those of its
+// processes.
 int slots_held() {
   std::ifstream sockets("/proc/self/net/unix");
   std::string line;
   int count = 0;
-  while (std::getline(sockets, line)) count += line.find("@gdrkit-rnic-") != std::string::npos;
+  while (std::getline(sockets, line)) count += line.find("gdrkit") != std::string::npos;
   return count;
 }
 
 class Kill : public testing::TestWithParam<int> {
  protected:
   void SetUp() override {
-    if (unshare(CLONE_NEWNET) != 0 && unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0) {
+    if (!enter_network_of_its_own()) {
       GTEST_SKIP() << "no network namespace can be had here: " << std::strerror(errno);
     }
   }

@@ -2,6 +2,7 @@
 #include <dirent.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -119,12 +120,17 @@ TEST(Lifetime, AChildOfAnInitiatorOpensADeviceOfItsOwn) {
   child.finish();
 }
 
-bool has_name(const std::string& name) {
+// The name of the socket at which that process is called; empty: there is none.
+std::string socket_of(std::uint32_t qp_number) {
+  struct stat network {};
+  require(stat("/proc/self/ns/net", &network) == 0, "the network namespace has a number");
+  const std::string end =
+      "/net-" + std::to_string(network.st_ino) + "/" + std::to_string(rnic::slot_of_qp(qp_number));
   std::ifstream sockets("/proc/net/unix");
   for (std::string line; std::getline(sockets, line);) {
-    if (line.size() >= name.size() && line.ends_with(name)) return true;
+    if (line.ends_with(end)) return line.substr(line.find('/'));
   }
-  return false;
+  return {};
 }
 
 // Folders there are other tests', which keep their machines in memory.
@@ -143,7 +149,7 @@ std::set<std::string> files_of_gdr(const char* path) {
   return names;
 }
 
-TEST(Lifetime, AKilledProcessLeavesNothingBehind) {
+TEST(Lifetime, AKilledProcessLeavesNothingButAnEmptyFileThatTheNextOneRemoves) {
   const auto files = files_of_gdr("/dev/shm");
   Child child([](Wire& wire) {
     be_target(wire, {}, [](TargetSide t) {
@@ -152,19 +158,24 @@ TEST(Lifetime, AKilledProcessLeavesNothingBehind) {
     });
   });
   std::string name;
+  std::uint32_t number = 0;
   {
     Side side;
     ibv_qp* qp = side.queue_pair(IBV_QPT_RC);
     Endpoint target{};
     connect_to_target(side, qp, child.wire(), {}, &target);
     child.wire().meet();
-    name = "@gdrkit-rnic-" + std::to_string(geteuid()) + "-" + std::to_string(target.number >> 14);
-    EXPECT_TRUE(has_name(name)) << name;
+    number = target.number;
+    name = socket_of(number);
+    EXPECT_FALSE(name.empty());
     EXPECT_EQ(files_of_gdr("/dev/shm"), files);
     child.kill();
   }
-  EXPECT_FALSE(has_name(name)) << name;
+  EXPECT_EQ(socket_of(number), "");
   EXPECT_EQ(files_of_gdr("/dev/shm"), files);
+  Child next([](Wire&) { const Side side; });
+  next.finish();
+  EXPECT_NE(access(name.c_str(), F_OK), 0) << name;
 }
 
 // It died while it was asking for copies: nobody else could ask if its places stayed taken.

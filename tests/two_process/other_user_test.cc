@@ -6,9 +6,9 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/un.h>
@@ -18,7 +18,6 @@
 #include <cstddef>
 
 #include "connection.h"
-#include "local/handshake.h"
 #include "rnic/shared.h"
 #include "segments.h"
 
@@ -38,22 +37,6 @@ void become(uid_t user) {
           "another user");
   require(prctl(PR_SET_DUMPABLE, 1) == 0, "a process like others");
   prctl(PR_SET_PDEATHSIG, SIGKILL);  // changing the user forgot it
-}
-
-struct Name {
-  sockaddr_un address{};
-  socklen_t length = 0;
-  const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&address); }
-};
-
-// Where that user's process in that slot is called.
-Name name_of(uid_t user, std::uint32_t slot) {
-  const std::string text = "gdrkit-rnic-" + std::to_string(user) + "-" + std::to_string(slot);
-  Name name;
-  name.address.sun_family = AF_UNIX;
-  text.copy(name.address.sun_path + 1, text.size());
-  name.length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + text.size());
-  return name;
 }
 
 // What the first user's process tells; a queue pair for each of the two attempts.
@@ -127,21 +110,23 @@ void require_closed_in_proc(const Told& first) {
           "nor written");
 }
 
-// Calls the process as one of its own user's would, and says the right things about itself.
-void require_no_answer(std::uint32_t first_queue_pair, std::uint32_t own_queue_pair) {
-  const Name name = name_of(kFirst, rnic::slot_of_qp(first_queue_pair));
-  const UniqueFd connection(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
-  require(connect(connection.get(), name.get(), name.length) == 0, "it can be called");
-  const rnic::Token token = header_of(segment_of(own_queue_pair)).token;
-  const std::vector<int> segments = segment_descriptors();
-  require(segments.size() == 1, "no process has been met, least of all the first one's");
-  const UniqueFd doorbell(eventfd(0, EFD_CLOEXEC));
-  // It may have hung up already.
-  (void)local::send_introduction(connection.get(), token, segments.front(), doorbell.get());
-  const timeval patience{5, 0};
-  setsockopt(connection.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-  const auto answer = local::receive_introduction(connection.get());
-  require(!answer && answer.error().code == ECONNRESET, "it hangs up and says nothing");
+// The first one's processes meet in a folder of their own.
+void require_no_answer(std::uint32_t first_queue_pair) {
+  require(segment_descriptors().size() == 1, "no process has been met");
+  const std::uint32_t slot = rnic::slot_of_qp(first_queue_pair);
+  const std::string folder = "/tmp/gdrkit-" + std::to_string(kFirst);
+  require(access(folder.c_str(), X_OK) != 0 && errno == EACCES, "its folder is closed");
+  const UniqueFd connection(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  sockaddr_un name{};
+  name.sun_family = AF_UNIX;
+  struct stat network {};
+  require(stat("/proc/self/ns/net", &network) == 0, "its network namespace has a number");
+  const std::string path =
+      folder + "/net-" + std::to_string(network.st_ino) + "/" + std::to_string(slot);
+  path.copy(name.sun_path, sizeof name.sun_path - 1);
+  require(connect(connection.get(), reinterpret_cast<const sockaddr*>(&name), sizeof name) != 0 &&
+              errno == EACCES,
+          "it cannot be called");
 }
 
 void be_second(Wire& wire) {
@@ -160,7 +145,7 @@ void be_second(Wire& wire) {
   side.expect(IBV_WC_RETRY_EXC_ERR);
   require(own.first_not(kMark, 0, kBytes) == -1, "nothing was read");
   require_closed_in_proc(first);
-  require_no_answer(first.endpoints[0].number, queue_pairs.endpoints[0].number);
+  require_no_answer(first.endpoints[0].number);
   wire.meet();
 }
 
@@ -182,48 +167,6 @@ TEST_F(OtherUser, NeitherAttachesNorReadsNorWritesThoughItKnowsEveryNumber) {
   first.wire().meet();
   second.finish();
   first.finish();
-}
-
-// Takes a slot of the first user's in which nobody is.
-std::uint32_t listen_as_first(int listener) {
-  for (std::uint32_t slot = 1; slot < rnic::kSlots; ++slot) {
-    const Name name = name_of(kFirst, slot);
-    if (bind(listener, name.get(), name.length) != 0) continue;
-    require(listen(listener, 8) == 0, "listens");
-    return slot;
-  }
-  throw Failure("no slot is free");
-}
-
-// It listens where a process of the first user's would, and is called: it hears nothing.
-TEST_F(OtherUser, CannotStandInForAProcess) {
-  Child first([](Wire& wire) {
-    become(kFirst);
-    const auto slot = wire.receive<std::uint32_t>();
-    Side side;
-    Memory& memory = side.memory(kBytes);
-    ibv_qp* qp = side.queue_pair(IBV_QPT_RC);
-    Endpoint to = side.endpoint(qp);
-    to.number = rnic::make_qp_number(slot, 1);
-    side.connect(qp, to, kShort);
-    side.write(qp, memory, 0, 64, {});
-    side.expect(IBV_WC_RETRY_EXC_ERR);
-    wire.meet();
-  });
-  Child second([](Wire& wire) {
-    become(kSecond);
-    const UniqueFd listener(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
-    wire.send(listen_as_first(listener.get()));
-    const UniqueFd connection(accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
-    const auto said = local::receive_introduction(connection.get());
-    require(!said && said.error().code == ECONNRESET, "nothing is told");
-    wire.meet();
-  });
-  first.wire().send(second.wire().receive<std::uint32_t>());
-  first.wire().meet();
-  second.wire().meet();
-  first.finish();
-  second.finish();
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 
 #include <sys/types.h>
 
+#include <cerrno>
 #include <cstddef>
 #include <functional>
 #include <stdexcept>
@@ -76,9 +77,16 @@ class Child {
   pid_t pid_ = -1;
 };
 
-// Runs the whole of a test in a process that the kernel lets no other process of its user copy to
-// or from (as a strict ptrace scope or separate containers do): as root under another user's id.
-// Failures in it are failures of the test.
-void run_opaque(const std::function<void()>& test);
+// A network namespace that is empty, and a user namespace of this account's where that is needed to
+// have one. False, with errno: neither is permitted.
+bool enter_network_of_its_own();
+
+// From here on this process and its children are refused process_vm_readv and process_vm_writev
+// with that error, their own memory included: as by a container's filter of system calls.
+void refuse_process_vm(int error);
+
+// Runs the whole of a test in a process whose kernel lets no process copy to or from another: as
+// root under another user's id. Failures in it are failures of the test.
+void run_opaque(const std::function<void()>& test, int error = EPERM);
 
 }  // namespace gdr::test

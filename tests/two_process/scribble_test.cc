@@ -22,28 +22,56 @@ namespace gdr::test {
 namespace {
 
 constexpr int kSeeds = 24;
+constexpr int kSeedsOfTheLiving = 8;
 constexpr Nanoseconds kEffort = 120 * kMillisecond;
 
-void scribble(std::mt19937_64& random, std::uint8_t* segment) {
+// A process's shared memory, and where its objects lie in it: queue pairs and shared receive queues
+// begin at random places.
+struct Target {
+  std::uint8_t* segment;
+  std::vector<std::uint64_t> queue_pairs, srqs;  // offsets
+
+  explicit Target(std::uint8_t* shared) : segment(shared) {
+    using namespace rnic;
+    for (std::uint32_t i = 0; i < kQueuePairs; ++i) {
+      if (queue_pair_of(segment, i).type == 0) continue;
+      queue_pairs.push_back(kQueuePairsAt + i * sizeof(SharedQueuePair));
+    }
+    for (std::uint32_t i = 0; i < kSrqs; ++i) {
+      if (srq_of(segment, i).generation.load() != 0)
+        srqs.push_back(kSrqsAt + i * sizeof(SharedSrq));
+    }
+    if (queue_pairs.empty()) queue_pairs.push_back(kQueuePairsAt);
+  }
+};
+
+void scribble(std::mt19937_64& random, const Target& target,
+              const std::vector<std::uint64_t>& living) {
   using namespace rnic;
   const auto any = [&](std::uint64_t at, std::uint64_t bytes) {
     const std::uint64_t place = at + random() % (bytes / 8) * 8;
     // Small numbers are wrong in other ways than large ones.
-    const std::uint64_t value = random() % 3 == 0 ? random() % 16 : random();
-    std::memcpy(segment + place, &value, 8);
+    std::uint64_t value = random() % 3 == 0 ? random() % 16 : random();
+    // A lock that is said to be held by one that lives is the longest to wait for.
+    if (!living.empty() && random() % 16 == 0)
+      value = living[random() % living.size()] << 32 | value % 16;
+    std::memcpy(target.segment + place, &value, 8);
+  };
+  const auto one_of = [&](const std::vector<std::uint64_t>& places) {
+    return places[random() % places.size()];
   };
   switch (random() % 9) {
     case 0:
       return any(0, sizeof(SegmentHeader));
     case 1:
     case 2:
-      return any(kQueuePairsAt, 6 * sizeof(SharedQueuePair));
+      return any(one_of(target.queue_pairs), sizeof(SharedQueuePair));
     case 3:
       return any(kCompletionQueuesAt, 2 * sizeof(SharedCompletionQueue));
     case 4:
       return any(kRegionsAt, 4 * sizeof(SharedRegion));
     case 5:
-      return any(kSrqsAt, sizeof(SharedSrq));
+      return any(target.srqs.empty() ? kSrqsAt : one_of(target.srqs), sizeof(SharedSrq));
     case 6:
       return any(kExportsAt, 4 * sizeof(SharedExport));
     case 7:
@@ -184,7 +212,10 @@ void try_again(Side& side, const Queues& queues, const Start& other) {
   }
 }
 
-void take_part(Wire& wire, std::uint64_t seed, Kind kind, bool scribbles) {
+enum class Scribbler { kNot, kDies, kLivesOn };
+
+void take_part(Wire& wire, std::uint64_t seed, Kind kind, Scribbler scribbler) {
+  const bool scribbles = scribbler != Scribbler::kNot;
   std::mt19937_64 random(seed);
   Side side(0, 256);
   Memory& memory = side.memory(1 << 17);
@@ -200,39 +231,53 @@ void take_part(Wire& wire, std::uint64_t seed, Kind kind, bool scribbles) {
     usleep(1000);
   }
   wire.meet();
-  const std::vector<std::uint8_t*> shared = segments();
+  std::vector<Target> shared;
+  std::vector<std::uint64_t> living;
+  for (std::uint8_t* segment : segments()) {
+    if (scribbler == Scribbler::kLivesOn) living.push_back(header_of(segment).token);
+    shared.emplace_back(segment);
+  }
   require(shared.size() >= 2, "both segments are mapped");
   const Nanoseconds end = now() + kEffort;
   for (std::uint64_t turn = 0; now() < end; ++turn) {
     try_everything(side, queues, memory, other, random);
     if (turn % 16 == 15) try_again(side, queues, other);
-    for (int i = 0; scribbles && i < 8; ++i) scribble(random, shared[random() % shared.size()]);
+    for (int i = 0; scribbles && i < 8; ++i) {
+      scribble(random, shared[random() % shared.size()], living);
+    }
+  }
+  if (scribbler == Scribbler::kLivesOn) {
+    (void)wire.receive<char>();
+    return;
   }
   (void)ibv_destroy_qp(queues.sends);
   if (queues.receives != queues.sends) (void)ibv_destroy_qp(queues.receives);
   // Its end is the test's: the other must come to an end without it.
 }
 
-void check_scribbles(bool opaque_too) {
-  for (std::uint64_t seed = 1; seed <= kSeeds && !::testing::Test::HasFailure(); ++seed) {
+void check_scribbles(bool opaque_too, Scribbler how = Scribbler::kDies) {
+  const std::uint64_t seeds = how == Scribbler::kDies ? kSeeds : kSeedsOfTheLiving;
+  for (std::uint64_t seed = 1; seed <= seeds && !::testing::Test::HasFailure(); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed) + (opaque_too ? ", opaque" : ""));
     const auto kind = static_cast<Kind>(seed % 4);
-    Child victim([=](Wire& wire) { take_part(wire, seed, kind, false); });
-    Child scribbler([=](Wire& wire) { take_part(wire, 1000 + seed, kind, true); });
+    Child victim([=](Wire& wire) { take_part(wire, seed, kind, Scribbler::kNot); });
+    Child scribbler([=](Wire& wire) { take_part(wire, 1000 + seed, kind, how); });
     victim.wire().send(scribbler.wire().receive<Start>());
     scribbler.wire().send(victim.wire().receive<Start>());
     // Neither begins, nor ends, before the other has met it.
     for (Child* child : {&victim, &scribbler}) (void)child->wire().receive<char>();
     for (Child* child : {&victim, &scribbler}) child->wire().send('m');
-    scribbler.finish();
-    victim.finish();
+    if (how == Scribbler::kDies) scribbler.finish();
+    victim.finish(60'000);
+    if (how == Scribbler::kLivesOn) scribbler.wire().send('e');
+    if (how == Scribbler::kLivesOn) scribbler.finish();
   }
 }
 
 // Scribblers write into the segments of all processes that they meet: they must meet none of
-// another test's, nor of this user's. Abstract sockets end at the network namespace.
+// another test's, nor of this user's.
 void leave_for_an_empty_network() {
-  if (unshare(CLONE_NEWNET) == 0 || unshare(CLONE_NEWUSER | CLONE_NEWNET) == 0) return;
+  if (enter_network_of_its_own()) return;
   GTEST_SKIP() << "no network namespace can be had here: " << std::strerror(errno);
 }
 
@@ -240,6 +285,11 @@ TEST(Scribbles, NeitherCrashNorHangAnyProcess) {
   leave_for_an_empty_network();
   if (IsSkipped()) return;
   check_scribbles(false);
+}
+TEST(Scribbles, NeitherCrashNorHangAnyProcessThoughTheScribblerLivesOn) {
+  leave_for_an_empty_network();
+  if (IsSkipped()) return;
+  check_scribbles(false, Scribbler::kLivesOn);
 }
 TEST(Scribbles, NeitherCrashNorHangOpaqueProcesses) {
   leave_for_an_empty_network();

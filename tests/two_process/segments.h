@@ -21,6 +21,19 @@ std::uint8_t* segment_of(std::uint32_t qp_number);
 inline const rnic::SegmentHeader& header_of(const std::uint8_t* segment) {
   return *reinterpret_cast<const rnic::SegmentHeader*>(segment);
 }
+inline rnic::SegmentHeader& header_of(std::uint8_t* segment) {
+  return *reinterpret_cast<rnic::SegmentHeader*>(segment);
+}
+inline rnic::SharedQueuePair& queue_pair_of(std::uint8_t* segment, std::uint32_t index) {
+  return reinterpret_cast<rnic::SharedQueuePair*>(segment + rnic::kQueuePairsAt)[index];
+}
+inline rnic::SharedCompletionQueue& completion_queue_of(std::uint8_t* segment,
+                                                        std::uint32_t index) {
+  return reinterpret_cast<rnic::SharedCompletionQueue*>(segment + rnic::kCompletionQueuesAt)[index];
+}
+inline rnic::SharedSrq& srq_of(std::uint8_t* segment, std::uint32_t index) {
+  return reinterpret_cast<rnic::SharedSrq*>(segment + rnic::kSrqsAt)[index];
+}
 inline rnic::ServiceRequest* service_requests_of(std::uint8_t* segment) {
   return reinterpret_cast<rnic::ServiceRequest*>(segment + rnic::kServiceRequestsAt);
 }

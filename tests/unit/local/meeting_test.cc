@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,6 +17,7 @@
 
 #include "base/clock.h"
 #include "local/peers.h"
+#include "local/rendezvous.h"
 #include "local/slots.h"
 #include "open_descriptors.h"
 
@@ -24,142 +26,197 @@ namespace {
 
 std::pair<UniqueFd, UniqueFd> sockets() {
   int ends[2];
-  EXPECT_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
-  const timeval patience{0, 100'000};
-  setsockopt(ends[0], SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  EXPECT_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends), 0);
   return {UniqueFd(ends[0]), UniqueFd(ends[1])};
 }
 
+// What a process has to show.
+struct Shown {
+  std::unique_ptr<rnic::Segment> segment;
+  UniqueFd doorbell{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+  Face face;
+
+  explicit Shown(rnic::Token token) : segment(*rnic::Segment::create(token, {})) {
+    face = {token, segment->descriptor(), doorbell.get(), segment->secret()};
+  }
+};
+
+// As a message of a handshake, but with as many bytes and descriptors as asked for.
 struct Message {
   std::uint64_t magic = rnic::kSegmentMagic;
   std::uint32_t layout = rnic::kSegmentLayout;
+  std::uint32_t kind = 1;
   rnic::Token token = rnic::make_token(4, 4);
+  std::int32_t segment = -1;
+  rnic::Secret proof{};
 };
+constexpr std::uint32_t kHello = 1, kProof = 2, kShown = 3, kShownToo = 4;
 
-// As an introduction, but with as many bytes and descriptors as asked for.
-void send_forged(int to, const Message& message, std::size_t bytes, std::size_t descriptors) {
-  std::vector<int> sent;
-  for (std::size_t i = 0; i < descriptors; ++i) sent.push_back(open("/dev/null", O_RDWR));
-  char longer[64] = {};
+void send_forged(int to, const Message& message, std::size_t bytes = sizeof(Message),
+                 const std::vector<int>& descriptors = {}) {
+  char longer[128] = {};
   std::memcpy(longer, &message, sizeof message);
   iovec data{longer, bytes};
   alignas(cmsghdr) char control[CMSG_SPACE(8 * sizeof(int))] = {};
   msghdr header{};
   header.msg_iov = &data;
   header.msg_iovlen = 1;
-  if (descriptors > 0) {
+  if (!descriptors.empty()) {
     header.msg_control = control;
-    header.msg_controllen = CMSG_SPACE(descriptors * sizeof(int));
+    header.msg_controllen = CMSG_SPACE(descriptors.size() * sizeof(int));
     cmsghdr* part = CMSG_FIRSTHDR(&header);
     part->cmsg_level = SOL_SOCKET;
     part->cmsg_type = SCM_RIGHTS;
-    part->cmsg_len = CMSG_LEN(descriptors * sizeof(int));
-    std::memcpy(CMSG_DATA(part), sent.data(), descriptors * sizeof(int));
+    part->cmsg_len = CMSG_LEN(descriptors.size() * sizeof(int));
+    std::memcpy(CMSG_DATA(part), descriptors.data(), descriptors.size() * sizeof(int));
   }
   ASSERT_EQ(sendmsg(to, &header, 0), static_cast<ssize_t>(bytes));
-  for (const int descriptor : sent) close(descriptor);
 }
 
-TEST(Introductions, CarryTokenAndDescriptors) {
+// A caller and an answerer of one process, connected.
+struct Pair {
+  Shown callers{rnic::make_token(4, 4)}, answerers{rnic::make_token(5, 5)};
+  std::optional<Handshake> call, answer;
+
+  Pair() {
+    auto [here, there] = sockets();
+    answer = *Handshake::answer(std::move(there), answerers.face);
+    call = *Handshake::call(std::move(here), callers.face);
+  }
+};
+
+TEST(Handshakes, ShowEachTheOthersTokenSegmentAndDoorbell) {
+  Pair pair;
+  EXPECT_FALSE(*pair.answer->go_on());
+  EXPECT_FALSE(*pair.call->go_on());
+  auto heard = pair.answer->go_on();
+  ASSERT_TRUE(heard && *heard) << heard.error().message;
+  ASSERT_TRUE(pair.answer->show_too(pair.answer->connection()));
+  heard = pair.call->go_on();
+  ASSERT_TRUE(heard && *heard) << heard.error().message;
+  for (auto& [handshake, shown] :
+       {std::pair{&*pair.call, &pair.answerers}, std::pair{&*pair.answer, &pair.callers}}) {
+    Introduction introduction = handshake->take_introduction();
+    EXPECT_EQ(introduction.token, shown->face.token);
+    EXPECT_NE(fcntl(introduction.segment.get(), F_GETFD) & FD_CLOEXEC, 0);
+    const auto mapped = rnic::Segment::map(std::move(introduction.segment));
+    ASSERT_TRUE(mapped);
+    EXPECT_EQ((*mapped)->header().token, shown->face.token);
+    const std::uint64_t one = 1;
+    EXPECT_EQ(write(introduction.doorbell.get(), &one, sizeof one), ssize_t{sizeof one});
+    std::uint64_t rings = 0;
+    EXPECT_EQ(read(shown->doorbell.get(), &rings, sizeof rings), ssize_t{sizeof rings});
+  }
+}
+
+TEST(Handshakes, ShowNothingToACallerWhoDoesNotKnowTheSecret) {
+  const Shown own(rnic::make_token(5, 5)), caller(rnic::make_token(4, 4));
   auto [here, there] = sockets();
-  const UniqueFd segment(open("/dev/null", O_RDWR)), doorbell(eventfd(5, 0));
-  ASSERT_TRUE(send_introduction(there.get(), 1234, segment.get(), doorbell.get()));
-  auto got = receive_introduction(here.get());
-  ASSERT_TRUE(got) << got.error().message;
-  EXPECT_EQ(got->token, 1234u);
-  EXPECT_NE(fcntl(got->segment.get(), F_GETFD) & FD_CLOEXEC, 0);
-  std::uint64_t value = 0;
-  ASSERT_EQ(read(got->doorbell.get(), &value, sizeof value), ssize_t{sizeof value});
-  EXPECT_EQ(value, 5u);
+  Handshake answer = *Handshake::answer(std::move(there), own.face);
+  send_forged(here.get(), {.segment = caller.segment->descriptor()});
+  ASSERT_FALSE(*answer.go_on());
+  rnic::Secret wrong = own.face.secret;
+  wrong[7] ^= 1;
+  send_forged(here.get(), {.kind = kShown, .proof = wrong}, sizeof(Message),
+              {caller.segment->descriptor(), caller.doorbell.get()});
+  const auto heard = answer.go_on();
+  ASSERT_FALSE(heard);
+  EXPECT_EQ(heard.error().code, EACCES);
 }
 
-TEST(Introductions, ThatAreNoneAreRefusedAndLeakNoDescriptor) {
-  Message wrong_magic, wrong_layout, no_token;
+TEST(Handshakes, ShowNothingToAnAnswererWhoDoesNotKnowTheSecret) {
+  const Shown own(rnic::make_token(4, 4)), answerer(rnic::make_token(5, 5));
+  auto [here, there] = sockets();
+  Handshake call = *Handshake::call(std::move(here), own.face);
+  rnic::Secret wrong = own.face.secret;
+  wrong[0] ^= 0x80;
+  send_forged(there.get(), {.kind = kProof,
+                            .token = answerer.face.token,
+                            .segment = answerer.segment->descriptor(),
+                            .proof = wrong});
+  const auto heard = call.go_on();
+  ASSERT_FALSE(heard);
+  EXPECT_EQ(heard.error().code, EACCES);
+  // Nothing but its hello has left it.
+  Message got{};
+  ASSERT_EQ(recv(there.get(), &got, sizeof got, 0), ssize_t{sizeof got});
+  EXPECT_EQ(got.kind, kHello);
+  EXPECT_EQ(recv(there.get(), &got, sizeof got, MSG_DONTWAIT), -1);
+}
+
+TEST(Handshakes, WithADescriptorThatIsNoSegmentAreRefused) {
+  const Shown own(rnic::make_token(5, 5));
+  for (const int descriptor : {-1, 0, 1 << 20}) {
+    auto [here, there] = sockets();
+    Handshake answer = *Handshake::answer(std::move(there), own.face);
+    send_forged(here.get(), {.segment = descriptor});
+    const auto heard = answer.go_on();
+    ASSERT_FALSE(heard) << descriptor;
+    EXPECT_EQ(heard.error().code, EACCES);
+  }
+}
+
+// What a process is rung by must be a counter that never makes the ringer wait.
+TEST(Handshakes, WithADoorbellThatIsNoneAreRefused) {
+  int ends[2];
+  ASSERT_EQ(pipe2(ends, O_CLOEXEC | O_NONBLOCK), 0);
+  const UniqueFd read_end(ends[0]), write_end(ends[1]);
+  const UniqueFd file(open("/dev/null", O_RDWR | O_NONBLOCK)), waits(eventfd(0, EFD_CLOEXEC));
+  for (const int doorbell : {write_end.get(), file.get(), waits.get()}) {
+    Pair pair;
+    EXPECT_FALSE(*pair.answer->go_on());
+    Shown forged(rnic::make_token(4, 4));
+    auto [here, there] = sockets();
+    Handshake answer = *Handshake::answer(std::move(there), pair.answerers.face);
+    send_forged(here.get(), {.segment = forged.segment->descriptor()});
+    ASSERT_FALSE(*answer.go_on());
+    send_forged(here.get(), {.kind = kShown, .proof = pair.answerers.face.secret}, sizeof(Message),
+                {forged.segment->descriptor(), doorbell});
+    const auto heard = answer.go_on();
+    ASSERT_FALSE(heard);
+    EXPECT_EQ(heard.error().code, EPROTO);
+  }
+}
+
+TEST(Handshakes, ThatAreNoneAreRefusedAndLeakNoDescriptor) {
+  Message wrong_magic, wrong_layout, no_token, wrong_kind, none;
   wrong_magic.magic ^= 1;
   wrong_layout.layout += 1;
   no_token.token = 0;
+  wrong_kind.kind = kShownToo;
   const struct {
     Message message;
     std::size_t bytes, descriptors;
-  } kinds[] = {
-      {wrong_magic, 16, 2}, {wrong_layout, 16, 2}, {no_token, 16, 2}, {{}, 15, 2}, {{}, 1, 2},
-      {{}, 17, 2},          {{}, 64, 2},           {{}, 16, 0},       {{}, 16, 1}, {{}, 4, 7}};
+  } kinds[] = {{wrong_magic, 40, 0}, {wrong_layout, 40, 0}, {no_token, 40, 0}, {wrong_kind, 40, 2},
+               {none, 39, 0},        {none, 1, 0},          {none, 41, 0},     {none, 128, 0},
+               {none, 40, 1},        {none, 40, 2},         {none, 4, 7}};
+  const Shown own(rnic::make_token(5, 5));
+  const UniqueFd file(open("/dev/null", O_RDWR | O_CLOEXEC));
   const int before = test::open_descriptors();
   for (const auto& kind : kinds) {
     auto [here, there] = sockets();
-    send_forged(there.get(), kind.message, kind.bytes, kind.descriptors);
-    auto got = receive_introduction(here.get());
+    Handshake answer = *Handshake::answer(std::move(there), own.face);
+    send_forged(here.get(), kind.message, kind.bytes,
+                std::vector<int>(kind.descriptors, file.get()));
+    auto got = answer.go_on();
     ASSERT_FALSE(got) << kind.bytes << " bytes, " << kind.descriptors << " descriptors";
     EXPECT_EQ(got.error().code, EPROTO);
   }
   EXPECT_EQ(test::open_descriptors(), before);
 }
 
-TEST(Introductions, WithMoreDescriptorsThanThereShouldBeLeakNone) {
-  const int before = test::open_descriptors();
-  {
-    auto [here, there] = sockets();
-    send_forged(there.get(), {}, 16, 7);
-    (void)receive_introduction(here.get());
-  }
-  EXPECT_EQ(test::open_descriptors(), before);
-}
-
-// Interrupts a thread again and again until it ends.
-class Interruptions {
- public:
-  Interruptions() : target_(pthread_self()) {
-    struct sigaction action {};
-    action.sa_handler = [](int) {};
-    sigaction(SIGUSR1, &action, nullptr);  // no SA_RESTART
-    thread_ = std::thread([this] {
-      for (; !stop_; usleep(1000)) pthread_kill(target_, SIGUSR1);
-    });
-  }
-  ~Interruptions() {
-    stop_ = true;
-    thread_.join();
-    signal(SIGUSR1, SIG_DFL);
-  }
-
- private:
-  const pthread_t target_;
-  std::atomic<bool> stop_{false};
-  std::thread thread_;
-};
-
-TEST(Introductions, ArriveThoughSignalsInterruptTheWait) {
-  auto pair = sockets();
-  const UniqueFd segment(open("/dev/null", O_RDWR)), doorbell(eventfd(0, 0));
-  std::thread later([&, there = pair.second.get()] {
-    usleep(50'000);
-    (void)send_introduction(there, 1234, segment.get(), doorbell.get());
-  });
-  const Interruptions interruptions;
-  auto got = receive_introduction(pair.first.get());
-  later.join();
-  ASSERT_TRUE(got) << got.error().message;
-  EXPECT_EQ(got->token, 1234u);
-}
-
-TEST(Introductions, AreNotWaitedForWithoutEndThoughSignalsInterruptTheWait) {
+TEST(Handshakes, DoNotWait) {
   auto [here, there] = sockets();
-  const Interruptions interruptions;
-  auto got = receive_introduction(here.get());
-  ASSERT_FALSE(got);
-  EXPECT_EQ(got.error().code, EAGAIN);
-}
-
-TEST(Introductions, AreNotWaitedForWithoutEnd) {
-  auto [here, there] = sockets();
-  auto got = receive_introduction(here.get());
-  ASSERT_FALSE(got);
-  EXPECT_EQ(got.error().code, EAGAIN);
+  const Shown own(rnic::make_token(4, 4));
+  Handshake call = *Handshake::call(std::move(here), own.face);
+  EXPECT_FALSE(*call.go_on());
   there.reset();
-  got = receive_introduction(here.get());
-  ASSERT_FALSE(got);
-  EXPECT_EQ(got.error().code, ECONNRESET);  // hung up
+  const auto hung_up = call.go_on();
+  ASSERT_FALSE(hung_up);
+  EXPECT_EQ(hung_up.error().code, ECONNRESET);
 }
+
+Nanoseconds soon() { return now() + kAnswerPatience; }
 
 TEST(Slots, AreHeldByOneAndFreeAgainWithItsEnd) {
   std::uint32_t number = 0;
@@ -169,52 +226,62 @@ TEST(Slots, AreHeldByOneAndFreeAgainWithItsEnd) {
     number = slot->number;
     EXPECT_GE(number, 1u);
     EXPECT_LT(number, rnic::kSlots);
-    auto connection = connect_slot(number);
+    auto connection = connect_slot(number, soon());
     ASSERT_TRUE(connection) << connection.error().message;
-    EXPECT_EQ(*same_user_peer(connection->get()), getpid());
+    EXPECT_EQ(identify(connection->get())->pid, getpid());
     auto other = claim_slot();
     ASSERT_TRUE(other);
     EXPECT_NE(other->number, number);
   }
-  auto nobody = connect_slot(number);
+  auto nobody = connect_slot(number, soon());
   ASSERT_FALSE(nobody);
   EXPECT_EQ(nobody.error().code, ECONNREFUSED);
 }
 
-// As root only: the name of this user's slot, held by another user.
-TEST(Slots, HeldByAnotherUserAreRefused) {
+// As root only: another account takes the names that anybody can take, and calls at a slot.
+TEST(Slots, OfAnotherUserAreNobodys) {
   if (geteuid() != 0) GTEST_SKIP() << "needs root, to be another user";
+  const Place abstract;
   auto slot = claim_slot();
   ASSERT_TRUE(slot);
+  const std::uint32_t number = slot->number;
+  UniqueFd listener = *abstract.listen_at(number);
+  int ends[2];
+  ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
   const pid_t child = fork();
   if (child == 0) {
-    // Another user who calls at the name of root's slot.
+    alarm(30);
+    if (setgid(65534) != 0 || setuid(65534) != 0) _exit(9);
+    // At an abstract name of root's, which it can call.
     sockaddr_un name{};
     name.sun_family = AF_UNIX;
-    const int length = std::snprintf(name.sun_path + 1, sizeof name.sun_path - 1,
-                                     "gdrkit-rnic-0-%u", slot->number);
-    if (setgid(65534) != 0 || setuid(65534) != 0) _exit(9);
-    const int connection = socket(AF_UNIX, SOCK_SEQPACKET, 0);
-    if (connect(connection, reinterpret_cast<sockaddr*>(&name),
+    const int length =
+        std::snprintf(name.sun_path + 1, sizeof name.sun_path - 1, "gdrkit-rnic-0-%u", number);
+    const UniqueFd connection(socket(AF_UNIX, SOCK_SEQPACKET, 0));
+    if (connect(connection.get(), reinterpret_cast<sockaddr*>(&name),
                 static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 +
                                        static_cast<std::size_t>(length))) != 0) {
       _exit(8);
     }
-    const auto peer = same_user_peer(connection);
-    _exit(!peer && peer.error().code == EACCES ? 0 : 7);
+    const auto peer = identify(connection.get());
+    if (peer || peer.error().code != EACCES) _exit(7);
+    char end = 0;
+    _exit(read(ends[0], &end, 1) == 1 ? 0 : 6);
   }
   UniqueFd connection;
   for (int i = 0; i < 5000 && !connection; ++i) {
-    connection.reset(accept(slot->listener.get(), nullptr, nullptr));
+    connection.reset(accept(listener.get(), nullptr, nullptr));
     usleep(1000);
   }
   ASSERT_TRUE(connection);
-  const auto peer = same_user_peer(connection.get());
-  ASSERT_FALSE(peer);
+  const auto peer = identify(connection.get());
+  EXPECT_FALSE(peer);
   EXPECT_EQ(peer.error().code, EACCES);
+  ASSERT_EQ(write(ends[1], "e", 1), 1);
   int status = 1;
   waitpid(child, &status, 0);
   EXPECT_EQ(status, 0);
+  close(ends[0]), close(ends[1]);
 }
 
 // A process as others meet it: slot, segment, doorbell, and a thread that answers calls.
@@ -226,16 +293,17 @@ class Place {
         token_(rnic::make_token(slot_.number, 5)),
         segment_(*rnic::Segment::create(token_, {})),
         peers(token_, doorbell_.get()) {
-    peers.show(segment_->descriptor());
+    peers.show(*segment_);
+    peers.on_waiting([this](int connection) { waiting_ = connection; });
   }
+  // Takes one call, and goes on with it as a service thread would until its caller is met.
   void answer_one() {
-    for (int i = 0; i < 5000; ++i) {
-      UniqueFd connection(accept4(slot_.listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
-      if (connection) {
-        (void)peers.answer(std::move(connection));
-        return;
-      }
-      usleep(1000);
+    for (int i = 0; i < 5000; ++i, usleep(1000)) {
+      UniqueFd connection(
+          accept4(slot_.listener.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+      if (connection) peers.answer(std::move(connection));
+      bool waits = false;
+      if (waiting_ >= 0 && peers.go_on_meeting(waiting_, &waits) != nullptr) return;
     }
   }
   rnic::Token token() const { return token_; }
@@ -246,10 +314,17 @@ class Place {
   UniqueFd doorbell_;
   rnic::Token token_;
   std::unique_ptr<rnic::Segment> segment_;
+  std::atomic<int> waiting_{-1};
 
  public:
   Peers peers;
 };
+
+Identity this_process() {
+  return {.pid = getpid(),
+          .proc_pid = getpid(),
+          .pidfd = UniqueFd(static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0)))};
+}
 
 class PeersTest : public testing::Test {
  protected:
@@ -332,16 +407,26 @@ TEST_F(PeersTest, WhoAnswerACallLateTakeTheCallerForAlive) {
   const auto first = own_.peers.find(late.number());
   ASSERT_FALSE(first);
   EXPECT_EQ(first.error().code, EAGAIN);
-  late.answer_one();
+  std::thread answers([&] { late.answer_one(); });
+  Result<std::shared_ptr<Peer>> second = first;
+  EXPECT_TRUE(within_two_seconds([&] {
+    second = own_.peers.find(late.number());
+    return static_cast<bool>(second);
+  }));
+  answers.join();
+  ASSERT_TRUE(second) << second.error().message;
+  EXPECT_EQ((*second)->token(), late.token());
   const auto caller = late.peers.known(own_.number());
   ASSERT_NE(caller, nullptr);
   EXPECT_TRUE(caller->check_alive());
+}
+
+TEST_F(PeersTest, OfWhomManyAreSilentAreWaitedForTogether) {
+  std::vector<Slot> silent;
+  for (int i = 0; i < 20; ++i) silent.push_back(*claim_slot());
   const Nanoseconds start = now();
-  const auto second = own_.peers.find(late.number());
-  ASSERT_TRUE(second) << second.error().message;
-  EXPECT_EQ((*second)->token(), late.token());
-  EXPECT_LT(now() - start, 200 * kMillisecond);
-  EXPECT_TRUE(caller->check_alive());
+  own_.peers.meet_everyone();
+  EXPECT_LT(now() - start, 3 * kAnswerPatience);
 }
 
 TEST_F(PeersTest, WhoDoNotAnswerAreWaitedForOnce) {
@@ -363,7 +448,7 @@ TEST_F(PeersTest, OfWhomAnEarlierHolderDidNotAnswerAreMetAllTheSame) {
 TEST_F(PeersTest, ThatPretendToHaveAnothersSlotAreRefused) {
   // Answers with a token of a slot that is not its own.
   Slot slot = *claim_slot();
-  const UniqueFd doorbell(eventfd(0, EFD_CLOEXEC));
+  const UniqueFd doorbell(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   const rnic::Token lie = rnic::make_token(slot.number + 1, 5);
   const auto segment = *rnic::Segment::create(lie, {});
   std::thread liar([&] {
@@ -372,7 +457,14 @@ TEST_F(PeersTest, ThatPretendToHaveAnothersSlotAreRefused) {
       connection.reset(accept(slot.listener.get(), nullptr, nullptr));
       usleep(1000);
     }
-    (void)send_introduction(connection.get(), lie, segment->descriptor(), doorbell.get());
+    Handshake answer = *Handshake::answer(
+        std::move(connection), {lie, segment->descriptor(), doorbell.get(), segment->secret()});
+    fcntl(answer.connection(), F_SETFL, O_NONBLOCK);
+    for (int i = 0; i < 5000; ++i, usleep(1000)) {
+      const auto done = answer.go_on();
+      if (!done || *done) break;
+    }
+    (void)answer.show_too(answer.connection());
     usleep(50'000);
   });
   const auto peer = own_.peers.find(slot.number);
@@ -388,7 +480,7 @@ TEST_F(PeersTest, WhoseSegmentSaysAnotherTokenAreRefused) {
   const auto segment = *rnic::Segment::create(rnic::make_token(8, 9), {});
   introduction.segment.reset(fcntl(segment->descriptor(), F_DUPFD_CLOEXEC, 0));
   introduction.doorbell.reset(eventfd(0, EFD_CLOEXEC));
-  const auto peer = Peer::meet(getpid(), std::move(introduction), std::move(here));
+  const auto peer = Peer::meet(this_process(), std::move(introduction), std::move(here));
   ASSERT_FALSE(peer);
   EXPECT_EQ(peer.error().code, EPROTO);
 }
@@ -405,7 +497,7 @@ TEST_F(PeersTest, WhoseMemoryFileDoesNotHoldWhatTheirSegmentSaysAreCopiedToWitho
     introduction.token = token;
     introduction.segment.reset(fcntl(segment->descriptor(), F_DUPFD_CLOEXEC, 0));
     introduction.doorbell.reset(eventfd(0, EFD_CLOEXEC));
-    return *Peer::meet(getpid(), std::move(introduction), std::move(here));
+    return *Peer::meet(this_process(), std::move(introduction), std::move(here));
   };
   EXPECT_GE(meet()->memory_file(), 0);
   segment->header().mapped_at += 4096;

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <random>
@@ -19,6 +20,9 @@ namespace gdr::local {
 namespace {
 
 constexpr std::size_t kBytes = 1 << 20;
+
+std::atomic<std::uint64_t> epoch{3};
+const While kHeld{&epoch, 3};
 
 // A child whose memory at `bytes` is a copy of this process's, and shared with it at `seen`.
 class ProcessMemoryTest : public testing::Test {
@@ -68,14 +72,14 @@ TEST_F(ProcessMemoryTest, WritesAndReadsBetweenListsThatAreCutDifferently) {
     auto from = cut(bytes.data(), total, random), to = cut(seen_ + 5, total, random);
     while (to.back().iov_len == 0) to.pop_back();
     const std::uint8_t before = seen_[4], behind = seen_[5 + total];
-    ASSERT_EQ(write_process(child_, from, to), 0);
+    ASSERT_EQ(write_process({child_, kHeld}, from, to), 0);
     EXPECT_EQ(std::memcmp(seen_ + 5, bytes.data(), total), 0) << total;
     EXPECT_EQ(seen_[4], before);
     EXPECT_EQ(seen_[5 + total], behind);
 
     std::vector<std::uint8_t> back(total);
     auto into = cut(back.data(), total, random), out = cut(seen_ + 5, total, random);
-    ASSERT_EQ(read_process(child_, into, out), 0);
+    ASSERT_EQ(read_process({child_, kHeld}, into, out), 0);
     EXPECT_EQ(std::memcmp(back.data(), bytes.data(), total), 0) << total;
   }
 }
@@ -84,10 +88,10 @@ TEST_F(ProcessMemoryTest, MemoryThatIsNotThereIsAnErrorOnEitherSide) {
   std::uint8_t bytes[256] = {};
   iovec here{bytes, sizeof bytes};
   iovec there[2] = {{reinterpret_cast<void*>(0x1000), sizeof bytes}, {}};
-  EXPECT_EQ(write_process(child_, {&here, 1}, {there, 1}), EFAULT);
+  EXPECT_EQ(write_process({child_, kHeld}, {&here, 1}, {there, 1}), EFAULT);
   here = {reinterpret_cast<void*>(0x1000), 256};
   there[0] = {seen_, 256};
-  EXPECT_EQ(write_process(child_, {&here, 1}, {there, 1}), EFAULT);
+  EXPECT_EQ(write_process({child_, kHeld}, {&here, 1}, {there, 1}), EFAULT);
 }
 
 TEST_F(ProcessMemoryTest, ARangeThatEndsInAHoleIsAnErrorAndNotAShortCopy) {
@@ -99,7 +103,7 @@ TEST_F(ProcessMemoryTest, ARangeThatEndsInAHoleIsAnErrorAndNotAShortCopy) {
       mmap(nullptr, 3 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   munmap(hole + 2 * 4096, 4096);
   iovec there[2] = {{hole, bytes.size()}, {}};
-  EXPECT_EQ(write_process(getpid(), {&here, 1}, {there, 1}), EFAULT);
+  EXPECT_EQ(write_process({getpid(), kHeld}, {&here, 1}, {there, 1}), EFAULT);
   munmap(hole, 2 * 4096);
 }
 
@@ -109,8 +113,8 @@ TEST_F(ProcessMemoryTest, AProcessThatIsGoneIsNoSuchProcess) {
   std::uint8_t bytes[8] = {};
   iovec here{bytes, 8};
   iovec there[2] = {{seen_, 8}, {}};
-  EXPECT_EQ(write_process(pid, {&here, 1}, {there, 1}), ESRCH);
-  EXPECT_EQ(read_process(pid, {&here, 1}, {there, 1}), ESRCH);
+  EXPECT_EQ(write_process({pid, kHeld}, {&here, 1}, {there, 1}), ESRCH);
+  EXPECT_EQ(read_process({pid, kHeld}, {&here, 1}, {there, 1}), ESRCH);
 }
 
 class MemoryFileTest : public ProcessMemoryTest {
@@ -122,11 +126,11 @@ class MemoryFileTest : public ProcessMemoryTest {
   }
   int write(void* from, void* to, std::size_t bytes) {
     const iovec here{from, bytes}, there{to, bytes};
-    return write_few(file_.get(), {&here, 1}, {&there, 1});
+    return write_few(file_.get(), kHeld, {&here, 1}, {&there, 1});
   }
   int read(void* to, void* from, std::size_t bytes) {
     const iovec here{to, bytes}, there{from, bytes};
-    return read_few(file_.get(), {&here, 1}, {&there, 1});
+    return read_few(file_.get(), kHeld, {&here, 1}, {&there, 1});
   }
 
   UniqueFd file_;
@@ -178,7 +182,7 @@ TEST_F(ProcessMemoryTest, CarriesMoreThanOneCallOfTheKernelCan) {
   std::memset(target, 0xff, kSlab);
   iovec here{big, kTotal};
   iovec there[2] = {{target, kTotal}, {}};
-  EXPECT_EQ(write_process(getpid(), {&here, 1}, {there, 1}), 0);
+  EXPECT_EQ(write_process({getpid(), kHeld}, {&here, 1}, {there, 1}), 0);
   // The bytes behind the kernel's limit were the last to arrive at the slab's first places.
   EXPECT_EQ(target[0], 0);
   EXPECT_EQ(target[kTotal % kSlab], 0);

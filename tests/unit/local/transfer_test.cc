@@ -20,6 +20,8 @@ namespace gdr::local {
 namespace {
 
 constexpr rnic::Token kToken = rnic::make_token(2, 9);
+std::atomic<std::uint64_t> epoch{0};
+const While kHeld{&epoch, 0};
 
 // A GPU's memory as a client sees it: copies are done when they are asked about often enough, in
 // any order; none is done at once.
@@ -154,14 +156,15 @@ class TransferTest : public testing::Test {
     introduction.token = kToken;
     introduction.segment.reset(fcntl(segment_->descriptor(), F_DUPFD_CLOEXEC, 0));
     introduction.doorbell.reset(eventfd(0, EFD_NONBLOCK));
-    auto peer = Peer::meet(getpid(), std::move(introduction), UniqueFd(ends[0]));
+    auto peer = Peer::meet({.pid = getpid(), .proc_pid = getpid(), .pidfd = {}},
+                           std::move(introduction), UniqueFd(ends[0]));
     EXPECT_TRUE(peer) << peer.error().message;
     return *peer;
   }
 
   Outcome run(const PieceList& from, const PieceList& to, Peer* peer) {
     Transfer transfer;
-    EXPECT_TRUE(transfer.begin(from, to, peer, kToken, *staging_));
+    EXPECT_TRUE(transfer.begin(from, to, {peer, kHeld}, kToken, *staging_));
     for (int i = 0; i < 100'000; ++i) {
       if (const auto outcome = transfer.poll()) return *outcome;
     }
@@ -265,8 +268,8 @@ TEST_F(TransferTest, DrainingLeavesNothingInFlightAndGivesItsStagingBack) {
   const auto peer = self_as_peer();
   for (std::size_t i = 0; i < 2 * Staging::kBlocks; ++i) {
     Transfer transfer;
-    ASSERT_TRUE(transfer.begin(list(from_, pinned_from_.get(), {}), elsewhere(to_, {}), peer.get(),
-                               kToken, *staging_));
+    ASSERT_TRUE(transfer.begin(list(from_, pinned_from_.get(), {}), elsewhere(to_, {}),
+                               {peer.get(), kHeld}, kToken, *staging_));
     EXPECT_FALSE(transfer.poll());
     EXPECT_GT(client_.in_flight(), 0u);
     transfer.drain();
@@ -281,9 +284,9 @@ TEST_F(TransferTest, WaitsForStagingWhenAllOfItIsInUse) {
   Transfer transfer;
   const auto peer = self_as_peer();
   const PieceList from = list(from_, pinned_from_.get(), {}), to = elsewhere(to_, {});
-  EXPECT_FALSE(transfer.begin(from, to, peer.get(), kToken, *staging_));
+  EXPECT_FALSE(transfer.begin(from, to, {peer.get(), kHeld}, kToken, *staging_));
   staging_->give_back(blocks.back());
-  EXPECT_TRUE(transfer.begin(from, to, peer.get(), kToken, *staging_));
+  EXPECT_TRUE(transfer.begin(from, to, {peer.get(), kHeld}, kToken, *staging_));
   transfer.drain();
 }
 
@@ -294,7 +297,7 @@ TEST_F(TransferTest, DrainingTakesBackWhatItsOwnerHasNotBegun) {
   PieceList to = elsewhere(to_, {});
   for (Piece& piece : to.pieces()) piece.where = Where::kServed;
   Transfer transfer;
-  ASSERT_TRUE(transfer.begin(list(from_, nullptr, {}), to, peer.get(), kToken, *staging_));
+  ASSERT_TRUE(transfer.begin(list(from_, nullptr, {}), to, {peer.get(), kHeld}, kToken, *staging_));
   EXPECT_FALSE(transfer.poll());
   EXPECT_EQ(rnic::service_state(segment_->service_request(0).word.load()),
             rnic::ServiceState::kAsked);
@@ -307,7 +310,7 @@ TEST_F(TransferTest, TheDeathOfTheOwnerEndsWhatItWasAskedFor) {
   PieceList to = elsewhere(to_, {});
   for (Piece& piece : to.pieces()) piece.where = Where::kServed;
   Transfer transfer;
-  ASSERT_TRUE(transfer.begin(list(from_, nullptr, {}), to, peer.get(), kToken, *staging_));
+  ASSERT_TRUE(transfer.begin(list(from_, nullptr, {}), to, {peer.get(), kHeld}, kToken, *staging_));
   EXPECT_FALSE(transfer.poll());
   other_end_.reset();
   peer->check_alive();
@@ -342,13 +345,13 @@ TEST(PieceList, TakesNoMoreThanItHasRoomFor) {
 TEST_F(TransferTest, StagesForTheClientOfTheGpuMemoryThatIsHere) {
   Transfer transfer;
   const PieceList gpu = list(from_, pinned_from_.get(), {}), host = list(to_, nullptr, {});
-  ASSERT_TRUE(transfer.begin(gpu, elsewhere(to_, {}), nullptr, kToken, *staging_));
+  ASSERT_TRUE(transfer.begin(gpu, elsewhere(to_, {}), {nullptr, kHeld}, kToken, *staging_));
   EXPECT_EQ(transfer.stages_for(), &client_);
   transfer.drain();
-  ASSERT_TRUE(transfer.begin(elsewhere(to_, {}), gpu, nullptr, kToken, *staging_));
+  ASSERT_TRUE(transfer.begin(elsewhere(to_, {}), gpu, {nullptr, kHeld}, kToken, *staging_));
   EXPECT_EQ(transfer.stages_for(), &client_);
   transfer.drain();
-  ASSERT_TRUE(transfer.begin(gpu, host, nullptr, kToken, *staging_));
+  ASSERT_TRUE(transfer.begin(gpu, host, {nullptr, kHeld}, kToken, *staging_));
   EXPECT_EQ(transfer.stages_for(), nullptr) << "nothing is staged";
   transfer.drain();
 }

@@ -243,7 +243,7 @@ TEST_F(QueuePairPostTest, ServingDoesNotWaitForAnInitiatorButComesAgain) {
   bring_to(*qp, IBV_QPS_RTS);
   ASSERT_EQ(post_receive(*qp, 11), 0);
   qp->shared().failure.store(static_cast<std::uint32_t>(Failure::kReported));
-  lock(qp->shared().responder, make_token(5, 5), liveness_);
+  lock(qp->shared().responder, make_token(5, 5), liveness_, HeldFor::kCopies, kToken);
   EXPECT_TRUE(adapter_->serve());
   EXPECT_TRUE(completions().empty());
   unlock(qp->shared().responder);

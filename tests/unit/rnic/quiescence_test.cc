@@ -15,7 +15,7 @@ class RnicQuiescenceTest : public AdapterTest {
   // Whether `end` returns only after the initiator has let go of the responder lock.
   template <typename End>
   bool waits_for_the_initiator(QueuePair& qp, End end) {
-    lock(qp.shared().responder, kInitiator, liveness_);
+    lock(qp.shared().responder, kInitiator, liveness_, HeldFor::kCopies, kToken);
     std::atomic<bool> released{false};
     auto ended = std::async(std::launch::async, [&] {
       end();
@@ -91,7 +91,7 @@ TEST_F(RnicQuiescenceTest, CopiesInProgressAreAlsoThoseThatHoldASharedReceiveQue
   ASSERT_TRUE(srq);
   EXPECT_TRUE(adapter_->copies_in_progress().empty());
   SharedLock& consumer = (*srq)->shared().consumer;
-  lock(consumer, kInitiator, liveness_);
+  lock(consumer, kInitiator, liveness_, HeldFor::kCopies, kToken);
   const std::vector<CopyInProgress> copies = adapter_->copies_in_progress();
   ASSERT_EQ(copies.size(), 1u);
   EXPECT_FALSE(has_ended(*copies[0].lock, copies[0].holding, liveness_));

@@ -1,0 +1,56 @@
+// Doing one thing only while a word in shared memory has a value, with nothing in between: a
+// process that is stopped after the look and goes on an hour later finds that it has not been done.
+//
+//   const While unchanged{&epoch, epoch.load()};
+//   ... take a lock that others may take away from a stopped process, by changing `epoch` ...
+//   if (!store_while(unchanged, tail, 7)) return kLost;               // looked and stored, or
+//   neither const long moved = system_call_while(unchanged, SYS_pwrite64, file, address, bytes,
+//   place); if (moved == kEnded) return kLost;
+//
+// Each is a restartable sequence of the kernel's (rseq(2), x86-64, registered by glibc from 2.35
+// on): whoever loses the processor between the look and the deed starts at the look again. Where
+// there is none the two only follow each other closely (is_restartable()). Hot.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace gdr {
+
+struct While {
+  const std::atomic<std::uint64_t>* word;
+  std::uint64_t value;
+
+  bool holds() const { return word->load(std::memory_order_acquire) == value; }
+};
+
+// False: nothing was stored, since the word has another value. What was stored before is visible
+// before it (release).
+bool store_while(const While& condition, std::atomic<std::uint32_t>& place, std::uint32_t value);
+bool store_while(const While& condition, std::atomic<std::uint64_t>& place, std::uint64_t value);
+
+// Both, or neither: the second is the deed, and whoever sees it sees the first. The first alone may
+// be seen for a moment.
+bool store_two_while(const While& condition, std::atomic<std::uint32_t>& first,
+                     std::uint32_t first_value, std::atomic<std::uint32_t>& second,
+                     std::uint32_t second_value);
+bool store_two_while(const While& condition, std::atomic<std::uint32_t>& first,
+                     std::uint32_t first_value, std::atomic<std::uint64_t>& second,
+                     std::uint64_t second_value);
+
+// `bytes`: a multiple of 16. False: the word has another value, and some bytes may be missing.
+bool copy_while(const While& condition, void* to, const void* from, std::size_t bytes);
+// And then stored that it is there.
+bool copy_and_store_while(const While& condition, void* to, const void* from, std::size_t bytes,
+                          std::atomic<std::uint32_t>& place, std::uint32_t value);
+
+// What the system call returned, -errno of one that failed; kEnded: it was not made.
+constexpr long kEnded = -100'000;
+long system_call_while(const While& condition, long number, long first, long second = 0,
+                       long third = 0, long fourth = 0, long fifth = 0, long sixth = 0);
+
+// Whether look and deed are one on this thread.
+bool is_restartable();
+
+}  // namespace gdr
