@@ -34,7 +34,7 @@ timespec as_timespec(Nanoseconds time) {
 // enough.
 constexpr Nanoseconds kALittle = 5 * kMicrosecond;
 constexpr std::uint32_t kMostFruitless =
-    16;  // looks in a row that were called for and gave nothing
+    1000;  // looks in a row that were called for and gave nothing
 
 void nap(Nanoseconds time) {
   const timespec wait = as_timespec(time);
