@@ -56,7 +56,8 @@ void Requester::receive_acknowledge(const wire::Packet& answer, Nanoseconds now)
     return heard(now);
   }
   if (position >= highest_ || position < unacked_) {  // a ghost, or a duplicate
-    if (wire::psn_distance(psn_of(unacked_), answer.psn) >= 0) {
+    // What precedes the first packet is acknowledged by who has taken nothing yet.
+    if (position + 1 > highest_) {
       owner_.count(Event::kUnexpectedResponse);
     } else {
       take_credits(answer.aeth);  // of a send or write before a read that is answered already
@@ -122,7 +123,7 @@ void Requester::receive_response(const wire::Packet& answer, Nanoseconds now) {
   const std::uint64_t position = position_of(answer.psn);
   if (position < unacked_ || position >= highest_) {
     // A duplicate of what has been placed is nothing to wonder about; a ghost is.
-    if (wire::psn_distance(psn_of(unacked_), answer.psn) >= 0) {
+    if (position >= highest_) {
       owner_.count(Event::kUnexpectedResponse);
     }
     return;

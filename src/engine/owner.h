@@ -101,6 +101,7 @@ enum class Event : std::uint8_t {
   kDroppedMessage,      // UC: a packet of it was lost
   kUnexpectedResponse,  // a stale or forged acknowledge: outside of what is outstanding
   kCongestionNotified,
+  kImpossibleRequest,  // from before the connection's first packet: no peer has sent it
 };
 
 class Owner {
@@ -116,7 +117,9 @@ class Owner {
   // request. False: they cannot be placed (a local protection error).
   virtual bool place_response(std::uint32_t index, std::uint64_t offset,
                               std::span<const std::byte> bytes) = 0;
-  virtual Status carry_out_local() = 0;  // of the oldest request, whose kind is kLocal
+  // Of the oldest request, whose kind is kLocal. Nothing: it has to wait, and is asked again; it
+  // never blocks, since packets of others may wait behind the caller.
+  virtual std::optional<Status> carry_out_local() = 0;
 
   // --- Memory that the other side names by rkey. Rights are those of the region and the queue
   // pair.

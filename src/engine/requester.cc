@@ -12,6 +12,7 @@ constexpr std::uint64_t kAcknowledgesInWindow = 4;
 // What a packet costs its receiver's socket besides the payload, and at least.
 constexpr std::uint32_t kPacketOverhead = 64;
 constexpr std::uint32_t kLeastCost = 512;
+constexpr Nanoseconds kLocalRetry = 50 * kMicrosecond;
 
 bool needs_receive(WorkKind kind) { return kind != WorkKind::kWrite && kind < WorkKind::kRead; }
 bool is_read(WorkKind kind) { return kind == WorkKind::kRead; }
@@ -124,12 +125,16 @@ bool Requester::begin_request(Nanoseconds now) {
   return true;
 }
 
-// A work that sends nothing: its turn comes once all before it have completed.
+// A work that sends nothing: its turn comes once all before it have completed. What has to wait is
+// tried again with every look at the connection, and by its timer.
 bool Requester::begin_local(Nanoseconds now) {
   if (completed_ != next_work_) return false;
-  const Status status = work_.error != Status::kSuccess ? work_.error : owner_.carry_out_local();
+  const std::optional<Status> status =
+      work_.error != Status::kSuccess ? work_.error : owner_.carry_out_local();
+  local_again_at_ = status ? 0 : now + kLocalRetry;
+  if (!status) return false;
   ++next_work_;
-  complete(status);
+  complete(*status);
   progress(now);
   return !stopped_;
 }

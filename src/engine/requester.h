@@ -132,6 +132,7 @@ class Requester {
   Work work_;                            // of number work_number_
   std::uint64_t work_number_ = kNoWork;
   std::uint32_t reads_outstanding_ = 0;  // and atomics
+  Nanoseconds local_again_at_ = 0;       // local work has to wait until then; 0: none does
   std::uint32_t without_request_bit_ =
       0;                     // packets since the last that asks for an acknowledgement
   std::uint64_t asked_ = 0;  // behind the last packet that asked for an acknowledgement

@@ -38,7 +38,8 @@ Nanoseconds Requester::next_timeout() const {
   if (stopped_) return kNever;
   if (rnr_until_ != 0) return rnr_until_;
   const Nanoseconds probe = probe_wanted_ ? kNever : probe_deadline();
-  return std::min({timeout_deadline(), probe, suspect_at_ == 0 ? kNever : suspect_at_});
+  return std::min({timeout_deadline(), probe, suspect_at_ == 0 ? kNever : suspect_at_,
+                   local_again_at_ == 0 ? kNever : local_again_at_});
 }
 
 // The probe is acknowledged, and if it is so alone, nothing behind it has been taken: it was lost,

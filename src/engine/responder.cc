@@ -70,6 +70,10 @@ Responder::Step Responder::check_psn(const wire::Packet& request) {
     return Step::kCheckOperation;
   }
   if (ahead < 0) {
+    if (static_cast<std::uint32_t>(-ahead) > advanced_) {
+      owner_.count(Event::kImpossibleRequest);
+      return Step::kDone;
+    }
     owner_.count(Event::kDuplicateRequest);
     return Step::kDuplicate;
   }
@@ -232,7 +236,7 @@ Responder::Step Responder::acknowledge(const wire::Packet& request) {
     return Step::kDone;
   }
   taken_ = request.psn;
-  expected_ = wire::psn_add(expected_, 1);
+  advance(1);
   if (request.ack_request || filled) answer_ = Answer::kAcknowledge;
   return Step::kDone;
 }

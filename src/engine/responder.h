@@ -9,6 +9,7 @@
 // Hot: receive() of the packet that is expected, poll_transmit().
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -125,8 +126,17 @@ class Responder {
   std::uint8_t minimum_rnr_timer_;
   State state_ = State::kReady;
 
-  std::uint32_t expected_;  // PSN
-  std::uint32_t taken_;     // PSN of the newest packet of a send or write: what an ACK names
+  void advance(std::uint32_t packets) {
+    expected_ = wire::psn_add(expected_, packets);
+    advanced_ = std::min(advanced_ + packets, kMostDuplicates);
+  }
+
+  // Duplicates lie at most so far behind what is expected (9.7.4.1.1), and not before the first.
+  static constexpr std::uint32_t kMostDuplicates = 1u << 23;
+
+  std::uint32_t expected_;      // PSN
+  std::uint32_t advanced_ = 0;  // PSNs taken since the first, or kMostDuplicates
+  std::uint32_t taken_;         // PSN of the newest packet of a send or write: what an ACK names
   std::uint32_t msn_ = 0;
   Message message_;
 

@@ -50,7 +50,7 @@ Responder::Resource& Responder::keep(const wire::Packet& request, std::uint32_t 
   msn_ = wire::psn_add(msn_, 1);
   resource.msn = msn_;
   resource.xrc_srq = xrc_ ? request.xrc_srq : 0;  // a packet holds what its opcode has
-  expected_ = wire::psn_add(expected_, packets);
+  advance(packets);
   set_due(&resource, true);
   return resource;
 }

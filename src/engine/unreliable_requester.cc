@@ -17,13 +17,13 @@ UnreliableRequester::UnreliableRequester(const ConnectionSettings& connection,
       psn_(settings.first_psn & wire::kPsnMask) {}
 
 void UnreliableRequester::sent() {
-  wants_poll_ = false;
+  wants_poll_ = local_waits_;
   if (ended_ == 0) return;
   while (ended_ > 0 && !stopped_) {
     --ended_;
     owner_.complete(Status::kSuccess);
   }
-  wants_poll_ = load_work();  // local work may have waited for them
+  wants_poll_ = load_work() || local_waits_;  // local work may have waited for them
 }
 
 Nanoseconds UnreliableRequester::next_timeout() const {
@@ -43,8 +43,11 @@ bool UnreliableRequester::load_work() {
     }
     if (ended_ > 0) return false;  // first those before it
     if (error == Status::kSuccess) {
-      error =
+      const std::optional<Status> carried_out =
           work_.kind == WorkKind::kLocal ? owner_.carry_out_local() : Status::kLocalProtectionError;
+      wants_poll_ = local_waits_ = !carried_out;
+      if (!carried_out) return false;
+      error = *carried_out;
     }
     stopped_ = error != Status::kSuccess;
     owner_.complete(error);

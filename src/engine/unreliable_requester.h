@@ -32,6 +32,7 @@ class UnreliableRequester {
   Work work_;                // the one that is being sent
   std::uint32_t sent_ = 0;   // its packets
   bool wants_poll_ = false;  // after local work there is more to send
+  bool local_waits_ = false;
   std::uint32_t ended_ = 0;  // works before it, of which all packets were given out
 };
 

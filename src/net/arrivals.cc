@@ -119,7 +119,7 @@ std::optional<std::uint32_t> PacketPath::receive_all(bool inline_progress) {
   const std::size_t ports = port_count_.load(std::memory_order_acquire);
   for (std::size_t i = 0; i < ports; ++i) {
     Arrival arrival;
-    while (ports_[i].sharing->receive(&arrival)) {
+    for (std::uint32_t n = 0; n < kMostArrivals && ports_[i].sharing->receive(&arrival); ++n) {
       take(ports_[i], arrival, inline_progress);
       ++arrivals;
     }
@@ -175,19 +175,36 @@ std::size_t PacketPath::hand_over(OpenPort& port, const Arrival& arrival,
   while (slot_at(bytes) == slot) bytes += arrival.packet_bytes;
   Arrival stray = arrival;
   stray.bytes = left.first(std::min(bytes, left.size()));
-  counters_.add(port.sharing->hand_over(slot, stray) ? Counter::kForwarded
-                                                     : Counter::kUnknownQueuePair);
+  if (port.sharing->hand_over(slot, stray)) {
+    counters_.add(Counter::kForwarded);
+  } else {
+    refuse(port, Counter::kUnknownQueuePair, arrived_at_);
+  }
   return stray.bytes.size();
 }
 
+// Many of them may be a flood.
+void PacketPath::refuse(OpenPort& port, Counter cause, Nanoseconds time) {
+  counters_.add(cause);
+  if (port.gate->refused(time)) thread_->wake_at(port.gate->run(time));
+}
+
 void PacketPath::take(OpenPort& port, const Arrival& arrival, bool inline_progress) {
-  if (port.sharing->take_question(arrival)) return;
+  if (port.sharing->take_question(arrival)) {
+    // Somebody has joined, perhaps.
+    if (port.gate->is_shut()) port.gate->flows_changed();
+    return;
+  }
   counters_.add(Counter::kBytesReceived, arrival.bytes.size());
   identifications_.begin(arrival.source, arrival.bytes);
   const Nanoseconds time = arrived_at_ = now();
   Run run(*this, inline_progress);
   std::span<const std::byte> left = arrival.bytes;
   std::uint16_t place = 0;
+  if (left.empty()) {
+    counters_.add(Counter::kPacketsReceived);
+    return refuse(port, Counter::kMalformed, time);
+  }
   while (!left.empty()) {
     std::size_t bytes = hand_over(port, arrival, left);
     if (bytes == 0) {
@@ -206,26 +223,54 @@ void PacketPath::take_packet(OpenPort& port, const Arrival& arrival,
                              Nanoseconds time, Run& run) {
   wire::Packet packet;
   if (wire::parse(bytes, &packet) != wire::ParseError::kNone) {
-    return counters_.add(Counter::kMalformed);
+    return refuse(port, Counter::kMalformed, time);
   }
   const wire::Flow flow{arrival.source, port.port->address(), arrival.source_port, wire::kRocePort};
   if (!identifications_.accept(flow, bytes, place, time)) {
-    return counters_.add(Counter::kWrongIcrc);
+    return refuse(port, Counter::kWrongIcrc, time);
   }
   PacketQueuePair* state = run.enter(packet.destination_qp);
   if (state == nullptr) {
-    return counters_.add(run.has_queue_pair() ? Counter::kNotReceiving
-                                              : Counter::kUnknownQueuePair);
+    return refuse(port, run.has_queue_pair() ? Counter::kNotReceiving : Counter::kUnknownQueuePair,
+                  time);
   }
   const ibv_qp_type type = state->queue_pair().type();
-  if (!is_for(packet, type)) return counters_.add(Counter::kWrongTransport);
-  if (!same_partition(packet.partition_key)) return counters_.add(Counter::kWrongPartitionKey);
+  if (!is_for(packet, type)) return refuse(port, Counter::kWrongTransport, time);
+  if (!same_partition(packet.partition_key)) {
+    return refuse(port, Counter::kWrongPartitionKey, time);
+  }
   // A connection takes packets of its other end only, at its own address (9.6.1.3).
   if (!wire::is_same(state->own_address(), port.port->address()) ||
       (type != IBV_QPT_UD && !wire::is_same(state->peer_address(), arrival.source))) {
-    return counters_.add(Counter::kWrongAddress);
+    return refuse(port, Counter::kWrongAddress, time);
+  }
+  if (!is_from_peer(port, *state, arrival, time)) {
+    return refuse(port, Counter::kWrongSourcePort, time);
   }
   state->receive(packet, arrival.source, time, arrival.congested);
+}
+
+// Within a host the source port tells accounts apart: see private_socket.h.
+bool PacketPath::is_from_peer(OpenPort& port, PacketQueuePair& state, const Arrival& arrival,
+                              Nanoseconds time) {
+  const KnownFlow& flow = state.flow();
+  const bool any = flow.place == PeerPlace::kBeyond;
+  if (any || flow.port == arrival.source_port) [[likely]] {
+    return true;
+  }
+  return ask_for_peer(port, state, time) && flow.port == arrival.source_port;
+}
+
+// Whether something has been learnt of where the peer is. Not for each packet: somebody else may
+// have sent it.
+bool PacketPath::ask_for_peer(OpenPort& port, PacketQueuePair& state, Nanoseconds time) {
+  constexpr Nanoseconds kAskAgain = kMillisecond;
+  KnownFlow flow = state.flow();
+  const bool known = flow.place == PeerPlace::kOwnAccount && flow.port != 0;
+  if (known || flow.place == PeerPlace::kBeyond || !state.may_ask(time, kAskAgain)) return false;
+  place_peer(port, flow);
+  state.set_flow(flow, port.sharing->private_port());
+  return true;
 }
 
 }  // namespace gdr::net

@@ -16,9 +16,11 @@ constexpr const char* kNames[] = {
     "unknown_queue_pair",
     "wrong_transport",
     "wrong_address",
+    "wrong_source_port",
     "wrong_partition_key",
     "not_receiving",
     "forwarded",
+    "dropped_by_filter",
     "not_sent",
     "duplicate_request",
     "out_of_sequence_request",
@@ -35,6 +37,7 @@ constexpr const char* kNames[] = {
     "dropped_message",
     "unexpected_response",
     "congestion_notified",
+    "impossible_request",
 };
 static_assert(std::size(kNames) == kCounters);
 

@@ -30,17 +30,18 @@ enum class Counter : std::uint32_t {
   kUnknownQueuePair,
   kWrongTransport,
   kWrongAddress,
+  kWrongSourcePort,  // from another account of this host
   kWrongPartitionKey,
-  kNotReceiving,  // the queue pair is not in a state to receive
-  kForwarded,     // for another process on this address, and handed to it
+  kNotReceiving,     // the queue pair is not in a state to receive
+  kForwarded,        // for another process on this address, and handed to it
+  kDroppedByFilter,  // by the kernel, in a flood: see flood_gate.h
   // Dropped on the way out.
   kNotSent,
   // engine::Event, in its order.
   kFirstEvent,
 };
 
-constexpr std::uint32_t kEvents =
-    static_cast<std::uint32_t>(engine::Event::kCongestionNotified) + 1;
+constexpr std::uint32_t kEvents = static_cast<std::uint32_t>(engine::Event::kImpossibleRequest) + 1;
 constexpr std::uint32_t kCounters = static_cast<std::uint32_t>(Counter::kFirstEvent) + kEvents;
 
 const char* name_of(std::uint32_t counter);  // "wrong_icrc"

@@ -123,6 +123,7 @@ int FaultyPort::send(const Burst& burst) {
     const auto bytes = left.first(std::min<std::size_t>(left.size(), burst.packet_bytes));
     left = left.subspan(bytes.size());
     Single packet{burst.destination,
+                  burst.source_port,
                   burst.traffic_class,
                   happens(faults_.mark),
                   {bytes.begin(), bytes.end()}};
@@ -142,7 +143,7 @@ int FaultyPort::send(const Burst& burst) {
 
 void FaultyPort::renumber(Single& packet, std::uint16_t place) {
   if (place == 0) return;
-  const wire::Flow flow{inner_->address(), packet.destination, wire::kRocePort, wire::kRocePort};
+  const wire::Flow flow{inner_->address(), packet.destination, packet.source_port, wire::kRocePort};
   const std::span<std::byte> covered =
       std::span(packet.bytes).first(packet.bytes.size() - sizeof(std::uint32_t));
   const std::uint32_t icrc = wire::icrc_of(flow, 0, covered);
@@ -160,6 +161,7 @@ int FaultyPort::send_now(const Single& packet) {
   const iovec piece{const_cast<std::byte*>(packet.bytes.data()), packet.bytes.size()};
   const auto bytes = static_cast<std::uint32_t>(packet.bytes.size());
   return inner_->send({.destination = packet.destination,
+                       .source_port = packet.source_port,
                        .traffic_class = packet.traffic_class,
                        .congested = packet.congested,
                        .pieces = {&piece, 1},

@@ -44,6 +44,7 @@ class FaultyPort : public Port {
  private:
   struct Single {
     wire::Address destination;
+    std::uint16_t source_port;
     std::uint8_t traffic_class;
     bool congested;
     std::vector<std::byte> bytes;

@@ -2,6 +2,7 @@
 #include "net/packet_path.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "engine/transmit.h"
 #include "net/interface.h"
@@ -61,6 +62,9 @@ Result<PacketPath::OpenPort*> PacketPath::open_port(std::uint32_t device) {
   opened.path_mtu = path_mtu_of((*port)->interface_mtu());
   opened.sharing = std::make_unique<PortSharing>(adapter_, device, **port);
   if (Result<void> shared = opened.sharing->open(); !shared) return shared.error();
+  opened.gate =
+      std::make_unique<FloodGate>((*port)->descriptor(), wire::is_ipv4((*port)->address()),
+                                  counters_, [this, &opened] { return rules_of(opened); });
   Result<std::unique_ptr<Port>> wrapped = wrap(*std::move(port));
   if (!wrapped) return wrapped.error();
   opened.port = *std::move(wrapped);
@@ -95,14 +99,66 @@ int PacketPath::connect(rnic::QueuePair& queue_pair) {
   const Result<OpenPort*> port = open_port(queue_pair.settings().device);
   // Datagrams within the host need no port.
   if (!port) return datagrams && !settings_.takes_everything ? 0 : port.error().code;
-  queue_pair.packet_state =
-      std::make_unique<PacketQueuePair>(adapter_, queue_pair, counters_, due_);
-  if (datagrams) return 0;
-  queue_pair.take_carrier(*this);
-  const std::lock_guard guard(connected_mutex_);
-  std::erase_if(connected_, [](const auto& known) { return known.expired(); });
-  connected_.push_back(queue_pair.weak_from_this());
+  auto state = std::make_unique<PacketQueuePair>(adapter_, queue_pair, counters_, due_);
+  const KnownFlow flow = flow_of(**port, queue_pair);
+  state->set_flow(flow, (*port)->sharing->private_port());
+  queue_pair.packet_state = std::move(state);
+  if (!datagrams) queue_pair.take_carrier(*this);
+  {
+    const std::lock_guard guard(connected_mutex_);
+    std::erase_if(connected_, [&](const Connected& known) {
+      return known.queue_pair.expired() || known.flow.number == flow.number;
+    });
+    connected_.push_back({queue_pair.weak_from_this(), queue_pair.settings().device, flow});
+  }
+  (*port)->gate->flows_changed();
   return 0;
+}
+
+KnownFlow PacketPath::flow_of(const OpenPort& port, const rnic::QueuePair& queue_pair) {
+  KnownFlow flow;
+  flow.number = queue_pair.number();
+  flow.connected = queue_pair.type() != IBV_QPT_UD;
+  if (!flow.connected) return flow;
+  const ibv_qp_attr& attributes = queue_pair.attributes();
+  std::memcpy(flow.source.data(), attributes.ah_attr.grh.dgid.raw, flow.source.size());
+  flow.slot = rnic::slot_of_qp(attributes.dest_qp_num);
+  if (find_interface(flow.source)) {
+    flow.place = PeerPlace::kOtherAccount;
+    flow.port = wire::kRocePort;
+  }
+  place_peer(port, flow);
+  return flow;
+}
+
+// A process of this user may be met, or open its port, only after the two were connected.
+void PacketPath::place_peer(const OpenPort& port, KnownFlow& flow) {
+  const bool known = flow.place == PeerPlace::kOwnAccount && flow.port != 0;
+  if (flow.place == PeerPlace::kBeyond || known) return;
+  if (const auto own = port.sharing->private_port_of(flow.slot, flow.source)) {
+    flow.place = PeerPlace::kOwnAccount;
+    flow.port = *own;
+  }
+}
+
+PortRules PacketPath::rules_of(const OpenPort& port) {
+  PortRules rules;
+  rules.own_slot = rnic::slot_of(adapter_.token());
+  rules.slots = port.sharing->slots();
+  const std::lock_guard guard(connected_mutex_);
+  for (Connected& known : connected_) {
+    if (known.device != port.device || known.queue_pair.expired()) continue;
+    place_peer(port, known.flow);
+    rules.flows.push_back(known.flow);
+  }
+  return rules;
+}
+
+void PacketPath::found_readable(int descriptor) {
+  const std::size_t count = port_count_.load(std::memory_order_acquire);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (ports_[i].sharing->descriptor() == descriptor) ports_[i].sharing->look();
+  }
 }
 
 void PacketPath::send(rnic::QueuePair& queue_pair) {
@@ -172,8 +228,9 @@ Nanoseconds PacketPath::run_timers(Nanoseconds time) {
   std::vector<std::shared_ptr<rnic::QueuePair>> present;
   {
     const std::lock_guard guard(connected_mutex_);
-    for (const auto& known : connected_) {
-      if (auto queue_pair = known.lock()) present.push_back(std::move(queue_pair));
+    for (const Connected& known : connected_) {
+      if (!known.flow.connected) continue;
+      if (auto queue_pair = known.queue_pair.lock()) present.push_back(std::move(queue_pair));
     }
   }
   Nanoseconds next = engine::kNever;
@@ -190,12 +247,16 @@ Nanoseconds PacketPath::run_timers(Nanoseconds time) {
     if (posted) connection.posted(time);
     const bool due = connection.next_timeout() <= time;
     if (due) connection.handle_timeout(time);
+    if (OpenPort* port = port_of(*queue_pair); due && port != nullptr) {
+      (void)ask_for_peer(*port, state, time);
+    }
     if (due || posted) pump(*queue_pair, time);
     state.release_responder();
     next = std::min(next, connection.next_timeout());
   }
   for (std::size_t i = 0; i < port_count_.load(); ++i) {
-    next = std::min({next, ports_[i].port->next_timeout(), ports_[i].sharing->run(time)});
+    next = std::min({next, ports_[i].port->next_timeout(), ports_[i].sharing->run(time),
+                     ports_[i].gate->run(time)});
   }
   return puts_off_.load() ? std::min(next, time + kMostPutOff) : next;
 }
@@ -216,6 +277,7 @@ void PacketPath::child_of_fork() {
   adapter_.poll_beyond(nullptr);
   port_count_.store(0);
   for (OpenPort& port : ports_) {
+    port.gate.reset();
     port.sharing.reset();
     port.port.reset();
   }

@@ -6,7 +6,7 @@
 //   ProgressThread -> serve() +-> Port -> receive -> engine -> completions, answers
 //
 // Locks, in the order they may be taken: receive_lock_ (what arrives), a queue pair's send lock,
-// its responder lock. post_send takes no receive_lock_.
+// its responder lock. post_send takes no receive_lock_. A port's gate, connected_mutex_: innermost.
 //
 // Threads: whichever polls a completion queue makes progress itself; the progress thread does it
 // for programs that do not, and keeps the timers. Nobody spins for the program.
@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "base/spin_lock.h"
+#include "net/flood_gate.h"
 #include "net/identification.h"
 #include "net/port_sharing.h"
 #include "net/progress_thread.h"
@@ -54,6 +55,8 @@ class PacketPath : public rnic::BeyondPath {
   std::optional<std::uint32_t> serve();
   // Lets timers run that are due. When the next one is: kNever if nothing is outstanding.
   Nanoseconds run_timers(Nanoseconds time);
+  // Something can be read there: packets, strays, or what has to be taken off all the same.
+  void found_readable(int descriptor);
 
  private:
   struct OpenPort {
@@ -62,6 +65,12 @@ class PacketPath : public rnic::BeyondPath {
     std::uint32_t path_mtu;
     std::unique_ptr<Port> port;
     std::unique_ptr<PortSharing> sharing;
+    std::unique_ptr<FloodGate> gate;
+  };
+  struct Connected {
+    std::weak_ptr<rnic::QueuePair> queue_pair;
+    std::uint32_t device;
+    KnownFlow flow;
   };
   class Run;
   struct KnownQueuePair {
@@ -73,6 +82,13 @@ class PacketPath : public rnic::BeyondPath {
   Result<std::unique_ptr<Port>> wrap(std::unique_ptr<Port> port);
   Result<OpenPort*> open_port(std::uint32_t device);
   OpenPort* port_of(const rnic::QueuePair& queue_pair);
+  static KnownFlow flow_of(const OpenPort& port, const rnic::QueuePair& queue_pair);
+  PortRules rules_of(const OpenPort& port);
+  static void place_peer(const OpenPort& port, KnownFlow& flow);
+  static bool ask_for_peer(OpenPort& port, PacketQueuePair& state, Nanoseconds time);
+  static bool is_from_peer(OpenPort& port, PacketQueuePair& state, const Arrival& arrival,
+                           Nanoseconds time);
+  void refuse(OpenPort& port, Counter cause, Nanoseconds time);
   static PacketQueuePair& state_of(rnic::QueuePair& queue_pair);
   void pump(rnic::QueuePair& queue_pair, Nanoseconds time);
   // How many arrivals there were. Nothing: another thread is at it.
@@ -94,7 +110,7 @@ class PacketPath : public rnic::BeyondPath {
   std::atomic<std::size_t> port_count_{0};  // ports_[0 .. count) are there for good
   std::array<OpenPort, rnic::kDevices> ports_;
   std::mutex connected_mutex_;
-  std::vector<std::weak_ptr<rnic::QueuePair>> connected_;
+  std::vector<Connected> connected_;
 
   SpinLock receive_lock_;
   std::array<KnownQueuePair, 64> known_;                    // under receive_lock_

@@ -17,7 +17,9 @@ namespace {
 // is asked to answer may have to wait for its core as long.
 constexpr Nanoseconds kTimeoutUnit = Nanoseconds{4096} * 4;
 
-constexpr int kLockSpins = 2000;  // some microseconds
+constexpr int kLockSpins = 2000;                        // some microseconds
+constexpr Nanoseconds kPatience = 2 * kMillisecond;     // with another process's copy
+constexpr Nanoseconds kImpatience = 20 * kMillisecond;  // after it was in vain
 
 wire::Address address_of(const std::uint8_t (&gid)[16]) {
   wire::Address address;
@@ -103,21 +105,33 @@ void PacketQueuePair::start_sending(std::uint32_t room) {
        .most_in_flight = room});
 }
 
-void PacketQueuePair::hold_responder() {
-  if (holds_responder_) return;
+// False: another process holds it, and may be stopped. All arrivals wait behind this one, so that
+// it is given up soon, and at once for a while after.
+bool PacketQueuePair::hold_responder() {
+  if (holds_responder_) return true;
   rnic::SharedQueuePair& shared = queue_pair_.shared();
-  rnic::Taken taken = rnic::Taken::kNo;
-  while (taken == rnic::Taken::kNo) {
+  const auto try_lock = [&] {
     std::uint64_t word = 0;
-    taken = rnic::try_lock_for(shared.responder, adapter_.token(), adapter_.liveness(),
-                               adapter_.token(), kLockSpins, &word);
-    if (taken == rnic::Taken::kNo) sched_yield();
+    return rnic::try_lock_for(shared.responder, adapter_.token(), adapter_.liveness(),
+                              adapter_.token(), kLockSpins, &word);
+  };
+  rnic::Taken taken = try_lock();
+  if (taken == rnic::Taken::kNo) {
+    const Nanoseconds began = now();
+    while (taken == rnic::Taken::kNo && began >= impatient_until_ && now() - began < kPatience) {
+      sched_yield();
+      taken = try_lock();
+    }
+    if (taken == rnic::Taken::kNo) {
+      impatient_until_ = began + kImpatience;
+      return false;
+    }
   }
   if (taken == rnic::Taken::kOrphan) {
     rnic::put_back_receive(adapter_.segment(), shared, queue_pair_.number(), adapter_.token(),
                            adapter_.liveness());
   }
-  holds_responder_ = true;
+  return holds_responder_ = true;
 }
 
 void PacketQueuePair::release_responder() {
@@ -129,7 +143,9 @@ void PacketQueuePair::release_responder() {
 void PacketQueuePair::receive(const wire::Packet& packet, const wire::Address& source,
                               Nanoseconds time, bool congested) {
   source_ = source;
-  if (packet.info->is(wire::kRequest)) hold_responder();
+  if (packet.info->is(wire::kRequest) && !hold_responder()) {
+    return counters_.add(Counter::kNotReceiving);  // as if it had been lost
+  }
   if (datagram_) {
     engine::Datagram::receive(packet, queue_pair_.shared().qkey.load(), *this);
   } else {

@@ -13,6 +13,7 @@
 #include "engine/datagram.h"
 #include "net/counters.h"
 #include "net/port.h"
+#include "net/port_filter.h"
 #include "net/receive_side.h"
 
 namespace gdr::net {
@@ -45,6 +46,20 @@ class PacketQueuePair final : public rnic::PathState, private engine::Owner {
   // Of a connected queue pair.
   const wire::Address& peer_address() const { return peer_address_; }
   std::uint8_t traffic_class() const { return traffic_class_; }
+  // Where the peer is. `private_port`: this side's.
+  void set_flow(const KnownFlow& flow, std::uint16_t private_port) {
+    flow_ = flow;
+    if (flow.place == PeerPlace::kOwnAccount) source_port_ = private_port;
+  }
+  const KnownFlow& flow() const { return flow_; }
+  // Whether that long has passed since it was so last.
+  bool may_ask(Nanoseconds time, Nanoseconds span) {
+    if (asked_at_ != 0 && time - asked_at_ < span) return false;
+    asked_at_ = time;
+    return true;
+  }
+  // That packets leave from.
+  std::uint16_t source_port() const { return source_port_; }
   engine::Connection* connection() { return connection_ ? &*connection_ : nullptr; }
 
   // Work has been posted: makes the connection ready to send, once. `room`: bytes that may be under
@@ -72,7 +87,7 @@ class PacketQueuePair final : public rnic::PathState, private engine::Owner {
   void complete(engine::Status status) override;
   bool place_response(std::uint32_t index, std::uint64_t offset,
                       std::span<const std::byte> bytes) override;
-  engine::Status carry_out_local() override;
+  std::optional<engine::Status> carry_out_local() override;
   bool may_access(std::uint32_t rkey, std::uint64_t address, std::uint64_t length,
                   engine::Right right) override;
   bool select_srq(std::uint32_t xrc_srq) override;
@@ -89,7 +104,7 @@ class PacketQueuePair final : public rnic::PathState, private engine::Owner {
   void fail(engine::Fault fault) override;
   void count(engine::Event event) override { counters_.add(event); }
 
-  void hold_responder();
+  bool hold_responder();
   bool find_remote(std::uint32_t rkey, std::uint64_t address, std::uint64_t length,
                    engine::Right right, rnic::Place* place);
 
@@ -99,12 +114,19 @@ class PacketQueuePair final : public rnic::PathState, private engine::Owner {
   ReceiveSide receives_;
   wire::Address own_address_{}, peer_address_{};
   std::uint8_t traffic_class_ = 0;
+  KnownFlow flow_;
+  Nanoseconds asked_at_ = 0;
+  std::uint16_t source_port_ = wire::kRocePort;
   std::optional<engine::Connection> connection_;
   std::optional<engine::Datagram> datagram_;
   bool sends_ = false;
   bool holds_responder_ = false;
+  Nanoseconds impatient_until_ = 0;  // its responder lock was not to be had
   bool received_ = false;
   bool posted_ = false;
+  // A window's binding or invalidation is under way, and waits for these to end.
+  bool changes_window_ = false;
+  std::vector<rnic::CopyInProgress> copies_;
   std::uint32_t xrc_srq_ = 0;  // of the message that is being received
   wire::Address source_{};     // of the packet
 };

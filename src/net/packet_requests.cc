@@ -1,10 +1,9 @@
 // The Owner's side that works on this process's own requests: work, its bytes, its end.
-#include <sched.h>
-
 #include <algorithm>
 
 #include "net/packet_queue_pair.h"
 #include "net/segments.h"
+#include "rnic/shared_lock.h"
 
 namespace gdr::net {
 namespace {
@@ -116,23 +115,30 @@ bool PacketQueuePair::place_response(std::uint32_t index, std::uint64_t offset,
                         offset, bytes);
 }
 
-// Binding and invalidating memory windows: as in src/local/window_request.cc, but by waiting: no
-// copy that has to end is one of this path's.
-Status PacketQueuePair::carry_out_local() {
+// Binding and invalidating memory windows, by the rule of src/local/window_request.cc: what has to
+// end first is looked at again later. Nothing is waited for here, where the receive lock may be
+// held and arrivals of all queue pairs wait behind it.
+std::optional<Status> PacketQueuePair::carry_out_local() {
   release_responder();
   const rnic::SendRequest& request = queue_pair_.send_ring().front();
   rnic::RegionTable& regions = adapter_.regions();
   const std::uint32_t domain = queue_pair_.settings().protection_domain;
   const bool binds = request.opcode == IBV_WR_BIND_MW;
-  if (binds) {
-    if (!regions.may_bind(request.window_bind(), domain)) return Status::kLocalProtectionError;
-    regions.unbind(request.window_bind().window);
-  } else if (!regions.invalidate_window(request.immediate, domain, queue_pair_.number())) {
-    return Status::kLocalProtectionError;
+  if (!changes_window_) {
+    if (binds) {
+      if (!regions.may_bind(request.window_bind(), domain)) return Status::kLocalProtectionError;
+      regions.unbind(request.window_bind().window);
+    } else if (!regions.invalidate_window(request.immediate, domain, queue_pair_.number())) {
+      return Status::kLocalProtectionError;
+    }
+    copies_ = adapter_.copies_in_progress();
+    changes_window_ = true;
   }
-  for (const rnic::CopyInProgress& copy : adapter_.copies_in_progress()) {
-    while (!rnic::has_ended(*copy.lock, copy.holding, adapter_.liveness())) sched_yield();
-  }
+  std::erase_if(copies_, [&](const rnic::CopyInProgress& copy) {
+    return rnic::has_ended(*copy.lock, copy.holding, adapter_.liveness());
+  });
+  if (!copies_.empty()) return std::nullopt;
+  changes_window_ = false;
   if (binds && !regions.bind(request.window_bind(), domain, queue_pair_.number())) {
     return Status::kLocalProtectionError;
   }

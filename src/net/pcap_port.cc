@@ -99,7 +99,7 @@ PcapPort::PcapPort(std::unique_ptr<Port> inner, std::shared_ptr<PcapFile> file)
     : inner_(std::move(inner)), file_(std::move(file)) {}
 
 int PcapPort::send(const Burst& burst) {
-  const wire::Flow flow{address(), burst.destination, wire::kRocePort, wire::kRocePort};
+  const wire::Flow flow{address(), burst.destination, burst.source_port, wire::kRocePort};
   file_->write_all(flow, bytes_of(burst), burst.packet_bytes);
   return inner_->send(burst);
 }

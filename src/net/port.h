@@ -20,6 +20,7 @@ namespace gdr::net {
 // IPv4 identification of the i-th is i: see udp_port.h.
 struct Burst {
   wire::Address destination;
+  std::uint16_t source_port = wire::kRocePort;  // or that of a PrivateSocket
   std::uint8_t traffic_class = 0;
   bool congested = false;          // leaves marked as if a router had done it (ECN)
   std::span<const iovec> pieces;   // of all packets, one behind the other

@@ -23,6 +23,8 @@ constexpr Nanoseconds kAskAgain = 20 * kMillisecond;
 constexpr std::uint32_t kSparePlaces = 4;     // members that are not of this library's making
 constexpr std::uint32_t kMostMembers = 1000;  // a filter has at most 4096 instructions
 constexpr std::size_t kLargest = 65536;
+constexpr int kMostWrong = 64;                    // datagrams in a row that are no strays
+constexpr Nanoseconds kReadNames = kMillisecond;  // no more often
 
 // In place of a packet, to the port itself. Its first byte is no opcode; the queue pair number,
 // where a packet has it, is the place that is asked.
@@ -31,7 +33,9 @@ struct Question {
   std::uint8_t reserved[3] = {};
   std::uint8_t place[4] = {};  // big endian, as a BTH's destination queue pair
   std::uint64_t magic = 0x6564'6952'7261'6853;
+  std::uint64_t name = 0;  // of the asker
   std::uint32_t number = 0;
+  std::uint32_t padding = 0;
 };
 
 // In front of a stray.
@@ -60,15 +64,12 @@ PortSharing::PortSharing(rnic::Adapter& adapter, std::uint32_t device, UdpPort& 
 PortSharing::~PortSharing() { own_.name.store(0); }
 
 Result<void> PortSharing::open() {
-  SocketAddress own = socket_address(port_.address(), 0, port_.scope());
-  strays_.reset(socket(own.get()->sa_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-  if (!strays_) return from_errno("a UDP socket");
-  if (bind(strays_.get(), own.get(), own.length) != 0 ||
-      getsockname(strays_.get(), own.get(), &own.length) != 0) {
-    return from_errno("a UDP socket on " + to_string(port_.address()));
-  }
+  Result<PrivateSocket> socket = PrivateSocket::open(port_.address(), random_u64());
+  if (!socket) return socket.error();
+  private_ = *std::move(socket);
+  port_.set_private_socket(private_.descriptor());
   seen_strays_ = own_.strays.load();
-  own_.name.store(random_u64() << 16 | port_of(*own.get()));
+  own_.name.store(private_.name());
   if (members().size() < 2) has_joined_.store(true);  // nobody else
   return {};
 }
@@ -80,16 +81,55 @@ void PortSharing::await_join() const {
   }
 }
 
-rnic::SharedPort* PortSharing::port_in(rnic::Segment& segment) const {
+rnic::SharedPort* PortSharing::port_in(rnic::Segment& segment, const wire::Address& address) {
   rnic::SegmentHeader& header = segment.header();
   const std::uint32_t count = std::min(rnic::read_once(header.device_count), rnic::kDevices);
   for (std::uint32_t i = 0; i < count; ++i) {
-    if (std::memcmp(header.devices[i].gid, port_.address().data(), sizeof(wire::Address)) == 0 &&
-        header.ports[i].name.load() != 0) {
+    if (std::memcmp(header.devices[i].gid, address.data(), sizeof address) == 0) {
       return &header.ports[i];
     }
   }
   return nullptr;
+}
+
+rnic::SharedPort* PortSharing::open_port_in(rnic::Segment& segment) const {
+  rnic::SharedPort* port = port_in(segment, port_.address());
+  return port != nullptr && port->name.load() != 0 ? port : nullptr;
+}
+
+std::optional<std::uint16_t> PortSharing::private_port_of(std::uint32_t slot,
+                                                          const wire::Address& address) const {
+  std::optional<std::uint16_t> found;
+  const auto look_at = [&](rnic::Segment& segment) {
+    if (rnic::slot_of(rnic::read_once(segment.header().token)) != slot) return false;
+    if (const rnic::SharedPort* port = port_in(segment, address)) {
+      found = port_of_name(port->name.load());
+    }
+    return true;
+  };
+  if (!look_at(adapter_.segment())) adapter_.path().any_segment(look_at);
+  return found;
+}
+
+std::vector<std::uint32_t> PortSharing::slots() {
+  std::vector<std::uint32_t> slots;
+  for (const Member& member : members()) slots.push_back(member.slot);
+  return slots;
+}
+
+// Another account can send questions, too, but knows no member's name.
+bool PortSharing::is_of_a_member(std::uint64_t name) {
+  if (name == 0) return false;
+  if (std::ranges::find(names_, name) != names_.end()) return true;
+  const Nanoseconds time = now();
+  if (names_at_ != 0 && time - names_at_ < kReadNames) return false;
+  names_at_ = time;
+  names_.assign(1, own_.name.load());
+  adapter_.path().any_segment([&](rnic::Segment& segment) {
+    if (const rnic::SharedPort* port = open_port_in(segment)) names_.push_back(port->name.load());
+    return names_.size() == kMostMembers;
+  });
+  return std::ranges::find(names_, name) != names_.end();
 }
 
 bool PortSharing::take_question(const Arrival& arrival) {
@@ -99,7 +139,7 @@ bool PortSharing::take_question(const Arrival& arrival) {
     return false;
   }
   std::memcpy(&question, arrival.bytes.data(), sizeof question);
-  if (question.magic != Question{}.magic) return false;
+  if (question.magic != Question{}.magic || !is_of_a_member(question.name)) return false;
   // Places that nobody has are delivered to anybody, and are asked last; several may ask at once.
   if (std::ranges::find(answered_, question.number) != answered_.end()) return true;
   answered_[answers_++ % answered_.size()] = question.number;
@@ -110,10 +150,9 @@ bool PortSharing::take_question(const Arrival& arrival) {
 bool PortSharing::hand_over(std::uint32_t slot, const Arrival& arrival) {
   asks_.store(true);
   return adapter_.path().any_segment([&](rnic::Segment& segment) {
-    rnic::SharedPort* port = port_in(segment);
-    if (rnic::slot_of(rnic::read_once(segment.header().token)) != slot || port == nullptr) {
-      return false;
-    }
+    if (rnic::slot_of(rnic::read_once(segment.header().token)) != slot) return false;
+    rnic::SharedPort* port = open_port_in(segment);
+    if (port == nullptr) return false;
     const std::uint64_t name = port->name.load();
     StrayHeader header{name, arrival.source, arrival.packet_bytes, arrival.source_port,
                        static_cast<std::uint16_t>(arrival.congested ? 1 : 0)};
@@ -125,7 +164,7 @@ bool PortSharing::hand_over(std::uint32_t slot, const Arrival& arrival) {
     message.msg_namelen = to.length;
     message.msg_iov = const_cast<iovec*>(parts);
     message.msg_iovlen = std::size(parts);
-    if (sendmsg(strays_.get(), &message, MSG_DONTWAIT) < 0) return false;
+    if (sendmsg(private_.descriptor(), &message, MSG_DONTWAIT) < 0) return false;
     port->strays.fetch_add(1);
     return true;
   });
@@ -133,21 +172,31 @@ bool PortSharing::hand_over(std::uint32_t slot, const Arrival& arrival) {
 
 bool PortSharing::receive(Arrival* arrival) {
   const std::uint32_t strays = own_.strays.load(std::memory_order_relaxed);
-  if (strays == seen_strays_) return false;
-  const ssize_t got = recv(strays_.get(), buffer_.get(), kLargest + sizeof(StrayHeader), 0);
-  if (got < static_cast<ssize_t>(sizeof(StrayHeader))) {
-    if (got < 0) seen_strays_ = strays;
-    return false;
+  if (strays == seen_strays_ && !look_.load(std::memory_order_relaxed)) return false;
+  for (int wrong = 0; wrong < kMostWrong; ++wrong) {
+    const ssize_t got =
+        recv(private_.descriptor(), buffer_.get(), kLargest + sizeof(StrayHeader), MSG_DONTWAIT);
+    if (got < 0) {
+      look_.store(false, std::memory_order_relaxed);
+      seen_strays_ = strays;
+      return false;
+    }
+    if (read_stray(static_cast<std::size_t>(got), arrival)) return true;
   }
+  return false;
+}
+
+// Whatever else is there has been taken off: what is left would be readable for ever.
+bool PortSharing::read_stray(std::size_t got, Arrival* arrival) {
   StrayHeader header;
+  if (got <= sizeof header) return false;
   std::memcpy(&header, buffer_.get(), sizeof header);
-  const std::size_t bytes = static_cast<std::size_t>(got) - sizeof header;
   arrival->source = header.source;
   arrival->source_port = header.source_port;
-  arrival->bytes = {buffer_.get() + sizeof header, bytes};
+  arrival->bytes = {buffer_.get() + sizeof header, got - sizeof header};
   arrival->packet_bytes = header.packet_bytes;
   arrival->congested = header.congested != 0;
-  return header.name == own_.name.load() && bytes > 0 && header.packet_bytes > 0;
+  return header.name == own_.name.load() && header.packet_bytes > 0;
 }
 
 Nanoseconds PortSharing::run(Nanoseconds time) {
@@ -177,6 +226,7 @@ void PortSharing::ask() {
   for (std::uint32_t place = 0; place < before_.size() + kSparePlaces; ++place) {
     Question question;
     question.number = question_;
+    question.name = private_.name();
     store_be32(question.place, place);
     iovec piece{&question, sizeof question};
     (void)port_.send({.destination = port_.address(),
@@ -189,7 +239,7 @@ void PortSharing::ask() {
 std::vector<PortSharing::Member> PortSharing::members() {
   std::vector<Member> members;
   const auto read = [&](rnic::Segment& segment) {
-    const rnic::SharedPort* port = port_in(segment);
+    const rnic::SharedPort* port = open_port_in(segment);
     if (port == nullptr || members.size() == kMostMembers) return false;
     members.push_back({rnic::slot_of(rnic::read_once(segment.header().token)), port->place.load()});
     return false;

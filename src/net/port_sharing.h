@@ -15,16 +15,21 @@
 //   sharing.hand_over(slot, arrival);                   // a stray
 //   while (sharing.receive(&arrival)) take(arrival);    // what others have handed over
 //
+// Strays come to the process's private socket, and what it sends within the host leaves from there:
+// see private_socket.h. The socket's name, which only processes of this user can read, stands in
+// front of each stray and in each question.
+//
 // Threads: run() and open() one at a time; await_join() any; the rest under the path's receive
 // lock.
 #pragma once
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "base/result.h"
-#include "base/unique_fd.h"
+#include "net/private_socket.h"
 #include "net/udp_port.h"
 #include "rnic/adapter.h"
 
@@ -38,8 +43,20 @@ class PortSharing {
   Result<void> open();
   // Until the others have told their places, but no longer than a stopped one may take.
   void await_join() const;
-  int descriptor() const { return strays_.get(); }  // readable while a stray is there
+  int descriptor() const { return private_.descriptor(); }  // readable while a stray is there
+  // Any thread: something is there that nobody has announced. The next receive() looks.
+  void look() { look_.store(true, std::memory_order_relaxed); }
 
+  // What leaves for this user's processes on this host leaves from here.
+  std::uint16_t private_port() const { return private_.port(); }
+  // The private port of this user's process in that slot, for its device with that address. 0: it
+  // has not opened it yet. Nothing: there is no such process. Cold.
+  std::optional<std::uint16_t> private_port_of(std::uint32_t slot,
+                                               const wire::Address& address) const;
+  // Slots of the processes on this address, this one's too. Cold.
+  std::vector<std::uint32_t> slots();
+
+  // True: it was one, and needs nothing more.
   bool take_question(const Arrival& arrival);
   // False: no such process has the address.
   bool hand_over(std::uint32_t slot, const Arrival& arrival);
@@ -54,7 +71,10 @@ class PortSharing {
     std::uint32_t slot;
     std::uint64_t told;  // SharedPort::place: of which question, and the place after the next one
   };
-  rnic::SharedPort* port_in(rnic::Segment& segment) const;
+  static rnic::SharedPort* port_in(rnic::Segment& segment, const wire::Address& address);
+  rnic::SharedPort* open_port_in(rnic::Segment& segment) const;
+  bool is_of_a_member(std::uint64_t name);
+  bool read_stray(std::size_t got, Arrival* arrival);
   void ask();
   void install(std::span<const Member> members);
   std::vector<Member> members();
@@ -65,9 +85,12 @@ class PortSharing {
   const std::uint32_t device_;
   UdpPort& port_;
   rnic::SharedPort& own_;
-  UniqueFd strays_;
+  PrivateSocket private_;
   std::unique_ptr<std::byte[]> buffer_;
   std::uint32_t seen_strays_ = 0;
+  std::atomic<bool> look_{false};
+  std::vector<std::uint64_t> names_;  // of members, when somebody last asked
+  Nanoseconds names_at_ = 0;
   std::uint32_t question_ = 0;                // 0: none is open
   std::vector<Member> before_;                // it was asked
   std::array<std::uint32_t, 64> answered_{};  // the last questions

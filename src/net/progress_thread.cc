@@ -2,6 +2,7 @@
 
 #include <poll.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -29,10 +30,15 @@ timespec as_timespec(Nanoseconds time) {
   return {static_cast<time_t>(time / kSecond), static_cast<long>(time % kSecond)};
 }
 
-// Another thread takes what has arrived, and may need this very core: to yield is not enough.
-void make_room() {
-  const timespec a_little{0, 5 * kMicrosecond};
-  nanosleep(&a_little, nullptr);
+// For another thread that takes what has arrived and may need this very core: to yield is not
+// enough.
+constexpr Nanoseconds kALittle = 5 * kMicrosecond;
+constexpr std::uint32_t kMostFruitless =
+    1000;  // looks in a row that were called for and gave nothing
+
+void nap(Nanoseconds time) {
+  const timespec wait = as_timespec(time);
+  nanosleep(&wait, nullptr);
 }
 
 }  // namespace
@@ -96,15 +102,47 @@ void ProgressThread::watch_ports() {
   if (rung) empty_doorbell();
   const Nanoseconds time = now();
   if (!rung && stand_back(time)) return;
-  serve();
+  if (count > (rung ? 1 : 0)) tell_of_readable();
+  const bool found = serve();
+  fruitless_ = found || rung || count <= 0 ? 0 : fruitless_ + 1;
+  // Whatever keeps a descriptor ready without giving anything, the core is not its. A program that
+  // is quicker to take what arrives leaves it empty.
+  if (fruitless_ < kMostFruitless) return;
+  if (poll(watched_.data(), watched_count_.load(), 0) > 0) {
+    nap(kTick);
+  } else {
+    fruitless_ = 0;
+  }
+}
+
+// An error that nobody asks for, and a descriptor that is none, would be ready for ever.
+void ProgressThread::tell_of_readable() {
+  for (std::size_t i = 1; i < watched_count_.load(); ++i) {
+    pollfd& watched = watched_[i];
+    if (watched.revents == 0) continue;
+    if ((watched.revents & POLLNVAL) != 0) {
+      watched.fd = -1;  // ppoll passes over it
+      continue;
+    }
+    if ((watched.revents & (POLLERR | POLLHUP)) != 0) {
+      int error = 0;
+      socklen_t length = sizeof error;
+      (void)getsockopt(watched.fd, SOL_SOCKET, SO_ERROR, &error, &length);
+      std::byte unread;
+      while (recv(watched.fd, &unread, sizeof unread, MSG_ERRQUEUE | MSG_DONTWAIT) >= 0) {
+      }
+    }
+    path_.found_readable(watched.fd);
+  }
 }
 
 // If another thread is at it, it may put off what it has to answer, and not come back: once more,
 // soon.
-void ProgressThread::serve() {
-  if (path_.serve()) return;
-  make_room();
+bool ProgressThread::serve() {
+  if (const auto arrivals = path_.serve()) return *arrivals > 0;
+  nap(kALittle);
   move_forward(now() + kTick);
+  return true;
 }
 
 void ProgressThread::look_at_program() {

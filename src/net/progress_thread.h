@@ -53,7 +53,8 @@ class ProgressThread {
  private:
   void run();
   void watch_ports();
-  void serve();
+  bool serve();  // whether anything had arrived, or another thread is at it
+  void tell_of_readable();
   void look_at_program();
   void empty_doorbell();
   bool stand_back(Nanoseconds time);
@@ -73,6 +74,7 @@ class ProgressThread {
   Nanoseconds looked_at_ = 0;
   Nanoseconds try_at_ = 0;  // not to stand back before
   Nanoseconds try_again_ = kMillisecond;
+  std::uint32_t fruitless_ = 0;
 };
 
 }  // namespace gdr::net

@@ -24,10 +24,11 @@ struct Prepared {
 // The packets of one pump, on the stack. Nothing is cleared: it is large, and mostly unused.
 class Batch {
  public:
-  Batch(Port& port, const wire::Address& destination, std::uint8_t traffic_class,
-        Counters& counters)
+  Batch(Port& port, const wire::Address& destination, std::uint16_t source_port,
+        std::uint8_t traffic_class, Counters& counters)
       : port_(port),
         destination_(destination),
+        source_port_(source_port),
         traffic_class_(traffic_class),
         counters_(counters) {}
 
@@ -106,7 +107,7 @@ class Batch {
       }
     }
     wire::Icrc icrc =
-        wire::icrc_begin({port_.address(), destination_, wire::kRocePort, wire::kRocePort},
+        wire::icrc_begin({port_.address(), destination_, source_port_, wire::kRocePort},
                          static_cast<std::uint16_t>(burst_packets_), packet.bytes, {bytes, end});
     if (!in_one_piece) {
       pieces_[burst_pieces_++] = {bytes, packet.header_bytes};
@@ -129,6 +130,7 @@ class Batch {
 
   int send_burst() {
     const int error = port_.send({.destination = destination_,
+                                  .source_port = source_port_,
                                   .traffic_class = traffic_class_,
                                   .pieces = {pieces_.data(), burst_pieces_},
                                   .packet_bytes = packet_bytes_,
@@ -144,6 +146,7 @@ class Batch {
 
   Port& port_;
   const wire::Address& destination_;
+  const std::uint16_t source_port_;
   const std::uint8_t traffic_class_;
   Counters& counters_;
   Staging staging_;
@@ -164,7 +167,8 @@ void Transmitter::pump(PacketQueuePair& queue_pair, Port& port, Nanoseconds time
   engine::Connection& connection = *queue_pair.connection();
   engine::Transmit transmit;
   while (connection.poll_transmit(time, &transmit)) {
-    Batch batch(port, queue_pair.peer_address(), queue_pair.traffic_class(), counters_);
+    Batch batch(port, queue_pair.peer_address(), queue_pair.source_port(),
+                queue_pair.traffic_class(), counters_);
     do {
       if (!batch.add(queue_pair, transmit)) connection.payload_unavailable(transmit, time);
     } while (!batch.full() && connection.poll_transmit(time, &transmit));
@@ -177,7 +181,8 @@ void Transmitter::pump(PacketQueuePair& queue_pair, Port& port, Nanoseconds time
 void Transmitter::answer(PacketQueuePair& queue_pair, Port& port, Nanoseconds time) {
   engine::Connection& connection = *queue_pair.connection();
   engine::Transmit transmit;
-  Batch batch(port, queue_pair.peer_address(), queue_pair.traffic_class(), counters_);
+  Batch batch(port, queue_pair.peer_address(), queue_pair.source_port(), queue_pair.traffic_class(),
+              counters_);
   while (!batch.full() && connection.poll_transmit(time, &transmit)) {
     if (transmit.packet.info->is(wire::kRequest) || !batch.add(queue_pair, transmit)) break;
   }
@@ -188,7 +193,7 @@ int Transmitter::datagram(PacketQueuePair& queue_pair, Port& port, const wire::A
                           std::uint8_t traffic_class) {
   engine::Transmit transmit;
   queue_pair.build_datagram(&transmit);
-  Batch batch(port, destination, traffic_class, counters_);
+  Batch batch(port, destination, wire::kRocePort, traffic_class, counters_);
   if (!batch.add(queue_pair, transmit)) return EFAULT;
   (void)batch.send();
   return 0;

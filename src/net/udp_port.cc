@@ -11,16 +11,14 @@
 
 #include "net/interface.h"
 #include "net/socket_address.h"
+#include "net/udp_options.h"
 
 namespace gdr::net {
 namespace {
 
-// What is asked for; the kernel grants up to net.core.rmem_max, or all of it to an administrator.
-constexpr int kSocketBuffer = 8 << 20;
 constexpr std::size_t kReceiveBuffer = 65536;
 // The kernel counts a received packet with its bookkeeping: about two bytes for one.
 constexpr std::uint32_t kTruesize = 2;
-constexpr int kEcnCapable = 2;  // ECT(0), RFC 3168
 constexpr int kEcnMask = 3;
 constexpr int kCongestionExperienced = 3;
 constexpr int kSendPatience = 2;  // milliseconds
@@ -32,16 +30,6 @@ ssize_t send_message(int socket, const msghdr& message) {
 }
 ssize_t receive_message(int socket, msghdr* message) {
   return syscall(SYS_recvmsg, socket, message, MSG_DONTWAIT);
-}
-
-bool set_option(int socket, int level, int name, int value) {
-  return setsockopt(socket, level, name, &value, sizeof value) == 0;
-}
-
-void ask_for_room(int socket, int forced, int plain) {
-  if (!set_option(socket, SOL_SOCKET, forced, kSocketBuffer)) {
-    set_option(socket, SOL_SOCKET, plain, kSocketBuffer);
-  }
 }
 
 Error bind_error(const wire::Address& address) {
@@ -68,7 +56,10 @@ Error bind_error(const wire::Address& address) {
 UdpPort::UdpPort(const wire::Address& address, UniqueFd socket)
     : address_(address),
       socket_(std::move(socket)),
-      buffer_(std::make_unique<std::byte[]>(kReceiveBuffer)) {}
+      buffer_(std::make_unique<std::byte[]>(kReceiveBuffer)) {
+  std::memcpy(&own_ipv4_.ipi_spec_dst, address.data() + 12, sizeof own_ipv4_.ipi_spec_dst);
+  std::memcpy(&own_ipv6_.ipi6_addr, address.data(), sizeof own_ipv6_.ipi6_addr);
+}
 
 Result<std::unique_ptr<UdpPort>> UdpPort::open(const wire::Address& address) {
   const bool ipv4 = wire::is_ipv4(address);
@@ -80,6 +71,9 @@ Result<std::unique_ptr<UdpPort>> UdpPort::open(const wire::Address& address) {
   if (const auto interface = find_interface(address)) {
     port->scope_ = interface->index;
     port->interface_mtu_ = interface->mtu;
+    if (IN6_IS_ADDR_LINKLOCAL(&port->own_ipv6_.ipi6_addr)) {
+      port->own_ipv6_.ipi6_ifindex = interface->index;
+    }
   }
   const SocketAddress own = socket_address(address, wire::kRocePort, port->scope_);
   if (bind(port->descriptor(), own.get(), own.length) != 0) return bind_error(address);
@@ -88,23 +82,17 @@ Result<std::unique_ptr<UdpPort>> UdpPort::open(const wire::Address& address) {
 
 Result<void> UdpPort::configure(bool ipv4) {
   const int socket = socket_.get();
-  ask_for_room(socket, SO_RCVBUFFORCE, SO_RCVBUF);
-  ask_for_room(socket, SO_SNDBUFFORCE, SO_SNDBUF);
+  const bool set = set_packet_options(socket, ipv4) &&
+                   set_option(socket, SOL_SOCKET, SO_REUSEPORT, 1) &&
+                   set_option(socket, SOL_UDP, UDP_GRO, 1) &&
+                   (ipv4 ? set_option(socket, IPPROTO_IP, IP_RECVTOS, 1)
+                         : set_option(socket, IPPROTO_IPV6, IPV6_RECVTCLASS, 1));
+  if (!set) return from_errno("options of a UDP socket");
   int granted = 0;
   socklen_t length = sizeof granted;
   if (getsockopt(socket, SOL_SOCKET, SO_RCVBUF, &granted, &length) == 0) {
     receive_room_ = static_cast<std::uint32_t>(granted) / kTruesize;
   }
-  const bool set =
-      set_option(socket, SOL_SOCKET, SO_REUSEPORT, 1) && set_option(socket, SOL_UDP, UDP_GRO, 1) &&
-      (ipv4 ? set_option(socket, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DO) &&
-                  set_option(socket, IPPROTO_IP, IP_RECVTOS, 1) &&
-                  set_option(socket, IPPROTO_IP, IP_TOS, kEcnCapable)
-            : set_option(socket, IPPROTO_IPV6, IPV6_V6ONLY, 1) &&
-                  set_option(socket, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_DO) &&
-                  set_option(socket, IPPROTO_IPV6, IPV6_RECVTCLASS, 1) &&
-                  set_option(socket, IPPROTO_IPV6, IPV6_TCLASS, kEcnCapable));
-  if (!set) return from_errno("options of a UDP socket");
   return {};
 }
 
@@ -115,7 +103,8 @@ int UdpPort::send(const Burst& burst) {
   message.msg_namelen = to.length;
   message.msg_iov = const_cast<iovec*>(burst.pieces.data());
   message.msg_iovlen = burst.pieces.size();
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(std::uint16_t)) + CMSG_SPACE(sizeof(int))];
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(std::uint16_t)) + CMSG_SPACE(sizeof(int)) +
+                                CMSG_SPACE(sizeof(in6_pktinfo))];
   std::size_t used = 0;
   const auto add = [&](int level, int type, const auto& value) {
     auto* header = reinterpret_cast<cmsghdr*>(control + used);
@@ -134,15 +123,22 @@ int UdpPort::send(const Burst& burst) {
     const bool ipv4 = wire::is_ipv4(burst.destination);
     add(ipv4 ? IPPROTO_IP : IPPROTO_IPV6, ipv4 ? IP_TOS : IPV6_TCLASS, tos);
   }
+  const bool within_host = burst.source_port != wire::kRocePort;
+  const int socket = within_host ? private_socket_ : descriptor();
+  if (within_host && wire::is_ipv4(address_)) {
+    add(IPPROTO_IP, IP_PKTINFO, own_ipv4_);
+  } else if (within_host) {
+    add(IPPROTO_IPV6, IPV6_PKTINFO, own_ipv6_);
+  }
   if (used != 0) message.msg_control = control, message.msg_controllen = used;
   for (int tries = 0;; ++tries) {
-    if (send_message(descriptor(), message) >= 0) return 0;
+    if (send_message(socket, message) >= 0) return 0;
     const int error = errno;
     if (error == EINTR) continue;
     // An ICMP answer to an earlier packet, told once: the packet itself has not been tried.
     if (error == ECONNREFUSED && tries < 2) continue;
     if ((error != EAGAIN && error != ENOBUFS) || tries > 0) return error;
-    pollfd room{descriptor(), POLLOUT, 0};
+    pollfd room{socket, POLLOUT, 0};
     poll(&room, 1, kSendPatience);
   }
 }
@@ -163,7 +159,7 @@ bool UdpPort::receive(Arrival* arrival) {
   for (int tries = 0; got < 0 && errno != EAGAIN && tries < 8; ++tries) {
     got = receive_message(descriptor(), &message);
   }
-  if (got <= 0) return false;
+  if (got < 0) return false;
   arrival->source = address_of(*from.get());
   arrival->source_port = port_of(*from.get());
   arrival->bytes = {buffer_.get(), static_cast<std::size_t>(got)};

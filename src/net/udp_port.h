@@ -9,6 +9,8 @@
 // user share the port: see port_sharing.h.
 #pragma once
 
+#include <netinet/in.h>
+
 #include <memory>
 #include <vector>
 
@@ -31,6 +33,8 @@ class UdpPort : public Port {
   std::uint32_t receive_room() const { return receive_room_; }
   std::uint32_t scope() const { return scope_; }  // of a link-local address
   std::uint32_t interface_mtu() const { return interface_mtu_; }
+  // A PrivateSocket's, from which bursts leave that name its port as their source.
+  void set_private_socket(int descriptor) { private_socket_ = descriptor; }
 
  private:
   UdpPort(const wire::Address& address, UniqueFd socket);
@@ -41,6 +45,9 @@ class UdpPort : public Port {
   std::uint32_t scope_ = 0;
   std::uint32_t interface_mtu_ = 0;
   std::uint32_t receive_room_ = 0;
+  int private_socket_ = -1;
+  in_pktinfo own_ipv4_{};  // the source address, for a socket that has none
+  in6_pktinfo own_ipv6_{};
   std::unique_ptr<std::byte[]> buffer_;
 };
 

@@ -81,7 +81,12 @@ class BoundedOwner final : public Owner {
     require(offset + bytes.size() <= works[index].length);
     return (offset & 0x700) != 0x700;
   }
-  Status carry_out_local() override { return Status::kSuccess; }
+  // Each has to wait at first.
+  std::optional<Status> carry_out_local() override {
+    local_waits = !local_waits;
+    if (local_waits) return std::nullopt;
+    return Status::kSuccess;
+  }
   bool may_access(std::uint32_t rkey, std::uint64_t address, std::uint64_t length,
                   Right right) override {
     require(!failed);
@@ -135,6 +140,7 @@ class BoundedOwner final : public Owner {
 
   std::deque<Work> works;
   bool ended = false;
+  bool local_waits = false;
   std::vector<std::byte> region = std::vector<std::byte>(kRegionBytes);
   Range granted;
   std::vector<std::byte> receive = std::vector<std::byte>(1500);

@@ -143,8 +143,8 @@ TEST_F(WrongPackets, ChangeNothingAreCountedByCauseAndDoNotStopTheDevice) {
 
   send(bytes_of(write_packet(128, 5000)));  // ahead of what is expected
   expect_counted("out_of_sequence_request");
-  send(bytes_of(write_packet(128, wire::kPsnMask - 7)));  // long past
-  expect_counted("duplicate_request");
+  send(bytes_of(write_packet(128, wire::kPsnMask - 7)));  // from before the first
+  expect_counted("impossible_request");
 
   ask_host();
   send(right);

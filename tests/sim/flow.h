@@ -27,7 +27,7 @@ class Flow final : public Host {
     taken_ += bytes.size();
     return true;
   }
-  engine::Status carry_out_local() override { return engine::Status::kSuccess; }
+  std::optional<engine::Status> carry_out_local() override { return engine::Status::kSuccess; }
   bool may_access(std::uint32_t, std::uint64_t, std::uint64_t, engine::Right) override {
     return true;
   }

@@ -192,7 +192,7 @@ bool Program::place_response(std::uint32_t index, std::uint64_t offset,
   return true;
 }
 
-Status Program::carry_out_local() {
+std::optional<Status> Program::carry_out_local() {
   if (script_[completed_].kind != WorkKind::kLocal) complain("local work out of its turn");
   return Status::kSuccess;
 }

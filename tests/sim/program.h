@@ -46,7 +46,7 @@ class Program final : public Host {
   void complete(engine::Status status) override;
   bool place_response(std::uint32_t index, std::uint64_t offset,
                       std::span<const std::byte> bytes) override;
-  engine::Status carry_out_local() override;
+  std::optional<engine::Status> carry_out_local() override;
   bool may_access(std::uint32_t rkey, std::uint64_t address, std::uint64_t length,
                   engine::Right right) override;
   engine::Placed write(std::uint32_t rkey, std::uint64_t address,

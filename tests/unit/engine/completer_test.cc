@@ -62,6 +62,15 @@ TEST_F(RcCompleter, IgnoresAndCountsAcknowledgesOfWhatWasNeverSent) {
   EXPECT_EQ(owner.completed, Statuses{kGood});
 }
 
+TEST_F(RcCompleter, CountsAcknowledgesOfWhatLiesBeforeTheFirstPacketAsUnexpected) {
+  post_writes(1);
+  drain();
+  receive(ack(498));
+  receive(response(Operation::kReadResponseOnly, 499, 8));
+  EXPECT_EQ(count(Event::kUnexpectedResponse), 2);
+  EXPECT_TRUE(owner.completed.empty());
+}
+
 TEST_F(RcCompleter, IgnoresResponsesToWhatIsNoRead) {
   post_writes(2);
   drain();

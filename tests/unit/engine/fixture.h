@@ -58,8 +58,9 @@ class FakeOwner final : public Owner {
     if (given.size() == 8) std::memcpy(&atomic_result, given.data(), 8);
     return responses_fit;
   }
-  Status carry_out_local() override {
+  std::optional<Status> carry_out_local() override {
     ++locals;
+    if (local_waits) return std::nullopt;
     return local_status;
   }
   bool may_access(std::uint32_t rkey, std::uint64_t address, std::uint64_t length,
@@ -121,6 +122,7 @@ class FakeOwner final : public Owner {
   std::uint64_t atomic_result = 0;
   bool responses_fit = true;
   int locals = 0;
+  bool local_waits = false;
   Status local_status = Status::kSuccess;
 
   std::vector<std::byte> region = std::vector<std::byte>(kRegionBytes);

@@ -224,6 +224,23 @@ TEST_F(RcRequester, CarriesOutLocalWorkOnceEverythingBeforeItHasCompleted) {
   EXPECT_EQ(owner.completed, (std::vector{Status::kSuccess, Status::kSuccess}));
 }
 
+TEST_F(RcRequester, LocalWorkThatHasToWaitIsTriedAgainByATimer) {
+  owner.local_waits = true;
+  post(work(WorkKind::kLocal, 0));
+  post(work(WorkKind::kWrite, 8));
+  EXPECT_FALSE(poll());
+  EXPECT_TRUE(jump());
+  EXPECT_FALSE(poll());
+  EXPECT_EQ(owner.locals, 2);
+  EXPECT_TRUE(owner.completed.empty());
+  // Receive requests of the other side meanwhile: they are answered.
+  receive(with_payload(Operation::kSendOnly, 100, 8));
+  owner.local_waits = false;
+  EXPECT_TRUE(jump());
+  EXPECT_EQ(psns().back(), 500u);
+  EXPECT_EQ(owner.completed, std::vector{Status::kSuccess});
+}
+
 TEST_F(RcRequester, AWorkThatTheLocalCheckRefusedEndsAfterThoseBeforeIt) {
   post(work(WorkKind::kWrite, 8));
   Work wrong = work(WorkKind::kWrite, 8);

@@ -183,6 +183,17 @@ TEST_F(RcResponder, AcknowledgesDuplicateWriteWithoutPlacingItAgain) {
   EXPECT_EQ(owner.events[Event::kDuplicateRequest], 1);
 }
 
+TEST_F(RcResponder, IgnoresWhatLiesBeforeTheFirstPacketOfTheConnection) {
+  receive(write(Operation::kWriteOnly, 99, 16, 16));
+  EXPECT_FALSE(poll());
+  receive(write(Operation::kWriteOnly, 100, 16, 16));
+  expect_ack(poll(), 100, 1);
+  receive(write(Operation::kWriteOnly, 99, 16, 16));
+  EXPECT_FALSE(poll());
+  EXPECT_EQ(owner.events[Event::kImpossibleRequest], 2);
+  EXPECT_EQ(owner.events[Event::kDuplicateRequest], 0);
+}
+
 TEST_F(RcResponder, AnAcknowledgeNeverNamesAReadOrAtomic) {
   const wire::Packet given = write(Operation::kWriteOnly, 100, 16, 16);
   receive(given);

@@ -57,6 +57,20 @@ TEST_F(Uc, LocalWorkWaitsForThoseBeforeIt) {
   EXPECT_EQ(owner.completed, Statuses(3, Status::kSuccess));
 }
 
+TEST_F(Uc, LocalWorkThatHasToWaitIsTriedAgainByATimer) {
+  owner.local_waits = true;
+  post(work(WorkKind::kLocal, 0));
+  post(work(WorkKind::kSend, 8));
+  EXPECT_FALSE(poll());
+  EXPECT_TRUE(jump());
+  EXPECT_FALSE(poll());
+  connection().sent();
+  owner.local_waits = false;
+  EXPECT_TRUE(jump());
+  EXPECT_EQ(psns(), (Psns{500}));
+  EXPECT_EQ(owner.completed, Statuses{Status::kSuccess});
+}
+
 TEST_F(Uc, AWorkThatTheLocalCheckRefusedEndsTheConnection) {
   Work wrong = work(WorkKind::kSend, 8);
   wrong.error = Status::kLocalProtectionError;
