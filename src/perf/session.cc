@@ -58,7 +58,7 @@ Result<void> Session::has_time() const {
     return Error{ETIME, "this server ends a session after " + text_of_time(*terms_.whole) +
                             "; its --session-limit allows more"};
   }
-  if (started_ && !row_) return {};
+  if (!begun_ || (started_ && !row_)) return {};
   const Nanoseconds patience = terms_.patience + row_.value_or(0);
   if (time - heard_at_ <= patience) return {};
   return Error{ETIMEDOUT, "the client has said nothing for " + text_of_time(patience)};
