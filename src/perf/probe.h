@@ -2,7 +2,8 @@
 // small datagram with a random number to that GID or LID; the client says over TCP what has come.
 // Whoever is elsewhere does not see it, so nobody can have a server flood a place that takes no
 // part in it. A datagram serves every transport and network alike, needs no connection, and is
-// never repeated by the NIC.
+// never repeated by the NIC. The number is its immediate and there is no payload, so that a NIC
+// that spoils data, which --check is there to find, gets as far as being measured.
 //
 //   Result<ProbeTarget> target = ProbeTarget::create(devices);              // client
 //   control.call(Probe{... target->queue_pair()});
@@ -16,24 +17,12 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "perf/destination.h"
 #include "perf/devices.h"
 #include "perf/messages.h"
 #include "rdma/queue_pair.h"
 
 namespace gdr::perf {
-
-// Where a server's port sends to: the fields that its kind of network does not look at are zero.
-struct Destination {
-  std::size_t port = 0;
-  std::uint16_t lid = 0;
-  std::array<std::uint8_t, 16> gid{};
-  bool global = false;
-  bool operator==(const Destination&) const = default;
-};
-// EINVAL: no address of one port alone (a multicast group would have all its members flooded), or
-// none of this network.
-Result<Destination> destination_of(std::size_t port, bool ethernet, std::uint16_t lid,
-                                   const std::array<std::uint8_t, 16>& gid, bool global);
 
 // Returns when it has left.
 Result<void> send_probe(const Devices& devices, const Destination& to, std::uint32_t queue_pair,
@@ -53,7 +42,6 @@ class ProbeTarget {
   };
   ProbeTarget() = default;
   Result<void> post(const Devices& devices);
-  std::vector<std::uint32_t> look_in_memory() const;
 
   std::unique_ptr<std::byte[], Free> memory_;
   rdma::MemoryRegion region_;

@@ -175,7 +175,7 @@ Result<Nothing> Session::handle(const Start& request) {
                             text_of_time(*terms_.whole) +
                             ": a shorter --duration, or a longer --session-limit on the server"};
   }
-  if (Result<void> done = crew_->start(request, clock_, nullptr); !done) {
+  if (Result<void> done = crew_->start(request, terms_.clock, nullptr); !done) {
     end_crew();  // some of its threads may be there
     return done.error();
   }

@@ -28,6 +28,7 @@ struct Terms {
   Nanoseconds patience = 60 * kSecond;     // between two messages, where no row runs
   Nanoseconds others = 20 * kSecond;       // until another client has done measuring
   std::vector<int> processors;             // threads are bound to them
+  TickClock clock = TickClock::calibrate();
 };
 
 class Session {
@@ -40,8 +41,7 @@ class Session {
         told_(told),
         interrupted_(interrupted),
         terms_(terms),
-        stage_(stage),
-        clock_(TickClock::calibrate()) {}
+        stage_(stage) {}
   ~Session();
 
   Result<void> serve();
@@ -91,7 +91,6 @@ class Session {
   const std::atomic<bool>& interrupted_;
   const Terms& terms_;
   Stage& stage_;
-  const TickClock clock_;
   std::unique_ptr<Crew> crew_;
   bool greeted_ = false, admitted_ = false, begun_ = false, connected_ = false, started_ = false;
   std::optional<Secret::Nonces> nonces_;

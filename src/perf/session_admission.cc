@@ -102,10 +102,7 @@ Result<Nothing> Session::handle(const Probe& request) {
     if (!stage_.take_probe(terms_.others, [this] { return go_on(); })) {
       return Error{EBUSY, "too many probes have not been answered; try again later"};
     }
-    // Zero is what memory holds where nothing has come.
-    const std::uint32_t value =
-        std::max<std::uint32_t>(static_cast<std::uint32_t>(random_u64()), 1);
-    pending_ = Pending{*to, value, 0};
+    pending_ = Pending{*to, static_cast<std::uint32_t>(random_u64()), 0};
   }
   ++pending_->sent;
   Result<void> sent = send_probe(*ports_[request.port], *to, request.queue_pair, pending_->value);
