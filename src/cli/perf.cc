@@ -22,7 +22,7 @@ struct PerfOptions {
   std::uint32_t repeats = 10, gid_index = 0, port = perf::kPort;
   std::uint64_t iterations = 0;
   std::uint32_t service_level = 0, traffic_class = 0;
-  std::string gpu, nic, peer_nic;
+  std::string gpu, nic, peer_nic, secret, session_limit;
   CLI::Option *gid = nullptr, *numa = nullptr, *queue_pairs = nullptr, *threads = nullptr;
   std::uint32_t numa_node = 0;
 };
@@ -65,6 +65,15 @@ void check_together(const PerfOptions& options) {
   if (!options.perf.host.empty() && !options.peer_nic.empty()) {
     together("--peer-nic", "a host", "the server chooses its own: gdr perf --server --nic NIC");
   }
+  const auto needs = [](const std::string& value, bool there, const char* option,
+                        const char* what) {
+    if (value.empty() || there) return;
+    throw CLI::ValidationError(fmt::format("{} is for {}", option, what));
+  };
+  needs(options.perf.listen_address, options.server, "--listen", "gdr perf --server");
+  needs(options.session_limit, options.server, "--session-limit", "gdr perf --server");
+  needs(options.secret, options.server || !options.perf.host.empty(), "--secret",
+        "gdr perf --server and gdr perf HOST");
 }
 
 // Each port has a thread and a queue pair, where nobody has said how many.
@@ -105,6 +114,10 @@ void read_values(PerfOptions& options) {
   wishes.load.traffic_class = static_cast<std::uint8_t>(options.traffic_class);
   if (options.gid->count() > 0) perf.gid_index = static_cast<std::uint8_t>(options.gid_index);
   perf.port = static_cast<std::uint16_t>(options.port);
+  perf.secret_file = given(options.secret);
+  if (!options.session_limit.empty()) {
+    perf.session_limit = read_nanoseconds("--session-limit", options.session_limit);
+  }
   perf.devices.gpu = given(options.gpu);
   read_ports(options);
   read_timing(options, wishes.timing);
@@ -262,8 +275,16 @@ void add_perf(CLI::App& program, Action& chosen, const std::vector<std::string>&
       ->type_name("HOST");
   perf->add_flag("--server", options->server, "Wait for clients, which say what to do");
   perf->add_option("--port", options->port, "TCP port of the server")->check(CLI::Range(1, 65535));
-  perf->add_option("--listen", options->perf.listen_address, "Address of the server (default: all)")
+  perf->add_option("--listen", options->perf.listen_address,
+                   "Address that the server listens on, or any (default: this host alone)")
       ->type_name("ADDRESS");
+  perf->add_option("--secret", options->secret,
+                   "Server and client: a file that only you can read, with the same text on both "
+                   "hosts; without it the server serves whoever reaches its port")
+      ->type_name("FILE");
+  perf->add_option("--session-limit", options->session_limit,
+                   "Longest time that the server gives one client (default: 1h)")
+      ->type_name("TIME");
   add_load_options(*perf, *options);
   add_device_options(*perf, *options);
   add_run_options(*perf, *options);

@@ -157,8 +157,11 @@ std::vector<std::uint64_t> read_sizes(const std::string& text) {
 std::uint64_t read_nanoseconds(const char* option, const std::string& text) {
   std::string_view digits = text;
   double unit = 1e9;
-  for (const auto& [name, value] :
-       {std::pair<std::string_view, double>{"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 60e9}}) {
+  for (const auto& [name, value] : {std::pair<std::string_view, double>{"us", 1e3},
+                                    {"ms", 1e6},
+                                    {"s", 1e9},
+                                    {"m", 60e9},
+                                    {"h", 3600e9}}) {
     if (digits.size() <= name.size() || !digits.ends_with(name)) continue;
     unit = value;
     digits.remove_suffix(name.size());
@@ -167,7 +170,7 @@ std::uint64_t read_nanoseconds(const char* option, const std::string& text) {
   double value = 0;
   if (!read_number(digits, value) || !std::isfinite(value) || value < 0 || value * unit > 86400e9) {
     throw CLI::ValidationError(
-        fmt::format("wrong {} '{}'; as in 0.2, 200ms, 2s, 1m, up to a day", option, text));
+        fmt::format("wrong {} '{}'; as in 0.2, 200ms, 2s, 1m, 1h, up to a day", option, text));
   }
   return static_cast<std::uint64_t>(value * unit);
 }

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "perf/figures.h"
+#include "perf/probe.h"
 #include "perf/rules.h"
 #include "tool/text.h"
 
@@ -16,6 +17,12 @@ namespace {
 constexpr Nanoseconds kAnswer = 30 * kSecond;
 constexpr Nanoseconds kSetUp = 300 * kSecond;  // thousands of queue pairs, gigabytes of memory
 constexpr Nanoseconds kLook = 20 * kMillisecond;
+// For a probe to arrive, the first time, the second time, ...: as many as a server sends.
+constexpr Nanoseconds kProbes[] = {
+    100 * kMillisecond, 200 * kMillisecond, 400 * kMillisecond, kSecond, kSecond, 2 * kSecond};
+// A row that should have ended that long ago does not: large messages on a slow network take
+// minutes.
+constexpr Nanoseconds kOverdue = 600 * kSecond;
 constexpr Nanoseconds kTell = 200 * kMillisecond;
 
 bool is_ipv4(const std::uint8_t* gid) {
@@ -35,18 +42,22 @@ Result<void> check_families(const rdma::PortAddress& near, const StationAddress&
                            "--gid-index; show_gids or ibv_devinfo -v lists them"};
 }
 
-Error ended_early() {
+}  // namespace
+
+// It may have said why before it went.
+Error Client::ended_early() {
+  const Result<Received> last = control_.receive_any(kTell);
+  if (last && last->kind == number_of<Failure>()) {
+    const Error why = Control::take<Nothing>(*last).error();
+    return {ECONNRESET, "the server has ended the session: " + why.message};
+  }
   return {ECONNRESET, "the server has ended in the middle of a row; its own output may say why"};
 }
 
-}  // namespace
-
-Result<void> Client::greet() {
+Result<void> Client::greet(const std::optional<Secret>& secret) {
   Result<Hello> hello = control_.call(Hello{kMagic, kProtocol, version_}, kAnswer);
   if (!hello && hello.error().code == ETIMEDOUT) {
-    return Error{ETIMEDOUT,
-                 "the server says nothing: it serves one client after another, and "
-                 "another one may be there"};
+    return Error{ETIMEDOUT, "the server says nothing, and is no gdr perf or a busy one"};
   }
   if (!hello) return hello.error();
   if (hello->magic != kMagic) return Error{EPROTO, "that is no server of gdr perf"};
@@ -56,9 +67,42 @@ Result<void> Client::greet() {
                              " (protocol " + std::to_string(kProtocol) +
                              "): install the same version on both hosts"};
   }
+  if (Result<void> known = authenticate(secret); !known) return known;
   Result<Open::Reply> opened = control_.call(Open{}, kAnswer);
   if (!opened) return opened.error();
   opened_ = *std::move(opened);
+  if (Result<void> right = check_opened(); !right) return right;
+  proved_.resize(ports_.size());
+  opened_.ports.resize(ports_.size());
+  opened_.side.ports.resize(ports_.size());
+  opened_.facts.nics.resize(ports_.size());
+  return {};
+}
+
+Result<void> Client::authenticate(const std::optional<Secret>& secret) {
+  Secret::Nonces nonces{random_nonce(), {}};
+  Result<Challenge::Reply> reply =
+      control_.call(Challenge{nonces.client, secret.has_value()}, kAnswer);
+  if (!reply) return reply.error();
+  if (!reply->wants_secret && !secret) return {};
+  if (!secret) {
+    return Error{EACCES,
+                 "the server asks for a secret: --secret FILE, with the same text as there"};
+  }
+  if (!reply->wants_secret) {
+    return Error{EACCES,
+                 "the server has no secret, so it may be anybody's: start it with --secret "
+                 "FILE, or leave that out here"};
+  }
+  nonces.server = reply->nonce;
+  Result<Authenticate::Reply> proved =
+      control_.call(Authenticate{secret->proof(Secret::Side::kClient, nonces)}, kAnswer);
+  if (!proved) return proved.error();
+  if (are_equal(proved->proof, secret->proof(Secret::Side::kServer, nonces))) return {};
+  return Error{EACCES, "the server does not know the secret: it is not the one that you mean"};
+}
+
+Result<void> Client::check_opened() const {
   const std::size_t there = opened_.ports.size(), wanted = ports_.size();
   if (opened_.side.ports.size() != there || opened_.facts.nics.size() != there) {
     return Error{EPROTO, "the server contradicts itself about its ports"};
@@ -68,10 +112,62 @@ Result<void> Client::greet() {
                              std::to_string(there) +
                              ": as many there (gdr perf --server --nic NIC,NIC), or fewer here"};
   }
-  opened_.ports.resize(wanted);
-  opened_.side.ports.resize(wanted);
-  opened_.facts.nics.resize(wanted);
+  const bool right = std::ranges::all_of(opened_.ports, [](const Open::Port& port) {
+    return port.mtu >= IBV_MTU_256 && port.mtu <= IBV_MTU_4096;
+  });
+  if (!right) return Error{EPROTO, "the server names a path MTU that verbs does not know"};
   return {};
+}
+
+Result<void> Client::begin(const std::vector<Group>& groups) {
+  Begin request;
+  for (const Group& group : groups) {
+    request.nanoseconds += group.sizes.size() * least_time(group.timing);
+  }
+  Result<Nothing> begun = control_.call(request, kAnswer);
+  if (!begun) return begun.error();
+  return {};
+}
+
+Result<void> Client::answer_probes(const Load& load) {
+  if (unreachable_) return *unreachable_;
+  for (std::size_t port = 0; port < load.ports; ++port) {
+    if (proved_[port]) continue;
+    if (Result<void> done = answer_probe(port); !done) return done;
+    proved_[port] = true;
+  }
+  return {};
+}
+
+Result<void> Client::answer_probe(std::size_t port) {
+  const Devices& devices = *ports_[port];
+  Result<ProbeTarget> target = ProbeTarget::create(devices);
+  if (!target) return target.error();
+  const rdma::Endpoint here = devices.endpoint();
+  Probe probe;
+  probe.port = static_cast<std::uint16_t>(port);
+  probe.lid = here.lid;
+  probe.global = here.global;
+  std::copy(std::begin(here.gid.raw), std::end(here.gid.raw), probe.gid.begin());
+  probe.queue_pair = target->queue_pair();
+  for (const Nanoseconds patience : kProbes) {
+    Result<Nothing> sent = control_.call(probe, kAnswer);
+    if (!sent) return Error{sent.error().code, "the server: " + sent.error().message};
+    const std::vector<std::uint32_t> values = target->await(patience);
+    if (interrupted_.load()) return Error{EINTR, "interrupted"};
+    if (values.empty()) continue;
+    Result<Nothing> right = control_.call(ProbeAnswer{values}, kAnswer);
+    if (!right) return Error{right.error().code, "the server: " + right.error().message};
+    return {};
+  }
+  char text[INET6_ADDRSTRLEN] = "";
+  inet_ntop(AF_INET6, here.gid.raw, text, sizeof text);
+  unreachable_ = Error{
+      EHOSTUNREACH, "nothing that the server's " + far().ports[port].nic + " sends reaches " +
+                        devices.names().nic + " here (GID " + text +
+                        "): their networks are not joined, or something between blocks RDMA (RoCE: "
+                        "UDP port 4791)"};
+  return *unreachable_;
 }
 
 // The smallest one of all ports, or what was asked for.
@@ -148,10 +244,14 @@ Result<void> Client::set_up(const Load& load, std::uint64_t largest) {
     Result<void> same = check_families(ports_[port]->address(), stations[i], far().ports[port].gid);
     if (!same) return same;
   }
+  // With rdma_cm the manager's own handshake shows as much.
+  if (!load.rdma_cm) {
+    if (Result<void> answered = answer_probes(load); !answered) return answered;
+  }
   // Both at once: rdma_cm has each side wait for the other.
   Result<void> sent = control_.send(Connect{crew_->address()});
   if (!sent) return sent;
-  Result<void> done = crew_->connect(there->address);
+  Result<void> done = crew_->connect(there->address, [this] { return !interrupted_.load(); });
   Result<Nothing> connected = control_.receive<Nothing>(kSetUp);
   // Where one side fails the other one waits in vain, which says less.
   const bool in_vain = !done && done.error().code == EHOSTUNREACH;
@@ -174,7 +274,8 @@ Result<void> Client::run(const Group& group, const std::function<void(Row)>& don
   const std::uint64_t largest = *std::max_element(group.sizes.begin(), group.sizes.end());
   Load load = group.load;
   if (Result<void> ready = set_up(load, largest); !ready) {
-    if (ready.error().code == ECONNRESET || ready.error().code == ETIMEDOUT) return ready;
+    const int code = ready.error().code;
+    if (code == ECONNRESET || code == ETIMEDOUT || code == EINTR) return ready;
     for (const std::uint64_t size : group.sizes) {
       Row row;
       row.load = load;
@@ -224,8 +325,15 @@ Result<Finish::Reply> Client::carry_out(const Start& start, CrewOutcome& near) {
   if (!ready) return ready.error();
   if (Result<void> started = crew_->start(start, clock_, this); !started) return started.error();
   const timespec look{0, static_cast<long>(kLook)};
+  const Nanoseconds overdue_at = now() + least_time(start.timing) + kOverdue;
   while (!crew_->has_sent()) {
     nanosleep(&look, nullptr);
+    if (start.timing.slice_messages == 0 && now() > overdue_at) {
+      crew_->abort();
+      near = crew_->join();
+      return Error{ETIMEDOUT, "a row has not ended " + text_of_time(kOverdue) +
+                                  " after it should have: the server takes no messages"};
+    }
     if (now() - told_at_ > kTell) {
       told_at_ = now();
       running_(crew_->load());
@@ -242,9 +350,11 @@ Result<Finish::Reply> Client::carry_out(const Start& start, CrewOutcome& near) {
     return Error{EINTR, "interrupted"};
   }
   Result<Finish::Reply> far = control_.call(Finish{crew_->sent()}, kAnswer);
-  if (far) crew_->expect(far->sent);
+  if (far) {
+    if (Result<void> right = crew_->expect(far->sent); !right) far = right.error();
+  }
   if (!far) crew_->abort();
-  near = crew_->join();
+  near = crew_->join([this] { return !interrupted_.load(); });
   if (!far && far.error().code == ECONNRESET) return ended_early();
   return far;
 }
@@ -267,7 +377,13 @@ Result<Ticks> Client::move(const Window& window) {
 
 Result<VerifyWindow::Reply> Client::verify(const Window& window) {
   const std::lock_guard guard(control_mutex_);
-  return control_.call(VerifyWindow{window}, kAnswer);
+  Result<VerifyWindow::Reply> reply = control_.call(VerifyWindow{window}, kAnswer);
+  if (!reply) return reply;
+  const std::uint64_t most = std::uint64_t{window.count} * kMostQueuePairs;
+  if (reply->lost > most || reply->wrong > most || reply->nanoseconds > 2 * kAnswer) {
+    return Error{EPROTO, "the server contradicts itself about a window"};
+  }
+  return reply;
 }
 
 }  // namespace gdr::perf

@@ -24,10 +24,15 @@ class Client : private Verifier {
         version_(std::move(version)),
         processors_(std::move(processors)),
         interrupted_(interrupted),
-        clock_(TickClock::calibrate()) {}
+        clock_(TickClock::calibrate()) {
+    control_.watch(interrupted_);
+  }
 
-  // Protocols are the same, and the server has as many ports, of which it needs no more.
-  Result<void> greet();
+  // Protocols are the same, both sides know the secret, if there is one, and the server has as many
+  // ports, of which it needs no more.
+  Result<void> greet(const std::optional<Secret>& secret = std::nullopt);
+  // The server measures for this client alone, from now on. EBUSY: it is another one's turn.
+  Result<void> begin(const std::vector<Group>& groups);
   const Side& far() const { return opened_.side; }
   const Facts& far_facts() const { return opened_.facts; }
   const TickClock& clock() const { return clock_; }
@@ -39,7 +44,14 @@ class Client : private Verifier {
                    std::function<void(const Load&)> running);
 
  private:
+  Result<void> open(const std::optional<Secret>& secret);
+  Result<void> authenticate(const std::optional<Secret>& secret);
+  Result<void> check_opened() const;
+  // That this side is where it says, on each port of the load.
+  Result<void> answer_probes(const Load& load);
+  Result<void> answer_probe(std::size_t port);
   Result<void> set_up(const Load& load, std::uint64_t largest);
+  Error ended_early();
   Result<void> tear_down();
   Result<Row> run_row(const Load& load, const Timing& timing);
   Result<Finish::Reply> carry_out(const Start& start, CrewOutcome& near);
@@ -57,6 +69,8 @@ class Client : private Verifier {
   const std::atomic<bool>& interrupted_;
   const TickClock clock_;
   Open::Reply opened_;
+  std::vector<bool> proved_;  // a port each
+  std::optional<Error> unreachable_;
   std::unique_ptr<Crew> crew_;
   double set_up_seconds_ = 0;
   std::function<void(const Load&)> running_;

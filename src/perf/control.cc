@@ -17,13 +17,17 @@ namespace {
 
 constexpr std::size_t kHead = 5;  // length of the bytes, big endian, and the kind
 constexpr Nanoseconds kSendPatience = 10 * kSecond;
+constexpr Nanoseconds kLook = 100 * kMillisecond;  // between two looks at an interruption
 
-Result<void> wait_for(int fd, short events, Nanoseconds deadline) {
+Result<void> wait_for(int fd, short events, Nanoseconds deadline,
+                      const std::atomic<bool>* interrupted) {
   for (;;) {
+    if (interrupted != nullptr && interrupted->load()) return Error{EINTR, "interrupted"};
     const Nanoseconds time = now();
     if (time >= deadline) return Error{ETIMEDOUT, "no answer from the other side"};
+    const Nanoseconds left = std::min(deadline - time, kLook);
     pollfd entry{fd, events, 0};
-    const int ready = poll(&entry, 1, static_cast<int>((deadline - time) / kMillisecond) + 1);
+    const int ready = poll(&entry, 1, static_cast<int>(left / kMillisecond) + 1);
     if (ready > 0) return {};
     if (ready < 0 && errno != EINTR) return from_errno("poll");
   }
@@ -36,7 +40,8 @@ Result<UniqueFd> connect_to(const addrinfo& address, Nanoseconds deadline) {
   if (!fd) return from_errno("socket");
   if (connect(fd.get(), address.ai_addr, address.ai_addrlen) != 0) {
     if (errno != EINPROGRESS) return from_errno("connect");
-    if (Result<void> ready = wait_for(fd.get(), POLLOUT, deadline); !ready) return ready.error();
+    if (Result<void> ready = wait_for(fd.get(), POLLOUT, deadline, nullptr); !ready)
+      return ready.error();
     int error = 0;
     socklen_t length = sizeof error;
     getsockopt(fd.get(), SOL_SOCKET, SO_ERROR, &error, &length);
@@ -90,7 +95,7 @@ Result<void> Control::send_raw(std::uint8_t kind, const tool::Bytes& bytes) {
     if (sent > 0) {
       at += static_cast<std::size_t>(sent);
     } else if (errno == EAGAIN) {
-      if (Result<void> room = wait_for(fd_.get(), POLLOUT, deadline); !room) return room;
+      if (Result<void> room = wait_for(POLLOUT, deadline); !room) return room;
     } else if (errno == EPIPE || errno == ECONNRESET) {
       return gone();
     } else if (errno != EINTR) {
@@ -98,6 +103,10 @@ Result<void> Control::send_raw(std::uint8_t kind, const tool::Bytes& bytes) {
     }
   }
   return {};
+}
+
+Result<void> Control::wait_for(short events, Nanoseconds deadline) const {
+  return perf::wait_for(fd_.get(), events, deadline, interrupted_);
 }
 
 bool Control::is_closed() const {
@@ -115,7 +124,7 @@ Result<void> Control::read_until(std::size_t bytes, Nanoseconds deadline) {
     } else if (got == 0 || errno == ECONNRESET) {
       return gone();
     } else if (errno == EAGAIN) {
-      if (Result<void> ready = wait_for(fd_.get(), POLLIN, deadline); !ready) return ready;
+      if (Result<void> ready = wait_for(POLLIN, deadline); !ready) return ready;
     } else if (errno != EINTR) {
       return from_errno("recv");
     }
@@ -129,7 +138,7 @@ Result<Received> Control::receive_any(Nanoseconds timeout) {
     if (Result<void> read = read_until(kHead, deadline); !read) return read.error();
   }
   const std::uint32_t length = load_be32(arriving_.data());
-  if (length > kLargestMessage) return Error{EPROTO, "not a server or client of gdr perf"};
+  if (length > most_) return Error{EPROTO, "not a server or client of gdr perf"};
   if (Result<void> read = read_until(kHead + length, deadline); !read) return read.error();
   const auto body = arriving_.begin() + kHead;
   Received received{static_cast<std::uint8_t>(arriving_[4]), tool::Bytes(body, arriving_.end())};

@@ -5,6 +5,7 @@
 //   Result<SetUp::Reply> reply = control->call(SetUp{load, largest}, 30 * kSecond);
 #pragma once
 
+#include <atomic>
 #include <string>
 
 #include "base/clock.h"
@@ -15,6 +16,8 @@
 namespace gdr::perf {
 
 constexpr std::size_t kLargestMessage = 4 << 20;
+// Until it is known that the other side may talk at all.
+constexpr std::size_t kLargestGreeting = 4 << 10;
 
 struct Received {
   std::uint8_t kind = 0;
@@ -55,6 +58,11 @@ class Control {
     return tool::decode<Message>(received.bytes);
   }
 
+  // No wait goes on once it is set: EINTR. It outlives this.
+  void watch(const std::atomic<bool>& interrupted) { interrupted_ = &interrupted; }
+  // Longer messages end the conversation. At first: kLargestMessage.
+  void set_most(std::size_t bytes) { most_ = bytes; }
+
   // The other end has closed its side, or has died. Also while another thread waits for an answer.
   bool is_closed() const;
 
@@ -62,8 +70,11 @@ class Control {
   static Error unexpected(std::uint8_t kind);
   Result<void> send_raw(std::uint8_t kind, const tool::Bytes& bytes);
   Result<void> read_until(std::size_t bytes, Nanoseconds deadline);
+  Result<void> wait_for(short events, Nanoseconds deadline) const;
 
   UniqueFd fd_;
+  const std::atomic<bool>* interrupted_ = nullptr;
+  std::size_t most_ = kLargestMessage;
   tool::Bytes arriving_;  // of the next message, its head included
   std::size_t arrived_ = 0;
 };

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "perf/cases/checked.h"
+#include "perf/cases/rest.h"
 #include "perf/cases/round_trip.h"
 #include "perf/cases/staged.h"
 #include "perf/cases/stream.h"
@@ -16,6 +17,12 @@
 
 namespace gdr::perf {
 namespace {
+
+// A client waits 30 s for the answer that needs this.
+constexpr Nanoseconds kEnding = 25 * kSecond;
+// On one queue pair: two days of 10^9 a second are fewer, and of all queue pairs the sum is still a
+// number.
+constexpr std::uint64_t kMostMessages = std::uint64_t{1} << 48;
 
 double processor_seconds() {
   rusage usage{};
@@ -87,12 +94,12 @@ std::uint64_t Crew::registered_bytes() const {
 
 std::uint64_t Crew::largest() const { return posts_.front()->station->plan().largest; }
 
-Result<void> Crew::connect(const SideAddress& theirs) {
+Result<void> Crew::connect(const SideAddress& theirs, const GoOn& go_on) {
   if (theirs.stations.size() != posts_.size()) {
     return Error{EPROTO, "the other side has another number of threads"};
   }
   for (std::size_t i = 0; i < posts_.size(); ++i) {
-    if (Result<void> done = posts_[i]->station->connect(theirs.stations[i]); !done) {
+    if (Result<void> done = posts_[i]->station->connect(theirs.stations[i], go_on); !done) {
       return done;
     }
     if (posts_[i]->receives == nullptr) continue;
@@ -171,6 +178,7 @@ void Crew::work(Post& post) {
     run_stream(task, post.receives.get(), outcome);
   }
   outcome.has_sent.store(true);
+  outcome.has_ended.store(true);
 }
 
 bool Crew::has_sent() const {
@@ -188,20 +196,44 @@ std::vector<std::uint64_t> Crew::sent() const {
   return all;
 }
 
-void Crew::expect(const std::vector<std::uint64_t>& sent) {
+Result<void> Crew::expect(const std::vector<std::uint64_t>& sent) {
+  if (sent.size() != load_.queue_pairs) {
+    return Error{EPROTO, "the other side has sent on another number of queue pairs"};
+  }
+  if (std::ranges::any_of(sent, [](std::uint64_t count) { return count > kMostMessages; })) {
+    return Error{EPROTO, "the other side has sent more messages than there can be"};
+  }
   std::size_t at = 0;
   for (const auto& post : posts_) {
     std::uint64_t expected = 0;
-    for (std::size_t i = 0; i < post->station->queues().size() && at < sent.size(); ++i) {
-      expected += sent[at++];
-    }
-    post->signals->expected.store(expected);
+    for (std::size_t i = 0; i < post->station->queues().size(); ++i) expected += sent[at++];
+    post->signals->expected.set(expected);
   }
   stop_.store(true);
+  return {};
 }
 
-CrewOutcome Crew::join() {
+bool Crew::has_ended() const {
+  return std::all_of(posts_.begin(), posts_.end(),
+                     [](const auto& post) { return post->outcome->has_ended.load(); });
+}
+
+Result<void> Crew::await_end(const GoOn& go_on) {
+  const Nanoseconds deadline = now() + kEnding;
+  for (Rest rest; !has_ended(); rest.pause()) {
+    const bool wanted = !go_on || go_on();
+    if (wanted && now() < deadline) continue;
+    abort();
+    if (!wanted) return Error{EINTR, "interrupted"};
+    return Error{ETIMEDOUT, "the last messages have not come within " +
+                                std::to_string(kEnding / kSecond) + " s"};
+  }
+  return {};
+}
+
+CrewOutcome Crew::join(const GoOn& go_on) {
   CrewOutcome all;
+  all.done = await_end(go_on);
   Ticks timed = 0, checking = 0;
   for (auto& post : posts_) {
     if (post->thread.joinable()) post->thread.join();

@@ -15,6 +15,7 @@
 
 #include "perf/cases/receives.h"
 #include "perf/cases/windows.h"
+#include "perf/stage.h"
 
 namespace gdr::perf {
 
@@ -40,23 +41,25 @@ class Crew {
   std::uint64_t largest() const;  // message
   const Load& load() const { return load_; }
   // Also posts what receives there must be before the other side may send.
-  Result<void> connect(const SideAddress& theirs);
+  Result<void> connect(const SideAddress& theirs, const GoOn& go_on = {});
 
   Result<void> start(const Start& row, const TickClock& clock, Verifier* verifier);
   // Every station has sent what it will, or has failed.
   bool has_sent() const;
   // On each queue pair, station after station.
   std::vector<std::uint64_t> sent() const;
-  // The other side has: stations end once that has arrived.
-  void expect(const std::vector<std::uint64_t>& sent);
+  // The other side has: stations end once that has arrived. EPROTO: that cannot be.
+  Result<void> expect(const std::vector<std::uint64_t>& sent);
   void abort() { abort_.store(true); }
-  // Waits for the threads.
-  CrewOutcome join();
+  // Waits for the threads, which end soon: by themselves, since no row's last messages take longer
+  // than the other side waits for an answer, or by abort() where there is no sense in waiting.
+  CrewOutcome join(const GoOn& go_on = {});
 
-  // Of a server with --check, while a row runs: its part of a window. Control thread.
-  Result<void> fill(const Window& window);
+  // Of a server with --check, while a row runs: its part of a window. Control thread. EPROTO: the
+  // row has no such window.
+  Result<void> fill(const Window& window, const GoOn& go_on);
   Result<void> move(const Window& window);
-  Result<VerifyWindow::Reply> verify(const Window& window);
+  Result<VerifyWindow::Reply> verify(const Window& window, const GoOn& go_on);
 
  private:
   struct Post {  // what a station has besides
@@ -74,7 +77,10 @@ class Crew {
   explicit Crew(bool is_client) : is_client_(is_client) {}
   static void work(Post& post);
   Result<void> pin(std::thread& thread, std::size_t index) const;
-  static Result<void> await_sent(const Post& post);
+  Result<void> check_window(const Window& window) const;
+  static Result<void> await_sent(const Post& post, const GoOn& go_on);
+  bool has_ended() const;
+  Result<void> await_end(const GoOn& go_on);
 
   const bool is_client_;
   Load load_;

@@ -7,21 +7,29 @@ namespace {
 
 constexpr Nanoseconds kSendingGivenUp = 25 * kSecond;  // the client waits a little longer
 
-Error no_such_thread() { return {EPROTO, "no such thread"}; }
+constexpr std::uint64_t kLastFirst = std::uint64_t{1} << 48;  // no row gets there in a day
 
 }  // namespace
 
-Result<void> Crew::fill(const Window& window) {
-  if (window.station >= posts_.size()) return no_such_thread();
+Result<void> Crew::check_window(const Window& window) const {
+  if (window.station >= posts_.size()) return Error{EPROTO, "no such thread"};
+  if (window.first > kLastFirst || window.count > posts_[window.station]->station->layout().slots) {
+    return Error{EPROTO, "a window of more messages than there are places for"};
+  }
+  return {};
+}
+
+Result<void> Crew::fill(const Window& window, const GoOn& go_on) {
+  if (Result<void> right = check_window(window); !right) return right;
   Post& post = *posts_[window.station];
   Outcome filled;
   Contents contents(*post.task);
-  (void)fill_window(*post.task, contents, window, filled);
+  (void)fill_window(*post.task, contents, window, filled, go_on);
   return filled.done;
 }
 
 Result<void> Crew::move(const Window& window) {
-  if (window.station >= posts_.size()) return no_such_thread();
+  if (Result<void> right = check_window(window); !right) return right;
   if (!load_.check || !load_.both_ways) {
     return Error{EPROTO, "a window to be sent that goes one way"};
   }
@@ -32,23 +40,23 @@ Result<void> Crew::move(const Window& window) {
 }
 
 // All windows that it was asked for.
-Result<void> Crew::await_sent(const Post& post) {
+Result<void> Crew::await_sent(const Post& post, const GoOn& go_on) {
   const Nanoseconds deadline = now() + kSendingGivenUp;
   Rest rest;
   while (post.signals->windows_sent.load() < post.signals->windows_asked.load()) {
     if (post.outcome->has_sent.load()) break;  // it ended too early: its own error says why
-    if (now() > deadline) return Error{ETIMEDOUT, "the server's window has not gone"};
+    if (now() > deadline || !go_on()) return Error{ETIMEDOUT, "the server's window has not gone"};
     rest.pause();
   }
   return {};
 }
 
-Result<VerifyWindow::Reply> Crew::verify(const Window& window) {
-  if (window.station >= posts_.size()) return no_such_thread();
+Result<VerifyWindow::Reply> Crew::verify(const Window& window, const GoOn& go_on) {
+  if (Result<void> right = check_window(window); !right) return right.error();
   Post& post = *posts_[window.station];
   VerifyWindow::Reply reply;
   if (load_.both_ways) {
-    if (Result<void> sent = await_sent(post); !sent) return sent.error();
+    if (Result<void> sent = await_sent(post, go_on); !sent) return sent.error();
     const Ticks took = post.signals->sent_at.load() - post.asked_at;
     reply.nanoseconds = static_cast<std::uint64_t>(post.task->clock.nanoseconds(took));
   }
@@ -56,7 +64,7 @@ Result<VerifyWindow::Reply> Crew::verify(const Window& window) {
   if (is_compared_on_arrival(load_)) {
     const Result<std::uint64_t> lost =
         post.arrivals->await(window, [&]() -> std::optional<Arrived> {
-          if (post.outcome->has_sent.load()) return std::nullopt;
+          if (post.outcome->has_sent.load() || !go_on()) return std::nullopt;
           // In this order: what was taken before that look counts.
           const Nanoseconds looked_at = post.signals->looked_at.load();
           return Arrived{post.signals->received.load(), looked_at};
@@ -71,7 +79,7 @@ Result<VerifyWindow::Reply> Crew::verify(const Window& window) {
   // Before its time.
   if (post.outcome->has_sent.load() && !post.outcome->done) return post.outcome->done.error();
   Contents contents(*post.task);
-  (void)compare_window(*post.task, contents, window, seen);
+  (void)compare_window(*post.task, contents, window, seen, go_on);
   if (!seen.done) return seen.done.error();
   reply.lost = seen.lost;
   reply.wrong += seen.wrong;

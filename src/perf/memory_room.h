@@ -8,16 +8,19 @@
 #include <sys/resource.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "base/result.h"
 
 namespace gdr::perf {
 
-// That programs can take without others losing theirs; 0: not known.
-std::uint64_t available_memory();
+// Half of what programs could take without others losing theirs: of this host, and of each memory
+// cgroup that this process is in, whichever leaves least. A client says what a server takes, so the
+// other half stays with everybody else. Nothing: not known.
+std::optional<std::uint64_t> available_memory(const std::string& root = "/");
 // ENOMEM: how much is needed, how much there is, and what needs less.
-Result<void> check_host_memory(std::uint64_t bytes, std::uint64_t available);
+Result<void> check_host_memory(std::uint64_t bytes, std::optional<std::uint64_t> available);
 
 // `limit`: getrlimit's, in bytes. Empty: it is not what was in the way.
 std::string locked_memory_advice(int code, std::uint64_t bytes, rlim_t limit);

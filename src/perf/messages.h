@@ -13,13 +13,14 @@
 #include "perf/limits/facts.h"
 #include "perf/load.h"
 #include "perf/report.h"
+#include "perf/secret.h"
 #include "tool/codec.h"
 
 namespace gdr::perf {
 
 constexpr std::uint32_t kMagic = 0x67647270;  // "gdrp"
 // Grows with every change of what follows: sides of different protocols do not talk.
-constexpr std::uint32_t kProtocol = 2;
+constexpr std::uint32_t kProtocol = 3;
 
 using tool::Failure;
 using tool::Nothing;
@@ -29,6 +30,27 @@ struct Hello {
   std::string version;
   GDR_FIELDS(magic, protocol, version)
   using Reply = Hello;
+};
+
+// Whether there is a secret, and both sides' random numbers for it.
+struct Challenge {
+  Nonce nonce{};
+  bool has_secret = false;
+  GDR_FIELDS(nonce, has_secret)
+  struct Reply {
+    Nonce nonce{};
+    bool wants_secret = false;
+    GDR_FIELDS(nonce, wants_secret)
+  };
+};
+// The client knows the secret, and then the server does.
+struct Authenticate {
+  Digest proof{};
+  GDR_FIELDS(proof)
+  struct Reply {
+    Digest proof{};
+    GDR_FIELDS(proof)
+  };
 };
 
 // The devices of the server, which its own command line has chosen.
@@ -46,6 +68,14 @@ struct Open {
     std::vector<Port> ports;  // as in side and facts
     GDR_FIELDS(side, facts, ports)
   };
+};
+
+// From here on until it goes the server measures for this client alone. How long all rows take at
+// least.
+struct Begin {
+  std::uint64_t nanoseconds = 0;
+  GDR_FIELDS(nanoseconds)
+  using Reply = Nothing;
 };
 
 // One end of a connection. XRC has two queue pairs there, and the number of the receive queue.
@@ -82,8 +112,25 @@ struct SetUp {
     GDR_FIELDS(address, registered_bytes)
   };
 };
+// The server is to send a small datagram with a random number from its port `port` to that place:
+// it carries no load to a place from which that number has not come back.
+struct Probe {
+  std::uint16_t port = 0;  // in Open::Reply's order
+  std::uint16_t lid = 0;
+  std::array<std::uint8_t, 16> gid{};
+  bool global = false;
+  std::uint32_t queue_pair = 0;  // UD, of the client
+  GDR_FIELDS(port, lid, gid, global, queue_pair)
+  using Reply = Nothing;
+};
+// What has arrived there: more than one where others send there, too.
+struct ProbeAnswer {
+  std::vector<std::uint32_t> values;
+  GDR_FIELDS(values)
+  using Reply = Nothing;
+};
 struct Connect {
-  SideAddress address;  // the client's
+  SideAddress address;  // the client's: each place has answered a probe, but with load.rdma_cm
   GDR_FIELDS(address)
   using Reply = Nothing;
 };
@@ -157,9 +204,11 @@ struct TearDown {
   using Reply = Nothing;
 };
 
-using Messages = std::tuple<Failure, Nothing, Hello, Open, Open::Reply, SetUp, SetUp::Reply,
-                            Connect, Start, FillWindow, MoveWindow, VerifyWindow,
-                            VerifyWindow::Reply, Finish, Finish::Reply, TearDown>;
+using Messages =
+    std::tuple<Failure, Nothing, Hello, Open, Open::Reply, SetUp, SetUp::Reply, Connect, Start,
+               FillWindow, MoveWindow, VerifyWindow, VerifyWindow::Reply, Finish, Finish::Reply,
+               TearDown, Challenge, Challenge::Reply, Authenticate, Authenticate::Reply, Begin,
+               Probe, ProbeAnswer>;
 
 template <typename Message>
 constexpr std::uint8_t number_of() {

@@ -165,18 +165,38 @@ Result<void> check_load(const Load& load, std::uint64_t largest) {
 Result<void> check_timing(const Timing& timing) {
   constexpr std::uint64_t kMostNanoseconds = std::uint64_t{24} * 3600 * kSecond;
   constexpr std::uint32_t kMostSlices = 10'000;
+  constexpr std::uint64_t kMostMessages = std::uint64_t{1} << 47;  // more than a day's
   if (timing.slices < 1 || timing.slices > kMostSlices) {
     return outside("--repeats", timing.slices, kMostSlices);
   }
-  if (timing.slice_nanoseconds > kMostNanoseconds ||
+  if (timing.slice_nanoseconds > kMostNanoseconds / timing.slices ||
       timing.warm_up_nanoseconds > kMostNanoseconds) {
-    return wrong("--duration: a repetition of more than a day");
+    return wrong("--duration: a row of more than a day");
+  }
+  if (timing.slice_messages > kMostMessages / timing.slices) {
+    return wrong("--iterations " + std::to_string(timing.slice_messages) + " in each of " +
+                 std::to_string(timing.slices) + " repetitions: at most " +
+                 std::to_string(kMostMessages) + " together");
   }
   if (timing.slice_nanoseconds == 0 && timing.slice_messages == 0) {
     return together("--repeats " + std::to_string(timing.slices), "so short a --duration",
                     "a repetition would take no time");
   }
   return {};
+}
+
+Nanoseconds least_time(const Timing& timing) {
+  if (timing.slice_messages != 0) return 0;
+  return timing.warm_up_nanoseconds + timing.slices * timing.slice_nanoseconds;
+}
+
+std::string text_of_time(Nanoseconds time) {
+  if (time < kSecond) return std::to_string(time / kMillisecond) + " ms";
+  const std::uint64_t seconds = time / kSecond, minutes = seconds / 60, hours = minutes / 60;
+  if (seconds < 120) return std::to_string(seconds) + " s";
+  if (minutes < 120 && minutes != 60) return std::to_string(minutes) + " min";
+  return std::to_string(hours) + " h" +
+         (minutes % 60 == 0 ? "" : " " + std::to_string(minutes % 60) + " min");
 }
 
 }  // namespace gdr::perf

@@ -68,6 +68,12 @@ Result<Report> run(const Options& options, Listener& listener,
                    const std::atomic<bool>& interrupted) {
   const Nanoseconds begin = now();
   const bool loopback = options.host.empty();
+  std::optional<Secret> secret;
+  if (options.secret_file) {
+    Result<Secret> read = Secret::read(*options.secret_file);
+    if (!read) return read.error();
+    secret = *std::move(read);
+  }
   Result<Choice> choice = choose(options, loopback ? Role::kLoopback : Role::kClient);
   if (!choice) return choice.error();
   Result<std::vector<Group>> groups = make_plan(options.wishes, choice->available);
@@ -89,7 +95,7 @@ Result<Report> run(const Options& options, Listener& listener,
     control.emplace(*std::move(connected));
   }
   Client client(*control, *ports, options.version, options.processors, interrupted);
-  if (Result<void> met = client.greet(); !met) return met.error();
+  if (Result<void> met = client.greet(secret); !met) return met.error();
 
   Report report;
   report.date = date_now();
@@ -101,6 +107,7 @@ Result<Report> run(const Options& options, Listener& listener,
   report.clock = client.clock().report();
   Running running;
   for (const Group& group : *groups) running.rows += group.sizes.size();
+  if (Result<void> begun = client.begin(*groups); !begun) return begun.error();
   listener.on_side(report);
   const Nanoseconds began = now();
   for (const Group& group : *groups) {
@@ -147,7 +154,10 @@ int worker_main(const Options& options) {
     return 1;
   }
   const Description told = describe(*choice, *ports, options);
-  return Session(control, *ports, told, never, options.processors).serve() ? 0 : 1;
+  Terms terms;  // no limit: the client is this user's own, and ends it
+  terms.processors = options.processors;
+  Stage stage;
+  return Session(control, *ports, told, never, terms, stage).serve() ? 0 : 1;
 }
 
 }  // namespace gdr::perf

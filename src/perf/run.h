@@ -8,6 +8,7 @@
 #include <functional>
 #include <string>
 
+#include "base/clock.h"
 #include "perf/output/listener.h"
 #include "perf/plan.h"
 #include "perf/report.h"
@@ -19,10 +20,12 @@ namespace gdr::perf {
 constexpr std::uint16_t kPort = 18600;
 
 struct Options {
-  std::string host;            // the server's; empty: loopback
-  std::uint16_t port = kPort;  // the server's
-  std::string listen_address;  // of a server; empty: all
-  tool::DeviceWishes devices;  // GPUs
+  std::string host;                            // the server's; empty: loopback
+  std::uint16_t port = kPort;                  // the server's
+  std::string listen_address;                  // of a server; empty: this host alone; "any": all
+  std::optional<std::string> secret_file;      // that both sides have
+  Nanoseconds session_limit = 3600 * kSecond;  // of a server: a client's whole time
+  tool::DeviceWishes devices;                  // GPUs
   // Of several ports each talks to the other side's of the same place; empty: chosen.
   std::vector<std::string> nics, peer_nics;
   tool::LibraryWishes libraries;

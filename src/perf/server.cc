@@ -1,102 +1,134 @@
-// The server: one client after another, each by a session of its own.
-#include <arpa/inet.h>
-#include <netdb.h>
-#include <netinet/tcp.h>
-#include <poll.h>
+// The server: each client by a session and a thread of its own, one of which measures at a time.
 #include <sys/socket.h>
 
-#include <memory>
+#include <list>
+#include <mutex>
+#include <thread>
 
 #include "perf/choice.h"
+#include "perf/listen.h"
 #include "perf/run.h"
 #include "perf/session.h"
+#include "tool/text.h"
 
 namespace gdr::perf {
 namespace {
 
-constexpr int kLook = 200;  // ms
-constexpr int kBacklog = 16;
+constexpr Nanoseconds kLook = 200 * kMillisecond;
+constexpr std::size_t kMostClients = 32;
 
-Result<UniqueFd> listen_on(const Options& options) {
-  addrinfo wanted{};
-  wanted.ai_socktype = SOCK_STREAM;
-  wanted.ai_flags = AI_PASSIVE;
-  wanted.ai_family = options.listen_address.empty() ? AF_INET6 : AF_UNSPEC;
-  addrinfo* found = nullptr;
-  const std::string port = std::to_string(options.port);
-  const char* address = options.listen_address.empty() ? nullptr : options.listen_address.c_str();
-  if (int code = getaddrinfo(address, port.c_str(), &wanted, &found)) {
-    return Error{EINVAL, "--listen " + options.listen_address + ": " + gai_strerror(code)};
+class Server {
+ public:
+  Server(const Ports& ports, const Description& told, const Terms& terms,
+         const std::function<void(const std::string&)>& say, const std::atomic<bool>& interrupted)
+      : ports_(ports), told_(told), terms_(terms), say_(say), interrupted_(interrupted) {}
+  ~Server() {
+    for (Guest& guest : guests_) guest.thread.join();
   }
-  const std::unique_ptr<addrinfo, void (*)(addrinfo*)> owner(found, freeaddrinfo);
-  UniqueFd fd(socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  if (!fd) return from_errno("socket");
-  const int yes = 1, no = 0;
-  setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-  // IPv4 as well.
-  if (found->ai_family == AF_INET6) {
-    setsockopt(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof no);
-  }
-  if (bind(fd.get(), found->ai_addr, found->ai_addrlen) != 0 || listen(fd.get(), kBacklog) != 0) {
-    const Error error = from_errno("listening on port " + port);
-    return Error{error.code, error.message + "; another one: --port PORT"};
-  }
-  return fd;
-}
 
-std::string name_of(const sockaddr_storage& address, socklen_t length) {
-  char host[NI_MAXHOST] = "";
-  getnameinfo(reinterpret_cast<const sockaddr*>(&address), length, host, sizeof host, nullptr, 0,
-              NI_NUMERICHOST);
-  std::string text = host;
-  if (text.rfind("::ffff:", 0) == 0) text.erase(0, 7);  // IPv4 in IPv6's form
-  return text;
-}
+  void serve(const Listening& listening) {
+    while (!interrupted_.load()) {
+      Result<Visitor> visitor = listening.accept(kLook);
+      see_out();
+      if (visitor) {
+        receive(*std::move(visitor));
+      } else if (visitor.error().code != ETIMEDOUT) {
+        // No descriptors, as a rule: asking again at once would take a processor and help nobody.
+        std::this_thread::sleep_for(std::chrono::nanoseconds(kLook));
+      }
+    }
+  }
 
-// A client whose host has died is noticed, too.
-void keep_alive(int fd) {
-  const int yes = 1, idle = 5, interval = 2, count = 3;
-  setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof yes);
-  setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
-  setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval, sizeof interval);
-  setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &count, sizeof count);
-  setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+ private:
+  struct Guest {
+    std::thread thread;
+    std::atomic<bool> has_gone{false};
+  };
+
+  void receive(Visitor visitor) {
+    Control control(std::move(visitor.fd));
+    if (guests_.size() >= kMostClients) {
+      (void)control.send(Failure{EBUSY, "this server has " + tool::plural(kMostClients, "client") +
+                                            " already; try again later"});
+      return;
+    }
+    Guest& guest = guests_.emplace_back();
+    guest.thread = std::thread(
+        [this, &guest, control = std::move(control), name = std::move(visitor.name)]() mutable {
+          talk(control, name);
+          guest.has_gone.store(true);
+        });
+  }
+
+  void talk(Control& control, const std::string& name) {
+    Session session(control, ports_, told_, interrupted_, terms_, stage_);
+    const Result<void> ended = session.serve();
+    const std::lock_guard guard(say_mutex_);
+    say_(name + ": " + std::to_string(session.rows()) + " rows" +
+         (ended ? "" : "; ended by: " + tool::printable(ended.error().message)));
+  }
+
+  void see_out() {
+    for (auto guest = guests_.begin(); guest != guests_.end();) {
+      if (!guest->has_gone.load()) {
+        ++guest;
+        continue;
+      }
+      guest->thread.join();
+      guest = guests_.erase(guest);
+    }
+  }
+
+  const Ports& ports_;
+  const Description& told_;
+  const Terms& terms_;
+  const std::function<void(const std::string&)>& say_;
+  const std::atomic<bool>& interrupted_;
+  Stage stage_;
+  std::mutex say_mutex_;
+  std::list<Guest> guests_;
+};
+
+std::string greeting(const Side& side, const Listening& listening, const Options& options) {
+  std::string names;
+  for (const Port& port : side.ports) {
+    names += (names.empty() ? "" : ", ") + port.nic + " port " + std::to_string(port.number);
+  }
+  const std::string port = options.port == kPort ? "" : " --port " + std::to_string(options.port);
+  std::string text = "serving " + names + (side.soft_nic ? " (STAND-IN)" : "") + " on TCP port " +
+                     std::to_string(options.port) + " of " + listening.where();
+  if (!listening.is_open()) {
+    return text +
+           ", for this host alone (--listen ADDRESS or --listen any for others): gdr perf "
+           "localhost" +
+           port;
+  }
+  text += "; on the other host: gdr perf " + side.host + port;
+  if (options.secret_file) return text + " --secret FILE";
+  return text + "; without --secret whoever reaches that port can use it";
 }
 
 }  // namespace
 
 Result<void> serve(const Options& options, const std::function<void(const std::string&)>& say,
                    const std::atomic<bool>& interrupted) {
+  Terms terms;
+  terms.whole = options.session_limit;
+  terms.processors = options.processors;
+  if (options.secret_file) {
+    Result<Secret> secret = Secret::read(*options.secret_file);
+    if (!secret) return secret.error();
+    terms.secret = *std::move(secret);
+  }
   Result<Choice> choice = choose(options, Role::kServer);
   if (!choice) return choice.error();
   Result<Ports> ports = open_ports(choice->names);
   if (!ports) return ports.error();
-  Result<UniqueFd> listening = listen_on(options);
+  Result<Listening> listening = listen_on(options.listen_address, options.port);
   if (!listening) return listening.error();
   const Description told = describe(*choice, *ports, options);
-  const Side& side = told.side;
-  std::string names;
-  for (const Port& port : side.ports) {
-    names += (names.empty() ? "" : ", ") + port.nic + " port " + std::to_string(port.number);
-  }
-  say("serving " + names + (side.soft_nic ? " (STAND-IN)" : "") + " on TCP port " +
-      std::to_string(options.port) + "; on the other host: gdr perf " + side.host +
-      (options.port == kPort ? "" : " --port " + std::to_string(options.port)));
-  while (!interrupted.load()) {
-    pollfd entry{listening->get(), POLLIN, 0};
-    if (poll(&entry, 1, kLook) <= 0) continue;
-    sockaddr_storage address{};
-    socklen_t length = sizeof address;
-    UniqueFd fd(
-        accept4(listening->get(), reinterpret_cast<sockaddr*>(&address), &length, SOCK_CLOEXEC));
-    if (!fd) continue;
-    keep_alive(fd.get());
-    Control control(std::move(fd));
-    Session session(control, *ports, told, interrupted, options.processors);
-    const Result<void> ended = session.serve();
-    say(name_of(address, length) + ": " + std::to_string(session.rows()) + " rows" +
-        (ended ? "" : "; ended by: " + ended.error().message));
-  }
+  say(greeting(told.side, *listening, options));
+  Server(*ports, told, terms, say, interrupted).serve(*listening);
   return {};
 }
 

@@ -6,8 +6,7 @@ namespace gdr::perf {
 namespace {
 
 constexpr Nanoseconds kTick = 200 * kMillisecond;  // between two looks at whether to go on
-constexpr Nanoseconds kGreeting = 10 * kSecond;    // for a client's first word
-constexpr Nanoseconds kIdle = 600 * kSecond;       // a client that says nothing for so long is gone
+constexpr Nanoseconds kLook = 10 * kMillisecond;   // the same, while it does something
 
 Error too_early(const char* what) {
   return {EPROTO, std::string(what) + " before what must come first"};
@@ -15,24 +14,62 @@ Error too_early(const char* what) {
 
 }  // namespace
 
+Session::~Session() { end_crew(); }
+
 Result<void> Session::serve() {
-  Nanoseconds heard = now();
+  control_.watch(interrupted_);
+  control_.set_most(kLargestGreeting);
+  came_at_ = heard_at_ = now();
+  const Result<void> ended = talk();
+  end_crew();
+  if (begun_) stage_.leave();
+  return ended;
+}
+
+Result<void> Session::talk() {
   for (;;) {
     Result<Received> received = control_.receive_any(kTick);
-    if (!received) {
-      const int code = received.error().code;
-      if (code == ETIMEDOUT && !interrupted_.load() &&
-          now() - heard < (greeted_ ? kIdle : kGreeting)) {
-        continue;
-      }
-      const bool in_order = code == ECONNRESET && !started_;
-      end_crew();
-      if (in_order) return {};
+    if (!received && received.error().code != ETIMEDOUT) {
+      if (received.error().code == ECONNRESET && !started_) return {};
       return received.error();
     }
-    heard = now();
+    if (Result<void> may = has_time(); !may) {
+      (void)control_.send(Failure{may.error().code, may.error().message});
+      return may;
+    }
+    if (!received) continue;
     if (Result<void> answered = dispatch(*received); !answered) return answered;
+    if (refused_) return *refused_;
+    heard_at_ = now();
   }
+}
+
+Result<void> Session::has_time() const {
+  const Nanoseconds time = now();
+  if (!admitted_ && time - came_at_ > terms_.greeting) {
+    return Error{ETIMEDOUT,
+                 "the client has not said who it is within " + text_of_time(terms_.greeting)};
+  }
+  if (!begun_ && time - came_at_ > terms_.before_plan) {
+    return Error{ETIMEDOUT,
+                 "the client has said nothing to do within " + text_of_time(terms_.before_plan)};
+  }
+  if (ends_at_ && time >= *ends_at_) {
+    return Error{ETIME, "this server ends a session after " + text_of_time(*terms_.whole) +
+                            "; its --session-limit allows more"};
+  }
+  if (!begun_ || (started_ && !row_)) return {};
+  const Nanoseconds patience = terms_.patience + row_.value_or(0);
+  if (time - heard_at_ <= patience) return {};
+  return Error{ETIMEDOUT, "the client has said nothing for " + text_of_time(patience)};
+}
+
+bool Session::go_on() {
+  const Nanoseconds time = coarse_now();
+  if (!goes_on_ || time < looked_at_ + kLook) return goes_on_;
+  looked_at_ = time;
+  goes_on_ = !interrupted_.load() && !control_.is_closed() && !(ends_at_ && time >= *ends_at_);
+  return goes_on_;
 }
 
 template <typename Request>
@@ -40,18 +77,30 @@ Result<void> Session::answer(const Received& received) {
   Result<Request> request = Control::take<Request>(received);
   if (!request) return request.error();
   auto reply = handle(*request);
-  if (reply) return control_.send(*reply);
-  return control_.send(Failure{reply.error().code, reply.error().message});
+  if (!reply) return control_.send(Failure{reply.error().code, reply.error().message});
+  Result<void> sent = control_.send(*reply);
+  if (sent || sent.error().code != EMSGSIZE) return sent;
+  return control_.send(Failure{EMSGSIZE, "more results than one message holds: fewer --repeats"});
 }
 
 Result<void> Session::dispatch(const Received& received) {
   switch (received.kind) {
     case number_of<Hello>():
       return answer<Hello>(received);
+    case number_of<Challenge>():
+      return answer<Challenge>(received);
+    case number_of<Authenticate>():
+      return answer<Authenticate>(received);
     case number_of<Open>():
       return answer<Open>(received);
+    case number_of<Begin>():
+      return answer<Begin>(received);
     case number_of<SetUp>():
       return answer<SetUp>(received);
+    case number_of<Probe>():
+      return answer<Probe>(received);
+    case number_of<ProbeAnswer>():
+      return answer<ProbeAnswer>(received);
     case number_of<Connect>():
       return answer<Connect>(received);
     case number_of<Start>():
@@ -71,26 +120,8 @@ Result<void> Session::dispatch(const Received& received) {
   }
 }
 
-// The reply says what this side is, whether they match or not: the client tells its user.
-Result<Hello> Session::handle(const Hello& request) {
-  greeted_ = request.magic == kMagic && request.protocol == kProtocol;
-  return Hello{kMagic, kProtocol, told_.side.version};
-}
-
-Result<Open::Reply> Session::handle(const Open&) {
-  if (!greeted_) return too_early("open");
-  Open::Reply reply;
-  reply.side = told_.side;
-  reply.facts = told_.facts;
-  for (const auto& port : ports_) {
-    reply.ports.push_back({static_cast<std::uint8_t>(port->port().active_mtu), port->has_atomics(),
-                           port->port().max_msg_sz});
-  }
-  return reply;
-}
-
 Result<SetUp::Reply> Session::handle(const SetUp& request) {
-  if (!greeted_) return too_early("set-up");
+  if (!begun_) return too_early("set-up");
   end_crew();
   if (Result<void> right = check_load(request.load, request.largest); !right) return right.error();
   if (request.mtu < IBV_MTU_256 || request.mtu > IBV_MTU_4096) {
@@ -104,7 +135,7 @@ Result<SetUp::Reply> Session::handle(const SetUp& request) {
       Crew::create(ports_,
                    {request.load, request.load.far, request.largest,
                     static_cast<ibv_mtu>(request.mtu), request.load.queue_pairs},
-                   false, processors_);
+                   false, terms_.processors);
   if (!crew) return crew.error();
   crew_ = *std::move(crew);
   SetUp::Reply reply;
@@ -115,7 +146,12 @@ Result<SetUp::Reply> Session::handle(const SetUp& request) {
 
 Result<Nothing> Session::handle(const Connect& request) {
   if (crew_ == nullptr || connected_) return too_early("connect");
-  if (Result<void> done = crew_->connect(request.address); !done) return done.error();
+  // The connection manager has the other side answer before a connection is established.
+  if (!crew_->load().rdma_cm) {
+    if (Result<void> right = check_destinations(request.address); !right) return right.error();
+  }
+  Result<void> done = crew_->connect(request.address, [this] { return go_on(); });
+  if (!done) return done.error();
   connected_ = true;
   return Nothing{};
 }
@@ -133,14 +169,25 @@ Result<Nothing> Session::handle(const Start& request) {
   if (request.measure != crew_->load().measure) {
     return Error{EINVAL, "another measure than what was set up"};
   }
-  if (Result<void> done = crew_->start(request, clock_, nullptr); !done) return done.error();
+  const Nanoseconds row = least_time(request.timing);
+  if (ends_at_ && now() + row > *ends_at_) {
+    return Error{ETIME, "a row of " + text_of_time(row) + " does not fit into a session of " +
+                            text_of_time(*terms_.whole) +
+                            ": a shorter --duration, or a longer --session-limit on the server"};
+  }
+  if (Result<void> done = crew_->start(request, terms_.clock, nullptr); !done) {
+    end_crew();  // some of its threads may be there
+    return done.error();
+  }
   started_ = true;
+  if (request.timing.slice_messages == 0) row_ = row;
   return Nothing{};
 }
 
 Result<Nothing> Session::handle(const FillWindow& request) {
   if (!started_) return too_early("fill");
-  if (Result<void> done = crew_->fill(request.window); !done) return done.error();
+  Result<void> done = crew_->fill(request.window, [this] { return go_on(); });
+  if (!done) return done.error();
   return Nothing{};
 }
 
@@ -152,15 +199,16 @@ Result<Nothing> Session::handle(const MoveWindow& request) {
 
 Result<VerifyWindow::Reply> Session::handle(const VerifyWindow& request) {
   if (!started_) return too_early("verify");
-  return crew_->verify(request.window);
+  return crew_->verify(request.window, [this] { return go_on(); });
 }
 
 Result<Finish::Reply> Session::handle(const Finish& request) {
   if (!started_) return too_early("finish");
+  if (Result<void> right = crew_->expect(request.sent); !right) return right.error();
   started_ = false;
+  row_.reset();
   ++rows_;
-  crew_->expect(request.sent);
-  const CrewOutcome outcome = crew_->join();
+  const CrewOutcome outcome = crew_->join([this] { return go_on(); });
   Finish::Reply reply;
   reply.slices = outcome.slices;
   reply.sent = crew_->sent();
@@ -182,6 +230,7 @@ Result<Nothing> Session::handle(const TearDown&) {
 void Session::end_crew() {
   crew_.reset();
   connected_ = started_ = false;
+  row_.reset();
 }
 
 }  // namespace gdr::perf

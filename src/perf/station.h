@@ -17,6 +17,7 @@
 #include "perf/devices.h"
 #include "perf/layout.h"
 #include "perf/messages.h"
+#include "perf/stage.h"
 #include "rdma/manager.h"
 #include "tool/memory.h"
 
@@ -51,7 +52,7 @@ class Station {
   ~Station();
 
   StationAddress address() const;
-  Result<void> connect(const StationAddress& theirs);
+  Result<void> connect(const StationAddress& theirs, const GoOn& go_on = {});
 
   const StationPlan& plan() const { return plan_; }
   const Layout& layout() const { return layout_; }
@@ -92,7 +93,7 @@ class Station {
   Result<void> make_queue(Queue& queue);
   Result<ibv_qp*> make_pair(ibv_qp_type type);
   Result<void> listen();
-  Result<void> connect_by_manager(const StationAddress& theirs);
+  Result<void> connect_by_manager(const StationAddress& theirs, const GoOn& go_on);
   Result<void> connect_queue(Queue& queue, const rdma::Endpoint& side, const QueueAddress& theirs);
   rdma::States states(ibv_qp_type type) const;
   bool receives_messages() const;

@@ -189,7 +189,7 @@ rdma::States Station::states(ibv_qp_type type) const {
   return states;
 }
 
-Result<void> Station::connect(const StationAddress& theirs) {
+Result<void> Station::connect(const StationAddress& theirs, const GoOn& go_on) {
   if (theirs.queues.size() != queues_.size()) {
     return Error{EPROTO, "the other side has another number of queue pairs"};
   }
@@ -201,7 +201,7 @@ Result<void> Station::connect(const StationAddress& theirs) {
   for (std::uint32_t i = 0; i < queues_.size(); ++i) {
     queues_[i].remote = theirs.address + layout_.incoming(i);
   }
-  if (manager_) return connect_by_manager(theirs);
+  if (manager_) return connect_by_manager(theirs, go_on);
   for (std::uint32_t i = 0; i < queues_.size(); ++i) {
     if (Result<void> done = connect_queue(queues_[i], other, theirs.queues[i]); !done) return done;
   }
@@ -220,17 +220,17 @@ Result<void> Station::listen() {
   return {};
 }
 
-Result<void> Station::connect_by_manager(const StationAddress& theirs) {
+Result<void> Station::connect_by_manager(const StationAddress& theirs, const GoOn& go_on) {
   constexpr Nanoseconds kEach = 10 * kMillisecond, kAtLeast = 10 * kSecond;
   const Nanoseconds timeout = kAtLeast + static_cast<Nanoseconds>(queues_.size()) * kEach;
   const rdma::States how = states(IBV_QPT_RC);
   std::vector<ibv_qp*> pairs;
   for (const Queue& queue : queues_) pairs.push_back(queue.sender);
-  if (!plan_.is_client) return manager_->accept(devices_.nic(), pairs, how, timeout);
+  if (!plan_.is_client) return manager_->accept(devices_.nic(), pairs, how, timeout, go_on);
   ibv_gid there{};
   std::copy(theirs.gid.begin(), theirs.gid.end(), there.raw);
   return manager_->connect(devices_.nic(), devices_.address().gid, there, theirs.manager_port,
-                           pairs, how, timeout);
+                           pairs, how, timeout, go_on);
 }
 
 Result<void> Station::connect_queue(Queue& queue, const rdma::Endpoint& side,

@@ -10,9 +10,22 @@
 namespace gdr::rdma {
 namespace {
 
-constexpr int kResolve = 2000;  // ms
+constexpr int kResolve = 2000;                     // ms
+constexpr Nanoseconds kLook = 100 * kMillisecond;  // between two questions whether to go on
+
+int all_rights(const States& states) {
+  const int rights = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
+  return states.atomics ? rights | IBV_ACCESS_REMOTE_ATOMIC : rights;
+}
 
 Error failed(const char* call) { return verbs_error(call, errno ? errno : EIO); }
+
+// Of a queue pair that is accepted. iWARP's connection is TCP's own, and its queue pairs are the
+// kernel's to change.
+int rights_at_first(const Device& device, const States& states) {
+  const bool iwarp = device.context()->device->transport_type == IBV_TRANSPORT_IWARP;
+  return iwarp ? all_rights(states) : IBV_ACCESS_LOCAL_WRITE;
+}
 
 // What a RoCE v2 GID is: an IP address.
 union Address {
@@ -73,10 +86,14 @@ Result<Manager::Id> Manager::make_id() {
   return Id(made, library_->destroy_id);
 }
 
-Result<Manager::Event> Manager::next(Nanoseconds deadline) {
+Result<Manager::Event> Manager::next(const Work& work) {
   for (;;) {
-    const Nanoseconds left = deadline - now();
-    if (left <= 0) return Error{EHOSTUNREACH, "rdma_cm: no connection within the time given"};
+    if (work.go_on && !work.go_on()) return Error{EINTR, "interrupted"};
+    const Nanoseconds time = now();
+    if (time >= work.deadline) {
+      return Error{EHOSTUNREACH, "rdma_cm: no connection within the time given"};
+    }
+    const Nanoseconds left = std::min(work.deadline - time, kLook);
     pollfd entry{channel_->fd, POLLIN, 0};
     if (poll(&entry, 1, static_cast<int>(left / kMillisecond) + 1) > 0) break;
   }
@@ -86,8 +103,8 @@ Result<Manager::Event> Manager::next(Nanoseconds deadline) {
   return Event{{event, library_->ack_cm_event}};
 }
 
-Result<Manager::Event> Manager::next(rdma_cm_event_type wanted, Nanoseconds deadline) {
-  Result<Event> event = next(deadline);
+Result<Manager::Event> Manager::next(rdma_cm_event_type wanted, const Work& work) {
+  Result<Event> event = next(work);
   if (!event || (*event)->event == wanted) return event;
   return Error{EIO, std::string("rdma_cm: ") + library_->event_str((*event)->event) + " (status " +
                         std::to_string((*event)->status) + ") where " +
@@ -96,7 +113,8 @@ Result<Manager::Event> Manager::next(rdma_cm_event_type wanted, Nanoseconds dead
 
 // What the manager knows of the path, and what it does not of the queue pair: the rights that the
 // other side has, and a packet size that nobody wants exceeded.
-Result<void> Manager::modify(rdma_cm_id* id, ibv_qp* pair, ibv_qp_state state, const Work& work) {
+Result<void> Manager::modify(rdma_cm_id* id, ibv_qp* pair, ibv_qp_state state, int access,
+                             const Work& work) {
   constexpr std::uint8_t kMinimumRnrTimer = 12;  // 0.64 ms, as in states.cc
   ibv_qp_attr attributes{};
   attributes.qp_state = state;
@@ -104,9 +122,7 @@ Result<void> Manager::modify(rdma_cm_id* id, ibv_qp* pair, ibv_qp_state state, c
   errno = 0;
   if (library_->init_qp_attr(id, &attributes, &mask) != 0) return failed("rdma_init_qp_attr");
   if ((mask & IBV_QP_ACCESS_FLAGS) != 0) {
-    attributes.qp_access_flags =
-        IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
-    if (work.states.atomics) attributes.qp_access_flags |= IBV_ACCESS_REMOTE_ATOMIC;
+    attributes.qp_access_flags = static_cast<unsigned>(access);
   }
   if ((mask & IBV_QP_PATH_MTU) != 0) {
     attributes.path_mtu = std::min(attributes.path_mtu, work.states.mtu);
@@ -114,6 +130,15 @@ Result<void> Manager::modify(rdma_cm_id* id, ibv_qp* pair, ibv_qp_state state, c
   if ((mask & IBV_QP_MIN_RNR_TIMER) != 0) attributes.min_rnr_timer = kMinimumRnrTimer;
   if (int code = work.device.library().modify_qp(pair, &attributes, mask)) {
     return verbs_error("ibv_modify_qp (by rdma_cm)", code > 0 ? code : errno);
+  }
+  return {};
+}
+
+Result<void> Manager::give_rights(ibv_qp* pair, const Work& work) {
+  ibv_qp_attr attributes{};
+  attributes.qp_access_flags = static_cast<unsigned>(all_rights(work.states));
+  if (int code = work.device.library().modify_qp(pair, &attributes, IBV_QP_ACCESS_FLAGS)) {
+    return verbs_error("ibv_modify_qp (rights)", code > 0 ? code : errno);
   }
   return {};
 }
@@ -154,7 +179,9 @@ Result<void> Manager::accept_one(const Work& work, Event& request, std::vector<b
   }
   ibv_qp* pair = work.pairs[index];
   for (const ibv_qp_state state : {IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RTS}) {
-    if (Result<void> done = modify(id.get(), pair, state, work); !done) return done;
+    Result<void> done =
+        modify(id.get(), pair, state, rights_at_first(work.device, work.states), work);
+    if (!done) return done;
   }
   rdma_conn_param answer = parameters(pair->qp_num, work);
   errno = 0;
@@ -165,11 +192,12 @@ Result<void> Manager::accept_one(const Work& work, Event& request, std::vector<b
 }
 
 Result<void> Manager::accept(const Device& device, std::span<ibv_qp* const> pairs,
-                             const States& states, Nanoseconds timeout) {
-  const Work work{device, pairs, states, now() + timeout};
+                             const States& states, Nanoseconds timeout,
+                             std::function<bool()> go_on) {
+  const Work work{device, pairs, states, now() + timeout, std::move(go_on)};
   std::vector<bool> taken(pairs.size());
   for (std::size_t established = 0; established < pairs.size();) {
-    Result<Event> event = next(work.deadline);
+    Result<Event> event = next(work);
     if (!event) return event.error();
     if ((*event)->event == RDMA_CM_EVENT_CONNECT_REQUEST) {
       if (Result<void> done = accept_one(work, *event, taken); !done) return done;
@@ -179,6 +207,10 @@ Result<void> Manager::accept(const Device& device, std::span<ibv_qp* const> pair
       return Error{EIO, std::string("rdma_cm: ") + library_->event_str((*event)->event) +
                             " (status " + std::to_string((*event)->status) + ")"};
     }
+  }
+  if (rights_at_first(device, states) == all_rights(states)) return {};
+  for (ibv_qp* pair : pairs) {
+    if (Result<void> given = give_rights(pair, work); !given) return given;
   }
   return {};
 }
@@ -196,17 +228,18 @@ Result<void> Manager::connect_one(const Work& work, std::uint32_t index, sockadd
     return failed("rdma_set_option");
   }
   if (library_->resolve_addr(id, from, to, kResolve) != 0) return failed("rdma_resolve_addr");
-  if (auto event = next(RDMA_CM_EVENT_ADDR_RESOLVED, work.deadline); !event) return event.error();
+  if (auto event = next(RDMA_CM_EVENT_ADDR_RESOLVED, work); !event) return event.error();
   if (library_->resolve_route(id, kResolve) != 0) return failed("rdma_resolve_route");
-  if (auto event = next(RDMA_CM_EVENT_ROUTE_RESOLVED, work.deadline); !event) return event.error();
+  if (auto event = next(RDMA_CM_EVENT_ROUTE_RESOLVED, work); !event) return event.error();
   ibv_qp* pair = work.pairs[index];
-  if (Result<void> done = modify(id, pair, IBV_QPS_INIT, work); !done) return done;
+  const int rights = all_rights(work.states);
+  if (Result<void> done = modify(id, pair, IBV_QPS_INIT, rights, work); !done) return done;
   const std::uint32_t tag = htonl(index);
   rdma_conn_param asked = parameters(pair->qp_num, work);
   asked.private_data = &tag;
   asked.private_data_len = sizeof tag;
   if (library_->connect(id, &asked) != 0) return failed("rdma_connect");
-  Result<Event> answer = next(work.deadline);
+  Result<Event> answer = next(work);
   if (!answer) return answer.error();
   // Of iWARP the kernel takes the queue pair through its states itself.
   if ((*answer)->event == RDMA_CM_EVENT_ESTABLISHED) return {};
@@ -215,7 +248,7 @@ Result<void> Manager::connect_one(const Work& work, std::uint32_t index, sockadd
                                    " (status " + std::to_string((*answer)->status) + ")"};
   }
   for (const ibv_qp_state state : {IBV_QPS_RTR, IBV_QPS_RTS}) {
-    if (Result<void> done = modify(id, pair, state, work); !done) return done;
+    if (Result<void> done = modify(id, pair, state, rights, work); !done) return done;
   }
   if (library_->establish(id) != 0) return failed("rdma_establish");
   return {};
@@ -223,12 +256,13 @@ Result<void> Manager::connect_one(const Work& work, std::uint32_t index, sockadd
 
 Result<void> Manager::connect(const Device& device, const ibv_gid& from, const ibv_gid& to,
                               std::uint16_t port, std::span<ibv_qp* const> pairs,
-                              const States& states, Nanoseconds timeout) {
+                              const States& states, Nanoseconds timeout,
+                              std::function<bool()> go_on) {
   Result<Address> here = address_of(from, 0);
   if (!here) return here.error();
   Result<Address> there = address_of(to, port);
   if (!there) return there.error();
-  const Work work{device, pairs, states, now() + timeout};
+  const Work work{device, pairs, states, now() + timeout, std::move(go_on)};
   for (std::uint32_t i = 0; i < pairs.size(); ++i) {
     if (Result<void> done = connect_one(work, i, &here->any, &there->any); !done) return done;
   }

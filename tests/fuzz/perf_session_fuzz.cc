@@ -3,10 +3,16 @@
 // is a double here, is only asked for what it can do.
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <thread>
 
 #include "perf/rules.h"
 #include "perf/session.h"
+
+namespace gdr {
+std::uint64_t random_u64() { return 7; }
+}  // namespace gdr
 
 namespace gdr::perf {
 namespace {
@@ -26,6 +32,19 @@ State state;
 }  // namespace
 
 Station::~Station() = default;
+
+// Of which the number that they hold has been sent to.
+std::vector<Destination> probed;
+Result<void> send_probe(const Devices&, const Destination& to, std::uint32_t, std::uint32_t) {
+  require(probed.size() < 100);
+  probed.push_back(to);
+  return {};
+}
+bool is_probed(const StationAddress& station) {
+  const Result<Destination> to = destination_of(0, false, station.lid, station.gid, station.global);
+  return to && std::ranges::find(probed, *to) != probed.end();
+}
+
 // Without the time that it takes.
 TickClock::TickClock(const Moment&, const Moment&) {}
 TickClock TickClock::calibrate(Nanoseconds) { return {{}, {}}; }
@@ -42,10 +61,17 @@ Result<std::unique_ptr<Crew>> Crew::create(const Ports&, const StationPlan& plan
   return crew;
 }
 Crew::~Crew() = default;
+// Numbers that nobody foresees would make no input mean the same twice.
+constexpr std::uint32_t kRandom = 7;
 SideAddress Crew::address() const { return {}; }
 std::uint64_t Crew::registered_bytes() const { return 1; }
 std::uint64_t Crew::largest() const { return state.largest; }
-Result<void> Crew::connect(const SideAddress& theirs) {
+Result<void> Crew::connect(const SideAddress& theirs, const GoOn& go_on) {
+  require(static_cast<bool>(go_on));
+  // Nobody sends anywhere before that place has answered.
+  for (const StationAddress& station : theirs.stations) {
+    require(load_.rdma_cm || is_probed(station));
+  }
   require(!state.connected);
   if (theirs.stations.size() > 1) return Error{EPROTO, "too many"};
   state.connected = true;
@@ -60,17 +86,22 @@ Result<void> Crew::start(const Start& row, const TickClock&, Verifier* verifier)
   return {};
 }
 std::vector<std::uint64_t> Crew::sent() const { return {1}; }
-void Crew::expect(const std::vector<std::uint64_t>&) { require(state.running); }
-CrewOutcome Crew::join() {
+Result<void> Crew::expect(const std::vector<std::uint64_t>& sent) {
+  require(state.running);
+  if (sent.size() > 2) return Error{EPROTO, "too many"};
+  return {};
+}
+CrewOutcome Crew::join(const GoOn& go_on) {
+  require(static_cast<bool>(go_on));
   require(state.running);
   state.running = false;
   return {};
 }
-Result<VerifyWindow::Reply> Crew::verify(const Window&) {
+Result<VerifyWindow::Reply> Crew::verify(const Window&, const GoOn&) {
   require(state.running);
   return VerifyWindow::Reply{};
 }
-Result<void> Crew::fill(const Window&) {
+Result<void> Crew::fill(const Window&, const GoOn&) {
   require(state.running);
   return {};
 }
@@ -113,8 +144,18 @@ tool::Bytes right_message(std::uint8_t kind) {
       return whole(Hello{kMagic, kProtocol, "1"});
     case number_of<SetUp>():
       return whole(set_up);
+    case number_of<Challenge>():
+      return whole(Challenge{});
+    case number_of<Authenticate>():
+      return whole(Authenticate{});
+    case number_of<Begin>():
+      return whole(Begin{1});
+    case number_of<Probe>():
+      return whole(Probe{0, 1, {}, false, 2});
+    case number_of<ProbeAnswer>():
+      return whole(ProbeAnswer{{kRandom}});
     case number_of<Connect>():
-      return whole(Connect{});
+      return whole(Connect{{{StationAddress{.lid = 1}}}});
     case number_of<Start>():
       return whole(start);
     case number_of<VerifyWindow>():
@@ -196,8 +237,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   int sockets[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0) return 0;
   UniqueFd client(sockets[1]);
-  Control control{UniqueFd(sockets[0])};
-  // All of it at once, and no more: a session then ends by itself. The answers are few and small.
+  std::optional<Control> control(std::in_place, UniqueFd(sockets[0]));
+  // All of it at once, and no more: a session then ends by itself.
   const tool::Bytes said = conversation({data, size});
   require(send(client.get(), said.data(), said.size(), MSG_NOSIGNAL | MSG_DONTWAIT) >= 0 ||
           said.empty());
@@ -205,7 +246,19 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static const Description told;
   static const std::atomic<bool> never{false};
   state = {};
-  Session session(control, no_devices(), told, never);
+  probed.clear();
+  Terms terms;
+  terms.whole = kSecond;
+  Stage stage;
+  Session session(*control, no_devices(), told, never, terms, stage);
+  // Answers that nobody takes would be waited for.
+  std::thread reader([&] {
+    char bytes[4096];
+    while (recv(client.get(), bytes, sizeof bytes, 0) > 0) {
+    }
+  });
   (void)session.serve();
+  control.reset();
+  reader.join();
   return 0;
 }

@@ -23,7 +23,7 @@ UNRELIABLE = ("uc", "ud")
 def measured(hosts, transport, operations, sizes):
     command = PERF.command("--memory", "host")
     few = ("--depth", "16") if transport in UNRELIABLE else ()
-    server = hosts.start(0, PERF.command("--server"))
+    server = hosts.start(0, PERF.command("--server", "--listen", "any"))
     client = None
     try:
         wrong = hosts.wait_until_listens(PORT, server)

@@ -61,7 +61,9 @@ class RoundTrips {
   template <typename Answer>
   void reply(Answer&& answer) {
     if (load_.check) return reply_checked(answer);
-    while (answer() && post()) {
+    // Messages that come without a pause must not keep it from seeing that nobody wants it any
+    // more.
+    while (answer() && post() && !task_.aborted()) {
     }
   }
 
@@ -117,7 +119,7 @@ class RoundTrips {
 
   template <typename Answer>
   [[gnu::noinline]] void reply_checked(Answer& answer) {
-    while (answer() && prepare() && post() && verify()) {
+    while (answer() && prepare() && post() && verify() && !task_.aborted()) {
     }
   }
 

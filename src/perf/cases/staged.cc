@@ -163,8 +163,19 @@ class Staged {
       if (!post(0)) return -1;
     }
     if (requests_.reap(outcome_) < 0) return -1;
-    return receives_.take(outcome_,
-                          [&](Station::Queue&, const ibv_wc& wc) { told_ = ntohl(wc.imm_data); });
+    const int taken = receives_.take(
+        outcome_, [&](Station::Queue&, const ibv_wc& wc) { hear(ntohl(wc.imm_data)); });
+    return outcome_.done ? taken : -1;
+  }
+
+  // The low half of how many lie in their place: no fewer than before, nor more than were sent.
+  void hear(std::uint32_t low) {
+    const std::uint64_t told = told_ + static_cast<std::uint32_t>(low - told_);
+    if (told <= queue_.posted) {
+      told_ = told;
+    } else {
+      outcome_.fail({EPROTO, "the other side has told of messages that were never sent"});
+    }
   }
 
   // Tells how many messages lie in their place.

@@ -100,18 +100,18 @@ class Stream {
 
   bool has_received_all() {
     if (receives_ == nullptr) return task_.is_client || task_.stopped();
-    const std::uint64_t expected = task_.signals->expected.load();
-    if (expected == kNotKnown) return false;
-    if (outcome_.received >= expected) return true;
+    const std::optional<std::uint64_t> expected = task_.signals->expected.get();
+    if (!expected) return false;
+    if (outcome_.received >= *expected) return true;
     const bool unreliable = may_lose(load_.transport);
     if (heard_at_ == 0) heard_at_ = now();
     if (now() - heard_at_ < (unreliable ? kQuiet : kGivenUp)) return false;
     if (receive()) return false;  // while this thread waited for its processor
     if (unreliable) {
-      outcome_.lost = expected - outcome_.received;
+      outcome_.lost = *expected - outcome_.received;
     } else {
       outcome_.fail({ETIMEDOUT, std::to_string(outcome_.received) + " of " +
-                                    std::to_string(expected) + " messages have arrived"});
+                                    std::to_string(*expected) + " messages have arrived"});
     }
     return true;
   }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <atomic>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,12 +18,27 @@ namespace gdr::perf {
 
 class Verifier;
 
-constexpr std::uint64_t kNotKnown = ~std::uint64_t{0};
+// How many messages will have arrived at the end: nothing, until the other side has said so. Any
+// number that it may say is one.
+class Expected {
+ public:
+  void set(std::uint64_t messages) {
+    messages_.store(messages, std::memory_order_relaxed);
+    known_.store(true, std::memory_order_release);
+  }
+  std::optional<std::uint64_t> get() const {
+    if (!known_.load(std::memory_order_acquire)) return std::nullopt;
+    return messages_.load(std::memory_order_relaxed);
+  }
+
+ private:
+  std::atomic<std::uint64_t> messages_{0};
+  std::atomic<bool> known_{false};
+};
 
 // What the threads of a side tell each other of one station while a row runs.
 struct Signals {
-  // Messages that will have arrived at the end: known once the other side has sent its last.
-  std::atomic<std::uint64_t> expected{kNotKnown};
+  Expected expected;
   // With --check: messages that were compared as they arrived.
   std::atomic<std::uint64_t> received{0};
   // And when the last look for more began that found none.
@@ -60,9 +76,10 @@ struct Task {
 struct Outcome {
   Result<void> done;
   std::vector<Slice> slices;
-  std::vector<Samples> samples;       // a repetition each
-  std::vector<std::uint64_t> sent;    // on each queue pair; fewer: nothing on the others
-  std::atomic<bool> has_sent{false};  // `sent` and `slices` are final
+  std::vector<Samples> samples;        // a repetition each
+  std::vector<std::uint64_t> sent;     // on each queue pair; fewer: nothing on the others
+  std::atomic<bool> has_sent{false};   // `sent` and `slices` are final
+  std::atomic<bool> has_ended{false};  // all of it is, and the thread does nothing more
   std::uint64_t received = 0, lost = 0;
   std::uint64_t checked = 0;            // messages
   std::atomic<std::uint64_t> wrong{0};  // of them

@@ -30,32 +30,36 @@ bool await_unannounced(Contents& contents, std::uint32_t queue, std::uint64_t me
 
 }  // namespace
 
-bool fill_window(Task& task, Contents& contents, const Window& window, Outcome& outcome) {
+bool fill_window(Task& task, Contents& contents, const Window& window, Outcome& outcome,
+                 const GoOn& go_on) {
   const Operation operation = task.station.plan().load.operation;
   if (is_atomic(operation)) return true;
   const bool is_read = operation == Operation::kRead;
   if (is_read ? !task.is_target() : !task.sends) return true;
-  return for_each_message(window, task.station, [&](std::uint32_t queue, std::uint64_t message) {
+  const auto fill = [&](std::uint32_t queue, std::uint64_t message) {
     return is_read ? contents.fill_incoming(queue, message, outcome)
                    : contents.fill_outgoing(queue, message, outcome);
-  });
+  };
+  return for_each_message(window, task.station, fill, go_on);
 }
 
-bool compare_window(Task& task, Contents& contents, const Window& window, Outcome& outcome) {
+bool compare_window(Task& task, Contents& contents, const Window& window, Outcome& outcome,
+                    const GoOn& go_on) {
   const Load& load = task.station.plan().load;
   const bool is_read = load.operation == Operation::kRead;
   const bool comes_back = is_read || is_atomic(load.operation);
   if (is_compared_on_arrival(load)) return true;
   if (comes_back ? !task.sends : !task.is_target()) return true;
   Nanoseconds since = now();
-  return for_each_message(window, task.station, [&](std::uint32_t queue, std::uint64_t message) {
+  const auto compare = [&](std::uint32_t queue, std::uint64_t message) {
     if (is_read) return contents.verify_outgoing(queue, message, outcome);
     if (comes_back) return contents.verify_fetched(queue, message, outcome);
     if (arrives_unannounced(load) && await_unannounced(contents, queue, message, since, outcome)) {
       return true;
     }
     return contents.verify_incoming(queue, message, outcome);
-  });
+  };
+  return for_each_message(window, task.station, compare, go_on);
 }
 
 Result<std::uint64_t> Arrivals::await(const Window& window,

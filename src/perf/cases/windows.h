@@ -14,16 +14,18 @@
 #include "perf/cases/slicer.h"
 #include "perf/cases/task.h"
 #include "perf/contents.h"
+#include "perf/stage.h"
 
 namespace gdr::perf {
 
 // each(queue, message) for the messages of a window, as far as there are places for them, until one
 // is false.
 template <typename Each>
-bool for_each_message(const Window& window, Station& station, Each&& each) {
+bool for_each_message(const Window& window, Station& station, Each&& each, const GoOn& go_on = {}) {
   const std::uint32_t count = std::min(window.count, station.layout().slots);
   for (std::uint32_t queue = 0; queue < station.queues().size(); ++queue) {
     for (std::uint32_t i = 0; i < count; ++i) {
+      if (go_on && !go_on()) return false;
       if (!each(queue, window.first + i)) return false;
     }
   }
@@ -31,9 +33,12 @@ bool for_each_message(const Window& window, Station& station, Each&& each) {
 }
 
 // What a side has to fill before a window moves, and what lies there to be compared afterwards, but
-// for what it has compared as it arrived. False: the memory could not be reached.
-bool fill_window(Task& task, Contents& contents, const Window& window, Outcome& outcome);
-bool compare_window(Task& task, Contents& contents, const Window& window, Outcome& outcome);
+// for what it has compared as it arrived. False: the memory could not be reached, or there is no
+// sense in going on.
+bool fill_window(Task& task, Contents& contents, const Window& window, Outcome& outcome,
+                 const GoOn& go_on = {});
+bool compare_window(Task& task, Contents& contents, const Window& window, Outcome& outcome,
+                    const GoOn& go_on = {});
 
 // How many messages have come since a row began. Whoever takes them began its last look at
 // `looked_at`, and found no more.

@@ -23,8 +23,9 @@ class BothSides : public testing::Test {
       told_.side.ports.emplace_back().nic = name;
       told_.facts.nics.emplace_back().name = name;
     }
-    serving_ = std::thread(
-        [this] { ended_ = Session(*server_, two_soft_ports(), told_, no_, {}).serve(); });
+    serving_ = std::thread([this] {
+      ended_ = Session(*server_, two_soft_ports(), told_, no_, terms_, stage_).serve();
+    });
   }
   ~BothSides() override {
     client_.reset();
@@ -36,6 +37,8 @@ class BothSides : public testing::Test {
     Client client(*client_, two_soft_ports(), "1.2.3", {}, no_);
     const Result<void> met = client.greet();
     ASSERT_TRUE(met) << met.error().message;
+    const Result<void> begun = client.begin({});
+    ASSERT_TRUE(begun) << begun.error().message;
     for (const Load& load : loads) {
       const std::vector<std::uint64_t> sizes = is_atomic(load.operation)
                                                    ? std::vector<std::uint64_t>{8, 8}
@@ -64,6 +67,8 @@ class BothSides : public testing::Test {
     return ports;
   }
   const std::atomic<bool> no_{false};
+  const Terms terms_;
+  Stage stage_;
   Description told_;
   std::optional<Control> server_, client_;
   Result<void> ended_;

@@ -34,7 +34,8 @@ SideAddress full_address() {
 // One of each kind, with something in every field that has a length.
 std::tuple<Failure, Nothing, Hello, Open, Open::Reply, SetUp, SetUp::Reply, Connect, Start,
            FillWindow, MoveWindow, VerifyWindow, VerifyWindow::Reply, Finish, Finish::Reply,
-           TearDown>
+           TearDown, Challenge, Challenge::Reply, Authenticate, Authenticate::Reply, Begin, Probe,
+           ProbeAnswer>
 one_of_each() {
   Open::Reply opened;
   opened.side.host = "alpha";
@@ -63,7 +64,14 @@ one_of_each() {
           {4, 5, "byte 7", 6},
           {{10, 20, 30}},
           finished,
-          {}};
+          {},
+          {{1, 2}, true},
+          {{3, 4}, false},
+          {{5, 6}},
+          {{7, 8}},
+          {9},
+          {1, 2, {3}, true, 4},
+          {{5, 6}}};
 }
 
 template <typename Function>

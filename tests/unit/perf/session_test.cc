@@ -1,69 +1,8 @@
 // What a server does with clients that do not keep to the rules.
-#include "perf/session.h"
-
-#include <gtest/gtest.h>
-#include <sys/socket.h>
-
-#include <thread>
-
-#include "perf/client.h"
-#include "soft_devices.h"
+#include "session_fixture.h"
 
 namespace gdr::perf {
 namespace {
-
-class SessionTest : public testing::Test {
- protected:
-  SessionTest() : client_(connect()) {
-    told_.side.version = "1.2.3";
-    serving_ =
-        std::thread([this] { ended_ = Session(*server_, soft_ports(), told_, no_).serve(); });
-  }
-  ~SessionTest() override { leave(); }
-  UniqueFd connect() {
-    int sockets[2];
-    EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets), 0);
-    server_.emplace(UniqueFd(sockets[1]));
-    return UniqueFd(sockets[0]);
-  }
-  void leave() {
-    if (!serving_.joinable()) return;
-    client_.reset();
-    serving_.join();
-  }
-  // "": done.
-  template <typename Request>
-  std::string ask(const Request& request) {
-    const auto reply = client_->call(request, 10 * kSecond);
-    return reply ? "" : reply.error().message;
-  }
-  void greet() { ASSERT_EQ(ask(Hello{kMagic, kProtocol, "1.2.3"}), ""); }
-  static perf::SetUp set_up(Operation operation = Operation::kWrite) {
-    perf::SetUp request;
-    request.load.operation = operation;
-    request.largest = 4096;
-    request.mtu = IBV_MTU_1024;
-    return request;
-  }
-  // With queue pairs that lead nowhere.
-  void connect_to_nobody(const perf::SetUp& request) {
-    const Result<perf::SetUp::Reply> there = client_->call(request, 10 * kSecond);
-    ASSERT_TRUE(there) << there.error().message;
-    ASSERT_EQ(ask(Connect{there->address}), "");
-  }
-  static Start start() {
-    Start request;
-    request.size = 64;
-    request.timing = {0, 1'000'000, 0, 1};
-    return request;
-  }
-
-  const std::atomic<bool> no_{false};
-  Description told_;
-  std::optional<Control> server_, client_;
-  Result<void> ended_;
-  std::thread serving_;
-};
 
 TEST_F(SessionTest, AnswersAHelloOfAnotherVersionWithItsOwn) {
   const Result<Hello> hello = client_->call(Hello{kMagic, kProtocol + 1, "9.9"}, kSecond);
@@ -76,7 +15,17 @@ TEST_F(SessionTest, AnswersAHelloOfAnotherVersionWithItsOwn) {
 TEST_F(SessionTest, DoesNothingBeforeItsTurn) {
   EXPECT_EQ(ask(Open{}), "open before what must come first");
   EXPECT_EQ(ask(set_up()), "set-up before what must come first");
-  greet();
+  EXPECT_EQ(ask(Challenge{}), "challenge before what must come first");
+  EXPECT_EQ(ask(Authenticate{}), "authenticate before what must come first");
+  EXPECT_EQ(ask(Begin{}), "begin before what must come first");
+  EXPECT_EQ(ask(Probe{}), "probe before what must come first");
+  say_hello();
+  EXPECT_EQ(ask(Challenge{}), "challenge before what must come first");
+  EXPECT_EQ(ask(Authenticate{}), "authenticate before what must come first");
+  EXPECT_EQ(ask(set_up()), "set-up before what must come first");
+  EXPECT_EQ(ask(ProbeAnswer{}), "an answer to a probe before what must come first");
+  ASSERT_EQ(ask(Begin{}), "");
+  EXPECT_EQ(ask(Begin{}), "begin before what must come first");
   EXPECT_EQ(ask(Connect{}), "connect before what must come first");
   EXPECT_EQ(ask(start()), "start before what must come first");
   EXPECT_EQ(ask(VerifyWindow{}), "verify before what must come first");
@@ -129,8 +78,10 @@ TEST_F(SessionTest, RefusesConnectionsOfAnotherShape) {
   greet();
   ASSERT_EQ(ask(set_up()), "");
   EXPECT_EQ(ask(Connect{}), "the other side has another number of threads");
+  answer_probe();
   Connect request;
   request.address.stations.resize(1);
+  put_here(request.address.stations[0], soft_devices());
   EXPECT_EQ(ask(request), "the other side has another number of queue pairs");
 }
 
@@ -150,7 +101,14 @@ TEST_F(SessionTest, AsksForNoWindowOfAThreadThatIsNotThere) {
   EXPECT_EQ(ask(FillWindow{{1, 0, 1}}), "no such thread");
   EXPECT_EQ(ask(MoveWindow{{1, 0, 1}}), "no such thread");
   EXPECT_EQ(ask(VerifyWindow{{1, 0, 1}}), "no such thread");
-  EXPECT_EQ(ask(FillWindow{{0, ~std::uint64_t{0}, ~std::uint32_t{0}}}), "");
+  for (const Window& window :
+       {Window{0, ~std::uint64_t{0}, 1}, {0, 0, ~std::uint32_t{0}}, {0, 0, 129}}) {
+    const char* wrong = "a window of more messages than there are places for";
+    EXPECT_EQ(ask(FillWindow{window}), wrong);
+    EXPECT_EQ(ask(MoveWindow{window}), wrong);
+    EXPECT_EQ(ask(VerifyWindow{window}), wrong);
+  }
+  EXPECT_EQ(ask(FillWindow{{0, 128, 128}}), "");
 }
 
 TEST_F(SessionTest, SendsWindowsOnlyWhereBothWaysAreChecked) {

@@ -1,0 +1,75 @@
+#include "perf/secret.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/random.h"
+#include "base/unique_fd.h"
+
+namespace gdr::perf {
+namespace {
+
+constexpr std::size_t kLeast = 16, kMost = 4096;  // bytes
+
+Error unfit(const std::string& path, int code, const std::string& why) {
+  return {code, "--secret " + path + ": " + why};
+}
+
+}  // namespace
+
+Nonce random_nonce() {
+  Nonce nonce;
+  for (std::size_t at = 0; at < nonce.size(); at += sizeof(std::uint64_t)) {
+    const std::uint64_t value = random_u64();
+    std::memcpy(nonce.data() + at, &value, sizeof value);
+  }
+  return nonce;
+}
+
+Result<Secret> Secret::read(const std::string& path) {
+  // Without waiting for whoever would write into a pipe.
+  const UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!fd) return unfit(path, EINVAL, strerror(errno));
+  struct stat status {};
+  if (fstat(fd.get(), &status) != 0) return unfit(path, EINVAL, strerror(errno));
+  if (!S_ISREG(status.st_mode)) return unfit(path, EINVAL, "not an ordinary file");
+  if (status.st_uid != geteuid() && status.st_uid != 0) {
+    return unfit(path, EACCES, "belongs to another user, who may know the secret");
+  }
+  if ((status.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
+    return unfit(path, EACCES, "other users may read or change it; type: chmod 600 " + path);
+  }
+  std::vector<std::uint8_t> text(kMost + 1);
+  std::size_t length = 0;
+  while (length < text.size()) {
+    const ssize_t got = ::read(fd.get(), text.data() + length, text.size() - length);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return unfit(path, EINVAL, strerror(errno));
+    if (got == 0) break;
+    length += static_cast<std::size_t>(got);
+  }
+  if (length > kMost) return unfit(path, EINVAL, "longer than 4096 bytes");
+  while (length > 0 && (text[length - 1] == '\n' || text[length - 1] == '\r')) --length;
+  if (length < kLeast) {
+    return unfit(path, EINVAL,
+                 "shorter than 16 bytes, and could be guessed; make one: (umask 077; head -c 32 "
+                 "/dev/urandom | base64 > FILE)");
+  }
+  text.resize(length);
+  return Secret(std::move(text));
+}
+
+Digest Secret::proof(Side side, const Nonces& nonces) const {
+  constexpr std::string_view kLabel = "gdr perf secret 1";
+  std::vector<std::uint8_t> said(kLabel.begin(), kLabel.end());
+  said.push_back(static_cast<std::uint8_t>(side));
+  said.insert(said.end(), nonces.client.begin(), nonces.client.end());
+  said.insert(said.end(), nonces.server.begin(), nonces.server.end());
+  return hmac_sha256(text_, said);
+}
+
+}  // namespace gdr::perf

@@ -1,0 +1,258 @@
+"""attacks.py GDR: what a stranger at the port of `gdr perf --server` can have it do: send to an address that takes no part, measure for ever, keep others waiting; and who is let in."""
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+import raw_perf  # noqa: E402
+from perf_program import QUICK, Perf, main, require  # noqa: E402
+from raw_perf import Client, Place  # noqa: E402
+from two_programs import free_port, stop  # noqa: E402
+
+PERF = Perf(sys.argv[1])
+LARGEST = (1 << 64) - 1
+NO_PROOF = "no load goes to a place that has not answered a probe"
+
+
+@contextlib.contextmanager
+def serving(*options):
+    """Its port; it must end by itself when it is interrupted, within two seconds."""
+    port = free_port()
+    server = PERF.server(port, *options)
+    try:
+        yield port, server
+        server.send_signal(signal.SIGINT)
+        began = time.monotonic()
+        said = server.communicate(timeout=10)[0]
+        require(server.returncode == 0 and time.monotonic() - began < 2, "it did not end:", said)
+    finally:
+        stop(server)
+    PERF.leaves_nothing_behind()
+
+
+def serves(port, *options):
+    began = time.monotonic()
+    row, = PERF.rows("127.0.0.1", "--port", str(port), *QUICK, "--sizes", "64", "--measure", "bandwidth", *options)
+    require(not row["problem"], row)
+    return time.monotonic() - began
+
+
+def processor_seconds(process):
+    with open(f"/proc/{process.pid}/stat", encoding="ascii") as file:
+        fields = file.read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def an_address_that_takes_no_part_gets_six_small_datagrams():
+    with Place() as place, serving() as (port, _):
+        for transport, operation in ((raw_perf.UC, raw_perf.WRITE), (raw_perf.UD, raw_perf.SEND),
+                                     (raw_perf.RC, raw_perf.WRITE)):
+            with Client(port) as client:
+                require(client.begin() == "", "begin")
+                wrong, _ = client.set_up(transport=transport, operation=operation, both_ways=True)
+                require(wrong == "", wrong)
+                require(client.connect(place.gid) == NO_PROOF, "connected")
+                for _ in range(6):
+                    require(client.probe(place.gid) == "", "probe")
+                require(client.probe(place.gid) == "an earlier probe was not answered", "probe")
+                require(client.connect(place.gid) == "closed", "still there")
+            packets = place.take()
+            require(len(packets) == 6 and max(map(len, packets)) <= 100, [len(packet) for packet in packets])
+        with Client(port) as client:
+            require(client.begin() == "" and client.set_up()[0] == "" and client.probe(place.gid) == "", "probe")
+            require(client.answer(*range(1, 5)) == "that is not what was sent there", "guessed")
+            require(client.probe(place.gid) == "closed", "still there")
+        require(len(place.take()) == 1, "more than one probe")
+        serves(port)
+
+
+def a_stranger_who_comes_again_and_again_gets_no_more():
+    with Place() as place, serving() as (port, _):
+        began = time.monotonic()
+        for _ in range(14):
+            with Client(port) as client:
+                require(client.begin() == "" and client.set_up()[0] == "", "begin")
+                require(client.probe(place.gid) == "", "probe")
+        seconds = time.monotonic() - began
+        require(len(place.take()) == 14, "probes")
+        require(seconds > 4, "14 probes nobody answered within", seconds)
+        serves(port)
+
+
+def who_is_there_gets_its_load():
+    """And so the tests before would see one."""
+    with Place() as place, serving() as (port, _):
+        with Client(port) as client:
+            require(client.begin() == "", "begin")
+            wrong, _ = client.set_up(transport=raw_perf.UC, both_ways=True)
+            require(wrong == "" and client.probe(place.gid) == "", wrong)
+            require(client.answer(place.number()) == "", "the right answer")
+            require(client.connect(place.gid) == "", "connect")
+            require(client.connect(place.gid) != "", "connected twice")
+            require(client.ask(raw_perf.start())[0] == "", "start")
+            require(len(place.take()) > 100, "no load")
+            require(client.ask(raw_perf.finish(0))[0] == "", "finish")
+            # Proved for that place alone.
+            require(client.set_up()[0] == "", "set up")
+            elsewhere = place.gid[:-1] + b"\x43"
+            require(client.connect(elsewhere) == NO_PROOF, "connected elsewhere")
+        place.take()
+
+
+def started(client, place, **more):
+    require(client.begin() == "", "begin")
+    wrong, _ = client.set_up(operation=raw_perf.SEND, **more)
+    require(wrong == "" and client.probe(place.gid) == "", wrong)
+    require(client.answer(place.number()) == "", "answer")
+    require(client.connect(place.gid) == "", "connect")
+    require(client.ask(raw_perf.start(seconds=600))[0] == "", "start")
+
+
+def no_number_of_a_finish_holds_the_server():
+    with Place() as place, serving() as (port, server):
+        with Client(port) as client:
+            started(client, place)
+            wrong, _ = client.ask(raw_perf.finish(LARGEST))
+            require(wrong == "the other side has sent more messages than there can be", wrong)
+            wrong, _ = client.ask(raw_perf.finish())
+            require(wrong == "the other side has sent on another number of queue pairs", wrong)
+            client.send(raw_perf.finish(1 << 40))  # it waits for them, and sees that nobody is there
+            time.sleep(0.3)
+        require(serves(port) < 3, "kept waiting")
+        before = processor_seconds(server)
+        time.sleep(1)
+        require(processor_seconds(server) - before < 0.3, "busy with nothing")
+        with Client(port) as client:  # interrupted in the middle of it
+            started(client, place)
+            client.send(raw_perf.finish(1 << 40))
+            time.sleep(0.3)
+            server.send_signal(signal.SIGINT)
+            server.wait(timeout=2)
+
+
+def a_plan_of_years_is_refused():
+    with Place() as place, serving() as (port, _):
+        with Client(port) as client:
+            wrong = client.begin(seconds=10_000 * 24 * 3600)
+            require("240000 h" in wrong and "ends a session after 1 h" in wrong, wrong)
+        with Client(port) as client:
+            started(client, place)
+            require(client.ask(raw_perf.finish(0))[0] == "", "finish")
+            for seconds, slices, wanted in ((24 * 3600 * 10_000, 10_000, "a row of more than a day"),
+                                            (7200, 10, "a row of 2 h does not fit into a session of 1 h")):
+                wrong, _ = client.ask(raw_perf.start(seconds=seconds, slices=slices))
+                require(wanted in wrong, wrong)
+    with serving("--session-limit", "1s") as (port, _):
+        done = PERF.run("127.0.0.1", "--port", str(port), "--memory", "host", "--sizes", "64", "--duration", "5s")
+        require(done.returncode == 1 and "10 s at least" in done.stderr, done.stderr)
+        done = PERF.run("127.0.0.1", "--port", str(port), "--memory", "host", "--sizes", "64", "--iterations",
+                        "4000000000", seconds=20)
+        require(done.returncode == 1, done.returncode, done.stdout)
+        require("this server ends a session after 1 s" in done.stderr, done.stderr)
+        serves(port)
+
+
+def who_says_nothing_keeps_nobody_waiting():
+    with serving() as (port, _):
+        with contextlib.ExitStack() as stack:
+            for index in range(20):
+                client = stack.enter_context(Client(port))
+                if index % 3 > 0:
+                    require(client.hello() == "", "hello")
+                if index % 3 > 1:
+                    require(client.challenge() == "", "challenge")
+            require(serves(port) < 3, "kept waiting")
+
+
+def who_measures_is_waited_for_and_then_told():
+    with serving() as (port, _):
+        with Client(port) as client:
+            require(client.begin() == "", "begin")
+            done = PERF.run("127.0.0.1", "--port", str(port), "--memory", "host", "--sizes", "64")
+            require(done.returncode == 1, done.returncode, done.stdout)
+            require("this server is measuring for another client; try again later" in done.stderr, done.stderr)
+        serves(port)
+
+
+def more_clients_than_there_is_room_for_are_told_so():
+    with serving() as (port, _):
+        with contextlib.ExitStack() as stack:
+            crowd = [stack.enter_context(Client(port)) for _ in range(40)]
+            kind, body = crowd[-1].receive()
+            require(kind == raw_perf.FAILURE and b"32 clients already" in body, kind, body)
+            end = time.monotonic() + 20
+            while crowd[0].receive()[0] is not None:  # each is given ten seconds to say something
+                require(time.monotonic() < end, "nobody is sent away")
+        serves(port)
+
+
+def others_hosts_are_let_in_by_name_only():
+    def listens_on(server):
+        found = set()
+        for table in ("tcp", "tcp6"):
+            with open(f"/proc/{server.pid}/net/{table}", encoding="ascii") as lines:
+                found |= {line.split()[1].split(":")[0] for line in lines if f":{port:04X} " in line and " 0A " in line}
+        return found
+
+    local = {"0100007F", "00000000000000000000000001000000"}
+    with serving() as (port, server):
+        require(listens_on(server) and listens_on(server) <= local, listens_on(server))
+    with serving("--listen", "127.0.0.2") as (port, server):
+        require(listens_on(server) == {"0200007F"}, listens_on(server))
+    with serving("--listen", "any") as (port, server):
+        require(listens_on(server) <= {"0" * 8, "0" * 32}, listens_on(server))
+        serves(port)
+
+
+def a_secret_is_asked_for_and_never_said():
+    with tempfile.TemporaryDirectory() as folder:
+        paths = {name: os.path.join(folder, name) for name in ("right", "same", "wrong", "open")}
+        for name, path in paths.items():
+            with open(path, "w", encoding="ascii", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
+                file.write("another long secret" if name == "wrong" else "a secret of some length\n")
+        os.chmod(paths["open"], 0o644)
+        with serving("--secret", paths["right"]) as (port, _):
+            here = ("127.0.0.1", "--port", str(port), "--memory", "host", "--sizes", "64")
+            serves(port, "--secret", paths["same"])
+            for options, said in (((), "the server asks for a secret: --secret FILE"),
+                                  (("--secret", paths["wrong"]), "the two sides have different secrets"),
+                                  (("--secret", paths["open"]), "type: chmod 600")):
+                done = PERF.run(*here, *options)
+                require(done.returncode != 0 and said in done.stderr, options, done.stderr)
+            with Client(port) as client:
+                require(client.begin() == "begin before what must come first", "let in")
+        with serving() as (port, _):
+            done = PERF.run("127.0.0.1", "--port", str(port), "--secret", paths["right"])
+            require("the server has no secret" in done.stderr, done.stderr)
+        done = PERF.run("--server", "--secret", paths["open"], seconds=10)
+        require(done.returncode == 1 and "type: chmod 600" in done.stderr, done.returncode, done.stderr)
+
+
+def a_client_can_be_interrupted_whatever_the_server_does():
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        client = subprocess.Popen(PERF.command("127.0.0.1", "--port", str(silent.getsockname()[1])),
+                                  env=PERF.environment(), stderr=subprocess.PIPE, text=True)
+        try:
+            connection, _ = silent.accept()
+            with connection:
+                time.sleep(0.3)
+                client.send_signal(signal.SIGINT)
+                said = client.communicate(timeout=2)[1]
+        finally:
+            client.kill()
+            client.wait()
+    require(client.returncode == 1 and said == "gdr perf: interrupted\n", client.returncode, said)
+
+
+if __name__ == "__main__":
+    sys.exit(main([an_address_that_takes_no_part_gets_six_small_datagrams,
+                   a_stranger_who_comes_again_and_again_gets_no_more, who_is_there_gets_its_load,
+                   no_number_of_a_finish_holds_the_server, a_plan_of_years_is_refused,
+                   who_says_nothing_keeps_nobody_waiting, who_measures_is_waited_for_and_then_told,
+                   more_clients_than_there_is_room_for_are_told_so, others_hosts_are_let_in_by_name_only,
+                   a_secret_is_asked_for_and_never_said, a_client_can_be_interrupted_whatever_the_server_does]))

@@ -1,0 +1,90 @@
+// A server with a secret, and clients with the right one, another one and none.
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "session_fixture.h"
+
+namespace gdr::perf {
+namespace {
+
+Secret secret_of(const std::string& text) {
+  std::string path = testing::TempDir() + "gdr-secret-XXXXXX";
+  const UniqueFd fd(mkstemp(path.data()));
+  EXPECT_EQ(write(fd.get(), text.data(), text.size()), static_cast<ssize_t>(text.size()));
+  Result<Secret> secret = Secret::read(path);
+  unlink(path.c_str());
+  EXPECT_TRUE(secret) << secret.error().message;
+  return *std::move(secret);
+}
+
+constexpr const char *kRight = "as long as the night", *kWrong = "as long as the nigh7";
+
+Terms with_secret() {
+  Terms terms;
+  terms.secret = secret_of(kRight);
+  return terms;
+}
+
+class SessionSecret : public SessionTest {
+ protected:
+  SessionSecret() : SessionTest(with_secret()) {}
+  std::string meet(const std::optional<Secret>& secret) {
+    Client client(*client_, soft_ports(), "1.2.3", {}, never_);
+    const Result<void> met = client.greet(secret);
+    return met ? "" : met.error().message;
+  }
+  const std::atomic<bool> never_{false};
+};
+
+TEST_F(SessionSecret, LetsInWhoKnowsIt) {
+  told_.side.ports.resize(1);
+  told_.facts.nics.resize(1);
+  EXPECT_EQ(meet(secret_of(std::string(kRight) + "\n")), "");
+}
+
+TEST_F(SessionSecret, EndsWithWhoKnowsAnother) {
+  EXPECT_EQ(meet(secret_of(kWrong)),
+            "the two sides have different secrets: --secret must name the same text on both");
+  EXPECT_LT(time_to_end(), kSecond);
+  EXPECT_EQ(ended_.error().message, "the client knows another secret");
+}
+
+TEST_F(SessionSecret, AsksWhoBringsNone) {
+  EXPECT_EQ(meet(std::nullopt),
+            "the server asks for a secret: --secret FILE, with the same text as there");
+}
+
+TEST_F(SessionSecret, DoesNothingForWhoHasNotShownIt) {
+  ASSERT_NO_FATAL_FAILURE(say_hello());
+  EXPECT_EQ(ask(Open{}), "open before what must come first");
+  EXPECT_EQ(ask(Begin{}), "begin before what must come first");
+  EXPECT_EQ(ask(Probe{}), "probe before what must come first");
+}
+
+// What the server would answer, sent back to it, and the answer of an earlier session.
+TEST_F(SessionSecret, IsNotShownByWhatWasHeard) {
+  ASSERT_EQ(ask(Hello{kMagic, kProtocol, "1.2.3"}), "");
+  const auto challenge = client_->call(Challenge{Nonce{1}, true}, kSecond);
+  ASSERT_TRUE(challenge) << challenge.error().message;
+  EXPECT_TRUE(challenge->wants_secret);
+  const Secret secret = secret_of(kRight);
+  EXPECT_NE(secret.proof(Secret::Side::kClient, {Nonce{1}, challenge->nonce}),
+            secret.proof(Secret::Side::kServer, {Nonce{1}, challenge->nonce}));
+  EXPECT_NE(challenge->nonce, Nonce{});
+  const Digest earlier = secret.proof(Secret::Side::kClient, {Nonce{1}, Nonce{2}});
+  EXPECT_NE(ask(Authenticate{earlier}), "");
+  EXPECT_LT(time_to_end(), kSecond);
+}
+
+TEST_F(SessionTest, WithoutASecretIsNoneForAClientWithOne) {
+  const std::atomic<bool> never{false};
+  Client client(*client_, soft_ports(), "1.2.3", {}, never);
+  const Result<void> met = client.greet(secret_of(kRight));
+  ASSERT_FALSE(met);
+  EXPECT_EQ(met.error().message,
+            "the server has no secret, so it may be anybody's: start it with --secret FILE, or "
+            "leave that out here");
+}
+
+}  // namespace
+}  // namespace gdr::perf
