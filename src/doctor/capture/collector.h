@@ -35,16 +35,16 @@ class Collector {
     std::set<std::string> words;
   };
 
-  // Where a path leads to, with each link on the way added; nothing where it leads nowhere, in a
-  // circle or out of the root.
+  // Where a path leads to, with each link on the way added; nothing where it leads nowhere, or to a
+  // place that a capture does not name.
   std::optional<std::string> follow(const std::string& path);
-  std::optional<std::string> link_target(const std::string& link, const std::string& folder) const;
   void add(const std::string& path, Captured captured);
   // Only that it is there.
   void add_place(const std::string& path);
   void add_text(const std::string& path, const std::string& asked);
-  void add_lines(const std::string& path, const std::set<std::string>& words);
-  void add_folder(const std::string& path);
+  void add_lines(const std::string& path, const std::string& asked,
+                 const std::set<std::string>& words);
+  void add_folder(const std::string& path, const std::string& asked);
   bool is_of_no_interest(const std::string& path) const;
 
   std::string root_;
