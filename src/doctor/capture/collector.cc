@@ -96,33 +96,36 @@ void Collector::add_place(const std::string& path) {
 
 std::optional<std::string> Collector::follow(const std::string& path) {
   std::string done;
-  std::map<std::string, std::string> links;
   for (const std::string& name : parts_of(path)) {
-    if (name == "..") {
-      done.resize(done.find('/') == std::string::npos ? 0 : done.rfind('/'));
-      continue;
-    }
-    const std::string next = joined(done, name);
-    const host::FileKind kind = files_.kind(next);
-    if (kind == host::FileKind::kAbsent) return std::nullopt;
-    if (kind != host::FileKind::kLink) {
-      done = next;
-      continue;
-    }
-    if (!is_harmless_place(next)) return std::nullopt;
-    // By the place itself, and not by what lies on the way to it.
-    const auto real = files_.folder().real_path(next);
-    if (!real) {
-      const auto told = harmless_dangling(files_.link_target(next));
-      if (told) add(next, {Captured::Kind::kLink, false, *told});
-      return std::nullopt;
-    }
-    links[next] = relative(joined(*real), done);
-    done = joined(*real);
+    const std::optional<std::string> next = step(done, name);
+    if (!next) return std::nullopt;
+    done = *next;
   }
-  if (!is_harmless_place(done)) return std::nullopt;
-  for (const auto& [link, target] : links) add(link, {Captured::Kind::kLink, false, target});
-  return done;
+  return is_harmless_place(done) ? std::optional(done) : std::nullopt;
+}
+
+// Thousands of paths begin alike.
+std::optional<std::string> Collector::step(const std::string& folder, const std::string& name) {
+  if (name == "..")
+    return folder.substr(0, folder.find('/') == folder.npos ? 0 : folder.rfind('/'));
+  const std::string path = joined(folder, name);
+  const auto [known, added] = steps_.try_emplace(path);
+  if (!added) return known->second;
+  const host::FileKind kind = files_.kind(path);
+  if (kind == host::FileKind::kAbsent) return std::nullopt;
+  if (kind != host::FileKind::kLink) return known->second = path;
+  if (!is_harmless_place(path)) return std::nullopt;
+  // By the place itself, and not by what lies on the way to it.
+  if (const auto real = files_.folder().real_path(path)) {
+    const std::string place = joined(*real);
+    if (!is_harmless_place(place)) return std::nullopt;
+    add(path, {Captured::Kind::kLink, false, relative(place, folder)});
+    return known->second = place;
+  }
+  if (auto told = harmless_dangling(files_.link_target(path))) {
+    add(path, {Captured::Kind::kLink, false, *std::move(told)});
+  }
+  return std::nullopt;
 }
 
 void Collector::add_text(const std::string& path, const std::string& asked) {

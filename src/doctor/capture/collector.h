@@ -38,6 +38,8 @@ class Collector {
   // Where a path leads to, with each link on the way added; nothing where it leads nowhere, or to a
   // place that a capture does not name.
   std::optional<std::string> follow(const std::string& path);
+  // One name on, from a folder that is no link.
+  std::optional<std::string> step(const std::string& folder, const std::string& name);
   void add(const std::string& path, Captured captured);
   // Only that it is there.
   void add_place(const std::string& path);
@@ -52,6 +54,7 @@ class Collector {
   std::mutex mutex_;
   std::map<std::string, Asked> asked_;
   std::map<std::string, std::string> put_;
+  std::map<std::string, std::optional<std::string>> steps_;
   Capture capture_;
   std::size_t size_ = 0;
   bool full_ = false;
