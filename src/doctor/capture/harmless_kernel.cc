@@ -69,7 +69,7 @@ std::vector<std::string> words_of(std::string_view line) {
 
 std::string harmless_word(const std::string& word) {
   const auto equals = word.find('=');
-  const std::string name = word.substr(0, equals);
+  std::string name = word.substr(0, equals);
   for (const Parameter& parameter : kParameters) {
     if (!Form(parameter.names).is(name)) continue;
     if (equals == std::string::npos) return name;
