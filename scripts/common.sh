@@ -4,7 +4,8 @@
 # program itself has not run yet, and 1 would read as its verdict.
 : "${root:?}" "${me:?}"
 
-say() { printf '%s: %s\n' "$me" "$*" >&2; }
+# Words of the command line are in it: what moves a cursor or changes a colour is left out.
+say() { printf '%s: %s\n' "$me" "$(printf '%s' "$*" | LC_ALL=C tr -c '[:print:]' '?')" >&2; }
 die() { say "$@"; exit 2; }
 
 # missing COLUMN GROUP...: the packages that are not there, by their name in that column. What the

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/own_file.h"
 #include "base/unique_fd.h"
 
 namespace gdr {
@@ -89,15 +90,14 @@ Result<void> make_ready(int descriptor, const std::string& path,
 
 Result<std::atomic<std::uint64_t>*> map_counters(const std::string& path,
                                                  std::span<const char* const> names) {
-  const UniqueFd file(
-      open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
-  if (!file || flock(file.get(), LOCK_EX) != 0) return from_errno(path);
-  const Result<void> ready = make_ready(file.get(), path, names);
+  const Result<UniqueFd> file = open_own_file(path, O_RDWR);
+  if (!file) return file.error();
+  const Result<void> ready = make_ready(file->get(), path, names);
   // The mapping keeps the file open, and with it the lock.
-  flock(file.get(), LOCK_UN);
+  flock(file->get(), LOCK_UN);
   if (!ready) return ready.error();
   void* base =
-      mmap(nullptr, file_bytes(names.size()), PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
+      mmap(nullptr, file_bytes(names.size()), PROT_READ | PROT_WRITE, MAP_SHARED, file->get(), 0);
   if (base == MAP_FAILED) return from_errno(path);
   return reinterpret_cast<std::atomic<std::uint64_t>*>(static_cast<char*>(base) + sizeof(Header));
 }

@@ -41,11 +41,11 @@ std::string describe(const doctor::Capture& capture, const std::string& target) 
   }
   for (const std::string& line : doctor::contents_of(capture)) add(line, 8);
   add(fmt::format("{}: {} with {} bytes", target, tool::plural(files, "file"), bytes), 2);
-  add("left out: serial numbers, UUIDs, kernel parameters and variables that no check asks for, "
-      "kernel addresses",
+  add("left out: everything not known to be harmless: serial numbers and UUIDs; kernel parameters, "
+      "variables, log lines and files that no check needs",
       2);
-  add("in it: MAC addresses and GIDs, which join the names of a NIC; addresses and interfaces in "
-      "NCCL_* and UCX_* variables",
+  add("contains MAC addresses and GIDs (needed to match interface names), names of NICs and "
+      "interfaces, the machine's model, the kernel's release",
       2);
   for (const std::string& missing : capture.missing) add("missing: " + missing, 2);
   add("replay: " + replay_of(target), 2);

@@ -51,7 +51,8 @@ int print(const std::string& text, bool wrapped, int status) {
   const std::size_t columns = wrapped ? tool::terminal_columns(stdout) : 0;
   std::string out;
   for (std::string_view line : split(std::string_view(text).substr(0, text.size() - 1), '\n')) {
-    out += tool::wrap(line, columns, explain::kTextIndent) + "\n";
+    const std::string shown = wrapped ? tool::printable(line) : std::string(line);
+    out += tool::wrap(shown, columns, explain::kTextIndent) + "\n";
   }
   if (std::fputs(out.c_str(), stdout) >= 0 && std::fflush(stdout) == 0) return status;
   say("gdr explain: cannot write to standard output");

@@ -4,6 +4,7 @@
 
 #include <cstdio>
 
+#include "tool/text.h"
 #include "tool/wrap.h"
 
 namespace gdr::cli {
@@ -43,7 +44,8 @@ std::string HelpFormatter::make_subcommand(const CLI::App* subcommand) const {
 }
 
 void say(const std::string& line) {
-  fmt::print(stderr, "{}\n", tool::wrap(line, tool::terminal_columns(stderr), 2));
+  // Arguments and names of files are in it.
+  fmt::print(stderr, "{}\n", tool::wrap(tool::printable(line), tool::terminal_columns(stderr), 2));
 }
 
 std::string program_version() { return GDR_VERSION; }

@@ -4,6 +4,7 @@
 #include <exception>
 #include <memory>
 
+#include "base/printable.h"
 #include "cli/command_line.h"
 #include "cli/help.h"
 #include "cli/subcommands.h"
@@ -51,7 +52,7 @@ int main(int argc, char** argv) {
   try {
     return gdr::cli::run_program(argc, argv);
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "gdr: %s\n", error.what());
+    std::fprintf(stderr, "gdr: %s\n", gdr::printable(error.what()).c_str());
     return 1;
   }
 }

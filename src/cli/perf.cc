@@ -132,7 +132,11 @@ int run_perf(PerfOptions& options) {
   watch_interrupts();
   if (options.server) {
     const Result<void> ended = perf::serve(
-        options.perf, [](const std::string& line) { fmt::print("{}\n", line), fflush(stdout); },
+        options.perf,
+        [](const std::string& line) {
+          fmt::print("{}\n", tool::printable(line));
+          fflush(stdout);
+        },
         interrupted);
     return ended ? 0 : failed(ended.error());
   }

@@ -21,8 +21,7 @@ std::string path_of(const Machine& machine, const std::string& address) {
 }
 
 Result<UniqueFd> open_config(const Machine& machine, const std::string& path, int flags) {
-  const std::string name = machine.absolute(path) + "/config";
-  UniqueFd file(::open(name.c_str(), flags | O_CLOEXEC | O_NOFOLLOW));
+  UniqueFd file = machine.files.folder().open(path + "/config", flags | O_NOFOLLOW | O_NONBLOCK);
   if (!file) return from_errno("/" + path + "/config");
   struct stat found {};
   if (fstat(file.get(), &found) != 0 || !S_ISREG(found.st_mode)) {

@@ -1,13 +1,14 @@
 #include "host/files.h"
 
+#include <dirent.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
-#include <filesystem>
 
 #include "base/unique_fd.h"
 
@@ -18,11 +19,19 @@ constexpr std::size_t kLargest = 64 * 1024;
 constexpr std::size_t kMostLines = 1000;
 constexpr std::size_t kLongest = 256 << 20;  // of a file that is read by lines
 
-// A captured root may hold anything: opening a pipe must not wait for its other end.
-UniqueFd open_regular(const std::string& place) {
-  UniqueFd file(open(place.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  struct stat status = {};
-  if (file && (fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode))) file.reset();
+constexpr std::size_t kMostEntries = 1 << 20;
+
+bool is_regular(const UniqueFd& file) {
+  struct stat status {};
+  return file && fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode);
+}
+
+// Opening a device acts on some, and opening a pipe waits for its other end: what it is, is looked
+// at first.
+UniqueFd open_regular(const Root& root, const std::string& path) {
+  if (!is_regular(root.open(path, O_PATH))) return {};
+  UniqueFd file = root.open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+  if (!is_regular(file)) file.reset();
   return file;
 }
 
@@ -32,7 +41,7 @@ std::string Files::text(const std::string& path) const { return part(path, 0, kL
 
 std::string Files::part(const std::string& path, std::size_t offset, std::size_t count) const {
   note(FileAccess::Kind::kText, path);
-  const UniqueFd file = open_regular(root_ + "/" + path);
+  const UniqueFd file = open_regular(*folder_, path);
   if (!file) return {};
   std::string content;
   char chunk[4096];
@@ -47,7 +56,7 @@ std::string Files::part(const std::string& path, std::size_t offset, std::size_t
 
 void Files::each_line(const std::string& path,
                       const std::function<bool(const std::string&)>& take) const {
-  const UniqueFd file = open_regular(root_ + "/" + path);
+  const UniqueFd file = open_regular(*folder_, path);
   std::string line;
   char chunk[4096];
   for (std::size_t total = 0; file && total < kLongest;) {
@@ -98,10 +107,16 @@ std::optional<long> Files::number(const std::string& path) const {
 std::vector<std::string> Files::entries(const std::string& path) const {
   note(FileAccess::Kind::kFolder, path);
   std::vector<std::string> names;
-  std::error_code error;
-  for (std::filesystem::directory_iterator it(root_ + "/" + path, error), end; !error && it != end;
-       it.increment(error)) {
-    names.push_back(it->path().filename());
+  UniqueFd folder = folder_->open(path, O_RDONLY | O_DIRECTORY | O_NONBLOCK);
+  if (!folder) return names;
+  const std::unique_ptr<DIR, int (*)(DIR*)> listing(fdopendir(folder.get()), &closedir);
+  if (!listing) return names;
+  static_cast<void>(folder.release());  // closedir() closes it
+  while (const dirent* entry = readdir(listing.get())) {
+    const std::string_view name = entry->d_name;
+    if (name == "." || name == "..") continue;
+    names.emplace_back(name);
+    if (names.size() == kMostEntries) break;
   }
   std::sort(names.begin(), names.end(), [](const std::string& a, const std::string& b) {
     return strverscmp(a.c_str(), b.c_str()) < 0;
@@ -111,29 +126,35 @@ std::vector<std::string> Files::entries(const std::string& path) const {
 
 bool Files::exists(const std::string& path) const {
   note(FileAccess::Kind::kExists, path);
-  std::error_code error;
-  return std::filesystem::exists(root_ + "/" + path, error);
+  return static_cast<bool>(folder_->open(path, O_PATH));
 }
 
 std::string Files::link_name(const std::string& path) const {
   note(FileAccess::Kind::kLink, path);
-  std::error_code error;
-  const auto target = std::filesystem::read_symlink(root_ + "/" + path, error);
-  return error ? std::string() : target.filename().string();
+  const std::string target = link_target(path);
+  return target.substr(target.rfind('/') + 1);
 }
 
 std::vector<std::string> Files::real_path(const std::string& path) const {
   note(FileAccess::Kind::kLink, path);
-  namespace fs = std::filesystem;
-  std::error_code error, root_error;
-  const fs::path real = fs::canonical(root_ + "/" + path, error);
-  const fs::path root = fs::canonical(root_, root_error);
-  if (error || root_error) return {};
-  const fs::path inside = real.lexically_relative(root);
-  std::vector<std::string> names;
-  for (const fs::path& name : inside) names.push_back(name);
-  if (!names.empty() && names.front() == "..") return {};
-  return names;
+  return folder_->real_path(path).value_or(std::vector<std::string>());
+}
+
+FileKind Files::kind(const std::string& path) const {
+  const UniqueFd place = folder_->open(path, O_PATH | O_NOFOLLOW);
+  struct stat status {};
+  if (!place || fstat(place.get(), &status) != 0) return FileKind::kAbsent;
+  if (S_ISREG(status.st_mode)) return FileKind::kRegular;
+  if (S_ISDIR(status.st_mode)) return FileKind::kFolder;
+  return S_ISLNK(status.st_mode) ? FileKind::kLink : FileKind::kOther;
+}
+
+std::string Files::link_target(const std::string& path) const {
+  const UniqueFd link = folder_->open(path, O_PATH | O_NOFOLLOW);
+  std::string target(PATH_MAX, '\0');
+  const ssize_t size = link ? readlinkat(link.get(), "", target.data(), target.size()) : -1;
+  target.resize(size < 0 ? 0 : static_cast<std::size_t>(size));
+  return target;
 }
 
 }  // namespace gdr::host

@@ -4,13 +4,19 @@
 //   Files files("/captures/dgx");
 //   std::string mac = files.line("sys/class/net/eth0/address");
 //
+// A captured root may hold anything: links lead nowhere outside of it (root.h), and of what is no
+// regular file nothing is opened.
+//
 // With a log, what was asked for is noted: that is what a capture of a machine holds.
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "host/root.h"
 
 namespace gdr::host {
 
@@ -23,10 +29,15 @@ struct FileAccess {
 };
 using FileLog = std::function<void(const FileAccess&)>;
 
+// What stands at a path, of a link the link itself.
+enum class FileKind { kAbsent, kRegular, kFolder, kLink, kOther };
+
 class Files {
  public:
   explicit Files(std::string root, FileLog log = {})
-      : root_(std::move(root)), log_(std::move(log)) {}
+      : root_(std::move(root)),
+        folder_(std::make_shared<const Root>(root_)),
+        log_(std::move(log)) {}
 
   const std::string& root() const { return root_; }
   // This machine, as it is now; else a captured one, which cannot be probed or changed.
@@ -46,14 +57,22 @@ class Files {
   // The first line, without white space around it.
   std::string line(const std::string& path) const;
   std::optional<long> number(const std::string& path) const;
-  // Entry names in order of their numbers, then letters: mlx5_2 before mlx5_10.
+  // Entry names in order of their numbers, then letters: mlx5_2 before mlx5_10. A million at most.
   std::vector<std::string> entries(const std::string& path) const;
   bool exists(const std::string& path) const;
   // The last component of what a symbolic link points to.
   std::string link_name(const std::string& path) const;
   // The components below the root of what a path stands for once all symbolic links are followed;
-  // none where that does not exist or lies outside of the root.
+  // none where that does not exist.
   std::vector<std::string> real_path(const std::string& path) const;
+
+  // Neither is logged.
+  FileKind kind(const std::string& path) const;
+  // All that a link says; empty for what is none.
+  std::string link_target(const std::string& path) const;
+
+  // For who needs more of a file than is read here.
+  const Root& folder() const { return *folder_; }
 
  private:
   void note(FileAccess::Kind kind, const std::string& path, const std::string& word = {}) const {
@@ -61,6 +80,7 @@ class Files {
   }
 
   std::string root_;
+  std::shared_ptr<const Root> folder_;
   FileLog log_;
 };
 

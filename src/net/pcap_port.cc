@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "base/bytes.h"
+#include "base/own_file.h"
 #include "net/identification.h"
 #include "rnic/ip_header.h"
 
@@ -37,8 +38,11 @@ constexpr std::uint8_t kHops = 64;
 }  // namespace
 
 Result<std::unique_ptr<PcapFile>> PcapFile::open(const std::string& path) {
-  UniqueFd file(::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
-  if (!file || flock(file.get(), LOCK_EX) != 0) return from_errno("GDR_SOFT_PCAP=" + path);
+  Result<UniqueFd> opened = open_own_file(path, O_RDWR | O_APPEND);
+  if (!opened) {
+    return Error{opened.error().code, "GDR_SOFT_PCAP=" + opened.error().message};
+  }
+  UniqueFd file = *std::move(opened);
   FileHeader wanted, found;
   struct stat status {};
   if (fstat(file.get(), &status) != 0) return from_errno("GDR_SOFT_PCAP=" + path);

@@ -16,6 +16,7 @@ using tool::Colour;
 using tool::pad;
 using tool::pad_left;
 using tool::plural;
+using tool::printable;
 
 constexpr Nanoseconds kBarInterval = 50 * kMillisecond;
 constexpr unsigned kBarWidth = 24;
@@ -111,7 +112,7 @@ void TextReport::section(const std::string& title) {
   if (section_ == title) return;
   if (!section_.empty()) line("");
   section_ = title;
-  line(paint(Colour::kBold, title), 2);
+  line(paint(Colour::kBold, printable(title)), 2);
 }
 
 void TextReport::clear_progress() {
@@ -128,7 +129,7 @@ void TextReport::on_progress(const std::string& what, std::uint64_t done, std::u
   const std::uint64_t filled = kBarWidth * done / total;
   std::string bar;
   for (unsigned i = 0; i < kBarWidth; ++i) bar += i < filled ? "━" : "╌";
-  std::string text = fmt::format("  {} {:>3}%  {}", bar, 100 * done / total, what);
+  std::string text = fmt::format("  {} {:>3}%  {}", bar, 100 * done / total, printable(what));
   const std::size_t columns = style_.columns > 0 ? style_.columns : kUsualColumns;
   if (tool::screen_width(text) >= columns) text = "  " + bar;
   fmt::print(file_, "\r\x1b[K{}", text);
@@ -140,7 +141,7 @@ void TextReport::on_inventory(const InventoryReport& inventory) {
   soft_nic_ = inventory.soft_nic;
   section("Inventory");
   const auto entry = [&](const std::string& name, const std::string& text, bool stand_in = false) {
-    line(fmt::format("  {}{}{}", pad(name, kDeviceIndent - 2), text,
+    line(fmt::format("  {}{}{}", pad(printable(name), kDeviceIndent - 2), printable(text),
                      stand_in ? "  " + paint(Colour::kYellow, "STAND-IN") : ""),
          kDeviceIndent);
   };
@@ -174,9 +175,9 @@ void TextReport::on_registration(const RegistrationResult& result) {
   line(fmt::format("  {}  {}{}{}", mark(result.ok ? Status::kProved : Status::kNotProved),
                    pad(std::string(registration_text(result.registration)), 13),
                    pad(std::string(allocation_text(result.memory)), 13),
-                   result.ok ? fmt::format("{} on {} registered with {}", size_text(result.size),
-                                           result.gpu, result.nic)
-                             : result.detail),
+                   printable(result.ok ? fmt::format("{} on {} registered with {}",
+                                                     size_text(result.size), result.gpu, result.nic)
+                                       : result.detail)),
        kCheckIndent);
 }
 
@@ -184,7 +185,7 @@ void TextReport::on_check(const Check& check) {
   section("Transfers " + path_text(check) + ": every byte and its guards checked by their owner");
   const std::string head =
       fmt::format("  {}  {}{}", mark(check.status), pad(check.title + "  ", 19),
-                  pad(direction_text(check), check.has_two_gpus() ? 22 : 18));
+                  pad(printable(direction_text(check)), check.has_two_gpus() ? 22 : 18));
   std::string evidence = check.reason;
   if (check.status == Status::kProved) {
     const std::string sizes = check.least == check.most
@@ -195,7 +196,7 @@ void TextReport::on_check(const Check& check) {
     evidence = fmt::format("{} of {} failed; {}: {}", check.failed, check.transfers, check.transfer,
                            check.reason);
   }
-  line(head + evidence, kCheckIndent);
+  line(head + printable(evidence), kCheckIndent);
 }
 
 void TextReport::on_measurement(const Measurement& m) {
@@ -222,8 +223,8 @@ void TextReport::on_measurement(const Measurement& m) {
                                              stages ? "staged" : "", stages ? "two buffers" : "")),
          kCheckIndent);
   }
-  const std::string head = "  " + pad(direction_text(m), lead);
-  if (!m.problem.empty()) return line(head + "  " + m.problem, kCheckIndent);
+  const std::string head = "  " + pad(printable(direction_text(m)), lead);
+  if (!m.problem.empty()) return line(head + "  " + printable(m.problem), kCheckIndent);
   const std::string small = brief(static_cast<double>(m.small_nanoseconds) / 1e3) + " µs";
   std::string text = head + pad_left(small, small_wide) +
                      fmt::format("{:>{}}{:>13}", rate_of(m.size, m.direct_nanoseconds), large_wide,
@@ -244,7 +245,7 @@ void TextReport::finish(const Report& report) {
   line(paint(Colour::kBold, paint(colour, headline(verdict))) +
        paint(Colour::kDim, fmt::format("  in {:.1f} s", report.seconds)));
   const auto entry = [&](const char* name, const std::string& text) {
-    line("  " + pad(name, kVerdictIndent - 2) + text, kVerdictIndent);
+    line("  " + pad(name, kVerdictIndent - 2) + printable(text), kVerdictIndent);
   };
   const auto entries = [&](const std::vector<std::string>& texts, const char* name) {
     constexpr std::size_t kMost = 6;
@@ -266,7 +267,7 @@ void TextReport::finish(const Report& report) {
   entries(verdict.seen, "seen");
   for (std::size_t i = 0; i < verdict.causes.size(); ++i) {
     const std::string head = "  " + pad(i == 0 ? "causes" : "", kVerdictIndent - 2);
-    line(fmt::format("{}{}. {}", head, i + 1, verdict.causes[i]), kVerdictIndent + 3);
+    line(fmt::format("{}{}. {}", head, i + 1, printable(verdict.causes[i])), kVerdictIndent + 3);
   }
   if (!verdict.next.empty()) entry("next", verdict.next);
 }

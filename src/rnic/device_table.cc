@@ -8,6 +8,7 @@
 #include <span>
 
 #include "base/environment.h"
+#include "base/printable.h"
 #include "rnic/shared.h"
 
 namespace gdr::rnic {
@@ -16,13 +17,6 @@ namespace {
 constexpr std::size_t kLongestName = sizeof(SharedDevice::name) - 1;
 constexpr std::uint32_t kSpeeds[] = {10, 25, 40, 50, 100, 200, 400};
 
-// Messages are one line, whatever bytes the text holds.
-std::string printable(std::string_view text) {
-  std::string out(text);
-  std::replace_if(
-      out.begin(), out.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
-  return out;
-}
 std::string quoted(std::string_view text) { return "'" + printable(text) + "'"; }
 
 Error refuse(std::string message) { return Error{EINVAL, std::move(message)}; }

@@ -1,4 +1,4 @@
-// Text for a person: columns, amounts, and what others sent made harmless.
+// Text for a person: columns, amounts, and what others sent made fit to be shown.
 //
 //   pad_left(plural(2, "row"), 10)  // "    2 rows"
 #pragma once
@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "base/printable.h"
 
 namespace gdr::tool {
 
@@ -21,8 +23,6 @@ std::string join(const std::vector<std::string>& parts);
 // "1 row", "2 rows".
 std::string plural(std::uint64_t count, const std::string& noun);
 
-// One line that moves no cursor and changes no colour: each control character is a space, and each
-// byte that is no UTF-8 a question mark.
-std::string printable(std::string_view text);
+using gdr::printable;
 
 }  // namespace gdr::tool

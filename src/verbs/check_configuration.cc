@@ -2,6 +2,7 @@
 // otherwise one line on standard output and exit status 2.
 #include <cstdio>
 
+#include "base/printable.h"
 #include "net/counters.h"
 #include "net/pcap_port.h"
 #include "net/settings.h"
@@ -40,7 +41,7 @@ int main() {
   for (const auto check : {check_devices, check_packets}) {
     const Result<void> right = check();
     if (right) continue;
-    std::puts(right.error().message.c_str());
+    std::puts(gdr::printable(right.error().message).c_str());
     return 2;
   }
 }

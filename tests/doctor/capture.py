@@ -36,7 +36,7 @@ def replayed(work, name, *words):
     archive, folder = work / f"{name}.tar", work / name
     done = doctor("capture", *words, archive)
     expect(done.returncode == 0 and done.stderr == "", f"{done.returncode} {done.stderr}")
-    expect(f"{archive}: " in done.stdout and "\nleft out: serial numbers" in done.stdout and
+    expect(f"{archive}: " in done.stdout and "\nleft out: everything not known to be harmless" in done.stdout and
            f"tar -xf {archive} -C host" in done.stdout, done.stdout)
     expect(archive.stat().st_mode & 0o777 == 0o600, "others can read it")
     with tarfile.open(archive) as content:
@@ -69,11 +69,29 @@ def this_machine(work):
 
 def secrets(work):
     archive = work / "secrets.tar"
-    variables = dict(os.environ, NCCL_DEBUG="INFO", PASSWORD="swordfish", UCX_TOKEN="swordfish")
+    variables = dict(os.environ, NCCL_DEBUG="INFO", PASSWORD="swordfish", UCX_TOKEN="swordfish",
+                     NCCL_API_KEY="abcd", NCCL_IB_ADDR_RANGE="swordfish", UCX_PW="c0ffee",
+                     NCCL_TOPO_FILE="/home/swordfish/topo.xml", LD_LIBRARY_PATH="/srv/swordfish")
     expect(doctor("capture", archive, env=variables).returncode == 0, "no capture")
     content = archive.read_bytes()
     expect(b"NCCL_DEBUG=INFO" in content, "a variable of NCCL is not in it")
-    expect(b"swordfish" not in content, "a secret is in it")
+    for secret in [b"swordfish", b"abcd\0", b"c0ffee"]:
+        expect(secret not in content, f"a secret is in it: {secret}")
+    # A made-up machine whose command line, log and firmware tell something.
+    root, archive = work / "tells", work / "tells.tar"
+    machine = Machine(root)
+    machine.host(1)
+    machine.write("proc/cmdline", 'ro iommu=pt dyndbg="file x swordfish" pci="noats swordfish"\n')
+    machine.write("var/log/dmesg", "[0.0] Command line: ro pci=noats token=swordfish\n"
+                                   "[1.0] NVRM: GPU Board: swordfish\n"
+                                   "[2.0] mlx5_core 0000:1a:00.0: swordfish\n")
+    machine.write("proc/self/cgroup", "0::/kubepods/pod-swordfish\n")
+    machine.write("proc/driver/nvidia/version", "NVRM version: NVIDIA UNIX Open Kernel Module for "
+                                                "x86_64  580.95.05  Release Build  (me@swordfish)\n")
+    expect(doctor("capture", "--root", root, archive).returncode == 0, "no capture")
+    content = archive.read_bytes()
+    expect(b"swordfish" not in content, "a secret of the made-up machine is in it")
+    expect(b"iommu=pt" in content and b"580.95.05  Release Build\n" in content, "too little is in it")
 
 
 def refusals(work):

@@ -149,6 +149,42 @@ def hostile(root):
     json.loads(document.stdout)
 
 
+def leads_outside(work):
+    """Links of a captured machine that lead to this one's files, as a stranger's archive may have."""
+    sentinel = "c2VudGluZWw"
+    outside = work / "outside"
+    (outside / "folder").mkdir(parents=True)
+    (outside / "file").write_text(f"{sentinel} memlock unlimited {sentinel}\n")
+    (outside / "folder" / f"libnccl.so.{sentinel}").write_text("")
+    (outside / "folder" / sentinel).write_text("")
+    root = work / "leads-outside"
+    Machine(root).host(1)
+    for path in ["sys/class/dmi/id/product_name", "proc/driver/nvidia/version", "proc/cpuinfo",
+                 "sys/module/nvidia/version", "proc/sys/kernel/osrelease", "proc/cmdline",
+                 "etc/security/limits.conf", "var/log/dmesg", "sys/kernel/security/lockdown",
+                 "proc/self/environ"]:
+        place = root / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.unlink(missing_ok=True)
+        place.symlink_to(outside / "file" if len(path) % 2 else
+                         os.path.relpath(outside / "file", place.resolve().parent))
+    for path in ["usr/lib64", "usr/lib", "sys/class/iommu", "sys/kernel/mm/hugepages"]:
+        place = root / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if place.is_dir():
+            place.rmdir()
+        place.symlink_to(outside / "folder")
+    for words in (["--all"], ["--json"], ["--explain", "gpu-driver"], ["--explain", "lockdown"],
+                  ["--explain", "nccl-version"], ["--explain", "huge-pages"], ["--container"]):
+        done = doctor("--root", root, *words)
+        expect(sentinel not in done.stdout + done.stderr, f"{words}: {done.stdout}")
+    done = subprocess.run([gdr, "topo", "--root", root], capture_output=True, text=True, timeout=60)
+    expect(done.returncode == 0 and sentinel not in done.stdout, done.stdout)
+    archive = work / "leads-outside.tar"
+    expect(doctor("capture", "--root", root, archive).returncode == 0, "no capture")
+    expect(sentinel.encode() not in archive.read_bytes(), "a capture has a file from outside")
+
+
 def closed_output():
     with open("/dev/full", "w") as full:
         done = subprocess.run([gdr, "doctor", "--no-probe"], stdout=full, stderr=subprocess.PIPE,
@@ -169,5 +205,6 @@ with tempfile.TemporaryDirectory(dir=memory) as folder:
     broken_host(healthy_host(work / "host"))
     (work / "hostile").mkdir()
     hostile(work / "hostile")
+    leads_outside(work)
     closed_output()
 print("ok")

@@ -29,7 +29,7 @@ class Machine:
     def link(self, path, target):
         link = self.root / path
         link.parent.mkdir(parents=True, exist_ok=True)
-        link.symlink_to(self.root / target)
+        link.symlink_to("/" + target)  # from the top of its own root
 
     def function(self, address, parent, vendor, device, kind, code, acs=None, driver="", node=0):
         above = f"sys/devices/{parent}" if parent.startswith("pci") else self.places[parent]

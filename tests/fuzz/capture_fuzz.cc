@@ -1,6 +1,8 @@
 // A captured machine of which any file may be missing, cut off, full of nonsense, or a link to
 // anywhere: the inventory and every check that reads files answer in bounded time, what they find
 // has its reason, all reports can be written, and a capture of it has no link that leaves it.
+// Beside the machine's root lies a folder whose files and names are in nothing that host::Files
+// gives, in no report and in no capture.
 //
 // Input: changes to a small machine that is well, one after the other. Which files there are is
 // learnt from what is asked for on it.
@@ -8,6 +10,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/environment.h"
+#include "base/printable.h"
 #include "doctor/capture/capture.h"
 #include "doctor/environment.h"
 #include "doctor/json_report.h"
@@ -47,6 +51,8 @@ constexpr const char* kContents[] = {"",
                                      "400 Gb/sec",
                                      "identity",
                                      "a;reboot\n\033[2J"};
+// What is in the folder outside: in the content of its files and in its entries' names.
+constexpr std::string_view kSentinel = "c2VudGluZWw";
 constexpr std::size_t kMostChanges = 24, kMostDevices = 120, kDeepest = 32;
 
 void require(bool claim) {
@@ -69,6 +75,32 @@ class Bytes {
   const std::uint8_t* data_;
   std::size_t size_, at_ = 0;
 };
+
+// A folder beside the machines, with a file in the place of each that is asked for.
+class Outside {
+ public:
+  explicit Outside(const std::vector<std::string>& asked) {
+    std::string name = (fs::path(Machine().root()).parent_path() / "gdr-outside-XXXXXX").string();
+    require(mkdtemp(name.data()) != nullptr);
+    root_ = name;
+    for (const std::string& path : asked) {
+      fs::create_directories(root_ / path);
+      std::ofstream(root_ / path / kSentinel) << kSentinel << "\n";
+    }
+    std::ofstream(root_ / "file") << kSentinel << " memlock busid=\"" << kSentinel << "\"\n";
+    std::ofstream(root_ / "number") << "42\n" << kSentinel;
+  }
+  ~Outside() {
+    std::error_code error;
+    fs::remove_all(root_, error);
+  }
+  fs::path root() const { return root_; }
+
+ private:
+  fs::path root_;
+};
+
+bool tells(std::string_view text) { return text.find(kSentinel) != std::string_view::npos; }
 
 void lay_out(Machine& machine) {
   machine.add_switch(1);
@@ -108,6 +140,26 @@ const std::vector<std::string>& paths() {
   return known;
 }
 
+const Outside& outside() {
+  static const Outside folder(paths());
+  return folder;
+}
+
+// All that host::Files gives of a path.
+void check_files(const std::string& root, const std::string& path) {
+  const gdr::host::Files files(root);
+  require(!tells(files.text(path)));
+  require(!tells(files.part(path, 0, 4096)));
+  for (const std::string& line : files.lines_with(path, "")) require(!tells(line));
+  for (const std::string& name : files.entries(path)) require(!tells(name));
+  files.each_line(path, [](const std::string& line) {
+    require(!tells(line));
+    return true;
+  });
+  // A way to the sentinel's own names ends.
+  require(!files.exists(path + "/" + std::string(kSentinel)));
+}
+
 void write(const fs::path& place, const std::string& content) {
   std::error_code error;
   fs::create_directories(place.parent_path(), error);
@@ -134,14 +186,42 @@ void add_devices(const fs::path& root, std::size_t count, bool deep) {
   }
 }
 
-void change(const fs::path& root, Bytes& bytes) {
+// Out of the root, by its name from the top or by as many steps up as it takes.
+void lead_outside(const fs::path& root, const fs::path& link, std::size_t way) {
+  std::error_code error;
+  fs::create_directories(link.parent_path(), error);
+  fs::remove_all(link, error);
+  const fs::path folder = outside().root();
+  const fs::path below = link.lexically_relative(root);
+  fs::path target = way % 2 == 0 ? folder : folder.lexically_relative(link.parent_path());
+  switch (way / 2 % 4) {
+    case 0:
+      target /= "file";
+      break;
+    case 1:
+      target /= "number";
+      break;
+    case 2:  // the same place there, where links on the way go on
+      target /= below;
+      break;
+    default:
+      break;
+  }
+  if (way / 8 % 2 == 1) target = fs::path("/proc/self/root") / target.relative_path();
+  fs::create_symlink(target, link, error);
+}
+
+// Gives the path that leads outside since, if one does.
+std::string change(const fs::path& root, Bytes& bytes) {
   const auto path = [&] { return root / paths()[bytes.word() % paths().size()]; };
   std::error_code error;
-  switch (bytes.byte() % 8) {
+  switch (bytes.byte() % 9) {
     case 0:
-      return write(path(), kContents[bytes.byte() % std::size(kContents)]);
+      write(path(), kContents[bytes.byte() % std::size(kContents)]);
+      return {};
     case 1:
-      return write(path(), bytes.some(bytes.byte()));
+      write(path(), bytes.some(bytes.byte()));
+      return {};
     case 2: {  // configuration space, cut off and with some bytes changed
       gdr::test::MachineFunction function;
       function.config_size = bytes.word() % 4097;
@@ -149,16 +229,17 @@ void change(const fs::path& root, Bytes& bytes) {
       for (std::size_t i = bytes.byte() % 8; i > 0 && !space.empty(); --i) {
         space[bytes.word() % space.size()] = static_cast<char>(bytes.byte());
       }
-      return write(path() / "config", space);
+      write(path() / "config", space);
+      return {};
     }
     case 3:
       fs::remove_all(path(), error);
-      return;
+      return {};
     case 4: {
       const fs::path link = path(), target = path();
       fs::remove(link, error);
       fs::create_symlink(target.lexically_relative(link.parent_path()), link, error);
-      return;
+      return {};
     }
     case 5: {
       const fs::path link = path();
@@ -166,17 +247,23 @@ void change(const fs::path& root, Bytes& bytes) {
       std::string target;
       for (std::size_t i = bytes.byte() % 12; i > 0; --i) target += "../";
       fs::create_symlink(target + bytes.some(8), link, error);
-      return;
+      return {};
     }
     case 6: {
       const fs::path place = path();
       fs::remove_all(place, error);
       fs::create_directories(place, error);
-      return;
+      return {};
+    }
+    case 8: {
+      const fs::path link = path();
+      lead_outside(root, link, bytes.byte());
+      return link.lexically_relative(root);
     }
     default: {
       const bool deep = bytes.byte() % 2 == 0;
-      return add_devices(root, bytes.byte() % (deep ? kDeepest : kMostDevices), deep);
+      add_devices(root, bytes.byte() % (deep ? kDeepest : kMostDevices), deep);
+      return {};
     }
   }
 }
@@ -189,15 +276,18 @@ void check(const gdr::doctor::Report& report) {
       require(!wrong || !finding.consequence.empty());
     }
   }
-  for (const char c : gdr::doctor::to_text(report, {true, {}})) {
-    require(c == '\n' || static_cast<unsigned char>(c) >= 0x20);
-  }
-  require(nlohmann::json::accept(gdr::doctor::to_json(report)));
-  require(!gdr::doctor::to_prometheus(report).empty());
+  const std::string text = gdr::doctor::to_text(report, {true, {}});
+  for (std::string_view line : gdr::split(text, '\n')) require(gdr::printable(line) == line);
+  const std::string json = gdr::doctor::to_json(report);
+  require(nlohmann::json::accept(json));
+  const std::string metrics = gdr::doctor::to_prometheus(report);
+  require(!metrics.empty());
+  require(!tells(text) && !tells(json) && !tells(metrics));
 }
 
 void check(const gdr::doctor::Capture& capture) {
   for (const auto& [path, captured] : capture.entries) {
+    require(!tells(path) && !tells(captured.content));
     if (captured.kind != gdr::doctor::Captured::Kind::kLink) continue;
     const fs::path target = captured.content;
     require(!target.is_absolute());
@@ -212,8 +302,20 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   Machine machine;
   lay_out(machine);
   Bytes bytes(data, size);
-  for (std::size_t i = 0; i < kMostChanges && !bytes.empty(); ++i) change(machine.root(), bytes);
-  check(examine(machine.root()));
+  std::set<std::string> asked, led;
+  for (std::size_t i = 0; i < kMostChanges && !bytes.empty(); ++i) {
+    led.insert(change(machine.root(), bytes));
+  }
+  led.erase("");
+  check(examine(machine.root(),
+                [&](const gdr::host::FileAccess& access) { asked.insert(access.path); }));
+  for (const std::string& link : led) {
+    check_files(machine.root(), link);
+    for (auto path = asked.lower_bound(link); path != asked.end() && path->starts_with(link);
+         ++path) {
+      check_files(machine.root(), *path);
+    }
+  }
   check(gdr::doctor::take_capture(machine.root()));
   return 0;
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "base/printable.h"
 #include "rnic/device_table.h"
 
 namespace {
@@ -37,7 +38,7 @@ extern "C" int LLVMFuzzerTestOneInput(const char* data, std::size_t size) {
   const auto devices = gdr::rnic::parse_devices({data, size});
   if (!devices) {
     require(devices.error().code == EINVAL && !devices.error().message.empty());
-    for (const char c : devices.error().message) require(c >= ' ' && c <= '~');
+    require(gdr::printable(devices.error().message) == devices.error().message);
     return 0;
   }
   require(!devices->empty() && devices->size() <= 16);

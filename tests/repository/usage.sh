@@ -66,18 +66,25 @@ expect_wrong_use "gdr prove: GDR_SOFT_PATH='pigeons': allowed are auto and packe
 expect_wrong_use "gdr run: GDR_SOFT_PATH='pigeons'" run --soft-nic --no-soft-gpu -- true
 unset GDR_SOFT_PATH
 soft="run --soft-nic --no-soft-gpu"
+mine=$(mktemp)
+echo "no capture and no counters" >"$mine"
+link=$mine.link
+ln -s "$mine" "$link"
 # shellcheck disable=SC2086  # three words
 {
 expect_wrong_use "GDR_SOFT_FAULTS: 'loss=2': allowed are loss=" $soft --faults loss=2 -- true
-expect_wrong_use "GDR_SOFT_PCAP=$0: the file is there and is no capture" $soft --pcap "$0" -- true
+expect_wrong_use "GDR_SOFT_PCAP=$mine: the file is there and is no capture" $soft --pcap "$mine" -- true
+expect_wrong_use "GDR_SOFT_PCAP=$link is a symbolic link" $soft --pcap "$link" -- true
+expect_wrong_use "GDR_SOFT_COUNTERS=$link is a symbolic link" $soft --counters "$link" -- true
 expect_wrong_use "GDR_SOFT_PCAP=/nowhere/x: No such file" $soft --pcap /nowhere/x -- true
-expect_wrong_use "GDR_SOFT_COUNTERS=$0: the file is there and holds no counters" \
-  $soft --counters "$0" -- true
+expect_wrong_use "GDR_SOFT_COUNTERS=$mine: the file is there and holds no counters" \
+  $soft --counters "$mine" -- true
 # Not an address of any host: 192.0.2.0/24 is for documentation (RFC 5737).
 export GDR_SOFT_DEVICES=soft0/ip=192.0.2.77
 expect_wrong_use "UDP port 4791 of 192.0.2.77: Cannot assign requested address; set ip=" $soft -- true
 unset GDR_SOFT_DEVICES
 }
+rm -f "$mine" "$link"
 export GDR_SOFT_GPUS=0
 expect_wrong_use "gdr prove: GDR_SOFT_GPUS=0" prove --soft
 expect_wrong_use "gdr run: GDR_SOFT_GPUS=0" run --soft-nic --soft-gpu -- true
@@ -85,6 +92,50 @@ unset GDR_SOFT_GPUS
 export GDR_SOFT_DMA_BUF=1
 expect_wrong_use "gdr run: GDR_SOFT_DMA_BUF=1: expected anonymous" run --soft-nic --soft-gpu -- true
 unset GDR_SOFT_DMA_BUF
+
+# Whatever an argument holds, the message is one line that no terminal obeys and that reads as it is
+# written: ESC, a line's end, C1 (U+009B), a direction of writing (U+202E), a zero width (U+200B).
+evil=$(printf 'a\033[2Jb\nc\302\233d\342\200\256e\342\200\213f\377g')
+unprintable=$(printf '[\001-\010\013-\037\177]\|\302[\200-\237]\|\342\200[\213\250-\256]\|\377')
+expect_printable() {
+  status=0
+  "$@" >"$evil_output" 2>"$evil_output.error" || status=$?
+  if [ "$status" -eq 0 ]; then
+    echo "$* : exit status 0" | od -c | head -5
+    failed=1
+  fi
+  if [ "$(wc -l <"$evil_output.error")" -gt 1 ] ||
+    LC_ALL=C grep -q "$unprintable" "$evil_output" "$evil_output.error"; then
+    echo "$2 ${3-}: not one printable line: $(od -c "$evil_output.error" | head -20)"
+    failed=1
+  fi
+}
+evil_output=$(mktemp)
+expect_printable "$gdr" "$evil"
+expect_printable "$gdr" "--$evil"
+for subcommand in prove perf topo doctor fix explain counters 'nccl check' 'perf compare' \
+  'doctor capture'; do
+  # shellcheck disable=SC2086  # one word or two
+  {
+  expect_printable "$gdr" $subcommand "--$evil"
+  expect_printable "$gdr" $subcommand "$evil" "$evil"
+  }
+done
+for words in 'prove --modes' 'prove --sizes' 'prove --gpu' 'perf --operation' 'perf --sizes' \
+  'perf --cpu' 'perf --duration' 'topo --root' 'topo --hwloc-xml' 'topo --lspci' 'topo --device' \
+  'doctor --root' 'doctor --only' 'doctor --explain' 'doctor --format' 'doctor capture --root' \
+  'fix --root' 'fix --journal' 'explain --symptom' 'explain --root' 'explain' 'counters' \
+  'nccl check' 'nccl check --expect' 'nccl run --log' 'run' 'run --pcap' 'run --'; do
+  # shellcheck disable=SC2086  # one to three words
+  expect_printable "$gdr" $words "$evil"
+done
+for variable in GDR_SOFT_DEVICES GDR_SOFT_GPUS GDR_SOFT_FAULTS GDR_SOFT_PATH GDR_SOFT_DMA_BUF; do
+  expect_printable env "$variable=$evil" "$gdr" run --soft-nic --soft-gpu -- true
+done
+for script in "$1/test" "$1/gdr"; do
+  [ "$script" = "$1/gdr" ] || expect_printable "$script" "--$evil"
+done
+rm -f "$evil_output" "$evil_output.error"
 
 "$gdr" --version | grep -Eq '^gdr [0-9]+\.[0-9]+\.[0-9]+$' || { echo "--version"; failed=1; }
 for subcommand in '' prove run counters nccl 'nccl check' 'nccl run'; do

@@ -5,12 +5,15 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <utility>
 
 #include "base/environment.h"
 #include "base/unique_fd.h"
 #include "doctor/capture/collector.h"
-#include "doctor/capture/hide.h"
+#include "doctor/capture/form.h"
+#include "doctor/capture/harmless.h"
 #include "doctor/capture/tar.h"
+#include "doctor/checks/process/limits.h"
 #include "doctor/container.h"
 #include "doctor/environment.h"
 #include "doctor/kernel_log.h"
@@ -24,10 +27,33 @@ namespace fs = std::filesystem;
 
 constexpr const char* kEnvironment = "proc/self/environ";
 
-std::string environment_text(const std::map<std::string, std::string>& variables) {
+// Paths name people and projects: a capture has the file under a name of its own, and of what is in
+// it the addresses that a check compares.
+constexpr const char* kTopologyVariable = "NCCL_TOPO_FILE";
+constexpr const char* kTopologyFile = "captured/nccl-topology.xml";
+
+void put_topology_file(const host::Files& files, std::map<std::string, std::string>& variables,
+                       Collector& collector) {
+  const auto variable = variables.find(kTopologyVariable);
+  if (variable == variables.end() || variable->second.empty() || variable->second[0] != '/') return;
+  const std::string path = std::exchange(variable->second, std::string("/") + kTopologyFile);
+  if (!files.exists(path.substr(1))) return;
+  static const Form address("busid=\"[0-9a-fA-F:.]{4,16}\"");
   std::string text;
-  for (const auto& [name, value] : variables) text += name + "=" + value + '\0';
-  return hide(kEnvironment, text);
+  for (const std::string& line : files.lines_with(path.substr(1), "busid=\"")) {
+    if (const auto found = address.found_in(line)) text += "<pci " + *found + "/>\n";
+  }
+  collector.put(kTopologyFile, text);
+}
+
+// In the place of files that the checks read and that say more than they ask for.
+void put_instead(const Host& host, Collector& collector) {
+  const host::Files files(host.files.root());  // not logged
+  std::map<std::string, std::string> variables = host.environment;
+  put_topology_file(files, variables, collector);
+  collector.put(kEnvironment, harmless_variables(variables));
+  if (pam_lifts_memory_limit(files)) collector.put(kPamLimits, "* - memlock unlimited\n");
+  if (host.kernel_log) collector.put(kCapturedKernelLog, harmless_log(*host.kernel_log));
 }
 
 Result<void> write_file(const std::string& path, const std::string& content) {
@@ -100,8 +126,7 @@ Capture take_capture(const std::string& root) {
   selection.probes = false;
   static_cast<void>(examine(host, selection));
   static_cast<void>(look_at_container(host));
-  collector.put(kEnvironment, environment_text(host.environment));
-  if (host.kernel_log) collector.put(kCapturedKernelLog, relevant_log(*host.kernel_log));
+  put_instead(host, collector);
   Capture capture = collector.collect();
   if (!host.kernel_log) {
     capture.missing.emplace_back("what the kernel has said (dmesg): it takes root");

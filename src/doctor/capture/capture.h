@@ -6,8 +6,8 @@
 //   if (auto written = write_capture(capture, "host.tar"); !written) ...
 //   // tar -xf host.tar -C host; gdr doctor --root host
 //
-// Nothing is read that was not asked for, and of that what could tell secrets is left out: see
-// hide.h.
+// Nothing is read that was not asked for, and of that only what is known to be harmless is kept:
+// see harmless.h.
 #pragma once
 
 #include <cstdint>

@@ -1,16 +1,13 @@
 #include "doctor/capture/collector.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <list>
 
 #include "base/environment.h"
-#include "doctor/capture/hide.h"
+#include "doctor/capture/harmless.h"
 
 namespace gdr::doctor {
 namespace {
-
-namespace fs = std::filesystem;
 
 // What host::Files gives at most, so that nothing is kept that nobody can read.
 constexpr std::size_t kMostLines = 1000;
@@ -19,7 +16,7 @@ constexpr std::size_t kConfigurationSpace = 4096, kHeader = 64;
 constexpr std::size_t kMostEntries = 200000;
 constexpr std::size_t kMostBytes = 256 << 20;
 constexpr std::size_t kMostInFolder = 20000;
-constexpr int kMostLinks = 40;  // as the kernel
+constexpr const char* kNowhere = "nowhere";
 
 std::list<std::string> parts_of(const std::string& path) {
   std::list<std::string> parts;
@@ -31,6 +28,22 @@ std::list<std::string> parts_of(const std::string& path) {
 
 std::string joined(const std::string& folder, const std::string& name) {
   return folder.empty() ? name : folder + "/" + name;
+}
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string path;
+  for (const std::string& name : names) path = joined(path, name);
+  return path;
+}
+
+// How a link in `folder` says `place`.
+std::string relative(const std::string& place, const std::string& folder) {
+  const std::list<std::string> to = parts_of(place), from = parts_of(folder);
+  auto [here, there] = std::ranges::mismatch(from, to);
+  std::string path;
+  for (; here != from.end(); ++here) path = joined(path, "..");
+  for (; there != to.end(); ++there) path = joined(path, *there);
+  return path.empty() ? "." : path;
 }
 
 bool is_configuration_space(const std::string& path) {
@@ -77,75 +90,60 @@ void Collector::add(const std::string& path, Captured captured) {
 }
 
 void Collector::add_place(const std::string& path) {
-  std::error_code error;
-  const bool folder = fs::is_directory(root_ + "/" + path, error);
+  const bool folder = files_.kind(path) == host::FileKind::kFolder;
   add(path, {folder ? Captured::Kind::kFolder : Captured::Kind::kFile, true, {}});
 }
 
-// Relative, from the folder in which it stands. Outside of a captured root nothing is the
-// machine's.
-std::optional<std::string> Collector::link_target(const std::string& link,
-                                                  const std::string& folder) const {
-  std::error_code error;
-  const fs::path target = fs::read_symlink(root_ + "/" + link, error);
-  if (error || target.empty()) return std::nullopt;
-  if (target.is_absolute()) {
-    const fs::path below =
-        target.lexically_normal().lexically_relative(fs::canonical(root_, error));
-    if (error || below.empty() || *below.begin() == "..") return std::nullopt;
-    return (fs::path("/") / below).lexically_relative(fs::path("/") / folder).string();
+std::optional<std::string> Collector::follow(const std::string& path) {
+  std::string done;
+  for (const std::string& name : parts_of(path)) {
+    const std::optional<std::string> next = step(done, name);
+    if (!next) return std::nullopt;
+    done = *next;
   }
-  const fs::path inside = (fs::path(folder) / target).lexically_normal();
-  if (!inside.empty() && *inside.begin() == "..") return std::nullopt;
-  return target.string();
+  return is_harmless_place(done) ? std::optional(done) : std::nullopt;
 }
 
-std::optional<std::string> Collector::follow(const std::string& path) {
-  std::list<std::string> left = parts_of(path);
-  std::string done;
-  for (int links = 0; !left.empty();) {
-    const std::string name = left.front();
-    left.pop_front();
-    if (name == "..") {
-      if (done.empty()) return std::nullopt;
-      const auto slash = done.rfind('/');
-      done.resize(slash == std::string::npos ? 0 : slash);
-      continue;
-    }
-    const std::string next = joined(done, name);
-    std::error_code error;
-    const fs::file_status status = fs::symlink_status(root_ + "/" + next, error);
-    if (error || !fs::exists(status)) return std::nullopt;
-    if (!fs::is_symlink(status)) {
-      done = next;
-      continue;
-    }
-    const std::optional<std::string> target = link_target(next, done);
-    if (!target || ++links > kMostLinks) return std::nullopt;
-    add(next, {Captured::Kind::kLink, false, *target});
-    left.splice(left.begin(), parts_of(*target));
+// Thousands of paths begin alike.
+std::optional<std::string> Collector::step(const std::string& folder, const std::string& name) {
+  if (name == "..")
+    return folder.substr(0, folder.find('/') == folder.npos ? 0 : folder.rfind('/'));
+  const std::string path = joined(folder, name);
+  const auto [known, added] = steps_.try_emplace(path);
+  if (!added) return known->second;
+  const host::FileKind kind = files_.kind(path);
+  if (kind == host::FileKind::kAbsent) return std::nullopt;
+  if (kind != host::FileKind::kLink) return known->second = path;
+  if (!is_harmless_place(path)) return std::nullopt;
+  // By the place itself, and not by what lies on the way to it.
+  if (const auto real = files_.folder().real_path(path)) {
+    const std::string place = joined(*real);
+    if (!is_harmless_place(place)) return std::nullopt;
+    add(path, {Captured::Kind::kLink, false, relative(place, folder)});
+    return known->second = place;
   }
-  return done;
+  if (auto told = harmless_dangling(files_.link_target(path))) {
+    add(path, {Captured::Kind::kLink, false, *std::move(told)});
+  }
+  return std::nullopt;
 }
 
 void Collector::add_text(const std::string& path, const std::string& asked) {
-  std::error_code error;
-  if (!fs::is_regular_file(root_ + "/" + path, error)) return add_place(path);
-  std::string content;
+  if (files_.kind(path) != host::FileKind::kRegular) return add_place(path);
   if (is_configuration_space(path)) {
-    content = files_.part(path, 0, kConfigurationSpace);
-    if (content.size() == kHeader) ++cut_configs_;
-    content = without_serial_number(std::move(content));
-  } else {
-    content = hide(asked, files_.text(path));
+    const std::string space = files_.part(path, 0, kConfigurationSpace);
+    if (space.size() == kHeader) ++cut_configs_;
+    return add(path, {Captured::Kind::kFile, false, harmless_config_space(space)});
   }
-  add(path, {Captured::Kind::kFile, false, std::move(content)});
+  auto content = harmless_content(asked, files_.text(path));
+  if (!content) return add_place(path);
+  add(path, {Captured::Kind::kFile, false, *std::move(content)});
 }
 
 // In the file's order, as many with each word as can be asked for.
-void Collector::add_lines(const std::string& path, const std::set<std::string>& words) {
-  std::error_code error;
-  if (!fs::is_regular_file(root_ + "/" + path, error)) return add_place(path);
+void Collector::add_lines(const std::string& path, const std::string& asked,
+                          const std::set<std::string>& words) {
+  if (files_.kind(path) != host::FileKind::kRegular) return add_place(path);
   std::map<std::string, std::size_t> found;
   std::string content;
   files_.each_line(path, [&](const std::string& line) {
@@ -156,28 +154,27 @@ void Collector::add_lines(const std::string& path, const std::set<std::string>& 
     if (wanted) content += line + "\n";
     return content.size() < kMostBytes;
   });
-  add(path, {Captured::Kind::kFile, false, hide(path, std::move(content))});
+  auto kept = harmless_content(asked, content);
+  if (!kept) return add_place(path);
+  add(path, {Captured::Kind::kFile, false, *std::move(kept)});
 }
 
-void Collector::add_folder(const std::string& path) {
+void Collector::add_folder(const std::string& path, const std::string& asked) {
   add_place(path);
   if (path == "proc") return;  // processes that matter have been asked for more than their names
-  std::error_code error;
   std::size_t count = 0;
-  for (fs::directory_iterator it(root_ + "/" + path, error), end; !error && it != end;
-       it.increment(error)) {
+  for (const std::string& name : files_.entries(path)) {
+    if (!is_harmless_name(asked, name)) continue;
     if (++count > kMostInFolder) {
       full_ = true;
       return;
     }
-    const std::string entry = joined(path, it->path().filename());
-    std::error_code status;
-    if (!it->is_symlink(status)) {
+    const std::string entry = joined(path, name);
+    if (files_.kind(entry) != host::FileKind::kLink) {
       add_place(entry);
     } else {
       // Where it leads matters to those alone who ask for it, and then it is followed.
-      capture_.entries.try_emplace(entry, Captured{Captured::Kind::kLink, true,
-                                                   link_target(entry, path).value_or("nowhere")});
+      capture_.entries.try_emplace(entry, Captured{Captured::Kind::kLink, true, kNowhere});
     }
   }
 }
@@ -194,22 +191,24 @@ bool Collector::is_of_no_interest(const std::string& path) const {
 
 Capture Collector::collect() {
   for (const auto& [path, asked] : asked_) {
-    if (is_of_no_interest(path)) continue;
+    if (is_of_no_interest(path) || put_.contains(path) || !is_harmless_place(path)) continue;
     const std::optional<std::string> place = follow(path);
     if (!place || place->empty()) continue;
     if (asked.text) {
       add_text(*place, path);
     } else if (!asked.words.empty()) {
-      add_lines(*place, asked.words);
+      add_lines(*place, path, asked.words);
     } else if (asked.folder) {
-      add_folder(*place);
+      add_folder(*place, path);
     } else {
       add_place(*place);
     }
   }
   for (auto& [path, content] : put_) {
-    const std::optional<std::string> place = follow(path);
-    add(place ? *place : path, {Captured::Kind::kFile, false, std::move(content)});
+    const auto slash = path.rfind('/');
+    const auto folder = follow(path.substr(0, slash));
+    const std::string place = folder ? joined(*folder, path.substr(slash + 1)) : path;
+    add(place, {Captured::Kind::kFile, false, std::move(content)});
   }
   if (cut_configs_ > 0) {
     capture_.missing.push_back("configuration space beyond its first 64 bytes of " +

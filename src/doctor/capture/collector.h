@@ -35,16 +35,18 @@ class Collector {
     std::set<std::string> words;
   };
 
-  // Where a path leads to, with each link on the way added; nothing where it leads nowhere, in a
-  // circle or out of the root.
+  // Where a path leads to, with each link on the way added; nothing where it leads nowhere, or to a
+  // place that a capture does not name.
   std::optional<std::string> follow(const std::string& path);
-  std::optional<std::string> link_target(const std::string& link, const std::string& folder) const;
+  // One name on, from a folder that is no link.
+  std::optional<std::string> step(const std::string& folder, const std::string& name);
   void add(const std::string& path, Captured captured);
   // Only that it is there.
   void add_place(const std::string& path);
   void add_text(const std::string& path, const std::string& asked);
-  void add_lines(const std::string& path, const std::set<std::string>& words);
-  void add_folder(const std::string& path);
+  void add_lines(const std::string& path, const std::string& asked,
+                 const std::set<std::string>& words);
+  void add_folder(const std::string& path, const std::string& asked);
   bool is_of_no_interest(const std::string& path) const;
 
   std::string root_;
@@ -52,6 +54,7 @@ class Collector {
   std::mutex mutex_;
   std::map<std::string, Asked> asked_;
   std::map<std::string, std::string> put_;
+  std::map<std::string, std::optional<std::string>> steps_;
   Capture capture_;
   std::size_t size_ = 0;
   bool full_ = false;

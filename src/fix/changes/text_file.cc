@@ -204,8 +204,7 @@ bool is_own_text(const std::string& path, const std::string& text) {
 }
 
 Result<Value> read_own_file(const Machine& machine, const std::string& path) {
-  const std::string name = machine.absolute(path);
-  const UniqueFd file(open(name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  const UniqueFd file = machine.files.folder().open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   if (!file && (errno == ENOENT || errno == ENOTDIR)) return Value();
   if (!file && errno == ELOOP) return Error{EEXIST, "/" + path + " is a symbolic link"};
   if (!file) return from_errno("/" + path);

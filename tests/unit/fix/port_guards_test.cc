@@ -241,7 +241,7 @@ TEST(CapturedHgx, WithAllRedirectsSetHasSixteenPortsToClearAndMore) {
   for (const host::Nic& nic : captured->nics) {
     std::filesystem::create_directories(host.root() + "/sys/class/infiniband/" + nic.name);
     std::filesystem::create_directory_symlink(
-        host.root() + "/sys/bus/pci/devices/" + nic.pci_address,
+        "/sys/bus/pci/devices/" + nic.pci_address,
         host.root() + "/sys/class/infiniband/" + nic.name + "/device");
   }
   const Machine machine = host.machine();

@@ -18,7 +18,7 @@ Report report() {
   Report result;
   result.inventory.soft_nic = result.inventory.soft_gpu = true;
   GpuEntry gpu;
-  gpu.survey = {0, "software \xff GPU", "fffe:01:00.0", "GPU-0", 8ull << 30, true, true};
+  gpu.survey = {0, "software ? GPU", "fffe:01:00.0", "GPU-0", 8ull << 30, true, true};
   result.inventory.gpus.push_back(gpu);
   NicEntry nic;
   nic.survey = {
@@ -153,7 +153,7 @@ TEST(TextReport, SaysOfTwoGpusWhichOneEachRowIsFromAndTo) {
   EXPECT_NE(text.find("Measured soft0 → soft1, GPU 1 → GPU 0: RC write"), std::string::npos);
   EXPECT_NE(text.find("\n  GPU 1 → GPU 0  1.5 µs"), std::string::npos) << text;
   EXPECT_NE(text.find("on          GPU 1 (fffe:02:00.0, the other GPU) beside soft0, GPU 0 "
-                      "(fffe:01:00.0, software \xff GPU) beside soft1\n"),
+                      "(fffe:01:00.0, software ? GPU) beside soft1\n"),
             std::string::npos)
       << text;
 }
@@ -182,7 +182,7 @@ TEST(TextReport, NamesThePartThatWasRealBesideTheStandIn) {
   result.participants.push_back({"soft0", "soft1", "fffe:01:00.0", "fffe:01:00.0"});
   result.verdict = decide({}, result);
   const std::string text = text_of(result, Style{});
-  EXPECT_NE(text.find("\n  on          GPU 0 (fffe:01:00.0, software \xff GPU)\n"
+  EXPECT_NE(text.find("\n  on          GPU 0 (fffe:01:00.0, software ? GPU)\n"
                       "  real        GPU\n  replaced    RDMA NIC, by gdrkit's"),
             std::string::npos)
       << text;

@@ -44,6 +44,22 @@ MemoryLimit read_memory_limit(const host::Files& files, const std::string& proce
   return limit;
 }
 
+bool pam_lifts_memory_limit(const host::Files& files) {
+  std::vector<std::string> paths = {kPamLimits};
+  for (const std::string& name : files.entries("etc/security/limits.d")) {
+    paths.push_back("etc/security/limits.d/" + name);
+  }
+  for (const std::string& path : paths) {
+    for (const std::string& line : files.lines_with(path, "memlock")) {
+      const auto begin = line.find_first_not_of(" \t");
+      const bool lifted =
+          line.find("unlimited") != std::string::npos || line.find("-1") != std::string::npos;
+      if (line[begin] != '#' && lifted) return true;
+    }
+  }
+  return false;
+}
+
 std::vector<Service> find_services(const host::Files& files) {
   std::vector<Service> services;
   for (const std::string& entry : files.entries("proc")) {

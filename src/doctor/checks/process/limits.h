@@ -26,6 +26,10 @@ struct MemoryLimit {
 // `process`: "proc/self", "proc/4711". The soft limit, which is in force.
 MemoryLimit read_memory_limit(const host::Files& files, const std::string& process);
 
+// Where PAM has the limits of sessions, which its limits.d adds to.
+constexpr const char* kPamLimits = "etc/security/limits.conf";
+bool pam_lifts_memory_limit(const host::Files& files);
+
 // What starts other people's programs, as it runs now: containerd, slurmd, sshd, …
 struct Service {
   std::string name, process;  // "containerd", "proc/812"

@@ -67,23 +67,6 @@ Finding judge_self(const Host& host) {
   return finding;
 }
 
-// sshd's own limit is not what its sessions get where PAM gives them another.
-bool pam_lifts_limit(const host::Files& files) {
-  std::vector<std::string> paths = {"etc/security/limits.conf"};
-  for (const std::string& name : files.entries("etc/security/limits.d")) {
-    paths.push_back("etc/security/limits.d/" + name);
-  }
-  for (const std::string& path : paths) {
-    for (const std::string& line : files.lines_with(path, "memlock")) {
-      const auto begin = line.find_first_not_of(" \t");
-      const bool lifted =
-          line.find("unlimited") != std::string::npos || line.find("-1") != std::string::npos;
-      if (line[begin] != '#' && lifted) return true;
-    }
-  }
-  return false;
-}
-
 Findings find(const Host& host) {
   if (!shows(host.files, "proc/self")) {
     return {not_shown(host.files, "proc/self", "the limit of locked memory")};
@@ -93,7 +76,8 @@ Findings find(const Host& host) {
     Finding finding =
         judge(service.name, service.process, service.limit, fix_of_service(service.name));
     if (service.name == "sshd" && finding.outcome != Outcome::kOk) {
-      if (pam_lifts_limit(host.files)) {
+      // Its own limit is not what its sessions get where PAM gives them another.
+      if (pam_lifts_memory_limit(host.files)) {
         finding =
             ok(service.name, "locked memory of its sessions: unlimited, by PAM", finding.evidence);
       } else if (finding.outcome == Outcome::kFail) {

@@ -1,0 +1,67 @@
+#include "base/own_file.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "base/clock.h"
+
+namespace gdr {
+namespace {
+
+constexpr Nanoseconds kPatience = 2 * kSecond;
+constexpr useconds_t kPause = 10'000;
+constexpr int kAttempts = 3;  // somebody may remove it between two looks
+
+Result<void> check_owner(int file, const std::string& path) {
+  struct stat status {};
+  if (fstat(file, &status) != 0) return from_errno(path);
+  if (!S_ISREG(status.st_mode)) {
+    return Error{EINVAL, path + " is no regular file; remove it or name another"};
+  }
+  if (status.st_uid != geteuid() || (status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+    return Error{EPERM, path + " can be written by another account; remove it or name another"};
+  }
+  if (status.st_nlink > 1) {
+    return Error{EPERM, path + " has a second name (a hard link); remove it or name another"};
+  }
+  return {};
+}
+
+// Others of the account hold it for microseconds; whoever can read the file can hold it for good.
+Result<void> lock(int file, const std::string& path) {
+  for (const Nanoseconds end = now() + kPatience; flock(file, LOCK_EX | LOCK_NB) != 0;) {
+    if (errno != EWOULDBLOCK && errno != EINTR) return from_errno(path);
+    if (now() > end) return Error{EBUSY, path + " is locked by another process; name another"};
+    usleep(kPause);
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<UniqueFd> open_own_file(const std::string& path, int flags) {
+  flags |= O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+  for (int i = 0; i < kAttempts; ++i) {
+    UniqueFd file(open(path.c_str(), flags | O_CREAT | O_EXCL, 0600));
+    const bool is_new = static_cast<bool>(file);
+    if (!is_new && errno == EEXIST) file.reset(open(path.c_str(), flags));
+    if (!file && errno == ENOENT && i + 1 < kAttempts) continue;
+    if (!file && errno == ELOOP) {
+      return Error{ELOOP, path + " is a symbolic link; name the file itself"};
+    }
+    if (!file) return from_errno(path);
+    // A new one is this account's, whatever owner a network's file system shows.
+    if (Result<void> own = is_new ? Result<void>() : check_owner(file.get(), path); !own) {
+      return own.error();
+    }
+    if (Result<void> locked = lock(file.get(), path); !locked) return locked.error();
+    return file;
+  }
+  return from_errno(path);
+}
+
+}  // namespace gdr
