@@ -18,9 +18,11 @@
 
 namespace gdr {
 
+inline constinit const std::atomic<std::uint64_t> kUnchanging{0};
+
 struct While {
-  const std::atomic<std::uint64_t>* word;
-  std::uint64_t value;
+  const std::atomic<std::uint64_t>* word = &kUnchanging;  // which is for ever
+  std::uint64_t value = 0;
 
   bool holds() const { return word->load(std::memory_order_acquire) == value; }
 };

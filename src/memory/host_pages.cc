@@ -57,17 +57,6 @@ int advise(std::uint64_t begin, std::uint64_t length, int advice) {
   return 0;
 }
 
-bool kernel_populates() {
-  static const bool answer = [] {
-    void* page = mmap(nullptr, kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (page == MAP_FAILED) return false;
-    const bool works = madvise(page, kPage, MADV_POPULATE_WRITE) == 0;
-    munmap(page, kPage);
-    return works;
-  }();
-  return answer;
-}
-
 bool is_mapped(Range pages) {
   std::array<unsigned char, 4096> residency;
   constexpr std::uint64_t kStep = residency.size() * kPage;
@@ -115,6 +104,17 @@ bool maps_allow_writes(Range pages) {
 }
 
 }  // namespace
+
+bool kernel_populates() {
+  static const bool answer = [] {
+    void* page = mmap(nullptr, kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (page == MAP_FAILED) return false;
+    const bool works = madvise(page, kPage, MADV_POPULATE_WRITE) == 0;
+    munmap(page, kPage);
+    return works;
+  }();
+  return answer;
+}
 
 Result<void> fault_in(std::uint64_t address, std::uint64_t length, bool writable) {
   if (!kernel_populates()) return probe(address, length, writable);

@@ -23,4 +23,7 @@ Result<void> fault_in(std::uint64_t address, std::uint64_t length, bool writable
 // be copied on the first write, and nothing is collapsed.
 Result<void> probe(std::uint64_t address, std::uint64_t length, bool writable);
 
+// Whether the kernel can be asked to make pages present (MADV_POPULATE_*, Linux 5.14).
+bool kernel_populates();
+
 }  // namespace gdr::memory

@@ -76,6 +76,7 @@ class Pipe {
 
 // Touches every page first. Only memory that another thread unmaps in that moment is a signal.
 int copy_by_touching(const std::byte* from, std::byte* to, std::size_t bytes) {
+  if (!kernel_populates()) return EMFILE;
   const auto number = [](const void* pointer) { return reinterpret_cast<std::uint64_t>(pointer); };
   if (!fault_in(number(from), bytes, false) || !fault_in(number(to), bytes, true)) return EFAULT;
   std::memmove(to, from, bytes);

@@ -74,6 +74,11 @@ void add_retry_causes(Advice& advice, const Circumstances& around) {
         ": prove each NIC against itself, and "
         "the way between them with raw frames");
   }
+  if (around.soft_nic) {
+    advice.causes.push_back(
+        "the two processes of the software NIC cannot meet: each has to see the other in /proc and "
+        "be allowed to debug it (one account, one process namespace, a /proc that hides nothing)");
+  }
   advice.causes.push_back(
       "the GID is of the wrong kind or its address is not reachable: RoCE v2 "
       "with an IPv4 address is what works across routers");

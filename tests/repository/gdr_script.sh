@@ -76,7 +76,7 @@ expect "a.cc:1: error: expected a declaration"
 
 # Another distribution: no dpkg-query, no apt-get.
 rm "$tools"/*
-for name in sh dirname readlink find sort cksum cat awk id mkdir tail rm touch; do
+for name in sh dirname readlink find sort cksum cat awk id mkdir tail rm touch tr; do
   ln -s "$(command -v $name)" "$tools/$name"
 done
 status=0

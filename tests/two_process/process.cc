@@ -1,21 +1,16 @@
 #include "process.h"
 
 #include <gtest/gtest.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstddef>
 #include <cstdio>
 #include <fstream>
-#include <iterator>
 
 #include "base/clock.h"
 
@@ -116,26 +111,12 @@ bool enter_network_of_its_own() {
   return true;
 }
 
-void refuse_process_vm(int error) {
-  const auto result = SECCOMP_RET_ERRNO | static_cast<std::uint32_t>(error);
-  sock_filter filter[] = {
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 1, 0),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_writev, 0, 1),
-      BPF_STMT(BPF_RET | BPF_K, result),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-  };
-  const sock_fprog program{std::size(filter), filter};
-  require(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-              prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0,
-          "system calls are filtered");
-}
-
-void run_opaque(const std::function<void()>& test, int error) {
+void run_opaque(const std::function<void()>& test, int error,
+                const std::vector<std::uint32_t>& calls) {
   Child child([&](Wire&) {
     if (geteuid() == 0) require(setgid(kNobody) == 0 && setuid(kNobody) == 0, "another user");
     require(prctl(PR_SET_DUMPABLE, 1) == 0, "a process like others");  // changing the user ended it
-    refuse_process_vm(error);
+    require(refuse_calls(calls, error), "system calls are filtered");
     prctl(PR_SET_PDEATHSIG, SIGKILL);  // changing the user forgot it
     test();
     require(!testing::Test::HasFailure(), "no expectation failed");

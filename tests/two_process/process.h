@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "base/unique_fd.h"
+#include "refuse_calls.h"
 
 namespace gdr::test {
 
@@ -81,12 +82,9 @@ class Child {
 // have one. False, with errno: neither is permitted.
 bool enter_network_of_its_own();
 
-// From here on this process and its children are refused process_vm_readv and process_vm_writev
-// with that error, their own memory included: as by a container's filter of system calls.
-void refuse_process_vm(int error);
-
 // Runs the whole of a test in a process whose kernel lets no process copy to or from another: as
 // root under another user's id. Failures in it are failures of the test.
-void run_opaque(const std::function<void()>& test, int error = EPERM);
+void run_opaque(const std::function<void()>& test, int error = EPERM,
+                const std::vector<std::uint32_t>& calls = kCopiesBetweenProcesses);
 
 }  // namespace gdr::test

@@ -152,6 +152,12 @@ TEST(ReliableConnection, SendsEveryByteOfEverySizeIntoSeveralSegments) { check_s
 
 // Where the kernel refuses process_vm_*, the target's service thread copies.
 TEST(OpaqueConnection, WritesEveryByteOfEverySizeAndNothingElse) { run_opaque(check_writes); }
+TEST(OpaqueConnection, HoldsWhereAFilterSaysThatThereAreNoSuchCalls) {
+  run_opaque(check_writes, ENOSYS);
+}
+TEST(OpaqueConnection, HoldsUnderTheStrictestProfileOfAContainer) {
+  run_opaque(check_writes, EPERM, kStrictest);
+}
 TEST(OpaqueConnection, ReadsEveryByteOfEverySizeAndNothingElse) { run_opaque(check_reads); }
 TEST(OpaqueConnection, SendsEveryByteOfEverySizeIntoSeveralSegments) { run_opaque(check_sends); }
 

@@ -11,6 +11,7 @@
 
 #include <atomic>
 #include <cstring>
+#include <mutex>
 #include <optional>
 #include <thread>
 #include <vector>
@@ -294,16 +295,27 @@ class Place {
         segment_(*rnic::Segment::create(token_, {})),
         peers(token_, doorbell_.get()) {
     peers.show(*segment_);
-    peers.on_waiting([this](int connection) { waiting_ = connection; });
+    peers.on_waiting([this](int connection) {
+      const std::lock_guard guard(mutex_);
+      waiting_.push_back(connection);
+    });
   }
-  // Takes one call, and goes on with it as a service thread would until its caller is met.
+  // Takes calls, and goes on with them as a service thread would until a caller is met. Processes
+  // of other tests may call as well.
   void answer_one() {
     for (int i = 0; i < 5000; ++i, usleep(1000)) {
       UniqueFd connection(
           accept4(slot_.listener.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
       if (connection) peers.answer(std::move(connection));
-      bool waits = false;
-      if (waiting_ >= 0 && peers.go_on_meeting(waiting_, &waits) != nullptr) return;
+      std::vector<int> waiting;
+      {
+        const std::lock_guard guard(mutex_);
+        waiting = waiting_;
+      }
+      for (const int one : waiting) {
+        bool waits = false;
+        if (peers.go_on_meeting(one, &waits) != nullptr) return;
+      }
     }
   }
   rnic::Token token() const { return token_; }
@@ -314,7 +326,8 @@ class Place {
   UniqueFd doorbell_;
   rnic::Token token_;
   std::unique_ptr<rnic::Segment> segment_;
-  std::atomic<int> waiting_{-1};
+  std::mutex mutex_;
+  std::vector<int> waiting_;  // under mutex_
 
  public:
   Peers peers;

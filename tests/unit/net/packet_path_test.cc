@@ -131,7 +131,7 @@ TEST_F(PacketPathTest, ABindThatHasToWaitForACopyHoldsUpNoArrivals) {
   auto copying = host().queue_pair(IBV_QPT_RC);
   for (const auto& qp : {binder, target, copying}) host().connect(*qp, there_, kPeerNumber);
   // A process of this host copies, and does not get on.
-  rnic::lock(copying->shared().responder, kInitiator, liveness);
+  rnic::lock(copying->shared().responder, kInitiator, liveness, rnic::HeldFor::kCopies, kInitiator);
 
   const auto window = host().adapter().create_window(true, host().domain());
   ASSERT_TRUE(window) << window.error().message;
@@ -179,7 +179,7 @@ TEST_F(PacketPathTest, AQueuePairThatAnotherProcessHoldsHoldsUpNoArrivals) {
   } liveness;
   auto held = host().queue_pair(IBV_QPT_RC), target = host().queue_pair(IBV_QPT_RC);
   for (const auto& qp : {held, target}) host().connect(*qp, there_, kPeerNumber);
-  rnic::lock(held->shared().responder, kInitiator, liveness);
+  rnic::lock(held->shared().responder, kInitiator, liveness, rnic::HeldFor::kCopies, kInitiator);
   const UniqueFd peer(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   const SocketAddress own = socket_address(there_, wire::kRocePort);
   ASSERT_EQ(bind(peer.get(), own.get(), own.length), 0);

@@ -1,0 +1,84 @@
+#!/bin/sh
+# small_hosts.sh GDR FILTERED: two processes of a program that nobody here wrote, and gdr prove, where a
+# container or a small machine refuses things: system calls, descriptors, rights, shared memory.
+set -eu
+gdr=$1
+filtered=$2
+folder=$(mktemp -d)
+server=
+# shellcheck disable=SC2317  # called by the trap
+end() {
+  [ -z "$server" ] || kill "$server" 2>/dev/null || true
+  rm -rf "$folder"
+}
+trap end EXIT
+failed=0
+port=18700
+
+# pair NAME PREFIX...: ibv_rc_pingpong with itself, both sides behind the prefix.
+pair() {
+  name=$1
+  shift
+  port=$((port + 1))
+  timeout 30 "$@" "$gdr" run -- ibv_rc_pingpong -g 0 -n 50 -p "$port" >"$folder/server" 2>&1 &
+  server=$!
+  tries=0
+  until timeout 30 "$@" "$gdr" run -- ibv_rc_pingpong -g 0 -n 50 -p "$port" 127.0.0.1 \
+    >"$folder/client" 2>&1; do
+    tries=$((tries + 1))
+    if [ "$tries" -ge 20 ] || ! grep -q "connect to" "$folder/client"; then
+      echo "$name: the client fails:"
+      cat "$folder/client" "$folder/server"
+      failed=1
+      kill "$server" 2>/dev/null || true
+      break
+    fi
+    sleep 0.2
+  done
+  wait "$server" || { echo "$name: the server fails:"; cat "$folder/server"; failed=1; }
+  server=
+  echo "$name: done"
+}
+
+# proves NAME PREFIX...
+proves() {
+  name=$1
+  shift
+  if ! timeout 120 "$@" "$gdr" prove --soft >"$folder/proof" 2>&1; then
+    echo "$name: gdr prove fails:"
+    cat "$folder/proof"
+    failed=1
+  fi
+  echo "$name: done"
+}
+
+for error in EPERM ENOSYS; do
+  pair "system calls refused with $error" "$filtered" "$error"
+  proves "gdr prove, system calls refused with $error" "$filtered" "$error"
+done
+pair "18 descriptors" prlimit --nofile=18
+# Fewer than the program and the library need: an error, soon.
+timeout 30 prlimit --nofile=12 "$gdr" run -- ibv_rc_pingpong -g 0 -p 18699 >"$folder/server" 2>&1 &
+server=$!
+sleep 1
+few=0
+timeout 30 prlimit --nofile=12 "$gdr" run -- ibv_rc_pingpong -g 0 -p 18699 127.0.0.1 \
+  >"$folder/client" 2>&1 || few=$?
+kill "$server" 2>/dev/null || true
+wait "$server" || true
+server=
+if [ "$few" -eq 0 ] || [ "$few" -ge 124 ]; then
+  echo "12 descriptors: the client ends with $few"
+  cat "$folder/client"
+  failed=1
+fi
+echo "12 descriptors: done"
+if [ "$(id -u)" -eq 0 ]; then
+  pair "no capability at all" setpriv --bounding-set=-all --inh-caps=-all --no-new-privs
+  # shellcheck disable=SC2016  # expanded by the shell inside
+  pair "a shared memory of 1 MiB" unshare --mount sh -c \
+    'mount -t tmpfs -o size=1m none /dev/shm && exec "$@"' sh
+else
+  echo "skipped: no root, for a container without capabilities and one with little shared memory"
+fi
+exit "$failed"

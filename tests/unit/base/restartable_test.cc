@@ -1,0 +1,149 @@
+#include "base/restartable.h"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <functional>
+#include <new>
+
+namespace gdr {
+namespace {
+
+constexpr int kMostSteps = 300;  // the way there takes some hundred
+constexpr std::uint64_t kHeld = 7, kTakenAway = 8;
+
+struct Shared {
+  std::atomic<std::uint64_t> word{kHeld};
+  std::atomic<std::uint32_t> first{0}, second{0};
+  std::atomic<std::uint64_t> wide{0};
+  alignas(16) char bytes[64]{};
+  std::atomic<bool> done{false}, result{false};
+};
+
+class RestartableTest : public testing::Test {
+ protected:
+  RestartableTest() {
+    void* page = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    shared_ = new (page) Shared;
+  }
+  ~RestartableTest() override { munmap(shared_, 4096); }
+  While held() const { return {&shared_->word, kHeld}; }
+
+  using Deed = std::function<bool(const While&)>;
+  using IsDone = std::function<bool()>;
+
+  // Stops a child after each instruction of the deed in turn, and takes its right away there: what
+  // has not been done by then is not done when it goes on. The deed itself is never reached so,
+  // since whoever is stopped within a sequence begins it again.
+  void check_at_each_instruction(const Deed& deed, const IsDone& is_done) {
+    int before = 0;
+    for (int steps = 1; steps < kMostSteps; ++steps) {
+      new (shared_) Shared;
+      const pid_t child = fork();
+      if (child == 0) {
+        alarm(20);
+        ptrace(PTRACE_TRACEME, 0, nullptr, nullptr);
+        raise(SIGSTOP);
+        shared_->result = deed(held());
+        shared_->done = true;
+        _exit(0);
+      }
+      int status = 0;
+      ASSERT_EQ(waitpid(child, &status, 0), child);
+      for (int i = 0; i < steps && WIFSTOPPED(status); ++i) {
+        ASSERT_EQ(ptrace(PTRACE_SINGLESTEP, child, nullptr, nullptr), 0);
+        ASSERT_EQ(waitpid(child, &status, 0), child);
+      }
+      const bool was_done = is_done();
+      if (!was_done) ++before;
+      shared_->word = kTakenAway;
+      if (WIFSTOPPED(status)) {
+        ASSERT_EQ(ptrace(PTRACE_DETACH, child, nullptr, nullptr), 0);
+        ASSERT_EQ(waitpid(child, &status, 0), child);
+      }
+      ASSERT_TRUE(shared_->done.load());
+      ASSERT_EQ(is_done(), was_done) << "after " << steps << " instructions";
+      ASSERT_EQ(shared_->result.load(), was_done) << "after " << steps << " instructions";
+    }
+    EXPECT_EQ(before, kMostSteps - 1) << "a sequence is left where it was stopped";
+  }
+
+  Shared* shared_;
+};
+
+TEST_F(RestartableTest, DoesWhatItIsToldWhileTheWordHasTheValue) {
+  char from[64];
+  std::memset(from, 'x', sizeof from);
+  EXPECT_TRUE(store_while(held(), shared_->first, 3));
+  EXPECT_TRUE(store_while(held(), shared_->wide, std::uint64_t{1} << 40));
+  EXPECT_TRUE(copy_while(held(), shared_->bytes, from, 64));
+  EXPECT_EQ(shared_->first.load(), 3u);
+  EXPECT_EQ(shared_->wide.load(), std::uint64_t{1} << 40);
+  EXPECT_EQ(std::memcmp(shared_->bytes, from, 64), 0);
+  EXPECT_TRUE(store_two_while(held(), shared_->first, 4, shared_->second, 5));
+  EXPECT_EQ(shared_->first.load() * 10 + shared_->second.load(), 45u);
+  EXPECT_TRUE(store_two_while(held(), shared_->first, 6, shared_->wide, std::uint64_t{9}));
+  EXPECT_EQ(shared_->wide.load(), 9u);
+  from[63] = 'y';
+  EXPECT_TRUE(copy_and_store_while(held(), shared_->bytes, from, 64, shared_->second, 12));
+  EXPECT_EQ(shared_->bytes[63], 'y');
+  EXPECT_EQ(shared_->second.load(), 12u);
+  EXPECT_EQ(system_call_while(held(), SYS_getppid, 0), getppid());
+  EXPECT_EQ(system_call_while(held(), SYS_close, -1), -EBADF);
+}
+
+TEST_F(RestartableTest, DoesNothingOnceTheWordHasAnotherValue) {
+  shared_->word = kTakenAway;
+  const char from[64] = {1};
+  EXPECT_FALSE(store_while(held(), shared_->first, 3));
+  EXPECT_FALSE(store_while(held(), shared_->wide, std::uint64_t{3}));
+  EXPECT_FALSE(store_two_while(held(), shared_->first, 4, shared_->second, 5));
+  EXPECT_FALSE(copy_while(held(), shared_->bytes, from, 64));
+  EXPECT_FALSE(copy_and_store_while(held(), shared_->bytes, from, 64, shared_->second, 12));
+  EXPECT_EQ(system_call_while(held(), SYS_close, STDIN_FILENO), kEnded);
+  EXPECT_EQ(shared_->first.load() + shared_->second.load() + shared_->wide.load(), 0u);
+  EXPECT_EQ(shared_->bytes[0], 0);
+}
+
+TEST_F(RestartableTest, StoresNothingAfterTheWordHasChangedWhereverItIsStopped) {
+  if (!is_restartable()) GTEST_SKIP() << "no restartable sequences: see rseq(2)";
+  check_at_each_instruction([&](const While& held) { return store_while(held, shared_->first, 3); },
+                            [&] { return shared_->first.load() == 3; });
+}
+
+TEST_F(RestartableTest, CountsNoCompletionAfterTheWordHasChangedWhereverItIsStopped) {
+  if (!is_restartable()) GTEST_SKIP() << "no restartable sequences: see rseq(2)";
+  static const char from[64] = {1, 2, 3};
+  check_at_each_instruction(
+      [&](const While& held) {
+        return copy_and_store_while(held, shared_->bytes, from, 64, shared_->second, 1);
+      },
+      [&] { return shared_->second.load() == 1; });
+}
+
+TEST_F(RestartableTest, MakesNoSystemCallAfterTheWordHasChangedWhereverItIsStopped) {
+  if (!is_restartable()) GTEST_SKIP() << "no restartable sequences: see rseq(2)";
+  const int file = memfd_create("restartable", MFD_CLOEXEC);
+  ASSERT_GE(file, 0);
+  const auto is_written = [&] {
+    char byte = 0;
+    return pread(file, &byte, 1, 0) == 1 && byte == 'w';
+  };
+  check_at_each_instruction(
+      [&](const While& held) {
+        if (ftruncate(file, 0) != 0) return false;
+        return system_call_while(held, SYS_pwrite64, file, reinterpret_cast<long>("w"), 1) == 1;
+      },
+      is_written);
+  close(file);
+}
+
+}  // namespace
+}  // namespace gdr
