@@ -9,7 +9,8 @@
 //
 // Each is a restartable sequence of the kernel's (rseq(2), x86-64, registered by glibc from 2.35
 // on): whoever loses the processor between the look and the deed starts at the look again. Where
-// there is none the two only follow each other closely (is_restartable()). Hot.
+// there is none the two only follow each other closely (is_restartable()). Hot, and so inline:
+// restartable_sequence.h.
 #pragma once
 
 #include <atomic>
@@ -37,11 +38,9 @@ bool store_while(const While& condition, std::atomic<std::uint64_t>& place, std:
 bool store_two_while(const While& condition, std::atomic<std::uint32_t>& first,
                      std::uint32_t first_value, std::atomic<std::uint32_t>& second,
                      std::uint32_t second_value);
-bool store_two_while(const While& condition, std::atomic<std::uint32_t>& first,
-                     std::uint32_t first_value, std::atomic<std::uint64_t>& second,
-                     std::uint64_t second_value);
 
-// `bytes`: a multiple of 16. False: the word has another value, and some bytes may be missing.
+// `bytes`: a multiple of 16, not 0. False: the word has another value, and some bytes may be
+// missing.
 bool copy_while(const While& condition, void* to, const void* from, std::size_t bytes);
 // And then stored that it is there.
 bool copy_and_store_while(const While& condition, void* to, const void* from, std::size_t bytes,
@@ -52,7 +51,9 @@ constexpr long kEnded = -100'000;
 long system_call_while(const While& condition, long number, long first, long second = 0,
                        long third = 0, long fourth = 0, long fifth = 0, long sixth = 0);
 
-// Whether look and deed are one on this thread.
+// Whether look and deed are one in this process.
 bool is_restartable();
 
 }  // namespace gdr
+
+#include "base/restartable_sequence.h"

@@ -50,6 +50,7 @@ bool Target::push_tagged(rnic::SharedCompletion& completion, const std::byte* ca
   }
   rnic::take_tag(*segment_, srq_index_, match.index,
                  announced ? rnic::TagState::kDue : rnic::TagState::kFree, &completion);
+  completion.solicited = solicited ? 1 : 0;
   kill_point("receive_taken");
   const rnic::Push push = rnic::push_completion(*segment_, queue, completion, carried, solicited,
                                                 adapter_->token(), liveness, match.info, &held_);

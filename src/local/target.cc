@@ -186,6 +186,7 @@ template <typename Ring>
 bool Target::complete_first(Ring& queue, rnic::SharedCompletion& completion,
                             std::uint32_t completions, const std::byte* carried, bool solicited,
                             rnic::Liveness& liveness) {
+  completion.solicited = solicited ? 1 : 0;
   kill_point("receive_taken");
   if (faults::hides_completion()) return true;
   const rnic::Push push = rnic::push_completion(*segment_, completions, completion, carried,

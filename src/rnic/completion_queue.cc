@@ -110,12 +110,14 @@ bool fill(CompletionAnnex& annex, const SharedCompletion& completion, const std:
 
 // Writes it and counts it. False: this process was cut off, and it does not count.
 bool append(SharedCompletionQueue& shared, std::uint32_t tail, SharedCompletion& place,
-            const SharedCompletion& completion, const While* held) {
+            const SharedCompletion& completion, bool solicited, const While* held) {
   if (held != nullptr) {
+    // Its sender has said so in it, so that it is copied once.
     return copy_and_store_while(*held, &place, &completion, sizeof completion, shared.tail,
                                 tail + 1);
   }
   place = completion;
+  place.solicited = solicited ? 1 : 0;
   shared.tail.store(tail + 1, std::memory_order_release);
   return true;
 }
@@ -140,13 +142,11 @@ Push push_completion(Segment& segment, std::uint32_t queue, const SharedCompleti
     return Push::kOverrun;
   }
   const std::uint32_t place = tail & (capacity - 1);
-  SharedCompletion entry = completion;
-  entry.solicited = solicited ? 1 : 0;
-  if (!fill(annexes_of(entries, capacity)[place], entry, carried, traits, tag, held)) {
+  if (!fill(annexes_of(entries, capacity)[place], completion, carried, traits, tag, held)) {
     return Push::kLost;
   }
   kill_point(completion.receive != 0 ? "pushing_receive" : "pushing");
-  if (!append(shared, tail, entries[place], entry, held)) return Push::kLost;
+  if (!append(shared, tail, entries[place], completion, solicited, held)) return Push::kLost;
   if ((traits & kRaisesEvents) == 0) return Push::kPushed;
   return tell_if_armed(shared, solicited || completion.status != IBV_WC_SUCCESS);
 }

@@ -42,7 +42,8 @@ struct TagInfo {
 
 // Pushes onto a completion queue in any process's segment, as its owner or as an initiator.
 // `carried` has kCarriedBytes, of which completion.carried count. `held`: of an initiator, what has
-// lasted since it took the locks under which it pushes.
+// lasted since it took the locks under which it pushes; its completion.solicited says what
+// `solicited` does.
 Push push_completion(Segment& segment, std::uint32_t queue, const SharedCompletion& completion,
                      const std::byte* carried, bool solicited, Token self, Liveness& liveness,
                      const TagInfo& tag = {}, const While* held = nullptr);

@@ -89,8 +89,6 @@ TEST_F(RestartableTest, DoesWhatItIsToldWhileTheWordHasTheValue) {
   EXPECT_EQ(std::memcmp(shared_->bytes, from, 64), 0);
   EXPECT_TRUE(store_two_while(held(), shared_->first, 4, shared_->second, 5));
   EXPECT_EQ(shared_->first.load() * 10 + shared_->second.load(), 45u);
-  EXPECT_TRUE(store_two_while(held(), shared_->first, 6, shared_->wide, std::uint64_t{9}));
-  EXPECT_EQ(shared_->wide.load(), 9u);
   from[63] = 'y';
   EXPECT_TRUE(copy_and_store_while(held(), shared_->bytes, from, 64, shared_->second, 12));
   EXPECT_EQ(shared_->bytes[63], 'y');

@@ -1,0 +1,235 @@
+// What restartable.h consists of; include that one.
+//
+// A sequence runs from 1 to 2, and its last instruction is the deed. When its thread loses the
+// processor in between, the kernel lets it go on at 4, which the signature has to precede, and it
+// is tried again. 5: the word has another value. The thread's area is left pointing to the sequence
+// when it is over, since no library that contains one is ever unmapped (it has threads).
+#pragma once
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace gdr {
+namespace restartable {
+
+// From the thread pointer to where the kernel looks for the sequence that a thread is in (struct
+// rseq of linux/rseq.h, as glibc registers it); 0: there is none.
+extern const std::ptrdiff_t kSequence;
+
+constexpr long kInterrupted = kEnded - 1;
+
+#ifdef __x86_64__
+
+#define GDR_INLINE [[gnu::always_inline]] inline
+// "?": in the section group of the function, which may be one of many alike.
+#define GDR_SEQUENCE_BEGIN            \
+  ".pushsection __rseq_cs, \"aw?\"\n" \
+  ".balign 32\n"                      \
+  "3: .long 0, 0\n"                   \
+  ".quad 1f, 2f - 1f, 4f\n"           \
+  ".popsection\n"                     \
+  "leaq 3b(%%rip), %%rcx\n"           \
+  "movq %%rcx, %%fs:(%[sequence])\n"  \
+  "1: cmpq %[value], %[word]\n"       \
+  "jne 5f\n"
+#define GDR_SEQUENCE_END                      \
+  "2:\n"                                      \
+  ".pushsection .text.gdr_restart, \"ax?\"\n" \
+  ".byte 0x0f, 0xb9, 0x3d\n"                  \
+  ".long 0x53053053\n"                        \
+  "4: movq $-100001, %[result]\n"             \
+  "jmp 2b\n"                                  \
+  "5: movq $-100000, %[result]\n"             \
+  "jmp 2b\n"                                  \
+  ".popsection\n"
+static_assert(kEnded == -100'000 && kInterrupted == -100'001);
+#define GDR_CONDITION \
+  [word] "m"(*condition.word), [value] "r"(condition.value), [sequence] "r"(kSequence)
+
+GDR_INLINE long store(const While& condition, std::atomic<std::uint32_t>& place,
+                      std::uint32_t value) {
+  long result = 0;
+  asm volatile(GDR_SEQUENCE_BEGIN "movl %[stored], %[place]\n" GDR_SEQUENCE_END
+               : [result] "+&r"(result), [place] "=m"(place)
+               : GDR_CONDITION, [stored] "r"(value)
+               : "rcx", "memory", "cc");
+  return result;
+}
+
+GDR_INLINE long store(const While& condition, std::atomic<std::uint64_t>& place,
+                      std::uint64_t value) {
+  long result = 0;
+  asm volatile(GDR_SEQUENCE_BEGIN "movq %[stored], %[place]\n" GDR_SEQUENCE_END
+               : [result] "+&r"(result), [place] "=m"(place)
+               : GDR_CONDITION, [stored] "r"(value)
+               : "rcx", "memory", "cc");
+  return result;
+}
+
+GDR_INLINE long store_two(const While& condition, std::atomic<std::uint32_t>& first,
+                          std::uint32_t first_value, std::atomic<std::uint32_t>& second,
+                          std::uint32_t second_value) {
+  long result = 0;
+  asm volatile(GDR_SEQUENCE_BEGIN
+               "movl %[first_value], %[first]\n"
+               "movl %[second_value], %[second]\n" GDR_SEQUENCE_END
+               : [result] "+&r"(result), [first] "=m"(first), [second] "=m"(second)
+               : GDR_CONDITION, [first_value] "r"(first_value), [second_value] "r"(second_value)
+               : "rcx", "memory", "cc");
+  return result;
+}
+
+#define GDR_COPY                              \
+  "6: movups -16(%[from], %[left]), %%xmm0\n" \
+  "subq $16, %[left]\n"                       \
+  "movups %%xmm0, (%[to], %[left])\n"         \
+  "jnz 6b\n"
+
+GDR_INLINE long copy(const While& condition, void* to, const void* from, std::size_t bytes) {
+  long result = 0;
+  asm volatile(GDR_SEQUENCE_BEGIN GDR_COPY GDR_SEQUENCE_END
+               : [result] "+&r"(result), [left] "+&r"(bytes)
+               : GDR_CONDITION, [to] "r"(to), [from] "r"(from)
+               : "rcx", "xmm0", "memory", "cc");
+  return result;
+}
+
+GDR_INLINE long copy_and_store(const While& condition, void* to, const void* from,
+                               std::size_t bytes, std::atomic<std::uint32_t>& place,
+                               std::uint32_t stored) {
+  long result = 0;
+  asm volatile(GDR_SEQUENCE_BEGIN GDR_COPY "movl %[stored], %[place]\n" GDR_SEQUENCE_END
+               : [result] "+&r"(result), [left] "+&r"(bytes), [place] "=m"(place)
+               : GDR_CONDITION, [to] "r"(to), [from] "r"(from), [stored] "r"(stored)
+               : "rcx", "xmm0", "memory", "cc");
+  return result;
+}
+
+GDR_INLINE long system_call(const While& condition, long number, long first, long second,
+                            long third, long fourth, long fifth, long sixth) {
+  long result = number;
+  register long in_r10 asm("r10") = fourth;
+  register long in_r8 asm("r8") = fifth;
+  register long in_r9 asm("r9") = sixth;
+  asm volatile(GDR_SEQUENCE_BEGIN "syscall\n" GDR_SEQUENCE_END
+               : [result] "+&a"(result)
+               : GDR_CONDITION, "D"(first), "S"(second), "d"(third), "r"(in_r10), "r"(in_r8),
+                 "r"(in_r9)
+               : "rcx", "r11", "memory", "cc");
+  return result;
+}
+
+#undef GDR_COPY
+#undef GDR_CONDITION
+#undef GDR_SEQUENCE_BEGIN
+#undef GDR_SEQUENCE_END
+#undef GDR_INLINE
+
+#else
+
+// Never reached: kSequence is 0.
+template <typename... Whatever>
+long store(const Whatever&...) {
+  return kEnded;
+}
+template <typename... Whatever>
+long store_two(const Whatever&...) {
+  return kEnded;
+}
+template <typename... Whatever>
+long copy(const Whatever&...) {
+  return kEnded;
+}
+template <typename... Whatever>
+long copy_and_store(const Whatever&...) {
+  return kEnded;
+}
+template <typename... Whatever>
+long system_call(const Whatever&...) {
+  return kEnded;
+}
+
+#endif
+
+// Again and again while the thread is interrupted in it. `attempt`: the sequence; `plain`: the deed
+// where there are none.
+template <typename Attempt, typename Plain>
+[[gnu::always_inline]] inline bool carry_out(const While& condition, const Attempt& attempt,
+                                             const Plain& plain) {
+  if (kSequence != 0) [[likely]] {
+    long result = attempt();
+    while (result == kInterrupted) [[unlikely]] result = attempt();
+    return result == 0;
+  }
+  if (!condition.holds()) return false;
+  plain();
+  return true;
+}
+
+}  // namespace restartable
+
+inline bool store_while(const While& condition, std::atomic<std::uint32_t>& place,
+                        std::uint32_t value) {
+  return restartable::carry_out(
+      condition, [&] { return restartable::store(condition, place, value); },
+      [&] { place.store(value, std::memory_order_release); });
+}
+
+inline bool store_while(const While& condition, std::atomic<std::uint64_t>& place,
+                        std::uint64_t value) {
+  return restartable::carry_out(
+      condition, [&] { return restartable::store(condition, place, value); },
+      [&] { place.store(value, std::memory_order_release); });
+}
+
+inline bool store_two_while(const While& condition, std::atomic<std::uint32_t>& first,
+                            std::uint32_t first_value, std::atomic<std::uint32_t>& second,
+                            std::uint32_t second_value) {
+  return restartable::carry_out(
+      condition,
+      [&] { return restartable::store_two(condition, first, first_value, second, second_value); },
+      [&] {
+        first.store(first_value, std::memory_order_release);
+        second.store(second_value, std::memory_order_release);
+      });
+}
+
+inline bool copy_while(const While& condition, void* to, const void* from, std::size_t bytes) {
+  return restartable::carry_out(
+      condition, [&] { return restartable::copy(condition, to, from, bytes); },
+      [&] { std::memcpy(to, from, bytes); });
+}
+
+inline bool copy_and_store_while(const While& condition, void* to, const void* from,
+                                 std::size_t bytes, std::atomic<std::uint32_t>& place,
+                                 std::uint32_t value) {
+  return restartable::carry_out(
+      condition,
+      [&] { return restartable::copy_and_store(condition, to, from, bytes, place, value); },
+      [&] {
+        std::memcpy(to, from, bytes);
+        place.store(value, std::memory_order_release);
+      });
+}
+
+inline long system_call_while(const While& condition, long number, long first, long second,
+                              long third, long fourth, long fifth, long sixth) {
+  if (restartable::kSequence != 0) [[likely]] {
+    while (true) {
+      const long result =
+          restartable::system_call(condition, number, first, second, third, fourth, fifth, sixth);
+      if (result != restartable::kInterrupted) [[likely]]
+        return result;
+    }
+  }
+  if (!condition.holds()) return kEnded;
+  const long result = syscall(number, first, second, third, fourth, fifth, sixth);
+  return result < 0 ? -static_cast<long>(errno) : result;
+}
+
+inline bool is_restartable() { return restartable::kSequence != 0; }
+
+}  // namespace gdr
