@@ -115,11 +115,10 @@ Result<Message> receive_message(int connection, UniqueFd (&descriptors)[kDescrip
   header.msg_controllen = sizeof control.bytes;
   const ssize_t received =
       uninterrupted([&] { return recvmsg(connection, &header, MSG_CMSG_CLOEXEC | MSG_DONTWAIT); });
-  if (received == 0 || (received < 0 && errno == ECONNRESET)) {
-    return Error{ECONNRESET, "the process went away"};
-  }
-  if (received < 0) return from_errno("a process's introduction");
-  const std::size_t count = take_descriptors(header, descriptors);
+  if (received < 0 && errno != ECONNRESET) return from_errno("a process's introduction");
+  // A message of no bytes looks like the end, and may bring some all the same.
+  const std::size_t count = received < 0 ? 0 : take_descriptors(header, descriptors);
+  if (received <= 0) return Error{ECONNRESET, "the process went away"};
   if (received != static_cast<ssize_t>(sizeof message) ||
       (header.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0 || message.magic != rnic::kSegmentMagic ||
       message.token == 0) {

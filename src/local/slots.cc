@@ -51,7 +51,9 @@ std::vector<Place> places_now() {
   static std::vector<Place> found;
   static pid_t finder = 0;  // a child of fork may be in another namespace
   static Nanoseconds found_at = 0;
-  const std::lock_guard guard(mutex);
+  // In a child of fork another thread of the parent's may hold it for ever.
+  const std::unique_lock guard(mutex, std::try_to_lock);
+  if (!guard) return places();
   const Nanoseconds time = coarse_now();
   if (finder != getpid() || time - found_at > kSecond) {
     found = places();

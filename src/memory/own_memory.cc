@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <mutex>
@@ -21,10 +22,20 @@ constexpr std::size_t kPipeBytes = 64 << 10;  // what a pipe holds unless told o
 class Pipe {
  public:
   // One that lives as long as the process. A child of fork makes its own: what both wrote would
-  // mix.
+  // mix, and another thread of the parent's may have held the mutex.
   static Pipe& instance() {
-    static Pipe* const pipe = new Pipe;
-    return *pipe;
+    static std::atomic<Pipe*> present{nullptr};
+    Pipe* found = present.load(std::memory_order_acquire);
+    while (found == nullptr || found->owner_ != getpid()) {
+      auto* own = new Pipe;
+      if (!present.compare_exchange_strong(found, own)) {
+        delete own;
+        continue;
+      }
+      if (found != nullptr) found->close();
+      return *own;
+    }
+    return *found;
   }
 
   // 0 or an errno value; EMFILE and the like: there is no pipe.
@@ -47,13 +58,16 @@ class Pipe {
   Pipe() = default;
 
   int open() {
-    if (owner_ == getpid()) return 0;
+    if (read_end_) return 0;
     int ends[2];
     if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return errno;
     read_end_.reset(ends[0]);
     write_end_.reset(ends[1]);
-    owner_ = getpid();
     return 0;
+  }
+  void close() {
+    read_end_.reset();
+    write_end_.reset();
   }
 
   int take(std::byte* to, std::size_t bytes) {
@@ -61,7 +75,7 @@ class Pipe {
       const ssize_t out = read(read_end_.get(), to, bytes);
       if (out <= 0) {
         const int error = out < 0 ? errno : EIO;
-        owner_ = 0;  // what is left in it is nobody's
+        close();  // what is left in it is nobody's
         return error;
       }
       to += out, bytes -= static_cast<std::size_t>(out);
@@ -69,9 +83,9 @@ class Pipe {
     return 0;
   }
 
+  const pid_t owner_ = getpid();
   std::mutex mutex_;
   UniqueFd read_end_, write_end_;
-  pid_t owner_ = 0;
 };
 
 // Touches every page first. Only memory that another thread unmaps in that moment is a signal.

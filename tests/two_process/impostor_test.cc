@@ -58,19 +58,26 @@ void take_part(Wire& wire, const std::function<void()>& prepare, ibv_wc_status e
   require(status == expected, std::string("the write ends with ") + ibv_wc_status_str(status));
   const std::size_t met = segment_descriptors().size() - 1;
   require(met == (expected == IBV_WC_SUCCESS ? 1 : 0), std::to_string(met) + " processes are met");
-  wire.meet();
+  wire.send('d');
+  wire.receive<char>();  // its memory is there until the other one has written
+}
+
+// Both begin together, and none ends before the other is done.
+void accompany(Child& one, Child& other) {
+  one.wire().send(other.wire().receive<Start>());
+  other.wire().send(one.wire().receive<Start>());
+  for (Child* child : {&one, &other}) child->wire().meet();
+  for (Child* child : {&one, &other}) (void)child->wire().receive<char>();
+  for (Child* child : {&one, &other}) child->wire().send('e');
+  one.finish();
+  other.finish();
 }
 
 void check_both_ways(const std::function<void()>& first, const std::function<void()>& second,
                      ibv_wc_status expected) {
   Child one([&](Wire& wire) { take_part(wire, first, expected); });
   Child other([&](Wire& wire) { take_part(wire, second, expected); });
-  one.wire().send(other.wire().receive<Start>());
-  other.wire().send(one.wire().receive<Start>());
-  for (Child* child : {&one, &other}) child->wire().meet();
-  for (Child* child : {&one, &other}) child->wire().meet();
-  one.finish();
-  other.finish();
+  accompany(one, other);
 }
 
 class Impostors : public testing::Test {
@@ -128,12 +135,7 @@ TEST_F(Impostors, OfAnotherProcessNamespaceAreNotMet) {
     inside.finish();
     require(!testing::Test::HasFailure(), "the process inside ends well");
   });
-  one.wire().send(other.wire().receive<Start>());
-  other.wire().send(one.wire().receive<Start>());
-  for (Child* child : {&one, &other}) child->wire().meet();
-  for (Child* child : {&one, &other}) child->wire().meet();
-  one.finish();
-  other.finish();
+  accompany(one, other);
 }
 
 // Every abstract name of `victim`, each with a queue of calls that is full.

@@ -206,6 +206,22 @@ TEST(Handshakes, ThatAreNoneAreRefusedAndLeakNoDescriptor) {
   EXPECT_EQ(test::open_descriptors(), before);
 }
 
+// It looks like the end of the connection, and brings descriptors all the same.
+TEST(Handshakes, OfAMessageOfNoBytesLeakNoDescriptor) {
+  const Shown own(rnic::make_token(5, 5));
+  const UniqueFd file(open("/dev/null", O_RDWR | O_CLOEXEC));
+  const int before = test::open_descriptors();
+  {
+    auto [here, there] = sockets();
+    Handshake answer = *Handshake::answer(std::move(there), own.face);
+    send_forged(here.get(), {}, 0, {file.get(), file.get()});
+    const auto got = answer.go_on();
+    ASSERT_FALSE(got);
+    EXPECT_EQ(got.error().code, ECONNRESET);
+  }
+  EXPECT_EQ(test::open_descriptors(), before);
+}
+
 TEST(Handshakes, DoNotWait) {
   auto [here, there] = sockets();
   const Shown own(rnic::make_token(4, 4));
