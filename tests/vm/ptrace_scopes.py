@@ -18,7 +18,7 @@ def main():
         status, _ = guest.run(f"test -e {SCOPE}")
         if status != 0:
             lab.skip("the guest's kernel has no Yama")
-        guest.check("echo 'user:x:1000:1000:user:/tmp:/bin/sh' >>/etc/passwd; chmod 1777 /tmp; "
+        guest.check("echo 'user:x:1000:1000:user:/tmp:/bin/sh' >>/etc/passwd; chmod 755 /; chmod 1777 /tmp; "
                     "ip link set lo up")
         # The last one cannot be taken back.
         for scope in (0, 1, 2, 3):
