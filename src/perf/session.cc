@@ -20,7 +20,7 @@ Result<void> Session::serve() {
   control_.watch(interrupted_);
   control_.set_most(kLargestGreeting);
   came_at_ = heard_at_ = now();
-  const Result<void> ended = talk();
+  Result<void> ended = talk();
   end_crew();
   if (begun_) stage_.leave();
   return ended;
