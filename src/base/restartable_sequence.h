@@ -108,17 +108,19 @@ GDR_INLINE long copy_and_store(const While& condition, void* to, const void* fro
   return result;
 }
 
+// The last three by way of memory: a variable in a register of its own is lost where a sanitizer
+// calls something of its own before the assembly.
 GDR_INLINE long system_call(const While& condition, long number, long first, long second,
                             long third, long fourth, long fifth, long sixth) {
   long result = number;
-  register long in_r10 asm("r10") = fourth;
-  register long in_r8 asm("r8") = fifth;
-  register long in_r9 asm("r9") = sixth;
-  asm volatile(GDR_SEQUENCE_BEGIN "syscall\n" GDR_SEQUENCE_END
-               : [result] "+&a"(result)
-               : GDR_CONDITION, "D"(first), "S"(second), "d"(third), "r"(in_r10), "r"(in_r8),
-                 "r"(in_r9)
-               : "rcx", "r11", "memory", "cc");
+  asm volatile(
+      "movq %[fourth], %%r10\n"
+      "movq %[fifth], %%r8\n"
+      "movq %[sixth], %%r9\n" GDR_SEQUENCE_BEGIN "syscall\n" GDR_SEQUENCE_END
+      : [result] "+&a"(result)
+      : GDR_CONDITION, "D"(first), "S"(second),
+        "d"(third), [fourth] "m"(fourth), [fifth] "m"(fifth), [sixth] "m"(sixth)
+      : "rcx", "r8", "r9", "r10", "r11", "memory", "cc");
   return result;
 }
 
