@@ -33,13 +33,14 @@ void Peers::show(rnic::Segment& segment) {
 void Peers::meet_everyone() {
   const Nanoseconds deadline = now() + kAnswerPatience;
   std::vector<Meeting> open;
+  std::vector<std::uint32_t> refused;
   for (const std::uint32_t slot : held_slots()) {
     if (slot == rnic::slot_of(self_)) continue;
     Result<Meeting> meeting = begin(slot, deadline);
-    if (!meeting && meeting.error().code == ECONNREFUSED) sweep_slot(slot);
+    if (!meeting && meeting.error().code == ECONNREFUSED) refused.push_back(slot);
     if (meeting) open.push_back(*std::move(meeting));
   }
-  sweep_unused();
+  sweep_slots(refused);
   while (!open.empty() && now() < deadline) {
     std::vector<pollfd> connections;
     for (const Meeting& meeting : open) {

@@ -150,10 +150,18 @@ bool Place::is_dead(std::uint32_t slot) const {
   return !somebody && somebody.error().code == ECONNREFUSED;
 }
 
-void Place::sweep(std::uint32_t slot) const {
+void Place::sweep(const std::vector<std::uint32_t>& refused) const {
   if (!is_folder()) return;
+  std::vector<std::uint32_t> left = slots();
+  std::erase_if(left, [&](std::uint32_t slot) {
+    return !std::binary_search(refused.begin(), refused.end(), slot);
+  });
+  if (left.empty()) return;
   const FolderLock lock(parent());
-  if (lock.has_it() && is_dead(slot)) unlink(path_of(slot).c_str());
+  if (!lock.has_it()) return;
+  for (const std::uint32_t slot : left) {
+    if (is_dead(slot)) unlink(path_of(slot).c_str());
+  }
 }
 
 void Place::leave(std::uint32_t slot) const {

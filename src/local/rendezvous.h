@@ -37,8 +37,8 @@ class Place {
   Result<UniqueFd> call(std::uint32_t slot, Nanoseconds deadline) const;
   // Where somebody may be. Of abstract names all.
   std::vector<std::uint32_t> slots() const;
-  // Removes what a dead process left there; nothing if somebody is there.
-  void sweep(std::uint32_t slot) const;
+  // Removes what dead processes left there. `refused`: sorted, the slots at which nobody answered.
+  void sweep(const std::vector<std::uint32_t>& refused) const;
   // The same for folders of network namespaces that nobody has used for a while.
   void sweep_others() const;
   // Of this process's own slot: nobody is there any more.

@@ -117,12 +117,11 @@ Result<UniqueFd> connect_slot(std::uint32_t number, Nanoseconds deadline) {
   return Error{ECONNREFUSED, "nobody holds this slot"};
 }
 
-void sweep_slot(std::uint32_t slot) {
-  for (const Place& place : places_now()) place.sweep(slot);
-}
-
-void sweep_unused() {
-  for (const Place& place : places_now()) place.sweep_others();
+void sweep_slots(const std::vector<std::uint32_t>& refused) {
+  for (const Place& place : places_now()) {
+    place.sweep(refused);
+    place.sweep_others();
+  }
 }
 
 std::vector<std::uint32_t> held_slots() {

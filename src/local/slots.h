@@ -29,10 +29,9 @@ Result<Slot> claim_slot();
 // before `deadline`. Another account's process holds none.
 Result<UniqueFd> connect_slot(std::uint32_t number, Nanoseconds deadline);
 
-// Removes what a dead process has left at a slot that nobody answers, and what whole network
-// namespaces have left.
-void sweep_slot(std::uint32_t slot);
-void sweep_unused();
+// Removes what dead processes have left at slots (sorted) where nobody answers, and what whole
+// network namespaces have left.
+void sweep_slots(const std::vector<std::uint32_t>& refused);
 
 // The slots that somebody may hold.
 std::vector<std::uint32_t> held_slots();
