@@ -20,6 +20,7 @@
 #include "addresses.h"
 #include "base/clock.h"
 #include "base/counter_file.h"
+#include "become.h"
 #include "forger.h"
 #include "net/socket_address.h"
 
@@ -31,14 +32,6 @@ constexpr std::size_t kBytes = 64 << 10;
 constexpr std::uint8_t kUntouched = 0x5a;
 constexpr std::uint32_t kSwept = 1000;  // PSNs
 constexpr int kRounds = 100;
-
-void become(uid_t user) {
-  require(setgroups(0, nullptr) == 0 && setresgid(user, user, user) == 0 &&
-              setresuid(user, user, user) == 0,
-          "another user");
-  require(prctl(PR_SET_DUMPABLE, 1) == 0, "a process like others");
-  prctl(PR_SET_PDEATHSIG, SIGKILL);  // changing the user forgot it
-}
 
 void use_device(const std::string& address, const std::string& counters) {
   setenv("GDR_SOFT_DEVICES", ("soft0/ip=" + address).c_str(), 1);

@@ -20,6 +20,7 @@
 #include <filesystem>
 
 #include "base/clock.h"
+#include "become.h"
 #include "connection.h"
 #include "segments.h"
 
@@ -28,14 +29,6 @@ namespace {
 
 constexpr std::size_t kBytes = 4096;
 constexpr Patience kShort = {.timeout = 10, .retry_count = 1};  // 4 ms, twice
-
-void become(uid_t user) {
-  require(setgroups(0, nullptr) == 0 && setresgid(user, user, user) == 0 &&
-              setresuid(user, user, user) == 0,
-          "another user");
-  require(prctl(PR_SET_DUMPABLE, 1) == 0, "a process like others");
-  prctl(PR_SET_PDEATHSIG, SIGKILL);  // changing the user forgot it
-}
 
 struct Start {
   Endpoint endpoint;

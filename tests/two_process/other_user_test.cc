@@ -17,6 +17,7 @@
 #include <array>
 #include <cstddef>
 
+#include "become.h"
 #include "connection.h"
 #include "rnic/shared.h"
 #include "segments.h"
@@ -28,16 +29,6 @@ constexpr uid_t kFirst = 54'321, kSecond = 54'322;
 constexpr std::size_t kBytes = 64 << 10;
 constexpr std::uint8_t kMark = 0x12;
 constexpr Patience kShort = {.timeout = 10, .retry_count = 1};  // 4 ms, twice
-
-// Like a program that this user has started: a process that was root is guarded by the kernel from
-// its own user as well.
-void become(uid_t user) {
-  require(setgroups(0, nullptr) == 0 && setresgid(user, user, user) == 0 &&
-              setresuid(user, user, user) == 0,
-          "another user");
-  require(prctl(PR_SET_DUMPABLE, 1) == 0, "a process like others");
-  prctl(PR_SET_PDEATHSIG, SIGKILL);  // changing the user forgot it
-}
 
 // What the first user's process tells; a queue pair for each of the two attempts.
 struct Told {
