@@ -5,9 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
-#include <memory>
 
 #include "base/clock.h"
 
@@ -91,16 +89,8 @@ Result<void> send_message(int connection, const Face& own, Kind kind, const rnic
 
 // Writing to it must neither wait nor reach anything but a counter.
 bool is_doorbell(int descriptor) {
-  if ((fcntl(descriptor, F_GETFL) & O_NONBLOCK) == 0) return false;
-  char path[48];
-  std::snprintf(path, sizeof path, "/proc/self/fdinfo/%d", descriptor);
-  const std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen(path, "re"), &fclose);
-  if (file == nullptr) return false;
-  char line[128];
-  while (std::fgets(line, sizeof line, file.get()) != nullptr) {
-    if (std::strncmp(line, "eventfd-count:", 14) == 0) return true;
-  }
-  return false;
+  return (fcntl(descriptor, F_GETFL) & O_NONBLOCK) != 0 &&
+         descriptor_field(descriptor, "eventfd-count:").has_value();
 }
 
 // EAGAIN: nothing has come yet.

@@ -59,7 +59,6 @@ class Handshake {
   Result<void> show_too(int connection);
 
   int connection() const { return connection_.get(); }
-  const Identity& identity() const { return identity_; }
   Introduction take_introduction() { return std::move(introduction_); }
   Identity take_identity() { return std::move(identity_); }
   UniqueFd take_connection() { return std::move(connection_); }

@@ -8,7 +8,6 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <memory>
 #include <string>
 
@@ -37,19 +36,6 @@ bool is_mapped(std::uint64_t user) {
   return false;
 }
 
-// By what the kernel writes of the pidfd.
-int proc_pid_of(int pidfd) {
-  char path[48];
-  std::snprintf(path, sizeof path, "/proc/self/fdinfo/%d", pidfd);
-  const std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen(path, "re"), &fclose);
-  if (file == nullptr) return 0;
-  char line[128];
-  while (std::fgets(line, sizeof line, file.get()) != nullptr) {
-    if (std::strncmp(line, "Pid:", 4) == 0) return std::atoi(line + 4);
-  }
-  return 0;
-}
-
 // Without pidfds (before Linux 5.3, or a filter): where /proc counts as this process does.
 bool proc_counts_alike() {
   char target[32];
@@ -60,6 +46,17 @@ bool proc_counts_alike() {
 }
 
 }  // namespace
+
+std::optional<int> descriptor_field(int descriptor, std::string_view name) {
+  char path[48];
+  std::snprintf(path, sizeof path, "/proc/self/fdinfo/%d", descriptor);
+  const std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen(path, "re"), &fclose);
+  char line[128];
+  while (file != nullptr && std::fgets(line, sizeof line, file.get()) != nullptr) {
+    if (std::string_view(line).starts_with(name)) return std::atoi(line + name.size());
+  }
+  return std::nullopt;
+}
 
 bool tells_users_apart() { return geteuid() != overflow_user() || is_mapped(geteuid()); }
 
@@ -84,7 +81,7 @@ Result<Identity> identify(int connection) {
   Identity found{.pid = credentials.pid, .proc_pid = 0, .pidfd = {}};
   found.pidfd.reset(static_cast<int>(syscall(SYS_pidfd_open, credentials.pid, 0)));
   if (found.pidfd) {
-    found.proc_pid = proc_pid_of(found.pidfd.get());
+    found.proc_pid = descriptor_field(found.pidfd.get(), "Pid:").value_or(0);
   } else if (proc_counts_alike()) {
     found.proc_pid = credentials.pid;
   }

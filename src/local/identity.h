@@ -5,6 +5,9 @@
 //   Result<rnic::Secret> secret = secret_of(*caller, descriptor_it_told);
 #pragma once
 
+#include <optional>
+#include <string_view>
+
 #include "base/result.h"
 #include "base/unique_fd.h"
 #include "rnic/segment.h"
@@ -25,6 +28,10 @@ Result<Identity> identify(int connection);
 // From the name of its segment. EACCES: the kernel does not let this process look at it, or that
 // descriptor is no segment.
 Result<rnic::Secret> secret_of(const Identity& process, int descriptor);
+
+// What the kernel says of a descriptor of this process (/proc/self/fdinfo) in the line that begins
+// with `name`, as "Pid:"; nothing: there is no such line.
+std::optional<int> descriptor_field(int descriptor, std::string_view name);
 
 // Whether this user namespace knows its own account by a number that no other one has here.
 bool tells_users_apart();
