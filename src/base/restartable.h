@@ -3,9 +3,8 @@
 //
 //   const While unchanged{&epoch, epoch.load()};
 //   ... take a lock that others may take away from a stopped process, by changing `epoch` ...
-//   if (!store_while(unchanged, tail, 7)) return kLost;               // looked and stored, or
-//   neither const long moved = system_call_while(unchanged, SYS_pwrite64, file, address, bytes,
-//   place); if (moved == kEnded) return kLost;
+//   if (!store_while(unchanged, tail, 7)) return kLost;  // looked and stored, or neither
+//   if (system_call_while(unchanged, SYS_fsync, file) == kEnded) return kLost;
 //
 // Each is a restartable sequence of the kernel's (rseq(2), x86-64, registered by glibc from 2.35
 // on): whoever loses the processor between the look and the deed starts at the look again. Where
@@ -38,6 +37,9 @@ bool store_while(const While& condition, std::atomic<std::uint64_t>& place, std:
 bool store_two_while(const While& condition, std::atomic<std::uint32_t>& first,
                      std::uint32_t first_value, std::atomic<std::uint32_t>& second,
                      std::uint32_t second_value);
+bool store_two_while(const While& condition, std::atomic<std::uint32_t>& first,
+                     std::uint32_t first_value, std::atomic<std::uint64_t>& second,
+                     std::uint64_t second_value);
 
 // `bytes`: a multiple of 16, not 0. False: the word has another value, and some bytes may be
 // missing.
@@ -45,6 +47,13 @@ bool copy_while(const While& condition, void* to, const void* from, std::size_t 
 // And then stored that it is there.
 bool copy_and_store_while(const While& condition, void* to, const void* from, std::size_t bytes,
                           std::atomic<std::uint32_t>& place, std::uint32_t value);
+struct Copied {
+  void* to;
+  const void* from;
+  std::size_t bytes;
+};
+bool copy_both_and_store_while(const While& condition, const Copied& first, const Copied& second,
+                               std::atomic<std::uint32_t>& place, std::uint32_t value);
 
 // What the system call returned, -errno of one that failed; kEnded: it was not made.
 constexpr long kEnded = -100'000;

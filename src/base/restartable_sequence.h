@@ -82,6 +82,19 @@ GDR_INLINE long store_two(const While& condition, std::atomic<std::uint32_t>& fi
   return result;
 }
 
+GDR_INLINE long store_two(const While& condition, std::atomic<std::uint32_t>& first,
+                          std::uint32_t first_value, std::atomic<std::uint64_t>& second,
+                          std::uint64_t second_value) {
+  long result = 0;
+  asm volatile(GDR_SEQUENCE_BEGIN
+               "movl %[first_value], %[first]\n"
+               "movq %[second_value], %[second]\n" GDR_SEQUENCE_END
+               : [result] "+&r"(result), [first] "=m"(first), [second] "=m"(second)
+               : GDR_CONDITION, [first_value] "r"(first_value), [second_value] "r"(second_value)
+               : "rcx", "memory", "cc");
+  return result;
+}
+
 #define GDR_COPY                              \
   "6: movups -16(%[from], %[left]), %%xmm0\n" \
   "subq $16, %[left]\n"                       \
@@ -104,6 +117,24 @@ GDR_INLINE long copy_and_store(const While& condition, void* to, const void* fro
   asm volatile(GDR_SEQUENCE_BEGIN GDR_COPY "movl %[stored], %[place]\n" GDR_SEQUENCE_END
                : [result] "+&r"(result), [left] "+&r"(bytes), [place] "=m"(place)
                : GDR_CONDITION, [to] "r"(to), [from] "r"(from), [stored] "r"(stored)
+               : "rcx", "xmm0", "memory", "cc");
+  return result;
+}
+
+GDR_INLINE long copy_both_and_store(const While& condition, const Copied& before,
+                                    const Copied& copied, std::atomic<std::uint32_t>& place,
+                                    std::uint32_t stored) {
+  long result = 0;
+  std::size_t left = copied.bytes, left_before = before.bytes;
+  asm volatile(GDR_SEQUENCE_BEGIN
+               "7: movups -16(%[from_before], %[left_before]), %%xmm0\n"
+               "subq $16, %[left_before]\n"
+               "movups %%xmm0, (%[to_before], %[left_before])\n"
+               "jnz 7b\n" GDR_COPY "movl %[stored], %[place]\n" GDR_SEQUENCE_END
+               : [result] "+&r"(result), [left] "+&r"(left), [left_before] "+&r"(left_before),
+                 [place] "=m"(place)
+               : GDR_CONDITION, [to] "r"(copied.to), [from] "r"(copied.from),
+                 [to_before] "r"(before.to), [from_before] "r"(before.from), [stored] "r"(stored)
                : "rcx", "xmm0", "memory", "cc");
   return result;
 }
@@ -199,6 +230,18 @@ inline bool store_two_while(const While& condition, std::atomic<std::uint32_t>& 
       });
 }
 
+inline bool store_two_while(const While& condition, std::atomic<std::uint32_t>& first,
+                            std::uint32_t first_value, std::atomic<std::uint64_t>& second,
+                            std::uint64_t second_value) {
+  return restartable::carry_out(
+      condition,
+      [&] { return restartable::store_two(condition, first, first_value, second, second_value); },
+      [&] {
+        first.store(first_value, std::memory_order_release);
+        second.store(second_value, std::memory_order_release);
+      });
+}
+
 inline bool copy_while(const While& condition, void* to, const void* from, std::size_t bytes) {
   return restartable::carry_out(
       condition, [&] { return restartable::copy(condition, to, from, bytes); },
@@ -213,6 +256,19 @@ inline bool copy_and_store_while(const While& condition, void* to, const void* f
       [&] { return restartable::copy_and_store(condition, to, from, bytes, place, value); },
       [&] {
         std::memcpy(to, from, bytes);
+        place.store(value, std::memory_order_release);
+      });
+}
+
+inline bool copy_both_and_store_while(const While& condition, const Copied& first,
+                                      const Copied& second, std::atomic<std::uint32_t>& place,
+                                      std::uint32_t value) {
+  return restartable::carry_out(
+      condition,
+      [&] { return restartable::copy_both_and_store(condition, first, second, place, value); },
+      [&] {
+        std::memcpy(first.to, first.from, first.bytes);
+        std::memcpy(second.to, second.from, second.bytes);
         place.store(value, std::memory_order_release);
       });
 }

@@ -25,7 +25,9 @@ bool Target::try_lock(rnic::Liveness& liveness, int spins) {
 
 void Target::unlock() {
   if (srq_ != nullptr) rnic::unlock(srq_->consumer, srq_word_, held_);
-  rnic::unlock(queue_pair_->responder, responder_word_, held_);
+  if (!has_completed_) return rnic::unlock(queue_pair_->responder, responder_word_, held_);
+  has_completed_ = false;
+  rnic::unlock(queue_pair_->responder, responder_word_, held_, queue_pair_->completing);
 }
 
 SrqEntry Target::enter_srq(Peer* owner, std::uint32_t number, rnic::Liveness& liveness) {
@@ -174,9 +176,7 @@ bool Target::take_first_of_srq(rnic::SharedCompletion& completion, bool unexpect
 }
 
 // Who is cut off before it is mended by the next one, who finds that it is completed.
-void Target::end_completing(rnic::SharedQueuePair& queue_pair) const {
-  (void)store_while(held_, queue_pair.completing, 0);
-}
+void Target::end_completing(rnic::SharedQueuePair& /*queue_pair*/) { has_completed_ = true; }
 void Target::end_completing(rnic::SharedSrq& srq) const {
   (void)store_two_while(held_, srq.unexpected, srq.unexpected_next.load(), srq.completing, 0);
 }

@@ -139,7 +139,7 @@ class Target {
   bool look_at_first(Ring& queue, std::uint32_t domain, TakenReceive* receive,
                      PieceList* pieces) const;
   bool take_first_of_srq(rnic::SharedCompletion& completion, bool unexpected = false);
-  void end_completing(rnic::SharedQueuePair& queue_pair) const;
+  void end_completing(rnic::SharedQueuePair& queue_pair);
   void end_completing(rnic::SharedSrq& srq) const;
   template <typename Ring>
   bool complete_first(Ring& queue, rnic::SharedCompletion& completion, std::uint32_t completions,
@@ -156,6 +156,8 @@ class Target {
   std::uint32_t index_ = 0;
   While held_{};
   std::uint64_t responder_word_ = 0, srq_word_ = 0;  // of the locks
+  // A receive of the queue pair's own: unlock() says that it is over, in one with the lock.
+  bool has_completed_ = false;
   // Of a request that has entered a shared receive queue: then peer_ and segment_ are this one's.
   rnic::SharedSrq* srq_ = nullptr;
   std::uint32_t srq_index_ = 0;

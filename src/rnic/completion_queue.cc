@@ -83,19 +83,9 @@ class Producer {
 
 constexpr std::size_t in_sixteens(std::size_t bytes) { return (bytes + 15) & ~std::size_t{15}; }
 
-// What goes beside a completion. False: this process was cut off.
-bool fill(CompletionAnnex& annex, const SharedCompletion& completion, const std::byte* carried,
-          std::uint32_t traits, const TagInfo& tag, const While* held) {
-  if (completion.carried != 0) {
-    const std::size_t bytes = in_sixteens(completion.carried);
-    if (held == nullptr) {
-      std::memcpy(annex.carried, carried, bytes);
-    } else if (!copy_while(*held, annex.carried, carried, bytes)) {
-      return false;
-    }
-  }
-  if ((traits & (kRecordsDeviceTime | kRecordsWallTime | kRecordsTag)) == 0) [[likely]]
-    return true;
+// What the queue asks for beside a completion. False: this process was cut off.
+bool record_beside(CompletionAnnex& annex, std::uint32_t traits, const TagInfo& tag,
+                   const While* held) {
   CompletionAnnex recorded{};
   record(recorded, traits, tag);
   constexpr std::size_t kRecorded =
@@ -108,18 +98,27 @@ bool fill(CompletionAnnex& annex, const SharedCompletion& completion, const std:
   return true;
 }
 
-// Writes it and counts it. False: this process was cut off, and it does not count.
-bool append(SharedCompletionQueue& shared, std::uint32_t tail, SharedCompletion& place,
-            const SharedCompletion& completion, bool solicited, const While* held) {
-  if (held != nullptr) {
-    // Its sender has said so in it, so that it is copied once.
-    return copy_and_store_while(*held, &place, &completion, sizeof completion, shared.tail,
-                                tail + 1);
-  }
+// Writes it, with the bytes that it carries, and counts it.
+void append(SharedCompletionQueue& shared, std::uint32_t tail, SharedCompletion& place,
+            CompletionAnnex& annex, const SharedCompletion& completion, const std::byte* carried,
+            bool solicited) {
+  if (completion.carried != 0) std::memcpy(annex.carried, carried, completion.carried);
   place = completion;
   place.solicited = solicited ? 1 : 0;
   shared.tail.store(tail + 1, std::memory_order_release);
-  return true;
+}
+
+// The same while this process is not cut off; else false, and it does not count. The sender has
+// said in it whether it is solicited, so that it is copied once.
+bool append_while(const While& held, SharedCompletionQueue& shared, std::uint32_t tail,
+                  SharedCompletion& place, CompletionAnnex& annex,
+                  const SharedCompletion& completion, const std::byte* carried) {
+  if (completion.carried == 0) {
+    return copy_and_store_while(held, &place, &completion, sizeof completion, shared.tail,
+                                tail + 1);
+  }
+  return copy_both_and_store_while(held, {annex.carried, carried, in_sixteens(completion.carried)},
+                                   {&place, &completion, sizeof completion}, shared.tail, tail + 1);
 }
 
 }  // namespace
@@ -142,11 +141,16 @@ Push push_completion(Segment& segment, std::uint32_t queue, const SharedCompleti
     return Push::kOverrun;
   }
   const std::uint32_t place = tail & (capacity - 1);
-  if (!fill(annexes_of(entries, capacity)[place], completion, carried, traits, tag, held)) {
-    return Push::kLost;
+  CompletionAnnex& annex = annexes_of(entries, capacity)[place];
+  if ((traits & (kRecordsDeviceTime | kRecordsWallTime | kRecordsTag)) != 0) [[unlikely]] {
+    if (!record_beside(annex, traits, tag, held)) return Push::kLost;
   }
   kill_point(completion.receive != 0 ? "pushing_receive" : "pushing");
-  if (!append(shared, tail, entries[place], completion, solicited, held)) return Push::kLost;
+  if (held == nullptr) {
+    append(shared, tail, entries[place], annex, completion, carried, solicited);
+  } else if (!append_while(*held, shared, tail, entries[place], annex, completion, carried)) {
+    return Push::kLost;
+  }
   if ((traits & kRaisesEvents) == 0) return Push::kPushed;
   return tell_if_armed(shared, solicited || completion.status != IBV_WC_SUCCESS);
 }

@@ -120,6 +120,11 @@ void leave_orphaned(SharedLock& lock, std::uint64_t word);
 inline void unlock(SharedLock& lock, std::uint64_t word, const While& held) {
   if (!store_while(held, lock.word, word & 0xffff'ffff)) leave_orphaned(lock, word);
 }
+// The same, with a mark of what was under way under the lock, which is over: set to 0 before.
+inline void unlock(SharedLock& lock, std::uint64_t word, const While& held,
+                   std::atomic<std::uint32_t>& mark) {
+  if (!store_two_while(held, mark, 0, lock.word, word & 0xffff'ffff)) leave_orphaned(lock, word);
+}
 
 // Returns when whoever holds the lock now has let go of it, or is dead or cut off. Does not take
 // it.

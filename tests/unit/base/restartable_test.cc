@@ -93,6 +93,16 @@ TEST_F(RestartableTest, DoesWhatItIsToldWhileTheWordHasTheValue) {
   EXPECT_TRUE(copy_and_store_while(held(), shared_->bytes, from, 64, shared_->second, 12));
   EXPECT_EQ(shared_->bytes[63], 'y');
   EXPECT_EQ(shared_->second.load(), 12u);
+  EXPECT_TRUE(store_two_while(held(), shared_->first, 0, shared_->wide, std::uint64_t{1} << 41));
+  EXPECT_EQ(shared_->first.load(), 0u);
+  EXPECT_EQ(shared_->wide.load(), std::uint64_t{1} << 41);
+  const char other[32] = {'o'};
+  char to[48] = {};
+  EXPECT_TRUE(copy_both_and_store_while(held(), {to, other, 32}, {shared_->bytes, from + 16, 48},
+                                        shared_->second, 13));
+  EXPECT_EQ(to[0], 'o');
+  EXPECT_EQ(shared_->bytes[47], 'y');
+  EXPECT_EQ(shared_->second.load(), 13u);
   EXPECT_EQ(system_call_while(held(), SYS_getppid, 0), getppid());
   EXPECT_EQ(system_call_while(held(), SYS_close, -1), -EBADF);
 }
@@ -105,6 +115,9 @@ TEST_F(RestartableTest, DoesNothingOnceTheWordHasAnotherValue) {
   EXPECT_FALSE(store_two_while(held(), shared_->first, 4, shared_->second, 5));
   EXPECT_FALSE(copy_while(held(), shared_->bytes, from, 64));
   EXPECT_FALSE(copy_and_store_while(held(), shared_->bytes, from, 64, shared_->second, 12));
+  EXPECT_FALSE(store_two_while(held(), shared_->first, 4, shared_->wide, std::uint64_t{5}));
+  EXPECT_FALSE(copy_both_and_store_while(held(), {shared_->bytes, from, 16},
+                                         {shared_->bytes + 16, from, 16}, shared_->second, 12));
   EXPECT_EQ(system_call_while(held(), SYS_close, STDIN_FILENO), kEnded);
   EXPECT_EQ(shared_->first.load() + shared_->second.load() + shared_->wide.load(), 0u);
   EXPECT_EQ(shared_->bytes[0], 0);
@@ -124,6 +137,26 @@ TEST_F(RestartableTest, CountsNoCompletionAfterTheWordHasChangedWhereverItIsStop
         return copy_and_store_while(held, shared_->bytes, from, 64, shared_->second, 1);
       },
       [&] { return shared_->second.load() == 1; });
+}
+
+TEST_F(RestartableTest, CountsNoCompletionThatCarriesBytesAfterTheWordHasChanged) {
+  if (!is_restartable()) GTEST_SKIP() << "no restartable sequences: see rseq(2)";
+  static const char from[64] = {1, 2, 3};
+  check_at_each_instruction(
+      [&](const While& held) {
+        return copy_both_and_store_while(held, {shared_->bytes, from, 32},
+                                         {shared_->bytes + 32, from, 32}, shared_->second, 1);
+      },
+      [&] { return shared_->second.load() == 1; });
+}
+
+TEST_F(RestartableTest, LetsGoOfNoLockAfterTheWordHasChangedWhereverItIsStopped) {
+  if (!is_restartable()) GTEST_SKIP() << "no restartable sequences: see rseq(2)";
+  check_at_each_instruction(
+      [&](const While& held) {
+        return store_two_while(held, shared_->first, 3, shared_->wide, std::uint64_t{4});
+      },
+      [&] { return shared_->wide.load() == 4; });
 }
 
 TEST_F(RestartableTest, MakesNoSystemCallAfterTheWordHasChangedWhereverItIsStopped) {
