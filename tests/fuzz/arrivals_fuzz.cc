@@ -18,12 +18,14 @@
 #include <string>
 
 #include "base/bytes.h"
+#include "input.h"
 #include "packet_host.h"
 #include "wire/packet.h"
 
 namespace {
 
 using namespace gdr;
+using test::Input;
 using test::PacketHost;
 
 constexpr std::uint32_t kPeerNumber = 0x300'001;
@@ -35,29 +37,6 @@ void require(bool claim, const char* what) {
   std::fprintf(stderr, "not so: %s\n", what);
   std::abort();
 }
-
-class Input {
- public:
-  Input(const std::uint8_t* data, std::size_t size) : data_(data), size_(size) {}
-  bool empty() const { return size_ == 0; }
-  std::uint8_t byte() {
-    if (size_ == 0) return 0;
-    --size_;
-    return *data_++;
-  }
-  std::vector<std::byte> bytes(std::size_t n) {
-    n = std::min(n, size_);
-    const auto* begin = reinterpret_cast<const std::byte*>(data_);
-    std::vector<std::byte> taken(begin, begin + n);
-    data_ += n;
-    size_ -= n;
-    return taken;
-  }
-
- private:
-  const std::uint8_t* data_;
-  std::size_t size_;
-};
 
 // Before there is another thread.
 void enter_own_network() {

@@ -15,6 +15,7 @@
 #include <cstring>
 #include <vector>
 
+#include "input.h"
 #include "local/handshake.h"
 #include "open_descriptors.h"
 
@@ -23,6 +24,7 @@ namespace {
 using gdr::UniqueFd;
 using gdr::local::Face;
 using gdr::local::Handshake;
+using gdr::test::Input;
 
 constexpr std::size_t kMessage = 40;  // of a right one
 constexpr std::size_t kProofAt = 24;
@@ -52,30 +54,9 @@ World& world() {
   return *only;
 }
 
-class Input {
- public:
-  Input(const std::uint8_t* data, std::size_t size) : next_(data), left_(size) {}
-  bool empty() const { return left_ == 0; }
-  std::uint8_t byte() {
-    if (left_ == 0) return 0;
-    --left_;
-    return *next_++;
-  }
-  std::vector<std::uint8_t> bytes(std::size_t count) {
-    count = std::min(count, left_);
-    std::vector<std::uint8_t> taken(next_, next_ + count);
-    next_ += count, left_ -= count;
-    return taken;
-  }
-
- private:
-  const std::uint8_t* next_;
-  std::size_t left_;
-};
-
 // A right message, but for what the input says: so that the fuzzer need not guess 16 bytes.
 std::vector<std::uint8_t> message_of(Input& input, unsigned choices) {
-  std::vector<std::uint8_t> message = input.bytes(input.byte());
+  std::vector<std::uint8_t> message = input.bytes<std::uint8_t>(input.byte());
   if ((choices & 2) != 0) {
     message.resize(kMessage);
     const std::uint64_t magic = gdr::rnic::kSegmentMagic;

@@ -10,10 +10,13 @@
 #include <cstdlib>
 #include <thread>
 
+#include "input.h"
 #include "perf/session.h"
 
 namespace gdr::perf {
 namespace {
+
+using test::Input;
 
 constexpr Nanoseconds kWhole = 150 * kMillisecond;
 constexpr Nanoseconds kSoon = 4 * kSecond;  // sanitizers, and a machine with other work
@@ -40,21 +43,6 @@ const Ports& soft_ports() {
   }();
   return ports;
 }
-
-class Input {
- public:
-  Input(const std::uint8_t* data, std::size_t size) : bytes_(data, size) {}
-  bool empty() const { return bytes_.empty(); }
-  std::uint8_t byte() {
-    if (bytes_.empty()) return 0;
-    const std::uint8_t first = bytes_[0];
-    bytes_ = bytes_.subspan(1);
-    return first;
-  }
-
- private:
-  std::span<const std::uint8_t> bytes_;
-};
 
 class Client {
  public:

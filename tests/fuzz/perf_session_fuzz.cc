@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <thread>
 
+#include "input.h"
 #include "perf/rules.h"
 #include "perf/session.h"
 
@@ -16,6 +17,8 @@ std::uint64_t random_u64() { return 7; }
 
 namespace gdr::perf {
 namespace {
+
+using test::Input;
 
 void require(bool claim) {
   if (!claim) std::abort();
@@ -180,22 +183,6 @@ void decode_as_every_kind(std::span<const std::byte> bytes, std::index_sequence<
   };
   (decode(static_cast<const std::tuple_element_t<I, Messages>*>(nullptr)), ...);
 }
-
-class Input {
- public:
-  Input(const std::uint8_t* data, std::size_t size) : bytes_(data, size) {}
-  bool empty() const { return bytes_.empty(); }
-  std::uint8_t byte() {
-    if (bytes_.empty()) return 0;
-    const std::uint8_t first = bytes_[0];
-    bytes_ = bytes_.subspan(1);
-    return first;
-  }
-  std::span<const std::uint8_t> rest() const { return bytes_; }
-
- private:
-  std::span<const std::uint8_t> bytes_;
-};
 
 // Steps: a kind, how many of its bytes are changed, and at which offsets to what. One kind is none,
 // and what follows goes over the connection as it is.

@@ -14,11 +14,13 @@
 
 #include "engine/connection.h"
 #include "engine/datagram.h"
+#include "input.h"
 
 namespace {
 
 using namespace gdr::engine;
 using gdr::Nanoseconds;
+using gdr::test::Input;
 namespace wire = gdr::wire;
 
 constexpr std::uint32_t kKey = 7;
@@ -30,31 +32,6 @@ constexpr std::uint32_t kFirstSent = 0xfffffe;
 void require(bool claim) {
   if (!claim) std::abort();
 }
-
-class Input {
- public:
-  Input(const std::uint8_t* data, std::size_t size) : data_(data), size_(size) {}
-  bool empty() const { return size_ == 0; }
-  std::uint8_t byte() {
-    if (size_ == 0) return 0;
-    --size_;
-    return *data_++;
-  }
-  std::uint32_t number() { return byte() | static_cast<std::uint32_t>(byte()) << 8; }
-  std::int8_t delta() { return static_cast<std::int8_t>(byte()); }
-  std::vector<std::byte> bytes(std::size_t n) {
-    n = std::min(n, size_);
-    std::vector<std::byte> taken(n);
-    if (n > 0) std::memcpy(taken.data(), data_, n);
-    data_ += n;
-    size_ -= n;
-    return taken;
-  }
-
- private:
-  const std::uint8_t* data_;
-  std::size_t size_;
-};
 
 struct Range {
   std::uint64_t begin = 0, bytes = 0;
