@@ -1,30 +1,18 @@
 #include "local/activity.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <optional>
 
-#include "base/unique_fd.h"
+#include "local/task_stat.h"
 
 namespace gdr::local {
 namespace {
-
-// The letter for a thread's state; 0: it has just ended.
-char state_of(const char* stat) {
-  const UniqueFd file(open(stat, O_RDONLY | O_CLOEXEC));
-  char text[512];
-  const ssize_t got = file ? read(file.get(), text, sizeof text - 1) : -1;
-  if (got <= 0) return 0;
-  text[got] = 0;
-  // Behind the name, which may hold anything.
-  const char* rest = std::strrchr(text, ')');
-  return rest != nullptr && rest[1] == ' ' ? rest[2] : 'R';
-}
 
 Nanoseconds since(const std::atomic<Nanoseconds>& start) {
   const Nanoseconds began = start.load();
@@ -51,9 +39,9 @@ Activity activity_of(int proc_pid, int except) {
   while (const dirent* task = readdir(tasks.get())) {
     if (task->d_name[0] == '.' || (except != 0 && std::atoi(task->d_name) == except)) continue;
     std::snprintf(path, sizeof path, "/proc/%d/task/%s/stat", proc_pid, task->d_name);
-    const char state = state_of(path);
-    if (state == 0 || std::strchr("TtZX", state) != nullptr) continue;
-    if (std::strchr("SI", state) == nullptr) return Activity::kRuns;
+    const std::optional<TaskStat> stat = read_task_stat(path);
+    if (!stat || std::strchr("TtZX", stat->state) != nullptr) continue;
+    if (std::strchr("SI", stat->state) == nullptr) return Activity::kRuns;
     found = Activity::kIdle;
   }
   return found;

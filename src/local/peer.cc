@@ -10,8 +10,9 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
+#include <optional>
 
+#include "local/task_stat.h"
 #include "memory/own_memory.h"
 
 namespace gdr::local {
@@ -38,25 +39,12 @@ bool is_quiet(int descriptor, short asked) {
   return poll(&one, 1, 0) <= 0;
 }
 
-// The start of a file of /proc, which ends in 0 here.
-bool read_start(const char* path, char* text, std::size_t bytes) {
-  const UniqueFd file(open(path, O_RDONLY | O_CLOEXEC));
-  const ssize_t got = file ? read(file.get(), text, bytes - 1) : -1;
-  if (got <= 0) return false;
-  text[got] = 0;
-  return true;
-}
-
 // Whether the process is on its way out.
 bool is_exiting(int proc_pid) {
-  char path[48], text[512];
+  char path[48];
   std::snprintf(path, sizeof path, "/proc/%d/stat", proc_pid);
-  if (!read_start(path, text, sizeof text)) return false;
-  // Behind the name, which may hold anything: state, ppid, pgrp, session, tty, tpgid, flags.
-  const char* rest = std::strrchr(text, ')');
-  unsigned long flags = 0;
-  return rest != nullptr && std::sscanf(rest + 1, " %*c %*d %*d %*d %*d %*d %lu", &flags) == 1 &&
-         (flags & kExitingFlag) != 0;
+  const std::optional<TaskStat> stat = read_task_stat(path);
+  return stat && (stat->flags & kExitingFlag) != 0;
 }
 
 void wake_all(std::atomic<std::uint32_t>& futex) {
