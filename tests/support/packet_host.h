@@ -54,6 +54,10 @@ class PacketHost {
   rnic::Adapter& adapter() { return *adapter_; }
   net::PacketPath& path() { return static_cast<net::PacketPath&>(*beyond_); }
   std::vector<std::byte>& memory() { return memory_; }
+  // As a program that polls its memory: arrivals write to it from another thread, with no lock.
+  __attribute__((no_sanitize("thread"))) std::byte byte_at(std::size_t offset) const {
+    return *(memory_.data() + offset);
+  }
   std::uint64_t address() const { return reinterpret_cast<std::uint64_t>(memory_.data()); }
   std::uint32_t key() const { return key_; }
   std::uint32_t domain() const { return domain_; }

@@ -158,8 +158,8 @@ TEST_F(PacketPathTest, ABindThatHasToWaitForACopyHoldsUpNoArrivals) {
        write_packet(flow, binder->number(), 0, 64, std::byte{7}));
   send(peer.get(), here_, wire::kRocePort,
        write_packet(flow, target->number(), 0, 72, std::byte{8}));
-  EXPECT_TRUE(soon(host(), [&] { return host().memory()[72] == std::byte{8}; }));
-  EXPECT_EQ(host().memory()[64], std::byte{7});
+  EXPECT_TRUE(soon(host(), [&] { return host().byte_at(72) == std::byte{8}; }));
+  EXPECT_EQ(host().byte_at(64), std::byte{7});
   EXPECT_TRUE(host().completions().empty());
 
   rnic::unlock(copying->shared().responder);
@@ -190,15 +190,15 @@ TEST_F(PacketPathTest, AQueuePairThatAnotherProcessHoldsHoldsUpNoArrivals) {
   }
   send(peer.get(), here_, wire::kRocePort,
        write_packet(flow, target->number(), 0, 88, std::byte{9}));
-  EXPECT_TRUE(soon(host(), [&] { return host().memory()[88] == std::byte{9}; }));
-  EXPECT_EQ(host().memory()[80], std::byte{0});
+  EXPECT_TRUE(soon(host(), [&] { return host().byte_at(88) == std::byte{9}; }));
+  EXPECT_EQ(host().byte_at(80), std::byte{0});
   rnic::unlock(held->shared().responder);
   // What was dropped comes again, as after any loss.
   send(peer.get(), here_, wire::kRocePort, write_packet(flow, held->number(), 0, 80, std::byte{1}));
   EXPECT_TRUE(soon(host(), [&] {
     send(peer.get(), here_, wire::kRocePort,
          write_packet(flow, held->number(), 0, 80, std::byte{1}));
-    return host().memory()[80] == std::byte{1};
+    return host().byte_at(80) == std::byte{1};
   }));
   for (const auto& qp : {held, target}) host().adapter().destroy_queue_pair(*qp);
 }
@@ -225,15 +225,15 @@ TEST_F(PacketPathTest, AFloodIsDroppedByTheKernelAndConnectionsGoOn) {
     return counters.value(Counter::kDroppedByFilter) >= before + 1000;
   };
   EXPECT_TRUE(soon(host(), flood));
-  EXPECT_EQ(host().memory()[96], std::byte{0});
+  EXPECT_EQ(host().byte_at(96), std::byte{0});
   // The gate is shut; the peer's packets pass it, and a new connection's.
   send(peer.get(), here_, wire::kRocePort, write_packet(flow, qp->number(), 0, 96, std::byte{2}));
-  EXPECT_TRUE(soon(host(), [&] { return host().memory()[96] == std::byte{2}; }));
+  EXPECT_TRUE(soon(host(), [&] { return host().byte_at(96) == std::byte{2}; }));
   auto late = host().queue_pair(IBV_QPT_RC);
   host().connect(*late, there_, kPeerNumber + 1);
   send(peer.get(), here_, wire::kRocePort,
        write_packet(flow, late->number(), 0, 104, std::byte{3}));
-  EXPECT_TRUE(soon(host(), [&] { return host().memory()[104] == std::byte{3}; }));
+  EXPECT_TRUE(soon(host(), [&] { return host().byte_at(104) == std::byte{3}; }));
   // The flood ends, and strangers are counted by cause again.
   const std::uint64_t malformed = counters.value(Counter::kMalformed);
   EXPECT_TRUE(soon(host(), [&] {
