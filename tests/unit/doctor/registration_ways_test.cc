@@ -29,7 +29,7 @@ TEST(RegistrationPath, ByNeitherWayFails) {
   Patient patient;
   patient.take_proprietary_driver();
   patient.give_peer_interface();
-  EXPECT_TRUE(says(patient.find(kRegistrationPath), "sudo modprobe nvidia-peermem"));
+  EXPECT_TRUE(says(patient.find(kRegistrationPath), "sudo gdr fix peer-memory --apply"));
   patient.machine.write("proc/kallsyms", "0 T printk\n");
   const Findings found = patient.find(kRegistrationPath);
   EXPECT_EQ(outcomes(found), "fail");
@@ -146,7 +146,7 @@ TEST(PeerMemoryLoading, ReadsWhatTheKernelSaidWhenItRefused) {
       "[ 10.1] nvidia_peermem: disagrees about version of symbol ib_register_peer_memory_client\n";
   EXPECT_TRUE(says(patient.find(kPeerMemoryLoading), "built for another RDMA stack"));
   patient.kernel_log = "[ 9.2] Loading of module nvidia_peermem: module verification failed\n";
-  EXPECT_TRUE(says(patient.find(kPeerMemoryLoading), "mokutil --import"));
+  EXPECT_TRUE(says(patient.find(kPeerMemoryLoading), "mokutil --import KEY.der"));
 }
 
 TEST(PeerMemoryLoading, WarnsOfLockdownAndIsUnknownWithoutIbCore) {

@@ -15,16 +15,18 @@ constexpr const char* kExplanation =
 constexpr unsigned kFirstWithDmaBuf = 515;
 
 Finding not_loaded(const Host& host, Evidences evidence) {
-  Fix fix{"sudo modprobe nvidia", "install NVIDIA's driver; its package loads it at boot"};
+  Fix fix{to_type("sudo modprobe nvidia"),
+          to_do("install NVIDIA's driver; its package loads it at boot")};
   if (host.files.exists("run/nvidia/driver")) {
-    fix = {"the driver lives in a container: kubectl get pods -A | grep nvidia-driver", {}};
+    fix = {to_type("kubectl get pods -A | grep nvidia-driver", "the driver lives in a container"),
+           {}};
   }
   return fail("", "the NVIDIA driver is not loaded", std::move(evidence),
               "No program can use the GPUs.", std::move(fix));
 }
 
 Findings find(const Host& host) {
-  if (host.inventory.gpus.empty()) return {};
+  if (host.inventory.gpus.empty()) return no_gpu();
   if (!shows(host.files, "sys/module") && !shows(host.files, "proc/driver")) {
     return {not_shown(host.files, "sys/module", "which driver is loaded")};
   }
@@ -41,16 +43,16 @@ Findings find(const Host& host) {
       ways.driver_release.major < kFirstWithDmaBuf) {
     return {warn("", release + " is older than 515", std::move(evidence),
                  "It exports no dma-buf: registration takes the peer-memory module.",
-                 {"", "install release 515 or newer"})};
+                 {{}, to_do("install release 515 or newer")})};
   }
   if (ways.open_driver == Tri::kYes) {
     return {ok("", release + ", open kernel module", std::move(evidence))};
   }
   return {warn("", release + ", proprietary kernel module", std::move(evidence),
                "It exports no dma-buf: registration takes the peer-memory module.",
-               {"",
-                "on Turing or newer, install the open kernel module of the same release (package "
-                "nvidia-open, or nvidia-driver-REL-open) and reboot"})};
+               {{},
+                to_do("on Turing or newer, install the open kernel module of the same release "
+                      "(package nvidia-open, or nvidia-driver-REL-open) and reboot")})};
 }
 
 }  // namespace

@@ -34,8 +34,9 @@ std::optional<Finding> judge_mpi(Probes& probes) {
   return warn(
       "Open MPI", "built without CUDA", {evidence},
       "A GPU address given to it crashes, or goes through host memory where UCX has CUDA.",
-      {"mpirun --mca pml ucx, with a UCX that has CUDA",
-       "install an Open MPI that was built with --with-cuda and --with-ucx (HPC-X has both)"});
+      {to_do("start programs with mpirun --mca pml ucx, and a UCX that has CUDA"),
+       to_do("install an Open MPI that was built with --with-cuda and --with-ucx (HPC-X has "
+             "both)")});
 }
 
 std::optional<Finding> judge_ucx(Probes& probes) {
@@ -47,12 +48,11 @@ std::optional<Finding> judge_ucx(Probes& probes) {
   if (copies) return ok("UCX", "has its CUDA module", {evidence});
   return warn("UCX", "has no CUDA module", {evidence},
               "It does not know GPU memory, and does not register it with a NIC.",
-              {{}, "install the package ucx-cuda, or a UCX built with --with-cuda"});
+              {{}, to_do("install the package ucx-cuda, or a UCX built with --with-cuda")});
 }
 
 Findings find(const Host& host) {
-  if (host.inventory.gpus.empty()) return {};
-  Findings findings;
+  Findings findings = does_not_apply("neither ompi_info nor ucx_info on PATH");
   for (const auto judge : {judge_mpi, judge_ucx}) {
     if (std::optional<Finding> found = judge(*host.probes)) findings.push_back(*std::move(found));
   }

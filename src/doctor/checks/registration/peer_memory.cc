@@ -30,17 +30,17 @@ Findings not_loaded(const Ways& ways, Evidences evidence) {
     return {ok("", state + ", and none is needed: dma-buf", std::move(evidence))};
   }
   if (ways.dma_buf == Tri::kUnknown) return {unknown("", state, std::move(evidence))};
-  return {};  // check registration-path says so
+  return does_not_apply("no module is loaded, and registration-path says why");
 }
 
 Findings find(const Host& host) {
   const host::Files& files = host.files;
-  if (host.inventory.gpus.empty()) return {};
+  if (host.inventory.gpus.empty()) return no_gpu();
   if (!shows(files, "sys/module")) {
     return {not_shown(files, "sys/module", "which modules are loaded")};
   }
   const Ways ways = find_ways(host);
-  if (!ways.driver_loaded) return {};
+  if (!ways.driver_loaded) return does_not_apply("the NVIDIA driver is not loaded");
   const bool current = files.exists(kModule), legacy = files.exists(kLegacy);
   Evidences evidence = {read_line(files, std::string(kModule) + "/version"),
                         read_line(files, std::string(kLegacy) + "/version"),
@@ -49,15 +49,16 @@ Findings find(const Host& host) {
   if (current && legacy) {
     return {warn("", "nvidia_peermem and nv_peer_mem are both loaded", std::move(evidence),
                  "Both claim the same addresses; only one may be loaded.",
-                 {"sudo modprobe -r nv_peer_mem", "remove the package nvidia-peer-memory"})};
+                 {to_type("sudo modprobe -r nv_peer_mem"),
+                  to_do("remove the package nvidia-peer-memory (nv_peer_mem)")})};
   }
   const std::string version = files.line(std::string(kModule) + "/version");
   if (current && !version.empty() && !ways.driver_version.empty() &&
       version != ways.driver_version) {
     return {fail("", "nvidia_peermem " + version + " beside driver " + ways.driver_version,
                  std::move(evidence), "A module of another build cannot pin this driver's memory.",
-                 {"sudo modprobe -r nvidia_peermem && sudo modprobe nvidia-peermem",
-                  "install the driver again, and remove old modules below /lib/modules"})};
+                 {to_type("sudo modprobe -r nvidia_peermem && sudo modprobe nvidia-peermem"),
+                  to_do("install the driver again, and remove old modules below /lib/modules")})};
   }
   const std::vector<std::string> holders = files.entries(kHolders);
   const bool holds = std::any_of(holders.begin(), holders.end(), [](const std::string& name) {
@@ -67,7 +68,7 @@ Findings find(const Host& host) {
     evidence.push_back({std::string("/") + kHolders, "nvidia_peermem is not among them"});
     return {warn("", "nvidia_peermem is loaded, and does not use ib_core", std::move(evidence),
                  "It was built without the RDMA stack's symbols, and registers no client.",
-                 {{}, "install the GPU driver again, after the RDMA stack"})};
+                 {{}, to_do("install the GPU driver again, after the RDMA stack")})};
   }
   return {ok("",
              (current || !legacy ? "nvidia_peermem " + version : std::string("nv_peer_mem")) +

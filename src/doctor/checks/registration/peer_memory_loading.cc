@@ -21,16 +21,16 @@ constexpr const char* kConsequence = "nvidia-peermem cannot be loaded.";
 
 Fix rebuild(const Ways& ways) {
   const std::string version = ways.driver_version.empty() ? "VERSION" : ways.driver_version;
-  return {"sudo dkms install --force nvidia/" + version + " && sudo modprobe nvidia-peermem",
-          "without DKMS install the GPU driver again, after every change of the RDMA stack"};
+  return {to_type("sudo dkms install --force nvidia/" + version + "\nsudo modprobe nvidia-peermem"),
+          to_do("without DKMS install the GPU driver again, after every change of the RDMA stack")};
 }
 
 Findings no_interface(const Ways& ways) {
   return {fail("", "this kernel has no peer-memory interface: no ib_register_peer_memory_client",
                ways.evidence, "No peer-memory module can register with it.",
                {{},
-                "use dma-buf (the open kernel module of the GPU driver, kernel 5.12 or newer), "
-                "or install DOCA/MLNX_OFED, then the GPU driver again"})};
+                to_do("use dma-buf (the open kernel module of the GPU driver, kernel 5.12 or "
+                      "newer), or install DOCA/MLNX_OFED, then the GPU driver again")})};
 }
 
 // The module was loaded, tried, and refused: the kernel says why.
@@ -45,8 +45,7 @@ std::optional<Finding> from_log(const Host& host, const Ways& ways) {
         line.find("module verification failed") != std::string::npos ||
         line.find("Required key not available") != std::string::npos) {
       return fail("", "nvidia_peermem has no signature that this kernel takes",
-                  {{"kernel log", line}}, kConsequence,
-                  {{}, "sign the module and enrol the key: sudo mokutil --import KEY.der, reboot"});
+                  {{"kernel log", line}}, kConsequence, {{}, sign_the_module()});
     }
   }
   return std::nullopt;
@@ -71,20 +70,22 @@ std::optional<Finding> from_dependencies(const Host& host, const Ways& ways) {
                 "the driver lives in a container: this host's modprobe does not find its module",
                 {{"/" + file, "no nvidia-peermem"}, {std::string("/") + kDriverContainer, "there"}},
                 kConsequence,
-                {"sudo chroot /run/nvidia/driver modprobe nvidia-peermem; where that says 'not "
-                 "found', recreate the driver pod",
-                 "set driver.rdma.enabled=true for the GPU operator"});
+                {to_type("sudo chroot /run/nvidia/driver modprobe nvidia-peermem",
+                         "where that says 'not found', recreate the driver pod"),
+                 to_do("set driver.rdma.enabled=true for the GPU operator")});
   }
-  return fail("", "nvidia-peermem is not installed for this kernel",
-              {{"/" + file, "no nvidia-peermem"}}, kConsequence,
-              {{}, "install the kernel modules of the GPU driver for kernel " + ways.kernel});
+  return fail(
+      "", "nvidia-peermem is not installed for this kernel", {{"/" + file, "no nvidia-peermem"}},
+      kConsequence,
+      {{}, to_do("install the kernel modules of the GPU driver for kernel " + ways.kernel)});
 }
 
 Findings find(const Host& host) {
-  if (host.inventory.gpus.empty()) return {};
+  if (host.inventory.gpus.empty()) return no_gpu();
   const Ways ways = find_ways(host);
-  // Not wanted, or loaded already.
-  if (!ways.driver_loaded || ways.dma_buf != Tri::kNo || ways.peer_memory) return {};
+  if (!ways.driver_loaded) return does_not_apply("the NVIDIA driver is not loaded");
+  if (ways.peer_memory) return does_not_apply("a peer-memory module is loaded");
+  if (ways.dma_buf != Tri::kNo) return does_not_apply("dma-buf may serve in its place");
   if (ways.peer_interface == Tri::kNo) return no_interface(ways);
   if (auto found = from_log(host, ways)) return {*std::move(found)};
   if (auto found = from_dependencies(host, ways)) return {*std::move(found)};
@@ -93,12 +94,12 @@ Findings find(const Host& host) {
       lockdown.find("[confidentiality]") != std::string::npos) {
     return {warn("", "the kernel is locked down: it takes signed modules only",
                  {{std::string("/") + kLockdown, lockdown}},
-                 "nvidia-peermem loads only where it is signed.",
-                 {{}, "sign the module and enrol the key: sudo mokutil --import KEY.der, reboot"})};
+                 "nvidia-peermem loads only where it is signed.", {{}, sign_the_module()})};
   }
   if (ways.peer_interface == Tri::kUnknown) {
     return {unknown("", "whether the module can load is not known: ib_core is not loaded",
-                    ways.evidence, "sudo modprobe ib_core; gdr doctor --only peer-memory-loading")};
+                    ways.evidence,
+                    to_type("sudo modprobe ib_core\ngdr doctor --only peer-memory-loading"))};
   }
   Evidences evidence = ways.evidence;
   if (!host.kernel_log) evidence.push_back({"kernel log", "not permitted, or not captured"});

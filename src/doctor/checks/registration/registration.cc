@@ -41,16 +41,15 @@ Fix fix_of(const std::vector<proof::RegistrationResult>& refused) {
   }
   switch (code) {
     case EFAULT:
-      return {"sudo modprobe nvidia-peermem; see gdr doctor --explain peer-memory-loading",
-              "echo nvidia-peermem | sudo tee /etc/modules-load.d/nvidia-peermem.conf"};
+      return {by_gdr_fix("peer-memory"), by_gdr_fix_for_good("peer-memory")};
     case ENOMEM:
-      return {"ulimit -l unlimited", "see gdr doctor --explain locked-memory"};
+      return {to_type("ulimit -l unlimited"), by_gdr_fix_for_good("locked-memory")};
     case kKernelNotSupported:
-      return {"see gdr doctor --explain driver-topology-gate", {}};
+      return {to_type("gdr doctor --explain driver-topology-gate"), {}};
     default:
       return {{},
-              "the open kernel module of the GPU driver with kernel 5.12 or newer, for "
-              "dma-buf; or DOCA/MLNX_OFED and nvidia-peermem"};
+              to_do("the open kernel module of the GPU driver with kernel 5.12 or newer, for "
+                    "dma-buf; or DOCA/MLNX_OFED and nvidia-peermem")};
   }
 }
 
@@ -93,7 +92,7 @@ Finding judge_pair(const std::string& subject, const proof::Report& report) {
     const auto& seen = report.verdict.seen;
     return unknown(subject,
                    "could not be tried: " + (seen.empty() ? std::string("no reason") : seen[0]),
-                   std::move(evidence), report.verdict.next);
+                   std::move(evidence), to_do(report.verdict.next));
   }
   if (!any) {
     return fail(subject, "GPU memory cannot be registered: " + refused->detail, std::move(evidence),
@@ -108,13 +107,13 @@ Finding judge_pair(const std::string& subject, const proof::Report& report) {
                   std::move(evidence),
                   advice.causes.empty() ? "GPU memory holds other data than was sent."
                                         : "Most likely: " + advice.causes.front() + ".",
-                  {advice.next, {}});
+                  {to_do(advice.next), {}});
     }
     if (check.status == proof::Status::kProved) bytes += check.bytes;
   }
   if (bytes == 0) {
     return unknown(subject, ways_text(report) + "; no transfer could be tried", std::move(evidence),
-                   "gdr prove");
+                   to_type("gdr prove"));
   }
   return ok(subject, ways_text(report) + "; written and read, every byte right",
             std::move(evidence));
@@ -140,7 +139,7 @@ Finding judge_export(const ExportTrial& trial, const Ways& ways, const std::stri
   evidence.push_back({call, trial.exported ? "a dma-buf" : trial.problem});
   if (trial.exported) {
     return unknown(subject, "dma-buf export works, " + missing, std::move(evidence),
-                   "an RDMA NIC in this host, then gdr doctor again");
+                   to_type("gdr doctor", "once there is an RDMA NIC in this host"));
   }
   const std::string summary = (trial.allocated ? "dma-buf export fails (" : "cannot be tried (") +
                               trial.problem + "), " + missing;
@@ -148,7 +147,7 @@ Finding judge_export(const ExportTrial& trial, const Ways& ways, const std::stri
   return ways.peer_memory ? unknown(subject, summary, std::move(evidence))
                           : fail(subject, summary, std::move(evidence),
                                  "No way is left by which a NIC could be given this memory.",
-                                 {{}, "install the open kernel module of the GPU driver"});
+                                 {{}, to_do("install the open kernel module of the GPU driver")});
 }
 
 Findings without_nic(const Host& host) {
@@ -169,7 +168,7 @@ std::optional<Finding> no_cuda(const Result<CudaFacts>& cuda) {
   if (cuda->stand_in) {
     return unknown("", "not tried: libcuda.so.1 is gdrkit's stand-in, which is no hardware",
                    {{"libcuda.so.1", cuda->library}},
-                   "env -u LD_LIBRARY_PATH -u LD_PRELOAD gdr doctor");
+                   to_type("env -u LD_LIBRARY_PATH -u LD_PRELOAD gdr doctor"));
   }
   if (!cuda->problem.empty()) return unknown("", "could not be tried: " + cuda->problem);
   if (cuda->gpus.empty()) return unknown("", "could not be tried: CUDA lists no GPU");
@@ -177,7 +176,7 @@ std::optional<Finding> no_cuda(const Result<CudaFacts>& cuda) {
 }
 
 Findings find(const Host& host) {
-  if (host.inventory.gpus.empty()) return {};
+  if (host.inventory.gpus.empty()) return no_gpu();
   const Result<CudaFacts>& cuda = host.probes->cuda();
   if (auto reason = no_cuda(cuda)) return {*std::move(reason)};
   const std::vector<NamedPairing> pairings = choose_pairings(host.inventory, *cuda);
@@ -189,7 +188,7 @@ Findings find(const Host& host) {
       const std::size_t left = pairings.size() - findings.size();
       findings.push_back(unknown("",
                                  tool::plural(left, "pair") + " not tried: two minutes are over",
-                                 {}, "gdr prove --all"));
+                                 {}, to_type("gdr prove --all")));
       break;
     }
     Result<proof::Report> report = host.probes->prove(named.pairing);

@@ -20,10 +20,10 @@ std::string peer_memory_text(const Ways& ways) {
 }
 
 Findings find(const Host& host) {
-  if (host.inventory.gpus.empty()) return {};
+  if (host.inventory.gpus.empty()) return no_gpu();
   Ways ways = find_ways(host);
   // That there is no driver is gpu-driver's to say.
-  if (!ways.driver_loaded) return {};
+  if (!ways.driver_loaded) return does_not_apply("the NVIDIA driver is not loaded");
   const std::string peer = peer_memory_text(ways);
   if (ways.dma_buf == Tri::kYes) {
     return {ok(
@@ -37,14 +37,13 @@ Findings find(const Host& host) {
   }
   if (ways.dma_buf == Tri::kUnknown) {
     return {unknown("", no_dma_buf + "; " + peer, std::move(ways.evidence),
-                    "gdr doctor --only registration on the host itself")};
+                    to_type("gdr doctor --only registration", "on the host itself"))};
   }
-  Fix fix{"sudo modprobe nvidia-peermem",
-          "echo nvidia-peermem | sudo tee /etc/modules-load.d/nvidia-peermem.conf"};
+  Fix fix{by_gdr_fix("peer-memory"), by_gdr_fix_for_good("peer-memory")};
   if (ways.peer_interface == Tri::kNo) {
     fix = {{},
-           "install the open kernel module of the GPU driver and kernel 5.12 or newer, or "
-           "DOCA/MLNX_OFED for the peer-memory interface"};
+           to_do("install the open kernel module of the GPU driver and kernel 5.12 or newer, or "
+                 "DOCA/MLNX_OFED for the peer-memory interface")};
   }
   return {fail("", "neither way: " + no_dma_buf + "; " + peer, std::move(ways.evidence),
                "GPU memory cannot be registered: everything goes through host memory.",

@@ -87,6 +87,12 @@ void judge_peer_interface(const Host& host, Ways& ways) {
 
 }  // namespace
 
+Action sign_the_module() {
+  return to_do(
+      "sign the module and enrol the key (mokutil --import KEY.der, with the key that signed it), "
+      "then reboot");
+}
+
 bool has_symbol(const Host& host, const std::string& symbol) {
   const auto known = host.kernel_symbols.find(symbol);
   if (known != host.kernel_symbols.end()) return known->second;

@@ -46,6 +46,9 @@ std::string kernel_of(const Host& host);
 // "lib/modules/6.8.0-45-generic/modules.dep"
 std::string modules_file(const Host& host, const std::string& name);
 
+// Where the kernel takes no module without a signature.
+Action sign_the_module();
+
 // Whether /proc/kallsyms has it: in the kernel, or in a module that is loaded.
 bool has_symbol(const Host& host, const std::string& symbol);
 
