@@ -82,9 +82,10 @@ void plan_locked_memory(const Situation& situation, Proposal& proposal) {
     return;
   }
   if (shell)
-    proposal.commands.emplace_back("sudo prlimit --memlock=unlimited --pid $$  # this shell");
+    proposal.say_to_type("sudo prlimit --memlock=unlimited --pid $$", "for this shell alone");
   if (!services.empty()) {
-    proposal.commands.emplace_back("docker run --ulimit memlock=-1 …  # a container");
+    proposal.notes.emplace_back(
+        "A container gets a limit of its own with docker run --ulimit memlock=-1.");
   }
   if (!situation.wishes.persist) {
     proposal.notes.push_back(
@@ -103,8 +104,8 @@ void plan_locked_memory(const Situation& situation, Proposal& proposal) {
   for (const std::string& service : services) {
     proposal.propose(written_file(situation.machine, drop_in_file(service),
                                   file_text({"[Service]", "LimitMEMLOCK=infinity"})));
-    proposal.commands.push_back("systemctl daemon-reload && systemctl restart " + service +
-                                "  # when its jobs may stop");
+    proposal.say_to_type("sudo systemctl daemon-reload && sudo systemctl restart " + service,
+                         "when what it runs may stop");
   }
 }
 

@@ -33,8 +33,8 @@ std::map<std::string, std::string> read_parameters(const Host& host) {
 }
 
 Findings find(const Host& host) {
-  if (host.inventory.gpus.empty()) return no_gpu();
   if (!host.files.exists("proc/driver/nvidia")) {
+    if (host.inventory.gpus.empty()) return no_gpu();
     if (!host.is_live()) return {not_shown(host.files, kParameters, "the module's parameters")};
     return does_not_apply("the NVIDIA driver is not loaded");
   }

@@ -1,4 +1,6 @@
 // C1: how much memory programs may lock, here and below the services that start them.
+#include <utility>
+
 #include "doctor/checks/all.h"
 #include "doctor/checks/process/capabilities.h"
 #include "doctor/checks/process/limits.h"
@@ -37,6 +39,7 @@ Fix fix_of_shell() {
 Fix fix_of_service(const std::string& name) {
   std::string unit = name;
   if (name == "dockerd") unit = "docker";
+  if (name == "pbs_mom") unit = "pbs";
   if (name == "sshd") {
     return {to_type("sudo prlimit --memlock=unlimited --pid $(pgrep -o sshd)"), for_sessions()};
   }
@@ -53,6 +56,8 @@ Fix fix_of_service(const std::string& name) {
   fix.for_good.command += restart;
   fix.for_good.by_hand += restart;
   fix.for_good.note = "the restart may end what " + unit + " runs";
+  // One that gdr fix does not set.
+  if (name == "pbs_mom") fix.for_good.command = std::exchange(fix.for_good.by_hand, {});
   return fix;
 }
 

@@ -4,6 +4,7 @@
 #include "doctor/evidence.h"
 #include "doctor/host.h"
 #include "doctor/probes.h"
+#include "host/registration/facts.h"
 
 namespace gdr::doctor {
 namespace {
@@ -12,7 +13,8 @@ constexpr const char* kExplanation =
     "An MPI that was built without CUDA takes GPU memory for host memory and crashes, and a UCX "
     "without its CUDA module copies through the host. Asked are the programs ompi_info and "
     "ucx_info that PATH finds, for ten seconds each; where neither is there, nothing is said. A "
-    "job may use others, from a module or a container.";
+    "job may use others, from a module or a container. A host without a GPU is asked too: programs "
+    "are built and jobs started there.";
 
 Finding slow(const std::string& program) {
   return unknown(program, "did not answer within 10 s", {{program, "killed"}});
@@ -52,6 +54,9 @@ std::optional<Finding> judge_ucx(Probes& probes) {
 }
 
 Findings find(const Host& host) {
+  if (host.inventory.gpus.empty() && host::has_amd_gpu(host.inventory)) {
+    return does_not_apply("AMD's GPUs, for which CUDA is no measure");
+  }
   Findings findings = does_not_apply("neither ompi_info nor ucx_info on PATH");
   for (const auto judge : {judge_mpi, judge_ucx}) {
     if (std::optional<Finding> found = judge(*host.probes)) findings.push_back(*std::move(found));

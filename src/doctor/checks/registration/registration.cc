@@ -34,23 +34,27 @@ const char* name_of_way(Registration way) {
 constexpr int kKernelNotSupported = 524;  // ENOTSUPP, which no header of user space has
 
 // What refused registrations call for, by the errno that says most.
-Fix fix_of(const std::vector<proof::RegistrationResult>& refused) {
+Fix fix_of(const std::vector<proof::RegistrationResult>& refused, const Host& host) {
   int code = refused.back().code;
   for (const proof::RegistrationResult& result : refused) {
     if (result.code == ENOMEM || result.code == kKernelNotSupported) code = result.code;
   }
   switch (code) {
-    case EFAULT:
-      return {by_gdr_fix("peer-memory"), by_gdr_fix_for_good("peer-memory")};
     case ENOMEM:
       return {to_type("ulimit -l unlimited"), by_gdr_fix_for_good("locked-memory")};
     case kKernelNotSupported:
       return {to_type("gdr doctor --explain driver-topology-gate"), {}};
     default:
-      return {{},
-              to_do("the open kernel module of the GPU driver with kernel 5.12 or newer, for "
-                    "dma-buf; or DOCA/MLNX_OFED and nvidia-peermem")};
+      break;
   }
+  const Ways ways = find_ways(host);
+  if (ways.plan.loading == host::Loading::kCanLoad ||
+      (ways.plan.loading == host::Loading::kCannot && ways.dma_buf != Tri::kYes)) {
+    return fix_of(ways);
+  }
+  // Both were there by all that could be seen.
+  return {to_type("sudo dmesg | grep -i -e nvrm -e peermem -e dma-buf", "says why it was refused"),
+          to_do(ways.plan.ways.remedy)};
 }
 
 Evidences evidence_of(const proof::Report& report) {
@@ -82,7 +86,7 @@ std::string ways_text(const proof::Report& report) {
   return text;
 }
 
-Finding judge_pair(const std::string& subject, const proof::Report& report) {
+Finding judge_pair(const Host& host, const std::string& subject, const proof::Report& report) {
   const auto& tried = report.registrations;
   const auto refused =
       std::find_if(tried.begin(), tried.end(), [](const auto& result) { return !result.ok; });
@@ -92,11 +96,11 @@ Finding judge_pair(const std::string& subject, const proof::Report& report) {
     const auto& seen = report.verdict.seen;
     return unknown(subject,
                    "could not be tried: " + (seen.empty() ? std::string("no reason") : seen[0]),
-                   std::move(evidence), to_do(report.verdict.next));
+                   std::move(evidence), to_type(report.verdict.next));
   }
   if (!any) {
     return fail(subject, "GPU memory cannot be registered: " + refused->detail, std::move(evidence),
-                "Everything between them goes through host memory.", fix_of(tried));
+                "Everything between them goes through host memory.", fix_of(tried, host));
   }
   std::uint64_t bytes = 0;
   for (const proof::Check& check : report.checks) {
@@ -107,7 +111,7 @@ Finding judge_pair(const std::string& subject, const proof::Report& report) {
                   std::move(evidence),
                   advice.causes.empty() ? "GPU memory holds other data than was sent."
                                         : "Most likely: " + advice.causes.front() + ".",
-                  {to_do(advice.next), {}});
+                  {to_type(advice.next), {}});
     }
     if (check.status == proof::Status::kProved) bytes += check.bytes;
   }
@@ -122,10 +126,7 @@ Finding judge_pair(const std::string& subject, const proof::Report& report) {
 // "no peer-memory interface in this kernel, no RDMA NIC to register with"
 std::string what_is_missing(const Host& host, const Ways& ways) {
   std::string text;
-  if (!ways.peer_memory) {
-    text = ways.peer_interface == Tri::kNo ? "no peer-memory interface in this kernel, "
-                                           : "no peer-memory client is loaded, ";
-  }
+  if (!ways.peer_memory) text = ways.peer_memory_text() + ", ";
   const bool nics = std::any_of(host.inventory.nics.begin(), host.inventory.nics.end(),
                                 [](const host::Nic& nic) { return nic.pci.has_value(); });
   return text + (nics ? "no RDMA NIC with an active port to register with"
@@ -144,10 +145,10 @@ Finding judge_export(const ExportTrial& trial, const Ways& ways, const std::stri
   const std::string summary = (trial.allocated ? "dma-buf export fails (" : "cannot be tried (") +
                               trial.problem + "), " + missing;
   if (!trial.allocated) return unknown(subject, summary, std::move(evidence));
-  return ways.peer_memory ? unknown(subject, summary, std::move(evidence))
-                          : fail(subject, summary, std::move(evidence),
-                                 "No way is left by which a NIC could be given this memory.",
-                                 {{}, to_do("install the open kernel module of the GPU driver")});
+  return ways.peer_memory
+             ? unknown(subject, summary, std::move(evidence))
+             : fail(subject, summary, std::move(evidence),
+                    "No way is left by which a NIC could be given this memory.", fix_of(ways));
 }
 
 Findings without_nic(const Host& host) {
@@ -193,7 +194,7 @@ Findings find(const Host& host) {
     }
     Result<proof::Report> report = host.probes->prove(named.pairing);
     findings.push_back(
-        report ? judge_pair(named.subject, *report)
+        report ? judge_pair(host, named.subject, *report)
                : unknown(named.subject, "could not be tried: " + report.error().message));
   }
   return findings;
