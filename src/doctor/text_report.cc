@@ -134,22 +134,22 @@ bool applies_not(const Judgement& judgement) {
   return judgement.left_out.empty() && judgement.findings.empty();
 }
 
+struct Reason {
+  std::string why;
+  unsigned checks = 0;
+};
+
 // Why checks do not apply, the commonest first.
-std::vector<std::string> reasons_of(const Report& report) {
-  std::vector<std::pair<std::string, unsigned>> counted;
+std::vector<Reason> reasons_of(const Report& report) {
+  std::vector<Reason> reasons;
   for (const Judgement& judgement : report.judgements) {
     if (!applies_not(judgement)) continue;
     const std::string& why = judgement.findings.does_not_apply;
-    const auto known = std::ranges::find(counted, why, &std::pair<std::string, unsigned>::first);
-    if (known == counted.end()) {
-      counted.emplace_back(why, 1);
-    } else {
-      ++known->second;
-    }
+    auto known = std::ranges::find(reasons, why, &Reason::why);
+    if (known == reasons.end()) known = reasons.insert(known, Reason{why});
+    ++known->checks;
   }
-  std::ranges::stable_sort(counted, std::greater<>(), &std::pair<std::string, unsigned>::second);
-  std::vector<std::string> reasons;
-  for (const auto& [why, unused] : counted) reasons.push_back(why);
+  std::ranges::stable_sort(reasons, std::greater<>(), &Reason::checks);
   return reasons;
 }
 
@@ -174,7 +174,8 @@ void add_left_out(Text& text, const Report& report, const TextOptions& options) 
               2);
   }
   if (options.all) {
-    for (const std::string& why : reasons_of(report)) {
+    for (const Reason& reason : reasons_of(report)) {
+      const std::string& why = reason.why;
       text.line(fmt::format("Does not apply ({}): {}", printable(why),
                             list_of(report,
                                     [&](const Judgement& j) {
@@ -207,14 +208,18 @@ std::string timing(const Report& report) {
                             seconds_of(report, Cost::kProbe), longest);
 }
 
-std::string short_list(const std::vector<std::string>& reasons) {
-  constexpr std::size_t kMost = 3;
+// Those that hold for several checks; the rest is for who asks.
+std::string short_list(const std::vector<Reason>& reasons) {
+  constexpr std::size_t kFew = 2, kMost = 3;
   std::string text;
-  for (std::size_t i = 0; i < reasons.size(); ++i) {
-    if (i == kMost) return text + "; more with --all";
-    text += (text.empty() ? "" : "; ") + printable(reasons[i]);
+  std::size_t told = 0;
+  for (const Reason& reason : reasons) {
+    if (told == kMost || (reason.checks < 2 && reasons.size() > kFew)) break;
+    text += (text.empty() ? "" : "; ") + printable(reason.why);
+    ++told;
   }
-  return text;
+  if (told == reasons.size()) return text;
+  return text.empty() ? "--all says why" : text + "; more with --all";
 }
 
 }  // namespace

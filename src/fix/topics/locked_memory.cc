@@ -53,6 +53,16 @@ std::vector<std::string> limited_processes(const host::Files& files) {
   return found;
 }
 
+// A capture has no unit files; one of each process is then taken to be there.
+bool may_have_unit(const host::Files& files, const std::string& service) {
+  constexpr std::array kFolders = {"etc/systemd/system", "usr/lib/systemd/system",
+                                   "lib/systemd/system"};
+  const bool shown = std::any_of(kFolders.begin(), kFolders.end(),
+                                 [&](const char* folder) { return files.exists(folder); });
+  if (shown || files.is_live()) return has_unit(files, service);
+  return service != "ssh";
+}
+
 std::vector<std::string> limited_services(const host::Files& files) {
   const std::vector<std::string> processes = limited_processes(files);
   std::vector<std::string> found;
@@ -61,7 +71,7 @@ std::vector<std::string> limited_services(const host::Files& files) {
     if (std::find(processes.begin(), processes.end(), process) == processes.end()) continue;
     // Debian's ssh.service is sshd.service too.
     if (service == "sshd" && has_unit(files, "ssh")) continue;
-    if (has_unit(files, service)) found.push_back(service);
+    if (may_have_unit(files, service)) found.push_back(service);
   }
   return found;
 }

@@ -38,8 +38,12 @@ void persist(const Situation& situation, const std::string& module, const std::s
 
 void refuse(const PeerMemoryPlan& plan, Proposal& proposal) {
   const host::Advice& advice = plan.advice;
-  proposal.refusals.push_back(plan.reason + (advice.note.empty() ? "" : ": " + advice.note));
-  if (!advice.command.empty()) proposal.say_to_type(advice.command, "takes that away");
+  if (advice.command.empty()) {
+    proposal.refusals.push_back(plan.reason + ": " + advice.note);
+    return;
+  }
+  proposal.refusals.push_back(plan.reason);
+  proposal.say_to_type(advice.command, advice.note.empty() ? "then gdr fix again" : advice.note);
 }
 
 // Why nothing is to be done where nobody asked for the module by its name; empty: it is wanted.

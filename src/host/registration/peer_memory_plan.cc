@@ -136,7 +136,7 @@ Advice rebuild_of(const InstalledModule& module, const std::string& release) {
   }
   if (!package.empty() && !release.empty()) {
     return {"sudo dkms install --force " + package + "/" + release,
-            "after every change of the RDMA stack"};
+            "builds it for what runs now; to be done again after each change of the RDMA stack"};
   }
   if (module.module == PeerModule::kNvidiaPeermem) {
     return {{}, "install the GPU driver again, after every change of the RDMA stack"};

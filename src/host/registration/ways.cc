@@ -190,9 +190,11 @@ std::string towards_dma_buf(const RegistrationFacts& facts) {
         (facts.driver.known() ? std::to_string(facts.driver.major) : "RELEASE") +
         "-open on Ubuntu)" + only;
   }
+  const bool driver = !steps.empty();
   if (imports_dma_buf(facts) == Tri::kNo) {
-    steps += steps.empty() ? "run kernel 5.12 or newer" : " and run kernel 5.12 or newer";
+    steps += std::string(driver ? " and " : "") + "run kernel 5.12 or newer";
   }
+  if (driver) steps += ", then reboot";
   return steps;
 }
 

@@ -18,21 +18,13 @@ constexpr const char* kExplanation =
 constexpr const char* kLockdown = "sys/kernel/security/lockdown";
 constexpr const char* kConsequence = "nvidia-peermem cannot be loaded.";
 
-// Then loaded, as gdr fix does it.
-Fix rebuild(const Ways& ways) {
-  Action action = action_of(ways.plan.rebuild);
-  if (action.command.empty()) return {{}, std::move(action)};
-  action.command += "\nsudo gdr fix peer-memory --apply";
-  return {std::move(action), {}};
-}
-
 // The module was loaded, tried, and refused: the kernel says why.
 std::optional<Finding> from_log(const Host& host, const Ways& ways) {
   for (const std::string& line : log_lines(host, "nvidia_peermem")) {
     if (line.find("disagrees about version of symbol") != std::string::npos ||
         line.find("Unknown symbol") != std::string::npos) {
       return fail("", "nvidia_peermem was built for another RDMA stack", {{"kernel log", line}},
-                  kConsequence, rebuild(ways));
+                  kConsequence, fix_by(ways.plan.rebuild));
     }
     if (line.find("key was rejected") != std::string::npos ||
         line.find("module verification failed") != std::string::npos ||

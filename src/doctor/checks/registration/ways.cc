@@ -39,6 +39,13 @@ std::string Ways::peer_memory_text() const {
   return "no peer-memory client is loaded";
 }
 
+Fix fix_by(const host::Advice& advice) {
+  Action action = action_of(advice);
+  if (action.command.empty()) return {{}, std::move(action)};
+  action.command += "\nsudo gdr fix peer-memory --apply";
+  return {std::move(action), {}};
+}
+
 Fix fix_of(const Ways& ways) {
   if (ways.plan.loading == host::Loading::kCanLoad) {
     // The variable would not outlive sudo.
@@ -46,9 +53,7 @@ Fix fix_of(const Ways& ways) {
         "peer-memory" + (ways.driver_root.empty() ? "" : " --driver-root " + ways.driver_root);
     return {by_gdr_fix(topic, ways.plan.installed.command()), by_gdr_fix_for_good(topic)};
   }
-  Action action = action_of(ways.plan.advice);
-  if (action.command.empty()) return {{}, std::move(action)};
-  return {std::move(action), {}};
+  return fix_by(ways.plan.advice);
 }
 
 Ways find_ways(const Host& host) {

@@ -44,6 +44,8 @@ Ways find_ways(const Host& host);
 // against loading it, taken away.
 Fix fix_of(const Ways& ways);
 Action action_of(const host::Advice& advice);
+// What takes an obstacle away, and gdr fix after it where commands do.
+Fix fix_by(const host::Advice& advice);
 
 // "6.8.0-45-generic" of this host or capture; empty: unknown.
 std::string kernel_of(const Host& host);
