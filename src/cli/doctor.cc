@@ -26,7 +26,7 @@ namespace {
 
 struct DoctorOptions {
   MachineOptions machine;
-  std::string explain, only, format;
+  std::string explain, only, format, driver_root;
   bool all = false, json = false, container = false, no_probe = false;
   std::vector<const doctor::Check*> checks;  // of --only, --explain or --container; none: all
 };
@@ -78,6 +78,7 @@ void read_values(DoctorOptions& options) {
   }
   if (!options.only.empty()) choose(options, options.only);
   if (options.container) choose(options, "devices,locked-memory");
+  check_driver_root(options.driver_root);
 }
 
 // What else than a folder describes the machine; empty: nothing.
@@ -129,6 +130,9 @@ int run_doctor(const DoctorOptions& options) {
   doctor::Host host{files, *inventory, doctor::read_environment(files), nullptr, {}, {}};
   if (files.is_live()) host.probes = &probes;
   host.kernel_log = doctor::read_kernel_log(files);
+  if (!options.driver_root.empty()) {
+    host.environment[doctor::kDriverRootVariable] = options.driver_root;
+  }
   const doctor::Report report = examine(options, host);
   const std::string text = answer(options, host, report);
   // A diagnosis that nobody could read is none.
@@ -163,6 +167,7 @@ void add_options(CLI::App& command, const std::shared_ptr<DoctorOptions>& option
     }
   }
   add_machine_options(command, options->machine);
+  add_driver_root(command, options->driver_root);
 }
 
 }  // namespace

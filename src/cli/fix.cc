@@ -5,6 +5,7 @@
 
 #include "cli/command_line.h"
 #include "cli/help.h"
+#include "cli/machine_options.h"
 #include "cli/subcommands.h"
 #include "fix/apply.h"
 #include "fix/plan.h"
@@ -53,6 +54,7 @@ void check_values(FixOptions& options) {
   if (options.journal.front() != '/') {
     throw CLI::ValidationError("--journal takes a path from the root, as in /var/lib/gdrkit/fix");
   }
+  check_driver_root(wishes.driver_root);
   for (const std::string& port : wishes.ports) {
     if (!host::is_pci_address(port)) {
       throw CLI::ValidationError(
@@ -77,6 +79,9 @@ std::string command_of(const FixOptions& options) {
   for (const std::string& topic : options.wishes.topics) command += " " + topic;
   for (const std::string& port : options.wishes.ports) command += " --port " + port;
   if (options.wishes.emulated) command += " --emulated";
+  if (!options.wishes.driver_root.empty()) {
+    command += " --driver-root " + options.wishes.driver_root;
+  }
   if (options.wishes.persist) command += " --persist";
   return command + " --apply";
 }
@@ -214,6 +219,7 @@ void add_fix(CLI::App& program, Action& chosen) {
       ->add_option("--journal", options->journal,
                    "Where changes are written down (default: /var/lib/gdrkit/fix)")
       ->type_name("DIR");
+  add_driver_root(*command, options->wishes.driver_root);
   command->add_flag("--json", options->json, "One JSON document instead of text");
   refuse_empty_values(*command);
   command->footer(

@@ -1,5 +1,6 @@
 #include "cli/machine_options.h"
 
+#include "host/registration/driver_roots.h"
 #include "host/source/source.h"
 
 namespace gdr::cli {
@@ -33,6 +34,19 @@ Result<host::Inventory> read_machine(const MachineOptions& options) {
   source.nccl_xml = options.nccl_xml;
   source.lspci = options.lspci;
   return host::read_inventory(source);
+}
+
+void add_driver_root(CLI::App& command, std::string& driver_root) {
+  command
+      .add_option("--driver-root", driver_root,
+                  "Where a GPU driver's own lib/modules lies, as /run/nvidia/driver (default: "
+                  "looked for)")
+      ->type_name("DIR");
+}
+
+void check_driver_root(const std::string& driver_root) {
+  if (driver_root.empty() || host::is_plain_path(driver_root)) return;
+  throw CLI::ValidationError("--driver-root takes a path from the root, as in /run/nvidia/driver");
 }
 
 }  // namespace gdr::cli

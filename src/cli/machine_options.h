@@ -28,4 +28,8 @@ void add_machine_options(CLI::App& command, MachineOptions& options);
 // The error's line names the file.
 Result<host::Inventory> read_machine(const MachineOptions& options);
 
+// --driver-root: where a GPU driver's own modules lie. Of a path that is none it throws.
+void add_driver_root(CLI::App& command, std::string& driver_root);
+void check_driver_root(const std::string& driver_root);
+
 }  // namespace gdr::cli

@@ -1,6 +1,28 @@
 #include "doctor/check.h"
 
+#include <utility>
+
 namespace gdr::doctor {
+
+Action to_type(std::string command, std::string note) {
+  return {std::move(command), std::move(note), {}};
+}
+
+Action to_do(std::string note) { return {{}, std::move(note), {}}; }
+
+Action by_gdr_fix(const std::string& topic, std::string by_hand) {
+  return {"sudo gdr fix " + topic + " --apply", {}, std::move(by_hand)};
+}
+
+Action by_gdr_fix_for_good(const std::string& topic, std::string by_hand) {
+  return {"sudo gdr fix " + topic + " --apply --persist", {}, std::move(by_hand)};
+}
+
+Findings does_not_apply(std::string why) {
+  Findings none;
+  none.does_not_apply = std::move(why);
+  return none;
+}
 
 const char* name_of(Outcome outcome) {
   switch (outcome) {

@@ -5,8 +5,8 @@
 //       "acs", Area::kPcie, "PCIe Access Control Services on the ports between GPU and NIC",
 //       kExplanation, 60, Cost::kPassive, find_access_control};
 //
-// A check only reads. It says nothing where it does not apply (no GPU, no such NIC), and kUnknown,
-// with what it takes to know, where something could not be read.
+// A check only reads. Where it does not apply it says why (no GPU, no such NIC) and finds nothing;
+// where something could not be read it finds kUnknown, with what it takes to know.
 #pragma once
 
 #include <cstdint>
@@ -24,10 +24,30 @@ struct Evidence {
   std::string source, value;
 };
 
-// How to set it right. Each a command line, or a sentence where no command can do it; empty: none.
+// What to do. A command can be pasted into a shell as it is: one a line, carried out in their
+// order, and no word around it; what no command can do, or must be known before, is a note. Any may
+// be empty.
+//
+//   Action action = to_type("sudo systemctl restart slurmd", "when its jobs may stop");
+struct Action {
+  std::string command;
+  std::string note;
+  std::string by_hand;  // commands that do the same without gdr fix
+
+  bool empty() const { return command.empty() && note.empty(); }
+  bool operator==(const Action&) const = default;
+};
+Action to_type(std::string command, std::string note = {});
+Action to_do(std::string note);
+// "sudo gdr fix acs --apply"
+Action by_gdr_fix(const std::string& topic, std::string by_hand = {});
+// "sudo gdr fix acs --apply --persist"
+Action by_gdr_fix_for_good(const std::string& topic, std::string by_hand = {});
+
 struct Fix {
-  std::string now;       // until the next boot
-  std::string for_good;  // over boots
+  Action now;       // until the next boot
+  Action for_good;  // over boots
+  bool operator==(const Fix&) const = default;
 };
 
 struct Finding {
@@ -38,7 +58,12 @@ struct Finding {
   std::string consequence;  // one sentence; empty where all is well
   Fix fix;
 };
-using Findings = std::vector<Finding>;
+
+struct Findings : std::vector<Finding> {
+  using std::vector<Finding>::vector;
+  std::string does_not_apply;  // why there are none, in a few words: "no RDMA NIC"
+};
+Findings does_not_apply(std::string why);
 
 enum class Area : std::uint8_t { kGpu, kRegistration, kPcie, kNic, kProcess };
 enum class Cost : std::uint8_t {

@@ -22,8 +22,8 @@ bool is_relevant_variable(const std::string& name) {
   for (const char* prefix : {"NCCL_", "UCX_"}) {
     if (name.rfind(prefix, 0) == 0) return true;
   }
-  for (const char* other :
-       {"CUDA_VISIBLE_DEVICES", "KUBERNETES_PORT", "LD_LIBRARY_PATH", "LD_PRELOAD"}) {
+  for (const char* other : {"CUDA_VISIBLE_DEVICES", "KUBERNETES_PORT", "LD_LIBRARY_PATH",
+                            "LD_PRELOAD", kDriverRootVariable}) {
     if (name == other) return true;
   }
   return false;

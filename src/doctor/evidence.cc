@@ -17,7 +17,7 @@ Finding ok(std::string subject, std::string summary, Evidences evidence) {
 }
 
 Finding unknown(std::string subject, std::string summary, Evidences evidence,
-                std::string what_it_takes) {
+                Action what_it_takes) {
   return {Outcome::kUnknown,
           std::move(subject),
           std::move(summary),

@@ -17,7 +17,7 @@ using Evidences = std::vector<Evidence>;
 
 Finding ok(std::string subject, std::string summary, Evidences evidence = {});
 Finding unknown(std::string subject, std::string summary, Evidences evidence = {},
-                std::string what_it_takes = {});
+                Action what_it_takes = {});
 Finding warn(std::string subject, std::string summary, Evidences evidence, std::string consequence,
              Fix fix);
 Finding fail(std::string subject, std::string summary, Evidences evidence, std::string consequence,
@@ -33,6 +33,10 @@ Evidence read_link(const host::Files& files, const std::string& path);
 inline bool shows(const host::Files& files, const std::string& folder) {
   return files.exists(folder);
 }
+
+// What most checks need.
+inline Findings no_gpu() { return does_not_apply("no NVIDIA GPU"); }
+inline Findings no_nic() { return does_not_apply("no RDMA NIC"); }
 
 // For what only `folder` could have told.
 Finding not_shown(const host::Files& files, const std::string& folder, const std::string& what);

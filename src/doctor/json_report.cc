@@ -7,20 +7,26 @@ namespace {
 
 using nlohmann::ordered_json;
 
+ordered_json action_json(const Action& action) {
+  return {{"command", action.command}, {"note", action.note}, {"by_hand", action.by_hand}};
+}
+
 ordered_json finding_json(const Line& line) {
   const Finding& finding = *line.finding;
   ordered_json evidence = ordered_json::array();
   for (const Evidence& one : finding.evidence) {
     evidence.push_back({{"source", one.source}, {"value", one.value}});
   }
-  return {{"check", line.check->id},
-          {"area", name_of(line.check->area)},
-          {"outcome", name_of(finding.outcome)},
-          {"subject", finding.subject},
-          {"summary", finding.summary},
-          {"consequence", finding.consequence},
-          {"fix", {{"now", finding.fix.now}, {"for_good", finding.fix.for_good}}},
-          {"evidence", std::move(evidence)}};
+  return {
+      {"check", line.check->id},
+      {"area", name_of(line.check->area)},
+      {"outcome", name_of(finding.outcome)},
+      {"subject", finding.subject},
+      {"summary", finding.summary},
+      {"consequence", finding.consequence},
+      {"fix",
+       {{"now", action_json(finding.fix.now)}, {"for_good", action_json(finding.fix.for_good)}}},
+      {"evidence", std::move(evidence)}};
 }
 
 ordered_json check_json(const Judgement& judgement) {
@@ -31,6 +37,7 @@ ordered_json check_json(const Judgement& judgement) {
                        {"probe", check.cost == Cost::kProbe},
                        {"carried_out", judgement.left_out.empty()},
                        {"applies", !judgement.findings.empty()},
+                       {"does_not_apply", judgement.findings.does_not_apply},
                        {"seconds", judgement.seconds}};
   if (!judgement.left_out.empty()) {
     json["left_out"] = judgement.left_out;

@@ -16,7 +16,7 @@ namespace gdr::doctor {
 // One check, carried out or left out.
 struct Judgement {
   const Check* check = nullptr;
-  Findings findings;     // none: it does not apply to this host
+  Findings findings;     // none: it does not apply to this host, and they say why
   double seconds = 0;    // what it took
   std::string left_out;  // why it was not carried out; empty: it was
 };

@@ -35,6 +35,7 @@ Report examine(const Host& host, const Selection& selection,
       if (on_check) on_check(check);
       const Nanoseconds start = now();
       judgement.findings = check.find(host);
+      if (!judgement.findings.empty()) judgement.findings.does_not_apply.clear();
       judgement.seconds = static_cast<double>(now() - start) / 1e9;
     }
   }

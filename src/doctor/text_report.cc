@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <functional>
+#include <utility>
+
 #include "base/environment.h"
 #include "doctor/checks/gather.h"
 #include "tool/text.h"
@@ -38,12 +42,10 @@ class Text {
     text_ += tool::wrap(text, style_.columns, indent) + "\n";
   }
   void blank() { text_ += "\n"; }
-  // Each line of `value` behind spaces, the first behind `label`.
-  void labelled(const std::string& label, const std::string& value, std::size_t indent) {
-    std::string head = label;
-    for (std::string_view one : split(value, '\n')) {
-      line(std::string(kIndent, ' ') + tool::pad(head, indent - kIndent) + printable(one), indent);
-      head.clear();
+  // Commands, each on a line of its own that nothing breaks: what is copied is what runs.
+  void commands(const std::string& lines) {
+    for (std::string_view one : split(lines, '\n')) {
+      text_ += std::string(kIndent + 2, ' ') + printable(one) + "\n";
     }
   }
   std::string take() { return std::move(text_); }
@@ -58,12 +60,21 @@ std::string subject_and_summary(const Finding& finding, const std::string& subje
                          : printable(subject) + ": " + printable(finding.summary);
 }
 
+void add_action(Text& text, const std::string& label, const Action& action) {
+  if (action.empty()) return;
+  const std::string margin(kIndent, ' ');
+  text.line(margin + label + (action.note.empty() ? "" : " " + printable(action.note)),
+            kIndent + 2);
+  if (!action.command.empty()) text.commands(action.command);
+  if (action.by_hand.empty()) return;
+  text.line(margin + "or by hand:", kIndent);
+  text.commands(action.by_hand);
+}
+
 void add_fix(Text& text, const Fix& fix, Outcome outcome) {
-  constexpr std::size_t kFixIndent = kIndent + 10;
   // What would make an unknown thing known is no repair.
-  const char* label = outcome == Outcome::kUnknown ? "to know:" : "now:";
-  if (!fix.now.empty()) text.labelled(label, fix.now, kFixIndent);
-  if (!fix.for_good.empty()) text.labelled("for good:", fix.for_good, kFixIndent);
+  add_action(text, outcome == Outcome::kUnknown ? "to know:" : "now:", fix.now);
+  add_action(text, "for good:", fix.for_good);
 }
 
 void add_finding(Text& text, const tool::Style& style, const Line& line,
@@ -119,7 +130,31 @@ void add_findings(Text& text, const Report& report, const TextOptions& options) 
   }
 }
 
-std::string list_of(const Report& report, bool (*belongs)(const Judgement&)) {
+bool applies_not(const Judgement& judgement) {
+  return judgement.left_out.empty() && judgement.findings.empty();
+}
+
+struct Reason {
+  std::string why;
+  unsigned checks = 0;
+};
+
+// Why checks do not apply, the commonest first.
+std::vector<Reason> reasons_of(const Report& report) {
+  std::vector<Reason> reasons;
+  for (const Judgement& judgement : report.judgements) {
+    if (!applies_not(judgement)) continue;
+    const std::string& why = judgement.findings.does_not_apply;
+    auto known = std::ranges::find(reasons, why, &Reason::why);
+    if (known == reasons.end()) known = reasons.insert(known, Reason{why});
+    ++known->checks;
+  }
+  std::ranges::stable_sort(reasons, std::greater<>(), &Reason::checks);
+  return reasons;
+}
+
+template <typename Belongs>
+std::string list_of(const Report& report, Belongs belongs) {
   std::string list;
   for (const Judgement& judgement : report.judgements) {
     if (belongs(judgement)) list += (list.empty() ? "" : ", ") + std::string(judgement.check->id);
@@ -138,12 +173,16 @@ void add_left_out(Text& text, const Report& report, const TextOptions& options) 
                           list_of(report, [](const Judgement& j) { return !j.left_out.empty(); })),
               2);
   }
-  if (options.all && counts.does_not_apply > 0) {
-    text.line("Does not apply: " + list_of(report,
-                                           [](const Judgement& j) {
-                                             return j.left_out.empty() && j.findings.empty();
-                                           }),
-              2);
+  if (options.all) {
+    for (const Reason& reason : reasons_of(report)) {
+      const std::string& why = reason.why;
+      text.line(fmt::format("Does not apply ({}): {}", printable(why),
+                            list_of(report,
+                                    [&](const Judgement& j) {
+                                      return applies_not(j) && j.findings.does_not_apply == why;
+                                    })),
+                2);
+    }
   }
   if (options.all) {
     for (const std::string& unseen : report.unseen) text.line("Not shown: " + printable(unseen), 2);
@@ -169,6 +208,20 @@ std::string timing(const Report& report) {
                             seconds_of(report, Cost::kProbe), longest);
 }
 
+// Those that hold for several checks; the rest is for who asks.
+std::string short_list(const std::vector<Reason>& reasons) {
+  constexpr std::size_t kFew = 2, kMost = 3;
+  std::string text;
+  std::size_t told = 0;
+  for (const Reason& reason : reasons) {
+    if (told == kMost || (reason.checks < 2 && reasons.size() > kFew)) break;
+    text += (text.empty() ? "" : "; ") + printable(reason.why);
+    ++told;
+  }
+  if (told == reasons.size()) return text;
+  return text.empty() ? "--all says why" : text + "; more with --all";
+}
+
 }  // namespace
 
 std::string summary(const Report& report) {
@@ -181,7 +234,8 @@ std::string summary(const Report& report) {
   add(fmt::format("{} ok", counts.ok));
   if (counts.does_not_apply > 0) {
     add(tool::plural(counts.does_not_apply, "check") +
-        (counts.does_not_apply == 1 ? " does not apply" : " do not apply"));
+        (counts.does_not_apply == 1 ? " does not apply" : " do not apply") + " (" +
+        short_list(reasons_of(report)) + ")");
   }
   return text;
 }
@@ -214,7 +268,7 @@ std::string explain(const Judgement& judgement, const TextOptions& options) {
   if (!judgement.left_out.empty()) {
     text.line("Here: not carried out (" + judgement.left_out + ")", 0);
   } else if (judgement.findings.empty()) {
-    text.line("Here: does not apply", 0);
+    text.line("Here: does not apply, " + printable(judgement.findings.does_not_apply), 0);
   }
   for (const Finding& finding : judgement.findings) {
     add_finding(text, options.style, {&check, &finding}, finding.subject);

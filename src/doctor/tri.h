@@ -1,10 +1,10 @@
 // Tri: yes, no, or nobody could tell.
 #pragma once
 
-#include <cstdint>
+#include "host/tri.h"
 
 namespace gdr::doctor {
 
-enum class Tri : std::int8_t { kUnknown, kNo, kYes };
+using host::Tri;
 
 }  // namespace gdr::doctor

@@ -26,6 +26,12 @@ void add_fate(const Step& step, ordered_json& json) {
   json["reason"] = step.text;
 }
 
+ordered_json of(const std::vector<ToType>& commands) {
+  ordered_json list = ordered_json::array();
+  for (const ToType& one : commands) list.push_back({{"command", one.command}, {"note", one.note}});
+  return list;
+}
+
 ordered_json plan_json(const Report& report) {
   ordered_json plan = ordered_json::array();
   auto step = report.steps.begin();
@@ -42,7 +48,7 @@ ordered_json plan_json(const Report& report) {
                     {"refused", proposal.refusals},
                     {"nothing", proposal.nothing},
                     {"notes", proposal.notes},
-                    {"commands", proposal.commands}});
+                    {"commands", of(proposal.commands)}});
   }
   return plan;
 }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fix/change.h"
@@ -21,6 +22,7 @@ struct Wishes {
   bool persist = false;             // also what configures the next boots
   bool emulated = false;            // the PCI tree of this virtual machine may be written to
   std::vector<std::string> ports;   // for acs: exactly these
+  std::string driver_root;          // for peer-memory: where a driver's own modules lie
 
   // Somebody asked for it, so that "not needed" is no reason.
   bool named(const std::string& topic) const;
@@ -38,16 +40,25 @@ struct Planned {
   std::string refusal;  // why it may not be made; empty: it may
 };
 
+// For the reader to type: gdr fix does not. A command can be pasted as it is.
+struct ToType {
+  std::string command;  // one a line
+  std::string note;     // prose
+};
+
 struct Proposal {
   std::string topic;  // "acs"
   std::string title;
   std::vector<Planned> changes;
   std::vector<std::string> refusals;  // of what could not even be planned
   std::vector<std::string> notes;     // what to know, what to do afterwards
-  std::vector<std::string> commands;  // for the reader to type: gdr fix does not
-  std::string nothing;                // why there is nothing to change
+  std::vector<ToType> commands;
+  std::string nothing;  // why there is nothing to change
 
   void propose(const Result<Record>& record, const std::string& refusal = {});
+  void say_to_type(std::string command, std::string note = {}) {
+    commands.push_back({std::move(command), std::move(note)});
+  }
   // Of each kind of refusal the first; empty: none.
   bool is_refused() const;
 };

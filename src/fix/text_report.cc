@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/environment.h"
 #include "fix/changes/text_file.h"
 #include "fix/report.h"
 #include "tool/text.h"
@@ -26,6 +27,15 @@ class Page {
   void field(const std::string& label, const std::string& value, std::size_t indent = 4) {
     line(std::string(indent, ' ') + tool::pad(label, kLabel) + tool::printable(value),
          indent + kLabel);
+  }
+  void command(const std::string& label, const std::string& command) {
+    text_ += "    " + tool::pad(label, kLabel) + tool::printable(command) + "\n";
+  }
+  // Each on a line of its own that nothing breaks: what is copied is what runs.
+  void commands(const std::string& lines) {
+    for (std::string_view one : split(lines, '\n')) {
+      text_ += "    " + tool::printable(one) + "\n";
+    }
   }
   void topic(const std::string& id, const std::string& title) {
     line(tool::paint(style_, Colour::kBold, id) + ": " + title);
@@ -81,13 +91,19 @@ void print_change(const Planned& planned, const Step* step, Page& page) {
   page.line("  " + tool::printable(change.where()), 4);
   print_values(change, page);
   const std::string by_hand = change.undo_command();
-  page.field("undo", "gdr fix --undo" + (by_hand.empty() ? "" : "  or by hand  " + by_hand));
+  page.command("undo", "sudo gdr fix --undo");
+  if (!by_hand.empty()) page.command("or", "sudo " + by_hand);
   if (!planned.refusal.empty()) {
     page.line(
         "    => " + page.painted(Colour::kRed, "refused") + ": " + tool::printable(planned.refusal),
         7);
   }
   if (step != nullptr) print_fate(*step, page);
+}
+
+void print_to_type(const ToType& one, Page& page) {
+  page.line("  to type:" + (one.note.empty() ? "" : " " + tool::printable(one.note)), 4);
+  page.commands(one.command);
 }
 
 void print_plan(const Report& report, Page& page) {
@@ -104,9 +120,7 @@ void print_plan(const Report& report, Page& page) {
     }
     if (!proposal.nothing.empty()) page.line("  nothing to do: " + proposal.nothing, 4);
     for (const std::string& note : proposal.notes) page.line("  " + tool::printable(note), 2);
-    for (const std::string& command : proposal.commands) {
-      page.line("  $ " + tool::printable(command), 6);
-    }
+    for (const ToType& one : proposal.commands) print_to_type(one, page);
   }
   page.line();
 }

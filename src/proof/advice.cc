@@ -223,7 +223,8 @@ std::string decode_registration(Registration registration, const CreateBuffer::R
       return registration == Registration::kDmaBuf
                  ? detail + ": the descriptor's memory cannot be mapped for the NIC"
                  : detail +
-                       ": no peer-memory client knows this address; sudo modprobe nvidia-peermem";
+                       ": no peer-memory client knows this address; sudo gdr fix peer-memory "
+                       "--apply";
     case EOPNOTSUPP:
     case EPROTONOSUPPORT:
       return detail +

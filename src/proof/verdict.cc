@@ -124,9 +124,9 @@ Verdict of_registrations(const Report& report) {
   verdict.causes.push_back(
       "neither dma-buf nor a peer-memory client is there for this GPU and NIC");
   verdict.causes.push_back(
-      "where modprobe nvidia-peermem says 'Invalid argument', the GPU driver was built before "
-      "MLNX_OFED was there: install it again");
-  verdict.next = "sudo modprobe nvidia-peermem; gdr prove";
+      "a peer-memory module that does not load was built before or without the RDMA stack; gdr fix "
+      "says what is missing");
+  verdict.next = "sudo gdr fix peer-memory --apply; gdr prove";
   if (report.inventory.soft_gpu && !report.inventory.soft_nic) {
     verdict.causes.assign(1,
                           "a real NIC cannot reach the software GPU's memory, unless that is a "

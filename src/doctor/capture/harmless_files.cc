@@ -19,12 +19,19 @@ constexpr std::size_t kLongestPath = 1024;
 #define NUMBER "-?[0-9]{1,20}"
 #define SYMBOL "ib_register_peer_memory_client|ib_umem_dmabuf_get"
 #define MODULE                                                                                  \
-  "(nvidia(-(peermem|modeset|uvm|drm))?|nv_peer_mem|ib_(core|uverbs|cm)|mlx[45]_(core|ib)|"     \
+  "(nvidia(-(current|open|tesla|server|[0-9]{3})){0,3}(-(peermem|modeset|uvm|drm))?|efa(_nv_"   \
+  "peermem)?|nv_peer_mem|ib_(core|uverbs|cm)|mlx[45]_(core|ib)|"                                \
   "mlx_compat|mlxfw|mlxdevm|psample|tls|pci-hyperv-intf|drm|drm_kms_helper|video|ecc|rdma_(cm|" \
   "ucm)|libcrc32c|macsec|memtrack|auxiliary)"
 #define MODULE_FILE                                                                              \
   "((kernel|updates|dkms|extra|weak-updates|drivers|infiniband|core|video|gpu|drm|net|ethernet|" \
-  "mellanox|mlx5|hw|nvidia|nvidia-open|mlnx-ofa_kernel|compat)/)*" MODULE "\\.ko(\\.(xz|zst|gz))?"
+  "mellanox|mlx5|hw|efa|amazon|nvidia|nvidia-open|nvidia-current|mlnx-ofa_kernel|compat)/"       \
+  ")*" MODULE "\\.ko(\\.(xz|zst|gz))?"
+
+// Where drivers of NVIDIA have a root of their own, in words that say nothing of whose it is.
+#define DRIVER_ROOT                                                                               \
+  "/(run|opt|usr|var|home/kubernetes)(/(bin|lib|local|nvidia|driver|drivers|rootfs|current|[0-9]" \
+  "[0-9.]{0,15})){1,6}"
 
 struct Rule {
   const char* path;  // as of fnmatch(3); a star matches within one component
@@ -94,6 +101,9 @@ constexpr Rule kContents[] = {
     {"proc/*/status", "CapEff:\t[0-9a-f]{16}"},
     {"proc/*/comm", "containerd|dockerd|crio|kubelet|slurmd|pbs_mom|sshd"},
     {"proc/kallsyms", "[0-9a-f]{1,16} [A-Za-z] (" SYMBOL ")([\t ]\\[(ib_core|ib_uverbs)\\])?"},
+    {"proc/modules",
+     "(nvidia(_peermem|_uvm|_modeset|_drm)?|nv_peer_mem|efa(_nv_peermem)?|ib_core|ib_uverbs|"
+     "mlx_compat|mlx5_core|mlx5_ib|gdrdrv) .*"},
     {"lib/modules/*/modules.dep", MODULE_FILE ":( " MODULE_FILE ")*"},
     {"lib/modules/*/modules.symbols", "alias symbol:(" SYMBOL ") (ib_core|ib_uverbs)"},
 };
@@ -117,8 +127,10 @@ constexpr Rule kNames[] = {
      "lockdown|lsm|apparmor|integrity|ima|evm|tpm[0-9]|selinux|smack|tomoyo"},
     {"sys/kernel/mm/hugepages", "hugepages-[0-9]{1,9}kB"},
     {"sys/module/*/holders", "nvidia_peermem|nv_peer_mem|(ib|rdma|mlx5|mlx4|iw)_[a-z0-9]{1,16}"},
-    {"usr/*", "libnccl\\.so\\.[0-9.]{1,16}"},
-    {"usr/*/*", "libnccl\\.so\\.[0-9.]{1,16}"},
+    {"usr/src", "nvidia-[0-9.]{3,16}"},
+    {"lib/firmware/nvidia", "[0-9]{3}[0-9.]{1,13}"},
+    {"usr/*", "lib(nccl|cuda)\\.so\\.[0-9.]{1,16}"},
+    {"usr/*/*", "lib(nccl|cuda)\\.so\\.[0-9.]{1,16}"},
     {"usr/*/*/*", "libnccl\\.so\\.[0-9.]{1,16}"},
     {"opt/nccl/lib", "libnccl\\.so\\.[0-9.]{1,16}"},
 };
@@ -142,6 +154,8 @@ constexpr const char* kPlaces[] = {"dev/nvidia*",
                                    "dev",
                                    "lib",
                                    "var/run",
+                                   "usr/src",
+                                   "lib/firmware/nvidia",
                                    "usr/lib",
                                    "usr/lib64",
                                    "usr/lib/x86_64-linux-gnu",
@@ -153,6 +167,11 @@ constexpr const char* kPlaces[] = {"dev/nvidia*",
                                    "usr/local/cuda-[0-9]*/targets/*-linux/lib",
                                    "usr/local/nccl/lib",
                                    "opt/nccl/lib"};
+
+// The same of a driver's root.
+constexpr const char* kPlacesOfDrivers[] = {
+    "lib/modules/*/modules.dep", "usr/sbin/modprobe", "sbin/modprobe",
+    "usr/bin/modprobe",          "usr/src",           "lib/firmware/nvidia"};
 
 bool matches(const char* pattern, const std::string& path) {
   return fnmatch(pattern, path.c_str(), FNM_PATHNAME | FNM_PERIOD) == 0;
@@ -214,14 +233,32 @@ std::string harmless_group(const std::string& content) {
   return kept + (kept.size() == 3 ? "/\n" : "\n");
 }
 
+// Of "run/nvidia/driver/lib/modules/6.8.0-45-generic/modules.dep" what lies below the driver's
+// root; empty: it is no place of a driver.
+std::string below_driver_root(const std::string& path) {
+  static const Form root(DRIVER_ROOT);
+  for (auto slash = path.find('/'); slash != std::string::npos; slash = path.find('/', slash + 1)) {
+    if (!root.is("/" + path.substr(0, slash))) continue;
+    std::string rest = path.substr(slash + 1);
+    const bool known = std::ranges::any_of(
+        kPlacesOfDrivers, [&](const char* pattern) { return matches(pattern, rest); });
+    if (known) return rest;
+  }
+  return {};
+}
+
 // "23 61 0:21 / /dev/shm rw,nosuid,nodev - tmpfs tmpfs rw,size=65536k": where, how, how large.
 std::string harmless_mounts(const std::string& content) {
   static const Form mount(
       "[0-9]+ [0-9]+ [0-9]+:[0-9]+ [^ ]+ (/dev/shm|/sys) (r[ow])(,[^ ]*)?( .*)?");
   static const Form size(".*[ ,](size=[0-9]{1,15}[kmg]?)(,.*)?");
+  static const Form driver("[0-9]+ [0-9]+ [0-9]+:[0-9]+ [^ ]+ (" DRIVER_ROOT ") r[ow][ ,].*");
   std::string kept;
   for (const std::string_view each : split(content, '\n')) {
     const auto where = mount.group(each, 1), how = mount.group(each, 2);
+    if (const auto root = driver.group(each, 1)) {
+      kept += "0 0 0:0 / " + *root + " rw,relatime - none none rw\n";
+    }
     if (!where || !how) continue;
     const auto large = size.group(each, 1);
     kept += "0 0 0:0 / " + *where + " " + *how + ",relatime - none none " + *how +
@@ -271,11 +308,13 @@ bool is_harmless_place(const std::string& path) {
   if (path.size() > kLongestPath) return false;
   if (path == "sys" || path == "proc") return true;
   if (is_below(path, "sys") || is_below(path, "proc")) return has_harmless_names(path);
+  if (!below_driver_root(path).empty()) return true;
   return std::ranges::any_of(kPlaces, [&](const char* pattern) { return matches(pattern, path); });
 }
 
 bool is_harmless_name(const std::string& folder, const std::string& name) {
-  const Form* form = names().find(folder);
+  const std::string below = below_driver_root(folder);
+  const Form* form = names().find(below.empty() ? folder : below);
   return form != nullptr && form->is(name);
 }
 
@@ -293,9 +332,10 @@ std::optional<std::string> harmless_content(const std::string& path, const std::
   if (matches("sys/firmware/efi/efivars/SecureBoot-*", path)) {
     return content.size() == 5 ? std::string("\x06\0\0\0", 4) + content[4] : std::string();
   }
-  const Form* form = contents.find(path);
+  const std::string below = below_driver_root(path);
+  const Form* form = contents.find(below.empty() ? path : below);
   if (form == nullptr) return std::nullopt;
-  const bool part = path == "proc/driver/nvidia/version";
+  const bool part = path == "proc/driver/nvidia/version" || path == "proc/modules";
   // One value a file, but for the regions of a PCI function.
   const bool one = is_below(path, "sys") && !path.ends_with("/resource");
   std::string kept = lines_of(one ? content.substr(0, content.find('\n')) : content, *form, part);

@@ -59,6 +59,8 @@ constexpr Variable kVariables[] = {
     {"LD_LIBRARY_PATH", ':', LIBRARY_FOLDER},
     {"LD_PRELOAD", ':', "libgdr-observe\\.so"},
     {"KUBERNETES_PORT", 0, nullptr},
+    {"NVIDIA_DRIVER_ROOT", 0,
+     "/(run|opt|usr|var|home/kubernetes)(/(bin|lib|local|nvidia|driver|drivers|current)){1,6}"},
 };
 
 bool is(std::string_view text, const char* pattern) { return Form(pattern).is(text); }

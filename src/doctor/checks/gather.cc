@@ -21,6 +21,15 @@ std::string list_of(const std::vector<std::string>& names, const char* between) 
   return list;
 }
 
+std::vector<std::string> typable_names(const std::vector<std::string>& devices) {
+  std::vector<std::string> names;
+  for (const std::string& device : devices) {
+    const std::string name = is_typable(device) ? device : "DEVICE";
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+  }
+  return names;
+}
+
 std::string with(std::string text, std::string_view mark, const std::string& device) {
   for (auto at = text.find(mark); at != std::string::npos;
        at = text.find(mark, at + device.size())) {
@@ -29,20 +38,25 @@ std::string with(std::string text, std::string_view mark, const std::string& dev
   return text;
 }
 
-// A fix of several lines is one or the other.
-std::string fix_for(const std::string& fix, const std::vector<std::string>& devices) {
+std::string commands_for(const std::string& commands, const std::vector<std::string>& devices) {
   std::string text;
-  for (const std::string_view line : split(fix, '\n')) {
-    text += (text.empty() ? "" : ", or: ") + command_for(std::string(line), devices);
+  for (const std::string_view line : split(commands, '\n')) {
+    text += (text.empty() ? "" : "\n") + command_for(std::string(line), devices);
   }
   return text;
+}
+
+void name_devices(Action& action, const std::vector<std::string>& devices) {
+  action.command = commands_for(action.command, devices);
+  action.by_hand = commands_for(action.by_hand, devices);
+  action.note = note_for(action.note, devices);
 }
 
 }  // namespace
 
 bool alike(const Finding& a, const Finding& b) {
   return a.outcome == b.outcome && a.summary == b.summary && a.consequence == b.consequence &&
-         a.fix.now == b.fix.now && a.fix.for_good == b.fix.for_good;
+         a.fix == b.fix;
 }
 
 std::string subject_of(const std::vector<std::string>& subjects, const std::string& nouns,
@@ -62,15 +76,14 @@ bool is_typable(std::string_view name) {
 }
 
 std::string command_for(const std::string& command, const std::vector<std::string>& devices) {
-  std::vector<std::string> names;
-  for (const std::string& device : devices) {
-    const std::string name = is_typable(device) ? device : "DEVICE";
-    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
-  }
-  std::string text = with(command, "{all}", list_of(names, ", "));
-  if (text.find("{}") == std::string::npos) return text;
-  if (names.size() == 1) return with(text, "{}", names.front());
-  return "for d in " + list_of(names, " ") + "; do " + with(text, "{}", "$d") + "; done";
+  if (command.find("{}") == std::string::npos) return command;
+  const std::vector<std::string> names = typable_names(devices);
+  if (names.size() == 1) return with(command, "{}", names.front());
+  return "for d in " + list_of(names, " ") + "; do " + with(command, "{}", "$d") + "; done";
+}
+
+std::string note_for(const std::string& note, const std::vector<std::string>& devices) {
+  return with(note, "{}", list_of(typable_names(devices), ", "));
 }
 
 void Gathered::add(Finding finding, const std::vector<std::string>& devices) {
@@ -101,13 +114,13 @@ void Gathered::add(Finding finding, const std::vector<std::string>& devices) {
 Finding Gathered::merged(const Group& group) const {
   Finding finding = group.finding;
   finding.subject = subject_of(group.subjects, nouns_, finding.outcome);
-  finding.fix.now = fix_for(finding.fix.now, group.devices);
-  finding.fix.for_good = fix_for(finding.fix.for_good, group.devices);
+  name_devices(finding.fix.now, group.devices);
+  name_devices(finding.fix.for_good, group.devices);
   return finding;
 }
 
-Findings Gathered::take() const {
-  Findings findings;
+Findings Gathered::take(const std::string& why_none) const {
+  Findings findings = does_not_apply(why_none);
   for (const Group& group : groups_) findings.push_back(merged(group));
   if (left_out_ > 0) {
     Finding finding;

@@ -22,13 +22,13 @@ class Gathered {
   explicit Gathered(std::string nouns) : nouns_(std::move(nouns)) {}
 
   // Findings that are the same but for their subject and evidence become one. `devices`: what
-  // stand for "{}" in their fixes, which may have several lines: this command, or that.
+  // stand for "{}" in their fixes.
   void add(Finding finding, const std::vector<std::string>& devices);
   void add(Finding finding, const std::string& device) {
     add(std::move(finding), std::vector<std::string>{device});
   }
-  // In the order in which they came.
-  Findings take() const;
+  // In the order in which they came. `why_none`: why the check does not apply where none came.
+  Findings take(const std::string& why_none = {}) const;
 
  private:
   struct Group {
@@ -50,10 +50,12 @@ bool alike(const Finding& a, const Finding& b);
 std::string subject_of(const std::vector<std::string>& subjects, const std::string& nouns,
                        Outcome outcome);
 
-// `command` for each device, which stands where it has "{}": itself for one, a loop for several;
-// for "{all}" in a sentence, all of them. A device whose name cannot be typed as it is leaves a
-// word to be replaced: names come from captures of others too, and end up in commands.
+// `command` for each device, which stands where it has "{}": itself for one, a loop for several. A
+// device whose name cannot be typed as it is leaves a word to be replaced: names come from captures
+// of others too, and end up in commands.
 std::string command_for(const std::string& command, const std::vector<std::string>& devices);
+// A sentence about all of them: "MTU 4200 for ens1, ens2".
+std::string note_for(const std::string& note, const std::vector<std::string>& devices);
 
 // Letters, digits and what PCI addresses and interface names have besides.
 bool is_typable(std::string_view name);

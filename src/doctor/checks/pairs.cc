@@ -29,6 +29,11 @@ std::vector<GpuPairs> pairs_of(const host::Inventory& inventory) {
   return found;
 }
 
+std::string why_no_pairs(const host::Inventory& inventory) {
+  if (inventory.gpus.empty()) return "no NVIDIA GPU";
+  return inventory.nics.empty() ? "no RDMA NIC" : "no GPU and NIC whose way is known";
+}
+
 std::string label(const host::Nic& nic) { return nic.name.empty() ? nic.pci_address : nic.name; }
 
 std::string label(const host::Gpu& gpu) { return "GPU " + gpu.pci_address; }

@@ -33,6 +33,9 @@ struct GpuPairs {
 // The best NIC is the one that host/best_nic.h chooses, as gdr topo shows it.
 std::vector<GpuPairs> pairs_of(const host::Inventory& inventory);
 
+// Why there is no pair: "no RDMA NIC".
+std::string why_no_pairs(const host::Inventory& inventory);
+
 // "mlx5_0", or its address where it has no RDMA name.
 std::string label(const host::Nic& nic);
 std::string label(const host::Gpu& gpu);

@@ -1,8 +1,10 @@
 #include "fix/changes/module.h"
 
 #include <algorithm>
+#include <array>
 
 #include "fix/changes/kinds.h"
+#include "host/registration/driver_roots.h"
 #include "tool/text.h"
 
 namespace gdr::fix {
@@ -32,13 +34,26 @@ class LoadedModule : public Change {
     std::vector<std::string> command = {"rmmod", sysfs_name(record().target)};
     if (value) {
       command = {"modprobe", record().target};
-      if (!record().path.empty()) command.insert(command.begin(), {"chroot", "/" + record().path});
+      if (has_modprobe(machine)) {
+        command.insert(command.begin(), {"chroot", "/" + record().path});
+      } else if (!record().path.empty()) {
+        command.insert(command.begin() + 1, {"-d", "/" + record().path});
+      }
     }
     const Result<Ran> ran = machine.run(command);
     if (!ran) return ran.error();
     if (ran->status == 0) return {};
     return Error{EIO, command.front() + " ended with " + std::to_string(ran->status) + ": " +
                           tool::printable(ran->output)};
+  }
+
+ private:
+  // A driver's root that is a whole system has its own; one with modules alone has none.
+  bool has_modprobe(const Machine& machine) const {
+    if (record().path.empty()) return false;
+    return std::ranges::any_of(
+        std::array{"/usr/sbin/modprobe", "/sbin/modprobe", "/usr/bin/modprobe"},
+        [&](const char* place) { return machine.files.exists(record().path + place); });
   }
 };
 
@@ -49,21 +64,22 @@ std::string sysfs_name(std::string module) {
   return module;
 }
 
-Record loaded_module(const std::string& module, bool in_container) {
+Record loaded_module(const std::string& module, const std::string& root) {
   Record record;
   record.kind = kModule;
   record.target = module;
-  record.path = in_container ? kDriverContainer : "";
+  record.path = root;
   record.new_value = kLoaded;
   return record;
 }
 
 Result<ChangePtr> module_of(const Record& record) {
-  if (record.target != kNvidiaPeermem && record.target != kOldPeermem) {
+  if (record.target != kNvidiaPeermem && record.target != kOldPeermem &&
+      record.target != kEfaPeermem) {
     return no_such_record(record, "another module");
   }
-  if (!record.path.empty() && record.path != kDriverContainer) {
-    return no_such_record(record, "another driver container");
+  if (!record.path.empty() && !host::is_plain_path("/" + record.path)) {
+    return no_such_record(record, "no root of a driver");
   }
   if (record.old_value || record.new_value != kLoaded) {
     return no_such_record(record, "a module is only loaded");

@@ -10,12 +10,12 @@ namespace gdr::fix {
 
 inline constexpr const char* kNvidiaPeermem = "nvidia-peermem";
 inline constexpr const char* kOldPeermem = "nv_peer_mem";
-// Where NVIDIA's driver container mounts itself.
-inline constexpr const char* kDriverContainer = "run/nvidia/driver";
+inline constexpr const char* kEfaPeermem = "efa_nv_peermem";
 
 // "nvidia-peermem" is /sys/module/nvidia_peermem.
 std::string sysfs_name(std::string module);
 
-Record loaded_module(const std::string& module, bool in_container);
+// `root`: the driver's own, as "run/nvidia/driver"; empty: the system's.
+Record loaded_module(const std::string& module, const std::string& root);
 
 }  // namespace gdr::fix

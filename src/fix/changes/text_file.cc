@@ -26,7 +26,7 @@ std::string temporary_of(const std::string& path) {
 }
 
 bool is_modules_line(std::string_view line) {
-  return line == "nvidia-peermem" || line == "nv_peer_mem";
+  return line == "nvidia-peermem" || line == "nv_peer_mem" || line == "efa_nv_peermem";
 }
 
 bool is_limits_line(std::string_view line) {

@@ -53,6 +53,16 @@ std::vector<std::string> limited_processes(const host::Files& files) {
   return found;
 }
 
+// A capture has no unit files; one of each process is then taken to be there.
+bool may_have_unit(const host::Files& files, const std::string& service) {
+  constexpr std::array kFolders = {"etc/systemd/system", "usr/lib/systemd/system",
+                                   "lib/systemd/system"};
+  const bool shown = std::any_of(kFolders.begin(), kFolders.end(),
+                                 [&](const char* folder) { return files.exists(folder); });
+  if (shown || files.is_live()) return has_unit(files, service);
+  return service != "ssh";
+}
+
 std::vector<std::string> limited_services(const host::Files& files) {
   const std::vector<std::string> processes = limited_processes(files);
   std::vector<std::string> found;
@@ -61,7 +71,7 @@ std::vector<std::string> limited_services(const host::Files& files) {
     if (std::find(processes.begin(), processes.end(), process) == processes.end()) continue;
     // Debian's ssh.service is sshd.service too.
     if (service == "sshd" && has_unit(files, "ssh")) continue;
-    if (has_unit(files, service)) found.push_back(service);
+    if (may_have_unit(files, service)) found.push_back(service);
   }
   return found;
 }
@@ -82,9 +92,10 @@ void plan_locked_memory(const Situation& situation, Proposal& proposal) {
     return;
   }
   if (shell)
-    proposal.commands.emplace_back("sudo prlimit --memlock=unlimited --pid $$  # this shell");
+    proposal.say_to_type("sudo prlimit --memlock=unlimited --pid $$", "for this shell alone");
   if (!services.empty()) {
-    proposal.commands.emplace_back("docker run --ulimit memlock=-1 …  # a container");
+    proposal.notes.emplace_back(
+        "A container gets a limit of its own with docker run --ulimit memlock=-1.");
   }
   if (!situation.wishes.persist) {
     proposal.notes.push_back(
@@ -103,8 +114,8 @@ void plan_locked_memory(const Situation& situation, Proposal& proposal) {
   for (const std::string& service : services) {
     proposal.propose(written_file(situation.machine, drop_in_file(service),
                                   file_text({"[Service]", "LimitMEMLOCK=infinity"})));
-    proposal.commands.push_back("systemctl daemon-reload && systemctl restart " + service +
-                                "  # when its jobs may stop");
+    proposal.say_to_type("sudo systemctl daemon-reload && sudo systemctl restart " + service,
+                         "when what it runs may stop");
   }
 }
 

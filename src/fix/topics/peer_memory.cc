@@ -1,95 +1,32 @@
 // gdr fix peer-memory: the module that lets a NIC's driver pin GPU memory, where dma-buf cannot.
-#include <fmt/format.h>
-
+// What is needed and what stands against it is host/registration's to say, as it is for gdr doctor.
 #include "fix/changes/module.h"
 #include "fix/changes/text_file.h"
-#include "fix/kernel_version.h"
 #include "fix/topics/topics.h"
+#include "host/registration/peer_memory_plan.h"
 
 namespace gdr::fix {
 namespace {
 
-constexpr KernelVersion kDmaBuf{5, 12};
-constexpr unsigned kOpenDriver = 515;  // the first with open modules
+using host::Loading;
+using host::PeerMemoryPlan;
+using host::Tri;
 
-struct Module {
-  std::string name;  // empty: none is installed
-  bool in_container = false;
-  bool both = false;           // the older one is installed too
-  bool knows_depends = false;  // there is a list of what modules need
-  bool needs_ib_core = false;
-};
-
-// "updates/dkms/nvidia-peermem.ko.zst: kernel/drivers/infiniband/core/ib_core.ko.zst …"
-std::string dependencies_of(const host::Files& files, const std::string& list,
-                            const std::string& module) {
-  for (const std::string& line : files.lines_with(list, module + ".ko")) {
-    const std::string file = line.substr(0, line.find(':'));
-    if (file.substr(file.rfind('/') + 1).rfind(module + ".ko", 0) == 0) return line;
-  }
-  return {};
+std::string why_no_driver(const host::Inventory& inventory) {
+  if (!inventory.gpus.empty()) return "NVIDIA's driver is not loaded: install or load it first";
+  if (!host::has_amd_gpu(inventory)) return "no NVIDIA GPU here";
+  return "the GPUs here are AMD's: no module of NVIDIA's serves them, and gdr does not set up "
+         "AMD's "
+         "own";
 }
 
-Module find_module(const host::Files& files) {
-  const std::string release = files.line("proc/sys/kernel/osrelease");
-  Module module;
-  for (const bool in_container : {false, true}) {
-    const std::string root = in_container ? std::string(kDriverContainer) + "/" : std::string();
-    const std::string list = root + "lib/modules/" + release + "/modules.dep";
-    module.knows_depends = module.knows_depends || files.exists(list);
-    for (const char* name : {kNvidiaPeermem, kOldPeermem}) {
-      const std::string line = dependencies_of(files, list, name);
-      if (line.empty()) continue;
-      if (!module.name.empty()) {
-        module.both = true;
-        continue;
-      }
-      module.name = name;
-      module.in_container = in_container;
-      module.needs_ib_core = line.find("ib_core.ko", line.find(':')) != std::string::npos;
-    }
-  }
-  return module;
-}
-
-bool is_loaded(const host::Files& files) {
-  return files.exists("sys/module/nvidia_peermem") || files.exists("sys/module/nv_peer_mem");
-}
-
-// By what is installed: whether the NIC's driver takes part, only trying tells.
-bool dma_buf_suffices(const Situation& situation) {
-  const std::string& version = situation.inventory.gpu_driver_version;
-  return situation.inventory.gpu_driver_open && atoi(version.c_str()) >= int{kOpenDriver} &&
-         kernel_version(situation.machine.files) >= kDmaBuf;
-}
-
-// Why loading it would fail: it says no more than "Invalid argument" itself.
-std::string refusal_of(const host::Files& files, const Module& module) {
-  if (!files.exists("sys/module/ib_core")) {
-    return "ib_core is not loaded: load the NIC's RDMA driver first, as in modprobe mlx5_ib";
-  }
-  const bool has_symbols = files.exists("proc/kallsyms");
-  if (has_symbols && files.lines_with("proc/kallsyms", "ib_register_peer_memory_client").empty()) {
-    return "this kernel's RDMA stack has no interface for peer memory "
-           "(ib_register_peer_memory_client): use dma-buf (open GPU driver, kernel 5.12 or newer), "
-           "or install DOCA-OFED";
-  }
-  if (!module.needs_ib_core) {
-    return fmt::format(
-        "{} was built without the RDMA stack and cannot be loaded: build the GPU "
-        "driver's modules again, as in dkms install --force nvidia/VERSION",
-        module.name);
-  }
-  return {};
-}
-
-void persist(const Situation& situation, const std::string& module, bool in_container,
+void persist(const Situation& situation, const std::string& module, const std::string& root,
              Proposal& proposal) {
   const host::Files& files = situation.machine.files;
-  if (in_container) {
-    proposal.notes.push_back(
-        "The container of the driver loads its modules itself: set its "
-        "GPU operator's driver.rdma.enabled=true to have this one at boot.");
+  if (!root.empty()) {
+    proposal.notes.push_back("The driver below /" + root +
+                             " loads its modules itself: set its GPU operator's "
+                             "driver.rdma.enabled=true to have this one at boot.");
     return;
   }
   for (const std::string& name : files.entries("etc/modules-load.d")) {
@@ -99,47 +36,60 @@ void persist(const Situation& situation, const std::string& module, bool in_cont
   proposal.propose(written_file(situation.machine, kModulesFile, file_text({module})));
 }
 
+void refuse(const PeerMemoryPlan& plan, Proposal& proposal) {
+  const host::Advice& advice = plan.advice;
+  if (advice.command.empty()) {
+    proposal.refusals.push_back(plan.reason + ": " + advice.note);
+    return;
+  }
+  proposal.refusals.push_back(plan.reason);
+  proposal.say_to_type(advice.command, advice.note.empty() ? "then gdr fix again" : advice.note);
+}
+
+// Why nothing is to be done where nobody asked for the module by its name; empty: it is wanted.
+std::string not_needed(const PeerMemoryPlan& plan) {
+  const std::string all_the_same = "'gdr fix peer-memory' loads the module all the same";
+  if (plan.needed == Tri::kNo) {
+    return "not needed: kernel and open GPU driver have dma-buf ('gdr prove' tries it); " +
+           all_the_same;
+  }
+  if (plan.needed == Tri::kYes || plan.loading == Loading::kLoaded) return {};
+  return "whether it is needed is not known (" + plan.ways.why_no_dma_buf + "); " + all_the_same;
+}
+
 }  // namespace
 
 void plan_peer_memory(const Situation& situation, Proposal& proposal) {
-  const host::Files& files = situation.machine.files;
-  if (!files.exists("sys/module/nvidia")) {
-    proposal.nothing = situation.inventory.gpus.empty()
-                           ? "no NVIDIA GPU here"
-                           : "NVIDIA's driver is not loaded: install or load it first";
+  host::PlanOptions options;
+  options.driver_root = situation.wishes.driver_root;
+  const PeerMemoryPlan plan =
+      host::plan_peer_memory(situation.machine.files, situation.inventory, options);
+  if (!plan.read.driver_loaded) {
+    proposal.nothing = why_no_driver(situation.inventory);
     return;
   }
-  const bool loaded = is_loaded(files);
-  const bool asked_for = situation.wishes.named(proposal.topic);
-  if (!asked_for && dma_buf_suffices(situation)) {
-    proposal.nothing =
-        "not needed: kernel and open GPU driver have dma-buf ('gdr prove' tries it); 'gdr fix "
-        "peer-memory' loads the module all the same";
-    return;
-  }
+  if (!situation.wishes.named(proposal.topic)) proposal.nothing = not_needed(plan);
+  if (!proposal.nothing.empty()) return;
+  const bool loaded = plan.loading == Loading::kLoaded;
   if (loaded && !situation.wishes.persist) {
     proposal.nothing = "a module for peer memory is loaded";
     return;
   }
-  const Module module = find_module(files);
-  if (module.name.empty()) {
-    proposal.refusals.push_back(
-        fmt::format("no module nvidia-peermem for kernel {}: install the GPU driver's kernel "
-                    "modules for it",
-                    files.line("proc/sys/kernel/osrelease")));
+  if (plan.loading == Loading::kCannot) {
+    refuse(plan, proposal);
     return;
   }
-  const std::string refusal = loaded ? std::string() : refusal_of(files, module);
-  if (!loaded) proposal.propose(loaded_module(module.name, module.in_container), refusal);
-  if (situation.wishes.persist && refusal.empty()) {
-    persist(situation, module.name, module.in_container, proposal);
+  const std::string module = plan.installed.name();
+  if (!loaded) proposal.propose(loaded_module(module, plan.installed.root));
+  if (situation.wishes.persist && !module.empty()) {
+    persist(situation, module, plan.installed.root, proposal);
   }
-  if (module.both) {
+  if (plan.installed.both) {
     proposal.notes.push_back(
         "nvidia-peermem and nv_peer_mem are both installed, and only one of "
         "them may be loaded: remove nv_peer_mem.");
   }
-  if (dma_buf_suffices(situation)) {
+  if (plan.needed == Tri::kNo) {
     proposal.notes.push_back("Programs that use dma-buf do not need this module.");
   }
   if (proposal.changes.empty() && proposal.refusals.empty()) {

@@ -10,31 +10,34 @@ namespace {
 
 constexpr const char* kMlx5 = "mlx5_core";
 
-std::string with_value(const std::string& command, const std::string& now) {
-  return now.empty() ? command : command + "  # now " + now;
-}
+std::string now_is(const std::string& value) { return value.empty() ? "" : "now " + value; }
 
 void print_commands(const host::Files& files, const host::Nic& nic, const host::Port& port,
                     Proposal& proposal) {
   const std::string number = std::to_string(port.number);
   const std::string device = "sys/class/infiniband/" + nic.name;
   const std::string netdev = "sys/class/net/" + port.netdev;
-  auto& commands = proposal.commands;
-  commands.push_back(fmt::format("cma_roce_mode -d {} -p {} -m 2  # RoCE v2", nic.name, number));
+  const auto say = [&](std::string command, std::string note = {}) {
+    proposal.say_to_type("sudo " + std::move(command), std::move(note));
+  };
+  say(fmt::format("cma_roce_mode -d {} -p {} -m 2", nic.name, number), "RoCE v2");
   if (!port.netdev.empty()) {
     const std::string mtu = files.line(netdev + "/mtu");
     if (files.number(netdev + "/mtu").value_or(9000) < 4200) {
-      commands.push_back(with_value(fmt::format("ip link set {} mtu 9000", port.netdev), mtu));
+      say(fmt::format("ip link set {} mtu 9000", port.netdev), now_is(mtu));
     }
   }
   if (nic.driver != kMlx5 || port.netdev.empty()) return;
-  commands.push_back(fmt::format("mlnx_qos -i {} --trust dscp", port.netdev));
-  commands.push_back(fmt::format("mlnx_qos -i {} --pfc 0,0,0,1,0,0,0,0", port.netdev));
+  say(fmt::format("mlnx_qos -i {} --trust dscp", port.netdev));
+  say(fmt::format("mlnx_qos -i {} --pfc 0,0,0,1,0,0,0,0", port.netdev));
   const std::string traffic = device + "/tc/" + number + "/traffic_class";
-  commands.push_back(with_value(fmt::format("echo 106 > /{}", traffic), files.line(traffic)));
+  const auto write = [&](int value, const std::string& file) {
+    proposal.say_to_type(fmt::format("echo {} | sudo tee /{}", value, file),
+                         now_is(files.line(file)));
+  };
+  write(106, traffic);
   for (const char* side : {"roce_np", "roce_rp"}) {
-    const std::string enable = netdev + "/ecn/" + side + "/enable/3";
-    commands.push_back(with_value(fmt::format("echo 1 > /{}", enable), files.line(enable)));
+    write(1, netdev + "/ecn/" + side + "/enable/3");
   }
 }
 

@@ -33,7 +33,8 @@ std::string findings_of(const std::string& root) {
   for (const Judgement& judgement : report.judgements) {
     for (const Finding& finding : judgement.findings) {
       text += std::string(judgement.check->id) + ": " + name_of(finding.outcome) + " " +
-              finding.subject + ": " + finding.summary + " " + finding.fix.now;
+              finding.subject + ": " + finding.summary + " " + finding.fix.now.command +
+              finding.fix.now.note;
       for (const Evidence& evidence : finding.evidence) {
         text += "\n    " + evidence.source + " = " + evidence.value;
       }
@@ -100,6 +101,35 @@ TEST(Capture, GivesTheSameFindingsAsTheMachine) {
   const auto written = write_capture(take_capture(machine.root()), folder);
   ASSERT_TRUE(written) << written.error().message;
   EXPECT_EQ(findings_of(folder), here);
+}
+
+TEST(Capture, FindsADriverThatIsMountedElsewhereAgainAndNamesNoOtherMount) {
+  Machine machine;
+  lay_out(machine);
+  machine.write("proc/driver/nvidia/version",
+                "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.95.05  Release Build\n");
+  machine.write("proc/sys/kernel/osrelease", "6.8.0-45-generic\n");
+  machine.write("sys/module/ib_core/refcnt", "9\n");
+  machine.write("lib/modules/6.8.0-45-generic/modules.dep", "kernel/infiniband/core/ib_core.ko:\n");
+  const std::string driver = "opt/nvidia/driver/";
+  machine.write(driver + "lib/modules/6.8.0-45-generic/modules.dep",
+                "kernel/drivers/video/nvidia.ko:\n"
+                "kernel/drivers/video/nvidia-peermem.ko: kernel/infiniband/core/ib_core.ko\n");
+  machine.write(driver + "usr/src/nvidia-580.95.05/dkms.conf", "secret\n");
+  machine.write("proc/77/mountinfo",
+                "30 22 0:55 / /opt/nvidia/driver rw,relatime - overlay overlay rw,upperdir=/x\n"
+                "31 22 0:56 / /var/lib/kubelet/pods/1/volumes/kubernetes.io~secret/nvidia-token "
+                "rw,relatime - tmpfs tmpfs rw\n");
+  const std::string here = findings_of(machine.root());
+  EXPECT_NE(here.find("nothing speaks against loading nvidia-peermem"), std::string::npos) << here;
+  const Machine empty;
+  const Capture capture = take_capture(machine.root());
+  ASSERT_TRUE(write_capture(capture, empty.root() + "/replay/"));
+  EXPECT_EQ(findings_of(empty.root() + "/replay"), here);
+  for (const auto& [path, captured] : capture.entries) {
+    EXPECT_EQ((path + captured.content).find("secret"), std::string::npos) << path;
+    EXPECT_EQ(captured.content.find("upperdir"), std::string::npos) << path;
+  }
 }
 
 TEST(Capture, OfACaptureIsTheSame) {

@@ -12,11 +12,20 @@
 #include "doctor/checks/all.h"
 #include "doctor/host.h"
 #include "machine.h"
+#include "pasteable.h"
 
 namespace gdr::doctor::test {
 
 using gdr::test::Machine;
 using Environment = std::map<std::string, std::string>;
+
+// What holds for whatever any check finds.
+inline Findings with_reason_and_commands(const Check& check, Findings findings) {
+  EXPECT_TRUE(pasteable(findings)) << check.id;
+  EXPECT_FALSE(findings.empty() && findings.does_not_apply.empty())
+      << check.id << " does not apply, and gives no reason";
+  return findings;
+}
 
 inline Findings find_below(const Check& check, const std::string& root,
                            Environment environment = {}) {
@@ -27,7 +36,7 @@ inline Findings find_below(const Check& check, const std::string& root,
                   .environment = std::move(environment),
                   .kernel_log = {},
                   .kernel_symbols = {}};
-  return check.find(host);
+  return with_reason_and_commands(check, check.find(host));
 }
 
 inline Findings find(const Check& check, Machine& machine, Environment environment = {}) {
@@ -44,12 +53,16 @@ inline std::string outcomes(const Findings& findings) {
   return text;
 }
 
+inline std::string said(const Action& action) {
+  return action.command + "|" + action.note + "|" + action.by_hand;
+}
+
 // All that there is to read in them; for what a test claims they say.
 inline std::string said(const Findings& findings) {
   std::string text;
   for (const Finding& finding : findings) {
     text += finding.subject + "|" + finding.summary + "|" + finding.consequence + "|" +
-            finding.fix.now + "|" + finding.fix.for_good;
+            said(finding.fix.now) + "|" + said(finding.fix.for_good);
     for (const Evidence& evidence : finding.evidence) {
       text += "|" + evidence.source + "=" + evidence.value;
     }

@@ -12,7 +12,7 @@ Finding finding(Outcome outcome, const std::string& subject, const std::string& 
   made.subject = subject;
   made.summary = summary;
   made.evidence = {{"/sys/" + subject, "1"}};
-  made.fix.now = now;
+  made.fix.now = to_type(now, now.empty() ? "" : "for {}");
   return made;
 }
 
@@ -47,8 +47,16 @@ TEST(Gathered, MakesOneCommandForAllOfThem) {
   for (const char* name : {"eth0", "eth1"}) {
     gathered.add(finding(Outcome::kWarn, name, "slow", "set {} 1\npress {}"), name);
   }
-  EXPECT_EQ(gathered.take()[0].fix.now,
-            "for d in eth0 eth1; do set $d 1; done, or: for d in eth0 eth1; do press $d; done");
+  const Action now = gathered.take()[0].fix.now;
+  EXPECT_EQ(now.command,
+            "for d in eth0 eth1; do set $d 1; done\nfor d in eth0 eth1; do press $d; done");
+  EXPECT_EQ(now.note, "for eth0, eth1");
+}
+
+TEST(Gathered, SaysWhyThereIsNothingOnlyWhereThatIsSo) {
+  Gathered gathered("NICs");
+  EXPECT_EQ(gathered.take("no RDMA NIC").does_not_apply, "no RDMA NIC");
+  EXPECT_TRUE(gathered.take("no RDMA NIC").empty());
 }
 
 TEST(Gathered, StaysBoundedHoweverManyAreWrongInTheirOwnWay) {
@@ -67,7 +75,7 @@ TEST(Command, TakesNoNameThatAShellWouldRead) {
   EXPECT_EQ(command_for("up {}", {"ens1f0np0"}), "up ens1f0np0");
   EXPECT_EQ(command_for("up {}", {"a;reboot"}), "up DEVICE");
   EXPECT_EQ(command_for("up {}", {"-rf", "$(x)"}), "up DEVICE");
-  EXPECT_EQ(command_for("give {all} a name", {"a", "b c"}), "give a, DEVICE a name");
+  EXPECT_EQ(note_for("give {} a name", {"a", "b c"}), "give a, DEVICE a name");
   EXPECT_EQ(command_for("reboot", {"a", "b"}), "reboot");
 }
 

@@ -52,7 +52,7 @@ TEST(GpuDriver, NotLoadedFails) {
   Patient patient;
   patient.machine.find(kGpu).driver = "";
   std::filesystem::remove(patient.machine.root() + "/proc/driver/nvidia/version");
-  std::filesystem::remove(patient.machine.root() + "/sys/module/nvidia/version");
+  std::filesystem::remove_all(patient.machine.root() + "/sys/module/nvidia");
   const Findings found = patient.find(kGpuDriver);
   EXPECT_EQ(outcomes(found), "fail");
   EXPECT_TRUE(says(found, "sudo modprobe nvidia"));

@@ -21,7 +21,7 @@ TEST(GidCheck, FailsWithVersionOneOnlyAndWarnsOfLinkLocalOnly) {
   machine.add_switch(1);
   machine.nic("mlx5_1").gid_type = "IB/RoCE v1";
   EXPECT_EQ(outcomes(find(kGid, machine)), "fail");
-  EXPECT_TRUE(says(find(kGid, machine), "sudo ip address add ADDRESS/PREFIX dev ens1np0"));
+  EXPECT_TRUE(says(find(kGid, machine), "ip address add ADDRESS/PREFIX dev ens1np0"));
   machine.nic("mlx5_1").gid_type = "RoCE v2";
   machine.nic("mlx5_1").gid = "fe80:0000:0000:0000:0e42:a1ff:fe00:0001";
   EXPECT_EQ(outcomes(find(kGid, machine)), "warn");
@@ -48,7 +48,7 @@ TEST(GidCheck, WantsTheIndexInTheEnvironmentToNameOneOnEachNic) {
   EXPECT_EQ(first[1].summary, "NCCL_IB_GID_INDEX=0 names a GID of RoCE v1");
   const Findings none = find(kGid, machine, {{"NCCL_IB_GID_INDEX", "3"}});
   EXPECT_EQ(outcomes(none), "ok fail");
-  EXPECT_TRUE(none[1].fix.now.find("export NCCL_IB_GID_INDEX=1") != std::string::npos);
+  EXPECT_TRUE(none[1].fix.now.note.find("export NCCL_IB_GID_INDEX=1") != std::string::npos);
   EXPECT_EQ(outcomes(find(kGid, machine, {{"NCCL_IB_GID_INDEX", "-1"}})), "ok") << "the default";
 }
 
@@ -73,7 +73,7 @@ TEST(MtuCheck, KnowsThePathMtuThatAnInterfaceLeavesRoomFor) {
   const Findings found = find(kMtu, machine);
   EXPECT_EQ(outcomes(found), "warn");
   EXPECT_EQ(found[0].summary, "MTU 1500: packets of 1024 bytes instead of 4096");
-  EXPECT_EQ(found[0].fix.now, "sudo ip link set dev ens1np0 mtu 4200");
+  EXPECT_EQ(found[0].fix.now.command, "sudo ip link set dev ens1np0 mtu 4200");
 }
 
 TEST(MtuCheck, MakesNoCommandOfAHostileName) {
@@ -81,7 +81,7 @@ TEST(MtuCheck, MakesNoCommandOfAHostileName) {
   machine.add_switch(1);
   machine.nic("mlx5_1").mtu = 1500;
   machine.nic("mlx5_1").netdev = "a;reboot";
-  EXPECT_EQ(find(kMtu, machine)[0].fix.now, "sudo ip link set dev DEVICE mtu 4200");
+  EXPECT_EQ(find(kMtu, machine)[0].fix.now.command, "sudo ip link set dev DEVICE mtu 4200");
 }
 
 }  // namespace

@@ -86,7 +86,7 @@ struct Patient {
     const host::Files files(machine.root());
     const host::Inventory inventory = host::take_inventory(files);
     const Host host{files, inventory, environment, &probes, kernel_log, {}};
-    return check.find(host);
+    return with_reason_and_commands(check, check.find(host));
   }
   // Kernel, driver and RDMA stack by which peer memory is the only way.
   void take_proprietary_driver() { machine.write("proc/driver/nvidia/version", kProprietary); }

@@ -44,9 +44,14 @@ TEST(LockedMemory, OfServicesIsJudgedByName) {
   patient.machine.write("proc/900/limits", limits("8388608"));
   const Findings found = patient.find(kLockedMemory);
   EXPECT_EQ(outcomes(found), "ok fail");
-  EXPECT_TRUE(says(found,
-                   "sudo systemctl edit containerd: in section [Service] "
-                   "LimitMEMLOCK=infinity"));
+  EXPECT_EQ(found[1].fix.for_good.command,
+            "sudo gdr fix locked-memory --apply --persist\n"
+            "sudo systemctl daemon-reload && sudo systemctl restart containerd");
+  EXPECT_TRUE(says(found, "/etc/systemd/system/containerd.service.d/95-gdrkit.conf"));
+  patient.machine.write("proc/812/comm", "pbs_mom\n");
+  const Findings other = patient.find(kLockedMemory);
+  EXPECT_TRUE(says(other, "/etc/systemd/system/pbs.service.d/"));
+  EXPECT_FALSE(says(other, "gdr fix")) << "it sets no such service";
 }
 
 TEST(LockedMemory, OfSshdIsThatOfItsSessionsByPam) {
@@ -164,6 +169,22 @@ TEST(MpiUcx, AreAskedWhetherTheyHaveCuda) {
   patient.probes.command_answers["ompi_info"].output = "nonsense";
   patient.probes.command_answers["ucx_info"].timed_out = true;
   EXPECT_EQ(outcomes(patient.find(kMpiUcx)), "unknown unknown");
+}
+
+TEST(MpiUcx, AreAskedWithoutAGpuTooUnlessTheGpusAreAmds) {
+  Patient patient;
+  patient.machine.functions.clear();
+  patient.machine.nics.clear();
+  patient.probes.command_answers["ucx_info"] = {true, false, 0, "# Memory domain: cuda_copy\n"};
+  EXPECT_TRUE(says(patient.find(kMpiUcx), "has its CUDA module"));
+  Patient other;
+  auto& gpu = other.machine.find(kGpu);
+  gpu.vendor = 0x1002;
+  gpu.device = 0x74a1;
+  gpu.class_code = 0x120000;
+  gpu.driver = "amdgpu";
+  other.probes.command_answers["ucx_info"] = {true, false, 0, "# Memory domain: rocm_copy\n"};
+  EXPECT_EQ(other.find(kMpiUcx).does_not_apply, "AMD's GPUs, for which CUDA is no measure");
 }
 
 TEST(HugePages, AreNeverAWarning) {

@@ -43,7 +43,11 @@ TEST(Registration, ByNoWayFailsWithTheFixOfItsError) {
   proof::Report& report = *patient.probes.proof_answer;
   report.registrations = {result(proof::Registration::kDmaBuf, EOPNOTSUPP, "not supported"),
                           result(proof::Registration::kPeerMemory, EFAULT, "Bad address")};
-  EXPECT_TRUE(says(patient.find(kRegistration), "sudo modprobe nvidia-peermem"));
+  EXPECT_TRUE(says(patient.find(kRegistration), "sudo dmesg | grep -i -e nvrm"))
+      << "dma-buf should have worked";
+  patient.take_proprietary_driver();
+  patient.give_peer_interface();
+  EXPECT_TRUE(says(patient.find(kRegistration), "sudo gdr fix peer-memory --apply"));
   report.registrations[0].code = ENOMEM;
   EXPECT_TRUE(says(patient.find(kRegistration), "ulimit -l unlimited"));
   report.registrations[0].code = 524;
@@ -87,8 +91,8 @@ TEST(Registration, WithoutNicSaysWhatWorksAndWhatIsMissing) {
   const Findings found = patient.find(kRegistration);
   EXPECT_EQ(outcomes(found), "unknown");
   EXPECT_TRUE(says(found,
-                   "GPU 0000:19:00.0|dma-buf export works, no peer-memory interface in this "
-                   "kernel, no RDMA NIC to register with"));
+                   "GPU 0000:19:00.0|dma-buf export works, this kernel has no peer-memory "
+                   "interface, no RDMA NIC to register with"));
   ExportTrial& trial = patient.probes.export_answer->gpus[0];
   trial.exported = false;
   trial.problem = "CUDA_ERROR_NOT_SUPPORTED";

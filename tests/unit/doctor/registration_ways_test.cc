@@ -29,11 +29,11 @@ TEST(RegistrationPath, ByNeitherWayFails) {
   Patient patient;
   patient.take_proprietary_driver();
   patient.give_peer_interface();
-  EXPECT_TRUE(says(patient.find(kRegistrationPath), "sudo modprobe nvidia-peermem"));
+  EXPECT_TRUE(says(patient.find(kRegistrationPath), "sudo gdr fix peer-memory --apply"));
   patient.machine.write("proc/kallsyms", "0 T printk\n");
   const Findings found = patient.find(kRegistrationPath);
   EXPECT_EQ(outcomes(found), "fail");
-  EXPECT_TRUE(says(found, "DOCA/MLNX_OFED")) << "the module could not load";
+  EXPECT_TRUE(says(found, "install DOCA-OFED")) << "the module could not load";
 }
 
 TEST(RegistrationPath, OnAnOldKernelIsByDmaBufOnlyWhereItWasCarriedBack) {
@@ -132,10 +132,53 @@ TEST(PeerMemoryLoading, FindsTheDriverOfAContainer) {
   patient.take_proprietary_driver();
   patient.give_peer_interface();
   patient.machine.write(kModulesDep, "kernel/ib_core.ko:\n");
-  EXPECT_TRUE(says(patient.find(kPeerMemoryLoading), "is not installed for this kernel"));
-  patient.machine.write("run/nvidia/driver/x", "");
-  EXPECT_TRUE(says(patient.find(kPeerMemoryLoading),
+  EXPECT_TRUE(says(patient.find(kPeerMemoryLoading), "no module nvidia-peermem for kernel 6.8"));
+  const std::string driver = "run/nvidia/driver/";
+  patient.machine.write(driver + "usr/sbin/modprobe", "");
+  EXPECT_TRUE(says(patient.find(kPeerMemoryLoading), "recreate its pod"));
+  patient.machine.write(driver + kModulesDep, "kernel/nvidia-peermem.ko: kernel/ib_core.ko\n");
+  EXPECT_EQ(outcomes(patient.find(kPeerMemoryLoading)), "ok");
+  EXPECT_TRUE(says(patient.find(kRegistrationPath),
                    "sudo chroot /run/nvidia/driver modprobe nvidia-peermem"));
+}
+
+TEST(PeerMemoryLoading, FindsADriverAtTheGivenPlaceAndSaysItToFix) {
+  Patient patient;
+  patient.take_proprietary_driver();
+  patient.give_peer_interface();
+  patient.machine.write(kModulesDep, "kernel/ib_core.ko:\n");
+  patient.machine.write(std::string("srv/gpu/") + kModulesDep,
+                        "kernel/nvidia-peermem.ko: kernel/ib_core.ko\n");
+  EXPECT_EQ(outcomes(patient.find(kPeerMemoryLoading)), "fail");
+  patient.environment = {{"NVIDIA_DRIVER_ROOT", "/srv/gpu"}};
+  EXPECT_EQ(outcomes(patient.find(kPeerMemoryLoading)), "ok");
+  const Findings found = patient.find(kRegistrationPath);
+  EXPECT_EQ(found.at(0).fix.now.command, "sudo gdr fix peer-memory --driver-root /srv/gpu --apply");
+  EXPECT_EQ(found.at(0).fix.now.by_hand, "sudo modprobe -d /srv/gpu nvidia-peermem");
+}
+
+TEST(PeerMemory, OfAnEarlierDriverIsAModuleOfItsOwn) {
+  Patient patient;
+  patient.machine.write("proc/driver/nvidia/version",
+                        "NVRM version: NVIDIA UNIX x86_64 Kernel Module  440.118.02  Wed Oct 21\n");
+  patient.machine.write("sys/module/nvidia/version", "440.118.02\n");
+  patient.give_peer_interface();
+  patient.machine.write(kModulesDep, "extra/nv_peer_mem.ko: updates/nvidia.ko kernel/ib_core.ko\n");
+  EXPECT_TRUE(says(patient.find(kPeerMemoryLoading), "speaks against loading nv_peer_mem"));
+  const Findings found = patient.find(kRegistrationPath);
+  EXPECT_EQ(found.at(0).fix.now.by_hand, "sudo modprobe nv_peer_mem");
+  EXPECT_FALSE(says(found, "nvidia-peermem"));
+  EXPECT_FALSE(says(patient.find(kGpuDriver), "same driver release")) << "440 has no open one";
+}
+
+TEST(PeerMemory, HoldsTheRdmaStackWhereTheInterfaceIsInIbUverbs) {
+  Patient patient;
+  patient.load_peer_memory();
+  std::filesystem::remove_all(patient.machine.root() +
+                              "/sys/module/ib_core/holders/nvidia_peermem");
+  EXPECT_EQ(outcomes(patient.find(kPeerMemory)), "warn");
+  patient.machine.write("sys/module/ib_uverbs/holders/nvidia_peermem/x", "");
+  EXPECT_EQ(outcomes(patient.find(kPeerMemory)), "ok");
 }
 
 TEST(PeerMemoryLoading, ReadsWhatTheKernelSaidWhenItRefused) {
@@ -146,7 +189,7 @@ TEST(PeerMemoryLoading, ReadsWhatTheKernelSaidWhenItRefused) {
       "[ 10.1] nvidia_peermem: disagrees about version of symbol ib_register_peer_memory_client\n";
   EXPECT_TRUE(says(patient.find(kPeerMemoryLoading), "built for another RDMA stack"));
   patient.kernel_log = "[ 9.2] Loading of module nvidia_peermem: module verification failed\n";
-  EXPECT_TRUE(says(patient.find(kPeerMemoryLoading), "mokutil --import"));
+  EXPECT_TRUE(says(patient.find(kPeerMemoryLoading), "mokutil --import KEY.der"));
 }
 
 TEST(PeerMemoryLoading, WarnsOfLockdownAndIsUnknownWithoutIbCore) {

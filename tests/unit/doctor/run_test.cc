@@ -15,15 +15,19 @@ namespace gdr::doctor::test {
 namespace {
 
 Findings find_ok(const Host&) { return {ok("GPU 1", "fine", {{"/sys/a", "1"}})}; }
+Fix fix_of_slow() { return {to_do("turn it up"), by_gdr_fix_for_good("speed", "faster {}")}; }
 Findings find_two(const Host&) {
-  return {warn("GPU 1", "slow", {}, "It waits.", {"faster", "fast for ever"}),
-          warn("GPU 2", "slow", {}, "It waits.", {"faster", "fast for ever"})};
+  return {warn("GPU 1", "slow", {}, "It waits.", fix_of_slow()),
+          warn("GPU 2", "slow", {}, "It waits.", fix_of_slow())};
 }
 Findings find_fail(const Host&) {
-  return {fail("", "broken\x1b[2J", {{"/proc/b", "0"}}, "Nothing works.", {"line 1\nline 2", {}})};
+  return {fail(
+      "", "broken\x1b[2J", {{"/proc/b", "0"}}, "Nothing works.",
+      {to_type("line 1\nline 2 that is so long that it would not fit into a line", "all of it"),
+       {}})};
 }
-Findings find_unknown(const Host&) { return {unknown("", "not shown", {}, "ask root")}; }
-Findings find_nothing(const Host&) { return {}; }
+Findings find_unknown(const Host&) { return {unknown("", "not shown", {}, to_type("ask root"))}; }
+Findings find_nothing(const Host&) { return does_not_apply("no NIC"); }
 
 constexpr auto kPassive = Cost::kPassive, kProbe = Cost::kProbe;
 const Check kFine{"fine", Area::kGpu, "Title of fine", "Explains.", 1, kPassive, find_ok};
@@ -85,15 +89,20 @@ TEST(Text, BeginsWithWhatIsToBeDoneFirstAndFoldsWhatIsAlikeAndWell) {
   EXPECT_EQ(text.substr(0, text.find("\n\n")),
             "FAIL     broken [2J  [broken]\n"
             "         Nothing works.\n"
-            "         now:      line 1\n"
-            "                   line 2\n"
+            "         now: all of it\n"
+            "           line 1\n"
+            "           line 2 that is so long that it would not fit into a line\n"
             "warn     GPU 1, GPU 2: slow  [slow]\n"
             "         It waits.\n"
-            "         now:      faster\n"
-            "         for good: fast for ever\n"
+            "         now: turn it up\n"
+            "         for good:\n"
+            "           sudo gdr fix speed --apply --persist\n"
+            "         or by hand:\n"
+            "           faster {}\n"
             "unknown  not shown  [hidden]\n"
-            "         to know:  ask root");
-  EXPECT_NE(text.find("\n1 failed, 2 warnings, 1 unknown, 1 ok, 1 check does not apply\n"),
+            "         to know:\n"
+            "           ask root");
+  EXPECT_NE(text.find("\n1 failed, 2 warnings, 1 unknown, 1 ok, 1 check does not apply (no NIC)\n"),
             std::string::npos);
 }
 
@@ -128,15 +137,21 @@ TEST(Text, OfAllShowsEachAndWhatDoesNotApply) {
   const std::string text = to_text(all.report, {.all = true, .style = {}});
   EXPECT_NE(text.find("ok       GPU 1: fine  [fine]"), std::string::npos);
   EXPECT_NE(text.find("warn     GPU 1, GPU 2: slow  [slow]"), std::string::npos);
-  EXPECT_NE(text.find("Does not apply: absent"), std::string::npos);
+  EXPECT_NE(text.find("Does not apply (no NIC): absent"), std::string::npos);
 }
 
-TEST(Text, IsNoWiderThanTheTerminal) {
+TEST(Text, IsNoWiderThanTheTerminalButForCommands) {
   const Examined all({&kBroken, &kSlow, &kHidden});
   tool::Style style;
   style.columns = 40;
   const std::string text = to_text(all.report, {.all = true, .style = style});
-  for (std::string_view line : split(text, '\n')) EXPECT_LE(line.size(), 40u) << line;
+  for (std::string_view line : split(text, '\n')) {
+    const bool command = line.rfind("           ", 0) == 0;
+    EXPECT_TRUE(command || line.size() <= 40) << line;
+  }
+  EXPECT_NE(text.find("\n           line 2 that is so long that it would not fit into a line\n"),
+            std::string::npos)
+      << text;
 }
 
 TEST(Explanation, HasTitleTextFindingAndWhatWasRead) {
@@ -146,7 +161,7 @@ TEST(Explanation, HasTitleTextFindingAndWhatWasRead) {
             "fine: Title of fine\nArea gpu; reads files\n\nExplains.\n\n"
             "ok       GPU 1: fine  [fine]\n         read: /sys/a = 1\n");
   const Examined absent({&kAbsent});
-  EXPECT_NE(explain(absent.report.judgements[0], {}).find("Here: does not apply"),
+  EXPECT_NE(explain(absent.report.judgements[0], {}).find("Here: does not apply, no NIC"),
             std::string::npos);
 }
 
@@ -160,9 +175,16 @@ TEST(Json, HasEveryFindingInOrderAndEveryCheck) {
   const auto& first = document["findings"][0];
   EXPECT_EQ(first["check"], "broken");
   EXPECT_EQ(first["outcome"], "fail");
-  EXPECT_EQ(first["fix"]["now"], "line 1\nline 2");
+  EXPECT_EQ(first["fix"]["now"]["command"],
+            "line 1\nline 2 that is so long that it would not fit into a line");
+  EXPECT_EQ(first["fix"]["now"]["note"], "all of it");
+  EXPECT_EQ(first["fix"]["for_good"]["command"], "");
+  EXPECT_EQ(document["findings"][1]["fix"]["for_good"]["by_hand"], "faster {}");
   EXPECT_EQ(first["evidence"][0]["source"], "/proc/b");
   ASSERT_EQ(document["checks"].size(), 5u);
+  for (const auto& check : document["checks"]) {
+    EXPECT_EQ(check["does_not_apply"], check["check"] == "absent" ? "no NIC" : "");
+  }
   EXPECT_TRUE(document["captured"].is_null());
 }
 

@@ -245,7 +245,7 @@ TEST_F(Apply, LoadsAModuleAndUnloadsItAlone) {
     return Ran{};
   };
   machine_ = host_.machine();
-  plan(loaded_module(kNvidiaPeermem, false));
+  plan(loaded_module(kNvidiaPeermem, ""));
   EXPECT_TRUE(all_well(apply_all()));
   EXPECT_TRUE(all_well(undo_all()));
   EXPECT_EQ(host_.ran,
@@ -253,9 +253,23 @@ TEST_F(Apply, LoadsAModuleAndUnloadsItAlone) {
 }
 
 TEST_F(Apply, LoadsAModuleOfTheDriverContainerInItsRoot) {
-  plan(loaded_module(kNvidiaPeermem, true));
+  host_.write("run/nvidia/driver/usr/sbin/modprobe", "");
+  plan(loaded_module(kNvidiaPeermem, "run/nvidia/driver"));
   EXPECT_EQ(fates(apply_all()), std::vector{Fate::kFailed}) << "nothing was loaded by it";
   EXPECT_EQ(host_.ran.front(), "chroot /run/nvidia/driver modprobe nvidia-peermem");
+}
+
+TEST_F(Apply, LoadsAModuleBelowAFolderThatIsNoWholeSystemWithTheHostsModprobe) {
+  plan(loaded_module(kNvidiaPeermem, "opt/nvidia/580"));
+  apply_all();
+  EXPECT_EQ(host_.ran.front(), "modprobe -d /opt/nvidia/580 nvidia-peermem");
+}
+
+TEST_F(Apply, BelievesNoRecordOfADriverOutsideOfItsRoot) {
+  for (const char* root : {"../tmp", "a/../../b", "a;b", "-d"}) {
+    Record record = loaded_module(kNvidiaPeermem, root);
+    EXPECT_EQ(bool(change_of(record)), std::string(root) == "-d") << root;
+  }
 }
 
 TEST_F(Apply, TellsWhatAProgramSaid) {
@@ -263,7 +277,7 @@ TEST_F(Apply, TellsWhatAProgramSaid) {
     return Ran{1, "modprobe: ERROR: could not insert 'nvidia_peermem': Invalid argument\n"};
   };
   machine_ = host_.machine();
-  plan(loaded_module(kNvidiaPeermem, false));
+  plan(loaded_module(kNvidiaPeermem, ""));
   const std::vector<Step> steps = apply_all();
   EXPECT_NE(steps[0].text.find("Invalid argument"), std::string::npos) << steps[0].text;
 }

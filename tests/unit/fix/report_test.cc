@@ -44,7 +44,9 @@ TEST(Report, ShowsOldAndNewAndTheWayBack) {
   EXPECT_TRUE(has(text, "nothing is changed"));
   EXPECT_TRUE(has(text, "old   0x001d (source validation, request redirect, completion redirect"));
   EXPECT_TRUE(has(text, "new   0x0011 (source validation, upstream forwarding)"));
-  EXPECT_TRUE(has(text, "gdr fix --undo  or by hand  setpci -s 0000:18:00.0 ECAP_ACS+6.w=001d"));
+  EXPECT_TRUE(has(text,
+                  "    undo  sudo gdr fix --undo\n"
+                  "    or    sudo setpci -s 0000:18:00.0 ECAP_ACS+6.w=001d\n"));
   EXPECT_TRUE(has(text, "1 change planned; to make them: sudo gdr fix acs --apply"));
 }
 

@@ -6,6 +6,7 @@
 #include "fix/changes/access_control.h"
 #include "fix/changes/text_file.h"
 #include "fix/plan.h"
+#include "pasteable.h"
 
 namespace gdr::fix {
 namespace {
@@ -19,6 +20,13 @@ class Topics : public testing::Test {
     wishes.persist = persist;
     if (named) wishes.topics = {topic};
     std::vector<Proposal> all = make_plan({machine_, inventory_, journal_, wishes});
+    for (Proposal& proposal : all) {
+      for (const ToType& one : proposal.commands) {
+        EXPECT_TRUE(doctor::test::pasteable(one.command)) << topic;
+        EXPECT_FALSE(has(one.note, "sudo ")) << one.note;
+      }
+      for (const std::string& note : proposal.notes) EXPECT_FALSE(has(note, "sudo ")) << note;
+    }
     for (Proposal& proposal : all) {
       if (proposal.topic == topic) return std::move(proposal);
     }
@@ -36,6 +44,12 @@ class Topics : public testing::Test {
   static std::string all_of(const std::vector<std::string>& lines) {
     std::string text;
     for (const std::string& line : lines) text += line + "\n";
+    return text;
+  }
+
+  static std::string all_of(const std::vector<ToType>& commands) {
+    std::string text;
+    for (const ToType& one : commands) text += one.command + "|" + one.note + "\n";
     return text;
   }
 
@@ -67,7 +81,7 @@ TEST_F(Topics, LoadsThePeerMemoryModuleOfADriverContainer) {
   add_driver();
   host_.write("lib/modules/6.8.0-50-generic/modules.dep", "");
   host_.write("run/nvidia/driver/lib/modules/6.8.0-50-generic/modules.dep",
-              "kernel/nvidia-peermem.ko: kernel/ib_core.ko\n");
+              "kernel/nvidia.ko:\nkernel/nvidia-peermem.ko: kernel/ib_core.ko\n");
   EXPECT_EQ(record(plan("peer-memory")).path, "run/nvidia/driver");
   const Proposal kept = plan("peer-memory", true);
   EXPECT_EQ(kept.changes.size(), 1u) << "the host's list would name a module it does not have";
@@ -88,11 +102,14 @@ TEST_F(Topics, LeavesPeerMemoryToDmaBufUnlessAsked) {
 TEST_F(Topics, SaysWhyThePeerMemoryModuleCannotBeLoaded) {
   add_driver();
   host_.write("proc/kallsyms", "0 T ib_register_client\t[ib_core]\n");
-  EXPECT_TRUE(has(plan("peer-memory").changes.at(0).refusal, "DOCA-OFED"));
+  EXPECT_TRUE(has(all_of(plan("peer-memory").refusals), "DOCA-OFED"));
+  EXPECT_TRUE(plan("peer-memory").changes.empty());
   add_driver("");
-  EXPECT_TRUE(has(plan("peer-memory").changes.at(0).refusal, "without the RDMA stack"));
+  const Proposal without = plan("peer-memory");
+  EXPECT_TRUE(has(all_of(without.refusals), "without the RDMA stack"));
+  EXPECT_TRUE(has(all_of(without.commands), "sudo dkms install --force nvidia/535.261.03|"));
   std::filesystem::remove_all(host_.root() + "/sys/module/ib_core");
-  EXPECT_TRUE(has(plan("peer-memory").changes.at(0).refusal, "ib_core is not loaded"));
+  EXPECT_TRUE(has(all_of(plan("peer-memory").refusals), "ib_core is not loaded"));
   host_.write("lib/modules/6.8.0-50-generic/modules.dep", "");
   EXPECT_TRUE(has(all_of(plan("peer-memory").refusals), "no module nvidia-peermem"));
 }
@@ -132,7 +149,9 @@ TEST_F(Topics, RaisesTheLimitOfLockedMemoryWhereItIsLow) {
   ASSERT_EQ(proposal.changes.size(), 2u);
   EXPECT_EQ(record(proposal, 0).target, kLimitsFile);
   EXPECT_EQ(record(proposal, 1).target, "etc/systemd/system/docker.service.d/95-gdrkit.conf");
-  EXPECT_TRUE(has(all_of(proposal.commands), "docker run --ulimit memlock=-1"));
+  EXPECT_TRUE(has(all_of(proposal.notes), "docker run --ulimit memlock=-1"));
+  EXPECT_TRUE(has(all_of(proposal.commands),
+                  "sudo systemctl daemon-reload && sudo systemctl restart docker|when"));
   host_.write("proc/self/limits", none);
   host_.write("proc/77/limits", none);
   EXPECT_TRUE(plan("locked-memory", true).changes.empty());
@@ -200,7 +219,7 @@ TEST_F(Topics, OnlyPrintsWhatRoceWants) {
   const Proposal proposal = plan("roce");
   EXPECT_TRUE(proposal.changes.empty());
   EXPECT_TRUE(has(all_of(proposal.commands), "cma_roce_mode -d mlx5_0 -p 1 -m 2"));
-  EXPECT_TRUE(has(all_of(proposal.commands), "ip link set eth0 mtu 9000  # now 1500"));
+  EXPECT_TRUE(has(all_of(proposal.commands), "sudo ip link set eth0 mtu 9000|now 1500"));
   EXPECT_TRUE(plan("roce", false, false).commands.empty());
 }
 
@@ -217,7 +236,7 @@ TEST_F(Topics, PersistsPortsByTheirPathsForTheKernelThatRuns) {
                                                "x0100x1@0000:00:01.0/00.0/01.0\\\"\"\n");
   EXPECT_TRUE(has(all_of(proposal.notes), "47c8846a49ba"));
   EXPECT_TRUE(has(all_of(proposal.notes), "gdr doctor --only acs"));
-  EXPECT_TRUE(has(all_of(proposal.commands), "update-grub"));
+  EXPECT_TRUE(has(all_of(proposal.commands), "sudo update-grub|then reboot"));
 }
 
 TEST_F(Topics, PersistsWhatWasClearedInThisBoot) {

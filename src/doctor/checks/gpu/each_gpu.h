@@ -14,7 +14,7 @@ namespace gdr::doctor {
 // Findings of each GPU, or the one reason why there are none.
 template <typename Judge>
 Findings of_each_gpu(const Host& host, Judge judge) {
-  if (host.inventory.gpus.empty()) return {};
+  if (host.inventory.gpus.empty()) return no_gpu();
   const Result<NvmlFacts>& nvml = host.probes->nvml();
   if (!nvml) return {unknown("", nvml.error().message)};
   Findings findings;

@@ -54,7 +54,7 @@ Finding judge(const Host& host, const host::Gpu& gpu) {
 }
 
 Findings find(const Host& host) {
-  Findings findings;
+  Findings findings = no_gpu();
   for (const host::Gpu& gpu : host.inventory.gpus) findings.push_back(judge(host, gpu));
   return findings;
 }

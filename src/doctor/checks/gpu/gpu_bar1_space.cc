@@ -34,7 +34,9 @@ Finding judge(Probes& probes, const NvmlGpu& gpu) {
   if (gpu.bar1_free < kOneRegistration) {
     return fail(subject, "BAR1 is full: " + evidence.value, {evidence},
                 "Nothing more can be registered.",
-                {"end the programs that hold registrations: sudo fuser -v /dev/nvidia*", {}});
+                {to_type("sudo fuser -v /dev/nvidia*",
+                         "lists the programs that may hold registrations; end those"),
+                 {}});
   }
   if (gpu.bar1_total < memory) {
     return warn(

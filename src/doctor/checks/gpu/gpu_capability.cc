@@ -35,46 +35,47 @@ Finding judge(const CudaGpu& gpu) {
   if (gpu.dma_buf > 0) {
     return warn(subject, gpu.name + " exports dma-bufs, and denies GPUDirect RDMA",
                 std::move(evidence), "NCCL takes the latter as its answer and uses host memory.",
-                {{}, "upgrade the driver"});
+                {{}, to_do("upgrade the driver")});
   }
   if (gpu.gpu_direct < 0) {
     return unknown(subject, gpu.name + ": this driver is too old to say", std::move(evidence),
-                   "upgrade the driver");
+                   to_do("upgrade the driver"));
   }
   const bool consumer = gpu.name.find("GeForce") != std::string::npos;
-  return fail(subject, gpu.name + " has no GPUDirect RDMA", std::move(evidence),
-              "No way of registering its memory can work.",
-              {{},
-               consumer ? "none: NVIDIA's driver denies it to GeForce boards; a data-centre or "
-                          "professional GPU is needed"
-                        : "install the open kernel module of a current driver; where that "
-                          "does not help, the GPU cannot do it"});
+  return fail(
+      subject, gpu.name + " has no GPUDirect RDMA", std::move(evidence),
+      "No way of registering its memory can work.",
+      {{},
+       to_do(consumer ? "none: NVIDIA's driver denies it to GeForce boards; a data-centre or "
+                        "professional GPU is needed"
+                      : "install the open kernel module of a current driver; where that "
+                        "does not help, the GPU cannot do it")});
 }
 
 Findings find(const Host& host) {
-  if (host.inventory.gpus.empty()) return {};
+  if (host.inventory.gpus.empty()) return no_gpu();
   const Result<CudaFacts>& cuda = host.probes->cuda();
   if (!cuda) {
     return {fail("", cuda.error().message, {{"libcuda.so.1, cuInit", "no answer"}},
                  "No program can use the GPUs.",
-                 {"nvidia-smi; sudo dmesg | grep -iE 'NVRM|Xid'", {}})};
+                 {to_type("nvidia-smi\nsudo dmesg | grep -iE 'NVRM|Xid'"), {}})};
   }
   if (cuda->stand_in) {
     return {unknown("", "libcuda.so.1 is gdrkit's stand-in, which is no hardware",
                     {{"libcuda.so.1", cuda->library}},
-                    "env -u LD_LIBRARY_PATH -u LD_PRELOAD gdr doctor")};
+                    to_type("env -u LD_LIBRARY_PATH -u LD_PRELOAD gdr doctor"))};
   }
   if (!cuda->problem.empty()) {
     return {fail("", cuda->problem, {{"libcuda.so.1", cuda->library}},
                  "No program can use the GPUs.",
-                 {"nvidia-smi; in a container, start it with its GPUs (--gpus all)",
-                  "install libcuda of the same release as the kernel module"})};
+                 {to_type("nvidia-smi", "a container must be started with its GPUs (--gpus all)"),
+                  to_do("install libcuda of the same release as the kernel module")})};
   }
   Findings findings;
   for (const CudaGpu& gpu : cuda->gpus) findings.push_back(judge(gpu));
   if (findings.empty()) {
     findings.push_back(unknown("", "CUDA lists no GPU", {{"libcuda.so.1", cuda->library}},
-                               "env -u CUDA_VISIBLE_DEVICES gdr doctor"));
+                               to_type("env -u CUDA_VISIBLE_DEVICES gdr doctor")));
   }
   return findings;
 }

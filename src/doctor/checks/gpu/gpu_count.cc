@@ -17,10 +17,12 @@ constexpr const char* kExplanation =
 
 Finding missing(const host::Gpu& gpu) {
   const std::string device = "/sys/bus/pci/devices/" + gpu.pci_address;
-  return fail(
-      "GPU " + gpu.pci_address, "bound to nvidia, and NVML does not list it",
-      {{device + "/driver", gpu.driver}, {"NVML", "not listed"}}, "No program can use this GPU.",
-      {"sudo dmesg | grep -iE 'NVRM|Xid'; then reset it (sudo nvidia-smi -r) or reboot", {}});
+  return fail("GPU " + gpu.pci_address, "bound to nvidia, and NVML does not list it",
+              {{device + "/driver", gpu.driver}, {"NVML", "not listed"}},
+              "No program can use this GPU.",
+              {to_type("sudo dmesg | grep -iE 'NVRM|Xid'\nsudo nvidia-smi -r",
+                       "the second resets the GPUs; where it fails, reboot"),
+               {}});
 }
 
 bool lists(const NvmlFacts& nvml, const std::string& address) {
@@ -53,21 +55,22 @@ Findings find(const Host& host) {
   const Result<NvmlFacts>& nvml = host.probes->nvml();
   const bool answers = nvml && !nvml->gpus.empty();
   if (bound.empty()) {
-    if (!answers) return {};
+    if (!answers) return does_not_apply("no GPU bound to nvidia");
     return {warn("",
                  "NVML lists " + std::to_string(nvml->gpus.size()) +
                      " GPUs, and the PCI bus shows none bound to nvidia",
                  {{"NVML", nvml->gpus.front().pci_address}},
                  "Their links and their distance to NICs cannot be judged.",
-                 {"run gdr on the host, or in a container that has the host's /sys", {}})};
+                 {to_do("run gdr on the host, or in a container that has the host's /sys"), {}})};
   }
   if (!nvml) return {unknown("", nvml.error().message)};
   if (!answers) {
     return {fail("", nvml->problem.empty() ? "NVML lists no GPU" : nvml->problem,
                  {{"GPUs bound to nvidia", std::to_string(bound.size())}},
                  "No program can use the GPUs.",
-                 {"nvidia-smi; in a container, start it with its GPUs (--gpus all)",
-                  "install libnvidia-ml and libcuda of the same release as the kernel module"})};
+                 {to_type("nvidia-smi", "a container must be started with its GPUs (--gpus all)"),
+                  to_do("install libnvidia-ml and libcuda of the same release as the kernel "
+                        "module")})};
   }
   Findings findings;
   for (const host::Gpu* gpu : bound) {

@@ -1,6 +1,7 @@
 // G2: the GPU driver's release, and which of its two kernel modules is loaded.
 #include "doctor/checks/all.h"
 #include "doctor/checks/registration/ways.h"
+#include "host/registration/driver_roots.h"
 
 namespace gdr::doctor {
 namespace {
@@ -10,25 +11,50 @@ constexpr const char* kExplanation =
     "and the proprietary one. Only the open one exports GPU memory as a dma-buf, the way of "
     "registration that NVIDIA recommends; with the proprietary one the peer-memory module is the "
     "only way. Read are /proc/driver/nvidia/version, whose text names the flavour, and "
-    "/sys/module/nvidia/version. The open module runs on Turing and newer, from release 515 on.";
+    "/sys/module/nvidia/version. The open module is there from release 515 on and drives Turing "
+    "and "
+    "newer GPUs; for Volta and older the proprietary one is right.";
 
 constexpr unsigned kFirstWithDmaBuf = 515;
 
 Finding not_loaded(const Host& host, Evidences evidence) {
-  Fix fix{"sudo modprobe nvidia", "install NVIDIA's driver; its package loads it at boot"};
-  if (host.files.exists("run/nvidia/driver")) {
-    fix = {"the driver lives in a container: kubectl get pods -A | grep nvidia-driver", {}};
+  Fix fix{to_type("sudo modprobe nvidia"),
+          to_do("install NVIDIA's driver; its package loads it at boot")};
+  if (host.files.exists(host::kOperatorsDriverRoot)) {
+    fix = {to_type("kubectl get pods -A | grep nvidia-driver", "the driver lives in a container"),
+           {}};
   }
   return fail("", "the NVIDIA driver is not loaded", std::move(evidence),
               "No program can use the GPUs.", std::move(fix));
 }
 
+// What is better where something is: another flavour does not help a GPU before Turing, nor a host
+// that peer memory serves well.
+Finding judge_release(const Ways& ways, const std::string& release, Evidences evidence) {
+  const host::RegistrationFacts& facts = ways.plan.read.facts;
+  const bool open = facts.flavour == host::Flavour::kOpen;
+  const std::string summary =
+      release + (open ? ", open kernel module" : ", proprietary kernel module");
+  const bool old = facts.driver.known() && facts.driver.major < kFirstWithDmaBuf;
+  if (open && !old) return ok("", summary, std::move(evidence));
+  const std::string needs = "It exports no dma-buf: registration takes the peer-memory module.";
+  if (facts.gpu == host::Generation::kBeforeTuring) {
+    return ok("",
+              summary + ", the one that drives GPUs before Turing; registration takes " +
+                  host::name_of(ways.plan.ways.module),
+              std::move(evidence));
+  }
+  return warn("", old ? release + " is older than 515" : summary, std::move(evidence), needs,
+              {{}, to_do(ways.plan.ways.remedy)});
+}
+
 Findings find(const Host& host) {
-  if (host.inventory.gpus.empty()) return {};
+  const Ways ways = find_ways(host);
+  // One that is loaded is judged: its GPU may have left the bus.
+  if (host.inventory.gpus.empty() && !ways.driver_loaded) return no_gpu();
   if (!shows(host.files, "sys/module") && !shows(host.files, "proc/driver")) {
     return {not_shown(host.files, "sys/module", "which driver is loaded")};
   }
-  const Ways ways = find_ways(host);
   Evidences evidence = {read_line(host.files, "proc/driver/nvidia/version"),
                         read_line(host.files, "sys/module/nvidia/version")};
   if (!ways.driver_loaded) return {not_loaded(host, std::move(evidence))};
@@ -37,20 +63,7 @@ Findings find(const Host& host) {
   if (ways.open_driver == Tri::kUnknown) {
     return {unknown("", release + "; open or proprietary is not shown", std::move(evidence))};
   }
-  if (ways.open_driver == Tri::kYes && ways.driver_release.known() &&
-      ways.driver_release.major < kFirstWithDmaBuf) {
-    return {warn("", release + " is older than 515", std::move(evidence),
-                 "It exports no dma-buf: registration takes the peer-memory module.",
-                 {"", "install release 515 or newer"})};
-  }
-  if (ways.open_driver == Tri::kYes) {
-    return {ok("", release + ", open kernel module", std::move(evidence))};
-  }
-  return {warn("", release + ", proprietary kernel module", std::move(evidence),
-               "It exports no dma-buf: registration takes the peer-memory module.",
-               {"",
-                "on Turing or newer, install the open kernel module of the same release (package "
-                "nvidia-open, or nvidia-driver-REL-open) and reboot"})};
+  return {judge_release(ways, release, std::move(evidence))};
 }
 
 }  // namespace

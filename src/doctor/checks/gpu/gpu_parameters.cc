@@ -33,10 +33,10 @@ std::map<std::string, std::string> read_parameters(const Host& host) {
 }
 
 Findings find(const Host& host) {
-  if (host.inventory.gpus.empty()) return {};
   if (!host.files.exists("proc/driver/nvidia")) {
+    if (host.inventory.gpus.empty()) return no_gpu();
     if (!host.is_live()) return {not_shown(host.files, kParameters, "the module's parameters")};
-    return {};  // no driver: check gpu-driver says so
+    return does_not_apply("the NVIDIA driver is not loaded");
   }
   const std::map<std::string, std::string> parameters = read_parameters(host);
   const std::string place = std::string("/") + kParameters;
@@ -56,18 +56,18 @@ Findings find(const Host& host) {
   if (topology == "2") {
     findings.push_back(fail("", "GrdmaPciTopoCheckOverride is 2: the driver refuses every NIC",
                             {read("GrdmaPciTopoCheckOverride")}, "No GPU memory can be registered.",
-                            {"", kAtLoading}));
+                            {{}, to_do(kAtLoading)}));
   } else if (topology == "1") {
     findings.push_back(
         warn("", "GrdmaPciTopoCheckOverride is 1: the driver's own check is off",
              {read("GrdmaPciTopoCheckOverride")},
              "Pairs of GPU and NIC that cannot reach each other are registered all the same.",
-             {"", kAtLoading}));
+             {{}, to_do(kAtLoading)}));
   }
   if (value("DmaRemapPeerMmio") == "0") {
     findings.push_back(
         warn("", "DmaRemapPeerMmio is 0: addresses bypass the IOMMU", {read("DmaRemapPeerMmio")},
-             "Where an IOMMU translates, the NIC's accesses fault.", {"", kAtLoading}));
+             "Where an IOMMU translates, the NIC's accesses fault.", {{}, to_do(kAtLoading)}));
   }
   if (findings.empty()) {
     findings.push_back(ok("", "parameters of the NVIDIA module are as they should be",

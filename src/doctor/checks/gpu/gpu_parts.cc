@@ -18,12 +18,13 @@ Finding judge(const NvmlGpu& gpu) {
       "GPUDirect RDMA may not work here: believe what check registration finds.";
   if (gpu.vgpu == Tri::kYes) {
     return warn(subject, "it is a vGPU", evidence, consequence,
-                {{}, "pass the whole GPU into the virtual machine"});
+                {{}, to_do("pass the whole GPU into the virtual machine")});
   }
   if (gpu.mig == Tri::kYes) {
-    return warn(
-        subject, "MIG is on", evidence, consequence,
-        {"with no program on the GPU: sudo nvidia-smi -i " + gpu.pci_address + " -mig 0", {}});
+    return warn(subject, "MIG is on", evidence, consequence,
+                {to_type("sudo nvidia-smi -i " + gpu.pci_address + " -mig 0",
+                         "while no program is on the GPU"),
+                 {}});
   }
   if (gpu.mig == Tri::kUnknown && gpu.vgpu == Tri::kUnknown) {
     return unknown(subject, "NVML tells neither MIG nor vGPU mode", evidence);

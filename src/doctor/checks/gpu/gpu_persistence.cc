@@ -17,9 +17,11 @@ Finding judge(const NvmlGpu& gpu) {
     return unknown(subject, "NVML does not tell the persistence mode", {evidence});
   }
   if (gpu.persistence == Tri::kYes) return ok(subject, "persistence is on", {evidence});
-  return warn(subject, "persistence is off", {evidence},
-              "Each first program waits for seconds until the GPU has started.",
-              {"sudo nvidia-smi -pm 1", "sudo systemctl enable --now nvidia-persistenced"});
+  return warn(
+      subject, "persistence is off", {evidence},
+      "Each first program waits for seconds until the GPU has started.",
+      {by_gdr_fix("persistence", "sudo nvidia-smi -pm 1"),
+       by_gdr_fix_for_good("persistence", "sudo systemctl enable --now nvidia-persistenced")});
 }
 
 Findings find(const Host& host) { return of_each_gpu(host, judge); }

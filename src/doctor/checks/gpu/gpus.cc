@@ -19,10 +19,12 @@ Finding no_gpu(const Host& host) {
   finding.summary = "no NVIDIA GPU on the PCI bus";
   finding.evidence = {{"/sys/bus/pci/devices/*/{vendor,class}", "none of 0x10de, 0x03xxxx"}};
   finding.consequence = "There is no GPU memory to reach.";
-  finding.fix.now = host.inventory.virtual_machine
-                        ? "pass the GPU into this virtual machine"
-                        : "lspci -nn -d 10de:; a GPU that is built in and not listed has no power, "
-                          "or the firmware has no room for it (Above 4G Decoding)";
+  finding.fix.now =
+      host.inventory.virtual_machine
+          ? to_do("pass the GPU into this virtual machine")
+          : to_type("lspci -nn -d 10de:",
+                    "a GPU that is built in and not listed has no power, or the firmware has no "
+                    "room for it (Above 4G Decoding)");
   return finding;
 }
 
@@ -47,18 +49,20 @@ Finding judge(const Host& host, const host::Gpu& gpu) {
   finding.summary =
       gpu.driver.empty() ? "bound to no driver" : "bound to " + gpu.driver + ", not to nvidia";
   if (gpu.driver == "nouveau") {
-    finding.fix = {"sudo modprobe -r nouveau && sudo modprobe nvidia",
-                   "echo 'blacklist nouveau' | sudo tee /etc/modprobe.d/nouveau.conf; rebuild the "
-                   "initramfs and reboot"};
+    finding.fix = {to_type("sudo modprobe -r nouveau && sudo modprobe nvidia"),
+                   to_type("echo 'blacklist nouveau' | sudo tee /etc/modprobe.d/nouveau.conf",
+                           "then rebuild the initramfs and reboot")};
   } else if (gpu.driver == "vfio-pci") {
     finding.consequence = "CUDA cannot use this GPU here: it is set aside for a virtual machine.";
     finding.fix = {
-        "where no virtual machine uses it: echo " + gpu.pci_address +
-            " | sudo tee /sys/bus/pci/drivers/vfio-pci/unbind, then sudo modprobe nvidia",
-        "remove its ids from vfio-pci.ids= on the kernel command line and in "
-        "/etc/modprobe.d"};
+        to_type("echo " + gpu.pci_address +
+                    " | sudo tee /sys/bus/pci/drivers/vfio-pci/unbind\nsudo modprobe nvidia",
+                "only where no virtual machine uses it"),
+        to_do("remove its ids from vfio-pci.ids= on the kernel command line and in "
+              "/etc/modprobe.d")};
   } else {
-    finding.fix = {"sudo modprobe nvidia; sudo dmesg | grep -i nvrm", "install NVIDIA's driver"};
+    finding.fix = {to_type("sudo modprobe nvidia\nsudo dmesg | grep -i nvrm"),
+                   to_do("install NVIDIA's driver")};
   }
   return finding;
 }

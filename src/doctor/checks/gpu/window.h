@@ -16,9 +16,9 @@ inline std::string size_text(std::uint64_t bytes) {
 }
 
 inline Fix larger_window() {
-  return {"",
-          "switch on Above 4G Decoding and Resizable BAR in the firmware setup; on a "
-          "data-centre GPU choose the compute mode with NVIDIA's displaymodeselector"};
+  return {{},
+          to_do("switch on Above 4G Decoding and Resizable BAR in the firmware setup; on a "
+                "data-centre GPU choose the compute mode with NVIDIA's displaymodeselector")};
 }
 
 }  // namespace gdr::doctor

@@ -40,8 +40,8 @@ void judge(const std::string& model, const Versions& versions, Gathered& gathere
         finding.summary =
             "firmware " + version + ", where others of " + model + " run " + most->first;
         finding.consequence = "NICs of one model may behave differently.";
-        finding.fix = {"sudo mlxfwmanager -d {} --query",
-                       "update all NICs of " + model + " to one version"};
+        finding.fix = {to_type("sudo mlxfwmanager -d {} --query"),
+                       to_do("update all NICs of " + model + " to one version")};
       }
       gathered.add(std::move(finding), nic->pci->address);
     }
@@ -55,7 +55,8 @@ Findings find(const Host& host) {
   }
   Gathered gathered("NICs");
   for (const auto& [model, versions] : models) judge(model, versions, gathered);
-  return gathered.take();
+  return gathered.take(host.inventory.nics.empty() ? "no RDMA NIC"
+                                                   : "no NIC shows its firmware's version");
 }
 
 }  // namespace

@@ -35,8 +35,10 @@ std::string text_of(const host::Gid& gid) {
   return gid.text + ", " + (gid.type.empty() ? "type not known" : gid.type);
 }
 
-std::string assign_address() {
-  return "sudo ip link set dev {} up; sudo ip address add ADDRESS/PREFIX dev {}";
+Fix assign_address() {
+  return {to_type("sudo ip link set dev {} up",
+                  "then give it an address, as ip address add ADDRESS/PREFIX dev {} does"),
+          to_do("give {} an address in the network configuration")};
 }
 
 Finding judge(const PortOf& port) {
@@ -60,12 +62,12 @@ Finding judge(const PortOf& port) {
     finding.outcome = Outcome::kWarn;
     finding.summary = "RoCE v2 with link-local addresses only";
     finding.consequence = "Only hosts of the same subnet are reached, and by some programs none.";
-    finding.fix = {assign_address(), "give {all} an address in the network configuration"};
+    finding.fix = assign_address();
   } else {
     finding.outcome = Outcome::kFail;
     finding.summary = gids.empty() ? "no GID at all" : "no GID of RoCE v2";
     finding.consequence = "NCCL, UCX and perftest find no address to send from.";
-    finding.fix = {assign_address(), "give {all} an address in the network configuration"};
+    finding.fix = assign_address();
   }
   return finding;
 }
@@ -87,12 +89,13 @@ Finding judge_index(const PortOf& port, std::uint64_t index) {
   finding.summary =
       setting + (named == gids.end() ? " names an empty GID" : " names a GID of RoCE v1");
   finding.consequence = "NCCL's connections from this port fail, or time out at a router.";
-  finding.fix.now = std::string("unset ") + kVariable + ": NCCL from 2.21 on finds the right one";
+  finding.fix.now =
+      to_type(std::string("unset ") + kVariable, "NCCL from 2.21 on finds the right one");
   const auto good = std::ranges::find_if(
       gids, [](const host::Gid& gid) { return is_version_two(gid) && is_routable(gid); });
   if (good != gids.end()) {
-    finding.fix.now +=
-        "; before, export " + std::string(kVariable) + "=" + std::to_string(good->index);
+    finding.fix.now.note +=
+        "; earlier ones need export " + std::string(kVariable) + "=" + std::to_string(good->index);
   }
   return finding;
 }
@@ -109,7 +112,7 @@ Findings find(const Host& host) {
     gathered.add(judge(port), port.port->netdev);
     if (index) gathered.add(judge_index(port, *index), port.port->netdev);
   }
-  return gathered.take();
+  return gathered.take("no active RoCE port");
 }
 
 }  // namespace

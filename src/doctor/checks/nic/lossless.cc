@@ -63,7 +63,8 @@ Finding judge(const PortOf& port, const Settings& settings) {
     finding.outcome = Outcome::kUnknown;
     finding.summary = "whether packets of RoCE are kept from being lost does not show here";
     finding.consequence = "Lost packets cost RoCE most of its rate.";
-    finding.fix.now = "mlnx_qos -i {}\ndcb pfc show dev {}";
+    finding.fix.now = to_type("mlnx_qos -i {}\ndcb pfc show dev {}",
+                              "the first comes with DOCA-OFED, the second with iproute2");
     return finding;
   }
   const bool marked = settings.trust.empty() || settings.trust.find("dscp") != std::string::npos;
@@ -79,10 +80,11 @@ Finding judge(const PortOf& port, const Settings& settings) {
   finding.consequence =
       "Under congestion packets are lost, which costs RoCE most of its rate. The switches must be "
       "set to the same.";
-  finding.fix.now = !marked ? "sudo mlnx_qos -i {} --trust dscp"
-                            : "echo 1 | sudo tee /sys/class/net/{}/ecn/roce_np/enable/3 "
-                              "/sys/class/net/{}/ecn/roce_rp/enable/3";
-  finding.fix.for_good = "the same commands in a unit that starts after the network";
+  finding.fix.now = to_type(!marked ? "sudo mlnx_qos -i {} --trust dscp"
+                                    : "echo 1 | sudo tee /sys/class/net/{}/ecn/roce_np/enable/3 "
+                                      "/sys/class/net/{}/ecn/roce_rp/enable/3",
+                            "gdr fix roce prints all that is usually set");
+  finding.fix.for_good = to_do("the same commands in a unit that starts after the network");
   return finding;
 }
 
@@ -92,7 +94,7 @@ Findings find(const Host& host) {
     if (!port.is_ethernet() || state_of(port) != "ACTIVE" || port.port->netdev.empty()) continue;
     gathered.add(judge(port, read_settings(host, port)), port.port->netdev);
   }
-  return gathered.take();
+  return gathered.take("no active RoCE port");
 }
 
 }  // namespace

@@ -41,8 +41,8 @@ Finding judge(const PortOf& port, long mtu) {
   finding.summary = "MTU " + std::to_string(mtu) + ": packets of " + std::to_string(path_mtu) +
                     " bytes instead of 4096";
   finding.consequence = "More of the link goes to headers, and NICs may reach their packet rate.";
-  finding.fix = {"sudo ip link set dev {} mtu 4200",
-                 "MTU 4200 for {all} in the network configuration, on all hosts and switches"};
+  finding.fix = {to_type("sudo ip link set dev {} mtu 4200"),
+                 to_do("MTU 4200 for {} in the network configuration, on all hosts and switches")};
   return finding;
 }
 
@@ -53,7 +53,7 @@ Findings find(const Host& host) {
     const auto mtu = host.files.number("sys/class/net/" + port.port->netdev + "/mtu");
     if (mtu && *mtu > 0) gathered.add(judge(port, *mtu), port.port->netdev);
   }
-  return gathered.take();
+  return gathered.take("no active RoCE port");
 }
 
 }  // namespace

@@ -41,10 +41,9 @@ Finding without_rdma(const host::PciFunction& function, bool others) {
   }
   finding.summary = function.driver.empty() ? "no driver has it" : "has no RDMA device";
   finding.consequence = "No program can use RDMA over it.";
-  finding.fix = {
-      "sudo modprobe mlx5_ib",
-      "install the kernel's mlx5 modules, or NVIDIA's DOCA-OFED; then sudo dmesg | grep mlx5 "
-      "says why a driver refuses it"};
+  finding.fix = {to_type("sudo modprobe mlx5_ib\nsudo dmesg | grep mlx5",
+                         "the second says why a driver refuses it"),
+                 to_do("install the kernel's mlx5 modules, or NVIDIA's DOCA-OFED")};
   return finding;
 }
 
@@ -58,8 +57,9 @@ Finding none(const Host& host, bool software) {
   finding.consequence = "There is nothing that could reach GPU memory over a network.";
   finding.fix.now =
       host.inventory.virtual_machine
-          ? "pass a NIC, or a virtual function of one, into this virtual machine"
-          : "lspci -nn | grep -i -e infiniband -e ethernet: shows whether there is one";
+          ? to_do("pass a NIC, or a virtual function of one, into this virtual machine")
+          : to_type("lspci -nn | grep -i -e infiniband -e ethernet",
+                    "shows whether there is one without a driver");
   return finding;
 }
 

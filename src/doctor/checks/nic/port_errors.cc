@@ -70,8 +70,8 @@ Finding judge(const Host& host, const PortOf& port) {
   finding.summary =
       fmt::format("{}: {} of {:.2g} packets", worst, most, 2.0 * static_cast<double>(packets));
   finding.consequence = "Each lost packet stops its connection until it has been sent again.";
-  finding.fix = {"sudo mlxlink -d {} -c -e",
-                 "see to cables, and to PFC and ECN on NICs and switches"};
+  finding.fix = {to_type("sudo mlxlink -d {} -c -e"),
+                 to_do("see to cables, and to PFC and ECN on NICs and switches")};
   return finding;
 }
 
@@ -85,7 +85,7 @@ Findings find(const Host& host) {
     }
     gathered.add(judge(host, port), port.nic->pci->address);
   }
-  return gathered.take();
+  return gathered.take(host.inventory.nics.empty() ? "no RDMA NIC" : "no counters are shown");
 }
 
 }  // namespace

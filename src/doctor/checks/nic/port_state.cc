@@ -75,10 +75,12 @@ void explain_link(Finding& finding, const PortOf& port, const std::string& physi
                             ? "The GPUs nearest to this NIC have no other as near."
                             : "The GPUs nearest to this NIC share those that remain.";
   if (disabled && port.is_ethernet() && is_typable(port.port->netdev)) {
-    finding.fix.now = "sudo ip link set dev " + port.port->netdev + " up";
-    finding.fix.for_good = "let the network configuration bring " + port.port->netdev + " up";
+    finding.fix.now = to_type("sudo ip link set dev " + port.port->netdev + " up");
+    finding.fix.for_good =
+        to_do("let the network configuration bring " + port.port->netdev + " up");
   } else {
-    finding.fix = {"sudo mlxlink -d {}", "see to cable, transceiver and switch port"};
+    finding.fix = {to_type("sudo mlxlink -d {}"),
+                   to_do("see to cable, transceiver and switch port")};
   }
 }
 
@@ -109,7 +111,7 @@ Finding with_link(const PortOf& port, double best) {
   finding.outcome = Outcome::kWarn;
   finding.summary = "runs at " + port.port->rate + ", where others of its model run faster";
   finding.consequence = "A collective is as fast as its slowest NIC.";
-  finding.fix = {"sudo mlxlink -d {}", "see to cable, transceiver and switch port"};
+  finding.fix = {to_type("sudo mlxlink -d {}"), to_do("see to cable, transceiver and switch port")};
   return finding;
 }
 
@@ -133,7 +135,7 @@ Findings find(const Host& host) {
                    port.nic->pci->address);
     }
   }
-  return gathered.take();
+  return gathered.take(host.inventory.nics.empty() ? "no RDMA NIC" : "no NIC port to judge");
 }
 
 }  // namespace

@@ -28,8 +28,10 @@ Finding judge(const Host& host, const PortOf& port) {
   finding.outcome = Outcome::kFail;
   finding.summary = "the port has a link and no subnet manager (" + state + ")";
   finding.consequence = "The port has no address: no packet leaves it.";
-  finding.fix = {"sudo systemctl start opensm, on one host of the subnet; sudo sminfo shows it",
-                 "sudo systemctl enable opensm there, or the subnet manager of the switch"};
+  finding.fix = {
+      to_type("sudo systemctl start opensm", "on one host of the subnet; sminfo shows it"),
+      to_type("sudo systemctl enable opensm",
+              "on the same host, or use the subnet manager of the switch")};
   return finding;
 }
 
@@ -42,7 +44,7 @@ Findings find(const Host& host) {
       gathered.add(judge(host, port), port.nic->pci->address);
     }
   }
-  return gathered.take();
+  return gathered.take("no InfiniBand port that has a link");
 }
 
 }  // namespace

@@ -80,8 +80,8 @@ Finding redirected(const Pair& pair, const std::vector<const PciFunction*>& port
   finding.summary = host::names_of_access_control(bits) + " set at " + list_of(devices);
   finding.consequence =
       "Transfers between GPU and NIC go up to the root port and back: about half the bandwidth.";
-  finding.fix = {"sudo gdr fix acs --apply\nsudo setpci -s {} ECAP_ACS+6.w=0000:002c",
-                 "sudo gdr fix acs --apply --persist"};
+  finding.fix = {by_gdr_fix("acs", "sudo setpci -s {} ECAP_ACS+6.w=0000:002c"),
+                 by_gdr_fix_for_good("acs")};
   return finding;
 }
 
@@ -128,7 +128,7 @@ Finding in_guest() {
   finding.summary = "the ports that matter are the host's, which a virtual machine does not see";
   finding.consequence =
       "There ACS must stay on, with Direct Translated P2P on the NIC's port and ATS in the NIC.";
-  finding.fix.now = "on the host: rdma_topo check (rdma-core)";
+  finding.fix.now = to_type("sudo rdma_topo check", "on the host; of rdma-core 61 or later");
   return finding;
 }
 
@@ -137,13 +137,15 @@ Finding special(const std::string& layout) {
   finding.outcome = Outcome::kUnknown;
   finding.summary = "a layout with rules of its own (" + layout + "): gdr does not judge its ports";
   finding.consequence = "Clearing all redirection is wrong on some of these layouts.";
-  finding.fix.now = "sudo rdma_topo check (rdma-core 61 or later)";
+  finding.fix.now = to_type("sudo rdma_topo check", "of rdma-core 61 or later");
   return finding;
 }
 
 Findings find(const Host& host) {
   const auto gpus = pairs_of(host.inventory);
-  if (std::ranges::all_of(gpus, [](const GpuPairs& gpu) { return gpu.pairs.empty(); })) return {};
+  if (std::ranges::all_of(gpus, [](const GpuPairs& gpu) { return gpu.pairs.empty(); })) {
+    return does_not_apply(why_no_pairs(host.inventory));
+  }
   if (host.inventory.virtual_machine || host.inventory.flat) return {in_guest()};
   const std::string layout = host::special_layout(host.inventory.pci);
   if (!layout.empty()) return {special(layout)};

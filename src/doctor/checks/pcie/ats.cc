@@ -3,6 +3,7 @@
 #include "doctor/checks/gather.h"
 #include "doctor/checks/pairs.h"
 #include "doctor/checks/pcie/configuration.h"
+#include "doctor/evidence.h"
 #include "doctor/host.h"
 
 namespace gdr::doctor {
@@ -42,7 +43,7 @@ Finding on_bare_metal(const host::Nic& nic) {
   finding.summary = "address translation by the NIC is on, which bare metal does not need";
   finding.consequence =
       "Transfers may wait for translations; it is right where virtual machines use this NIC.";
-  finding.fix.for_good = "sudo mlxconfig -d {} set ATS_ENABLED=false";
+  finding.fix.for_good = to_type("sudo mlxconfig -d {} set ATS_ENABLED=false", "then reboot");
   return finding;
 }
 
@@ -58,15 +59,14 @@ Finding in_guest(const host::Nic& nic) {
                         : "this guest does not see whether the NIC translates addresses";
   finding.consequence =
       "Without it transfers between GPU and NIC go by the host's IOMMU, at a fraction of the rate.";
-  finding.fix.for_good =
-      "on the host, with the NIC's address there: sudo mlxconfig -d ADDRESS set ATS_ENABLED=true, "
-      "and reboot the host";
+  finding.fix.for_good = to_do(
+      "on the host set ATS_ENABLED=true with mlxconfig, at the NIC's address there, and reboot it");
   return finding;
 }
 
 Findings find(const Host& host) {
   const bool guest = host.inventory.virtual_machine;
-  if (guest && host.inventory.gpus.empty()) return {};
+  if (guest && host.inventory.gpus.empty()) return no_gpu();
   Gathered gathered("NICs");
   std::string unread;
   for (const host::Nic& nic : host.inventory.nics) {
@@ -77,7 +77,7 @@ Findings find(const Host& host) {
       unread = nic.pci->address;
     }
   }
-  Findings findings = gathered.take();
+  Findings findings = gathered.take("no RDMA NIC with a PCI function of its own");
   if (!unread.empty()) findings.push_back(not_readable(host, "address translation", unread));
   return findings;
 }

@@ -24,10 +24,10 @@ Finding not_readable(const Host& host, const std::string& what, const std::strin
   finding.evidence = {{"/sys/bus/pci/devices/" + example + "/config", "cut off, or not there"}};
   if (host.is_live()) {
     finding.summary = what + " cannot be read: it takes root";
-    finding.fix.now = "sudo gdr doctor";
+    finding.fix.now = to_type("sudo gdr doctor");
   } else {
     finding.summary = what + " is not in the capture";
-    finding.fix.now = "capture the machine again as root: sudo gdr doctor capture FILE";
+    finding.fix.now = to_type("sudo gdr doctor capture host.tar", "on that machine, as root");
   }
   return finding;
 }

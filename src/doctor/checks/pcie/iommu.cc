@@ -67,7 +67,7 @@ Finding off(const Iommu& iommu) {
   return finding;
 }
 
-void set_fix(Finding& finding, const Iommu& iommu) {
+void set_fix(const Host& host, Finding& finding, const Iommu& iommu) {
   const char* parameter = "iommu=pt";
   switch (vendor_of(iommu)) {
     case Vendor::kIntel:
@@ -83,10 +83,19 @@ void set_fix(Finding& finding, const Iommu& iommu) {
     case Vendor::kOther:
       break;
   }
-  finding.fix.for_good = std::string("add ") + parameter +
-                         " to GRUB_CMDLINE_LINUX in /etc/default/grub; sudo update-grub (Fedora: "
-                         "sudo grubby --update-kernel=ALL --args=\"" +
-                         parameter + "\"); reboot";
+  const std::string words = parameter;
+  // Debian's GRUB reads this folder; Fedora and Red Hat have grubby.
+  if (host.files.exists("etc/default/grub.d")) {
+    finding.fix.for_good = to_type("echo 'GRUB_CMDLINE_LINUX=\"$GRUB_CMDLINE_LINUX " + words +
+                                       "\"' | sudo tee /etc/default/grub.d/iommu.cfg\n"
+                                       "sudo update-grub",
+                                   "then reboot");
+  } else if (host.files.exists("usr/sbin/grubby")) {
+    finding.fix.for_good =
+        to_type("sudo grubby --update-kernel=ALL --args=\"" + words + "\"", "then reboot");
+  } else {
+    finding.fix.for_good = to_do("add " + words + " to the kernel's command line and reboot");
+  }
 }
 
 std::string type_file(const host::PciFunction& function) {
@@ -121,11 +130,11 @@ Finding judge(const Host& host, const Iommu& iommu, const Pair& pair) {
     finding.summary = "the IOMMU translates between GPU and NIC";
     finding.consequence =
         "Transfers may go up to the CPU to be translated, and old drivers fail to register memory.";
-    set_fix(finding, iommu);
+    set_fix(host, finding, iommu);
   } else if (!known) {
     finding.outcome = Outcome::kUnknown;
     finding.summary = "an IOMMU is on, and this kernel does not show whether it translates";
-    finding.fix.now = "sudo dmesg | grep -i 'default domain type'";
+    finding.fix.now = to_type("sudo dmesg | grep -i 'default domain type'");
   } else {
     finding.summary =
         grouped ? "the IOMMU passes addresses through" : "GPU and NIC are behind no IOMMU";
@@ -138,7 +147,7 @@ Findings find(const Host& host) {
   const auto gpus = pairs_of(host.inventory);
   const bool any =
       std::ranges::any_of(gpus, [](const GpuPairs& gpu) { return !gpu.pairs.empty(); });
-  if (!any) return {};
+  if (!any) return does_not_apply(why_no_pairs(host.inventory));
   if (!shows(host.files, "sys/class")) {
     return {not_shown(host.files, "sys/class", "whether an IOMMU translates")};
   }

@@ -45,7 +45,8 @@ Finding judge(const host::PciLink& link, const std::string& device, bool is_gpus
         fmt::format("{:g} GT/s of {:g}, at full width: idle?", link.speed, link.most_speed);
     finding.consequence =
         "GPUs slow their links down when nothing runs; slow under load, it would be a fault.";
-    finding.fix.now = "gdr doctor again while the GPU copies (gdr prove, gdr perf)";
+    finding.fix.now =
+        to_type("gdr doctor --only pcie-link", "while the GPU copies, as in gdr prove or gdr perf");
   } else {
     finding.outcome = Outcome::kWarn;
     finding.summary = fmt::format("link {} runs at {} of {}", way, text_of(link.speed, link.width),
@@ -53,9 +54,9 @@ Finding judge(const host::PciLink& link, const std::string& device, bool is_gpus
     finding.consequence = fmt::format(
         "No transfer over it is faster than about {:.0f} % of what the slot is made for.",
         100 * (link.speed / link.most_speed) * link.width / link.most_width);
-    finding.fix.for_good =
+    finding.fix.for_good = to_do(
         "reseat the card or its riser; then the slot's speed and bifurcation in the BIOS, and "
-        "the card's firmware";
+        "the card's firmware");
   }
   return finding;
 }
@@ -78,7 +79,7 @@ class Links {
   }
 
   Findings take() const {
-    Findings findings = gathered_.take();
+    Findings findings = gathered_.take("no GPU or NIC below a PCIe port");
     if (findings.empty() && unknown_ > 0) {
       Finding finding;
       finding.outcome = Outcome::kUnknown;
@@ -99,7 +100,7 @@ Finding made_up() {
   Finding finding;
   finding.outcome = Outcome::kUnknown;
   finding.summary = "a virtual machine's links are made up: they show on its host only";
-  finding.fix.now = "gdr doctor on the host";
+  finding.fix.now = to_type("gdr doctor --only pcie-link", "on the host");
   return finding;
 }
 

@@ -32,7 +32,9 @@ std::string mode_in(const std::string& line) {
 }
 
 Findings find(const Host& host) {
-  if (host.inventory.gpus.empty() && host.inventory.nics.empty()) return {};
+  if (host.inventory.gpus.empty() && host.inventory.nics.empty()) {
+    return does_not_apply("neither NVIDIA GPU nor RDMA NIC");
+  }
   const std::string mode = mode_in(host.files.line(kLockdownFile));
   const std::string boot = secure_boot(host);
   const Evidences evidence = {read_line(host.files, kLockdownFile),
@@ -46,7 +48,7 @@ Findings find(const Host& host) {
     }
     return {warn("", summary + ", and nvidia-peermem is wanted", evidence,
                  "The kernel takes the module only with a signature whose key is enrolled.",
-                 {{}, "sign the module and enrol the key: sudo mokutil --import KEY.der, reboot"})};
+                 {{}, sign_the_module()})};
   }
   if (mode == "none") return {ok("", "the kernel is not locked down", evidence)};
   // Kernels without the lockdown module have no such file; securityfs may also not be mounted.
@@ -55,7 +57,7 @@ Findings find(const Host& host) {
       return {not_shown(host.files, kLockdownFile, "whether the kernel is locked down")};
     }
     return {unknown("", "whether the kernel is locked down is not shown", evidence,
-                    "sudo mount -t securityfs securityfs /sys/kernel/security")};
+                    to_type("sudo mount -t securityfs securityfs /sys/kernel/security"))};
   }
   return {ok("", "this kernel has no lockdown", evidence)};
 }

@@ -67,15 +67,15 @@ Finding judge(const host::PciTree& tree, const Pair& pair) {
                       {config_of(*odd.other) + ", Device Control", size_of(*odd.other)}};
   finding.consequence =
       "A packet that is too large for the next function is a fatal PCIe error for the device.";
-  finding.fix.for_good =
+  finding.fix.for_good = to_do(
       "add pci=pcie_bus_safe to the kernel command line and reboot; or one Max Payload Size for "
-      "all slots in the BIOS";
+      "all slots in the BIOS");
   return finding;
 }
 
 Findings find(const Host& host) {
   // A hypervisor answers for this register.
-  if (host.inventory.virtual_machine) return {};
+  if (host.inventory.virtual_machine) return does_not_apply("a virtual machine");
   Gathered gathered("GPU-NIC pairs");
   std::string unread;
   for (const GpuPairs& gpu : pairs_of(host.inventory)) {
@@ -88,7 +88,7 @@ Findings find(const Host& host) {
       }
     }
   }
-  Findings findings = gathered.take();
+  Findings findings = gathered.take(why_no_pairs(host.inventory));
   if (!unread.empty()) findings.push_back(not_readable(host, "the payload size", unread));
   return findings;
 }

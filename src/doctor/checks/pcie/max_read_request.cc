@@ -29,15 +29,14 @@ Finding judge(const host::Nic& nic) {
   finding.outcome = Outcome::kWarn;
   finding.summary = "reads by " + std::to_string(size) + " bytes a request, and can by 4096";
   finding.consequence = "Sends of large messages may stay below the NIC's rate.";
-  finding.fix.now =
-      "sudo gdr fix max-read-request --apply\nsudo setpci -s {} CAP_EXP+8.w=5000:7000";
-  finding.fix.for_good = "sudo gdr fix max-read-request --apply --persist";
+  finding.fix = {by_gdr_fix("max-read-request", "sudo setpci -s {} CAP_EXP+8.w=5000:7000"),
+                 by_gdr_fix_for_good("max-read-request")};
   return finding;
 }
 
 Findings find(const Host& host) {
   // A hypervisor answers for this register.
-  if (host.inventory.virtual_machine) return {};
+  if (host.inventory.virtual_machine) return does_not_apply("a virtual machine");
   Gathered gathered("NICs");
   std::string unread;
   for (const host::Nic& nic : host.inventory.nics) {
@@ -48,7 +47,7 @@ Findings find(const Host& host) {
       unread = nic.pci->address;
     }
   }
-  Findings findings = gathered.take();
+  Findings findings = gathered.take("no RDMA NIC with a PCI function of its own");
   if (!unread.empty()) findings.push_back(not_readable(host, "the read request size", unread));
   return findings;
 }

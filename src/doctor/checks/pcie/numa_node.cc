@@ -44,14 +44,14 @@ Finding judge(const host::PciFunction& function, const std::string& device) {
       "Threads and buffers may be placed on the far node, and NCCL may take a near pair for a far "
       "one.";
   finding.fix.now =
-      "where you know it: echo NODE | sudo tee "
-      "/sys/bus/pci/devices/{}/numa_node";
-  finding.fix.for_good = "update the BIOS, or in a virtual machine let the hypervisor say the node";
+      to_do("where you know it, write the node to /sys/bus/pci/devices/DEVICE/numa_node of {}");
+  finding.fix.for_good =
+      to_do("update the BIOS, or in a virtual machine let the hypervisor say the node");
   return finding;
 }
 
 Findings find(const Host& host) {
-  if (node_count(host) < 2) return {};
+  if (node_count(host) < 2) return does_not_apply("one NUMA node");
   Gathered gathered("GPUs and NICs");
   for (const host::Gpu& gpu : host.inventory.gpus) {
     if (gpu.pci) gathered.add(judge(*gpu.pci, label(gpu)), gpu.pci->address);
@@ -59,7 +59,7 @@ Findings find(const Host& host) {
   for (const host::Nic& nic : host.inventory.nics) {
     if (nic.pci) gathered.add(judge(*nic.pci, label(nic)), nic.pci->address);
   }
-  return gathered.take();
+  return gathered.take("neither NVIDIA GPU nor RDMA NIC");
 }
 
 }  // namespace

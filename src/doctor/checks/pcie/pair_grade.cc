@@ -44,10 +44,11 @@ Finding judge(const GpuPairs& gpu) {
           "Transfers cross the processor's fabric: often a half or less of the NIC's rate, and "
           "NCCL "
           "copies through host memory instead.";
-      finding.fix.now = "to let NCCL try all the same: export NCCL_NET_GDR_LEVEL=" +
-                        std::string(pair.grade == host::PciPath::kNode ? "PHB" : "SYS") +
-                        ", and measure (gdr perf)";
-      finding.fix.for_good = "move the NIC to a slot below the GPU's own switch or host bridge";
+      finding.fix.now = to_type("export NCCL_NET_GDR_LEVEL=" +
+                                    std::string(pair.grade == host::PciPath::kNode ? "PHB" : "SYS"),
+                                "lets NCCL try all the same; measure with gdr perf");
+      finding.fix.for_good =
+          to_do("move the NIC to a slot below the GPU's own switch or host bridge");
       break;
   }
   return finding;
@@ -61,8 +62,8 @@ Finding unreliable(const host::Inventory& inventory) {
                         : "a virtual machine: the PCI tree need not be the hardware's";
   finding.consequence =
       "NCCL may leave out GPUDirect RDMA for pairs that are near, or pair wrongly.";
-  finding.fix.now =
-      "measure the pairs (gdr perf), or export NCCL_TOPO_FILE= with the provider's topology file";
+  finding.fix.now = to_type(
+      "gdr perf", "measures the pairs; or set NCCL_TOPO_FILE to the provider's topology file");
   return finding;
 }
 
@@ -77,7 +78,7 @@ Findings find(const Host& host) {
   if (any && (host.inventory.virtual_machine || host.inventory.flat)) {
     return {unreliable(host.inventory)};
   }
-  return gathered.take();
+  return gathered.take(why_no_pairs(host.inventory));
 }
 
 }  // namespace

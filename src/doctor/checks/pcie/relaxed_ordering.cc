@@ -35,7 +35,8 @@ Finding judge(const host::Nic& nic, bool matters) {
   finding.summary = "relaxed ordering is off";
   finding.consequence =
       "Each write waits for those before it: receives may stay far below the rate.";
-  finding.fix = {"sudo setpci -s {} CAP_EXP+8.w=10:10", "PCIe relaxed ordering on in the BIOS"};
+  finding.fix = {to_type("sudo setpci -s {} CAP_EXP+8.w=10:10"),
+                 to_do("switch PCIe relaxed ordering on in the BIOS")};
   return finding;
 }
 
@@ -52,7 +53,7 @@ void judge_environment(const Host& host, Gathered& gathered) {
     finding.summary = "the environment turns relaxed ordering off";
     finding.evidence = {{"environment", std::string(name) + "=" + value}};
     finding.consequence = "Each write waits for those before it.";
-    finding.fix.now = "unset {}";
+    finding.fix.now = to_type("unset {}");
     gathered.add(std::move(finding), name);
   }
 }
@@ -73,7 +74,7 @@ Findings find(const Host& host) {
     }
   }
   if (matters && any) judge_environment(host, gathered);
-  Findings findings = gathered.take();
+  Findings findings = gathered.take("no RDMA NIC with a PCI function of its own");
   if (!unread.empty()) findings.push_back(not_readable(host, "relaxed ordering", unread));
   return findings;
 }

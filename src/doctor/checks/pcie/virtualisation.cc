@@ -26,7 +26,8 @@ Findings find(const Host& host) {
   if (inventory.flat) {
     return {warn("", "a virtual machine whose PCI tree is flat", evidence,
                  "How near a GPU and a NIC are cannot be seen here; grades are unreliable.",
-                 {"measure: gdr perf", "give NCCL the provider's description (NCCL_TOPO_FILE)"})};
+                 {to_type("gdr perf", "measures them"),
+                  to_do("give NCCL the provider's description (NCCL_TOPO_FILE)")})};
   }
   if (!inventory.virtual_machine) return {ok("", "not a virtual machine", evidence)};
   if (inventory.gpus.empty() && inventory.nics.empty()) {

@@ -26,7 +26,8 @@ Access access_to(const Host& host, const std::string& path) {
 }
 
 struct Node {
-  std::string path, absent_fix;
+  std::string path;
+  Action absent_fix;
 };
 
 void judge(const Host& host, const Node& node, const std::string& who, Findings& findings,
@@ -39,20 +40,20 @@ void judge(const Host& host, const Node& node, const std::string& who, Findings&
     case Access::kDenied:
       findings.push_back(fail("", place + " may not be read and written", {{place, "denied"}},
                               who + " cannot be used by this user.",
-                              {"sudo chmod a+rw " + place,
-                               "a udev rule with MODE=\"0666\"; in a container also "
-                               "--device " +
-                                   place}));
+                              {to_type("sudo chmod a+rw " + place),
+                               to_do("a udev rule with MODE=\"0666\"; start a container with "
+                                     "--device " +
+                                     place)}));
       return;
     case Access::kAbsent:
-      findings.push_back(fail("", place + " is absent", {{place, "not there"}},
-                              who + " cannot be used.",
-                              {node.absent_fix, "in a container: --device " + place}));
+      findings.push_back(
+          fail("", place + " is absent", {{place, "not there"}}, who + " cannot be used.",
+               {node.absent_fix, to_do("start a container with --device " + place)}));
   }
 }
 
 std::vector<Node> nic_nodes(const Host& host) {
-  const std::string load = "sudo modprobe ib_uverbs";
+  const Action load = to_type("sudo modprobe ib_uverbs");
   std::vector<Node> nodes;
   for (const host::Nic& nic : host.inventory.nics) {
     const std::string device = "sys/class/infiniband/" + nic.name + "/device/infiniband_verbs";
@@ -62,13 +63,13 @@ std::vector<Node> nic_nodes(const Host& host) {
   }
   // Software NICs have no PCI device that says so.
   if (nodes.empty()) nodes.push_back({"dev/infiniband/uverbs0", load});
-  nodes.push_back({"dev/infiniband/rdma_cm", "sudo modprobe rdma_ucm"});
+  nodes.push_back({"dev/infiniband/rdma_cm", to_type("sudo modprobe rdma_ucm")});
   return nodes;
 }
 
 void judge_gpus(const Host& host, Findings& findings, Evidences& well) {
-  const std::string create =
-      "sudo nvidia-modprobe -c 0 -u; in a container, start it with --gpus all";
+  const Action create =
+      to_type("sudo nvidia-modprobe -c 0 -u", "a container is started with --gpus all instead");
   judge(host, {"dev/nvidiactl", create}, "No GPU", findings, well);
   judge(host, {"dev/nvidia-uvm", create}, "CUDA", findings, well);
 }
@@ -83,11 +84,12 @@ void judge_namespace(const Host& host, Findings& findings, Evidences& well) {
   }
   well.push_back({mode.source, "exclusive: a NIC is in one network namespace only"});
   if (host.inventory.nics.empty()) {
-    findings.push_back(warn(
-        "", "the RDMA subsystem is in exclusive mode, and no NIC is in this namespace", {mode},
-        "NICs that were not moved into this network namespace are not seen.",
-        {"on the host: sudo rdma dev set mlx5_0 netns NAME, or sudo rdma system set netns shared",
-         "options ib_core netns_mode=1 in /etc/modprobe.d"}));
+    findings.push_back(
+        warn("", "the RDMA subsystem is in exclusive mode, and no NIC is in this namespace", {mode},
+             "NICs that were not moved into this network namespace are not seen.",
+             {to_type("sudo rdma system set netns shared",
+                      "on the host, for all namespaces; or rdma dev set NIC netns NAME for one"),
+              to_do("on the host, options ib_core netns_mode=1 in /etc/modprobe.d")}));
   }
 }
 
@@ -95,14 +97,18 @@ Findings find(const Host& host) {
   const bool gpus = !host.inventory.gpus.empty(), nics = !host.inventory.nics.empty();
   if (!shows(host.files, "sys/bus")) {
     if (!host.is_live()) return {not_shown(host.files, "sys/bus", "the device nodes")};
-    return {fail("", "/sys is not mounted", {{"/sys/bus", "not there"}},
-                 "Nothing can tell which GPU is near to which NIC.",
-                 {"mount -t sysfs sysfs /sys", "start the container with its /sys"})};
+    return {fail(
+        "", "/sys is not mounted", {{"/sys/bus", "not there"}},
+        "Nothing can tell which GPU is near to which NIC.",
+        {to_type("sudo mount -t sysfs sysfs /sys"), to_do("start the container with its /sys")})};
   }
   Findings findings;
   Evidences well;
   judge_namespace(host, findings, well);
-  if (!gpus && !nics) return findings;
+  if (!gpus && !nics) {
+    if (findings.empty()) return does_not_apply("neither NVIDIA GPU nor RDMA NIC");
+    return findings;
+  }
   if (!shows(host.files, "dev")) {
     findings.push_back(not_shown(host.files, "dev", "the device nodes"));
     return findings;

@@ -70,8 +70,8 @@ bool is_netdev(const Host& host, const std::string& name) {
 Finding about(const char* name, const std::string& value, const std::string& summary,
               const std::string& consequence) {
   return warn("", tool::printable(summary), {{name, value}}, consequence,
-              {std::string("unset ") + name,
-               "take it out of /etc/nccl.conf, ~/.nccl.conf, profiles and job scripts"});
+              {to_type(std::string("unset ") + name),
+               to_do("take it out of /etc/nccl.conf, ~/.nccl.conf, profiles and job scripts")});
 }
 
 void judge_lists(const Host& host, Findings& findings) {
@@ -153,7 +153,8 @@ void judge_stand_ins(const Host& host, Findings& findings) {
         warn("", std::string(name) + " has gdrkit's stand-ins in it", {{name, *value}},
              "Programs use software in the place of this host's GPU or NIC; what they show says "
              "nothing about the hardware.",
-             {std::string("unset ") + name, "stand-ins are for one command: gdr run -- COMMAND"}));
+             {to_type(std::string("unset ") + name),
+              to_do("stand-ins are for one command, as gdr run -- COMMAND starts it")}));
   }
 }
 
@@ -176,7 +177,7 @@ Findings find(const Host& host) {
     const bool ours = name.rfind("NCCL_", 0) == 0 || name.rfind("UCX_", 0) == 0;
     if (ours) evidence.push_back({name, value});
   }
-  if (evidence.empty()) return {};  // nothing is set
+  if (evidence.empty()) return does_not_apply("no variable of NCCL or UCX is set");
   return {ok("", "no variable switches GPUDirect RDMA off", std::move(evidence))};
 }
 

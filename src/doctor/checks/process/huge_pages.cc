@@ -21,7 +21,7 @@ Findings find(const Host& host) {
     evidence.push_back(read_line(host.files, path));
     if (pages > 0) text += (text.empty() ? "" : ", ") + std::to_string(pages) + " " + name;
   }
-  if (evidence.empty()) return {};
+  if (evidence.empty()) return does_not_apply("the kernel shows no huge pages");
   return {ok("", text.empty() ? "no huge pages set aside; none are needed" : "set aside: " + text,
              std::move(evidence))};
 }

@@ -1,4 +1,6 @@
 // C1: how much memory programs may lock, here and below the services that start them.
+#include <utility>
+
 #include "doctor/checks/all.h"
 #include "doctor/checks/process/capabilities.h"
 #include "doctor/checks/process/limits.h"
@@ -20,23 +22,43 @@ constexpr const char* kExplanation =
 constexpr const char* kConsequence =
     "Registering more fails with ENOMEM, and NCCL or MPI fall back to TCP or end.";
 
+// The file is gdr fix's, with the same lines: limits of * do not hold for root.
+Action for_sessions() {
+  return by_gdr_fix_for_good(
+      "locked-memory",
+      "printf '%s memlock unlimited\\n' '* soft' '* hard' 'root soft' 'root hard' | sudo tee "
+      "/etc/security/limits.d/95-gdrkit.conf");
+}
+
 Fix fix_of_shell() {
-  return {"sudo prlimit --memlock=unlimited --pid $$",
-          "printf '* soft memlock unlimited\\n* hard memlock unlimited\\n' | sudo tee "
-          "/etc/security/limits.d/rdma.conf; log in again"};
+  Fix fix{to_type("sudo prlimit --memlock=unlimited --pid $$"), for_sessions()};
+  fix.for_good.note = "then log in again";
+  return fix;
 }
 
 Fix fix_of_service(const std::string& name) {
   std::string unit = name;
   if (name == "dockerd") unit = "docker";
+  if (name == "pbs_mom") unit = "pbs";
   if (name == "sshd") {
-    return {"sudo prlimit --memlock=unlimited --pid $(pgrep -o sshd)",
-            "printf '* soft memlock unlimited\\n* hard memlock unlimited\\n' | sudo tee "
-            "/etc/security/limits.d/rdma.conf"};
+    return {to_type("sudo prlimit --memlock=unlimited --pid $(pgrep -o sshd)"), for_sessions()};
   }
-  return {"docker run --ulimit memlock=-1, or the like of what starts the job",
-          "sudo systemctl edit " + unit +
-              ": in section [Service] LimitMEMLOCK=infinity; then restart " + unit};
+  const std::string folder = "/etc/systemd/system/" + unit + ".service.d";
+  Fix fix;
+  fix.now = to_do(
+      "give what it starts a limit of its own, as docker run --ulimit memlock=-1 does for a "
+      "container");
+  fix.for_good = by_gdr_fix_for_good(
+      "locked-memory", "sudo mkdir -p " + folder +
+                           "\nprintf '[Service]\\nLimitMEMLOCK=infinity\\n' | sudo tee " + folder +
+                           "/95-gdrkit.conf");
+  const std::string restart = "\nsudo systemctl daemon-reload && sudo systemctl restart " + unit;
+  fix.for_good.command += restart;
+  fix.for_good.by_hand += restart;
+  fix.for_good.note = "the restart may end what " + unit + " runs";
+  // One that gdr fix does not set.
+  if (name == "pbs_mom") fix.for_good.command = std::exchange(fix.for_good.by_hand, {});
+  return fix;
 }
 
 Finding judge(const std::string& subject, const std::string& process, const MemoryLimit& limit,

@@ -4,6 +4,7 @@
 #include "doctor/evidence.h"
 #include "doctor/host.h"
 #include "doctor/probes.h"
+#include "host/registration/facts.h"
 
 namespace gdr::doctor {
 namespace {
@@ -12,7 +13,8 @@ constexpr const char* kExplanation =
     "An MPI that was built without CUDA takes GPU memory for host memory and crashes, and a UCX "
     "without its CUDA module copies through the host. Asked are the programs ompi_info and "
     "ucx_info that PATH finds, for ten seconds each; where neither is there, nothing is said. A "
-    "job may use others, from a module or a container.";
+    "job may use others, from a module or a container. A host without a GPU is asked too: programs "
+    "are built and jobs started there.";
 
 Finding slow(const std::string& program) {
   return unknown(program, "did not answer within 10 s", {{program, "killed"}});
@@ -34,8 +36,9 @@ std::optional<Finding> judge_mpi(Probes& probes) {
   return warn(
       "Open MPI", "built without CUDA", {evidence},
       "A GPU address given to it crashes, or goes through host memory where UCX has CUDA.",
-      {"mpirun --mca pml ucx, with a UCX that has CUDA",
-       "install an Open MPI that was built with --with-cuda and --with-ucx (HPC-X has both)"});
+      {to_do("start programs with mpirun --mca pml ucx, and a UCX that has CUDA"),
+       to_do("install an Open MPI that was built with --with-cuda and --with-ucx (HPC-X has "
+             "both)")});
 }
 
 std::optional<Finding> judge_ucx(Probes& probes) {
@@ -47,12 +50,14 @@ std::optional<Finding> judge_ucx(Probes& probes) {
   if (copies) return ok("UCX", "has its CUDA module", {evidence});
   return warn("UCX", "has no CUDA module", {evidence},
               "It does not know GPU memory, and does not register it with a NIC.",
-              {{}, "install the package ucx-cuda, or a UCX built with --with-cuda"});
+              {{}, to_do("install the package ucx-cuda, or a UCX built with --with-cuda")});
 }
 
 Findings find(const Host& host) {
-  if (host.inventory.gpus.empty()) return {};
-  Findings findings;
+  if (host.inventory.gpus.empty() && host::has_amd_gpu(host.inventory)) {
+    return does_not_apply("AMD's GPUs, for which CUDA is no measure");
+  }
+  Findings findings = does_not_apply("neither ompi_info nor ucx_info on PATH");
   for (const auto judge : {judge_mpi, judge_ucx}) {
     if (std::optional<Finding> found = judge(*host.probes)) findings.push_back(*std::move(found));
   }

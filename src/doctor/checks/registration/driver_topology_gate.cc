@@ -70,20 +70,26 @@ Finding judge(const Host& host, const host::Gpu& gpu, const std::string& process
   return fail(subject, processor + ": the driver takes no NIC that shares no bridge with the GPU",
               evidence, "Registering this GPU's memory fails with ENOTSUPP (524).",
               {{},
-               "move the NIC below the GPU's switch or root port; the module's option "
-               "NVreg_GrdmaPciTopoCheckOverride=1 passes the check, and the path may still "
-               "not work"});
+               to_do("move the NIC below the GPU's switch or root port; the module's option "
+                     "NVreg_GrdmaPciTopoCheckOverride=1 passes the check, and the path may still "
+                     "not work")});
 }
 
 Findings find(const Host& host) {
-  if (host.inventory.gpus.empty() || host.inventory.nics.empty()) return {};
+  if (host.inventory.gpus.empty()) return no_gpu();
+  if (host.inventory.nics.empty()) return no_nic();
   const std::vector<std::string> refusals = log_lines(host, kRefusal);
   const host::PciFunction* port = gated_root_port(host);
   if (port == nullptr || host.inventory.virtual_machine) {
-    if (refusals.empty()) return {};
+    if (refusals.empty()) {
+      return does_not_apply(port == nullptr ? "not a processor on which the driver refuses NICs"
+                                            : "a virtual machine, whose NICs the driver takes");
+    }
     return {fail("", "the GPU driver has refused a NIC", {{"kernel log", refusals.back()}},
                  "Registering GPU memory with it fails with ENOTSUPP (524).",
-                 {"cat /proc/driver/nvidia/params: is GrdmaPciTopoCheckOverride 2?", {}})};
+                 {to_type("grep GrdmaPciTopoCheckOverride /proc/driver/nvidia/params",
+                          "2 makes the driver refuse every NIC"),
+                  {}})};
   }
   const std::string processor = processor_of(*port);
   Evidences evidence = {{"/sys/bus/pci/devices/" + port->address + "/{vendor,device}",
@@ -93,7 +99,7 @@ Findings find(const Host& host) {
     evidence.push_back({"/proc/driver/nvidia/params", "GrdmaPciTopoCheckOverride: 1"});
     return {warn("", processor + ", and the driver's check is off", evidence,
                  "NICs are taken that the GPU may not reach.",
-                 {"gdr prove --all: every pair, byte by byte", {}})};
+                 {to_type("gdr prove --all", "tries every pair, byte by byte"), {}})};
   }
   if (!refusals.empty()) evidence.push_back({"kernel log", refusals.back()});
   Findings findings;

@@ -85,15 +85,18 @@ Finding judge(const Host& host, const Ways& ways, const Library& library) {
   return warn(library.path, name + " does not look for /sys/module/nvidia_peermem", evidence,
               "It prints 'GPU Direct RDMA Disabled' and uses host memory, although registration "
               "works.",
-              {{}, "upgrade NCCL to 2.23 or newer"});
+              {{}, to_do("upgrade NCCL to 2.23 or newer")});
 }
 
 Findings find(const Host& host) {
-  if (host.inventory.gpus.empty()) return {};
+  if (host.inventory.gpus.empty()) return no_gpu();
   const std::vector<Library> libraries = find_libraries(host);
-  if (libraries.empty()) return {};
+  if (libraries.empty()) return does_not_apply("no NCCL in the system's library folders");
   const Ways ways = find_ways(host);
-  if (!ways.driver_loaded || (!ways.peer_memory && ways.dma_buf != Tri::kYes)) return {};
+  if (!ways.driver_loaded) return does_not_apply("the NVIDIA driver is not loaded");
+  if (!ways.peer_memory && ways.dma_buf != Tri::kYes) {
+    return does_not_apply("no way of registration that NCCL could find");
+  }
   Findings findings;
   for (const Library& library : libraries) findings.push_back(judge(host, ways, library));
   return findings;

@@ -1,6 +1,4 @@
 // P2: which peer-memory modules are loaded.
-#include <algorithm>
-
 #include "doctor/checks/all.h"
 #include "doctor/checks/registration/ways.h"
 
@@ -12,35 +10,52 @@ constexpr const char* kExplanation =
     "nvidia_peermem; the older nv_peer_mem was a package of its own, and only one of the two may "
     "be loaded. Read are their versions in /sys/module, who holds ib_core, and "
     "/sys/kernel/mm/memory_peers, where RDMA stacks that have it list their clients. A module that "
-    "is loaded and does not hold ib_core was built without the RDMA stack's symbols: it does "
-    "nothing. The module must be of the same release as the GPU driver.";
+    "is loaded and holds neither ib_core nor ib_uverbs was built without the RDMA stack's symbols: "
+    "it does nothing. Drivers before 470 bring no nvidia_peermem. The module must be of the same "
+    "release as the GPU driver.";
 
 constexpr const char* kModule = "sys/module/nvidia_peermem";
 constexpr const char* kLegacy = "sys/module/nv_peer_mem";
-constexpr const char* kHolders = "sys/module/ib_core/holders";
+// The interface is in one of the two.
+constexpr const char* kHolders[] = {"sys/module/ib_core/holders", "sys/module/ib_uverbs/holders"};
 
 Findings not_loaded(const Ways& ways, Evidences evidence) {
-  if (ways.peer_interface == Tri::kNo) {
+  const bool no_interface = ways.plan.ways.peer_memory == Tri::kNo;
+  if (no_interface) {
     evidence.insert(evidence.end(), ways.evidence.begin(), ways.evidence.end());
   }
-  const std::string state = ways.peer_interface == Tri::kNo
-                                ? "this kernel has no peer-memory interface"
-                                : "no peer-memory module is loaded";
+  const std::string state =
+      no_interface ? ways.peer_memory_text() : "no peer-memory module is loaded";
   if (ways.dma_buf == Tri::kYes) {
     return {ok("", state + ", and none is needed: dma-buf", std::move(evidence))};
   }
   if (ways.dma_buf == Tri::kUnknown) return {unknown("", state, std::move(evidence))};
-  return {};  // check registration-path says so
+  return does_not_apply("no module is loaded, and registration-path says why");
+}
+
+// Whether it was loaded without the interface. Where the RDMA stack is built into the kernel, it
+// has no holders.
+bool holds_nothing(const host::Files& files, Evidences& evidence) {
+  bool shown = false;
+  for (const char* folder : kHolders) {
+    shown |= files.exists(folder);
+    for (const std::string& name : files.entries(folder)) {
+      if (name == "nvidia_peermem" || name == "nv_peer_mem") return false;
+    }
+  }
+  if (shown)
+    evidence.push_back({std::string("/") + kHolders[0], "nvidia_peermem is not among them"});
+  return shown;
 }
 
 Findings find(const Host& host) {
   const host::Files& files = host.files;
-  if (host.inventory.gpus.empty()) return {};
+  if (host.inventory.gpus.empty()) return no_gpu();
   if (!shows(files, "sys/module")) {
     return {not_shown(files, "sys/module", "which modules are loaded")};
   }
   const Ways ways = find_ways(host);
-  if (!ways.driver_loaded) return {};
+  if (!ways.driver_loaded) return does_not_apply("the NVIDIA driver is not loaded");
   const bool current = files.exists(kModule), legacy = files.exists(kLegacy);
   Evidences evidence = {read_line(files, std::string(kModule) + "/version"),
                         read_line(files, std::string(kLegacy) + "/version"),
@@ -49,25 +64,21 @@ Findings find(const Host& host) {
   if (current && legacy) {
     return {warn("", "nvidia_peermem and nv_peer_mem are both loaded", std::move(evidence),
                  "Both claim the same addresses; only one may be loaded.",
-                 {"sudo modprobe -r nv_peer_mem", "remove the package nvidia-peer-memory"})};
+                 {to_type("sudo modprobe -r nv_peer_mem"),
+                  to_do("remove the package nvidia-peer-memory (nv_peer_mem)")})};
   }
   const std::string version = files.line(std::string(kModule) + "/version");
   if (current && !version.empty() && !ways.driver_version.empty() &&
       version != ways.driver_version) {
     return {fail("", "nvidia_peermem " + version + " beside driver " + ways.driver_version,
                  std::move(evidence), "A module of another build cannot pin this driver's memory.",
-                 {"sudo modprobe -r nvidia_peermem && sudo modprobe nvidia-peermem",
-                  "install the driver again, and remove old modules below /lib/modules"})};
+                 {to_type("sudo modprobe -r nvidia_peermem && sudo modprobe nvidia-peermem"),
+                  to_do("install the driver again, and remove old modules below /lib/modules")})};
   }
-  const std::vector<std::string> holders = files.entries(kHolders);
-  const bool holds = std::any_of(holders.begin(), holders.end(), [](const std::string& name) {
-    return name == "nvidia_peermem" || name == "nv_peer_mem";
-  });
-  if (current && !holds && files.exists(kHolders)) {
-    evidence.push_back({std::string("/") + kHolders, "nvidia_peermem is not among them"});
+  if (current && holds_nothing(files, evidence)) {
     return {warn("", "nvidia_peermem is loaded, and does not use ib_core", std::move(evidence),
                  "It was built without the RDMA stack's symbols, and registers no client.",
-                 {{}, "install the GPU driver again, after the RDMA stack"})};
+                 {{}, to_do("install the GPU driver again, after the RDMA stack")})};
   }
   return {ok("",
              (current || !legacy ? "nvidia_peermem " + version : std::string("nv_peer_mem")) +

@@ -15,23 +15,8 @@ constexpr const char* kExplanation =
     "the RDMA stack changed under it; the driver lives in a container, so the host's modprobe does "
     "not find it; the kernel takes signed modules only. Where dma-bufs work, none of this matters.";
 
-constexpr const char* kDriverContainer = "run/nvidia/driver";
 constexpr const char* kLockdown = "sys/kernel/security/lockdown";
 constexpr const char* kConsequence = "nvidia-peermem cannot be loaded.";
-
-Fix rebuild(const Ways& ways) {
-  const std::string version = ways.driver_version.empty() ? "VERSION" : ways.driver_version;
-  return {"sudo dkms install --force nvidia/" + version + " && sudo modprobe nvidia-peermem",
-          "without DKMS install the GPU driver again, after every change of the RDMA stack"};
-}
-
-Findings no_interface(const Ways& ways) {
-  return {fail("", "this kernel has no peer-memory interface: no ib_register_peer_memory_client",
-               ways.evidence, "No peer-memory module can register with it.",
-               {{},
-                "use dma-buf (the open kernel module of the GPU driver, kernel 5.12 or newer), "
-                "or install DOCA/MLNX_OFED, then the GPU driver again"})};
-}
 
 // The module was loaded, tried, and refused: the kernel says why.
 std::optional<Finding> from_log(const Host& host, const Ways& ways) {
@@ -39,70 +24,56 @@ std::optional<Finding> from_log(const Host& host, const Ways& ways) {
     if (line.find("disagrees about version of symbol") != std::string::npos ||
         line.find("Unknown symbol") != std::string::npos) {
       return fail("", "nvidia_peermem was built for another RDMA stack", {{"kernel log", line}},
-                  kConsequence, rebuild(ways));
+                  kConsequence, fix_by(ways.plan.rebuild));
     }
     if (line.find("key was rejected") != std::string::npos ||
         line.find("module verification failed") != std::string::npos ||
         line.find("Required key not available") != std::string::npos) {
       return fail("", "nvidia_peermem has no signature that this kernel takes",
-                  {{"kernel log", line}}, kConsequence,
-                  {{}, "sign the module and enrol the key: sudo mokutil --import KEY.der, reboot"});
+                  {{"kernel log", line}}, kConsequence, {{}, sign_the_module()});
     }
   }
   return std::nullopt;
 }
 
-std::optional<Finding> from_dependencies(const Host& host, const Ways& ways) {
-  const std::string file = modules_file(host, "modules.dep");
-  if (file.empty() || !host.files.exists(file)) return std::nullopt;
-  const std::vector<std::string> lines = host.files.lines_with(file, "peermem");
-  for (const std::string& line : lines) {
-    const auto colon = line.find(':');
-    if (colon == std::string::npos ||
-        line.substr(0, colon).find("nvidia-peermem") == std::string::npos) {
-      continue;
-    }
-    if (line.find("ib_core", colon) != std::string::npos) return std::nullopt;
-    return fail("", "nvidia-peermem was built without the RDMA stack", {{"/" + file, line}},
-                "It loads with 'Invalid argument', and registers no client.", rebuild(ways));
+// What can be seen before it is tried.
+Finding from_plan(const Ways& ways) {
+  const host::PeerMemoryPlan& plan = ways.plan;
+  Evidences evidence = ways.evidence;
+  if (!plan.installed.line.empty()) evidence.push_back({"modules.dep", plan.installed.line});
+  if (plan.wants_rdma_driver) {
+    Action action = action_of(plan.advice);
+    action.command += "\ngdr doctor --only peer-memory-loading";
+    return unknown("", "whether the module can load is not known: " + plan.reason,
+                   std::move(evidence), std::move(action));
   }
-  if (host.files.exists(kDriverContainer)) {
-    return fail("",
-                "the driver lives in a container: this host's modprobe does not find its module",
-                {{"/" + file, "no nvidia-peermem"}, {std::string("/") + kDriverContainer, "there"}},
-                kConsequence,
-                {"sudo chroot /run/nvidia/driver modprobe nvidia-peermem; where that says 'not "
-                 "found', recreate the driver pod",
-                 "set driver.rdma.enabled=true for the GPU operator"});
-  }
-  return fail("", "nvidia-peermem is not installed for this kernel",
-              {{"/" + file, "no nvidia-peermem"}}, kConsequence,
-              {{}, "install the kernel modules of the GPU driver for kernel " + ways.kernel});
+  return fail("", plan.reason, std::move(evidence), "No peer-memory module can be loaded.",
+              fix_of(ways));
 }
 
 Findings find(const Host& host) {
-  if (host.inventory.gpus.empty()) return {};
+  if (host.inventory.gpus.empty()) return no_gpu();
   const Ways ways = find_ways(host);
-  // Not wanted, or loaded already.
-  if (!ways.driver_loaded || ways.dma_buf != Tri::kNo || ways.peer_memory) return {};
-  if (ways.peer_interface == Tri::kNo) return no_interface(ways);
-  if (auto found = from_log(host, ways)) return {*std::move(found)};
-  if (auto found = from_dependencies(host, ways)) return {*std::move(found)};
+  if (!ways.driver_loaded) return does_not_apply("the NVIDIA driver is not loaded");
+  if (ways.peer_memory) return does_not_apply("a peer-memory module is loaded");
+  if (ways.dma_buf != Tri::kNo) return does_not_apply("dma-buf may serve in its place");
+  const bool possible = ways.plan.ways.peer_memory != Tri::kNo;
+  if (possible) {
+    if (auto found = from_log(host, ways)) return {*std::move(found)};
+  }
+  if (ways.plan.loading == host::Loading::kCannot) return {from_plan(ways)};
   const std::string lockdown = host.files.line(kLockdown);
   if (lockdown.find("[integrity]") != std::string::npos ||
       lockdown.find("[confidentiality]") != std::string::npos) {
     return {warn("", "the kernel is locked down: it takes signed modules only",
                  {{std::string("/") + kLockdown, lockdown}},
-                 "nvidia-peermem loads only where it is signed.",
-                 {{}, "sign the module and enrol the key: sudo mokutil --import KEY.der, reboot"})};
-  }
-  if (ways.peer_interface == Tri::kUnknown) {
-    return {unknown("", "whether the module can load is not known: ib_core is not loaded",
-                    ways.evidence, "sudo modprobe ib_core; gdr doctor --only peer-memory-loading")};
+                 ways.plan.installed.name() + " loads only where it is signed.",
+                 {{}, sign_the_module()})};
   }
   Evidences evidence = ways.evidence;
   if (!host.kernel_log) evidence.push_back({"kernel log", "not permitted, or not captured"});
-  return {ok("", "nothing speaks against loading nvidia-peermem", std::move(evidence))};
+  return {
+      ok("", "nothing speaks against loading " + ways.plan.installed.name(), std::move(evidence))};
 }
 
 }  // namespace

@@ -34,24 +34,27 @@ const char* name_of_way(Registration way) {
 constexpr int kKernelNotSupported = 524;  // ENOTSUPP, which no header of user space has
 
 // What refused registrations call for, by the errno that says most.
-Fix fix_of(const std::vector<proof::RegistrationResult>& refused) {
+Fix fix_of(const std::vector<proof::RegistrationResult>& refused, const Host& host) {
   int code = refused.back().code;
   for (const proof::RegistrationResult& result : refused) {
     if (result.code == ENOMEM || result.code == kKernelNotSupported) code = result.code;
   }
   switch (code) {
-    case EFAULT:
-      return {"sudo modprobe nvidia-peermem; see gdr doctor --explain peer-memory-loading",
-              "echo nvidia-peermem | sudo tee /etc/modules-load.d/nvidia-peermem.conf"};
     case ENOMEM:
-      return {"ulimit -l unlimited", "see gdr doctor --explain locked-memory"};
+      return {to_type("ulimit -l unlimited"), by_gdr_fix_for_good("locked-memory")};
     case kKernelNotSupported:
-      return {"see gdr doctor --explain driver-topology-gate", {}};
+      return {to_type("gdr doctor --explain driver-topology-gate"), {}};
     default:
-      return {{},
-              "the open kernel module of the GPU driver with kernel 5.12 or newer, for "
-              "dma-buf; or DOCA/MLNX_OFED and nvidia-peermem"};
+      break;
   }
+  const Ways ways = find_ways(host);
+  if (ways.plan.loading == host::Loading::kCanLoad ||
+      (ways.plan.loading == host::Loading::kCannot && ways.dma_buf != Tri::kYes)) {
+    return fix_of(ways);
+  }
+  // Both were there by all that could be seen.
+  return {to_type("sudo dmesg | grep -i -e nvrm -e peermem -e dma-buf", "says why it was refused"),
+          to_do(ways.plan.ways.remedy)};
 }
 
 Evidences evidence_of(const proof::Report& report) {
@@ -83,7 +86,7 @@ std::string ways_text(const proof::Report& report) {
   return text;
 }
 
-Finding judge_pair(const std::string& subject, const proof::Report& report) {
+Finding judge_pair(const Host& host, const std::string& subject, const proof::Report& report) {
   const auto& tried = report.registrations;
   const auto refused =
       std::find_if(tried.begin(), tried.end(), [](const auto& result) { return !result.ok; });
@@ -93,11 +96,11 @@ Finding judge_pair(const std::string& subject, const proof::Report& report) {
     const auto& seen = report.verdict.seen;
     return unknown(subject,
                    "could not be tried: " + (seen.empty() ? std::string("no reason") : seen[0]),
-                   std::move(evidence), report.verdict.next);
+                   std::move(evidence), to_type(report.verdict.next));
   }
   if (!any) {
     return fail(subject, "GPU memory cannot be registered: " + refused->detail, std::move(evidence),
-                "Everything between them goes through host memory.", fix_of(tried));
+                "Everything between them goes through host memory.", fix_of(tried, host));
   }
   std::uint64_t bytes = 0;
   for (const proof::Check& check : report.checks) {
@@ -108,13 +111,13 @@ Finding judge_pair(const std::string& subject, const proof::Report& report) {
                   std::move(evidence),
                   advice.causes.empty() ? "GPU memory holds other data than was sent."
                                         : "Most likely: " + advice.causes.front() + ".",
-                  {advice.next, {}});
+                  {to_type(advice.next), {}});
     }
     if (check.status == proof::Status::kProved) bytes += check.bytes;
   }
   if (bytes == 0) {
     return unknown(subject, ways_text(report) + "; no transfer could be tried", std::move(evidence),
-                   "gdr prove");
+                   to_type("gdr prove"));
   }
   return ok(subject, ways_text(report) + "; written and read, every byte right",
             std::move(evidence));
@@ -123,10 +126,7 @@ Finding judge_pair(const std::string& subject, const proof::Report& report) {
 // "no peer-memory interface in this kernel, no RDMA NIC to register with"
 std::string what_is_missing(const Host& host, const Ways& ways) {
   std::string text;
-  if (!ways.peer_memory) {
-    text = ways.peer_interface == Tri::kNo ? "no peer-memory interface in this kernel, "
-                                           : "no peer-memory client is loaded, ";
-  }
+  if (!ways.peer_memory) text = ways.peer_memory_text() + ", ";
   const bool nics = std::any_of(host.inventory.nics.begin(), host.inventory.nics.end(),
                                 [](const host::Nic& nic) { return nic.pci.has_value(); });
   return text + (nics ? "no RDMA NIC with an active port to register with"
@@ -140,15 +140,15 @@ Finding judge_export(const ExportTrial& trial, const Ways& ways, const std::stri
   evidence.push_back({call, trial.exported ? "a dma-buf" : trial.problem});
   if (trial.exported) {
     return unknown(subject, "dma-buf export works, " + missing, std::move(evidence),
-                   "an RDMA NIC in this host, then gdr doctor again");
+                   to_type("gdr doctor", "once there is an RDMA NIC in this host"));
   }
   const std::string summary = (trial.allocated ? "dma-buf export fails (" : "cannot be tried (") +
                               trial.problem + "), " + missing;
   if (!trial.allocated) return unknown(subject, summary, std::move(evidence));
-  return ways.peer_memory ? unknown(subject, summary, std::move(evidence))
-                          : fail(subject, summary, std::move(evidence),
-                                 "No way is left by which a NIC could be given this memory.",
-                                 {{}, "install the open kernel module of the GPU driver"});
+  return ways.peer_memory
+             ? unknown(subject, summary, std::move(evidence))
+             : fail(subject, summary, std::move(evidence),
+                    "No way is left by which a NIC could be given this memory.", fix_of(ways));
 }
 
 Findings without_nic(const Host& host) {
@@ -169,7 +169,7 @@ std::optional<Finding> no_cuda(const Result<CudaFacts>& cuda) {
   if (cuda->stand_in) {
     return unknown("", "not tried: libcuda.so.1 is gdrkit's stand-in, which is no hardware",
                    {{"libcuda.so.1", cuda->library}},
-                   "env -u LD_LIBRARY_PATH -u LD_PRELOAD gdr doctor");
+                   to_type("env -u LD_LIBRARY_PATH -u LD_PRELOAD gdr doctor"));
   }
   if (!cuda->problem.empty()) return unknown("", "could not be tried: " + cuda->problem);
   if (cuda->gpus.empty()) return unknown("", "could not be tried: CUDA lists no GPU");
@@ -177,7 +177,7 @@ std::optional<Finding> no_cuda(const Result<CudaFacts>& cuda) {
 }
 
 Findings find(const Host& host) {
-  if (host.inventory.gpus.empty()) return {};
+  if (host.inventory.gpus.empty()) return no_gpu();
   const Result<CudaFacts>& cuda = host.probes->cuda();
   if (auto reason = no_cuda(cuda)) return {*std::move(reason)};
   const std::vector<NamedPairing> pairings = choose_pairings(host.inventory, *cuda);
@@ -189,12 +189,12 @@ Findings find(const Host& host) {
       const std::size_t left = pairings.size() - findings.size();
       findings.push_back(unknown("",
                                  tool::plural(left, "pair") + " not tried: two minutes are over",
-                                 {}, "gdr prove --all"));
+                                 {}, to_type("gdr prove --all")));
       break;
     }
     Result<proof::Report> report = host.probes->prove(named.pairing);
     findings.push_back(
-        report ? judge_pair(named.subject, *report)
+        report ? judge_pair(host, named.subject, *report)
                : unknown(named.subject, "could not be tried: " + report.error().message));
   }
   return findings;

@@ -7,24 +7,19 @@ namespace {
 
 constexpr const char* kExplanation =
     "A NIC can be given GPU memory in two ways. As a dma-buf: kernel 5.12 or newer, the open "
-    "kernel module of the GPU driver from 515 on, CUDA 11.7, and a NIC driver that takes it; "
-    "NVIDIA recommends it. Through a peer-memory client: the module nvidia_peermem on an RDMA "
-    "stack that has the interface for it. One of them is enough, so a missing nvidia_peermem is "
-    "well where dma-bufs work. This check says what the kernel's and the driver's releases allow; "
-    "check registration tries it.";
-
-std::string peer_memory_text(const Ways& ways) {
-  if (ways.peer_memory) return "a peer-memory client is loaded";
-  if (ways.peer_interface == Tri::kNo) return "this kernel has no peer-memory interface";
-  return "no peer-memory client is loaded";
-}
+    "kernel module of the GPU driver from 515 on (Turing and later), CUDA 11.7, and a NIC driver "
+    "that takes it; NVIDIA recommends it. Through a peer-memory client: the module nvidia_peermem "
+    "(before driver 470 nv_peer_mem, for AWS's EFA efa_nv_peermem) on an RDMA stack that has the "
+    "interface for it: MLNX_OFED or DOCA-OFED, Ubuntu's kernels from 5.4 to 6.5, linux-nvidia. One "
+    "of them is enough, so a missing nvidia_peermem is well where dma-bufs work. This check says "
+    "what the releases allow; check registration tries it.";
 
 Findings find(const Host& host) {
-  if (host.inventory.gpus.empty()) return {};
+  if (host.inventory.gpus.empty()) return no_gpu();
   Ways ways = find_ways(host);
   // That there is no driver is gpu-driver's to say.
-  if (!ways.driver_loaded) return {};
-  const std::string peer = peer_memory_text(ways);
+  if (!ways.driver_loaded) return does_not_apply("the NVIDIA driver is not loaded");
+  const std::string peer = ways.peer_memory_text();
   if (ways.dma_buf == Tri::kYes) {
     return {ok(
         "", "dma-buf: kernel " + ways.kernel + ", open module " + ways.driver_version + "; " + peer,
@@ -37,18 +32,11 @@ Findings find(const Host& host) {
   }
   if (ways.dma_buf == Tri::kUnknown) {
     return {unknown("", no_dma_buf + "; " + peer, std::move(ways.evidence),
-                    "gdr doctor --only registration on the host itself")};
-  }
-  Fix fix{"sudo modprobe nvidia-peermem",
-          "echo nvidia-peermem | sudo tee /etc/modules-load.d/nvidia-peermem.conf"};
-  if (ways.peer_interface == Tri::kNo) {
-    fix = {{},
-           "install the open kernel module of the GPU driver and kernel 5.12 or newer, or "
-           "DOCA/MLNX_OFED for the peer-memory interface"};
+                    to_type("gdr doctor --only registration", "on the host itself"))};
   }
   return {fail("", "neither way: " + no_dma_buf + "; " + peer, std::move(ways.evidence),
                "GPU memory cannot be registered: everything goes through host memory.",
-               std::move(fix))};
+               fix_of(ways))};
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // Ways: what the checks of registration share: by which ways this host should be able to give GPU
-// memory to a NIC, as its files say it. Whether it does is for check "registration" to try.
+// memory to a NIC, and what to do about it, as host/registration decides it for gdr fix too.
+// Whether it works is for check "registration" to try.
 //
 //   const Ways ways = find_ways(host);
 //   if (ways.dma_buf == Tri::kNo) puts(ways.why_no_dma_buf.c_str());
@@ -11,18 +12,13 @@
 #include "doctor/evidence.h"
 #include "doctor/host.h"
 #include "doctor/tri.h"
+#include "host/registration/peer_memory_plan.h"
+#include "host/release.h"
 
 namespace gdr::doctor {
 
-// "6.8.0-45-generic" is {6, 8}; {0, 0}: unknown.
-struct Release {
-  unsigned major = 0, minor = 0;
-  bool known() const { return major > 0; }
-  bool operator<(const Release& other) const {
-    return major != other.major ? major < other.major : minor < other.minor;
-  }
-};
-Release parse_release(const std::string& text);
+using host::parse_release;
+using host::Release;
 
 struct Ways {
   std::string kernel;  // as the kernel says it; empty: unknown
@@ -35,16 +31,29 @@ struct Ways {
   Tri dma_buf = Tri::kUnknown;
   std::string why_no_dma_buf;  // also why it is unknown
   bool peer_memory = false;    // a client is loaded
-  // The kernel lets such a client register: ib_register_peer_memory_client.
-  Tri peer_interface = Tri::kUnknown;
+  std::string driver_root;     // as it was given; empty: it was looked for
+  host::PeerMemoryPlan plan;
   Evidences evidence;
+
+  // "a peer-memory client is loaded", "this kernel has no peer-memory interface"
+  std::string peer_memory_text() const;
 };
 Ways find_ways(const Host& host);
+
+// What makes a way where there is none: gdr fix where that loads the module, else what stands
+// against loading it, taken away.
+Fix fix_of(const Ways& ways);
+Action action_of(const host::Advice& advice);
+// What takes an obstacle away, and gdr fix after it where commands do.
+Fix fix_by(const host::Advice& advice);
 
 // "6.8.0-45-generic" of this host or capture; empty: unknown.
 std::string kernel_of(const Host& host);
 // "lib/modules/6.8.0-45-generic/modules.dep"
 std::string modules_file(const Host& host, const std::string& name);
+
+// Where the kernel takes no module without a signature.
+Action sign_the_module();
 
 // Whether /proc/kallsyms has it: in the kernel, or in a module that is loaded.
 bool has_symbol(const Host& host, const std::string& symbol);

@@ -1,0 +1,198 @@
+#include "host/registration/peer_memory_plan.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "host/registration/driver_roots.h"
+
+namespace gdr::host {
+namespace {
+
+constexpr std::uint16_t kMellanox = 0x15b3;
+
+// "nvidia-peermem.ko.zst" of "updates/dkms/nvidia-peermem.ko.zst: kernel/drivers/…".
+std::string file_of(const std::string& line) {
+  const std::string path = line.substr(0, line.find(':'));
+  return path.substr(path.rfind('/') + 1);
+}
+
+// Debian's is nvidia-current-peermem.ko, which modprobe knows as nvidia-peermem too.
+bool is_file_of(const std::string& file, PeerModule module) {
+  const std::string name = file.substr(0, file.find('.'));
+  if (module != PeerModule::kNvidiaPeermem) return name == name_of(module);
+  return name.starts_with("nvidia-") && name.ends_with("-peermem");
+}
+
+std::string line_of(const Files& files, const std::string& root, PeerModule module) {
+  const std::string list = modules_file(files, "modules.dep", root);
+  if (list.empty()) return {};
+  for (const std::string& line : files.lines_with(list, "peer")) {
+    if (line.find(':') != std::string::npos && is_file_of(file_of(line), module)) return line;
+  }
+  return {};
+}
+
+// What may serve, the best first: nv_peer_mem does with every driver, where it is installed.
+std::vector<PeerModule> modules_for(PeerModule wanted) {
+  if (wanted == PeerModule::kNvidiaPeermem) return {wanted, PeerModule::kNvPeerMem};
+  return {wanted};
+}
+
+struct Search {
+  InstalledModule found;
+  bool shown = false;    // some modules.dep can be read
+  std::string own_root;  // the driver's, where it has one
+};
+
+Search find_installed(const Files& files, PeerModule wanted,
+                      const std::vector<std::string>& roots) {
+  Search search;
+  // There before its modules are, or without those of this kernel.
+  if (files.exists(kOperatorsDriverRoot)) search.own_root = kOperatorsDriverRoot;
+  for (const std::string& root : roots) {
+    const std::string list = modules_file(files, "modules.dep", root);
+    search.shown |= !list.empty() && files.exists(list);
+    if (!root.empty() && search.own_root.empty()) search.own_root = root;
+    for (const PeerModule module : modules_for(wanted)) {
+      const std::string line = line_of(files, root, module);
+      if (line.empty()) continue;
+      InstalledModule& found = search.found;
+      if (found.module != PeerModule::kNone) {
+        found.both |= found.module != module;
+        continue;
+      }
+      found.module = module;
+      found.root = root;
+      found.line = line;
+      found.needs_rdma = module == PeerModule::kEfaNvPeermem ||
+                         line.find("ib_core", line.find(':')) != std::string::npos;
+      for (const char* place : {"/usr/sbin/modprobe", "/sbin/modprobe", "/usr/bin/modprobe"}) {
+        found.has_modprobe |= !root.empty() && files.exists(root + place);
+      }
+    }
+  }
+  return search;
+}
+
+// Of EFA's NICs nvidia_peermem is no client, and of the others efa_nv_peermem is none.
+std::string loaded_client(const Files& files, const Inventory& inventory, PeerModule module) {
+  if (module == PeerModule::kEfaNvPeermem) {
+    return is_module_loaded(files, "efa_nv_peermem") ? "efa_nv_peermem" : "";
+  }
+  for (const char* name : {"nvidia_peermem", "nv_peer_mem"}) {
+    if (is_module_loaded(files, name)) return name;
+  }
+  return inventory.peer_memory.empty() ? "" : inventory.peer_memory.front();
+}
+
+bool has_mellanox(const Inventory& inventory) {
+  const auto& functions = inventory.pci.functions();
+  return std::ranges::any_of(functions,
+                             [](const auto& entry) { return entry.second.vendor == kMellanox; });
+}
+
+std::string with_alternative(std::string note, const std::string& remedy) {
+  return remedy.empty() ? note : note + "; or " + remedy;
+}
+
+void not_installed(const Search& search, PeerMemoryPlan& plan) {
+  const RegistrationWays& ways = plan.ways;
+  const std::string& kernel = plan.read.facts.kernel_name;
+  plan.reason = std::string("no module ") + name_of(ways.module) + " for kernel " + kernel;
+  std::string note;
+  switch (ways.module) {
+    case PeerModule::kEfaNvPeermem:
+      note = "install it with AWS's EFA installer (efa_installer.sh --enable-gdr)";
+      break;
+    case PeerModule::kNvPeerMem:
+      note =
+          "build and install nv_peer_mem, which drivers before 470 need (they bring no "
+          "nvidia-peermem)";
+      break;
+    default:
+      note = search.own_root.empty()
+                 ? "install the GPU driver's kernel modules for it"
+                 : "the driver lives below /" + search.own_root +
+                       ": recreate its pod, with driver.rdma.enabled=true for the GPU operator";
+  }
+  plan.advice = {{}, with_alternative(std::move(note), ways.remedy)};
+}
+
+// "nvidia" of "updates/dkms/nvidia-peermem.ko.zst", as dkms calls the package.
+std::string dkms_name(const std::string& line) {
+  if (line.substr(0, line.find(':')).find("dkms/") == std::string::npos) return {};
+  const std::string file = file_of(line);
+  return file.substr(0, file.find("-peermem"));
+}
+
+Advice rebuild_of(const InstalledModule& module, const std::string& release) {
+  const std::string package =
+      module.module == PeerModule::kNvidiaPeermem ? dkms_name(module.line) : std::string();
+  if (!module.root.empty()) {
+    return {{},
+            "recreate the driver's pod while the RDMA driver is loaded, with "
+            "driver.rdma.enabled=true for the GPU operator"};
+  }
+  if (!package.empty() && !release.empty()) {
+    return {"sudo dkms install --force " + package + "/" + release,
+            "builds it for what runs now; to be done again after each change of the RDMA stack"};
+  }
+  if (module.module == PeerModule::kNvidiaPeermem) {
+    return {{}, "install the GPU driver again, after every change of the RDMA stack"};
+  }
+  return {{}, "build " + module.name() + " again, after every change of the RDMA stack"};
+}
+
+// Why loading it would fail: modprobe itself says no more than "Invalid argument".
+void judge_loading(const Files& files, const Inventory& inventory, const std::string& driver_root,
+                   PeerMemoryPlan& plan) {
+  const RegistrationWays& ways = plan.ways;
+  const bool efa = ways.module == PeerModule::kEfaNvPeermem;
+  const Search search = find_installed(
+      files, ways.module, driver_roots(files, plan.read.facts.driver_name, driver_root));
+  plan.installed = search.found;
+  plan.rebuild = rebuild_of(plan.installed, plan.read.facts.driver_name);
+  plan.loaded = loaded_client(files, inventory, ways.module);
+  if (!plan.loaded.empty()) {
+    plan.loading = Loading::kLoaded;
+  } else if (ways.peer_memory == Tri::kNo) {
+    plan.reason = ways.why_no_peer_memory;
+    plan.advice.note = ways.remedy.empty() ? "use dma-buf, which this host has" : ways.remedy;
+  } else if (search.shown && search.found.module == PeerModule::kNone) {
+    not_installed(search, plan);
+  } else if (!efa && !plan.read.rdma_loaded) {
+    plan.wants_rdma_driver = true;
+    plan.reason = "ib_core is not loaded, and no RDMA driver with it";
+    plan.advice.command =
+        has_mellanox(inventory) ? "sudo modprobe mlx5_ib" : "sudo modprobe ib_core";
+  } else if (search.shown && !search.found.needs_rdma) {
+    plan.reason = plan.installed.name() + " was built without the RDMA stack and cannot be loaded";
+    plan.advice = plan.rebuild;
+  } else {
+    plan.loading = Loading::kCanLoad;
+    // No list of modules is shown: it is tried by its name.
+    if (plan.installed.module == PeerModule::kNone) plan.installed.module = ways.module;
+  }
+}
+
+}  // namespace
+
+std::string InstalledModule::command() const {
+  if (root.empty()) return "sudo modprobe " + name();
+  if (has_modprobe) return "sudo chroot /" + root + " modprobe " + name();
+  return "sudo modprobe -d /" + root + " " + name();
+}
+
+PeerMemoryPlan plan_peer_memory(const Files& files, const Inventory& inventory,
+                                const PlanOptions& options) {
+  PeerMemoryPlan plan;
+  plan.read = read_registration_facts(files, inventory, options.has_symbol);
+  plan.ways = ways_of(plan.read.facts);
+  if (plan.ways.dma_buf == Tri::kYes) plan.needed = Tri::kNo;
+  if (plan.ways.dma_buf == Tri::kNo) plan.needed = Tri::kYes;
+  judge_loading(files, inventory, options.driver_root, plan);
+  return plan;
+}
+
+}  // namespace gdr::host
