@@ -6,8 +6,10 @@ namespace gdr::cli {
 
 void add_machine_options(CLI::App& command, MachineOptions& options) {
   CLI::Option* root = command.add_option(
-      "--root", options.root, "A captured machine: a folder with its sys and proc (default: /)");
-  root->type_name("DIR");
+      "--root", options.root,
+      "A captured machine: a folder with its sys and proc, or a tar archive of it "
+      "(default: /)");
+  root->type_name("PATH");
   CLI::Option* hwloc = command.add_option("--hwloc-xml", options.hwloc_xml,
                                           "A captured machine: what lstopo wrote as XML");
   hwloc->type_name("FILE");
