@@ -28,6 +28,18 @@ void add_machine_options(CLI::App& command, MachineOptions& options) {
   }
 }
 
+bool is_live(const MachineOptions& options) {
+  return options.root == "/" && options.hwloc_xml.empty() && options.nccl_xml.empty() &&
+         options.lspci.empty();
+}
+
+std::vector<std::string> described_by(const MachineOptions& options) {
+  if (!options.hwloc_xml.empty()) return {options.hwloc_xml};
+  if (!options.nccl_xml.empty()) return {options.nccl_xml};
+  if (!options.lspci.empty()) return options.lspci;
+  return {options.root};
+}
+
 Result<host::Inventory> read_machine(const MachineOptions& options) {
   host::Source source;
   source.root = options.root;

@@ -119,7 +119,8 @@ std::string shape_of(const std::string& path) {
 Capture take_capture(const std::string& root) {
   Collector collector(root);
   const host::Files files(root, [&](const host::FileAccess& access) { collector.note(access); });
-  const host::Inventory inventory = host::take_inventory(files);
+  host::Inventory inventory = host::take_inventory(files);
+  host::read_product_data(files, inventory);
   Host host{files, inventory, read_environment(files), nullptr, {}, {}};
   host.kernel_log = read_kernel_log(files);
   Selection selection;

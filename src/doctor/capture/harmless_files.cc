@@ -289,6 +289,7 @@ std::optional<std::string> harmless_content(const std::string& path, const std::
   if (path == "proc/cmdline") return harmless_command_line(content);
   if (matches("proc/*/cgroup", path)) return harmless_group(content);
   if (matches("proc/*/mountinfo", path)) return harmless_mounts(content);
+  if (matches("sys/bus/pci/devices/*/vpd", path)) return harmless_product_data(content);
   // Four bytes of attributes, then whether it is on.
   if (matches("sys/firmware/efi/efivars/SecureBoot-*", path)) {
     return content.size() == 5 ? std::string("\x06\0\0\0", 4) + content[4] : std::string();
