@@ -8,6 +8,7 @@
 #include "base/environment.h"
 #include "cli/command_line.h"
 #include "cli/doctor_commands.h"
+#include "cli/doctor_ticket.h"
 #include "cli/help.h"
 #include "cli/machine_options.h"
 #include "cli/subcommands.h"
@@ -26,7 +27,7 @@ namespace {
 
 struct DoctorOptions {
   MachineOptions machine;
-  std::string explain, only, format;
+  std::string explain, only, format, report;
   bool all = false, json = false, container = false, no_probe = false;
   std::vector<const doctor::Check*> checks;  // of --only, --explain or --container; none: all
 };
@@ -66,6 +67,10 @@ void read_values(DoctorOptions& options) {
           fmt::format("--json and --format {} exclude each other", options.format));
     }
     options.json = options.format == "json";
+  }
+  if (!options.report.empty() && !is_report_name(options.report)) {
+    throw CLI::ValidationError(
+        fmt::format("--report takes a name that ends in .html or .md, not '{}'", options.report));
   }
   if (!options.explain.empty() && options.json) {
     throw CLI::ValidationError("--explain and JSON exclude each other: use --only for that");
@@ -125,6 +130,13 @@ int run_doctor(const DoctorOptions& options) {
   if (files.is_live()) host.probes = &probes;
   host.kernel_log = doctor::read_kernel_log(files);
   const doctor::Report report = examine(options, host);
+  if (!options.report.empty()) {
+    const Result<void> written = write_report(options.report, options.machine, host, report);
+    if (!written) {
+      say("gdr doctor: " + written.error().message);
+      return kFailed;
+    }
+  }
   const std::string text = answer(options, host, report);
   // A diagnosis that nobody could read is none.
   if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0) {
@@ -152,6 +164,10 @@ void add_options(CLI::App& command, const std::shared_ptr<DoctorOptions>& option
   command.add_flag("--json", options->json, "One JSON document instead of text");
   command.add_option("--format", options->format, "text, json or prometheus (default: text)")
       ->type_name("FORMAT");
+  CLI::Option* report = command.add_option(
+      "--report", options->report,
+      "Also write everything for a ticket to FILE: one page (.html), or Markdown to paste (.md)");
+  report->type_name("FILE")->excludes(explain)->excludes(only)->excludes(container);
   for (CLI::Option* one : {explain, only, container}) {
     for (CLI::Option* other : {explain, only, container}) {
       if (one != other) one->excludes(other);

@@ -46,6 +46,8 @@ expect_wrong_use "gdr list: unknown option '--jsn'; allowed: --help, --json" lis
 expect_wrong_use "gdr list: no folder /nowhere; give one that holds" list --root /nowhere
 expect_wrong_use "gdr list: $0: is no tar archive that can be read" list --root "$0"
 expect_wrong_use "gdr doctor: $0: is no tar archive that can be read" doctor --root "$0"
+expect_wrong_use "gdr doctor: --report takes a name that ends in .html or .md, not 'x.pdf'" \
+  doctor --report x.pdf
 expect_wrong_use "gdr explain: no symptom 'x'; 'gdr explain --list'" explain --symptom x
 expect_wrong_use "gdr explain: /nowhere: No such file" explain /nowhere
 expect_wrong_use "gdr explain: FILE goes with neither" explain --list /nowhere

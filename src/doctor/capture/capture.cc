@@ -18,6 +18,7 @@
 #include "doctor/environment.h"
 #include "doctor/kernel_log.h"
 #include "doctor/run.h"
+#include "doctor/ticket/ticket.h"
 #include "host/inventory.h"
 
 namespace gdr::doctor {
@@ -127,6 +128,7 @@ Capture take_capture(const std::string& root) {
   selection.probes = false;
   static_cast<void>(examine(host, selection));
   static_cast<void>(look_at_container(host));
+  static_cast<void>(facts_of(host));
   put_instead(host, collector);
   Capture capture = collector.collect();
   if (!host.kernel_log) {

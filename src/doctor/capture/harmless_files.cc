@@ -26,6 +26,15 @@ constexpr std::size_t kLongestPath = 1024;
   "((kernel|updates|dkms|extra|weak-updates|drivers|infiniband|core|video|gpu|drm|net|ethernet|" \
   "mellanox|mlx5|hw|nvidia|nvidia-open|mlnx-ofa_kernel|compat)/)*" MODULE "\\.ko(\\.(xz|zst|gz))?"
 
+// A distribution's own name, its release and its code name.
+#define SYSTEM                                                                                     \
+  "PRETTY_NAME=\"?(Ubuntu|Debian GNU/Linux|Red Hat Enterprise Linux( Server| CoreOS)?|CentOS( "    \
+  "Linux| Stream)?|Rocky Linux|AlmaLinux|Oracle Linux( Server)?|SUSE Linux Enterprise Server|"     \
+  "openSUSE (Leap|Tumbleweed)|Amazon Linux|Fedora Linux|Azure Linux|CBL-Mariner/Linux|NVIDIA "     \
+  "(DGX|Base) OS|Flatcar Container Linux by Kinvolk|Talos|Bottlerocket OS|Container-Optimized OS " \
+  "from Google|Arch Linux|Alpine Linux|NixOS)( v?[0-9][0-9.]{0,15})?( \\([A-Za-z ]{1,32}\\))?( "   \
+  "LTS)?\"?"
+
 struct Rule {
   const char* path;  // as of fnmatch(3); a star matches within one component
   const char* line;  // of each line that stays; of one with groups, the first group
@@ -79,6 +88,8 @@ constexpr Rule kContents[] = {
     {"sys/module/*/version", "[0-9][0-9.~:+-]{0,31}"},
     {"sys/module/ib_core/parameters/netns_mode", "[YN01]"},
     {"sys/fs/cgroup/rdma.max", INTERFACE "( hca_(handle|object)=([0-9]{1,10}|max)){1,2} ?"},
+    {"etc/os-release", SYSTEM},
+    {"usr/lib/os-release", SYSTEM},
     {"proc/sys/kernel/osrelease", "[0-9]+\\.[0-9]+[0-9A-Za-z.+~_-]{0,56}"},
     // Behind the release stand the user and host that built it, and when.
     {"proc/driver/nvidia/version",
@@ -138,6 +149,8 @@ constexpr const char* kPlaces[] = {"dev/nvidia*",
                                    ".singularity.d",
                                    "etc/security/limits.conf",
                                    "captured/*",
+                                   "etc/os-release",
+                                   "usr/lib/os-release",
                                    "var/log/dmesg",
                                    "dev",
                                    "lib",

@@ -12,6 +12,7 @@
 #include "doctor/environment.h"
 #include "doctor/kernel_log.h"
 #include "doctor/run.h"
+#include "doctor/ticket/ticket.h"
 #include "host/inventory.h"
 #include "machine.h"
 
@@ -140,6 +141,7 @@ std::map<std::string, std::set<host::FileAccess::Kind>> asked_of(const std::stri
   selection.probes = false;
   static_cast<void>(examine(host, selection));
   static_cast<void>(look_at_container(host));
+  static_cast<void>(facts_of(host));
   return asked;
 }
 
