@@ -8,6 +8,7 @@
 #include "base/environment.h"
 #include "cli/command_line.h"
 #include "cli/doctor_commands.h"
+#include "cli/doctor_ticket.h"
 #include "cli/help.h"
 #include "cli/machine_options.h"
 #include "cli/subcommands.h"
@@ -26,7 +27,7 @@ namespace {
 
 struct DoctorOptions {
   MachineOptions machine;
-  std::string explain, only, format, driver_root;
+  std::string explain, only, format, driver_root, report;
   bool all = false, json = false, container = false, no_probe = false;
   std::vector<const doctor::Check*> checks;  // of --only, --explain or --container; none: all
 };
@@ -67,6 +68,10 @@ void read_values(DoctorOptions& options) {
     }
     options.json = options.format == "json";
   }
+  if (!options.report.empty() && !is_report_name(options.report)) {
+    throw CLI::ValidationError(
+        fmt::format("--report takes a name that ends in .html or .md, not '{}'", options.report));
+  }
   if (!options.explain.empty() && options.json) {
     throw CLI::ValidationError("--explain and JSON exclude each other: use --only for that");
   }
@@ -81,11 +86,9 @@ void read_values(DoctorOptions& options) {
   check_driver_root(options.driver_root);
 }
 
-// What else than a folder describes the machine; empty: nothing.
-std::string described_by(const MachineOptions& machine) {
-  if (!machine.hwloc_xml.empty()) return machine.hwloc_xml;
-  if (!machine.nccl_xml.empty()) return machine.nccl_xml;
-  return machine.lspci.empty() ? "" : machine.lspci.front();
+// A file describes the machine, and no folder: nothing lies below it.
+bool is_described(const MachineOptions& machine) {
+  return machine.root == "/" && !is_live(machine);
 }
 
 doctor::Report examine(const DoctorOptions& options, const doctor::Host& host) {
@@ -99,8 +102,7 @@ doctor::Report examine(const DoctorOptions& options, const doctor::Host& host) {
     std::fflush(stderr);
   });
   if (progress) fmt::print(stderr, "\r\033[K");
-  const std::string description = described_by(options.machine);
-  if (!description.empty()) report.source = description;
+  if (is_described(options.machine)) report.source = described_by(options.machine).front();
   return report;
 }
 
@@ -123,9 +125,7 @@ int run_doctor(const DoctorOptions& options) {
     say(fmt::format("gdr doctor: {}", inventory.error().message));
     return kWrongUse;
   }
-  // A description of a machine has no files: nothing lies below a file.
-  const bool described = !described_by(options.machine).empty();
-  const host::Files files(described ? "/dev/null" : options.machine.root);
+  const host::Files files(is_described(options.machine) ? "/dev/null" : options.machine.root);
   doctor::LiveProbes probes;
   doctor::Host host{files, *inventory, doctor::read_environment(files), nullptr, {}, {}};
   if (files.is_live()) host.probes = &probes;
@@ -134,6 +134,13 @@ int run_doctor(const DoctorOptions& options) {
     host.environment[doctor::kDriverRootVariable] = options.driver_root;
   }
   const doctor::Report report = examine(options, host);
+  if (!options.report.empty()) {
+    const Result<void> written = write_report(options.report, options.machine, host, report);
+    if (!written) {
+      say("gdr doctor: " + written.error().message);
+      return kFailed;
+    }
+  }
   const std::string text = answer(options, host, report);
   // A diagnosis that nobody could read is none.
   if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0) {
@@ -161,6 +168,10 @@ void add_options(CLI::App& command, const std::shared_ptr<DoctorOptions>& option
   command.add_flag("--json", options->json, "One JSON document instead of text");
   command.add_option("--format", options->format, "text, json or prometheus (default: text)")
       ->type_name("FORMAT");
+  CLI::Option* report = command.add_option(
+      "--report", options->report,
+      "Also write everything for a ticket to FILE: one page (.html), or Markdown to paste (.md)");
+  report->type_name("FILE")->excludes(explain)->excludes(only)->excludes(container);
   for (CLI::Option* one : {explain, only, container}) {
     for (CLI::Option* other : {explain, only, container}) {
       if (one != other) one->excludes(other);

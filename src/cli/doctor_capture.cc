@@ -2,13 +2,13 @@
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <filesystem>
 #include <memory>
 
 #include "cli/command_line.h"
 #include "cli/doctor_commands.h"
 #include "cli/help.h"
 #include "doctor/capture/capture.h"
+#include "host/files.h"
 #include "tool/style.h"
 #include "tool/text.h"
 #include "tool/wrap.h"
@@ -20,11 +20,7 @@ struct CaptureOptions {
   std::string target, root = "/";
 };
 
-std::string replay_of(const std::string& target) {
-  std::error_code error;
-  if (std::filesystem::is_directory(target, error)) return "gdr doctor --root " + target;
-  return fmt::format("mkdir host && tar -xf {} -C host && gdr doctor --root host", target);
-}
+std::string replay_of(const std::string& target) { return "gdr doctor --root " + target; }
 
 // What somebody wants to know before he sends it on.
 std::string describe(const doctor::Capture& capture, const std::string& target) {
@@ -53,12 +49,8 @@ std::string describe(const doctor::Capture& capture, const std::string& target) 
 }
 
 int capture_machine(const CaptureOptions& options) {
-  std::error_code error;
-  if (!std::filesystem::is_directory(options.root, error)) {
-    say(
-        fmt::format("gdr doctor capture: no folder {}; give one that holds a machine's sys and "
-                    "proc folders",
-                    options.root));
+  if (const host::Files files(options.root); !files.problem().empty()) {
+    say("gdr doctor capture: " + files.problem());
     return kWrongUse;
   }
   const doctor::Capture capture = doctor::take_capture(options.root);
@@ -87,8 +79,8 @@ void add_doctor_capture(CLI::App& doctor, Action& chosen) {
       ->required();
   command
       ->add_option("--root", options->root,
-                   "Another machine, captured before: the folder with its sys and proc")
-      ->type_name("DIR");
+                   "Another machine, captured before: its folder or tar archive")
+      ->type_name("PATH");
   refuse_empty_values(*command);
   command->footer(
       "Exit status: 0 written; 1 it could not be; 2 wrong use.\n"

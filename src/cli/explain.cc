@@ -160,8 +160,9 @@ void add_explain(CLI::App& program, Action& chosen) {
   command->add_flag("--json", options->json, "One JSON document instead of text");
   command
       ->add_option("--root", options->root,
-                   "Examine a captured machine: a folder with its sys and proc (default: /)")
-      ->type_name("DIR");
+                   "Examine a captured machine: its folder with sys and proc, or a tar archive "
+                   "(default: /)")
+      ->type_name("PATH");
   refuse_empty_values(*command);
   command->footer(
       "For instance: gdr explain train.log; sudo dmesg | gdr explain\n"

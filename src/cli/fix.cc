@@ -213,8 +213,10 @@ void add_fix(CLI::App& program, Action& chosen) {
       ->allow_extra_args(false);
   command->add_flag("--emulated", options->wishes.emulated,
                     "This virtual machine's PCI tree is emulated, without hardware behind it");
-  command->add_option("--root", options->root, "A captured machine: a folder with its sys and proc")
-      ->type_name("DIR");
+  command
+      ->add_option("--root", options->root,
+                   "A captured machine: its folder with sys and proc, or a tar archive")
+      ->type_name("PATH");
   command
       ->add_option("--journal", options->journal,
                    "Where changes are written down (default: /var/lib/gdrkit/fix)")

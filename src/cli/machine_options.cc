@@ -7,8 +7,10 @@ namespace gdr::cli {
 
 void add_machine_options(CLI::App& command, MachineOptions& options) {
   CLI::Option* root = command.add_option(
-      "--root", options.root, "A captured machine: a folder with its sys and proc (default: /)");
-  root->type_name("DIR");
+      "--root", options.root,
+      "A captured machine: a folder with its sys and proc, or a tar archive of it "
+      "(default: /)");
+  root->type_name("PATH");
   CLI::Option* hwloc = command.add_option("--hwloc-xml", options.hwloc_xml,
                                           "A captured machine: what lstopo wrote as XML");
   hwloc->type_name("FILE");
@@ -25,6 +27,18 @@ void add_machine_options(CLI::App& command, MachineOptions& options) {
       if (one != other) one->excludes(other);
     }
   }
+}
+
+bool is_live(const MachineOptions& options) {
+  return options.root == "/" && options.hwloc_xml.empty() && options.nccl_xml.empty() &&
+         options.lspci.empty();
+}
+
+std::vector<std::string> described_by(const MachineOptions& options) {
+  if (!options.hwloc_xml.empty()) return {options.hwloc_xml};
+  if (!options.nccl_xml.empty()) return {options.nccl_xml};
+  if (!options.lspci.empty()) return options.lspci;
+  return {options.root};
 }
 
 Result<host::Inventory> read_machine(const MachineOptions& options) {

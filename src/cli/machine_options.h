@@ -25,6 +25,12 @@ struct MachineOptions {
 // --root, --hwloc-xml, --nccl-xml and --lspci, of which a command line has one kind.
 void add_machine_options(CLI::App& command, MachineOptions& options);
 
+// This machine as it is now, and none that was captured.
+bool is_live(const MachineOptions& options);
+
+// What describes the captured machine, as it was typed.
+std::vector<std::string> described_by(const MachineOptions& options);
+
 // The error's line names the file.
 Result<host::Inventory> read_machine(const MachineOptions& options);
 

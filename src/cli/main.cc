@@ -21,6 +21,7 @@ int run_program(int argc, char** argv) {
   Action chosen;
   add_prove(program, chosen);
   add_topo(program, chosen);
+  add_list(program, chosen);
   add_doctor(program, chosen);
   add_fix(program, chosen);
   add_explain(program, chosen);

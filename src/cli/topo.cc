@@ -2,17 +2,16 @@
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <fstream>
 #include <memory>
 
 #include "cli/command_line.h"
 #include "cli/help.h"
 #include "cli/machine_options.h"
+#include "cli/machine_origin.h"
 #include "cli/subcommands.h"
-#include "host/files.h"
+#include "cli/whole_io.h"
 #include "tool/style.h"
 #include "tool/text.h"
-#include "topo/live.h"
 #include "topo/output/json_report.h"
 #include "topo/output/svg.h"
 #include "topo/output/text_report.h"
@@ -28,34 +27,6 @@ struct TopoOptions {
   std::string svg;
 };
 
-bool is_live(const MachineOptions& machine) {
-  return machine.root == "/" && machine.hwloc_xml.empty() && machine.nccl_xml.empty() &&
-         machine.lspci.empty();
-}
-
-topo::Origin origin_of(const MachineOptions& machine, const host::Inventory& inventory) {
-  topo::Origin origin;
-  const std::string functions = tool::plural(inventory.pci.functions().size(), "PCI function");
-  std::vector<std::string> files = machine.lspci;
-  for (const std::string& file : {machine.hwloc_xml, machine.nccl_xml}) {
-    if (!file.empty()) files.push_back(file);
-  }
-  if (!files.empty()) {
-    for (const std::string& file : files) {
-      origin.text += (origin.text.empty() ? "captured: " : ", ") + file;
-      origin.looked_at.push_back(fmt::format("{}: {}", file, functions));
-    }
-    return origin;
-  }
-  origin.live = is_live(machine);
-  origin.text = origin.live ? "this machine" : "captured: " + machine.root;
-  const std::string root = origin.live ? "" : machine.root;
-  origin.looked_at = {fmt::format("{}/sys/bus/pci/devices: {}", root, functions),
-                      fmt::format("{}/sys/class/infiniband: {}", root,
-                                  tool::plural(inventory.nics.size(), "RDMA device"))};
-  return origin;
-}
-
 int failed(const std::string& message, int status) {
   say("gdr topo: " + tool::printable(message));
   return status;
@@ -66,18 +37,13 @@ Result<void> write_svg(const std::string& name, const std::string& text) {
     fmt::print("{}", text);
     return {};
   }
-  errno = 0;
-  std::ofstream file(name, std::ios::binary | std::ios::trunc);
-  file << text;
-  file.close();
-  if (!file) return from_errno("cannot write " + name);
-  return {};
+  return write_file(name, text);
 }
 
 int run_topo(const TopoOptions& options) {
   Result<host::Inventory> inventory = read_machine(options.machine);
   if (!inventory) return failed(inventory.error().message, kWrongUse);
-  if (is_live(options.machine)) topo::ask_driver(*inventory);
+  look_closer(options.machine, *inventory);
   topo::Origin origin = origin_of(options.machine, *inventory);
   Result<topo::Report> report =
       topo::make_report(*std::move(inventory), std::move(origin), options.devices);

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/environment.h"
-#include "doctor/checks/gather.h"
+#include "doctor/blocks.h"
 #include "tool/text.h"
 #include "tool/wrap.h"
 
@@ -89,44 +89,10 @@ void add_finding(Text& text, const tool::Style& style, const Line& line,
   add_fix(text, finding.fix, finding.outcome);
 }
 
-// Eight GPUs of which a check says the same are one block.
-struct Block {
-  Line line;
-  std::vector<std::string> subjects;
-};
-
-// Checks that gather their findings have one for each block already; those that judge each GPU keep
-// one for each GPU, for the JSON document and the metrics.
-std::vector<Block> blocks_of(const std::vector<Line>& lines) {
-  constexpr std::size_t kLookBack = 128;  // a capture may claim any number that are all different
-  std::vector<Block> blocks;
-  for (const Line& line : lines) {
-    Block* known = nullptr;
-    const std::size_t end = blocks.size() > kLookBack ? blocks.size() - kLookBack : 0;
-    for (std::size_t i = blocks.size(); i > end && known == nullptr; --i) {
-      Block& block = blocks[i - 1];
-      if (block.line.check != line.check) break;  // findings of one check follow each other
-      if (!line.finding->subject.empty() && alike(*block.line.finding, *line.finding)) {
-        known = &block;
-      }
-    }
-    if (known == nullptr) known = &blocks.emplace_back(Block{line, {}});
-    known->subjects.push_back(line.finding->subject);
-  }
-  return blocks;
-}
-
-// "GPU 0000:19:00.0": "GPUs"
-std::string nouns_of(const std::string& subject) {
-  return subject.substr(0, subject.find(' ')) + "s";
-}
-
 void add_findings(Text& text, const Report& report, const TextOptions& options) {
-  for (const Block& block : blocks_of(in_order(report))) {
-    const Outcome outcome = block.line.finding->outcome;
-    if (!options.all && outcome == Outcome::kOk) continue;
-    add_finding(text, options.style, block.line,
-                subject_of(block.subjects, nouns_of(block.subjects.front()), outcome));
+  for (const Block& block : blocks_of(report)) {
+    if (!options.all && block.line.finding->outcome == Outcome::kOk) continue;
+    add_finding(text, options.style, block.line, block.subject);
   }
 }
 

@@ -29,10 +29,17 @@ bool is_regular(const UniqueFd& file) {
 // Opening a device acts on some, and opening a pipe waits for its other end: what it is, is looked
 // at first.
 UniqueFd open_regular(const Root& root, const std::string& path) {
+  if (root.archive() != nullptr) return root.open(path, O_RDONLY);
   if (!is_regular(root.open(path, O_PATH))) return {};
   UniqueFd file = root.open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
   if (!is_regular(file)) file.reset();
   return file;
+}
+
+void sort(std::vector<std::string>& names) {
+  std::sort(names.begin(), names.end(), [](const std::string& a, const std::string& b) {
+    return strverscmp(a.c_str(), b.c_str()) < 0;
+  });
 }
 
 }  // namespace
@@ -107,6 +114,13 @@ std::optional<long> Files::number(const std::string& path) const {
 std::vector<std::string> Files::entries(const std::string& path) const {
   note(FileAccess::Kind::kFolder, path);
   std::vector<std::string> names;
+  if (const ArchiveTree* archive = folder_->archive()) {
+    const ArchiveTree::Node* node = archive->find(path, true);
+    if (node == nullptr) return names;
+    for (const auto& [name, entry] : node->entries) names.push_back(name);
+    sort(names);
+    return names;
+  }
   UniqueFd folder = folder_->open(path, O_RDONLY | O_DIRECTORY | O_NONBLOCK);
   if (!folder) return names;
   const std::unique_ptr<DIR, int (*)(DIR*)> listing(fdopendir(folder.get()), &closedir);
@@ -118,14 +132,13 @@ std::vector<std::string> Files::entries(const std::string& path) const {
     names.emplace_back(name);
     if (names.size() == kMostEntries) break;
   }
-  std::sort(names.begin(), names.end(), [](const std::string& a, const std::string& b) {
-    return strverscmp(a.c_str(), b.c_str()) < 0;
-  });
+  sort(names);
   return names;
 }
 
 bool Files::exists(const std::string& path) const {
   note(FileAccess::Kind::kExists, path);
+  if (const ArchiveTree* archive = folder_->archive()) return archive->find(path, true) != nullptr;
   return static_cast<bool>(folder_->open(path, O_PATH));
 }
 
@@ -141,6 +154,10 @@ std::vector<std::string> Files::real_path(const std::string& path) const {
 }
 
 FileKind Files::kind(const std::string& path) const {
+  if (const ArchiveTree* archive = folder_->archive()) {
+    const ArchiveTree::Node* node = archive->find(path, false);
+    return node == nullptr ? FileKind::kAbsent : node->kind;
+  }
   const UniqueFd place = folder_->open(path, O_PATH | O_NOFOLLOW);
   struct stat status {};
   if (!place || fstat(place.get(), &status) != 0) return FileKind::kAbsent;
@@ -150,6 +167,10 @@ FileKind Files::kind(const std::string& path) const {
 }
 
 std::string Files::link_target(const std::string& path) const {
+  if (const ArchiveTree* archive = folder_->archive()) {
+    const ArchiveTree::Node* node = archive->find(path, false);
+    return node != nullptr && node->kind == FileKind::kLink ? node->content : std::string();
+  }
   const UniqueFd link = folder_->open(path, O_PATH | O_NOFOLLOW);
   std::string target(PATH_MAX, '\0');
   const ssize_t size = link ? readlinkat(link.get(), "", target.data(), target.size()) : -1;

@@ -1,5 +1,5 @@
-// Reading small files of sysfs and procfs below a root folder. Missing files are ordinary here:
-// what cannot be read is empty.
+// Reading small files of sysfs and procfs below a root folder, or of what an archive holds. Missing
+// files are ordinary here: what cannot be read is empty.
 //
 //   Files files("/captures/dgx");
 //   std::string mac = files.line("sys/class/net/eth0/address");
@@ -29,9 +29,6 @@ struct FileAccess {
 };
 using FileLog = std::function<void(const FileAccess&)>;
 
-// What stands at a path, of a link the link itself.
-enum class FileKind { kAbsent, kRegular, kFolder, kLink, kOther };
-
 class Files {
  public:
   explicit Files(std::string root, FileLog log = {})
@@ -40,6 +37,8 @@ class Files {
         log_(std::move(log)) {}
 
   const std::string& root() const { return root_; }
+  // Why there is nothing to read: no folder and no archive. Empty: well.
+  const std::string& problem() const { return folder_->problem(); }
   // This machine, as it is now; else a captured one, which cannot be probed or changed.
   bool is_live() const { return root_ == "/"; }
 

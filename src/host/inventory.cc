@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <sstream>
 
 #include "host/classify.h"
@@ -87,6 +88,7 @@ Nic read_nic(const Files& files, const PciTree& tree, const std::string& name) {
   nic.pci_address = files.link_name(path + "/device");
   nic.driver = files.link_name(path + "/device/driver");
   nic.firmware = files.line(path + "/fw_ver");
+  nic.board_id = files.line(path + "/board_id");
   nic.numa_node = node_of(files, path + "/device");
   nic.pci = function_of(files, tree, path + "/device");
   for (const std::string& entry : files.entries(path + "/ports")) {
@@ -253,7 +255,29 @@ Inventory take_inventory(const Files& files) {
   return inventory;
 }
 
+namespace {
+
+// Functions of one card are one product, which some sources tell at one of them alone.
+void share_product_data(Inventory& inventory) {
+  std::map<std::string, ProductData> cards;
+  for (const Nic& nic : inventory.nics) {
+    if (nic.pci && !nic.pci->product.name.empty()) {
+      cards.emplace(card_of(nic.pci->address), nic.pci->product);
+    }
+  }
+  for (Nic& nic : inventory.nics) {
+    if (!nic.pci || !nic.pci->product.empty()) continue;
+    const auto card = cards.find(card_of(nic.pci->address));
+    if (card == cards.end()) continue;
+    nic.pci->product.name = card->second.name;
+    nic.pci->product.part_number = card->second.part_number;
+  }
+}
+
+}  // namespace
+
 void name_functions(Inventory& inventory) {
+  share_product_data(inventory);
   PciNames names;
   const auto name = [&](PciFunction& function) {
     if (function.name.empty()) function.name = names.device(function.vendor, function.device);
@@ -265,6 +289,15 @@ void name_functions(Inventory& inventory) {
   }
   for (Nic& nic : inventory.nics) {
     if (nic.pci) name(*nic.pci);
+  }
+}
+
+void read_product_data(const Files& files, Inventory& inventory) {
+  for (Nic& nic : inventory.nics) {
+    if (!nic.pci || !nic.pci->product.empty()) continue;
+    nic.pci->product = read_product_data(files, nic.pci->address);
+    PciFunction* function = inventory.pci.find(nic.pci->address);
+    if (function != nullptr) function->product = nic.pci->product;
   }
 }
 

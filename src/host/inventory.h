@@ -43,6 +43,7 @@ struct Nic {
   std::string pci_address;  // empty for software devices such as rxe
   std::string driver;       // kernel driver of the PCI function
   std::string firmware;
+  std::string board_id;  // of its board and firmware, "MT_0000000838": Mellanox calls it PSID
   int numa_node = -1;
   std::vector<Port> ports;
   std::optional<PciFunction> pci;  // nothing for software devices
@@ -95,9 +96,14 @@ inline Inventory take_inventory(const std::string& root = "/") {
   return take_inventory(Files(root));
 }
 
-// Names of PCI functions from pci.ids, where the source tells none. Not done when an inventory is
+// Names of PCI functions from pci.ids, where the source tells none, and names of cards for each of
+// their functions. Not done when an inventory is
 // taken: that file takes longer to read than the rest of a machine, and few ask for names.
 void name_functions(Inventory& inventory);
+
+// What NICs say of themselves in their product data, for root. It is read from the cards' own slow
+// memory, so not either when an inventory is taken.
+void read_product_data(const Files& files, Inventory& inventory);
 
 // In a virtual machine the tree is the hypervisor's invention: what looks far may be near.
 bool is_virtual_machine(const Files& files);

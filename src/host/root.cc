@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/openat2.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -12,6 +13,7 @@
 #include <string_view>
 
 #include "base/environment.h"
+#include "host/archive.h"
 
 namespace gdr::host {
 namespace {
@@ -108,10 +110,41 @@ class Walk {
 
 }  // namespace
 
-Root::Root(const std::string& folder)
-    : is_whole_(folder == "/"), folder_(::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)) {}
+Root::Root(const std::string& place)
+    : is_whole_(place == "/"), folder_(::open(place.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)) {
+  if (folder_) return;
+  if (errno != ENOTDIR) {
+    problem_ = "no folder " + place +
+               "; give one that holds a machine's sys and proc folders, or a "
+               "tar archive of it";
+    return;
+  }
+  Result<std::shared_ptr<const ArchiveTree>> archive = read_archive(place);
+  if (archive) {
+    archive_ = *std::move(archive);
+  } else {
+    problem_ = archive.error().message;
+  }
+}
+
+UniqueFd Root::open_archived(const std::string& path, int flags) const {
+  const ArchiveTree::Node* node = archive_->find(path, (flags & O_NOFOLLOW) == 0);
+  if (node == nullptr) return {};
+  if (node->kind == FileKind::kLink) return errno = ELOOP, UniqueFd();
+  if (node->kind == FileKind::kFolder) return errno = EISDIR, UniqueFd();
+  if (node->kind != FileKind::kRegular) return errno = ENXIO, UniqueFd();
+  UniqueFd file(memfd_create("captured", MFD_CLOEXEC));
+  for (std::size_t done = 0; file && done < node->content.size();) {
+    const ssize_t wrote = write(file.get(), &node->content[done], node->content.size() - done);
+    if (wrote <= 0) return {};
+    done += static_cast<std::size_t>(wrote);
+  }
+  if (file && lseek(file.get(), 0, SEEK_SET) != 0) return {};
+  return file;
+}
 
 UniqueFd Root::open(const std::string& path, int flags) const {
+  if (archive_) return open_archived(path, flags);
   if (!folder_) return errno = ENOENT, UniqueFd();
   const std::string asked = path.empty() ? "." : path;
   if (is_whole_) return UniqueFd(openat(folder_.get(), asked.c_str(), flags | O_CLOEXEC));
@@ -123,6 +156,7 @@ UniqueFd Root::open(const std::string& path, int flags) const {
 }
 
 std::optional<std::vector<std::string>> Root::real_path(const std::string& path) const {
+  if (archive_) return archive_->real_path(path);
   Walk walk(folder_.get());
   if (!folder_ || !walk.follow(path, true)) return std::nullopt;
   return walk.names();

@@ -1,4 +1,5 @@
-// Root: a folder as the root of a machine, as after chroot(2). Absolute links begin at it again,
+// Root: a folder, or what a tar archive holds, as the root of a machine, as after chroot(2).
+// Absolute links begin at it again,
 // ".." stays in it, and so no path and no link of a captured machine leads to a file of this one.
 //
 //   const Root root("/captures/dgx");
@@ -8,28 +9,41 @@
 // than 5.6 or a sandbox refuses the call, they are walked here one component at a time.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/unique_fd.h"
+#include "host/archive_tree.h"
 
 namespace gdr::host {
 
 class Root {
  public:
   // "/" is this machine itself, which has nothing outside.
-  explicit Root(const std::string& folder);
+  explicit Root(const std::string& place);
 
-  // As open(2), and never creates; O_CLOEXEC is added. Empty where that fails, with errno.
+  // Why there is nothing in it: it is neither a folder nor an archive that can be read. Empty:
+  // well.
+  const std::string& problem() const { return problem_; }
+  // Null: it is a folder.
+  const ArchiveTree* archive() const { return archive_.get(); }
+
+  // As open(2), and never creates; O_CLOEXEC is added. Empty where that fails, with errno. Of an
+  // archive regular files only: each time a copy in memory.
   UniqueFd open(const std::string& path, int flags) const;
   // The components of what a path leads to once all links are followed; nothing where it leads
   // nowhere.
   std::optional<std::vector<std::string>> real_path(const std::string& path) const;
 
  private:
+  UniqueFd open_archived(const std::string& path, int flags) const;
+
   bool is_whole_;
   UniqueFd folder_;
+  std::shared_ptr<const ArchiveTree> archive_;
+  std::string problem_;
 };
 
 }  // namespace gdr::host

@@ -86,6 +86,17 @@ std::string shown_name(const Device& device) {
   return device.name == device.address && !name.empty() ? name : device.name;
 }
 
+std::string card_name(const host::Nic& nic) {
+  if (!nic.pci) return {};
+  const host::ProductData& product = nic.pci->product;
+  std::string name = product.name.empty() ? name_of(*nic.pci) : product.name;
+  if (!product.part_number.empty()) {
+    name += name.empty() ? product.part_number : " (" + product.part_number + ")";
+  }
+  if (product.is_management) name += name.empty() ? "management" : ", for management";
+  return name;
+}
+
 const host::PciLink* link_of(const Device& device) {
   return device.pci && !device.pci->links.empty() ? &device.pci->links.front() : nullptr;
 }

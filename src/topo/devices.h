@@ -43,6 +43,10 @@ std::string shown_name(const Device& device);
 // where those are not known either.
 std::string name_of(const host::PciFunction& function);
 
+// What card a NIC is: its product data's name, else that of pci.ids, and the part number where it
+// is known: "NVIDIA ConnectX-7 VPI adapter card, 400Gb/s (MCX75310AAS-NEAT)". Empty: not known.
+std::string card_name(const host::Nic& nic);
+
 // Of the device's own link; nothing where it has none.
 const host::PciLink* link_of(const Device& device);
 

@@ -37,7 +37,7 @@ def replayed(work, name, *words):
     done = doctor("capture", *words, archive)
     expect(done.returncode == 0 and done.stderr == "", f"{done.returncode} {done.stderr}")
     expect(f"{archive}: " in done.stdout and "\nleft out: everything not known to be harmless" in done.stdout and
-           f"tar -xf {archive} -C host" in done.stdout, done.stdout)
+           f"gdr doctor --root {archive}" in done.stdout, done.stdout)
     expect(archive.stat().st_mode & 0o777 == 0o600, "others can read it")
     with tarfile.open(archive) as content:
         for member in content:
@@ -48,7 +48,9 @@ def replayed(work, name, *words):
                    not place.startswith(".."), f"{member.name} -> {member.linkname}")
     folder.mkdir()
     subprocess.run(["tar", "-xf", archive, "-C", folder], check=True)
-    return findings("--root", folder)
+    unpacked = findings("--root", folder)
+    expect(findings("--root", archive) == unpacked, "the archive itself gives something else")
+    return unpacked
 
 
 def made_up(work):

@@ -19,6 +19,7 @@
 #include "doctor/prometheus_report.h"
 #include "doctor/run.h"
 #include "doctor/text_report.h"
+#include "doctor/ticket/ticket.h"
 #include "machine.h"
 
 namespace {
@@ -283,6 +284,10 @@ void check(const gdr::doctor::Report& report) {
   const std::string metrics = gdr::doctor::to_prometheus(report);
   require(!metrics.empty());
   require(!tells(text) && !tells(json) && !tells(metrics));
+  const gdr::doctor::Ticket ticket{report, {}, "", "", "", "", "", ""};
+  const std::string page = to_html(ticket), markdown = to_markdown(ticket);
+  require(page.find("<script") == page.npos && page.find("</html>") == page.rfind("</html>"));
+  require(!tells(page) && !tells(markdown));
 }
 
 void check(const gdr::doctor::Capture& capture) {

@@ -42,6 +42,12 @@ expect_wrong_use "gdr perf compare: /nowhere: No such file" perf compare /nowher
 expect_wrong_use "gdr counters: FILE is required" counters
 expect_wrong_use "gdr counters: /nowhere: No such file" counters /nowhere
 expect_wrong_use "gdr counters: $0: no file of counters" counters "$0"
+expect_wrong_use "gdr list: unknown option '--jsn'; allowed: --help, --json" list --jsn
+expect_wrong_use "gdr list: no folder /nowhere; give one that holds" list --root /nowhere
+expect_wrong_use "gdr list: $0: is no tar archive that can be read" list --root "$0"
+expect_wrong_use "gdr doctor: $0: is no tar archive that can be read" doctor --root "$0"
+expect_wrong_use "gdr doctor: --report takes a name that ends in .html or .md, not 'x.pdf'" \
+  doctor --report x.pdf
 expect_wrong_use "gdr explain: no symptom 'x'; 'gdr explain --list'" explain --symptom x
 expect_wrong_use "gdr explain: /nowhere: No such file" explain /nowhere
 expect_wrong_use "gdr explain: FILE goes with neither" explain --list /nowhere
@@ -59,6 +65,7 @@ expect_wrong_use "gdr nccl run: /nowhere/x: No such file" nccl run --log /nowher
 # Wrong values in the environment, for whatever uses the stand-ins.
 export GDR_SOFT_DEVICES=/
 expect_wrong_use "gdr prove: GDR_SOFT_DEVICES" prove --soft
+expect_wrong_use "gdr list: GDR_SOFT_DEVICES" list --soft
 expect_wrong_use "gdr run: GDR_SOFT_DEVICES" run --soft-nic --no-soft-gpu -- true
 unset GDR_SOFT_DEVICES
 export GDR_SOFT_PATH=pigeons

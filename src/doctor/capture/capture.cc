@@ -18,6 +18,7 @@
 #include "doctor/environment.h"
 #include "doctor/kernel_log.h"
 #include "doctor/run.h"
+#include "doctor/ticket/ticket.h"
 #include "host/inventory.h"
 
 namespace gdr::doctor {
@@ -119,13 +120,15 @@ std::string shape_of(const std::string& path) {
 Capture take_capture(const std::string& root) {
   Collector collector(root);
   const host::Files files(root, [&](const host::FileAccess& access) { collector.note(access); });
-  const host::Inventory inventory = host::take_inventory(files);
+  host::Inventory inventory = host::take_inventory(files);
+  host::read_product_data(files, inventory);
   Host host{files, inventory, read_environment(files), nullptr, {}, {}};
   host.kernel_log = read_kernel_log(files);
   Selection selection;
   selection.probes = false;
   static_cast<void>(examine(host, selection));
   static_cast<void>(look_at_container(host));
+  static_cast<void>(facts_of(host));
   put_instead(host, collector);
   Capture capture = collector.collect();
   if (!host.kernel_log) {

@@ -116,8 +116,8 @@ std::optional<std::string> Collector::step(const std::string& folder, const std:
   if (kind != host::FileKind::kLink) return known->second = path;
   if (!is_harmless_place(path)) return std::nullopt;
   // By the place itself, and not by what lies on the way to it.
-  if (const auto real = files_.folder().real_path(path)) {
-    const std::string place = joined(*real);
+  if (const auto real = files_.real_path(path); !real.empty()) {
+    const std::string place = joined(real);
     if (!is_harmless_place(place)) return std::nullopt;
     add(path, {Captured::Kind::kLink, false, relative(place, folder)});
     return known->second = place;

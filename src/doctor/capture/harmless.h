@@ -38,6 +38,9 @@ std::string harmless_log(const std::string& log);
 // Of variables with known names the values of known form, for proc/self/environ.
 std::string harmless_variables(const std::map<std::string, std::string>& variables);
 
+// Of a card's product data (VPD) its name and part number, without its serial number.
+std::string harmless_product_data(const std::string& bytes);
+
 // The header, where the capabilities stand, and of these the ones that checks read; all else, such
 // as serial numbers, product data (VPD) and what a vendor put there, is zero.
 std::string harmless_config_space(const std::string& space);

@@ -33,6 +33,15 @@ constexpr std::size_t kLongestPath = 1024;
   "/(run|opt|usr|var|home/kubernetes)(/(bin|lib|local|nvidia|driver|drivers|rootfs|current|[0-9]" \
   "[0-9.]{0,15})){1,6}"
 
+// A distribution's own name, its release and its code name.
+#define SYSTEM                                                                                     \
+  "PRETTY_NAME=\"?(Ubuntu|Debian GNU/Linux|Red Hat Enterprise Linux( Server| CoreOS)?|CentOS( "    \
+  "Linux| Stream)?|Rocky Linux|AlmaLinux|Oracle Linux( Server)?|SUSE Linux Enterprise Server|"     \
+  "openSUSE (Leap|Tumbleweed)|Amazon Linux|Fedora Linux|Azure Linux|CBL-Mariner/Linux|NVIDIA "     \
+  "(DGX|Base) OS|Flatcar Container Linux by Kinvolk|Talos|Bottlerocket OS|Container-Optimized OS " \
+  "from Google|Arch Linux|Alpine Linux|NixOS)( v?[0-9][0-9.]{0,15})?( \\([A-Za-z ]{1,32}\\))?( "   \
+  "LTS)?\"?"
+
 struct Rule {
   const char* path;  // as of fnmatch(3); a star matches within one component
   const char* line;  // of each line that stays; of one with groups, the first group
@@ -86,6 +95,8 @@ constexpr Rule kContents[] = {
     {"sys/module/*/version", "[0-9][0-9.~:+-]{0,31}"},
     {"sys/module/ib_core/parameters/netns_mode", "[YN01]"},
     {"sys/fs/cgroup/rdma.max", INTERFACE "( hca_(handle|object)=([0-9]{1,10}|max)){1,2} ?"},
+    {"etc/os-release", SYSTEM},
+    {"usr/lib/os-release", SYSTEM},
     {"proc/sys/kernel/osrelease", "[0-9]+\\.[0-9]+[0-9A-Za-z.+~_-]{0,56}"},
     // Behind the release stand the user and host that built it, and when.
     {"proc/driver/nvidia/version",
@@ -150,6 +161,8 @@ constexpr const char* kPlaces[] = {"dev/nvidia*",
                                    ".singularity.d",
                                    "etc/security/limits.conf",
                                    "captured/*",
+                                   "etc/os-release",
+                                   "usr/lib/os-release",
                                    "var/log/dmesg",
                                    "dev",
                                    "lib",
@@ -328,6 +341,7 @@ std::optional<std::string> harmless_content(const std::string& path, const std::
   if (path == "proc/cmdline") return harmless_command_line(content);
   if (matches("proc/*/cgroup", path)) return harmless_group(content);
   if (matches("proc/*/mountinfo", path)) return harmless_mounts(content);
+  if (matches("sys/bus/pci/devices/*/vpd", path)) return harmless_product_data(content);
   // Four bytes of attributes, then whether it is on.
   if (matches("sys/firmware/efi/efivars/SecureBoot-*", path)) {
     return content.size() == 5 ? std::string("\x06\0\0\0", 4) + content[4] : std::string();

@@ -14,6 +14,7 @@
 
 #include "host/files.h"
 #include "host/pci/address.h"
+#include "host/pci/product_data.h"
 
 namespace gdr::host {
 
@@ -72,8 +73,9 @@ struct PciFunction {
 
   std::uint16_t vendor = 0, device = 0, subsystem_vendor = 0, subsystem_device = 0;  // 0: unknown
   std::uint32_t class_code = 0;                                                      // 0x030200
-  std::string name;    // "GH100 [H100 SXM5 80GB]"; empty: unknown
-  std::string driver;  // of the kernel, "nvidia"; empty: none, or unknown
+  std::string name;     // "GH100 [H100 SXM5 80GB]"; empty: unknown
+  std::string driver;   // of the kernel, "nvidia"; empty: none, or unknown
+  ProductData product;  // of few, see read_product_data(); and only root is shown it
   int iommu_group = -1;
   bool is_virtual_function = false;
   PciKind kind = PciKind::kUnknown;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/printable.h"
 #include "host/source/draft.h"
 #include "host/source/lspci_function.h"
 
@@ -161,6 +162,24 @@ class Reader {
     if (line.starts_with("Bus: primary=")) take_bus(line);
     take_express_line(line);
     take_extended_line(line);
+    take_product_line(line);
+  }
+
+  // "Product Name: ConnectX-7 ...", "[PN] Part number: MCX75310AAS", "[V3] Vendor specific: ..."
+  void take_product_line(std::string_view line) {
+    ProductData& product = function_->product;
+    const auto value = [&](std::string_view label) {
+      line.remove_prefix(label.size());
+      line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+      return printable(line.substr(0, kLongestProductName));
+    };
+    if (line.starts_with("[") && line.find(kManagementMark) != std::string_view::npos) {
+      product.is_management = true;
+    } else if (constexpr std::string_view kName = "Product Name:"; line.starts_with(kName)) {
+      product.name = value(kName);
+    } else if (constexpr std::string_view kPart = "[PN] Part number:"; line.starts_with(kPart)) {
+      product.part_number = value(kPart);
+    }
   }
 
   void take_capability(std::string_view line) {

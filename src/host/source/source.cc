@@ -1,7 +1,5 @@
 #include "host/source/source.h"
 
-#include <filesystem>
-
 #include "host/source/draft.h"
 #include "host/source/hwloc_xml.h"
 #include "host/source/lspci.h"
@@ -21,11 +19,6 @@ Result<void> check(const Source& source) {
   if (source.lspci.size() > 2) {
     return Error{EINVAL, std::to_string(source.lspci.size()) +
                              " files of lspci; give one of lspci -vvv, one of lspci -tv, or both"};
-  }
-  std::error_code error;
-  if (!std::filesystem::is_directory(source.root, error)) {
-    return Error{EINVAL, "no folder " + source.root +
-                             "; give one that holds a machine's sys and proc folders"};
   }
   return {};
 }
@@ -56,7 +49,9 @@ Result<Inventory> read_inventory(const Source& source) {
   if (!source.hwloc_xml.empty()) return read_file(source.hwloc_xml, read_hwloc_xml);
   if (!source.nccl_xml.empty()) return read_file(source.nccl_xml, read_nccl_xml);
   if (!source.lspci.empty()) return read_lspci_files(source.lspci);
-  return take_inventory(source.root);
+  const Files files(source.root);
+  if (!files.problem().empty()) return Error{EINVAL, files.problem()};
+  return take_inventory(files);
 }
 
 }  // namespace gdr::host

@@ -16,9 +16,10 @@ namespace gdr::host {
 
 // One of them: a machine described twice could contradict itself.
 struct Source {
-  std::string root = "/";  // this machine, or a folder with a captured /sys and /proc
-  std::string hwloc_xml;   // lstopo machine.xml
-  std::string nccl_xml;    // what NCCL_TOPO_DUMP_FILE names, or a cloud provider ships
+  // This machine, or a captured /sys and /proc: their folder, or a tar archive of it.
+  std::string root = "/";
+  std::string hwloc_xml;  // lstopo machine.xml
+  std::string nccl_xml;   // what NCCL_TOPO_DUMP_FILE names, or a cloud provider ships
   // The text of lspci -vvv, of lspci -tv, or one of each for one machine: in any order, since what
   // a file holds is seen in it.
   std::vector<std::string> lspci;

@@ -40,6 +40,11 @@ ordered_json ports_of(const host::Nic& nic) {
 void add_nic(ordered_json& entry, const host::Nic& nic) {
   // Sources without RDMA names call a NIC by its address.
   entry["rdma_name"] = nic.name == nic.pci_address ? ordered_json() : text_or_null(nic.name);
+  const host::PciFunction function = nic.pci.value_or(host::PciFunction());
+  entry["model"] = text_or_null(function.name);
+  entry["product_name"] = text_or_null(function.product.name);
+  entry["part_number"] = text_or_null(function.product.part_number);
+  entry["board_id"] = text_or_null(nic.board_id);
   entry["driver"] = text_or_null(nic.driver);
   entry["firmware"] = text_or_null(nic.firmware);
   entry["ports"] = ports_of(nic);

@@ -5,6 +5,7 @@
 #include "tool/table.h"
 #include "tool/text.h"
 #include "tool/wrap.h"
+#include "topo/output/port_text.h"
 
 namespace gdr::topo {
 namespace {
@@ -48,19 +49,8 @@ std::string gpus(const Report& report, std::size_t columns) {
   return section("GPUs", std::move(rows), columns);
 }
 
-// "4: ACTIVE"
-std::string state_text(const std::string& state) {
-  const auto space = state.find(' ');
-  return space == std::string::npos ? state : state.substr(space + 1);
-}
-
-// "400 Gb/sec (4X NDR)"
-std::string rate_text(const host::Port& port) {
-  return tool::join({port.rate.substr(0, port.rate.find(" (")), port.link_layer});
-}
-
 std::string nics(const Report& report, std::size_t columns) {
-  Rows names = {{"", "RDMA name", "port", "netdev", "MAC", "PCI address", "NUMA"}};
+  Rows names = {{"", "RDMA name", "port", "netdev", "MAC", "PCI address", "NUMA", "card"}};
   Rows links = {{"", "PCIe link", "port", "state", "rate", "firmware", "driver"}};
   for (std::size_t i = 0; i < report.inventory.nics.size(); ++i) {
     const host::Nic& nic = report.inventory.nics[i];
@@ -74,10 +64,10 @@ std::string nics(const Report& report, std::size_t columns) {
     if (ports.empty()) ports.emplace_back();
     for (const host::Port& port : ports) {
       const std::string number = port.number == 0 ? std::string() : std::to_string(port.number);
-      names.push_back(
-          {label, name, number, port.netdev, port.mac, address, node_text(nic.numa_node)});
+      names.push_back({label, name, number, port.netdev, port.mac, address,
+                       node_text(nic.numa_node), card_name(nic)});
       links.push_back(
-          {label, link, number, state_text(port.state), rate_text(port), nic.firmware, nic.driver});
+          {label, link, number, state_text(port), rate_text(port), nic.firmware, nic.driver});
     }
   }
   const std::string first = section("NICs", std::move(names), columns);

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 
+#include "tool/markup.h"
 #include "tool/text.h"
 #include "tool/wrap.h"
 #include "topo/output/svg_layout.h"
@@ -13,55 +15,73 @@ namespace {
 
 constexpr double kLine = 18, kMargin = 16;
 constexpr double kLeastWidth = 560;
+constexpr const char* kFonts = "DejaVu Sans Mono, Menlo, Consolas, Liberation Mono, monospace";
 constexpr double kWidest = 1.2;  // a heading's characters to those of other text
 
-constexpr const char* kStyle = R"(<style>
-svg { --page: #ffffff; --text: #1b1f24; --dim: #57606a; --edge: #8c959f; --box: #f6f8fa;
-  --gpu: #dafbe1; --nic: #ddf4ff; --good: #1a7f37; --likely: #9a6700; --bad: #cf222e;
-  font: 12px ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace; }
-@media (prefers-color-scheme: dark) {
-  svg { --page: #0d1117; --text: #e6edf3; --dim: #9198a1; --edge: #6e7681; --box: #21262d;
-    --gpu: #12361f; --nic: #10304d; --good: #3fb950; --likely: #d29922; --bad: #f85149; }
-}
-.page { fill: var(--page); }
-text { fill: var(--text); }
-.heading { font-weight: bold; font-size: 14px; }
-.small { font-size: 11px; fill: var(--dim); }
-.warning { fill: var(--bad); }
-rect.box { fill: var(--box); stroke: var(--edge); }
-rect.gpu { fill: var(--gpu); }
-rect.nic { fill: var(--nic); }
-.edge { fill: none; stroke: var(--edge); }
-.arrow { fill: none; stroke-width: 2; }
-.head { stroke: none; }
-.good { stroke: var(--good); } .head.good, text.good { fill: var(--good); }
-.likely { stroke: var(--likely); } .head.likely, text.likely { fill: var(--likely); }
-.bad { stroke: var(--bad); } .head.bad, text.bad { fill: var(--bad); }
-.unknown { stroke: var(--dim); } .head.unknown, text.unknown { fill: var(--dim); }
-text.good, text.likely, text.bad, text.unknown { font-size: 11px; stroke: none; }
-</style>
-)";
+// Each element has its colours as attributes, those of a light page, since outside of browsers
+// (librsvg, Inkscape, viewers of mail) variables and media queries of CSS are not known, and what
+// is not known is black. A rule of CSS stands above an attribute, so browsers have the dark page
+// too.
+struct Colour {
+  const char *light, *dark;
+};
+constexpr Colour kPage{"#ffffff", "#0d1117"}, kText{"#1b1f24", "#e6edf3"},
+    kDim{"#57606a", "#9198a1"}, kEdge{"#8c959f", "#6e7681"}, kBox{"#f6f8fa", "#21262d"},
+    kGpu{"#dafbe1", "#12361f"}, kNic{"#ddf4ff", "#10304d"}, kGood{"#1a7f37", "#3fb950"},
+    kLikely{"#9a6700", "#d29922"}, kBad{"#cf222e", "#f85149"};
 
-// What XML cannot hold even escaped (controls, U+FFFE, U+FFFF) is a question mark.
-std::string escaped(const std::string& given) {
-  std::string text;
-  const std::string clean = tool::printable(given);
-  for (std::size_t i = 0; i < clean.size(); ++i) {
-    const char one = clean[i];
-    if (clean.compare(i, 3, "\xef\xbf\xbe") == 0 || clean.compare(i, 3, "\xef\xbf\xbf") == 0) {
-      text += '?';
-      i += 2;
-    } else if (one == '&') {
-      text += "&amp;";
-    } else if (one == '<') {
-      text += "&lt;";
-    } else if (one == '>') {
-      text += "&gt;";
-    } else {
-      text += one;
-    }
+struct Look {
+  std::string_view name;        // its class
+  const Colour *fill, *stroke;  // null: none
+  const char* more = "";        // further attributes
+};
+constexpr const char* kSmall = " font-size=\"11\"";
+constexpr const char* kThick = " stroke-width=\"2\"";
+constexpr Look kLooks[] = {
+    {"page", &kPage, nullptr},
+    {"text", &kText, nullptr},
+    {"heading", &kText, nullptr, " font-weight=\"bold\" font-size=\"14\""},
+    {"small", &kDim, nullptr, kSmall},
+    {"warning", &kBad, nullptr},
+    {"gpu", &kGpu, &kEdge},
+    {"nic", &kNic, &kEdge},
+    {"device", &kBox, &kEdge},
+    {"switch", &kBox, &kEdge},
+    {"bridge", &kBox, &kEdge},
+    {"edge", nullptr, &kEdge},
+    {"arrow-good", nullptr, &kGood, kThick},
+    {"arrow-likely", nullptr, &kLikely, kThick},
+    {"arrow-bad", nullptr, &kBad, kThick},
+    {"arrow-unknown", nullptr, &kDim, kThick},
+    {"good", &kGood, nullptr, kSmall},
+    {"likely", &kLikely, nullptr, kSmall},
+    {"bad", &kBad, nullptr, kSmall},
+    {"unknown", &kDim, nullptr, kSmall},
+};
+
+const Look& look_of(std::string_view name) {
+  const auto* found = std::ranges::find(kLooks, name, &Look::name);
+  return found == std::end(kLooks) ? kLooks[1] : *found;
+}
+
+std::string attributes(std::string_view name) {
+  const Look& look = look_of(name);
+  std::string text = fmt::format("class=\"{}\" fill=\"{}\"", look.name,
+                                 look.fill != nullptr ? look.fill->light : "none");
+  if (look.stroke != nullptr) text += fmt::format(" stroke=\"{}\"", look.stroke->light);
+  return text + look.more;
+}
+
+// Below the drawing's own class: in a page it touches nothing else.
+std::string dark_rules() {
+  std::string rules = "<style>\n@media (prefers-color-scheme: dark) {\n";
+  for (const Look& look : kLooks) {
+    rules += fmt::format("  .gdr-topo .{} {{", look.name);
+    if (look.fill != nullptr) rules += fmt::format(" fill: {};", look.fill->dark);
+    if (look.stroke != nullptr) rules += fmt::format(" stroke: {};", look.stroke->dark);
+    rules += " }\n";
   }
-  return text;
+  return rules + "}\n</style>\n";
 }
 
 const char* class_of(Quality quality) {
@@ -113,8 +133,8 @@ class Writer {
       const Box& above = layout_.boxes[*box.parent];
       const double from_x = above.x + above.width, from_y = middle(above), y = middle(box);
       const double bend = from_x + 12;
-      out_ += fmt::format("<path class=\"edge\" d=\"M{:.1f} {:.1f}H{:.1f}V{:.1f}H{:.1f}\"/>\n",
-                          from_x, from_y, bend, y, box.x);
+      out_ += fmt::format("<path {} d=\"M{:.1f} {:.1f}H{:.1f}V{:.1f}H{:.1f}\"/>\n",
+                          attributes("edge"), from_x, from_y, bend, y, box.x);
       // Right before the box, where no other edge runs.
       if (!box.port.empty()) text(box.x - 6, y - 4, "small", box.port, "end");
       if (!box.link.empty()) text(box.x - 6, y + 13, "small", box.link, "end");
@@ -124,11 +144,11 @@ class Writer {
   void boxes() {
     for (const Box& box : layout_.boxes) {
       out_ += fmt::format(
-          "<rect class=\"box {}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.0f}\" "
+          "<rect {} x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.0f}\" "
           "rx=\"4\"/>\n",
-          box.style, box.x, box.y, box.width, kBoxHeight);
+          attributes(box.style), box.x, box.y, box.width, kBoxHeight);
       const bool alone = box.subtitle.empty();
-      text(box.x + 10, box.y + (alone ? 23 : 16), "", box.title);
+      text(box.x + 10, box.y + (alone ? 23 : 16), "text", box.title);
       if (!alone) text(box.x + 10, box.y + 31, "small", box.subtitle);
     }
   }
@@ -141,9 +161,10 @@ class Writer {
       const double tip = to.x + to.width;
       const char* style = class_of(arrow.quality);
       out_ += fmt::format(
-          "<path class=\"arrow {}\" d=\"M{:.1f} {:.1f}H{:.1f}V{:.1f}H{:.1f}\"/>\n"
-          "<path class=\"head {}\" d=\"M{:.1f} {:.1f}l8 -4v8z\"/>\n",
-          style, x, y, arrow.lane, end, tip + 6, style, tip + 1, end);
+          "<path {} d=\"M{:.1f} {:.1f}H{:.1f}V{:.1f}H{:.1f}\"/>\n"
+          "<path {} d=\"M{:.1f} {:.1f}l8 -4v8z\"/>\n",
+          attributes(fmt::format("arrow-{}", style)), x, y, arrow.lane, end, tip + 6,
+          attributes(style), tip + 1, end);
       text(x + 5, y - 4, style, arrow.label);
     }
   }
@@ -155,10 +176,9 @@ class Writer {
 
   void text(double x, double y, const char* style, const std::string& content,
             const char* anchor = nullptr) {
-    out_ += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\"", x, y);
-    if (style[0] != '\0') out_ += fmt::format(" class=\"{}\"", style);
+    out_ += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" {}", x, y, attributes(style));
     if (anchor != nullptr) out_ += fmt::format(" text-anchor=\"{}\"", anchor);
-    out_ += " xml:space=\"preserve\">" + escaped(content) + "</text>\n";
+    out_ += " xml:space=\"preserve\">" + tool::escape_markup(content) + "</text>\n";
   }
 
   const Layout& layout_;
@@ -181,11 +201,14 @@ std::string to_svg(const Report& report, bool all) {
   writer.boxes();
   writer.arrows();
   return fmt::format(
-             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" height=\"{1:.0f}\" "
-             "viewBox=\"0 0 {0:.0f} {1:.0f}\" role=\"img\">\n<title>{2}</title>\n",
-             width, height, escaped("gdr topo: " + report.origin.text)) +
-         kStyle + "<rect class=\"page\" width=\"100%\" height=\"100%\"/>\n" + writer.take() +
-         "</svg>\n";
+             "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"gdr-topo\" width=\"{0:.0f}\" "
+             "height=\"{1:.0f}\" viewBox=\"0 0 {0:.0f} {1:.0f}\" role=\"img\" font-size=\"12\" "
+             "font-family=\"{2}\">\n<title>{3}</title>\n",
+             width, height, kFonts, tool::escape_markup("gdr topo: " + report.origin.text)) +
+         dark_rules() +
+         fmt::format("<rect {} width=\"{:.0f}\" height=\"{:.0f}\"/>\n", attributes("page"), width,
+                     height) +
+         writer.take() + "</svg>\n";
 }
 
 }  // namespace gdr::topo

@@ -162,6 +162,21 @@ TEST(Capture, IsAnArchiveThatTarUnpacksToTheSame) {
   EXPECT_EQ(findings_of(empty.root() + "/host"), findings_of(machine.root()));
 }
 
+TEST(Capture, GivesTheSameFindingsWithoutBeingUnpacked) {
+  Machine machine;
+  lay_out(machine);
+  const Machine empty;
+  const std::string archive = empty.root() + "/host.tar";
+  const Capture first = take_capture(machine.root());
+  ASSERT_TRUE(write_capture(first, archive));
+  EXPECT_EQ(findings_of(archive), findings_of(machine.root()));
+  const Capture second = take_capture(archive);
+  EXPECT_EQ(first.entries.size(), second.entries.size());
+  for (const auto& [path, captured] : first.entries) {
+    EXPECT_EQ(content(second, path), captured.content) << path;
+  }
+}
+
 TEST(Capture, HoldsWhatWasAskedForAndNothingElse) {
   Machine machine;
   lay_out(machine);

@@ -12,6 +12,7 @@
 #include "doctor/environment.h"
 #include "doctor/kernel_log.h"
 #include "doctor/run.h"
+#include "doctor/ticket/ticket.h"
 #include "host/inventory.h"
 #include "machine.h"
 
@@ -107,6 +108,8 @@ void lay_out(Machine& machine) {
                 "updates/dkms/nvidia-peermem.ko: updates/dkms/nvidia.ko\n");
   machine.write("lib/modules/6.8.0-45-generic/modules.symbols",
                 "alias symbol:ib_register_peer_memory_client ib_core\n");
+  machine.write("etc/os-release", "NAME=\"Ubuntu\"\nPRETTY_NAME=\"Ubuntu 22.04.5 LTS\"\n");
+  machine.write("sys/module/mlx5_core/version", "24.10-0.7.0\n");
   machine.write("proc/77/limits", "Max locked memory         8388608      8388608     bytes\n");
   machine.write("proc/77/status", "CapEff:\t0000000000000000\n");
   machine.write("proc/77/cgroup", "0::/\n");
@@ -130,13 +133,15 @@ host::FileLog into(std::map<std::string, std::set<host::FileAccess::Kind>>& aske
 std::map<std::string, std::set<host::FileAccess::Kind>> asked_of(const std::string& root) {
   std::map<std::string, std::set<host::FileAccess::Kind>> asked;
   const host::Files files(root, into(asked));
-  const host::Inventory inventory = host::take_inventory(files);
+  host::Inventory inventory = host::take_inventory(files);
+  host::read_product_data(files, inventory);
   Host host{files, inventory, read_environment(files), nullptr, {}, {}};
   host.kernel_log = read_kernel_log(files);
   Selection selection;
   selection.probes = false;
   static_cast<void>(examine(host, selection));
   static_cast<void>(look_at_container(host));
+  static_cast<void>(facts_of(host));
   return asked;
 }
 
@@ -273,7 +278,8 @@ TEST(Harmless, NoFileIsReadForWhichNothingIsKnown) {
                          kinds.contains(host::FileAccess::Kind::kLines);
     if (!content || !fs::is_regular_file(place, error)) continue;
     // Others stand in their place.
-    if (path == "proc/self/environ" || path == "var/log/dmesg" || path.rfind("etc/", 0) == 0) {
+    if (path == "proc/self/environ" || path == "var/log/dmesg" ||
+        path.starts_with("etc/security/")) {
       continue;
     }
     if (path.size() > 7 && path.substr(path.size() - 7) == "/config") continue;
@@ -357,6 +363,51 @@ TEST(Harmless, IsOfConfigurationSpaceWhatChecksRead) {
   for (const char byte : {'\x10', '\xff', '\x40', '\x15'}) {
     EXPECT_EQ(harmless_config_space(std::string(4096, byte)).size(), 4096u) << "a circle";
   }
+}
+
+std::string product_data(const std::string& name, const std::string& part,
+                         const std::string& serial) {
+  const auto field = [](const char* keyword, const std::string& value) {
+    return keyword + std::string(1, static_cast<char>(value.size())) + value;
+  };
+  const std::string fields = field("PN", part) + field("SN", serial) + field("V2", serial);
+  const auto head = [](char tag, std::size_t size) {
+    return std::string{tag, static_cast<char>(size), '\0'};
+  };
+  return head('\x82', name.size()) + name + head('\x90', fields.size()) + fields + '\x78';
+}
+
+TEST_P(Planted, IsInNoProductDataOfACapture) {
+  const std::string name = "NVIDIA ConnectX-7 VPI adapter card";
+  // The maker's words and its number for the card are kept, where they look like such.
+  expect_none(harmless_product_data(product_data(name, "MCX75310AAS-NEAT", canary())), canary(),
+              "a serial number");
+  expect_none(harmless_product_data(product_data(canary(), "MCX75310AAS-NEAT", "")), canary(),
+              "a name");
+  if (canary() != "1322521000042SN") {
+    expect_none(harmless_product_data(product_data(name, canary(), "")), canary(), "a part number");
+  }
+}
+
+TEST(Harmless, IsOfProductDataTheNameAndThePartNumber) {
+  for (const char* name :
+       {"NVIDIA ConnectX-7 VPI adapter card, 400Gb/s NDR IB, single-port OSFP, PCIe 5.0 x16",
+        "ConnectX-6 Dx EN adapter card, 100GbE, Dual-port QSFP56, PCIe 4.0 x16",
+        "Mellanox ConnectX-5 Ex Dual Port 100GbE QSFP Network Adapter",
+        "NVIDIA ConnectX-7 Adapter Card, 200GbE / NDR200, Dual-port QSFP112, PCIe 5.0x16 with x16 "
+        "PCIe extension option, Crypto Disabled, Secure Boot Enabled",
+        "BlueField-3 P-Series DPU 200GbE/NDR200 VPI dual-port QSFP112"}) {
+    const std::string kept = harmless_product_data(product_data(name, "0JTK7F", "MT2245X07H9K"));
+    EXPECT_NE(kept.find(name), std::string::npos) << name;
+    EXPECT_NE(kept.find("0JTK7F"), std::string::npos);
+    EXPECT_EQ(kept.find("MT2245X07H9K"), std::string::npos);
+    EXPECT_EQ(harmless_product_data(kept), kept) << "a capture of a capture is the same";
+  }
+  for (const char* name : {"ConnectX-7 SN 1322521000042", "adapter card of node17.rack4.example",
+                           "ConnectX-7 deadbeefcafef00d", "NIC 00112233-4455-6677"}) {
+    EXPECT_EQ(harmless_product_data(product_data(name, "", "")), "") << name;
+  }
+  EXPECT_EQ(harmless_product_data("no product data"), "");
 }
 
 TEST(Harmless, IsAFileOfTopologyUnderANameOfTheCapturesOwn) {

@@ -27,6 +27,17 @@ TEST(JsonReport, HasMatrixPairsChoicesAndTree) {
   EXPECT_EQ(document["tree"][0]["children"][0]["children"][0]["kind"], "switch");
 }
 
+TEST(JsonReport, HasTheNamesOfCards) {
+  test::MadeUpMachine machine = test::two_node_machine();
+  machine.inventory.nics[0].board_id = "MT_0000000838";
+  machine.inventory.nics[0].pci->product = {"ConnectX-7 adapter card", "MCX75310AAS-NEAT", false};
+  const json document = document_of(machine.report());
+  EXPECT_EQ(document["devices"][2]["product_name"], "ConnectX-7 adapter card");
+  EXPECT_EQ(document["devices"][2]["part_number"], "MCX75310AAS-NEAT");
+  EXPECT_EQ(document["devices"][2]["board_id"], "MT_0000000838");
+  EXPECT_TRUE(document["devices"][3]["product_name"].is_null());
+}
+
 TEST(JsonReport, TellsWhetherGradesCanBeReliedOn) {
   test::MadeUpMachine machine = test::two_node_machine();
   EXPECT_EQ(document_of(machine.report())["reliable"], true);

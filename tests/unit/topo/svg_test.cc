@@ -22,6 +22,52 @@ TEST(Svg, HasTextForDevicesLinksAndBestPairs) {
   EXPECT_FALSE(has(svg, "href"));
 }
 
+// The attributes of each element of these kinds.
+std::vector<std::string> elements(const std::string& svg) {
+  std::vector<std::string> found;
+  for (std::size_t at = svg.find('<'); at != std::string::npos; at = svg.find('<', at + 1)) {
+    const std::string element = svg.substr(at, svg.find('>', at) - at);
+    for (const char* kind : {"<rect ", "<path ", "<text "}) {
+      if (element.starts_with(kind)) found.push_back(element);
+    }
+  }
+  return found;
+}
+
+// What knows neither variables nor media queries paints an element without a colour of its own
+// black: librsvg, Inkscape, viewers of mail.
+TEST(Svg, GivesEachElementItsColoursAsAttributes) {
+  test::MadeUpMachine machine = test::two_node_machine();
+  machine.inventory.flat = true;  // a warning, too
+  for (const std::string& svg :
+       {to_svg(machine.report(), true), to_svg(test::two_node_machine().report(), false)}) {
+    ASSERT_GT(elements(svg).size(), 20u);
+    for (const std::string& element : elements(svg)) {
+      const bool line = element.starts_with("<path") && has(element, "fill=\"none\"");
+      EXPECT_TRUE(has(element, "fill=\"#") || line) << element;
+      EXPECT_TRUE(!line || has(element, "stroke=\"#")) << element;
+    }
+    EXPECT_FALSE(has(svg, "var("));
+    EXPECT_TRUE(has(svg, "font-family=\""));
+  }
+}
+
+// In a page of somebody else's the rules must touch the drawing alone.
+TEST(Svg, HasRulesForTheDarkSchemeAndForItselfAlone) {
+  const std::string svg = to_svg(test::two_node_machine().report(), false);
+  const std::string style =
+      svg.substr(svg.find("<style>"), svg.find("</style>") - svg.find("<style>"));
+  EXPECT_TRUE(has(style, "@media (prefers-color-scheme: dark)"));
+  std::size_t rules = 0;
+  for (std::size_t at = style.find("  ."); at != std::string::npos;
+       at = style.find("  .", at + 1)) {
+    EXPECT_EQ(style.compare(at, 13, "  .gdr-topo ."), 0) << style.substr(at, 30);
+    ++rules;
+  }
+  EXPECT_GT(rules, 10u);
+  EXPECT_TRUE(has(svg, "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"gdr-topo\""));
+}
+
 TEST(Svg, EscapesWhatAMachineSaysOfItself) {
   test::MadeUpMachine machine = test::two_node_machine();
   machine.inventory.gpus[0].model = "<script>&\x01\xef\xbf\xbf";

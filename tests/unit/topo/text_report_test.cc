@@ -28,14 +28,28 @@ TEST(TextReport, HasEveryNameOfEveryPortSideBySide) {
   const std::string text = text_of(test::two_node_machine().report());
   EXPECT_TRUE(has(text,
                   "NICs\n"
-                  "        RDMA name  port  netdev    MAC                PCI address   NUMA\n"
-                  "  NIC0  mlx5_0     1     ibmlx5_0  b8:3f:d2:00:00:01  0000:04:00.0  0\n"))
+                  "        RDMA name  port  netdev    MAC                PCI address   NUMA"
+                  "  card\n"
+                  "  NIC0  mlx5_0     1     ibmlx5_0  b8:3f:d2:00:00:01  0000:04:00.0  0   "
+                  "  1234:5678\n"))
       << text;
   EXPECT_TRUE(has(text,
                   "  NIC0  32 GT/s x16  1     ACTIVE  400 Gb/sec  InfiniBand  28.39.1002  "
                   "mlx5_core\n"))
       << text;
   EXPECT_TRUE(has(text, "  GPU0  0000:03:00.0  0     NVIDIA H100  32 GT/s x16  nvidia\n")) << text;
+}
+
+TEST(TextReport, TellsWhichCardIsWhichInterface) {
+  test::MadeUpMachine machine = test::two_node_machine();
+  machine.inventory.nics[0].pci->product = {"ConnectX-7 adapter card", "MCX75310AAS-NEAT", false};
+  machine.inventory.nics[1].pci->product.is_management = true;
+  machine.inventory.nics[2].pci->name = "MT2910 Family [ConnectX-7]";
+  const std::string text = text_of(machine.report());
+  EXPECT_TRUE(has(text, "0000:04:00.0  0     ConnectX-7 adapter card (MCX75310AAS-NEAT)\n"))
+      << text;
+  EXPECT_TRUE(has(text, "0000:07:00.0  0     1234:5678, for management\n")) << text;
+  EXPECT_TRUE(has(text, "0000:08:00.0  0     MT2910 Family [ConnectX-7]\n")) << text;
 }
 
 TEST(TextReport, LeavesOutTablesThatASourceCannotFill) {
@@ -50,7 +64,7 @@ TEST(TextReport, LeavesOutTablesThatASourceCannotFill) {
   const std::string text = text_of(machine.report());
   EXPECT_FALSE(has(text, "NIC links")) << text;
   EXPECT_FALSE(has(text, "RDMA name")) << text;
-  EXPECT_TRUE(has(text, "\nNICs\n        PCI address   NUMA\n")) << text;
+  EXPECT_TRUE(has(text, "\nNICs\n        PCI address   NUMA  card\n")) << text;
 }
 
 TEST(TextReport, ListsSoftwareNicsWithoutALabel) {

@@ -1,0 +1,73 @@
+#include "cli/doctor_ticket.h"
+
+#include <limits.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <array>
+
+#include "cli/help.h"
+#include "cli/machine_origin.h"
+#include "cli/whole_io.h"
+#include "doctor/ticket/ticket.h"
+#include "topo/listing.h"
+#include "topo/output/list_text.h"
+#include "topo/output/svg.h"
+#include "topo/output/tree_text.h"
+
+namespace gdr::cli {
+namespace {
+
+bool is_markdown(const std::string& file) {
+  return file.ends_with(".md") || file.ends_with(".markdown");
+}
+
+std::string name_of_this_host() {
+  std::array<char, HOST_NAME_MAX + 1> name{};
+  return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
+}
+
+std::string time_now() {
+  const time_t now = time(nullptr);
+  tm parts{};
+  std::array<char, 32> text{};
+  gmtime_r(&now, &parts);
+  strftime(text.data(), text.size(), "%Y-%m-%d %H:%M UTC", &parts);
+  return text.data();
+}
+
+// A machine that is too large for a matrix has none.
+void add_topology(const MachineOptions& machine, const host::Inventory& inventory,
+                  doctor::Ticket& ticket) {
+  const topo::Origin origin = origin_of(machine, inventory);
+  if (const auto report = topo::make_report(inventory, origin, {})) {
+    if (report->devices.empty()) return;
+    ticket.drawing = topo::to_svg(*report, false);
+    ticket.topology = topo::tree_text(*report, false, 0);
+  }
+  if (const auto listing = topo::make_listing(inventory, origin, {})) {
+    ticket.devices = topo::to_text(*listing, tool::Style());
+  }
+}
+
+}  // namespace
+
+bool is_report_name(const std::string& file) {
+  return is_markdown(file) || file.ends_with(".html") || file.ends_with(".htm");
+}
+
+Result<void> write_report(const std::string& file, const MachineOptions& machine,
+                          const doctor::Host& host, const doctor::Report& report) {
+  host::Inventory inventory = host.inventory;
+  look_closer(machine, inventory);
+  host::name_functions(inventory);
+  const doctor::Host named{host.files,  inventory,       host.environment,
+                           host.probes, host.kernel_log, {}};
+  doctor::Ticket ticket{report, doctor::facts_of(named), program_version(), time_now(), {}, {}, {},
+                        {}};
+  if (host.is_live()) ticket.host_name = name_of_this_host();
+  add_topology(machine, inventory, ticket);
+  return write_file(file, is_markdown(file) ? to_markdown(ticket) : to_html(ticket));
+}
+
+}  // namespace gdr::cli

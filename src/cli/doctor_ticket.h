@@ -1,0 +1,19 @@
+// gdr doctor --report FILE: the host and its findings as a page or as Markdown, for a ticket.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "cli/machine_options.h"
+#include "doctor/host.h"
+#include "doctor/report.h"
+
+namespace gdr::cli {
+
+// Whether the file's name says which form it is to have: .html, .htm, .md or .markdown.
+bool is_report_name(const std::string& file);
+
+Result<void> write_report(const std::string& file, const MachineOptions& machine,
+                          const doctor::Host& host, const doctor::Report& report);
+
+}  // namespace gdr::cli

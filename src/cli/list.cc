@@ -1,0 +1,93 @@
+// gdr list: every GPU and every port of an RDMA NIC, under all their names.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <memory>
+
+#include "cli/command_line.h"
+#include "cli/help.h"
+#include "cli/machine_options.h"
+#include "cli/machine_origin.h"
+#include "cli/stand_ins.h"
+#include "cli/subcommands.h"
+#include "tool/style.h"
+#include "tool/text.h"
+#include "topo/listing.h"
+#include "topo/output/list_json.h"
+#include "topo/output/list_text.h"
+#include "topo/stand_ins.h"
+
+namespace gdr::cli {
+namespace {
+
+struct ListOptions {
+  MachineOptions machine;
+  bool json = false, soft = false;
+};
+
+int failed(const std::string& message, int status) {
+  say("gdr list: " + tool::printable(message));
+  return status;
+}
+
+// A stand-in that is missing is said among what was not seen; a wrong variable is wrong use.
+Result<void> check(const topo::StandInLibraries& libraries) {
+  const Result<std::string> folder = stand_in_folder();
+  if (!folder) return {};
+  for (const auto& [library, check_one] :
+       {std::pair(libraries.verbs, &check_soft_nic), std::pair(libraries.cuda, &check_soft_gpu)}) {
+    const Result<void> usable = library.empty() ? Result<void>() : check_one(*folder);
+    if (!usable && usable.error().code == EINVAL) return usable;
+  }
+  return {};
+}
+
+int run_list(const ListOptions& options) {
+  topo::StandInLibraries libraries;
+  if (is_live(options.machine)) libraries = topo::stand_in_libraries(options.soft);
+  if (const Result<void> usable = check(libraries); !usable) {
+    return failed(usable.error().message, kWrongUse);
+  }
+  Result<host::Inventory> inventory = read_machine(options.machine);
+  if (!inventory) return failed(inventory.error().message, kWrongUse);
+  look_closer(options.machine, *inventory);
+  const topo::StandIns stand_ins = topo::find_stand_ins(libraries);
+  topo::Origin origin = origin_of(options.machine, *inventory);
+  const Result<topo::Listing> listing =
+      topo::make_listing(*std::move(inventory), std::move(origin), stand_ins);
+  if (!listing) return failed(listing.error().message, kWrongUse);
+  fmt::print("{}", options.json ? topo::to_json(*listing, program_version())
+                                : topo::to_text(*listing, tool::Style::of(stdout)));
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+    return failed("cannot write to standard output", kFailed);
+  }
+  return 0;
+}
+
+}  // namespace
+
+void add_list(CLI::App& program, Action& chosen) {
+  auto options = std::make_shared<ListOptions>();
+  CLI::App* list =
+      program.add_subcommand("list", "Every GPU and every port of an RDMA NIC, one line each");
+  list->add_flag("--json", options->json, "One JSON document instead of text, with every GID");
+  list->add_flag("--soft", options->soft,
+                 "The stand-ins too, whatever hardware there is (default: in place of what this "
+                 "machine lacks)");
+  add_machine_options(*list, options->machine);
+  list->footer(
+      "Which card is which interface: model, RDMA name, netdev, PCI address, MAC,\n"
+      "state, rate, GIDs, driver and firmware. As root also the cards' own names.\n"
+      "What gdrkit simulates is called 'gdrkit stand-in'.\n"
+      "\n"
+      "Exit status: 0 listed; 1 output could not be written; 2 wrong use.");
+  refuse_empty_values(*list);
+  list->callback([options, &chosen] {
+    if (options->soft && !is_live(options->machine)) {
+      throw CLI::ValidationError("--soft is for this machine, and none that was captured");
+    }
+    chosen = [options] { return run_list(*options); };
+  });
+}
+
+}  // namespace gdr::cli

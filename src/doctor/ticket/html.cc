@@ -1,0 +1,128 @@
+#include <fmt/format.h>
+
+#include "doctor/blocks.h"
+#include "doctor/ticket/page_style.h"
+#include "doctor/ticket/ticket.h"
+#include "tool/markup.h"
+
+namespace gdr::doctor {
+namespace {
+
+using tool::escape_markup;
+
+// `escape_markup` of each line; line feeds stay.
+std::string escaped_lines(const std::string& given) {
+  std::string text;
+  for (std::size_t at = 0; at <= given.size();) {
+    const std::size_t end = std::min(given.find('\n', at), given.size());
+    text += (at == 0 ? "" : "\n") + escape_markup(given.substr(at, end - at));
+    at = end + 1;
+  }
+  return text;
+}
+
+// Nothing is loaded, nothing is carried out: whatever a capture says of itself stays text.
+std::string head(const std::string& title) {
+  return "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+         "style-src 'unsafe-inline'; img-src data:\">\n"
+         "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+         "<link rel=\"icon\" href=\"data:,\">\n<title>" +
+         escape_markup(title) + "</title>\n<style>" + kPageStyle + "</style>\n</head>\n<body>\n";
+}
+
+std::string fact(const std::string& name, const std::string& value) {
+  if (value.empty()) return {};
+  return fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td></tr>\n", escape_markup(name),
+                     escape_markup(value));
+}
+
+std::string facts(const Ticket& ticket) {
+  std::string text = "<table class=\"facts\">\n" + fact("host", ticket.host_name);
+  text += fact("captured", ticket.report.source);
+  for (const TicketFact& each : ticket.facts) text += fact(each.name, each.value);
+  return text + fact("gdrkit", ticket.version) + fact("made", ticket.made_at) + "</table>\n";
+}
+
+std::string evidence(const Finding& finding) {
+  if (finding.evidence.empty()) return {};
+  std::string text = "<details><summary>what was read</summary><pre>";
+  for (const Evidence& one : finding.evidence) {
+    text += escape_markup(one.source) + " = " + escape_markup(one.value) + "\n";
+  }
+  return text + "</pre></details>\n";
+}
+
+std::string headline(const Block& block) {
+  return (block.subject.empty() ? "" : escape_markup(block.subject) + ": ") +
+         escape_markup(block.line.finding->summary) +
+         fmt::format(" <span class=\"quiet\">[{}]</span>", block.line.check->id);
+}
+
+std::string finding(const Block& block) {
+  const Finding& found = *block.line.finding;
+  const char* outcome = name_of(found.outcome);
+  std::string text =
+      fmt::format("<section class=\"finding {0}\"><p><b class=\"{0}\">{0}</b> {1}</p>\n", outcome,
+                  headline(block));
+  if (!found.consequence.empty()) text += "<p>" + escape_markup(found.consequence) + "</p>\n";
+  for (const TicketStep& step : steps_of(found)) {
+    text += fmt::format("<div class=\"step\"><p>{}{}</p>", escape_markup(step.when),
+                        step.note.empty() ? "" : ": " + escape_markup(step.note));
+    if (!step.command.empty()) text += "<pre>" + escaped_lines(step.command) + "</pre>";
+    text += "</div>\n";
+  }
+  return text + evidence(found) + "</section>\n";
+}
+
+std::string findings(const Report& report) {
+  std::string wrong, well, others;
+  for (const Block& block : blocks_of(report)) {
+    if (block.line.finding->outcome == Outcome::kOk) {
+      well += "<li>" + headline(block) + "</li>\n";
+    } else {
+      wrong += finding(block);
+    }
+  }
+  for (const Judgement& judgement : report.judgements) {
+    if (!judgement.left_out.empty()) {
+      others += fmt::format("<li>{}: left out ({})</li>\n", judgement.check->id,
+                            escape_markup(judgement.left_out));
+    } else if (judgement.findings.empty()) {
+      others += fmt::format("<li>{}: does not apply ({})</li>\n", judgement.check->id,
+                            escape_markup(judgement.findings.does_not_apply));
+    }
+  }
+  for (const std::string& sentence : report.unseen) {
+    others += "<li>not shown: " + escape_markup(sentence) + "</li>\n";
+  }
+  const auto folded = [](const char* title, const std::string& list) {
+    if (list.empty()) return std::string();
+    return fmt::format("<details><summary>{}</summary><ul>\n{}</ul></details>\n", title, list);
+  };
+  if (wrong.empty()) wrong = "<p>Nothing is known to be wrong.</p>\n";
+  return "<h2>Findings</h2>\n" + wrong + folded("What is well", well) +
+         folded("What was not judged", others);
+}
+
+}  // namespace
+
+std::string to_html(const Ticket& ticket) {
+  const std::string verdict = verdict_of(ticket.report);
+  const Counts counts = count(ticket.report);
+  const char* colour = counts.fail > 0 ? "fail" : counts.warn > 0 ? "warn" : "ok";
+  const std::string host = ticket.host_name.empty() ? ticket.report.source : ticket.host_name;
+  std::string page = head("gdr doctor: " + (host.empty() ? verdict : host + ": " + verdict));
+  page += "<p class=\"quiet\">gdr doctor: GPUDirect RDMA on one host</p>\n";
+  page += fmt::format("<h1 class=\"{}\">{}</h1>\n", colour, escape_markup(verdict));
+  page += facts(ticket) + findings(ticket.report);
+  if (!ticket.drawing.empty()) {
+    page += "<h2>Topology</h2>\n<div class=\"drawing\">\n" + ticket.drawing + "</div>\n";
+  }
+  if (!ticket.devices.empty()) {
+    page += "<h2>GPUs and ports</h2>\n<pre>" + escaped_lines(ticket.devices) + "</pre>\n";
+  }
+  return page + "</body>\n</html>\n";
+}
+
+}  // namespace gdr::doctor

@@ -1,0 +1,122 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "base/environment.h"
+#include "doctor/blocks.h"
+#include "doctor/ticket/ticket.h"
+#include "tool/text.h"
+
+namespace gdr::doctor {
+namespace {
+
+using tool::printable;
+
+// Names of captured machines are anybody's: none may become a link, a mention of somebody, a
+// reference to an issue or markup.
+std::string escaped(std::string_view given) {
+  std::string text;
+  const std::string clean = printable(given);
+  for (std::size_t i = 0; i < clean.size(); ++i) {
+    const char one = clean[i];
+    const auto is_word = [&](std::size_t at) {
+      return at < clean.size() && std::isalnum(static_cast<unsigned char>(clean[at])) != 0;
+    };
+    if (one == '&') {
+      text += "&amp;";
+    } else if (one == '<') {
+      text += "&lt;";
+    } else if (one == '@') {
+      text += "&#64;";
+    } else if (one == '#') {
+      text += "&#35;";
+    } else if (clean.compare(i, 3, "://") == 0) {
+      text += "&#58;";  // no link by itself
+    } else if (std::string_view("\\`*[]|~>").find(one) != std::string_view::npos ||
+               (one == '_' && !(i > 0 && is_word(i - 1) && is_word(i + 1)))) {
+      text += '\\';
+      text += one;
+    } else {
+      text += one;
+    }
+  }
+  return text;
+}
+
+// Fenced by more backticks than stand anywhere in it.
+std::string fenced(const std::string& language, const std::string& content) {
+  std::size_t longest = 2, run = 0;
+  for (const char c : content) {
+    run = c == '`' ? run + 1 : 0;
+    longest = std::max(longest, run);
+  }
+  const std::string fence(longest + 1, '`');
+  std::string text = fence + language + "\n";
+  for (const std::string_view line : split(content, '\n')) text += printable(line) + "\n";
+  while (text.ends_with("\n\n")) text.pop_back();
+  return text + fence + "\n";
+}
+
+std::string folded(const char* title, const std::string& content) {
+  return fmt::format("<details><summary>{}</summary>\n\n{}\n</details>\n\n", title, content);
+}
+
+std::string finding_text(const Block& block) {
+  const Finding& finding = *block.line.finding;
+  std::string word = name_of(finding.outcome);
+  if (finding.outcome == Outcome::kFail) word = "FAIL";
+  std::string text = fmt::format("**{}** ", word);
+  if (!block.subject.empty()) text += escaped(block.subject) + ": ";
+  text += escaped(finding.summary) + fmt::format(" ({})\n", block.line.check->id);
+  if (!finding.consequence.empty()) text += "\n" + escaped(finding.consequence) + "\n";
+  for (const TicketStep& step : steps_of(finding)) {
+    text += "\n" + step.when + ":" + (step.note.empty() ? "" : " " + escaped(step.note)) + "\n";
+    if (!step.command.empty()) text += fenced("sh", step.command);
+  }
+  return text + "\n";
+}
+
+std::string evidence_text(const std::vector<Line>& lines) {
+  std::string text;
+  for (const Line& line : lines) {
+    if (line.finding->outcome == Outcome::kOk) continue;
+    for (const Evidence& one : line.finding->evidence) {
+      text +=
+          fmt::format("{}: {} = {}\n", line.check->id, printable(one.source), printable(one.value));
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string to_markdown(const Ticket& ticket) {
+  std::string text = "### gdr doctor: " + escaped(verdict_of(ticket.report)) + "\n\n";
+  text += "| | |\n|---|---|\n";
+  for (const TicketFact& fact : ticket.facts) {
+    text += fmt::format("| {} | {} |\n", fact.name, escaped(fact.value));
+  }
+  if (!ticket.report.source.empty()) {
+    text += fmt::format("| captured | {} |\n", escaped(ticket.report.source));
+  }
+  text += fmt::format("| gdrkit | {}, {} |\n\n", escaped(ticket.version), escaped(ticket.made_at));
+  std::string well;
+  for (const Block& block : blocks_of(ticket.report)) {
+    const Finding& finding = *block.line.finding;
+    if (finding.outcome != Outcome::kOk) {
+      text += finding_text(block);
+    } else {
+      well += fmt::format("- {}: {}{}\n", block.line.check->id,
+                          block.subject.empty() ? "" : escaped(block.subject) + ": ",
+                          escaped(finding.summary));
+    }
+  }
+  if (!ticket.topology.empty()) text += folded("Topology", fenced("", ticket.topology));
+  const std::string evidence = evidence_text(in_order(ticket.report));
+  if (!evidence.empty()) text += folded("What was read", fenced("", evidence));
+  if (!well.empty()) text += folded("What is well", well);
+  return text;
+}
+
+}  // namespace gdr::doctor

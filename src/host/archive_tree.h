@@ -1,0 +1,54 @@
+// ArchiveTree: folders, files and links of an archive, in memory. Links lead nowhere outside of it,
+// since there is nothing else; so it is a root as after chroot(2), as Root is.
+//
+//   ArchiveTree tree;
+//   tree.add("sys/class/net/eth0/mtu", FileKind::kRegular, "9000\n");
+//   const ArchiveTree::Node* file = tree.find("sys/class/net/eth0/mtu", true);
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace gdr::host {
+
+// What stands at a path, of a link the link itself.
+enum class FileKind { kAbsent, kRegular, kFolder, kLink, kOther };
+
+class ArchiveTree {
+ public:
+  struct Node {
+    FileKind kind = FileKind::kFolder;
+    std::string content;  // of a link: where it points
+    std::map<std::string, std::unique_ptr<Node>> entries;
+  };
+
+  // As unpacking does: folders on the way are made, links on the way followed, and what stands
+  // there is replaced, but no folder that has something in it. EINVAL: a path with "..", one that
+  // leads through what is no folder, or one longer or deeper than a machine has. E2BIG: more
+  // folders and files than a machine's capture can have.
+  Result<void> add(std::string_view path, FileKind kind, std::string content);
+  // The same file under another name. EINVAL also: there is no such file.
+  Result<void> add_copy(std::string_view path, std::string_view of);
+
+  // What lies in the one folder that the archive has is at the root, where that folder is a
+  // machine's: archives are often made of a folder and not in it.
+  void leave_folder_around();
+
+  // Null, with errno: it is not there. `last_link_too`: also a link at its end is followed.
+  const Node* find(std::string_view path, bool last_link_too) const;
+  // The components of what a path leads to; nothing where it leads nowhere.
+  std::optional<std::vector<std::string>> real_path(std::string_view path) const;
+
+ private:
+  class Walk;
+  std::size_t count_ = 0;
+  std::unique_ptr<Node> root_ = std::make_unique<Node>();
+};
+
+}  // namespace gdr::host
