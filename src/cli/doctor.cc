@@ -80,11 +80,9 @@ void read_values(DoctorOptions& options) {
   if (options.container) choose(options, "devices,locked-memory");
 }
 
-// What else than a folder describes the machine; empty: nothing.
-std::string described_by(const MachineOptions& machine) {
-  if (!machine.hwloc_xml.empty()) return machine.hwloc_xml;
-  if (!machine.nccl_xml.empty()) return machine.nccl_xml;
-  return machine.lspci.empty() ? "" : machine.lspci.front();
+// A file describes the machine, and no folder: nothing lies below it.
+bool is_described(const MachineOptions& machine) {
+  return machine.root == "/" && !is_live(machine);
 }
 
 doctor::Report examine(const DoctorOptions& options, const doctor::Host& host) {
@@ -98,8 +96,7 @@ doctor::Report examine(const DoctorOptions& options, const doctor::Host& host) {
     std::fflush(stderr);
   });
   if (progress) fmt::print(stderr, "\r\033[K");
-  const std::string description = described_by(options.machine);
-  if (!description.empty()) report.source = description;
+  if (is_described(options.machine)) report.source = described_by(options.machine).front();
   return report;
 }
 
@@ -122,9 +119,7 @@ int run_doctor(const DoctorOptions& options) {
     say(fmt::format("gdr doctor: {}", inventory.error().message));
     return kWrongUse;
   }
-  // A description of a machine has no files: nothing lies below a file.
-  const bool described = !described_by(options.machine).empty();
-  const host::Files files(described ? "/dev/null" : options.machine.root);
+  const host::Files files(is_described(options.machine) ? "/dev/null" : options.machine.root);
   doctor::LiveProbes probes;
   doctor::Host host{files, *inventory, doctor::read_environment(files), nullptr, {}, {}};
   if (files.is_live()) host.probes = &probes;
@@ -175,8 +170,8 @@ void add_doctor(CLI::App& program, Action& chosen) {
   add_doctor_capture(*command, chosen);
   refuse_empty_values(*command);
   command->footer(
-      "Exit status: 0 nothing is known to be wrong; 1 something fails; 2 wrong use;\n"
-      "3 warnings only.");
+      "Exit status: 0 nothing is known to be wrong; 1 something fails; 2 wrong use, or\n"
+      "a captured machine that shows neither GPU nor NIC; 3 warnings only.");
   command->callback([command, options, &chosen] {
     if (!command->get_subcommands().empty()) return;
     read_values(*options);

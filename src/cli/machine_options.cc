@@ -1,6 +1,11 @@
 #include "cli/machine_options.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "host/shown.h"
 #include "host/source/source.h"
+#include "tool/text.h"
 
 namespace gdr::cli {
 
@@ -26,13 +31,31 @@ void add_machine_options(CLI::App& command, MachineOptions& options) {
   }
 }
 
+bool is_live(const MachineOptions& options) {
+  return options.root == "/" && options.hwloc_xml.empty() && options.nccl_xml.empty() &&
+         options.lspci.empty();
+}
+
+std::vector<std::string> described_by(const MachineOptions& options) {
+  if (!options.hwloc_xml.empty()) return {options.hwloc_xml};
+  if (!options.nccl_xml.empty()) return {options.nccl_xml};
+  if (!options.lspci.empty()) return options.lspci;
+  return {options.root};
+}
+
 Result<host::Inventory> read_machine(const MachineOptions& options) {
   host::Source source;
   source.root = options.root;
   source.hwloc_xml = options.hwloc_xml;
   source.nccl_xml = options.nccl_xml;
   source.lspci = options.lspci;
-  return host::read_inventory(source);
+  Result<host::Inventory> inventory = host::read_inventory(source);
+  if (!inventory || is_live(options) || host::shows_gpu_or_nic(*inventory)) return inventory;
+  return Error{ENODEV,
+               fmt::format("{} shows neither GPU nor NIC ({}); capture the host itself, not a "
+                           "container: sudo gdr doctor capture host.tar",
+                           fmt::join(described_by(options), " and "),
+                           tool::plural(inventory->pci.functions().size(), "PCI function"))};
 }
 
 }  // namespace gdr::cli

@@ -25,7 +25,13 @@ struct MachineOptions {
 // --root, --hwloc-xml, --nccl-xml and --lspci, of which a command line has one kind.
 void add_machine_options(CLI::App& command, MachineOptions& options);
 
-// The error's line names the file.
+// This machine as it is now, and none that was captured.
+bool is_live(const MachineOptions& options);
+
+// What describes the captured machine, as it was typed.
+std::vector<std::string> described_by(const MachineOptions& options);
+
+// The error's line names the file. A captured machine that shows neither GPU nor NIC is an error.
 Result<host::Inventory> read_machine(const MachineOptions& options);
 
 }  // namespace gdr::cli

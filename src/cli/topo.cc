@@ -28,20 +28,11 @@ struct TopoOptions {
   std::string svg;
 };
 
-bool is_live(const MachineOptions& machine) {
-  return machine.root == "/" && machine.hwloc_xml.empty() && machine.nccl_xml.empty() &&
-         machine.lspci.empty();
-}
-
 topo::Origin origin_of(const MachineOptions& machine, const host::Inventory& inventory) {
   topo::Origin origin;
   const std::string functions = tool::plural(inventory.pci.functions().size(), "PCI function");
-  std::vector<std::string> files = machine.lspci;
-  for (const std::string& file : {machine.hwloc_xml, machine.nccl_xml}) {
-    if (!file.empty()) files.push_back(file);
-  }
-  if (!files.empty()) {
-    for (const std::string& file : files) {
+  if (machine.root == "/" && !is_live(machine)) {
+    for (const std::string& file : described_by(machine)) {
       origin.text += (origin.text.empty() ? "captured: " : ", ") + file;
       origin.looked_at.push_back(fmt::format("{}: {}", file, functions));
     }
@@ -122,7 +113,7 @@ void add_topo(CLI::App& program, Action& chosen) {
   add_machine_options(*topo, options->machine);
   topo->footer(
       "Exit status: 0 looked at, whatever was found; 1 output could not be written;\n"
-      "2 wrong use.");
+      "2 wrong use, or a captured machine that shows neither GPU nor NIC.");
   refuse_empty_values(*topo);
   topo->callback([options, json, &chosen] {
     if (options->svg == "-" && json->count() > 0) {
