@@ -18,13 +18,16 @@ constexpr std::size_t kLongestPath = 1024;
 #define INTERFACE "[A-Za-z0-9_.@-]{1,15}"
 #define NUMBER "-?[0-9]{1,20}"
 #define SYMBOL "ib_register_peer_memory_client|ib_umem_dmabuf_get"
-#define MODULE                                                                                  \
-  "(nvidia(-(peermem|modeset|uvm|drm))?|nv_peer_mem|ib_(core|uverbs|cm)|mlx[45]_(core|ib)|"     \
-  "mlx_compat|mlxfw|mlxdevm|psample|tls|pci-hyperv-intf|drm|drm_kms_helper|video|ecc|rdma_(cm|" \
+#define MODULE                                                                                   \
+  "(nvidia(-(peermem|modeset|uvm|drm))?|nv_peer_mem|ib_(core|uverbs|cm|umad)|mlx[45]_(core|ib)|" \
+  "mlx_compat|mlxfw|mlxdevm|psample|tls|pci-hyperv-intf|drm|drm_kms_helper|video|ecc|rdma_(cm|"  \
   "ucm)|libcrc32c|macsec|memtrack|auxiliary)"
 #define MODULE_FILE                                                                              \
   "((kernel|updates|dkms|extra|weak-updates|drivers|infiniband|core|video|gpu|drm|net|ethernet|" \
   "mellanox|mlx5|hw|nvidia|nvidia-open|mlnx-ofa_kernel|compat)/)*" MODULE "\\.ko(\\.(xz|zst|gz))?"
+
+#define KERNEL_SETTING "(# )?CONFIG_(PCI_P2PDMA|DMABUF_MOVE_NOTIFY)(=[ym]| is not set)"
+#define LIBRARY "lib(nccl|gdrapi)\\.so(\\.[0-9.]{1,16})?"
 
 struct Rule {
   const char* path;  // as of fnmatch(3); a star matches within one component
@@ -79,6 +82,19 @@ constexpr Rule kContents[] = {
     {"sys/module/*/version", "[0-9][0-9.~:+-]{0,31}"},
     {"sys/module/ib_core/parameters/netns_mode", "[YN01]"},
     {"sys/fs/cgroup/rdma.max", INTERFACE "( hca_(handle|object)=([0-9]{1,10}|max)){1,2} ?"},
+    {"proc/sys/net/ipv4/conf/*/arp_ignore", "[0-9]"},
+    {"proc/sys/net/ipv4/conf/*/arp_announce", "[0-9]"},
+    {"proc/sys/net/ipv4/conf/*/rp_filter", "[0-9]"},
+    {"proc/sys/vm/max_map_count", "[0-9]{1,12}"},
+    // Of routes those to what is directly connected.
+    {"proc/*/net/route",
+     INTERFACE "\t[0-9A-F]{8}\t00000000\t[0-9A-F]{4}(\t[0-9]{1,10}){3}\t[0-9A-F]{8}(\t[0-9]{1,10}"
+               "){3}"},
+    {"boot/config-*", KERNEL_SETTING},
+    {"lib/modules/*/config", KERNEL_SETTING},
+    {"usr/lib/modules/*/config", KERNEL_SETTING},
+    {"etc/infiniband/nv_peer_mem.conf", "ONBOOT=(yes|no)"},
+    {"etc/modules-load.d/nv_peer_mem.conf", "nv_peer_mem"},
     {"proc/sys/kernel/osrelease", "[0-9]+\\.[0-9]+[0-9A-Za-z.+~_-]{0,56}"},
     // Behind the release stand the user and host that built it, and when.
     {"proc/driver/nvidia/version",
@@ -91,8 +107,8 @@ constexpr Rule kContents[] = {
     {"proc/cpuinfo", "vendor_id\t: (GenuineIntel|AuthenticAMD|HygonGenuine|CentaurHauls)"},
     {"proc/*/limits",
      "Max locked memory +([0-9]{1,20}|unlimited) +([0-9]{1,20}|unlimited)( +bytes)? *"},
-    {"proc/*/status", "CapEff:\t[0-9a-f]{16}"},
-    {"proc/*/comm", "containerd|dockerd|crio|kubelet|slurmd|pbs_mom|sshd"},
+    {"proc/*/status", "Cap(Eff|Bnd):\t[0-9a-f]{16}"},
+    {"proc/*/comm", "containerd|dockerd|crio|kubelet|slurmd|pbs_mom|sshd|nv-fabricmanage"},
     {"proc/kallsyms", "[0-9a-f]{1,16} [A-Za-z] (" SYMBOL ")([\t ]\\[(ib_core|ib_uverbs)\\])?"},
     {"lib/modules/*/modules.dep", MODULE_FILE ":( " MODULE_FILE ")*"},
     {"lib/modules/*/modules.symbols", "alias symbol:(" SYMBOL ") (ib_core|ib_uverbs)"},
@@ -117,8 +133,8 @@ constexpr Rule kNames[] = {
      "lockdown|lsm|apparmor|integrity|ima|evm|tpm[0-9]|selinux|smack|tomoyo"},
     {"sys/kernel/mm/hugepages", "hugepages-[0-9]{1,9}kB"},
     {"sys/module/*/holders", "nvidia_peermem|nv_peer_mem|(ib|rdma|mlx5|mlx4|iw)_[a-z0-9]{1,16}"},
-    {"usr/*", "libnccl\\.so\\.[0-9.]{1,16}"},
-    {"usr/*/*", "libnccl\\.so\\.[0-9.]{1,16}"},
+    {"usr/*", LIBRARY},
+    {"usr/*/*", LIBRARY},
     {"usr/*/*/*", "libnccl\\.so\\.[0-9.]{1,16}"},
     {"opt/nccl/lib", "libnccl\\.so\\.[0-9.]{1,16}"},
 };
@@ -129,6 +145,15 @@ constexpr const char* kPlaces[] = {"dev/nvidia*",
                                    "dev/infiniband/*",
                                    "lib/modules/*/modules.*",
                                    "usr/lib/modules/*/modules.*",
+                                   "boot/config-*",
+                                   "lib/modules/*/config",
+                                   "usr/lib/modules/*/config",
+                                   "etc",
+                                   "etc/infiniband/nv_peer_mem.conf",
+                                   "etc/modules-load.d/nv_peer_mem.conf",
+                                   "etc/init.d/nv_peer_mem",
+                                   "dev/gdrdrv",
+                                   "var/lib/kubelet",
                                    "run/nvidia/driver",
                                    ".dockerenv",
                                    "run/.containerenv",
