@@ -191,8 +191,8 @@ void add_doctor(CLI::App& program, Action& chosen) {
   add_doctor_capture(*command, chosen);
   refuse_empty_values(*command);
   command->footer(
-      "Exit status: 0 nothing is known to be wrong; 1 something fails; 2 wrong use;\n"
-      "3 warnings only.");
+      "Exit status: 0 nothing is known to be wrong; 1 something fails; 2 wrong use, or\n"
+      "a captured machine that shows neither GPU nor NIC; 3 warnings only.");
   command->callback([command, options, &chosen] {
     if (!command->get_subcommands().empty()) return;
     read_values(*options);

@@ -40,7 +40,9 @@ std::string HelpFormatter::make_option(const CLI::Option* option, bool is_positi
 }
 
 std::string HelpFormatter::make_subcommand(const CLI::App* subcommand) const {
-  return described(subcommand->get_name(), subcommand->get_description());
+  // What follows the first line is for the subcommand's own help.
+  const std::string description = subcommand->get_description();
+  return described(subcommand->get_name(), description.substr(0, description.find('\n')));
 }
 
 void say(const std::string& line) {

@@ -1,7 +1,12 @@
 #include "cli/machine_options.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "host/registration/driver_roots.h"
+#include "host/shown.h"
 #include "host/source/source.h"
+#include "tool/text.h"
 
 namespace gdr::cli {
 
@@ -47,7 +52,13 @@ Result<host::Inventory> read_machine(const MachineOptions& options) {
   source.hwloc_xml = options.hwloc_xml;
   source.nccl_xml = options.nccl_xml;
   source.lspci = options.lspci;
-  return host::read_inventory(source);
+  Result<host::Inventory> inventory = host::read_inventory(source);
+  if (!inventory || is_live(options) || host::shows_gpu_or_nic(*inventory)) return inventory;
+  return Error{ENODEV,
+               fmt::format("{} shows neither GPU nor NIC ({}); capture the host itself, not a "
+                           "container: sudo gdr doctor capture host.tar",
+                           fmt::join(described_by(options), " and "),
+                           tool::plural(inventory->pci.functions().size(), "PCI function"))};
 }
 
 void add_driver_root(CLI::App& command, std::string& driver_root) {

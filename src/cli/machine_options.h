@@ -31,7 +31,7 @@ bool is_live(const MachineOptions& options);
 // What describes the captured machine, as it was typed.
 std::vector<std::string> described_by(const MachineOptions& options);
 
-// The error's line names the file.
+// The error's line names the file. A captured machine that shows neither GPU nor NIC is an error.
 Result<host::Inventory> read_machine(const MachineOptions& options);
 
 // --driver-root: where a GPU driver's own modules lie. Of a path that is none it throws.

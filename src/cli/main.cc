@@ -14,8 +14,10 @@ namespace {
 
 int run_program(int argc, char** argv) {
   const CommandLine line = split_command_line(std::vector<std::string>(argv + 1, argv + argc));
-  CLI::App program("GPUDirect RDMA: get it working, prove it, stand in for missing hardware.",
-                   "gdr");
+  CLI::App program(
+      "GPUDirect RDMA: get it working, prove it, stand in for missing hardware.\n"
+      "In a prolog or a readiness gate: gdr prove --require-hardware",
+      "gdr");
   program.formatter(std::make_shared<HelpFormatter>());  // subcommands inherit it
   program.set_version_flag("--version", "gdr " + program_version(), "Print the version and exit");
   Action chosen;

@@ -142,11 +142,19 @@ void add_worker(CLI::App& program, Action& chosen) {
 void add_prove(CLI::App& program, Action& chosen) {
   auto options = std::make_shared<ProveOptions>();
   CLI::App* prove =
-      program.add_subcommand("prove", "Prove GPUDirect RDMA on this machine, byte by byte");
+      program.add_subcommand("prove",
+                             "Prove GPUDirect RDMA on this machine, byte by byte\n"
+                             "In a prolog or a readiness gate: gdr prove --require-hardware\n"
+                             "Exit status: 0 PROVED, or a simulation, which the verdict then says "
+                             "first;\n"
+                             "1 FAILED; 2 wrong use; 3 in part, or a part that is missing was "
+                             "simulated.");
   const auto add = [&](const char* name, std::string& value, const char* type,
                        const std::string& help) {
     prove->add_option(name, value, help)->type_name(type);
   };
+  prove->add_flag("--require-hardware", options->proof.require_hardware,
+                  "Fail rather than use a stand-in: for whatever acts on the exit status");
   add("--gpu", options->gpu, "GPU",
       "Whose memory is checked: ordinal, PCI address or UUID (default: the first)");
   add("--from-gpu", options->from_gpu, "GPU",
@@ -169,14 +177,18 @@ void add_prove(CLI::App& program, Action& chosen) {
   prove->add_flag("--soft", options->proof.soft,
                   "On the stand-ins, whatever hardware there is (default: in place of what the "
                   "machine lacks)");
-  prove->add_flag("--require-hardware", options->proof.require_hardware,
-                  "Fail rather than use a stand-in");
   prove->add_flag("--all", options->proof.all,
                   "Every GPU with every NIC port, then each two GPUs (default: one pair)");
   prove->add_flag("--no-measure", options->no_measure, "Leave out bandwidth and latency");
   prove->add_flag("--json", options->json, "One JSON document instead of text");
   prove->footer(
-      "Exit status: 0 proved, on hardware or on stand-ins; 1 FAILED; 2 wrong use.\n"
+      "Exit status:\n"
+      "  0  PROVED on hardware; or SIMULATION PASSED: --soft was given, or this machine\n"
+      "     has no hardware of either kind. With --require-hardware PROVED alone\n"
+      "  1  FAILED\n"
+      "  2  wrong use\n"
+      "  3  only a part was proved; or this machine has hardware, and a part that it\n"
+      "     lacks was simulated: a GPU host that has lost its NIC, say\n"
       "\n"
       "Environment:\n"
       "  GDR_SOFT_DEVICES         The software NICs, as in mlx5_0,mlx5_3\n"

@@ -18,7 +18,8 @@
 
 namespace gdr::cli {
 
-// Returns the exit status: 0 success, 1 the work failed, 2 wrong use.
+// Returns the exit status: 0 success, 1 the work failed, 2 wrong use, 3 neither:
+// docs/exit-status.md.
 using Action = std::function<int()>;
 
 void add_counters(CLI::App& program, Action& chosen);

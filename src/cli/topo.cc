@@ -88,7 +88,7 @@ void add_topo(CLI::App& program, Action& chosen) {
   add_machine_options(*topo, options->machine);
   topo->footer(
       "Exit status: 0 looked at, whatever was found; 1 output could not be written;\n"
-      "2 wrong use.");
+      "2 wrong use, or a captured machine that shows neither GPU nor NIC.");
   refuse_empty_values(*topo);
   topo->callback([options, json, &chosen] {
     if (options->svg == "-" && json->count() > 0) {

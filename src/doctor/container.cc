@@ -124,8 +124,9 @@ ContainerView look_at_container(const Host& host) {
        "--gpus all --device /dev/infiniband --ulimit memlock=-1 --shm-size 8g "
        "--network host"},
       {"Kubernetes",
-       "the resources nvidia.com/gpu and one of an RDMA device plugin; the limit of "
-       "locked memory is the node's containerd's (LimitMEMLOCK=infinity)"},
+       "the resources nvidia.com/gpu and one of an RDMA device plugin; in securityContext "
+       "capabilities: {add: [\"IPC_LOCK\"]} where it runs as root, else the limit of locked "
+       "memory of the node's containerd (LimitMEMLOCK=infinity)"},
       {"Slurm",
        "PropagateResourceLimitsExcept=MEMLOCK in slurm.conf, and LimitMEMLOCK=infinity "
        "for slurmd"},

@@ -19,11 +19,14 @@ void add(std::string_view entry, std::map<std::string, std::string>& found) {
 }  // namespace
 
 bool is_relevant_variable(const std::string& name) {
-  for (const char* prefix : {"NCCL_", "UCX_"}) {
+  for (const char* prefix : {"NCCL_", "UCX_", "NVSHMEM_"}) {
     if (name.rfind(prefix, 0) == 0) return true;
   }
-  for (const char* other : {"CUDA_VISIBLE_DEVICES", "KUBERNETES_PORT", "LD_LIBRARY_PATH",
-                            "LD_PRELOAD", kDriverRootVariable}) {
+  // Of Mooncake's by name: others of its variables are passwords.
+  for (const char* other :
+       {"CUDA_VISIBLE_DEVICES", "KUBERNETES_PORT", "LD_LIBRARY_PATH", "LD_PRELOAD", "MC_FORCE_TCP",
+        "MC_FORCE_MNNVL", "MC_GID_INDEX", "MC_IB_PORT", "MC_MTU", "MC_MS_FILTERS",
+        "MC_MS_AUTO_DISC", "WITH_NVIDIA_PEERMEM", kDriverRootVariable}) {
     if (name == other) return true;
   }
   return false;

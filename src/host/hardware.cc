@@ -10,6 +10,19 @@ bool has_rdma_nic(const std::string& root) {
   return !Files(root).entries("sys/class/infiniband").empty();
 }
 
+bool has_nic_card(const std::string& root) {
+  const Files files(root);
+  for (const std::string& address : files.entries("sys/bus/pci/devices")) {
+    const std::string device = "sys/bus/pci/devices/" + address;
+    const std::string kind = files.line(device + "/class").substr(0, 6);
+    if (files.line(device + "/vendor") == "0x15b3" && (kind == "0x0200" || kind == "0x0207") &&
+        files.link_name(device + "/driver") != "vfio-pci") {
+      return true;
+    }
+  }
+  return false;
+}
+
 std::vector<std::string> gpus(const std::string& root) {
   const Files files(root);
   std::vector<std::string> found;

@@ -13,6 +13,10 @@ namespace gdr::host {
 // Any device in /sys/class/infiniband.
 bool has_rdma_nic(const std::string& root = "/");
 
+// A network controller of NVIDIA's (Mellanox) on the PCI bus, RDMA driver or not; not one that is
+// set aside for a virtual machine.
+bool has_nic_card(const std::string& root = "/");
+
 // PCI addresses of NVIDIA's display-class functions, in their order.
 std::vector<std::string> gpus(const std::string& root = "/");
 inline bool has_gpu(const std::string& root = "/") { return !gpus(root).empty(); }

@@ -179,8 +179,10 @@ const char* verdict_name(VerdictKind kind) {
   switch (kind) {
     case VerdictKind::kProved:
       return "PROVED";
-    case VerdictKind::kProvedOnStandIns:
-      return "PROVED ON STAND-INS";
+    case VerdictKind::kSimulated:
+      return "SIMULATION PASSED";
+    case VerdictKind::kIncomplete:
+      return "INCOMPLETE";
     case VerdictKind::kFailed:
       break;
   }

@@ -24,7 +24,7 @@ void add_gpu(Obstacle& obstacle, const MachineFacts& machine, bool library) {
   }
   if (!library) {
     causes.emplace_back("GPU: the driver's user-space part (libcuda.so.1) is not installed");
-  } else if (machine.gpu_module && machine.gpu_nodes) {
+  } else if (machine.gpu && machine.gpu_module && machine.gpu_nodes) {
     causes.emplace_back("GPU: libcuda.so.1 and the kernel module are of different releases");
   }
 }
@@ -33,8 +33,8 @@ void add_nic(Obstacle& obstacle, const MachineFacts& machine, bool library) {
   std::vector<std::string>& causes = obstacle.causes;
   if (!machine.nic) {
     causes.emplace_back(
-        "NIC: its RDMA driver is not loaded (sudo modprobe mlx5_ib for ConnectX), or there is "
-        "none");
+        std::string("NIC: its RDMA driver is not loaded (sudo modprobe mlx5_ib for ConnectX)") +
+        (machine.nic_card ? "" : ", or there is none"));
   }
   if (!machine.nic_nodes) {
     causes.emplace_back(
@@ -47,6 +47,14 @@ void add_nic(Obstacle& obstacle, const MachineFacts& machine, bool library) {
     causes.emplace_back(
         "NIC: the library's provider for it is not installed (package ibverbs-providers)");
   }
+}
+
+constexpr const char* kLookForGpu = "lspci -nnk -d 10de:; ls -l /dev/nvidia*; nvidia-smi";
+constexpr const char* kLookForNic = "lspci -nnk -d 15b3:; ls -l /dev/infiniband; ibv_devinfo";
+
+void add_command(Obstacle& obstacle, const char* command) {
+  if (!obstacle.next.empty()) obstacle.next += "; ";
+  obstacle.next += command;
 }
 
 }  // namespace
@@ -66,13 +74,37 @@ std::optional<Obstacle> missing_hardware(const MachineFacts& machine,
   if (!inventory.host_memory_only && judge("GPU", inventory.soft_gpu, machine.gpu,
                                            !inventory.gpus.empty(), inventory.cuda_problem)) {
     add_gpu(obstacle, machine, !inventory.cuda_path.empty());
-    obstacle.next = "lspci -nnk -d 10de:; ls -l /dev/nvidia*; nvidia-smi";
+    add_command(obstacle, kLookForGpu);
   }
   if (judge("RDMA NIC", inventory.soft_nic, machine.nic, !inventory.nics.empty(),
             inventory.verbs_problem)) {
     add_nic(obstacle, machine, !inventory.verbs_path.empty());
-    if (!obstacle.next.empty()) obstacle.next += "; ";
-    obstacle.next += "lspci -nnk -d 15b3:; ls -l /dev/infiniband; ibv_devinfo";
+    add_command(obstacle, kLookForNic);
+  }
+  if (obstacle.seen.empty()) return std::nullopt;
+  return obstacle;
+}
+
+std::optional<Obstacle> replaced_hardware(const MachineFacts& machine,
+                                          const InventoryReport& inventory) {
+  // A kernel module of the driver stays only while it has, or had, a GPU.
+  const bool lost_gpu = !machine.gpu && machine.gpu_module;
+  const bool idle_nic = !machine.nic && machine.nic_card;
+  if (!machine.gpu && !machine.nic && !lost_gpu && !idle_nic) return std::nullopt;
+  Obstacle obstacle;
+  if (inventory.soft_nic) {
+    obstacle.seen.emplace_back(
+        idle_nic ? "an NVIDIA NIC is on the PCI bus, and the kernel has no RDMA device"
+                 : "this machine has no RDMA device");
+    add_nic(obstacle, machine, true);
+    add_command(obstacle, kLookForNic);
+  }
+  if (inventory.soft_gpu) {
+    obstacle.seen.emplace_back(
+        lost_gpu ? "the NVIDIA kernel module is loaded, and no GPU is on the PCI bus"
+                 : "this machine has no NVIDIA GPU on the PCI bus");
+    add_gpu(obstacle, machine, true);
+    add_command(obstacle, kLookForGpu);
   }
   if (obstacle.seen.empty()) return std::nullopt;
   return obstacle;

@@ -25,6 +25,12 @@ struct Obstacle {
 std::optional<Obstacle> missing_hardware(const MachineFacts& machine,
                                          const InventoryReport& inventory, bool required);
 
+// A stand-in took the place of a part that is missing, on a machine that shows other hardware: such
+// a machine has lost something, and a simulation in its place is no success. Nothing where it shows
+// none.
+std::optional<Obstacle> replaced_hardware(const MachineFacts& machine,
+                                          const InventoryReport& inventory);
+
 // A stand-in that cannot be used.
 std::optional<Obstacle> broken_stand_in(const InventoryReport& inventory);
 

@@ -24,6 +24,7 @@ class Run {
       if (wrong_use_) return done.error();
       if (!input_.obstacle) input_.obstacle = refused_step(done.error(), report_.inventory);
     }
+    if (!options_.soft) input_.replaced = replaced_hardware(machine_, report_.inventory);
     report_.verdict = decide(input_, report_);
     report_.seconds = static_cast<double>(now() - start) / 1e9;
     return std::move(report_);

@@ -62,7 +62,16 @@ struct Participants {
   std::string from_gpu, gpu;
 };
 
-enum class VerdictKind { kProved, kProvedOnStandIns, kFailed };
+enum class VerdictKind {
+  kProved,
+  kSimulated,   // stand-ins alone, on a machine without hardware or because of --soft
+  kIncomplete,  // this machine has hardware, and a stand-in took the place of a part it lacks
+  kFailed
+};
+
+// Exit statuses, on which prologs and readiness gates act: docs/exit-status.md.
+inline constexpr int kSuccess = 0, kFailure = 1, kInPart = 3;
+
 struct Verdict {
   VerdictKind kind = VerdictKind::kFailed;
   bool partial = false;                 // something asked for was neither proved nor refuted
@@ -70,10 +79,13 @@ struct Verdict {
   std::vector<std::string> real;        // the parts that were not replaced
   std::vector<std::string> replaced;    // the parts that stand-ins played
   std::vector<std::string> not_proved;  // with the reason
-  std::vector<std::string> seen;        // of a failure
+  std::vector<std::string> seen;        // where it is no success
   std::vector<std::string> causes;      // in order of likelihood
   std::string next;                     // the next command
-  int exit_status() const { return kind == VerdictKind::kFailed ? 1 : 0; }
+  int exit_status() const {
+    if (kind == VerdictKind::kFailed) return kFailure;
+    return partial || kind == VerdictKind::kIncomplete ? kInPart : kSuccess;
+  }
 };
 
 struct Report {

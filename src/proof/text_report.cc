@@ -239,9 +239,9 @@ void TextReport::finish(const Report& report) {
   const Verdict& verdict = report.verdict;
   clear_progress();
   if (!section_.empty()) line("");
-  const Colour colour = verdict.kind == VerdictKind::kProved             ? Colour::kGreen
-                        : verdict.kind == VerdictKind::kProvedOnStandIns ? Colour::kYellow
-                                                                         : Colour::kRed;
+  const Colour colour = verdict.kind == VerdictKind::kProved   ? Colour::kGreen
+                        : verdict.kind == VerdictKind::kFailed ? Colour::kRed
+                                                               : Colour::kYellow;
   line(paint(Colour::kBold, paint(colour, headline(verdict))) +
        paint(Colour::kDim, fmt::format("  in {:.1f} s", report.seconds)));
   const auto entry = [&](const char* name, const std::string& text) {
@@ -255,7 +255,7 @@ void TextReport::finish(const Report& report) {
     }
   };
   entries(verdict.on, "on");
-  if (verdict.kind == VerdictKind::kProvedOnStandIns) {
+  if (!verdict.replaced.empty()) {
     if (!verdict.real.empty()) entry("real", fmt::format("{}", fmt::join(verdict.real, " and ")));
     const bool several = verdict.replaced.size() > 1;
     entry("replaced",

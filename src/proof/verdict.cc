@@ -111,6 +111,19 @@ bool refused_somewhere(const Report& report) {
       [&](const RegistrationResult& result) { return !any_accepted(report, result, false); });
 }
 
+std::vector<std::string> parts_played(const Report& report, bool by_stand_ins) {
+  const InventoryReport& inventory = report.inventory;
+  std::vector<std::string> parts;
+  if (inventory.soft_nic == by_stand_ins) parts.emplace_back("RDMA NIC");
+  if (!inventory.host_memory_only && inventory.soft_gpu == by_stand_ins) parts.emplace_back("GPU");
+  return parts;
+}
+
+void add_parts(const Report& report, Verdict& verdict) {
+  verdict.replaced = parts_played(report, true);
+  verdict.real = parts_played(report, false);
+}
+
 // No way of registering worked: each was tried, and said why.
 Verdict of_registrations(const Report& report) {
   Verdict verdict;
@@ -128,20 +141,15 @@ Verdict of_registrations(const Report& report) {
       "says what is missing");
   verdict.next = "sudo gdr fix peer-memory --apply; gdr prove";
   if (report.inventory.soft_gpu && !report.inventory.soft_nic) {
+    // Nothing that is there has failed: what it would be shown with is missing.
+    verdict.kind = VerdictKind::kIncomplete;
+    add_parts(report, verdict);
     verdict.causes.assign(1,
                           "a real NIC cannot reach the software GPU's memory, unless that is a "
                           "true dma-buf");
     verdict.next = "gdr prove --memory host";
   }
   return verdict;
-}
-
-std::vector<std::string> parts_played(const Report& report, bool by_stand_ins) {
-  const InventoryReport& inventory = report.inventory;
-  std::vector<std::string> parts;
-  if (inventory.soft_nic == by_stand_ins) parts.emplace_back("RDMA NIC");
-  if (!inventory.host_memory_only && inventory.soft_gpu == by_stand_ins) parts.emplace_back("GPU");
-  return parts;
 }
 
 // "GPU 0 (0000:41:00.0, NVIDIA H200)"
@@ -203,13 +211,31 @@ Verdict judge_report(const VerdictInput& input, const Report& report) {
     return verdict;
   }
   Verdict verdict;
-  verdict.replaced = parts_played(report, true);
-  verdict.real = parts_played(report, false);
-  verdict.kind = verdict.replaced.empty() ? VerdictKind::kProved : VerdictKind::kProvedOnStandIns;
+  add_parts(report, verdict);
+  verdict.kind = verdict.replaced.empty() ? VerdictKind::kProved : VerdictKind::kSimulated;
+  if (!verdict.replaced.empty() && input.replaced) {
+    verdict.kind = VerdictKind::kIncomplete;
+    verdict.seen = input.replaced->seen;
+    verdict.causes = input.replaced->causes;
+    verdict.next = input.replaced->next;
+  }
   add_not_registered(report, verdict);
   add_not_proved(report, verdict);
   verdict.partial = !verdict.not_proved.empty();
   return verdict;
+}
+
+// "INCOMPLETE: the RDMA NIC was simulated, the GPU is real"
+std::string incomplete(const Verdict& verdict) {
+  const auto list = [](const std::vector<std::string>& parts) {
+    std::string text;
+    for (const std::string& part : parts) text += (text.empty() ? "the " : " and the ") + part;
+    return text;
+  };
+  return "INCOMPLETE: " + list(verdict.replaced) +
+         (verdict.replaced.size() > 1 ? " were simulated" : " was simulated") +
+         (verdict.real.empty() ? ", on a machine that has hardware"
+                               : ", " + list(verdict.real) + " is real");
 }
 
 }  // namespace
@@ -224,8 +250,11 @@ std::string headline(const Verdict& verdict) {
   switch (verdict.kind) {
     case VerdictKind::kProved:
       return verdict.partial ? "PROVED IN PART" : "PROVED";
-    case VerdictKind::kProvedOnStandIns:
-      return verdict.partial ? "PROVED ON STAND-INS, IN PART" : "PROVED ON STAND-INS";
+    case VerdictKind::kSimulated:
+      return std::string("SIMULATION PASSED") + (verdict.partial ? " IN PART" : "") +
+             ": no real GPU or NIC was tested";
+    case VerdictKind::kIncomplete:
+      return incomplete(verdict);
     case VerdictKind::kFailed:
       break;
   }

@@ -13,6 +13,7 @@ struct VerdictInput {
   bool machine_has_gpu = false;
   bool soft_requested = false;
   std::optional<Obstacle> obstacle;
+  std::optional<Obstacle> replaced;  // see replaced_hardware()
 };
 
 Verdict decide(const VerdictInput& input, const Report& report);

@@ -37,6 +37,9 @@ def refusals(work):
         (["--root", work / "missing"], "missing"),
         (["--explain", ""], "--explain"),
         (["--nonsense"], "--nonsense"),
+        (["--root", work], "shows neither GPU nor NIC (0 PCI functions); capture the host itself"),
+        (["--root", work, "--json"], "shows neither GPU nor NIC"),
+        (["--root", work, "--only", "locked-memory"], "shows neither GPU nor NIC"),
     ]:
         done = doctor(*words)
         expect(done.returncode == 2, f"{words}: exit status {done.returncode}, not 2")

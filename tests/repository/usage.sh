@@ -24,7 +24,7 @@ expect_wrong_use() {
 expect_wrong_use "no subcommand given; allowed: "
 expect_wrong_use "unknown subcommand 'prov'; allowed: " prov
 expect_wrong_use "unknown option '--frobnicate'; allowed: --help, --version" --frobnicate
-expect_wrong_use "gdr prove: unknown option '--sise'; allowed: --help, --gpu" prove --sise 1
+expect_wrong_use "gdr prove: unknown option '--sise'; allowed: --help, --require-hardware, --gpu" prove --sise 1
 expect_wrong_use "unknown mode 'telepathy'; allowed: " prove --modes telepathy
 expect_wrong_use "gdr prove: unexpected argument 'now'" prove now
 expect_wrong_use "gdr run: unknown option '--softnic'; allowed: --help, --soft-nic" run --softnic -- true

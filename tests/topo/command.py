@@ -139,6 +139,9 @@ def nothing(work):
     empty = work / "empty"
     (empty / "sys/bus/pci/devices").mkdir(parents=True)
     (empty / "proc").mkdir()
+    for words in ([], ["--json"], ["--svg", "-"]):
+        expect_refused(["--root", empty, *words], f"{empty} shows neither GPU nor NIC")
+    (empty / "sys/class/infiniband/rxe0").mkdir(parents=True)
     said = text_of("--root", empty)
     expect("No NVIDIA GPU and no RDMA NIC" in said, said)
     expect(f"{empty}/sys/bus/pci/devices: 0 PCI functions" in said, said)

@@ -58,9 +58,16 @@ def expect_proved(report, near, far, modes):
     return status
 
 
+def part_of_a_proof(guest, command, seconds):
+    """Its document: host memory alone is a part of what can be proved, and the exit status says so."""
+    status, output = guest.run(command, seconds)
+    expect(status == 3, f"{command}: exit status {status}: {output}")
+    return report_of(output)
+
+
 def proves_every_mode(guest):
     before = sent_bytes(guest)
-    report = report_of(guest.check(PROVE, 120))
+    report = part_of_a_proof(guest, PROVE, 120)
     status = expect_proved(report, "rxa", "rxb", ("raw", "ud", *CONNECTED))
     expect(len(report["not_proved"]) == 2, report["not_proved"])
     expect(report["measurements"][0]["direct_ns"], report["measurements"])
@@ -75,8 +82,8 @@ def proves_every_mode(guest):
 
 
 def proves_the_other_direction(guest):
-    report = report_of(guest.check(
-        f"{PROVE} --nic rxb --peer-nic rxa --no-measure --sizes 1,4097,1M+13", 60))
+    report = part_of_a_proof(
+        guest, f"{PROVE} --nic rxb --peer-nic rxa --no-measure --sizes 1,4097,1M+13", 60)
     expect_proved(report, "rxb", "rxa", ("raw", "ud", *CONNECTED))
 
 
@@ -84,8 +91,8 @@ def proves_under_disturbance(guest, disturbance, counters):
     before = {name: counter(guest, *name) for name in counters}
     guest.check(f"tc qdisc add dev w0 root netem {disturbance}")
     modes = ",".join(CONNECTED)
-    report = report_of(guest.check(f"{PROVE} --no-measure --sizes 64,4097,64K,1M --modes {modes}",
-                                   120))
+    report = part_of_a_proof(
+        guest, f"{PROVE} --no-measure --sizes 64,4097,64K,1M --modes {modes}", 120)
     guest.check("tc qdisc del dev w0 root")
     expect_proved(report, "rxa", "rxb", CONNECTED)
     moved = {name: counter(guest, *name) - before[name] for name in counters}
@@ -97,9 +104,9 @@ def proves_under_disturbance(guest, disturbance, counters):
 def proves_nothing_that_is_not_there(guest):
     status, output = guest.run("gdr prove --json --no-measure --sizes 64 --modes write", 60)
     report = report_of(output)
-    expect(status == 1 and report["verdict"] == "FAILED" and
+    expect(status == 3 and report["verdict"] == "INCOMPLETE" and
            report["next"] == "gdr prove --memory host", output)
-    print("ok  the software GPU beside rxe is FAILED:", report["causes"][0])
+    print("ok  the software GPU beside rxe is INCOMPLETE:", report["causes"][0])
     status, output = guest.run(f"ip link set w1 down; {PROVE} --no-measure; status=$?; "
                                "ip link set w1 up; exit $status", 60)
     report = report_of(output)

@@ -30,10 +30,11 @@ def main():
             status, output = server.wait(60)
             if status != 0:
                 raise lab.Failure(f"scope {scope}: the server ended with {status}: {output}")
-            proof = guest.check(f"{AS_USER} 'gdr prove --soft --memory host --no-measure "
-                                "--sizes 1,64,4096,1M'", 180)
-            if "PROVED" not in proof:
-                raise lab.Failure(f"scope {scope}: {proof}")
+            # Host memory alone is a part, which is what 3 says.
+            status, proof = guest.run(f"{AS_USER} 'gdr prove --soft --memory host --no-measure "
+                                      "--sizes 1,64,4096,1M'", 180)
+            if status != 3 or "SIMULATION PASSED IN PART" not in proof:
+                raise lab.Failure(f"scope {scope}: {status}: {proof}")
             print(f"ptrace scope {scope}: two processes of an account without privilege meet")
 
 

@@ -20,7 +20,7 @@ constexpr std::size_t kLongestPath = 1024;
 #define SYMBOL "ib_register_peer_memory_client|ib_umem_dmabuf_get"
 #define MODULE                                                                                  \
   "(nvidia(-(current|open|tesla|server|[0-9]{3})){0,3}(-(peermem|modeset|uvm|drm))?|efa(_nv_"   \
-  "peermem)?|nv_peer_mem|ib_(core|uverbs|cm)|mlx[45]_(core|ib)|"                                \
+  "peermem)?|nv_peer_mem|ib_(core|uverbs|cm|umad)|mlx[45]_(core|ib)|"                           \
   "mlx_compat|mlxfw|mlxdevm|psample|tls|pci-hyperv-intf|drm|drm_kms_helper|video|ecc|rdma_(cm|" \
   "ucm)|libcrc32c|macsec|memtrack|auxiliary)"
 #define MODULE_FILE                                                                              \
@@ -41,6 +41,9 @@ constexpr std::size_t kLongestPath = 1024;
   "(DGX|Base) OS|Flatcar Container Linux by Kinvolk|Talos|Bottlerocket OS|Container-Optimized OS " \
   "from Google|Arch Linux|Alpine Linux|NixOS)( v?[0-9][0-9.]{0,15})?( \\([A-Za-z ]{1,32}\\))?( "   \
   "LTS)?\"?"
+
+#define KERNEL_SETTING "(# )?CONFIG_(PCI_P2PDMA|DMABUF_MOVE_NOTIFY)(=[ym]| is not set)"
+#define LIBRARY "lib(nccl|cuda|gdrapi)\\.so(\\.[0-9.]{1,16})?"
 
 struct Rule {
   const char* path;  // as of fnmatch(3); a star matches within one component
@@ -97,6 +100,19 @@ constexpr Rule kContents[] = {
     {"sys/fs/cgroup/rdma.max", INTERFACE "( hca_(handle|object)=([0-9]{1,10}|max)){1,2} ?"},
     {"etc/os-release", SYSTEM},
     {"usr/lib/os-release", SYSTEM},
+    {"proc/sys/net/ipv4/conf/*/arp_ignore", "[0-9]"},
+    {"proc/sys/net/ipv4/conf/*/arp_announce", "[0-9]"},
+    {"proc/sys/net/ipv4/conf/*/rp_filter", "[0-9]"},
+    {"proc/sys/vm/max_map_count", "[0-9]{1,12}"},
+    // Of routes those to what is directly connected.
+    {"proc/*/net/route",
+     INTERFACE "\t[0-9A-F]{8}\t00000000\t[0-9A-F]{4}(\t[0-9]{1,10}){3}\t[0-9A-F]{8}(\t[0-9]{1,10}"
+               "){3}"},
+    {"boot/config-*", KERNEL_SETTING},
+    {"lib/modules/*/config", KERNEL_SETTING},
+    {"usr/lib/modules/*/config", KERNEL_SETTING},
+    {"etc/infiniband/nv_peer_mem.conf", "ONBOOT=(yes|no)"},
+    {"etc/modules-load.d/nv_peer_mem.conf", "nv_peer_mem"},
     {"proc/sys/kernel/osrelease", "[0-9]+\\.[0-9]+[0-9A-Za-z.+~_-]{0,56}"},
     // Behind the release stand the user and host that built it, and when.
     {"proc/driver/nvidia/version",
@@ -109,8 +125,8 @@ constexpr Rule kContents[] = {
     {"proc/cpuinfo", "vendor_id\t: (GenuineIntel|AuthenticAMD|HygonGenuine|CentaurHauls)"},
     {"proc/*/limits",
      "Max locked memory +([0-9]{1,20}|unlimited) +([0-9]{1,20}|unlimited)( +bytes)? *"},
-    {"proc/*/status", "CapEff:\t[0-9a-f]{16}"},
-    {"proc/*/comm", "containerd|dockerd|crio|kubelet|slurmd|pbs_mom|sshd"},
+    {"proc/*/status", "Cap(Eff|Bnd):\t[0-9a-f]{16}"},
+    {"proc/*/comm", "containerd|dockerd|crio|kubelet|slurmd|pbs_mom|sshd|nv-fabricmanage"},
     {"proc/kallsyms", "[0-9a-f]{1,16} [A-Za-z] (" SYMBOL ")([\t ]\\[(ib_core|ib_uverbs)\\])?"},
     {"proc/modules",
      "(nvidia(_peermem|_uvm|_modeset|_drm)?|nv_peer_mem|efa(_nv_peermem)?|ib_core|ib_uverbs|"
@@ -140,8 +156,8 @@ constexpr Rule kNames[] = {
     {"sys/module/*/holders", "nvidia_peermem|nv_peer_mem|(ib|rdma|mlx5|mlx4|iw)_[a-z0-9]{1,16}"},
     {"usr/src", "nvidia-[0-9.]{3,16}"},
     {"lib/firmware/nvidia", "[0-9]{3}[0-9.]{1,13}"},
-    {"usr/*", "lib(nccl|cuda)\\.so\\.[0-9.]{1,16}"},
-    {"usr/*/*", "lib(nccl|cuda)\\.so\\.[0-9.]{1,16}"},
+    {"usr/*", LIBRARY},
+    {"usr/*/*", LIBRARY},
     {"usr/*/*/*", "libnccl\\.so\\.[0-9.]{1,16}"},
     {"opt/nccl/lib", "libnccl\\.so\\.[0-9.]{1,16}"},
 };
@@ -152,6 +168,15 @@ constexpr const char* kPlaces[] = {"dev/nvidia*",
                                    "dev/infiniband/*",
                                    "lib/modules/*/modules.*",
                                    "usr/lib/modules/*/modules.*",
+                                   "boot/config-*",
+                                   "lib/modules/*/config",
+                                   "usr/lib/modules/*/config",
+                                   "etc",
+                                   "etc/infiniband/nv_peer_mem.conf",
+                                   "etc/modules-load.d/nv_peer_mem.conf",
+                                   "etc/init.d/nv_peer_mem",
+                                   "dev/gdrdrv",
+                                   "var/lib/kubelet",
                                    "run/nvidia/driver",
                                    ".dockerenv",
                                    "run/.containerenv",

@@ -109,6 +109,7 @@ constexpr const char* kMessages[] = {
     "DMAR: \\[DMA (Read|Write)( NO_PASID)?\\] Request device \\[[0-9a-f:.]{7,12}\\]",
     "DMAR: IOMMU enabled",
     "iommu: Default domain type: (Passthrough|Translated)( \\(set via kernel command line\\))?",
+    "Memory Encryption Features active: (Intel TDX|AMD( SME| SEV| SEV-ES| SEV-SNP){1,4})",
     "pcieport " ADDRESS
     ": AER: (Multiple )?(Corrected|Uncorrected \\((Non-)?Fatal\\)) error "
     "(message )?received",
@@ -151,8 +152,9 @@ std::string time_of(const std::string& line) {
 }
 
 bool may_matter(std::string_view line) {
-  constexpr std::array<std::string_view, 7> kWords = {
-      "NVRM", "nvidia", "mlx5_core", "DMAR", "iommu", "pcieport", "PCI topology not"};
+  constexpr std::array<std::string_view, 8> kWords = {
+      "NVRM",  "nvidia",   "mlx5_core",        "DMAR",
+      "iommu", "pcieport", "PCI topology not", "Memory Encryption"};
   return std::ranges::any_of(
       kWords, [&](std::string_view word) { return line.find(word) != std::string_view::npos; });
 }

@@ -83,6 +83,32 @@ void lay_out(Machine& machine) {
   machine.write("proc/77/environ",
                 std::string("NCCL_IB_GID_INDEX=3\0PASSWORD=x\0UCX_TOKEN=abcdefghijk\0", 53));
   machine.link("proc/self", "proc/77");
+  machine.write("proc/sys/kernel/osrelease", "6.8.0-45-generic\n");
+  machine.write("sys/module/mlx_compat/refcnt", "9\n");
+  machine.write("sys/module/mlx5_core/version", "5.4-1.0.3\n");
+  machine.write("sys/module/gdrdrv/version", "2.4\n");
+  machine.write("dev/nvidiactl", "");
+  machine.write("sys/fs/cgroup/system.slice/nvidia-fabricmanager.service/cgroup.procs", "812\n");
+  machine.write("usr/lib64/libgdrapi.so.2", "");
+  machine.write("var/lib/kubelet/config.yaml", "");
+  machine.write("boot/config-6.8.0-45-generic",
+                "CONFIG_PCI_P2PDMA=y\n# CONFIG_DMABUF_MOVE_NOTIFY is not set\n");
+  machine.write("etc/infiniband/nv_peer_mem.conf", "ONBOOT=yes\n");
+  machine.write("etc/modules-load.d/nv_peer_mem.conf", "nv_peer_mem\n");
+  machine.write("proc/sys/vm/max_map_count", "32768\n");
+  machine.write(
+      "proc/77/net/route",
+      "Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT\n"
+      "ens1np0\t0000A8C0\t00000000\t0001\t0\t0\t100\t00FFFFFF\t0\t0\t0\n"
+      "ens2np0\t0000A8C0\t00000000\t0001\t0\t0\t101\t00FFFFFF\t0\t0\t0\n");
+  for (const char* name : {"all", "ens1np0", "ens2np0"}) {
+    const std::string place = std::string("proc/sys/net/ipv4/conf/") + name;
+    machine.write(place + "/arp_ignore", "0\n");
+    machine.write(place + "/arp_announce", "0\n");
+    machine.write(place + "/rp_filter", "1\n");
+  }
+  machine.write("proc/77/cgroup", "0::/kubepods/burstable/pod1\n");
+  machine.write("proc/77/status", "CapEff:\t0000000000000000\nCapBnd:\t00000000a80465fb\n");
   machine.write("proc/cmdline", "root=UUID=01234567-89ab-cdef-0123-456789abcdef intel_iommu=on\n");
   machine.write("var/log/dmesg", "[1.0] NVRM: loading\n[1.1] secret of another program\n");
   machine.write("sys/class/dmi/id/product_name", "PowerEdge XE9680\n");
@@ -95,7 +121,12 @@ TEST(Capture, GivesTheSameFindingsAsTheMachine) {
   lay_out(machine);
   const std::string here = findings_of(machine.root());
   ASSERT_NE(here.find("acs: fail"), std::string::npos) << here;
-  ASSERT_NE(here.find("mtu: warn"), std::string::npos) << here;
+  for (const char* finding :
+       {"mtu: warn", "roce-subnets: warn", "ib-umad: warn", "ofed-release: ok", "gdrdrv: warn",
+        "kernel-config: ok", "nv-peer-mem-service: warn", "max-map-count: warn",
+        "ipc-lock: warn"}) {
+    ASSERT_NE(here.find(finding), std::string::npos) << finding << " in:\n" << here;
+  }
   const Machine empty;
   const std::string folder = empty.root() + "/replay/";
   const auto written = write_capture(take_capture(machine.root()), folder);

@@ -120,6 +120,28 @@ void lay_out(Machine& machine) {
   machine.write("proc/80/comm", "sshd\n");
   machine.write("proc/80/limits", "Max locked memory         65536      65536     bytes\n");
   machine.write("etc/security/limits.conf", "* - memlock unlimited\n");
+  machine.write("sys/module/mlx_compat/refcnt", "9\n");
+  machine.write("sys/module/mlx5_core/version", "5.4-1.0.3\n");
+  machine.write("sys/module/gdrdrv/version", "2.4\n");
+  machine.write("sys/fs/cgroup/system.slice/nvidia-fabricmanager.service/cgroup.procs", "812\n");
+  machine.write("usr/lib64/libgdrapi.so.2", "");
+  machine.write("var/lib/kubelet/config.yaml", "");
+  machine.write("boot/config-6.8.0-45-generic",
+                "CONFIG_PCI_P2PDMA=y\n# CONFIG_DMABUF_MOVE_NOTIFY is not set\n");
+  machine.write("etc/infiniband/nv_peer_mem.conf", "ONBOOT=yes\n");
+  machine.write("etc/modules-load.d/nv_peer_mem.conf", "nv_peer_mem\n");
+  machine.write("proc/sys/vm/max_map_count", "32768\n");
+  machine.write(
+      "proc/77/net/route",
+      "Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT\n"
+      "ens1np0\t0000A8C0\t00000000\t0001\t0\t0\t100\t00FFFFFF\t0\t0\t0\n"
+      "ens2np0\t0000A8C0\t00000000\t0001\t0\t0\t101\t00FFFFFF\t0\t0\t0\n");
+  for (const char* name : {"all", "ens1np0", "ens2np0"}) {
+    const std::string place = std::string("proc/sys/net/ipv4/conf/") + name;
+    machine.write(place + "/arp_ignore", "0\n");
+    machine.write(place + "/arp_announce", "0\n");
+    machine.write(place + "/rp_filter", "1\n");
+  }
   machine.write("dev/nvidiactl", "");
   machine.write("dev/infiniband/uverbs0", "");
   machine.write("var/log/dmesg", "[1.0] NVRM: loading NVIDIA UNIX x86_64 Kernel Module\n");

@@ -46,6 +46,53 @@ TEST(MissingHardware, NamesEveryPartThatWasRequiredAndTheCausesOfEach) {
   EXPECT_NE(obstacle->next.find("ibv_devinfo"), std::string::npos);
 }
 
+InventoryReport with_stand_ins(bool nic, bool gpu) {
+  InventoryReport inventory = whole_inventory();
+  inventory.soft_nic = nic;
+  inventory.soft_gpu = gpu;
+  return inventory;
+}
+
+TEST(ReplacedHardware, IsNoneWhereTheMachineHasEverythingOrNothing) {
+  EXPECT_FALSE(replaced_hardware(whole_machine(), whole_inventory()));
+  EXPECT_FALSE(replaced_hardware({}, with_stand_ins(true, true)));
+}
+
+TEST(ReplacedHardware, IsThePartThatAGpuHostLacks) {
+  MachineFacts machine = whole_machine();
+  machine.nic = machine.nic_nodes = false;
+  const auto lost = replaced_hardware(machine, with_stand_ins(true, false));
+  ASSERT_TRUE(lost);
+  EXPECT_EQ(lost->seen, std::vector<std::string>{"this machine has no RDMA device"});
+  EXPECT_TRUE(mentions(lost->causes, "NIC: its RDMA driver is not loaded"));
+  EXPECT_FALSE(mentions(lost->causes, "GPU:"));
+  EXPECT_NE(lost->next.find("lspci -nnk -d 15b3:"), std::string::npos);
+}
+
+TEST(ReplacedHardware, IsTheGpuThatAnRdmaHostLacks) {
+  MachineFacts machine = whole_machine();
+  machine.gpu = machine.gpu_module = machine.gpu_nodes = false;
+  const auto lost = replaced_hardware(machine, with_stand_ins(false, true));
+  ASSERT_TRUE(lost);
+  EXPECT_EQ(lost->seen, std::vector<std::string>{"this machine has no NVIDIA GPU on the PCI bus"});
+  EXPECT_FALSE(mentions(lost->causes, "NIC:"));
+}
+
+TEST(ReplacedHardware, CountsADriverWithoutAGpuAndANicWithoutADriver) {
+  MachineFacts idle;
+  idle.nic_card = true;
+  const auto nic = replaced_hardware(idle, with_stand_ins(true, true));
+  ASSERT_TRUE(nic);
+  EXPECT_TRUE(mentions(nic->seen, "an NVIDIA NIC is on the PCI bus"));
+  EXPECT_FALSE(mentions(nic->causes, "or there is none")) << "there is one";
+  MachineFacts lost;
+  lost.gpu_module = lost.gpu_nodes = true;
+  const auto gpu = replaced_hardware(lost, with_stand_ins(true, true));
+  ASSERT_TRUE(gpu);
+  EXPECT_TRUE(mentions(gpu->seen, "no GPU is on the PCI bus"));
+  EXPECT_FALSE(mentions(gpu->causes, "of different releases"));
+}
+
 TEST(MissingHardware, SaysNothingAboutAPartThatIsThere) {
   MachineFacts machine = whole_machine();
   machine.nic = machine.nic_nodes = false;

@@ -59,15 +59,37 @@ TEST(Verdict, OnHardwareIsProved) {
   EXPECT_TRUE(verdict.replaced.empty());
 }
 
-TEST(Verdict, OnStandInsNamesThePartsReplaced) {
-  Situation situation = on_stand_ins();
-  EXPECT_EQ(headline(situation.verdict()), "PROVED ON STAND-INS");
+TEST(Verdict, OnStandInsSaysFirstThatItWasASimulationAndSucceeds) {
+  const Situation situation = on_stand_ins();
+  EXPECT_EQ(headline(situation.verdict()), "SIMULATION PASSED: no real GPU or NIC was tested");
   EXPECT_EQ(situation.verdict().exit_status(), 0);
   EXPECT_EQ(situation.verdict().replaced, (std::vector<std::string>{"RDMA NIC", "GPU"}));
+}
+
+// A GPU host whose NIC has left the bus: the GPU's memory was right, over a software NIC.
+Situation with_a_lost_nic() {
+  Situation situation = on_stand_ins();
   situation.report.inventory.soft_gpu = false;
   situation.input.machine_has_gpu = true;
-  EXPECT_EQ(situation.verdict().replaced, std::vector<std::string>{"RDMA NIC"});
-  EXPECT_EQ(situation.verdict().real, std::vector<std::string>{"GPU"});
+  situation.input.replaced =
+      Obstacle{{"this machine has no RDMA device"}, {"NIC: its driver"}, "lspci"};
+  return situation;
+}
+
+TEST(Verdict, OfOneRealPartIsIncompleteAndNoSuccess) {
+  const Verdict verdict = with_a_lost_nic().verdict();
+  EXPECT_EQ(headline(verdict), "INCOMPLETE: the RDMA NIC was simulated, the GPU is real");
+  EXPECT_EQ(verdict.exit_status(), 3);
+  EXPECT_EQ(verdict.replaced, std::vector<std::string>{"RDMA NIC"});
+  EXPECT_EQ(verdict.real, std::vector<std::string>{"GPU"});
+  EXPECT_EQ(verdict.seen, std::vector<std::string>{"this machine has no RDMA device"});
+  EXPECT_EQ(verdict.next, "lspci");
+}
+
+TEST(Verdict, OfAFailedTransferIsFailureAlsoWhereAPartWasReplaced) {
+  Situation situation = with_a_lost_nic();
+  situation.report.checks.push_back(check("RC read", Status::kFailed));
+  EXPECT_EQ(situation.verdict().exit_status(), 1);
 }
 
 TEST(Verdict, FailsWhenAStandInHidesHardwareThatIsThere) {
@@ -77,7 +99,7 @@ TEST(Verdict, FailsWhenAStandInHidesHardwareThatIsThere) {
     EXPECT_EQ(headline(situation.verdict()), "FAILED");
     EXPECT_EQ(situation.verdict().exit_status(), 1);
     situation.input.soft_requested = true;
-    EXPECT_EQ(headline(situation.verdict()), "PROVED ON STAND-INS") << "asked for with --soft";
+    EXPECT_EQ(situation.verdict().exit_status(), 0) << "asked for with --soft";
   }
 }
 
@@ -120,9 +142,17 @@ TEST(Verdict, InPartSaysWhatWasNotProved) {
   situation.report.checks.push_back(check("raw frame", Status::kNotProved));
   const Verdict verdict = situation.verdict();
   EXPECT_EQ(headline(verdict), "PROVED IN PART");
-  EXPECT_EQ(verdict.exit_status(), 0);
+  EXPECT_EQ(verdict.exit_status(), 3);
   ASSERT_EQ(verdict.not_proved.size(), 1u);
   EXPECT_NE(verdict.not_proved[0].find("only one NIC port"), std::string::npos);
+}
+
+TEST(Verdict, OfASimulationInPartIsNoSuccessEither) {
+  Situation situation = on_stand_ins();
+  situation.report.checks.push_back(check("raw frame", Status::kNotProved));
+  EXPECT_EQ(headline(situation.verdict()),
+            "SIMULATION PASSED IN PART: no real GPU or NIC was tested");
+  EXPECT_EQ(situation.verdict().exit_status(), 3);
 }
 
 TEST(Verdict, FailsWhenNothingWasProvedAboutGpuMemory) {
@@ -146,12 +176,16 @@ TEST(Verdict, FailsWithEachReasonWhenNothingCouldBeRegistered) {
   EXPECT_NE(verdict.next.find("nvidia-peermem"), std::string::npos);
 }
 
-TEST(Verdict, OfARealNicThatRefusesTheSoftwareGpuPointsToHostMemory) {
+TEST(Verdict, OfARealNicThatRefusesTheSoftwareGpuIsIncompleteAndPointsToHostMemory) {
   Situation situation = on_hardware();
   situation.report.inventory.soft_gpu = true;
   situation.report.checks.clear();
   situation.report.registrations = {registration(false)};
-  EXPECT_EQ(situation.verdict().next, "gdr prove --memory host");
+  const Verdict verdict = situation.verdict();
+  EXPECT_EQ(headline(verdict), "INCOMPLETE: the GPU was simulated, the RDMA NIC is real");
+  EXPECT_EQ(verdict.exit_status(), 3);
+  EXPECT_EQ(verdict.seen.size(), 1u);
+  EXPECT_EQ(verdict.next, "gdr prove --memory host");
 }
 
 RegistrationResult registration_of(const std::string& gpu, MemoryKind memory, bool ok) {

@@ -1,0 +1,57 @@
+// ib_umad for Kubernetes' plugin for shared RDMA devices.
+#include <algorithm>
+
+#include "doctor/checks/all.h"
+#include "doctor/checks/process/limits.h"
+#include "doctor/evidence.h"
+#include "doctor/host.h"
+
+namespace gdr::doctor {
+namespace {
+
+constexpr const char* kExplanation =
+    "Mellanox/k8s-rdma-shared-dev-plugin gives a NIC to pods only where each of its device files "
+    "is there: rdma_cm, umad and uverbs (older releases: issm as well). umad and issm are made by "
+    "the module ib_umad. Where one lacks, its log says 'missing RDMA device spec for device …, "
+    "RDMA device \"umad\" not found' (or \"issm\"), and nodes have none of its resource "
+    "(pkg/resources/rdma_device_spec.go; issues 44 and 94, where other causes are named as well: "
+    "NICs that do no RDMA, and issm on Ethernet ports, which newer kernels do not make). Fabric "
+    "Manager on B200 wants ib_umad, too (spectrocloud/CanvOS pull request 700). Judged on nodes of "
+    "Kubernetes alone.";
+
+constexpr const char* kModule = "sys/module/ib_umad";
+constexpr const char* kClass = "sys/class/infiniband_mad";
+
+bool is_node(const Host& host) {
+  if (host.files.exists("var/lib/kubelet")) return true;
+  const std::vector<Service> services = find_services(host.files);
+  return std::any_of(services.begin(), services.end(),
+                     [](const Service& service) { return service.name == "kubelet"; });
+}
+
+Findings find(const Host& host) {
+  const bool real = std::any_of(host.inventory.nics.begin(), host.inventory.nics.end(),
+                                [](const host::Nic& nic) { return nic.pci.has_value(); });
+  if (!real) return does_not_apply("no RDMA NIC");
+  if (!is_node(host)) return does_not_apply("not a node of Kubernetes");
+  if (!shows(host.files, "sys/module")) {
+    return {not_shown(host.files, "sys/module", "whether ib_umad is loaded")};
+  }
+  const Evidence evidence{std::string("/") + kModule,
+                          host.files.exists(kModule) ? "there" : "not there"};
+  // Built into the kernel it is no module, and has its class.
+  if (host.files.exists(kModule) || host.files.exists(kClass)) {
+    return {ok("", "ib_umad is loaded", {evidence})};
+  }
+  return {warn("", "ib_umad is not loaded on this node of Kubernetes", {evidence},
+               "The plugin for shared RDMA devices offers no NIC: RDMA device \"umad\" not found.",
+               {to_type("sudo modprobe ib_umad"),
+                to_type("echo ib_umad | sudo tee /etc/modules-load.d/ib_umad.conf")})};
+}
+
+}  // namespace
+
+const Check kIbUmad{"ib-umad",      Area::kNic, "ib_umad on nodes of Kubernetes", kExplanation, 52,
+                    Cost::kPassive, find};
+
+}  // namespace gdr::doctor

@@ -1,0 +1,90 @@
+// IPC_LOCK of a Kubernetes pod: is it in its YAML, and does it reach this process?
+#include <charconv>
+
+#include "doctor/checks/all.h"
+#include "doctor/checks/process/capabilities.h"
+#include "doctor/checks/process/limits.h"
+#include "doctor/evidence.h"
+#include "doctor/host.h"
+
+namespace gdr::doctor {
+namespace {
+
+constexpr const char* kExplanation =
+    "Kubernetes sets no limit of locked memory: a pod has that of the node's containerd, 8 MiB "
+    "where nobody raised it. What is advised instead is the capability IPC_LOCK in the "
+    "container's securityContext, with which the kernel does not ask for the limit. It reaches "
+    "programs that run as root only: in a container with another user it stays in the bounding "
+    "set (CapBnd) and never becomes effective (CapEff), so that it does nothing "
+    "(NVIDIA/nvidia-container-toolkit issue 2037, measured there). Read are CapEff, CapBnd and "
+    "the limit of this process.";
+
+constexpr const char* kConsequence =
+    "Registering more than the limit fails with ENOMEM, and NCCL falls back to TCP.";
+// On the node, for all its pods.
+Action raise_limit() {
+  return to_type(
+      "sudo mkdir -p /etc/systemd/system/containerd.service.d\n"
+      "printf '[Service]\\nLimitMEMLOCK=infinity\\n' | sudo tee "
+      "/etc/systemd/system/containerd.service.d/95-gdrkit.conf\n"
+      "sudo systemctl daemon-reload && sudo systemctl restart containerd",
+      "on the node; then start the pod again");
+}
+
+bool in_pod(const Host& host) {
+  return host.files.exists("var/run/secrets/kubernetes.io") ||
+         host.files.line("proc/self/cgroup").find("kubepods") != std::string::npos ||
+         host.environment.contains("KUBERNETES_PORT");
+}
+
+// "CapBnd:\t00000000a80465fb"
+std::optional<std::uint64_t> bounding_set(const host::Files& files) {
+  for (const std::string& line : files.lines_with("proc/self/status", "CapBnd:")) {
+    const auto begin = line.find_first_not_of(" \t", line.find(':') + 1);
+    if (begin == std::string::npos) continue;
+    std::uint64_t mask = 0;
+    const auto read = std::from_chars(line.data() + begin, line.data() + line.size(), mask, 16);
+    if (read.ec == std::errc()) return mask;
+  }
+  return std::nullopt;
+}
+
+Findings find(const Host& host) {
+  if (!in_pod(host)) return does_not_apply("not in a pod of Kubernetes");
+  const MemoryLimit limit = read_memory_limit(host.files, "proc/self");
+  const auto effective = effective_capabilities(host.files);
+  Evidences evidence = {{"/proc/self/limits, Max locked memory", limit.text()}};
+  if (limit.known && limit.unlimited) {
+    return {ok("", "locked memory is unlimited: IPC_LOCK is not needed", std::move(evidence))};
+  }
+  if (!effective) {
+    return {unknown("", "which capabilities this process has is not shown", std::move(evidence),
+                    to_type("grep Cap /proc/self/status"))};
+  }
+  const bool has = has_capability(*effective, kCapIpcLock);
+  evidence.push_back({"/proc/self/status, CapEff", has ? "has IPC_LOCK" : "lacks IPC_LOCK"});
+  if (has) return {ok("", "IPC_LOCK is effective", std::move(evidence))};
+  const auto bounding = bounding_set(host.files);
+  if (!bounding) {
+    return {warn("", "IPC_LOCK is not effective in this pod", std::move(evidence), kConsequence,
+                 {{}, raise_limit()})};
+  }
+  const bool granted = has_capability(*bounding, kCapIpcLock);
+  evidence.push_back({"/proc/self/status, CapBnd", granted ? "has IPC_LOCK" : "lacks IPC_LOCK"});
+  if (granted) {
+    return {warn("", "the pod was given IPC_LOCK, and it does not reach a user other than root",
+                 std::move(evidence), kConsequence, {{}, raise_limit()})};
+  }
+  return {warn("", "IPC_LOCK is not in the container's YAML", std::move(evidence), kConsequence,
+               {to_do("for a container that runs as root: securityContext: {capabilities: {add: "
+                      "[\"IPC_LOCK\"]}}"),
+                raise_limit()})};
+}
+
+}  // namespace
+
+const Check kIpcLock{
+    "ipc-lock", Area::kProcess, "IPC_LOCK of a Kubernetes pod", kExplanation, 51, Cost::kPassive,
+    find};
+
+}  // namespace gdr::doctor

@@ -1,0 +1,62 @@
+#include "doctor/checks/process/variables.h"
+
+#include <algorithm>
+
+#include "base/environment.h"
+#include "tool/text.h"
+
+namespace gdr::doctor {
+
+const std::string* value_of(const Host& host, const std::string& name) {
+  const auto found = host.environment.find(name);
+  return found == host.environment.end() ? nullptr : &found->second;
+}
+
+Evidences variables_with(const Host& host, std::string_view prefix) {
+  Evidences evidence;
+  for (const auto& [name, value] : host.environment) {
+    if (name.rfind(prefix, 0) == 0) evidence.push_back({name, value});
+  }
+  return evidence;
+}
+
+std::vector<std::string> nics_in(std::string_view list) {
+  std::vector<std::string> names;
+  for (std::string_view entry : split(list, ',')) {
+    if (!entry.empty() && entry[0] == '^') entry.remove_prefix(1);
+    const std::string_view name = entry.substr(0, entry.find(':'));
+    if (!name.empty()) names.emplace_back(name);
+  }
+  return names;
+}
+
+bool has_rdma_device(const Host& host, const std::string& name) {
+  return std::any_of(host.inventory.nics.begin(), host.inventory.nics.end(),
+                     [&](const host::Nic& nic) { return nic.name == name; });
+}
+
+std::optional<std::string> why_no_gid(const Host& host, const std::string& index) {
+  if (index.empty() || index.find_first_not_of("0123456789") != std::string::npos) {
+    return std::nullopt;
+  }
+  for (const host::Nic& nic : host.inventory.nics) {
+    for (const host::Port& port : nic.ports) {
+      if (port.link_layer != "Ethernet" || !is_active(port)) continue;
+      const auto gid = std::find_if(port.gids.begin(), port.gids.end(), [&](const host::Gid& each) {
+        return std::to_string(each.index) == index;
+      });
+      const std::string place = nic.name + " port " + std::to_string(port.number);
+      if (gid == port.gids.end()) return place + " has no such GID";
+      if (gid->type.find("v2") == std::string::npos) return "on " + place + " that is " + gid->type;
+    }
+  }
+  return std::nullopt;
+}
+
+Finding wrong_variable(const std::string& name, const std::string& value,
+                       const std::string& summary, const std::string& consequence) {
+  return warn("", tool::printable(summary), {{name, value}}, consequence,
+              {to_type("unset " + name), to_do("take it out of profiles, images and job scripts")});
+}
+
+}  // namespace gdr::doctor

@@ -1,0 +1,97 @@
+// What the old package nv_peer_mem left behind: its configuration and its service.
+#include <algorithm>
+
+#include "doctor/checks/all.h"
+#include "doctor/checks/registration/ways.h"
+
+namespace gdr::doctor {
+namespace {
+
+constexpr const char* kExplanation =
+    "nv_peer_mem was a package of its own before NVIDIA's driver brought nvidia-peermem (470). It "
+    "installs /etc/infiniband/nv_peer_mem.conf, whose ONBOOT=yes loads the module at boot, and a "
+    "service /etc/init.d/nv_peer_mem; guides add /etc/modules-load.d/nv_peer_mem.conf. To load "
+    "nvidia-peermem that service must be disabled, and uninstalling the package is encouraged "
+    "(README of NVIDIA's driver, 'GPUDirect RDMA Peer Memory Client'; README of "
+    "Mellanox/nv_peer_memory for the files). With an older driver nv_peer_mem is the only way, and "
+    "its service is right.";
+
+constexpr const char* kConfiguration = "etc/infiniband/nv_peer_mem.conf";
+constexpr const char* kLoads[] = {"etc/modules-load.d/nv_peer_mem.conf"};
+constexpr const char* kService = "etc/init.d/nv_peer_mem";
+constexpr Release kFirstWithPeermem = {470, 0};
+
+// "ONBOOT=yes"; that is also what its absence means.
+bool on_boot(const host::Files& files) {
+  for (const std::string& line : files.lines_with(kConfiguration, "ONBOOT")) {
+    if (line.rfind("ONBOOT=", 0) == 0) return line.find("no") == std::string::npos;
+  }
+  return true;
+}
+
+bool names_module(const host::Files& files, const char* path) {
+  const std::vector<std::string> lines = files.lines_with(path, "nv_peer_mem");
+  return std::any_of(lines.begin(), lines.end(),
+                     [](const std::string& line) { return line == "nv_peer_mem"; });
+}
+
+// What loads nv_peer_mem at boot.
+Evidences loaders(const host::Files& files) {
+  Evidences found;
+  if (files.exists(kConfiguration) && on_boot(files)) {
+    found.push_back({std::string("/") + kConfiguration, "loads nv_peer_mem at boot"});
+  }
+  for (const char* path : kLoads) {
+    if (names_module(files, path)) {
+      found.push_back({std::string("/") + path, "loads nv_peer_mem at boot"});
+    }
+  }
+  return found;
+}
+
+Findings find(const Host& host) {
+  const host::Files& files = host.files;
+  if (host.inventory.gpus.empty()) return does_not_apply("no NVIDIA GPU");
+  if (!shows(files, "etc")) return {not_shown(files, "etc", "what is loaded at boot")};
+  const bool installed = files.exists(kConfiguration) || files.exists(kService);
+  Evidences evidence = loaders(files);
+  if (!installed && evidence.empty()) return does_not_apply("nv_peer_mem is not installed");
+  if (evidence.empty()) {
+    return {ok("", "nv_peer_mem is installed, and not loaded at boot",
+               {{std::string("/") + (files.exists(kConfiguration) ? kConfiguration : kService),
+                 "there"}})};
+  }
+  const Ways ways = find_ways(host);
+  if (!ways.driver_release.known()) {
+    return {unknown("",
+                    "nv_peer_mem is loaded at boot; whether this driver brings nvidia-peermem "
+                    "in its place is not shown",
+                    std::move(evidence), to_type("cat /proc/driver/nvidia/version"))};
+  }
+  evidence.push_back({"/proc/driver/nvidia/version", ways.driver_version});
+  if (ways.driver_release < kFirstWithPeermem) {
+    return {ok("", "nv_peer_mem is loaded at boot, as driver " + ways.driver_version + " needs it",
+               std::move(evidence))};
+  }
+  return {warn("", "nv_peer_mem is loaded at boot, beside a driver that brings nvidia-peermem",
+               std::move(evidence),
+               "Only one of the two may be loaded: nvidia-peermem is kept out, or both claim the "
+               "same memory.",
+               {to_type("sudo modprobe -r nv_peer_mem && sudo modprobe nvidia-peermem"),
+                to_type("sudo systemctl disable --now nv_peer_mem\n"
+                        "sudo rm -f /etc/modules-load.d/nv_peer_mem.conf",
+                        "then remove the package nvidia-peer-memory (nvidia_peer_memory with "
+                        "rpm)")})};
+}
+
+}  // namespace
+
+const Check kNvPeerMemService{"nv-peer-mem-service",
+                              Area::kRegistration,
+                              "What the old package nv_peer_mem loads at boot",
+                              kExplanation,
+                              23,
+                              Cost::kPassive,
+                              find};
+
+}  // namespace gdr::doctor

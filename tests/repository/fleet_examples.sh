@@ -1,0 +1,26 @@
+#!/bin/sh
+# Whatever acts on the exit status of gdr prove says --require-hardware: each example for fleets does, and
+# README, handbook and the commands' own help name it.
+set -eu
+docs=$1/docs
+gdr=$2/bin/gdr
+failed=0
+
+# Within fences of docs/exit-status.md; a command in YAML is a list of quoted words.
+examples=$(awk '/^```/ { inside = !inside; next } inside' "$docs/exit-status.md" |
+  grep -E 'gdr prove|"gdr", "prove"') || { echo "no example at all"; exit 1; }
+printf '%s\n' "$examples" | grep -v -- '--require-hardware' && { echo "without --require-hardware"; failed=1; }
+[ "$(printf '%s\n' "$examples" | wc -l)" -ge 5 ] || { echo "fewer than five examples"; failed=1; }
+for page in "$1/README.md" "$docs/prove.md" "$docs/handbook.md"; do
+  grep -q -- 'gdr prove --require-hardware' "$page" || { echo "$page does not name it"; failed=1; }
+done
+for words in "--help" "prove --help"; do
+  # shellcheck disable=SC2086  # two words
+  "$gdr" $words | head -n 24 | grep -q -- 'gdr prove --require-hardware' ||
+    { echo "gdr $words: not in the first 24 lines"; failed=1; }
+done
+# Each subcommand stands in the table of statuses.
+for command in prove doctor "doctor capture" topo fix explain "nccl check" "nccl run" perf run counters; do
+  grep -q "^| \`gdr ${command}[ \`]" "$docs/exit-status.md" || { echo "no row for gdr $command"; failed=1; }
+done
+exit "$failed"
