@@ -78,7 +78,7 @@ void read_values(DoctorOptions& options) {
   }
   if (!options.only.empty()) choose(options, options.only);
   if (options.container) choose(options, "devices,locked-memory");
-  check_driver_root(options.driver_root);
+  check_driver_root(options.driver_root, options.machine.root);
 }
 
 // What else than a folder describes the machine; empty: nothing.

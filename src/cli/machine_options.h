@@ -28,8 +28,9 @@ void add_machine_options(CLI::App& command, MachineOptions& options);
 // The error's line names the file.
 Result<host::Inventory> read_machine(const MachineOptions& options);
 
-// --driver-root: where a GPU driver's own modules lie. Of a path that is none it throws.
+// --driver-root: where a GPU driver's own modules lie.
 void add_driver_root(CLI::App& command, std::string& driver_root);
-void check_driver_root(const std::string& driver_root);
+// Throws for what is no path, or no folder below `root`.
+void check_driver_root(const std::string& driver_root, const std::string& root);
 
 }  // namespace gdr::cli

@@ -36,6 +36,9 @@ def refusals(work):
         (["--format", "text", "--json"], "exclude each other"),
         (["--root", work / "missing"], "missing"),
         (["--explain", ""], "--explain"),
+        (["--driver-root", "run/nvidia"], "--driver-root takes a path from the root"),
+        (["--driver-root", "/run/../etc"], "--driver-root takes a path from the root"),
+        (["--driver-root", "/no/such/folder"], "there is no such folder"),
         (["--nonsense"], "--nonsense"),
     ]:
         done = doctor(*words)
