@@ -83,7 +83,7 @@ void read_values(DoctorOptions& options) {
   }
   if (!options.only.empty()) choose(options, options.only);
   if (options.container) choose(options, "devices,locked-memory");
-  check_driver_root(options.driver_root);
+  check_driver_root(options.driver_root, options.machine.root);
 }
 
 // A file describes the machine, and no folder: nothing lies below it.

@@ -54,7 +54,7 @@ void check_values(FixOptions& options) {
   if (options.journal.front() != '/') {
     throw CLI::ValidationError("--journal takes a path from the root, as in /var/lib/gdrkit/fix");
   }
-  check_driver_root(wishes.driver_root);
+  check_driver_root(wishes.driver_root, options.root);
   for (const std::string& port : wishes.ports) {
     if (!host::is_pci_address(port)) {
       throw CLI::ValidationError(

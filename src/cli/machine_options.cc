@@ -69,9 +69,15 @@ void add_driver_root(CLI::App& command, std::string& driver_root) {
       ->type_name("DIR");
 }
 
-void check_driver_root(const std::string& driver_root) {
-  if (driver_root.empty() || host::is_plain_path(driver_root)) return;
-  throw CLI::ValidationError("--driver-root takes a path from the root, as in /run/nvidia/driver");
+void check_driver_root(const std::string& driver_root, const std::string& root) {
+  if (driver_root.empty() || driver_root == "/") return;
+  if (!host::is_plain_path(driver_root)) {
+    throw CLI::ValidationError(
+        "--driver-root takes a path from the root, as in /run/nvidia/driver");
+  }
+  if (host::Files(root).exists(driver_root.substr(1))) return;
+  throw CLI::ValidationError("--driver-root " + driver_root + ": there is no such folder" +
+                             (root == "/" ? "" : " on the captured machine"));
 }
 
 }  // namespace gdr::cli

@@ -34,8 +34,9 @@ std::vector<std::string> described_by(const MachineOptions& options);
 // The error's line names the file. A captured machine that shows neither GPU nor NIC is an error.
 Result<host::Inventory> read_machine(const MachineOptions& options);
 
-// --driver-root: where a GPU driver's own modules lie. Of a path that is none it throws.
+// --driver-root: where a GPU driver's own modules lie.
 void add_driver_root(CLI::App& command, std::string& driver_root);
-void check_driver_root(const std::string& driver_root);
+// Throws for what is no path, or no folder below `root`.
+void check_driver_root(const std::string& driver_root, const std::string& root);
 
 }  // namespace gdr::cli

@@ -130,8 +130,8 @@ for subcommand in prove perf topo doctor fix explain counters 'nccl check' 'perf
 done
 for words in 'prove --modes' 'prove --sizes' 'prove --gpu' 'perf --operation' 'perf --sizes' \
   'perf --cpu' 'perf --duration' 'topo --root' 'topo --hwloc-xml' 'topo --lspci' 'topo --device' \
-  'doctor --root' 'doctor --only' 'doctor --explain' 'doctor --format' 'doctor capture --root' \
-  'fix --root' 'fix --journal' 'explain --symptom' 'explain --root' 'explain' 'counters' \
+  'doctor --root' 'doctor --only' 'doctor --explain' 'doctor --format' 'doctor --driver-root' \
+  'doctor capture --root' 'fix --root' 'fix --driver-root' 'fix --journal' 'explain --symptom' 'explain --root' 'explain' 'counters' \
   'nccl check' 'nccl check --expect' 'nccl run --log' 'run' 'run --pcap' 'run --'; do
   # shellcheck disable=SC2086  # one to three words
   expect_printable "$gdr" $words "$evil"

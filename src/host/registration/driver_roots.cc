@@ -39,8 +39,9 @@ std::vector<std::string> mounted_roots(const Files& files) {
     roots.push_back(place.substr(1));
   }
   // Named after NVIDIA before the roots of containers that may be anybody's.
-  std::ranges::stable_partition(
-      roots, [](const std::string& root) { return root.find("nvidia") != std::string::npos; });
+  std::stable_partition(roots.begin(), roots.end(), [](const std::string& root) {
+    return root.find("nvidia") != std::string::npos;
+  });
   return roots;
 }
 

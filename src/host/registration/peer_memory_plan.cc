@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <utility>
 
 #include "host/registration/driver_roots.h"
 
@@ -92,7 +91,7 @@ bool has_mellanox(const Inventory& inventory) {
                              [](const auto& entry) { return entry.second.vendor == kMellanox; });
 }
 
-std::string with_alternative(std::string note, const std::string& remedy) {
+std::string with_alternative(const std::string& note, const std::string& remedy) {
   return remedy.empty() ? note : note + "; or " + remedy;
 }
 
@@ -116,7 +115,7 @@ void not_installed(const Search& search, PeerMemoryPlan& plan) {
                  : "the driver lives below /" + search.own_root +
                        ": recreate its pod, with driver.rdma.enabled=true for the GPU operator";
   }
-  plan.advice = {{}, with_alternative(std::move(note), ways.remedy)};
+  plan.advice = {{}, with_alternative(note, ways.remedy)};
 }
 
 // "nvidia" of "updates/dkms/nvidia-peermem.ko.zst", as dkms calls the package.

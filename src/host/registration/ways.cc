@@ -210,7 +210,7 @@ std::string remedy_of(const RegistrationFacts& facts, const RegistrationWays& wa
   if (const Refusal* refusal = refusal_of(facts)) return refusal->remedy;
   if (ways.dma_buf != Tri::kNo) return {};
   const std::string dma_buf = towards_dma_buf(facts);
-  const std::string peer =
+  std::string peer =
       ways.peer_memory == Tri::kNo ? towards_peer_memory(facts, ways.module) : std::string();
   if (dma_buf.empty()) return peer;
   return "for dma-buf " + dma_buf + (peer.empty() ? "" : "; or " + peer);

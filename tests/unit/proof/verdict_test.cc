@@ -173,7 +173,7 @@ TEST(Verdict, FailsWithEachReasonWhenNothingCouldBeRegistered) {
   const Verdict verdict = situation.verdict();
   EXPECT_EQ(headline(verdict), "FAILED");
   EXPECT_EQ(verdict.seen.size(), 2u);
-  EXPECT_NE(verdict.next.find("nvidia-peermem"), std::string::npos);
+  EXPECT_NE(verdict.next.find("gdr fix peer-memory"), std::string::npos);
 }
 
 TEST(Verdict, OfARealNicThatRefusesTheSoftwareGpuIsIncompleteAndPointsToHostMemory) {
