@@ -36,7 +36,7 @@ Result<void> check(const topo::StandInLibraries& libraries) {
   if (!folder) return {};
   for (const auto& [library, check_one] :
        {std::pair(libraries.verbs, &check_soft_nic), std::pair(libraries.cuda, &check_soft_gpu)}) {
-    const Result<void> usable = library.empty() ? Result<void>() : check_one(*folder);
+    Result<void> usable = library.empty() ? Result<void>() : check_one(*folder);
     if (!usable && usable.error().code == EINVAL) return usable;
   }
   return {};

@@ -96,9 +96,8 @@ inline Inventory take_inventory(const std::string& root = "/") {
   return take_inventory(Files(root));
 }
 
-// Names of PCI functions from pci.ids, where the source tells none, and names of cards for each of
-// their functions. Not done when an inventory is
-// taken: that file takes longer to read than the rest of a machine, and few ask for names.
+// Names functions by pci.ids where the source does not, and cards at each of their functions. Not
+// when an inventory is taken: it takes longer than the rest of a machine, and few ask for names.
 void name_functions(Inventory& inventory);
 
 // What NICs say of themselves in their product data, for root. It is read from the cards' own slow

@@ -78,6 +78,12 @@ Result<Listing> make_listing(host::Inventory inventory, Origin origin, const Sta
   return listing;
 }
 
+std::string rdma_name_of(const ListedPort& listed) {
+  // Sources without RDMA names call a NIC by its address.
+  const host::Nic& nic = listed.nic;
+  return nic.name == nic.pci_address ? std::string() : nic.name;
+}
+
 std::string address_of(const host::Gid& gid) {
   in6_addr address{};
   const auto groups = split(gid.text, ':');

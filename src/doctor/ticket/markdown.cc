@@ -5,6 +5,7 @@
 
 #include "base/environment.h"
 #include "doctor/blocks.h"
+#include "doctor/capture/harmless.h"
 #include "doctor/ticket/ticket.h"
 #include "tool/text.h"
 
@@ -13,11 +14,29 @@ namespace {
 
 using tool::printable;
 
+// MAC addresses, GIDs and other IPv6 addresses stand for a host, and stay out of public places.
+// Those of PCI have two colons, and stay.
+std::string without_addresses(std::string_view given) {
+  constexpr std::size_t kMostColons = 4, kShortest = 6;
+  constexpr std::string_view kLetters = "0123456789abcdefABCDEF:.";
+  std::string text;
+  for (std::size_t at = 0; at < given.size();) {
+    const std::size_t end = std::min(given.find_first_not_of(kLetters, at), given.size());
+    const std::string_view run = given.substr(at, end - at);
+    const auto colons = static_cast<std::size_t>(std::ranges::count(run, ':'));
+    const bool is_address = colons > kMostColons || run.find("::") != run.npos;
+    text += is_address && run.size() >= kShortest ? std::string(kLeftOut) : std::string(run);
+    if (end < given.size()) text += given[end];
+    at = end + 1;
+  }
+  return text;
+}
+
 // Names of captured machines are anybody's: none may become a link, a mention of somebody, a
 // reference to an issue or markup.
 std::string escaped(std::string_view given) {
   std::string text;
-  const std::string clean = printable(given);
+  const std::string clean = without_addresses(printable(given));
   for (std::size_t i = 0; i < clean.size(); ++i) {
     const char one = clean[i];
     const auto is_word = [&](std::size_t at) {
@@ -53,7 +72,8 @@ std::string fenced(const std::string& language, const std::string& content) {
   }
   const std::string fence(longest + 1, '`');
   std::string text = fence + language + "\n";
-  for (const std::string_view line : split(content, '\n')) text += printable(line) + "\n";
+  for (const std::string_view line : split(content, '\n'))
+    text += without_addresses(printable(line)) + "\n";
   while (text.ends_with("\n\n")) text.pop_back();
   return text + fence + "\n";
 }

@@ -31,7 +31,7 @@ void take_fields(const std::string& fields, ProductData& data) {
     const std::size_t size = byte_at(fields, at + 2);
     const std::string_view value = std::string_view(fields).substr(at + kKeywordSize, size);
     if (keyword == "PN") data.part_number = text_of(value);
-    if (value.find(kManagementMark) != std::string_view::npos) data.is_management = true;
+    if (value.find(ProductData::kManagement) != std::string_view::npos) data.is_management = true;
     at += kKeywordSize + size;
   }
 }
@@ -83,7 +83,7 @@ std::string product_data_bytes(const ProductData& data) {
   std::string bytes, fields;
   add_tag(bytes, kIdentifier, data.name);
   add_field(fields, "PN", data.part_number);
-  if (data.is_management) add_field(fields, "V0", std::string(kManagementMark));
+  if (data.is_management) add_field(fields, "V0", std::string(ProductData::kManagement));
   add_tag(bytes, kReadOnly, fields);
   // As long as a tag's head, so that a reader of heads needs no rule for the end.
   return bytes + static_cast<char>(kEnd) + std::string(kTagSize - 1, '\0');

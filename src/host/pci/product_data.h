@@ -16,15 +16,15 @@
 namespace gdr::host {
 
 struct ProductData {
+  static constexpr std::string_view kManagement = "SW_MNG";
+
   std::string name, part_number;
-  // A function for the management of NVSwitches and not for data: a field says "SW_MNG".
-  bool is_management = false;
+  bool is_management = false;  // of NVSwitches, and not for data: a field says kManagement
 
   bool empty() const { return name.empty() && part_number.empty() && !is_management; }
 };
 
 inline constexpr std::size_t kLongestProductName = 256;
-inline constexpr std::string_view kManagementMark = "SW_MNG";
 
 // At most `count` bytes from `offset` on; fewer where there are no more.
 using ReadProductData = std::function<std::string(std::size_t offset, std::size_t count)>;

@@ -173,7 +173,7 @@ class Reader {
       line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
       return printable(line.substr(0, kLongestProductName));
     };
-    if (line.starts_with("[") && line.find(kManagementMark) != std::string_view::npos) {
+    if (line.starts_with("[") && line.find(ProductData::kManagement) != std::string_view::npos) {
       product.is_management = true;
     } else if (constexpr std::string_view kName = "Product Name:"; line.starts_with(kName)) {
       product.name = value(kName);

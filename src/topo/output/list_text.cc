@@ -73,10 +73,8 @@ std::string ports(const Listing& listing, std::size_t columns) {
                 "firmware", "driver", "card", "GIDs: index, type, address"}};
   for (const ListedPort& each : listing.ports) {
     const host::Nic& nic = each.nic;
-    // Sources without RDMA names call a NIC by its address.
-    const std::string name = nic.name == nic.pci_address ? std::string() : nic.name;
     const std::string number = each.port.number == 0 ? "" : std::to_string(each.port.number);
-    rows.push_back({each.label, name, number, each.port.netdev,
+    rows.push_back({each.label, rdma_name_of(each), number, each.port.netdev,
                     place_text(each.made, nic.pci_address), each.port.mac, state_text(each.port),
                     rate_text(each.port), nic.firmware, nic.driver, card_name(nic),
                     gids_text(each.port)});

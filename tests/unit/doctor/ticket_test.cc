@@ -117,9 +117,19 @@ TEST(Ticket, HasEachFindingWithWhatToTypeAndWhatWasRead) {
 }
 
 TEST(Ticket, SaysInMarkdownNeitherWhichHostNorItsAddresses) {
-  const std::string text = to_markdown(ticket_of(report_of({})));
-  EXPECT_FALSE(has(text, "node17"));
-  EXPECT_FALSE(has(text, "b8:3f:d2"));
+  Finding finding = finding_of(Outcome::kFail, "GPU 0000:19:00.0 - mlx5_0",
+                               "GID fe80::ba3f:d2ff:fe00:1 of b8:3f:d2:00:00:01, at 0000:1a:00.0");
+  finding.evidence = {
+      {"/sys/class/infiniband/mlx5_0/ports/1/gids/3", "0000:0000:0000:0000:0000:ffff:c0a8:0001"},
+      {"/sys/class/net/ib0/address", "00:00:10:29:fe:80:00:00:00:00:00:00:b8:3f:d2:03:00:a5:1f:b6"},
+      {"gid", "::ffff:192.168.0.1"}};
+  finding.fix.now = "ip neigh del fe80::1234:5 dev ib0";
+  const std::string text = to_markdown(ticket_of(report_of({finding})));
+  for (const char* part : {"node17", "b8:3f:d2", "ba3f:d2ff", "c0a8", "192.168.0.1", "fe80::"}) {
+    EXPECT_FALSE(has(text, part)) << part << "\n" << text;
+  }
+  EXPECT_TRUE(has(text, "GPU 0000:19:00.0 - mlx5_0: GID (left-out) of (left-out), at 0000:1a:00.0"))
+      << text;
 }
 
 TEST(Ticket, TellsOfAlikeDevicesOnce) {
@@ -136,6 +146,7 @@ TEST(Ticket, TellsOfAlikeDevicesOnce) {
 TEST(Ticket, IsOnePageThatLoadsNothingAndCarriesOutNothing) {
   Finding finding = finding_of(Outcome::kFail, "<img src=x onerror=alert(1)>",
                                "</title></style><script>alert(2)</script>");
+  finding.consequence = "<script>alert(5)</script>";
   finding.fix.now = to_type("echo '</pre><script>'", "<b>");
   finding.evidence = {{"\"><svg onload=alert(3)>", "javascript:alert(4)"}};
   const Report report = report_of({finding});
