@@ -1,4 +1,4 @@
-// Captured machines, which are no part of the repository: each gives what its own documents say.
+// Machines in the forms in which programs show them: each gives what its own documents say.
 #include <sstream>
 
 #include "captured_host.h"
@@ -6,6 +6,7 @@
 #include "host/grade.h"
 #include "host/nccl_grade.h"
 #include "host/source/source.h"
+#include "machines.h"
 
 namespace gdr::host {
 namespace {
@@ -26,11 +27,6 @@ std::string nccl_grade(const Inventory& machine, const std::string& a, const std
 
 class Captured : public ::testing::Test {
  protected:
-  void SetUp() override {
-    folder_ = test::captures_folder();
-    if (folder_.empty()) GTEST_SKIP() << "no captured machines here";
-    folder_ += "/";
-  }
   Inventory read(const Source& source) const {
     auto machine = read_inventory(source);
     EXPECT_TRUE(machine) << machine.error().message;
@@ -38,20 +34,19 @@ class Captured : public ::testing::Test {
   }
   Inventory read_hwloc(const std::string& name) const {
     Source source;
-    source.hwloc_xml = folder_ + name;
+    source.hwloc_xml = test::machine_file(name);
     return read(source);
   }
   Inventory read_nccl(const std::string& name) const {
     Source source;
-    source.nccl_xml = folder_ + name;
+    source.nccl_xml = test::machine_file(name);
     return read(source);
   }
   Inventory read_lspci(const std::vector<std::string>& names) const {
     Source source;
-    for (const std::string& name : names) source.lspci.push_back(folder_ + name);
+    for (const std::string& name : names) source.lspci.push_back(test::machine_file(name));
     return read(source);
   }
-  std::string folder_;
 };
 
 std::vector<std::string> words_of(const std::string& line) {
@@ -69,7 +64,7 @@ TEST_F(Captured, AsusHasEveryCellOfItsOwnMatrix) {
   std::vector<std::string> devices;
   for (const Gpu& gpu : machine.gpus) devices.push_back(gpu.pci_address);
   for (const Nic& nic : machine.nics) devices.push_back(nic.pci_address);
-  std::istringstream matrix(test::text_of_file(folder_ + "asus-esc8000a-e12.topo-m.txt"));
+  std::istringstream matrix(test::text_of_file(test::machine_file("asus-esc8000a-e12.topo-m.txt")));
   std::string line;
   std::getline(matrix, line);
   for (const std::string& row : devices) {
@@ -150,7 +145,7 @@ TEST_F(CapturedHgxText, IsClearOnEveryWayAlthoughASwitchForDrivesRedirects) {
 }
 
 TEST_F(CapturedHgxText, RedirectsAtExactlyThePortWhoseBitsAreSwitchedOn) {
-  std::string text = test::text_of_file(folder_ + kName);
+  std::string text = test::text_of_file(test::machine_file(kName));
   const auto port = text.find("\n99:01.0 ");
   ASSERT_NE(port, std::string::npos);
   const auto control = text.find("ACSCtl:", port);
