@@ -12,14 +12,14 @@ import sys
 from described import (asus_esc8000a_e12, aws_g5_48xl, aws_p4d_24xl, aws_p5_48xl, azure_ndv4,
                        hgx_h100_dell)
 from formats import hwloc, lspci_tree, nccl, numactl, topo_matrix
-from formats.lspci import Verbose
+from formats.lspci import Style, Verbose
 from formats.sysfs import Root
 
 
 def texts():
     """Each file's name, and what is in it."""
     asus = asus_esc8000a_e12.describe()
-    verbose = Verbose(asus, pciutils=(3, 9)).text(asus_esc8000a_e12.VERBOSE)
+    verbose = Verbose(asus, Style((3, 9))).text(asus_esc8000a_e12.VERBOSE)
     yield f"{asus.name}.lspci-tv.txt", lspci_tree.text(asus)
     yield f"{asus.name}.lspci-vvv.txt", verbose.expandtabs(8)  # copied out of a terminal
     yield f"{asus.name}.numactl.txt", numactl.text(asus)
@@ -29,8 +29,8 @@ def texts():
     yield f"{asus.name}.hwloc.xml", hwloc.text(asus)
 
     hgx = hgx_h100_dell.describe()
-    yield f"{hgx.name}.lspci-vvv.txt", Verbose(hgx, pciutils=(3, 7)).text()
-    yield f"{hgx.name}.lspci-nnvvv.txt", Verbose(hgx, pciutils=(3, 9), numbers=True).text()
+    yield f"{hgx.name}.lspci-vvv.txt", Verbose(hgx, Style((3, 7))).text()
+    yield f"{hgx.name}.lspci-nnvvv.txt", Verbose(hgx, Style((3, 9), numbers=True)).text()
     yield f"{hgx.name}.lspci-tv.txt", lspci_tree.text(hgx)
     yield f"{hgx.name}.hwloc.xml", hwloc.text(hgx)
     yield f"{hgx.name}.nccl.xml", nccl.dump_text(hgx)

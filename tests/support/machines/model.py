@@ -118,7 +118,6 @@ class Function:
     driver: str = ""
     modules: str = ""  # as lspci lists them; empty: the driver's name
     slot: str = ""
-    group: int | None = None  # of the IOMMU
     interrupt: int = 0
     domain: int | None = None  # where it is another one than its host bridge's
     devices: tuple = ()  # what the operating system makes of it: Net, Rdma, Disk, OpenClGpu

@@ -5,6 +5,7 @@
 #include "host/access_control.h"
 #include "host/grade.h"
 #include "host/nccl_grade.h"
+#include "host/pci/link.h"
 #include "host/source/source.h"
 #include "machines.h"
 
@@ -128,6 +129,53 @@ TEST_F(CapturedHgxText, HasEachGpuBesideItsOwnNic) {
   EXPECT_TRUE(machine.pci.find("0000:82:00.0")->acs->redirects());
   EXPECT_EQ(machine.pci.find("0000:99:00.0")->acs->offset, 0x170);
   EXPECT_EQ(machine.gpus[0].pci->resizable_bars.size(), 1u);
+}
+
+// Both are read by code of their own: what one of them misses, the other tells.
+TEST_F(Captured, HgxHasTheSameOfEachFunctionInSysfsAndInLspci) {
+  const Inventory files = take_inventory(test::machine_file("hgx-h100-dell.root"));
+  const Inventory text = read_lspci({"hgx-h100-dell.lspci-nnvvv.txt"});
+  ASSERT_EQ(files.pci.functions().size(), text.pci.functions().size());
+  std::size_t with_acs = 0, with_links = 0;
+  for (const auto& [address, one] : files.pci.functions()) {
+    SCOPED_TRACE(address);
+    const PciFunction* other = text.pci.find(address);
+    ASSERT_NE(other, nullptr);
+    EXPECT_EQ(one.path, other->path);
+    EXPECT_EQ(one.vendor, other->vendor);
+    EXPECT_EQ(one.device, other->device);
+    EXPECT_EQ(one.subsystem_vendor, other->subsystem_vendor);
+    EXPECT_EQ(one.subsystem_device, other->subsystem_device);
+    EXPECT_EQ(one.class_code >> 8, other->class_code >> 8);
+    EXPECT_EQ(one.numa_node, other->numa_node);
+    EXPECT_EQ(one.driver, other->driver);
+    EXPECT_EQ(one.kind, other->kind);
+    EXPECT_EQ(one.configuration_read, other->configuration_read);
+    EXPECT_EQ(one.device_control_offset, other->device_control_offset);
+    EXPECT_EQ(one.max_payload, other->max_payload);
+    EXPECT_EQ(one.max_read_request, other->max_read_request);
+    EXPECT_EQ(one.relaxed_ordering, other->relaxed_ordering);
+    ASSERT_EQ(one.acs.has_value(), other->acs.has_value());
+    if (one.acs) {
+      EXPECT_EQ(one.acs->offset, other->acs->offset);
+      EXPECT_EQ(one.acs->capabilities, other->acs->capabilities);
+      EXPECT_EQ(one.acs->control, other->acs->control);
+      ++with_acs;
+    }
+    ASSERT_EQ(one.resizable_bars.size(), other->resizable_bars.size());
+    for (std::size_t i = 0; i < one.resizable_bars.size(); ++i) {
+      EXPECT_EQ(one.resizable_bars[i].number, other->resizable_bars[i].number);
+      EXPECT_EQ(one.resizable_bars[i].size, other->resizable_bars[i].size);
+      EXPECT_EQ(one.resizable_bars[i].most, other->resizable_bars[i].most);
+    }
+    ASSERT_EQ(one.links.size(), other->links.size());
+    for (std::size_t i = 0; i < one.links.size(); ++i) {
+      EXPECT_EQ(text_of(one.links[i]), text_of(other->links[i]));
+      ++with_links;
+    }
+  }
+  EXPECT_GT(with_acs, 50u);
+  EXPECT_GT(with_links, 100u);
 }
 
 TEST_F(CapturedHgxText, IsClearOnEveryWayAlthoughASwitchForDrivesRedirects) {

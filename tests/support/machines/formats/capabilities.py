@@ -1,9 +1,10 @@
-"""Capabilities other than PCI Express: registers, and the lines of `lspci -vvv` (pciutils,
-ls-caps.c and ls-ecaps.c). Those with an offset from 0x100 up are extended ones."""
+"""Capabilities other than PCI Express: registers, and the lines of `lspci -vvv` in a style
+(formats/lspci.py; pciutils, ls-caps.c and ls-ecaps.c). From offset 0x100 on they are extended."""
 
 from dataclasses import dataclass
 
 from formats.express import COLLECTOR, ROOT_PORT, Express
+from formats.names import subsystem_text
 from formats.registers import flags, put8, put16, put32
 
 
@@ -16,7 +17,7 @@ class PowerManagement:
         put16(space, self.offset + 2, 3)
         put16(space, self.offset + 4, 1 << 3)
 
-    def lines(self, place, pciutils):
+    def lines(self, place, style):
         yield "Power Management version 3"
         yield "Flags: PMEClk- DSI- D1- D2- AuxCurrent=0mA PME(D0-,D1-,D2-,D3hot-,D3cold-)"
         yield "Status: D0 NoSoftRst+ PME-Enable- DSel=0 DScale=0 PME-"
@@ -33,7 +34,7 @@ class MsiX:
         put32(space, self.offset + 4, 0x2000)
         put32(space, self.offset + 8, 0x3000)
 
-    def lines(self, place, pciutils):
+    def lines(self, place, style):
         yield f"MSI-X: Enable+ Count={self.count} Masked-"
         yield "Vector table: BAR=0 offset=00002000"
         yield "PBA: BAR=0 offset=00003000"
@@ -50,8 +51,8 @@ class BridgeSubsystem:
         put16(space, self.offset + 4, function.part.subsystem.vendor)
         put16(space, self.offset + 6, function.part.subsystem.device)
 
-    def lines(self, place, pciutils):
-        yield "Subsystem: " + place.subsystem_text
+    def lines(self, place, style):
+        yield "Subsystem: " + subsystem_text(place.part.subsystem, style.numbers)
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ class SecondaryExpress:
     def write(self, space, function):
         pass
 
-    def lines(self, place, pciutils):
+    def lines(self, place, style):
         yield "Secondary PCI Express"
         yield "LnkCtl3: LnkEquIntrruptEn- PerformEqu-"
         yield "LaneErrStat: 0"
@@ -83,7 +84,7 @@ class ErrorReporting:
         put32(space, self.offset + 0x0c, self.SEVERE)
         put32(space, self.offset + 0x14, 1 << 13)
 
-    def lines(self, place, pciutils):
+    def lines(self, place, style):
         yield "Advanced Error Reporting"
         for name, value in (("UESta", 0), ("UEMsk", 0), ("UESvrt", self.SEVERE)):
             words = " ".join(word + "-+"[value >> bit & 1] for word, bit in self.UNCORRECTED)
@@ -116,7 +117,7 @@ class AccessControl:
         put16(space, self.offset + 4, self.able)
         put16(space, self.offset + 6, function.access_control)
 
-    def lines(self, place, pciutils):
+    def lines(self, place, style):
         yield "Access Control Services"
         yield "ACSCap:\t" + flags(self.NAMES, self.able)
         yield "ACSCtl:\t" + flags(self.NAMES, place.function.access_control)
@@ -133,7 +134,7 @@ class SerialNumber:
         for at, byte in enumerate(reversed(self.serial.split("-"))):
             put8(space, self.offset + 4 + at, int(byte, 16))
 
-    def lines(self, place, pciutils):
+    def lines(self, place, style):
         yield f"Device Serial Number {self.serial}"
 
 
@@ -146,7 +147,7 @@ class AlternativeRouting:
     def write(self, space, function):
         pass
 
-    def lines(self, place, pciutils):
+    def lines(self, place, style):
         yield "Alternative Routing-ID Interpretation (ARI)"
         yield "ARICap:\tMFVC- ACS-, Next Function: 0"
         yield "ARICtl:\tMFVC- ACS-, Function Group: 0"
@@ -168,7 +169,7 @@ class ResizableBars:
             put32(space, at + 4, bar | (len(self.bars) << 5 if index == 0 else 0) | now << 8)
             at += 8
 
-    def lines(self, place, pciutils):
+    def lines(self, place, style):
         yield "Physical Resizable BAR"
         for bar, least, most, now in self.bars:
             could = " ".join(mebibytes(size) for size in range(least, most + 1))

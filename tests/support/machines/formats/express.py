@@ -84,24 +84,24 @@ class Express:
         put32(space, at + 0x2c, ((1 << code) - 1) << 1)
         put16(space, at + 0x30, code)
 
-    def lines(self, place, pciutils):
+    def lines(self, place, style):
         function = place.function
         head = NAMES[self.kind].format("+" if self.slot >= 0 else "-")
         yield f"Express (v2) {head}, MSI 00"
-        yield from self._device_lines(function, pciutils)
+        yield from self._device_lines(function, style)
         if self.has_link:
-            yield from self._link_lines(function.link, pciutils)
+            yield from self._link_lines(function.link, style)
         if self.slot >= 0:
-            yield from self._slot_lines(pciutils)
+            yield from self._slot_lines(style)
         if self.kind in (ROOT_PORT, COLLECTOR):
             yield f"RootCap: CRSVisible{'+' if self.kind == ROOT_PORT else '-'}"
             yield ("RootCtl: ErrCorrectable- ErrNon-Fatal- ErrFatal- PMEIntEna- CRSVisible-")
             yield "RootSta: PME ReqID 0000, PMEStatus- PMEPending-"
-        yield from self._second_lines(place, pciutils)
+        yield from self._second_lines(place, style)
         if self.has_link:
-            yield from self._second_link_lines(place, pciutils)
+            yield from self._second_link_lines(place, style)
 
-    def _device_lines(self, function, pciutils):
+    def _device_lines(self, function, style):
         latency = ", Latency L0s unlimited, L1 unlimited" if self.is_endpoint else ""
         yield f"DevCap:\tMaxPayload {self.most_payload} bytes, PhantFunc 0{latency}"
         line = "\tExtTag" + ("+" if self.extended_tags else "-")
@@ -111,7 +111,7 @@ class Express:
         if self.is_endpoint or self.kind == INTEGRATED:
             line += " FLReset" + ("+" if self.can_reset else "-")
         if self.kind in (ENDPOINT, UPSTREAM, TO_PCI):
-            line += f" SlotPowerLimit {power(0, pciutils)}"
+            line += f" SlotPowerLimit {power(0, style)}"
         yield line
         yield "DevCtl:\t" + flags("CorrErr NonFatalErr FatalErr UnsupReq", self.errors)
         yield ("\tRlxdOrd{} ExtTag{} PhantFunc- AuxPwr- NoSnoop-".format(
@@ -121,7 +121,7 @@ class Express:
         yield f"\tMaxPayload {function.payload} bytes, MaxReadReq {function.read_request} bytes"
         yield "DevSta:\tCorrErr- NonFatalErr- FatalErr- UnsupReq- AuxPwr- TransPend-"
 
-    def _link_lines(self, link, pciutils):
+    def _link_lines(self, link, style):
         speed, width = link.could
         yield (f"LnkCap:\tPort #{link.port}, Speed {speed:g}GT/s, Width x{width}, "
                "ASPM not supported")
@@ -131,24 +131,24 @@ class Express:
                " Disabled- CommClk+")
         yield "\tExtSynch- ClockPM- AutWidDis- BWInt- AutBWInt-"
         yield ("LnkSta:\tSpeed {:g}GT/s{}, Width x{}{}".format(
-            link.speed, self._compared(link.speed, speed, pciutils),
-            link.width, self._compared(link.width, width, pciutils)))
+            link.speed, self._compared(link.speed, speed, style),
+            link.width, self._compared(link.width, width, style)))
         yield f"\tTrErr- Train- SlotClk+ DLActive{'+' if self.faces_down else '-'} BWMgmt- ABWMgmt-"
 
-    def _compared(self, now, most, pciutils):
-        if pciutils < (3, 8):
+    def _compared(self, now, most, style):
+        if style.is_old:
             return " (ok)" if now == most else " (downgraded)"
         return "" if now == most or self.faces_down else " (downgraded)"
 
-    def _slot_lines(self, pciutils):
+    def _slot_lines(self, style):
         yield "SltCap:\tAttnBtn- PwrCtrl- MRL- AttnInd- PwrInd- HotPlug- Surprise-"
-        yield f"\tSlot #{self.slot}, PowerLimit {power(25, pciutils)}; Interlock- NoCompl+"
+        yield f"\tSlot #{self.slot}, PowerLimit {power(25, style)}; Interlock- NoCompl+"
         yield "SltCtl:\tEnable: AttnBtn- PwrFlt- MRL- PresDet- CmdCplt- HPIrq- LinkChg-"
         yield "\tControl: AttnInd Unknown, PwrInd Unknown, Power- Interlock-"
         yield "SltSta:\tStatus: AttnBtn- PowerFlt- MRL- CmdCplt- PresDet+ Interlock-"
         yield "\tChanged: MRL- PresDet- LinkState-"
 
-    def _second_lines(self, place, pciutils):
+    def _second_lines(self, place, style):
         port = self.kind in (ROOT_PORT, UPSTREAM, DOWNSTREAM)
         yield "DevCap2: Completion Timeout: Range ABCD, TimeoutDis+ NROPrPrP- LTR-"
         yield "\t 10BitTagComp- 10BitTagReq- OBFF Not Supported, ExtFmt- EETLPPrefix-"
@@ -163,7 +163,7 @@ class Express:
         if port or memory:
             yield ("\t AtomicOpsCap:" + (" Routing-" if port else "") +
                    (" 32bit- 64bit- 128bitCAS-" if self.kind == ROOT_PORT or memory else ""))
-        tags = " 10BitTagReq-" if pciutils >= (3, 8) else ""
+        tags = "" if style.is_old else " 10BitTagReq-"
         yield (f"DevCtl2: Completion Timeout: 50us to 50ms, TimeoutDis- LTR-{tags} OBFF Disabled," +
                (" ARIFwd-" if self.faces_down else ""))
         if self.kind not in (TO_PCI, COLLECTOR):
@@ -171,7 +171,7 @@ class Express:
             yield ("\t AtomicOpsCtl:" + (" ReqEn-" if asks else "") +
                    (" EgressBlck-" if port else ""))
 
-    def _second_link_lines(self, place, pciutils):
+    def _second_link_lines(self, place, style):
         speed = place.function.link.could[0]
         if not self.is_endpoint or place.function.number == "00.0":
             top = "" if speed == 2.5 else f"-{speed:g}"
@@ -181,7 +181,7 @@ class Express:
                    (", Selectable De-emphasis: -6dB" if self.kind == DOWNSTREAM else ""))
             yield ("\t Transmit Margin: Normal Operating Range, EnterModifiedCompliance- "
                    "ComplianceSOS-")
-            if pciutils < (3, 8):
+            if style.is_old:
                 yield "\t Compliance De-emphasis: -6dB"
             else:
                 yield "\t Compliance Preset/De-emphasis: -6dB de-emphasis, 0dB preshoot"
@@ -190,5 +190,5 @@ class Express:
         yield "\t Retimer- 2Retimers- CrosslinkRes: unsupported"
 
 
-def power(watts, pciutils):
-    return f"{watts}.000W" if pciutils < (3, 8) else f"{watts}W"
+def power(watts, style):
+    return f"{watts}.000W" if style.is_old else f"{watts}W"

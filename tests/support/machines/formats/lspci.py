@@ -1,5 +1,7 @@
-"""What `lspci -vvv` prints, with -nn where numbers are asked for: as pciutils 3.7 (Ubuntu 22.04) or
-3.9 (Debian 12) does it for root, or as a user sees it."""
+"""What `lspci -vvv` prints for root, in the style of pciutils 3.7 (Ubuntu 22.04) or 3.9 (Debian
+12); with numbers as -nn adds them."""
+
+from dataclasses import dataclass
 
 from formats.names import INTERFACES, class_text, device_text, subsystem_text
 from formats.registers import sized
@@ -11,9 +13,20 @@ CONTROL = ("I/O- Mem+ BusMaster+ SpecCycle- MemWINV- VGASnoop- ParErr- Stepping-
            "DisINTx-")
 
 
+@dataclass(frozen=True)
+class Style:
+    pciutils: tuple  # (3, 9)
+    numbers: bool = False
+
+    @property
+    def is_old(self):
+        """3.8 changed the words for links, power, bridges and Express's second half."""
+        return self.pciutils < (3, 8)
+
+
 class Verbose:
-    def __init__(self, machine, pciutils, numbers=False, root=True):
-        self.machine, self.pciutils, self.numbers, self.root = machine, pciutils, numbers, root
+    def __init__(self, machine, style):
+        self.machine, self.style = machine, style
         self.windows = windows_of(machine)
 
     def text(self, addresses=None):
@@ -24,11 +37,9 @@ class Verbose:
 
     def _function(self, place):
         part, function = place.part, place.function
-        if part.subsystem:
-            place.subsystem_text = subsystem_text(part.subsystem, self.numbers)
         yield self._head(place)
-        if part.subsystem and not part.is_bridge:
-            yield "\tSubsystem: " + place.subsystem_text
+        if part.subsystem and not (part.is_bridge and self.style.is_old):
+            yield "\tSubsystem: " + subsystem_text(part.subsystem, self.style.numbers)
         if function.slot:
             yield f"\tPhysical Slot: {function.slot}"
         yield f"\tControl: {CONTROL}"
@@ -38,8 +49,6 @@ class Verbose:
             yield f"\tInterrupt: pin A routed to IRQ {function.interrupt}"
         if place.bridge.node is not None:
             yield f"\tNUMA node: {place.bridge.node}"
-        if function.group is not None:
-            yield f"\tIOMMU group: {function.group}"
         yield from self._regions(place)
         if part.is_bridge:
             yield from self._behind(place)
@@ -54,7 +63,8 @@ class Verbose:
         address = place.address
         if all(bridge.domain == 0 for bridge in self.machine.bridges):
             address = address[5:]
-        text = f"{address} {class_text(part, self.numbers)}: {device_text(part, self.numbers)}"
+        numbers = self.style.numbers
+        text = f"{address} {class_text(part, numbers)}: {device_text(part, numbers)}"
         if part.revision:
             text += f" (rev {part.revision:02x})"
         interface = INTERFACES.get(part.code)
@@ -85,7 +95,7 @@ class Verbose:
     def _range(self, name, window, closed, digits, bits):
         start, end = window or closed
         kind = ""
-        if self.pciutils >= (3, 8):
+        if not self.style.is_old:
             # What sysfs tells of an open window has no flags, so that it is taken for 32 bits.
             bits = min(bits, 32) if window else bits
             digits, kind = bits // 4, f" [{bits}-bit]"
@@ -93,14 +103,11 @@ class Verbose:
         return f"\t{name}: {start:0{digits}x}-{end - 1:0{digits}x} {size}{kind}"
 
     def _capabilities(self, place):
-        if place.capabilities and not self.root:
-            yield "\tCapabilities: <access denied>"
-            return
         for each in place.capabilities:
             where = f"{each.offset:02x}"
             if each.offset >= 0x100:
                 where = f"{each.offset:03x} v{each.version}"
-            head, *rest = each.lines(place, self.pciutils)
+            head, *rest = each.lines(place, self.style)
             yield f"\tCapabilities: [{where}] {head}"
             for line in rest:
                 yield "\t\t" + line

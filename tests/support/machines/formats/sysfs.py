@@ -46,7 +46,7 @@ class Root:
                  f"sys/devices/pci{place.bridge.domain:04x}:{place.bridge.bus:02x}")
         path = self.paths[place.address] = f"{above}/{place.address}"
         node = -1 if place.bridge.node is None else place.bridge.node
-        subsystem = part.subsystem if part.subsystem and not part.is_bridge else None
+        subsystem = part.subsystem  # the kernel finds a bridge's in its capability
         for name, value in [
             ("vendor", f"0x{part.vendor:04x}"), ("device", f"0x{part.device:04x}"),
             ("class", f"0x{part.code:06x}"), ("revision", f"0x{part.revision:02x}"),
@@ -60,8 +60,6 @@ class Root:
             self._links_of(path, function.link)
         if function.driver:
             self._driver(path, place)
-        if function.group is not None:
-            self._group(path, place)
         if function.slot:
             self._file(f"sys/bus/pci/slots/{function.slot}/address", place.address[:-2])
         self._link(f"sys/bus/pci/devices/{place.address}", path)
@@ -80,11 +78,6 @@ class Root:
         (self.folder / driver).mkdir(parents=True, exist_ok=True)
         self._link(f"{path}/driver", driver)
         self._link(f"{driver}/{place.address}", path)
-
-    def _group(self, path, place):
-        group = f"sys/kernel/iommu_groups/{place.function.group}"
-        self._link(f"{group}/devices/{place.address}", path)
-        self._link(f"{path}/iommu_group", group)
 
     def _device(self, path, place, device):
         if isinstance(device, Net):
