@@ -1,5 +1,4 @@
-// A machine's PCI tree as sysfs would show it, below a temporary root: made up piece by piece, or
-// made of what `lspci -vvv` printed on a real one.
+// A machine's PCI tree as sysfs would show it, below a temporary root: made up piece by piece.
 //
 //   CapturedHost host;
 //   host.bridge("0000:00:01.0", "pci0000:00");
@@ -12,7 +11,6 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <regex>
 #include <string>
 
 namespace gdr::test {
@@ -94,74 +92,9 @@ class CapturedHost {
   std::map<std::string, std::string> places_;
 };
 
-// The captured machines, which are no part of the repository; empty where they are not there.
-inline std::string captures_folder() {
-  if (const char* given = getenv("GDR_CAPTURED_HOSTS")) return given;
-  return std::filesystem::exists(GDR_CAPTURES) ? GDR_CAPTURES : "";
-}
-
 inline std::string text_of_file(const std::string& path) {
   std::ifstream file(path);
   return {std::istreambuf_iterator<char>(file), {}};
-}
-
-// What `lspci -vvv` says of each function: parents come before their children there, as their bus
-// numbers are smaller. `parents`: bus -> bridge, where the text has no bridges itself.
-inline std::map<std::string, PciSample> read_lspci(
-    const std::string& text, std::map<std::string, std::string> parents = {}) {
-  std::map<std::string, PciSample> found;
-  static const std::regex kStart("^([0-9a-f]{2}):[0-9a-f]{2}\\.[0-7] ");
-  static const std::regex kBus("secondary=([0-9a-f]{2})");
-  static const std::regex kNode("NUMA node: ([0-9]+)");
-  static const std::regex kLink("Lnk(Cap|Sta):.*Speed ([0-9.]+)GT/s.*Width x([0-9]+)");
-  static const std::regex kSizes("MaxPayload ([0-9]+) bytes, MaxReadReq ([0-9]+)");
-  PciSample* now = nullptr;
-  std::istringstream lines(text);
-  std::smatch match;
-  for (std::string line; std::getline(lines, line);) {
-    if (std::regex_search(line, match, kStart)) {
-      const std::string address = "0000:" + line.substr(0, 7);
-      const auto parent = parents.find(match[1]);
-      now = &found[address];
-      now->address = address;
-      now->parent = parent == parents.end() ? "pci0000:" + match[1].str() : parent->second;
-    } else if (!now) {
-      continue;
-    } else if (std::regex_search(line, match, kBus)) {
-      parents[match[1]] = now->address;
-    } else if (std::regex_search(line, match, kNode)) {
-      now->node = std::stoi(match[1]);
-    } else if (std::regex_search(line, match, kLink)) {
-      (match[1] == "Cap" ? now->most_speed : now->speed) = match[2];
-      (match[1] == "Cap" ? now->most_width : now->width) = std::stoi(match[3]);
-    } else if (line.find("RlxdOrd+") != std::string::npos) {
-      now->relaxed = true;
-    } else if (std::regex_search(line, match, kSizes)) {
-      now->max_payload = std::stoi(match[1]);
-      now->max_read = std::stoi(match[2]);
-    }
-  }
-  return found;
-}
-
-// `lspci -tv` of a machine whose devices hang on root ports: bus -> root port; adds the root ports.
-inline std::map<std::string, std::string> read_lspci_tree(const std::string& text,
-                                                          CapturedHost& host) {
-  std::map<std::string, std::string> parents;
-  static const std::regex kRoot("\\[0000:([0-9a-f]{2})\\]");
-  static const std::regex kBridge("-([0-9a-f]{2}\\.[0-7])-\\[([0-9a-f]{2})[-\\]]");
-  std::string root;
-  std::istringstream lines(text);
-  std::smatch match;
-  for (std::string line; std::getline(lines, line);) {
-    if (std::regex_search(line, match, kRoot)) root = match[1];
-    // Further to the right: inside of switches.
-    if (!std::regex_search(line, match, kBridge) || match.position() > 16) continue;
-    const std::string bridge = "0000:" + root + ":" + match[1].str();
-    host.bridge(bridge, "pci0000:" + root);
-    parents[match[2]] = bridge;
-  }
-  return parents;
 }
 
 }  // namespace gdr::test

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""captured.py GDR HOSTS: gdr topo on captured machines, whose files are no part of the repository."""
+"""captured.py GDR MACHINES: gdr topo on whole machines, in the form of each program."""
 
 import json
 import pathlib
@@ -42,24 +42,47 @@ def table_of(text):
 
 def asus():
     """Every cell, and the legend's words, as the machine's own nvidia-smi printed them."""
-    capture = hosts / "asus-esc8000a-e12"
-    theirs, legend = table_of(pathlib.Path(f"{capture}.topo-m.txt").read_text())
-    said = topo("--lspci", f"{capture}.lspci-tv.txt", "--lspci", f"{capture}.lspci-vvv.txt")
-    ours, our_legend = table_of(said)
-    expect(list(ours) == list(theirs) and len(ours) == 8, f"rows: {list(ours)}")
-    for label, row in theirs.items():
-        expect(list(ours[label])[:8] == list(row)[:8], f"columns of {label}: {ours[label]}")
-        for column, cell in row.items():
-            if column == "CPU Affinity":
-                continue  # lspci does not know processors
-            expect(ours[label][column] == cell,
-                   f"{label}, {column}: {ours[label][column]}, not {cell}")
-    expect(our_legend.startswith(legend[:legend.index("NIC Legend")]), "another legend")
+    theirs, legend = table_of((hosts / "asus-esc8000a-e12.topo-m.txt").read_text())
+    for source in (["--lspci", hosts / "asus-esc8000a-e12.lspci-tv.txt",
+                    "--lspci", hosts / "asus-esc8000a-e12.lspci-vvv.txt"],
+                   ["--hwloc-xml", hosts / "asus-esc8000a-e12.hwloc.xml"],
+                   ["--root", hosts / "asus-esc8000a-e12.root"]):
+        ours, our_legend = table_of(topo(*source))
+        expect(list(ours) == list(theirs) and len(ours) == 8, f"{source}: rows: {list(ours)}")
+        for label, row in theirs.items():
+            expect(list(ours[label])[:8] == list(row)[:8], f"columns of {label}: {ours[label]}")
+            for column, cell in row.items():
+                if column == "CPU Affinity" and "--lspci" in source:
+                    continue  # it does not know processors
+                expect(ours[label][column] == cell,
+                       f"{source}: {label}, {column}: {ours[label][column]}, not {cell}")
+        expect(our_legend.startswith(legend[:legend.index("NIC Legend")]), "another legend")
+
+
+def asus_processors():
+    """Each GPU has the processors that numactl has for its node."""
+    said = (hosts / "asus-esc8000a-e12.numactl.txt").read_text()
+    nodes = {}
+    for node, numbers in re.findall(r"^node (\d+) cpus: ([\d ]+)$", said, re.MULTILINE):
+        numbers = [int(number) for number in numbers.split()]
+        expect(len(numbers) == numbers[-1] - numbers[0] + 1, f"no range: {numbers}")
+        nodes[node] = f"{numbers[0]}-{numbers[-1]}"
+    expect(len(nodes) == 2, nodes)
+    for source in (["--hwloc-xml", hosts / "asus-esc8000a-e12.hwloc.xml"],
+                   ["--root", hosts / "asus-esc8000a-e12.root"]):
+        rows, _ = table_of(topo(*source))
+        for label in ("GPU0", "GPU1", "GPU2", "GPU3"):
+            expect(rows[label]["CPU Affinity"] == nodes[rows[label]["NUMA Affinity"]], rows[label])
 
 
 def hgx():
     """Each GPU beside its own ConnectX-7, and no two GPUs at one NIC."""
-    said = document("--lspci", hosts / "hgx-h100-dell.lspci-vvv.txt")
+    for source in (["--lspci", hosts / "hgx-h100-dell.lspci-vvv.txt"],
+                   ["--root", hosts / "hgx-h100-dell.root"]):
+        hgx_by(document(*source))
+
+
+def hgx_by(said):
     address = {device["label"]: device["pci_address"] for device in said["devices"]}
     pairs = {address[best["gpu"]][5:7]: address[best["nic"]][5:7] for best in said["best"]}
     expect(pairs == {"19": "1a", "3b": "3c", "4c": "4d", "5d": "5e", "9b": "9c", "bb": "bc",
@@ -96,6 +119,47 @@ def p4d():
            truth["best"])
 
 
+def every_form():
+    """What programs show of one machine differs in form only: no cell depends on it."""
+    cells = 0
+    for machine, first, others in (
+        ("hgx-h100-dell", ["--root", "root"],
+         [["--lspci", "lspci-vvv.txt"], ["--lspci", "lspci-nnvvv.txt"],
+          ["--lspci", "lspci-tv.txt", "--lspci", "lspci-vvv.txt"], ["--hwloc-xml", "hwloc.xml"]]),
+        ("asus-esc8000a-e12", ["--root", "root"],
+         [["--lspci", "lspci-tv.txt", "--lspci", "lspci-vvv.txt"], ["--hwloc-xml", "hwloc.xml"]]),
+        ("aws-p5.48xl", ["--root", "root"], [["--hwloc-xml", "hwloc.xml"]]),
+        ("aws-p4d.24xl", ["--root", "root"], [["--hwloc-xml", "hwloc.xml"]]),
+        ("aws-g5.48xl", ["--root", "root"], [["--hwloc-xml", "hwloc.xml"]]),
+    ):
+        def seen(words):
+            return document(*(word if word.startswith("--") else hosts / f"{machine}.{word}"
+                              for word in words))
+
+        known = seen(first)
+        for words in others:
+            said = seen(words)
+            expect(said["matrix"] == known["matrix"], f"{machine}: {words} has another matrix")
+            expect([(best["gpu"], best["nic"], best["path"]) for best in said["best"]] ==
+                   [(best["gpu"], best["nic"], best["path"]) for best in known["best"]],
+                   f"{machine}: {words} has other NICs for its GPUs: {said['best']}")
+            cells += sum(map(len, said["matrix"].values()))
+    expect(cells > 3000, f"{cells} cells are too few")
+
+
+def nccl_dump():
+    """NCCL keeps the switches and leaves out host bridges: what is PIX is so for it as well."""
+    truth = document("--root", hosts / "hgx-h100-dell.root")["matrix"]
+    said = document("--nccl-xml", hosts / "hgx-h100-dell.nccl.xml")["matrix"]
+    expect(list(said) == list(truth), list(said))
+    for row, columns in truth.items():
+        for column, cell in columns.items():
+            if row.startswith("GPU") and column.startswith("GPU") and row != column:
+                expect(said[row][column] == "NV18", f"{row}, {column}: {said[row][column]}")
+            elif "SYS" in (cell, said[row][column]) or "PIX" in (cell, said[row][column]):
+                expect(said[row][column] == cell, f"{row}, {column}: {said[row][column]}")
+
+
 def azure():
     """Two GPUs and two NICs in each group: each GPU has a NIC of its own, at PIX."""
     said = document("--nccl-xml", hosts / "azure-ndv4.nccl.xml")
@@ -103,11 +167,11 @@ def azure():
     expect(len({best["nic"] for best in said["best"]}) == 8, said["best"])
 
 
-if not hosts.is_dir():
-    print(f"skipped: no captured machines in {hosts}")
-    sys.exit(77)
 asus()
+asus_processors()
 hgx()
 p5()
 p4d()
 azure()
+every_form()
+nccl_dump()

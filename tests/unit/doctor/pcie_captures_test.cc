@@ -1,11 +1,13 @@
-// Checks of the PCIe ways on machines as others printed them; skipped where they are not there.
+// Checks of the PCIe ways on machines in the forms in which programs show them.
 #include "captured_host.h"
 #include "found.h"
 #include "host/source/source.h"
+#include "machines.h"
 
 namespace gdr::doctor {
 namespace {
 
+using gdr::test::machine_file;
 using test::outcomes;
 using test::says;
 
@@ -28,9 +30,7 @@ Findings find_in(const Check& check, const host::Source& source) {
 class Hgx : public ::testing::Test {
  protected:
   void SetUp() override {
-    const std::string folder = gdr::test::captures_folder();
-    if (folder.empty()) GTEST_SKIP() << "no captured machines here";
-    text_ = gdr::test::text_of_file(folder + "/hgx-h100-dell.lspci-vvv.txt");
+    text_ = gdr::test::text_of_file(machine_file("hgx-h100-dell.lspci-vvv.txt"));
     ASSERT_FALSE(text_.empty());
   }
   // In the section of a function, which ends with an empty line.
@@ -89,11 +89,9 @@ TEST_F(Hgx, HasOneNicBesideEachGpuAndOnePayloadSize) {
 }
 
 TEST(CapturedAsus, HasIdleGpusAndFarNics) {
-  const std::string folder = gdr::test::captures_folder();
-  if (folder.empty()) GTEST_SKIP() << "no captured machines here";
   host::Source source;
-  source.lspci = {folder + "/asus-esc8000a-e12.lspci-tv.txt",
-                  folder + "/asus-esc8000a-e12.lspci-vvv.txt"};
+  source.lspci = {machine_file("asus-esc8000a-e12.lspci-tv.txt"),
+                  machine_file("asus-esc8000a-e12.lspci-vvv.txt")};
   EXPECT_TRUE(says(find_in(kPairGrade, source), "(NODE)"));
   const Findings links = find_in(kLink, source);
   EXPECT_TRUE(says(links, "2.5 GT/s of 16, at full width: idle?"));
@@ -101,10 +99,8 @@ TEST(CapturedAsus, HasIdleGpusAndFarNics) {
 }
 
 TEST(CapturedAws, IsNotJudgedByItsFlatTree) {
-  const std::string folder = gdr::test::captures_folder();
-  if (folder.empty()) GTEST_SKIP() << "no captured machines here";
   host::Source source;
-  source.hwloc_xml = folder + "/aws-p4d.24xl.hwloc.xml";
+  source.hwloc_xml = machine_file("aws-p4d.24xl.hwloc.xml");
   EXPECT_EQ(outcomes(find_in(kPairGrade, source)), "unknown");
   EXPECT_EQ(outcomes(find_in(kAccessControl, source)), "unknown");
 }

@@ -11,6 +11,7 @@
 #include "fix/plan.h"
 #include "host/grade.h"
 #include "host/source/source.h"
+#include "machines.h"
 
 namespace gdr::fix {
 namespace {
@@ -214,10 +215,8 @@ TEST_F(WriteGuard, StopsWhereTheCapabilityIsElsewhere) {
 
 // A real machine's tree, on which every port and device that has ACS redirects all.
 TEST(CapturedHgx, WithAllRedirectsSetHasSixteenPortsToClearAndMore) {
-  const std::string folder = test::captures_folder();
-  if (folder.empty()) GTEST_SKIP() << "no captured machines here";
   host::Source source;
-  source.lspci = {folder + "/hgx-h100-dell.lspci-vvv.txt"};
+  source.lspci = {test::machine_file("hgx-h100-dell.lspci-vvv.txt")};
   const Result<host::Inventory> captured = host::read_inventory(source);
   ASSERT_TRUE(captured) << captured.error().message;
   FakeHost host;

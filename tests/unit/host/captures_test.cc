@@ -1,11 +1,13 @@
-// Captured machines, which are no part of the repository: each gives what its own documents say.
+// Machines in the forms in which programs show them: each gives what its own documents say.
 #include <sstream>
 
 #include "captured_host.h"
 #include "host/access_control.h"
 #include "host/grade.h"
 #include "host/nccl_grade.h"
+#include "host/pci/link.h"
 #include "host/source/source.h"
+#include "machines.h"
 
 namespace gdr::host {
 namespace {
@@ -26,11 +28,6 @@ std::string nccl_grade(const Inventory& machine, const std::string& a, const std
 
 class Captured : public ::testing::Test {
  protected:
-  void SetUp() override {
-    folder_ = test::captures_folder();
-    if (folder_.empty()) GTEST_SKIP() << "no captured machines here";
-    folder_ += "/";
-  }
   Inventory read(const Source& source) const {
     auto machine = read_inventory(source);
     EXPECT_TRUE(machine) << machine.error().message;
@@ -38,20 +35,19 @@ class Captured : public ::testing::Test {
   }
   Inventory read_hwloc(const std::string& name) const {
     Source source;
-    source.hwloc_xml = folder_ + name;
+    source.hwloc_xml = test::machine_file(name);
     return read(source);
   }
   Inventory read_nccl(const std::string& name) const {
     Source source;
-    source.nccl_xml = folder_ + name;
+    source.nccl_xml = test::machine_file(name);
     return read(source);
   }
   Inventory read_lspci(const std::vector<std::string>& names) const {
     Source source;
-    for (const std::string& name : names) source.lspci.push_back(folder_ + name);
+    for (const std::string& name : names) source.lspci.push_back(test::machine_file(name));
     return read(source);
   }
-  std::string folder_;
 };
 
 std::vector<std::string> words_of(const std::string& line) {
@@ -69,7 +65,7 @@ TEST_F(Captured, AsusHasEveryCellOfItsOwnMatrix) {
   std::vector<std::string> devices;
   for (const Gpu& gpu : machine.gpus) devices.push_back(gpu.pci_address);
   for (const Nic& nic : machine.nics) devices.push_back(nic.pci_address);
-  std::istringstream matrix(test::text_of_file(folder_ + "asus-esc8000a-e12.topo-m.txt"));
+  std::istringstream matrix(test::text_of_file(test::machine_file("asus-esc8000a-e12.topo-m.txt")));
   std::string line;
   std::getline(matrix, line);
   for (const std::string& row : devices) {
@@ -135,6 +131,53 @@ TEST_F(CapturedHgxText, HasEachGpuBesideItsOwnNic) {
   EXPECT_EQ(machine.gpus[0].pci->resizable_bars.size(), 1u);
 }
 
+// Both are read by code of their own: what one of them misses, the other tells.
+TEST_F(Captured, HgxHasTheSameOfEachFunctionInSysfsAndInLspci) {
+  const Inventory files = take_inventory(test::machine_file("hgx-h100-dell.root"));
+  const Inventory text = read_lspci({"hgx-h100-dell.lspci-nnvvv.txt"});
+  ASSERT_EQ(files.pci.functions().size(), text.pci.functions().size());
+  std::size_t with_acs = 0, with_links = 0;
+  for (const auto& [address, one] : files.pci.functions()) {
+    SCOPED_TRACE(address);
+    const PciFunction* other = text.pci.find(address);
+    ASSERT_NE(other, nullptr);
+    EXPECT_EQ(one.path, other->path);
+    EXPECT_EQ(one.vendor, other->vendor);
+    EXPECT_EQ(one.device, other->device);
+    EXPECT_EQ(one.subsystem_vendor, other->subsystem_vendor);
+    EXPECT_EQ(one.subsystem_device, other->subsystem_device);
+    EXPECT_EQ(one.class_code >> 8, other->class_code >> 8);
+    EXPECT_EQ(one.numa_node, other->numa_node);
+    EXPECT_EQ(one.driver, other->driver);
+    EXPECT_EQ(one.kind, other->kind);
+    EXPECT_EQ(one.configuration_read, other->configuration_read);
+    EXPECT_EQ(one.device_control_offset, other->device_control_offset);
+    EXPECT_EQ(one.max_payload, other->max_payload);
+    EXPECT_EQ(one.max_read_request, other->max_read_request);
+    EXPECT_EQ(one.relaxed_ordering, other->relaxed_ordering);
+    ASSERT_EQ(one.acs.has_value(), other->acs.has_value());
+    if (one.acs) {
+      EXPECT_EQ(one.acs->offset, other->acs->offset);
+      EXPECT_EQ(one.acs->capabilities, other->acs->capabilities);
+      EXPECT_EQ(one.acs->control, other->acs->control);
+      ++with_acs;
+    }
+    ASSERT_EQ(one.resizable_bars.size(), other->resizable_bars.size());
+    for (std::size_t i = 0; i < one.resizable_bars.size(); ++i) {
+      EXPECT_EQ(one.resizable_bars[i].number, other->resizable_bars[i].number);
+      EXPECT_EQ(one.resizable_bars[i].size, other->resizable_bars[i].size);
+      EXPECT_EQ(one.resizable_bars[i].most, other->resizable_bars[i].most);
+    }
+    ASSERT_EQ(one.links.size(), other->links.size());
+    for (std::size_t i = 0; i < one.links.size(); ++i) {
+      EXPECT_EQ(text_of(one.links[i]), text_of(other->links[i]));
+      ++with_links;
+    }
+  }
+  EXPECT_GT(with_acs, 50u);
+  EXPECT_GT(with_links, 100u);
+}
+
 TEST_F(CapturedHgxText, IsClearOnEveryWayAlthoughASwitchForDrivesRedirects) {
   const Inventory machine = read_lspci({kName});
   std::size_t deciding = 0;
@@ -150,7 +193,7 @@ TEST_F(CapturedHgxText, IsClearOnEveryWayAlthoughASwitchForDrivesRedirects) {
 }
 
 TEST_F(CapturedHgxText, RedirectsAtExactlyThePortWhoseBitsAreSwitchedOn) {
-  std::string text = test::text_of_file(folder_ + kName);
+  std::string text = test::text_of_file(test::machine_file(kName));
   const auto port = text.find("\n99:01.0 ");
   ASSERT_NE(port, std::string::npos);
   const auto control = text.find("ACSCtl:", port);

@@ -2,21 +2,30 @@
 #include "host/grade.h"
 #include "host/inventory.h"
 #include "host/pci/link.h"
+#include "machines.h"
 
 namespace gdr::host {
 namespace {
 
 using test::CapturedHost;
 
-std::optional<PciFunction> function(const CapturedHost& host, const std::string& address) {
-  return read_pci_function(Files(host.root()), "sys/bus/pci/devices/" + address);
+std::optional<PciFunction> function(const std::string& root, const std::string& address) {
+  return read_pci_function(Files(root), "sys/bus/pci/devices/" + address);
 }
 
-std::string grade(const CapturedHost& host, const std::string& a, const std::string& b) {
-  const auto one = function(host, a), other = function(host, b);
+std::optional<PciFunction> function(const CapturedHost& host, const std::string& address) {
+  return function(host.root(), address);
+}
+
+std::string grade(const std::string& root, const std::string& a, const std::string& b) {
+  const auto one = function(root, a), other = function(root, b);
   if (!one || !other) return "absent";
   const auto path = path_between(one->path, one->numa_node, other->path, other->numa_node);
   return path ? name_of(*path) : "unknown";
+}
+
+std::string grade(const CapturedHost& host, const std::string& a, const std::string& b) {
+  return grade(host.root(), a, b);
 }
 
 // A switch with two devices below 00:01.0, a cascade below 00:02.0, another root port, another host
@@ -173,14 +182,7 @@ TEST(VirtualMachine, IsKnownByItsProcessorsFlags) {
 // The machine's own `nvidia-smi topo -m` has NODE and SYS between GPUs and NICs, and PIX between
 // the two ports of a card.
 TEST(CapturedAsus, HasThePathsThatItsOwnDriverSaw) {
-  const std::string folder = test::captures_folder();
-  if (folder.empty()) GTEST_SKIP() << "no captured machines here";
-  const std::string name = folder + "/asus-esc8000a-e12.lspci-";
-  CapturedHost host;
-  const auto parents = test::read_lspci_tree(test::text_of_file(name + "tv.txt"), host);
-  auto functions = test::read_lspci(test::text_of_file(name + "vvv.txt"), parents);
-  ASSERT_TRUE(functions.contains("0000:e1:00.0"));
-  for (const auto& [address, sample] : functions) host.function(sample);
+  const std::string host = test::machine_file("asus-esc8000a-e12.root");
   EXPECT_EQ(grade(host, "0000:01:00.0", "0000:41:00.0"), "NODE");
   EXPECT_EQ(grade(host, "0000:01:00.0", "0000:c1:00.0"), "SYS");
   EXPECT_EQ(grade(host, "0000:01:00.0", "0000:21:00.0"), "NODE");
@@ -197,13 +199,7 @@ TEST(CapturedAsus, HasThePathsThatItsOwnDriverSaw) {
 }
 
 TEST(CapturedHgx, HasEachGpuBesideItsOwnNic) {
-  const std::string folder = test::captures_folder();
-  if (folder.empty()) GTEST_SKIP() << "no captured machines here";
-  CapturedHost host;
-  for (const auto& [address, sample] :
-       test::read_lspci(test::text_of_file(folder + "/hgx-h100-dell.lspci-vvv.txt"))) {
-    host.function(sample);
-  }
+  const std::string host = test::machine_file("hgx-h100-dell.root");
   const std::string gpus[] = {"19", "3b", "4c", "5d", "9b", "bb", "cb", "db"};
   const std::string nics[] = {"1a", "3c", "4d", "5e", "9c", "bc", "cc", "dc"};
   for (const std::string& gpu : gpus) {

@@ -1,15 +1,19 @@
-// Facts gathered from machines that exist, and what follows from them.
-#include "captured_host.h"
+// Facts gathered from whole machines, and what follows from them.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "machines.h"
 #include "perf/limits/limits.h"
 
 namespace gdr::perf {
 namespace {
 
-using test::CapturedHost;
-
 // As the libraries on that machine would name its devices.
-tool::InventoryReport inventory_of(const CapturedHost& host) {
-  const host::Inventory machine = host::take_inventory(host.root());
+tool::InventoryReport inventory_of(const std::string& root) {
+  host::Inventory machine = host::take_inventory(root);
+  // As CUDA numbers those of one model.
+  std::ranges::sort(machine.gpus, {}, &host::Gpu::pci_address);
   tool::Survey survey;
   for (const host::Nic& nic : machine.nics) {
     tool::NicPort port;
@@ -25,16 +29,6 @@ tool::InventoryReport inventory_of(const CapturedHost& host) {
     survey.gpus.push_back(found);
   }
   return make_inventory({"libibverbs.so.1", "libcuda.so.1", false, false}, survey, machine);
-}
-
-void add(CapturedHost& host, const std::map<std::string, test::PciSample>& functions,
-         const std::string& gpu, const std::string& nic) {
-  for (const auto& [address, sample] : functions) host.function(sample);
-  host.write("sys/bus/pci/devices/" + gpu + "/vendor", "0x10de\n");
-  host.write("sys/bus/pci/devices/" + gpu + "/class", "0x030200\n");
-  host.nic("mlx5_0", nic);
-  host.write("proc/cpuinfo", "vendor_id : AuthenticAMD\nmodel name\t: AMD EPYC 9334\n");
-  host.write("proc/sys/kernel/random/boot_id", "0\n");
 }
 
 Load to_gpu() {
@@ -54,13 +48,9 @@ Chosen chosen() {
 }
 
 TEST(CapturedHgx, IsLimitedByItsLinkAndThenByPcie) {
-  const std::string folder = test::captures_folder();
-  if (folder.empty()) GTEST_SKIP() << "no captured machines here";
-  CapturedHost host;
-  add(host, test::read_lspci(test::text_of_file(folder + "/hgx-h100-dell.lspci-vvv.txt")),
-      "0000:19:00.0", "0000:1a:00.0");
-  const tool::InventoryReport inventory = inventory_of(host);
-  Facts facts = gather_facts(inventory, chosen(), host.root());
+  const std::string root = test::machine_file("hgx-h100-dell.root");
+  const tool::InventoryReport inventory = inventory_of(root);
+  Facts facts = gather_facts(inventory, chosen(), root);
   EXPECT_FALSE(facts.nics[0].software);
   EXPECT_EQ(facts.nics[0].link_bits_per_second, 400e9);
   EXPECT_EQ(facts.nics[0].pcie.max_payload, 256u);
@@ -80,15 +70,9 @@ TEST(CapturedHgx, IsLimitedByItsLinkAndThenByPcie) {
 }
 
 TEST(CapturedAsus, HasItsNicsFarFromItsGpus) {
-  const std::string folder = test::captures_folder();
-  if (folder.empty()) GTEST_SKIP() << "no captured machines here";
-  const std::string name = folder + "/asus-esc8000a-e12.lspci-";
-  CapturedHost host;
-  const auto parents = test::read_lspci_tree(test::text_of_file(name + "tv.txt"), host);
-  add(host, test::read_lspci(test::text_of_file(name + "vvv.txt"), parents), "0000:01:00.0",
-      "0000:21:00.0");
-  const tool::InventoryReport inventory = inventory_of(host);
-  const Facts facts = gather_facts(inventory, chosen(), host.root());
+  const std::string root = test::machine_file("asus-esc8000a-e12.root");
+  const tool::InventoryReport inventory = inventory_of(root);
+  const Facts facts = gather_facts(inventory, chosen(), root);
   EXPECT_TRUE(facts.amd);
   Facts other = facts;
   other.machine = "b";
