@@ -40,17 +40,17 @@ def prose(text):
 
 
 def texts(symptom):
-    """Those that are enough each; then those that only say it together."""
+    """Those that are enough each; then the pairs (parts 1 and 2, 3 and 4, ...), which are together."""
     alone = [text["text"].strip() for text in symptom["texts"] if text["part"] == 0]
     parts = {}
     for text in symptom["texts"]:
         if text["part"]:
             parts.setdefault(text["part"], []).append(code(text["text"]))
-    lines = list(alone)
-    together = " and ".join(" or ".join(part) for part in parts.values())
-    block = "```\n" + "\n".join(lines) + "\n```\n" if lines else ""
-    if together:
-        block += ("\nor together: " if lines else "Together: ") + together + "\n"
+    pairs = [f"{' or '.join(parts[first])} and {' or '.join(parts[first + 1])}"
+             for first in sorted(parts) if first % 2 == 1]
+    block = "```\n" + "\n".join(alone) + "\n```\n" if alone else ""
+    if pairs:
+        block += ("\nor together: " if alone else "Together: ") + "; or ".join(pairs) + "\n"
     return block
 
 

@@ -18,6 +18,7 @@
 #include "doctor/kernel_log.h"
 #include "explain/confirm.h"
 #include "explain/json_report.h"
+#include "explain/nccl_log.h"
 #include "explain/recogniser.h"
 #include "explain/text_report.h"
 #include "host/source/source.h"
@@ -38,7 +39,14 @@ struct ExplainOptions {
   bool json = false;
 
   bool from_standard_input() const { return file.empty() || file == kStandardInput; }
-  std::string name() const { return from_standard_input() ? "standard input" : file; }
+};
+
+// What was read, whatever it was read from.
+struct Subject {
+  std::string name;      // for a person
+  bool is_file = false;  // which other commands can read too
+  explain::Explanation explanation;
+  nccl::Report connections;  // of a log of NCCL
 };
 
 int refuse(const std::string& reason) {
@@ -52,21 +60,30 @@ int print(const std::string& text, bool wrapped, int status) {
   std::string out;
   for (std::string_view line : split(std::string_view(text).substr(0, text.size() - 1), '\n')) {
     const std::string shown = wrapped ? tool::printable(line) : std::string(line);
-    out += tool::wrap(shown, columns, explain::kTextIndent) + "\n";
+    const bool whole = shown.find_first_not_of(' ') == explain::kCommandIndent;
+    out += tool::wrap(shown, whole ? 0 : columns, explain::kTextIndent) + "\n";
   }
   if (std::fputs(out.c_str(), stdout) >= 0 && std::fflush(stdout) == 0) return status;
   say("gdr explain: cannot write to standard output");
   return kFailed;
 }
 
-int print_unknown(const ExplainOptions& options, const explain::Explanation& explanation) {
-  std::string line = fmt::format("{}: no symptom that gdr knows in {}; ", options.name(),
-                                 tool::plural(explanation.lines, "line"));
-  line += explanation.is_nccl_log && !options.from_standard_input()
-              ? fmt::format("'gdr nccl check {}' judges each of its connections, ", options.file)
-              : "";
-  line += "'gdr doctor' examines this host";
-  return print(tool::printable(line) + "\n", true, kFailed);
+// What the connections of a log of NCCL say besides; empty: nothing.
+std::string nccl_text(const Subject& subject) {
+  if (!subject.explanation.is_nccl_log) return {};
+  std::string text = "\n";
+  if (explain::says_more(subject.connections)) {
+    text += explain::connections_text(subject.connections, subject.explanation);
+  }
+  return text + fmt::format("A log of NCCL: 'gdr nccl check {}' judges each of its connections.\n",
+                            subject.is_file ? tool::printable(subject.name) : "FILE");
+}
+
+int print_unknown(const Subject& subject) {
+  const std::string line =
+      fmt::format("{}: no symptom that gdr knows in {}; 'gdr doctor' examines this host\n",
+                  tool::printable(subject.name), tool::plural(subject.explanation.lines, "line"));
+  return print(line + nccl_text(subject), true, kFailed);
 }
 
 struct Examination {
@@ -93,35 +110,68 @@ Result<Examination> examine(const ExplainOptions& options,
   return Examination{confirm(explanation, host), name_of_host(files)};
 }
 
-int explain_text(const ExplainOptions& options) {
-  UniqueFd file;
-  if (!options.from_standard_input()) {
-    file.reset(open(options.file.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!file) return refuse(fmt::format("{}: {}", options.file, std::strerror(errno)));
-  } else if (options.file.empty() && isatty(STDIN_FILENO) == 1) {
-    return refuse(
-        "no FILE given and nothing piped in, as in 'gdr explain train.log' or 'sudo dmesg | gdr "
-        "explain'; '-' reads what you type");
-  }
+// Reads all of `fd`, or `text` where it is none.
+Result<Subject> read_subject(std::string name, int fd, const std::string* text) {
   explain::Recogniser recogniser;
-  const Result<void> read = read_whole(file ? file.get() : STDIN_FILENO,
-                                       [&](std::string_view bytes) { recogniser.feed(bytes); });
-  if (!read) return refuse(fmt::format("{}: {}", options.name(), read.error().message));
-  const explain::Explanation explanation = recogniser.finish();
-  if (explanation.found.empty() && !options.json) return print_unknown(options, explanation);
+  nccl::LogReader log;
+  const auto feed = [&](std::string_view bytes) {
+    recogniser.feed(bytes);
+    log.feed(bytes);
+  };
+  if (text != nullptr) {
+    feed(*text);
+  } else if (const Result<void> read = read_whole(fd, feed); !read) {
+    return Error{read.error().code, fmt::format("{}: {}", name, read.error().message)};
+  }
+  Subject subject{std::move(name), false, recogniser.finish(), {}};
+  subject.connections = nccl::judge(log.finish(), nccl::Expectation::kGdrdma);
+  return subject;
+}
+
+// No file is called so, and it cannot be meant as one's name: it has spaces, or is known.
+bool is_text(const std::string& argument, const Subject& read, int error) {
+  if (error != ENOENT && error != ENOTDIR && error != ENAMETOOLONG) return false;
+  return argument.find_first_of(" \t\n") != std::string::npos || !read.explanation.found.empty();
+}
+
+Result<Subject> subject_of(const ExplainOptions& options) {
+  if (options.from_standard_input()) {
+    if (options.file.empty() && isatty(STDIN_FILENO) == 1) {
+      return Error{
+          EINVAL,
+          "no FILE or TEXT given and nothing piped in, as in 'gdr explain train.log' or 'sudo "
+          "dmesg | gdr explain'; '-' reads what you type"};
+    }
+    return read_subject("standard input", STDIN_FILENO, nullptr);
+  }
+  const UniqueFd file(open(options.file.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file) {
+    const int error = errno;
+    Result<Subject> given = read_subject("the text given", -1, &options.file);
+    if (given && is_text(options.file, *given, error)) return given;
+    return Error{error, fmt::format("{}: {}", options.file, std::strerror(error))};
+  }
+  Result<Subject> subject = read_subject(options.file, file.get(), nullptr);
+  if (subject) subject->is_file = true;
+  return subject;
+}
+
+int explain_text(const ExplainOptions& options) {
+  const Result<Subject> subject = subject_of(options);
+  if (!subject) return refuse(subject.error().message);
+  const explain::Explanation& explanation = subject->explanation;
+  if (explanation.found.empty() && !options.json) return print_unknown(*subject);
   const Result<Examination> here = examine(options, explanation);
   if (!here) return refuse(here.error().message);
   const int status = explanation.found.empty() ? kFailed : 0;
   if (options.json) {
-    return print(to_json(explanation, options.name(), here->found, here->host), false, status);
+    return print(
+        to_json(explanation, subject->name, here->found, here->host, &subject->connections), false,
+        status);
   }
-  std::string text =
-      to_text(explanation, options.name(), here->found, here->host, tool::Style::of(stdout));
-  if (explanation.is_nccl_log) {
-    text += fmt::format("\nA log of NCCL: 'gdr nccl check {}' judges each of its connections.\n",
-                        tool::printable(options.from_standard_input() ? "FILE" : options.file));
-  }
-  return print(text, true, status);
+  const std::string text =
+      to_text(explanation, subject->name, here->found, here->host, tool::Style::of(stdout));
+  return print(text + nccl_text(*subject), true, status);
 }
 
 int show_symptom(const ExplainOptions& options) {
@@ -149,7 +199,8 @@ void add_explain(CLI::App& program, Action& chosen) {
       program.add_subcommand("explain", "What is behind an error text or a log, and what fixes it");
   command
       ->add_option("FILE", options->file,
-                   "A text or log of any program; - or none for standard input")
+                   "A log of any program, or a text itself (in quotes); - or none for standard "
+                   "input")
       ->type_name("");
   CLI::Option* symptom =
       command->add_option("--symptom", options->symptom, "One symptom, by its id")->type_name("ID");
@@ -165,7 +216,8 @@ void add_explain(CLI::App& program, Action& chosen) {
       ->type_name("PATH");
   refuse_empty_values(*command);
   command->footer(
-      "For instance: gdr explain train.log; sudo dmesg | gdr explain\n"
+      "For instance: gdr explain train.log; sudo dmesg | gdr explain;\n"
+      "  gdr explain \"ibv_reg_mr failed: Bad address\"\n"
       "\n"
       "Exit status: 0 recognised; 1 nothing recognised; 2 wrong use, or a file that\n"
       "cannot be read.");

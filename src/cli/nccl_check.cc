@@ -12,6 +12,7 @@
 #include "cli/nccl_answer.h"
 #include "cli/nccl_commands.h"
 #include "cli/whole_io.h"
+#include "explain/nccl_log.h"
 #include "nccl/causes.h"
 #include "nccl/json_report.h"
 
@@ -38,8 +39,12 @@ int check(const CheckOptions& options) {
     if (!file) return refuse(options, std::strerror(errno));
   }
   nccl::LogReader reader;
-  const Result<void> read = read_whole(file ? file.get() : STDIN_FILENO,
-                                       [&](std::string_view bytes) { reader.feed(bytes); });
+  explain::Recogniser recogniser;
+  const Result<void> read =
+      read_whole(file ? file.get() : STDIN_FILENO, [&](std::string_view bytes) {
+        reader.feed(bytes);
+        recogniser.feed(bytes);
+      });
   if (!read) return refuse(options, read.error().message);
   nccl::Log log = reader.finish();
   if (log.messages == 0) {
@@ -48,7 +53,8 @@ int check(const CheckOptions& options) {
                               "'gdr nccl run -- PROGRAM'",
                               log.lines, nccl::debug_settings()));
   }
-  const nccl::Report report = nccl::judge(std::move(log), options.expectation);
+  nccl::Report report = nccl::judge(std::move(log), options.expectation);
+  explain::add_symptoms(recogniser.finish(), report);
   bool written = false;
   if (options.json) {
     written = std::fputs(nccl::to_json(report).c_str(), stdout) >= 0 && std::fflush(stdout) == 0;

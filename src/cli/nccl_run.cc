@@ -22,6 +22,7 @@
 #include "cli/run_exec.h"
 #include "cli/run_program_file.h"
 #include "cli/whole_io.h"
+#include "explain/nccl_log.h"
 #include "nccl/json_report.h"
 
 namespace gdr::cli {
@@ -71,6 +72,7 @@ class CaughtLog {
   }
   void take(std::string_view bytes) {
     reader_.feed(bytes);
+    recogniser_.feed(bytes);
     copy(bytes);
   }
   void take_file(const std::string& name) {
@@ -85,9 +87,11 @@ class CaughtLog {
     // A file may end within a line, and another may follow it.
     if (last == '\n' && read) return;
     reader_.next_file();
+    recogniser_.feed("\n");
     copy("\n");
   }
   nccl::Log finish() { return reader_.finish(); }
+  explain::Explanation symptoms() { return recogniser_.finish(); }
   bool copy_failed() const { return copy_failed_; }
 
  private:
@@ -98,6 +102,7 @@ class CaughtLog {
   }
 
   nccl::LogReader reader_;
+  explain::Recogniser recogniser_;
   UniqueFd copy_;
   bool copy_failed_ = false;
 };
@@ -135,7 +140,8 @@ bool write_json(const nccl::Report& report, const std::string& name) {
 // The program's status stays, but for what was asked for and could not be had.
 int answer(const NcclRunOptions& options, CaughtLog& log, int status) {
   const int failure = status == 0 ? 1 : status;
-  const nccl::Report report = nccl::judge(log.finish(), options.expectation);
+  nccl::Report report = nccl::judge(log.finish(), options.expectation);
+  explain::add_symptoms(log.symptoms(), report);
   bool printed = true;
   if (report.log.messages == 0) {
     say("gdr nccl run: no message of NCCL was caught: the program uses none, sets NCCL_DEBUG "

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "explain/pattern.h"
+#include "nccl/text_report.h"
 
 namespace gdr::explain {
 namespace {
@@ -28,7 +29,10 @@ ordered_json sources_of(const Symptom& symptom) {
 void add_knowledge(const Symptom& symptom, ordered_json& entry) {
   entry["cause"] = symptom.cause;
   entry["consequence"] = symptom.consequence;
-  entry["fix"] = {{"now", symptom.fix_now}, {"for_good", symptom.fix_for_good}};
+  entry["fix"] = {{"now", symptom.fix_now},
+                  {"for_good", symptom.fix_for_good},
+                  {"commands_now", commands_of(symptom.fix_now)},
+                  {"commands_for_good", commands_of(symptom.fix_for_good)}};
   entry["sources"] = sources_of(symptom);
 }
 
@@ -36,7 +40,8 @@ ordered_json head_of(const Symptom& symptom) {
   return {{"id", symptom.id},
           {"title", symptom.title},
           {"program", name_of(symptom.program)},
-          {"certainty", name_of(symptom.certainty)}};
+          {"certainty", name_of(symptom.certainty)},
+          {"other_topic", symptom.program == Program::kOther}};
 }
 
 ordered_json of(const Recognition& found, const Confirmations& confirmations) {
@@ -63,6 +68,18 @@ ordered_json of(const Recognition& found, const Confirmations& confirmations) {
   return entry;
 }
 
+ordered_json of(const nccl::Report& report) {
+  ordered_json causes = ordered_json::array();
+  for (const nccl::Cause& cause : report.causes) {
+    causes.push_back(
+        {{"id", cause.id}, {"what", cause.what}, {"next", cause.next}, {"note", cause.note}});
+  }
+  return {{"verdict", nccl::name_of(report.verdict)},
+          {"network", report.counts.network},
+          {"gdrdma", report.counts.gdrdma},
+          {"causes", causes}};
+}
+
 ordered_json of(const Symptom& symptom) {
   ordered_json entry = head_of(symptom);
   ordered_json& texts = entry["texts"] = ordered_json::array();
@@ -78,13 +95,16 @@ ordered_json of(const Symptom& symptom) {
 }  // namespace
 
 std::string to_json(const Explanation& explanation, const std::string& name,
-                    const Confirmations& confirmations, const std::string& host) {
+                    const Confirmations& confirmations, const std::string& host,
+                    const nccl::Report* connections) {
   ordered_json document = {{"schema", 1},
                            {"file", name},
                            {"exit_status", explanation.found.empty() ? 1 : 0},
                            {"lines", explanation.lines},
                            {"nccl_log", explanation.is_nccl_log},
                            {"host", host}};
+  const bool judged = explanation.is_nccl_log && connections != nullptr;
+  document["connections"] = judged ? of(*connections) : ordered_json();
   ordered_json& list = document["symptoms"] = ordered_json::array();
   for (const Recognition& found : explanation.found) list.push_back(of(found, confirmations));
   return dumped(document);

@@ -10,13 +10,17 @@ constexpr std::size_t kNone = std::string_view::npos;
 // What a hole takes: with a bound, the time for a line grows with its length alone.
 constexpr std::size_t kLongestHole = 128;
 
+// A literal of fewer letters is no good to search a log for.
+constexpr std::size_t kShortestAnchor = 8;
+
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-std::size_t past_number(std::string_view line, std::size_t at) {
+std::size_t past_number(std::string_view line, std::size_t at, bool may_be_zero) {
   const std::size_t stop = std::min(line.size(), at + kLongestHole);
   const std::size_t begin = at;
-  while (at < stop && is_digit(line[at])) ++at;
-  return at == begin ? kNone : at;
+  bool zero = true;
+  for (; at < stop && is_digit(line[at]); ++at) zero = zero && line[at] == '0';
+  return at == begin || (zero && !may_be_zero) ? kNone : at;
 }
 
 // Up to `literal`, or to the end of the word where that is empty.
@@ -27,46 +31,113 @@ std::size_t past_word(std::string_view line, std::size_t at, std::string_view li
   return end == kNone || end == 0 || end > stop ? kNone : at + end;
 }
 
-}  // namespace
+char small(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
-Pattern::Pattern(std::string_view text) {
-  units_.emplace_back();
-  units_.back().push_back({Hole::kNone, ""});
-  while (!text.empty()) {
-    Unit& unit = units_.back();
-    const auto skip = [&](std::string_view word) {
-      if (!text.starts_with(word)) return false;
-      text.remove_prefix(word.size());
-      return true;
-    };
-    if (skip("{}")) {
-      units_.push_back({{Hole::kNone, ""}});
-    } else if (skip("{number}")) {
-      unit.push_back({Hole::kNumber, ""});
-    } else if (skip("{word}")) {
-      unit.push_back({Hole::kWord, ""});
-    } else if (skip("{end}")) {
-      unit.push_back({Hole::kEnd, ""});
+// How many bytes at `at` are a quote of some kind; 0: none.
+std::size_t quote_at(std::string_view text, std::size_t at) {
+  if (text[at] == '\'' || text[at] == '"' || text[at] == '`') return 1;
+  // U+2018 to U+201D in UTF-8, which forums and word processors put in place of quotes.
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[at + i]); };
+  if (at + 2 >= text.size() || byte(0) != 0xe2 || byte(1) != 0x80) return 0;
+  return byte(2) >= 0x98 && byte(2) <= 0x9d ? 3 : 0;
+}
+
+std::string fold(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (std::size_t at = 0; at < text.size();) {
+    if (const std::size_t quote = quote_at(text, at); quote > 0) {
+      if (!out.empty() && out.back() == '\\') out.pop_back();
+      out += '\'';
+      at += quote;
     } else {
-      unit.back().literal += text.front();
-      text.remove_prefix(1);
+      out += small(text[at++]);
     }
   }
-  for (const Unit& unit : units_) {
-    for (const Step& step : unit) {
-      if (step.literal.size() > anchor_.size()) anchor_ = step.literal;
+  return out;
+}
+
+}  // namespace
+
+Pattern::Pattern(std::string_view text) : text_(text) {
+  constexpr std::string_view kAnd = " && ";
+  for (std::size_t at = 0; at != kNone;) {
+    const std::size_t next = text.find(kAnd, at);
+    phrases_.push_back(parse(text.substr(at, next == kNone ? kNone : next - at)));
+    at = next == kNone ? kNone : next + kAnd.size();
+  }
+  choose_anchors();
+}
+
+Pattern::Phrase Pattern::parse(std::string_view text) {
+  Phrase phrase{{Step{}}};
+  while (!text.empty()) {
+    Unit& unit = phrase.back();
+    const std::size_t close = text.front() == '{' ? text.find('}') : kNone;
+    const std::string_view name = close == kNone ? "" : text.substr(1, close - 1);
+    const WordSet* set = find_word_set(name);
+    if (close == 1) {
+      phrase.push_back({Step{}});
+    } else if (name == "number") {
+      unit.push_back({Hole::kNumber, nullptr, ""});
+    } else if (name == "above-zero") {
+      unit.push_back({Hole::kAboveZero, nullptr, ""});
+    } else if (name == "word") {
+      unit.push_back({Hole::kWord, nullptr, ""});
+    } else if (name == "end") {
+      unit.push_back({Hole::kEnd, nullptr, ""});
+    } else if (set != nullptr) {
+      unit.push_back({Hole::kSet, set, ""});
+    } else {
+      std::size_t stop = std::min(text.find('{', 1), text.size());
+      unit.back().literal += fold(text.substr(0, stop));
+      text.remove_prefix(stop);
+      continue;
     }
+    text.remove_prefix(close + 1);
+  }
+  return phrase;
+}
+
+// The longest literal; where none is long, the words of the first set that has no numbers.
+void Pattern::choose_anchors() {
+  std::string longest;
+  const WordSet* set = nullptr;
+  for (const Phrase& phrase : phrases_) {
+    for (const Unit& unit : phrase) {
+      for (const Step& step : unit) {
+        if (step.literal.size() > longest.size()) longest = step.literal;
+        if (set == nullptr && step.set != nullptr && !step.set->has_number()) set = step.set;
+      }
+    }
+  }
+  if (longest.size() >= kShortestAnchor || set == nullptr) {
+    anchors_.push_back(longest);
+  } else {
+    anchors_ = set->words();
   }
 }
 
 std::size_t Pattern::match_at(const Unit& unit, std::string_view line, std::size_t at) {
   for (const Step& step : unit) {
-    if (step.hole == Hole::kEnd) {
-      if (at != line.size()) return kNone;
-    } else if (step.hole == Hole::kNumber) {
-      at = past_number(line, at);
-    } else if (step.hole == Hole::kWord) {
-      at = past_word(line, at, step.literal);
+    switch (step.hole) {
+      case Hole::kNone:
+        break;
+      case Hole::kNumber:
+        at = past_number(line, at, true);
+        break;
+      case Hole::kAboveZero:
+        at = past_number(line, at, false);
+        break;
+      case Hole::kWord:
+        at = past_word(line, at, step.literal);
+        break;
+      case Hole::kEnd:
+        if (at != line.size()) return kNone;
+        break;
+      case Hole::kSet:
+        at = step.set->past(line, at);
+        break;
     }
     if (at == kNone) return kNone;
     if (line.substr(at, step.literal.size()) != step.literal) return kNone;
@@ -76,7 +147,7 @@ std::size_t Pattern::match_at(const Unit& unit, std::string_view line, std::size
 }
 
 std::size_t Pattern::find(const Unit& unit, std::string_view line, std::size_t from) {
-  // Every unit begins with a literal, which may be empty behind "{}".
+  // Empty where the unit begins with a hole: then every place is tried.
   const std::string& first = unit.front().literal;
   for (std::size_t at = line.find(first, from); at != kNone; at = line.find(first, at + 1)) {
     const std::size_t end = match_at(unit, line, at);
@@ -85,23 +156,35 @@ std::size_t Pattern::find(const Unit& unit, std::string_view line, std::size_t f
   return kNone;
 }
 
-bool Pattern::matches(std::string_view line) const {
+bool Pattern::matches(const Phrase& phrase, std::string_view line) {
   std::size_t at = 0;
-  for (const Unit& unit : units_) {
+  for (const Unit& unit : phrase) {
     at = find(unit, line, at);
     if (at == kNone) return false;
   }
   return true;
 }
 
+bool Pattern::matches(std::string_view line) const {
+  return std::all_of(phrases_.begin(), phrases_.end(),
+                     [&](const Phrase& phrase) { return matches(phrase, line); });
+}
+
 std::string Pattern::shown() const {
   std::string text;
-  for (const Unit& unit : units_) {
-    if (&unit != &units_.front()) text += "…";
-    for (const Step& step : unit) {
-      if (step.hole == Hole::kNumber || step.hole == Hole::kWord) text += "…";
-      text += step.literal;
+  for (std::size_t at = 0; at < text_.size();) {
+    const std::size_t close = text_[at] == '{' ? text_.find('}', at) : kNone;
+    if (close == kNone) {
+      text += text_[at++];
+      continue;
     }
+    const std::string_view name = std::string_view(text_).substr(at + 1, close - at - 1);
+    if (const WordSet* set = find_word_set(name)) {
+      text += "<" + set->words().front() + ">";
+    } else if (name != "end") {
+      text += "…";
+    }
+    at = close + 1;
   }
   return text;
 }
@@ -113,6 +196,12 @@ std::string_view one_spaced(std::string_view line, std::string& buffer) {
   buffer.assign(line);
   const auto both_spaces = [](char a, char b) { return a == ' ' && b == ' '; };
   buffer.erase(std::unique(buffer.begin(), buffer.end(), both_spaces), buffer.end());
+  return buffer;
+}
+
+std::string_view folded(std::string_view line, std::string& buffer) {
+  std::string spaced;
+  buffer = fold(one_spaced(line, spaced));
   return buffer;
 }
 

@@ -2,19 +2,26 @@
 // time and stack depend on what a hostile log holds: matching is a few searches over one line.
 //
 //   const Pattern pattern("GPU Direct RDMA Disabled for HCA {number} '{word}'");
-//   pattern.matches("NET/IB : GPU Direct RDMA Disabled for HCA 0 'mlx5_0'");  // true
+//   std::string buffer;
+//   pattern.matches(folded("NET/IB : GPU Direct RDMA Disabled for HCA 0 'mlx5_0'", buffer));
 //
-// {}        anything, also nothing, of the same line
-// {number}  a decimal number
-// {word}    something without white space
-// {end}     the line ends here
+// {}           anything, also nothing, of the same line
+// {number}     a decimal number
+// {above-zero} a decimal number other than 0
+// {word}       something without white space
+// {end}        the line ends here
+// {fails}      a word of a set, see word_set.h: one idea in the words of many programs
+// {EFAULT}     an error number, by its name, its message or as a number
 //
-// The line must have its white space collapsed (one_spaced), since tools pad their columns.
+// "A && B" wants both in the line, in either order. Capitals, the kind of quotes and the width of
+// white space make no difference, since programs change them from release to release.
 #pragma once
 
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "explain/word_set.h"
 
 namespace gdr::explain {
 
@@ -22,31 +29,43 @@ class Pattern {
  public:
   explicit Pattern(std::string_view text);
 
+  // `line` as folded() gives it.
   bool matches(std::string_view line) const;
-  // The longest literal: no line without it can match.
-  const std::string& anchor() const { return anchor_; }
+  // No line without one of these can match; folded.
+  const std::vector<std::string>& anchors() const { return anchors_; }
   // For a person: "GPU Direct RDMA Disabled for HCA … '…'".
   std::string shown() const;
 
  private:
-  enum class Hole { kNone, kNumber, kWord, kEnd };
+  enum class Hole { kNone, kNumber, kAboveZero, kWord, kEnd, kSet };
   // A hole and the literal that follows it at once.
   struct Step {
-    Hole hole;
+    Hole hole = Hole::kNone;
+    const WordSet* set = nullptr;
     std::string literal;
   };
   // What stands together; "{}" parts two of them.
   using Unit = std::vector<Step>;
+  // Units in their order; "&&" parts two of them.
+  using Phrase = std::vector<Unit>;
 
+  static Phrase parse(std::string_view text);
+  static bool matches(const Phrase& phrase, std::string_view line);
   // Where the first match of `unit` at or behind `from` ends; npos: there is none.
   static std::size_t find(const Unit& unit, std::string_view line, std::size_t from);
   static std::size_t match_at(const Unit& unit, std::string_view line, std::size_t at);
+  void choose_anchors();
 
-  std::vector<Unit> units_;
-  std::string anchor_;
+  std::string text_;
+  std::vector<Phrase> phrases_;
+  std::vector<std::string> anchors_;
 };
 
-// Runs of spaces as one, none at either end. `buffer` holds the result where it differs.
+// `line` without runs of spaces, and none at either end. `buffer` holds the result where it
+// differs.
 std::string_view one_spaced(std::string_view line, std::string& buffer);
+// Besides in small letters, every kind of quote as ', and no backslash before a quote (programs
+// that write JSON put one there).
+std::string_view folded(std::string_view line, std::string& buffer);
 
 }  // namespace gdr::explain

@@ -1,6 +1,7 @@
 #include "explain/recogniser.h"
 
 #include <algorithm>
+#include <map>
 #include <tuple>
 
 #include "explain/pattern.h"
@@ -12,42 +13,75 @@ namespace {
 
 constexpr std::size_t kLongestShown = 200;
 
+// The part of what says that it is not this symptom.
+constexpr unsigned kUnless = 31;
+
 // Every text of every symptom, ready to be searched.
 struct Texts {
   struct Entry {
     std::size_t symptom;
     unsigned part;
+    Scope scope;
     Pattern pattern;
   };
   std::vector<Entry> entries;
-  std::vector<std::uint32_t> parts;  // by symptom: the bits of its parts
+  // By word that is searched for: the entries that may be there where it is.
+  std::vector<std::vector<std::size_t>> behind;
   Scanner scanner;
 };
 
 // The words that mark a log of NCCL come behind those of the texts.
-constexpr const char* kNcclWords[] = {" NCCL INFO ", " NCCL WARN "};
+constexpr const char* kNcclWords[] = {" nccl info ", " nccl warn "};
+
+std::vector<Text> texts_of(const Symptom& symptom) {
+  std::vector<Text> list = symptom.texts;
+  for (const char* pattern : symptom.unless) list.push_back({pattern, kUnless});
+  return list;
+}
 
 const Texts& texts() {
   static const Texts all = [] {
     std::vector<Texts::Entry> entries;
-    std::vector<std::uint32_t> parts(all_symptoms().size(), 0);
-    std::vector<std::string> anchors;
+    std::vector<std::string> words;
+    std::vector<std::vector<std::size_t>> behind;
+    std::map<std::string, std::size_t> places;  // in `words`
     for (std::size_t symptom = 0; symptom < all_symptoms().size(); ++symptom) {
-      for (const Text& text : all_symptoms()[symptom]->texts) {
-        entries.push_back({symptom, text.part, Pattern(text.pattern)});
-        anchors.push_back(entries.back().pattern.anchor());
-        parts[symptom] |= 1u << text.part;
+      for (const Text& text : texts_of(*all_symptoms()[symptom])) {
+        entries.push_back({symptom, text.part, text.scope, Pattern(text.pattern)});
+        for (const std::string& word : entries.back().pattern.anchors()) {
+          const auto [place, added] = places.emplace(word, words.size());
+          if (added) {
+            words.push_back(word);
+            behind.emplace_back();
+          }
+          behind[place->second].push_back(entries.size() - 1);
+        }
       }
     }
-    for (const char* word : kNcclWords) anchors.emplace_back(word);
-    return Texts{std::move(entries), std::move(parts), Scanner(anchors)};
+    for (const char* word : kNcclWords) words.emplace_back(word);
+    return Texts{std::move(entries), std::move(behind), Scanner(words)};
   }();
   return all;
+}
+
+// What a library tells about each of its attempts is no complaint.
+bool is_for_debugging(std::string_view line) {
+  constexpr std::string_view kMarks[] = {" ucx debug ", " ucx trace ", " ucx data ",
+                                         " ucx req ",   "<debug>",     "<trace>"};
+  return std::any_of(std::begin(kMarks), std::end(kMarks), [&](std::string_view mark) {
+    return line.find(mark) != std::string_view::npos;
+  });
 }
 
 std::string shown(std::string_view words) {
   if (words.size() <= kLongestShown) return tool::printable(words);
   return tool::printable(words.substr(0, kLongestShown)) + "…";
+}
+
+// Parts 1 and 2, or 3 and 4, and so on.
+bool has_pair(std::uint32_t parts) {
+  constexpr std::uint32_t kFirstOfPairs = 0x2aaaaaaa;
+  return (parts & (parts >> 1) & kFirstOfPairs) != 0;
 }
 
 bool names(const Symptom& cause, const Symptom& effect) {
@@ -82,16 +116,30 @@ Recogniser::Recogniser()
 
 void Recogniser::take(const nccl::Line& line) {
   const Texts& all = texts();
-  const std::string_view words = one_spaced(line.text, buffer_);
+  const std::string_view words = folded(line.text, buffer_);
   ++piece_;
-  all.scanner.scan(words, [&](std::size_t text) {
-    if (text >= all.entries.size()) {
+  matching_.clear();
+  bool own = false;
+  all.scanner.scan(words, [&](std::size_t word) {
+    if (word >= all.behind.size()) {
       is_nccl_log_ = true;
-    } else if (tried_[text] != piece_) {
+      return;
+    }
+    for (const std::size_t text : all.behind[word]) {
+      if (tried_[text] == piece_) continue;
       tried_[text] = piece_;
-      if (all.entries[text].pattern.matches(words)) add(text, line, words);
+      if (!all.entries[text].pattern.matches(words)) continue;
+      matching_.push_back(text);
+      const Texts::Entry& entry = all.entries[text];
+      own = own || (entry.scope == Scope::kOwn && entry.part == 0);
     }
   });
+  const bool debugging = !matching_.empty() && is_for_debugging(words);
+  std::string buffer;
+  for (const std::size_t text : matching_) {
+    if (all.entries[text].scope == Scope::kGeneral && (own || debugging)) continue;
+    add(text, line, one_spaced(line.text, buffer));
+  }
 }
 
 void Recogniser::add(std::size_t text, const nccl::Line& line, std::string_view words) {
@@ -118,9 +166,9 @@ Explanation Recogniser::finish() {
   explanation.is_nccl_log = is_nccl_log_;
   for (std::size_t i = 0; i < states_.size(); ++i) {
     State& state = states_[i];
-    const std::uint32_t needed = texts().parts[i] & ~1u;
+    if ((state.parts >> kUnless & 1u) != 0) continue;
     const bool by_one = (state.parts & 1u) != 0;
-    const bool by_parts = needed != 0 && (state.parts & needed) == needed;
+    const bool by_parts = has_pair(state.parts);
     if (!by_one && !by_parts) continue;
     Recognition found{all_symptoms()[i], {}, 0, nullptr};
     for (const std::size_t kind : {0, 1}) {
@@ -134,8 +182,8 @@ Explanation Recogniser::finish() {
   }
   find_causes(explanation.found);
   const auto order = [](const Recognition& found) {
-    return std::tuple(found.because_of != nullptr, found.symptom->certainty,
-                      found.seen.front().line);
+    return std::tuple(found.because_of != nullptr, found.symptom->program == Program::kOther,
+                      found.symptom->certainty, found.seen.front().line);
   };
   std::stable_sort(explanation.found.begin(), explanation.found.end(),
                    [&](const Recognition& a, const Recognition& b) { return order(a) < order(b); });

@@ -62,6 +62,7 @@ class Recogniser {
   std::vector<State> states_;         // by symptom, as in all_symptoms()
   std::vector<std::uint64_t> tried_;  // by text: the piece of text in which it was tried last
   std::uint64_t piece_ = 0;
+  std::vector<std::size_t> matching_;  // the texts that the piece shows
   std::string buffer_;
   bool is_nccl_log_ = false;
   nccl::Lines lines_;

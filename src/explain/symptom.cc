@@ -3,11 +3,63 @@
 #include "explain/symptoms/tables.h"
 
 namespace gdr::explain {
+namespace {
+
+constexpr std::string_view kBetween = "; ";
+
+// "; " outside of backticks parts two of them.
+std::vector<std::string_view> parts_of(std::string_view fix) {
+  std::vector<std::string_view> parts;
+  bool quoted = false;
+  std::size_t begin = 0;
+  for (std::size_t at = 0; at < fix.size(); ++at) {
+    if (fix[at] == '`') quoted = !quoted;
+    if (quoted || !fix.substr(at).starts_with(kBetween)) continue;
+    parts.push_back(fix.substr(begin, at - begin));
+    begin = at + kBetween.size();
+  }
+  parts.push_back(fix.substr(begin));
+  return parts;
+}
+
+// Empty: it is prose.
+std::string_view command_in(std::string_view part) {
+  if (part.size() < 3 || part.front() != '`' || part.find('`', 1) != part.size() - 1) return {};
+  return part.substr(1, part.size() - 2);
+}
+
+}  // namespace
+
+std::vector<Step> steps_of(std::string_view fix) {
+  std::vector<Step> steps;
+  for (const std::string_view part : parts_of(fix)) {
+    if (part.empty()) continue;
+    const std::string_view command = command_in(part);
+    steps.push_back(command.empty() ? Step{part, false} : Step{command, true});
+  }
+  return steps;
+}
+
+std::vector<std::string> commands_of(std::string_view fix) {
+  std::vector<std::string> commands;
+  for (const Step& step : steps_of(fix)) {
+    if (step.is_command) commands.emplace_back(step.text);
+  }
+  return commands;
+}
 
 const char* name_of(Program program) {
-  constexpr const char* kNames[] = {
-      "NCCL",  "perftest, rdma-core", "UCX, Open MPI", "NVSHMEM, GDRCopy",      "modprobe, dkms",
-      "dmesg", "nvidia-smi, CUDA",    "lspci, setpci", "containers, Kubernetes"};
+  constexpr const char* kNames[] = {"NCCL",
+                                    "perftest, rdma-core",
+                                    "UCX, Open MPI",
+                                    "NVSHMEM, GDRCopy",
+                                    "modprobe, dkms",
+                                    "dmesg",
+                                    "nvidia-smi, CUDA",
+                                    "lspci, setpci",
+                                    "containers, Kubernetes",
+                                    "Mooncake, NIXL, libfabric",
+                                    "not GPUDirect RDMA"};
   return kNames[static_cast<std::size_t>(program)];
 }
 
@@ -28,7 +80,8 @@ const std::vector<const Symptom*>& all_symptoms() {
     for (const Symptoms* table :
          {&nccl_symptoms(), &nccl_network_symptoms(), &registration_symptoms(),
           &rdma_device_symptoms(), &mpi_symptoms(), &shmem_symptoms(), &module_symptoms(),
-          &pcie_symptoms(), &gpu_symptoms(), &container_symptoms()}) {
+          &stack_symptoms(), &pcie_symptoms(), &gpu_symptoms(), &container_symptoms(),
+          &queue_symptoms(), &transfer_symptoms(), &other_symptoms()}) {
       for (const Symptom& symptom : *table) list.push_back(&symptom);
     }
     return list;

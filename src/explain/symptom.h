@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -21,7 +22,9 @@ enum class Program : std::uint8_t {
   kKernel,    // dmesg
   kCuda,      // nvidia-smi, CUDA programs
   kPci,       // lspci, setpci
-  kContainers
+  kContainers,
+  kTransfer,  // Mooncake, NIXL, DeepEP, libfabric and others that move data of GPUs
+  kOther      // what surely is not GPUDirect RDMA, and where to look instead
 };
 
 // How sure the cause is from the text alone.
@@ -34,12 +37,21 @@ enum class Certainty : std::uint8_t {
 // What a page says of the symptom; the rest is this project's own diagnosis.
 enum class Stated : std::uint8_t { kCauseAndFix, kCause, kFix, kSymptom };
 
-// `pattern` is as in pattern.h. A text of part 0 is enough by itself; of the others every part must
-// have been seen, whichever of its texts it was.
+enum class Scope : std::uint8_t {
+  kOwn,     // the words of one program
+  kGeneral  // an idea in anybody's words: counts where no text of its own scope fits the line
+};
+
+// `pattern` is as in pattern.h. A text of part 0 is enough by itself; of the others parts 1 and 2
+// must both have been seen, whichever of their texts it was, or 3 and 4, and so on.
 struct Text {
   const char* pattern;
   unsigned part = 0;
+  Scope scope = Scope::kOwn;
 };
+
+// An idea in anybody's words, as kGeneral.
+constexpr Text general(const char* pattern) { return {pattern, 0, Scope::kGeneral}; }
 
 struct Source {
   const char* url;
@@ -53,6 +65,8 @@ struct Symptom {
   Certainty certainty;
   const char* title;
   std::vector<Text> texts;
+  // Patterns of what says, where it is seen, that it is not this.
+  std::vector<const char*> unless = {};
   const char* cause;
   const char* consequence;
   // Of `gdr doctor`, the most telling first.
@@ -64,6 +78,15 @@ struct Symptom {
   std::vector<const char*> explains;
 };
 using Symptoms = std::vector<Symptom>;
+
+// A part of `fix_now` or `fix_for_good`; they stand with "; " between them.
+struct Step {
+  std::string_view text;
+  bool is_command = false;  // was nothing but a span in backticks: can be pasted as it is
+};
+std::vector<Step> steps_of(std::string_view fix);
+// The commands among them.
+std::vector<std::string> commands_of(std::string_view fix);
 
 const char* name_of(Program program);      // "NCCL", "perftest, rdma-core", ...
 const char* name_of(Certainty certainty);  // "certain", "likely", "possible"

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "explain/pattern.h"
 #include "tool/text.h"
@@ -48,11 +49,31 @@ std::string source_text(const Symptom& symptom, std::size_t most) {
 }
 
 std::string id_text(const Symptom& symptom) {
-  return field("symptom", fmt::format("{}  ({})", symptom.id, name_of(symptom.certainty)));
+  const char* topic = symptom.program == Program::kOther ? "; this is not GPUDirect RDMA" : "";
+  return field("symptom", fmt::format("{}  ({}){}", symptom.id, name_of(symptom.certainty), topic));
+}
+
+// Each command in a line of its own, that it can be pasted as it is.
+std::string steps_text(const char* name, std::string_view fix) {
+  std::string text, words;
+  const auto flush = [&] {
+    text += field(text.empty() ? name : "", prose(std::exchange(words, "")));
+  };
+  for (const Step& step : steps_of(fix)) {
+    if (!step.is_command) {
+      words += fmt::format("{}{}", words.empty() ? "" : "; ", step.text);
+      continue;
+    }
+    flush();
+    if (text.empty()) text = fmt::format("  {}\n", name);
+    text += fmt::format("{:{}}{}\n", "", kCommandIndent, step.text);
+  }
+  flush();
+  return text;
 }
 
 std::string fix_text(const Symptom& symptom) {
-  return field("fix now", prose(symptom.fix_now)) + field("for good", prose(symptom.fix_for_good));
+  return steps_text("fix now", symptom.fix_now) + steps_text("for good", symptom.fix_for_good);
 }
 
 std::string outcome_text(const std::string& outcome, const tool::Style& style) {
@@ -131,7 +152,11 @@ std::string to_page(const Symptom& symptom) {
   bool first = true;
   for (const Text& each : symptom.texts) {
     std::string shown = Pattern(each.pattern).shown();
-    if (each.part > 0) shown += fmt::format("  (part {} of several)", each.part);
+    // Parts 1 and 2 are a pair, 3 and 4 the next.
+    if (each.part > 0) {
+      shown += fmt::format("  ({} half of pair {})", each.part % 2 == 1 ? "one" : "other",
+                           (each.part + 1) / 2);
+    }
     text += field(first ? "text" : "", shown);
     first = false;
   }
@@ -150,8 +175,7 @@ std::string to_list() {
     longest = std::max(longest, std::string_view(symptom->id).size());
   }
   std::string text;
-  for (std::size_t program = 0; program <= static_cast<std::size_t>(Program::kContainers);
-       ++program) {
+  for (std::size_t program = 0; program <= static_cast<std::size_t>(Program::kOther); ++program) {
     bool first = true;
     for (const Symptom* symptom : all_symptoms()) {
       if (static_cast<std::size_t>(symptom->program) != program) continue;

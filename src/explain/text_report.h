@@ -10,6 +10,8 @@
 namespace gdr::explain {
 
 constexpr std::size_t kTextIndent = 13;
+// A line that begins with so many spaces is a command and is not to be broken.
+constexpr std::size_t kCommandIndent = kTextIndent + 2;
 
 // `name`: of the file, or "standard input". `host`: where the checks were carried out.
 std::string to_text(const Explanation& explanation, const std::string& name,

@@ -49,6 +49,54 @@ def says_what_an_unknown_text_is(folder):
     expect(explain(path), 1, f"'gdr nccl check {path}' judges each of its connections")
 
 
+def takes_a_text_that_is_no_file(folder):
+    expect(explain("--no-check", REFUSED.decode()), 0, "the text given: 1 symptom in 1 line\n",
+           "mr-bad-address")
+    expect(explain("--no-check", "NIXL_ERR_BACKEND"), 0, "nixl-error")
+    expect(explain("--no-check", "first line\nibv_reg_mr failed"), 0, "line 2: ibv_reg_mr failed")
+    # Longer than any file's name, and with what a path could have.
+    expect(explain("--no-check", "see /a/b: " * 1000 + REFUSED.decode()), 0, "mr-bad-address")
+    expect(explain("all is well"), 1, "the text given: no symptom that gdr knows in 1 line")
+    path = os.path.join(folder, "a file with spaces")
+    with open(path, "wb") as log:
+        log.write(REFUSED)
+    expect(explain("--no-check", path), 0, f"{path}: 1 symptom in 1 line\n")
+
+
+def says_what_the_connections_of_an_nccl_log_say():
+    text = (b"n:5:9 [0] NCCL INFO Channel 00/0 : 0[0] -> 8[0] [send] via NET/IB/0\n"
+            b"n:5:9 [0] NCCL INFO Channel 00/0 : 8[0] -> 0[0] [receive] via NET/IB/0\n")
+    expect(explain("--no-check", text=text), 1, "NO GDRDMA: 0 of 2 network connections", "  why  ")
+    document = json.loads(explain("--no-check", "--json", text=text).stdout)
+    assert document["connections"]["network"] == 2 and document["symptoms"] == [], document
+    assert json.loads(explain("--no-check", "--json", text=REFUSED).stdout)["connections"] is None
+
+
+def names_another_topic_as_such():
+    text = b"[ 94.5] NVRM: Xid (PCI:0000:08:00): 31, Ch 00000001\n"
+    expect(explain("--no-check", text=text), 0, "gpu-xid", "this is not GPUDirect RDMA")
+    assert json.loads(explain("--no-check", "--json", text=text).stdout)["symptoms"][0]["other_topic"]
+
+
+def gives_commands_unbroken_in_a_terminal():
+    leader, follower = pty.openpty()
+    done = subprocess.Popen([GDR, "explain", "--no-check", "ibv_create_qp failed"], stdout=follower,
+                            env={**os.environ, "COLUMNS": "40"})
+    os.close(follower)
+    shown = b""
+    try:
+        while piece := os.read(leader, 65536):
+            shown += piece
+    except OSError:  # the other end is closed
+        pass
+    done.wait(timeout=30)
+    os.close(leader)
+    listed = json.loads(explain("--symptom", "qp-not-created", "--json").stdout)
+    lines = [line.strip() for line in shown.decode().splitlines()]
+    for command in listed["symptoms"][0]["fix"]["commands_now"]:
+        assert command in lines, (command, lines)
+
+
 def points_to_the_deeper_answer_for_nccl():
     text = b"node1:5:9 [0] NCCL INFO NET/IB : GPU Direct RDMA Disabled for HCA 0 'mlx5_0'\n"
     expect(explain("--no-check", text=text), 0, "nccl-no-peer-memory", "gdr nccl check FILE")
@@ -98,12 +146,13 @@ def refuses_wrong_use(folder):
     expect(explain("--list", "a.log"), 2, error="FILE goes with neither --list nor --symptom")
     expect(explain("--frobnicate"), 2, error="--frobnicate")
     expect(explain("a", "b"), 2, error="b")
+    expect(explain("train.log"), 2, error="train.log: No such file or directory")
     leader, follower = pty.openpty()
     done = subprocess.run([GDR, "explain"], stdin=follower, capture_output=True, timeout=30,
                           check=False)
     os.close(leader)
     os.close(follower)
-    expect(done, 2, error="no FILE given and nothing piped in")
+    expect(done, 2, error="no FILE or TEXT given and nothing piped in")
 
 
 def says_so_when_nothing_can_be_written():
@@ -149,6 +198,10 @@ def reads_much_in_little_memory_and_time(folder):
 with tempfile.TemporaryDirectory() as folder:
     reads_a_file_and_standard_input(folder)
     says_what_an_unknown_text_is(folder)
+    takes_a_text_that_is_no_file(folder)
+    says_what_the_connections_of_an_nccl_log_say()
+    names_another_topic_as_such()
+    gives_commands_unbroken_in_a_terminal()
     points_to_the_deeper_answer_for_nccl()
     confirms_it_on_a_machine(folder)
     writes_json()

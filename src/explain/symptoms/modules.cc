@@ -1,13 +1,8 @@
 // The peer-memory module, and why it will not load.
+#include "explain/symptoms/advice.h"
 #include "explain/symptoms/tables.h"
 
 namespace gdr::explain {
-namespace {
-
-constexpr const char* kLoadAtBoot =
-    "`echo nvidia-peermem | sudo tee /etc/modules-load.d/nvidia-peermem.conf`";
-
-}  // namespace
 
 const Symptoms& module_symptoms() {
   static const Symptoms table = {
@@ -18,91 +13,188 @@ const Symptoms& module_symptoms() {
        .texts = {{"disagrees about version of symbol ib_register_peer_memory_client"},
                  {"disagrees about version of symbol ib_unregister_peer_memory_client"},
                  {"Unknown symbol ib_register_peer_memory_client (err -22)"},
-                 {"disagrees about version of symbol nvidia_p2p_"}},
+                 {"Unknown symbol ib_unregister_peer_memory_client (err -22)"}},
        .cause =
-           "The RDMA drivers (MLNX_OFED, DOCA-OFED) or the GPU's driver were installed or updated "
-           "after the module was built; or an operator's containers brought another release.",
+           "The RDMA drivers (MLNX_OFED, DOCA-OFED) were installed or updated after the module "
+           "was built; or an operator's containers brought another release.",
        .consequence =
            "The module does not load: no GPUDirect RDMA by this way. dma-buf still works.",
        .checks = {"peer-memory", "peer-memory-loading"},
-       .fix_now = "`sudo dkms install --force nvidia/VERSION && sudo modprobe nvidia-peermem`; in "
-                  "Kubernetes recreate the driver's pod.",
+       .fix_now = "The line's first word is the module: rebuild that one. nvidia-peermem: "
+                  "`sudo dkms install --force nvidia/$(modinfo -F version nvidia)`; then "
+                  "`sudo modprobe nvidia-peermem`; nv_peer_mem: "
+                  "`sudo dkms install --force nv_peer_mem/$(modinfo -F version nv_peer_mem)`; in "
+                  "Kubernetes recreate the driver's pod",
        .fix_for_good = "First the RDMA drivers, then NVIDIA's. Or dma-buf: open kernel modules, "
                        "Linux 5.12, CUDA 11.7, and no module at all.",
        .sources = {{"https://github.com/NVIDIA/gpu-operator/issues/2868", Stated::kCauseAndFix},
                    {"https://github.com/Mellanox/nv_peer_memory/issues/39", Stated::kCause},
                    {"https://github.com/Mellanox/nv_peer_memory/issues/8", Stated::kSymptom}},
        .explains = {"peermem-invalid-argument", "peermem-symbol-missing", "nccl-no-peer-memory",
-                    "nvshmem-no-peermem", "mr-bad-address"}},
+                    "nvshmem-no-peermem", "mr-bad-address", "peermem-gpu-symbols",
+                    "peermem-not-loaded", "operator-waits"}},
+      {.id = "peermem-gpu-symbols",
+       .program = Program::kModules,
+       .certainty = Certainty::kCertain,
+       .title = "The peer-memory module was built for another GPU driver than the one loaded",
+       .texts = {{"disagrees about version of symbol nvidia_p2p_"},
+                 {"Unknown symbol nvidia_p2p_{word} (err"},
+                 {"needs unknown symbol nvidia_p2p_"}},
+       .cause = "The GPU's driver was updated after the module was built. For `nv_peer_mem` on "
+                "kernels from 5.19 on also freshly built: its script reads the driver's symbol "
+                "versions wrongly there. With err 0 or -2 the GPU's driver is not loaded, or is a "
+                "data-centre driver's container that this modprobe does not see.",
+       .consequence =
+           "The module does not load: no GPUDirect RDMA by this way. dma-buf still works.",
+       .checks = {"peer-memory-loading", "gpu-driver"},
+       .fix_now = "Use the driver's own module in place of `nv_peer_mem`: "
+                  "`sudo modprobe nvidia-peermem`; else rebuild the module that the line names: "
+                  "`sudo dkms install --force nv_peer_mem/$(modinfo -F version nv_peer_mem)`",
+       .fix_for_good = "`sudo apt-get purge nvidia-peer-memory-dkms`; drivers from 465 on bring "
+                       "`nvidia-peermem`, which is always built with them.",
+       .sources = {{"https://github.com/Mellanox/nv_peer_memory/issues/8", Stated::kCauseAndFix},
+                   {"https://github.com/Mellanox/nv_peer_memory/issues/116", Stated::kFix},
+                   {"https://github.com/Mellanox/nv_peer_memory/issues/113", Stated::kSymptom}},
+       .explains = {"peermem-invalid-argument", "nccl-no-peer-memory", "nvshmem-no-peermem",
+                    "mr-bad-address", "peermem-not-loaded", "operator-waits"}},
       {.id = "peermem-symbol-missing",
        .program = Program::kModules,
        .certainty = Certainty::kCertain,
        .title = "The running RDMA stack has no peer-memory interface for the module",
        .texts = {{"Unknown symbol ib_register_peer_memory_client (err 0)"},
                  {"Unknown symbol ib_register_peer_memory_client (err -2)"},
+                 {"Unknown symbol ib_unregister_peer_memory_client (err 0)"},
+                 {"Unknown symbol ib_unregister_peer_memory_client (err -2)"},
+                 {"could not insert '{peermem}': Unknown symbol in module"},
                  {"could not insert '{word}peer{word}': Unknown symbol in module"},
-                 {"needs unknown symbol ib_register_peer_memory_client"}},
-       .cause = "`ib_core` exports no `ib_register_peer_memory_client`: it is the kernel's own, "
-                "not MLNX_OFED's or DOCA-OFED's (some distributions' kernels have it), or OFED was "
-                "reinstalled beneath the module.",
+                 {"could not insert module {peermem}.ko: Unknown symbol"},
+                 {"needs unknown symbol ib_register_peer_memory_client"},
+                 {"needs unknown symbol ib_unregister_peer_memory_client"},
+                 {"module compiled without IB peer memory symbols"}},
+       .cause =
+           "`ib_core` exports no `ib_register_peer_memory_client`: it is the kernel's own, not "
+           "MLNX_OFED's or DOCA-OFED's (of the distributions' kernels only Ubuntu's generic "
+           "ones from 5.4 to 6.5 and linux-nvidia have it), or OFED was reinstalled beneath "
+           "the module. Debian builds the module without it always.",
        .consequence =
            "The module does not load: no GPUDirect RDMA by this way. dma-buf still works.",
        .checks = {"peer-memory", "peer-memory-loading"},
-       .fix_now =
-           "`sudo grep ib_register_peer_memory_client /proc/kallsyms`; nothing there: use dma-buf.",
+       .fix_now = "`sudo grep ib_register_peer_memory_client /proc/kallsyms`; nothing there: use "
+                  "dma-buf, which needs no module",
        .fix_for_good = "dma-buf (open kernel modules, Linux 5.12, CUDA 11.7), or DOCA-OFED and "
                        "then NVIDIA's driver anew.",
        .sources = {{"https://github.com/Mellanox/nv_peer_memory/issues/84", Stated::kCauseAndFix},
                    {"https://github.com/Mellanox/nv_peer_memory/issues/79", Stated::kFix},
                    {"https://github.com/Mellanox/nv_peer_memory/issues/80", Stated::kSymptom}},
-       .explains = {"nccl-no-peer-memory", "nvshmem-no-peermem", "mr-bad-address"}},
+       .explains = {"nccl-no-peer-memory", "nvshmem-no-peermem", "mr-bad-address",
+                    "peermem-not-loaded", "operator-waits"}},
       {.id = "peermem-invalid-argument",
        .program = Program::kModules,
        .certainty = Certainty::kLikely,
        .title = "The peer-memory module will not load: Invalid argument",
-       .texts = {{"could not insert 'nvidia_peermem': Invalid argument"},
-                 {"could not insert 'nvidia-peermem': Invalid argument"},
-                 {"could not insert 'nv_peer_mem': Invalid argument"},
-                 {"could not insert module nv_peer_mem.ko: Invalid parameters"}},
+       .texts = {{"could not insert '{peermem}': Invalid argument"},
+                 {"could not insert {peermem}: Invalid argument"},
+                 {"could not insert module {peermem}.ko: Invalid parameters"},
+                 {"could not insert module {word}{peermem}.ko: Invalid parameters"},
+                 {"error inserting {peermem} ({word}): Invalid argument"},
+                 {"nv_mem_client_init -- error while registering"}},
        .cause = "The module was built where no peer-memory interface was found, so that it refuses "
                 "to start without a word, or for another RDMA stack; dmesg tells the two apart.",
        .consequence = "No GPUDirect RDMA by this way. dma-buf still works.",
        .checks = {"peer-memory", "peer-memory-loading"},
-       .fix_now =
-           "`sudo dmesg | grep -i peer`; `modinfo -F depends nvidia-peermem` must name `ib_core`.",
+       .fix_now = "`sudo dmesg | grep -i peer`; `modinfo -F depends nvidia-peermem`; the second "
+                  "must name `ib_core` or `ib_uverbs`",
        .fix_for_good =
            "Install the RDMA drivers first and NVIDIA's driver after them, or use dma-buf.",
        .sources = {{"https://github.com/NVIDIA/open-gpu-kernel-modules/pull/630", Stated::kCause},
                    {"https://github.com/Mellanox/nv_peer_memory/issues/116", Stated::kSymptom},
                    {"https://github.com/Mellanox/nv_peer_memory/issues/63", Stated::kSymptom}},
-       .explains = {"nccl-no-peer-memory", "nvshmem-no-peermem", "mr-bad-address"}},
+       .explains = {"nccl-no-peer-memory", "nvshmem-no-peermem", "mr-bad-address",
+                    "peermem-not-loaded", "operator-waits"}},
+      {.id = "peermem-not-loaded",
+       .program = Program::kModules,
+       .certainty = Certainty::kLikely,
+       .title = "A program says that the peer-memory module nvidia-peermem is not loaded",
+       .texts = {{"DMA BUF supported required for GPU RDMA"},
+                 {"GPU RDMA without nvidia-peermem"},
+                 {"Couldn't enable GPUDirect RDMA. Please make sure"},
+                 {"GDAKI not supported, please load Nvidia peermem driver"},
+                 {"failed to load {peermem} module"},
+                 {"{peermem}{}is not loaded"},
+                 {"{peermem}{}is NOT loaded"},
+                 {"{peermem} module not loaded"},
+                 {"{peermem} not loaded"},
+                 {"{peermem}{}isn't loaded"},
+                 {"Failed to load {peermem}"},
+                 {"no {peermem} module"},
+                 {"the following required module is not loaded:"}},
+       .cause = "`nvidia-peermem` is not loaded on this host (a container sees the host's), or its "
+                "loading failed; dmesg says why. Where dma-buf works and the program can use it, "
+                "it is not needed.",
+       .consequence = "No GPUDirect RDMA by this way: the program stops, or copies through host "
+                      "memory.",
+       .checks = {"peer-memory", "peer-memory-loading", "registration-path"},
+       .fix_now = kLoadPeermem,
+       .fix_for_good = kPeermemAtBoot,
+       .sources = {{"https://github.com/kvcache-ai/Mooncake/pull/3538", Stated::kCause},
+                   {"https://github.com/openucx/ucx/blob/master/src/uct/ib/base/ib_md.c",
+                    Stated::kCause}},
+       .explains = {"mr-bad-address", "nccl-no-peer-memory", "nic-not-usable"}},
+      {.id = "peermem-invalid-context",
+       .program = Program::kKernel,
+       .certainty = Certainty::kCertain,
+       .title = "nvidia-peermem reports an invalid context: harmless, gone with driver 560",
+       .texts = {{"nv_get_p2p_free_callback{}detected invalid context"},
+                 {"nv_get_p2p_free_callback -- invalid"},
+                 {"{peermem}{}ERROR detected invalid context"}},
+       .cause =
+           "Drivers from 535.129 to 550 print it when GPU memory is freed while the NIC lets go "
+           "of it: a guard against a race, which driver 560 and later do without.",
+       .consequence = "None of its own.",
+       .checks = {"gpu-driver", "peer-memory"},
+       .fix_now = "",
+       .fix_for_good = "Driver 560 or later, or dma-buf.",
+       .sources = {{"https://github.com/Mellanox/nv_peer_memory/issues/120", Stated::kCauseAndFix},
+                   {"https://github.com/NVIDIA/nccl/issues/1474", Stated::kFix}},
+       .explains = {}},
       {.id = "peermem-not-found",
        .program = Program::kModules,
        .certainty = Certainty::kLikely,
        .title = "The peer-memory module is not installed where modprobe looks",
-       .texts = {{"Module nvidia-peermem not found in directory"},
-                 {"Module nvidia_peermem not found in directory"},
-                 {"Module nv_peer_mem not found in directory"}},
+       .texts = {{"Module {peermem} not found"},
+                 {"Module {peermem} does not exist"},
+                 {"{peermem}.ko: No such file"},
+                 {"{peermem}.ko not found"},
+                 {"Failed to find module '{peermem}'"}},
        .cause = "On a host: the driver was installed without it, or the old `nv_peer_mem` is asked "
                 "for, which `nvidia-peermem` replaced in driver 465. In the GPU operator: a pod "
                 "that found the driver loaded installed the libraries alone.",
        .consequence = "No GPUDirect RDMA by this way; the operator's pod restarts for ever.",
        .checks = {"peer-memory", "peer-memory-loading"},
-       .fix_now = "`sudo modprobe nvidia-peermem`; a driver in a container: `sudo chroot "
-                  "/run/nvidia/driver modprobe nvidia-peermem`; the operator: delete the driver's "
-                  "pod so that it installs anew.",
-       .fix_for_good = kLoadAtBoot,
+       .fix_now = "`sudo modprobe nvidia-peermem`; a driver in a container: "
+                  "`sudo chroot /run/nvidia/driver modprobe nvidia-peermem`; the operator: delete "
+                  "the driver's pod so that it installs anew",
+       .fix_for_good = kPeermemAtBoot,
        .sources = {{"https://github.com/NVIDIA/gpu-operator/issues/2619", Stated::kCauseAndFix},
                    {"https://github.com/NVIDIA/deepops/issues/1300", Stated::kSymptom}},
-       .explains = {"nccl-no-peer-memory", "nvshmem-no-peermem", "mr-bad-address"}},
+       .explains = {"nccl-no-peer-memory", "nvshmem-no-peermem", "mr-bad-address",
+                    "peermem-not-loaded", "operator-waits"}},
       {.id = "module-signature",
        .program = Program::kModules,
        .certainty = Certainty::kCertain,
        .title = "Secure Boot refuses the driver: its module is not signed by a known key",
        .texts = {{"could not insert 'nvidia{}': Key was rejected by service"},
                  {"could not insert 'nvidia{}': Required key not available"},
-                 {"could not insert 'nv_peer_mem': Required key not available"},
-                 {"Loading of unsigned module is rejected"}},
+                 {"could not insert '{peermem}': Required key not available"},
+                 {"could not insert '{peermem}': Key was rejected by service"},
+                 {"could not insert 'gdrdrv': Key was rejected by service"},
+                 {"could not insert 'gdrdrv': Required key not available"},
+                 {"could not insert 'mlx5_core': Key was rejected by service"},
+                 {"could not insert 'mlx5_core': Required key not available"},
+                 {"could not insert '{peermem}': Operation not permitted"},
+                 {"could not insert 'nvidia{}': Operation not permitted"},
+                 {"Loading of unsigned module is rejected"},
+                 {"Loading of module with unavailable key is rejected"}},
        .cause = "The kernel accepts signed modules only, and the module was built here with a key "
                 "that the firmware does not know.",
        .consequence = "No GPU driver, or no peer-memory module.",
@@ -119,7 +211,9 @@ const Symptoms& module_symptoms() {
        .title = "Another driver holds the GPU",
        .texts = {{"NVRM: GPU {word} is already bound to"},
                  {"NVRM: The NVIDIA probe routine was not called for"},
-                 {"Kernel driver in use: nouveau"}},
+                 {"Kernel driver in use: nouveau"},
+                 {"nouveau, rivafb, nvidiafb or rivatv"},
+                 {"The Nouveau kernel driver is currently in use by your system"}},
        .cause = "nouveau or nova took the GPU at boot; or it is set aside for virtual machines "
                 "(`vfio-pci`).",
        .consequence = "CUDA does not see this GPU.",
@@ -130,7 +224,7 @@ const Symptoms& module_symptoms() {
        .sources = {{"https://github.com/beclab/Olares/pull/3963", Stated::kCauseAndFix},
                    {"https://github.com/NVIDIA/gpu-operator/issues/8", Stated::kFix},
                    {"https://github.com/negativo17/nvidia-driver/issues/73", Stated::kSymptom}},
-       .explains = {}},
+       .explains = {"gpu-driver-absent"}},
   };
   return table;
 }

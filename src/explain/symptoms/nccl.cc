@@ -1,5 +1,6 @@
 // NCCL works, but does not use GPUDirect RDMA. What each connection of a log says is the work of
 // `gdr nccl check`; here are the texts that people search for.
+#include "explain/symptoms/advice.h"
 #include "explain/symptoms/tables.h"
 
 namespace gdr::explain {
@@ -10,7 +11,11 @@ const Symptoms& nccl_symptoms() {
        .program = Program::kNccl,
        .certainty = Certainty::kLikely,
        .title = "NCCL leaves GPUDirect RDMA out: the NIC cannot register GPU memory",
-       .texts = {{"NET/IB{}: GPU Direct RDMA Disabled for HCA {number} '{word}'"}},
+       .texts = {{"NET/IB{}GPU Direct RDMA Disabled for HCA {number} '{word}'"},
+                 {"NET/IB{}GPU Direct RDMA Disabled for HCA {word}"},
+                 {"GPU Direct RDMA Disabled for HCA {number} 'mlx"},
+                 {"GPU Direct RDMA (nvidia-peermem){}disabled"},
+                 {"GPUDirect RDMA{}disabled for HCA"}},
        .cause =
            "Neither is the module `nvidia-peermem` loaded, nor can the NIC's driver import the "
            "GPU's memory as a dma-buf. NCCL before 2.23 says the same with the module loaded where "
@@ -18,10 +23,9 @@ const Symptoms& nccl_symptoms() {
        .consequence = "Every transfer is copied through host memory; bandwidth between hosts is a "
                       "fraction of what the NIC can do. Nothing fails.",
        .checks = {"peer-memory", "registration-path"},
-       .fix_now = "`sudo modprobe nvidia-peermem`",
-       .fix_for_good =
-           "`echo nvidia-peermem | sudo tee /etc/modules-load.d/nvidia-peermem.conf`; or NVIDIA's "
-           "open kernel modules, with which dma-buf needs no such module.",
+       .fix_now = kLoadPeermem,
+       .fix_for_good = "`sudo gdr fix peer-memory --persist --apply`; or NVIDIA's open kernel "
+                       "modules (515 or later), with which dma-buf needs no such module",
        .sources = {{"https://github.com/NVIDIA/nccl/issues/1343", Stated::kCauseAndFix},
                    {"https://github.com/NVIDIA/nccl/issues/897", Stated::kCauseAndFix},
                    {"https://github.com/NVIDIA/nccl/issues/1412", Stated::kCauseAndFix}},
@@ -32,7 +36,8 @@ const Symptoms& nccl_symptoms() {
        .title = "This NCCL does not see the peer-memory module that is loaded",
        .texts = {{"GPU Direct RDMA Disabled for HCA {number} '{word}'", 1},
                  {"nvidia_peermem {number} {number}", 2},
-                 {"/sys/kernel/mm/memory_peers/nv_mem{}/version: No such file", 2}},
+                 {"/sys/kernel/mm/memory_peers/nv_mem{}version: No such file", 2}},
+       .unless = {"memory_peers/amdkfd"},
        .cause = "NCCL up to 2.22 looks for the module in `/sys/kernel/mm/memory_peers` only, which "
                 "kernels from 6.4 on and the inbox RDMA drivers do not have; it does not look in "
                 "`/sys/module/nvidia_peermem`. perftest works meanwhile.",
@@ -50,7 +55,8 @@ const Symptoms& nccl_symptoms() {
        .certainty = Certainty::kCertain,
        .title = "GPU and NIC are farther apart than NCCL allows",
        .texts = {{"GPU Direct RDMA Disabled for GPU{}(distance {number} > {number})"},
-                 {"GPU Direct RDMA Disabled for GPU{}(distance {number} >= {number})"}},
+                 {"GPU Direct RDMA Disabled for GPU{}(distance {number} >= {number})"},
+                 {"GPU Direct RDMA Disabled for GPU{}distance"}},
        .cause = "NCCL uses GPUDirect RDMA only between a GPU and a NIC below the same PCIe "
                 "switches (PIX, PXB); this pair meets in a CPU or on two sockets.",
        .consequence = "These transfers are copied through host memory. Forced over the CPU they "
@@ -67,7 +73,13 @@ const Symptoms& nccl_symptoms() {
        .program = Program::kNccl,
        .certainty = Certainty::kPossible,
        .title = "NCCL finds no libibverbs: it cannot use any InfiniBand or RoCE NIC",
-       .texts = {{"Failed to open libibverbs.so"}, {"Count not open libibverbs.so.1"}},
+       .texts = {{"Failed to open libibverbs.so"},
+                 {"Count not open libibverbs.so.1"},
+                 {"libibverbs not found on the system"},
+                 {"Unable to dlopen libibverbs"},
+                 {"libibverbs.so.1: cannot open shared object file"},
+                 {"libibverbs.so: cannot open shared object file"},
+                 {"librdmacm.so.1: cannot open shared object file"}},
        .cause = "The library is not installed where the program runs, mostly a container image "
                 "without rdma-core. Harmless on a single host without a NIC.",
        .consequence = "NCCL goes over TCP sockets.",
@@ -101,20 +113,84 @@ const Symptoms& nccl_symptoms() {
        .explains = {}},
       {.id = "ofi-no-gpu-memory",
        .program = Program::kNccl,
-       .certainty = Certainty::kCertain,
+       .certainty = Certainty::kLikely,
        .title = "libfabric or its NCCL plugin leaves GPUDirect RDMA out",
        .texts = {{"FI_HMEM capability requires RDMA, which this device does not support"},
-                 {"Could not disable CUDA API usage for HMEM, disabling GDR"}},
-       .cause = "This EFA device, or the libfabric that is installed, cannot reach GPU memory; of "
-                "Amazon's instance types only those with RDMA over EFA can.",
+                 {"Could not disable CUDA API usage for HMEM, disabling GDR"},
+                 {"Failed to register CUDA buffer with the EFA device"},
+                 {"FI_HMEM transfers that require peer to peer support will fail"},
+                 {"FI_HMEM_CUDA P2P support is not available"},
+                 {"GDR disabled on GDR-supported instance type"},
+                 {"GDR support reported to NCCL but then couldn't be configured"},
+                 {"vrb_check_hints{}Unsupported capabilities"},
+                 {"Requested: {}FI_HMEM", 1},
+                 {"Unsupported capabilities", 2},
+                 {"HG_OPNOTSUPPORTED && CUDA"},
+                 {"NET/OFI{}GDR {}disabled"},
+                 {"efa_nv_peermem{}{fails}"},
+                 {"Hmem iface FI_HMEM_CUDA not supported"}},
+       .cause = "This EFA device, or the libfabric that is installed, cannot reach GPU memory: of "
+                "Amazon's instance types only those with RDMA over EFA can, with `efa_nv_peermem` "
+                "or dma-buf; other providers only when libfabric was built with CUDA.",
        .consequence = "Every transfer is copied through host memory.",
        .checks = {"rdma-nics"},
-       .fix_now = "Use an instance type whose EFA supports RDMA reads (p4d, p5 and later), with "
-                  "the libfabric and plugin of the current EFA installer.",
+       .fix_now = "`fi_info -p efa -c FI_HMEM`; `lsmod | grep efa`; an instance type whose EFA "
+                  "supports RDMA reads (p4d, p5 and later), with the libfabric and plugin of the "
+                  "current EFA installer",
        .fix_for_good = "",
        .sources = {{"https://github.com/aws/aws-ofi-nccl/issues/161", Stated::kSymptom},
                    {"https://github.com/NVIDIA/nccl-tests/issues/245", Stated::kSymptom}},
        .explains = {}},
+      {.id = "nccl-mixed-links",
+       .program = Program::kNccl,
+       .certainty = Certainty::kCertain,
+       .title = "NCCL was to connect InfiniBand with RoCE, or NICs of different kinds",
+       .texts = {{"Attempted to connect incompatible devices"},
+                 {"Attempted to merge incompatible devices"},
+                 {"device is incompatible with the local"},
+                 {"Try selecting NICs of only one link"}},
+       .cause = "One rank's NIC has the link layer InfiniBand and the other's Ethernet: NCCL takes "
+                "all NICs that are up unless it is told otherwise.",
+       .consequence = "The program stops when it connects.",
+       .checks = {"rdma-nics", "port-state"},
+       .fix_now =
+           "`ibv_devinfo | grep -E 'hca_id|link_layer'`; then `NCCL_IB_HCA` with those of one "
+           "kind, on every host",
+       .fix_for_good = "",
+       .sources = {{"https://github.com/NVIDIA/nccl/blob/master/src/transport/net_ib/connect.cc",
+                    Stated::kCauseAndFix}},
+       .explains = {}},
+      {.id = "amd-peer-memory",
+       .program = Program::kNccl,
+       .certainty = Certainty::kLikely,
+       .title = "AMD GPU: its memory cannot be registered (no peer memory in amdgpu, no dma-buf)",
+       .texts = {{"memory_peers/amdkfd/version"},
+                 {"amdgpu_peermem && {fails}"},
+                 {"amdgpu_peermem && not loaded"},
+                 {"RegisterRdmaMemoryRegion failed"},
+                 {"Dmabuf feature disabled without NCCL_DMABUF_ENABLE=1", 1},
+                 {"GPU Direct RDMA Disabled for HCA", 2},
+                 {"ROCm && {register} && {fails}"},
+                 {"HIP dmabuf MR registration disabled"},
+                 {"RCCL version", 3},
+                 {"GPU Direct RDMA Disabled for HCA", 4},
+                 {"librccl", 5},
+                 {"GPU Direct RDMA Disabled for HCA", 6}},
+       .cause =
+           "RCCL and others look for amdgpu's peer memory, which only AMD's dkms driver beside "
+           "MLNX_OFED or DOCA-OFED has; the kernel's own amdgpu goes by dma-buf, which has to "
+           "be asked for. `nvidia-peermem` has nothing to do with it.",
+       .consequence = "Transfers are copied through host memory, or the program stops.",
+       .checks = {},
+       .fix_now = "`NCCL_DMABUF_ENABLE=1` (RCCL), `MORI_ENABLE_DMABUF_REG=1` (MORI); "
+                  "`zgrep -E 'CONFIG_(PCI_P2PDMA|DMABUF_MOVE_NOTIFY)=' /proc/config.gz "
+                  "/boot/config-$(uname -r)`",
+       .fix_for_good =
+           "A kernel with `CONFIG_PCI_P2PDMA` and `CONFIG_DMABUF_MOVE_NOTIFY`, or AMD's "
+           "amdgpu-dkms installed after the RDMA drivers.",
+       .sources = {{"https://github.com/ROCm/mori/pull/481", Stated::kCauseAndFix},
+                   {"https://github.com/ROCm/amdgpu/issues/102", Stated::kCause}},
+       .explains = {"nccl-no-peer-memory", "mr-refused", "mr-invalid-argument", "mr-bad-address"}},
   };
   return table;
 }

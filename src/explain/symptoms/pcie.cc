@@ -16,8 +16,9 @@ const Symptoms& pcie_symptoms() {
        .consequence = "GPUDirect RDMA at about half of its bandwidth, or hanging; GPU to GPU "
                       "copies over PCIe likewise.",
        .checks = {"acs"},
-       .fix_now = "`sudo gdr doctor` names the ports that matter; `sudo gdr fix` changes those "
-                  "alone and can undo it. Not in virtual machines, nor where vfio is used.",
+       .fix_now = "`sudo gdr doctor --only acs`; `sudo gdr fix acs --apply`; the first names the "
+                  "ports that matter, the second changes those alone and can undo it. Not in "
+                  "virtual machines, nor where vfio is used.",
        .fix_for_good = "ACS off in the BIOS, or boot with `pci=disable_acs_redir=PORTS`.",
        .sources = {{"https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/"
                     "troubleshooting.html",
@@ -33,12 +34,19 @@ const Symptoms& pcie_symptoms() {
        .title = "The IOMMU stands between GPU and NIC",
        .texts = {{"nvidia {word}: AMD-Vi: Event logged [IO_PAGE_FAULT"},
                  {"mlx5_core {word}: AMD-Vi: Event logged [IO_PAGE_FAULT"},
-                 {"NCCL WARN Missing \"iommu=pt\" from kernel command line"}},
+                 {"amdgpu {word}: AMD-Vi: Event logged [IO_PAGE_FAULT"},
+                 {"AMD-Vi: Event logged [IO_PAGE_FAULT device={word} domain", 0, Scope::kGeneral},
+                 {"DMAR: [DMA Read{}fault"},
+                 {"DMAR: [DMA Write{}fault"},
+                 {"DMAR: DRHD: handling fault status"},
+                 {"arm-smmu-v3{}event 0x10 received"},
+                 {"Missing 'iommu=pt' from kernel command line"}},
        .cause = "The IOMMU translates what devices send, and has no entry for the GPU's addresses, "
                 "or sends every transfer up to itself.",
        .consequence = "Peer-to-peer transfers hang, are slow, or leave zeroes behind.",
        .checks = {"iommu", "acs"},
-       .fix_now = "`cat /sys/kernel/iommu_groups/*/type`: identity is what it should be.",
+       .fix_now = "`cat /sys/kernel/iommu_groups/*/type | sort | uniq -c`; identity is what it "
+                  "should be",
        .fix_for_good = "Boot with `iommu=pt` (Intel with virtual functions: `intel_iommu=on "
                        "iommu=pt`), or switch the IOMMU off in the BIOS.",
        .sources = {{"https://github.com/NVIDIA/nccl/issues/489", Stated::kCauseAndFix},
@@ -51,13 +59,14 @@ const Symptoms& pcie_symptoms() {
        .certainty = Certainty::kCertain,
        .title = "NVIDIA's driver refuses GPUDirect RDMA between this GPU and this NIC",
        .texts = {{"NVRM: dma-buf attach failed: PCI topology not supported for dma-buf"},
-                 {"NVRM: dma-buf attach failed: topology not supported for mapping type"}},
+                 {"NVRM: dma-buf attach failed: topology not supported for mapping type"},
+                 {"dma-buf attach failed: {}not supported"}},
        .cause = "On some processors (Grace, Ampere Altra, AmpereOne) the driver allows it only "
                 "where both are below one PCIe bridge; with the mapping type `FORCE_PCIE`, in one "
                 "IOMMU group.",
        .consequence = "Registration fails with 'not supported' (ENOTSUPP, 524).",
        .checks = {"driver-topology-gate"},
-       .fix_now = "`gdr topo` shows which NIC shares a bridge with which GPU; use that one.",
+       .fix_now = "`gdr topo`; use the NIC that shares a bridge with the GPU",
        .fix_for_good = "Move the card. `NVreg_GrdmaPciTopoCheckOverride=1` (driver 570.86.15 and "
                        "later) overrides the check, at your own risk.",
        .sources =

@@ -2,21 +2,41 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace gdr::explain {
 namespace {
 
-bool matches(const char* pattern, std::string_view line) { return Pattern(pattern).matches(line); }
+bool matches(const char* pattern, std::string_view line) {
+  std::string buffer;
+  return Pattern(pattern).matches(folded(line, buffer));
+}
 
 TEST(Pattern, IsFoundAnywhereInALine) {
   EXPECT_TRUE(matches("Bad address", "ERRNO: Bad address."));
-  EXPECT_FALSE(matches("Bad address", "ERRNO: bad address."));
+  EXPECT_FALSE(matches("Bad address", "ERRNO: Badaddress"));
   EXPECT_FALSE(matches("Bad address", ""));
+}
+
+TEST(Pattern, TakesNoNoticeOfCapitalsQuotesAndWideSpaces) {
+  EXPECT_TRUE(matches("Bad address", "errno:  BAD   ADDRESS"));
+  EXPECT_TRUE(matches("could not insert '{word}'", "could not insert \"nvidia_peermem\""));
+  EXPECT_TRUE(matches("could not insert '{word}'", "could not insert \\\"nvidia_peermem\\\""));
+  EXPECT_TRUE(matches("could not insert '{word}'",
+                      "could not insert \xe2\x80\x98nvidia_peermem\xe2\x80\x99"));
+  EXPECT_TRUE(matches("\"false\"", "have_driver_gdr 'false'"));
 }
 
 TEST(Pattern, KeepsItsPartsInTheirOrder) {
   EXPECT_TRUE(matches("Got completion{}error 12,", "Got completion from a with error 12, opcode"));
   EXPECT_TRUE(matches("Got completion{} error 12,", "Got completion error 12,"));
   EXPECT_FALSE(matches("Got completion{}error 12,", "error 12, Got completion"));
+}
+
+TEST(Pattern, TakesPhrasesInEitherOrder) {
+  EXPECT_TRUE(matches("error 12 && Got completion", "error 12, Got completion"));
+  EXPECT_TRUE(matches("error 12 && Got completion", "Got completion with error 12"));
+  EXPECT_FALSE(matches("error 12 && Got completion", "Got completion with error 13"));
 }
 
 TEST(Pattern, TakesANumberForANumberOnly) {
@@ -26,12 +46,29 @@ TEST(Pattern, TakesANumberForANumberOnly) {
   EXPECT_FALSE(matches("(distance {number} > {number})", "(distance 7"));
 }
 
+TEST(Pattern, TellsZeroFromOtherNumbers) {
+  EXPECT_TRUE(matches("out_of_sequence: {above-zero}", "out_of_sequence: 10"));
+  EXPECT_FALSE(matches("out_of_sequence: {above-zero}", "out_of_sequence: 0"));
+  EXPECT_FALSE(matches("out_of_sequence: {above-zero}", "out_of_sequence: 000"));
+}
+
 TEST(Pattern, TakesAWordForSomethingWithoutSpaces) {
   EXPECT_TRUE(matches("HCA {number} '{word}'", "HCA 12 'mlx5_bond_0'"));
   EXPECT_FALSE(matches("HCA {number} '{word}'", "HCA 12 'two words'"));
   EXPECT_FALSE(matches("HCA {number} '{word}'", "HCA 12 ''"));
   EXPECT_TRUE(matches("open device {word}", "Unable to open device mlx5_0"));
   EXPECT_FALSE(matches("open device {word}", "Unable to open device "));
+}
+
+TEST(Pattern, TakesOneIdeaInTheWordsOfManyPrograms) {
+  for (const char* line :
+       {"ibv_reg_mr failed: Bad address", "Failed to register memory 0x7f00: Bad address [14]",
+        "unable to register memory region, errno 14", "ibv_reg_mr returned NULL, ret = -14",
+        "Couldn't register MR (EFAULT)"}) {
+    EXPECT_TRUE(matches("{register} && {fails} && {EFAULT}", line)) << line;
+  }
+  EXPECT_FALSE(matches("{register} && {fails} && {EFAULT}", "failed to deregister memory: EFAULT"));
+  EXPECT_FALSE(matches("{register} && {fails} && {EFAULT}", "ibv_reg_mr failed after 14 tries"));
 }
 
 TEST(Pattern, TriesALaterPlaceWhereTheFirstDoesNotFit) {
@@ -50,13 +87,17 @@ TEST(Pattern, BoundsWhatAHoleTakes) {
   EXPECT_FALSE(matches("a{number}b", "a" + std::string(1000, '1') + "b"));
 }
 
-TEST(Pattern, AnchorIsItsLongestLiteral) {
-  EXPECT_EQ(Pattern("MR {number} cannot be allocated: {word} x").anchor(),
-            " cannot be allocated: ");
+// A line is searched for these first.
+TEST(Pattern, HasAnAnchorInEveryLineThatMatches) {
+  EXPECT_EQ(Pattern("MR {number} cannot be allocated: {word} x").anchors(),
+            std::vector<std::string>{" cannot be allocated: "});
+  const std::vector<std::string> words = Pattern("{queue} && {fails}").anchors();
+  EXPECT_NE(std::find(words.begin(), words.end(), "ibv_create_qp"), words.end());
 }
 
-TEST(Pattern, IsShownWithItsHolesAsDots) {
+TEST(Pattern, IsShownWithItsHolesAsDotsAndItsIdeasByTheirFirstWord) {
   EXPECT_EQ(Pattern("HCA {number} '{word}'{}off").shown(), "HCA … '…'…off");
+  EXPECT_NE(Pattern("{queue} && {fails}").shown().find("<ibv_create_qp>"), std::string::npos);
 }
 
 TEST(OneSpaced, LeavesOneSpaceBetweenWords) {

@@ -56,6 +56,50 @@ TEST(Recogniser, NeedsEveryPartOfASymptomOfSeveralLines) {
             (Ids{"nccl-before-peermem", "nccl-no-peer-memory"}));
 }
 
+// Pairs do not mix: half of one and half of another are nothing.
+TEST(Recogniser, NeedsBothHalvesOfOnePair) {
+  EXPECT_EQ(ids(explain("NIXL_ERR_BACKEND\n")), Ids{"nixl-error"});
+  EXPECT_EQ(ids(explain("NIXL_ERR_BACKEND\nagent.register_memory(descs)\n")),
+            (Ids{"nixl-vram", "nixl-error"}));
+}
+
+TEST(Recogniser, TakesAnIdeaInAnybodysWords) {
+  EXPECT_EQ(ids(explain("my_engine: could not register memory region: Bad address\n")),
+            (Ids{"mr-bad-address", "mr-refused"}));
+  EXPECT_EQ(ids(explain("my_engine: creating queue pair failed\n")), Ids{"qp-not-created"});
+}
+
+// Where one program's own words fit a line, the idea behind them is not said besides.
+TEST(Recogniser, LeavesTheIdeaOutWhereTheWordsAreKnown) {
+  EXPECT_EQ(ids(explain("Couldn't allocate MR with error=14\n")), Ids{"mr-bad-address"});
+}
+
+TEST(Recogniser, TakesNoIdeaFromALineForDevelopers) {
+  EXPECT_EQ(ids(explain("[1.2] [n:1:0] ib_md.c:1149 UCX DEBUG mlx5_0: cannot register memory: "
+                        "Bad address\n")),
+            Ids{});
+}
+
+TEST(Recogniser, KeepsSilentWhereTheTextItselfSaysThatItIsNotThat) {
+  const std::string text = "nvidia_peermem 16384 0\n" + std::string(kDisabled);
+  EXPECT_EQ(ids(explain(text)), (Ids{"nccl-before-peermem", "nccl-no-peer-memory"}));
+  EXPECT_EQ(ids(explain(text + "/sys/kernel/mm/memory_peers/amdkfd/version\n")),
+            (Ids{"amd-peer-memory", "nccl-no-peer-memory"}));
+}
+
+TEST(Recogniser, TellsEventsOfANicApart) {
+  EXPECT_EQ(ids(explain("NET/IB : Got async event : local catastrophic error\n")),
+            Ids{"nic-event"});
+  EXPECT_EQ(ids(explain("NET/IB : Got async event : GID table change\n")), Ids{"gid-changed"});
+  EXPECT_EQ(ids(explain("NET/IB : Got async event : client reregistration\n")), Ids{});
+}
+
+TEST(Recogniser, PutsAnotherTopicBehindThisOne) {
+  const Explanation explanation =
+      explain("NVRM: Xid (PCI:0000:08:00): 31, Ch 00000001\nCouldn't allocate MR with error=14\n");
+  EXPECT_EQ(ids(explanation), (Ids{"mr-bad-address", "gpu-xid"}));
+}
+
 TEST(Recogniser, PutsWhatFollowsBehindItsCause) {
   const Explanation explanation = explain(
       "modprobe: ERROR: could not insert 'nvidia_peermem': Invalid argument\n"

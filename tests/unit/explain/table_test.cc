@@ -2,11 +2,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string>
 
 #include "explain/pattern.h"
 #include "explain/symptom.h"
+#include "explain/word_set.h"
 
 namespace gdr::explain {
 namespace {
@@ -33,7 +35,7 @@ TEST(Symptoms, HaveIdsOfTheirOwn) {
     EXPECT_TRUE(ids.insert(symptom->id).second) << symptom->id;
     EXPECT_EQ(find_symptom(symptom->id), symptom);
   }
-  EXPECT_GE(ids.size(), 30u);
+  EXPECT_GE(ids.size(), 100u);
   EXPECT_EQ(find_symptom("no-such-symptom"), nullptr);
 }
 
@@ -78,20 +80,60 @@ TEST(Symptoms, ExplainOthersThatThereAreAndNeverThemselves) {
   }
 }
 
-// A short or common anchor would match everywhere, and a unit that begins with a hole cannot be
-// searched for.
+// A short or common anchor would match everywhere: a text that has only such a one, as an idea in
+// anybody's words has, needs something else besides.
 TEST(Symptoms, AreRecognisedByWordsOfTheirOwn) {
   for (const Symptom* symptom : all_symptoms()) {
     for (const Text& text : symptom->texts) {
-      EXPECT_GE(Pattern(text.pattern).anchor().size(), 8u) << text.pattern;
-      EXPECT_LT(text.part, 8u) << text.pattern;
       const std::string words = text.pattern;
-      for (std::size_t at = 0; at != std::string::npos; at = words.find("{}", at + 1)) {
-        const std::size_t begin = at == 0 ? 0 : at + 2;
-        EXPECT_NE(words.substr(begin, 1), "{") << words;
-        EXPECT_LT(begin, words.size()) << words;
+      const Pattern pattern(words);
+      ASSERT_FALSE(pattern.anchors().empty()) << words;
+      for (const std::string& anchor : pattern.anchors()) {
+        EXPECT_GE(anchor.size(), words.find("&&") == std::string::npos ? 7u : 4u)
+            << words << " by " << anchor;
       }
+      EXPECT_LT(text.part, 31u) << words;
       EXPECT_EQ(words.find("  "), std::string::npos) << "lines are searched with single spaces";
+    }
+    for (const char* text : symptom->unless) EXPECT_FALSE(Pattern(text).anchors().empty()) << text;
+  }
+}
+
+// A mistyped name would be looked for as it is.
+TEST(Symptoms, NameOnlyHolesAndSetsThatThereAre) {
+  const std::set<std::string> holes = {"", "number", "above-zero", "word", "end"};
+  for (const Symptom* symptom : all_symptoms()) {
+    for (const Text& text : symptom->texts) {
+      const std::string words = text.pattern;
+      for (std::size_t at = words.find('{'); at != std::string::npos;
+           at = words.find('{', at + 1)) {
+        const std::string name = words.substr(at + 1, words.find('}', at) - at - 1);
+        EXPECT_TRUE(holes.count(name) == 1 || find_word_set(name) != nullptr) << words;
+      }
+    }
+  }
+}
+
+// Parts 1 and 2 are a pair, 3 and 4 the next.
+TEST(Symptoms, HaveBothHalvesOfEveryPair) {
+  for (const Symptom* symptom : all_symptoms()) {
+    std::set<unsigned> parts;
+    for (const Text& text : symptom->texts) parts.insert(text.part);
+    for (const unsigned part : parts) {
+      if (part == 0) continue;
+      EXPECT_EQ(parts.count(part % 2 == 1 ? part + 1 : part - 1), 1u) << symptom->id << ' ' << part;
+    }
+  }
+}
+
+// Two symptoms would both be said of the same line.
+TEST(Symptoms, DoNotShareAText) {
+  std::map<std::string, std::string> of;
+  for (const Symptom* symptom : all_symptoms()) {
+    for (const Text& text : symptom->texts) {
+      if (text.part > 0) continue;
+      const auto [at, added] = of.emplace(text.pattern, symptom->id);
+      EXPECT_TRUE(added) << text.pattern << ": " << at->second << " and " << symptom->id;
     }
   }
 }

@@ -1,0 +1,43 @@
+// WordSet: what many programs say in words of their own, under one name: that memory is registered,
+// that something fails, error number 14. A pattern names a set in place of one program's wording,
+// so that it also knows texts that nobody has posted yet.
+//
+//   const WordSet* fault = find_word_set("EFAULT");
+//   fault->past("ret=14", 4);         // 6: the number, where an error number may stand
+//   fault->past("bad address", 0);    // 11
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gdr::explain {
+
+class WordSet {
+ public:
+  // Where its words may begin: anywhere, or not behind a letter, so that "deregister memory" is not
+  // "register memory".
+  enum class Begin { kAnywhere, kWord };
+
+  // `number`: of an errno value, 0 for none. `words` are folded; the first is shown to people.
+  WordSet(const char* name, int number, Begin begin, std::vector<std::string> words)
+      : name_(name), number_(number), begin_(begin), words_(std::move(words)) {}
+
+  const char* name() const { return name_; }
+  const std::vector<std::string>& words() const { return words_; }
+  // Numbers stand everywhere, so that a line cannot be searched for those of errors.
+  bool has_number() const { return number_ != 0; }
+  // Where the longest of the words that begins at `at` ends; npos: none does.
+  std::size_t past(std::string_view line, std::size_t at) const;
+
+ private:
+  const char* name_;
+  int number_;
+  Begin begin_;
+  std::vector<std::string> words_;
+};
+
+// Null: there is none of this name.
+const WordSet* find_word_set(std::string_view name);
+
+}  // namespace gdr::explain
