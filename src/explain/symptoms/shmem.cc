@@ -107,7 +107,11 @@ const Symptoms& shmem_symptoms() {
                  {"building transport map failed"},
                  {"connect EPS failed"},
                  {"Failed to initialize all selected devices. Perf may be limited"},
-                 {"nvshmem setup connections failed"}},
+                 {"nvshmem setup connections failed"},
+                 {"nvshmem initialization failed, exiting"},
+                 {"NVSHMEM API called before NVSHMEM initialization has completed"},
+                 {"bootstrap_net_recv{}Message truncated"},
+                 {"allgather of ipc handles failed"}},
        .cause =
            "No `nvidia-peermem` (NVSHMEM looks for it even where dma-buf works), no usable NIC "
            "or GID, no `/dev/infiniband` in the container, or GPUs of one host that cannot "
