@@ -29,7 +29,7 @@ Device nic_device(const host::Inventory& inventory, std::size_t index) {
   const host::Nic& nic = inventory.nics[index];
   Device device;
   device.kind = Device::Kind::kNic;
-  device.name = nic.name.empty() ? nic.pci_address : nic.name;
+  device.name = nic.name.empty() ? nic.pci_address : host::names_of(nic);
   device.address = nic.pci_address;
   device.numa_node = nic.numa_node;
   device.pci = nic.pci;
@@ -83,7 +83,8 @@ std::string name_of(const host::PciFunction& function) {
 
 std::string shown_name(const Device& device) {
   const std::string name = device.pci ? name_of(*device.pci) : std::string();
-  return device.name == device.address && !name.empty() ? name : device.name;
+  const std::string shown = device.name == device.address && !name.empty() ? name : device.name;
+  return device.pci && !device.pci->remark.empty() ? shown + ", " + device.pci->remark : shown;
 }
 
 const host::PciLink* link_of(const Device& device) {

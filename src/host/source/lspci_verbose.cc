@@ -5,11 +5,14 @@
 #include <algorithm>
 #include <optional>
 
+#include "host/management.h"
 #include "host/source/draft.h"
 #include "host/source/lspci_function.h"
 
 namespace gdr::host {
 namespace {
+
+constexpr std::uint16_t kRedHat = 0x1af4;  // of what QEMU emulates
 
 // "0000:41:00.0 " or "41:00.0 " at the start of a line; empty: the line goes on with a function.
 std::string address_at_start(std::string_view line) {
@@ -149,6 +152,10 @@ class Reader {
   void take_line(std::string_view line) {
     if (line.starts_with("Capabilities:")) return take_capability(line);
     if (line.starts_with("Flags:") || line.starts_with("Control:")) has_details_ = true;
+    // In its Vital Product Data.
+    if (line.find(kManagementMark) != std::string_view::npos) {
+      found_.management[function_->address] = kSaysManagement;
+    }
     if (line.starts_with("!!!")) denied_ = true;  // "Unknown header type 7f": the device has gone
     if (line.starts_with("Subsystem:")) take_subsystem(line);
     if (line.starts_with("NUMA node:")) function_->numa_node = number_after(line, "NUMA node:");
@@ -183,7 +190,9 @@ class Reader {
 
   void take_subsystem(std::string_view line) {
     std::string_view text = line.substr(line.find("Subsystem:") + 10);
-    take_ids(text, function_->subsystem_vendor, function_->subsystem_device);
+    const bool numbered = take_ids(text, function_->subsystem_vendor, function_->subsystem_device);
+    while (text.starts_with(' ') || text.starts_with('\t')) text.remove_prefix(1);
+    if (!numbered && text.starts_with("Red Hat, Inc.")) function_->subsystem_vendor = kRedHat;
   }
 
   // "Bus: primary=98, secondary=99, subordinate=9e": no bus below it has the number 0.
@@ -254,13 +263,6 @@ class Reader {
 };
 
 }  // namespace
-
-bool looks_like_lspci_verbose(std::string_view text) {
-  const std::size_t start = text.find_first_not_of(" \t\r\n");
-  if (start == std::string_view::npos) return false;
-  text.remove_prefix(start);
-  return !address_at_start(text.substr(0, text.find('\n'))).empty();
-}
 
 Result<LspciVerbose> read_lspci_verbose(std::string_view text) { return Reader().read(text); }
 

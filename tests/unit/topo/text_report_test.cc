@@ -61,15 +61,16 @@ TEST(TextReport, ListsSoftwareNicsWithoutALabel) {
   EXPECT_TRUE(has(text_of(machine.report()), "\n  -     rxe0 "));
 }
 
-TEST(TextReport, TellsThatAFlatVirtualMachineIsUnreliable) {
+TEST(TextReport, TellsThatAVirtualMachineIsUnreliable) {
   test::MadeUpMachine machine = test::two_node_machine();
   machine.inventory.virtual_machine = true;
-  EXPECT_TRUE(has(text_of(machine.report()), "\nnote  virtual machine: "));
-  EXPECT_FALSE(has(text_of(machine.report()), "UNRELIABLE"));
+  machine.inventory.virtual_by = "the processor's hypervisor flag";
+  EXPECT_TRUE(has(text_of(machine.report()),
+                  "\nUNRELIABLE  virtual machine (the processor's hypervisor flag): "));
   machine.inventory.flat = true;
   for (const bool tree : {false, true}) {
     const std::string text = text_of(machine.report(), {tree, false});
-    EXPECT_TRUE(has(text, "\nUNRELIABLE  flat virtual machine: ")) << text;
+    EXPECT_TRUE(has(text, "\nUNRELIABLE  flat virtual machine (")) << text;
     EXPECT_TRUE(has(text, "--nccl-xml FILE")) << text;
     EXPECT_TRUE(has(text, " unknown ")) << text;
   }
