@@ -77,6 +77,7 @@ std::string to_json(const Report& report, const ContainerView* container) {
       {"passive_seconds", seconds_of(report, Cost::kPassive)},
       {"probe_seconds", seconds_of(report, Cost::kProbe)},
       {"not_shown", report.unseen},
+      {"notes", report.notes},
       {"findings", std::move(findings)},
       {"checks", std::move(checks)}};
   if (container != nullptr) document["container"] = container_json(*container);

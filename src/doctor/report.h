@@ -25,6 +25,7 @@ struct Report {
   std::vector<Judgement> judgements;  // by rank
   std::string source;                 // the captured machine that was judged; empty: this one
   std::vector<std::string> unseen;    // what the source does not show, as its inventory says
+  std::vector<std::string> notes;     // what was passed over in it
 };
 
 struct Counts {

@@ -22,6 +22,7 @@ Report examine(const Host& host, const Selection& selection,
   Report report;
   if (!host.is_live()) report.source = host.files.root();
   report.unseen = host.inventory.unseen;
+  report.notes = host.inventory.notes;
   std::vector<const Check*> checks = selection.checks.empty() ? all_checks() : selection.checks;
   std::stable_sort(checks.begin(), checks.end(),
                    [](const Check* a, const Check* b) { return a->rank < b->rank; });

@@ -214,6 +214,7 @@ std::string to_text(const Report& report, const TextOptions& options) {
   const std::string source =
       report.source.empty() ? "" : "Captured machine " + printable(report.source) + ": ";
   text.line(tool::paint(options.style, Colour::kBold, source + summary(report)), 2);
+  for (const std::string& note : report.notes) text.line("note  " + printable(note), 6);
   text.line(timing(report), 2);
   add_left_out(text, report, options);
   return text.take();

@@ -6,6 +6,7 @@
 #include <map>
 #include <tuple>
 
+#include "host/management.h"
 #include "host/pci/link.h"
 
 namespace gdr::host {
@@ -20,7 +21,7 @@ constexpr int kUnknownPath = 100;
 struct Merit {
   int distance = kUnknownPath;
   int other_node = 1;
-  double slowness = 0;  // the link's lanes times their speed, negative
+  double slowness = 0;  // the link's bandwidth, negative
   int idle_port = 1;    // 0: active, 1: not known, 2: down
   double port_slowness = 0;
   auto order() const { return std::tie(distance, other_node, slowness, idle_port, port_slowness); }
@@ -47,11 +48,15 @@ double fastest_port(const Nic& nic) {
 Merit merit_of(const Inventory& inventory, const Nic& nic) {
   Merit merit;
   if (const PciLink* link = card_link(inventory.pci, *nic.pci)) {
-    merit.slowness = -link->speed * link->width;
+    merit.slowness = -bandwidth_of(*link);
   }
   merit.idle_port = idle_port(nic);
   merit.port_slowness = -fastest_port(nic);
   return merit;
+}
+
+int node_of(const Inventory& inventory, int own, const std::optional<PciFunction>& function) {
+  return own >= 0 || !function ? own : inventory.pci.node_of(*function);
 }
 
 std::vector<Candidate> candidates_of(const Inventory& inventory, const Gpu& gpu,
@@ -61,7 +66,8 @@ std::vector<Candidate> candidates_of(const Inventory& inventory, const Gpu& gpu,
     const Nic& nic = inventory.nics[one.nic.index];
     if (gpu.pci) one.nic.path = path_between(inventory.pci, *gpu.pci, *nic.pci);
     if (one.nic.path) one.merit.distance = static_cast<int>(*one.nic.path);
-    one.merit.other_node = gpu.numa_node >= 0 && gpu.numa_node == nic.numa_node ? 0 : 1;
+    const int node = node_of(inventory, gpu.numa_node, gpu.pci);
+    one.merit.other_node = node >= 0 && node == node_of(inventory, nic.numa_node, nic.pci) ? 0 : 1;
   }
   std::stable_sort(found.begin(), found.end(), [](const Candidate& a, const Candidate& b) {
     return a.merit.order() < b.merit.order();
@@ -85,14 +91,20 @@ NicReason reason_of(const std::vector<Candidate>& candidates) {
   return NicReason::kAlike;
 }
 
+std::string number_of(double value) {
+  char text[32];
+  snprintf(text, sizeof text, "%.4g", value);
+  return text;
+}
+
 std::string detail_of(const Inventory& inventory, NicReason reason, const Candidate& chosen) {
   if (reason == NicReason::kFasterLink) {
-    return text_of(*card_link(inventory.pci, *inventory.nics[chosen.nic.index].pci));
+    const std::string link =
+        text_of(*card_link(inventory.pci, *inventory.nics[chosen.nic.index].pci));
+    return link.empty() ? "about " + number_of(-chosen.merit.slowness) + " GB/s" : link;
   }
   if (reason != NicReason::kFasterPort) return {};
-  char text[32];
-  snprintf(text, sizeof text, "%g Gb/s", -chosen.merit.port_slowness);
-  return text;
+  return number_of(-chosen.merit.port_slowness) + " Gb/s";
 }
 
 // How many GPUs have a NIC already, and a card, of which a NIC may be one of two functions.
@@ -111,7 +123,12 @@ NicChoice choose(const Inventory& inventory, Open& open, Shares& shares) {
   NicChoice choice;
   choice.gpu = open.gpu;
   auto& candidates = open.candidates;
-  if (candidates.empty()) return choice;
+  if (candidates.empty()) {
+    const bool any =
+        std::ranges::any_of(inventory.nics, [](const Nic& nic) { return !nic.management.empty(); });
+    if (any) choice.reason = NicReason::kNoDataNic;
+    return choice;
+  }
   const auto card = [&](const Candidate& one) {
     return card_of(inventory.nics[one.nic.index].pci->address);
   };
@@ -140,7 +157,7 @@ std::vector<Open> open_choices(const Inventory& inventory) {
   std::vector<Candidate> nics;
   for (std::size_t i = 0; i < inventory.nics.size() && nics.size() < most; ++i) {
     const Nic& nic = inventory.nics[i];
-    if (nic.pci) nics.push_back({{i, {}}, merit_of(inventory, nic)});
+    if (nic.pci && nic.management.empty()) nics.push_back({{i, {}}, merit_of(inventory, nic)});
   }
   std::vector<Open> open;
   for (std::size_t i = 0; i < gpus; ++i) {
@@ -196,6 +213,8 @@ std::string why(const NicChoice& choice,
   switch (choice.reason) {
     case NicReason::kNoNic:
       return "no RDMA NIC";
+    case NicReason::kNoDataNic:
+      return "no NIC for data";
     case NicReason::kOnlyNic:
       text = "the only NIC";
       break;

@@ -29,6 +29,7 @@ struct RankedNic {
 // What decided between the chosen NIC and the next one.
 enum class NicReason : std::uint8_t {
   kNoNic,
+  kNoDataNic,  // all that are there manage NVSwitches
   kOnlyNic,
   kNoDistance,  // of none the path is known
   kNearest,
@@ -43,7 +44,7 @@ enum class NicReason : std::uint8_t {
 struct NicChoice {
   std::size_t gpu = 0;  // in the inventory's GPUs
   // The chosen one first, then all others from the best on. Without NICs that have no PCI function
-  // (rxe, siw), which are nowhere.
+  // (rxe, siw), which are nowhere, and those that are for management.
   std::vector<RankedNic> nics;
   std::size_t alike = 0;  // how many right behind the first are as good
   NicReason reason = NicReason::kNoNic;

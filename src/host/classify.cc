@@ -1,15 +1,26 @@
 #include "host/classify.h"
 
 #include <algorithm>
+#include <string_view>
 
 namespace gdr::host {
 namespace {
 
-bool sits_on_root_bus(const std::optional<PciFunction>& function) {
-  return function && function->path.size() == 2 && is_host_bridge(function->path[0]);
+constexpr std::uint16_t kCray = 0x17db, kVirtio = 0x1af4, kGoogle = 0x1ae0;
+
+bool has(const std::string& text, std::string_view word) {
+  return text.find(word) != std::string::npos;
+}
+
+bool is_efa(const PciFunction& function) {
+  return function.device >> 4 == 0xefa || has(function.name, "EFA");
 }
 
 }  // namespace
+
+bool sits_on_root_bus(const std::optional<PciFunction>& function) {
+  return function && function->path.size() == 2 && is_host_bridge(function->path[0]);
+}
 
 bool is_gpu(const PciFunction& function) {
   return function.vendor == kVendorNvidia && function.class_code >> 16 == 0x03;
@@ -20,8 +31,33 @@ bool is_likely_rdma_nic(const PciFunction& function) {
   if (kind == 0x0207) return true;  // InfiniBand
   if (kind != 0x0200) return false;
   return function.vendor == kVendorMellanox ||
-         (function.vendor == kVendorAmazon &&
-          (function.device >> 4 == 0xefa || function.name.find("EFA") != std::string::npos));
+         (function.vendor == kVendorAmazon && is_efa(function));
+}
+
+bool has_no_verbs(const PciFunction& function) {
+  if (function.vendor == kCray || function.vendor == kVirtio || function.vendor == kGoogle) {
+    return true;
+  }
+  const bool known = function.device != 0 || !function.name.empty();
+  return function.vendor == kVendorAmazon && known && !is_efa(function);
+}
+
+std::uint32_t class_by_name(const PciFunction& function) {
+  const std::string& name = function.name;
+  if (function.vendor == kVendorNvidia) {
+    for (const char* other :
+         {"Audio", "USB", "UCSI", "NVSwitch", "Bridge", "nForce", "Tegra", "Crypto"}) {
+      if (has(name, other)) return 0;
+    }
+    return 0x030000;
+  }
+  if (function.vendor == kVendorMellanox) {
+    const bool other = has(name, "Bridge") || has(name, "Management") || has(name, "Recovery");
+    if (other) return 0;
+    return has(name, "ConnectX") || has(name, "BlueField") ? 0x020000 : 0;
+  }
+  if (function.vendor == kVendorAmazon && is_efa(function)) return 0x020000;
+  return 0;
 }
 
 bool is_flat(const Inventory& machine) {

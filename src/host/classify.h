@@ -21,7 +21,16 @@ bool is_gpu(const PciFunction& function);
 // Network controllers of vendors and kinds that are RDMA NICs, where no RDMA name says it.
 bool is_likely_rdma_nic(const PciFunction& function);
 
+// A NIC that no RDMA device can belong to, whatever a file calls it: sockets of virtual NICs in
+// NCCL's files, HPE Slingshot, which has no verbs.
+bool has_no_verbs(const PciFunction& function);
+
+// Of a function whose class the source does not show, by its maker and its name. 0: none that
+// matters here.
+std::uint32_t class_by_name(const PciFunction& function);
+
 // A GPU or a NIC right on a root bus: see Inventory::flat.
 bool is_flat(const Inventory& machine);
+bool sits_on_root_bus(const std::optional<PciFunction>& function);
 
 }  // namespace gdr::host

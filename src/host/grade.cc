@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 #include <string_view>
+#include <tuple>
 
 namespace gdr::host {
 
@@ -30,13 +31,10 @@ std::size_t common_length(const std::vector<std::string>& a, const std::vector<s
   return common;
 }
 
-// Whatever no switch decides; nothing where the paths meet in one.
-std::optional<PciPath> path_over_cpu(const std::vector<std::string>& a, int node_a,
-                                     const std::vector<std::string>& b, int node_b) {
-  if (card_of(a.back()) == card_of(b.back())) return PciPath::kPix;
-  if (a[0] != b[0]) return node_a == node_b && node_a >= 0 ? PciPath::kNode : PciPath::kSys;
-  if (common_length(a, b) == 1) return PciPath::kPhb;
-  return std::nullopt;
+// Behind different host bridges. A node that is not known may be the other's.
+std::optional<PciPath> between_nodes(int a, int b) {
+  if (a < 0 || b < 0) return std::nullopt;
+  return a == b ? PciPath::kNode : PciPath::kSys;
 }
 
 bool begin_at_host_bridges(const std::vector<std::string>& a, const std::vector<std::string>& b) {
@@ -67,17 +65,23 @@ PciPath by_units(std::size_t units) { return units <= 1 ? PciPath::kPix : PciPat
 std::optional<PciPath> path_between(const std::vector<std::string>& a, int node_a,
                                     const std::vector<std::string>& b, int node_b) {
   if (!begin_at_host_bridges(a, b)) return std::nullopt;
-  if (const auto path = path_over_cpu(a, node_a, b, node_b)) return path;
-  const std::size_t longest_leg = std::max(a.size(), b.size()) - 1 - common_length(a, b);
-  return by_units(longest_leg);
+  if (card_of(a.back()) == card_of(b.back())) return PciPath::kPix;
+  if (a[0] != b[0]) return between_nodes(node_a, node_b);
+  if (common_length(a, b) == 1) return PciPath::kPhb;
+  return by_units(std::max(a.size(), b.size()) - 1 - common_length(a, b));
 }
 
 std::optional<PciPath> path_between(const PciTree& tree, const PciFunction& a,
                                     const PciFunction& b) {
-  if (!begin_at_host_bridges(a.path, b.path)) return std::nullopt;
-  if (const auto path = path_over_cpu(a.path, a.numa_node, b.path, b.numa_node)) return path;
-  if (const auto units = units_between(tree, a.path, b.path)) return by_units(*units);
-  return path_between(a.path, a.numa_node, b.path, b.numa_node);
+  const auto& [from, to] = std::tie(a.path, b.path);
+  if (begin_at_host_bridges(from, to) && from[0] == to[0] &&
+      card_of(from.back()) != card_of(to.back())) {
+    const bool meet_in_host_bridge = common_length(from, to) == 1;
+    if (meet_in_host_bridge && tree.is_incomplete(from[0])) return std::nullopt;
+    const auto units = meet_in_host_bridge ? std::nullopt : units_between(tree, from, to);
+    if (units) return by_units(*units);
+  }
+  return path_between(from, tree.node_of(a), to, tree.node_of(b));
 }
 
 std::string meeting_point(const PciFunction& a, const PciFunction& b) {

@@ -9,8 +9,10 @@
 
 #include "host/classify.h"
 #include "host/files.h"
+#include "host/management.h"
 #include "host/pci/link.h"
 #include "host/pci/names.h"
+#include "host/settle.h"
 
 namespace gdr::host {
 namespace {
@@ -91,6 +93,7 @@ Nic read_nic(const Files& files, const PciTree& tree, const std::string& name) {
   nic.board_id = files.line(path + "/board_id");
   nic.numa_node = node_of(files, path + "/device");
   nic.pci = function_of(files, tree, path + "/device");
+  if (nic.pci) nic.management = management_sign(files, *nic.pci);
   for (const std::string& entry : files.entries(path + "/ports")) {
     unsigned number = 0;
     std::from_chars(entry.data(), entry.data() + entry.size(), number);
@@ -139,11 +142,57 @@ std::vector<Gpu> read_gpus(const Files& files, const PciTree& tree,
 PciTree read_tree(const Files& files, const std::vector<std::string>& addresses) {
   PciTree tree;
   PortSpeeds speeds(files);
+  PciNames names;
   for (const std::string& address : addresses) {
     auto function = read_pci_function(files, "sys/bus/pci/devices/" + address, speeds);
-    if (function) tree.add(*std::move(function));
+    if (!function) continue;
+    if (function->class_code == 0 && function->vendor != 0) {  // a capture of parts
+      function->name = names.device(function->vendor, function->device);
+      function->class_code = class_by_name(*function);
+    }
+    tree.add(*std::move(function));
   }
   return tree;
+}
+
+// "platform\t: PowerNV" in /proc/cpuinfo.
+std::string processor_field(const std::string& text, std::string_view name) {
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    const std::string_view line = std::string_view(text).substr(at, end - at);
+    at = end + 1;
+    const std::size_t colon = line.find(':');
+    if (!line.starts_with(name) || colon == std::string_view::npos) continue;
+    if (line.find_first_not_of(" \t", name.size()) != colon) continue;
+    const std::size_t begin = line.find_first_not_of(" \t", colon + 1);
+    return begin == std::string_view::npos ? std::string() : std::string(line.substr(begin));
+  }
+  return {};
+}
+
+// Arm's and Power's processors have no such flag.
+GuestSign read_kernel_sign(const Files& files, const std::string& processors) {
+  const std::string type = files.line("sys/hypervisor/type");
+  if (files.exists("sys/hypervisor/type")) return {Guest::kYes, "/sys/hypervisor/type " + type};
+  const std::string flags = processor_field(processors, "flags");
+  if ((" " + flags + " ").find(" hypervisor ") != std::string::npos) {
+    return {Guest::kYes, "the processor's hypervisor flag"};
+  }
+  const bool has_flags =
+      processors.starts_with("flags") || processors.find("\nflags") != processors.npos;
+  return has_flags ? GuestSign{Guest::kNo, "no hypervisor flag"} : GuestSign();
+}
+
+Platform read_platform(const Files& files) {
+  const std::string processors = files.text("proc/cpuinfo");
+  Platform platform;
+  platform.product = files.line("sys/class/dmi/id/product_name");
+  platform.vendor = files.line("sys/class/dmi/id/sys_vendor");
+  platform.firmware = processor_field(processors, "platform");
+  platform.model = files.line("sys/firmware/devicetree/base/model");
+  platform.model.erase(std::min(platform.model.find('\0'), platform.model.size()));
+  platform.kernel = read_kernel_sign(files, processors);
+  return platform;
 }
 
 std::vector<NumaNode> read_numa_nodes(const Files& files) {
@@ -206,17 +255,7 @@ std::optional<std::uint64_t> read_locked_memory_limit(const Files& files) {
 }  // namespace
 
 bool is_virtual_machine(const Files& files) {
-  if (files.exists("sys/hypervisor/type") ||
-      files.text("proc/cpuinfo").find(" hypervisor") != std::string::npos) {
-    return true;
-  }
-  // Arm's processors have no such flag.
-  const std::string product = files.line("sys/class/dmi/id/product_name");
-  const std::string maker = files.line("sys/class/dmi/id/sys_vendor");
-  for (const char* name : {"Virtual Machine", "VMware", "KVM", "HVM domU", "VirtualBox"}) {
-    if (product.find(name) != std::string::npos) return true;
-  }
-  return maker == "QEMU" || (maker == "Amazon EC2" && product.find(".metal") == std::string::npos);
+  return guest_by_platform(read_platform(files)).answer == Guest::kYes;
 }
 
 bool is_active(const Port& port) {
@@ -227,6 +266,12 @@ bool is_active(const Port& port) {
 double rate_of(const Port& port) {
   const double rate = strtod(port.rate.c_str(), nullptr);
   return rate > 0 && rate < 1e6 ? rate : 0;
+}
+
+std::string names_of(const Nic& nic) {
+  std::string names = nic.name;
+  for (const std::string& more : nic.more_names) names += ", " + more;
+  return names;
 }
 
 bool has_active_port(const Nic& nic) { return std::ranges::any_of(nic.ports, is_active); }
@@ -241,9 +286,8 @@ Inventory take_inventory(const Files& files) {
   }
   inventory.gpus = read_gpus(files, inventory.pci, addresses);
   inventory.numa_nodes = read_numa_nodes(files);
-  inventory.product = files.line("sys/class/dmi/id/product_name");
-  inventory.virtual_machine = is_virtual_machine(files);
-  inventory.flat = is_flat(inventory);
+  inventory.platform = read_platform(files);
+  inventory.product = inventory.platform.product;
   for (const char* place : kPeerMemoryPlaces) {
     if (files.exists(place)) inventory.peer_memory.push_back(std::string("/") + place);
   }
@@ -252,6 +296,9 @@ Inventory take_inventory(const Files& files) {
       files.text("proc/driver/nvidia/version").find("Open Kernel Module") != std::string::npos;
   inventory.locked_memory_limit = read_locked_memory_limit(files);
   inventory.unseen = unseen(files, inventory);
+  // A kernel without NUMA has no such folder.
+  const bool all_nodes = files.exists("sys/devices/system/node") || files.is_live();
+  settle(inventory, {.all_nodes = all_nodes});
   return inventory;
 }
 

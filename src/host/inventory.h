@@ -13,6 +13,7 @@
 
 #include "host/pci/function.h"
 #include "host/pci/tree.h"
+#include "host/platform.h"
 
 namespace gdr::host {
 
@@ -25,6 +26,8 @@ struct Gid {
 
 struct Port {
   unsigned number = 0;
+  // Of which RDMA device, where several share the function; empty: Nic::name.
+  std::string rdma_name;
   std::string state;       // "4: ACTIVE"
   std::string link_layer;  // "Ethernet", "InfiniBand"
   std::string rate;        // "100 Gb/sec (4X EDR)"
@@ -39,7 +42,9 @@ bool is_active(const Port& port);
 double rate_of(const Port& port);
 
 struct Nic {
-  std::string name;         // RDMA name: "mlx5_0"
+  std::string name;  // RDMA name: "mlx5_0"
+  // Further RDMA devices that the source shows at the same PCI function.
+  std::vector<std::string> more_names;
   std::string pci_address;  // empty for software devices such as rxe
   std::string driver;       // kernel driver of the PCI function
   std::string firmware;
@@ -47,9 +52,18 @@ struct Nic {
   int numa_node = -1;
   std::vector<Port> ports;
   std::optional<PciFunction> pci;  // nothing for software devices
+  // Why it is for the management of NVSwitches and carries no data: "its product data says SW_MNG".
+  // Empty: it is for data.
+  std::string management;
 };
 
 bool has_active_port(const Nic& nic);
+// "mlx5_0, mlx5_1"
+std::string names_of(const Nic& nic);
+// Of the RDMA device whose port it is.
+inline const std::string& rdma_name_of(const Nic& nic, const Port& port) {
+  return port.rdma_name.empty() ? nic.name : port.rdma_name;
+}
 
 struct Gpu {
   std::string pci_address;
@@ -57,6 +71,15 @@ struct Gpu {
   std::string driver;  // "nvidia", "vfio-pci", "nouveau", empty
   int numa_node = -1;
   std::optional<PciFunction> pci;
+};
+
+// A GPU, another accelerator or a NIC that gdr recognises and does not support. It is named
+// wherever there would seem to be none.
+struct UnsupportedDevice {
+  enum class Kind : std::uint8_t { kGpu, kNic };
+  Kind kind = Kind::kGpu;
+  std::string name;  // "AMD Aqua Vanjaram [Instinct MI300X]"
+  PciFunction pci;
 };
 
 struct NumaNode {
@@ -77,11 +100,19 @@ struct Inventory {
   PciTree pci;  // every function that the source shows
   std::vector<NumaNode> numa_nodes;
   std::vector<NvLinks> nvlinks;
+  std::vector<UnsupportedDevice> unsupported;
+  Platform platform;
   std::string product;           // "PowerEdge XE9680"; empty: unknown
   bool virtual_machine = false;  // a guest
+  std::string virtual_by;        // what shows it: "DMI product HVM domU"
   // GPUs or NICs sit right on a root bus, where no PCI Express device can: the tree is made up by a
   // hypervisor, and grades say nothing.
   bool flat = false;
+  // The source shows one host bridge a NUMA node, so PHB may be NODE (NCCL's files).
+  bool host_bridges_merged = false;
+  // What was passed over in the source, each in a sentence: "2 lines of a.txt that are no text of
+  // lspci."
+  std::vector<std::string> notes;
   // What the source does not show, each in a sentence: "Configuration space beyond its first 64
   // bytes: it takes root."
   std::vector<std::string> unseen;
@@ -106,6 +137,9 @@ void read_product_data(const Files& files, Inventory& inventory);
 
 // In a virtual machine the tree is the hypervisor's invention: what looks far may be near.
 bool is_virtual_machine(const Files& files);
+inline bool has_reliable_grades(const Inventory& machine) {
+  return !machine.virtual_machine && !machine.flat;
+}
 
 // A port's counters by name ("port_rcv_packets", "packet_seq_err", …), from counters/ and
 // hw_counters/: what moved between two readings is evidence.

@@ -96,6 +96,10 @@ std::optional<NcclPath> nccl_path_between(const PciTree& tree, const PciFunction
     if (meeting == to.switches.end()) continue;
     return i == 0 && meeting == to.switches.begin() ? NcclPath::kPix : NcclPath::kPxb;
   }
+  // What stands between a host bridge and its devices was left out, or which node they are on.
+  const bool one_bridge = a.path[0] == b.path[0];
+  if (one_bridge && tree.is_incomplete(a.path[0])) return std::nullopt;
+  if (!one_bridge && !tree.nodes_shown()) return std::nullopt;
   return from.cpu == to.cpu ? NcclPath::kPhb : NcclPath::kSys;
 }
 

@@ -26,7 +26,7 @@ enum class NcclPath {
 };
 const char* name_of(NcclPath path);
 
-// Nothing where a path does not begin at a host bridge.
+// Nothing where a path does not begin at a host bridge, or the source does not show what decides.
 std::optional<NcclPath> nccl_path_between(const PciTree& tree, const PciFunction& a,
                                           const PciFunction& b);
 

@@ -103,6 +103,8 @@ Result<const GpuEntry*> find_gpu(const InventoryReport& inventory, const std::st
 
 // No GPU: its memory is not asked about, and every port is as near as any other.
 int distance(const Candidate& candidate, const GpuEntry* gpu) {
+  // One that manages NVSwitches is on another network, if on any.
+  if (candidate.nic->hardware && !candidate.nic->hardware->management.empty()) return 2;
   if (!candidate.nic->hardware || !gpu || !gpu->hardware) return 0;
   return candidate.nic->hardware->numa_node == gpu->hardware->numa_node ? 0 : 1;
 }

@@ -24,9 +24,10 @@ const char* name_of(Quality quality) {
   return kNames[static_cast<std::size_t>(quality)];
 }
 
-Quality quality_of(std::optional<host::PciPath> path, bool reliable) {
-  if (!path || !reliable) return Quality::kUnknown;
+Quality quality_of(std::optional<host::PciPath> path, const host::Inventory& inventory) {
+  if (!path || !has_reliable_grades(inventory)) return Quality::kUnknown;
   if (*path <= host::PciPath::kPxb) return Quality::kGood;
+  if (*path == host::PciPath::kPhb && inventory.host_bridges_merged) return Quality::kUnknown;
   return *path == host::PciPath::kPhb ? Quality::kLikelyGood : Quality::kBad;
 }
 
@@ -43,7 +44,7 @@ std::vector<Choice> choose_nics(const host::Inventory& inventory,
     if (!chosen.nics.empty()) {
       choice.nic = nics[chosen.nics.front().index];
       choice.path = chosen.nics.front().path;
-      choice.quality = quality_of(choice.path, !inventory.flat);
+      choice.quality = quality_of(choice.path, inventory);
     }
     for (std::size_t i = 1; i <= chosen.alike; ++i) {
       choice.alike.push_back(nics[chosen.nics[i].index]);

@@ -22,7 +22,8 @@ enum class Quality : std::uint8_t {
   kUnknown      // no path is known, or the tree is made up
 };
 const char* name_of(Quality quality);  // "good", "likely good", "bad", "unknown"
-Quality quality_of(std::optional<host::PciPath> path, bool reliable);
+// Unknown in a virtual machine, and where the source cannot tell PHB from NODE.
+Quality quality_of(std::optional<host::PciPath> path, const host::Inventory& inventory);
 
 struct Choice {
   std::size_t gpu = 0;             // in the list of devices

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "host/management.h"
 #include "host/pci/address.h"
 
 namespace gdr::topo {
@@ -29,7 +30,7 @@ Device nic_device(const host::Inventory& inventory, std::size_t index) {
   const host::Nic& nic = inventory.nics[index];
   Device device;
   device.kind = Device::Kind::kNic;
-  device.name = nic.name.empty() ? nic.pci_address : nic.name;
+  device.name = nic.name.empty() ? nic.pci_address : host::names_of(nic);
   device.address = nic.pci_address;
   device.numa_node = nic.numa_node;
   device.pci = nic.pci;
@@ -83,7 +84,8 @@ std::string name_of(const host::PciFunction& function) {
 
 std::string shown_name(const Device& device) {
   const std::string name = device.pci ? name_of(*device.pci) : std::string();
-  return device.name == device.address && !name.empty() ? name : device.name;
+  const std::string shown = device.name == device.address && !name.empty() ? name : device.name;
+  return device.pci && !device.pci->remark.empty() ? shown + ", " + device.pci->remark : shown;
 }
 
 std::string card_name(const host::Nic& nic) {
@@ -93,7 +95,8 @@ std::string card_name(const host::Nic& nic) {
   if (!product.part_number.empty()) {
     name += name.empty() ? product.part_number : " (" + product.part_number + ")";
   }
-  if (product.is_management) name += name.empty() ? "management" : ", for management";
+  if (!nic.management.empty())
+    name += (name.empty() ? "" : ", ") + std::string(host::kManagementRemark);
   return name;
 }
 

@@ -36,7 +36,8 @@ Result<std::vector<Device>> list_devices(const host::Inventory& inventory,
 
 const char* name_of(Device::Kind kind);  // "gpu", "nic", "device"
 
-// The device's name; of a NIC that only has its address, what its PCI function is called.
+// The device's name; of a NIC that only has its address, what its PCI function is called; and what
+// is said of it: "mlx5_8, management, not for data".
 std::string shown_name(const Device& device);
 
 // What a reader may call a PCI function: its name, else its vendor's and device's numbers; empty

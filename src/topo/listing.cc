@@ -80,8 +80,8 @@ Result<Listing> make_listing(host::Inventory inventory, Origin origin, const Sta
 
 std::string rdma_name_of(const ListedPort& listed) {
   // Sources without RDMA names call a NIC by its address.
-  const host::Nic& nic = listed.nic;
-  return nic.name == nic.pci_address ? std::string() : nic.name;
+  const std::string& name = host::rdma_name_of(listed.nic, listed.port);
+  return name == listed.nic.pci_address ? std::string() : name;
 }
 
 std::string address_of(const host::Gid& gid) {

@@ -12,14 +12,30 @@ namespace {
 using host::NcclPath;
 using host::PciPath;
 
-std::string why_of(PciPath ours, NcclPath theirs, bool node_unknown) {
+// NCCL does not know that a NIC is for management: it takes whatever is active.
+std::vector<std::string> management_advice(const host::Inventory& inventory) {
+  std::string names;
+  bool named = true;
+  for (const host::Nic& nic : inventory.nics) {
+    if (nic.management.empty() || inventory.gpus.empty()) continue;
+    named = named && nic.name != nic.pci_address;
+    names += (names.empty() ? "" : ",") + (named ? nic.name : nic.pci_address);
+    for (const std::string& more : nic.more_names) names += "," + more;
+  }
+  if (names.empty()) return {};
+  return {named ? fmt::format("{}: for management; NCCL takes them for data unless NCCL_IB_HCA "
+                              "leaves them out: export NCCL_IB_HCA=^={}",
+                              names, names)
+                : fmt::format("{}: for management; NCCL takes them for data unless NCCL_IB_HCA "
+                              "leaves out their RDMA names, which are not shown here",
+                              names)};
+}
+
+std::string why_of(PciPath ours, NcclPath theirs) {
   if (theirs == NcclPath::kLoc) return "it takes the functions of one card for one device";
   if (ours == PciPath::kNode && theirs == NcclPath::kPhb) return "it knows no NODE";
   if (ours == PciPath::kPxb && theirs == NcclPath::kPix) {
     return "it counts a cascade inside of one switch chip as one switch";
-  }
-  if (ours == PciPath::kSys && theirs == NcclPath::kPhb && node_unknown) {
-    return "it takes devices whose NUMA node is not known for those of one CPU";
   }
   return "it counts switches and NUMA nodes in its own way";
 }
@@ -47,8 +63,7 @@ std::vector<NcclDifference> nccl_differences(const host::Inventory& inventory,
       }
       NcclDifference& one = found[{*ours, *theirs}];
       if (one.pairs.empty()) {
-        const bool node_unknown = devices[i].numa_node < 0 || devices[j].numa_node < 0;
-        one = {*ours, *theirs, why_of(*ours, *theirs, node_unknown), {}};
+        one = {*ours, *theirs, why_of(*ours, *theirs), {}};
       }
       one.pairs.emplace_back(i, j);
     }
@@ -62,9 +77,11 @@ std::vector<std::string> nccl_advice(const host::Inventory& inventory,
                                      const std::vector<Device>& devices,
                                      const std::vector<Choice>& choices) {
   if (inventory.flat) {
-    return {
+    std::vector<std::string> lines = management_advice(inventory);
+    lines.push_back(
         "NCCL sees the same made-up tree, unless NCCL_TOPO_FILE names the provider's "
-        "description"};
+        "description");
+    return lines;
   }
   std::map<NcclPath, std::string> gpus;
   for (const Choice& choice : choices) {
@@ -74,7 +91,7 @@ std::vector<std::string> nccl_advice(const host::Inventory& inventory,
     std::string& list = gpus[*path];
     list += (list.empty() ? "" : ", ") + devices[choice.gpu].label;
   }
-  std::vector<std::string> lines;
+  std::vector<std::string> lines = management_advice(inventory);
   for (const auto& [path, list] : gpus) {
     const char* name = host::name_of(path);
     lines.push_back(

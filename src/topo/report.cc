@@ -5,17 +5,16 @@
 namespace gdr::topo {
 namespace {
 
-constexpr const char* kFlat =
-    "flat virtual machine: its hypervisor made up the PCI tree, so every grade here is unreliable; "
-    "pass the provider's description of the machine (--nccl-xml FILE), or measure (gdr perf)";
-constexpr const char* kVirtual =
-    "virtual machine: the PCI tree is what its hypervisor shows; the hardware may be nearer or "
-    "farther apart";
-
 std::vector<std::string> warnings_of(const host::Inventory& inventory) {
-  if (inventory.flat) return {kFlat};
-  if (inventory.virtual_machine) return {kVirtual};
-  return {};
+  if (has_reliable_grades(inventory)) return {};
+  const std::string sign =
+      inventory.virtual_by.empty() ? std::string() : " (" + inventory.virtual_by + ")";
+  const std::string what =
+      inventory.flat ? "flat virtual machine" + sign + ": its hypervisor made up the PCI tree"
+                     : "virtual machine" + sign + ": the PCI tree is what its hypervisor shows";
+  return {what +
+          ", so every grade here is unreliable; pass the provider's description of the machine "
+          "(--nccl-xml FILE), or measure (gdr perf)"};
 }
 
 }  // namespace
@@ -34,6 +33,7 @@ Result<Report> make_report(host::Inventory inventory, Origin origin,
   report.nccl_differences = nccl_differences(report.inventory, report.devices, report.matrix);
   report.nccl_advice = nccl_advice(report.inventory, report.devices, report.choices);
   report.warnings = warnings_of(report.inventory);
+  report.notes = report.inventory.notes;
   return report;
 }
 

@@ -33,6 +33,7 @@ struct Report {
   std::vector<NcclDifference> nccl_differences;
   std::vector<std::string> nccl_advice;
   std::vector<std::string> warnings;  // why grades may be wrong, each with what to do
+  std::vector<std::string> notes;     // what was passed over in the source
 };
 
 // `others`: PCI addresses of further devices. Fails as list_devices does.

@@ -58,6 +58,7 @@ class Builder {
     const host::PciFunction* function = pci_.find(address);
     if (function == nullptr) return node;
     if (kind == Kind::kSwitch || kind == Kind::kDevice) node.name = name_of(*function);
+    if (!function->remark.empty()) node.name += ", " + function->remark;
     // The link above a downstream port is inside of its switch.
     if (!function->links.empty() && kind != Kind::kDownstreamPort && kind != Kind::kRootPort) {
       node.link = text_of(function->links.front());
@@ -104,8 +105,8 @@ std::vector<TreeNode> make_tree(const host::PciTree& pci, const std::vector<Devi
   for (const Device& device : devices) {
     if (device.pci) builder.add(*device.pci);
   }
-  if (all) {
-    for (const auto& [address, function] : pci.functions()) builder.add(function);
+  for (const auto& [address, function] : pci.functions()) {
+    if (all || !function.remark.empty()) builder.add(function);
   }
   return builder.take();
 }

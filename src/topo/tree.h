@@ -33,8 +33,8 @@ struct TreeNode {
   std::vector<TreeNode> children;
 };
 
-// Host bridges, each with the ways to the devices below it; with `all` every function of the
-// machine.
+// Host bridges, each with the ways to the devices below it, and to what gdr does not support; with
+// `all` every function of the machine.
 std::vector<TreeNode> make_tree(const host::PciTree& pci, const std::vector<Device>& devices,
                                 bool all);
 

@@ -90,7 +90,12 @@ constexpr Rule kContents[] = {
     {"sys/devices/system/node/*/cpulist", "[0-9,-]*"},
     {"sys/devices/system/node/*/distance", "[0-9 ]+"},
     {"sys/class/dmi/id/product_name", "[A-Za-z0-9 ._+()/-]{1,64}"},
-    {"sys/class/dmi/id/sys_vendor", "QEMU|Amazon EC2"},
+    {"sys/class/dmi/id/sys_vendor",
+     "QEMU|Amazon EC2|VMware, Inc\\.|Xen|Microsoft Corporation|Google|innotek "
+     "GmbH|Parallels.{0,40}|"
+     "BHYVE|Bochs|KubeVirt|OpenStack Foundation|Nutanix|Red Hat|oVirt|Alibaba Cloud|Tencent Cloud"},
+    // "8335-GTW", "linux,dummy-virt"; the zero that ends it is no part.
+    {"sys/firmware/devicetree/base/model", "[A-Za-z0-9 ,._()-]{1,64}"},
     {"sys/kernel/iommu_groups/*/type", "identity|DMA|DMA-FQ|blocked|unmanaged|auto"},
     {"sys/kernel/security/lockdown", "(\\[?(none|integrity|confidentiality)\\]? ?){1,3}"},
     {"sys/kernel/mm/hugepages/*/nr_hugepages", NUMBER},
@@ -251,8 +256,15 @@ std::string lines_of(const std::string& content, const Form& form, bool part) {
   return kept;
 }
 
-// Of the flags the one that is asked for: there are hundreds for each processor.
+// Of the flags the one that is asked for: there are hundreds for each processor. Power's have none,
+// and their platform.
 std::string harmless_processors(const std::string& content) {
+  static const Form platform("platform[ \\t]*: (PowerNV|pSeries|PS3|Cell|powernv|pseries)");
+  std::string power;
+  for (const std::string_view line : split(content, '\n')) {
+    if (const auto found = platform.group(line, 1)) power = "platform\t: " + *found + "\n";
+  }
+  if (!power.empty()) return power;
   for (const std::string_view line : split(content, '\n')) {
     if (line.rfind("flags", 0) != 0) continue;
     const bool guest = line.find(" hypervisor") != std::string_view::npos;
@@ -375,6 +387,9 @@ std::optional<std::string> harmless_content(const std::string& path, const std::
   const Form* form = contents.find(below.empty() ? path : below);
   if (form == nullptr) return std::nullopt;
   const bool part = path == "proc/driver/nvidia/version" || path == "proc/modules";
+  if (path == "sys/firmware/devicetree/base/model") {
+    return lines_of(content.substr(0, content.find('\0')), *form, part);
+  }
   // One value a file, but for the regions of a PCI function.
   const bool one = is_below(path, "sys") && !path.ends_with("/resource");
   std::string kept = lines_of(one ? content.substr(0, content.find('\n')) : content, *form, part);

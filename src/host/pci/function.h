@@ -22,6 +22,7 @@ struct PciLink {
   std::string above, below;          // addresses of its two ends
   double speed = 0, most_speed = 0;  // GT/s a lane; 0: not known. The most that both ends can do.
   unsigned width = 0, most_width = 0;
+  double bandwidth = 0;  // GB/s, where the source tells neither of the two (hwloc); 0: not known
 };
 
 // Device/Port Type of the PCI Express Capabilities register (PCI Express Base Specification 6.0,
@@ -75,6 +76,7 @@ struct PciFunction {
   std::uint32_t class_code = 0;                                                      // 0x030200
   std::string name;     // "GH100 [H100 SXM5 80GB]"; empty: unknown
   std::string driver;   // of the kernel, "nvidia"; empty: none, or unknown
+  std::string remark;   // what is said beside its name: "not supported here"
   ProductData product;  // of few, see read_product_data(); and only root is shown it
   int iommu_group = -1;
   bool is_virtual_function = false;

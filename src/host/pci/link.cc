@@ -45,6 +45,9 @@ void PortSpeed::set_speed(double gigatransfers) { speed = known_speed(gigatransf
 void PortSpeed::set_most_speed(double gigatransfers) { most_speed = known_speed(gigatransfers); }
 void PortSpeed::set_width(long lanes) { width = known_width(lanes); }
 void PortSpeed::set_most_width(long lanes) { most_width = known_width(lanes); }
+void PortSpeed::set_bandwidth(double gigabytes) {
+  bandwidth = gigabytes > 0 && gigabytes <= kFastest * kWidest / 8 ? gigabytes : 0;
+}
 
 const PortSpeed& PortSpeeds::of(const std::string& address) {
   const auto [known, added] = known_.try_emplace(address);
@@ -54,9 +57,10 @@ const PortSpeed& PortSpeeds::of(const std::string& address) {
 
 PciLink link_between(const std::string& above, const PortSpeed& most_above,
                      const std::string& below, const PortSpeed& port) {
-  return {above,      below,
-          port.speed, lesser_known(port.most_speed, most_above.most_speed),
-          port.width, lesser_known(port.most_width, most_above.most_width)};
+  return {above,         below,
+          port.speed,    lesser_known(port.most_speed, most_above.most_speed),
+          port.width,    lesser_known(port.most_width, most_above.most_width),
+          port.bandwidth};
 }
 
 std::string text_of(const PciLink& link) {
@@ -75,6 +79,7 @@ std::string text_of(const PciLink& link) {
     text += (text.empty() ? "x" : " x") + std::to_string(link.width);
     if (link.most_width > link.width) text += " of x" + std::to_string(link.most_width);
   }
+  if (text.empty() && link.bandwidth > 0) text = number(link.bandwidth) + " GB/s";
   return text;
 }
 

@@ -19,12 +19,14 @@ namespace gdr::host {
 struct PortSpeed {
   double speed = 0, most_speed = 0;  // GT/s a lane
   unsigned width = 0, most_width = 0;
+  double bandwidth = 0;  // GB/s, where the source has that instead
 
   // What no link can have is not known: a virtual machine's width of 255.
   void set_speed(double gigatransfers);
   void set_most_speed(double gigatransfers);
   void set_width(long lanes);
   void set_most_width(long lanes);
+  void set_bandwidth(double gigabytes);
 };
 
 // What sysfs says of each port. Whatever is below a port asks for it, so in a deep tree a port is
@@ -43,7 +45,8 @@ class PortSpeeds {
 PciLink link_between(const std::string& above, const PortSpeed& most_above,
                      const std::string& below, const PortSpeed& port);
 
-// "32 GT/s x16"; "16 of 32 GT/s x8 of x16" where it could do more; empty where nothing is known.
+// "32 GT/s x16"; "16 of 32 GT/s x8 of x16" where it could do more; "63 GB/s" where the source has
+// that alone; empty where nothing is known.
 std::string text_of(const PciLink& link);
 
 // From below, every other pair of a path is a link; those between are inside of a switch.

@@ -23,7 +23,36 @@ void take_node_of_first_function(PciTree& tree, PciFunction& function) {
     function.numa_node = other->numa_node;
 }
 
+bool is_nic(const Draft& draft, const PciFunction& function) {
+  if (has_no_verbs(function)) return false;
+  return draft.nics.contains(function.address) || is_likely_rdma_nic(function);
+}
+
+Nic nic_of(const Draft& draft, const PciFunction& function) {
+  Nic nic;
+  nic.name = function.address;
+  nic.pci_address = function.address;
+  nic.driver = function.driver;
+  nic.numa_node = function.numa_node;
+  nic.pci = function;
+  if (const auto known = draft.nics.find(function.address); known != draft.nics.end()) {
+    const std::vector<std::string>& names = known->second.names;
+    if (!names.empty()) nic.name = names.front();
+    if (names.size() > 1) nic.more_names.assign(names.begin() + 1, names.end());
+    nic.ports = known->second.ports;
+  }
+  const auto management = draft.management.find(function.address);
+  if (management != draft.management.end()) nic.management = management->second;
+  return nic;
+}
+
 }  // namespace
+
+void add_name(DraftNic& nic, std::string_view name) {
+  constexpr std::size_t kMost = 64;  // no function has as many RDMA devices
+  const bool known = std::ranges::find(nic.names, name) != nic.names.end();
+  if (!known && !name.empty() && nic.names.size() < kMost) nic.names.emplace_back(name);
+}
 
 Inventory finish(Draft draft) {
   Inventory& machine = draft.machine;
@@ -44,15 +73,8 @@ Inventory finish(Draft draft) {
       if (gpu.model.empty()) gpu.model = names.device(function.vendor, function.device);
       if (gpu.model.empty()) gpu.model = "NVIDIA GPU";
       machine.gpus.push_back(std::move(gpu));
-    } else if (draft.rdma_names.contains(address) || is_likely_rdma_nic(function)) {
-      Nic nic;
-      const auto name = draft.rdma_names.find(address);
-      nic.name = name == draft.rdma_names.end() ? address : name->second;
-      nic.pci_address = address;
-      nic.driver = function.driver;
-      nic.numa_node = function.numa_node;
-      nic.pci = function;
-      machine.nics.push_back(std::move(nic));
+    } else if (is_nic(draft, function)) {
+      machine.nics.push_back(nic_of(draft, function));
     }
   }
   const bool all_named = std::all_of(machine.nics.begin(), machine.nics.end(),
@@ -62,8 +84,7 @@ Inventory finish(Draft draft) {
       return strverscmp(a.name.c_str(), b.name.c_str()) < 0;
     });
   }
-  machine.flat = is_flat(machine);
-  machine.virtual_machine = machine.virtual_machine || machine.flat;
+  settle(machine, draft.shown);
   return std::move(machine);
 }
 

@@ -2,7 +2,7 @@
 // the end: names, GPUs, NICs, links.
 //
 //   Draft draft;
-//   ... draft.machine.pci.add(function); draft.rdma_names["0000:1a:00.0"] = "mlx5_0";
+//   ... draft.machine.pci.add(function); add_name(draft.nics["0000:1a:00.0"], "mlx5_0");
 //   return finish(std::move(draft));
 #pragma once
 
@@ -14,19 +14,31 @@
 #include "host/classify.h"
 #include "host/inventory.h"
 #include "host/pci/link.h"
+#include "host/settle.h"
 
 namespace gdr::host {
 
 // No machine has as many bridges above each other.
 inline constexpr std::size_t kDeepestPath = 32;
 
+// What a source shows at one PCI function: RDMA devices by their names, and their ports.
+struct DraftNic {
+  std::vector<std::string> names;
+  std::vector<Port> ports;
+};
+
 struct Draft {
   Inventory machine;
+  Shown shown;
   // By PCI address, as far as the source has them.
   std::map<std::string, PortSpeed> speeds;
-  std::map<std::string, std::string> rdma_names;
-  std::map<std::string, std::string> models;  // of GPUs
+  std::map<std::string, DraftNic> nics;
+  std::map<std::string, std::string> models;      // of GPUs
+  std::map<std::string, std::string> management;  // as Nic::management
 };
+
+// Each name once.
+void add_name(DraftNic& nic, std::string_view name);
 
 // GPUs are in order of their addresses, NICs of their RDMA names, as nvidia-smi numbers them. NICs
 // of which the source has no RDMA name are named by, and in order of, their addresses.

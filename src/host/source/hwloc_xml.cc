@@ -4,14 +4,15 @@
 
 #include <algorithm>
 #include <charconv>
+#include <tuple>
 
 #include "host/source/draft.h"
+#include "host/source/hwloc_nvlink.h"
 #include "host/source/xml.h"
 
 namespace gdr::host {
 namespace {
 
-constexpr std::string_view kOpenFabrics = "3";  // osdev_type
 constexpr std::size_t kMostNumaNodes = 256;
 
 // "0x00000002" -> 1; -1 where a set has no or several nodes.
@@ -29,6 +30,17 @@ std::string_view info(const XmlElement& element, std::string_view name) {
   }
   return {};
 }
+
+// osdev_type is a number up to hwloc 2, from 3 on a set of bits.
+struct DeviceTypes {
+  bool bits = false;
+  bool is_rdma(std::string_view type) const {
+    return bits ? (to_number(type, 10) & 0x20) != 0 : type == "3";
+  }
+  bool is_network(std::string_view type) const {
+    return bits ? (to_number(type, 10) & 0x30) == 0x10 : type == "2";
+  }
+};
 
 // "0302 [10de:20b0] [10de:134f] a1"
 void take_numbers(std::string_view type, PciFunction& function) {
@@ -50,26 +62,47 @@ class Reader {
       return Error{EINVAL,
                    "no XML of hwloc, which begins with <topology>; found <" + topology.name + ">"};
     }
+    types_.bits = to_number(topology.attribute("version").substr(0, 1), 10) >= 3;
     for (const XmlElement& child : topology.children) {
       if (child.name == "distances2") read_distances(child);
       if (child.name != "object") continue;
-      draft_.machine.product = info(child, "DMIProductName");
+      read_platform(topology, child);
       if (Result<void> done = read_object(child, {}, -1); !done) return done.error();
     }
     if (draft_.machine.pci.empty()) {
       return Error{EINVAL, "no PCI devices in it; write it by 'lstopo --whole-io machine.xml'"};
     }
+    name_interfaces();
     for (NumaNode& node : draft_.machine.numa_nodes) node.distances = distances_[node.number];
     draft_.machine.unseen = {
         "Configuration space (kinds of switch ports, access control, settings): hwloc does not "
         "keep it.",
         "Drivers, IOMMU groups, and links' speed and width: hwloc keeps a link's bandwidth only."};
+    draft_.shown.bridges = false;
+    draft_.shown.all_nodes = true;
+    Result<std::vector<NvLinks>> links = read_hwloc_nvlinks(topology, draft_.machine.pci);
+    if (!links) {
+      draft_.machine.unseen.push_back("NVLink between the GPUs: " + links.error().message + ".");
+    } else {
+      draft_.machine.nvlinks = *std::move(links);
+    }
     return finish(std::move(draft_));
   }
 
  private:
   static Error error(const XmlElement& element, const std::string& what) {
     return {EINVAL, "line " + std::to_string(element.line) + ": " + what};
+  }
+
+  void read_platform(const XmlElement& topology, const XmlElement& machine) {
+    const auto value = [&](const char* name) {
+      const std::string_view found = info(machine, name);
+      return std::string(found.empty() ? info(topology, name) : found);
+    };
+    Platform& platform = draft_.machine.platform;
+    platform = {value("DMIProductName"), value("DMISysVendor"),  value("DMIBIOSVendor"),
+                value("PlatformName"),   value("PlatformModel"), {}};
+    draft_.machine.product = platform.product.empty() ? platform.model : platform.product;
   }
 
   Result<void> read_object(const XmlElement& object, std::vector<std::string> path, int node) {
@@ -116,19 +149,56 @@ class Reader {
     take_numbers(object.attribute("pci_type"), function);
     function.name = info(object, "PCIDevice");
     function.numa_node = node;
+    if (function.class_code == 0) function.class_code = class_by_name(function);
+    draft_.speeds[function.address].set_bandwidth(
+        strtod(std::string(object.attribute("pci_link_speed")).c_str(), nullptr));
     path.push_back(function.address);
     function.path = path;
     draft_.machine.pci.add(std::move(function));
     return {};
   }
 
-  // What the operating system calls a function's device: an RDMA name, a GPU's model.
+  // What the operating system calls a function's device: RDMA names with their ports, an interface,
+  // a GPU's model.
   void name_device(const XmlElement& object, const std::string& address) {
-    const bool is_rdma =
-        object.attribute("osdev_type") == kOpenFabrics || !info(object, "NodeGUID").empty();
+    const std::string_view type = object.attribute("osdev_type");
     const std::string_view name = object.attribute("name"), model = info(object, "GPUModel");
-    if (is_rdma && !name.empty()) draft_.rdma_names.emplace(address, name);
     if (!model.empty()) draft_.models.emplace(address, model);
+    if (name.empty()) return;
+    if (types_.is_rdma(type) || !info(object, "NodeGUID").empty()) {
+      DraftNic& nic = draft_.nics[address];
+      add_name(nic, name);
+      read_ports(object, nic);
+    } else if (types_.is_network(type) && !info(object, "Address").empty()) {
+      networks_[address].emplace_back(name, info(object, "Address"));
+    }
+  }
+
+  // <info name="Port1State" value="4"/>
+  static void read_ports(const XmlElement& device, DraftNic& nic) {
+    constexpr const char* kStates[] = {"NOP", "DOWN", "INIT", "ARMED", "ACTIVE", "ACTIVE_DEFER"};
+    constexpr unsigned kMostPorts = 8;
+    for (unsigned number = 1; number <= kMostPorts && nic.ports.size() < 256; ++number) {
+      const std::string_view state = info(device, "Port" + std::to_string(number) + "State");
+      const std::uint32_t value = to_number(state, 10);
+      if (state.empty() || value >= std::size(kStates)) continue;
+      Port port;
+      port.number = number;
+      port.rdma_name = device.attribute("name");
+      port.state = std::to_string(value) + ": " + kStates[value];
+      nic.ports.push_back(std::move(port));
+    }
+  }
+
+  // Which interface is which port's is known where there is one of each.
+  void name_interfaces() {
+    for (auto& [address, nic] : draft_.nics) {
+      const auto found = networks_.find(address);
+      if (found == networks_.end() || found->second.size() != 1 || nic.ports.size() > 1) continue;
+      if (nic.names.size() > 1) continue;
+      if (nic.ports.empty()) nic.ports.emplace_back();
+      std::tie(nic.ports.front().netdev, nic.ports.front().mac) = found->second.front();
+    }
   }
 
   void add_numa_node(const XmlElement& object) {
@@ -162,6 +232,8 @@ class Reader {
   }
 
   Draft draft_;
+  DeviceTypes types_;
+  std::map<std::string, std::vector<std::pair<std::string, std::string>>> networks_;
   std::map<int, std::vector<int>> distances_;
 };
 

@@ -6,6 +6,7 @@
 #include "host/source/draft.h"
 #include "host/source/lspci_tree.h"
 #include "host/source/lspci_verbose.h"
+#include "host/source/pasted_text.h"
 
 namespace gdr::host {
 namespace {
@@ -13,32 +14,49 @@ namespace {
 struct Texts {
   std::optional<LspciTree> tree;
   std::optional<LspciVerbose> verbose;
+  std::vector<std::string> notes;  // what was skipped
 };
 
 Error in_file(const NamedText& text, const std::string& what) {
   return {EINVAL, text.name + ": " + what};
 }
 
+Error second(const NamedText& text, const char* option) {
+  return in_file(text, std::string("a second text of lspci ") + option +
+                           "; two files are one of lspci -vvv and one of lspci -tv");
+}
+
+Result<void> take(const NamedText& text, const PastedLspci& pasted, Texts& found) {
+  if (!pasted.tree.empty()) {
+    if (found.tree) return second(text, "-tv");
+    auto tree = read_lspci_tree(pasted.tree);
+    if (!tree) return in_file(text, tree.error().message);
+    found.tree = *std::move(tree);
+  }
+  if (!pasted.verbose.empty()) {
+    if (found.verbose) return second(text, "-vvv");
+    auto verbose = read_lspci_verbose(pasted.verbose);
+    if (!verbose) return in_file(text, verbose.error().message);
+    found.verbose = *std::move(verbose);
+  }
+  return {};
+}
+
 Result<Texts> sort_out(const std::vector<NamedText>& texts) {
   Texts found;
   for (const NamedText& text : texts) {
-    const bool is_tree = looks_like_lspci_tree(text.text);
-    if (!is_tree && !looks_like_lspci_verbose(text.text)) {
+    const PastedLspci pasted = unwrap_lspci(without_windows(text.text));
+    if (pasted.tree.empty() && pasted.verbose.empty()) {
       return in_file(text, "neither text of lspci -vvv nor of lspci -tv");
     }
-    if (is_tree ? found.tree.has_value() : found.verbose.has_value()) {
-      return in_file(text, std::string("a second text of lspci ") + (is_tree ? "-tv" : "-vvv") +
-                               "; two files are one of lspci -vvv and one of lspci -tv");
-    }
-    if (is_tree) {
-      auto tree = read_lspci_tree(text.text);
-      if (!tree) return in_file(text, tree.error().message);
-      found.tree = *std::move(tree);
-    } else {
-      auto verbose = read_lspci_verbose(text.text);
-      if (!verbose) return in_file(text, verbose.error().message);
-      found.verbose = *std::move(verbose);
-    }
+    if (Result<void> taken = take(text, pasted, found); !taken) return taken.error();
+    if (pasted.skipped == 0) continue;
+    found.notes.push_back(text.name + ": " +
+                          (pasted.skipped == 1 ? "1 line is no text of lspci and was skipped: '"
+                                               : std::to_string(pasted.skipped) +
+                                                     " lines are no text of lspci and were "
+                                                     "skipped, the first one '") +
+                          pasted.example + "'");
   }
   return found;
 }
@@ -111,6 +129,7 @@ Result<Inventory> read_lspci(const std::vector<NamedText>& texts) {
   if (!sorted) return sorted.error();
   Draft draft;
   draft.machine.unseen = unseen(*sorted);
+  draft.machine.notes = std::move(sorted->notes);
   std::map<std::string, std::string> bridges;
   bool structure_known = false;
   if (sorted->tree) {
@@ -121,6 +140,7 @@ Result<Inventory> read_lspci(const std::vector<NamedText>& texts) {
     bridges.merge(sorted->verbose->bridges);
     structure_known = structure_known || sorted->verbose->has_bridges;
     draft.speeds = std::move(sorted->verbose->speeds);
+    draft.management = std::move(sorted->verbose->management);
   }
   std::set<int> nodes;
   for (auto& [address, function] : merged(*sorted)) {
@@ -140,6 +160,7 @@ Result<Inventory> read_lspci(const std::vector<NamedText>& texts) {
     draft.machine.unseen.push_back(
         "Whether NCCL takes a Broadcom switch below another for one: it takes 'lspci -nnvvv'.");
   }
+  draft.machine.pci.set_nodes_shown(sorted->verbose.has_value());
   for (const int node : nodes) draft.machine.numa_nodes.push_back({node, {}, {}});
   return finish(std::move(draft));
 }

@@ -11,12 +11,38 @@ struct NamedVendor {
   std::string_view name;
   std::uint16_t number;
 };
+// As pci.ids names them, older names behind newer ones.
 constexpr NamedVendor kVendors[] = {{"NVIDIA Corporation", 0x10de},
                                     {"Mellanox Technologies", 0x15b3},
                                     {"Amazon.com, Inc.", 0x1d0f},
                                     {"Broadcom / LSI", 0x1000},
+                                    {"LSI Logic / Symbios Logic", 0x1000},
+                                    {"Broadcom Inc. and subsidiaries", 0x14e4},
+                                    {"Broadcom Limited", 0x14e4},
+                                    {"Broadcom Corporation", 0x14e4},
+                                    {"Advanced Micro Devices, Inc. [AMD/ATI]", 0x1002},
                                     {"Advanced Micro Devices, Inc. [AMD]", 0x1022},
-                                    {"Intel Corporation", 0x8086}};
+                                    {"Intel Corporation", 0x8086},
+                                    {"Habana Labs Ltd.", 0x1da3},
+                                    {"Cray Inc", 0x17db},
+                                    {"AMD Pensando Systems", 0x1dd8},
+                                    {"Pensando Systems Inc", 0x1dd8},
+                                    {"Pensando Systems", 0x1dd8},
+                                    {"QLogic Corp.", 0x1077},
+                                    {"Chelsio Communications Inc", 0x1425},
+                                    {"Cornelis Networks", 0x434e},
+                                    {"Huawei Technologies Co., Ltd.", 0x19e5},
+                                    {"Alibaba (China) Co., Ltd.", 0x1ded},
+                                    {"Google, Inc.", 0x1ae0},
+                                    {"VMware", 0x15ad},
+                                    {"XenSource, Inc.", 0x5853},
+                                    {"InnoTek Systemberatung GmbH", 0x80ee},
+                                    {"Microsoft Corporation", 0x1414},
+                                    {"ASPEED Technology, Inc.", 0x1a03},
+                                    {"Matrox Electronics Systems Ltd.", 0x102b}};
+// This maker has two numbers: of what QEMU has of its own, and of virtio.
+constexpr std::string_view kRedHat = "Red Hat, Inc.";
+constexpr std::uint16_t kQemu = 0x1b36, kVirtio = 0x1af4;
 
 struct NamedClass {
   std::string_view name;
@@ -30,6 +56,9 @@ constexpr NamedClass kClasses[] = {{"PCI bridge", 0x060400},
                                    {"Display controller", 0x038000},
                                    {"Ethernet controller", 0x020000},
                                    {"Infiniband controller", 0x020700},
+                                   {"InfiniBand controller", 0x020700},
+                                   {"Fabric controller", 0x020800},
+                                   {"Processing accelerators", 0x120000},
                                    {"Network controller", 0x028000}};
 
 bool is_four_hex(std::string_view text) {
@@ -72,10 +101,19 @@ void take_description(std::string_view text, PciFunction& function) {
   const bool numbered = take_ids(text, function.vendor, function.device);
   for (const auto& [name, number] : kVendors) {
     if (!text.starts_with(name)) continue;
-    function.vendor = number;
+    if (!numbered) function.vendor = number;
     text.remove_prefix(name.size());
     while (text.starts_with(' ')) text.remove_prefix(1);
     break;
+  }
+  if (text.starts_with(kRedHat)) {
+    text.remove_prefix(kRedHat.size());
+    while (text.starts_with(' ')) text.remove_prefix(1);
+    if (!numbered) {
+      const bool qemu =
+          text.find("QEMU") != std::string_view::npos || text.find("QXL") != std::string_view::npos;
+      function.vendor = qemu ? kQemu : kVirtio;
+    }
   }
   // What the list of its time did not know may be known by now: the name is looked up again.
   if (text.starts_with("Device ") && is_four_hex(text.substr(7))) {

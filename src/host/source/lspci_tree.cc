@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "host/classify.h"
 #include "host/pci/names.h"
 #include "host/source/draft.h"
 #include "host/source/lspci_function.h"
@@ -11,24 +12,6 @@ namespace gdr::host {
 namespace {
 
 constexpr std::size_t kLongestLine = 4096;
-
-bool has(const std::string& text, std::string_view word) {
-  return text.find(word) != std::string::npos;
-}
-
-// A tree shows no classes, so what a function is must be seen in its name.
-std::uint32_t class_by_name(const PciFunction& function) {
-  const std::string& name = function.name;
-  if (function.vendor == kVendorNvidia) {
-    for (const char* other : {"Audio", "USB", "UCSI", "NVSwitch", "Bridge", "nForce", "Tegra"}) {
-      if (has(name, other)) return 0;
-    }
-    return 0x030000;
-  }
-  if (function.vendor == kVendorMellanox && has(name, "ConnectX")) return 0x020000;
-  if (function.vendor == kVendorAmazon && has(name, "EFA")) return 0x020000;
-  return 0;
-}
 
 // "0000:40"
 bool is_bus(const std::string& text) { return !full_address(text + ":00.0").empty(); }
@@ -142,12 +125,6 @@ class Reader {
 };
 
 }  // namespace
-
-bool looks_like_lspci_tree(std::string_view text) {
-  const std::size_t start = text.find_first_not_of(" \t\r\n");
-  if (start == std::string_view::npos) return false;
-  return text.substr(start).starts_with("-[") || text.substr(start).starts_with("-+-[");
-}
 
 Result<LspciTree> read_lspci_tree(std::string_view text) { return Reader().read(text); }
 

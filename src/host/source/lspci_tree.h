@@ -19,7 +19,6 @@ struct LspciTree {
   std::map<std::string, std::string> bridges;    // by the bus below: "0000:01" -> "0000:00:01.1"
 };
 
-bool looks_like_lspci_tree(std::string_view text);
 Result<LspciTree> read_lspci_tree(std::string_view text);
 
 }  // namespace gdr::host

@@ -6,11 +6,14 @@
 #include <optional>
 
 #include "base/printable.h"
+#include "host/management.h"
 #include "host/source/draft.h"
 #include "host/source/lspci_function.h"
 
 namespace gdr::host {
 namespace {
+
+constexpr std::uint16_t kRedHat = 0x1af4;  // of what QEMU emulates
 
 // "0000:41:00.0 " or "41:00.0 " at the start of a line; empty: the line goes on with a function.
 std::string address_at_start(std::string_view line) {
@@ -175,6 +178,7 @@ class Reader {
     };
     if (line.starts_with("[") && line.find(ProductData::kManagement) != std::string_view::npos) {
       product.is_management = true;
+      found_.management[function_->address] = kSaysManagement;
     } else if (constexpr std::string_view kName = "Product Name:"; line.starts_with(kName)) {
       product.name = value(kName);
     } else if (constexpr std::string_view kPart = "[PN] Part number:"; line.starts_with(kPart)) {
@@ -202,7 +206,9 @@ class Reader {
 
   void take_subsystem(std::string_view line) {
     std::string_view text = line.substr(line.find("Subsystem:") + 10);
-    take_ids(text, function_->subsystem_vendor, function_->subsystem_device);
+    const bool numbered = take_ids(text, function_->subsystem_vendor, function_->subsystem_device);
+    while (text.starts_with(' ') || text.starts_with('\t')) text.remove_prefix(1);
+    if (!numbered && text.starts_with("Red Hat, Inc.")) function_->subsystem_vendor = kRedHat;
   }
 
   // "Bus: primary=98, secondary=99, subordinate=9e": no bus below it has the number 0.
@@ -273,13 +279,6 @@ class Reader {
 };
 
 }  // namespace
-
-bool looks_like_lspci_verbose(std::string_view text) {
-  const std::size_t start = text.find_first_not_of(" \t\r\n");
-  if (start == std::string_view::npos) return false;
-  text.remove_prefix(start);
-  return !address_at_start(text.substr(0, text.find('\n'))).empty();
-}
 
 Result<LspciVerbose> read_lspci_verbose(std::string_view text) { return Reader().read(text); }
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <set>
+#include <tuple>
 
 #include "host/source/draft.h"
 #include "host/source/xml.h"
@@ -13,6 +15,7 @@ namespace {
 
 constexpr std::uint32_t kNvSwitchClass = 0x068000;
 constexpr int kMostNumaNodes = 256;
+constexpr std::uint16_t kVendorAmd = 0x1002;
 
 class Reader {
  public:
@@ -27,15 +30,17 @@ class Reader {
     }
     if (draft_.machine.pci.empty()) return Error{EINVAL, "a topology of NCCL without any <pci>"};
     join_nvlinks();
+    draft_.machine.host_bridges_merged = true;
     draft_.machine.unseen = {
         "Host bridges: NCCL's files have one for each NUMA node, so what is PHB here may be NODE.",
         "Switch ports with their access control, drivers, and what links run at now: NCCL's files "
         "do not have them."};
-    Inventory machine = finish(std::move(draft_));
-    // The switch ports are left out, so a device on a root bus is nothing unusual.
-    machine.flat = false;
-    machine.virtual_machine = false;
-    return machine;
+    if (!has_links_) {
+      draft_.machine.unseen.push_back(
+          "NVLink between the GPUs: this file has no <nvlink>, as where there is none.");
+    }
+    draft_.shown.ports = false;
+    return finish(std::move(draft_));
   }
 
  private:
@@ -56,7 +61,22 @@ class Reader {
     }
     char bridge[16];
     std::snprintf(bridge, sizeof(bridge), "pcinode:%02x", static_cast<unsigned>(node) & 0xff);
+    note_nics_without_function(cpu);
     return read_children(cpu, {bridge}, static_cast<int>(node));
+  }
+
+  // Of sockets, of software, or of what NCCL found no path for.
+  void note_nics_without_function(const XmlElement& cpu) {
+    std::string names;
+    for (const XmlElement& nic : cpu.children) {
+      for (const XmlElement& net : nic.children) {
+        if (nic.name != "nic" || net.name != "net" || names.size() > 1000) continue;
+        names += (names.empty() ? "" : ", ") + std::string(net.attribute("name"));
+      }
+    }
+    if (names.empty()) return;
+    draft_.machine.notes.push_back("NICs of NUMA node " + std::string(cpu.attribute("numaid")) +
+                                   " without a PCI function, which are in no matrix: " + names);
   }
 
   Result<void> read_children(const XmlElement& parent, const std::vector<std::string>& path,
@@ -85,11 +105,12 @@ class Reader {
     function.subsystem_device = static_cast<std::uint16_t>(hex("subsystem_device"));
     function.class_code = hex("class");
     function.numa_node = node;
+    fill_gaps(pci, function);
     if (function.is_bridge()) function.kind = PciKind::kUpstream;
     PortSpeed speed;
     speed.set_most_speed(strtod(std::string(pci.attribute("link_speed")).c_str(), nullptr));
     speed.set_most_width(static_cast<long>(to_number(pci.attribute("link_width"), 10)));
-    if (path.size() > 1) {
+    if (path.size() > 1 || speed.most_speed > 0 || speed.most_width > 0) {
       function.links.push_back(link_between(path.back(), {}, function.address, speed));
     }
     path.push_back(function.address);
@@ -99,26 +120,67 @@ class Reader {
     return read_children(pci, path, node);
   }
 
-  // NCCL tells GPUs and NICs by their classes, and providers leave out the vendors.
-  void read_device(const XmlElement& pci, PciFunction& function) {
-    if (function.class_code >> 16 == 0x03 && function.vendor == 0) function.vendor = kVendorNvidia;
-    if (function.class_code >> 16 == 0x02) {
-      draft_.rdma_names[function.address] = function.address;
+  // Providers leave out makers and classes; what stands below tells.
+  static void fill_gaps(const XmlElement& pci, PciFunction& function) {
+    const auto has = [&](const XmlElement& element, std::string_view name) {
+      return std::ranges::any_of(element.children,
+                                 [&](const XmlElement& child) { return child.name == name; });
+    };
+    if (function.class_code == 0) {
+      if (has(pci, "gpu"))
+        function.class_code = 0x030200;
+      else if (has(pci, "nic") || has(pci, "net"))
+        function.class_code = 0x020000;
+      else if (has(pci, "pci"))
+        function.class_code = 0x060400;
     }
+    for (const XmlElement& gpu : pci.children) {
+      // RCCL's files look the same: AMD's GPUs have a "gcn" and links of XGMI.
+      if (gpu.name != "gpu" || function.vendor != 0) continue;
+      if (has(gpu, "xgmi") || !gpu.attribute("gcn").empty()) function.vendor = kVendorAmd;
+    }
+    const bool display = function.class_code >> 16 == 0x03 && function.class_code >> 8 != 0x0380;
+    if (display && function.vendor == 0) function.vendor = kVendorNvidia;
+  }
+
+  void read_device(const XmlElement& pci, PciFunction& function) {
+    if (function.class_code >> 16 == 0x02) draft_.nics[function.address];
     for (const XmlElement& child : pci.children) {
       if (child.name == "gpu") read_nvlinks(child, function.address);
+      if (child.name == "net") read_net(child, function.address);
       if (child.name != "nic") continue;
       for (const XmlElement& net : child.children) {
-        if (net.name != "net" || net.attribute("name").empty()) continue;
-        draft_.rdma_names[function.address] = net.attribute("name");
-        break;  // further ones are other ports of it
+        if (net.name == "net") read_net(net, function.address);
       }
     }
+  }
+
+  // Each is a port of an RDMA device. NCCL puts the functions of one card into one <pci>, so there
+  // may be several devices, and several ports of each.
+  void read_net(const XmlElement& net, const std::string& address) {
+    constexpr std::size_t kMostPorts = 256;
+    const std::string name(net.attribute("name"));
+    DraftNic& nic = draft_.nics[address];
+    if (name.empty() || nic.ports.size() >= kMostPorts) return;
+    add_name(nic, name);
+    Port port;
+    port.rdma_name = name;
+    port.number = to_number(net.attribute("port"), 10);
+    // Mb/s
+    if (const std::uint32_t speed = to_number(net.attribute("speed"), 10); speed > 0) {
+      char rate[32];
+      std::snprintf(rate, sizeof rate, "%g Gb/sec", speed / 1000.0);
+      port.rate = rate;
+    }
+    const std::string device(net.attribute("dev"));
+    const bool repeated = !nets_.insert({address, name, port.number, device}).second;
+    if (!repeated) nic.ports.push_back(std::move(port));
   }
 
   void read_nvlinks(const XmlElement& gpu, const std::string& address) {
     for (const XmlElement& link : gpu.children) {
       if (link.name != "nvlink") continue;
+      has_links_ = true;
       const unsigned count = to_number(link.attribute("count"), 10);
       if (to_number(link.attribute("tclass"), 16) == kNvSwitchClass) {
         to_switches_[address] += count;
@@ -147,6 +209,8 @@ class Reader {
   }
 
   Draft draft_;
+  bool has_links_ = false;
+  std::set<std::tuple<std::string, std::string, unsigned, std::string>> nets_;
   std::map<std::pair<std::string, std::string>, unsigned> joined_;
   std::map<std::string, unsigned> to_switches_;
 };

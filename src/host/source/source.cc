@@ -4,6 +4,7 @@
 #include "host/source/hwloc_xml.h"
 #include "host/source/lspci.h"
 #include "host/source/nccl_xml.h"
+#include "host/source/pasted_text.h"
 
 namespace gdr::host {
 namespace {
@@ -27,7 +28,7 @@ Result<Inventory> read_file(const std::string& path,
                             Result<Inventory> (*read)(std::string_view document)) {
   const Result<std::string> content = read_source_file(path);
   if (!content) return content.error();
-  Result<Inventory> machine = read(*content);
+  Result<Inventory> machine = read(without_windows(*content));
   if (!machine) return Error{machine.error().code, path + ": " + machine.error().message};
   return machine;
 }

@@ -21,13 +21,21 @@ ordered_json of(const host::PciLink& link) {
           {"speed_gt_s", known(link.speed)},
           {"most_speed_gt_s", known(link.most_speed)},
           {"width", known(link.width)},
-          {"most_width", known(link.most_width)}};
+          {"most_width", known(link.most_width)},
+          {"bandwidth_gb_s", known(link.bandwidth)}};
+}
+
+// Sources without RDMA names call a NIC by its address.
+std::string rdma_name(const host::Nic& nic, const host::Port& port) {
+  const std::string& name = host::rdma_name_of(nic, port);
+  return name == nic.pci_address ? std::string() : name;
 }
 
 ordered_json ports_of(const host::Nic& nic) {
   ordered_json list = ordered_json::array();
   for (const host::Port& port : nic.ports) {
     list.push_back({{"number", port.number},
+                    {"rdma_name", text_or_null(rdma_name(nic, port))},
                     {"netdev", text_or_null(port.netdev)},
                     {"mac", text_or_null(port.mac)},
                     {"state", text_or_null(port.state)},
@@ -45,6 +53,12 @@ void add_nic(ordered_json& entry, const host::Nic& nic) {
   entry["product_name"] = text_or_null(function.product.name);
   entry["part_number"] = text_or_null(function.product.part_number);
   entry["board_id"] = text_or_null(nic.board_id);
+  ordered_json names = ordered_json::array();
+  if (nic.name != nic.pci_address) names.push_back(nic.name);
+  for (const std::string& more : nic.more_names) names.push_back(more);
+  entry["rdma_names"] = std::move(names);
+  entry["purpose"] = nic.management.empty() ? "data" : "management";
+  entry["management_sign"] = text_or_null(nic.management);
   entry["driver"] = text_or_null(nic.driver);
   entry["firmware"] = text_or_null(nic.firmware);
   entry["ports"] = ports_of(nic);
@@ -83,6 +97,23 @@ ordered_json matrix_json(const Report& report) {
   return rows;
 }
 
+bool is_for_management(const Report& report, const Device& nic) {
+  return !report.inventory.nics[nic.index].management.empty();
+}
+
+ordered_json unsupported_json(const Report& report) {
+  ordered_json list = ordered_json::array();
+  for (const host::UnsupportedDevice& device : report.inventory.unsupported) {
+    const bool gpu = device.kind == host::UnsupportedDevice::Kind::kGpu;
+    list.push_back({{"kind", gpu ? "gpu" : "nic"},
+                    {"pci_address", device.pci.address},
+                    {"name", device.name},
+                    {"driver", text_or_null(device.pci.driver)},
+                    {"numa_node", number_or_null(device.pci.numa_node)}});
+  }
+  return list;
+}
+
 ordered_json pairs_json(const Report& report) {
   ordered_json pairs = ordered_json::array();
   for (std::size_t i = 0; i < report.devices.size(); ++i) {
@@ -95,7 +126,9 @@ ordered_json pairs_json(const Report& report) {
           {{"gpu", report.devices[i].label},
            {"nic", report.devices[j].label},
            {"path", path ? ordered_json(host::name_of(*path)) : ordered_json()},
-           {"quality", name_of(quality_of(path, !report.inventory.flat))},
+           {"quality", is_for_management(report, report.devices[j])
+                           ? "not for data"
+                           : name_of(quality_of(path, report.inventory))},
            {"nccl_path", nccl ? ordered_json(host::name_of(*nccl)) : ordered_json()},
            {"nccl_uses_gdr", nccl ? ordered_json(host::nccl_uses_gdr(*nccl)) : ordered_json()}});
     }
@@ -171,14 +204,17 @@ std::string to_json(const Report& report, const std::string& version) {
                            {"looked_at", report.origin.looked_at},
                            {"product", text_or_null(inventory.product)},
                            {"virtual_machine", inventory.virtual_machine},
+                           {"virtual_by", text_or_null(inventory.virtual_by)},
                            {"flat", inventory.flat},
-                           {"reliable", !inventory.flat},
+                           {"reliable", has_reliable_grades(inventory)},
                            {"warnings", report.warnings},
+                           {"notes", report.notes},
                            {"unseen", inventory.unseen}};
   ordered_json devices = ordered_json::array();
   for (const Device& device : report.devices) devices.push_back(of(report, device));
   document["devices"] = std::move(devices);
   document["software_nics"] = software_nics(report);
+  document["unsupported"] = unsupported_json(report);
   document["matrix"] = matrix_json(report);
   document["pairs"] = pairs_json(report);
   document["nccl"] = nccl_json(report);

@@ -72,7 +72,7 @@ ordered_json of(const ListedPort& listed) {
           {"board_id", text_or_null(nic.board_id)},
           {"firmware", text_or_null(nic.firmware)},
           {"driver", text_or_null(nic.driver)},
-          {"management", function.product.is_management}};
+          {"management", !nic.management.empty()}};
 }
 
 }  // namespace

@@ -49,6 +49,25 @@ std::string gpus(const Report& report, std::size_t columns) {
   return section("GPUs", std::move(rows), columns);
 }
 
+// A row a port; one for all where several RDMA devices are shown at one function.
+std::vector<host::Port> rows_of(const host::Nic& nic) {
+  std::vector<host::Port> ports = nic.ports;
+  if (ports.empty()) ports.emplace_back();
+  if (!nic.more_names.empty()) ports.resize(1);
+  return ports;
+}
+
+// "1"; "mlx5_0 1, mlx5_1 1" of several RDMA devices.
+std::string numbers_of(const host::Nic& nic, const host::Port& port) {
+  if (nic.more_names.empty()) return port.number == 0 ? "" : std::to_string(port.number);
+  std::string text;
+  for (const host::Port& one : nic.ports) {
+    if (one.number == 0) continue;
+    text += (text.empty() ? "" : ", ") + one.rdma_name + " " + std::to_string(one.number);
+  }
+  return text;
+}
+
 std::string nics(const Report& report, std::size_t columns) {
   Rows names = {{"", "RDMA name", "port", "netdev", "MAC", "PCI address", "NUMA", "card"}};
   Rows links = {{"", "PCIe link", "port", "state", "rate", "firmware", "driver"}};
@@ -59,11 +78,9 @@ std::string nics(const Report& report, std::size_t columns) {
     const std::string address = device ? nic.pci_address : "software";
     const std::string link = device ? link_text(*device) : std::string();
     // Sources without RDMA names call a NIC by its address.
-    const std::string name = nic.name == nic.pci_address ? std::string() : nic.name;
-    std::vector<host::Port> ports = nic.ports;
-    if (ports.empty()) ports.emplace_back();
-    for (const host::Port& port : ports) {
-      const std::string number = port.number == 0 ? std::string() : std::to_string(port.number);
+    const std::string name = nic.name == nic.pci_address ? std::string() : host::names_of(nic);
+    for (const host::Port& port : rows_of(nic)) {
+      const std::string number = numbers_of(nic, port);
       names.push_back({label, name, number, port.netdev, port.mac, address,
                        node_text(nic.numa_node), card_name(nic)});
       links.push_back(

@@ -7,6 +7,7 @@
 #include "tool/wrap.h"
 #include "topo/output/matrix_text.h"
 #include "topo/output/names_text.h"
+#include "topo/output/others_text.h"
 #include "topo/output/tree_text.h"
 
 namespace gdr::topo {
@@ -30,6 +31,7 @@ class Text {
     section(best());
     section(nccl());
     section(names_text(report_, style_.columns));
+    section(others_text(report_, style_.columns));
     section(unseen());
     return std::move(text_);
   }
@@ -51,15 +53,19 @@ class Text {
     };
     line(tool::join({tool::printable(report_.origin.text),
                      tool::printable(report_.inventory.product), count(Device::Kind::kGpu, "GPU"),
-                     count(Device::Kind::kNic, "NIC")}));
-    const char* label = report_.inventory.flat ? "UNRELIABLE" : "note";
+                     count(Device::Kind::kNic, "NIC"), others_count(report_)}));
     for (const std::string& warning : report_.warnings) {
-      line(tool::paint(style_, Colour::kYellow, label) + "  " + warning);
+      line(tool::paint(style_, Colour::kYellow, "UNRELIABLE") + "  " + warning);
     }
+    for (const std::string& note : report_.notes) line("note  " + tool::printable(note));
   }
 
   void nothing() {
     text_ += "\n";
+    if (!report_.inventory.unsupported.empty()) {
+      line("No NVIDIA GPU and no RDMA NIC that gdr supports; what there is stands below.");
+      return;
+    }
     line("No NVIDIA GPU and no RDMA NIC with a PCI function. Looked at:");
     for (const std::string& place : report_.origin.looked_at) {
       line("  " + tool::printable(place), 4);

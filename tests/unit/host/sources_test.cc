@@ -434,7 +434,7 @@ TEST(Lspci, SaysWhatIsWrongWithATextAndWhatToTypeNext) {
       {"", "a.txt: neither"},
       {"hello\n", "a.txt: neither text of lspci -vvv nor of lspci -tv"},
       {"03:00.0 3D controller: NVIDIA Corporation Device 2330 (rev a1)\n", "give the text of"},
-      {" \\-00.0  x\n-[0000:00]---00.0  x\n", "neither"},
+      {" \\-00.0  x\n-[0000:00]---00.0  x\n", "line 1: a branch"},
       {"-[0000:00]---00.0  x\n  \\-00.0  y\n", "line 2: a branch"},
       {"-[0000:00]-+-01.0-[01]--+-00.0  x\n           \\-02.0  y\n"
        "                        \\-00.1  z\n",

@@ -39,16 +39,18 @@ TEST(NcclView, AdvisesNothingOnAMadeUpTreeButADescription) {
   EXPECT_NE(report.nccl_advice[0].find("NCCL_TOPO_FILE"), std::string::npos);
 }
 
-TEST(NcclView, SaysThatUnknownNodesAreOneCpuToNccl) {
+// Ours is not known then, so that there is nothing to compare.
+TEST(NcclView, TakesUnknownNodesForThoseOfOneCpuAsNcclDoes) {
   test::MadeUpMachine machine;
   machine.bridge("0000:00:01.0", "pci0000:00", host::PciKind::kRootPort);
   machine.bridge("0000:80:01.0", "pci0000:80", host::PciKind::kRootPort);
   machine.gpu("0000:01:00.0", "0000:00:01.0", -1);
   machine.nic("mlx5_0", "0000:81:00.0", "0000:80:01.0", -1);
   const Report report = machine.report();
-  ASSERT_EQ(report.nccl_differences.size(), 1u);
-  EXPECT_EQ(report.nccl_differences[0].why,
-            "it takes devices whose NUMA node is not known for those of one CPU");
+  EXPECT_FALSE(report.matrix.at(0, 1).path);
+  EXPECT_EQ(nccl_path(report.inventory, report.devices[0], report.devices[1]),
+            host::NcclPath::kPhb);
+  EXPECT_TRUE(report.nccl_differences.empty());
 }
 
 TEST(NcclView, IsEmptyWhereBothAgree) {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "host/management.h"
+
 #include "made_up_machine.h"
 #include "tool/wrap.h"
 
@@ -43,12 +45,12 @@ TEST(TextReport, HasEveryNameOfEveryPortSideBySide) {
 TEST(TextReport, TellsWhichCardIsWhichInterface) {
   test::MadeUpMachine machine = test::two_node_machine();
   machine.inventory.nics[0].pci->product = {"ConnectX-7 adapter card", "MCX75310AAS-NEAT", false};
-  machine.inventory.nics[1].pci->product.is_management = true;
+  machine.inventory.nics[1].management = host::kSaysManagement;
   machine.inventory.nics[2].pci->name = "MT2910 Family [ConnectX-7]";
   const std::string text = text_of(machine.report());
   EXPECT_TRUE(has(text, "0000:04:00.0  0     ConnectX-7 adapter card (MCX75310AAS-NEAT)\n"))
       << text;
-  EXPECT_TRUE(has(text, "0000:07:00.0  0     1234:5678, for management\n")) << text;
+  EXPECT_TRUE(has(text, "0000:07:00.0  0     1234:5678, management, not for data\n")) << text;
   EXPECT_TRUE(has(text, "0000:08:00.0  0     MT2910 Family [ConnectX-7]\n")) << text;
 }
 
@@ -75,15 +77,16 @@ TEST(TextReport, ListsSoftwareNicsWithoutALabel) {
   EXPECT_TRUE(has(text_of(machine.report()), "\n  -     rxe0 "));
 }
 
-TEST(TextReport, TellsThatAFlatVirtualMachineIsUnreliable) {
+TEST(TextReport, TellsThatAVirtualMachineIsUnreliable) {
   test::MadeUpMachine machine = test::two_node_machine();
   machine.inventory.virtual_machine = true;
-  EXPECT_TRUE(has(text_of(machine.report()), "\nnote  virtual machine: "));
-  EXPECT_FALSE(has(text_of(machine.report()), "UNRELIABLE"));
+  machine.inventory.virtual_by = "the processor's hypervisor flag";
+  EXPECT_TRUE(has(text_of(machine.report()),
+                  "\nUNRELIABLE  virtual machine (the processor's hypervisor flag): "));
   machine.inventory.flat = true;
   for (const bool tree : {false, true}) {
     const std::string text = text_of(machine.report(), {tree, false});
-    EXPECT_TRUE(has(text, "\nUNRELIABLE  flat virtual machine: ")) << text;
+    EXPECT_TRUE(has(text, "\nUNRELIABLE  flat virtual machine (")) << text;
     EXPECT_TRUE(has(text, "--nccl-xml FILE")) << text;
     EXPECT_TRUE(has(text, " unknown ")) << text;
   }

@@ -1,5 +1,6 @@
 // G1: is there a GPU, and does its driver have it?
 #include "doctor/checks/all.h"
+#include "doctor/checks/unsupported.h"
 #include "doctor/evidence.h"
 #include "doctor/host.h"
 
@@ -11,7 +12,15 @@ constexpr const char* kExplanation =
     "functions of vendor 10de and of a display class, and the driver that each is bound to. A GPU "
     "bound to vfio-pci belongs to a virtual machine, one bound to nouveau to a driver without "
     "CUDA; both fail here, and gdr changes no binding by itself. Without any GPU on the PCI bus "
-    "nothing else about GPUs can be judged.";
+    "nothing else about GPUs can be judged. GPUs and accelerators of other makers are named and "
+    "not judged.";
+
+// No fault of the machine's: it has GPUs, of which gdr can say nothing.
+Finding others_only(const std::string& others) {
+  return unknown("", "no NVIDIA GPU; not supported here: " + others,
+                 {{"/sys/bus/pci/devices/*/{vendor,class}", others}},
+                 "the tools of their maker: gdr knows NVIDIA's driver only");
+}
 
 Finding no_gpu(const Host& host) {
   Finding finding;
@@ -73,6 +82,9 @@ Findings find(const Host& host) {
     if (!shows(host.files, folder) && host.inventory.pci.empty()) {
       return {not_shown(host.files, folder, "whether there is a GPU")};
     }
+    const std::string others =
+        unsupported_text(host.inventory, host::UnsupportedDevice::Kind::kGpu);
+    if (!others.empty()) return {others_only(others)};
     return {no_gpu(host)};
   }
   Findings findings;

@@ -5,6 +5,7 @@
 #include "doctor/checks/all.h"
 #include "doctor/checks/gather.h"
 #include "doctor/checks/pairs.h"
+#include "doctor/checks/unsupported.h"
 #include "doctor/evidence.h"
 #include "doctor/host.h"
 
@@ -20,7 +21,8 @@ constexpr const char* kExplanation =
     "/sys/class/infiniband that sits on the PCI bus. A NIC of NVIDIA that lspci shows and the RDMA "
     "stack does not has no driver, lacks its RDMA part (mlx5_ib), or is set aside for a virtual "
     "machine (vfio-pci). Software devices such as rxe and siw copy by the processor and cannot "
-    "reach GPU memory. In a container /sys/class/infiniband shows what the host lets through.";
+    "reach GPU memory. In a container /sys/class/infiniband shows what the host lets through. NICs "
+    "of other makers without an RDMA device are named and not judged.";
 
 bool is_nic(const host::PciFunction& function) {
   const auto kind = function.class_code >> 8;
@@ -47,6 +49,14 @@ Finding without_rdma(const host::PciFunction& function, bool others) {
   return finding;
 }
 
+Finding others_only(const std::string& others) {
+  return unknown("", "no RDMA NIC that gdr knows; not supported here: " + others,
+                 {{std::string("/") + kFolder, "no device on the PCI bus"},
+                  {"/sys/bus/pci/devices/*/{vendor,device,class}", others}},
+                 "where they do RDMA, the driver of their maker makes a device in "
+                 "/sys/class/infiniband, and gdr sees that (ibv_devices lists it)");
+}
+
 Finding none(const Host& host, bool software) {
   Finding finding;
   finding.outcome = Outcome::kFail;
@@ -63,10 +73,17 @@ Finding none(const Host& host, bool software) {
   return finding;
 }
 
+Finding none_for_data() {
+  return fail("", "every RDMA NIC here is for the management of NVSwitches, none for data", {},
+              "There is nothing that could reach GPU memory over a network.",
+              {"lspci -nn | grep -i -e infiniband -e ethernet: shows other NICs", {}});
+}
+
 Finding present(const host::Nic& nic) {
   Finding finding;
   finding.subject = label(nic);
-  finding.summary = "RDMA NIC with a driver";
+  finding.summary = nic.management.empty() ? "RDMA NIC with a driver"
+                                           : "for the management of NVSwitches, not for data";
   finding.evidence = {{std::string("/") + kFolder + "/" + nic.name,
                        nic.pci->address + (nic.driver.empty() ? "" : ", " + nic.driver)}};
   return finding;
@@ -82,6 +99,8 @@ Findings find(const Host& host) {
     known.insert(nic.pci->address);
     gathered.add(present(nic), nic.pci->address);
   }
+  const bool any_for_data = std::ranges::any_of(
+      host.inventory.nics, [](const host::Nic& nic) { return nic.pci && nic.management.empty(); });
   bool without = false;
   for (const auto& [address, function] : host.inventory.pci.functions()) {
     if (!is_nic(function) || known.contains(address)) continue;
@@ -92,9 +111,14 @@ Findings find(const Host& host) {
     if (!software && host.inventory.pci.empty() && !shows(host.files, "sys/class")) {
       return {not_shown(host.files, "sys/class", "whether there is an RDMA NIC")};
     }
+    const std::string others =
+        unsupported_text(host.inventory, host::UnsupportedDevice::Kind::kNic);
+    if (!others.empty()) return {others_only(others)};
     return {none(host, software)};
   }
-  return gathered.take();
+  Findings findings = gathered.take();
+  if (!known.empty() && !any_for_data) findings.insert(findings.begin(), none_for_data());
+  return findings;
 }
 
 }  // namespace

@@ -7,7 +7,7 @@ namespace gdr::doctor {
 std::vector<PortOf> ports_of(const host::Inventory& inventory) {
   std::vector<PortOf> ports;
   for (const host::Nic& nic : inventory.nics) {
-    if (!nic.pci) continue;
+    if (!nic.pci || !nic.management.empty()) continue;
     for (const host::Port& port : nic.ports) ports.push_back({&nic, &port});
   }
   return ports;

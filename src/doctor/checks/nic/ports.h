@@ -18,7 +18,8 @@ struct PortOf {
   bool is_infiniband() const { return port->link_layer == "InfiniBand"; }
 };
 
-// Of NICs that sit on the PCI bus: software devices have no cable, no firmware and no switch.
+// Of NICs that sit on the PCI bus and carry data: software devices have no cable, no firmware and
+// no switch, and what manages NVSwitches has a network of its own.
 std::vector<PortOf> ports_of(const host::Inventory& inventory);
 
 // "sys/class/infiniband/mlx5_0/ports/1"

@@ -108,7 +108,10 @@ Findings find(const Host& host) {
   const host::Inventory& inventory = host.inventory;
   Links links;
   for (const host::Gpu& gpu : inventory.gpus) links.add(gpu.pci, label(gpu), true);
-  for (const host::Nic& nic : inventory.nics) links.add(nic.pci, label(nic), false);
+  for (const host::Nic& nic : inventory.nics) {
+    // Few lanes are enough for management, and its card can do more.
+    if (nic.management.empty()) links.add(nic.pci, label(nic), false);
+  }
   Findings findings = links.take();
   if (inventory.virtual_machine && !findings.empty()) return {made_up()};
   return findings;

@@ -1,4 +1,6 @@
 // X7: how far is the best NIC from each GPU?
+#include <algorithm>
+
 #include "doctor/checks/all.h"
 #include "doctor/checks/gather.h"
 #include "doctor/checks/pairs.h"
@@ -67,15 +69,46 @@ Finding unreliable(const host::Inventory& inventory) {
   return finding;
 }
 
+// There are NICs for data, and no way to any is known: the NUMA nodes are not shown, say.
+Finding not_known(const host::Gpu& gpu) {
+  Finding finding;
+  finding.outcome = Outcome::kUnknown;
+  finding.subject = label(gpu);
+  finding.summary = "how near its NICs are is not known: the source does not show it";
+  finding.fix.now = "gdr topo on the host itself, or with what 'gdr doctor capture' packs there";
+  return finding;
+}
+
+// One host bridge for each NUMA node: what meets there may be farther apart.
+Finding merged_bridges() {
+  Finding finding;
+  finding.outcome = Outcome::kUnknown;
+  finding.summary = "the best NIC is PHB or NODE: the file has one host bridge a NUMA node";
+  finding.fix.now = "gdr topo on the host itself, or with what 'gdr doctor capture' packs there";
+  return finding;
+}
+
 Findings find(const Host& host) {
   Gathered gathered("GPU-NIC pairs");
   bool any = false;
+  const bool any_nic = std::ranges::any_of(
+      host.inventory.nics, [](const host::Nic& nic) { return nic.pci && nic.management.empty(); });
   for (const GpuPairs& gpu : pairs_of(host.inventory)) {
-    if (gpu.pairs.empty()) continue;
+    if (gpu.pairs.empty()) {
+      any = any || any_nic;
+      if (any_nic) gathered.add(not_known(*gpu.gpu), gpu.gpu->pci_address);
+      continue;
+    }
     any = true;
+    if (host.inventory.host_bridges_merged && gpu.pairs.front().grade == host::PciPath::kPhb) {
+      Finding finding = merged_bridges();
+      finding.subject = subject_of(gpu.pairs.front());
+      gathered.add(std::move(finding), gpu.gpu->pci_address);
+      continue;
+    }
     gathered.add(judge(gpu), gpu.pairs.front().nic->pci->address);
   }
-  if (any && (host.inventory.virtual_machine || host.inventory.flat)) {
+  if (any && !has_reliable_grades(host.inventory)) {
     return {unreliable(host.inventory)};
   }
   return gathered.take(why_no_pairs(host.inventory));

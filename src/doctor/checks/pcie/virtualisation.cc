@@ -9,10 +9,17 @@ namespace {
 constexpr const char* kExplanation =
     "In a virtual machine the PCI tree may be the hypervisor's invention, and ACS, IOMMU and link "
     "settings are the host's: changing them inside does nothing, or breaks the isolation that the "
-    "host counts on. For transfers between passed-through devices the host has to switch on ATS "
+    "host counts on, and how near a GPU and a NIC are cannot be seen. For transfers between "
+    "passed-through devices the host has to switch on ATS "
     "of the NIC and direct translated requests on its port. A guest is known by the processor's "
-    "hypervisor flag or /sys/hypervisor; where GPUs or NICs sit right on a root bus, where no PCI "
-    "Express device can, the tree is made up and distances say nothing.";
+    "hypervisor flag, /sys/hypervisor, the names in DMI or the device tree, and PCI functions that "
+    "hypervisors emulate; where GPUs or NICs sit right on a root bus, where no PCI Express device "
+    "can, the tree is made up.";
+
+std::string sign_of(const host::Inventory& inventory) {
+  return inventory.virtual_by.empty() ? "a virtual machine"
+                                      : "a virtual machine: " + inventory.virtual_by;
+}
 
 Findings find(const Host& host) {
   const host::Inventory& inventory = host.inventory;
@@ -21,7 +28,7 @@ Findings find(const Host& host) {
   }
   const Evidences evidence = {
       {"/proc/cpuinfo, /sys/hypervisor/type",
-       inventory.virtual_machine ? "a virtual machine" : "no sign of a hypervisor"},
+       inventory.virtual_machine ? sign_of(inventory) : "no sign of a hypervisor"},
       read_line(host.files, "sys/class/dmi/id/product_name")};
   if (inventory.flat) {
     return {warn("", "a virtual machine whose PCI tree is flat", evidence,

@@ -1,0 +1,26 @@
+// NICs that manage the NVSwitches of the machine they are in (HGX B200 and later) look like any
+// other NIC of their kind. Their product data says SW_MNG; where that cannot be read, their link
+// tells: a fraction of what others have.
+//
+//   mark_management(inventory);
+//   if (!inventory.nics[0].management.empty()) puts("not for data");
+#pragma once
+
+#include "host/inventory.h"
+
+namespace gdr::host {
+
+inline constexpr const char* kManagementRemark = "management, not for data";
+inline constexpr const char* kSaysManagement = "its product data says SW_MNG";
+
+// What a function's product data says of it, as Nic::management; empty: nothing, or it could not be
+// read, as without root. Few are asked, since the data is in a slow memory of the card.
+std::string management_sign(const Files& files, const PciFunction& function);
+
+// Sets Nic::management where the link says so, and the remark of each that has it.
+void mark_management(Inventory& machine);
+
+// GB/s a direction; 0: not known.
+double bandwidth_of(const PciLink& link);
+
+}  // namespace gdr::host
