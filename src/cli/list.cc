@@ -80,7 +80,8 @@ void add_list(CLI::App& program, Action& chosen) {
       "state, rate, GIDs, driver and firmware. As root also the cards' own names.\n"
       "What gdrkit simulates is called 'gdrkit stand-in'.\n"
       "\n"
-      "Exit status: 0 listed; 1 output could not be written; 2 wrong use.");
+      "Exit status: 0 listed; 1 output could not be written; 2 wrong use, or a captured\n"
+      "machine that shows neither GPU nor NIC.");
   refuse_empty_values(*list);
   list->callback([options, &chosen] {
     if (options->soft && !is_live(options->machine)) {

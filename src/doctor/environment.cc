@@ -24,9 +24,9 @@ bool is_relevant_variable(const std::string& name) {
   }
   // Of Mooncake's by name: others of its variables are passwords.
   for (const char* other :
-       {"CUDA_VISIBLE_DEVICES", "KUBERNETES_PORT", "LD_LIBRARY_PATH", "LD_PRELOAD", "MC_FORCE_TCP",
-        "MC_FORCE_MNNVL", "MC_GID_INDEX", "MC_IB_PORT", "MC_MTU", "MC_MS_FILTERS",
-        "MC_MS_AUTO_DISC", "WITH_NVIDIA_PEERMEM", kDriverRootVariable}) {
+       {"CUDA_VISIBLE_DEVICES", "KUBERNETES_PORT", "LD_LIBRARY_PATH", "LD_PRELOAD",
+        kDriverRootVariable, "MC_FORCE_TCP", "MC_FORCE_MNNVL", "MC_GID_INDEX", "MC_IB_PORT",
+        "MC_MTU", "MC_MS_FILTERS", "MC_MS_AUTO_DISC", "WITH_NVIDIA_PEERMEM"}) {
     if (name == other) return true;
   }
   return false;

@@ -15,10 +15,11 @@ bool has_nic_card(const std::string& root) {
   for (const std::string& address : files.entries("sys/bus/pci/devices")) {
     const std::string device = "sys/bus/pci/devices/" + address;
     const std::string kind = files.line(device + "/class").substr(0, 6);
-    if (files.line(device + "/vendor") == "0x15b3" && (kind == "0x0200" || kind == "0x0207") &&
-        files.link_name(device + "/driver") != "vfio-pci") {
-      return true;
-    }
+    if (kind != "0x0200" && kind != "0x0207") continue;
+    const std::string vendor = files.line(device + "/vendor");
+    const bool efa = vendor == "0x1d0f" && files.line(device + "/device").rfind("0xefa", 0) == 0;
+    if (kind == "0x0200" && vendor != "0x15b3" && !efa) continue;
+    if (files.link_name(device + "/driver") != "vfio-pci") return true;
   }
   return false;
 }

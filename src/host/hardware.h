@@ -13,8 +13,9 @@ namespace gdr::host {
 // Any device in /sys/class/infiniband.
 bool has_rdma_nic(const std::string& root = "/");
 
-// A network controller of NVIDIA's (Mellanox) on the PCI bus, RDMA driver or not; not one that is
-// set aside for a virtual machine.
+// A NIC on the PCI bus that is surely made for RDMA (an InfiniBand controller, NVIDIA's Ethernet
+// controllers, Amazon's EFA), whether or not its RDMA driver is loaded; not one that is set aside
+// for a virtual machine.
 bool has_nic_card(const std::string& root = "/");
 
 // PCI addresses of NVIDIA's display-class functions, in their order.

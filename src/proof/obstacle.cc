@@ -94,7 +94,7 @@ std::optional<Obstacle> replaced_hardware(const MachineFacts& machine,
   Obstacle obstacle;
   if (inventory.soft_nic) {
     obstacle.seen.emplace_back(
-        idle_nic ? "an NVIDIA NIC is on the PCI bus, and the kernel has no RDMA device"
+        idle_nic ? "an RDMA NIC is on the PCI bus, and the kernel has no RDMA device"
                  : "this machine has no RDMA device");
     add_nic(obstacle, machine, true);
     add_command(obstacle, kLookForNic);

@@ -15,7 +15,7 @@ struct MachineFacts {
   bool gpu = false;         // an NVIDIA GPU on the PCI bus
   bool gpu_module = false;  // the NVIDIA driver's kernel module is loaded
   bool gpu_nodes = false;   // /dev/nvidiactl
-  bool nic_card = false;  // an NVIDIA NIC on the PCI bus, whether or not the kernel has RDMA for it
+  bool nic_card = false;    // an RDMA NIC on the PCI bus, whether or not its driver is loaded
 };
 MachineFacts look_at_machine(const std::string& root);
 

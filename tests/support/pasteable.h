@@ -17,27 +17,15 @@ namespace gdr::doctor::test {
 
 // The programs that fixes are made of. A word that is not here is taken for prose.
 inline const std::set<std::string>& programs() {
-  static const std::set<std::string> all = {"cat",        "cma_roce_mode",
-                                            "chroot",     "dcb",
-                                            "dkms",       "dmesg",
-                                            "docker",     "echo",
-                                            "export",     "fuser",
-                                            "gdr",        "grep",
-                                            "grubby",     "ip",
-                                            "kubectl",    "lspci",
-                                            "mkdir",      "mknod",
-                                            "mlnx_qos",   "ofed_info",
-                                            "rm",         "zgrep",
-                                            "mlxconfig",  "mlxfwmanager",
-                                            "mlxlink",    "modprobe",
-                                            "mount",      "nvidia-modprobe",
-                                            "nvidia-smi", "printf",
-                                            "prlimit",    "rdma",
-                                            "rdma_topo",  "rmmod",
-                                            "setpci",     "sysctl",
-                                            "systemctl",  "tee",
-                                            "ulimit",     "unset",
-                                            "update-grub"};
+  static const std::set<std::string> all = {
+      "cat",        "cma_roce_mode", "chroot",   "dcb",         "dkms",
+      "dmesg",      "docker",        "echo",     "export",      "fuser",
+      "gdr",        "grep",          "grubby",   "ip",          "kubectl",
+      "lspci",      "mkdir",         "mlnx_qos", "mlxconfig",   "mlxfwmanager",
+      "mlxlink",    "mknod",         "modprobe", "mount",       "nvidia-modprobe",
+      "nvidia-smi", "ofed_info",     "printf",   "prlimit",     "rdma",
+      "rdma_topo",  "rmmod",         "setpci",   "sysctl",      "systemctl",
+      "tee",        "ulimit",        "unset",    "update-grub", "zgrep"};
   return all;
 }
 

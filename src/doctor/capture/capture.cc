@@ -20,6 +20,7 @@
 #include "doctor/run.h"
 #include "doctor/ticket/ticket.h"
 #include "host/inventory.h"
+#include "host/shown.h"
 
 namespace gdr::doctor {
 namespace {
@@ -131,6 +132,9 @@ Capture take_capture(const std::string& root) {
   static_cast<void>(facts_of(host));
   put_instead(host, collector);
   Capture capture = collector.collect();
+  if (!host::shows_gpu_or_nic(inventory)) {
+    capture.missing.emplace_back("a GPU or a NIC: gdr doctor and gdr topo refuse this capture");
+  }
   if (!host.kernel_log) {
     capture.missing.emplace_back("what the kernel has said (dmesg): it takes root");
   }

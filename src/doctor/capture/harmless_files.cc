@@ -103,8 +103,6 @@ constexpr Rule kContents[] = {
     {"sys/module/*/version", "[0-9][0-9.~:+-]{0,31}"},
     {"sys/module/ib_core/parameters/netns_mode", "[YN01]"},
     {"sys/fs/cgroup/rdma.max", INTERFACE "( hca_(handle|object)=([0-9]{1,10}|max)){1,2} ?"},
-    {"etc/os-release", SYSTEM},
-    {"usr/lib/os-release", SYSTEM},
     {"proc/sys/net/ipv4/conf/*/arp_ignore", "[0-9]"},
     {"proc/sys/net/ipv4/conf/*/arp_announce", "[0-9]"},
     {"proc/sys/net/ipv4/conf/*/rp_filter", "[0-9]"},
@@ -118,6 +116,8 @@ constexpr Rule kContents[] = {
     {"usr/lib/modules/*/config", KERNEL_SETTING},
     {"etc/infiniband/nv_peer_mem.conf", "ONBOOT=(yes|no)"},
     {"etc/modules-load.d/nv_peer_mem.conf", "nv_peer_mem"},
+    {"etc/os-release", SYSTEM},
+    {"usr/lib/os-release", SYSTEM},
     {"proc/sys/kernel/osrelease", "[0-9]+\\.[0-9]+[0-9A-Za-z.+~_-]{0,56}"},
     // Behind the release stand the user and host that built it, and when.
     {"proc/driver/nvidia/version",

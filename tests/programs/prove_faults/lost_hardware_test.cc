@@ -23,10 +23,12 @@ class LostHardware : public testing::Test {
   }
   void TearDown() override { fs::remove_all(root_); }
 
-  void function(const std::string& address, const std::string& vendor, const std::string& kind) {
+  void function(const std::string& address, const std::string& vendor, const std::string& kind,
+                const std::string& device = "0x1021") {
     const fs::path folder = root_ / "sys/bus/pci/devices" / address;
     fs::create_directories(folder);
     std::ofstream(folder / "vendor") << vendor << '\n';
+    std::ofstream(folder / "device") << device << '\n';
     std::ofstream(folder / "class") << kind << '\n';
   }
 
@@ -65,6 +67,18 @@ TEST_F(LostHardware, NicOnTheBusWithoutItsRdmaDriverIsIncomplete) {
   ASSERT_FALSE(found.seen.empty());
   EXPECT_NE(found.seen[0].find("the kernel has no RDMA device"), std::string::npos);
   EXPECT_EQ(verdict(/*soft=*/true).exit_status(), 0) << "asked for with --soft";
+}
+
+TEST_F(LostHardware, NicOfOtherVendorsCountsWhereItIsSurelyMadeForRdma) {
+  function("0000:00:1e.0", "0x1d0f", "0x020000", "0xefa2");
+  EXPECT_EQ(verdict().exit_status(), 3) << "EFA";
+  fs::remove_all(root_ / "sys");
+  function("0000:00:1e.0", "0x1077", "0x020700");
+  EXPECT_EQ(verdict().exit_status(), 3) << "InfiniBand";
+  fs::remove_all(root_ / "sys");
+  function("0000:00:1e.0", "0x8086", "0x020000", "0x1533");
+  function("0000:00:1f.0", "0x1d0f", "0x020000", "0xec20");
+  EXPECT_EQ(verdict().exit_status(), 0) << "Ethernet alone";
 }
 
 TEST_F(LostHardware, NicThatIsSetAsideForAVirtualMachineIsNotMissed) {

@@ -134,6 +134,20 @@ TEST(Capture, GivesTheSameFindingsAsTheMachine) {
   EXPECT_EQ(findings_of(folder), here);
 }
 
+TEST(Capture, OfAMachineWithNeitherGpuNorNicSaysThatItIsRefused) {
+  const auto says_so = [](const Machine& machine) {
+    for (const std::string& missing : take_capture(machine.root()).missing) {
+      if (missing.find("refuse this capture") != std::string::npos) return true;
+    }
+    return false;
+  };
+  const Machine bare;
+  EXPECT_TRUE(says_so(bare));
+  Machine machine;
+  lay_out(machine);
+  EXPECT_FALSE(says_so(machine));
+}
+
 TEST(Capture, FindsADriverThatIsMountedElsewhereAgainAndNamesNoOtherMount) {
   Machine machine;
   lay_out(machine);

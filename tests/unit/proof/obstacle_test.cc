@@ -83,7 +83,7 @@ TEST(ReplacedHardware, CountsADriverWithoutAGpuAndANicWithoutADriver) {
   idle.nic_card = true;
   const auto nic = replaced_hardware(idle, with_stand_ins(true, true));
   ASSERT_TRUE(nic);
-  EXPECT_TRUE(mentions(nic->seen, "an NVIDIA NIC is on the PCI bus"));
+  EXPECT_TRUE(mentions(nic->seen, "an RDMA NIC is on the PCI bus"));
   EXPECT_FALSE(mentions(nic->causes, "or there is none")) << "there is one";
   MachineFacts lost;
   lost.gpu_module = lost.gpu_nodes = true;

@@ -55,10 +55,10 @@ Findings find(const Host& host) {
                  {std::move(sign.evidence)},
                  "With the GPU in CC mode a NIC cannot reach its memory: GPUDirect RDMA is not to "
                  "be expected.",
-                 {to_type("nvidia-smi conf-compute -f", "see whether CC mode is on"),
+                 {to_type("nvidia-smi conf-compute -f", "tells the mode of the GPU"),
                   to_do("where GPUDirect RDMA is needed, have a virtual machine without "
-                        "confidential computing, with CC mode of the GPU off: both are set on its "
-                        "host")})};
+                        "confidential computing, "
+                        "with CC mode of the GPU off: both are set on its host")})};
   }
   if (!shows(host.files, kDevices) && !host.kernel_log) {
     return {unknown("", "whether this is a confidential virtual machine does not show here",

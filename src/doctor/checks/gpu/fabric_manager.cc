@@ -73,7 +73,8 @@ Findings find(const Host& host) {
                "CUDA programs end with error 802 (system not yet initialized), or GPUs have no "
                "NVLink.",
                {to_type("sudo systemctl start nvidia-fabricmanager"),
-                to_type("sudo systemctl enable nvidia-fabricmanager")})};
+                to_type("sudo systemctl enable nvidia-fabricmanager",
+                        "its package must be of the driver's release")})};
 }
 
 }  // namespace

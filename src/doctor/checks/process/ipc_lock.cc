@@ -21,15 +21,12 @@ constexpr const char* kExplanation =
 
 constexpr const char* kConsequence =
     "Registering more than the limit fails with ENOMEM, and NCCL falls back to TCP.";
-// On the node, for all its pods.
-Action raise_limit() {
-  return to_type(
-      "sudo mkdir -p /etc/systemd/system/containerd.service.d\n"
-      "printf '[Service]\\nLimitMEMLOCK=infinity\\n' | sudo tee "
-      "/etc/systemd/system/containerd.service.d/95-gdrkit.conf\n"
-      "sudo systemctl daemon-reload && sudo systemctl restart containerd",
-      "on the node; then start the pod again");
-}
+constexpr const char* kRaiseLimit =
+    "sudo mkdir -p /etc/systemd/system/containerd.service.d\n"
+    "printf '[Service]\\nLimitMEMLOCK=infinity\\n' | sudo tee "
+    "/etc/systemd/system/containerd.service.d/95-gdrkit.conf\n"
+    "sudo systemctl daemon-reload && sudo systemctl restart containerd";
+constexpr const char* kOnTheNode = "on the node, not in the pod; then start the pod again";
 
 bool in_pod(const Host& host) {
   return host.files.exists("var/run/secrets/kubernetes.io") ||
@@ -67,18 +64,18 @@ Findings find(const Host& host) {
   const auto bounding = bounding_set(host.files);
   if (!bounding) {
     return {warn("", "IPC_LOCK is not effective in this pod", std::move(evidence), kConsequence,
-                 {{}, raise_limit()})};
+                 {{}, to_type(kRaiseLimit, kOnTheNode)})};
   }
   const bool granted = has_capability(*bounding, kCapIpcLock);
   evidence.push_back({"/proc/self/status, CapBnd", granted ? "has IPC_LOCK" : "lacks IPC_LOCK"});
   if (granted) {
     return {warn("", "the pod was given IPC_LOCK, and it does not reach a user other than root",
-                 std::move(evidence), kConsequence, {{}, raise_limit()})};
+                 std::move(evidence), kConsequence, {{}, to_type(kRaiseLimit, kOnTheNode)})};
   }
   return {warn("", "IPC_LOCK is not in the container's YAML", std::move(evidence), kConsequence,
-               {to_do("for a container that runs as root: securityContext: {capabilities: {add: "
-                      "[\"IPC_LOCK\"]}}"),
-                raise_limit()})};
+               {to_do("for a container that runs as root, in its YAML: securityContext: "
+                      "{capabilities: {add: [\"IPC_LOCK\"]}}"),
+                to_type(kRaiseLimit, kOnTheNode)})};
 }
 
 }  // namespace

@@ -18,10 +18,10 @@ constexpr const char* kPath = "proc/sys/vm/max_map_count";
 constexpr long kDefault = 65530;  // Documentation/admin-guide/sysctl/vm.rst
 
 Finding too_few(const std::string& summary, Evidences evidence, const std::string& consequence) {
-  return warn("", summary, std::move(evidence), consequence,
-              {to_type("sudo sysctl -w vm.max_map_count=1048576"),
-               to_type("echo vm.max_map_count=1048576 | "
-                       "sudo tee /etc/sysctl.d/95-max-map-count.conf")});
+  return warn(
+      "", summary, std::move(evidence), consequence,
+      {to_type("sudo sysctl -w vm.max_map_count=1048576"),
+       to_type("echo vm.max_map_count=1048576 | sudo tee /etc/sysctl.d/95-max-map-count.conf")});
 }
 
 Findings find(const Host& host) {

@@ -40,7 +40,7 @@ Findings find(const Host& host) {
   if (host.inventory.gpus.empty()) return does_not_apply("no NVIDIA GPU");
   const Ways ways = find_ways(host);
   if (ways.dma_buf == Tri::kNo) return does_not_apply("dma-buf is no way here");
-  const std::string kernel = kernel_of(host);
+  const std::string& kernel = ways.kernel;
   // A component of a path.
   if (kernel.empty() || kernel.find('/') != std::string::npos) {
     return {not_shown(host.files, "proc/sys/kernel/osrelease", "which kernel this is")};

@@ -73,15 +73,15 @@ Findings find(const Host& host) {
     return {ok("", "nv_peer_mem is loaded at boot, as driver " + ways.driver_version + " needs it",
                std::move(evidence))};
   }
-  return {warn("", "nv_peer_mem is loaded at boot, beside a driver that brings nvidia-peermem",
-               std::move(evidence),
-               "Only one of the two may be loaded: nvidia-peermem is kept out, or both claim the "
-               "same memory.",
-               {to_type("sudo modprobe -r nv_peer_mem && sudo modprobe nvidia-peermem"),
-                to_type("sudo systemctl disable --now nv_peer_mem\n"
-                        "sudo rm -f /etc/modules-load.d/nv_peer_mem.conf",
-                        "then remove the package nvidia-peer-memory (nvidia_peer_memory with "
-                        "rpm)")})};
+  return {
+      warn("", "nv_peer_mem is loaded at boot, beside a driver that brings nvidia-peermem",
+           std::move(evidence),
+           "Only one of the two may be loaded: nvidia-peermem is kept out, or both claim the "
+           "same memory.",
+           {to_type("sudo modprobe -r nv_peer_mem && sudo modprobe nvidia-peermem"),
+            to_type("sudo systemctl disable --now nv_peer_mem",
+                    "then remove the package nvidia-peer-memory (nvidia_peer_memory with rpm), and "
+                    "/etc/modules-load.d/nv_peer_mem.conf")})};
 }
 
 }  // namespace
