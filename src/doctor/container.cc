@@ -114,6 +114,11 @@ std::vector<Fact> facts_of(const Host& host, const std::string& runtime) {
 
 }  // namespace
 
+bool is_container(const Host& host) {
+  const std::string runtime = runtime_of(host);
+  return !runtime.empty() && runtime != "control group of slurm";
+}
+
 ContainerView look_at_container(const Host& host) {
   ContainerView view;
   const std::string runtime = runtime_of(host);

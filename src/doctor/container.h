@@ -23,4 +23,8 @@ struct ContainerView {
 
 ContainerView look_at_container(const Host& host);
 
+// Whether something shows that this is a container: what it lacks is given to it when it is
+// started. A batch job is none.
+bool is_container(const Host& host);
+
 }  // namespace gdr::doctor

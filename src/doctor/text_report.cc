@@ -55,9 +55,13 @@ class Text {
   std::string text_;
 };
 
+// What is the matter comes first where it is so of many: their list would fill lines before it.
 std::string subject_and_summary(const Finding& finding, const std::string& subject) {
-  return subject.empty() ? printable(finding.summary)
-                         : printable(subject) + ": " + printable(finding.summary);
+  constexpr std::size_t kShort = 48;
+  const std::string summary = printable(finding.summary);
+  if (subject.empty()) return summary;
+  if (subject.size() > kShort) return summary + ": " + printable(subject);
+  return printable(subject) + ": " + summary;
 }
 
 void add_action(Text& text, const std::string& label, const Action& action) {
@@ -208,8 +212,14 @@ std::string summary(const Report& report) {
 
 std::string to_text(const Report& report, const TextOptions& options) {
   Text text(options.style);
-  add_findings(text, report, options);
   const Counts counts = count(report);
+  // Else the first line is what is to be set right first.
+  if (counts.fail + counts.warn == 0 && counts.unknown > 0 && counts.ok > 0) {
+    text.line(tool::paint(options.style, Colour::kBold, "Nothing wrong was found.") +
+                  " What could not be judged:",
+              2);
+  }
+  add_findings(text, report, options);
   if (counts.fail + counts.warn + counts.unknown > 0 || options.all) text.blank();
   const std::string source =
       report.source.empty() ? "" : "Captured machine " + printable(report.source) + ": ";

@@ -52,6 +52,14 @@ void name_devices(Action& action, const std::vector<std::string>& devices) {
   action.note = note_for(action.note, devices);
 }
 
+// "0000:12:01.0 and 15 more"
+std::string few_of(const std::vector<std::string>& devices) {
+  constexpr std::size_t kFew = 3;
+  const std::vector<std::string> names = typable_names(devices);
+  if (names.size() <= kFew) return list_of(names, " and ");
+  return names.front() + " and " + std::to_string(names.size() - 1) + " more";
+}
+
 }  // namespace
 
 bool alike(const Finding& a, const Finding& b) {
@@ -114,6 +122,7 @@ void Gathered::add(Finding finding, const std::vector<std::string>& devices) {
 Finding Gathered::merged(const Group& group) const {
   Finding finding = group.finding;
   finding.subject = subject_of(group.subjects, nouns_, finding.outcome);
+  finding.summary = with(finding.summary, "{}", few_of(group.devices));
   name_devices(finding.fix.now, group.devices);
   name_devices(finding.fix.for_good, group.devices);
   return finding;

@@ -22,7 +22,7 @@ class Gathered {
   explicit Gathered(std::string nouns) : nouns_(std::move(nouns)) {}
 
   // Findings that are the same but for their subject and evidence become one. `devices`: what
-  // stand for "{}" in their fixes.
+  // stand for "{}" in their fixes, and a few of them in their summary.
   void add(Finding finding, const std::vector<std::string>& devices);
   void add(Finding finding, const std::string& device) {
     add(std::move(finding), std::vector<std::string>{device});

@@ -53,6 +53,18 @@ TEST(Gathered, MakesOneCommandForAllOfThem) {
   EXPECT_EQ(now.note, "for eth0, eth1");
 }
 
+TEST(Gathered, NamesAFewDevicesInOneSummary) {
+  Gathered gathered("ports");
+  gathered.add(finding(Outcome::kFail, "a", "set at {}"), "p0");
+  EXPECT_EQ(gathered.take()[0].summary, "set at p0");
+  gathered.add(finding(Outcome::kFail, "b", "set at {}"), "p1");
+  EXPECT_EQ(gathered.take()[0].summary, "set at p0 and p1");
+  for (const char* name : {"p2", "p3", "p1"}) {
+    gathered.add(finding(Outcome::kFail, name, "set at {}"), name);
+  }
+  EXPECT_EQ(gathered.take()[0].summary, "set at p0 and 3 more");
+}
+
 TEST(Gathered, SaysWhyThereIsNothingOnlyWhereThatIsSo) {
   Gathered gathered("NICs");
   EXPECT_EQ(gathered.take("no RDMA NIC").does_not_apply, "no RDMA NIC");

@@ -33,6 +33,25 @@ TEST(Gpus, OfACaptureWithoutPciAreUnknown) {
   EXPECT_EQ(outcomes(find(kGpus, machine)), "unknown");
 }
 
+TEST(GpuModel, OfGeForceFailsWhereTheDriverCannotBeAsked) {
+  for (const auto& [model, outcome] :
+       {std::pair("NVIDIA GeForce RTX 4090", "fail"), std::pair("NVIDIA H100 80GB HBM3", "ok")}) {
+    Patient patient;
+    patient.captured = true;
+    patient.machine.write(std::string("proc/driver/nvidia/gpus/") + kGpu + "/information",
+                          std::string("Model: \t\t ") + model + "\n");
+    const Findings found = patient.find(kGpuModel);
+    EXPECT_EQ(outcomes(found), outcome) << model;
+  }
+}
+
+TEST(GpuModel, IsNotJudgedByNameWhereTheDriverIsAsked) {
+  Patient patient;
+  patient.machine.write(std::string("proc/driver/nvidia/gpus/") + kGpu + "/information",
+                        "Model: \t\t NVIDIA GeForce RTX 4090\n");
+  EXPECT_EQ(patient.find(kGpuModel).does_not_apply, "the driver is asked");
+}
+
 TEST(GpuDriver, OpenModuleIsWellAndProprietaryIsAWarning) {
   Patient patient;
   EXPECT_TRUE(says(patient.find(kGpuDriver), "driver 580.95.05, open kernel module"));

@@ -85,7 +85,7 @@ struct Patient {
     written_ = true;
     const host::Files files(machine.root());
     const host::Inventory inventory = host::take_inventory(files);
-    const Host host{files, inventory, environment, &probes, kernel_log, {}};
+    const Host host{files, inventory, environment, captured ? nullptr : &probes, kernel_log, {}};
     return with_reason_and_commands(check, check.find(host));
   }
   // Kernel, driver and RDMA stack by which peer memory is the only way.
@@ -104,6 +104,7 @@ struct Patient {
   FakeProbes probes;
   Environment environment;
   std::optional<std::string> kernel_log;
+  bool captured = false;  // nothing can be probed
 
  private:
   bool written_ = false;

@@ -34,6 +34,17 @@ TEST(AccessControlCheck, NamesExactlyThePortThatRedirectsAndTheCommandForIt) {
   EXPECT_EQ(found[1].evidence[0].value, "0x001d");
 }
 
+TEST(AccessControlCheck, IsOneFindingOfAllPairsWithTheSameBits) {
+  Machine machine;
+  machine.add_switch(1);
+  machine.add_switch(2);
+  for (const char* port : {"0000:17:02.0", "0000:37:02.0"}) machine.find(port).acs_control = 0x1d;
+  const Findings found = find(kAccessControl, machine);
+  EXPECT_EQ(outcomes(found), "fail");
+  EXPECT_EQ(found[0].summary,
+            "request redirect, completion redirect set at 0000:17:02.0 and 0000:37:02.0");
+}
+
 TEST(AccessControlCheck, LeavesOtherBitsAndOtherPortsAlone) {
   Machine machine;
   machine.add_switch(1);

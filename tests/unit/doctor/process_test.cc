@@ -35,6 +35,21 @@ TEST(LockedMemory, IsAWarningWhereACapabilityLiftsItForThisProcessAlone) {
   EXPECT_EQ(outcomes(patient.find(kLockedMemory)), "fail");
 }
 
+TEST(Devices, ThatAContainerLacksAreGivenWhenItIsStarted) {
+  for (const bool contained : {false, true}) {
+    Patient patient;
+    patient.machine.write("dev/null", "");
+    patient.machine.write("proc/self/limits", limits("65536"));
+    if (contained) patient.machine.write(".dockerenv", "");
+    const Findings devices = patient.find(kDevices), memory = patient.find(kLockedMemory);
+    ASSERT_EQ(memory.size(), 1u);
+    EXPECT_EQ(memory[0].fix.now.command.empty(), contained);
+    for (const Finding& finding : devices) EXPECT_EQ(finding.fix.now.command.empty(), contained);
+    EXPECT_EQ(bool(says(devices, "start the container with --device /dev/infiniband")), contained);
+    EXPECT_EQ(bool(says(memory, "--ulimit memlock=-1")), contained);
+  }
+}
+
 TEST(LockedMemory, OfServicesIsJudgedByName) {
   Patient patient;
   patient.machine.write("proc/self/limits", limits("unlimited"));

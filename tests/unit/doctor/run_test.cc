@@ -106,6 +106,31 @@ TEST(Text, BeginsWithWhatIsToBeDoneFirstAndFoldsWhatIsAlikeAndWell) {
             std::string::npos);
 }
 
+TEST(Text, SaysFirstThatNothingIsWrongWhereOnlyUnknownIsLeft) {
+  const Examined quiet({&kFine, &kHidden});
+  const std::string text = to_text(quiet.report, {});
+  EXPECT_TRUE(text.starts_with("Nothing wrong was found. What could not be judged:\nunknown  "))
+      << text;
+  EXPECT_TRUE(to_text(Examined({&kFine, &kHidden, &kSlow}).report, {}).starts_with("warn  "));
+}
+
+Findings many_pairs(const Host&) {
+  Finding finding;
+  finding.outcome = Outcome::kWarn;
+  finding.subject =
+      "GPU 0000:13:00.0 - mlx5_0, GPU 0000:23:00.0 - mlx5_1, GPU 0000:33:00.0 - mlx5_2";
+  finding.summary = "the IOMMU translates";
+  Findings findings;
+  findings.push_back(finding);
+  return findings;
+}
+
+TEST(Text, SaysWhatIsTheMatterBeforeALongListOfWhoseItIs) {
+  const Check check{"many", Area::kPcie, "", "", 10, Cost::kPassive, many_pairs};
+  EXPECT_TRUE(to_text(Examined({&check}).report, {})
+                  .starts_with("warn     the IOMMU translates: GPU 0000:13:00.0 - mlx5_0, "));
+}
+
 Findings eight_gpus(const Host&) {
   Findings findings;
   for (int i = 0; i < 8; ++i) {

@@ -123,7 +123,7 @@ TEST(Ticket, SaysInMarkdownNeitherWhichHostNorItsAddresses) {
       {"/sys/class/infiniband/mlx5_0/ports/1/gids/3", "0000:0000:0000:0000:0000:ffff:c0a8:0001"},
       {"/sys/class/net/ib0/address", "00:00:10:29:fe:80:00:00:00:00:00:00:b8:3f:d2:03:00:a5:1f:b6"},
       {"gid", "::ffff:192.168.0.1"}};
-  finding.fix.now = "ip neigh del fe80::1234:5 dev ib0";
+  finding.fix.now = to_type("ip neigh del fe80::1234:5 dev ib0");
   const std::string text = to_markdown(ticket_of(report_of({finding})));
   for (const char* part : {"node17", "b8:3f:d2", "ba3f:d2ff", "c0a8", "192.168.0.1", "fe80::"}) {
     EXPECT_FALSE(has(text, part)) << part << "\n" << text;

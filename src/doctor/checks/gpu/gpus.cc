@@ -19,7 +19,7 @@ constexpr const char* kExplanation =
 Finding others_only(const std::string& others) {
   return unknown("", "no NVIDIA GPU; not supported here: " + others,
                  {{"/sys/bus/pci/devices/*/{vendor,class}", others}},
-                 "the tools of their maker: gdr knows NVIDIA's driver only");
+                 to_do("the tools of their maker: gdr knows NVIDIA's driver only"));
 }
 
 Finding no_gpu(const Host& host) {

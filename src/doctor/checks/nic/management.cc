@@ -4,6 +4,7 @@
 
 #include "base/environment.h"
 #include "doctor/checks/all.h"
+#include "doctor/checks/gather.h"
 #include "doctor/checks/pairs.h"
 #include "doctor/evidence.h"
 #include "doctor/host.h"
@@ -56,20 +57,24 @@ Findings find(const Host& host) {
     named = named && nic.name != nic.pci_address;
     evidence.push_back({label(nic), nic.management});
   }
-  if (managing.empty()) return {};
+  if (managing.empty()) return does_not_apply("no NIC for management");
   const std::string names = names_of(managing);
   const std::string what = names + ": for management, not for data";
   if (host.inventory.gpus.empty()) return {ok("", what, std::move(evidence))};
   if (taken.empty()) return {ok("", what + "; NCCL_IB_HCA leaves them out", std::move(evidence))};
-  const std::string command =
-      named ? "export NCCL_IB_HCA=^=" + names : "leave their RDMA names out of NCCL_IB_HCA";
+  // A captured machine's names are anybody's.
+  const bool typable = named && std::ranges::all_of(split(names, ','), is_typable);
+  const Fix fix =
+      typable ? Fix{to_type("export NCCL_IB_HCA=^=" + names),
+                    to_type("echo NCCL_IB_HCA=^=" + names + " | sudo tee -a /etc/nccl.conf")}
+              : Fix{to_do("leave their RDMA names out of NCCL_IB_HCA"), {}};
   return {warn("",
                what + "; NCCL would take " +
                    (taken.size() == managing.size() ? std::string("them") : names_of(taken)),
                std::move(evidence),
                "NCCL connects over a network that carries no data of programs: it hangs, fails or "
                "is slow.",
-               {command, named ? "NCCL_IB_HCA=^=" + names + " in /etc/nccl.conf" : std::string()})};
+               fix)};
 }
 
 }  // namespace

@@ -53,8 +53,8 @@ Finding others_only(const std::string& others) {
   return unknown("", "no RDMA NIC that gdr knows; not supported here: " + others,
                  {{std::string("/") + kFolder, "no device on the PCI bus"},
                   {"/sys/bus/pci/devices/*/{vendor,device,class}", others}},
-                 "where they do RDMA, the driver of their maker makes a device in "
-                 "/sys/class/infiniband, and gdr sees that (ibv_devices lists it)");
+                 to_do("where they do RDMA, the driver of their maker makes a device in "
+                       "/sys/class/infiniband, and gdr sees that (ibv_devices lists it)"));
 }
 
 Finding none(const Host& host, bool software) {
@@ -76,7 +76,7 @@ Finding none(const Host& host, bool software) {
 Finding none_for_data() {
   return fail("", "every RDMA NIC here is for the management of NVSwitches, none for data", {},
               "There is nothing that could reach GPU memory over a network.",
-              {"lspci -nn | grep -i -e infiniband -e ethernet: shows other NICs", {}});
+              {to_type("lspci -nn | grep -i -e infiniband -e ethernet", "shows other NICs"), {}});
 }
 
 Finding present(const host::Nic& nic) {

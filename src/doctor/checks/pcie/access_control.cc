@@ -52,15 +52,6 @@ Judged judge_ports(const host::PciTree& tree, const Pair& pair) {
   return judged;
 }
 
-std::string list_of(const std::vector<std::string>& words) {
-  std::string list;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    if (i > 0) list += i + 1 == words.size() ? " and " : ", ";
-    list += words[i];
-  }
-  return list;
-}
-
 Evidence evidence_of(const PciFunction& port) {
   if (!port.acs) return {config_of(port) + ", ACS", "no such capability"};
   return {config_of(port) + ", ACS control", fmt::format("{:#06x}", port.acs->effective())};
@@ -77,7 +68,7 @@ Finding redirected(const Pair& pair, const std::vector<const PciFunction*>& port
     devices.push_back(port->address);
     finding.evidence.push_back(evidence_of(*port));
   }
-  finding.summary = host::names_of_access_control(bits) + " set at " + list_of(devices);
+  finding.summary = host::names_of_access_control(bits) + " set at {}";
   finding.consequence =
       "Transfers between GPU and NIC go up to the root port and back: about half the bandwidth.";
   finding.fix = {by_gdr_fix("acs", "sudo setpci -s {} ECAP_ACS+6.w=0000:002c"),

@@ -75,7 +75,8 @@ Finding not_known(const host::Gpu& gpu) {
   finding.outcome = Outcome::kUnknown;
   finding.subject = label(gpu);
   finding.summary = "how near its NICs are is not known: the source does not show it";
-  finding.fix.now = "gdr topo on the host itself, or with what 'gdr doctor capture' packs there";
+  finding.fix.now =
+      to_type("gdr topo", "on the host itself, or with what 'gdr doctor capture' packs there");
   return finding;
 }
 
@@ -84,7 +85,8 @@ Finding merged_bridges() {
   Finding finding;
   finding.outcome = Outcome::kUnknown;
   finding.summary = "the best NIC is PHB or NODE: the file has one host bridge a NUMA node";
-  finding.fix.now = "gdr topo on the host itself, or with what 'gdr doctor capture' packs there";
+  finding.fix.now =
+      to_type("gdr topo", "on the host itself, or with what 'gdr doctor capture' packs there");
   return finding;
 }
 

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include "doctor/checks/all.h"
+#include "doctor/container.h"
 #include "doctor/evidence.h"
 #include "doctor/host.h"
 
@@ -28,6 +29,7 @@ Access access_to(const Host& host, const std::string& path) {
 struct Node {
   std::string path;
   Action absent_fix;
+  std::string option;  // by which a container gets it
 };
 
 void judge(const Host& host, const Node& node, const std::string& who, Findings& findings,
@@ -46,11 +48,16 @@ void judge(const Host& host, const Node& node, const std::string& who, Findings&
                                      place)}));
       return;
     case Access::kAbsent:
+      // What is made inside of a container is gone with it, and mostly not permitted.
       findings.push_back(
           fail("", place + " is absent", {{place, "not there"}}, who + " cannot be used.",
-               {node.absent_fix, to_do("start a container with --device " + place)}));
+               is_container(host)
+                   ? Fix{to_do("start the container with " + node.option), {}}
+                   : Fix{node.absent_fix, to_do("start a container with " + node.option)}));
   }
 }
+
+constexpr const char *kAllNics = "--device /dev/infiniband", *kAllGpus = "--gpus all";
 
 std::vector<Node> nic_nodes(const Host& host) {
   const Action load = to_type("sudo modprobe ib_uverbs");
@@ -58,20 +65,19 @@ std::vector<Node> nic_nodes(const Host& host) {
   for (const host::Nic& nic : host.inventory.nics) {
     const std::string device = "sys/class/infiniband/" + nic.name + "/device/infiniband_verbs";
     for (const std::string& name : host.files.entries(device)) {
-      nodes.push_back({"dev/infiniband/" + name, load});
+      nodes.push_back({"dev/infiniband/" + name, load, kAllNics});
     }
   }
   // Software NICs have no PCI device that says so.
-  if (nodes.empty()) nodes.push_back({"dev/infiniband/uverbs0", load});
-  nodes.push_back({"dev/infiniband/rdma_cm", to_type("sudo modprobe rdma_ucm")});
+  if (nodes.empty()) nodes.push_back({"dev/infiniband/uverbs0", load, kAllNics});
+  nodes.push_back({"dev/infiniband/rdma_cm", to_type("sudo modprobe rdma_ucm"), kAllNics});
   return nodes;
 }
 
 void judge_gpus(const Host& host, Findings& findings, Evidences& well) {
-  const Action create =
-      to_type("sudo nvidia-modprobe -c 0 -u", "a container is started with --gpus all instead");
-  judge(host, {"dev/nvidiactl", create}, "No GPU", findings, well);
-  judge(host, {"dev/nvidia-uvm", create}, "CUDA", findings, well);
+  const Action create = to_type("sudo nvidia-modprobe -c 0 -u");
+  judge(host, {"dev/nvidiactl", create, kAllGpus}, "CUDA", findings, well);
+  judge(host, {"dev/nvidia-uvm", create, kAllGpus}, "CUDA", findings, well);
 }
 
 void judge_namespace(const Host& host, Findings& findings, Evidences& well) {

@@ -4,6 +4,7 @@
 #include "doctor/checks/all.h"
 #include "doctor/checks/process/capabilities.h"
 #include "doctor/checks/process/limits.h"
+#include "doctor/container.h"
 #include "doctor/evidence.h"
 #include "doctor/host.h"
 
@@ -30,7 +31,8 @@ Action for_sessions() {
       "/etc/security/limits.d/95-gdrkit.conf");
 }
 
-Fix fix_of_shell() {
+Fix fix_of_shell(const Host& host) {
+  if (is_container(host)) return {to_do("start the container with --ulimit memlock=-1"), {}};
   Fix fix{to_type("sudo prlimit --memlock=unlimited --pid $$"), for_sessions()};
   fix.for_good.note = "then log in again";
   return fix;
@@ -75,7 +77,7 @@ Finding judge(const std::string& subject, const std::string& process, const Memo
 
 Finding judge_self(const Host& host) {
   const MemoryLimit limit = read_memory_limit(host.files, "proc/self");
-  Finding finding = judge("this process", "proc/self", limit, fix_of_shell());
+  Finding finding = judge("this process", "proc/self", limit, fix_of_shell(host));
   const auto capabilities = effective_capabilities(host.files);
   if (finding.outcome != Outcome::kFail || !capabilities ||
       !has_capability(*capabilities, kCapIpcLock)) {
