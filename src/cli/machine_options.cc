@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "host/registration/driver_roots.h"
+#include "host/plain_path.h"
 #include "host/shown.h"
 #include "host/source/source.h"
 #include "tool/text.h"

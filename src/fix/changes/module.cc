@@ -4,7 +4,7 @@
 #include <array>
 
 #include "fix/changes/kinds.h"
-#include "host/registration/driver_roots.h"
+#include "host/plain_path.h"
 #include "tool/text.h"
 
 namespace gdr::fix {

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/environment.h"
+#include "host/plain_path.h"
 #include "host/registration/facts.h"
 
 namespace gdr::host {
@@ -76,14 +77,6 @@ bool has_driver(const Files& files, const std::string& root) {
 }
 
 }  // namespace
-
-bool is_plain_path(const std::string& path) {
-  if (path.empty() || path[0] != '/' || path.size() > 255) return false;
-  const bool letters = std::ranges::all_of(path, [](unsigned char c) {
-    return isalnum(c) != 0 || c == '/' || c == '.' || c == '_' || c == '-' || c == '+';
-  });
-  return letters && (path + "/").find("/../") == std::string::npos;
-}
 
 std::vector<std::string> driver_roots(const Files& files, const std::string& loaded_release,
                                       const std::string& given) {

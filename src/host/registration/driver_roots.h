@@ -23,7 +23,4 @@ inline constexpr const char* kOperatorsDriverRoot = "run/nvidia/driver";
 std::vector<std::string> driver_roots(const Files& files, const std::string& loaded_release,
                                       const std::string& given);
 
-// Letters that no shell and no log reads as anything else, and no way out: "/run/nvidia/driver".
-bool is_plain_path(const std::string& path);
-
 }  // namespace gdr::host

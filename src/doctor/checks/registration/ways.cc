@@ -1,6 +1,7 @@
 #include "doctor/checks/registration/ways.h"
 
 #include "doctor/environment.h"
+#include "host/plain_path.h"
 #include "host/registration/driver_roots.h"
 
 namespace gdr::doctor {
