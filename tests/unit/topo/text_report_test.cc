@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "host/management.h"
-
 #include "made_up_machine.h"
 #include "tool/wrap.h"
 
