@@ -81,7 +81,7 @@ def markdown(root, work):
     expect(not re.search(r"([0-9a-f]{1,2}:){5}[0-9a-f]{1,2}", text), "a MAC address")
     expect("192.168.0.1" not in text and "c0a8" not in text, "an address of a port")
     # As a word of its own: a host may be called "vm", and a kernel parameter vm.max_map_count.
-    name = rf"(?<![\w.-]){re.escape(os.uname().nodename)}(?![\w.-])"
+    name = rf"(?<![\w./-]){re.escape(os.uname().nodename)}(?![\w./-])"
     expect(not re.search(name, text), "the name of this host")
 
 
