@@ -93,7 +93,9 @@ Nic read_nic(const Files& files, const PciTree& tree, const std::string& name) {
   nic.board_id = files.line(path + "/board_id");
   nic.numa_node = node_of(files, path + "/device");
   nic.pci = function_of(files, tree, path + "/device");
-  if (nic.pci) nic.management = management_sign(files, *nic.pci);
+  if (nic.pci && may_manage(*nic.pci)) {
+    nic.pci->product = read_product_data(files, nic.pci->address);
+  }
   for (const std::string& entry : files.entries(path + "/ports")) {
     unsigned number = 0;
     std::from_chars(entry.data(), entry.data() + entry.size(), number);
@@ -341,8 +343,10 @@ void name_functions(Inventory& inventory) {
 
 void read_product_data(const Files& files, Inventory& inventory) {
   for (Nic& nic : inventory.nics) {
-    if (!nic.pci || !nic.pci->product.empty()) continue;
-    nic.pci->product = read_product_data(files, nic.pci->address);
+    if (!nic.pci) continue;
+    if (nic.pci->product.empty()) {
+      nic.pci->product = read_product_data(files, nic.pci->address);
+    }
     PciFunction* function = inventory.pci.find(nic.pci->address);
     if (function != nullptr) function->product = nic.pci->product;
   }

@@ -6,7 +6,6 @@
 
 #include "host/classify.h"
 #include "host/pci/link.h"
-#include "host/pci/product_data.h"
 
 namespace gdr::host {
 namespace {
@@ -22,7 +21,7 @@ double bandwidth_of(const Inventory& machine, const Nic& nic) {
 }
 
 // Older cards have slow links of their own; files without numbers say neither.
-bool may_manage(const PciFunction& function) {
+bool is_of_managing_kind(const PciFunction& function) {
   if (function.vendor == 0) return true;
   return function.vendor == kVendorMellanox &&
          (function.device == 0 || (function.device >= kConnectX7 && function.device < 0x1100));
@@ -57,7 +56,7 @@ void mark_by_link(Inventory& machine) {
   for (Nic& nic : machine.nics) {
     const double mine = bandwidth_of(machine, nic);
     if (!nic.management.empty() || !nic.pci || mine <= 0 || mine > kSlow) continue;
-    if (!may_manage(*nic.pci)) continue;
+    if (!is_of_managing_kind(*nic.pci)) continue;
     nic.management = "its link carries " + text_of(mine) + " beside " + text_of(fastest) +
                      ", as of those that manage NVSwitches; else it came up slow";
   }
@@ -65,10 +64,8 @@ void mark_by_link(Inventory& machine) {
 
 }  // namespace
 
-std::string management_sign(const Files& files, const PciFunction& function) {
-  if (function.vendor != kVendorMellanox || !may_manage(function)) return {};
-  const bool found = read_product_data(files, function.address).is_management;
-  return found ? kSaysManagement : std::string();
+bool may_manage(const PciFunction& function) {
+  return function.vendor == kVendorMellanox && is_of_managing_kind(function);
 }
 
 double bandwidth_of(const PciLink& link) {
@@ -81,6 +78,9 @@ double bandwidth_of(const PciLink& link) {
 }
 
 void mark_management(Inventory& machine) {
+  for (Nic& nic : machine.nics) {
+    if (nic.pci && nic.pci->product.is_management) nic.management = kSaysManagement;
+  }
   if (has_reliable_grades(machine)) mark_by_link(machine);
   // Of a machine larger than any, nothing is compared.
   if (machine.nics.size() <= 1024) share_over_card(machine);

@@ -13,11 +13,12 @@ namespace gdr::host {
 inline constexpr const char* kManagementRemark = "management, not for data";
 inline constexpr const char* kSaysManagement = "its product data says SW_MNG";
 
-// What a function's product data says of it, as Nic::management; empty: nothing, or it could not be
-// read, as without root. Few are asked, since the data is in a slow memory of the card.
-std::string management_sign(const Files& files, const PciFunction& function);
+// Whether it is of a kind that can be for management. Only of these the product data is read with
+// the inventory, since it is in a slow memory of the card.
+bool may_manage(const PciFunction& function);
 
-// Sets Nic::management where the link says so, and the remark of each that has it.
+// Sets Nic::management where the product data or the link says so, and the remark of each that has
+// it.
 void mark_management(Inventory& machine);
 
 // GB/s a direction; 0: not known.

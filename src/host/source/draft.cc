@@ -41,8 +41,6 @@ Nic nic_of(const Draft& draft, const PciFunction& function) {
     if (names.size() > 1) nic.more_names.assign(names.begin() + 1, names.end());
     nic.ports = known->second.ports;
   }
-  const auto management = draft.management.find(function.address);
-  if (management != draft.management.end()) nic.management = management->second;
   return nic;
 }
 

@@ -33,8 +33,7 @@ struct Draft {
   // By PCI address, as far as the source has them.
   std::map<std::string, PortSpeed> speeds;
   std::map<std::string, DraftNic> nics;
-  std::map<std::string, std::string> models;      // of GPUs
-  std::map<std::string, std::string> management;  // as Nic::management
+  std::map<std::string, std::string> models;  // of GPUs
 };
 
 // Each name once.

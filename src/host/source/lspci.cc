@@ -140,7 +140,6 @@ Result<Inventory> read_lspci(const std::vector<NamedText>& texts) {
     bridges.merge(sorted->verbose->bridges);
     structure_known = structure_known || sorted->verbose->has_bridges;
     draft.speeds = std::move(sorted->verbose->speeds);
-    draft.management = std::move(sorted->verbose->management);
   }
   std::set<int> nodes;
   for (auto& [address, function] : merged(*sorted)) {

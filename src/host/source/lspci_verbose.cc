@@ -6,7 +6,6 @@
 #include <optional>
 
 #include "base/printable.h"
-#include "host/management.h"
 #include "host/source/draft.h"
 #include "host/source/lspci_function.h"
 
@@ -178,7 +177,6 @@ class Reader {
     };
     if (line.starts_with("[") && line.find(ProductData::kManagement) != std::string_view::npos) {
       product.is_management = true;
-      found_.management[function_->address] = kSaysManagement;
     } else if (constexpr std::string_view kName = "Product Name:"; line.starts_with(kName)) {
       product.name = value(kName);
     } else if (constexpr std::string_view kPart = "[PN] Part number:"; line.starts_with(kPart)) {

@@ -15,8 +15,7 @@ namespace gdr::host {
 struct LspciVerbose {
   std::map<std::string, PciFunction> functions;
   std::map<std::string, PortSpeed> speeds;
-  std::map<std::string, std::string> bridges;     // by the bus below: "0000:01" -> "0000:00:01.1"
-  std::map<std::string, std::string> management;  // as Nic::management, by address
+  std::map<std::string, std::string> bridges;  // by the bus below: "0000:01" -> "0000:00:01.1"
   // A whole machine has a host bridge; a text about some devices says nothing of what is above
   // them.
   bool has_bridges = false;
