@@ -47,7 +47,7 @@ Sign find_sign(const Host& host) {
 }
 
 Findings find(const Host& host) {
-  if (host.inventory.gpus.empty()) return does_not_apply("no NVIDIA GPU");
+  if (host.inventory.gpus.empty()) return no_gpu();
   if (!host.inventory.virtual_machine) return does_not_apply("not a virtual machine");
   Sign sign = find_sign(host);
   if (!sign.technique.empty()) {

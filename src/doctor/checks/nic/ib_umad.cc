@@ -32,7 +32,7 @@ bool is_node(const Host& host) {
 Findings find(const Host& host) {
   const bool real = std::any_of(host.inventory.nics.begin(), host.inventory.nics.end(),
                                 [](const host::Nic& nic) { return nic.pci.has_value(); });
-  if (!real) return does_not_apply("no RDMA NIC");
+  if (!real) return no_nic();
   if (!is_node(host)) return does_not_apply("not a node of Kubernetes");
   if (!shows(host.files, "sys/module")) {
     return {not_shown(host.files, "sys/module", "whether ib_umad is loaded")};

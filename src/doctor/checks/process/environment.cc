@@ -6,6 +6,7 @@
 #include <set>
 
 #include "doctor/checks/all.h"
+#include "doctor/checks/process/variables.h"
 #include "doctor/evidence.h"
 #include "doctor/host.h"
 #include "doctor/probe/cuda_facts.h"
@@ -21,11 +22,6 @@ constexpr const char* kExplanation =
     "NCCL_IB_GID_INDEX name NICs and GIDs, NCCL_TOPO_FILE a description whose PCI addresses should "
     "be this host's. Judged is the environment that gdr itself was started in, which need not be "
     "that of a job. LD_LIBRARY_PATH is looked at for gdrkit's own stand-ins.";
-
-const std::string* value_of(const Host& host, const char* name) {
-  const auto found = host.environment.find(name);
-  return found == host.environment.end() ? nullptr : &found->second;
-}
 
 struct Switch {
   const char* name;

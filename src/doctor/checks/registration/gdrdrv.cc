@@ -46,7 +46,7 @@ std::optional<Evidence> asked_for(const Host& host) {
 }
 
 Findings find(const Host& host) {
-  if (host.inventory.gpus.empty()) return does_not_apply("no NVIDIA GPU");
+  if (host.inventory.gpus.empty()) return no_gpu();
   auto wanted = asked_for(host);
   const bool loaded = host.files.exists(kModule);
   if (!wanted && !loaded) return does_not_apply("nothing here asks for GDRCopy");

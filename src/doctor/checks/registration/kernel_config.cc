@@ -37,7 +37,7 @@ Evidence evidence_of(const std::string& path, const std::string& name, Setting s
 }
 
 Findings find(const Host& host) {
-  if (host.inventory.gpus.empty()) return does_not_apply("no NVIDIA GPU");
+  if (host.inventory.gpus.empty()) return no_gpu();
   const Ways ways = find_ways(host);
   if (ways.dma_buf == Tri::kNo) return does_not_apply("dma-buf is no way here");
   const std::string& kernel = ways.kernel;

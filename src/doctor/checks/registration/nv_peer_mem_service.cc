@@ -51,7 +51,7 @@ Evidences loaders(const host::Files& files) {
 
 Findings find(const Host& host) {
   const host::Files& files = host.files;
-  if (host.inventory.gpus.empty()) return does_not_apply("no NVIDIA GPU");
+  if (host.inventory.gpus.empty()) return no_gpu();
   if (!shows(files, "etc")) return {not_shown(files, "etc", "what is loaded at boot")};
   const bool installed = files.exists(kConfiguration) || files.exists(kService);
   Evidences evidence = loaders(files);

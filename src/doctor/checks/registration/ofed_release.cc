@@ -43,7 +43,7 @@ std::optional<Numbers> parse(const std::string& text) {
 
 Findings find(const Host& host) {
   const host::Files& files = host.files;
-  if (host.inventory.nics.empty()) return does_not_apply("no RDMA NIC");
+  if (host.inventory.nics.empty()) return no_nic();
   if (!shows(files, "sys/module")) {
     return {not_shown(files, "sys/module", "which RDMA stack is loaded")};
   }
