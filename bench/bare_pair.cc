@@ -10,7 +10,7 @@
 namespace gdr::bench {
 namespace {
 
-constexpr int kSocketBuffer = 8 << 20;  // as src/net asks for
+constexpr int kSocketBuffer = 8 << 20;  // as src/stand_ins/net asks for
 constexpr int kPatience = 5000;         // milliseconds
 
 // What both sides tell each other. Both run this program on one machine: no byte order.

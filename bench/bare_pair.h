@@ -6,8 +6,8 @@
 //   pair->send(message);             // a datagram, or a burst of them, to the other one
 //
 // The UDP sockets are never connected and never fragment: a RoCEv2 packet's ICRC covers what the
-// kernel puts into the IP header, which is known only so (src/net/udp_port.h). What a connected
-// socket would save is thus no part of what is measured.
+// kernel puts into the IP header, which is known only so (src/stand_ins/net/udp_port.h). What a
+// connected socket would save is thus no part of what is measured.
 #pragma once
 
 #include <netinet/in.h>

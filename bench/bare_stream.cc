@@ -5,8 +5,8 @@
 // takes as many together as fit. Of a real write only the first packet has them, and a burst's
 // packets must be of one length but for a shorter last one: two bursts for each write, at least.
 //
-// The CRC is src/wire's: what is measured is the limit of moving such packets through the kernel,
-// given that each byte has to be summed up once on either side.
+// The CRC is src/stand_ins/wire's: what is measured is the limit of moving such packets through the
+// kernel, given that each byte has to be summed up once on either side.
 #include <algorithm>
 #include <array>
 #include <cstdio>

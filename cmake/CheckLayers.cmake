@@ -1,14 +1,17 @@
 # cmake -D ARROWS=<file> -D SRC=<folder> -P CheckLayers.cmake
 #
-# Fails if an #include "layer/..." in SRC goes against the arrows. ARROWS has a line a layer,
-# "name: layer gdr_layer ...", as gdr_declare_arrows() wrote it. A layer may include its own headers
-# and those of every layer that its arrows reach. One grep over the whole tree, so that this costs
-# nothing at each build.
+# Fails if an #include "layer/..." in SRC, whose layers are SRC/<house>/<layer>, goes against the
+# arrows. ARROWS has a line a layer, "name: layer gdr_layer ...", as gdr_declare_arrows() wrote it. A
+# layer may include its own headers and those of every layer that its arrows reach. One grep over the
+# whole tree, so that this costs nothing at each build.
 cmake_minimum_required(VERSION 3.25)
 
-# The tools stand above the public interfaces only: this is what proves that the stand-ins drop in.
-set(TOOL_LAYERS rdma host tool proof perf nccl topo doctor fix explain cli)
-set(DEVICE_LAYERS wire engine observe memory rnic local net verbs softgpu)
+# The wall between the houses: the tools stand above the public interfaces only, which proves that
+# the stand-ins drop in; and a stand-in brings nothing of the tools into other people's programs.
+set(HOUSES common stand_ins tools)
+foreach(house ${HOUSES})
+  file(GLOB layers_${house} RELATIVE ${SRC}/${house} ${SRC}/${house}/*)
+endforeach()
 
 function(read_arrows)
   file(STRINGS ${ARROWS} lines)
@@ -55,15 +58,17 @@ endfunction()
 read_arrows()
 foreach(layer ${LAYERS})
   reachable(${layer} reach_${layer})
-  if(layer IN_LIST TOOL_LAYERS)
-    foreach(forbidden ${DEVICE_LAYERS})
-      if(forbidden IN_LIST reach_${layer})
-        message(NOTICE "layer '${layer}' is a tool and must not reach '${forbidden}': see DEPENDS in "
-                       "src/${layer}/CMakeLists.txt")
-        set(FAILED TRUE)
-      endif()
-    endforeach()
-  endif()
+  foreach(house ${HOUSES})
+    if(layer IN_LIST layers_${house})
+      foreach(below ${reach_${layer}})
+        if(NOT below IN_LIST layers_${house} AND NOT below IN_LIST layers_common)
+          message(NOTICE "layer '${layer}' is of src/${house} and must not reach '${below}': see "
+                         "DEPENDS in src/${house}/${layer}/CMakeLists.txt")
+          set(FAILED TRUE)
+        endif()
+      endforeach()
+    endif()
+  endforeach()
 endforeach()
 
 execute_process(
@@ -75,10 +80,16 @@ if(result GREATER 1)
 endif()
 string(REPLACE "\n" ";" lines "${output}")
 foreach(line ${lines})
-  if(line MATCHES "^\\./(([a-z0-9_]+)/[^:]*):([0-9]+):[^<\"]*([<\"])([a-z0-9_.]+)/(.*)$")
+  if(line MATCHES "^\\./([a-z_]+/([a-z0-9_]+)/[^:]*):([0-9]+):[^<\"]*([<\"])([a-z0-9_.]+)/(.*)$")
     # <infiniband/verbs.h> and <rdma/ib_user_verbs.h> are the system's; <rnic/path.h> would be ours
     # in disguise.
-    if(CMAKE_MATCH_4 STREQUAL "\"" OR EXISTS ${SRC}/${CMAKE_MATCH_5}/${CMAKE_MATCH_6})
+    set(ours FALSE)
+    foreach(house ${HOUSES})
+      if(EXISTS ${SRC}/${house}/${CMAKE_MATCH_5}/${CMAKE_MATCH_6})
+        set(ours TRUE)
+      endif()
+    endforeach()
+    if(ours OR CMAKE_MATCH_4 STREQUAL "\"")
       check_include(${CMAKE_MATCH_1} ${CMAKE_MATCH_3} ${CMAKE_MATCH_2} ${CMAKE_MATCH_5})
     endif()
   endif()

@@ -1,7 +1,15 @@
+# The houses: the stand-ins, which are loaded into other people's programs, and the tools, which see
+# the public interfaces only. What lies in src/common both may use.
+set(GDR_COMMON ${CMAKE_SOURCE_DIR}/src/common)
+set(GDR_STAND_INS ${CMAKE_SOURCE_DIR}/src/stand_ins)
+set(GDR_TOOLS ${CMAKE_SOURCE_DIR}/src/tools)
+set(GDR_HOUSES ${GDR_COMMON} ${GDR_STAND_INS} ${GDR_TOOLS})
+
 # gdr_layer(<name> SOURCES <file>... [DEPENDS <layer>...])
 #
-# A layer is the static library gdr_<name> built from src/<name>. DEPENDS are its arrows: the only
-# other layers (and, through them, what those depend on) whose headers it may include.
+# A layer is the static library gdr_<name> built from src/<house>/<name>. DEPENDS are its arrows: the
+# only other layers (and, through them, what those depend on) whose headers it may include. The
+# compiler finds the headers of its own house and the common ones.
 function(gdr_layer name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
   list(TRANSFORM ARG_DEPENDS PREPEND gdr_ OUTPUT_VARIABLE libraries)
@@ -12,7 +20,8 @@ function(gdr_layer name)
     add_library(gdr_${name} INTERFACE)
     set(scope INTERFACE)
   endif()
-  target_include_directories(gdr_${name} ${scope} ${CMAKE_SOURCE_DIR}/src)
+  cmake_path(GET CMAKE_CURRENT_SOURCE_DIR PARENT_PATH house)
+  target_include_directories(gdr_${name} ${scope} ${GDR_COMMON} ${house})
   target_link_libraries(gdr_${name} ${scope} ${libraries})
   gdr_declare_arrows(${name} ${ARG_DEPENDS})
 endfunction()

@@ -84,7 +84,7 @@ def handbook(gdr):
         page.append(f"## {program}\n")
         page += [section(symptom) for symptom in symptoms]
     page.append("---\nThis page is made by `scripts/handbook.py` from `docs/handbook-intro.md.in` and "
-                "the tables in `src/explain/symptoms`; change it there.")
+                "the tables in `src/tools/explain/symptoms`; change it there.")
     return "\n".join(page) + "\n"
 
 

@@ -154,7 +154,7 @@ def output_that_cannot_be_written():
 def documentation():
     root = logs.parent.parent.parent
     text = (root / "docs" / "nccl.md").read_text()
-    source = "".join(file.read_text() for file in (root / "src" / "nccl").glob("causes*.cc"))
+    source = "".join(file.read_text() for file in (root / "src" / "tools" / "nccl").glob("causes*.cc"))
     names = set(re.findall(r'(?:return \{?\{|Cause(?: cause)?\{|cause\.id = )\s*"(\w+)"', source))
     expect(len(names) > 25, f"not all names are found: {names}")
     for name in names:

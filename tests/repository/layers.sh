@@ -19,21 +19,25 @@ expect_refused() {
   esac
 }
 
-mkdir -p "$work/src/base" "$work/src/rnic" "$work/src/verbs" "$work/src/cli"
+mkdir -p "$work/src/common/base" "$work/src/stand_ins/rnic" "$work/src/stand_ins/verbs" "$work/src/tools/cli"
 printf 'base: \nrnic: base\nverbs: rnic\ncli: base\n' >"$work/arrows"
-printf '#pragma once\n' >"$work/src/base/clock.h"
-printf '#pragma once\n' >"$work/src/rnic/queue_pair.h"
-printf '#include "base/clock.h"\n#include <vector>\n#include <rnic/of_the_system.h>\n' >"$work/src/verbs/poll.cc"
+printf '#pragma once\n' >"$work/src/common/base/clock.h"
+printf '#pragma once\n' >"$work/src/stand_ins/rnic/queue_pair.h"
+printf '#include "base/clock.h"\n#include <vector>\n#include <rnic/of_the_system.h>\n' >"$work/src/stand_ins/verbs/poll.cc"
 check "$work/arrows" "$work/src" || fail "a layer below the next one was refused"
 
-printf '#pragma once\n\n#include "rnic/queue_pair.h"\n' >"$work/src/base/clock.h"
+printf '#pragma once\n\n#include "rnic/queue_pair.h"\n' >"$work/src/common/base/clock.h"
 expect_refused "an include upwards" \
-  "src/base/clock.h:3: layer 'base' includes from 'rnic'; allowed: base"
-printf '#pragma once\n#  include <rnic/queue_pair.h>\n' >"$work/src/base/clock.h"
-expect_refused "an include in angle brackets" "src/base/clock.h:2: layer 'base' includes from 'rnic'"
-printf '#include "../rnic/queue_pair.h"\n' >"$work/src/base/clock.h"
-expect_refused "an include through the parent folder" "src/base/clock.h:1: layer 'base'"
+  "src/common/base/clock.h:3: layer 'base' includes from 'rnic'; allowed: base"
+printf '#pragma once\n#  include <rnic/queue_pair.h>\n' >"$work/src/common/base/clock.h"
+expect_refused "an include in angle brackets" "src/common/base/clock.h:2: layer 'base' includes from 'rnic'"
+printf '#include "../rnic/queue_pair.h"\n' >"$work/src/common/base/clock.h"
+expect_refused "an include through the parent folder" "src/common/base/clock.h:1: layer 'base'"
 
-printf '#pragma once\n' >"$work/src/base/clock.h"
+printf '#pragma once\n' >"$work/src/common/base/clock.h"
 printf 'base: \nrnic: base\nverbs: rnic\ncli: verbs\n' >"$work/arrows"
-expect_refused "a tool above the device" "layer 'cli' is a tool and must not reach 'rnic'"
+expect_refused "a tool above the device" "layer 'cli' is of src/tools and must not reach 'rnic'"
+printf 'base: \nrnic: cli\nverbs: base\ncli: base\n' >"$work/arrows"
+expect_refused "a device above a tool" "layer 'rnic' is of src/stand_ins and must not reach 'cli'"
+printf 'base: cli\nrnic: base\nverbs: base\ncli: \n' >"$work/arrows"
+expect_refused "a common layer above a tool" "layer 'base' is of src/common and must not reach 'cli'"

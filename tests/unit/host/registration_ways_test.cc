@@ -1,5 +1,5 @@
 // Every cell of the table of registration ways, written out from the sources that
-// src/host/registration/ways.cc names.
+// src/tools/host/registration/ways.cc names.
 #include <gtest/gtest.h>
 
 #include <array>

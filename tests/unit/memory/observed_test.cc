@@ -37,7 +37,7 @@ class ObservedMemory : public soft_gpu::WithSoftGpu, public testing::WithParamIn
   }
   void TearDown() override { unsetenv("GDR_SOFT_DMA_BUF"); }
 
-  // Exported, and observed as src/observe does.
+  // Exported, and observed as src/stand_ins/observe does.
   static UniqueFd export_observed(std::uint64_t address, std::uint64_t bytes) {
     int descriptor = -1;
     EXPECT_EQ(driver()->mem_get_handle_for_address_range(

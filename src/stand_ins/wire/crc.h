@@ -1,5 +1,5 @@
-// Inside of src/wire: the versions of CRC-32 behind crc_versions(), and the arithmetic that their
-// constants come from.
+// Inside of src/stand_ins/wire: the versions of CRC-32 behind crc_versions(), and the arithmetic
+// that their constants come from.
 //
 // A CRC is the remainder of a polynomial over GF(2) divided by P, of degree 32. "Reflected" means
 // that bit i of an n-bit register is the coefficient of x^(n-1-i), so that the first bit on the

@@ -1,5 +1,5 @@
 // PacketQueuePair: one queue pair of this process as the packet transports see it: the
-// engine::Owner that finds work, memory and receives in src/rnic.
+// engine::Owner that finds work, memory and receives in src/stand_ins/rnic.
 //
 // Everything under the queue pair's send lock; what serves the other side's requests also under its
 // responder lock, which marks memory and receives as in use. Hot.

@@ -1,5 +1,6 @@
 // Owner: what a packet transport needs of the queue pair above it: its send queue, its receives and
-// its memory. src/net implements it over src/rnic, the simulation tests over plain arrays.
+// its memory. src/stand_ins/net implements it over src/stand_ins/rnic, the simulation tests over
+// plain arrays.
 //
 // Every call comes from within a call of the transport, on the same thread, and must not call the
 // transport back.
@@ -84,7 +85,7 @@ enum class Fault : std::uint8_t {
   kRequest,  // IBV_EVENT_QP_REQ_ERR
 };
 
-// Events to be counted; names as `gdr counters` prints them, see counters in src/net.
+// Events to be counted; names as `gdr counters` prints them, see counters in src/stand_ins/net.
 enum class Event : std::uint8_t {
   kDuplicateRequest,
   kOutOfSequenceRequest,

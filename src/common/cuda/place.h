@@ -4,7 +4,8 @@
 //   if (place.is_device) ...
 //
 // Needs one function of the driver and no run-time library of C++: the observer of dma-buf exports
-// (src/observe), which lives in every process under `gdr run`, uses it beside the CUDA client.
+// (src/stand_ins/observe), which lives in every process under `gdr run`, uses it beside the CUDA
+// client.
 #pragma once
 
 #include <algorithm>

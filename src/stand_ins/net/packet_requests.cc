@@ -115,9 +115,9 @@ bool PacketQueuePair::place_response(std::uint32_t index, std::uint64_t offset,
                         offset, bytes);
 }
 
-// Binding and invalidating memory windows, by the rule of src/local/window_request.cc: what has to
-// end first is looked at again later. Nothing is waited for here, where the receive lock may be
-// held and arrivals of all queue pairs wait behind it.
+// Binding and invalidating memory windows, by the rule of src/stand_ins/local/window_request.cc:
+// what has to end first is looked at again later. Nothing is waited for here, where the receive
+// lock may be held and arrivals of all queue pairs wait behind it.
 std::optional<Status> PacketQueuePair::carry_out_local() {
   release_responder();
   const rnic::SendRequest& request = queue_pair_.send_ring().front();

@@ -1,5 +1,5 @@
 // The verbs objects: each begins with the struct that programs see, followed by what stands behind
-// it in src/rnic. Conversions from the former to the latter are the `*_of` functions.
+// it in src/stand_ins/rnic. Conversions from the former to the latter are the `*_of` functions.
 //
 //   Pd& pd = pd_of(program_pd);
 //   auto* mr = new Mr{...};

@@ -1,5 +1,5 @@
 // What the page is made of besides the report, as bytes inside the program: see
-// src/perf/CMakeLists.txt.
+// src/tools/perf/CMakeLists.txt.
 #pragma once
 
 #include <string_view>

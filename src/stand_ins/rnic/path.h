@@ -1,7 +1,7 @@
 // Carrier: what carries out the work requests of queue pairs. An adapter has one, its Path
-// (src/local: processes of one host). That one may hand a queue pair over at connect()
-// (QueuePair::take_carrier), or single datagrams, to the BeyondPath (src/net: packets between
-// hosts). One page, on purpose.
+// (src/stand_ins/local: processes of one host). That one may hand a queue pair over at connect()
+// (QueuePair::take_carrier), or single datagrams, to the BeyondPath (src/stand_ins/net: packets
+// between hosts). One page, on purpose.
 #pragma once
 
 #include <cstdint>

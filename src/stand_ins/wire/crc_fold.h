@@ -1,5 +1,5 @@
-// Inside of src/wire: CRC-32 by carry-less multiplication, in registers of 128 bits. What the two
-// versions for x86 share; see crc.h for what "reflected" means.
+// Inside of src/stand_ins/wire: CRC-32 by carry-less multiplication, in registers of 128 bits. What
+// the two versions for x86 share; see crc.h for what "reflected" means.
 //
 // A register V of 128 bits at distance d (in bits) before other ones counts there as V * x^d. Its
 // halves are multiplied by constants of 32 bits that are x^d modulo P, so that the product fits 128

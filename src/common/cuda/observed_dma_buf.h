@@ -6,8 +6,8 @@
 //     // is still seen->identity.
 //   }
 //
-// `gdr run` preloads an observer (src/observe) into the program. It exports one C function, which
-// is looked up by name, so that neither library needs the other.
+// `gdr run` preloads an observer (src/stand_ins/observe) into the program. It exports one C
+// function, which is looked up by name, so that neither library needs the other.
 #pragma once
 
 #include <cstdint>
