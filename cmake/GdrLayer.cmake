@@ -5,13 +5,14 @@ set(GDR_STAND_INS ${CMAKE_SOURCE_DIR}/src/stand_ins)
 set(GDR_TOOLS ${CMAKE_SOURCE_DIR}/src/tools)
 set(GDR_HOUSES ${GDR_COMMON} ${GDR_STAND_INS} ${GDR_TOOLS})
 
-# gdr_layer(<name> SOURCES <file>... [DEPENDS <layer>...])
+# gdr_layer(<name> SOURCES <file>... [DEPENDS <layer>...] [ALONE <file>...])
 #
 # A layer is the static library gdr_<name> built from src/<house>/<name>. DEPENDS are its arrows: the
 # only other layers (and, through them, what those depend on) whose headers it may include. The
-# compiler finds the headers of its own house and the common ones.
+# compiler finds the headers of its own house and the common ones. ALONE: files whose own names occur
+# in others of the layer, too; they are compiled one by one where others are compiled several at once.
 function(gdr_layer name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;ALONE" ${ARGN})
   list(TRANSFORM ARG_DEPENDS PREPEND gdr_ OUTPUT_VARIABLE libraries)
   if(ARG_SOURCES)
     add_library(gdr_${name} STATIC ${ARG_SOURCES})
@@ -23,7 +24,34 @@ function(gdr_layer name)
   cmake_path(GET CMAKE_CURRENT_SOURCE_DIR PARENT_PATH house)
   target_include_directories(gdr_${name} ${scope} ${GDR_COMMON} ${house})
   target_link_libraries(gdr_${name} ${scope} ${libraries})
+  if(ARG_SOURCES)
+    gdr_build_quickly(gdr_${name} ${ARG_ALONE})
+  endif()
   gdr_declare_arrows(${name} ${ARG_DEPENDS})
+endfunction()
+
+# gdr_precompile(<target> <target whose precompiled headers it uses, too>)
+function(gdr_precompile target from)
+  target_precompile_headers(${target} REUSE_FROM ${from})
+  # These misfire on std::string where its header is precompiled (GCC bug 105651 once more). The
+  # builds with the address sanitizer and for debugging have none and warn of everything.
+  if(NOT CMAKE_DISABLE_PRECOMPILE_HEADERS)
+    target_compile_options(${target} PRIVATE
+      $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-array-bounds;-Wno-stringop-overflow>)
+  endif()
+endfunction()
+
+# gdr_build_quickly(<target> [<file to compile alone>...]): more than half of the compiler's time goes
+# into headers. So the standard library's are read once, and, where CMAKE_UNITY_BUILD is on, several
+# files of a target are compiled at once.
+function(gdr_build_quickly target)
+  gdr_precompile(${target} gdr_precompiled)
+  set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  # A local name may be another file's, too.
+  get_target_property(unity ${target} UNITY_BUILD)
+  if(unity)
+    target_compile_options(${target} PRIVATE -Wno-shadow)
+  endif()
 endfunction()
 
 # For a layer whose product is not a static library (a shared object, the program).

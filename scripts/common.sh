@@ -41,7 +41,8 @@ need() {
   fi
   names=$(missing 2 "$@")
   [ -z "$names" ] && return
-  install="apt-get install -y --no-install-recommends ${names% }"
+  # What is there stays at its version: this is not the time to upgrade a host.
+  install="apt-get install -y --no-install-recommends --no-upgrade ${names% }"
   if [ "$(id -u)" -eq 0 ]; then
     as_root=
   elif command -v sudo >/dev/null 2>&1 && { sudo -n true 2>/dev/null || [ -t 0 ]; }; then
@@ -57,7 +58,7 @@ need() {
     say "apt-get update failed; trying with the package lists that are there"
   # shellcheck disable=SC2086
   $as_root $quiet apt-get -q -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 \
-    install -y --no-install-recommends $names >&2 ||
+    install -y --no-install-recommends --no-upgrade $names >&2 ||
     die "could not install the packages. As root: $install"
 }
 

@@ -32,9 +32,15 @@ tool dpkg-query 'case $* in *libfmt-dev*) exit 1 ;; *) printf installed ;; esac'
 
 tool pkg-config 'case $* in *fmt*) exit 1 ;; esac'
 
-call 2 --version
-expect "As root: apt-get install -y --no-install-recommends libfmt-dev"
+call 2 topo
+expect "As root: apt-get install -y --no-install-recommends --no-upgrade libfmt-dev"
 [ ! -e "$work/calls" ] || fail "apt-get was called without the right to"
+# A page or a number is printed at once.
+call 0 --help
+[ "$output" = "$(cat "$1/scripts/help.txt")" ] || fail "not the help: $output"
+[ "$output" = "$("$2/bin/gdr" --help)" ] || fail "scripts/help.txt is not what gdr --help prints"
+call 0 --version
+[ "$output" = "$("$2/bin/gdr" --version)" ] || fail "not the version of the program: $output"
 
 tool id 'echo 0'
 tool dpkg-query 'case $* in *libfmt-dev* | *ninja*) exit 1 ;; *) printf installed ;; esac'
@@ -49,10 +55,11 @@ case \$* in
     chmod +x $tree/build/bin/gdr ;;
 esac"
 call 7 prove --json
+expect "the first call installs what is missing and builds gdrkit"
 expect "installing: libfmt-dev
 "
 expect "program prove --json"
-grep -q '^apt-get .*install -y --no-install-recommends libfmt-dev' "$work/calls" ||
+grep -q '^apt-get .*install -y --no-install-recommends --no-upgrade libfmt-dev' "$work/calls" ||
   fail "not installed: $(cat "$work/calls")"
 
 tool dpkg-query 'echo "dpkg-query was called" >&2; exit 1'
@@ -80,6 +87,6 @@ for name in sh dirname readlink find sort cksum cat awk id mkdir tail rm touch t
   ln -s "$(command -v $name)" "$tools/$name"
 done
 status=0
-output=$(PATH="$tools" "$tree/gdr" --version 2>&1) || status=$?
+output=$(PATH="$tools" "$tree/gdr" topo 2>&1) || status=$?
 [ "$status" -eq 2 ] || fail "another distribution: exit status $status: $output"
 expect "dnf install gcc-c++ cmake ninja-build"
