@@ -276,6 +276,11 @@ std::string names_of(const Nic& nic) {
   return names;
 }
 
+std::string rdma_name_of(const Nic& nic, const Port& port) {
+  const std::string& name = port.rdma_name.empty() ? nic.name : port.rdma_name;
+  return name == nic.pci_address ? std::string() : name;
+}
+
 bool has_active_port(const Nic& nic) { return std::ranges::any_of(nic.ports, is_active); }
 
 Inventory take_inventory(const Files& files) {
