@@ -23,7 +23,7 @@ Evidences variables_with(const Host& host, std::string_view prefix) {
 std::vector<std::string> nics_in(std::string_view list) {
   std::vector<std::string> names;
   for (std::string_view entry : split(list, ',')) {
-    if (!entry.empty() && entry[0] == '^') entry.remove_prefix(1);
+    entry.remove_prefix(std::min(entry.find_first_not_of("^="), entry.size()));
     const std::string_view name = entry.substr(0, entry.find(':'));
     if (!name.empty()) names.emplace_back(name);
   }
