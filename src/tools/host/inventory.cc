@@ -8,11 +8,11 @@
 #include <sstream>
 
 #include "host/classify.h"
+#include "host/conclusions.h"
 #include "host/files.h"
 #include "host/management.h"
 #include "host/pci/link.h"
 #include "host/pci/names.h"
-#include "host/settle.h"
 
 namespace gdr::host {
 namespace {
@@ -305,7 +305,7 @@ Inventory take_inventory(const Files& files) {
   inventory.unseen = unseen(files, inventory);
   // A kernel without NUMA has no such folder.
   const bool all_nodes = files.exists("sys/devices/system/node") || files.is_live();
-  settle(inventory, {.all_nodes = all_nodes});
+  draw_conclusions(inventory, {.all_nodes = all_nodes});
   return inventory;
 }
 

@@ -80,7 +80,7 @@ Inventory finish(Draft draft) {
       return strverscmp(a.name.c_str(), b.name.c_str()) < 0;
     });
   }
-  settle(machine, draft.shown);
+  draw_conclusions(machine, draft.shown);
   return std::move(machine);
 }
 

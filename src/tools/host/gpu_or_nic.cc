@@ -1,4 +1,4 @@
-#include "host/shown.h"
+#include "host/gpu_or_nic.h"
 
 #include <algorithm>
 #include <iterator>
