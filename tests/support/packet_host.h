@@ -161,6 +161,7 @@ class PacketHost {
     bool any_segment(const std::function<bool(rnic::Segment&)>&) override { return false; }
     void exports_changed() override {}
     void wake_service() override {}
+    std::uint64_t copies_for_others() override { return 0; }
 
    private:
     PacketHost& host_;

@@ -2,6 +2,7 @@
 // atomics on the target process share (IBV_ATOMIC_HCA: atomic among atomics, not with the CPU).
 #include "local/fault_hooks.h"
 #include "local/local_path.h"
+#include "rnic/delivery/atomic.h"
 
 namespace gdr::local {
 namespace {
@@ -11,7 +12,7 @@ constexpr int kReading = 1;
 constexpr int kWriting = 2;
 constexpr int kPlacing = 3;
 
-constexpr std::uint64_t kOperandBytes = 8;
+using rnic::kOperandBytes;
 
 }  // namespace
 
@@ -60,10 +61,11 @@ Advance LocalPath::finish_atomic_phase(QueuePair& queue_pair, Requester& request
   PieceList& to = requester.to;
   from.clear(), to.clear();
   if (requester.phase == kReading) {
-    const bool swap = request.opcode == IBV_WR_ATOMIC_CMP_AND_SWP;
-    const std::uint64_t before = requester.atomic_value;
-    if (!swap || before == request.compare_add) {
-      requester.atomic_result = swap ? request.swap : before + request.compare_add;
+    const bool swaps = request.opcode == IBV_WR_ATOMIC_CMP_AND_SWP;
+    const rnic::Atomic atomic{swaps, swaps ? request.swap : request.compare_add,
+                              request.compare_add};
+    if (const auto result = atomic.after(requester.atomic_value)) {
+      requester.atomic_result = *result;
       requester.phase = kWriting;
       Piece operand{};
       // Again: a transfer's pieces are its own, and the key may have gone meanwhile.

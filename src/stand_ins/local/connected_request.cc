@@ -4,15 +4,12 @@
 namespace gdr::local {
 namespace {
 
-bool goes_nowhere(ibv_wr_opcode opcode) {
-  return opcode == IBV_WR_BIND_MW || opcode == IBV_WR_LOCAL_INV;
-}
 bool has_immediate(ibv_wr_opcode opcode) { return opcode == IBV_WR_RDMA_WRITE_WITH_IMM; }
 
 }  // namespace
 
 Advance LocalPath::connected(QueuePair& queue_pair, Requester& requester, bool engine) {
-  if (goes_nowhere(queue_pair.send_ring().front().opcode)) {
+  if (rnic::is_window_request(queue_pair.send_ring().front().opcode)) {
     return window_request(queue_pair, requester);
   }
   const bool reliable = rnic::is_reliable(queue_pair.type());

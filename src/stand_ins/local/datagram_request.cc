@@ -46,11 +46,10 @@ Advance LocalPath::datagram(QueuePair& queue_pair, Requester& requester, bool en
   if (!target.has_receive() || !target.look_at_receive(&receive, &room)) return drop();
   prepare_receive(queue_pair, requester, receive.wr_id, IBV_WC_RECV,
                   request.total_bytes + rnic::kGrhBytes);
-  requester.receive.flags |= IBV_WC_GRH;
-  requester.receive.service_level = rnic::service_level_of(requester.target.gid());
+  rnic::add_network_header(&requester.receive, requester.target.gid());
   const bool too_short = room.bytes() < request.total_bytes + rnic::kGrhBytes;
   if (receive.protection_error || too_short) {
-    requester.receive.status = receive.protection_error ? IBV_WC_LOC_PROT_ERR : IBV_WC_LOC_LEN_ERR;
+    requester.receive.status = rnic::refusal(!receive.protection_error);
     if (!target.push_receive(requester.receive, nullptr, true, peers_)) {
       return begin_again(requester, kLockRetry);
     }

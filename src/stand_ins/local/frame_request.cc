@@ -141,8 +141,7 @@ Advance LocalPath::serve_receivers(QueuePair& queue_pair, Requester& requester, 
     if (rnic::checksums_right(requester.frame)) requester.receive.flags |= IBV_WC_IP_CSUM_OK;
     const bool too_short = requester.to.bytes() < requester.frame.size();
     if (receive.protection_error || too_short) {
-      requester.receive.status =
-          receive.protection_error ? IBV_WC_LOC_PROT_ERR : IBV_WC_LOC_LEN_ERR;
+      requester.receive.status = rnic::refusal(!receive.protection_error);
       if (!requester.target.push_receive(requester.receive, nullptr, true, peers_)) {
         return begin_again(requester, kLockRetry);
       }

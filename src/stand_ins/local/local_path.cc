@@ -181,6 +181,7 @@ void LocalPath::cancel(QueuePair& queue_pair) {
   if (requester.in_progress) requester.transfer.drain();
   end_transfer(requester);
   abandon(requester);
+  requester.window = {};
   requester.receivers.clear();
   requester.receiver_peers.clear();
   requester.to_group = false;

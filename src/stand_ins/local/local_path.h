@@ -39,6 +39,7 @@ class LocalPath : public rnic::Path {
   void settle(std::span<const std::shared_ptr<rnic::QueuePair>> queue_pairs) override;
   bool any_segment(const std::function<bool(rnic::Segment&)>& holds) override;
   void wake_service() override;
+  std::uint64_t copies_for_others() override { return service_->copies(); }
   void exports_changed() override;
 
   // In a fork's child: no thread serves this path any more, and no queue pair connects through it.

@@ -103,12 +103,10 @@ Advance LocalPath::serve_members(QueuePair& queue_pair, Requester& requester, bo
     }
     requester.target = target;
     prepare_receive(queue_pair, requester, receive.wr_id, IBV_WC_RECV, requester.frame.size());
-    requester.receive.flags |= IBV_WC_GRH;
-    requester.receive.service_level = rnic::service_level_of(request.address.destination_gid);
+    rnic::add_network_header(&requester.receive, request.address.destination_gid);
     const bool too_short = requester.to.bytes() < requester.frame.size();
     if (receive.protection_error || too_short) {
-      requester.receive.status =
-          receive.protection_error ? IBV_WC_LOC_PROT_ERR : IBV_WC_LOC_LEN_ERR;
+      requester.receive.status = rnic::refusal(!receive.protection_error);
       if (!requester.target.push_receive(requester.receive, nullptr, true, peers_)) {
         return begin_again(requester, kLockRetry);
       }

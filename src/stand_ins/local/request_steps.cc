@@ -8,6 +8,7 @@
 #include "local/fault_hooks.h"
 #include "local/local_path.h"
 #include "local/move_now.h"
+#include "wire/aeth_codes.h"
 
 namespace gdr::local {
 namespace {
@@ -15,12 +16,6 @@ namespace {
 constexpr Nanoseconds kReadyRetry = kMillisecond;
 constexpr Nanoseconds kTellOfWait = 30 * kMillisecond;
 constexpr Nanoseconds kExecTakes = 20 * kMillisecond;  // also of one that loses the CPU in it
-
-// RNR NAK timer encodings in units of 10 us (InfiniBand specification, table 45).
-constexpr std::uint32_t kRnrTimers[32] = {65536, 1,    2,    3,     4,     6,     8,     12,
-                                          16,    24,   32,   48,    64,    96,    128,   192,
-                                          256,   384,  512,  768,   1024,  1536,  2048,  3072,
-                                          4096,  6144, 8192, 12288, 16384, 24576, 32768, 49152};
 
 // To another process's memory that the CPU reaches, in one stretch.
 bool can_be_carried(const PieceList& from, const PieceList& to) {
@@ -32,10 +27,6 @@ bool can_be_carried(const PieceList& from, const PieceList& to) {
 // The kernel does not let this process copy: by the other one's rights (ptrace scope), or by a
 // filter of system calls, which may say anything.
 bool is_refusal(int error) { return error == EPERM || error == EACCES || error == ENOSYS; }
-
-bool is_atomic(ibv_wr_opcode opcode) {
-  return opcode == IBV_WR_ATOMIC_CMP_AND_SWP || opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
-}
 
 // A process that calls exec has other memory a moment before its connections are closed.
 bool is_gone(Peer& peer, int error) {
@@ -163,7 +154,7 @@ Advance LocalPath::poll_transfer(QueuePair& queue_pair, Requester& requester) {
     requester.transfer.drain();
     end_transfer(requester);
     // Whether an atomic was carried out is not known then: as if no acknowledgement came.
-    if (is_atomic(queue_pair.send_ring().front().opcode)) {
+    if (rnic::is_atomic(queue_pair.send_ring().front().opcode)) {
       return fail(queue_pair, requester, {ETIMEDOUT, true});
     }
     return begin_again(requester);
@@ -311,7 +302,7 @@ Advance LocalPath::not_ready(QueuePair& queue_pair, Requester& requester) {
 // Receiver not ready: rnr_retry times the responder's RNR timer, for ever if that is 7 (C9-142).
 Advance LocalPath::no_receive(QueuePair& queue_pair, Requester& requester) {
   const Nanoseconds waiting_since = requester.waiting_since != 0 ? requester.waiting_since : now();
-  const Nanoseconds timer = kRnrTimers[requester.target.minimum_rnr_timer()] * 10 * kMicrosecond;
+  const Nanoseconds timer = wire::rnr_wait(requester.target.minimum_rnr_timer());
   abandon(requester);
   requester.waiting_since = waiting_since;
   const std::uint8_t retries = queue_pair.attributes().rnr_retry;
@@ -361,7 +352,7 @@ bool LocalPath::push_receive(Requester& requester, const std::byte* carried, boo
 }
 
 Advance LocalPath::refuse_receive(QueuePair& queue_pair, Requester& requester, bool too_short) {
-  requester.receive.status = too_short ? IBV_WC_LOC_LEN_ERR : IBV_WC_LOC_PROT_ERR;
+  requester.receive.status = rnic::refusal(too_short);
   if (!push_receive(requester, nullptr, true)) return begin_again(requester, kLockRetry);
   ibv_wc_status status = too_short ? IBV_WC_REM_INV_REQ_ERR : IBV_WC_REM_OP_ERR;
   if (!rnic::is_reliable(queue_pair.type())) status = IBV_WC_SUCCESS;
@@ -372,19 +363,12 @@ void LocalPath::prepare_receive(const QueuePair& queue_pair, Requester& requeste
                                 std::uint64_t wr_id, ibv_wc_opcode opcode, std::uint64_t bytes) {
   const rnic::SendRequest& request = const_cast<QueuePair&>(queue_pair).send_ring().front();
   rnic::SharedCompletion& completion = requester.receive;
-  completion = {};
+  rnic::fill_completion(&completion, opcode, bytes, requester.target.number(), queue_pair.number());
   completion.wr_id = wr_id;
-  completion.status = IBV_WC_SUCCESS;
-  completion.opcode = opcode;
-  completion.bytes = static_cast<std::uint32_t>(bytes);
-  completion.qp_number = requester.target.number();
-  completion.source_qp = queue_pair.number();
   if (request.opcode == IBV_WR_SEND_WITH_IMM || request.opcode == IBV_WR_RDMA_WRITE_WITH_IMM) {
-    completion.flags |= IBV_WC_WITH_IMM;
-    completion.immediate = request.immediate;
+    rnic::add_immediate(&completion, request.immediate);
   } else if (request.opcode == IBV_WR_SEND_WITH_INV) {
-    completion.flags |= IBV_WC_WITH_INV;
-    completion.immediate = request.immediate;
+    rnic::add_invalidated(&completion, request.immediate);
   }
   requester.solicited = (request.flags & IBV_SEND_SOLICITED) != 0;
   requester.has_receive = true;

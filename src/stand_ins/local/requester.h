@@ -8,6 +8,7 @@
 
 #include "local/target.h"
 #include "local/transfer.h"
+#include "rnic/delivery/window_change.h"
 
 namespace gdr::local {
 
@@ -69,10 +70,10 @@ struct Requester : rnic::PathState {
   // the keys that there are then.
   std::atomic<bool> to_begin_again{false};
 
-  int phase = 0;                             // of an atomic, a raw frame or a window's binding
-  std::uint64_t atomic_value = 0;            // what was there before
-  std::uint64_t atomic_result = 0;           // what is to be there
-  std::vector<rnic::CopyInProgress> copies;  // that a window's unbinding waits for
+  int phase = 0;                    // of an atomic or a raw frame
+  std::uint64_t atomic_value = 0;   // what was there before
+  std::uint64_t atomic_result = 0;  // what is to be there
+  rnic::WindowChange window;
   alignas(8) std::uint8_t grh[rnic::kGrhBytes];
 
   // --- A raw frame or a multicast datagram in progress.

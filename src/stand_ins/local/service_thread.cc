@@ -1,6 +1,5 @@
 #include "local/service_thread.h"
 
-#include <sched.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -12,6 +11,7 @@
 #include "local/local_path.h"
 #include "local/staging.h"
 #include "memory/own_memory.h"
+#include "rnic/delivery/registered_bytes.h"
 
 namespace gdr::local {
 namespace {
@@ -25,6 +25,7 @@ constexpr std::uint64_t kMeeting = std::uint64_t{1} << 32;  // and the connectio
 constexpr int kTick = 1000;
 // Without a free descriptor no call can be taken; the callers wait meanwhile.
 constexpr Nanoseconds kCallsPause = 100 * kMillisecond;
+constexpr Nanoseconds kSettleNap = 50 * kMicrosecond;
 
 }  // namespace
 
@@ -186,12 +187,12 @@ void ServiceThread::serve_requests() {
     const rnic::Token initiator = rnic::service_initiator(word);
     const std::uint64_t taken = service_word(initiator, ServiceState::kTaken);
     if (rnic::service_state(word) != ServiceState::kAsked) continue;
-    {
-      // From before it is taken: whoever settles waits for it from then on.
-      const std::lock_guard guard(copying_);
-      if (!request.word.compare_exchange_strong(word, taken)) continue;
-      request.result = static_cast<std::uint32_t>(copy(request, initiator));
-    }
+    // From before it is taken: whoever settles waits for it from then on.
+    copies_.fetch_add(1);
+    const bool is_taken = request.word.compare_exchange_strong(word, taken);
+    if (is_taken) request.result = static_cast<std::uint32_t>(copy(request, initiator));
+    copies_.fetch_add(1);
+    if (!is_taken) continue;
     word = taken;
     if (!request.word.compare_exchange_strong(word,
                                               service_word(initiator, ServiceState::kAnswered))) {
@@ -225,15 +226,16 @@ int ServiceThread::copy(const rnic::ServiceRequest& request, rnic::Token initiat
     return write ? memory::copy_own({&here, 1}, {&there, 1})
                  : memory::copy_own({&there, 1}, {&here, 1});
   }
-  Copy copy;
-  while (true) {
-    if (copy.idle()) copy.start_with_host(*place.memory, place.address, staging, length, write);
-    if (copy.poll()) return copy.error();
-    sched_yield();
-  }
+  const rnic::Side here{reinterpret_cast<std::uint64_t>(staging), nullptr};
+  const rnic::Side there = place.memory->side_at(place.address);
+  return rnic::copy_by_client(place.memory->client(), write ? there : here, write ? here : there,
+                              length);
 }
 
-void ServiceThread::settle() { const std::lock_guard guard(copying_); }
+void ServiceThread::settle() {
+  const std::uint64_t present = copies();
+  while (present % 2 == 1 && copies() == present) usleep(kSettleNap / kMicrosecond);
+}
 
 void ServiceThread::close_in_child() {
   listener_.reset();

@@ -3,7 +3,7 @@
 // reach), or dies.
 #pragma once
 
-#include <mutex>
+#include <atomic>
 
 #include "base/result.h"
 #include "base/unique_fd.h"
@@ -26,6 +26,8 @@ class ServiceThread {
   void watch_meeting(int connection);
   // Returns when a copy that was in progress for another process has ended.
   void settle();
+  // How often one has begun or ended: odd while it is in progress.
+  std::uint64_t copies() const { return copies_.load(); }
   void close_in_child();
 
  private:
@@ -48,7 +50,7 @@ class ServiceThread {
   UniqueFd listener_, doorbell_, epoll_;
   bool somebody_died_ = false;
   Nanoseconds calls_paused_until_ = 0;  // 0: they are not
-  std::mutex copying_;
+  std::atomic<std::uint64_t> copies_{0};
 };
 
 }  // namespace gdr::local

@@ -9,12 +9,13 @@
 #include "local/peers.h"
 #include "local/pieces.h"
 #include "rnic/adapter.h"
-#include "rnic/receive_ring.h"
+#include "rnic/delivery/receives.h"
+#include "rnic/delivery/responder_lock.h"
 #include "rnic/tag_list.h"
 
 namespace gdr::local {
 
-constexpr int kLockSpins = 2000;  // some microseconds
+using rnic::kLockSpins;
 
 enum class Readiness {
   kReady,
@@ -83,10 +84,10 @@ class Target {
   }
   const std::uint8_t (&gid() const)[16] { return queue_pair_->gid; }
   std::uint32_t qkey() const { return queue_pair_->qkey.load(); }
-  bool grants(std::uint32_t rights) const {
-    return (queue_pair_->access.load() & rights) == rights;
+  bool grants(std::uint32_t rights) const { return rnic::grants(*queue_pair_, rights); }
+  std::uint8_t minimum_rnr_timer() const {
+    return static_cast<std::uint8_t>(queue_pair_->minimum_rnr_timer.load());
   }
-  std::uint32_t minimum_rnr_timer() const { return queue_pair_->minimum_rnr_timer.load() & 31; }
 
   // Takes one from the shared receive queue, if that is where they come from.
   bool has_receive() { return rnic::ready_receives(*queue_pair_) != 0 || take_shared(); }
@@ -121,16 +122,12 @@ class Target {
   void report(rnic::Failure failure);
 
  private:
-  // Whether a window tied to that queue pair (0: to none) may be used here.
-  bool serves(std::uint32_t window_queue_pair) const {
-    return window_queue_pair == 0 || window_queue_pair == number();
-  }
-  bool take_shared();
   // Also mends what its holder has left half-done. False: its holder goes on.
   bool lock_srq(Peer* owner, rnic::Segment& segment, std::uint32_t index, rnic::Liveness& liveness);
   rnic::Token token_of(const Peer* owner) const {
     return owner != nullptr ? owner->token() : adapter_->token();
   }
+  bool take_shared();
   void hold_srq(Peer* owner, rnic::Segment& segment, std::uint32_t index);
   void look_at(const rnic::SharedReceive& entry, std::uint32_t most_segments, std::uint32_t domain,
                TakenReceive* receive, PieceList* pieces) const;

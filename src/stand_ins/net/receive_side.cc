@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "net/segments.h"
-#include "rnic/srq.h"
+#include "rnic/delivery/receives.h"
 
 namespace gdr::net {
 
@@ -12,10 +12,8 @@ using engine::Placed;
 Placed ReceiveSide::begin(std::uint32_t xrc_srq) {
   if (queue_pair_.type() == IBV_QPT_XRC_RECV) return begin_xrc(xrc_srq);
   if (rnic::ready_receives(shared_) == 0) {
-    if (shared_.srq == 0) return Placed::kNoReceive;
-    const rnic::SrqTake took =
-        rnic::take_receive(adapter_.segment(), shared_.srq - 1, queue_pair_.index(),
-                           adapter_.token(), adapter_.liveness());
+    const rnic::SrqTake took = rnic::take_shared(adapter_.segment(), queue_pair_.index(),
+                                                 adapter_.token(), adapter_.liveness());
     if (took == rnic::SrqTake::kNone) return Placed::kNoReceive;
     if (took == rnic::SrqTake::kLimitReached) adapter_.path().wake_service();
   }
@@ -28,12 +26,8 @@ Placed ReceiveSide::begin(std::uint32_t xrc_srq) {
 }
 
 rnic::SharedSrq* ReceiveSide::xrc_srq(std::uint32_t number) {
-  const std::uint32_t index = rnic::index_of_qp(number);
-  if (rnic::slot_of_qp(number) != rnic::slot_of(adapter_.token()) || index >= rnic::kSrqs) {
-    return nullptr;
-  }
-  rnic::SharedSrq& srq = adapter_.segment().srq(index);
-  return rnic::takes_xrc_of(srq, shared_) ? &srq : nullptr;
+  if (rnic::slot_of_qp(number) != rnic::slot_of(adapter_.token())) return nullptr;
+  return rnic::find_xrc_srq(adapter_.segment(), number, shared_);
 }
 
 // Taken off at once: others take from it between two packets of a message.
@@ -67,9 +61,8 @@ void ReceiveSide::take(const rnic::SharedReceive& entry, std::uint32_t most_segm
   taken_.domain = domain;
   taken_.room = 0;
   for (std::uint32_t i = 0; i < taken_.count; ++i) {
-    const rnic::SharedSegmentEntry& from = entry.segment[i];
-    taken_.segments[i] = {rnic::read_once(from.address), rnic::read_once(from.length),
-                          rnic::read_once(from.key)};
+    const rnic::SharedSegmentEntry from = rnic::read_segment(entry, i);
+    taken_.segments[i] = {from.address, from.length, from.key};
     taken_.room += taken_.segments[i].length;
   }
 }

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <span>
 
-#include "net/registered_bytes.h"
+#include "rnic/delivery/registered_bytes.h"
 
 namespace gdr::net {
 
@@ -59,7 +59,7 @@ inline bool write_segments(rnic::RegionTable& regions, Segments segments, std::u
                            std::uint64_t offset, std::span<const std::byte> bytes) {
   return visit_segments(regions, segments, domain, kWriteHere, offset, bytes.size(),
                         [&](const rnic::Place& place, std::size_t length) {
-                          const bool written = write_registered(place, bytes.first(length));
+                          const bool written = rnic::write_registered(place, bytes.first(length));
                           bytes = bytes.subspan(length);
                           return written;
                         });

@@ -49,6 +49,10 @@ class Path : public Carrier {
   // Whether `holds` says so of the segment of any other process. Cold.
   virtual bool any_segment(const std::function<bool(Segment&)>& holds) = 0;
 
+  // How often this process's service thread has begun or ended a copy for another process: odd
+  // while it is at one.
+  virtual std::uint64_t copies_for_others() = 0;
+
   // Has Adapter::serve called soon, by the service thread.
   virtual void wake_service() = 0;
 

@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "rnic/adapter.h"
+#include "rnic/delivery/responder_lock.h"
 #include "rnic/queue_pair_states.h"
 
 namespace gdr::rnic {
@@ -52,16 +53,6 @@ ibv_wc_opcode completion_opcode(ibv_wr_opcode opcode) {
 }
 
 }  // namespace
-
-void put_back_receive(Segment& segment, SharedQueuePair& queue_pair, std::uint32_t number,
-                      Token self, Liveness& liveness) {
-  const std::uint32_t head = queue_pair.receive_head.load();
-  if (queue_pair.completing.exchange(0) != head || head == 0) return;
-  const std::uint32_t queue = read_once(queue_pair.receive_completion_queue);
-  if (!has_completed(segment, queue, {.qp_number = number, .receive = head}, self, liveness)) {
-    queue_pair.receive_head.store(head - 1);
-  }
-}
 
 QueuePair::QueuePair(Adapter& adapter, std::uint32_t index, const QueuePairSettings& settings)
     : adapter_(adapter),
@@ -335,10 +326,10 @@ bool QueuePair::flush_receives() {
   const std::unique_lock receive_guard(receive_lock_, std::try_to_lock);
   if (!receive_guard) return false;
   const Token self = adapter_.token();
-  const Taken taken = try_lock(shared_.responder, self, adapter_.liveness(), self);
-  if (taken == Taken::kNo) return false;
-  if (taken == Taken::kOrphan) {
-    put_back_receive(adapter_.segment(), shared_, number_, adapter_.token(), adapter_.liveness());
+  std::uint64_t word = 0;
+  if (take_responder({adapter_.segment(), shared_, index_, self}, self, adapter_.liveness(), 0,
+                     &word) == Taken::kNo) {
+    return false;
   }
   const bool shares = settings_.srq != nullptr;
   const std::uint32_t tail = shares ? settings_.srq->settled_tail(shared_) : receive_tail_;

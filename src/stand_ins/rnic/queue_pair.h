@@ -76,11 +76,6 @@ class PathState {
   virtual ~PathState() = default;
 };
 
-// After a responder lock was taken over from the dead: a receive that it took and did not complete
-// goes back to the front of its queue. Under that lock.
-void put_back_receive(Segment& segment, SharedQueuePair& queue_pair, std::uint32_t number,
-                      Token self, Liveness& liveness);
-
 // Whether a message that was announced is being read.
 enum class Fetch {
   kPosted,

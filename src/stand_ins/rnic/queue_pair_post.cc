@@ -30,15 +30,6 @@ bool opcode_is_served(ibv_qp_type type, std::uint32_t opcode) {
   }
 }
 
-// Moves no bytes: its segments are not looked at.
-bool is_window_request(ibv_wr_opcode opcode) {
-  return opcode == IBV_WR_BIND_MW || opcode == IBV_WR_LOCAL_INV;
-}
-
-bool is_atomic(ibv_wr_opcode opcode) {
-  return opcode == IBV_WR_ATOMIC_CMP_AND_SWP || opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
-}
-
 std::uint64_t total_length(const ibv_send_wr& request) {
   std::uint64_t total = 0;
   for (int i = 0; i < request.num_sge; ++i) total += request.sg_list[i].length;

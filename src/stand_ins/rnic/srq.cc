@@ -46,8 +46,7 @@ bool copy_receive(const While& held, const SharedReceive& from, SharedReceive& t
   copy.wr_id = read_once(from.wr_id);
   copy.segments = segments;
   for (std::uint32_t i = 0; i < segments; ++i) {
-    copy.segment[i] = {read_once(from.segment[i].address), read_once(from.segment[i].length),
-                       read_once(from.segment[i].key)};
+    copy.segment[i] = read_segment(from, i);
   }
   return copy_while(held, &to, &copy, receive_stride(segments));
 }

@@ -17,6 +17,14 @@ namespace gdr::rnic {
 
 struct WindowBind;
 
+constexpr bool is_atomic(ibv_wr_opcode opcode) {
+  return opcode == IBV_WR_ATOMIC_CMP_AND_SWP || opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
+}
+// Binds or invalidates a memory window: moves no bytes, and its segments are not looked at.
+constexpr bool is_window_request(ibv_wr_opcode opcode) {
+  return opcode == IBV_WR_BIND_MW || opcode == IBV_WR_LOCAL_INV;
+}
+
 struct SendRequest {
   std::uint64_t wr_id;
   ibv_wr_opcode opcode;

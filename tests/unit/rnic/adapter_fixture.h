@@ -21,8 +21,10 @@ class IdlePath : public Path {
   bool any_segment(const std::function<bool(Segment&)>&) override { return false; }
   void exports_changed() override {}
   void wake_service() override { ++services; }
+  std::uint64_t copies_for_others() override { return copies; }
 
   int sends = 0, cancels = 0, settles = 0, services = 0;
+  std::uint64_t copies = 0;  // that its service thread has begun or ended
   std::vector<std::uint32_t> woken;  // slots
 };
 

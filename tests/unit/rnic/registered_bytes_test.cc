@@ -1,4 +1,4 @@
-#include "net/registered_bytes.h"
+#include "rnic/delivery/registered_bytes.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -6,11 +6,8 @@
 #include <array>
 #include <numeric>
 
-namespace gdr::net {
+namespace gdr::rnic {
 namespace {
-
-using rnic::Place;
-using rnic::Reach;
 
 constexpr std::size_t kPage = 4096;
 
@@ -81,4 +78,4 @@ TEST_F(RegisteredBytesTest, OfNoLengthAreThereWhereverTheyAre) {
 }
 
 }  // namespace
-}  // namespace gdr::net
+}  // namespace gdr::rnic

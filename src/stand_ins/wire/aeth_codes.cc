@@ -1,10 +1,10 @@
-#include "engine/codes.h"
+#include "wire/aeth_codes.h"
 
 #include <algorithm>
 #include <bit>
 #include <iterator>
 
-namespace gdr::engine {
+namespace gdr::wire {
 namespace {
 
 // In units of 10 microseconds.
@@ -31,4 +31,4 @@ std::uint8_t credit_code(std::uint32_t receives) {
 
 std::uint32_t credits_of(std::uint8_t code) { return kCredits[std::min<int>(code & 31, 30)]; }
 
-}  // namespace gdr::engine
+}  // namespace gdr::wire
