@@ -16,14 +16,14 @@
 #include <vector>
 
 #include "input.h"
-#include "local/handshake.h"
 #include "open_descriptors.h"
+#include "peers/handshake.h"
 
 namespace {
 
 using gdr::UniqueFd;
-using gdr::local::Face;
-using gdr::local::Handshake;
+using gdr::peers::Face;
+using gdr::peers::Handshake;
 using gdr::test::Input;
 
 constexpr std::size_t kMessage = 40;  // of a right one

@@ -34,6 +34,7 @@ class PacketHost {
     auto adapter = rnic::Adapter::create(kToken, *std::move(parsed), path_, liveness_);
     check(static_cast<bool>(adapter), "an adapter");
     adapter_ = *std::move(adapter);
+    adapter_->carry_by(path_);
     auto beyond = net::PacketPath::make(*adapter_);
     check(static_cast<bool>(beyond), "a path");
     beyond_ = *std::move(beyond);
@@ -149,7 +150,7 @@ class PacketHost {
   }
 
  private:
-  class HostPath : public rnic::Path {
+  class HostPath : public rnic::LocalCarrier, public rnic::Neighbours {
    public:
     explicit HostPath(PacketHost& host) : host_(host) {}
     void send(rnic::QueuePair& qp) override { host_.beyond_->send(qp); }
@@ -157,7 +158,8 @@ class PacketHost {
     int connect(rnic::QueuePair& qp) override { return host_.beyond_->connect(qp); }
     void cancel(rnic::QueuePair& qp) override { host_.beyond_->cancel(qp); }
     void receive_posted(std::uint32_t) override {}
-    void settle(std::span<const std::shared_ptr<rnic::QueuePair>>) override {}
+    void settle(rnic::QueuePair&) override {}
+    void settle() override {}
     bool any_segment(const std::function<bool(rnic::Segment&)>&) override { return false; }
     void exports_changed() override {}
     void wake_service() override {}
@@ -181,7 +183,7 @@ class PacketHost {
   HostPath path_;
   EveryoneLives liveness_;
   std::unique_ptr<rnic::Adapter> adapter_;
-  std::unique_ptr<rnic::BeyondPath> beyond_;
+  std::unique_ptr<rnic::BeyondCarrier> beyond_;
   std::shared_ptr<rnic::EventQueue> events_;
   std::shared_ptr<rnic::CompletionQueue> queue_;
   std::uint32_t domain_ = 0, key_ = 0;

@@ -16,45 +16,30 @@ constexpr Nanoseconds kSettlePatience = 200 * kMillisecond;
 
 }  // namespace
 
-Result<void> LocalPath::start(rnic::Adapter& adapter, ServiceThread& service) {
-  adapter_ = &adapter;
-  service_ = &service;
-  staging_.emplace(adapter.segment());
-  opener_.tell_in(adapter.segment().header());
-  return engine_.start(adapter.segment().header());
+LocalPath::LocalPath(rnic::Adapter& adapter, peers::Neighbours& neighbours,
+                     rnic::BeyondCarrier* beyond)
+    : adapter_(&adapter),
+      neighbours_(neighbours),
+      peers_(neighbours.peers()),
+      beyond_(beyond),
+      staging_(adapter.segment()),
+      engine_(*this) {}
+
+Result<std::unique_ptr<LocalPath>> LocalPath::make(rnic::Adapter& adapter,
+                                                   peers::Neighbours& neighbours,
+                                                   rnic::BeyondCarrier* beyond) {
+  std::unique_ptr<LocalPath> path(new LocalPath(adapter, neighbours, beyond));
+  if (Result<void> started = path->engine_.start(adapter.segment().header()); !started) {
+    return started.error();
+  }
+  return path;
 }
 
-void LocalPath::stop() { engine_.stop(adapter_->segment().header()); }
+LocalPath::~LocalPath() { engine_.stop(adapter_->segment().header()); }
 
 Requester& LocalPath::requester_of(QueuePair& queue_pair) {
-  if (queue_pair.path_state == nullptr) queue_pair.path_state = std::make_unique<Requester>();
-  return static_cast<Requester&>(*queue_pair.path_state);
-}
-
-Presence LocalPath::find_peer(KnownPeer& known, std::uint32_t slot) {
-  if (slot == 0) return Presence::kGone;
-  if (known.slot == slot) {
-    if (known.peer->alive()) return Presence::kThere;
-    if (!known.peer->has_ended()) return Presence::kLeaving;  // its slot may be another's already
-  }
-  known = {};
-  Result<std::shared_ptr<Peer>> peer = peers_.find(slot);
-  if (!peer) {
-    switch (peer.error().code) {
-      case EAGAIN:
-        return Presence::kSilent;
-      case EBUSY:
-        return Presence::kLeaving;
-      default:
-        return Presence::kGone;
-    }
-  }
-  known.slot = slot;
-  known.peer = *std::move(peer);
-  service_->watch(*known.peer);
-  known.peer->set_connected_to();
-  opener_.look();
-  return Presence::kThere;
+  if (queue_pair.local_state == nullptr) queue_pair.local_state = std::make_unique<Requester>();
+  return static_cast<Requester&>(*queue_pair.local_state);
 }
 
 // Finds the queue pair that the front request goes to.
@@ -64,7 +49,7 @@ Presence LocalPath::find_target(Requester& requester, std::uint32_t qp_number) {
     requester.target = Target(*adapter_, nullptr, index);
     return Presence::kThere;
   }
-  const Presence presence = find_peer(requester.peer, slot);
+  const Presence presence = neighbours_.find(requester.peer, slot);
   requester.target =
       presence == Presence::kThere ? Target(*adapter_, requester.peer.peer.get(), index) : Target();
   return presence;
@@ -79,7 +64,7 @@ bool LocalPath::is_here(const std::uint8_t (&gid)[16]) {
                          return std::memcmp(device.gid, gid, sizeof gid) == 0;
                        });
   };
-  return has_it(adapter_->segment()) || any_segment(has_it);
+  return has_it(adapter_->segment()) || neighbours_.any_segment(has_it);
 }
 
 // Of datagrams, which come one by one: the last answer is kept.
@@ -96,7 +81,7 @@ bool LocalPath::goes_beyond(Requester& requester, const std::uint8_t (&gid)[16])
 }
 
 int LocalPath::connect(QueuePair& queue_pair) {
-  if (forked_.load()) return EIO;
+  if (adapter_->is_forked()) return EIO;
   if (queue_pair.type() == IBV_QPT_RAW_PACKET) return 0;
   if (queue_pair.type() == IBV_QPT_UD) {
     return beyond_ != nullptr ? beyond_->connect(queue_pair) : 0;
@@ -111,7 +96,7 @@ int LocalPath::connect(QueuePair& queue_pair) {
   // as on a network: the first request finds out.
   const std::uint32_t slot = rnic::slot_of_qp(queue_pair.attributes().dest_qp_num);
   if (slot != rnic::slot_of(adapter_->token())) {
-    (void)find_peer(requester_of(queue_pair).peer, slot);
+    (void)neighbours_.find(requester_of(queue_pair).peer, slot);
   }
   return 0;
 }
@@ -176,7 +161,7 @@ Advance LocalPath::begin(QueuePair& queue_pair, Requester& requester, bool engin
 
 void LocalPath::cancel(QueuePair& queue_pair) {
   if (queue_pair.packet_state != nullptr) beyond_->cancel(queue_pair);
-  if (queue_pair.path_state == nullptr || forked_.load()) return;
+  if (queue_pair.local_state == nullptr || adapter_->is_forked()) return;
   Requester& requester = requester_of(queue_pair);
   if (requester.in_progress) requester.transfer.drain();
   end_transfer(requester);
@@ -187,14 +172,6 @@ void LocalPath::cancel(QueuePair& queue_pair) {
   requester.to_group = false;
 }
 
-void LocalPath::receive_posted(std::uint32_t slot) {
-  if (slot == rnic::slot_of(adapter_->token())) {
-    wake_engine();
-  } else if (const std::shared_ptr<Peer> peer = peers_.known(slot)) {
-    peer->wake_engine();
-  }
-}
-
 // A transfer that waits for another process may wait for as long as that one is stopped: after a
 // while it has to begin again. This process's own copies in it end by themselves.
 void LocalPath::outwait(Requester& requester, std::uint64_t moves) {
@@ -202,43 +179,22 @@ void LocalPath::outwait(Requester& requester, std::uint64_t moves) {
   for (; requester.moves.load() == moves; waited += kSettleNap) {
     if (waited >= kSettlePatience) {
       requester.to_begin_again.store(true);
-      wake_engine();
+      neighbours_.wake_engine();
     }
     usleep(kSettleNap / kMicrosecond);
   }
 }
 
-void LocalPath::settle(std::span<const std::shared_ptr<QueuePair>> queue_pairs) {
-  if (forked_.load()) return;
-  for (const std::shared_ptr<QueuePair>& queue_pair : queue_pairs) {
-    Requester* requester = nullptr;
-    std::uint64_t moves = 0;
-    {
-      // Whatever was copied by a posting thread has ended once its lock can be had.
-      const std::lock_guard guard(queue_pair->send_lock());
-      requester = static_cast<Requester*>(queue_pair->path_state.get());
-      if (requester != nullptr) moves = requester->moves.load();
-    }
-    if (moves % 2 == 1) outwait(*requester, moves);
+void LocalPath::settle(QueuePair& queue_pair) {
+  Requester* requester = nullptr;
+  std::uint64_t moves = 0;
+  {
+    // Whatever was copied by a posting thread has ended once its lock can be had.
+    const std::lock_guard guard(queue_pair.send_lock());
+    requester = static_cast<Requester*>(queue_pair.local_state.get());
+    if (requester != nullptr) moves = requester->moves.load();
   }
-  service_->settle();
-}
-
-bool LocalPath::any_segment(const std::function<bool(rnic::Segment&)>& holds) {
-  const std::vector<std::shared_ptr<Peer>> others = peers_.everyone_by_now();
-  return std::any_of(others.begin(), others.end(), [&](const std::shared_ptr<Peer>& peer) {
-    return peer->check_alive() && holds(peer->segment());
-  });
-}
-
-// This process's own threads are woken without a look at the shared flags: another process may have
-// written anything there.
-void LocalPath::wake_service() { ring_doorbell(service_->doorbell()); }
-void LocalPath::wake_engine() { wake_sleeper(adapter_->segment().header()); }
-
-void LocalPath::exports_changed() {
-  for (const std::shared_ptr<Peer>& peer : peers_.everyone()) peer->tell_of_exports();
-  opener_.try_again();
+  if (moves % 2 == 1) outwait(*requester, moves);
 }
 
 }  // namespace gdr::local

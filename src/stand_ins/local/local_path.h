@@ -12,41 +12,27 @@
 #pragma once
 
 #include "local/engine_thread.h"
-#include "local/opener.h"
 #include "local/requester.h"
-#include "local/service_thread.h"
 #include "local/staging.h"
-#include "rnic/path.h"
+#include "peers/neighbours.h"
 
 namespace gdr::local {
 
 constexpr Nanoseconds kLockRetry = 20 * kMicrosecond;
 
-class LocalPath : public rnic::Path {
+class LocalPath : public rnic::LocalCarrier {
  public:
-  explicit LocalPath(Peers& peers) : peers_(peers), engine_(*this), opener_(peers) {}
-  // Once, before any queue pair exists.
-  Result<void> start(rnic::Adapter& adapter, ServiceThread& service);
-  void stop();  // after start(), while no queue pair exists
-  // What is not on this host goes there; without it, it goes nowhere.
-  void hand_over_to(rnic::BeyondPath& beyond) { beyond_ = &beyond; }
+  // `beyond`: where what is not on this host goes; null: nowhere.
+  static Result<std::unique_ptr<LocalPath>> make(rnic::Adapter& adapter,
+                                                 peers::Neighbours& neighbours,
+                                                 rnic::BeyondCarrier* beyond);
+  ~LocalPath() override;  // while no queue pair exists
 
   void send(rnic::QueuePair& queue_pair) override;
   void send_later(rnic::QueuePair& queue_pair) override;
   int connect(rnic::QueuePair& queue_pair) override;
   void cancel(rnic::QueuePair& queue_pair) override;
-  void receive_posted(std::uint32_t slot) override;
-  void settle(std::span<const std::shared_ptr<rnic::QueuePair>> queue_pairs) override;
-  bool any_segment(const std::function<bool(rnic::Segment&)>& holds) override;
-  void wake_service() override;
-  std::uint64_t copies_for_others() override { return service_->copies(); }
-  void exports_changed() override;
-
-  // In a fork's child: no thread serves this path any more, and no queue pair connects through it.
-  void child_of_fork() {
-    forked_.store(true);
-    opener_.child_of_fork();
-  }
+  void settle(rnic::QueuePair& queue_pair) override;
 
   // Whether a process of this host, of this user, has a device of that address.
   bool is_here(const std::uint8_t (&gid)[16]);
@@ -54,18 +40,14 @@ class LocalPath : public rnic::Path {
   // Engine thread: as far as the ring goes now. True while something is left; `retry_at` and
   // `busy` (a GPU copy is in flight) tell when to come back.
   bool go_on(rnic::QueuePair& queue_pair, Nanoseconds* retry_at, bool* busy);
-  void wake_engine();
-  // Service thread: a peer may show other memory.
-  void look_for_memory() { opener_.look(); }
-  EngineThread& engine() { return engine_; }
 
  private:
   friend class EngineThread;
   using QueuePair = rnic::QueuePair;
 
+  LocalPath(rnic::Adapter& adapter, peers::Neighbours& neighbours, rnic::BeyondCarrier* beyond);
   static Requester& requester_of(QueuePair& queue_pair);
   bool goes_beyond(Requester& requester, const std::uint8_t (&gid)[16]);
-  Presence find_peer(KnownPeer& known, std::uint32_t slot);
   Presence find_target(Requester& requester, std::uint32_t qp_number);
 
   Advance advance(QueuePair& queue_pair, Requester& requester, bool engine);
@@ -143,14 +125,13 @@ class LocalPath : public rnic::Path {
   // Lets go of the target, and of its memory that was used.
   void release_target(Requester& requester);
 
-  Peers& peers_;
-  rnic::Adapter* adapter_ = nullptr;
-  ServiceThread* service_ = nullptr;
-  rnic::BeyondPath* beyond_ = nullptr;
-  std::optional<Staging> staging_;
+  rnic::Adapter* const adapter_;
+  peers::Neighbours& neighbours_;
+  peers::Peers& peers_;
+  rnic::BeyondCarrier* const beyond_;
+  Staging staging_;
+  std::atomic<bool> staging_is_locked_{false};  // or will be
   EngineThread engine_;
-  Opener opener_;
-  std::atomic<bool> forked_{false};
 };
 
 }  // namespace gdr::local

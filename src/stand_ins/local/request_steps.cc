@@ -94,11 +94,14 @@ Advance LocalPath::start_moving(QueuePair& queue_pair, Requester& requester, boo
   }
   use_opened(requester);
   if (!requester.transfer.begin(from, to, {requester.target.peer(), requester.target.held()},
-                                adapter_->token(), *staging_)) {
+                                adapter_->token(), staging_)) {
     abandon(requester);
     return later(requester, kLockRetry);
   }
-  if (auto* client = requester.transfer.stages_for()) opener_.lock_pages(*staging_, *client);
+  if (auto* client = requester.transfer.stages_for();
+      client != nullptr && !staging_is_locked_.exchange(true)) {
+    neighbours_.opener().run_soon([this, client] { staging_.lock_pages(*client); });
+  }
   requester.in_progress = true;
   requester.moves.fetch_add(1);
   return Advance::kMove;
@@ -113,7 +116,7 @@ void LocalPath::use_opened(Requester& requester) {
       auto opened = peer->foreign_memory().find(peer->segment(), rnic::index_of(piece.key),
                                                 piece.address, piece.length);
       if (!opened) {
-        if (peer->foreign_memory().is_outdated(peer->segment())) opener_.look();
+        if (peer->foreign_memory().is_outdated(peer->segment())) neighbours_.opener().look();
         continue;
       }
       piece.where = Where::kHere;

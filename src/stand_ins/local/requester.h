@@ -8,6 +8,7 @@
 
 #include "local/target.h"
 #include "local/transfer.h"
+#include "peers/neighbours.h"
 #include "rnic/delivery/window_change.h"
 
 namespace gdr::local {
@@ -20,20 +21,10 @@ enum class Advance {
   kEngine,     // only the engine thread can do this
 };
 
-// Whether the process that a request goes to can be reached.
-enum class Presence {
-  kThere,
-  kSilent,   // it holds its slot and does not answer: stopped, perhaps
-  kLeaving,  // it is dead, and its GPU may still be copying
-  kGone,     // nobody holds the slot
-};
+using peers::KnownPeer;
+using peers::Presence;
 
-struct KnownPeer {
-  std::shared_ptr<Peer> peer;  // null while `slot` is 0
-  std::uint32_t slot = 0;      // whose `peer` is; 0: none found yet
-};
-
-struct Requester : rnic::PathState {
+struct Requester : rnic::CarrierState {
   KnownPeer peer;       // where a connected queue pair sends, or where the last datagram went
   KnownPeer srq_owner;  // of the last XRC request
 

@@ -226,7 +226,7 @@ void Target::tell(Peer* owner) {
   if (owner != nullptr) {
     owner->ring_service();
   } else {
-    adapter_->path().wake_service();
+    adapter_->neighbours().wake_service();
   }
 }
 

@@ -5,9 +5,9 @@
 
 #include <cstring>
 
-#include "local/peer.h"
-#include "local/peers.h"
 #include "local/pieces.h"
+#include "peers/peer.h"
+#include "peers/peers.h"
 #include "rnic/adapter.h"
 #include "rnic/delivery/receives.h"
 #include "rnic/delivery/responder_lock.h"
@@ -15,6 +15,7 @@
 
 namespace gdr::local {
 
+using peers::Peer;
 using rnic::kLockSpins;
 
 enum class Readiness {

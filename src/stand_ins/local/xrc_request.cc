@@ -11,7 +11,7 @@ std::optional<Advance> LocalPath::enter_srq(QueuePair& queue_pair, Requester& re
   Peer* owner = nullptr;
   Presence presence = Presence::kThere;
   if (slot != rnic::slot_of(adapter_->token())) {
-    presence = find_peer(requester.srq_owner, slot);
+    presence = neighbours_.find(requester.srq_owner, slot);
     owner = requester.srq_owner.peer.get();
   }
   if (presence == Presence::kSilent) return not_ready(queue_pair, requester);

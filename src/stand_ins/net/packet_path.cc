@@ -18,10 +18,10 @@ constexpr std::uint32_t kMostRoom = 2 << 20;
 
 }  // namespace
 
-Result<std::unique_ptr<rnic::BeyondPath>> PacketPath::make(rnic::Adapter& adapter) {
+Result<std::unique_ptr<rnic::BeyondCarrier>> PacketPath::make(rnic::Adapter& adapter) {
   Result<Settings> settings = settings_from_environment();
   if (!settings) return settings.error();
-  return std::unique_ptr<rnic::BeyondPath>(new PacketPath(adapter, *std::move(settings)));
+  return std::unique_ptr<rnic::BeyondCarrier>(new PacketPath(adapter, *std::move(settings)));
 }
 
 PacketPath::PacketPath(rnic::Adapter& adapter, Settings settings)
@@ -91,7 +91,6 @@ PacketQueuePair& PacketPath::state_of(rnic::QueuePair& queue_pair) {
 }
 
 int PacketPath::connect(rnic::QueuePair& queue_pair) {
-  if (forked_.load()) return EIO;
   const bool datagrams = queue_pair.type() == IBV_QPT_UD;
   const auto& srq = queue_pair.settings().srq;
   // Announced messages are read over a connection within the host.
@@ -273,7 +272,6 @@ void PacketPath::parent_of_fork() {
 
 // Its threads are the parent's, its sockets too: nothing is sent or received here.
 void PacketPath::child_of_fork() {
-  forked_.store(true);
   adapter_.poll_beyond(nullptr);
   port_count_.store(0);
   for (OpenPort& port : ports_) {

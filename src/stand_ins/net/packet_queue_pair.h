@@ -35,7 +35,7 @@ class Staging {
   std::size_t used_ = 0;
 };
 
-class PacketQueuePair final : public rnic::PathState, private engine::Owner {
+class PacketQueuePair final : public rnic::CarrierState, private engine::Owner {
  public:
   // `due`: see ReceiveSide.
   PacketQueuePair(rnic::Adapter& adapter, rnic::QueuePair& queue_pair, Counters& counters,

@@ -15,7 +15,7 @@ Placed ReceiveSide::begin(std::uint32_t xrc_srq) {
     const rnic::SrqTake took = rnic::take_shared(adapter_.segment(), queue_pair_.index(),
                                                  adapter_.token(), adapter_.liveness());
     if (took == rnic::SrqTake::kNone) return Placed::kNoReceive;
-    if (took == rnic::SrqTake::kLimitReached) adapter_.path().wake_service();
+    if (took == rnic::SrqTake::kLimitReached) adapter_.neighbours().wake_service();
   }
   std::uint32_t most_segments = 0;
   const rnic::SharedReceive* entry =
@@ -47,7 +47,7 @@ Placed ReceiveSide::begin_xrc(std::uint32_t number) {
   rnic::take_first_receive(*srq, mark).store(0);
   taken_.receive = mark.receive;
   if (rnic::reaches_limit(*srq, srq->receive_tail.load() - mark.receive)) {
-    adapter_.path().wake_service();
+    adapter_.neighbours().wake_service();
   }
   return keys_are_right() ? Placed::kPlaced : Placed::kFault;
 }

@@ -56,7 +56,7 @@ ibv_wc_opcode completion_opcode(ibv_wr_opcode opcode) {
 
 QueuePair::QueuePair(Adapter& adapter, std::uint32_t index, const QueuePairSettings& settings)
     : adapter_(adapter),
-      carrier_(&adapter.path()),
+      carrier_(&adapter.carrier()),
       index_(index),
       number_(make_qp_number(slot_of(adapter.token()), index)),
       settings_(settings),
@@ -176,7 +176,7 @@ int QueuePair::modify(const ibv_qp_attr& attributes, int mask) {
     reset();
     drop_sends();
     guard.unlock();
-    adapter_.path().settle({});
+    adapter_.settle({});
     return 0;
   }
   if (to == IBV_QPS_ERR) {
@@ -188,12 +188,12 @@ int QueuePair::modify(const ibv_qp_attr& attributes, int mask) {
     // it was in error before: whoever put it there did not wait.
     guard.unlock();
     wait_for_present_holder(shared_.responder, adapter_.liveness());
-    adapter_.path().settle({});
+    adapter_.settle({});
     return 0;
   }
   apply(attributes, mask);
   if (to == IBV_QPS_RTR && from == IBV_QPS_INIT) {
-    if (const int error = adapter_.path().connect(*this)) return error;
+    if (const int error = adapter_.carrier().connect(*this)) return error;
   }
   set_state(to);
   return 0;
@@ -252,7 +252,7 @@ void QueuePair::reset() {
   shared_.failure.store(static_cast<std::uint32_t>(Failure::kNone));
   shared_.destination.store(0);
   shared_.access.store(0);
-  carrier_ = &adapter_.path();
+  carrier_ = &adapter_.carrier();
   last_receive_told_ = false;
   attributes_ = {};
   set_state(IBV_QPS_RESET);
@@ -275,7 +275,7 @@ void QueuePair::destroy() {
     send_memory = ring_.release();
   }
   // The holder of the responder lock may have died while this process copied for it.
-  adapter_.path().settle({});
+  adapter_.settle({});
 }
 
 void QueuePair::complete_front(ibv_wc_status status, std::uint32_t bytes) {
@@ -306,7 +306,7 @@ void QueuePair::enter_error(ibv_qp_state error_state) {
   if (error_state != IBV_QPS_ERR) return;
   shared_.failure.store(static_cast<std::uint32_t>(Failure::kServed));
   flush_due_.store(true);
-  adapter_.path().wake_service();
+  adapter_.neighbours().wake_service();
 }
 
 void QueuePair::flush_sends() {
@@ -363,7 +363,7 @@ bool QueuePair::lose_completion_queue(const CompletionQueue& queue) {
 
 void QueuePair::fail() {
   shared_.failure.store(static_cast<std::uint32_t>(Failure::kInvalid));
-  adapter_.path().wake_service();
+  adapter_.neighbours().wake_service();
 }
 
 bool QueuePair::serve() {

@@ -1,12 +1,12 @@
-// QueuePair: states, work requests and what becomes of them, whichever path carries them.
+// QueuePair: states, work requests and what becomes of them, whichever carrier they have.
 //
 // Locks, in the order they may be taken: send_lock (this process: the send ring and its execution)
 // before receive_lock (this process: posting receives) before a SharedLock; of these the
 // responder's before a shared receive queue's before a completion queue's. Nobody waits for the
 // responder lock of one queue pair while holding that of another.
 //
-// Threads: post_* by the application (hot); Path::send by the application or the path's engine
-// thread, under send_lock; flush_* by the path's service thread.
+// Threads: post_* by the application (hot); Carrier::send by the application or the carrier's own
+// thread, under send_lock; flush_* by the service thread.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -17,9 +17,9 @@
 
 #include "base/clock.h"
 #include "base/spin_lock.h"
+#include "rnic/carrier.h"
 #include "rnic/completion_queue.h"
 #include "rnic/events.h"
-#include "rnic/path.h"
 #include "rnic/region_table.h"
 #include "rnic/srq.h"
 #include "rnic/work_request.h"
@@ -70,10 +70,10 @@ constexpr std::uint32_t kFrameBytes = 9216;     // of a raw frame: a jumbo frame
 constexpr std::uint32_t kGrhBytes = 40;
 constexpr std::uint32_t kTagHeaderBytes = 16;
 
-// What a path keeps of a queue pair.
-class PathState {
+// What a carrier keeps of a queue pair.
+class CarrierState {
  public:
-  virtual ~PathState() = default;
+  virtual ~CarrierState() = default;
 };
 
 // Whether a message that was announced is being read.
@@ -117,7 +117,7 @@ class QueuePair : public std::enable_shared_from_this<QueuePair> {
     ring_.clear();
   }
 
-  // --- For paths, under send_lock().
+  // --- For carriers, under send_lock().
   SpinLock& send_lock() { return send_lock_; }
   SendRing& send_ring() { return ring_; }
   ibv_qp_state state() const { return state_.load(std::memory_order_acquire); }
@@ -126,10 +126,10 @@ class QueuePair : public std::enable_shared_from_this<QueuePair> {
   // Completes the front request and takes it off the ring. Any status but success moves the queue
   // pair to error (RC) or send-queue-error (others) and flushes what is behind it.
   void complete_front(ibv_wc_status status, std::uint32_t bytes);
-  std::unique_ptr<PathState> path_state;
-  // Of the path beyond the host, which a datagram queue pair uses beside the other.
-  std::unique_ptr<PathState> packet_state;
-  // From connect() on, until reset: another than the adapter's path carries its requests.
+  std::unique_ptr<CarrierState> local_state;
+  // Of the carrier beyond the host, which a datagram queue pair uses beside the other.
+  std::unique_ptr<CarrierState> packet_state;
+  // From connect() on, until reset: another than the carrier within the host has its requests.
   void take_carrier(Carrier& carrier) { carrier_ = &carrier; }
   bool is_carried_by(const Carrier& carrier) const { return carrier_ == &carrier; }
 

@@ -160,11 +160,11 @@ int QueuePair::post_receive(const ibv_recv_wr* list, const ibv_recv_wr** bad) {
   }
   if (shared_.receive_waiter.load() != 0) {
     const Token waiter = shared_.receive_waiter.exchange(0);
-    if (waiter != 0) adapter_.path().receive_posted(slot_of(waiter));
+    if (waiter != 0) adapter_.neighbours().receive_posted(slot_of(waiter));
   }
   if (state() == IBV_QPS_ERR) {
     flush_due_.store(true);
-    adapter_.path().wake_service();
+    adapter_.neighbours().wake_service();
   }
   return error;
 }

@@ -219,8 +219,8 @@ void Srq::wake_waiters() {
     std::uint64_t slots = shared_.waiters[word].load();
     if (slots != 0) slots = shared_.waiters[word].exchange(0);
     for (; slots != 0; slots &= slots - 1) {
-      adapter_.path().receive_posted(word * 64 +
-                                     static_cast<std::uint32_t>(std::countr_zero(slots)));
+      adapter_.neighbours().receive_posted(word * 64 +
+                                           static_cast<std::uint32_t>(std::countr_zero(slots)));
     }
   }
 }
@@ -231,7 +231,7 @@ int Srq::set_limit(std::uint32_t limit) {
   shared_.limit.store(limit);
   // The specification asks how many are there, not how they came to be so few.
   const std::lock_guard guard(post_lock_);
-  if (reaches_limit(shared_, posted())) adapter_.path().wake_service();
+  if (reaches_limit(shared_, posted())) adapter_.neighbours().wake_service();
   return 0;
 }
 
@@ -279,7 +279,7 @@ std::uint32_t Srq::settled_tail(const SharedQueuePair& queue_pair) {
 void Srq::close() {
   shared_.takes_xrc.store(0);
   wait_for_present_holder(shared_.consumer, adapter_.liveness());
-  adapter_.path().settle({});
+  adapter_.settle({});
 }
 
 void Srq::lose_completion_queue(const CompletionQueue& queue) {

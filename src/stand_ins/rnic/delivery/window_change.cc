@@ -19,13 +19,13 @@ WindowChange::Went WindowChange::go_on(Adapter& adapter, QueuePair& queue_pair) 
   if (!under_way_) {
     if (!begin(regions, queue_pair, request)) return Went::kRefused;
     copies_ = adapter.copies_in_progress();
-    served_ = adapter.path().copies_for_others();
+    served_ = adapter.neighbours().copies_for_others();
     under_way_ = true;
   }
   std::erase_if(copies_, [&](const CopyInProgress& copy) {
     return has_ended(*copy.lock, copy.holding, adapter.liveness());
   });
-  const bool serves = served_ % 2 == 1 && adapter.path().copies_for_others() == served_;
+  const bool serves = served_ % 2 == 1 && adapter.neighbours().copies_for_others() == served_;
   if (!copies_.empty() || serves) return Went::kWaits;
   under_way_ = false;
   const bool bound = request.opcode != IBV_WR_BIND_MW ||
