@@ -12,10 +12,10 @@ std::uint32_t Target::number() const {
   return rnic::make_qp_number(rnic::slot_of(token_of(queue_pair_peer())), index_);
 }
 
-bool Target::try_lock(rnic::Liveness& liveness, int spins) {
-  held_ = liveness.while_held();
+bool Target::try_lock(int spins) {
+  held_ = adapter_->liveness().while_held();
   return rnic::take_responder({*segment_, *queue_pair_, index_, token_of(peer_)}, adapter_->token(),
-                              liveness, spins, &responder_word_) != rnic::Taken::kNo;
+                              adapter_->liveness(), spins, &responder_word_) != rnic::Taken::kNo;
 }
 
 void Target::unlock() {
@@ -25,12 +25,12 @@ void Target::unlock() {
   rnic::unlock(queue_pair_->responder, responder_word_, held_, queue_pair_->completing);
 }
 
-SrqEntry Target::enter_srq(Peer* owner, std::uint32_t number, rnic::Liveness& liveness) {
+SrqEntry Target::enter_srq(Peer* owner, std::uint32_t number) {
   rnic::Segment& segment = owner != nullptr ? owner->segment() : adapter_->segment();
   const std::uint32_t index = rnic::index_of_qp(number);
   rnic::SharedSrq* srq = rnic::find_xrc_srq(segment, number, *queue_pair_);
   if (srq == nullptr) return SrqEntry::kNone;
-  if (!lock_srq(owner, segment, index, liveness)) return SrqEntry::kBusy;
+  if (!lock_srq(owner, segment, index)) return SrqEntry::kBusy;
   if (!rnic::takes_xrc_of(*srq, *queue_pair_)) {
     rnic::unlock(srq->consumer, srq_word_, held_);
     return SrqEntry::kNone;
@@ -39,11 +39,12 @@ SrqEntry Target::enter_srq(Peer* owner, std::uint32_t number, rnic::Liveness& li
   return SrqEntry::kEntered;
 }
 
-bool Target::lock_srq(Peer* owner, rnic::Segment& segment, std::uint32_t index,
-                      rnic::Liveness& liveness) {
-  const rnic::Taken taken = rnic::try_lock_for(segment.srq(index).consumer, adapter_->token(),
-                                               liveness, token_of(owner), kLockSpins, &srq_word_);
-  if (taken == rnic::Taken::kOrphan) rnic::mend(segment, index, adapter_->token(), liveness);
+bool Target::lock_srq(Peer* owner, rnic::Segment& segment, std::uint32_t index) {
+  const rnic::Taken taken =
+      rnic::try_lock_for(segment.srq(index).consumer, adapter_->token(), adapter_->liveness(),
+                         token_of(owner), kLockSpins, &srq_word_);
+  if (taken == rnic::Taken::kOrphan)
+    rnic::mend(segment, index, adapter_->token(), adapter_->liveness());
   return taken != rnic::Taken::kNo;
 }
 
@@ -171,13 +172,13 @@ void Target::end_completing(rnic::SharedSrq& srq) const {
 // The first of `queue` is taken: completes it, or puts it back.
 template <typename Ring>
 bool Target::complete_first(Ring& queue, rnic::SharedCompletion& completion,
-                            std::uint32_t completions, const std::byte* carried, bool solicited,
-                            rnic::Liveness& liveness) {
+                            std::uint32_t completions, const std::byte* carried, bool solicited) {
   completion.solicited = solicited ? 1 : 0;
   kill_point("receive_taken");
   if (faults::hides_completion()) return true;
-  const rnic::Push push = rnic::push_completion(*segment_, completions, completion, carried,
-                                                solicited, adapter_->token(), liveness, {}, &held_);
+  const rnic::Push push =
+      rnic::push_completion(*segment_, completions, completion, carried, solicited,
+                            adapter_->token(), adapter_->liveness(), {}, &held_);
   if (push == rnic::Push::kBusy) {
     (void)store_two_while(held_, queue.receive_head, completion.receive - 1, queue.completing, 0);
   }
@@ -189,19 +190,19 @@ bool Target::complete_first(Ring& queue, rnic::SharedCompletion& completion,
 }
 
 template bool Target::complete_first(rnic::SharedSrq&, rnic::SharedCompletion&, std::uint32_t,
-                                     const std::byte*, bool, rnic::Liveness&);
+                                     const std::byte*, bool);
 
 bool Target::push_receive(rnic::SharedCompletion& completion, const std::byte* carried,
-                          bool solicited, rnic::Liveness& liveness) {
+                          bool solicited) {
   if (srq_ == nullptr) {
     return rnic::take_first_receive_while(held_, *queue_pair_, completion) &&
            complete_first(*queue_pair_, completion,
                           rnic::read_once(queue_pair_->receive_completion_queue), carried,
-                          solicited, liveness);
+                          solicited);
   }
   if (!take_first_of_srq(completion) ||
       !complete_first(*srq_, completion, rnic::read_once(srq_->completion_queue), carried,
-                      solicited, liveness)) {
+                      solicited)) {
     return false;
   }
   if (rnic::reaches_limit(*srq_, srq_->receive_tail.load() - completion.receive)) tell(peer_);

@@ -1,20 +1,20 @@
 // Binding and invalidating memory windows.
-#include "local/local_path.h"
+#include "local/requester.h"
 
 namespace gdr::local {
 
-Advance LocalPath::window_request(QueuePair& queue_pair, Requester& requester) {
-  switch (requester.window.go_on(*adapter_, queue_pair)) {
+Advance change_window(Requester& requester) {
+  if (requester.progress.index() == 0) requester.progress.emplace<rnic::WindowChange>();
+  auto& change = std::get<rnic::WindowChange>(requester.progress);
+  switch (change.go_on(requester.adapter, requester.queue_pair)) {
     case rnic::WindowChange::Went::kWaits:
-      return later(requester, kLockRetry);
+      return requester.later(kLockRetry);
     case rnic::WindowChange::Went::kRefused:
-      return break_off(queue_pair, requester, IBV_WC_MW_BIND_ERR, rnic::Failure::kNone);
+      return requester.break_off(IBV_WC_MW_BIND_ERR);
     case rnic::WindowChange::Went::kDone:
       break;
   }
-  requester.stop_waiting();
-  queue_pair.complete_front(IBV_WC_SUCCESS, 0);
-  return Advance::kCompleted;
+  return requester.complete();
 }
 
 }  // namespace gdr::local

@@ -42,7 +42,6 @@ class PacketPath : public rnic::BeyondCarrier {
   void cancel(rnic::QueuePair& queue_pair) override;
 
   // --- rnic::BeyondCarrier
-  void datagram(rnic::QueuePair& queue_pair) override;
   bool takes_everything() const override { return settings_.takes_everything; }
   bool progress() override;
   void awaits_event() override { thread_->awaits_event(); }
@@ -91,6 +90,7 @@ class PacketPath : public rnic::BeyondCarrier {
   void refuse(OpenPort& port, Counter cause, Nanoseconds time);
   static PacketQueuePair& state_of(rnic::QueuePair& queue_pair);
   void pump(rnic::QueuePair& queue_pair, Nanoseconds time);
+  void send_datagram(rnic::QueuePair& queue_pair);
   // How many arrivals there were. Nothing: another thread is at it.
   std::optional<std::uint32_t> receive_all(bool inline_progress);
   void take(OpenPort& port, const Arrival& arrival, bool inline_progress);

@@ -74,13 +74,13 @@ bool PacketQueuePair::work(std::uint32_t index, engine::Work* work) {
   if (datagram_) {
     work->destination_qp = request.remote_qp;
     work->qkey = request.remote_qkey;
-  } else {
-    work->rkey = request.rkey;
-    work->remote_address = request.remote_address;
-    work->compare_or_add = request.compare_add;
-    work->swap = request.swap;
-    work->xrc_srq = request.remote_srq;
+    return true;
   }
+  work->rkey = request.rkey;
+  work->remote_address = request.remote_address;
+  work->compare_or_add = request.compare_add;
+  work->swap = request.swap;
+  work->xrc_srq = request.remote_srq;
   const bool writes_here = work->kind == WorkKind::kRead || rnic::is_atomic(request.opcode);
   if (!keys_are_right(adapter_.regions(), request.segments(), queue_pair_.domain_of(request),
                       writes_here ? kWriteHere : kReadHere)) {

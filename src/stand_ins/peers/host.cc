@@ -70,7 +70,7 @@ Result<std::unique_ptr<Host::Parts>> Host::start(MakeCarriers make_carriers) {
   Result<Carriers> carriers = make_carriers(*parts->adapter, parts->neighbours);
   if (!carriers) return carriers.error();
   parts->carriers = *std::move(carriers);
-  parts->adapter->carry_by(*parts->carriers.local);
+  parts->adapter->carry_by(*parts->carriers.local, parts->carriers.beyond.get());
   parts->peers.show(parts->adapter->segment());
   if (Result<void> started = parts->service.start(*parts->adapter, parts->opener); !started) {
     return started.error();

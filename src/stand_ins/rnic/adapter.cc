@@ -2,6 +2,8 @@
 
 #include <infiniband/verbs.h>
 
+#include <algorithm>
+
 #include "base/random.h"
 
 namespace gdr::rnic {
@@ -257,6 +259,18 @@ void Adapter::wait_for_copies() {
   }
   settle(present);
   for (const auto& queue : completion_queues_now()) queue->place_carried();
+}
+
+bool Adapter::is_beyond(std::span<const std::uint8_t, 16> gid) {
+  if (beyond_ == nullptr) return false;
+  if (beyond_->takes_everything()) return true;
+  const auto has_it = [&](Segment& segment) {
+    const std::uint32_t count = std::min(read_once(segment.header().device_count), kDevices);
+    return std::any_of(
+        segment.header().devices, segment.header().devices + count,
+        [&](const SharedDevice& device) { return std::equal(gid.begin(), gid.end(), device.gid); });
+  };
+  return !has_it(*segment_) && !neighbours_.any_segment(has_it);
 }
 
 void Adapter::settle(std::span<const std::shared_ptr<QueuePair>> queue_pairs) {

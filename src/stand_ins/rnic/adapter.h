@@ -52,14 +52,21 @@ class Adapter {
                                                  std::vector<DeviceConfiguration> devices,
                                                  Neighbours& neighbours, Liveness& liveness);
   // Once, before any queue pair exists.
-  void carry_by(LocalCarrier& carrier) { carrier_ = &carrier; }
+  void carry_by(LocalCarrier& carrier, BeyondCarrier* beyond = nullptr) {
+    carrier_ = &carrier;
+    beyond_ = beyond;
+  }
 
   std::span<const DeviceConfiguration> devices() const { return devices_; }
   Segment& segment() { return *segment_; }
   RegionTable& regions() { return regions_; }
   XrcDomains& xrc_domains() { return xrc_domains_; }
   Neighbours& neighbours() { return neighbours_; }
-  LocalCarrier& carrier() { return *carrier_; }  // within the host
+  LocalCarrier& carrier() { return *carrier_; }      // within the host
+  BeyondCarrier* beyond() const { return beyond_; }  // null: nothing leaves the host
+  // Whether what goes to that address is carried beyond the host: no process of this host, of this
+  // user, has a device of it. Cold.
+  bool is_beyond(std::span<const std::uint8_t, 16> gid);
   Liveness& liveness() { return liveness_; }
   Token token() const { return token_; }
 
@@ -187,6 +194,7 @@ class Adapter {
   XrcDomains xrc_domains_;
 
   LocalCarrier* carrier_ = nullptr;
+  BeyondCarrier* beyond_ = nullptr;
   std::atomic<bool> forked_{false};
   std::atomic<BeyondCarrier*> polled_{nullptr};
   std::atomic<std::uint64_t> destroyed_queue_pairs_{0};

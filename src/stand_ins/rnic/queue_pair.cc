@@ -171,7 +171,7 @@ int QueuePair::modify(const ibv_qp_attr& attributes, int mask) {
   if (const int error = check_values(attributes, mask)) return error;
 
   if (to == IBV_QPS_RESET) {
-    carrier_->cancel(*this);
+    cancel_sends();
     set_state(IBV_QPS_RESET);
     reset();
     drop_sends();
@@ -181,7 +181,7 @@ int QueuePair::modify(const ibv_qp_attr& attributes, int mask) {
   }
   if (to == IBV_QPS_ERR) {
     if (from != IBV_QPS_ERR) {
-      carrier_->cancel(*this);
+      cancel_sends();
       enter_error(IBV_QPS_ERR);
     }
     // Not under the send lock: a transfer of this process may need it to come to its end. Also when
@@ -193,10 +193,33 @@ int QueuePair::modify(const ibv_qp_attr& attributes, int mask) {
   }
   apply(attributes, mask);
   if (to == IBV_QPS_RTR && from == IBV_QPS_INIT) {
-    if (const int error = adapter_.carrier().connect(*this)) return error;
+    if (const int error = connect()) return error;
   }
   set_state(to);
   return 0;
+}
+
+// Which carrier it has, for as long as it is connected.
+int QueuePair::connect() {
+  if (adapter_.is_forked()) return EIO;
+  BeyondCarrier* beyond = adapter_.beyond();
+  if (beyond != nullptr && type() == IBV_QPT_UD) return beyond->connect(*this);
+  // Without a GID the queue pair number alone finds its target, which only works on one host.
+  const ibv_ah_attr& address = attributes_.ah_attr;
+  if (address.is_global == 0 || !adapter_.is_beyond(address.grh.dgid.raw)) {
+    return carrier_->connect(*this);
+  }
+  const int error = beyond->connect(*this);
+  if (error == 0) carrier_ = beyond;
+  return error;
+}
+
+// No byte moves for its requests any more. In a fork's child nothing moves anyway. Under
+// send_lock_.
+void QueuePair::cancel_sends() {
+  if (adapter_.is_forked()) return packet_state.reset();
+  carrier_->cancel(*this);
+  if (packet_state != nullptr) adapter_.beyond()->cancel(*this);
 }
 
 void QueuePair::apply(const ibv_qp_attr& a, int mask) {
@@ -268,7 +291,7 @@ void QueuePair::destroy() {
   {
     const std::lock_guard guard(send_lock_);
     destroyed_ = true;
-    carrier_->cancel(*this);
+    cancel_sends();
     set_state(IBV_QPS_RESET);
     reset();
     drop_sends();
@@ -374,7 +397,7 @@ bool QueuePair::serve() {
     if (destroyed_ || state() == IBV_QPS_RESET) return false;
     shared_.failure.store(static_cast<std::uint32_t>(Failure::kServed));
     if (state() != IBV_QPS_ERR) {
-      carrier_->cancel(*this);
+      cancel_sends();
       set_state(IBV_QPS_ERR);
       flush_sends();
       raise(settings_.work_queue ? IBV_EVENT_WQ_FATAL : event_of(failure));

@@ -11,9 +11,11 @@
 
 #include <infiniband/verbs.h>
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "base/clock.h"
 #include "base/spin_lock.h"
@@ -129,9 +131,12 @@ class QueuePair : public std::enable_shared_from_this<QueuePair> {
   std::unique_ptr<CarrierState> local_state;
   // Of the carrier beyond the host, which a datagram queue pair uses beside the other.
   std::unique_ptr<CarrierState> packet_state;
-  // From connect() on, until reset: another than the carrier within the host has its requests.
-  void take_carrier(Carrier& carrier) { carrier_ = &carrier; }
-  bool is_carried_by(const Carrier& carrier) const { return carrier_ == &carrier; }
+  // Whether there is a request, and the front one is for that carrier.
+  bool has_front_for(const Carrier& carrier) {
+    return !ring_.empty() && carrier_of_front() == &carrier;
+  }
+  // Has carriers go on with the ring, each with what is its own, until one has to wait.
+  void carry();
 
   // The protection domain of a request's own bytes.
   std::uint32_t domain_of(const SendRequest& request) const {
@@ -156,7 +161,11 @@ class QueuePair : public std::enable_shared_from_this<QueuePair> {
 
  private:
   int check_send(const ibv_send_wr& request) const;
-  void store_send(const ibv_send_wr& request, SendRequest& slot) const;
+  void store_send(const ibv_send_wr& request, SendRequest& slot);
+  bool goes_beyond(const SendRequest& datagram);
+  Carrier* carrier_of_front();
+  int connect();
+  void cancel_sends();
   static void store_window_request(const ibv_send_wr& request, SendRequest& slot);
   bool has_own_receives() const { return settings_.srq == nullptr && !is_xrc(type()); }
   SharedReceive& receive_at(std::uint32_t position) const;
@@ -173,7 +182,7 @@ class QueuePair : public std::enable_shared_from_this<QueuePair> {
   bool flush_receives();
 
   Adapter& adapter_;
-  Carrier* carrier_;  // under send_lock_
+  Carrier* carrier_;  // under send_lock_; of datagrams: within the host
   const std::uint32_t index_, number_;
   QueuePairSettings settings_;
   SharedQueuePair& shared_;
@@ -196,7 +205,10 @@ class QueuePair : public std::enable_shared_from_this<QueuePair> {
   std::uint32_t receive_capacity_ = 0, receive_stride_ = 0;
   std::uint64_t receive_ring_ = 0;
   std::byte* receives_ = nullptr;
-  bool destroyed_ = false;              // under send_lock_
+  bool destroyed_ = false;  // under send_lock_
+  // Of datagrams: where the last address was found. Under send_lock_.
+  std::optional<std::array<std::uint8_t, 16>> last_gid_;
+  bool last_goes_beyond_ = false;
   bool last_receive_told_ = false;      // under receive_lock_
   std::atomic<bool> flush_due_{false};  // receives were posted to, or are left in, a failed queue
 };

@@ -56,9 +56,10 @@ int QueuePair::check_send(const ibv_send_wr& request) const {
   return 0;
 }
 
-void QueuePair::store_send(const ibv_send_wr& request, SendRequest& slot) const {
+void QueuePair::store_send(const ibv_send_wr& request, SendRequest& slot) {
   slot.wr_id = request.wr_id;
   slot.fetch = 0;
+  slot.goes_beyond = false;
   slot.opcode = request.opcode;
   slot.flags = request.send_flags;
   slot.immediate = request.imm_data;
@@ -69,6 +70,7 @@ void QueuePair::store_send(const ibv_send_wr& request, SendRequest& slot) const 
     slot.remote_qkey =
         request.wr.ud.remote_qkey & 0x8000'0000 ? attributes_.qkey : request.wr.ud.remote_qkey;
     slot.address = vector_of(request.wr.ud.ah);
+    slot.goes_beyond = goes_beyond(slot);
   } else if (is_atomic(request.opcode)) {
     slot.remote_address = request.wr.atomic.remote_addr;
     slot.rkey = request.wr.atomic.rkey;
@@ -98,6 +100,29 @@ void QueuePair::store_send(const ibv_send_wr& request, SendRequest& slot) const 
   for (std::uint32_t i = 0; i < slot.segment_count; ++i) to[i] = request.sg_list[i];
 }
 
+// Addresses come in runs: the last answer is kept.
+bool QueuePair::goes_beyond(const SendRequest& datagram) {
+  const AddressVector& address = datagram.address;
+  if (!address.has_gid || datagram.remote_qp == kMulticastQueuePair) return false;
+  if (last_gid_ != address.destination_gid) {
+    last_gid_ = address.destination_gid;
+    last_goes_beyond_ = adapter_.is_beyond(address.destination_gid);
+  }
+  return last_goes_beyond_;
+}
+
+Carrier* QueuePair::carrier_of_front() {
+  return ring_.front().goes_beyond ? adapter_.beyond() : carrier_;
+}
+
+void QueuePair::carry() {
+  while (!ring_.empty()) {
+    Carrier* carrier = carrier_of_front();
+    carrier->send(*this);
+    if (has_front_for(*carrier)) return;
+  }
+}
+
 int QueuePair::post_send(const ibv_send_wr* list, const ibv_send_wr** bad) {
   const std::lock_guard guard(send_lock_);
   const ibv_qp_state now_in = state();
@@ -119,7 +144,7 @@ int QueuePair::post_send(const ibv_send_wr* list, const ibv_send_wr** bad) {
   if (failed) {
     flush_sends();
   } else if (!ring_.empty()) {
-    carrier_->send(*this);
+    carry();
   }
   return error;
 }

@@ -39,6 +39,7 @@ struct SendRequest {
   std::uint32_t remote_srq;   // XRC
   std::uint32_t fetch;        // not 0: the queue pair's own, see queue_pair_fetch.cc
   AddressVector address;      // UD
+  bool goes_beyond;           // UD: its address is not on this host
   std::uint32_t segment_count;
   std::uint32_t inline_bytes;  // valid with IBV_SEND_INLINE; then segment_count is 0
   std::uint64_t total_bytes;   // of its segments or inline data

@@ -45,8 +45,7 @@ void release(Context* context) {
 Result<peers::Carriers> make_carriers(rnic::Adapter& adapter, peers::Neighbours& neighbours) {
   Result<std::unique_ptr<rnic::BeyondCarrier>> beyond = net::PacketPath::make(adapter);
   if (!beyond) return beyond.error();
-  Result<std::unique_ptr<local::LocalPath>> local =
-      local::LocalPath::make(adapter, neighbours, beyond->get());
+  Result<std::unique_ptr<local::LocalPath>> local = local::LocalPath::make(adapter, neighbours);
   if (!local) return local.error();
   return peers::Carriers{*std::move(local), *std::move(beyond)};
 }
