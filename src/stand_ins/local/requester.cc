@@ -9,6 +9,7 @@
 #include "local/fault_hooks.h"
 #include "local/local_path.h"
 #include "local/move_now.h"
+#include "rnic/delivery/segments.h"
 
 namespace gdr::local {
 namespace {
@@ -107,17 +108,12 @@ bool Requester::local_pieces(std::uint32_t rights, PieceList* pieces) {
     pieces->add(plain_piece(front.inline_data().data(), front.inline_bytes));
     return true;
   }
-  for (const ibv_sge& segment : front.segments()) {
-    if (segment.length == 0) continue;
-    rnic::Place place;
-    if (adapter.regions().find(segment.lkey, segment.addr, segment.length, domain,
-                               rights | rnic::kUseAsLocalKey, &place) != rnic::RegionError::kNone) {
-      return false;
-    }
-    fill_piece_here(place, segment.length, &pieces->next());
-    pieces->take_next();
-  }
-  return true;
+  return rnic::find_segments(adapter.regions(), front.segments(), domain,
+                             rights | rnic::kUseAsLocalKey,
+                             [&](const rnic::Place& place, std::uint32_t length) {
+                               fill_piece_here(place, length, &pieces->next());
+                               pieces->take_next();
+                             });
 }
 
 // No key is looked at for no bytes (C9-88).

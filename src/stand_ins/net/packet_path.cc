@@ -7,7 +7,7 @@
 #include "engine/transmit.h"
 #include "net/interface.h"
 #include "net/pcap_port.h"
-#include "net/segments.h"
+#include "rnic/delivery/segments.h"
 
 namespace gdr::net {
 namespace {
@@ -200,8 +200,8 @@ void PacketPath::send_datagram(rnic::QueuePair& queue_pair) {
   OpenPort* port = queue_pair.packet_state != nullptr ? port_of(queue_pair) : nullptr;
   const std::uint32_t most = port != nullptr ? port->path_mtu : rnic::kDatagramBytes;
   if (port == nullptr || request.total_bytes > most) {
-    if (!keys_are_right(adapter_.regions(), request.segments(), queue_pair.domain_of(request),
-                        kReadHere)) {
+    if (!rnic::keys_are_right(adapter_.regions(), request.segments(), queue_pair.domain_of(request),
+                              rnic::kReadHere)) {
       return queue_pair.complete_front(IBV_WC_LOC_PROT_ERR, 0);
     }
     if (request.total_bytes > most) return queue_pair.complete_front(IBV_WC_LOC_LEN_ERR, 0);

@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "net/packet_queue_pair.h"
-#include "net/segments.h"
 #include "rnic/delivery/atomic.h"
+#include "rnic/delivery/segments.h"
 
 namespace gdr::net {
 namespace {
@@ -82,8 +82,8 @@ bool PacketQueuePair::work(std::uint32_t index, engine::Work* work) {
   work->swap = request.swap;
   work->xrc_srq = request.remote_srq;
   const bool writes_here = work->kind == WorkKind::kRead || rnic::is_atomic(request.opcode);
-  if (!keys_are_right(adapter_.regions(), request.segments(), queue_pair_.domain_of(request),
-                      writes_here ? kWriteHere : kReadHere)) {
+  if (!rnic::keys_are_right(adapter_.regions(), request.segments(), queue_pair_.domain_of(request),
+                            writes_here ? rnic::kWriteHere : rnic::kReadHere)) {
     work->error = Status::kLocalProtectionError;
   } else if (request.total_bytes > rnic::kMaxMessage ||
              (rnic::is_atomic(request.opcode) && request.total_bytes != rnic::kOperandBytes)) {
@@ -105,8 +105,8 @@ bool PacketQueuePair::place_response(std::uint32_t index, std::uint64_t offset,
   rnic::SendRing& ring = queue_pair_.send_ring();
   if (index >= ring.size()) return false;
   const rnic::SendRequest& request = ring.peek(index);
-  return write_segments(adapter_.regions(), request.segments(), queue_pair_.domain_of(request),
-                        offset, bytes);
+  return rnic::write_segments(adapter_.regions(), request.segments(),
+                              queue_pair_.domain_of(request), offset, bytes);
 }
 
 // Nothing is waited for here, where the receive lock may be held and arrivals of all queue pairs
@@ -160,8 +160,8 @@ std::optional<std::uint32_t> PacketQueuePair::gather(const engine::Transmit& tra
                  transmit.payload_bytes};
     return 1;
   }
-  if (!visit_segments(adapter_.regions(), request.segments(), queue_pair_.domain_of(request),
-                      kReadHere, transmit.offset, transmit.payload_bytes, add)) {
+  if (!rnic::visit_segments(adapter_.regions(), request.segments(), queue_pair_.domain_of(request),
+                            rnic::kReadHere, transmit.offset, transmit.payload_bytes, add)) {
     return std::nullopt;
   }
   return count;

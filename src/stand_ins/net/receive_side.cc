@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "net/segments.h"
 #include "rnic/delivery/receives.h"
+#include "rnic/delivery/segments.h"
 
 namespace gdr::net {
 
@@ -68,13 +68,13 @@ void ReceiveSide::take(const rnic::SharedReceive& entry, std::uint32_t most_segm
 }
 
 bool ReceiveSide::keys_are_right() {
-  return net::keys_are_right(adapter_.regions(), taken_.used(), taken_.domain, kWriteHere);
+  return rnic::keys_are_right(adapter_.regions(), taken_.used(), taken_.domain, rnic::kWriteHere);
 }
 
 Placed ReceiveSide::place(std::uint64_t offset, std::span<const std::byte> bytes) {
   if (!taken_.valid) return Placed::kFault;
   if (offset + bytes.size() > taken_.room) return Placed::kTooLong;
-  return write_segments(adapter_.regions(), taken_.used(), taken_.domain, offset, bytes)
+  return rnic::write_segments(adapter_.regions(), taken_.used(), taken_.domain, offset, bytes)
              ? Placed::kPlaced
              : Placed::kFault;
 }

@@ -13,27 +13,38 @@
 
 #include "rnic/delivery/registered_bytes.h"
 
-namespace gdr::net {
+namespace gdr::rnic {
 
 using Segments = std::span<const ibv_sge>;
 
-constexpr std::uint32_t kWriteHere = IBV_ACCESS_LOCAL_WRITE | rnic::kUseAsLocalKey;
-constexpr std::uint32_t kReadHere = rnic::kUseAsLocalKey;
+constexpr std::uint32_t kWriteHere = IBV_ACCESS_LOCAL_WRITE | kUseAsLocalKey;
+constexpr std::uint32_t kReadHere = kUseAsLocalKey;
 
-// Whether every segment's key covers it.
-inline bool keys_are_right(rnic::RegionTable& regions, Segments segments, std::uint32_t domain,
+// Calls `take(place, length)` for each segment. False: a key does not cover its segment.
+template <typename Take>
+bool find_segments(RegionTable& regions, Segments segments, std::uint32_t domain,
+                   std::uint32_t rights, const Take& take) {
+  for (const ibv_sge& segment : segments) {
+    if (segment.length == 0) continue;
+    Place place;
+    if (regions.find(segment.lkey, segment.addr, segment.length, domain, rights, &place) !=
+        RegionError::kNone) {
+      return false;
+    }
+    take(place, segment.length);
+  }
+  return true;
+}
+
+inline bool keys_are_right(RegionTable& regions, Segments segments, std::uint32_t domain,
                            std::uint32_t rights) {
-  return std::all_of(segments.begin(), segments.end(), [&](const ibv_sge& segment) {
-    rnic::Place place;
-    return segment.length == 0 || regions.find(segment.lkey, segment.addr, segment.length, domain,
-                                               rights, &place) == rnic::RegionError::kNone;
-  });
+  return find_segments(regions, segments, domain, rights, [](const Place&, std::uint32_t) {});
 }
 
 // Calls `take(place, length)` for each part of the `bytes` from `offset` on, in order. False: the
 // segments end before, a key does not cover its part, or `take` said so.
 template <typename Take>
-bool visit_segments(rnic::RegionTable& regions, Segments segments, std::uint32_t domain,
+bool visit_segments(RegionTable& regions, Segments segments, std::uint32_t domain,
                     std::uint32_t rights, std::uint64_t offset, std::size_t bytes,
                     const Take& take) {
   for (const ibv_sge& segment : segments) {
@@ -43,9 +54,9 @@ bool visit_segments(rnic::RegionTable& regions, Segments segments, std::uint32_t
       continue;
     }
     const std::size_t here = std::min<std::uint64_t>(bytes, segment.length - offset);
-    rnic::Place place;
+    Place place;
     if (regions.find(segment.lkey, segment.addr + offset, here, domain, rights, &place) !=
-            rnic::RegionError::kNone ||
+            RegionError::kNone ||
         !take(place, here)) {
       return false;
     }
@@ -55,14 +66,14 @@ bool visit_segments(rnic::RegionTable& regions, Segments segments, std::uint32_t
   return bytes == 0;
 }
 
-inline bool write_segments(rnic::RegionTable& regions, Segments segments, std::uint32_t domain,
+inline bool write_segments(RegionTable& regions, Segments segments, std::uint32_t domain,
                            std::uint64_t offset, std::span<const std::byte> bytes) {
   return visit_segments(regions, segments, domain, kWriteHere, offset, bytes.size(),
-                        [&](const rnic::Place& place, std::size_t length) {
-                          const bool written = rnic::write_registered(place, bytes.first(length));
+                        [&](const Place& place, std::size_t length) {
+                          const bool written = write_registered(place, bytes.first(length));
                           bytes = bytes.subspan(length);
                           return written;
                         });
 }
 
-}  // namespace gdr::net
+}  // namespace gdr::rnic
