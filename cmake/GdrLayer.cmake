@@ -5,14 +5,13 @@ set(GDR_STAND_INS ${CMAKE_SOURCE_DIR}/src/stand_ins)
 set(GDR_TOOLS ${CMAKE_SOURCE_DIR}/src/tools)
 set(GDR_HOUSES ${GDR_COMMON} ${GDR_STAND_INS} ${GDR_TOOLS})
 
-# gdr_layer(<name> SOURCES <file>... [DEPENDS <layer>...] [ALONE <file>...])
+# gdr_layer(<name> SOURCES <file>... [DEPENDS <layer>...])
 #
 # A layer is the static library gdr_<name> built from src/<house>/<name>. DEPENDS are its arrows: the
 # only other layers (and, through them, what those depend on) whose headers it may include. The
-# compiler finds the headers of its own house and the common ones. ALONE: files whose own names occur
-# in others of the layer, too; they are compiled one by one where others are compiled several at once.
+# compiler finds the headers of its own house and the common ones.
 function(gdr_layer name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;ALONE" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
   list(TRANSFORM ARG_DEPENDS PREPEND gdr_ OUTPUT_VARIABLE libraries)
   if(ARG_SOURCES)
     add_library(gdr_${name} STATIC ${ARG_SOURCES})
@@ -25,7 +24,7 @@ function(gdr_layer name)
   target_include_directories(gdr_${name} ${scope} ${GDR_COMMON} ${house})
   target_link_libraries(gdr_${name} ${scope} ${libraries})
   if(ARG_SOURCES)
-    gdr_build_quickly(gdr_${name} ${ARG_ALONE})
+    gdr_build_quickly(gdr_${name})
   endif()
   gdr_declare_arrows(${name} ${ARG_DEPENDS})
 endfunction()
@@ -41,17 +40,22 @@ function(gdr_precompile target from)
   endif()
 endfunction()
 
-# gdr_build_quickly(<target> [<file to compile alone>...]): more than half of the compiler's time goes
-# into headers. So the standard library's are read once, and, where CMAKE_UNITY_BUILD is on, several
-# files of a target are compiled at once.
+# gdr_build_quickly(<target>): more than half of the compiler's time goes into headers. So the standard
+# library's are read once, and, where CMAKE_UNITY_BUILD is on, several files of a target are compiled
+# at once.
 function(gdr_build_quickly target)
   gdr_precompile(${target} gdr_precompiled)
-  set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   # A local name may be another file's, too.
   get_target_property(unity ${target} UNITY_BUILD)
   if(unity)
     target_compile_options(${target} PRIVATE -Wno-shadow)
   endif()
+endfunction()
+
+# gdr_compile_alone(<file>...): their own names (of constants, of functions) are others' of the layer,
+# too, so they are compiled one by one.
+function(gdr_compile_alone)
+  set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
 
 # For a layer whose product is not a static library (a shared object, the program).

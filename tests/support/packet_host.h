@@ -19,6 +19,7 @@
 
 #include "net/packet_path.h"
 #include "net/socket_address.h"
+#include "queue_pair_steps.h"
 
 namespace gdr::test {
 
@@ -28,15 +29,16 @@ class PacketHost {
   static constexpr std::size_t kBytes = 1 << 16;
   static constexpr std::uint32_t kQkey = 0x11111;
 
-  explicit PacketHost(const char* devices) : path_(*this) {
+  explicit PacketHost(const char* devices) {
     auto parsed = rnic::parse_devices(devices);
     check(static_cast<bool>(parsed), "devices");
-    auto adapter = rnic::Adapter::create(kToken, *std::move(parsed), path_, liveness_);
+    auto adapter = rnic::Adapter::create(kToken, *std::move(parsed), no_host_, liveness_);
     check(static_cast<bool>(adapter), "an adapter");
     adapter_ = *std::move(adapter);
     auto beyond = net::PacketPath::make(*adapter_);
     check(static_cast<bool>(beyond), "a path");
     beyond_ = *std::move(beyond);
+    adapter_->carry_by(no_host_, beyond_.get());
     domain_ = adapter_->allocate_protection_domain();
     events_ = *rnic::EventQueue::create();
     queue_ = *adapter_->create_completion_queue({.limit = 1024, .on_event = [] {}});
@@ -82,38 +84,19 @@ class PacketHost {
 
   // Reset to ready-to-send; both first PSNs are 0.
   void connect(rnic::QueuePair& qp, const wire::Address& peer, std::uint32_t peer_number) {
-    const bool reliable = qp.type() == IBV_QPT_RC;
-    const bool connected = reliable || qp.type() == IBV_QPT_UC;
-    ibv_qp_attr attr{};
-    attr.qp_state = IBV_QPS_RESET;
-    qp.modify(attr, IBV_QP_STATE);
-    attr.port_num = 1;
+    ibv_gid gid;
+    std::memcpy(gid.raw, peer.data(), peer.size());
+    ibv_qp_attr attr = attributes_towards(peer_number, gid);
     attr.path_mtu = IBV_MTU_1024;
     attr.qkey = kQkey;
-    attr.qp_access_flags = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
-                           IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
-    attr.dest_qp_num = peer_number;
-    attr.ah_attr.is_global = 1;
-    attr.ah_attr.port_num = 1;
-    std::memcpy(attr.ah_attr.grh.dgid.raw, peer.data(), peer.size());
     attr.max_dest_rd_atomic = attr.max_rd_atomic = 4;
-    attr.timeout = 14;
-    attr.retry_cnt = attr.rnr_retry = 7;
-    attr.qp_state = IBV_QPS_INIT;
-    step(qp, attr,
-         IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
-             (connected ? IBV_QP_ACCESS_FLAGS : IBV_QP_QKEY));
-    int mask = IBV_QP_STATE;
-    if (connected) mask |= IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
-    if (reliable) mask |= IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
-    attr.qp_state = IBV_QPS_RTR;
-    step(qp, attr, mask);
-    mask = IBV_QP_STATE | IBV_QP_SQ_PSN;
-    if (reliable) {
-      mask |= IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC;
+    attr.min_rnr_timer = 0;
+    attr.qp_state = IBV_QPS_RESET;
+    qp.modify(attr, IBV_QP_STATE);
+    for (const ibv_qp_state state : {IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RTS}) {
+      attr.qp_state = state;
+      check(qp.modify(attr, required_for(state, qp.type())) == 0, "a state");
     }
-    attr.qp_state = IBV_QPS_RTS;
-    step(qp, attr, mask);
   }
 
   // Takes what has completed off.
@@ -149,21 +132,20 @@ class PacketHost {
   }
 
  private:
-  class HostPath : public rnic::Path {
+  // Nothing stays within the host, and nobody else is there.
+  class NoHost : public rnic::LocalCarrier, public rnic::Neighbours {
    public:
-    explicit HostPath(PacketHost& host) : host_(host) {}
-    void send(rnic::QueuePair& qp) override { host_.beyond_->send(qp); }
-    void send_later(rnic::QueuePair& qp) override { host_.beyond_->send_later(qp); }
-    int connect(rnic::QueuePair& qp) override { return host_.beyond_->connect(qp); }
-    void cancel(rnic::QueuePair& qp) override { host_.beyond_->cancel(qp); }
+    void send(rnic::QueuePair&) override {}
+    void send_later(rnic::QueuePair&) override {}
+    int connect(rnic::QueuePair&) override { return 0; }
+    void cancel(rnic::QueuePair&) override {}
+    void settle(rnic::QueuePair&) override {}
     void receive_posted(std::uint32_t) override {}
-    void settle(std::span<const std::shared_ptr<rnic::QueuePair>>) override {}
+    void settle() override {}
     bool any_segment(const std::function<bool(rnic::Segment&)>&) override { return false; }
     void exports_changed() override {}
     void wake_service() override {}
-
-   private:
-    PacketHost& host_;
+    std::uint64_t copies_for_others() override { return 0; }
   };
   class EveryoneLives : public rnic::Liveness {
    public:
@@ -173,14 +155,11 @@ class PacketHost {
   static void check(bool right, const char* what) {
     if (!right) throw std::runtime_error(std::string("not to be had: ") + what);
   }
-  static void step(rnic::QueuePair& qp, const ibv_qp_attr& attr, int mask) {
-    check(qp.modify(attr, mask) == 0, "a state");
-  }
 
-  HostPath path_;
+  NoHost no_host_;
   EveryoneLives liveness_;
   std::unique_ptr<rnic::Adapter> adapter_;
-  std::unique_ptr<rnic::BeyondPath> beyond_;
+  std::unique_ptr<rnic::BeyondCarrier> beyond_;
   std::shared_ptr<rnic::EventQueue> events_;
   std::shared_ptr<rnic::CompletionQueue> queue_;
   std::uint32_t domain_ = 0, key_ = 0;

@@ -1,28 +1,32 @@
-// An adapter whose path carries nothing out by itself: requests stay in the send ring until a test
-// completes them, and what the device tells its path is counted.
+// An adapter whose carrier carries nothing out by itself: requests stay in the send ring until a
+// test completes them, and what the device tells its carrier and its neighbours is counted.
 #pragma once
 
 #include <gtest/gtest.h>
 
 #include <vector>
 
+#include "queue_pair_steps.h"
 #include "rnic/adapter.h"
 
 namespace gdr::rnic {
 
-class IdlePath : public Path {
+class IdlePath : public LocalCarrier, public Neighbours {
  public:
   void send(QueuePair&) override { ++sends; }
   void send_later(QueuePair&) override { ++sends; }
   int connect(QueuePair&) override { return 0; }
   void cancel(QueuePair&) override { ++cancels; }
   void receive_posted(std::uint32_t slot) override { woken.push_back(slot); }
-  void settle(std::span<const std::shared_ptr<QueuePair>>) override { ++settles; }
+  void settle(QueuePair&) override {}
+  void settle() override { ++settles; }
   bool any_segment(const std::function<bool(Segment&)>&) override { return false; }
   void exports_changed() override {}
   void wake_service() override { ++services; }
+  std::uint64_t copies_for_others() override { return copies; }
 
   int sends = 0, cancels = 0, settles = 0, services = 0;
+  std::uint64_t copies = 0;          // that its service thread has begun or ended
   std::vector<std::uint32_t> woken;  // slots
 };
 
@@ -39,6 +43,7 @@ class AdapterTest : public testing::Test {
     auto adapter = Adapter::create(kToken, *parse_devices("soft0,soft1"), path_, liveness_);
     ASSERT_TRUE(adapter) << adapter.error().message;
     adapter_ = *std::move(adapter);
+    adapter_->carry_by(path_);
     domain_ = adapter_->allocate_protection_domain();
     auto events = EventQueue::create();
     ASSERT_TRUE(events);
@@ -69,32 +74,17 @@ class AdapterTest : public testing::Test {
     return *made;
   }
 
-  static constexpr int kInit = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT;
   // As far as `state`, with nothing but what is required.
   static void bring_to(QueuePair& qp, ibv_qp_state state) {
-    const bool reliable = qp.type() == IBV_QPT_RC;
-    const bool connected = reliable || qp.type() == IBV_QPT_UC;
-    const bool raw = qp.type() == IBV_QPT_RAW_PACKET;
     ibv_qp_attr attr{};
     attr.port_num = 1;
     attr.path_mtu = IBV_MTU_4096;
     attr.dest_qp_num = 0x5005;
-    attr.qp_state = IBV_QPS_INIT;
-    const int second = connected ? IBV_QP_ACCESS_FLAGS : IBV_QP_QKEY;
-    ASSERT_EQ(qp.modify(attr, raw ? IBV_QP_STATE | IBV_QP_PORT : kInit | second), 0);
-    if (state == IBV_QPS_INIT) return;
-    int mask = IBV_QP_STATE;
-    if (connected) mask |= IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
-    if (reliable) mask |= IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
-    attr.qp_state = IBV_QPS_RTR;
-    ASSERT_EQ(qp.modify(attr, mask), 0);
-    if (state == IBV_QPS_RTR) return;
-    mask = raw ? IBV_QP_STATE : IBV_QP_STATE | IBV_QP_SQ_PSN;
-    if (reliable) {
-      mask |= IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC;
+    for (const ibv_qp_state next : {IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RTS}) {
+      attr.qp_state = next;
+      ASSERT_EQ(qp.modify(attr, test::required_for(next, qp.type())), 0);
+      if (next == state) return;
     }
-    attr.qp_state = IBV_QPS_RTS;
-    ASSERT_EQ(qp.modify(attr, mask), 0);
   }
   static int move_to(QueuePair& qp, ibv_qp_state state) {
     ibv_qp_attr attr{};

@@ -1,0 +1,86 @@
+// N11: would a NIC that is for management carry data?
+#include <algorithm>
+#include <string_view>
+
+#include "base/environment.h"
+#include "doctor/checks/all.h"
+#include "doctor/checks/gather.h"
+#include "doctor/checks/pairs.h"
+#include "doctor/evidence.h"
+#include "doctor/host.h"
+
+namespace gdr::doctor {
+namespace {
+
+constexpr const char* kExplanation =
+    "On HGX B200 and later, some ConnectX functions manage the NVSwitches of the machine: NVIDIA's "
+    "fabric manager talks to the switches over them. They look like other RDMA NICs, and nothing "
+    "keeps NCCL from taking them for data, which fails or is slow. Their product data says SW_MNG "
+    "(/sys/bus/pci/devices/*/vpd, for root; so does nvidia-fabricmanager-start.sh find them); "
+    "without it they are known by a link that carries a fraction of the other NICs'. gdr never "
+    "chooses them, and looks whether NCCL_IB_HCA leaves them out.";
+
+// As NCCL reads it: "^" leaves out what is listed, "=" takes names as a whole, else their
+// beginnings count; ":1" is a port.
+bool takes(const std::string& value, const std::string& nic) {
+  std::string_view list = value;
+  const bool out = list.starts_with('^');
+  if (out) list.remove_prefix(1);
+  const bool exactly = list.starts_with('=');
+  if (exactly) list.remove_prefix(1);
+  const bool listed = std::ranges::any_of(split(list, ','), [&](std::string_view name) {
+    name = name.substr(0, name.find(':'));
+    return exactly ? nic == name : !name.empty() && nic.starts_with(name);
+  });
+  return list.empty() || listed != out;
+}
+
+std::string names_of(const std::vector<const host::Nic*>& nics) {
+  std::string names;
+  for (const host::Nic* nic : nics) {
+    names += (names.empty() ? "" : ",") + label(*nic);
+    for (const std::string& more : nic->more_names) names += "," + more;
+  }
+  return names;
+}
+
+Findings find(const Host& host) {
+  std::vector<const host::Nic*> managing, taken;
+  const auto setting = host.environment.find("NCCL_IB_HCA");
+  const std::string value = setting == host.environment.end() ? "" : setting->second;
+  Evidences evidence = {{"NCCL_IB_HCA", value.empty() ? "not set" : value}};
+  bool named = true;
+  for (const host::Nic& nic : host.inventory.nics) {
+    if (nic.management.empty()) continue;
+    managing.push_back(&nic);
+    if (takes(value, label(nic))) taken.push_back(&nic);
+    named = named && host::has_rdma_name(nic);
+    evidence.push_back({label(nic), nic.management});
+  }
+  if (managing.empty()) return does_not_apply("no NIC for management");
+  const std::string names = names_of(managing);
+  const std::string what = names + ": for management, not for data";
+  if (host.inventory.gpus.empty()) return {ok("", what, std::move(evidence))};
+  if (taken.empty()) return {ok("", what + "; NCCL_IB_HCA leaves them out", std::move(evidence))};
+  // A captured machine's names are anybody's.
+  const bool typable = named && std::ranges::all_of(split(names, ','), is_typable);
+  const Fix fix =
+      typable ? Fix{to_type("export NCCL_IB_HCA=^=" + names),
+                    to_type("echo NCCL_IB_HCA=^=" + names + " | sudo tee -a /etc/nccl.conf")}
+              : Fix{to_do("leave their RDMA names out of NCCL_IB_HCA"), {}};
+  return {warn("",
+               what + "; NCCL would take " +
+                   (taken.size() == managing.size() ? std::string("them") : names_of(taken)),
+               std::move(evidence),
+               "NCCL connects over a network that carries no data of programs: it hangs, fails or "
+               "is slow.",
+               fix)};
+}
+
+}  // namespace
+
+const Check kManagementNics{
+    "management-nics", Area::kNic, "NICs that manage NVSwitches, kept from data", kExplanation, 52,
+    Cost::kPassive,    find};
+
+}  // namespace gdr::doctor
