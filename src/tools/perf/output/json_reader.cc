@@ -27,18 +27,6 @@ std::string found(const json& value) {
   return text.size() <= kMostShown ? text : "a long text";
 }
 
-// "write", "write-imm", ...: the values that an enumeration has, from 0.
-template <typename Enum>
-constexpr int kValues = 0;
-template <>
-constexpr int kValues<Operation> = static_cast<int>(Operation::kCompareAndSwap) + 1;
-template <>
-constexpr int kValues<Transport> = static_cast<int>(Transport::kXrc) + 1;
-template <>
-constexpr int kValues<Measure> = static_cast<int>(Measure::kRate) + 1;
-template <>
-constexpr int kValues<Way> = static_cast<int>(Way::kPeerMemory) + 1;
-
 std::optional<Place> place_from(std::string_view text) {
   Place place;
   if (text == text_of(place)) return place;
@@ -167,7 +155,7 @@ class Reader {
   template <typename Enum>
   void enumeration(const std::string& path, const json& value, Enum& field) {
     std::string names;
-    for (int i = 0; i < kValues<Enum>; ++i) {
+    for (int i = 0; i <= static_cast<int>(kLast<Enum>); ++i) {
       const char* name = name_of(static_cast<Enum>(i));
       if (value.is_string() && value.get_ref<const std::string&>() == name) {
         field = static_cast<Enum>(i);
