@@ -8,7 +8,7 @@
 #include "cli/perf_output.h"
 #include "cli/perf_values.h"
 #include "cli/subcommands.h"
-#include "tool/text.h"
+#include "text/format.h"
 
 namespace gdr::cli {
 namespace {
@@ -84,7 +84,7 @@ void read_ports(PerfOptions& options) {
   const std::size_t ports = std::max<std::size_t>(perf.nics.size(), 1);
   if (!perf.peer_nics.empty() && perf.peer_nics.size() != ports) {
     throw CLI::ValidationError(fmt::format("--nic names {} and --peer-nic {}: as many of each",
-                                           tool::plural(ports, "port"), perf.peer_nics.size()));
+                                           text::plural(ports, "port"), perf.peer_nics.size()));
   }
   perf::Load& load = perf.wishes.load;
   load.ports = static_cast<std::uint32_t>(ports);
@@ -124,7 +124,7 @@ void read_values(PerfOptions& options) {
 }
 
 int failed(const Error& error) {
-  say("gdr perf: " + tool::printable(error.message));  // which may be the other side's
+  say("gdr perf: " + printable(error.message));  // which may be the other side's
   return error.code == EINVAL ? kWrongUse : kFailed;
 }
 
@@ -134,7 +134,7 @@ int run_perf(PerfOptions& options) {
     const Result<void> ended = perf::serve(
         options.perf,
         [](const std::string& line) {
-          fmt::print("{}\n", tool::printable(line));
+          fmt::print("{}\n", printable(line));
           fflush(stdout);
         },
         interrupted);

@@ -9,7 +9,7 @@
 #include "perf/figures.h"
 #include "perf/probe.h"
 #include "perf/rules.h"
-#include "tool/text.h"
+#include "text/format.h"
 
 namespace gdr::perf {
 namespace {
@@ -108,7 +108,7 @@ Result<void> Client::check_opened() const {
     return Error{EPROTO, "the server contradicts itself about its ports"};
   }
   if (there < wanted) {
-    return Error{EINVAL, "--nic names " + tool::plural(wanted, "port") + ", and the server has " +
+    return Error{EINVAL, "--nic names " + text::plural(wanted, "port") + ", and the server has " +
                              std::to_string(there) +
                              ": as many there (gdr perf --server --nic NIC,NIC), or fewer here"};
   }

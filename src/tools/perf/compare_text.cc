@@ -5,8 +5,8 @@
 
 #include "perf/compare.h"
 #include "perf/output/figures.h"
-#include "tool/text.h"
-#include "tool/wrap.h"
+#include "text/format.h"
+#include "text/wrap.h"
 
 namespace gdr::perf {
 namespace {
@@ -47,7 +47,7 @@ class Text {
   explicit Text(std::size_t columns) : columns_(columns) {}
 
   void line(std::string_view text, std::size_t indent = 0) {
-    text_ += tool::wrap(text, columns_, indent) + "\n";
+    text_ += text::wrap(text, columns_, indent) + "\n";
   }
   void blank() { text_ += "\n"; }
   std::string take() { return std::move(text_); }
@@ -58,8 +58,8 @@ class Text {
 };
 
 void write_source(const char* which, const Source& source, Text& text) {
-  text.line(fmt::format("{:<5}  {}  {}  {}", which, tool::printable(source.file),
-                        tool::printable(source.date), tool::printable(source.command)),
+  text.line(fmt::format("{:<5}  {}  {}  {}", which, printable(source.file), printable(source.date),
+                        printable(source.command)),
             kFileIndent);
 }
 
@@ -68,7 +68,7 @@ void write_unlike(const std::vector<Unlike>& unlike, Text& text) {
   text.blank();
   text.line("Not alike, so a difference may come from this:");
   const auto shown = [](const std::string& value) {
-    return value.empty() ? "not known" : tool::printable(value);
+    return value.empty() ? "not known" : printable(value);
   };
   for (const Unlike& one : unlike) {
     text.line(fmt::format("  {}  base: {}  other: {}", one.what, shown(one.base), shown(one.other)),
@@ -112,7 +112,7 @@ void write_unmatched(const char* title, const std::vector<UnmatchedRow>& rows, T
   text.line(title);
   for (const UnmatchedRow& row : rows) {
     text.line(fmt::format("  {}  {}: {}", heading(row.load), message_size(row.load.size),
-                          tool::printable(row.reason)),
+                          printable(row.reason)),
               kIndent);
   }
 }

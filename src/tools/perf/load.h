@@ -11,7 +11,7 @@
 #include <string>
 #include <type_traits>
 
-#include "tool/codec.h"
+#include "process/codec.h"
 
 namespace gdr::perf {
 

@@ -9,7 +9,7 @@
 #include "perf/listen.h"
 #include "perf/run.h"
 #include "perf/session.h"
-#include "tool/text.h"
+#include "text/format.h"
 
 namespace gdr::perf {
 namespace {
@@ -48,7 +48,7 @@ class Server {
   void receive(Visitor visitor) {
     Control control(std::move(visitor.fd));
     if (guests_.size() >= kMostClients) {
-      (void)control.send(Failure{EBUSY, "this server has " + tool::plural(kMostClients, "client") +
+      (void)control.send(Failure{EBUSY, "this server has " + text::plural(kMostClients, "client") +
                                             " already; try again later"});
       return;
     }
@@ -65,7 +65,7 @@ class Server {
     const Result<void> ended = session.serve();
     const std::lock_guard guard(say_mutex_);
     say_(name + ": " + std::to_string(session.rows()) + " rows" +
-         (ended ? "" : "; ended by: " + tool::printable(ended.error().message)));
+         (ended ? "" : "; ended by: " + printable(ended.error().message)));
   }
 
   void see_out() {

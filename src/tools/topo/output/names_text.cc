@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "tool/table.h"
-#include "tool/text.h"
-#include "tool/wrap.h"
+#include "text/format.h"
+#include "text/table.h"
+#include "text/wrap.h"
 #include "topo/output/port_text.h"
 
 namespace gdr::topo {
@@ -16,13 +16,13 @@ constexpr std::size_t kIndent = 2, kContinued = 8;
 std::string section(const char* heading, Rows rows, std::size_t columns) {
   bool empty = true;  // but for the labels
   for (auto& row : rows) {
-    for (std::string& cell : row) cell = tool::printable(cell);
+    for (std::string& cell : row) cell = printable(cell);
     if (&row == &rows.front()) continue;
     empty = empty && std::all_of(row.begin() + 1, row.end(),
                                  [](const std::string& cell) { return cell.empty(); });
   }
   if (empty) return {};
-  return tool::wrap_lines(heading + ("\n" + tool::table(rows, kIndent)), columns, kContinued);
+  return text::wrap_lines(heading + ("\n" + text::table(rows, kIndent)), columns, kContinued);
 }
 
 std::string node_text(int node) { return node < 0 ? std::string() : std::to_string(node); }

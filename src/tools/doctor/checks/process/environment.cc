@@ -10,7 +10,7 @@
 #include "doctor/evidence.h"
 #include "doctor/host.h"
 #include "doctor/probe/cuda_facts.h"
-#include "tool/text.h"
+#include "text/format.h"
 
 namespace gdr::doctor {
 namespace {
@@ -65,7 +65,7 @@ bool is_netdev(const Host& host, const std::string& name) {
 
 Finding about(const char* name, const std::string& value, const std::string& summary,
               const std::string& consequence) {
-  return warn("", tool::printable(summary), {{name, value}}, consequence,
+  return warn("", printable(summary), {{name, value}}, consequence,
               {to_type(std::string("unset ") + name),
                to_do("take it out of /etc/nccl.conf, ~/.nccl.conf, profiles and job scripts")});
 }

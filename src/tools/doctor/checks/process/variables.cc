@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/environment.h"
-#include "tool/text.h"
+#include "text/format.h"
 
 namespace gdr::doctor {
 
@@ -55,7 +55,7 @@ std::optional<std::string> why_no_gid(const Host& host, const std::string& index
 
 Finding wrong_variable(const std::string& name, const std::string& value,
                        const std::string& summary, const std::string& consequence) {
-  return warn("", tool::printable(summary), {{name, value}}, consequence,
+  return warn("", printable(summary), {{name, value}}, consequence,
               {to_type("unset " + name), to_do("take it out of profiles, images and job scripts")});
 }
 
