@@ -42,7 +42,7 @@ std::string csv_of(const Load& load) { return to_csv(report_of({row_of(load, aro
 
 TEST(LoadFields, AreAllInTheMessage) {
   each_changed([](const auto&, auto, const Load& load) {
-    const Result<Load> again = tool::decode<Load>(tool::encode(load));
+    const Result<Load> again = process::decode<Load>(process::encode(load));
     ASSERT_TRUE(again);
     EXPECT_EQ(*again, load);
     EXPECT_NE(*again, Load{});
