@@ -1,10 +1,8 @@
 #include "perf/run.h"
 
-#include <fcntl.h>
 #include <time.h>
 
 #include "perf/choice.h"
-#include "perf/client.h"
 #include "perf/limits/limits.h"
 #include "perf/limits/memory_copy.h"
 #include "perf/loopback.h"
@@ -22,28 +20,6 @@ std::string date_now() {
   char text[32];
   strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
   return text;
-}
-
-std::vector<std::string> worker_arguments(const Options& options,
-                                          const std::vector<DeviceNames>& names) {
-  std::string nics;
-  for (const DeviceNames& port : names) {
-    nics += (nics.empty() ? "" : ",") + port.nic + ":" + std::to_string(port.port);
-  }
-  std::vector<std::string> arguments{kWorkerCommand, "--nic", nics};
-  if (options.libraries.soft) arguments.push_back("--soft");
-  if (options.libraries.require_hardware) arguments.push_back("--require-hardware");
-  if (options.gid_index) {
-    arguments.insert(arguments.end(), {"--gid-index", std::to_string(*options.gid_index)});
-  }
-  // Those after the client's own, and the same ones again where there are no more.
-  std::string processors;
-  for (std::size_t i = 0; i < options.processors.size(); ++i) {
-    const std::size_t at = (i + options.wishes.load.threads) % options.processors.size();
-    processors += (i == 0 ? "" : ",") + std::to_string(options.processors[at]);
-  }
-  if (!processors.empty()) arguments.insert(arguments.end(), {"--cpu", processors});
-  return arguments;
 }
 
 // Copies of the row's own size are timed here alone; on another host they may be faster.
@@ -81,14 +57,13 @@ Result<Report> run(const Options& options, Listener& listener,
   Result<Ports> ports = open_ports(choice->names);
   if (!ports) return ports.error();
 
-  std::optional<LoopbackServer> server;
+  std::optional<process::Worker> server;
   std::optional<Control> control;
   if (loopback) {
-    Result<LoopbackServer> started =
-        LoopbackServer::start(options.program, worker_arguments(options, choice->far_names));
+    Result<LoopbackServer> started = start_loopback_server(options, choice->far_names);
     if (!started) return started.error();
-    server.emplace(*std::move(started));
-    control.emplace(server->take_socket());
+    server.emplace(std::move(started->worker));
+    control.emplace(std::move(started->control));
   } else {
     Result<Control> connected = Control::connect(options.host, options.port, kConnect);
     if (!connected) return connected.error();
@@ -142,9 +117,9 @@ Result<Report> run(const Options& options, Listener& listener,
 }
 
 int worker_main(const Options& options) {
-  if (fcntl(kWorkerFd, F_GETFD) < 0) return 2;
-  fcntl(kWorkerFd, F_SETFD, FD_CLOEXEC);
-  Control control{UniqueFd(kWorkerFd)};
+  Result<UniqueFd> socket = process::Worker::own_socket();
+  if (!socket) return 2;
+  Control control(*std::move(socket));
   static const std::atomic<bool> never{false};
   Result<Choice> choice = choose(options, Role::kServer);
   Result<Ports> ports = choice ? open_ports(choice->names) : Result<Ports>(choice.error());

@@ -47,8 +47,7 @@ Result<Report> run(const Options& options, Listener& listener,
 Result<void> serve(const Options& options, const std::function<void(const std::string&)>& say,
                    const std::atomic<bool>& interrupted);
 
-// What the started process of a loopback run does, on the descriptor kWorkerFd.
-constexpr int kWorkerFd = 3;
+// What the started process of a loopback run does (process/worker.h).
 constexpr const char* kWorkerCommand = "perf-worker";
 int worker_main(const Options& options);
 
