@@ -61,6 +61,10 @@ bool arrives_unannounced(const Load& load) {
   return load.transport == Transport::kUc && !needs_receives(load);
 }
 
+bool must_give_way(const Load& load, std::uint32_t processors) {
+  return (load.near.names_gpu() || load.far.names_gpu()) && processors <= 2 * load.threads;
+}
+
 std::uint32_t queue_pairs_of(const Load& load, std::uint32_t thread) {
   return load.queue_pairs / load.threads + (thread < load.queue_pairs % load.threads ? 1 : 0);
 }
@@ -153,6 +157,8 @@ std::string text_of(const Place& place) {
       return "gpu-vmm:" + std::to_string(place.gpu);
     case Place::Kind::kStaged:
       return "staged:" + std::to_string(place.gpu);
+    case Place::Kind::kPinned:
+      return "pinned:" + std::to_string(place.gpu);
     default:
       return "host";
   }

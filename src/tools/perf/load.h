@@ -34,12 +34,14 @@ struct Place {
     kHost,
     kGpu,     // cuMemAlloc
     kGpuVmm,  // cuMemCreate
-    kStaged   // in a GPU's memory, and copied through host memory, as without GPUDirect
+    kStaged,  // in a GPU's memory, and copied through host memory, as without GPUDirect
+    kPinned   // in host memory that the GPU's driver has pinned
   };
   Kind kind = Kind::kHost;
   std::int32_t gpu = 0;  // ordinal; not of kHost
 
-  bool is_gpu() const { return kind != Kind::kHost; }
+  bool names_gpu() const { return kind != Kind::kHost; }
+  bool is_gpu() const { return names_gpu() && kind != Kind::kPinned; }
   // NICs reach the GPU's own memory.
   bool is_direct() const { return kind == Kind::kGpu || kind == Kind::kGpuVmm; }
   bool operator==(const Place&) const = default;
@@ -124,7 +126,7 @@ inline constexpr Measure kLast<Measure> = Measure::kRate;
 template <>
 inline constexpr Way kLast<Way> = Way::kPeerMemory;
 template <>
-inline constexpr Place::Kind kLast<Place::Kind> = Place::Kind::kStaged;
+inline constexpr Place::Kind kLast<Place::Kind> = Place::Kind::kPinned;
 
 constexpr bool is_atomic(Operation operation) {
   return operation == Operation::kFetchAndAdd || operation == Operation::kCompareAndSwap;
@@ -147,6 +149,11 @@ bool is_staged(const Load& load);
 bool needs_receives(const Load& load);
 // Neither the sender's completion nor the target's tells that a message has come.
 bool arrives_unannounced(const Load& load);
+
+// Copies of GPU memory are work for further threads of the two processes where NIC or GPU is
+// software. Where the threads of both sides of a loopback take all processors by polling, each copy
+// would wait for the scheduler's next tick, milliseconds long.
+bool must_give_way(const Load& load, std::uint32_t processors);
 
 // Of one thread.
 std::uint32_t queue_pairs_of(const Load& load, std::uint32_t thread);

@@ -3,9 +3,11 @@
 #include <time.h>
 
 #include "perf/choice.h"
+#include "perf/limits/gpu_copy.h"
 #include "perf/limits/limits.h"
 #include "perf/limits/memory_copy.h"
 #include "perf/loopback.h"
+#include "perf/output/figures.h"
 #include "perf/session.h"
 
 namespace gdr::perf {
@@ -29,6 +31,20 @@ void add_limits(Row& row, Facts near, Facts far, bool loopback) {
   near.message_copy = measure_memory_copy(row.load.size, kTime);
   if (loopback) far.message_copy = near.message_copy;
   row.limits = limits_of(row.load, near, far, row.bandwidth->median);
+}
+
+// There for comparison, and so behind the limits.
+void add_bare_copies(Row& row, GpuCopier& copier, const std::string& cuda) {
+  if (!row.bandwidth || !has_bare_copies(row.load)) return;
+  const Result<double> copies = copier.measure(cuda, row.load);
+  if (!copies) {
+    row.remarks.push_back("no bare copies to compare with: " + copies.error().message);
+    return;
+  }
+  const double share = row.bandwidth->median / *copies;
+  row.limits.push_back({"bare copies by the CUDA driver", *copies, share, "", ""});
+  row.remarks.push_back("bare copies by the CUDA driver: " + gigabytes(*copies) +
+                        "; this row has " + percent(share) + " of that");
 }
 
 void name_ports(Row& row, const Side& near, const Side& far) {
@@ -57,6 +73,12 @@ Result<Report> run(const Options& options, Listener& listener,
   Result<Ports> ports = open_ports(choice->names);
   if (!ports) return ports.error();
 
+  std::optional<GpuCopier> copier;
+  if (options.bare_copies) {
+    Result<GpuCopier> started = GpuCopier::start(options.program);
+    if (!started) return started.error();
+    copier.emplace(*std::move(started));
+  }
   std::optional<process::Worker> server;
   std::optional<Control> control;
   if (loopback) {
@@ -92,6 +114,7 @@ Result<Report> run(const Options& options, Listener& listener,
         [&](Row row) {
           name_ports(row, near.side, client.far());
           add_limits(row, near.facts, client.far_facts(), loopback);
+          if (copier) add_bare_copies(row, *copier, choice->names.front().cuda);
           listener.on_row(row);
           report.rows.push_back(std::move(row));
         },

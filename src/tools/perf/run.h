@@ -32,6 +32,7 @@ struct Options {
   std::optional<std::uint8_t> gid_index;
   Wishes wishes;
   std::vector<int> processors;  // threads are bound to them, in turn
+  bool bare_copies = false;     // of the CUDA driver, beside each row of GPU memory; loopback alone
   std::string version, command;
 
   // Where things are; tests point them elsewhere.
