@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "host/gpu_or_nic.h"
 #include "host/plain_path.h"
-#include "host/shown.h"
 #include "host/source/source.h"
 #include "text/format.h"
 

@@ -52,15 +52,8 @@ std::string_view registration_text(Registration registration) {
 
 std::string because(const std::string& problem) { return problem.empty() ? "" : ": " + problem; }
 
-// A GPU of 80 GB has no whole number of gibibytes, and a small software GPU not even one.
-std::string memory_size(std::uint64_t bytes) {
-  constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
-  if (bytes < kGiB) return size_text(bytes);
-  return fmt::format("{:.1f} GiB", static_cast<double>(bytes) / static_cast<double>(kGiB));
-}
-
 std::string gpu_line(const GpuEntry& gpu) {
-  return text::join({gpu.survey.pci_address, gpu.survey.name, memory_size(gpu.survey.memory),
+  return text::join({gpu.survey.pci_address, gpu.survey.name, text::size_text(gpu.survey.memory),
                      gpu.hardware && gpu.hardware->numa_node >= 0
                          ? fmt::format("NUMA {}", gpu.hardware->numa_node)
                          : "",
@@ -162,7 +155,7 @@ void TextReport::on_inventory(const InventoryReport& inventory) {
     }
   }
   if (!inventory.soft_nic && inventory.locked_memory_limit) {
-    entry("host", "locked-memory limit " + size_text(*inventory.locked_memory_limit));
+    entry("host", "locked-memory limit " + text::size_text(*inventory.locked_memory_limit));
   }
   for (const std::string& place : inventory.peer_memory) {
     if (!inventory.soft_gpu && !inventory.host_memory_only) entry("peer memory", place);

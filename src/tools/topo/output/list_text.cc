@@ -74,7 +74,7 @@ std::string ports(const Listing& listing, std::size_t columns) {
   for (const ListedPort& each : listing.ports) {
     const host::Nic& nic = each.nic;
     const std::string number = each.port.number == 0 ? "" : std::to_string(each.port.number);
-    rows.push_back({each.label, rdma_name_of(each), number, each.port.netdev,
+    rows.push_back({each.label, host::rdma_name_of(nic, each.port), number, each.port.netdev,
                     place_text(each.made, nic.pci_address), each.port.mac, state_text(each.port),
                     rate_text(each.port), nic.firmware, nic.driver, card_name(nic),
                     gids_text(each.port)});

@@ -77,8 +77,7 @@ std::string nics(const Report& report, std::size_t columns) {
     const std::string label = device ? device->label : "-";
     const std::string address = device ? nic.pci_address : "software";
     const std::string link = device ? link_text(*device) : std::string();
-    // Sources without RDMA names call a NIC by its address.
-    const std::string name = nic.name == nic.pci_address ? std::string() : host::names_of(nic);
+    const std::string name = host::has_rdma_name(nic) ? host::names_of(nic) : std::string();
     for (const host::Port& port : rows_of(nic)) {
       const std::string number = numbers_of(nic, port);
       names.push_back({label, name, number, port.netdev, port.mac, address,

@@ -39,16 +39,6 @@ const std::vector<Switch>& switches() {
   return all;
 }
 
-// "mlx5_0" of "mlx5_0:1"; NCCL's list may begin with ^ (not these) or = (exactly these).
-std::vector<std::string> names_in(std::string_view list) {
-  std::vector<std::string> names;
-  if (!list.empty() && (list[0] == '^' || list[0] == '=')) list.remove_prefix(1);
-  for (std::string_view name : split(list, ',')) {
-    names.emplace_back(name.substr(0, name.find(':')));
-  }
-  return names;
-}
-
 bool has_nic(const Host& host, const std::string& name, bool exactly) {
   return std::any_of(host.inventory.nics.begin(), host.inventory.nics.end(),
                      [&](const host::Nic& nic) {
@@ -76,9 +66,9 @@ void judge_lists(const Host& host, Findings& findings) {
     const std::string* value = value_of(host, name);
     if (value == nullptr || value->empty() || *value == "all") continue;
     const bool ucx = name[0] == 'U';
-    for (const std::string& nic : names_in(*value)) {
-      if (nic.empty() || nic == "all") continue;
-      if (has_nic(host, nic, ucx || (*value)[0] == '=')) continue;
+    const bool exactly = ucx || value->starts_with('=') || value->starts_with("^=");
+    for (const std::string& nic : nics_in(*value)) {
+      if (nic == "all" || has_nic(host, nic, exactly)) continue;
       if (ucx && is_netdev(host, nic)) continue;
       findings.push_back(about(
           name, *value, std::string(name) + " names " + nic + ", and this host has no such NIC",
@@ -89,25 +79,12 @@ void judge_lists(const Host& host, Findings& findings) {
 
 void judge_gid_index(const Host& host, Findings& findings) {
   const std::string* value = value_of(host, "NCCL_IB_GID_INDEX");
-  if (value == nullptr || value->empty() || *value == "-1") return;
-  const auto named = [&](const host::Gid& gid) { return std::to_string(gid.index) == *value; };
-  for (const host::Nic& nic : host.inventory.nics) {
-    for (const host::Port& port : nic.ports) {
-      if (port.link_layer != "Ethernet" || !is_active(port)) continue;
-      const auto gid = std::find_if(port.gids.begin(), port.gids.end(), named);
-      const std::string place = nic.name + " port " + std::to_string(port.number);
-      if (gid == port.gids.end()) {
-        findings.push_back(
-            about("NCCL_IB_GID_INDEX", *value,
-                  "NCCL_IB_GID_INDEX is " + *value + ", and " + place + " has no such GID",
-                  "NCCL cannot connect over this port."));
-      } else if (gid->type.find("v2") == std::string::npos) {
-        findings.push_back(
-            about("NCCL_IB_GID_INDEX", *value,
-                  "NCCL_IB_GID_INDEX is " + *value + ", and on " + place + " that is " + gid->type,
-                  "RoCE v1 does not cross routers, and both sides must agree."));
-      }
-    }
+  if (value == nullptr) return;
+  for (const MissingGid& missing : missing_gids(host, *value)) {
+    findings.push_back(about(
+        "NCCL_IB_GID_INDEX", *value, "NCCL_IB_GID_INDEX is " + *value + ", and " + missing.where,
+        missing.is_there ? "RoCE v1 does not cross routers, and both sides must agree."
+                         : "NCCL cannot connect over this port."));
   }
 }
 

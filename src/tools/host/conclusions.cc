@@ -1,4 +1,4 @@
-#include "host/settle.h"
+#include "host/conclusions.h"
 
 #include <algorithm>
 #include <set>
@@ -102,7 +102,7 @@ void note_unknown_nodes(Inventory& machine) {
 
 }  // namespace
 
-void settle(Inventory& machine, const Shown& shown) {
+void draw_conclusions(Inventory& machine, const Shown& shown) {
   find_only_node(machine, shown);
   judge_guest(machine, shown);
   list_unsupported(machine);

@@ -3,7 +3,7 @@
 // for management, and what stays unknown.
 //
 //   inventory.gpus = ...; inventory.nics = ...; inventory.pci = ...; inventory.numa_nodes = ...;
-//   settle(inventory, {.nodes = false});
+//   draw_conclusions(inventory, {.all_nodes = true});
 #pragma once
 
 #include "host/inventory.h"
@@ -19,6 +19,6 @@ struct Shown {
   bool all_nodes = false;
 };
 
-void settle(Inventory& machine, const Shown& shown);
+void draw_conclusions(Inventory& machine, const Shown& shown);
 
 }  // namespace gdr::host

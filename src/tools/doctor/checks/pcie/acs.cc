@@ -1,6 +1,4 @@
 // X1: do the ports between GPU and NIC send transfers up to the CPU and back?
-#include "host/access_control.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +8,7 @@
 #include "doctor/checks/pairs.h"
 #include "doctor/checks/pcie/configuration.h"
 #include "doctor/host.h"
+#include "host/access_control.h"
 #include "host/special_layout.h"
 
 namespace gdr::doctor {

@@ -1,26 +1,13 @@
-#include "host/shown.h"
+#include "host/gpu_or_nic.h"
 
 #include <algorithm>
 #include <iterator>
 
+#include "host/pci/vendors.h"
+
 namespace gdr::host {
 namespace {
 
-// Vendors of emulated devices, and of the graphics of a board's management, as pci.ids names them.
-constexpr std::uint16_t kMadeUp[] = {
-    0x1234,  // QEMU's standard VGA
-    0x1af4,  // virtio
-    0x1b36,  // Red Hat: QEMU's own devices
-    0x1013,  // Cirrus Logic, of which only QEMU's is left
-    0x15ad,  // VMware
-    0x1414,  // Microsoft: Hyper-V
-    0x5853,  // Xen
-    0x80ee,  // VirtualBox
-    0x1a03,  // ASPEED
-    0x102b   // Matrox
-};
-
-constexpr std::uint16_t kIntel = 0x8086;
 // Intel's e1000 and e1000e as QEMU, VirtualBox and VMware emulate them.
 constexpr std::uint16_t kEmulatedEthernet[] = {0x100e, 0x100f, 0x10d3};
 
@@ -32,8 +19,8 @@ bool is_in(const List& list, std::uint16_t value) {
 bool is_gpu_or_nic(const PciFunction& function) {
   // A description without numbers may hold anything.
   if (function.class_code == 0 && function.vendor == 0) return true;
-  if (is_in(kMadeUp, function.vendor)) return false;
-  if (function.vendor == kIntel && is_in(kEmulatedEthernet, function.device)) return false;
+  if (is_in(vendor::kMadeUp, function.vendor)) return false;
+  if (function.vendor == vendor::kIntel && is_in(kEmulatedEthernet, function.device)) return false;
   constexpr std::uint32_t kNetwork = 0x02, kDisplay = 0x03, kAccelerator = 0x12;
   constexpr std::uint32_t kInfinibandBus = 0x0c06;
   const std::uint32_t base = function.class_code >> 16;
