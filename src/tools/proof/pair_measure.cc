@@ -1,5 +1,7 @@
 // Pair: a short bandwidth and latency, beside the same transfer staged through host memory: rows of
 // `gdr perf`, so that the two agree.
+#include <cmath>
+
 #include "perf/load.h"
 #include "proof/pair.h"
 
@@ -22,7 +24,7 @@ perf::Way way_of(const std::optional<Registration>& registration) {
   return *registration == Registration::kDmaBuf ? perf::Way::kDmaBuf : perf::Way::kPeerMemory;
 }
 
-std::uint64_t nanoseconds_of(double each) { return static_cast<std::uint64_t>(each + 0.5); }
+std::uint64_t nanoseconds_of(double each) { return static_cast<std::uint64_t>(std::llround(each)); }
 
 }  // namespace
 

@@ -82,20 +82,22 @@ class Copies {
 
   // Bytes a second of a slice.
   Result<double> run(std::uint64_t to, std::uint64_t from) {
+    const std::uint64_t slots = events_.size();
+    if (slots == 0) return Error{EINVAL, "no copy at a time"};
     const Nanoseconds begin = now();
     std::uint64_t begun = 0, ended = 0;
     Nanoseconds time = begin;
     for (; time - begin < kSlice || ended < begun; time = now()) {
-      for (; time - begin < kSlice && begun - ended < in_flight_; ++begun) {
-        const std::uint64_t at = begun % in_flight_ * size_;
+      for (; time - begin < kSlice && begun - ended < slots; ++begun) {
+        const std::uint64_t at = begun % slots * size_;
         if (auto result = gpu_.driver->memcpy_async(to + at, from + at, size_, stream_)) {
           return failed(gpu_, "cuMemcpyAsync", result);
         }
-        if (auto result = gpu_.driver->event_record(events_[begun % in_flight_], stream_)) {
+        if (auto result = gpu_.driver->event_record(events_[begun % slots], stream_)) {
           return failed(gpu_, "cuEventRecord", result);
         }
       }
-      if (auto result = gpu_.driver->event_synchronize(events_[ended % in_flight_])) {
+      if (auto result = gpu_.driver->event_synchronize(events_[ended % slots])) {
         return failed(gpu_, "cuEventSynchronize", result);
       }
       ++ended;
