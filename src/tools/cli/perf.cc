@@ -8,6 +8,7 @@
 #include "cli/perf_output.h"
 #include "cli/perf_values.h"
 #include "cli/subcommands.h"
+#include "perf/limits/gpu_copy.h"
 #include "text/format.h"
 
 namespace gdr::cli {
@@ -64,6 +65,10 @@ void check_together(const PerfOptions& options) {
   }
   if (!options.perf.host.empty() && !options.peer_nic.empty()) {
     together("--peer-nic", "a host", "the server chooses its own: gdr perf --server --nic NIC");
+  }
+  if (options.perf.bare_copies && (options.server || !options.perf.host.empty())) {
+    together("--bare-copies", options.server ? "--server" : "a host",
+             "one process copies between the memory of both sides, so both are here");
   }
   const auto needs = [](const std::string& value, bool there, const char* option,
                         const char* what) {
@@ -165,16 +170,19 @@ void add_load_options(CLI::App& perf, PerfOptions& options) {
   perf.add_option("--sizes", options.sizes,
                   "Bytes of a message, as in 64,4K or 64-1M for every power of two")
       ->type_name("LIST");
-  perf.add_option("--memory", options.near,
-                  "Of this side, and of the other one unless --far-memory says: of host, gpu, "
-                  "gpu-vmm, staged (through host memory), with :N for GPU N (default: gpu, staged "
-                  "and host, as far as there are)")
+  perf.add_option(
+          "--memory", options.near,
+          "Of this side, and of the other one unless --far-memory says: of host, gpu, "
+          "gpu-vmm, staged (through host memory), pinned (host memory that CUDA has pinned), "
+          "with :N for GPU N (default: gpu, staged and host, as far as there are)")
       ->type_name("LIST");
   perf.add_option("--far-memory", options.far, "Of the server; every one with every one")
       ->type_name("LIST");
   perf.add_option("--registration", options.way,
                   "Of GPU memory: dma-buf or peer-memory alone (default: what works)")
       ->type_name("WAY");
+  perf.add_flag("--bare-copies", options.perf.bare_copies,
+                "In a loopback, also time the CUDA driver's own copies of what each row moves");
   perf.add_flag("--both-ways", load.both_ways, "Both sides send at once");
   perf.add_flag("--check", load.check, "Compare every byte of every message");
   options.queue_pairs =
@@ -266,6 +274,8 @@ void add_worker(CLI::App& program, Action& chosen) {
     options->perf.version = program_version();
     chosen = [options] { return perf::worker_main(options->perf); };
   });
+  CLI::App* copier = program.add_subcommand(perf::GpuCopier::kCommand, "")->group("");
+  copier->callback([&chosen] { chosen = [] { return perf::GpuCopier::main(); }; });
 }
 
 }  // namespace

@@ -25,8 +25,8 @@ std::string percent(double share);
 // "host → gpu:0": from where the data comes to where it goes, seen from the client on the left.
 std::string direction(const Load& load);
 // What rows of one group have in common: everything but the size. Settings that are as usual are
-// left out.
-std::string group_title(const Load& load);
+// left out. With a unit: "write, RC, bandwidth in GB/s: ...".
+std::string group_title(const Load& load, const char* unit = "");
 bool is_same_group(const Load& a, const Load& b);
 
 // "mlx5_0 24.1 GB/s (50 %), mlx5_1 24.0 GB/s (50 %)": what each port had of a row.
