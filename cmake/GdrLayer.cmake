@@ -36,7 +36,7 @@ function(gdr_precompile target from)
   # builds with the address sanitizer and for debugging have none and warn of everything.
   if(NOT CMAKE_DISABLE_PRECOMPILE_HEADERS)
     target_compile_options(${target} PRIVATE
-      $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-array-bounds;-Wno-stringop-overflow>)
+      $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-array-bounds;-Wno-stringop-overflow;-Wno-stringop-overread>)
   endif()
 endfunction()
 
