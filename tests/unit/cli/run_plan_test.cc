@@ -138,7 +138,7 @@ TEST(RunPlan, RefusesOptionsOfTheSoftwareNicForARealOne) {
   Result<Plan> plan = make_plan(inputs);
   ASSERT_FALSE(plan);
   EXPECT_EQ(plan.error().message,
-            "--pcap is for the software NIC, and the real one is used; add --soft-nic");
+            "--pcap needs the software NIC, but the real one is used; add --soft-nic");
   inputs.soft_nic = true;
   EXPECT_TRUE(make_plan(inputs));
 }
