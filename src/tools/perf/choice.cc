@@ -26,7 +26,7 @@ DeviceNames names_of(const Options& options, const tool::Libraries& libraries,
 
 Error no_devices(const tool::InventoryReport& inventory) {
   return {ENODEV, (inventory.verbs_problem.empty() ? "no RDMA NIC" : inventory.verbs_problem) +
-                      "; gdr perf --soft measures on the stand-ins"};
+                      "; gdr perf --soft uses the stand-ins"};
 }
 
 // A real NIC reaches no stand-in's memory.
@@ -75,7 +75,8 @@ Result<void> check_new(const std::vector<DeviceNames>& chosen, const tool::PortC
     return known.nic == port.nic && known.port == port.port;
   });
   if (!again) return {};
-  return Error{EINVAL, std::string(option) + " names port " + port.text() + " twice: each once"};
+  return Error{EINVAL,
+               std::string(option) + " names port " + port.text() + " twice; name each port once"};
 }
 
 }  // namespace

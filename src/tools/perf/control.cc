@@ -24,7 +24,7 @@ Result<void> wait_for(int fd, short events, Nanoseconds deadline,
   for (;;) {
     if (interrupted != nullptr && interrupted->load()) return Error{EINTR, "interrupted"};
     const Nanoseconds time = now();
-    if (time >= deadline) return Error{ETIMEDOUT, "no answer from the other side"};
+    if (time >= deadline) return Error{ETIMEDOUT, "the other side does not answer"};
     const Nanoseconds left = std::min(deadline - time, kLook);
     pollfd entry{fd, events, 0};
     const int ready = poll(&entry, 1, static_cast<int>(left / kMillisecond) + 1);
@@ -33,7 +33,7 @@ Result<void> wait_for(int fd, short events, Nanoseconds deadline,
   }
 }
 
-Error gone() { return {ECONNRESET, "the other side has closed the connection"}; }
+Error gone() { return {ECONNRESET, "the other side closed the connection"}; }
 
 Result<UniqueFd> connect_to(const addrinfo& address, Nanoseconds deadline) {
   UniqueFd fd(socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
@@ -79,7 +79,7 @@ Result<Control> Control::connect(const std::string& host, std::uint16_t port, Na
 }
 
 Error Control::unexpected(std::uint8_t kind) {
-  return {EPROTO, "message " + std::to_string(kind) + " where another was due"};
+  return {EPROTO, "unexpected message " + std::to_string(kind)};
 }
 
 Result<void> Control::send_raw(std::uint8_t kind, const tool::Bytes& bytes) {
@@ -138,7 +138,7 @@ Result<Received> Control::receive_any(Nanoseconds timeout) {
     if (Result<void> read = read_until(kHead, deadline); !read) return read.error();
   }
   const std::uint32_t length = load_be32(arriving_.data());
-  if (length > most_) return Error{EPROTO, "not a server or client of gdr perf"};
+  if (length > most_) return Error{EPROTO, "the other side answered, but it is not gdr perf"};
   if (Result<void> read = read_until(kHead + length, deadline); !read) return read.error();
   const auto body = arriving_.begin() + kHead;
   Received received{static_cast<std::uint8_t>(arriving_[4]), tool::Bytes(body, arriving_.end())};

@@ -131,9 +131,9 @@ Result<void> check_host_memory(std::uint64_t bytes, std::optional<std::uint64_t>
     return fmt::format("{:.1f} {}", static_cast<double>(value) / (large ? 1 << 30 : 1 << 20),
                        large ? "GiB" : "MiB");
   };
-  return Error{ENOMEM, amount(bytes) + " of host memory are needed, and a run may take " +
+  return Error{ENOMEM, amount(bytes) + " of host memory are needed, but a run may use only " +
                            amount(*available) +
-                           " (half of what this host or its memory cgroup has left): smaller "
+                           " (half of what this host or its memory cgroup has left); use smaller "
                            "--sizes or fewer --queue-pairs"};
 }
 
@@ -141,7 +141,7 @@ Result<void> check_host_memory(std::uint64_t bytes, std::optional<std::uint64_t>
 std::string locked_memory_advice(int code, std::uint64_t bytes, rlim_t limit) {
   if (code != ENOMEM || limit == RLIM_INFINITY) return "";
   std::string text = "; the locked-memory limit is " + std::to_string(limit) + " bytes";
-  if (bytes <= limit) text += ", and other registrations take part of it";
+  if (bytes <= limit) text += ", and other registrations use part of it";
   return text + ": ulimit -l unlimited (for services, LimitMEMLOCK=infinity)";
 }
 

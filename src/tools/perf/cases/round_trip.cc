@@ -189,8 +189,8 @@ class RoundTrips {
       lost_one_ = true;
     } else {
       outcome_.fail({ETIMEDOUT, may_lose(load_.transport)
-                                    ? "a message or its answer was lost; RC repeats them"
-                                    : "no completion for 10 s, and no error either"});
+                                    ? "a message or its answer was lost; use RC, which retransmits"
+                                    : "no completion and no error for 10 s"});
     }
     return false;
   }

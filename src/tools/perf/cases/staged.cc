@@ -174,7 +174,7 @@ class Staged {
     if (told <= queue_.posted) {
       told_ = told;
     } else {
-      outcome_.fail({EPROTO, "the other side has told of messages that were never sent"});
+      outcome_.fail({EPROTO, "the other side acknowledged messages that were never sent"});
     }
   }
 
