@@ -35,10 +35,10 @@ TEST(MissingHardware, NamesEveryPartThatWasRequiredAndTheCausesOfEach) {
   const auto obstacle = missing_hardware({}, nothing, true);
   ASSERT_TRUE(obstacle);
   ASSERT_EQ(obstacle->seen.size(), 2u);
-  EXPECT_TRUE(mentions(obstacle->seen, "a real GPU was required"));
-  EXPECT_TRUE(mentions(obstacle->seen, "a real RDMA NIC was required"));
+  EXPECT_TRUE(mentions(obstacle->seen, "a real GPU is required"));
+  EXPECT_TRUE(mentions(obstacle->seen, "a real RDMA NIC is required"));
   for (const char* cause : {"modprobe nvidia)", "--gpus all", "libcuda.so.1", "modprobe mlx5_ib",
-                            "/dev/infiniband is absent"}) {
+                            "/dev/infiniband is missing"}) {
     EXPECT_TRUE(mentions(obstacle->causes, cause)) << cause;
   }
   EXPECT_FALSE(mentions(obstacle->causes, "libibverbs1")) << "that library was found";
@@ -130,8 +130,8 @@ TEST(MissingHardware, OfADeviceThatCannotBeUsedSaysTheLibrarysReason) {
   inventory.cuda_problem = "cuInit: no device";
   const auto obstacle = missing_hardware(machine, inventory, false);
   ASSERT_TRUE(obstacle);
-  EXPECT_TRUE(mentions(obstacle->seen, "a real GPU that cannot be used: cuInit: no device"));
-  EXPECT_TRUE(mentions(obstacle->causes, "/dev/nvidiactl is absent"));
+  EXPECT_TRUE(mentions(obstacle->seen, "a real GPU, but it cannot be used: cuInit: no device"));
+  EXPECT_TRUE(mentions(obstacle->causes, "/dev/nvidiactl is missing"));
   EXPECT_FALSE(mentions(obstacle->causes, "not loaded"));
 }
 
