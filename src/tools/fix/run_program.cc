@@ -56,7 +56,7 @@ Result<pid_t> start(const std::string& path, const std::vector<std::string>& com
 }  // namespace
 
 Result<Ran> run_program(const std::vector<std::string>& command, Nanoseconds limit) {
-  if (command.empty()) return Error{EINVAL, "no program is named"};
+  if (command.empty()) return Error{EINVAL, "no program given"};
   const std::string path = find_program(command.front());
   if (path.empty()) return Error{ENOENT, command.front() + " is not installed"};
   int ends[2];

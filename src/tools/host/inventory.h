@@ -26,7 +26,7 @@ struct Gid {
 
 struct Port {
   unsigned number = 0;
-  // Of which RDMA device, where several share the function; empty: Nic::name.
+  // The RDMA device of this port if several share the function; empty: Nic::name.
   std::string rdma_name;
   std::string state;       // "4: ACTIVE"
   std::string link_layer;  // "Ethernet", "InfiniBand"
@@ -60,7 +60,7 @@ struct Nic {
 bool has_active_port(const Nic& nic);
 // "mlx5_0, mlx5_1"
 std::string names_of(const Nic& nic);
-// Of the RDMA device whose port it is.
+// The name of the RDMA device that has this port.
 inline const std::string& rdma_name_of(const Nic& nic, const Port& port) {
   return port.rdma_name.empty() ? nic.name : port.rdma_name;
 }

@@ -10,7 +10,7 @@ bool has(std::string_view text, std::string_view word) {
   return text.find(word) != std::string_view::npos;
 }
 
-// As systemd-detect-virt (src/basic/virt.c, detect_vm_dmi_vendor), with the products of clouds.
+// Like systemd-detect-virt (src/basic/virt.c, detect_vm_dmi_vendor), with the products of clouds.
 constexpr std::string_view kProducts[] = {"Virtual Machine",
                                           "VMware",
                                           "KVM",

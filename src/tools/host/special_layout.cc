@@ -12,7 +12,7 @@ struct Mark {
   const char* layout;
 };
 
-// As rdma_topo (rdma-core 65) tells them apart.
+// The distinctions of rdma_topo (rdma-core 65).
 constexpr Mark kMarks[] = {{kMellanox, 0x2100, "ConnectX-8 data direct"},
                            {kMellanox, 0x1979, "a ConnectX switch"},
                            {kMellanox, 0x197c, "a ConnectX switch"},

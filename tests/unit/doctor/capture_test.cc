@@ -308,7 +308,7 @@ TEST(Capture, SaysWhatItLacks) {
   fs::remove(machine.root() + "/var/log/dmesg");
   const Capture capture = take_capture(machine.root());
   ASSERT_EQ(capture.missing.size(), 2u);
-  EXPECT_NE(capture.missing[0].find("of 1 PCI functions: it takes root"), std::string::npos);
+  EXPECT_NE(capture.missing[0].find("of 1 PCI functions: run as root"), std::string::npos);
 }
 
 TEST(Capture, WaitsForNoPipe) {

@@ -12,7 +12,7 @@ TEST(GpuCount, ComparesTheBusWithTheDriver) {
   patient.machine.write("dev/nvidia0", "");
   const Findings found = patient.find(kGpuCount);
   EXPECT_EQ(outcomes(found), "fail");
-  EXPECT_TRUE(says(found, "bound to nvidia, and NVML does not list it"));
+  EXPECT_TRUE(says(found, "bound to nvidia, but NVML does not list it"));
 }
 
 TEST(GpuCount, OfGpusThatAContainerWasNotGivenIsWell) {

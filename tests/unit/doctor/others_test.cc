@@ -18,7 +18,7 @@ using test::Machine;
 using test::outcomes;
 using test::says;
 
-// Of a description, which has no files.
+// Runs a check on a description, which has no files.
 Findings find_in(const Check& check, const Result<host::Inventory>& inventory,
                  Environment environment = {}) {
   EXPECT_TRUE(inventory) << inventory.error().message;
@@ -158,7 +158,7 @@ TEST(NicsCheck, FailsWhereAllNicsAreForManagement) {
   std::erase_if(inventory->nics, [](const host::Nic& nic) { return nic.management.empty(); });
   const Findings found = find_in(kNics, inventory);
   EXPECT_EQ(found.at(0).outcome, Outcome::kFail);
-  EXPECT_TRUE(says(found, "none for data"));
+  EXPECT_TRUE(says(found, "none is for data"));
 }
 
 TEST(PairGradeCheck, IsUnknownWhereAHypervisorIsKnownByItsDevices) {

@@ -51,7 +51,7 @@ TEST(IpcLock, ThatIsNotInTheYamlIsAWarningWithTheLine) {
   Pod pod;
   const Findings found = pod.find(kIpcLock);
   EXPECT_EQ(outcomes(found), "warn");
-  EXPECT_TRUE(says(found, "IPC_LOCK is not in the container's YAML"));
+  EXPECT_TRUE(says(found, "the container's YAML lacks IPC_LOCK"));
   EXPECT_TRUE(says(found, "securityContext: {capabilities: {add: [\"IPC_LOCK\"]}}"));
 }
 
@@ -60,7 +60,7 @@ TEST(IpcLock, ThatDoesNotReachAnotherUserThanRootIsToldApart) {
   pod.capabilities("0000000000000000", "00000000a80465fb");
   const Findings found = pod.find(kIpcLock);
   EXPECT_EQ(outcomes(found), "warn");
-  EXPECT_TRUE(says(found, "does not reach a user other than root"));
+  EXPECT_TRUE(says(found, "works for root only"));
   EXPECT_FALSE(says(found, "securityContext"));
 }
 

@@ -156,7 +156,7 @@ TEST(EnvironmentCheck, WarnsOfNicsAndGidsThatAreNotThere) {
 TEST(EnvironmentCheck, WarnsOfATopologyFileOfAnotherMachine) {
   Patient patient;
   patient.environment = {{"NCCL_TOPO_FILE", "/etc/topo.xml"}};
-  EXPECT_TRUE(says(patient.find(kEnvironment), "which is not there"));
+  EXPECT_TRUE(says(patient.find(kEnvironment), "but the file does not exist"));
   patient.machine.write("etc/topo.xml",
                         "<pci busid=\"0000:19:00.0\"/>\n<pci busid=\"f:f:f.f\"/>\n");
   EXPECT_TRUE(says(patient.find(kEnvironment), "1 PCI addresses of 2 that this host lacks"));
@@ -199,7 +199,7 @@ TEST(MpiUcx, AreAskedWithoutAGpuTooUnlessTheGpusAreAmds) {
   gpu.class_code = 0x120000;
   gpu.driver = "amdgpu";
   other.probes.command_answers["ucx_info"] = {true, false, 0, "# Memory domain: rocm_copy\n"};
-  EXPECT_EQ(other.find(kMpiUcx).does_not_apply, "AMD's GPUs, for which CUDA is no measure");
+  EXPECT_EQ(other.find(kMpiUcx).does_not_apply, "AMD GPUs, which do not use CUDA");
 }
 
 TEST(HugePages, AreNeverAWarning) {
@@ -227,7 +227,7 @@ TEST(Lockdown, ThatIsNotShownIsUnknown) {
   Patient patient;
   EXPECT_EQ(outcomes(patient.find(kLockdown)), "unknown");
   patient.machine.write("sys/kernel/security/lsm", "capability\n");
-  EXPECT_TRUE(says(patient.find(kLockdown), "this kernel has no lockdown"));
+  EXPECT_TRUE(says(patient.find(kLockdown), "this kernel does not support lockdown"));
 }
 
 TEST(Virtualisation, IsAWarningOnlyWhereTheTreeIsFlat) {

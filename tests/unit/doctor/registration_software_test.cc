@@ -24,7 +24,7 @@ TEST(Gdrdrv, ThatIsLoadedIsWellAndWithoutItsDeviceAWarning) {
   patient.machine.write("dev/gdrdrv", "");
   EXPECT_EQ(outcomes(patient.find(kGdrdrv)), "ok");
   std::filesystem::remove(patient.machine.root() + "/dev/gdrdrv");
-  EXPECT_TRUE(says(patient.find(kGdrdrv), "/dev/gdrdrv is absent"));
+  EXPECT_TRUE(says(patient.find(kGdrdrv), "/dev/gdrdrv is missing"));
 }
 
 TEST(Gdrdrv, IsUnknownWithoutModulesAndDoesNotApplyWhereNobodyAsks) {

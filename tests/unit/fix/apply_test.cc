@@ -139,7 +139,7 @@ TEST_F(Apply, SaysWhatCouldNotBePutBackAndKeepsItsRecord) {
   };
   const std::vector<Step> steps = apply_all();
   EXPECT_EQ(fates(steps), std::vector{Fate::kLeft});
-  EXPECT_NE(steps[0].text.find("could not be put back"), std::string::npos) << steps[0].text;
+  EXPECT_NE(steps[0].text.find("could not be restored"), std::string::npos) << steps[0].text;
   ASSERT_EQ(journal().entries.size(), 1u);
   EXPECT_TRUE(is_unfinished(journal().entries[0], machine_));
 }

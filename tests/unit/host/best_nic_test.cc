@@ -1,5 +1,5 @@
-// Of NICs that are equally good in all that comes before, what decides next. Each reason in words
-// is tested in topo's best_test.cc.
+// What decides between NICs that are equal in all earlier criteria. topo's best_test.cc tests each
+// reason in words.
 #include "host/best_nic.h"
 
 #include <gtest/gtest.h>

@@ -58,8 +58,8 @@ TEST(Xml, RefusesWhatIsMalformedAndSaysWhere) {
       {"<a b=1/>", "no quotation marks"},
       {"<a b=\"1/>", "has no end"},
       {"<a b='1' b='2'/>", "given twice"},
-      {"<a>&unknown;</a>", "'&' begins no character"},
-      {"<a>&#0;</a>", "'&' begins no character"},
+      {"<a>&unknown;</a>", "unknown character after '&'"},
+      {"<a>&#0;</a>", "unknown character after '&'"},
       {"<!DOCTYPE a [<!ENTITY x \"y\">]><a/>", "DOCTYPE with definitions"},
       {"<!-- <a/>", "comment has no end"},
       {"<![CDATA[x]]>", "neither a comment nor"},
@@ -458,7 +458,7 @@ TEST(Lspci, FindsBridgesThatRunInCircles) {
       "\tBus: primary=01, secondary=02, subordinate=02, sec-latency=0\n"
       "02:00.0 PCI bridge: Intel Corporation Device 1\n\tControl: I/O-\n"
       "\tBus: primary=02, secondary=01, subordinate=01, sec-latency=0\n";
-  EXPECT_NE(error_of(lspci(circle)).find("run in circles"), std::string::npos);
+  EXPECT_NE(error_of(lspci(circle)).find("form a circle"), std::string::npos);
 }
 
 TEST(Lspci, TakesNumbersThatNoMachineHasForUnknown) {

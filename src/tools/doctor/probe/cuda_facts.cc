@@ -66,7 +66,7 @@ bool is_stand_in(const std::string& path) {
   for (const std::string& own : {tool::soft_verbs_path(), tool::soft_cuda_path()}) {
     if (std::filesystem::equivalent(path, own, ignored)) return true;
   }
-  // Of another installation.
+  // A stand-in of another installation.
   const std::string real = std::filesystem::weakly_canonical(path, ignored).string();
   return real.find("/gdrkit/soft-") != std::string::npos;
 }

@@ -11,7 +11,7 @@ struct NamedVendor {
   std::string_view name;
   std::uint16_t number;
 };
-// As pci.ids names them, older names behind newer ones.
+// Names from pci.ids, newer ones first.
 constexpr NamedVendor kVendors[] = {{"NVIDIA Corporation", 0x10de},
                                     {"Mellanox Technologies", 0x15b3},
                                     {"Amazon.com, Inc.", 0x1d0f},

@@ -56,7 +56,7 @@ std::optional<std::string> why_no_gid(const Host& host, const std::string& index
 Finding wrong_variable(const std::string& name, const std::string& value,
                        const std::string& summary, const std::string& consequence) {
   return warn("", tool::printable(summary), {{name, value}}, consequence,
-              {to_type("unset " + name), to_do("take it out of profiles, images and job scripts")});
+              {to_type("unset " + name), to_do("remove it from profiles, images and job scripts")});
 }
 
 }  // namespace gdr::doctor

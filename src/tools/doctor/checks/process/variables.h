@@ -15,7 +15,7 @@ namespace gdr::doctor {
 
 // Null: not set.
 const std::string* value_of(const Host& host, const std::string& name);
-// Of the variables whose names begin so.
+// Evidence of all variables with this prefix.
 Evidences variables_with(const Host& host, std::string_view prefix);
 
 // "mlx5_0" of "mlx5_0:1", for each entry of a list; without a ^ in front.
