@@ -97,7 +97,7 @@ std::string confirmation_text(const std::vector<Confirmation>& confirmations,
                               tool::printable(each.summary)));
   }
   if (others.empty()) return text;
-  return text + field(text.empty() ? "here" : "", "do not apply: " + others);
+  return text + field(text.empty() ? "here" : "", "not applicable: " + others);
 }
 
 std::string check_text(const Symptom& symptom) {
@@ -141,7 +141,7 @@ std::string to_text(const Explanation& explanation, const std::string& name,
       fmt::format("{}: {} in {}", tool::printable(name), tool::plural(number, "symptom"),
                   tool::plural(explanation.lines, "line"));
   if (!confirmations.empty()) {
-    head += fmt::format("; 'here' is what gdr doctor finds on {}", tool::printable(host));
+    head += fmt::format("; 'here' shows what gdr doctor found on {}", tool::printable(host));
   }
   return head + "\n\n" + text;
 }

@@ -21,7 +21,7 @@ TEST(ExplainText, ShowsSymptomLineCauseFixAndSource) {
   EXPECT_TRUE(text.starts_with("a.log: 1 symptom in 1 line\n\n1  GPU memory cannot be registered"))
       << text;
   EXPECT_TRUE(has(text, "line 1: Couldn't allocate MR with error=14\n"));
-  EXPECT_TRUE(has(text, "no peer-memory client knew it"));
+  EXPECT_TRUE(has(text, "no peer-memory module handles"));
   EXPECT_TRUE(has(text, "sudo modprobe nvidia-peermem"));
   EXPECT_TRUE(has(text, "https://github.com/linux-rdma/perftest/issues/126"));
   EXPECT_TRUE(has(text, "gdr doctor --explain peer-memory"));
@@ -34,11 +34,11 @@ TEST(ExplainText, ShowsWhatTheChecksFoundHere) {
        {{"peer-memory", "fail", "nvidia_peermem is not loaded"}, {"registration-path", "", ""}}}};
   const std::string text = to_text(explanation, "a.log", confirmations, "node7");
   EXPECT_TRUE(
-      text.starts_with("a.log: 1 symptom in 1 line; 'here' is what gdr doctor finds on node7\n"))
+      text.starts_with("a.log: 1 symptom in 1 line; 'here' shows what gdr doctor found on node7\n"))
       << text;
   EXPECT_TRUE(has(text, "  here       fail     peer-memory: nvidia_peermem is not loaded\n"))
       << text;
-  EXPECT_TRUE(has(text, "             do not apply: registration-path\n"));
+  EXPECT_TRUE(has(text, "             not applicable: registration-path\n"));
   EXPECT_FALSE(has(text, "--explain"));
 }
 
