@@ -9,7 +9,7 @@ namespace gdr::bench {
 
 using Clock = std::chrono::steady_clock;
 
-// Of one of the `count` transfers that the call makes.
+// Time of one of the `count` transfers that the call makes.
 template <typename Call>
 double seconds_of_each(int count, Call&& call) {
   const auto begin = Clock::now();

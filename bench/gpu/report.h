@@ -14,7 +14,7 @@ using Samples = std::array<std::vector<double>, kCases>;
 
 void print_heading();
 void print_samples(std::size_t bytes, const Samples& samples);
-// Of the transfers of 64 MiB; null: there were none.
+// Judges the transfers of 64 MiB; null if there were none.
 void print_claims(const Samples* samples);
 
 }  // namespace gdr::bench

@@ -2,7 +2,7 @@
 //
 // Bare copies are made by a process of their own, on the same GPU and with the same sizes: the
 // driver lets one context of a process open another process's memory by cuIpcOpenMemHandle, and in
-// the measuring process that is the software RNIC's.
+// the measuring process that is the software NIC's.
 #pragma once
 
 #include "options.h"

@@ -1,4 +1,4 @@
-// Packets between the two processes, beside the software RNIC, each of one struct; a descriptor may
+// Packets between the two processes, beside the software NIC, each of one struct; a descriptor may
 // travel with one. The other end gone is the end of this process: nothing is left to measure.
 #pragma once
 

@@ -101,7 +101,7 @@ Result<Slot> claim_slot() {
       return slot.error();
     }
   }
-  return Error{ENOSPC, "1023 processes of this user already use the software RNIC"};
+  return Error{ENOSPC, "1023 processes of this user already use the software NIC"};
 }
 
 Result<UniqueFd> connect_slot(std::uint32_t number, Nanoseconds deadline) {

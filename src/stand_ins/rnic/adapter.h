@@ -1,4 +1,4 @@
-// Adapter: the software RNIC of this process: its devices, its segment and every object in it.
+// Adapter: the software NIC of this process: its devices, its segment and every object in it.
 //
 //   std::shared_ptr<CompletionQueue> cq = *adapter.create_completion_queue({.limit = 64});
 //   std::shared_ptr<QueuePair> qp = *adapter.create_queue_pair(settings);

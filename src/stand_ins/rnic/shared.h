@@ -1,4 +1,4 @@
-// What the processes of one host share of a software RNIC: plain structs in one sealed memory
+// What the processes of one host share of a software NIC: plain structs in one sealed memory
 // segment per process (see segment.h). The owner creates the objects; initiators in other processes
 // read them, take receive requests and push completions.
 //
