@@ -112,7 +112,7 @@ def ratio_of(found, case, peer):
 def paired_ratio(ours, theirs):
     """Of figures measured in turn: the median ratio, and the narrowest interval between two ratios,
     as many below as above, that holds the true median of ratios in 95 % of all experiments at
-    least. It assumes nothing about how the figures are distributed. As perf::paired_ratio."""
+    least. It assumes nothing about how the figures are distributed."""
     ratios = sorted(a / b for a, b in zip(ours, theirs, strict=True))
     pairs = len(ratios)
     below, missed = -1, 0

@@ -18,6 +18,7 @@
 #include "input.h"
 #include "local/handshake.h"
 #include "open_descriptors.h"
+#include "send_descriptors.h"
 
 namespace {
 
@@ -80,25 +81,12 @@ bool names_the_secret(const std::vector<std::uint8_t>& message) {
 }
 
 void send(int to, const std::vector<std::uint8_t>& message, unsigned descriptors) {
-  iovec data{const_cast<std::uint8_t*>(message.data()), message.size()};
-  alignas(cmsghdr) char control[CMSG_SPACE(4 * sizeof(int))] = {};
-  msghdr header{};
-  header.msg_iov = &data;
-  header.msg_iovlen = 1;
-  const std::size_t count = descriptors % 5;
-  if (count > 0) {
-    header.msg_control = control;
-    header.msg_controllen = CMSG_SPACE(count * sizeof(int));
-    cmsghdr* part = CMSG_FIRSTHDR(&header);
-    part->cmsg_level = SOL_SOCKET;
-    part->cmsg_type = SCM_RIGHTS;
-    part->cmsg_len = CMSG_LEN(count * sizeof(int));
-    for (std::size_t i = 0; i < count; ++i) {
-      const int descriptor = world().pick(descriptors / 5 + static_cast<unsigned>(i));
-      std::memcpy(CMSG_DATA(part) + i * sizeof(int), &descriptor, sizeof descriptor);
-    }
+  std::vector<int> all(descriptors % 5);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    all[i] = world().pick(descriptors / 5 + static_cast<unsigned>(i));
   }
-  (void)sendmsg(to, &header, MSG_DONTWAIT | MSG_NOSIGNAL);
+  (void)gdr::test::send_descriptors(to, message.data(), message.size(), all,
+                                    MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
 // Whether descriptors have come, which only the introduction brings.

@@ -52,7 +52,7 @@ class Client {
   // answer.
   bool step(Input& input) {
     const std::uint8_t kind = input.byte() % std::tuple_size_v<Messages>;
-    tool::Bytes message = right_message(kind);
+    process::Bytes message = right_message(kind);
     const std::uint8_t how = input.byte();
     for (int changes = how & 7; changes > 0; --changes) {
       const std::size_t at = input.byte();
@@ -64,7 +64,7 @@ class Client {
       }
     }
     if ((how & 8) != 0) fill_up(message);
-    tool::Bytes all;
+    process::Bytes all;
     for (int shift = 24; shift >= 0; shift -= 8) {
       all.push_back(static_cast<std::byte>(message.size() >> shift));
     }
@@ -76,7 +76,7 @@ class Client {
 
  private:
   // Numbers at the end as large as they can be.
-  static void fill_up(tool::Bytes& message) {
+  static void fill_up(process::Bytes& message) {
     for (std::size_t i = 0; i < 8 && i < message.size(); ++i) {
       message[message.size() - 1 - i] = std::byte{0xff};
     }
@@ -90,13 +90,13 @@ class Client {
     if (got < 5) return false;
     if (bytes[4] == std::byte{number_of<SetUp::Reply>()}) {
       const auto body = std::span<const std::byte>(bytes).subspan(5, got - 5);
-      const Result<SetUp::Reply> reply = tool::decode<SetUp::Reply>(body);
+      const Result<SetUp::Reply> reply = process::decode<SetUp::Reply>(body);
       if (reply) address_ = reply->address;
     }
     return true;
   }
 
-  tool::Bytes right_message(std::uint8_t kind) {
+  process::Bytes right_message(std::uint8_t kind) {
     const rdma::Endpoint here = soft_ports().front()->endpoint();
     SetUp set_up;
     set_up.largest = 64;
@@ -108,13 +108,13 @@ class Client {
     start.timing = {0, 1'000'000, 0, 2};
     switch (kind) {
       case number_of<Hello>():
-        return tool::encode(Hello{kMagic, kProtocol, "1"});
+        return process::encode(Hello{kMagic, kProtocol, "1"});
       case number_of<Challenge>():
-        return tool::encode(Challenge{});
+        return process::encode(Challenge{});
       case number_of<Begin>():
-        return tool::encode(Begin{1});
+        return process::encode(Begin{1});
       case number_of<SetUp>():
-        return tool::encode(set_up);
+        return process::encode(set_up);
       case number_of<Probe>(): {
         if (!target_) {
           Result<ProbeTarget> made = ProbeTarget::create(*soft_ports().front());
@@ -122,23 +122,23 @@ class Client {
         }
         Probe probe{0, here.lid, {}, here.global, target_ ? target_->queue_pair() : 0};
         std::copy(std::begin(here.gid.raw), std::end(here.gid.raw), probe.gid.begin());
-        return tool::encode(probe);
+        return process::encode(probe);
       }
       case number_of<ProbeAnswer>():
-        return tool::encode(ProbeAnswer{target_ ? target_->await(50 * kMillisecond)
-                                                : std::vector<std::uint32_t>{}});
+        return process::encode(ProbeAnswer{target_ ? target_->await(50 * kMillisecond)
+                                                   : std::vector<std::uint32_t>{}});
       case number_of<Connect>():  // to itself: what it sends comes back
-        return tool::encode(Connect{address_});
+        return process::encode(Connect{address_});
       case number_of<Start>():
-        return tool::encode(start);
+        return process::encode(start);
       case number_of<FillWindow>():
-        return tool::encode(FillWindow{{0, 0, 2}});
+        return process::encode(FillWindow{{0, 0, 2}});
       case number_of<MoveWindow>():
-        return tool::encode(MoveWindow{{0, 0, 2}});
+        return process::encode(MoveWindow{{0, 0, 2}});
       case number_of<VerifyWindow>():
-        return tool::encode(VerifyWindow{{0, 0, 2}});
+        return process::encode(VerifyWindow{{0, 0, 2}});
       case number_of<Finish>():
-        return tool::encode(Finish{{0}});
+        return process::encode(Finish{{0}});
       default:
         return {};
     }

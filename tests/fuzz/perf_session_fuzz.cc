@@ -130,12 +130,12 @@ const Ports& no_devices() {
 constexpr std::uint8_t kKinds = std::tuple_size_v<Messages>;
 
 template <typename Message>
-tool::Bytes whole(const Message& message) {
-  return tool::encode(message);
+process::Bytes whole(const Message& message) {
+  return process::encode(message);
 }
 
 // The right message of a kind, which the input then spoils.
-tool::Bytes right_message(std::uint8_t kind) {
+process::Bytes right_message(std::uint8_t kind) {
   SetUp set_up;
   set_up.largest = 64;
   set_up.mtu = IBV_MTU_1024;
@@ -175,9 +175,9 @@ tool::Bytes right_message(std::uint8_t kind) {
 template <std::size_t... I>
 void decode_as_every_kind(std::span<const std::byte> bytes, std::index_sequence<I...>) {
   const auto decode = [&]<typename Message>(const Message*) {
-    const Result<Message> message = tool::decode<Message>(bytes);
+    const Result<Message> message = process::decode<Message>(bytes);
     if (message) {
-      const Result<Message> again = tool::decode<Message>(tool::encode(*message));
+      const Result<Message> again = process::decode<Message>(process::encode(*message));
       require(static_cast<bool>(again));
     }
   };
@@ -186,8 +186,8 @@ void decode_as_every_kind(std::span<const std::byte> bytes, std::index_sequence<
 
 // Steps: a kind, how many of its bytes are changed, and at which offsets to what. One kind is none,
 // and what follows goes over the connection as it is.
-tool::Bytes conversation(Input input) {
-  tool::Bytes all;
+process::Bytes conversation(Input input) {
+  process::Bytes all;
   while (!input.empty()) {
     const std::uint8_t kind = input.byte();
     if (kind == 0xff) {
@@ -195,7 +195,7 @@ tool::Bytes conversation(Input input) {
       all.insert(all.end(), rest.begin(), rest.end());
       break;
     }
-    tool::Bytes message = right_message(kind % kKinds);
+    process::Bytes message = right_message(kind % kKinds);
     for (std::uint8_t changes = input.byte() % 8; changes > 0; --changes) {
       const std::size_t at = input.byte();
       const std::byte to{input.byte()};
@@ -226,7 +226,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   UniqueFd client(sockets[1]);
   std::optional<Control> control(std::in_place, UniqueFd(sockets[0]));
   // All of it at once, and no more: a session then ends by itself.
-  const tool::Bytes said = conversation({data, size});
+  const process::Bytes said = conversation({data, size});
   require(send(client.get(), said.data(), said.size(), MSG_NOSIGNAL | MSG_DONTWAIT) >= 0 ||
           said.empty());
   shutdown(client.get(), SHUT_WR);

@@ -19,6 +19,7 @@
 
 #include "net/packet_path.h"
 #include "net/socket_address.h"
+#include "queue_pair_steps.h"
 
 namespace gdr::test {
 
@@ -82,38 +83,19 @@ class PacketHost {
 
   // Reset to ready-to-send; both first PSNs are 0.
   void connect(rnic::QueuePair& qp, const wire::Address& peer, std::uint32_t peer_number) {
-    const bool reliable = qp.type() == IBV_QPT_RC;
-    const bool connected = reliable || qp.type() == IBV_QPT_UC;
-    ibv_qp_attr attr{};
-    attr.qp_state = IBV_QPS_RESET;
-    qp.modify(attr, IBV_QP_STATE);
-    attr.port_num = 1;
+    ibv_gid gid;
+    std::memcpy(gid.raw, peer.data(), peer.size());
+    ibv_qp_attr attr = attributes_towards(peer_number, gid);
     attr.path_mtu = IBV_MTU_1024;
     attr.qkey = kQkey;
-    attr.qp_access_flags = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
-                           IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
-    attr.dest_qp_num = peer_number;
-    attr.ah_attr.is_global = 1;
-    attr.ah_attr.port_num = 1;
-    std::memcpy(attr.ah_attr.grh.dgid.raw, peer.data(), peer.size());
     attr.max_dest_rd_atomic = attr.max_rd_atomic = 4;
-    attr.timeout = 14;
-    attr.retry_cnt = attr.rnr_retry = 7;
-    attr.qp_state = IBV_QPS_INIT;
-    step(qp, attr,
-         IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
-             (connected ? IBV_QP_ACCESS_FLAGS : IBV_QP_QKEY));
-    int mask = IBV_QP_STATE;
-    if (connected) mask |= IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
-    if (reliable) mask |= IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
-    attr.qp_state = IBV_QPS_RTR;
-    step(qp, attr, mask);
-    mask = IBV_QP_STATE | IBV_QP_SQ_PSN;
-    if (reliable) {
-      mask |= IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC;
+    attr.min_rnr_timer = 0;
+    attr.qp_state = IBV_QPS_RESET;
+    qp.modify(attr, IBV_QP_STATE);
+    for (const ibv_qp_state state : {IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RTS}) {
+      attr.qp_state = state;
+      check(qp.modify(attr, required_for(state, qp.type())) == 0, "a state");
     }
-    attr.qp_state = IBV_QPS_RTS;
-    step(qp, attr, mask);
   }
 
   // Takes what has completed off.
@@ -172,9 +154,6 @@ class PacketHost {
 
   static void check(bool right, const char* what) {
     if (!right) throw std::runtime_error(std::string("not to be had: ") + what);
-  }
-  static void step(rnic::QueuePair& qp, const ibv_qp_attr& attr, int mask) {
-    check(qp.modify(attr, mask) == 0, "a state");
   }
 
   HostPath path_;

@@ -16,13 +16,7 @@ constexpr std::size_t kMost = (1 << 23) + 2 * kGuard;
 constexpr std::uint8_t kUntouched = 0xa5;
 
 void bring_to_init(ibv_qp* qp) {
-  ibv_qp_attr attr{};
-  attr.qp_state = IBV_QPS_INIT;
-  attr.port_num = 1;
-  attr.qp_access_flags = kAllAccess;
-  require(ibv_modify_qp(qp, &attr,
-                        IBV_QP_STATE | IBV_QP_PORT | IBV_QP_PKEY_INDEX | IBV_QP_ACCESS_FLAGS) == 0,
-          "to INIT");
+  require(step(qp, attributes_towards(0, {}), IBV_QPS_INIT) == 0, "to INIT");
 }
 
 // The message lies at kGuard; everything else is as it was.

@@ -192,12 +192,7 @@ bool has_failed(ibv_qp* qp) {
 
 void bring_to_init(ibv_qp* qp) {
   (void)Side::move_to(qp, IBV_QPS_RESET);
-  ibv_qp_attr attr{};
-  attr.qp_state = IBV_QPS_INIT;
-  attr.port_num = 1;
-  attr.qp_access_flags = kAllAccess;
-  (void)ibv_modify_qp(qp, &attr,
-                      IBV_QP_STATE | IBV_QP_PORT | IBV_QP_PKEY_INDEX | IBV_QP_ACCESS_FLAGS);
+  (void)step(qp, attributes_towards(0, {}), IBV_QPS_INIT);
 }
 
 // Starts anew with queue pairs that failed.

@@ -112,16 +112,9 @@ ibv_qp* Side::queue_pair(ibv_qp_type type, std::uint32_t send_requests, bool sig
               .max_inline_data = 256};
   ibv_qp* qp = ibv_create_qp(pd_, &init);
   require(qp != nullptr, "a queue pair");
-  ibv_qp_attr attr{};
-  attr.qp_state = IBV_QPS_INIT;
-  attr.port_num = 1;
+  ibv_qp_attr attr = attributes_towards(0, {});
   attr.qkey = kQueueKey;
-  attr.qp_access_flags = kAllAccess;
-  int mask = IBV_QP_STATE | IBV_QP_PORT;
-  if (type != IBV_QPT_RAW_PACKET) mask |= IBV_QP_PKEY_INDEX;
-  if (type == IBV_QPT_UD) mask |= IBV_QP_QKEY;
-  if (type == IBV_QPT_RC || type == IBV_QPT_UC) mask |= IBV_QP_ACCESS_FLAGS;
-  require(ibv_modify_qp(qp, &attr, mask) == 0, "to INIT");
+  require(step(qp, attr, IBV_QPS_INIT) == 0, "to INIT");
   return qp;
 }
 
@@ -131,36 +124,23 @@ Endpoint Side::endpoint(ibv_qp* qp) {
   return endpoint;
 }
 
-void Side::connect(ibv_qp* qp, const Endpoint& to, const Patience& patience) {
-  const bool connected = qp->qp_type == IBV_QPT_RC || qp->qp_type == IBV_QPT_UC;
-  ibv_qp_attr attr{};
-  attr.qp_state = IBV_QPS_RTR;
-  attr.path_mtu = path_mtu(context_);
-  attr.dest_qp_num = to.number;
-  attr.max_dest_rd_atomic = 16;
-  attr.min_rnr_timer = patience.minimum_rnr_timer;
+ibv_qp_attr attributes_towards(ibv_qp* qp, const Endpoint& to, const Patience& patience) {
+  ibv_qp_attr attr = attributes_towards(to.number, to.gid);
+  attr.path_mtu = path_mtu(qp->context);
   attr.qp_access_flags = patience.access;
-  attr.ah_attr.port_num = 1;
-  attr.ah_attr.is_global = 1;
-  attr.ah_attr.grh.dgid = to.gid;
-  int mask = IBV_QP_STATE;
-  if (connected) {
-    mask |= IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | IBV_QP_ACCESS_FLAGS;
-  }
-  if (qp->qp_type == IBV_QPT_RC) mask |= IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
-  require(ibv_modify_qp(qp, &attr, mask) == 0, "to RTR");
-  attr = {};
-  attr.qp_state = IBV_QPS_RTS;
+  attr.max_dest_rd_atomic = attr.max_rd_atomic = 16;
+  attr.min_rnr_timer = patience.minimum_rnr_timer;
   attr.timeout = patience.timeout;
   attr.retry_cnt = patience.retry_count;
   attr.rnr_retry = patience.rnr_retry;
-  attr.max_rd_atomic = 16;
-  mask = IBV_QP_STATE;
-  if (qp->qp_type != IBV_QPT_RAW_PACKET) mask |= IBV_QP_SQ_PSN;
-  if (qp->qp_type == IBV_QPT_RC) {
-    mask |= IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC;
-  }
-  require(ibv_modify_qp(qp, &attr, mask) == 0, "to RTS");
+  return attr;
+}
+
+void Side::connect(ibv_qp* qp, const Endpoint& to, const Patience& patience) {
+  const bool connected = qp->qp_type == IBV_QPT_RC || qp->qp_type == IBV_QPT_UC;
+  const ibv_qp_attr attr = attributes_towards(qp, to, patience);
+  require(step(qp, attr, IBV_QPS_RTR, connected ? IBV_QP_ACCESS_FLAGS : 0) == 0, "to RTR");
+  require(step(qp, attr, IBV_QPS_RTS) == 0, "to RTS");
 }
 
 int Side::move_to(ibv_qp* qp, ibv_qp_state state) {

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "process.h"
+#include "queue_pair_steps.h"
 
 namespace gdr::test {
 
@@ -81,6 +82,8 @@ struct Patience {
 };
 
 ibv_mtu path_mtu(ibv_context* context);  // what its port lets through
+// As in queue_pair_steps.h.
+ibv_qp_attr attributes_towards(ibv_qp* qp, const Endpoint& to, const Patience& patience);
 
 class Side {
  public:

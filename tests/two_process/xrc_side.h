@@ -53,39 +53,15 @@ inline ibv_qp* xrc_queue_pair(Side& side, ibv_qp_type type, ibv_xrcd* xrcd = nul
   init.cap.max_inline_data = 256;
   ibv_qp* qp = ibv_create_qp_ex(side.context(), &init);
   require(qp != nullptr, "an XRC queue pair");
-  ibv_qp_attr attr{};
-  attr.qp_state = IBV_QPS_INIT;
-  attr.port_num = 1;
-  attr.qp_access_flags = kAllAccess;
-  constexpr int kMask = IBV_QP_STATE | IBV_QP_PORT | IBV_QP_PKEY_INDEX | IBV_QP_ACCESS_FLAGS;
-  require(ibv_modify_qp(qp, &attr, kMask) == 0, "to INIT");
+  require(step(qp, attributes_towards(0, {}), IBV_QPS_INIT) == 0, "to INIT");
   return qp;
 }
 
 // INIT to RTS.
 inline void connect_xrc(ibv_qp* qp, const Endpoint& to, const Patience& patience = {}) {
-  const bool sends = qp->qp_type == IBV_QPT_XRC_SEND;
-  ibv_qp_attr attr{};
-  attr.qp_state = IBV_QPS_RTR;
-  attr.path_mtu = path_mtu(qp->context);
-  attr.dest_qp_num = to.number;
-  attr.max_dest_rd_atomic = 16;
-  attr.min_rnr_timer = patience.minimum_rnr_timer;
-  attr.ah_attr.port_num = 1;
-  attr.ah_attr.is_global = 1;
-  attr.ah_attr.grh.dgid = to.gid;
-  int mask = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
-  if (!sends) mask |= IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
-  require(ibv_modify_qp(qp, &attr, mask) == 0, "to RTR");
-  attr = {};
-  attr.qp_state = IBV_QPS_RTS;
-  attr.timeout = patience.timeout;
-  attr.retry_cnt = patience.retry_count;
-  attr.rnr_retry = patience.rnr_retry;
-  attr.max_rd_atomic = 16;
-  mask = IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT;
-  if (sends) mask |= IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC;
-  require(ibv_modify_qp(qp, &attr, mask) == 0, "to RTS");
+  const ibv_qp_attr attr = attributes_towards(qp, to, patience);
+  require(step(qp, attr, IBV_QPS_RTR) == 0, "to RTR");
+  require(step(qp, attr, IBV_QPS_RTS) == 0, "to RTS");
 }
 
 inline ibv_send_wr xrc_request(ibv_wr_opcode opcode, std::uint32_t srq, const Remote& to = {},

@@ -15,6 +15,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 namespace gdr {
 
@@ -29,17 +30,15 @@ struct While {
 
 // False: nothing was stored, since the word has another value. What was stored before is visible
 // before it (release).
-bool store_while(const While& condition, std::atomic<std::uint32_t>& place, std::uint32_t value);
-bool store_while(const While& condition, std::atomic<std::uint64_t>& place, std::uint64_t value);
+template <typename T>  // of 4 or 8 bytes
+bool store_while(const While& condition, std::atomic<T>& place, std::type_identity_t<T> value);
 
 // Both, or neither: the second is the deed, and whoever sees it sees the first. The first alone may
 // be seen for a moment.
+template <typename T>
 bool store_two_while(const While& condition, std::atomic<std::uint32_t>& first,
-                     std::uint32_t first_value, std::atomic<std::uint32_t>& second,
-                     std::uint32_t second_value);
-bool store_two_while(const While& condition, std::atomic<std::uint32_t>& first,
-                     std::uint32_t first_value, std::atomic<std::uint64_t>& second,
-                     std::uint64_t second_value);
+                     std::uint32_t first_value, std::atomic<T>& second,
+                     std::type_identity_t<T> second_value);
 
 // `bytes`: a multiple of 16, not 0. False: the word has another value, and some bytes may be
 // missing.

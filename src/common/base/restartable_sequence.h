@@ -55,46 +55,24 @@ static_assert(kEnded == -100'000 && kInterrupted == -100'001);
 #define GDR_CONDITION \
   [word] "m"(*condition.word), [value] "r"(condition.value), [sequence] "r"(kSequence)
 
-GDR_INLINE long store(const While& condition, std::atomic<std::uint32_t>& place,
-                      std::uint32_t value) {
+// movl or movq, by the operands.
+template <typename T>
+GDR_INLINE long store(const While& condition, std::atomic<T>& place, T value) {
   long result = 0;
-  asm volatile(GDR_SEQUENCE_BEGIN "movl %[stored], %[place]\n" GDR_SEQUENCE_END
+  asm volatile(GDR_SEQUENCE_BEGIN "mov %[stored], %[place]\n" GDR_SEQUENCE_END
                : [result] "+&r"(result), [place] "=m"(place)
                : GDR_CONDITION, [stored] "r"(value)
                : "rcx", "memory", "cc");
   return result;
 }
 
-GDR_INLINE long store(const While& condition, std::atomic<std::uint64_t>& place,
-                      std::uint64_t value) {
-  long result = 0;
-  asm volatile(GDR_SEQUENCE_BEGIN "movq %[stored], %[place]\n" GDR_SEQUENCE_END
-               : [result] "+&r"(result), [place] "=m"(place)
-               : GDR_CONDITION, [stored] "r"(value)
-               : "rcx", "memory", "cc");
-  return result;
-}
-
+template <typename T>
 GDR_INLINE long store_two(const While& condition, std::atomic<std::uint32_t>& first,
-                          std::uint32_t first_value, std::atomic<std::uint32_t>& second,
-                          std::uint32_t second_value) {
+                          std::uint32_t first_value, std::atomic<T>& second, T second_value) {
   long result = 0;
   asm volatile(GDR_SEQUENCE_BEGIN
-               "movl %[first_value], %[first]\n"
-               "movl %[second_value], %[second]\n" GDR_SEQUENCE_END
-               : [result] "+&r"(result), [first] "=m"(first), [second] "=m"(second)
-               : GDR_CONDITION, [first_value] "r"(first_value), [second_value] "r"(second_value)
-               : "rcx", "memory", "cc");
-  return result;
-}
-
-GDR_INLINE long store_two(const While& condition, std::atomic<std::uint32_t>& first,
-                          std::uint32_t first_value, std::atomic<std::uint64_t>& second,
-                          std::uint64_t second_value) {
-  long result = 0;
-  asm volatile(GDR_SEQUENCE_BEGIN
-               "movl %[first_value], %[first]\n"
-               "movq %[second_value], %[second]\n" GDR_SEQUENCE_END
+               "mov %[first_value], %[first]\n"
+               "mov %[second_value], %[second]\n" GDR_SEQUENCE_END
                : [result] "+&r"(result), [first] "=m"(first), [second] "=m"(second)
                : GDR_CONDITION, [first_value] "r"(first_value), [second_value] "r"(second_value)
                : "rcx", "memory", "cc");
@@ -214,35 +192,17 @@ template <typename Attempt, typename Plain>
 
 }  // namespace restartable
 
-inline bool store_while(const While& condition, std::atomic<std::uint32_t>& place,
-                        std::uint32_t value) {
+template <typename T>
+bool store_while(const While& condition, std::atomic<T>& place, std::type_identity_t<T> value) {
   return restartable::carry_out(
       condition, [&] { return restartable::store(condition, place, value); },
       [&] { place.store(value, std::memory_order_release); });
 }
 
-inline bool store_while(const While& condition, std::atomic<std::uint64_t>& place,
-                        std::uint64_t value) {
-  return restartable::carry_out(
-      condition, [&] { return restartable::store(condition, place, value); },
-      [&] { place.store(value, std::memory_order_release); });
-}
-
-inline bool store_two_while(const While& condition, std::atomic<std::uint32_t>& first,
-                            std::uint32_t first_value, std::atomic<std::uint32_t>& second,
-                            std::uint32_t second_value) {
-  return restartable::carry_out(
-      condition,
-      [&] { return restartable::store_two(condition, first, first_value, second, second_value); },
-      [&] {
-        first.store(first_value, std::memory_order_release);
-        second.store(second_value, std::memory_order_release);
-      });
-}
-
-inline bool store_two_while(const While& condition, std::atomic<std::uint32_t>& first,
-                            std::uint32_t first_value, std::atomic<std::uint64_t>& second,
-                            std::uint64_t second_value) {
+template <typename T>
+bool store_two_while(const While& condition, std::atomic<std::uint32_t>& first,
+                     std::uint32_t first_value, std::atomic<T>& second,
+                     std::type_identity_t<T> second_value) {
   return restartable::carry_out(
       condition,
       [&] { return restartable::store_two(condition, first, first_value, second, second_value); },

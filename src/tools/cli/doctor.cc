@@ -96,7 +96,7 @@ doctor::Report examine(const DoctorOptions& options, const doctor::Host& host) {
   doctor::Selection selection;
   selection.checks = options.checks;
   selection.probes = !options.no_probe;
-  const bool progress = tool::Style::of(stderr).progress;
+  const bool progress = text::Style::of(stderr).progress;
   doctor::Report report = doctor::examine(host, selection, [&](const doctor::Check& check) {
     if (!progress || check.cost == doctor::Cost::kPassive) return;
     fmt::print(stderr, "\r\033[Kprobing: {}", check.id);
@@ -110,7 +110,7 @@ doctor::Report examine(const DoctorOptions& options, const doctor::Host& host) {
 std::string answer(const DoctorOptions& options, const doctor::Host& host,
                    const doctor::Report& report) {
   if (options.format == "prometheus") return doctor::to_prometheus(report);
-  const doctor::TextOptions text{options.all, tool::Style::of(stdout)};
+  const doctor::TextOptions text{options.all, text::Style::of(stdout)};
   if (!options.explain.empty()) return doctor::explain(report.judgements.front(), text);
   if (!options.container) {
     return options.json ? doctor::to_json(report) : doctor::to_text(report, text);

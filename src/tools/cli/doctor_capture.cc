@@ -9,9 +9,9 @@
 #include "cli/help.h"
 #include "doctor/capture/capture.h"
 #include "host/files.h"
-#include "tool/style.h"
-#include "tool/text.h"
-#include "tool/wrap.h"
+#include "text/format.h"
+#include "text/style.h"
+#include "text/wrap.h"
 
 namespace gdr::cli {
 namespace {
@@ -24,10 +24,10 @@ std::string replay_of(const std::string& target) { return "gdr doctor --root " +
 
 // What to know before sending the capture to somebody.
 std::string describe(const doctor::Capture& capture, const std::string& target) {
-  const std::size_t columns = tool::Style::of(stdout).columns;
+  const std::size_t columns = text::Style::of(stdout).columns;
   std::string text;
   const auto add = [&](const std::string& line, std::size_t indent) {
-    text += tool::wrap(tool::printable(line), columns, indent) + "\n";
+    text += text::wrap(printable(line), columns, indent) + "\n";
   };
   std::size_t files = 0, bytes = 0;
   for (const auto& [path, captured] : capture.entries) {
@@ -36,7 +36,7 @@ std::string describe(const doctor::Capture& capture, const std::string& target) 
     bytes += captured.content.size();
   }
   for (const std::string& line : doctor::contents_of(capture)) add(line, 8);
-  add(fmt::format("{}: {} with {} bytes", target, tool::plural(files, "file"), bytes), 2);
+  add(fmt::format("{}: {} with {} bytes", target, text::plural(files, "file"), bytes), 2);
   add("left out: serial numbers, UUIDs, and all kernel parameters, variables, log lines and files "
       "that no check needs",
       2);

@@ -46,7 +46,7 @@ void add_topology(const MachineOptions& machine, const host::Inventory& inventor
     ticket.topology = topo::tree_text(*report, false, 0);
   }
   if (const auto listing = topo::make_listing(inventory, origin, {})) {
-    ticket.devices = topo::to_text(*listing, tool::Style());
+    ticket.devices = topo::to_text(*listing, text::Style());
   }
 }
 

@@ -22,8 +22,8 @@
 #include "explain/recogniser.h"
 #include "explain/text_report.h"
 #include "host/source/source.h"
-#include "tool/text.h"
-#include "tool/wrap.h"
+#include "text/format.h"
+#include "text/wrap.h"
 
 namespace gdr::cli {
 namespace {
@@ -56,12 +56,12 @@ int refuse(const std::string& reason) {
 
 // Returns `status`, or kFailed if the text cannot be written.
 int print(const std::string& text, bool wrapped, int status) {
-  const std::size_t columns = wrapped ? tool::terminal_columns(stdout) : 0;
+  const std::size_t columns = wrapped ? text::terminal_columns(stdout) : 0;
   std::string out;
   for (std::string_view line : split(std::string_view(text).substr(0, text.size() - 1), '\n')) {
-    const std::string shown = wrapped ? tool::printable(line) : std::string(line);
+    const std::string shown = wrapped ? printable(line) : std::string(line);
     const bool whole = shown.find_first_not_of(' ') == explain::kCommandIndent;
-    out += tool::wrap(shown, whole ? 0 : columns, explain::kTextIndent) + "\n";
+    out += text::wrap(shown, whole ? 0 : columns, explain::kTextIndent) + "\n";
   }
   if (std::fputs(out.c_str(), stdout) >= 0 && std::fflush(stdout) == 0) return status;
   say("gdr explain: cannot write to standard output");
@@ -76,13 +76,13 @@ std::string nccl_text(const Subject& subject) {
     text += explain::connections_text(subject.connections, subject.explanation);
   }
   return text + fmt::format("This is a log of NCCL: 'gdr nccl check {}' judges each connection.\n",
-                            subject.is_file ? tool::printable(subject.name) : "FILE");
+                            subject.is_file ? printable(subject.name) : "FILE");
 }
 
 int print_unknown(const Subject& subject) {
   const std::string line =
       fmt::format("{}: no known error in {}. To check this host: gdr doctor\n",
-                  tool::printable(subject.name), tool::plural(subject.explanation.lines, "line"));
+                  printable(subject.name), text::plural(subject.explanation.lines, "line"));
   return print(line + nccl_text(subject), true, kFailed);
 }
 
@@ -170,7 +170,7 @@ int explain_text(const ExplainOptions& options) {
         status);
   }
   const std::string text =
-      to_text(explanation, subject->name, here->found, here->host, tool::Style::of(stdout));
+      to_text(explanation, subject->name, here->found, here->host, text::Style::of(stdout));
   return print(text + nccl_text(*subject), true, status);
 }
 
@@ -178,7 +178,7 @@ int show_symptom(const ExplainOptions& options) {
   const explain::Symptom* symptom = explain::find_symptom(options.symptom);
   if (symptom == nullptr) {
     return refuse(fmt::format("unknown symptom '{}'; 'gdr explain --list' shows all",
-                              tool::printable(options.symptom)));
+                              printable(options.symptom)));
   }
   return options.json ? print(page_json(*symptom), false, 0) : print(to_page(*symptom), true, 0);
 }

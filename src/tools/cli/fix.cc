@@ -89,7 +89,7 @@ std::string command_of(const FixOptions& options) {
 
 int print(const FixOptions& options, const fix::Report& report) {
   const std::string text =
-      options.json ? fix::to_json(report) : fix::to_text(report, tool::Style::of(stdout));
+      options.json ? fix::to_json(report) : fix::to_text(report, text::Style::of(stdout));
   if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0) {
     return fail("cannot write to standard output");
   }

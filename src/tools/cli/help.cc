@@ -4,8 +4,8 @@
 
 #include <cstdio>
 
-#include "tool/text.h"
-#include "tool/wrap.h"
+#include "text/format.h"
+#include "text/wrap.h"
 
 namespace gdr::cli {
 namespace {
@@ -18,9 +18,9 @@ std::string described(const std::string& name, const std::string& description) {
   const std::string head = fmt::format("  {:<{}}", name, kDescription - 2);
   if (head.size() > kDescription || head.back() != ' ') {
     return head + "\n" + std::string(kDescription, ' ') +
-           tool::wrap(description, kColumns - kDescription, 0) + "\n";
+           text::wrap(description, kColumns - kDescription, 0) + "\n";
   }
-  return tool::wrap(head + description, kColumns, kDescription) + "\n";
+  return text::wrap(head + description, kColumns, kDescription) + "\n";
 }
 
 }  // namespace
@@ -58,7 +58,7 @@ void begin_group(CLI::App& command, const std::string& heading) {
 
 void say(const std::string& line) {
   // It may quote arguments and file names.
-  fmt::print(stderr, "{}\n", tool::wrap(tool::printable(line), tool::terminal_columns(stderr), 2));
+  fmt::print(stderr, "{}\n", text::wrap(printable(line), text::terminal_columns(stderr), 2));
 }
 
 std::string program_version() { return GDR_VERSION; }

@@ -10,8 +10,8 @@
 #include "cli/machine_origin.h"
 #include "cli/stand_ins.h"
 #include "cli/subcommands.h"
-#include "tool/style.h"
-#include "tool/text.h"
+#include "text/format.h"
+#include "text/style.h"
 #include "topo/listing.h"
 #include "topo/output/list_json.h"
 #include "topo/output/list_text.h"
@@ -26,7 +26,7 @@ struct ListOptions {
 };
 
 int failed(const std::string& message, int status) {
-  say("gdr list: " + tool::printable(message));
+  say("gdr list: " + printable(message));
   return status;
 }
 
@@ -57,7 +57,7 @@ int run_list(const ListOptions& options) {
       topo::make_listing(*std::move(inventory), std::move(origin), stand_ins);
   if (!listing) return failed(listing.error().message, kWrongUse);
   fmt::print("{}", options.json ? topo::to_json(*listing, program_version())
-                                : topo::to_text(*listing, tool::Style::of(stdout)));
+                                : topo::to_text(*listing, text::Style::of(stdout)));
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
     return failed("cannot write to standard output", kFailed);
   }

@@ -4,10 +4,10 @@
 #include <fmt/ranges.h>
 
 #include "cli/help.h"
+#include "host/gpu_or_nic.h"
 #include "host/plain_path.h"
-#include "host/shown.h"
 #include "host/source/source.h"
-#include "tool/text.h"
+#include "text/format.h"
 
 namespace gdr::cli {
 
@@ -60,7 +60,7 @@ Result<host::Inventory> read_machine(const MachineOptions& options) {
                fmt::format("{} shows neither GPU nor NIC ({}); capture the host itself, not a "
                            "container: sudo gdr doctor capture host.tar",
                            fmt::join(described_by(options), " and "),
-                           tool::plural(inventory->pci.functions().size(), "PCI function"))};
+                           text::plural(inventory->pci.functions().size(), "PCI function"))};
 }
 
 void add_driver_root(CLI::App& command, std::string& driver_root) {

@@ -3,14 +3,14 @@
 #include <fmt/format.h>
 
 #include "host/files.h"
-#include "tool/text.h"
+#include "text/format.h"
 #include "topo/live.h"
 
 namespace gdr::cli {
 
 topo::Origin origin_of(const MachineOptions& options, const host::Inventory& inventory) {
   topo::Origin origin;
-  const std::string functions = tool::plural(inventory.pci.functions().size(), "PCI function");
+  const std::string functions = text::plural(inventory.pci.functions().size(), "PCI function");
   if (options.root == "/" && !is_live(options)) {
     for (const std::string& file : described_by(options)) {
       origin.text += (origin.text.empty() ? "captured: " : ", ") + file;
@@ -23,7 +23,7 @@ topo::Origin origin_of(const MachineOptions& options, const host::Inventory& inv
   const std::string root = origin.live ? "" : options.root;
   origin.looked_at = {fmt::format("{}/sys/bus/pci/devices: {}", root, functions),
                       fmt::format("{}/sys/class/infiniband: {}", root,
-                                  tool::plural(inventory.nics.size(), "RDMA device"))};
+                                  text::plural(inventory.nics.size(), "RDMA device"))};
   return origin;
 }
 

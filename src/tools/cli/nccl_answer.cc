@@ -6,8 +6,8 @@
 
 #include "base/environment.h"
 #include "nccl/text_report.h"
-#include "tool/text.h"
-#include "tool/wrap.h"
+#include "text/format.h"
+#include "text/wrap.h"
 
 namespace gdr::cli {
 
@@ -33,10 +33,10 @@ void add_expectation(CLI::App& command, nccl::Expectation& expectation) {
 }
 
 bool print_answer(const nccl::Report& report, bool all, std::FILE* file) {
-  const std::size_t columns = tool::terminal_columns(file);
+  const std::size_t columns = text::terminal_columns(file);
   const std::string text = nccl::to_text(report, all);
   for (std::string_view line : split(std::string_view(text).substr(0, text.size() - 1), '\n')) {
-    fmt::print(file, "{}\n", tool::wrap(tool::printable(line), columns, nccl::kTextIndent));
+    fmt::print(file, "{}\n", text::wrap(printable(line), columns, nccl::kTextIndent));
   }
   return std::fflush(file) == 0 && std::ferror(file) == 0;
 }

@@ -16,7 +16,7 @@
 #include "explain/nccl_log.h"
 #include "nccl/causes.h"
 #include "nccl/json_report.h"
-#include "tool/text.h"
+#include "text/format.h"
 
 namespace gdr::cli {
 namespace {
@@ -53,7 +53,7 @@ int check(const CheckOptions& options) {
     return refuse(options,
                   fmt::format("no NCCL output found in {}; run the program with {}, or with "
                               "'gdr nccl run -- PROGRAM'",
-                              tool::plural(log.lines, "line"), nccl::debug_settings()));
+                              text::plural(log.lines, "line"), nccl::debug_settings()));
   }
   nccl::Report report = nccl::judge(std::move(log), options.expectation);
   explain::add_symptoms(recogniser.finish(), report);

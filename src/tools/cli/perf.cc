@@ -8,7 +8,7 @@
 #include "cli/perf_output.h"
 #include "cli/perf_values.h"
 #include "cli/subcommands.h"
-#include "tool/text.h"
+#include "text/format.h"
 
 namespace gdr::cli {
 namespace {
@@ -85,7 +85,7 @@ void read_ports(PerfOptions& options) {
   if (!perf.peer_nics.empty() && perf.peer_nics.size() != ports) {
     throw CLI::ValidationError(
         fmt::format("--nic names {} but --peer-nic {}; name as many on both sides",
-                    tool::plural(ports, "port"), perf.peer_nics.size()));
+                    text::plural(ports, "port"), perf.peer_nics.size()));
   }
   perf::Load& load = perf.wishes.load;
   load.ports = static_cast<std::uint32_t>(ports);
@@ -125,7 +125,7 @@ void read_values(PerfOptions& options) {
 }
 
 int failed(const Error& error) {
-  say("gdr perf: " + tool::printable(error.message));  // which may be the other side's
+  say("gdr perf: " + printable(error.message));  // which may be the other side's
   return error.code == EINVAL ? kWrongUse : kFailed;
 }
 
@@ -135,7 +135,7 @@ int run_perf(PerfOptions& options) {
     const Result<void> ended = perf::serve(
         options.perf,
         [](const std::string& line) {
-          fmt::print("{}\n", tool::printable(line));
+          fmt::print("{}\n", printable(line));
           fflush(stdout);
         },
         interrupted);

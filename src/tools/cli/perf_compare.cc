@@ -9,7 +9,7 @@
 #include "cli/perf_output.h"
 #include "perf/compare.h"
 #include "perf/output/json_report.h"
-#include "tool/wrap.h"
+#include "text/wrap.h"
 
 namespace gdr::cli {
 namespace {
@@ -53,7 +53,7 @@ int run_compare(const CompareOptions& options) {
     comparisons.back().other.file = options.files[i];
   }
   fmt::print("{}", options.json ? perf::to_json(comparisons)
-                                : perf::to_text(comparisons, tool::terminal_columns(stdout)));
+                                : perf::to_text(comparisons, text::terminal_columns(stdout)));
   return 0;
 }
 

@@ -78,9 +78,9 @@ int exit_status(const perf::Report& report) {
 }
 
 ShownRun::ShownRun(const PerfOutput& output) {
-  listeners_.push_back(std::make_unique<perf::Progress>(stderr, tool::Style::of(stderr)));
+  listeners_.push_back(std::make_unique<perf::Progress>(stderr, text::Style::of(stderr)));
   if (output.json != kStandardOutput && output.csv != kStandardOutput) {
-    listeners_.push_back(std::make_unique<perf::TextReport>(stdout, tool::Style::of(stdout)));
+    listeners_.push_back(std::make_unique<perf::TextReport>(stdout, text::Style::of(stdout)));
   }
   std::vector<perf::Listener*> all;
   for (const auto& listener : listeners_) all.push_back(listener.get());

@@ -96,7 +96,7 @@ void read_values(ProveOptions& options) {
 }
 
 int run_prove(const ProveOptions& options) {
-  proof::TextReport text(stdout, tool::Style::of(stdout));
+  proof::TextReport text(stdout, text::Style::of(stdout));
   proof::Listener silent;
   Result<proof::Report> report =
       proof::prove(options.proof, options.json ? silent : static_cast<proof::Listener&>(text));

@@ -10,8 +10,8 @@
 #include "cli/machine_origin.h"
 #include "cli/subcommands.h"
 #include "cli/whole_io.h"
-#include "tool/style.h"
-#include "tool/text.h"
+#include "text/format.h"
+#include "text/style.h"
 #include "topo/output/json_report.h"
 #include "topo/output/svg.h"
 #include "topo/output/text_report.h"
@@ -28,7 +28,7 @@ struct TopoOptions {
 };
 
 int failed(const std::string& message, int status) {
-  say("gdr topo: " + tool::printable(message));
+  say("gdr topo: " + printable(message));
   return status;
 }
 
@@ -59,7 +59,7 @@ int run_topo(const TopoOptions& options) {
   if (options.json) {
     fmt::print("{}", topo::to_json(*report, program_version()));
   } else if (options.svg != "-") {
-    fmt::print("{}", topo::to_text(*report, tool::Style::of(stdout), options.sections));
+    fmt::print("{}", topo::to_text(*report, text::Style::of(stdout), options.sections));
   }
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
     return failed("cannot write to standard output", kFailed);

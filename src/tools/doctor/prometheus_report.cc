@@ -5,7 +5,7 @@
 #include <map>
 #include <utility>
 
-#include "tool/text.h"
+#include "text/format.h"
 
 namespace gdr::doctor {
 namespace {
@@ -30,7 +30,7 @@ int weight_of(Outcome outcome) { return outcome == Outcome::kUnknown ? 1 : 2 * v
 // A label's value is UTF-8 in which three characters are escaped.
 std::string label(const std::string& text) {
   std::string escaped;
-  for (const char c : tool::printable(text)) {
+  for (const char c : printable(text)) {
     if (c == '\\' || c == '"') escaped += '\\';
     escaped += c;
   }

@@ -8,38 +8,37 @@
 
 #include "base/environment.h"
 #include "doctor/blocks.h"
-#include "tool/text.h"
-#include "tool/wrap.h"
+#include "text/format.h"
+#include "text/wrap.h"
 
 namespace gdr::doctor {
 namespace {
 
-using tool::Colour;
-using tool::printable;
+using text::Colour;
 
 constexpr std::size_t kIndent = 9;  // after the outcome
 
-std::string painted(const tool::Style& style, Outcome outcome) {
+std::string painted(const text::Style& style, Outcome outcome) {
   switch (outcome) {
     case Outcome::kFail:
-      return tool::paint(style, Colour::kRed, "FAIL") + "     ";
+      return text::paint(style, Colour::kRed, "FAIL") + "     ";
     case Outcome::kWarn:
-      return tool::paint(style, Colour::kYellow, "warn") + "     ";
+      return text::paint(style, Colour::kYellow, "warn") + "     ";
     case Outcome::kUnknown:
-      return tool::paint(style, Colour::kBold, "unknown") + "  ";
+      return text::paint(style, Colour::kBold, "unknown") + "  ";
     case Outcome::kOk:
       break;
   }
-  return tool::paint(style, Colour::kGreen, "ok") + "       ";
+  return text::paint(style, Colour::kGreen, "ok") + "       ";
 }
 
 class Text {
  public:
-  explicit Text(const tool::Style& style) : style_(style) {}
+  explicit Text(const text::Style& style) : style_(style) {}
 
   // Continuation lines are indented by `indent` spaces.
   void line(const std::string& text, std::size_t indent) {
-    text_ += tool::wrap(text, style_.columns, indent) + "\n";
+    text_ += text::wrap(text, style_.columns, indent) + "\n";
   }
   void blank() { text_ += "\n"; }
   // Each command has a line of its own that is never wrapped, so that it can be pasted.
@@ -51,7 +50,7 @@ class Text {
   std::string take() { return std::move(text_); }
 
  private:
-  const tool::Style& style_;
+  const text::Style& style_;
   std::string text_;
 };
 
@@ -81,11 +80,11 @@ void add_fix(Text& text, const Fix& fix, Outcome outcome) {
   add_action(text, "for good:", fix.for_good);
 }
 
-void add_finding(Text& text, const tool::Style& style, const Line& line,
+void add_finding(Text& text, const text::Style& style, const Line& line,
                  const std::string& subject) {
   const Finding& finding = *line.finding;
   text.line(painted(style, finding.outcome) + subject_and_summary(finding, subject) + "  " +
-                tool::paint(style, Colour::kDim, fmt::format("[{}]", line.check->id)),
+                text::paint(style, Colour::kDim, fmt::format("[{}]", line.check->id)),
             kIndent);
   if (!finding.consequence.empty()) {
     text.line(std::string(kIndent, ' ') + printable(finding.consequence), kIndent);
@@ -172,10 +171,10 @@ std::string timing(const Report& report) {
     longest += fmt::format("{}{} {:.1f} s", longest.empty() ? ": " : ", ", judgement.check->id,
                            judgement.seconds);
   }
-  std::string text = fmt::format("{} ({:.2f} s)", tool::plural(passive, "file check"),
+  std::string text = fmt::format("{} ({:.2f} s)", text::plural(passive, "file check"),
                                  seconds_of(report, Cost::kPassive));
   if (probes == 0) return text;
-  return text + fmt::format(", {} ({:.1f} s{})", tool::plural(probes, "live probe"),
+  return text + fmt::format(", {} ({:.1f} s{})", text::plural(probes, "live probe"),
                             seconds_of(report, Cost::kProbe), longest);
 }
 
@@ -200,7 +199,7 @@ std::string summary(const Report& report) {
   std::string text;
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
   if (counts.fail > 0) add(fmt::format("{} failed", counts.fail));
-  if (counts.warn > 0) add(tool::plural(counts.warn, "warning"));
+  if (counts.warn > 0) add(text::plural(counts.warn, "warning"));
   if (counts.unknown > 0) add(fmt::format("{} unknown", counts.unknown));
   add(fmt::format("{} ok", counts.ok));
   if (counts.does_not_apply > 0) {
@@ -214,7 +213,7 @@ std::string to_text(const Report& report, const TextOptions& options) {
   const Counts counts = count(report);
   // Otherwise the report starts with the finding to fix first.
   if (counts.fail + counts.warn == 0 && counts.unknown > 0 && counts.ok > 0) {
-    text.line(tool::paint(options.style, Colour::kBold, "No problem found.") +
+    text.line(text::paint(options.style, Colour::kBold, "No problem found.") +
                   " These checks could not tell:",
               2);
   }
@@ -222,7 +221,7 @@ std::string to_text(const Report& report, const TextOptions& options) {
   if (counts.fail + counts.warn + counts.unknown > 0 || options.all) text.blank();
   const std::string source =
       report.source.empty() ? "" : "Captured machine " + printable(report.source) + ": ";
-  text.line(tool::paint(options.style, Colour::kBold, source + summary(report)), 2);
+  text.line(text::paint(options.style, Colour::kBold, source + summary(report)), 2);
   for (const std::string& note : report.notes) text.line("note  " + printable(note), 6);
   text.line(timing(report), 2);
   add_left_out(text, report, options);
@@ -232,7 +231,7 @@ std::string to_text(const Report& report, const TextOptions& options) {
 std::string explain(const Judgement& judgement, const TextOptions& options) {
   const Check& check = *judgement.check;
   Text text(options.style);
-  text.line(tool::paint(options.style, Colour::kBold, fmt::format("{}: {}", check.id, check.title)),
+  text.line(text::paint(options.style, Colour::kBold, fmt::format("{}: {}", check.id, check.title)),
             0);
   text.line(fmt::format("Area {}; {}", name_of(check.area),
                         check.cost == Cost::kPassive ? "reads files"
@@ -260,15 +259,15 @@ std::string explain(const Judgement& judgement, const TextOptions& options) {
 std::string to_text(const ContainerView& view, const TextOptions& options) {
   constexpr std::size_t kNames = 23;
   Text text(options.style);
-  text.line(tool::paint(options.style, Colour::kBold, "Given to this process"), 0);
+  text.line(text::paint(options.style, Colour::kBold, "Given to this process"), 0);
   for (const auto& [name, value] : view.facts) {
-    text.line("  " + tool::pad(name, kNames) + printable(value), kNames + 2);
+    text.line("  " + text::pad(name, kNames) + printable(value), kNames + 2);
   }
   text.blank();
-  text.line(tool::paint(options.style, Colour::kBold, "Options that give a container everything"),
+  text.line(text::paint(options.style, Colour::kBold, "Options that give a container everything"),
             0);
   for (const auto& [name, value] : view.start_with) {
-    text.line("  " + tool::pad(name, kNames) + value, kNames + 2);
+    text.line("  " + text::pad(name, kNames) + value, kNames + 2);
   }
   text.blank();
   return text.take();

@@ -8,13 +8,13 @@
 #include "doctor/container.h"
 #include "doctor/host.h"
 #include "doctor/report.h"
-#include "tool/style.h"
+#include "text/style.h"
 
 namespace gdr::doctor {
 
 struct TextOptions {
   bool all = false;  // also what is well, and what does not apply
-  tool::Style style;
+  text::Style style;
 };
 
 // Lines, broken where the style says so.

@@ -10,7 +10,7 @@
 #include "explain/pattern.h"
 #include "explain/text_report.h"
 #include "nccl/text_report.h"
-#include "tool/text.h"
+#include "text/format.h"
 
 namespace gdr::explain {
 namespace {
@@ -82,7 +82,7 @@ bool says_more(const nccl::Report& report) {
 std::string connections_text(const nccl::Report& report, const Explanation& explanation) {
   std::string text =
       fmt::format("{}: {} of {} use GPUDirect RDMA\n", nccl::name_of(report.verdict),
-                  report.counts.gdrdma, tool::plural(report.counts.network, "network connection"));
+                  report.counts.gdrdma, text::plural(report.counts.network, "network connection"));
   for (const nccl::Cause& cause : report.causes) {
     const bool told = std::any_of(explanation.found.begin(), explanation.found.end(),
                                   [&](const Recognition& found) { return is_same(found, cause); });

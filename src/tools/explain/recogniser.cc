@@ -6,7 +6,7 @@
 
 #include "explain/pattern.h"
 #include "explain/scanner.h"
-#include "tool/text.h"
+#include "text/format.h"
 
 namespace gdr::explain {
 namespace {
@@ -74,8 +74,8 @@ bool is_for_debugging(std::string_view line) {
 }
 
 std::string shown(std::string_view words) {
-  if (words.size() <= kLongestShown) return tool::printable(words);
-  return tool::printable(words.substr(0, kLongestShown)) + "…";
+  if (words.size() <= kLongestShown) return printable(words);
+  return printable(words.substr(0, kLongestShown)) + "…";
 }
 
 // Parts 1 and 2, or 3 and 4, and so on.

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "explain/pattern.h"
-#include "tool/text.h"
+#include "text/format.h"
 
 namespace gdr::explain {
 namespace {
@@ -31,7 +31,7 @@ std::string seen_text(const Recognition& found) {
     text += field(shown == 1 ? "seen" : "", fmt::format("line {}: {}", seen.line, seen.text));
   }
   const std::uint64_t more = found.times - std::min<std::uint64_t>(found.times, shown);
-  if (more > 0) text += field("", "and " + tool::plural(more, "more such line"));
+  if (more > 0) text += field("", "and " + text::plural(more, "more such line"));
   return text;
 }
 
@@ -76,16 +76,16 @@ std::string fix_text(const Symptom& symptom) {
   return steps_text("fix now", symptom.fix_now) + steps_text("for good", symptom.fix_for_good);
 }
 
-std::string outcome_text(const std::string& outcome, const tool::Style& style) {
-  const std::string padded = tool::pad(outcome, 7);
-  if (outcome == "fail") return tool::paint(style, tool::Colour::kRed, padded);
-  if (outcome == "warn") return tool::paint(style, tool::Colour::kYellow, padded);
-  return outcome == "ok" ? tool::paint(style, tool::Colour::kGreen, padded) : padded;
+std::string outcome_text(const std::string& outcome, const text::Style& style) {
+  const std::string padded = text::pad(outcome, 7);
+  if (outcome == "fail") return text::paint(style, text::Colour::kRed, padded);
+  if (outcome == "warn") return text::paint(style, text::Colour::kYellow, padded);
+  return outcome == "ok" ? text::paint(style, text::Colour::kGreen, padded) : padded;
 }
 
 // A line for each check that says something, and one for all those that do not apply.
 std::string confirmation_text(const std::vector<Confirmation>& confirmations,
-                              const tool::Style& style) {
+                              const text::Style& style) {
   std::string text, others;
   for (const Confirmation& each : confirmations) {
     if (each.outcome.empty()) {
@@ -94,7 +94,7 @@ std::string confirmation_text(const std::vector<Confirmation>& confirmations,
     }
     text += field(text.empty() ? "here" : "",
                   fmt::format("{}  {}: {}", outcome_text(each.outcome, style), each.check,
-                              tool::printable(each.summary)));
+                              printable(each.summary)));
   }
   if (others.empty()) return text;
   return text + field(text.empty() ? "here" : "", "not applicable: " + others);
@@ -120,14 +120,14 @@ std::string consequences_text(const Explanation& explanation, const Symptom& cau
 
 std::string to_text(const Explanation& explanation, const std::string& name,
                     const Confirmations& confirmations, const std::string& host,
-                    const tool::Style& style) {
+                    const text::Style& style) {
   std::string text;
   unsigned number = 0;
   for (const Recognition& found : explanation.found) {
     if (found.because_of != nullptr) continue;
     const Symptom& symptom = *found.symptom;
     text += fmt::format("{}{}  {}\n", number == 0 ? "" : "\n", number + 1,
-                        tool::paint(style, tool::Colour::kBold, symptom.title));
+                        text::paint(style, text::Colour::kBold, symptom.title));
     ++number;
     text += id_text(symptom) + seen_text(found) + field("cause", prose(symptom.cause));
     text += field("leads to", prose(symptom.consequence));
@@ -137,11 +137,10 @@ std::string to_text(const Explanation& explanation, const std::string& name,
     text += fix_text(symptom) + source_text(symptom, kSourcesShown) +
             consequences_text(explanation, symptom);
   }
-  std::string head =
-      fmt::format("{}: {} in {}", tool::printable(name), tool::plural(number, "symptom"),
-                  tool::plural(explanation.lines, "line"));
+  std::string head = fmt::format("{}: {} in {}", printable(name), text::plural(number, "symptom"),
+                                 text::plural(explanation.lines, "line"));
   if (!confirmations.empty()) {
-    head += fmt::format("; 'here' shows what gdr doctor found on {}", tool::printable(host));
+    head += fmt::format("; 'here' shows what gdr doctor found on {}", printable(host));
   }
   return head + "\n\n" + text;
 }

@@ -5,7 +5,7 @@
 
 #include "explain/confirmation.h"
 #include "explain/recogniser.h"
-#include "tool/style.h"
+#include "text/style.h"
 
 namespace gdr::explain {
 
@@ -16,7 +16,7 @@ constexpr std::size_t kCommandIndent = kTextIndent + 2;
 // `name`: of the file, or "standard input". `host`: where the checks were carried out.
 std::string to_text(const Explanation& explanation, const std::string& name,
                     const Confirmations& confirmations, const std::string& host,
-                    const tool::Style& style = {});
+                    const text::Style& style = {});
 // One symptom, as --symptom shows it.
 std::string to_page(const Symptom& symptom);
 // All of them, a line each, by program.

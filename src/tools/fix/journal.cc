@@ -9,28 +9,12 @@
 #include <algorithm>
 
 #include "base/kill_point.h"
+#include "fix/on_disk.h"
 
 namespace gdr::fix {
 namespace {
 
 constexpr std::size_t kLargest = 4 * 1024 * 1024;
-
-Result<void> write_whole(int file, std::string_view bytes, const std::string& name) {
-  while (!bytes.empty()) {
-    const ssize_t put = write(file, bytes.data(), bytes.size());
-    if (put < 0 && errno == EINTR) continue;
-    if (put <= 0) return from_errno(name);
-    bytes.remove_prefix(static_cast<std::size_t>(put));
-  }
-  if (fsync(file) != 0) return from_errno(name);
-  return {};
-}
-
-Result<void> flush_folder(const std::string& folder) {
-  const UniqueFd file(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!file || fsync(file.get()) != 0) return from_errno(folder);
-  return {};
-}
 
 // Otherwise another user could make gdr fix write for him.
 Result<void> check_owner(const struct stat& found, const std::string& name) {
@@ -129,7 +113,7 @@ Result<Journal> Journal::open(const std::string& folder) {
 Result<void> Journal::append(const std::string& line) {
   struct stat before {};
   if (fstat(file_.get(), &before) != 0) return from_errno(journal_file(folder_));
-  Result<void> written = write_whole(file_.get(), line, journal_file(folder_));
+  Result<void> written = write_to_disk(file_.get(), line, journal_file(folder_));
   // Half a line, on a full disk, must not swallow the next one.
   if (!written && ftruncate(file_.get(), before.st_size) != 0) return written;
   return written;
@@ -170,7 +154,7 @@ Result<void> Journal::tidy() {
     text += journal_line(entry.id, entry.record);
     if (entry.state != State::kBegun) text += journal_line(entry.id, entry.state);
   }
-  if (Result<void> written = write_whole(file->get(), text, fresh); !written) return written;
+  if (Result<void> written = write_to_disk(file->get(), text, fresh); !written) return written;
   kill_point("fix_journal_beside");
   if (rename(fresh.c_str(), name.c_str()) != 0) return from_errno(name);
   file_ = *std::move(file);

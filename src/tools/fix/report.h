@@ -7,7 +7,7 @@
 #include "fix/apply.h"
 #include "fix/journal.h"
 #include "fix/plan.h"
-#include "tool/style.h"
+#include "text/style.h"
 
 namespace gdr::fix {
 
@@ -27,7 +27,7 @@ struct Report {
   int exit_status() const;
 };
 
-std::string to_text(const Report& report, const tool::Style& style);
+std::string to_text(const Report& report, const text::Style& style);
 std::string to_json(const Report& report);
 
 }  // namespace gdr::fix

@@ -9,7 +9,7 @@
 #include <array>
 
 #include "base/unique_fd.h"
-#include "tool/child.h"
+#include "process/child.h"
 
 namespace gdr::fix {
 namespace {
@@ -66,7 +66,7 @@ Result<Ran> run_program(const std::vector<std::string>& command, Nanoseconds lim
   const Result<pid_t> child = start(path, command, writing.get());
   if (!child) return child.error();
   writing.reset();
-  tool::ChildEnd end = tool::read_child(*child, std::move(reading), limit, kMostOutput);
+  process::ChildEnd end = process::read_child(*child, std::move(reading), limit, kMostOutput);
   if (end.timed_out) {
     return Error{ETIMEDOUT, command.front() + " did not end within " +
                                 std::to_string(limit / kSecond) + " s and was killed"};

@@ -5,48 +5,47 @@
 #include "base/environment.h"
 #include "fix/changes/text_file.h"
 #include "fix/report.h"
-#include "tool/text.h"
-#include "tool/wrap.h"
+#include "text/format.h"
+#include "text/wrap.h"
 
 namespace gdr::fix {
 namespace {
 
-using tool::Colour;
-using tool::plural;
+using text::Colour;
+using text::plural;
 
 constexpr std::size_t kLabel = 6;
 
 class Page {
  public:
-  explicit Page(const tool::Style& style) : style_(style) {}
+  explicit Page(const text::Style& style) : style_(style) {}
 
   void line(const std::string& text = {}, std::size_t indent = 2) {
-    text_ += tool::wrap(text, style_.columns, indent) + "\n";
+    text_ += text::wrap(text, style_.columns, indent) + "\n";
   }
   // "    old   0x001d (source validation, …)"
   void field(const std::string& label, const std::string& value, std::size_t indent = 4) {
-    line(std::string(indent, ' ') + tool::pad(label, kLabel) + tool::printable(value),
-         indent + kLabel);
+    line(std::string(indent, ' ') + text::pad(label, kLabel) + printable(value), indent + kLabel);
   }
   void command(const std::string& label, const std::string& command) {
-    text_ += "    " + tool::pad(label, kLabel) + tool::printable(command) + "\n";
+    text_ += "    " + text::pad(label, kLabel) + printable(command) + "\n";
   }
   // Each on a line of its own that nothing breaks: what is copied is what runs.
   void commands(const std::string& lines) {
     for (std::string_view one : split(lines, '\n')) {
-      text_ += "    " + tool::printable(one) + "\n";
+      text_ += "    " + printable(one) + "\n";
     }
   }
   void topic(const std::string& id, const std::string& title) {
-    line(tool::paint(style_, Colour::kBold, id) + ": " + title);
+    line(text::paint(style_, Colour::kBold, id) + ": " + title);
   }
   std::string painted(Colour colour, const std::string& text) const {
-    return tool::paint(style_, colour, text);
+    return text::paint(style_, colour, text);
   }
   std::string take() { return std::move(text_); }
 
  private:
-  const tool::Style& style_;
+  const text::Style& style_;
   std::string text_;
 };
 
@@ -77,7 +76,7 @@ std::string told(Fate fate) {
 
 void print_fate(const Step& step, Page& page) {
   std::string text = page.painted(colour_of(step.fate), told(step.fate));
-  if (!step.text.empty()) text += ": " + tool::printable(step.text);
+  if (!step.text.empty()) text += ": " + printable(step.text);
   page.line("    => " + text, 7);
 }
 
@@ -88,21 +87,20 @@ void print_values(const Change& change, Page& page) {
 
 void print_change(const Planned& planned, const Step* step, Page& page) {
   const Change& change = *planned.change;
-  page.line("  " + tool::printable(change.where()), 4);
+  page.line("  " + printable(change.where()), 4);
   print_values(change, page);
   const std::string by_hand = change.undo_command();
   page.command("undo", "sudo gdr fix --undo");
   if (!by_hand.empty()) page.command("or", "sudo " + by_hand);
   if (!planned.refusal.empty()) {
-    page.line(
-        "    => " + page.painted(Colour::kRed, "refused") + ": " + tool::printable(planned.refusal),
-        7);
+    page.line("    => " + page.painted(Colour::kRed, "refused") + ": " + printable(planned.refusal),
+              7);
   }
   if (step != nullptr) print_fate(*step, page);
 }
 
 void print_to_type(const ToType& one, Page& page) {
-  page.line("  to type:" + (one.note.empty() ? "" : " " + tool::printable(one.note)), 4);
+  page.line("  to type:" + (one.note.empty() ? "" : " " + printable(one.note)), 4);
   page.commands(one.command);
 }
 
@@ -116,10 +114,10 @@ void print_plan(const Report& report, Page& page) {
       print_change(planned, tried ? &*step++ : nullptr, page);
     }
     for (const std::string& refusal : proposal.refusals) {
-      page.line("  " + page.painted(Colour::kRed, "refused") + ": " + tool::printable(refusal), 4);
+      page.line("  " + page.painted(Colour::kRed, "refused") + ": " + printable(refusal), 4);
     }
     if (!proposal.nothing.empty()) page.line("  nothing to do: " + proposal.nothing, 4);
-    for (const std::string& note : proposal.notes) page.line("  " + tool::printable(note), 2);
+    for (const std::string& note : proposal.notes) page.line("  " + printable(note), 2);
     for (const ToType& one : proposal.commands) print_to_type(one, page);
   }
   page.line();
@@ -143,7 +141,7 @@ Counts count(const Report& report) {
 void print_dry_run(const Report& report, Page& page) {
   const std::string where =
       report.captured.empty() ? "this machine" : "the captured machine " + report.captured;
-  page.line("Dry run on " + tool::printable(where) + ": nothing changes.");
+  page.line("Dry run on " + printable(where) + ": nothing changes.");
   print_plan(report, page);
   const Counts counts = count(report);
   std::string line = plural(counts.free, "change") + " planned";
@@ -158,7 +156,7 @@ void print_dry_run(const Report& report, Page& page) {
 }
 
 void print_applied(const Report& report, Page& page) {
-  page.line("Changing this machine; journal: " + tool::printable(report.journal_file));
+  page.line("Changing this machine; journal: " + printable(report.journal_file));
   print_plan(report, page);
   const auto done = static_cast<std::size_t>(
       std::count_if(report.steps.begin(), report.steps.end(),
@@ -175,10 +173,10 @@ void print_applied(const Report& report, Page& page) {
 void print_record(const Record& record, Page& page) {
   const Result<ChangePtr> change = change_of(record);
   if (!change) {
-    page.line("  " + tool::printable(record.kind + " " + record.target), 4);
+    page.line("  " + printable(record.kind + " " + record.target), 4);
     return;
   }
-  page.line("  " + tool::printable((*change)->where()), 4);
+  page.line("  " + printable((*change)->where()), 4);
   print_values(**change, page);
 }
 
@@ -187,7 +185,7 @@ void print_lines_not_understood(const Report& report, Page& page) {
     page.line(
         fmt::format("gdr fix did not write line {} of {} and leaves it alone; move the file away "
                     "when you no longer need it.",
-                    number, tool::printable(report.journal_file)));
+                    number, printable(report.journal_file)));
   }
 }
 
@@ -205,7 +203,7 @@ void print_undone(const Report& report, Page& page) {
 }
 
 void print_status(const Report& report, Page& page) {
-  page.line("Journal " + tool::printable(report.journal_file) + ": " +
+  page.line("Journal " + printable(report.journal_file) + ": " +
             plural(report.journal.entries.size(), "change"));
   for (const Entry& entry : report.journal.entries) {
     print_record(entry.record, page);
@@ -221,7 +219,7 @@ void print_status(const Report& report, Page& page) {
 
 }  // namespace
 
-std::string to_text(const Report& report, const tool::Style& style) {
+std::string to_text(const Report& report, const text::Style& style) {
   Page page(style);
   if (report.mode == Mode::kDryRun) print_dry_run(report, page);
   if (report.mode == Mode::kApply) print_applied(report, page);

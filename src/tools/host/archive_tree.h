@@ -14,11 +14,9 @@
 #include <vector>
 
 #include "base/result.h"
+#include "host/walk.h"
 
 namespace gdr::host {
-
-// What stands at a path, of a link the link itself.
-enum class FileKind { kAbsent, kRegular, kFolder, kLink, kOther };
 
 class ArchiveTree {
  public:
@@ -45,7 +43,9 @@ class ArchiveTree {
   std::optional<std::vector<std::string>> real_path(std::string_view path) const;
 
  private:
-  class Walk;
+  struct Nodes;
+  Node* place_of(const Walk<Nodes>& walk) const;
+
   std::size_t count_ = 0;
   std::unique_ptr<Node> root_ = std::make_unique<Node>();
 };

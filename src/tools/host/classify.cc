@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <string_view>
 
+#include "host/pci/vendors.h"
+
 namespace gdr::host {
 namespace {
-
-constexpr std::uint16_t kCray = 0x17db, kVirtio = 0x1af4, kGoogle = 0x1ae0;
 
 bool has(const std::string& text, std::string_view word) {
   return text.find(word) != std::string::npos;
@@ -23,40 +23,41 @@ bool sits_on_root_bus(const std::optional<PciFunction>& function) {
 }
 
 bool is_gpu(const PciFunction& function) {
-  return function.vendor == kVendorNvidia && function.class_code >> 16 == 0x03;
+  return function.vendor == vendor::kNvidia && function.class_code >> 16 == 0x03;
 }
 
 bool is_likely_rdma_nic(const PciFunction& function) {
   const std::uint32_t kind = function.class_code >> 8;
   if (kind == 0x0207) return true;  // InfiniBand
   if (kind != 0x0200) return false;
-  return function.vendor == kVendorMellanox ||
-         (function.vendor == kVendorAmazon && is_efa(function));
+  return function.vendor == vendor::kMellanox ||
+         (function.vendor == vendor::kAmazon && is_efa(function));
 }
 
 bool has_no_verbs(const PciFunction& function) {
-  if (function.vendor == kCray || function.vendor == kVirtio || function.vendor == kGoogle) {
+  if (function.vendor == vendor::kCray || function.vendor == vendor::kVirtio ||
+      function.vendor == vendor::kGoogle) {
     return true;
   }
   const bool known = function.device != 0 || !function.name.empty();
-  return function.vendor == kVendorAmazon && known && !is_efa(function);
+  return function.vendor == vendor::kAmazon && known && !is_efa(function);
 }
 
 std::uint32_t class_by_name(const PciFunction& function) {
   const std::string& name = function.name;
-  if (function.vendor == kVendorNvidia) {
+  if (function.vendor == vendor::kNvidia) {
     for (const char* other :
          {"Audio", "USB", "UCSI", "NVSwitch", "Bridge", "nForce", "Tegra", "Crypto"}) {
       if (has(name, other)) return 0;
     }
     return 0x030000;
   }
-  if (function.vendor == kVendorMellanox) {
+  if (function.vendor == vendor::kMellanox) {
     const bool other = has(name, "Bridge") || has(name, "Management") || has(name, "Recovery");
     if (other) return 0;
     return has(name, "ConnectX") || has(name, "BlueField") ? 0x020000 : 0;
   }
-  if (function.vendor == kVendorAmazon && is_efa(function)) return 0x020000;
+  if (function.vendor == vendor::kAmazon && is_efa(function)) return 0x020000;
   return 0;
 }
 

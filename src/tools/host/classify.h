@@ -12,9 +12,6 @@ namespace gdr::host {
 // No machine has as many PCI functions.
 inline constexpr std::size_t kMostFunctions = 20'000;
 
-inline constexpr std::uint16_t kVendorNvidia = 0x10de, kVendorMellanox = 0x15b3,
-                               kVendorAmazon = 0x1d0f, kVendorBroadcom = 0x1000;
-
 // NVIDIA's display controllers; not their audio functions and switches.
 bool is_gpu(const PciFunction& function);
 

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "host/classify.h"
+#include "host/pci/vendors.h"
 
 namespace gdr::host {
 namespace {
@@ -27,8 +28,8 @@ constexpr Maker kMakers[] = {
     {0x119f, "Bull"}};
 
 // Displays of the console, real and emulated.
-constexpr std::uint16_t kConsoles[] = {0x1a03, 0x102b, 0x1af4, 0x1b36, 0x1234, 0x15ad, 0x1414,
-                                       0x1013, 0x80ee, 0x18ca, 0x126f, 0x1d0f, 0x1ae0};
+constexpr std::uint16_t kXgi = 0x18ca, kSiliconMotion = 0x126f;
+constexpr std::uint16_t kConsoles[] = {kXgi, kSiliconMotion, vendor::kAmazon, vendor::kGoogle};
 constexpr std::uint16_t kHuaweiConsole = 0x1711;
 
 bool has(const PciFunction& function, std::string_view word) {
@@ -36,18 +37,20 @@ bool has(const PciFunction& function, std::string_view word) {
 }
 
 bool is_console(const PciFunction& function) {
-  if (std::ranges::find(kConsoles, function.vendor) != std::end(kConsoles)) return true;
-  return function.device == kHuaweiConsole && function.vendor == 0x19e5;
+  const auto has_maker = [&](auto maker) { return maker == function.vendor; };
+  if (std::ranges::any_of(vendor::kMadeUp, has_maker)) return true;
+  if (std::ranges::any_of(kConsoles, has_maker)) return true;
+  return function.device == kHuaweiConsole && function.vendor == vendor::kHuawei;
 }
 
 // The graphics of a desktop processor sits at this place of the root bus.
 bool is_processors_own(const PciFunction& function) {
-  return function.vendor == std::uint16_t{0x8086} && function.class_code >> 8 == 0x0300 &&
+  return function.vendor == vendor::kIntel && function.class_code >> 8 == 0x0300 &&
          function.address.ends_with(":00:02.0");
 }
 
 bool is_foreign_gpu(const PciFunction& function) {
-  if (function.vendor == kVendorNvidia) return false;
+  if (function.vendor == vendor::kNvidia) return false;
   const std::uint32_t base = function.class_code >> 16;
   if (base == 0x12) return true;  // processing accelerators
   // A file without makers: no GPU of NVIDIA's has this class.
@@ -60,7 +63,7 @@ bool is_foreign_gpu(const PciFunction& function) {
                            "Habana", "Aldebaran", "Aqua Vanjaram", "Arcturus"}) {
     if (has(function, word) && !has(function, "Audio")) return true;
   }
-  return function.vendor == 0x1da3;
+  return function.vendor == vendor::kHabana;
 }
 
 struct NicFamily {
@@ -69,32 +72,32 @@ struct NicFamily {
 };
 // From the tables of the kernel's drivers: bnxt_en, ice, idpf, i40e, ionic, cxi, hfi1, qede, cxgb4,
 // hns3, erdma, mana.
-constexpr NicFamily kFamilies[] = {{0x14e4, 0x16ce, 0x16da, "BCM573"},
-                                   {0x14e4, 0x16dc, 0x16f1, "BCM574"},
-                                   {0x14e4, 0x16c8, 0x16cd, "NetXtreme-E"},
-                                   {0x14e4, 0x1604, 0x1614, "BCM575"},
-                                   {0x14e4, 0x1750, 0x17ff, "BCM576"},
-                                   {0x14e4, 0x1800, 0x1809, ""},
-                                   {0x14e4, 0xd802, 0xd804, "BCM588"},
-                                   {0x8086, 0x1590, 0x159b, "E810"},
-                                   {0x8086, 0x1888, 0x189f, "E82"},
-                                   {0x8086, 0x12d0, 0x12df, "E83"},
-                                   {0x8086, 0x37cc, 0x37d3, "X722"},
-                                   {0x8086, 0x1452, 0x1453, "Infrastructure"},
-                                   {0x8086, 0x24f0, 0x24f1, "Omni-Path"},
-                                   {0x1dd8, 0x1002, 0x100f, "DSC"},
-                                   {0x17db, 0, 0xffff, "Cassini"},
-                                   {0x17db, 0, 0xffff, "Slingshot"},
-                                   {0x434e, 0, 0xffff, "Cornelis"},
-                                   {0x1077, 0x1629, 0x1670, "FastLinQ"},
-                                   {0x1077, 0x8070, 0x8090, "QL41000"},
-                                   {0x1425, 0x4400, 0x6fff, "T6"},
-                                   {0x19e5, 0xa222, 0xa22f, "HNS"},
-                                   {0x1ded, 0x107f, 0x107f, "Elastic RDMA"},
-                                   {0x1414, 0x00ba, 0x00ba, ""},
+constexpr NicFamily kFamilies[] = {{vendor::kBroadcom, 0x16ce, 0x16da, "BCM573"},
+                                   {vendor::kBroadcom, 0x16dc, 0x16f1, "BCM574"},
+                                   {vendor::kBroadcom, 0x16c8, 0x16cd, "NetXtreme-E"},
+                                   {vendor::kBroadcom, 0x1604, 0x1614, "BCM575"},
+                                   {vendor::kBroadcom, 0x1750, 0x17ff, "BCM576"},
+                                   {vendor::kBroadcom, 0x1800, 0x1809, ""},
+                                   {vendor::kBroadcom, 0xd802, 0xd804, "BCM588"},
+                                   {vendor::kIntel, 0x1590, 0x159b, "E810"},
+                                   {vendor::kIntel, 0x1888, 0x189f, "E82"},
+                                   {vendor::kIntel, 0x12d0, 0x12df, "E83"},
+                                   {vendor::kIntel, 0x37cc, 0x37d3, "X722"},
+                                   {vendor::kIntel, 0x1452, 0x1453, "Infrastructure"},
+                                   {vendor::kIntel, 0x24f0, 0x24f1, "Omni-Path"},
+                                   {vendor::kPensando, 0x1002, 0x100f, "DSC"},
+                                   {vendor::kCray, 0, 0xffff, "Cassini"},
+                                   {vendor::kCray, 0, 0xffff, "Slingshot"},
+                                   {vendor::kCornelis, 0, 0xffff, "Cornelis"},
+                                   {vendor::kQlogic, 0x1629, 0x1670, "FastLinQ"},
+                                   {vendor::kQlogic, 0x8070, 0x8090, "QL41000"},
+                                   {vendor::kChelsio, 0x4400, 0x6fff, "T6"},
+                                   {vendor::kHuawei, 0xa222, 0xa22f, "HNS"},
+                                   {vendor::kAlibaba, 0x107f, 0x107f, "Elastic RDMA"},
+                                   {vendor::kMicrosoft, 0x00ba, 0x00ba, ""},
                                    {0x1f67, 0, 0xffff, ""},
                                    {0x119f, 0, 0xffff, "BXI"},
-                                   {0x1d0f, 0xefa0, 0xefaf, "EFA"}};
+                                   {vendor::kAmazon, 0xefa0, 0xefaf, "EFA"}};
 
 bool is_foreign_nic(const PciFunction& function) {
   const std::uint32_t base = function.class_code >> 16;

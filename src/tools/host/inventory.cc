@@ -8,11 +8,11 @@
 #include <sstream>
 
 #include "host/classify.h"
+#include "host/conclusions.h"
 #include "host/files.h"
 #include "host/management.h"
 #include "host/pci/link.h"
 #include "host/pci/names.h"
-#include "host/settle.h"
 
 namespace gdr::host {
 namespace {
@@ -276,6 +276,11 @@ std::string names_of(const Nic& nic) {
   return names;
 }
 
+std::string rdma_name_of(const Nic& nic, const Port& port) {
+  const std::string& name = port.rdma_name.empty() ? nic.name : port.rdma_name;
+  return name == nic.pci_address ? std::string() : name;
+}
+
 bool has_active_port(const Nic& nic) { return std::ranges::any_of(nic.ports, is_active); }
 
 Inventory take_inventory(const Files& files) {
@@ -300,7 +305,7 @@ Inventory take_inventory(const Files& files) {
   inventory.unseen = unseen(files, inventory);
   // A kernel without NUMA has no such folder.
   const bool all_nodes = files.exists("sys/devices/system/node") || files.is_live();
-  settle(inventory, {.all_nodes = all_nodes});
+  draw_conclusions(inventory, {.all_nodes = all_nodes});
   return inventory;
 }
 

@@ -60,10 +60,10 @@ struct Nic {
 bool has_active_port(const Nic& nic);
 // "mlx5_0, mlx5_1"
 std::string names_of(const Nic& nic);
-// The name of the RDMA device that has this port.
-inline const std::string& rdma_name_of(const Nic& nic, const Port& port) {
-  return port.rdma_name.empty() ? nic.name : port.rdma_name;
-}
+// Sources without RDMA names call a NIC by its address.
+inline bool has_rdma_name(const Nic& nic) { return nic.name != nic.pci_address; }
+// The name of the RDMA device that has this port; empty if the source shows none.
+std::string rdma_name_of(const Nic& nic, const Port& port);
 
 struct Gpu {
   std::string pci_address;

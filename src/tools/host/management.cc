@@ -6,6 +6,7 @@
 
 #include "host/classify.h"
 #include "host/pci/link.h"
+#include "host/pci/vendors.h"
 
 namespace gdr::host {
 namespace {
@@ -23,7 +24,7 @@ double bandwidth_of(const Inventory& machine, const Nic& nic) {
 // Older cards have slow links of their own; files without numbers say neither.
 bool is_of_managing_kind(const PciFunction& function) {
   if (function.vendor == 0) return true;
-  return function.vendor == kVendorMellanox &&
+  return function.vendor == vendor::kMellanox &&
          (function.device == 0 || (function.device >= kConnectX7 && function.device < 0x1100));
 }
 
@@ -65,7 +66,7 @@ void mark_by_link(Inventory& machine) {
 }  // namespace
 
 bool may_manage(const PciFunction& function) {
-  return function.vendor == kVendorMellanox && is_of_managing_kind(function);
+  return function.vendor == vendor::kMellanox && is_of_managing_kind(function);
 }
 
 double bandwidth_of(const PciLink& link) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "host/classify.h"
+#include "host/pci/vendors.h"
 
 namespace gdr::host {
 namespace {
@@ -47,11 +48,10 @@ Climb climb(const PciTree& tree, const PciFunction& function) {
 // generation, or 0 for others. `level` 1 is the lower one.
 int broadcom_generation(const PciTree& tree, const std::string& address, unsigned level) {
   const PciFunction* port = tree.find(address);
-  if (port == nullptr || port->vendor != kVendorBroadcom) return 0;
+  if (port == nullptr || port->vendor != vendor::kLsi) return 0;
   const unsigned block = port->subsystem_device >> 12;
-  if (port->device == 0xc010 && port->subsystem_vendor == kVendorBroadcom && block == 0xa) return 4;
-  if (port->device == 0xc030 && port->subsystem_vendor == kVendorBroadcom && block == level)
-    return 5;
+  if (port->device == 0xc010 && port->subsystem_vendor == vendor::kLsi && block == 0xa) return 4;
+  if (port->device == 0xc030 && port->subsystem_vendor == vendor::kLsi && block == level) return 5;
   return 0;
 }
 

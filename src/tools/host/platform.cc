@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "host/pci/vendors.h"
+
 namespace gdr::host {
 namespace {
 
@@ -104,27 +106,26 @@ struct EmulatedFunction {
 };
 // Sources: pci.ids; QEMU docs/specs/pci-ids.rst; open-vm-tools; xen docs/misc/xen-pci-ids.
 constexpr EmulatedFunction kEmulated[] = {
-    {0x1b36, 0, "QEMU", "QEMU"},
-    {0x1234, 0x1111, "", "QEMU"},
-    {0x15ad, 0, "VMware", "VMware"},
-    {0x80ee, 0, "VirtualBox", "VirtualBox"},
-    {0x5853, 0, "Xen Platform Device", "Xen"},
-    {0x1414, 0x5353, "Hyper-V", "Hyper-V"},
-    {0x1414, 0x008e, "", "Hyper-V"},
-    {0x1ae0, 0x0042, "gVNIC", "Google's virtual NIC"},
+    {vendor::kQemu, 0, "QEMU", "QEMU"},
+    {vendor::kQemuDisplay, 0x1111, "", "QEMU"},
+    {vendor::kVmware, 0, "VMware", "VMware"},
+    {vendor::kVirtualBox, 0, "VirtualBox", "VirtualBox"},
+    {vendor::kXen, 0, "Xen Platform Device", "Xen"},
+    {vendor::kMicrosoft, 0x5353, "Hyper-V", "Hyper-V"},
+    {vendor::kMicrosoft, 0x008e, "", "Hyper-V"},
+    {vendor::kGoogle, 0x0042, "gVNIC", "Google's virtual NIC"},
 };
 constexpr EmulatedFunction kLikely[] = {
-    {0x1af4, 0, "Virtio", "virtio devices"},
-    {0x1d0f, 0x1111, "", "AWS Nitro"},
-    {0x1d0f, 0x0200, "", "AWS Nitro"},
-    {0x8086, 0x1237, "440FX - 82441FX", "an emulated i440FX chip set"},
-    {0x8086, 0x7000, "82371SB PIIX3", "an emulated i440FX chip set"},
-    {0x8086, 0x7113, "82371AB/EB/MB PIIX4 ACPI", "an emulated i440FX chip set"},
-    {0x8086, 0x7192, "440BX/ZX/DX - 82443BX", "an emulated 440BX chip set"},
-    {0x8086, 0x7190, "440BX/ZX/DX - 82443BX", "an emulated 440BX chip set"},
-    {0x8086, 0x29c0, "82G33/G31/P35/P31 Express DRAM", "an emulated Q35 chip set"},
+    {vendor::kVirtio, 0, "Virtio", "virtio devices"},
+    {vendor::kAmazon, 0x1111, "", "AWS Nitro"},
+    {vendor::kAmazon, 0x0200, "", "AWS Nitro"},
+    {vendor::kIntel, 0x1237, "440FX - 82441FX", "an emulated i440FX chip set"},
+    {vendor::kIntel, 0x7000, "82371SB PIIX3", "an emulated i440FX chip set"},
+    {vendor::kIntel, 0x7113, "82371AB/EB/MB PIIX4 ACPI", "an emulated i440FX chip set"},
+    {vendor::kIntel, 0x7192, "440BX/ZX/DX - 82443BX", "an emulated 440BX chip set"},
+    {vendor::kIntel, 0x7190, "440BX/ZX/DX - 82443BX", "an emulated 440BX chip set"},
+    {vendor::kIntel, 0x29c0, "82G33/G31/P35/P31 Express DRAM", "an emulated Q35 chip set"},
 };
-constexpr std::uint16_t kRedHat = 0x1af4;  // as subsystem: a device that QEMU emulates
 
 template <std::size_t kCount>
 const EmulatedFunction* find(const EmulatedFunction (&table)[kCount], const PciFunction& function) {
@@ -165,12 +166,13 @@ GuestSign guest_by_functions(const PciTree& tree) {
 GuestSign guest_by_likely_functions(const PciTree& tree) {
   for (const auto& [address, function] : tree.functions()) {
     // A chip set that is real has its board's maker as subsystem.
-    const bool real = function.subsystem_vendor != 0 && function.subsystem_vendor != kRedHat;
+    const bool real =
+        function.subsystem_vendor != 0 && function.subsystem_vendor != vendor::kVirtio;
     const EmulatedFunction* one = find(kLikely, function);
-    if (one != nullptr && (one->vendor == kRedHat || !real)) {
+    if (one != nullptr && (one->vendor == vendor::kVirtio || !real)) {
       return yes(std::string("PCI functions of ") + one->maker + at(function));
     }
-    if (function.subsystem_vendor == kRedHat)
+    if (function.subsystem_vendor == vendor::kVirtio)
       return yes("a PCI function that QEMU emulates" + at(function));
   }
   return {};

@@ -8,18 +8,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
-#include <deque>
-#include <string_view>
 
-#include "base/environment.h"
 #include "host/archive.h"
+#include "host/walk.h"
 
 namespace gdr::host {
 namespace {
-
-constexpr int kMostLinks = 40;         // as the kernel
-constexpr std::size_t kDeepest = 200;  // each folder on the way is a descriptor
 
 UniqueFd open_in_root(int folder, const std::string& path, int flags) {
   open_how how{};
@@ -33,80 +29,36 @@ bool kernel_does_not_resolve(int error) {
   return error == ENOSYS || error == EPERM || error == EAGAIN;
 }
 
-// Follows a path without asking the kernel for more than one name at a time, and never for "..".
-class Walk {
- public:
-  explicit Walk(int root) : root_(root) {}
+// The kernel is asked for one name at a time, and never for "..".
+struct Folders {
+  using Place = UniqueFd;
+  int root;
 
-  bool follow(const std::string& path, bool last_link_too) {
-    last_link_too |= path.ends_with('/');
-    put_in_front(path);
-    while (!left_.empty()) {
-      const std::string name = std::move(left_.front());
-      left_.pop_front();
-      if (name == "..") {
-        if (!steps_.empty()) steps_.pop_back();
-        continue;
-      }
-      if (!step_into(name, last_link_too)) return false;
-    }
-    return true;
+  UniqueFd enter(const UniqueFd* folder, const std::string& name) const {
+    const int from = folder == nullptr ? root : folder->get();
+    return UniqueFd(openat(from, name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
   }
-
-  UniqueFd open(int flags) const {
-    if (steps_.empty()) return UniqueFd(openat(root_, ".", flags | O_CLOEXEC));
-    const int parent = steps_.size() > 1 ? steps_[steps_.size() - 2].place.get() : root_;
-    return UniqueFd(openat(parent, steps_.back().name.c_str(), flags | O_NOFOLLOW | O_CLOEXEC));
-  }
-
-  std::vector<std::string> names() const {
-    std::vector<std::string> all;
-    for (const Step& step : steps_) all.push_back(step.name);
-    return all;
-  }
-
- private:
-  struct Step {
-    std::string name;
-    UniqueFd place;
-  };
-
-  int here() const { return steps_.empty() ? root_ : steps_.back().place.get(); }
-
-  void put_in_front(std::string_view path) {
-    std::deque<std::string> parts;
-    for (const std::string_view part : split(path, '/')) {
-      if (!part.empty() && part != ".") parts.emplace_back(part);
-    }
-    left_.insert(left_.begin(), parts.begin(), parts.end());
-  }
-
-  bool step_into(const std::string& name, bool last_link_too) {
-    if (steps_.size() >= kDeepest) return errno = ENAMETOOLONG, false;
-    UniqueFd place(openat(here(), name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+  static FileKind kind_of(const UniqueFd& place) {
     struct stat status {};
-    if (!place || fstat(place.get(), &status) != 0) return false;
-    if (S_ISLNK(status.st_mode) && (last_link_too || !left_.empty())) return turn(place.get());
-    if (!left_.empty() && !S_ISDIR(status.st_mode)) return errno = ENOTDIR, false;
-    steps_.push_back({name, std::move(place)});
-    return true;
+    if (fstat(place.get(), &status) != 0) return FileKind::kAbsent;
+    if (S_ISLNK(status.st_mode)) return FileKind::kLink;
+    return S_ISDIR(status.st_mode) ? FileKind::kFolder : FileKind::kOther;
   }
-
-  bool turn(int link) {
-    if (++links_ > kMostLinks) return errno = ELOOP, false;
+  static std::string target_of(const UniqueFd& link) {
     std::string target(PATH_MAX, '\0');
-    const ssize_t size = readlinkat(link, "", target.data(), target.size());
-    if (size <= 0) return errno = ENOENT, false;
-    target.resize(static_cast<std::size_t>(size));
-    if (target[0] == '/') steps_.clear();
-    put_in_front(target);
-    return true;
+    const ssize_t size = readlinkat(link.get(), "", target.data(), target.size());
+    target.resize(static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
+    return target;
   }
-
-  int root_, links_ = 0;
-  std::deque<std::string> left_;
-  std::vector<Step> steps_;
 };
+
+UniqueFd open_at_end(const Walk<Folders>& walk, int root, int flags) {
+  const std::vector<std::string> names = walk.names();
+  if (names.empty()) return UniqueFd(openat(root, ".", flags | O_CLOEXEC));
+  const UniqueFd* parent = walk.place(1);
+  return UniqueFd(openat(parent == nullptr ? root : parent->get(), names.back().c_str(),
+                         flags | O_NOFOLLOW | O_CLOEXEC));
+}
 
 }  // namespace
 
@@ -149,14 +101,14 @@ UniqueFd Root::open(const std::string& path, int flags) const {
   if (is_whole_) return UniqueFd(openat(folder_.get(), asked.c_str(), flags | O_CLOEXEC));
   UniqueFd file = open_in_root(folder_.get(), asked, flags);
   if (file || !kernel_does_not_resolve(errno)) return file;
-  Walk walk(folder_.get());
+  Walk walk(Folders{folder_.get()});
   if (!walk.follow(path, (flags & O_NOFOLLOW) == 0)) return {};
-  return walk.open(path.ends_with('/') ? flags | O_DIRECTORY : flags);
+  return open_at_end(walk, folder_.get(), path.ends_with('/') ? flags | O_DIRECTORY : flags);
 }
 
 std::optional<std::vector<std::string>> Root::real_path(const std::string& path) const {
   if (archive_) return archive_->real_path(path);
-  Walk walk(folder_.get());
+  Walk walk(Folders{folder_.get()});
   if (!folder_ || !walk.follow(path, true)) return std::nullopt;
   return walk.names();
 }

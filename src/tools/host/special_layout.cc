@@ -1,11 +1,9 @@
 #include "host/special_layout.h"
 
-#include <cstdint>
+#include "host/pci/vendors.h"
 
 namespace gdr::host {
 namespace {
-
-constexpr std::uint16_t kMellanox = 0x15b3, kNvidia = 0x10de;
 
 struct Mark {
   std::uint16_t vendor, device;
@@ -13,14 +11,14 @@ struct Mark {
 };
 
 // The distinctions of rdma_topo (rdma-core 65).
-constexpr Mark kMarks[] = {{kMellanox, 0x2100, "ConnectX-8 data direct"},
-                           {kMellanox, 0x1979, "a ConnectX switch"},
-                           {kMellanox, 0x197c, "a ConnectX switch"},
-                           {kNvidia, 0x22b1, "Grace"},
-                           {kNvidia, 0x22b2, "Grace"},
-                           {kNvidia, 0x22b8, "Grace"},
-                           {kNvidia, 0x2f95, "Vera"},
-                           {kNvidia, 0x2f96, "Vera"}};
+constexpr Mark kMarks[] = {{vendor::kMellanox, 0x2100, "ConnectX-8 data direct"},
+                           {vendor::kMellanox, 0x1979, "a ConnectX switch"},
+                           {vendor::kMellanox, 0x197c, "a ConnectX switch"},
+                           {vendor::kNvidia, 0x22b1, "Grace"},
+                           {vendor::kNvidia, 0x22b2, "Grace"},
+                           {vendor::kNvidia, 0x22b8, "Grace"},
+                           {vendor::kNvidia, 0x2f95, "Vera"},
+                           {vendor::kNvidia, 0x2f96, "Vera"}};
 
 }  // namespace
 

@@ -5,16 +5,16 @@
 #include <algorithm>
 
 #include "host/inventory.h"
+#include "participants/inventory.h"
+#include "participants/survey.h"
 #include "perf/limits/memory_copy.h"
 #include "perf/limits/side.h"
-#include "tool/inventory.h"
-#include "tool/survey.h"
 
 namespace gdr::perf {
 namespace {
 
-DeviceNames names_of(const Options& options, const tool::Libraries& libraries,
-                     const tool::PortChoice& port) {
+DeviceNames names_of(const Options& options, const participants::Libraries& libraries,
+                     const participants::PortChoice& port) {
   DeviceNames names;
   names.verbs = libraries.verbs;
   names.cuda = libraries.cuda;
@@ -24,13 +24,13 @@ DeviceNames names_of(const Options& options, const tool::Libraries& libraries,
   return names;
 }
 
-Error no_devices(const tool::InventoryReport& inventory) {
+Error no_devices(const participants::InventoryReport& inventory) {
   return {ENODEV, (inventory.verbs_problem.empty() ? "no RDMA NIC" : inventory.verbs_problem) +
                       "; gdr perf --soft uses the stand-ins"};
 }
 
 // A real NIC reaches no stand-in's memory.
-bool is_out_of_reach(const tool::InventoryReport& inventory, const Options& options) {
+bool is_out_of_reach(const participants::InventoryReport& inventory, const Options& options) {
   const auto names_gpu = [](const std::vector<Place>& places) {
     return std::any_of(places.begin(), places.end(),
                        [](const Place& place) { return place.is_gpu(); });
@@ -53,23 +53,24 @@ ChosenPort chosen_port(const Devices& devices) {
 }
 
 // The two ports that talk to each other, number `index` of those that were named.
-Result<tool::Selection> select_pair(const tool::InventoryReport& inventory, const Options& options,
-                                    Role role, std::size_t index) {
-  tool::DeviceWishes wishes = options.devices;
+Result<participants::Selection> select_pair(const participants::InventoryReport& inventory,
+                                            const Options& options, Role role, std::size_t index) {
+  participants::DeviceWishes wishes = options.devices;
   if (index < options.nics.size()) wishes.nic = options.nics[index];
   if (index < options.peer_nics.size()) wishes.peer_nic = options.peer_nics[index];
   // One port talks to itself: the way between two ports of one host is not open everywhere.
   const bool has_peer = role == Role::kLoopback && wishes.peer_nic;
   if (wishes.nic && !has_peer) wishes.peer_nic = wishes.nic;
-  Result<std::vector<tool::Selection>> selections = tool::select_devices(inventory, wishes);
+  Result<std::vector<participants::Selection>> selections =
+      participants::select_devices(inventory, wishes);
   if (!selections) return selections.error();
-  tool::Selection selection = selections->front();
+  participants::Selection selection = selections->front();
   if (!(role == Role::kLoopback && wishes.peer_nic)) selection.near = selection.far;
   return selection;
 }
 
 // One may have several names.
-Result<void> check_new(const std::vector<DeviceNames>& chosen, const tool::PortChoice& port,
+Result<void> check_new(const std::vector<DeviceNames>& chosen, const participants::PortChoice& port,
                        const char* option) {
   const bool again = std::ranges::any_of(chosen, [&](const DeviceNames& known) {
     return known.nic == port.nic && known.port == port.port;
@@ -92,11 +93,11 @@ Description describe(const Choice& choice, const Ports& ports, const Options& op
 }
 
 Result<Choice> choose(const Options& options, Role role) {
-  const tool::Libraries libraries =
-      tool::choose_libraries(tool::look_at_machine(options.root), options.libraries, true);
-  tool::Survey survey = tool::survey(libraries.verbs, libraries.cuda);
-  tool::InventoryReport inventory =
-      tool::make_inventory(libraries, survey, host::take_inventory(options.root));
+  const participants::Libraries libraries = participants::choose_libraries(
+      participants::look_at_machine(options.root), options.libraries, true);
+  participants::Survey survey = participants::survey(libraries.verbs, libraries.cuda);
+  participants::InventoryReport inventory =
+      participants::make_inventory(libraries, survey, host::take_inventory(options.root));
   if (inventory.nics.empty()) return no_devices(inventory);
   if (is_out_of_reach(inventory, options)) {
     inventory.gpus.clear();
@@ -109,7 +110,7 @@ Result<Choice> choose(const Options& options, Role role) {
   inventory.host_memory_only = !has_gpus;
   Choice choice;
   for (std::size_t i = 0; i < std::max<std::size_t>(options.nics.size(), 1); ++i) {
-    const Result<tool::Selection> pair = select_pair(inventory, options, role, i);
+    const Result<participants::Selection> pair = select_pair(inventory, options, role, i);
     if (!pair) return pair.error();
     if (Result<void> right = check_new(choice.names, pair->near, "--nic"); !right) {
       return right.error();

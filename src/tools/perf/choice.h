@@ -15,7 +15,7 @@ enum class Role { kLoopback, kClient, kServer };
 struct Choice {
   std::vector<DeviceNames> names, far_names;  // a port each; far: of a loopback's other side
   Available available;
-  tool::InventoryReport inventory;
+  participants::InventoryReport inventory;
   std::vector<int> gpus;  // ordinals that may take part
 };
 

@@ -9,7 +9,7 @@
 #include "perf/figures.h"
 #include "perf/probe.h"
 #include "perf/rules.h"
-#include "tool/text.h"
+#include "text/format.h"
 
 namespace gdr::perf {
 namespace {
@@ -112,7 +112,7 @@ Result<void> Client::check_opened() const {
     return Error{EPROTO, "the server sent inconsistent ports"};
   }
   if (there < wanted) {
-    return Error{EINVAL, "--nic names " + tool::plural(wanted, "port") + ", but the server has " +
+    return Error{EINVAL, "--nic names " + text::plural(wanted, "port") + ", but the server has " +
                              std::to_string(there) +
                              "; give it more (gdr perf --server --nic NIC,NIC), or use fewer here"};
   }

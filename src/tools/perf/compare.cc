@@ -67,7 +67,7 @@ ComparedRow compare_rows(const Row& base, const Row& other, std::uint64_t seed) 
 }
 
 std::string key_of(const Load& load) {
-  const tool::Bytes bytes = tool::encode(load);
+  const process::Bytes bytes = process::encode(load);
   return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
 }
 

@@ -4,7 +4,7 @@
 //   std::vector<Comparison> comparisons;
 //   for (const Report& other : others) comparisons.push_back(compare(base, other, seed));
 //   comparisons[0].base.file = "before.json";  // and so on: reports do not know their files
-//   fmt::print("{}", to_text(comparisons, tool::terminal_columns(stdout)));
+//   fmt::print("{}", to_text(comparisons, text::terminal_columns(stdout)));
 #pragma once
 
 #include <cstddef>
@@ -57,7 +57,7 @@ struct Comparison {
 // Rows match where their whole loads do. The seed is for the intervals.
 Comparison compare(const Report& base, const Report& other, std::uint64_t seed);
 
-// Comparisons of one base with others. `columns`: as tool::wrap.
+// Comparisons of one base with others. `columns`: as text::wrap.
 std::string to_text(std::span<const Comparison> comparisons, std::size_t columns);
 // One document.
 std::string to_json(std::span<const Comparison> comparisons);

@@ -5,8 +5,8 @@
 
 #include "perf/compare.h"
 #include "perf/output/figures.h"
-#include "tool/text.h"
-#include "tool/wrap.h"
+#include "text/format.h"
+#include "text/wrap.h"
 
 namespace gdr::perf {
 namespace {
@@ -80,7 +80,7 @@ class Text {
   explicit Text(std::size_t columns) : columns_(columns) {}
 
   void line(std::string_view text, std::size_t indent = 0) {
-    text_ += tool::wrap(text, columns_, indent) + "\n";
+    text_ += text::wrap(text, columns_, indent) + "\n";
   }
   void blank() { text_ += "\n"; }
   std::string take() { return std::move(text_); }
@@ -91,8 +91,8 @@ class Text {
 };
 
 void write_source(const char* which, const Source& source, Text& text) {
-  text.line(fmt::format("{:<5}  {}  {}  {}", which, tool::printable(source.file),
-                        tool::printable(source.date), tool::printable(source.command)),
+  text.line(fmt::format("{:<5}  {}  {}  {}", which, printable(source.file), printable(source.date),
+                        printable(source.command)),
             kFileIndent);
 }
 
@@ -101,7 +101,7 @@ void write_unlike(const std::vector<Unlike>& unlike, Text& text) {
   text.blank();
   text.line("These differ between the runs and may explain a change:");
   const auto shown = [](const std::string& value) {
-    return value.empty() ? "not known" : tool::printable(value);
+    return value.empty() ? "not known" : printable(value);
   };
   for (const Unlike& one : unlike) {
     text.line(fmt::format("  {}  base: {}  other: {}", one.what, shown(one.base), shown(one.other)),
@@ -145,7 +145,7 @@ void write_unmatched(const char* title, const std::vector<UnmatchedRow>& rows, T
   text.line(title);
   for (const UnmatchedRow& row : rows) {
     text.line(fmt::format("  {}  {}: {}", heading(row.load), message_size(row.load.size),
-                          tool::printable(row.reason)),
+                          printable(row.reason)),
               kIndent);
   }
 }
@@ -159,7 +159,7 @@ void write_sum(const std::vector<ComparedRow>& rows, Text& text) {
   if (rows.empty())
     return text.line("The documents have no measurement in common, so nothing was compared.");
   text.line(fmt::format("{} compared: {} better, {} worse, {} without a significant difference.",
-                        tool::plural(rows.size(), "measurement"), count(Verdict::kBetter),
+                        text::plural(rows.size(), "measurement"), count(Verdict::kBetter),
                         count(Verdict::kWorse), count(Verdict::kNoDifference)));
 }
 

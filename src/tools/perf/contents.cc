@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "tool/pattern.h"
+#include "participants/pattern.h"
 
 namespace gdr::perf {
 namespace {
@@ -26,7 +26,7 @@ std::uint64_t Contents::seed_of(Sender sender, std::uint32_t queue, std::uint64_
 }
 
 bool Contents::fill(std::uint64_t address, std::uint64_t seed, Outcome& outcome) {
-  tool::fill_pattern(seed, 0, expected_);
+  participants::fill_pattern(seed, 0, expected_);
   const Result<void> written = station_.data().write(station_.offset(address), expected_);
   if (!written) outcome.fail(written.error());
   return static_cast<bool>(written);
@@ -83,16 +83,17 @@ bool Contents::verify(std::uint64_t address, Sender sender, std::uint32_t queue,
     return static_cast<bool>(written);
   }
   ++outcome.checked;
-  const tool::Finding finding = tool::examine({found_, 0, expected_, before, 0, before});
+  const participants::Finding finding =
+      participants::examine({found_, 0, expected_, before, 0, before});
   outcome.add_wrong("message " + std::to_string(message) + " of queue pair " +
-                    std::to_string(queue) + ": " + tool::describe(finding));
+                    std::to_string(queue) + ": " + participants::describe(finding));
   return true;
 }
 
 bool Contents::read(std::uint64_t address, std::uint64_t seed, Outcome& outcome) {
   const Result<void> read = station_.data().read(station_.offset(address), found_);
   if (!read) outcome.fail(read.error());
-  if (read) tool::fill_pattern(seed, 0, expected_);
+  if (read) participants::fill_pattern(seed, 0, expected_);
   return static_cast<bool>(read);
 }
 
@@ -103,7 +104,7 @@ bool Contents::is_as_expected() const {
 // All of it is what lay there before.
 bool Contents::is_unchanged(std::span<const std::byte> found, std::uint64_t before) const {
   std::vector<std::byte> earlier(found.size());
-  if (before != 0) tool::fill_pattern(before, 0, earlier);
+  if (before != 0) participants::fill_pattern(before, 0, earlier);
   return std::memcmp(earlier.data(), found.data(), found.size()) == 0;
 }
 

@@ -82,9 +82,9 @@ Error Control::unexpected(std::uint8_t kind) {
   return {EPROTO, "unexpected message " + std::to_string(kind)};
 }
 
-Result<void> Control::send_raw(std::uint8_t kind, const tool::Bytes& bytes) {
+Result<void> Control::send_raw(std::uint8_t kind, const process::Bytes& bytes) {
   if (bytes.size() > kLargestMessage) return Error{EMSGSIZE, "message too long"};
-  tool::Bytes all(kHead + bytes.size());
+  process::Bytes all(kHead + bytes.size());
   store_be32(all.data(), static_cast<std::uint32_t>(bytes.size()));
   all[4] = std::byte{kind};
   std::copy(bytes.begin(), bytes.end(), all.begin() + kHead);
@@ -141,7 +141,7 @@ Result<Received> Control::receive_any(Nanoseconds timeout) {
   if (length > most_) return Error{EPROTO, "the other side answered, but it is not gdr perf"};
   if (Result<void> read = read_until(kHead + length, deadline); !read) return read.error();
   const auto body = arriving_.begin() + kHead;
-  Received received{static_cast<std::uint8_t>(arriving_[4]), tool::Bytes(body, arriving_.end())};
+  Received received{static_cast<std::uint8_t>(arriving_[4]), process::Bytes(body, arriving_.end())};
   arrived_ = 0;
   return received;
 }

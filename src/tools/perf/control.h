@@ -21,7 +21,7 @@ constexpr std::size_t kLargestGreeting = 4 << 10;
 
 struct Received {
   std::uint8_t kind = 0;
-  tool::Bytes bytes;
+  process::Bytes bytes;
 };
 
 class Control {
@@ -31,7 +31,7 @@ class Control {
 
   template <typename Message>
   Result<void> send(const Message& message) {
-    return send_raw(number_of<Message>(), tool::encode(message));
+    return send_raw(number_of<Message>(), process::encode(message));
   }
   // A Failure that arrives instead is its Error. ECONNRESET: the other end is gone.
   template <typename Message>
@@ -51,11 +51,11 @@ class Control {
   template <typename Message>
   static Result<Message> take(const Received& received) {
     if (received.kind == number_of<Failure>()) {
-      Result<Failure> failure = tool::decode<Failure>(received.bytes);
+      Result<Failure> failure = process::decode<Failure>(received.bytes);
       return failure ? Error{failure->code, failure->text} : failure.error();
     }
     if (received.kind != number_of<Message>()) return unexpected(received.kind);
-    return tool::decode<Message>(received.bytes);
+    return process::decode<Message>(received.bytes);
   }
 
   // No wait goes on once it is set: EINTR. It outlives this.
@@ -68,14 +68,14 @@ class Control {
 
  private:
   static Error unexpected(std::uint8_t kind);
-  Result<void> send_raw(std::uint8_t kind, const tool::Bytes& bytes);
+  Result<void> send_raw(std::uint8_t kind, const process::Bytes& bytes);
   Result<void> read_until(std::size_t bytes, Nanoseconds deadline);
   Result<void> wait_for(short events, Nanoseconds deadline) const;
 
   UniqueFd fd_;
   const std::atomic<bool>* interrupted_ = nullptr;
   std::size_t most_ = kLargestMessage;
-  tool::Bytes arriving_;  // of the next message, its head included
+  process::Bytes arriving_;  // of the next message, its head included
   std::size_t arrived_ = 0;
 };
 

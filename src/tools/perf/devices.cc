@@ -71,14 +71,14 @@ rdma::Endpoint Devices::endpoint() const {
   return end;
 }
 
-Result<tool::Gpu> Devices::gpu(int ordinal) {
+Result<participants::Gpu> Devices::gpu(int ordinal) {
   const auto known = gpus_.find(ordinal);
   if (known != gpus_.end()) {
-    if (Result<void> done = tool::make_current(known->second); !done) return done.error();
+    if (Result<void> done = participants::make_current(known->second); !done) return done.error();
     return known->second;
   }
   if (names_.cuda.empty()) return Error{ENODEV, "no GPU: no CUDA driver on this host"};
-  Result<tool::Gpu> gpu = tool::open_gpu(names_.cuda, ordinal);
+  Result<participants::Gpu> gpu = participants::open_gpu(names_.cuda, ordinal);
   if (gpu) gpus_.emplace(ordinal, *gpu);
   return gpu;
 }

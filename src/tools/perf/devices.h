@@ -1,7 +1,7 @@
 // Devices: what one side of a run has open: one port of a NIC, and the GPUs that its memory is on.
 //
 //   Result<std::unique_ptr<Devices>> devices = Devices::open({.verbs = path, .nic = "mlx5_0"});
-//   Result<tool::Gpu> gpu = (*devices)->gpu(0);
+//   Result<participants::Gpu> gpu = (*devices)->gpu(0);
 #pragma once
 
 #include <map>
@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
+#include "participants/gpu.h"
 #include "rdma/device.h"
 #include "rdma/resources.h"
 #include "rdma/states.h"
-#include "tool/gpu.h"
 
 namespace gdr::perf {
 
@@ -39,7 +39,7 @@ class Devices {
   bool has_atomics() const { return attributes_.atomic_cap != IBV_ATOMIC_NONE; }
 
   // Opened at first use; its context is current in the calling thread then.
-  Result<tool::Gpu> gpu(int ordinal);
+  Result<participants::Gpu> gpu(int ordinal);
 
  private:
   Devices(DeviceNames names, rdma::Device nic) : names_(std::move(names)), nic_(std::move(nic)) {}
@@ -51,7 +51,7 @@ class Devices {
   ibv_port_attr port_{};
   ibv_device_attr attributes_{};
   rdma::PortAddress address_;
-  std::map<int, tool::Gpu> gpus_;
+  std::map<int, participants::Gpu> gpus_;
 };
 
 // All of a side, in the order in which they were named: each is used beside the others, with queue

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <string>
 
-#include "tool/codec.h"
+#include "process/codec.h"
 
 namespace gdr::perf {
 

@@ -1,7 +1,5 @@
 #include "perf/memory_room.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
@@ -9,6 +7,7 @@
 #include <vector>
 
 #include "host/files.h"
+#include "text/format.h"
 
 namespace gdr::perf {
 namespace {
@@ -126,13 +125,9 @@ std::optional<std::uint64_t> available_memory(const std::string& root) {
 
 Result<void> check_host_memory(std::uint64_t bytes, std::optional<std::uint64_t> available) {
   if (!available || bytes <= *available) return {};
-  const auto amount = [](std::uint64_t value) {
-    const bool large = value >= std::uint64_t{1} << 30;
-    return fmt::format("{:.1f} {}", static_cast<double>(value) / (large ? 1 << 30 : 1 << 20),
-                       large ? "GiB" : "MiB");
-  };
-  return Error{ENOMEM, amount(bytes) + " of host memory are needed, but a run may use only " +
-                           amount(*available) +
+  return Error{ENOMEM, text::size_text(bytes) +
+                           " of host memory are needed, but a run may use only " +
+                           text::size_text(*available) +
                            " (half of what this host or its memory cgroup has left); use smaller "
                            "--sizes or fewer --queue-pairs"};
 }

@@ -14,7 +14,7 @@
 #include "perf/load.h"
 #include "perf/report.h"
 #include "perf/secret.h"
-#include "tool/codec.h"
+#include "process/codec.h"
 
 namespace gdr::perf {
 
@@ -22,8 +22,8 @@ constexpr std::uint32_t kMagic = 0x67647270;  // "gdrp"
 // Grows with every change of what follows: sides of different protocols do not talk.
 constexpr std::uint32_t kProtocol = 3;
 
-using tool::Failure;
-using tool::Nothing;
+using process::Failure;
+using process::Nothing;
 
 struct Hello {
   std::uint32_t magic = kMagic, protocol = kProtocol;
@@ -212,7 +212,7 @@ using Messages =
 
 template <typename Message>
 constexpr std::uint8_t number_of() {
-  return tool::place_in<Message, Messages>();
+  return process::place_in<Message, Messages>();
 }
 
 }  // namespace gdr::perf

@@ -9,11 +9,11 @@
 #include <string>
 
 #include "base/clock.h"
+#include "participants/libraries.h"
+#include "participants/select.h"
 #include "perf/output/listener.h"
 #include "perf/plan.h"
 #include "perf/report.h"
-#include "tool/libraries.h"
-#include "tool/select.h"
 
 namespace gdr::perf {
 
@@ -25,10 +25,10 @@ struct Options {
   std::string listen_address;                  // of a server; empty: this host alone; "any": all
   std::optional<std::string> secret_file;      // that both sides have
   Nanoseconds session_limit = 3600 * kSecond;  // of a server: a client's whole time
-  tool::DeviceWishes devices;                  // GPUs
+  participants::DeviceWishes devices;          // GPUs
   // Of several ports each talks to the other side's of the same place; empty: chosen.
   std::vector<std::string> nics, peer_nics;
-  tool::LibraryWishes libraries;
+  participants::LibraryWishes libraries;
   std::optional<std::uint8_t> gid_index;
   Wishes wishes;
   std::vector<int> processors;  // threads are bound to them, in turn

@@ -9,7 +9,7 @@
 #include "perf/listen.h"
 #include "perf/run.h"
 #include "perf/session.h"
-#include "tool/text.h"
+#include "text/format.h"
 
 namespace gdr::perf {
 namespace {
@@ -50,7 +50,7 @@ class Server {
     if (guests_.size() >= kMostClients) {
       (void)control.send(Failure{
           EBUSY,
-          "this server already has " + tool::plural(kMostClients, "client") + "; try again later"});
+          "this server already has " + text::plural(kMostClients, "client") + "; try again later"});
       return;
     }
     Guest& guest = guests_.emplace_back();
@@ -65,8 +65,8 @@ class Server {
     Session session(control, ports_, told_, interrupted_, terms_, stage_);
     const Result<void> ended = session.serve();
     const std::lock_guard guard(say_mutex_);
-    say_(name + ": " + tool::plural(session.rows(), "measurement") + " done" +
-         (ended ? "" : "; ended early: " + tool::printable(ended.error().message)));
+    say_(name + ": " + text::plural(session.rows(), "measurement") + " done" +
+         (ended ? "" : "; ended early: " + printable(ended.error().message)));
   }
 
   void see_out() {

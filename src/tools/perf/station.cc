@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "participants/registration.h"
 #include "perf/memory_room.h"
-#include "tool/registration.h"
 
 namespace gdr::perf {
 namespace {
@@ -13,14 +13,14 @@ namespace {
 constexpr int kAccess = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
 constexpr int kSleep = 1;  // ms
 
-tool::MemoryKind kind_of(const Place& place) {
+participants::MemoryKind kind_of(const Place& place) {
   switch (place.kind) {
     case Place::Kind::kGpu:
-      return tool::MemoryKind::kDevice;
+      return participants::MemoryKind::kDevice;
     case Place::Kind::kGpuVmm:
-      return tool::MemoryKind::kDeviceVmm;
+      return participants::MemoryKind::kDeviceVmm;
     default:
-      return tool::MemoryKind::kHost;  // staged: what NICs see of it
+      return participants::MemoryKind::kHost;  // staged: what NICs see of it
   }
 }
 
@@ -58,21 +58,23 @@ Result<std::unique_ptr<Station>> Station::create(Devices& devices, const Station
 
 Result<void> Station::allocate() {
   if (plan_.place.is_gpu()) {
-    Result<tool::Gpu> gpu = devices_.gpu(plan_.place.gpu);
+    Result<participants::Gpu> gpu = devices_.gpu(plan_.place.gpu);
     if (!gpu) return gpu.error();
     gpu_ = *gpu;
   }
-  const tool::Gpu none;
-  const tool::Gpu& gpu = gpu_ ? *gpu_ : none;
-  const auto pages = plan_.load.huge_pages ? tool::Pages::kHuge : tool::Pages::kOrdinary;
-  const tool::MemoryKind kind = kind_of(plan_.place);
-  Result<tool::Memory> memory = tool::Memory::allocate(
-      kind, layout_.bytes(), gpu, kind == tool::MemoryKind::kHost ? pages : tool::Pages::kOrdinary);
+  const participants::Gpu none;
+  const participants::Gpu& gpu = gpu_ ? *gpu_ : none;
+  const auto pages =
+      plan_.load.huge_pages ? participants::Pages::kHuge : participants::Pages::kOrdinary;
+  const participants::MemoryKind kind = kind_of(plan_.place);
+  Result<participants::Memory> memory = participants::Memory::allocate(
+      kind, layout_.bytes(), gpu,
+      kind == participants::MemoryKind::kHost ? pages : participants::Pages::kOrdinary);
   if (!memory) return Error{ENOMEM, memory.error().message};
   memory_ = *std::move(memory);
   if (plan_.place.kind != Place::Kind::kStaged) return {};
-  Result<tool::Memory> staged =
-      tool::Memory::allocate(tool::MemoryKind::kDevice, layout_.bytes(), gpu);
+  Result<participants::Memory> staged =
+      participants::Memory::allocate(participants::MemoryKind::kDevice, layout_.bytes(), gpu);
   if (!staged) return Error{ENOMEM, staged.error().message};
   staged_ = *std::move(staged);
   // As staging programs do: copies from pageable memory are slower and not asynchronous.
@@ -88,17 +90,17 @@ Result<void> Station::allocate() {
 
 Result<void> Station::register_memory() {
   const int access = devices_.has_atomics() ? kAccess | IBV_ACCESS_REMOTE_ATOMIC : kAccess;
-  std::vector<tool::Registration> ways{tool::Registration::kHost};
+  std::vector<participants::Registration> ways{participants::Registration::kHost};
   if (plan_.place.is_direct()) {
     ways.clear();
-    if (plan_.load.way != Way::kPeerMemory) ways.push_back(tool::Registration::kDmaBuf);
-    if (plan_.load.way != Way::kDmaBuf) ways.push_back(tool::Registration::kPeerMemory);
+    if (plan_.load.way != Way::kPeerMemory) ways.push_back(participants::Registration::kDmaBuf);
+    if (plan_.load.way != Way::kDmaBuf) ways.push_back(participants::Registration::kPeerMemory);
   }
   std::string refused;
   int code = EINVAL;
-  for (const tool::Registration way : ways) {
+  for (const participants::Registration way : ways) {
     Result<rdma::MemoryRegion> region =
-        tool::register_buffer(devices_.nic(), devices_.domain(), *memory_, way, access);
+        participants::register_buffer(devices_.nic(), devices_.domain(), *memory_, way, access);
     if (region) {
       region_ = *std::move(region);
       return {};
@@ -119,7 +121,7 @@ Result<void> Station::register_memory() {
 
 Result<void> Station::enter() {
   if (!gpu_) return {};
-  return tool::make_current(*gpu_);
+  return participants::make_current(*gpu_);
 }
 
 Station::Queue* Station::find(std::uint32_t receiver_number) {

@@ -14,12 +14,12 @@
 #include <string>
 #include <vector>
 
+#include "participants/memory.h"
 #include "perf/devices.h"
 #include "perf/layout.h"
 #include "perf/messages.h"
 #include "perf/stage.h"
 #include "rdma/manager.h"
-#include "tool/memory.h"
 
 namespace gdr::perf {
 
@@ -69,11 +69,11 @@ class Station {
   std::uint64_t registered_bytes() const { return memory_->size(); }
   const Devices& devices() const { return devices_; }
 
-  tool::Memory& memory() { return *memory_; }
+  participants::Memory& memory() { return *memory_; }
   const cuda::Driver* driver() const { return gpu_ ? gpu_->driver : nullptr; }
-  tool::Memory* staged() { return staged_ ? &*staged_ : nullptr; }  // the GPU's, of kStaged
+  participants::Memory* staged() { return staged_ ? &*staged_ : nullptr; }  // the GPU's, of kStaged
   // Where messages come from and lie in the end, at the same offsets as in memory().
-  tool::Memory& data() { return staged_ ? *staged_ : *memory_; }
+  participants::Memory& data() { return staged_ ? *staged_ : *memory_; }
   // Offset within memory() of an address in it.
   std::uint64_t offset(std::uint64_t address) const { return address - memory_->address(); }
   // The GPU's context becomes current in the calling thread.
@@ -101,8 +101,8 @@ class Station {
   Devices& devices_;
   const StationPlan plan_;
   const Layout layout_;
-  std::optional<tool::Gpu> gpu_;
-  std::optional<tool::Memory> memory_, staged_;
+  std::optional<participants::Gpu> gpu_;
+  std::optional<participants::Memory> memory_, staged_;
   std::shared_ptr<void> pinned_;
   rdma::MemoryRegion region_;
   std::uint32_t remote_rkey_ = 0;

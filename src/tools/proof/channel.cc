@@ -35,7 +35,7 @@ Result<std::array<UniqueFd, 2>> Channel::pair() {
   return std::array<UniqueFd, 2>{UniqueFd(fds[0]), UniqueFd(fds[1])};
 }
 
-Result<void> Channel::send(const tool::Bytes& message) {
+Result<void> Channel::send(const process::Bytes& message) {
   if (message.size() > kLargestMessage) return Error{EMSGSIZE, "message too long"};
   while (::send(fd_.get(), message.data(), message.size(), MSG_NOSIGNAL) < 0) {
     if (errno != EINTR) return failed("send");
@@ -43,9 +43,9 @@ Result<void> Channel::send(const tool::Bytes& message) {
   return {};
 }
 
-Result<tool::Bytes> Channel::receive(Nanoseconds timeout) {
+Result<process::Bytes> Channel::receive(Nanoseconds timeout) {
   if (Result<void> ready = wait_readable(fd_.get(), timeout); !ready) return ready.error();
-  tool::Bytes message(kLargestMessage);
+  process::Bytes message(kLargestMessage);
   ssize_t size = 0;
   do {
     size = recv(fd_.get(), message.data(), message.size(), MSG_TRUNC);

@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "base/unique_fd.h"
-#include "tool/codec.h"
+#include "process/codec.h"
 
 namespace gdr::proof {
 
@@ -20,9 +20,9 @@ class Channel {
   explicit Channel(UniqueFd fd) : fd_(std::move(fd)) {}
   static Result<std::array<UniqueFd, 2>> pair();
 
-  Result<void> send(const tool::Bytes& message);
+  Result<void> send(const process::Bytes& message);
   // `timeout` 0: without end, for a worker, whose parent's death ends the wait.
-  Result<tool::Bytes> receive(Nanoseconds timeout);
+  Result<process::Bytes> receive(Nanoseconds timeout);
   int fd() const { return fd_.get(); }
 
  private:

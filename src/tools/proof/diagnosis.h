@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "participants/pattern.h"
 #include "proof/messages.h"
-#include "tool/pattern.h"
 
 namespace gdr::proof {
 

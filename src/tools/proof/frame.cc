@@ -15,8 +15,8 @@ constexpr std::uint8_t kUdp = 17;
 
 }  // namespace
 
-tool::Bytes build_frame(const FrameAddress& address, std::span<const std::byte> payload) {
-  tool::Bytes frame(kFrameHeaders + payload.size());
+process::Bytes build_frame(const FrameAddress& address, std::span<const std::byte> payload) {
+  process::Bytes frame(kFrameHeaders + payload.size());
   std::byte* ethernet = frame.data();
   std::transform(address.destination_mac.begin(), address.destination_mac.end(), ethernet,
                  [](std::uint8_t b) { return std::byte{b}; });

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <span>
 
-#include "tool/codec.h"
+#include "process/codec.h"
 
 namespace gdr::proof {
 
@@ -22,6 +22,6 @@ struct FrameAddress {
 
 constexpr std::size_t kFrameHeaders = 14 + 20 + 8;
 
-tool::Bytes build_frame(const FrameAddress& address, std::span<const std::byte> payload);
+process::Bytes build_frame(const FrameAddress& address, std::span<const std::byte> payload);
 
 }  // namespace gdr::proof

@@ -11,29 +11,29 @@
 #include <tuple>
 #include <vector>
 
-#include "tool/codec.h"
-#include "tool/memory.h"
-#include "tool/pattern.h"
-#include "tool/registration.h"
-#include "tool/survey.h"
+#include "participants/memory.h"
+#include "participants/pattern.h"
+#include "participants/registration.h"
+#include "participants/survey.h"
+#include "process/codec.h"
 
 namespace gdr::proof {
 
-using tool::Bytes;
-using tool::decode;
-using tool::encode;
-using tool::Failure;
-using tool::Finding;
-using tool::Gpu;
-using tool::GpuSurvey;
-using tool::is_device;
-using tool::Memory;
-using tool::MemoryKind;
-using tool::NicPort;
-using tool::NicSurvey;
-using tool::Nothing;
-using tool::Registration;
-using tool::RegistrationStage;
+using participants::Finding;
+using participants::Gpu;
+using participants::GpuSurvey;
+using participants::is_device;
+using participants::Memory;
+using participants::MemoryKind;
+using participants::NicPort;
+using participants::NicSurvey;
+using participants::Registration;
+using participants::RegistrationStage;
+using process::Bytes;
+using process::decode;
+using process::encode;
+using process::Failure;
+using process::Nothing;
 
 enum class QueueKind : std::uint8_t { kRc, kUd, kRaw };
 enum class Operation : std::uint8_t {
@@ -49,7 +49,7 @@ enum class Operation : std::uint8_t {
 struct Survey {
   std::string verbs, cuda;  // paths of the libraries; no path of CUDA's: nothing about GPUs
   GDR_FIELDS(verbs, cuda)
-  using Reply = tool::Survey;
+  using Reply = participants::Survey;
 };
 
 struct Open {
@@ -264,7 +264,7 @@ using Requests = std::tuple<Survey, Open, CreateBuffer, DestroyBuffer, CreateQue
 
 template <typename Request>
 constexpr std::uint8_t request_number() {
-  return tool::place_in<Request, Requests>();
+  return process::place_in<Request, Requests>();
 }
 
 }  // namespace gdr::proof

@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "base/result.h"
+#include "participants/libraries.h"
 #include "proof/report.h"
-#include "tool/libraries.h"
 
 namespace gdr::proof {
 
-using tool::MachineFacts;
+using participants::MachineFacts;
 
 struct Obstacle {
   std::vector<std::string> seen;

@@ -5,18 +5,18 @@
 #include <string>
 #include <vector>
 
+#include "participants/libraries.h"
+#include "participants/select.h"
 #include "proof/messages.h"
 #include "proof/modes/mode.h"
 #include "proof/plan.h"
-#include "tool/libraries.h"
-#include "tool/select.h"
 
 namespace gdr::proof {
 
-using tool::PortChoice;
-using tool::Selection;
+using participants::PortChoice;
+using participants::Selection;
 
-struct Options : tool::DeviceWishes, tool::LibraryWishes {
+struct Options : participants::DeviceWishes, participants::LibraryWishes {
   std::vector<std::uint64_t> sizes{default_sizes().begin(), default_sizes().end()};
   std::vector<const Mode*> modes{all_modes().begin(), all_modes().end()};
   // Empty: the NICs alone, between host buffers, without any GPU.

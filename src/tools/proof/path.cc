@@ -20,7 +20,7 @@ std::string Path::target_gpu() const {
   return fetched && !from_gpu.empty() ? from_gpu : gpu;
 }
 
-void name_devices(const tool::Selection& selection, Path& path) {
+void name_devices(const participants::Selection& selection, Path& path) {
   path.from_nic = selection.near.text();
   path.to_nic = selection.far.text();
   path.from_gpu = selection.near_gpu_text;

@@ -3,8 +3,8 @@
 
 #include <string>
 
+#include "participants/select.h"
 #include "proof/plan.h"
-#include "tool/select.h"
 
 namespace gdr::proof {
 
@@ -21,7 +21,7 @@ struct Path {
 };
 
 // The devices of `path` are those of `selection`.
-void name_devices(const tool::Selection& selection, Path& path);
+void name_devices(const participants::Selection& selection, Path& path);
 
 // "soft0 → soft1, GPU 0", "soft0 → soft1, GPU 0 → GPU 1"
 std::string path_text(const Path& path);

@@ -16,7 +16,7 @@ class Run {
 
   Result<Report> carry_out() {
     const Nanoseconds start = now();
-    machine_ = tool::look_at_machine(options_.root);
+    machine_ = participants::look_at_machine(options_.root);
     input_.machine_has_nic = machine_.nic;
     input_.machine_has_gpu = machine_.gpu;
     input_.soft_requested = options_.soft;
@@ -32,7 +32,8 @@ class Run {
 
  private:
   Result<void> prove_all() {
-    libraries_ = tool::choose_libraries(machine_, options_, !options_.device_memory.empty());
+    libraries_ =
+        participants::choose_libraries(machine_, options_, !options_.device_memory.empty());
     context_.verbs = libraries_.verbs;
     context_.cuda = libraries_.cuda;
     const InventoryReport& inventory = report_.inventory;
@@ -49,7 +50,7 @@ class Run {
       context_.listener.on_inventory(inventory);
       return {};
     }
-    Result<std::vector<Selection>> selections = tool::select_devices(inventory, options_);
+    Result<std::vector<Selection>> selections = participants::select_devices(inventory, options_);
     wrong_use_ = !selections && selections.error().code == EINVAL;
     if (!wrong_use_) context_.listener.on_inventory(inventory);
     if (!selections) return selections.error();
@@ -68,7 +69,7 @@ class Run {
         (*workers)[0].client().call(Survey{context_.verbs, context_.cuda}, kLongTimeout);
     if (!survey) return survey.error();
     report_.inventory =
-        tool::make_inventory(libraries_, *survey, host::take_inventory(options_.root));
+        participants::make_inventory(libraries_, *survey, host::take_inventory(options_.root));
     return {};
   }
 
@@ -142,7 +143,7 @@ class Run {
   Report report_;
   Context context_;
   MachineFacts machine_;
-  tool::Libraries libraries_;
+  participants::Libraries libraries_;
   VerdictInput input_;
   bool wrong_use_ = false;  // what failed is what was asked for
 };

@@ -6,15 +6,15 @@
 #include <string>
 #include <vector>
 
+#include "participants/inventory.h"
 #include "proof/diagnosis.h"
 #include "proof/path.h"
-#include "tool/inventory.h"
 
 namespace gdr::proof {
 
-using tool::GpuEntry;
-using tool::InventoryReport;
-using tool::NicEntry;
+using participants::GpuEntry;
+using participants::InventoryReport;
+using participants::NicEntry;
 
 struct RegistrationResult {
   std::string nic, gpu;

@@ -6,17 +6,16 @@
 #include <algorithm>
 
 #include "proof/verdict.h"
-#include "tool/text.h"
-#include "tool/wrap.h"
+#include "text/format.h"
+#include "text/wrap.h"
 
 namespace gdr::proof {
 namespace {
 
-using tool::Colour;
-using tool::pad;
-using tool::pad_left;
-using tool::plural;
-using tool::printable;
+using text::Colour;
+using text::pad;
+using text::pad_left;
+using text::plural;
 
 constexpr Nanoseconds kBarInterval = 50 * kMillisecond;
 constexpr unsigned kBarWidth = 24;
@@ -56,12 +55,12 @@ std::string because(const std::string& problem) { return problem.empty() ? "" : 
 // An 80 GB GPU is no whole number of GiB; a small software GPU has less than one.
 std::string memory_size(std::uint64_t bytes) {
   constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
-  if (bytes < kGiB) return size_text(bytes);
+  if (bytes < kGiB) return text::size_text(bytes);
   return fmt::format("{:.1f} GiB", static_cast<double>(bytes) / static_cast<double>(kGiB));
 }
 
 std::string gpu_line(const GpuEntry& gpu) {
-  return tool::join({gpu.survey.pci_address, gpu.survey.name, memory_size(gpu.survey.memory),
+  return text::join({gpu.survey.pci_address, gpu.survey.name, text::size_text(gpu.survey.memory),
                      gpu.hardware && gpu.hardware->numa_node >= 0
                          ? fmt::format("NUMA {}", gpu.hardware->numa_node)
                          : "",
@@ -78,7 +77,7 @@ std::string nic_line(const NicEntry& nic, const NicPort& port) {
       if (!known.mac.empty()) mac = known.mac;
     }
   }
-  return tool::join({pci, netdev, mac.empty() ? "" : "MAC " + mac,
+  return text::join({pci, netdev, mac.empty() ? "" : "MAC " + mac,
                      port.gid.empty() ? "" : "GID " + port.gid,
                      port.ethernet ? "Ethernet" : "InfiniBand", speed(port.speed),
                      port.active ? "active" : "down", port.problem});
@@ -87,7 +86,7 @@ std::string nic_line(const NicEntry& nic, const NicPort& port) {
 }  // namespace
 
 std::string TextReport::paint(Colour colour, const std::string& text) const {
-  return tool::paint(style_, colour, text);
+  return text::paint(style_, colour, text);
 }
 
 std::string TextReport::mark(Status status) const {
@@ -104,7 +103,7 @@ std::string TextReport::mark(Status status) const {
 
 void TextReport::line(const std::string& text, std::size_t indent) {
   clear_progress();
-  fmt::print(file_, "{}\n", tool::wrap(text, style_.columns, indent));
+  fmt::print(file_, "{}\n", text::wrap(text, style_.columns, indent));
   std::fflush(file_);
 }
 
@@ -131,7 +130,7 @@ void TextReport::on_progress(const std::string& what, std::uint64_t done, std::u
   for (unsigned i = 0; i < kBarWidth; ++i) bar += i < filled ? "━" : "╌";
   std::string text = fmt::format("  {} {:>3}%  {}", bar, 100 * done / total, printable(what));
   const std::size_t columns = style_.columns > 0 ? style_.columns : kUsualColumns;
-  if (tool::screen_width(text) >= columns) text = "  " + bar;
+  if (text::screen_width(text) >= columns) text = "  " + bar;
   fmt::print(file_, "\r\x1b[K{}", text);
   std::fflush(file_);
   bar_shown_ = true;
@@ -163,7 +162,7 @@ void TextReport::on_inventory(const InventoryReport& inventory) {
     }
   }
   if (!inventory.soft_nic && inventory.locked_memory_limit) {
-    entry("host", "locked-memory limit " + size_text(*inventory.locked_memory_limit));
+    entry("host", "locked-memory limit " + text::size_text(*inventory.locked_memory_limit));
   }
   for (const std::string& place : inventory.peer_memory) {
     if (!inventory.soft_gpu && !inventory.host_memory_only) entry("peer memory", place);

@@ -1,7 +1,7 @@
 // TextReport: the report for a person, a line at a time, with a progress bar and colours where the
 // output is a terminal; there, a line fits 80 columns or is broken between words.
 //
-//   TextReport text(stdout, tool::Style::of(stdout));
+//   TextReport text(stdout, text::Style::of(stdout));
 //   Result<Report> report = prove(options, text);
 //   text.finish(*report);
 #pragma once
@@ -11,13 +11,13 @@
 
 #include "base/clock.h"
 #include "proof/listener.h"
-#include "tool/style.h"
+#include "text/style.h"
 
 namespace gdr::proof {
 
 class TextReport : public Listener {
  public:
-  TextReport(std::FILE* file, tool::Style style) : file_(file), style_(style) {}
+  TextReport(std::FILE* file, text::Style style) : file_(file), style_(style) {}
 
   void on_inventory(const InventoryReport& inventory) override;
   void on_registration(const RegistrationResult& result) override;
@@ -28,7 +28,7 @@ class TextReport : public Listener {
   void finish(const Report& report);
 
  private:
-  std::string paint(tool::Colour colour, const std::string& text) const;
+  std::string paint(text::Colour colour, const std::string& text) const;
   std::string mark(Status status) const;
   void section(const std::string& title);
   // Where the terminal is too narrow, it goes on behind `indent` spaces.
@@ -36,7 +36,7 @@ class TextReport : public Listener {
   void clear_progress();
 
   std::FILE* file_;
-  tool::Style style_;
+  text::Style style_;
   std::string section_;
   bool soft_nic_ = false;
   bool bar_shown_ = false;

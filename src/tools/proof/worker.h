@@ -9,12 +9,12 @@
 #include <memory>
 
 #include "cuda/driver.h"
+#include "participants/memory.h"
 #include "proof/channel.h"
 #include "proof/messages.h"
 #include "rdma/device.h"
 #include "rdma/queue_pair.h"
 #include "rdma/resources.h"
-#include "tool/memory.h"
 
 namespace gdr::proof {
 

@@ -6,13 +6,13 @@
 namespace gdr::proof {
 
 Result<Survey::Reply> Worker::handle(const Survey& request) {
-  return tool::survey(request.verbs, request.cuda);
+  return participants::survey(request.verbs, request.cuda);
 }
 
 Result<Open::Reply> Worker::handle(const Open& request) {
   if (device_) return Error{EALREADY, "already open"};
   if (!request.cuda.empty()) {
-    Result<Gpu> gpu = tool::open_gpu(request.cuda, request.gpu);
+    Result<Gpu> gpu = participants::open_gpu(request.cuda, request.gpu);
     if (!gpu) return gpu.error();
     gpu_ = *gpu;
   }
@@ -36,7 +36,7 @@ Result<Open::Reply> Worker::handle(const Open& request) {
 
   Open::Reply reply;
   if (cuda::CUdevice gpu = 0; gpu_.driver && !gpu_.driver->ctx_get_device(&gpu)) {
-    reply.gpu = tool::pci_address_of(*gpu_.driver, gpu);
+    reply.gpu = participants::pci_address_of(*gpu_.driver, gpu);
   }
   reply.lid = address_.lid;
   reply.gid_index = address_.gid_index;

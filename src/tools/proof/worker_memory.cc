@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "participants/pattern.h"
 #include "proof/worker.h"
-#include "tool/pattern.h"
 
 namespace gdr::proof {
 namespace {
@@ -43,7 +43,7 @@ Result<CreateBuffer::Reply> Worker::handle(const CreateBuffer& request) {
   }
   // A NIC without atomics may refuse the right to them.
   const int access = atomics_ ? kAccess | IBV_ACCESS_REMOTE_ATOMIC : kAccess;
-  Result<rdma::MemoryRegion> region = tool::register_buffer(
+  Result<rdma::MemoryRegion> region = participants::register_buffer(
       *device_, domain_.get(), *memory, request.registration, access, &reply.stage);
   if (!region) {
     reply.code = region.error().code;
@@ -66,7 +66,7 @@ Result<Nothing> Worker::handle(const Prepare& request) {
   Result<Buffer*> buffer = find_range(request.range);
   if (!buffer) return buffer.error();
   Bytes bytes(request.range.length);
-  tool::fill_pattern(request.seed, request.range.from, bytes);
+  participants::fill_pattern(request.seed, request.range.from, bytes);
   if (Result<void> done = (*buffer)->memory.write(request.range.from, bytes); !done) {
     return done.error();
   }
@@ -80,7 +80,7 @@ Result<Nothing> Worker::handle(const Fill& request) {
   const bool two_steps = request.previous_seed != 0 && bytes.size() <= kStaleCheck;
   for (std::uint64_t seed : {request.previous_seed, request.seed}) {
     if (seed == request.previous_seed && !two_steps) continue;
-    tool::fill_pattern(seed, 0, bytes);
+    participants::fill_pattern(seed, 0, bytes);
     Result<void> done = (*buffer)->memory.write(request.range.from, bytes);
     if (!done) return done.error();
   }
@@ -109,13 +109,13 @@ Result<Finding> Worker::handle(const Examine& request) {
   Bytes expected = request.literal;
   if (expected.empty()) {
     expected.resize(request.data.length);
-    tool::fill_pattern(request.seed, 0, expected);
+    participants::fill_pattern(request.seed, 0, expected);
   }
   const std::uint64_t from = request.data.from - request.guard;
   Bytes bytes(request.data.length + 2 * request.guard);
   if (Result<void> done = (*buffer)->memory.read(from, bytes); !done) return done.error();
-  return tool::examine({bytes, request.guard, expected, request.before_seed, from,
-                        request.literal.empty() ? request.previous_seed : 0});
+  return participants::examine({bytes, request.guard, expected, request.before_seed, from,
+                                request.literal.empty() ? request.previous_seed : 0});
 }
 
 }  // namespace gdr::proof

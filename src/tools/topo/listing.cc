@@ -78,12 +78,6 @@ Result<Listing> make_listing(host::Inventory inventory, Origin origin, const Sta
   return listing;
 }
 
-std::string rdma_name_of(const ListedPort& listed) {
-  // Sources without RDMA names call a NIC by its address.
-  const std::string& name = host::rdma_name_of(listed.nic, listed.port);
-  return name == listed.nic.pci_address ? std::string() : name;
-}
-
 std::string address_of(const host::Gid& gid) {
   in6_addr address{};
   const auto groups = split(gid.text, ':');

@@ -47,8 +47,6 @@ struct Listing {
 // Fails as list_devices does.
 Result<Listing> make_listing(host::Inventory inventory, Origin origin, const StandIns& stand_ins);
 
-// "mlx5_0"; empty: the source has none.
-std::string rdma_name_of(const ListedPort& listed);
 // "10.0.0.1" of "0000:0000:0000:0000:0000:ffff:0a00:0001", else as IPv6 addresses are written.
 std::string address_of(const host::Gid& gid);
 // "RoCE v2", "RoCE v1", "InfiniBand"; empty: not known.

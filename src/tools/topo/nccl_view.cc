@@ -18,7 +18,7 @@ std::vector<std::string> management_advice(const host::Inventory& inventory) {
   bool named = true;
   for (const host::Nic& nic : inventory.nics) {
     if (nic.management.empty() || inventory.gpus.empty()) continue;
-    named = named && nic.name != nic.pci_address;
+    named = named && host::has_rdma_name(nic);
     names += (names.empty() ? "" : ",") + (named ? nic.name : nic.pci_address);
     for (const std::string& more : nic.more_names) names += "," + more;
   }

@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "participants/libraries.h"
+#include "participants/survey.h"
 #include "rdma/device.h"
-#include "tool/libraries.h"
-#include "tool/survey.h"
 
 namespace gdr::topo {
 namespace {
@@ -36,7 +36,7 @@ std::vector<host::Gid> gids_of(const rdma::Device& device, std::uint8_t port) {
   return gids;
 }
 
-host::Port port_of(const tool::NicPort& seen) {
+host::Port port_of(const participants::NicPort& seen) {
   host::Port port;
   port.number = seen.number;
   port.state = seen.active ? "4: ACTIVE" : "1: DOWN";
@@ -46,7 +46,7 @@ host::Port port_of(const tool::NicPort& seen) {
   return port;
 }
 
-void add_nic(const rdma::Library& library, const tool::NicSurvey& seen, StandIns& found) {
+void add_nic(const rdma::Library& library, const participants::NicSurvey& seen, StandIns& found) {
   if (!seen.problem.empty()) {
     found.problems.push_back(fmt::format("software NIC {}: {}.", seen.name, seen.problem));
   }
@@ -57,7 +57,7 @@ void add_nic(const rdma::Library& library, const tool::NicSurvey& seen, StandIns
   if (device) {
     if (const auto attributes = device->attributes()) nic.firmware = attributes->fw_ver;
   }
-  for (const tool::NicPort& each : seen.ports) {
+  for (const participants::NicPort& each : seen.ports) {
     nic.ports.push_back(port_of(each));
     if (device) nic.ports.back().gids = gids_of(*device, each.number);
   }
@@ -67,23 +67,24 @@ void add_nic(const rdma::Library& library, const tool::NicSurvey& seen, StandIns
 }  // namespace
 
 StandInLibraries stand_in_libraries(bool soft) {
-  tool::LibraryWishes wishes;
+  participants::LibraryWishes wishes;
   wishes.soft = soft;
-  const tool::Libraries chosen = tool::choose_libraries(tool::look_at_machine("/"), wishes, true);
+  const participants::Libraries chosen =
+      participants::choose_libraries(participants::look_at_machine("/"), wishes, true);
   StandInLibraries libraries;
-  if (chosen.soft_nic) libraries.verbs = tool::soft_verbs_path();
-  if (chosen.soft_gpu) libraries.cuda = tool::soft_cuda_path();
+  if (chosen.soft_nic) libraries.verbs = participants::soft_verbs_path();
+  if (chosen.soft_gpu) libraries.cuda = participants::soft_cuda_path();
   return libraries;
 }
 
 StandIns find_stand_ins(const StandInLibraries& libraries) {
   StandIns found;
   if (libraries.verbs.empty() && libraries.cuda.empty()) return found;
-  const tool::Survey seen = tool::survey(libraries.verbs, libraries.cuda);
+  const participants::Survey seen = participants::survey(libraries.verbs, libraries.cuda);
   if (!libraries.cuda.empty() && !seen.cuda_problem.empty()) {
     found.problems.push_back("software GPU: " + seen.cuda_problem + ".");
   }
-  for (const tool::GpuSurvey& each : seen.gpus) {
+  for (const participants::GpuSurvey& each : seen.gpus) {
     host::Gpu gpu;
     gpu.model = each.name;
     gpu.pci_address = each.pci_address;
@@ -95,7 +96,7 @@ StandIns find_stand_ins(const StandInLibraries& libraries) {
     found.problems.push_back("software NIC: " + seen.verbs_problem + ".");
   }
   const Result<const rdma::Library*> library = rdma::Library::load(libraries.verbs);
-  for (const tool::NicSurvey& nic : seen.nics) {
+  for (const participants::NicSurvey& nic : seen.nics) {
     if (library) add_nic(**library, nic, found);
   }
   return found;

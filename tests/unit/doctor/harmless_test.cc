@@ -15,6 +15,7 @@
 #include "doctor/ticket/ticket.h"
 #include "host/inventory.h"
 #include "machine.h"
+#include "read_by_checks.h"
 
 namespace gdr::doctor {
 namespace {
@@ -87,11 +88,7 @@ void expect_none(const std::string& all, const std::string& canary, const std::s
 
 void lay_out(Machine& machine) {
   for (unsigned i = 1; i <= 2; ++i) machine.add_switch(i);
-  machine.find("0000:37:02.0").acs_control = 0x1d;
-  machine.find("0000:19:00.0").group = 41;
-  machine.write("sys/kernel/iommu_groups/41/type", "DMA\n");
-  machine.write("sys/class/iommu/dmar0/name", "dmar0\n");
-  machine.write("sys/module/nvidia/version", "580.95.05\n");
+  lay_out_what_checks_read(machine);
   machine.write("sys/module/ib_core/parameters/netns_mode", "Y\n");
   machine.write("sys/module/ib_core/holders/mlx5_ib", "");
   machine.write("sys/kernel/security/lockdown", "[none] integrity confidentiality\n");
@@ -103,46 +100,20 @@ void lay_out(Machine& machine) {
   machine.write("proc/driver/nvidia/version",
                 "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.95.05  Release Build\n");
   machine.write("proc/driver/nvidia/params", "DmaRemapPeerMmio: 1\n");
-  machine.write("proc/sys/kernel/osrelease", "6.8.0-45-generic\n");
   machine.write("lib/modules/6.8.0-45-generic/modules.dep",
                 "updates/dkms/nvidia-peermem.ko: updates/dkms/nvidia.ko\n");
   machine.write("lib/modules/6.8.0-45-generic/modules.symbols",
                 "alias symbol:ib_register_peer_memory_client ib_core\n");
   machine.write("etc/os-release", "NAME=\"Ubuntu\"\nPRETTY_NAME=\"Ubuntu 22.04.5 LTS\"\n");
   machine.write("sys/module/mlx5_core/version", "24.10-0.7.0\n");
-  machine.write("proc/77/limits", "Max locked memory         8388608      8388608     bytes\n");
   machine.write("proc/77/status", "CapEff:\t0000000000000000\n");
   machine.write("proc/77/cgroup", "0::/\n");
   machine.write("proc/77/mountinfo",
                 "23 61 0:21 / /dev/shm rw,nosuid - tmpfs tmpfs rw,size=65536k\n");
   machine.write("proc/77/environ", std::string("NCCL_IB_GID_INDEX=3\0", 20));
-  machine.link("proc/self", "proc/77");
   machine.write("proc/80/comm", "sshd\n");
   machine.write("proc/80/limits", "Max locked memory         65536      65536     bytes\n");
   machine.write("etc/security/limits.conf", "* - memlock unlimited\n");
-  machine.write("sys/module/mlx_compat/refcnt", "9\n");
-  machine.write("sys/module/mlx5_core/version", "5.4-1.0.3\n");
-  machine.write("sys/module/gdrdrv/version", "2.4\n");
-  machine.write("sys/fs/cgroup/system.slice/nvidia-fabricmanager.service/cgroup.procs", "812\n");
-  machine.write("usr/lib64/libgdrapi.so.2", "");
-  machine.write("var/lib/kubelet/config.yaml", "");
-  machine.write("boot/config-6.8.0-45-generic",
-                "CONFIG_PCI_P2PDMA=y\n# CONFIG_DMABUF_MOVE_NOTIFY is not set\n");
-  machine.write("etc/infiniband/nv_peer_mem.conf", "ONBOOT=yes\n");
-  machine.write("etc/modules-load.d/nv_peer_mem.conf", "nv_peer_mem\n");
-  machine.write("proc/sys/vm/max_map_count", "32768\n");
-  machine.write(
-      "proc/77/net/route",
-      "Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT\n"
-      "ens1np0\t0000A8C0\t00000000\t0001\t0\t0\t100\t00FFFFFF\t0\t0\t0\n"
-      "ens2np0\t0000A8C0\t00000000\t0001\t0\t0\t101\t00FFFFFF\t0\t0\t0\n");
-  for (const char* name : {"all", "ens1np0", "ens2np0"}) {
-    const std::string place = std::string("proc/sys/net/ipv4/conf/") + name;
-    machine.write(place + "/arp_ignore", "0\n");
-    machine.write(place + "/arp_announce", "0\n");
-    machine.write(place + "/rp_filter", "1\n");
-  }
-  machine.write("dev/nvidiactl", "");
   machine.write("dev/infiniband/uverbs0", "");
   machine.write("var/log/dmesg", "[1.0] NVRM: loading NVIDIA UNIX x86_64 Kernel Module\n");
   machine.write_all();
@@ -354,37 +325,6 @@ TEST(Harmless, AreMessagesThatChecksAndSymptomsLookFor) {
       "NVRM: GPU 0000:19:00.0: GPU has fallen off the bus\n"
       "[5.0] nvidia_peermem: Required key not available\n"
       "[6.0] NVRM: Xid (PCI:0000:19:00): 79,\n");
-}
-
-TEST(Harmless, IsOfConfigurationSpaceWhatChecksRead) {
-  gdr::test::MachineFunction function;
-  function.acs_control = 0x1d;
-  function.ats = true;
-  std::string whole = Machine::config(function);
-  // Product data (VPD), a vendor's own structure, and what is in no structure.
-  whole[0x41] = 0x60;
-  whole.replace(0x60, 8, std::string("\x03\x70\x00\x80SN01", 8));
-  whole.replace(0x70, 8, std::string("\x09\x00\x10\x00SN02", 8));
-  whole.replace(0x90, 4, "SN03");
-  whole.replace(0x800, 4, "SN04");
-  const std::string kept = harmless_config_space(whole);
-  EXPECT_EQ(kept.find("SERIAL!!"), std::string::npos);
-  EXPECT_EQ(kept.find("SN0"), std::string::npos);
-  for (const auto& [at, count] : {std::pair(0x00, 0x40),
-                                  {0x40, 0x14},
-                                  {0x60, 2},
-                                  {0x70, 2},
-                                  {0x100, 4},
-                                  {0x170, 8},
-                                  {0x220, 8}}) {
-    EXPECT_EQ(kept.substr(at, count), whole.substr(at, count)) << at;
-  }
-  for (std::size_t size : {0u, 1u, 64u, 65u, 0x100u, 0x103u, 0x104u, 0x10bu, 0x10cu, 0xfffu}) {
-    EXPECT_EQ(harmless_config_space(whole.substr(0, size)).size(), size);
-  }
-  for (const char byte : {'\x10', '\xff', '\x40', '\x15'}) {
-    EXPECT_EQ(harmless_config_space(std::string(4096, byte)).size(), 4096u) << "a circle";
-  }
 }
 
 std::string product_data(const std::string& name, const std::string& part,

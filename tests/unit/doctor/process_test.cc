@@ -146,6 +146,10 @@ TEST(EnvironmentCheck, WarnsOfNicsAndGidsThatAreNotThere) {
   EXPECT_TRUE(says(patient.find(kEnvironment), "names mlx5_7"));
   patient.environment = {{"NCCL_IB_HCA", "mlx5"}};
   EXPECT_EQ(outcomes(patient.find(kEnvironment)), "ok") << "a prefix names all of them";
+  patient.environment = {{"NCCL_IB_HCA", "^=mlx5_1"}};
+  EXPECT_EQ(outcomes(patient.find(kEnvironment)), "ok") << "exactly this one is left out";
+  patient.environment = {{"NCCL_IB_HCA", "^=mlx5"}};
+  EXPECT_TRUE(says(patient.find(kEnvironment), "names mlx5,"));
   patient.environment = {{"NCCL_IB_GID_INDEX", "3"}};
   EXPECT_TRUE(says(patient.find(kEnvironment), "has no such GID"));
   patient.environment = {{"NCCL_IB_GID_INDEX", "1"}};

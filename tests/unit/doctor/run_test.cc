@@ -167,7 +167,7 @@ TEST(Text, OfAllShowsEachAndWhatDoesNotApply) {
 
 TEST(Text, IsNoWiderThanTheTerminalButForCommands) {
   const Examined all({&kBroken, &kSlow, &kHidden});
-  tool::Style style;
+  text::Style style;
   style.columns = 40;
   const std::string text = to_text(all.report, {.all = true, .style = style});
   for (std::string_view line : split(text, '\n')) {

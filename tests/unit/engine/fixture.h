@@ -286,4 +286,18 @@ class Link : public testing::Test {
   std::optional<Connection> made;
 };
 
+class RcResponder : public Link {};
+
+using Psns = std::vector<std::uint32_t>;
+using Statuses = std::vector<Status>;
+constexpr Status kGood = Status::kSuccess;
+
+class RcCompleter : public Link {
+ protected:
+  void post_writes(int n, std::uint64_t length = 8) {
+    for (int i = 0; i < n; ++i) post(work(WorkKind::kWrite, length));
+  }
+  int count(Event event) { return owner.events[event]; }
+};
+
 }  // namespace gdr::engine::test

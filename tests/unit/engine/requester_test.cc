@@ -9,8 +9,6 @@ class RcRequester : public Link {
   std::deque<std::pair<Operation, std::uint32_t>> pending;  // answers on their way
 };
 
-using Psns = std::vector<std::uint32_t>;
-
 // --- One message
 
 TEST_F(RcRequester, CutsAMessageIntoPacketsOfThePathMtu) {

@@ -4,9 +4,6 @@
 namespace gdr::engine::test {
 namespace {
 
-using Psns = std::vector<std::uint32_t>;
-using Statuses = std::vector<Status>;
-
 class Uc : public Link {
  protected:
   Uc() : Link(wire::Transport::kUnreliableConnection) {}

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "open_descriptors.h"
+#include "send_descriptors.h"
 #include "shown.h"
 
 namespace gdr::local {
@@ -30,21 +31,7 @@ void send_forged(int to, const Message& message, std::size_t bytes = sizeof(Mess
                  const std::vector<int>& descriptors = {}) {
   char longer[128] = {};
   std::memcpy(longer, &message, sizeof message);
-  iovec data{longer, bytes};
-  alignas(cmsghdr) char control[CMSG_SPACE(8 * sizeof(int))] = {};
-  msghdr header{};
-  header.msg_iov = &data;
-  header.msg_iovlen = 1;
-  if (!descriptors.empty()) {
-    header.msg_control = control;
-    header.msg_controllen = CMSG_SPACE(descriptors.size() * sizeof(int));
-    cmsghdr* part = CMSG_FIRSTHDR(&header);
-    part->cmsg_level = SOL_SOCKET;
-    part->cmsg_type = SCM_RIGHTS;
-    part->cmsg_len = CMSG_LEN(descriptors.size() * sizeof(int));
-    std::memcpy(CMSG_DATA(part), descriptors.data(), descriptors.size() * sizeof(int));
-  }
-  ASSERT_EQ(sendmsg(to, &header, 0), static_cast<ssize_t>(bytes));
+  ASSERT_EQ(test::send_descriptors(to, longer, bytes, descriptors), static_cast<ssize_t>(bytes));
 }
 
 // A caller and an answerer of one process, connected.

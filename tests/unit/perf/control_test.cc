@@ -23,7 +23,7 @@ class ControlTest : public testing::Test {
   void say(const std::string& bytes) {
     ASSERT_EQ(write(other_.get(), bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));
   }
-  static std::string framed(std::uint8_t kind, const tool::Bytes& bytes) {
+  static std::string framed(std::uint8_t kind, const process::Bytes& bytes) {
     std::string text(5, '\0');
     for (int i = 0; i < 4; ++i) text[i] = static_cast<char>(bytes.size() >> (24 - 8 * i));
     text[4] = static_cast<char>(kind);
@@ -31,7 +31,7 @@ class ControlTest : public testing::Test {
   }
   template <typename Message>
   static std::string framed(const Message& message) {
-    return framed(number_of<Message>(), tool::encode(message));
+    return framed(number_of<Message>(), process::encode(message));
   }
   template <typename Message>
   Error refused(Nanoseconds timeout = kSecond) {
@@ -119,7 +119,7 @@ TEST_F(ControlTest, TurnsAFailureIntoItsError) {
 }
 
 TEST_F(ControlTest, RefusesBytesThatAreNoMessage) {
-  tool::Bytes bytes = tool::encode(kHello);
+  process::Bytes bytes = process::encode(kHello);
   bytes.push_back(std::byte{0});
   say(framed(number_of<Hello>(), bytes));
   EXPECT_EQ(refused<Hello>().code, EBADMSG);

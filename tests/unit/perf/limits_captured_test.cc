@@ -10,20 +10,20 @@ namespace gdr::perf {
 namespace {
 
 // As the libraries on that machine would name its devices.
-tool::InventoryReport inventory_of(const std::string& root) {
+participants::InventoryReport inventory_of(const std::string& root) {
   host::Inventory machine = host::take_inventory(root);
   // As CUDA numbers those of one model.
   std::ranges::sort(machine.gpus, {}, &host::Gpu::pci_address);
-  tool::Survey survey;
+  participants::Survey survey;
   for (const host::Nic& nic : machine.nics) {
-    tool::NicPort port;
+    participants::NicPort port;
     port.number = 1;
     port.active = port.ethernet = true;
     port.speed = 400'000;
     survey.nics.push_back({nic.name, "", {port}});
   }
   for (const host::Gpu& gpu : machine.gpus) {
-    tool::GpuSurvey found;
+    participants::GpuSurvey found;
     found.ordinal = static_cast<std::int32_t>(survey.gpus.size());
     found.pci_address = gpu.pci_address;
     survey.gpus.push_back(found);
@@ -49,7 +49,7 @@ Chosen chosen() {
 
 TEST(CapturedHgx, IsLimitedByItsLinkAndThenByPcie) {
   const std::string root = test::machine_file("hgx-h100-dell.root");
-  const tool::InventoryReport inventory = inventory_of(root);
+  const participants::InventoryReport inventory = inventory_of(root);
   Facts facts = gather_facts(inventory, chosen(), root);
   EXPECT_FALSE(facts.nics[0].software);
   EXPECT_EQ(facts.nics[0].link_bits_per_second, 400e9);
@@ -71,7 +71,7 @@ TEST(CapturedHgx, IsLimitedByItsLinkAndThenByPcie) {
 
 TEST(CapturedAsus, HasItsNicsFarFromItsGpus) {
   const std::string root = test::machine_file("asus-esc8000a-e12.root");
-  const tool::InventoryReport inventory = inventory_of(root);
+  const participants::InventoryReport inventory = inventory_of(root);
   const Facts facts = gather_facts(inventory, chosen(), root);
   EXPECT_TRUE(facts.amd);
   Facts other = facts;

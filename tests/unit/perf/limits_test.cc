@@ -342,9 +342,9 @@ TEST(Advice, NamesAProcessThatMayRunOnOneCoreOfTwoHosts) {
 
 TEST(Facts, SurviveTheWayToTheOtherSide) {
   const Facts facts = sample_side("a");
-  const auto back = tool::decode<Facts>(tool::encode(facts));
+  const auto back = process::decode<Facts>(process::encode(facts));
   ASSERT_TRUE(back);
-  EXPECT_EQ(tool::encode(*back), tool::encode(facts));
+  EXPECT_EQ(process::encode(*back), process::encode(facts));
   EXPECT_EQ(back->nics[0].pcie.links[1].above, "0000:00:01.0");
 }
 

@@ -80,28 +80,28 @@ void for_each_kind(Function&& function) {
 }
 
 template <typename Message>
-bool decodes(const Message&, const tool::Bytes& bytes) {
-  return static_cast<bool>(tool::decode<Message>(bytes));
+bool decodes(const Message&, const process::Bytes& bytes) {
+  return static_cast<bool>(process::decode<Message>(bytes));
 }
 
 TEST(Messages, ComeOutOfTheirBytesAsTheyWentIn) {
   for_each_kind([]<typename Message>(const Message& message) {
-    const tool::Bytes bytes = tool::encode(message);
-    const Result<Message> again = tool::decode<Message>(bytes);
+    const process::Bytes bytes = process::encode(message);
+    const Result<Message> again = process::decode<Message>(bytes);
     ASSERT_TRUE(again) << int{number_of<Message>()};
-    EXPECT_EQ(tool::encode(*again), bytes) << int{number_of<Message>()};
+    EXPECT_EQ(process::encode(*again), bytes) << int{number_of<Message>()};
   });
-  EXPECT_EQ(tool::decode<perf::SetUp>(tool::encode(perf::SetUp{full_load(), 1, 1}))->load,
+  EXPECT_EQ(process::decode<perf::SetUp>(process::encode(perf::SetUp{full_load(), 1, 1}))->load,
             full_load());
 }
 
 TEST(Messages, AreRefusedCutShortAnywhereAndWithAByteTooMany) {
   for_each_kind([](const auto& message) {
-    const tool::Bytes whole = tool::encode(message);
+    const process::Bytes whole = process::encode(message);
     for (std::size_t length = 0; length < whole.size(); ++length) {
       EXPECT_FALSE(decodes(message, {whole.begin(), whole.begin() + length})) << length;
     }
-    tool::Bytes longer = whole;
+    process::Bytes longer = whole;
     longer.push_back(std::byte{0});
     EXPECT_FALSE(decodes(message, longer));
   });
@@ -110,7 +110,7 @@ TEST(Messages, AreRefusedCutShortAnywhereAndWithAByteTooMany) {
 TEST(Messages, OfRandomBytesDoNoHarm) {
   std::minstd_rand random(1);
   for (int i = 0; i < 2000; ++i) {
-    tool::Bytes bytes(random() % 200);
+    process::Bytes bytes(random() % 200);
     for (std::byte& byte : bytes) byte = static_cast<std::byte>(random() % 7 == 0 ? random() : 0);
     for_each_kind([&](const auto& message) { (void)decodes(message, bytes); });
   }
@@ -118,14 +118,14 @@ TEST(Messages, OfRandomBytesDoNoHarm) {
 
 // A count that promises more than there is must not cost memory.
 TEST(Messages, WithCountsThatAreNotThereAreRefused) {
-  const tool::Bytes many(8, std::byte{0xff});
-  EXPECT_FALSE(tool::decode<Finish>(many));
-  EXPECT_FALSE(tool::decode<Finish::Reply>(many));
+  const process::Bytes many(8, std::byte{0xff});
+  EXPECT_FALSE(process::decode<Finish>(many));
+  EXPECT_FALSE(process::decode<Finish::Reply>(many));
 }
 
 // Sides of different versions say hello before anything else.
 TEST(Messages, HelloHasTheSameBytesInEveryVersion) {
-  const tool::Bytes bytes = tool::encode(Hello{kMagic, 2, "ab"});
+  const process::Bytes bytes = process::encode(Hello{kMagic, 2, "ab"});
   const unsigned char wanted[] = {0x70, 0x72, 0x64, 0x67, 2, 0, 0, 0, 2, 0, 0, 0, 'a', 'b'};
   ASSERT_EQ(bytes.size(), sizeof wanted);
   for (std::size_t i = 0; i < sizeof wanted; ++i) {

@@ -8,7 +8,7 @@
 namespace gdr::perf {
 namespace {
 
-std::string written(tool::Style style, const std::function<void(Progress&)>& use) {
+std::string written(text::Style style, const std::function<void(Progress&)>& use) {
   char* buffer = nullptr;
   std::size_t size = 0;
   std::FILE* file = open_memstream(&buffer, &size);
@@ -32,7 +32,7 @@ Running running(double seconds_left) {
   return now;
 }
 
-constexpr tool::Style kTerminal{false, true, 80};
+constexpr text::Style kTerminal{false, true, 80};
 
 TEST(PerfProgress, SaysWhichRowOfHowManyAndHowLongItTakesAndIsErasedAfterwards) {
   EXPECT_EQ(written(kTerminal,

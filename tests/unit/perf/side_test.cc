@@ -21,7 +21,7 @@ class SideTest : public ::testing::Test {
     host_.write("proc/sys/kernel/osrelease", "6.1.0-18-amd64\n");
     host_.write("proc/cpuinfo", "processor : 0\nmodel name\t: AMD EPYC 9334\nflags : fpu\n");
     inventory_.verbs_path = "/lib/libibverbs.so.1";
-    tool::NicEntry nic;
+    participants::NicEntry nic;
     nic.survey.name = "mlx5_0";
     nic.survey.ports.resize(2);
     nic.survey.ports[0].number = 1;
@@ -37,7 +37,7 @@ class SideTest : public ::testing::Test {
     nic.hardware->pci.reset();
     inventory_.nics.push_back(nic);
     for (int ordinal = 0; ordinal < 2; ++ordinal) {
-      tool::GpuEntry gpu;
+      participants::GpuEntry gpu;
       gpu.survey.ordinal = ordinal;
       gpu.survey.name = "NVIDIA H200";
       gpu.survey.pci_address = "0000:4" + std::to_string(ordinal) + ":00.0";
@@ -45,7 +45,7 @@ class SideTest : public ::testing::Test {
     }
   }
   test::CapturedHost host_;
-  tool::InventoryReport inventory_;
+  participants::InventoryReport inventory_;
 };
 
 TEST_F(SideTest, SaysWhatTookPart) {

@@ -8,12 +8,12 @@
 
 #include "perf/output/progress.h"
 #include "sample_report.h"
-#include "tool/wrap.h"
+#include "text/wrap.h"
 
 namespace gdr::perf {
 namespace {
 
-std::string text_of(const Report& report, tool::Style style) {
+std::string text_of(const Report& report, text::Style style) {
   char* buffer = nullptr;
   std::size_t size = 0;
   std::FILE* file = open_memstream(&buffer, &size);
@@ -31,12 +31,12 @@ std::size_t widest(const std::string& text) {
   std::size_t most = 0;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
-    most = std::max(most, tool::screen_width(line));
+    most = std::max(most, text::screen_width(line));
   }
   return most;
 }
 
-tool::Style columns(std::size_t count) { return {false, false, count}; }
+text::Style columns(std::size_t count) { return {false, false, count}; }
 
 // With GDR_PERF_WRITE_GOLDEN=1 in the environment it writes what it would compare.
 void expect_golden(const std::string& name, const std::string& text) {

@@ -1,4 +1,4 @@
-#include "tool/codec.h"
+#include "process/codec.h"
 
 #include <gtest/gtest.h>
 

@@ -13,7 +13,7 @@ FrameAddress address() {
 
 // The rule of RFC 768 and RFC 1071 from the receiver's side: everything, checksum included, sums to
 // 0.
-std::uint16_t udp_sum(const tool::Bytes& frame) {
+std::uint16_t udp_sum(const process::Bytes& frame) {
   const std::span<const std::byte> udp = std::span(frame).subspan(34);
   std::uint32_t pseudo = 17 + static_cast<std::uint32_t>(udp.size());
   for (std::size_t i = 26; i < 34; i += 2) pseudo += load_be16(frame.data() + i);
@@ -21,7 +21,7 @@ std::uint16_t udp_sum(const tool::Bytes& frame) {
 }
 
 TEST(Frame, HasEveryHeaderFieldInItsPlace) {
-  const tool::Bytes frame = build_frame(address(), tool::Bytes(20, std::byte{0x55}));
+  const process::Bytes frame = build_frame(address(), process::Bytes(20, std::byte{0x55}));
   ASSERT_EQ(frame.size(), 62u);
   EXPECT_EQ(frame[5], std::byte{2});
   EXPECT_EQ(frame[11], std::byte{1});
@@ -36,9 +36,9 @@ TEST(Frame, HasEveryHeaderFieldInItsPlace) {
 
 TEST(Frame, ChecksumsAreRightForOddAndEvenPayloads) {
   for (std::size_t size : {18u, 19u, 64u, 1471u, 1472u}) {
-    tool::Bytes payload(size);
+    process::Bytes payload(size);
     for (std::size_t i = 0; i < size; ++i) payload[i] = static_cast<std::byte>(i * 37 + size);
-    const tool::Bytes frame = build_frame(address(), payload);
+    const process::Bytes frame = build_frame(address(), payload);
     EXPECT_EQ(internet_checksum(std::span(frame).subspan(14, 20)), 0) << size;
     EXPECT_EQ(udp_sum(frame), 0) << size;
   }

@@ -7,12 +7,12 @@
 #include "proof/json_report.h"
 #include "proof/text_report.h"
 #include "proof/verdict.h"
-#include "tool/wrap.h"
+#include "text/wrap.h"
 
 namespace gdr::proof {
 namespace {
 
-using tool::Style;
+using text::Style;
 
 Report report() {
   Report result;
@@ -233,7 +233,7 @@ TEST(TextReport, InAPipeHasNeitherColoursNorAProgressBar) {
 // The longest line of `text`.
 std::size_t widest(const std::string& text) {
   std::size_t most = 0;
-  for (std::string_view line : split(text, '\n')) most = std::max(most, tool::screen_width(line));
+  for (std::string_view line : split(text, '\n')) most = std::max(most, text::screen_width(line));
   return most;
 }
 

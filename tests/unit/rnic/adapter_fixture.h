@@ -6,6 +6,7 @@
 
 #include <vector>
 
+#include "queue_pair_steps.h"
 #include "rnic/adapter.h"
 
 namespace gdr::rnic {
@@ -69,32 +70,17 @@ class AdapterTest : public testing::Test {
     return *made;
   }
 
-  static constexpr int kInit = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT;
   // As far as `state`, with nothing but what is required.
   static void bring_to(QueuePair& qp, ibv_qp_state state) {
-    const bool reliable = qp.type() == IBV_QPT_RC;
-    const bool connected = reliable || qp.type() == IBV_QPT_UC;
-    const bool raw = qp.type() == IBV_QPT_RAW_PACKET;
     ibv_qp_attr attr{};
     attr.port_num = 1;
     attr.path_mtu = IBV_MTU_4096;
     attr.dest_qp_num = 0x5005;
-    attr.qp_state = IBV_QPS_INIT;
-    const int second = connected ? IBV_QP_ACCESS_FLAGS : IBV_QP_QKEY;
-    ASSERT_EQ(qp.modify(attr, raw ? IBV_QP_STATE | IBV_QP_PORT : kInit | second), 0);
-    if (state == IBV_QPS_INIT) return;
-    int mask = IBV_QP_STATE;
-    if (connected) mask |= IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
-    if (reliable) mask |= IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
-    attr.qp_state = IBV_QPS_RTR;
-    ASSERT_EQ(qp.modify(attr, mask), 0);
-    if (state == IBV_QPS_RTR) return;
-    mask = raw ? IBV_QP_STATE : IBV_QP_STATE | IBV_QP_SQ_PSN;
-    if (reliable) {
-      mask |= IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC;
+    for (const ibv_qp_state next : {IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RTS}) {
+      attr.qp_state = next;
+      ASSERT_EQ(qp.modify(attr, test::required_for(next, qp.type())), 0);
+      if (next == state) return;
     }
-    attr.qp_state = IBV_QPS_RTS;
-    ASSERT_EQ(qp.modify(attr, mask), 0);
   }
   static int move_to(QueuePair& qp, ibv_qp_state state) {
     ibv_qp_attr attr{};

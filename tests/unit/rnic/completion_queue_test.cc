@@ -4,28 +4,11 @@
 
 #include <thread>
 
-#include "adapter_fixture.h"
+#include "completion_queue_fixture.h"
 #include "rnic/device_clock.h"
 
 namespace gdr::rnic {
 namespace {
-
-class CompletionQueueTest : public AdapterTest {
- protected:
-  std::uint32_t pushed_ = 0;
-
-  static SharedCompletion entry(std::uint64_t id, std::uint32_t qp = 1,
-                                std::uint32_t status = IBV_WC_SUCCESS) {
-    SharedCompletion completion{};
-    completion.wr_id = id;
-    completion.qp_number = qp;
-    completion.status = status;
-    return completion;
-  }
-  void push(std::uint64_t id, std::uint32_t qp = 1) { queue_->push(entry(id, qp), false); }
-  std::vector<std::uint64_t> taken() { return ids(IBV_WC_SUCCESS); }
-  using Ids = std::vector<std::uint64_t>;
-};
 
 TEST_F(CompletionQueueTest, KeepsTheOrderRoundAfterRound) {
   queue_ = completion_queue(5);  // not a power of two
@@ -80,90 +63,6 @@ TEST_F(CompletionQueueTest, PurgesOneQueuePairAndKeepsTheOrderOfTheOthers) {
   for (std::uint64_t i = 8; i < 11; ++i) push(i);  // what was purged made room at once
   EXPECT_FALSE(queue_->overrun());
   EXPECT_EQ(taken(), (Ids{1, 2, 4, 5, 7, 8, 9, 10}));
-}
-
-TEST_F(CompletionQueueTest, NotifiesOnceForEachArming) {
-  push(0);
-  EXPECT_EQ(notifications_, 0);
-  (void)taken();
-  queue_->request_notification(false);
-  push(1), push(2);
-  EXPECT_EQ(notifications_, 1);
-  queue_->request_notification(false);
-  EXPECT_EQ(notifications_, 1);  // a poll takes them now
-  push(3);
-  EXPECT_EQ(notifications_, 2);
-}
-
-TEST_F(CompletionQueueTest, NotifiesOfWhatCameBetweenThePollAndTheArming) {
-  push(0);
-  queue_->request_notification(false);
-  EXPECT_EQ(notifications_, 1);
-  EXPECT_EQ(taken(), (Ids{0}));
-  push(1);
-  queue_->request_notification(false);
-  EXPECT_EQ(notifications_, 2);
-  EXPECT_EQ(taken(), (Ids{1}));
-  queue_->request_notification(true);
-  push(2);
-  EXPECT_EQ(notifications_, 2);  // not solicited
-  queue_->request_notification(true);
-  EXPECT_EQ(notifications_, 2);
-}
-
-TEST_F(CompletionQueueTest, NotifiesOfWhatAPollLeavesBehindTheArming) {
-  queue_->request_notification(false);
-  push(0), push(1), push(2);
-  EXPECT_EQ(notifications_, 1);
-  queue_->request_notification(false);
-  SharedCompletion two[2];
-  EXPECT_EQ(queue_->poll(two), 2);
-  EXPECT_EQ(notifications_, 2);
-  EXPECT_EQ(queue_->poll(two), 1);
-  queue_->request_notification(false);
-  EXPECT_EQ(notifications_, 2);
-}
-
-// Whoever pushes is slower than the program, which another event has woken.
-TEST_F(CompletionQueueTest, NotifiesOfWhatFollowsACompletionThatWasTakenBeforeItsEventWasTold) {
-  queue_->request_notification(false);
-  ASSERT_EQ(push_completion(adapter_->segment(), queue_->index(), entry(0), nullptr, false,
-                            adapter_->token(), adapter_->liveness()),
-            Push::kEventDue);
-  EXPECT_EQ(taken(), (Ids{0}));
-  queue_->deliver_event();
-  EXPECT_EQ(notifications_, 1);
-  push(1);
-  queue_->request_notification(false);
-  EXPECT_EQ(notifications_, 2);
-}
-
-TEST_F(CompletionQueueTest, NotifiesOfWhatAPollLeftBeforeTheArming) {
-  queue_->request_notification(false);
-  push(0), push(1);
-  SharedCompletion one[1];
-  EXPECT_EQ(queue_->poll(one), 1);
-  EXPECT_EQ(notifications_, 1);
-  queue_->request_notification(false);
-  EXPECT_EQ(notifications_, 2);
-}
-
-TEST_F(CompletionQueueTest, ArmedForSolicitedOnesIgnoresOthersButNotErrors) {
-  queue_->request_notification(true);
-  push(0);
-  EXPECT_EQ(notifications_, 0);
-  queue_->push(entry(1), true);
-  EXPECT_EQ(notifications_, 1);
-  queue_->request_notification(true);
-  queue_->push(entry(2, 1, IBV_WC_WR_FLUSH_ERR), false);
-  EXPECT_EQ(notifications_, 2);
-}
-
-TEST_F(CompletionQueueTest, ArmedForAllIsNotWeakenedByALaterArmingForSolicitedOnes) {
-  queue_->request_notification(false);
-  queue_->request_notification(true);
-  push(0);
-  EXPECT_EQ(notifications_, 1);
 }
 
 TEST_F(CompletionQueueTest, LosesNothingToManyProducers) {
@@ -221,51 +120,6 @@ TEST_F(CompletionQueueTest, IsNotResizedBelowWhatItHoldsOrBeyondTheDevice) {
   EXPECT_EQ(taken(), (Ids{0, 1, 2, 3, 4, 5}));
   adapter_->segment().completion_queue(queue_->index()).tail.store(0x8000'0000);
   EXPECT_FALSE(queue_->resize(kMaxCompletions));  // a scribbled tail is not believed
-}
-
-TEST_F(CompletionQueueTest, WaitsWithItsEventForTheCountThatModerationAsksFor) {
-  queue_->moderate(3, kSecond);
-  queue_->request_notification(false);
-  push(0), push(1);
-  EXPECT_TRUE(adapter_->serve());  // its timer runs
-  EXPECT_EQ(notifications_, 0);
-  push(2);
-  EXPECT_EQ(notifications_, 1);
-  push(3);
-  EXPECT_EQ(notifications_, 1);  // not armed
-  queue_->request_notification(false);
-  push(4), push(5), push(6);
-  EXPECT_EQ(notifications_, 2);
-  EXPECT_FALSE(adapter_->serve());
-}
-
-TEST_F(CompletionQueueTest, WaitsNoLongerThanThePeriodThatModerationAsksFor) {
-  queue_->moderate(100, 20 * kMillisecond);
-  queue_->request_notification(false);
-  const Nanoseconds begun = now();
-  push(0);
-  while (adapter_->serve() && now() - begun < 5 * kSecond) sched_yield();
-  EXPECT_EQ(notifications_, 1);
-  EXPECT_GE(now() - begun, 20 * kMillisecond);
-  queue_->request_notification(false);
-  push(1);
-  queue_->moderate(100, 0);  // no period is no moderation, also of what is held back already
-  adapter_->serve();
-  EXPECT_EQ(notifications_, 2);
-  queue_->request_notification(false);
-  push(2);
-  EXPECT_EQ(notifications_, 3);
-}
-
-TEST_F(CompletionQueueTest, TellsItsPathOfTheFirstCompletionThatModerationHoldsBack) {
-  queue_->moderate(3, kSecond);
-  const auto push_one = [&] { return queue_->push(entry(1), false); };
-  EXPECT_EQ(push_one(), Push::kPushed);  // nobody waits
-  (void)taken();
-  queue_->request_notification(false);
-  EXPECT_EQ(push_one(), Push::kHeld);
-  EXPECT_EQ(push_one(), Push::kPushed);
-  EXPECT_EQ(push_one(), Push::kEventDue);
 }
 
 TEST_F(CompletionQueueTest, LosesWhatFindsNoRoomWithoutAnErrorWhenItIsToIgnoreOverruns) {

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "send_descriptors.h"
 #include "soft_gpu.h"
 
 namespace gdr::softgpu {
@@ -27,22 +28,6 @@ struct Offer {
   CUipcMemHandle large;
   CUmemPoolPtrExportData pooled;
 };
-
-void send_descriptors(int socket, const Offer& offer, const int (&fds)[2]) {
-  iovec data{const_cast<Offer*>(&offer), sizeof offer};
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof fds)] = {};
-  msghdr message{};
-  message.msg_iov = &data;
-  message.msg_iovlen = 1;
-  message.msg_control = control;
-  message.msg_controllen = sizeof control;
-  cmsghdr* header = CMSG_FIRSTHDR(&message);
-  header->cmsg_level = SOL_SOCKET;
-  header->cmsg_type = SCM_RIGHTS;
-  header->cmsg_len = CMSG_LEN(sizeof fds);
-  std::memcpy(CMSG_DATA(header), fds, sizeof fds);
-  sendmsg(socket, &message, 0);
-}
 
 bool receive_descriptors(int socket, Offer& offer, int (&fds)[2]) {
   iovec data{&offer, sizeof offer};
@@ -107,7 +92,7 @@ int own_memory() {
       cu.mem_pool_export_pointer(&offer.pooled, pooled)) {
     return 13;
   }
-  send_descriptors(kSocket, offer, fds);
+  test::send_descriptors(kSocket, &offer, sizeof offer, fds);
   char command = 0;
   while (::read(kSocket, &command, 1) == 1 && command != 'q') {
     if (command == 'r') {

@@ -151,7 +151,7 @@ TEST(Listing, SaysWhatItCouldNotSeeOfWhatItWouldHaveShown) {
 }
 
 TEST(Listing, BreaksNoLineOfAFileAndAllThatAreTooLongInATerminal) {
-  tool::Style narrow;
+  text::Style narrow;
   narrow.columns = 80;
   const std::string text = to_text(listing_of(two_port_inventory()), narrow);
   EXPECT_NE(text.find("10.0.0.1"), std::string::npos);

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "made_up_machine.h"
-#include "tool/style.h"
+#include "text/style.h"
 #include "topo/output/text_report.h"
 
 namespace gdr::topo {
@@ -17,7 +17,7 @@ TEST(NcclView, TellsWhereNcclGradesOtherwiseAndWhy) {
   EXPECT_EQ(node.theirs, host::NcclPath::kPhb);
   ASSERT_EQ(node.pairs.size(), 1u);
   EXPECT_EQ(report.devices[node.pairs[0].second].label, "NIC3");
-  const std::string text = to_text(report, tool::Style{}, {});
+  const std::string text = to_text(report, text::Style{}, {});
   EXPECT_NE(text.find("\nNCCL\n  NODE here is PHB for NCCL, since it knows no NODE: GPU0-NIC3\n"),
             std::string::npos)
       << text;

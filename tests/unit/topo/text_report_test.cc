@@ -4,13 +4,13 @@
 
 #include "host/management.h"
 #include "made_up_machine.h"
-#include "tool/wrap.h"
+#include "text/wrap.h"
 
 namespace gdr::topo {
 namespace {
 
 std::string text_of(const Report& report, Sections sections = {}, std::size_t columns = 0) {
-  tool::Style style;
+  text::Style style;
   style.columns = columns;
   return to_text(report, style, sections);
 }
@@ -116,7 +116,7 @@ TEST(TextReport, FitsATerminal) {
     const std::string text = text_of(machine.report(), {tree, true}, 80);
     for (std::size_t at = 0; at < text.size();) {
       const std::size_t end = text.find('\n', at);
-      EXPECT_LE(tool::screen_width(text.substr(at, end - at)), 80u) << text.substr(at, end - at);
+      EXPECT_LE(text::screen_width(text.substr(at, end - at)), 80u) << text.substr(at, end - at);
       at = end + 1;
     }
   }

@@ -10,6 +10,8 @@
 #include <thread>
 #include <vector>
 
+#include "queue_pair_steps.h"
+
 namespace gdr::test {
 
 constexpr unsigned kAllAccess = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
@@ -75,52 +77,21 @@ class VerbsTest : public ::testing::Test {
   }
 
   static int to_init(ibv_qp* qp) {
-    ibv_qp_attr attr{};
-    attr.qp_state = IBV_QPS_INIT;
-    attr.port_num = 1;
+    ibv_qp_attr attr = attributes_towards(0, {});
     attr.qkey = 0x11111111;
-    attr.qp_access_flags = kAllAccess;
-    int mask = IBV_QP_STATE | IBV_QP_PORT;
-    if (qp->qp_type != IBV_QPT_RAW_PACKET) mask |= IBV_QP_PKEY_INDEX;
-    if (qp->qp_type == IBV_QPT_UD) mask |= IBV_QP_QKEY;
-    if (qp->qp_type == IBV_QPT_RC || qp->qp_type == IBV_QPT_UC) mask |= IBV_QP_ACCESS_FLAGS;
-    return ibv_modify_qp(qp, &attr, mask);
+    return step(qp, attr, IBV_QPS_INIT);
   }
 
   // `device`: the destination's, where that is another.
   static int to_rtr(ibv_qp* qp, std::uint32_t destination, ibv_context* device = nullptr) {
-    ibv_qp_attr attr{};
-    attr.qp_state = IBV_QPS_RTR;
-    attr.path_mtu = IBV_MTU_4096;
-    attr.dest_qp_num = destination;
-    attr.max_dest_rd_atomic = 1;
+    ibv_gid gid{};
+    EXPECT_EQ(ibv_query_gid(device == nullptr ? qp->context : device, 1, 0, &gid), 0);
+    ibv_qp_attr attr = attributes_towards(destination, gid);
     attr.min_rnr_timer = 1;
-    attr.ah_attr.port_num = 1;
-    attr.ah_attr.is_global = 1;
-    if (device == nullptr) device = qp->context;
-    EXPECT_EQ(ibv_query_gid(device, 1, 0, &attr.ah_attr.grh.dgid), 0);
-    int mask = IBV_QP_STATE;
-    if (qp->qp_type == IBV_QPT_RC || qp->qp_type == IBV_QPT_UC) {
-      mask |= IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
-    }
-    if (qp->qp_type == IBV_QPT_RC) mask |= IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
-    return ibv_modify_qp(qp, &attr, mask);
+    return step(qp, attr, IBV_QPS_RTR);
   }
 
-  static int to_rts(ibv_qp* qp) {
-    ibv_qp_attr attr{};
-    attr.qp_state = IBV_QPS_RTS;
-    attr.timeout = 14;
-    attr.retry_cnt = 7;
-    attr.rnr_retry = 7;
-    attr.max_rd_atomic = 1;
-    int mask = IBV_QP_STATE;
-    if (qp->qp_type != IBV_QPT_RAW_PACKET) mask |= IBV_QP_SQ_PSN;
-    if (qp->qp_type == IBV_QPT_RC) {
-      mask |= IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC;
-    }
-    return ibv_modify_qp(qp, &attr, mask);
-  }
+  static int to_rts(ibv_qp* qp) { return step(qp, attributes_towards(0, {}), IBV_QPS_RTS); }
 
   static void connect(ibv_qp* a, ibv_qp* b) {
     ASSERT_EQ(to_init(a), 0);

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "link.h"
+#include "queue_pair_steps.h"
 
 namespace byte_check {
 namespace {
@@ -65,15 +66,10 @@ ibv_qp* Endpoint::create(ibv_qp_type type) {
   init.sq_sig_all = 1;
   init.cap = {kQueue, kQueue, 1, 1, 0};
   ibv_qp* qp = made(ibv_create_qp(pd_, &init), "ibv_create_qp");
-  ibv_qp_attr attributes{};
-  attributes.qp_state = IBV_QPS_INIT;
-  attributes.port_num = 1;
+  ibv_qp_attr attributes = gdr::test::attributes_towards(0, {});
   attributes.qkey = kQKey;
   attributes.qp_access_flags = type == IBV_QPT_UC ? IBV_ACCESS_REMOTE_WRITE : kRights;
-  done(ibv_modify_qp(qp, &attributes,
-                     IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
-                         (type == IBV_QPT_UD ? IBV_QP_QKEY : IBV_QP_ACCESS_FLAGS)),
-       "ibv_modify_qp to INIT");
+  done(gdr::test::step(qp, attributes, IBV_QPS_INIT), "ibv_modify_qp to INIT");
   return qp;
 }
 
@@ -107,30 +103,15 @@ void Endpoint::connect(const Ends& theirs) {
 }
 
 void Endpoint::bring_up(ibv_qp* qp, std::uint32_t peer) {
-  const bool reliable = qp->qp_type == IBV_QPT_RC, connected = qp->qp_type != IBV_QPT_UD;
-  ibv_qp_attr attributes{};
-  attributes.qp_state = IBV_QPS_RTR;
+  ibv_qp_attr attributes = gdr::test::attributes_towards(peer, theirs_.gid);
   attributes.path_mtu = mtu_;
-  attributes.dest_qp_num = peer;
-  attributes.rq_psn = theirs_.packet_sequence;
-  attributes.max_dest_rd_atomic = 4;
-  attributes.min_rnr_timer = 12;
   attributes.ah_attr = path();
-  int mask = IBV_QP_STATE;
-  if (connected) mask |= IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
-  if (reliable) mask |= IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
-  done(ibv_modify_qp(qp, &attributes, mask), "ibv_modify_qp to RTR");
-  attributes.qp_state = IBV_QPS_RTS;
+  attributes.rq_psn = theirs_.packet_sequence;
   attributes.sq_psn = packet_sequence_;
+  attributes.max_dest_rd_atomic = attributes.max_rd_atomic = 4;
   attributes.timeout = 16;  // 0.27 s: the guest is emulated, and may stand still for as long
-  attributes.retry_cnt = 7;
-  attributes.rnr_retry = 7;
-  attributes.max_rd_atomic = 4;
-  mask = IBV_QP_STATE | IBV_QP_SQ_PSN;
-  if (reliable) {
-    mask |= IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC;
-  }
-  done(ibv_modify_qp(qp, &attributes, mask), "ibv_modify_qp to RTS");
+  done(gdr::test::step(qp, attributes, IBV_QPS_RTR), "ibv_modify_qp to RTR");
+  done(gdr::test::step(qp, attributes, IBV_QPS_RTS), "ibv_modify_qp to RTS");
 }
 
 ibv_qp* Endpoint::queue(ibv_qp_type transport) const {

@@ -65,8 +65,8 @@ def collect(guest, program):
 def main():
     with tempfile.TemporaryDirectory(prefix="gdr-vm-") as work:
         program = pathlib.Path(work) / "rxe_packets"
-        subprocess.run(["c++", "-std=c++20", "-O1", "-o", program, HERE / "rxe_packets.cc",
-                        "-libverbs"], check=True)
+        subprocess.run(["c++", "-std=c++20", "-O1", "-o", program,
+                        "-I", HERE.parents[1] / "support", HERE / "rxe_packets.cc", "-libverbs"], check=True)
         guest = lab.Guest.boot(sys.argv[1], [program])
     kept = {}
     with guest:

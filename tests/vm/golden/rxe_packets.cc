@@ -18,6 +18,8 @@
 #include <string>
 #include <vector>
 
+#include "queue_pair_steps.h"
+
 namespace {
 
 constexpr std::size_t kBytes = 16384;
@@ -102,43 +104,21 @@ void create_qp(Side& side, ibv_qp_type type, int access) {
   init.sq_sig_all = 1;
   init.cap = {32, 32, 2, 2, 0};
   side.qp = made(ibv_create_qp(side.pd, &init), "ibv_create_qp");
-  ibv_qp_attr attributes{};
-  attributes.qp_state = IBV_QPS_INIT;
-  attributes.port_num = 1;
+  ibv_qp_attr attributes = gdr::test::attributes_towards(0, {});
   attributes.qp_access_flags = access;
   attributes.qkey = kQKey;
-  done(ibv_modify_qp(side.qp, &attributes,
-                     IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
-                         (type == IBV_QPT_UD ? IBV_QP_QKEY : IBV_QP_ACCESS_FLAGS)),
-       "INIT");
+  done(gdr::test::step(side.qp, attributes, IBV_QPS_INIT), "INIT");
 }
 
 void bring_up(Side& side, const Side& peer, ibv_mtu mtu, std::uint32_t psn) {
-  const ibv_qp_type type = side.qp->qp_type;
-  const bool reliable = type == IBV_QPT_RC, connected = type != IBV_QPT_UD;
-  ibv_qp_attr attributes{};
-  attributes.qp_state = IBV_QPS_RTR;
+  ibv_qp_attr attributes = gdr::test::attributes_towards(peer.qp->qp_num, {});
   attributes.path_mtu = mtu;
-  attributes.dest_qp_num = peer.qp->qp_num;
-  attributes.rq_psn = psn;
-  attributes.max_dest_rd_atomic = 4;
-  attributes.min_rnr_timer = 14;
   attributes.ah_attr = path(side, peer);
-  int mask = IBV_QP_STATE;
-  if (connected) mask |= IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
-  if (reliable) mask |= IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
-  done(ibv_modify_qp(side.qp, &attributes, mask), "RTR");
-  attributes.qp_state = IBV_QPS_RTS;
-  attributes.sq_psn = psn;
-  attributes.timeout = 14;
-  attributes.retry_cnt = 7;
-  attributes.rnr_retry = 7;
-  attributes.max_rd_atomic = 4;
-  mask = IBV_QP_STATE | IBV_QP_SQ_PSN;
-  if (reliable) {
-    mask |= IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC;
-  }
-  done(ibv_modify_qp(side.qp, &attributes, mask), "RTS");
+  attributes.rq_psn = attributes.sq_psn = psn;
+  attributes.max_dest_rd_atomic = attributes.max_rd_atomic = 4;
+  attributes.min_rnr_timer = 14;
+  done(gdr::test::step(side.qp, attributes, IBV_QPS_RTR), "RTR");
+  done(gdr::test::step(side.qp, attributes, IBV_QPS_RTS), "RTS");
 }
 
 constexpr int kEveryRight =

@@ -19,8 +19,8 @@
 #include "doctor/kernel_log.h"
 #include "doctor/run.h"
 #include "doctor/ticket/ticket.h"
+#include "host/gpu_or_nic.h"
 #include "host/inventory.h"
-#include "host/shown.h"
 
 namespace gdr::doctor {
 namespace {

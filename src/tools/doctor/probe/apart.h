@@ -1,5 +1,5 @@
 // Work in a process of its own: a library that crashes or hangs takes nobody along. The work's
-// answer is a message (tool/codec.h).
+// answer is a message (process/codec.h).
 //
 //   Result<CudaFacts> facts = apart<CudaFacts>("the CUDA driver", 20 * kSecond, ask_cuda);
 //
@@ -12,22 +12,22 @@
 
 #include "base/clock.h"
 #include "base/result.h"
-#include "tool/codec.h"
+#include "process/codec.h"
 
 namespace gdr::doctor {
 
 // `name`: who is to blame, as in "the CUDA driver was killed by signal 11". ETIMEDOUT: it took
 // longer than `limit`, and was killed; ECONNRESET: it ended without an answer.
-Result<tool::Bytes> bytes_from_apart(const std::string& name, Nanoseconds limit,
-                                     const std::function<tool::Bytes()>& work);
+Result<process::Bytes> bytes_from_apart(const std::string& name, Nanoseconds limit,
+                                        const std::function<process::Bytes()>& work);
 
 template <typename Answer>
 Result<Answer> apart(const std::string& name, Nanoseconds limit,
                      const std::function<Answer()>& work) {
-  Result<tool::Bytes> bytes =
-      bytes_from_apart(name, limit, [&work] { return tool::encode(work()); });
+  Result<process::Bytes> bytes =
+      bytes_from_apart(name, limit, [&work] { return process::encode(work()); });
   if (!bytes) return bytes.error();
-  return tool::decode<Answer>(*bytes);
+  return process::decode<Answer>(*bytes);
 }
 
 }  // namespace gdr::doctor

@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tool/child.h"
+#include "process/child.h"
 
 namespace gdr::doctor {
 namespace {
@@ -42,7 +42,7 @@ CommandAnswer run_command(const std::vector<std::string>& words, Nanoseconds lim
   if (pid < 0) return answer;
   if (pid == 0) become(arguments.data(), write_end.get(), parent);
   write_end.reset();
-  tool::ChildEnd end = tool::read_child(pid, std::move(read_end), limit, kMostBytes);
+  process::ChildEnd end = process::read_child(pid, std::move(read_end), limit, kMostBytes);
   answer.timed_out = end.timed_out;
   answer.status = WIFEXITED(end.status) ? WEXITSTATUS(end.status) : -1;
   answer.found = answer.timed_out || answer.status != kNotFound;

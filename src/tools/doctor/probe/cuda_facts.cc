@@ -3,9 +3,9 @@
 #include <filesystem>
 
 #include "cuda/driver.h"
-#include "tool/gpu.h"
-#include "tool/libraries.h"
-#include "tool/memory.h"
+#include "participants/gpu.h"
+#include "participants/libraries.h"
+#include "participants/memory.h"
 
 namespace gdr::doctor {
 namespace {
@@ -25,7 +25,7 @@ CudaGpu ask_gpu(const cuda::Driver& driver, int ordinal) {
   if (driver.device_get(&device, ordinal)) return gpu;
   char name[256] = "";
   if (!driver.device_get_name(name, sizeof name, device)) gpu.name = name;
-  gpu.pci_address = tool::pci_address_of(driver, device);
+  gpu.pci_address = participants::pci_address_of(driver, device);
   std::size_t memory = 0;
   if (!driver.device_total_mem(&memory, device)) gpu.memory = memory;
   gpu.gpu_direct = attribute(driver, device, cuda::CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_SUPPORTED);
@@ -41,13 +41,14 @@ ExportTrial try_export(const std::string& library, int ordinal) {
   ExportTrial trial;
   trial.ordinal = ordinal;
   trial.size = kTrialSize;
-  Result<tool::Gpu> gpu = tool::open_gpu(library, ordinal);
+  Result<participants::Gpu> gpu = participants::open_gpu(library, ordinal);
   if (!gpu) {
     trial.problem = gpu.error().message;
     return trial;
   }
-  trial.pci_address = tool::pci_address_of(*gpu->driver, gpu->device);
-  Result<tool::Memory> memory = tool::Memory::allocate(tool::MemoryKind::kDevice, kTrialSize, *gpu);
+  trial.pci_address = participants::pci_address_of(*gpu->driver, gpu->device);
+  Result<participants::Memory> memory =
+      participants::Memory::allocate(participants::MemoryKind::kDevice, kTrialSize, *gpu);
   if (!memory) {
     trial.problem = memory.error().message;
     return trial;
@@ -63,7 +64,7 @@ ExportTrial try_export(const std::string& library, int ordinal) {
 
 bool is_stand_in(const std::string& path) {
   std::error_code ignored;
-  for (const std::string& own : {tool::soft_verbs_path(), tool::soft_cuda_path()}) {
+  for (const std::string& own : {participants::soft_verbs_path(), participants::soft_cuda_path()}) {
     if (std::filesystem::equivalent(path, own, ignored)) return true;
   }
   // A stand-in of another installation.

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "tool/codec.h"
+#include "process/codec.h"
 
 namespace gdr::doctor {
 

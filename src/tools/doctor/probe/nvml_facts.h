@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "doctor/tri.h"
-#include "tool/codec.h"
+#include "process/codec.h"
 
 namespace gdr::doctor {
 

@@ -8,7 +8,7 @@
 #include "doctor/container.h"
 #include "doctor/text_report.h"
 #include "doctor/ticket/ticket.h"
-#include "tool/text.h"
+#include "text/format.h"
 
 namespace gdr::doctor {
 namespace {

@@ -3,12 +3,12 @@
 #include "doctor/blocks.h"
 #include "doctor/ticket/page_style.h"
 #include "doctor/ticket/ticket.h"
-#include "tool/markup.h"
+#include "text/markup.h"
 
 namespace gdr::doctor {
 namespace {
 
-using tool::escape_markup;
+using text::escape_markup;
 
 // `escape_markup` of each line; line feeds stay.
 std::string escaped_lines(const std::string& given) {

@@ -7,12 +7,10 @@
 #include "doctor/blocks.h"
 #include "doctor/capture/harmless.h"
 #include "doctor/ticket/ticket.h"
-#include "tool/text.h"
+#include "text/format.h"
 
 namespace gdr::doctor {
 namespace {
-
-using tool::printable;
 
 // MAC addresses, GIDs and other IPv6 addresses stand for a host, and stay out of public places.
 // Those of PCI have two colons, and stay.

@@ -5,7 +5,7 @@
 
 #include "fix/changes/kinds.h"
 #include "host/plain_path.h"
-#include "tool/text.h"
+#include "text/format.h"
 
 namespace gdr::fix {
 namespace {
@@ -44,7 +44,7 @@ class LoadedModule : public Change {
     if (!ran) return ran.error();
     if (ran->status == 0) return {};
     return Error{EIO, command.front() + " ended with " + std::to_string(ran->status) + ": " +
-                          tool::printable(ran->output)};
+                          printable(ran->output)};
   }
 
  private:

@@ -2,7 +2,7 @@
 
 #include "fix/changes/kinds.h"
 #include "host/pci/function.h"
-#include "tool/text.h"
+#include "text/format.h"
 
 namespace gdr::fix {
 namespace {
@@ -18,7 +18,7 @@ Result<std::string> output_of(const Machine& machine, const std::vector<std::str
   if (!machine.run) return Error{ENOTSUP, "a captured machine cannot run programs"};
   Result<Ran> ran = machine.run(command);
   if (!ran) return ran.error();
-  const std::string text = tool::printable(ran->output);
+  const std::string text = printable(ran->output);
   if (ran->status != 0 && status_matters) {
     return Error{EIO, command.front() + " ended with " + std::to_string(ran->status) + ": " + text};
   }

@@ -11,6 +11,7 @@
 #include "base/kill_point.h"
 #include "base/unique_fd.h"
 #include "fix/changes/kinds.h"
+#include "fix/on_disk.h"
 
 namespace gdr::fix {
 namespace {
@@ -84,26 +85,13 @@ LineRule rule_of(const std::string& path) {
   return nullptr;
 }
 
-Result<void> flush_folder(const std::string& folder) {
-  const UniqueFd file(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!file || fsync(file.get()) != 0) return from_errno(folder);
-  return {};
-}
-
 Result<void> write_beside(const std::string& temporary, const std::string& text) {
   unlink(temporary.c_str());  // of a gdr fix that was killed
   const UniqueFd file(
       open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
   if (!file) return from_errno(temporary);
-  std::string_view rest = text;
-  while (!rest.empty()) {
-    const ssize_t put = write(file.get(), rest.data(), rest.size());
-    if (put < 0 && errno == EINTR) continue;
-    if (put <= 0) return from_errno(temporary);
-    rest.remove_prefix(static_cast<std::size_t>(put));
-  }
-  if (fchmod(file.get(), 0644) != 0 || fsync(file.get()) != 0) return from_errno(temporary);
-  return {};
+  if (fchmod(file.get(), 0644) != 0) return from_errno(temporary);
+  return write_to_disk(file.get(), text, temporary);
 }
 
 class TextFile : public Change {

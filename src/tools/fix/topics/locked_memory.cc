@@ -7,7 +7,7 @@
 
 #include "fix/changes/text_file.h"
 #include "fix/topics/topics.h"
-#include "tool/text.h"
+#include "text/format.h"
 
 namespace gdr::fix {
 namespace {

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "base/environment.h"
+#include "host/pci/vendors.h"
 
 namespace gdr::host {
 namespace {
@@ -119,12 +120,12 @@ bool is_module_loaded(const Files& files, const std::string& module) {
 }
 
 bool has_amd_gpu(const Inventory& inventory) {
-  constexpr std::uint16_t kAmd = 0x1002;
   constexpr std::uint32_t kDisplay = 0x03, kAccelerator = 0x12;
   const auto& functions = inventory.pci.functions();
   return std::ranges::any_of(functions, [](const auto& entry) {
     const std::uint32_t kind = entry.second.class_code >> 16;
-    return entry.second.vendor == kAmd && (kind == kDisplay || kind == kAccelerator);
+    return entry.second.vendor == vendor::kAmdGraphics &&
+           (kind == kDisplay || kind == kAccelerator);
   });
 }
 

@@ -3,12 +3,11 @@
 #include <algorithm>
 #include <array>
 
+#include "host/pci/vendors.h"
 #include "host/registration/driver_roots.h"
 
 namespace gdr::host {
 namespace {
-
-constexpr std::uint16_t kMellanox = 0x15b3;
 
 // "nvidia-peermem.ko.zst" of "updates/dkms/nvidia-peermem.ko.zst: kernel/drivers/…".
 std::string file_of(const std::string& line) {
@@ -87,8 +86,8 @@ std::string loaded_client(const Files& files, const Inventory& inventory, PeerMo
 
 bool has_mellanox(const Inventory& inventory) {
   const auto& functions = inventory.pci.functions();
-  return std::ranges::any_of(functions,
-                             [](const auto& entry) { return entry.second.vendor == kMellanox; });
+  return std::ranges::any_of(
+      functions, [](const auto& entry) { return entry.second.vendor == vendor::kMellanox; });
 }
 
 std::string with_alternative(const std::string& note, const std::string& remedy) {

@@ -75,14 +75,12 @@ Inventory finish(Draft draft) {
       machine.nics.push_back(nic_of(draft, function));
     }
   }
-  const bool all_named = std::all_of(machine.nics.begin(), machine.nics.end(),
-                                     [](const Nic& nic) { return nic.name != nic.pci_address; });
-  if (all_named) {
+  if (std::ranges::all_of(machine.nics, has_rdma_name)) {
     std::stable_sort(machine.nics.begin(), machine.nics.end(), [](const Nic& a, const Nic& b) {
       return strverscmp(a.name.c_str(), b.name.c_str()) < 0;
     });
   }
-  settle(machine, draft.shown);
+  draw_conclusions(machine, draft.shown);
   return std::move(machine);
 }
 

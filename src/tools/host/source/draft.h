@@ -12,9 +12,9 @@
 
 #include "base/result.h"
 #include "host/classify.h"
+#include "host/conclusions.h"
 #include "host/inventory.h"
 #include "host/pci/link.h"
-#include "host/settle.h"
 
 namespace gdr::host {
 

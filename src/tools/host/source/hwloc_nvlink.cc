@@ -8,6 +8,7 @@
 #include <string>
 
 #include "host/classify.h"
+#include "host/pci/vendors.h"
 #include "host/source/draft.h"
 
 namespace gdr::host {
@@ -94,7 +95,8 @@ Result<std::vector<NvLinks>> read_hwloc_nvlinks(const XmlElement& topology, cons
   for (std::size_t i = 0; i < read->ends.size(); ++i) {
     for (std::size_t j = 0; j < read->ends.size(); ++j) {
       const PciFunction* other = tree.find(read->ends[j]);
-      const bool is_switch = other != nullptr && !is_gpu(*other) && other->vendor == kVendorNvidia;
+      const bool is_switch =
+          other != nullptr && !is_gpu(*other) && other->vendor == vendor::kNvidia;
       if (is_switch) to_switches[i] += read->at(i, j);
     }
   }

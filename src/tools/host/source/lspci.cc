@@ -3,6 +3,7 @@
 #include <optional>
 #include <set>
 
+#include "host/pci/vendors.h"
 #include "host/source/draft.h"
 #include "host/source/lspci_tree.h"
 #include "host/source/lspci_verbose.h"
@@ -91,7 +92,7 @@ std::map<std::string, PciFunction> merged(Texts& texts) {
 bool has_unnumbered_cascade(const PciTree& tree) {
   const auto is_broadcom = [&](const std::string& address) {
     const PciFunction* bridge = tree.find(address);
-    return bridge != nullptr && bridge->is_bridge() && bridge->vendor == kVendorBroadcom;
+    return bridge != nullptr && bridge->is_bridge() && bridge->vendor == vendor::kLsi;
   };
   for (const auto& [address, function] : tree.functions()) {
     const auto& path = function.path;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "host/pci/vendors.h"
 #include "host/source/draft.h"
 
 namespace gdr::host {
@@ -12,37 +13,37 @@ struct NamedVendor {
   std::uint16_t number;
 };
 // Names from pci.ids, newer ones first.
-constexpr NamedVendor kVendors[] = {{"NVIDIA Corporation", 0x10de},
-                                    {"Mellanox Technologies", 0x15b3},
-                                    {"Amazon.com, Inc.", 0x1d0f},
-                                    {"Broadcom / LSI", 0x1000},
-                                    {"LSI Logic / Symbios Logic", 0x1000},
-                                    {"Broadcom Inc. and subsidiaries", 0x14e4},
-                                    {"Broadcom Limited", 0x14e4},
-                                    {"Broadcom Corporation", 0x14e4},
-                                    {"Advanced Micro Devices, Inc. [AMD/ATI]", 0x1002},
-                                    {"Advanced Micro Devices, Inc. [AMD]", 0x1022},
-                                    {"Intel Corporation", 0x8086},
-                                    {"Habana Labs Ltd.", 0x1da3},
-                                    {"Cray Inc", 0x17db},
-                                    {"AMD Pensando Systems", 0x1dd8},
-                                    {"Pensando Systems Inc", 0x1dd8},
-                                    {"Pensando Systems", 0x1dd8},
-                                    {"QLogic Corp.", 0x1077},
-                                    {"Chelsio Communications Inc", 0x1425},
-                                    {"Cornelis Networks", 0x434e},
-                                    {"Huawei Technologies Co., Ltd.", 0x19e5},
-                                    {"Alibaba (China) Co., Ltd.", 0x1ded},
-                                    {"Google, Inc.", 0x1ae0},
-                                    {"VMware", 0x15ad},
-                                    {"XenSource, Inc.", 0x5853},
-                                    {"InnoTek Systemberatung GmbH", 0x80ee},
-                                    {"Microsoft Corporation", 0x1414},
-                                    {"ASPEED Technology, Inc.", 0x1a03},
-                                    {"Matrox Electronics Systems Ltd.", 0x102b}};
-// This maker has two numbers: of what QEMU has of its own, and of virtio.
+constexpr NamedVendor kVendors[] = {
+    {"NVIDIA Corporation", vendor::kNvidia},
+    {"Mellanox Technologies", vendor::kMellanox},
+    {"Amazon.com, Inc.", vendor::kAmazon},
+    {"Broadcom / LSI", vendor::kLsi},
+    {"LSI Logic / Symbios Logic", vendor::kLsi},
+    {"Broadcom Inc. and subsidiaries", vendor::kBroadcom},
+    {"Broadcom Limited", vendor::kBroadcom},
+    {"Broadcom Corporation", vendor::kBroadcom},
+    {"Advanced Micro Devices, Inc. [AMD/ATI]", vendor::kAmdGraphics},
+    {"Advanced Micro Devices, Inc. [AMD]", vendor::kAmd},
+    {"Intel Corporation", vendor::kIntel},
+    {"Habana Labs Ltd.", vendor::kHabana},
+    {"Cray Inc", vendor::kCray},
+    {"AMD Pensando Systems", vendor::kPensando},
+    {"Pensando Systems Inc", vendor::kPensando},
+    {"Pensando Systems", vendor::kPensando},
+    {"QLogic Corp.", vendor::kQlogic},
+    {"Chelsio Communications Inc", vendor::kChelsio},
+    {"Cornelis Networks", vendor::kCornelis},
+    {"Huawei Technologies Co., Ltd.", vendor::kHuawei},
+    {"Alibaba (China) Co., Ltd.", vendor::kAlibaba},
+    {"Google, Inc.", vendor::kGoogle},
+    {"VMware", vendor::kVmware},
+    {"XenSource, Inc.", vendor::kXen},
+    {"InnoTek Systemberatung GmbH", vendor::kVirtualBox},
+    {"Microsoft Corporation", vendor::kMicrosoft},
+    {"ASPEED Technology, Inc.", vendor::kAspeed},
+    {"Matrox Electronics Systems Ltd.", vendor::kMatrox}};
+// This maker has two numbers: for what QEMU has of its own (kQemu), and for virtio.
 constexpr std::string_view kRedHat = "Red Hat, Inc.";
-constexpr std::uint16_t kQemu = 0x1b36, kVirtio = 0x1af4;
 
 struct NamedClass {
   std::string_view name;
@@ -112,7 +113,7 @@ void take_description(std::string_view text, PciFunction& function) {
     if (!numbered) {
       const bool qemu =
           text.find("QEMU") != std::string_view::npos || text.find("QXL") != std::string_view::npos;
-      function.vendor = qemu ? kQemu : kVirtio;
+      function.vendor = qemu ? vendor::kQemu : vendor::kVirtio;
     }
   }
   // What the list of its time did not know may be known by now: the name is looked up again.

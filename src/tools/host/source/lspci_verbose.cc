@@ -6,13 +6,12 @@
 #include <optional>
 
 #include "base/printable.h"
+#include "host/pci/vendors.h"
 #include "host/source/draft.h"
 #include "host/source/lspci_function.h"
 
 namespace gdr::host {
 namespace {
-
-constexpr std::uint16_t kRedHat = 0x1af4;  // of what QEMU emulates
 
 // "0000:41:00.0 " or "41:00.0 " at the start of a line; empty: the line goes on with a function.
 std::string address_at_start(std::string_view line) {
@@ -206,7 +205,9 @@ class Reader {
     std::string_view text = line.substr(line.find("Subsystem:") + 10);
     const bool numbered = take_ids(text, function_->subsystem_vendor, function_->subsystem_device);
     while (text.starts_with(' ') || text.starts_with('\t')) text.remove_prefix(1);
-    if (!numbered && text.starts_with("Red Hat, Inc.")) function_->subsystem_vendor = kRedHat;
+    if (!numbered && text.starts_with("Red Hat, Inc.")) {
+      function_->subsystem_vendor = vendor::kVirtio;
+    }
   }
 
   // "Bus: primary=98, secondary=99, subordinate=9e": no bus below it has the number 0.

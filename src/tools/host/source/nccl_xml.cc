@@ -7,6 +7,7 @@
 #include <set>
 #include <tuple>
 
+#include "host/pci/vendors.h"
 #include "host/source/draft.h"
 #include "host/source/xml.h"
 
@@ -15,7 +16,6 @@ namespace {
 
 constexpr std::uint32_t kNvSwitchClass = 0x068000;
 constexpr int kMostNumaNodes = 256;
-constexpr std::uint16_t kVendorAmd = 0x1002;
 
 class Reader {
  public:
@@ -137,10 +137,10 @@ class Reader {
     for (const XmlElement& gpu : pci.children) {
       // RCCL's files look the same: AMD's GPUs have a "gcn" and links of XGMI.
       if (gpu.name != "gpu" || function.vendor != 0) continue;
-      if (has(gpu, "xgmi") || !gpu.attribute("gcn").empty()) function.vendor = kVendorAmd;
+      if (has(gpu, "xgmi") || !gpu.attribute("gcn").empty()) function.vendor = vendor::kAmdGraphics;
     }
     const bool display = function.class_code >> 16 == 0x03 && function.class_code >> 8 != 0x0380;
-    if (display && function.vendor == 0) function.vendor = kVendorNvidia;
+    if (display && function.vendor == 0) function.vendor = vendor::kNvidia;
   }
 
   void read_device(const XmlElement& pci, PciFunction& function) {

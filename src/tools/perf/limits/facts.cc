@@ -24,18 +24,18 @@ Pcie pcie_of(const std::optional<host::PciFunction>& function) {
   return pcie;
 }
 
-NicFacts nic_facts(const tool::InventoryReport& inventory, const ChosenPort& chosen) {
+NicFacts nic_facts(const participants::InventoryReport& inventory, const ChosenPort& chosen) {
   NicFacts facts;
   facts.name = chosen.port.nic;
   facts.port = chosen.port.port;
   facts.path_mtu = chosen.path_mtu;
   facts.ethernet = chosen.port.ethernet;
-  const tool::NicEntry* nic = find_nic(inventory, chosen.port.nic);
+  const participants::NicEntry* nic = find_nic(inventory, chosen.port.nic);
   facts.software = !nic || is_software(inventory, *nic);
   if (!nic || facts.software) return facts;
   facts.netdev = netdev_of(*nic, chosen.port.port);
   facts.pcie = pcie_of(nic->hardware->pci);
-  if (const tool::NicPort* port = find_port(*nic, chosen.port.port)) {
+  if (const participants::NicPort* port = find_port(*nic, chosen.port.port)) {
     facts.link_bits_per_second = port->speed * 1e6;
   }
   return facts;
@@ -57,19 +57,20 @@ std::int32_t node_of_this_thread(const host::Files& files) {
 
 }  // namespace
 
-const tool::NicEntry* find_nic(const tool::InventoryReport& inventory, const std::string& name) {
+const participants::NicEntry* find_nic(const participants::InventoryReport& inventory,
+                                       const std::string& name) {
   const auto found = std::ranges::find_if(
-      inventory.nics, [&](const tool::NicEntry& nic) { return nic.survey.name == name; });
+      inventory.nics, [&](const participants::NicEntry& nic) { return nic.survey.name == name; });
   return found == inventory.nics.end() ? nullptr : &*found;
 }
 
-const tool::NicPort* find_port(const tool::NicEntry& nic, std::uint8_t number) {
+const participants::NicPort* find_port(const participants::NicEntry& nic, std::uint8_t number) {
   const auto found = std::ranges::find_if(
-      nic.survey.ports, [&](const tool::NicPort& port) { return port.number == number; });
+      nic.survey.ports, [&](const participants::NicPort& port) { return port.number == number; });
   return found == nic.survey.ports.end() ? nullptr : &*found;
 }
 
-std::string netdev_of(const tool::NicEntry& nic, std::uint8_t port) {
+std::string netdev_of(const participants::NicEntry& nic, std::uint8_t port) {
   if (!nic.hardware) return {};
   for (const host::Port& known : nic.hardware->ports) {
     if (known.number == port) return known.netdev;
@@ -77,11 +78,12 @@ std::string netdev_of(const tool::NicEntry& nic, std::uint8_t port) {
   return {};
 }
 
-bool is_software(const tool::InventoryReport& inventory, const tool::NicEntry& nic) {
+bool is_software(const participants::InventoryReport& inventory,
+                 const participants::NicEntry& nic) {
   return inventory.soft_nic || !nic.hardware || !nic.hardware->pci;
 }
 
-Facts gather_facts(const tool::InventoryReport& inventory, const Chosen& chosen,
+Facts gather_facts(const participants::InventoryReport& inventory, const Chosen& chosen,
                    const std::string& root) {
   const host::Files files(root);
   Facts facts;
@@ -90,7 +92,7 @@ Facts gather_facts(const tool::InventoryReport& inventory, const Chosen& chosen,
   facts.virtual_machine = host::is_virtual_machine(files);
   facts.amd = files.text("proc/cpuinfo").find("AuthenticAMD") != std::string::npos;
   for (const ChosenPort& port : chosen.ports) facts.nics.push_back(nic_facts(inventory, port));
-  for (const tool::GpuEntry& gpu : inventory.gpus) {
+  for (const participants::GpuEntry& gpu : inventory.gpus) {
     const int ordinal = gpu.survey.ordinal;
     if (std::ranges::find(chosen.gpus, ordinal) == chosen.gpus.end()) continue;
     GpuFacts known{ordinal, inventory.soft_gpu, {}};

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "tool/codec.h"
-#include "tool/inventory.h"
-#include "tool/select.h"
+#include "participants/inventory.h"
+#include "participants/select.h"
+#include "process/codec.h"
 
 namespace gdr::perf {
 
@@ -65,7 +65,7 @@ struct Facts {
 
 // What of this side's devices takes part.
 struct ChosenPort {
-  tool::PortChoice port;
+  participants::PortChoice port;
   std::uint32_t gid_index = 0;
   std::string gid;
   std::uint32_t path_mtu = 0;  // bytes
@@ -77,14 +77,15 @@ struct Chosen {
 
 // Asked by a thread of the kind that measures: its processor tells the NUMA node. Everything but
 // the copies of memory.
-Facts gather_facts(const tool::InventoryReport& inventory, const Chosen& chosen,
+Facts gather_facts(const participants::InventoryReport& inventory, const Chosen& chosen,
                    const std::string& root = "/");
 
 // The entries of a port in the inventory; null: not there.
-const tool::NicEntry* find_nic(const tool::InventoryReport& inventory, const std::string& name);
-const tool::NicPort* find_port(const tool::NicEntry& nic, std::uint8_t number);
-std::string netdev_of(const tool::NicEntry& nic, std::uint8_t port);
+const participants::NicEntry* find_nic(const participants::InventoryReport& inventory,
+                                       const std::string& name);
+const participants::NicPort* find_port(const participants::NicEntry& nic, std::uint8_t number);
+std::string netdev_of(const participants::NicEntry& nic, std::uint8_t port);
 // No PCI function carries it.
-bool is_software(const tool::InventoryReport& inventory, const tool::NicEntry& nic);
+bool is_software(const participants::InventoryReport& inventory, const participants::NicEntry& nic);
 
 }  // namespace gdr::perf

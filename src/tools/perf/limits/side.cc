@@ -19,21 +19,21 @@ std::string processor_of(const host::Files& files) {
   return text.substr(colon + 2, text.find('\n', colon) - colon - 2);
 }
 
-std::string gpu_text(const tool::GpuEntry& gpu) {
+std::string gpu_text(const participants::GpuEntry& gpu) {
   return "GPU " + std::to_string(gpu.survey.ordinal) + ": " + gpu.survey.name + " " +
          gpu.survey.pci_address;
 }
 
-Port describe_port(const tool::InventoryReport& inventory, const ChosenPort& chosen) {
+Port describe_port(const participants::InventoryReport& inventory, const ChosenPort& chosen) {
   Port port;
   port.nic = chosen.port.nic;
   port.number = chosen.port.port;
   port.gid = chosen.gid;
   port.gid_index = chosen.gid_index;
   port.path_mtu = chosen.path_mtu;
-  if (const tool::NicEntry* nic = find_nic(inventory, chosen.port.nic)) {
+  if (const participants::NicEntry* nic = find_nic(inventory, chosen.port.nic)) {
     port.netdev = netdev_of(*nic, chosen.port.port);
-    const tool::NicPort* known = find_port(*nic, chosen.port.port);
+    const participants::NicPort* known = find_port(*nic, chosen.port.port);
     if (known && !is_software(inventory, *nic)) port.link_bits_per_second = known->speed * 1e6;
   }
   return port;
@@ -41,7 +41,7 @@ Port describe_port(const tool::InventoryReport& inventory, const ChosenPort& cho
 
 }  // namespace
 
-Side describe_side(const tool::InventoryReport& inventory, const Chosen& chosen,
+Side describe_side(const participants::InventoryReport& inventory, const Chosen& chosen,
                    const std::string& version, const std::string& root) {
   const host::Files files(root);
   Side side;
@@ -53,7 +53,7 @@ Side describe_side(const tool::InventoryReport& inventory, const Chosen& chosen,
   side.library = inventory.verbs_path;
   side.soft_nic = inventory.soft_nic;
   side.soft_gpu = inventory.soft_gpu;
-  for (const tool::GpuEntry& gpu : inventory.gpus) {
+  for (const participants::GpuEntry& gpu : inventory.gpus) {
     if (std::ranges::find(chosen.gpus, gpu.survey.ordinal) != chosen.gpus.end()) {
       side.gpus.push_back(gpu_text(gpu));
     }

@@ -10,7 +10,7 @@
 
 namespace gdr::perf {
 
-Side describe_side(const tool::InventoryReport& inventory, const Chosen& chosen,
+Side describe_side(const participants::InventoryReport& inventory, const Chosen& chosen,
                    const std::string& version, const std::string& root = "/");
 
 }  // namespace gdr::perf

@@ -9,7 +9,7 @@
 #include "perf/output/html_tables.h"
 #include "perf/output/json_report.h"
 #include "perf/output/page_parts.h"
-#include "tool/text.h"
+#include "text/format.h"
 
 namespace gdr::perf {
 namespace {
@@ -124,7 +124,7 @@ std::string section(const char* title, const std::string& body) {
 
 std::string escaped(std::string_view text) {
   std::string safe;
-  for (const char c : tool::printable(text)) {
+  for (const char c : printable(text)) {
     switch (c) {
       case '&':
         safe += "&amp;";
@@ -155,7 +155,7 @@ std::string to_html(const Report& report) {
   std::string page = head(title);
   page += "<h1>" + title + "</h1>\n";
   page += fmt::format("<p class=\"quiet\">{}, {} in {:.1f} s</p>\n", escaped(report.date),
-                      tool::plural(report.rows.size(), "measurement"), report.seconds);
+                      text::plural(report.rows.size(), "measurement"), report.seconds);
   page += "<p><code>" + escaped(report.command) + "</code></p>\n";
   if (report.interrupted)
     page += "<p class=\"bad\">Interrupted: some measurements are missing.</p>\n";

@@ -4,7 +4,7 @@
 
 #include "perf/output/figures.h"
 #include "perf/output/html_page.h"
-#include "tool/text.h"
+#include "text/format.h"
 
 namespace gdr::perf {
 namespace {
@@ -88,10 +88,10 @@ std::string below(const Row& row, std::size_t columns) {
   if (row.checked && row.checked->wrong > 0) {
     say("bad",
         fmt::format("{} of {} wrong: {}", row.checked->wrong,
-                    tool::plural(row.checked->messages, "checked message"), row.checked->first));
+                    text::plural(row.checked->messages, "checked message"), row.checked->first));
   }
   if (row.lost > 0) {
-    say("advice", fmt::format("{} of {} lost", row.lost, tool::plural(row.messages, "message")));
+    say("advice", fmt::format("{} of {} lost", row.lost, text::plural(row.messages, "message")));
   }
   if (!row.ports.empty()) say("quiet", shares_text(row));
   for (const std::string& remark : row.remarks) say("quiet", remark);

@@ -6,7 +6,7 @@
 
 #include "perf/output/json_fields.h"
 #include "perf/output/json_report.h"
-#include "tool/text.h"
+#include "text/format.h"
 
 namespace gdr::perf {
 namespace {
@@ -23,7 +23,7 @@ constexpr double kMostAmount = 1e18;
 std::string found(const json& value) {
   constexpr std::size_t kMostShown = 40;
   if (value.is_structured()) return value.is_array() ? "a list" : "an object";
-  const std::string text = tool::printable(value.dump());
+  const std::string text = printable(value.dump());
   return text.size() <= kMostShown ? text : "a long text";
 }
 
@@ -212,8 +212,8 @@ void Reader::histogram(const char* name, std::vector<Bin>& bins, std::uint64_t s
   });
   if (!wrong_.empty()) return;
   if (times.size() != counts.size()) {
-    wrong_ = fmt::format("{} has {} but {}", at(name), tool::plural(times.size(), "time"),
-                         tool::plural(counts.size(), "count"));
+    wrong_ = fmt::format("{} has {} but {}", at(name), text::plural(times.size(), "time"),
+                         text::plural(counts.size(), "count"));
     return;
   }
   std::uint64_t sum = 0;
@@ -226,7 +226,7 @@ void Reader::histogram(const char* name, std::vector<Bin>& bins, std::uint64_t s
     bins.push_back({times[i], counts[i]});
   }
   if (sum != samples && !times.empty()) {
-    wrong_ = fmt::format("{} counts {} of {}", at(name), sum, tool::plural(samples, "sample"));
+    wrong_ = fmt::format("{} counts {} of {}", at(name), sum, text::plural(samples, "sample"));
   }
 }
 

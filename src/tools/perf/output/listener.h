@@ -1,7 +1,7 @@
 // Listener: told what a run finds while it goes on, so that a person sees each row as it comes.
 //
-//   TextReport table(stdout, tool::Style::of(stdout));
-//   Progress progress(stderr, tool::Style::of(stderr));
+//   TextReport table(stdout, text::Style::of(stdout));
+//   Progress progress(stderr, text::Style::of(stderr));
 //   Listeners both({&progress, &table});  // in this order: progress clears its line first
 #pragma once
 

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "perf/output/figures.h"
-#include "tool/wrap.h"
+#include "text/wrap.h"
 
 namespace gdr::perf {
 namespace {
@@ -30,10 +30,10 @@ void Progress::on_running(const Running& running) {
                                        message_size(running.load.size), direction(running.load));
   const std::size_t columns = style_.columns > 0 ? style_.columns : kUsualColumns;
   std::string text = row + load + left;
-  if (tool::screen_width(text) >= columns) text = row + left;
+  if (text::screen_width(text) >= columns) text = row + left;
   // A line that wraps could not be erased.
-  if (tool::screen_width(text) >= columns || text == shown_) return;
-  fmt::print(file_, "\r\x1b[K{}", paint(style_, tool::Colour::kDim, text));
+  if (text::screen_width(text) >= columns || text == shown_) return;
+  fmt::print(file_, "\r\x1b[K{}", paint(style_, text::Colour::kDim, text));
   std::fflush(file_);
   shown_ = text;
 }

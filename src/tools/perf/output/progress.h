@@ -1,7 +1,7 @@
 // Progress: one line on a terminal's standard error while a row is measured, gone before anything
 // else is printed; nothing where it is no terminal.
 //
-//   Progress progress(stderr, tool::Style::of(stderr));
+//   Progress progress(stderr, text::Style::of(stderr));
 //   progress.on_running({2, 24, load, 31.5});  // "row 3 of 24: write 4 KiB, host → gpu:0, 32 s
 //   left"
 #pragma once
@@ -10,13 +10,13 @@
 #include <string>
 
 #include "perf/output/listener.h"
-#include "tool/style.h"
+#include "text/style.h"
 
 namespace gdr::perf {
 
 class Progress : public Listener {
  public:
-  Progress(std::FILE* file, tool::Style style) : file_(file), style_(style) {}
+  Progress(std::FILE* file, text::Style style) : file_(file), style_(style) {}
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
   ~Progress() override { clear(); }
@@ -31,7 +31,7 @@ class Progress : public Listener {
 
  private:
   std::FILE* file_;
-  tool::Style style_;
+  text::Style style_;
   std::string shown_;
 };
 

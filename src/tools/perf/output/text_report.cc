@@ -6,16 +6,15 @@
 #include <vector>
 
 #include "perf/output/figures.h"
-#include "tool/text.h"
-#include "tool/wrap.h"
+#include "text/format.h"
+#include "text/wrap.h"
 
 namespace gdr::perf {
 namespace {
 
-using tool::Colour;
-using tool::pad_left;
-using tool::plural;
-using tool::printable;
+using text::Colour;
+using text::pad_left;
+using text::plural;
 
 constexpr std::size_t kSizeWidth = 8;
 // Where the text about a side begins, and the text below a row.
@@ -114,16 +113,16 @@ std::string highlights(const std::vector<Row>& rows) {
 }  // namespace
 
 void TextReport::line(const std::string& text, std::size_t indent) {
-  fmt::print(file_, "{}\n", tool::wrap(text, style_.columns, indent));
+  fmt::print(file_, "{}\n", text::wrap(text, style_.columns, indent));
   std::fflush(file_);
 }
 
 void TextReport::side(const char* name, const Side& side) {
   const bool several = side.ports.size() > 1;  // each on a line of its own
-  std::string text = "  " + tool::pad(name, kSideIndent - 2);
+  std::string text = "  " + text::pad(name, kSideIndent - 2);
   std::vector<std::string> parts = {printable(side.host)};
   const auto end_line = [&] {
-    line(text + tool::join(std::exchange(parts, {})), kSideIndent);
+    line(text + text::join(std::exchange(parts, {})), kSideIndent);
     text.assign(kSideIndent, ' ');
   };
   for (const Port& port : side.ports) {

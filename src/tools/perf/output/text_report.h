@@ -1,7 +1,7 @@
 // TextReport: the table a person reads, row by row as rows finish, with colours where the output is
 // a terminal; there, a line fits the width or is broken between words.
 //
-//   TextReport table(stdout, tool::Style::of(stdout));
+//   TextReport table(stdout, text::Style::of(stdout));
 //   table.on_side(report);
 //   for (...) table.on_row(row);
 //   table.on_end(report);
@@ -12,13 +12,13 @@
 #include <string>
 
 #include "perf/output/listener.h"
-#include "tool/style.h"
+#include "text/style.h"
 
 namespace gdr::perf {
 
 class TextReport : public Listener {
  public:
-  TextReport(std::FILE* file, tool::Style style) : file_(file), style_(style) {}
+  TextReport(std::FILE* file, text::Style style) : file_(file), style_(style) {}
 
   void on_side(const Report& report) override;
   void on_row(const Row& row) override;
@@ -36,7 +36,7 @@ class TextReport : public Listener {
   void summary(const Report& report);
 
   std::FILE* file_;
-  tool::Style style_;
+  text::Style style_;
   std::optional<Load> group_;  // of the row before
   std::optional<Load> set_up_told_;
 };

@@ -103,13 +103,6 @@ double normal_p(double a, double b, const Ranks& ranks) {
   return std::min(1.0, std::erfc(distance / std::sqrt(variance) / std::sqrt(2.0)));
 }
 
-// That of `trials` tosses of a coin so many show heads.
-double binomial(std::size_t trials, std::size_t heads) {
-  const auto n = static_cast<double>(trials), k = static_cast<double>(heads);
-  return std::exp(std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1) -
-                  n * std::log(2.0));
-}
-
 }  // namespace
 
 Difference difference(std::span<const double> base, std::span<const double> other,
@@ -134,38 +127,6 @@ double least_p(std::size_t a, std::size_t b) {
   if (a == 0 || b == 0) return 1;
   if (a <= kMostExact && b <= kMostExact) return exact_p(a, b, 0);
   return normal_p(static_cast<double>(a), static_cast<double>(b), {});
-}
-
-Result<PairedRatio> paired_ratio(std::span<const double> ours, std::span<const double> theirs) {
-  if (ours.size() != theirs.size()) return Error{EINVAL, "pairs: one side has more values"};
-  std::vector<double> ratios;
-  for (std::size_t i = 0; i < ours.size(); ++i) {
-    if (!(ours[i] > 0 && theirs[i] > 0 && std::isfinite(ours[i]) && std::isfinite(theirs[i]))) {
-      return Error{EINVAL, "pairs: a value that is not above zero has no ratio"};
-    }
-    ratios.push_back(ours[i] / theirs[i]);
-  }
-  std::sort(ratios.begin(), ratios.end());
-
-  // The narrowest pair of ratios, as many below as above, that misses the median rarely enough.
-  std::size_t below = 0;
-  double missed = 2 * binomial(ratios.size(), 0);
-  if (ratios.empty() || missed > 1 - kConfidence) {
-    return Error{EINVAL, "pairs: " + std::to_string(ratios.size()) +
-                             " are too few for an interval of 95 %; 6 are needed"};
-  }
-  for (;;) {
-    const double next = missed + 2 * binomial(ratios.size(), below + 1);
-    if (next > 1 - kConfidence) break;
-    missed = next;
-    ++below;
-  }
-  PairedRatio found;
-  found.median = median_of(ratios);
-  found.interval = {ratios[below], ratios[ratios.size() - 1 - below]};
-  found.confidence = 1 - missed;
-  found.pairs = ratios.size();
-  return found;
 }
 
 }  // namespace gdr::perf

@@ -2,15 +2,11 @@
 //
 //   const Difference found = difference(before, after, seed);
 //   if (found.is_shown()) fmt::print("{:+.1f} %\n", found.share * 100);
-//
-//   Result<PairedRatio> ratio = paired_ratio(ours, theirs);  // measured in turn, pair by pair
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
-
-#include "base/result.h"
 
 namespace gdr::perf {
 
@@ -41,16 +37,5 @@ double mann_whitney_p(std::span<const double> a, std::span<const double> b);
 
 // The least that mann_whitney_p can say of so many values: 3 and 3 never show a difference.
 double least_p(std::size_t a, std::size_t b);
-
-struct PairedRatio {
-  double median = 1;
-  Interval interval;      // two of the ratios
-  double confidence = 0;  // that the interval holds the true median; at least 95 %
-  std::size_t pairs = 0;
-};
-
-// ours[i] by theirs[i]. The interval is that of the sign test: it supposes nothing of how ratios
-// are distributed. At least 6 pairs, of values above zero.
-Result<PairedRatio> paired_ratio(std::span<const double> ours, std::span<const double> theirs);
 
 }  // namespace gdr::perf

@@ -47,7 +47,7 @@ Observation run(Lane& lane, const Case& c) {
   Observation seen;
   lane.next_case();
   Bytes payload(c.size);
-  tool::fill_pattern(lane.data_seed(), 0, payload);
+  participants::fill_pattern(lane.data_seed(), 0, payload);
   const Bytes frame = build_frame(address_of(lane.near(), lane.far()), payload);
   Range source = lane.source(lane.near(), c);
   Range target = lane.target(lane.far(), c);

@@ -25,17 +25,11 @@ ordered_json of(const host::PciLink& link) {
           {"bandwidth_gb_s", known(link.bandwidth)}};
 }
 
-// Sources without RDMA names call a NIC by its address.
-std::string rdma_name(const host::Nic& nic, const host::Port& port) {
-  const std::string& name = host::rdma_name_of(nic, port);
-  return name == nic.pci_address ? std::string() : name;
-}
-
 ordered_json ports_of(const host::Nic& nic) {
   ordered_json list = ordered_json::array();
   for (const host::Port& port : nic.ports) {
     list.push_back({{"number", port.number},
-                    {"rdma_name", text_or_null(rdma_name(nic, port))},
+                    {"rdma_name", text_or_null(host::rdma_name_of(nic, port))},
                     {"netdev", text_or_null(port.netdev)},
                     {"mac", text_or_null(port.mac)},
                     {"state", text_or_null(port.state)},
@@ -46,15 +40,14 @@ ordered_json ports_of(const host::Nic& nic) {
 }
 
 void add_nic(ordered_json& entry, const host::Nic& nic) {
-  // Sources without RDMA names call a NIC by its address.
-  entry["rdma_name"] = nic.name == nic.pci_address ? ordered_json() : text_or_null(nic.name);
+  entry["rdma_name"] = host::has_rdma_name(nic) ? text_or_null(nic.name) : ordered_json();
   const host::PciFunction function = nic.pci.value_or(host::PciFunction());
   entry["model"] = text_or_null(function.name);
   entry["product_name"] = text_or_null(function.product.name);
   entry["part_number"] = text_or_null(function.product.part_number);
   entry["board_id"] = text_or_null(nic.board_id);
   ordered_json names = ordered_json::array();
-  if (nic.name != nic.pci_address) names.push_back(nic.name);
+  if (host::has_rdma_name(nic)) names.push_back(nic.name);
   for (const std::string& more : nic.more_names) names.push_back(more);
   entry["rdma_names"] = std::move(names);
   entry["purpose"] = nic.management.empty() ? "data" : "management";

@@ -54,7 +54,7 @@ ordered_json of(const ListedPort& listed) {
   const double rate = host::rate_of(port);
   return {{"label", listed.made == Made::kHardware ? ordered_json(listed.label) : ordered_json()},
           {"made", name_of(listed.made)},
-          {"rdma_name", text_or_null(rdma_name_of(listed))},
+          {"rdma_name", text_or_null(host::rdma_name_of(nic, port))},
           {"port", port.number == 0 ? ordered_json() : ordered_json(port.number)},
           {"netdev", text_or_null(port.netdev)},
           {"pci_address", text_or_null(nic.pci_address)},

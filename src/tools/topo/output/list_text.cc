@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "tool/table.h"
-#include "tool/text.h"
-#include "tool/wrap.h"
+#include "text/format.h"
+#include "text/table.h"
+#include "text/wrap.h"
 #include "topo/output/port_text.h"
 
 namespace gdr::topo {
@@ -16,10 +16,10 @@ constexpr std::size_t kMostGids = 8;  // the document has all
 
 std::string section(const char* heading, Rows rows, std::size_t columns) {
   for (auto& row : rows) {
-    for (std::string& cell : row) cell = tool::printable(cell);
+    for (std::string& cell : row) cell = printable(cell);
   }
   return "\n" +
-         tool::wrap_lines(heading + ("\n" + tool::table(rows, kIndent)), columns, kContinued);
+         text::wrap_lines(heading + ("\n" + text::table(rows, kIndent)), columns, kContinued);
 }
 
 std::string place_text(Made made, const std::string& address) {
@@ -74,7 +74,7 @@ std::string ports(const Listing& listing, std::size_t columns) {
   for (const ListedPort& each : listing.ports) {
     const host::Nic& nic = each.nic;
     const std::string number = each.port.number == 0 ? "" : std::to_string(each.port.number);
-    rows.push_back({each.label, rdma_name_of(each), number, each.port.netdev,
+    rows.push_back({each.label, host::rdma_name_of(nic, each.port), number, each.port.netdev,
                     place_text(each.made, nic.pci_address), each.port.mac, state_text(each.port),
                     rate_text(each.port), nic.firmware, nic.driver, card_name(nic),
                     gids_text(each.port)});
@@ -86,21 +86,21 @@ std::string unseen(const Listing& listing, std::size_t columns) {
   if (listing.unseen.empty()) return {};
   std::string text = "\nNot seen\n";
   for (const std::string& sentence : listing.unseen) {
-    text += tool::wrap("  " + tool::printable(sentence), columns, 4) + "\n";
+    text += text::wrap("  " + printable(sentence), columns, 4) + "\n";
   }
   return text;
 }
 
 }  // namespace
 
-std::string to_text(const Listing& listing, const tool::Style& style) {
+std::string to_text(const Listing& listing, const text::Style& style) {
   std::size_t hardware[2] = {};
   for (const ListedGpu& each : listing.gpus) hardware[0] += each.made == Made::kHardware ? 1 : 0;
   for (const ListedPort& each : listing.ports) hardware[1] += each.made == Made::kHardware ? 1 : 0;
   std::string head =
-      tool::join({tool::printable(listing.origin.text), tool::printable(listing.product),
-                  tool::plural(hardware[0], "GPU"), tool::plural(hardware[1], "RDMA port")});
-  std::string text = tool::wrap(head, style.columns, 2) + "\n";
+      text::join({printable(listing.origin.text), printable(listing.product),
+                  text::plural(hardware[0], "GPU"), text::plural(hardware[1], "RDMA port")});
+  std::string text = text::wrap(head, style.columns, 2) + "\n";
   return text + gpus(listing, style.columns) + ports(listing, style.columns) +
          unseen(listing, style.columns);
 }

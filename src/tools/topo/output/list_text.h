@@ -3,11 +3,11 @@
 
 #include <string>
 
-#include "tool/style.h"
+#include "text/style.h"
 #include "topo/listing.h"
 
 namespace gdr::topo {
 
-std::string to_text(const Listing& listing, const tool::Style& style);
+std::string to_text(const Listing& listing, const text::Style& style);
 
 }  // namespace gdr::topo

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "tool/text.h"
-#include "tool/wrap.h"
+#include "text/format.h"
+#include "text/wrap.h"
 
 namespace gdr::topo {
 namespace {
@@ -56,7 +56,7 @@ std::vector<Column> affinity_columns(const Report& report) {
   for (const Device& device : report.devices) {
     const bool is_gpu = device.kind == Device::Kind::kGpu;
     const Affinity affinity = is_gpu ? affinity_of(report.inventory, device) : Affinity{};
-    columns[0].cells.push_back(tool::printable(affinity.processors));
+    columns[0].cells.push_back(printable(affinity.processors));
     columns[1].cells.push_back(affinity.node);
     // The NUMA node that a GPU's own memory is: of coherent ones alone, and no source shows it.
     columns[2].cells.push_back(is_gpu ? "N/A" : "");
@@ -64,7 +64,7 @@ std::vector<Column> affinity_columns(const Report& report) {
   for (Column& column : columns) {
     column.width = column.heading.size();
     for (const std::string& cell : column.cells) {
-      column.width = std::max(column.width, tool::screen_width(cell));
+      column.width = std::max(column.width, text::screen_width(cell));
     }
     column.width += kGap;
   }
@@ -76,9 +76,9 @@ std::string block(const Report& report, std::size_t label_width,
   // A NIC in a block that only shows the affinity has no cells.
   const auto line = [&](const std::string& label, const auto& cell_of) {
     std::string cells;
-    for (const Column& column : columns) cells += tool::pad(cell_of(column), column.width);
+    for (const Column& column : columns) cells += text::pad(cell_of(column), column.width);
     cells.erase(cells.find_last_not_of(' ') + 1);
-    return cells.empty() ? cells : tool::pad(label, label_width) + cells + "\n";
+    return cells.empty() ? cells : text::pad(label, label_width) + cells + "\n";
   };
   std::string text = line("", [](const Column& column) { return column.heading; });
   for (std::size_t i = 0; i < report.devices.size(); ++i) {
@@ -92,7 +92,7 @@ std::size_t width_of(const std::vector<Column>& columns) {
   std::size_t width = 0, last = 0;
   for (const Column& column : columns) {
     last = column.heading.size();
-    for (const std::string& cell : column.cells) last = std::max(last, tool::screen_width(cell));
+    for (const std::string& cell : column.cells) last = std::max(last, text::screen_width(cell));
     width += column.width;
   }
   return columns.empty() ? 0 : width - columns.back().width + last;
@@ -132,7 +132,7 @@ std::string device_legend(const Report& report, Device::Kind kind, const char* h
   for (const Device& device : report.devices) {
     if (device.kind != kind) continue;
     if (text.empty()) text = fmt::format("\n{} Legend:\n\n", heading);
-    text += fmt::format("  {}: {}", device.label, tool::printable(device.name));
+    text += fmt::format("  {}: {}", device.label, printable(device.name));
     if (kind == Device::Kind::kOther) text += "  " + device.address;
     text += "\n";
   }
@@ -143,7 +143,7 @@ std::string device_legend(const Report& report, Device::Kind kind, const char* h
 
 std::string matrix_text(const Report& report, std::size_t columns) {
   std::string text =
-      cells_text(report, columns) + "\n" + tool::wrap_lines(kLegend, columns, kLegendIndent);
+      cells_text(report, columns) + "\n" + text::wrap_lines(kLegend, columns, kLegendIndent);
   text += device_legend(report, Device::Kind::kNic, "NIC");
   text += device_legend(report, Device::Kind::kOther, "Device");
   return text;

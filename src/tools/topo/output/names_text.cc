@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "tool/table.h"
-#include "tool/text.h"
-#include "tool/wrap.h"
+#include "text/format.h"
+#include "text/table.h"
+#include "text/wrap.h"
 #include "topo/output/port_text.h"
 
 namespace gdr::topo {
@@ -16,13 +16,13 @@ constexpr std::size_t kIndent = 2, kContinued = 8;
 std::string section(const char* heading, Rows rows, std::size_t columns) {
   bool empty = true;  // but for the labels
   for (auto& row : rows) {
-    for (std::string& cell : row) cell = tool::printable(cell);
+    for (std::string& cell : row) cell = printable(cell);
     if (&row == &rows.front()) continue;
     empty = empty && std::all_of(row.begin() + 1, row.end(),
                                  [](const std::string& cell) { return cell.empty(); });
   }
   if (empty) return {};
-  return tool::wrap_lines(heading + ("\n" + tool::table(rows, kIndent)), columns, kContinued);
+  return text::wrap_lines(heading + ("\n" + text::table(rows, kIndent)), columns, kContinued);
 }
 
 std::string node_text(int node) { return node < 0 ? std::string() : std::to_string(node); }
@@ -77,8 +77,7 @@ std::string nics(const Report& report, std::size_t columns) {
     const std::string label = device ? device->label : "-";
     const std::string address = device ? nic.pci_address : "software";
     const std::string link = device ? link_text(*device) : std::string();
-    // Sources without RDMA names call a NIC by its address.
-    const std::string name = nic.name == nic.pci_address ? std::string() : host::names_of(nic);
+    const std::string name = host::has_rdma_name(nic) ? host::names_of(nic) : std::string();
     for (const host::Port& port : rows_of(nic)) {
       const std::string number = numbers_of(nic, port);
       names.push_back({label, name, number, port.netdev, port.mac, address,

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "tool/table.h"
-#include "tool/text.h"
-#include "tool/wrap.h"
+#include "text/format.h"
+#include "text/table.h"
+#include "text/wrap.h"
 
 namespace gdr::topo {
 namespace {
@@ -15,7 +15,7 @@ constexpr std::size_t kIndent = 2, kContinued = 8;
 
 std::string section(const char* heading, const Rows& rows, std::size_t columns) {
   if (rows.size() < 2) return {};  // the heads of columns alone
-  return tool::wrap_lines(heading + ("\n" + tool::table(rows, kIndent)), columns, kContinued);
+  return text::wrap_lines(heading + ("\n" + text::table(rows, kIndent)), columns, kContinued);
 }
 
 Rows management(const Report& report) {
@@ -24,7 +24,7 @@ Rows management(const Report& report) {
     if (device.kind != Device::Kind::kNic) continue;
     const std::string& sign = report.inventory.nics[device.index].management;
     if (sign.empty()) continue;
-    rows.push_back({device.label, tool::printable(device.name), device.address, sign});
+    rows.push_back({device.label, printable(device.name), device.address, sign});
   }
   return rows;
 }
@@ -33,7 +33,7 @@ Rows unsupported(const Report& report) {
   Rows rows = {{"", "PCI address", "name", "driver"}};
   for (const host::UnsupportedDevice& device : report.inventory.unsupported) {
     rows.push_back({device.kind == Kind::kGpu ? "GPU" : "NIC", device.pci.address,
-                    tool::printable(device.name), device.pci.driver});
+                    printable(device.name), device.pci.driver});
   }
   return rows;
 }
@@ -54,14 +54,14 @@ std::string others_text(const Report& report, std::size_t columns) {
 std::string others_count(const Report& report) {
   std::string text;
   if (const std::size_t managing = management(report).size() - 1; managing > 0) {
-    text = "(" + tool::plural(managing, "NIC") + " for management)";
+    text = "(" + text::plural(managing, "NIC") + " for management)";
   }
   const std::size_t gpus = count(report, Kind::kGpu), nics = count(report, Kind::kNic);
   if (gpus + nics == 0) return text;
   std::string others;
-  if (gpus > 0) others = tool::plural(gpus, "GPU");
-  if (nics > 0) others += (others.empty() ? "" : " and ") + tool::plural(nics, "NIC");
-  return tool::join({text, others + " unsupported"});
+  if (gpus > 0) others = text::plural(gpus, "GPU");
+  if (nics > 0) others += (others.empty() ? "" : " and ") + text::plural(nics, "NIC");
+  return text::join({text, others + " unsupported"});
 }
 
 }  // namespace gdr::topo

@@ -1,6 +1,6 @@
 #include "topo/output/port_text.h"
 
-#include "tool/text.h"
+#include "text/format.h"
 
 namespace gdr::topo {
 
@@ -11,7 +11,7 @@ std::string state_text(const host::Port& port) {
 
 // The kernel's words go on with lanes and speed: "400 Gb/sec (4X NDR)".
 std::string rate_text(const host::Port& port) {
-  return tool::join({port.rate.substr(0, port.rate.find(" (")), port.link_layer});
+  return text::join({port.rate.substr(0, port.rate.find(" (")), port.link_layer});
 }
 
 }  // namespace gdr::topo

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <string_view>
 
-#include "tool/markup.h"
-#include "tool/text.h"
-#include "tool/wrap.h"
+#include "text/format.h"
+#include "text/markup.h"
+#include "text/wrap.h"
 #include "topo/output/svg_layout.h"
 
 namespace gdr::topo {
@@ -96,7 +96,7 @@ struct Line {
 
 void add_wrapped(std::vector<Line>& lines, const char* style, const std::string& text) {
   constexpr std::size_t kColumns = 76;
-  const std::string wrapped = tool::wrap(text, kColumns, 0);
+  const std::string wrapped = text::wrap(text, kColumns, 0);
   for (std::size_t at = 0; at <= wrapped.size();) {
     const std::size_t end = std::min(wrapped.find('\n', at), wrapped.size());
     lines.push_back({style, wrapped.substr(at, end - at)});
@@ -106,7 +106,7 @@ void add_wrapped(std::vector<Line>& lines, const char* style, const std::string&
 
 std::vector<Line> head_lines(const Report& report) {
   std::vector<Line> lines;
-  add_wrapped(lines, "heading", tool::join({report.origin.text, report.inventory.product}));
+  add_wrapped(lines, "heading", text::join({report.origin.text, report.inventory.product}));
   for (const std::string& warning : report.warnings) add_wrapped(lines, "warning", warning);
   if (report.devices.empty()) lines.push_back({"text", "no NVIDIA GPU and no RDMA NIC"});
   if (!report.choices.empty()) {
@@ -178,7 +178,7 @@ class Writer {
             const char* anchor = nullptr) {
     out_ += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" {}", x, y, attributes(style));
     if (anchor != nullptr) out_ += fmt::format(" text-anchor=\"{}\"", anchor);
-    out_ += " xml:space=\"preserve\">" + tool::escape_markup(content) + "</text>\n";
+    out_ += " xml:space=\"preserve\">" + text::escape_markup(content) + "</text>\n";
   }
 
   const Layout& layout_;
@@ -204,7 +204,7 @@ std::string to_svg(const Report& report, bool all) {
              "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"gdr-topo\" width=\"{0:.0f}\" "
              "height=\"{1:.0f}\" viewBox=\"0 0 {0:.0f} {1:.0f}\" role=\"img\" font-size=\"12\" "
              "font-family=\"{2}\">\n<title>{3}</title>\n",
-             width, height, kFonts, tool::escape_markup("gdr topo: " + report.origin.text)) +
+             width, height, kFonts, text::escape_markup("gdr topo: " + report.origin.text)) +
          dark_rules() +
          fmt::format("<rect {} width=\"{:.0f}\" height=\"{:.0f}\"/>\n", attributes("page"), width,
                      height) +

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <map>
 
-#include "tool/wrap.h"
+#include "text/wrap.h"
 
 namespace gdr::topo {
 namespace {
@@ -179,10 +179,10 @@ class Planner {
 }  // namespace
 
 double text_width(const std::string& text) {
-  return 7.3 * static_cast<double>(tool::screen_width(text));
+  return 7.3 * static_cast<double>(text::screen_width(text));
 }
 double small_text_width(const std::string& text) {
-  return 6.7 * static_cast<double>(tool::screen_width(text));
+  return 6.7 * static_cast<double>(text::screen_width(text));
 }
 
 Layout lay_out(const Report& report, const std::vector<TreeNode>& tree, double top) {

@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "tool/table.h"
-#include "tool/text.h"
-#include "tool/wrap.h"
+#include "text/format.h"
+#include "text/table.h"
+#include "text/wrap.h"
 #include "topo/output/matrix_text.h"
 #include "topo/output/names_text.h"
 #include "topo/output/others_text.h"
@@ -13,11 +13,11 @@
 namespace gdr::topo {
 namespace {
 
-using tool::Colour;
+using text::Colour;
 
 class Text {
  public:
-  Text(const Report& report, const tool::Style& style, Sections sections)
+  Text(const Report& report, const text::Style& style, Sections sections)
       : report_(report), style_(style), sections_(sections) {}
 
   std::string write() {
@@ -38,7 +38,7 @@ class Text {
 
  private:
   void line(const std::string& text, std::size_t indent = 2) {
-    text_ += tool::wrap(text, style_.columns, indent) + "\n";
+    text_ += text::wrap(text, style_.columns, indent) + "\n";
   }
 
   void section(const std::string& text) {
@@ -49,15 +49,15 @@ class Text {
 
   void head() {
     const auto count = [&](Device::Kind kind, const char* noun) {
-      return tool::plural(count_of(report_, kind), noun);
+      return text::plural(count_of(report_, kind), noun);
     };
-    line(tool::join({tool::printable(report_.origin.text),
-                     tool::printable(report_.inventory.product), count(Device::Kind::kGpu, "GPU"),
-                     count(Device::Kind::kNic, "NIC"), others_count(report_)}));
+    line(text::join({printable(report_.origin.text), printable(report_.inventory.product),
+                     count(Device::Kind::kGpu, "GPU"), count(Device::Kind::kNic, "NIC"),
+                     others_count(report_)}));
     for (const std::string& warning : report_.warnings) {
-      line(tool::paint(style_, Colour::kYellow, "UNRELIABLE") + "  " + warning);
+      line(text::paint(style_, Colour::kYellow, "UNRELIABLE") + "  " + warning);
     }
-    for (const std::string& note : report_.notes) line("note  " + tool::printable(note));
+    for (const std::string& note : report_.notes) line("note  " + printable(note));
   }
 
   void nothing() {
@@ -68,13 +68,13 @@ class Text {
     }
     line("No NVIDIA GPU and no RDMA NIC with a PCI function. Searched:");
     for (const std::string& place : report_.origin.looked_at) {
-      line("  " + tool::printable(place), 4);
+      line("  " + printable(place), 4);
     }
   }
 
   std::string quality_text(Quality quality) const {
     constexpr Colour kColours[] = {Colour::kGreen, Colour::kYellow, Colour::kRed, Colour::kYellow};
-    return tool::paint(style_, kColours[static_cast<std::size_t>(quality)], name_of(quality));
+    return text::paint(style_, kColours[static_cast<std::size_t>(quality)], name_of(quality));
   }
 
   // Reasons may be longer than a line, so the last column is wrapped behind the others.
@@ -87,12 +87,12 @@ class Text {
         continue;
       }
       const Device& nic = report_.devices[*choice.nic];
-      rows.push_back({report_.devices[choice.gpu].label, nic.label, tool::printable(nic.name),
+      rows.push_back({report_.devices[choice.gpu].label, nic.label, printable(nic.name),
                       report_.matrix.at(choice.gpu, *choice.nic).text(),
                       quality_text(choice.quality)});
     }
     std::string text = "Best NIC for each GPU\n";
-    text += with_reasons(tool::table(rows, 2));
+    text += with_reasons(text::table(rows, 2));
     return text;
   }
 
@@ -103,12 +103,12 @@ class Text {
     for (std::size_t at = 0; at < table.size();) {
       const std::size_t end = table.find('\n', at);
       lines.push_back(table.substr(at, end - at));
-      widest = std::max(widest, tool::screen_width(lines.back()));
+      widest = std::max(widest, text::screen_width(lines.back()));
       at = end + 1;
     }
     for (std::size_t i = 0; i < lines.size(); ++i) {
       const std::string why = i == 0 ? "why" : report_.choices[i - 1].why;
-      text += tool::wrap(tool::pad(lines[i], widest) + "  " + why, style_.columns, widest + 2);
+      text += text::wrap(text::pad(lines[i], widest) + "  " + why, style_.columns, widest + 2);
       text += "\n";
     }
     return text;
@@ -117,7 +117,7 @@ class Text {
   std::string nccl() const {
     std::string text;
     const auto add = [&](const std::string& line) {
-      text += tool::wrap("  " + line, style_.columns, 4) + "\n";
+      text += text::wrap("  " + line, style_.columns, 4) + "\n";
     };
     for (const NcclDifference& one : report_.nccl_differences) {
       add(fmt::format("NCCL calls {} {}, because {}: {}", host::name_of(one.ours),
@@ -145,20 +145,20 @@ class Text {
     if (report_.inventory.unseen.empty()) return {};
     std::string text = "Not seen\n";
     for (const std::string& sentence : report_.inventory.unseen) {
-      text += tool::wrap("  " + tool::printable(sentence), style_.columns, 4) + "\n";
+      text += text::wrap("  " + printable(sentence), style_.columns, 4) + "\n";
     }
     return text;
   }
 
   const Report& report_;
-  const tool::Style& style_;
+  const text::Style& style_;
   Sections sections_;
   std::string text_;
 };
 
 }  // namespace
 
-std::string to_text(const Report& report, const tool::Style& style, Sections sections) {
+std::string to_text(const Report& report, const text::Style& style, Sections sections) {
   return Text(report, style, sections).write();
 }
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "tool/style.h"
+#include "text/style.h"
 #include "topo/report.h"
 
 namespace gdr::topo {
@@ -13,6 +13,6 @@ struct Sections {
   bool all = false;   // in the drawing: every function
 };
 
-std::string to_text(const Report& report, const tool::Style& style, Sections sections);
+std::string to_text(const Report& report, const text::Style& style, Sections sections);
 
 }  // namespace gdr::topo

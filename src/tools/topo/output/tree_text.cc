@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "tool/text.h"
-#include "tool/wrap.h"
+#include "text/format.h"
+#include "text/wrap.h"
 #include "topo/tree.h"
 
 namespace gdr::topo {
@@ -47,9 +47,9 @@ class Drawing {
 
   // What a line cannot hold goes on below it, between the branches.
   void add(const std::string& line, const std::string& prefix, const std::string& below) {
-    const std::size_t used = tool::screen_width(prefix);
+    const std::size_t used = text::screen_width(prefix);
     const std::string wrapped =
-        columns_ > used ? tool::wrap(line, columns_ - used, kContinued) : line;
+        columns_ > used ? text::wrap(line, columns_ - used, kContinued) : line;
     const std::size_t end = wrapped.find('\n');
     text_ += prefix + wrapped.substr(0, end) + "\n";
     for (std::size_t at = end; at != std::string::npos;) {
@@ -80,16 +80,16 @@ class Drawing {
         return "port " + address;
       case TreeNode::Kind::kSwitch:
       case TreeNode::Kind::kBridge:
-        return tool::join({fmt::format("{} {}", name_of(node.kind), address),
-                           tool::printable(node.name), node.link});
+        return text::join(
+            {fmt::format("{} {}", name_of(node.kind), address), printable(node.name), node.link});
       default:
-        return tool::join({address, tool::printable(node.name), node.link});
+        return text::join({address, printable(node.name), node.link});
     }
   }
 
   std::string device_text(const Device& device, const TreeNode& node) const {
-    std::string text = tool::join({device.label + " " + short_address(device.address),
-                                   tool::printable(shown_name(device)), node.link});
+    std::string text = text::join({device.label + " " + short_address(device.address),
+                                   printable(shown_name(device)), node.link});
     for (const Choice& choice : report_.choices) {
       if (choice.gpu != *node.device || !choice.nic) continue;
       text += fmt::format("  → {}", report_.devices[*choice.nic].label);

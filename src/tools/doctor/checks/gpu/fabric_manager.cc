@@ -4,6 +4,7 @@
 #include "doctor/checks/all.h"
 #include "doctor/evidence.h"
 #include "doctor/host.h"
+#include "host/pci/vendors.h"
 
 namespace gdr::doctor {
 namespace {
@@ -17,7 +18,6 @@ constexpr const char* kExplanation =
     "on the PCI bus, for the process, and for systemd's control group of the service. Since B200 "
     "NVSwitches are not PCI functions, so the check does not see them.";
 
-constexpr std::uint16_t kNvidia = 0x10de;
 constexpr std::uint32_t kOtherBridge = 0x0680;
 // V100, A100, H100; others by their driver.
 constexpr std::uint16_t kSwitches[] = {0x1ac0, 0x1ac1, 0x1ac2, 0x1af1, 0x22a3};
@@ -28,7 +28,7 @@ constexpr const char* kSlices[] = {"sys/fs/cgroup/system.slice",
 constexpr const char* kService = "nvidia-fabricmanager.service";
 
 bool is_switch(const host::PciFunction& function) {
-  return function.vendor == kNvidia && function.class_code >> 8 == kOtherBridge &&
+  return function.vendor == host::vendor::kNvidia && function.class_code >> 8 == kOtherBridge &&
          (function.driver == "nvidia-nvswitch" ||
           std::find(std::begin(kSwitches), std::end(kSwitches), function.device) !=
               std::end(kSwitches));

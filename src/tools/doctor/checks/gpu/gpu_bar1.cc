@@ -9,6 +9,7 @@
 #include "doctor/checks/gpu/window.h"
 #include "doctor/evidence.h"
 #include "doctor/host.h"
+#include "text/format.h"
 
 namespace gdr::doctor {
 namespace {
@@ -45,8 +46,8 @@ Finding judge(const Host& host, const host::Gpu& gpu) {
   if (!size) {
     return unknown(subject, "cannot see the size of BAR1", {read_line(host.files, file)});
   }
-  const std::string text = "BAR1 is " + size_text(*size);
-  const Evidence evidence{"/" + file, "largest prefetchable region: " + size_text(*size)};
+  const std::string text = "BAR1 is " + text::size_text(*size);
+  const Evidence evidence{"/" + file, "largest prefetchable region: " + text::size_text(*size)};
   if (*size > kSmall) return ok(subject, text, {evidence});
   return warn(subject, text, {evidence},
               "At most this much can be registered at one time, and drivers keep a part of it.",

@@ -2,6 +2,7 @@
 #include "doctor/checks/all.h"
 #include "doctor/checks/gpu/each_gpu.h"
 #include "doctor/checks/gpu/window.h"
+#include "text/format.h"
 
 namespace gdr::doctor {
 namespace {
@@ -26,10 +27,10 @@ std::uint64_t memory_of(Probes& probes, const std::string& address) {
 Finding judge(Probes& probes, const NvmlGpu& gpu) {
   const std::string subject = "GPU " + gpu.pci_address;
   const std::uint64_t memory = memory_of(probes, gpu.pci_address);
-  const Evidence evidence{
-      "nvmlDeviceGetBAR1MemoryInfo",
-      gpu.bar1_total == 0 ? "not told"
-                          : size_text(gpu.bar1_total) + ", " + size_text(gpu.bar1_free) + " free"};
+  const Evidence evidence{"nvmlDeviceGetBAR1MemoryInfo",
+                          gpu.bar1_total == 0 ? "not told"
+                                              : text::size_text(gpu.bar1_total) + ", " +
+                                                    text::size_text(gpu.bar1_free) + " free"};
   if (gpu.bar1_total == 0) return unknown(subject, "NVML does not report BAR1", {evidence});
   if (gpu.bar1_free < kOneRegistration) {
     return fail(subject, "BAR1 is full: " + evidence.value, {evidence},
@@ -39,11 +40,11 @@ Finding judge(Probes& probes, const NvmlGpu& gpu) {
                  {}});
   }
   if (gpu.bar1_total < memory) {
-    return warn(
-        subject,
-        "BAR1 is smaller than the GPU's memory of " + size_text(memory) + ": " + evidence.value,
-        {evidence, {"cuDeviceTotalMem", size_text(memory)}},
-        "Not all of the memory can be registered at one time.", larger_window());
+    return warn(subject,
+                "BAR1 is smaller than the GPU's memory of " + text::size_text(memory) + ": " +
+                    evidence.value,
+                {evidence, {"cuDeviceTotalMem", text::size_text(memory)}},
+                "Not all of the memory can be registered at one time.", larger_window());
   }
   return ok(subject, "BAR1 is " + evidence.value, {evidence});
 }

@@ -2,18 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 #include "doctor/check.h"
 
 namespace gdr::doctor {
 
-constexpr std::uint64_t kMebibyte = 1 << 20, kGibibyte = 1 << 30;
-
-inline std::string size_text(std::uint64_t bytes) {
-  if (bytes >= kGibibyte) return std::to_string(bytes / kGibibyte) + " GiB";
-  return std::to_string(bytes / kMebibyte) + " MiB";
-}
+constexpr std::uint64_t kMebibyte = 1 << 20;
 
 inline Fix larger_window() {
   return {{},

@@ -54,7 +54,7 @@ Findings find(const Host& host) {
     if (nic.management.empty()) continue;
     managing.push_back(&nic);
     if (takes(value, label(nic))) taken.push_back(&nic);
-    named = named && nic.name != nic.pci_address;
+    named = named && host::has_rdma_name(nic);
     evidence.push_back({label(nic), nic.management});
   }
   if (managing.empty()) return does_not_apply("no management NIC");

@@ -8,12 +8,12 @@
 #include "doctor/checks/unsupported.h"
 #include "doctor/evidence.h"
 #include "doctor/host.h"
+#include "host/pci/vendors.h"
 
 namespace gdr::doctor {
 namespace {
 
 constexpr const char* kFolder = "sys/class/infiniband";
-constexpr std::uint16_t kMellanox = 0x15b3;
 constexpr std::uint16_t kEthernetController = 0x0200, kInfinibandController = 0x0207;
 
 constexpr const char* kExplanation =
@@ -26,7 +26,7 @@ constexpr const char* kExplanation =
 
 bool is_nic(const host::PciFunction& function) {
   const auto kind = function.class_code >> 8;
-  return function.vendor == kMellanox && !function.is_virtual_function &&
+  return function.vendor == host::vendor::kMellanox && !function.is_virtual_function &&
          (kind == kEthernetController || kind == kInfinibandController);
 }
 

@@ -2,10 +2,11 @@
 
 #include <algorithm>
 
+#include "host/pci/vendors.h"
+
 namespace gdr::doctor {
 namespace {
 
-constexpr std::uint16_t kMellanox = 0x15b3;
 // Virtual functions of ConnectX-3 to -6, and of all that came after them (pci.ids).
 constexpr std::uint16_t kVirtualFunctions[] = {0x1002, 0x1004, 0x1014, 0x1016,
                                                0x1018, 0x101a, 0x101c, 0x101e};
@@ -14,7 +15,7 @@ constexpr std::uint16_t kVirtualFunctions[] = {0x1002, 0x1004, 0x1014, 0x1016,
 
 bool settings_are_elsewhere(const host::PciFunction& function) {
   return function.is_virtual_function ||
-         (function.vendor == kMellanox &&
+         (function.vendor == host::vendor::kMellanox &&
           std::ranges::find(kVirtualFunctions, function.device) != std::end(kVirtualFunctions));
 }
 

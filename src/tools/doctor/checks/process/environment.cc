@@ -10,7 +10,7 @@
 #include "doctor/evidence.h"
 #include "doctor/host.h"
 #include "doctor/probe/cuda_facts.h"
-#include "tool/text.h"
+#include "text/format.h"
 
 namespace gdr::doctor {
 namespace {
@@ -39,16 +39,6 @@ const std::vector<Switch>& switches() {
   return all;
 }
 
-// "mlx5_0" of "mlx5_0:1"; NCCL's list may begin with ^ (not these) or = (exactly these).
-std::vector<std::string> names_in(std::string_view list) {
-  std::vector<std::string> names;
-  if (!list.empty() && (list[0] == '^' || list[0] == '=')) list.remove_prefix(1);
-  for (std::string_view name : split(list, ',')) {
-    names.emplace_back(name.substr(0, name.find(':')));
-  }
-  return names;
-}
-
 bool has_nic(const Host& host, const std::string& name, bool exactly) {
   return std::any_of(host.inventory.nics.begin(), host.inventory.nics.end(),
                      [&](const host::Nic& nic) {
@@ -65,7 +55,7 @@ bool is_netdev(const Host& host, const std::string& name) {
 
 Finding about(const char* name, const std::string& value, const std::string& summary,
               const std::string& consequence) {
-  return warn("", tool::printable(summary), {{name, value}}, consequence,
+  return warn("", printable(summary), {{name, value}}, consequence,
               {to_type(std::string("unset ") + name),
                to_do("remove it from /etc/nccl.conf, ~/.nccl.conf, profiles and job scripts")});
 }
@@ -76,9 +66,9 @@ void judge_lists(const Host& host, Findings& findings) {
     const std::string* value = value_of(host, name);
     if (value == nullptr || value->empty() || *value == "all") continue;
     const bool ucx = name[0] == 'U';
-    for (const std::string& nic : names_in(*value)) {
-      if (nic.empty() || nic == "all") continue;
-      if (has_nic(host, nic, ucx || (*value)[0] == '=')) continue;
+    const bool exactly = ucx || value->starts_with('=') || value->starts_with("^=");
+    for (const std::string& nic : nics_in(*value)) {
+      if (nic == "all" || has_nic(host, nic, exactly)) continue;
       if (ucx && is_netdev(host, nic)) continue;
       findings.push_back(about(
           name, *value, std::string(name) + " names " + nic + ", but this host has no such NIC",

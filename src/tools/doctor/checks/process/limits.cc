@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <charconv>
 
+#include "text/format.h"
+
 namespace gdr::doctor {
 namespace {
 
 // Services from which containers, batch jobs or remote shells inherit their limits.
 constexpr const char* kServices[] = {"containerd", "dockerd", "crio", "kubelet",
                                      "slurmd",     "pbs_mom", "sshd"};
-constexpr std::uint64_t kKibibyte = 1 << 10, kMebibyte = 1 << 20, kGibibyte = 1 << 30;
 
 bool all_digits(const std::string& text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
@@ -19,11 +20,7 @@ bool all_digits(const std::string& text) {
 
 std::string MemoryLimit::text() const {
   if (!known) return "not shown";
-  if (unlimited) return "unlimited";
-  if (bytes >= kGibibyte && bytes % kGibibyte == 0)
-    return std::to_string(bytes / kGibibyte) + " GiB";
-  if (bytes >= kMebibyte) return std::to_string(bytes / kMebibyte) + " MiB";
-  return std::to_string(bytes / kKibibyte) + " KiB";
+  return unlimited ? "unlimited" : text::size_text(bytes);
 }
 
 // "Max locked memory         8388608              8388608              bytes"

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/environment.h"
-#include "tool/text.h"
+#include "text/format.h"
 
 namespace gdr::doctor {
 
@@ -23,7 +23,7 @@ Evidences variables_with(const Host& host, std::string_view prefix) {
 std::vector<std::string> nics_in(std::string_view list) {
   std::vector<std::string> names;
   for (std::string_view entry : split(list, ',')) {
-    if (!entry.empty() && entry[0] == '^') entry.remove_prefix(1);
+    entry.remove_prefix(std::min(entry.find_first_not_of("^="), entry.size()));
     const std::string_view name = entry.substr(0, entry.find(':'));
     if (!name.empty()) names.emplace_back(name);
   }
@@ -55,7 +55,7 @@ std::optional<std::string> why_no_gid(const Host& host, const std::string& index
 
 Finding wrong_variable(const std::string& name, const std::string& value,
                        const std::string& summary, const std::string& consequence) {
-  return warn("", tool::printable(summary), {{name, value}}, consequence,
+  return warn("", printable(summary), {{name, value}}, consequence,
               {to_type("unset " + name), to_do("remove it from profiles, images and job scripts")});
 }
 

@@ -18,7 +18,8 @@ const std::string* value_of(const Host& host, const std::string& name);
 // Evidence of all variables with this prefix.
 Evidences variables_with(const Host& host, std::string_view prefix);
 
-// "mlx5_0" of "mlx5_0:1", for each entry of a list; without a ^ in front.
+// "mlx5_0" of "mlx5_0:1", for each entry of a list; without ^ (not these) and NCCL's = (exactly
+// these) in front.
 std::vector<std::string> nics_in(std::string_view list);
 // The RDMA name is there, as a whole.
 bool has_rdma_device(const Host& host, const std::string& name);

@@ -6,6 +6,7 @@
 #include "doctor/host.h"
 #include "doctor/kernel_log.h"
 #include "host/grade.h"
+#include "host/pci/vendors.h"
 
 namespace gdr::doctor {
 namespace {
@@ -23,12 +24,13 @@ constexpr const char* kRefusal = "PCI topology not supported for dma-buf";
 
 // Root ports by which the driver knows the processor (nvcst.h of its open kernel modules).
 const char* processor_of(const host::PciFunction& function) {
-  constexpr std::uint16_t kNvidia = 0x10de, kAmpere = 0x1def;
+  constexpr std::uint16_t kAmpere = 0x1def;
   const std::uint16_t device = function.device;
   const auto among = [device](std::initializer_list<std::uint16_t> devices) {
     return std::find(devices.begin(), devices.end(), device) != devices.end();
   };
-  if (function.vendor == kNvidia && among({0x22b1, 0x22b2, 0x22b3, 0x22b4, 0x22b8, 0x22b9})) {
+  if (function.vendor == host::vendor::kNvidia &&
+      among({0x22b1, 0x22b2, 0x22b3, 0x22b4, 0x22b8, 0x22b9})) {
     return "NVIDIA Grace";
   }
   if (function.vendor != kAmpere) return nullptr;

@@ -8,7 +8,7 @@
 #include "doctor/checks/registration/pairings.h"
 #include "doctor/checks/registration/ways.h"
 #include "doctor/probes.h"
-#include "tool/text.h"
+#include "text/format.h"
 
 namespace gdr::doctor {
 namespace {
@@ -187,7 +187,7 @@ Findings find(const Host& host) {
     if (now() - start > kEnough) {
       const std::size_t left = pairings.size() - findings.size();
       findings.push_back(unknown(
-          "", tool::plural(left, "pair") + " not tried: the time limit of two minutes is over", {},
+          "", text::plural(left, "pair") + " not tried: the time limit of two minutes is over", {},
           to_type("gdr prove --all")));
       break;
     }

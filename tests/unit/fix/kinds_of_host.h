@@ -1,0 +1,207 @@
+// Made-up hosts of each kind, and what gdr doctor and gdr fix have to say of each.
+#pragma once
+
+namespace gdr::fix {
+
+// What is installed and loaded on a host.
+struct Kind {
+  const char* name;
+  const char* driver;  // its release
+  bool open = false;
+  unsigned gpu = 0x2330;  // device number: H100; 0x1db6 is a V100
+  const char* kernel = "6.8.0-45-generic";
+  bool interface = false;  // ib_register_peer_memory_client is there
+  bool ofed = false, efa = false;
+  const char* modules = "";  // lines of modules.dep
+  const char* loaded = "";   // a peer-memory module
+  const char* root = "";     // where modules.dep lies: "run/nvidia/driver/"
+  bool rdma = true;          // ib_core is loaded
+  // What both have to say.
+  enum class Verdict { kWell, kLoad, kCannot } verdict = Verdict::kWell;
+  const char* words = "";  // the module to load; or a part of what both answer
+};
+
+inline constexpr const char* kBuilt =
+    "updates/dkms/nvidia.ko:\n"
+    "updates/dkms/nvidia-peermem.ko: updates/dkms/nvidia.ko kernel/infiniband/core/ib_core.ko\n";
+inline constexpr const char* kBuiltAlone =
+    "updates/dkms/nvidia.ko:\nupdates/dkms/nvidia-peermem.ko: updates/dkms/nvidia.ko\n";
+inline constexpr const char* kOldModule =
+    "updates/nvidia.ko:\nextra/nv_peer_mem.ko: updates/nvidia.ko kernel/core/ib_core.ko\n";
+inline constexpr const char* kEfaModule =
+    "updates/nvidia.ko:\nupdates/dkms/efa_nv_peermem.ko: updates/nvidia.ko\n";
+inline constexpr auto kWell = Kind::Verdict::kWell, kLoad = Kind::Verdict::kLoad,
+                      kCannot = Kind::Verdict::kCannot;
+inline constexpr const char* kUbuntu22 = "5.15.0-130-generic";
+inline constexpr const char* kRhel8 = "4.18.0-553.el8_10.x86_64";
+
+inline constexpr Kind kKinds[] = {
+    {.name = "440, nv_peer_mem installed",
+     .driver = "440.118.02",
+     .gpu = 0x1db6,
+     .kernel = "5.4.0-216-generic",
+     .interface = true,
+     .ofed = true,
+     .modules = kOldModule,
+     .verdict = kLoad,
+     .words = "nv_peer_mem"},
+    {.name = "440, nv_peer_mem loaded",
+     .driver = "440.118.02",
+     .gpu = 0x1db6,
+     .kernel = "5.4.0-216-generic",
+     .interface = true,
+     .ofed = true,
+     .modules = kOldModule,
+     .loaded = "nv_peer_mem",
+     .verdict = kWell},
+    {.name = "440, no module",
+     .driver = "440.118.02",
+     .gpu = 0x1db6,
+     .kernel = "5.4.0-216-generic",
+     .interface = true,
+     .ofed = true,
+     .modules = "updates/nvidia.ko:\n",
+     .verdict = kCannot,
+     .words = "nv_peer_mem"},
+    {.name = "440 on a kernel without peer memory",
+     .driver = "440.118.02",
+     .gpu = 0x1eb8,
+     .kernel = "4.15.0-213-generic",
+     .modules = kOldModule,
+     .verdict = kCannot,
+     .words = "515 or newer with its open kernel module"},
+    {.name = "470, nvidia-peermem installed",
+     .driver = "470.256.02",
+     .gpu = 0x20b2,
+     .kernel = kUbuntu22,
+     .interface = true,
+     .modules = kBuilt,
+     .verdict = kLoad,
+     .words = "nvidia-peermem"},
+    {.name = "470, nv_peer_mem installed instead",
+     .driver = "470.256.02",
+     .gpu = 0x20b2,
+     .kernel = kUbuntu22,
+     .interface = true,
+     .ofed = true,
+     .modules = kOldModule,
+     .verdict = kLoad,
+     .words = "nv_peer_mem"},
+    {.name = "470 on a kernel without peer memory",
+     .driver = "470.256.02",
+     .gpu = 0x20b2,
+     .modules = kBuiltAlone,
+     .verdict = kCannot,
+     .words = "515 or newer with its open kernel module"},
+    {.name = "V100 on a kernel without peer memory",
+     .driver = "535.261.03",
+     .gpu = 0x1db6,
+     .modules = kBuiltAlone,
+     .verdict = kCannot,
+     .words = "install DOCA-OFED"},
+    {.name = "V100 with OFED",
+     .driver = "535.261.03",
+     .gpu = 0x1db6,
+     .interface = true,
+     .ofed = true,
+     .modules = kBuilt,
+     .verdict = kLoad,
+     .words = "nvidia-peermem"},
+    {.name = "535 proprietary, inbox",
+     .driver = "535.261.03",
+     .modules = kBuiltAlone,
+     .verdict = kCannot,
+     .words = "open kernel module of the same driver release"},
+    {.name = "535 proprietary, OFED, built before it",
+     .driver = "535.261.03",
+     .interface = true,
+     .ofed = true,
+     .modules = kBuiltAlone,
+     .verdict = kCannot,
+     .words = "without the RDMA stack"},
+    {.name = "535 proprietary, OFED, loaded",
+     .driver = "535.261.03",
+     .interface = true,
+     .ofed = true,
+     .modules = kBuilt,
+     .loaded = "nvidia_peermem",
+     .verdict = kWell},
+    {.name = "535 proprietary, no RDMA driver",
+     .driver = "535.261.03",
+     .interface = true,
+     .modules = kBuilt,
+     .rdma = false,
+     .verdict = kCannot,
+     .words = "ib_core is not loaded"},
+    {.name = "550 open, inbox",
+     .driver = "550.163.01",
+     .open = true,
+     .modules = kBuiltAlone,
+     .verdict = kWell},
+    {.name = "550 open, kernel 4.18",
+     .driver = "550.163.01",
+     .open = true,
+     .kernel = kRhel8,
+     .modules = kBuiltAlone,
+     .verdict = kCannot,
+     .words = "kernel 5.12 or newer"},
+    {.name = "580 open, no module at all",
+     .driver = "580.95.05",
+     .open = true,
+     .modules = "updates/nvidia.ko:\n",
+     .verdict = kWell},
+    {.name = "580 open, OFED, loaded",
+     .driver = "580.95.05",
+     .open = true,
+     .interface = true,
+     .ofed = true,
+     .modules = kBuilt,
+     .loaded = "nvidia_peermem",
+     .verdict = kWell},
+    {.name = "B200 open",
+     .driver = "580.95.05",
+     .open = true,
+     .gpu = 0x2901,
+     .modules = kBuilt,
+     .verdict = kWell},
+    {.name = "proprietary, modules in the operator's driver container",
+     .driver = "535.261.03",
+     .interface = true,
+     .ofed = true,
+     .modules = kBuilt,
+     .root = "run/nvidia/driver/",
+     .verdict = kLoad,
+     .words = "nvidia-peermem"},
+    {.name = "proprietary, modules in another container",
+     .driver = "535.261.03",
+     .interface = true,
+     .ofed = true,
+     .modules = kBuilt,
+     .root = "opt/nvidia/driver/",
+     .verdict = kLoad,
+     .words = "nvidia-peermem"},
+    {.name = "EFA, proprietary, module installed",
+     .driver = "535.261.03",
+     .kernel = "6.1.119-129.201.amzn2023.x86_64",
+     .efa = true,
+     .modules = kEfaModule,
+     .verdict = kLoad,
+     .words = "efa_nv_peermem"},
+    {.name = "EFA, proprietary, nvidia_peermem loaded in vain",
+     .driver = "535.261.03",
+     .kernel = "6.1.119-129.201.amzn2023.x86_64",
+     .efa = true,
+     .modules = kBuiltAlone,
+     .loaded = "nvidia_peermem",
+     .verdict = kCannot,
+     .words = "EFA installer"},
+    {.name = "EFA, open",
+     .driver = "580.95.05",
+     .open = true,
+     .kernel = "6.1.119-129.201.amzn2023.x86_64",
+     .efa = true,
+     .modules = "updates/nvidia.ko:\n",
+     .verdict = kWell},
+};
+
+}  // namespace gdr::fix
