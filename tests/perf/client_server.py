@@ -256,7 +256,7 @@ def two_servers_on_one_port_are_one_too_many():
     with Serving() as serving:
         done = PERF.run("--server", "--port", str(serving.port), seconds=10)
         require(done.returncode == 1, done.returncode)
-        one_line(done.stderr, f"port {serving.port} is taken", "--port PORT")
+        one_line(done.stderr, f"port {serving.port} is in use", "--port PORT")
 
 
 def a_client_that_says_nothing_does_not_end_the_server():

@@ -29,7 +29,7 @@ const std::vector<Contradiction>& contradictions() {
       {"--nic with 2 ports", "--threads 1", "a thread of its own", [](Load& l) { l.ports = 2; }},
       {"--nic with 3 ports", "--queue-pairs 2", "a queue pair of its own",
        [](Load& l) { l.ports = l.threads = 3, l.queue_pairs = 2; }},
-      {"--nic with 2 ports", "--measure latency", "one after the other",
+      {"--nic with 2 ports", "--measure latency", "one after another",
        [](Load& l) {
          l.ports = l.threads = l.queue_pairs = 2;
          l.measure = Measure::kLatency;

@@ -84,7 +84,7 @@ TEST(ReplacedHardware, CountsADriverWithoutAGpuAndANicWithoutADriver) {
   const auto nic = replaced_hardware(idle, with_stand_ins(true, true));
   ASSERT_TRUE(nic);
   EXPECT_TRUE(mentions(nic->seen, "an RDMA NIC is on the PCI bus"));
-  EXPECT_FALSE(mentions(nic->causes, "or there is none")) << "there is one";
+  EXPECT_FALSE(mentions(nic->causes, "or there is no RDMA NIC")) << "there is one";
   MachineFacts lost;
   lost.gpu_module = lost.gpu_nodes = true;
   const auto gpu = replaced_hardware(lost, with_stand_ins(true, true));
