@@ -21,7 +21,7 @@ TEST(ExplainText, ShowsSymptomLineCauseFixAndSource) {
   EXPECT_TRUE(text.starts_with("a.log: 1 symptom in 1 line\n\n1  GPU memory cannot be registered"))
       << text;
   EXPECT_TRUE(has(text, "line 1: Couldn't allocate MR with error=14\n"));
-  EXPECT_TRUE(has(text, "no peer-memory module handles"));
+  EXPECT_TRUE(has(text, "no peer-memory client knew it"));
   EXPECT_TRUE(has(text, "sudo modprobe nvidia-peermem"));
   EXPECT_TRUE(has(text, "https://github.com/linux-rdma/perftest/issues/126"));
   EXPECT_TRUE(has(text, "gdr doctor --explain peer-memory"));

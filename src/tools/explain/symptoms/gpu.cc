@@ -11,15 +11,15 @@ const Symptoms& gpu_symptoms() {
        .title = "The GPU driver's libraries and its kernel module are of different versions",
        .texts = {{"NVRM: API mismatch: the client has the version"},
                  {"Driver/library version mismatch"}},
-       .cause = "The driver's packages were updated (often unattended) while the old module was "
+       .cause = "The driver's packages were updated (often unattended) while the old module stayed "
                 "loaded, or two installations are mixed.",
        .consequence = "No CUDA program starts.",
        .checks = {"gpu-driver", "gpus"},
-       .fix_now =
-           "Reboot; or stop all GPU programs and reload the module: `sudo rmmod nvidia_peermem "
-           "nvidia_uvm nvidia_drm nvidia_modeset nvidia`; `sudo modprobe nvidia`",
+       .fix_now = "Reboot; or stop everything on the GPUs and load the module anew: "
+                  "`sudo rmmod nvidia_peermem nvidia_uvm nvidia_drm nvidia_modeset nvidia`; "
+                  "`sudo modprobe nvidia`",
        .fix_for_good =
-           "Put the driver's packages on hold (`apt-mark hold`), and reboot after each update.",
+           "The driver's packages on hold (`apt-mark hold`), and updates with a reboot.",
        .sources = {{"https://github.com/NVIDIA/nvidia-docker/issues/182", Stated::kCauseAndFix},
                    {"https://github.com/stackhpc/ansible-slurm-appliance/issues/287", Stated::kFix},
                    {"https://github.com/tinygrad/open-gpu-kernel-modules/issues/47",
@@ -33,13 +33,12 @@ const Symptoms& gpu_symptoms() {
                  {"GPU has fallen off the bus"},
                  {"NVRM: GPU at {word} has fallen off the bus"},
                  {"NVRM: fallen off the bus and is not responding to commands"}},
-       .cause = "Overheating, lack of power, a loose card or riser, or outdated firmware.",
+       .cause = "Overheating, power, a card or riser that is not seated, or outdated firmware.",
        .consequence = "Programs on this GPU die; it stays away until a reboot.",
        .checks = {"gpus"},
-       .fix_now =
-           "Reboot (power cycle); before that, check temperatures and power with `nvidia-smi -q`.",
-       .fix_for_good = "Reseat card and power connectors, and update BIOS and GPU firmware; if it "
-                       "happens again, have the board replaced.",
+       .fix_now = "Reboot (power cycle); `nvidia-smi -q` for temperatures and power before it.",
+       .fix_for_good = "Reseat card and power connectors, update BIOS and GPU firmware, have the "
+                       "board replaced if it comes back.",
        .sources = {{"https://github.com/NVIDIA/open-gpu-kernel-modules/issues/507",
                     Stated::kCauseAndFix},
                    {"https://github.com/NVIDIA/NVSentinel/issues/155", Stated::kSymptom}},
@@ -78,9 +77,10 @@ const Symptoms& gpu_symptoms() {
                  {"NV_WARN_NOTHING_TO_DO"},
                  {"fabric manager NVIDIA GPU driver interface version{}don't match"},
                  {"fabric manager don't have required"}},
-       .cause = "Boards with NVSwitch (HGX, DGX) need nvidia-fabricmanager running on the host, in "
-                "the driver's exact version. 'Nothing to do': this host has no NVSwitch and does "
-                "not need it.",
+       .cause =
+           "Boards with NVSwitch (HGX, DGX) need nvidia-fabricmanager, of the driver's exact "
+           "version, running on the host. 'Nothing to do': this host has no NVSwitch and needs "
+           "none.",
        .consequence = "No CUDA program starts.",
        .checks = {"gpus"},
        .fix_now = "`sudo systemctl start nvidia-fabricmanager`; `nvidia-smi -q | grep -A2 Fabric`; "
@@ -96,20 +96,19 @@ const Symptoms& gpu_symptoms() {
       {.id = "gpu-cannot-gdr",
        .program = Program::kKernel,
        .certainty = Certainty::kLikely,
-       .title = "The GPU driver refuses access to its memory (nvidia_p2p_get_pages)",
+       .title = "The GPU's driver does not give out its memory (nvidia_p2p_get_pages)",
        .texts = {{"nvidia_p2p_get_pages({}failed [ret = {}22]"},
                  {"Error ret -22 invoking nvidia_p2p_get_pages"},
                  {"error -22 while calling nvidia_p2p_get_pages()"},
                  {"nvidia_p2p_get_pages && {fails} && {EINVAL}"}},
-       .cause = "GeForce cards have no GPUDirect RDMA: the driver allows it only on data-centre "
-                "and professional GPUs. On such a GPU, driver and module do not match (driver 555 "
-                "on Grace Hopper; an old GDRCopy).",
+       .cause = "GeForce cards have no GPUDirect RDMA: the driver refuses it to anything but "
+                "data-centre and professional GPUs. With such a GPU: driver and module do not fit "
+                "(driver 555 on Grace Hopper; an old GDRCopy).",
        .consequence = "GPUDirect RDMA, GPUDirect Storage and GDRCopy do not work with this GPU.",
        .checks = {"gpu-capability", "gpu-driver"},
-       .fix_now =
-           "`nvidia-smi -L`; `gdr prove --require-hardware`; it shows what this GPU supports",
-       .fix_for_good = "Instead of a GeForce use another GPU (data-centre, RTX PRO); no setting "
-                       "changes this. Otherwise use another driver branch.",
+       .fix_now = "`nvidia-smi -L`; `gdr prove --require-hardware`; shows what this GPU can",
+       .fix_for_good = "A GeForce: another GPU (data-centre, RTX PRO); no setting changes this. "
+                       "Else another driver branch.",
        .sources = {{"https://github.com/NVIDIA/gds-nvidia-fs/issues/14", Stated::kCause},
                    {"https://github.com/NVIDIA/gdrcopy/issues/30", Stated::kCauseAndFix},
                    {"https://github.com/NVIDIA/gdrcopy/issues/299", Stated::kFix},
@@ -120,7 +119,7 @@ const Symptoms& gpu_symptoms() {
        .program = Program::kCuda,
        .certainty = Certainty::kCertain,
        .title =
-           "CUDA is too new for the driver, or its compatibility package does not support the GPU",
+           "This CUDA is too new for the driver, or its compatibility files do not fit the GPU",
        .texts = {{"unsupported display driver / cuda driver combination"},
                  {"CUDA driver version is insufficient for CUDA runtime version"},
                  {"forward compatibility was attempted on non supported HW"},
@@ -130,14 +129,13 @@ const Symptoms& gpu_symptoms() {
                  {"cudaErrorSystemDriverMismatch"},
                  {"cudaErrorCompatNotSupportedOnDevice"},
                  {"The NVIDIA driver on your system is too old"}},
-       .cause = "The CUDA of the program or image needs a newer driver than the host has. A "
+       .cause = "The program's or image's CUDA wants a newer driver than the host has; a "
                 "`cuda-compat` package in the image works only with data-centre GPUs and some "
                 "older drivers.",
        .consequence = "No CUDA program starts.",
        .checks = {"gpu-driver"},
-       .fix_now =
-           "`nvidia-smi | head -4`; it shows the newest CUDA version that this driver supports; "
-           "use an image with that version, or remove `cuda-compat` from `LD_LIBRARY_PATH`",
+       .fix_now = "`nvidia-smi | head -4`; its CUDA version is the newest that this driver can; "
+                  "take an image of that, or leave `cuda-compat` out of `LD_LIBRARY_PATH`",
        .fix_for_good = "A newer driver.",
        .sources = {{"https://docs.nvidia.com/deploy/cuda-compatibility/", Stated::kCauseAndFix},
                    {"https://github.com/NVIDIA/daqiri/issues/242", Stated::kCause}},
@@ -164,14 +162,14 @@ const Symptoms& gpu_symptoms() {
                  {"cuInit(0) returned 100"},
                  {"No devices were found{end}"}},
        .cause = "The driver's module is not loaded (no build for this kernel, Secure Boot, nouveau "
-                "loaded instead), the driver is in a container of its own (`/run/nvidia/driver`), "
-                "or the container was started without GPUs. `Module nvidia not found`: "
-                "`/lib/modules` has none for this kernel.",
+                "in its place), is in a container of its own (`/run/nvidia/driver`), or the "
+                "container was started without GPUs. `Module nvidia not found`: for this kernel "
+                "there is none in `/lib/modules`.",
        .consequence = "No CUDA program starts, and no peer-memory module can load.",
        .checks = {"gpus", "gpu-driver"},
        .fix_now = "`sudo modprobe nvidia`; `sudo dmesg | grep -E 'NVRM|nvidia' | tail`; "
                   "`ls /lib/modules/$(uname -r)/updates/dkms`; containers: `docker run --gpus all`",
-       .fix_for_good = "Install the driver's packages with dkms, and the kernel's headers.",
+       .fix_for_good = "The driver's packages with dkms and the kernel's headers.",
        .sources = {{"https://github.com/qixuema/envs/issues/4", Stated::kFix},
                    {"https://github.com/NVIDIA/nvidia-docker/issues/988", Stated::kSymptom}},
        .explains = {}},

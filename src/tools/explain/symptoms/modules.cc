@@ -9,22 +9,24 @@ const Symptoms& module_symptoms() {
       {.id = "peermem-symbol-version",
        .program = Program::kModules,
        .certainty = Certainty::kCertain,
-       .title = "The peer-memory module was built for a different RDMA stack",
+       .title = "The peer-memory module was built for another RDMA stack than the one running",
        .texts = {{"disagrees about version of symbol ib_register_peer_memory_client"},
                  {"disagrees about version of symbol ib_unregister_peer_memory_client"},
                  {"Unknown symbol ib_register_peer_memory_client (err -22)"},
                  {"Unknown symbol ib_unregister_peer_memory_client (err -22)"}},
-       .cause = "The RDMA drivers (MLNX_OFED, DOCA-OFED) were installed or updated after the "
-                "module was built; or an operator's containers installed another release.",
-       .consequence = "The module does not load, so GPUDirect RDMA does not work through it. "
-                      "dma-buf still works.",
+       .cause =
+           "The RDMA drivers (MLNX_OFED, DOCA-OFED) were installed or updated after the module "
+           "was built; or an operator's containers brought another release.",
+       .consequence =
+           "The module does not load: no GPUDirect RDMA by this way. dma-buf still works.",
        .checks = {"peer-memory", "peer-memory-loading"},
-       .fix_now = "Rebuild the module that the line's first word names. nvidia-peermem: `sudo dkms "
-                  "install --force nvidia/$(modinfo -F version nvidia)`; then `sudo modprobe "
-                  "nvidia-peermem`; nv_peer_mem: `sudo dkms install --force nv_peer_mem/$(modinfo "
-                  "-F version nv_peer_mem)`; in Kubernetes recreate the driver's pod",
-       .fix_for_good = "Install the RDMA drivers first, then NVIDIA's. Or use dma-buf, which needs "
-                       "no module: open kernel modules, Linux 5.12, CUDA 11.7.",
+       .fix_now = "The line's first word is the module: rebuild that one. nvidia-peermem: "
+                  "`sudo dkms install --force nvidia/$(modinfo -F version nvidia)`; then "
+                  "`sudo modprobe nvidia-peermem`; nv_peer_mem: "
+                  "`sudo dkms install --force nv_peer_mem/$(modinfo -F version nv_peer_mem)`; in "
+                  "Kubernetes recreate the driver's pod",
+       .fix_for_good = "First the RDMA drivers, then NVIDIA's. Or dma-buf: open kernel modules, "
+                       "Linux 5.12, CUDA 11.7, and no module at all.",
        .sources = {{"https://github.com/NVIDIA/gpu-operator/issues/2868", Stated::kCauseAndFix},
                    {"https://github.com/Mellanox/nv_peer_memory/issues/39", Stated::kCause},
                    {"https://github.com/Mellanox/nv_peer_memory/issues/8", Stated::kSymptom}},
@@ -34,22 +36,22 @@ const Symptoms& module_symptoms() {
       {.id = "peermem-gpu-symbols",
        .program = Program::kModules,
        .certainty = Certainty::kCertain,
-       .title = "The peer-memory module was built for a different GPU driver",
+       .title = "The peer-memory module was built for another GPU driver than the one loaded",
        .texts = {{"disagrees about version of symbol nvidia_p2p_"},
                  {"Unknown symbol nvidia_p2p_{word} (err"},
                  {"needs unknown symbol nvidia_p2p_"}},
-       .cause = "The GPU driver was updated after the module was built. On kernels 5.19 and later "
-                "a fresh `nv_peer_mem` fails too: its build script misreads the driver's symbol "
-                "versions. With err 0 or -2 the GPU driver is not loaded, or it is in a container "
-                "that this modprobe does not see.",
-       .consequence = "The module does not load, so GPUDirect RDMA does not work through it. "
-                      "dma-buf still works.",
+       .cause = "The GPU's driver was updated after the module was built. For `nv_peer_mem` on "
+                "kernels from 5.19 on also freshly built: its script reads the driver's symbol "
+                "versions wrongly there. With err 0 or -2 the GPU's driver is not loaded, or is a "
+                "data-centre driver's container that this modprobe does not see.",
+       .consequence =
+           "The module does not load: no GPUDirect RDMA by this way. dma-buf still works.",
        .checks = {"peer-memory-loading", "gpu-driver"},
-       .fix_now = "Use the driver's own module instead of `nv_peer_mem`: `sudo modprobe "
-                  "nvidia-peermem`; else rebuild the module that the line names: `sudo dkms "
-                  "install --force nv_peer_mem/$(modinfo -F version nv_peer_mem)`",
-       .fix_for_good = "`sudo apt-get purge nvidia-peer-memory-dkms`; drivers 465 and later "
-                       "include `nvidia-peermem`, which always matches them.",
+       .fix_now = "Use the driver's own module in place of `nv_peer_mem`: "
+                  "`sudo modprobe nvidia-peermem`; else rebuild the module that the line names: "
+                  "`sudo dkms install --force nv_peer_mem/$(modinfo -F version nv_peer_mem)`",
+       .fix_for_good = "`sudo apt-get purge nvidia-peer-memory-dkms`; drivers from 465 on bring "
+                       "`nvidia-peermem`, which is always built with them.",
        .sources = {{"https://github.com/Mellanox/nv_peer_memory/issues/8", Stated::kCauseAndFix},
                    {"https://github.com/Mellanox/nv_peer_memory/issues/116", Stated::kFix},
                    {"https://github.com/Mellanox/nv_peer_memory/issues/113", Stated::kSymptom}},
@@ -69,17 +71,18 @@ const Symptoms& module_symptoms() {
                  {"needs unknown symbol ib_register_peer_memory_client"},
                  {"needs unknown symbol ib_unregister_peer_memory_client"},
                  {"module compiled without IB peer memory symbols"}},
-       .cause = "`ib_core` does not export `ib_register_peer_memory_client`: it is the kernel's "
-                "own instead of MLNX_OFED's or DOCA-OFED's, or OFED was reinstalled after the "
-                "module. Of the distributions' kernels only Ubuntu's generic 5.4 to 6.5 and "
-                "linux-nvidia export it. Debian always builds the module without it.",
-       .consequence = "The module does not load, so GPUDirect RDMA does not work through it. "
-                      "dma-buf still works.",
+       .cause =
+           "`ib_core` exports no `ib_register_peer_memory_client`: it is the kernel's own, not "
+           "MLNX_OFED's or DOCA-OFED's (of the distributions' kernels only Ubuntu's generic "
+           "ones from 5.4 to 6.5 and linux-nvidia have it), or OFED was reinstalled beneath "
+           "the module. Debian builds the module without it always.",
+       .consequence =
+           "The module does not load: no GPUDirect RDMA by this way. dma-buf still works.",
        .checks = {"peer-memory", "peer-memory-loading"},
-       .fix_now = "`sudo grep ib_register_peer_memory_client /proc/kallsyms`; if it prints "
-                  "nothing, use dma-buf, which needs no module",
-       .fix_for_good = "dma-buf (open kernel modules, Linux 5.12, CUDA 11.7), or install "
-                       "DOCA-OFED, then reinstall NVIDIA's driver.",
+       .fix_now = "`sudo grep ib_register_peer_memory_client /proc/kallsyms`; nothing there: use "
+                  "dma-buf, which needs no module",
+       .fix_for_good = "dma-buf (open kernel modules, Linux 5.12, CUDA 11.7), or DOCA-OFED and "
+                       "then NVIDIA's driver anew.",
        .sources = {{"https://github.com/Mellanox/nv_peer_memory/issues/84", Stated::kCauseAndFix},
                    {"https://github.com/Mellanox/nv_peer_memory/issues/79", Stated::kFix},
                    {"https://github.com/Mellanox/nv_peer_memory/issues/80", Stated::kSymptom}},
@@ -95,13 +98,14 @@ const Symptoms& module_symptoms() {
                  {"could not insert module {word}{peermem}.ko: Invalid parameters"},
                  {"error inserting {peermem} ({word}): Invalid argument"},
                  {"nv_mem_client_init -- error while registering"}},
-       .cause = "The module was built without the peer-memory interface, so it refuses to start "
-                "silently, or it was built for another RDMA stack. dmesg tells which.",
-       .consequence = "GPUDirect RDMA does not work through this module. dma-buf still works.",
+       .cause = "The module was built where no peer-memory interface was found, so that it refuses "
+                "to start without a word, or for another RDMA stack; dmesg tells the two apart.",
+       .consequence = "No GPUDirect RDMA by this way. dma-buf still works.",
        .checks = {"peer-memory", "peer-memory-loading"},
        .fix_now = "`sudo dmesg | grep -i peer`; `modinfo -F depends nvidia-peermem`; the second "
                   "must name `ib_core` or `ib_uverbs`",
-       .fix_for_good = "Install the RDMA drivers first, then NVIDIA's driver; or use dma-buf.",
+       .fix_for_good =
+           "Install the RDMA drivers first and NVIDIA's driver after them, or use dma-buf.",
        .sources = {{"https://github.com/NVIDIA/open-gpu-kernel-modules/pull/630", Stated::kCause},
                    {"https://github.com/Mellanox/nv_peer_memory/issues/116", Stated::kSymptom},
                    {"https://github.com/Mellanox/nv_peer_memory/issues/63", Stated::kSymptom}},
@@ -124,10 +128,11 @@ const Symptoms& module_symptoms() {
                  {"Failed to load {peermem}"},
                  {"no {peermem} module"},
                  {"the following required module is not loaded:"}},
-       .cause = "`nvidia-peermem` is not loaded on this host (containers use the host's modules), "
-                "or loading it failed; dmesg says why. If dma-buf works and the program can use "
-                "it, the module is not needed.",
-       .consequence = "The program stops, or copies through host memory.",
+       .cause = "`nvidia-peermem` is not loaded on this host (a container sees the host's), or its "
+                "loading failed; dmesg says why. Where dma-buf works and the program can use it, "
+                "it is not needed.",
+       .consequence = "No GPUDirect RDMA by this way: the program stops, or copies through host "
+                      "memory.",
        .checks = {"peer-memory", "peer-memory-loading", "registration-path"},
        .fix_now = kLoadPeermem,
        .fix_for_good = kPeermemAtBoot,
@@ -138,12 +143,13 @@ const Symptoms& module_symptoms() {
       {.id = "peermem-invalid-context",
        .program = Program::kKernel,
        .certainty = Certainty::kCertain,
-       .title = "nvidia-peermem reports an invalid context: harmless, fixed in driver 560",
+       .title = "nvidia-peermem reports an invalid context: harmless, gone with driver 560",
        .texts = {{"nv_get_p2p_free_callback{}detected invalid context"},
                  {"nv_get_p2p_free_callback -- invalid"},
                  {"{peermem}{}ERROR detected invalid context"}},
-       .cause = "Drivers 535.129 to 550 print it when GPU memory is freed while the NIC releases "
-                "it: a guard against a race, which driver 560 and later no longer need.",
+       .cause =
+           "Drivers from 535.129 to 550 print it when GPU memory is freed while the NIC lets go "
+           "of it: a guard against a race, which driver 560 and later do without.",
        .consequence = "None of its own.",
        .checks = {"gpu-driver", "peer-memory"},
        .fix_now = "",
@@ -154,21 +160,20 @@ const Symptoms& module_symptoms() {
       {.id = "peermem-not-found",
        .program = Program::kModules,
        .certainty = Certainty::kLikely,
-       .title = "modprobe does not find the peer-memory module",
+       .title = "The peer-memory module is not installed where modprobe looks",
        .texts = {{"Module {peermem} not found"},
                  {"Module {peermem} does not exist"},
                  {"{peermem}.ko: No such file"},
                  {"{peermem}.ko not found"},
                  {"Failed to find module '{peermem}'"}},
-       .cause = "On a host: the driver was installed without it, or somebody asks for the old "
-                "`nv_peer_mem`, which `nvidia-peermem` replaced in driver 465. In the GPU "
-                "operator: the pod found the driver loaded and installed only the libraries.",
-       .consequence =
-           "GPUDirect RDMA does not work through this module; the operator's pod keeps restarting.",
+       .cause = "On a host: the driver was installed without it, or the old `nv_peer_mem` is asked "
+                "for, which `nvidia-peermem` replaced in driver 465. In the GPU operator: a pod "
+                "that found the driver loaded installed the libraries alone.",
+       .consequence = "No GPUDirect RDMA by this way; the operator's pod restarts for ever.",
        .checks = {"peer-memory", "peer-memory-loading"},
-       .fix_now = "`sudo modprobe nvidia-peermem`; if the driver is in a container: `sudo chroot "
-                  "/run/nvidia/driver modprobe nvidia-peermem`; GPU operator: delete the driver's "
-                  "pod, so that it installs again",
+       .fix_now = "`sudo modprobe nvidia-peermem`; a driver in a container: "
+                  "`sudo chroot /run/nvidia/driver modprobe nvidia-peermem`; the operator: delete "
+                  "the driver's pod so that it installs anew",
        .fix_for_good = kPeermemAtBoot,
        .sources = {{"https://github.com/NVIDIA/gpu-operator/issues/2619", Stated::kCauseAndFix},
                    {"https://github.com/NVIDIA/deepops/issues/1300", Stated::kSymptom}},
@@ -190,8 +195,8 @@ const Symptoms& module_symptoms() {
                  {"could not insert 'nvidia{}': Operation not permitted"},
                  {"Loading of unsigned module is rejected"},
                  {"Loading of module with unavailable key is rejected"}},
-       .cause = "The kernel accepts only signed modules, and the firmware does not know the key of "
-                "this module.",
+       .cause = "The kernel accepts signed modules only, and the module was built here with a key "
+                "that the firmware does not know.",
        .consequence = "No GPU driver, or no peer-memory module.",
        .checks = {"lockdown"},
        .fix_now = "`sudo mokutil --import /var/lib/shim-signed/mok/MOK.der`, then reboot and enrol "
@@ -209,13 +214,13 @@ const Symptoms& module_symptoms() {
                  {"Kernel driver in use: nouveau"},
                  {"nouveau, rivafb, nvidiafb or rivatv"},
                  {"The Nouveau kernel driver is currently in use by your system"}},
-       .cause = "nouveau or nova took the GPU at boot, or the GPU is reserved for virtual machines "
+       .cause = "nouveau or nova took the GPU at boot; or it is set aside for virtual machines "
                 "(`vfio-pci`).",
        .consequence = "CUDA does not see this GPU.",
        .checks = {"gpus"},
        .fix_now = "`lspci -k -d 10de:` shows which driver holds each GPU.",
        .fix_for_good = "`echo 'blacklist nouveau' | sudo tee /etc/modprobe.d/nouveau.conf` (nova: "
-                       "`nova_core`, `nova_drm`), then rebuild the initramfs and reboot.",
+                       "`nova_core`, `nova_drm`), then the initramfs and a reboot.",
        .sources = {{"https://github.com/beclab/Olares/pull/3963", Stated::kCauseAndFix},
                    {"https://github.com/NVIDIA/gpu-operator/issues/8", Stated::kFix},
                    {"https://github.com/negativo17/nvidia-driver/issues/73", Stated::kSymptom}},

@@ -8,21 +8,21 @@ const Symptoms& mpi_symptoms() {
       {.id = "ucx-gpu-memory",
        .program = Program::kMpi,
        .certainty = Certainty::kLikely,
-       .title = "UCX cannot move GPU memory",
+       .title = "UCX has no way to move GPU memory",
        .texts = {{"no copy across memory types transport"},
                  {"process_vm_readv{}Bad address"},
                  {"process_vm_writev{}Bad address"},
                  {"no {word} {word} memory access transport to{}cuda"},
                  general("Segmentation fault: invalid permissions for mapped object")},
-       .cause = "`UCX_TLS` lacks `cuda_copy`, or UCX was built without CUDA. Without "
-                "`nvidia-peermem` UCX does not register GPU memory with the NIC, even if dma-buf "
+       .cause = "`UCX_TLS` leaves `cuda_copy` out, or UCX was built without CUDA. A UCX that finds "
+                "no `nvidia-peermem` does not register GPU memory with the NIC, even where dma-buf "
                 "would work, and then needs `cuda_copy` for everything.",
        .consequence = "The program stops; with `cuda_copy` added, data goes through host memory "
                       "unless `nvidia-peermem` is loaded.",
        .checks = {"peer-memory", "registration-path", "mpi-ucx"},
        .fix_now = "`ucx_info -d | grep -A3 cuda`; `sudo modprobe nvidia-peermem`; unset `UCX_TLS`, "
-                  "or set `UCX_TLS=rc,cuda_copy,cuda_ipc,sm,self`",
-       .fix_for_good = "Use a UCX built with CUDA, and load `nvidia-peermem` at boot.",
+                  "or `UCX_TLS=rc,cuda_copy,cuda_ipc,sm,self`",
+       .fix_for_good = "A UCX built with CUDA, and `nvidia-peermem` loaded at boot.",
        .sources = {{"https://github.com/openucx/ucx/pull/11002", Stated::kCause},
                    {"https://github.com/openucx/ucx/issues/10929", Stated::kSymptom},
                    {"https://github.com/openucx/ucx/issues/3174", Stated::kSymptom}},
@@ -42,8 +42,8 @@ const Symptoms& mpi_symptoms() {
                  {"no connection transport to"},
                  {"No transports selected to"}},
        .cause = "No NIC is usable: its device is missing in the container, `UCX_NET_DEVICES` or "
-                "`UCX_TLS` differ between the sides, or UCX was built without verbs. The line "
-                "names each transport and its reason.",
+                "`UCX_TLS` name others on each side, or UCX was built without verbs. The line "
+                "names each transport with its reason.",
        .consequence = "The program stops at its first message.",
        .checks = {"rdma-nics", "devices", "mpi-ucx"},
        .fix_now = "`ucx_info -d` on both sides; unset `UCX_TLS` and `UCX_NET_DEVICES`.",
@@ -54,19 +54,19 @@ const Symptoms& mpi_symptoms() {
       {.id = "openfabrics-device",
        .program = Program::kMpi,
        .certainty = Certainty::kPossible,
-       .title = "Open MPI could not use the NIC with its old openib transport",
+       .title = "Open MPI could not use the NIC by its old openib transport",
        .texts = {{"WARNING: There was an error initializing an OpenFabrics device."},
                  {"No OpenFabrics connection schemes reported that they were able to be"},
                  {"By default, for Open MPI 4.0 and later, infiniband ports on a device"},
                  {"WARNING: No preset parameters were found for the device that Open MPI"},
                  {"WARNING: There is at least non-excluded one OpenFabrics device found"},
                  {"The OpenFabrics (openib) BTL failed to initialize"}},
-       .cause = "Open MPI 4 leaves InfiniBand to UCX; with UCX the warning is harmless. With "
-                "`Cannot allocate memory`, the locked-memory limit is too low.",
-       .consequence = "None with UCX; without it MPI uses TCP.",
+       .cause = "Open MPI 4 leaves InfiniBand to UCX; where UCX is used, the warning is harmless. "
+                "With `Cannot allocate memory` beside it, it is the limit of locked memory.",
+       .consequence = "None with UCX; without it, MPI goes over TCP.",
        .checks = {"mpi-ucx", "locked-memory"},
        .fix_now = "`mpirun --mca pml ucx --mca btl ^openib PROGRAM`",
-       .fix_for_good = "Use an Open MPI built with UCX (`ompi_info | grep ucx`).",
+       .fix_for_good = "An Open MPI that was built with UCX (`ompi_info | grep ucx`).",
        .sources = {{"https://github.com/shankar1729/jdftx/issues/270", Stated::kCause},
                    {"https://github.com/open-mpi/ompi/issues/6517", Stated::kSymptom},
                    {"https://github.com/open-mpi/ompi/issues/10693", Stated::kSymptom}},
@@ -89,15 +89,15 @@ const Symptoms& mpi_symptoms() {
                  {"GPU Direct RDMA support but the Open MPI library was not built"},
                  {"OFED stack on this system does not have GPU Direct RDMA"}},
        .cause = "The transport looks for `/sys/kernel/mm/memory_peers/nv_mem/version`, which only "
-                "`nv_peer_mem`, or `nvidia-peermem` with MLNX_OFED, creates, and only on kernels "
-                "before 6.4. It does not support dma-buf, and Open MPI 5 removed it.",
-       .consequence =
-           "This transport copies GPU memory through host memory; UCX ignores this value.",
+                "`nv_peer_mem` or `nvidia-peermem` with MLNX_OFED make, and only on kernels before "
+                "6.4. It knows no dma-buf, and was removed in Open MPI 5.",
+       .consequence = "GPU memory is copied through host memory by this transport; UCX does not "
+                      "look at this value.",
        .checks = {"peer-memory", "mpi-ucx"},
        .fix_now =
            "`mpirun --mca pml ucx --mca btl ^openib PROGRAM`; or, to stay with openib: "
            "`sudo modprobe nvidia-peermem`; `mpirun --mca btl_openib_want_cuda_gdr 1 PROGRAM`",
-       .fix_for_good = "Use an Open MPI built with UCX, and a UCX with CUDA.",
+       .fix_for_good = "An Open MPI that was built with UCX, and UCX with CUDA.",
        .sources = {{"https://github.com/open-mpi/ompi/issues/5280", Stated::kCause},
                    {"https://github.com/open-mpi/ompi/blob/v4.1.x/opal/mca/btl/openib/"
                     "help-mpi-btl-openib.txt",
@@ -116,14 +116,15 @@ const Symptoms& mpi_symptoms() {
                  {"MPI is not cuda aware"},
                  {"CUDA-aware MPI{}not {}available"},
                  {"not CUDA-aware MPI"}},
-       .cause = "Distributions build MPI without CUDA. With UCX the value may be false although "
-                "UCX moves GPU memory; then `ucx_info -d` decides.",
+       .cause = "Distributions build MPI without CUDA. With UCX the value may say false although "
+                "UCX moves GPU memory: `ucx_info -d` decides then.",
        .consequence = "A GPU pointer given to MPI crashes the program.",
        .checks = {"mpi-ucx"},
        .fix_now = "`ompi_info --parsable --all | grep mpi_built_with_cuda_support:value`; "
                   "`ucx_info -d | grep cuda`",
-       .fix_for_good = "Use HPC-X, or Open MPI with `--with-cuda=/usr/local/cuda "
-                       "--with-ucx=PREFIX` and UCX with `--with-cuda`.",
+       .fix_for_good =
+           "HPC-X, or Open MPI with `--with-cuda=/usr/local/cuda --with-ucx=PREFIX` and "
+           "UCX with `--with-cuda`.",
        .sources = {{"https://github.com/open-mpi/ompi/issues/12334", Stated::kFix}},
        .explains = {}},
       {.id = "mpi-cuda-disabled",
@@ -135,22 +136,25 @@ const Symptoms& mpi_symptoms() {
                  {"The library attempted to open the following supporting CUDA libraries"},
                  {"An error occurred while trying to map in the address of a function", 1},
                  {"Function Name: cu", 2}},
-       .cause = "The loader finds a stub libcuda.so.1, one of an older driver than Open MPI needs, "
-                "or none (a container without `--gpus`). Peer memory is not involved.",
+       .cause =
+           "The libcuda.so.1 that the loader finds is a stub, of an older driver than Open MPI "
+           "was built for, or there is none (a container without `--gpus`). It has nothing to "
+           "do with peer memory.",
        .consequence = "GPU pointers given to MPI crash; host memory works.",
        .checks = {"gpu-driver", "gpus"},
-       .fix_now = "`ldconfig -p | grep libcuda`; `ls -l /usr/lib/x86_64-linux-gnu/libcuda.so.1`; "
-                  "remove `stubs` folders from `LD_LIBRARY_PATH`",
-       .fix_for_good = "Use a driver as new as the CUDA that MPI was built with.",
+       .fix_now =
+           "`ldconfig -p | grep libcuda`; `ls -l /usr/lib/x86_64-linux-gnu/libcuda.so.1`; no "
+           "`stubs` folder in `LD_LIBRARY_PATH`",
+       .fix_for_good = "A driver as new as the CUDA that MPI was built with.",
        .sources = {{"https://github.com/open-mpi/ompi/issues/13326", Stated::kCause}},
        .explains = {}},
       {.id = "mlx4-mtt",
        .program = Program::kMpi,
        .certainty = Certainty::kCertain,
-       .title = "ConnectX-3 can register only part of the memory (log_num_mtt)",
+       .title = "ConnectX-3 may register part of the memory only (log_num_mtt)",
        .texts = {{"WARNING: It appears that your OpenFabrics subsystem is configured to only"},
                  {"allow registering part of your physical memory"}},
-       .cause = "`mlx4_core` has a table of fixed size for registered memory; newer NICs do not.",
+       .cause = "`mlx4_core` has a table of fixed size for registered memory; newer NICs have not.",
        .consequence = "Jobs hang or fail when they register more.",
        .checks = {"locked-memory"},
        .fix_now = "`cat /sys/module/mlx4_core/parameters/log_num_mtt`",
@@ -163,7 +167,7 @@ const Symptoms& mpi_symptoms() {
       {.id = "ucx-transport-absent",
        .program = Program::kMpi,
        .certainty = Certainty::kLikely,
-       .title = "UCX lacks the transports that UCX_TLS asks for",
+       .title = "UCX has not the transports that UCX_TLS asks for",
        .texts = {{"transport{}'cuda{}' {}not available"},
                  {"transports 'cuda{}not available"},
                  {"transport 'rc{}not available"},
@@ -173,12 +177,12 @@ const Symptoms& mpi_symptoms() {
                  {"UCX ERROR no usable transports/devices"},
                  {"no usable transports/devices (asked"}},
        .cause = "UCX was built without CUDA or verbs, its modules (`libuct_cuda`, `libuct_ib`) are "
-                "missing or do not load, or no GPU or NIC is visible.",
-       .consequence = "UCX uses the remaining transports: slower, and perhaps without GPU memory.",
+                "not beside it or do not load, or no GPU or NIC is visible here.",
+       .consequence = "UCX goes on with what is left: slower, or not at all for GPU memory.",
        .checks = {"mpi-ucx", "gpus", "rdma-nics"},
        .fix_now = "`ucx_info -v`; `ucx_info -d | grep Transport`; "
                   "`UCX_LOG_LEVEL=debug ucx_info -d 2>&1 | grep -i module`",
-       .fix_for_good = "Use a UCX built with `--with-cuda --with-verbs --with-gdrcopy`.",
+       .fix_for_good = "A UCX built with `--with-cuda --with-verbs --with-gdrcopy`.",
        .sources = {{"https://github.com/openucx/ucx/issues/10770", Stated::kSymptom},
                    {"https://github.com/openucx/ucx/issues/9950", Stated::kSymptom}},
        .explains = {"ucx-gpu-memory", "ucx-unreachable"}},
@@ -189,12 +193,12 @@ const Symptoms& mpi_symptoms() {
        .texts = {{"SYNC_MEMOPS) error: operation not supported"},
                  {"cuPointerSetAttribute{}SYNC_MEMOPS"},
                  {"cannot set sync_memops on CUDA VMM"}},
-       .cause = "Memory of `cuMemCreate` (NCCL's buffers, `expandable_segments`) does not support "
-                "the attribute; UCX before 1.17 warns each time.",
+       .cause = "Memory of `cuMemCreate` (NCCL's buffers, `expandable_segments`) does not take the "
+                "attribute; UCX before 1.17 warns each time.",
        .consequence =
-           "Usually none: copies that run during RDMA of the same memory are not ordered.",
+           "None mostly: copies that run beside RDMA of the same memory are not ordered.",
        .checks = {"mpi-ucx"},
-       .fix_now = "`UCX_LOG_LEVEL=error` hides it; or use UCX 1.17 or later",
+       .fix_now = "`UCX_LOG_LEVEL=error` hides it; or UCX 1.17 or later",
        .fix_for_good = "",
        .sources = {{"https://github.com/NVIDIA/nccl/issues/1292", Stated::kSymptom}},
        .explains = {}},

@@ -10,21 +10,22 @@ const Symptoms& nccl_symptoms() {
       {.id = "nccl-no-peer-memory",
        .program = Program::kNccl,
        .certainty = Certainty::kLikely,
-       .title = "NCCL does not use GPUDirect RDMA: the NIC cannot register GPU memory",
+       .title = "NCCL leaves GPUDirect RDMA out: the NIC cannot register GPU memory",
        .texts = {{"NET/IB{}GPU Direct RDMA Disabled for HCA {number} '{word}'"},
                  {"NET/IB{}GPU Direct RDMA Disabled for HCA {word}"},
                  {"GPU Direct RDMA Disabled for HCA {number} 'mlx"},
                  {"GPU Direct RDMA (nvidia-peermem){}disabled"},
                  {"GPUDirect RDMA{}disabled for HCA"}},
-       .cause = "The module `nvidia-peermem` is not loaded, and the NIC's driver cannot import the "
-                "GPU's memory as a dma-buf. NCCL before 2.23 also says so with the module loaded "
-                "if the kernel has no `/sys/kernel/mm/memory_peers` (Linux 6.4 and later).",
-       .consequence = "Every transfer is copied through host memory, so bandwidth between hosts is "
-                      "a fraction of the NIC's. Nothing fails.",
+       .cause =
+           "Neither is the module `nvidia-peermem` loaded, nor can the NIC's driver import the "
+           "GPU's memory as a dma-buf. NCCL before 2.23 says the same with the module loaded where "
+           "the kernel has no `/sys/kernel/mm/memory_peers` (Linux 6.4 and later).",
+       .consequence = "Every transfer is copied through host memory; bandwidth between hosts is a "
+                      "fraction of what the NIC can do. Nothing fails.",
        .checks = {"peer-memory", "registration-path"},
        .fix_now = kLoadPeermem,
        .fix_for_good = "`sudo gdr fix peer-memory --persist --apply`; or NVIDIA's open kernel "
-                       "modules (515 or later), with which dma-buf needs no extra module",
+                       "modules (515 or later), with which dma-buf needs no such module",
        .sources = {{"https://github.com/NVIDIA/nccl/issues/1343", Stated::kCauseAndFix},
                    {"https://github.com/NVIDIA/nccl/issues/897", Stated::kCauseAndFix},
                    {"https://github.com/NVIDIA/nccl/issues/1412", Stated::kCauseAndFix}},
@@ -32,16 +33,16 @@ const Symptoms& nccl_symptoms() {
       {.id = "nccl-before-peermem",
        .program = Program::kNccl,
        .certainty = Certainty::kLikely,
-       .title = "This NCCL does not find the loaded peer-memory module",
+       .title = "This NCCL does not see the peer-memory module that is loaded",
        .texts = {{"GPU Direct RDMA Disabled for HCA {number} '{word}'", 1},
                  {"nvidia_peermem {number} {number}", 2},
                  {"/sys/kernel/mm/memory_peers/nv_mem{}version: No such file", 2}},
        .unless = {"memory_peers/amdkfd"},
-       .cause = "NCCL up to 2.22 looks for the module only in `/sys/kernel/mm/memory_peers`, which "
-                "kernels 6.4 and later and the inbox RDMA drivers do not have; it does not look in "
-                "`/sys/module/nvidia_peermem`. perftest works.",
-       .consequence = "NCCL does not use GPUDirect RDMA although the host supports it; one report "
-                      "saw 10 instead of 180 GB/s.",
+       .cause = "NCCL up to 2.22 looks for the module in `/sys/kernel/mm/memory_peers` only, which "
+                "kernels from 6.4 on and the inbox RDMA drivers do not have; it does not look in "
+                "`/sys/module/nvidia_peermem`. perftest works meanwhile.",
+       .consequence = "GPUDirect RDMA is left out although the host has it; one report went from "
+                      "180 to 10 GB/s.",
        .checks = {"nccl-version", "peer-memory"},
        .fix_now = "Use NCCL 2.23 or later (in PyTorch: `torch.cuda.nccl.version()` shows which).",
        .fix_for_good = "",
@@ -58,8 +59,8 @@ const Symptoms& nccl_symptoms() {
                  {"GPU Direct RDMA Disabled for GPU{}distance"}},
        .cause = "NCCL uses GPUDirect RDMA only between a GPU and a NIC below the same PCIe "
                 "switches (PIX, PXB); this pair meets in a CPU or on two sockets.",
-       .consequence = "These transfers are copied through host memory. Forcing them through the "
-                      "CPU may be even slower, because CPUs forward PCIe traffic badly.",
+       .consequence = "These transfers are copied through host memory. Forced over the CPU they "
+                      "may be slower still: CPUs forward PCIe traffic badly.",
        .checks = {"pair-grade"},
        .fix_now = "Let each GPU use its own NIC: `gdr topo`, then `NCCL_IB_HCA`; or allow the "
                   "distance with `NCCL_NET_GDR_LEVEL=SYS` and measure both.",
@@ -79,9 +80,9 @@ const Symptoms& nccl_symptoms() {
                  {"libibverbs.so.1: cannot open shared object file"},
                  {"libibverbs.so: cannot open shared object file"},
                  {"librdmacm.so.1: cannot open shared object file"}},
-       .cause = "The library is not installed where the program runs, mostly in a container image "
-                "without rdma-core. This is harmless on a single host without a NIC.",
-       .consequence = "NCCL uses TCP sockets.",
+       .cause = "The library is not installed where the program runs, mostly a container image "
+                "without rdma-core. Harmless on a single host without a NIC.",
+       .consequence = "NCCL goes over TCP sockets.",
        .checks = {"rdma-nics"},
        .fix_now = "`sudo apt-get install libibverbs1 ibverbs-providers`",
        .fix_for_good = "Add both packages to the container image (Fedora: libibverbs).",
@@ -95,12 +96,12 @@ const Symptoms& nccl_symptoms() {
        .texts = {{"mlx5dv_{}get_data_direct_sysfs_path failed"},
                  {"dlvsym failed on mlx5dv_"},
                  {"undefined symbol: mlx5dv_get_data_direct_sysfs_path"}},
-       .cause = "Data Direct is a feature of ConnectX-8 with rdma-core 54. Other NICs and older "
-                "libraries lack it, and NCCL works without it, so the line explains nothing. If a "
-                "virtual machine is slow, look at ATS instead.",
-       .consequence = "None, except on ConnectX-8 systems built for it. In virtual machines "
-                      "peer-to-peer traffic goes through the CPU unless the host has ATS on and "
-                      "ACS direct translation set.",
+       .cause = "Data Direct is a feature of ConnectX-8 with a library as new (rdma-core 54). "
+                "Other NICs and older libraries lack it, and NCCL goes on without: the line by "
+                "itself explains nothing. In a virtual machine that is slow, look at ATS instead.",
+       .consequence = "None, except on ConnectX-8 systems that are built for it. In virtual "
+                      "machines peer-to-peer traffic takes the way through the CPU unless the host "
+                      "has ATS on and ACS direct translation set.",
        .checks = {"virtualisation", "ats"},
        .fix_now = "In a virtual machine, on its host: `mlxconfig -d DEVICE set ATS_ENABLED=true`, "
                   "and restart the host.",
@@ -113,7 +114,7 @@ const Symptoms& nccl_symptoms() {
       {.id = "ofi-no-gpu-memory",
        .program = Program::kNccl,
        .certainty = Certainty::kLikely,
-       .title = "libfabric or its NCCL plugin does not use GPUDirect RDMA",
+       .title = "libfabric or its NCCL plugin leaves GPUDirect RDMA out",
        .texts = {{"FI_HMEM capability requires RDMA, which this device does not support"},
                  {"Could not disable CUDA API usage for HMEM, disabling GDR"},
                  {"Failed to register CUDA buffer with the EFA device"},
@@ -128,12 +129,12 @@ const Symptoms& nccl_symptoms() {
                  {"NET/OFI{}GDR {}disabled"},
                  {"efa_nv_peermem{}{fails}"},
                  {"Hmem iface FI_HMEM_CUDA not supported"}},
-       .cause = "This EFA device, or the installed libfabric, cannot reach GPU memory. On Amazon "
-                "only instance types with RDMA over EFA can, with `efa_nv_peermem` or dma-buf; "
-                "other providers need a libfabric built with CUDA.",
+       .cause = "This EFA device, or the libfabric that is installed, cannot reach GPU memory: of "
+                "Amazon's instance types only those with RDMA over EFA can, with `efa_nv_peermem` "
+                "or dma-buf; other providers only when libfabric was built with CUDA.",
        .consequence = "Every transfer is copied through host memory.",
        .checks = {"rdma-nics"},
-       .fix_now = "`fi_info -p efa -c FI_HMEM`; `lsmod | grep efa`; use an instance type whose EFA "
+       .fix_now = "`fi_info -p efa -c FI_HMEM`; `lsmod | grep efa`; an instance type whose EFA "
                   "supports RDMA reads (p4d, p5 and later), with the libfabric and plugin of the "
                   "current EFA installer",
        .fix_for_good = "",
@@ -143,17 +144,18 @@ const Symptoms& nccl_symptoms() {
       {.id = "nccl-mixed-links",
        .program = Program::kNccl,
        .certainty = Certainty::kCertain,
-       .title = "NCCL tried to connect InfiniBand with RoCE, or NICs of different kinds",
+       .title = "NCCL was to connect InfiniBand with RoCE, or NICs of different kinds",
        .texts = {{"Attempted to connect incompatible devices"},
                  {"Attempted to merge incompatible devices"},
                  {"device is incompatible with the local"},
                  {"Try selecting NICs of only one link"}},
-       .cause = "One rank's NIC has the link layer InfiniBand and the other's Ethernet: NCCL uses "
-                "all NICs that are up unless you restrict it.",
+       .cause = "One rank's NIC has the link layer InfiniBand and the other's Ethernet: NCCL takes "
+                "all NICs that are up unless it is told otherwise.",
        .consequence = "The program stops when it connects.",
        .checks = {"rdma-nics", "port-state"},
-       .fix_now = "`ibv_devinfo | grep -E 'hca_id|link_layer'`; then set `NCCL_IB_HCA` to NICs of "
-                  "one kind, on every host",
+       .fix_now =
+           "`ibv_devinfo | grep -E 'hca_id|link_layer'`; then `NCCL_IB_HCA` with those of one "
+           "kind, on every host",
        .fix_for_good = "",
        .sources = {{"https://github.com/NVIDIA/nccl/blob/master/src/transport/net_ib/connect.cc",
                     Stated::kCauseAndFix}},
@@ -174,16 +176,18 @@ const Symptoms& nccl_symptoms() {
                  {"GPU Direct RDMA Disabled for HCA", 4},
                  {"librccl", 5},
                  {"GPU Direct RDMA Disabled for HCA", 6}},
-       .cause = "RCCL and others look for amdgpu's peer memory, which only AMD's dkms driver with "
-                "MLNX_OFED or DOCA-OFED has; the kernel's own amdgpu uses dma-buf, which you must "
-                "enable. `nvidia-peermem` is not involved.",
+       .cause =
+           "RCCL and others look for amdgpu's peer memory, which only AMD's dkms driver beside "
+           "MLNX_OFED or DOCA-OFED has; the kernel's own amdgpu goes by dma-buf, which has to "
+           "be asked for. `nvidia-peermem` has nothing to do with it.",
        .consequence = "Transfers are copied through host memory, or the program stops.",
        .checks = {},
        .fix_now = "`NCCL_DMABUF_ENABLE=1` (RCCL), `MORI_ENABLE_DMABUF_REG=1` (MORI); "
                   "`zgrep -E 'CONFIG_(PCI_P2PDMA|DMABUF_MOVE_NOTIFY)=' /proc/config.gz "
                   "/boot/config-$(uname -r)`",
-       .fix_for_good = "Use a kernel with `CONFIG_PCI_P2PDMA` and `CONFIG_DMABUF_MOVE_NOTIFY`, or "
-                       "AMD's amdgpu-dkms installed after the RDMA drivers.",
+       .fix_for_good =
+           "A kernel with `CONFIG_PCI_P2PDMA` and `CONFIG_DMABUF_MOVE_NOTIFY`, or AMD's "
+           "amdgpu-dkms installed after the RDMA drivers.",
        .sources = {{"https://github.com/ROCm/mori/pull/481", Stated::kCauseAndFix},
                    {"https://github.com/ROCm/amdgpu/issues/102", Stated::kCause}},
        .explains = {"nccl-no-peer-memory", "mr-refused", "mr-invalid-argument", "mr-bad-address"}},

@@ -18,13 +18,14 @@ const Symptoms& nccl_network_symptoms() {
                  general("failed in ncclIbRoceGetVersionNum"),
                  general("Failed to query GID"),
                  general("ibv_query_gid{}{fails}")},
-       .cause = "The GID index names a RoCE v1 or link-local address, an address of another "
-                "subnet, or an empty slot; or the two NICs are on separate rails.",
+       .cause = "The GID index that is used names a RoCE v1 or link-local address, an address of "
+                "another subnet, or an empty slot; or the two NICs are on rails that do not reach "
+                "each other.",
        .consequence = "The program fails while it connects.",
        .checks = {"roce-gid", "port-state"},
-       .fix_now = "`show_gids`, then set `NCCL_IB_GID_INDEX=N` (perftest: `-x N`) to a RoCE v2 GID "
-                  "whose address the peer reaches; NCCL 2.21 and later find one by themselves, so "
-                  "unset it. On rails: `NCCL_CROSS_NIC=0`.",
+       .fix_now = "`show_gids`, then `NCCL_IB_GID_INDEX=N` (perftest: `-x N`) with a RoCE v2 GID "
+                  "whose address the peer reaches; since 2.21 NCCL finds one by itself, so unset "
+                  "it. On rails: `NCCL_CROSS_NIC=0`.",
        .fix_for_good = "",
        .sources = {{"https://github.com/NVIDIA/nccl/issues/2013", Stated::kCauseAndFix},
                    {"https://github.com/NVIDIA/nccl/issues/1510", Stated::kSymptom},
@@ -45,13 +46,14 @@ const Symptoms& nccl_network_symptoms() {
                  {"vendor err 129"},
                  {"vendor_err 129"},
                  {"syndrom 0x81"}},
-       .cause = "Right after connecting: the two NICs cannot reach each other with this GID, MTU "
-                "or traffic class, or a firewall drops UDP port 4791. Later: a link went down, the "
-                "peer died, or the network is not lossless and loses packets.",
-       .consequence = "The connection is broken; later errors of the program follow from this.",
+       .cause = "At once after connecting: the two NICs have no way to each other with this GID, "
+                "MTU or traffic class, or a firewall drops UDP port 4791. Later: a link went down, "
+                "the peer died, or packets are lost since the network is not lossless.",
+       .consequence = "The connection is broken; what the program reports next follows from it.",
        .checks = {"roce-gid", "port-state", "mtu", "lossless"},
-       .fix_now = "`show_gids`; then `ib_write_bw` between the same two NICs with the same GID "
-                  "index, and set `NCCL_IB_GID_INDEX=N` to a RoCE v2 GID that both reach",
+       .fix_now =
+           "`show_gids`; then `ib_write_bw` between the same two NICs with the same GID index, "
+           "and `NCCL_IB_GID_INDEX=N` with a RoCE v2 GID that both reach",
        .fix_for_good = "",
        .sources = {{"https://github.com/NVIDIA/nccl/issues/426", Stated::kCauseAndFix},
                    {"https://github.com/pytorch/pytorch/issues/81628", Stated::kCauseAndFix}},
@@ -70,12 +72,12 @@ const Symptoms& nccl_network_symptoms() {
                  {"vendor err 81{end}"},
                  {"WC error: 4, message"},
                  {"To confirm and fix the problem, you can set NCCL_NET_GDR_LEVEL=0 to disable"}},
-       .cause = "Registration succeeded, but the access failed: PCIe Access Control Services "
+       .cause = "Registration succeeded, the access itself did not: PCIe Access Control Services "
                 "redirect it to the CPU, which refuses it, or the IOMMU translates the address.",
-       .consequence = "Transfers of GPU memory fail; transfers of host memory work.",
+       .consequence = "Transfers from and to GPU memory fail; those of host memory work.",
        .checks = {"acs", "iommu"},
-       .fix_now = "To confirm: with `NCCL_NET_GDR_LEVEL=0` it works, but slowly. Then `gdr doctor` "
-                  "names the ports, and `sudo gdr fix` changes only these.",
+       .fix_now = "To confirm: `NCCL_NET_GDR_LEVEL=0` makes it work, slowly. Then `gdr doctor` "
+                  "names the ports, and `sudo gdr fix` changes these alone.",
        .fix_for_good = "Switch ACS off in the BIOS, or boot with `pci=disable_acs_redir=PORTS`.",
        .sources = {{"https://github.com/NVIDIA/nccl/issues/928", Stated::kCauseAndFix},
                    {"https://github.com/NVIDIA/nccl/issues/1052", Stated::kSymptom},
@@ -92,12 +94,11 @@ const Symptoms& nccl_network_symptoms() {
                  {"WR_FLUSH_ERR"},
                  {"WR flushed because"},
                  {"WR flush error (peer_nic"}},
-       .cause = "When a connection breaks, the NIC ends all other requests with this status. The "
-                "first error, in this log or the peer's, is the cause.",
+       .cause = "When a connection breaks, the NIC gives back all other requests with this status. "
+                "The first error, in this log or in the peer's, is the cause.",
        .consequence = "None of its own.",
        .checks = {},
-       .fix_now =
-           "Find the first completion with another status in every rank's log; it is the cause.",
+       .fix_now = "The first completion with another status, in every rank's log, is the cause.",
        .fix_for_good = "",
        .sources = {{"https://github.com/NVIDIA/nccl/issues/1814", Stated::kSymptom},
                    {"https://github.com/NVIDIA/nccl/issues/1737", Stated::kSymptom}},
@@ -110,12 +111,12 @@ const Symptoms& nccl_network_symptoms() {
                  {"NET/IB : {word} GID table changed"},
                  {"Got async event : GID table change"},
                  {"async event GID table change"}},
-       .cause = "The network interface lost or got an address: its link went down and up, or DHCP "
-                "or a network manager changed it. GID indices may have changed.",
-       .consequence = "Existing connections may use a GID that is gone, and then time out.",
+       .cause = "The network interface lost or got an address: its link went down and up again, or "
+                "DHCP or a network manager set it anew. GIDs may have got other indices.",
+       .consequence = "Connections made before may go to a GID that is gone, and then time out.",
        .checks = {"roce-gid", "port-state"},
-       .fix_now = "Restart the program; look in dmesg for links that went down.",
-       .fix_for_good = "Use static addresses on RoCE interfaces.",
+       .fix_now = "Restart the program; look in dmesg for links that go down.",
+       .fix_for_good = "Static addresses on the interfaces that carry RoCE.",
        .sources = {{"https://github.com/NVIDIA/nccl/issues/1819", Stated::kCause},
                    {"https://github.com/NVIDIA/nccl/issues/2157", Stated::kCause},
                    {"https://github.com/openucx/ucx/issues/7613", Stated::kSymptom}},
@@ -133,7 +134,7 @@ const Symptoms& nccl_network_symptoms() {
        .consequence = "The program fails while it connects.",
        .checks = {"locked-memory"},
        .fix_now = "`export FI_EFA_SET_CUDA_SYNC_MEMOPS=0`",
-       .fix_for_good = "Use EFA installer 1.29.1 or later.",
+       .fix_for_good = "EFA installer 1.29.1 or later.",
        .sources = {{"https://github.com/awslabs/awsome-distributed-ai/issues/203",
                     Stated::kCauseAndFix},
                    {"https://github.com/aws/aws-ofi-nccl/issues/584", Stated::kSymptom}},

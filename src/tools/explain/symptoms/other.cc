@@ -1,4 +1,4 @@
-// Errors that are certainly not about GPUDirect RDMA, and where to look instead.
+// What surely is not GPUDirect RDMA, and where to look instead.
 #include "explain/symptoms/tables.h"
 
 namespace gdr::explain {
@@ -8,8 +8,7 @@ const Symptoms& other_symptoms() {
       {.id = "rdma-cm",
        .program = Program::kOther,
        .certainty = Certainty::kLikely,
-       .title = "The connection manager (rdma_cm) does not reach the peer: an address problem, not "
-                "memory",
+       .title = "The connection manager (rdma_cm) does not reach the peer: an address, no memory",
        .texts = {{"RDMA_CM_EVENT_REJECTED"},
                  {"RDMA_CM_EVENT_ADDR_ERROR"},
                  {"RDMA_CM_EVENT_ROUTE_ERROR"},
@@ -38,12 +37,12 @@ const Symptoms& other_symptoms() {
                  {"no supported sockaddr auxiliary transports"},
                  {"Received {number} times ADDR_ERROR"}},
        .cause = "Rejected: nobody listens there (another port, a server without `-R`). Address or "
-                "bind error: the address does not belong to an RDMA NIC's interface, or the NIC is "
-                "in another network namespace. Route or unreachable: there is no route between the "
-                "two interfaces. `rdma_create_event_channel`: `rdma_ucm` is not loaded or "
-                "`/dev/infiniband/rdma_cm` is missing.",
+                "bind error: the address is not that of an RDMA NIC's interface, or the NIC is in "
+                "another network namespace. Route or unreachable: no way between the two "
+                "interfaces. `rdma_create_event_channel`: `rdma_ucm` is not loaded or "
+                "`/dev/infiniband/rdma_cm` missing.",
        .consequence =
-           "rdma_cm cannot connect; other ways (sockets, perftest without `-R`) may work.",
+           "No connection by this way; others (sockets, `-R` left out) are not concerned.",
        .checks = {"rdma-nics", "roce-gid"},
        .fix_now =
            "`rdma link`; `ip -br addr`; `sudo modprobe rdma_ucm`; `rping -s` on one side and "
@@ -73,12 +72,12 @@ const Symptoms& other_symptoms() {
                  general("Unable to open file descriptor for socket connection"),
                  general("rdma_cm exchange failed")},
        .cause = "The two sides exchange addresses by TCP (port 18515) before any RDMA. The other "
-                "side stopped with its own error, was not started, has different options or "
-                "another version, or a firewall blocks the port.",
-       .consequence = "perftest stops; memory and RDMA are not involved.",
+                "side has stopped with an error of its own, was not started, has other options or "
+                "another version, or a firewall is between them.",
+       .consequence = "perftest stops; no memory or RDMA is concerned.",
        .checks = {},
-       .fix_now = "Read the other side's output first; then use the same perftest and the same "
-                  "options on both, and `-p PORT` with an open port.",
+       .fix_now = "Read the other side's output first; then the same perftest and the same options "
+                  "on both, and `-p PORT` with a port that is open.",
        .fix_for_good = "",
        .sources = {{"https://github.com/linux-rdma/perftest/blob/master/src/"
                     "perftest_communication.c",
@@ -88,7 +87,7 @@ const Symptoms& other_symptoms() {
       {.id = "nccl-topology-file",
        .program = Program::kOther,
        .certainty = Certainty::kLikely,
-       .title = "NCCL reads a topology or graph file of another machine",
+       .title = "NCCL reads a topology or graph file that does not fit this machine",
        .texts = {{"XML Import Channel : dev {number} not found"},
                  {"XML Import{}not found"},
                  {"Could not open XML topology file"},
@@ -98,11 +97,11 @@ const Symptoms& other_symptoms() {
                  {"XML Topology has wrong version"},
                  {"Unexpected value in XML"}},
        .cause = "`NCCL_TOPO_FILE` or `NCCL_GRAPH_FILE` (also in `/etc/nccl.conf` and in images of "
-                "clouds) names a file of another machine type, or a missing file.",
-       .consequence = "NCCL stops, or uses the topology that it finds itself.",
+                "clouds) names a file of another machine type, or one that is not there.",
+       .consequence = "NCCL stops, or goes by what it finds itself.",
        .checks = {},
-       .fix_now = "`env | grep -E 'NCCL_(TOPO|GRAPH)_FILE'`; `cat /etc/nccl.conf`; then unset "
-                  "both, or use the file of this machine type",
+       .fix_now = "`env | grep -E 'NCCL_(TOPO|GRAPH)_FILE'`; `cat /etc/nccl.conf`; then leave both "
+                  "out, or take the file of this machine type",
        .fix_for_good = "",
        .sources = {{"https://github.com/Azure/azhpc-images/issues/327", Stated::kSymptom}},
        .explains = {}},
@@ -128,13 +127,14 @@ const Symptoms& other_symptoms() {
                  {"Bootstrap Root : mismatch in rank count"},
                  {"NCCL WARN Call to bind failed"},
                  {"NCCL WARN Call to listen failed"}},
-       .cause = "NCCL picked an interface that the others do not reach (docker0, a virtual bridge, "
-                "IPv6), a firewall drops its ports, or the other rank died before: then its own "
-                "log has the cause.",
-       .consequence = "The job stops before it connects anything.",
+       .cause =
+           "NCCL picked an interface that the others do not reach (docker0, a virtual bridge, "
+           "IPv6), a firewall drops its ports, or the other rank had died before: then its own "
+           "log has the cause.",
+       .consequence = "The job stops before anything is connected.",
        .checks = {},
-       .fix_now = "`export NCCL_SOCKET_IFNAME=INTERFACE`, with an interface that all hosts share; "
-                  "`ip -br addr`; then read the first error in every rank's log",
+       .fix_now = "`export NCCL_SOCKET_IFNAME=INTERFACE`; with the one that all hosts share; "
+                  "`ip -br addr`; then the first error in every rank's log",
        .fix_for_good = "",
        .sources = {{"https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/"
                     "troubleshooting.html",
@@ -153,9 +153,9 @@ const Symptoms& other_symptoms() {
                  {"No space left on device && /dev/shm"}},
        .cause = "`/dev/shm` is too small (64 MiB in a container), or the ranks are in containers "
                 "that do not share it.",
-       .consequence = "The job stops when it starts.",
+       .consequence = "The job stops at its start.",
        .checks = {},
-       .fix_now = "`df -h /dev/shm`; `docker run --shm-size=8g --ipc=host`; in Kubernetes mount an "
+       .fix_now = "`df -h /dev/shm`; `docker run --shm-size=8g --ipc=host`; in Kubernetes an "
                   "emptyDir of medium Memory at `/dev/shm`",
        .fix_for_good = "",
        .sources = {{"https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/"
@@ -170,11 +170,11 @@ const Symptoms& other_symptoms() {
        .texts = {{"transport/nvls.cc:{}NCCL WARN"},
                  {"NVLS{}multicast{}{fails}"},
                  {"cuMulticast{}{fails}"}},
-       .cause = "Fabric Manager was restarted without a GPU reset, or the container or virtual "
-                "machine may not use multicast.",
-       .consequence = "The job stops when it starts.",
+       .cause = "The fabric manager was restarted without a reset of the GPUs, or the container or "
+                "virtual machine may not use multicast.",
+       .consequence = "The job stops at its start.",
        .checks = {"gpus"},
-       .fix_now = "`export NCCL_NVLS_ENABLE=0` works without it",
+       .fix_now = "`export NCCL_NVLS_ENABLE=0`; goes on without it",
        .fix_for_good = "Reset the GPUs whenever nvidia-fabricmanager is restarted.",
        .sources = {{"https://github.com/NVIDIA/nccl/issues/1488", Stated::kCauseAndFix}},
        .explains = {}},
@@ -199,12 +199,12 @@ const Symptoms& other_symptoms() {
                  {"NVMe : Unsupported", 1},
                  {"GDS release version", 2}},
        .cause = "The file system, NVMe driver or kernel has no support for it, `nvidia-fs` is not "
-                "built or loaded, or the GPU is a GeForce. Userspace RDMA for storage also needs "
-                "`nvidia-peermem`.",
+                "built or loaded, or the GPU is a GeForce. Userspace RDMA for storage wants "
+                "`nvidia-peermem` besides.",
        .consequence = "Files go through host memory (compatibility mode), or the program stops.",
        .checks = {"gpu-capability"},
        .fix_now = "`/usr/local/cuda/gds/tools/gdscheck -p`; `lsmod | grep nvidia_fs`",
-       .fix_for_good = "Read NVIDIA's GPUDirect Storage troubleshooting guide.",
+       .fix_for_good = "NVIDIA's GPUDirect Storage troubleshooting guide.",
        .sources = {{"https://docs.nvidia.com/gpudirect-storage/troubleshooting-guide/index.html",
                     Stated::kCauseAndFix},
                    {"https://github.com/NVIDIA/gds-nvidia-fs/issues/31", Stated::kSymptom},
@@ -226,14 +226,15 @@ const Symptoms& other_symptoms() {
                  {"AER: can't recover (no error_detected callback)"},
                  {"pcieport {word}: DPC: containment event"},
                  {"PCIe Bus Error: Uncorrectable"}},
-       .cause = "A link, slot, riser, cable or card fails, or the link fails to change its speed. "
-                "The line's address is a port or device; look at the device below it.",
-       .consequence = "The device is unavailable until a reset or reboot.",
+       .cause =
+           "A link, slot, riser, cable or card fails, or the link changes its speed badly. The "
+           "address in the line is the port or device; the one below it is to be looked at.",
+       .consequence = "The device is gone until a reset or reboot.",
        .checks = {"pcie-link", "gpus", "rdma-nics"},
        .fix_now =
            "`lspci -tv`; `sudo lspci -vvv -s ADDRESS | grep -E 'LnkSta|UESta'`; find the device "
            "below the port; then reseat it",
-       .fix_for_good = "Update the firmware of board and card; try another slot, riser or card.",
+       .fix_for_good = "New firmware for board and card; another slot, riser or card.",
        .sources = {{"https://docs.kernel.org/PCI/pcieaer-howto.html", Stated::kCause},
                    {"https://github.com/NVIDIA/open-gpu-kernel-modules/issues/1229",
                     Stated::kSymptom}},
@@ -241,16 +242,18 @@ const Symptoms& other_symptoms() {
       {.id = "gpu-xid",
        .program = Program::kOther,
        .certainty = Certainty::kLikely,
-       .title = "The GPU driver reports an Xid error: program, memory or hardware",
+       .title = "The GPU's driver reports an error of its own (Xid): program, memory or hardware",
        .texts = {{"NVRM: Xid (PCI:{word}): {number}", 0, Scope::kGeneral},
                  {"NVRM: Xid (PCI:{word}", 0, Scope::kGeneral}},
-       .cause = "The number tells the cause: 13, 31, 43, 45 a program on the GPU; 48, 63, 64, 94, "
-                "95 the GPU's memory; 74, 144 to 150 NVLink; 62, 109, 119, 120 the driver or its "
-                "firmware; 79 the PCIe bus.",
+       .cause =
+           "The number says what: 13, 31, 43, 45 are faults of the program on the GPU; 48, 63, "
+           "64, 94, 95 its memory; 74, 144 to 150 NVLink; 62, 109, 119, 120 the driver or its "
+           "firmware; 79 the PCIe bus.",
        .consequence = "The program on this GPU dies; with some numbers the GPU needs a reset.",
        .checks = {"gpus"},
-       .fix_now = "`nvidia-smi -q | grep -iE 'ecc|remap|pending' | head -40`; look up the number "
-                  "in NVIDIA's list of Xid errors",
+       .fix_now =
+           "`nvidia-smi -q | grep -iE 'ecc|remap|pending' | head -40`; the number in NVIDIA's "
+           "list of Xid errors",
        .fix_for_good = "",
        .sources = {{"https://docs.nvidia.com/deploy/xid-errors/index.html", Stated::kCauseAndFix},
                    {"https://github.com/leptonai/gpud/pull/46", Stated::kSymptom}},
@@ -258,20 +261,21 @@ const Symptoms& other_symptoms() {
       {.id = "driver-assertion",
        .program = Program::kOther,
        .certainty = Certainty::kPossible,
-       .title = "NVIDIA's driver reports a failed assertion",
+       .title = "NVIDIA's driver reports an assertion of its own",
        .texts = {{"NVRM: nvAssertFailed"},
                  {"NVRM: nvAssertOkFailed"},
                  {"NVRM: _kgspProcessRpcEvent"},
                  {"NVRM: kgsp{}{fails}"},
                  {"NVRM: RmInitAdapter failed"},
                  {"NVRM: rm_init_adapter failed"}},
-       .cause = "The driver met an unexpected case. It is often harmless; with patched drivers "
-                "(peer-to-peer for GeForce) the patch does not match; with RmInitAdapter the GPU "
-                "does not start.",
+       .cause = "A case that the driver did not expect: often harmless, with patched drivers "
+                "(peer-to-peer for GeForce) a sign that the patch does not fit, with RmInitAdapter "
+                "a GPU that does not start.",
        .consequence = "None, or the GPU is missing from nvidia-smi.",
        .checks = {"gpus", "gpu-driver"},
-       .fix_now = "`nvidia-smi -L`; if all GPUs are listed, do nothing; else reboot, then try "
-                  "another driver release",
+       .fix_now =
+           "`nvidia-smi -L`; all GPUs there: nothing to do; else a reboot, then another driver "
+           "release",
        .fix_for_good = "",
        .sources = {{"https://github.com/tinygrad/open-gpu-kernel-modules/issues/38",
                     Stated::kSymptom},
@@ -295,15 +299,14 @@ const Symptoms& other_symptoms() {
                  {"mlx5_core{}failed to load FW"},
                  {"mlx5_cmd_{}failed, status "},
                  {"mlx5_cmd_{}syndrome (0x"}},
-       .cause = "The firmware has a bug or is too old for the driver, or the card overheats. If "
-                "only one command reports 'bad parameter' or 'bad resource', the driver asks for "
-                "something that this firmware does not support.",
-       .consequence = "The NIC hangs or is reset, or a program's queue cannot be created.",
+       .cause = "A fault of the firmware, overheating, or an old release beside a new driver. "
+                "'bad parameter' or 'bad resource' for one command alone is a driver that asks for "
+                "something that this firmware has not got.",
+       .consequence = "The NIC hangs, is reset, or a program's queue is not created.",
        .checks = {"nic-firmware", "port-state"},
        .fix_now = "`mstflint -d ADDRESS query`; `sudo devlink health show`; "
                   "`sudo dmesg | grep mlx5_core | tail -40`",
-       .fix_for_good =
-           "Use the firmware that the card's vendor recommends for this driver release.",
+       .fix_for_good = "The firmware that the card's vendor gives for this driver release.",
        .sources = {{"https://github.com/openucx/ucx/issues/7738", Stated::kFix},
                    {"https://github.com/openucx/ucx/issues/9488", Stated::kSymptom}},
        .explains = {}},
@@ -318,7 +321,8 @@ const Symptoms& other_symptoms() {
                  {"mlx5_core{}High Temperature"},
                  {"mlx5_core{}Bus stuck"},
                  {"mlx5_core{}Power budget exceeded"}},
-       .cause = "The module is loose, unsupported by the card, too warm, or was pulled.",
+       .cause = "The module is not seated, of a kind that the card does not take, too warm, or was "
+                "pulled.",
        .consequence = "The port is down or loses its link.",
        .checks = {"port-state", "port-errors"},
        .fix_now = "`sudo mlxlink -d DEVICE -m`; `ethtool -m INTERFACE`; then reseat or replace it",
@@ -330,16 +334,15 @@ const Symptoms& other_symptoms() {
       {.id = "other-module-version",
        .program = Program::kOther,
        .certainty = Certainty::kLikely,
-       .title = "A module unrelated to peer memory was built for another kernel or driver",
+       .title = "A module that is not for peer memory was built for another kernel or driver",
        .texts = {general("{word}: disagrees about version of symbol {word}"),
                  general("{word}: Unknown symbol {word} (err -22)"),
                  general("{word}: no symbol version for {word}")},
-       .cause = "The line's first word is the module, its last the symbol. Build the module for "
-                "the running kernel and drivers.",
+       .cause = "The line's first word is the module and its last the symbol: the module has to be "
+                "built for the kernel and drivers that run now.",
        .consequence = "That module does not load.",
        .checks = {},
-       .fix_now =
-           "`uname -r`; `sudo dkms autoinstall`; or install the module's package for this kernel",
+       .fix_now = "`uname -r`; `sudo dkms autoinstall`; or the module's package for this kernel",
        .fix_for_good = "",
        .sources = {{"https://github.com/MicrosoftDocs/azure-docs/issues/39066", Stated::kSymptom}},
        .explains = {}},

@@ -8,18 +8,18 @@ const Symptoms& pcie_symptoms() {
       {.id = "acs-redirect",
        .program = Program::kPci,
        .certainty = Certainty::kPossible,
-       .title = "PCIe Access Control Services redirect peer-to-peer traffic at a port",
+       .title = "PCIe Access Control Services redirect peer-to-peer traffic at some port",
        .texts = {{"ACSCtl:{}ReqRedir+"}, {"ACSCtl:{}CmpltRedir+"}, {"ACSCtl:{}EgressCtrl+"}},
-       .cause = "A port with `ReqRedir+` or `CmpltRedir+` sends a NIC's writes to a GPU up to the "
-                "CPU and back down. This matters only on the switch ports between a GPU and its "
-                "NIC; `SrcValid+` alone does no harm, and other ports need no change.",
-       .consequence = "GPUDirect RDMA runs at about half its bandwidth, or hangs; so do GPU-to-GPU "
-                      "copies over PCIe.",
+       .cause = "A port with `ReqRedir+` or `CmpltRedir+` sends what a NIC writes to a GPU up to "
+                "the CPU and down again. It matters on the switch ports between a GPU and its NIC "
+                "only; `SrcValid+` alone does no harm, and ports elsewhere need not be changed.",
+       .consequence = "GPUDirect RDMA at about half of its bandwidth, or hanging; GPU to GPU "
+                      "copies over PCIe likewise.",
        .checks = {"acs"},
        .fix_now = "`sudo gdr doctor --only acs`; `sudo gdr fix acs --apply`; the first names the "
-                  "ports that matter, the second changes only those and can undo it. Do not do "
-                  "this in virtual machines, or if vfio is used.",
-       .fix_for_good = "Switch ACS off in the BIOS, or boot with `pci=disable_acs_redir=PORTS`.",
+                  "ports that matter, the second changes those alone and can undo it. Not in "
+                  "virtual machines, nor where vfio is used.",
+       .fix_for_good = "ACS off in the BIOS, or boot with `pci=disable_acs_redir=PORTS`.",
        .sources = {{"https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/"
                     "troubleshooting.html",
                     Stated::kCauseAndFix},
@@ -41,12 +41,12 @@ const Symptoms& pcie_symptoms() {
                  {"DMAR: DRHD: handling fault status"},
                  {"arm-smmu-v3{}event 0x10 received"},
                  {"Missing 'iommu=pt' from kernel command line"}},
-       .cause = "The IOMMU translates device addresses and has no entry for the GPU's, or every "
-                "transfer goes up to it.",
-       .consequence = "Peer-to-peer transfers hang, are slow, or write zeroes.",
+       .cause = "The IOMMU translates what devices send, and has no entry for the GPU's addresses, "
+                "or sends every transfer up to itself.",
+       .consequence = "Peer-to-peer transfers hang, are slow, or leave zeroes behind.",
        .checks = {"iommu", "acs"},
-       .fix_now =
-           "`cat /sys/kernel/iommu_groups/*/type | sort | uniq -c`; the right type is identity",
+       .fix_now = "`cat /sys/kernel/iommu_groups/*/type | sort | uniq -c`; identity is what it "
+                  "should be",
        .fix_for_good = "Boot with `iommu=pt` (Intel with virtual functions: `intel_iommu=on "
                        "iommu=pt`), or switch the IOMMU off in the BIOS.",
        .sources = {{"https://github.com/NVIDIA/nccl/issues/489", Stated::kCauseAndFix},
@@ -61,9 +61,9 @@ const Symptoms& pcie_symptoms() {
        .texts = {{"NVRM: dma-buf attach failed: PCI topology not supported for dma-buf"},
                  {"NVRM: dma-buf attach failed: topology not supported for mapping type"},
                  {"dma-buf attach failed: {}not supported"}},
-       .cause =
-           "On some CPUs (Grace, Ampere Altra, AmpereOne) the driver allows it only if both are "
-           "below one PCIe bridge; with the mapping type `FORCE_PCIE`, only in one IOMMU group.",
+       .cause = "On some processors (Grace, Ampere Altra, AmpereOne) the driver allows it only "
+                "where both are below one PCIe bridge; with the mapping type `FORCE_PCIE`, in one "
+                "IOMMU group.",
        .consequence = "Registration fails with 'not supported' (ENOTSUPP, 524).",
        .checks = {"driver-topology-gate"},
        .fix_now = "`gdr topo`; use the NIC that shares a bridge with the GPU",
@@ -86,13 +86,13 @@ const Symptoms& pcie_symptoms() {
                  {"LnkSta:{}(downgraded)"}},
        .cause = "The slot has fewer lanes or an older PCIe generation than the card, the card is "
                 "not seated well, or the BIOS splits or slows the slot. A Gen4 card in a Gen5 slot "
-                "is also called 'downgraded' but is fine; so are idle GPUs.",
-       .consequence = "Transfers are limited to the bandwidth that the line names.",
+                "is 'downgraded' too, and well; so are GPUs that idle.",
+       .consequence = "No more than the bandwidth that the line names.",
        .checks = {"pcie-link"},
        .fix_now =
            "Compare both ends: `lspci -vv -s CARD` and its bridge, `LnkCap` against `LnkSta`.",
-       .fix_for_good = "Reseat the card or take another slot; in the BIOS check the slot's lanes "
-                       "(bifurcation) and link speed.",
+       .fix_for_good = "Reseat the card or take another slot; BIOS: lanes (bifurcation) and link "
+                       "speed of the slot.",
        .sources = {{"https://github.com/NVIDIA/l2fwd-nv/issues/6", Stated::kSymptom},
                    {"https://lists.freebsd.org/archives/freebsd-hackers/2025-August/004922.html",
                     Stated::kSymptom}},
@@ -106,7 +106,7 @@ const Symptoms& pcie_symptoms() {
            "The slot's firmware allows fewer watts than the card with its optical modules needs.",
        .consequence = "The NIC may switch modules off or lose its link under load.",
        .checks = {"pcie-link"},
-       .fix_now = "Use another slot, or raise this slot's power limit in the BIOS.",
+       .fix_now = "Another slot, or the BIOS's power limit of this one.",
        .fix_for_good = "",
        .sources = {{"https://github.com/leptonai/gpud/issues/348", Stated::kCauseAndFix},
                    {"https://github.com/leptonai/gpud/pull/293", Stated::kSymptom}},
@@ -121,8 +121,8 @@ const Symptoms& pcie_symptoms() {
        .consequence = "ACS and MaxReadReq cannot be changed while the system runs.",
        .checks = {"lockdown"},
        .fix_now = "`cat /sys/kernel/security/lockdown`",
-       .fix_for_good = "Set ACS in the BIOS or on the kernel's command line, which lockdown "
-                       "allows: `pci=disable_acs_redir=PORTS`.",
+       .fix_for_good = "ACS by the BIOS or the kernel's command line, which lockdown allows: "
+                       "`pci=disable_acs_redir=PORTS`.",
        .sources = {{"https://github.com/FlyGoat/RyzenAdj/issues/205", Stated::kCause},
                    {"https://github.com/xmm7360/xmm7360-usb-modeswitch/issues/9", Stated::kCause},
                    {"https://man7.org/linux/man-pages/man7/kernel_lockdown.7.html",

@@ -9,7 +9,7 @@ const Symptoms& queue_symptoms() {
       {.id = "nic-resources",
        .program = Program::kPerftest,
        .certainty = Certainty::kLikely,
-       .title = "The NIC could not create a queue or key: Cannot allocate memory",
+       .title = "A queue or key of the NIC could not be created: Cannot allocate memory",
        .texts =
            {{"Call to ibv_create_{}failed with error Cannot allocate memory"},
             {"ibv_create_cq({}failed: Cannot allocate memory"},
@@ -22,15 +22,15 @@ const Symptoms& queue_symptoms() {
             general("{queue} && {EAGAIN}"),
             general("{register} && {fails} && {EAGAIN}"),
             general("errno: cannot allocate memory && {queue}")},
-       .cause = "One of two limits is reached. First, the locked-memory limit of the process, "
-                "because queues are in locked memory. If it is unlimited, the NIC has no queue "
-                "pairs, completion queues, keys or firmware memory left: for example in all-to-all "
-                "over hundreds of hosts, or because dead programs still hold some.",
-       .consequence = "The program stops, or uses TCP.",
+       .cause = "One of two limits. First the process's locked memory, in which queues lie. Where "
+                "that is unlimited: the NIC has no queue pairs, completion queues, keys or "
+                "firmware memory left, as with all-to-all over hundreds of hosts, or after "
+                "programs that died without giving theirs back.",
+       .consequence = "The program stops, or goes over TCP.",
        .checks = {"locked-memory"},
        .fix_now = "`ulimit -l`; `rdma resource show`; if the first is not unlimited: `ulimit -l "
-                  "unlimited`; else use fewer queues (NCCL: `NCCL_IB_QPS_PER_CONNECTION=1`, UCX: "
-                  "`UCX_TLS` with dc), and stop programs that still hold queues",
+                  "unlimited`; else fewer queues (NCCL: `NCCL_IB_QPS_PER_CONNECTION=1`, UCX: "
+                  "`UCX_TLS` with dc), and stop what still holds some",
        .fix_for_good = kMoreLockedForGood,
        .sources = {{"https://github.com/kvcache-ai/Mooncake/pull/1765", Stated::kCauseAndFix},
                    {"https://github.com/NVIDIA/nccl/issues/1191", Stated::kSymptom},
@@ -39,20 +39,20 @@ const Symptoms& queue_symptoms() {
       {.id = "qp-not-created",
        .program = Program::kPerftest,
        .certainty = Certainty::kPossible,
-       .title = "The NIC could not create a queue, but the text does not say why",
+       .title = "A queue of the NIC could not be created, and the text does not say why",
        .texts = {{"Call to ibv_create_qp failed"},
                  {"Call to ibv_create_cq failed"},
                  {"Couldn't get device attribute"},
                  general("{queue} && {fails}"),
                  general("{queue} && {EINVAL}"),
                  general("mlx5dv_create_qp{}failed")},
-       .cause = "Most often the locked-memory limit is too low, or the container lacks the "
-                "capability `IPC_LOCK`. With Invalid argument: the program asks for more entries, "
-                "more inline data or another transport (DC, SRD) than this NIC has, or libibverbs "
-                "does not match the kernel's driver.",
-       .consequence = "The program stops, or uses TCP.",
+       .cause = "Most often the limit of locked memory, or the container's missing capability "
+                "`IPC_LOCK`. With Invalid argument: more entries, inline data or another transport "
+                "(DC, SRD) asked for than this NIC has, or a libibverbs that does not fit the "
+                "kernel's driver.",
+       .consequence = "The program stops, or goes over TCP.",
        .checks = {"locked-memory", "devices", "rdma-nics"},
-       .fix_now = "`ulimit -l`; `ibv_rc_pingpong -d DEVICE`; it creates one of each and shows the "
+       .fix_now = "`ulimit -l`; `ibv_rc_pingpong -d DEVICE`; it creates one of each and names the "
                   "error; containers: `docker run --cap-add IPC_LOCK --ulimit memlock=-1 --device "
                   "/dev/infiniband`",
        .fix_for_good = "",
@@ -68,15 +68,15 @@ const Symptoms& queue_symptoms() {
        .texts = {{"{connect-qp} && {fails} && {ENODEV}"},
                  {"Call to ibv_modify_qp failed with error No such device"},
                  {"RDMA_CM_EVENT_ADDR_ERROR{}error: -19"}},
-       .cause = "The container sees the RDMA device, but the network interface of its RoCE GID is "
-                "in another network namespace.",
-       .consequence = "Queue pairs can be created but not connected.",
+       .cause = "The RDMA device is visible in the container, but the network interface that its "
+                "RoCE GID belongs to is in another network namespace.",
+       .consequence = "Queue pairs are created and cannot be connected.",
        .checks = {"roce-gid"},
-       .fix_now = "`ip link`; `rdma link`; in the container both must list the interface; `rdma "
-                  "system` shows whether namespaces share devices",
-       .fix_for_good = "`hostNetwork: true`, or give the pod an interface with its RDMA device "
-                       "(network operator: SR-IOV or host-device network with the RDMA CNI). "
-                       "Select it with `UCX_NET_DEVICES` or `NCCL_IB_HCA`.",
+       .fix_now = "`ip link`; `rdma link`; in the container the interface must be in both; "
+                  "`rdma system`; says whether devices are shared among namespaces",
+       .fix_for_good = "`hostNetwork: true`, or an interface for the pod with its RDMA device "
+                       "(network operator: SR-IOV or host-device network with the RDMA CNI). Pick "
+                       "it by `UCX_NET_DEVICES` or `NCCL_IB_HCA`.",
        .sources =
            {{"https://github.com/vllm-project/aibrix/issues/1433", Stated::kSymptom},
             {"https://github.com/k8snetworkplumbingwg/sriov-network-device-plugin/issues/342",
@@ -85,7 +85,7 @@ const Symptoms& queue_symptoms() {
       {.id = "remote-access-refused",
        .program = Program::kPerftest,
        .certainty = Certainty::kLikely,
-       .title = "The other side refuses access to its memory (status 9, 10, 11)",
+       .title = "The other side refuses the access to its memory (status 9, 10, 11)",
        .texts = {{"Got completion{}with error 10,"},
                  {"Got completion{}status=10 "},
                  {"Got completion{}with error 9,"},
@@ -104,14 +104,14 @@ const Symptoms& queue_symptoms() {
                  {"Remote operation error"},
                  {"Remote OP on mlx5"},
                  {"REM_OP_ERR"}},
-       .cause = "The key or address does not belong to a registered region there: the memory was "
-                "freed or registered again (expandable or moved GPU memory), the sides use "
-                "different versions, or the region does not allow this operation. Remote operation "
-                "error: the other NIC could not reach its own memory.",
+       .cause = "The key or address does not belong to a region that is registered there now: it "
+                "was freed or registered anew meanwhile (expandable or moved GPU memory), the "
+                "sides use different versions, or it lacks the right for this operation. Remote "
+                "operation error: the other NIC could not reach its own memory.",
        .consequence = "The connection is broken.",
        .checks = {"registration-path"},
-       .fix_now =
-           "Read the other side's log and dmesg at the same second; `gdr prove --require-hardware`",
+       .fix_now = "Look in the other side's log and dmesg at the same second; "
+                  "`gdr prove --require-hardware`",
        .fix_for_good = "",
        .sources = {{"https://github.com/NVIDIA/nccl/blob/master/src/transport/net_ib/p2p.cc",
                     Stated::kSymptom}},
@@ -127,12 +127,11 @@ const Symptoms& queue_symptoms() {
                  {"RNR_RETRY_EXC"},
                  {"RNR on mlx5"},
                  {"Receive-no-ready retry count exceeded"}},
-       .cause = "The receiving program was too slow, is stuck or died; with NCCL often because "
-                "another rank failed before.",
+       .cause = "The receiving program was too slow or stuck, or has died; in NCCL often another "
+                "rank that failed before.",
        .consequence = "The connection is broken.",
        .checks = {"port-state"},
-       .fix_now =
-           "Read the first error in every rank's log; check what the receiving process does.",
+       .fix_now = "The first error in the log of every rank; what the receiving process does.",
        .fix_for_good = "",
        .sources = {{"https://github.com/openucx/ucx/blob/master/src/uct/ib/mlx5/ib_mlx5_log.c",
                     Stated::kSymptom}},
@@ -140,7 +139,7 @@ const Symptoms& queue_symptoms() {
       {.id = "nic-error-completion",
        .program = Program::kPerftest,
        .certainty = Certainty::kPossible,
-       .title = "The NIC failed a request; only the raw completion is shown",
+       .title = "The NIC gave a request back with an error, and only its raw completion is shown",
        .texts = {{"got completion with error:"},
                  {"dump error cqe"},
                  {"Local QP operation on mlx5"},
@@ -165,14 +164,13 @@ const Symptoms& queue_symptoms() {
                  {"poll CQ{}error status=", 0, Scope::kGeneral},
                  {"Got completion from peer {}error", 0, Scope::kGeneral},
                  {"Got completion from peer {}status=", 0, Scope::kGeneral}},
-       .cause =
-           "The last but one line of the dump ends with the vendor's code and the status: `5104` "
-           "is a local protection error (ACS, IOMMU, or memory no longer registered), `8115` and "
-           "`8112` mean that the peer does not answer, `8914` is a remote access error.",
+       .cause = "The last but one line of the dump ends with the vendor's code and the status: "
+                "`5104` is local protection (ACS, IOMMU, or memory that is no longer registered), "
+                "`8115` and `8112` the peer that does not answer, `8914` remote access.",
        .consequence = "The connection is broken.",
        .checks = {"acs", "iommu", "roce-gid"},
-       .fix_now = "`sudo dmesg | tail -50`; `gdr prove --require-hardware`; it repeats the "
-                  "transfers one by one and checks every byte",
+       .fix_now = "`sudo dmesg | tail -50`; `gdr prove --require-hardware`; the same transfers one "
+                  "by one, each byte checked",
        .fix_for_good = "",
        .sources = {{"https://github.com/ofiwg/libfabric/issues/6733", Stated::kCause},
                    {"https://github.com/NVIDIA/multi-gpu-programming-models/issues/7",
@@ -192,7 +190,8 @@ const Symptoms& queue_symptoms() {
                  general("NET/IB{}The error is fatal"), general("ibv_get_async_event{}{fails}")},
        .cause = "'port error': the link went down. 'local catastrophic error' or 'device fatal': "
                 "the NIC or its driver was reset. 'access', 'invalid request' or 'fatal' on a QP "
-                "or CQ: this process's connection broke, mostly after an error printed earlier.",
+                "or CQ: this process's connection broke, mostly after an error that is shown "
+                "before.",
        .consequence = "Connections over that port, queue or device are broken.",
        .checks = {"port-state", "rdma-nics"},
        .fix_now = "`sudo dmesg -T | grep -E 'mlx5|bnxt|irdma|efa' | tail -50`; `rdma link`",
@@ -213,20 +212,19 @@ const Symptoms& queue_symptoms() {
                  general("devx_{word} && {fails} && {EOPNOTSUPP}")},
        .cause = "The kernel's mlx5 driver lacks them (`CONFIG_INFINIBAND_USER_ACCESS`, an old "
                 "kernel), the container lacks the capability `NET_RAW`, or libmlx5 and the driver "
-                "have different releases. Ordinary verbs do not need them.",
-       .consequence =
-           "Features that need them (IBGDA, GPU-initiated transfers) stop or are slower.",
+                "are of different releases. Ordinary verbs need none of them.",
+       .consequence = "What asks for them stops (IBGDA, GPU-initiated transfers) or is slower.",
        .checks = {"devices", "rdma-nics"},
-       .fix_now = "`export UCX_IB_MLX5_DEVX=n`; UCX then works without them; containers: `docker "
-                  "run --cap-add NET_RAW --cap-add IPC_LOCK --device /dev/infiniband`",
-       .fix_for_good = "Use libibverbs and the NIC's driver from one release (both from the "
-                       "distribution, or both from DOCA-OFED).",
+       .fix_now = "`export UCX_IB_MLX5_DEVX=n`; UCX goes on without it; containers: "
+                  "`docker run --cap-add NET_RAW --cap-add IPC_LOCK --device /dev/infiniband`",
+       .fix_for_good = "libibverbs and the NIC's driver of one release (both of the distribution, "
+                       "or both of DOCA-OFED).",
        .sources = {{"https://github.com/openucx/ucx/issues/8440", Stated::kSymptom}},
        .explains = {}},
       {.id = "packet-loss",
        .program = Program::kKernel,
        .certainty = Certainty::kLikely,
-       .title = "The network loses RoCE packets: the NIC counts gaps and timeouts",
+       .title = "The network loses packets of RoCE: the NIC counts gaps and timeouts",
        .texts = {{"out_of_sequence:{above-zero}"},
                  {"out_of_sequence: {above-zero}"},
                  {"out_of_sequence {above-zero}"},
@@ -240,12 +238,12 @@ const Symptoms& queue_symptoms() {
                  {"rx_discards_phy: {above-zero}"}},
        .cause = "Switches drop packets: priority flow control or ECN is off or set differently on "
                 "NIC and switch, or the traffic is not in the lossless class. The counters grow "
-                "from boot, so read them twice.",
-       .consequence = "Transfers stall for milliseconds; if it continues, they end with status 12.",
+                "from boot on: read them twice.",
+       .consequence = "Transfers stall for milliseconds, and end with status 12 when it goes on.",
        .checks = {"port-errors", "lossless", "mtu"},
        .fix_now = "`gdr doctor --only port-errors,lossless`; `gdr counters`",
-       .fix_for_good = "Use the same class on all NICs and switches: DSCP 26, priority 3, PFC and "
-                       "ECN (`mlnx_qos`, `cma_roce_tos`).",
+       .fix_for_good = "The same class on all NICs and switches: DSCP 26, priority 3, PFC and ECN "
+                       "(`mlnx_qos`, `cma_roce_tos`).",
        .sources = {{"https://github.com/NVIDIA/nccl/issues/394", Stated::kSymptom}},
        .explains = {"peer-never-answers"}},
   };

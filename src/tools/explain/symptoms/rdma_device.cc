@@ -22,13 +22,13 @@ const Symptoms& rdma_device_symptoms() {
                  {"network device '{word}' is not available, please use one or more of"},
                  {"device '{word}' is not available, please use one or more of"},
                  {"UCX WARN network device{}not available"}},
-       .cause = "The NIC's driver is not loaded, the container lacks `/dev/infiniband`, its "
-                "rdma-core is too old for the host's kernel, or there is no NIC.",
-       .consequence = "Programs stop or use TCP.",
+       .cause = "The NIC's driver is not loaded, the container was not given `/dev/infiniband`, "
+                "its rdma-core is too old for the host's kernel, or there is no such NIC.",
+       .consequence = "Programs stop or go over TCP.",
        .checks = {"rdma-nics", "devices"},
        .fix_now = "`ibv_devinfo` on the host and in the container; containers: `--device "
                   "/dev/infiniband`, or the RDMA device plugin and its resource in the pod.",
-       .fix_for_good = "Use an rdma-core in the image at least as new as the host's.",
+       .fix_for_good = "rdma-core in the image at least as new as the host's.",
        .sources = {{"https://github.com/Mellanox/k8s-rdma-shared-dev-plugin/issues/106",
                     Stated::kCause},
                    {"https://github.com/NVIDIA/nccl/issues/958", Stated::kCauseAndFix},
@@ -38,20 +38,22 @@ const Symptoms& rdma_device_symptoms() {
       {.id = "no-rdma-provider",
        .program = Program::kPerftest,
        .certainty = Certainty::kPossible,
-       .title = "libibverbs lacks the user-space driver of a NIC",
+       .title = "libibverbs lacks the user-space driver of some NIC",
        .texts = {{"libibverbs: Warning: no userspace device-specific driver found for"},
                  {"libibverbs: Warning: couldn't load driver '{word}'"},
                  {"libibverbs: Warning: couldn't open config directory"},
                  {"libibverbs: Warning: Driver {word} does not support the kernel ABI"},
                  {"does not support the kernel ABI of"}},
-       .cause =
-           "'couldn't load driver' names a provider whose file is missing; it is harmless if this "
-           "host has no such NIC (mana, erdma, hns and others). 'no userspace device-specific "
-           "driver' names a NIC of this host: the package with the providers is missing, mostly in "
-           "a container image, or has a different release than libibverbs.",
-       .consequence = "None if `ibv_devices` shows the NIC; otherwise no RDMA program sees it.",
+       .cause = "'couldn't load driver' names a provider whose file is missing; of a NIC that this "
+                "host has not got (mana, erdma, hns and others) it is harmless. 'no userspace "
+                "device-specific driver' names a NIC that is there: then the package with the "
+                "providers is missing, mostly in a container image, or is of another release than "
+                "libibverbs.",
+       .consequence = "None where `ibv_devices` shows the NIC that is meant; else no RDMA program "
+                      "here sees it.",
        .checks = {"rdma-nics"},
-       .fix_now = "`ibv_devices`; if the NIC is missing: `sudo apt-get install ibverbs-providers`",
+       .fix_now = "`ibv_devices`; the NIC is missing there: "
+                  "`sudo apt-get install ibverbs-providers`",
        .fix_for_good = "Install it in the image, from the same source as libibverbs (distribution "
                        "or DOCA-OFED, not mixed).",
        .sources = {{"https://github.com/ofiwg/libfabric/issues/975", Stated::kCause},
@@ -61,7 +63,7 @@ const Symptoms& rdma_device_symptoms() {
       {.id = "rdma-device-closed",
        .program = Program::kContainers,
        .certainty = Certainty::kLikely,
-       .title = "The RDMA device exists but cannot be opened",
+       .title = "The RDMA device is there and cannot be opened",
        .texts = {{"NET/IB : Unable to open device {word}"},
                  {"Call to ibv_open_device failed"},
                  {"Failed to open device{end}"},
@@ -83,14 +85,14 @@ const Symptoms& rdma_device_symptoms() {
                  {"mlx5_common: Failed to load driver"},
                  general("{open-nic} && {fails}"),
                  general("{open-nic} && {EACCES}")},
-       .cause = "The container sees the NIC in /sys but lacks its `/dev/infiniband/uverbsN`, or "
-                "the user may not open it. With 'couldn't stat' it is the reverse: the container "
-                "has the files of NICs that are not in its namespace.",
-       .consequence = "NCCL uses TCP sockets or the remaining NICs.",
+       .cause = "The container sees the NIC in /sys but was not given its "
+                "`/dev/infiniband/uverbsN`, or the user may not open it. The other way round "
+                "('couldn't stat'): it was given the files of NICs that are not in its namespace.",
+       .consequence = "NCCL goes over TCP sockets, or uses the NICs that are left.",
        .checks = {"devices"},
        .fix_now = "`ls -l /dev/infiniband`; `docker run --device /dev/infiniband --cap-add "
                   "IPC_LOCK --ulimit memlock=-1`",
-       .fix_for_good = "In Kubernetes, request the RDMA device plugin's resource in the pod.",
+       .fix_for_good = "In Kubernetes the RDMA device plugin's resource in the pod.",
        .sources = {{"https://github.com/NVIDIA/nccl/issues/2428", Stated::kCause},
                    {"https://github.com/NVIDIA/nccl/issues/451", Stated::kSymptom},
                    {"https://github.com/hustcat/k8s-rdma-device-plugin/issues/8",
@@ -108,7 +110,7 @@ const Symptoms& rdma_device_symptoms() {
                  {"RDMA device {word} has no active port"}},
        .cause = "Down: no cable, the other end is off, or the interface is not up. Init or Armed: "
                 "the InfiniBand fabric has no subnet manager.",
-       .consequence = "Programs that use this port stop. An unused port may be down.",
+       .consequence = "Programs that use this port stop. A port that nobody uses may be down.",
        .checks = {"port-state"},
        .fix_now = "`ip link set dev INTERFACE up`; or another NIC (`-d`) or port (`-i`); "
                   "InfiniBand: `sudo sminfo`, and `opensm` on one host or the switch",
@@ -120,7 +122,7 @@ const Symptoms& rdma_device_symptoms() {
       {.id = "no-active-port",
        .program = Program::kPerftest,
        .certainty = Certainty::kLikely,
-       .title = "None of the listed NICs has an active port",
+       .title = "No port of the NICs that are shown is active",
        .texts = {{"state: PORT_DOWN (1)"},
                  {"state: PORT_INIT (2)"},
                  {"state: PORT_ARMED (3)"},
@@ -132,7 +134,7 @@ const Symptoms& rdma_device_symptoms() {
        .unless = {"PORT_ACTIVE (4)", "state: 4: ACTIVE", "State: Active"},
        .cause = "Down: no cable, the other end is off, or the interface is not up. Init or Armed: "
                 "the InfiniBand fabric has no subnet manager.",
-       .consequence = "No program can use these NICs; NCCL uses TCP.",
+       .consequence = "No program can use these NICs; NCCL goes over TCP.",
        .checks = {"port-state", "subnet-manager"},
        .fix_now = "`ip link set dev INTERFACE up`; InfiniBand: `sudo sminfo`, and `opensm` on one "
                   "host or the switch",
@@ -143,7 +145,7 @@ const Symptoms& rdma_device_symptoms() {
       {.id = "nic-not-usable",
        .program = Program::kTransfer,
        .certainty = Certainty::kLikely,
-       .title = "Mooncake finds no usable NIC",
+       .title = "Mooncake finds no NIC that it can use",
        .texts = {{"RdmaTransport: No available RNIC"},
                  {"cannot initialize RDMA resources"},
                  {"Failed to open device {word} on port{}with GID"},
@@ -151,13 +153,14 @@ const Symptoms& rdma_device_symptoms() {
                  {"Device {word} GID {number} not available"},
                  {"Disable device {word}"},
                  {"no matched device found{}RDMA"}},
-       .cause = "The GID index (`MC_GID_INDEX`, or the one it found) names an empty slot or an "
-                "interface that this container does not have, the port is down, or the device "
+       .cause = "The GID index (`MC_GID_INDEX`, or what it found by itself) is an empty slot or of "
+                "an interface that this container does not have, the port is down, or the device "
                 "cannot be opened.",
-       .consequence = "The transfer engine stops, or uses TCP.",
+       .consequence = "The transfer engine stops, or goes over TCP.",
        .checks = {"roce-gid", "port-state", "devices"},
-       .fix_now = "`show_gids`; set `MC_GID_INDEX=N` to a RoCE v2 GID whose address the peer "
-                  "reaches; containers: `--network host --device /dev/infiniband`",
+       .fix_now =
+           "`show_gids`; `MC_GID_INDEX=N` with a RoCE v2 GID whose address the peer reaches; "
+           "containers: `--network host --device /dev/infiniband`",
        .fix_for_good = "",
        .sources = {{"https://github.com/sgl-project/sglang/pull/30737", Stated::kCauseAndFix},
                    {"https://github.com/kvcache-ai/Mooncake/issues/1384", Stated::kSymptom},

@@ -21,11 +21,12 @@ const Symptoms& registration_symptoms() {
                  general("{register} && {fails} && {EFAULT}"),
                  general("ibv_reg_mr{} && {EFAULT}"),
                  general("create_cq && error 14")},
-       .cause = "The kernel got a GPU address that no peer-memory module handles: `nvidia-peermem` "
-                "is not loaded, or it is loaded but cannot work (a GeForce card, an older kernel's "
-                "RDMA drivers), or the program should use dma-buf but does not (perftest without "
-                "`--use_cuda_dmabuf`). Memory of `cuMemCreate` (PyTorch's `expandable_segments`) "
-                "can fail although memory of `cudaMalloc` registers.",
+       .cause =
+           "The kernel was given a GPU address and no peer-memory client knew it: `nvidia-peermem` "
+           "is not loaded, or it is and cannot serve (a GeForce card, an older kernel's RDMA "
+           "drivers), or the program was to use dma-buf and does not (perftest without "
+           "`--use_cuda_dmabuf`). Memory of `cuMemCreate` (PyTorch's `expandable_segments`) can "
+           "fail where that of `cudaMalloc` registers.",
        .consequence = "No GPUDirect RDMA: perftest, Mooncake and NVSHMEM stop, NCCL and UCX copy "
                       "through host memory.",
        .checks = {"peer-memory", "registration-path", "gpu-capability"},
@@ -62,11 +63,11 @@ const Symptoms& registration_symptoms() {
                  {"Unknown error 524", 2},
                  general("fi_mr_reg && {EPROTONOSUPPORT}"),
                  general("fi_mr_reg && {EOPNOTSUPP}")},
-       .cause =
-           "The kernel is older than 5.12, its RDMA driver cannot import dma-bufs, or the "
-           "libibverbs in the container does not match the host's driver. Error 524 comes from "
-           "NVIDIA's driver, which does not allow this pair of GPU and NIC; dmesg says so.",
-       .consequence = "dma-buf does not work here, so GPUDirect RDMA needs `nvidia-peermem`.",
+       .cause = "The kernel is older than 5.12, its RDMA driver cannot import dma-bufs, or the "
+                "libibverbs in the container is older or another than the host's driver needs. "
+                "Error 524 is NVIDIA's driver, which does not allow this GPU and NIC together: "
+                "dmesg says so.",
+       .consequence = "The dma-buf way is closed; GPUDirect RDMA needs `nvidia-peermem` then.",
        .checks = {"registration-path", "peer-memory", "driver-topology-gate"},
        .fix_now = "`sudo gdr fix peer-memory --apply`; `sudo modprobe nvidia-peermem`; "
                   "NCCL: `NCCL_DMABUF_ENABLE=0`, perftest: without `--use_cuda_dmabuf`",
@@ -85,15 +86,16 @@ const Symptoms& registration_symptoms() {
        .texts = {{"Couldn't allocate MR with error=22"},
                  {"Call to ibv_reg_{word} failed with error Invalid argument"},
                  general("{register} && {fails} && {EINVAL}")},
-       .cause = "The kernel or the NIC's driver refuses the request: an unknown flag (relaxed "
-                "ordering, on demand), a dma-buf offset that is not a whole page, a GPU driver or "
-                "libibverbs much older than the program (driver 470 with NCCL 2.27), or a GPU "
-                "without a peer-memory driver (AMD without amdgpu's peer memory).",
-       .consequence = "The NIC cannot reach this memory; most programs stop.",
+       .cause =
+           "The kernel or the NIC's driver refuses the way it was asked: a flag that it does not "
+           "know (relaxed ordering, on demand), a dma-buf offset that is not a whole page, a GPU "
+           "driver or libibverbs much older than the program (driver 470 with NCCL 2.27), or a GPU "
+           "that it has no driver for (AMD without amdgpu's peer memory).",
+       .consequence = "This memory stays out of the NIC's reach; most programs stop.",
        .checks = {"registration-path", "gpu-driver", "peer-memory"},
-       .fix_now = "`gdr prove --require-hardware`; it tries each way of registration; NCCL: "
-                  "`NCCL_DMABUF_ENABLE=0`, then `NCCL_IB_PCI_RELAXED_ORDERING=0`",
-       .fix_for_good = "Use GPU driver, RDMA drivers and libibverbs of the same age.",
+       .fix_now = "`gdr prove --require-hardware`; it tries each way of registering on its own; "
+                  "NCCL: `NCCL_DMABUF_ENABLE=0`, then `NCCL_IB_PCI_RELAXED_ORDERING=0`",
+       .fix_for_good = "GPU driver, RDMA drivers and libibverbs of the same age.",
        .sources = {{"https://github.com/ROCm/mori/pull/481", Stated::kCauseAndFix},
                    {"https://github.com/NVIDIA/nccl/issues/1842", Stated::kSymptom},
                    {"https://github.com/uccl-project/mKernel/issues/26", Stated::kSymptom}},
@@ -101,7 +103,7 @@ const Symptoms& registration_symptoms() {
       {.id = "locked-memory",
        .program = Program::kPerftest,
        .certainty = Certainty::kLikely,
-       .title = "Memory cannot be registered: the locked-memory limit is too low",
+       .title = "Memory cannot be registered: the limit of locked memory is too low",
        .texts = {{"Couldn't allocate MR with error=12"},
                  {"Please set max locked memory (ulimit -l) to 'unlimited'"},
                  {"RLIMIT_MEMLOCK is {number} bytes"},
@@ -116,11 +118,12 @@ const Symptoms& registration_symptoms() {
                  {"Error: Cannot allocate memory", 4},
                  general("{register} && {fails} && {ENOMEM}"),
                  general("{register} && Cannot allocate memory")},
-       .cause = "Memory for a NIC must be locked, and the process may lock too little: shells, "
-                "services and container runtimes allow 64 KiB to 8 MiB. Limits in `/etc/security` "
-                "do not apply to services and containers. If the limit is already unlimited, the "
-                "GPU's BAR1 window is full, or the NIC has no room for another region.",
-       .consequence = "The program fails, or silently uses TCP.",
+       .cause = "What a NIC works with must stay in memory, and the process may lock too little: "
+                "64 KiB to 8 MiB is what shells, services and container runtimes give. Limits of "
+                "`/etc/security` do not reach services and containers. Where the limit is already "
+                "unlimited: the GPU's BAR1 window is full, or the NIC has no room for another "
+                "region.",
+       .consequence = "The program fails, or silently goes over TCP.",
        .checks = {"locked-memory", "gpu-bar1"},
        .fix_now = kMoreLocked,
        .fix_for_good = kMoreLockedForGood,
@@ -138,13 +141,14 @@ const Symptoms& registration_symptoms() {
                  {"Couldn't allocate MR with error=13"},
                  general("{register} && {fails} && {EPERM}"),
                  general("{register} && {fails} && {EACCES}")},
-       .cause = "The container lacks the capability `IPC_LOCK`, the memory is mapped read-only but "
-                "registered for writing, the process may not use the file of the dma-buf, or the "
-                "rdma cgroup has a limit.",
+       .cause =
+           "A container without the capability `IPC_LOCK`, memory that is mapped read-only and "
+           "asked for with write access, a dma-buf of a file the process may not use, or a "
+           "limit of the rdma cgroup.",
        .consequence = "The program stops.",
        .checks = {"devices", "locked-memory"},
        .fix_now = "`docker run --cap-add IPC_LOCK --ulimit memlock=-1 --device /dev/infiniband`; "
-                  "try once with `--privileged`, to see whether the container is the cause",
+                  "once with `--privileged`, to tell the container from the program",
        .fix_for_good = "",
        .sources = {{"https://github.com/Mellanox/k8s-rdma-sriov-dev-plugin/issues/29",
                     Stated::kFix}},
@@ -152,16 +156,17 @@ const Symptoms& registration_symptoms() {
       {.id = "mr-too-large",
        .program = Program::kPerftest,
        .certainty = Certainty::kLikely,
-       .title = "Memory cannot be registered: the region is too large for the NIC, or BAR1 is full",
+       .title =
+           "Memory cannot be registered: more than the NIC takes in one piece, or BAR1 is full",
        .texts = {{"Couldn't allocate MR with error=34"},
                  {"exceeds device max_mr_size"},
                  {"Inc-bar-usage failed: size"},
                  {"No address space left for BAR1 mapping"},
                  general("{register} && {fails} && {ERANGE}"),
                  general("{register} && {fails} && {ENOSPC}")},
-       .cause = "The region is larger than the NIC's `max_mr_size` (64 GiB or less on some cloud "
-                "and software NICs), or larger than the free part of the GPU's BAR1 window.",
-       .consequence = "Small regions work; large ones fail.",
+       .cause = "The region is larger than the NIC's `max_mr_size` (some cloud and software NICs "
+                "have 64 GiB and less), or larger than what is left of the GPU's BAR1 window.",
+       .consequence = "Small regions work, large ones fail.",
        .checks = {"gpu-bar1", "gpu-bar1-space"},
        .fix_now = "`ibv_devinfo -v | grep max_mr_size`; `nvidia-smi -q -d MEMORY | grep -A3 BAR1`; "
                   "register in smaller pieces",
@@ -172,7 +177,7 @@ const Symptoms& registration_symptoms() {
       {.id = "mr-refused",
        .program = Program::kPerftest,
        .certainty = Certainty::kPossible,
-       .title = "Memory registration failed, but the text does not say why",
+       .title = "Memory could not be registered, and the text does not say why",
        .texts = {{"Couldn't allocate MR{end}"},
                  {"failed to create mr{end}"},
                  {"ibv_reg_mr failed{end}"},
@@ -183,13 +188,14 @@ const Symptoms& registration_symptoms() {
                  general("Mooncake memory registration failed"),
                  general("umem get failed"),
                  general("ib_umem_get: failed to get user pages")},
-       .cause = "Host memory: the locked-memory limit is too low, or the NIC (iWARP, software) "
-                "refuses the program's flags. GPU memory: there is neither `nvidia-peermem` nor "
-                "dma-buf; for AMD GPUs, amdgpu lacks peer memory.",
+       .cause =
+           "With host memory: the limit of locked memory, or a NIC (iWARP, software) that refuses "
+           "the flags that the program asks for. With GPU memory: no `nvidia-peermem` and no "
+           "dma-buf; of AMD GPUs, no peer memory in amdgpu.",
        .consequence = "The program stops, or copies through host memory.",
        .checks = {"locked-memory", "peer-memory", "registration-path"},
-       .fix_now = "`gdr prove --require-hardware`; it tries each way of registration and shows the "
-                  "error; perftest since 2022 shows it too",
+       .fix_now = "`gdr prove --require-hardware`; it tries each way of registering on its own and "
+                  "names the error; a perftest of 2022 or later names it too",
        .fix_for_good = kEitherWay,
        .sources = {{"https://github.com/linux-rdma/perftest/issues/26", Stated::kSymptom},
                    {"https://github.com/openucx/ucx/issues/4730", Stated::kSymptom},
@@ -198,15 +204,15 @@ const Symptoms& registration_symptoms() {
       {.id = "perftest-dma-buf",
        .program = Program::kPerftest,
        .certainty = Certainty::kCertain,
-       .title = "perftest has no GPU that it can use with dma-buf",
+       .title = "perftest was not given a GPU that it can use with dma-buf",
        .texts = {{"CUDA DMA-BUF cannot be used without CUDA"},
                  {"DMA-BUF is not supported on this GPU"}},
-       .cause = "'without CUDA': `--use_cuda_dmabuf` comes before `--use_cuda` on the command "
-                "line. 'not supported': the GPU's kernel module is not the open one, or the driver "
-                "is older than CUDA 11.7.",
+       .cause = "'without CUDA': `--use_cuda_dmabuf` stands in front of `--use_cuda` on the "
+                "command line. 'not supported': the GPU's kernel module is not the open one, or "
+                "the driver is older than CUDA 11.7.",
        .consequence = "perftest stops.",
        .checks = {"gpu-driver", "registration-path"},
-       .fix_now = "`ib_write_bw --use_cuda=0 --use_cuda_dmabuf`; give the options in this order",
+       .fix_now = "`ib_write_bw --use_cuda=0 --use_cuda_dmabuf`; the options in this order",
        .fix_for_good = "NVIDIA's open kernel modules (515 or later, Turing or newer GPUs).",
        .sources = {{"https://github.com/linux-rdma/perftest/issues/336", Stated::kCauseAndFix},
                    {"https://github.com/linux-rdma/perftest/blob/master/src/cuda_memory.c",
@@ -215,7 +221,7 @@ const Symptoms& registration_symptoms() {
       {.id = "dma-buf-export",
        .program = Program::kTransfer,
        .certainty = Certainty::kLikely,
-       .title = "The GPU driver does not export its memory as a dma-buf",
+       .title = "The GPU's driver gives out no dma-buf of its memory",
        .texts = {{"failed to export dmabuf handle"},
                  {"cuMemGetHandleForAddressRange && {fails}"},
                  {"Failed to export dma_buf for addr"},
@@ -223,10 +229,9 @@ const Symptoms& registration_symptoms() {
                  {"CUDA doesn't support DMA-BUF"},
                  {"CUDA driver version {}does not support CU_MEM_RANGE_FLAG_DMA_BUF"},
                  {"CUDA Memory type is not supported with no odp MR or with dmabuf"}},
-       .cause =
-           "The GPU's kernel module is not the open one, the driver is older than CUDA 11.7, the "
-           "range does not consist of whole pages, or the calling thread has no CUDA context.",
-       .consequence = "dma-buf does not work here; `nvidia-peermem` is the other way.",
+       .cause = "The GPU's kernel module is not the open one, the driver is older than CUDA 11.7, "
+                "the range is not of whole pages, or the calling thread has no CUDA context.",
+       .consequence = "The dma-buf way is closed; with `nvidia-peermem` the other one is left.",
        .checks = {"gpu-driver", "registration-path"},
        .fix_now = "`cat /proc/driver/nvidia/version`; it must say Open Kernel Module",
        .fix_for_good = kEitherWay,
@@ -244,12 +249,13 @@ const Symptoms& registration_symptoms() {
                  {"unrecognized option '--use_cuda_dmabuf"},
                  {"Failed to load CUDA library dynamically"},
                  {"invalid option -- 'use_cuda"}},
-       .cause = "Distributions build perftest without CUDA. Its configure script needs "
-                "`CUDA_H_PATH`; older versions silently ignore the option.",
+       .cause = "Distributions build perftest without CUDA. It takes `CUDA_H_PATH` when it is "
+                "configured; older versions then ignore the option without a word.",
        .consequence = "Only host memory can be measured.",
        .checks = {},
-       .fix_now = "`gdr perf`, which needs no build; or build perftest from source: `./autogen.sh "
-                  "&& ./configure CUDA_H_PATH=/usr/local/cuda/include/cuda.h && make`",
+       .fix_now =
+           "`gdr perf`; it needs nothing to be built; or perftest from its sources: "
+           "`./autogen.sh && ./configure CUDA_H_PATH=/usr/local/cuda/include/cuda.h && make`",
        .fix_for_good = "",
        .sources = {{"https://github.com/linux-rdma/perftest/issues/61", Stated::kCause},
                    {"https://github.com/linux-rdma/perftest/blob/master/README", Stated::kFix}},

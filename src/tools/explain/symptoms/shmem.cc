@@ -9,17 +9,17 @@ const Symptoms& shmem_symptoms() {
       {.id = "nvshmem-no-peermem",
        .program = Program::kShmem,
        .certainty = Certainty::kLikely,
-       .title = "NVSHMEM finds no peer-memory module and disables its InfiniBand transport",
+       .title = "NVSHMEM sees no peer-memory module and leaves its InfiniBand transport out",
        .texts = {{"neither nv_peer_mem, or nvidia_peermem detected"},
                  {"Fallback to use either nv_peer_mem or nvidia_peermem"}},
-       .cause = "`nvidia-peermem` is not loaded; or it is loaded, but this NVSHMEM looks only in "
+       .cause = "`nvidia-peermem` is not loaded; or it is, and this NVSHMEM looks only in "
                 "`/sys/kernel/mm/memory_peers`, which newer kernels and the inbox RDMA drivers do "
                 "not have.",
        .consequence =
            "Transfers between hosts fail, or `init failed for transport: IBGDA` follows.",
        .checks = {"peer-memory"},
-       .fix_now = "`sudo gdr fix peer-memory --apply`; `sudo modprobe nvidia-peermem`; if the "
-                  "module is loaded, use a newer NVSHMEM",
+       .fix_now = "`sudo gdr fix peer-memory --apply`; `sudo modprobe nvidia-peermem`; with the "
+                  "module loaded, a newer NVSHMEM",
        .fix_for_good = kPeermemAtBoot,
        .sources = {{"https://github.com/deepseek-ai/DeepEP/pull/151", Stated::kCauseAndFix},
                    {"https://github.com/deepseek-ai/DeepEP/issues/55", Stated::kSymptom}},
@@ -42,15 +42,17 @@ const Symptoms& shmem_symptoms() {
                  {"ibgda{}mlx5dv_devx_query_eqn failed"},
                  {"GDAKI not supported, please add NVreg_RegistryDwords"},
                  {"GIN{}GDAKI{}not supported"}},
-       .cause = "The driver is not configured to map the NIC's doorbells into the GPU, or the "
-                "container lacks the rights for DEVX. GPUDirect RDMA itself does not need this.",
-       .consequence = "IBGDA falls back to the CPU or fails; DeepEP's low-latency mode stops.",
+       .cause = "The driver was not told to map the NIC's doorbells into the GPU, or the container "
+                "lacks the rights for DEVX. GPUDirect RDMA itself does not need this.",
+       .consequence =
+           "IBGDA falls back to the processor or fails; DeepEP's low-latency mode stops.",
        .checks = {"gpu-parameters", "devices"},
-       .fix_now = "In a container try once with `--privileged`, to see which of the two it is. "
-                  "NVSHMEM 3.4.5 and later also work with `NVSHMEM_IBGDA_NIC_HANDLER=cpu`.",
-       .fix_for_good = "Add the line `options nvidia NVreg_EnableStreamMemOPs=1 "
+       .fix_now =
+           "In a container once with `--privileged`, to tell the two apart. NVSHMEM 3.4.5 and "
+           "later go on with `NVSHMEM_IBGDA_NIC_HANDLER=cpu`.",
+       .fix_for_good = "The line `options nvidia NVreg_EnableStreamMemOPs=1 "
                        "NVreg_RegistryDwords=\"PeerMappingOverride=1;\"` in "
-                       "`/etc/modprobe.d/nvidia.conf`; then rebuild the initramfs and reboot.",
+                       "`/etc/modprobe.d/nvidia.conf`, once; then initramfs and a reboot.",
        .sources = {{"https://github.com/sgl-project/sglang/issues/12533", Stated::kCause},
                    {"https://github.com/NVIDIA/nvshmem/issues/34", Stated::kFix},
                    {"https://github.com/NVIDIA/nvshmem/issues/51", Stated::kSymptom},
@@ -59,20 +61,20 @@ const Symptoms& shmem_symptoms() {
       {.id = "ibgda-other-nic",
        .program = Program::kShmem,
        .certainty = Certainty::kCertain,
-       .title = "NVSHMEM's IBGDA supports only ConnectX NICs, and this NIC is another",
+       .title = "NVSHMEM's IBGDA takes ConnectX NICs only, and this one is another",
        .texts = {{"is not enumerated as an mlx5 device"},
                  {"is not supported (expected HCA interface:"},
                  {"device does not support all necessary atomic operations"},
                  {"device {word} does not support all necessary atomic operations"}},
-       .cause = "The GPU drives the NIC's queues itself, which NVSHMEM supports for mlx5 (newer "
-                "releases for a few others). It does not support software NICs, cloud NICs (eRDMA, "
-                "EFA) and other vendors' NICs.",
+       .cause = "The GPU drives the NIC's queues itself, which NVSHMEM knows for mlx5 (and, in "
+                "newer releases, a few others). A software, cloud (eRDMA, EFA) or other vendor's "
+                "NIC is left out.",
        .consequence = "IBGDA is not used; DeepEP's low-latency mode stops.",
        .checks = {"rdma-nics"},
-       .fix_now = "`ibv_devices`; set `NVSHMEM_HCA_LIST` to the mlx5 devices; or, without IBGDA: "
+       .fix_now = "`ibv_devices`; `NVSHMEM_HCA_LIST` with the mlx5 devices; or without IBGDA: "
                   "`NVSHMEM_IB_ENABLE_IBGDA=0`",
-       .fix_for_good =
-           "Use a ConnectX-6 or later. For such NICs: `mlxconfig -d DEVICE set PCI_ATOMIC_MODE=1`.",
+       .fix_for_good = "A ConnectX-6 or later. For NICs that have it: `mlxconfig -d DEVICE set "
+                       "PCI_ATOMIC_MODE=1`.",
        .sources = {{"https://github.com/deepseek-ai/DeepEP/issues/202", Stated::kSymptom},
                    {"https://github.com/NVIDIA/nvshmem/blob/main/src/modules/transport/ibgda/"
                     "ibgda.cpp",
@@ -81,13 +83,14 @@ const Symptoms& shmem_symptoms() {
       {.id = "nvshmem-address-handle",
        .program = Program::kShmem,
        .certainty = Certainty::kLikely,
-       .title = "NVSHMEM could not create an address handle (a bug on RoCE up to 3.4)",
+       .title = "NVSHMEM could not create an address handle (a defect on RoCE up to 3.4)",
        .texts = {{"Unable to create ah."}, {"create DCT share err"}},
-       .cause = "NVSHMEM left some address attributes unset on RoCE; seen with ConnectX-8 and "
-                "B300. Rarely the GID itself is unusable.",
+       .cause =
+           "NVSHMEM left part of the address attributes unset on RoCE; seen with ConnectX-8 and "
+           "B300. Rarely the GID itself is of no use.",
        .consequence = "IBGDA does not start.",
        .checks = {"roce-gid"},
-       .fix_now = "Use a newer NVSHMEM; meanwhile set `NVSHMEM_IB_GID_INDEX=N` with a RoCE v2 GID.",
+       .fix_now = "A newer NVSHMEM; meanwhile `NVSHMEM_IB_GID_INDEX=N` with a RoCE v2 GID.",
        .fix_for_good = "",
        .sources = {{"https://github.com/NVIDIA/nvshmem/issues/21", Stated::kCause},
                    {"https://github.com/NVIDIA/nvshmem/issues/33", Stated::kSymptom}},
@@ -110,13 +113,13 @@ const Symptoms& shmem_symptoms() {
                  {"bootstrap_net_recv{}Message truncated"},
                  {"allgather of ipc handles failed"}},
        .cause =
-           "No `nvidia-peermem` (NVSHMEM looks for it even where dma-buf works), no usable NIC or "
-           "GID, no `/dev/infiniband` in the container, or GPUs of one host that cannot reach each "
-           "other. The first line of its log with a different text says which.",
+           "No `nvidia-peermem` (NVSHMEM looks for it even where dma-buf works), no usable NIC "
+           "or GID, no `/dev/infiniband` in the container, or GPUs of one host that cannot "
+           "reach each other. The first line of its log with another text says which.",
        .consequence = "NVSHMEM programs (DeepEP and others) stop.",
        .checks = {"peer-memory", "rdma-nics", "devices"},
-       .fix_now = "`lsmod | grep peermem`; `ibv_devinfo | grep -E 'hca_id|state'`; run with "
-                  "`NVSHMEM_DEBUG=INFO NVSHMEM_DEBUG_SUBSYS=TRANSPORT`",
+       .fix_now = "`lsmod | grep peermem`; `ibv_devinfo | grep -E 'hca_id|state'`; "
+                  "`NVSHMEM_DEBUG=INFO NVSHMEM_DEBUG_SUBSYS=TRANSPORT` in the environment of a run",
        .fix_for_good = "",
        .sources = {{"https://github.com/deepseek-ai/DeepEP/issues/55", Stated::kSymptom},
                    {"https://github.com/deepseek-ai/DeepEP/issues/223", Stated::kSymptom}},
@@ -124,7 +127,7 @@ const Symptoms& shmem_symptoms() {
       {.id = "gdrcopy-version",
        .program = Program::kShmem,
        .certainty = Certainty::kLikely,
-       .title = "The loaded gdrdrv and GDRCopy's library do not match",
+       .title = "The loaded gdrdrv and GDRCopy's library do not fit",
        .texts = {{"Error getting the gdrdrv driver version with ioctl"},
                  {"gdrdrv might be too old"},
                  {"gdrdrv is too old and does not support"},
@@ -132,14 +135,13 @@ const Symptoms& shmem_symptoms() {
                  {"could not open gdr copy, built for v"},
                  {"GDRCopy library is older than v2.0"},
                  {"gdrdrv{}incompatible page table version"}},
-       .cause = "The library was updated but the module was not, or (seen once) another driver "
-                "took gdrdrv's device number, so `/dev/gdrdrv` opens that driver.",
+       .cause = "The library was updated and the module not, or (seen once) another driver took "
+                "over gdrdrv's device number, so that `/dev/gdrdrv` leads elsewhere.",
        .consequence = "GDRCopy is not used. GPUDirect RDMA does not need it.",
        .checks = {"mpi-ucx"},
        .fix_now = "`modinfo -F version gdrdrv`; `grep gdrdrv /proc/devices`; `ls -l /dev/gdrdrv`; "
                   "`sudo modprobe -r gdrdrv`; `sudo modprobe gdrdrv`",
-       .fix_for_good =
-           "Use library and module of the same release (packages libgdrapi, gdrdrv-dkms).",
+       .fix_for_good = "Library and module of the same release (packages libgdrapi, gdrdrv-dkms).",
        .sources = {{"https://github.com/NVIDIA/gdrcopy/issues/115", Stated::kCauseAndFix}},
        .explains = {"gdrcopy-absent"}},
       {.id = "gdrcopy-pin",
@@ -154,14 +156,15 @@ const Symptoms& shmem_symptoms() {
                  {"NVRM: Invalid argument in nv_p2p_get_pages"},
                  {"GDRCopy segment pin failed"},
                  {"CUDA{}nvidia_p2p_get_pages assumption of 64KB pages failed"}},
-       .cause = "A GeForce card, whose driver refuses; a driver and GDRCopy that do not match "
-                "(GDRCopy before 2.4.2 with driver 560, driver 555 on Grace Hopper); memory that "
-                "is not 64 KiB aligned; or a full BAR1 window.",
-       .consequence = "GDRCopy is not used. GPUDirect RDMA with dma-buf may still work.",
+       .cause =
+           "A GeForce card, whose driver refuses; a driver and GDRCopy that do not fit (GDRCopy "
+           "before 2.4.2 with driver 560, driver 555 on Grace Hopper); memory that is not 64 "
+           "KiB aligned; or a full BAR1 window.",
+       .consequence = "GDRCopy is not used. GPUDirect RDMA by dma-buf may work all the same.",
        .checks = {"gpu-capability", "gpu-driver", "gpu-bar1"},
        .fix_now = "`sudo dmesg | grep -E 'gdrdrv|NVRM' | tail`; `gdrcopy_sanity`; "
                   "`gdr prove --require-hardware`",
-       .fix_for_good = "Use the newest GDRCopy release.",
+       .fix_for_good = "The newest GDRCopy release.",
        .sources = {{"https://github.com/NVIDIA/gdrcopy/issues/305", Stated::kFix},
                    {"https://github.com/NVIDIA/gdrcopy/issues/299", Stated::kFix},
                    {"https://github.com/NVIDIA/gdrcopy/issues/139", Stated::kSymptom}},
@@ -169,7 +172,7 @@ const Symptoms& shmem_symptoms() {
       {.id = "gdrcopy-absent",
        .program = Program::kShmem,
        .certainty = Certainty::kCertain,
-       .title = "GDRCopy is missing: its module gdrdrv is not loaded",
+       .title = "GDRCopy is not there: its module gdrdrv is not loaded",
        .texts = {{"unable to open GDR driver, is gdrdrv.ko loaded?"},
                  {"gdr_open error: Is gdrdrv driver installed and loaded?"},
                  {"transport 'gdr_copy' is not available"},
@@ -186,8 +189,8 @@ const Symptoms& shmem_symptoms() {
                  {"gdrcopy requires gdrdrv or CUDA driver with dmabuf mmap support"},
                  {"Module gdrdrv not found"},
                  {"error opening driver (errno={number}/"}},
-       .cause = "The module gdrdrv is not loaded, `/dev/gdrdrv` is missing on the host or in the "
-                "container, or UCX was built without GDRCopy.",
+       .cause = "The module gdrdrv is not loaded, has no `/dev/gdrdrv`, or the container was not "
+                "given it. Or UCX was built without GDRCopy.",
        .consequence = "Small messages of GPU memory are slower. GPUDirect RDMA does not need it.",
        .checks = {"mpi-ucx"},
        .fix_now = "`sudo modprobe gdrdrv`; containers: `--device /dev/gdrdrv`",

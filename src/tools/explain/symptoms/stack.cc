@@ -9,7 +9,7 @@ const Symptoms& stack_symptoms() {
       {.id = "peermem-build",
        .program = Program::kModules,
        .certainty = Certainty::kCertain,
-       .title = "The peer-memory module cannot be built: a driver's sources are missing",
+       .title = "The peer-memory module cannot be built: it does not find a driver's sources",
        .texts = {{"rdma/peer_mem.h: No such file"},
                  {"peer_mem.h: No such file or directory"},
                  {"nv-p2p.h: No such file"},
@@ -23,14 +23,15 @@ const Symptoms& stack_symptoms() {
                  {"gen_nv_symvers{}{fails}"},
                  {"modpost: 'ib_register_peer_memory_client'{}undefined"},
                  {"modpost: 'ib_unregister_peer_memory_client'{}undefined"}},
-       .cause = "`rdma/peer_mem.h` comes only with MLNX_OFED or DOCA-OFED; `nv-p2p.h` and the "
-                "symbols come with the sources and the module of NVIDIA's driver. On kernels 5.19 "
-                "and later `create_nv.symvers.sh` misreads symbol versions, so the module builds "
-                "but the kernel refuses it.",
-       .consequence = "`nv_peer_mem` is missing. It is not needed: drivers 465 and later include "
-                      "`nvidia-peermem`, and dma-buf needs neither.",
+       .cause = "`rdma/peer_mem.h` comes with MLNX_OFED or DOCA-OFED only, `nv-p2p.h` and the "
+                "symbols with the sources and the module of NVIDIA's driver. From kernel 5.19 on "
+                "`create_nv.symvers.sh` reads symbol versions wrongly, so that the module builds "
+                "and is then refused.",
+       .consequence = "No `nv_peer_mem`. It is not needed: drivers from 465 on bring "
+                      "`nvidia-peermem`, and with dma-buf neither is.",
        .checks = {"registration-path", "peer-memory-loading"},
-       .fix_now = "`modinfo nvidia-peermem`; if it exists, use it instead of `nv_peer_mem`",
+       .fix_now =
+           "`modinfo nvidia-peermem`; where it is there use it and leave `nv_peer_mem` alone",
        .fix_for_good = kEitherWay,
        .sources = {{"https://github.com/Mellanox/nv_peer_memory/issues/86", Stated::kCause},
                    {"https://github.com/Mellanox/nv_peer_memory/issues/85", Stated::kSymptom}},
@@ -57,8 +58,8 @@ const Symptoms& stack_symptoms() {
        .checks = {"peer-memory-loading", "gpu-driver"},
        .fix_now = "`tail -40 /var/lib/dkms/*/*/build/make.log`; `sudo apt-get install "
                   "linux-headers-$(uname -r)`; `sudo dkms autoinstall`",
-       .fix_for_good = "Use a driver release that supports the kernel. Drivers 465 and later do "
-                       "not need `nv_peer_mem`: `sudo apt-get purge nvidia-peer-memory-dkms`.",
+       .fix_for_good = "A driver release that knows the kernel. `nv_peer_mem` is not needed with "
+                       "drivers from 465 on: `sudo apt-get purge nvidia-peer-memory-dkms`.",
        .sources = {{"https://github.com/Mellanox/nv_peer_memory/issues/119", Stated::kSymptom},
                    {"https://github.com/Mellanox/nv_peer_memory/issues/85", Stated::kSymptom}},
        .explains = {"peermem-not-found"}},
@@ -81,16 +82,15 @@ const Symptoms& stack_symptoms() {
                  {"Loading HCA driver and Access Layer:{}FAILED"},
                  {"Could not unload NVIDIA driver kernel modules, driver is in use"}},
        .cause = "`nvidia_peermem` (or storage over RDMA, Lustre, ksmbd) uses `ib_core` and "
-                "`ib_uverbs`; `nvidia_peermem`, `gdrdrv` and `nvidia_uvm` use the GPU driver. Or "
-                "the newly installed modules do not match the loaded ones.",
+                "`ib_uverbs`; `nvidia_peermem`, `gdrdrv` and `nvidia_uvm` use the GPU's driver. Or "
+                "the modules that were just installed are of another build than those loaded.",
        .consequence = "Old and new modules are mixed: NICs may be gone until a reboot.",
        .checks = {"rdma-nics", "peer-memory-loading"},
        .fix_now =
            "`lsmod | grep -E 'ib_core|ib_uverbs|^nvidia'`; `sudo modprobe -r nvidia_peermem`; "
            "`sudo /etc/init.d/openibd restart`; `sudo modprobe nvidia-peermem`",
-       .fix_for_good =
-           "Reboot after an update of the RDMA drivers. Network operator: set "
-           "`UNLOAD_THIRD_PARTY_RDMA_MODULES`, and restart the GPU driver's pod afterwards.",
+       .fix_for_good = "Reboot after an update of the RDMA drivers. Network operator: "
+                       "`UNLOAD_THIRD_PARTY_RDMA_MODULES`, and the GPU driver's pod after it.",
        .sources = {{"https://github.com/Mellanox/doca-driver-build/pull/481", Stated::kCauseAndFix},
                    {"https://github.com/NVIDIA/gpu-driver-container/pull/869", Stated::kCause},
                    {"https://github.com/cifsd-team/ksmbd/issues/574", Stated::kSymptom},
@@ -118,15 +118,15 @@ const Symptoms& stack_symptoms() {
                  {"could not insert 'mlx5_ib': {}"},
                  {"could not insert 'ib_uverbs': {}"},
                  {"could not insert 'rdma_cm': {}"}},
-       .cause = "MLNX_OFED or DOCA-OFED replaced `ib_core` and related modules, but a module of "
-                "the kernel (or one built earlier) needs the old ones; or the reverse after a "
-                "kernel update.",
+       .cause = "MLNX_OFED or DOCA-OFED replaced `ib_core` and its like, and a module of the "
+                "kernel's own (or one built before) wants the others; or the other way round after "
+                "a kernel update.",
        .consequence = "The module named in the line does not load.",
        .checks = {"rdma-nics", "peer-memory-loading"},
-       .fix_now = "`modinfo -F filename ib_core mlx5_core mlx5_ib ib_uverbs`; all must come from "
-                  "one place; `sudo depmod -a`; `sudo update-initramfs -u`; then reboot",
+       .fix_now = "`modinfo -F filename ib_core mlx5_core mlx5_ib ib_uverbs`; all must be of one "
+                  "place; `sudo depmod -a`; `sudo update-initramfs -u`; then reboot",
        .fix_for_good = "Install OFED again for this kernel (`--add-kernel-support` or dkms), and "
-                       "then rebuild the modules that use it (nvidia-peermem, Lustre, drbd).",
+                       "build what uses it (nvidia-peermem, Lustre, drbd) after it.",
        .sources = {{"https://github.com/namjaejeon/ksmbd/issues/485", Stated::kSymptom},
                    {"https://github.com/LINBIT/drbd/issues/59", Stated::kSymptom}},
        .explains = {"no-rdma-device"}},
@@ -142,13 +142,13 @@ const Symptoms& stack_symptoms() {
                  {"{peermem}: version magic"},
                  {"gdrdrv: version magic"},
                  {"mlx5_core: version magic"}},
-       .cause = "The kernel was updated but the module was not rebuilt, or it was built with "
-                "different compiler options.",
+       .cause = "The kernel was updated and the module not built anew, or another compiler's build "
+                "options do not fit.",
        .consequence = "The module does not load.",
        .checks = {"gpu-driver", "peer-memory-loading"},
-       .fix_now = "`uname -r`; `modinfo -F vermagic nvidia`; `sudo dkms autoinstall`; or reboot "
-                  "into the kernel it was built for",
-       .fix_for_good = "Use packages with dkms, or with modules for each kernel (Ubuntu: "
+       .fix_now = "`uname -r`; `modinfo -F vermagic nvidia`; `sudo dkms autoinstall`; a reboot "
+                  "into the kernel it was built for does as well",
+       .fix_for_good = "Packages with dkms, or with modules for each kernel (Ubuntu: "
                        "`linux-modules-nvidia-*`).",
        .sources = {{"https://github.com/DDMAL/Rodan/issues/1170", Stated::kSymptom}},
        .explains = {"gpu-driver-absent"}},
@@ -160,13 +160,14 @@ const Symptoms& stack_symptoms() {
                  {"GPL-incompatible module {}tries to use"},
                  {"{peermem}: module using GPL-only symbols uses symbols{}from proprietary module"},
                  {"{peermem}: Unknown symbol debugfs_"}},
-       .cause = "Only GPL-compatible modules may use the GPU driver's symbols (open driver "
-                "535.146, 550 and later), or a module that uses the proprietary driver inherits "
-                "its taint and may not use the kernel's GPL-only symbols.",
+       .cause = "The GPU driver's symbols may be used by GPL-compatible modules only (open driver "
+                "from 535.146 and 550 on), or a module beside the proprietary driver inherits its "
+                "taint and may then use no GPL-only symbol of the kernel.",
        .consequence = "The module named in the line is not built or does not load.",
        .checks = {"peer-memory-loading", "gpu-driver"},
-       .fix_now = "`modinfo -F license nvidia nvidia-peermem`; use the `nvidia-peermem` of the "
-                  "same driver package instead of `nv_peer_mem`",
+       .fix_now =
+           "`modinfo -F license nvidia nvidia-peermem`; use the `nvidia-peermem` of the same "
+           "driver package in place of `nv_peer_mem`",
        .fix_for_good = kEitherWay,
        .sources = {{"https://github.com/NVIDIA/open-gpu-kernel-modules/blob/main/kernel-open/"
                     "nvidia-peermem/nvidia-peermem.c",
@@ -175,15 +176,15 @@ const Symptoms& stack_symptoms() {
       {.id = "taint-note",
        .program = Program::kKernel,
        .certainty = Certainty::kPossible,
-       .title = "A note, not an error: a module uses the proprietary GPU driver (inheriting taint)",
+       .title = "A note, no error: a module uses the proprietary GPU driver (inheriting taint)",
        .texts = {{"from proprietary module nvidia, inheriting taint"},
                  {"from proprietary module{}inheriting taint"}},
        .cause = "The kernel (5.9 and later) marks each module that uses symbols of a proprietary "
-                "one. The module loads; the kernel refuses only modules that also use GPL-only "
-                "symbols, with another line.",
+                "one. The module loads; only one that also uses GPL-only symbols is refused, with "
+                "another line.",
        .consequence = "None.",
        .checks = {"peer-memory"},
-       .fix_now = "`lsmod | grep peermem` shows that it is loaded",
+       .fix_now = "`lsmod | grep peermem`; it is loaded",
        .fix_for_good = "",
        .sources = {{"https://github.com/torvalds/linux/blob/master/kernel/module/main.c",
                     Stated::kCause}},

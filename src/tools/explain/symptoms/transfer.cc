@@ -23,16 +23,17 @@ const Symptoms& transfer_symptoms() {
                  {"VRAM memory is detected as host"},
                  {"VRAM{}detected as host"},
                  {"{register} && NIXL_ERR_BACKEND"}},
-       .cause = "The UCX that NIXL uses does not see the GPU: its CUDA modules are missing (two "
-                "UCX installations, or the wheel's modules are not found), there is neither "
-                "`nvidia-peermem` nor dma-buf, or libcuda is missing in the container.",
+       .cause =
+           "UCX below NIXL does not see the GPU: its CUDA modules are not beside it (two UCX on "
+           "one system, the wheel's not found), there is neither `nvidia-peermem` nor dma-buf, "
+           "or libcuda is missing in the container.",
        .consequence = "KV caches are not registered; vLLM, SGLang and Dynamo stop.",
        .checks = {"mpi-ucx", "peer-memory", "registration-path"},
        .fix_now =
-           "`ucx_info -d | grep -i cuda`; run with `UCX_LOG_LEVEL=info`; point `UCX_MODULE_DIR` at "
-           "the folder ucx beside the wheel's libucs; `sudo modprobe nvidia-peermem`",
-       .fix_for_good =
-           "Use a UCX built with `--with-cuda`, and no second one in `LD_LIBRARY_PATH`.",
+           "`ucx_info -d | grep -i cuda`; `UCX_LOG_LEVEL=info` in the environment of the run; "
+           "`UCX_MODULE_DIR` at the folder ucx beside the wheel's libucs; "
+           "`sudo modprobe nvidia-peermem`",
+       .fix_for_good = "A UCX built with `--with-cuda`, and no second one in `LD_LIBRARY_PATH`.",
        .sources = {{"https://github.com/ai-dynamo/nixl/issues/1628", Stated::kCauseAndFix},
                    {"https://github.com/ai-dynamo/nixl/issues/334", Stated::kCause},
                    {"https://github.com/ai-dynamo/nixl/pull/1385", Stated::kCause}},
@@ -48,14 +49,14 @@ const Symptoms& transfer_symptoms() {
                  {"UCX ERROR{}Endpoint timeout"},
                  {"UCX ERROR{}Connection reset by remote peer"},
                  {"UCX ERROR tcp_ep {}failed"}},
-       .cause = "The peer's process ended, or UCX chose a network that does not reach the peer or "
-                "the GPU (wrong NIC, TCP over the wrong interface, cuda_ipc between containers). "
-                "UCX's error lines before this one say which.",
-       .consequence = "The request fails; most engines do not reconnect.",
+       .cause = "The peer's process has ended, or UCX below it chose a network that does not reach "
+                "the peer or the GPU (wrong NIC, TCP over the wrong interface, cuda_ipc between "
+                "containers). UCX's own error lines above it say which.",
+       .consequence = "The request fails; most engines do not connect again.",
        .checks = {"rdma-nics", "roce-gid", "port-state"},
        .fix_now =
-           "`UCX_LOG_LEVEL=info UCX_PROTO_INFO=y` shows which NIC each transfer takes; set "
-           "`UCX_NET_DEVICES=mlx5_0:1,...` to the right NICs; run `gdr perf` between the two hosts",
+           "`UCX_LOG_LEVEL=info UCX_PROTO_INFO=y` shows which NIC each transfer takes; "
+           "`UCX_NET_DEVICES=mlx5_0:1,...` with those meant; `gdr perf` between the two hosts",
        .fix_for_good = "",
        .sources = {{"https://github.com/ai-dynamo/nixl/issues/1614", Stated::kSymptom},
                    {"https://github.com/LMCache/LMCache/issues/725", Stated::kSymptom},
@@ -64,7 +65,7 @@ const Symptoms& transfer_symptoms() {
       {.id = "efa-no-provider",
        .program = Program::kTransfer,
        .certainty = Certainty::kLikely,
-       .title = "libfabric finds no EFA provider: NCCL uses TCP",
+       .title = "libfabric finds no EFA provider: NCCL goes over TCP",
        .texts = {{"provider efa output empty list"},
                  {"Could not find any optimal provider"},
                  {"NET/OFI{}No eligible providers were found"},
@@ -76,14 +77,13 @@ const Symptoms& transfer_symptoms() {
                  {"Insufficient Libfabric devices found"},
                  {"NET/OFI{}Only EFA provider is supported"}},
        .cause = "The instance has no EFA interface, the container was not given "
-                "`/dev/infiniband/uverbsN`, or the image's libfabric has no efa provider or is too "
-                "old for the plugin.",
-       .consequence = "NCCL uses TCP sockets, or stops.",
+                "`/dev/infiniband/uverbsN`, or the image's libfabric has no efa provider or is "
+                "older than the plugin wants.",
+       .consequence = "NCCL goes over TCP sockets, or stops.",
        .checks = {"rdma-nics", "devices"},
        .fix_now = "`fi_info -p efa -t FI_EP_RDM`; `ls -l /dev/infiniband`; in Kubernetes the "
                   "resource `vpc.amazonaws.com/efa`",
-       .fix_for_good =
-           "Use libfabric and aws-ofi-nccl from one EFA installer, on the host and in the image.",
+       .fix_for_good = "libfabric and aws-ofi-nccl of one EFA installer, on host and in the image.",
        .sources = {{"https://github.com/NVIDIA/nccl/issues/229", Stated::kCause},
                    {"https://github.com/aws/aws-ofi-nccl/issues/803", Stated::kFix},
                    {"https://github.com/aws/aws-ofi-nccl/issues/889", Stated::kSymptom}},
@@ -110,13 +110,12 @@ const Symptoms& transfer_symptoms() {
                  {"Setting FI_OPT_EFA_"},
                  {"NET/OFI Disabling shared memory failed"},
                  {"Failed to set FI_OPT_CUDA_API_PERMITTED"}},
-       .cause = "There are too many processes or communicators for the device's queues, the "
-                "locked-memory limit is too low, or libfabric has a different release than the "
-                "plugin was built for.",
-       .consequence = "NCCL uses TCP sockets, or stops.",
+       .cause = "Too many processes or communicators for the device's queues, the limit of locked "
+                "memory, or a libfabric of another release than the plugin was built for.",
+       .consequence = "NCCL goes over TCP sockets, or stops.",
        .checks = {"locked-memory", "rdma-nics"},
        .fix_now = "`ulimit -l`; `fi_info --version`; `rdma resource show`",
-       .fix_for_good = "Use libfabric and aws-ofi-nccl from one EFA installer.",
+       .fix_for_good = "libfabric and aws-ofi-nccl of one EFA installer.",
        .sources = {{"https://github.com/aws/aws-ofi-nccl/issues/803", Stated::kCause},
                    {"https://github.com/aws/aws-ofi-nccl/issues/24", Stated::kSymptom},
                    {"https://github.com/aws/aws-ofi-nccl/issues/22", Stated::kSymptom}},
@@ -124,19 +123,20 @@ const Symptoms& transfer_symptoms() {
       {.id = "deepep-timeout",
        .program = Program::kTransfer,
        .certainty = Certainty::kPossible,
-       .title = "DeepEP times out waiting for another rank",
+       .title = "DeepEP waits for another rank in vain",
        .texts = {{"DeepEP dispatch{}timeout"},
                  {"DeepEP combine{}timeout"},
                  {"DeepEP{}receiver timeout"},
                  {"DeepEP error: timeout"},
                  {"DeepEP error: CPU recv timeout"},
                  {"DeepEP timeout"}},
-       .cause = "A rank failed or is far behind (its own log has the first error), the sides "
-                "disagree on queue pairs or buffer size, or RoCE packets are lost.",
-       .consequence = "The kernels stop after their time limit.",
+       .cause = "A rank has failed or is far behind (its own log has the first error), more queue "
+                "pairs or a larger buffer were asked for than the other side made, or packets of "
+                "RoCE are lost.",
+       .consequence = "The kernels stop after their limit.",
        .checks = {"port-errors", "lossless", "roce-gid"},
-       .fix_now = "Read the first error in every rank's log; `ib_write_bw` between the same two "
-                  "NICs; `gdr doctor --only port-errors,lossless`",
+       .fix_now = "The first error in every rank's log; `ib_write_bw` between the same two NICs; "
+                  "`gdr doctor --only port-errors,lossless`",
        .fix_for_good = "",
        .sources = {{"https://github.com/deepseek-ai/DeepEP/issues/137", Stated::kSymptom}},
        .explains = {}},
@@ -148,11 +148,11 @@ const Symptoms& transfer_symptoms() {
                  {"DMABufferLock{}{fails}"},
                  {"AJA Source{}{fails}{}DMA"}},
        .cause = "The card's kernel module was built without NVIDIA's peer-memory functions (AJA: "
-                "`AJA_RDMA=1`) or for another driver, or the GPU is a GeForce.",
-       .consequence = "No frame arrives; without RDMA, frames go through host memory.",
+                "`AJA_RDMA=1`), or for another driver; or the GPU is a GeForce.",
+       .consequence = "No frame arrives; without RDMA they go through host memory.",
        .checks = {"gpu-capability"},
-       .fix_now = "`sudo dmesg | grep -iE 'aja|nvidia_p2p' | tail`; rebuild the module with `make "
-                  "AJA_RDMA=1`, after NVIDIA's driver",
+       .fix_now = "`sudo dmesg | grep -iE 'aja|nvidia_p2p' | tail`; the module anew with "
+                  "`make AJA_RDMA=1`, after NVIDIA's driver",
        .fix_for_good = "",
        .sources = {{"https://docs.nvidia.com/holoscan/sdk-user-guide/aja_setup.html",
                     Stated::kCauseAndFix},
@@ -161,17 +161,17 @@ const Symptoms& transfer_symptoms() {
       {.id = "kv-transfer",
        .program = Program::kTransfer,
        .certainty = Certainty::kPossible,
-       .title = "A transfer of KV cache failed, but this text does not say why",
+       .title = "A transfer of KV cache failed, and this text does not say why",
        .texts = {general("Transfer failed for task"), general("Transfer incomplete, retrying"),
                  general("failed with error: TRANSFER_FAIL"), general("KVTransferError"),
                  general("KVPoll.Failed"), general("Failed to mount segment"),
                  general("Transfer Engine && {fails}"), general("KV transfer{}{fails}"),
                  general("KV cache transfer{}{fails}")},
-       .cause = "Registration, the connection or the peer failed before; only the transfer "
-                "library's lines say which, on either side.",
-       .consequence = "The request fails or is recomputed.",
+       .cause = "Registration, connection or the peer failed before; engines say so only in the "
+                "lines of their transfer library, on either side.",
+       .consequence = "The request fails or is computed anew.",
        .checks = {"peer-memory", "registration-path", "roce-gid"},
-       .fix_now = "Find the transfer library's first error in the logs of both sides (Mooncake: "
+       .fix_now = "The first error of the transfer library in the logs of both sides (Mooncake: "
                   "`rdma_context`, `rdma_endpoint`, `worker_pool`; NIXL: `UCX ERROR`); give it to "
                   "`gdr explain`.",
        .fix_for_good = "",
@@ -181,20 +181,20 @@ const Symptoms& transfer_symptoms() {
       {.id = "mooncake-metadata",
        .program = Program::kOther,
        .certainty = Certainty::kLikely,
-       .title = "Mooncake's two sides do not find each other: metadata server or handshake",
+       .title = "Mooncake's sides do not find each other: metadata server or handshake",
        .texts = {{"response body: metadata not found"},
                  {"Failed to retrieve segment descriptor"},
                  {"is not alive && mooncake session"},
                  {"Failed to exchange handshake"},
                  {"transfer_metadata_plugin{}{fails}"},
                  {"Failed to get kvcache from prefill instance"}},
-       .cause =
-           "The other side has not published its segment, has restarted, or its host name and port "
-           "are unreachable. If registration failed there before, that is the cause: read its log.",
-       .consequence = "The transfer does not start.",
+       .cause = "The other side has not published its segment, has restarted, or its host name and "
+                "port are not reached. Where registration failed on the other side before, that is "
+                "the cause: look into its log.",
+       .consequence = "The transfer is not started.",
        .checks = {},
-       .fix_now = "Read the other side's log at the same second; this host must be able to reach "
-                  "its address.",
+       .fix_now = "The log of the other side at the same second; its address must be one that this "
+                  "host reaches.",
        .fix_for_good = "",
        .sources = {{"https://github.com/kvcache-ai/Mooncake/pull/3177", Stated::kCause},
                    {"https://github.com/sgl-project/sglang/pull/4880", Stated::kSymptom}},
@@ -202,18 +202,18 @@ const Symptoms& transfer_symptoms() {
       {.id = "gpudirect-tcpx",
        .program = Program::kOther,
        .certainty = Certainty::kLikely,
-       .title = "Google Cloud's GPUDirect-TCPX or TCPXO: no RDMA is involved",
+       .title = "GPUDirect-TCPX or TCPXO of Google's clouds: no RDMA is involved",
        .texts = {{"fastrak_gpumem_manager"},
                  {"NET/FasTrak"},
                  {"NET/GPUDirectTCPX"},
                  {"NET/TCPX && {fails}"},
                  {"rxdm_uds_nic_mapping"},
                  {"GPUs detected in the PCI tree {number} is not equal"}},
-       .cause = "They move data by TCP into GPU memory, with a daemon (RxDM) next to the job. The "
-                "daemon must start first, see every GPU and NIC, and match the plugin's release.",
+       .cause = "These move data by TCP into GPU memory, with a daemon (RxDM) beside the job. It "
+                "must run first, see every GPU and every NIC, and be of the plugin's release.",
        .consequence = "NCCL's plugin does not start.",
        .checks = {},
-       .fix_now = "Read the daemon's log; set `hostNetwork: true` for the daemon and the job.",
+       .fix_now = "The daemon's log; `hostNetwork: true` for it and the job.",
        .fix_for_good = "",
        .sources = {{"https://github.com/NVIDIA/aicr/pull/1662", Stated::kCauseAndFix},
                    {"https://github.com/GoogleCloudPlatform/container-engine-accelerators/issues/"
