@@ -132,7 +132,7 @@ TEST_P(ComputeChannel, ThatIsHeldHoldsUpNoReadIntoGpuMemory) {
                          });
 }
 
-TEST_P(ComputeChannel, ThatIsHeldHoldsUpNoMessageReceivedIntoGpuMemory) {
+TEST_P(ComputeChannel, DoesNotDelayMessagesReceivedIntoGpuMemoryWhenHeld) {
   Loopback loop;
   SKIP_UNLESS_IT_CAN_SPIN();
   expect_messages_beside(
@@ -189,7 +189,7 @@ TEST_P(ComputeChannel, IsReleasedByTheVeryBytesThatItWaitsFor) {
 
 // By whoever copies: the initiator where it can open the memory, its owner otherwise. Either may be
 // the one whose kernel runs.
-TEST_P(ComputeChannel, ThatIsHeldInBothProcessesHoldsUpNoWriteBetweenThem) {
+TEST_P(ComputeChannel, DoesNotDelayWritesWhenHeldInBothProcesses) {
   Child child([](Wire& wire) {
     be_gpu_target(wire, GetParam(), kBytes, [&](GpuMemory& gpu, Side&) {
       const bool can_spin = driver().stream_wait_value_32 != nullptr;

@@ -123,7 +123,7 @@ TEST(RunPlan, KeepsWhatTheUserHasSetAndSaysSo) {
   EXPECT_NE(plan->summary.find("; kept your NCCL_NET_GDR_LEVEL=PIX"), std::string::npos);
 }
 
-TEST(RunPlan, SetsWhatOptionsAskForWhateverTheEnvironmentSays) {
+TEST(RunPlan, OptionsOverrideTheEnvironment) {
   PlanInputs inputs = inputs_with(kGpuOnly, {{"GDR_SOFT_PCAP", "/mine.pcap"}});
   inputs.settings = {{"--pcap", "GDR_SOFT_PCAP", "/run.pcap"}};
   Result<Plan> plan = make_plan(inputs);

@@ -105,7 +105,7 @@ TEST(Capture, GivesTheSameFindingsAsTheMachine) {
   EXPECT_EQ(findings_of(folder), here);
 }
 
-TEST(Capture, OfAMachineWithNeitherGpuNorNicSaysThatItIsRefused) {
+TEST(Capture, SaysThatAMachineWithoutGpuAndNicIsRefused) {
   const auto says_so = [](const Machine& machine) {
     for (const std::string& missing : take_capture(machine.root()).missing) {
       if (missing.find("refuse this capture") != std::string::npos) return true;

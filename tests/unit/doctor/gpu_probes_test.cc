@@ -23,7 +23,7 @@ TEST(GpuCount, OfGpusThatAContainerWasNotGivenIsWell) {
   EXPECT_TRUE(says(patient.find(kGpuCount), "1 of this host's GPUs are not given"));
 }
 
-TEST(GpuCount, WithoutAnAnswerOfTheDriverFailsOrIsUnknown) {
+TEST(GpuCount, FailsOrIsUnknownWithoutAnAnswerOfTheDriver) {
   Patient patient;
   patient.probes.nvml_answer = Error{ETIMEDOUT, "NVML did not answer within 60 s"};
   EXPECT_EQ(outcomes(patient.find(kGpuCount)), "unknown");

@@ -112,7 +112,7 @@ TEST(RoceSubnets, DoNotApplyToOneInterfaceToABondAndToInfiniband) {
   EXPECT_TRUE(infiniband.find(kRoceSubnets).empty());
 }
 
-TEST(IbUmad, ThatIsNotLoadedIsAWarningOnANodeOfKubernetes) {
+TEST(IbUmad, WarnsIfNotLoadedOnAKubernetesNode) {
   Patient by_folder;
   by_folder.machine.write("var/lib/kubelet/config.yaml", "");
   const Findings found = by_folder.find(kIbUmad);

@@ -161,7 +161,7 @@ TEST(NicsCheck, FailsWhereAllNicsAreForManagement) {
   EXPECT_TRUE(says(found, "none is for data"));
 }
 
-TEST(PairGradeCheck, IsUnknownWhereAHypervisorIsKnownByItsDevices) {
+TEST(PairGradeCheck, IsUnknownIfDevicesRevealAHypervisor) {
   DescribedMachine machine;
   machine.gpu("0000:05:00.0", "0000:00:02.0", 0);
   machine.nic("mlx5_0", "0000:06:00.0", "0000:00:03.0", 0);
@@ -179,7 +179,7 @@ TEST(PairGradeCheck, IsUnknownWhereAHypervisorIsKnownByItsDevices) {
   }
 }
 
-TEST(PairGradeCheck, IsUnknownWhereNodesOrHostBridgesAreNotShown) {
+TEST(PairGradeCheck, IsUnknownWithoutNodesOrHostBridges) {
   DescribedMachine machine;
   machine.gpu("0000:41:00.0", "0000:40:01.0");
   machine.nic("mlx5_0", "0000:81:00.0", "0000:80:01.0");

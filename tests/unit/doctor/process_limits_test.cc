@@ -24,7 +24,7 @@ TEST(MaxMapCount, AtTheDefaultIsAWarningBesideMooncakeAlone) {
   EXPECT_EQ(outcomes(patient.find(kMaxMapCount)), "ok");
 }
 
-TEST(MaxMapCount, IsUnknownWhereItIsNotShownAndDoesNotApplyWithoutDevices) {
+TEST(MaxMapCount, IsUnknownIfUnreadableAndSkippedWithoutDevices) {
   Patient patient;
   EXPECT_EQ(outcomes(patient.find(kMaxMapCount)), "unknown");
   EXPECT_TRUE(find_on_bare_host(kMaxMapCount).empty());
@@ -55,7 +55,7 @@ TEST(IpcLock, ThatIsNotInTheYamlIsAWarningWithTheLine) {
   EXPECT_TRUE(says(found, "securityContext: {capabilities: {add: [\"IPC_LOCK\"]}}"));
 }
 
-TEST(IpcLock, ThatDoesNotReachAnotherUserThanRootIsToldApart) {
+TEST(IpcLock, WarnsIfItWorksForRootOnly) {
   Pod pod;
   pod.capabilities("0000000000000000", "00000000a80465fb");
   const Findings found = pod.find(kIpcLock);
@@ -73,7 +73,7 @@ TEST(IpcLock, ThatIsEffectiveOrNotNeededIsWell) {
   EXPECT_TRUE(says(pod.find(kIpcLock), "not needed"));
 }
 
-TEST(IpcLock, IsUnknownWithoutCapabilitiesAndAWarningWithoutTheBoundingSet) {
+TEST(IpcLock, IsUnknownWithoutCapabilitiesAndWarnsWithoutTheBoundingSet) {
   Pod pod;
   pod.machine.write("proc/self/status", "");
   EXPECT_EQ(outcomes(pod.find(kIpcLock)), "unknown");

@@ -26,7 +26,7 @@ TEST(LockedMemory, UnlimitedIsWellAndLessIsAWarningOrFails) {
   EXPECT_EQ(outcomes(patient.find(kLockedMemory)), "unknown");
 }
 
-TEST(LockedMemory, IsAWarningWhereACapabilityLiftsItForThisProcessAlone) {
+TEST(LockedMemory, WarnsIfOnlyACapabilityOfThisProcessLiftsIt) {
   Patient patient;
   patient.machine.write("proc/self/limits", limits("8388608"));
   patient.machine.write("proc/self/status", "CapInh:\t0\nCapEff:\t0000000000004000\n");
@@ -35,7 +35,7 @@ TEST(LockedMemory, IsAWarningWhereACapabilityLiftsItForThisProcessAlone) {
   EXPECT_EQ(outcomes(patient.find(kLockedMemory)), "fail");
 }
 
-TEST(Devices, ThatAContainerLacksAreGivenWhenItIsStarted) {
+TEST(Devices, NamesTheOptionsThatGiveAContainerItsMissingDevices) {
   for (const bool contained : {false, true}) {
     Patient patient;
     patient.machine.write("dev/null", "");
@@ -190,7 +190,7 @@ TEST(MpiUcx, AreAskedWhetherTheyHaveCuda) {
   EXPECT_EQ(outcomes(patient.find(kMpiUcx)), "unknown unknown");
 }
 
-TEST(MpiUcx, AreAskedWithoutAGpuTooUnlessTheGpusAreAmds) {
+TEST(MpiUcx, IsCheckedWithoutAGpuUnlessTheGpusAreAmd) {
   Patient patient;
   patient.machine.functions.clear();
   patient.machine.nics.clear();

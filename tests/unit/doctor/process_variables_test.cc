@@ -36,7 +36,7 @@ TEST(UcxVariables, ThatLeaveBothAreWell) {
   }
 }
 
-TEST(UcxVariables, ThatNameNetworkInterfacesAloneAreAWarning) {
+TEST(UcxVariables, WarnsOfVariablesThatNameOnlyNetworkInterfaces) {
   EXPECT_TRUE(says(with(kUcxVariables, {{"UCX_NET_DEVICES", "ens1np0"}}),
                    "names no RDMA device of this host"));
   for (const char* list : {"all", "mlx5_1:1", "ens1np0,mlx5_1:1", "^mlx5_9:1"}) {
@@ -86,7 +86,7 @@ TEST(NvshmemVariables, DoNotApplyWhereNoneIsSet) {
   EXPECT_TRUE(with(kNvshmemVariables, {{"NCCL_DEBUG", "INFO"}}).empty());
 }
 
-TEST(MooncakeVariables, ThatForceAnotherTransportAreAWarningWithAnyValue) {
+TEST(MooncakeVariables, WarnsOfVariablesThatForceAnotherTransportWithAnyValue) {
   for (const char* name : {"MC_FORCE_TCP", "MC_FORCE_MNNVL"}) {
     for (const char* value : {"1", "0", "false"}) {
       const Findings found = with(kMooncakeVariables, {{name, value}});

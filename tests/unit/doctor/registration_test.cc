@@ -118,7 +118,7 @@ TEST(Registration, OfAStandInOrABrokenDriverIsNotTried) {
   EXPECT_TRUE(patient.probes.proved.empty());
 }
 
-TEST(Registration, IsTriedWithEveryNearNicAndOtherwiseWithTheNearestAlone) {
+TEST(Registration, TriesEveryNearNicOrElseOnlyTheNearest) {
   Patient patient;
   patient.machine.add_switch(2);
   patient.machine.add_switch(5);

@@ -125,7 +125,7 @@ Findings many_pairs(const Host&) {
   return findings;
 }
 
-TEST(Text, SaysWhatIsTheMatterBeforeALongListOfWhoseItIs) {
+TEST(Text, ShowsTheProblemBeforeALongListOfDevices) {
   const Check check{"many", Area::kPcie, "", "", 10, Cost::kPassive, many_pairs};
   EXPECT_TRUE(to_text(Examined({&check}).report, {})
                   .starts_with("warn     the IOMMU translates: GPU 0000:13:00.0 - mlx5_0, "));

@@ -223,7 +223,7 @@ TEST_F(Apply, UndoesTwoChangesOfOneRegisterInReverse) {
   EXPECT_EQ(host_.word("0000:02:00.0", 0x176), 0x5du);
 }
 
-TEST_F(Apply, SetsTheReadRequestAloneWhateverElseTheDriverSetsThere) {
+TEST_F(Apply, ChangesOnlyTheReadRequestBits) {
   const auto state = read_max_read_request(machine_, "0000:05:00.0");
   ASSERT_TRUE(state) << state.error().message;
   EXPECT_EQ(state->bytes, 512u);

@@ -152,7 +152,7 @@ INSTANTIATE_TEST_SUITE_P(
                  "vfio-pci",
                  {.address = "0000:09:00.0", .parent = "pci0000:00", .group = 7}}));
 
-TEST_F(Plan, IsNotKeptFromItsPortsByAGuestsDeviceElsewhere) {
+TEST_F(Plan, ChangesItsPortsAlthoughAGuestHasADeviceElsewhere) {
   host_.add_switch();
   host_.add({.address = "0000:00:05.0", .parent = "pci0000:00", .type = kRootPort, .group = 20});
   host_.add(

@@ -178,7 +178,7 @@ TEST(Archive, MakesNamesAloneOfDevicesAndPipes) {
   }
 }
 
-TEST(Archive, IsRefusedWhereItHoldsMoreThanAMachinesCapture) {
+TEST(Archive, IsRefusedIfLargerThanAMachinesCapture) {
   const std::string unpack = "; unpack it and give the folder";
   TarMaker tar = small_machine();
   tar.file("sys/a", std::string(100'000, 'a'));

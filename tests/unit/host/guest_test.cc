@@ -55,7 +55,7 @@ constexpr Emulated kEmulated[] = {
      "VirtualBox Graphics Adapter"},
 };
 
-TEST(Guest, IsKnownByWhatItsHypervisorEmulatesInEverySource) {
+TEST(Guest, IsRecognisedByEmulatedDevicesInEverySource) {
   for (const Emulated& one : kEmulated) {
     DescribedMachine machine = small_machine();
     machine.add({.address = "0000:00:1f.0",
@@ -178,7 +178,7 @@ TEST(Guest, IsNoPower9MachineWhoseFileLacksBridges) {
   }
 }
 
-TEST(Guest, HasNoGradeBelowAHostBridgeWhoseBridgesWereLeftOut) {
+TEST(Guest, HasNoGradeBelowAHostBridgeWithoutItsBridges) {
   const char* xml =
       R"(<topology version="2.0"><object type="Machine" nodeset="0x1">
     <info name="DMIProductName" value="PowerEdge C4140"/>

@@ -153,7 +153,7 @@ TEST(LspciVerbose, OfAUserLeavesConfigurationUnknown) {
   EXPECT_EQ(grade(*machine, "0000:03:00.0", "0000:04:00.0"), "PIX");
 }
 
-TEST(LspciVerbose, WithoutItsExtendedPartShowsNoAbsenceOfAccessControl) {
+TEST(LspciVerbose, LeavesAcsUnknownWithoutExtendedConfigSpace) {
   std::string text = kVerbose;
   text.resize(text.find("02:00.0"));
   text.erase(text.find("\tCapabilities: [100 v1]"), 47);

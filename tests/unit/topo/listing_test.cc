@@ -183,7 +183,7 @@ TEST(GidAddress, IsWrittenAsPeopleWriteIt) {
   }
 }
 
-TEST(GidType, IsToldByTheLinkLayerWhereTheKernelHasOneWordForTwo) {
+TEST(GidType, FollowsTheLinkLayerIfTheKernelHasOneWordForBoth) {
   const host::Gid gid{0, {}, "IB/RoCE v1", {}};
   host::Port port;
   port.link_layer = "InfiniBand";
