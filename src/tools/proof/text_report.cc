@@ -52,13 +52,6 @@ std::string_view registration_text(Registration registration) {
 
 std::string because(const std::string& problem) { return problem.empty() ? "" : ": " + problem; }
 
-// An 80 GB GPU is no whole number of GiB; a small software GPU has less than one.
-std::string memory_size(std::uint64_t bytes) {
-  constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
-  if (bytes < kGiB) return text::size_text(bytes);
-  return fmt::format("{:.1f} GiB", static_cast<double>(bytes) / static_cast<double>(kGiB));
-}
-
 std::string gpu_line(const GpuEntry& gpu) {
   return text::join({gpu.survey.pci_address, gpu.survey.name, text::size_text(gpu.survey.memory),
                      gpu.hardware && gpu.hardware->numa_node >= 0
