@@ -16,15 +16,15 @@
 #include <vector>
 
 #include "input.h"
-#include "local/handshake.h"
 #include "open_descriptors.h"
+#include "peers/handshake.h"
 #include "send_descriptors.h"
 
 namespace {
 
 using gdr::UniqueFd;
-using gdr::local::Face;
-using gdr::local::Handshake;
+using gdr::peers::Face;
+using gdr::peers::Handshake;
 using gdr::test::Input;
 
 constexpr std::size_t kMessage = 40;  // of a right one

@@ -29,15 +29,16 @@ class PacketHost {
   static constexpr std::size_t kBytes = 1 << 16;
   static constexpr std::uint32_t kQkey = 0x11111;
 
-  explicit PacketHost(const char* devices) : path_(*this) {
+  explicit PacketHost(const char* devices) {
     auto parsed = rnic::parse_devices(devices);
     check(static_cast<bool>(parsed), "devices");
-    auto adapter = rnic::Adapter::create(kToken, *std::move(parsed), path_, liveness_);
+    auto adapter = rnic::Adapter::create(kToken, *std::move(parsed), no_host_, liveness_);
     check(static_cast<bool>(adapter), "an adapter");
     adapter_ = *std::move(adapter);
     auto beyond = net::PacketPath::make(*adapter_);
     check(static_cast<bool>(beyond), "a path");
     beyond_ = *std::move(beyond);
+    adapter_->carry_by(no_host_, beyond_.get());
     domain_ = adapter_->allocate_protection_domain();
     events_ = *rnic::EventQueue::create();
     queue_ = *adapter_->create_completion_queue({.limit = 1024, .on_event = [] {}});
@@ -131,21 +132,20 @@ class PacketHost {
   }
 
  private:
-  class HostPath : public rnic::Path {
+  // Nothing stays within the host, and nobody else is there.
+  class NoHost : public rnic::LocalCarrier, public rnic::Neighbours {
    public:
-    explicit HostPath(PacketHost& host) : host_(host) {}
-    void send(rnic::QueuePair& qp) override { host_.beyond_->send(qp); }
-    void send_later(rnic::QueuePair& qp) override { host_.beyond_->send_later(qp); }
-    int connect(rnic::QueuePair& qp) override { return host_.beyond_->connect(qp); }
-    void cancel(rnic::QueuePair& qp) override { host_.beyond_->cancel(qp); }
+    void send(rnic::QueuePair&) override {}
+    void send_later(rnic::QueuePair&) override {}
+    int connect(rnic::QueuePair&) override { return 0; }
+    void cancel(rnic::QueuePair&) override {}
+    void settle(rnic::QueuePair&) override {}
     void receive_posted(std::uint32_t) override {}
-    void settle(std::span<const std::shared_ptr<rnic::QueuePair>>) override {}
+    void settle() override {}
     bool any_segment(const std::function<bool(rnic::Segment&)>&) override { return false; }
     void exports_changed() override {}
     void wake_service() override {}
-
-   private:
-    PacketHost& host_;
+    std::uint64_t copies_for_others() override { return 0; }
   };
   class EveryoneLives : public rnic::Liveness {
    public:
@@ -156,10 +156,10 @@ class PacketHost {
     if (!right) throw std::runtime_error(std::string("not to be had: ") + what);
   }
 
-  HostPath path_;
+  NoHost no_host_;
   EveryoneLives liveness_;
   std::unique_ptr<rnic::Adapter> adapter_;
-  std::unique_ptr<rnic::BeyondPath> beyond_;
+  std::unique_ptr<rnic::BeyondCarrier> beyond_;
   std::shared_ptr<rnic::EventQueue> events_;
   std::shared_ptr<rnic::CompletionQueue> queue_;
   std::uint32_t domain_ = 0, key_ = 0;

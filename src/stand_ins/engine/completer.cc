@@ -2,8 +2,8 @@
 // (its errors).
 #include <algorithm>
 
-#include "engine/codes.h"
 #include "engine/requester.h"
+#include "wire/aeth_codes.h"
 
 namespace gdr::engine {
 namespace {
@@ -115,7 +115,7 @@ void Requester::receive_rnr(const wire::Packet& answer, std::uint64_t position, 
   probe_end_ = 0;
   suspect_at_ = 0;
   knocking_ = true;
-  rnr_until_ = now + rnr_wait(wire::value_of(answer.aeth.syndrome));
+  rnr_until_ = now + wire::rnr_wait(wire::value_of(answer.aeth.syndrome));
   retries_left_ = retry_count_;  // it is there, though not ready
 }
 
@@ -199,7 +199,7 @@ void Requester::take_credits(const wire::Aeth& aeth) {
     unlimited_ = true;
     return;
   }
-  const std::uint32_t limit = wire::psn_add(aeth.msn, credits_of(code));
+  const std::uint32_t limit = wire::psn_add(aeth.msn, wire::credits_of(code));
   if (unlimited_ || wire::psn_distance(limit_, limit) > 0) limit_ = limit;
   unlimited_ = false;
 }

@@ -2,8 +2,8 @@
 // answered again but carried out only once (9.7.5.1.3 to 9.7.5.1.5).
 #include <algorithm>
 
-#include "engine/codes.h"
 #include "engine/responder.h"
+#include "wire/aeth_codes.h"
 
 namespace gdr::engine {
 
@@ -132,8 +132,8 @@ std::uint8_t Responder::credits(std::uint32_t msn) {
     promises_ = false;
     return wire::make_syndrome(wire::Acknowledge::kAck, wire::kNoCredits);
   }
-  const std::uint8_t code = credit_code(*waiting);
-  const std::uint32_t limit = wire::psn_add(msn, credits_of(code));
+  const std::uint8_t code = wire::credit_code(*waiting);
+  const std::uint32_t limit = wire::psn_add(msn, wire::credits_of(code));
   if (!promises_ || wire::psn_distance(promised_, limit) > 0) promised_ = limit;
   promises_ = true;
   return wire::make_syndrome(wire::Acknowledge::kAck, code);

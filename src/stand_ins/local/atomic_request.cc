@@ -1,93 +1,84 @@
-// Compare-and-swap and fetch-and-add: read, compute, write, under the lock that every path's
-// atomics on the target process share (IBV_ATOMIC_HCA: atomic among atomics, not with the CPU).
+// Compare-and-swap and fetch-and-add: see rnic/delivery/atomic.h.
 #include "local/fault_hooks.h"
-#include "local/local_path.h"
+#include "local/requester.h"
+#include "rnic/delivery/atomic.h"
 
 namespace gdr::local {
 namespace {
 
-// Requester::phase
-constexpr int kReading = 1;
-constexpr int kWriting = 2;
-constexpr int kPlacing = 3;
+using rnic::kOperandBytes;
+using Move = AtomicStep::Move;
 
-constexpr std::uint64_t kOperandBytes = 8;
+Advance write_result(Requester& requester, AtomicStep& step) {
+  step.move = Move::kWriting;
+  // Again: a transfer's pieces are its own, and the key may have gone meanwhile.
+  if (!requester.remote_piece(IBV_ACCESS_REMOTE_ATOMIC, kOperandBytes, &requester.to)) {
+    return requester.break_off(IBV_WC_REM_ACCESS_ERR, rnic::Failure::kReported);
+  }
+  requester.from.add(plain_piece(&step.after, kOperandBytes));
+  return requester.move(true);
+}
+
+Advance place_former(Requester& requester, AtomicStep& step) {
+  step.move = Move::kPlacing;
+  if (!requester.local_pieces(IBV_ACCESS_LOCAL_WRITE, &requester.to)) {
+    return requester.break_off(IBV_WC_LOC_PROT_ERR);
+  }
+  requester.from.add(plain_piece(&step.before, kOperandBytes));
+  faults::before_move(requester.from, requester.to, false);
+  return requester.move(true);
+}
 
 }  // namespace
 
-Advance LocalPath::atomic(QueuePair& queue_pair, Requester& requester, bool engine) {
-  const rnic::SendRequest& request = queue_pair.send_ring().front();
-  PieceList place;
-  if (!local_pieces(queue_pair, IBV_ACCESS_LOCAL_WRITE, &place)) {
-    return break_off(queue_pair, requester, IBV_WC_LOC_PROT_ERR, rnic::Failure::kNone);
+Advance begin_atomic(Requester& requester) {
+  const rnic::SendRequest& request = requester.request();
+  Target& target = requester.target;
+  PieceList &place = requester.to, &operand = requester.from;
+  if (!requester.local_pieces(IBV_ACCESS_LOCAL_WRITE, &place)) {
+    return requester.break_off(IBV_WC_LOC_PROT_ERR);
   }
-  if (place.bytes() != kOperandBytes) {
-    return break_off(queue_pair, requester, IBV_WC_LOC_LEN_ERR, rnic::Failure::kNone);
-  }
+  if (place.bytes() != kOperandBytes) return requester.break_off(IBV_WC_LOC_LEN_ERR);
   if (request.remote_address % kOperandBytes != 0) {  // C9-130
-    return break_off(queue_pair, requester, IBV_WC_REM_INV_REQ_ERR, rnic::Failure::kInvalid);
+    return requester.break_off(IBV_WC_REM_INV_REQ_ERR, rnic::Failure::kInvalid);
   }
-  Piece operand{};
-  if (!requester.target.grants(IBV_ACCESS_REMOTE_ATOMIC) ||
-      requester.target.find(request.rkey, request.remote_address, kOperandBytes,
-                            IBV_ACCESS_REMOTE_ATOMIC, &operand) != rnic::RegionError::kNone) {
-    return break_off(queue_pair, requester, IBV_WC_REM_ACCESS_ERR, rnic::Failure::kReported);
+  operand.clear();
+  if (!requester.remote_piece(IBV_ACCESS_REMOTE_ATOMIC, kOperandBytes, &operand)) {
+    return requester.break_off(IBV_WC_REM_ACCESS_ERR, rnic::Failure::kReported);
   }
-  if (!engine && !(place.cpu_reachable() && operand.cpu_reachable())) {
-    abandon(requester);
+  if (!requester.by_engine && !(place.cpu_reachable() && operand.cpu_reachable())) {
+    requester.abandon();
     return Advance::kEngine;
   }
-  if (rnic::try_lock_for(requester.target.segment().header().atomics, adapter_->token(), peers_,
-                         requester.target.owner(), kLockSpins,
-                         &requester.atomics_word) == rnic::Taken::kNo) {
-    tell_of_wait(requester, requester.target);
-    abandon(requester);
-    return later(requester, kLockRetry);
+  std::uint64_t word = 0;
+  if (rnic::try_lock_for(target.segment().header().atomics, requester.adapter.token(),
+                         requester.adapter.liveness(), target.owner(), kLockSpins,
+                         &word) == rnic::Taken::kNo) {
+    requester.tell_of_wait(target);
+    requester.abandon();
+    return requester.later(kLockRetry);
   }
-  requester.holds_atomics = true;
-  requester.phase = kReading;
-  requester.from.clear(), requester.to.clear();
-  requester.from.add(operand);
-  requester.to.add(plain_piece(&requester.atomic_value, kOperandBytes));
-  return move(queue_pair, requester, engine);
+  auto& step = requester.progress.emplace<AtomicStep>(Move::kReading, word);
+  place.clear();
+  place.add(plain_piece(&step.before, kOperandBytes));
+  return requester.move();
 }
 
-Advance LocalPath::finish_atomic_phase(QueuePair& queue_pair, Requester& requester,
-                                       Outcome outcome) {
-  const rnic::SendRequest& request = queue_pair.send_ring().front();
-  if (outcome.error != 0) return fail(queue_pair, requester, outcome);
-  PieceList& from = requester.from;
-  PieceList& to = requester.to;
-  from.clear(), to.clear();
-  if (requester.phase == kReading) {
-    const bool swap = request.opcode == IBV_WR_ATOMIC_CMP_AND_SWP;
-    const std::uint64_t before = requester.atomic_value;
-    if (!swap || before == request.compare_add) {
-      requester.atomic_result = swap ? request.swap : before + request.compare_add;
-      requester.phase = kWriting;
-      Piece operand{};
-      // Again: a transfer's pieces are its own, and the key may have gone meanwhile.
-      if (requester.target.find(request.rkey, request.remote_address, kOperandBytes,
-                                IBV_ACCESS_REMOTE_ATOMIC, &operand) != rnic::RegionError::kNone) {
-        return break_off(queue_pair, requester, IBV_WC_REM_ACCESS_ERR, rnic::Failure::kReported);
-      }
-      from.add(plain_piece(&requester.atomic_result, kOperandBytes));
-      to.add(operand);
-      return move(queue_pair, requester, true);
+Advance finish_atomic_move(Requester& requester, Outcome outcome) {
+  if (outcome.error != 0) return requester.fail(outcome);
+  auto& step = std::get<AtomicStep>(requester.progress);
+  const rnic::SendRequest& request = requester.request();
+  requester.from.clear(), requester.to.clear();
+  if (step.move == Move::kReading) {
+    const bool swaps = request.opcode == IBV_WR_ATOMIC_CMP_AND_SWP;
+    const rnic::Atomic atomic{swaps, swaps ? request.swap : request.compare_add,
+                              request.compare_add};
+    if (const std::optional<std::uint64_t> after = atomic.after(step.before)) {
+      step.after = *after;
+      return write_result(requester, step);
     }
   }
-  if (requester.phase != kPlacing) {
-    requester.phase = kPlacing;
-    if (!local_pieces(queue_pair, IBV_ACCESS_LOCAL_WRITE, &to)) {
-      return break_off(queue_pair, requester, IBV_WC_LOC_PROT_ERR, rnic::Failure::kNone);
-    }
-    from.add(plain_piece(&requester.atomic_value, kOperandBytes));
-    faults::before_move(from, to, false);
-    return move(queue_pair, requester, true);
-  }
-  abandon(requester);
-  queue_pair.complete_front(IBV_WC_SUCCESS, kOperandBytes);
-  return Advance::kCompleted;
+  return step.move == Move::kPlacing ? requester.complete() : place_former(requester, step);
 }
 
 }  // namespace gdr::local

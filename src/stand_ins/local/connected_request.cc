@@ -1,148 +1,98 @@
 // RDMA write, write with immediate, read and send between connected queue pairs (RC, UC, XRC).
-#include "local/local_path.h"
+#include "local/requester.h"
 
 namespace gdr::local {
 namespace {
 
-bool goes_nowhere(ibv_wr_opcode opcode) {
-  return opcode == IBV_WR_BIND_MW || opcode == IBV_WR_LOCAL_INV;
-}
-bool has_immediate(ibv_wr_opcode opcode) { return opcode == IBV_WR_RDMA_WRITE_WITH_IMM; }
-
-}  // namespace
-
-Advance LocalPath::connected(QueuePair& queue_pair, Requester& requester, bool engine) {
-  if (goes_nowhere(queue_pair.send_ring().front().opcode)) {
-    return window_request(queue_pair, requester);
-  }
-  const bool reliable = rnic::is_reliable(queue_pair.type());
-  const bool xrc = queue_pair.type() == IBV_QPT_XRC_SEND;
-  const ibv_qp_attr& attributes = queue_pair.attributes();
-  const Presence presence = find_target(requester, attributes.dest_qp_num);
+Advance begin_write(Requester& requester) {
+  const rnic::SendRequest& request = requester.request();
   Target& target = requester.target;
-  if (presence == Presence::kSilent && reliable) return not_ready(queue_pair, requester);
-  if (presence == Presence::kLeaving && reliable) return wait_for_end(requester);
-  if (presence != Presence::kThere) {
-    // Its process is gone, or was never there: no acknowledgement will come.
-    return break_off(queue_pair, requester, reliable ? IBV_WC_RETRY_EXC_ERR : IBV_WC_SUCCESS,
-                     rnic::Failure::kNone);
+  requester.to.clear();
+  if (!requester.local_pieces(0, &requester.from)) return requester.break_off(IBV_WC_LOC_PROT_ERR);
+  if (request.total_bytes > rnic::kMaxMessage) return requester.break_off(IBV_WC_LOC_LEN_ERR);
+  if (!requester.remote_piece(IBV_ACCESS_REMOTE_WRITE, request.total_bytes, &requester.to)) {
+    return requester.refuse(IBV_WC_REM_ACCESS_ERR, rnic::Failure::kReported);
   }
-  if (!target.try_lock(peers_, kLockSpins)) return busy(requester);
-  const bool answers =
-      target.readiness(xrc ? IBV_QPT_XRC_RECV : queue_pair.type()) == Readiness::kReady &&
-      target.connected_to(queue_pair.number()) &&
-      (attributes.ah_attr.is_global == 0 || target.has_gid(attributes.ah_attr.grh.dgid.raw));
-  if (!answers) {
-    if (reliable) return not_ready(queue_pair, requester);
-    return break_off(queue_pair, requester, IBV_WC_SUCCESS, rnic::Failure::kNone);
-  }
-  if (xrc) {
-    if (std::optional<Advance> ended = enter_srq(queue_pair, requester)) return *ended;
-  }
-  switch (queue_pair.send_ring().front().opcode) {
-    case IBV_WR_RDMA_WRITE:
-    case IBV_WR_RDMA_WRITE_WITH_IMM:
-      return write(queue_pair, requester, engine);
-    case IBV_WR_RDMA_READ:
-      return read(queue_pair, requester, engine);
-    case IBV_WR_ATOMIC_CMP_AND_SWP:
-    case IBV_WR_ATOMIC_FETCH_AND_ADD:
-      return atomic(queue_pair, requester, engine);
-    default:
-      return send_message(queue_pair, requester, engine);
-  }
-}
-
-Advance LocalPath::write(QueuePair& queue_pair, Requester& requester, bool engine) {
-  const rnic::SendRequest& request = queue_pair.send_ring().front();
-  const bool reliable = rnic::is_reliable(queue_pair.type());
-  PieceList& to = requester.to;
-  to.clear();
-  if (!local_pieces(queue_pair, 0, &requester.from)) {
-    return break_off(queue_pair, requester, IBV_WC_LOC_PROT_ERR, rnic::Failure::kNone);
-  }
-  if (request.total_bytes > rnic::kMaxMessage) {
-    return break_off(queue_pair, requester, IBV_WC_LOC_LEN_ERR, rnic::Failure::kNone);
-  }
-  // No key is looked at for a write of no bytes (C9-88).
-  if (request.total_bytes > 0) {
-    const bool allowed =
-        requester.target.grants(IBV_ACCESS_REMOTE_WRITE) &&
-        requester.target.find(request.rkey, request.remote_address, request.total_bytes,
-                              IBV_ACCESS_REMOTE_WRITE, &to.next()) == rnic::RegionError::kNone;
-    if (!allowed) {
-      return reliable
-                 ? break_off(queue_pair, requester, IBV_WC_REM_ACCESS_ERR, rnic::Failure::kReported)
-                 : break_off(queue_pair, requester, IBV_WC_SUCCESS, rnic::Failure::kNone);
-    }
-    to.take_next();
-  }
-  if (has_immediate(request.opcode)) {
-    if (requester.target.takes_tags()) {
+  if (request.opcode == IBV_WR_RDMA_WRITE_WITH_IMM) {
+    if (target.takes_tags()) {
       if (std::optional<Advance> wait = enter_tags(requester)) return *wait;
     }
     TakenReceive receive;
     PieceList unused;  // its segments take no part
-    if (!reliable && !requester.target.has_receive()) {
-      return break_off(queue_pair, requester, IBV_WC_SUCCESS, rnic::Failure::kNone);
-    }
-    if (std::optional<Advance> wait = match_receive(queue_pair, requester, &receive, &unused)) {
-      return *wait;
-    }
-    prepare_receive(queue_pair, requester, receive.wr_id, IBV_WC_RECV_RDMA_WITH_IMM,
-                    request.total_bytes);
+    if (std::optional<Advance> wait = requester.match_receive(&receive, &unused)) return *wait;
+    requester.prepare_receive(receive.wr_id, IBV_WC_RECV_RDMA_WITH_IMM, request.total_bytes);
   }
-  return move(queue_pair, requester, engine);
+  return requester.move();
 }
 
-Advance LocalPath::read(QueuePair& queue_pair, Requester& requester, bool engine) {
-  const rnic::SendRequest& request = queue_pair.send_ring().front();
-  PieceList& from = requester.from;
-  from.clear();
-  if (!local_pieces(queue_pair, IBV_ACCESS_LOCAL_WRITE, &requester.to)) {
-    return break_off(queue_pair, requester, IBV_WC_LOC_PROT_ERR, rnic::Failure::kNone);
+Advance begin_read(Requester& requester) {
+  const rnic::SendRequest& request = requester.request();
+  requester.from.clear();
+  if (!requester.local_pieces(IBV_ACCESS_LOCAL_WRITE, &requester.to)) {
+    return requester.break_off(IBV_WC_LOC_PROT_ERR);
   }
-  if (request.total_bytes > rnic::kMaxMessage) {
-    return break_off(queue_pair, requester, IBV_WC_LOC_LEN_ERR, rnic::Failure::kNone);
+  if (request.total_bytes > rnic::kMaxMessage) return requester.break_off(IBV_WC_LOC_LEN_ERR);
+  if (!requester.remote_piece(IBV_ACCESS_REMOTE_READ, request.total_bytes, &requester.from)) {
+    return requester.break_off(IBV_WC_REM_ACCESS_ERR, rnic::Failure::kReported);
   }
-  if (request.total_bytes > 0) {
-    if (!requester.target.grants(IBV_ACCESS_REMOTE_READ) ||
-        requester.target.find(request.rkey, request.remote_address, request.total_bytes,
-                              IBV_ACCESS_REMOTE_READ, &from.next()) != rnic::RegionError::kNone) {
-      return break_off(queue_pair, requester, IBV_WC_REM_ACCESS_ERR, rnic::Failure::kReported);
-    }
-    from.take_next();
-  }
-  return move(queue_pair, requester, engine);
+  return requester.move();
 }
 
-Advance LocalPath::send_message(QueuePair& queue_pair, Requester& requester, bool engine) {
-  const rnic::SendRequest& request = queue_pair.send_ring().front();
-  const bool reliable = rnic::is_reliable(queue_pair.type());
-  if (!local_pieces(queue_pair, 0, &requester.from)) {
-    return break_off(queue_pair, requester, IBV_WC_LOC_PROT_ERR, rnic::Failure::kNone);
-  }
-  if (request.total_bytes > rnic::kMaxMessage) {
-    return break_off(queue_pair, requester, IBV_WC_LOC_LEN_ERR, rnic::Failure::kNone);
-  }
-  if (requester.target.takes_tags()) return tagged_message(queue_pair, requester, engine);
-  if (!reliable && !requester.target.has_receive()) {
-    return break_off(queue_pair, requester, IBV_WC_SUCCESS, rnic::Failure::kNone);
-  }
+Advance begin_send(Requester& requester) {
+  const rnic::SendRequest& request = requester.request();
+  if (!requester.local_pieces(0, &requester.from)) return requester.break_off(IBV_WC_LOC_PROT_ERR);
+  if (request.total_bytes > rnic::kMaxMessage) return requester.break_off(IBV_WC_LOC_LEN_ERR);
+  if (requester.target.takes_tags()) return begin_tagged(requester);
   TakenReceive receive;
-  if (std::optional<Advance> wait = match_receive(queue_pair, requester, &receive, &requester.to)) {
-    return *wait;
+  if (auto wait = requester.match_receive(&receive, &requester.to)) return *wait;
+  if (!requester.may_invalidate()) {
+    return requester.refuse(IBV_WC_REM_ACCESS_ERR, rnic::Failure::kReported);
   }
-  if (!may_invalidate(queue_pair, requester)) {
-    if (!reliable) return break_off(queue_pair, requester, IBV_WC_SUCCESS, rnic::Failure::kNone);
-    return break_off(queue_pair, requester, IBV_WC_REM_ACCESS_ERR, rnic::Failure::kReported);
-  }
-  prepare_receive(queue_pair, requester, receive.wr_id, IBV_WC_RECV, request.total_bytes);
+  requester.prepare_receive(receive.wr_id, IBV_WC_RECV, request.total_bytes);
   if (receive.protection_error || requester.to.bytes() < request.total_bytes) {
-    return refuse_receive(queue_pair, requester, !receive.protection_error);
+    return requester.refuse_receive(!receive.protection_error);
   }
   requester.to.truncate(request.total_bytes);
-  return deliver(queue_pair, requester, engine);
+  return requester.deliver();
+}
+
+}  // namespace
+
+Advance begin_connected(Requester& requester) {
+  if (rnic::is_window_request(requester.request().opcode)) return change_window(requester);
+  const bool reliable = requester.is_reliable();
+  const ibv_qp_type type = requester.queue_pair.type();
+  const bool xrc = type == IBV_QPT_XRC_SEND;
+  const ibv_qp_attr& attributes = requester.queue_pair.attributes();
+  const Presence presence = requester.find_target(attributes.dest_qp_num);
+  Target& target = requester.target;
+  if (presence == Presence::kSilent && reliable) return requester.not_ready();
+  if (presence == Presence::kLeaving && reliable) return requester.wait_for_end();
+  if (presence != Presence::kThere) {
+    // Its process is gone, or was never there: no acknowledgement will come.
+    return requester.refuse(IBV_WC_RETRY_EXC_ERR, rnic::Failure::kNone);
+  }
+  if (!target.try_lock(kLockSpins)) return requester.busy();
+  const bool answers =
+      target.readiness(xrc ? IBV_QPT_XRC_RECV : type) == Readiness::kReady &&
+      target.connected_to(requester.queue_pair.number()) &&
+      (attributes.ah_attr.is_global == 0 || target.has_gid(attributes.ah_attr.grh.dgid.raw));
+  if (!answers) return reliable ? requester.not_ready() : requester.break_off(IBV_WC_SUCCESS);
+  if (xrc) {
+    if (std::optional<Advance> ended = enter_srq(requester)) return *ended;
+  }
+  switch (requester.request().opcode) {
+    case IBV_WR_RDMA_WRITE:
+    case IBV_WR_RDMA_WRITE_WITH_IMM:
+      return begin_write(requester);
+    case IBV_WR_RDMA_READ:
+      return begin_read(requester);
+    case IBV_WR_ATOMIC_CMP_AND_SWP:
+    case IBV_WR_ATOMIC_FETCH_AND_ADD:
+      return begin_atomic(requester);
+    default:
+      return begin_send(requester);
+  }
 }
 
 }  // namespace gdr::local

@@ -2,69 +2,44 @@
 // cannot be delivered is dropped, as a network drops it.
 #include <cstring>
 
-#include "local/local_path.h"
+#include "local/requester.h"
 #include "rnic/datagram_header.h"
 
 namespace gdr::local {
-Advance LocalPath::datagram(QueuePair& queue_pair, Requester& requester, bool engine) {
-  if (requester.to_group) return serve_members(queue_pair, requester, engine);
-  const rnic::SendRequest& request = queue_pair.send_ring().front();
-  PieceList payload;
-  if (!local_pieces(queue_pair, 0, &payload)) {
-    return break_off(queue_pair, requester, IBV_WC_LOC_PROT_ERR, rnic::Failure::kNone);
-  }
-  if (request.total_bytes > rnic::kDatagramBytes) {
-    return break_off(queue_pair, requester, IBV_WC_LOC_LEN_ERR, rnic::Failure::kNone);
-  }
-  if (request.remote_qp == rnic::kMulticastQueuePair) {
-    return multicast(queue_pair, requester, engine);
-  }
-  if (request.address.has_gid) {
-    std::uint8_t gid[16];
-    std::memcpy(gid, request.address.destination_gid.data(), sizeof gid);
-    if (goes_beyond(requester, gid)) {
-      beyond_->datagram(queue_pair);
-      return Advance::kCompleted;
-    }
-  }
-  const Presence presence = find_target(requester, request.remote_qp);
+
+Advance begin_datagram(Requester& requester) {
+  const rnic::SendRequest& request = requester.request();
   Target& target = requester.target;
-  const auto drop = [&] {
-    return break_off(queue_pair, requester, IBV_WC_SUCCESS, rnic::Failure::kNone);
-  };
-  if (presence != Presence::kThere) return drop();
-  if (!target.try_lock(peers_, kLockSpins)) return busy(requester);
+  PieceList& message = requester.from;
+  if (!requester.local_pieces(0, &message)) return requester.break_off(IBV_WC_LOC_PROT_ERR);
+  if (request.total_bytes > rnic::kDatagramBytes) return requester.break_off(IBV_WC_LOC_LEN_ERR);
+  if (request.remote_qp == rnic::kMulticastQueuePair) return begin_multicast(requester);
+  if (requester.find_target(request.remote_qp) != Presence::kThere) {
+    return requester.break_off(IBV_WC_SUCCESS);
+  }
+  if (!target.try_lock(kLockSpins)) return requester.busy();
   const rnic::AddressVector& address = request.address;
   std::uint8_t wanted[16];
   std::memcpy(wanted, address.destination_gid.data(), sizeof wanted);
-  if (target.readiness(IBV_QPT_UD) != Readiness::kReady || target.qkey() != request.remote_qkey ||
-      (address.has_gid && !target.has_gid(wanted))) {
-    return drop();
-  }
   TakenReceive receive;
-  PieceList& room = requester.to;
-  if (!target.has_receive() || !target.look_at_receive(&receive, &room)) return drop();
-  prepare_receive(queue_pair, requester, receive.wr_id, IBV_WC_RECV,
-                  request.total_bytes + rnic::kGrhBytes);
-  requester.receive.flags |= IBV_WC_GRH;
-  requester.receive.service_level = rnic::service_level_of(requester.target.gid());
-  const bool too_short = room.bytes() < request.total_bytes + rnic::kGrhBytes;
-  if (receive.protection_error || too_short) {
-    requester.receive.status = receive.protection_error ? IBV_WC_LOC_PROT_ERR : IBV_WC_LOC_LEN_ERR;
-    if (!target.push_receive(requester.receive, nullptr, true, peers_)) {
-      return begin_again(requester, kLockRetry);
-    }
-    return break_off(queue_pair, requester, IBV_WC_SUCCESS, rnic::Failure::kInvalid);
+  if (target.readiness(IBV_QPT_UD) != Readiness::kReady || target.qkey() != request.remote_qkey ||
+      (address.has_gid && !target.has_gid(wanted)) || !target.has_receive() ||
+      !target.look_at_receive(&receive, &requester.to)) {
+    return requester.break_off(IBV_WC_SUCCESS);
   }
-  const auto& own_gid = adapter_->segment().header().devices[queue_pair.settings().device].gid;
+  const std::uint64_t bytes = request.total_bytes + rnic::kGrhBytes;
+  requester.prepare_receive(receive.wr_id, IBV_WC_RECV, bytes);
+  rnic::add_network_header(&requester.receive, target.gid());
+  if (receive.protection_error || requester.to.bytes() < bytes) {
+    return requester.refuse_receive(!receive.protection_error);
+  }
+  const auto& own_gid =
+      requester.adapter.segment().header().devices[requester.queue_pair.settings().device].gid;
   rnic::fill_network_header(address, own_gid, address.has_gid ? wanted : own_gid,
                             request.total_bytes, requester.grh);
-  PieceList& message = requester.from;
-  message.clear();
-  message.add(plain_piece(requester.grh, rnic::kGrhBytes));
-  for (const Piece& piece : payload.pieces()) message.add(piece);
-  room.truncate(message.bytes());
-  return deliver(queue_pair, requester, engine);
+  message.put_first(plain_piece(requester.grh, rnic::kGrhBytes));
+  requester.to.truncate(bytes);
+  return requester.deliver();
 }
 
 }  // namespace gdr::local

@@ -23,15 +23,18 @@ constexpr Nanoseconds kLinger = 30 * kMicrosecond;
 }  // namespace
 
 Result<void> EngineThread::start(rnic::SegmentHeader& header) {
-  return start_quiet_thread("gdr-engine", [this, &header] {
+  stopped_.store(false);
+  Result<void> started = start_quiet_thread("gdr-engine", [this, &header] {
     run(header);
     stopped_.store(true);
   });
+  if (!started) stopped_.store(true);
+  return started;
 }
 
 void EngineThread::stop(rnic::SegmentHeader& header) {
   stopping_.store(true);
-  wake_sleeper(header);
+  peers::wake_sleeper(header);
   while (!stopped_.load()) sched_yield();
 }
 
@@ -41,7 +44,7 @@ void EngineThread::add(std::shared_ptr<rnic::QueuePair> queue_pair, rnic::Segmen
     arrived_.push_back(std::move(queue_pair));
   }
   // Not by the flag in the segment, where another process may have written anything.
-  wake_sleeper_if(header, sleeps_);
+  peers::wake_sleeper_if(header, sleeps_);
 }
 
 void EngineThread::run(rnic::SegmentHeader& header) {

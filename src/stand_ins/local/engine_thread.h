@@ -21,7 +21,7 @@ class EngineThread {
  public:
   explicit EngineThread(LocalPath& path) : path_(path) {}
   Result<void> start(rnic::SegmentHeader& header);
-  // While no queue pair exists.
+  // While no queue pair exists; nothing where it was not started.
   void stop(rnic::SegmentHeader& header);
 
   // The ring is not empty and nobody else goes on with it. Called under its send lock.
@@ -32,7 +32,7 @@ class EngineThread {
   void sleep(rnic::SegmentHeader& header, std::uint32_t seen, Nanoseconds until);
 
   LocalPath& path_;
-  std::atomic<bool> stopping_{false}, stopped_{false};
+  std::atomic<bool> stopping_{false}, stopped_{true};
   std::atomic<std::uint32_t> sleeps_{0};
   std::mutex mutex_;
   std::vector<std::shared_ptr<rnic::QueuePair>> arrived_;  // under mutex_

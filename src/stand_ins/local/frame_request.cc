@@ -1,21 +1,17 @@
 // Raw packet queue pairs: a whole Ethernet frame goes out of a device and reaches every device on
 // the segment whose port takes it and has a flow rule for it; of its own device, the rules that
 // others than its sender have made (local loopback, as ConnectX does it between transport domains).
-// Gathered first, then delivered to one receiver after the other.
 #include <algorithm>
 #include <cstring>
 
 #include "local/fault_hooks.h"
-#include "local/local_path.h"
+#include "local/requester.h"
 #include "rnic/receive_hash.h"
 
 namespace gdr::local {
 namespace {
 
 constexpr std::uint64_t kEthernetHeader = 14;
-
-// Requester::phase, once the frame has been gathered.
-constexpr int kDelivering = 1;
 
 using Mac = std::array<std::uint8_t, 6>;
 
@@ -66,105 +62,31 @@ void collect_from(rnic::Segment& segment, std::span<const std::uint8_t> frame, c
 
 }  // namespace
 
-Advance LocalPath::frame(QueuePair& queue_pair, Requester& requester, bool engine) {
-  if (requester.phase == kDelivering) return serve_receivers(queue_pair, requester, engine);
-  const rnic::SendRequest& request = queue_pair.send_ring().front();
-  if (!local_pieces(queue_pair, 0, &requester.from)) {
-    return break_off(queue_pair, requester, IBV_WC_LOC_PROT_ERR, rnic::Failure::kNone);
+Advance begin_frame(Requester& requester) {
+  const std::uint64_t bytes = requester.request().total_bytes;
+  if (!requester.local_pieces(0, &requester.from)) return requester.break_off(IBV_WC_LOC_PROT_ERR);
+  if (bytes < kEthernetHeader || bytes > rnic::kFrameBytes) {
+    return requester.break_off(IBV_WC_LOC_LEN_ERR);
   }
-  if (request.total_bytes < kEthernetHeader || request.total_bytes > rnic::kFrameBytes) {
-    return break_off(queue_pair, requester, IBV_WC_LOC_LEN_ERR, rnic::Failure::kNone);
-  }
-  requester.frame.resize(request.total_bytes);
-  requester.to.clear();
-  requester.to.add(plain_piece(requester.frame.data(), requester.frame.size()));
-  return move(queue_pair, requester, engine);
+  make_group(requester, 0);
+  return requester.move();
 }
 
-Advance LocalPath::finish_frame_step(QueuePair& queue_pair, Requester& requester, Outcome outcome) {
-  if (requester.phase != kDelivering) {
-    if (outcome.error != 0) {
-      return break_off(queue_pair, requester, IBV_WC_LOC_PROT_ERR, rnic::Failure::kNone);
-    }
-    if (queue_pair.send_ring().front().flags & IBV_SEND_IP_CSUM) {
-      rnic::fill_checksums(requester.frame);
-    }
-    faults::before_frame(requester.frame);
-    collect_receivers(queue_pair, requester);
-    requester.phase = kDelivering;
-    return serve_receivers(queue_pair, requester, requester.by_engine);
-  }
-  if (outcome.error == 0 &&
-      !requester.target.push_receive(requester.receive, nullptr, false, peers_)) {
-    return begin_again(requester, kLockRetry);
-  }
-  release_target(requester);
-  requester.receivers.pop_back();
-  return serve_receivers(queue_pair, requester, requester.by_engine);
-}
-
-void LocalPath::collect_receivers(const QueuePair& queue_pair, Requester& requester) {
-  const Sender sender{queue_pair.settings().device, queue_pair.settings().context};
+void find_receivers(Requester& requester, Group& group) {
+  rnic::Adapter& adapter = requester.adapter;
+  if (requester.request().flags & IBV_SEND_IP_CSUM) rnic::fill_checksums(group.bytes);
+  faults::before_frame(group.bytes);
+  const rnic::QueuePairSettings& settings = requester.queue_pair.settings();
+  const Sender sender{settings.device, settings.context};
   std::vector<Candidate> found;
-  collect_from(adapter_->segment(), requester.frame, &sender, found,
-               [this](std::uint32_t index) { return Target(*adapter_, nullptr, index); });
-  requester.receivers.clear();
-  requester.receiver_peers = peers_.everyone_by_now();
-  for (const std::shared_ptr<Peer>& peer : requester.receiver_peers) {
-    collect_from(peer->segment(), requester.frame, nullptr, found,
-                 [&](std::uint32_t index) { return Target(*adapter_, peer.get(), index); });
+  collect_from(adapter.segment(), group.bytes, &sender, found,
+               [&](std::uint32_t index) { return Target(adapter, nullptr, index); });
+  group.peers = requester.neighbours.peers().everyone_by_now();
+  for (const std::shared_ptr<peers::Peer>& peer : group.peers) {
+    collect_from(peer->segment(), group.bytes, nullptr, found,
+                 [&](std::uint32_t index) { return Target(adapter, peer.get(), index); });
   }
-  for (const Candidate& candidate : found) requester.receivers.push_back(candidate.target);
-}
-
-Advance LocalPath::serve_receivers(QueuePair& queue_pair, Requester& requester, bool engine) {
-  while (!requester.receivers.empty()) {
-    Target& target = requester.receivers.back();
-    if (Peer* peer = target.peer(); peer != nullptr && !peer->alive()) {
-      requester.receivers.pop_back();
-      continue;
-    }
-    if (!target.try_lock(peers_, kLockSpins)) {
-      tell_of_wait(requester, target);
-      return later(requester, kLockRetry);
-    }
-    TakenReceive receive;
-    if (target.readiness(IBV_QPT_RAW_PACKET) != Readiness::kReady || !target.has_receive() ||
-        !target.look_at_receive(&receive, &requester.to)) {
-      target.unlock();  // a port without a posted buffer drops the frame
-      requester.receivers.pop_back();
-      continue;
-    }
-    requester.target = target;
-    prepare_receive(queue_pair, requester, receive.wr_id, IBV_WC_RECV, requester.frame.size());
-    requester.receive.source_qp = 0;
-    if (rnic::checksums_right(requester.frame)) requester.receive.flags |= IBV_WC_IP_CSUM_OK;
-    const bool too_short = requester.to.bytes() < requester.frame.size();
-    if (receive.protection_error || too_short) {
-      requester.receive.status =
-          receive.protection_error ? IBV_WC_LOC_PROT_ERR : IBV_WC_LOC_LEN_ERR;
-      if (!requester.target.push_receive(requester.receive, nullptr, true, peers_)) {
-        return begin_again(requester, kLockRetry);
-      }
-      target.report(rnic::Failure::kInvalid);
-      target.unlock();
-      requester.target = Target();
-      requester.receivers.pop_back();
-      continue;
-    }
-    requester.from.clear();
-    requester.from.add(plain_piece(requester.frame.data(), requester.frame.size()));
-    requester.to.truncate(requester.from.bytes());
-    const Advance went = move(queue_pair, requester, engine);
-    // Given up for now: the same receiver again, not the whole frame.
-    if (went != Advance::kCompleted && !requester.in_progress) requester.phase = kDelivering;
-    return went;
-  }
-  requester.receiver_peers.clear();
-  requester.phase = 0;
-  requester.has_receive = false;
-  queue_pair.complete_front(IBV_WC_SUCCESS, static_cast<std::uint32_t>(requester.frame.size()));
-  return Advance::kCompleted;
+  for (const Candidate& candidate : found) group.receivers.push_back(candidate.target);
 }
 
 }  // namespace gdr::local

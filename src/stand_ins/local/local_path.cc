@@ -1,139 +1,61 @@
 #include "local/local_path.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <cstring>
 #include <mutex>
 
 #include "base/kill_point.h"
 
 namespace gdr::local {
-namespace {
 
-constexpr Nanoseconds kSettleNap = 50 * kMicrosecond;
-constexpr Nanoseconds kSettlePatience = 200 * kMillisecond;
+LocalPath::LocalPath(rnic::Adapter& adapter, peers::Neighbours& neighbours)
+    : adapter_(adapter), neighbours_(neighbours), staging_(adapter.segment()), engine_(*this) {}
 
-}  // namespace
-
-Result<void> LocalPath::start(rnic::Adapter& adapter, ServiceThread& service) {
-  adapter_ = &adapter;
-  service_ = &service;
-  staging_.emplace(adapter.segment());
-  opener_.tell_in(adapter.segment().header());
-  return engine_.start(adapter.segment().header());
+Result<std::unique_ptr<LocalPath>> LocalPath::make(rnic::Adapter& adapter,
+                                                   peers::Neighbours& neighbours) {
+  std::unique_ptr<LocalPath> path(new LocalPath(adapter, neighbours));
+  if (Result<void> started = path->engine_.start(adapter.segment().header()); !started) {
+    return started.error();
+  }
+  return path;
 }
 
-void LocalPath::stop() { engine_.stop(adapter_->segment().header()); }
+LocalPath::~LocalPath() { engine_.stop(adapter_.segment().header()); }
 
-Requester& LocalPath::requester_of(QueuePair& queue_pair) {
-  if (queue_pair.path_state == nullptr) queue_pair.path_state = std::make_unique<Requester>();
-  return static_cast<Requester&>(*queue_pair.path_state);
+Requester& LocalPath::requester_of(rnic::QueuePair& queue_pair) {
+  if (queue_pair.local_state == nullptr) {
+    queue_pair.local_state = std::make_unique<Requester>(*this, queue_pair);
+  }
+  return static_cast<Requester&>(*queue_pair.local_state);
 }
 
-Presence LocalPath::find_peer(KnownPeer& known, std::uint32_t slot) {
-  if (slot == 0) return Presence::kGone;
-  if (known.slot == slot) {
-    if (known.peer->alive()) return Presence::kThere;
-    if (!known.peer->has_ended()) return Presence::kLeaving;  // its slot may be another's already
-  }
-  known = {};
-  Result<std::shared_ptr<Peer>> peer = peers_.find(slot);
-  if (!peer) {
-    switch (peer.error().code) {
-      case EAGAIN:
-        return Presence::kSilent;
-      case EBUSY:
-        return Presence::kLeaving;
-      default:
-        return Presence::kGone;
-    }
-  }
-  known.slot = slot;
-  known.peer = *std::move(peer);
-  service_->watch(*known.peer);
-  known.peer->set_connected_to();
-  opener_.look();
-  return Presence::kThere;
-}
-
-// Finds the queue pair that the front request goes to.
-Presence LocalPath::find_target(Requester& requester, std::uint32_t qp_number) {
-  const std::uint32_t slot = rnic::slot_of_qp(qp_number), index = rnic::index_of_qp(qp_number);
-  if (slot == rnic::slot_of(adapter_->token())) {
-    requester.target = Target(*adapter_, nullptr, index);
-    return Presence::kThere;
-  }
-  const Presence presence = find_peer(requester.peer, slot);
-  requester.target =
-      presence == Presence::kThere ? Target(*adapter_, requester.peer.peer.get(), index) : Target();
-  return presence;
-}
-
-bool LocalPath::is_here(const std::uint8_t (&gid)[16]) {
-  const auto has_it = [&](rnic::Segment& segment) {
-    const std::uint32_t count =
-        std::min(rnic::read_once(segment.header().device_count), rnic::kDevices);
-    return std::any_of(segment.header().devices, segment.header().devices + count,
-                       [&](const rnic::SharedDevice& device) {
-                         return std::memcmp(device.gid, gid, sizeof gid) == 0;
-                       });
-  };
-  return has_it(adapter_->segment()) || any_segment(has_it);
-}
-
-// Of datagrams, which come one by one: the last answer is kept.
-bool LocalPath::goes_beyond(Requester& requester, const std::uint8_t (&gid)[16]) {
-  if (beyond_ == nullptr) return false;
-  if (beyond_->takes_everything()) return true;
-  if (requester.has_last_gid && std::memcmp(requester.last_gid, gid, sizeof gid) == 0) {
-    return requester.last_is_beyond;
-  }
-  std::memcpy(requester.last_gid, gid, sizeof gid);
-  requester.has_last_gid = true;
-  requester.last_is_beyond = !is_here(gid);
-  return requester.last_is_beyond;
-}
-
-int LocalPath::connect(QueuePair& queue_pair) {
-  if (forked_.load()) return EIO;
-  if (queue_pair.type() == IBV_QPT_RAW_PACKET) return 0;
-  if (queue_pair.type() == IBV_QPT_UD) {
-    return beyond_ != nullptr ? beyond_->connect(queue_pair) : 0;
-  }
-  const ibv_ah_attr& address = queue_pair.attributes().ah_attr;
-  // Without a GID the queue pair number alone finds its target, which only works on one host.
-  if (beyond_ != nullptr && address.is_global != 0 &&
-      (beyond_->takes_everything() || !is_here(address.grh.dgid.raw))) {
-    return beyond_->connect(queue_pair);
-  }
-  // Meeting the other process now keeps it out of post_send. That nobody is there yet is no error,
-  // as on a network: the first request finds out.
+// Meeting the other process now keeps it out of post_send. That nobody is there yet is no error, as
+// on a network: the first request finds out.
+int LocalPath::connect(rnic::QueuePair& queue_pair) {
+  if (queue_pair.type() == IBV_QPT_RAW_PACKET || queue_pair.type() == IBV_QPT_UD) return 0;
   const std::uint32_t slot = rnic::slot_of_qp(queue_pair.attributes().dest_qp_num);
-  if (slot != rnic::slot_of(adapter_->token())) {
-    (void)find_peer(requester_of(queue_pair).peer, slot);
+  if (slot != rnic::slot_of(adapter_.token())) {
+    (void)neighbours_.find(requester_of(queue_pair).peer, slot);
   }
   return 0;
 }
 
-void LocalPath::send(QueuePair& queue_pair) {
+void LocalPath::send(rnic::QueuePair& queue_pair) {
   Requester& requester = requester_of(queue_pair);
   if (requester.on_engine) return;
   kill_point("post_send");
-  while (!queue_pair.send_ring().empty()) {
-    if (advance(queue_pair, requester, false) == Advance::kCompleted) continue;
-    return send_later(queue_pair);
+  while (queue_pair.has_front_for(*this)) {
+    if (requester.advance(false) != Advance::kCompleted) return send_later(queue_pair);
   }
 }
 
-void LocalPath::send_later(QueuePair& queue_pair) {
+void LocalPath::send_later(rnic::QueuePair& queue_pair) {
   Requester& requester = requester_of(queue_pair);
   if (requester.on_engine) return;
   requester.on_engine = true;
-  engine_.add(queue_pair.shared_from_this(), adapter_->segment().header());
+  engine_.add(queue_pair.shared_from_this(), adapter_.segment().header());
 }
 
-bool LocalPath::go_on(QueuePair& queue_pair, Nanoseconds* retry_at, bool* busy) {
+bool LocalPath::go_on(rnic::QueuePair& queue_pair, Nanoseconds* retry_at, bool* busy) {
   // Never waits: who holds the lock may wait for a transfer that only this thread can finish.
   const std::unique_lock guard(queue_pair.send_lock(), std::try_to_lock);
   if (!guard) {
@@ -142,102 +64,38 @@ bool LocalPath::go_on(QueuePair& queue_pair, Nanoseconds* retry_at, bool* busy) 
   }
   Requester& requester = requester_of(queue_pair);
   // It may have been reset, and connected beyond the host, since it came here: its requests are the
-  // other path's then.
-  while (queue_pair.is_carried_by(*this) && !queue_pair.send_ring().empty()) {
-    if (advance(queue_pair, requester, true) == Advance::kCompleted) continue;
+  // other carrier's then.
+  while (queue_pair.has_front_for(*this)) {
+    if (requester.advance(true) == Advance::kCompleted) continue;
     if (requester.in_progress && requester.transfer.on_gpu()) *busy = true;
     *retry_at = std::min(*retry_at, requester.retry_at);
     return true;
   }
   requester.on_engine = false;
+  queue_pair.carry();
   return false;
 }
 
-// The move stands here, and not at the end of the checks where it is decided, for speed: the system
-// call uses up the processor's return predictor, and then the way back costs by the depth.
-Advance LocalPath::advance(QueuePair& queue_pair, Requester& requester, bool engine) {
-  Advance went = begin(queue_pair, requester, engine);
-  while (went == Advance::kMove) went = carry_out(queue_pair, requester);
-  return went;
+void LocalPath::cancel(rnic::QueuePair& queue_pair) {
+  if (queue_pair.local_state != nullptr) requester_of(queue_pair).cancel();
 }
 
-Advance LocalPath::begin(QueuePair& queue_pair, Requester& requester, bool engine) {
-  requester.by_engine = engine;
-  if (requester.in_progress) return engine ? Advance::kMove : Advance::kEngine;
-  switch (queue_pair.type()) {
-    case IBV_QPT_UD:
-      return datagram(queue_pair, requester, engine);
-    case IBV_QPT_RAW_PACKET:
-      return frame(queue_pair, requester, engine);
-    default:
-      return connected(queue_pair, requester, engine);
+void LocalPath::settle(rnic::QueuePair& queue_pair) {
+  Requester* requester = nullptr;
+  std::uint64_t moves = 0;
+  {
+    // Whatever was copied by a posting thread has ended once its lock can be had.
+    const std::lock_guard guard(queue_pair.send_lock());
+    if (queue_pair.local_state == nullptr) return;
+    requester = &requester_of(queue_pair);
+    moves = requester->moves.load();
   }
+  if (moves % 2 == 1) requester->outwait(moves);
 }
 
-void LocalPath::cancel(QueuePair& queue_pair) {
-  if (queue_pair.packet_state != nullptr) beyond_->cancel(queue_pair);
-  if (queue_pair.path_state == nullptr || forked_.load()) return;
-  Requester& requester = requester_of(queue_pair);
-  if (requester.in_progress) requester.transfer.drain();
-  end_transfer(requester);
-  abandon(requester);
-  requester.receivers.clear();
-  requester.receiver_peers.clear();
-  requester.to_group = false;
-}
-
-void LocalPath::receive_posted(std::uint32_t slot) {
-  if (slot == rnic::slot_of(adapter_->token())) {
-    wake_engine();
-  } else if (const std::shared_ptr<Peer> peer = peers_.known(slot)) {
-    peer->wake_engine();
-  }
-}
-
-// A transfer that waits for another process may wait for as long as that one is stopped: after a
-// while it has to begin again. This process's own copies in it end by themselves.
-void LocalPath::outwait(Requester& requester, std::uint64_t moves) {
-  Nanoseconds waited = 0;
-  for (; requester.moves.load() == moves; waited += kSettleNap) {
-    if (waited >= kSettlePatience) {
-      requester.to_begin_again.store(true);
-      wake_engine();
-    }
-    usleep(kSettleNap / kMicrosecond);
-  }
-}
-
-void LocalPath::settle(std::span<const std::shared_ptr<QueuePair>> queue_pairs) {
-  if (forked_.load()) return;
-  for (const std::shared_ptr<QueuePair>& queue_pair : queue_pairs) {
-    Requester* requester = nullptr;
-    std::uint64_t moves = 0;
-    {
-      // Whatever was copied by a posting thread has ended once its lock can be had.
-      const std::lock_guard guard(queue_pair->send_lock());
-      requester = static_cast<Requester*>(queue_pair->path_state.get());
-      if (requester != nullptr) moves = requester->moves.load();
-    }
-    if (moves % 2 == 1) outwait(*requester, moves);
-  }
-  service_->settle();
-}
-
-bool LocalPath::any_segment(const std::function<bool(rnic::Segment&)>& holds) {
-  const std::vector<std::shared_ptr<Peer>> others = peers_.everyone_by_now();
-  return std::any_of(others.begin(), others.end(), [&](const std::shared_ptr<Peer>& peer) {
-    return peer->check_alive() && holds(peer->segment());
-  });
-}
-
-// This process's own threads are woken without a look at the shared flags: another process may have
-// written anything there.
-void LocalPath::wake_service() { ring_doorbell(service_->doorbell()); }
-void LocalPath::wake_engine() { wake_sleeper(adapter_->segment().header()); }
-
-void LocalPath::exports_changed() {
-  for (const std::shared_ptr<Peer>& peer : peers_.everyone()) peer->tell_of_exports();
-  opener_.try_again();
+void LocalPath::lock_staging(memory::PeerMemoryClient& client) {
+  if (staging_is_locked_.exchange(true)) return;
+  neighbours_.opener().run_soon([this, &client] { staging_.lock_pages(client); });
 }
 
 }  // namespace gdr::local

@@ -2,10 +2,12 @@
 // to or from another. Hot.
 #pragma once
 
-#include "local/peer.h"
 #include "local/pieces.h"
+#include "peers/peer.h"
 
 namespace gdr::local {
+
+using peers::Peer;
 
 // The process of pieces that are not here, and for how long they may be touched.
 struct Elsewhere {

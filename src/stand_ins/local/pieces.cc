@@ -2,6 +2,13 @@
 
 namespace gdr::local {
 
+void PieceList::put_first(const Piece& piece) {
+  std::copy_backward(pieces_.begin(), pieces_.begin() + count_, pieces_.begin() + count_ + 1);
+  pieces_.front() = piece;
+  ++count_;
+  bytes_ += piece.length;
+}
+
 void PieceList::drop(std::uint64_t bytes) {
   const PieceList all = *this;
   clear();

@@ -68,6 +68,8 @@ class PieceList {
     has_nowhere_ |= piece.where == Where::kNowhere;
     has_on_demand_ |= piece.on_demand;
   }
+  // Before all others: bytes of this process that the CPU reaches.
+  void put_first(const Piece& piece);
   // Takes the first `bytes` away.
   void drop(std::uint64_t bytes);
   // Keeps the first `bytes`.

@@ -1,44 +1,105 @@
-// Requester: what the local path keeps of one queue pair: where its requests go and how far the
-// front one has come. Under the queue pair's send lock, except `moves`.
+// Requester: carries out the send ring of one queue pair within the host: how far the front request
+// has come, and the steps that every kind of request is made of. The kinds are in requests.h.
+//
+// advance() goes in three steps: begin() finds the target, takes its responder lock, checks and
+// says what is to be moved where; carry_out() moves it; finish() pushes the target's completion,
+// releases, completes, or says what is to be moved next. Moves that need a GPU or the target's
+// service thread stay in progress, with the responder lock held, between calls by the engine
+// thread.
+//
+// Everything under the queue pair's send lock, except `moves` and `to_begin_again`. Hot.
 #pragma once
 
 #include <atomic>
 #include <memory>
+#include <variant>
 #include <vector>
 
+#include "local/requests.h"
 #include "local/target.h"
 #include "local/transfer.h"
+#include "peers/neighbours.h"
+#include "rnic/queue_pair.h"
 
 namespace gdr::local {
 
-// How the front request of a send ring went on.
-enum class Advance {
-  kCompleted,  // it is off the ring
-  kMove,       // `from` goes to `to` now, or is on its way; then it goes on
-  kLater,      // try again at retry_at, or when woken
-  kEngine,     // only the engine thread can do this
-};
+class LocalPath;
+using peers::KnownPeer;
+using peers::Presence;
 
-// Whether the process that a request goes to can be reached.
-enum class Presence {
-  kThere,
-  kSilent,   // it holds its slot and does not answer: stopped, perhaps
-  kLeaving,  // it is dead, and its GPU may still be copying
-  kGone,     // nobody holds the slot
-};
+constexpr Nanoseconds kLockRetry = 20 * kMicrosecond;
+constexpr Nanoseconds kReadyRetry = kMillisecond;
 
-struct KnownPeer {
-  std::shared_ptr<Peer> peer;  // null while `slot` is 0
-  std::uint32_t slot = 0;      // whose `peer` is; 0: none found yet
-};
+struct Requester final : rnic::CarrierState {
+  Requester(LocalPath& path, rnic::QueuePair& queue_pair);
 
-struct Requester : rnic::PathState {
+  // --- For LocalPath.
+  // The front request as far as it goes now.
+  Advance advance(bool engine);
+  // Gives the front request up. No byte moves for it after this returns.
+  void cancel();
+  // Returns when the transfer that `moves` told of has ended.
+  void outwait(std::uint64_t moves_then);
+
+  // --- For the kinds of requests.
+  const rnic::SendRequest& request() const { return queue_pair.send_ring().front(); }
+  bool is_reliable() const { return rnic::is_reliable(queue_pair.type()); }
+  // Finds the queue pair that the front request goes to.
+  Presence find_target(std::uint32_t qp_number);
+  // The request's own bytes, checked. False: it ends with IBV_WC_LOC_PROT_ERR.
+  bool local_pieces(std::uint32_t rights, PieceList* pieces);
+  // What its key names at the target, checked; adds nothing where it may not be used.
+  bool remote_piece(std::uint32_t right, std::uint64_t bytes, PieceList* pieces);
+  // Takes a receive and its segments; nothing: go on with it.
+  std::optional<Advance> match_receive(TakenReceive* taken, PieceList* pieces);
+  // Of a send with invalidate: whether its key is that of a window there.
+  bool may_invalidate() const;
+  void prepare_receive(std::uint64_t wr_id, ibv_wc_opcode opcode, std::uint64_t bytes);
+  // Completes the receive that was prepared: as it should be, and in any way. False: not now.
+  bool complete_receive();
+  bool push_receive(const std::byte* bytes_carried, bool is_solicited);
+
+  // `from` and `to` are ready, and the target is locked: has them moved, now or later.
+  Advance move() { return move(by_engine); }
+  Advance move(bool engine);
+  // The same for a message, whose completion carries it if it is small.
+  Advance deliver();
+
+  // --- How it ends.
+  Advance complete();
+  Advance break_off(ibv_wc_status status, rnic::Failure failure = rnic::Failure::kNone);
+  // The other side refuses it: by an unreliable transport nobody tells, and the message is lost.
+  Advance refuse(ibv_wc_status status, rnic::Failure failure);
+  // Its receive cannot take the message: fails on both sides (C9-94, C9-95).
+  Advance refuse_receive(bool too_short);
+  // The move failed: whose fault was it?
+  Advance fail(Outcome outcome);
+
+  // --- How it waits: from its first check on, at retry_at or when woken.
+  Advance later(Nanoseconds after);
+  // It has lost what it held, or could not come to its end now.
+  Advance begin_again(Nanoseconds after = 0);
+  Advance not_ready();
+  // Somebody else's request is being carried out against the target.
+  Advance busy();
+  // Its target is dead and has not ended: until then, nobody is told of an end.
+  Advance wait_for_end();
+  // Another request holds the shared receive queue that this one needs.
+  Advance wait_for_srq();
+  void tell_of_wait(Target& there);
+
+  // Lets go of the target and forgets what was under way; the request itself stays in front.
+  void abandon();
+  // Lets go of the target, and of its memory that was used.
+  void release_target();
+
+  LocalPath& path;
+  rnic::Adapter& adapter;
+  peers::Neighbours& neighbours;
+  rnic::QueuePair& queue_pair;
+
   KnownPeer peer;       // where a connected queue pair sends, or where the last datagram went
   KnownPeer srq_owner;  // of the last XRC request
-
-  // Of datagrams: where the last one's address was found.
-  std::uint8_t last_gid[16];
-  bool has_last_gid = false, last_is_beyond = false;
 
   bool on_engine = false;  // the engine thread goes on with the ring
   bool by_engine = false;  // and it is the one that is at it now
@@ -48,12 +109,10 @@ struct Requester : rnic::PathState {
   Nanoseconds retry_at = 0;
   Nanoseconds told_of_wait = 0;  // the owner of a lock, of others' waiting for it
 
-  // --- The request in progress: a transfer that poll() finishes.
-  Target target;       // locked while in_progress
-  PieceList from, to;  // what is to be moved
-  bool in_progress = false;
-  bool holds_atomics = false;
-  std::uint64_t atomics_word = 0;
+  // --- The request in progress.
+  Target target;             // locked while in_progress
+  PieceList from, to;        // what is to be moved
+  bool in_progress = false;  // a transfer that poll_transfer() finishes
   bool invalidated = false;  // its window is, and it has not completed
   bool has_receive = false;  // `receive` is to be pushed at the end
   bool has_tag = false;      // it is that of a message with a header: `tag` says more
@@ -61,6 +120,7 @@ struct Requester : rnic::PathState {
   bool solicited = false;
   rnic::SharedCompletion receive{};
   std::byte carried[rnic::kCarriedBytes];  // receive.carried bytes of it
+  alignas(8) std::uint8_t grh[rnic::kGrhBytes];
   Transfer transfer;
   std::vector<std::shared_ptr<memory::PinnedMemory>> opened;  // the peer's, that it moves
   // Odd while a transfer is in progress: deregistration waits for it to change.
@@ -68,20 +128,21 @@ struct Requester : rnic::PathState {
   // Deregistration has waited for long: the transfer is given up and the request begins again, with
   // the keys that there are then.
   std::atomic<bool> to_begin_again{false};
+  // What a request of several steps is in the middle of.
+  std::variant<std::monostate, AtomicStep, Group, rnic::WindowChange> progress;
 
-  int phase = 0;                             // of an atomic, a raw frame or a window's binding
-  std::uint64_t atomic_value = 0;            // what was there before
-  std::uint64_t atomic_result = 0;           // what is to be there
-  std::vector<rnic::CopyInProgress> copies;  // that a window's unbinding waits for
-  alignas(8) std::uint8_t grh[rnic::kGrhBytes];
-
-  // --- A raw frame or a multicast datagram in progress.
-  bool to_group = false;  // it is a datagram
-  std::vector<std::uint8_t> frame;
-  std::vector<std::shared_ptr<Peer>> receiver_peers;  // all that `receivers` may lie in
-  std::vector<Target> receivers;                      // still to be served
-
-  void stop_waiting() { waiting_since = 0, retry_at = 0; }
+ private:
+  Advance begin();
+  Advance carry_out();
+  Advance poll_transfer();
+  Advance finish(Outcome outcome);
+  // Of the pieces that their owner would have to copy, those that are open here become pieces here.
+  void use_opened();
+  void end_transfer();
+  Advance no_receive();
+  Advance end(ibv_wc_status status, std::uint64_t bytes);
+  Advance start_moving(bool engine);
+  void let_go_of_progress();
 };
 
 }  // namespace gdr::local

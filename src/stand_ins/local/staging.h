@@ -16,7 +16,7 @@ namespace gdr::local {
 
 class Staging {
  public:
-  static constexpr std::uint64_t kHalf = 512 * 1024;  // two halves a block: one fills, one drains
+  static constexpr std::uint64_t kHalf = rnic::kMostServed;  // one half fills, the other drains
   static constexpr std::uint64_t kBlock = 2 * kHalf;
   static constexpr std::size_t kBlocks = 16;
 

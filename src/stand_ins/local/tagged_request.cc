@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "local/local_path.h"
 #include "local/move_now.h"
+#include "local/requester.h"
 
 namespace gdr::local {
 namespace {
@@ -34,20 +34,17 @@ bool is_sound(const Header& header, std::uint64_t bytes) {
 
 }  // namespace
 
-std::optional<Advance> LocalPath::enter_tags(Requester& requester) {
-  if (requester.target.enter_tags(peers_)) return std::nullopt;
-  return wait_for_srq(requester);
+std::optional<Advance> enter_tags(Requester& requester) {
+  if (requester.target.enter_tags()) return std::nullopt;
+  return requester.wait_for_srq();
 }
 
-// Its bytes are in `from`.
-Advance LocalPath::tagged_message(QueuePair& queue_pair, Requester& requester, bool engine) {
+Advance begin_tagged(Requester& requester) {
   const std::uint64_t bytes = requester.from.bytes();
   Header header{};
-  if (!read_header(requester.from, &header)) {
-    return break_off(queue_pair, requester, IBV_WC_LOC_PROT_ERR, rnic::Failure::kNone);
-  }
+  if (!read_header(requester.from, &header)) return requester.break_off(IBV_WC_LOC_PROT_ERR);
   if (!is_sound(header, bytes)) {
-    return break_off(queue_pair, requester, IBV_WC_REM_INV_REQ_ERR, rnic::Failure::kInvalid);
+    return requester.break_off(IBV_WC_REM_INV_REQ_ERR, rnic::Failure::kInvalid);
   }
   if (std::optional<Advance> wait = enter_tags(requester)) return *wait;
   Target& target = requester.target;
@@ -60,12 +57,12 @@ Advance LocalPath::tagged_message(QueuePair& queue_pair, Requester& requester, b
   match.unexpected = tagged && !matched;
   TakenReceive receive;
   if (!matched) {
-    if (auto wait = match_receive(queue_pair, requester, &receive, &requester.to)) return *wait;
+    if (auto wait = requester.match_receive(&receive, &requester.to)) return *wait;
   } else if (!target.look_at_tag(match.index, &receive, &requester.to)) {
-    return not_ready(queue_pair, requester);
+    return requester.not_ready();
   }
-  if (!may_invalidate(queue_pair, requester)) {
-    return break_off(queue_pair, requester, IBV_WC_REM_ACCESS_ERR, rnic::Failure::kReported);
+  if (!requester.may_invalidate()) {
+    return requester.break_off(IBV_WC_REM_ACCESS_ERR, rnic::Failure::kReported);
   }
   std::uint64_t needed = bytes;
   std::uint32_t flags = 0;
@@ -75,27 +72,26 @@ Advance LocalPath::tagged_message(QueuePair& queue_pair, Requester& requester, b
     needed = eager ? bytes - sizeof header.message : be32toh(header.rendezvous.len);
     requester.from.drop(eager ? sizeof header.message : bytes);
   }
-  prepare_receive(queue_pair, requester, receive.wr_id, tagged ? IBV_WC_TM_RECV : IBV_WC_TM_NO_TAG,
-                  needed);
+  requester.prepare_receive(receive.wr_id, tagged ? IBV_WC_TM_RECV : IBV_WC_TM_NO_TAG, needed);
   requester.receive.flags |= flags;
   requester.has_tag = true;
   if (receive.protection_error || requester.to.bytes() < needed) {
-    return refuse_receive(queue_pair, requester, !receive.protection_error);
+    return requester.refuse_receive(!receive.protection_error);
   }
-  if (matched && !eager) {
-    match.rendezvous = {be64toh(header.rendezvous.va),  be32toh(header.rendezvous.rkey),
-                        be32toh(header.rendezvous.len), 0,
-                        header.message.app_ctx,         header.message.tag};
-    match.announced = true;
-    // First of all: what the receiver sends for it must not come before it.
-    queue_pair.complete_front(IBV_WC_SUCCESS, static_cast<std::uint32_t>(bytes));
-    // Cut off in between: the message is lost, and so the connection has to be.
-    if (!complete_receive(requester)) queue_pair.fail();
-    abandon(requester);
-    return Advance::kCompleted;
+  if (!matched || eager) {
+    requester.to.truncate(needed);
+    return requester.deliver();
   }
-  requester.to.truncate(needed);
-  return deliver(queue_pair, requester, engine);
+  match.rendezvous = {be64toh(header.rendezvous.va),  be32toh(header.rendezvous.rkey),
+                      be32toh(header.rendezvous.len), 0,
+                      header.message.app_ctx,         header.message.tag};
+  match.announced = true;
+  // First of all: what the receiver sends for it must not come before it.
+  requester.queue_pair.complete_front(IBV_WC_SUCCESS, static_cast<std::uint32_t>(bytes));
+  // Cut off in between: the message is lost, and so the connection has to be.
+  if (!requester.complete_receive()) requester.queue_pair.fail();
+  requester.abandon();
+  return Advance::kCompleted;
 }
 
 }  // namespace gdr::local

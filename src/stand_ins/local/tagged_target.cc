@@ -10,9 +10,9 @@ bool Target::takes_tags() const {
   return srq != 0 && segment_->srq(srq - 1).matches_tags.load(std::memory_order_relaxed) != 0;
 }
 
-bool Target::enter_tags(rnic::Liveness& liveness) {
+bool Target::enter_tags() {
   const std::uint32_t index = (rnic::read_once(queue_pair_->srq) - 1) & (rnic::kSrqs - 1);
-  if (!lock_srq(peer_, *segment_, index, liveness)) return false;
+  if (!lock_srq(peer_, *segment_, index)) return false;
   hold_srq(peer_, *segment_, index);
   return true;
 }
@@ -31,12 +31,12 @@ bool Target::look_at_tag(std::uint32_t index, TakenReceive* receive, PieceList* 
 }
 
 bool Target::push_tagged(rnic::SharedCompletion& completion, const std::byte* carried,
-                         bool solicited, const TagMatch& match, rnic::Liveness& liveness) {
+                         bool solicited, const TagMatch& match) {
   const std::uint32_t queue = rnic::read_once(srq_->completion_queue);
   const bool announced = match.announced && completion.status == IBV_WC_SUCCESS;
   if (match.index == rnic::kNoTag) {
     if (!take_first_of_srq(completion, match.unexpected) ||
-        !complete_first(*srq_, completion, queue, carried, solicited, liveness)) {
+        !complete_first(*srq_, completion, queue, carried, solicited)) {
       return false;
     }
     if (rnic::reaches_limit(*srq_, srq_->receive_tail.load() - completion.receive)) tell(peer_);
@@ -52,8 +52,9 @@ bool Target::push_tagged(rnic::SharedCompletion& completion, const std::byte* ca
                  announced ? rnic::TagState::kDue : rnic::TagState::kFree, &completion);
   completion.solicited = solicited ? 1 : 0;
   kill_point("receive_taken");
-  const rnic::Push push = rnic::push_completion(*segment_, queue, completion, carried, solicited,
-                                                adapter_->token(), liveness, match.info, &held_);
+  const rnic::Push push =
+      rnic::push_completion(*segment_, queue, completion, carried, solicited, adapter_->token(),
+                            adapter_->liveness(), match.info, &held_);
   if (push == rnic::Push::kBusy) rnic::put_back_tag(*segment_, srq_index_, match.index, held_);
   if (push == rnic::Push::kBusy || push == rnic::Push::kLost) return false;
   kill_point("receive_pushed");

@@ -4,7 +4,6 @@
 
 #include "base/kill_point.h"
 #include "local/fault_hooks.h"
-#include "rnic/receive_ring.h"
 #include "rnic/srq.h"
 
 namespace gdr::local {
@@ -13,14 +12,10 @@ std::uint32_t Target::number() const {
   return rnic::make_qp_number(rnic::slot_of(token_of(queue_pair_peer())), index_);
 }
 
-bool Target::try_lock(rnic::Liveness& liveness, int spins) {
-  held_ = liveness.while_held();
-  const rnic::Taken taken = rnic::try_lock_for(queue_pair_->responder, adapter_->token(), liveness,
-                                               token_of(peer_), spins, &responder_word_);
-  if (taken == rnic::Taken::kOrphan) {
-    rnic::put_back_receive(*segment_, *queue_pair_, number(), adapter_->token(), liveness);
-  }
-  return taken != rnic::Taken::kNo;
+bool Target::try_lock(int spins) {
+  held_ = adapter_->liveness().while_held();
+  return rnic::take_responder({*segment_, *queue_pair_, index_, token_of(peer_)}, adapter_->token(),
+                              adapter_->liveness(), spins, &responder_word_) != rnic::Taken::kNo;
 }
 
 void Target::unlock() {
@@ -30,28 +25,26 @@ void Target::unlock() {
   rnic::unlock(queue_pair_->responder, responder_word_, held_, queue_pair_->completing);
 }
 
-SrqEntry Target::enter_srq(Peer* owner, std::uint32_t number, rnic::Liveness& liveness) {
+SrqEntry Target::enter_srq(Peer* owner, std::uint32_t number) {
   rnic::Segment& segment = owner != nullptr ? owner->segment() : adapter_->segment();
   const std::uint32_t index = rnic::index_of_qp(number);
-  rnic::SharedSrq& srq = segment.srq(index);
-  const auto is_there = [&] {
-    return index < rnic::kSrqs && rnic::takes_xrc_of(srq, *queue_pair_);
-  };
-  if (!is_there()) return SrqEntry::kNone;
-  if (!lock_srq(owner, segment, index, liveness)) return SrqEntry::kBusy;
-  if (!is_there()) {
-    rnic::unlock(srq.consumer, srq_word_, held_);
+  rnic::SharedSrq* srq = rnic::find_xrc_srq(segment, number, *queue_pair_);
+  if (srq == nullptr) return SrqEntry::kNone;
+  if (!lock_srq(owner, segment, index)) return SrqEntry::kBusy;
+  if (!rnic::takes_xrc_of(*srq, *queue_pair_)) {
+    rnic::unlock(srq->consumer, srq_word_, held_);
     return SrqEntry::kNone;
   }
   hold_srq(owner, segment, index);
   return SrqEntry::kEntered;
 }
 
-bool Target::lock_srq(Peer* owner, rnic::Segment& segment, std::uint32_t index,
-                      rnic::Liveness& liveness) {
-  const rnic::Taken taken = rnic::try_lock_for(segment.srq(index).consumer, adapter_->token(),
-                                               liveness, token_of(owner), kLockSpins, &srq_word_);
-  if (taken == rnic::Taken::kOrphan) rnic::mend(segment, index, adapter_->token(), liveness);
+bool Target::lock_srq(Peer* owner, rnic::Segment& segment, std::uint32_t index) {
+  const rnic::Taken taken =
+      rnic::try_lock_for(segment.srq(index).consumer, adapter_->token(), adapter_->liveness(),
+                         token_of(owner), kLockSpins, &srq_word_);
+  if (taken == rnic::Taken::kOrphan)
+    rnic::mend(segment, index, adapter_->token(), adapter_->liveness());
   return taken != rnic::Taken::kNo;
 }
 
@@ -70,10 +63,8 @@ Readiness Target::readiness(ibv_qp_type type) const {
 
 bool Target::take_shared() {
   if (srq_ != nullptr) return rnic::ready_receives(*srq_) != 0;
-  const std::uint32_t srq = rnic::read_once(queue_pair_->srq);
-  if (srq == 0) return false;
   const rnic::SrqTake took =
-      rnic::take_receive(*segment_, srq - 1, index_, adapter_->token(), adapter_->liveness());
+      rnic::take_shared(*segment_, index_, adapter_->token(), adapter_->liveness());
   if (took == rnic::SrqTake::kLimitReached) tell(peer_);
   return took != rnic::SrqTake::kNone;
 }
@@ -113,10 +104,7 @@ void Target::look_at(const rnic::SharedReceive& entry, std::uint32_t most_segmen
   receive->protection_error = false;
   const std::uint32_t segments = std::min(rnic::read_once(entry.segments), most_segments);
   for (std::uint32_t i = 0; i < segments; ++i) {
-    const rnic::SharedSegmentEntry& shared = entry.segment[i];
-    const rnic::SharedSegmentEntry segment{rnic::read_once(shared.address),
-                                           rnic::read_once(shared.length),
-                                           rnic::read_once(shared.key)};
+    const rnic::SharedSegmentEntry segment = rnic::read_segment(entry, i);
     if (segment.length == 0) continue;
     if (find_in(domain, segment.key, segment.address, segment.length,
                 IBV_ACCESS_LOCAL_WRITE | rnic::kUseAsLocalKey,
@@ -143,7 +131,7 @@ rnic::RegionError Target::find_in(std::uint32_t domain, std::uint32_t key, std::
         adapter_->regions().find(key, address, length, domain, rights, &place);
     fill_piece_here(place, length, piece);
     piece->remote = true;
-    return serves(place.queue_pair) ? error : rnic::RegionError::kWrongDomain;
+    return rnic::serves(place.queue_pair, number()) ? error : rnic::RegionError::kWrongDomain;
   }
   rnic::RemoteRange range;
   const rnic::RegionError error =
@@ -159,7 +147,7 @@ rnic::RegionError Target::find_in(std::uint32_t domain, std::uint32_t key, std::
   piece->key_address = address;
   piece->key = key;
   piece->protection_domain = domain;
-  return serves(range.queue_pair) ? error : rnic::RegionError::kWrongDomain;
+  return rnic::serves(range.queue_pair, number()) ? error : rnic::RegionError::kWrongDomain;
 }
 
 bool Target::has_window(std::uint32_t key) const {
@@ -184,13 +172,13 @@ void Target::end_completing(rnic::SharedSrq& srq) const {
 // The first of `queue` is taken: completes it, or puts it back.
 template <typename Ring>
 bool Target::complete_first(Ring& queue, rnic::SharedCompletion& completion,
-                            std::uint32_t completions, const std::byte* carried, bool solicited,
-                            rnic::Liveness& liveness) {
+                            std::uint32_t completions, const std::byte* carried, bool solicited) {
   completion.solicited = solicited ? 1 : 0;
   kill_point("receive_taken");
   if (faults::hides_completion()) return true;
-  const rnic::Push push = rnic::push_completion(*segment_, completions, completion, carried,
-                                                solicited, adapter_->token(), liveness, {}, &held_);
+  const rnic::Push push =
+      rnic::push_completion(*segment_, completions, completion, carried, solicited,
+                            adapter_->token(), adapter_->liveness(), {}, &held_);
   if (push == rnic::Push::kBusy) {
     (void)store_two_while(held_, queue.receive_head, completion.receive - 1, queue.completing, 0);
   }
@@ -202,19 +190,19 @@ bool Target::complete_first(Ring& queue, rnic::SharedCompletion& completion,
 }
 
 template bool Target::complete_first(rnic::SharedSrq&, rnic::SharedCompletion&, std::uint32_t,
-                                     const std::byte*, bool, rnic::Liveness&);
+                                     const std::byte*, bool);
 
 bool Target::push_receive(rnic::SharedCompletion& completion, const std::byte* carried,
-                          bool solicited, rnic::Liveness& liveness) {
+                          bool solicited) {
   if (srq_ == nullptr) {
     return rnic::take_first_receive_while(held_, *queue_pair_, completion) &&
            complete_first(*queue_pair_, completion,
                           rnic::read_once(queue_pair_->receive_completion_queue), carried,
-                          solicited, liveness);
+                          solicited);
   }
   if (!take_first_of_srq(completion) ||
       !complete_first(*srq_, completion, rnic::read_once(srq_->completion_queue), carried,
-                      solicited, liveness)) {
+                      solicited)) {
     return false;
   }
   if (rnic::reaches_limit(*srq_, srq_->receive_tail.load() - completion.receive)) tell(peer_);
@@ -239,7 +227,7 @@ void Target::tell(Peer* owner) {
   if (owner != nullptr) {
     owner->ring_service();
   } else {
-    adapter_->path().wake_service();
+    adapter_->neighbours().wake_service();
   }
 }
 

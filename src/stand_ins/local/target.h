@@ -5,16 +5,18 @@
 
 #include <cstring>
 
-#include "local/peer.h"
-#include "local/peers.h"
 #include "local/pieces.h"
+#include "peers/peer.h"
+#include "peers/peers.h"
 #include "rnic/adapter.h"
-#include "rnic/receive_ring.h"
+#include "rnic/delivery/receives.h"
+#include "rnic/delivery/responder_lock.h"
 #include "rnic/tag_list.h"
 
 namespace gdr::local {
 
-constexpr int kLockSpins = 2000;  // some microseconds
+using peers::Peer;
+using rnic::kLockSpins;
 
 enum class Readiness {
   kReady,
@@ -63,7 +65,7 @@ class Target {
   std::uint32_t number() const;
 
   // Also mends what a holder that died, or was cut off, has left half-done.
-  bool try_lock(rnic::Liveness& liveness, int spins);
+  bool try_lock(int spins);
   // A receive that was completed is so from here on, whoever dies.
   void unlock();
   // Whoever holds it may be stopped, and not known here: has its owner look after it.
@@ -72,7 +74,7 @@ class Target {
   const While& held() const { return held_; }
   // With the queue pair locked: from here on receives, memory and completions are those of this
   // shared receive queue, until unlock(). `owner` is null for this process.
-  SrqEntry enter_srq(Peer* owner, std::uint32_t number, rnic::Liveness& liveness);
+  SrqEntry enter_srq(Peer* owner, std::uint32_t number);
 
   // The rest under the responder lock.
   Readiness readiness(ibv_qp_type type) const;
@@ -83,10 +85,10 @@ class Target {
   }
   const std::uint8_t (&gid() const)[16] { return queue_pair_->gid; }
   std::uint32_t qkey() const { return queue_pair_->qkey.load(); }
-  bool grants(std::uint32_t rights) const {
-    return (queue_pair_->access.load() & rights) == rights;
+  bool grants(std::uint32_t rights) const { return rnic::grants(*queue_pair_, rights); }
+  std::uint8_t minimum_rnr_timer() const {
+    return static_cast<std::uint8_t>(queue_pair_->minimum_rnr_timer.load());
   }
-  std::uint32_t minimum_rnr_timer() const { return queue_pair_->minimum_rnr_timer.load() & 31; }
 
   // Takes one from the shared receive queue, if that is where they come from.
   bool has_receive() { return rnic::ready_receives(*queue_pair_) != 0 || take_shared(); }
@@ -107,30 +109,26 @@ class Target {
   // Takes the receive off the queue and completes it. `carried`: see push_completion(). False: not
   // now, and it is there as before; the request has to be begun again.
   [[nodiscard]] bool push_receive(rnic::SharedCompletion& completion, const std::byte* carried,
-                                  bool solicited, rnic::Liveness& liveness);
+                                  bool solicited);
   // --- Of a queue pair whose shared receive queue matches tags: tagged_target.cc.
   bool takes_tags() const;
   // As enter_srq() for the queue pair's own. False: another request holds it.
-  bool enter_tags(rnic::Liveness& liveness);
+  bool enter_tags();
   std::uint32_t match_tag(std::uint64_t tag) const;
   bool look_at_tag(std::uint32_t index, TakenReceive* receive, PieceList* pieces) const;
   [[nodiscard]] bool push_tagged(rnic::SharedCompletion& completion, const std::byte* carried,
-                                 bool solicited, const TagMatch& match, rnic::Liveness& liveness);
+                                 bool solicited, const TagMatch& match);
 
   // The request broke the connection: its owner moves to error.
   void report(rnic::Failure failure);
 
  private:
-  // Whether a window tied to that queue pair (0: to none) may be used here.
-  bool serves(std::uint32_t window_queue_pair) const {
-    return window_queue_pair == 0 || window_queue_pair == number();
-  }
-  bool take_shared();
   // Also mends what its holder has left half-done. False: its holder goes on.
-  bool lock_srq(Peer* owner, rnic::Segment& segment, std::uint32_t index, rnic::Liveness& liveness);
+  bool lock_srq(Peer* owner, rnic::Segment& segment, std::uint32_t index);
   rnic::Token token_of(const Peer* owner) const {
     return owner != nullptr ? owner->token() : adapter_->token();
   }
+  bool take_shared();
   void hold_srq(Peer* owner, rnic::Segment& segment, std::uint32_t index);
   void look_at(const rnic::SharedReceive& entry, std::uint32_t most_segments, std::uint32_t domain,
                TakenReceive* receive, PieceList* pieces) const;
@@ -143,7 +141,7 @@ class Target {
   void end_completing(rnic::SharedSrq& srq) const;
   template <typename Ring>
   bool complete_first(Ring& queue, rnic::SharedCompletion& completion, std::uint32_t completions,
-                      const std::byte* carried, bool solicited, rnic::Liveness& liveness);
+                      const std::byte* carried, bool solicited);
   Peer* queue_pair_peer() const { return srq_ != nullptr ? queue_pair_peer_ : peer_; }
   void tell(Peer* owner);
   rnic::RegionError find_in(std::uint32_t domain, std::uint32_t key, std::uint64_t address,

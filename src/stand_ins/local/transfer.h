@@ -12,9 +12,9 @@
 #include <optional>
 
 #include "local/move_now.h"
-#include "local/peer.h"
 #include "local/pieces.h"
 #include "local/staging.h"
+#include "peers/peer.h"
 
 namespace gdr::local {
 

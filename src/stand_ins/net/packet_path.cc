@@ -7,6 +7,7 @@
 #include "engine/transmit.h"
 #include "net/interface.h"
 #include "net/pcap_port.h"
+#include "rnic/delivery/segments.h"
 
 namespace gdr::net {
 namespace {
@@ -18,10 +19,10 @@ constexpr std::uint32_t kMostRoom = 2 << 20;
 
 }  // namespace
 
-Result<std::unique_ptr<rnic::BeyondPath>> PacketPath::make(rnic::Adapter& adapter) {
+Result<std::unique_ptr<rnic::BeyondCarrier>> PacketPath::make(rnic::Adapter& adapter) {
   Result<Settings> settings = settings_from_environment();
   if (!settings) return settings.error();
-  return std::unique_ptr<rnic::BeyondPath>(new PacketPath(adapter, *std::move(settings)));
+  return std::unique_ptr<rnic::BeyondCarrier>(new PacketPath(adapter, *std::move(settings)));
 }
 
 PacketPath::PacketPath(rnic::Adapter& adapter, Settings settings)
@@ -91,7 +92,6 @@ PacketQueuePair& PacketPath::state_of(rnic::QueuePair& queue_pair) {
 }
 
 int PacketPath::connect(rnic::QueuePair& queue_pair) {
-  if (forked_.load()) return EIO;
   const bool datagrams = queue_pair.type() == IBV_QPT_UD;
   const auto& srq = queue_pair.settings().srq;
   // Announced messages are read over a connection within the host.
@@ -103,7 +103,6 @@ int PacketPath::connect(rnic::QueuePair& queue_pair) {
   const KnownFlow flow = flow_of(**port, queue_pair);
   state->set_flow(flow, (*port)->sharing->private_port());
   queue_pair.packet_state = std::move(state);
-  if (!datagrams) queue_pair.take_carrier(*this);
   {
     const std::lock_guard guard(connected_mutex_);
     std::erase_if(connected_, [&](const Connected& known) {
@@ -162,6 +161,10 @@ void PacketPath::found_readable(int descriptor) {
 }
 
 void PacketPath::send(rnic::QueuePair& queue_pair) {
+  if (queue_pair.type() == IBV_QPT_UD) {
+    while (queue_pair.has_front_for(*this)) send_datagram(queue_pair);
+    return;
+  }
   if (gpu_is_registered()) return send_later(queue_pair);
   thread_->polled();
   const Nanoseconds time = now();
@@ -190,27 +193,30 @@ void PacketPath::pump(rnic::QueuePair& queue_pair, Nanoseconds time) {
   if (next != engine::kNever) thread_->wake_at(next);
 }
 
-void PacketPath::datagram(rnic::QueuePair& queue_pair) {
+// The front one, which completes with it. Its keys are looked at once, when its packet is made.
+void PacketPath::send_datagram(rnic::QueuePair& queue_pair) {
   const rnic::SendRequest& request = queue_pair.send_ring().front();
-  OpenPort* port = port_of(queue_pair);
-  // No port: nothing leaves this host, as from a NIC whose cable is out.
-  if (port == nullptr || queue_pair.packet_state == nullptr) {
+  const auto bytes = static_cast<std::uint32_t>(request.total_bytes);
+  OpenPort* port = queue_pair.packet_state != nullptr ? port_of(queue_pair) : nullptr;
+  const std::uint32_t most = port != nullptr ? port->path_mtu : rnic::kDatagramBytes;
+  if (port == nullptr || request.total_bytes > most) {
+    if (!rnic::keys_are_right(adapter_.regions(), request.segments(), queue_pair.domain_of(request),
+                              rnic::kReadHere)) {
+      return queue_pair.complete_front(IBV_WC_LOC_PROT_ERR, 0);
+    }
+    if (request.total_bytes > most) return queue_pair.complete_front(IBV_WC_LOC_LEN_ERR, 0);
+    // No port: nothing leaves this host, as from a NIC whose cable is out.
     counters_.add(Counter::kNotSent);
-    return queue_pair.complete_front(IBV_WC_SUCCESS,
-                                     static_cast<std::uint32_t>(request.total_bytes));
+    return queue_pair.complete_front(IBV_WC_SUCCESS, bytes);
   }
   PacketQueuePair& state = state_of(queue_pair);
-  if (request.total_bytes > port->path_mtu) {
-    return queue_pair.complete_front(IBV_WC_LOC_LEN_ERR, 0);
-  }
   state.start_sending(port->room);
   const int error = transmitter_.datagram(state, *port->port, request.address.destination_gid,
                                           request.address.traffic_class);
   // A port may have put it off.
   const Nanoseconds next = port->port->next_timeout();
   if (next != engine::kNever) thread_->wake_at(next);
-  queue_pair.complete_front(error == 0 ? IBV_WC_SUCCESS : IBV_WC_LOC_PROT_ERR,
-                            static_cast<std::uint32_t>(request.total_bytes));
+  queue_pair.complete_front(error == 0 ? IBV_WC_SUCCESS : IBV_WC_LOC_PROT_ERR, bytes);
 }
 
 void PacketPath::cancel(rnic::QueuePair& queue_pair) {
@@ -273,7 +279,6 @@ void PacketPath::parent_of_fork() {
 
 // Its threads are the parent's, its sockets too: nothing is sent or received here.
 void PacketPath::child_of_fork() {
-  forked_.store(true);
   adapter_.poll_beyond(nullptr);
   port_count_.store(0);
   for (OpenPort& port : ports_) {

@@ -29,10 +29,10 @@
 
 namespace gdr::net {
 
-class PacketPath : public rnic::BeyondPath {
+class PacketPath : public rnic::BeyondCarrier {
  public:
-  // For local::Host::instance.
-  static Result<std::unique_ptr<rnic::BeyondPath>> make(rnic::Adapter& adapter);
+  // For peers::Host::instance.
+  static Result<std::unique_ptr<rnic::BeyondCarrier>> make(rnic::Adapter& adapter);
   ~PacketPath() override;
 
   // --- rnic::Carrier
@@ -41,8 +41,7 @@ class PacketPath : public rnic::BeyondPath {
   int connect(rnic::QueuePair& queue_pair) override;
   void cancel(rnic::QueuePair& queue_pair) override;
 
-  // --- rnic::BeyondPath
-  void datagram(rnic::QueuePair& queue_pair) override;
+  // --- rnic::BeyondCarrier
   bool takes_everything() const override { return settings_.takes_everything; }
   bool progress() override;
   void awaits_event() override { thread_->awaits_event(); }
@@ -91,6 +90,7 @@ class PacketPath : public rnic::BeyondPath {
   void refuse(OpenPort& port, Counter cause, Nanoseconds time);
   static PacketQueuePair& state_of(rnic::QueuePair& queue_pair);
   void pump(rnic::QueuePair& queue_pair, Nanoseconds time);
+  void send_datagram(rnic::QueuePair& queue_pair);
   // How many arrivals there were. Nothing: another thread is at it.
   std::optional<std::uint32_t> receive_all(bool inline_progress);
   void take(OpenPort& port, const Arrival& arrival, bool inline_progress);
@@ -124,7 +124,6 @@ class PacketPath : public rnic::BeyondPath {
   // deferred_ is not empty. Set before the thread's time is looked at, and looked at by the thread
   // after it has forgotten that time: one of the two sees the other.
   std::atomic<bool> puts_off_{false};
-  std::atomic<bool> forked_{false};
   std::unique_ptr<ProgressThread> thread_;
 };
 

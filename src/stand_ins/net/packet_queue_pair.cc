@@ -6,9 +6,10 @@
 
 #include <algorithm>
 
-#include "net/registered_bytes.h"
-#include "rnic/datagram_header.h"
-#include "rnic/shared_lock.h"
+#include "rnic/delivery/atomic.h"
+#include "rnic/delivery/receives.h"
+#include "rnic/delivery/registered_bytes.h"
+#include "rnic/delivery/responder_lock.h"
 
 namespace gdr::net {
 namespace {
@@ -17,7 +18,6 @@ namespace {
 // is asked to answer may have to wait for its core as long.
 constexpr Nanoseconds kTimeoutUnit = Nanoseconds{4096} * 4;
 
-constexpr int kLockSpins = 2000;                        // some microseconds
 constexpr Nanoseconds kPatience = 2 * kMillisecond;     // with another process's copy
 constexpr Nanoseconds kImpatience = 20 * kMillisecond;  // after it was in vain
 
@@ -35,17 +35,6 @@ std::uint32_t access_flag(engine::Right right) {
       return IBV_ACCESS_REMOTE_READ;
     default:
       return IBV_ACCESS_REMOTE_ATOMIC;
-  }
-}
-
-ibv_wc_status receive_status(engine::Placed outcome) {
-  switch (outcome) {
-    case engine::Placed::kPlaced:
-      return IBV_WC_SUCCESS;
-    case engine::Placed::kTooLong:
-      return IBV_WC_LOC_LEN_ERR;
-    default:
-      return IBV_WC_LOC_PROT_ERR;
   }
 }
 
@@ -109,11 +98,12 @@ void PacketQueuePair::start_sending(std::uint32_t room) {
 // it is given up soon, and at once for a while after.
 bool PacketQueuePair::hold_responder() {
   if (holds_responder_) return true;
-  rnic::SharedQueuePair& shared = queue_pair_.shared();
+  const rnic::Responding there{adapter_.segment(), queue_pair_.shared(), queue_pair_.index(),
+                               adapter_.token()};
   const auto try_lock = [&] {
     std::uint64_t word = 0;
-    return rnic::try_lock_for(shared.responder, adapter_.token(), adapter_.liveness(),
-                              adapter_.token(), kLockSpins, &word);
+    return rnic::take_responder(there, adapter_.token(), adapter_.liveness(), rnic::kLockSpins,
+                                &word);
   };
   rnic::Taken taken = try_lock();
   if (taken == rnic::Taken::kNo) {
@@ -126,10 +116,6 @@ bool PacketQueuePair::hold_responder() {
       impatient_until_ = began + kImpatience;
       return false;
     }
-  }
-  if (taken == rnic::Taken::kOrphan) {
-    rnic::put_back_receive(adapter_.segment(), shared, queue_pair_.number(), adapter_.token(),
-                           adapter_.liveness());
   }
   return holds_responder_ = true;
 }
@@ -161,11 +147,10 @@ bool PacketQueuePair::select_srq(std::uint32_t xrc_srq) {
 bool PacketQueuePair::find_remote(std::uint32_t rkey, std::uint64_t address, std::uint64_t length,
                                   engine::Right right, rnic::Place* place) {
   const std::uint32_t flag = access_flag(right);
-  if ((queue_pair_.shared().access.load() & flag) != flag) return false;
+  if (!rnic::grants(queue_pair_.shared(), flag)) return false;
   const rnic::RegionError error = adapter_.regions().find(
       rkey, address, length, receives_.remote_domain(xrc_srq_), flag, place);
-  return error == rnic::RegionError::kNone &&
-         (place->queue_pair == 0 || place->queue_pair == queue_pair_.number());
+  return error == rnic::RegionError::kNone && rnic::serves(place->queue_pair, queue_pair_.number());
 }
 
 bool PacketQueuePair::may_access(std::uint32_t rkey, std::uint64_t address, std::uint64_t length,
@@ -180,7 +165,7 @@ engine::Placed PacketQueuePair::write(std::uint32_t rkey, std::uint64_t address,
   if (!find_remote(rkey, address, bytes.size(), engine::Right::kWrite, &place)) {
     return engine::Placed::kRefused;
   }
-  return write_registered(place, bytes) ? engine::Placed::kPlaced : engine::Placed::kFault;
+  return rnic::write_registered(place, bytes) ? engine::Placed::kPlaced : engine::Placed::kFault;
 }
 
 std::optional<std::uint64_t> PacketQueuePair::atomic(engine::WorkKind kind, std::uint32_t rkey,
@@ -194,11 +179,13 @@ std::optional<std::uint64_t> PacketQueuePair::atomic(engine::WorkKind kind, std:
   const rnic::LockGuard guard(adapter_.segment().header().atomics, adapter_.token(),
                               adapter_.liveness());
   std::uint64_t before = 0;
-  if (!read_registered(place, std::as_writable_bytes(std::span(&before, 1)))) return std::nullopt;
-  const bool swaps = kind == engine::WorkKind::kCompareSwap;
-  if (swaps && before != compare) return before;
-  const std::uint64_t after = swaps ? swap_or_add : before + swap_or_add;
-  if (!write_registered(place, std::as_bytes(std::span(&after, 1)))) return std::nullopt;
+  if (!rnic::read_registered(place, std::as_writable_bytes(std::span(&before, 1))))
+    return std::nullopt;
+  const rnic::Atomic atomic{kind == engine::WorkKind::kCompareSwap, swap_or_add, compare};
+  const std::optional<std::uint64_t> after = atomic.after(before);
+  if (after && !rnic::write_registered(place, std::as_bytes(std::span(&*after, 1)))) {
+    return std::nullopt;
+  }
   return before;
 }
 
@@ -212,21 +199,20 @@ engine::Placed PacketQueuePair::place_receive(std::uint64_t offset,
 }
 
 void PacketQueuePair::complete_receive(const engine::Received& received) {
-  rnic::SharedCompletion completion{};
-  completion.status = receive_status(received.outcome);
-  completion.opcode = received.is_write ? IBV_WC_RECV_RDMA_WITH_IMM : IBV_WC_RECV;
-  completion.bytes = static_cast<std::uint32_t>(received.bytes);
-  completion.qp_number = queue_pair_.number();
-  completion.source_qp = received.source_qp;
-  if (received.has_immediate) completion.flags |= IBV_WC_WITH_IMM;
+  rnic::SharedCompletion completion;
+  rnic::fill_completion(&completion, received.is_write ? IBV_WC_RECV_RDMA_WITH_IMM : IBV_WC_RECV,
+                        received.bytes, queue_pair_.number(),
+                        datagram_ ? received.source_qp : queue_pair_.attributes().dest_qp_num);
+  if (received.outcome != engine::Placed::kPlaced) {
+    completion.status = rnic::refusal(received.outcome == engine::Placed::kTooLong);
+  }
+  if (received.has_immediate) rnic::add_immediate(&completion, received.immediate);
   if (received.has_invalidate) {
-    completion.flags |= IBV_WC_WITH_INV;
+    rnic::add_invalidated(&completion, received.immediate);
     rnic::invalidate_window_of(adapter_.segment(), received.immediate);
   }
-  completion.immediate = received.immediate;
   if (datagram_) {
-    completion.flags |= IBV_WC_GRH;
-    completion.service_level = rnic::service_level_of(own_address_);
+    rnic::add_network_header(&completion, own_address_);
     if (received.outcome == engine::Placed::kPlaced) {
       std::uint8_t header[rnic::kGrhBytes];
       rnic::fill_network_header({}, source_, own_address_, received.bytes - rnic::kGrhBytes,
@@ -235,8 +221,6 @@ void PacketQueuePair::complete_receive(const engine::Received& received) {
         completion.status = IBV_WC_LOC_PROT_ERR;
       }
     }
-  } else {
-    completion.source_qp = queue_pair_.attributes().dest_qp_num;
   }
   receives_.complete(completion, received.solicited);
   received_ = true;
@@ -251,7 +235,7 @@ void PacketQueuePair::fail(engine::Fault fault) {
   const rnic::Failure failure =
       fault == engine::Fault::kAccess ? rnic::Failure::kReported : rnic::Failure::kInvalid;
   queue_pair_.shared().failure.store(static_cast<std::uint32_t>(failure));
-  adapter_.path().wake_service();
+  adapter_.neighbours().wake_service();
 }
 
 }  // namespace gdr::net

@@ -15,6 +15,7 @@
 #include "net/port.h"
 #include "net/port_filter.h"
 #include "net/receive_side.h"
+#include "rnic/delivery/window_change.h"
 
 namespace gdr::net {
 
@@ -34,7 +35,7 @@ class Staging {
   std::size_t used_ = 0;
 };
 
-class PacketQueuePair final : public rnic::PathState, private engine::Owner {
+class PacketQueuePair final : public rnic::CarrierState, private engine::Owner {
  public:
   // `due`: see ReceiveSide.
   PacketQueuePair(rnic::Adapter& adapter, rnic::QueuePair& queue_pair, Counters& counters,
@@ -124,9 +125,7 @@ class PacketQueuePair final : public rnic::PathState, private engine::Owner {
   Nanoseconds impatient_until_ = 0;  // its responder lock was not to be had
   bool received_ = false;
   bool posted_ = false;
-  // A window's binding or invalidation is under way, and waits for these to end.
-  bool changes_window_ = false;
-  std::vector<rnic::CopyInProgress> copies_;
+  rnic::WindowChange window_;
   std::uint32_t xrc_srq_ = 0;  // of the message that is being received
   wire::Address source_{};     // of the packet
 };

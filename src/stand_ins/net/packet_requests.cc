@@ -2,16 +2,14 @@
 #include <algorithm>
 
 #include "net/packet_queue_pair.h"
-#include "net/segments.h"
-#include "rnic/shared_lock.h"
+#include "rnic/delivery/atomic.h"
+#include "rnic/delivery/segments.h"
 
 namespace gdr::net {
 namespace {
 
 using engine::Status;
 using engine::WorkKind;
-
-constexpr std::uint64_t kOperandBytes = 8;
 
 WorkKind kind_of(ibv_wr_opcode opcode) {
   switch (opcode) {
@@ -34,10 +32,6 @@ WorkKind kind_of(ibv_wr_opcode opcode) {
     default:
       return WorkKind::kLocal;
   }
-}
-
-bool is_atomic(WorkKind kind) {
-  return kind == WorkKind::kCompareSwap || kind == WorkKind::kFetchAdd;
 }
 
 ibv_wc_status status_of(Status status) {
@@ -80,19 +74,19 @@ bool PacketQueuePair::work(std::uint32_t index, engine::Work* work) {
   if (datagram_) {
     work->destination_qp = request.remote_qp;
     work->qkey = request.remote_qkey;
-  } else {
-    work->rkey = request.rkey;
-    work->remote_address = request.remote_address;
-    work->compare_or_add = request.compare_add;
-    work->swap = request.swap;
-    work->xrc_srq = request.remote_srq;
+    return true;
   }
-  const bool writes_here = work->kind == WorkKind::kRead || is_atomic(work->kind);
-  if (!keys_are_right(adapter_.regions(), request.segments(), queue_pair_.domain_of(request),
-                      writes_here ? kWriteHere : kReadHere)) {
+  work->rkey = request.rkey;
+  work->remote_address = request.remote_address;
+  work->compare_or_add = request.compare_add;
+  work->swap = request.swap;
+  work->xrc_srq = request.remote_srq;
+  const bool writes_here = work->kind == WorkKind::kRead || rnic::is_atomic(request.opcode);
+  if (!rnic::keys_are_right(adapter_.regions(), request.segments(), queue_pair_.domain_of(request),
+                            writes_here ? rnic::kWriteHere : rnic::kReadHere)) {
     work->error = Status::kLocalProtectionError;
   } else if (request.total_bytes > rnic::kMaxMessage ||
-             (is_atomic(work->kind) && request.total_bytes != kOperandBytes)) {
+             (rnic::is_atomic(request.opcode) && request.total_bytes != rnic::kOperandBytes)) {
     work->error = Status::kLocalLengthError;
   }
   return true;
@@ -111,36 +105,21 @@ bool PacketQueuePair::place_response(std::uint32_t index, std::uint64_t offset,
   rnic::SendRing& ring = queue_pair_.send_ring();
   if (index >= ring.size()) return false;
   const rnic::SendRequest& request = ring.peek(index);
-  return write_segments(adapter_.regions(), request.segments(), queue_pair_.domain_of(request),
-                        offset, bytes);
+  return rnic::write_segments(adapter_.regions(), request.segments(),
+                              queue_pair_.domain_of(request), offset, bytes);
 }
 
-// Binding and invalidating memory windows, by the rule of src/stand_ins/local/window_request.cc:
-// what has to end first is looked at again later. Nothing is waited for here, where the receive
-// lock may be held and arrivals of all queue pairs wait behind it.
+// Nothing is waited for here, where the receive lock may be held and arrivals of all queue pairs
+// wait behind it.
 std::optional<Status> PacketQueuePair::carry_out_local() {
   release_responder();
-  const rnic::SendRequest& request = queue_pair_.send_ring().front();
-  rnic::RegionTable& regions = adapter_.regions();
-  const std::uint32_t domain = queue_pair_.settings().protection_domain;
-  const bool binds = request.opcode == IBV_WR_BIND_MW;
-  if (!changes_window_) {
-    if (binds) {
-      if (!regions.may_bind(request.window_bind(), domain)) return Status::kLocalProtectionError;
-      regions.unbind(request.window_bind().window);
-    } else if (!regions.invalidate_window(request.immediate, domain, queue_pair_.number())) {
+  switch (window_.go_on(adapter_, queue_pair_)) {
+    case rnic::WindowChange::Went::kWaits:
+      return std::nullopt;
+    case rnic::WindowChange::Went::kRefused:
       return Status::kLocalProtectionError;
-    }
-    copies_ = adapter_.copies_in_progress();
-    changes_window_ = true;
-  }
-  std::erase_if(copies_, [&](const rnic::CopyInProgress& copy) {
-    return rnic::has_ended(*copy.lock, copy.holding, adapter_.liveness());
-  });
-  if (!copies_.empty()) return std::nullopt;
-  changes_window_ = false;
-  if (binds && !regions.bind(request.window_bind(), domain, queue_pair_.number())) {
-    return Status::kLocalProtectionError;
+    case rnic::WindowChange::Went::kDone:
+      break;
   }
   return Status::kSuccess;
 }
@@ -155,12 +134,12 @@ std::optional<std::uint32_t> PacketQueuePair::gather(const engine::Transmit& tra
                                                      std::span<iovec> pieces, Staging& staging) {
   std::uint32_t count = 0;
   const auto add = [&](const rnic::Place& place, std::size_t length) {
-    if (is_plain(place)) {
+    if (rnic::is_plain(place)) {
       pieces[count++] = {reinterpret_cast<void*>(place.address), length};
       return true;
     }
     std::byte* room = staging.take(length);
-    if (room == nullptr || !read_registered(place, {room, length})) return false;
+    if (room == nullptr || !rnic::read_registered(place, {room, length})) return false;
     pieces[count++] = {room, length};
     return true;
   };
@@ -181,8 +160,8 @@ std::optional<std::uint32_t> PacketQueuePair::gather(const engine::Transmit& tra
                  transmit.payload_bytes};
     return 1;
   }
-  if (!visit_segments(adapter_.regions(), request.segments(), queue_pair_.domain_of(request),
-                      kReadHere, transmit.offset, transmit.payload_bytes, add)) {
+  if (!rnic::visit_segments(adapter_.regions(), request.segments(), queue_pair_.domain_of(request),
+                            rnic::kReadHere, transmit.offset, transmit.payload_bytes, add)) {
     return std::nullopt;
   }
   return count;

@@ -107,7 +107,7 @@ std::optional<std::uint16_t> PortSharing::private_port_of(std::uint32_t slot,
     }
     return true;
   };
-  if (!look_at(adapter_.segment())) adapter_.path().any_segment(look_at);
+  if (!look_at(adapter_.segment())) adapter_.neighbours().any_segment(look_at);
   return found;
 }
 
@@ -125,7 +125,7 @@ bool PortSharing::is_of_a_member(std::uint64_t name) {
   if (names_at_ != 0 && time - names_at_ < kReadNames) return false;
   names_at_ = time;
   names_.assign(1, own_.name.load());
-  adapter_.path().any_segment([&](rnic::Segment& segment) {
+  adapter_.neighbours().any_segment([&](rnic::Segment& segment) {
     if (const rnic::SharedPort* port = open_port_in(segment)) names_.push_back(port->name.load());
     return names_.size() == kMostMembers;
   });
@@ -149,7 +149,7 @@ bool PortSharing::take_question(const Arrival& arrival) {
 
 bool PortSharing::hand_over(std::uint32_t slot, const Arrival& arrival) {
   asks_.store(true);
-  return adapter_.path().any_segment([&](rnic::Segment& segment) {
+  return adapter_.neighbours().any_segment([&](rnic::Segment& segment) {
     if (rnic::slot_of(rnic::read_once(segment.header().token)) != slot) return false;
     rnic::SharedPort* port = open_port_in(segment);
     if (port == nullptr) return false;
@@ -245,7 +245,7 @@ std::vector<PortSharing::Member> PortSharing::members() {
     return false;
   };
   read(adapter_.segment());
-  adapter_.path().any_segment(read);
+  adapter_.neighbours().any_segment(read);
   return members;
 }
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "net/segments.h"
-#include "rnic/srq.h"
+#include "rnic/delivery/receives.h"
+#include "rnic/delivery/segments.h"
 
 namespace gdr::net {
 
@@ -12,12 +12,10 @@ using engine::Placed;
 Placed ReceiveSide::begin(std::uint32_t xrc_srq) {
   if (queue_pair_.type() == IBV_QPT_XRC_RECV) return begin_xrc(xrc_srq);
   if (rnic::ready_receives(shared_) == 0) {
-    if (shared_.srq == 0) return Placed::kNoReceive;
-    const rnic::SrqTake took =
-        rnic::take_receive(adapter_.segment(), shared_.srq - 1, queue_pair_.index(),
-                           adapter_.token(), adapter_.liveness());
+    const rnic::SrqTake took = rnic::take_shared(adapter_.segment(), queue_pair_.index(),
+                                                 adapter_.token(), adapter_.liveness());
     if (took == rnic::SrqTake::kNone) return Placed::kNoReceive;
-    if (took == rnic::SrqTake::kLimitReached) adapter_.path().wake_service();
+    if (took == rnic::SrqTake::kLimitReached) adapter_.neighbours().wake_service();
   }
   std::uint32_t most_segments = 0;
   const rnic::SharedReceive* entry =
@@ -28,12 +26,8 @@ Placed ReceiveSide::begin(std::uint32_t xrc_srq) {
 }
 
 rnic::SharedSrq* ReceiveSide::xrc_srq(std::uint32_t number) {
-  const std::uint32_t index = rnic::index_of_qp(number);
-  if (rnic::slot_of_qp(number) != rnic::slot_of(adapter_.token()) || index >= rnic::kSrqs) {
-    return nullptr;
-  }
-  rnic::SharedSrq& srq = adapter_.segment().srq(index);
-  return rnic::takes_xrc_of(srq, shared_) ? &srq : nullptr;
+  if (rnic::slot_of_qp(number) != rnic::slot_of(adapter_.token())) return nullptr;
+  return rnic::find_xrc_srq(adapter_.segment(), number, shared_);
 }
 
 // Taken off at once: others take from it between two packets of a message.
@@ -53,7 +47,7 @@ Placed ReceiveSide::begin_xrc(std::uint32_t number) {
   rnic::take_first_receive(*srq, mark).store(0);
   taken_.receive = mark.receive;
   if (rnic::reaches_limit(*srq, srq->receive_tail.load() - mark.receive)) {
-    adapter_.path().wake_service();
+    adapter_.neighbours().wake_service();
   }
   return keys_are_right() ? Placed::kPlaced : Placed::kFault;
 }
@@ -67,21 +61,20 @@ void ReceiveSide::take(const rnic::SharedReceive& entry, std::uint32_t most_segm
   taken_.domain = domain;
   taken_.room = 0;
   for (std::uint32_t i = 0; i < taken_.count; ++i) {
-    const rnic::SharedSegmentEntry& from = entry.segment[i];
-    taken_.segments[i] = {rnic::read_once(from.address), rnic::read_once(from.length),
-                          rnic::read_once(from.key)};
+    const rnic::SharedSegmentEntry from = rnic::read_segment(entry, i);
+    taken_.segments[i] = {from.address, from.length, from.key};
     taken_.room += taken_.segments[i].length;
   }
 }
 
 bool ReceiveSide::keys_are_right() {
-  return net::keys_are_right(adapter_.regions(), taken_.used(), taken_.domain, kWriteHere);
+  return rnic::keys_are_right(adapter_.regions(), taken_.used(), taken_.domain, rnic::kWriteHere);
 }
 
 Placed ReceiveSide::place(std::uint64_t offset, std::span<const std::byte> bytes) {
   if (!taken_.valid) return Placed::kFault;
   if (offset + bytes.size() > taken_.room) return Placed::kTooLong;
-  return write_segments(adapter_.regions(), taken_.used(), taken_.domain, offset, bytes)
+  return rnic::write_segments(adapter_.regions(), taken_.used(), taken_.domain, offset, bytes)
              ? Placed::kPlaced
              : Placed::kFault;
 }

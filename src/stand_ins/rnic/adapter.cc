@@ -2,6 +2,8 @@
 
 #include <infiniband/verbs.h>
 
+#include <algorithm>
+
 #include "base/random.h"
 
 namespace gdr::rnic {
@@ -36,17 +38,17 @@ Result<Backing> back(std::uint64_t address, const RegionAttributes& attributes) 
 // Tells the other processes if what they may open has changed while it lived.
 class ToldOfExports {
  public:
-  ToldOfExports(const RegionTable& regions, Path& path)
-      : regions_(regions), path_(path), before_(regions.export_changes()) {}
+  ToldOfExports(const RegionTable& regions, Neighbours& neighbours)
+      : regions_(regions), neighbours_(neighbours), before_(regions.export_changes()) {}
   ~ToldOfExports() {
-    if (regions_.export_changes() != before_) path_.exports_changed();
+    if (regions_.export_changes() != before_) neighbours_.exports_changed();
   }
   ToldOfExports(const ToldOfExports&) = delete;
   ToldOfExports& operator=(const ToldOfExports&) = delete;
 
  private:
   const RegionTable& regions_;
-  Path& path_;
+  Neighbours& neighbours_;
   const std::uint32_t before_;
 };
 
@@ -64,24 +66,24 @@ std::uint32_t free_index(std::uint32_t from, std::uint32_t size, IsFree is_free)
 
 Result<std::unique_ptr<Adapter>> Adapter::create(Token token,
                                                  std::vector<DeviceConfiguration> devices,
-                                                 Path& path, Liveness& liveness) {
+                                                 Neighbours& neighbours, Liveness& liveness) {
   Result<std::unique_ptr<Segment>> segment = Segment::create(token, devices);
   if (!segment) return segment.error();
   return std::unique_ptr<Adapter>(
-      new Adapter(token, std::move(devices), *std::move(segment), path, liveness));
+      new Adapter(token, std::move(devices), *std::move(segment), neighbours, liveness));
 }
 
 Adapter::Adapter(Token token, std::vector<DeviceConfiguration> devices,
-                 std::unique_ptr<Segment> segment, Path& path, Liveness& liveness)
+                 std::unique_ptr<Segment> segment, Neighbours& neighbours, Liveness& liveness)
     : token_(token),
       devices_(std::move(devices)),
       segment_(std::move(segment)),
-      path_(path),
+      neighbours_(neighbours),
       liveness_(liveness),
       regions_(*segment_),
       flows_(*segment_),
       members_(*segment_),
-      xrc_domains_(*segment_, token, path),
+      xrc_domains_(*segment_, token, neighbours),
       next_queue_pair_(static_cast<std::uint32_t>(random_u64() % kQueuePairs)),
       next_srq_(static_cast<std::uint32_t>(random_u64() % kSrqs)),
       held_locks_(token, liveness) {}
@@ -204,7 +206,7 @@ Result<std::uint32_t> Adapter::register_memory(std::uint64_t address,
 }
 
 Result<std::uint32_t> Adapter::add_region(Backing backing, const RegionAttributes& attributes) {
-  const ToldOfExports told(regions_, path_);
+  const ToldOfExports told(regions_, neighbours_);
   return regions_.add(std::move(backing), attributes);
 }
 
@@ -219,7 +221,7 @@ Result<std::uint32_t> Adapter::register_dmabuf(memory::DmaBuf buffer,
 }
 
 Result<void> Adapter::deregister(std::uint32_t key) {
-  const ToldOfExports told(regions_, path_);
+  const ToldOfExports told(regions_, neighbours_);
   if (Result<void> known = regions_.invalidate(key); !known) return known.error();
   wait_for_copies();
   regions_.take(key);
@@ -238,7 +240,7 @@ Result<std::uint32_t> Adapter::reregister(std::uint32_t key, const Reregistratio
     if (!other) return other.error();
     backing = *std::move(other);
   }
-  const ToldOfExports told(regions_, path_);
+  const ToldOfExports told(regions_, neighbours_);
   if (Result<void> known = regions_.invalidate(key); !known) return known.error();
   wait_for_copies();
   return regions_.reissue(key, wanted.under_new_key, backing, attributes);
@@ -255,8 +257,26 @@ void Adapter::wait_for_copies() {
   for (const auto& srq : srqs_now()) {
     wait_for_present_holder(srq->shared().consumer, liveness_);
   }
-  path_.settle(present);
+  settle(present);
   for (const auto& queue : completion_queues_now()) queue->place_carried();
+}
+
+bool Adapter::is_beyond(std::span<const std::uint8_t, 16> gid) {
+  if (beyond_ == nullptr) return false;
+  if (beyond_->takes_everything()) return true;
+  const auto has_it = [&](Segment& segment) {
+    const std::uint32_t count = std::min(read_once(segment.header().device_count), kDevices);
+    return std::any_of(
+        segment.header().devices, segment.header().devices + count,
+        [&](const SharedDevice& device) { return std::equal(gid.begin(), gid.end(), device.gid); });
+  };
+  return !has_it(*segment_) && !neighbours_.any_segment(has_it);
+}
+
+void Adapter::settle(std::span<const std::shared_ptr<QueuePair>> queue_pairs) {
+  if (is_forked()) return;
+  for (const auto& queue_pair : queue_pairs) carrier_->settle(*queue_pair);
+  neighbours_.settle();
 }
 
 void Adapter::destroy_window(std::uint32_t window) {
@@ -302,7 +322,7 @@ void Adapter::deliver_event(std::uint32_t queue) {
 void Adapter::complete(CompletionQueue& queue, const SharedCompletion& completion) {
   const Push push = queue.push(completion, false);
   // It raises the event.
-  if (push == Push::kOverrun || push == Push::kHeld) path_.wake_service();
+  if (push == Push::kOverrun || push == Push::kHeld) neighbours_.wake_service();
 }
 
 void Adapter::deliver_missed_events() {
@@ -328,6 +348,7 @@ void Adapter::parent_of_fork() {
 }
 
 void Adapter::child_of_fork() {
+  forked_.store(true);
   for (const auto& [index, queue_pair] : queue_pairs_) queue_pair->child_of_fork();
   for (const auto& [index, place] : completion_queues_) place.queue->child_of_fork();
   for (const auto& [index, srq] : srqs_) srq->child_of_fork();

@@ -4,9 +4,10 @@
 //   std::shared_ptr<QueuePair> qp = *adapter.create_queue_pair(settings);
 //   std::uint32_t key = *adapter.register_memory(address, {iova, length, access, pd});
 //
-// One per process, made by local::Host, which also supplies the path and answers who is alive.
+// One per process, made by peers::Host, which also knows the neighbours and who is alive.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -15,11 +16,13 @@
 #include <span>
 #include <vector>
 
+#include "rnic/carrier.h"
 #include "rnic/completion_queue.h"
 #include "rnic/device_table.h"
 #include "rnic/flow.h"
 #include "rnic/held_locks.h"
 #include "rnic/multicast.h"
+#include "rnic/neighbours.h"
 #include "rnic/queue_pair.h"
 #include "rnic/region_table.h"
 #include "rnic/segment.h"
@@ -47,13 +50,23 @@ class Adapter {
  public:
   static Result<std::unique_ptr<Adapter>> create(Token token,
                                                  std::vector<DeviceConfiguration> devices,
-                                                 Path& path, Liveness& liveness);
+                                                 Neighbours& neighbours, Liveness& liveness);
+  // Once, before any queue pair exists.
+  void carry_by(LocalCarrier& carrier, BeyondCarrier* beyond = nullptr) {
+    carrier_ = &carrier;
+    beyond_ = beyond;
+  }
 
   std::span<const DeviceConfiguration> devices() const { return devices_; }
   Segment& segment() { return *segment_; }
   RegionTable& regions() { return regions_; }
   XrcDomains& xrc_domains() { return xrc_domains_; }
-  Path& path() { return path_; }
+  Neighbours& neighbours() { return neighbours_; }
+  LocalCarrier& carrier() { return *carrier_; }      // within the host
+  BeyondCarrier* beyond() const { return beyond_; }  // null: nothing leaves the host
+  // Whether what goes to that address is carried beyond the host: no process of this host, of this
+  // user, has a device of it. Cold.
+  bool is_beyond(std::span<const std::uint8_t, 16> gid);
   Liveness& liveness() { return liveness_; }
   Token token() const { return token_; }
 
@@ -96,6 +109,10 @@ class Adapter {
     return regions_.add_window(tied, protection_domain);
   }
   void destroy_window(std::uint32_t window);
+  // Returns when every copy that this process's threads had begun has ended: for these queue pairs
+  // as initiators, and for other processes that asked this one to copy. No lock is held by the
+  // caller. Cold.
+  void settle(std::span<const std::shared_ptr<QueuePair>> queue_pairs);
   // Those that began before now.
   std::vector<CopyInProgress> copies_in_progress();
 
@@ -108,15 +125,17 @@ class Adapter {
   // Takes what has arrived from beyond the host, before a completion queue that was found empty is
   // looked at again. False: nothing has. Hot.
   bool progress() {
-    BeyondPath* beyond = polled_.load(std::memory_order_acquire);
+    BeyondCarrier* beyond = polled_.load(std::memory_order_acquire);
     return beyond != nullptr && beyond->progress();
   }
   // After a completion queue was armed. Hot.
   void awaits_event() {
-    BeyondPath* beyond = polled_.load(std::memory_order_acquire);
+    BeyondCarrier* beyond = polled_.load(std::memory_order_acquire);
     if (beyond != nullptr) beyond->awaits_event();
   }
-  void poll_beyond(BeyondPath* beyond) { polled_.store(beyond); }  // null: nothing arrives any more
+  void poll_beyond(BeyondCarrier* beyond) {
+    polled_.store(beyond);
+  }  // null: nothing arrives any more
 
   // After a push onto one of this process's queues by its index: what is due is done at once, or by
   // the service thread. Hot.
@@ -125,7 +144,7 @@ class Adapter {
     if (push == Push::kEventDue) {
       deliver_event(queue);
     } else {
-      path_.wake_service();
+      neighbours_.wake_service();
     }
   }
   // Of one of this process's own requests.
@@ -139,6 +158,7 @@ class Adapter {
   void prepare_fork();
   void parent_of_fork();
   void child_of_fork();
+  bool is_forked() const { return forked_.load(); }
 
   // Service thread: delivers due completion events, overrun events, flushes failed queue pairs.
   // True: something is left, come again soon.
@@ -157,7 +177,7 @@ class Adapter {
   };
 
   Adapter(Token token, std::vector<DeviceConfiguration> devices, std::unique_ptr<Segment> segment,
-          Path& path, Liveness& liveness);
+          Neighbours& neighbours, Liveness& liveness);
   std::vector<std::shared_ptr<QueuePair>> queue_pairs_now();
   std::vector<std::shared_ptr<CompletionQueue>> completion_queues_now();
   void wait_for_copies();
@@ -166,14 +186,17 @@ class Adapter {
   const Token token_;
   const std::vector<DeviceConfiguration> devices_;
   const std::unique_ptr<Segment> segment_;
-  Path& path_;
+  Neighbours& neighbours_;
   Liveness& liveness_;
   RegionTable regions_;
   FlowTable flows_;
   MemberTable members_;
   XrcDomains xrc_domains_;
 
-  std::atomic<BeyondPath*> polled_{nullptr};
+  LocalCarrier* carrier_ = nullptr;
+  BeyondCarrier* beyond_ = nullptr;
+  std::atomic<bool> forked_{false};
+  std::atomic<BeyondCarrier*> polled_{nullptr};
   std::atomic<std::uint64_t> destroyed_queue_pairs_{0};
   std::mutex mutex_;                                                 // the tables below: cold
   std::map<std::uint32_t, std::shared_ptr<QueuePair>> queue_pairs_;  // by index

@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "rnic/adapter.h"
+#include "rnic/delivery/responder_lock.h"
 #include "rnic/queue_pair_states.h"
 
 namespace gdr::rnic {
@@ -53,19 +54,9 @@ ibv_wc_opcode completion_opcode(ibv_wr_opcode opcode) {
 
 }  // namespace
 
-void put_back_receive(Segment& segment, SharedQueuePair& queue_pair, std::uint32_t number,
-                      Token self, Liveness& liveness) {
-  const std::uint32_t head = queue_pair.receive_head.load();
-  if (queue_pair.completing.exchange(0) != head || head == 0) return;
-  const std::uint32_t queue = read_once(queue_pair.receive_completion_queue);
-  if (!has_completed(segment, queue, {.qp_number = number, .receive = head}, self, liveness)) {
-    queue_pair.receive_head.store(head - 1);
-  }
-}
-
 QueuePair::QueuePair(Adapter& adapter, std::uint32_t index, const QueuePairSettings& settings)
     : adapter_(adapter),
-      carrier_(&adapter.path()),
+      carrier_(&adapter.carrier()),
       index_(index),
       number_(make_qp_number(slot_of(adapter.token()), index)),
       settings_(settings),
@@ -180,32 +171,55 @@ int QueuePair::modify(const ibv_qp_attr& attributes, int mask) {
   if (const int error = check_values(attributes, mask)) return error;
 
   if (to == IBV_QPS_RESET) {
-    carrier_->cancel(*this);
+    cancel_sends();
     set_state(IBV_QPS_RESET);
     reset();
     drop_sends();
     guard.unlock();
-    adapter_.path().settle({});
+    adapter_.settle({});
     return 0;
   }
   if (to == IBV_QPS_ERR) {
     if (from != IBV_QPS_ERR) {
-      carrier_->cancel(*this);
+      cancel_sends();
       enter_error(IBV_QPS_ERR);
     }
     // Not under the send lock: a transfer of this process may need it to come to its end. Also when
     // it was in error before: whoever put it there did not wait.
     guard.unlock();
     wait_for_present_holder(shared_.responder, adapter_.liveness());
-    adapter_.path().settle({});
+    adapter_.settle({});
     return 0;
   }
   apply(attributes, mask);
   if (to == IBV_QPS_RTR && from == IBV_QPS_INIT) {
-    if (const int error = adapter_.path().connect(*this)) return error;
+    if (const int error = connect()) return error;
   }
   set_state(to);
   return 0;
+}
+
+// Which carrier it has, for as long as it is connected.
+int QueuePair::connect() {
+  if (adapter_.is_forked()) return EIO;
+  BeyondCarrier* beyond = adapter_.beyond();
+  if (beyond != nullptr && type() == IBV_QPT_UD) return beyond->connect(*this);
+  // Without a GID the queue pair number alone finds its target, which only works on one host.
+  const ibv_ah_attr& address = attributes_.ah_attr;
+  if (address.is_global == 0 || !adapter_.is_beyond(address.grh.dgid.raw)) {
+    return carrier_->connect(*this);
+  }
+  const int error = beyond->connect(*this);
+  if (error == 0) carrier_ = beyond;
+  return error;
+}
+
+// No byte moves for its requests any more. In a fork's child nothing moves anyway. Under
+// send_lock_.
+void QueuePair::cancel_sends() {
+  if (adapter_.is_forked()) return packet_state.reset();
+  carrier_->cancel(*this);
+  if (packet_state != nullptr) adapter_.beyond()->cancel(*this);
 }
 
 void QueuePair::apply(const ibv_qp_attr& a, int mask) {
@@ -261,7 +275,7 @@ void QueuePair::reset() {
   shared_.failure.store(static_cast<std::uint32_t>(Failure::kNone));
   shared_.destination.store(0);
   shared_.access.store(0);
-  carrier_ = &adapter_.path();
+  carrier_ = &adapter_.carrier();
   last_receive_told_ = false;
   attributes_ = {};
   set_state(IBV_QPS_RESET);
@@ -277,14 +291,14 @@ void QueuePair::destroy() {
   {
     const std::lock_guard guard(send_lock_);
     destroyed_ = true;
-    carrier_->cancel(*this);
+    cancel_sends();
     set_state(IBV_QPS_RESET);
     reset();
     drop_sends();
     send_memory = ring_.release();
   }
   // The holder of the responder lock may have died while this process copied for it.
-  adapter_.path().settle({});
+  adapter_.settle({});
 }
 
 void QueuePair::complete_front(ibv_wc_status status, std::uint32_t bytes) {
@@ -315,7 +329,7 @@ void QueuePair::enter_error(ibv_qp_state error_state) {
   if (error_state != IBV_QPS_ERR) return;
   shared_.failure.store(static_cast<std::uint32_t>(Failure::kServed));
   flush_due_.store(true);
-  adapter_.path().wake_service();
+  adapter_.neighbours().wake_service();
 }
 
 void QueuePair::flush_sends() {
@@ -335,10 +349,10 @@ bool QueuePair::flush_receives() {
   const std::unique_lock receive_guard(receive_lock_, std::try_to_lock);
   if (!receive_guard) return false;
   const Token self = adapter_.token();
-  const Taken taken = try_lock(shared_.responder, self, adapter_.liveness(), self);
-  if (taken == Taken::kNo) return false;
-  if (taken == Taken::kOrphan) {
-    put_back_receive(adapter_.segment(), shared_, number_, adapter_.token(), adapter_.liveness());
+  std::uint64_t word = 0;
+  if (take_responder({adapter_.segment(), shared_, index_, self}, self, adapter_.liveness(), 0,
+                     &word) == Taken::kNo) {
+    return false;
   }
   const bool shares = settings_.srq != nullptr;
   const std::uint32_t tail = shares ? settings_.srq->settled_tail(shared_) : receive_tail_;
@@ -372,7 +386,7 @@ bool QueuePair::lose_completion_queue(const CompletionQueue& queue) {
 
 void QueuePair::fail() {
   shared_.failure.store(static_cast<std::uint32_t>(Failure::kInvalid));
-  adapter_.path().wake_service();
+  adapter_.neighbours().wake_service();
 }
 
 bool QueuePair::serve() {
@@ -383,7 +397,7 @@ bool QueuePair::serve() {
     if (destroyed_ || state() == IBV_QPS_RESET) return false;
     shared_.failure.store(static_cast<std::uint32_t>(Failure::kServed));
     if (state() != IBV_QPS_ERR) {
-      carrier_->cancel(*this);
+      cancel_sends();
       set_state(IBV_QPS_ERR);
       flush_sends();
       raise(settings_.work_queue ? IBV_EVENT_WQ_FATAL : event_of(failure));

@@ -1,25 +1,27 @@
-// QueuePair: states, work requests and what becomes of them, whichever path carries them.
+// QueuePair: states, work requests and what becomes of them, whichever carrier they have.
 //
 // Locks, in the order they may be taken: send_lock (this process: the send ring and its execution)
 // before receive_lock (this process: posting receives) before a SharedLock; of these the
 // responder's before a shared receive queue's before a completion queue's. Nobody waits for the
 // responder lock of one queue pair while holding that of another.
 //
-// Threads: post_* by the application (hot); Path::send by the application or the path's engine
-// thread, under send_lock; flush_* by the path's service thread.
+// Threads: post_* by the application (hot); Carrier::send by the application or the carrier's own
+// thread, under send_lock; flush_* by the service thread.
 #pragma once
 
 #include <infiniband/verbs.h>
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "base/clock.h"
 #include "base/spin_lock.h"
+#include "rnic/carrier.h"
 #include "rnic/completion_queue.h"
 #include "rnic/events.h"
-#include "rnic/path.h"
 #include "rnic/region_table.h"
 #include "rnic/srq.h"
 #include "rnic/work_request.h"
@@ -70,16 +72,11 @@ constexpr std::uint32_t kFrameBytes = 9216;     // of a raw frame: a jumbo frame
 constexpr std::uint32_t kGrhBytes = 40;
 constexpr std::uint32_t kTagHeaderBytes = 16;
 
-// What a path keeps of a queue pair.
-class PathState {
+// What a carrier keeps of a queue pair.
+class CarrierState {
  public:
-  virtual ~PathState() = default;
+  virtual ~CarrierState() = default;
 };
-
-// After a responder lock was taken over from the dead: a receive that it took and did not complete
-// goes back to the front of its queue. Under that lock.
-void put_back_receive(Segment& segment, SharedQueuePair& queue_pair, std::uint32_t number,
-                      Token self, Liveness& liveness);
 
 // Whether a message that was announced is being read.
 enum class Fetch {
@@ -122,7 +119,7 @@ class QueuePair : public std::enable_shared_from_this<QueuePair> {
     ring_.clear();
   }
 
-  // --- For paths, under send_lock().
+  // --- For carriers, under send_lock().
   SpinLock& send_lock() { return send_lock_; }
   SendRing& send_ring() { return ring_; }
   ibv_qp_state state() const { return state_.load(std::memory_order_acquire); }
@@ -131,12 +128,15 @@ class QueuePair : public std::enable_shared_from_this<QueuePair> {
   // Completes the front request and takes it off the ring. Any status but success moves the queue
   // pair to error (RC) or send-queue-error (others) and flushes what is behind it.
   void complete_front(ibv_wc_status status, std::uint32_t bytes);
-  std::unique_ptr<PathState> path_state;
-  // Of the path beyond the host, which a datagram queue pair uses beside the other.
-  std::unique_ptr<PathState> packet_state;
-  // From connect() on, until reset: another than the adapter's path carries its requests.
-  void take_carrier(Carrier& carrier) { carrier_ = &carrier; }
-  bool is_carried_by(const Carrier& carrier) const { return carrier_ == &carrier; }
+  std::unique_ptr<CarrierState> local_state;
+  // Of the carrier beyond the host, which a datagram queue pair uses beside the other.
+  std::unique_ptr<CarrierState> packet_state;
+  // Whether there is a request, and the front one is for that carrier.
+  bool has_front_for(const Carrier& carrier) {
+    return !ring_.empty() && carrier_of_front() == &carrier;
+  }
+  // Has carriers go on with the ring, each with what is its own, until one has to wait.
+  void carry();
 
   // The protection domain of a request's own bytes.
   std::uint32_t domain_of(const SendRequest& request) const {
@@ -161,7 +161,11 @@ class QueuePair : public std::enable_shared_from_this<QueuePair> {
 
  private:
   int check_send(const ibv_send_wr& request) const;
-  void store_send(const ibv_send_wr& request, SendRequest& slot) const;
+  void store_send(const ibv_send_wr& request, SendRequest& slot);
+  bool goes_beyond(const SendRequest& datagram);
+  Carrier* carrier_of_front();
+  int connect();
+  void cancel_sends();
   static void store_window_request(const ibv_send_wr& request, SendRequest& slot);
   bool has_own_receives() const { return settings_.srq == nullptr && !is_xrc(type()); }
   SharedReceive& receive_at(std::uint32_t position) const;
@@ -178,7 +182,7 @@ class QueuePair : public std::enable_shared_from_this<QueuePair> {
   bool flush_receives();
 
   Adapter& adapter_;
-  Carrier* carrier_;  // under send_lock_
+  Carrier* carrier_;  // under send_lock_; of datagrams: within the host
   const std::uint32_t index_, number_;
   QueuePairSettings settings_;
   SharedQueuePair& shared_;
@@ -201,7 +205,10 @@ class QueuePair : public std::enable_shared_from_this<QueuePair> {
   std::uint32_t receive_capacity_ = 0, receive_stride_ = 0;
   std::uint64_t receive_ring_ = 0;
   std::byte* receives_ = nullptr;
-  bool destroyed_ = false;              // under send_lock_
+  bool destroyed_ = false;  // under send_lock_
+  // Of datagrams: where the last address was found. Under send_lock_.
+  std::optional<std::array<std::uint8_t, 16>> last_gid_;
+  bool last_goes_beyond_ = false;
   bool last_receive_told_ = false;      // under receive_lock_
   std::atomic<bool> flush_due_{false};  // receives were posted to, or are left in, a failed queue
 };

@@ -40,10 +40,9 @@ Fetch QueuePair::fetch(std::uint32_t tag, const Rendezvous& wanted, const Shared
   auto* segments = reinterpret_cast<ibv_sge*>(&read + 1);
   const std::uint32_t count = std::min(read_once(into.segments), most_segments);
   while (read.segment_count < count && read.total_bytes < wanted.length) {
-    const SharedSegmentEntry& from = into.segment[read.segment_count];
+    const SharedSegmentEntry from = read_segment(into, read.segment_count);
     const auto room = static_cast<std::uint32_t>(wanted.length - read.total_bytes);
-    const ibv_sge segment{read_once(from.address), std::min(read_once(from.length), room),
-                          read_once(from.key)};
+    const ibv_sge segment{from.address, std::min(from.length, room), from.key};
     segments[read.segment_count++] = segment;
     read.total_bytes += segment.length;
   }

@@ -30,15 +30,6 @@ bool opcode_is_served(ibv_qp_type type, std::uint32_t opcode) {
   }
 }
 
-// Moves no bytes: its segments are not looked at.
-bool is_window_request(ibv_wr_opcode opcode) {
-  return opcode == IBV_WR_BIND_MW || opcode == IBV_WR_LOCAL_INV;
-}
-
-bool is_atomic(ibv_wr_opcode opcode) {
-  return opcode == IBV_WR_ATOMIC_CMP_AND_SWP || opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
-}
-
 std::uint64_t total_length(const ibv_send_wr& request) {
   std::uint64_t total = 0;
   for (int i = 0; i < request.num_sge; ++i) total += request.sg_list[i].length;
@@ -65,9 +56,10 @@ int QueuePair::check_send(const ibv_send_wr& request) const {
   return 0;
 }
 
-void QueuePair::store_send(const ibv_send_wr& request, SendRequest& slot) const {
+void QueuePair::store_send(const ibv_send_wr& request, SendRequest& slot) {
   slot.wr_id = request.wr_id;
   slot.fetch = 0;
+  slot.goes_beyond = false;
   slot.opcode = request.opcode;
   slot.flags = request.send_flags;
   slot.immediate = request.imm_data;
@@ -78,6 +70,7 @@ void QueuePair::store_send(const ibv_send_wr& request, SendRequest& slot) const 
     slot.remote_qkey =
         request.wr.ud.remote_qkey & 0x8000'0000 ? attributes_.qkey : request.wr.ud.remote_qkey;
     slot.address = vector_of(request.wr.ud.ah);
+    slot.goes_beyond = goes_beyond(slot);
   } else if (is_atomic(request.opcode)) {
     slot.remote_address = request.wr.atomic.remote_addr;
     slot.rkey = request.wr.atomic.rkey;
@@ -107,6 +100,29 @@ void QueuePair::store_send(const ibv_send_wr& request, SendRequest& slot) const 
   for (std::uint32_t i = 0; i < slot.segment_count; ++i) to[i] = request.sg_list[i];
 }
 
+// Addresses come in runs: the last answer is kept.
+bool QueuePair::goes_beyond(const SendRequest& datagram) {
+  const AddressVector& address = datagram.address;
+  if (!address.has_gid || datagram.remote_qp == kMulticastQueuePair) return false;
+  if (last_gid_ != address.destination_gid) {
+    last_gid_ = address.destination_gid;
+    last_goes_beyond_ = adapter_.is_beyond(address.destination_gid);
+  }
+  return last_goes_beyond_;
+}
+
+Carrier* QueuePair::carrier_of_front() {
+  return ring_.front().goes_beyond ? adapter_.beyond() : carrier_;
+}
+
+void QueuePair::carry() {
+  while (!ring_.empty()) {
+    Carrier* carrier = carrier_of_front();
+    carrier->send(*this);
+    if (has_front_for(*carrier)) return;
+  }
+}
+
 int QueuePair::post_send(const ibv_send_wr* list, const ibv_send_wr** bad) {
   const std::lock_guard guard(send_lock_);
   const ibv_qp_state now_in = state();
@@ -128,7 +144,7 @@ int QueuePair::post_send(const ibv_send_wr* list, const ibv_send_wr** bad) {
   if (failed) {
     flush_sends();
   } else if (!ring_.empty()) {
-    carrier_->send(*this);
+    carry();
   }
   return error;
 }
@@ -169,11 +185,11 @@ int QueuePair::post_receive(const ibv_recv_wr* list, const ibv_recv_wr** bad) {
   }
   if (shared_.receive_waiter.load() != 0) {
     const Token waiter = shared_.receive_waiter.exchange(0);
-    if (waiter != 0) adapter_.path().receive_posted(slot_of(waiter));
+    if (waiter != 0) adapter_.neighbours().receive_posted(slot_of(waiter));
   }
   if (state() == IBV_QPS_ERR) {
     flush_due_.store(true);
-    adapter_.path().wake_service();
+    adapter_.neighbours().wake_service();
   }
   return error;
 }

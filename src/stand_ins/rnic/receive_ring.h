@@ -98,6 +98,12 @@ bool take_first_receive_while(const While& held, Queue& queue, SharedCompletion&
   return store_two_while(held, queue.completing, head, queue.receive_head, head);
 }
 
+// A segment of what another process may write over: read once.
+inline SharedSegmentEntry read_segment(const SharedReceive& entry, std::uint32_t index) {
+  const SharedSegmentEntry& segment = entry.segment[index];
+  return {read_once(segment.address), read_once(segment.length), read_once(segment.key)};
+}
+
 inline void store_receive(const ibv_recv_wr& request, SharedReceive& entry) {
   entry.wr_id = request.wr_id;
   entry.segments = static_cast<std::uint32_t>(request.num_sge);

@@ -26,7 +26,7 @@
 namespace gdr::rnic {
 
 // Part of the name of a segment, which /proc shows to a process that may debug its owner, and to no
-// other: see local/handshake.h.
+// other: see peers/handshake.h.
 using Secret = std::array<std::uint8_t, 16>;
 // Of a segment's descriptor, by what its link in /proc/PID/fd says.
 std::optional<Secret> secret_in(std::string_view link);

@@ -28,6 +28,7 @@ constexpr std::uint32_t kMembers = 4096;
 constexpr std::uint32_t kSrqs = 1u << 12;
 constexpr std::uint32_t kXrcDomains = 256;
 constexpr std::uint32_t kServiceRequests = 64;
+constexpr std::uint64_t kMostServed = 512 * 1024;  // bytes that one of them copies
 constexpr std::uint32_t kDevices = 16;
 constexpr std::uint64_t kArenaBytes = std::uint64_t{1} << 32;  // sparse: only touched pages exist
 
@@ -306,7 +307,7 @@ enum class ServiceState : std::uint32_t {
 };
 
 // A copy that only the owner of a region can do, asked for by an initiator: bytes go through
-// `staging`, which lies in the initiator's own segment. See local/service_thread.h.
+// `staging`, which lies in the initiator's own segment. See peers/service_thread.h.
 struct alignas(64) ServiceRequest {
   // The initiator's token in the upper half, a ServiceState in the lower: a dead initiator's place
   // is known whenever it died.

@@ -46,8 +46,7 @@ bool copy_receive(const While& held, const SharedReceive& from, SharedReceive& t
   copy.wr_id = read_once(from.wr_id);
   copy.segments = segments;
   for (std::uint32_t i = 0; i < segments; ++i) {
-    copy.segment[i] = {read_once(from.segment[i].address), read_once(from.segment[i].length),
-                       read_once(from.segment[i].key)};
+    copy.segment[i] = read_segment(from, i);
   }
   return copy_while(held, &to, &copy, receive_stride(segments));
 }
@@ -220,8 +219,8 @@ void Srq::wake_waiters() {
     std::uint64_t slots = shared_.waiters[word].load();
     if (slots != 0) slots = shared_.waiters[word].exchange(0);
     for (; slots != 0; slots &= slots - 1) {
-      adapter_.path().receive_posted(word * 64 +
-                                     static_cast<std::uint32_t>(std::countr_zero(slots)));
+      adapter_.neighbours().receive_posted(word * 64 +
+                                           static_cast<std::uint32_t>(std::countr_zero(slots)));
     }
   }
 }
@@ -232,7 +231,7 @@ int Srq::set_limit(std::uint32_t limit) {
   shared_.limit.store(limit);
   // The specification asks how many are there, not how they came to be so few.
   const std::lock_guard guard(post_lock_);
-  if (reaches_limit(shared_, posted())) adapter_.path().wake_service();
+  if (reaches_limit(shared_, posted())) adapter_.neighbours().wake_service();
   return 0;
 }
 
@@ -280,7 +279,7 @@ std::uint32_t Srq::settled_tail(const SharedQueuePair& queue_pair) {
 void Srq::close() {
   shared_.takes_xrc.store(0);
   wait_for_present_holder(shared_.consumer, adapter_.liveness());
-  adapter_.path().settle({});
+  adapter_.settle({});
 }
 
 void Srq::lose_completion_queue(const CompletionQueue& queue) {

@@ -17,6 +17,14 @@ namespace gdr::rnic {
 
 struct WindowBind;
 
+constexpr bool is_atomic(ibv_wr_opcode opcode) {
+  return opcode == IBV_WR_ATOMIC_CMP_AND_SWP || opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
+}
+// Binds or invalidates a memory window: moves no bytes, and its segments are not looked at.
+constexpr bool is_window_request(ibv_wr_opcode opcode) {
+  return opcode == IBV_WR_BIND_MW || opcode == IBV_WR_LOCAL_INV;
+}
+
 struct SendRequest {
   std::uint64_t wr_id;
   ibv_wr_opcode opcode;
@@ -31,6 +39,7 @@ struct SendRequest {
   std::uint32_t remote_srq;   // XRC
   std::uint32_t fetch;        // not 0: the queue pair's own, see queue_pair_fetch.cc
   AddressVector address;      // UD
+  bool goes_beyond;           // UD: its address is not on this host
   std::uint32_t segment_count;
   std::uint32_t inline_bytes;  // valid with IBV_SEND_INLINE; then segment_count is 0
   std::uint64_t total_bytes;   // of its segments or inline data

@@ -50,7 +50,7 @@ Result<std::uint32_t> XrcDomains::open(std::uint32_t device, int descriptor, int
   shared.domain = opened.domain = *domain;
   shared.open.store(1);
   const bool known =
-      here || path_.any_segment([&](Segment& other) { return is_open_in(other, *domain); });
+      here || neighbours_.any_segment([&](Segment& other) { return is_open_in(other, *domain); });
   const bool missing = descriptor >= 0 && !known && (flags & O_CREAT) == 0;
   const bool not_first = known && (flags & O_EXCL) != 0;
   if (missing || not_first) {

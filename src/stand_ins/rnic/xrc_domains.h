@@ -11,15 +11,15 @@
 #include "base/result.h"
 #include "base/spin_lock.h"
 #include "base/unique_fd.h"
-#include "rnic/path.h"
+#include "rnic/neighbours.h"
 #include "rnic/segment.h"
 
 namespace gdr::rnic {
 
 class XrcDomains {
  public:
-  XrcDomains(Segment& segment, Token self, Path& path)
-      : segment_(segment), self_(self), path_(path) {}
+  XrcDomains(Segment& segment, Token self, Neighbours& neighbours)
+      : segment_(segment), self_(self), neighbours_(neighbours) {}
 
   // `descriptor` -1: a domain that nobody else can open. As the kernel has it: without O_CREAT in
   // `flags` EAGAIN where the domain is not open anywhere, with O_EXCL EINVAL where it is; EBADF for
@@ -41,7 +41,7 @@ class XrcDomains {
 
   Segment& segment_;
   const Token self_;
-  Path& path_;
+  Neighbours& neighbours_;
   SpinLock mutex_;
   std::uint32_t last_private_ = 0;
   Opened opened_[kXrcDomains];

@@ -6,8 +6,9 @@
 #include <cstddef>
 #include <utility>
 
-#include "local/host.h"
+#include "local/local_path.h"
 #include "net/packet_path.h"
+#include "peers/host.h"
 #include "verbs/abi.h"
 #include "verbs/errors.h"
 #include "verbs/objects.h"
@@ -41,10 +42,18 @@ void release(Context* context) {
   delete context;
 }
 
+Result<peers::Carriers> make_carriers(rnic::Adapter& adapter, peers::Neighbours& neighbours) {
+  Result<std::unique_ptr<rnic::BeyondCarrier>> beyond = net::PacketPath::make(adapter);
+  if (!beyond) return beyond.error();
+  Result<std::unique_ptr<local::LocalPath>> local = local::LocalPath::make(adapter, neighbours);
+  if (!local) return local.error();
+  return peers::Carriers{*std::move(local), *std::move(beyond)};
+}
+
 }  // namespace
 
 ibv_context* open_context(Device& device, std::shared_ptr<Session> session, UniqueFd command) {
-  Result<local::Host*> host = local::Host::instance(net::PacketPath::make);
+  Result<peers::Host*> host = peers::Host::instance(make_carriers);
   if (!host) return fail(host.error());
   rnic::Adapter& adapter = (*host)->adapter();
   // The table may have been read at another time than the one that the program listed.

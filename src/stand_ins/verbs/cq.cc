@@ -54,7 +54,7 @@ int modify_cq(ibv_cq* cq, ibv_modify_cq_attr* attributes) {
   cq_of(cq).queue->moderate(attributes->moderate.cq_count,
                             attributes->moderate.cq_period * kMicrosecond);
   // Events that the old setting delays may be due under the new one.
-  context_of(cq->context).adapter->path().wake_service();
+  context_of(cq->context).adapter->neighbours().wake_service();
   return 0;
 }
 

@@ -2,9 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/codes.h"
-#include "wire/packet.h"
-
 namespace gdr::engine {
 namespace {
 
@@ -89,31 +86,6 @@ TEST(WindowTest, StartsFromTheBottomAfterATimeout) {
   EXPECT_EQ(window.size(), 8u * kPacket);
   fill(&window, 2);  // slow start doubles it each time
   EXPECT_EQ(window.size(), 32u * kPacket);
-}
-
-// --- Codes
-
-TEST(CodesTest, RnrWaitsAreThoseOfTable45) {
-  EXPECT_EQ(rnr_wait(0), 655'360 * kMicrosecond);
-  EXPECT_EQ(rnr_wait(1), 10 * kMicrosecond);
-  EXPECT_EQ(rnr_wait(12), 640 * kMicrosecond);
-  EXPECT_EQ(rnr_wait(14), 1'280 * kMicrosecond);
-  EXPECT_EQ(rnr_wait(31), 491'520 * kMicrosecond);
-}
-
-TEST(CodesTest, CreditsAreThoseOfTable46AndNeverPromiseMore) {
-  EXPECT_EQ(credit_code(0), 0);
-  EXPECT_EQ(credit_code(5), 4);
-  EXPECT_EQ(credit_code(1024), 20);
-  EXPECT_EQ(credit_code(~0u), 30);
-  for (std::uint32_t receives = 0; receives < 100'000; receives += receives < 100 ? 1 : 7) {
-    const std::uint8_t code = credit_code(receives);
-    ASSERT_NE(code, wire::kNoCredits);
-    ASSERT_LE(credits_of(code), receives);
-    if (code < 30) {
-      ASSERT_GT(credits_of(static_cast<std::uint8_t>(code + 1)), receives);
-    }
-  }
 }
 
 }  // namespace

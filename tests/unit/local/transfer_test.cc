@@ -152,7 +152,7 @@ class TransferTest : public testing::Test {
     int ends[2];
     EXPECT_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends), 0);
     other_end_.reset(ends[1]);
-    Introduction introduction;
+    peers::Introduction introduction;
     introduction.token = kToken;
     introduction.segment.reset(fcntl(segment_->descriptor(), F_DUPFD_CLOEXEC, 0));
     introduction.doorbell.reset(eventfd(0, EFD_NONBLOCK));

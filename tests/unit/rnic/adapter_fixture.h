@@ -1,5 +1,5 @@
-// An adapter whose path carries nothing out by itself: requests stay in the send ring until a test
-// completes them, and what the device tells its path is counted.
+// An adapter whose carrier carries nothing out by itself: requests stay in the send ring until a
+// test completes them, and what the device tells its carrier and its neighbours is counted.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -11,19 +11,22 @@
 
 namespace gdr::rnic {
 
-class IdlePath : public Path {
+class IdlePath : public LocalCarrier, public Neighbours {
  public:
   void send(QueuePair&) override { ++sends; }
   void send_later(QueuePair&) override { ++sends; }
   int connect(QueuePair&) override { return 0; }
   void cancel(QueuePair&) override { ++cancels; }
   void receive_posted(std::uint32_t slot) override { woken.push_back(slot); }
-  void settle(std::span<const std::shared_ptr<QueuePair>>) override { ++settles; }
+  void settle(QueuePair&) override {}
+  void settle() override { ++settles; }
   bool any_segment(const std::function<bool(Segment&)>&) override { return false; }
   void exports_changed() override {}
   void wake_service() override { ++services; }
+  std::uint64_t copies_for_others() override { return copies; }
 
   int sends = 0, cancels = 0, settles = 0, services = 0;
+  std::uint64_t copies = 0;          // that its service thread has begun or ended
   std::vector<std::uint32_t> woken;  // slots
 };
 
@@ -40,6 +43,7 @@ class AdapterTest : public testing::Test {
     auto adapter = Adapter::create(kToken, *parse_devices("soft0,soft1"), path_, liveness_);
     ASSERT_TRUE(adapter) << adapter.error().message;
     adapter_ = *std::move(adapter);
+    adapter_->carry_by(path_);
     domain_ = adapter_->allocate_protection_domain();
     auto events = EventQueue::create();
     ASSERT_TRUE(events);

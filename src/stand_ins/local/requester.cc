@@ -1,0 +1,291 @@
+// How a request is found its target, moved, and comes to its end.
+#include "local/requester.h"
+
+#include <unistd.h>
+
+#include <cstring>
+
+#include "base/kill_point.h"
+#include "local/fault_hooks.h"
+#include "local/local_path.h"
+#include "local/move_now.h"
+#include "rnic/delivery/segments.h"
+
+namespace gdr::local {
+namespace {
+
+constexpr Nanoseconds kExecTakes = 20 * kMillisecond;  // also of one that loses the CPU in it
+constexpr Nanoseconds kSettleNap = 50 * kMicrosecond;
+constexpr Nanoseconds kSettlePatience = 200 * kMillisecond;
+
+// To another process's memory that the CPU reaches, in one stretch.
+bool can_be_carried(const PieceList& from, const PieceList& to) {
+  if (to.bytes() == 0 || to.bytes() > rnic::kCarriedBytes || to.pieces().size() != 1) return false;
+  return to.pieces().front().where == Where::kProcess && !to.has_on_demand() &&
+         from.cpu_reachable() && !from.has_on_demand() && !from.has_nowhere();
+}
+
+// The kernel does not let this process copy: by the other one's rights (ptrace scope), or by a
+// filter of system calls, which may say anything.
+bool is_refusal(int error) { return error == EPERM || error == EACCES || error == ENOSYS; }
+
+// A process that calls exec has other memory a moment before its connections are closed.
+bool is_gone(peers::Peer& peer, int error) {
+  if (!peer.check_alive()) return true;
+  if (error != EFAULT) return false;
+  for (const Nanoseconds end = now() + kExecTakes; now() < end; usleep(100)) {
+    if (!peer.check_alive()) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Requester::Requester(LocalPath& its_path, rnic::QueuePair& its_queue_pair)
+    : path(its_path),
+      adapter(its_path.adapter()),
+      neighbours(its_path.neighbours()),
+      queue_pair(its_queue_pair) {}
+
+// The move stands here, and not at the end of the checks where it is decided, for speed: the system
+// call uses up the processor's return predictor, and then the way back costs by the depth.
+Advance Requester::advance(bool engine) {
+  by_engine = engine;
+  Advance went = begin();
+  while (went == Advance::kMove) went = carry_out();
+  return went;
+}
+
+Advance Requester::begin() {
+  if (in_progress) return by_engine ? Advance::kMove : Advance::kEngine;
+  if (std::holds_alternative<Group>(progress)) return serve_group(*this);
+  switch (queue_pair.type()) {
+    case IBV_QPT_UD:
+      return begin_datagram(*this);
+    case IBV_QPT_RAW_PACKET:
+      return begin_frame(*this);
+    default:
+      return begin_connected(*this);
+  }
+}
+
+void Requester::cancel() {
+  if (in_progress) transfer.drain();
+  end_transfer();
+  abandon();
+  progress = {};
+}
+
+// A transfer that waits for another process may wait for as long as that one is stopped: after a
+// while it has to begin again. This process's own copies in it end by themselves.
+void Requester::outwait(std::uint64_t moves_then) {
+  Nanoseconds waited = 0;
+  for (; moves.load() == moves_then; waited += kSettleNap) {
+    if (waited >= kSettlePatience) {
+      to_begin_again.store(true);
+      neighbours.wake_engine();
+    }
+    usleep(kSettleNap / kMicrosecond);
+  }
+}
+
+Presence Requester::find_target(std::uint32_t qp_number) {
+  const std::uint32_t slot = rnic::slot_of_qp(qp_number), index = rnic::index_of_qp(qp_number);
+  if (slot == rnic::slot_of(adapter.token())) {
+    target = Target(adapter, nullptr, index);
+    return Presence::kThere;
+  }
+  const Presence presence = neighbours.find(peer, slot);
+  target = presence == Presence::kThere ? Target(adapter, peer.peer.get(), index) : Target();
+  return presence;
+}
+
+bool Requester::local_pieces(std::uint32_t rights, PieceList* pieces) {
+  const rnic::SendRequest& front = request();
+  const std::uint32_t domain = queue_pair.domain_of(front);
+  pieces->clear();
+  if (front.flags & IBV_SEND_INLINE) {
+    pieces->add(plain_piece(front.inline_data().data(), front.inline_bytes));
+    return true;
+  }
+  return rnic::find_segments(adapter.regions(), front.segments(), domain,
+                             rights | rnic::kUseAsLocalKey,
+                             [&](const rnic::Place& place, std::uint32_t length) {
+                               fill_piece_here(place, length, &pieces->next());
+                               pieces->take_next();
+                             });
+}
+
+// No key is looked at for no bytes (C9-88).
+bool Requester::remote_piece(std::uint32_t right, std::uint64_t bytes, PieceList* pieces) {
+  const rnic::SendRequest& front = request();
+  if (bytes == 0) return true;
+  if (!target.grants(right) || target.find(front.rkey, front.remote_address, bytes, right,
+                                           &pieces->next()) != rnic::RegionError::kNone) {
+    return false;
+  }
+  pieces->take_next();
+  return true;
+}
+
+Advance Requester::deliver() {
+  faults::before_move(from, to, true);
+  if (!can_be_carried(from, to)) return start_moving(by_engine);
+  std::byte* next = carried;
+  for (const Piece& piece : from.pieces()) {
+    std::memcpy(next, reinterpret_cast<const void*>(piece.address), piece.length);
+    next += piece.length;
+  }
+  receive.carried = static_cast<std::uint16_t>(from.bytes());
+  receive.carried_to = to.pieces().front().key_address;
+  receive.carried_key = to.pieces().front().key;
+  return finish({});
+}
+
+Advance Requester::move(bool engine) {
+  faults::before_move(from, to, has_receive);
+  return start_moving(engine);
+}
+
+Advance Requester::start_moving(bool engine) {
+  if (to.bytes() == 0) return finish({});
+  if (from.cpu_reachable() && to.cpu_reachable()) return Advance::kMove;
+  if (!engine) {
+    abandon();
+    return Advance::kEngine;
+  }
+  use_opened();
+  if (!transfer.begin(from, to, {target.peer(), target.held()}, adapter.token(), path.staging())) {
+    abandon();
+    return later(kLockRetry);
+  }
+  if (auto* client = transfer.stages_for()) path.lock_staging(*client);
+  in_progress = true;
+  moves.fetch_add(1);
+  return Advance::kMove;
+}
+
+void Requester::use_opened() {
+  peers::Peer* owner = target.peer();
+  if (owner == nullptr) return;
+  peers::ForeignMemory& foreign = owner->foreign_memory();
+  for (PieceList* list : {&from, &to}) {
+    for (Piece& piece : list->pieces()) {
+      if (piece.where != Where::kServed) continue;
+      auto found =
+          foreign.find(owner->segment(), rnic::index_of(piece.key), piece.address, piece.length);
+      if (!found) {
+        if (foreign.is_outdated(owner->segment())) neighbours.opener().look();
+        continue;
+      }
+      piece.where = Where::kHere;
+      piece.memory = found->memory.get();
+      piece.address = found->address;
+      opened.push_back(std::move(found->memory));
+    }
+  }
+}
+
+Advance Requester::carry_out() {
+  if (in_progress) return poll_transfer();
+  peers::Peer* owner = target.peer();
+  kill_point("locked");
+  const int error = move_now(from, to, {owner, target.held()});
+  kill_point("copied");
+  if (error == 0) return finish({});
+  if (error == ECANCELED) return begin_again();
+  if (!is_refusal(error) || owner == nullptr) {
+    return finish({error, can_be_touched(from, to)});
+  }
+  owner->set_copies_refused();
+  return begin_again();  // with its pieces served by its own thread
+}
+
+Advance Requester::poll_transfer() {
+  const bool cut_off = !target.held().holds();
+  if (cut_off || to_begin_again.load()) {
+    transfer.drain();
+    end_transfer();
+    // Whether an atomic was carried out is not known then: as if no acknowledgement came.
+    if (rnic::is_atomic(request().opcode)) return fail({ETIMEDOUT, true});
+    return begin_again();
+  }
+  const std::optional<Outcome> outcome = transfer.poll();
+  return outcome ? finish(*outcome) : later(kReadyRetry);
+}
+
+void Requester::end_transfer() {
+  if (!in_progress) return;
+  in_progress = false;
+  to_begin_again.store(false);
+  moves.fetch_add(1);
+}
+
+Advance Requester::finish(Outcome outcome) {
+  end_transfer();
+  if (std::holds_alternative<Group>(progress)) return finish_group_move(*this, outcome);
+  if (std::holds_alternative<AtomicStep>(progress)) return finish_atomic_move(*this, outcome);
+  if (outcome.error != 0) return fail(outcome);
+  if (has_receive && !complete_receive()) return begin_again(kLockRetry);
+  return complete();
+}
+
+Advance Requester::complete() { return end(IBV_WC_SUCCESS, request().total_bytes); }
+
+Advance Requester::end(ibv_wc_status status, std::uint64_t bytes) {
+  abandon();
+  if (progress.index() != 0) [[unlikely]] {
+    progress = {};
+  }
+  invalidated = false;
+  queue_pair.complete_front(status, static_cast<std::uint32_t>(bytes));
+  return Advance::kCompleted;
+}
+
+Advance Requester::fail(Outcome outcome) {
+  if (!outcome.remote) return break_off(IBV_WC_LOC_PROT_ERR);
+  const bool reliable = is_reliable();
+  peers::Peer* owner = target.peer();
+  if (outcome.error == ESRCH || outcome.error == ETIMEDOUT ||
+      (owner != nullptr && is_gone(*owner, outcome.error))) {
+    if (reliable && owner != nullptr && !owner->check_alive() && !owner->has_ended()) {
+      return wait_for_end();
+    }
+    return refuse(IBV_WC_RETRY_EXC_ERR, rnic::Failure::kNone);
+  }
+  // A receive whose memory is not there fails, and its queue pair with it (C9-94).
+  if (outcome.error == EFAULT && has_receive && receive.opcode != IBV_WC_RECV_RDMA_WITH_IMM) {
+    return refuse_receive(false);
+  }
+  if (outcome.error == EACCES) {  // the key went while its owner was copying
+    return refuse(IBV_WC_REM_ACCESS_ERR, rnic::Failure::kReported);
+  }
+  return refuse(IBV_WC_REM_OP_ERR, rnic::Failure::kInvalid);
+}
+
+void Requester::release_target() {
+  target.unlock();
+  target = Target();
+  opened.clear();
+}
+
+void Requester::abandon() {
+  if (progress.index() != 0) [[unlikely]] {
+    let_go_of_progress();
+  }
+  if (target) release_target();
+  has_receive = has_tag = false;
+  solicited = false;
+  waiting_since = 0, retry_at = 0;
+}
+
+// Of many receivers, not those again that have been served.
+void Requester::let_go_of_progress() {
+  if (const auto* atomic = std::get_if<AtomicStep>(&progress)) {
+    rnic::unlock(target.segment().header().atomics, atomic->lock, target.held());
+  }
+  const auto* group = std::get_if<Group>(&progress);
+  if (group == nullptr || !group->is_gathered) progress = {};
+}
+
+}  // namespace gdr::local

@@ -1,0 +1,130 @@
+// The receive that a request completes, and the ways in which a request ends or waits.
+#include "local/requester.h"
+#include "wire/aeth_codes.h"
+
+namespace gdr::local {
+namespace {
+
+constexpr Nanoseconds kTellOfWait = 30 * kMillisecond;
+
+}  // namespace
+
+std::optional<Advance> Requester::match_receive(TakenReceive* taken, PieceList* pieces) {
+  if (!target.has_receive()) {
+    if (!is_reliable()) return break_off(IBV_WC_SUCCESS);
+    if (!target.wait_for_receive()) return no_receive();
+  }
+  if (target.look_at_receive(taken, pieces)) return std::nullopt;
+  return is_reliable() ? not_ready() : break_off(IBV_WC_SUCCESS);
+}
+
+bool Requester::may_invalidate() const {
+  return request().opcode != IBV_WR_SEND_WITH_INV || invalidated ||
+         target.has_window(request().immediate);
+}
+
+void Requester::prepare_receive(std::uint64_t wr_id, ibv_wc_opcode opcode, std::uint64_t bytes) {
+  const rnic::SendRequest& front = request();
+  rnic::fill_completion(&receive, opcode, bytes, target.number(), queue_pair.number());
+  receive.wr_id = wr_id;
+  if (front.opcode == IBV_WR_SEND_WITH_IMM || front.opcode == IBV_WR_RDMA_WRITE_WITH_IMM) {
+    rnic::add_immediate(&receive, front.immediate);
+  } else if (front.opcode == IBV_WR_SEND_WITH_INV) {
+    rnic::add_invalidated(&receive, front.immediate);
+  }
+  solicited = (front.flags & IBV_SEND_SOLICITED) != 0;
+  has_receive = true;
+}
+
+bool Requester::complete_receive() {
+  if ((receive.flags & IBV_WC_WITH_INV) != 0 && target.held().holds()) {
+    target.invalidate_window(receive.immediate);
+    invalidated = true;  // should it have to begin again
+  }
+  return push_receive(carried, solicited);
+}
+
+bool Requester::push_receive(const std::byte* bytes_carried, bool is_solicited) {
+  return has_tag ? target.push_tagged(receive, bytes_carried, is_solicited, tag)
+                 : target.push_receive(receive, bytes_carried, is_solicited);
+}
+
+Advance Requester::refuse_receive(bool too_short) {
+  receive.status = rnic::refusal(too_short);
+  if (!push_receive(nullptr, true)) return begin_again(kLockRetry);
+  ibv_wc_status status = too_short ? IBV_WC_REM_INV_REQ_ERR : IBV_WC_REM_OP_ERR;
+  if (!is_reliable()) status = IBV_WC_SUCCESS;
+  return break_off(status, rnic::Failure::kInvalid);
+}
+
+Advance Requester::break_off(ibv_wc_status status, rnic::Failure failure) {
+  if (failure != rnic::Failure::kNone && target) target.report(failure);
+  return end(status, 0);
+}
+
+Advance Requester::refuse(ibv_wc_status status, rnic::Failure failure) {
+  return is_reliable() ? break_off(status, failure) : break_off(IBV_WC_SUCCESS);
+}
+
+Advance Requester::later(Nanoseconds after) {
+  retry_at = now() + after;
+  return Advance::kLater;
+}
+
+Advance Requester::begin_again(Nanoseconds after) {
+  abandon();
+  return later(after);
+}
+
+Advance Requester::busy() {
+  tell_of_wait(target);
+  target = Target();
+  return later(kLockRetry);
+}
+
+void Requester::tell_of_wait(Target& there) {
+  const Nanoseconds time = now();
+  if (time - told_of_wait < kTellOfWait) return;
+  told_of_wait = time;
+  there.tell_of_wait();
+}
+
+Advance Requester::wait_for_end() { return begin_again(kReadyRetry); }
+
+Advance Requester::wait_for_srq() {
+  const Nanoseconds since = waiting_since;
+  tell_of_wait(target);
+  abandon();
+  waiting_since = since;
+  return later(kLockRetry);
+}
+
+// As a NIC that gets no acknowledgement: retry_cnt + 1 times the local ACK timeout (C9-140), for
+// ever if that is 0.
+Advance Requester::not_ready() {
+  const Nanoseconds since = waiting_since != 0 ? waiting_since : now();
+  abandon();
+  waiting_since = since;
+  const ibv_qp_attr& attributes = queue_pair.attributes();
+  if (attributes.timeout != 0) {
+    const Nanoseconds patience =
+        (Nanoseconds{4096} << attributes.timeout) * (Nanoseconds{attributes.retry_cnt} + 1);
+    if (now() - since >= patience) return break_off(IBV_WC_RETRY_EXC_ERR);
+  }
+  return later(kReadyRetry);
+}
+
+// Receiver not ready: rnr_retry times the responder's RNR timer, for ever if that is 7 (C9-142).
+Advance Requester::no_receive() {
+  const Nanoseconds since = waiting_since != 0 ? waiting_since : now();
+  const Nanoseconds timer = wire::rnr_wait(target.minimum_rnr_timer());
+  abandon();
+  waiting_since = since;
+  const std::uint8_t retries = queue_pair.attributes().rnr_retry;
+  if (retries == 7) return later(kSecond);  // woken by the receiver
+  const Nanoseconds patience = timer * retries;
+  const Nanoseconds waited = now() - since;
+  return waited < patience ? later(patience - waited) : break_off(IBV_WC_RNR_RETRY_EXC_ERR);
+}
+
+}  // namespace gdr::local

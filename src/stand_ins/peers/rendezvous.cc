@@ -1,0 +1,234 @@
+#include "peers/rendezvous.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstddef>
+#include <cstring>
+#include <ctime>
+#include <optional>
+#include <string_view>
+#include <system_error>
+
+#include "base/environment.h"
+#include "peers/identity.h"
+#include "rnic/shared.h"
+
+namespace gdr::peers {
+namespace {
+
+constexpr int kCallers = 128;
+constexpr Nanoseconds kLockPatience = 300 * kMillisecond;
+constexpr time_t kUnusedFor = 600;  // seconds
+
+struct Address {
+  sockaddr_un name{};
+  socklen_t length = 0;
+  const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&name); }
+};
+
+// `path` is shorter than what an address holds: see usable().
+Address address_of(const std::string& path, std::uint32_t slot) {
+  Address address;
+  address.name.sun_family = AF_UNIX;
+  // The first byte of an abstract name is 0.
+  const bool abstract = path.empty();
+  const std::string text =
+      abstract ? "gdrkit-rnic-" + std::to_string(geteuid()) + "-" + std::to_string(slot) : path;
+  text.copy(address.name.sun_path + (abstract ? 1 : 0), sizeof address.name.sun_path - 1);
+  address.length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + text.size() + 1);
+  return address;
+}
+
+UniqueFd seqpacket_socket() {
+  return UniqueFd(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+}
+
+// A folder of this user's that no other account can enter or change.
+bool is_own(const std::string& folder) {
+  const UniqueFd opened(open(folder.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  struct stat status {};
+  return opened && fstat(opened.get(), &status) == 0 && status.st_uid == geteuid() &&
+         (status.st_mode & 077) == 0 && (status.st_mode & 0700) == 0700;
+}
+
+bool make_own(const std::string& folder) {
+  if (mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) return false;
+  return is_own(folder);
+}
+
+// Sockets in a folder do not care for network namespaces, which are hosts to this library.
+std::string network_namespace() {
+  struct stat status {};
+  if (stat("/proc/self/ns/net", &status) != 0) return {};
+  return "net-" + std::to_string(status.st_ino);
+}
+
+// The folder for sockets in one that is this user's own; empty: there can be none.
+std::string folder_in(const std::string& own, bool make) {
+  const std::string inside = network_namespace();
+  if (inside.empty() || !(make ? make_own(own) : is_own(own))) return {};
+  const std::string gdrkit = make ? own : own + "/gdrkit";
+  const std::string folder = gdrkit + "/" + inside;
+  const std::size_t longest = folder.size() + std::strlen("/1023");
+  if (longest >= sizeof(sockaddr_un{}.sun_path)) return {};
+  return make_own(gdrkit) && make_own(folder) ? folder : std::string();
+}
+
+bool nobody_is_there(int error) { return error == ECONNREFUSED || error == ENOENT; }
+
+// Between bind and listen a socket looks like that of a dead process, and what is dead may be
+// another's by the time that it is removed: one process at a time does either. Whoever holds the
+// lock may be stopped, and is not waited for for ever.
+class FolderLock {
+ public:
+  explicit FolderLock(const std::string& folder)
+      : file_(open((folder + "/lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600)) {
+    const Nanoseconds end = now() + kLockPatience;
+    while (file_ && !has_it_) {
+      has_it_ = flock(file_.get(), LOCK_EX | LOCK_NB) == 0;
+      if (has_it_ || now() >= end) break;
+      usleep(1000);
+    }
+  }
+  bool has_it() const { return has_it_; }
+
+ private:
+  const UniqueFd file_;
+  bool has_it_ = false;
+};
+
+}  // namespace
+
+std::string Place::path_of(std::uint32_t slot) const {
+  return is_folder() ? folder_ + "/" + std::to_string(slot) : std::string();
+}
+
+Result<UniqueFd> Place::listen_at(std::uint32_t slot) const {
+  UniqueFd listener = seqpacket_socket();
+  if (!listener) return from_errno("socket");
+  const Address address = address_of(path_of(slot), slot);
+  std::optional<FolderLock> lock;
+  if (is_folder()) {
+    lock.emplace(parent());
+    // It may have been removed as nobody's since it was found.
+    if (!make_own(folder_)) return from_errno("the folder for sockets");
+    if (lock->has_it() && is_dead(slot)) unlink(path_of(slot).c_str());
+  }
+  if (bind(listener.get(), address.get(), address.length) != 0) return from_errno("bind");
+  if (::listen(listener.get(), kCallers) != 0) return from_errno("listen");
+  return listener;
+}
+
+Result<UniqueFd> Place::call(std::uint32_t slot, Nanoseconds deadline) const {
+  UniqueFd connection = seqpacket_socket();
+  if (!connection) return from_errno("socket");
+  const Address address = address_of(path_of(slot), slot);
+  while (connect(connection.get(), address.get(), address.length) != 0) {
+    if (nobody_is_there(errno)) return Error{ECONNREFUSED, "nobody holds this slot"};
+    // A full queue of calls, or a signal's handler.
+    if (errno != EAGAIN && errno != EINTR) return from_errno("connect");
+    if (now() >= deadline) return Error{EAGAIN, "whoever holds this slot takes no calls"};
+    if (errno == EAGAIN) usleep(1000);
+  }
+  return connection;
+}
+
+// There is a file and no process.
+bool Place::is_dead(std::uint32_t slot) const {
+  struct stat status {};
+  if (lstat(path_of(slot).c_str(), &status) != 0) return false;
+  const Result<UniqueFd> somebody = call(slot, 0);
+  return !somebody && somebody.error().code == ECONNREFUSED;
+}
+
+void Place::sweep(const std::vector<std::uint32_t>& refused) const {
+  if (!is_folder()) return;
+  std::vector<std::uint32_t> left = slots();
+  std::erase_if(left, [&](std::uint32_t slot) {
+    return !std::binary_search(refused.begin(), refused.end(), slot);
+  });
+  if (left.empty()) return;
+  const FolderLock lock(parent());
+  if (!lock.has_it()) return;
+  for (const std::uint32_t slot : left) {
+    if (is_dead(slot)) unlink(path_of(slot).c_str());
+  }
+}
+
+void Place::leave(std::uint32_t slot) const {
+  if (!is_folder()) return;
+  unlink(path_of(slot).c_str());
+  const FolderLock lock(parent());
+  if (lock.has_it()) rmdir(folder_.c_str());  // unless others are in it
+}
+
+void Place::sweep_others() const {
+  if (!is_folder()) return;
+  const std::unique_ptr<DIR, int (*)(DIR*)> all(opendir(parent().c_str()), &closedir);
+  if (all == nullptr) return;
+  const FolderLock lock(parent());
+  if (!lock.has_it()) return;
+  while (const dirent* entry = readdir(all.get())) {
+    const std::string folder = parent() + "/" + entry->d_name;
+    struct stat status {};
+    if (!std::string_view(entry->d_name).starts_with("net-") || folder == folder_ ||
+        !is_own(folder) || stat(folder.c_str(), &status) != 0 ||
+        time(nullptr) - status.st_mtime < kUnusedFor) {
+      continue;
+    }
+    const Place other(folder);
+    for (const std::uint32_t slot : other.slots()) {
+      if (other.is_dead(slot)) unlink(other.path_of(slot).c_str());
+    }
+    rmdir(folder.c_str());
+  }
+}
+
+std::vector<std::uint32_t> Place::slots() const {
+  std::vector<std::uint32_t> found;
+  if (!is_folder()) {
+    for (std::uint32_t slot = 1; slot < rnic::kSlots; ++slot) found.push_back(slot);
+    return found;
+  }
+  const std::unique_ptr<DIR, int (*)(DIR*)> folder(opendir(folder_.c_str()), &closedir);
+  if (folder == nullptr) return found;
+  while (const dirent* entry = readdir(folder.get())) {
+    const char* end = entry->d_name + std::strlen(entry->d_name);
+    std::uint32_t slot = 0;
+    const auto [rest, error] = std::from_chars(entry->d_name, end, slot);
+    if (error == std::errc() && rest == end && slot > 0 && slot < rnic::kSlots) {
+      found.push_back(slot);
+    }
+  }
+  return found;
+}
+
+std::vector<Place> places() {
+  const std::string user = std::to_string(geteuid());
+  std::vector<std::string> folders;
+  const auto add = [&](std::string folder) {
+    if (!folder.empty() && std::find(folders.begin(), folders.end(), folder) == folders.end()) {
+      folders.push_back(std::move(folder));
+    }
+  };
+  if (tells_users_apart()) {
+    const std::string runtime = environment("XDG_RUNTIME_DIR").value_or("");
+    if (runtime.starts_with("/")) add(folder_in(runtime, false));
+    add(folder_in("/run/user/" + user, false));
+    add(folder_in("/tmp/gdrkit-" + user, true));
+  }
+  std::vector<Place> found(folders.begin(), folders.end());
+  found.emplace_back();
+  return found;
+}
+
+}  // namespace gdr::peers

@@ -1,0 +1,329 @@
+// How processes find and meet each other: slots, and who is alive.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstring>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "base/clock.h"
+#include "peers/peers.h"
+#include "peers/rendezvous.h"
+#include "peers/slots.h"
+#include "shown.h"
+
+namespace gdr::peers {
+namespace {
+
+Nanoseconds soon() { return now() + kAnswerPatience; }
+
+TEST(Slots, AreHeldByOneAndFreeAgainWithItsEnd) {
+  std::uint32_t number = 0;
+  {
+    auto slot = claim_slot();
+    ASSERT_TRUE(slot) << slot.error().message;
+    number = slot->number;
+    EXPECT_GE(number, 1u);
+    EXPECT_LT(number, rnic::kSlots);
+    auto connection = connect_slot(number, soon());
+    ASSERT_TRUE(connection) << connection.error().message;
+    EXPECT_EQ(identify(connection->get())->pid, getpid());
+    auto other = claim_slot();
+    ASSERT_TRUE(other);
+    EXPECT_NE(other->number, number);
+  }
+  auto nobody = connect_slot(number, soon());
+  ASSERT_FALSE(nobody);
+  EXPECT_EQ(nobody.error().code, ECONNREFUSED);
+}
+
+// As root only: another account takes the names that anybody can take, and calls at a slot.
+TEST(Slots, OfAnotherUserAreNobodys) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root, to be another user";
+  const Place abstract;
+  auto slot = claim_slot();
+  ASSERT_TRUE(slot);
+  const std::uint32_t number = slot->number;
+  UniqueFd listener = *abstract.listen_at(number);
+  int ends[2];
+  ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(30);
+    if (setgid(65534) != 0 || setuid(65534) != 0) _exit(9);
+    // At an abstract name of root's, which it can call.
+    sockaddr_un name{};
+    name.sun_family = AF_UNIX;
+    const int length =
+        std::snprintf(name.sun_path + 1, sizeof name.sun_path - 1, "gdrkit-rnic-0-%u", number);
+    const UniqueFd connection(socket(AF_UNIX, SOCK_SEQPACKET, 0));
+    if (connect(connection.get(), reinterpret_cast<sockaddr*>(&name),
+                static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 +
+                                       static_cast<std::size_t>(length))) != 0) {
+      _exit(8);
+    }
+    const auto peer = identify(connection.get());
+    if (peer || peer.error().code != EACCES) _exit(7);
+    char end = 0;
+    _exit(read(ends[0], &end, 1) == 1 ? 0 : 6);
+  }
+  UniqueFd connection;
+  for (int i = 0; i < 5000 && !connection; ++i) {
+    connection.reset(accept(listener.get(), nullptr, nullptr));
+    usleep(1000);
+  }
+  ASSERT_TRUE(connection);
+  const auto peer = identify(connection.get());
+  EXPECT_FALSE(peer);
+  EXPECT_EQ(peer.error().code, EACCES);
+  ASSERT_EQ(write(ends[1], "e", 1), 1);
+  int status = 1;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  close(ends[0]), close(ends[1]);
+}
+
+// A process as others meet it: slot, segment, doorbell, and a thread that answers calls.
+class Place {
+ public:
+  Place()
+      : slot_(*claim_slot()),
+        doorbell_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+        token_(rnic::make_token(slot_.number, 5)),
+        segment_(*rnic::Segment::create(token_, {})),
+        peers(token_, doorbell_.get()) {
+    peers.show(*segment_);
+    peers.on_waiting([this](int connection) {
+      const std::lock_guard guard(mutex_);
+      waiting_.push_back(connection);
+    });
+  }
+  // Takes calls, and goes on with them as a service thread would until a caller is met. Processes
+  // of other tests may call as well.
+  void answer_one() {
+    for (int i = 0; i < 5000; ++i, usleep(1000)) {
+      UniqueFd connection(
+          accept4(slot_.listener.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+      if (connection) peers.answer(std::move(connection));
+      std::vector<int> waiting;
+      {
+        const std::lock_guard guard(mutex_);
+        waiting = waiting_;
+      }
+      for (const int one : waiting) {
+        bool waits = false;
+        if (peers.go_on_meeting(one, &waits) != nullptr) return;
+      }
+    }
+  }
+  rnic::Token token() const { return token_; }
+  std::uint32_t number() const { return slot_.number; }
+
+ private:
+  Slot slot_;
+  UniqueFd doorbell_;
+  rnic::Token token_;
+  std::unique_ptr<rnic::Segment> segment_;
+  std::mutex mutex_;
+  std::vector<int> waiting_;  // under mutex_
+
+ public:
+  Peers peers;
+};
+
+Identity this_process() {
+  return {.pid = getpid(),
+          .proc_pid = getpid(),
+          .pidfd = UniqueFd(static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0)))};
+}
+
+class PeersTest : public testing::Test {
+ protected:
+  // A child that answers one call and then does as told.
+  void start(void (*then)()) {
+    int ends[2];
+    ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
+    child_ = fork();
+    if (child_ == 0) {
+      alarm(30);
+      Place place;
+      const rnic::Token token = place.token();
+      if (write(ends[1], &token, sizeof token) < 0) _exit(1);
+      place.answer_one();
+      then();
+      while (true) pause();
+    }
+    ASSERT_EQ(read(ends[0], &token_, sizeof token_), ssize_t{sizeof token_});
+    close(ends[0]), close(ends[1]);
+  }
+  void TearDown() override { end_child(); }
+  void end_child() {
+    if (child_ <= 0) return;
+    kill(child_, SIGKILL);
+    waitpid(child_, nullptr, 0);
+    child_ = -1;
+  }
+  static bool within_two_seconds(auto condition) {
+    for (int i = 0; i < 2000; ++i) {
+      if (condition()) return true;
+      usleep(1000);
+    }
+    return false;
+  }
+
+  Place own_;
+  pid_t child_ = -1;
+  rnic::Token token_ = 0;
+};
+
+TEST_F(PeersTest, AreAliveUntilTheyDie) {
+  start([] {});
+  const auto peer = own_.peers.find(rnic::slot_of(token_));
+  ASSERT_TRUE(peer) << peer.error().message;
+  EXPECT_EQ((*peer)->pid(), child_);
+  EXPECT_EQ((*peer)->token(), token_);
+  EXPECT_TRUE(own_.peers.alive(token_));
+  end_child();
+  EXPECT_FALSE(own_.peers.alive(token_));
+  const auto nobody = own_.peers.find(rnic::slot_of(token_));
+  ASSERT_FALSE(nobody);
+  EXPECT_EQ(nobody.error().code, ECONNREFUSED);
+  own_.peers.forget_dead();
+  EXPECT_TRUE(own_.peers.everyone().empty());
+  EXPECT_FALSE(own_.peers.alive(token_));  // also when it is long forgotten
+}
+
+TEST_F(PeersTest, AreNotAliveOnceTheyHaveCalledExec) {
+  start([] {
+    usleep(100'000);  // so that it is met before
+    execl("/bin/sleep", "sleep", "20", nullptr);
+  });
+  const auto peer = own_.peers.find(rnic::slot_of(token_));
+  ASSERT_TRUE(peer) << peer.error().message;
+  EXPECT_TRUE(within_two_seconds([&] { return !own_.peers.alive(token_); }));
+  EXPECT_EQ(kill(child_, 0), 0);  // the process itself goes on
+}
+
+TEST_F(PeersTest, OfAnotherIncarnationAreNotTakenForAlive) {
+  start([] {});
+  ASSERT_TRUE(own_.peers.find(rnic::slot_of(token_)));
+  EXPECT_TRUE(own_.peers.alive(own_.token()));
+  // Who had this process's slot before: nobody has to be asked.
+  EXPECT_FALSE(own_.peers.alive(own_.token() ^ 1));
+}
+
+// Whoever takes a call over late holds on to it, and its end would be the caller's death.
+TEST_F(PeersTest, WhoAnswerACallLateTakeTheCallerForAlive) {
+  Place late;
+  const auto first = own_.peers.find(late.number());
+  ASSERT_FALSE(first);
+  EXPECT_EQ(first.error().code, EAGAIN);
+  std::thread answers([&] { late.answer_one(); });
+  Result<std::shared_ptr<Peer>> second = first;
+  EXPECT_TRUE(within_two_seconds([&] {
+    second = own_.peers.find(late.number());
+    return static_cast<bool>(second);
+  }));
+  answers.join();
+  ASSERT_TRUE(second) << second.error().message;
+  EXPECT_EQ((*second)->token(), late.token());
+  const auto caller = late.peers.known(own_.number());
+  ASSERT_NE(caller, nullptr);
+  EXPECT_TRUE(caller->check_alive());
+}
+
+TEST_F(PeersTest, OfWhomManyAreSilentAreWaitedForTogether) {
+  std::vector<Slot> silent;
+  for (int i = 0; i < 20; ++i) silent.push_back(*claim_slot());
+  const Nanoseconds start = now();
+  own_.peers.meet_everyone();
+  EXPECT_LT(now() - start, 3 * kAnswerPatience);
+}
+
+TEST_F(PeersTest, WhoDoNotAnswerAreWaitedForOnce) {
+  const Slot silent = *claim_slot();
+  ASSERT_FALSE(own_.peers.find(silent.number));
+  const Nanoseconds start = now();
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(own_.peers.find(silent.number).error().code, EAGAIN);
+  EXPECT_LT(now() - start, 300 * kMillisecond);
+}
+
+TEST_F(PeersTest, OfWhomAnEarlierHolderDidNotAnswerAreMetAllTheSame) {
+  auto silent = std::make_optional(*claim_slot());
+  const std::uint32_t number = silent->number;
+  ASSERT_FALSE(own_.peers.find(number));
+  silent.reset();
+  EXPECT_EQ(own_.peers.find(number).error().code, ECONNREFUSED);
+}
+
+TEST_F(PeersTest, ThatPretendToHaveAnothersSlotAreRefused) {
+  // Answers with a token of a slot that is not its own.
+  Slot slot = *claim_slot();
+  const UniqueFd doorbell(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  const rnic::Token lie = rnic::make_token(slot.number + 1, 5);
+  const auto segment = *rnic::Segment::create(lie, {});
+  std::thread liar([&] {
+    UniqueFd connection;
+    for (int i = 0; i < 5000 && !connection; ++i) {
+      connection.reset(accept(slot.listener.get(), nullptr, nullptr));
+      usleep(1000);
+    }
+    Handshake answer = *Handshake::answer(
+        std::move(connection), {lie, segment->descriptor(), doorbell.get(), segment->secret()});
+    fcntl(answer.connection(), F_SETFL, O_NONBLOCK);
+    for (int i = 0; i < 5000; ++i, usleep(1000)) {
+      const auto done = answer.go_on();
+      if (!done || *done) break;
+    }
+    (void)answer.show_too(answer.connection());
+    usleep(50'000);
+  });
+  const auto peer = own_.peers.find(slot.number);
+  liar.join();
+  ASSERT_FALSE(peer);
+  EXPECT_EQ(peer.error().code, EPROTO);
+}
+
+TEST_F(PeersTest, WhoseSegmentSaysAnotherTokenAreRefused) {
+  auto [here, there] = sockets();
+  Introduction introduction;
+  introduction.token = rnic::make_token(8, 8);
+  const auto segment = *rnic::Segment::create(rnic::make_token(8, 9), {});
+  introduction.segment.reset(fcntl(segment->descriptor(), F_DUPFD_CLOEXEC, 0));
+  introduction.doorbell.reset(eventfd(0, EFD_CLOEXEC));
+  const auto peer = Peer::meet(this_process(), std::move(introduction), std::move(here));
+  ASSERT_FALSE(peer);
+  EXPECT_EQ(peer.error().code, EPROTO);
+}
+
+// As where /proc is another pid namespace's, and the number somebody else's there.
+TEST_F(PeersTest, WhoseMemoryFileDoesNotHoldWhatTheirSegmentSaysAreCopiedToWithoutIt) {
+  const rnic::Token token = rnic::make_token(8, 8);
+  const auto segment = *rnic::Segment::create(token, {});
+  std::vector<UniqueFd> other_ends;
+  const auto meet = [&] {
+    auto [here, there] = sockets();
+    other_ends.push_back(std::move(there));
+    Introduction introduction;
+    introduction.token = token;
+    introduction.segment.reset(fcntl(segment->descriptor(), F_DUPFD_CLOEXEC, 0));
+    introduction.doorbell.reset(eventfd(0, EFD_CLOEXEC));
+    return *Peer::meet(this_process(), std::move(introduction), std::move(here));
+  };
+  EXPECT_GE(meet()->memory_file(), 0);
+  segment->header().mapped_at += 4096;
+  EXPECT_EQ(meet()->memory_file(), -1);
+}
+
+}  // namespace
+}  // namespace gdr::peers
