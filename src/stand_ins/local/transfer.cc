@@ -201,7 +201,7 @@ void Transfer::finish() {
   block_.reset();
 }
 
-// Of the direct copy that has failed: whether the memory on this side was freed.
+// Whether the direct copy failed because the memory on this side was freed.
 bool Transfer::own_side_is_gone() const {
   for (const PieceList* list : {&from_, &to_}) {
     const Piece& piece = *at(*list, drained_).piece;

@@ -44,7 +44,7 @@ class PacketQueuePair final : public rnic::CarrierState, private engine::Owner {
 
   rnic::QueuePair& queue_pair() { return queue_pair_; }
   const wire::Address& own_address() const { return own_address_; }
-  // Of a connected queue pair.
+  // Connected queue pairs only.
   const wire::Address& peer_address() const { return peer_address_; }
   std::uint8_t traffic_class() const { return traffic_class_; }
   // Where the peer is. `private_port`: this side's.

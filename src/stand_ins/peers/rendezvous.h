@@ -41,7 +41,7 @@ class Place {
   void sweep(const std::vector<std::uint32_t>& refused) const;
   // The same for folders of network namespaces that nobody has used for a while.
   void sweep_others() const;
-  // Of this process's own slot: nobody is there any more.
+  // Frees this process's own slot.
   void leave(std::uint32_t slot) const;
 
  private:

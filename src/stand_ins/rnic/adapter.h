@@ -147,7 +147,7 @@ class Adapter {
       neighbours_.wake_service();
     }
   }
-  // Of one of this process's own requests.
+  // For one of this process's own requests.
   void complete(CompletionQueue& queue, const SharedCompletion& completion);
   // Service thread, after a death: what the dead had pushed without raising its event. A queue that
   // was armed with completions in it may get an event too many, which verbs allows.

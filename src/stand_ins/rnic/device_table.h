@@ -31,7 +31,7 @@ struct DeviceConfiguration {
 // EINVAL with one line that names the part at fault and what is allowed.
 Result<std::vector<DeviceConfiguration>> parse_devices(std::string_view text);
 
-// Of GDR_SOFT_DEVICES, or the two default devices.
+// The devices of GDR_SOFT_DEVICES, or the two default devices.
 Result<std::vector<DeviceConfiguration>> devices_from_environment();
 
 }  // namespace gdr::rnic

@@ -115,8 +115,8 @@ Finding judge(const host::Files& files, const std::set<std::string>& names) {
   const auto add = [&](const char* name, const char* value, bool wrong) {
     if (!wrong) return;
     what += (what.empty() ? "" : ", ") + std::string(name);
-    // Of these interfaces alone: conf/all would change every other one. With slashes, since an
-    // interface's name may have a dot.
+    // Not conf/all, which would change every interface. With slashes, since an interface's name may
+    // have a dot.
     for (const std::string& interface : names) {
       words += " net/ipv4/conf/" + interface + "/" + name + "=" + value;
     }
