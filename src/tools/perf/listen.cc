@@ -54,7 +54,7 @@ Result<UniqueFd> listen_at(const addrinfo& at, bool both_families) {
 
 Result<Listening> listen_on(const std::string& address, std::uint16_t port) {
   const bool any = address == "any";
-  // Of "any" one socket serves both families; a host without IPv6 has the other one alone.
+  // With "any" one IPv6 socket serves both families; a host without IPv6 has only the other one.
   const std::vector<std::string> names = any ? std::vector<std::string>{"::", "0.0.0.0"}
                                          : address.empty()
                                              ? std::vector<std::string>{"127.0.0.1", "::1"}

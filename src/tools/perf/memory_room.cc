@@ -26,7 +26,7 @@ Bytes least(Bytes one, Bytes other) {
   return std::min(*one, *other);
 }
 
-// Of lines "name value", as in memory.stat; "name: value kB", as in meminfo.
+// Reads lines "name value", as in memory.stat, or "name: value kB", as in meminfo.
 Bytes named(const std::string& text, std::string_view name) {
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {

@@ -9,7 +9,7 @@
 namespace gdr::perf {
 namespace {
 
-// Of one place: a datagram may be lost on its way.
+// For one place: a datagram may be lost on its way.
 constexpr int kMostProbes = 6;
 constexpr std::size_t kMostAnswers = 4;
 constexpr std::size_t kMostDestinations = kMostPorts * 4;

@@ -95,7 +95,7 @@ TEST_F(ProbeTest, LeavesByAPortThatIsOpen) {
   EXPECT_EQ(ask(request), "the probe names a port that is not open");
 }
 
-// Of many sessions together: a client that comes again and again has no more than that.
+// All sessions together: a client that comes again and again gets no more.
 TEST_F(ProbeTest, IsBoundedForAllClientsTogether) {
   int taken = 0;
   while (stage_.take_probe(0, [] { return true; })) ++taken;
