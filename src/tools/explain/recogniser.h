@@ -48,7 +48,7 @@ class Recogniser {
   Explanation finish();
 
  private:
-  // What was seen of one symptom.
+  // The lines that show one symptom.
   struct State {
     std::uint32_t parts = 0;    // bit N: a text of part N
     std::vector<Seen> seen[2];  // of the texts that are enough, and of the others
