@@ -1,5 +1,5 @@
 // BarePair: two processes that a bare UDP benchmark runs between: what the client asked for, told
-// over TCP, and a UDP socket each, set as the software RNIC sets its own.
+// over TCP, and a UDP socket each, set as the software NIC sets its own.
 //
 //   Result<BarePair> pair = BarePair::meet(options);
 //   if (!pair) return pair.error();

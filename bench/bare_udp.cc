@@ -2,7 +2,7 @@
 //                         [--even on|off] [--bind ADDRESS] [-n N] -p PORT [HOST]
 //
 // What the kernel's UDP can do with packets like RoCEv2's and nothing around them: the limit that
-// wire_peers.py holds the software RNIC against. Without HOST: the server.
+// wire_peers.py holds the software NIC against. Without HOST: the server.
 #include <charconv>
 #include <cstdio>
 #include <cstring>

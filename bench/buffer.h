@@ -30,7 +30,7 @@ class Buffer {
 
   void clear();
   void fill(std::uint64_t seed);
-  // Of its first `bytes`; depends on the place of each.
+  // Hashes the first `bytes`; depends on the position of each.
   std::uint64_t hash(std::size_t bytes) const;
 
  private:

@@ -1,4 +1,4 @@
-// Claims: the targets that the software RNIC was built to, and what was measured of each.
+// Claims: the targets that the software NIC was built to, and what was measured of each.
 #pragma once
 
 #include <cstdio>

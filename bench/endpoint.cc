@@ -35,7 +35,7 @@ void done(int error, const char* call) {
 ibv_context* open_first_device() {
   int count = 0;
   ibv_device** list = made(ibv_get_device_list(&count), "ibv_get_device_list");
-  if (count == 0) give_up("no RDMA device: is another libibverbs than the software RNIC's loaded?");
+  if (count == 0) give_up("no RDMA device: is another libibverbs than the software NIC's loaded?");
   ibv_context* context = made(ibv_open_device(list[0]), "ibv_open_device");
   ibv_free_device_list(list);
   return context;

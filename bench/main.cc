@@ -1,4 +1,4 @@
-// Speed of the software RNIC between two processes of one host, beside the limit that the kernel
+// Speed of the software NIC between two processes of one host, beside the limit that the kernel
 // sets: bench/README.md.
 #include <benchmark/benchmark.h>
 #include <dlfcn.h>

@@ -1,4 +1,4 @@
-// What the two processes say to each other over their socket, beside the software RNIC: each
+// What the two processes say to each other over their socket, beside the software NIC: each
 // message is one packet of one struct.
 #pragma once
 

@@ -33,7 +33,7 @@ class Rounds {
   double measured() const { return quantile(measured_, 0.5); }
   double limit() const { return quantile(limit_, 0.5); }
   const std::vector<double>& ratios() const { return ratios_; }
-  // Of measured / limit.
+  // Quantile of measured / limit.
   double ratio(double where = 0.5) const { return quantile(ratios_, where); }
 
  private:

@@ -2,7 +2,7 @@
 // system calls against the same pages.
 //
 //   Session session;                             // starts the target, connects
-//   session.endpoint().write(kOneMiB, 1 << 20);  // through the software RNIC
+//   session.endpoint().write(kOneMiB, 1 << 20);  // through the software NIC
 //   session.bare_write(kOneMiB, 1 << 20);        // process_vm_writev, same bytes, same places
 #pragma once
 

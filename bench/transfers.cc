@@ -1,5 +1,5 @@
 // One benchmark for each kind of transfer. An iteration is a round: a batch through the software
-// RNIC, then a batch of its limit, both timed here; the time that is reported is of one transfer.
+// NIC, then a batch of its limit, both timed here; the time that is reported is of one transfer.
 #include "transfers.h"
 
 #include <benchmark/benchmark.h>

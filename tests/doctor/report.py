@@ -104,7 +104,7 @@ def this_machine(work):
 def refusals(root, work):
     for words, status, part in (
             (["--report", work / "host.pdf"], 2, "ends in .html or .md"),
-            (["--report", ""], 2, "empty value"),
+            (["--report", ""], 2, "the value is empty"),
             (["--report", work / "x.html", "--only", "gpus"], 2, "exclude"),
             (["--report", work / "no" / "host.html"], 1, "cannot write"),
             (["--report", "/dev/full.html/x.html"], 1, "cannot write")):

@@ -41,12 +41,12 @@ def reads_a_file_and_standard_input(folder):
 
 def says_what_an_unknown_text_is(folder):
     expect(explain(text=b"all is well\n"), 1,
-           "standard input: no symptom that gdr knows in 1 line; 'gdr doctor' examines this host\n")
-    expect(explain(text=b""), 1, "no symptom that gdr knows in 0 lines")
+           "standard input: no known error in 1 line. To check this host: gdr doctor\n")
+    expect(explain(text=b""), 1, "no known error in 0 lines")
     path = os.path.join(folder, "nccl.log")
     with open(path, "wb") as log:
         log.write(b"node1:5:5 [0] NCCL INFO Connected all rings\n")
-    expect(explain(path), 1, f"'gdr nccl check {path}' judges each of its connections")
+    expect(explain(path), 1, f"'gdr nccl check {path}' judges each connection")
 
 
 def takes_a_text_that_is_no_file(folder):
@@ -56,7 +56,7 @@ def takes_a_text_that_is_no_file(folder):
     expect(explain("--no-check", "first line\nibv_reg_mr failed"), 0, "line 2: ibv_reg_mr failed")
     # Longer than any file's name, and with what a path could have.
     expect(explain("--no-check", "see /a/b: " * 1000 + REFUSED.decode()), 0, "mr-bad-address")
-    expect(explain("all is well"), 1, "the text given: no symptom that gdr knows in 1 line")
+    expect(explain("all is well"), 1, "the text given: no known error in 1 line")
     path = os.path.join(folder, "a file with spaces")
     with open(path, "wb") as log:
         log.write(REFUSED)
@@ -109,7 +109,7 @@ def confirms_it_on_a_machine(folder):
         file.write("Max locked memory         65536                65536                bytes\n")
     text = b"Couldn't allocate MR with error=12\n"
     done = explain("--root", folder, text=text)
-    expect(done, 0, "'here' is what gdr doctor finds on the captured machine " + folder,
+    expect(done, 0, "'here' shows what gdr doctor found on the captured machine " + folder,
            "here       fail     locked-memory: this process: locked memory: 64 KiB")
     assert b"gdr doctor --explain" not in done.stdout
     document = json.loads(explain("--root", folder, "--json", text=text).stdout)
@@ -117,7 +117,7 @@ def confirms_it_on_a_machine(folder):
     assert checks == {"locked-memory": "fail", "gpu-bar1": None}, checks
     assert json.loads(explain("--no-check", "--json", text=text).stdout)["symptoms"][0]["checks"] == []
     # This machine, whatever it is.
-    expect(explain(text=text), 0, "'here' is what gdr doctor finds on ", "here   ")
+    expect(explain(text=text), 0, "'here' shows what gdr doctor found on ", "here   ")
 
 
 def writes_json():
@@ -139,11 +139,11 @@ def shows_one_symptom_and_all():
 
 
 def refuses_wrong_use(folder):
-    expect(explain("--symptom", "nonsense"), 2, error="no symptom 'nonsense'; 'gdr explain --list'")
+    expect(explain("--symptom", "nonsense"), 2, error="unknown symptom 'nonsense'; 'gdr explain --list'")
     expect(explain(os.path.join(folder, "absent")), 2, error="No such file or directory")
     expect(explain(folder), 2, error="Is a directory")
     expect(explain("--list", "--symptom", "acs-redirect"), 2, error="--symptom")
-    expect(explain("--list", "a.log"), 2, error="FILE goes with neither --list nor --symptom")
+    expect(explain("--list", "a.log"), 2, error="FILE does not work with --list or --symptom")
     expect(explain("--frobnicate"), 2, error="--frobnicate")
     expect(explain("a", "b"), 2, error="b")
     expect(explain("train.log"), 2, error="train.log: No such file or directory")
@@ -152,7 +152,7 @@ def refuses_wrong_use(folder):
                           check=False)
     os.close(leader)
     os.close(follower)
-    expect(done, 2, error="no FILE or TEXT given and nothing piped in")
+    expect(done, 2, error="nothing to read; give a FILE or a TEXT")
 
 
 def says_so_when_nothing_can_be_written():

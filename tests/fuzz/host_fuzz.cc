@@ -45,7 +45,7 @@ void check_pair(const PciTree& tree, const PciFunction& a, const PciFunction& b)
   require(path == path_between(tree, b, a));
   require(nccl == nccl_path_between(tree, b, a));
   const auto ports = ports_between(tree, a, b);
-  // Of host bridges the ports are known, though nobody may know how far apart these are.
+  // Ports of host bridges are known, even if the distance between the bridges is not.
   const bool one_bridge = !a.path.empty() && !b.path.empty() && a.path[0] == b.path[0];
   if (!path && one_bridge && !tree.is_incomplete(a.path[0])) require(ports.empty());
   for (const PortOnPath& port : ports) {

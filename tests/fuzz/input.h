@@ -28,7 +28,7 @@ class Input {
     return first;
   }
   std::int8_t delta() { return static_cast<std::int8_t>(byte()); }
-  // Of 16 bits.
+  // A number of 16 bits.
   std::uint32_t number() {
     const std::uint32_t low = byte();
     return low | static_cast<std::uint32_t>(byte()) << 8;

@@ -33,7 +33,7 @@ State state;
 
 Station::~Station() = default;
 
-// Of which the number that they hold has been sent to.
+// Destinations to which a probe's number was sent.
 std::vector<Destination> probed;
 Result<void> send_probe(const Devices&, const Destination& to, std::uint32_t, std::uint32_t) {
   require(probed.size() < 100);

@@ -3,7 +3,7 @@
 //   cmake --preset test && cmake --build --preset test --target spinning_kernel
 //   build/test/tests/gpu/spinning_kernel               # needs a GPU and its driver, and no nvcc
 //
-// The software RNIC is linked in; the driver is libcuda.so.1, or what GDR_TEST_CUDA names. Some
+// The software NIC is linked in; the driver is libcuda.so.1, or what GDR_TEST_CUDA names. Some
 // seconds; bounded by a minute for each of the four settings: with the driver's usual number of
 // channels and with one (CUDA_DEVICE_MAX_CONNECTIONS), a kernel of one block and one that fills the
 // GPU. In each:

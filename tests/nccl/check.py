@@ -49,13 +49,13 @@ def exit_statuses():
 def standard_input():
     log = logs / "v2_28_gdrdma.log"
     expect(check("-", data=log.read_bytes()).stdout == check(log).stdout, "- differs from the file")
-    expect_refused(["-"], "standard input: no message of NCCL in 0 lines", data=b"")
+    expect_refused(["-"], "standard input: no NCCL output found in 0 lines", data=b"")
 
 
 def refusals(work):
     text = work / "other.txt"
     text.write_text("epoch 1\nloss 0.5\nexport NCCL_DEBUG=INFO\n")
-    expect_refused([text], f"{text}: no message of NCCL in 3 lines; run the program with NCCL_DEBUG=")
+    expect_refused([text], f"{text}: no NCCL output found in 3 lines; run the program with NCCL_DEBUG=")
     expect_refused([work / "missing"], "missing: No such file or directory")
     expect_refused([work], "Is a directory")
     expect_refused([], "FILE is required")

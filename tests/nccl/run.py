@@ -146,7 +146,7 @@ def fails_where_asked_to():
         done = run(*words, command=program(status, name))
         expect(done.returncode == expected, f"{words} {name}: {done.returncode}, not {expected}")
     done = run("--fail", command=["true"])
-    expect(done.returncode == 1 and "no message of NCCL was caught" in done.stderr, done.stderr)
+    expect(done.returncode == 1 and "no NCCL output found" in done.stderr, done.stderr)
     expect(run(command=["true"]).returncode == 0, "a program without NCCL")
 
 

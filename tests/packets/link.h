@@ -38,11 +38,11 @@ class Link {
   static Result<std::unique_ptr<Link>> make(const LinkSettings& settings);
   ~Link();
 
-  // The calling process is that side from now on: its network, and what the software RNIC finds in
+  // The calling process is that side from now on: its network, and what the software NIC finds in
   // its environment. Throws Failure.
   void enter(int side) const;
   const std::string& address(int side) const { return addresses_[static_cast<std::size_t>(side)]; }
-  // Of all processes of that side so far. Throws Failure.
+  // Sum over all processes of that side so far. Throws Failure.
   std::uint64_t counted(int side, const std::string& name) const;
 
  private:

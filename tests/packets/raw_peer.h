@@ -100,7 +100,7 @@ class RawPeer {
     return packets;
   }
 
-  // Of what comes next, the first packet. Nothing: none came in time.
+  // The first packet that arrives next; nothing if none came in time.
   std::optional<wire::Packet> receive(int milliseconds) {
     pollfd wait{port_->descriptor(), POLLIN, 0};
     net::Arrival arrival;

@@ -39,7 +39,7 @@ void use_device(const std::string& address, const std::string& counters) {
   setenv("GDR_SOFT_PATH", "packets", 1);
 }
 
-// Of the test itself, before it has children: each process would get others.
+// Chosen before the test forks, because each process would choose others.
 std::array<std::string, 3> addresses_here() {
   return {loopback_address(0), loopback_address(1), loopback_address(2)};
 }

@@ -16,7 +16,7 @@ from two_programs import free_port, stop  # noqa: E402
 
 PERF = Perf(sys.argv[1])
 LARGEST = (1 << 64) - 1
-NO_PROOF = "no load goes to a place that has not answered a probe"
+NO_PROOF = "this destination has not answered a probe"
 
 
 @contextlib.contextmanager
@@ -65,7 +65,7 @@ def an_address_that_takes_no_part_gets_six_small_datagrams():
             require(len(packets) == 6 and max(map(len, packets)) <= 100, [len(packet) for packet in packets])
         with Client(port) as client:
             require(client.begin() == "" and client.set_up()[0] == "" and client.probe(place.gid) == "", "probe")
-            require(client.answer(*range(1, 5)) == "that is not what was sent there", "guessed")
+            require(client.answer(*range(1, 5)) == "wrong answer to the probe", "guessed")
             require(client.probe(place.gid) == "closed", "still there")
         require(len(place.take()) == 1, "more than one probe")
         serves(port)
@@ -118,9 +118,9 @@ def no_number_of_a_finish_holds_the_server():
         with Client(port) as client:
             started(client, place)
             wrong, _ = client.ask(raw_perf.finish(LARGEST))
-            require(wrong == "the other side has sent more messages than there can be", wrong)
+            require(wrong == "the other side reports an impossible number of messages", wrong)
             wrong, _ = client.ask(raw_perf.finish())
-            require(wrong == "the other side has sent on another number of queue pairs", wrong)
+            require(wrong == "the other side used a different number of queue pairs", wrong)
             client.send(raw_perf.finish(1 << 40))  # it waits for them, and sees that nobody is there
             time.sleep(0.3)
         require(serves(port) < 3, "kept waiting")
@@ -143,7 +143,7 @@ def a_plan_of_years_is_refused():
         with Client(port) as client:
             started(client, place)
             require(client.ask(raw_perf.finish(0))[0] == "", "finish")
-            for seconds, slices, wanted in ((24 * 3600 * 10_000, 10_000, "a row of more than a day"),
+            for seconds, slices, wanted in ((24 * 3600 * 10_000, 10_000, "--duration must be at most a day"),
                                             (7200, 10, "a row of 2 h does not fit into a session of 1 h")):
                 wrong, _ = client.ask(raw_perf.start(seconds=seconds, slices=slices))
                 require(wanted in wrong, wrong)
@@ -219,8 +219,8 @@ def a_secret_is_asked_for_and_never_said():
         with serving("--secret", paths["right"]) as (port, _):
             here = ("127.0.0.1", "--port", str(port), "--memory", "host", "--sizes", "64")
             serves(port, "--secret", paths["same"])
-            for options, said in (((), "the server asks for a secret: --secret FILE"),
-                                  (("--secret", paths["wrong"]), "the two sides have different secrets"),
+            for options, said in (((), "the server asks for a secret; give --secret FILE"),
+                                  (("--secret", paths["wrong"]), "client and server have different secrets"),
                                   (("--secret", paths["open"]), "type: chmod 600")):
                 done = PERF.run(*here, *options)
                 require(done.returncode != 0 and said in done.stderr, options, done.stderr)

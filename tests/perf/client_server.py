@@ -87,7 +87,7 @@ def serves_three_clients_one_after_the_other():
             for row in rows:
                 require(not row.get("problem") and row["checked"]["wrong"] == 0, title(row), row)
             settle_at(serving.process, before)
-    require(serving.said.count(f"{HOST}: ") == 4 and "ended by" not in serving.said, serving.said)
+    require(serving.said.count(f"{HOST}: ") == 4 and "ended early" not in serving.said, serving.said)
 
 
 def goes_on_after_a_client_that_is_killed_in_the_middle():
@@ -111,7 +111,7 @@ def goes_on_after_a_client_that_is_killed_in_the_middle():
         after = memory_of(serving.process)
         require(after < before + 16 * 1024, "KiB of memory:", before, after)
         require(PERF.shared_memory() <= segments, PERF.shared_memory() - segments)
-    require(serving.said.count("ended by: ") == 4, serving.said)
+    require(serving.said.count("ended early: ") == 4, serving.said)
 
 
 def a_server_that_dies_is_noticed_within_seconds():
@@ -129,7 +129,7 @@ def a_server_that_dies_is_noticed_within_seconds():
         finally:
             client.kill()
         require(client.returncode == 1, options, client.returncode)
-        one_line(said, "the server has ended in the middle of a row")
+        one_line(said, "the server ended during a measurement")
     PERF.leaves_nothing_behind()
 
 
@@ -228,12 +228,12 @@ def names_both_versions_where_they_differ():
 
 
 def says_in_one_line_what_else_is_there():
-    cases = ((b"SSH-2.0-OpenSSH_9.2\r\n", "not a server or client of gdr perf"),
-             (b"HTTP/1.1 400 Bad Request\r\n\r\n", "not a server or client of gdr perf"),
-             (hello(1, b"1", magic=7), "no server of gdr perf"),
+    cases = ((b"SSH-2.0-OpenSSH_9.2\r\n", "the other side answered, but it is not gdr perf"),
+             (b"HTTP/1.1 400 Bad Request\r\n\r\n", "the other side answered, but it is not gdr perf"),
+             (hello(1, b"1", magic=7), "the server answered, but it is not gdr perf"),
              (Fake.framed(HELLO, b"\1\2\3"), "malformed message"),
              (Fake.framed(0, struct.pack("<iI", 5, 12) + b"no\x1b[31m NIC\n"), "no [31m NIC"),
-             (None, "the other side has closed the connection"))
+             (None, "the other side closed the connection"))
     for answer, phrase in cases:
         with Fake(lambda kind, body, said=answer: said) as fake:
             done = ask(fake)
@@ -256,7 +256,7 @@ def two_servers_on_one_port_are_one_too_many():
     with Serving() as serving:
         done = PERF.run("--server", "--port", str(serving.port), seconds=10)
         require(done.returncode == 1, done.returncode)
-        one_line(done.stderr, f"port {serving.port} is taken", "--port PORT")
+        one_line(done.stderr, f"port {serving.port} is in use", "--port PORT")
 
 
 def a_client_that_says_nothing_does_not_end_the_server():

@@ -174,7 +174,7 @@ def the_table_says_what_was_wrong():
     done = PERF.run(*QUICK, "--memory", "host", "--check", "--sizes", "1000", "--measure",
                     "bandwidth", fault="flip_bit")
     require(done.returncode == 1, done.returncode)
-    for phrase in ("WRONG", "wrong: message 0 of queue pair 0: ", "WRONG DATA in 1 row"):
+    for phrase in ("WRONG", "wrong: message 0 of queue pair 0: ", "WRONG DATA in 1 measurement"):
         require(phrase in done.stdout, phrase, done.stdout)
 
 

@@ -112,7 +112,7 @@ def check_rich(browser, page):
     if headings:
         limits = sorted(s["label"] for s in light["charts"][0]["sets"] if s["limit"])
         expect(limits == ["PCIe of GPU 0 (gen 5 x16)", "link of mlx5_0 port 1",
-                          "memcpy on this host"], f"limits: {limits}")
+                          "single-thread memcpy"], f"limits: {limits}")
     dark = browser.probe(page, "--window-size=1280,1000", *DARK)
     check_charts("dark", dark)
     expect([c["sets"][0]["colour"] for c in light["charts"]] !=

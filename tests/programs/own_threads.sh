@@ -1,5 +1,5 @@
 #!/bin/sh
-# own_threads.sh GDR: while ib_send_lat runs, as it is, the software RNIC's own threads use less than
+# own_threads.sh GDR: while ib_send_lat runs, as it is, the software NIC's own threads use less than
 # one hundredth of the CPU time of either process: the programs' threads carry their bytes
 # themselves.
 set -eu
@@ -10,7 +10,7 @@ program=ib_send_lat
 [ -r /proc/self/schedstat ] ||
   { echo "skipped: this kernel does not tell how long a thread has run (CONFIG_SCHED_INFO)"; exit 77; }
 
-# Of a process: the microseconds that its own threads and the software RNIC's have run, and how many
+# Of a process: the microseconds that its own threads and the software NIC's have run, and how many
 # those are. Clock ticks would be too coarse: a hundredth of this is one or two.
 time_of() {
   for thread in "/proc/$1/task/"*; do
@@ -49,13 +49,13 @@ watch_pair() {
 }
 
 is_quiet() {
-  [ -s "$work/$1.time" ] || fail "the $1 was not seen with two threads of the software RNIC"
+  [ -s "$work/$1.time" ] || fail "the $1 was not seen with two threads of the software NIC"
   read -r used own threads <"$work/$1.time"
-  echo "$1: the program's threads ran for $used us, the software RNIC's $threads for $own us"
+  echo "$1: the program's threads ran for $used us, the software NIC's $threads for $own us"
   [ "$used" -ge 100000 ] && [ $((own * 100)) -lt $((used + own)) ]
 }
 
-# Where other programs take the CPU from a thread in the middle of a message, the software RNIC's
+# Where other programs take the CPU from a thread in the middle of a message, the software NIC's
 # wait for it and look: a measurement that was disturbed is repeated.
 for _ in 1 2 3; do
   start_pair -d soft0 -D 3
@@ -63,4 +63,4 @@ for _ in 1 2 3; do
   finish_pair
   ! is_quiet server || ! is_quiet client || exit 0
 done
-fail "the software RNIC's threads are busy, or the program hardly ran"
+fail "the software NIC's threads are busy, or the program hardly ran"

@@ -1,4 +1,4 @@
-# Sourced: a program of the field twice on the software RNIC, a server and then a client, which is
+# Sourced: a program of the field twice on the software NIC, a server and then a client, which is
 # given the server's address as its last argument. Both are bounded in time and gone, by process id,
 # when the script ends.
 #

@@ -1,5 +1,5 @@
 #!/bin/sh
-# two_processes.sh GDR PATTERN PROGRAM ARGS...: runs PROGRAM twice on the software RNIC, a server and
+# two_processes.sh GDR PATTERN PROGRAM ARGS...: runs PROGRAM twice on the software NIC, a server and
 # then a client. Passes when both exit with 0, what the client prints matches PATTERN (grep -E), and
 # neither complains about its data.
 set -eu

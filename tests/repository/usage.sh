@@ -30,8 +30,8 @@ expect_wrong_use "gdr prove: unexpected argument 'now'" prove now
 expect_wrong_use "gdr run: unknown option '--softnic'; allowed: --help, --soft-nic" run --softnic -- true
 expect_wrong_use "gdr run: no PROGRAM" run
 expect_wrong_use "gdr run: no PROGRAM" run --soft-nic --
-expect_wrong_use "gdr run: --no-soft-nic excludes --pcap" run --no-soft-nic --pcap x -- true
-expect_wrong_use "gdr run: --counters: 1 required FILE missing" run --counters -- true
+expect_wrong_use "gdr run: --no-soft-nic and --pcap exclude each other" run --no-soft-nic --pcap x -- true
+expect_wrong_use "gdr run: --counters needs a value" run --counters -- true
 expect_wrong_use "gdr perf: unknown option '--sise'; allowed: --help, --server" perf --sise 1
 expect_wrong_use "unknown --operation 'push'; allowed: write, write-imm, read" perf --operation push
 expect_wrong_use "--soft and --require-hardware exclude each other" perf --soft --require-hardware
@@ -39,23 +39,28 @@ expect_wrong_use "--numa and --cpu exclude each other" perf --numa 0 --cpu 1
 expect_wrong_use "--numa 999: no such node" perf --numa 999
 expect_wrong_use "--server and a host exclude each other" perf --server node7
 expect_wrong_use "gdr perf compare: /nowhere: No such file" perf compare /nowhere /nowhere
+expect_wrong_use "gdr perf compare: two or more JSON files are needed" perf compare /nowhere
+expect_wrong_use "gdr perf: --depth must be a positive whole number, not '-1'" perf --depth=-1
+expect_wrong_use "gdr perf: --depth 99999999999 is too large" perf --depth 99999999999
+expect_wrong_use "gdr perf: --gpu needs a value" perf --gpu
+expect_wrong_use "gdr prove: --gpu may be given only once" prove --gpu 0 --gpu 1
 expect_wrong_use "gdr counters: FILE is required" counters
 expect_wrong_use "gdr counters: /nowhere: No such file" counters /nowhere
-expect_wrong_use "gdr counters: $0: no file of counters" counters "$0"
+expect_wrong_use "gdr counters: $0: not a file of counters" counters "$0"
 expect_wrong_use "gdr list: unknown option '--jsn'; allowed: --help, --json" list --jsn
 expect_wrong_use "gdr list: no folder /nowhere; give one that holds" list --root /nowhere
-expect_wrong_use "gdr list: $0: is no tar archive that can be read" list --root "$0"
-expect_wrong_use "gdr doctor: $0: is no tar archive that can be read" doctor --root "$0"
-expect_wrong_use "gdr doctor: --report takes a name that ends in .html or .md, not 'x.pdf'" \
+expect_wrong_use "gdr list: $0: is not a readable tar archive" list --root "$0"
+expect_wrong_use "gdr doctor: $0: is not a readable tar archive" doctor --root "$0"
+expect_wrong_use "gdr doctor: --report needs a name that ends in .html or .md, not 'x.pdf'" \
   doctor --report x.pdf
-expect_wrong_use "gdr explain: no symptom 'x'; 'gdr explain --list'" explain --symptom x
+expect_wrong_use "gdr explain: unknown symptom 'x'; 'gdr explain --list'" explain --symptom x
 expect_wrong_use "gdr explain: /nowhere: No such file" explain /nowhere
-expect_wrong_use "gdr explain: FILE goes with neither" explain --list /nowhere
+expect_wrong_use "gdr explain: FILE does not work with --list or --symptom" explain --list /nowhere
 expect_wrong_use "gdr nccl: no subcommand given; allowed: check, run" nccl
 expect_wrong_use "gdr nccl: unknown subcommand 'chek'; allowed: check, run" nccl chek
 expect_wrong_use "gdr nccl check: FILE is required" nccl check
 expect_wrong_use "gdr nccl check: /nowhere: No such file" nccl check /nowhere
-expect_wrong_use "gdr nccl check: $0: no message of NCCL in " nccl check "$0"
+expect_wrong_use "gdr nccl check: $0: no NCCL output found in " nccl check "$0"
 expect_wrong_use "gdr nccl check: unknown expectation 'luck'; allowed: " nccl check --expect luck -
 expect_wrong_use "gdr nccl run: no PROGRAM" nccl run --tee --
 expect_wrong_use "gdr nccl run: unknown option '--soft-nic'; allowed: --help, --expect" \
@@ -80,11 +85,11 @@ ln -s "$mine" "$link"
 # shellcheck disable=SC2086  # three words
 {
 expect_wrong_use "GDR_SOFT_FAULTS: 'loss=2': allowed are loss=" $soft --faults loss=2 -- true
-expect_wrong_use "GDR_SOFT_PCAP=$mine: the file is there and is no capture" $soft --pcap "$mine" -- true
+expect_wrong_use "GDR_SOFT_PCAP=$mine: the file exists but is not a capture" $soft --pcap "$mine" -- true
 expect_wrong_use "GDR_SOFT_PCAP=$link is a symbolic link" $soft --pcap "$link" -- true
 expect_wrong_use "GDR_SOFT_COUNTERS=$link is a symbolic link" $soft --counters "$link" -- true
 expect_wrong_use "GDR_SOFT_PCAP=/nowhere/x: No such file" $soft --pcap /nowhere/x -- true
-expect_wrong_use "GDR_SOFT_COUNTERS=$mine: the file is there and holds no counters" \
+expect_wrong_use "GDR_SOFT_COUNTERS=$mine: the file exists but holds no counters" \
   $soft --counters "$mine" -- true
 # Not an address of any host: 192.0.2.0/24 is for documentation (RFC 5737).
 export GDR_SOFT_DEVICES=soft0/ip=192.0.2.77

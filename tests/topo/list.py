@@ -162,9 +162,9 @@ def stand_ins():
 def wrong_use(root, work):
     (work / "text").write_text("no archive, a text of some length, which is read and refused\n" * 20)
     for words, part in ((["--jsn"], "unknown option '--jsn'; allowed: --help, --json, --soft, --root"),
-                        (["extra"], "extra"), (["--soft", "--root", root], "--soft is for this"), (["--root", ""], "empty value"),
+                        (["extra"], "extra"), (["--soft", "--root", root], "--soft works on this"), (["--root", ""], "the value is empty"),
                         (["--root", work / "missing"], "no folder"),
-                        (["--root", work / "text"], "is no tar archive"),
+                        (["--root", work / "text"], "is not a readable tar archive"),
                         (["--root", root, "--lspci", "x"], "exclude"),
                         (["--nccl-xml", work / "missing.xml"], "missing.xml")):
         done = run("list", *words)

@@ -1,4 +1,4 @@
-// AloneTest: on a host of its own, as far as the software RNIC can see. Other processes of this
+// AloneTest: on a host of its own, as far as the software NIC can see. Other processes of this
 // user come and go, and are met: what a test counts must not count them.
 #pragma once
 

@@ -1,6 +1,6 @@
 // The driver sends copies of few bytes from the host through the compute channel, behind whatever
 // kernel runs. A kernel that waits for such bytes would wait for ever: nothing that the software
-// RNIC does with GPU memory may go that way. A stream that waits for a value in memory stands for
+// NIC does with GPU memory may go that way. A stream that waits for a value in memory stands for
 // the kernel here; tests/gpu/spinning_kernel.cc has a true one, for machines with a GPU.
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -21,7 +21,7 @@ const cuda::Driver& driver() { return *memory::soft_gpu::driver(); }
 // Holds the compute channel until it is released, or a word in memory is 1.
 class Spinning {
  public:
-  // Of its own page-locked memory.
+  // Spins on its own page-locked memory.
   Spinning() {
     EXPECT_EQ(driver().mem_host_alloc(&word_, sizeof(std::uint32_t), 0), CUDA_SUCCESS);
     std::memset(word_, 0, sizeof(std::uint32_t));
@@ -29,7 +29,7 @@ class Spinning {
     EXPECT_EQ(driver().mem_host_get_device_pointer(&address, word_, 0), CUDA_SUCCESS);
     spin_on(address);
   }
-  // Of GPU memory, at a multiple of four.
+  // Spins on GPU memory, at a multiple of four.
   explicit Spinning(cuda::CUdeviceptr address) { spin_on(address); }
   ~Spinning() {
     release();
@@ -132,7 +132,7 @@ TEST_P(ComputeChannel, ThatIsHeldHoldsUpNoReadIntoGpuMemory) {
                          });
 }
 
-TEST_P(ComputeChannel, ThatIsHeldHoldsUpNoMessageReceivedIntoGpuMemory) {
+TEST_P(ComputeChannel, DoesNotDelayMessagesReceivedIntoGpuMemoryWhenHeld) {
   Loopback loop;
   SKIP_UNLESS_IT_CAN_SPIN();
   expect_messages_beside(
@@ -189,7 +189,7 @@ TEST_P(ComputeChannel, IsReleasedByTheVeryBytesThatItWaitsFor) {
 
 // By whoever copies: the initiator where it can open the memory, its owner otherwise. Either may be
 // the one whose kernel runs.
-TEST_P(ComputeChannel, ThatIsHeldInBothProcessesHoldsUpNoWriteBetweenThem) {
+TEST_P(ComputeChannel, DoesNotDelayWritesWhenHeldInBothProcesses) {
   Child child([](Wire& wire) {
     be_gpu_target(wire, GetParam(), kBytes, [&](GpuMemory& gpu, Side&) {
       const bool can_spin = driver().stream_wait_value_32 != nullptr;

@@ -79,7 +79,7 @@ void send_numbered(Side& side, Wire& wire, const Endpoint& target, std::uint32_t
 }
 
 // They join at once: by packets they share an address and a port.
-TEST(Datagrams, OfSeveralProcessesReachOneQueuePairWholeAndInTheirOrder) {
+TEST(Datagrams, SeveralProcessesReachOneQueuePairWholeAndInOrder) {
   Side side;
   Memory& memory = side.memory(256 * 256);
   ibv_qp* qp = side.queue_pair(IBV_QPT_UD);

@@ -33,7 +33,7 @@ TEST(Death, OfTheTargetBeforeAWriteIsRetryExceeded) {
   EXPECT_EQ(side.expect(IBV_WC_WR_FLUSH_ERR).wr_id, 9u);
 }
 
-TEST(Death, OfTheTargetUnderAStreamOfWritesIsRetryExceeded) {
+TEST(Death, TargetsDeathUnderAStreamOfWritesIsRetryExceeded) {
   for (int round = 0; round < 5; ++round) {
     Child child([](Wire& wire) { be_target(wire, {.bytes = 8 << 20}, sleep_until_killed); });
     Side side;
@@ -75,7 +75,7 @@ TEST(Death, OfTheTargetEndsTheWaitForItsReceive) {
 }
 
 // Stopped before the two have met: as on a network, an acknowledgement that is late.
-TEST(Death, IsNotConcludedFromATargetThatIsStoppedAtFirstContact) {
+TEST(Death, TargetStoppedAtFirstContactIsNotTakenForDead) {
   Child target([](Wire& wire) {
     Side side;
     Memory& memory = side.memory(4096);

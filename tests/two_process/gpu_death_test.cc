@@ -57,7 +57,7 @@ void own_memory_until_killed(Wire& wire) {
 }
 
 // Its service thread is at hand for others all the time.
-TEST_P(GpuDeath, OfAnOwnerHoldsUpNobodyWhileTheDriverWaitsToCloseItsMemory) {
+TEST_P(GpuDeath, OwnersDeathDelaysNobodyWhileTheDriverWaitsToCloseItsMemory) {
   Child owner(own_memory_until_killed);
   Child other([](Wire& wire) {
     Side side;
@@ -96,7 +96,7 @@ TEST_P(GpuDeath, OfAnOwnerHoldsUpNobodyWhileTheDriverWaitsToCloseItsMemory) {
 }
 
 // A queue pair that is connected to the dead keeps nothing open, and its requests do not wait.
-TEST_P(GpuDeath, OfAnOwnerEndsRequestsWhileTheDriverWaitsToCloseItsMemory) {
+TEST_P(GpuDeath, OwnersDeathEndsRequestsWhileTheDriverWaitsToCloseItsMemory) {
   Child owner(own_memory_until_killed);
   use_gpu();
   Side side;

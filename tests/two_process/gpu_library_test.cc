@@ -80,7 +80,7 @@ struct Writer {
   }
 };
 
-TEST(GpuLibrary, ThatHasOpenedTheMemoryFirstSharesItsContextWithTheDevice) {
+TEST(GpuLibrary, OpeningMemoryFirstSharesItsContextWithTheDevice) {
   Child owner(own_memory);
   use_gpu();
   Writer writer(owner);
@@ -111,7 +111,7 @@ TEST(GpuLibrary, OpensTheMemoryThatTheDeviceHasOpenedFirst) {
 }
 
 // Then the driver refuses the device.
-TEST(GpuLibrary, ThatHasOpenedTheMemoryInAContextOfItsOwnLeavesTheCopiesToTheOwner) {
+TEST(GpuLibrary, OpeningMemoryInItsOwnContextLeavesCopiesToTheOwner) {
   Child owner(own_memory);
   use_gpu();
   Writer writer(owner);
@@ -129,7 +129,7 @@ TEST(GpuLibrary, ThatHasOpenedTheMemoryInAContextOfItsOwnLeavesTheCopiesToTheOwn
 }
 
 // What was open in it is gone, and its addresses may be other memory's.
-TEST(GpuLibrary, ThatResetsThePrimaryContextLeavesTheCopiesToTheOwner) {
+TEST(GpuLibrary, ResettingThePrimaryContextLeavesCopiesToTheOwner) {
   Child owner(own_memory);
   use_gpu();
   Writer writer(owner);

@@ -57,7 +57,7 @@ TEST_P(OpenedGpuMemory, IsWrittenAndReadWhileItsOwnersProcessIsStopped) {
   child.finish();
 }
 
-TEST_P(OpenedGpuMemory, ThatItsOwnerFreedWhileRegisteredIsNotThatOfTheNextAllocation) {
+TEST_P(OpenedGpuMemory, FreedWhileRegisteredIsNotConfusedWithTheNextAllocation) {
   constexpr int kNext = 4;
   const std::vector<unsigned char> content(kBytes, 0x77);
   Child child([&](Wire& wire) {
@@ -160,7 +160,7 @@ TEST_P(ServedGpuMemory, ThatOthersCannotOpenIsWrittenByItsOwner) {
   child.finish();
 }
 
-TEST_P(ServedGpuMemory, ThatItsOwnerFreedWhileRegisteredIsNotWritten) {
+TEST_P(ServedGpuMemory, FreedWhileRegisteredIsNotWritten) {
   const std::vector<unsigned char> content(GetParam().bytes, 0x77);
   Child child([&](Wire& wire) {
     be_gpu_target(wire, GetParam().allocator, GetParam().bytes, [&](GpuMemory& gpu, Side&) {

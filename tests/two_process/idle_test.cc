@@ -13,7 +13,7 @@ namespace {
 constexpr std::int64_t kClockTick = 10'000'000;  // nanoseconds
 constexpr long kHandful = 10;
 
-// Of all threads of this process together.
+// Sum over all threads of this process.
 struct Use {
   std::int64_t nanoseconds;
   long switches;

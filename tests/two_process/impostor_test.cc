@@ -82,7 +82,7 @@ class Impostors : public testing::Test {
 };
 
 // Both have the overflow account's number there.
-TEST_F(Impostors, OfAccountsThatAUserNamespaceDoesNotKnowAreNotMet) {
+TEST_F(Impostors, AccountsUnknownToAUserNamespaceAreRefused) {
   const auto unknown = [](uid_t user) {
     return [user] {
       become(user);
@@ -168,12 +168,12 @@ void check_with_names_taken(uid_t victim, const std::function<void()>& prepare) 
   other.finish();
 }
 
-TEST_F(Impostors, ThatHoldAllNamesThatAnybodyCanTakeHoldNobodyUp) {
+TEST_F(Impostors, TakingAllPublicNamesDelaysNobody) {
   check_with_names_taken(54'344, [] { become(54'344); });
 }
 
 // Also where they have made the folder in /tmp before its owner could.
-TEST_F(Impostors, ThatHoldAllNamesAndTheFolderInTmpHoldNobodyUpWhoHasARuntimeFolder) {
+TEST_F(Impostors, TakingAllNamesAndTheTmpFolderDoesNotDelayUsersWithARuntimeFolder) {
   const std::filesystem::path taken = "/tmp/gdrkit-54345";
   std::filesystem::remove_all(taken);
   ASSERT_EQ(mkdir(taken.c_str(), 0777), 0);

@@ -175,7 +175,7 @@ class Kill : public testing::TestWithParam<int> {
   }
 };
 
-TEST_P(Kill, AtARandomMomentIsAnErrorForTheOtherAndLeavesNothing) {
+TEST_P(Kill, DeathAtARandomMomentIsAnErrorForTheOtherAndLeavesNothing) {
   const int first = GetParam() * 40;
   std::mt19937 random(static_cast<unsigned>(first) + 7);
   for (int seed = first; seed < first + 40 && !HasFailure(); ++seed) {
@@ -184,7 +184,7 @@ TEST_P(Kill, AtARandomMomentIsAnErrorForTheOtherAndLeavesNothing) {
 }
 INSTANTIATE_TEST_SUITE_P(TwoHundredSeeds, Kill, testing::Range(0, 5));
 
-TEST_F(Kill, AtEachNamedPointIsAnErrorForTheOtherAndLeavesNothing) {
+TEST_F(Kill, DeathAtEachNamedPointIsAnErrorForTheOtherAndLeavesNothing) {
 #ifndef GDR_FAULT_HOOKS
   GTEST_SKIP() << "built without fault hooks";
 #endif

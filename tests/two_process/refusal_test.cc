@@ -114,7 +114,7 @@ TEST(Refusal, OfALocalKeyLeavesTheTargetAlone) {
   child.finish();
 }
 
-TEST(Refusal, OfAMessageLongerThanItsReceiveFailsOnBothSides) {
+TEST(Refusal, MessageLongerThanItsReceiveFailsOnBothSides) {
   Child child([](Wire& wire) {
     be_target(wire, {}, [](TargetSide t) {
       t.memory.fill(0x77);

@@ -9,7 +9,7 @@
 
 namespace gdr::test {
 
-// Of the segments that this process has: its own and its peers'.
+// Descriptors of this process's segment and of its peers'.
 std::vector<int> segment_descriptors();
 
 // The same in mappings of the test's own: the device unmaps a peer's when that dies.

@@ -115,7 +115,7 @@ TEST(Tags, AMessageGoesToTheOldestReceiveThatItsTagMatches) {
   child.finish();
 }
 
-TEST(Tags, WhatNoneMatchesGoesIntoAPlainReceiveWithItsHeader) {
+TEST(Tags, UnmatchedMessageGoesIntoAPlainReceiveWithItsHeader) {
   Child child([](Wire& wire) {
     Matcher own;
     own.add(1, 5, kAll, {own.memory.segment(0, 4096)});
@@ -146,7 +146,7 @@ TEST(Tags, WhatNoneMatchesGoesIntoAPlainReceiveWithItsHeader) {
   child.finish();
 }
 
-TEST(Tags, WhatIsAddedTooLateForAnUnexpectedMessageWaitsUntilItWasSeen) {
+TEST(Tags, ReceiveAddedAfterAnUnexpectedMessageWaitsUntilThatIsPolled) {
   Child child([](Wire& wire) {
     Matcher own;
     for (std::uint64_t id = 10; id < 12; ++id) {

@@ -138,7 +138,7 @@ def survives_a_kill(guest, before):
 def works_alone(guest):
     status, output = guest.run(
         f"mkdir -p /var/lib/gdrkit/fix; flock /var/lib/gdrkit/fix/lock {FIX} --apply 2>&1")
-    expect(status == 1 and "another gdr fix is at work" in output and output.count("\n") == 1,
+    expect(status == 1 and "another gdr fix is running" in output and output.count("\n") == 1,
            output)
     print("ok  two at a time: the second says so in a line")
 

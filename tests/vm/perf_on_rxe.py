@@ -146,7 +146,7 @@ def names_what_is_not_there(guest):
     report = measure(guest, f"--require-hardware --memory host --nic rxa --gid-index 0 --sizes 64 "
                             f"--measure latency {CLIENT_TO}", 1)
     problem = report["rows"][0]["problem"]
-    expect("one of IPv4 and one of IPv6" in problem, problem)
+    expect("mix IPv4 and IPv6" in problem, problem)
     print("ok  with another GID:", problem)
     report = measure(guest, f"{SHORT} --sizes 64 --cpu 0,1")
     expect_devices(report, report["near"]["ports"][0]["nic"], report["far"]["ports"][0]["nic"])

@@ -79,9 +79,10 @@ Result<void> make_ready(int descriptor, const std::string& path,
     return {};
   }
   if (!S_ISREG(status.st_mode) || !is_of(read_all(descriptor), names)) {
-    return Error{EINVAL, path +
-                             ": the file is there and holds no counters of this version; remove "
-                             "it or name another"};
+    return Error{
+        EINVAL,
+        path +
+            ": the file exists but holds no counters of this version; remove it or name another"};
   }
   return {};
 }
@@ -110,7 +111,7 @@ Result<std::vector<NamedCount>> read_counters(const std::string& path) {
   if (bytes.size() >= sizeof header) std::memcpy(&header, bytes.data(), sizeof header);
   if (std::memcmp(header.magic, kMagic, sizeof kMagic) != 0 || header.count > kMost ||
       bytes.size() != file_bytes(header.count)) {
-    return Error{EINVAL, path + ": no file of counters; GDR_SOFT_COUNTERS makes one"};
+    return Error{EINVAL, path + ": not a file of counters; GDR_SOFT_COUNTERS makes one"};
   }
   std::vector<NamedCount> counts(header.count);
   for (std::size_t i = 0; i < header.count; ++i) {

@@ -20,10 +20,10 @@ Result<void> check_owner(int file, const std::string& path) {
   struct stat status {};
   if (fstat(file, &status) != 0) return from_errno(path);
   if (!S_ISREG(status.st_mode)) {
-    return Error{EINVAL, path + " is no regular file; remove it or name another"};
+    return Error{EINVAL, path + " is not a regular file; remove it or name another"};
   }
   if (status.st_uid != geteuid() || (status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
-    return Error{EPERM, path + " can be written by another account; remove it or name another"};
+    return Error{EPERM, path + " is writable by other users; remove it or name another"};
   }
   if (status.st_nlink > 1) {
     return Error{EPERM, path + " has a second name (a hard link); remove it or name another"};

@@ -22,7 +22,7 @@ struct Start {
   std::function<void()> work;
 };
 
-// As the kernel has it; the C library of Debian 12 has no name for it.
+// The kernel's number; Debian 12's C library has no name for it.
 struct SchedulerAttributes {
   std::uint32_t size, policy;
   std::uint64_t flags;

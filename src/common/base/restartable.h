@@ -54,7 +54,7 @@ struct Copied {
 bool copy_both_and_store_while(const While& condition, const Copied& first, const Copied& second,
                                std::atomic<std::uint32_t>& place, std::uint32_t value);
 
-// What the system call returned, -errno of one that failed; kEnded: it was not made.
+// The result of the system call, or -errno if it failed; kEnded if it was not made.
 constexpr long kEnded = -100'000;
 long system_call_while(const While& condition, long number, long first, long second = 0,
                        long third = 0, long fourth = 0, long fifth = 0, long sixth = 0);

@@ -1,9 +1,9 @@
-// What restartable.h consists of; include that one.
+// Parts of restartable.h; include that instead.
 //
-// A sequence runs from 1 to 2, and its last instruction is the deed. When its thread loses the
-// processor in between, the kernel lets it go on at 4, which the signature has to precede, and it
-// is tried again. 5: the word has another value. The thread's area is left pointing to the sequence
-// when it is over, since no library that contains one is ever unmapped (it has threads).
+// A sequence runs from 1 to 2, and its last instruction takes effect. If its thread loses the CPU
+// in between, the kernel resumes it at 4, which the signature must precede, and it starts again. 5:
+// the word has another value. Afterwards the thread's area still points to the sequence, because no
+// library that contains one is ever unmapped (it has threads).
 #pragma once
 
 #include <sys/syscall.h>

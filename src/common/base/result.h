@@ -23,7 +23,7 @@ struct Error {
   std::string message;  // what was wrong, what was found, what to do; one line, may be empty
 };
 
-// What the system call that has just failed says of itself.
+// The error of the system call that has just failed.
 inline Error from_errno(std::string_view what) {
   const int code = errno;
   return Error{code, std::string(what) + ": " + std::strerror(code)};

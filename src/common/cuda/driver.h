@@ -26,7 +26,7 @@ class Driver {
   // For our own tools: opens the library, and fails with one line naming what is missing.
   static Result<const Driver*> load(const char* path = "libcuda.so.1");
 
-  // For code that lives in other people's processes (the software RNIC): the driver the process
+  // For code that lives in other people's processes (the software NIC): the driver the process
   // already has, or null. Never brings CUDA into a process that has none. Cheap once it was found.
   static const Driver* already_loaded();
 

@@ -29,7 +29,7 @@ int errno_of(int result) {
 }  // namespace
 
 std::string pci_address_of(const NvmlPciInformation& information) {
-  // What the other end of an NVLink has that is a switch of the host, seen from a guest.
+  // A guest sees this at the other end of an NVLink to a switch of its host.
   if (information.domain == ~0u) return {};
   char text[32];
   // NVML knows physical functions only.

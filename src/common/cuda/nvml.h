@@ -8,8 +8,8 @@
 //     if (Result<cuda::NvmlBar1Memory> bar1 = nvml->bar1(gpu.device)) use(bar1->total);
 //   }
 //
-// What this driver cannot tell is an Error: ENOSYS where the library lacks the function, ENOTSUP
-// where the GPU lacks the feature.
+// Returns an Error for what this driver cannot tell: ENOSYS if the library lacks the function,
+// ENOTSUP if the GPU lacks the feature.
 #pragma once
 
 #include <cstddef>

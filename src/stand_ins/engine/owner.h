@@ -118,8 +118,8 @@ class Owner {
   // request. False: they cannot be placed (a local protection error).
   virtual bool place_response(std::uint32_t index, std::uint64_t offset,
                               std::span<const std::byte> bytes) = 0;
-  // Of the oldest request, whose kind is kLocal. Nothing: it has to wait, and is asked again; it
-  // never blocks, since packets of others may wait behind the caller.
+  // Carries out the oldest request, whose kind is kLocal. Nothing: it has to wait, and is asked
+  // again. Never blocks, since packets of others may wait behind the caller.
   virtual std::optional<Status> carry_out_local() = 0;
 
   // --- Memory that the other side names by rkey. Rights are those of the region and the queue

@@ -11,8 +11,8 @@
 
 namespace gdr::engine {
 
-// Of a message's `length` bytes; a message of none is one packet all the same. A path MTU is a
-// power of two.
+// How many packets `length` bytes need; an empty message is one packet, too. A path MTU is a power
+// of two.
 constexpr std::uint32_t packets_of(std::uint64_t length, std::uint32_t path_mtu) {
   const int shift = std::countr_zero(path_mtu);
   return length == 0 ? 1 : static_cast<std::uint32_t>((length + path_mtu - 1) >> shift);

@@ -204,7 +204,7 @@ Responder::Step Responder::execute(const wire::Packet& request) {
   }
 }
 
-// Of a send or write: its last packet completes the receive, if it took one.
+// The last packet of a send or write completes the receive, if it took one.
 Responder::Step Responder::complete(const wire::Packet& request) {
   const wire::OpcodeInfo& info = *request.info;
   message_.offset += request.payload.size();

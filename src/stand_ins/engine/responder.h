@@ -29,7 +29,7 @@ class Responder {
 
   // --- Outputs
   bool poll_transmit(Transmit* transmit);
-  // Of a long read: other things take turns with it.
+  // Sends a long read; other packets take turns with it.
   bool is_reading() const { return replies_due_ > 0; }
   // It has sent its last NAK: it hears nothing any more.
   bool failed() const { return state_ == State::kFailed; }

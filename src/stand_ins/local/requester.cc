@@ -279,7 +279,7 @@ void Requester::abandon() {
   waiting_since = 0, retry_at = 0;
 }
 
-// Of many receivers, not those again that have been served.
+// Keeps a message for many receivers: those that have been served are not served again.
 void Requester::let_go_of_progress() {
   if (const auto* atomic = std::get_if<AtomicStep>(&progress)) {
     rnic::unlock(target.segment().header().atomics, atomic->lock, target.held());

@@ -52,7 +52,7 @@ struct Requester final : rnic::CarrierState {
   bool remote_piece(std::uint32_t right, std::uint64_t bytes, PieceList* pieces);
   // Takes a receive and its segments; nothing: go on with it.
   std::optional<Advance> match_receive(TakenReceive* taken, PieceList* pieces);
-  // Of a send with invalidate: whether its key is that of a window there.
+  // For a send with invalidate: whether its key names a window there.
   bool may_invalidate() const;
   void prepare_receive(std::uint64_t wr_id, ibv_wc_opcode opcode, std::uint64_t bytes);
   // Completes the receive that was prepared: as it should be, and in any way. False: not now.
@@ -136,7 +136,7 @@ struct Requester final : rnic::CarrierState {
   Advance carry_out();
   Advance poll_transfer();
   Advance finish(Outcome outcome);
-  // Of the pieces that their owner would have to copy, those that are open here become pieces here.
+  // Pieces that their owner would have to copy, but that are open here, become pieces here.
   void use_opened();
   void end_transfer();
   Advance no_receive();

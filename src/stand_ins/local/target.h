@@ -102,7 +102,7 @@ class Target {
   rnic::RegionError find(std::uint32_t key, std::uint64_t address, std::uint64_t length,
                          std::uint32_t rights, Piece* piece) const;
 
-  // Of this queue pair, of type 2, by its key.
+  // Whether a window of type 2 with this key is bound to this queue pair.
   bool has_window(std::uint32_t key) const;
   void invalidate_window(std::uint32_t key) const { rnic::invalidate_window_of(*segment_, key); }
 
@@ -158,7 +158,7 @@ class Target {
   std::uint64_t responder_word_ = 0, srq_word_ = 0;  // of the locks
   // A receive of the queue pair's own: unlock() says that it is over, in one with the lock.
   bool has_completed_ = false;
-  // Of a request that has entered a shared receive queue: then peer_ and segment_ are this one's.
+  // The shared receive queue that a request has entered; peer_ and segment_ are then its owner's.
   rnic::SharedSrq* srq_ = nullptr;
   std::uint32_t srq_index_ = 0;
   Peer* queue_pair_peer_ = nullptr;

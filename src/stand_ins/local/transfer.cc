@@ -175,7 +175,7 @@ bool Transfer::begin(const PieceList& from, const PieceList& to, const Elsewhere
 }
 
 // `position` lies within the list.
-Transfer::Place Transfer::at(const PieceList& list, std::uint64_t position) {
+Transfer::Position Transfer::at(const PieceList& list, std::uint64_t position) {
   const Piece* piece = list.pieces().data();
   for (; position >= piece->length && piece != &list.pieces().back(); ++piece) {
     position -= piece->length;
@@ -185,7 +185,7 @@ Transfer::Place Transfer::at(const PieceList& list, std::uint64_t position) {
 
 // How far both sides go on in one piece from here.
 std::uint64_t Transfer::run_length(std::uint64_t position, std::uint64_t most) const {
-  const Place from = at(from_, position), to = at(to_, position);
+  const Position from = at(from_, position), to = at(to_, position);
   return std::min({most, from.piece->length - from.offset, to.piece->length - to.offset});
 }
 
@@ -201,7 +201,7 @@ void Transfer::finish() {
   block_.reset();
 }
 
-// Of the direct copy that has failed: whether the memory on this side was freed.
+// Whether the direct copy failed because the memory on this side was freed.
 bool Transfer::own_side_is_gone() const {
   for (const PieceList* list : {&from_, &to_}) {
     const Piece& piece = *at(*list, drained_).piece;
@@ -219,7 +219,7 @@ std::optional<Outcome> Transfer::poll_direct() {
       drained_ = filled_;
     }
     if (drained_ == from_.bytes()) return Outcome{};
-    const Place from = at(from_, drained_), to = at(to_, drained_);
+    const Position from = at(from_, drained_), to = at(to_, drained_);
     const std::uint64_t length = run_length(drained_, from_.bytes());
     const std::uint64_t source = from.piece->address + from.offset;
     const std::uint64_t target = to.piece->address + to.offset;
@@ -238,7 +238,7 @@ std::optional<Outcome> Transfer::poll_direct() {
 
 // Starts one half's way between staging and a side.
 void Transfer::start_leg(Half& half, const PieceList& list, bool into_staging) {
-  const Place place = at(list, half.position);
+  const Position place = at(list, half.position);
   const Piece& piece = *place.piece;
   void* staging = pool_->at(half.staging);
   const std::uint64_t address = piece.address + place.offset;

@@ -82,12 +82,12 @@ class Transfer {
     Copy copy;
     std::uint64_t position = 0, length = 0, staging = 0;
   };
-  struct Place {  // a byte position as a piece and an offset in it
+  struct Position {  // a byte position as a piece and an offset in it
     const Piece* piece;
     std::uint64_t offset;
   };
 
-  static Place at(const PieceList& list, std::uint64_t position);
+  static Position at(const PieceList& list, std::uint64_t position);
   std::uint64_t run_length(std::uint64_t position, std::uint64_t most) const;
   std::optional<Outcome> poll_direct();
   bool own_side_is_gone() const;

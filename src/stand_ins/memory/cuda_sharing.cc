@@ -53,7 +53,7 @@ std::uint64_t buffer_id_of(const cuda::Driver& driver, cuda::CUdeviceptr address
   return result == cuda::CUDA_SUCCESS ? id : 0;
 }
 
-// Of mapped VMM memory; other memory has no allocation handle.
+// For mapped VMM memory; other memory has no allocation handle.
 bool export_descriptor(const cuda::Driver& driver, Exported& range) {
   cuda::CUmemGenericAllocationHandle handle = 0;
   if (driver.mem_retain_allocation_handle(&handle, pointer(range.address)) != cuda::CUDA_SUCCESS) {
@@ -121,7 +121,7 @@ cuda::CUresult OpenedMemory::open_handle(const Exported& exported) {
       if (result != cuda::CUDA_SUCCESS) return result;
       buffer_id_ = buffer_id_of(driver_, address_);
       if (buffer_id_ != 0) return cuda::CUDA_SUCCESS;
-      // Without an identity nothing would tell that it had gone with its context.
+      // Only an identity tells later that the memory went away with its context.
       driver_.ipc_close_mem_handle(address_);
       address_ = 0;
     }

@@ -10,10 +10,10 @@
 // has freed it: what is still written then goes to memory that nobody has. That does not hold for
 // small ones, which the driver cuts from a block that it uses again: they are not exported.
 //
-// Of one process's IPC handles, one context of each GPU may open any in another process
-// (cuIpcOpenMemHandle). Libraries (UCX, NCCL, PyTorch) open theirs in the primary context: so we
-// do, too, where there is one, and the driver then counts. Where another context was first, the
-// memory is not opened, and its owner copies.
+// In another process only one context of each GPU may open a process's IPC handles
+// (cuIpcOpenMemHandle). Libraries (UCX, NCCL, PyTorch) use the primary context, so this does too if
+// there is one, and the driver counts the uses. If another context was first, the memory is not
+// opened, and its owner copies.
 #pragma once
 
 #include <memory>
@@ -39,8 +39,8 @@ class OpenedMemory {
   OpenedMemory& operator=(const OpenedMemory&) = delete;
 
   std::uint64_t address() const { return address_; }
-  // What its address has to be of for the memory still to be there; 0: it cannot go. The program
-  // may end its primary context, and what is open in it.
+  // The identity that its address must still have; 0 if the memory cannot go away. The program may
+  // end its primary context, and with it what is open there.
   std::uint64_t buffer_id() const { return buffer_id_; }
 
  private:

@@ -5,7 +5,7 @@
 //   acquire -> get_pages -> dma_map -> (copies) -> dma_unmap -> put_pages -> release
 //
 // A client keeps what it knows of one registration in a Context of its own. Copies are asynchronous
-// and belong to the thread that calls start_copy: the RNIC's engine thread, never the
+// and belong to the thread that calls start_copy: the NIC's engine thread, never the
 // application's, so that its current context and stream capture stay untouched.
 #pragma once
 

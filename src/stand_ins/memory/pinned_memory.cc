@@ -11,7 +11,7 @@
 namespace gdr::memory {
 namespace {
 
-// Never destroyed: registrations and the RNIC's threads may outlive main().
+// Never destroyed: registrations and the NIC's threads may outlive main().
 const std::array<PeerMemoryClient*, 3>& clients() {
   static const auto* all =
       new std::array<PeerMemoryClient*, 3>{new CudaClient, new DmaBufClient, new HostClient};

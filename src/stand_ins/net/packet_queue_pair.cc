@@ -14,8 +14,8 @@
 namespace gdr::net {
 namespace {
 
-// Of the local ACK timeout. It may take up to four times what it says (C9-141), and a process that
-// is asked to answer may have to wait for its core as long.
+// Unit of the local ACK timeout. The timeout may last up to four times its nominal value (C9-141),
+// and the process that has to answer may have to wait that long for its core.
 constexpr Nanoseconds kTimeoutUnit = Nanoseconds{4096} * 4;
 
 constexpr Nanoseconds kPatience = 2 * kMillisecond;     // with another process's copy

@@ -20,7 +20,7 @@
 namespace gdr::net {
 
 // Room for payloads of packets that are made together. Most need none.
-class Staging {
+class PayloadRoom {
  public:
   std::size_t room() const { return kMostBurstBytes - used_; }
   // Null: all of it is taken.
@@ -44,7 +44,7 @@ class PacketQueuePair final : public rnic::CarrierState, private engine::Owner {
 
   rnic::QueuePair& queue_pair() { return queue_pair_; }
   const wire::Address& own_address() const { return own_address_; }
-  // Of a connected queue pair.
+  // Connected queue pairs only.
   const wire::Address& peer_address() const { return peer_address_; }
   std::uint8_t traffic_class() const { return traffic_class_; }
   // Where the peer is. `private_port`: this side's.
@@ -79,9 +79,9 @@ class PacketQueuePair final : public rnic::CarrierState, private engine::Owner {
   // The front request of a UD queue pair as a packet.
   void build_datagram(engine::Transmit* transmit);
   // What a packet carries, right after poll_transmit gave it: how many pieces were filled in.
-  // Nothing: the memory is gone. What the CPU may not touch is copied to `staging`.
+  // Nothing: the memory is gone. What the CPU may not touch is copied to `payload_room`.
   std::optional<std::uint32_t> gather(const engine::Transmit& transmit, std::span<iovec> pieces,
-                                      Staging& staging);
+                                      PayloadRoom& payload_room);
 
  private:
   bool work(std::uint32_t index, engine::Work* work) override;

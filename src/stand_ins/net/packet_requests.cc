@@ -131,14 +131,15 @@ void PacketQueuePair::build_datagram(engine::Transmit* transmit) {
 }
 
 std::optional<std::uint32_t> PacketQueuePair::gather(const engine::Transmit& transmit,
-                                                     std::span<iovec> pieces, Staging& staging) {
+                                                     std::span<iovec> pieces,
+                                                     PayloadRoom& payload_room) {
   std::uint32_t count = 0;
   const auto add = [&](const rnic::Place& place, std::size_t length) {
     if (rnic::is_plain(place)) {
       pieces[count++] = {reinterpret_cast<void*>(place.address), length};
       return true;
     }
-    std::byte* room = staging.take(length);
+    std::byte* room = payload_room.take(length);
     if (room == nullptr || !rnic::read_registered(place, {room, length})) return false;
     pieces[count++] = {room, length};
     return true;

@@ -55,9 +55,10 @@ Result<std::unique_ptr<PcapFile>> PcapFile::open(const std::string& path) {
   }
   flock(file.get(), LOCK_UN);
   if (!usable) {
-    return Error{EINVAL, "GDR_SOFT_PCAP=" + path +
-                             ": the file is there and is no capture of "
-                             "gdrkit's; remove it or name another"};
+    return Error{
+        EINVAL,
+        "GDR_SOFT_PCAP=" + path +
+            ": the file exists but is not a capture of gdrkit's; remove it or name another"};
   }
   return std::unique_ptr<PcapFile>(new PcapFile(std::move(file)));
 }

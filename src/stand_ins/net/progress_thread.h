@@ -69,7 +69,7 @@ class ProgressThread {
   std::atomic<std::uint64_t> polls_{0};
   std::atomic<bool> awaits_event_{false};
   std::atomic<bool> stands_back_{false};
-  // Of the thread alone.
+  // Only the thread uses these.
   std::uint64_t counted_polls_ = 0;
   Nanoseconds looked_at_ = 0;
   Nanoseconds try_at_ = 0;  // not to stand back before

@@ -33,7 +33,7 @@ class Batch {
         counters_(counters) {}
 
   bool full() const {
-    return count_ == kMostPackets || staging_.room() < wire::kMostPayload ||
+    return count_ == kMostPackets || payload_room_.room() < wire::kMostPayload ||
            used_pieces_ > kMostPieces - kPiecesOfPacket;
   }
 
@@ -41,7 +41,7 @@ class Batch {
   bool add(PacketQueuePair& queue_pair, const engine::Transmit& transmit) {
     Prepared& packet = prepared_[count_];
     const std::optional<std::uint32_t> pieces = queue_pair.gather(
-        transmit, std::span(payload_).subspan(used_pieces_, kPiecesOfPacket), staging_);
+        transmit, std::span(payload_).subspan(used_pieces_, kPiecesOfPacket), payload_room_);
     if (!pieces) return false;
     packet.header_bytes =
         static_cast<std::uint32_t>(wire::write_headers(transmit.packet, headers_[count_].data()));
@@ -149,7 +149,7 @@ class Batch {
   const std::uint16_t source_port_;
   const std::uint8_t traffic_class_;
   Counters& counters_;
-  Staging staging_;
+  PayloadRoom payload_room_;
   std::uint32_t count_ = 0, used_pieces_ = 0;
   std::array<Prepared, kMostPackets> prepared_;
   using Headers = std::array<std::byte, wire::kMostHeaderBytes + kShortPayload + kTailBytes + 1>;

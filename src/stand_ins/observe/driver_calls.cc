@@ -43,7 +43,7 @@ enum Which { kExport, kGet, kGetPtsz, kGet2, kGet2Ptsz, kCount };
 constexpr const char* kNames[kCount] = {"cuMemGetHandleForAddressRange", "cuGetProcAddress",
                                         "cuGetProcAddress_ptsz", "cuGetProcAddress_v2",
                                         "cuGetProcAddress_v2_ptsz"};
-// What is called in the end: known from the first lookup or call.
+// The driver's own function, known since the first lookup or call.
 constinit std::atomic<void*> behind[kCount]{};
 
 // kCount: none of them.
@@ -73,8 +73,7 @@ void* wrapper(Which one) {
   return nullptr;
 }
 
-// What is called from now on may not go away, though the program closes the library. False where
-// that cannot be had.
+// Keeps the library loaded even if the program closes it. False on failure.
 bool stays_loaded(const Dl_info& where) {
   if (where.dli_fname == nullptr) return false;
   const bool stays = dlopen(where.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE) != nullptr;
@@ -151,8 +150,7 @@ void observe(int descriptor, std::uint64_t address, std::uint64_t bytes) {
   errno = kept;
 }
 
-// What the driver handed out under `symbol`, by its own names: the function's ABI goes by the
-// version that was asked for.
+// The driver's own name of what it returned for `symbol`: the requested version decides the ABI.
 void observe_lookup(const char* symbol, void** out, int version, std::uint64_t flags) {
   if (symbol == nullptr || out == nullptr || *out == nullptr) return;
   constexpr int kSecondSince = 12000;

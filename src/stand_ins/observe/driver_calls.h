@@ -7,9 +7,8 @@ namespace gdr::observe {
 // This library's function of that name; null for all names but those few.
 void* wrapper_of(const char* name);
 
-// What the program gets for a function of an observed name that was found for it: this library's,
-// which will call `found`; or `found` itself if it is not the driver's, or another driver's than
-// that which is observed already.
+// The function that the program gets for an observed name: this library's, which calls `found`; or
+// `found` itself if it belongs to another library, or to another driver than the observed one.
 void* in_place_of(const char* name, void* found);
 
 }  // namespace gdr::observe

@@ -10,7 +10,7 @@ using Lookup = void*(void* handle, const char* name);
 // The next dlsym behind this library: the C library's, or another one's that is preloaded, too.
 Lookup& next_dlsym();
 
-// What answers this lookup of the program: next_dlsym(), but for the observed functions.
+// Answers a lookup of the program: next_dlsym(), except for the observed functions.
 Lookup& lookup_for(void* handle, const char* name);
 
 // The driver's function that a call of the observed one is passed on to, as the linker would have

@@ -162,7 +162,7 @@ bool Peer::has_ended() {
   return true;
 }
 
-// Of one that is dead.
+// For a dead peer.
 bool Peer::may_still_copy() const {
   if (segment_->header().copies_by_gpu.load() == 0) return false;
   if (pidfd_ && !is_quiet(pidfd_.get(), POLLIN)) return false;

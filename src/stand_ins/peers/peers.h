@@ -53,7 +53,7 @@ class Peers : public rnic::Liveness {
   // false in `*waits` when nothing waits for it (any more).
   std::shared_ptr<Peer> go_on_meeting(int connection, bool* waits);
   void forget_dead();
-  // Of those that are dead, and had not ended when they were forgotten: whether one has by now.
+  // Whether a dead process that had not ended when it was forgotten has ended by now.
   bool somebody_has_ended() const;
 
   bool alive(rnic::Token token) override;

@@ -108,11 +108,11 @@ class FolderLock {
 
 }  // namespace
 
-std::string Place::path_of(std::uint32_t slot) const {
+std::string MeetingPlace::path_of(std::uint32_t slot) const {
   return is_folder() ? folder_ + "/" + std::to_string(slot) : std::string();
 }
 
-Result<UniqueFd> Place::listen_at(std::uint32_t slot) const {
+Result<UniqueFd> MeetingPlace::listen_at(std::uint32_t slot) const {
   UniqueFd listener = seqpacket_socket();
   if (!listener) return from_errno("socket");
   const Address address = address_of(path_of(slot), slot);
@@ -128,7 +128,7 @@ Result<UniqueFd> Place::listen_at(std::uint32_t slot) const {
   return listener;
 }
 
-Result<UniqueFd> Place::call(std::uint32_t slot, Nanoseconds deadline) const {
+Result<UniqueFd> MeetingPlace::call(std::uint32_t slot, Nanoseconds deadline) const {
   UniqueFd connection = seqpacket_socket();
   if (!connection) return from_errno("socket");
   const Address address = address_of(path_of(slot), slot);
@@ -143,14 +143,14 @@ Result<UniqueFd> Place::call(std::uint32_t slot, Nanoseconds deadline) const {
 }
 
 // There is a file and no process.
-bool Place::is_dead(std::uint32_t slot) const {
+bool MeetingPlace::is_dead(std::uint32_t slot) const {
   struct stat status {};
   if (lstat(path_of(slot).c_str(), &status) != 0) return false;
   const Result<UniqueFd> somebody = call(slot, 0);
   return !somebody && somebody.error().code == ECONNREFUSED;
 }
 
-void Place::sweep(const std::vector<std::uint32_t>& refused) const {
+void MeetingPlace::sweep(const std::vector<std::uint32_t>& refused) const {
   if (!is_folder()) return;
   std::vector<std::uint32_t> left = slots();
   std::erase_if(left, [&](std::uint32_t slot) {
@@ -164,14 +164,14 @@ void Place::sweep(const std::vector<std::uint32_t>& refused) const {
   }
 }
 
-void Place::leave(std::uint32_t slot) const {
+void MeetingPlace::leave(std::uint32_t slot) const {
   if (!is_folder()) return;
   unlink(path_of(slot).c_str());
   const FolderLock lock(parent());
   if (lock.has_it()) rmdir(folder_.c_str());  // unless others are in it
 }
 
-void Place::sweep_others() const {
+void MeetingPlace::sweep_others() const {
   if (!is_folder()) return;
   const std::unique_ptr<DIR, int (*)(DIR*)> all(opendir(parent().c_str()), &closedir);
   if (all == nullptr) return;
@@ -185,7 +185,7 @@ void Place::sweep_others() const {
         time(nullptr) - status.st_mtime < kUnusedFor) {
       continue;
     }
-    const Place other(folder);
+    const MeetingPlace other(folder);
     for (const std::uint32_t slot : other.slots()) {
       if (other.is_dead(slot)) unlink(other.path_of(slot).c_str());
     }
@@ -193,7 +193,7 @@ void Place::sweep_others() const {
   }
 }
 
-std::vector<std::uint32_t> Place::slots() const {
+std::vector<std::uint32_t> MeetingPlace::slots() const {
   std::vector<std::uint32_t> found;
   if (!is_folder()) {
     for (std::uint32_t slot = 1; slot < rnic::kSlots; ++slot) found.push_back(slot);
@@ -212,7 +212,7 @@ std::vector<std::uint32_t> Place::slots() const {
   return found;
 }
 
-std::vector<Place> places() {
+std::vector<MeetingPlace> places() {
   const std::string user = std::to_string(geteuid());
   std::vector<std::string> folders;
   const auto add = [&](std::string folder) {
@@ -226,7 +226,7 @@ std::vector<Place> places() {
     add(folder_in("/run/user/" + user, false));
     add(folder_in("/tmp/gdrkit-" + user, true));
   }
-  std::vector<Place> found(folders.begin(), folders.end());
+  std::vector<MeetingPlace> found(folders.begin(), folders.end());
   found.emplace_back();
   return found;
 }

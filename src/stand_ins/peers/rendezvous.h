@@ -6,7 +6,7 @@
 // can take all of them. Processes need not agree on a place: each binds one socket and looks in all
 // places.
 //
-//   for (const Place& place : places()) {
+//   for (const MeetingPlace& place : places()) {
 //     UniqueFd connection = place.call(slot, deadline) ...
 //
 // An empty file stays behind when a process is killed; the next one that starts removes it.
@@ -23,12 +23,12 @@
 
 namespace gdr::peers {
 
-class Place {
+class MeetingPlace {
  public:
   // An abstract name.
-  Place() = default;
+  MeetingPlace() = default;
   // A folder of this user's own, empty for abstract names.
-  explicit Place(std::string folder) : folder_(std::move(folder)) {}
+  explicit MeetingPlace(std::string folder) : folder_(std::move(folder)) {}
 
   bool is_folder() const { return !folder_.empty(); }
   // EADDRINUSE: somebody is there. What a dead process left there is removed.
@@ -41,7 +41,7 @@ class Place {
   void sweep(const std::vector<std::uint32_t>& refused) const;
   // The same for folders of network namespaces that nobody has used for a while.
   void sweep_others() const;
-  // Of this process's own slot: nobody is there any more.
+  // Frees this process's own slot.
   void leave(std::uint32_t slot) const;
 
  private:
@@ -54,6 +54,6 @@ class Place {
 };
 
 // In the order in which they are tried. Makes the folders that may be missing.
-std::vector<Place> places();
+std::vector<MeetingPlace> places();
 
 }  // namespace gdr::peers

@@ -151,7 +151,7 @@ void ServiceThread::go_on_meeting(int connection) {
 
 void ServiceThread::handle_deaths() {
   for (const std::shared_ptr<Peer>& peer : peers_.everyone()) {
-    // Of one that is dead and has not ended it tells the end.
+    // The pidfd of a dead process that has not ended stays: it tells the end.
     if (peer->pidfd() < 0 || !peer->has_ended()) continue;
     epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, peer->pidfd(), nullptr);
   }

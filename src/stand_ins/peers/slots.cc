@@ -20,7 +20,7 @@ namespace {
 struct Claimed {
   std::mutex mutex;
   pid_t owner = 0;
-  std::vector<std::pair<Place, std::uint32_t>> slots;
+  std::vector<std::pair<MeetingPlace, std::uint32_t>> slots;
 };
 Claimed& claimed() {
   static Claimed* const present = new Claimed;
@@ -33,7 +33,7 @@ void leave_all() {
   for (const auto& [place, slot] : present.slots) place.leave(slot);
 }
 
-void leave_at_exit(const Place& place, std::uint32_t slot) {
+void leave_at_exit(const MeetingPlace& place, std::uint32_t slot) {
   Claimed& present = claimed();
   const std::lock_guard guard(present.mutex);
   if (present.owner != getpid()) {
@@ -46,9 +46,9 @@ void leave_at_exit(const Place& place, std::uint32_t slot) {
 }
 
 // Looked for once a second: folders may come and go, and calls may be many.
-std::vector<Place> places_now() {
+std::vector<MeetingPlace> places_now() {
   static std::mutex mutex;
-  static std::vector<Place> found;
+  static std::vector<MeetingPlace> found;
   static pid_t finder = 0;  // a child of fork may be in another namespace
   static Nanoseconds found_at = 0;
   // In a child of fork another thread of the parent's may hold it for ever.
@@ -64,7 +64,7 @@ std::vector<Place> places_now() {
 }
 
 // Whether a process of this user's has that slot in another place than the first.
-bool is_held_elsewhere(const std::vector<Place>& all, std::size_t own, std::uint32_t slot) {
+bool is_held_elsewhere(const std::vector<MeetingPlace>& all, std::size_t own, std::uint32_t slot) {
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (i == own) continue;
     const Result<UniqueFd> somebody = all[i].call(slot, 0);
@@ -74,7 +74,7 @@ bool is_held_elsewhere(const std::vector<Place>& all, std::size_t own, std::uint
 }
 
 // The first place that can be had; abstract names always can.
-Result<Slot> claim_in(const std::vector<Place>& all, std::size_t own, std::uint32_t slot) {
+Result<Slot> claim_in(const std::vector<MeetingPlace>& all, std::size_t own, std::uint32_t slot) {
   Result<UniqueFd> listener = all[own].listen_at(slot);
   if (!listener) return listener.error();
   if (is_held_elsewhere(all, own, slot)) {
@@ -88,7 +88,7 @@ Result<Slot> claim_in(const std::vector<Place>& all, std::size_t own, std::uint3
 }  // namespace
 
 Result<Slot> claim_slot() {
-  const std::vector<Place> all = places_now();
+  const std::vector<MeetingPlace> all = places_now();
   // From a random place on: a new process should not step into a dead one's slot at once.
   const auto first = static_cast<std::uint32_t>(random_u64() % (rnic::kSlots - 1));
   for (std::size_t place = 0; place < all.size(); ++place) {
@@ -101,12 +101,12 @@ Result<Slot> claim_slot() {
       return slot.error();
     }
   }
-  return Error{ENOSPC, "1023 processes of this user already use the software RNIC"};
+  return Error{ENOSPC, "1023 processes of this user already use the software NIC"};
 }
 
 Result<UniqueFd> connect_slot(std::uint32_t number, Nanoseconds deadline) {
-  const std::vector<Place> all = places_now();
-  for (const Place& place : all) {
+  const std::vector<MeetingPlace> all = places_now();
+  for (const MeetingPlace& place : all) {
     // Names that anybody can take are not waited for where there are others.
     const bool waits = place.is_folder() || all.size() == 1;
     Result<UniqueFd> connection = place.call(number, waits ? deadline : 0);
@@ -118,7 +118,7 @@ Result<UniqueFd> connect_slot(std::uint32_t number, Nanoseconds deadline) {
 }
 
 void sweep_slots(const std::vector<std::uint32_t>& refused) {
-  for (const Place& place : places_now()) {
+  for (const MeetingPlace& place : places_now()) {
     place.sweep(refused);
     place.sweep_others();
   }
@@ -126,7 +126,7 @@ void sweep_slots(const std::vector<std::uint32_t>& refused) {
 
 std::vector<std::uint32_t> held_slots() {
   std::vector<std::uint32_t> found;
-  for (const Place& place : places_now()) {
+  for (const MeetingPlace& place : places_now()) {
     const std::vector<std::uint32_t> there = place.slots();
     found.insert(found.end(), there.begin(), there.end());
   }

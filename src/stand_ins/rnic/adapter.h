@@ -1,4 +1,4 @@
-// Adapter: the software RNIC of this process: its devices, its segment and every object in it.
+// Adapter: the software NIC of this process: its devices, its segment and every object in it.
 //
 //   std::shared_ptr<CompletionQueue> cq = *adapter.create_completion_queue({.limit = 64});
 //   std::shared_ptr<QueuePair> qp = *adapter.create_queue_pair(settings);
@@ -147,7 +147,7 @@ class Adapter {
       neighbours_.wake_service();
     }
   }
-  // Of one of this process's own requests.
+  // For one of this process's own requests.
   void complete(CompletionQueue& queue, const SharedCompletion& completion);
   // Service thread, after a death: what the dead had pushed without raising its event. A queue that
   // was armed with completions in it may get an event too many, which verbs allows.

@@ -44,7 +44,7 @@ void make_event(SharedCompletionQueue& shared) {
   shared.event.store(1);
 }
 
-// Of a queue with a channel, after the tail has moved.
+// For a queue with a channel, after the tail has moved.
 Push tell_if_armed(SharedCompletionQueue& shared, bool solicited) {
   // Sequentially consistent against request_notification: either it sees this completion's tail or
   // this sees it armed.

@@ -34,7 +34,7 @@ constexpr bool is_pushed(Push push) {
   return push == Push::kPushed || push == Push::kEventDue || push == Push::kHeld;
 }
 
-// Of the message that a completion is of: see tag_list.h.
+// The tag of the message that completed: see tag_list.h.
 struct TagInfo {
   std::uint64_t tag = 0;
   std::uint32_t context = 0;

@@ -1,4 +1,4 @@
-// The devices of the software RNIC: `soft0` and `soft1`, or what GDR_SOFT_DEVICES says.
+// The devices of the software NIC: `soft0` and `soft1`, or what GDR_SOFT_DEVICES says.
 //
 //   GDR_SOFT_DEVICES=mlx5_0,mlx5_3                       names; the rest by default
 //   GDR_SOFT_DEVICES='soft0/mac=02:00:00:00:00:01/ip=10.0.0.1/speed=200,soft1'
@@ -31,7 +31,7 @@ struct DeviceConfiguration {
 // EINVAL with one line that names the part at fault and what is allowed.
 Result<std::vector<DeviceConfiguration>> parse_devices(std::string_view text);
 
-// Of GDR_SOFT_DEVICES, or the two default devices.
+// The devices of GDR_SOFT_DEVICES, or the two default devices.
 Result<std::vector<DeviceConfiguration>> devices_from_environment();
 
 }  // namespace gdr::rnic

@@ -129,7 +129,7 @@ class QueuePair : public std::enable_shared_from_this<QueuePair> {
   // pair to error (RC) or send-queue-error (others) and flushes what is behind it.
   void complete_front(ibv_wc_status status, std::uint32_t bytes);
   std::unique_ptr<CarrierState> local_state;
-  // Of the carrier beyond the host, which a datagram queue pair uses beside the other.
+  // For packets; a datagram queue pair uses both.
   std::unique_ptr<CarrierState> packet_state;
   // Whether there is a request, and the front one is for that carrier.
   bool has_front_for(const Carrier& carrier) {
@@ -206,7 +206,7 @@ class QueuePair : public std::enable_shared_from_this<QueuePair> {
   std::uint64_t receive_ring_ = 0;
   std::byte* receives_ = nullptr;
   bool destroyed_ = false;  // under send_lock_
-  // Of datagrams: where the last address was found. Under send_lock_.
+  // Where the last datagram's address was found. Under send_lock_.
   std::optional<std::array<std::uint8_t, 16>> last_gid_;
   bool last_goes_beyond_ = false;
   bool last_receive_told_ = false;      // under receive_lock_

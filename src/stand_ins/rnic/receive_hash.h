@@ -27,7 +27,7 @@ constexpr std::uint64_t kHashFields = IBV_RX_HASH_SRC_IPV4 | IBV_RX_HASH_DST_IPV
 std::uint32_t toeplitz(std::span<const std::uint8_t, kHashKeyBytes> key,
                        std::span<const std::uint8_t> input);
 
-// Of those of `fields` that the frame has; 0 when it has none.
+// Hashes those of `fields` that the frame has; 0 if it has none.
 std::uint32_t receive_hash(std::uint32_t fields, std::span<const std::uint8_t, kHashKeyBytes> key,
                            std::span<const std::uint8_t> frame);
 

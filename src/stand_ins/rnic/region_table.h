@@ -134,7 +134,7 @@ class RegionTable {
     std::atomic<std::uint32_t> invalidated_key{0};  // between invalidate and take or reissue
     std::uint32_t last_key = 0;
     bool is_exported = false;  // others may open its memory
-    // Of a window. Its key in the segment counts, too: other processes invalidate it there.
+    // For a window. Its key in the segment counts, too: other processes invalidate it there.
     bool is_window = false, tied = false;
     std::uint32_t window = 0, window_domain = 0, region = 0, queue_pair = 0;
   };

@@ -28,7 +28,7 @@ namespace gdr::rnic {
 // Part of the name of a segment, which /proc shows to a process that may debug its owner, and to no
 // other: see peers/handshake.h.
 using Secret = std::array<std::uint8_t, 16>;
-// Of a segment's descriptor, by what its link in /proc/PID/fd says.
+// The secret in the name of a segment, as the link of its descriptor in /proc/PID/fd shows it.
 std::optional<Secret> secret_in(std::string_view link);
 
 class Segment {

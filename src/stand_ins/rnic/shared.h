@@ -1,4 +1,4 @@
-// What the processes of one host share of a software RNIC: plain structs in one sealed memory
+// What the processes of one host share of a software NIC: plain structs in one sealed memory
 // segment per process (see segment.h). The owner creates the objects; initiators in other processes
 // read them, take receive requests and push completions.
 //
@@ -131,7 +131,7 @@ struct alignas(64) SharedSrq {
   std::uint32_t completion_queue;        // of one that initiators take from directly
   XrcDomain xrc_domain;
 
-  // Of one that matches tags: see tag_list.h. Changed under `consumer`.
+  // For a queue that matches tags: see tag_list.h. Changed under `consumer`.
   std::atomic<std::uint32_t> matches_tags;
   std::uint32_t tag_capacity, tag_stride;
   std::uint64_t tags;  // offset of its SharedTags
@@ -151,7 +151,7 @@ struct alignas(64) SharedSrq {
   alignas(64) std::atomic<std::uint32_t> receive_tail;  // advanced by the owner
   std::atomic<std::uint32_t> waiting;                   // somebody may be in `waiters`
   alignas(64) std::atomic<std::uint32_t> receive_head;  // advanced under `consumer`
-  // Of one that initiators take from directly (XRC, tags): as of a queue pair.
+  // For a queue that initiators take from directly (XRC, tags): as in a queue pair.
   std::atomic<std::uint32_t> completing;
   // Processes to wake when a receive is posted: a bit for each slot.
   alignas(64) std::atomic<std::uint64_t> waiters[kSlots / 64];
@@ -169,9 +169,10 @@ struct SharedCompletion {
   std::uint32_t source_qp;
   std::uint32_t flags;  // ibv_wc_flags
   std::uint16_t service_level;
-  // Of a receive taken directly from a shared receive queue: 1 + its index, and see tag_list.cc.
+  // 1 + the shared receive queue's index if the receive was taken directly from it; see
+  // tag_list.cc.
   std::uint16_t srq;
-  // Of a small message: the bytes lie in the annex, and whoever polls the completion places them.
+  // A small message's bytes lie in the annex; whoever polls the completion stores them.
   std::uint16_t carried;     // how many; 0: everything is in its place already
   std::uint16_t solicited;   // not 0: its sender asked for an event
   std::uint64_t carried_to;  // where, as the receive request says it
@@ -185,7 +186,7 @@ struct alignas(64) CompletionAnnex {
   std::byte carried[kCarriedBytes];
   std::uint64_t device_time;  // when it was pushed: of the device's clock, if the queue asks for it
   std::uint64_t wall_time;    // and in nanoseconds since 1970
-  // Of a message that matched a tag, if the queue asks for it; else 0.
+  // The tag that the message matched, if the queue asks for it; else 0.
   std::uint64_t tag;
   std::uint32_t tag_context;
 };
@@ -367,7 +368,7 @@ struct SegmentHeader {
   std::atomic<std::uint32_t> worker_sleeps;
   alignas(64) std::atomic<std::uint32_t> service_rung;  // a doorbell write is under way or unread
   std::atomic<std::uint32_t> exports_rung;  // what some other process exports has changed
-  // Of the memory that others may open: regions lie below this index; how often it has changed.
+  // Regions that others may open lie below this index; how often they have changed.
   std::atomic<std::uint32_t> export_end, export_changes;
   // Not 0: it opens others' GPU memory, where its GPU may go on copying when its threads have
   // ended.

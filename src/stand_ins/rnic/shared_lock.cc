@@ -13,7 +13,7 @@ namespace {
 constexpr int kSpins = 256;
 constexpr int kYields = 64;
 constexpr useconds_t kNap = 100;
-// Of the time between two looks, more than this is no waiting: this process was stopped itself.
+// More time than this between two looks is no waiting: this process itself was stopped.
 constexpr Nanoseconds kLongestLook = 10 * kMillisecond;
 // So long somebody waits for a lock of a process that holds it itself, before coming back later.
 constexpr Nanoseconds kOwnersTime = kMillisecond;

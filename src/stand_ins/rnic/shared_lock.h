@@ -113,7 +113,7 @@ inline void unlock(SharedLock& lock) {
   lock.word.store(word & 0xffff'ffff, std::memory_order_release);
 }
 
-// Of one who was cut off: unless it has been taken over, it is left to be mended.
+// Leaves the lock of a holder that was cut off to be repaired, unless it has been taken over.
 void leave_orphaned(SharedLock& lock, std::uint64_t word);
 
 // By anybody else; `word`: what it was when it was taken.

@@ -21,7 +21,7 @@ void finish_taking(Segment& segment, SharedSrq& srq) {
   srq.taking.store(0);
 }
 
-// Of an XRC one: the head may have moved and no completion have been pushed.
+// XRC: the head may have moved although no completion was pushed.
 void put_back(Segment& segment, std::uint32_t index, Token self, Liveness& liveness) {
   SharedSrq& srq = segment.srq(index);
   if (srq.completing.load(std::memory_order_relaxed) == 0) return;

@@ -30,7 +30,7 @@ struct SrqSettings {
   std::uint32_t protection_domain = 0;
   std::uint32_t max_requests = 1;  // granted() says how many there are: a power of two
   std::uint32_t max_segments = 1;
-  // Of an XRC one, and of one that matches tags: where all of its receives complete.
+  // For XRC and for matched tags: where all of its receives complete.
   std::shared_ptr<CompletionQueue> completion_queue{};
   XrcDomain xrc_domain{};      // of an XRC one: who may name it
   std::uint32_t max_tags = 0;  // not 0: it matches tags

@@ -44,7 +44,7 @@ struct SendRequest {
   std::uint32_t inline_bytes;  // valid with IBV_SEND_INLINE; then segment_count is 0
   std::uint64_t total_bytes;   // of its segments or inline data
 
-  // Of IBV_WR_BIND_MW, whose parts lie in the fields above: see window_post.cc.
+  // For IBV_WR_BIND_MW, whose parts are in the fields above: see window_post.cc.
   WindowBind window_bind() const;
 
   // Both lie right behind the struct in its ring slot.

@@ -51,7 +51,7 @@ void return_to(Device::Slab& slab, std::uint64_t offset, std::uint64_t bytes) {
 }
 
 CUresult cut_small(Process& process, Device& device, int ordinal, std::uint64_t bytes, Cut* cut) {
-  // As the hardware's GPU page: what is that large can be handed to an RDMA NIC as it is.
+  // The hardware's GPU page size: an allocation of this size can be registered with a NIC.
   const std::uint64_t alignment = bytes >= kGpuPage ? kGpuPage : kGranule;
   for (auto& [address, slab] : device.slabs) {
     if (cut_from(slab, bytes, alignment, cut)) return CUDA_SUCCESS;

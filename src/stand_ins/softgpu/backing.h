@@ -36,8 +36,8 @@ class Backing {
   // `bytes` must be a multiple of the host page; `granules` ledger entries (1: one allocation).
   static Result<std::shared_ptr<Backing>> create(std::uint64_t bytes, int device,
                                                  std::uint64_t granules);
-  // Of another process, or of this one through an exported descriptor. EBADF for a descriptor that
-  // is not a Backing's.
+  // Opens a Backing of another process, or of this one through an exported descriptor. EBADF if the
+  // descriptor is not a Backing's.
   static Result<std::shared_ptr<Backing>> open(int fd);
 
   ~Backing();

@@ -13,7 +13,7 @@ CUstreamCaptureMode& capture_mode() {
   return mode;
 }
 
-// Of streams that were destroyed, or whose context was.
+// Drops captures of streams that were destroyed, or whose context was.
 void Captures::forget_closed() {
   std::erase_if(captures_, [](const Capture& capture) { return capture.stream->closed(); });
   any_.store(!captures_.empty(), std::memory_order_release);

@@ -32,9 +32,9 @@ class Captures {
   cuda::CUresult end(const Stream& stream, cuda::CUgraph* graph);
   cuda::CUresult destroy(cuda::CUgraph graph);
   cuda::CUresult status(const Stream& stream, cuda::CUstreamCaptureStatus* status);
-  // What work put on the stream is answered with.
+  // The result of putting work on the stream.
   cuda::CUresult on_work(const Stream& stream);
-  // What a call of this thread is answered with that is put on no stream.
+  // The result of a call of this thread that uses no stream.
   cuda::CUresult on_unsafe_call();
 
  private:
@@ -54,7 +54,7 @@ class Captures {
   std::map<cuda::CUgraph, std::unique_ptr<Graph>> graphs_;
 };
 
-// Of the calling thread.
+// The mode of the calling thread.
 cuda::CUstreamCaptureMode& capture_mode();
 
 }  // namespace gdr::softgpu

@@ -55,7 +55,7 @@ Result<bool> anonymous_dma_bufs_from_environment() {
   if (!text) return false;
   if (*text == "anonymous") return true;
   return Error{EINVAL, std::string(kDmaBufVariable) + "=" + *text +
-                           ": expected anonymous, or nothing for dma-bufs that tell their memory"};
+                           ": expected anonymous, or unset for dma-bufs that show their memory"};
 }
 
 }  // namespace gdr::softgpu

@@ -2,7 +2,7 @@
 //
 // The descriptor is a sealed memfd of the range's size, opened for writing only: lseek tells the
 // size, as on a real dma-buf, and mapping it, reading it and writing it fail. What it stands for is
-// in its name (cuda/soft_dma_buf.h), which is how the software RNIC recognises it; or nowhere, as
+// in its name (cuda/soft_dma_buf.h), which is how the software NIC recognises it; or nowhere, as
 // on a real driver (GDR_SOFT_DMA_BUF).
 #include <fcntl.h>
 #include <sys/mman.h>

@@ -16,7 +16,7 @@ class Event {
   Context* context() const { return context_; }
   unsigned flags() const { return flags_; }
 
-  // With Process::lock held. `time` is written by the stream when it gets there.
+  // Needs Process::lock. The stream writes `time` when it reaches the event.
   void record(Mark mark, std::shared_ptr<std::atomic<Nanoseconds>> time) {
     mark_ = std::move(mark);
     time_ = std::move(time);

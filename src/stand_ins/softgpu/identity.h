@@ -1,4 +1,4 @@
-// What a software GPU says it is: nothing that could be mistaken for hardware.
+// The identity of a software GPU, which nobody could mistake for hardware.
 #pragma once
 
 namespace gdr::softgpu {
@@ -6,7 +6,7 @@ namespace gdr::softgpu {
 inline constexpr char kDeviceName[] = "gdrkit software GPU";
 inline constexpr int kDriverVersion = 13000;  // the interface it answers to: CUDA 13.0
 inline constexpr int kContextVersion = 3020;  // cuCtxGetApiVersion
-// Of the oldest generation, so that no program counts on kernels of a newer one.
+// The oldest generation, so that no program expects a newer one's kernels.
 inline constexpr int kComputeMajor = 5;
 inline constexpr int kComputeMinor = 0;
 // Stream priorities, kept but without effect.

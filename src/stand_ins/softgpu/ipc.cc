@@ -29,7 +29,7 @@ CUresult open(CUdeviceptr* address, const CUipcMemHandle& bytes, unsigned flags)
   return in_context_uncaptured([&](Process& process, Context& context) -> CUresult {
     SharedHandle handle;
     if (CUresult r = read_shared_handle(&bytes, SharedKind::kIpcMemory, &handle)) return r;
-    // As CUDA: a process cannot open what it exported itself.
+    // As in CUDA, a process cannot open its own exports.
     if (handle.process == getpid()) return CUDA_ERROR_INVALID_CONTEXT;
     {
       std::lock_guard guard(process.lock);

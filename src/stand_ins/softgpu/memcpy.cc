@@ -11,7 +11,7 @@ constexpr Side kEither = Side::kEither;
 constexpr Completion kOnReturn = Completion::kOnReturn;
 constexpr Completion kOnStream = Completion::kOnStream;
 
-// With unified addresses the contexts say nothing that the pointers do not, but they must exist.
+// With unified addresses the pointers say everything; the contexts only have to exist.
 CUresult copy_peer(CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context,
                    std::size_t bytes, CUstream stream, Completion completion) {
   CUresult known = in_driver([&](Process& process) {

@@ -49,8 +49,8 @@ GDR_CU cuMemFree_v2(CUdeviceptr address) {
       if (found == process.ranges.end()) return CUDA_ERROR_INVALID_VALUE;
       const std::shared_ptr<Range> range = found->second;
       if (!can_be_freed(*range)) return CUDA_ERROR_INVALID_VALUE;
-      // What the owning context has issued may still use the memory. Stream-ordered memory is free
-      // of contexts; every stream of the device may use it.
+      // Work of the owning context may still use the memory. Stream-ordered memory has no context;
+      // every stream of the device may use it.
       for (const auto& [key, context] : process.contexts) {
         if (!context->alive() || context->device() != range->device) continue;
         if (range->context != nullptr && range->context != context.get()) continue;

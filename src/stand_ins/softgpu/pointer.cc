@@ -40,8 +40,8 @@ CUresult common(const Range& range, CUpointer_attribute attribute, void* out) {
       return answer<int>(out, range.device);
     case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
       return answer<unsigned char>(out, range.kind == Range::Kind::kAllocated);
-    // Of a VMM mapping, the whole reservation; what backs the address is the "mapping", which is
-    // larger than a small allocation and smaller than most reservations.
+    // For a VMM mapping, the whole reservation. The memory behind the address is the "mapping",
+    // which is larger than a small allocation and smaller than most reservations.
     case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
       return answer<CUdeviceptr>(out, is_mapping(range) ? range.reserved_base : range.base);
     case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
@@ -93,7 +93,7 @@ CUresult ask(const Range& range, CUpointer_attribute attribute, CUdeviceptr addr
   }
 }
 
-// What cuPointerGetAttributes answers for an address that is nobody's, or an attribute it has not.
+// The answer of cuPointerGetAttributes for an unknown address or attribute.
 void answer_nothing(CUpointer_attribute attribute, void* out) {
   switch (attribute) {
     case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:

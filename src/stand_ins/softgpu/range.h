@@ -43,7 +43,7 @@ struct Range {
   std::shared_ptr<Pool> pool;
   std::shared_ptr<PhysicalMemory> physical;
   std::array<unsigned char, kMostDevices> access{};  // of mappings, by device
-  // Of mappings: the addresses reserved around them.
+  // For a mapping: the reservation around it.
   std::uint64_t reserved_base = 0;
   std::uint64_t reserved_bytes = 0;
   unsigned host_flags = 0;

@@ -46,7 +46,7 @@ int advise(ibv_pd* pd, std::uint32_t advice, std::uint32_t flags, const ibv_sge*
   for (std::uint32_t i = 0; i < count; ++i) {
     const Result<void> present = memory::fault_in(addresses[i], ranges[i].length,
                                                   advice == IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE);
-    // Without the flag it is a hint, whose outcome nobody waits for.
+    // Without the flag it is only a hint; nobody waits for its result.
     if (!present && (flags & IBV_ADVISE_MR_FLAG_FLUSH) != 0) return present.error().code;
   }
   return 0;

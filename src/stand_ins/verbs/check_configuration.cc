@@ -1,4 +1,4 @@
-// Is what the environment says of the software RNIC right? Nothing and exit status 0 if it is,
+// Is what the environment says of the software NIC right? Nothing and exit status 0 if it is,
 // otherwise one line on standard output and exit status 2.
 #include <cstdio>
 

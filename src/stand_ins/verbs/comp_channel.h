@@ -55,8 +55,8 @@ inline Channel& channel_of(ibv_comp_channel* channel) {
   return *reinterpret_cast<Channel*>(channel);
 }
 
-// What the device calls when a completion queue has an event. It outlives the queue by as long as a
-// thread may still be about to raise it.
+// The device calls this when a completion queue has an event. It outlives the queue, because a
+// thread may still be about to raise an event.
 class CompletionSignal {
  public:
   CompletionSignal(Channel* channel, Cq* cq) : channel_(channel), cq_(cq) {}

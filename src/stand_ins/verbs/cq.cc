@@ -53,7 +53,7 @@ int modify_cq(ibv_cq* cq, ibv_modify_cq_attr* attributes) {
   if (attributes->attr_mask == 0) return 0;
   cq_of(cq).queue->moderate(attributes->moderate.cq_count,
                             attributes->moderate.cq_period * kMicrosecond);
-  // What the old setting holds back may be due by the new one.
+  // Events that the old setting delays may be due under the new one.
   context_of(cq->context).adapter->neighbours().wake_service();
   return 0;
 }

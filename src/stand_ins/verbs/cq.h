@@ -29,7 +29,7 @@ struct Cq {
   std::uint64_t serial = 0;
   Pd* domain = nullptr;  // the parent domain that it was made on
 
-  // Of the extended interface: from a successful start_poll to end_poll.
+  // Held in the extended interface from a successful start_poll to end_poll.
   std::mutex polling;
   rnic::SharedCompletion current{};
   rnic::CompletionNotes current_notes;

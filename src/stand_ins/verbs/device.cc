@@ -43,8 +43,8 @@ std::unique_ptr<Device> make_device(const rnic::DeviceConfiguration& configurati
   device->base.transport_type = IBV_TRANSPORT_IB;
   copy_name(device->base.name, sizeof device->base.name, configuration.name);
   copy_name(device->base.dev_name, sizeof device->base.dev_name, "uverbs" + std::to_string(index));
-  // Where a kernel device of the name would be; programs look for its PCI device there and do
-  // without when it does not exist.
+  // The path of a kernel device of this name. Programs look for its PCI device there, and work
+  // without it.
   copy_name(device->base.dev_path, sizeof device->base.dev_path,
             "/sys/class/infiniband_verbs/uverbs" + std::to_string(index));
   copy_name(device->base.ibdev_path, sizeof device->base.ibdev_path,

@@ -15,7 +15,7 @@ namespace gdr::verbs {
 namespace {
 
 constexpr char kFirmware[] = "gdrkit 1";
-// No vendor's OUI: what Linux's software RNICs report, too. 0 would read as "not filled in".
+// No vendor's OUI: what Linux's software NICs report, too. 0 would read as "not filled in".
 constexpr std::uint32_t kSoftwareVendor = 0xffffff;
 constexpr int kAnyNumber = 1 << 20;  // limited by memory only
 
@@ -106,7 +106,7 @@ int query_device_ex(ibv_context* context, const ibv_query_device_ex_input* input
   return 0;
 }
 
-// As mlx5 does it, and as programs (libvma) read it: the whole clock in tv_nsec, in its own units.
+// Like mlx5, and as programs (libvma) read it: the whole clock in tv_nsec, in its own units.
 int query_rt_values(ibv_context* /*context*/, ibv_values_ex* values) {
   values->comp_mask &= IBV_VALUES_MASK_RAW_CLOCK;
   if (values->comp_mask == 0) return 0;

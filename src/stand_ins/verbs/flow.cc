@@ -51,7 +51,7 @@ int destroy_flow(ibv_flow* flow) {
 void set_flow_functions(verbs_context& table) {
   table.ibv_create_flow = create_flow;
   table.ibv_destroy_flow = destroy_flow;
-  // Where programs built with libibverbs 1.1.8 look for the same two.
+  // Programs built with libibverbs 1.1.8 read the same two here.
   table.ABI_placeholder1 = reinterpret_cast<void (*)()>(create_flow);
   table.ABI_placeholder2 = reinterpret_cast<void (*)()>(destroy_flow);
 }

@@ -1,4 +1,4 @@
-// Fork: the software RNIC pins no pages, it writes through the owner's page table, so copy-on-write
+// Fork: the software NIC pins no pages, it writes through the owner's page table, so copy-on-write
 // after a fork does what the program expects and nothing has to be marked.
 #include <infiniband/verbs.h>
 

@@ -21,7 +21,7 @@ void release_uses(Mr& mr) {
   --pd_of(mr.base.pd).users;
 }
 
-// With its context, whatever is still bound to it.
+// Removes everything that is still bound to the context.
 void dispose(Mr* mr) {
   rnic::Adapter& adapter = *context_of(mr->base.context).adapter;
   adapter.regions().unbind_windows_of_region(mr->base.lkey);

@@ -10,11 +10,11 @@ namespace gdr::verbs {
 constexpr unsigned kRights = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
                              IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
 
-// What the device is told of the flags; the others change nothing.
+// The flags that the device needs; the others change nothing.
 constexpr unsigned kKept =
     kRights | IBV_ACCESS_ON_DEMAND | IBV_ACCESS_ZERO_BASED | IBV_ACCESS_MW_BIND;
 
-// What keys' users call a region's first byte.
+// The address that users of a key give to the region's first byte.
 constexpr std::uint64_t first_byte(unsigned access, std::uint64_t iova) {
   return (access & IBV_ACCESS_ZERO_BASED) != 0 ? 0 : iova;
 }

@@ -35,7 +35,7 @@ ibv_mw* alloc_mw(ibv_pd* pd, ibv_mw_type type) {
   });
 }
 
-// Of a window of type 1: verbs.h has looked at that.
+// For windows of type 1; verbs.h has checked the type.
 int bind_mw(ibv_qp* qp, ibv_mw* mw, ibv_mw_bind* bind) {
   ibv_send_wr request{};
   request.wr_id = bind->wr_id;

@@ -71,7 +71,7 @@ struct Pd {
   SharedCount users;  // regions, queue pairs, address handles, parent domains
   std::uint64_t serial = 0;
 
-  // Of a parent domain; of a protection domain, nothing. See parent_domain.cc.
+  // Set in a parent domain; null in a protection domain. See parent_domain.cc.
   Pd* protection = nullptr;
   Td* thread = nullptr;
   void* (*allocate)(ibv_pd*, void*, std::size_t, std::size_t, std::uint64_t) = nullptr;

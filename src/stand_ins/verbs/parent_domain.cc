@@ -16,7 +16,7 @@ struct Td {
 
 namespace {
 
-// rdma_driver_id in the upper half, which knows no software RNIC of this name; a queue pair's
+// rdma_driver_id in the upper half, which knows no software NIC of this name; a queue pair's
 // buffer in the lower.
 constexpr std::uint64_t kSendRing = 1;
 constexpr std::size_t kAlignment = 64;

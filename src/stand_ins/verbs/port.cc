@@ -27,8 +27,8 @@ constexpr LinkRate kLinkRates[] = {{10, 1, 4},   {25, 1, 32},  {40, 2, 8},   {50
                                    {100, 2, 32}, {200, 2, 64}, {400, 2, 128}};
 constexpr std::uint8_t kLinkUp = 5;
 
-// As Linux does for RoCE: what its interface lets through. An address of no interface here can only
-// be reached within the host.
+// Like Linux for RoCE: the largest MTU that the interface allows. An address without an interface
+// is only reachable within the host.
 ibv_mtu path_mtu(const Device& device) {
   const auto interface = net::find_interface(device.configuration.gid());
   switch (interface ? net::path_mtu_of(interface->mtu) : wire::kMostPayload) {

@@ -1,5 +1,6 @@
-// What provider libraries import beside the kernel commands (provider_commands.cc): registration,
-// contexts, helpers. Their devices do not exist here, so registration is accepted and never used.
+// Functions that provider libraries import besides the kernel commands (provider_commands.cc):
+// registration, contexts, helpers. Their devices do not exist here, so registration is accepted but
+// never used.
 #include <infiniband/verbs.h>
 #include <rdma/rdma_user_ioctl_cmds.h>
 #include <unistd.h>

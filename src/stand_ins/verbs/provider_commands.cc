@@ -1,5 +1,5 @@
 // The kernel commands that provider libraries (libmlx5, libefa, libmlx4) import from libibverbs.
-// There is no kernel device behind the software RNIC, so each of them answers EOPNOTSUPP; providers
+// There is no kernel device behind the software NIC, so each of them answers EOPNOTSUPP; providers
 // reach them only through a device of their own, which this library never hands out. What matters
 // is that they exist: those libraries are linked with BIND_NOW into every perftest program.
 #include <cerrno>

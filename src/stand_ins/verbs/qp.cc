@@ -46,7 +46,7 @@ void release(Qp* qp) {
   delete qp;
 }
 
-// What the queue pair has of its own, by its type; nothing else of `attributes` is looked at.
+// The parts that a queue pair of this type has; the other `attributes` are ignored.
 int check_attributes(const ibv_pd* pd, const Xrcd* xrcd, const ibv_qp_init_attr& attributes) {
   const bool sends = pd != nullptr && attributes.send_cq != nullptr;
   switch (raw(attributes.qp_type)) {
@@ -86,7 +86,7 @@ std::shared_ptr<rnic::CompletionQueue> completions(ibv_cq* cq) {
   return cq == nullptr ? nullptr : cq_of(cq).queue;
 }
 
-// What only some queue pairs have.
+// Parts of only some queue pairs.
 struct Parts {
   Xrcd* xrcd = nullptr;
   bool blocks_loopback = false;

@@ -28,7 +28,7 @@ struct Pd;
 
 class Session {
  public:
-  // With a command descriptor that names it, and does nothing else.
+  // The command descriptor only names the context.
   static Result<std::shared_ptr<Session>> open(UniqueFd* descriptor);
   // Null for a descriptor of another process, or one that names nothing.
   static std::shared_ptr<Session> find(int descriptor);

@@ -30,7 +30,7 @@ void release(Srq* srq) {
   delete srq;
 }
 
-// What only some queues have.
+// Parts of only some queues.
 struct Parts {
   ibv_cq* cq = nullptr;
   Xrcd* xrcd = nullptr;

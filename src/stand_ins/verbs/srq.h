@@ -12,7 +12,7 @@
 
 namespace gdr::verbs {
 
-// As ibv_query_device_ex reports them. Operations on tags are over when they have been posted.
+// Reported by ibv_query_device_ex. Tag operations are complete when they have been posted.
 constexpr std::uint32_t kMaxTagOperations = 1u << 16;
 constexpr std::uint32_t kMaxRendezvousHeader = 64;
 

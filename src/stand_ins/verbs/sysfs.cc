@@ -1,5 +1,5 @@
 // Reading sysfs files: what librdmacm and programs such as ibv_devinfo use for attributes that have
-// no verb. The devices of the software RNIC have no directory there, so they find nothing.
+// no verb. The devices of the software NIC have no directory there, so they find nothing.
 #include <fcntl.h>
 #include <sys/types.h>
 #include <unistd.h>

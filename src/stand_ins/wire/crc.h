@@ -12,7 +12,7 @@
 
 namespace gdr::wire {
 
-// Of IEEE 802.3; bit i is the coefficient of x^i here (not reflected).
+// The polynomial of IEEE 802.3; bit i is the coefficient of x^i (not reflected).
 constexpr std::uint64_t kPolynomial = 0x1'04c1'1db7;
 constexpr std::uint32_t kReflectedPolynomial = 0xedb8'8320;  // without x^32
 

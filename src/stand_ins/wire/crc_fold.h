@@ -57,9 +57,9 @@ constexpr std::uint64_t reflect(std::uint64_t value) {
   return reflected;
 }
 
-// What the two halves of a register are multiplied with to fold it over `bits` bits. The lower half
-// stands first on the wire, 64 bits further away. A product of reflected registers comes out
-// multiplied by x: hence one less.
+// The factors that fold the two halves of a register over `bits` bits. The lower half is first on
+// the wire, 64 bits further away. A product of reflected registers is multiplied by x, hence one
+// less.
 template <unsigned kBits>
 constexpr std::uint64_t kLowerKey = reflect(power_of_x(kBits + 64 - 1));
 template <unsigned kBits>

@@ -27,7 +27,7 @@ constexpr std::uint64_t words(std::uint32_t first, std::uint32_t second) {
   return __builtin_bswap32(first) | std::uint64_t{__builtin_bswap32(second)} << 32;
 }
 
-// What stands in place of a UDP header: its ports; its length, and a checksum of ones.
+// Replaces a UDP header: its ports, its length, and a checksum of ones.
 struct Udp {
   std::uint32_t ports, length;
 };

@@ -52,7 +52,7 @@ class Icrc {
  public:
   explicit Icrc(std::uint32_t state) : state_(state) {}
   void add(std::span<const std::byte> bytes);
-  // As it stands on the wire, read in little-endian order.
+  // The bytes on the wire, read in little-endian order.
   std::uint32_t value() const { return ~state_; }
 
  private:
@@ -77,9 +77,9 @@ std::optional<std::uint16_t> solve_identification(std::uint32_t computed, std::u
 // --- CRC-32 (IEEE 802.3, reflected), of raw state: no inversion before or behind.
 using CrcFunction = std::uint32_t (*)(std::uint32_t state, const std::byte* bytes,
                                       std::size_t count);
-// Of 32 bytes in four words, the first byte in the lowest bits of the first, from a state of zeros,
-// which zeros in front leave as it is. By value: what has just been computed would have to go
-// through memory.
+// Checksum of 32 bytes in four words, the first byte in the lowest bits of the first word, from a
+// state of zeros, which leading zeros do not change. By value, so that newly computed words need
+// not go through memory.
 using CrcOf32Function = std::uint32_t (*)(std::uint64_t, std::uint64_t, std::uint64_t,
                                           std::uint64_t);
 struct CrcVersion {

@@ -18,7 +18,7 @@ constexpr std::uint32_t kOne = 0x8000'0000;
 
 constexpr std::uint32_t divided_by_x8(std::uint32_t value) {
   for (int bit = 0; bit < 8; ++bit) {
-    // Where x^0 is there, adding P takes it away; P's own x^32 then comes down as x^31.
+    // If x^0 is set, adding P clears it; P's own x^32 then becomes x^31.
     value = (value & kOne) != 0 ? (value ^ kReflectedPolynomial) << 1 | 1 : value << 1;
   }
   return value;

@@ -21,8 +21,8 @@ struct ChildOptions {
   std::string path;
   std::vector<std::string> command;
   Variables variables;
-  // Where it is set, standard output and error go through this process: they are passed on byte by
-  // byte, and whole lines of each, or the most of one that is kept, are shown to it.
+  // If set, standard output and error pass through this process, which forwards every byte and
+  // shows whole lines to this function (a very long line only in part).
   std::function<void(std::string_view)> on_output;
 };
 

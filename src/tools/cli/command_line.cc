@@ -39,7 +39,7 @@ bool nccl_run_takes_next_word(const std::string& word) {
   return word == "--expect" || word == "--log" || word == "--json";
 }
 
-// A subcommand behind whose options a program and its arguments follow.
+// A subcommand that takes a program and its arguments after its own options.
 struct Starter {
   std::vector<std::string> words;
   bool (*takes_next_word)(const std::string& word);
@@ -57,9 +57,35 @@ const Starter* starter_of(const std::vector<std::string>& arguments) {
   return nullptr;
 }
 
-// An empty value is more likely an unset variable of a script than a wish.
+// An empty value is most likely an unset variable of a script.
 std::string refuse_empty(const std::string& value) {
-  return value.empty() ? "an empty value; give one or leave the option out" : "";
+  return value.empty() ? "the value is empty; give one or leave the option out" : "";
+}
+
+// CLI11 words these errors for programmers.
+std::string in_plain_words(const CLI::ParseError& error) {
+  const std::string text = one_line(error.what());
+  const std::string kind = error.get_name(), option = text.substr(0, text.find(": "));
+  const auto ends = [&](std::string_view between) {
+    const auto at = text.find(between);
+    return std::pair(text.substr(0, at), text.substr(at + between.size()));
+  };
+  if (kind == "ArgumentMismatch" && text.ends_with(" missing")) return option + " needs a value";
+  if (kind == "ArgumentMismatch" && text.find(": At Most 1 ") != std::string::npos) {
+    return option + " may be given only once";
+  }
+  if (kind == "ExcludesError") {
+    const auto [one, other] = ends(" excludes ");
+    return fmt::format("{} and {} exclude each other", one, other);
+  }
+  if (kind == "ConversionError" && text.find(" = ") != std::string::npos) {
+    const auto [name, value] = ends(" = ");
+    const bool number = value.find_first_not_of("0123456789") == std::string::npos;
+    return fmt::format(
+        "{} {}", name.substr(name.find("--")),
+        number ? value + " is too large" : "must be a positive whole number, not '" + value + "'");
+  }
+  return text;
 }
 
 }  // namespace
@@ -68,7 +94,7 @@ CommandLine split_command_line(const std::vector<std::string>& arguments) {
   CommandLine line{arguments, {}};
   const Starter* starter = starter_of(arguments);
   if (starter == nullptr) return line;
-  // The first word that is neither one of its options nor the value of one starts the command.
+  // The command starts at the first word that is neither an option nor an option's value.
   auto first = arguments.begin() + static_cast<std::ptrdiff_t>(starter->words.size());
   while (first != arguments.end() && *first != "--" && first->starts_with('-')) {
     const bool takes_next = starter->takes_next_word(*first++);
@@ -95,7 +121,7 @@ std::string allowed_options(const CLI::App& command) {
 std::string allowed_subcommands(const CLI::App& program) {
   std::vector<std::string> names;
   for (const CLI::App* app : program.get_subcommands([](const CLI::App* app) {
-         return !app->get_group().empty();  // those of no group are not for people
+         return !app->get_group().empty();  // workers have no group
        })) {
     names.push_back(app->get_name());
   }
@@ -125,7 +151,7 @@ std::string usage_error(const CLI::App& program, const CLI::ParseError& error) {
     return fmt::format("{}: unexpected argument '{}'; allowed: {}", name, word,
                        allowed_options(app));
   }
-  return fmt::format("{}: {}; see '{} --help'", name, one_line(error.what()), name);
+  return fmt::format("{}: {}; see '{} --help'", name, in_plain_words(error), name);
 }
 
 std::optional<std::string> given(const std::string& text) {

@@ -1,6 +1,5 @@
-// What main() does with the command line around CLI11: the command of `gdr run` or `gdr nccl run`
-// is cut off before parsing, and every error becomes one line that names the word and what is
-// allowed.
+// The command line before and after CLI11: cuts off the command of `gdr run` or `gdr nccl run`
+// before parsing, and turns every error into one line that names the word and what is allowed.
 //
 //   CommandLine line = split_command_line({"run", "--soft-nic", "--", "ibv_devinfo", "-v"});
 //   // line.own == {"run", "--soft-nic"}, line.command == {"ibv_devinfo", "-v"}
@@ -21,10 +20,10 @@ struct CommandLine {
 // `arguments` without the name of the program itself.
 CommandLine split_command_line(const std::vector<std::string>& arguments);
 
-// One line for an error of `program`, which has tried to parse.
+// One line for an error that `program` threw while parsing.
 std::string usage_error(const CLI::App& program, const CLI::ParseError& error);
 
-// An option of `command` that is given an empty value is an error.
+// Makes an empty value of any option of `command` an error.
 void refuse_empty_values(CLI::App& command);
 
 // Nothing for an option that was not given.

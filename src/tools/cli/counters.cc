@@ -1,5 +1,5 @@
-// gdr counters: what became of the software NIC's packets, from the files that GDR_SOFT_COUNTERS or
-// `gdr run --counters` made.
+// gdr counters: prints the packet counters of the software NIC, from the files that
+// GDR_SOFT_COUNTERS or `gdr run --counters` made.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -40,7 +40,7 @@ std::string to_text(const std::vector<CountedFile>& files, bool all) {
       text += fmt::format("{:<{}} {:>16}\n", count.name, longest, count.value);
       any = true;
     }
-    if (!any) text += "no packet yet\n";
+    if (!any) text += "no packets yet\n";
   }
   return text;
 }
@@ -55,7 +55,7 @@ std::string to_json(const std::vector<CountedFile>& files, bool all) {
     }
     list.push_back({{"file", file.name}, {"counters", std::move(counters)}});
   }
-  // A name may hold bytes that are no text.
+  // A file name may hold bytes that are not UTF-8.
   return list.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
@@ -81,19 +81,23 @@ int run_counters(const CountersOptions& options) {
 
 void add_counters(CLI::App& program, Action& chosen) {
   auto options = std::make_shared<CountersOptions>();
-  CLI::App* counters =
-      program.add_subcommand("counters", "What became of the software NIC's packets, by cause");
+  CLI::App* counters = program.add_subcommand(
+      "counters", "Print the software NIC's packet counters: sent, received, dropped and why");
   counters
-      ->add_option("FILE", options->files, "Made by gdr run --counters FILE, or GDR_SOFT_COUNTERS")
+      ->add_option("FILE", options->files, "File that gdr run --counters or GDR_SOFT_COUNTERS made")
       ->type_name("")
       ->required();
-  counters->add_flag("--all", options->all, "Also counters that are 0 (default: the others)");
-  counters->add_flag("--json", options->json, "One JSON document instead of text");
+  counters->add_flag("--all", options->all, "Also print counters that are 0");
+  counters->add_flag("--json", options->json, "Print one JSON document instead of text");
   refuse_empty_values(*counters);
   counters->footer(
-      "What each counter means: docs/counters.md. Programs that run go on counting.\n"
+      "docs/counters.md explains each counter. Running programs keep counting.\n"
       "\n"
-      "Exit status: 0 printed; 2 wrong use, or a file that holds no counters.");
+      "Exit status: 0 printed; 2 wrong use, or a file that holds no counters.\n"
+      "\n"
+      "Examples:\n"
+      "  gdr run --counters packets -- ib_write_bw node7\n"
+      "  gdr counters packets");
   counters->callback([options, &chosen] { chosen = [options] { return run_counters(*options); }; });
 }
 

@@ -29,7 +29,7 @@ struct DoctorOptions {
   MachineOptions machine;
   std::string explain, only, format, driver_root, report;
   bool all = false, json = false, container = false, no_probe = false;
-  std::vector<const doctor::Check*> checks;  // of --only, --explain or --container; none: all
+  std::vector<const doctor::Check*> checks;  // chosen by an option; empty: all
 };
 
 std::string known_checks() {
@@ -45,7 +45,7 @@ void choose(DoctorOptions& options, const std::string& list) {
     const doctor::Check* check = doctor::find_check(std::string(id));
     if (check == nullptr) {
       throw CLI::ValidationError(
-          fmt::format("unknown check '{}'; there are: {}", id, known_checks()));
+          fmt::format("unknown check '{}'; allowed: {}", id, known_checks()));
     }
     if (std::find(options.checks.begin(), options.checks.end(), check) == options.checks.end()) {
       options.checks.push_back(check);
@@ -60,7 +60,8 @@ void read_values(DoctorOptions& options) {
           fmt::format("unknown format '{}'; allowed: text, json, prometheus", options.format));
     }
     if (options.format == "prometheus" && (options.container || !options.explain.empty())) {
-      throw CLI::ValidationError("--format prometheus has neither --explain nor --container");
+      throw CLI::ValidationError(
+          "--format prometheus works neither with --explain nor with --container");
     }
     if (options.json && options.format != "json") {
       throw CLI::ValidationError(
@@ -70,10 +71,10 @@ void read_values(DoctorOptions& options) {
   }
   if (!options.report.empty() && !is_report_name(options.report)) {
     throw CLI::ValidationError(
-        fmt::format("--report takes a name that ends in .html or .md, not '{}'", options.report));
+        fmt::format("--report needs a name that ends in .html or .md, not '{}'", options.report));
   }
   if (!options.explain.empty() && options.json) {
-    throw CLI::ValidationError("--explain and JSON exclude each other: use --only for that");
+    throw CLI::ValidationError("--explain and JSON exclude each other; use --only for JSON");
   }
   if (!options.explain.empty()) {
     if (options.explain.find(',') != std::string::npos) {
@@ -86,7 +87,7 @@ void read_values(DoctorOptions& options) {
   check_driver_root(options.driver_root, options.machine.root);
 }
 
-// A file describes the machine, and no folder: nothing lies below it.
+// A single file describes the machine, so there is no folder to read files from.
 bool is_described(const MachineOptions& machine) {
   return machine.root == "/" && !is_live(machine);
 }
@@ -142,7 +143,7 @@ int run_doctor(const DoctorOptions& options) {
     }
   }
   const std::string text = answer(options, host, report);
-  // A diagnosis that nobody could read is none.
+  // An unread diagnosis must not end with the status of a read one.
   if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0) {
     say("gdr doctor: cannot write to standard output");
     return kFailed;
@@ -151,26 +152,27 @@ int run_doctor(const DoctorOptions& options) {
 }
 
 void add_options(CLI::App& command, const std::shared_ptr<DoctorOptions>& options) {
-  command.add_flag("--all", options->all,
-                   "Also what is well, one by one, and which checks do not apply");
-  CLI::Option* explain =
-      command.add_option("--explain", options->explain,
-                         "One check: what it is about, how it judges, what it reads here");
-  explain->type_name("CHECK");
-  CLI::Option* only =
-      command.add_option("--only", options->only, "These checks alone, as in gpus,locked-memory");
+  begin_group(command, "Checks");
+  CLI::Option* only = command.add_option("--only", options->only,
+                                         "Run only these checks, such as gpus,locked-memory");
   only->type_name("LIST");
+  CLI::Option* explain = command.add_option(
+      "--explain", options->explain, "Show one check: what it reads, how it judges, what it found");
+  explain->type_name("CHECK");
   CLI::Option* container = command.add_flag(
       "--container", options->container,
-      "What a container was given and lacks: devices, capabilities, limits, namespaces");
+      "Show what this container was given and lacks: devices, capabilities, limits, namespaces");
   command.add_flag("--no-probe", options->no_probe,
-                   "Read files only: start neither CUDA nor NVML, touch no NIC");
-  command.add_flag("--json", options->json, "One JSON document instead of text");
+                   "Read files only: do not start CUDA or NVML, do not touch a NIC");
+  add_driver_root(command, options->driver_root);
+  begin_group(command, "Output");
+  command.add_flag("--all", options->all, "Also list the checks that pass or do not apply");
+  command.add_flag("--json", options->json, "Print one JSON document instead of text");
   command.add_option("--format", options->format, "text, json or prometheus (default: text)")
       ->type_name("FORMAT");
   CLI::Option* report = command.add_option(
       "--report", options->report,
-      "Also write everything for a ticket to FILE: one page (.html), or Markdown to paste (.md)");
+      "Also write a report for a ticket: one page (.html), or Markdown to paste (.md)");
   report->type_name("FILE")->excludes(explain)->excludes(only)->excludes(container);
   for (CLI::Option* one : {explain, only, container}) {
     for (CLI::Option* other : {explain, only, container}) {
@@ -178,7 +180,6 @@ void add_options(CLI::App& command, const std::shared_ptr<DoctorOptions>& option
     }
   }
   add_machine_options(command, options->machine);
-  add_driver_root(command, options->driver_root);
 }
 
 }  // namespace
@@ -186,13 +187,20 @@ void add_options(CLI::App& command, const std::shared_ptr<DoctorOptions>& option
 void add_doctor(CLI::App& program, Action& chosen) {
   auto options = std::make_shared<DoctorOptions>();
   CLI::App* command = program.add_subcommand(
-      "doctor", "What keeps GPUDirect RDMA from working here, and how to set it right");
-  add_options(*command, options);
+      "doctor", "Find what keeps GPUDirect RDMA from working here, and how to fix it");
   add_doctor_capture(*command, chosen);
+  add_options(*command, options);
   refuse_empty_values(*command);
   command->footer(
-      "Exit status: 0 nothing is known to be wrong; 1 something fails; 2 wrong use, or\n"
-      "a captured machine that shows neither GPU nor NIC; 3 warnings only.");
+      "Exit status: 0 nothing is known to be wrong; 1 a check fails; 2 wrong use, or a\n"
+      "captured machine that shows neither GPU nor NIC; 3 warnings only.\n"
+      "\n"
+      "Examples:\n"
+      "  sudo gdr doctor                      this host; root sees more\n"
+      "  gdr doctor --no-probe --only gpus,rdma-nics\n"
+      "  gdr doctor --report ticket.html      a page to attach\n"
+      "  sudo gdr doctor capture host.tar     pack what the checks read ...\n"
+      "  gdr doctor --root host.tar           ... and judge it on another machine");
   command->callback([command, options, &chosen] {
     if (!command->get_subcommands().empty()) return;
     read_values(*options);

@@ -1,4 +1,4 @@
-// gdr doctor capture: what the checks read of this machine, to be judged on another one.
+// gdr doctor capture: packs what the checks read, to be judged on another machine.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -22,7 +22,7 @@ struct CaptureOptions {
 
 std::string replay_of(const std::string& target) { return "gdr doctor --root " + target; }
 
-// What somebody wants to know before he sends it on.
+// What to know before sending the capture to somebody.
 std::string describe(const doctor::Capture& capture, const std::string& target) {
   const std::size_t columns = text::Style::of(stdout).columns;
   std::string text;
@@ -37,8 +37,8 @@ std::string describe(const doctor::Capture& capture, const std::string& target) 
   }
   for (const std::string& line : doctor::contents_of(capture)) add(line, 8);
   add(fmt::format("{}: {} with {} bytes", target, text::plural(files, "file"), bytes), 2);
-  add("left out: everything not known to be harmless: serial numbers and UUIDs; kernel parameters, "
-      "variables, log lines and files that no check needs",
+  add("left out: serial numbers, UUIDs, and all kernel parameters, variables, log lines and files "
+      "that no check needs",
       2);
   add("contains MAC addresses and GIDs (needed to match interface names), names of NICs and "
       "interfaces, the machine's model, the kernel's release",
@@ -71,21 +71,27 @@ int capture_machine(const CaptureOptions& options) {
 void add_doctor_capture(CLI::App& doctor, Action& chosen) {
   auto options = std::make_shared<CaptureOptions>();
   CLI::App* command = doctor.add_subcommand(
-      "capture", "Everything that the checks read of this machine, to be judged on another one");
+      "capture", "Pack what the checks read, to be judged on another machine");
   command
       ->add_option("FILE", options->target,
-                   "The archive to write, as in host.tar; with a slash at the end, a folder")
+                   "Archive to write, such as host.tar; a name that ends in / makes a folder")
       ->type_name("")
       ->required();
   command
       ->add_option("--root", options->root,
-                   "Another machine, captured before: its folder or tar archive")
+                   "Captured root to pack again: a folder or a tar archive (default: /)")
       ->type_name("PATH");
   refuse_empty_values(*command);
   command->footer(
-      "Exit status: 0 written; 1 it could not be; 2 wrong use.\n"
+      "Run it as root: other users cannot read most of the PCI configuration space and\n"
+      "the kernel's log.\n"
       "\n"
-      "Without root it lacks most of the configuration space, and the kernel's log.");
+      "Exit status: 0 written; 1 not written; 2 wrong use.\n"
+      "\n"
+      "Examples:\n"
+      "  sudo gdr doctor capture host.tar\n"
+      "  gdr doctor --root host.tar           judge it, on any machine\n"
+      "  gdr topo --root host.tar");
   command->callback(
       [options, &chosen] { chosen = [options] { return capture_machine(*options); }; });
 }

@@ -1,4 +1,4 @@
-// gdr explain: what is behind an error text, what confirms it here and what sets it right.
+// gdr explain: the cause of an error text, what confirms it on this host, and the fix.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -41,12 +41,12 @@ struct ExplainOptions {
   bool from_standard_input() const { return file.empty() || file == kStandardInput; }
 };
 
-// What was read, whatever it was read from.
+// The text that was read, from a file, standard input or the command line.
 struct Subject {
   std::string name;      // for a person
-  bool is_file = false;  // which other commands can read too
+  bool is_file = false;  // other commands can read it too
   explain::Explanation explanation;
-  nccl::Report connections;  // of a log of NCCL
+  nccl::Report connections;  // if it is a log of NCCL
 };
 
 int refuse(const std::string& reason) {
@@ -54,7 +54,7 @@ int refuse(const std::string& reason) {
   return kWrongUse;
 }
 
-// `indent`: of what is broken. Returns `status`, or a failure where the text does not go out.
+// Returns `status`, or kFailed if the text cannot be written.
 int print(const std::string& text, bool wrapped, int status) {
   const std::size_t columns = wrapped ? text::terminal_columns(stdout) : 0;
   std::string out;
@@ -68,27 +68,27 @@ int print(const std::string& text, bool wrapped, int status) {
   return kFailed;
 }
 
-// What the connections of a log of NCCL say besides; empty: nothing.
+// What NCCL's connections add; empty if nothing.
 std::string nccl_text(const Subject& subject) {
   if (!subject.explanation.is_nccl_log) return {};
   std::string text = "\n";
   if (explain::says_more(subject.connections)) {
     text += explain::connections_text(subject.connections, subject.explanation);
   }
-  return text + fmt::format("A log of NCCL: 'gdr nccl check {}' judges each of its connections.\n",
+  return text + fmt::format("This is a log of NCCL: 'gdr nccl check {}' judges each connection.\n",
                             subject.is_file ? printable(subject.name) : "FILE");
 }
 
 int print_unknown(const Subject& subject) {
   const std::string line =
-      fmt::format("{}: no symptom that gdr knows in {}; 'gdr doctor' examines this host\n",
+      fmt::format("{}: no known error in {}. To check this host: gdr doctor\n",
                   printable(subject.name), text::plural(subject.explanation.lines, "line"));
   return print(line + nccl_text(subject), true, kFailed);
 }
 
 struct Examination {
   explain::Confirmations found;
-  std::string host;  // where
+  std::string host;  // its name
 };
 
 std::string name_of_host(const host::Files& files) {
@@ -110,7 +110,7 @@ Result<Examination> examine(const ExplainOptions& options,
   return Examination{confirm(explanation, host), name_of_host(files)};
 }
 
-// Reads all of `fd`, or `text` where it is none.
+// Reads `text` if there is one, else all of `fd`.
 Result<Subject> read_subject(std::string name, int fd, const std::string* text) {
   explain::Recogniser recogniser;
   nccl::LogReader log;
@@ -128,7 +128,7 @@ Result<Subject> read_subject(std::string name, int fd, const std::string* text) 
   return subject;
 }
 
-// No file is called so, and it cannot be meant as one's name: it has spaces, or is known.
+// Whether an argument that names no file is an error text: it has spaces, or is recognised.
 bool is_text(const std::string& argument, const Subject& read, int error) {
   if (error != ENOENT && error != ENOTDIR && error != ENAMETOOLONG) return false;
   return argument.find_first_of(" \t\n") != std::string::npos || !read.explanation.found.empty();
@@ -137,10 +137,10 @@ bool is_text(const std::string& argument, const Subject& read, int error) {
 Result<Subject> subject_of(const ExplainOptions& options) {
   if (options.from_standard_input()) {
     if (options.file.empty() && isatty(STDIN_FILENO) == 1) {
-      return Error{
-          EINVAL,
-          "no FILE or TEXT given and nothing piped in, as in 'gdr explain train.log' or 'sudo "
-          "dmesg | gdr explain'; '-' reads what you type"};
+      return Error{EINVAL,
+                   "nothing to read; give a FILE or a TEXT, as in 'gdr explain train.log', or pipe "
+                   "one in, as "
+                   "in 'sudo dmesg | gdr explain'; '-' reads what you type"};
     }
     return read_subject("standard input", STDIN_FILENO, nullptr);
   }
@@ -177,8 +177,8 @@ int explain_text(const ExplainOptions& options) {
 int show_symptom(const ExplainOptions& options) {
   const explain::Symptom* symptom = explain::find_symptom(options.symptom);
   if (symptom == nullptr) {
-    return refuse(
-        fmt::format("no symptom '{}'; 'gdr explain --list' shows all", printable(options.symptom)));
+    return refuse(fmt::format("unknown symptom '{}'; 'gdr explain --list' shows all",
+                              printable(options.symptom)));
   }
   return options.json ? print(page_json(*symptom), false, 0) : print(to_page(*symptom), true, 0);
 }
@@ -195,35 +195,40 @@ int run_explain(const ExplainOptions& options) {
 
 void add_explain(CLI::App& program, Action& chosen) {
   auto options = std::make_shared<ExplainOptions>();
-  CLI::App* command =
-      program.add_subcommand("explain", "What is behind an error text or a log, and what fixes it");
+  CLI::App* command = program.add_subcommand(
+      "explain", "Explain an error text or a log: its cause, and how to fix it");
+  command->formatter(
+      std::make_shared<HelpFormatter>("gdr explain [OPTIONS] [FILE]\n"
+                                      "gdr explain [OPTIONS] \"TEXT\"\n"
+                                      "gdr explain --symptom ID | --list"));
   command
       ->add_option("FILE", options->file,
-                   "A log of any program, or a text itself (in quotes); - or none for standard "
-                   "input")
+                   "Log of any program, or an error text in quotes; - or nothing: standard input")
       ->type_name("");
   CLI::Option* symptom =
-      command->add_option("--symptom", options->symptom, "One symptom, by its id")->type_name("ID");
-  CLI::Option* list = command->add_flag("--list", options->list, "Every symptom that is known");
+      command->add_option("--symptom", options->symptom, "Show one symptom")->type_name("ID");
+  CLI::Option* list = command->add_flag("--list", options->list, "List all known symptoms");
   list->excludes(symptom);
   command->add_flag("--no-check", options->no_check,
-                    "Do not examine this host (default: the checks of gdr doctor that confirm it)");
-  command->add_flag("--json", options->json, "One JSON document instead of text");
+                    "Do not examine this host (default: run the checks that confirm a cause)");
+  command->add_flag("--json", options->json, "Print one JSON document instead of text");
   command
       ->add_option("--root", options->root,
-                   "Examine a captured machine: its folder with sys and proc, or a tar archive "
-                   "(default: /)")
+                   "Examine a captured root: a folder that holds sys and proc, or a tar archive of "
+                   "it (default: /, this machine)")
       ->type_name("PATH");
   refuse_empty_values(*command);
   command->footer(
-      "For instance: gdr explain train.log; sudo dmesg | gdr explain;\n"
-      "  gdr explain \"ibv_reg_mr failed: Bad address\"\n"
-      "\n"
       "Exit status: 0 recognised; 1 nothing recognised; 2 wrong use, or a file that\n"
-      "cannot be read.");
+      "cannot be read.\n"
+      "\n"
+      "Examples:\n"
+      "  gdr explain train.log\n"
+      "  sudo dmesg | gdr explain\n"
+      "  gdr explain \"ibv_reg_mr failed: Bad address\"");
   command->callback([options, &chosen] {
     if (!options->file.empty() && (options->list || !options->symptom.empty())) {
-      throw CLI::ValidationError("FILE goes with neither --list nor --symptom");
+      throw CLI::ValidationError("FILE does not work with --list or --symptom");
     }
     chosen = [options] { return run_explain(*options); };
   });

@@ -1,4 +1,4 @@
-// gdr fix: sets right what gdr doctor finds wrong, step by step and back again.
+// gdr fix: shows, applies and undoes the fixes for what gdr doctor finds.
 #include <fmt/format.h>
 
 #include <memory>
@@ -40,31 +40,32 @@ void check_values(FixOptions& options) {
     throw CLI::ValidationError("--apply, --undo and --status exclude each other");
   }
   if (options.root != "/" && (options.apply || options.undo || options.status)) {
-    throw CLI::ValidationError("--root is for a captured machine, where nothing can be changed");
+    throw CLI::ValidationError(
+        "--root shows a captured machine, which cannot be changed; leave out --apply, --undo and "
+        "--status");
   }
   if ((options.undo || options.status) &&
       (wishes.persist || wishes.emulated || !wishes.ports.empty())) {
     throw CLI::ValidationError(
-        "--undo and --status take what the journal holds, and neither "
-        "--persist nor --port nor --emulated");
+        "--undo and --status act on the journal alone; leave out --persist, --port and --emulated");
   }
   if (options.status && !wishes.topics.empty()) {
-    throw CLI::ValidationError("--status shows the whole journal, and takes no topic");
+    throw CLI::ValidationError("--status shows the whole journal; leave out the topic");
   }
   if (options.journal.front() != '/') {
-    throw CLI::ValidationError("--journal takes a path from the root, as in /var/lib/gdrkit/fix");
+    throw CLI::ValidationError("--journal needs an absolute path, such as /var/lib/gdrkit/fix");
   }
   check_driver_root(wishes.driver_root, options.root);
   for (const std::string& port : wishes.ports) {
     if (!host::is_pci_address(port)) {
       throw CLI::ValidationError(
-          fmt::format("--port takes a PCI address as in 0000:18:00.0, not '{}'", port));
+          fmt::format("--port needs a PCI address such as 0000:18:00.0, not '{}'", port));
     }
   }
   if (wishes.ports.empty()) return;
   if (wishes.topics.empty()) wishes.topics = {"acs"};
   if (wishes.topics != std::vector<std::string>{"acs"}) {
-    throw CLI::ValidationError("--port goes with acs alone");
+    throw CLI::ValidationError("--port works with topic acs only");
   }
 }
 
@@ -73,7 +74,7 @@ int fail(const std::string& reason) {
   return kFailed;
 }
 
-// What was typed, and what would carry it out.
+// The command that would apply what was shown.
 std::string command_of(const FixOptions& options) {
   std::string command = "sudo gdr fix";
   for (const std::string& topic : options.wishes.topics) command += " " + topic;
@@ -115,7 +116,7 @@ int dry_run(const FixOptions& options) {
   fix::Report report = report_of(options, fix::Mode::kDryRun);
   const bool live = source.is_live();
   const fix::Machine machine = live ? fix::this_machine() : fix::captured_machine(options.root);
-  // Whoever may not see the journal is not told of it.
+  // Only root may read the journal.
   if (const auto journal = fix::read_journal(options.journal); live && journal) {
     report.journal = *journal;
   }
@@ -123,18 +124,18 @@ int dry_run(const FixOptions& options) {
   return print(options, report);
 }
 
-// One line that says what stands in the way of changing anything; empty: nothing.
+// Why nothing can be changed now, in one line; empty if nothing is in the way.
 std::string obstacle(const fix::Journal& journal, const fix::Machine& machine,
                      const std::string& file) {
   if (!journal.content().not_understood.empty()) {
-    return fmt::format("line {} of the journal {} is not gdr fix's; type gdr fix --status",
+    return fmt::format("gdr fix did not write line {} of the journal {}; type gdr fix --status",
                        journal.content().not_understood.front(), file);
   }
   for (const fix::Entry& entry : journal.entries()) {
     if (fix::is_unfinished(entry, machine)) {
       return fmt::format(
-          "an earlier gdr fix was killed while it changed {}; type sudo gdr fix "
-          "--undo, or --status to see more",
+          "an earlier gdr fix was killed while it changed {}; type sudo gdr fix --undo, or gdr fix "
+          "--status to see more",
           entry.record.target);
     }
   }
@@ -143,7 +144,7 @@ std::string obstacle(const fix::Journal& journal, const fix::Machine& machine,
 
 int apply(const FixOptions& options) {
   const fix::Machine machine = fix::this_machine();
-  if (!machine.superuser) return fail("changing this machine takes root; " + command_of(options));
+  if (!machine.superuser) return fail("changing this machine needs root: " + command_of(options));
   Result<fix::Journal> journal = fix::Journal::open(options.journal);
   if (!journal) return fail(journal.error().message);
   fix::Report report = report_of(options, fix::Mode::kApply);
@@ -165,7 +166,7 @@ int apply(const FixOptions& options) {
 
 int undo(const FixOptions& options) {
   const fix::Machine machine = fix::this_machine();
-  if (!machine.superuser) return fail("undoing changes takes root; sudo gdr fix --undo");
+  if (!machine.superuser) return fail("undoing changes needs root: sudo gdr fix --undo");
   Result<fix::Journal> journal = fix::Journal::open(options.journal);
   if (!journal) return fail(journal.error().message);
   fix::Report report = report_of(options, fix::Mode::kUndo);
@@ -196,37 +197,47 @@ int run_fix(const FixOptions& options) {
 
 void add_fix(CLI::App& program, Action& chosen) {
   auto options = std::make_shared<FixOptions>();
-  CLI::App* command = program.add_subcommand("fix", "Set this machine right, and back again");
+  CLI::App* command = program.add_subcommand("fix", "Show, apply or undo fixes");
+  command->formatter(std::make_shared<HelpFormatter>("gdr fix [OPTIONS] [TOPIC...]"));
   command
       ->add_option("TOPIC", options->wishes.topics,
-                   "Of " + fix::topic_names() + " (default: all, as far as they are needed)")
+                   fix::topic_names() + " (default: all that this machine needs)")
       ->type_name("");
+  begin_group(*command, "Action");
   command->add_flag("--apply", options->apply, "Make the changes (default: only show them)");
   command->add_flag("--persist", options->wishes.persist,
-                    "Also files and services for the boots to come");
-  command->add_flag("--undo", options->undo, "Put back what the journal holds, last first");
-  command->add_flag("--status", options->status, "What the journal holds");
+                    "Also write files and services, so that the changes survive a reboot");
+  command->add_flag("--undo", options->undo, "Restore what the journal holds, last change first");
+  command->add_flag("--status", options->status, "Show the journal");
+  command->add_flag("--json", options->json, "Print one JSON document instead of text");
+  begin_group(*command, "Machine");
   command
       ->add_option("--port", options->wishes.ports,
-                   "For acs: exactly this downstream or root port; may be given again")
+                   "For acs: change only this downstream or root port; may be repeated")
       ->type_name("ADDRESS")
       ->allow_extra_args(false);
   command->add_flag("--emulated", options->wishes.emulated,
-                    "This virtual machine's PCI tree is emulated, without hardware behind it");
-  command
-      ->add_option("--root", options->root,
-                   "A captured machine: its folder with sys and proc, or a tar archive")
-      ->type_name("PATH");
+                    "For acs: allow changes in a virtual machine whose PCI tree is emulated");
+  add_driver_root(*command, options->wishes.driver_root);
   command
       ->add_option("--journal", options->journal,
-                   "Where changes are written down (default: /var/lib/gdrkit/fix)")
+                   "Folder of the journal (default: /var/lib/gdrkit/fix)")
       ->type_name("DIR");
-  add_driver_root(*command, options->wishes.driver_root);
-  command->add_flag("--json", options->json, "One JSON document instead of text");
+  command
+      ->add_option("--root", options->root,
+                   "Show the fixes for a captured root: a folder that holds sys and proc, or a tar "
+                   "archive of it (default: /, this machine)")
+      ->type_name("PATH");
   refuse_empty_values(*command);
   command->footer(
-      "Exit status: 0 done, or nothing to do; 1 a change is refused, or failed and was\n"
-      "rolled back; 2 wrong use.");
+      "Exit status: 0 done, or nothing to do; 1 a change was refused, or failed and was\n"
+      "rolled back; 2 wrong use.\n"
+      "\n"
+      "Examples:\n"
+      "  gdr fix                              show what would change, and why\n"
+      "  sudo gdr fix peer-memory --apply     apply one fix\n"
+      "  sudo gdr fix --persist --apply       apply all, also for the next boots\n"
+      "  sudo gdr fix --undo                  put everything back");
   command->callback([options, &chosen] {
     check_values(*options);
     chosen = [options] { return run_fix(*options); };

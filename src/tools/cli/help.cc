@@ -25,17 +25,22 @@ std::string described(const std::string& name, const std::string& description) {
 
 }  // namespace
 
-HelpFormatter::HelpFormatter(std::string arguments) : arguments_(std::move(arguments)) {}
+HelpFormatter::HelpFormatter(std::string usage) : usage_(std::move(usage)) {}
 
 std::string HelpFormatter::make_usage(const CLI::App* app, std::string name) const {
-  std::string usage = Formatter::make_usage(app, std::move(name));
+  std::string usage = usage_.empty() ? Formatter::make_usage(app, std::move(name)) : "Usage: ";
   while (!usage.empty() && usage.back() == '\n') usage.pop_back();
-  return usage + arguments_ + "\n";
+  for (const char one : usage_) usage += one == '\n' ? "\n       " : std::string(1, one);
+  return "\n" + usage + "\n";
 }
 
 std::string HelpFormatter::make_option(const CLI::Option* option, bool is_positional) const {
   std::string name = make_option_name(option, is_positional);
-  if (option->get_type_size() != 0) name += " " + option->get_type_name();
+  if (option->get_type_size() != 0) {
+    // CLI11 adds ":INT in [1 - 65535]" for each validator; the description says it in words.
+    const std::string type = option->get_type_name();
+    name += " " + type.substr(0, type.find(':'));
+  }
   return described(name, make_option_desc(option));
 }
 
@@ -45,8 +50,14 @@ std::string HelpFormatter::make_subcommand(const CLI::App* subcommand) const {
   return described(subcommand->get_name(), description.substr(0, description.find('\n')));
 }
 
+void begin_group(CLI::App& command, const std::string& heading) {
+  CLI::Option* help = command.get_help_ptr();
+  if (help != nullptr && help->get_group() == "Options") help->group(heading);
+  command.option_defaults()->group(heading);
+}
+
 void say(const std::string& line) {
-  // Arguments and names of files are in it.
+  // It may quote arguments and file names.
   fmt::print(stderr, "{}\n", text::wrap(printable(line), text::terminal_columns(stderr), 2));
 }
 

@@ -1,4 +1,4 @@
-// gdr list: every GPU and every port of an RDMA NIC, under all their names.
+// gdr list: lists every GPU and every RDMA port under all their names.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -30,7 +30,7 @@ int failed(const std::string& message, int status) {
   return status;
 }
 
-// A stand-in that is missing is said among what was not seen; a wrong variable is wrong use.
+// A missing stand-in is listed as not seen; a wrong variable is wrong use.
 Result<void> check(const topo::StandInLibraries& libraries) {
   const Result<std::string> folder = stand_in_folder();
   if (!folder) return {};
@@ -69,23 +69,29 @@ int run_list(const ListOptions& options) {
 void add_list(CLI::App& program, Action& chosen) {
   auto options = std::make_shared<ListOptions>();
   CLI::App* list =
-      program.add_subcommand("list", "Every GPU and every port of an RDMA NIC, one line each");
-  list->add_flag("--json", options->json, "One JSON document instead of text, with every GID");
+      program.add_subcommand("list", "List every GPU and every RDMA port, one line each");
+  list->add_flag("--json", options->json,
+                 "Print one JSON document instead of text, with every GID");
   list->add_flag("--soft", options->soft,
-                 "The stand-ins too, whatever hardware there is (default: in place of what this "
-                 "machine lacks)");
+                 "List the stand-ins (software NIC and GPU) even if there is hardware (default: "
+                 "only for what is missing)");
   add_machine_options(*list, options->machine);
   list->footer(
-      "Which card is which interface: model, RDMA name, netdev, PCI address, MAC,\n"
-      "state, rate, GIDs, driver and firmware. As root also the cards' own names.\n"
-      "What gdrkit simulates is called 'gdrkit stand-in'.\n"
+      "Shows which card is which interface: model, RDMA name, netdev, PCI address, MAC,\n"
+      "state, rate, GIDs, driver and firmware. Root also sees the cards' product names.\n"
+      "Simulated devices are marked 'gdrkit stand-in'.\n"
       "\n"
       "Exit status: 0 listed; 1 output could not be written; 2 wrong use, or a captured\n"
-      "machine that shows neither GPU nor NIC.");
+      "machine that shows neither GPU nor NIC.\n"
+      "\n"
+      "Examples:\n"
+      "  sudo gdr list\n"
+      "  gdr list --json\n"
+      "  gdr list --root host.tar             a captured machine");
   refuse_empty_values(*list);
   list->callback([options, &chosen] {
     if (options->soft && !is_live(options->machine)) {
-      throw CLI::ValidationError("--soft is for this machine, and none that was captured");
+      throw CLI::ValidationError("--soft works on this machine only, not on a captured one");
     }
     chosen = [options] { return run_list(*options); };
   });

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "cli/help.h"
 #include "host/gpu_or_nic.h"
 #include "host/plain_path.h"
 #include "host/source/source.h"
@@ -11,20 +12,21 @@
 namespace gdr::cli {
 
 void add_machine_options(CLI::App& command, MachineOptions& options) {
-  CLI::Option* root = command.add_option(
-      "--root", options.root,
-      "A captured machine: a folder with its sys and proc, or a tar archive of it "
-      "(default: /)");
+  begin_group(command, "Captured machine");
+  CLI::Option* root =
+      command.add_option("--root", options.root,
+                         "Captured root: a folder that holds sys and proc, or a tar archive of it "
+                         "(default: /, this machine)");
   root->type_name("PATH");
-  CLI::Option* hwloc = command.add_option("--hwloc-xml", options.hwloc_xml,
-                                          "A captured machine: what lstopo wrote as XML");
+  CLI::Option* hwloc =
+      command.add_option("--hwloc-xml", options.hwloc_xml, "XML file that lstopo wrote");
   hwloc->type_name("FILE");
-  CLI::Option* nccl = command.add_option("--nccl-xml", options.nccl_xml,
-                                         "A captured machine: a topology file of NCCL");
+  CLI::Option* nccl =
+      command.add_option("--nccl-xml", options.nccl_xml, "Topology file of NCCL (XML)");
   nccl->type_name("FILE");
   CLI::Option* lspci = command.add_option(
       "--lspci", options.lspci,
-      "A captured machine: text of lspci -vvv or lspci -tv; twice for both of one machine");
+      "Text of lspci -vvv or lspci -tv; give the option twice for both of one machine");
   // One value each time, so that it never swallows an argument behind it.
   lspci->type_name("FILE")->allow_extra_args(false);
   for (CLI::Option* one : {root, hwloc, nccl, lspci}) {
@@ -64,19 +66,18 @@ Result<host::Inventory> read_machine(const MachineOptions& options) {
 void add_driver_root(CLI::App& command, std::string& driver_root) {
   command
       .add_option("--driver-root", driver_root,
-                  "Where a GPU driver's own lib/modules lies, as /run/nvidia/driver (default: "
-                  "looked for)")
+                  "Folder that holds the lib/modules of a GPU driver in a container, such as "
+                  "/run/nvidia/driver (default: search for it)")
       ->type_name("DIR");
 }
 
 void check_driver_root(const std::string& driver_root, const std::string& root) {
   if (driver_root.empty() || driver_root == "/") return;
   if (!host::is_plain_path(driver_root)) {
-    throw CLI::ValidationError(
-        "--driver-root takes a path from the root, as in /run/nvidia/driver");
+    throw CLI::ValidationError("--driver-root needs an absolute path, such as /run/nvidia/driver");
   }
   if (host::Files(root).exists(driver_root.substr(1))) return;
-  throw CLI::ValidationError("--driver-root " + driver_root + ": there is no such folder" +
+  throw CLI::ValidationError("--driver-root " + driver_root + ": no such folder" +
                              (root == "/" ? "" : " on the captured machine"));
 }
 

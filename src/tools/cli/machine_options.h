@@ -28,7 +28,7 @@ void add_machine_options(CLI::App& command, MachineOptions& options);
 // This machine as it is now, and none that was captured.
 bool is_live(const MachineOptions& options);
 
-// What describes the captured machine, as it was typed.
+// The files that describe the captured machine, as typed.
 std::vector<std::string> described_by(const MachineOptions& options);
 
 // The error's line names the file. A captured machine that shows neither GPU nor NIC is an error.

@@ -15,10 +15,18 @@ namespace {
 int run_program(int argc, char** argv) {
   const CommandLine line = split_command_line(std::vector<std::string>(argv + 1, argv + argc));
   CLI::App program(
-      "GPUDirect RDMA: get it working, prove it, stand in for missing hardware.\n"
+      "Get GPUDirect RDMA working, prove it, measure it; simulate missing hardware.\n"
       "In a prolog or a readiness gate: gdr prove --require-hardware",
       "gdr");
   program.formatter(std::make_shared<HelpFormatter>());  // subcommands inherit it
+  program.footer(
+      "Each subcommand has a --help of its own, which ends with examples.\n"
+      "\n"
+      "Examples:\n"
+      "  gdr doctor               is this host ready, and if not, what to do first\n"
+      "  gdr prove                move bytes between NIC and GPU, check every one\n"
+      "  gdr perf                 measure bandwidth and latency\n"
+      "  gdr run -- ibv_devinfo   run a program on the software NIC and GPU");
   program.set_version_flag("--version", "gdr " + program_version(), "Print the version and exit");
   Action chosen;
   add_prove(program, chosen);
@@ -31,6 +39,7 @@ int run_program(int argc, char** argv) {
   add_run(program, chosen, line.command);
   add_nccl(program, chosen, line.command);
   add_counters(program, chosen);
+  program.formatter(std::make_shared<HelpFormatter>("gdr SUBCOMMAND [OPTIONS]"));
 
   try {
     // CLI11 takes its words from the back.

@@ -1,11 +1,20 @@
-// gdr nccl: whether a program's NCCL uses GPUDirect RDMA.
+// gdr nccl: tells whether NCCL uses GPUDirect RDMA.
 #include "cli/command_line.h"
+#include "cli/help.h"
 #include "cli/nccl_commands.h"
 
 namespace gdr::cli {
 
 void add_nccl(CLI::App& program, Action& chosen, const std::vector<std::string>& command) {
-  CLI::App* nccl = program.add_subcommand("nccl", "Whether NCCL uses GPUDirect RDMA, and why not");
+  CLI::App* nccl =
+      program.add_subcommand("nccl", "Tell whether NCCL uses GPUDirect RDMA, and why not");
+  nccl->formatter(
+      std::make_shared<HelpFormatter>("gdr nccl check [OPTIONS] FILE\n"
+                                      "gdr nccl run [OPTIONS] -- PROGRAM [ARGS...]"));
+  nccl->footer(
+      "Examples:\n"
+      "  gdr nccl check train.log\n"
+      "  gdr nccl run -- torchrun --nproc-per-node 2 train.py");
   add_nccl_check(*nccl, chosen);
   add_nccl_run(*nccl, chosen, command);
   nccl->callback([nccl] {

@@ -27,8 +27,8 @@ void add_expectation(CLI::App& command, nccl::Expectation& expectation) {
             }
             expectation = found->second;
           },
-          "gdrdma: a network is used, and all of it with GPUDirect RDMA; local: no network is "
-          "used; any: there are connections (default: gdrdma)")
+          "What the log must show. gdrdma: network connections, all with GPUDirect RDMA; local: no "
+          "network connection; any: connections of any kind (default: gdrdma)")
       ->type_name("WHAT");
 }
 

@@ -1,4 +1,5 @@
-// gdr nccl check: which way each connection in a log of NCCL went, and why not by GPUDirect RDMA.
+// gdr nccl check: tells from a log of NCCL which connections use GPUDirect RDMA, and why others do
+// not.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -15,6 +16,7 @@
 #include "explain/nccl_log.h"
 #include "nccl/causes.h"
 #include "nccl/json_report.h"
+#include "text/format.h"
 
 namespace gdr::cli {
 namespace {
@@ -49,9 +51,9 @@ int check(const CheckOptions& options) {
   nccl::Log log = reader.finish();
   if (log.messages == 0) {
     return refuse(options,
-                  fmt::format("no message of NCCL in {} lines; run the program with {}, or as in "
+                  fmt::format("no NCCL output found in {}; run the program with {}, or with "
                               "'gdr nccl run -- PROGRAM'",
-                              log.lines, nccl::debug_settings()));
+                              text::plural(log.lines, "line"), nccl::debug_settings()));
   }
   nccl::Report report = nccl::judge(std::move(log), options.expectation);
   explain::add_symptoms(recogniser.finish(), report);
@@ -72,20 +74,26 @@ int check(const CheckOptions& options) {
 
 void add_nccl_check(CLI::App& nccl, Action& chosen) {
   auto options = std::make_shared<CheckOptions>();
-  CLI::App* command = nccl.add_subcommand("check", "What a log of NCCL says");
-  command->add_option("FILE", options->file, "The log, of one rank or many; - for standard input")
+  CLI::App* command = nccl.add_subcommand("check", "Check a log of NCCL for GPUDirect RDMA");
+  command->formatter(std::make_shared<HelpFormatter>("gdr nccl check [OPTIONS] FILE"));
+  command->add_option("FILE", options->file, "Log of one rank or of many; - is standard input")
       ->type_name("")
       ->required();
   add_expectation(*command, options->expectation);
   command->add_flag("--all", options->all,
-                    "Every connection (default: the first, those without GPUDirect RDMA in front)");
-  command->add_flag("--json", options->json, "One JSON document instead of text");
+                    "List every connection (default: the first ones, those without GPUDirect RDMA "
+                    "before others)");
+  command->add_flag("--json", options->json, "Print one JSON document instead of text");
   refuse_empty_values(*command);
   command->footer(
+      "Each rank must have run with these variables:\n"
+      "  NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,NET,ENV,GRAPH\n"
+      "\n"
       "Exit status: 0 as expected; 1 not as expected; 2 wrong use, or no log of NCCL.\n"
       "\n"
-      "The program that wrote the log must have had, in the environment of each rank:\n"
-      "  NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,NET,ENV,GRAPH");
+      "Examples:\n"
+      "  gdr nccl check train.log\n"
+      "  kubectl logs worker-0 | gdr nccl check -");
   command->callback([options, &chosen] { chosen = [options] { return check(*options); }; });
 }
 

@@ -1,4 +1,4 @@
-// gdr nccl run: a program with NCCL's log switched on and caught, and what the log says at its end.
+// gdr nccl run: runs a program with NCCL's log switched on, and checks the log at the end.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <glob.h>
@@ -44,7 +44,7 @@ int refuse(const std::string& reason, int status) {
   return status;
 }
 
-// For this user alone, gone with everything in it at the end.
+// A folder for this user alone; the destructor removes it with all its files.
 class PrivateFolder {
  public:
   PrivateFolder() {
@@ -63,7 +63,7 @@ class PrivateFolder {
   std::string name_;
 };
 
-// What is read, and a copy of it for --log.
+// Reads the log, and keeps a copy for --log.
 class CaughtLog {
  public:
   Result<void> copy_to(const std::string& file) {
@@ -84,7 +84,7 @@ class CaughtLog {
       take(bytes);
       last = bytes.back();
     });
-    // A file may end within a line, and another may follow it.
+    // A file may end within a line, and another one follows.
     if (last == '\n' && read) return;
     reader_.next_file();
     recogniser_.feed("\n");
@@ -107,7 +107,7 @@ class CaughtLog {
   bool copy_failed_ = false;
 };
 
-// Files that were there before the program ran are of another run.
+// Files older than the start belong to another run.
 std::vector<std::string> files_of(const NcclPlan& plan, const std::string& folder,
                                   fs::file_time_type start) {
   std::vector<std::string> files;
@@ -137,15 +137,16 @@ bool write_json(const nccl::Report& report, const std::string& name) {
   return std::fclose(file) == 0 && written;
 }
 
-// The program's status stays, but for what was asked for and could not be had.
+// The program's own status, unless --fail, --json or --log could not be satisfied.
 int answer(const NcclRunOptions& options, CaughtLog& log, int status) {
   const int failure = status == 0 ? 1 : status;
   nccl::Report report = nccl::judge(log.finish(), options.expectation);
   explain::add_symptoms(log.symptoms(), report);
   bool printed = true;
   if (report.log.messages == 0) {
-    say("gdr nccl run: no message of NCCL was caught: the program uses none, sets NCCL_DEBUG "
-        "itself, or its processes run on other hosts; for these try --tee");
+    say("gdr nccl run: no NCCL output found: the program does not use NCCL, sets NCCL_DEBUG "
+        "itself, "
+        "or runs on other hosts; for other hosts try --tee");
   } else {
     printed = print_answer(report, options.all, stderr);
   }
@@ -197,31 +198,39 @@ void add_nccl_run(CLI::App& nccl, Action& chosen, const std::vector<std::string>
   auto options = std::make_shared<NcclRunOptions>();
   options->command = command;
   CLI::App* run_command =
-      nccl.add_subcommand("run", "Run a program, and say at its end what its NCCL used");
+      nccl.add_subcommand("run", "Run a program, then tell whether its NCCL used GPUDirect RDMA");
   add_expectation(*run_command, options->expectation);
-  run_command->add_option("--log", options->log, "Keep what was caught in FILE, for gdr nccl check")
+  run_command->add_option("--log", options->log, "Keep the log in FILE, for gdr nccl check")
       ->type_name("FILE");
-  run_command->add_option("--json", options->json, "The answer also as a JSON document in FILE")
+  run_command
+      ->add_option("--json", options->json, "Also write the answer to FILE as one JSON document")
       ->type_name("FILE");
-  run_command->add_flag("--all", options->all, "Every connection (default: the first)");
+  run_command->add_flag("--all", options->all, "List every connection (default: the first ones)");
   run_command->add_flag("--tee", options->tee,
-                        "Catch the log on the program's own output, where launchers bring that of "
-                        "other hosts (default: in files)");
+                        "Read the log from the program's own output, to which launchers forward "
+                        "other hosts' output (default: from files)");
   run_command->add_flag("--fail", options->fail,
-                        "Exit status 1 where the program succeeds and the answer is not as "
+                        "End with status 1 if the program succeeds but the answer is not as "
                         "expected");
   refuse_empty_values(*run_command);
-  run_command->formatter(std::make_shared<HelpFormatter>(" -- PROGRAM [ARGS...]"));
+  run_command->formatter(
+      std::make_shared<HelpFormatter>("gdr nccl run [OPTIONS] -- PROGRAM [ARGS...]"));
   run_command->footer(
-      "For instance: gdr nccl run -- torchrun --nproc-per-node 2 train.py\n"
-      "On the software NIC: gdr nccl run -- gdr run -- PROGRAM\n"
+      "The answer goes to standard error.\n"
       "\n"
-      "Exit status: the program's own, 128 + N where signal N ended it; 126 and 127 as\n"
-      "in a shell; 2 wrong use. The answer goes to standard error.\n"
+      "Exit status: the program's own, 128 + N if signal N ended it; 126 and 127 as in a\n"
+      "shell; 2 wrong use.\n"
       "\n"
-      "Environment, set where it is unset:\n"
-      "  NCCL_DEBUG=INFO, NCCL_DEBUG_SUBSYS=INIT,NET,ENV,GRAPH, NCCL_DEBUG_FILE\n"
-      "  TMPDIR                   Where the log is kept meanwhile (default: /tmp)");
+      "Environment:\n"
+      "  NCCL_DEBUG, NCCL_DEBUG_SUBSYS, NCCL_DEBUG_FILE\n"
+      "                           Set for the program unless you set them (INFO;\n"
+      "                           INIT,NET,ENV,GRAPH; a file in TMPDIR)\n"
+      "  TMPDIR                   Folder for the log while it is read (default: /tmp)\n"
+      "\n"
+      "Examples:\n"
+      "  gdr nccl run -- torchrun --nproc-per-node 2 train.py\n"
+      "  gdr nccl run --tee --fail -- mpirun -np 16 ./train\n"
+      "  gdr nccl run -- gdr run -- python3 train.py       on the software NIC");
   run_command->callback([options, &chosen] {
     if (options->command.empty()) {
       throw CLI::ValidationError("no PROGRAM given, as in 'gdr nccl run -- torchrun train.py'");

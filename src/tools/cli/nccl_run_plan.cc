@@ -12,7 +12,7 @@ std::string pattern_in(const std::string& folder) {
   return pattern + "/%h.%p";
 }
 
-// What NCCL writes there comes out of the program itself.
+// Files that are the program's own output.
 bool is_own_output(const std::string& file) {
   return file == "/dev/stdout" || file == "/dev/stderr" || file.starts_with("/dev/fd/") ||
          file.starts_with("/proc/self/fd/");

@@ -68,7 +68,7 @@ void check_together(const PerfOptions& options) {
   }
   if (options.perf.bare_copies && (options.server || !options.perf.host.empty())) {
     together("--bare-copies", options.server ? "--server" : "a host",
-             "one process copies between the memory of both sides, so both are here");
+             "one process copies between the memory of both sides, so both must be here");
   }
   const auto needs = [](const std::string& value, bool there, const char* option,
                         const char* what) {
@@ -88,8 +88,9 @@ void read_ports(PerfOptions& options) {
   perf.peer_nics = read_names(options.peer_nic);
   const std::size_t ports = std::max<std::size_t>(perf.nics.size(), 1);
   if (!perf.peer_nics.empty() && perf.peer_nics.size() != ports) {
-    throw CLI::ValidationError(fmt::format("--nic names {} and --peer-nic {}: as many of each",
-                                           text::plural(ports, "port"), perf.peer_nics.size()));
+    throw CLI::ValidationError(
+        fmt::format("--nic names {} but --peer-nic {}; name as many on both sides",
+                    text::plural(ports, "port"), perf.peer_nics.size()));
   }
   perf::Load& load = perf.wishes.load;
   load.ports = static_cast<std::uint32_t>(ports);
@@ -159,90 +160,135 @@ int run_perf(PerfOptions& options) {
 
 void add_load_options(CLI::App& perf, PerfOptions& options) {
   perf::Load& load = options.perf.wishes.load;
-  perf.add_option("--operation", options.operations,
-                  "Of write, write-imm, read, send, fetch-add, compare-swap (default: write)")
-      ->type_name("LIST");
-  perf.add_option("--transport", options.transport, "rc, uc, ud or xrc (default: rc)")
-      ->type_name("NAME");
-  perf.add_option("--measure", options.measures,
-                  "Of bandwidth, latency, rate (default: bandwidth,latency)")
-      ->type_name("LIST");
-  perf.add_option("--sizes", options.sizes,
-                  "Bytes of a message, as in 64,4K or 64-1M for every power of two")
-      ->type_name("LIST");
-  perf.add_option(
-          "--memory", options.near,
-          "Of this side, and of the other one unless --far-memory says: of host, gpu, "
-          "gpu-vmm, staged (through host memory), pinned (host memory that CUDA has pinned), "
-          "with :N for GPU N (default: gpu, staged and host, as far as there are)")
-      ->type_name("LIST");
-  perf.add_option("--far-memory", options.far, "Of the server; every one with every one")
-      ->type_name("LIST");
-  perf.add_option("--registration", options.way,
-                  "Of GPU memory: dma-buf or peer-memory alone (default: what works)")
-      ->type_name("WAY");
+  const auto add = [&](const char* name, auto& value, const char* type, const char* help) {
+    return perf.add_option(name, value, help)->type_name(type);
+  };
+  begin_group(perf, "Load");
+  add("--operation", options.operations, "LIST",
+      "write, write-imm, read, send, fetch-add, compare-swap (default: write)");
+  add("--measure", options.measures, "LIST",
+      "bandwidth, latency, rate (default: bandwidth,latency)");
+  add("--sizes", options.sizes, "LIST",
+      "Bytes per message, such as 64,4K; 64-1M means every power of two (default: bandwidth "
+      "4K,64K,1M,8M; latency 8,4K,64K; rate 8,64)");
+  add("--memory", options.near, "LIST",
+      "Memory kinds on this side: host, gpu (cuMemAlloc), gpu-vmm (cuMemCreate), staged (GPU "
+      "memory copied through host memory), pinned (host memory pinned by CUDA); gpu:1 names the "
+      "GPU (default: gpu,staged,host)");
+  add("--far-memory", options.far, "LIST",
+      "Memory kinds on the server; all combinations with --memory are run (default: the same "
+      "kind as --memory)");
+  add("--transport", options.transport, "NAME", "rc, uc, ud or xrc (default: rc)");
+  add("--registration", options.way, "WAY",
+      "How GPU memory is registered: dma-buf or peer-memory (default: what works, dma-buf "
+      "first)");
   perf.add_flag("--bare-copies", options.perf.bare_copies,
-                "In a loopback, also time the CUDA driver's own copies of what each row moves");
-  perf.add_flag("--both-ways", load.both_ways, "Both sides send at once");
+                "Also time bare CUDA copies of the same bytes, for each bandwidth row with GPU "
+                "memory; only when both sides run here");
+  perf.add_flag("--both-ways", load.both_ways, "Both sides send at the same time");
   perf.add_flag("--check", load.check, "Compare every byte of every message");
   options.queue_pairs =
-      perf.add_option("--queue-pairs", load.queue_pairs, "1 to 4096, shared out among the threads");
+      add("--queue-pairs", load.queue_pairs, "N",
+          "Queue pairs in all, spread over the threads; up to 4096 (default: 1 per port)");
   options.threads =
-      perf.add_option("--threads", load.threads, "On each side, shared out among the ports");
-  perf.add_option("--depth", load.depth,
-                  "Requests under way on a queue pair at most; fewer of large messages");
-  perf.add_option("--batch", load.batch, "Requests given to the NIC by one call");
-  perf.add_option("--signal-every", load.signal_every,
-                  "Requests for one completion (default: 64; 1 above 8 KiB)");
-  perf.add_option("--inline", load.inline_bytes, "Messages up to this size go with the request");
-  perf.add_flag("--srq", load.shared_receives, "Queue pairs share their receive requests");
-  perf.add_flag("--events", load.events, "Sleep until a completion is told, instead of polling");
-  perf.add_flag("--huge-pages", load.huge_pages, "Host memory in huge pages");
+      add("--threads", load.threads, "N",
+          "Threads on each side, spread over the ports; up to 64 (default: 1 per port)");
+  add("--depth", load.depth, "N",
+      "Most requests in flight per queue pair; fewer if messages are large (default: 128)");
+  add("--batch", load.batch, "N", "Requests per post call (default: 1)");
+  add("--signal-every", load.signal_every, "N",
+      "Requests per completion (default: 64; 1 above 8 KiB)");
+  add("--inline", load.inline_bytes, "BYTES",
+      "Largest message that is sent inline (default: 0, none)");
+  perf.add_flag("--srq", load.shared_receives, "Use one shared receive queue per thread");
+  perf.add_flag("--events", load.events, "Wait for completion events instead of polling");
+  perf.add_flag("--huge-pages", load.huge_pages, "Allocate host memory in huge pages");
   perf.add_flag("--rdma-cm", load.rdma_cm,
-                "Connected by the kernel's connection manager (RC), not by what the sides tell");
-  perf.add_option("--mtu", load.path_mtu, "Path MTU at most, in bytes")
+                "Connect RC queue pairs with librdmacm instead of over TCP");
+  add("--mtu", load.path_mtu, "BYTES",
+      "Largest path MTU: 256, 512, 1024, 2048 or 4096 (default: the ports' own)")
       ->check(CLI::IsMember({256, 512, 1024, 2048, 4096}));
-  perf.add_option("--service-level", options.service_level, "0 to 15")->check(CLI::Range(0, 15));
-  perf.add_option("--traffic-class", options.traffic_class, "0 to 255")->check(CLI::Range(0, 255));
+  add("--service-level", options.service_level, "N", "InfiniBand service level, 0 to 15")
+      ->check(CLI::Range(0, 15));
+  add("--traffic-class", options.traffic_class, "N",
+      "Traffic class, 0 to 255; its upper six bits are RoCE's DSCP (default: 0)")
+      ->check(CLI::Range(0, 255));
 }
 
 void add_device_options(CLI::App& perf, PerfOptions& options) {
+  begin_group(perf, "Placement");
   perf.add_option("--nic", options.nic,
-                  "NAME, NAME:PORT, netdev or PCI address; several are used at once, each with the "
-                  "other side's of the same place")
+                  "NIC ports: NAME, NAME:PORT, netdev or PCI address; several are used at once, "
+                  "first local with first remote port, and so on (default: nearest to the GPU)")
       ->type_name("LIST");
-  perf.add_option("--peer-nic", options.peer_nic, "Of the other side of a loopback")
+  perf.add_option("--peer-nic", options.peer_nic,
+                  "NIC ports of the other side, when both sides run here (default: as --nic)")
       ->type_name("LIST");
-  perf.add_option("--gpu", options.gpu, "Ordinal, PCI address or UUID")->type_name("GPU");
-  options.gid = perf.add_option("--gid-index", options.gid_index, "Of the port's GIDs")
+  perf.add_option("--gpu", options.gpu, "GPU: ordinal, PCI address or UUID (default: the first)")
+      ->type_name("GPU");
+  options.gid = perf.add_option("--gid-index", options.gid_index,
+                                "Index of the port's GID (default: RoCE v2, IPv4 first)")
+                    ->type_name("N")
                     ->check(CLI::Range(0, 255));
   perf.add_option("--cpu", options.processors,
-                  "Processors for this side's threads, as in 0-3,8; a loopback's server has those "
-                  "after the client's")
+                  "CPUs for this side's threads, such as 0-3,8; in loopback the server uses the "
+                  "ones after them (default: any)")
       ->type_name("LIST");
   options.numa =
-      perf.add_option("--numa", options.numa_node, "NUMA node whose processors are taken so");
-  perf.add_flag("--soft", options.perf.libraries.soft,
-                "On the stand-ins, whatever hardware there is");
-  perf.add_flag("--require-hardware", options.perf.libraries.require_hardware,
-                "Fail rather than use a stand-in");
+      perf.add_option("--numa", options.numa_node, "Pin threads to the CPUs of this NUMA node")
+          ->type_name("NODE");
 }
 
-void add_run_options(CLI::App& perf, PerfOptions& options) {
+void add_time_options(CLI::App& perf, PerfOptions& options) {
   options.duration = "0.5";
   options.warm_up = "0.1";
-  perf.add_option("--duration", options.duration, "Of all repetitions of a row (default: 0.5)")
+  begin_group(perf, "Time");
+  perf.add_option("--duration", options.duration,
+                  "Time per row, all repetitions together, such as 0.5, 200ms or 1m (default: 0.5)")
       ->type_name("SECONDS");
   perf.add_option("--iterations", options.iterations,
-                  "Messages of a thread instead of a time (no warm-up then)");
-  perf.add_option("--repeats", options.repeats, "Repetitions of a row")
+                  "Messages per thread and row, instead of a time; without warm-up")
+      ->type_name("N");
+  perf.add_option("--repeats", options.repeats, "Repetitions per row, 1 to 10000 (default: 10)")
+      ->type_name("N")
       ->check(CLI::Range(1, 10000));
-  perf.add_option("--warm-up", options.warm_up, "Before the first repetition (default: 0.1)")
+  perf.add_option("--warm-up", options.warm_up, "Time before the first repetition (default: 0.1)")
       ->type_name("SECONDS");
+}
+
+void add_server_options(CLI::App& perf, PerfOptions& options) {
+  begin_group(perf, "Client and server");
+  perf.add_option("--port", options.port, "TCP port of the server (default: 18600)")
+      ->type_name("PORT")
+      ->check(CLI::Range(1, 65535));
+  perf.add_option("--secret", options.secret,
+                  "File with the same text on both hosts, readable by you alone; without it the "
+                  "server serves whoever reaches its port")
+      ->type_name("FILE");
+  perf.add_option("--listen", options.perf.listen_address,
+                  "Address on which the server listens; any: all addresses (default: this host "
+                  "only)")
+      ->type_name("ADDRESS");
+  perf.add_option("--session-limit", options.session_limit,
+                  "Most time that the server gives one client, such as 90s or 2h (default: 1h)")
+      ->type_name("TIME");
+}
+
+void add_common_options(CLI::App& perf, PerfOptions& options) {
+  perf.add_option("host", options.perf.host,
+                  "Host on which gdr perf --server runs (default: both sides run here)")
+      ->type_name("HOST");
+  begin_group(perf, "Common");
+  perf.add_flag("--server", options.server, "Wait for clients; they choose what is measured");
+  perf.add_flag("--soft", options.perf.libraries.soft,
+                "Use the stand-ins (software NIC and GPU) even if there is hardware (default: "
+                "only for what is missing)");
+  perf.add_flag("--require-hardware", options.perf.libraries.require_hardware,
+                "Fail instead of using a stand-in");
   add_output_options(perf, options.output);
 }
 
-// So that a shell takes it as the same words again.
+// The command, quoted so that a shell reads the same words again.
 std::string as_typed(const std::vector<std::string>& words) {
   std::string command = "gdr";
   for (const std::string& word : words) {
@@ -258,11 +304,13 @@ std::string as_typed(const std::vector<std::string>& words) {
   return command;
 }
 
-// Started by a loopback run alone.
+// A loopback run starts this as its server.
 void add_worker(CLI::App& program, Action& chosen) {
   auto options = std::make_shared<PerfOptions>();
   CLI::App* worker = program.add_subcommand(perf::kWorkerCommand, "")->group("");
   add_device_options(*worker, *options);
+  worker->add_flag("--soft", options->perf.libraries.soft);
+  worker->add_flag("--require-hardware", options->perf.libraries.require_hardware);
   worker->callback([options, &chosen] {
     options->perf.nics = read_names(options->nic);
     if (options->gid->count() > 0) {
@@ -283,29 +331,30 @@ void add_worker(CLI::App& program, Action& chosen) {
 void add_perf(CLI::App& program, Action& chosen, const std::vector<std::string>& typed) {
   auto options = std::make_shared<PerfOptions>();
   CLI::App* perf = program.add_subcommand(
-      "perf", "Bandwidth, latency and message rate, with host and GPU memory");
-  perf->add_option("host", options->perf.host,
-                   "Where gdr perf --server runs (default: this host, both sides here)")
-      ->type_name("HOST");
-  perf->add_flag("--server", options->server, "Wait for clients, which say what to do");
-  perf->add_option("--port", options->port, "TCP port of the server")->check(CLI::Range(1, 65535));
-  perf->add_option("--listen", options->perf.listen_address,
-                   "Address that the server listens on, or any (default: this host alone)")
-      ->type_name("ADDRESS");
-  perf->add_option("--secret", options->secret,
-                   "Server and client: a file that only you can read, with the same text on both "
-                   "hosts; without it the server serves whoever reaches its port")
-      ->type_name("FILE");
-  perf->add_option("--session-limit", options->session_limit,
-                   "Longest time that the server gives one client (default: 1h)")
-      ->type_name("TIME");
+      "perf", "Measure RDMA bandwidth, latency and message rate with host and GPU memory");
+  add_perf_compare(*perf, chosen);
+  perf->formatter(std::make_shared<HelpFormatter>(
+      "gdr perf [OPTIONS]              both sides on this host\n"
+      "gdr perf --server [OPTIONS]     wait for clients\n"
+      "gdr perf HOST [OPTIONS]         measure to the server there\n"
+      "gdr perf compare BASE OTHER..."));
+  add_common_options(*perf, *options);
   add_load_options(*perf, *options);
   add_device_options(*perf, *options);
-  add_run_options(*perf, *options);
-  add_perf_compare(*perf, chosen);
+  add_time_options(*perf, *options);
+  add_server_options(*perf, *options);
   perf->footer(
-      "Exit status: 0 measured; 1 a row could not be measured or --check found a wrong byte; 2 "
-      "wrong use.");
+      "Exit status: 0 measured; 1 a measurement failed, --check found a wrong byte, or\n"
+      "the run was interrupted; 2 wrong use.\n"
+      "\n"
+      "Examples:\n"
+      "  gdr perf                                 GPU and host memory, this host\n"
+      "  gdr perf --operation read --sizes 64-1M --memory gpu\n"
+      "  gdr perf --measure rate --threads 4 --queue-pairs 4\n"
+      "  gdr perf --check --html run.html         compare every byte, draw curves\n"
+      "  gdr perf --server --listen any --secret perf.key      on node7\n"
+      "  gdr perf node7 --secret perf.key         on another host\n"
+      "  gdr perf compare before.json after.json");
   refuse_empty_values(*perf);
   options->perf.command = as_typed(typed);
   perf->callback([options, perf, &chosen] {

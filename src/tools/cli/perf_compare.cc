@@ -1,4 +1,4 @@
-// `gdr perf compare`: two or more runs beside each other, from their JSON documents.
+// gdr perf compare: compares runs by their JSON documents.
 #include <fmt/format.h>
 
 #include <fstream>
@@ -14,7 +14,7 @@
 namespace gdr::cli {
 namespace {
 
-// Of the intervals: the same files give the same answer everywhere.
+// A fixed seed for the bootstrap, so that the same files give the same answer everywhere.
 constexpr std::uint64_t kSeed = 1;
 
 struct CompareOptions {
@@ -29,7 +29,7 @@ Result<perf::Report> read_report(const std::string& name) {
   if (file) text << file.rdbuf();
   if (!file) {
     const Error error = from_errno(name);
-    return Error{EINVAL, error.message + "; gdr perf --json FILE writes one"};
+    return Error{EINVAL, error.message + "; 'gdr perf --json FILE' writes such a document"};
   }
   Result<perf::Report> report = perf::report_from_json(text.str());
   if (!report) return Error{EINVAL, name + ": " + report.error().message};
@@ -61,14 +61,26 @@ int run_compare(const CompareOptions& options) {
 
 void add_perf_compare(CLI::App& perf, Action& chosen) {
   auto options = std::make_shared<CompareOptions>();
-  CLI::App* compare =
-      perf.add_subcommand("compare", "What has changed from one run to others, and how sure it is");
-  compare->add_option("files", options->files, "JSON documents; the first one is the base")
-      ->required()
-      ->expected(2, 64)
-      ->type_name("FILE");
-  compare->add_flag("--json", options->json, "One JSON document instead of text");
-  compare->callback([options, &chosen] { chosen = [options] { return run_compare(*options); }; });
+  CLI::App* compare = perf.add_subcommand(
+      "compare", "Compare runs: what changed, and whether the change is significant");
+  compare->formatter(std::make_shared<HelpFormatter>("gdr perf compare [OPTIONS] BASE OTHER..."));
+  compare->add_option("FILE", options->files, "JSON documents of gdr perf --json; BASE comes first")
+      ->expected(0, 64)
+      ->type_name("");
+  compare->add_flag("--json", options->json, "Print one JSON document instead of text");
+  compare->footer(
+      "Exit status: 0 compared, whatever changed; 2 wrong use.\n"
+      "\n"
+      "Examples:\n"
+      "  gdr perf --json before.json; gdr perf --json after.json\n"
+      "  gdr perf compare before.json after.json");
+  compare->callback([options, &chosen] {
+    if (options->files.size() < 2) {
+      throw CLI::ValidationError(
+          "two or more JSON files are needed, as in 'gdr perf compare before.json after.json'");
+    }
+    chosen = [options] { return run_compare(*options); };
+  });
 }
 
 }  // namespace gdr::cli

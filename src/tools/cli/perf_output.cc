@@ -36,16 +36,16 @@ void add_output_options(CLI::App& perf, PerfOutput& output) {
   const auto add = [&](const char* name, std::string& file, const char* help) {
     perf.add_option(name, file, help)->type_name("FILE");
   };
-  add("--json", output.json, "Everything as one JSON document; - for standard output");
-  add("--csv", output.csv, "A line for each row; - for standard output");
-  add("--html", output.html, "A page with curves that needs nothing but itself");
+  add("--json", output.json, "Also write one JSON document; - is standard output");
+  add("--csv", output.csv, "Also write one CSV line per row; - is standard output");
+  add("--html", output.html, "Also write a self-contained page with curves");
 }
 
 Result<void> check_outputs(const PerfOutput& output) {
   const std::string* const files[] = {&output.json, &output.csv, &output.html};
   if (std::count_if(std::begin(files), std::end(files),
                     [](const std::string* file) { return *file == kStandardOutput; }) > 1) {
-    return Error{EINVAL, "two documents on standard output: give one of them a file"};
+    return Error{EINVAL, "two documents on standard output; give one of them a file"};
   }
   for (const std::string* file : files) {
     if (file->empty() || *file == kStandardOutput) continue;

@@ -23,7 +23,7 @@ std::uint64_t read_nanoseconds(const char* option, const std::string& text);
 std::vector<std::string> read_names(const std::string& text);
 // "0-3,8".
 std::vector<int> read_processors(const char* option, const std::string& text);
-// Of a NUMA node, as the kernel lists them below `root`.
+// The CPUs of a NUMA node, from the kernel's list below `root`.
 std::vector<int> processors_of_node(const std::string& root, std::uint32_t node);
 
 }  // namespace gdr::cli

@@ -130,7 +130,7 @@ int check_and_prove(const ProveOptions& options) {
   return run_prove(options);
 }
 
-// What `gdr prove` starts itself as, on each side; no command for people.
+// `gdr prove` starts itself as this, once for each side.
 void add_worker(CLI::App& program, Action& chosen) {
   CLI::App* worker = program.add_subcommand("prove-worker", "Started by gdr prove");
   worker->group("");
@@ -141,60 +141,70 @@ void add_worker(CLI::App& program, Action& chosen) {
 
 void add_prove(CLI::App& program, Action& chosen) {
   auto options = std::make_shared<ProveOptions>();
-  CLI::App* prove =
-      program.add_subcommand("prove",
-                             "Prove GPUDirect RDMA on this machine, byte by byte\n"
-                             "In a prolog or a readiness gate: gdr prove --require-hardware\n"
-                             "Exit status: 0 PROVED, or a simulation, which the verdict then says "
-                             "first;\n"
-                             "1 FAILED; 2 wrong use; 3 in part, or a part that is missing was "
-                             "simulated.");
+  CLI::App* prove = program.add_subcommand(
+      "prove",
+      "Prove GPUDirect RDMA on this machine, byte by byte\n"
+      "In a prolog or a readiness gate: gdr prove --require-hardware\n"
+      "Exit status: 0 PROVED, or SIMULATION PASSED on a machine without hardware;\n"
+      "1 FAILED; 2 wrong use; 3 proved in part, or a missing part was simulated.");
   const auto add = [&](const char* name, std::string& value, const char* type,
                        const std::string& help) {
     prove->add_option(name, value, help)->type_name(type);
   };
+  begin_group(*prove, "Common");
   prove->add_flag("--require-hardware", options->proof.require_hardware,
-                  "Fail rather than use a stand-in: for whatever acts on the exit status");
+                  "Fail instead of using a stand-in; for scripts that act on the exit status");
+  prove->add_flag("--soft", options->proof.soft,
+                  "Use the stand-ins (software NIC and GPU) even if there is hardware (default: "
+                  "only for what is missing)");
+  prove->add_flag("--all", options->proof.all,
+                  "Prove every GPU with every NIC port, then each pair of GPUs (default: one GPU "
+                  "and two ports)");
+  prove->add_flag("--no-measure", options->no_measure, "Skip bandwidth and latency");
+  prove->add_flag("--json", options->json, "Print one JSON document instead of text");
+  begin_group(*prove, "Devices");
   add("--gpu", options->gpu, "GPU",
-      "Whose memory is checked: ordinal, PCI address or UUID (default: the first)");
+      "GPU whose memory is checked: ordinal, PCI address or UUID (default: the first)");
   add("--from-gpu", options->from_gpu, "GPU",
-      "GPU of the process that starts the transfers, to prove the way from one GPU to another "
+      "GPU of the process that starts the transfers; proves the path from one GPU to another "
       "(default: the same GPU)");
   add("--nic", options->nic, "NIC",
-      "NIC A, which starts the transfers: NAME, NAME:PORT, netdev or PCI address (default: a "
-      "port other than B)");
+      "NIC that starts the transfers: NAME, NAME:PORT, netdev or PCI address (default: another "
+      "port than --peer-nic)");
   add("--peer-nic", options->peer_nic, "NIC",
-      "NIC B, beside the GPU memory that is checked (default: nearest to the GPU)");
+      "NIC that reaches the checked GPU memory (default: the one nearest to the GPU)");
+  begin_group(*prove, "Transfers");
   add("--sizes", options->sizes, "LIST",
-      "Bytes of a transfer, up to 1G, as in 1,64K,1M-1,1M+13 (default: 19 sizes from 1 to 64M, "
-      "or what the GPU's memory holds)");
-  add("--modes", options->modes, "LIST", "Of " + proof::mode_names() + " (default: all)");
+      "Bytes of each transfer, up to 1G, such as 1,64K,1M-1,1M+13 (default: 19 sizes from 1 to "
+      "64M, or as much as GPU memory holds)");
+  add("--modes", options->modes, "LIST", proof::mode_names() + " (default: all)");
   add("--memory", options->memory, "KIND",
-      "GPU memory of one kind, alloc (cuMemAlloc) or vmm (cuMemCreate), or host: the NICs alone, "
-      "without a GPU (default: both kinds)");
+      "alloc: GPU memory of cuMemAlloc; vmm: of cuMemCreate; host: prove the NICs without a GPU "
+      "(default: alloc and vmm)");
   add("--registration", options->registration, "WAY",
-      "dma-buf or peer-memory alone (default: what works, dma-buf first)");
-  prove->add_flag("--soft", options->proof.soft,
-                  "On the stand-ins, whatever hardware there is (default: in place of what the "
-                  "machine lacks)");
-  prove->add_flag("--all", options->proof.all,
-                  "Every GPU with every NIC port, then each two GPUs (default: one pair)");
-  prove->add_flag("--no-measure", options->no_measure, "Leave out bandwidth and latency");
-  prove->add_flag("--json", options->json, "One JSON document instead of text");
+      "How GPU memory is registered: dma-buf or peer-memory (default: what works, dma-buf "
+      "first)");
   prove->footer(
       "Exit status:\n"
       "  0  PROVED on hardware; or SIMULATION PASSED: --soft was given, or this machine\n"
-      "     has no hardware of either kind. With --require-hardware PROVED alone\n"
+      "     has no hardware of either kind. With --require-hardware: PROVED only\n"
       "  1  FAILED\n"
       "  2  wrong use\n"
-      "  3  only a part was proved; or this machine has hardware, and a part that it\n"
-      "     lacks was simulated: a GPU host that has lost its NIC, say\n"
+      "  3  only a part was proved; or this machine has hardware, and a missing part\n"
+      "     was simulated (a GPU host that has lost its NIC)\n"
       "\n"
       "Environment:\n"
-      "  GDR_SOFT_DEVICES         The software NICs, as in mlx5_0,mlx5_3\n"
+      "  GDR_SOFT_DEVICES         Names of the software NICs, such as mlx5_0,mlx5_3\n"
       "                           (default: soft0,soft1)\n"
-      "  GDR_SOFT_GPUS            The software GPUs, as in 4 or 4:16G (default: 2:8G)\n"
-      "  NO_COLOR                 No colours in a terminal");
+      "  GDR_SOFT_GPUS            Number and memory of the software GPUs, such as 4 or\n"
+      "                           4:16G (default: 2:8G)\n"
+      "  NO_COLOR                 No colours in a terminal\n"
+      "\n"
+      "Examples:\n"
+      "  gdr prove                                  this machine, one GPU\n"
+      "  gdr prove --all --no-measure               every GPU and port, no speeds\n"
+      "  gdr prove --require-hardware --json        for a script\n"
+      "  gdr prove --modes write --sizes 4097,1M    a quick look");
   refuse_empty_values(*prove);
   prove->callback([options, &chosen] {
     read_values(*options);

@@ -35,7 +35,7 @@ std::vector<Setting> settings_of(const RunOptions& options) {
     if (options.settings[i].empty()) continue;
     const RunSetting& setting = kRunSettings[i];
     std::string value = options.settings[i];
-    // The program may have gone to another folder by the time it opens a device.
+    // The program may change its folder before it opens a device.
     if (setting.kind == SettingKind::kFile) value = std::filesystem::absolute(value);
     settings.push_back({setting.option, setting.variable, value});
   }
@@ -82,7 +82,7 @@ int run(const RunOptions& options) {
   return refuse(error, exit_status_for(error.code));
 }
 
-// --NAME and --no-NAME, of which one may be given. What it returns is the second.
+// Adds --NAME and --no-NAME, which exclude each other; returns the second.
 CLI::Option* add_switch(CLI::App& command, const std::string& name, std::optional<bool>& value,
                         const std::string& on, const std::string& off) {
   CLI::Option* yes = command.add_flag_callback(
@@ -113,30 +113,34 @@ void add_run(CLI::App& program, Action& chosen, const std::vector<std::string>& 
   options->command = command;
   CLI::App* run_command =
       program.add_subcommand("run", "Run an unmodified program on the software NIC and GPU");
-  CLI::Option* real_nic = add_switch(
-      *run_command, "soft-nic", options->soft_nic,
-      "The software NIC in place of libibverbs.so.1 (default: where there is no RDMA NIC)",
-      "The NIC as it is");
+  CLI::Option* real_nic =
+      add_switch(*run_command, "soft-nic", options->soft_nic,
+                 "Use the software NIC (default: if there is no RDMA NIC)", "Use the real NIC");
   add_switch(*run_command, "soft-gpu", options->soft_gpu,
-             "The software GPU in place of libcuda.so.1 and libcudart.so (default: where there is "
-             "no GPU)",
-             "The GPU as it is");
+             "Use the software GPU (default: if there is no GPU)", "Use the real GPU");
   add_settings(*run_command, *options, real_nic);
   refuse_empty_values(*run_command);
-  run_command->formatter(std::make_shared<HelpFormatter>(" -- PROGRAM [ARGS...]"));
+  run_command->formatter(std::make_shared<HelpFormatter>("gdr run [OPTIONS] -- PROGRAM [ARGS...]"));
   run_command->footer(
-      "For instance: gdr run -- ibv_devinfo -v\n"
+      "The software NIC replaces libibverbs.so.1; the software GPU replaces libcuda.so.1\n"
+      "and libcudart.so.\n"
       "\n"
-      "Exit status and signals are the program's own. As in a shell, 127 means that it\n"
-      "was not found and 126 that it is not executable; 2: it cannot be run this way.\n"
+      "Exit status: the program's own; as in a shell, 127 if it was not found and 126 if\n"
+      "it is not executable; 2 wrong use, or it cannot run this way.\n"
       "\n"
       "Environment:\n"
-      "  GDR_SOFT_DEVICES         The software NICs, as in mlx5_0,mlx5_3\n"
+      "  GDR_SOFT_DEVICES         Names of the software NICs, such as mlx5_0,mlx5_3\n"
       "                           (default: soft0,soft1)\n"
-      "  GDR_SOFT_GPUS            The software GPUs, as in 4 or 4:16G (default: 2:8G)\n"
+      "  GDR_SOFT_GPUS            Number and memory of the software GPUs, such as 4 or\n"
+      "                           4:16G (default: 2:8G)\n"
       "  GDR_OBSERVE=0            Do not observe the dma-bufs of real GPUs\n"
       "  GDR_SOFT_COUNTERS, GDR_SOFT_PCAP, GDR_SOFT_FAULTS, GDR_SOFT_PATH=packets\n"
-      "                           As --counters, --pcap, --faults, --packets");
+      "                           Same as --counters, --pcap, --faults, --packets\n"
+      "\n"
+      "Examples:\n"
+      "  gdr run -- ibv_devinfo -v\n"
+      "  gdr run --soft-nic -- python3 train.py             real GPUs, software NIC\n"
+      "  gdr run --faults loss=0.01,seed=7 --pcap out.pcap -- ib_write_bw node7");
   run_command->callback([options, &chosen] {
     if (options->command.empty()) {
       throw CLI::ValidationError("no PROGRAM given, as in 'gdr run -- ibv_devinfo'");

@@ -32,16 +32,16 @@ Result<void> check_program(const ProgramFile& program, const Plan& plan) {
   }
   if (plan.soft_gpu && program.static_cudart) {
     return Error{EINVAL,
-                 fmt::format("{} has the CUDA runtime linked into it, which asks the driver "
-                             "for undocumented tables that the software GPU has not; link "
-                             "it with -cudart shared, or use --no-soft-gpu",
+                 fmt::format("{} has the CUDA runtime linked statically, which needs undocumented "
+                             "tables of the driver that the software GPU does not have; link it "
+                             "with -cudart shared, or use --no-soft-gpu",
                              path)};
   }
   return {};
 }
 
-// `front`, what is in `path`, `back`; nothing twice. An empty part of LD_LIBRARY_PATH would mean
-// the current folder, so none is made.
+// Joins `front`, `path` and `back` without duplicates. An empty part of LD_LIBRARY_PATH would mean
+// the current folder, so empty parts are dropped.
 std::string around(std::vector<std::string> front, const std::optional<std::string>& path,
                    const std::vector<std::string>& back = {}) {
   const auto add = [&front](std::string_view part) {
@@ -55,7 +55,7 @@ std::string around(std::vector<std::string> front, const std::optional<std::stri
   return fmt::format("{}", fmt::join(front, ":"));
 }
 
-// LD_LIBRARY_PATH loses to DT_RPATH, preloading does not.
+// DT_RPATH overrides LD_LIBRARY_PATH, so such a program needs the stand-ins preloaded.
 std::vector<std::string> preloads(const PlanInputs& inputs, const Plan& plan) {
   std::vector<std::string> files;
   if (!inputs.program.has_rpath) return files;
@@ -73,25 +73,26 @@ std::vector<std::string> preloads(const PlanInputs& inputs, const Plan& plan) {
 
 constexpr const char* kObserver = "/observe/libgdr-observe.so";
 
-// A real driver does not tell the memory of its dma-bufs; the software GPU, only if told not to.
+// A real driver hides which memory a dma-buf exports. The software GPU shows it, unless
+// GDR_SOFT_DMA_BUF is set.
 bool needs_observer(const PlanInputs& inputs, const Plan& plan) {
   if (!plan.soft_nic) return false;
   return plan.soft_gpu ? inputs.environment("GDR_SOFT_DMA_BUF").has_value() : inputs.hardware.gpu;
 }
 
-// Why it would do harm, or that the user does not want it; null: it is preloaded.
+// Why the observer must not be preloaded; null if it may be.
 const char* reason_not_to_observe(const PlanInputs& inputs) {
   if (inputs.environment("GDR_OBSERVE") == "0") return "GDR_OBSERVE=0";
   for (const std::string& name : inputs.program.needed) {
     if (name.starts_with("libasan.so")) return "the address sanitizer wants to be loaded first";
   }
-  // LD_PRELOAD is cut at both.
+  // Both separate files in LD_PRELOAD.
   return inputs.stand_ins.find_first_of(" :") != std::string::npos
              ? "the path of gdrkit has a space or a colon"
              : nullptr;
 }
 
-// Software NICs beside real GPUs.
+// For software NICs with real GPUs.
 void prepare_nccl(const PlanInputs& inputs, Plan& plan, GivenVariables& variables) {
   for (const Default& one : kRealGpuDefaults) variables.set_if_unset(one.name, one.value);
   if (variables.keeps("NCCL_TOPO_FILE")) return;
@@ -109,7 +110,7 @@ std::string describe(const char* part, bool soft, bool real, bool asked) {
 
 std::string words_for(const std::pair<std::string, std::string>& variable, const Plan& plan) {
   if (variable.first == "LD_PRELOAD" && plan.observes) return "LD_PRELOAD (observes dma-bufs)";
-  // The search paths are long and of no interest beyond that they are set.
+  // Search paths are long; their names are enough.
   return variable.first.starts_with("LD_") ? variable.first : assignment(variable);
 }
 
@@ -140,7 +141,7 @@ Result<Plan> make_plan(const PlanInputs& inputs) {
                  "--no-soft-gpu for a program that needs no GPU"};
   }
   if (!plan.soft_nic && !inputs.settings.empty()) {
-    return Error{EINVAL, fmt::format("{} is for the software NIC, and the real one is used; add "
+    return Error{EINVAL, fmt::format("{} needs the software NIC, but the real one is used; add "
                                      "--soft-nic",
                                      inputs.settings.front().option)};
   }

@@ -32,8 +32,8 @@ struct ProgramFile {
 // What execvp() searches when PATH is unset.
 constexpr const char* kDefaultPath = "/bin:/usr/bin";
 
-// Where execvp() would find `name`: as it is if it has a slash, otherwise along `search_path`.
-// ENOENT when there is no such file, EACCES when none of them may be executed.
+// The path at which execvp() would find `name`: unchanged if it has a slash, otherwise along
+// `search_path`. ENOENT if there is no such file, EACCES if none may be executed.
 Result<std::string> find_program(const std::string& name, std::string_view search_path);
 
 Result<ProgramFile> inspect_program(const std::string& path);

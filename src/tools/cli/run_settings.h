@@ -1,5 +1,5 @@
-// The options of `gdr run` that stand for variables of the software NIC. An option wins over the
-// user's variable.
+// The options of `gdr run` that set variables of the software NIC. An option wins over a variable
+// that the user set.
 #pragma once
 
 namespace gdr::cli {
@@ -10,20 +10,20 @@ struct RunSetting {
   const char* option;
   const char* variable;
   SettingKind kind;
-  const char* value;  // of a flag: what it sets; of the others: what `--help` calls it
+  const char* value;  // a flag's value; for other kinds, the type name in `--help`
   const char* help;
 };
 
 constexpr RunSetting kRunSettings[] = {
     {"--counters", "GDR_SOFT_COUNTERS", SettingKind::kFile, "FILE",
-     "Count what becomes of packets in FILE, or add to it; see gdr counters"},
+     "Count packets in FILE, or add to its counts; see gdr counters"},
     {"--pcap", "GDR_SOFT_PCAP", SettingKind::kFile, "FILE",
-     "Write every packet that leaves or arrives to FILE, for Wireshark"},
+     "Write every packet to FILE, for Wireshark"},
     {"--faults", "GDR_SOFT_FAULTS", SettingKind::kText, "SPEC",
-     "Spoil packets on purpose, as in loss=0.01,reorder=0.02,seed=7; also duplicate=, corrupt=, "
-     "mark=, delay=100us"},
+     "Inject faults, such as loss=0.01,reorder=0.02,seed=7; also duplicate=, corrupt=, mark=, "
+     "delay=100us"},
     {"--packets", "GDR_SOFT_PATH", SettingKind::kFlag, "packets",
-     "Packets also between processes of one host (default: only to other hosts)"},
+     "Use packets also between processes of this host (default: only to other hosts)"},
 };
 
 }  // namespace gdr::cli

@@ -1,4 +1,4 @@
-// gdr topo: GPUs and NICs, how near they are to each other, and which NIC each GPU should use.
+// gdr topo: shows how near GPUs and NICs are, and which NIC each GPU should use.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -72,30 +72,37 @@ int run_topo(const TopoOptions& options) {
 void add_topo(CLI::App& program, Action& chosen) {
   auto options = std::make_shared<TopoOptions>();
   CLI::App* topo = program.add_subcommand(
-      "topo", "How near GPUs and NICs are to each other, and the best NIC for each GPU");
+      "topo", "Show how near GPUs and NICs are, and the best NIC for each GPU");
+  begin_group(*topo, "Output");
   topo->add_option("--device", options->devices,
-                   "A further PCI function for the matrix, an NVMe drive say; may be repeated")
+                   "Add a PCI function to the matrix, such as an NVMe drive; may be repeated")
       ->type_name("ADDRESS")
       ->allow_extra_args(false);
-  topo->add_flag("--tree", options->sections.tree, "The PCI tree instead of the matrix");
+  topo->add_flag("--tree", options->sections.tree, "Print the PCI tree instead of the matrix");
   topo->add_flag("--all", options->sections.all,
-                 "In tree and drawing every PCI function, not only the ways to GPUs and NICs");
+                 "With --tree or --svg: every PCI function, not only the paths to GPUs and NICs");
   CLI::Option* svg =
-      topo->add_option("--svg", options->svg, "Write the tree as a drawing; - for standard output");
+      topo->add_option("--svg", options->svg, "Write the tree as a drawing; - is standard output");
   svg->type_name("FILE");
   CLI::Option* json =
-      topo->add_flag("--json", options->json, "Everything as one JSON document instead of text");
+      topo->add_flag("--json", options->json, "Print one JSON document instead of text");
   add_machine_options(*topo, options->machine);
   topo->footer(
-      "Exit status: 0 looked at, whatever was found; 1 output could not be written;\n"
-      "2 wrong use, or a captured machine that shows neither GPU nor NIC.");
+      "Exit status: 0 shown, whatever was found; 1 output could not be written; 2 wrong\n"
+      "use, or a captured machine that shows neither GPU nor NIC.\n"
+      "\n"
+      "Examples:\n"
+      "  sudo gdr topo                        matrix, best NIC, names\n"
+      "  gdr topo --tree\n"
+      "  gdr topo --svg host.svg\n"
+      "  lspci -vvv > pci.txt; gdr topo --lspci pci.txt       another host's listing");
   refuse_empty_values(*topo);
   topo->callback([options, json, &chosen] {
     if (options->svg == "-" && json->count() > 0) {
-      throw CLI::ValidationError("--svg - and --json exclude each other: give --svg a file");
+      throw CLI::ValidationError("--svg - and --json exclude each other; give --svg a file");
     }
     if (options->sections.all && !options->sections.tree && options->svg.empty()) {
-      throw CLI::ValidationError("--all is for --tree and --svg; give one of them");
+      throw CLI::ValidationError("--all needs --tree or --svg");
     }
     chosen = [options] { return run_topo(*options); };
   });

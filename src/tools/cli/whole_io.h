@@ -11,7 +11,7 @@ namespace gdr::cli {
 // Everything that `fd` gives, in pieces, to `sink`.
 Result<void> read_whole(int fd, const std::function<void(std::string_view)>& sink);
 
-// What was in the file before is gone. The error's line names it.
+// Replaces the file's content. The error names the file.
 Result<void> write_file(const std::string& path, std::string_view bytes);
 
 // Whether all of it went out.

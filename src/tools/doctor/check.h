@@ -5,8 +5,8 @@
 //       "acs", Area::kPcie, "PCIe Access Control Services on the ports between GPU and NIC",
 //       kExplanation, 60, Cost::kPassive, find_access_control};
 //
-// A check only reads. Where it does not apply it says why (no GPU, no such NIC) and finds nothing;
-// where something could not be read it finds kUnknown, with what it takes to know.
+// A check only reads. If it does not apply, it says why (no GPU, no such NIC) and finds nothing. If
+// it cannot read something, it finds kUnknown and says what is needed.
 #pragma once
 
 #include <cstdint>
@@ -24,9 +24,8 @@ struct Evidence {
   std::string source, value;
 };
 
-// What to do. A command can be pasted into a shell as it is: one a line, carried out in their
-// order, and no word around it; what no command can do, or must be known before, is a note. Any may
-// be empty.
+// What to do. Commands can be pasted into a shell: one per line, in order, with no words around
+// them. A note says what no command can do, or what to know first. Any part may be empty.
 //
 //   Action action = to_type("sudo systemctl restart slurmd", "when its jobs may stop");
 struct Action {
@@ -55,7 +54,7 @@ struct Finding {
   std::string subject;  // "GPU 0000:19:00.0 - mlx5_0", "mlx5_0 port 1"; empty: the host
   std::string summary;  // one line: "request redirect is set at 0000:18:00.0"
   std::vector<Evidence> evidence;
-  std::string consequence;  // one sentence; empty where all is well
+  std::string consequence;  // one sentence; empty if ok
   Fix fix;
 };
 
@@ -75,8 +74,8 @@ struct Check {
   const char* id;  // lower case with dashes, as typed after --explain: "locked-memory"
   Area area;
   const char* title;
-  const char* explanation;  // what it is about, how it is judged, what to do; several sentences
-  // What is to be set right first has the lowest: without a GPU its links do not matter.
+  const char* explanation;  // what it reads, how it judges, what to do; several sentences
+  // What must work first has the lowest rank: without a GPU its links do not matter.
   unsigned rank;
   Cost cost;
   Findings (*find)(const Host& host);

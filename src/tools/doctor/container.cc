@@ -70,7 +70,7 @@ std::string shared_memory_text(const Host& host) {
     const auto end = line.find_first_of(", ", size);
     return line.substr(size + 5, end == std::string::npos ? end : end - size - 5);
   }
-  return "not mounted by itself";
+  return "not a mount of its own";
 }
 
 // "mlx5_0 hca_handle=2 hca_object=max", of the RDMA controller.
@@ -95,7 +95,7 @@ std::vector<Fact> facts_of(const Host& host, const std::string& runtime) {
   const std::string namespaces = host.files.link_name("proc/self/ns/net");
   const std::string mode = host.files.line("sys/module/ib_core/parameters/netns_mode");
   return {
-      {"Container", runtime.empty() ? "no sign of one" : runtime},
+      {"Container", runtime.empty() ? "none detected" : runtime},
       {"Capabilities", capabilities_text(host)},
       {"Locked memory", read_memory_limit(host.files, "proc/self").text()},
       {"GPUs", nodes_in(host, "dev", "nvidia") + "; " + count_text(inventory.gpus.size(), "GPU")},
@@ -106,9 +106,9 @@ std::vector<Fact> facts_of(const Host& host, const std::string& runtime) {
       {"/sys", sys_text(host)},
       {"Network namespace", (namespaces.empty() ? std::string("not shown") : namespaces) +
                                 (mode.empty()  ? ""
-                                 : mode == "N" ? "; NICs are each in one namespace"
-                                               : "; NICs are shared by all")},
-      {"Limit of RDMA objects", rdma_limit_text(host)},
+                                 : mode == "N" ? "; each NIC belongs to one namespace"
+                                               : "; all namespaces share the NICs")},
+      {"RDMA object limit", rdma_limit_text(host)},
       {"User", host.is_live() ? "uid " + std::to_string(getuid()) : "not shown"}};
 }
 
@@ -129,13 +129,13 @@ ContainerView look_at_container(const Host& host) {
        "--gpus all --device /dev/infiniband --ulimit memlock=-1 --shm-size 8g "
        "--network host"},
       {"Kubernetes",
-       "the resources nvidia.com/gpu and one of an RDMA device plugin; in securityContext "
-       "capabilities: {add: [\"IPC_LOCK\"]} where it runs as root, else the limit of locked "
-       "memory of the node's containerd (LimitMEMLOCK=infinity)"},
+       "resources nvidia.com/gpu and one of an RDMA device plugin; as root: securityContext "
+       "capabilities: {add: [\"IPC_LOCK\"]}; as another user: LimitMEMLOCK=infinity for containerd "
+       "on the node"},
       {"Slurm",
        "PropagateResourceLimitsExcept=MEMLOCK in slurm.conf, and LimitMEMLOCK=infinity "
        "for slurmd"},
-      {"Apptainer", "--nv; devices and limits are those of the caller"}};
+      {"Apptainer", "--nv; devices and limits are the caller's"}};
   return view;
 }
 

@@ -1,5 +1,5 @@
-// What the process that asks was given, as a container or a sandbox gives it: devices,
-// capabilities, limits, namespaces, and what to start a container with so that it has more.
+// What a container or sandbox gave to this process: devices, capabilities, limits, namespaces; and
+// the options that give a container more.
 //
 //   const ContainerView view = look_at_container(host);
 #pragma once

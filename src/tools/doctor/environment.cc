@@ -22,7 +22,7 @@ bool is_relevant_variable(const std::string& name) {
   for (const char* prefix : {"NCCL_", "UCX_", "NVSHMEM_"}) {
     if (name.rfind(prefix, 0) == 0) return true;
   }
-  // Of Mooncake's by name: others of its variables are passwords.
+  // Mooncake's variables by name, because others are passwords.
   for (const char* other :
        {"CUDA_VISIBLE_DEVICES", "KUBERNETES_PORT", "LD_LIBRARY_PATH", "LD_PRELOAD",
         kDriverRootVariable, "MC_FORCE_TCP", "MC_FORCE_MNNVL", "MC_GID_INDEX", "MC_IB_PORT",

@@ -11,7 +11,8 @@ namespace gdr::doctor {
 // Those of NCCL, UCX, CUDA's choice of devices and the loader: no others, which may hold secrets.
 bool is_relevant_variable(const std::string& name);
 
-// Where a driver's own modules lie, as NVIDIA's device plugin takes it; gdr doctor --driver-root.
+// The folder of a driver's own modules (NVIDIA's device plugin uses this name); gdr doctor
+// --driver-root sets it.
 inline constexpr const char* kDriverRootVariable = "NVIDIA_DRIVER_ROOT";
 
 // A capture has them in proc/self/environ.

@@ -6,7 +6,7 @@ namespace gdr::doctor {
 namespace {
 
 Evidence evidence(const host::Files& files, const std::string& path, std::string value) {
-  if (value.empty()) value = files.exists(path) ? "empty, or not readable" : "not there";
+  if (value.empty()) value = files.exists(path) ? "empty or unreadable" : "not there";
   return {"/" + path, std::move(value)};
 }
 

@@ -15,12 +15,12 @@ class Probes;
 struct Host {
   const host::Files& files;
   const host::Inventory& inventory;
-  // Of the process that asks (NCCL_*, UCX_*, …), or that were captured with the machine.
+  // Variables of this process (NCCL_*, UCX_*, …), or those captured with the machine.
   std::map<std::string, std::string> environment;
-  // What only this machine can be asked; null: nothing can.
+  // Live probes; null for a captured machine.
   Probes* probes = nullptr;
 
-  // What the kernel has said since it booted; nothing: not permitted, or not captured.
+  // The kernel log since boot; nothing if not permitted or not captured.
   std::optional<std::string> kernel_log;
 
   // Whether the kernel has a symbol: /proc/kallsyms takes long to read, so it is kept for the

@@ -81,7 +81,7 @@ std::string to_json(const Report& report, const ContainerView* container) {
       {"findings", std::move(findings)},
       {"checks", std::move(checks)}};
   if (container != nullptr) document["container"] = container_json(*container);
-  // What files of a captured machine hold need not be UTF-8; the document must be.
+  // Files of a captured machine may not be UTF-8, but the document must be.
   return document.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 

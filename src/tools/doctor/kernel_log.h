@@ -1,5 +1,4 @@
-// What the kernel has said: of this machine its ring buffer, of a captured one the file that holds
-// it.
+// The kernel log: this machine's ring buffer, or a captured machine's file.
 //
 //   host.kernel_log = read_kernel_log(host.files);
 //   for (const std::string& line : log_lines(host, "NVRM:")) ...
@@ -13,7 +12,7 @@
 
 namespace gdr::doctor {
 
-// Where a capture has it.
+// The file in a capture.
 constexpr const char* kCapturedKernelLog = "var/log/dmesg";
 
 // Nothing: not permitted (kernel.dmesg_restrict), or not captured. 1 MiB at most, the latest.

@@ -43,8 +43,8 @@ std::string head(const std::string& name, const std::string& help) {
 
 // Series must be different: of findings of one check about one subject the worst is told.
 std::string checks(const Report& report) {
-  std::string text = head("gdr_doctor_check",
-                          "What a check of gdr doctor found: 0 ok, 1 warn, 2 fail, 3 unknown.");
+  std::string text =
+      head("gdr_doctor_check", "Result of a check of gdr doctor: 0 ok, 1 warn, 2 fail, 3 unknown.");
   for (const Judgement& judgement : report.judgements) {
     std::map<std::string, Outcome> worst;
     for (const Finding& finding : judgement.findings) {
@@ -65,7 +65,7 @@ std::string checks(const Report& report) {
 // Subjects come and go with what is found about them; this series stays.
 std::string worst_of_each(const Report& report) {
   std::string text = head("gdr_doctor_check_worst",
-                          "The worst that a check of gdr doctor found, as gdr_doctor_check.");
+                          "Worst result of a check of gdr doctor, as in gdr_doctor_check.");
   for (const Judgement& judgement : report.judgements) {
     if (judgement.findings.empty()) continue;
     Outcome worst = Outcome::kOk;
@@ -80,7 +80,7 @@ std::string worst_of_each(const Report& report) {
 }
 
 std::string findings(const Counts& counts) {
-  std::string text = head("gdr_doctor_findings", "How many findings gdr doctor has made.");
+  std::string text = head("gdr_doctor_findings", "Number of findings of gdr doctor.");
   for (const auto& [outcome, count] : {std::pair{Outcome::kOk, counts.ok},
                                        {Outcome::kWarn, counts.warn},
                                        {Outcome::kFail, counts.fail},
@@ -96,9 +96,9 @@ std::string to_prometheus(const Report& report) {
   const Counts counts = count(report);
   std::string text = checks(report) + worst_of_each(report) + findings(counts);
   text += head("gdr_doctor_exit_status",
-               "The exit status of gdr doctor: 0 all well, 1 something fails, 3 warnings only.");
+               "Exit status of gdr doctor: 0 no problem, 1 a check fails, 3 warnings only.");
   text += fmt::format("gdr_doctor_exit_status {}\n", exit_status(counts));
-  text += head("gdr_doctor_seconds", "How long the checks of gdr doctor took.");
+  text += head("gdr_doctor_seconds", "Time that the checks of gdr doctor took.");
   text += fmt::format("gdr_doctor_seconds{{cost=\"passive\"}} {:.6f}\n",
                       seconds_of(report, Cost::kPassive));
   text += fmt::format("gdr_doctor_seconds{{cost=\"probe\"}} {:.6f}\n",

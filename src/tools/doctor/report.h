@@ -47,7 +47,7 @@ std::vector<Line> in_order(const Report& report);
 int exit_status(const Counts& counts);
 inline int exit_status(const Report& report) { return exit_status(count(report)); }
 
-// Of the checks of one cost that were carried out.
+// Time of the executed checks of one cost.
 double seconds_of(const Report& report, Cost cost);
 
 }  // namespace gdr::doctor

@@ -12,7 +12,7 @@ std::string why_left_out(const Host& host, const Selection& selection, const Che
   if (check.cost == Cost::kPassive) return {};
   if (!host.is_live()) return "a captured machine cannot be probed";
   if (!selection.probes) return "--no-probe";
-  return host.probes ? "" : "no probes here";
+  return host.probes ? "" : "no probes available";
 }
 
 }  // namespace

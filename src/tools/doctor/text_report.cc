@@ -16,7 +16,7 @@ namespace {
 
 using text::Colour;
 
-constexpr std::size_t kIndent = 9;  // behind the outcome
+constexpr std::size_t kIndent = 9;  // after the outcome
 
 std::string painted(const text::Style& style, Outcome outcome) {
   switch (outcome) {
@@ -36,12 +36,12 @@ class Text {
  public:
   explicit Text(const text::Style& style) : style_(style) {}
 
-  // Continuation lines of it stand `indent` spaces further in than nothing.
+  // Continuation lines are indented by `indent` spaces.
   void line(const std::string& text, std::size_t indent) {
     text_ += text::wrap(text, style_.columns, indent) + "\n";
   }
   void blank() { text_ += "\n"; }
-  // Commands, each on a line of its own that nothing breaks: what is copied is what runs.
+  // Each command has a line of its own that is never wrapped, so that it can be pasted.
   void commands(const std::string& lines) {
     for (std::string_view one : split(lines, '\n')) {
       text_ += std::string(kIndent + 2, ' ') + printable(one) + "\n";
@@ -54,7 +54,7 @@ class Text {
   std::string text_;
 };
 
-// What is the matter comes first where it is so of many: their list would fill lines before it.
+// The summary comes first if the list of subjects is long.
 std::string subject_and_summary(const Finding& finding, const std::string& subject) {
   constexpr std::size_t kShort = 48;
   const std::string summary = printable(finding.summary);
@@ -75,8 +75,8 @@ void add_action(Text& text, const std::string& label, const Action& action) {
 }
 
 void add_fix(Text& text, const Fix& fix, Outcome outcome) {
-  // What would make an unknown thing known is no repair.
-  add_action(text, outcome == Outcome::kUnknown ? "to know:" : "now:", fix.now);
+  // An unknown finding has nothing to repair, only something to find out.
+  add_action(text, outcome == Outcome::kUnknown ? "to find out:" : "now:", fix.now);
   add_action(text, "for good:", fix.for_good);
 }
 
@@ -108,7 +108,7 @@ struct Reason {
   unsigned checks = 0;
 };
 
-// Why checks do not apply, the commonest first.
+// Why checks do not apply, most frequent reason first.
 std::vector<Reason> reasons_of(const Report& report) {
   std::vector<Reason> reasons;
   for (const Judgement& judgement : report.judgements) {
@@ -138,14 +138,14 @@ void add_left_out(Text& text, const Report& report, const TextOptions& options) 
     for (const Judgement& judgement : report.judgements) {
       if (!judgement.left_out.empty()) reason = judgement.left_out;
     }
-    text.line(fmt::format("Left out ({}): {}", reason,
+    text.line(fmt::format("Not run ({}): {}", reason,
                           list_of(report, [](const Judgement& j) { return !j.left_out.empty(); })),
               2);
   }
   if (options.all) {
     for (const Reason& reason : reasons_of(report)) {
       const std::string& why = reason.why;
-      text.line(fmt::format("Does not apply ({}): {}", printable(why),
+      text.line(fmt::format("Skipped ({}): {}", printable(why),
                             list_of(report,
                                     [&](const Judgement& j) {
                                       return applies_not(j) && j.findings.does_not_apply == why;
@@ -154,13 +154,14 @@ void add_left_out(Text& text, const Report& report, const TextOptions& options) 
     }
   }
   if (options.all) {
-    for (const std::string& unseen : report.unseen) text.line("Not shown: " + printable(unseen), 2);
+    for (const std::string& unseen : report.unseen)
+      text.line("Not visible: " + printable(unseen), 2);
   }
 }
 
-// "12 checks read files in 0.04 s; 5 probes took 3.1 s: registration 2.2 s, gpu-capability 0.9 s"
+// "12 file checks (0.04 s), 5 live probes (3.1 s: registration 2.2 s, gpu-capability 0.9 s)"
 std::string timing(const Report& report) {
-  constexpr double kShown = 0.05;  // what takes less shows as 0.0
+  constexpr double kShown = 0.05;  // shorter times would print as 0.0
   unsigned passive = 0, probes = 0;
   std::string longest;
   for (const Judgement& judgement : report.judgements) {
@@ -170,14 +171,14 @@ std::string timing(const Report& report) {
     longest += fmt::format("{}{} {:.1f} s", longest.empty() ? ": " : ", ", judgement.check->id,
                            judgement.seconds);
   }
-  std::string text = fmt::format("{} read files in {:.2f} s", text::plural(passive, "check"),
+  std::string text = fmt::format("{} ({:.2f} s)", text::plural(passive, "file check"),
                                  seconds_of(report, Cost::kPassive));
   if (probes == 0) return text;
-  return text + fmt::format("; {} took {:.1f} s{}", text::plural(probes, "probe"),
+  return text + fmt::format(", {} ({:.1f} s{})", text::plural(probes, "live probe"),
                             seconds_of(report, Cost::kProbe), longest);
 }
 
-// Those that hold for several checks; the rest is for who asks.
+// The reasons that several checks share; --all lists the others.
 std::string short_list(const std::vector<Reason>& reasons) {
   constexpr std::size_t kFew = 2, kMost = 3;
   std::string text;
@@ -202,9 +203,7 @@ std::string summary(const Report& report) {
   if (counts.unknown > 0) add(fmt::format("{} unknown", counts.unknown));
   add(fmt::format("{} ok", counts.ok));
   if (counts.does_not_apply > 0) {
-    add(text::plural(counts.does_not_apply, "check") +
-        (counts.does_not_apply == 1 ? " does not apply" : " do not apply") + " (" +
-        short_list(reasons_of(report)) + ")");
+    add(fmt::format("{} skipped ({})", counts.does_not_apply, short_list(reasons_of(report))));
   }
   return text;
 }
@@ -212,10 +211,10 @@ std::string summary(const Report& report) {
 std::string to_text(const Report& report, const TextOptions& options) {
   Text text(options.style);
   const Counts counts = count(report);
-  // Else the first line is what is to be set right first.
+  // Otherwise the report starts with the finding to fix first.
   if (counts.fail + counts.warn == 0 && counts.unknown > 0 && counts.ok > 0) {
-    text.line(text::paint(options.style, Colour::kBold, "Nothing wrong was found.") +
-                  " What could not be judged:",
+    text.line(text::paint(options.style, Colour::kBold, "No problem found.") +
+                  " These checks could not tell:",
               2);
   }
   add_findings(text, report, options);
@@ -234,17 +233,17 @@ std::string explain(const Judgement& judgement, const TextOptions& options) {
   Text text(options.style);
   text.line(text::paint(options.style, Colour::kBold, fmt::format("{}: {}", check.id, check.title)),
             0);
-  text.line(fmt::format(
-                "Area {}; {}", name_of(check.area),
-                check.cost == Cost::kPassive ? "reads files" : "a probe: asks drivers or programs"),
+  text.line(fmt::format("Area {}; {}", name_of(check.area),
+                        check.cost == Cost::kPassive ? "reads files"
+                                                     : "live probe: asks drivers or programs"),
             0);
   text.blank();
   text.line(check.explanation, 0);
   text.blank();
   if (!judgement.left_out.empty()) {
-    text.line("Here: not carried out (" + judgement.left_out + ")", 0);
+    text.line("On this host: not run (" + judgement.left_out + ")", 0);
   } else if (judgement.findings.empty()) {
-    text.line("Here: does not apply, " + printable(judgement.findings.does_not_apply), 0);
+    text.line("On this host: skipped, " + printable(judgement.findings.does_not_apply), 0);
   }
   for (const Finding& finding : judgement.findings) {
     add_finding(text, options.style, {&check, &finding}, finding.subject);
@@ -260,12 +259,13 @@ std::string explain(const Judgement& judgement, const TextOptions& options) {
 std::string to_text(const ContainerView& view, const TextOptions& options) {
   constexpr std::size_t kNames = 23;
   Text text(options.style);
-  text.line(text::paint(options.style, Colour::kBold, "What this process was given"), 0);
+  text.line(text::paint(options.style, Colour::kBold, "Given to this process"), 0);
   for (const auto& [name, value] : view.facts) {
     text.line("  " + text::pad(name, kNames) + printable(value), kNames + 2);
   }
   text.blank();
-  text.line(text::paint(options.style, Colour::kBold, "What gives a container all of it"), 0);
+  text.line(text::paint(options.style, Colour::kBold, "Options that give a container everything"),
+            0);
   for (const auto& [name, value] : view.start_with) {
     text.line("  " + text::pad(name, kNames) + value, kNames + 2);
   }

@@ -10,7 +10,7 @@
 namespace gdr::explain {
 namespace {
 
-// What is worst tells most: a host with one bad port of eight has a bad port.
+// The worst finding tells most: a host with one bad port of eight has a bad port.
 unsigned badness(const doctor::Finding& finding) {
   constexpr unsigned kByOutcome[] = {0, 2, 3, 1};  // ok, warn, fail, unknown
   return kByOutcome[static_cast<std::size_t>(finding.outcome)];

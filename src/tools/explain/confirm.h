@@ -10,7 +10,7 @@
 
 namespace gdr::explain {
 
-// Of symptoms that follow from another one nothing is asked. Each check is carried out once.
+// Skips symptoms that follow from another one. Runs each check once.
 Confirmations confirm(const Explanation& explanation, const doctor::Host& host);
 
 }  // namespace gdr::explain

@@ -25,7 +25,7 @@ ordered_json sources_of(const Symptom& symptom) {
   return list;
 }
 
-// What is the same for every text that shows it.
+// The part that is the same for every text of a symptom.
 void add_knowledge(const Symptom& symptom, ordered_json& entry) {
   entry["cause"] = symptom.cause;
   entry["consequence"] = symptom.consequence;

@@ -83,7 +83,7 @@ bool says_more(const nccl::Report& report) {
 
 std::string connections_text(const nccl::Report& report, const Explanation& explanation) {
   std::string text =
-      fmt::format("{}: {} of {} have GPUDirect RDMA\n", nccl::name_of(report.verdict),
+      fmt::format("{}: {} of {} use GPUDirect RDMA\n", nccl::name_of(report.verdict),
                   report.counts.gdrdma, text::plural(report.counts.network, "network connection"));
   for (const nccl::Cause& cause : report.causes) {
     const bool told = std::any_of(explanation.found.begin(), explanation.found.end(),

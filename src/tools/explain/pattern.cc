@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::size_t kNone = std::string_view::npos;
 
-// What a hole takes: with a bound, the time for a line grows with its length alone.
+// The most that a hole matches. This bound keeps the time proportional to the line's length.
 constexpr std::size_t kLongestHole = 128;
 
 // A literal of fewer letters is no good to search a log for.

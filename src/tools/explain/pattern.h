@@ -44,14 +44,14 @@ class Pattern {
     const WordSet* set = nullptr;
     std::string literal;
   };
-  // What stands together; "{}" parts two of them.
+  // Parts between "{}".
   using Unit = std::vector<Step>;
   // Units in their order; "&&" parts two of them.
   using Phrase = std::vector<Unit>;
 
   static Phrase parse(std::string_view text);
   static bool matches(const Phrase& phrase, std::string_view line);
-  // Where the first match of `unit` at or behind `from` ends; npos: there is none.
+  // The end of the first match of `unit` at or after `from`; npos if there is none.
   static std::size_t find(const Unit& unit, std::string_view line, std::size_t from);
   static std::size_t match_at(const Unit& unit, std::string_view line, std::size_t at);
   void choose_anchors();

@@ -64,7 +64,7 @@ const Texts& texts() {
   return all;
 }
 
-// What a library tells about each of its attempts is no complaint.
+// A library's messages about its own attempts are not complaints.
 bool is_for_debugging(std::string_view line) {
   constexpr std::string_view kMarks[] = {" ucx debug ", " ucx trace ", " ucx data ", " ucx req ",
                                          "<debug>",     "<trace>",     "<info>"};
@@ -96,7 +96,7 @@ const Recognition* cause_of(const std::vector<Recognition>& found, const Symptom
   return nullptr;
 }
 
-// What an effect is shown below is the root: its own cause may be an effect, too.
+// An effect is listed below its root, since its direct cause may be an effect too.
 void find_causes(std::vector<Recognition>& found) {
   for (Recognition& effect : found) {
     const Recognition* cause = cause_of(found, *effect.symptom);

@@ -49,7 +49,7 @@ class Recogniser {
   Explanation finish();
 
  private:
-  // What was seen of one symptom.
+  // The lines that show one symptom.
   struct State {
     std::uint32_t parts = 0;    // bit N: a text of part N
     bool named = false;         // by a text that is no fallback

@@ -1,6 +1,6 @@
-// Symptom: an error text that tools print where GPUDirect RDMA does not work, with its cause, what
-// confirms it and what sets it right. The tables are in symptoms/, one file for each area; what
-// `gdr explain` says and docs/handbook.md are both made from them.
+// Symptom: an error text that tools print if GPUDirect RDMA does not work, with its cause, the
+// checks that confirm it, and its fix. The tables are in symptoms/, one file per area; `gdr
+// explain` and docs/handbook.md are both made from them.
 //
 //   if (const Symptom* symptom = find_symptom("mr-bad-address")) puts(symptom->cause);
 #pragma once
@@ -34,7 +34,7 @@ enum class Certainty : std::uint8_t {
   kPossible  // one of several; may be harmless
 };
 
-// What a page says of the symptom; the rest is this project's own diagnosis.
+// What a source states about the symptom; the rest is our own diagnosis.
 enum class Stated : std::uint8_t { kCauseAndFix, kCause, kFix, kSymptom };
 
 enum class Scope : std::uint8_t {
@@ -73,7 +73,7 @@ struct Symptom {
   std::vector<const char*> unless = {};
   const char* cause;
   const char* consequence;
-  // Of `gdr doctor`, the most telling first.
+  // Checks of `gdr doctor`, most telling first.
   std::vector<const char*> checks;
   const char* fix_now;       // a command line, or a sentence where no command can do it
   const char* fix_for_good;  // over boots; empty: as now

@@ -97,7 +97,7 @@ std::string confirmation_text(const std::vector<Confirmation>& confirmations,
                               printable(each.summary)));
   }
   if (others.empty()) return text;
-  return text + field(text.empty() ? "here" : "", "do not apply: " + others);
+  return text + field(text.empty() ? "here" : "", "not applicable: " + others);
 }
 
 std::string check_text(const Symptom& symptom) {
@@ -140,7 +140,7 @@ std::string to_text(const Explanation& explanation, const std::string& name,
   std::string head = fmt::format("{}: {} in {}", printable(name), text::plural(number, "symptom"),
                                  text::plural(explanation.lines, "line"));
   if (!confirmations.empty()) {
-    head += fmt::format("; 'here' is what gdr doctor finds on {}", printable(host));
+    head += fmt::format("; 'here' shows what gdr doctor found on {}", printable(host));
   }
   return head + "\n\n" + text;
 }

@@ -28,7 +28,7 @@ class WordSet {
   const std::vector<std::string>& words() const { return words_; }
   // Numbers stand everywhere, so that a line cannot be searched for those of errors.
   bool has_number() const { return number_ != 0; }
-  // Where the longest of the words that begins at `at` ends; npos: none does.
+  // The end of the longest word that begins at `at`; npos if none does.
   std::size_t past(std::string_view line, std::size_t at) const;
 
  private:

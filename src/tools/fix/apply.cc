@@ -28,7 +28,7 @@ bool is_of_another_boot(const Record& record, const Machine& machine) {
   return record.boot != machine.boot && !outlives_boot(record);
 }
 
-// Whose change it is that stands there: when undoing, anything but our own is left.
+// Whether the present value is ours: undo leaves any other value alone.
 enum class Owner { kMustBeOurs, kIsOurs };
 
 // Puts the old value back, and says so in the journal.
@@ -46,7 +46,7 @@ Step restore(const Change& change, unsigned id, const Machine& machine, Journal&
     step.fate = Fate::kGone;
     step.text = "it holds its old value";
   } else if (*now != record.new_value && owner == Owner::kMustBeOurs) {
-    step.text = fmt::format("it holds {} now, and not what gdr fix put there", change.told(*now));
+    step.text = fmt::format("it holds {} now, not the value that gdr fix wrote", change.told(*now));
     return step;
   } else {
     kill_point("fix_undoing");
@@ -93,7 +93,7 @@ void put_back(const Change& change, unsigned id, Step& step, const Machine& mach
   const Step back = restore(change, id, machine, journal, Owner::kIsOurs);
   if (back.fate != Fate::kLeft) return;
   step.fate = Fate::kLeft;
-  step.text += "; and it could not be put back: " + back.text;
+  step.text += "; and it could not be restored: " + back.text;
 }
 
 struct Made {
@@ -102,7 +102,7 @@ struct Made {
   ChangePtr change;
 };
 
-// With boot and time, as the journal will have it.
+// Adds boot and time for the journal.
 Result<ChangePtr> stamped(const Change& change, const Machine& machine) {
   Record record = change.record();
   record.boot = machine.boot;
@@ -114,13 +114,13 @@ Result<ChangePtr> stamped(const Change& change, const Machine& machine) {
 Result<void> check(const Change& change, const Machine& machine) {
   if (machine.boot.empty()) {
     return Error{ENOTSUP,
-                 "/proc/sys/kernel/random/boot_id is missing: nobody could tell later "
-                 "whether a reboot has cleared this"};
+                 "/proc/sys/kernel/random/boot_id is missing, so gdr could not tell later whether "
+                 "a reboot has cleared this change"};
   }
   const Result<Value> now = change.read(machine);
   if (!now) return now.error();
   if (*now == change.record().old_value) return {};
-  return Error{EBUSY, fmt::format("it holds {} now, and held {} a moment ago", change.told(*now),
+  return Error{EBUSY, fmt::format("it holds {} now, but held {} a moment ago", change.told(*now),
                                   change.told(change.record().old_value))};
 }
 
@@ -196,8 +196,7 @@ std::vector<Step> undo(const Machine& machine, Journal& journal,
     } else if (is_of_another_boot(record, machine)) {
       const Result<void> marked = journal.mark(entry->id, State::kUndone);
       steps.push_back(
-          {record, Fate::kGone,
-           marked ? "made before the last reboot, which cleared it" : marked.error().message});
+          {record, Fate::kGone, marked ? "the last reboot cleared it" : marked.error().message});
     } else {
       steps.push_back(restore(**change, entry->id, machine, journal, Owner::kMustBeOurs));
     }

@@ -8,7 +8,7 @@ namespace {
 
 using host::AccessControl;
 
-// Where disable_acs_redir was given, nothing is known of the other bits.
+// disable_acs_redir says nothing about the other bits.
 constexpr const char* kRedirectsOnly = "x0x00xx";
 constexpr const char* kConfig = "config_acs=";
 constexpr const char* kDisable = "disable_acs_redir=";

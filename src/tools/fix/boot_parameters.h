@@ -14,8 +14,8 @@
 
 namespace gdr::fix {
 
-// Where a port sits, from the root bus on, as the kernel's parameters take it: bus numbers below
-// would be given anew when a card is added. `path` as in Record. Empty: no such path.
+// A port's path from the root bus, in the form of the kernel's parameters, because bus numbers
+// change when a card is added. `path` as in Record. Empty if there is no such path.
 std::string path_form(const std::string& path);
 
 // By path form: bits 6 to 0 of the control register, as config_acs takes them.
@@ -25,8 +25,8 @@ using BootPorts = std::map<std::string, std::string>;
 // kernel came; x for the rest.
 std::string boot_bits(std::uint16_t control);
 
-// Without "pci=". Kernels before 6.11 know disable_acs_redir alone, later ones set wrong bits for
-// it (47c8846a49ba, until it was repaired).
+// Without "pci=". Kernels before 6.11 only know disable_acs_redir; later ones set wrong bits for it
+// (47c8846a49ba, until its repair).
 std::string boot_parameter(const BootPorts& ports, KernelVersion kernel);
 std::string grub_line(const std::string& parameter);
 // The ports of such a line, or of a whole file with one.

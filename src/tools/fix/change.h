@@ -29,13 +29,13 @@ class Change {
   virtual std::string where() const = 0;
   // A value for a reader: "0x001d: source validation, request redirect".
   virtual std::string told(const Value& value) const = 0;
-  // What undoes it without gdr fix, for the reader; empty: nothing that is as safe.
+  // A command that undoes it without gdr fix; empty if none is as safe.
   virtual std::string undo_command() const { return {}; }
   // Registers and modules are gone with the next boot; files stay.
   virtual bool outlives_boot() const { return false; }
 
-  // What the target holds now. An error where the target is not the recorded one any more, or
-  // cannot be read.
+  // The target's present value. An error if the target is not the recorded one any more, or is
+  // unreadable.
   virtual Result<Value> read(const Machine& machine) const = 0;
   // `value` is the record's old or new one. Changes nothing where read() would fail.
   virtual Result<void> write(const Machine& machine, const Value& value) const = 0;

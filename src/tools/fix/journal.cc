@@ -16,12 +16,12 @@ namespace {
 
 constexpr std::size_t kLargest = 4 * 1024 * 1024;
 
-// What others can write to could have gdr fix write for them.
+// Otherwise another user could make gdr fix write for him.
 Result<void> check_owner(const struct stat& found, const std::string& name) {
   if (found.st_uid == geteuid() && (found.st_mode & (S_IWGRP | S_IWOTH)) == 0) return {};
-  return Error{EPERM, name +
-                          " can be written by others than you; remove it, or choose another "
-                          "folder with --journal"};
+  return Error{
+      EPERM,
+      name + " is writable by other users; remove it, or choose another folder with --journal"};
 }
 
 Result<void> make_folders(const std::string& folder) {
@@ -44,7 +44,8 @@ Result<std::string> read_all(int file, const std::string& name) {
     if (got == 0) break;
     size += static_cast<std::size_t>(got);
   }
-  if (size > kLargest) return Error{EFBIG, name + " has more than 4 MiB: no journal of gdr fix"};
+  if (size > kLargest)
+    return Error{EFBIG, name + " is larger than 4 MiB, so it is not a journal of gdr fix"};
   text.resize(size);
   return text;
 }
@@ -54,7 +55,7 @@ Result<UniqueFd> open_journal(const std::string& name, int flags) {
   if (!file) return from_errno(name);
   struct stat found {};
   if (fstat(file.get(), &found) != 0) return from_errno(name);
-  if (!S_ISREG(found.st_mode)) return Error{EINVAL, name + " is no regular file"};
+  if (!S_ISREG(found.st_mode)) return Error{EINVAL, name + " is not a regular file"};
   return file;
 }
 
@@ -64,8 +65,7 @@ Result<UniqueFd> take_lock(const std::string& folder) {
   if (!file) return file;
   if (flock(file->get(), LOCK_EX | LOCK_NB) == 0) return file;
   if (errno != EWOULDBLOCK) return from_errno(name);
-  return Error{EBUSY,
-               "another gdr fix is at work (it holds " + name + "); wait until it has ended"};
+  return Error{EBUSY, "another gdr fix is running (it holds " + name + "); wait until it ends"};
 }
 
 }  // namespace
@@ -86,7 +86,7 @@ Result<Journal> Journal::open(const std::string& folder) {
   if (Result<void> made = make_folders(folder); !made) return made.error();
   struct stat found {};
   if (lstat(folder.c_str(), &found) != 0) return from_errno(folder);
-  if (!S_ISDIR(found.st_mode)) return Error{ENOTDIR, folder + " is no folder"};
+  if (!S_ISDIR(found.st_mode)) return Error{ENOTDIR, folder + " is not a folder"};
   if (Result<void> ours = check_owner(found, folder); !ours) return ours.error();
   Result<UniqueFd> lock = take_lock(folder);
   if (!lock) return lock.error();

@@ -49,7 +49,7 @@ JournalContent parse_journal(std::string_view text);
 std::string journal_line(unsigned id, const Record& record);
 std::string journal_line(unsigned id, State state);
 
-// What `folder` holds, for who only looks. An empty one where there is none.
+// Read-only view of the journal in `folder`; empty if there is none.
 Result<JournalContent> read_journal(const std::string& folder);
 std::string journal_file(const std::string& folder);
 

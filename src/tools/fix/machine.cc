@@ -24,7 +24,7 @@ Machine this_machine() {
 
 Machine captured_machine(const std::string& root) {
   Machine machine = machine_at(root);
-  // What it would take there is judged; who looks at the capture does not matter.
+  // Plans as root: the captured machine counts, not who reads the capture.
   machine.superuser = true;
   return machine;
 }

@@ -25,7 +25,7 @@ Result<UniqueFd> open_config(const Machine& machine, const std::string& path, in
   if (!file) return from_errno("/" + path + "/config");
   struct stat found {};
   if (fstat(file.get(), &found) != 0 || !S_ISREG(found.st_mode)) {
-    return Error{ENODEV, "/" + path + "/config is no regular file"};
+    return Error{ENODEV, "/" + path + "/config is not a regular file"};
   }
   return file;
 }
@@ -35,9 +35,10 @@ Result<std::uint16_t> read_register(int file, unsigned offset, const std::string
   const ssize_t got = pread(file, bytes.data(), bytes.size(), offset);
   if (got < 0) return from_errno(fmt::format("configuration space of {} at {:#x}", name, offset));
   if (got != 2) {
-    return Error{EACCES, fmt::format("the configuration space of {} ends before {:#x}: only root "
-                                     "sees all of it",
-                                     name, offset)};
+    return Error{
+        EACCES,
+        fmt::format("the configuration space of {} ends before {:#x}; only root can read all of it",
+                    name, offset)};
   }
   return static_cast<std::uint16_t>(bytes[0] | bytes[1] << 8);
 }
@@ -47,7 +48,7 @@ Result<std::string> read_numbers(int file, const std::string& name) {
   if (!vendor) return vendor.error();
   const Result<std::uint16_t> device = read_register(file, 2, name);
   if (!device) return device.error();
-  // What a read gives where no device answers.
+  // A read returns this if no device answers.
   if (*vendor == 0xffff) return Error{ENODEV, name + " does not answer"};
   return fmt::format("{:04x}:{:04x}", *vendor, *device);
 }
@@ -56,7 +57,7 @@ Result<std::string> read_numbers(int file, const std::string& name) {
 
 Result<PciIdentity> identify(const Machine& machine, const std::string& address) {
   if (!host::is_pci_address(address)) {
-    return Error{EINVAL, fmt::format("'{}' is no PCI address as in 0000:18:00.0", address)};
+    return Error{EINVAL, fmt::format("'{}' is not a PCI address such as 0000:18:00.0", address)};
   }
   PciIdentity who{address, {}, path_of(machine, address)};
   if (who.path.empty()) return Error{ENODEV, "there is no PCI function " + address};
@@ -73,7 +74,7 @@ Result<PciRegisters> PciRegisters::open(const Machine& machine, const PciIdentit
   if (path.empty()) return Error{ENODEV, "there is no PCI function " + who.address + " any more"};
   if (path != who.path) {
     return Error{ENODEV,
-                 fmt::format("{} is at /{} now, and was at /{}", who.address, path, who.path)};
+                 fmt::format("{} is at /{} now, but was at /{}", who.address, path, who.path)};
   }
   Result<UniqueFd> file = open_config(machine, path, flags);
   if (!file) return file.error();
@@ -81,7 +82,7 @@ Result<PciRegisters> PciRegisters::open(const Machine& machine, const PciIdentit
   if (!numbers) return numbers.error();
   if (*numbers != who.numbers) {
     return Error{ENODEV,
-                 fmt::format("{} is {} now, and was {}", who.address, *numbers, who.numbers)};
+                 fmt::format("{} is {} now, but was {}", who.address, *numbers, who.numbers)};
   }
   return PciRegisters(machine, *std::move(file), who.address);
 }
@@ -102,10 +103,7 @@ Result<void> PciRegisters::write(unsigned offset, std::uint16_t value) const {
 
 Result<unsigned> PciRegisters::found(std::optional<std::uint16_t> offset, unsigned id) const {
   if (!offset) {
-    return Error{EACCES,
-                 fmt::format("the capabilities of {} cannot be read to their end (only root "
-                             "sees all of them)",
-                             name_)};
+    return Error{EACCES, fmt::format("cannot read all capabilities of {} (only root can)", name_)};
   }
   if (*offset == 0) return Error{ENOENT, fmt::format("{} has no capability {:#x}", name_, id)};
   return unsigned{*offset};

@@ -34,10 +34,10 @@ const std::vector<Topic>& all_topics() {
   // In the order in which the changes are made.
   static const std::vector<Topic> topics = {
       {"acs", "PCIe Access Control Services between GPU and NIC", plan_access_control},
-      {"peer-memory", "kernel module through which a NIC reaches GPU memory", plan_peer_memory},
-      {"locked-memory", "limit of locked memory", plan_locked_memory},
+      {"peer-memory", "kernel module that lets NICs reach GPU memory", plan_peer_memory},
+      {"locked-memory", "locked-memory limit", plan_locked_memory},
       {"max-read-request", "PCIe read request size of NICs", plan_max_read_request},
-      {"persistence", "GPU drivers that stay initialised", plan_persistence},
+      {"persistence", "GPU drivers stay initialised between programs", plan_persistence},
       {"roce", "settings of RoCE ports", plan_roce}};
   return topics;
 }

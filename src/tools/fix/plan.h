@@ -1,5 +1,5 @@
-// What gdr fix would change on a machine, topic by topic, and why it does not where it does not.
-// Planning only reads.
+// What gdr fix would change on a machine, topic by topic, and the reasons for what it does not
+// change. Planning only reads.
 //
 //   Wishes wishes;
 //   wishes.topics = {"acs"};
@@ -59,7 +59,7 @@ struct Proposal {
   void say_to_type(std::string command, std::string note = {}) {
     commands.push_back({std::move(command), std::move(note)});
   }
-  // Of each kind of refusal the first; empty: none.
+  // The first refusal of each kind; empty if there is none.
   bool is_refused() const;
 };
 

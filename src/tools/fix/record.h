@@ -10,7 +10,7 @@
 
 namespace gdr::fix {
 
-// What a target holds; nothing: it is not there (a file, a module that is not loaded).
+// A target's value; nothing if it does not exist (a file, a module that is not loaded).
 using Value = std::optional<std::string>;
 
 inline constexpr const char* kAccessControl = "access-control";

@@ -32,9 +32,9 @@ std::string group_of(const Machine& machine, const std::string& address) {
 
 std::string refused_in_guest(const Situation& situation) {
   if (!situation.inventory.virtual_machine || situation.wishes.emulated) return {};
-  return "this is a virtual machine: its PCI tree is the hypervisor's, and so are these registers; "
-         "set them on the host (in a guest ATS with direct translated P2P is the way), or add "
-         "--emulated if there is no hardware behind the tree";
+  return "this is a virtual machine, so these registers belong to the hypervisor; set them on the "
+         "host (in a guest, use ATS with direct translated P2P), or add --emulated if the PCI tree "
+         "is emulated";
 }
 
 std::string refused_by_lockdown(const Machine& machine) {
@@ -44,8 +44,8 @@ std::string refused_by_lockdown(const Machine& machine) {
   const std::string mode = modes.substr(begin + 1, end - begin - 1);
   if (mode == "none") return {};
   return fmt::format(
-      "the kernel is locked down ({}): it refuses writes to the PCI configuration "
-      "space; use --persist, which sets it at boot",
+      "the kernel is locked down ({}) and refuses writes to the PCI configuration space; use "
+      "--persist, which sets the registers at boot",
       mode);
 }
 
@@ -53,8 +53,8 @@ std::string refused_by_platform(const host::PciTree& tree) {
   const std::string layout = host::special_layout(tree);
   if (layout.empty()) return {};
   return fmt::format(
-      "this machine has {}, with ACS rules of its own that differ from port to port, "
-      "and clearing redirects there is wrong: use rdma_topo of rdma-core",
+      "this machine has {}, whose ACS rules differ from port to port; do not clear redirects "
+      "there, use rdma_topo of rdma-core",
       layout);
 }
 
@@ -78,8 +78,8 @@ std::string refused_by_assignment(const Machine& machine, const host::PciTree& t
         machine.files.link_name("sys/bus/pci/devices/" + address + "/driver");
     if (!gives_away(driver)) continue;
     return fmt::format(
-        "{} belongs to {}: it would be reached past the IOMMU; unbind it first, or "
-        "leave ACS as it is",
+        "{} belongs to {}: without ACS other devices could reach it without passing the IOMMU; "
+        "unbind it first, or leave ACS as it is",
         address, driver);
   }
   return {};

@@ -1,4 +1,4 @@
-// What gdr fix has found, done or undone, as text for a terminal or as one JSON document.
+// What gdr fix found, did or undid, as text for a terminal or as one JSON document.
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ struct Report {
   std::string command;         // what makes the planned changes: "sudo gdr fix acs --apply"
   std::string captured;        // the folder of a captured machine; empty: this one
   std::vector<Proposal> plan;  // of a dry run, and of what was applied
-  // Of the changes in `plan` that were not refused, in their order; of an undo, last first.
+  // Steps of the changes in `plan` that were not refused, in their order; for an undo, last first.
   std::vector<Step> steps;
   JournalContent journal;
   std::string journal_file;

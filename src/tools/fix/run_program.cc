@@ -26,7 +26,7 @@ std::string find_program(const std::string& name) {
 }  // namespace
 
 Result<Ran> run_program(const std::vector<std::string>& command, Nanoseconds limit) {
-  if (command.empty()) return Error{EINVAL, "no program is named"};
+  if (command.empty()) return Error{EINVAL, "no program given"};
   const std::string path = find_program(command.front());
   if (path.empty()) return Error{ENOENT, command.front() + " is not installed"};
   process::Start start;

@@ -61,15 +61,15 @@ std::string told(Fate fate) {
     case Fate::kDone:
       return "done: written and read back";
     case Fate::kFailed:
-      return "failed, nothing is changed";
+      return "failed; nothing changed";
     case Fate::kRolledBack:
-      return "rolled back, because another change failed";
+      return "rolled back because another change failed";
     case Fate::kRestored:
       return "restored: the old value is back";
     case Fate::kGone:
       return "nothing to undo";
     case Fate::kLeft:
-      return "LEFT as it is";
+      return "LEFT unchanged";
   }
   return {};
 }
@@ -141,28 +141,30 @@ Counts count(const Report& report) {
 void print_dry_run(const Report& report, Page& page) {
   const std::string where =
       report.captured.empty() ? "this machine" : "the captured machine " + report.captured;
-  page.line("Dry run on " + printable(where) + ": nothing is changed.");
+  page.line("Dry run on " + printable(where) + ": nothing changes.");
   print_plan(report, page);
   const Counts counts = count(report);
   std::string line = plural(counts.free, "change") + " planned";
   if (counts.refused > 0) line += ", " + std::to_string(counts.refused) + " refused";
-  if (counts.free > 0 && report.captured.empty()) line += "; to make them: " + report.command;
+  if (counts.free > 0 && report.captured.empty()) line += "; to apply: " + report.command;
   page.line(line);
   const auto& entries = report.journal.entries;
   if (!entries.empty()) {
-    page.line(plural(entries.size(), "change") + " made earlier in the journal: gdr fix --status");
+    page.line(plural(entries.size(), "change") +
+              " from earlier runs in the journal: gdr fix --status");
   }
 }
 
 void print_applied(const Report& report, Page& page) {
-  page.line("Changing this machine; the journal is " + printable(report.journal_file));
+  page.line("Changing this machine; journal: " + printable(report.journal_file));
   print_plan(report, page);
   const auto done = static_cast<std::size_t>(
       std::count_if(report.steps.begin(), report.steps.end(),
                     [](const Step& step) { return step.fate == Fate::kDone; }));
   const std::size_t refused = count(report).refused;
   std::string line = plural(done, "change") + " made";
-  if (done < report.steps.size()) line = "FAILED: see above; no change of this run was kept";
+  if (done < report.steps.size())
+    line = "FAILED: see above; all changes of this run were rolled back";
   if (refused > 0) line += ", " + std::to_string(refused) + " refused";
   if (done > 0) line += "; to undo: sudo gdr fix --undo";
   page.line(line);
@@ -181,8 +183,8 @@ void print_record(const Record& record, Page& page) {
 void print_lines_not_understood(const Report& report, Page& page) {
   for (const unsigned number : report.journal.not_understood) {
     page.line(
-        fmt::format("Line {} of {} is not gdr fix's and is left alone; move the file away "
-                    "once nothing in it is needed.",
+        fmt::format("gdr fix did not write line {} of {} and leaves it alone; move the file away "
+                    "when you no longer need it.",
                     number, printable(report.journal_file)));
   }
 }
@@ -197,7 +199,7 @@ void print_undone(const Report& report, Page& page) {
   const bool boot = std::any_of(report.steps.begin(), report.steps.end(), [](const Step& step) {
     return step.record.target == kGrubFile && step.fate == Fate::kRestored;
   });
-  if (boot) page.line("Boot parameters are the old ones again after: update-grub, and a reboot.");
+  if (boot) page.line("To restore the old boot parameters, run update-grub and reboot.");
 }
 
 void print_status(const Report& report, Page& page) {
@@ -206,7 +208,7 @@ void print_status(const Report& report, Page& page) {
   for (const Entry& entry : report.journal.entries) {
     print_record(entry.record, page);
     std::string state = name_of(entry.state);
-    if (entry.state == State::kBegun) state = "begun, and killed in the middle: gdr fix --undo";
+    if (entry.state == State::kBegun) state = "started, then killed; run gdr fix --undo";
     page.field("state", state);
     page.field("made",
                entry.record.time + (entry.record.boot == report.boot ? ", in this boot"

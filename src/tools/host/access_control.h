@@ -40,7 +40,7 @@ PortJudgement judge_port(const PciFunction& port);
 std::vector<PortOnPath> ports_between(const PciTree& tree, const PciFunction& gpu,
                                       const PciFunction& nic);
 
-// Of those that decide: one that redirects outweighs one that is unknown.
+// Judges the ports that matter; one that redirects outweighs an unknown one.
 PortJudgement judge_path(const std::vector<PortOnPath>& ports);
 
 // "request redirect, egress control"

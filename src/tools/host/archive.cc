@@ -36,9 +36,9 @@ struct Input {
 
   bool may_go_on(archive* handle) {
     if (library.filter_bytes(handle, 0) > static_cast<la_int64_t>(limits.unpacked)) {
-      refusal = "unpacks to more than the capture of a machine";
+      refusal = "is too large for a captured machine";
     } else if (now() > deadline) {
-      refusal = "takes longer to unpack than the capture of a machine";
+      refusal = "takes too long to unpack for a captured machine";
     }
     return refusal == nullptr;
   }
@@ -59,7 +59,7 @@ la_ssize_t read_piece(archive* handle, void* data, const void** bytes) {
   return got;
 }
 
-// Where libarchive was built without a compression, it would start a program of that name.
+// If libarchive was built without a compression, it would start a program of that name.
 void add_filters(const ArchiveLibrary& library, archive* handle) {
   for (int (*add)(archive*) : {library.read_support_filter_gzip, library.read_support_filter_bzip2,
                                library.read_support_filter_xz, library.read_support_filter_zstd}) {
@@ -90,8 +90,8 @@ class Reader {
     tree_->leave_folder_around();
     if (tree_->find("sys", true) == nullptr && tree_->find("proc", true) == nullptr) {
       return Error{EINVAL,
-                   "has neither a sys nor a proc folder in it, so it is no captured machine; give "
-                   "what 'gdr doctor capture' wrote"};
+                   "has neither a sys nor a proc folder, so it is not a captured machine; give an "
+                   "archive of 'gdr doctor capture'"};
     }
     return std::shared_ptr<const ArchiveTree>(std::move(tree_));
   }
@@ -102,9 +102,9 @@ class Reader {
       return Error{EINVAL, std::string(input_.refusal) + kUnpackYourself};
     }
     const char* said = library_.error_string(handle_.get());
-    return Error{EINVAL, std::string("is no tar archive that can be read (") +
+    return Error{EINVAL, std::string("is not a readable tar archive (") +
                              printable(said != nullptr ? said : "it ends too early") +
-                             "); give a captured machine's folder or .tar file"};
+                             "); give the folder or .tar file of a captured machine"};
   }
 
   Result<void> read_entries() {
@@ -115,8 +115,8 @@ class Reader {
       if (result == ARCHIVE_EOF) return {};
       if (result != ARCHIVE_OK && result != ARCHIVE_WARN) return failure();
       if (++count > limits_.entries) {
-        return Error{EINVAL, std::string("has more entries than the capture of a machine") +
-                                 kUnpackYourself};
+        return Error{EINVAL,
+                     std::string("has too many entries for a captured machine") + kUnpackYourself};
       }
       if (!input_.may_go_on(handle_.get())) return failure();
       if (Result<void> added = add(entry); !added) return added;
@@ -138,7 +138,7 @@ class Reader {
         return tree_->add(path, FileKind::kFolder, {});
       case AE_IFLNK: {
         const char* target = library_.entry_symlink(entry);
-        // As long as a link can be; a longer one leads nowhere.
+        // The longest possible link.
         std::string text = target != nullptr && strlen(target) < PATH_MAX ? target : "";
         if (Result<void> room = take_room(text.size()); !room) return room;
         return tree_->add(path, FileKind::kLink, std::move(text));
@@ -159,7 +159,7 @@ class Reader {
   Result<void> add_file(const char* path, archive_entry* entry) {
     const la_int64_t size = library_.entry_size(entry);
     if (size > static_cast<la_int64_t>(limits_.unpacked)) {
-      input_.refusal = "unpacks to more than the capture of a machine";
+      input_.refusal = "is too large for a captured machine";
       return failure();
     }
     if (size > static_cast<la_int64_t>(limits_.file)) {
@@ -187,7 +187,7 @@ class Reader {
   Result<void> take_room(std::size_t bytes) {
     kept_ += bytes;
     if (kept_ <= limits_.kept) return {};
-    return Error{EINVAL, std::string("holds more than the capture of a machine") + kUnpackYourself};
+    return Error{EINVAL, std::string("holds more than a captured machine") + kUnpackYourself};
   }
 
   const ArchiveLibrary& library_;
@@ -222,9 +222,9 @@ Result<std::shared_ptr<const ArchiveTree>> read_archive(const std::string& path)
   struct stat status {};
   if (!file || fstat(file.get(), &status) != 0) return from_errno(path);
   if (!S_ISREG(status.st_mode)) {
-    return Error{EINVAL, path +
-                             ": neither a folder nor a tar archive; give one that holds a "
-                             "machine's sys and proc folders"};
+    return Error{
+        EINVAL,
+        path + ": neither a folder nor a tar archive; give one that holds sys and proc folders"};
   }
   const Source source = [&](char* piece, std::size_t count) {
     ssize_t got = 0;

@@ -7,10 +7,10 @@
 namespace gdr::host {
 namespace {
 
-// Of libarchive 3, which every distribution has had since 2013.
+// libarchive 3, in every distribution since 2013.
 constexpr const char* kName = "libarchive.so.13";
 constexpr const char* kWithout =
-    ", which reading an archive takes: unpack it and give the folder, or install the library "
+    ", which is needed to read archives; unpack it and give the folder, or install the library "
     "(Debian: libarchive13)";
 
 template <typename Function>

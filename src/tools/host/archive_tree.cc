@@ -40,17 +40,17 @@ Result<void> ArchiveTree::add(std::string_view path, FileKind kind, std::string 
   const std::vector<std::string_view> names = names_in(path);
   if (names.empty()) return {};  // the root itself
   if (path.size() >= PATH_MAX || names.size() >= kMostNames) {
-    return unusable(path, "is longer than any path of a machine");
+    return unusable(path, "is too long for a path");
   }
   Walk walk(Nodes{root_.get()});
   for (std::size_t i = 0; i < names.size(); ++i) {
     const std::string name(names[i]);
-    if (name == "..") return unusable(path, "leads upwards, which no path of a capture does");
+    if (name == "..") return unusable(path, "leaves its folder");
     Node* here = place_of(walk);
     const bool last = i + 1 == names.size();
     std::unique_ptr<Node>& entry = here->entries[name];
     if (!entry) {
-      if (++count_ > kMostNodes) return Error{E2BIG, "has more in it than a machine's capture"};
+      if (++count_ > kMostNodes) return Error{E2BIG, "holds more than a captured machine"};
       entry = std::make_unique<Node>();
     }
     if (last) {
@@ -60,7 +60,7 @@ Result<void> ArchiveTree::add(std::string_view path, FileKind kind, std::string 
       return {};
     }
     if (!walk.follow(name, true) || place_of(walk)->kind != FileKind::kFolder) {
-      return unusable(path, "leads through what is no folder");
+      return unusable(path, "leads through a link or a file");
     }
   }
   return {};
@@ -69,7 +69,7 @@ Result<void> ArchiveTree::add(std::string_view path, FileKind kind, std::string 
 Result<void> ArchiveTree::add_copy(std::string_view path, std::string_view of) {
   Walk walk(Nodes{root_.get()});
   if (!walk.follow(of, false) || place_of(walk)->kind != FileKind::kRegular) {
-    return unusable(path, "is a second name of no file");
+    return unusable(path, "is a hard link to a missing file");
   }
   return add(path, FileKind::kRegular, place_of(walk)->content);
 }

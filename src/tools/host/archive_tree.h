@@ -26,10 +26,9 @@ class ArchiveTree {
     std::map<std::string, std::unique_ptr<Node>> entries;
   };
 
-  // As unpacking does: folders on the way are made, links on the way followed, and what stands
-  // there is replaced, but no folder that has something in it. EINVAL: a path with "..", one that
-  // leads through what is no folder, or one longer or deeper than a machine has. E2BIG: more
-  // folders and files than a machine's capture can have.
+  // Like unpacking: creates folders on the path, follows links on it, and replaces what is there,
+  // except a folder that is not empty. EINVAL: a path with "..", one through something that is not
+  // a folder, or one too long or too deep for a machine. E2BIG: too many entries for a capture.
   Result<void> add(std::string_view path, FileKind kind, std::string content);
   // The same file under another name. EINVAL also: there is no such file.
   Result<void> add_copy(std::string_view path, std::string_view of);

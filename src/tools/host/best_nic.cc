@@ -219,11 +219,11 @@ std::string why(const NicChoice& choice,
       text = "the only NIC";
       break;
     case NicReason::kNoDistance:
-      text = "no distance is known";
+      text = "distances unknown";
       break;
     case NicReason::kNearest: {
       const auto& path = choice.nics[1].path;
-      text = "nearest; " + others(1) + " is at " + (path ? name_of(*path) : "an unknown distance");
+      text = "nearest; " + others(1) + " is at " + (path ? name_of(*path) : "unknown distance");
       break;
     }
     case NicReason::kNumaNode:
@@ -242,7 +242,7 @@ std::string why(const NicChoice& choice,
       text = as_near() + ", with the faster port: " + choice.detail;
       break;
     case NicReason::kAlike:
-      text = "as good as " + others(choice.alike) + "; shared out over the GPUs";
+      text = "as good as " + others(choice.alike) + "; chosen to spread the GPUs over the NICs";
       break;
   }
   return choice.ports_down ? text + "; its ports are down" : text;

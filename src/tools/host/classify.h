@@ -22,8 +22,8 @@ bool is_likely_rdma_nic(const PciFunction& function);
 // NCCL's files, HPE Slingshot, which has no verbs.
 bool has_no_verbs(const PciFunction& function);
 
-// Of a function whose class the source does not show, by its maker and its name. 0: none that
-// matters here.
+// The class of a function by its vendor and name, if the source does not show the class. 0 if it is
+// irrelevant here.
 std::uint32_t class_by_name(const PciFunction& function);
 
 // A GPU or a NIC right on a root bus: see Inventory::flat.

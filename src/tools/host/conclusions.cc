@@ -60,13 +60,13 @@ void judge_guest(Inventory& machine, const Shown& shown) {
   });
   if (without_bridge) {
     machine.unseen.push_back(
-        "Bridges between some host bridges and the devices below them: the source left them out; "
-        "write it by 'lstopo --whole-io machine.xml'.");
+        "Bridges between some host bridges and the devices below them: the file lacks them; write "
+        "it with 'lstopo --whole-io machine.xml'.");
   }
   if (!on_root_bus || platform.answer == Guest::kNo) return;
   machine.flat = true;
   machine.virtual_machine = true;
-  if (machine.virtual_by.empty()) machine.virtual_by = "GPUs or NICs right on a root bus";
+  if (machine.virtual_by.empty()) machine.virtual_by = "GPUs or NICs directly on a root bus";
 }
 
 void list_unsupported(Inventory& machine) {
@@ -80,7 +80,7 @@ void list_unsupported(Inventory& machine) {
     if (machine.unsupported.size() == kMostUnsupported || !foreign_device(shown)) continue;
     PciFunction& function = *machine.pci.find(address);
     if (function.name.empty()) function.name = names.device(function.vendor, function.device);
-    function.remark = "not supported here";
+    function.remark = "unsupported";
     machine.unsupported.push_back(*foreign_device(function));
   }
 }
@@ -96,8 +96,8 @@ void note_unknown_nodes(Inventory& machine) {
   });
   if (!unknown || bridges.size() < 2) return;
   machine.unseen.push_back(
-      "The NUMA node of some GPUs or NICs: behind different host bridges they are NODE or SYS, and "
-      "stand as N/A.");
+      "The NUMA node of some GPUs or NICs: paths between host bridges are NODE or SYS, shown as "
+      "N/A.");
 }
 
 }  // namespace

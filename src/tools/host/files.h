@@ -7,7 +7,7 @@
 // A captured root may hold anything: links lead nowhere outside of it (root.h), and of what is no
 // regular file nothing is opened.
 //
-// With a log, what was asked for is noted: that is what a capture of a machine holds.
+// A log records every request; a capture holds exactly these files.
 #pragma once
 
 #include <functional>

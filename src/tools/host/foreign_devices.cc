@@ -70,7 +70,7 @@ struct NicFamily {
   std::uint16_t vendor, first, last;  // device numbers
   std::string_view name;              // in text without numbers; empty: none
 };
-// As the tables of the kernel's drivers: bnxt_en, ice, idpf, i40e, ionic, cxi, hfi1, qede, cxgb4,
+// From the tables of the kernel's drivers: bnxt_en, ice, idpf, i40e, ionic, cxi, hfi1, qede, cxgb4,
 // hns3, erdma, mana.
 constexpr NicFamily kFamilies[] = {{vendor::kBroadcom, 0x16ce, 0x16da, "BCM573"},
                                    {vendor::kBroadcom, 0x16dc, 0x16f1, "BCM574"},
@@ -114,7 +114,7 @@ bool is_foreign_nic(const PciFunction& function) {
 std::string full_name(const PciFunction& function, UnsupportedDevice::Kind kind) {
   const std::string maker = maker_of(function.vendor);
   const std::string noun = kind == UnsupportedDevice::Kind::kGpu ? "GPU" : "NIC";
-  if (function.vendor == 0 && function.name.empty()) return noun + " of a maker that is not shown";
+  if (function.vendor == 0 && function.name.empty()) return noun + " of an unknown vendor";
   std::string name = function.name;
   if (name.empty() && function.device == 0) name = noun;
   if (name.empty()) {

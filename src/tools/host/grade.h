@@ -22,10 +22,10 @@ enum class PciPath {
 };
 const char* name_of(PciPath path);
 
-// As nvidia-smi: a switch is a downstream port with its upstream port, known by their kinds, and
-// where a kind is not known by counting, each switch being two bridges in a row. Nothing where a
-// path does not begin at a host bridge, where the source left out what is below it, and behind
-// different host bridges where a NUMA node is not known: that may be NODE or SYS.
+// Like nvidia-smi: a switch is a downstream port with its upstream port. Their kinds identify it;
+// if a kind is unknown, two bridges in a row count as a switch. Nothing if a path does not begin at
+// a host bridge, if the source omits what is below it, or if the host bridges differ and a NUMA
+// node is unknown: that may be NODE or SYS.
 std::optional<PciPath> path_between(const PciTree& tree, const PciFunction& a,
                                     const PciFunction& b);
 // By their paths and NUMA nodes alone (-1: not known), for who has no tree.

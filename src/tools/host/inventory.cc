@@ -19,7 +19,7 @@ namespace {
 
 constexpr unsigned kLargestGidTable = 256;
 
-// Where peer-memory clients show: the kernel's registry of them (MLNX_OFED, Ubuntu), then the
+// Where peer-memory modules are visible: the kernel's registry (MLNX_OFED, Ubuntu), then the
 // modules.
 constexpr const char* kPeerMemoryPlaces[] = {
     "sys/kernel/mm/memory_peers/nv_mem/version", "sys/kernel/mm/memory_peers/nv_mem_nc/version",
@@ -178,7 +178,7 @@ GuestSign read_kernel_sign(const Files& files, const std::string& processors) {
   if (files.exists("sys/hypervisor/type")) return {Guest::kYes, "/sys/hypervisor/type " + type};
   const std::string flags = processor_field(processors, "flags");
   if ((" " + flags + " ").find(" hypervisor ") != std::string::npos) {
-    return {Guest::kYes, "the processor's hypervisor flag"};
+    return {Guest::kYes, "the CPU's hypervisor flag"};
   }
   const bool has_flags =
       processors.starts_with("flags") || processors.find("\nflags") != processors.npos;
@@ -218,9 +218,9 @@ std::vector<std::string> unseen(const Files& files, const Inventory& inventory) 
   std::vector<std::string> sentences;
   if (inventory.pci.empty()) {
     sentences.push_back("PCI functions: " + files.root() + (files.is_live() ? "" : "/") +
-                        "sys/bus/pci/devices has none.");
+                        "sys/bus/pci/devices is empty.");
   }
-  // Of what lies on the ways, and of nothing else, settings matter.
+  // Settings matter only for functions on the paths.
   const auto matters = [](const PciFunction& function) {
     return function.is_bridge() || function.class_code >> 16 == 0x02 ||
            function.class_code >> 16 == 0x03;
@@ -231,7 +231,7 @@ std::vector<std::string> unseen(const Files& files, const Inventory& inventory) 
   });
   if (hidden) {
     sentences.push_back(
-        "Configuration space beyond its first 64 bytes (access control, settings): it takes root.");
+        "Configuration space beyond its first 64 bytes (access control, settings): run as root.");
   }
   if (inventory.gpus.size() > 1) {
     sentences.push_back("NVLink between the GPUs: sysfs does not show it.");

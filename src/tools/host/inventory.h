@@ -26,7 +26,7 @@ struct Gid {
 
 struct Port {
   unsigned number = 0;
-  // Of which RDMA device, where several share the function; empty: Nic::name.
+  // The RDMA device of this port if several share the function; empty: Nic::name.
   std::string rdma_name;
   std::string state;       // "4: ACTIVE"
   std::string link_layer;  // "Ethernet", "InfiniBand"
@@ -62,7 +62,7 @@ bool has_active_port(const Nic& nic);
 std::string names_of(const Nic& nic);
 // Sources without RDMA names call a NIC by its address.
 inline bool has_rdma_name(const Nic& nic) { return nic.name != nic.pci_address; }
-// Of the RDMA device whose port it is; empty: the source shows none.
+// The name of the RDMA device that has this port; empty if the source shows none.
 std::string rdma_name_of(const Nic& nic, const Port& port);
 
 struct Gpu {

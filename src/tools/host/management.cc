@@ -59,7 +59,7 @@ void mark_by_link(Inventory& machine) {
     if (!nic.management.empty() || !nic.pci || mine <= 0 || mine > kSlow) continue;
     if (!is_of_managing_kind(*nic.pci)) continue;
     nic.management = "its link carries " + text_of(mine) + " beside " + text_of(fastest) +
-                     ", as of those that manage NVSwitches; else it came up slow";
+                     ", as on NICs that manage NVSwitches; otherwise it came up slow";
   }
 }
 
@@ -83,7 +83,7 @@ void mark_management(Inventory& machine) {
     if (nic.pci && nic.pci->product.is_management) nic.management = kSaysManagement;
   }
   if (has_reliable_grades(machine)) mark_by_link(machine);
-  // Of a machine larger than any, nothing is compared.
+  // Does not compare NICs of an impossibly large machine.
   if (machine.nics.size() <= 1024) share_over_card(machine);
   for (Nic& nic : machine.nics) {
     if (nic.management.empty() || !nic.pci) continue;

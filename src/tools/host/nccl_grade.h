@@ -30,7 +30,7 @@ const char* name_of(NcclPath path);
 std::optional<NcclPath> nccl_path_between(const PciTree& tree, const PciFunction& a,
                                           const PciFunction& b);
 
-// Without NCCL_NET_GDR_LEVEL.
+// The default, if NCCL_NET_GDR_LEVEL is unset.
 constexpr bool nccl_uses_gdr(NcclPath path) { return path <= NcclPath::kPxb; }
 
 }  // namespace gdr::host

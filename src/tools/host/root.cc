@@ -66,9 +66,8 @@ Root::Root(const std::string& place)
     : is_whole_(place == "/"), folder_(::open(place.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)) {
   if (folder_) return;
   if (errno != ENOTDIR) {
-    problem_ = "no folder " + place +
-               "; give one that holds a machine's sys and proc folders, or a "
-               "tar archive of it";
+    problem_ =
+        "no folder " + place + "; give a folder that holds sys and proc, or a tar archive of it";
     return;
   }
   Result<std::shared_ptr<const ArchiveTree>> archive = read_archive(place);

@@ -30,8 +30,8 @@ class Root {
   // Null: it is a folder.
   const ArchiveTree* archive() const { return archive_.get(); }
 
-  // As open(2), and never creates; O_CLOEXEC is added. Empty where that fails, with errno. Of an
-  // archive regular files only: each time a copy in memory.
+  // Like open(2), but never creates; adds O_CLOEXEC. Empty with errno on failure. From an archive
+  // only regular files, each time as a copy in memory.
   UniqueFd open(const std::string& path, int flags) const;
   // The components of what a path leads to once all links are followed; nothing where it leads
   // nowhere.

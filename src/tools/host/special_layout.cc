@@ -10,7 +10,7 @@ struct Mark {
   const char* layout;
 };
 
-// As rdma_topo (rdma-core 65) tells them apart.
+// The distinctions of rdma_topo (rdma-core 65).
 constexpr Mark kMarks[] = {{vendor::kMellanox, 0x2100, "ConnectX-8 data direct"},
                            {vendor::kMellanox, 0x1979, "a ConnectX switch"},
                            {vendor::kMellanox, 0x197c, "a ConnectX switch"},

@@ -20,11 +20,11 @@ std::optional<Cause> registration(const Case& found) {
     cause.next = "ulimit -l unlimited";
     cause.note = "for services and batch systems: LimitMEMLOCK=infinity, and a new login";
   } else if (evidence->text.find("Bad address") != std::string::npos) {
-    cause.what += ": no peer-memory module knows the GPU's address";
+    cause.what += ": no peer-memory module handles this GPU address";
     cause.next = "sudo modprobe nvidia-peermem";
   } else {
     cause.next = "gdr prove --require-hardware";
-    cause.note = "tries each way of registering on its own";
+    cause.note = "tries each way of registration";
   }
   return cause;
 }
@@ -56,13 +56,14 @@ std::optional<Cause> completion(const Case& found) {
                        text.find("RETRY_EXC") != std::string::npos;
   if (timeout) {
     return Cause{"unreachable",
-                 "the connection was made and the peer's NIC then never answered: wrong GID, no "
-                 "route between these two NICs, or the peer died",
+                 "the NICs connected, but then the peer's NIC never answered: wrong GID, no route "
+                 "between these two NICs, or the peer died",
                  evidence, "show_gids",
-                 "ib_write_bw between the same two NICs tells whether it is NCCL's doing"};
+                 "run ib_write_bw between the same two NICs to rule out NCCL"};
   }
   return Cause{"completion", "a transfer failed in the NIC", evidence,
-               "gdr prove --require-hardware", "the same transfers one by one, each byte checked"};
+               "gdr prove --require-hardware",
+               "repeats the transfers one by one and checks every byte"};
 }
 
 constexpr FindCause kErrors[] = {registration, queue_pair, completion};
@@ -84,9 +85,10 @@ std::vector<Cause> causes_of_absence(const Case& found) {
 
 std::vector<Cause> causes_of_network(const Case& found) {
   if (found.verdict == Verdict::kNoConnections) return causes_of_absence(found);
-  return {{"network_used", "connections go over a network", std::nullopt, "nvidia-smi topo -m",
-           "within a host NCCL prefers P2P and shared memory unless NCCL_P2P_DISABLE, "
-           "NCCL_P2P_LEVEL or NCCL_SHM_DISABLE forbid them; between hosts it has no other way"}};
+  return {
+      {"network_used", "connections go over a network", std::nullopt, "nvidia-smi topo -m",
+       "within a host NCCL prefers P2P and shared memory unless NCCL_P2P_DISABLE, NCCL_P2P_LEVEL "
+       "or NCCL_SHM_DISABLE forbid them; between hosts it always uses the network"}};
 }
 
 std::vector<Cause> errors_of(const Case& found) {

@@ -46,7 +46,7 @@ const std::pair<const Distance, Evidence>* distance_to_allow(const Log& log) {
 // How NCCL of this version learns that the module is there.
 std::string module_note(const Version& version) {
   if (!version.before(23)) return {};
-  return "NCCL before 2.23 sees the module only with the RDMA stack of MLNX_OFED or Ubuntu "
+  return "NCCL before 2.23 finds the module only with the RDMA stack of MLNX_OFED or Ubuntu "
          "(/sys/kernel/mm/memory_peers)";
 }
 
@@ -64,17 +64,19 @@ std::optional<Cause> incapable(const Case& found) {
               module_note(log.version)};
   const Setting* dma_buf = log.setting("NCCL_DMABUF_ENABLE");
   if (log.version.before(13)) {
-    cause.what += ", and NCCL before 2.13 knows no dma-buf";
+    cause.what += ", and NCCL before 2.13 does not support dma-buf";
   } else if (dma_buf != nullptr && dma_buf->value == "0") {
-    cause.what += ", and dma-buf is switched off by the environment";
+    cause.what += ", and the environment switches dma-buf off";
     cause.next = "unset NCCL_DMABUF_ENABLE";
     cause.note = "or sudo modprobe nvidia-peermem";
   } else if (log.fact(Fact::kDmaBuf)) {
-    cause.what += ", and the GPU offers dma-buf, but the NIC's driver or libibverbs does not";
-    cause.note = "or, for dma-buf: Linux 5.12, rdma-core 34 and a driver that takes it, as mlx5's";
+    cause.what += ", and the GPU supports dma-buf, but the NIC's driver or libibverbs does not";
+    cause.note =
+        "or use dma-buf: it needs Linux 5.12, rdma-core 34 and a NIC driver with support, such as "
+        "mlx5";
   } else {
-    cause.what += ", and the GPU's driver offers no dma-buf";
-    cause.note = "or, for dma-buf: NVIDIA's open kernel modules, CUDA 11.7 and Linux 5.12";
+    cause.what += ", and the GPU driver does not support dma-buf";
+    cause.note = "or use dma-buf: it needs NVIDIA's open kernel modules, CUDA 11.7 and Linux 5.12";
   }
   return cause;
 }
@@ -86,12 +88,12 @@ std::optional<Cause> too_far(const Case& found) {
   const Version& version = found.log.version;
   const auto& [distance, evidence] = *entry;
   Cause cause{"distance",
-              fmt::format("GPU and NIC are farther apart than NCCL allows: {}, and the limit is {}",
+              fmt::format("GPU and NIC are farther apart than NCCL allows: {}, but the limit is {}",
                           distance_name(version, distance.distance),
                           distance_name(version, distance.limit)),
               evidence, fmt::format("{}={}", kLevel, level_for(version, distance.distance)),
-              "data then crosses the CPU; a NIC below the GPU's own PCIe switch is faster, see "
-              "nvidia-smi topo -m and NCCL_IB_HCA"};
+              "data then crosses the CPU; a NIC below the GPU's PCIe switch is faster (see gdr "
+              "topo, and choose it with NCCL_IB_HCA)"};
   if (const Setting* level = found.log.setting(kLevel)) {
     cause.id = "gdr_level";
     cause.what += fmt::format(", which the environment sets ({}={})", kLevel, level->value);
@@ -122,11 +124,11 @@ std::optional<Cause> level_is_low(const Case& found) {
 std::optional<Cause> reads_are_off(const Case& found) {
   if (!ib_without_gdr(found) || !receives_have_it(found.counts)) return std::nullopt;
   Cause cause{"gdr_read",
-              "receives have it and sends have not: NCCL lets the NIC read from GPU memory only on "
-              "Ampere and later, or with NVLink between the GPUs",
+              "receives use it but sends do not: NCCL lets the NIC read GPU memory only on Ampere "
+              "and later GPUs, or with NVLink between the GPUs",
               std::nullopt, "NCCL_NET_GDR_READ=1", ""};
   if (const Setting* read = found.log.setting("NCCL_NET_GDR_READ")) {
-    cause.what = "receives have it and sends have not, as the environment says";
+    cause.what = "receives use it but sends do not, because the environment says so";
     cause.evidence = read->evidence;
     if (read->value == "0") cause.next = "unset NCCL_NET_GDR_READ";
   }
@@ -146,12 +148,13 @@ std::optional<Cause> silent(const Case& found) {
   // 2.30 no longer logs distances at the level INFO.
   if (log.version.known() && !log.version.before(30)) {
     return Cause{"distance_or_gpu",
-                 "the NIC can, but GPU and NIC are too far apart, or the GPU cannot; NCCL 2.30 "
-                 "does not log which",
+                 "the NIC supports it, but GPU and NIC are too far apart, or the GPU does not "
+                 "support it; NCCL 2.30 does not log which",
                  evidence, fmt::format("{}=SYS", kLevel),
-                 "if that changes nothing it is the GPU: gdr prove --require-hardware"};
+                 "if that does not help, check the GPU: gdr prove --require-hardware"};
   }
-  return Cause{"gpu", "the NIC can, but the GPU or its driver says that it cannot (GeForce cards)",
+  return Cause{"gpu",
+               "the NIC supports it, but the GPU or its driver does not (as with GeForce cards)",
                evidence, "gdr prove --require-hardware",
                "registers GPU memory with the NIC and shows the error"};
 }

@@ -7,15 +7,15 @@ namespace {
 
 std::optional<Cause> no_info(const Case& found) {
   if (found.log.infos > 0) return std::nullopt;
-  return Cause{"log_level", "the log has no INFO message of NCCL", found.log.first_warning,
-               debug_settings(), "in the environment of every rank, and the run again"};
+  return Cause{"log_level", "the log has no INFO lines of NCCL", found.log.first_warning,
+               debug_settings(), "set this for every rank, and run again"};
 }
 
 std::optional<Cause> failed(const Case& found) {
   if (found.verdict != Verdict::kNoConnections || !found.log.first_warning) return std::nullopt;
   if (found.log.infos == 0) return std::nullopt;
   return Cause{"failed", "NCCL failed before it connected anything", found.log.first_warning,
-               debug_settings(), "its first warning is the cause of those that follow"};
+               debug_settings(), "its first warning causes those that follow"};
 }
 
 std::optional<Cause> not_connected(const Case& found) {
@@ -24,10 +24,10 @@ std::optional<Cause> not_connected(const Case& found) {
     return std::nullopt;
   }
   return Cause{"not_connected",
-               "the communicator was made and nothing was connected: NCCL 2.22 and later connect "
-               "at the first operation",
+               "NCCL created the communicator but connected nothing: since 2.22 it connects at the "
+               "first operation",
                done, "NCCL_RUNTIME_CONNECT=0",
-               "or a run with an all-reduce; an NCCL_DEBUG_SUBSYS without INIT hides connections"};
+               "or run an all-reduce; NCCL_DEBUG_SUBSYS without INIT hides connections"};
 }
 
 std::optional<Cause> no_connections(const Case& found) {
@@ -35,10 +35,10 @@ std::optional<Cause> no_connections(const Case& found) {
       found.log.fact(Fact::kInitDone)) {
     return std::nullopt;
   }
-  return Cause{"log_subsystems",
-               "the log has no message about connections: it ends early, or NCCL_DEBUG_SUBSYS "
-               "leaves INIT out",
-               std::nullopt, debug_settings(), ""};
+  return Cause{
+      "log_subsystems",
+      "the log has no lines about connections: it ends early, or NCCL_DEBUG_SUBSYS lacks INIT",
+      std::nullopt, debug_settings(), ""};
 }
 
 // Whether NIC and GPU can is logged by the subsystem NET, which is not on by default.
@@ -47,21 +47,20 @@ std::optional<Cause> no_net_messages(const Case& found) {
   if (found.counts.plain == 0 || log.infos == 0) return std::nullopt;
   if (!log.devices.empty() || !log.distances.empty()) {
     return Cause{"unexplained", "the log does not say why", std::nullopt,
-                 "gdr prove --require-hardware", "the same way without NCCL, step by step"};
+                 "gdr prove --require-hardware", "tries the same path without NCCL, step by step"};
   }
   return Cause{"log_subsystems",
-               "the log does not say why: NCCL logs that in the subsystems NET and GRAPH, which "
-               "are off by default",
-               std::nullopt, debug_settings(),
-               "in the environment of every rank, and the run again"};
+               "the log does not say why: NCCL logs the reason in the subsystems NET and GRAPH, "
+               "which are off by default",
+               std::nullopt, debug_settings(), "set this for every rank, and run again"};
 }
 
 std::optional<Cause> uncertain(const Case& found) {
   if (found.counts.uncertain == 0 || found.counts.plain > 0) return std::nullopt;
-  return Cause{"truncated",
-               "the lines about connections are cut off where GDRDMA would stand, or mixed up with "
-               "those of other processes",
-               std::nullopt, "NCCL_DEBUG_FILE=/tmp/nccl.%h.%p", "gives each process its own file"};
+  return Cause{
+      "truncated",
+      "the lines about connections are cut off before GDRDMA, or mixed with other processes' lines",
+      std::nullopt, "NCCL_DEBUG_FILE=/tmp/nccl.%h.%p", "gives each process its own file"};
 }
 
 constexpr FindCause kTable[] = {no_info,        failed,          not_connected,

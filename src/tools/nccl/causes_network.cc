@@ -17,24 +17,23 @@ bool is_on(const Setting* setting) {
 
 std::optional<Cause> inside_one_host(const Case& found) {
   if (found.verdict != Verdict::kNoNetwork) return std::nullopt;
-  return Cause{"inside_host",
-               "no connection goes over a network: P2P and shared memory reach every peer",
-               std::nullopt, "NCCL_P2P_DISABLE=1 NCCL_SHM_DISABLE=1",
-               "makes ranks of one host go through the NIC, for a test; where that is not wanted: "
-               "--expect local"};
+  return Cause{
+      "inside_host", "no connection uses a network: P2P and shared memory reach every peer",
+      std::nullopt, "NCCL_P2P_DISABLE=1 NCCL_SHM_DISABLE=1",
+      "makes ranks of one host use the NIC, for a test; if no network is expected: --expect local"};
 }
 
 std::optional<Cause> one_rank(const Case& found) {
   if (found.verdict != Verdict::kNoConnections || found.log.ranks != 1) return std::nullopt;
   return Cause{"one_rank", "the communicator has one rank, which needs no connection", std::nullopt,
-               "a run of two ranks or more", ""};
+               "run two or more ranks", ""};
 }
 
 std::optional<Cause> ib_disabled(const Case& found) {
   const Setting* setting = found.log.setting("NCCL_IB_DISABLE");
   if (!is_on(setting) || !on_sockets(found)) return std::nullopt;
-  return Cause{"ib_disabled", "InfiniBand and RoCE are switched off by the environment",
-               setting->evidence, "unset NCCL_IB_DISABLE", ""};
+  return Cause{"ib_disabled", "the environment switches InfiniBand and RoCE off", setting->evidence,
+               "unset NCCL_IB_DISABLE", ""};
 }
 
 std::optional<Cause> no_library(const Case& found) {
@@ -42,14 +41,14 @@ std::optional<Cause> no_library(const Case& found) {
   if (!evidence || !on_sockets(found)) return std::nullopt;
   return Cause{"no_libibverbs", "NCCL could not load libibverbs.so.1, so it has no RDMA", evidence,
                "sudo apt install libibverbs1 ibverbs-providers",
-               "in a container: inside its image"};
+               "in a container, install them in its image"};
 }
 
 std::optional<Cause> no_ip_interface(const Case& found) {
   const auto& evidence = found.log.fact(Fact::kNoIpInterface);
   if (!evidence) return std::nullopt;
   return Cause{"no_ip_interface",
-               "NCCL found no IP interface for its own connections, and gives up IB without one",
+               "NCCL found no IP interface for its own connections, which it needs even for IB",
                evidence, "NCCL_SOCKET_IFNAME=<interface of ip addr>", ""};
 }
 
@@ -58,18 +57,18 @@ std::optional<Cause> no_device(const Case& found) {
   if (!evidence || found.log.fact(Fact::kNoLibrary) || !on_sockets(found)) return std::nullopt;
   if (is_on(found.log.setting("NCCL_IB_DISABLE"))) return std::nullopt;
   if (const Setting* chosen = found.log.setting("NCCL_IB_HCA")) {
-    return Cause{"ib_hca", "no RDMA NIC has a name that NCCL_IB_HCA allows", chosen->evidence,
+    return Cause{"ib_hca", "NCCL_IB_HCA allows none of the RDMA NICs", chosen->evidence,
                  "unset NCCL_IB_HCA", "ibv_devices lists the names"};
   }
   return Cause{"no_ib_device", "NCCL sees no RDMA NIC with an active port", evidence, "ibv_devinfo",
-               "if that shows an active port outside a container: give the container "
+               "if the host shows an active port, start the container with "
                "--device=/dev/infiniband and --ulimit memlock=-1"};
 }
 
 std::optional<Cause> network_missing(const Case& found) {
   const auto& evidence = found.log.fact(Fact::kNetworkMissing);
   if (!evidence) return std::nullopt;
-  return Cause{"network_missing", "the network that NCCL was told to use is not there", evidence,
+  return Cause{"network_missing", "the network that NCCL was told to use does not exist", evidence,
                "unset NCCL_NET NCCL_NET_PLUGIN", ""};
 }
 
@@ -77,9 +76,10 @@ std::optional<Cause> network_missing(const Case& found) {
 std::optional<Cause> no_path(const Case& found) {
   const auto& evidence = found.log.fact(Fact::kNoPathToNic);
   if (!evidence || found.counts.network > 0) return std::nullopt;
-  return Cause{"no_path", "NCCL found no way from a GPU to any NIC: it does not see where they are",
-               evidence, "NCCL_TOPO_FILE=<a file that places NICs and GPUs>",
-               "for the software NIC gdr run sets one; on a cloud's machine its provider has one"};
+  return Cause{
+      "no_path", "NCCL found no path from a GPU to a NIC: it does not see where they are", evidence,
+      "NCCL_TOPO_FILE=<a file that places NICs and GPUs>",
+      "gdr run sets one for the software NIC; cloud providers supply one for their machines"};
 }
 
 // NCCL logs no word about NCCL_NET; that it never looked for IB gives it away.
@@ -91,10 +91,10 @@ std::optional<Cause> sockets_chosen(const Case& found) {
     return std::nullopt;
   }
   if (log.fact(Fact::kIbFound)) {
-    return Cause{"sockets_chosen", "NCCL found the RDMA NIC and uses sockets all the same",
-                 log.fact(Fact::kIbFound), "unset NCCL_NET", "all ranks must see an RDMA NIC"};
+    return Cause{"sockets_chosen", "NCCL found the RDMA NIC but uses sockets",
+                 log.fact(Fact::kIbFound), "unset NCCL_NET", "every rank must see an RDMA NIC"};
   }
-  return Cause{"sockets_chosen", "NCCL uses sockets and never looked for an RDMA NIC",
+  return Cause{"sockets_chosen", "NCCL uses sockets and did not look for an RDMA NIC",
                log.fact(Fact::kIbFailed), "unset NCCL_NET NCCL_IB_DISABLE", ""};
 }
 
@@ -103,14 +103,15 @@ std::optional<Cause> plugin(const Case& found) {
   for (const auto& [connection, times] : found.log.connections) {
     if (!is_network(connection) || connection.gdrdma || is_ib(connection)) continue;
     if (connection.kind == "Socket") continue;
-    Cause cause{"plugin",
-                fmt::format("the network plugin '{}' is used, and offers NCCL no GPU memory",
-                            connection.kind),
-                std::nullopt, "NCCL_NET_PLUGIN=none",
-                "takes NCCL's own IB instead; before 2.11, take the plugin off LD_LIBRARY_PATH"};
+    Cause cause{
+        "plugin",
+        fmt::format("NCCL uses the network plugin '{}', which does not support GPU memory",
+                    connection.kind),
+        std::nullopt, "NCCL_NET_PLUGIN=none",
+        "uses NCCL's own IB instead; before NCCL 2.11, remove the plugin from LD_LIBRARY_PATH"};
     if (connection.kind.find("Libfabric") != std::string::npos) {
       cause.next = "FI_EFA_USE_DEVICE_RDMA=1";
-      cause.note = "EFA of p4d and later instances; older ones have no GPUDirect RDMA";
+      cause.note = "for EFA on p4d and later instances; older ones have no GPUDirect RDMA";
     }
     return cause;
   }

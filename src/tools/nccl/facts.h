@@ -75,7 +75,7 @@ std::optional<std::pair<std::string, std::string>> read_setting(std::string_view
 std::optional<DeviceGdr> read_device(std::string_view text);
 std::optional<Distance> read_distance(std::string_view text);
 
-// As much of a message as is worth repeating.
+// The part of a message that is worth repeating.
 std::string quoted(std::string_view text);
 
 }  // namespace gdr::nccl

@@ -92,7 +92,7 @@ Report judge(Log log, Expectation expectation) {
         expectation == Expectation::kLocal ? causes_of_network(found) : causes_of_absence(found);
   }
   report.also = errors_of(found);
-  // Where nothing was connected, the errors are why.
+  // If nothing was connected, the errors are the reason.
   if (report.verdict == Verdict::kNoConnections && !report.also.empty()) {
     report.causes = std::exchange(report.also, {});
   }

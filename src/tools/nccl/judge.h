@@ -37,11 +37,11 @@ struct Counts {
   std::uint64_t p2p = 0;
   std::uint64_t shared_memory = 0;
   std::uint64_t other = 0;
-  // Of `plain`:
+  // Parts of `plain`:
   std::uint64_t plain_ib = 0;
   std::uint64_t socket = 0;
   std::uint64_t plain_plugin = 0;
-  // Of `plain` and `gdrdma`, by end:
+  // Parts of `plain` and `gdrdma`, by direction:
   std::uint64_t plain_sends = 0;
   std::uint64_t plain_receives = 0;
   std::uint64_t gdrdma_receives = 0;

@@ -12,8 +12,8 @@ bool is_control(char byte) {
   return value < 0x20 || value == 0x7f;
 }
 
-// Where the control sequence ends that begins at `at`, an escape: ECMA-48 5.4, "ESC [ ... letter".
-// Any other escape is taken to be the one byte.
+// The end of the control sequence that begins at `at` with an escape: ECMA-48 5.4, "ESC [ ...
+// letter". Any other escape counts as one byte.
 std::size_t end_of_escape(std::string_view text, std::size_t at) {
   if (at + 1 >= text.size() || text[at + 1] != '[') return at + 1;
   std::size_t end = at + 2;

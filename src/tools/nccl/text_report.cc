@@ -71,10 +71,11 @@ std::string connections_text(const Report& report, bool all) {
   std::string text = "Connections\n";
   for (std::size_t i = 0; i < shown; ++i) text += line_of(groups[i], widest);
   if (shown < groups.size()) {
-    text += fmt::format("  … {} more such lines; --all shows them\n", groups.size() - shown);
+    text += fmt::format("  … {} more; --all shows them\n", groups.size() - shown);
   }
   if (report.log.connections_left_out > 0) {
-    text += fmt::format("  … {} more connections than are kept\n", report.log.connections_left_out);
+    text += fmt::format("  … {} more connections, which gdr does not keep\n",
+                        report.log.connections_left_out);
   }
   return text + "\n";
 }
@@ -85,7 +86,7 @@ std::string plural(std::uint64_t count, std::string_view one, std::string_view m
 }
 
 std::string head(const Log& log) {
-  std::string text = log.version.known() ? "NCCL " + log.version.text : "NCCL of unknown version";
+  std::string text = log.version.known() ? "NCCL " + log.version.text : "NCCL, unknown version";
   if (log.ranks > 0) text += "  " + plural(static_cast<std::uint64_t>(log.ranks), "rank");
   if (!log.processes.empty()) {
     text += fmt::format("  log of {} on {}", plural(log.processes.size(), "process", "processes"),

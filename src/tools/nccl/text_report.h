@@ -7,7 +7,7 @@
 
 namespace gdr::nccl {
 
-// Where the words of a cause begin: continuation lines stand below them.
+// Indent of a cause's words and their continuation lines.
 constexpr std::size_t kTextIndent = 12;
 
 // `all`: every group of connections (default: the first ones, those without GDRDMA in front).

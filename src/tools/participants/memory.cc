@@ -43,13 +43,13 @@ Result<HugePages> huge_pages() {
 Error no_huge_pages(int code, std::uint64_t bytes, const HugePages& pages) {
   const std::uint64_t needed = bytes / pages.size;
   std::string text = std::to_string(needed) + " huge pages of " + std::to_string(pages.size >> 10) +
-                     " KiB are needed, and " + std::to_string(pages.free) + " are free";
+                     " KiB are needed, but only " + std::to_string(pages.free) + " are free";
   if (needed > pages.free) {
     const std::uint64_t wanted = pages.all + needed - pages.free;
-    text += "; set more aside: sudo sysctl vm.nr_hugepages=" + std::to_string(wanted);
+    text += "; reserve more: sudo sysctl vm.nr_hugepages=" + std::to_string(wanted);
   } else {
     text += std::string(", but the kernel refuses them (") + strerror(code) +
-            "): a control group limits them (hugetlb.*.max), or they are of another NUMA node";
+            "): a control group limits them (hugetlb.*.max), or they are on another NUMA node";
   }
   return {code, text};
 }

@@ -20,8 +20,8 @@ enum class MemoryKind : std::uint8_t { kHost, kDevice, kDeviceVmm };
 enum class Registration : std::uint8_t { kHost, kDmaBuf, kPeerMemory };
 constexpr bool is_device(MemoryKind kind) { return kind != MemoryKind::kHost; }
 
-// Of host memory. Huge pages are set aside by the administrator: without enough of them
-// allocate() fails, and its message says how many are needed, how many are free and what to type.
+// Pages of host memory. The administrator sets huge pages aside: without enough of them allocate()
+// fails, and its message says how many are needed, how many are free and what to type.
 enum class Pages : std::uint8_t { kOrdinary, kHuge };
 
 class Memory {

@@ -186,7 +186,7 @@ void survey_nics(const std::string& path, Survey& found) {
 
 Survey survey(const std::string& verbs, const std::string& cuda) {
   Survey found;
-  // CUDA first: the software RNIC looks for the driver that the process already has.
+  // CUDA first: the software NIC looks for the driver that the process already has.
   if (!cuda.empty()) survey_gpus(cuda, found);
   survey_nics(verbs, found);
   return found;

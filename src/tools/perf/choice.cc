@@ -26,7 +26,7 @@ DeviceNames names_of(const Options& options, const participants::Libraries& libr
 
 Error no_devices(const participants::InventoryReport& inventory) {
   return {ENODEV, (inventory.verbs_problem.empty() ? "no RDMA NIC" : inventory.verbs_problem) +
-                      "; gdr perf --soft measures on the stand-ins"};
+                      "; gdr perf --soft uses the stand-ins"};
 }
 
 // A real NIC reaches no stand-in's memory.
@@ -76,7 +76,8 @@ Result<void> check_new(const std::vector<DeviceNames>& chosen, const participant
     return known.nic == port.nic && known.port == port.port;
   });
   if (!again) return {};
-  return Error{EINVAL, std::string(option) + " names port " + port.text() + " twice: each once"};
+  return Error{EINVAL,
+               std::string(option) + " names port " + port.text() + " twice; name each port once"};
 }
 
 }  // namespace

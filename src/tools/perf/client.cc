@@ -31,15 +31,16 @@ bool is_ipv4(const std::uint8_t* gid) {
   return IN6_IS_ADDR_V4MAPPED(&address);
 }
 
-// What drivers say of it is "Invalid argument".
+// Drivers only say "Invalid argument".
 Result<void> check_families(const rdma::PortAddress& near, const StationAddress& far,
                             const std::string& far_gid) {
   if (!far.global || is_ipv4(near.gid.raw) == is_ipv4(far.gid.data())) return {};
   char text[INET6_ADDRSTRLEN] = "";
   inet_ntop(AF_INET6, near.gid.raw, text, sizeof text);
-  return Error{EINVAL, std::string("the GIDs ") + text + " (client) and " + far_gid +
-                           " (server) are one of IPv4 and one of IPv6: the same for both by "
-                           "--gid-index; show_gids or ibv_devinfo -v lists them"};
+  return Error{EINVAL,
+               std::string("the GIDs ") + text + " (client) and " + far_gid +
+                   " (server) mix IPv4 and IPv6; choose GIDs of one kind with --gid-index on both "
+                   "sides (show_gids or ibv_devinfo -v lists them)"};
 }
 
 }  // namespace
@@ -49,18 +50,21 @@ Error Client::ended_early() {
   const Result<Received> last = control_.receive_any(kTell);
   if (last && last->kind == number_of<Failure>()) {
     const Error why = Control::take<Nothing>(*last).error();
-    return {ECONNRESET, "the server has ended the session: " + why.message};
+    return {ECONNRESET, "the server ended the session: " + why.message};
   }
-  return {ECONNRESET, "the server has ended in the middle of a row; its own output may say why"};
+  return {ECONNRESET, "the server ended during a measurement; its output may say why"};
 }
 
 Result<void> Client::greet(const std::optional<Secret>& secret) {
   Result<Hello> hello = control_.call(Hello{kMagic, kProtocol, version_}, kAnswer);
   if (!hello && hello.error().code == ETIMEDOUT) {
-    return Error{ETIMEDOUT, "the server says nothing, and is no gdr perf or a busy one"};
+    return Error{
+        ETIMEDOUT,
+        "the server accepted the connection but is silent: it is busy with another client, or "
+        "it is not gdr perf"};
   }
   if (!hello) return hello.error();
-  if (hello->magic != kMagic) return Error{EPROTO, "that is no server of gdr perf"};
+  if (hello->magic != kMagic) return Error{EPROTO, "the server answered, but it is not gdr perf"};
   if (hello->protocol != kProtocol) {
     return Error{EPROTO, "the server is gdrkit " + hello->version + " (protocol " +
                              std::to_string(hello->protocol) + "), this is " + version_ +
@@ -86,36 +90,36 @@ Result<void> Client::authenticate(const std::optional<Secret>& secret) {
   if (!reply) return reply.error();
   if (!reply->wants_secret && !secret) return {};
   if (!secret) {
-    return Error{EACCES,
-                 "the server asks for a secret: --secret FILE, with the same text as there"};
+    return Error{EACCES, "the server asks for a secret; give --secret FILE with the server's text"};
   }
   if (!reply->wants_secret) {
-    return Error{EACCES,
-                 "the server has no secret, so it may be anybody's: start it with --secret "
-                 "FILE, or leave that out here"};
+    return Error{
+        EACCES,
+        "the server has no secret, so it may be anybody's; start it with --secret FILE, or "
+        "leave out --secret here"};
   }
   nonces.server = reply->nonce;
   Result<Authenticate::Reply> proved =
       control_.call(Authenticate{secret->proof(Secret::Side::kClient, nonces)}, kAnswer);
   if (!proved) return proved.error();
   if (are_equal(proved->proof, secret->proof(Secret::Side::kServer, nonces))) return {};
-  return Error{EACCES, "the server does not know the secret: it is not the one that you mean"};
+  return Error{EACCES, "the server does not know the secret, so it may be an impostor"};
 }
 
 Result<void> Client::check_opened() const {
   const std::size_t there = opened_.ports.size(), wanted = ports_.size();
   if (opened_.side.ports.size() != there || opened_.facts.nics.size() != there) {
-    return Error{EPROTO, "the server contradicts itself about its ports"};
+    return Error{EPROTO, "the server sent inconsistent ports"};
   }
   if (there < wanted) {
-    return Error{EINVAL, "--nic names " + text::plural(wanted, "port") + ", and the server has " +
+    return Error{EINVAL, "--nic names " + text::plural(wanted, "port") + ", but the server has " +
                              std::to_string(there) +
-                             ": as many there (gdr perf --server --nic NIC,NIC), or fewer here"};
+                             "; give it more (gdr perf --server --nic NIC,NIC), or use fewer here"};
   }
   const bool right = std::ranges::all_of(opened_.ports, [](const Open::Port& port) {
     return port.mtu >= IBV_MTU_256 && port.mtu <= IBV_MTU_4096;
   });
-  if (!right) return Error{EPROTO, "the server names a path MTU that verbs does not know"};
+  if (!right) return Error{EPROTO, "the server sent an unknown path MTU"};
   return {};
 }
 
@@ -198,8 +202,8 @@ Result<void> Client::suits(const Load& load, std::uint64_t largest, std::uint32_
   const std::string& nic = near.names().nic;
   const auto needs = [&](const char* what, std::uint64_t wanted, std::uint64_t has,
                          const char* option) {
-    return Error{ENOTSUP, nic + " has " + std::to_string(has) + " " + what + ", " +
-                              std::to_string(wanted) + " are needed: a smaller " + option};
+    return Error{ENOTSUP, nic + " has " + std::to_string(has) + " " + what + ", but " +
+                              std::to_string(wanted) + " are needed; use a smaller " + option};
   };
   if (is_atomic(load.operation) && (!near.has_atomics() || !far.atomics)) {
     return Error{ENOTSUP,
@@ -211,17 +215,17 @@ Result<void> Client::suits(const Load& load, std::uint64_t largest, std::uint32_
     return needs("queue pairs", pairs, static_cast<std::uint64_t>(device.max_qp), "--queue-pairs");
   }
   if (load.depth > static_cast<std::uint32_t>(device.max_qp_wr)) {
-    return needs("requests a queue pair", load.depth, static_cast<std::uint64_t>(device.max_qp_wr),
-                 "--depth");
+    return needs("requests per queue pair", load.depth,
+                 static_cast<std::uint64_t>(device.max_qp_wr), "--depth");
   }
   const std::uint64_t most =
       load.transport == Transport::kUd
           ? rdma::bytes_of(path_mtu(load))
           : std::min<std::uint64_t>(near.port().max_msg_sz, far.largest_message);
   if (largest > most) {
-    return Error{ENOTSUP, "a message of " + std::to_string(largest) +
-                              " bytes: " + name_of(load.transport) + " has at most " +
-                              std::to_string(most) + " here"};
+    return Error{ENOTSUP, std::string(name_of(load.transport)) + " has at most " +
+                              std::to_string(most) + " bytes per message here, not " +
+                              std::to_string(largest)};
   }
   return {};
 }
@@ -331,8 +335,8 @@ Result<Finish::Reply> Client::carry_out(const Start& start, CrewOutcome& near) {
     if (start.timing.slice_messages == 0 && now() > overdue_at) {
       crew_->abort();
       near = crew_->join();
-      return Error{ETIMEDOUT, "a row has not ended " + text_of_time(kOverdue) +
-                                  " after it should have: the server takes no messages"};
+      return Error{ETIMEDOUT, "the measurement is " + text_of_time(kOverdue) +
+                                  " late: the server accepts no messages"};
     }
     if (now() - told_at_ > kTell) {
       told_at_ = now();
@@ -381,7 +385,7 @@ Result<VerifyWindow::Reply> Client::verify(const Window& window) {
   if (!reply) return reply;
   const std::uint64_t most = std::uint64_t{window.count} * kMostQueuePairs;
   if (reply->lost > most || reply->wrong > most || reply->nanoseconds > 2 * kAnswer) {
-    return Error{EPROTO, "the server contradicts itself about a window"};
+    return Error{EPROTO, "the server sent inconsistent results for a window"};
   }
   return reply;
 }

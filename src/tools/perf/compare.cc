@@ -172,9 +172,9 @@ void add_if_unlike(std::string what, std::string base, std::string other,
 }
 
 std::string clock_text(const ClockReport& clock) {
-  if (!clock.invariant) return "the system's";
-  if (!(std::abs(clock.drift) > kMuchDrift)) return "the processor's counter";
-  return fmt::format("the processor's counter, which drifted by {:+.2f} %", clock.drift * 100);
+  if (!clock.invariant) return "the system clock";
+  if (!(std::abs(clock.drift) > kMuchDrift)) return "the CPU's counter";
+  return fmt::format("the CPU's counter, drift {:+.2f} %", clock.drift * 100);
 }
 
 std::vector<Unlike> find_unlike(const Report& base, const Report& other) {

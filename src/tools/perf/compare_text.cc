@@ -11,7 +11,7 @@
 namespace gdr::perf {
 namespace {
 
-// Where what is said of a file or a setting goes on.
+// Indents of wrapped lines about a file and a setting.
 constexpr std::size_t kFileIndent = 7, kIndent = 6;
 
 struct Unit {
@@ -30,7 +30,7 @@ Unit unit_of(Measure measure) {
   }
 }
 
-// With four digits that count, but no more than five behind the point.
+// Four significant digits, but at most five decimals.
 std::string four_digits(double value) {
   const double before = value > 0 ? std::floor(std::log10(value)) + 1 : 1;
   return fmt::format("{:.{}f}", value, static_cast<int>(std::clamp(4 - before, 0.0, 5.0)));
@@ -66,7 +66,7 @@ void write_source(const char* which, const Source& source, Text& text) {
 void write_unlike(const std::vector<Unlike>& unlike, Text& text) {
   if (unlike.empty()) return;
   text.blank();
-  text.line("Not alike, so a difference may come from this:");
+  text.line("These differ between the runs and may explain a change:");
   const auto shown = [](const std::string& value) {
     return value.empty() ? "not known" : printable(value);
   };
@@ -123,20 +123,20 @@ void write_sum(const std::vector<ComparedRow>& rows, Text& text) {
                          [=](const ComparedRow& row) { return row.verdict == verdict; });
   };
   text.blank();
-  if (rows.empty()) return text.line("No row is in both, so nothing was compared.");
-  text.line(fmt::format("{} compared: {} better, {} worse, {} with no difference shown.",
-                        rows.size() == 1 ? "1 row" : fmt::format("{} rows", rows.size()),
-                        count(Verdict::kBetter), count(Verdict::kWorse),
-                        count(Verdict::kNoDifference)));
+  if (rows.empty())
+    return text.line("The documents have no measurement in common, so nothing was compared.");
+  text.line(fmt::format("{} compared: {} better, {} worse, {} without a significant difference.",
+                        text::plural(rows.size(), "measurement"), count(Verdict::kBetter),
+                        count(Verdict::kWorse), count(Verdict::kNoDifference)));
 }
 
 void write_explanation(Text& text) {
   text.blank();
   text.line(
-      "Change: of the median; its interval by bootstrap; p by the Mann-Whitney test. By chance "
-      "alone "
-      "about 1 row in 20 would show a difference. Repetitions are slices of one run: what changes "
-      "from run to run (where memory lies, other load) shows only when each is run again.");
+      "Change compares medians; the interval is a bootstrap, p is from the Mann-Whitney test. By "
+      "chance alone about 1 measurement in 20 shows a difference. Repetitions are slices of one "
+      "run: effects that vary from run to run (memory placement, other load) show only if you "
+      "repeat both runs.");
 }
 
 }  // namespace
@@ -150,8 +150,8 @@ std::string to_text(std::span<const Comparison> comparisons, std::size_t columns
     write_source("other", comparison.other, text);
     write_unlike(comparison.unlike, text);
     write_rows(comparison.rows, text);
-    write_unmatched("With a figure in the base only, or in neither:", comparison.only_base, text);
-    write_unmatched("With a figure in the other only:", comparison.only_other, text);
+    write_unmatched("Measured in the base only, or in neither:", comparison.only_base, text);
+    write_unmatched("Measured in the other only:", comparison.only_other, text);
     write_sum(comparison.rows, text);
   }
   const bool any = std::any_of(comparisons.begin(), comparisons.end(),

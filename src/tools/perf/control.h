@@ -21,7 +21,7 @@ constexpr std::size_t kLargestGreeting = 4 << 10;
 class Control : public process::Conversation<Messages> {
  public:
   explicit Control(UniqueFd fd)
-      : Conversation(std::move(fd), "not a server or client of gdr perf") {}
+      : Conversation(std::move(fd), "the other side answered, but it is not gdr perf") {}
   static Result<Control> connect(const std::string& host, std::uint16_t port, Nanoseconds timeout);
 };
 

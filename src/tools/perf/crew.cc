@@ -96,7 +96,7 @@ std::uint64_t Crew::largest() const { return posts_.front()->station->plan().lar
 
 Result<void> Crew::connect(const SideAddress& theirs, const GoOn& go_on) {
   if (theirs.stations.size() != posts_.size()) {
-    return Error{EPROTO, "the other side has another number of threads"};
+    return Error{EPROTO, "the other side has a different number of threads"};
   }
   for (std::size_t i = 0; i < posts_.size(); ++i) {
     if (Result<void> done = posts_[i]->station->connect(theirs.stations[i], go_on); !done) {
@@ -158,8 +158,8 @@ Result<void> Crew::pin(std::thread& thread, std::size_t index) const {
   CPU_SET(static_cast<std::size_t>(processor), &set);
   const int code = pthread_setaffinity_np(thread.native_handle(), sizeof set, &set);
   if (code == 0) return {};
-  return Error{EINVAL, "--cpu " + std::to_string(processor) + ": this process may not run there (" +
-                           strerror(code) + "); taskset -p $$ shows where"};
+  return Error{EINVAL, "--cpu " + std::to_string(processor) + ": this process may not use it (" +
+                           strerror(code) + "); taskset -cp $$ lists the CPUs it may use"};
 }
 
 void Crew::work(Post& post) {
@@ -198,10 +198,10 @@ std::vector<std::uint64_t> Crew::sent() const {
 
 Result<void> Crew::expect(const std::vector<std::uint64_t>& sent) {
   if (sent.size() != load_.queue_pairs) {
-    return Error{EPROTO, "the other side has sent on another number of queue pairs"};
+    return Error{EPROTO, "the other side used a different number of queue pairs"};
   }
   if (std::ranges::any_of(sent, [](std::uint64_t count) { return count > kMostMessages; })) {
-    return Error{EPROTO, "the other side has sent more messages than there can be"};
+    return Error{EPROTO, "the other side reports an impossible number of messages"};
   }
   std::size_t at = 0;
   for (const auto& post : posts_) {
@@ -225,7 +225,7 @@ Result<void> Crew::await_end(const GoOn& go_on) {
     if (wanted && now() < deadline) continue;
     abort();
     if (!wanted) return Error{EINTR, "interrupted"};
-    return Error{ETIMEDOUT, "the last messages have not come within " +
+    return Error{ETIMEDOUT, "the last messages did not arrive within " +
                                 std::to_string(kEnding / kSecond) + " s"};
   }
   return {};

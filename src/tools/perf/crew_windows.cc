@@ -14,7 +14,7 @@ constexpr std::uint64_t kLastFirst = std::uint64_t{1} << 48;  // no row gets the
 Result<void> Crew::check_window(const Window& window) const {
   if (window.station >= posts_.size()) return Error{EPROTO, "no such thread"};
   if (window.first > kLastFirst || window.count > posts_[window.station]->station->layout().slots) {
-    return Error{EPROTO, "a window of more messages than there are places for"};
+    return Error{EPROTO, "a window has more messages than buffers"};
   }
   return {};
 }
@@ -31,7 +31,7 @@ Result<void> Crew::fill(const Window& window, const GoOn& go_on) {
 Result<void> Crew::move(const Window& window) {
   if (Result<void> right = check_window(window); !right) return right;
   if (!load_.check || !load_.both_ways) {
-    return Error{EPROTO, "a window to be sent that goes one way"};
+    return Error{EPROTO, "the server was asked to send, but the load goes one way"};
   }
   Post& post = *posts_[window.station];
   post.asked_at = ticks();
@@ -45,7 +45,8 @@ Result<void> Crew::await_sent(const Post& post, const GoOn& go_on) {
   Rest rest;
   while (post.signals->windows_sent.load() < post.signals->windows_asked.load()) {
     if (post.outcome->has_sent.load()) break;  // it ended too early: its own error says why
-    if (now() > deadline || !go_on()) return Error{ETIMEDOUT, "the server's window has not gone"};
+    if (now() > deadline || !go_on())
+      return Error{ETIMEDOUT, "the server did not send its window in time"};
     rest.pause();
   }
   return {};

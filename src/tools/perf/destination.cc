@@ -30,14 +30,14 @@ Result<Destination> destination_of(std::size_t port, bool ethernet, std::uint16_
   to.global = global;
   if (global) to.gid = gid;
   if (!ethernet) to.lid = lid;
-  if (ethernet && !global) return Error{EINVAL, "a place on an Ethernet has a GID"};
+  if (ethernet && !global) return Error{EINVAL, "an Ethernet destination needs a GID"};
   if (global && !is_of_one_port(gid)) {
     char text[INET6_ADDRSTRLEN] = "";
     inet_ntop(AF_INET6, gid.data(), text, sizeof text);
-    return Error{EINVAL, std::string("the GID ") + text + " is not that of one port"};
+    return Error{EINVAL, std::string("the GID ") + text + " is not the address of a single port"};
   }
   if (!ethernet && (lid == 0 || lid >= kFirstMulticast)) {
-    return Error{EINVAL, "the LID " + std::to_string(lid) + " is not that of one port"};
+    return Error{EINVAL, "the LID " + std::to_string(lid) + " is not the address of a single port"};
   }
   return to;
 }

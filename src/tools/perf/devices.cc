@@ -19,7 +19,7 @@ Result<std::unique_ptr<Devices>> Devices::open(const DeviceNames& names) {
   if (!port) return port.error();
   if (port->state != IBV_PORT_ACTIVE) {
     return Error{ENETDOWN, "port " + std::to_string(names.port) + " of " + names.nic +
-                               " has no link: gdr doctor says why"};
+                               " has no link; gdr doctor says why"};
   }
   devices->port_ = *port;
   if (Result<void> found = devices->find_address(); !found) return found.error();

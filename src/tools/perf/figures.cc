@@ -36,7 +36,7 @@ void fill_latency(Row& row, const CrewOutcome& near, const TickClock& clock) {
   std::uint64_t samples = 0;
   for (const Samples& repetition : near.samples) samples += repetition.size();
   if (samples == 0) {
-    if (row.problem.empty()) row.problem = "no message came back within the time given";
+    if (row.problem.empty()) row.problem = "no answer arrived within the given time";
     return;
   }
   row.latency =
@@ -74,7 +74,7 @@ void fill_rates(Row& row, const CrewOutcome& near, const Finish::Reply& far) {
   const double arrived = share_arrived(row);
   for (double& rate : rates) rate *= arrived;
   if (arrived != 1) {
-    row.remarks.push_back("only what arrived is counted: this transport repeats nothing");
+    row.remarks.push_back("only arrived messages count: this transport does not retransmit");
   }
   row.rate = make_figure(rates);
   std::vector<double> bytes = rates;

@@ -54,7 +54,7 @@ Result<UniqueFd> listen_at(const addrinfo& at, bool both_families) {
 
 Result<Listening> listen_on(const std::string& address, std::uint16_t port) {
   const bool any = address == "any";
-  // Of "any" one socket serves both families; a host without IPv6 has the other one alone.
+  // With "any" one IPv6 socket serves both families; a host without IPv6 has only the other one.
   const std::vector<std::string> names = any ? std::vector<std::string>{"::", "0.0.0.0"}
                                          : address.empty()
                                              ? std::vector<std::string>{"127.0.0.1", "::1"}
@@ -87,8 +87,8 @@ Result<Listening> listen_on(const std::string& address, std::uint16_t port) {
   if (!listening.sockets_.empty()) return listening;
   const std::string number = std::to_string(port);
   if (refused.code == EADDRINUSE) {
-    return Error{EADDRINUSE, "port " + number + " is taken (" + refused.message +
-                                 "); another one: --port PORT"};
+    return Error{EADDRINUSE, "port " + number + " is in use (" + refused.message +
+                                 "); choose another one with --port PORT"};
   }
   return Error{refused.code, "listening on port " + number + " of " +
                                  (address.empty() ? "this host" : address) + ": " +
@@ -100,7 +100,7 @@ Result<Visitor> Listening::accept(Nanoseconds timeout) const {
   for (const UniqueFd& socket : sockets_) entries.push_back({socket.get(), POLLIN, 0});
   const int milliseconds = static_cast<int>(timeout / kMillisecond);
   if (poll(entries.data(), entries.size(), milliseconds) <= 0) {
-    return Error{ETIMEDOUT, "nobody has come"};
+    return Error{ETIMEDOUT, "no client connected"};
   }
   const auto ready = std::ranges::find_if(
       entries, [](const pollfd& entry) { return (entry.revents & POLLIN) != 0; });
@@ -109,7 +109,7 @@ Result<Visitor> Listening::accept(Nanoseconds timeout) const {
   socklen_t length = sizeof address;
   auto* generic = reinterpret_cast<sockaddr*>(&address);
   UniqueFd fd(accept4(ready->fd, generic, &length, SOCK_CLOEXEC));
-  if (!fd && errno == EAGAIN) return Error{ETIMEDOUT, "nobody has come"};
+  if (!fd && errno == EAGAIN) return Error{ETIMEDOUT, "no client connected"};
   if (!fd) return from_errno("accept");
   keep_alive(fd.get());
   return Visitor{std::move(fd), name_of(generic, length)};

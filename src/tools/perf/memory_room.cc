@@ -26,7 +26,7 @@ Bytes least(Bytes one, Bytes other) {
   return std::min(*one, *other);
 }
 
-// Of lines "name value", as in memory.stat; "name: value kB", as in meminfo.
+// Reads lines "name value", as in memory.stat, or "name: value kB", as in meminfo.
 Bytes named(const std::string& text, std::string_view name) {
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
@@ -125,9 +125,10 @@ std::optional<std::uint64_t> available_memory(const std::string& root) {
 
 Result<void> check_host_memory(std::uint64_t bytes, std::optional<std::uint64_t> available) {
   if (!available || bytes <= *available) return {};
-  return Error{ENOMEM, text::size_text(bytes) + " of host memory are needed, and a run may take " +
+  return Error{ENOMEM, text::size_text(bytes) +
+                           " of host memory are needed, but a run may use only " +
                            text::size_text(*available) +
-                           " (half of what this host or its memory cgroup has left): smaller "
+                           " (half of what this host or its memory cgroup has left); use smaller "
                            "--sizes or fewer --queue-pairs"};
 }
 
@@ -135,7 +136,7 @@ Result<void> check_host_memory(std::uint64_t bytes, std::optional<std::uint64_t>
 std::string locked_memory_advice(int code, std::uint64_t bytes, rlim_t limit) {
   if (code != ENOMEM || limit == RLIM_INFINITY) return "";
   std::string text = "; the locked-memory limit is " + std::to_string(limit) + " bytes";
-  if (bytes <= limit) text += ", and other registrations take part of it";
+  if (bytes <= limit) text += ", and other registrations use part of it";
   return text + ": ulimit -l unlimited (for services, LimitMEMLOCK=infinity)";
 }
 

@@ -7,7 +7,7 @@
 namespace gdr::perf {
 namespace {
 
-// From what a cache line holds to where nothing grows any more.
+// From a cache line up to sizes where bandwidth no longer grows.
 const std::vector<std::uint64_t> kBandwidthSizes{4 << 10, 64 << 10, 1 << 20, 8 << 20};
 const std::vector<std::uint64_t> kLatencySizes{8, 4 << 10, 64 << 10};
 const std::vector<std::uint64_t> kRateSizes{8, 64};
@@ -29,7 +29,8 @@ std::vector<std::uint64_t> sizes_of(const Wishes& wishes, const Load& load) {
 
 Result<Place> resolved(Place place, const std::optional<int>& gpu, const char* side) {
   if (!place.names_gpu() || place.gpu != kChosenGpu) return place;
-  if (!gpu) return Error{EINVAL, std::string("no GPU on the ") + side + "'s side: --memory host"};
+  if (!gpu)
+    return Error{EINVAL, std::string("no GPU on the ") + side + "'s side; use --memory host"};
   place.gpu = *gpu;
   return place;
 }
@@ -38,7 +39,7 @@ struct Ends {
   Place near, far;
 };
 
-// What nobody has asked for: GPU memory directly, the same through host memory, host memory.
+// The default: GPU memory directly, GPU memory staged through host memory, and host memory.
 std::vector<Ends> default_ends(const Available& available) {
   std::vector<Ends> ends;
   if (available.near_gpu && available.far_gpu) {
@@ -69,7 +70,7 @@ Result<std::vector<Ends>> ends_of(const Wishes& wishes, const Available& availab
 
 const std::vector<Measure> kMeasures{Measure::kBandwidth, Measure::kLatency};
 
-// A load that nobody has asked for by name, and that cannot be: left out without a word.
+// A default load that is not possible here; it is left out silently.
 bool is_by_default(const Wishes& wishes, const Load& load) {
   if (wishes.near.empty() && wishes.far.empty() && is_staged(load)) return true;
   return wishes.measures.empty() && load.measure != kMeasures.front();

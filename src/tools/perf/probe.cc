@@ -44,10 +44,10 @@ Result<void> send_probe(const Devices& devices, const Destination& to, std::uint
     if (!done) return done.error();
     if (!*done) continue;
     if ((*done)->status == IBV_WC_SUCCESS) return {};
-    return Error{EIO, std::string("a probe could not be sent: ") +
+    return Error{EIO, std::string("cannot send a probe: ") +
                           devices.nic().library().wc_status_str((*done)->status)};
   }
-  return Error{ETIMEDOUT, "a probe could not be sent within a second"};
+  return Error{ETIMEDOUT, "cannot send a probe within a second"};
 }
 
 Result<ProbeTarget> ProbeTarget::create(const Devices& devices) {

@@ -8,15 +8,15 @@ namespace {
 Error wrong(std::string text) { return {EINVAL, std::move(text)}; }
 
 Error outside(const char* option, std::uint64_t value, std::uint64_t most) {
-  return wrong(std::string(option) + " " + std::to_string(value) + ": 1 to " +
-               std::to_string(most) + " are possible");
+  return wrong(std::string(option) + " " + std::to_string(value) + ": allowed are 1 to " +
+               std::to_string(most));
 }
 
 Error together(const std::string& one, const std::string& other, const std::string& instead) {
-  return wrong(one + " and " + other + " do not go together: " + instead);
+  return wrong(one + " does not work with " + other + ": " + instead);
 }
 
-// Numbers from the other side may be of no name.
+// The other side may send numbers that have no name.
 Result<void> check_names(const Load& load) {
   bool known = true;
   Load::each_field([&](const char*, auto field, const char*) {
@@ -27,7 +27,7 @@ Result<void> check_names(const Load& load) {
     }
   });
   if (known) return {};
-  return wrong("a load that this version does not know");
+  return wrong("this version does not know the requested load");
 }
 
 std::string ports_of(const Load& load) {
@@ -36,7 +36,7 @@ std::string ports_of(const Load& load) {
 
 Result<void> check_stations(const Load& load) {
   if (load.ports < 1 || load.ports > kMostPorts) {
-    return wrong(ports_of(load) + ": 1 to " + std::to_string(kMostPorts) + " are possible");
+    return wrong(ports_of(load) + ": allowed are 1 to " + std::to_string(kMostPorts));
   }
   if (load.queue_pairs < 1 || load.queue_pairs > kMostQueuePairs) {
     return outside("--queue-pairs", load.queue_pairs, kMostQueuePairs);
@@ -66,7 +66,7 @@ Result<void> check_numbers(const Load& load) {
   const std::string depth = "--depth " + std::to_string(load.depth);
   if (load.batch > load.depth) {
     return together("--batch " + std::to_string(load.batch), depth,
-                    "a batch must fit into what may be under way");
+                    "a batch cannot be larger than the depth");
   }
   if (load.signal_every > load.depth) {
     return together("--signal-every " + std::to_string(load.signal_every), depth,
@@ -77,7 +77,7 @@ Result<void> check_numbers(const Load& load) {
   if (!in_step && load.signal_every + load.batch > load.depth + 1) {
     return together("--signal-every " + std::to_string(load.signal_every),
                     "--batch " + std::to_string(load.batch),
-                    "the queue pair would be full before a completion: a larger --depth");
+                    "the queue pair would fill up before a completion; use a larger --depth");
   }
   return {};
 }
@@ -86,21 +86,21 @@ Result<void> check_transport(const Load& load) {
   const std::string operation = std::string("--operation ") + name_of(load.operation);
   const std::string transport = std::string("--transport ") + name_of(load.transport);
   if (load.transport == Transport::kUd && load.operation != Operation::kSend) {
-    return together(operation, transport, "datagrams have sends only: --operation send");
+    return together(operation, transport, "UD supports sends only; use --operation send");
   }
   if (load.transport == Transport::kUc &&
       (load.operation == Operation::kRead || is_atomic(load.operation))) {
     return together(operation, transport, "reads and atomics need RC or XRC");
   }
   if (load.rdma_cm && load.transport != Transport::kRc) {
-    return together("--rdma-cm", transport, "it is for --transport rc here");
+    return together("--rdma-cm", transport, "use --transport rc");
   }
   if (load.rdma_cm && load.service_level != 0) {
     return together("--rdma-cm", "--service-level " + std::to_string(load.service_level),
-                    "the manager asks the network for the path");
+                    "the connection manager chooses the service level");
   }
   if (load.shared_receives && !is_received(load.operation)) {
-    return together("--srq", operation, "nothing is received there; --operation send");
+    return together("--srq", operation, "this operation takes no receives; use --operation send");
   }
   return {};
 }
@@ -108,15 +108,15 @@ Result<void> check_transport(const Load& load) {
 Result<void> check_measure(const Load& load) {
   if (load.measure != Measure::kLatency) return {};
   if (load.both_ways) {
-    return together("--both-ways", "--measure latency", "a round trip goes both ways as it is");
+    return together("--both-ways", "--measure latency", "a round trip already goes both ways");
   }
   if (load.ports > 1) {
     return together(ports_of(load), "--measure latency",
-                    "a latency is one port's: measure one after the other");
+                    "latency is measured on one port; measure the ports one after another");
   }
   if (load.queue_pairs != load.threads) {
     return together("--queue-pairs " + std::to_string(load.queue_pairs), "--measure latency",
-                    "one message at a time needs one queue pair a thread");
+                    "latency needs one queue pair per thread");
   }
   return {};
 }
@@ -125,10 +125,10 @@ Result<void> check_memory(const Load& load) {
   const bool gpu = load.near.is_gpu() || load.far.is_gpu();
   if (load.inline_bytes > 0 && gpu) {
     return together("--inline " + std::to_string(load.inline_bytes), "GPU memory",
-                    "the CPU puts the data into the request, and cannot read it there");
+                    "the CPU copies inline data into the request, but cannot read GPU memory");
   }
   if (load.huge_pages && load.near.is_gpu() && load.far.is_gpu()) {
-    return together("--huge-pages", "GPU memory on both sides", "they are of host memory");
+    return together("--huge-pages", "GPU memory on both sides", "huge pages are host memory");
   }
   if (!is_staged(load)) return {};
   if (load.transport != Transport::kRc ||
@@ -136,14 +136,14 @@ Result<void> check_memory(const Load& load) {
     return together(
         "--memory staged",
         std::string("--operation ") + name_of(load.operation) + " over " + name_of(load.transport),
-        "it is measured with messages over RC: --operation write or send");
+        "staged transfers use RC; use --operation write or send");
   }
   if (load.both_ways) {
-    return together("--memory staged", "--both-ways", "it is measured in one direction");
+    return together("--memory staged", "--both-ways", "staged transfers go in one direction");
   }
   if (load.queue_pairs != load.threads) {
     return together("--memory staged", "--queue-pairs " + std::to_string(load.queue_pairs),
-                    "its buffers rotate over one queue pair a thread");
+                    "staged transfers use one queue pair per thread");
   }
   return {};
 }
@@ -155,7 +155,7 @@ Result<void> check_load(const Load& load, std::uint64_t largest) {
   if (is_atomic(load.operation) && largest != 8) {
     return together("--sizes " + std::to_string(largest),
                     std::string("--operation ") + name_of(load.operation),
-                    "an atomic has 8 bytes: --sizes 8");
+                    "an atomic has 8 bytes; use --sizes 8");
   }
   for (auto rule :
        {check_names, check_stations, check_numbers, check_transport, check_measure, check_memory}) {
@@ -173,7 +173,7 @@ Result<void> check_timing(const Timing& timing) {
   }
   if (timing.slice_nanoseconds > kMostNanoseconds / timing.slices ||
       timing.warm_up_nanoseconds > kMostNanoseconds) {
-    return wrong("--duration: a row of more than a day");
+    return wrong("--duration must be at most a day");
   }
   if (timing.slice_messages > kMostMessages / timing.slices) {
     return wrong("--iterations " + std::to_string(timing.slice_messages) + " in each of " +
@@ -181,8 +181,8 @@ Result<void> check_timing(const Timing& timing) {
                  std::to_string(kMostMessages) + " together");
   }
   if (timing.slice_nanoseconds == 0 && timing.slice_messages == 0) {
-    return together("--repeats " + std::to_string(timing.slices), "so short a --duration",
-                    "a repetition would take no time");
+    return wrong("--duration must be greater than 0, with at least 1 ns for each of the " +
+                 std::to_string(timing.slices) + " --repeats");
   }
   return {};
 }

@@ -56,7 +56,7 @@ Result<Secret> Secret::read(const std::string& path) {
   while (length > 0 && (text[length - 1] == '\n' || text[length - 1] == '\r')) --length;
   if (length < kLeast) {
     return unfit(path, EINVAL,
-                 "shorter than 16 bytes, and could be guessed; make one: (umask 077; head -c 32 "
+                 "shorter than 16 bytes, so it could be guessed; make one: (umask 077; head -c 32 "
                  "/dev/urandom | base64 > FILE)");
   }
   text.resize(length);

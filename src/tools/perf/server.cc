@@ -48,8 +48,9 @@ class Server {
   void receive(Visitor visitor) {
     Control control(std::move(visitor.fd));
     if (guests_.size() >= kMostClients) {
-      (void)control.send(Failure{EBUSY, "this server has " + text::plural(kMostClients, "client") +
-                                            " already; try again later"});
+      (void)control.send(Failure{
+          EBUSY,
+          "this server already has " + text::plural(kMostClients, "client") + "; try again later"});
       return;
     }
     Guest& guest = guests_.emplace_back();
@@ -64,8 +65,8 @@ class Server {
     Session session(control, ports_, told_, interrupted_, terms_, stage_);
     const Result<void> ended = session.serve();
     const std::lock_guard guard(say_mutex_);
-    say_(name + ": " + std::to_string(session.rows()) + " rows" +
-         (ended ? "" : "; ended by: " + printable(ended.error().message)));
+    say_(name + ": " + text::plural(session.rows(), "measurement") + " done" +
+         (ended ? "" : "; ended early: " + printable(ended.error().message)));
   }
 
   void see_out() {
@@ -99,13 +100,12 @@ std::string greeting(const Side& side, const Listening& listening, const Options
                      std::to_string(options.port) + " of " + listening.where();
   if (!listening.is_open()) {
     return text +
-           ", for this host alone (--listen ADDRESS or --listen any for others): gdr perf "
-           "localhost" +
+           ", for this host only (--listen any serves other hosts); client: gdr perf localhost" +
            port;
   }
-  text += "; on the other host: gdr perf " + side.host + port;
+  text += "; client, on the other host: gdr perf " + side.host + port;
   if (options.secret_file) return text + " --secret FILE";
-  return text + "; without --secret whoever reaches that port can use it";
+  return text + "; anybody who reaches this port can use the server (--secret FILE prevents it)";
 }
 
 }  // namespace

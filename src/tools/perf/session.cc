@@ -8,9 +8,7 @@ namespace {
 constexpr Nanoseconds kTick = 200 * kMillisecond;  // between two looks at whether to go on
 constexpr Nanoseconds kLook = 10 * kMillisecond;   // the same, while it does something
 
-Error too_early(const char* what) {
-  return {EPROTO, std::string(what) + " before what must come first"};
-}
+Error too_early(const char* what) { return {EPROTO, std::string(what) + " came too early"}; }
 
 }  // namespace
 
@@ -48,20 +46,20 @@ Result<void> Session::has_time() const {
   const Nanoseconds time = now();
   if (!admitted_ && time - came_at_ > terms_.greeting) {
     return Error{ETIMEDOUT,
-                 "the client has not said who it is within " + text_of_time(terms_.greeting)};
+                 "the client did not introduce itself within " + text_of_time(terms_.greeting)};
   }
   if (!begun_ && time - came_at_ > terms_.before_plan) {
     return Error{ETIMEDOUT,
-                 "the client has said nothing to do within " + text_of_time(terms_.before_plan)};
+                 "the client asked for nothing within " + text_of_time(terms_.before_plan)};
   }
   if (ends_at_ && time >= *ends_at_) {
     return Error{ETIME, "this server ends a session after " + text_of_time(*terms_.whole) +
-                            "; its --session-limit allows more"};
+                            "; raise its --session-limit"};
   }
   if (!begun_ || (started_ && !row_)) return {};
   const Nanoseconds patience = terms_.patience + row_.value_or(0);
   if (time - heard_at_ <= patience) return {};
-  return Error{ETIMEDOUT, "the client has said nothing for " + text_of_time(patience)};
+  return Error{ETIMEDOUT, "the client sent nothing for " + text_of_time(patience)};
 }
 
 bool Session::go_on() {
@@ -77,9 +75,11 @@ Result<void> Session::answer(const Received& received) {
       received,
       [this](const auto& request) -> decltype(this->handle(request)) { return handle(request); });
   if (answered) return answered;
-  if (answered.error().code == EPROTO) return Error{EPROTO, "not a client of gdr perf"};
+  if (answered.error().code == EPROTO)
+    return Error{EPROTO, "the other side is not a client of gdr perf"};
   if (answered.error().code != EMSGSIZE) return answered;
-  return control_.send(Failure{EMSGSIZE, "more results than one message holds: fewer --repeats"});
+  return control_.send(
+      Failure{EMSGSIZE, "the results do not fit into one message; use fewer --repeats"});
 }
 
 Result<SetUp::Reply> Session::handle(const SetUp& request) {
@@ -87,11 +87,11 @@ Result<SetUp::Reply> Session::handle(const SetUp& request) {
   end_crew();
   if (Result<void> right = check_load(request.load, request.largest); !right) return right.error();
   if (request.mtu < IBV_MTU_256 || request.mtu > IBV_MTU_4096) {
-    return Error{EINVAL, "a path MTU that verbs does not know"};
+    return Error{EINVAL, "the client sent an unknown path MTU"};
   }
   if (request.load.ports > ports_.size()) {
-    return Error{EINVAL, std::to_string(request.load.ports) + " ports are wanted, and " +
-                             std::to_string(ports_.size()) + " are open"};
+    return Error{EINVAL, "the client wants " + std::to_string(request.load.ports) +
+                             " ports, but only " + std::to_string(ports_.size()) + " are open"};
   }
   Result<std::unique_ptr<Crew>> crew =
       Crew::create(ports_,
@@ -122,20 +122,20 @@ Result<Nothing> Session::handle(const Start& request) {
   if (!connected_ || started_) return too_early("start");
   if (Result<void> right = check_timing(request.timing); !right) return right.error();
   if (request.signal_every < 1 || request.signal_every > requests_queued(crew_->load())) {
-    return Error{EINVAL, "no completion within the depth"};
+    return Error{EINVAL, "no request within the depth asks for a completion"};
   }
   if (request.size < 1 || request.size > crew_->largest()) {
-    return Error{EINVAL, "a message that does not fit into its place"};
+    return Error{EINVAL, "a message is larger than its buffer"};
   }
   // Queue pairs and receives were made for one measure.
   if (request.measure != crew_->load().measure) {
-    return Error{EINVAL, "another measure than what was set up"};
+    return Error{EINVAL, "the row does not match the set-up"};
   }
   const Nanoseconds row = least_time(request.timing);
   if (ends_at_ && now() + row > *ends_at_) {
-    return Error{ETIME, "a row of " + text_of_time(row) + " does not fit into a session of " +
-                            text_of_time(*terms_.whole) +
-                            ": a shorter --duration, or a longer --session-limit on the server"};
+    return Error{ETIME, "a measurement of " + text_of_time(row) +
+                            " does not fit into a session of " + text_of_time(*terms_.whole) +
+                            "; use a shorter --duration, or raise the server's --session-limit"};
   }
   if (Result<void> done = crew_->start(request, terms_.clock, nullptr); !done) {
     end_crew();  // some of its threads may be there

@@ -9,14 +9,12 @@
 namespace gdr::perf {
 namespace {
 
-// Of one place: a datagram may be lost on its way.
+// For one place: a datagram may be lost on its way.
 constexpr int kMostProbes = 6;
 constexpr std::size_t kMostAnswers = 4;
 constexpr std::size_t kMostDestinations = kMostPorts * 4;
 
-Error too_early(const char* what) {
-  return {EPROTO, std::string(what) + " before what must come first"};
-}
+Error too_early(const char* what) { return {EPROTO, std::string(what) + " came too early"}; }
 
 }  // namespace
 
@@ -37,10 +35,9 @@ Result<Challenge::Reply> Session::handle(const Challenge& request) {
 Result<Authenticate::Reply> Session::handle(const Authenticate& request) {
   if (!nonces_ || admitted_) return too_early("authenticate");
   if (!are_equal(request.proof, terms_.secret->proof(Secret::Side::kClient, *nonces_))) {
-    refused_ = Error{EACCES, "the client knows another secret"};
+    refused_ = Error{EACCES, "the client has a different secret"};
     return Error{EACCES,
-                 "the two sides have different secrets: --secret must name the same text "
-                 "on both"};
+                 "client and server have different secrets; give both the same --secret file"};
   }
   admit();
   return Authenticate::Reply{terms_.secret->proof(Secret::Side::kServer, *nonces_)};
@@ -66,11 +63,11 @@ Result<Open::Reply> Session::handle(const Open&) {
 Result<Nothing> Session::handle(const Begin& request) {
   if (!admitted_ || begun_) return too_early("begin");
   if (terms_.whole && request.nanoseconds > *terms_.whole) {
-    return Error{ETIME, "all rows together take " + text_of_time(request.nanoseconds) +
-                            " at least, and this server ends a session after " +
+    return Error{ETIME, "the plan takes at least " + text_of_time(request.nanoseconds) +
+                            ", but this server ends a session after " +
                             text_of_time(*terms_.whole) +
-                            ": fewer rows, a shorter --duration, or a longer --session-limit on "
-                            "the server"};
+                            "; measure less, use a shorter --duration, or raise the server's "
+                            "--session-limit"};
   }
   if (!stage_.enter(terms_.others, [this] { return go_on(); })) {
     return Error{EBUSY, "this server is measuring for another client; try again later"};
@@ -89,18 +86,20 @@ Result<Destination> Session::destination(std::size_t port, std::uint16_t lid,
 
 Result<Nothing> Session::handle(const Probe& request) {
   if (!begun_) return too_early("probe");
-  if (request.port >= ports_.size()) return Error{EINVAL, "a probe from a port that is not open"};
+  if (request.port >= ports_.size())
+    return Error{EINVAL, "the probe names a port that is not open"};
   const Result<Destination> to =
       destination(request.port, request.lid, request.gid, request.global);
   if (!to) return to.error();
   if (pending_ && (pending_->to != *to || pending_->sent >= kMostProbes)) {
-    refused_ = Error{EACCES, "the client is not where it says"};
+    refused_ = Error{EACCES, "the client is not at the address it gave"};
     return Error{EACCES, "an earlier probe was not answered"};
   }
   if (!pending_) {
-    if (proved_.size() >= kMostDestinations) return Error{EINVAL, "too many places"};
+    if (proved_.size() >= kMostDestinations)
+      return Error{EINVAL, "too many destinations in one session"};
     if (!stage_.take_probe(terms_.others, [this] { return go_on(); })) {
-      return Error{EBUSY, "too many probes have not been answered; try again later"};
+      return Error{EBUSY, "too many probes are unanswered; try again later"};
     }
     pending_ = Pending{*to, static_cast<std::uint32_t>(random_u64()), 0};
   }
@@ -115,8 +114,8 @@ Result<Nothing> Session::handle(const ProbeAnswer& request) {
   const bool right = request.values.size() <= kMostAnswers &&
                      std::ranges::find(request.values, pending_->value) != request.values.end();
   if (!right) {
-    refused_ = Error{EACCES, "the client is not where it says"};
-    return Error{EACCES, "that is not what was sent there"};
+    refused_ = Error{EACCES, "the client is not at the address it gave"};
+    return Error{EACCES, "wrong answer to the probe"};
   }
   stage_.give_back_probe();
   proved_.push_back(pending_->to);
@@ -131,7 +130,7 @@ Result<void> Session::check_destinations(const SideAddress& theirs) const {
         destination(i % crew_->load().ports, station.lid, station.gid, station.global);
     if (!to) return to.error();
     if (std::ranges::find(proved_, *to) == proved_.end()) {
-      return Error{EACCES, "no load goes to a place that has not answered a probe"};
+      return Error{EACCES, "this destination has not answered a probe"};
     }
   }
   return {};

@@ -153,7 +153,7 @@ Result<ibv_qp*> Station::make_pair(ibv_qp_type type) {
   if (!made && errno == EINVAL && init.cap.max_inline_data > 0) {
     return Error{EINVAL, failed("ibv_create_qp").message + ": " + devices_.names().nic +
                              " may have no room for --inline " +
-                             std::to_string(init.cap.max_inline_data) + "; a smaller one"};
+                             std::to_string(init.cap.max_inline_data) + "; use a smaller one"};
   }
   if (!made) return failed("ibv_create_qp");
   pairs_.push_back({made, {library.destroy_qp}});
@@ -191,7 +191,7 @@ rdma::States Station::states(ibv_qp_type type) const {
 
 Result<void> Station::connect(const StationAddress& theirs, const GoOn& go_on) {
   if (theirs.queues.size() != queues_.size()) {
-    return Error{EPROTO, "the other side has another number of queue pairs"};
+    return Error{EPROTO, "the other side has a different number of queue pairs"};
   }
   rdma::Endpoint other;
   other.lid = theirs.lid;

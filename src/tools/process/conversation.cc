@@ -15,7 +15,7 @@ constexpr Nanoseconds kSendPatience = 10 * kSecond;
 constexpr Nanoseconds kLook = 100 * kMillisecond;    // between two looks at an interruption
 constexpr Nanoseconds kSleep = 24 * 3600 * kSecond;  // as long as poll() counts
 
-Error gone() { return {ECONNRESET, "the other side has closed the connection"}; }
+Error gone() { return {ECONNRESET, "the other side closed the connection"}; }
 
 }  // namespace
 
@@ -24,7 +24,7 @@ Result<void> wait_for(int fd, short events, Nanoseconds deadline,
   for (;;) {
     if (interrupted != nullptr && interrupted->load()) return Error{EINTR, "interrupted"};
     const Nanoseconds time = now();
-    if (time >= deadline) return Error{ETIMEDOUT, "no answer from the other side"};
+    if (time >= deadline) return Error{ETIMEDOUT, "the other side does not answer"};
     const Nanoseconds left = std::min(deadline - time, interrupted != nullptr ? kLook : kSleep);
     pollfd entry{fd, events, 0};
     const int ready = poll(&entry, 1, static_cast<int>(left / kMillisecond) + 1);
@@ -40,7 +40,7 @@ Result<std::array<UniqueFd, 2>> Connection::pair() {
 }
 
 Error unexpected(std::uint8_t kind) {
-  return {EPROTO, "message " + std::to_string(kind) + " where another was due"};
+  return {EPROTO, "unexpected message " + std::to_string(kind)};
 }
 
 Result<void> Connection::send_raw(std::uint8_t kind, const Bytes& bytes) {

@@ -6,7 +6,7 @@ namespace gdr::proof {
 Error Client::lost(const Error& cause) {
   std::string message = name_;
   if (cause.code == ETIMEDOUT) {
-    message += " did not answer in time: a call into the RDMA or CUDA library hangs";
+    message += " did not answer in time; a call into the RDMA or CUDA library hangs";
   } else if (cause.code == EBADMSG) {
     message += " sent a malformed answer";
   } else {

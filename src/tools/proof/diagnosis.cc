@@ -39,7 +39,7 @@ std::string completion_text(const Completion& completion) {
          ", vendor error " + std::to_string(completion.vendor_error) + ")";
 }
 
-// Which of the completions did not come.
+// Names the completion that is missing.
 std::string missing_completion(const Observation& seen) {
   if (!seen.sent || !seen.sent->seen) return "the sender's completion never came";
   return "the receiver's completion never came";
@@ -63,7 +63,7 @@ Symptom judge(const Observation& seen) {
 }
 
 std::string describe(Symptom symptom, const Observation& seen) {
-  std::string found = seen.finding ? describe(*seen.finding) : "nobody could look at the memory";
+  std::string found = seen.finding ? describe(*seen.finding) : "the memory could not be read";
   switch (symptom) {
     case Symptom::kNone:
       return found;
@@ -72,7 +72,7 @@ std::string describe(Symptom symptom, const Observation& seen) {
     case Symptom::kSendError:
       return "completion with error: " + completion_text(*seen.sent);
     case Symptom::kReceiveError:
-      return "the receiver's completion with error: " + completion_text(*seen.received);
+      return "the receiver's completion has an error: " + completion_text(*seen.received);
     case Symptom::kCompletionWithoutData:
       return "completion without data: success was reported, but " + found;
     case Symptom::kDataWithoutCompletion:

@@ -20,7 +20,7 @@ void add_gpu(Obstacle& obstacle, const MachineFacts& machine, bool library) {
   }
   if (!machine.gpu_nodes) {
     causes.emplace_back(
-        "GPU: /dev/nvidiactl is absent; a container must be started with the GPU (--gpus all)");
+        "GPU: /dev/nvidiactl is missing; start the container with the GPU (--gpus all)");
   }
   if (!library) {
     causes.emplace_back("GPU: the driver's user-space part (libcuda.so.1) is not installed");
@@ -34,18 +34,17 @@ void add_nic(Obstacle& obstacle, const MachineFacts& machine, bool library) {
   if (!machine.nic) {
     causes.emplace_back(
         std::string("NIC: its RDMA driver is not loaded (sudo modprobe mlx5_ib for ConnectX)") +
-        (machine.nic_card ? "" : ", or there is none"));
+        (machine.nic_card ? "" : ", or there is no RDMA NIC"));
   }
   if (!machine.nic_nodes) {
     causes.emplace_back(
-        "NIC: /dev/infiniband is absent: ib_uverbs is not loaded (sudo modprobe ib_uverbs), or a "
-        "container was started without it (--device /dev/infiniband)");
+        "NIC: /dev/infiniband is missing: ib_uverbs is not loaded (sudo modprobe ib_uverbs), or "
+        "the container was started without it (--device /dev/infiniband)");
   }
   if (!library) {
     causes.emplace_back("NIC: libibverbs.so.1 is not installed (package libibverbs1)");
   } else if (machine.nic) {
-    causes.emplace_back(
-        "NIC: the library's provider for it is not installed (package ibverbs-providers)");
+    causes.emplace_back("NIC: libibverbs has no provider for it (package ibverbs-providers)");
   }
 }
 
@@ -67,8 +66,8 @@ std::optional<Obstacle> missing_hardware(const MachineFacts& machine,
     if (soft || (there ? found && problem.empty() : !required)) return false;
     const std::string name(part);
     obstacle.seen.push_back(
-        there ? with("this machine has a real " + name + " that cannot be used", problem)
-              : "a real " + name + " was required, and this machine has none");
+        there ? with("this machine has a real " + name + ", but it cannot be used", problem)
+              : "a real " + name + " is required, but this machine has none");
     return true;
   };
   if (!inventory.host_memory_only && judge("GPU", inventory.soft_gpu, machine.gpu,
@@ -87,21 +86,21 @@ std::optional<Obstacle> missing_hardware(const MachineFacts& machine,
 
 std::optional<Obstacle> replaced_hardware(const MachineFacts& machine,
                                           const InventoryReport& inventory) {
-  // A kernel module of the driver stays only while it has, or had, a GPU.
+  // The driver's kernel module is loaded only if the machine has, or had, a GPU.
   const bool lost_gpu = !machine.gpu && machine.gpu_module;
   const bool idle_nic = !machine.nic && machine.nic_card;
   if (!machine.gpu && !machine.nic && !lost_gpu && !idle_nic) return std::nullopt;
   Obstacle obstacle;
   if (inventory.soft_nic) {
     obstacle.seen.emplace_back(
-        idle_nic ? "an RDMA NIC is on the PCI bus, and the kernel has no RDMA device"
+        idle_nic ? "an RDMA NIC is on the PCI bus, but the kernel has no RDMA device"
                  : "this machine has no RDMA device");
     add_nic(obstacle, machine, true);
     add_command(obstacle, kLookForNic);
   }
   if (inventory.soft_gpu) {
     obstacle.seen.emplace_back(
-        lost_gpu ? "the NVIDIA kernel module is loaded, and no GPU is on the PCI bus"
+        lost_gpu ? "the NVIDIA kernel module is loaded, but no GPU is on the PCI bus"
                  : "this machine has no NVIDIA GPU on the PCI bus");
     add_gpu(obstacle, machine, true);
     add_command(obstacle, kLookForGpu);
@@ -116,10 +115,10 @@ std::optional<Obstacle> broken_stand_in(const InventoryReport& inventory) {
     obstacle.seen.push_back("the software GPU cannot be used: " + inventory.cuda_problem);
   }
   if (inventory.soft_nic && !inventory.verbs_problem.empty()) {
-    obstacle.seen.push_back("the software RNIC cannot be used: " + inventory.verbs_problem);
+    obstacle.seen.push_back("the software NIC cannot be used: " + inventory.verbs_problem);
   }
   if (obstacle.seen.empty()) return std::nullopt;
-  obstacle.causes = {"gdrkit was not built or installed as a whole"};
+  obstacle.causes = {"gdrkit was built or installed only in part"};
   obstacle.next = "./gdr prove";
   return obstacle;
 }
@@ -133,12 +132,12 @@ std::optional<Obstacle> hidden_hardware(const InventoryReport& inventory,
     std::error_code ignored;
     if (soft || !std::filesystem::equivalent(found, stand_in, ignored)) return;
     obstacle.seen.push_back(std::string("this machine has a real ") + part +
-                            ", and the stand-in was loaded in its place: " + found);
+                            ", but the stand-in was loaded instead: " + found);
   };
   judge("GPU", inventory.soft_gpu, inventory.cuda_path, soft_cuda);
   judge("RDMA NIC", inventory.soft_nic, inventory.verbs_path, soft_verbs);
   if (obstacle.seen.empty()) return std::nullopt;
-  obstacle.causes = {"LD_LIBRARY_PATH or LD_PRELOAD puts it in front, as gdr run does"};
+  obstacle.causes = {"LD_LIBRARY_PATH or LD_PRELOAD names the stand-in first, as under gdr run"};
   obstacle.next = "env -u LD_LIBRARY_PATH -u LD_PRELOAD gdr prove";
   return obstacle;
 }
@@ -149,9 +148,9 @@ Obstacle refused_step(const Error& error, const InventoryReport& inventory) {
   if (error.code == ENOSPC) {
     obstacle.causes = {
         inventory.soft_gpu
-            ? "the software GPU is too small: ask for smaller --sizes, or set a larger one, as in "
+            ? "the software GPU is too small: use smaller --sizes, or a larger GPU, such as "
               "GDR_SOFT_GPUS=1:8G"
-            : "the GPU is too small, or other programs hold its memory: ask for smaller --sizes"};
+            : "the GPU is too small, or other programs hold its memory: use smaller --sizes"};
     obstacle.next = "gdr prove --sizes 1,64K,1M";
   } else if (error.code == ENOMEM) {
     obstacle.causes = {"the locked-memory limit (ulimit -l) is too small",

@@ -175,7 +175,7 @@ Result<void> Pair::make_buffers() {
   name_devices(selection_, check);
   check.direction = {MemoryKind::kHost, MemoryKind::kDevice};
   check.reason = scarce_gpu_ + " has too little free memory for buffers of " +
-                 size_text(context_.options.sizes.back()) + "; sizes shrunk to " +
+                 size_text(context_.options.sizes.back()) + "; the largest size is now " +
                  size_text(largest());
   context_.listener.on_check(check);
   context_.report.checks.push_back(std::move(check));

@@ -60,7 +60,7 @@ void Pair::prove(std::span<const Mode* const> modes) {
 
 std::optional<std::string> Pair::unusable(const Mode& mode) const {
   if (mode.queue == QueueKind::kRaw && selection_.near == selection_.far) {
-    return "only one NIC port is there, and a frame needs one to leave by and one to arrive at";
+    return "raw frames need two NIC ports, but there is only one";
   }
   if (mode.needs_atomics && !(near_.opened.atomics && far_.opened.atomics)) {
     return "the NIC offers no atomics";
@@ -87,8 +87,8 @@ void Pair::prove_mode(const Mode& mode, const Direction& direction) {
     const int code = ready.error().code;
     check.reason = ready.error().message;
     if (code == EPERM || code == EACCES)
-      check.reason += "; run it as root (sudo) or with CAP_NET_RAW";
-    // What the system does not offer or permit is not proved; anything else is wrong.
+      check.reason += "; run gdr as root (sudo) or with CAP_NET_RAW";
+    // Missing support or permission means "not proved"; any other error is a failure.
     const bool not_offered = code == EPERM || code == EACCES || code == EOPNOTSUPP ||
                              code == EPROTONOSUPPORT || code == EADDRNOTAVAIL || code == ENOSYS;
     const bool raw = mode.queue == QueueKind::kRaw;  // many NICs have none, each with its own error
@@ -173,12 +173,12 @@ void Pair::conclude(const Mode& mode, const Case& c, const Observation& seen, Ch
   check.reason = describe(symptom, seen);
   check.transfer = size_text(c.size) + " at offset " + std::to_string(c.target_offset);
   check.advice = advise(symptom, seen, around);
-  // Two ports of one host need not be on one network: then nothing was shown either way.
+  // Two ports of one host may be on separate networks; then this proves nothing.
   if (mode.queue == QueueKind::kRaw && !around.soft_nic && symptom == Symptom::kNothingArrived &&
       around.counters_known && !around.receiver_moved) {
     check.status = Status::kNotProved;
     check.reason = "no cable or network between " + around.near + " and " + around.far +
-                   ": frames left, and the counters of " + around.far + " did not move";
+                   ": frames were sent, but the counters of " + around.far + " did not move";
   }
 }
 

@@ -118,10 +118,9 @@ class Run {
              other.from_nic == check.from_nic && other.to_nic == check.to_nic;
     });
     check.reason =
-        "retries ran out: the kernel's own route between two ports of one host loops "
-        "inside " +
+        "retries ran out: the kernel routes traffic between two ports of one host inside " +
         selection.near.text() + ", or nothing connects them; each NIC was proved against itself, " +
-        (frames ? "the way between them by raw frames" : "and the way between them not at all");
+        (frames ? "and the link between them with raw frames" : "but not the link between them");
     context_.listener.on_check(check);
     report_.checks.push_back(std::move(check));
     return {};
@@ -131,7 +130,7 @@ class Run {
     if (!options_.measure || !measurable()) return {};
     pair.measure();
     if (pair.alive()) return {};
-    return Error{EIO, "during the measurement: " + report_.measurements.back().problem};
+    return Error{EIO, "while measuring: " + report_.measurements.back().problem};
   }
 
   // Numbers of a path that corrupts data would be praise for it.

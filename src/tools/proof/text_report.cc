@@ -20,10 +20,10 @@ using text::plural;
 constexpr Nanoseconds kBarInterval = 50 * kMillisecond;
 constexpr unsigned kBarWidth = 24;
 constexpr std::size_t kUsualColumns = 80;
-// Where what is said about a device, a check, a verdict begins.
+// Indents of the text about a device, a check and a verdict.
 constexpr std::size_t kDeviceIndent = 16, kCheckIndent = 10, kVerdictIndent = 14;
 
-// In few columns: three digits, and no more than one behind the point.
+// Short: three digits, at most one decimal.
 std::string brief(double value) { return fmt::format("{:.{}f}", value, value < 100 ? 1 : 0); }
 
 std::string rate(double bytes_per_second) { return brief(bytes_per_second / 1e9) + " GB/s"; }
@@ -33,7 +33,7 @@ std::string rate_of(std::uint64_t bytes, std::uint64_t nanoseconds) {
   return rate(static_cast<double>(bytes) * 1e9 / static_cast<double>(nanoseconds));
 }
 
-// Staged, and how many times as fast the direct way is.
+// The staged rate, and how many times faster direct is.
 std::string staged_text(std::uint64_t bytes, std::uint64_t staged, std::uint64_t direct) {
   if (staged == 0 || direct == 0) return "";
   return rate_of(bytes, staged) + ", " +
@@ -138,7 +138,7 @@ void TextReport::on_inventory(const InventoryReport& inventory) {
          kDeviceIndent);
   };
   if (inventory.host_memory_only) {
-    entry("GPU", "left out (--memory host)");
+    entry("GPU", "skipped (--memory host)");
   } else if (inventory.gpus.empty()) {
     entry("GPU", "none found" + because(inventory.cuda_problem));
   }
@@ -174,7 +174,7 @@ void TextReport::on_registration(const RegistrationResult& result) {
 }
 
 void TextReport::on_check(const Check& check) {
-  section("Transfers " + path_text(check) + ": every byte and its guards checked by their owner");
+  section("Transfers " + path_text(check) + ": every byte and its guards are checked");
   const std::string head =
       fmt::format("  {}  {}{}", mark(check.status), pad(check.title + "  ", 19),
                   pad(printable(direction_text(check)), check.has_two_gpus() ? 22 : 18));
@@ -192,21 +192,16 @@ void TextReport::on_check(const Check& check) {
 }
 
 void TextReport::on_measurement(const Measurement& m) {
-  std::string title = "Measured " + path_text(m) + ": RC write";
-  const bool stages = !m.gpu.empty();  // without a GPU there is nothing to be staged
-  if (stages) {
-    title += ", beside the same staged through host memory, and how many times as fast direct is";
-  }
-  // Two GPUs have longer names than one, and the line its 80 columns.
+  std::string title = "Speed of RC write, " + path_text(m);
+  const bool stages = !m.gpu.empty();  // staging needs a GPU
+  if (stages) title += ": direct vs. staged through host memory (3.0x: direct is 3 times faster)";
+  // Two GPUs have longer names; the line must fit into 80 columns.
   const bool two = m.has_two_gpus();
   const std::size_t lead = two ? 13 : 11, small_wide = two ? 8 : 9, large_wide = two ? 10 : 11;
   if (section_ != title) {
     section(title);
     if (soft_nic_) {
-      line(
-          "  The NIC is a stand-in: this times copies in software, no NIC; a factor below 1 is no "
-          "defect.",
-          2);
+      line("  Simulated NIC: these numbers measure memory copies; ignore factors below 1.", 2);
     }
     line(paint(Colour::kDim, "  " + pad("", lead) +
                                  fmt::format("{:>{}}{:>{}}{:>13}{:>17}{:>17}", "8 B", small_wide,
@@ -243,7 +238,7 @@ void TextReport::finish(const Report& report) {
     constexpr std::size_t kMost = 6;
     for (std::size_t i = 0; i < std::min(texts.size(), kMost); ++i) entry(name, texts[i]);
     if (texts.size() > kMost) {
-      entry("", fmt::format("and {} more of this kind", texts.size() - kMost));
+      entry("", fmt::format("and {} more", texts.size() - kMost));
     }
   };
   entries(verdict.on, "on");
@@ -251,9 +246,8 @@ void TextReport::finish(const Report& report) {
     if (!verdict.real.empty()) entry("real", fmt::format("{}", fmt::join(verdict.real, " and ")));
     const bool several = verdict.replaced.size() > 1;
     entry("replaced",
-          fmt::format("{}, by gdrkit's software stand-in{}; nothing is claimed about {}",
-                      fmt::join(verdict.replaced, " and "), several ? "s" : "",
-                      several ? "real ones" : "a real one"));
+          fmt::format("{} by gdrkit's software; this says nothing about {}",
+                      fmt::join(verdict.replaced, " and "), several ? "real ones" : "a real one"));
   }
   for (const std::string& text : verdict.not_proved) entry("not proved", text);
   entries(verdict.seen, "seen");

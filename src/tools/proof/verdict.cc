@@ -21,7 +21,8 @@ void add_once(std::vector<std::string>& list, const std::string& text) {
   if (std::find(list.begin(), list.end(), text) == list.end()) list.push_back(text);
 }
 
-// Some way of registering this GPU's memory with this NIC worked: any memory, or of the same kind.
+// Whether any registration of this GPU's memory with this NIC worked; `same_kind`: of the same
+// kind of memory.
 bool any_accepted(const Report& report, const RegistrationResult& like, bool same_kind) {
   return std::any_of(report.registrations.begin(), report.registrations.end(),
                      [&](const RegistrationResult& result) {
@@ -30,7 +31,7 @@ bool any_accepted(const Report& report, const RegistrationResult& like, bool sam
                      });
 }
 
-// A kind of memory that nothing could register, of a GPU whose other kind went.
+// Lists kinds of GPU memory that could not be registered, although another kind could.
 void add_not_registered(const Report& report, Verdict& verdict) {
   for (const RegistrationResult& result : report.registrations) {
     if (any_accepted(report, result, true)) continue;
@@ -41,7 +42,7 @@ void add_not_registered(const Report& report, Verdict& verdict) {
 
 void add_not_proved(const Report& report, Verdict& verdict) {
   if (report.inventory.host_memory_only) {
-    verdict.not_proved.emplace_back("GPU memory: left out (--memory host)");
+    verdict.not_proved.emplace_back("GPU memory: skipped (--memory host)");
   }
   for (const Check& check : report.checks) {
     if (check.status != Status::kNotProved) continue;
@@ -96,7 +97,7 @@ Verdict of_failed_checks(const Report& report) {
   return verdict;
 }
 
-// About the memory that was asked about.
+// Something about the kind of memory that the user asked for.
 bool proved_something(const Report& report) {
   const bool host = report.inventory.host_memory_only;
   return std::any_of(report.checks.begin(), report.checks.end(), [&](const Check& check) {
@@ -124,29 +125,28 @@ void add_parts(const Report& report, Verdict& verdict) {
   verdict.real = parts_played(report, false);
 }
 
-// No way of registering worked: each was tried, and said why.
+// No way of registration worked. Each was tried, and its error is shown.
 Verdict of_registrations(const Report& report) {
   Verdict verdict;
   verdict.kind = VerdictKind::kFailed;
   for (const RegistrationResult& result : report.registrations) {
     if (!any_accepted(report, result, false)) {
-      add_once(verdict.seen, "memory of " + result.gpu + " could not be registered with " +
-                                 result.nic + ": " + result.detail);
+      add_once(verdict.seen, "cannot register memory of " + result.gpu + " with " + result.nic +
+                                 ": " + result.detail);
     }
   }
+  verdict.causes.push_back("this GPU and NIC support neither dma-buf nor a peer-memory module");
   verdict.causes.push_back(
-      "neither dma-buf nor a peer-memory client is there for this GPU and NIC");
-  verdict.causes.push_back(
-      "a peer-memory module that does not load was built before or without the RDMA stack; gdr fix "
-      "says what is missing");
+      "the peer-memory module does not load because it was built before or without the RDMA stack; "
+      "gdr fix says what is missing");
   verdict.next = "sudo gdr fix peer-memory --apply; gdr prove";
   if (report.inventory.soft_gpu && !report.inventory.soft_nic) {
-    // Nothing that is there has failed: what it would be shown with is missing.
+    // The real NIC did not fail; a real GPU to prove it with is missing.
     verdict.kind = VerdictKind::kIncomplete;
     add_parts(report, verdict);
     verdict.causes.assign(1,
-                          "a real NIC cannot reach the software GPU's memory, unless that is a "
-                          "true dma-buf");
+                          "a real NIC can reach the software GPU's memory only through a real "
+                          "dma-buf");
     verdict.next = "gdr prove --memory host";
   }
   return verdict;
@@ -181,7 +181,7 @@ std::optional<Verdict> of_hardware(const VerdictInput& input, const Report& repo
   if ((soft_nic && input.machine_has_nic) || (soft_gpu && input.machine_has_gpu)) {
     return failure(std::string("this machine has a real ") +
                        (soft_nic && input.machine_has_nic ? "RDMA NIC" : "GPU") +
-                       ", and a stand-in had to take its place",
+                       ", but a stand-in was used instead",
                    "gdr prove --soft");
   }
   return std::nullopt;
@@ -205,7 +205,7 @@ Verdict judge_report(const VerdictInput& input, const Report& report) {
   if (!proved_something(report)) {
     const bool host = report.inventory.host_memory_only;
     Verdict verdict =
-        failure(std::string("nothing was proved about ") + (host ? "host" : "GPU") + " memory",
+        failure(std::string("no transfer proved ") + (host ? "host" : "GPU") + " memory",
                 "gdr prove --soft");
     add_not_proved(report, verdict);
     return verdict;

@@ -90,7 +90,7 @@ Result<PortAddress> Device::address(std::uint8_t number) const {
   if (best == 0) {
     return Error{EADDRNOTAVAIL,
                  "port " + std::to_string(number) +
-                     " has no GID: give its network interface an address and set it up"};
+                     " has no GID; give its network interface an address and set it up"};
   }
   address.mac = mac_of(number, address.gid_index, address.gid);
   return address;

@@ -1,4 +1,4 @@
-// Library: a libibverbs loaded at run time: the system's, or the software RNIC's, by path.
+// Library: a libibverbs loaded at run time: the system's, or the software NIC's, by path.
 //
 //   Result<const rdma::Library*> verbs = rdma::Library::load("libibverbs.so.1");
 //   if (!verbs) return verbs.error();

@@ -20,8 +20,8 @@ int all_rights(const States& states) {
 
 Error failed(const char* call) { return verbs_error(call, errno ? errno : EIO); }
 
-// Of a queue pair that is accepted. iWARP's connection is TCP's own, and its queue pairs are the
-// kernel's to change.
+// Rights of a queue pair that is being accepted. With iWARP the connection is TCP's, and the kernel
+// changes the queue pair.
 int rights_at_first(const Device& device, const States& states) {
   const bool iwarp = device.context()->device->transport_type == IBV_TRANSPORT_IWARP;
   return iwarp ? all_rights(states) : IBV_ACCESS_LOCAL_WRITE;
@@ -47,9 +47,10 @@ Result<Address> address_of(const ibv_gid& gid, std::uint16_t port) {
   if (IN6_IS_ADDR_LINKLOCAL(&six)) {
     char text[INET6_ADDRSTRLEN] = "";
     inet_ntop(AF_INET6, gid.raw, text, sizeof text);
-    return Error{EINVAL, std::string("the GID ") + text +
-                             " is no IP address that rdma_cm could connect to: another one by "
-                             "--gid-index"};
+    return Error{EINVAL,
+                 std::string("the GID ") + text +
+                     " is link-local, so rdma_cm cannot connect to it; choose another GID with "
+                     "--gid-index"};
   }
   address.six.sin6_family = AF_INET6;
   address.six.sin6_port = htons(port);
@@ -74,7 +75,7 @@ Result<Manager> Manager::open() {
   if (manager.channel_) return manager;
   const Error why = failed("rdma_create_event_channel");
   return Error{ENODEV, "no connection manager: " + why.message +
-                           "; for a NIC of the kernel's: sudo modprobe rdma_ucm"};
+                           "; for a kernel NIC: sudo modprobe rdma_ucm"};
 }
 
 Result<Manager::Id> Manager::make_id() {
@@ -91,7 +92,7 @@ Result<Manager::Event> Manager::next(const Work& work) {
     if (work.go_on && !work.go_on()) return Error{EINTR, "interrupted"};
     const Nanoseconds time = now();
     if (time >= work.deadline) {
-      return Error{EHOSTUNREACH, "rdma_cm: no connection within the time given"};
+      return Error{EHOSTUNREACH, "rdma_cm: no connection in the given time"};
     }
     const Nanoseconds left = std::min(work.deadline - time, kLook);
     pollfd entry{channel_->fd, POLLIN, 0};
@@ -108,7 +109,7 @@ Result<Manager::Event> Manager::next(rdma_cm_event_type wanted, const Work& work
   if (!event || (*event)->event == wanted) return event;
   return Error{EIO, std::string("rdma_cm: ") + library_->event_str((*event)->event) + " (status " +
                         std::to_string((*event)->status) + ") where " +
-                        library_->event_str(wanted) + " was due"};
+                        library_->event_str(wanted) + " was expected"};
 }
 
 // What the manager knows of the path, and what it does not of the queue pair: the rights that the
@@ -241,7 +242,7 @@ Result<void> Manager::connect_one(const Work& work, std::uint32_t index, sockadd
   if (library_->connect(id, &asked) != 0) return failed("rdma_connect");
   Result<Event> answer = next(work);
   if (!answer) return answer.error();
-  // Of iWARP the kernel takes the queue pair through its states itself.
+  // With iWARP the kernel changes the queue pair's states itself.
   if ((*answer)->event == RDMA_CM_EVENT_ESTABLISHED) return {};
   if ((*answer)->event != RDMA_CM_EVENT_CONNECT_RESPONSE) {
     return Error{ECONNREFUSED, std::string("rdma_cm: ") + library_->event_str((*answer)->event) +

@@ -23,7 +23,7 @@ std::string join(const std::vector<std::string>& parts);
 // "1 row", "2 rows".
 std::string plural(std::uint64_t count, const std::string& noun);
 
-// Of memory: "512 B", "64 MiB", "1.5 GiB".
+// Amounts of memory: "512 B", "64 MiB", "1.5 GiB".
 std::string size_text(std::uint64_t bytes);
 
 }  // namespace gdr::text

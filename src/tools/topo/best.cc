@@ -7,7 +7,7 @@
 namespace gdr::topo {
 namespace {
 
-// Where the inventory's devices of one kind stand in the list.
+// Positions of the inventory's devices of one kind in the list.
 std::vector<std::size_t> places_of(const std::vector<Device>& devices, Device::Kind kind,
                                    std::size_t count) {
   std::vector<std::size_t> places(count);

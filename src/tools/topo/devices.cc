@@ -10,8 +10,8 @@
 namespace gdr::topo {
 namespace {
 
-// With all virtual functions of its NICs a machine may have some hundreds. Every one is compared
-// with every other, so a capture must not have any number.
+// A machine may have some hundreds of devices with all virtual functions of its NICs. Each is
+// compared with every other, so a capture needs a limit.
 constexpr std::size_t kMostDevices = 1024;
 
 Device gpu_device(const host::Inventory& inventory, std::size_t index) {
@@ -41,13 +41,12 @@ Device nic_device(const host::Inventory& inventory, std::size_t index) {
 Result<Device> other_device(const host::Inventory& inventory, const std::string& given) {
   const std::string address = host::full_address(given);
   if (address.empty()) {
-    return Error{EINVAL,
-                 fmt::format("'{}' is no PCI address; one is written as 0000:3b:00.0", given)};
+    return Error{EINVAL, fmt::format("'{}' is not a PCI address such as 0000:3b:00.0", given)};
   }
   const host::PciFunction* function = inventory.pci.find(address);
   if (function == nullptr) {
     return Error{ENOENT,
-                 fmt::format("no PCI function {} in this machine; lspci -D lists them", address)};
+                 fmt::format("this machine has no PCI function {}; lspci -D lists them", address)};
   }
   Device device;
   device.name = name_of(*function);
@@ -108,8 +107,8 @@ Result<std::vector<Device>> list_devices(const host::Inventory& inventory,
                                          const std::vector<std::string>& others) {
   const std::size_t count = inventory.gpus.size() + inventory.nics.size() + others.size();
   if (count > kMostDevices) {
-    return Error{E2BIG,
-                 fmt::format("{} GPUs and NICs; a matrix has {} at most", count, kMostDevices)};
+    return Error{E2BIG, fmt::format("too many devices for a matrix: {} GPUs and NICs, at most {}",
+                                    count, kMostDevices)};
   }
   std::vector<Device> devices;
   for (std::size_t i = 0; i < inventory.gpus.size(); ++i) {
@@ -128,7 +127,7 @@ Result<std::vector<Device>> list_devices(const host::Inventory& inventory,
     for (const Device& known : devices) {
       if (known.address != device->address) continue;
       return Error{
-          EINVAL, fmt::format("{} is in the matrix already{}", device->address,
+          EINVAL, fmt::format("{} is already in the matrix{}", device->address,
                               known.kind == Device::Kind::kOther
                                   ? ": it is given twice"
                                   : fmt::format(", as a {}",

@@ -48,7 +48,7 @@ std::string name_of(const host::PciFunction& function);
 // is known: "NVIDIA ConnectX-7 VPI adapter card, 400Gb/s (MCX75310AAS-NEAT)". Empty: not known.
 std::string card_name(const host::Nic& nic);
 
-// Of the device's own link; nothing where it has none.
+// The device's own link; null if it has none.
 const host::PciLink* link_of(const Device& device);
 
 }  // namespace gdr::topo

@@ -37,7 +37,7 @@ void add_devices(const host::Inventory& inventory, const std::vector<Device>& de
   }
 }
 
-// Of what the source does not show, what a list would have shown.
+// What a list would show if the source showed it.
 std::vector<std::string> unseen_of(const host::Inventory& inventory) {
   std::vector<std::string> sentences = inventory.unseen;
   std::erase_if(sentences, [](const std::string& sentence) {
@@ -47,7 +47,7 @@ std::vector<std::string> unseen_of(const host::Inventory& inventory) {
   const auto is_named = [](const host::Nic& nic) { return nic.pci && !nic.pci->product.empty(); };
   if (std::ranges::any_of(inventory.nics, is_card) &&
       std::ranges::none_of(inventory.nics, is_named)) {
-    sentences.push_back("The makers' names of the cards (product data): they take root.");
+    sentences.push_back("The cards' product names (VPD): run as root.");
   }
   return sentences;
 }

@@ -23,21 +23,21 @@ std::vector<std::string> management_advice(const host::Inventory& inventory) {
     for (const std::string& more : nic.more_names) names += "," + more;
   }
   if (names.empty()) return {};
-  return {named ? fmt::format("{}: for management; NCCL takes them for data unless NCCL_IB_HCA "
-                              "leaves them out: export NCCL_IB_HCA=^={}",
+  return {named ? fmt::format("{}: management NICs, but NCCL uses them for data unless you exclude "
+                              "them: export NCCL_IB_HCA=^={}",
                               names, names)
-                : fmt::format("{}: for management; NCCL takes them for data unless NCCL_IB_HCA "
-                              "leaves out their RDMA names, which are not shown here",
+                : fmt::format("{}: management NICs, but NCCL uses them for data unless NCCL_IB_HCA "
+                              "excludes their RDMA names, which this source does not show",
                               names)};
 }
 
 std::string why_of(PciPath ours, NcclPath theirs) {
-  if (theirs == NcclPath::kLoc) return "it takes the functions of one card for one device";
-  if (ours == PciPath::kNode && theirs == NcclPath::kPhb) return "it knows no NODE";
+  if (theirs == NcclPath::kLoc) return "it treats the functions of one card as one device";
+  if (ours == PciPath::kNode && theirs == NcclPath::kPhb) return "it does not use NODE";
   if (ours == PciPath::kPxb && theirs == NcclPath::kPix) {
-    return "it counts a cascade inside of one switch chip as one switch";
+    return "it counts a cascade inside one switch chip as one switch";
   }
-  return "it counts switches and NUMA nodes in its own way";
+  return "it counts switches and NUMA nodes differently";
 }
 
 }  // namespace
@@ -79,8 +79,8 @@ std::vector<std::string> nccl_advice(const host::Inventory& inventory,
   if (inventory.flat) {
     std::vector<std::string> lines = management_advice(inventory);
     lines.push_back(
-        "NCCL sees the same made-up tree, unless NCCL_TOPO_FILE names the provider's "
-        "description");
+        "NCCL sees the same invented tree, unless NCCL_TOPO_FILE names the provider's topology "
+        "file");
     return lines;
   }
   std::map<NcclPath, std::string> gpus;
@@ -95,8 +95,8 @@ std::vector<std::string> nccl_advice(const host::Inventory& inventory,
   for (const auto& [path, list] : gpus) {
     const char* name = host::name_of(path);
     lines.push_back(
-        fmt::format("{}: {} to the best NIC, so NCCL uses no GPUDirect RDMA unless "
-                    "NCCL_NET_GDR_LEVEL={} is set",
+        fmt::format("{}: {} to the best NIC, so NCCL does not use GPUDirect RDMA unless you set "
+                    "NCCL_NET_GDR_LEVEL={}",
                     list, name, name));
   }
   return lines;

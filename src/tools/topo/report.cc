@@ -10,11 +10,12 @@ std::vector<std::string> warnings_of(const host::Inventory& inventory) {
   const std::string sign =
       inventory.virtual_by.empty() ? std::string() : " (" + inventory.virtual_by + ")";
   const std::string what =
-      inventory.flat ? "flat virtual machine" + sign + ": its hypervisor made up the PCI tree"
-                     : "virtual machine" + sign + ": the PCI tree is what its hypervisor shows";
+      inventory.flat
+          ? "flat virtual machine" + sign + ": its hypervisor invented the PCI tree"
+          : "virtual machine" + sign + ": its hypervisor decides what the PCI tree shows";
   return {what +
-          ", so every grade here is unreliable; pass the provider's description of the machine "
-          "(--nccl-xml FILE), or measure (gdr perf)"};
+          ", so the grades below are unreliable; use the provider's topology file (--nccl-xml "
+          "FILE), or measure (gdr perf)"};
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 #!/bin/sh
-# on_a_real_gpu.sh GDR PROGRAM ARGS...: PROGRAM on the software RNIC beside a real GPU.
+# on_a_real_gpu.sh GDR PROGRAM ARGS...: PROGRAM on the software NIC beside a real GPU.
 set -eu
 gdr=$1
 shift

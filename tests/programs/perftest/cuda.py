@@ -3,7 +3,7 @@
 
     GDR_PERFTEST_CUDA=FOLDER tests/programs/perftest/cuda.py build/bin/gdr
 
-FOLDER holds the built programs (docs/run.md tells how they are built). On the software RNIC,
+FOLDER holds the built programs (docs/run.md tells how they are built). On the software NIC,
 and on a real GPU where there is one, else on the software GPU. A run is a server and a client, as two
 processes; it passes when both exit with 0 and the client prints its lines of results. perftest looks at
 the data where it is told to (--data_validation), with the CPU for what leaves GPU memory, with kernels

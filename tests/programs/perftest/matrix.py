@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""matrix.py GDR [PATTERN]: every perftest program on the software RNIC, in every mode it offers.
+"""matrix.py GDR [PATTERN]: every perftest program on the software NIC, in every mode it offers.
 
 A run is a server and a client of one program, as two processes. It passes when both exit with 0 and
 the client prints the lines of results that its sizes ask for. PATTERN (a regular expression) picks

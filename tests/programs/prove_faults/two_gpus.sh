@@ -9,7 +9,7 @@ options="--soft --gpu 0 --from-gpu fffe:02:00.0 --sizes 1,4097"
 cat "$work/text"
 for phrase in "^SIMULATION PASSED: no real GPU or NIC was tested " \
   "^Transfers soft0 → soft1, GPU 1 → GPU 0: every byte" \
-  "^Measured soft0 → soft1, GPU 1 → GPU 0: RC write" "^  GPU 1 → GPU 0  *[0-9.]* µs" \
+  "^Speed of RC write, soft0 → soft1, GPU 1 → GPU 0: direct vs. staged" "^  GPU 1 → GPU 0  *[0-9.]* µs" \
   "^  ok      RC write  *GPU 1 → GPU 0  " "^  ok      RC write  *GPU 1 VMM → GPU 0 VMM  " \
   "^  ok      RC read  *GPU 0 → GPU 1  " "^  ok      RC atomics  *GPU 1 VMM → GPU 0 VMM  " \
   "^  ok      UD send  *GPU 1 → GPU 0  " "^  ok .* 2 MiB on GPU 1 registered with soft0" \

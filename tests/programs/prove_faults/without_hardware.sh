@@ -14,5 +14,5 @@ status=$?
 printf '%s\n' "$output"
 [ "$status" -eq 0 ] || { echo "exit status $status instead of 0"; exit 1; }
 printf '%s\n' "$output" | grep -q "^SIMULATION PASSED: no real GPU or NIC was tested" || exit 1
-"$1" prove --help | head -n 24 | grep -q "1 FAILED; 2 wrong use; 3 in part" ||
+"$1" prove --help | head -n 24 | grep -q "1 FAILED; 2 wrong use; 3 proved in part" ||
   { echo "gdr prove --help: no exit statuses in its first 24 lines"; exit 1; }

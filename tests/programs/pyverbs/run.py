@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""run.py GDR EXPECTED: rdma-core's own Python tests on the software RNIC.
+"""run.py GDR EXPECTED: rdma-core's own Python tests on the software NIC.
 
 Runs the distribution's copy of them (Debian: python3-pyverbs) and compares with the file EXPECTED:
 no failure, no error, no crash, and neither a skip more nor a pass less than it says. Exit status 77

@@ -67,7 +67,7 @@ TEST_F(CounterFileTest, LeavesAFileOfAnotherKindAsItIs) {
     const auto values = map_counters(path_, kNames);
     ASSERT_FALSE(values) << length;
     EXPECT_EQ(values.error().code, EINVAL);
-    EXPECT_NE(values.error().message.find(path_ + ": the file is there"), std::string::npos);
+    EXPECT_NE(values.error().message.find(path_ + ": the file exists"), std::string::npos);
     EXPECT_EQ(text(), before) << length;
     EXPECT_EQ(read_counters(path_).error().code, EINVAL);
   }

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "base/environment.h"
 #include "cli/help.h"
 #include "cli/subcommands.h"
@@ -61,8 +63,7 @@ TEST(SplitCommandLine, FindsNoCommandWhereThereIsNone) {
   EXPECT_EQ(split_command_line({"run", "--help"}).own, (Words{"run", "--help"}));
 }
 
-// Parses `words` with the subcommands run and nccl and returns the message, or "" if they were
-// right.
+// The error message for `words`, or "" if they are right.
 std::string message_for(Words words) {
   CLI::App program("", "gdr");
   Action chosen;
@@ -95,14 +96,14 @@ TEST(UsageError, NamesAnOptionOfTheSoftwareNicThatIsGivenBesideTheRealOne) {
                               Words{"--faults", "loss=1"}, Words{"--packets"}}) {
     Words words{"run", "--no-soft-nic"};
     words.insert(words.end(), option.begin(), option.end());
-    EXPECT_EQ(message_for(words),
-              "gdr run: --no-soft-nic excludes " + option[0] + "; see 'gdr run --help'");
+    EXPECT_EQ(message_for(words), "gdr run: --no-soft-nic and " + option[0] +
+                                      " exclude each other; see 'gdr run --help'");
   }
 }
 
 TEST(UsageError, NamesAnEmptyValue) {
   EXPECT_EQ(message_for({"run", "--pcap", ""}),
-            "gdr run: --pcap: an empty value; give one or leave the option out; see 'gdr run "
+            "gdr run: --pcap: the value is empty; give one or leave the option out; see 'gdr run "
             "--help'");
 }
 
@@ -122,31 +123,86 @@ TEST(UsageError, IsOneLine) {
   EXPECT_EQ(message_for({"run", "--soft-nic=maybe"}).find('\n'), std::string::npos);
 }
 
-TEST(Help, FitsEightyColumnsAndTellsDefaultsExitStatusAndEnvironment) {
-  CLI::App program("", "gdr");
-  program.formatter(std::make_shared<HelpFormatter>());
-  Action chosen;
-  add_prove(program, chosen);
-  add_run(program, chosen, {});
-  add_counters(program, chosen);
-  add_nccl(program, chosen, {});
-  CLI::App* nccl = program.get_subcommand("nccl");
-  const std::vector<CLI::App*> commands = {
-      program.get_subcommand("prove"),    program.get_subcommand("run"),
-      program.get_subcommand("counters"), nccl,
-      nccl->get_subcommand("check"),      nccl->get_subcommand("run")};
-  for (const CLI::App* command : commands) {
-    const std::string help = command->help();
-    for (std::string_view line : split(help, '\n')) EXPECT_LE(line.size(), 80u) << line;
+class Help : public testing::Test {
+ protected:
+  Help() {
+    program_.formatter(std::make_shared<HelpFormatter>());
+    add_prove(program_, chosen_);
+    add_topo(program_, chosen_);
+    add_list(program_, chosen_);
+    add_doctor(program_, chosen_);
+    add_fix(program_, chosen_);
+    add_explain(program_, chosen_);
+    add_perf(program_, chosen_, {});
+    add_run(program_, chosen_, {});
+    add_nccl(program_, chosen_, {});
+    add_counters(program_, chosen_);
   }
+
+  // The help of every subcommand for people, and of theirs, by full name.
+  std::map<std::string, std::string> helps() const {
+    std::map<std::string, std::string> all;
+    for (const CLI::App* app : program_.get_subcommands([](auto* one) { return is_shown(one); })) {
+      all[app->get_name()] = app->help();
+      for (const CLI::App* nested : app->get_subcommands([](auto* one) { return is_shown(one); })) {
+        all[app->get_name() + " " + nested->get_name()] = nested->help();
+      }
+    }
+    return all;
+  }
+  static bool is_shown(const CLI::App* app) { return !app->get_group().empty(); }
+
+  CLI::App program_{"", "gdr"};
+  Action chosen_;
+};
+
+TEST_F(Help, OfEverySubcommandFitsEightyColumns) {
+  EXPECT_EQ(helps().size(), 14u);
+  for (const auto& [name, help] : helps()) {
+    for (std::string_view line : split(help, '\n')) EXPECT_LE(line.size(), 80u) << name << line;
+  }
+}
+
+TEST_F(Help, OfEverySubcommandEndsWithExamplesOfIt) {
+  for (const auto& [name, help] : helps()) {
+    const auto at = help.rfind("\nExamples:\n");
+    ASSERT_NE(at, std::string::npos) << help;
+    EXPECT_NE(help.find("gdr " + name, at), std::string::npos) << help;
+    EXPECT_EQ(help.find("\n\n", at), std::string::npos) << "behind the examples of " << name;
+  }
+}
+
+TEST_F(Help, SaysValuesInWordsAndNotAsCli11DescribesThem) {
+  for (const auto& [name, help] : helps()) {
+    for (const char* words : {"UINT", "INT in", "TEXT ...", ":{", "not empty"}) {
+      EXPECT_EQ(help.find(words), std::string::npos) << words << " in\n" << help;
+    }
+  }
+}
+
+TEST_F(Help, TellsDefaultsExitStatusAndEnvironment) {
   for (const char* name : {"prove", "run"}) {
-    const std::string help = program.get_subcommand(name)->help();
+    const std::string help = helps()[name];
     for (const char* words : {"(default:", "xit status", "GDR_SOFT_DEVICES", "GDR_SOFT_GPUS"}) {
       EXPECT_NE(help.find(words), std::string::npos) << words << " in\n" << help;
     }
   }
-  EXPECT_NE(program.get_subcommand("run")->help().find("[OPTIONS] -- PROGRAM [ARGS...]"),
-            std::string::npos);
+}
+
+TEST_F(Help, GroupsTheOptionsOfPerfAndNamesItsFourUses) {
+  const std::string help = helps()["perf"];
+  for (const char* words : {"\nCommon:\n", "\nLoad:\n", "\nPlacement:\n", "\nTime:\n",
+                            "\nClient and server:\n", "Usage: gdr perf [OPTIONS]",
+                            "gdr perf --server", "gdr perf HOST", "gdr perf compare BASE"}) {
+    EXPECT_NE(help.find(words), std::string::npos) << words << " in\n" << help;
+  }
+  EXPECT_NE(helps()["run"].find("[OPTIONS] -- PROGRAM [ARGS...]"), std::string::npos);
+}
+
+TEST(UsageError, SaysWhatAValueMustBe) {
+  EXPECT_EQ(message_for({"run", "--pcap"}), "gdr run: --pcap needs a value; see 'gdr run --help'");
+  EXPECT_EQ(message_for({"nccl", "check", "--expect", "any", "--expect", "local", "x"}),
+            "gdr nccl check: --expect may be given only once; see 'gdr nccl check --help'");
 }
 
 TEST(Run, ChoosesItsActionOnlyAfterTheWholeLineWasRight) {

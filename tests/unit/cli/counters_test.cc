@@ -59,7 +59,7 @@ TEST_F(CountersCommand, PrintsEveryCounterWhereAskedTo) {
 
 TEST_F(CountersCommand, SaysThatNothingWasCounted) {
   EXPECT_EQ(run({file("a", 0, 0)}), 0);
-  EXPECT_EQ(printed_, "no packet yet\n");
+  EXPECT_EQ(printed_, "no packets yet\n");
 }
 
 TEST_F(CountersCommand, NamesTheFilesWhereThereAreSeveral) {
@@ -86,7 +86,7 @@ TEST_F(CountersCommand, RefusesAFileThatHoldsNoCountersAndPrintsNothing) {
   std::ofstream(other) << "not counters";
   EXPECT_EQ(run({file("a", 7, 0), other}), 2);
   EXPECT_EQ(printed_, "");
-  EXPECT_NE(said_.find(other + ": no file of counters"), std::string::npos);
+  EXPECT_NE(said_.find(other + ": not a file of counters"), std::string::npos);
   EXPECT_EQ(run({folder_ + "/missing"}), 2);
   EXPECT_EQ(run({folder_}), 2);
 }

@@ -71,7 +71,7 @@ class CapturedRoot : public testing::Test {
   unsigned functions_ = 0;
 };
 
-TEST_F(CapturedRoot, WithoutAnythingIsRefusedInOneLineWithWhatToDo) {
+TEST_F(CapturedRoot, EmptyRootIsRefusedInOneLineWithAdvice) {
   const auto inventory = read_machine(options_);
   ASSERT_FALSE(inventory);
   EXPECT_EQ(inventory.error().message,

@@ -25,7 +25,7 @@ TEST_F(NumaNodes, HaveTheProcessorsThatTheKernelLists) {
   EXPECT_EQ(processors_of_node(root_, 1), (std::vector<int>{2, 3, 6, 7}));
 }
 
-TEST_F(NumaNodes, AreRefusedWithoutProcessorsAndWhereThereAreNone) {
+TEST_F(NumaNodes, RefusesNodesWithoutProcessorsAndUnknownNodes) {
   add(0, "");  // of memory alone
   EXPECT_THROW(processors_of_node(root_, 0), CLI::ValidationError);
   EXPECT_THROW(processors_of_node(root_, 1), CLI::ValidationError);

@@ -123,7 +123,7 @@ TEST(RunPlan, KeepsWhatTheUserHasSetAndSaysSo) {
   EXPECT_NE(plan->summary.find("; kept your NCCL_NET_GDR_LEVEL=PIX"), std::string::npos);
 }
 
-TEST(RunPlan, SetsWhatOptionsAskForWhateverTheEnvironmentSays) {
+TEST(RunPlan, OptionsOverrideTheEnvironment) {
   PlanInputs inputs = inputs_with(kGpuOnly, {{"GDR_SOFT_PCAP", "/mine.pcap"}});
   inputs.settings = {{"--pcap", "GDR_SOFT_PCAP", "/run.pcap"}};
   Result<Plan> plan = make_plan(inputs);
@@ -138,7 +138,7 @@ TEST(RunPlan, RefusesOptionsOfTheSoftwareNicForARealOne) {
   Result<Plan> plan = make_plan(inputs);
   ASSERT_FALSE(plan);
   EXPECT_EQ(plan.error().message,
-            "--pcap is for the software NIC, and the real one is used; add --soft-nic");
+            "--pcap needs the software NIC, but the real one is used; add --soft-nic");
   inputs.soft_nic = true;
   EXPECT_TRUE(make_plan(inputs));
 }

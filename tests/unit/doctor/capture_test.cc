@@ -105,7 +105,7 @@ TEST(Capture, GivesTheSameFindingsAsTheMachine) {
   EXPECT_EQ(findings_of(folder), here);
 }
 
-TEST(Capture, OfAMachineWithNeitherGpuNorNicSaysThatItIsRefused) {
+TEST(Capture, SaysThatAMachineWithoutGpuAndNicIsRefused) {
   const auto says_so = [](const Machine& machine) {
     for (const std::string& missing : take_capture(machine.root()).missing) {
       if (missing.find("refuse this capture") != std::string::npos) return true;
@@ -279,7 +279,7 @@ TEST(Capture, SaysWhatItLacks) {
   fs::remove(machine.root() + "/var/log/dmesg");
   const Capture capture = take_capture(machine.root());
   ASSERT_EQ(capture.missing.size(), 2u);
-  EXPECT_NE(capture.missing[0].find("of 1 PCI functions: it takes root"), std::string::npos);
+  EXPECT_NE(capture.missing[0].find("of 1 PCI functions: run as root"), std::string::npos);
 }
 
 TEST(Capture, WaitsForNoPipe) {

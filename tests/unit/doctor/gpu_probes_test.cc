@@ -12,7 +12,7 @@ TEST(GpuCount, ComparesTheBusWithTheDriver) {
   patient.machine.write("dev/nvidia0", "");
   const Findings found = patient.find(kGpuCount);
   EXPECT_EQ(outcomes(found), "fail");
-  EXPECT_TRUE(says(found, "bound to nvidia, and NVML does not list it"));
+  EXPECT_TRUE(says(found, "bound to nvidia, but NVML does not list it"));
 }
 
 TEST(GpuCount, OfGpusThatAContainerWasNotGivenIsWell) {
@@ -23,7 +23,7 @@ TEST(GpuCount, OfGpusThatAContainerWasNotGivenIsWell) {
   EXPECT_TRUE(says(patient.find(kGpuCount), "1 of this host's GPUs are not given"));
 }
 
-TEST(GpuCount, WithoutAnAnswerOfTheDriverFailsOrIsUnknown) {
+TEST(GpuCount, FailsOrIsUnknownWithoutAnAnswerOfTheDriver) {
   Patient patient;
   patient.probes.nvml_answer = Error{ETIMEDOUT, "NVML did not answer within 60 s"};
   EXPECT_EQ(outcomes(patient.find(kGpuCount)), "unknown");

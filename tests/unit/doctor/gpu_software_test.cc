@@ -32,7 +32,7 @@ TEST(ConfidentialComputing, ShowsInTheKernelsLog) {
   EXPECT_EQ(outcomes(guest.find(kConfidentialComputing)), "ok");
 }
 
-TEST(ConfidentialComputing, IsWellWithoutASignAndUnknownWhereNothingShows) {
+TEST(ConfidentialComputing, PassesWithoutASignAndIsUnknownWithoutData) {
   Guest guest;
   EXPECT_EQ(outcomes(guest.find(kConfidentialComputing)), "unknown");
   guest.machine.write("sys/class/misc/hpet/dev", "10:228\n");

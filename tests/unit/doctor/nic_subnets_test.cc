@@ -40,7 +40,7 @@ TEST(RoceSubnets, SharedWithoutArpSettingsIsAWarningWithTheCommand) {
   const Findings found = host.find(kRoceSubnets);
   EXPECT_EQ(outcomes(found), "warn");
   EXPECT_TRUE(says(found, "ens1np0, ens2np0"));
-  // Of these two alone: conf/all would change every other interface.
+  // Only these two: conf/all would change every other interface.
   const std::string words =
       " net/ipv4/conf/ens1np0/arp_ignore=1 net/ipv4/conf/ens2np0/arp_ignore=1"
       " net/ipv4/conf/ens1np0/arp_announce=2 net/ipv4/conf/ens2np0/arp_announce=2";
@@ -80,7 +80,7 @@ TEST(RoceSubnets, OfTheirOwnAreWell) {
               "ens2np0\t0002A8C0\t00000000\t0001\t0\t0\t101\t00FFFFFF\t0\t0\t0\n");
   const Findings found = host.find(kRoceSubnets);
   EXPECT_EQ(outcomes(found), "ok");
-  EXPECT_TRUE(says(found, "in a subnet of its own"));
+  EXPECT_TRUE(says(found, "has a subnet of its own"));
 }
 
 TEST(RoceSubnets, AreNotSharedWithAnInterfaceWithoutRdma) {
@@ -112,7 +112,7 @@ TEST(RoceSubnets, DoNotApplyToOneInterfaceToABondAndToInfiniband) {
   EXPECT_TRUE(infiniband.find(kRoceSubnets).empty());
 }
 
-TEST(IbUmad, ThatIsNotLoadedIsAWarningOnANodeOfKubernetes) {
+TEST(IbUmad, WarnsIfNotLoadedOnAKubernetesNode) {
   Patient by_folder;
   by_folder.machine.write("var/lib/kubelet/config.yaml", "");
   const Findings found = by_folder.find(kIbUmad);

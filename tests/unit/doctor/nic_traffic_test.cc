@@ -19,7 +19,7 @@ void give_ecn(Machine& machine, const std::string& enabled) {
   }
 }
 
-TEST(LosslessCheck, IsUnknownWhereSysfsShowsNothingAndNamesTheCommandsThatDo) {
+TEST(LosslessCheck, IsUnknownWithoutSysfsEntriesAndNamesTheCommandsThatTell) {
   Machine machine;
   machine.add_switch(1);
   const Findings found = find(kLossless, machine);

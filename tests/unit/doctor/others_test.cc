@@ -18,7 +18,7 @@ using test::Machine;
 using test::outcomes;
 using test::says;
 
-// Of a description, which has no files.
+// Runs a check on a description, which has no files.
 Findings find_in(const Check& check, const Result<host::Inventory>& inventory,
                  Environment environment = {}) {
   EXPECT_TRUE(inventory) << inventory.error().message;
@@ -158,10 +158,10 @@ TEST(NicsCheck, FailsWhereAllNicsAreForManagement) {
   std::erase_if(inventory->nics, [](const host::Nic& nic) { return nic.management.empty(); });
   const Findings found = find_in(kNics, inventory);
   EXPECT_EQ(found.at(0).outcome, Outcome::kFail);
-  EXPECT_TRUE(says(found, "none for data"));
+  EXPECT_TRUE(says(found, "none is for data"));
 }
 
-TEST(PairGradeCheck, IsUnknownWhereAHypervisorIsKnownByItsDevices) {
+TEST(PairGradeCheck, IsUnknownIfDevicesRevealAHypervisor) {
   DescribedMachine machine;
   machine.gpu("0000:05:00.0", "0000:00:02.0", 0);
   machine.nic("mlx5_0", "0000:06:00.0", "0000:00:03.0", 0);
@@ -179,7 +179,7 @@ TEST(PairGradeCheck, IsUnknownWhereAHypervisorIsKnownByItsDevices) {
   }
 }
 
-TEST(PairGradeCheck, IsUnknownWhereNodesOrHostBridgesAreNotShown) {
+TEST(PairGradeCheck, IsUnknownWithoutNodesOrHostBridges) {
   DescribedMachine machine;
   machine.gpu("0000:41:00.0", "0000:40:01.0");
   machine.nic("mlx5_0", "0000:81:00.0", "0000:80:01.0");

@@ -8,7 +8,7 @@ using test::Machine;
 using test::outcomes;
 using test::says;
 
-TEST(LinkCheck, IsWellWhereEachHopRunsAtWhatBothItsEndsCan) {
+TEST(LinkCheck, PassesIfEachHopRunsAtTheBestOfBothEnds) {
   Machine machine;
   machine.add_switch(1);
   // A card of generation 4 in a slot of generation 5, as lspci's "downgraded".
@@ -50,7 +50,7 @@ TEST(LinkCheck, TakesAGpuAtLowSpeedAndFullWidthForAnIdleOne) {
   EXPECT_EQ(outcomes(find(kLink, machine)), "unknown ok warn") << "a NIC never slows down";
 }
 
-TEST(LinkCheck, IsUnknownWhereNothingIsShownOrAHypervisorMakesItUp) {
+TEST(LinkCheck, IsUnknownWithoutDataOrUnderAHypervisor) {
   Machine machine;
   machine.add_switch(1);
   for (auto& function : machine.functions) function.speed = "Unknown";

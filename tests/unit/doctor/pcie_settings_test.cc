@@ -33,7 +33,7 @@ TEST(MaxPayloadCheck, FailsWhereGpuAndNicDifferBelowOneSwitch) {
   EXPECT_EQ(outcomes(find(kMaxPayload, machine)), "fail");
 }
 
-TEST(MaxPayloadCheck, IsUnknownWithoutRootAndSilentInAVirtualMachine) {
+TEST(MaxPayloadCheck, IsUnknownWithoutRootAndSkippedInAVirtualMachine) {
   Machine machine;
   machine.add_switch(1);
   for (auto& function : machine.functions) function.config_size = 64;

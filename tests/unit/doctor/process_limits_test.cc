@@ -24,7 +24,7 @@ TEST(MaxMapCount, AtTheDefaultIsAWarningBesideMooncakeAlone) {
   EXPECT_EQ(outcomes(patient.find(kMaxMapCount)), "ok");
 }
 
-TEST(MaxMapCount, IsUnknownWhereItIsNotShownAndDoesNotApplyWithoutDevices) {
+TEST(MaxMapCount, IsUnknownIfUnreadableAndSkippedWithoutDevices) {
   Patient patient;
   EXPECT_EQ(outcomes(patient.find(kMaxMapCount)), "unknown");
   EXPECT_TRUE(find_on_bare_host(kMaxMapCount).empty());
@@ -51,16 +51,16 @@ TEST(IpcLock, ThatIsNotInTheYamlIsAWarningWithTheLine) {
   Pod pod;
   const Findings found = pod.find(kIpcLock);
   EXPECT_EQ(outcomes(found), "warn");
-  EXPECT_TRUE(says(found, "IPC_LOCK is not in the container's YAML"));
+  EXPECT_TRUE(says(found, "the container's YAML lacks IPC_LOCK"));
   EXPECT_TRUE(says(found, "securityContext: {capabilities: {add: [\"IPC_LOCK\"]}}"));
 }
 
-TEST(IpcLock, ThatDoesNotReachAnotherUserThanRootIsToldApart) {
+TEST(IpcLock, WarnsIfItWorksForRootOnly) {
   Pod pod;
   pod.capabilities("0000000000000000", "00000000a80465fb");
   const Findings found = pod.find(kIpcLock);
   EXPECT_EQ(outcomes(found), "warn");
-  EXPECT_TRUE(says(found, "does not reach a user other than root"));
+  EXPECT_TRUE(says(found, "works for root only"));
   EXPECT_FALSE(says(found, "securityContext"));
 }
 
@@ -73,7 +73,7 @@ TEST(IpcLock, ThatIsEffectiveOrNotNeededIsWell) {
   EXPECT_TRUE(says(pod.find(kIpcLock), "not needed"));
 }
 
-TEST(IpcLock, IsUnknownWithoutCapabilitiesAndAWarningWithoutTheBoundingSet) {
+TEST(IpcLock, IsUnknownWithoutCapabilitiesAndWarnsWithoutTheBoundingSet) {
   Pod pod;
   pod.machine.write("proc/self/status", "");
   EXPECT_EQ(outcomes(pod.find(kIpcLock)), "unknown");

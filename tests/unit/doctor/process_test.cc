@@ -26,7 +26,7 @@ TEST(LockedMemory, UnlimitedIsWellAndLessIsAWarningOrFails) {
   EXPECT_EQ(outcomes(patient.find(kLockedMemory)), "unknown");
 }
 
-TEST(LockedMemory, IsAWarningWhereACapabilityLiftsItForThisProcessAlone) {
+TEST(LockedMemory, WarnsIfOnlyACapabilityOfThisProcessLiftsIt) {
   Patient patient;
   patient.machine.write("proc/self/limits", limits("8388608"));
   patient.machine.write("proc/self/status", "CapInh:\t0\nCapEff:\t0000000000004000\n");
@@ -35,7 +35,7 @@ TEST(LockedMemory, IsAWarningWhereACapabilityLiftsItForThisProcessAlone) {
   EXPECT_EQ(outcomes(patient.find(kLockedMemory)), "fail");
 }
 
-TEST(Devices, ThatAContainerLacksAreGivenWhenItIsStarted) {
+TEST(Devices, NamesTheOptionsThatGiveAContainerItsMissingDevices) {
   for (const bool contained : {false, true}) {
     Patient patient;
     patient.machine.write("dev/null", "");
@@ -160,7 +160,7 @@ TEST(EnvironmentCheck, WarnsOfNicsAndGidsThatAreNotThere) {
 TEST(EnvironmentCheck, WarnsOfATopologyFileOfAnotherMachine) {
   Patient patient;
   patient.environment = {{"NCCL_TOPO_FILE", "/etc/topo.xml"}};
-  EXPECT_TRUE(says(patient.find(kEnvironment), "which is not there"));
+  EXPECT_TRUE(says(patient.find(kEnvironment), "but the file does not exist"));
   patient.machine.write("etc/topo.xml",
                         "<pci busid=\"0000:19:00.0\"/>\n<pci busid=\"f:f:f.f\"/>\n");
   EXPECT_TRUE(says(patient.find(kEnvironment), "1 PCI addresses of 2 that this host lacks"));
@@ -190,7 +190,7 @@ TEST(MpiUcx, AreAskedWhetherTheyHaveCuda) {
   EXPECT_EQ(outcomes(patient.find(kMpiUcx)), "unknown unknown");
 }
 
-TEST(MpiUcx, AreAskedWithoutAGpuTooUnlessTheGpusAreAmds) {
+TEST(MpiUcx, IsCheckedWithoutAGpuUnlessTheGpusAreAmd) {
   Patient patient;
   patient.machine.functions.clear();
   patient.machine.nics.clear();
@@ -203,7 +203,7 @@ TEST(MpiUcx, AreAskedWithoutAGpuTooUnlessTheGpusAreAmds) {
   gpu.class_code = 0x120000;
   gpu.driver = "amdgpu";
   other.probes.command_answers["ucx_info"] = {true, false, 0, "# Memory domain: rocm_copy\n"};
-  EXPECT_EQ(other.find(kMpiUcx).does_not_apply, "AMD's GPUs, for which CUDA is no measure");
+  EXPECT_EQ(other.find(kMpiUcx).does_not_apply, "AMD GPUs, which do not use CUDA");
 }
 
 TEST(HugePages, AreNeverAWarning) {
@@ -231,7 +231,7 @@ TEST(Lockdown, ThatIsNotShownIsUnknown) {
   Patient patient;
   EXPECT_EQ(outcomes(patient.find(kLockdown)), "unknown");
   patient.machine.write("sys/kernel/security/lsm", "capability\n");
-  EXPECT_TRUE(says(patient.find(kLockdown), "this kernel has no lockdown"));
+  EXPECT_TRUE(says(patient.find(kLockdown), "this kernel does not support lockdown"));
 }
 
 TEST(Virtualisation, IsAWarningOnlyWhereTheTreeIsFlat) {

@@ -36,7 +36,7 @@ TEST(UcxVariables, ThatLeaveBothAreWell) {
   }
 }
 
-TEST(UcxVariables, ThatNameNetworkInterfacesAloneAreAWarning) {
+TEST(UcxVariables, WarnsOfVariablesThatNameOnlyNetworkInterfaces) {
   EXPECT_TRUE(says(with(kUcxVariables, {{"UCX_NET_DEVICES", "ens1np0"}}),
                    "names no RDMA device of this host"));
   for (const char* list : {"all", "mlx5_1:1", "ens1np0,mlx5_1:1", "^mlx5_9:1"}) {
@@ -52,7 +52,7 @@ TEST(NvshmemVariables, ThatTakeTheNetworkAwayAreAWarning) {
   EXPECT_TRUE(says(with(kNvshmemVariables, {{"NVSHMEM_REMOTE_TRANSPORT", "none"}}),
                    "NVSHMEM reaches no other host"));
   EXPECT_TRUE(says(with(kNvshmemVariables, {{"NVSHMEM_HCA_PREFIX", "ibp"}}),
-                   "no RDMA device's name begins so"));
+                   "no RDMA device has this prefix"));
 }
 
 TEST(NvshmemVariables, OfNicsCountOnlyBesideTheMapping) {
@@ -77,7 +77,7 @@ TEST(NvshmemVariables, OfGidAreJudgedByTheNics) {
 TEST(NvshmemVariables, ThatLeaveNoWayOfRegistrationAreAWarning) {
   Patient patient;
   patient.environment = {{"NVSHMEM_IB_DISABLE_DMABUF", "1"}};
-  EXPECT_TRUE(says(patient.find(kNvshmemVariables), "no way left to register GPU memory"));
+  EXPECT_TRUE(says(patient.find(kNvshmemVariables), "cannot register GPU memory"));
   patient.load_peer_memory();
   EXPECT_EQ(outcomes(patient.find(kNvshmemVariables)), "ok");
 }
@@ -86,12 +86,12 @@ TEST(NvshmemVariables, DoNotApplyWhereNoneIsSet) {
   EXPECT_TRUE(with(kNvshmemVariables, {{"NCCL_DEBUG", "INFO"}}).empty());
 }
 
-TEST(MooncakeVariables, ThatForceAnotherTransportAreAWarningWithAnyValue) {
+TEST(MooncakeVariables, WarnsOfVariablesThatForceAnotherTransportWithAnyValue) {
   for (const char* name : {"MC_FORCE_TCP", "MC_FORCE_MNNVL"}) {
     for (const char* value : {"1", "0", "false"}) {
       const Findings found = with(kMooncakeVariables, {{name, value}});
       EXPECT_EQ(outcomes(found), "warn") << name << "=" << value;
-      EXPECT_TRUE(says(found, "whatever the variable's value is"));
+      EXPECT_TRUE(says(found, "whatever the value is"));
     }
   }
 }

@@ -18,16 +18,16 @@ TEST(Gdrdrv, ThatIsAskedForAndNotLoadedIsAWarning) {
   EXPECT_EQ(outcomes(patient.find(kGdrdrv)), "warn");
 }
 
-TEST(Gdrdrv, ThatIsLoadedIsWellAndWithoutItsDeviceAWarning) {
+TEST(Gdrdrv, PassesIfLoadedAndWarnsWithoutItsDevice) {
   Patient patient;
   patient.machine.write("sys/module/gdrdrv/version", "2.4\n");
   patient.machine.write("dev/gdrdrv", "");
   EXPECT_EQ(outcomes(patient.find(kGdrdrv)), "ok");
   std::filesystem::remove(patient.machine.root() + "/dev/gdrdrv");
-  EXPECT_TRUE(says(patient.find(kGdrdrv), "/dev/gdrdrv is absent"));
+  EXPECT_TRUE(says(patient.find(kGdrdrv), "/dev/gdrdrv is missing"));
 }
 
-TEST(Gdrdrv, IsUnknownWithoutModulesAndDoesNotApplyWhereNobodyAsks) {
+TEST(Gdrdrv, IsUnknownWithoutModulesAndSkippedIfNobodyNeedsIt) {
   Patient patient;
   EXPECT_TRUE(patient.find(kGdrdrv).empty());
   patient.environment = {{"NCCL_GDRCOPY_ENABLE", "0"}, {"UCX_TLS", "^gdr_copy"}};
@@ -108,7 +108,7 @@ TEST(OfedRelease, BeforeTheFixIsWellWithoutAPeerMemoryClient) {
   EXPECT_EQ(outcomes(patient.find(kOfedRelease)), "ok");
 }
 
-TEST(OfedRelease, IsUnknownWhereItHasNoNumberAndDoesNotApplyToTheKernelsOwnStack) {
+TEST(OfedRelease, IsUnknownWithoutANumberAndSkippedOnTheKernelsOwnStack) {
   for (const char* release : {"", "devel", "5"}) {
     WithOfed host(release);
     const Findings found = host.find(kOfedRelease);
@@ -151,7 +151,7 @@ TEST(NvPeerMemService, ThatIsSwitchedOffIsWell) {
   EXPECT_EQ(outcomes(patient.find(kNvPeerMemService)), "ok");
 }
 
-TEST(NvPeerMemService, IsUnknownWithoutTheDriversReleaseOrWithoutEtc) {
+TEST(NvPeerMemService, IsUnknownWithoutDriverReleaseOrEtc) {
   Patient patient;
   EXPECT_EQ(outcomes(patient.find(kNvPeerMemService)), "unknown");
   patient.machine.write(kOldConfiguration, "ONBOOT=yes\n");

@@ -79,8 +79,8 @@ TEST(Registration, WithoutATransferIsUnknown) {
 TEST(Registration, ThatCouldNotBeTriedIsUnknown) {
   Patient patient;
   patient.probes.proof_answer->verdict.seen = {
-      "this machine has a real RDMA NIC, and the stand-in was loaded in its place: /opt/x"};
-  EXPECT_TRUE(says(patient.find(kRegistration), "the stand-in was loaded in its place"));
+      "this machine has a real RDMA NIC, and the stand-in was loaded instead: /opt/x"};
+  EXPECT_TRUE(says(patient.find(kRegistration), "the stand-in was loaded instead"));
   patient.probes.proof_answer = Error{EINVAL, "no such NIC"};
   EXPECT_EQ(outcomes(patient.find(kRegistration)), "unknown");
 }
@@ -112,13 +112,13 @@ TEST(Registration, WithoutAnActivePortTriesTheExportAlone) {
 TEST(Registration, OfAStandInOrABrokenDriverIsNotTried) {
   Patient patient;
   patient.probes.cuda_answer->stand_in = true;
-  EXPECT_TRUE(says(patient.find(kRegistration), "gdrkit's stand-in, which is no hardware"));
+  EXPECT_TRUE(says(patient.find(kRegistration), "gdrkit's stand-in, not a real driver"));
   patient.probes.cuda_answer = Error{ETIMEDOUT, "the CUDA driver did not answer within 60 s"};
   EXPECT_EQ(outcomes(patient.find(kRegistration)), "unknown");
   EXPECT_TRUE(patient.probes.proved.empty());
 }
 
-TEST(Registration, IsTriedWithEveryNearNicAndOtherwiseWithTheNearestAlone) {
+TEST(Registration, TriesEveryNearNicOrElseOnlyTheNearest) {
   Patient patient;
   patient.machine.add_switch(2);
   patient.machine.add_switch(5);

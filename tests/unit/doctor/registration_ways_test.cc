@@ -44,7 +44,7 @@ TEST(RegistrationPath, OnAnOldKernelIsByDmaBufOnlyWhereItWasCarriedBack) {
   EXPECT_EQ(outcomes(patient.find(kRegistrationPath)), "ok");
 }
 
-TEST(RegistrationPath, OfACaptureWithoutTheKernelsReleaseIsUnknown) {
+TEST(RegistrationPath, IsUnknownForACaptureWithoutTheKernelsRelease) {
   Patient patient;
   std::filesystem::remove(patient.machine.root() + "/proc/sys/kernel/osrelease");
   EXPECT_EQ(outcomes(patient.find(kRegistrationPath)), "unknown");

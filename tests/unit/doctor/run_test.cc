@@ -66,7 +66,7 @@ TEST(Examination, LeavesProbesOutWhereTheyAreNotWanted) {
   const Examined without({&kBroken, &kFine}, false);
   EXPECT_EQ(count(without.report).left_out, 1u);
   EXPECT_EQ(exit_status(without.report), 0);
-  EXPECT_NE(to_text(without.report, {}).find("Left out (--no-probe): broken"), std::string::npos);
+  EXPECT_NE(to_text(without.report, {}).find("Not run (--no-probe): broken"), std::string::npos);
 }
 
 TEST(Examination, NeverProbesForACapturedMachine) {
@@ -100,16 +100,16 @@ TEST(Text, BeginsWithWhatIsToBeDoneFirstAndFoldsWhatIsAlikeAndWell) {
             "         or by hand:\n"
             "           faster {}\n"
             "unknown  not shown  [hidden]\n"
-            "         to know:\n"
+            "         to find out:\n"
             "           ask root");
-  EXPECT_NE(text.find("\n1 failed, 2 warnings, 1 unknown, 1 ok, 1 check does not apply (no NIC)\n"),
+  EXPECT_NE(text.find("\n1 failed, 2 warnings, 1 unknown, 1 ok, 1 skipped (no NIC)\n"),
             std::string::npos);
 }
 
 TEST(Text, SaysFirstThatNothingIsWrongWhereOnlyUnknownIsLeft) {
   const Examined quiet({&kFine, &kHidden});
   const std::string text = to_text(quiet.report, {});
-  EXPECT_TRUE(text.starts_with("Nothing wrong was found. What could not be judged:\nunknown  "))
+  EXPECT_TRUE(text.starts_with("No problem found. These checks could not tell:\nunknown  "))
       << text;
   EXPECT_TRUE(to_text(Examined({&kFine, &kHidden, &kSlow}).report, {}).starts_with("warn  "));
 }
@@ -125,7 +125,7 @@ Findings many_pairs(const Host&) {
   return findings;
 }
 
-TEST(Text, SaysWhatIsTheMatterBeforeALongListOfWhoseItIs) {
+TEST(Text, ShowsTheProblemBeforeALongListOfDevices) {
   const Check check{"many", Area::kPcie, "", "", 10, Cost::kPassive, many_pairs};
   EXPECT_TRUE(to_text(Examined({&check}).report, {})
                   .starts_with("warn     the IOMMU translates: GPU 0000:13:00.0 - mlx5_0, "));
@@ -162,7 +162,7 @@ TEST(Text, OfAllShowsEachAndWhatDoesNotApply) {
   const std::string text = to_text(all.report, {.all = true, .style = {}});
   EXPECT_NE(text.find("ok       GPU 1: fine  [fine]"), std::string::npos);
   EXPECT_NE(text.find("warn     GPU 1, GPU 2: slow  [slow]"), std::string::npos);
-  EXPECT_NE(text.find("Does not apply (no NIC): absent"), std::string::npos);
+  EXPECT_NE(text.find("Skipped (no NIC): absent"), std::string::npos);
 }
 
 TEST(Text, IsNoWiderThanTheTerminalButForCommands) {
@@ -186,7 +186,7 @@ TEST(Explanation, HasTitleTextFindingAndWhatWasRead) {
             "fine: Title of fine\nArea gpu; reads files\n\nExplains.\n\n"
             "ok       GPU 1: fine  [fine]\n         read: /sys/a = 1\n");
   const Examined absent({&kAbsent});
-  EXPECT_NE(explain(absent.report.judgements[0], {}).find("Here: does not apply, no NIC"),
+  EXPECT_NE(explain(absent.report.judgements[0], {}).find("On this host: skipped, no NIC"),
             std::string::npos);
 }
 

@@ -116,7 +116,7 @@ TEST(Ticket, HasEachFindingWithWhatToTypeAndWhatWasRead) {
   EXPECT_TRUE(has(text, "GPU0 topology"));
 }
 
-TEST(Ticket, SaysInMarkdownNeitherWhichHostNorItsAddresses) {
+TEST(Ticket, MarkdownNamesNeitherHostNorAddresses) {
   Finding finding = finding_of(Outcome::kFail, "GPU 0000:19:00.0 - mlx5_0",
                                "GID fe80::ba3f:d2ff:fe00:1 of b8:3f:d2:00:00:01, at 0000:1a:00.0");
   finding.evidence = {
@@ -143,7 +143,7 @@ TEST(Ticket, TellsOfAlikeDevicesOnce) {
   }
 }
 
-TEST(Ticket, IsOnePageThatLoadsNothingAndCarriesOutNothing) {
+TEST(Ticket, PageLoadsNothingAndRunsNoScript) {
   Finding finding = finding_of(Outcome::kFail, "<img src=x onerror=alert(1)>",
                                "</title></style><script>alert(2)</script>");
   finding.consequence = "<script>alert(5)</script>";
@@ -158,7 +158,7 @@ TEST(Ticket, IsOnePageThatLoadsNothingAndCarriesOutNothing) {
   }
 }
 
-TEST(Ticket, IsMarkdownInWhichNothingOfAMachineIsMarkup) {
+TEST(Ticket, MarkdownEscapesTextOfTheMachine) {
   Finding finding = finding_of(Outcome::kFail, "@everyone [x](https://evil.example) `rm`",
                                "<script> #17 *bold* _em_ mlx5_0 | cell");
   finding.fix.now = to_type("echo ```\n# heading\n```");

@@ -64,7 +64,7 @@ TEST(NcclLog, TellsExplainWhatTheConnectionsSay) {
   EXPECT_TRUE(log.explanation.found.empty());
   ASSERT_TRUE(says_more(log.report));
   const std::string text = connections_text(log.report, log.explanation);
-  EXPECT_TRUE(text.starts_with("NO GDRDMA: 0 of 2 network connections have GPUDirect RDMA\n"))
+  EXPECT_TRUE(text.starts_with("NO GDRDMA: 0 of 2 network connections use GPUDirect RDMA\n"))
       << text;
   EXPECT_NE(text.find("  why  "), std::string::npos) << text;
 }

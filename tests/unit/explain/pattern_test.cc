@@ -95,7 +95,7 @@ TEST(Pattern, HasAnAnchorInEveryLineThatMatches) {
   EXPECT_NE(std::find(words.begin(), words.end(), "ibv_create_qp"), words.end());
 }
 
-TEST(Pattern, IsShownWithItsHolesAsDotsAndItsIdeasByTheirFirstWord) {
+TEST(Pattern, ShowsHolesAsDotsAndWordSetsByTheirFirstWord) {
   EXPECT_EQ(Pattern("HCA {number} '{word}'{}off").shown(), "HCA … '…'…off");
   EXPECT_NE(Pattern("{queue} && {fails}").shown().find("<ibv_create_qp>"), std::string::npos);
 }

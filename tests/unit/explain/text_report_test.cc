@@ -34,11 +34,11 @@ TEST(ExplainText, ShowsWhatTheChecksFoundHere) {
        {{"peer-memory", "fail", "nvidia_peermem is not loaded"}, {"registration-path", "", ""}}}};
   const std::string text = to_text(explanation, "a.log", confirmations, "node7");
   EXPECT_TRUE(
-      text.starts_with("a.log: 1 symptom in 1 line; 'here' is what gdr doctor finds on node7\n"))
+      text.starts_with("a.log: 1 symptom in 1 line; 'here' shows what gdr doctor found on node7\n"))
       << text;
   EXPECT_TRUE(has(text, "  here       fail     peer-memory: nvidia_peermem is not loaded\n"))
       << text;
-  EXPECT_TRUE(has(text, "             do not apply: registration-path\n"));
+  EXPECT_TRUE(has(text, "             not applicable: registration-path\n"));
   EXPECT_FALSE(has(text, "--explain"));
 }
 

@@ -139,7 +139,7 @@ TEST_F(Apply, SaysWhatCouldNotBePutBackAndKeepsItsRecord) {
   };
   const std::vector<Step> steps = apply_all();
   EXPECT_EQ(fates(steps), std::vector{Fate::kLeft});
-  EXPECT_NE(steps[0].text.find("could not be put back"), std::string::npos) << steps[0].text;
+  EXPECT_NE(steps[0].text.find("could not be restored"), std::string::npos) << steps[0].text;
   ASSERT_EQ(journal().entries.size(), 1u);
   EXPECT_TRUE(is_unfinished(journal().entries[0], machine_));
 }
@@ -223,7 +223,7 @@ TEST_F(Apply, UndoesTwoChangesOfOneRegisterInReverse) {
   EXPECT_EQ(host_.word("0000:02:00.0", 0x176), 0x5du);
 }
 
-TEST_F(Apply, SetsTheReadRequestAloneWhateverElseTheDriverSetsThere) {
+TEST_F(Apply, ChangesOnlyTheReadRequestBits) {
   const auto state = read_max_read_request(machine_, "0000:05:00.0");
   ASSERT_TRUE(state) << state.error().message;
   EXPECT_EQ(state->bytes, 512u);

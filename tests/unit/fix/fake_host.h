@@ -147,7 +147,7 @@ class FakeHost {
     put(space, at, value);
     write(configuration_path(address), space);
   }
-  // Of each function of the tree.
+  // The bytes of each function of the tree.
   std::map<std::string, std::string> all_bytes() const {
     std::map<std::string, std::string> all;
     for (const auto& entry : std::filesystem::directory_iterator(root() + "/sys/bus/pci/devices")) {

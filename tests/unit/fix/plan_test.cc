@@ -15,7 +15,7 @@ namespace {
 
 class Plan : public testing::Test {
  protected:
-  // Of the topic that was asked for.
+  // The proposal for the chosen topic.
   Proposal plan(const Wishes& wishes) {
     const Machine machine = host_.machine();
     inventory_ = host::take_inventory(host_.root());
@@ -33,7 +33,7 @@ class Plan : public testing::Test {
       names.push_back(planned.change->record().target);
     return names;
   }
-  // Of every change, which must have one.
+  // The refusals of all changes; each must have one.
   static std::string refusal(const Proposal& proposal) {
     EXPECT_FALSE(proposal.changes.empty());
     for (const Planned& planned : proposal.changes) EXPECT_NE(planned.refusal, "");
@@ -77,7 +77,7 @@ TEST_F(Plan, DoesNothingWhereTheWayGoesThroughTheCpu) {
   host_.add_nic("mlx5_0", {.address = "0000:02:00.0", .parent = "0000:00:02.0"});
   const Proposal proposal = acs();
   EXPECT_TRUE(proposal.changes.empty());
-  EXPECT_TRUE(has(proposal.nothing, "share a PCIe switch")) << proposal.nothing;
+  EXPECT_TRUE(has(proposal.nothing, "shares a PCIe switch")) << proposal.nothing;
 }
 
 TEST_F(Plan, SaysThatItTakesRootToSee) {
@@ -152,7 +152,7 @@ INSTANTIATE_TEST_SUITE_P(
                  "vfio-pci",
                  {.address = "0000:09:00.0", .parent = "pci0000:00", .group = 7}}));
 
-TEST_F(Plan, IsNotKeptFromItsPortsByAGuestsDeviceElsewhere) {
+TEST_F(Plan, ChangesItsPortsAlthoughAGuestHasADeviceElsewhere) {
   host_.add_switch();
   host_.add({.address = "0000:00:05.0", .parent = "pci0000:00", .type = kRootPort, .group = 20});
   host_.add(

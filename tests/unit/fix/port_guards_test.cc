@@ -60,7 +60,7 @@ class PortGuard : public testing::Test {
   std::string refusals_;
 };
 
-TEST_F(PortGuard, WithNothingWrongBothPortsOfThePathAreChosen) {
+TEST_F(PortGuard, PlanChoosesBothPortsOfAHealthyPath) {
   plan();
   EXPECT_EQ(chosen_, (Ports{kGpuPort, kNicPort}));
   EXPECT_EQ(refusals_, "");
@@ -75,7 +75,7 @@ TEST_F(PortGuard, OfThePlanLeavesOutARootPortOnThePath) {
   EXPECT_EQ(refusals_, "");
 }
 
-TEST_F(PortGuard, OfThePlanLeavesOutUpstreamPortsAndEndpointsOnThePath) {
+TEST_F(PortGuard, PlanLeavesOutUpstreamPortsAndEndpointsOnThePath) {
   for (const auto kind :
        {host::PciKind::kUpstream, host::PciKind::kEndpoint, host::PciKind::kBridge}) {
     in_tree(kGpuPort).kind = kind;
@@ -104,7 +104,7 @@ TEST_F(PortGuard, OfThePlanLeavesOutWhatIsOffThePath) {
   EXPECT_EQ(refusals_, "");
 }
 
-TEST_F(PortGuard, OfThePlanLeavesOutPortsAboveWhereThePathsMeet) {
+TEST_F(PortGuard, PlanLeavesOutPortsAboveTheMeetingPoint) {
   // The same switch once more, below a port of another one.
   host_.add({.address = "0000:00:03.0", .parent = "pci0000:00", .type = kRootPort, .acs = 0x220});
   host_.add({.address = "0000:21:00.0", .parent = "0000:00:03.0", .type = kUpstreamPort});
@@ -123,7 +123,7 @@ TEST_F(PortGuard, OfThePlanLeavesOutPortsAboveWhereThePathsMeet) {
 
 // Two functions with the address of one card that do not share a root port: no sysfs has this, a
 // captured one may. The way goes through the CPU, and none of its ports decides anything.
-TEST_F(PortGuard, OfThePlanLeavesOutPortsWhereThePathsMeetInTheCpu) {
+TEST_F(PortGuard, PlanLeavesOutPortsIfThePathsMeetInTheCpu) {
   host::Nic& nic = inventory_.nics[0];
   nic.pci->address = "0000:04:00.1";
   nic.pci->path = {"pci0000:00", "0000:00:02.0", "0000:07:00.0", "0000:08:00.0", "0000:04:00.1"};
@@ -133,14 +133,14 @@ TEST_F(PortGuard, OfThePlanLeavesOutPortsWhereThePathsMeetInTheCpu) {
   EXPECT_EQ(refusals_, "");
 }
 
-TEST_F(PortGuard, OfThePlanLeavesOutPortsThatRedirectNothing) {
+TEST_F(PortGuard, PlanLeavesOutPortsThatRedirectNothing) {
   in_tree(kGpuPort).acs->control = 0x13;
   plan();
   EXPECT_EQ(chosen_, Ports{kNicPort}) << "although its registers have redirects set";
   EXPECT_EQ(refusals_, "");
 }
 
-TEST_F(PortGuard, OfThePlanLeavesOutPortsWithoutTheCapability) {
+TEST_F(PortGuard, PlanLeavesOutPortsWithoutTheCapability) {
   in_tree(kGpuPort).acs.reset();
   plan();
   EXPECT_EQ(chosen_, Ports{kNicPort});
@@ -156,7 +156,7 @@ TEST_F(PortGuard, OfTheRegistersRefusesARootPort) {
   EXPECT_TRUE(refused("0000:02:00.0 is a root port; name it with --port")) << refusals_;
 }
 
-TEST_F(PortGuard, OfTheRegistersRefusesEndpointsAndUpstreamPorts) {
+TEST_F(PortGuard, RegistersRefuseEndpointsAndUpstreamPorts) {
   for (const Type type : {kEndpoint, kUpstreamPort}) {
     set_type(kGpuPort, type);
     plan();
@@ -165,7 +165,7 @@ TEST_F(PortGuard, OfTheRegistersRefusesEndpointsAndUpstreamPorts) {
   }
 }
 
-TEST_F(PortGuard, OfTheRegistersRefusesAPortWithoutTheCapability) {
+TEST_F(PortGuard, RegistersRefuseAPortWithoutTheCapability) {
   host_.set_word(kGpuPort, 0x102, 1);  // the list of extended capabilities ends before it
   plan();
   EXPECT_EQ(chosen_, Ports{kNicPort});
@@ -214,7 +214,7 @@ TEST_F(WriteGuard, StopsWhereTheCapabilityIsElsewhere) {
 }
 
 // A real machine's tree, on which every port and device that has ACS redirects all.
-TEST(CapturedHgx, WithAllRedirectsSetHasSixteenPortsToClearAndMore) {
+TEST(CapturedHgx, ListsAllPortsToClearWhenAllRedirect) {
   host::Source source;
   source.lspci = {test::machine_file("hgx-h100-dell.lspci-vvv.txt")};
   const Result<host::Inventory> captured = host::read_inventory(source);

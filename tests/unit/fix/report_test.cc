@@ -41,7 +41,7 @@ bool has(const std::string& text, const std::string& part) {
 
 TEST(Report, ShowsOldAndNewAndTheWayBack) {
   const std::string text = to_text(planned({""}), {});
-  EXPECT_TRUE(has(text, "nothing is changed"));
+  EXPECT_TRUE(has(text, "nothing changes"));
   EXPECT_TRUE(has(text, "old   0x001d (source validation, request redirect, completion redirect"));
   EXPECT_TRUE(has(text, "new   0x0011 (source validation, upstream forwarding)"));
   EXPECT_TRUE(has(text,
@@ -65,8 +65,8 @@ TEST(Report, TellsOfEachChangeWhatBecameOfIt) {
                   {port("0000:18:02.0"), Fate::kFailed, "it holds 0x001d"}};
   const std::string text = to_text(report, {});
   EXPECT_LT(text.find("rolled back"), text.find("refused here"));
-  EXPECT_LT(text.find("refused here"), text.find("failed, nothing is changed: it holds 0x001d"));
-  EXPECT_TRUE(has(text, "no change of this run was kept"));
+  EXPECT_LT(text.find("refused here"), text.find("failed; nothing changed: it holds 0x001d"));
+  EXPECT_TRUE(has(text, "all changes of this run were rolled back"));
   EXPECT_EQ(report.exit_status(), 1);
   const auto json = nlohmann::json::parse(to_json(report));
   EXPECT_EQ(json["plan"][0]["changes"][0]["fate"], "rolled back");

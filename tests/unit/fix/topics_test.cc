@@ -131,7 +131,7 @@ TEST_F(Topics, WritesOverNobodysFile) {
   host_.write(kModulesFile, "# mine\nnvidia-peermem-other\n");
   const Proposal proposal = plan("peer-memory", true);
   EXPECT_EQ(proposal.changes.size(), 1u);
-  EXPECT_TRUE(has(all_of(proposal.refusals), "left alone"));
+  EXPECT_TRUE(has(all_of(proposal.refusals), "leaves it alone"));
 }
 
 TEST_F(Topics, RaisesTheLimitOfLockedMemoryWhereItIsLow) {
@@ -278,7 +278,7 @@ TEST_F(Topics, LeavesBootParametersOfSomebodyElseAlone) {
   host_.write("etc/default/grub.d/README", "");
   host_.write("proc/cmdline", "quiet pci=disable_acs_redir=0000:00:01.0\n");
   const Proposal proposal = plan("acs", true);
-  EXPECT_TRUE(has(proposal.changes.at(2).refusal, "of two the last"));
+  EXPECT_TRUE(has(proposal.changes.at(2).refusal, "only the last one counts"));
 }
 
 TEST(BootParameters, AreReadBackAsTheyWereWritten) {

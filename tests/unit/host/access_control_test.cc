@@ -49,7 +49,7 @@ std::vector<std::string> addresses(const std::vector<PortOnPath>& ports) {
   return found;
 }
 
-TEST(AccessControl, IsJudgedAtTheDownstreamPortsBelowWhereGpuAndNicMeet) {
+TEST(AccessControl, IsJudgedAtTheDownstreamPortsBelowTheMeetingPoint) {
   const PciTree tree = machine().tree;
   EXPECT_EQ(addresses(ports(tree, "0000:04:00.0")),
             (std::vector<std::string>{"0000:02:00.0", "0000:02:01.0"}));
@@ -107,7 +107,7 @@ TEST(AccessControl, NamesTheBitsThatRedirect) {
   EXPECT_EQ(names_of_access_control(found[1].redirects), "request redirect, completion redirect");
 }
 
-TEST(AccessControl, IsUnknownAndNeverClearWhereItCouldNotBeRead) {
+TEST(AccessControl, IsUnknownAndNeverClearIfUnreadable) {
   PciTree tree = machine().tree;
   PciFunction& port = *tree.find("0000:02:01.0");
   port.acs.reset();

@@ -126,20 +126,20 @@ TEST(Archive, IsRefusedWhereAPathLeadsOutOfIt) {
   for (const char* path : {"../evil", "sys/../../evil", "/../evil", "sys/.."}) {
     TarMaker tar = small_machine();
     tar.file(path, "evil");
-    EXPECT_TRUE(has(refusal(tar.bytes()), "leads upwards")) << path;
+    EXPECT_TRUE(has(refusal(tar.bytes()), "leaves its folder")) << path;
   }
   // Through a link, to a place that only this machine has.
   TarMaker tar = small_machine();
   tar.link("out", "/tmp");
   tar.file("out/evil", "evil");
-  EXPECT_TRUE(has(refusal(tar.bytes()), "leads through what is no folder"));
+  EXPECT_TRUE(has(refusal(tar.bytes()), "leads through a link or a file"));
   TarMaker through_file = small_machine();
   through_file.file("proc/cmdline/evil", "evil");
-  EXPECT_TRUE(has(refusal(through_file.bytes()), "leads through what is no folder"));
+  EXPECT_TRUE(has(refusal(through_file.bytes()), "leads through a link or a file"));
   TarMaker circle = small_machine();
   circle.link("circle", "circle");
   circle.file("circle/evil", "evil");
-  EXPECT_TRUE(has(refusal(circle.bytes()), "leads through what is no folder"));
+  EXPECT_TRUE(has(refusal(circle.bytes()), "leads through a link or a file"));
 }
 
 TEST(Archive, FollowsLinksOfItsOwn) {
@@ -169,7 +169,7 @@ TEST(Archive, MakesNamesAloneOfDevicesAndPipes) {
   }
 }
 
-TEST(Archive, IsRefusedWhereItHoldsMoreThanAMachinesCapture) {
+TEST(Archive, IsRefusedIfLargerThanAMachinesCapture) {
   const std::string unpack = "; unpack it and give the folder";
   TarMaker tar = small_machine();
   tar.file("sys/a", std::string(100'000, 'a'));
@@ -208,14 +208,13 @@ TEST(Archive, DoesNotUnpackABomb) {
     EXPECT_LT(bomb.size(), std::size_t{1} << 20);
     limits.file = std::size_t{1} << 20;  // so that what is kept is not what stops it
     const Nanoseconds start = now();
-    EXPECT_TRUE(has(refusal(bomb, limits), "unpacks to more than the capture of a machine"))
-        << filter;
+    EXPECT_TRUE(has(refusal(bomb, limits), "is too large for a captured machine")) << filter;
     EXPECT_LT(now() - start, 20 * kSecond) << filter;
   }
   // One that claims to be larger than any disk.
   TarMaker tar = small_machine();
   tar.add('0', "sys/huge", "", "", 0777'7777'7777ULL);
-  EXPECT_TRUE(has(refusal(tar.bytes()), "unpacks to more than the capture of a machine"));
+  EXPECT_TRUE(has(refusal(tar.bytes()), "is too large for a captured machine"));
 }
 
 TEST(Archive, IsRefusedWhereItIsCompressedTwice) {
@@ -227,7 +226,7 @@ TEST(Archive, IsRefusedWhereItIsCompressedTwice) {
 TEST(Archive, IsRefusedWhereItTakesTooLong) {
   ArchiveLimits limits;
   limits.seconds = 0;
-  EXPECT_TRUE(has(refusal(small_machine().bytes(), limits), "takes longer to unpack"));
+  EXPECT_TRUE(has(refusal(small_machine().bytes(), limits), "takes too long to unpack"));
 }
 
 TEST(Archive, IsRefusedWhereItIsDeeperThanAMachine) {
@@ -243,13 +242,14 @@ TEST(Archive, IsRefusedWhereItIsDeeperThanAMachine) {
 }
 
 TEST(Archive, SaysWhatIsNone) {
-  EXPECT_TRUE(has(refusal("just a text, no archive\n"), "is no tar archive"));
-  EXPECT_TRUE(has(refusal(""), "is no tar archive") || has(refusal(""), "neither a sys"));
+  EXPECT_TRUE(has(refusal("just a text, no archive\n"), "is not a readable tar archive"));
+  EXPECT_TRUE(has(refusal(""), "is not a readable tar archive") ||
+              has(refusal(""), "neither a sys"));
   TarMaker tar;
   tar.file("readme", "hello\n");
   EXPECT_TRUE(has(refusal(tar.bytes()), "neither a sys nor a proc folder"));
   EXPECT_TRUE(has(refusal(TarMaker().bytes()), "neither a sys nor a proc folder") ||
-              has(refusal(TarMaker().bytes()), "is no tar archive"));
+              has(refusal(TarMaker().bytes()), "is not a readable tar archive"));
 }
 
 TEST(Archive, EndsWhereverItIsCutOff) {

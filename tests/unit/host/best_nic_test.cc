@@ -1,5 +1,5 @@
-// Of NICs that are equally good in all that comes before, what decides next. Each reason in words
-// is tested in topo's best_test.cc.
+// What decides between NICs that are equal in all earlier criteria. topo's best_test.cc tests each
+// reason in words.
 #include "host/best_nic.h"
 
 #include <gtest/gtest.h>
@@ -67,7 +67,7 @@ TEST(ChosenNic, HasAnActivePortBeforeAFasterOne) {
   EXPECT_EQ(made.why(), "mlx5_0: as near as mlx5_1, with an active port") << "its link is lost";
 }
 
-TEST(ChosenNic, IsNotTheOneWhosePortsAreDownWhereOfTheOtherNothingIsKnown) {
+TEST(ChosenNic, PrefersUnknownPortsToPortsThatAreDown) {
   Made made;
   made.gpu("01");
   made.nic("02").ports[0].state = "1: DOWN";
@@ -108,7 +108,7 @@ TEST(ChosenNic, IsFollowedByAllOthersFromTheBestOn) {
   EXPECT_EQ(choice.alike, 0u);
 }
 
-TEST(ChosenNic, IsSaidForEachGpuInTheInventorysOrderWhoeverChoosesFirst) {
+TEST(ChosenNic, IsListedInTheInventorysOrderWhicheverGpuChoosesFirst) {
   Made made;
   made.gpu("05");
   made.gpu("01");
@@ -121,7 +121,7 @@ TEST(ChosenNic, IsSaidForEachGpuInTheInventorysOrderWhoeverChoosesFirst) {
   EXPECT_EQ(choices[0].nics.front().index, 1u);
 }
 
-TEST(ChosenNic, OfAMachineLargerThanAnyIsFoundInBoundedTime) {
+TEST(ChosenNic, TakesBoundedTimeOnAMachineLargerThanAny) {
   Made made;
   for (unsigned i = 0; i < 10'000; ++i) {
     char bus[8];

@@ -165,7 +165,7 @@ TEST_F(Captured, HgxHasTheSameOfEachFunctionInSysfsAndInLspci) {
   EXPECT_GT(with_links, 100u);
 }
 
-TEST_F(CapturedHgxText, IsClearOnEveryWayAlthoughASwitchForDrivesRedirects) {
+TEST_F(CapturedHgxText, IsClearOnEveryPathAlthoughADriveSwitchRedirects) {
   const Inventory machine = read_lspci({kName});
   std::size_t deciding = 0;
   for (const Gpu& gpu : machine.gpus) {
@@ -179,7 +179,7 @@ TEST_F(CapturedHgxText, IsClearOnEveryWayAlthoughASwitchForDrivesRedirects) {
   EXPECT_EQ(deciding, 2u * 12) << "two ports for each GPU with a NIC on its switch: 8 and 4 pairs";
 }
 
-TEST_F(CapturedHgxText, RedirectsAtExactlyThePortWhoseBitsAreSwitchedOn) {
+TEST_F(CapturedHgxText, FindsExactlyThePortThatRedirects) {
   std::string text = test::text_of_file(test::machine_file(kName));
   const auto port = text.find("\n99:01.0 ");
   ASSERT_NE(port, std::string::npos);

@@ -59,7 +59,7 @@ TEST_F(DriverRoots, AreFoundWhereverTheyAreMounted) {
   }
 }
 
-TEST_F(DriverRoots, OfTheLoadedReleaseComeFirstAndOfAnotherNotAtAll) {
+TEST_F(DriverRoots, PutsTheLoadedReleaseFirstAndLeavesOthersOut) {
   install("", "");
   install("opt/nvidia/580/", "580.95.05");
   install("opt/nvidia/535/", "535.261.03");

@@ -70,7 +70,7 @@ TEST(PciPath, BelievesKindsMoreThanCounting) {
 }
 
 // The other one may be on the same node, or on another.
-TEST(PciPath, IsNotKnownBehindTwoHostBridgesWhereANodeIsNotKnown) {
+TEST(PciPath, IsUnknownBehindTwoHostBridgesWithAnUnknownNode) {
   TreeMaker make;
   make.add("0000:01:00.0", "pci0000:00", PciKind::kEndpoint, -1);
   make.add("0000:21:00.0", "pci0000:20", PciKind::kEndpoint, -1);

@@ -51,7 +51,7 @@ constexpr Emulated kEmulated[] = {
      "VirtualBox Graphics Adapter"},
 };
 
-TEST(Guest, IsKnownByWhatItsHypervisorEmulatesInEverySource) {
+TEST(Guest, IsRecognisedByEmulatedDevicesInEverySource) {
   for (const Emulated& one : kEmulated) {
     DescribedMachine machine = small_machine();
     machine.add({.address = "0000:00:1f.0",
@@ -168,13 +168,13 @@ TEST(Guest, IsNoPower9MachineWhoseFileLacksBridges) {
     EXPECT_EQ(grade(found, "0004:04:00.0", "0003:01:00.0"), "NODE");
     EXPECT_EQ(grade(found, "0004:04:00.0", "0033:01:00.0"), "SYS");
     const bool said = std::ranges::any_of(found.unseen, [](const std::string& sentence) {
-      return sentence.find("left them out") != std::string::npos;
+      return sentence.find("the file lacks them") != std::string::npos;
     });
     EXPECT_TRUE(said) << "that bridges are missing";
   }
 }
 
-TEST(Guest, HasNoGradeBelowAHostBridgeWhoseBridgesWereLeftOut) {
+TEST(Guest, HasNoGradeBelowAHostBridgeWithoutItsBridges) {
   const char* xml =
       R"(<topology version="2.0"><object type="Machine" nodeset="0x1">
     <info name="DMIProductName" value="PowerEdge C4140"/>
@@ -195,7 +195,7 @@ TEST(Guest, IsStillAFlatMachineWithNoNames) {
   const Inventory found = of(read_hwloc_xml(machine.hwloc()));
   EXPECT_TRUE(found.flat);
   EXPECT_TRUE(found.virtual_machine);
-  EXPECT_EQ(found.virtual_by, "GPUs or NICs right on a root bus");
+  EXPECT_EQ(found.virtual_by, "GPUs or NICs directly on a root bus");
 }
 
 }  // namespace

@@ -70,7 +70,7 @@ TEST(ManagementNics, AreKnownByTheirProductDataInLspci) {
   expect_apart(of_lspci(b200("MODL=CX7:SMDL=SW_MNG").lspci_verbose()), "lspci");
 }
 
-TEST(ManagementNics, AreNoneWhereAllLinksAreSlowOrTheCardIsAnOldOne) {
+TEST(ManagementNics, FindsNoneIfAllLinksAreSlowOrTheCardIsOld) {
   DescribedMachine slow = b200("");
   for (DescribedDevice& device : slow.devices) device.width = 2;
   for (const Nic& nic : of(read_hwloc_xml(slow.hwloc())).nics) EXPECT_EQ(nic.management, "");

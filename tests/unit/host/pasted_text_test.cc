@@ -79,7 +79,8 @@ void expect_machine(const std::string& text, std::size_t skipped, const char* wh
   EXPECT_EQ(found->pci.find("0000:81:00.0")->path.size(), 3u) << what;
   EXPECT_EQ(found->notes.size(), skipped == 0 ? 0u : 1u) << what;
   if (skipped == 0 || found->notes.empty()) return;
-  const std::string number = std::to_string(skipped) + (skipped == 1 ? " line is" : " lines are");
+  const std::string number =
+      std::to_string(skipped) + (skipped == 1 ? " line skipped" : " lines skipped");
   EXPECT_NE(found->notes[0].find(number), std::string::npos) << what << ": " << found->notes[0];
 }
 

@@ -59,7 +59,7 @@ TEST(PciPath, HasTheGradeOfWhatItRunsThrough) {
   EXPECT_EQ(grade(host, "0000:03:00.0", "0000:81:00.0"), "SYS");
 }
 
-TEST(PciPath, IsUnknownWhereThePathsDoNotBeginAtHostBridges) {
+TEST(PciPath, IsUnknownIfPathsDoNotBeginAtHostBridges) {
   EXPECT_FALSE(path_between({}, 0, {"pci0000:00", "0000:00:01.0"}, 0));
   EXPECT_FALSE(path_between({"0000:03:00.0"}, 0, {"pci0000:00", "0000:00:01.0"}, 0));
 }
@@ -163,7 +163,7 @@ TEST(PciFunction, BelongsToTheNicsAndGpusOfTheInventory) {
   EXPECT_EQ(inventory.gpus[0].pci->links[0].width, 16u);
 }
 
-TEST(PciLink, IsWrittenWithWhatItCouldDoOnlyWhereThatIsMore) {
+TEST(PciLink, ShowsItsMaximumOnlyIfThatIsHigher) {
   EXPECT_EQ(text_of({"", "", 32, 32, 16, 16}), "32 GT/s x16");
   EXPECT_EQ(text_of({"", "", 2.5, 32, 8, 16}), "2.5 of 32 GT/s x8 of x16");
   EXPECT_EQ(text_of({"", "", 0, 32, 8, 8}), "x8");

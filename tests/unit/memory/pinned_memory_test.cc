@@ -34,7 +34,7 @@ TEST(PinnedMemory, OfTheHostIsReachedAtItsOwnAddress) {
 }
 
 // How an address of a GPU without a client shows: perftest's "Couldn't allocate MR", error 14.
-TEST(PinnedMemory, OfAnAddressSpaceThatOnlyADeviceMayTouchIsEfault) {
+TEST(PinnedMemory, DeviceOnlyAddressSpaceGivesEfault) {
   Mapping memory(kHugePage, PROT_NONE);
   for (const bool writable : {false, true}) {
     const auto pinned = PinnedMemory::pin(memory.address(), memory.size(), writable);

@@ -22,7 +22,7 @@ std::vector<std::string> ids(const std::vector<Cause>& causes) {
 
 using Ids = std::vector<std::string>;
 
-TEST(NcclVerdict, IsGdrdmaOnlyWhereEveryNetworkConnectionHasIt) {
+TEST(NcclVerdict, IsGdrdmaOnlyIfEveryNetworkConnectionUsesIt) {
   EXPECT_EQ(report_of("2.28.9", {kSendGdr, kReceiveGdr, kP2p}).verdict, Verdict::kGdrdma);
   EXPECT_EQ(report_of("2.28.9", {kSendGdr, kReceive}).verdict, Verdict::kPartial);
   EXPECT_EQ(report_of("2.28.9", {kSend, kReceive}).verdict, Verdict::kNone);
@@ -94,7 +94,7 @@ TEST(NcclCause, IsTheModuleWhereTheNicCannot) {
   EXPECT_EQ(report_of("2.8.4", {kNicCannot, kSend}).causes[0].next, "sudo modprobe nv_peer_mem");
 }
 
-TEST(NcclCause, IsDmaBufSwitchedOffWhereTheEnvironmentSaysSo) {
+TEST(NcclCause, IsDmaBufSwitchedOffIfTheEnvironmentSaysSo) {
   const Report report =
       report_of("2.21.5", {"NCCL_DMABUF_ENABLE set by environment to 0.", kNicCannot, kSend});
   EXPECT_EQ(report.causes[0].next, "unset NCCL_DMABUF_ENABLE");
@@ -129,7 +129,7 @@ TEST(NcclCause, AllowsNoMoreThanTheNearestNicOfEachGpuNeeds) {
   EXPECT_EQ(report.causes[0].next, "NCCL_NET_GDR_LEVEL=PHB");
 }
 
-TEST(NcclCause, IsTheLevelWhereTheEnvironmentSetsOneBelowTheDefault) {
+TEST(NcclCause, IsTheLevelIfTheEnvironmentSetsItBelowTheDefault) {
   const std::string level = "NCCL_NET_GDR_LEVEL set by environment to LOC";
   Report report = report_of(
       "2.21.5", {level, "GPU Direct RDMA Disabled for GPU 0 / HCA 0 (distance 3 > 0)", kSend});

@@ -92,7 +92,7 @@ TEST(NcclConnection, NeverLacksGdrdmaBecauseItsEndIsMissing) {
   }
 }
 
-TEST(NcclConnection, IsUncertainWhereAnotherProcessWroteBehindIt) {
+TEST(NcclConnection, IsUncertainIfAnotherProcessesLineFollows) {
   const auto found = read("Channel 00/0 : 0[0] -> 1[1] [send] via NET/IB/0host:3:4 [1]", false);
   ASSERT_TRUE(found);
   EXPECT_FALSE(found->certain);

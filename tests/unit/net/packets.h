@@ -19,7 +19,7 @@ inline wire::Address ipv4(std::uint8_t a, std::uint8_t b, std::uint8_t c, std::u
   return {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, a, b, c, d};
 }
 
-// Of the loopback, other for each process that runs this beside another.
+// A loopback address, another one for each process that runs at the same time.
 inline wire::Address address_of_this_test(int last) {
   const int pid = getpid();
   return ipv4(127, static_cast<std::uint8_t>(100 + (pid >> 14 & 63)),

@@ -115,7 +115,7 @@ TEST_F(ObservedDriver, IsObservedByEveryVersionOfGetProcAddress) {
   expect_observed(by_second);
 }
 
-TEST_F(ObservedDriver, IsObservedByAGetProcAddressThatItHandedOut) {
+TEST_F(ObservedDriver, IsObservedThroughAGetProcAddressThatItReturned) {
   auto* get = reinterpret_cast<Get2*>(dlsym(driver_, "cuGetProcAddress_v2"));
   ASSERT_NE(get, nullptr);
   void *first = nullptr, *second = nullptr, *by_first = nullptr, *by_second = nullptr;

@@ -207,7 +207,7 @@ std::vector<std::string> gpu_pairs(const std::vector<Selection>& selections) {
   return pairs;
 }
 
-TEST(Select, WithAllTakesEveryGpuWithEveryNicAndThenEachTwoGpusOnce) {
+TEST(Select, AllTakesEveryGpuWithEveryNicAndThenEachPairOfGpusOnce) {
   DeviceWishes wishes;
   wishes.all = true;
   const auto inventory = machine({nic("a"), nic("b")}, {gpu(0), gpu(1), gpu(2)});

@@ -50,7 +50,7 @@ TEST(Slots, AreHeldByOneAndFreeAgainWithItsEnd) {
 // As root only: another account takes the names that anybody can take, and calls at a slot.
 TEST(Slots, OfAnotherUserAreNobodys) {
   if (geteuid() != 0) GTEST_SKIP() << "needs root, to be another user";
-  const Place abstract;
+  const MeetingPlace abstract;
   auto slot = claim_slot();
   ASSERT_TRUE(slot);
   const std::uint32_t number = slot->number;

@@ -96,7 +96,7 @@ TEST_F(ControlTest, RefusesLengthsThatNoMessageHas) {
 
 TEST_F(ControlTest, RefusesToTalkToProgramsOfAnotherKind) {
   say("SSH-2.0-OpenSSH_9.2\r\n");
-  EXPECT_EQ(refused<Hello>().message, "not a server or client of gdr perf");
+  EXPECT_EQ(refused<Hello>().message, "the other side answered, but it is not gdr perf");
 }
 
 TEST_F(ControlTest, SendsNoMessageThatTheOtherSideWouldRefuse) {

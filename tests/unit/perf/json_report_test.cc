@@ -120,7 +120,7 @@ TEST(PerfJsonReader, NamesTheFieldThatIsMissing) {
   EXPECT_EQ(error_without("/clock/drift"), "clock.drift is missing");
   EXPECT_EQ(error_without("/rows/3/load/size_bytes"), "rows[3].load.size_bytes is missing");
   EXPECT_EQ(error_without("/version"), "version is missing");
-  EXPECT_EQ(error_without("/schema"), "schema is missing: this is no report of gdr perf");
+  EXPECT_EQ(error_without("/schema"), "schema is missing: this is not a report of gdr perf");
 }
 
 TEST(PerfJsonReader, NamesTheFieldOfTheWrongType) {
@@ -146,8 +146,8 @@ TEST(PerfJsonReader, RefusesNumbersThatNoReportHas) {
       0u);
   EXPECT_EQ(error_with("/seconds", 1e300), "seconds must be a number from 0 to 1e+18, is 1e+300");
   EXPECT_EQ(error_with("/seconds", -1.0), "seconds must be a number from 0 to 1e+18, is -1.0");
-  EXPECT_EQ(error_of("{\"schema\":1e999}"), "no JSON: a number that is too large");
-  EXPECT_EQ(error_of("{\"seconds\":NaN}").find("no JSON: wrong at byte "), 0u);
+  EXPECT_EQ(error_of("{\"schema\":1e999}"), "not JSON: a number is too large");
+  EXPECT_EQ(error_of("{\"seconds\":NaN}").find("not JSON: error at byte "), 0u);
 }
 
 TEST(PerfJsonReader, RefusesNamesThatItDoesNotKnow) {
@@ -182,7 +182,7 @@ TEST(PerfJsonReader, RefusesAHistogramThatDoesNotAddUp) {
 TEST(PerfJsonReader, SurvivesWhatIsCutOffOrTooDeep) {
   const std::string text = to_json(sample_report());
   for (std::size_t size = 0; size < text.size(); size += 1 + size / 7) {
-    EXPECT_EQ(error_of(text.substr(0, size)), "no JSON: it ends too early") << size;
+    EXPECT_EQ(error_of(text.substr(0, size)), "not JSON: it ends too early") << size;
   }
   EXPECT_EQ(error_of(std::string(1'000'000, '[')), "the document is more than 16 levels deep");
   EXPECT_EQ(error_of("[]"), "the document must be an object, is a list");

@@ -84,9 +84,9 @@ TEST(CapturedAsus, HasItsNicsFarFromItsGpus) {
     }
     advice += limit.check + "; ";
   }
-  EXPECT_NE(advice.find("X7 pair grade"), std::string::npos) << advice;
-  EXPECT_NE(advice.find("X4 MPS/MRRS"), std::string::npos) << advice;
-  EXPECT_EQ(advice.find("X3"), std::string::npos) << "no link is at fault";
+  EXPECT_NE(advice.find("pair-grade"), std::string::npos) << advice;
+  EXPECT_NE(advice.find("max-read-request"), std::string::npos) << advice;
+  EXPECT_EQ(advice.find("pcie-link"), std::string::npos) << "no link is at fault";
 }
 
 }  // namespace

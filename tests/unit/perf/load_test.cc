@@ -75,8 +75,8 @@ TEST(Load, IsRefusedCompletionsThatBatchesWouldNeverReachWithinTheDepth) {
   const Result<void> right = check_load(load, 64);
   ASSERT_FALSE(right);
   EXPECT_EQ(right.error().message,
-            "--signal-every 128 and --batch 100 do not go together: the queue pair would be full "
-            "before a completion: a larger --depth");
+            "--signal-every 128 does not work with --batch 100: the queue pair would fill up "
+            "before a completion; use a larger --depth");
 }
 
 TEST(Load, MayHaveCompletionsInStepWithBatches) {

@@ -123,8 +123,8 @@ TEST(HostMemory, IsRefusedBeforeTheKernelEndsTheProcess) {
   ASSERT_FALSE(room);
   EXPECT_EQ(room.error().code, ENOMEM);
   EXPECT_EQ(room.error().message,
-            "64 GiB of host memory are needed, and a run may take 1.5 GiB (half of what this "
-            "host or its memory cgroup has left): smaller --sizes or fewer --queue-pairs");
+            "64 GiB of host memory are needed, but a run may use only 1.5 GiB (half of what this "
+            "host or its memory cgroup has left); use smaller --sizes or fewer --queue-pairs");
   EXPECT_GT(available_memory(), std::uint64_t{1} << 20);
 }
 

@@ -118,7 +118,7 @@ TEST(Plan, RefusesRepetitionsThatTakeNoTime) {
   Wishes wishes = some_wishes();
   wishes.timing.slice_nanoseconds = 0;
   EXPECT_EQ(problem(make_plan(wishes, {})),
-            "--repeats 10 and so short a --duration do not go together: a repetition would take "
+            "--duration must be greater than 0: a repetition would take "
             "no time");
   wishes.timing.slice_messages = 1;
   EXPECT_EQ(problem(make_plan(wishes, {})), "");
@@ -129,7 +129,7 @@ TEST(Plan, JudgesEverySizeAndNotOnlyTheLargest) {
   wishes.operations = {Operation::kCompareAndSwap};
   wishes.sizes = {4, 8};
   EXPECT_EQ(problem(make_plan(wishes, {})),
-            "--sizes 4 and --operation compare-swap do not go together: an atomic has 8 bytes: "
+            "--sizes 4 does not work with --operation compare-swap: an atomic has 8 bytes; use "
             "--sizes 8");
 }
 

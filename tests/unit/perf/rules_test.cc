@@ -29,13 +29,14 @@ const std::vector<Contradiction>& contradictions() {
       {"--nic with 2 ports", "--threads 1", "a thread of its own", [](Load& l) { l.ports = 2; }},
       {"--nic with 3 ports", "--queue-pairs 2", "a queue pair of its own",
        [](Load& l) { l.ports = l.threads = 3, l.queue_pairs = 2; }},
-      {"--nic with 2 ports", "--measure latency", "one after the other",
+      {"--nic with 2 ports", "--measure latency", "one after another",
        [](Load& l) {
          l.ports = l.threads = l.queue_pairs = 2;
          l.measure = Measure::kLatency;
        }},
       {"--threads 2", "--queue-pairs 1", "a queue pair of its own", [](Load& l) { l.threads = 2; }},
-      {"--batch 9", "--depth 8", "must fit", [](Load& l) { l.batch = 9, l.depth = 8; }},
+      {"--batch 9", "--depth 8", "larger than the depth",
+       [](Load& l) { l.batch = 9, l.depth = 8; }},
       {"--signal-every 9", "--depth 8", "no completion",
        [](Load& l) { l.signal_every = 9, l.depth = 8; }},
       {"--operation write", "--transport UD", "--operation send",
@@ -49,11 +50,11 @@ const std::vector<Contradiction>& contradictions() {
       {"--srq", "--operation write", "--operation send", [](Load& l) { l.shared_receives = true; }},
       {"--both-ways", "--measure latency", "goes both ways",
        [](Load& l) { l.both_ways = true, l.measure = Measure::kLatency; }},
-      {"--queue-pairs 2", "--measure latency", "one queue pair a thread",
+      {"--queue-pairs 2", "--measure latency", "one queue pair per thread",
        [](Load& l) { l.queue_pairs = 2, l.measure = Measure::kLatency; }},
-      {"--inline 64", "GPU memory", "the CPU puts",
+      {"--inline 64", "GPU memory", "the CPU copies",
        [](Load& l) { l.inline_bytes = 64, l.near = gpu(); }},
-      {"--inline 64", "GPU memory", "the CPU puts",
+      {"--inline 64", "GPU memory", "the CPU copies",
        [](Load& l) { l.inline_bytes = 64, l.far = gpu(); }},
       {"--huge-pages", "GPU memory on both sides", "host memory",
        [](Load& l) { l.huge_pages = true, l.near = l.far = gpu(); }},
@@ -63,7 +64,7 @@ const std::vector<Contradiction>& contradictions() {
        [](Load& l) { l.far = staged(), l.transport = Transport::kUc; }},
       {"--memory staged", "--both-ways", "one direction",
        [](Load& l) { l.near = staged(), l.both_ways = true; }},
-      {"--memory staged", "--queue-pairs 2", "one queue pair a thread",
+      {"--memory staged", "--queue-pairs 2", "one queue pair per thread",
        [](Load& l) { l.near = staged(), l.queue_pairs = 2; }},
       {"--sizes 64", "--operation fetch-add", "--sizes 8",
        [](Load& l) { l.operation = Operation::kFetchAndAdd; }}};
@@ -73,7 +74,7 @@ const std::vector<Contradiction>& contradictions() {
 TEST(Rules, NamesBothSidesOfEveryContradictionAndWhatToDo) {
   for (const Contradiction& each : contradictions()) {
     const std::string text = judged(each.change);
-    EXPECT_EQ(text.find(each.one + " and " + each.other + " do not go together: "), 0u)
+    EXPECT_EQ(text.find(each.one + " does not work with " + each.other + ": "), 0u)
         << each.one << ", " << each.other << ": " << text;
     EXPECT_NE(text.find(each.instead), std::string::npos) << text;
     EXPECT_EQ(text.find('\n'), std::string::npos) << text;
@@ -100,20 +101,20 @@ TEST(Rules, AcceptsEverythingThatGoesTogether) {
 
 TEST(Rules, SaysHowMuchIsPossibleOfEachNumber) {
   EXPECT_EQ(judged([](Load& l) { l.queue_pairs = 4097; }),
-            "--queue-pairs 4097: 1 to 4096 are possible");
-  EXPECT_EQ(judged([](Load& l) { l.queue_pairs = 0; }), "--queue-pairs 0: 1 to 4096 are possible");
+            "--queue-pairs 4097: allowed are 1 to 4096");
+  EXPECT_EQ(judged([](Load& l) { l.queue_pairs = 0; }), "--queue-pairs 0: allowed are 1 to 4096");
   EXPECT_EQ(judged([](Load& l) { l.threads = 65, l.queue_pairs = 65; }),
-            "--threads 65: 1 to 64 are possible");
-  EXPECT_EQ(judged([](Load& l) { l.threads = 0; }), "--threads 0: 1 to 64 are possible");
-  EXPECT_EQ(judged([](Load& l) { l.ports = 0; }), "--nic with 0 ports: 1 to 16 are possible");
+            "--threads 65: allowed are 1 to 64");
+  EXPECT_EQ(judged([](Load& l) { l.threads = 0; }), "--threads 0: allowed are 1 to 64");
+  EXPECT_EQ(judged([](Load& l) { l.ports = 0; }), "--nic with 0 ports: allowed are 1 to 16");
   EXPECT_EQ(judged([](Load& l) { l.ports = l.threads = l.queue_pairs = 17; }),
-            "--nic with 17 ports: 1 to 16 are possible");
-  EXPECT_EQ(judged([](Load& l) { l.depth = 8193; }), "--depth 8193: 1 to 8192 are possible");
-  EXPECT_EQ(judged([](Load& l) { l.depth = 0; }), "--depth 0: 1 to 8192 are possible");
-  EXPECT_EQ(judged([](Load& l) { l.batch = 0; }), "--batch 0: 1 to 128 are possible");
-  EXPECT_EQ(judged([](Load&) {}, 0), "--sizes 0: 1 to 1073741824 are possible");
+            "--nic with 17 ports: allowed are 1 to 16");
+  EXPECT_EQ(judged([](Load& l) { l.depth = 8193; }), "--depth 8193: allowed are 1 to 8192");
+  EXPECT_EQ(judged([](Load& l) { l.depth = 0; }), "--depth 0: allowed are 1 to 8192");
+  EXPECT_EQ(judged([](Load& l) { l.batch = 0; }), "--batch 0: allowed are 1 to 128");
+  EXPECT_EQ(judged([](Load&) {}, 0), "--sizes 0: allowed are 1 to 1073741824");
   EXPECT_EQ(judged([](Load&) {}, kLargestSize + 1),
-            "--sizes 1073741825: 1 to 1073741824 are possible");
+            "--sizes 1073741825: allowed are 1 to 1073741824");
 }
 
 // From the other side come numbers, not names.
@@ -126,7 +127,7 @@ TEST(Rules, RefusesEnumeratorsThatNobodyHas) {
       [](Load& l) { l.near.kind = static_cast<Place::Kind>(4); },
       [](Load& l) { l.far.kind = static_cast<Place::Kind>(255); }};
   for (const auto& change : changes) {
-    EXPECT_EQ(judged(change), "a load that this version does not know");
+    EXPECT_EQ(judged(change), "this version does not know the requested load");
   }
 }
 

@@ -65,7 +65,7 @@ Row bandwidth_row(std::uint64_t size, Place far, double peak) {
   row.rate = figure(reached / bytes, 0.008);
   row.limits = {{"link of mlx5_0 port 1", 50e9, reached / 50e9, "", ""},
                 {"PCIe of GPU 0 (gen 5 x16)", 63e9, reached / 63e9, "", ""},
-                {"memcpy on this host", 21e9, reached / 21e9, "", ""}};
+                {"single-thread memcpy", 21e9, reached / 21e9, "", ""}};
   if (far.kind != Place::Kind::kStaged) row.limits.pop_back();
   return row;
 }

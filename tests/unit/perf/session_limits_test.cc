@@ -40,9 +40,9 @@ class LongRow : public SessionTest {
 
 TEST_F(LongRow, TakesNoNumberOfAFinishForNotKnown) {
   run(Operation::kSend);
-  EXPECT_EQ(ask(Finish{{kLargest}}), "the other side has sent more messages than there can be");
-  EXPECT_EQ(ask(Finish{{1, 2}}), "the other side has sent on another number of queue pairs");
-  EXPECT_EQ(ask(Finish{}), "the other side has sent on another number of queue pairs");
+  EXPECT_EQ(ask(Finish{{kLargest}}), "the other side reports an impossible number of messages");
+  EXPECT_EQ(ask(Finish{{1, 2}}), "the other side used a different number of queue pairs");
+  EXPECT_EQ(ask(Finish{}), "the other side used a different number of queue pairs");
   EXPECT_EQ(ask(Finish{{0}}), "");
 }
 
@@ -136,7 +136,7 @@ TEST_F(ShortSession, RefusesARowThatIsLongerThanWhatIsLeft) {
   connect_to_nobody(set_up());
   Start row = start();
   row.timing = {0, std::uint64_t{24} * 3600 * kSecond, 0, 10'000};
-  EXPECT_EQ(ask(row), "--duration: a row of more than a day");
+  EXPECT_EQ(ask(row), "--duration must be at most a day");
   row.timing = {0, 10 * kSecond, 0, 6};
   EXPECT_EQ(ask(row),
             "a row of 60 s does not fit into a session of 600 ms: a shorter --duration, or a "

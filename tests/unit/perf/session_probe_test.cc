@@ -14,7 +14,7 @@ Gid gid_of(const char* text) {
   return gid;
 }
 
-constexpr const char* kNotProved = "no load goes to a place that has not answered a probe";
+constexpr const char* kNotProved = "this destination has not answered a probe";
 
 class ProbeTest : public SessionTest {
  protected:
@@ -52,15 +52,14 @@ TEST_F(ProbeTest, EndsTheSessionWithAWrongAnswer) {
   std::vector<std::uint32_t> values = target->await(kSecond);
   ASSERT_EQ(values.size(), 1u);
   ++values[0];
-  EXPECT_EQ(ask(ProbeAnswer{values}), "that is not what was sent there");
+  EXPECT_EQ(ask(ProbeAnswer{values}), "wrong answer to the probe");
   EXPECT_LT(time_to_end(), kSecond);
-  EXPECT_EQ(ended_.error().message, "the client is not where it says");
+  EXPECT_EQ(ended_.error().message, "the client is not at the address it gave");
 }
 
 TEST_F(ProbeTest, TakesNoListOfGuesses) {
   ASSERT_EQ(ask(probe(1)), "");
-  EXPECT_EQ(ask(ProbeAnswer{std::vector<std::uint32_t>(1000, 7)}),
-            "that is not what was sent there");
+  EXPECT_EQ(ask(ProbeAnswer{std::vector<std::uint32_t>(1000, 7)}), "wrong answer to the probe");
   EXPECT_LT(time_to_end(), kSecond);
 }
 
@@ -91,12 +90,12 @@ TEST_F(ProbeTest, GoesToOnePlaceAfterTheOther) {
 TEST_F(ProbeTest, LeavesByAPortThatIsOpen) {
   Probe request = probe(1);
   request.port = 1;
-  EXPECT_EQ(ask(request), "a probe from a port that is not open");
+  EXPECT_EQ(ask(request), "the probe names a port that is not open");
   request.port = 0xffff;
-  EXPECT_EQ(ask(request), "a probe from a port that is not open");
+  EXPECT_EQ(ask(request), "the probe names a port that is not open");
 }
 
-// Of many sessions together: a client that comes again and again has no more than that.
+// All sessions together: a client that comes again and again gets no more.
 TEST_F(ProbeTest, IsBoundedForAllClientsTogether) {
   int taken = 0;
   while (stage_.take_probe(0, [] { return true; })) ++taken;

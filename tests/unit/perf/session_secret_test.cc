@@ -44,14 +44,14 @@ TEST_F(SessionSecret, LetsInWhoKnowsIt) {
 
 TEST_F(SessionSecret, EndsWithWhoKnowsAnother) {
   EXPECT_EQ(meet(secret_of(kWrong)),
-            "the two sides have different secrets: --secret must name the same text on both");
+            "client and server have different secrets; give both the same --secret file");
   EXPECT_LT(time_to_end(), kSecond);
-  EXPECT_EQ(ended_.error().message, "the client knows another secret");
+  EXPECT_EQ(ended_.error().message, "the client has a different secret");
 }
 
 TEST_F(SessionSecret, AsksWhoBringsNone) {
   EXPECT_EQ(meet(std::nullopt),
-            "the server asks for a secret: --secret FILE, with the same text as there");
+            "the server asks for a secret; give --secret FILE with the server's text");
 }
 
 TEST_F(SessionSecret, DoesNothingForWhoHasNotShownIt) {
@@ -82,8 +82,8 @@ TEST_F(SessionTest, WithoutASecretIsNoneForAClientWithOne) {
   const Result<void> met = client.greet(secret_of(kRight));
   ASSERT_FALSE(met);
   EXPECT_EQ(met.error().message,
-            "the server has no secret, so it may be anybody's: start it with --secret FILE, or "
-            "leave that out here");
+            "the server has no secret, so it may be anybody's; start it with --secret FILE, or "
+            "leave out --secret here");
 }
 
 }  // namespace

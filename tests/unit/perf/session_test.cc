@@ -59,15 +59,15 @@ TEST_F(SessionTest, RefusesRowsThatWereNotSetUp) {
   connect_to_nobody(set_up());
   Start request = start();
   request.size = 0;
-  EXPECT_EQ(ask(request), "a message that does not fit into its place");
+  EXPECT_EQ(ask(request), "a message is larger than its buffer");
   request.size = 4097;
-  EXPECT_EQ(ask(request), "a message that does not fit into its place");
+  EXPECT_EQ(ask(request), "a message is larger than its buffer");
   request = start();
   request.measure = Measure::kLatency;
-  EXPECT_EQ(ask(request), "another measure than what was set up");
+  EXPECT_EQ(ask(request), "the row does not match the set-up");
   request = start();
   request.signal_every = 0;
-  EXPECT_EQ(ask(request), "no completion within the depth");
+  EXPECT_EQ(ask(request), "no request within the depth asks for a completion");
   request = start();
   request.timing.slices = 0;
   EXPECT_NE(ask(request), "");
@@ -77,19 +77,19 @@ TEST_F(SessionTest, RefusesRowsThatWereNotSetUp) {
 TEST_F(SessionTest, RefusesConnectionsOfAnotherShape) {
   greet();
   ASSERT_EQ(ask(set_up()), "");
-  EXPECT_EQ(ask(Connect{}), "the other side has another number of threads");
+  EXPECT_EQ(ask(Connect{}), "the other side has a different number of threads");
   answer_probe();
   Connect request;
   request.address.stations.resize(1);
   put_here(request.address.stations[0], soft_devices());
-  EXPECT_EQ(ask(request), "the other side has another number of queue pairs");
+  EXPECT_EQ(ask(request), "the other side has a different number of queue pairs");
 }
 
 TEST_F(SessionTest, OpensNoMorePortsThanItHas) {
   greet();
   perf::SetUp request = set_up();
   request.load.ports = request.load.threads = request.load.queue_pairs = 2;
-  EXPECT_EQ(ask(request), "2 ports are wanted, and 1 are open");
+  EXPECT_EQ(ask(request), "the client wants 2 ports, but only 1 are open");
 }
 
 TEST_F(SessionTest, AsksForNoWindowOfAThreadThatIsNotThere) {
@@ -103,7 +103,7 @@ TEST_F(SessionTest, AsksForNoWindowOfAThreadThatIsNotThere) {
   EXPECT_EQ(ask(VerifyWindow{{1, 0, 1}}), "no such thread");
   for (const Window& window :
        {Window{0, ~std::uint64_t{0}, 1}, {0, 0, ~std::uint32_t{0}}, {0, 0, 129}}) {
-    const char* wrong = "a window of more messages than there are places for";
+    const char* wrong = "a window has more messages than buffers";
     EXPECT_EQ(ask(FillWindow{window}), wrong);
     EXPECT_EQ(ask(MoveWindow{window}), wrong);
     EXPECT_EQ(ask(VerifyWindow{window}), wrong);
@@ -117,7 +117,7 @@ TEST_F(SessionTest, SendsWindowsOnlyWhereBothWaysAreChecked) {
   request.load.check = true;
   connect_to_nobody(request);
   ASSERT_EQ(ask(start()), "");
-  EXPECT_EQ(ask(MoveWindow{{0, 0, 1}}), "a window to be sent that goes one way");
+  EXPECT_EQ(ask(MoveWindow{{0, 0, 1}}), "the server was asked to send, but the load goes one way");
 }
 
 // To itself, here: what it sends is what comes.

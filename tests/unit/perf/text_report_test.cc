@@ -81,7 +81,7 @@ TEST(PerfTable, LabelsAStandInAtItsSideAndAtTheEnd) {
   report.near.soft_nic = report.near.soft_gpu = true;
   const std::string text = text_of(report, {});
   EXPECT_NE(text.find("STAND-IN: NIC and GPU\n"), text.npos) << text;
-  EXPECT_NE(text.find("on STAND-INs: nothing is claimed about real hardware\n"), text.npos);
+  EXPECT_NE(text.find("measured on STAND-INs, not on real hardware\n"), text.npos);
   report.near.soft_nic = report.near.soft_gpu = report.far.soft_gpu = false;
   EXPECT_EQ(text_of(report, {}).find("STAND-IN"), text.npos) << "of real hardware it says nothing";
 }
@@ -118,7 +118,9 @@ TEST(PerfTable, SaysThatItWasInterrupted) {
   Report report = sample_report();
   report.interrupted = true;
   EXPECT_NE(
-      text_of(report, {}).find("\nInterrupted: 38 rows in 62.5 s; most 48.8 GB/s (write 4 MiB, "),
+      text_of(report, {})
+          .find(
+              "\nInterrupted: 38 measurements in 62.5 s; peak bandwidth 48.8 GB/s (write 4 MiB, "),
       std::string::npos)
       << text_of(report, {});
 }
@@ -128,7 +130,7 @@ TEST(PerfTable, OfNothingMeasuredHasAHeadAndASummary) {
   report.rows.clear();
   const std::string text = text_of(report, {});
   EXPECT_NE(text.find("From node1 (client) to node2 (server)\n"), text.npos);
-  EXPECT_NE(text.find("\n0 rows in 62.5 s; on STAND-INs"), text.npos) << text;
+  EXPECT_NE(text.find("\n0 measurements in 62.5 s; measured on STAND-INs"), text.npos) << text;
 }
 
 }  // namespace

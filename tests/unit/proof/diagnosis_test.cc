@@ -91,7 +91,7 @@ TEST(Judge, PutsErrorsBeforeWhatTheMemoryShows) {
 
 TEST(Judge, DoesNotForgiveAWrongImmediateWithRightData) {
   Observation wrong = seen(Kind::kIntact);
-  wrong.wrong = "another immediate arrived than was sent";
+  wrong.wrong = "the wrong immediate arrived";
   EXPECT_EQ(judge(wrong), Symptom::kWrongMetadata);
 }
 
@@ -120,7 +120,7 @@ TEST(Advise, ForFramesThatVanishSaysWhatTheCountersTellAndNotTheOpposite) {
   Circumstances around;
   around.queue = QueueKind::kRaw;
   const Advice unknown = advise(judge(nothing), nothing, around);
-  EXPECT_TRUE(mentions(unknown, "no flow match"));
+  EXPECT_TRUE(mentions(unknown, "no flow rule matched"));
   EXPECT_TRUE(mentions(unknown, "no cable"));
   around.counters_known = true;
   around.receiver_moved = false;
@@ -140,7 +140,7 @@ TEST(Advise, OfFramesBetweenStandInsBlamesNoCable) {
   around.queue = QueueKind::kRaw;
   around.soft_nic = around.soft_gpu = true;
   const Advice advice = advise(judge(nothing), nothing, around);
-  EXPECT_TRUE(mentions(advice, "no flow match"));
+  EXPECT_TRUE(mentions(advice, "no flow rule matched"));
   EXPECT_FALSE(mentions(advice, "cable"));
 }
 
@@ -170,7 +170,7 @@ TEST(Advise, OnStandInsSaysFirstThatTheHardwareIsNotToBlame) {
   around.soft_nic = around.soft_gpu = true;
   const Observation unchanged = seen(Kind::kUnchanged);
   const Advice advice = advise(judge(unchanged), unchanged, around);
-  EXPECT_NE(advice.causes.front().find("not of your hardware"), std::string::npos);
+  EXPECT_NE(advice.causes.front().find("not in your hardware"), std::string::npos);
   EXPECT_EQ(advice.next, "./test");
 }
 

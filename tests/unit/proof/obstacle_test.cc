@@ -35,10 +35,10 @@ TEST(MissingHardware, NamesEveryPartThatWasRequiredAndTheCausesOfEach) {
   const auto obstacle = missing_hardware({}, nothing, true);
   ASSERT_TRUE(obstacle);
   ASSERT_EQ(obstacle->seen.size(), 2u);
-  EXPECT_TRUE(mentions(obstacle->seen, "a real GPU was required"));
-  EXPECT_TRUE(mentions(obstacle->seen, "a real RDMA NIC was required"));
+  EXPECT_TRUE(mentions(obstacle->seen, "a real GPU is required"));
+  EXPECT_TRUE(mentions(obstacle->seen, "a real RDMA NIC is required"));
   for (const char* cause : {"modprobe nvidia)", "--gpus all", "libcuda.so.1", "modprobe mlx5_ib",
-                            "/dev/infiniband is absent"}) {
+                            "/dev/infiniband is missing"}) {
     EXPECT_TRUE(mentions(obstacle->causes, cause)) << cause;
   }
   EXPECT_FALSE(mentions(obstacle->causes, "libibverbs1")) << "that library was found";
@@ -84,7 +84,7 @@ TEST(ReplacedHardware, CountsADriverWithoutAGpuAndANicWithoutADriver) {
   const auto nic = replaced_hardware(idle, with_stand_ins(true, true));
   ASSERT_TRUE(nic);
   EXPECT_TRUE(mentions(nic->seen, "an RDMA NIC is on the PCI bus"));
-  EXPECT_FALSE(mentions(nic->causes, "or there is none")) << "there is one";
+  EXPECT_FALSE(mentions(nic->causes, "or there is no RDMA NIC")) << "there is one";
   MachineFacts lost;
   lost.gpu_module = lost.gpu_nodes = true;
   const auto gpu = replaced_hardware(lost, with_stand_ins(true, true));
@@ -130,8 +130,8 @@ TEST(MissingHardware, OfADeviceThatCannotBeUsedSaysTheLibrarysReason) {
   inventory.cuda_problem = "cuInit: no device";
   const auto obstacle = missing_hardware(machine, inventory, false);
   ASSERT_TRUE(obstacle);
-  EXPECT_TRUE(mentions(obstacle->seen, "a real GPU that cannot be used: cuInit: no device"));
-  EXPECT_TRUE(mentions(obstacle->causes, "/dev/nvidiactl is absent"));
+  EXPECT_TRUE(mentions(obstacle->seen, "a real GPU, but it cannot be used: cuInit: no device"));
+  EXPECT_TRUE(mentions(obstacle->causes, "/dev/nvidiactl is missing"));
   EXPECT_FALSE(mentions(obstacle->causes, "not loaded"));
 }
 

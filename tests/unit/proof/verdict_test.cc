@@ -19,7 +19,7 @@ Check check(const std::string& title, Status status, Direction direction = {}) {
     result.reason = "one bit flipped";
     result.advice = {{"first cause", "second cause"}, "next command"};
   } else if (status == Status::kNotProved) {
-    result.reason = "only one NIC port";
+    result.reason = "raw frames need two NIC ports";
   }
   return result;
 }
@@ -144,7 +144,7 @@ TEST(Verdict, InPartSaysWhatWasNotProved) {
   EXPECT_EQ(headline(verdict), "PROVED IN PART");
   EXPECT_EQ(verdict.exit_status(), 3);
   ASSERT_EQ(verdict.not_proved.size(), 1u);
-  EXPECT_NE(verdict.not_proved[0].find("only one NIC port"), std::string::npos);
+  EXPECT_NE(verdict.not_proved[0].find("raw frames need two NIC ports"), std::string::npos);
 }
 
 TEST(Verdict, OfASimulationInPartIsNoSuccessEither) {
@@ -202,7 +202,7 @@ TEST(Verdict, FailsWhenTheMemoryOfOneOfTheGpusCouldNotBeRegistered) {
                                     registration_of("GPU 1", MemoryKind::kDevice, false)};
   const Verdict verdict = situation.verdict();
   EXPECT_EQ(headline(verdict), "FAILED");
-  EXPECT_EQ(verdict.seen, std::vector<std::string>{"memory of GPU 1 could not be registered with "
+  EXPECT_EQ(verdict.seen, std::vector<std::string>{"cannot register memory of GPU 1 with "
                                                    "b: no peer-memory client"});
 }
 
@@ -248,7 +248,7 @@ TEST(Verdict, OfHostMemoryAloneIsInPartAndClaimsNothingAboutGpus) {
   EXPECT_EQ(headline(situation.verdict()), "PROVED IN PART");
   EXPECT_TRUE(situation.verdict().replaced.empty());
   EXPECT_EQ(situation.verdict().not_proved,
-            std::vector<std::string>{"GPU memory: left out (--memory host)"});
+            std::vector<std::string>{"GPU memory: skipped (--memory host)"});
   situation.report.inventory.soft_nic = true;
   situation.input.machine_has_nic = false;
   EXPECT_EQ(situation.verdict().replaced, std::vector<std::string>{"RDMA NIC"});

@@ -25,7 +25,7 @@ class PerThreadStream : public SoftGpu {
   CUdeviceptr device = 0;
 };
 
-TEST_F(PerThreadStream, OfAnotherThreadIsNotWaitedForAndTheLegacyOneWaitsForAll) {
+TEST_F(PerThreadStream, IgnoresOtherThreadsStreamsWhileTheLegacyStreamWaitsForAll) {
   Gate gate;
   std::thread([&] {
     EXPECT_CU(CUDA_SUCCESS, cu.ctx_set_current(context));

@@ -133,7 +133,7 @@ TEST_F(Library, KernelsAreRefusedAsNotSupported) {
 }
 
 TEST_F(Library, IsFoundByWhoeverRunsInTheSameProcess) {
-  // Its SONAME is the driver's, so the software RNIC sees it as the process's driver.
+  // Its SONAME is the driver's, so the software NIC sees it as the process's driver.
   EXPECT_EQ(Driver::already_loaded(), &cu);
 }
 

@@ -197,7 +197,7 @@ TEST_F(Sharing, OpeningTwiceGivesOneAddressThatMustBeClosedTwice) {
   EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cu.ipc_close_mem_handle(first));
 }
 
-TEST_F(Sharing, OfOneProcessOnlyOneContextOfEachGpuMayOpenAny) {
+TEST_F(Sharing, OnlyOneContextOfEachGpuMayOpenHandlesOfOneProcess) {
   CUdeviceptr first = 0;
   CUdeviceptr second = 0;
   CUcontext other = nullptr;

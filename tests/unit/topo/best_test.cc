@@ -149,7 +149,7 @@ TEST(BestNic, IsNotPraisedWhereNoDistanceIsKnown) {
   add_nic(machine, 1, 0);
   machine.inventory.gpus[0].pci->path = {"0000:01:00.0"};
   const Report report = machine.report();
-  EXPECT_EQ(report.choices[0].why, "no distance is known");
+  EXPECT_EQ(report.choices[0].why, "distances unknown");
   EXPECT_EQ(report.choices[0].quality, Quality::kUnknown);
 }
 

@@ -9,7 +9,7 @@ namespace {
 
 using test::MadeUpMachine;
 
-TEST(Devices, AreNumberedGpusInPciOrderThenNicsThenWhatWasAskedFor) {
+TEST(Devices, NumbersGpusInPciOrderThenNicsThenRequestedOnes) {
   MadeUpMachine machine;
   machine.bridge("0000:00:01.0", "pci0000:00");
   machine.bridge("10000:00:01.0", "pci10000:00");

@@ -139,13 +139,13 @@ TEST(Listing, ShowsMachinesWithoutPortsAndWithManyAddresses) {
 TEST(Listing, SaysWhatItCouldNotSeeOfWhatItWouldHaveShown) {
   host::Inventory inventory = two_port_inventory();
   inventory.unseen = {"NVLink between the GPUs: sysfs does not show it.",
-                      "Configuration space beyond its first 64 bytes: it takes root.",
+                      "Configuration space beyond its first 64 bytes: run as root.",
                       "RDMA names and ports: lspci does not show them."};
   EXPECT_EQ(listing_of(inventory).unseen, std::vector<std::string>{inventory.unseen[2]});
   inventory.nics[0].pci->product = {};
   inventory.unseen.clear();
   ASSERT_EQ(listing_of(inventory).unseen.size(), 1u);
-  EXPECT_NE(listing_of(inventory).unseen[0].find("names of the cards"), std::string::npos);
+  EXPECT_NE(listing_of(inventory).unseen[0].find("product names"), std::string::npos);
   inventory.nics.clear();
   EXPECT_TRUE(listing_of(inventory).unseen.empty());
 }
@@ -183,7 +183,7 @@ TEST(GidAddress, IsWrittenAsPeopleWriteIt) {
   }
 }
 
-TEST(GidType, IsToldByTheLinkLayerWhereTheKernelHasOneWordForTwo) {
+TEST(GidType, FollowsTheLinkLayerIfTheKernelHasOneWordForBoth) {
   const host::Gid gid{0, {}, "IB/RoCE v1", {}};
   host::Port port;
   port.link_layer = "InfiniBand";

@@ -18,7 +18,7 @@ TEST(NcclView, TellsWhereNcclGradesOtherwiseAndWhy) {
   ASSERT_EQ(node.pairs.size(), 1u);
   EXPECT_EQ(report.devices[node.pairs[0].second].label, "NIC3");
   const std::string text = to_text(report, text::Style{}, {});
-  EXPECT_NE(text.find("\nNCCL\n  NODE here is PHB for NCCL, since it knows no NODE: GPU0-NIC3\n"),
+  EXPECT_NE(text.find("\nNCCL\n  NCCL calls NODE PHB, because it does not use NODE: GPU0-NIC3\n"),
             std::string::npos)
       << text;
 }

@@ -79,9 +79,9 @@ TEST(TextReport, ListsSoftwareNicsWithoutALabel) {
 TEST(TextReport, TellsThatAVirtualMachineIsUnreliable) {
   test::MadeUpMachine machine = test::two_node_machine();
   machine.inventory.virtual_machine = true;
-  machine.inventory.virtual_by = "the processor's hypervisor flag";
+  machine.inventory.virtual_by = "the CPU's hypervisor flag";
   EXPECT_TRUE(has(text_of(machine.report()),
-                  "\nUNRELIABLE  virtual machine (the processor's hypervisor flag): "));
+                  "\nUNRELIABLE  virtual machine (the CPU's hypervisor flag): "));
   machine.inventory.flat = true;
   for (const bool tree : {false, true}) {
     const std::string text = text_of(machine.report(), {tree, false});
@@ -98,13 +98,13 @@ TEST(TextReport, SaysPlainlyThatThereIsNothingAndWhereItLooked) {
   EXPECT_EQ(text_of(*report),
             "this machine  0 GPUs  0 NICs\n"
             "\n"
-            "No NVIDIA GPU and no RDMA NIC with a PCI function. Looked at:\n"
+            "No NVIDIA GPU and no RDMA NIC with a PCI function. Searched:\n"
             "  /sys/bus/pci/devices: 3 PCI functions\n");
 }
 
 TEST(TextReport, ListsWhatWasNotSeen) {
   test::MadeUpMachine machine = test::two_node_machine();
-  machine.inventory.unseen = {"Configuration space beyond its first 64 bytes: it takes root."};
+  machine.inventory.unseen = {"Configuration space beyond its first 64 bytes: run as root."};
   EXPECT_TRUE(has(text_of(machine.report()), "\nNot seen\n  Configuration space beyond "));
 }
 

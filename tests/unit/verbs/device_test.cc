@@ -42,7 +42,7 @@ TEST(DeviceList, MayBeFreedBeforeAnOpenedDeviceIsUsed) {
 }
 
 // As a user who may have one thread, or two: root may have any number.
-TEST(Device, IsNotOpenedWhereItsThreadsCannotBeHadAndIsWhenThereCan) {
+TEST(Device, OpensOnlyOnceItsThreadsCanBeStarted) {
   if (geteuid() != 0) GTEST_SKIP() << "needs root, to be a user without other processes";
   const pid_t child = fork();
   ASSERT_GE(child, 0);

@@ -133,7 +133,7 @@ TEST_F(WindowTest, IsNoLocalKey) {
   EXPECT_EQ(ibv_dereg_mr(mr_), EBUSY);
 }
 
-TEST_F(WindowTest, OfType1MovesWithEachBindAndGoesWithOneOfNoBytes) {
+TEST_F(WindowTest, Type1MovesWithEachBindAndEndsWithAnEmptyBind) {
   ibv_mw* mw = window(IBV_MW_TYPE_1);
   ASSERT_EQ(bind_1(mw, info(kWrite, 0, 64)), 0);
   const std::uint32_t first = mw->rkey;
@@ -156,7 +156,7 @@ TEST_F(WindowTest, OfType1ServesEveryQueuePairOfItsDomain) {
   EXPECT_EQ(write(mw->rkey), IBV_WC_SUCCESS);
 }
 
-TEST_F(WindowTest, OfType2ServesTheQueuePairThatBoundItAndNoOther) {
+TEST_F(WindowTest, Type2ServesOnlyTheQueuePairThatBoundIt) {
   ibv_mw* mw = window(IBV_MW_TYPE_2);
   ASSERT_EQ(bind_2(mw, info(kWrite)), 0);
   EXPECT_EQ(write(mw->rkey), IBV_WC_SUCCESS);
@@ -173,7 +173,7 @@ TEST_F(WindowTest, OfType2MayCountFromZero) {
   EXPECT_EQ(use(mw->rkey, kLength - 63, IBV_WR_RDMA_WRITE), IBV_WC_REM_ACCESS_ERR);
 }
 
-TEST_F(WindowTest, OfType2IsInvalidatedByItsOwnerAndBoundAgain) {
+TEST_F(WindowTest, Type2IsInvalidatedByItsOwnerAndBoundAgain) {
   ibv_mw* mw = window(IBV_MW_TYPE_2);
   ASSERT_EQ(bind_2(mw, info(kWrite)), 0);
   const std::uint32_t key = mw->rkey;
@@ -187,7 +187,7 @@ TEST_F(WindowTest, OfType2IsInvalidatedByItsOwnerAndBoundAgain) {
   expect_unusable(key);
 }
 
-TEST_F(WindowTest, OfType2IsInvalidatedByTheOtherSidesMessage) {
+TEST_F(WindowTest, Type2IsInvalidatedByTheOtherSidesMessage) {
   ibv_mw* mw = window(IBV_MW_TYPE_2);
   ASSERT_EQ(bind_2(mw, info(kWrite)), 0);
   ibv_recv_wr receive{};

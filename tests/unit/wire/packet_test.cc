@@ -111,7 +111,7 @@ TEST(Packet, OfAnAtomicAcknowledgeIsReadFieldByField) {
   EXPECT_EQ(packet.atomic_original, 0x0102030405060708u);
 }
 
-TEST(Packet, OfADatagramWithImmediateIsReadFieldByField) {
+TEST(Packet, DatagramWithImmediateIsReadFieldByField) {
   const Bytes bytes = bytes_of({0x65, 0,    0xff, 0xff, 0,    0,    0,    1,    0, 0, 0, 2,  //
                                 0x80, 0x01, 0x00, 0x00, 0x99, 0x0a, 0x0b, 0x0c,              // DETH
                                 0x01, 0x02, 0x03, 0x04, 0x77, 0x77, 0x77, 0x77,  // ImmDt, payload
@@ -150,7 +150,7 @@ TEST(Packet, WithoutPayloadIsTakenFromEveryOpcode) {
   }
 }
 
-TEST(Packet, WithPayloadIsTakenFromThoseThatMayCarryOne) {
+TEST(Packet, PayloadIsAcceptedOnlyWithOpcodesThatMayCarryOne) {
   for (const std::uint8_t opcode : all_opcodes()) {
     const bool may = find_opcode(opcode)->is(kPayload);
     for (const std::size_t payload : {1, 4, 256, 4096}) {
@@ -161,7 +161,7 @@ TEST(Packet, WithPayloadIsTakenFromThoseThatMayCarryOne) {
   }
 }
 
-TEST(Packet, WithPaddingOnlyIsNoMoreThanOneWithPayload) {
+TEST(Packet, PaddingIsRefusedForOpcodesWithoutPayload) {
   EXPECT_EQ(parse_of(datagram_of(opcode_of(Operation::kAcknowledge), 3 + kIcrcBytes, 3)),
             ParseError::kUnexpectedPayload);
   EXPECT_EQ(parse_of(datagram_of(opcode_of(Operation::kSendOnly), 3 + kIcrcBytes, 3)),

@@ -10,8 +10,8 @@ bool legal(cudaMemcpyKind kind) {
   return kind >= cudaMemcpyHostToHost && kind <= cudaMemcpyDefault;
 }
 
-// With unified addresses the pointers tell the direction. The kind given is checked for being one,
-// and host-to-host copies may use memory the driver does not know.
+// With unified addresses the pointers tell the direction, so the given kind only has to be valid.
+// Host-to-host copies may use memory that the driver does not know.
 cudaError_t copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
   if (!legal(kind)) return keep(cudaErrorInvalidMemcpyDirection);
   return call([&](const Driver& cu) {

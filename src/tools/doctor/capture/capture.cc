@@ -62,7 +62,7 @@ Result<void> write_file(const std::string& path, const std::string& content) {
   const UniqueFd file(
       open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!file && errno == EEXIST) {
-    return Error{EEXIST, path + ": there is such a file already; give another name"};
+    return Error{EEXIST, path + ": file exists; choose another name"};
   }
   if (!file) return from_errno(path);
   for (std::size_t done = 0; done < content.size();) {
@@ -79,7 +79,7 @@ Result<void> write_tree(const Capture& capture, const fs::path& folder) {
   fs::create_directories(folder, error);
   if (!fs::is_empty(folder, error) || error) {
     return Error{EEXIST,
-                 folder.string() + ": not an empty folder; give one that is, or a new name"};
+                 folder.string() + ": folder is not empty; choose an empty one or a new name"};
   }
   for (const auto& [path, captured] : capture.entries) {
     const fs::path place = folder / path;
@@ -136,7 +136,7 @@ Capture take_capture(const std::string& root) {
     capture.missing.emplace_back("a GPU or a NIC: gdr doctor and gdr topo refuse this capture");
   }
   if (!host.kernel_log) {
-    capture.missing.emplace_back("what the kernel has said (dmesg): it takes root");
+    capture.missing.emplace_back("kernel log (dmesg): run as root");
   }
   return capture;
 }
@@ -144,7 +144,7 @@ Capture take_capture(const std::string& root) {
 Result<void> write_capture(const Capture& capture, const std::string& target) {
   for (const char* other : {".gz", ".tgz", ".bz2", ".xz", ".zst", ".zip"}) {
     if (ends_with(target, other)) {
-      return Error{EINVAL, target + ": a capture is a .tar file; write that, then compress it"};
+      return Error{EINVAL, target + ": a capture is a .tar file; write one, then compress it"};
     }
   }
   std::error_code error;
@@ -162,7 +162,7 @@ std::vector<std::string> contents_of(const Capture& capture) {
     if (captured.kind == Captured::Kind::kFile && !captured.name_only) ++shapes[shape_of(path)];
     names += captured.name_only ? 1 : 0;
   }
-  if (names > 0) shapes["names alone, of folders that were listed"] = names;
+  if (names > 0) shapes["only names of files in listed folders"] = names;
   std::vector<std::string> lines;
   for (const auto& [shape, count] : shapes) {
     std::string number = std::to_string(count);

@@ -38,7 +38,7 @@ Capture take_capture(const std::string& root);
 // EEXIST: there is something already; EINVAL: a name that says another format.
 Result<void> write_capture(const Capture& capture, const std::string& target);
 
-// What is in it, a line for each kind of file: "  312  /sys/devices/pci*/config".
+// Its contents, one line per kind of file: "  312  /sys/devices/pci*/config".
 std::vector<std::string> contents_of(const Capture& capture);
 
 }  // namespace gdr::doctor

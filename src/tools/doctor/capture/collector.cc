@@ -9,7 +9,7 @@
 namespace gdr::doctor {
 namespace {
 
-// What host::Files gives at most, so that nothing is kept that nobody can read.
+// The most that host::Files returns; more would be unreadable.
 constexpr std::size_t kMostLines = 1000;
 constexpr std::size_t kConfigurationSpace = 4096, kHeader = 64;
 // Far more than any machine has.
@@ -173,7 +173,7 @@ void Collector::add_folder(const std::string& path, const std::string& asked) {
     if (files_.kind(entry) != host::FileKind::kLink) {
       add_place(entry);
     } else {
-      // Where it leads matters to those alone who ask for it, and then it is followed.
+      // The target matters only to a check that asks for it, and then the link is followed.
       capture_.entries.try_emplace(entry, Captured{Captured::Kind::kLink, true, kNowhere});
     }
   }
@@ -212,9 +212,9 @@ Capture Collector::collect() {
   }
   if (cut_configs_ > 0) {
     capture_.missing.push_back("configuration space beyond its first 64 bytes of " +
-                               std::to_string(cut_configs_) + " PCI functions: it takes root");
+                               std::to_string(cut_configs_) + " PCI functions: run as root");
   }
-  if (full_) capture_.missing.emplace_back("the rest: there is more than a capture holds");
+  if (full_) capture_.missing.emplace_back("the rest: the capture is full");
   return std::move(capture_);
 }
 

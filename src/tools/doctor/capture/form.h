@@ -16,9 +16,9 @@ class Form {
  public:
   explicit Form(const std::string& expression);
 
-  // As a whole. Nothing that is longer than 1 KiB or has a zero in it is of any form.
+  // Matches the whole text. A text above 1 KiB, or with a zero byte, matches no form.
   bool is(std::string_view text) const { return group(text, 0).has_value(); }
-  // As a whole; of it what the group of this number, at most 4, stands for.
+  // Matches the whole text; returns the group of this number, at most 4.
   std::optional<std::string> group(std::string_view text, unsigned number) const;
   // The first part of this form.
   std::optional<std::string> found_in(std::string_view text) const;

@@ -1,10 +1,10 @@
-// What may stand in a capture: what is known to be harmless, and nothing else. A place, a name, a
-// line or a value that no table here has is left out, whatever it says.
+// What a capture may hold: only what is known to be harmless. Paths, names, lines and values that
+// no table here lists are left out.
 //
 //   if (is_harmless_place(path)) ...
 //   if (auto content = harmless_content("sys/class/net/eth0/mtu", "9000\n")) ...
 //
-// What stays although it tells machines apart: MAC addresses and GIDs, which join the names of a
+// These stay although they identify machines: MAC addresses and GIDs, which connect the names of a
 // NIC; names of NICs and interfaces; the machine's model; the kernel's release.
 #pragma once
 
@@ -21,11 +21,10 @@ constexpr const char* kLeftOut = "(left-out)";
 bool is_harmless_place(const std::string& path);
 // Whether a capture may say that a folder which was listed has an entry of this name.
 bool is_harmless_name(const std::string& folder, const std::string& name);
-// Of a symbolic link that leads nowhere: what it says, if that may be said.
+// The target of a dangling symbolic link, if a capture may show it.
 std::optional<std::string> harmless_dangling(const std::string& target);
 
-// Of the content of what was asked for under this path the lines of known form; nothing for a file
-// of which none is known.
+// The lines of known form in the content of this path; nothing if no form is known for the path.
 std::optional<std::string> harmless_content(const std::string& path, const std::string& content);
 
 // Parameters that checks ask for, with values that mean something; words of no value if known.
@@ -35,10 +34,10 @@ std::string harmless_command_line(const std::string& line);
 // known words, so that nothing else of its line is kept.
 std::string harmless_log(const std::string& log);
 
-// Of variables with known names the values of known form, for proc/self/environ.
+// Variables with known names and values of known form, for proc/self/environ.
 std::string harmless_variables(const std::map<std::string, std::string>& variables);
 
-// Of a card's product data (VPD) its name and part number, without its serial number.
+// A card's name and part number from its product data (VPD), without its serial number.
 std::string harmless_product_data(const std::string& bytes);
 
 // The header, where the capabilities stand, and of these the ones that checks read; all else, such

@@ -14,7 +14,7 @@ unsigned byte_of(const std::string& space, std::size_t at) {
   return at < space.size() ? static_cast<unsigned char>(space[at]) : 0;
 }
 
-// Of the structure with this number how many bytes a check reads.
+// How many bytes of this capability the checks read.
 std::size_t bytes_of_capability(unsigned id) {
   return id == 0x10 ? 0x14 : 2;  // PCI Express, as far as Link Status (7.5.3)
 }

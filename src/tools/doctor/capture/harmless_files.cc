@@ -107,7 +107,7 @@ constexpr Rule kContents[] = {
     {"proc/sys/net/ipv4/conf/*/arp_announce", "[0-9]"},
     {"proc/sys/net/ipv4/conf/*/rp_filter", "[0-9]"},
     {"proc/sys/vm/max_map_count", "[0-9]{1,12}"},
-    // Of routes those to what is directly connected.
+    // Only routes to directly connected networks.
     {"proc/*/net/route",
      INTERFACE "\t[0-9A-F]{8}\t00000000\t[0-9A-F]{4}(\t[0-9]{1,10}){3}\t[0-9A-F]{8}(\t[0-9]{1,10}"
                "){3}"},
@@ -140,7 +140,7 @@ constexpr Rule kContents[] = {
     {"lib/modules/*/modules.symbols", "alias symbol:(" SYMBOL ") (ib_core|ib_uverbs)"},
 };
 
-// What each table's star stands for, where a folder was listed.
+// The names that a table's star stands for in a listed folder.
 constexpr Rule kNames[] = {
     {"dev", "nvidia([0-9]{1,3}|ctl|-uvm|-uvm-tools|-modeset|-caps|-nvswitch[0-9]{0,3})|infiniband"},
     {"dev/infiniband", "(uverbs|umad|issm)[0-9]{1,3}|rdma_cm"},
@@ -256,8 +256,8 @@ std::string lines_of(const std::string& content, const Form& form, bool part) {
   return kept;
 }
 
-// Of the flags the one that is asked for: there are hundreds for each processor. Power's have none,
-// and their platform.
+// Keeps the one flag that a check reads, of hundreds per CPU. Power CPUs have no flags, but a
+// platform.
 std::string harmless_processors(const std::string& content) {
   static const Form platform("platform[ \\t]*: (PowerNV|pSeries|PS3|Cell|powernv|pseries)");
   std::string power;
@@ -273,7 +273,7 @@ std::string harmless_processors(const std::string& content) {
   return {};
 }
 
-// Of what started it; the rest are identifiers of containers, pods, jobs and users.
+// Keeps what started the process; the rest identifies containers, pods, jobs and users.
 std::string harmless_group(const std::string& content) {
   std::string kept = "0::";
   const std::string first = content.substr(0, content.find('\n'));
@@ -283,8 +283,8 @@ std::string harmless_group(const std::string& content) {
   return kept + (kept.size() == 3 ? "/\n" : "\n");
 }
 
-// Of "run/nvidia/driver/lib/modules/6.8.0-45-generic/modules.dep" what lies below the driver's
-// root; empty: it is no place of a driver.
+// "lib/modules/..." for "run/nvidia/driver/lib/modules/6.8.0-45-generic/modules.dep"; empty if the
+// path is not below a driver's root.
 std::string below_driver_root(const std::string& path) {
   static const Form root(DRIVER_ROOT);
   for (auto slash = path.find('/'); slash != std::string::npos; slash = path.find('/', slash + 1)) {

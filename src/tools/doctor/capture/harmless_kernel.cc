@@ -51,7 +51,7 @@ constexpr Parameter kParameters[] = {
      "mlx[45]_(core|ib)|ib_core|rdma_rxe|vfio[-_]pci"},
 };
 
-// As the kernel's own parser (lib/cmdline.c, next_arg): spaces within double quotes part nothing.
+// Like the kernel's parser (lib/cmdline.c, next_arg): spaces within double quotes do not separate.
 std::vector<std::string> words_of(std::string_view line) {
   std::vector<std::string> words(1);
   bool quoted = false;
@@ -80,7 +80,7 @@ std::string harmless_word(const std::string& word) {
     }
     return word;
   }
-  // Where something is mounted from is in every command line, and its value nobody's business.
+  // Every command line says what is mounted from where; the value is private.
   return name == "root" || name == "BOOT_IMAGE" ? name + "=" + kLeftOut : kLeftOut;
 }
 
@@ -115,7 +115,7 @@ constexpr const char* kMessages[] = {
     "(message )?received",
 };
 
-// What checks look for wherever it stands in a line with the first words.
+// Texts that checks look for anywhere in a line with these first words.
 struct Phrase {
   const char *where, *what;
 };

@@ -83,8 +83,7 @@ const Variable* find_variable(const std::string& name) {
   return nullptr;
 }
 
-// Of a list of folders those that are harmless; that gdrkit's stand-ins are among them is what a
-// check looks for, and where they stand is not.
+// The harmless folders of a list. A check looks for gdrkit's stand-ins, but not for where they are.
 std::string harmless_folders(const Variable& variable, std::string_view value) {
   std::string kept;
   for (const std::string_view part : split(value, variable.separator)) {

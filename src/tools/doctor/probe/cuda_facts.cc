@@ -67,7 +67,7 @@ bool is_stand_in(const std::string& path) {
   for (const std::string& own : {participants::soft_verbs_path(), participants::soft_cuda_path()}) {
     if (std::filesystem::equivalent(path, own, ignored)) return true;
   }
-  // Of another installation.
+  // A stand-in of another installation.
   const std::string real = std::filesystem::weakly_canonical(path, ignored).string();
   return real.find("/gdrkit/soft-") != std::string::npos;
 }

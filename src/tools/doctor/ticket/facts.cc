@@ -129,7 +129,7 @@ std::string verdict_of(const Report& report) {
   const Counts counts = count(report);
   const char* word = counts.fail > 0      ? "FAILED"
                      : counts.warn > 0    ? "WARNINGS"
-                     : counts.unknown > 0 ? "NOTHING KNOWN TO BE WRONG"
+                     : counts.unknown > 0 ? "NO PROBLEM FOUND"
                                           : "ALL WELL";
   return std::string(word) + ": " + summary(report);
 }
@@ -141,7 +141,7 @@ std::vector<TicketStep> steps_of(const Finding& finding) {
     steps.push_back({when, action.note, action.command});
     if (!action.by_hand.empty()) steps.push_back({"or by hand", {}, action.by_hand});
   };
-  add(finding.outcome == Outcome::kUnknown ? "to know" : "now", finding.fix.now);
+  add(finding.outcome == Outcome::kUnknown ? "to find out" : "now", finding.fix.now);
   add("for good", finding.fix.for_good);
   return steps;
 }

@@ -86,23 +86,23 @@ std::string findings(const Report& report) {
   }
   for (const Judgement& judgement : report.judgements) {
     if (!judgement.left_out.empty()) {
-      others += fmt::format("<li>{}: left out ({})</li>\n", judgement.check->id,
+      others += fmt::format("<li>{}: not run ({})</li>\n", judgement.check->id,
                             escape_markup(judgement.left_out));
     } else if (judgement.findings.empty()) {
-      others += fmt::format("<li>{}: does not apply ({})</li>\n", judgement.check->id,
+      others += fmt::format("<li>{}: skipped ({})</li>\n", judgement.check->id,
                             escape_markup(judgement.findings.does_not_apply));
     }
   }
   for (const std::string& sentence : report.unseen) {
-    others += "<li>not shown: " + escape_markup(sentence) + "</li>\n";
+    others += "<li>not visible: " + escape_markup(sentence) + "</li>\n";
   }
   const auto folded = [](const char* title, const std::string& list) {
     if (list.empty()) return std::string();
     return fmt::format("<details><summary>{}</summary><ul>\n{}</ul></details>\n", title, list);
   };
-  if (wrong.empty()) wrong = "<p>Nothing is known to be wrong.</p>\n";
-  return "<h2>Findings</h2>\n" + wrong + folded("What is well", well) +
-         folded("What was not judged", others);
+  if (wrong.empty()) wrong = "<p>No problem found.</p>\n";
+  return "<h2>Findings</h2>\n" + wrong + folded("Passed checks", well) +
+         folded("Checks without a result", others);
 }
 
 }  // namespace

@@ -133,7 +133,7 @@ std::string to_markdown(const Ticket& ticket) {
   if (!ticket.topology.empty()) text += folded("Topology", fenced("", ticket.topology));
   const std::string evidence = evidence_text(in_order(ticket.report));
   if (!evidence.empty()) text += folded("What was read", fenced("", evidence));
-  if (!well.empty()) text += folded("What is well", well);
+  if (!well.empty()) text += folded("Passed checks", well);
   return text;
 }
 

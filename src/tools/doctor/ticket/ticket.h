@@ -28,15 +28,15 @@ struct Ticket {
   std::string devices;   // GPUs and ports, a line each; the page's alone, for the addresses in it
 };
 
-// What a reader wants to know of a host first: model, kernel, drivers, cards, variables. Values of
-// variables that nobody knows to be harmless are left out.
+// What a reader wants to know first about a host: model, kernel, drivers, cards, variables. Omits
+// values of variables that are not known to be harmless.
 std::vector<TicketFact> facts_of(const Host& host);
 
 // "FAILED: 2 failed, 1 warning, 20 ok"
 std::string verdict_of(const Report& report);
 
-// What to do, each with when: "now", "for good", "to know", "or by hand"; a note, lines to type, or
-// both.
+// What to do, each with when: "now", "for good", "to find out", "or by hand"; a note, lines to
+// type, or both.
 struct TicketStep {
   std::string when, note, command;
 };

@@ -21,7 +21,7 @@ constexpr std::array kKinds = {Kind{kAccessControl, access_control_of},
 }  // namespace
 
 Error no_such_record(const Record& record, const std::string& reason) {
-  return {EINVAL, fmt::format("no change of kind {} that gdr fix makes: {}", record.kind, reason)};
+  return {EINVAL, fmt::format("gdr fix makes no such change of kind {}: {}", record.kind, reason)};
 }
 
 Result<ChangePtr> change_of(const Record& record) {
@@ -29,7 +29,7 @@ Result<ChangePtr> change_of(const Record& record) {
   for (const Kind& kind : kKinds) {
     if (record.kind == kind.name) return kind.make(record);
   }
-  return Error{EINVAL, "no kind of change is called '" + record.kind + "'"};
+  return Error{EINVAL, "unknown kind of change '" + record.kind + "'"};
 }
 
 }  // namespace gdr::fix

@@ -32,7 +32,7 @@ Result<unsigned> verified_offset(const PciRegisters& registers, const std::strin
   if (!flags) return flags.error();
   const unsigned type = *flags >> 4 & 0xf;
   if (type == kEndpoint || type == kLegacyEndpoint) return *express;
-  return Error{ENOTSUP, address + " is no PCI Express endpoint"};
+  return Error{ENOTSUP, address + " is not a PCI Express endpoint"};
 }
 
 Result<Value> read_size(const PciRegisters& registers, unsigned express,

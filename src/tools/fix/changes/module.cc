@@ -29,7 +29,7 @@ class LoadedModule : public Change {
   }
 
   Result<void> write(const Machine& machine, const Value& value) const override {
-    if (!machine.run) return Error{ENOTSUP, "no program can be started on a captured machine"};
+    if (!machine.run) return Error{ENOTSUP, "a captured machine cannot run programs"};
     // rmmod and not modprobe -r, which also unloads what the module needs: the driver itself.
     std::vector<std::string> command = {"rmmod", sysfs_name(record().target)};
     if (value) {

@@ -15,7 +15,7 @@ constexpr const char* kRunning = "running";
 
 Result<std::string> output_of(const Machine& machine, const std::vector<std::string>& command,
                               bool status_matters = true) {
-  if (!machine.run) return Error{ENOTSUP, "no program can be started on a captured machine"};
+  if (!machine.run) return Error{ENOTSUP, "a captured machine cannot run programs"};
   Result<Ran> ran = machine.run(command);
   if (!ran) return ran.error();
   const std::string text = printable(ran->output);
@@ -85,7 +85,7 @@ Result<bool> persistence_mode(const Machine& machine, const std::string& gpu) {
   if (!text) return text.error();
   if (*text == "Enabled") return true;
   if (*text == "Disabled") return false;
-  return Error{EIO, "nvidia-smi says '" + *text + "' of the persistence mode of " + gpu};
+  return Error{EIO, "nvidia-smi says '" + *text + "' about the persistence mode of " + gpu};
 }
 
 Record with_persistence_mode(const std::string& gpu) {

@@ -11,7 +11,7 @@ Result<PciRegisters> RegisterChange::open(const Machine& machine, int flags) con
   const Result<unsigned> offset = offset_in_(*registers, who.address);
   if (!offset) return offset.error();
   if (*offset != record().offset) {
-    return Error{ENODEV, fmt::format("the {} capability of {} is at {:#x} now, and was at {:#x}",
+    return Error{ENODEV, fmt::format("the {} capability of {} is at {:#x} now, but was at {:#x}",
                                      capability_, who.address, *offset, record().offset)};
   }
   return registers;

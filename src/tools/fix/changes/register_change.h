@@ -1,5 +1,5 @@
-// What changes of single PCI registers share: the function is opened only where it is the recorded
-// one, and still has the capability at the recorded place.
+// Shared by changes of single PCI registers: opens the function only if it is the recorded one and
+// still has the capability at the recorded place.
 #pragma once
 
 #include <string>
@@ -26,7 +26,7 @@ class RegisterChange : public Change {
   OffsetIn offset_in_;
 };
 
-// Without its values.
+// The record without its values.
 Record register_record(const char* kind, const PciIdentity& who, unsigned offset);
 
 }  // namespace gdr::fix

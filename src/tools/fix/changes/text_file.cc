@@ -198,14 +198,15 @@ Result<Value> read_own_file(const Machine& machine, const std::string& path) {
   if (!file) return from_errno("/" + path);
   struct stat found {};
   if (fstat(file.get(), &found) != 0 || !S_ISREG(found.st_mode)) {
-    return Error{EEXIST, "/" + path + " is no regular file"};
+    return Error{EEXIST, "/" + path + " is not a regular file"};
   }
   std::string text(kLargest + 1, '\0');
   const ssize_t got = read(file.get(), text.data(), text.size());
   if (got < 0) return from_errno("/" + path);
   text.resize(static_cast<std::size_t>(got));
   if (is_own_text(path, text)) return Value(text);
-  return Error{EEXIST, "/" + path + " was written or edited by somebody else and is left alone"};
+  return Error{EEXIST,
+               "/" + path + " was written or edited by somebody else; gdr fix leaves it alone"};
 }
 
 Result<Record> written_file(const Machine& machine, const std::string& path,

@@ -43,7 +43,7 @@ Found ports_of_pairs(const host::Inventory& inventory) {
   return found;
 }
 
-// Of the machine, then of the place; the first that stands against it.
+// The first reason against the change: first about the machine, then about the port.
 std::string refusal_of(const Situation& situation, const std::string& address) {
   const PciTree& tree = situation.inventory.pci;
   const PciFunction* port = tree.find(address);
@@ -59,7 +59,7 @@ Result<AccessControlPort> read_port(const Situation& situation, const std::strin
                                     bool asked_for) {
   Result<AccessControlPort> port = read_access_control_port(situation.machine, address);
   if (!port || !port->is_root_port || asked_for) return port;
-  return Error{ENOTSUP, address + " is a root port; name it with --port if it is meant"};
+  return Error{ENOTSUP, address + " is a root port; name it with --port if you mean it"};
 }
 
 struct BootPlan {
@@ -67,7 +67,7 @@ struct BootPlan {
   std::string refusal;
 };
 
-// What is cleared now, what was cleared in this boot, and what an earlier file has.
+// Ports cleared now, ports cleared earlier in this boot, and ports in an existing file.
 BootPlan boot_plan(const Situation& situation, const Proposal& proposal, const Value& file) {
   BootPlan plan;
   if (file) plan.ports = ports_of_grub_text(*file);
@@ -90,14 +90,14 @@ BootPlan boot_plan(const Situation& situation, const Proposal& proposal, const V
   return plan;
 }
 
-// Of two such parameters on one command line the kernel takes the last.
+// The kernel uses the last of two such parameters on its command line.
 std::string given_already(const Situation& situation, const Value& file) {
   const std::string line = situation.machine.files.line("proc/cmdline");
   for (const char* name : {"config_acs=", "disable_acs_redir="}) {
     if (!file && line.find(name) != std::string::npos) {
       return fmt::format(
-          "the kernel's command line has pci={}… already, and of two the last "
-          "counts: add the ports there",
+          "the kernel's command line already has pci={}…, and only the last one counts; add the "
+          "ports there",
           name);
     }
   }
@@ -114,7 +114,8 @@ void persist(const Situation& situation, Proposal& proposal) {
   BootPlan plan = boot_plan(situation, proposal, *file);
   if (plan.ports.empty()) return;
   if (plan.refusal.empty()) plan.refusal = given_already(situation, *file);
-  if (kernel < KernelVersion{4, 19}) plan.refusal = "kernels before 4.19 have no such parameter";
+  if (kernel < KernelVersion{4, 19})
+    plan.refusal = "kernels before 4.19 do not have this parameter";
   const std::string parameter = boot_parameter(plan.ports, kernel);
   if (situation.machine.files.exists("etc/default/grub.d")) {
     proposal.propose(written_file(situation.machine, kGrubFile, file_text({grub_line(parameter)})),
@@ -126,26 +127,26 @@ void persist(const Situation& situation, Proposal& proposal) {
     // GRUB takes a semicolon for the end of a command.
     if (parameter.find(';') == std::string::npos) {
       proposal.say_to_type("sudo grubby --update-kernel=ALL --args=pci=" + parameter,
-                           "on Fedora, RHEL and their likes; then reboot");
+                           "on Fedora, RHEL and similar; then reboot");
     }
   } else {
     proposal.refusals.push_back(plan.refusal);
   }
   proposal.notes.push_back(
-      "Boot parameters take effect with the next boot only. Verify them then with 'gdr doctor "
-      "--only acs': kernels from 6.11 on read the list wrongly (commit 47c8846a49ba) until "
-      "\"PCI/ACS: Fix 'pci=config_acs=' parameter\" was applied to them. They put GPU and NIC into "
-      "one IOMMU group, so that a guest can only be given both.");
+      "Boot parameters take effect at the next boot. Then verify them with 'gdr doctor --only "
+      "acs': kernels 6.11 and later misparse this list (commit 47c8846a49ba) unless they include "
+      "\"PCI/ACS: Fix 'pci=config_acs=' parameter\". With these parameters GPU and NIC share one "
+      "IOMMU group, so a guest can only be given both.");
 }
 
 void tell_nothing(const Situation& situation, const Found& found, Proposal& proposal) {
   if (!proposal.changes.empty() || !proposal.refusals.empty()) return;
   if (!situation.wishes.ports.empty()) {
-    proposal.nothing = "no redirect is set there";
+    proposal.nothing = "it has no redirect";
   } else if (found.pairs == 0) {
-    proposal.nothing = "no GPU and NIC here share a PCIe switch, so that ACS decides nothing";
+    proposal.nothing = "no GPU shares a PCIe switch with a NIC here, so ACS has no effect";
   } else {
-    proposal.nothing = "no port between a GPU and a NIC redirects";
+    proposal.nothing = "no port between a GPU and a NIC redirects traffic";
   }
 }
 
@@ -158,7 +159,7 @@ void plan_access_control(const Situation& situation, Proposal& proposal) {
   if (!asked_for) ports = found.redirecting;
   for (const std::string& address : found.unknown) {
     proposal.refusals.push_back("the ACS registers of " + address +
-                                " cannot be read: it takes root, as in sudo gdr fix acs");
+                                " cannot be read without root: sudo gdr fix acs");
   }
   const std::string lockdown = refused_by_lockdown(situation.machine);
   for (const std::string& address : ports) {
@@ -169,15 +170,15 @@ void plan_access_control(const Situation& situation, Proposal& proposal) {
     if (port && port->is_root_port && !situation.inventory.virtual_machine) {
       proposal.notes.push_back(
           address +
-          " is a root port: what is below it will reach what is below its neighbours past "
-          "the IOMMU. No GPU needs that to reach a NIC below the same switch.");
+          " is a root port: devices below it could reach devices below its neighbours without "
+          "passing the IOMMU. A GPU does not need this to reach a NIC below the same switch.");
     }
   }
   if (!proposal.changes.empty()) {
     proposal.notes.push_back(
         "Measure before and after with gdr perf. The kernel may set the bits again after a reset, "
-        "hot-plug, an error (AER, DPC) or resume. Until then IOMMU groups look more isolated than "
-        "they are: give no device below these ports to a guest.");
+        "hot-plug, an error (AER, DPC) or resume. Meanwhile IOMMU groups look more isolated than "
+        "they are: do not give a device below these ports to a guest.");
   }
   if (situation.wishes.persist) persist(situation, proposal);
   tell_nothing(situation, found, proposal);

@@ -88,21 +88,18 @@ void plan_locked_memory(const Situation& situation, Proposal& proposal) {
   const bool shell = situation.inventory.locked_memory_limit.has_value();
   const std::vector<std::string> services = limited_services(situation.machine.files);
   if (!shell && services.empty()) {
-    proposal.nothing = "no limit here, and none at a service that starts jobs or containers";
+    proposal.nothing = "no limit, neither here nor in services that start jobs or containers";
     return;
   }
   if (shell)
     proposal.say_to_type("sudo prlimit --memlock=unlimited --pid $$", "for this shell alone");
   if (!services.empty()) {
-    proposal.notes.emplace_back(
-        "A container gets a limit of its own with docker run --ulimit memlock=-1.");
+    proposal.notes.emplace_back("For a container: docker run --ulimit memlock=-1.");
   }
   if (!situation.wishes.persist) {
     proposal.notes.push_back(
-        "A process hands its limit down to those it starts, so only files change it for good: add "
-        "--persist." +
-        (services.empty() ? std::string()
-                          : " Services with the limit: " + names_of(services) + "."));
+        "Child processes inherit the limit, so a permanent change needs files: add --persist." +
+        (services.empty() ? std::string() : " Services with a limit: " + names_of(services) + "."));
     return;
   }
   if (shell) {
@@ -115,7 +112,7 @@ void plan_locked_memory(const Situation& situation, Proposal& proposal) {
     proposal.propose(written_file(situation.machine, drop_in_file(service),
                                   file_text({"[Service]", "LimitMEMLOCK=infinity"})));
     proposal.say_to_type("sudo systemctl daemon-reload && sudo systemctl restart " + service,
-                         "when what it runs may stop");
+                         "when its jobs may stop");
   }
 }
 

@@ -13,16 +13,15 @@
 namespace gdr::fix {
 namespace {
 
-// Where larger requests break: what the kernel itself set smaller for a reason.
+// Larger requests would break devices for which the kernel chose smaller ones.
 std::string kept_small(const Situation& situation, const host::PciFunction& nic) {
   if (situation.machine.files.line("proc/cmdline").find("pcie_bus_perf") != std::string::npos) {
-    return "the kernel runs with pci=pcie_bus_perf, which makes read requests small so that no "
-           "answer is larger than a device on its way takes";
+    return "the kernel runs with pci=pcie_bus_perf, which needs small read requests";
   }
   constexpr std::uint16_t kLoongson = 0x0014, kTexasInstruments = 0x104c;
   for (const host::PciFunction* bridge : situation.inventory.pci.above(nic)) {
     if (bridge->vendor == kLoongson || bridge->vendor == kTexasInstruments) {
-      return "the root port " + bridge->address + " takes no larger read requests";
+      return "the root port " + bridge->address + " does not accept larger read requests";
     }
   }
   return {};
@@ -53,8 +52,7 @@ void persist(const Situation& situation, Proposal& proposal) {
   }
   if (setpci.empty()) {
     proposal.refusals.emplace_back(
-        "over boots it is set with setpci, which is not installed: "
-        "install the package pciutils");
+        "setpci, which sets it at boot, is not installed; install the package pciutils");
     return;
   }
   std::vector<std::string> lines;
@@ -90,7 +88,7 @@ void plan_max_read_request(const Situation& situation, Proposal& proposal) {
   if (situation.wishes.persist) persist(situation, proposal);
   if (proposal.changes.empty() && proposal.refusals.empty()) {
     proposal.nothing = seen.empty() ? "no RDMA NIC with a PCI function of its own"
-                                    : "every NIC asks for 4096 bytes";
+                                    : "every NIC already requests 4096 bytes";
   }
 }
 

@@ -1,5 +1,5 @@
 // gdr fix peer-memory: the module that lets a NIC's driver pin GPU memory, where dma-buf cannot.
-// What is needed and what stands against it is host/registration's to say, as it is for gdr doctor.
+// host/registration decides what is needed and what prevents it, as for gdr doctor.
 #include "fix/changes/module.h"
 #include "fix/changes/text_file.h"
 #include "fix/topics/topics.h"
@@ -13,11 +13,10 @@ using host::PeerMemoryPlan;
 using host::Tri;
 
 std::string why_no_driver(const host::Inventory& inventory) {
-  if (!inventory.gpus.empty()) return "NVIDIA's driver is not loaded: install or load it first";
+  if (!inventory.gpus.empty()) return "the NVIDIA driver is not loaded; install or load it first";
   if (!host::has_amd_gpu(inventory)) return "no NVIDIA GPU here";
-  return "the GPUs here are AMD's: no module of NVIDIA's serves them, and gdr does not set up "
-         "AMD's "
-         "own";
+  return "the GPUs here are from AMD; NVIDIA's modules do not serve them, and gdr does not set up "
+         "AMD's";
 }
 
 void persist(const Situation& situation, const std::string& module, const std::string& root,
@@ -25,8 +24,8 @@ void persist(const Situation& situation, const std::string& module, const std::s
   const host::Files& files = situation.machine.files;
   if (!root.empty()) {
     proposal.notes.push_back("The driver below /" + root +
-                             " loads its modules itself: set its GPU operator's "
-                             "driver.rdma.enabled=true to have this one at boot.");
+                             " loads its modules itself; set driver.rdma.enabled=true in the GPU "
+                             "operator to load this one at boot.");
     return;
   }
   for (const std::string& name : files.entries("etc/modules-load.d")) {
@@ -43,18 +42,20 @@ void refuse(const PeerMemoryPlan& plan, Proposal& proposal) {
     return;
   }
   proposal.refusals.push_back(plan.reason);
-  proposal.say_to_type(advice.command, advice.note.empty() ? "then gdr fix again" : advice.note);
+  proposal.say_to_type(advice.command,
+                       advice.note.empty() ? "then run gdr fix again" : advice.note);
 }
 
 // Why nothing is to be done where nobody asked for the module by its name; empty: it is wanted.
 std::string not_needed(const PeerMemoryPlan& plan) {
-  const std::string all_the_same = "'gdr fix peer-memory' loads the module all the same";
+  const std::string all_the_same = "'gdr fix peer-memory' loads the module anyway";
   if (plan.needed == Tri::kNo) {
-    return "not needed: kernel and open GPU driver have dma-buf ('gdr prove' tries it); " +
+    return "not needed: the kernel and the open GPU driver support dma-buf ('gdr prove' tries "
+           "it); " +
            all_the_same;
   }
   if (plan.needed == Tri::kYes || plan.loading == Loading::kLoaded) return {};
-  return "whether it is needed is not known (" + plan.ways.why_no_dma_buf + "); " + all_the_same;
+  return "cannot tell whether it is needed (" + plan.ways.why_no_dma_buf + "); " + all_the_same;
 }
 
 }  // namespace
@@ -72,7 +73,7 @@ void plan_peer_memory(const Situation& situation, Proposal& proposal) {
   if (!proposal.nothing.empty()) return;
   const bool loaded = plan.loading == Loading::kLoaded;
   if (loaded && !situation.wishes.persist) {
-    proposal.nothing = "a module for peer memory is loaded";
+    proposal.nothing = "a peer-memory module is loaded";
     return;
   }
   if (plan.loading == Loading::kCannot) {
@@ -86,14 +87,14 @@ void plan_peer_memory(const Situation& situation, Proposal& proposal) {
   }
   if (plan.installed.both) {
     proposal.notes.push_back(
-        "nvidia-peermem and nv_peer_mem are both installed, and only one of "
-        "them may be loaded: remove nv_peer_mem.");
+        "nvidia-peermem and nv_peer_mem are both installed, but only one may be loaded; remove "
+        "nv_peer_mem.");
   }
   if (plan.needed == Tri::kNo) {
     proposal.notes.push_back("Programs that use dma-buf do not need this module.");
   }
   if (proposal.changes.empty() && proposal.refusals.empty()) {
-    proposal.nothing = "a module for peer memory is loaded, and is so at each boot";
+    proposal.nothing = "a peer-memory module is loaded, also at each boot";
   }
 }
 

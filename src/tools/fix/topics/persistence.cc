@@ -10,7 +10,7 @@ namespace {
 bool propose_daemon(const Situation& situation, Proposal& proposal) {
   const Result<bool> enabled = service_enabled(situation.machine);
   if (!enabled) {
-    proposal.notes.push_back("The mode cannot be kept over a boot by nvidia-persistenced: " +
+    proposal.notes.push_back("nvidia-persistenced cannot keep the mode after a reboot: " +
                              enabled.error().message + ".");
     return false;
   }
@@ -23,7 +23,7 @@ bool propose_daemon(const Situation& situation, Proposal& proposal) {
 
 void plan_persistence(const Situation& situation, Proposal& proposal) {
   if (!situation.machine.is_live() && !situation.machine.run) {
-    proposal.nothing = "not shown by a captured machine";
+    proposal.nothing = "a capture does not show it";
     return;
   }
   bool found = false;
@@ -39,7 +39,7 @@ void plan_persistence(const Situation& situation, Proposal& proposal) {
     if (!*on) proposal.propose(with_persistence_mode(gpu.pci_address));
   }
   if (proposal.changes.empty()) {
-    proposal.nothing = found ? "persistence mode is on" : "no GPU that NVIDIA's driver has taken";
+    proposal.nothing = found ? "persistence mode is on" : "no GPU is bound to the NVIDIA driver";
   }
 }
 

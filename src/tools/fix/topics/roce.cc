@@ -57,12 +57,12 @@ void plan_roce(const Situation& situation, Proposal& proposal) {
   if (ports == 0) {
     proposal.nothing = "no RoCE port";
   } else if (!asked_for) {
-    proposal.nothing = "nothing is changed for it; 'gdr fix roce' prints the commands";
+    proposal.nothing = "gdr changes nothing here; 'gdr fix roce' prints the commands";
   } else {
     proposal.notes.push_back(
-        "gdr fix carries none of these out: priority 3, DSCP 26 and traffic class 106 are a common "
-        "choice, and the switches must have the same. Ask who runs them first. Each is undone by "
-        "the same command with the old value.");
+        "gdr fix does not run these commands. Priority 3, DSCP 26 and traffic class 106 are a "
+        "common choice; the switches must use the same, so ask their administrator first. To undo "
+        "a command, repeat it with the old value.");
   }
 }
 

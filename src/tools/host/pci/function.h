@@ -82,7 +82,7 @@ struct PciFunction {
   bool is_virtual_function = false;
   PciKind kind = PciKind::kUnknown;
 
-  // Of the configuration space, of which without root only the first 64 bytes can be read.
+  // From the configuration space; without root only its first 64 bytes are readable.
   bool configuration_read = false;                        // all of it
   std::uint16_t device_control_offset = 0;                // of the next three; 0: not known
   std::optional<unsigned> max_payload, max_read_request;  // bytes

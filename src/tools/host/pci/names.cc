@@ -9,8 +9,8 @@ extern "C" {
 namespace gdr::host {
 namespace {
 
-// Where distributions have the file: libpci knows only its own distribution's place, which is
-// another one when the library was brought along to this machine.
+// Where distributions keep the file. libpci only knows its own distribution's path, which differs
+// if the library was carried to this machine.
 constexpr const char* kPlaces[] = {"/usr/share/misc/pci.ids", "/usr/share/hwdata/pci.ids",
                                    "/usr/share/pci.ids", "/var/lib/pciutils/pci.ids"};
 

@@ -17,7 +17,7 @@ unsigned byte_at(const std::string& bytes, std::size_t at) {
   return static_cast<unsigned char>(bytes[at]);
 }
 
-// Without what fills it up.
+// Without padding.
 std::string text_of(std::string_view bytes) {
   bytes = bytes.substr(0, bytes.find('\0'));
   while (bytes.ends_with(' ')) bytes.remove_suffix(1);
@@ -85,7 +85,7 @@ std::string product_data_bytes(const ProductData& data) {
   add_field(fields, "PN", data.part_number);
   if (data.is_management) add_field(fields, "V0", std::string(ProductData::kManagement));
   add_tag(bytes, kReadOnly, fields);
-  // As long as a tag's head, so that a reader of heads needs no rule for the end.
+  // As long as a tag's head, so that reading heads needs no special case at the end.
   return bytes + static_cast<char>(kEnd) + std::string(kTagSize - 1, '\0');
 }
 

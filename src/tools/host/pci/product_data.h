@@ -33,7 +33,7 @@ using ReadProductData = std::function<std::string(std::size_t offset, std::size_
 // which takes some of them a millisecond.
 ProductData parse_product_data(const ReadProductData& read);
 
-// Of the function with this address. The kernel shows it to root only.
+// Reads the product data of the function at this address. The kernel shows it only to root.
 ProductData read_product_data(const Files& files, const std::string& address);
 
 // The same as bytes that hold nothing else.

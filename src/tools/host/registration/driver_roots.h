@@ -1,6 +1,6 @@
-// Where the modules of the GPU driver that is loaded lie: below the system's own /lib/modules, or
-// below a folder of the driver's own, as driver containers and read-only systems have it. That
-// folder may be anywhere: it is looked for among what is mounted, and can be given.
+// Finds the modules of the loaded GPU driver: below the system's /lib/modules, or below a folder of
+// the driver's own, as in driver containers and read-only systems. That folder may be anywhere, so
+// the mounts are searched; the user can also name it.
 //
 //   for (const std::string& root : driver_roots(files, "580.95.05", {})) ...  // "",
 //   "run/nvidia/driver"
@@ -13,7 +13,7 @@
 
 namespace gdr::host {
 
-// Where NVIDIA's GPU operator mounts the root of its driver container unless told otherwise.
+// NVIDIA's GPU operator mounts the root of its driver container here by default.
 inline constexpr const char* kOperatorsDriverRoot = "run/nvidia/driver";
 
 // Folders below the root that have lib/modules for the running kernel with a driver of NVIDIA's,

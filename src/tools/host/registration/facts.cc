@@ -41,7 +41,7 @@ void read_driver(const Files& files, const Inventory& inventory, ReadFacts& read
   read.driver_loaded = !name.empty() || !text.empty() || bound || is_module_loaded(files, "nvidia");
 }
 
-// Of several the oldest: it decides which flavour can be had.
+// The oldest GPU decides which flavour of the driver works.
 Generation oldest_of(const Inventory& inventory) {
   Generation oldest = Generation::kUnknown;
   for (const Gpu& gpu : inventory.gpus) {
@@ -84,7 +84,7 @@ void look_for_interface(const Files& files, const Inventory& inventory, const Ha
   }
   if (!shown) return;
   const bool aliases_shown = !aliases.empty() && files.exists(aliases);
-  // Where ib_core is a module that is not loaded, only the module's own symbols could tell.
+  // If ib_core is a module that is not loaded, only its own symbols could tell.
   const bool tells = read.rdma_loaded || aliases_shown;
   saw(tells ? Tri::kNo : Tri::kUnknown, kSymbols, "no " + name);
 }

@@ -19,8 +19,8 @@ inline constexpr const char* kImportSymbol = "ib_umem_dmabuf_get";
 // Whether /proc/kallsyms has a symbol: in the kernel, or in a module that is loaded.
 bool has_kernel_symbol(const Files& files, const std::string& symbol);
 
-// As /proc/modules or /sys/module has it: either may be hidden in a container. Built into the
-// kernel counts where /sys/module shows it. `module`: "nvidia_peermem" or "nvidia-peermem".
+// Looks in /proc/modules and /sys/module, because a container may hide either. Built-in modules
+// count if /sys/module shows them. `module`: "nvidia_peermem" or "nvidia-peermem".
 bool is_module_loaded(const Files& files, const std::string& module);
 
 // "lib/modules/6.8.0-45-generic/modules.dep" below `root`, which is empty or "run/nvidia/driver".

@@ -73,7 +73,7 @@ Search find_installed(const Files& files, PeerModule wanted,
   return search;
 }
 
-// Of EFA's NICs nvidia_peermem is no client, and of the others efa_nv_peermem is none.
+// nvidia_peermem does not serve EFA NICs, and efa_nv_peermem serves no others.
 std::string loaded_client(const Files& files, const Inventory& inventory, PeerModule module) {
   if (module == PeerModule::kEfaNvPeermem) {
     return is_module_loaded(files, "efa_nv_peermem") ? "efa_nv_peermem" : "";
@@ -111,8 +111,8 @@ void not_installed(const Search& search, PeerMemoryPlan& plan) {
     default:
       note = search.own_root.empty()
                  ? "install the GPU driver's kernel modules for it"
-                 : "the driver lives below /" + search.own_root +
-                       ": recreate its pod, with driver.rdma.enabled=true for the GPU operator";
+                 : "the driver is installed below /" + search.own_root +
+                       ": recreate its pod, with driver.rdma.enabled=true in the GPU operator";
   }
   plan.advice = {{}, with_alternative(note, ways.remedy)};
 }
@@ -130,11 +130,11 @@ Advice rebuild_of(const InstalledModule& module, const std::string& release) {
   if (!module.root.empty()) {
     return {{},
             "recreate the driver's pod while the RDMA driver is loaded, with "
-            "driver.rdma.enabled=true for the GPU operator"};
+            "driver.rdma.enabled=true in the GPU operator"};
   }
   if (!package.empty() && !release.empty()) {
     return {"sudo dkms install --force " + package + "/" + release,
-            "builds it for what runs now; to be done again after each change of the RDMA stack"};
+            "rebuilds it for the running kernel; repeat this after each change of the RDMA stack"};
   }
   if (module.module == PeerModule::kNvidiaPeermem) {
     return {{}, "install the GPU driver again, after every change of the RDMA stack"};
@@ -156,12 +156,12 @@ void judge_loading(const Files& files, const Inventory& inventory, const std::st
     plan.loading = Loading::kLoaded;
   } else if (ways.peer_memory == Tri::kNo) {
     plan.reason = ways.why_no_peer_memory;
-    plan.advice.note = ways.remedy.empty() ? "use dma-buf, which this host has" : ways.remedy;
+    plan.advice.note = ways.remedy.empty() ? "use dma-buf, which this host supports" : ways.remedy;
   } else if (search.shown && search.found.module == PeerModule::kNone) {
     not_installed(search, plan);
   } else if (!efa && !plan.read.rdma_loaded) {
     plan.wants_rdma_driver = true;
-    plan.reason = "ib_core is not loaded, and no RDMA driver with it";
+    plan.reason = "ib_core and the RDMA driver are not loaded";
     plan.advice.command =
         has_mellanox(inventory) ? "sudo modprobe mlx5_ib" : "sudo modprobe ib_core";
   } else if (search.shown && !search.found.needs_rdma) {

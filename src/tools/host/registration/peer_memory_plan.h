@@ -27,7 +27,7 @@ struct InstalledModule {
 
 enum class Loading : std::uint8_t { kLoaded, kCanLoad, kCannot };
 
-// As the commands and the words of whoever gives it.
+// Commands and words are the same for all who advise.
 struct Advice {
   std::string command;  // one a line; each can be pasted as it is
   std::string note;

@@ -41,12 +41,12 @@ constexpr Refusal kRefusals[] = {
     // "cannot support GPUs before Turing, because the open kernel modules depend on the GPU System
     // Processor" (driver README, "Open Linux Kernel Modules").
     {Generation::kBeforeTuring, Flavour::kOpen,
-     "the open kernel module drives no GPU before Turing",
+     "the open kernel module does not support GPUs before Turing",
      "install the proprietary kernel module of the GPU driver"},
     // "NVIDIA Transitions Fully Towards Open-Source GPU Kernel Modules", 2024-07-17: Grace Hopper
     // and Blackwell must use the open modules.
     {Generation::kOpenOnly, Flavour::kProprietary,
-     "the proprietary kernel module does not drive this GPU",
+     "the proprietary kernel module does not support this GPU",
      "install the open kernel module of the GPU driver"},
 };
 
@@ -67,7 +67,7 @@ constexpr StackRow kStacks[] = {
     {RdmaStack::kEfa, true, ""},
 };
 
-// Whose kernels were given peer memory. Ubuntu's lost it with 6.8 (Canonical, "GPUDirect over
+// Kernels with peer memory. Ubuntu's lost it with 6.8 (Canonical, "GPUDirect over
 // Infiniband Migration Paths"); linux-nvidia and NVIDIA's BaseOS kept it (NV-Kernels); openEuler's
 // tree has peer_mem.c.
 struct KernelRow {
@@ -143,15 +143,15 @@ void judge_dma_buf(const RegistrationFacts& facts, RegistrationWays& ways) {
     return say(Tri::kNo, driver_of(facts) + " is the proprietary kernel module");
   }
   if (facts.flavour == Flavour::kUnknown) {
-    return say(Tri::kUnknown, "whether the driver's kernel module is the open one is not shown");
+    return say(Tri::kUnknown, "cannot tell whether the open kernel module is loaded");
   }
-  if (!facts.driver.known()) return say(Tri::kUnknown, "the driver's release is not shown");
-  if (imports == Tri::kUnknown) return say(Tri::kUnknown, "the kernel's release is not shown");
+  if (!facts.driver.known()) return say(Tri::kUnknown, "cannot see the driver's release");
+  if (imports == Tri::kUnknown) return say(Tri::kUnknown, "cannot see the kernel's release");
   const DriverRow* row = row_of(facts);
   say(row != nullptr && row->exports_dma_buf ? Tri::kYes : Tri::kUnknown, {});
 }
 
-// Of a driver whose release or flavour is not known, the module that all have had since 470.
+// For a driver of unknown release or flavour: the module that all have included since 470.
 PeerModule module_of(const RegistrationFacts& facts) {
   if (facts.stack == RdmaStack::kEfa) return PeerModule::kEfaNvPeermem;
   if (const DriverRow* row = row_of(facts)) return row->module;
@@ -166,7 +166,7 @@ void judge_peer_memory(const RegistrationFacts& facts, RegistrationWays& ways) {
     ways.peer_memory = Tri::kNo;
     ways.why_no_peer_memory = refusal->why;
   } else if (stack == nullptr) {
-    ways.why_no_peer_memory = "whether the RDMA stack has a peer-memory interface is not shown";
+    ways.why_no_peer_memory = "cannot tell whether the RDMA stack has a peer-memory interface";
   } else {
     ways.peer_memory = stack->peer_memory ? Tri::kYes : Tri::kNo;
     ways.why_no_peer_memory = stack->why_not;
@@ -179,7 +179,7 @@ std::string towards_dma_buf(const RegistrationFacts& facts) {
   std::string steps;
   // A GPU whose number is not shown may be one that the open module does not drive.
   const std::string only =
-      facts.gpu == Generation::kUnknown ? ", which drives Turing and later GPUs" : "";
+      facts.gpu == Generation::kUnknown ? ", which supports Turing and later GPUs" : "";
   const bool old = facts.driver.known() && facts.driver.major < kFirstOpenDriver;
   if (old) {
     steps = "install GPU driver 515 or newer with its open kernel module" + only;
@@ -202,7 +202,7 @@ std::string towards_peer_memory(const RegistrationFacts& facts, PeerModule modul
   if (facts.stack != RdmaStack::kInbox) return {};
   return module == PeerModule::kNvPeerMem
              ? "install MLNX_OFED and then nv_peer_mem, which drivers before 470 need"
-             : "install DOCA-OFED (or MLNX_OFED) and then the GPU driver's kernel modules again, "
+             : "install DOCA-OFED (or MLNX_OFED), then reinstall the GPU driver's kernel modules, "
                "for peer memory";
 }
 

@@ -27,7 +27,7 @@ enum class Generation : std::uint8_t {
 // By the PCI device number of a GPU of NVIDIA's.
 Generation generation_of(std::uint16_t device);
 
-// Whose RDMA core the kernel runs.
+// Who made the RDMA core that the kernel runs.
 enum class RdmaStack : std::uint8_t {
   kUnknown,
   kInbox,             // of the kernel itself, as mainline has it
@@ -39,7 +39,7 @@ enum class RdmaStack : std::uint8_t {
 RdmaStack inbox_stack_of(const std::string& kernel_release);
 
 enum class PeerModule : std::uint8_t { kNone, kNvidiaPeermem, kNvPeerMem, kEfaNvPeermem };
-// As modprobe takes it: "nvidia-peermem".
+// The name for modprobe: "nvidia-peermem".
 const char* name_of(PeerModule module);
 
 struct RegistrationFacts {
@@ -50,7 +50,7 @@ struct RegistrationFacts {
   bool import_carried_back = false;  // an older kernel or OFED has ib_umem_dmabuf_get
   RdmaStack stack = RdmaStack::kUnknown;
 
-  // As they are told: "580.95.05", "6.8.0-45-generic"; empty: as the numbers above say.
+  // In their own words: "580.95.05", "6.8.0-45-generic"; empty: use the numbers above.
   std::string driver_name, kernel_name;
 };
 

@@ -135,7 +135,7 @@ Result<std::string> read_source_file(const std::string& path) {
     if (got == 0) return content;
     content.append(chunk.data(), static_cast<std::size_t>(got));
     if (content.size() > kLargestFile) {
-      return Error{EINVAL, path + ": larger than 64 MiB, as no description of a machine is"};
+      return Error{EINVAL, path + ": larger than 64 MiB, too large for a description of a machine"};
     }
   }
 }

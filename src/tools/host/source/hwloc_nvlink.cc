@@ -57,7 +57,7 @@ Result<Bandwidths> read_matrix(const XmlElement& matrix, const Places& places) {
     }
   }
   if (found.ends.empty() || found.values.size() != found.ends.size() * found.ends.size()) {
-    return Error{EINVAL, "the NVLinkBandwidth of this file is no square"};
+    return Error{EINVAL, "this file's NVLinkBandwidth matrix is not square"};
   }
   return found;
 }
@@ -78,7 +78,7 @@ Result<std::vector<NvLinks>> read_hwloc_nvlinks(const XmlElement& topology, cons
     return child.name.starts_with("distances2") && child.attribute("name") == "NVLinkBandwidth";
   });
   if (matrix == topology.children.end()) {
-    return Error{ENOENT, "this file has no NVLinkBandwidth; an hwloc with NVML writes it"};
+    return Error{ENOENT, "this file has no NVLinkBandwidth (hwloc writes it when built with NVML)"};
   }
   Places places;
   for (const XmlElement& child : topology.children) {

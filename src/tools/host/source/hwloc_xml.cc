@@ -59,8 +59,8 @@ class Reader {
  public:
   Result<Inventory> read(const XmlElement& topology) {
     if (topology.name != "topology") {
-      return Error{EINVAL,
-                   "no XML of hwloc, which begins with <topology>; found <" + topology.name + ">"};
+      return Error{EINVAL, "not an XML file of hwloc, which begins with <topology>; found <" +
+                               topology.name + ">"};
     }
     types_.bits = to_number(topology.attribute("version").substr(0, 1), 10) >= 3;
     for (const XmlElement& child : topology.children) {
@@ -70,14 +70,15 @@ class Reader {
       if (Result<void> done = read_object(child, {}, -1); !done) return done.error();
     }
     if (draft_.machine.pci.empty()) {
-      return Error{EINVAL, "no PCI devices in it; write it by 'lstopo --whole-io machine.xml'"};
+      return Error{EINVAL, "it has no PCI devices; write it with 'lstopo --whole-io machine.xml'"};
     }
     name_interfaces();
     for (NumaNode& node : draft_.machine.numa_nodes) node.distances = distances_[node.number];
     draft_.machine.unseen = {
         "Configuration space (kinds of switch ports, access control, settings): hwloc does not "
-        "keep it.",
-        "Drivers, IOMMU groups, and links' speed and width: hwloc keeps a link's bandwidth only."};
+        "record it.",
+        "Drivers, IOMMU groups, speed and width of links: hwloc records only the bandwidth of "
+        "links."};
     draft_.shown.bridges = false;
     draft_.shown.all_nodes = true;
     Result<std::vector<NvLinks>> links = read_hwloc_nvlinks(topology, draft_.machine.pci);

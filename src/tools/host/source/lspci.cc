@@ -24,7 +24,7 @@ Error in_file(const NamedText& text, const std::string& what) {
 
 Error second(const NamedText& text, const char* option) {
   return in_file(text, std::string("a second text of lspci ") + option +
-                           "; two files are one of lspci -vvv and one of lspci -tv");
+                           "; give one of lspci -vvv and one of lspci -tv");
 }
 
 Result<void> take(const NamedText& text, const PastedLspci& pasted, Texts& found) {
@@ -48,15 +48,15 @@ Result<Texts> sort_out(const std::vector<NamedText>& texts) {
   for (const NamedText& text : texts) {
     const PastedLspci pasted = unwrap_lspci(without_windows(text.text));
     if (pasted.tree.empty() && pasted.verbose.empty()) {
-      return in_file(text, "neither text of lspci -vvv nor of lspci -tv");
+      return in_file(text, "not text of lspci -vvv or lspci -tv");
     }
     if (Result<void> taken = take(text, pasted, found); !taken) return taken.error();
     if (pasted.skipped == 0) continue;
     found.notes.push_back(text.name + ": " +
-                          (pasted.skipped == 1 ? "1 line is no text of lspci and was skipped: '"
-                                               : std::to_string(pasted.skipped) +
-                                                     " lines are no text of lspci and were "
-                                                     "skipped, the first one '") +
+                          (pasted.skipped == 1
+                               ? "1 line skipped that is not from lspci: '"
+                               : std::to_string(pasted.skipped) +
+                                     " lines skipped that are not from lspci, the first: '") +
                           pasted.example + "'");
   }
   return found;
@@ -72,7 +72,7 @@ Result<std::vector<std::string>> path_to(const std::string& address,
   for (auto bridge = bridges.find(bus_of(address)); bridge != bridges.end();
        bridge = bridges.find(bus_of(bridge->second))) {
     if (path.size() >= kDeepestPath) {
-      return Error{EINVAL, "the bridges above " + address + " run in circles; no such machine is"};
+      return Error{EINVAL, "the bridges above " + address + " form a circle, which is impossible"};
     }
     path.push_back(bridge->second);
   }
@@ -80,7 +80,7 @@ Result<std::vector<std::string>> path_to(const std::string& address,
   return std::vector<std::string>(path.rbegin(), path.rend());
 }
 
-// Where both texts show a function, the verbose one knows more of it.
+// If both texts show a function, the verbose one has more.
 std::map<std::string, PciFunction> merged(Texts& texts) {
   std::map<std::string, PciFunction> functions;
   if (texts.verbose) functions = std::move(texts.verbose->functions);
@@ -108,16 +108,14 @@ std::vector<std::string> unseen(const Texts& texts) {
   std::vector<std::string> sentences;
   if (!texts.verbose) {
     sentences.push_back(
-        "NUMA nodes, links, access control and all settings: add the text of 'lspci -vvv', "
-        "as root.");
+        "NUMA nodes, links, access control and settings: add the text of 'sudo lspci -vvv'.");
   } else if (texts.verbose->configuration_hidden) {
     sentences.push_back(
-        "Configuration space (access control, settings) of some functions: the text of "
-        "'lspci -vvv' has it when it runs as root.");
+        "Configuration space (access control, settings) of some functions: only root's 'lspci "
+        "-vvv' prints it.");
   }
   if (!texts.tree && !texts.verbose->has_bridges) {
-    sentences.push_back(
-        "What lies above each device: the text has no bridges; add the text of 'lspci -tv'.");
+    sentences.push_back("The bridges above each device: add the text of 'lspci -tv'.");
   }
   sentences.push_back("RDMA names, ports and NVLink: lspci does not show them.");
   return sentences;
@@ -158,7 +156,7 @@ Result<Inventory> read_lspci(const std::vector<NamedText>& texts) {
   }
   if (has_unnumbered_cascade(draft.machine.pci)) {
     draft.machine.unseen.push_back(
-        "Whether NCCL takes a Broadcom switch below another for one: it takes 'lspci -nnvvv'.");
+        "Whether NCCL treats two Broadcom switches as one: add the text of 'lspci -nnvvv'.");
   }
   draft.machine.pci.set_nodes_shown(sorted->verbose.has_value());
   for (const int node : nodes) draft.machine.numa_nodes.push_back({node, {}, {}});

@@ -12,7 +12,7 @@ struct NamedVendor {
   std::string_view name;
   std::uint16_t number;
 };
-// As pci.ids names them, older names behind newer ones.
+// Names from pci.ids, newer ones first.
 constexpr NamedVendor kVendors[] = {
     {"NVIDIA Corporation", vendor::kNvidia},
     {"Mellanox Technologies", vendor::kMellanox},

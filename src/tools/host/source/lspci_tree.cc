@@ -28,7 +28,7 @@ class Reader {
       if (line.empty()) continue;
       if (const Result<void> done = read_line(line); !done) return done.error();
     }
-    if (tree_.functions.empty()) return Error{EINVAL, "no PCI functions in the tree of lspci"};
+    if (tree_.functions.empty()) return Error{EINVAL, "the tree of lspci has no PCI functions"};
     return std::move(tree_);
   }
 
@@ -50,7 +50,7 @@ class Reader {
       columns_.erase(std::next(column), columns_.end());
       ++at;
     } else if (line[at] != '-') {
-      return error("no line of the tree of lspci");
+      return error("not a line of lspci -tv");
     } else {
       columns_.clear();
     }
@@ -73,7 +73,7 @@ class Reader {
     const std::size_t end = line.find(']', at);
     if (!bus_.empty() || end == std::string_view::npos) return false;
     const std::string_view bus = line.substr(at + 1, end - at - 1);
-    // Where all is in one domain, older versions leave it out.
+    // With only one domain, older versions omit it.
     bus_ = bus.size() == 2 ? "0000:" + std::string(bus) : std::string(bus);
     at = end + 1;
     return is_bus(bus_);

@@ -106,11 +106,11 @@ class Reader {
       }
     }
     finish_function();
-    if (found_.functions.empty()) return Error{EINVAL, "no PCI functions in the text of lspci"};
+    if (found_.functions.empty()) return Error{EINVAL, "the text of lspci has no PCI functions"};
     if (!has_details_) {
-      return Error{EINVAL, "text of lspci without details; give the text of 'lspci -vvv', as root"};
+      return Error{EINVAL, "the text of lspci has no details; give the text of 'sudo lspci -vvv'"};
     }
-    // Without access to it lspci leaves the extended space out silently.
+    // lspci silently omits the extended space if it may not read it.
     if (!has_extended_) hide_all();
     return std::move(found_);
   }
@@ -269,7 +269,7 @@ class Reader {
 
   LspciVerbose found_;
   bool has_details_ = false, has_extended_ = false;
-  // Of the function that is being read:
+  // About the function that is being read:
   PciFunction* function_ = nullptr;
   PortSpeed* speed_ = nullptr;
   bool express_ = false, has_control_ = false, denied_ = false;

@@ -21,8 +21,8 @@ class Reader {
  public:
   Result<Inventory> read(const XmlElement& system) {
     if (system.name != "system") {
-      return Error{EINVAL,
-                   "no topology of NCCL, which begins with <system>; found <" + system.name + ">"};
+      return Error{EINVAL, "not a topology of NCCL, which begins with <system>; found <" +
+                               system.name + ">"};
     }
     for (const XmlElement& cpu : system.children) {
       if (cpu.name != "cpu") continue;
@@ -32,12 +32,12 @@ class Reader {
     join_nvlinks();
     draft_.machine.host_bridges_merged = true;
     draft_.machine.unseen = {
-        "Host bridges: NCCL's files have one for each NUMA node, so what is PHB here may be NODE.",
-        "Switch ports with their access control, drivers, and what links run at now: NCCL's files "
-        "do not have them."};
+        "Host bridges: NCCL's files have one per NUMA node, so PHB here may be NODE.",
+        "Switch ports and their access control, drivers, current link speeds: NCCL's files lack "
+        "them."};
     if (!has_links_) {
       draft_.machine.unseen.push_back(
-          "NVLink between the GPUs: this file has no <nvlink>, as where there is none.");
+          "NVLink between the GPUs: this file has no <nvlink>; there may be none.");
     }
     draft_.shown.ports = false;
     return finish(std::move(draft_));
@@ -53,7 +53,7 @@ class Reader {
     char* end = nullptr;
     const long node = strtol(number.c_str(), &end, 10);
     if (number.empty() || *end != '\0' || node < -1 || node >= kMostNumaNodes) {
-      return error(cpu, "<cpu> without a NUMA node that can be");
+      return error(cpu, "<cpu> without a possible NUMA node");
     }
     if (node >= 0) {
       draft_.machine.numa_nodes.push_back(
@@ -65,7 +65,7 @@ class Reader {
     return read_children(cpu, {bridge}, static_cast<int>(node));
   }
 
-  // Of sockets, of software, or of what NCCL found no path for.
+  // Sockets, software NICs, or NICs for which NCCL found no path.
   void note_nics_without_function(const XmlElement& cpu) {
     std::string names;
     for (const XmlElement& nic : cpu.children) {
@@ -76,7 +76,7 @@ class Reader {
     }
     if (names.empty()) return;
     draft_.machine.notes.push_back("NICs of NUMA node " + std::string(cpu.attribute("numaid")) +
-                                   " without a PCI function, which are in no matrix: " + names);
+                                   " without a PCI function, left out of the matrix: " + names);
   }
 
   Result<void> read_children(const XmlElement& parent, const std::vector<std::string>& path,

@@ -54,7 +54,7 @@ bool begins_function(std::string_view line) {
          !full_address(line.substr(0, space)).empty();
 }
 
-// Of a kind of text: what stands in front of each of its lines.
+// The quotation mark in front of each line of a text.
 class Quote {
  public:
   template <typename Begins>

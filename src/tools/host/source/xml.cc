@@ -101,14 +101,14 @@ class Reader {
     if (rest_.starts_with("<!--")) return skip_over("-->", "comment");
     if (rest_.starts_with("<?")) return skip_over("?>", "processing instruction");
     if (rest_.starts_with("<!DOCTYPE")) return doctype();
-    if (rest_.starts_with("<!")) return error("'<!' begins neither a comment nor a DOCTYPE");
+    if (rest_.starts_with("<!")) return error("'<!' starts neither a comment nor a DOCTYPE");
     return rest_.starts_with("</") ? end_tag() : start_tag();
   }
 
   Result<void> doctype() {
     const std::string_view whole = rest_.substr(0, rest_.find('>'));
     if (whole.find('[') != std::string_view::npos) {
-      return error("a DOCTYPE with definitions, which no machine's description needs");
+      return error("a DOCTYPE with definitions");
     }
     return skip_over(">", "DOCTYPE");
   }
@@ -132,7 +132,7 @@ class Reader {
       const std::size_t end = text.find(';');
       const std::string character =
           end == std::string_view::npos ? std::string() : entity(text.substr(1, end - 1));
-      if (character.empty()) return error("'&' begins no character that is known here");
+      if (character.empty()) return error("unknown character after '&'");
       into += character;
       text.remove_prefix(end + 1);
     }
@@ -197,7 +197,8 @@ class Reader {
     skip(1);
     if (open_.empty() || open_.back().name != closed) {
       return error("</" + closed + "> where " +
-                   (open_.empty() ? "nothing is open" : "<" + open_.back().name + "> is open"));
+                   (open_.empty() ? "a closing tag without an opening one"
+                                  : "<" + open_.back().name + "> is open"));
     }
     XmlElement element = std::move(open_.back());
     open_.pop_back();

@@ -133,7 +133,7 @@ void Requests::drain(Outcome& outcome) {
   const Nanoseconds until = now() + kDrain;
   while (outcome.done && is_under_way()) {
     if (reap(outcome) < 0) return;
-    if (now() > until) outcome.fail({ETIMEDOUT, "requests that arrived have no completion"});
+    if (now() > until) outcome.fail({ETIMEDOUT, "requests arrived but have no completion"});
   }
 }
 

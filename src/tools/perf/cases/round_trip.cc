@@ -13,8 +13,8 @@ namespace gdr::perf {
 namespace {
 
 constexpr std::uint32_t kLook = 1024;  // polls between two looks at the flags that others set
-// Of transports that may lose messages: where the next one may come through, and where it cannot.
-// An answer that comes later would be taken for the next one's.
+// A message of an unreliable transport is lost after this time: the first if the next one may come
+// through, the second if it cannot. A later answer would be taken for the next one's.
 constexpr Nanoseconds kLost = 200 * kMillisecond, kLostForGood = kSecond;
 constexpr Nanoseconds kGivenUp = 10 * kSecond;  // of those that lose none
 
@@ -189,8 +189,8 @@ class RoundTrips {
       lost_one_ = true;
     } else {
       outcome_.fail({ETIMEDOUT, may_lose(load_.transport)
-                                    ? "a message or its answer was lost; RC repeats them"
-                                    : "no completion for 10 s, and no error either"});
+                                    ? "a message or its answer was lost; use RC, which retransmits"
+                                    : "no completion and no error for 10 s"});
     }
     return false;
   }
@@ -249,7 +249,7 @@ void run_memory_latency(Task& task, Outcome& outcome) {
   const auto last_byte = [&](std::uint64_t of, std::uint64_t message) {
     return reinterpret_cast<volatile std::uint8_t*>(of + layout.slot(message) + task.size - 1);
   };
-  // Of round n; 0 is what lies there before the first.
+  // The byte that marks round n; 0 lies there before the first.
   const auto mark = [](std::uint64_t round) { return static_cast<std::uint8_t>(round % 255 + 1); };
   std::uint64_t round = 0;
   // Completions are taken while the message is under way, not between its answer and the next one.

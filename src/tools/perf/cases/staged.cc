@@ -40,7 +40,8 @@ class Copies {
     return {};
   }
 
-  // Of message number `begun()`, the next one: out of the GPU's memory, or in, from `arrived`.
+  // Begins the copy of message number `begun()`, the next one: out of the GPU's memory, or into it
+  // from `arrived`.
   Result<void> begin(std::optional<std::uint64_t> arrived = std::nullopt) {
     if (stream_ != nullptr) {
       const Layout& layout = station_.layout();
@@ -174,7 +175,7 @@ class Staged {
     if (told <= queue_.posted) {
       told_ = told;
     } else {
-      outcome_.fail({EPROTO, "the other side has told of messages that were never sent"});
+      outcome_.fail({EPROTO, "the other side acknowledged messages that were never sent"});
     }
   }
 

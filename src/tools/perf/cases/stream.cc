@@ -8,7 +8,7 @@
 namespace gdr::perf {
 namespace {
 
-// Of transports that may lose messages: nothing has come for so long after the last was sent.
+// An unreliable transport's messages are lost if nothing has come for this long after the last.
 constexpr Nanoseconds kQuiet = 200 * kMillisecond;
 constexpr Nanoseconds kGivenUp = 5 * kSecond;  // of those that lose none
 // Between two looks at the flags that others set, while messages move.

@@ -28,7 +28,7 @@ bool is_plain(const std::string& name) {
   });
 }
 
-// "sudo setpci -s 0000:41:00.0 CAP_EXP+8.w=" and the value; nothing where the address is not known.
+// "sudo setpci -s 0000:41:00.0 CAP_EXP+8.w=VALUE"; nothing if the address is unknown.
 std::optional<std::string> set_device_control(const Pcie& pcie, const std::string& value) {
   if (pcie.path.empty() || !is_plain(pcie.path.back())) return std::nullopt;
   return "sudo setpci -s " + pcie.path.back() + " CAP_EXP+8.w=" + value;
@@ -37,32 +37,32 @@ std::optional<std::string> set_device_control(const Pcie& pcie, const std::strin
 std::optional<Advice> narrow_link(const Candidate& candidate) {
   if (!candidate.link) return std::nullopt;
   const PcieLink& link = *candidate.link;
-  // The speed of a GPU's link is its power management's, which is no fault.
+  // Power management lowers the speed of an idle GPU's link; that is no fault.
   const bool slow = candidate.kind == Kind::kNicPcie && link.most_speed > link.speed;
   if (!slow && link.most_width <= link.width) return std::nullopt;
   const double speed = candidate.kind == Kind::kNicPcie ? link.speed : link.most_speed;
   return Advice{"the PCIe link between " + link.above + " and " + link.below + " runs at " +
-                    pcie_text(speed, link.width) + ", and both its ends can do " +
+                    pcie_text(speed, link.width) + ", but both ends support " +
                     pcie_text(link.most_speed, link.most_width) +
-                    ": reseat the card, or see to the slot's settings in the BIOS",
-                "X3 link"};
+                    ": reseat the card, or change the slot's settings in the BIOS",
+                "pcie-link"};
 }
 
 std::optional<Advice> far_gpu(const RowFacts& row, const Candidate& candidate,
                               const NicFacts& nic) {
   const Facts& side = *candidate.side;
-  // The tree that a hypervisor shows says nothing about the way.
+  // A hypervisor's PCI tree says nothing about the real path.
   if (!candidate.gpu || nic.software || side.virtual_machine) return std::nullopt;
   if (!row.place(side).is_direct()) return std::nullopt;
   const auto path = path_of(nic, *candidate.gpu);
   if (!path || *path < host::PciPath::kPhb) return std::nullopt;
   return Advice{"GPU " + std::to_string(candidate.gpu->ordinal) + " and " + nic.name +
-                    " reach each other through the processor only (" + host::name_of(*path) +
-                    "): choose a NIC below the same switch (gdr topo shows it)",
-                "X7 pair grade"};
+                    " reach each other only through the CPU (" + host::name_of(*path) +
+                    "): choose a NIC below the same PCIe switch (gdr topo shows it)",
+                "pair-grade"};
 }
 
-// Where it is known to matter: processors of AMD, and virtual machines.
+// Relaxed ordering is known to matter on AMD CPUs and in virtual machines.
 std::optional<Advice> strict_ordering(const RowFacts&, const Candidate& candidate,
                                       const NicFacts& nic) {
   const Facts& side = *candidate.side;
@@ -72,8 +72,8 @@ std::optional<Advice> strict_ordering(const RowFacts&, const Candidate& candidat
     return std::nullopt;
   }
   return Advice{"PCIe relaxed ordering is off in " + nic.name +
-                    ", so that each write waits for those before it: " + *command,
-                "X5 relaxed ordering"};
+                    ", so each write waits for earlier ones: " + *command,
+                "relaxed-ordering"};
 }
 
 std::optional<Advice> small_reads(const RowFacts&, const Candidate& candidate,
@@ -83,12 +83,14 @@ std::optional<Advice> small_reads(const RowFacts&, const Candidate& candidate,
       nic.pcie.max_read_request >= kBestReadRequest || !command) {
     return std::nullopt;
   }
-  return Advice{nic.name + " reads memory by " + std::to_string(nic.pcie.max_read_request) +
-                    " bytes a request, and can by 4096: " + *command,
-                "X4 MPS/MRRS"};
+  return Advice{nic.name + " reads memory in requests of " +
+                    std::to_string(nic.pcie.max_read_request) +
+                    " bytes; it supports 4096: " + *command,
+                "max-read-request"};
 }
 
-// Not where it was asked for, nor between processes of one host, which no packets join.
+// Says nothing if the user asked for this MTU, or between processes of one host, which exchange no
+// packets.
 std::optional<Advice> small_packets(const RowFacts& row, const Candidate&, const NicFacts& nic) {
   if (row.load.path_mtu != 0 || nic.path_mtu == 0 || nic.path_mtu >= kBestMtu ||
       row.load.size <= nic.path_mtu || (nic.software && row.one_host())) {
@@ -96,14 +98,13 @@ std::optional<Advice> small_packets(const RowFacts& row, const Candidate&, const
   }
   const std::string device = is_plain(nic.netdev) ? nic.netdev : "DEVICE";
   return Advice{"the path MTU is " + std::to_string(nic.path_mtu) + " bytes: " +
-                    (nic.ethernet ? "let the network carry larger packets, on both hosts (sudo ip "
-                                    "link set dev " +
-                                        device + " mtu 9000) and in the switches between"
-                                  : "the subnet manager's partition may allow 4096"),
-                "N4 MTU"};
+                    (nic.ethernet ? "raise the MTU on both hosts (sudo ip link set dev " + device +
+                                        " mtu 9000) and on the switches between them"
+                                  : "allow 4096 in the subnet manager's partition"),
+                "mtu"};
 }
 
-// Of NICs on several nodes one is always the wrong one.
+// With NICs on several nodes, some NIC is always remote, so only one node is judged.
 std::optional<Advice> wrong_node(const RowFacts& row, const Facts& side) {
   if (side.nics.empty() || side.numa_node < 0) return std::nullopt;
   const std::int32_t node = side.nics[0].pcie.numa_node;
@@ -112,26 +113,25 @@ std::optional<Advice> wrong_node(const RowFacts& row, const Facts& side) {
   if (!one_node || node < 0 || node == side.numa_node) return std::nullopt;
   const std::string number = std::to_string(node);
   return Advice{side.nics[0].name + " is on NUMA node " + number + row.on(side) +
-                    ", and gdr ran on node " + std::to_string(side.numa_node) +
+                    ", but gdr ran on node " + std::to_string(side.numa_node) +
                     ": numactl --cpunodebind=" + number + " --membind=" + number + " gdr perf",
-                "X8 NUMA"};
+                "numa-node"};
 }
 
-// Threads that poll take a core each; those of both sides where they share one host, and where the
-// server has any.
+// A polling thread occupies a CPU. On one host the server's threads, if any, count too.
 std::optional<Advice> few_cores(const RowFacts& row, const Facts& side) {
   const bool both = row.one_host() && (row.load.both_ways || is_received(row.load.operation));
   const std::uint32_t wanted = std::max(1u, row.load.threads) * (both ? 2 : 1);
   if (side.cores == 0 || side.cores >= wanted) return std::nullopt;
-  return Advice{std::to_string(wanted) + " threads have " + std::to_string(side.cores) +
-                    (side.cores == 1 ? " core" : " cores") + row.on(side) +
-                    " to run on: allow more (taskset -c, or the container's limits)",
+  return Advice{std::to_string(wanted) + " threads share " + std::to_string(side.cores) +
+                    (side.cores == 1 ? " CPU" : " CPUs") + row.on(side) +
+                    ": allow more (taskset -c, or the container's limits)",
                 ""};
 }
 
 using OfNic = std::optional<Advice> (*)(const RowFacts&, const Candidate&, const NicFacts&);
 
-// Of the side's NICs, the first that it bears on.
+// The first advice that applies to one of the side's NICs.
 std::optional<Advice> of_nics(const RowFacts& row, const Candidate& candidate,
                               std::initializer_list<OfNic> all) {
   for (const OfNic one : all) {
@@ -142,7 +142,7 @@ std::optional<Advice> of_nics(const RowFacts& row, const Candidate& candidate,
   return std::nullopt;
 }
 
-// What bears on this very limit.
+// Advice about this limit alone.
 std::optional<Advice> particular(const RowFacts& row, const Candidate& candidate) {
   const bool links_count = row.load.size >= kLeastForLinks;
   std::optional<Advice> advice;
@@ -172,7 +172,7 @@ std::optional<host::PciPath> path_of(const NicFacts& nic, const GpuFacts& gpu) {
 }
 
 void add_advice(const RowFacts& row, double reached, std::vector<Candidate>& candidates) {
-  // What bears on the whole side goes beside the nearest limits.
+  // Advice about a whole side goes with the nearest limits.
   std::vector<Advice> general;
   for (const Facts* side : {&row.near, &row.far}) {
     for (const auto& advice : {wrong_node(row, *side), few_cores(row, *side)}) {

@@ -48,7 +48,7 @@ std::uint32_t allowed_cores() {
   return static_cast<std::uint32_t>(CPU_COUNT(&allowed));
 }
 
-// Of a host with several.
+// -1 on a host with one node.
 std::int32_t node_of_this_thread(const host::Files& files) {
   if (!files.exists("sys/devices/system/node/node1")) return -1;
   unsigned core = 0, node = 0;

@@ -17,7 +17,7 @@ using participants::MemoryKind;
 constexpr Nanoseconds kSlice = 20 * kMillisecond;
 constexpr int kSlices = 5;
 constexpr std::uint32_t kMostInFlight = 16;
-constexpr std::uint64_t kMostBytes = 256 << 20;  // of either end, but for one message
+constexpr std::uint64_t kMostBytes = 256 << 20;  // per end; one message may be larger
 constexpr Nanoseconds kPatience = 60 * kSecond;  // for a driver that wakes up GPUs first
 
 Error failed(const Gpu& gpu, const char* call, cuda::CUresult result) {
@@ -54,7 +54,7 @@ struct End {
   }
 };
 
-// One stream, in which the oldest of the copies under way is awaited.
+// One stream; waits for the oldest copy in flight.
 class Copies {
  public:
   Copies(const Gpu& gpu, std::uint64_t size, std::uint32_t in_flight)
@@ -80,10 +80,10 @@ class Copies {
     return {};
   }
 
-  // Bytes a second of a slice.
+  // Bytes per second in one slice.
   Result<double> run(std::uint64_t to, std::uint64_t from) {
     const std::uint64_t slots = events_.size();
-    if (slots == 0) return Error{EINVAL, "no copy at a time"};
+    if (slots == 0) return Error{EINVAL, "at least one copy must be in flight"};
     const Nanoseconds begin = now();
     std::uint64_t begun = 0, ended = 0;
     Nanoseconds time = begin;

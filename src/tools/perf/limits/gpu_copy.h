@@ -1,9 +1,8 @@
-// What the CUDA driver alone reaches: bare copies of a row's messages, from the kind of memory
-// where they begin into that where they end, on the GPU that the client uses. Host memory is
-// pinned.
+// Measures bare copies by the CUDA driver: a row's messages, from the same kind of memory to the
+// same kind, on the GPU that the client uses. Host memory is pinned.
 //
-// They are made by a process of its own: a context that the client did not have before would change
-// by which way the software NIC carries the rows to come.
+// A process of its own makes them: with one more context, the client's software NIC would carry
+// later rows by another path.
 //
 //   Result<GpuCopier> copier = GpuCopier::start("/proc/self/exe");
 //   Result<double> bytes_per_second = copier->measure("libcuda.so.1", load);
@@ -27,7 +26,7 @@ struct CopyOrder {
   };
 };
 
-// A GPU's memory on one side at least, no staging, one direction.
+// GPU memory on at least one side, not staged, in one direction.
 bool has_bare_copies(const Load& load);
 
 class GpuCopier {

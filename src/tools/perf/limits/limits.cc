@@ -189,17 +189,16 @@ class Collector {
     Candidate candidate;
     candidate.kind = by_processor ? Kind::kCopy : Kind::kComparison;
     candidate.side = &side;
-    const std::string host = row_.one_host() ? " on this host" : row_.on(side);
-    const std::string by = !by_processor  ? " (one thread; for comparison)"
-                           : threads == 1 ? " (one thread)"
-                                          : " (" + std::to_string(threads) + " threads)";
     const double times = by_processor ? threads : 1;
-    candidate.limit.what = "memcpy" + host + by;
+    const std::string memcpy_text =
+        (times == 1 ? "single" : std::to_string(threads)) + "-thread memcpy";
+    candidate.limit.what =
+        memcpy_text + row_.on(side) + (by_processor ? "" : ", for comparison only");
     candidate.limit.value = candidate.most = side.memory_copy * times;
     add(candidate);
     if (!by_processor) return;
     candidate.limit.what =
-        "memcpy of " + std::to_string(row_.load.size) + " B in the caches" + host + by;
+        memcpy_text + " of " + std::to_string(row_.load.size) + " B in cache" + row_.on(side);
     candidate.limit.value = candidate.most = side.message_copy * times;
     add(candidate);
   }

@@ -12,7 +12,7 @@ bool is_counterpart(const Place& direct, const Place& staged) {
   return direct.is_direct() && direct.gpu == staged.gpu;
 }
 
-// All but the places, and the way into GPU memory, which what is staged has not.
+// Same except location and registration, which staged memory lacks.
 bool is_same_but_places(const Load& a, const Load& b) {
   Load moved = b;
   moved.near = a.near;
@@ -62,6 +62,14 @@ std::string microseconds(double nanoseconds) { return digits(nanoseconds / 1e3) 
 std::string percent(double share) {
   const double value = share * 100;
   return fmt::format("{:.{}f} %", value, value < 9.95 ? 1 : 0);
+}
+
+std::string share_text(double share) {
+  return share < 1 ? percent(share) + " of" : digits(share) + "x";
+}
+
+std::string speed_up(double factor) {
+  return factor < 1 ? digits(1 / factor) + "x slower" : digits(factor) + "x faster";
 }
 
 std::string direction(const Load& load) {

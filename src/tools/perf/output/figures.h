@@ -1,5 +1,5 @@
-// What the table, the page and the progress line write alike: amounts in words, what a group of
-// rows has in common, how many times as fast direct is as staged.
+// Texts that the table, the page and the progress line share: amounts, the title of a group of
+// rows, and how much faster direct transfers are than staged ones.
 //
 //   message_size(65536)        // "64 KiB"
 //   gigabytes(12.345e9)        // "12.3 GB/s"
@@ -21,33 +21,35 @@ std::string gigabytes(double bytes_per_second);  // powers of ten
 std::string megamessages(double messages_per_second);
 std::string microseconds(double nanoseconds);
 std::string percent(double share);
+std::string share_text(double share);  // "16 % of", "1.8x"
+std::string speed_up(double factor);   // "3.94x faster", "198x slower"
 
 // "host → gpu:0": from where the data comes to where it goes, seen from the client on the left.
 std::string direction(const Load& load);
-// What rows of one group have in common: everything but the size. Settings that are as usual are
-// left out. With a unit: "write, RC, bandwidth in GB/s: ...".
+// What the rows of a group share: everything but the size. Default settings are left out. With a
+// unit: "write, RC, bandwidth in GB/s: ...".
 std::string group_title(const Load& load, const char* unit = "");
 bool is_same_group(const Load& a, const Load& b);
 
-// "mlx5_0 24.1 GB/s (50 %), mlx5_1 24.0 GB/s (50 %)": what each port had of a row.
+// "mlx5_0 24.1 GB/s (50 %), mlx5_1 24.0 GB/s (50 %)": each port's share of a row.
 std::string shares_text(const Row& row);
 
-// The limit that is nearest; nullptr: none is known.
+// The limit of which the row reached most; nullptr if none is known.
 const Limit* nearest_limit(const Row& row);
 
-// What the measure of a row is about: bandwidth, rate or the median of the latency; 0: none.
+// A row's bandwidth, rate or median latency; 0 if it has no figures.
 double main_figure(const Row& row);
 
 // The same load into GPU memory directly and staged through host memory.
 struct Gain {
   const Row* direct = nullptr;
   const Row* staged = nullptr;
-  double factor = 0;  // how many times as fast direct is
+  double factor = 0;  // 2: direct is twice as fast
 };
-// In the order of the staged rows. It points into `rows`.
+// In the order of the staged rows; points into `rows`.
 std::vector<Gain> gains(const std::vector<Row>& rows);
 
-// "NIC", "NIC and GPU", or empty: which parts of a side are stand-ins.
+// Which parts of a side are stand-ins: "NIC", "NIC and GPU", or empty.
 std::string stand_ins(const Side& side);
 
 }  // namespace gdr::perf

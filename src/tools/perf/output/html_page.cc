@@ -77,10 +77,10 @@ std::string side_card(const char* name, const Side& side) {
 }
 
 std::string clock_text(const ClockReport& clock) {
-  if (!clock.invariant) return "Timed by the system's clock.";
+  if (!clock.invariant) return "Times come from the system clock.";
   return fmt::format(
-      "Timed by the processor's counter, {:.6g} MHz; beside the system's clock it drifted by "
-      "{:.2g} millionths.",
+      "Times come from the CPU's counter, {:.6g} MHz; it drifted by {:.2g} ppm against the system "
+      "clock.",
       clock.ticks_per_second / 1e6, clock.drift * 1e6);
 }
 
@@ -94,11 +94,11 @@ std::string all_stand_ins(const Report& report) {
 std::string stand_in_banner(const std::string& replaced) {
   if (replaced.empty()) return "";
   return "<div class=\"stand-in\"><strong>STAND-IN</strong> (" + replaced +
-         "): gdrkit's software took the hardware's place. Nothing is claimed about real "
+         "): gdrkit simulated this hardware. These numbers say nothing about real "
          "hardware.</div>\n";
 }
 
-// A chart that is copied out of the page says it too.
+// The chart carries the words too, since people copy it out of the page.
 std::string charts(const std::string& replaced) {
   return fmt::format(
       "<div class=\"charts\" id=\"charts\"{}></div>\n<noscript><p>The curves need "
@@ -155,21 +155,22 @@ std::string to_html(const Report& report) {
   std::string page = head(title);
   page += "<h1>" + title + "</h1>\n";
   page += fmt::format("<p class=\"quiet\">{}, {} in {:.1f} s</p>\n", escaped(report.date),
-                      text::plural(report.rows.size(), "row"), report.seconds);
+                      text::plural(report.rows.size(), "measurement"), report.seconds);
   page += "<p><code>" + escaped(report.command) + "</code></p>\n";
-  if (report.interrupted) page += "<p class=\"bad\">Interrupted: this is not all.</p>\n";
+  if (report.interrupted)
+    page += "<p class=\"bad\">Interrupted: some measurements are missing.</p>\n";
   const std::string replaced = all_stand_ins(report);
   page += stand_in_banner(replaced);
   page += "<div class=\"sides\">\n" + side_card("client", report.near) +
           side_card("server", report.far) + "</div>\n";
   page += "<p class=\"quiet\">" + clock_text(report.clock) + "</p>\n";
   page += section("Curves", charts(replaced));
-  page += section("Direct beside staged through host memory", html_gains(report.rows));
-  page += section("All rows", html_tables(report.rows));
+  page += section("Direct vs. staged through host memory", html_gains(report.rows));
+  page += section("All measurements", html_tables(report.rows));
   page +=
-      "<footer><p>Sizes in powers of 1024, rates in powers of ten. Spread: half the distance "
-      "of the middle 80 % of the repetitions, beside their median. The whole report stands in "
-      "this page as JSON (the element <code>#report</code>).</p>\n"
+      "<footer><p>Sizes use powers of 1024, rates powers of ten. Spread: half the range of the "
+      "middle 80 % of the repetitions, as a share of their median. The page holds the whole report "
+      "as JSON (element <code>#report</code>).</p>\n"
       "<details><summary>Curves drawn by Chart.js (MIT License)</summary><pre>" +
       escaped_lines(chart_licence()) + "</pre></details></footer>\n";
   page += data("report", to_json(report)) + data("titles", series_titles(report.rows));

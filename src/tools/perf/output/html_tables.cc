@@ -37,7 +37,7 @@ void add_latency(std::vector<Cell>& cells, const std::optional<Latency>& latency
   cells.push_back({"samples", latency ? fmt::format("{}", latency->samples) : "–"});
 }
 
-// Kinds are classes of the style sheet.
+// A cell's kind is a class of the style sheet.
 void add_check(std::vector<Cell>& cells, const std::optional<Checked>& checked) {
   if (!checked) {
     cells.push_back({"data", "–"});
@@ -46,20 +46,20 @@ void add_check(std::vector<Cell>& cells, const std::optional<Checked>& checked) 
   } else {
     cells.push_back({"data", "ok", "good"});
   }
-  cells.push_back({"check's share of time", checked ? percent(checked->share_of_time) : "–"});
+  cells.push_back({"time spent checking", checked ? percent(checked->share_of_time) : "–"});
 }
 
 std::string limits_text(const std::vector<Limit>& limits) {
   std::string text;
   for (const Limit& limit : limits) {
     if (limit.value <= 0) continue;
-    text += (text.empty() ? "" : "<br>") + percent(limit.share) + " of " + escaped(limit.what) +
+    text += (text.empty() ? "" : "<br>") + share_text(limit.share) + " " + escaped(limit.what) +
             " (" + gigabytes(limit.value) + ")";
   }
   return text.empty() ? "–" : text;
 }
 
-// Texts are ready for the page.
+// Texts are escaped for the page.
 std::vector<Cell> cells_of(const Row& row) {
   std::vector<Cell> cells = {{"size", message_size(row.load.size)}};
   if (row.load.measure == Measure::kBandwidth) {
@@ -70,10 +70,10 @@ std::vector<Cell> cells_of(const Row& row) {
     add_latency(cells, row.latency);
   }
   if (row.load.check) add_check(cells, row.checked);
-  cells.push_back({"messages in all", fmt::format("{}", row.messages)});
-  cells.push_back({"set up", digits(row.set_up_seconds * 1e3) + " ms"});
+  cells.push_back({"messages", fmt::format("{}", row.messages)});
+  cells.push_back({"set-up time", digits(row.set_up_seconds * 1e3) + " ms"});
   cells.push_back(
-      {"processors (client, server)", digits(row.cores_near) + ", " + digits(row.cores_far)});
+      {"CPUs used (client, server)", digits(row.cores_near) + ", " + digits(row.cores_far)});
   if (row.load.measure != Measure::kLatency) {
     cells.push_back({"limits", limits_text(row.limits), "words"});
   }
@@ -97,7 +97,8 @@ std::string below(const Row& row, std::size_t columns) {
   for (const std::string& remark : row.remarks) say("quiet", remark);
   for (const Limit& limit : row.limits) {
     if (limit.advice.empty()) continue;
-    say("advice", limit.advice + (limit.check.empty() ? "" : " (gdr doctor: " + limit.check + ")"));
+    say("advice",
+        limit.advice + (limit.check.empty() ? "" : " (gdr doctor --explain " + limit.check + ")"));
   }
   if (text.empty()) return "";
   return fmt::format("<tr><td></td><td class=\"below\" colspan=\"{}\">{}</td></tr>\n", columns - 1,
@@ -161,16 +162,15 @@ std::string html_gains(const std::vector<Row>& rows) {
     const Load& staged = gain.staged->load;
     if (!group || !is_same_group(*group, staged)) {
       if (group) text += kTableEnd;
-      text += table_head(fmt::format("{}, {}, {}: {} beside {}", name_of(direct.operation),
-                                     name_of(direct.transport), name_of(direct.measure),
-                                     direction(direct), direction(staged)),
-                         {{"size", ""}, {"direct", ""}, {"staged", ""}, {"direct is", ""}});
+      text += table_head(
+          fmt::format("{}, {}, {}: {}", name_of(direct.operation), name_of(direct.transport),
+                      name_of(direct.measure), direction(direct)),
+          {{"size", ""}, {"direct", ""}, {"staged", ""}, {"direct is", ""}});
       group = &staged;
     }
-    text += fmt::format(
-        "<tr class=\"row\"><td>{}</td><td>{}</td><td>{}</td><td>{} times as fast</td></tr>\n",
-        message_size(staged.size), main_text(*gain.direct), main_text(*gain.staged),
-        digits(gain.factor));
+    text += fmt::format("<tr class=\"row\"><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
+                        message_size(staged.size), main_text(*gain.direct), main_text(*gain.staged),
+                        speed_up(gain.factor));
   }
   return group ? text + kTableEnd : text;
 }

@@ -239,7 +239,7 @@ bool is_too_deep(std::string_view text) {
 std::string check_schema(const json& document) {
   if (!document.is_object()) return "the document must be an object, is " + found(document);
   const auto schema = document.find("schema");
-  if (schema == document.end()) return "schema is missing: this is no report of gdr perf";
+  if (schema == document.end()) return "schema is missing: this is not a report of gdr perf";
   if (*schema != "gdr-perf") return "schema must be \"gdr-perf\", is " + found(*schema);
   const auto version = document.find("version");
   if (version == document.end()) return "version is missing";
@@ -262,10 +262,10 @@ Result<json> parse(std::string_view text) {
     return json::parse(text);
   } catch (const json::parse_error& error) {
     return Error{EINVAL, error.byte > text.size()
-                             ? std::string("no JSON: it ends too early")
-                             : fmt::format("no JSON: wrong at byte {}", error.byte)};
+                             ? std::string("not JSON: it ends too early")
+                             : fmt::format("not JSON: error at byte {}", error.byte)};
   } catch (const json::exception&) {
-    return Error{EINVAL, "no JSON: a number that is too large"};
+    return Error{EINVAL, "not JSON: a number is too large"};
   }
 }
 

@@ -22,7 +22,7 @@ std::string time_text(double seconds) {
 
 void Progress::on_running(const Running& running) {
   if (!style_.progress || running.rows == 0) return;
-  // From the most to the least that can be said in the width there is.
+  // Leaves out parts until the text fits into the width.
   const std::string row = fmt::format("row {} of {}", running.row + 1, running.rows);
   const std::string left =
       running.seconds_left > 0 ? ", " + time_text(running.seconds_left) + " left" : "";

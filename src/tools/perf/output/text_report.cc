@@ -17,10 +17,10 @@ using text::pad_left;
 using text::plural;
 
 constexpr std::size_t kSizeWidth = 8;
-// Where what is said of a side begins, and what is said below a row.
+// Where the text about a side begins, and the text below a row.
 constexpr std::size_t kSideIndent = 10, kBelowIndent = 2 + kSizeWidth + 2;
 
-// From where on what a group needed before its first row is worth a line.
+// A group's set-up gets a line of its own above these.
 constexpr double kMuchSetUp = 0.1;  // seconds
 constexpr std::uint64_t kMuchMemory = std::uint64_t{1} << 30;
 
@@ -35,7 +35,7 @@ std::string check_text(const Row& row) {
   return row.checked->wrong == 0 ? "ok" : "WRONG";
 }
 
-// Without figures for a row that has none: the heads are the same.
+// A row without figures has the same heads.
 std::vector<Column> columns_of(const Row& row) {
   std::vector<Column> columns;
   const auto add = [&](const char* head, std::size_t width, const auto& figure, auto text) {
@@ -74,10 +74,11 @@ std::string link_speed(double bits_per_second) {
 
 std::string limit_text(const Row& row) {
   const Limit* limit = nearest_limit(row);
-  return limit ? percent(limit->share) + " of " + printable(limit->what) : "";
+  if (!limit) return "";
+  return share_text(limit->share) + " " + printable(limit->what);
 }
 
-// The row with the most of what `figure` takes from one; nullptr where none has any.
+// The row with the largest `figure`; nullptr if all are 0.
 template <typename Take>
 const Row* best(const std::vector<Row>& rows, Take figure) {
   const Row* found = nullptr;
@@ -98,14 +99,14 @@ std::string highlights(const std::vector<Row>& rows) {
     if (row) text += std::string("; ") + what + " " + figure(*row) + where(*row);
   };
   say(best(rows, [](const Row& row) { return row.bandwidth ? row.bandwidth->median : 0.0; }),
-      "most", [](const Row& row) { return gigabytes(row.bandwidth->median); });
-  say(best(rows, [](const Row& row) { return row.rate ? row.rate->median : 0.0; }), "most",
+      "peak bandwidth", [](const Row& row) { return gigabytes(row.bandwidth->median); });
+  say(best(rows, [](const Row& row) { return row.rate ? row.rate->median : 0.0; }), "peak rate",
       [](const Row& row) { return megamessages(row.rate->median); });
   say(best(rows,
            [](const Row& row) {
              return row.latency && row.latency->p50 > 0 ? 1 / row.latency->p50 : 0.0;
            }),
-      "least", [](const Row& row) { return microseconds(row.latency->p50); });
+      "lowest latency", [](const Row& row) { return microseconds(row.latency->p50); });
   return text;
 }
 
@@ -152,7 +153,7 @@ void TextReport::on_side(const Report& report) {
   side("client", report.near);
   side("server", report.far);
   if (!report.clock.invariant) {
-    line("  Timed by the system's clock: this processor has no invariant counter.", 2);
+    line("  Times come from the system clock: this CPU has no invariant counter.", 2);
   }
 }
 
@@ -198,18 +199,18 @@ void TextReport::below(const Row& row) {
   for (const Limit& limit : row.limits) {
     if (limit.advice.empty()) continue;
     say(Colour::kYellow,
-        limit.advice + (limit.check.empty() ? "" : "  (gdr doctor: " + limit.check + ")"));
+        limit.advice + (limit.check.empty() ? "" : "  (gdr doctor --explain " + limit.check + ")"));
   }
 }
 
-// Once for the rows that share it, and only where it is much.
+// Said once for the rows that share it, and only if it took long.
 void TextReport::set_up(const Row& row) {
   if (row.set_up_seconds < kMuchSetUp && row.registered_bytes < kMuchMemory) return;
   if (set_up_told_ && is_same_group(*set_up_told_, row.load)) return;
   set_up_told_ = row.load;
   line(std::string(kBelowIndent, ' ') +
            paint(style_, Colour::kDim,
-                 fmt::format("set up in {:.1f} s; {:.1f} MiB registered on the client's side",
+                 fmt::format("set-up took {:.1f} s; the client registered {:.1f} MiB",
                              row.set_up_seconds,
                              static_cast<double>(row.registered_bytes) / (1 << 20))),
        kBelowIndent);
@@ -230,9 +231,9 @@ void TextReport::gains_of(const Report& report) {
       group = &staged;
       line("");
       line(paint(style_, Colour::kBold,
-                 fmt::format("Direct beside staged, {}, {}, {}: {} beside {}",
+                 fmt::format("Direct vs. staged through host memory: {}, {}, {}, {}",
                              name_of(direct.operation), name_of(direct.transport),
-                             name_of(direct.measure), direction(direct), direction(staged))),
+                             name_of(direct.measure), direction(direct))),
            2);
       line(paint(style_, Colour::kDim,
                  fmt::format("  {:>{}}{:>14}{:>14}   direct is", "size", kSizeWidth, "direct",
@@ -247,7 +248,7 @@ void TextReport::gains_of(const Report& report) {
     };
     line("  " + pad_left(message_size(staged.size), kSizeWidth) +
              pad_left(figure(*gain.direct), 14) + pad_left(figure(*gain.staged), 14) + "   " +
-             digits(gain.factor) + " times as fast",
+             speed_up(gain.factor),
          kBelowIndent);
   }
 }
@@ -261,15 +262,15 @@ void TextReport::summary(const Report& report) {
   }
   const bool replaced = !stand_ins(report.near).empty() || !stand_ins(report.far).empty();
   std::string text =
-      fmt::format("{} in {:.1f} s", plural(report.rows.size(), "row"), report.seconds);
+      fmt::format("{} in {:.1f} s", plural(report.rows.size(), "measurement"), report.seconds);
   if (report.interrupted) text = "Interrupted: " + text;
   text += highlights(report.rows);
-  if (problems > 0) text += fmt::format("; {} without figures", plural(problems, "row"));
+  if (problems > 0) text += fmt::format("; {} failed", plural(problems, "measurement"));
   if (checked > 0) {
-    text += wrong > 0 ? fmt::format("; WRONG DATA in {}", plural(wrong, "row"))
-                      : fmt::format("; data right in all {} checked", plural(checked, "row"));
+    text += wrong > 0 ? fmt::format("; WRONG DATA in {}", plural(wrong, "measurement"))
+                      : fmt::format("; every byte was right in {}", plural(checked, "measurement"));
   }
-  if (replaced) text += "; on STAND-INs: nothing is claimed about real hardware";
+  if (replaced) text += "; measured on STAND-INs, not on real hardware";
   const Colour colour = problems + wrong > 0 || report.interrupted ? Colour::kRed
                         : replaced                                 ? Colour::kYellow
                                                                    : Colour::kGreen;

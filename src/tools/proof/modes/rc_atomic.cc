@@ -47,7 +47,7 @@ bool carry_out(Lane& lane, const Case& c, const Step& step, Observation& seen) {
   if (judge(seen) != Symptom::kNone) return false;
   look(lane, lane.near(), answer, seen, bytes_of(step.before));
   if (judge(seen) == Symptom::kNone) return true;
-  seen.wrong = std::string(step.name) + " brought back something else than was there";
+  seen.wrong = std::string(step.name) + " returned a wrong old value";
   return false;
 }
 
@@ -72,7 +72,8 @@ Observation run(Lane& lane, const Case& c) {
   }
   const Step steps[] = {
       {Operation::kCompareAndSwap, first, second, first, second, "compare-and-swap"},
-      {Operation::kCompareAndSwap, first, first, second, second, "a compare-and-swap that misses"},
+      {Operation::kCompareAndSwap, first, first, second, second,
+       "a compare-and-swap that does not match"},
       {Operation::kFetchAndAdd, 0x100000001ull, 0, second, sum, "fetch-and-add"}};
   for (const Step& step : steps) {
     if (!carry_out(lane, c, step, seen)) break;

@@ -10,8 +10,8 @@ constexpr std::uint32_t kImmediate = 0x67647221;
 void check_immediate(Observation& seen) {
   if (!seen.received || !seen.received->ok()) return;
   if (seen.received->has_immediate && seen.received->immediate == kImmediate) return;
-  seen.wrong = seen.received->has_immediate ? "another immediate arrived than was sent"
-                                            : "the receiver's completion carries no immediate";
+  seen.wrong = seen.received->has_immediate ? "the wrong immediate arrived"
+                                            : "the receiver's completion has no immediate";
 }
 
 }  // namespace

@@ -73,7 +73,7 @@ std::vector<Column> affinity_columns(const Report& report) {
 
 std::string block(const Report& report, std::size_t label_width,
                   const std::vector<Column>& columns) {
-  // Without cells: a NIC in a block that has the affinity alone.
+  // A NIC in a block that only shows the affinity has no cells.
   const auto line = [&](const std::string& label, const auto& cell_of) {
     std::string cells;
     for (const Column& column : columns) cells += text::pad(cell_of(column), column.width);
@@ -87,7 +87,7 @@ std::string block(const Report& report, std::size_t label_width,
   return text;
 }
 
-// Without the gap behind the last one.
+// No gap after the last one.
 std::size_t width_of(const std::vector<Column>& columns) {
   std::size_t width = 0, last = 0;
   for (const Column& column : columns) {

@@ -47,7 +47,7 @@ std::size_t count(const Report& report, Kind kind) {
 
 std::string others_text(const Report& report, std::size_t columns) {
   const std::string first = section("Management NICs, not for data", management(report), columns);
-  const std::string second = section("Not supported here", unsupported(report), columns);
+  const std::string second = section("Unsupported devices", unsupported(report), columns);
   return first + (first.empty() || second.empty() ? "" : "\n") + second;
 }
 
@@ -61,7 +61,7 @@ std::string others_count(const Report& report) {
   std::string others;
   if (gpus > 0) others = text::plural(gpus, "GPU");
   if (nics > 0) others += (others.empty() ? "" : " and ") + text::plural(nics, "NIC");
-  return text::join({text, others + " not supported here"});
+  return text::join({text, others + " unsupported"});
 }
 
 }  // namespace gdr::topo

@@ -110,7 +110,7 @@ std::vector<Line> head_lines(const Report& report) {
   for (const std::string& warning : report.warnings) add_wrapped(lines, "warning", warning);
   if (report.devices.empty()) lines.push_back({"text", "no NVIDIA GPU and no RDMA NIC"});
   if (!report.choices.empty()) {
-    lines.push_back({"small", "arrows: from each GPU to its best NIC, with the grade of the path"});
+    lines.push_back({"small", "arrows: each GPU's best NIC, with the grade of the path"});
   }
   return lines;
 }

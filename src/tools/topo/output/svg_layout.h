@@ -1,5 +1,5 @@
-// Where everything of the drawing goes: host bridges at the left, devices in a column at the
-// right, each on a row of its own, and behind them a lane for each GPU's way to its NIC.
+// The layout of the drawing: host bridges at the left, devices in a column at the right with a row
+// each, and further right a lane for each GPU's path to its NIC.
 #pragma once
 
 #include <cstddef>
@@ -42,7 +42,7 @@ constexpr double kBoxHeight = 38;
 // `top`: what is to be left free above.
 Layout lay_out(const Report& report, const std::vector<TreeNode>& tree, double top);
 
-// Of text at the drawing's two sizes, in its fixed-width font.
+// Width of text at the drawing's two sizes, in its fixed-width font.
 double text_width(const std::string& text);
 double small_text_width(const std::string& text);
 

@@ -63,10 +63,10 @@ class Text {
   void nothing() {
     text_ += "\n";
     if (!report_.inventory.unsupported.empty()) {
-      line("No NVIDIA GPU and no RDMA NIC that gdr supports; what there is stands below.");
+      line("No NVIDIA GPU and no RDMA NIC that gdr supports; other devices are listed below.");
       return;
     }
-    line("No NVIDIA GPU and no RDMA NIC with a PCI function. Looked at:");
+    line("No NVIDIA GPU and no RDMA NIC with a PCI function. Searched:");
     for (const std::string& place : report_.origin.looked_at) {
       line("  " + printable(place), 4);
     }
@@ -120,7 +120,7 @@ class Text {
       text += text::wrap("  " + line, style_.columns, 4) + "\n";
     };
     for (const NcclDifference& one : report_.nccl_differences) {
-      add(fmt::format("{} here is {} for NCCL, since {}: {}", host::name_of(one.ours),
+      add(fmt::format("NCCL calls {} {}, because {}: {}", host::name_of(one.ours),
                       host::name_of(one.theirs), one.why, pairs_text(one)));
     }
     for (const std::string& line : report_.nccl_advice) add(line);

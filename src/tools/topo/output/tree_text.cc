@@ -28,7 +28,7 @@ class Drawing {
   }
 
  private:
-  // As deep as a path has bridges, of which make_tree takes no more than PCI has buses.
+  // Recurses once per bridge on a path; make_tree accepts no more bridges than PCI has buses.
   void draw_children(const TreeNode& node, const std::string& prefix) {
     for (std::size_t i = 0; i < node.children.size(); ++i) {
       const bool last = i + 1 == node.children.size();

@@ -9,13 +9,13 @@ namespace {
 
 constexpr const char* kExplanation =
     "In a confidential virtual machine (Intel TDX, AMD SEV) no device may reach the machine's "
-    "memory, and a GPU in confidential computing (CC) mode passes data through an encrypted bounce "
-    "buffer and lets nobody reach its own memory over PCIe. So a NIC can read or write neither: "
-    "GPUDirect RDMA is not to be expected, and NCCL goes through the processor. NVIDIA's release "
-    "notes for confidential computing (docs.nvidia.com/confidential-computing/release-notes) name "
-    "the bounce buffer, and pinned host memory as not supported; that GPUDirect RDMA is not, we "
-    "conclude from that. Read are the guest's own devices (tdx_guest, sev-guest) and the kernel's "
-    "log; the mode of the GPU itself is told by nvidia-smi alone.";
+    "memory. A GPU in confidential computing (CC) mode passes data through an encrypted bounce "
+    "buffer and hides its own memory from PCIe. So a NIC can reach neither: do not expect "
+    "GPUDirect RDMA; NCCL goes through the CPU. NVIDIA's release notes for confidential computing "
+    "(docs.nvidia.com/confidential-computing/release-notes) describe the bounce buffer and say "
+    "that pinned host memory is not supported; that GPUDirect RDMA does not work is our "
+    "conclusion. The check reads the guest's devices (tdx_guest, sev-guest) and the kernel log; "
+    "only nvidia-smi shows the mode of the GPU.";
 
 constexpr const char* kDevices = "sys/class/misc";
 
@@ -51,17 +51,15 @@ Findings find(const Host& host) {
   if (!host.inventory.virtual_machine) return does_not_apply("not a virtual machine");
   Sign sign = find_sign(host);
   if (!sign.technique.empty()) {
-    return {warn("", "a confidential virtual machine (" + sign.technique + ")",
-                 {std::move(sign.evidence)},
-                 "With the GPU in CC mode a NIC cannot reach its memory: GPUDirect RDMA is not to "
-                 "be expected.",
-                 {to_type("nvidia-smi conf-compute -f", "tells the mode of the GPU"),
-                  to_do("where GPUDirect RDMA is needed, have a virtual machine without "
-                        "confidential computing, "
-                        "with CC mode of the GPU off: both are set on its host")})};
+    return {warn(
+        "", "a confidential virtual machine (" + sign.technique + ")", {std::move(sign.evidence)},
+        "If the GPU is in CC mode, a NIC cannot reach its memory: do not expect GPUDirect RDMA.",
+        {to_type("nvidia-smi conf-compute -f", "shows the mode of the GPU"),
+         to_do("for GPUDirect RDMA use a virtual machine without confidential computing and switch "
+               "CC mode of the GPU off; set both on the host")})};
   }
   if (!shows(host.files, kDevices) && !host.kernel_log) {
-    return {unknown("", "whether this is a confidential virtual machine does not show here",
+    return {unknown("", "cannot tell from here whether this is a confidential virtual machine",
                     {{std::string("/") + kDevices, "not there"}},
                     to_type("nvidia-smi conf-compute -f"))};
   }

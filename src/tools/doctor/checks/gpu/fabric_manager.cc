@@ -11,12 +11,12 @@ namespace {
 
 constexpr const char* kExplanation =
     "On boards with NVSwitch (HGX and DGX with A100 or H100, DGX-2) NVIDIA's Fabric Manager sets "
-    "up the switches. While it does not run, CUDA programs end with 802, 'system not yet "
-    "initialized' (cudaErrorSystemNotReady), or GPUs have no NVLink to each other. It must be of "
-    "the same release as the driver, and ends itself where it is not. Source: NVIDIA Fabric "
-    "Manager User Guide (docs.nvidia.com/datacenter/tesla/fabric-manager-user-guide). Read are the "
-    "PCI bus for NVSwitches, the names of processes, and whether systemd has the service's control "
-    "group. From B200 on NVSwitches are no PCI functions of their own and are not seen here.";
+    "up the switches. Unless it runs, CUDA programs end with error 802, 'system not yet "
+    "initialized' (cudaErrorSystemNotReady), or GPUs have no NVLink to each other. It must have "
+    "the same release as the driver; otherwise it exits. Source: NVIDIA Fabric Manager User Guide "
+    "(docs.nvidia.com/datacenter/tesla/fabric-manager-user-guide). The check looks for NVSwitches "
+    "on the PCI bus, for the process, and for systemd's control group of the service. Since B200 "
+    "NVSwitches are not PCI functions, so the check does not see them.";
 
 constexpr std::uint32_t kOtherBridge = 0x0680;
 // V100, A100, H100; others by their driver.
@@ -65,16 +65,17 @@ Findings find(const Host& host) {
                                          [&](const char* s) { return shows(host.files, s); });
   if (!sees_services) {
     evidence.push_back({"/" + std::string(kSlices[0]), "not there"});
-    return {unknown("", "whether Fabric Manager runs does not show here", std::move(evidence),
+    return {unknown("", "cannot tell from here whether Fabric Manager runs", std::move(evidence),
                     to_type("systemctl is-active nvidia-fabricmanager"))};
   }
   evidence.push_back({"/" + std::string(kSlices[0]) + "/" + kService, "not there"});
-  return {fail("", "Fabric Manager does not run, and this host has NVSwitches", std::move(evidence),
+  return {fail("", "this host has NVSwitches, but Fabric Manager is not running",
+               std::move(evidence),
                "CUDA programs end with error 802 (system not yet initialized), or GPUs have no "
                "NVLink.",
                {to_type("sudo systemctl start nvidia-fabricmanager"),
                 to_type("sudo systemctl enable nvidia-fabricmanager",
-                        "its package must be of the driver's release")})};
+                        "its package must have the driver's release")})};
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// G6: the window through which a NIC reaches GPU memory, as large as sysfs shows it.
+// The size of BAR1, the window through which a NIC reaches GPU memory, according to sysfs.
 #include <stdio.h>
 
 #include <algorithm>
@@ -15,9 +15,9 @@ namespace gdr::doctor {
 namespace {
 
 constexpr const char* kExplanation =
-    "A NIC reaches GPU memory through the GPU's BAR1. What is registered at one time cannot be "
-    "more than this window: 256 MiB, as boards for graphics have without Resizable BAR, is soon "
-    "used up. Read is the PCI function's file resource, whose largest prefetchable region is BAR1.";
+    "A NIC reaches GPU memory through the GPU's BAR1. All memory registered at one time must fit "
+    "into this window; the 256 MiB of graphics boards without Resizable BAR fill up quickly. The "
+    "check reads the PCI function's file resource: its largest prefetchable region is BAR1.";
 
 constexpr std::uint64_t kSmall = 256 * kMebibyte;
 
@@ -44,13 +44,13 @@ Finding judge(const Host& host, const host::Gpu& gpu) {
   const std::string subject = "GPU " + gpu.pci_address;
   const std::optional<std::uint64_t> size = read_bar1(host, file);
   if (!size) {
-    return unknown(subject, "the size of BAR1 is not shown", {read_line(host.files, file)});
+    return unknown(subject, "cannot see the size of BAR1", {read_line(host.files, file)});
   }
   const std::string text = "BAR1 is " + text::size_text(*size);
   const Evidence evidence{"/" + file, "largest prefetchable region: " + text::size_text(*size)};
   if (*size > kSmall) return ok(subject, text, {evidence});
   return warn(subject, text, {evidence},
-              "No more than that can be registered at one time, and drivers keep a part of it.",
+              "At most this much can be registered at one time, and drivers keep a part of it.",
               larger_window());
 }
 

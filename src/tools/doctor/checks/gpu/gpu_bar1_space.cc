@@ -1,4 +1,4 @@
-// G6, asked of NVML: BAR1 against the GPU's memory, and what of it is free.
+// BAR1 compared with the GPU's memory, and its free space, according to NVML.
 #include "doctor/checks/all.h"
 #include "doctor/checks/gpu/each_gpu.h"
 #include "doctor/checks/gpu/window.h"
@@ -8,10 +8,10 @@ namespace gdr::doctor {
 namespace {
 
 constexpr const char* kExplanation =
-    "NVML says how large BAR1 is and how much of it is free. Smaller than the GPU's memory is a "
-    "warning, since not all memory can then be registered at one time; less free than the 2 MiB "
-    "that one registration takes fails. A data-centre GPU with a small BAR1 has been set to its "
-    "graphics mode, which NVIDIA's displaymodeselector changes.";
+    "NVML reports the size of BAR1 and how much of it is free. The check warns if BAR1 is smaller "
+    "than the GPU's memory, because then not all memory can be registered at one time. It fails if "
+    "less than 2 MiB are free, the size of one registration. A data-centre GPU with a small BAR1 "
+    "is in graphics mode; NVIDIA's displaymodeselector changes that.";
 
 constexpr std::uint64_t kOneRegistration = 2 * kMebibyte;
 
@@ -31,12 +31,12 @@ Finding judge(Probes& probes, const NvmlGpu& gpu) {
                           gpu.bar1_total == 0 ? "not told"
                                               : text::size_text(gpu.bar1_total) + ", " +
                                                     text::size_text(gpu.bar1_free) + " free"};
-  if (gpu.bar1_total == 0) return unknown(subject, "NVML does not tell BAR1", {evidence});
+  if (gpu.bar1_total == 0) return unknown(subject, "NVML does not report BAR1", {evidence});
   if (gpu.bar1_free < kOneRegistration) {
     return fail(subject, "BAR1 is full: " + evidence.value, {evidence},
                 "Nothing more can be registered.",
                 {to_type("sudo fuser -v /dev/nvidia*",
-                         "lists the programs that may hold registrations; end those"),
+                         "lists the programs that may hold registrations; stop them"),
                  {}});
   }
   if (gpu.bar1_total < memory) {

@@ -1,4 +1,4 @@
-// G3: what the CUDA driver says each GPU can do.
+// What each GPU supports, according to the CUDA driver.
 #include "doctor/checks/all.h"
 #include "doctor/evidence.h"
 #include "doctor/host.h"
@@ -8,12 +8,12 @@ namespace gdr::doctor {
 namespace {
 
 constexpr const char* kExplanation =
-    "cuDeviceGetAttribute says of each GPU whether it has GPUDirect RDMA (attribute 116), whether "
-    "its memory can be exported as a dma-buf (124), how writes of a NIC are made visible (117) and "
-    "how far their order is kept (118). Where 116 and 124 are both 0, no registration can work: "
-    "so it is with GeForce boards, whose driver has this switched off, and nothing sets it right. "
-    "Asked in a process of its own, since a driver may hang or crash. A stand-in found in the "
-    "driver's place says nothing about hardware and is named.";
+    "cuDeviceGetAttribute reports for each GPU whether it supports GPUDirect RDMA (attribute 116), "
+    "whether its memory can be exported as a dma-buf (124), how a NIC's writes become visible "
+    "(117) and how their order is kept (118). If 116 and 124 are both 0, no registration can work. "
+    "This is so for GeForce boards: their driver switches it off, and nothing changes that. A "
+    "process of its own asks, because a driver may hang or crash. If a stand-in replaces the "
+    "driver, the check says so; it tells nothing about hardware.";
 
 std::string number(std::int32_t value) {
   return value < 0 ? "not known to this driver" : std::to_string(value);
@@ -33,8 +33,8 @@ Finding judge(const CudaGpu& gpu) {
     return ok(subject, gpu.name + " has GPUDirect RDMA, without dma-buf", std::move(evidence));
   }
   if (gpu.dma_buf > 0) {
-    return warn(subject, gpu.name + " exports dma-bufs, and denies GPUDirect RDMA",
-                std::move(evidence), "NCCL takes the latter as its answer and uses host memory.",
+    return warn(subject, gpu.name + " exports dma-bufs but denies GPUDirect RDMA",
+                std::move(evidence), "NCCL believes the latter and uses host memory.",
                 {{}, to_do("upgrade the driver")});
   }
   if (gpu.gpu_direct < 0) {
@@ -42,14 +42,13 @@ Finding judge(const CudaGpu& gpu) {
                    to_do("upgrade the driver"));
   }
   const bool consumer = gpu.name.find("GeForce") != std::string::npos;
-  return fail(
-      subject, gpu.name + " has no GPUDirect RDMA", std::move(evidence),
-      "No way of registering its memory can work.",
-      {{},
-       to_do(consumer ? "none: NVIDIA's driver denies it to GeForce boards; a data-centre or "
-                        "professional GPU is needed"
-                      : "install the open kernel module of a current driver; where that "
-                        "does not help, the GPU cannot do it")});
+  return fail(subject, gpu.name + " has no GPUDirect RDMA", std::move(evidence),
+              "Its memory cannot be registered in any way.",
+              {{},
+               to_do(consumer ? "none: NVIDIA's driver denies it to GeForce boards; use a "
+                                "data-centre or professional GPU"
+                              : "install the open kernel module of a current driver; if that does "
+                                "not help, the GPU does not support it")});
 }
 
 Findings find(const Host& host) {
@@ -61,15 +60,15 @@ Findings find(const Host& host) {
                  {to_type("nvidia-smi\nsudo dmesg | grep -iE 'NVRM|Xid'"), {}})};
   }
   if (cuda->stand_in) {
-    return {unknown("", "libcuda.so.1 is gdrkit's stand-in, which is no hardware",
+    return {unknown("", "libcuda.so.1 is gdrkit's stand-in, not a real driver",
                     {{"libcuda.so.1", cuda->library}},
                     to_type("env -u LD_LIBRARY_PATH -u LD_PRELOAD gdr doctor"))};
   }
   if (!cuda->problem.empty()) {
     return {fail("", cuda->problem, {{"libcuda.so.1", cuda->library}},
                  "No program can use the GPUs.",
-                 {to_type("nvidia-smi", "a container must be started with its GPUs (--gpus all)"),
-                  to_do("install libcuda of the same release as the kernel module")})};
+                 {to_type("nvidia-smi", "start a container with its GPUs (--gpus all)"),
+                  to_do("install libcuda with the same release as the kernel module")})};
   }
   Findings findings;
   for (const CudaGpu& gpu : cuda->gpus) findings.push_back(judge(gpu));
@@ -83,7 +82,7 @@ Findings find(const Host& host) {
 }  // namespace
 
 const Check kGpuCapability{
-    "gpu-capability", Area::kGpu, "GPUDirect RDMA as the CUDA driver says it", kExplanation, 16,
+    "gpu-capability", Area::kGpu, "GPUDirect RDMA according to the CUDA driver", kExplanation, 16,
     Cost::kProbe,     find};
 
 }  // namespace gdr::doctor

@@ -1,4 +1,4 @@
-// G1, asked of the driver: has it taken every GPU that is on the bus?
+// Does the driver manage every GPU on the bus?
 #include <algorithm>
 
 #include "doctor/checks/all.h"
@@ -10,18 +10,18 @@ namespace gdr::doctor {
 namespace {
 
 constexpr const char* kExplanation =
-    "A GPU that has fallen off the bus, or that its driver could not start, stands in sysfs and is "
-    "missing in NVML and CUDA. Compared are the GPUs bound to nvidia with those that NVML lists, "
-    "and with those that CUDA lists unless CUDA_VISIBLE_DEVICES hides some. A GPU that only CUDA "
-    "shows is one whose PCI function this container or sandbox hides.";
+    "A GPU that has fallen off the bus, or that its driver could not start, is listed in sysfs but "
+    "not by NVML and CUDA. The check compares the GPUs bound to nvidia with those that NVML lists, "
+    "and with those that CUDA lists unless CUDA_VISIBLE_DEVICES hides some. If only CUDA lists a "
+    "GPU, this container or sandbox hides its PCI function.";
 
 Finding missing(const host::Gpu& gpu) {
   const std::string device = "/sys/bus/pci/devices/" + gpu.pci_address;
-  return fail("GPU " + gpu.pci_address, "bound to nvidia, and NVML does not list it",
+  return fail("GPU " + gpu.pci_address, "bound to nvidia, but NVML does not list it",
               {{device + "/driver", gpu.driver}, {"NVML", "not listed"}},
               "No program can use this GPU.",
               {to_type("sudo dmesg | grep -iE 'NVRM|Xid'\nsudo nvidia-smi -r",
-                       "the second resets the GPUs; where it fails, reboot"),
+                       "the second command resets the GPUs; if it fails, reboot"),
                {}});
 }
 
@@ -30,9 +30,9 @@ bool lists(const NvmlFacts& nvml, const std::string& address) {
                      [&](const NvmlGpu& gpu) { return gpu.pci_address == address; });
 }
 
-// Of GPUs that a container was not given NVML is silent, and rightly.
+// NVML rightly omits GPUs that the container does not have.
 Findings in_container(std::size_t hidden) {
-  return {ok("", std::to_string(hidden) + " of this host's GPUs are not given to this container",
+  return {ok("", std::to_string(hidden) + " of this host's GPUs are not in this container",
              {{"NVML", "not listed"}, {"/dev/nvidia*", "absent for them"}})};
 }
 
@@ -58,19 +58,18 @@ Findings find(const Host& host) {
     if (!answers) return does_not_apply("no GPU bound to nvidia");
     return {warn("",
                  "NVML lists " + std::to_string(nvml->gpus.size()) +
-                     " GPUs, and the PCI bus shows none bound to nvidia",
+                     " GPUs, but the PCI bus shows none bound to nvidia",
                  {{"NVML", nvml->gpus.front().pci_address}},
-                 "Their links and their distance to NICs cannot be judged.",
-                 {to_do("run gdr on the host, or in a container that has the host's /sys"), {}})};
+                 "Their links and their distance to NICs are unknown.",
+                 {to_do("run gdr on the host, or in a container with the host's /sys"), {}})};
   }
   if (!nvml) return {unknown("", nvml.error().message)};
   if (!answers) {
-    return {fail("", nvml->problem.empty() ? "NVML lists no GPU" : nvml->problem,
-                 {{"GPUs bound to nvidia", std::to_string(bound.size())}},
-                 "No program can use the GPUs.",
-                 {to_type("nvidia-smi", "a container must be started with its GPUs (--gpus all)"),
-                  to_do("install libnvidia-ml and libcuda of the same release as the kernel "
-                        "module")})};
+    return {fail(
+        "", nvml->problem.empty() ? "NVML lists no GPU" : nvml->problem,
+        {{"GPUs bound to nvidia", std::to_string(bound.size())}}, "No program can use the GPUs.",
+        {to_type("nvidia-smi", "start a container with its GPUs (--gpus all)"),
+         to_do("install libnvidia-ml and libcuda with the same release as the kernel module")})};
   }
   Findings findings;
   for (const host::Gpu* gpu : bound) {
@@ -86,7 +85,7 @@ Findings find(const Host& host) {
 
 }  // namespace
 
-const Check kGpuCount{"gpu-count",  Area::kGpu, "The driver has taken every GPU on the bus",
+const Check kGpuCount{"gpu-count",  Area::kGpu, "The driver manages every GPU on the bus",
                       kExplanation, 12,         Cost::kProbe,
                       find};
 

@@ -1,4 +1,4 @@
-// G2: the GPU driver's release, and which of its two kernel modules is loaded.
+// The GPU driver's release, and which of its two kernel modules is loaded.
 #include "doctor/checks/all.h"
 #include "doctor/checks/registration/ways.h"
 #include "host/registration/driver_roots.h"
@@ -7,29 +7,27 @@ namespace gdr::doctor {
 namespace {
 
 constexpr const char* kExplanation =
-    "NVIDIA ships two kernel modules of each driver release: the open one (licence Dual MIT/GPL) "
+    "NVIDIA ships two kernel modules with each driver release: the open one (licence Dual MIT/GPL) "
     "and the proprietary one. Only the open one exports GPU memory as a dma-buf, the way of "
     "registration that NVIDIA recommends; with the proprietary one the peer-memory module is the "
-    "only way. Read are /proc/driver/nvidia/version, whose text names the flavour, and "
-    "/sys/module/nvidia/version. The open module is there from release 515 on and drives Turing "
-    "and "
-    "newer GPUs; for Volta and older the proprietary one is right.";
+    "only way. The check reads /proc/driver/nvidia/version, which names the flavour, and "
+    "/sys/module/nvidia/version. The open module exists since release 515 and supports Turing and "
+    "newer GPUs; Volta and older need the proprietary one.";
 
 constexpr unsigned kFirstWithDmaBuf = 515;
 
 Finding not_loaded(const Host& host, Evidences evidence) {
   Fix fix{to_type("sudo modprobe nvidia"),
-          to_do("install NVIDIA's driver; its package loads it at boot")};
+          to_do("install the NVIDIA driver; its package loads it at boot")};
   if (host.files.exists(host::kOperatorsDriverRoot)) {
-    fix = {to_type("kubectl get pods -A | grep nvidia-driver", "the driver lives in a container"),
-           {}};
+    fix = {to_type("kubectl get pods -A | grep nvidia-driver", "the driver is in a container"), {}};
   }
   return fail("", "the NVIDIA driver is not loaded", std::move(evidence),
               "No program can use the GPUs.", std::move(fix));
 }
 
-// What is better where something is: another flavour does not help a GPU before Turing, nor a host
-// that peer memory serves well.
+// Recommends the open module only if it helps: not for GPUs before Turing, and not if peer memory
+// works.
 Finding judge_release(const Ways& ways, const std::string& release, Evidences evidence) {
   const host::RegistrationFacts& facts = ways.plan.read.facts;
   const bool open = facts.flavour == host::Flavour::kOpen;
@@ -37,10 +35,10 @@ Finding judge_release(const Ways& ways, const std::string& release, Evidences ev
       release + (open ? ", open kernel module" : ", proprietary kernel module");
   const bool old = facts.driver.known() && facts.driver.major < kFirstWithDmaBuf;
   if (open && !old) return ok("", summary, std::move(evidence));
-  const std::string needs = "It exports no dma-buf: registration takes the peer-memory module.";
+  const std::string needs = "It exports no dma-buf, so registration needs the peer-memory module.";
   if (facts.gpu == host::Generation::kBeforeTuring) {
     return ok("",
-              summary + ", the one that drives GPUs before Turing; registration takes " +
+              summary + ", the one for GPUs before Turing; registration needs " +
                   host::name_of(ways.plan.ways.module),
               std::move(evidence));
   }
@@ -61,7 +59,8 @@ Findings find(const Host& host) {
   const std::string release =
       ways.driver_version.empty() ? "driver of unknown release" : "driver " + ways.driver_version;
   if (ways.open_driver == Tri::kUnknown) {
-    return {unknown("", release + "; open or proprietary is not shown", std::move(evidence))};
+    return {unknown("", release + "; cannot tell whether it is open or proprietary",
+                    std::move(evidence))};
   }
   return {judge_release(ways, release, std::move(evidence))};
 }

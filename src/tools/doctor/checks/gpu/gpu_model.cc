@@ -1,4 +1,4 @@
-// G3 for machines whose driver cannot be asked: what the GPUs' names say.
+// What the GPUs' names say, for machines whose driver cannot be asked.
 #include "doctor/checks/all.h"
 #include "doctor/checks/gather.h"
 #include "doctor/evidence.h"
@@ -8,11 +8,10 @@ namespace gdr::doctor {
 namespace {
 
 constexpr const char* kExplanation =
-    "NVIDIA's driver has GPUDirect RDMA for data-centre and professional GPUs; to GeForce boards "
-    "it "
-    "denies it, and nothing sets that right. Sources: docs.nvidia.com/cuda/gpudirect-rdma "
+    "NVIDIA's driver supports GPUDirect RDMA on data-centre and professional GPUs. It denies it to "
+    "GeForce boards, and nothing changes that. Sources: docs.nvidia.com/cuda/gpudirect-rdma "
     "('GPUDirect RDMA is available on both Tesla and Quadro GPUs'), "
-    "github.com/openucx/ucx/issues/8049. On this machine the driver itself is asked: see "
+    "github.com/openucx/ucx/issues/8049. On a live machine the driver itself is asked: see "
     "gpu-capability.";
 
 Findings find(const Host& host) {
@@ -22,13 +21,13 @@ Findings find(const Host& host) {
   for (const host::Gpu& gpu : host.inventory.gpus) {
     const std::string subject = "GPU " + gpu.pci_address;
     if (gpu.model.empty()) {
-      gathered.add(unknown(subject, "its model is not shown", {{subject, "no name"}},
+      gathered.add(unknown(subject, "cannot see its model", {{subject, "no name"}},
                            to_type("lspci -nn -d 10de:")),
                    gpu.pci_address);
     } else if (gpu.model.find("GeForce") != std::string::npos) {
       gathered.add(fail(subject, gpu.model + ": NVIDIA's driver denies GPUDirect RDMA to GeForce",
-                        {{subject, gpu.model}}, "No way of registering its memory can work.",
-                        {{}, to_do("a data-centre or professional GPU is needed")}),
+                        {{subject, gpu.model}}, "Its memory cannot be registered in any way.",
+                        {{}, to_do("use a data-centre or professional GPU")}),
                    gpu.pci_address);
     } else {
       gathered.add(ok(subject, "no GeForce", {{subject, gpu.model}}), gpu.pci_address);

@@ -1,4 +1,4 @@
-// G4: parameters of the NVIDIA module that GPUDirect RDMA depends on.
+// Parameters of the NVIDIA module that GPUDirect RDMA depends on.
 #include <map>
 
 #include "base/environment.h"
@@ -10,15 +10,15 @@ namespace gdr::doctor {
 namespace {
 
 constexpr const char* kExplanation =
-    "/proc/driver/nvidia/params shows what the module was loaded with. GrdmaPciTopoCheckOverride 2 "
-    "makes the driver refuse every NIC, and 1 lets it pass pairs that it knows not to work. "
-    "DmaRemapPeerMmio 0 gives NICs bare physical addresses, which an IOMMU that translates does "
-    "not know. EnableStreamMemOPs and PeerMappingOverride in RegistryDwords matter only for "
-    "GPU-initiated communication (IBGDA of NVSHMEM and DeepEP); gdr does not ask for them.";
+    "/proc/driver/nvidia/params shows the module's parameters. GrdmaPciTopoCheckOverride 2 makes "
+    "the driver refuse every NIC; 1 makes it accept pairs that it knows do not work. "
+    "DmaRemapPeerMmio 0 gives NICs physical addresses, which a translating IOMMU rejects. "
+    "EnableStreamMemOPs and PeerMappingOverride in RegistryDwords matter only for GPU-initiated "
+    "communication (IBGDA of NVSHMEM and DeepEP), so the check ignores them.";
 
 constexpr const char* kParameters = "proc/driver/nvidia/params";
 constexpr const char* kAtLoading =
-    "take the option out of /etc/modprobe.d, rebuild the initramfs and reboot";
+    "remove the option from /etc/modprobe.d, rebuild the initramfs and reboot";
 
 // "EnableMSI: 1", one on each line.
 std::map<std::string, std::string> read_parameters(const Host& host) {
@@ -41,8 +41,8 @@ Findings find(const Host& host) {
   const std::map<std::string, std::string> parameters = read_parameters(host);
   const std::string place = std::string("/") + kParameters;
   if (parameters.empty()) {
-    return {unknown("", "the module's parameters cannot be read",
-                    {read_line(host.files, kParameters)})};
+    return {
+        unknown("", "cannot read the module's parameters", {read_line(host.files, kParameters)})};
   }
   const auto value = [&](const char* name) {
     const auto found = parameters.find(name);
@@ -58,19 +58,19 @@ Findings find(const Host& host) {
                             {read("GrdmaPciTopoCheckOverride")}, "No GPU memory can be registered.",
                             {{}, to_do(kAtLoading)}));
   } else if (topology == "1") {
-    findings.push_back(
-        warn("", "GrdmaPciTopoCheckOverride is 1: the driver's own check is off",
-             {read("GrdmaPciTopoCheckOverride")},
-             "Pairs of GPU and NIC that cannot reach each other are registered all the same.",
-             {{}, to_do(kAtLoading)}));
+    findings.push_back(warn(
+        "", "GrdmaPciTopoCheckOverride is 1: the driver's own check is off",
+        {read("GrdmaPciTopoCheckOverride")},
+        "The driver registers memory even for pairs of GPU and NIC that cannot reach each other.",
+        {{}, to_do(kAtLoading)}));
   }
   if (value("DmaRemapPeerMmio") == "0") {
     findings.push_back(
         warn("", "DmaRemapPeerMmio is 0: addresses bypass the IOMMU", {read("DmaRemapPeerMmio")},
-             "Where an IOMMU translates, the NIC's accesses fault.", {{}, to_do(kAtLoading)}));
+             "If an IOMMU translates, the NIC's accesses fault.", {{}, to_do(kAtLoading)}));
   }
   if (findings.empty()) {
-    findings.push_back(ok("", "parameters of the NVIDIA module are as they should be",
+    findings.push_back(ok("", "parameters of the NVIDIA module are right",
                           {read("GrdmaPciTopoCheckOverride"), read("DmaRemapPeerMmio"),
                            read("EnableStreamMemOPs"), read("RegistryDwords")}));
   }
@@ -81,7 +81,7 @@ Findings find(const Host& host) {
 
 const Check kGpuParameters{"gpu-parameters",
                            Area::kGpu,
-                           "Parameters of the NVIDIA module that bear on RDMA",
+                           "Parameters of the NVIDIA module that affect RDMA",
                            kExplanation,
                            30,
                            Cost::kPassive,

@@ -1,4 +1,4 @@
-// G7: GPUs that are parts of one.
+// GPUs that are parts of one: MIG instances and vGPUs.
 #include "doctor/checks/all.h"
 #include "doctor/checks/gpu/each_gpu.h"
 
@@ -6,16 +6,16 @@ namespace gdr::doctor {
 namespace {
 
 constexpr const char* kExplanation =
-    "A MIG instance and a vGPU are parts of a GPU. No statement of NVIDIA was found that "
-    "GPUDirect RDMA works on MIG instances, and on vGPUs it does on a subset of types and guests "
-    "only; whether it works here, check registration tries. NVML says of each GPU what it is.";
+    "A MIG instance and a vGPU are parts of a GPU. We found no statement of NVIDIA that GPUDirect "
+    "RDMA works on MIG instances; on vGPUs it works with some types and guests only. The check "
+    "registration tries whether it works here. NVML reports what each GPU is.";
 
 Finding judge(const NvmlGpu& gpu) {
   const std::string subject = "GPU " + gpu.pci_address;
   const Evidences evidence = {{"nvmlDeviceGetMigMode", on_or_off(gpu.mig)},
                               {"nvmlDeviceGetVirtualizationMode, vGPU", on_or_off(gpu.vgpu)}};
   const std::string consequence =
-      "GPUDirect RDMA may not work here: believe what check registration finds.";
+      "GPUDirect RDMA may not work here; the check registration tries it.";
   if (gpu.vgpu == Tri::kYes) {
     return warn(subject, "it is a vGPU", evidence, consequence,
                 {{}, to_do("pass the whole GPU into the virtual machine")});
@@ -23,11 +23,11 @@ Finding judge(const NvmlGpu& gpu) {
   if (gpu.mig == Tri::kYes) {
     return warn(subject, "MIG is on", evidence, consequence,
                 {to_type("sudo nvidia-smi -i " + gpu.pci_address + " -mig 0",
-                         "while no program is on the GPU"),
+                         "while no program uses the GPU"),
                  {}});
   }
   if (gpu.mig == Tri::kUnknown && gpu.vgpu == Tri::kUnknown) {
-    return unknown(subject, "NVML tells neither MIG nor vGPU mode", evidence);
+    return unknown(subject, "NVML reports neither MIG nor vGPU mode", evidence);
   }
   return ok(subject, "a whole GPU", evidence);
 }

@@ -1,4 +1,4 @@
-// G5: a GPU that is shut down between programs starts slowly.
+// A GPU that shuts down between programs starts slowly.
 #include "doctor/checks/all.h"
 #include "doctor/checks/gpu/each_gpu.h"
 
@@ -6,20 +6,20 @@ namespace gdr::doctor {
 namespace {
 
 constexpr const char* kExplanation =
-    "Without persistence the driver shuts a GPU down when its last user goes and starts it again "
-    "for the next one: each program waits for seconds, and settings are lost. NVML says which "
-    "GPUs have it. NVIDIA recommends the daemon nvidia-persistenced over the mode of nvidia-smi.";
+    "Without persistence the driver shuts a GPU down when its last user ends and starts it again "
+    "for the next one: each program waits for seconds, and settings are lost. NVML reports which "
+    "GPUs have it. NVIDIA recommends the daemon nvidia-persistenced instead of nvidia-smi -pm.";
 
 Finding judge(const NvmlGpu& gpu) {
   const std::string subject = "GPU " + gpu.pci_address;
   const Evidence evidence{"nvmlDeviceGetPersistenceMode", on_or_off(gpu.persistence)};
   if (gpu.persistence == Tri::kUnknown) {
-    return unknown(subject, "NVML does not tell the persistence mode", {evidence});
+    return unknown(subject, "NVML does not report the persistence mode", {evidence});
   }
   if (gpu.persistence == Tri::kYes) return ok(subject, "persistence is on", {evidence});
   return warn(
       subject, "persistence is off", {evidence},
-      "Each first program waits for seconds until the GPU has started.",
+      "The first program waits for seconds until the GPU has started.",
       {by_gdr_fix("persistence", "sudo nvidia-smi -pm 1"),
        by_gdr_fix_for_good("persistence", "sudo systemctl enable --now nvidia-persistenced")});
 }

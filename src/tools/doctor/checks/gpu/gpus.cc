@@ -1,4 +1,4 @@
-// G1: is there a GPU, and does its driver have it?
+// Is there a GPU, and does the NVIDIA driver manage it?
 #include "doctor/checks/all.h"
 #include "doctor/checks/unsupported.h"
 #include "doctor/evidence.h"
@@ -8,18 +8,17 @@ namespace gdr::doctor {
 namespace {
 
 constexpr const char* kExplanation =
-    "GPUDirect RDMA needs an NVIDIA GPU that NVIDIA's kernel driver has taken. Read are the PCI "
-    "functions of vendor 10de and of a display class, and the driver that each is bound to. A GPU "
-    "bound to vfio-pci belongs to a virtual machine, one bound to nouveau to a driver without "
-    "CUDA; both fail here, and gdr changes no binding by itself. Without any GPU on the PCI bus "
-    "nothing else about GPUs can be judged. GPUs and accelerators of other makers are named and "
-    "not judged.";
+    "GPUDirect RDMA needs an NVIDIA GPU that is bound to NVIDIA's kernel driver. The check reads "
+    "the PCI functions of vendor 10de with a display class, and the driver of each. A GPU bound to "
+    "vfio-pci belongs to a virtual machine; nouveau is a driver without CUDA. Both fail here, and "
+    "gdr changes no binding by itself. Without a GPU on the PCI bus no other GPU check applies. "
+    "GPUs and accelerators of other makers are named but not judged.";
 
 // No fault of the machine's: it has GPUs, of which gdr can say nothing.
 Finding others_only(const std::string& others) {
-  return unknown("", "no NVIDIA GPU; not supported here: " + others,
+  return unknown("", "no NVIDIA GPU; unsupported: " + others,
                  {{"/sys/bus/pci/devices/*/{vendor,class}", others}},
-                 to_do("the tools of their maker: gdr knows NVIDIA's driver only"));
+                 to_do("use their maker's tools; gdr supports NVIDIA's driver only"));
 }
 
 Finding no_gpu(const Host& host) {
@@ -27,13 +26,12 @@ Finding no_gpu(const Host& host) {
   finding.outcome = Outcome::kFail;
   finding.summary = "no NVIDIA GPU on the PCI bus";
   finding.evidence = {{"/sys/bus/pci/devices/*/{vendor,class}", "none of 0x10de, 0x03xxxx"}};
-  finding.consequence = "There is no GPU memory to reach.";
-  finding.fix.now =
-      host.inventory.virtual_machine
-          ? to_do("pass the GPU into this virtual machine")
-          : to_type("lspci -nn -d 10de:",
-                    "a GPU that is built in and not listed has no power, or the firmware has no "
-                    "room for it (Above 4G Decoding)");
+  finding.consequence = "There is no GPU memory that a NIC could reach.";
+  finding.fix.now = host.inventory.virtual_machine
+                        ? to_do("pass the GPU into this virtual machine")
+                        : to_type("lspci -nn -d 10de:",
+                                  "if an installed GPU is not listed, it has no power, or the "
+                                  "firmware has no address space for it (Above 4G Decoding)");
   return finding;
 }
 
@@ -50,7 +48,7 @@ Finding judge(const Host& host, const host::Gpu& gpu) {
   // Text sources and captures of parts of sysfs have no driver links.
   if (gpu.driver.empty() && !host.files.exists(device + "/vendor")) {
     finding.outcome = Outcome::kUnknown;
-    finding.summary = gpu.model + "; which driver has it is not shown";
+    finding.summary = gpu.model + "; cannot see its driver";
     finding.consequence.clear();
     return finding;
   }
@@ -62,16 +60,16 @@ Finding judge(const Host& host, const host::Gpu& gpu) {
                    to_type("echo 'blacklist nouveau' | sudo tee /etc/modprobe.d/nouveau.conf",
                            "then rebuild the initramfs and reboot")};
   } else if (gpu.driver == "vfio-pci") {
-    finding.consequence = "CUDA cannot use this GPU here: it is set aside for a virtual machine.";
+    finding.consequence = "CUDA cannot use this GPU here: it is reserved for a virtual machine.";
     finding.fix = {
         to_type("echo " + gpu.pci_address +
                     " | sudo tee /sys/bus/pci/drivers/vfio-pci/unbind\nsudo modprobe nvidia",
-                "only where no virtual machine uses it"),
+                "only if no virtual machine uses it"),
         to_do("remove its ids from vfio-pci.ids= on the kernel command line and in "
               "/etc/modprobe.d")};
   } else {
     finding.fix = {to_type("sudo modprobe nvidia\nsudo dmesg | grep -i nvrm"),
-                   to_do("install NVIDIA's driver")};
+                   to_do("install the NVIDIA driver")};
   }
   return finding;
 }
@@ -94,7 +92,7 @@ Findings find(const Host& host) {
 
 }  // namespace
 
-const Check kGpus{"gpus",       Area::kGpu, "GPUs on the PCI bus and the driver that has them",
+const Check kGpus{"gpus",       Area::kGpu, "GPUs on the PCI bus, and their driver",
                   kExplanation, 10,         Cost::kPassive,
                   find};
 

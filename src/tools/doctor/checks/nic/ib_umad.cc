@@ -10,14 +10,14 @@ namespace gdr::doctor {
 namespace {
 
 constexpr const char* kExplanation =
-    "Mellanox/k8s-rdma-shared-dev-plugin gives a NIC to pods only where each of its device files "
-    "is there: rdma_cm, umad and uverbs (older releases: issm as well). umad and issm are made by "
-    "the module ib_umad. Where one lacks, its log says 'missing RDMA device spec for device …, "
-    "RDMA device \"umad\" not found' (or \"issm\"), and nodes have none of its resource "
-    "(pkg/resources/rdma_device_spec.go; issues 44 and 94, where other causes are named as well: "
-    "NICs that do no RDMA, and issm on Ethernet ports, which newer kernels do not make). Fabric "
-    "Manager on B200 wants ib_umad, too (spectrocloud/CanvOS pull request 700). Judged on nodes of "
-    "Kubernetes alone.";
+    "Mellanox/k8s-rdma-shared-dev-plugin gives a NIC to pods only if all its device files exist: "
+    "rdma_cm, umad and uverbs (older releases: also issm). The module ib_umad creates umad and "
+    "issm. If one is missing, the plugin logs 'missing RDMA device spec for device …, RDMA device "
+    "\"umad\" not found' (or \"issm\"), and the node offers none of the resource "
+    "(pkg/resources/rdma_device_spec.go; issues 44 and 94 name other causes: NICs without RDMA, "
+    "and issm on Ethernet ports, which newer kernels do not create). Fabric Manager on B200 needs "
+    "ib_umad too (spectrocloud/CanvOS pull request 700). The check applies to Kubernetes nodes "
+    "only.";
 
 constexpr const char* kModule = "sys/module/ib_umad";
 constexpr const char* kClass = "sys/class/infiniband_mad";
@@ -33,7 +33,7 @@ Findings find(const Host& host) {
   const bool real = std::any_of(host.inventory.nics.begin(), host.inventory.nics.end(),
                                 [](const host::Nic& nic) { return nic.pci.has_value(); });
   if (!real) return no_nic();
-  if (!is_node(host)) return does_not_apply("not a node of Kubernetes");
+  if (!is_node(host)) return does_not_apply("not a Kubernetes node");
   if (!shows(host.files, "sys/module")) {
     return {not_shown(host.files, "sys/module", "whether ib_umad is loaded")};
   }
@@ -43,15 +43,15 @@ Findings find(const Host& host) {
   if (host.files.exists(kModule) || host.files.exists(kClass)) {
     return {ok("", "ib_umad is loaded", {evidence})};
   }
-  return {warn("", "ib_umad is not loaded on this node of Kubernetes", {evidence},
-               "The plugin for shared RDMA devices offers no NIC: RDMA device \"umad\" not found.",
+  return {warn("", "ib_umad is not loaded on this Kubernetes node", {evidence},
+               "The shared RDMA device plugin offers no NIC: RDMA device \"umad\" not found.",
                {to_type("sudo modprobe ib_umad"),
                 to_type("echo ib_umad | sudo tee /etc/modules-load.d/ib_umad.conf")})};
 }
 
 }  // namespace
 
-const Check kIbUmad{"ib-umad",      Area::kNic, "ib_umad on nodes of Kubernetes", kExplanation, 52,
+const Check kIbUmad{"ib-umad",      Area::kNic, "ib_umad on Kubernetes nodes", kExplanation, 52,
                     Cost::kPassive, find};
 
 }  // namespace gdr::doctor

@@ -1,4 +1,4 @@
-// N5: is the NIC set up for a network that loses no packets of RoCE?
+// Is the NIC configured for a lossless RoCE network?
 #include "doctor/checks/all.h"
 #include "doctor/checks/gather.h"
 #include "doctor/checks/nic/ports.h"
@@ -12,17 +12,14 @@ namespace {
 constexpr unsigned kPriorities = 8;
 
 constexpr const char* kExplanation =
-    "RoCE is fast as long as few packets are lost. Networks see to that by pausing one priority "
-    "(PFC), by marking packets under congestion (ECN) to which NICs answer by slowing down, or by "
-    "both, and tell RoCE apart by the DSCP field of its packets. NIC and switches must agree on "
-    "all "
-    "of it, so gdr changes none; it shows what the NIC says: trust (dscp or pcp), ECN for each "
-    "priority as notification point (roce_np) and reaction point (roce_rp), and the default "
-    "traffic "
-    "class. These files come with NVIDIA's DOCA-OFED; PFC shows by mlnx_qos -i INTERFACE or dcb "
-    "pfc "
-    "show dev INTERFACE only. A common choice is DSCP 26 on priority 3: mlnx_qos -i INTERFACE "
-    "--trust dscp --pfc 0,0,0,1,0,0,0,0; echo 106 > /sys/class/infiniband/NIC/tc/1/traffic_class.";
+    "RoCE is fast only if few packets are lost. Networks avoid loss by pausing one priority (PFC), "
+    "by marking packets under congestion so that NICs slow down (ECN), or both; they recognise "
+    "RoCE by the DSCP field of its packets. NIC and switches must agree on all of it, so gdr "
+    "changes nothing; it shows the NIC's settings: trust (dscp or pcp), ECN for each priority as "
+    "notification point (roce_np) and reaction point (roce_rp), and the default traffic class. "
+    "These files come with NVIDIA's DOCA-OFED; for PFC use mlnx_qos -i INTERFACE or dcb pfc show "
+    "dev INTERFACE. A common choice is DSCP 26 on priority 3: mlnx_qos -i INTERFACE --trust dscp "
+    "--pfc 0,0,0,1,0,0,0,0; echo 106 > /sys/class/infiniband/NIC/tc/1/traffic_class.";
 
 struct Settings {
   std::string trust, traffic_class;
@@ -61,30 +58,31 @@ Finding judge(const PortOf& port, const Settings& settings) {
        shown(settings.traffic_class)}};
   if (settings.trust.empty() && !settings.ecn_shown) {
     finding.outcome = Outcome::kUnknown;
-    finding.summary = "whether packets of RoCE are kept from being lost does not show here";
+    finding.summary = "cannot tell from here whether this RoCE network is lossless (PFC/ECN)";
     finding.consequence = "Lost packets cost RoCE most of its rate.";
     finding.fix.now = to_type("mlnx_qos -i {}\ndcb pfc show dev {}",
-                              "the first comes with DOCA-OFED, the second with iproute2");
+                              "DOCA-OFED has the first command, iproute2 the second");
     return finding;
   }
   const bool marked = settings.trust.empty() || settings.trust.find("dscp") != std::string::npos;
   const bool ecn = !settings.ecn_shown || !settings.ecn.empty();
   if (marked && ecn) {
-    finding.summary = "the NIC answers to ECN and trusts DSCP; PFC and switches do not show here";
+    finding.summary = "the NIC reacts to ECN and trusts DSCP; check PFC and the switches yourself";
     return finding;
   }
   finding.outcome = Outcome::kWarn;
   finding.summary = !marked ? "the NIC trusts " + settings.trust +
-                                  " and not DSCP: routed packets of RoCE have no priority"
+                                  ", not DSCP: routed RoCE packets have no priority"
                             : "ECN is off for every priority";
   finding.consequence =
-      "Under congestion packets are lost, which costs RoCE most of its rate. The switches must be "
-      "set to the same.";
+      "Under congestion packets are lost, which costs RoCE most of its rate. The switches need the "
+      "same settings.";
   finding.fix.now = to_type(!marked ? "sudo mlnx_qos -i {} --trust dscp"
                                     : "echo 1 | sudo tee /sys/class/net/{}/ecn/roce_np/enable/3 "
                                       "/sys/class/net/{}/ecn/roce_rp/enable/3",
-                            "gdr fix roce prints all that is usually set");
-  finding.fix.for_good = to_do("the same commands in a unit that starts after the network");
+                            "gdr fix roce prints the usual settings");
+  finding.fix.for_good =
+      to_do("run the same commands in a systemd unit that starts after the network");
   return finding;
 }
 
@@ -99,7 +97,7 @@ Findings find(const Host& host) {
 
 }  // namespace
 
-const Check kLossless{"lossless",   Area::kNic, "What keeps packets of RoCE from being lost",
+const Check kLossless{"lossless",   Area::kNic, "Lossless RoCE: DSCP, ECN and PFC",
                       kExplanation, 85,         Cost::kPassive,
                       find};
 

@@ -1,4 +1,4 @@
-// N11: would a NIC that is for management carry data?
+// Would a management NIC carry data?
 #include <algorithm>
 #include <string_view>
 
@@ -13,15 +13,15 @@ namespace gdr::doctor {
 namespace {
 
 constexpr const char* kExplanation =
-    "On HGX B200 and later, some ConnectX functions manage the NVSwitches of the machine: NVIDIA's "
-    "fabric manager talks to the switches over them. They look like other RDMA NICs, and nothing "
-    "keeps NCCL from taking them for data, which fails or is slow. Their product data says SW_MNG "
-    "(/sys/bus/pci/devices/*/vpd, for root; so does nvidia-fabricmanager-start.sh find them); "
-    "without it they are known by a link that carries a fraction of the other NICs'. gdr never "
-    "chooses them, and looks whether NCCL_IB_HCA leaves them out.";
+    "On HGX B200 and later, some ConnectX functions manage the machine's NVSwitches: NVIDIA's "
+    "Fabric Manager uses them to reach the switches. They look like other RDMA NICs, and NCCL may "
+    "use them for data, which fails or is slow. Their product data (VPD) contains SW_MNG "
+    "(/sys/bus/pci/devices/*/vpd, for root; nvidia-fabricmanager-start.sh finds them in the same "
+    "way); without it gdr recognises them by a link far slower than the other NICs'. gdr never "
+    "chooses them, and checks whether NCCL_IB_HCA excludes them.";
 
-// As NCCL reads it: "^" leaves out what is listed, "=" takes names as a whole, else their
-// beginnings count; ":1" is a port.
+// Reads the list like NCCL: "^" excludes the listed names, "=" compares whole names, otherwise
+// prefixes; ":1" is a port.
 bool takes(const std::string& value, const std::string& nic) {
   std::string_view list = value;
   const bool out = list.starts_with('^');
@@ -57,30 +57,33 @@ Findings find(const Host& host) {
     named = named && host::has_rdma_name(nic);
     evidence.push_back({label(nic), nic.management});
   }
-  if (managing.empty()) return does_not_apply("no NIC for management");
+  if (managing.empty()) return does_not_apply("no management NIC");
   const std::string names = names_of(managing);
-  const std::string what = names + ": for management, not for data";
+  const std::string what = names + ": management, not for data";
   if (host.inventory.gpus.empty()) return {ok("", what, std::move(evidence))};
-  if (taken.empty()) return {ok("", what + "; NCCL_IB_HCA leaves them out", std::move(evidence))};
+  if (taken.empty()) return {ok("", what + "; NCCL_IB_HCA excludes them", std::move(evidence))};
   // A captured machine's names are anybody's.
   const bool typable = named && std::ranges::all_of(split(names, ','), is_typable);
   const Fix fix =
       typable ? Fix{to_type("export NCCL_IB_HCA=^=" + names),
                     to_type("echo NCCL_IB_HCA=^=" + names + " | sudo tee -a /etc/nccl.conf")}
-              : Fix{to_do("leave their RDMA names out of NCCL_IB_HCA"), {}};
+              : Fix{to_do("remove their RDMA names from NCCL_IB_HCA"), {}};
   return {warn("",
-               what + "; NCCL would take " +
+               what + "; NCCL would use " +
                    (taken.size() == managing.size() ? std::string("them") : names_of(taken)),
                std::move(evidence),
-               "NCCL connects over a network that carries no data of programs: it hangs, fails or "
-               "is slow.",
+               "NCCL connects over a network that is not for data: it hangs, fails or is slow.",
                fix)};
 }
 
 }  // namespace
 
-const Check kManagementNics{
-    "management-nics", Area::kNic, "NICs that manage NVSwitches, kept from data", kExplanation, 52,
-    Cost::kPassive,    find};
+const Check kManagementNics{"management-nics",
+                            Area::kNic,
+                            "NICs that manage NVSwitches are not used for data",
+                            kExplanation,
+                            52,
+                            Cost::kPassive,
+                            find};
 
 }  // namespace gdr::doctor

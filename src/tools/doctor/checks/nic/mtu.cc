@@ -1,4 +1,4 @@
-// N4: do the interfaces carry packets as large as RDMA can use?
+// Do the interfaces carry packets as large as RDMA can use?
 #include "doctor/checks/all.h"
 #include "doctor/checks/gather.h"
 #include "doctor/checks/nic/ports.h"
@@ -8,17 +8,17 @@
 namespace gdr::doctor {
 namespace {
 
-// What the kernel takes off for headers before it chooses the path MTU (iboe_get_mtu of
+// Bytes that the kernel subtracts for headers before it chooses the path MTU (iboe_get_mtu of
 // <rdma/ib_addr.h>): global route, UDP, base, XRC and atomic headers, and the CRC.
 constexpr long kHeaders = 40 + 8 + 12 + 4 + 28 + 4;
 constexpr long kPathMtus[] = {4096, 2048, 1024, 512, 256};
 
 constexpr const char* kExplanation =
-    "RDMA over Ethernet sends packets of 256 to 4096 bytes, the largest that the interface's MTU "
-    "leaves room for: 1024 with the usual 1500, and 4096 from 4192 on. Small packets cost a share "
-    "of the link for headers, and NICs a limit in packets per second. Set 4200 or 9000 on the "
-    "interfaces of all hosts and on all switches between; where they differ, large packets are "
-    "lost. InfiniBand's MTU is the subnet manager's and does not show here.";
+    "RDMA over Ethernet sends packets of 256 to 4096 bytes, the largest that fits into the "
+    "interface's MTU: 1024 with the usual 1500, 4096 from 4192 on. Small packets waste bandwidth "
+    "on headers, and NICs have a limit on packets per second. Set 4200 or 9000 on the interfaces "
+    "of all hosts and on all switches between them; if they differ, large packets are lost. On "
+    "InfiniBand the subnet manager sets the MTU, which is not visible here.";
 
 long path_mtu_of(long mtu) {
   for (const long path_mtu : kPathMtus) {
@@ -40,7 +40,7 @@ Finding judge(const PortOf& port, long mtu) {
   finding.outcome = Outcome::kWarn;
   finding.summary = "MTU " + std::to_string(mtu) + ": packets of " + std::to_string(path_mtu) +
                     " bytes instead of 4096";
-  finding.consequence = "More of the link goes to headers, and NICs may reach their packet rate.";
+  finding.consequence = "Headers waste bandwidth, and NICs may reach their packet rate.";
   finding.fix = {to_type("sudo ip link set dev {} mtu 4200"),
                  to_do("MTU 4200 for {} in the network configuration, on all hosts and switches")};
   return finding;
@@ -58,7 +58,7 @@ Findings find(const Host& host) {
 
 }  // namespace
 
-const Check kMtu{"mtu",          Area::kNic, "MTU of the interfaces under RoCE", kExplanation, 76,
+const Check kMtu{"mtu",          Area::kNic, "MTU of RoCE interfaces", kExplanation, 76,
                  Cost::kPassive, find};
 
 }  // namespace gdr::doctor

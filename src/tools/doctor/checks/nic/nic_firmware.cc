@@ -1,4 +1,4 @@
-// N1: do NICs of one model run one firmware?
+// Do all NICs of a model run the same firmware?
 #include <algorithm>
 #include <map>
 
@@ -11,12 +11,11 @@ namespace gdr::doctor {
 namespace {
 
 constexpr const char* kExplanation =
-    "NICs of one model (board_id, the PSID) that run different firmware may behave differently, "
-    "and "
-    "a collective is as fast as its slowest NIC. Compared are the fw_ver of all NICs of a model; "
-    "those that differ from most of them are named.";
+    "NICs of one model (board_id, the PSID) with different firmware may behave differently, and a "
+    "collective is as fast as its slowest NIC. The check compares fw_ver of all NICs of a model "
+    "and names those that differ from the majority.";
 
-// What firmware is made for: the board where it is known, else the device.
+// Firmware is made for a board, if it is known, else for a device.
 std::string model_of(const Host& host, const host::Nic& nic) {
   std::string board = host.files.line("sys/class/infiniband/" + nic.name + "/board_id");
   if (!board.empty()) return board;
@@ -34,7 +33,7 @@ void judge(const std::string& model, const Versions& versions, Gathered& gathere
       finding.subject = label(*nic);
       finding.evidence = {{"/sys/class/infiniband/" + nic->name + "/fw_ver", version}};
       if (version == most->first) {
-        finding.summary = "one firmware for each model";
+        finding.summary = "same firmware on all NICs of a model";
       } else {
         finding.outcome = Outcome::kWarn;
         finding.summary =
@@ -56,13 +55,13 @@ Findings find(const Host& host) {
   Gathered gathered("NICs");
   for (const auto& [model, versions] : models) judge(model, versions, gathered);
   return gathered.take(host.inventory.nics.empty() ? "no RDMA NIC"
-                                                   : "no NIC shows its firmware's version");
+                                                   : "cannot see any NIC's firmware version");
 }
 
 }  // namespace
 
 const Check kNicFirmware{
-    "nic-firmware", Area::kNic, "One firmware on NICs of one model", kExplanation, 90,
+    "nic-firmware", Area::kNic, "Same firmware on all NICs of a model", kExplanation, 90,
     Cost::kPassive, find};
 
 }  // namespace gdr::doctor

@@ -1,4 +1,4 @@
-// N6: do packets get lost or damaged on the way?
+// Are packets lost or damaged?
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,12 +13,11 @@ namespace gdr::doctor {
 namespace {
 
 constexpr const char* kExplanation =
-    "Counters of lost, repeated and damaged packets since the driver was loaded. A few are usual: "
-    "a "
-    "cable was pulled, a host restarted. Judged is their share of the packets: more than one in a "
-    "million warns. One reading tells what has been, not what is: read them again after a run "
-    "(gdr perf shows what moved in it). packet_seq_err and local_ack_timeout_err mean that the "
-    "network loses packets; out_of_buffer and rnr_nak_retry_err that a receiver was late; "
+    "The driver counts lost, repeated and damaged packets since it was loaded. A few are normal: "
+    "somebody pulled a cable, a host restarted. The check warns if their share of all packets is "
+    "more than one in a million. One reading shows the past, not the present: read them again "
+    "after a run (gdr perf shows which moved). packet_seq_err and local_ack_timeout_err mean that "
+    "the network loses packets; out_of_buffer and rnr_nak_retry_err that a receiver was late; "
     "symbol_error and port_rcv_errors a bad cable or transceiver.";
 
 constexpr double kMostShare = 1e-6;
@@ -63,15 +62,15 @@ Finding judge(const Host& host, const PortOf& port) {
   const double share =
       packets > 0 ? static_cast<double>(most) / (2.0 * static_cast<double>(packets)) : 0;
   if (most == 0 || share <= kMostShare) {
-    finding.summary = "no more errors than are usual";
+    finding.summary = "no more errors than usual";
     return finding;
   }
   finding.outcome = Outcome::kWarn;
   finding.summary =
       fmt::format("{}: {} of {:.2g} packets", worst, most, 2.0 * static_cast<double>(packets));
-  finding.consequence = "Each lost packet stops its connection until it has been sent again.";
+  finding.consequence = "Each lost packet stops its connection until it is sent again.";
   finding.fix = {to_type("sudo mlxlink -d {} -c -e"),
-                 to_do("see to cables, and to PFC and ECN on NICs and switches")};
+                 to_do("check cables, and PFC and ECN on NICs and switches")};
   return finding;
 }
 
@@ -85,7 +84,7 @@ Findings find(const Host& host) {
     }
     gathered.add(judge(host, port), port.nic->pci->address);
   }
-  return gathered.take(host.inventory.nics.empty() ? "no RDMA NIC" : "no counters are shown");
+  return gathered.take(host.inventory.nics.empty() ? "no RDMA NIC" : "no counters visible");
 }
 
 }  // namespace

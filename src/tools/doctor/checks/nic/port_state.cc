@@ -1,4 +1,4 @@
-// N2: does each NIC port that a GPU needs have a link, and one as fast as its peers'?
+// Does each NIC port that a GPU needs have a link as fast as its peers'?
 #include <algorithm>
 #include <map>
 #include <set>
@@ -14,12 +14,12 @@ namespace gdr::doctor {
 namespace {
 
 constexpr const char* kExplanation =
-    "A port carries data when its state is ACTIVE. Without a link (phys_state Polling) there is no "
+    "A port carries data if its state is ACTIVE. Without a link (phys_state Polling) there is no "
     "cable, no transceiver or nothing at the other end; Disabled means that the interface is down. "
-    "A port without a link fails where a GPU has no other NIC as near, warns where others as near "
-    "remain, and is well where no GPU needs it: the second port of a card, a NIC for storage. The "
-    "rate is compared with that of the fastest port of the same model. Ports of InfiniBand in INIT "
-    "wait for a subnet manager, which is a check of its own.";
+    "A port without a link fails if a GPU has no other NIC as near, warns if others as near "
+    "remain, and is ok if no GPU needs it: the second port of a card, a NIC for storage. The rate "
+    "is compared with the fastest port of the same model. InfiniBand ports in INIT wait for a "
+    "subnet manager, which has a check of its own.";
 
 enum class Need : std::uint8_t { kOnly, kShared, kNone };
 
@@ -39,7 +39,7 @@ std::map<const host::Nic*, Need> needs_of(const host::Inventory& inventory) {
       need = std::min(need, any ? Need::kShared : Need::kOnly);
     }
   }
-  // Without a GPU whose way is known, any one NIC will do.
+  // If no path to a GPU is known, any NIC counts.
   if (needs.empty()) {
     const bool any = std::ranges::any_of(inventory.nics, host::has_active_port);
     for (const host::Nic& nic : inventory.nics) needs[&nic] = any ? Need::kShared : Need::kOnly;
@@ -72,15 +72,15 @@ void explain_link(Finding& finding, const PortOf& port, const std::string& physi
   const bool disabled = physical.find("Disabled") != std::string::npos;
   finding.summary = disabled ? "the port is switched off" : "no link";
   finding.consequence = finding.outcome == Outcome::kFail
-                            ? "The GPUs nearest to this NIC have no other as near."
-                            : "The GPUs nearest to this NIC share those that remain.";
+                            ? "The GPUs nearest to this NIC have no other NIC as near."
+                            : "The GPUs nearest to this NIC share the remaining NICs.";
   if (disabled && port.is_ethernet() && is_typable(port.port->netdev)) {
     finding.fix.now = to_type("sudo ip link set dev " + port.port->netdev + " up");
     finding.fix.for_good =
-        to_do("let the network configuration bring " + port.port->netdev + " up");
+        to_do("make the network configuration bring " + port.port->netdev + " up");
   } else {
     finding.fix = {to_type("sudo mlxlink -d {}"),
-                   to_do("see to cable, transceiver and switch port")};
+                   to_do("check cable, transceiver and switch port")};
   }
 }
 
@@ -92,7 +92,7 @@ Finding without_link(const Host& host, const PortOf& port, Need need, bool card_
       {"/" + folder_of(port) + "/phys_state", physical.empty() ? "not known" : physical}};
   finding.subject = subject_of(port);
   if (need == Need::kNone || card_has_link) {
-    finding.summary = need == Need::kNone ? "no link, and no GPU's best NIC"
+    finding.summary = need == Need::kNone ? "no link, but no GPU's best NIC"
                                           : "no link; the card's other port has one";
     return finding;
   }
@@ -109,9 +109,9 @@ Finding with_link(const PortOf& port, double best) {
   const double rate = rate_of(*port.port);
   if (rate <= 0 || rate >= best) return finding;
   finding.outcome = Outcome::kWarn;
-  finding.summary = "runs at " + port.port->rate + ", where others of its model run faster";
+  finding.summary = "runs at " + port.port->rate + ", but others of its model run faster";
   finding.consequence = "A collective is as fast as its slowest NIC.";
-  finding.fix = {to_type("sudo mlxlink -d {}"), to_do("see to cable, transceiver and switch port")};
+  finding.fix = {to_type("sudo mlxlink -d {}"), to_do("check cable, transceiver and switch port")};
   return finding;
 }
 

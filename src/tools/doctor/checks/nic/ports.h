@@ -18,8 +18,8 @@ struct PortOf {
   bool is_infiniband() const { return port->link_layer == "InfiniBand"; }
 };
 
-// Of NICs that sit on the PCI bus and carry data: software devices have no cable, no firmware and
-// no switch, and what manages NVSwitches has a network of its own.
+// Ports of data NICs on the PCI bus. Software devices have no cable, firmware or switch, and NICs
+// that manage NVSwitches have a network of their own.
 std::vector<PortOf> ports_of(const host::Inventory& inventory);
 
 // "sys/class/infiniband/mlx5_0/ports/1"

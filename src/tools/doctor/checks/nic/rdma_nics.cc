@@ -1,4 +1,4 @@
-// N1: is there an RDMA NIC, and does a driver have it?
+// Is there an RDMA NIC with a driver?
 #include <algorithm>
 #include <set>
 
@@ -17,12 +17,12 @@ constexpr const char* kFolder = "sys/class/infiniband";
 constexpr std::uint16_t kEthernetController = 0x0200, kInfinibandController = 0x0207;
 
 constexpr const char* kExplanation =
-    "GPUDirect RDMA needs a NIC that the kernel's RDMA stack has taken: an entry in "
-    "/sys/class/infiniband that sits on the PCI bus. A NIC of NVIDIA that lspci shows and the RDMA "
-    "stack does not has no driver, lacks its RDMA part (mlx5_ib), or is set aside for a virtual "
-    "machine (vfio-pci). Software devices such as rxe and siw copy by the processor and cannot "
-    "reach GPU memory. In a container /sys/class/infiniband shows what the host lets through. NICs "
-    "of other makers without an RDMA device are named and not judged.";
+    "GPUDirect RDMA needs a NIC that the kernel's RDMA stack manages: an entry in "
+    "/sys/class/infiniband that is on the PCI bus. If lspci shows an NVIDIA NIC but the RDMA stack "
+    "does not, it has no driver, lacks the driver's RDMA part (mlx5_ib), or is reserved for a "
+    "virtual machine (vfio-pci). Software devices such as rxe and siw copy with the CPU and cannot "
+    "reach GPU memory. In a container /sys/class/infiniband shows what the host passes in. NICs of "
+    "other makers without an RDMA device are named but not judged.";
 
 bool is_nic(const host::PciFunction& function) {
   const auto kind = function.class_code >> 8;
@@ -38,52 +38,52 @@ Finding without_rdma(const host::PciFunction& function, bool others) {
                        function.driver.empty() ? "not there" : function.driver}};
   if (function.driver == "vfio-pci") {
     finding.outcome = Outcome::kOk;
-    finding.summary = "set aside for a virtual machine (vfio-pci)";
+    finding.summary = "reserved for a virtual machine (vfio-pci)";
     return finding;
   }
-  finding.summary = function.driver.empty() ? "no driver has it" : "has no RDMA device";
-  finding.consequence = "No program can use RDMA over it.";
+  finding.summary = function.driver.empty() ? "it has no driver" : "it has no RDMA device";
+  finding.consequence = "No program can use it for RDMA.";
   finding.fix = {to_type("sudo modprobe mlx5_ib\nsudo dmesg | grep mlx5",
-                         "the second says why a driver refuses it"),
+                         "the second command shows why a driver refuses it"),
                  to_do("install the kernel's mlx5 modules, or NVIDIA's DOCA-OFED")};
   return finding;
 }
 
 Finding others_only(const std::string& others) {
-  return unknown("", "no RDMA NIC that gdr knows; not supported here: " + others,
+  return unknown("", "no supported RDMA NIC; unsupported: " + others,
                  {{std::string("/") + kFolder, "no device on the PCI bus"},
                   {"/sys/bus/pci/devices/*/{vendor,device,class}", others}},
-                 to_do("where they do RDMA, the driver of their maker makes a device in "
-                       "/sys/class/infiniband, and gdr sees that (ibv_devices lists it)"));
+                 to_do("if they support RDMA, their maker's driver creates a device in "
+                       "/sys/class/infiniband, which gdr then sees (ibv_devices lists it)"));
 }
 
 Finding none(const Host& host, bool software) {
   Finding finding;
   finding.outcome = Outcome::kFail;
   finding.summary =
-      software ? "only software RDMA devices: no RDMA NIC" : "no RDMA NIC on this host";
+      software ? "no RDMA NIC, only software RDMA devices" : "no RDMA NIC on this host";
   finding.evidence = {
       {std::string("/") + kFolder, software ? "no device on the PCI bus" : "empty"}};
-  finding.consequence = "There is nothing that could reach GPU memory over a network.";
+  finding.consequence = "Nothing can reach GPU memory over a network.";
   finding.fix.now =
       host.inventory.virtual_machine
           ? to_do("pass a NIC, or a virtual function of one, into this virtual machine")
           : to_type("lspci -nn | grep -i -e infiniband -e ethernet",
-                    "shows whether there is one without a driver");
+                    "shows whether a NIC lacks its driver");
   return finding;
 }
 
 Finding none_for_data() {
-  return fail("", "every RDMA NIC here is for the management of NVSwitches, none for data", {},
-              "There is nothing that could reach GPU memory over a network.",
+  return fail("", "all RDMA NICs here manage NVSwitches; none is for data", {},
+              "Nothing can reach GPU memory over a network.",
               {to_type("lspci -nn | grep -i -e infiniband -e ethernet", "shows other NICs"), {}});
 }
 
 Finding present(const host::Nic& nic) {
   Finding finding;
   finding.subject = label(nic);
-  finding.summary = nic.management.empty() ? "RDMA NIC with a driver"
-                                           : "for the management of NVSwitches, not for data";
+  finding.summary =
+      nic.management.empty() ? "RDMA NIC with a driver" : "manages NVSwitches, not for data";
   finding.evidence = {{std::string("/") + kFolder + "/" + nic.name,
                        nic.pci->address + (nic.driver.empty() ? "" : ", " + nic.driver)}};
   return finding;
@@ -123,8 +123,7 @@ Findings find(const Host& host) {
 
 }  // namespace
 
-const Check kNics{"rdma-nics",  Area::kNic, "RDMA NICs and the driver that has them",
-                  kExplanation, 15,         Cost::kPassive,
-                  find};
+const Check kNics{"rdma-nics",    Area::kNic, "RDMA NICs, and their driver", kExplanation, 15,
+                  Cost::kPassive, find};
 
 }  // namespace gdr::doctor

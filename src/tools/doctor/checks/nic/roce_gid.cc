@@ -1,4 +1,4 @@
-// N3: has each RoCE port an address of RoCE v2 that can be routed, and is it the one in use?
+// Has each RoCE port a routable RoCE v2 GID, and do programs use it?
 #include <algorithm>
 
 #include "base/environment.h"
@@ -16,13 +16,10 @@ constexpr std::uint64_t kLargestTable = 65535;
 
 constexpr const char* kExplanation =
     "On Ethernet a port's addresses are its GIDs: one for each IP address of its interface and "
-    "each "
-    "version of RoCE. Version 1 does not pass routers and is dropped by many switches; a "
-    "link-local "
-    "address (fe80::) does not leave its subnet. So there must be a GID of RoCE v2 that comes from "
-    "an IPv4 or a global IPv6 address. NCCL from 2.21 on finds it by itself; a NCCL_IB_GID_INDEX "
-    "in "
-    "the environment must name such a GID on every NIC, since the numbers may differ between them.";
+    "each version of RoCE. RoCE v1 does not pass routers, and many switches drop it; a link-local "
+    "address (fe80::) does not leave its subnet. So a port needs a GID of RoCE v2 with an IPv4 or "
+    "a global IPv6 address. NCCL 2.21 and later find it by themselves. If NCCL_IB_GID_INDEX is "
+    "set, it must name such a GID on every NIC, although the numbers may differ between NICs.";
 
 bool is_version_two(const host::Gid& gid) { return gid.type.find("RoCE v2") != std::string::npos; }
 bool is_routable(const host::Gid& gid) { return gid.text.rfind("fe80", 0) != 0; }
@@ -32,12 +29,12 @@ std::string place_of(const PortOf& port, const host::Gid& gid) {
 }
 
 std::string text_of(const host::Gid& gid) {
-  return gid.text + ", " + (gid.type.empty() ? "type not known" : gid.type);
+  return gid.text + ", " + (gid.type.empty() ? "type unknown" : gid.type);
 }
 
 Fix assign_address() {
   return {to_type("sudo ip link set dev {} up",
-                  "then give it an address, as ip address add ADDRESS/PREFIX dev {} does"),
+                  "then give it an address: ip address add ADDRESS/PREFIX dev {}"),
           to_do("give {} an address in the network configuration")};
 }
 
@@ -48,7 +45,7 @@ Finding judge(const PortOf& port) {
   const auto good = std::ranges::find_if(
       gids, [](const host::Gid& gid) { return is_version_two(gid) && is_routable(gid); });
   if (good != gids.end()) {
-    finding.summary = "a GID of RoCE v2 that can be routed";
+    finding.summary = "has a routable RoCE v2 GID";
     finding.evidence = {{place_of(port, *good), text_of(*good)}};
     return finding;
   }
@@ -57,16 +54,16 @@ Finding judge(const PortOf& port) {
   if (!gids.empty() &&
       std::ranges::all_of(gids, [](const auto& gid) { return gid.type.empty(); })) {
     finding.outcome = Outcome::kUnknown;
-    finding.summary = "which versions of RoCE its GIDs are is not shown";
+    finding.summary = "cannot see the RoCE versions of its GIDs";
   } else if (std::ranges::any_of(gids, is_version_two)) {
     finding.outcome = Outcome::kWarn;
-    finding.summary = "RoCE v2 with link-local addresses only";
-    finding.consequence = "Only hosts of the same subnet are reached, and by some programs none.";
+    finding.summary = "only link-local RoCE v2 GIDs";
+    finding.consequence = "It reaches only hosts of the same subnet; some programs reach none.";
     finding.fix = assign_address();
   } else {
     finding.outcome = Outcome::kFail;
-    finding.summary = gids.empty() ? "no GID at all" : "no GID of RoCE v2";
-    finding.consequence = "NCCL, UCX and perftest find no address to send from.";
+    finding.summary = gids.empty() ? "no GID at all" : "no RoCE v2 GID";
+    finding.consequence = "NCCL, UCX and perftest find no source address.";
     finding.fix = assign_address();
   }
   return finding;
@@ -82,20 +79,20 @@ Finding judge_index(const PortOf& port, std::uint64_t index) {
       std::ranges::find_if(gids, [&](const host::Gid& gid) { return gid.index == index; });
   if (named != gids.end()) finding.evidence.push_back({place_of(port, *named), text_of(*named)});
   if (named != gids.end() && (is_version_two(*named) || named->type.empty())) {
-    finding.summary = setting + " names a GID of RoCE v2";
+    finding.summary = setting + " names a RoCE v2 GID";
     return finding;
   }
   finding.outcome = Outcome::kFail;
   finding.summary =
-      setting + (named == gids.end() ? " names an empty GID" : " names a GID of RoCE v1");
+      setting + (named == gids.end() ? " names an empty GID" : " names a RoCE v1 GID");
   finding.consequence = "NCCL's connections from this port fail, or time out at a router.";
   finding.fix.now =
-      to_type(std::string("unset ") + kVariable, "NCCL from 2.21 on finds the right one");
+      to_type(std::string("unset ") + kVariable, "NCCL 2.21 and later find the right one");
   const auto good = std::ranges::find_if(
       gids, [](const host::Gid& gid) { return is_version_two(gid) && is_routable(gid); });
   if (good != gids.end()) {
-    finding.fix.now.note +=
-        "; earlier ones need export " + std::string(kVariable) + "=" + std::to_string(good->index);
+    finding.fix.now.note += "; earlier releases need export " + std::string(kVariable) + "=" +
+                            std::to_string(good->index);
   }
   return finding;
 }

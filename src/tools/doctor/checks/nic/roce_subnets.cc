@@ -14,18 +14,18 @@ namespace gdr::doctor {
 namespace {
 
 constexpr const char* kExplanation =
-    "Linux answers ARP for any of its addresses on any of its interfaces. With several RoCE "
-    "interfaces in one subnet peers then learn the MAC address of the wrong NIC, and RDMA to that "
-    "address goes to a NIC that does not have it: connections hang or are rejected. "
-    "arp_ignore of 1 or 2 answers on the right interface alone, arp_announce of 2 asks with the "
-    "right address, and rp_filter of 1 (strict) drops what comes in elsewhere than its answer "
-    "would go out. Of conf/all and conf/INTERFACE the larger value counts. Source: rdma-core, "
-    "Documentation/librdmacm.md; libfabric's wiki, Verbs Provider on Multi-NIC Systems; the "
-    "kernel's Documentation/networking/ip-sysctl.rst. A subnet for each NIC, or routes by source "
-    "address, are another way, which is not judged here. Read are the interfaces of RoCE GIDs, "
-    "/proc/net/route and /proc/sys/net/ipv4/conf.";
+    "Linux answers ARP for any of its addresses on any of its interfaces. If several RoCE "
+    "interfaces are in one subnet, peers may learn the MAC address of the wrong NIC. RDMA to that "
+    "address then reaches a NIC that does not have it: connections hang or are rejected. "
+    "arp_ignore 1 or 2 makes only the right interface answer, arp_announce 2 makes it ask with the "
+    "right address, and rp_filter 1 (strict) drops packets that arrive on another interface than "
+    "the one their answer would use. The larger value of conf/all and conf/INTERFACE counts. "
+    "Source: rdma-core, Documentation/librdmacm.md; libfabric's wiki, Verbs Provider on Multi-NIC "
+    "Systems; the kernel's Documentation/networking/ip-sysctl.rst. A subnet per NIC, or routing by "
+    "source address, also works but is not judged here. The check reads the interfaces of RoCE "
+    "GIDs, /proc/net/route and /proc/sys/net/ipv4/conf.";
 
-// Of RDMA ports on Ethernet that have an IPv4 address, by name.
+// Names of RoCE interfaces with an IPv4 address.
 std::set<std::string> interfaces_of(const Host& host) {
   std::set<std::string> names;
   for (const PortOf& port : ports_of(host.inventory)) {
@@ -103,7 +103,7 @@ Finding judge(const host::Files& files, const std::set<std::string>& names) {
   Settings settings = settings_of(files, names);
   const std::string subject = list_of(names);
   if (!settings.known && !settings.answers_elsewhere && !settings.drops) {
-    return unknown(subject, "in one subnet; how they answer ARP is not shown",
+    return unknown(subject, "in one subnet; cannot see how they answer ARP",
                    std::move(settings.evidence),
                    to_type("sysctl -ar 'net.ipv4.conf.*.(arp_ignore|arp_announce|rp_filter)'"));
   }
@@ -115,8 +115,8 @@ Finding judge(const host::Files& files, const std::set<std::string>& names) {
   const auto add = [&](const char* name, const char* value, bool wrong) {
     if (!wrong) return;
     what += (what.empty() ? "" : ", ") + std::string(name);
-    // Of these interfaces alone: conf/all would change every other one. With slashes, since an
-    // interface's name may have a dot.
+    // Not conf/all, which would change every interface. With slashes, since an interface's name may
+    // have a dot.
     for (const std::string& interface : names) {
       words += " net/ipv4/conf/" + interface + "/" + name + "=" + value;
     }
@@ -124,7 +124,7 @@ Finding judge(const host::Files& files, const std::set<std::string>& names) {
   add("arp_ignore", "1", settings.answers_elsewhere);
   add("arp_announce", "2", settings.asks_wrongly);
   add("rp_filter", "2", settings.drops);
-  return warn(subject, "in one subnet, and not set up for it: " + what,
+  return warn(subject, "in one subnet, but not configured for it: " + what,
               std::move(settings.evidence),
               "Peers may learn the MAC address of another NIC: RDMA connections hang or are "
               "rejected.",
@@ -138,7 +138,7 @@ Findings find(const Host& host) {
     return does_not_apply("fewer than two RoCE interfaces with an IPv4 address");
   }
   if (!host.files.exists("proc/self/net/route")) {
-    return {unknown("", "in which subnets the RoCE interfaces are is not shown",
+    return {unknown("", "cannot see the subnets of the RoCE interfaces",
                     {{"/proc/net/route", "not there"}}, to_type("ip -4 address"))};
   }
   Findings findings;
@@ -146,7 +146,7 @@ Findings find(const Host& host) {
     if (names.size() > 1) findings.push_back(judge(host.files, names));
   }
   if (findings.empty()) {
-    return {ok("", "each RoCE interface is in a subnet of its own",
+    return {ok("", "each RoCE interface has a subnet of its own",
                {{"/proc/net/route", std::to_string(interfaces.size()) + " interfaces"}})};
   }
   return findings;

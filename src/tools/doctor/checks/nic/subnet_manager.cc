@@ -1,4 +1,4 @@
-// N6: has a subnet manager taken each port of InfiniBand into its subnet?
+// Has a subnet manager configured each InfiniBand port?
 #include "doctor/checks/all.h"
 #include "doctor/checks/gather.h"
 #include "doctor/checks/nic/ports.h"
@@ -9,11 +9,9 @@ namespace gdr::doctor {
 namespace {
 
 constexpr const char* kExplanation =
-    "Ports of InfiniBand get their address from a subnet manager, which runs once in a subnet: in "
-    "a "
-    "switch, or as opensm on a host. A port that has a link and stays in INIT or ARMED has not "
-    "been "
-    "seen by one. Two hosts joined by a cable alone need one on either of them.";
+    "InfiniBand ports get their address from a subnet manager, which runs once in a subnet: in a "
+    "switch, or as opensm on a host. If a port has a link but stays in INIT or ARMED, no subnet "
+    "manager has configured it. Two directly connected hosts need one on either of them.";
 
 Finding judge(const Host& host, const PortOf& port) {
   Finding finding;
@@ -22,14 +20,14 @@ Finding judge(const Host& host, const PortOf& port) {
   finding.evidence = {{"/" + folder + "/state", port.port->state},
                       read_line(host.files, folder + "/sm_lid")};
   if (state == "ACTIVE") {
-    finding.summary = "a subnet manager has taken the port";
+    finding.summary = "a subnet manager has configured the port";
     return finding;
   }
   finding.outcome = Outcome::kFail;
-  finding.summary = "the port has a link and no subnet manager (" + state + ")";
-  finding.consequence = "The port has no address: no packet leaves it.";
+  finding.summary = "the port has a link but no subnet manager (" + state + ")";
+  finding.consequence = "The port has no address, so it sends no packet.";
   finding.fix = {
-      to_type("sudo systemctl start opensm", "on one host of the subnet; sminfo shows it"),
+      to_type("sudo systemctl start opensm", "on one host of the subnet; sminfo verifies it"),
       to_type("sudo systemctl enable opensm",
               "on the same host, or use the subnet manager of the switch")};
   return finding;
@@ -44,7 +42,7 @@ Findings find(const Host& host) {
       gathered.add(judge(host, port), port.nic->pci->address);
     }
   }
-  return gathered.take("no InfiniBand port that has a link");
+  return gathered.take("no InfiniBand port with a link");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// X1: do the ports between GPU and NIC send transfers up to the CPU and back?
+// Do the ports between GPU and NIC send transfers up to the CPU and back?
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,15 +19,13 @@ using host::PciFunction;
 
 constexpr const char* kExplanation =
     "Access Control Services can make a PCIe switch send transfers between two devices below it up "
-    "to "
-    "the root port and back, so that an IOMMU sees them: about half the bandwidth is gone, and on "
-    "some processors more. Judged are the downstream ports on the two legs between a GPU and a NIC "
+    "to the root port and back, so that an IOMMU sees them. This costs about half the bandwidth, "
+    "on some CPUs more. The check judges the downstream ports on both legs between a GPU and a NIC "
     "that share a switch: request redirect, completion redirect and egress control must be off "
-    "there. Other bits, other ports and root ports do no harm, and protect what virtual machines "
-    "need protected: clear these bits on exactly these ports (gdr fix acs), and never by a fixed "
-    "offset on all. The kernel may set them again after a reset or a hot-plug. In a virtual "
-    "machine "
-    "the ports that matter are the host's, which must keep ACS. On layouts of Grace and ConnectX-8 "
+    "there. Other bits, other ports and root ports do no harm, and virtual machines need their "
+    "protection. So clear these bits on exactly these ports (gdr fix acs), and never with a fixed "
+    "offset on all ports. The kernel may set them again after a reset or a hot-plug. For a virtual "
+    "machine the host's ports matter, and they must keep ACS. On Grace and ConnectX-8 layouts "
     "other bits are right: see rdma_topo of rdma-core.";
 
 struct Judged {
@@ -35,7 +33,7 @@ struct Judged {
   std::string unread;
 };
 
-// Of a pair below one switch, all of which ports decide.
+// Judges a pair below one switch; all its ports count.
 Judged judge_ports(const host::PciTree& tree, const Pair& pair) {
   Judged judged;
   for (const host::PortOnPath& on_path :
@@ -52,7 +50,7 @@ Judged judge_ports(const host::PciTree& tree, const Pair& pair) {
 }
 
 Evidence evidence_of(const PciFunction& port) {
-  if (!port.acs) return {config_of(port) + ", ACS", "no such capability"};
+  if (!port.acs) return {config_of(port) + ", ACS", "capability not present"};
   return {config_of(port) + ", ACS control", fmt::format("{:#06x}", port.acs->effective())};
 }
 
@@ -88,7 +86,7 @@ void judge(const Host& host, const GpuPairs& gpu, Gathered& gathered, std::strin
   if (!gpu.pairs.front().below_switch()) {
     Finding finding;
     finding.subject = subject_of(gpu.pairs.front());
-    finding.summary = "GPU and NIC share no switch: what ports redirect does not matter";
+    finding.summary = "GPU and NIC share no switch, so ACS does not matter";
     gathered.add(std::move(finding), "");
     return;
   }
@@ -115,17 +113,17 @@ void judge(const Host& host, const GpuPairs& gpu, Gathered& gathered, std::strin
 Finding in_guest() {
   Finding finding;
   finding.outcome = Outcome::kUnknown;
-  finding.summary = "the ports that matter are the host's, which a virtual machine does not see";
+  finding.summary = "the host's ports matter here, but a virtual machine does not see them";
   finding.consequence =
       "There ACS must stay on, with Direct Translated P2P on the NIC's port and ATS in the NIC.";
-  finding.fix.now = to_type("sudo rdma_topo check", "on the host; of rdma-core 61 or later");
+  finding.fix.now = to_type("sudo rdma_topo check", "on the host; part of rdma-core 61 or later");
   return finding;
 }
 
 Finding special(const std::string& layout) {
   Finding finding;
   finding.outcome = Outcome::kUnknown;
-  finding.summary = "a layout with rules of its own (" + layout + "): gdr does not judge its ports";
+  finding.summary = "a layout with its own rules (" + layout + "): gdr does not judge its ports";
   finding.consequence = "Clearing all redirection is wrong on some of these layouts.";
   finding.fix.now = to_type("sudo rdma_topo check", "of rdma-core 61 or later");
   return finding;

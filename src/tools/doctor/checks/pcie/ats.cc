@@ -1,4 +1,4 @@
-// X6: does the NIC translate addresses by itself, where it must and where it should not?
+// Does the NIC translate addresses where it must, and not where it should not?
 #include "doctor/checks/all.h"
 #include "doctor/checks/gather.h"
 #include "doctor/checks/pairs.h"
@@ -11,16 +11,14 @@ namespace {
 
 constexpr const char* kExplanation =
     "With Address Translation Services a device asks the IOMMU once for an address and then uses "
-    "the "
-    "translated one, which switches may route straight to a peer. A NIC given to a virtual machine "
-    "needs it for GPUDirect RDMA: without, all goes up to the IOMMU of the host and back. On bare "
-    "metal nothing needs it; rdma_topo takes the capability for a sign that the host was set up "
-    "for virtual machines. It is a setting of the NIC's firmware (mlxconfig ATS_ENABLED) that "
-    "takes "
-    "a restart of the host. Whether the switch lets translated requests pass (ACS Direct "
-    "Translated P2P) is the host's to say.";
+    "the translated one, which switches may route directly to a peer. A NIC in a virtual machine "
+    "needs it for GPUDirect RDMA; without it all transfers go up to the host's IOMMU and back. "
+    "Bare metal does not need it; rdma_topo treats the capability as a sign that the host was set "
+    "up for virtual machines. It is a setting of the NIC's firmware (mlxconfig ATS_ENABLED) and "
+    "needs a reboot of the host. The host also decides whether the switch passes translated "
+    "requests (ACS Direct Translated P2P).";
 
-// What is read of it; `absent`: what a capability that is not there is called.
+// The evidence; `absent`: the words for a missing capability.
 Finding finding_of(const host::Nic& nic, const char* absent) {
   const auto& ats = nic.pci->ats;
   Finding finding;
@@ -36,13 +34,13 @@ Finding on_bare_metal(const host::Nic& nic) {
   Finding finding = finding_of(nic, "not there");
   const auto& ats = nic.pci->ats;
   if (!ats || !ats->enabled) {
-    finding.summary = "address translation by the NIC is off, as it should be on bare metal";
+    finding.summary = "address translation by the NIC is off, right for bare metal";
     return finding;
   }
   finding.outcome = Outcome::kWarn;
-  finding.summary = "address translation by the NIC is on, which bare metal does not need";
+  finding.summary = "address translation by the NIC is on, but bare metal does not need it";
   finding.consequence =
-      "Transfers may wait for translations; it is right where virtual machines use this NIC.";
+      "Transfers may wait for translations. Leave it on if virtual machines use this NIC.";
   finding.fix.for_good = to_type("sudo mlxconfig -d {} set ATS_ENABLED=false", "then reboot");
   return finding;
 }
@@ -51,16 +49,17 @@ Finding in_guest(const host::Nic& nic) {
   Finding finding = finding_of(nic, "not shown");
   const auto& ats = nic.pci->ats;
   if (ats && ats->enabled) {
-    finding.summary = "address translation by the NIC is on, as a virtual machine needs it";
+    finding.summary = "address translation by the NIC is on, right for a virtual machine";
     return finding;
   }
   finding.outcome = ats ? Outcome::kWarn : Outcome::kUnknown;
   finding.summary = ats ? "address translation by the NIC is off"
-                        : "this guest does not see whether the NIC translates addresses";
+                        : "cannot tell from this guest whether the NIC translates addresses";
   finding.consequence =
-      "Without it transfers between GPU and NIC go by the host's IOMMU, at a fraction of the rate.";
-  finding.fix.for_good = to_do(
-      "on the host set ATS_ENABLED=true with mlxconfig, at the NIC's address there, and reboot it");
+      "Without it transfers between GPU and NIC go through the host's IOMMU, at a fraction of the "
+      "rate.";
+  finding.fix.for_good =
+      to_do("on the host, set ATS_ENABLED=true for this NIC with mlxconfig, then reboot the host");
   return finding;
 }
 

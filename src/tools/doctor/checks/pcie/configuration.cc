@@ -22,9 +22,9 @@ bool settings_are_elsewhere(const host::PciFunction& function) {
 Finding not_readable(const Host& host, const std::string& what, const std::string& example) {
   Finding finding;
   finding.outcome = Outcome::kUnknown;
-  finding.evidence = {{"/sys/bus/pci/devices/" + example + "/config", "cut off, or not there"}};
+  finding.evidence = {{"/sys/bus/pci/devices/" + example + "/config", "truncated or missing"}};
   if (host.is_live()) {
-    finding.summary = what + " cannot be read: it takes root";
+    finding.summary = what + " cannot be read without root";
     finding.fix.now = to_type("sudo gdr doctor");
   } else {
     finding.summary = what + " is not in the capture";

@@ -1,4 +1,4 @@
-// X2: does an IOMMU stand between GPU and NIC?
+// Does an IOMMU stand between GPU and NIC?
 #include <algorithm>
 
 #include "base/environment.h"
@@ -12,14 +12,13 @@ namespace gdr::doctor {
 namespace {
 
 constexpr const char* kExplanation =
-    "An IOMMU that translates gives devices addresses of its own. GPUDirect RDMA then works only "
-    "where the driver maps the GPU's memory for the NIC (DmaRemapPeerMmio), and transfers between "
-    "the two may be sent up to the root port to be translated; NVIDIA's guide asks for addresses "
-    "that are the same for all, which is the IOMMU off or in pass-through. Judged is the type of "
-    "the groups of GPU and NIC: identity is pass-through, DMA and DMA-FQ translate. iommu=pt on "
-    "the "
-    "kernel command line (iommu.passthrough=1 on ARM) sets it; virtual functions for guests go on "
-    "working with it. It takes a reboot.";
+    "A translating IOMMU gives devices their own addresses. GPUDirect RDMA then works only if the "
+    "driver maps the GPU's memory for the NIC (DmaRemapPeerMmio), and transfers between the two "
+    "may go up to the root port for translation. NVIDIA's guide requires identical addresses for "
+    "all devices: IOMMU off or in pass-through. The check reads the type of the groups of GPU and "
+    "NIC: identity is pass-through, DMA and DMA-FQ translate. iommu=pt on the kernel command line "
+    "(iommu.passthrough=1 on ARM) sets pass-through after a reboot; virtual functions for guests "
+    "keep working.";
 
 enum class Vendor : std::uint8_t { kIntel, kAmd, kArm, kOther };
 
@@ -71,7 +70,7 @@ void set_fix(const Host& host, Finding& finding, const Iommu& iommu) {
   const char* parameter = "iommu=pt";
   switch (vendor_of(iommu)) {
     case Vendor::kIntel:
-      // Without intel_iommu=on, virtual functions could no longer be given to guests.
+      // Guests need intel_iommu=on to get virtual functions.
       parameter = iommu.command_line.find("intel_iommu=on") == std::string::npos
                       ? "intel_iommu=on iommu=pt"
                       : "iommu=pt";
@@ -124,7 +123,7 @@ Finding judge(const Host& host, const Iommu& iommu, const Pair& pair) {
     translates |= !type.empty();
   }
   const std::string settings = settings_of(iommu.command_line);
-  finding.evidence.push_back({"/proc/cmdline", settings.empty() ? "nothing about it" : settings});
+  finding.evidence.push_back({"/proc/cmdline", settings.empty() ? "no IOMMU option" : settings});
   if (translates) {
     finding.outcome = Outcome::kWarn;
     finding.summary = "the IOMMU translates between GPU and NIC";
@@ -133,11 +132,10 @@ Finding judge(const Host& host, const Iommu& iommu, const Pair& pair) {
     set_fix(host, finding, iommu);
   } else if (!known) {
     finding.outcome = Outcome::kUnknown;
-    finding.summary = "an IOMMU is on, and this kernel does not show whether it translates";
+    finding.summary = "an IOMMU is on, but this kernel does not show whether it translates";
     finding.fix.now = to_type("sudo dmesg | grep -i 'default domain type'");
   } else {
-    finding.summary =
-        grouped ? "the IOMMU passes addresses through" : "GPU and NIC are behind no IOMMU";
+    finding.summary = grouped ? "the IOMMU is in pass-through" : "no IOMMU between GPU and NIC";
   }
   return finding;
 }

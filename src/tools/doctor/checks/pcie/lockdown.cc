@@ -1,4 +1,4 @@
-// X9: kernel lockdown and Secure Boot, which keep modules and PCI settings from being changed.
+// Kernel lockdown and Secure Boot, which keep modules and PCI settings from being changed.
 #include "doctor/checks/all.h"
 #include "doctor/checks/registration/ways.h"
 
@@ -6,12 +6,12 @@ namespace gdr::doctor {
 namespace {
 
 constexpr const char* kExplanation =
-    "Under Secure Boot most distributions lock the kernel down: writing PCI configuration space "
-    "fails with EPERM, so ACS and MaxReadReq cannot be changed at run time, and modules without a "
-    "signature that the kernel takes are refused, nvidia-peermem among them. Nothing of this is "
-    "wrong in itself. ACS then goes by the kernel command line (pci=disable_acs_redir=, "
-    "pci=config_acs=), and modules by signing them. gdr never switches Secure Boot off. Read are "
-    "/sys/kernel/security/lockdown and the firmware variable SecureBoot.";
+    "Under Secure Boot most distributions lock the kernel down: writes to PCI configuration space "
+    "fail with EPERM, so ACS and MaxReadReq cannot be changed at run time, and the kernel refuses "
+    "modules without a trusted signature, nvidia-peermem among them. This is not wrong in itself. "
+    "Set ACS on the kernel command line (pci=disable_acs_redir=, pci=config_acs=), and sign the "
+    "modules. gdr never switches Secure Boot off. The check reads /sys/kernel/security/lockdown "
+    "and the firmware variable SecureBoot.";
 
 constexpr const char* kLockdownFile = "sys/kernel/security/lockdown";
 constexpr const char* kSecureBoot =
@@ -44,10 +44,10 @@ Findings find(const Host& host) {
     const Ways ways = find_ways(host);
     const bool wants_module = ways.driver_loaded && ways.dma_buf == Tri::kNo && !ways.peer_memory;
     if (!wants_module) {
-      return {ok("", summary + ": PCI settings by the kernel command line only", evidence)};
+      return {ok("", summary + "; change PCI settings on the kernel command line", evidence)};
     }
-    return {warn("", summary + ", and nvidia-peermem is wanted", evidence,
-                 "The kernel takes the module only with a signature whose key is enrolled.",
+    return {warn("", summary + ", and nvidia-peermem is needed", evidence,
+                 "The kernel accepts the module only with a signature from an enrolled key.",
                  {{}, sign_the_module()})};
   }
   if (mode == "none") return {ok("", "the kernel is not locked down", evidence)};
@@ -56,10 +56,10 @@ Findings find(const Host& host) {
     if (!host.is_live()) {
       return {not_shown(host.files, kLockdownFile, "whether the kernel is locked down")};
     }
-    return {unknown("", "whether the kernel is locked down is not shown", evidence,
+    return {unknown("", "cannot see whether the kernel is locked down", evidence,
                     to_type("sudo mount -t securityfs securityfs /sys/kernel/security"))};
   }
-  return {ok("", "this kernel has no lockdown", evidence)};
+  return {ok("", "this kernel does not support lockdown", evidence)};
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// X4: do all functions on a way take packets of the same size?
+// Do all functions on a path use the same payload size?
 #include <algorithm>
 
 #include "doctor/checks/all.h"
@@ -11,12 +11,12 @@ namespace gdr::doctor {
 namespace {
 
 constexpr const char* kExplanation =
-    "A PCIe function that gets a packet larger than its Max_Payload_Size (bits 7:5 of Device "
-    "Control) must treat it as malformed, which is an uncorrectable error, and switches pass "
-    "packets on in one piece. So all functions between a GPU and its root port, between a NIC and "
-    "its root port, and between both where they share a switch, must be set to the same size. The "
-    "BIOS sets it; devices added later may differ. pci=pcie_bus_safe on the kernel command line "
-    "makes the kernel set the largest size that all can.";
+    "A PCIe function treats a packet larger than its Max_Payload_Size (bits 7:5 of Device Control) "
+    "as malformed, an uncorrectable error, and switches do not split packets. So all functions "
+    "between a GPU and its root port, between a NIC and its root port, and between both if they "
+    "share a switch, need the same size. The BIOS sets it; devices added later may differ. "
+    "pci=pcie_bus_safe on the kernel command line makes the kernel set the largest size that all "
+    "support.";
 
 struct Odd {
   const host::PciFunction* one = nullptr;
@@ -55,21 +55,21 @@ Finding judge(const host::PciTree& tree, const Pair& pair) {
   finding.subject = subject_of(pair);
   const Odd odd = odd_pair(tree, pair);
   if (!odd.one) {
-    finding.summary = "one payload size all the way";
+    finding.summary = "same payload size on the whole path";
     finding.evidence = {{config_of(*pair.gpu->pci) + ", Device Control", size_of(*pair.gpu->pci)},
                         {config_of(*pair.nic->pci) + ", Device Control", size_of(*pair.nic->pci)}};
     return finding;
   }
   finding.outcome = Outcome::kFail;
-  finding.summary = odd.one->address + " takes payloads of " + size_of(*odd.one) + ", " +
+  finding.summary = odd.one->address + " accepts payloads of " + size_of(*odd.one) + ", " +
                     odd.other->address + " of " + size_of(*odd.other);
   finding.evidence = {{config_of(*odd.one) + ", Device Control", size_of(*odd.one)},
                       {config_of(*odd.other) + ", Device Control", size_of(*odd.other)}};
   finding.consequence =
-      "A packet that is too large for the next function is a fatal PCIe error for the device.";
+      "If a packet is too large for the next function, the device gets a fatal PCIe error.";
   finding.fix.for_good = to_do(
-      "add pci=pcie_bus_safe to the kernel command line and reboot; or one Max Payload Size for "
-      "all slots in the BIOS");
+      "add pci=pcie_bus_safe to the kernel command line and reboot; or set one Max Payload Size "
+      "for all slots in the BIOS");
   return finding;
 }
 

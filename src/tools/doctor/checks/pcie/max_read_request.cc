@@ -1,4 +1,4 @@
-// X4: does each NIC ask for as much at once as it can?
+// Does each NIC use the largest read request that it supports?
 #include "doctor/checks/all.h"
 #include "doctor/checks/gather.h"
 #include "doctor/checks/pairs.h"
@@ -11,11 +11,11 @@ namespace {
 constexpr unsigned kBest = 4096;
 
 constexpr const char* kExplanation =
-    "A NIC that sends reads GPU memory by requests of at most this many bytes (Max_Read_Request_"
-    "Size, bits 14:12 of Device Control). With 512, the default after a reset, it needs eight "
-    "times as many requests under way as with 4096, and many NICs have not enough of them to fill "
-    "400 Gb/s. It can be changed while the NIC works. gdr fix max-read-request does so, shows the "
-    "old value and can undo it; it is gone after a reset or a reboot unless persisted.";
+    "A sending NIC reads GPU memory in requests of at most this many bytes (Max_Read_Request_Size, "
+    "bits 14:12 of Device Control). With 512, the default after a reset, it needs eight times as "
+    "many requests in flight as with 4096, and many NICs cannot keep enough in flight to fill 400 "
+    "Gb/s. The size can be changed while the NIC works. gdr fix max-read-request does so, shows "
+    "the old value and can undo it; a reset or a reboot clears it unless you persist it.";
 
 Finding judge(const host::Nic& nic) {
   const unsigned size = *nic.pci->max_read_request;
@@ -23,11 +23,12 @@ Finding judge(const host::Nic& nic) {
   finding.subject = label(nic);
   finding.evidence = {{config_of(*nic.pci) + ", Device Control", std::to_string(size) + " bytes"}};
   if (size >= kBest) {
-    finding.summary = "reads by 4096 bytes a request";
+    finding.summary = "reads in requests of 4096 bytes";
     return finding;
   }
   finding.outcome = Outcome::kWarn;
-  finding.summary = "reads by " + std::to_string(size) + " bytes a request, and can by 4096";
+  finding.summary =
+      "reads by " + std::to_string(size) + " bytes per request, although it supports 4096";
   finding.consequence = "Sends of large messages may stay below the NIC's rate.";
   finding.fix = {by_gdr_fix("max-read-request", "sudo setpci -s {} CAP_EXP+8.w=5000:7000"),
                  by_gdr_fix_for_good("max-read-request")};

@@ -1,4 +1,4 @@
-// X8: does the kernel know which NUMA node each GPU and NIC belongs to?
+// Does the kernel know which NUMA node each GPU and NIC belongs to?
 #include "doctor/checks/all.h"
 #include "doctor/checks/gather.h"
 #include "doctor/checks/pairs.h"
@@ -8,12 +8,11 @@ namespace gdr::doctor {
 namespace {
 
 constexpr const char* kExplanation =
-    "Programs place their threads and buffers on the NUMA node of the NIC or GPU that they use, "
-    "and "
-    "NCCL tells near pairs from far ones by it. The kernel learns the node from the firmware; "
-    "numa_node is -1 where that says nothing. On a host with one node this does not matter. The "
-    "cure is a BIOS that describes its host bridges, in a virtual machine a hypervisor that does; "
-    "until then a node can be set by hand.";
+    "Programs place their threads and buffers on the NUMA node of their NIC or GPU, and NCCL uses "
+    "it to find near pairs. The kernel learns the node from the firmware; numa_node is -1 if the "
+    "firmware does not report it. On a host with one node this does not matter. The fix is a BIOS, "
+    "or in a virtual machine a hypervisor, that describes the host bridges; until then set the "
+    "node by hand.";
 
 unsigned node_count(const Host& host) {
   if (!host.inventory.numa_nodes.empty()) {
@@ -41,12 +40,11 @@ Finding judge(const host::PciFunction& function, const std::string& device) {
   finding.outcome = Outcome::kWarn;
   finding.summary = "the kernel does not know its NUMA node";
   finding.consequence =
-      "Threads and buffers may be placed on the far node, and NCCL may take a near pair for a far "
-      "one.";
+      "Threads and buffers may land on the far node, and NCCL may misjudge which pairs are near.";
   finding.fix.now =
-      to_do("where you know it, write the node to /sys/bus/pci/devices/DEVICE/numa_node of {}");
+      to_do("if you know it, write the node to /sys/bus/pci/devices/DEVICE/numa_node of {}");
   finding.fix.for_good =
-      to_do("update the BIOS, or in a virtual machine let the hypervisor say the node");
+      to_do("update the BIOS, or in a virtual machine make the hypervisor report the node");
   return finding;
 }
 

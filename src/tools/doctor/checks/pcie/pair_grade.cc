@@ -1,4 +1,4 @@
-// X7: how far is the best NIC from each GPU?
+// How far is the best NIC from each GPU?
 #include <algorithm>
 
 #include "doctor/checks/all.h"
@@ -10,13 +10,13 @@ namespace gdr::doctor {
 namespace {
 
 constexpr const char* kExplanation =
-    "What lies between a GPU and a NIC decides how fast they reach each other. In nvidia-smi's "
-    "words: PIX and PXB, below one or several PCIe switches, are good; PHB, through one host "
-    "bridge, often is, and NCCL takes it only when asked to (NCCL_NET_GDR_LEVEL=PHB); NODE and SYS "
-    "cross the fabric inside of a processor or between two, and are slow on many. Judged is the "
-    "best NIC of each GPU; gdr topo shows all pairs and why. A NIC in a slot nearer to the GPU is "
-    "the cure. In a virtual machine the tree is the hypervisor's invention and says nothing: "
-    "measure there (gdr perf), or give NCCL the provider's topology file.";
+    "The path between a GPU and a NIC decides how fast they reach each other. In nvidia-smi's "
+    "terms: PIX and PXB, below one or several PCIe switches, are good; PHB, through one host "
+    "bridge, often is, but NCCL uses it only on request (NCCL_NET_GDR_LEVEL=PHB); NODE and SYS "
+    "cross the fabric inside a CPU or between two, and are often slow. The check judges the best "
+    "NIC of each GPU; gdr topo shows all pairs and the reasons. The fix is a NIC in a slot nearer "
+    "to the GPU. In a virtual machine the hypervisor invents the tree, which says nothing: measure "
+    "there (gdr perf), or give NCCL the provider's topology file.";
 
 Finding judge(const GpuPairs& gpu) {
   const Pair& pair = gpu.pairs.front();
@@ -43,12 +43,11 @@ Finding judge(const GpuPairs& gpu) {
                             ? "the best NIC is behind another host bridge (NODE)"
                             : "the best NIC is on another NUMA node (SYS)";
       finding.consequence =
-          "Transfers cross the processor's fabric: often a half or less of the NIC's rate, and "
-          "NCCL "
-          "copies through host memory instead.";
+          "Transfers cross the CPU's fabric, often at half the NIC's rate or less, so NCCL copies "
+          "through host memory instead.";
       finding.fix.now = to_type("export NCCL_NET_GDR_LEVEL=" +
                                     std::string(pair.grade == host::PciPath::kNode ? "PHB" : "SYS"),
-                                "lets NCCL try all the same; measure with gdr perf");
+                                "makes NCCL use it anyway; measure with gdr perf");
       finding.fix.for_good =
           to_do("move the NIC to a slot below the GPU's own switch or host bridge");
       break;
@@ -59,11 +58,12 @@ Finding judge(const GpuPairs& gpu) {
 Finding unreliable(const host::Inventory& inventory) {
   Finding finding;
   finding.outcome = Outcome::kUnknown;
-  finding.summary = inventory.flat
-                        ? "a flat PCI tree, made up by a hypervisor: what looks far may be near"
-                        : "a virtual machine: the PCI tree need not be the hardware's";
+  finding.summary =
+      inventory.flat
+          ? "a flat PCI tree, invented by a hypervisor: devices that look far may be near"
+          : "a virtual machine: the PCI tree may differ from the hardware";
   finding.consequence =
-      "NCCL may leave out GPUDirect RDMA for pairs that are near, or pair wrongly.";
+      "NCCL may not use GPUDirect RDMA for near pairs, or may choose wrong pairs.";
   finding.fix.now = to_type(
       "gdr perf", "measures the pairs; or set NCCL_TOPO_FILE to the provider's topology file");
   return finding;
@@ -74,9 +74,9 @@ Finding not_known(const host::Gpu& gpu) {
   Finding finding;
   finding.outcome = Outcome::kUnknown;
   finding.subject = label(gpu);
-  finding.summary = "how near its NICs are is not known: the source does not show it";
+  finding.summary = "cannot tell how near its NICs are: the source does not show it";
   finding.fix.now =
-      to_type("gdr topo", "on the host itself, or with what 'gdr doctor capture' packs there");
+      to_type("gdr topo", "on the host itself, or with a capture of it ('gdr doctor capture')");
   return finding;
 }
 
@@ -84,9 +84,9 @@ Finding not_known(const host::Gpu& gpu) {
 Finding merged_bridges() {
   Finding finding;
   finding.outcome = Outcome::kUnknown;
-  finding.summary = "the best NIC is PHB or NODE: the file has one host bridge a NUMA node";
+  finding.summary = "the best NIC is PHB or NODE: the file has one host bridge per NUMA node";
   finding.fix.now =
-      to_type("gdr topo", "on the host itself, or with what 'gdr doctor capture' packs there");
+      to_type("gdr topo", "on the host itself, or with a capture of it ('gdr doctor capture')");
   return finding;
 }
 
@@ -118,7 +118,8 @@ Findings find(const Host& host) {
 
 }  // namespace
 
-const Check kPairGrade{"pair-grade",   Area::kPcie, "How near each GPU has a NIC", kExplanation, 50,
-                       Cost::kPassive, find};
+const Check kPairGrade{"pair-grade", Area::kPcie, "Distance from each GPU to its best NIC",
+                       kExplanation, 50,          Cost::kPassive,
+                       find};
 
 }  // namespace gdr::doctor

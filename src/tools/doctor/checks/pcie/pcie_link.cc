@@ -1,4 +1,4 @@
-// X3: does every hop run as fast and as wide as both its ends can?
+// Does every hop run as fast and wide as both ends support?
 #include <fmt/format.h>
 
 #include <set>
@@ -12,14 +12,13 @@ namespace gdr::doctor {
 namespace {
 
 constexpr const char* kExplanation =
-    "A PCIe link that trained below what it can carries half or less, for every transfer over it. "
-    "Read are current_link_speed, current_link_width and their max_ of every hop between each GPU "
-    "or NIC and its root port. A hop is judged by the lesser of its two ends: a card of "
-    "generation 4 in a slot of generation 5 is as fast as it gets, although lspci calls it "
-    "downgraded. GPUs slow their links down while they are idle, so a lower speed of a GPU's own "
-    "link is unknown until it is read under load; a lower width is not, since idle links keep "
-    "theirs. Reseat the card, exchange its riser or cable, or look at the slot's speed and "
-    "bifurcation in the BIOS.";
+    "A PCIe link that trained below its maximum carries half or less of every transfer. The check "
+    "reads current_link_speed, current_link_width and their maxima for every hop between each GPU "
+    "or NIC and its root port. The slower end of a hop sets the standard: a generation 4 card in a "
+    "generation 5 slot is as fast as possible, although lspci calls it downgraded. Idle GPUs slow "
+    "their links down, so a low speed of a GPU's own link counts as unknown until it is read under "
+    "load; a low width counts at once, because idle links keep their width. Reseat the card, "
+    "replace its riser or cable, or check the slot's speed and bifurcation in the BIOS.";
 
 std::string text_of(double speed, unsigned width) {
   return fmt::format("{:g} GT/s x{}", speed, width);
@@ -34,29 +33,28 @@ Finding judge(const host::PciLink& link, const std::string& device, bool is_gpus
   finding.subject = device;
   const std::string way = link.above + " to " + link.below;
   finding.evidence = {{"/sys/bus/pci/devices/" + link.below + "/current_link_{speed,width}",
-                       text_of(link.speed, link.width) + "; both ends can " +
+                       text_of(link.speed, link.width) + "; both ends support " +
                            text_of(link.most_speed, link.most_width)}};
   const bool narrow = link.width < link.most_width, slow = link.speed < link.most_speed;
   if (!narrow && !slow) {
-    finding.summary = "every link runs at what both its ends can do";
+    finding.summary = "every link runs at its maximum";
   } else if (slow && !narrow && is_gpus_own) {
     finding.outcome = Outcome::kUnknown;
     finding.summary =
         fmt::format("{:g} GT/s of {:g}, at full width: idle?", link.speed, link.most_speed);
-    finding.consequence =
-        "GPUs slow their links down when nothing runs; slow under load, it would be a fault.";
+    finding.consequence = "Idle GPUs slow their links down; under load a slow link is a fault.";
     finding.fix.now =
-        to_type("gdr doctor --only pcie-link", "while the GPU copies, as in gdr prove or gdr perf");
+        to_type("gdr doctor --only pcie-link", "while the GPU copies, for example during gdr perf");
   } else {
     finding.outcome = Outcome::kWarn;
     finding.summary = fmt::format("link {} runs at {} of {}", way, text_of(link.speed, link.width),
                                   text_of(link.most_speed, link.most_width));
-    finding.consequence = fmt::format(
-        "No transfer over it is faster than about {:.0f} % of what the slot is made for.",
-        100 * (link.speed / link.most_speed) * link.width / link.most_width);
+    finding.consequence =
+        fmt::format("Every transfer over it is limited to about {:.0f} % of the maximum.",
+                    100 * (link.speed / link.most_speed) * link.width / link.most_width);
     finding.fix.for_good = to_do(
-        "reseat the card or its riser; then the slot's speed and bifurcation in the BIOS, and "
-        "the card's firmware");
+        "reseat the card or its riser; then check the slot's speed and bifurcation in the BIOS, "
+        "and the card's firmware");
   }
   return finding;
 }
@@ -83,7 +81,7 @@ class Links {
     if (findings.empty() && unknown_ > 0) {
       Finding finding;
       finding.outcome = Outcome::kUnknown;
-      finding.summary = "speeds and widths of the links are not shown";
+      finding.summary = "cannot see speed and width of the links";
       finding.evidence = {{"/sys/bus/pci/devices/*/current_link_{speed,width}", "not known"}};
       findings.push_back(finding);
     }
@@ -99,7 +97,7 @@ class Links {
 Finding made_up() {
   Finding finding;
   finding.outcome = Outcome::kUnknown;
-  finding.summary = "a virtual machine's links are made up: they show on its host only";
+  finding.summary = "a virtual machine shows invented links; look at them on its host";
   finding.fix.now = to_type("gdr doctor --only pcie-link", "on the host");
   return finding;
 }

@@ -1,4 +1,4 @@
-// X5: may a NIC's writes pass each other?
+// May a NIC's writes pass each other?
 #include "doctor/checks/all.h"
 #include "doctor/checks/gather.h"
 #include "doctor/checks/pairs.h"
@@ -9,12 +9,12 @@ namespace gdr::doctor {
 namespace {
 
 constexpr const char* kExplanation =
-    "With relaxed ordering a write need not wait for those before it. Without, one write that is "
-    "held up holds up all: on AMD's processors and in virtual machines NICs then stay far below "
-    "their rate. It takes three consents: the function's (bit 4 of Device Control, judged here), "
-    "the firmware's (mlxconfig PCI_WR_ORDERING: per_mkey or force_relax), and the "
-    "program's for its memory (NCCL_IB_PCI_RELAXED_ORDERING, UCX_IB_PCI_RELAXED_ORDERING, perftest "
-    "by default). The kernel takes the first away below root ports that are known to break it.";
+    "With relaxed ordering a write need not wait for earlier ones. Without it one delayed write "
+    "delays all: on AMD CPUs and in virtual machines NICs then stay far below their rate. Three "
+    "settings must allow it: the PCI function (bit 4 of Device Control, judged here), the firmware "
+    "(mlxconfig PCI_WR_ORDERING: per_mkey or force_relax), and the program for its memory "
+    "(NCCL_IB_PCI_RELAXED_ORDERING, UCX_IB_PCI_RELAXED_ORDERING, perftest by default). The kernel "
+    "clears the first below root ports that are known to break it.";
 
 bool is_amd(const Host& host) {
   return host.files.text("proc/cpuinfo").find("AuthenticAMD") != std::string::npos;
@@ -27,14 +27,13 @@ Finding judge(const host::Nic& nic, bool matters) {
   finding.evidence = {
       {config_of(*nic.pci) + ", Device Control", on ? "relaxed ordering on" : "off"}};
   if (on || !matters) {
-    finding.summary = on ? "relaxed ordering is on"
-                         : "relaxed ordering is off, which costs little on this processor";
+    finding.summary =
+        on ? "relaxed ordering is on" : "relaxed ordering is off, which costs little on this CPU";
     return finding;
   }
   finding.outcome = Outcome::kWarn;
   finding.summary = "relaxed ordering is off";
-  finding.consequence =
-      "Each write waits for those before it: receives may stay far below the rate.";
+  finding.consequence = "Each write waits for earlier ones: receives may stay far below the rate.";
   finding.fix = {to_type("sudo setpci -s {} CAP_EXP+8.w=10:10"),
                  to_do("switch PCIe relaxed ordering on in the BIOS")};
   return finding;
@@ -50,9 +49,9 @@ void judge_environment(const Host& host, Gathered& gathered) {
     Finding finding;
     finding.outcome = Outcome::kWarn;
     finding.subject = name;
-    finding.summary = "the environment turns relaxed ordering off";
+    finding.summary = "the environment switches relaxed ordering off";
     finding.evidence = {{"environment", std::string(name) + "=" + value}};
-    finding.consequence = "Each write waits for those before it.";
+    finding.consequence = "Each write waits for earlier ones.";
     finding.fix.now = to_type("unset {}");
     gathered.add(std::move(finding), name);
   }

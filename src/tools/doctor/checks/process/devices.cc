@@ -1,4 +1,4 @@
-// C2: the device nodes through which programs reach GPU and NIC, and /sys.
+// The device nodes through which programs reach GPU and NIC, and /sys.
 #include <unistd.h>
 
 #include "doctor/checks/all.h"
@@ -10,18 +10,18 @@ namespace gdr::doctor {
 namespace {
 
 constexpr const char* kExplanation =
-    "Programs reach NICs through /dev/infiniband/uverbsN (and rdma_cm to find addresses) and GPUs "
-    "through /dev/nvidiactl, /dev/nvidia-uvm and /dev/nvidiaN; without one of them, or without "
-    "the right to read and write it, the library finds no device. A container has only those that "
-    "it was started with. NCCL reads the topology from /sys. In a network namespace of its own "
-    "with the RDMA subsystem in exclusive mode (rdma system), a NIC is only in the namespace that "
-    "it was moved to.";
+    "Programs reach NICs through /dev/infiniband/uverbsN (and rdma_cm to resolve addresses) and "
+    "GPUs through /dev/nvidiactl, /dev/nvidia-uvm and /dev/nvidiaN. If one of them is missing, or "
+    "the user may not read and write it, the library finds no device. A container has only the "
+    "nodes that it was started with. NCCL reads the topology from /sys. If the RDMA subsystem is "
+    "in exclusive mode (rdma system), a NIC is visible only in the network namespace that it was "
+    "moved to.";
 
 enum class Access { kThere, kDenied, kAbsent };
 
 Access access_to(const Host& host, const std::string& path) {
   if (!host.files.exists(path)) return Access::kAbsent;
-  // Of a captured host the rights are not known.
+  // A capture does not show permissions.
   if (!host.is_live() || access(("/" + path).c_str(), R_OK | W_OK) == 0) return Access::kThere;
   return Access::kDenied;
 }
@@ -37,18 +37,17 @@ void judge(const Host& host, const Node& node, const std::string& who, Findings&
   const std::string place = "/" + node.path;
   switch (access_to(host, node.path)) {
     case Access::kThere:
-      well.push_back({place, host.is_live() ? "may be read and written" : "there"});
+      well.push_back({place, host.is_live() ? "is readable and writable" : "there"});
       return;
     case Access::kDenied:
-      findings.push_back(fail("", place + " may not be read and written", {{place, "denied"}},
-                              who + " cannot be used by this user.",
-                              {to_type("sudo chmod a+rw " + place),
-                               to_do("a udev rule with MODE=\"0666\"; start a container with "
-                                     "--device " +
-                                     place)}));
+      findings.push_back(fail(
+          "", place + " is not readable and writable", {{place, "denied"}},
+          who + " cannot be used by this user.",
+          {to_type("sudo chmod a+rw " + place),
+           to_do("add a udev rule with MODE=\"0666\"; start a container with --device " + place)}));
       return;
     case Access::kAbsent:
-      // What is made inside of a container is gone with it, and mostly not permitted.
+      // Device nodes made inside a container vanish with it, and are mostly not permitted.
       findings.push_back(
           fail("", place + " is absent", {{place, "not there"}}, who + " cannot be used.",
                is_container(host)
@@ -91,11 +90,11 @@ void judge_namespace(const Host& host, Findings& findings, Evidences& well) {
   well.push_back({mode.source, "exclusive: a NIC is in one network namespace only"});
   if (host.inventory.nics.empty()) {
     findings.push_back(
-        warn("", "the RDMA subsystem is in exclusive mode, and no NIC is in this namespace", {mode},
-             "NICs that were not moved into this network namespace are not seen.",
+        warn("", "the RDMA subsystem is in exclusive mode, but no NIC is in this namespace", {mode},
+             "NICs that were not moved into this network namespace are invisible.",
              {to_type("sudo rdma system set netns shared",
                       "on the host, for all namespaces; or rdma dev set NIC netns NAME for one"),
-              to_do("on the host, options ib_core netns_mode=1 in /etc/modprobe.d")}));
+              to_do("on the host, set options ib_core netns_mode=1 in /etc/modprobe.d")}));
   }
 }
 
@@ -105,7 +104,7 @@ Findings find(const Host& host) {
     if (!host.is_live()) return {not_shown(host.files, "sys/bus", "the device nodes")};
     return {fail(
         "", "/sys is not mounted", {{"/sys/bus", "not there"}},
-        "Nothing can tell which GPU is near to which NIC.",
+        "NCCL cannot tell which GPU is near which NIC.",
         {to_type("sudo mount -t sysfs sysfs /sys"), to_do("start the container with its /sys")})};
   }
   Findings findings;
@@ -124,7 +123,7 @@ Findings find(const Host& host) {
   }
   if (gpus) judge_gpus(host, findings, well);
   if (findings.empty()) {
-    findings.push_back(ok("", "device nodes of what is there can be used", std::move(well)));
+    findings.push_back(ok("", "the device nodes are usable", std::move(well)));
   }
   return findings;
 }
@@ -133,7 +132,7 @@ Findings find(const Host& host) {
 
 const Check kDevices{"devices",
                      Area::kProcess,
-                     "Device nodes, and the right to use them",
+                     "Device nodes and their permissions",
                      kExplanation,
                      15,
                      Cost::kPassive,

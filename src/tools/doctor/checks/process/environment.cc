@@ -1,4 +1,4 @@
-// C3: variables that switch GPUDirect RDMA off, or that name what is not there.
+// Variables that switch GPUDirect RDMA off, or that name something missing.
 #include "base/environment.h"
 
 #include <algorithm>
@@ -16,12 +16,12 @@ namespace gdr::doctor {
 namespace {
 
 constexpr const char* kExplanation =
-    "NCCL and UCX obey variables that people set once and forget: NCCL_NET_GDR_LEVEL=LOC, "
+    "NCCL and UCX obey variables that people set once and forget. NCCL_NET_GDR_LEVEL=LOC, "
     "NCCL_NET_GDR_READ=0, NCCL_IB_DISABLE=1, NCCL_DMABUF_ENABLE=0 and UCX_IB_GPU_DIRECT_RDMA=no "
-    "switch GPUDirect RDMA off in whole or in part; NCCL_IB_HCA, UCX_NET_DEVICES and "
-    "NCCL_IB_GID_INDEX name NICs and GIDs, NCCL_TOPO_FILE a description whose PCI addresses should "
-    "be this host's. Judged is the environment that gdr itself was started in, which need not be "
-    "that of a job. LD_LIBRARY_PATH is looked at for gdrkit's own stand-ins.";
+    "switch GPUDirect RDMA off in whole or in part. NCCL_IB_HCA, UCX_NET_DEVICES and "
+    "NCCL_IB_GID_INDEX name NICs and GIDs. NCCL_TOPO_FILE names a topology file, whose PCI "
+    "addresses should be this host's. The check sees the environment of gdr itself, which may "
+    "differ from a job's. It also looks for gdrkit's stand-ins in LD_LIBRARY_PATH.";
 
 struct Switch {
   const char* name;
@@ -31,11 +31,11 @@ struct Switch {
 
 const std::vector<Switch>& switches() {
   static const std::vector<Switch> all = {
-      {"NCCL_NET_GDR_LEVEL", {"LOC", "0"}, "NCCL uses GPUDirect RDMA for no NIC."},
+      {"NCCL_NET_GDR_LEVEL", {"LOC", "0"}, "NCCL does not use GPUDirect RDMA with any NIC."},
       {"NCCL_NET_GDR_READ", {"0"}, "NCCL sends from host memory."},
-      {"NCCL_IB_DISABLE", {"1"}, "NCCL uses no RDMA NIC at all."},
-      {"NCCL_DMABUF_ENABLE", {"0"}, "NCCL registers through peer memory only."},
-      {"UCX_IB_GPU_DIRECT_RDMA", {"n", "no", "0"}, "UCX registers no GPU memory with NICs."}};
+      {"NCCL_IB_DISABLE", {"1"}, "NCCL does not use any RDMA NIC."},
+      {"NCCL_DMABUF_ENABLE", {"0"}, "NCCL registers GPU memory through peer memory only."},
+      {"UCX_IB_GPU_DIRECT_RDMA", {"n", "no", "0"}, "UCX does not register GPU memory with NICs."}};
   return all;
 }
 
@@ -57,7 +57,7 @@ Finding about(const char* name, const std::string& value, const std::string& sum
               const std::string& consequence) {
   return warn("", printable(summary), {{name, value}}, consequence,
               {to_type(std::string("unset ") + name),
-               to_do("take it out of /etc/nccl.conf, ~/.nccl.conf, profiles and job scripts")});
+               to_do("remove it from /etc/nccl.conf, ~/.nccl.conf, profiles and job scripts")});
 }
 
 void judge_lists(const Host& host, Findings& findings) {
@@ -71,8 +71,8 @@ void judge_lists(const Host& host, Findings& findings) {
       if (nic == "all" || has_nic(host, nic, exactly)) continue;
       if (ucx && is_netdev(host, nic)) continue;
       findings.push_back(about(
-          name, *value, std::string(name) + " names " + nic + ", and this host has no such NIC",
-          "It is not used, and no error says so."));
+          name, *value, std::string(name) + " names " + nic + ", but this host has no such NIC",
+          "The program ignores it without an error."));
     }
   }
 }
@@ -83,8 +83,9 @@ void judge_gid_index(const Host& host, Findings& findings) {
   for (const MissingGid& missing : missing_gids(host, *value)) {
     findings.push_back(about(
         "NCCL_IB_GID_INDEX", *value, "NCCL_IB_GID_INDEX is " + *value + ", and " + missing.where,
-        missing.is_there ? "RoCE v1 does not cross routers, and both sides must agree."
-                         : "NCCL cannot connect over this port."));
+        missing.is_there
+            ? "RoCE v1 does not pass routers, and both sides must use the same version."
+            : "NCCL cannot connect over this port."));
   }
 }
 
@@ -97,8 +98,8 @@ void judge_topology_file(const Host& host, Findings& findings) {
   const std::string path = value->substr(1);
   if (!host.files.exists(path)) {
     findings.push_back(about("NCCL_TOPO_FILE", *value,
-                             "NCCL_TOPO_FILE is " + *value + ", which is not there",
-                             "NCCL takes what the tree in /sys looks like."));
+                             "NCCL_TOPO_FILE is " + *value + ", but the file does not exist",
+                             "NCCL uses the PCI tree of /sys."));
     return;
   }
   constexpr std::string_view kBus = "busid=\"";
@@ -115,19 +116,18 @@ void judge_topology_file(const Host& host, Findings& findings) {
   findings.push_back(about("NCCL_TOPO_FILE", *value,
                            "NCCL_TOPO_FILE names " + std::to_string(absent) + " PCI addresses of " +
                                std::to_string(all) + " that this host lacks, as " + first,
-                           "NCCL misjudges which NIC is near to which GPU."));
+                           "NCCL misjudges which NIC is near which GPU."));
 }
 
 void judge_stand_ins(const Host& host, Findings& findings) {
   for (const char* name : {"LD_LIBRARY_PATH", "LD_PRELOAD"}) {
     const std::string* value = value_of(host, name);
     if (value == nullptr || value->find("gdrkit/soft-") == std::string::npos) continue;
-    findings.push_back(
-        warn("", std::string(name) + " has gdrkit's stand-ins in it", {{name, *value}},
-             "Programs use software in the place of this host's GPU or NIC; what they show says "
-             "nothing about the hardware.",
-             {to_type(std::string("unset ") + name),
-              to_do("stand-ins are for one command, as gdr run -- COMMAND starts it")}));
+    findings.push_back(warn("", std::string(name) + " contains gdrkit's stand-ins",
+                            {{name, *value}},
+                            "Programs use the software NIC or GPU instead of this host's hardware.",
+                            {to_type(std::string("unset ") + name),
+                             to_do("use the stand-ins for one command: gdr run -- COMMAND")}));
   }
 }
 
@@ -151,7 +151,7 @@ Findings find(const Host& host) {
     if (ours) evidence.push_back({name, value});
   }
   if (evidence.empty()) return does_not_apply("no variable of NCCL or UCX is set");
-  return {ok("", "no variable switches GPUDirect RDMA off", std::move(evidence))};
+  return {ok("", "no variable of NCCL or UCX switches GPUDirect RDMA off", std::move(evidence))};
 }
 
 }  // namespace

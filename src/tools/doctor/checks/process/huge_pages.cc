@@ -1,4 +1,4 @@
-// C5: huge pages, which GPUDirect RDMA does not need.
+// Huge pages, which GPUDirect RDMA does not need.
 #include "doctor/checks/all.h"
 #include "doctor/evidence.h"
 #include "doctor/host.h"
@@ -7,9 +7,9 @@ namespace gdr::doctor {
 namespace {
 
 constexpr const char* kExplanation =
-    "GPUDirect RDMA needs no huge pages: GPU memory has pages of its own. Host buffers registered "
-    "on huge pages save a NIC translations; some programs ask for them. Told for information, and "
-    "never a warning. Read is /sys/kernel/mm/hugepages.";
+    "GPUDirect RDMA does not need huge pages: GPU memory has its own pages. Host buffers on huge "
+    "pages save a NIC translations, and some programs ask for them. This check is for information "
+    "and never warns. It reads /sys/kernel/mm/hugepages.";
 
 Findings find(const Host& host) {
   const std::string folder = "sys/kernel/mm/hugepages";
@@ -22,7 +22,7 @@ Findings find(const Host& host) {
     if (pages > 0) text += (text.empty() ? "" : ", ") + std::to_string(pages) + " " + name;
   }
   if (evidence.empty()) return does_not_apply("the kernel shows no huge pages");
-  return {ok("", text.empty() ? "no huge pages set aside; none are needed" : "set aside: " + text,
+  return {ok("", text.empty() ? "no huge pages reserved; none are needed" : "set aside: " + text,
              std::move(evidence))};
 }
 

@@ -11,13 +11,12 @@ namespace gdr::doctor {
 namespace {
 
 constexpr const char* kExplanation =
-    "Kubernetes sets no limit of locked memory: a pod has that of the node's containerd, 8 MiB "
-    "where nobody raised it. What is advised instead is the capability IPC_LOCK in the "
-    "container's securityContext, with which the kernel does not ask for the limit. It reaches "
-    "programs that run as root only: in a container with another user it stays in the bounding "
-    "set (CapBnd) and never becomes effective (CapEff), so that it does nothing "
-    "(NVIDIA/nvidia-container-toolkit issue 2037, measured there). Read are CapEff, CapBnd and "
-    "the limit of this process.";
+    "Kubernetes sets no locked-memory limit: a pod inherits containerd's on the node, 8 MiB by "
+    "default. Guides recommend the capability IPC_LOCK in the container's securityContext, which "
+    "makes the kernel ignore the limit. But it helps only programs that run as root: in a "
+    "container with another user it stays in the bounding set (CapBnd) and never becomes effective "
+    "(CapEff) (measured in NVIDIA/nvidia-container-toolkit issue 2037). The check reads CapEff, "
+    "CapBnd and the limit of this process.";
 
 constexpr const char* kConsequence =
     "Registering more than the limit fails with ENOMEM, and NCCL falls back to TCP.";
@@ -26,7 +25,7 @@ constexpr const char* kRaiseLimit =
     "printf '[Service]\\nLimitMEMLOCK=infinity\\n' | sudo tee "
     "/etc/systemd/system/containerd.service.d/95-gdrkit.conf\n"
     "sudo systemctl daemon-reload && sudo systemctl restart containerd";
-constexpr const char* kOnTheNode = "on the node, not in the pod; then start the pod again";
+constexpr const char* kOnTheNode = "run this on the node, not in the pod; then restart the pod";
 
 bool in_pod(const Host& host) {
   return host.files.exists("var/run/secrets/kubernetes.io") ||
@@ -47,15 +46,15 @@ std::optional<std::uint64_t> bounding_set(const host::Files& files) {
 }
 
 Findings find(const Host& host) {
-  if (!in_pod(host)) return does_not_apply("not in a pod of Kubernetes");
+  if (!in_pod(host)) return does_not_apply("not in a Kubernetes pod");
   const MemoryLimit limit = read_memory_limit(host.files, "proc/self");
   const auto effective = effective_capabilities(host.files);
   Evidences evidence = {{"/proc/self/limits, Max locked memory", limit.text()}};
   if (limit.known && limit.unlimited) {
-    return {ok("", "locked memory is unlimited: IPC_LOCK is not needed", std::move(evidence))};
+    return {ok("", "locked memory is unlimited, so IPC_LOCK is not needed", std::move(evidence))};
   }
   if (!effective) {
-    return {unknown("", "which capabilities this process has is not shown", std::move(evidence),
+    return {unknown("", "cannot see the capabilities of this process", std::move(evidence),
                     to_type("grep Cap /proc/self/status"))};
   }
   const bool has = has_capability(*effective, kCapIpcLock);
@@ -69,11 +68,11 @@ Findings find(const Host& host) {
   const bool granted = has_capability(*bounding, kCapIpcLock);
   evidence.push_back({"/proc/self/status, CapBnd", granted ? "has IPC_LOCK" : "lacks IPC_LOCK"});
   if (granted) {
-    return {warn("", "the pod was given IPC_LOCK, and it does not reach a user other than root",
-                 std::move(evidence), kConsequence, {{}, to_type(kRaiseLimit, kOnTheNode)})};
+    return {warn("", "the pod has IPC_LOCK, but it works for root only", std::move(evidence),
+                 kConsequence, {{}, to_type(kRaiseLimit, kOnTheNode)})};
   }
-  return {warn("", "IPC_LOCK is not in the container's YAML", std::move(evidence), kConsequence,
-               {to_do("for a container that runs as root, in its YAML: securityContext: "
+  return {warn("", "the container's YAML lacks IPC_LOCK", std::move(evidence), kConsequence,
+               {to_do("if the container runs as root, add to its YAML: securityContext: "
                       "{capabilities: {add: [\"IPC_LOCK\"]}}"),
                 to_type(kRaiseLimit, kOnTheNode)})};
 }

@@ -8,7 +8,7 @@
 namespace gdr::doctor {
 namespace {
 
-// What a container, a batch job or a remote shell has its limits from.
+// Services from which containers, batch jobs or remote shells inherit their limits.
 constexpr const char* kServices[] = {"containerd", "dockerd", "crio", "kubelet",
                                      "slurmd",     "pbs_mom", "sshd"};
 
@@ -65,7 +65,7 @@ std::vector<Service> find_services(const host::Files& files) {
     const std::string name = files.line(process + "/comm");
     if (std::find(std::begin(kServices), std::end(kServices), name) == std::end(kServices))
       continue;
-    // Of many of one name, as sshd has for each session, the first is the one that started them.
+    // If several have one name, as sshd has for its sessions, the first one started the others.
     const bool seen = std::any_of(services.begin(), services.end(),
                                   [&](const Service& other) { return other.name == name; });
     if (!seen) services.push_back({name, process, read_memory_limit(files, process)});

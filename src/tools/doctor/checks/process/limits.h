@@ -26,11 +26,11 @@ struct MemoryLimit {
 // `process`: "proc/self", "proc/4711". The soft limit, which is in force.
 MemoryLimit read_memory_limit(const host::Files& files, const std::string& process);
 
-// Where PAM has the limits of sessions, which its limits.d adds to.
+// PAM's limits for sessions; limits.d adds to them.
 constexpr const char* kPamLimits = "etc/security/limits.conf";
 bool pam_lifts_memory_limit(const host::Files& files);
 
-// What starts other people's programs, as it runs now: containerd, slurmd, sshd, …
+// Running services that start other people's programs: containerd, slurmd, sshd, …
 struct Service {
   std::string name, process;  // "containerd", "proc/812"
   MemoryLimit limit;

@@ -1,4 +1,4 @@
-// C1: how much memory programs may lock, here and below the services that start them.
+// The locked-memory limit, here and in the services that start programs.
 #include <utility>
 
 #include "doctor/checks/all.h"
@@ -12,16 +12,16 @@ namespace gdr::doctor {
 namespace {
 
 constexpr const char* kExplanation =
-    "Registering host memory locks it, and the limit of locked memory (ulimit -l, memlock) ends it "
-    "with ENOMEM: below 64 MiB this fails here, and anything but unlimited is a warning. Read are "
-    "/proc/self/limits and the limits of containerd, dockerd, crio, kubelet, slurmd, pbs_mom and "
-    "sshd, since a container, a batch job or a remote shell has its limits from what started it. "
-    "Sessions of sshd get those of PAM (/etc/security/limits.conf), which services do not. "
+    "Registering host memory locks it. Beyond the locked-memory limit (ulimit -l, memlock) "
+    "registration fails with ENOMEM. The check fails below 64 MiB and warns unless the limit is "
+    "unlimited. It reads /proc/self/limits and the limits of containerd, dockerd, crio, kubelet, "
+    "slurmd, pbs_mom and sshd, because a container, a batch job or a remote shell inherits its "
+    "limits. Sessions of sshd get PAM's limits (/etc/security/limits.conf); services do not. "
     "CAP_IPC_LOCK lifts the limit for root; in a container that does not run as root it does "
     "nothing (nvidia-container-toolkit issue 2037).";
 
 constexpr const char* kConsequence =
-    "Registering more fails with ENOMEM, and NCCL or MPI fall back to TCP or end.";
+    "Registering more fails with ENOMEM; NCCL and MPI then fall back to TCP or stop.";
 
 // The file is gdr fix's, with the same lines: limits of * do not hold for root.
 Action for_sessions() {
@@ -47,9 +47,8 @@ Fix fix_of_service(const std::string& name) {
   }
   const std::string folder = "/etc/systemd/system/" + unit + ".service.d";
   Fix fix;
-  fix.now = to_do(
-      "give what it starts a limit of its own, as docker run --ulimit memlock=-1 does for a "
-      "container");
+  fix.now =
+      to_do("give each job or container its own limit, such as docker run --ulimit memlock=-1");
   fix.for_good = by_gdr_fix_for_good(
       "locked-memory", "sudo mkdir -p " + folder +
                            "\nprintf '[Service]\\nLimitMEMLOCK=infinity\\n' | sudo tee " + folder +
@@ -67,7 +66,7 @@ Finding judge(const std::string& subject, const std::string& process, const Memo
               Fix fix) {
   const Evidence evidence{"/" + process + "/limits, Max locked memory", limit.text()};
   const std::string summary = "locked memory: " + limit.text();
-  if (!limit.known) return unknown(subject, "the limit of locked memory is not shown", {evidence});
+  if (!limit.known) return unknown(subject, "cannot see the locked-memory limit", {evidence});
   if (limit.unlimited) return ok(subject, summary, {evidence});
   if (!limit.enough()) {
     return fail(subject, summary + ", less than 64 MiB", {evidence}, kConsequence, std::move(fix));
@@ -93,7 +92,7 @@ Finding judge_self(const Host& host) {
 
 Findings find(const Host& host) {
   if (!shows(host.files, "proc/self")) {
-    return {not_shown(host.files, "proc/self", "the limit of locked memory")};
+    return {not_shown(host.files, "proc/self", "the locked-memory limit")};
   }
   Findings findings = {judge_self(host)};
   for (const Service& service : find_services(host.files)) {
@@ -115,12 +114,7 @@ Findings find(const Host& host) {
 
 }  // namespace
 
-const Check kLockedMemory{"locked-memory",
-                          Area::kProcess,
-                          "How much memory programs may lock",
-                          kExplanation,
-                          50,
-                          Cost::kPassive,
-                          find};
+const Check kLockedMemory{
+    "locked-memory", Area::kProcess, "Locked-memory limit", kExplanation, 50, Cost::kPassive, find};
 
 }  // namespace gdr::doctor

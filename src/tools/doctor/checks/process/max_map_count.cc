@@ -6,13 +6,13 @@ namespace gdr::doctor {
 namespace {
 
 constexpr const char* kExplanation =
-    "vm.max_map_count is how many mappings a process may have: 65530 where nobody changed it, "
-    "1048576 on some distributions. Each exported or opened piece of GPU memory is one, and "
-    "where fork protection is on (ibv_fork_init) a registration may split one for good. When they "
-    "run out, registering ends with ENOMEM and the kernel's log says nothing. Most programs stay "
-    "far below; reported were mscclpp (Azure/azhpc-images issue 445) and Mooncake, which "
-    "registers and releases much and often (kvcache-ai/Mooncake issue 3639). So the default is a "
-    "warning only where variables of Mooncake are set here, and less than the default is one.";
+    "vm.max_map_count limits the mappings of a process: 65530 by default, 1048576 on some "
+    "distributions. Each exported or opened piece of GPU memory is one, and with fork protection "
+    "(ibv_fork_init) a registration may split one permanently. When they run out, registration "
+    "fails with ENOMEM and the kernel logs nothing. Most programs stay far below; reports exist "
+    "for mscclpp (Azure/azhpc-images issue 445) and Mooncake, which registers and releases often "
+    "(kvcache-ai/Mooncake issue 3639). So the check warns below the default, and at the default "
+    "only if variables of Mooncake are set.";
 
 constexpr const char* kPath = "proc/sys/vm/max_map_count";
 constexpr long kDefault = 65530;  // Documentation/admin-guide/sysctl/vm.rst
@@ -30,23 +30,23 @@ Findings find(const Host& host) {
   }
   const std::optional<long> count = host.files.number(kPath);
   if (!count) {
-    return {unknown("", "how many mappings a process may have is not shown",
-                    {read_line(host.files, kPath)}, to_type("sysctl vm.max_map_count"))};
+    return {unknown("", "cannot see vm.max_map_count", {read_line(host.files, kPath)},
+                    to_type("sysctl vm.max_map_count"))};
   }
   Evidences evidence = {{std::string("/") + kPath, std::to_string(*count)}};
   const std::string summary = "vm.max_map_count is " + std::to_string(*count);
   if (*count < kDefault) {
     return {too_few(summary + ", less than the kernel's default of 65530", std::move(evidence),
-                    "Programs with many allocations or registrations run out of mappings, and "
-                    "registering ends with ENOMEM.")};
+                    "Programs with many allocations or registrations run out of mappings; "
+                    "registration then fails with ENOMEM.")};
   }
   const Evidences mooncake = variables_with(host, "MC_");
   if (*count == kDefault && !mooncake.empty()) {
     evidence.push_back(mooncake.front());
-    return {too_few(summary + ", the kernel's default, beside variables of Mooncake",
+    return {too_few(summary + ", the kernel's default, and variables of Mooncake are set",
                     std::move(evidence),
-                    "Programs that register and release much and often may run out of mappings; "
-                    "registering then ends with ENOMEM.")};
+                    "Programs that register and release often may run out of mappings; "
+                    "registration then fails with ENOMEM.")};
   }
   return {ok("", summary, std::move(evidence))};
 }
@@ -55,7 +55,7 @@ Findings find(const Host& host) {
 
 const Check kMaxMapCount{"max-map-count",
                          Area::kProcess,
-                         "How many mappings a process may have",
+                         "Mappings per process (vm.max_map_count)",
                          kExplanation,
                          92,
                          Cost::kPassive,

@@ -11,12 +11,12 @@ namespace {
 
 constexpr const char* kExplanation =
     "Mooncake's transfer engine obeys variables that begin with MC_. MC_FORCE_TCP and "
-    "MC_FORCE_MNNVL count with any value, also 0: the first takes TCP, the second NVLink between "
-    "hosts, in the place of RDMA. MC_GID_INDEX names the GID of RoCE (NCCL_IB_GID_INDEX where it "
-    "is not set), MC_IB_PORT the port, MC_MS_FILTERS the NICs. WITH_NVIDIA_PEERMEM=1 registers GPU "
-    "memory through nvidia-peermem in the place of dma-buf. Source: Mooncake's "
-    "docs/source/design/transfer-engine/index.md, and config.cpp and transfer_engine_impl.cpp of "
-    "its sources. Judged is the environment that gdr itself was started in.";
+    "MC_FORCE_MNNVL count with any value, even 0: they replace RDMA with TCP, or with NVLink "
+    "between hosts. MC_GID_INDEX names the RoCE GID (else NCCL_IB_GID_INDEX does), MC_IB_PORT the "
+    "port, MC_MS_FILTERS the NICs. WITH_NVIDIA_PEERMEM=1 registers GPU memory through "
+    "nvidia-peermem instead of dma-buf. Source: Mooncake's "
+    "docs/source/design/transfer-engine/index.md, and config.cpp and transfer_engine_impl.cpp. The "
+    "check sees the environment of gdr itself, which may differ from a job's.";
 
 void judge_transport(const Host& host, Findings& findings) {
   for (const auto& [name, transport] :
@@ -25,7 +25,7 @@ void judge_transport(const Host& host, Findings& findings) {
     if (value == nullptr) continue;
     findings.push_back(wrong_variable(name, *value, std::string(name) + " is set",
                                       "Mooncake takes " + std::string(transport) +
-                                          " and no RDMA NIC, whatever the variable's value is."));
+                                          " instead of an RDMA NIC, whatever the value is."));
   }
 }
 
@@ -42,7 +42,7 @@ void judge_port(const Host& host, Findings& findings) {
       });
   if (any) return;
   findings.push_back(wrong_variable("MC_IB_PORT", *value,
-                                    "MC_IB_PORT is " + *value + ", and no NIC here has that port",
+                                    "MC_IB_PORT is " + *value + ", but no NIC here has that port",
                                     "Mooncake finds no active port on any NIC."));
 }
 
@@ -52,8 +52,8 @@ void judge_registration(const Host& host, Findings& findings) {
   if (host.inventory.gpus.empty() || find_ways(host).peer_memory) return;
   findings.push_back(wrong_variable(
       "WITH_NVIDIA_PEERMEM", *value,
-      "WITH_NVIDIA_PEERMEM is " + *value + ", and no peer-memory module is loaded",
-      "Mooncake registers GPU memory by its address alone, which fails with 'Bad address'."));
+      "WITH_NVIDIA_PEERMEM is " + *value + ", but no peer-memory module is loaded",
+      "Mooncake registers GPU memory by its address, which fails with 'Bad address'."));
 }
 
 Findings find(const Host& host) {
@@ -69,7 +69,7 @@ Findings find(const Host& host) {
   judge_nic_list(host, "MC_MS_FILTERS", "Mooncake", findings);
   judge_registration(host, findings);
   if (!findings.empty()) return findings;
-  return {ok("", "no variable of Mooncake takes NIC or registration away", std::move(evidence))};
+  return {ok("", "no variable of Mooncake disables a NIC or a registration", std::move(evidence))};
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// C4: can the MPI and UCX of this host use GPU memory?
+// Can the MPI and UCX of this host use GPU memory?
 #include "base/environment.h"
 #include "doctor/checks/all.h"
 #include "doctor/evidence.h"
@@ -10,11 +10,11 @@ namespace gdr::doctor {
 namespace {
 
 constexpr const char* kExplanation =
-    "An MPI that was built without CUDA takes GPU memory for host memory and crashes, and a UCX "
-    "without its CUDA module copies through the host. Asked are the programs ompi_info and "
-    "ucx_info that PATH finds, for ten seconds each; where neither is there, nothing is said. A "
-    "job may use others, from a module or a container. A host without a GPU is asked too: programs "
-    "are built and jobs started there.";
+    "An MPI built without CUDA treats GPU memory as host memory and crashes; a UCX without its "
+    "CUDA module copies through the host. The check asks ompi_info and ucx_info on PATH, for ten "
+    "seconds each; if neither exists, it is skipped. A job may use other installations, from a "
+    "module or a container. Hosts without a GPU are checked too, because people build programs and "
+    "start jobs there.";
 
 Finding slow(const std::string& program) {
   return unknown(program, "did not answer within 10 s", {{program, "killed"}});
@@ -35,10 +35,9 @@ std::optional<Finding> judge_mpi(Probes& probes) {
   if (yes) return ok("Open MPI", "built with CUDA", {evidence});
   return warn(
       "Open MPI", "built without CUDA", {evidence},
-      "A GPU address given to it crashes, or goes through host memory where UCX has CUDA.",
-      {to_do("start programs with mpirun --mca pml ucx, and a UCX that has CUDA"),
-       to_do("install an Open MPI that was built with --with-cuda and --with-ucx (HPC-X has "
-             "both)")});
+      "Passing it a GPU address crashes, or goes through host memory if UCX has CUDA.",
+      {to_do("start programs with mpirun --mca pml ucx and a UCX with CUDA"),
+       to_do("install an Open MPI built with --with-cuda and --with-ucx (HPC-X has both)")});
 }
 
 std::optional<Finding> judge_ucx(Probes& probes) {
@@ -49,13 +48,13 @@ std::optional<Finding> judge_ucx(Probes& probes) {
   const Evidence evidence{"ucx_info -d", copies ? "cuda_copy is there" : "no cuda_copy"};
   if (copies) return ok("UCX", "has its CUDA module", {evidence});
   return warn("UCX", "has no CUDA module", {evidence},
-              "It does not know GPU memory, and does not register it with a NIC.",
+              "It does not support GPU memory, and does not register it with a NIC.",
               {{}, to_do("install the package ucx-cuda, or a UCX built with --with-cuda")});
 }
 
 Findings find(const Host& host) {
   if (host.inventory.gpus.empty() && host::has_amd_gpu(host.inventory)) {
-    return does_not_apply("AMD's GPUs, for which CUDA is no measure");
+    return does_not_apply("AMD GPUs, which do not use CUDA");
   }
   Findings findings = does_not_apply("neither ompi_info nor ucx_info on PATH");
   for (const auto judge : {judge_mpi, judge_ucx}) {

@@ -10,13 +10,13 @@ namespace gdr::doctor {
 namespace {
 
 constexpr const char* kExplanation =
-    "NVSHMEM reads what to use from its variables: NVSHMEM_REMOTE_TRANSPORT=none takes every "
-    "network away; NVSHMEM_HCA_LIST and NVSHMEM_HCA_PE_MAPPING name NICs and count only together "
-    "with NVSHMEM_ENABLE_NIC_PE_MAPPING=1; NVSHMEM_HCA_PREFIX (mlx5) is how their names begin; "
-    "NVSHMEM_IB_DISABLE_DMABUF=1 leaves peer memory as the only way of registration; "
-    "NVSHMEM_IB_GID_INDEX names the GID of RoCE. Source: NVSHMEM's documentation, Environment "
-    "Variables, and env_defs.h of its sources (3.4). Judged is the environment that gdr itself was "
-    "started in.";
+    "Variables configure NVSHMEM. NVSHMEM_REMOTE_TRANSPORT=none disables every network. "
+    "NVSHMEM_HCA_LIST and NVSHMEM_HCA_PE_MAPPING name NICs, and count only with "
+    "NVSHMEM_ENABLE_NIC_PE_MAPPING=1. NVSHMEM_HCA_PREFIX (mlx5) is the prefix of NIC names. "
+    "NVSHMEM_IB_DISABLE_DMABUF=1 leaves peer memory as the only way of registration. "
+    "NVSHMEM_IB_GID_INDEX names the RoCE GID. Source: NVSHMEM's documentation, Environment "
+    "Variables, and env_defs.h of its sources (3.4). The check sees the environment of gdr itself, "
+    "which may differ from a job's.";
 
 bool is_on(const std::string* value) {
   return value != nullptr &&
@@ -38,8 +38,8 @@ void judge_nics(const Host& host, Findings& findings) {
     if (value == nullptr || value->empty()) continue;
     if (!mapped) {
       Finding finding = wrong_variable(
-          name, *value, std::string(name) + " is set, and NVSHMEM_ENABLE_NIC_PE_MAPPING is not 1",
-          "NVSHMEM ignores it, and takes for each GPU the NIC that it finds nearest.");
+          name, *value, std::string(name) + " is set, but NVSHMEM_ENABLE_NIC_PE_MAPPING is not 1",
+          "NVSHMEM ignores it and uses the nearest NIC of each GPU.");
       finding.fix = {to_type("export NVSHMEM_ENABLE_NIC_PE_MAPPING=1"),
                      to_do(std::string("set it wherever ") + name + " is set")};
       findings.push_back(std::move(finding));
@@ -57,7 +57,7 @@ void judge_prefix(const Host& host, Findings& findings) {
   if (any) return;
   findings.push_back(
       wrong_variable("NVSHMEM_HCA_PREFIX", *value,
-                     "NVSHMEM_HCA_PREFIX is " + *value + ", and no RDMA device's name begins so",
+                     "NVSHMEM_HCA_PREFIX is " + *value + ", but no RDMA device has this prefix",
                      "NVSHMEM finds no NIC."));
 }
 
@@ -67,8 +67,8 @@ void judge_registration(const Host& host, Findings& findings) {
   if (find_ways(host).peer_memory) return;
   findings.push_back(wrong_variable(
       "NVSHMEM_IB_DISABLE_DMABUF", *value,
-      "NVSHMEM_IB_DISABLE_DMABUF is " + *value + ", and no peer-memory module is loaded",
-      "NVSHMEM has no way left to register GPU memory with a NIC."));
+      "NVSHMEM_IB_DISABLE_DMABUF is " + *value + ", but no peer-memory module is loaded",
+      "NVSHMEM cannot register GPU memory with a NIC."));
 }
 
 Findings find(const Host& host) {
@@ -81,7 +81,7 @@ Findings find(const Host& host) {
   judge_gid_index(host, "NVSHMEM_IB_GID_INDEX", "NVSHMEM", findings);
   judge_registration(host, findings);
   if (!findings.empty()) return findings;
-  return {ok("", "no variable of NVSHMEM takes NIC or registration away", std::move(evidence))};
+  return {ok("", "no variable of NVSHMEM disables a NIC or a registration", std::move(evidence))};
 }
 
 }  // namespace

@@ -9,12 +9,12 @@ namespace gdr::doctor {
 namespace {
 
 constexpr const char* kExplanation =
-    "UCX_TLS lists the transports that UCX may use. Without one of rc, ud, dc, ib and srd it has "
-    "no RDMA; without cuda or cuda_copy it does not know GPU memory, and takes it for host memory. "
-    "UCX_NET_DEVICES lists the devices: one that holds names of network interfaces alone leaves "
-    "TCP. A list that begins with ^ names what is left out. What each name stands for is in UCX's "
-    "FAQ (docs/source/faq.md, 'Which transports does UCX use?') and in ucp_tl_aliases of "
-    "src/ucp/core/ucp_context.c. Judged is the environment that gdr itself was started in.";
+    "UCX_TLS lists the transports that UCX may use. Without rc, ud, dc, ib or srd it has no RDMA; "
+    "without cuda or cuda_copy it treats GPU memory as host memory. UCX_NET_DEVICES lists the "
+    "devices: with only network interfaces in it, UCX uses TCP. A list that begins with ^ names "
+    "what to exclude. UCX's FAQ (docs/source/faq.md, 'Which transports does UCX use?') and "
+    "ucp_tl_aliases in src/ucp/core/ucp_context.c explain each name. The check sees the "
+    "environment of gdr itself, which may differ from a job's.";
 
 // By the first letters, behind which _x, _v, _mlx5, _verbs may follow.
 constexpr const char* kRdma[] = {"rc", "ud", "dc", "ib", "srd", "gga"};
@@ -50,7 +50,7 @@ bool is_rdma(const std::string& name) {
 
 bool leaves_rdma(const Transports& transports) {
   if (transports.excluding) {
-    // Of a list of exceptions only those that take all of it away.
+    // A list of exceptions counts only if it excludes all of them.
     return !transports.has("ib") &&
            !(transports.has("rc") && transports.has("dc") && transports.has("ud"));
   }
@@ -67,14 +67,14 @@ bool leaves_gpu(const Transports& transports) {
 void judge_transports(const Host& host, const std::string& value, Findings& findings) {
   const Transports transports = read_transports(value);
   if (!host.inventory.nics.empty() && !leaves_rdma(transports)) {
-    findings.push_back(
-        wrong_variable("UCX_TLS", value, "UCX_TLS=" + value + " has no RDMA transport",
-                       "UCX goes over TCP or shared memory, not over the NIC's RDMA."));
+    findings.push_back(wrong_variable("UCX_TLS", value,
+                                      "UCX_TLS=" + value + " has no RDMA transport",
+                                      "UCX uses TCP or shared memory instead of RDMA."));
   }
   if (!host.inventory.gpus.empty() && !leaves_gpu(transports)) {
-    findings.push_back(wrong_variable(
-        "UCX_TLS", value, "UCX_TLS=" + value + " has no CUDA transport",
-        "UCX takes GPU memory for host memory: programs that pass it crash or stage it."));
+    findings.push_back(
+        wrong_variable("UCX_TLS", value, "UCX_TLS=" + value + " has no CUDA transport",
+                       "UCX treats GPU memory as host memory: programs crash or stage it."));
   }
 }
 
@@ -87,7 +87,7 @@ void judge_devices(const Host& host, const std::string& value, Findings& finding
   if (rdma || names.empty()) return;
   findings.push_back(wrong_variable(
       "UCX_NET_DEVICES", value, "UCX_NET_DEVICES=" + value + " names no RDMA device of this host",
-      "UCX finds no RDMA device, and goes over TCP or fails."));
+      "UCX finds no RDMA device, so it uses TCP or fails."));
 }
 
 Findings find(const Host& host) {
@@ -106,8 +106,7 @@ Findings find(const Host& host) {
   Evidences evidence;
   if (transports != nullptr) evidence.push_back({"UCX_TLS", *transports});
   if (devices != nullptr) evidence.push_back({"UCX_NET_DEVICES", *devices});
-  return {
-      ok("", "UCX_TLS and UCX_NET_DEVICES leave RDMA and GPU memory in use", std::move(evidence))};
+  return {ok("", "UCX_TLS and UCX_NET_DEVICES allow RDMA and GPU memory", std::move(evidence))};
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ void judge_nic_list(const Host& host, const std::string& variable, const std::st
   for (const std::string& nic : nics_in(*value)) {
     if (has_rdma_device(host, nic)) continue;
     findings.push_back(wrong_variable(
-        variable, *value, variable + " names " + nic + ", and this host has no such NIC",
+        variable, *value, variable + " names " + nic + ", but this host has no such NIC",
         program + " does not use it."));
   }
 }
@@ -74,13 +74,13 @@ void judge_gid_index(const Host& host, const std::string& variable, const std::s
   if (missing.empty()) return;
   findings.push_back(wrong_variable(
       variable, *value, variable + " is " + *value + ", and " + missing.front().where,
-      program + " cannot connect over this port, or only to others with the same kind of GID."));
+      program + " cannot connect over this port, or only to peers with the same type of GID."));
 }
 
 Finding wrong_variable(const std::string& name, const std::string& value,
                        const std::string& summary, const std::string& consequence) {
   return warn("", printable(summary), {{name, value}}, consequence,
-              {to_type("unset " + name), to_do("take it out of profiles, images and job scripts")});
+              {to_type("unset " + name), to_do("remove it from profiles, images and job scripts")});
 }
 
 }  // namespace gdr::doctor

@@ -14,7 +14,7 @@ namespace gdr::doctor {
 
 // Null: not set.
 const std::string* value_of(const Host& host, const std::string& name);
-// Of the variables whose names begin so.
+// Evidence of all variables with this prefix.
 Evidences variables_with(const Host& host, std::string_view prefix);
 
 // "mlx5_0" of "mlx5_0:1", for each entry of a list; without ^ (not these) and NCCL's = (exactly
@@ -25,8 +25,8 @@ bool has_rdma_device(const Host& host, const std::string& name);
 // Warns of each NIC of a list that is not there.
 void judge_nic_list(const Host& host, const std::string& variable, const std::string& program,
                     Findings& findings);
-// Where this index names no RoCE v2 GID, by active Ethernet port: "mlx5_0 port 1 has no such GID",
-// "on mlx5_0 port 1 that is IB/RoCE v1". None of what is no number.
+// The active Ethernet ports on which this index names no RoCE v2 GID: "mlx5_0 port 1 has no such
+// GID", "on mlx5_0 port 1 that is IB/RoCE v1". Empty if `index` is not a number.
 struct MissingGid {
   std::string where;
   bool is_there = false;  // as another kind

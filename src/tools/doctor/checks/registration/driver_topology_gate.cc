@@ -1,4 +1,4 @@
-// P4: processors on which the GPU driver itself refuses most NICs.
+// CPUs on which the GPU driver refuses most NICs.
 #include <algorithm>
 
 #include "doctor/checks/all.h"
@@ -12,13 +12,13 @@ namespace gdr::doctor {
 namespace {
 
 constexpr const char* kExplanation =
-    "On NVIDIA Grace (TH500), Ampere Altra and AmpereOne-160, whose root ports do not pass "
-    "transfers on to each other, the GPU driver registers GPU memory only for a NIC that shares a "
-    "bridge with the GPU (nv_grdma_pci_topology_supported); every other NIC gets ENOTSUPP, 524, "
-    "and the kernel's log has 'PCI topology not supported for dma-buf'. The driver knows these "
-    "processors by their root ports, and so does this check. Virtual machines and coherent memory "
-    "(Grace Hopper) are not held to it. NVreg_GrdmaPciTopoCheckOverride=1 (from 570.86.15 on) "
-    "switches the driver's check off, and makes no path that is not there.";
+    "Root ports of NVIDIA Grace (TH500), Ampere Altra and AmpereOne-160 do not forward transfers "
+    "to each other. There the GPU driver registers GPU memory only for a NIC that shares a bridge "
+    "with the GPU (nv_grdma_pci_topology_supported). Every other NIC gets ENOTSUPP, 524, and the "
+    "kernel logs 'PCI topology not supported for dma-buf'. The driver recognises these CPUs by "
+    "their root ports, and so does this check. The rule does not apply to virtual machines and "
+    "coherent memory (Grace Hopper). NVreg_GrdmaPciTopoCheckOverride=1 (570.86.15 and later) "
+    "switches the driver's check off, but does not create a missing path.";
 
 constexpr const char* kRefusal = "PCI topology not supported for dma-buf";
 
@@ -57,8 +57,7 @@ Finding judge(const Host& host, const host::Gpu& gpu, const std::string& process
               const Evidences& evidence) {
   const std::string subject = "GPU " + gpu.pci_address;
   if (is_coherent(gpu)) {
-    return ok(subject, processor + ", and the GPU's memory is coherent: any NIC is taken",
-              evidence);
+    return ok(subject, processor + ", and the GPU's memory is coherent: any NIC works", evidence);
   }
   std::string near;
   for (const host::Nic& nic : host.inventory.nics) {
@@ -66,15 +65,16 @@ Finding judge(const Host& host, const host::Gpu& gpu, const std::string& process
     near += (near.empty() ? "" : ", ") + nic.name;
   }
   if (!near.empty()) {
-    return ok(subject, processor + ": the driver takes " + near + " alone, on the same bridge",
+    return ok(subject, processor + ": the driver accepts " + near + " only, on the same bridge",
               evidence);
   }
-  return fail(subject, processor + ": the driver takes no NIC that shares no bridge with the GPU",
-              evidence, "Registering this GPU's memory fails with ENOTSUPP (524).",
-              {{},
-               to_do("move the NIC below the GPU's switch or root port; the module's option "
-                     "NVreg_GrdmaPciTopoCheckOverride=1 passes the check, and the path may still "
-                     "not work")});
+  return fail(
+      subject, processor + ": the driver accepts only NICs that share a bridge with the GPU",
+      evidence, "Registering this GPU's memory fails with ENOTSUPP (524).",
+      {{},
+       to_do(
+           "move the NIC below the GPU's switch or root port; the module option "
+           "NVreg_GrdmaPciTopoCheckOverride=1 skips the check, but the path may still not work")});
 }
 
 Findings find(const Host& host) {
@@ -84,10 +84,11 @@ Findings find(const Host& host) {
   const host::PciFunction* port = gated_root_port(host);
   if (port == nullptr || host.inventory.virtual_machine) {
     if (refusals.empty()) {
-      return does_not_apply(port == nullptr ? "not a processor on which the driver refuses NICs"
-                                            : "a virtual machine, whose NICs the driver takes");
+      return does_not_apply(port == nullptr
+                                ? "not a CPU on which the driver refuses NICs"
+                                : "a virtual machine, where the driver accepts all NICs");
     }
-    return {fail("", "the GPU driver has refused a NIC", {{"kernel log", refusals.back()}},
+    return {fail("", "the GPU driver refused a NIC", {{"kernel log", refusals.back()}},
                  "Registering GPU memory with it fails with ENOTSUPP (524).",
                  {to_type("grep GrdmaPciTopoCheckOverride /proc/driver/nvidia/params",
                           "2 makes the driver refuse every NIC"),
@@ -99,9 +100,9 @@ Findings find(const Host& host) {
   const std::string text = host.files.text("proc/driver/nvidia/params");
   if (text.find("GrdmaPciTopoCheckOverride: 1") != std::string::npos) {
     evidence.push_back({"/proc/driver/nvidia/params", "GrdmaPciTopoCheckOverride: 1"});
-    return {warn("", processor + ", and the driver's check is off", evidence,
-                 "NICs are taken that the GPU may not reach.",
-                 {to_type("gdr prove --all", "tries every pair, byte by byte"), {}})};
+    return {warn("", processor + ", but the driver's check is off", evidence,
+                 "The driver accepts NICs that may not reach the GPU.",
+                 {to_type("gdr prove --all", "proves every pair, byte by byte"), {}})};
   }
   if (!refusals.empty()) evidence.push_back({"kernel log", refusals.back()});
   Findings findings;
@@ -115,7 +116,7 @@ Findings find(const Host& host) {
 
 const Check kDriverTopologyGate{"driver-topology-gate",
                                 Area::kRegistration,
-                                "Processors on which the GPU driver refuses NICs",
+                                "CPUs on which the GPU driver refuses NICs",
                                 kExplanation,
                                 18,
                                 Cost::kPassive,

@@ -9,11 +9,11 @@ namespace gdr::doctor {
 namespace {
 
 constexpr const char* kExplanation =
-    "GDRCopy lets the processor read and write GPU memory directly, which is faster than CUDA for "
-    "few bytes; a NIC does not need it. UCX (gdr_copy), NVSHMEM's IB transports and NCCL with "
-    "NCCL_GDRCOPY_ENABLE=1 use it where it is there. It takes the kernel module gdrdrv and its "
-    "device /dev/gdrdrv beside the library libgdrapi.so. Source: github.com/NVIDIA/gdrcopy. "
-    "Without its library and without a variable that asks for it, it is not missed.";
+    "GDRCopy lets the CPU read and write GPU memory directly, which is faster than CUDA for few "
+    "bytes; a NIC does not need it. UCX (gdr_copy), NVSHMEM's IB transports and NCCL with "
+    "NCCL_GDRCOPY_ENABLE=1 use it if it is installed. It needs the library libgdrapi.so, the "
+    "kernel module gdrdrv and its device /dev/gdrdrv. Source: github.com/NVIDIA/gdrcopy. The check "
+    "applies only if the library is installed or a variable asks for it.";
 
 constexpr const char* kModule = "sys/module/gdrdrv";
 constexpr const char* kDevice = "dev/gdrdrv";
@@ -56,18 +56,19 @@ Findings find(const Host& host) {
   Evidences evidence = {read_line(host.files, std::string(kModule) + "/version")};
   if (wanted) evidence.push_back(*std::move(wanted));
   if (!loaded) {
-    return {warn("", "gdrdrv is not loaded, and GDRCopy is asked for", std::move(evidence),
-                 "Few bytes to and from the GPU take longer; what NICs do is not affected.",
+    return {warn("", "GDRCopy is installed or requested, but gdrdrv is not loaded",
+                 std::move(evidence),
+                 "Small copies to and from the GPU take longer; NICs are not affected.",
                  {to_type("sudo modprobe gdrdrv"),
                   to_type("echo gdrdrv | sudo tee /etc/modules-load.d/gdrdrv.conf")})};
   }
   if (shows(host.files, "dev") && !host.files.exists(kDevice)) {
     evidence.push_back({std::string("/") + kDevice, "not there"});
-    return {warn("", "gdrdrv is loaded, and /dev/gdrdrv is absent", std::move(evidence),
-                 "Programs here cannot use GDRCopy; few bytes to and from the GPU take longer.",
+    return {warn("", "gdrdrv is loaded, but /dev/gdrdrv is missing", std::move(evidence),
+                 "Programs cannot use GDRCopy; small copies to and from the GPU take longer.",
                  {to_type("sudo mknod -m 666 /dev/gdrdrv c $(awk '$2 == \"gdrdrv\" {print $1}' "
                           "/proc/devices) 0"),
-                  to_do("a container must be started with it: --device /dev/gdrdrv")})};
+                  to_do("start a container with --device /dev/gdrdrv")})};
   }
   return {ok("", "gdrdrv is loaded", std::move(evidence))};
 }
@@ -76,7 +77,7 @@ Findings find(const Host& host) {
 
 const Check kGdrdrv{"gdrdrv",
                     Area::kRegistration,
-                    "GDRCopy's kernel module, where it is asked for",
+                    "GDRCopy's kernel module, if it is needed",
                     kExplanation,
                     88,
                     Cost::kPassive,

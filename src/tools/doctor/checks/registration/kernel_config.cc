@@ -6,14 +6,14 @@ namespace gdr::doctor {
 namespace {
 
 constexpr const char* kExplanation =
-    "CONFIG_PCI_P2PDMA is the kernel's own support of transfers between PCI devices. Whether "
-    "dma-buf with NVIDIA's open driver needs it is not settled: siderolabs/talos issue 12021 says "
-    "that it does, NVIDIA's list of requirements does not name it, and the sources of driver 595 "
-    "do not use it. So where it is off this is 'unknown', and trying tells. "
-    "CONFIG_DMABUF_MOVE_NOTIFY decides whether AMD's amdgpu keeps exported memory on the GPU "
-    "(instinct.docs.amd.com, 'Input-Output Memory Management Unit'); NVIDIA's memory stays "
-    "where it is with either, so it is shown and not judged. Read are /boot/config-RELEASE and "
-    "/lib/modules/RELEASE/config; /proc/config.gz is compressed and is not.";
+    "CONFIG_PCI_P2PDMA is the kernel's support for transfers between PCI devices. It is not "
+    "settled whether dma-buf with NVIDIA's open driver needs it: siderolabs/talos issue 12021 says "
+    "so, NVIDIA's requirements do not mention it, and the sources of driver 595 do not use it. So "
+    "if it is off, the result is 'unknown': try it. CONFIG_DMABUF_MOVE_NOTIFY decides whether "
+    "AMD's amdgpu keeps exported memory on the GPU (instinct.docs.amd.com, 'Input-Output Memory "
+    "Management Unit'); NVIDIA's memory stays on the GPU with either setting, so it is shown but "
+    "not judged. The check reads /boot/config-RELEASE and /lib/modules/RELEASE/config, but not the "
+    "compressed /proc/config.gz.";
 
 enum class Setting { kAbsent, kOff, kOn };
 
@@ -39,7 +39,7 @@ Evidence evidence_of(const std::string& path, const std::string& name, Setting s
 Findings find(const Host& host) {
   if (host.inventory.gpus.empty()) return no_gpu();
   const Ways ways = find_ways(host);
-  if (ways.dma_buf == Tri::kNo) return does_not_apply("dma-buf is no way here");
+  if (ways.dma_buf == Tri::kNo) return does_not_apply("dma-buf is not possible here");
   const std::string& kernel = ways.kernel;
   // A component of a path.
   if (kernel.empty() || kernel.find('/') != std::string::npos) {
@@ -54,12 +54,11 @@ Findings find(const Host& host) {
         evidence_of(path, kPeerToPeer, peer),
         evidence_of(path, kMoveNotify, setting_in(host.files, path, kMoveNotify))};
     if (peer == Setting::kOn) return {ok("", "CONFIG_PCI_P2PDMA is on", std::move(evidence))};
-    return {unknown("", "CONFIG_PCI_P2PDMA is not set; whether dma-buf needs it here is not known",
-                    std::move(evidence),
+    return {unknown("", "CONFIG_PCI_P2PDMA is not set; dma-buf may need it", std::move(evidence),
                     to_type("gdr prove --registration dma-buf --require-hardware"))};
   }
-  return {unknown("", "how this kernel was configured is not shown",
-                  {{"/boot/config-" + kernel, "not there, or not readable"}},
+  return {unknown("", "cannot see the configuration of this kernel",
+                  {{"/boot/config-" + kernel, "missing or unreadable"}},
                   to_type("zgrep -e PCI_P2PDMA -e DMABUF_MOVE_NOTIFY /proc/config.gz"))};
 }
 
@@ -67,7 +66,7 @@ Findings find(const Host& host) {
 
 const Check kKernelConfig{"kernel-config",
                           Area::kRegistration,
-                          "How the kernel was configured for dma-buf between devices",
+                          "Kernel configuration for dma-buf between devices",
                           kExplanation,
                           29,
                           Cost::kPassive,

@@ -1,4 +1,4 @@
-// P5: releases of NCCL that do not find a peer-memory module that is there.
+// Releases of NCCL that do not find a loaded peer-memory module.
 #include <algorithm>
 
 #include "base/environment.h"
@@ -9,13 +9,12 @@ namespace gdr::doctor {
 namespace {
 
 constexpr const char* kExplanation =
-    "NCCL up to 2.22.3 looks for peer memory in /sys/kernel/mm/memory_peers only, which kernels "
-    "from 6.4 on cannot create: it prints 'GPU Direct RDMA Disabled' while nvidia_peermem is "
-    "loaded and perftest works (NCCL issue 1676). From 2.23 on it looks for "
-    "/sys/module/nvidia_peermem too. With dma-bufs it does not matter, unless "
-    "NCCL_DMABUF_ENABLE=0. Looked for are files libnccl.so.2.* in the system's library folders, "
-    "/usr/local, NCCL_HOME and LD_LIBRARY_PATH; a library inside a Python environment or a "
-    "container is not seen.";
+    "NCCL up to 2.22.3 looks for peer memory only in /sys/kernel/mm/memory_peers, which kernels "
+    "6.4 and later cannot create. It then prints 'GPU Direct RDMA Disabled' although "
+    "nvidia_peermem is loaded and perftest works (NCCL issue 1676). NCCL 2.23 and later also look "
+    "for /sys/module/nvidia_peermem. With dma-buf it does not matter, unless NCCL_DMABUF_ENABLE=0. "
+    "The check looks for libnccl.so.2.* in the system's library folders, /usr/local, NCCL_HOME and "
+    "LD_LIBRARY_PATH; it does not see a library inside a Python environment or a container.";
 
 constexpr Release kFirstThatLooks{2, 23};
 constexpr const char* kRegistry = "sys/kernel/mm/memory_peers";
@@ -79,7 +78,7 @@ Finding judge(const Host& host, const Ways& ways, const Library& library) {
     return ok(library.path,
               name + (looks        ? " looks for nvidia_peermem"
                       : by_dma_buf ? " uses dma-buf here"
-                                   : " finds the client in memory_peers"),
+                                   : " finds the module in memory_peers"),
               evidence);
   }
   return warn(library.path, name + " does not look for /sys/module/nvidia_peermem", evidence,
@@ -95,7 +94,7 @@ Findings find(const Host& host) {
   const Ways ways = find_ways(host);
   if (!ways.driver_loaded) return does_not_apply("the NVIDIA driver is not loaded");
   if (!ways.peer_memory && ways.dma_buf != Tri::kYes) {
-    return does_not_apply("no way of registration that NCCL could find");
+    return does_not_apply("GPU memory cannot be registered here");
   }
   Findings findings;
   for (const Library& library : libraries) findings.push_back(judge(host, ways, library));
@@ -106,7 +105,7 @@ Findings find(const Host& host) {
 
 const Check kNcclVersion{"nccl-version",
                          Area::kRegistration,
-                         "NCCL finds the way of registration",
+                         "NCCL finds the peer-memory module",
                          kExplanation,
                          40,
                          Cost::kPassive,

@@ -8,13 +8,12 @@ namespace gdr::doctor {
 namespace {
 
 constexpr const char* kExplanation =
-    "nv_peer_mem was a package of its own before NVIDIA's driver brought nvidia-peermem (470). It "
+    "nv_peer_mem was a separate package until NVIDIA's driver included nvidia-peermem (470). It "
     "installs /etc/infiniband/nv_peer_mem.conf, whose ONBOOT=yes loads the module at boot, and a "
     "service /etc/init.d/nv_peer_mem; guides add /etc/modules-load.d/nv_peer_mem.conf. To load "
-    "nvidia-peermem that service must be disabled, and uninstalling the package is encouraged "
-    "(README of NVIDIA's driver, 'GPUDirect RDMA Peer Memory Client'; README of "
-    "Mellanox/nv_peer_memory for the files). With an older driver nv_peer_mem is the only way, and "
-    "its service is right.";
+    "nvidia-peermem, disable that service and preferably uninstall the package (README of NVIDIA's "
+    "driver, 'GPUDirect RDMA Peer Memory Client'; README of Mellanox/nv_peer_memory for the "
+    "files). With an older driver nv_peer_mem is the only way, and its service is right.";
 
 constexpr const char* kConfiguration = "etc/infiniband/nv_peer_mem.conf";
 constexpr const char* kLoads[] = {"etc/modules-load.d/nv_peer_mem.conf"};
@@ -57,16 +56,16 @@ Findings find(const Host& host) {
   Evidences evidence = loaders(files);
   if (!installed && evidence.empty()) return does_not_apply("nv_peer_mem is not installed");
   if (evidence.empty()) {
-    return {ok("", "nv_peer_mem is installed, and not loaded at boot",
+    return {ok("", "nv_peer_mem is installed but not loaded at boot",
                {{std::string("/") + (files.exists(kConfiguration) ? kConfiguration : kService),
                  "there"}})};
   }
   const Ways ways = find_ways(host);
   if (!ways.driver_release.known()) {
-    return {unknown("",
-                    "nv_peer_mem is loaded at boot; whether this driver brings nvidia-peermem "
-                    "in its place is not shown",
-                    std::move(evidence), to_type("cat /proc/driver/nvidia/version"))};
+    return {unknown(
+        "",
+        "nv_peer_mem is loaded at boot; cannot tell whether this driver includes nvidia-peermem",
+        std::move(evidence), to_type("cat /proc/driver/nvidia/version"))};
   }
   evidence.push_back({"/proc/driver/nvidia/version", ways.driver_version});
   if (ways.driver_release < kFirstWithPeermem) {
@@ -74,10 +73,10 @@ Findings find(const Host& host) {
                std::move(evidence))};
   }
   return {
-      warn("", "nv_peer_mem is loaded at boot, beside a driver that brings nvidia-peermem",
+      warn("", "nv_peer_mem is loaded at boot, although this driver includes nvidia-peermem",
            std::move(evidence),
-           "Only one of the two may be loaded: nvidia-peermem is kept out, or both claim the "
-           "same memory.",
+           "Only one of the two may be loaded: nv_peer_mem blocks nvidia-peermem, or both claim "
+           "the same memory.",
            {to_type("sudo modprobe -r nv_peer_mem && sudo modprobe nvidia-peermem"),
             to_type("sudo systemctl disable --now nv_peer_mem",
                     "then remove the package nvidia-peer-memory (nvidia_peer_memory with rpm), and "
@@ -88,7 +87,7 @@ Findings find(const Host& host) {
 
 const Check kNvPeerMemService{"nv-peer-mem-service",
                               Area::kRegistration,
-                              "What the old package nv_peer_mem loads at boot",
+                              "Old package nv_peer_mem, loaded at boot",
                               kExplanation,
                               23,
                               Cost::kPassive,

@@ -9,14 +9,14 @@ namespace gdr::doctor {
 namespace {
 
 constexpr const char* kExplanation =
-    "MLNX_OFED 5.4-1.0.3.0 can deadlock while peer memory is taken back (bug 2696789, 'Peer-direct "
-    "patch may cause deadlock due to lock inversion'): fixed in 5.4-3.0.3.0 and in 5.5-1.0.3.2, as "
-    "their release notes say. Those notes name 5.4-1.0.3.0 as where it was found; older releases "
-    "are not said to be free of it. nv_peer_mem from 1.2 on does not build without that fix, and "
-    "1.1 is the last one for 4.9 (its README). Only a peer-memory client can meet it: with dma-buf "
-    "nothing is taken back in this way. Read is the version that OFED gives its modules "
-    "(/sys/module/mlx5_core/version) where its compatibility module mlx_compat is loaded; the "
-    "kernel's own RDMA stack has no such release.";
+    "MLNX_OFED 5.4-1.0.3.0 can deadlock while peer memory is revoked (bug 2696789, 'Peer-direct "
+    "patch may cause deadlock due to lock inversion'). The release notes of 5.4-3.0.3.0 and "
+    "5.5-1.0.3.2 report the fix. They say that the bug was found in 5.4-1.0.3.0, not that older "
+    "releases are free of it. nv_peer_mem 1.2 and later do not build without the fix; 1.1 is the "
+    "last one for 4.9 (its README). Only peer memory is affected; dma-buf does not revoke memory "
+    "in this way. The check reads the version of OFED's modules (/sys/module/mlx5_core/version) if "
+    "OFED's compatibility module mlx_compat is loaded; the kernel's own RDMA stack has no such "
+    "release.";
 
 constexpr const char* kCompatibility = "sys/module/mlx_compat";
 constexpr const char* kVersions[] = {"sys/module/mlx5_core/version",
@@ -58,23 +58,22 @@ Findings find(const Host& host) {
     const std::string summary = "OFED " + text;
     if (*release >= kFixed) return {ok("", summary, std::move(evidence))};
     if (!find_ways(host).peer_memory) {
-      return {ok("",
-                 summary + ", older than the fix of bug 2696789; no peer-memory client is loaded",
-                 std::move(evidence))};
+      return {ok(
+          "", summary + ", older than the fix of bug 2696789; but no peer-memory module is loaded",
+          std::move(evidence))};
     }
     const bool named = *release >= kFound;
     return {warn("",
                  summary + (named ? " has bug 2696789" : " is older than the fix of bug 2696789"),
                  std::move(evidence),
-                 std::string("Releasing GPU memory that a NIC has registered ") +
+                 std::string("Releasing GPU memory that is registered with a NIC ") +
                      (named ? "may deadlock."
-                            : "may deadlock; whether it does in this release is "
-                              "not documented."),
+                            : "may deadlock; it is not documented whether this release does."),
                  {{},
-                  to_do("install MLNX_OFED 5.4-3.0.3.0 or later, or DOCA-OFED; then build the "
-                        "peer-memory module again")})};
+                  to_do("install MLNX_OFED 5.4-3.0.3.0 or later, or DOCA-OFED; then rebuild the "
+                        "peer-memory module")})};
   }
-  return {unknown("", "the release of MLNX_OFED or DOCA-OFED is not shown",
+  return {unknown("", "cannot see the release of MLNX_OFED or DOCA-OFED",
                   {read_line(files, kVersions[0])}, to_type("ofed_info -s"))};
 }
 

@@ -17,7 +17,7 @@ struct NamedPairing {
   std::string subject;  // "GPU 0000:19:00.0 - mlx5_0"
 };
 
-// Of hardware with active ports only.
+// Chooses only hardware with active ports.
 std::vector<NamedPairing> choose_pairings(const host::Inventory& inventory, const CudaFacts& cuda);
 
 }  // namespace gdr::doctor

@@ -1,4 +1,4 @@
-// P2: which peer-memory modules are loaded.
+// Which peer-memory modules are loaded.
 #include "doctor/checks/all.h"
 #include "doctor/checks/registration/ways.h"
 
@@ -6,12 +6,12 @@ namespace gdr::doctor {
 namespace {
 
 constexpr const char* kExplanation =
-    "A peer-memory client tells the RDMA stack which addresses are a GPU's. NVIDIA's driver brings "
-    "nvidia_peermem; the older nv_peer_mem was a package of its own, and only one of the two may "
-    "be loaded. Read are their versions in /sys/module, who holds ib_core, and "
-    "/sys/kernel/mm/memory_peers, where RDMA stacks that have it list their clients. A module that "
-    "is loaded and holds neither ib_core nor ib_uverbs was built without the RDMA stack's symbols: "
-    "it does nothing. Drivers before 470 bring no nvidia_peermem. The module must be of the same "
+    "A peer-memory module tells the RDMA stack which addresses belong to a GPU. NVIDIA's driver "
+    "includes nvidia_peermem; the older nv_peer_mem was a separate package, and only one of the "
+    "two may be loaded. The check reads their versions in /sys/module, the users of ib_core, and "
+    "/sys/kernel/mm/memory_peers, where some RDMA stacks list their peer-memory clients. A loaded "
+    "module that uses neither ib_core nor ib_uverbs was built without the RDMA stack's symbols: it "
+    "does nothing. Drivers before 470 do not include nvidia_peermem. The module must have the same "
     "release as the GPU driver.";
 
 constexpr const char* kModule = "sys/module/nvidia_peermem";
@@ -30,7 +30,7 @@ Findings not_loaded(const Ways& ways, Evidences evidence) {
     return {ok("", state + ", and none is needed: dma-buf", std::move(evidence))};
   }
   if (ways.dma_buf == Tri::kUnknown) return {unknown("", state, std::move(evidence))};
-  return does_not_apply("no module is loaded, and registration-path says why");
+  return does_not_apply("no module is loaded; registration-path says why");
 }
 
 // Whether it was loaded without the interface. Where the RDMA stack is built into the kernel, it
@@ -71,14 +71,15 @@ Findings find(const Host& host) {
   if (current && !version.empty() && !ways.driver_version.empty() &&
       version != ways.driver_version) {
     return {fail("", "nvidia_peermem " + version + " beside driver " + ways.driver_version,
-                 std::move(evidence), "A module of another build cannot pin this driver's memory.",
+                 std::move(evidence),
+                 "A module from a different build cannot pin this driver's memory.",
                  {to_type("sudo modprobe -r nvidia_peermem && sudo modprobe nvidia-peermem"),
-                  to_do("install the driver again, and remove old modules below /lib/modules")})};
+                  to_do("reinstall the driver, and remove old modules below /lib/modules")})};
   }
   if (current && holds_nothing(files, evidence)) {
-    return {warn("", "nvidia_peermem is loaded, and does not use ib_core", std::move(evidence),
-                 "It was built without the RDMA stack's symbols, and registers no client.",
-                 {{}, to_do("install the GPU driver again, after the RDMA stack")})};
+    return {warn("", "nvidia_peermem is loaded but does not use ib_core", std::move(evidence),
+                 "It was built without the RDMA stack's symbols, so it does nothing.",
+                 {{}, to_do("reinstall the GPU driver after the RDMA stack")})};
   }
   return {ok("",
              (current || !legacy ? "nvidia_peermem " + version : std::string("nv_peer_mem")) +

@@ -1,4 +1,4 @@
-// P3: why the peer-memory module does not load.
+// Why the peer-memory module does not load.
 #include "doctor/checks/all.h"
 #include "doctor/checks/registration/ways.h"
 #include "doctor/kernel_log.h"
@@ -7,13 +7,13 @@ namespace gdr::doctor {
 namespace {
 
 constexpr const char* kExplanation =
-    "modprobe nvidia-peermem says 'Invalid argument' and no more where the module was built "
-    "without the RDMA stack's symbols. This check looks for the causes one after the other: the "
-    "kernel has no ib_register_peer_memory_client (in /proc/kallsyms and modules.symbols), so "
-    "there is nothing to register with; modules.dep has the module without ib_core, so the driver "
-    "was built before the RDMA stack; the kernel's log has 'disagrees about version of symbol', so "
-    "the RDMA stack changed under it; the driver lives in a container, so the host's modprobe does "
-    "not find it; the kernel takes signed modules only. Where dma-bufs work, none of this matters.";
+    "modprobe nvidia-peermem only says 'Invalid argument' if the module was built without the RDMA "
+    "stack's symbols. This check looks for the causes in turn: the kernel has no "
+    "ib_register_peer_memory_client (in /proc/kallsyms and modules.symbols), so the module has "
+    "nothing to register with; modules.dep lists the module without ib_core, so the driver was "
+    "built before the RDMA stack; the kernel logged 'disagrees about version of symbol', so the "
+    "RDMA stack changed after the build; the driver is in a container, so the host's modprobe does "
+    "not find it; the kernel accepts only signed modules. If dma-buf works, none of this matters.";
 
 constexpr const char* kLockdown = "sys/kernel/security/lockdown";
 constexpr const char* kConsequence = "nvidia-peermem cannot be loaded.";
@@ -29,14 +29,14 @@ std::optional<Finding> from_log(const Host& host, const Ways& ways) {
     if (line.find("key was rejected") != std::string::npos ||
         line.find("module verification failed") != std::string::npos ||
         line.find("Required key not available") != std::string::npos) {
-      return fail("", "nvidia_peermem has no signature that this kernel takes",
+      return fail("", "nvidia_peermem has no signature that this kernel accepts",
                   {{"kernel log", line}}, kConsequence, {{}, sign_the_module()});
     }
   }
   return std::nullopt;
 }
 
-// What can be seen before it is tried.
+// Obstacles that are visible before loading.
 Finding from_plan(const Ways& ways) {
   const host::PeerMemoryPlan& plan = ways.plan;
   Evidences evidence = ways.evidence;
@@ -44,7 +44,7 @@ Finding from_plan(const Ways& ways) {
   if (plan.wants_rdma_driver) {
     Action action = action_of(plan.advice);
     action.command += "\ngdr doctor --only peer-memory-loading";
-    return unknown("", "whether the module can load is not known: " + plan.reason,
+    return unknown("", "cannot tell whether the module can load: " + plan.reason,
                    std::move(evidence), std::move(action));
   }
   return fail("", plan.reason, std::move(evidence), "No peer-memory module can be loaded.",
@@ -56,7 +56,7 @@ Findings find(const Host& host) {
   const Ways ways = find_ways(host);
   if (!ways.driver_loaded) return does_not_apply("the NVIDIA driver is not loaded");
   if (ways.peer_memory) return does_not_apply("a peer-memory module is loaded");
-  if (ways.dma_buf != Tri::kNo) return does_not_apply("dma-buf may serve in its place");
+  if (ways.dma_buf != Tri::kNo) return does_not_apply("dma-buf may work instead");
   const bool possible = ways.plan.ways.peer_memory != Tri::kNo;
   if (possible) {
     if (auto found = from_log(host, ways)) return {*std::move(found)};
@@ -65,15 +65,15 @@ Findings find(const Host& host) {
   const std::string lockdown = host.files.line(kLockdown);
   if (lockdown.find("[integrity]") != std::string::npos ||
       lockdown.find("[confidentiality]") != std::string::npos) {
-    return {warn("", "the kernel is locked down: it takes signed modules only",
+    return {warn("", "the kernel is locked down and accepts only signed modules",
                  {{std::string("/") + kLockdown, lockdown}},
-                 ways.plan.installed.name() + " loads only where it is signed.",
+                 ways.plan.installed.name() + " loads only if it is signed.",
                  {{}, sign_the_module()})};
   }
   Evidences evidence = ways.evidence;
-  if (!host.kernel_log) evidence.push_back({"kernel log", "not permitted, or not captured"});
-  return {
-      ok("", "nothing speaks against loading " + ways.plan.installed.name(), std::move(evidence))};
+  if (!host.kernel_log) evidence.push_back({"kernel log", "no permission, or not captured"});
+  return {ok("", "found nothing that prevents loading " + ways.plan.installed.name(),
+             std::move(evidence))};
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// P6: registration is tried, not inferred: memory of each GPU with the NICs near it, and bytes
-// moved through it.
+// Tries registration instead of inferring it: registers memory of each GPU with the NICs near it,
+// and moves bytes through it.
 #include <algorithm>
 #include <optional>
 
@@ -14,13 +14,13 @@ namespace gdr::doctor {
 namespace {
 
 constexpr const char* kExplanation =
-    "That a module is loaded does not say that it works. So 2 MiB of each GPU are allocated and "
-    "registered with each NIC that no CPU lies before (of others, with the nearest), once as a "
-    "dma-buf and once by address, through a peer-memory client. Through what works, the NIC writes "
-    "to and reads from GPU memory over a connection to itself, and every byte is compared by the "
-    "memory's owner, as gdr prove does it with more sizes and modes. One way is enough. Without an "
-    "RDMA NIC the export as a dma-buf is tried alone. Only hardware is judged: a stand-in that "
-    "LD_LIBRARY_PATH puts in a library's place is named, and nothing is said about it.";
+    "A loaded module may still not work. So the check allocates 2 MiB on each GPU and registers "
+    "them with each NIC that is not behind the CPU (else with the nearest NIC), once as a dma-buf "
+    "and once by address, through a peer-memory module. Through each way that works, the NIC "
+    "writes and reads GPU memory over a connection to itself, and the memory's owner compares "
+    "every byte; gdr prove does the same with more sizes and modes. One working way is enough. "
+    "Without an RDMA NIC the check only tries the export as a dma-buf. It judges only hardware: if "
+    "LD_LIBRARY_PATH replaces a library with a stand-in, the check says so.";
 
 // Started for each pair are two processes with CUDA: some seconds.
 constexpr Nanoseconds kEnough = 120 * kSecond;
@@ -33,7 +33,7 @@ const char* name_of_way(Registration way) {
 
 constexpr int kKernelNotSupported = 524;  // ENOTSUPP, which no header of user space has
 
-// What refused registrations call for, by the errno that says most.
+// The fix for refused registrations, by the most telling errno.
 Fix fix_of(const std::vector<proof::RegistrationResult>& refused, const Host& host) {
   int code = refused.back().code;
   for (const proof::RegistrationResult& result : refused) {
@@ -53,7 +53,7 @@ Fix fix_of(const std::vector<proof::RegistrationResult>& refused, const Host& ho
     return fix_of(ways);
   }
   // Both were there by all that could be seen.
-  return {to_type("sudo dmesg | grep -i -e nvrm -e peermem -e dma-buf", "says why it was refused"),
+  return {to_type("sudo dmesg | grep -i -e nvrm -e peermem -e dma-buf", "shows why it was refused"),
           to_do(ways.plan.ways.remedy)};
 }
 
@@ -95,31 +95,31 @@ Finding judge_pair(const Host& host, const std::string& subject, const proof::Re
   if (tried.empty()) {
     const auto& seen = report.verdict.seen;
     return unknown(subject,
-                   "could not be tried: " + (seen.empty() ? std::string("no reason") : seen[0]),
+                   "cannot be tried: " + (seen.empty() ? std::string("no reason") : seen[0]),
                    std::move(evidence), to_type(report.verdict.next));
   }
   if (!any) {
     return fail(subject, "GPU memory cannot be registered: " + refused->detail, std::move(evidence),
-                "Everything between them goes through host memory.", fix_of(tried, host));
+                "All transfers between them go through host memory.", fix_of(tried, host));
   }
   std::uint64_t bytes = 0;
   for (const proof::Check& check : report.checks) {
     if (!is_about_gpu(check)) continue;
     if (check.status == proof::Status::kFailed) {
       const auto& advice = check.advice;
-      return fail(subject, "registered, and a transfer is wrong: " + check.reason,
+      return fail(subject, "registered, but a transfer failed: " + check.reason,
                   std::move(evidence),
-                  advice.causes.empty() ? "GPU memory holds other data than was sent."
+                  advice.causes.empty() ? "GPU memory does not hold the data that was sent."
                                         : "Most likely: " + advice.causes.front() + ".",
                   {to_type(advice.next), {}});
     }
     if (check.status == proof::Status::kProved) bytes += check.bytes;
   }
   if (bytes == 0) {
-    return unknown(subject, ways_text(report) + "; no transfer could be tried", std::move(evidence),
+    return unknown(subject, ways_text(report) + "; no transfer was possible", std::move(evidence),
                    to_type("gdr prove"));
   }
-  return ok(subject, ways_text(report) + "; written and read, every byte right",
+  return ok(subject, ways_text(report) + "; written and read, every byte correct",
             std::move(evidence));
 }
 
@@ -140,15 +140,14 @@ Finding judge_export(const ExportTrial& trial, const Ways& ways, const std::stri
   evidence.push_back({call, trial.exported ? "a dma-buf" : trial.problem});
   if (trial.exported) {
     return unknown(subject, "dma-buf export works, " + missing, std::move(evidence),
-                   to_type("gdr doctor", "once there is an RDMA NIC in this host"));
+                   to_type("gdr doctor", "once this host has an RDMA NIC"));
   }
   const std::string summary = (trial.allocated ? "dma-buf export fails (" : "cannot be tried (") +
                               trial.problem + "), " + missing;
   if (!trial.allocated) return unknown(subject, summary, std::move(evidence));
-  return ways.peer_memory
-             ? unknown(subject, summary, std::move(evidence))
-             : fail(subject, summary, std::move(evidence),
-                    "No way is left by which a NIC could be given this memory.", fix_of(ways));
+  return ways.peer_memory ? unknown(subject, summary, std::move(evidence))
+                          : fail(subject, summary, std::move(evidence),
+                                 "A NIC cannot get this memory in any way.", fix_of(ways));
 }
 
 Findings without_nic(const Host& host) {
@@ -165,14 +164,14 @@ Findings without_nic(const Host& host) {
 
 // The reason why CUDA cannot take part.
 std::optional<Finding> no_cuda(const Result<CudaFacts>& cuda) {
-  if (!cuda) return unknown("", "could not be tried: " + cuda.error().message);
+  if (!cuda) return unknown("", "cannot be tried: " + cuda.error().message);
   if (cuda->stand_in) {
-    return unknown("", "not tried: libcuda.so.1 is gdrkit's stand-in, which is no hardware",
+    return unknown("", "not tried: libcuda.so.1 is gdrkit's stand-in, not a real driver",
                    {{"libcuda.so.1", cuda->library}},
                    to_type("env -u LD_LIBRARY_PATH -u LD_PRELOAD gdr doctor"));
   }
-  if (!cuda->problem.empty()) return unknown("", "could not be tried: " + cuda->problem);
-  if (cuda->gpus.empty()) return unknown("", "could not be tried: CUDA lists no GPU");
+  if (!cuda->problem.empty()) return unknown("", "cannot be tried: " + cuda->problem);
+  if (cuda->gpus.empty()) return unknown("", "cannot be tried: CUDA lists no GPU");
   return std::nullopt;
 }
 
@@ -187,15 +186,15 @@ Findings find(const Host& host) {
   for (const NamedPairing& named : pairings) {
     if (now() - start > kEnough) {
       const std::size_t left = pairings.size() - findings.size();
-      findings.push_back(unknown("",
-                                 text::plural(left, "pair") + " not tried: two minutes are over",
-                                 {}, to_type("gdr prove --all")));
+      findings.push_back(unknown(
+          "", text::plural(left, "pair") + " not tried: the time limit of two minutes is over", {},
+          to_type("gdr prove --all")));
       break;
     }
     Result<proof::Report> report = host.probes->prove(named.pairing);
-    findings.push_back(
-        report ? judge_pair(host, named.subject, *report)
-               : unknown(named.subject, "could not be tried: " + report.error().message));
+    findings.push_back(report
+                           ? judge_pair(host, named.subject, *report)
+                           : unknown(named.subject, "cannot be tried: " + report.error().message));
   }
   return findings;
 }
@@ -204,7 +203,7 @@ Findings find(const Host& host) {
 
 const Check kRegistration{"registration",
                           Area::kRegistration,
-                          "Registration and transfers, tried",
+                          "Live test of registration and transfers",
                           kExplanation,
                           26,
                           Cost::kProbe,

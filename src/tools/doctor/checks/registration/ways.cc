@@ -27,17 +27,15 @@ std::string modules_file(const Host& host, const std::string& name) {
 }
 
 Action sign_the_module() {
-  return to_do(
-      "sign the module and enrol the key (mokutil --import KEY.der, with the key that signed it), "
-      "then reboot");
+  return to_do("sign the module, enrol the key (mokutil --import KEY.der), then reboot");
 }
 
 Action action_of(const host::Advice& advice) { return to_type(advice.command, advice.note); }
 
 std::string Ways::peer_memory_text() const {
-  if (peer_memory) return "a peer-memory client is loaded";
+  if (peer_memory) return "a peer-memory module is loaded";
   if (plan.ways.peer_memory == Tri::kNo) return plan.ways.why_no_peer_memory;
-  return "no peer-memory client is loaded";
+  return "no peer-memory module is loaded";
 }
 
 Fix fix_by(const host::Advice& advice) {

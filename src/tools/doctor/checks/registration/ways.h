@@ -40,11 +40,11 @@ struct Ways {
 };
 Ways find_ways(const Host& host);
 
-// What makes a way where there is none: gdr fix where that loads the module, else what stands
-// against loading it, taken away.
+// Enables a way if there is none: gdr fix if it can load the module, otherwise the removal of the
+// obstacle.
 Fix fix_of(const Ways& ways);
 Action action_of(const host::Advice& advice);
-// What takes an obstacle away, and gdr fix after it where commands do.
+// Removes an obstacle; if commands can do it, gdr fix follows.
 Fix fix_by(const host::Advice& advice);
 
 // "6.8.0-45-generic" of this host or capture; empty: unknown.
@@ -52,7 +52,7 @@ std::string kernel_of(const Host& host);
 // "lib/modules/6.8.0-45-generic/modules.dep"
 std::string modules_file(const Host& host, const std::string& name);
 
-// Where the kernel takes no module without a signature.
+// For a kernel that accepts only signed modules.
 Action sign_the_module();
 
 // Whether /proc/kallsyms has it: in the kernel, or in a module that is loaded.

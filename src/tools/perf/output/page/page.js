@@ -1,20 +1,20 @@
-// Draws the report that stands in the page. Chart.js has been loaded before.
+// Draws the report in the page. Chart.js is already loaded.
 'use strict';
 (() => {
   const read = (id) => JSON.parse(document.getElementById(id).textContent);
   const report = read('report');
-  const titles = read('titles');  // of each row, all but measure and size
+  const titles = read('titles');  // one per row, without measure and size
   const place = document.getElementById('charts');
   const print = matchMedia('print');
   const dark = matchMedia('(prefers-color-scheme: dark)');
 
-  // Told apart with any kind of colour vision, and by the shapes of their points.
+  // Colours that people with any colour vision can tell apart; point shapes differ too.
   const kSeries = {
     light: ['#0067a5', '#c44e00', '#00795a', '#9a3d86', '#7a6000', '#4d5965', '#2f86d0', '#b3261e'],
     dark: ['#5ab4f0', '#ff9d5c', '#3fd0a0', '#e79ad0', '#e5c04b', '#b8c2cc', '#9ecbff', '#ff8a80'],
   };
   const kPoints = ['circle', 'rect', 'triangle', 'rectRot', 'star', 'crossRot'];
-  // One after another in brightness, for sizes.
+  // Ordered by brightness, for message sizes.
   const kRamp = {
     light: [[68, 1, 84], [59, 82, 139], [33, 144, 140], [60, 160, 70], [190, 140, 0]],
     dark: [[150, 110, 255], [80, 160, 240], [60, 200, 180], [140, 220, 90], [253, 231, 37]],
@@ -43,7 +43,7 @@
   };
   const colourOf = (index) => kSeries[scheme][index % kSeries[scheme].length];
 
-  // Rows by title, in the order of the report; those without figures left out.
+  // Rows by title, in the report's order; rows without figures are left out.
   const seriesOf = (measure, has) => {
     const found = new Map();
     report.rows.forEach((row, i) => {
@@ -55,8 +55,8 @@
     return found;
   };
 
-  // Dashed lines carry their names: at the left, where curves are low, above the line, or below it
-  // where another name is near.
+  // Names dashed lines at the left, where curves are low: above the line, or below it if another name
+  // is near.
   const limitNames = {
     id: 'limitNames',
     afterDatasetsDraw(chart) {
@@ -220,7 +220,7 @@
     const lines = [...series].map(([title, rows], i) =>
       line(title, i, points(rows, 'bandwidth_bytes_per_second', 1e9, 'GB/s')));
     const limits = limitLines(series, sizes);
-    draw('Bandwidth over message size', limits.length ? 'dashed: what limits it' : '',
+    draw('Bandwidth over message size', limits.length ? 'dashed: limits' : '',
          [...lines, ...limits],
          {x: sizeAxis(sizes),
           y: amountAxis('GB/s (10⁹ bytes a second)', room([...lines, ...limits]))},
@@ -256,8 +256,8 @@
          {x: sizeAxis(sizes), y: amountAxis('µs', room(lines))}, 'µs');
   };
 
-  // Time at evenly spaced places of the percentile axis, which counts how rare a sample is: 2 is
-  // the median, 100 what one of a hundred exceeds.
+  // Times at evenly spaced points of the percentile axis. The axis counts rarity: 2 is the median,
+  // 100 is the time that one sample in a hundred exceeds.
   const percentiles = (latency) => {
     const {ns, count} = latency.histogram;
     if (ns.length === 0) {
@@ -292,7 +292,7 @@
         return {
           label: row.size,
           data: row.points.map((point) => ({
-            ...point, title: `${plain(100 * (1 - 1 / point.x))} % took at most`})),
+            ...point, title: `${plain(100 * (1 - 1 / point.x))} % of samples within`})),
           borderColor: colour,
           backgroundColor: colour,
           borderWidth: 2,
@@ -301,7 +301,7 @@
           pointStyle: 'line',
         };
       });
-      const shares = axis('share of samples that took at most this time', {
+      const shares = axis('share of samples within this time', {
         min: 1,
         max: 1e4,
         afterBuildTicks: (scale) => {
@@ -309,7 +309,7 @@
         },
         ticks: {callback: (value) => kShares.get(value), maxRotation: 0},
       });
-      draw('Latency percentiles: ' + title, 'a line a message size', lines,
+      draw('Latency percentiles: ' + title, 'one line per message size', lines,
            {x: shares, y: amountAxis('µs', both)}, 'µs');
     }
   };
