@@ -103,6 +103,13 @@ def staged_with_every_byte_checked():
             checked(row, 27)
 
 
+def pinned_host_memory_with_every_byte_checked():
+    for row in PERF.document(*QUICK, "--memory", "pinned", "--far-memory", "host,gpu,pinned,staged",
+                             "--check", "--measure", "bandwidth,latency", "--sizes", "1,64K",
+                             "--operation", "write,send")["rows"]:
+        checked(row, 16)
+
+
 def latency_with_threads_and_events():
     for options in (("--threads", "2", "--queue-pairs", "2"), ("--events",)):
         for row in PERF.rows(*QUICK, "--measure", "latency", "--sizes", "8", "--operation",
@@ -153,7 +160,8 @@ def thousands_of_queue_pairs():
 if __name__ == "__main__":
     sys.exit(main([every_operation_over_every_transport, large_messages, every_way_of_moving_them,
                    both_ways_at_once, both_ways_with_every_byte_checked,
-                   staged_with_every_byte_checked, latency_with_threads_and_events,
+                   staged_with_every_byte_checked, pinned_host_memory_with_every_byte_checked,
+                   latency_with_threads_and_events,
                    batches_larger_than_the_places_for_large_messages, a_row_counts_its_iterations,
                    unreliable_latency_goes_on_for_longer_than_a_loss_takes,
                    writes_over_uc_are_waited_for_while_they_are_under_way,

@@ -43,6 +43,8 @@ COMMANDS = (
      "--memory staged does not work with --both-ways"),
     ("--memory staged --operation read", "--operation write or send"),
     ("--huge-pages --memory gpu", "--huge-pages does not work with GPU memory on both sides"),
+    ("--bare-copies --server", "--bare-copies and --server exclude each other"),
+    ("localhost --bare-copies", "--bare-copies and a host exclude each other"),
     ("--mtu 1000", "--mtu"),
     ("--service-level 16", "--service-level"),
     ("--traffic-class 256", "--traffic-class"),

@@ -1,7 +1,5 @@
 #include "cli/child.h"
 
-#include <fcntl.h>
-#include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/signalfd.h>
@@ -10,12 +8,10 @@
 
 #include <array>
 #include <cstdlib>
-#include <cstring>
 #include <optional>
 
-#include "base/unique_fd.h"
-#include "cli/run_exec.h"
 #include "cli/whole_io.h"
+#include "process/start.h"
 
 namespace gdr::cli {
 namespace {
@@ -99,33 +95,6 @@ class Passage {
   std::string pending_;
 };
 
-struct Pipe {
-  UniqueFd read_end, write_end;
-};
-
-Result<Pipe> make_pipe() {
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) return from_errno("cannot make a pipe");
-  return Pipe{UniqueFd(ends[0]), UniqueFd(ends[1])};
-}
-
-[[noreturn]] void become(const ChildOptions& options, const SignalsAsFile& signals, int failure) {
-  signals.restore();
-  const int code = execute(options.path, options.command);
-  [[maybe_unused]] const ssize_t put = write(failure, &code, sizeof code);
-  _exit(127);
-}
-
-// The errno of execute() in the child, or 0 once the program runs.
-int start_error(const Pipe& failure) {
-  int code = 0;
-  ssize_t got = 0;
-  do {
-    got = read(failure.read_end.get(), &code, sizeof code);
-  } while (got < 0 && errno == EINTR);
-  return got == sizeof code ? code : 0;
-}
-
 std::optional<int> ended(pid_t child) {
   int status = 0;
   if (waitpid(child, &status, WNOHANG) != child) return std::nullopt;
@@ -169,32 +138,28 @@ int wait_for(pid_t child, const SignalsAsFile& signals, std::vector<Passage>& pa
 }  // namespace
 
 Result<int> run_child(const ChildOptions& options) {
-  Result<Pipe> failure = make_pipe(), out = make_pipe(), err = make_pipe();
-  for (const Result<Pipe>* pipe : {&failure, &out, &err}) {
+  Result<process::Pipe> out = process::make_pipe(), err = process::make_pipe();
+  for (const Result<process::Pipe>* pipe : {&out, &err}) {
     if (!*pipe) return pipe->error();
   }
   for (const auto& [name, value] : options.variables) setenv(name.c_str(), value.c_str(), 1);
   const SignalsAsFile signals;
-  const pid_t child = fork();
-  if (child < 0) return from_errno("cannot start a process");
-  if (child == 0) {
-    if (options.on_output) {
-      dup2(out->write_end.get(), STDOUT_FILENO);
-      dup2(err->write_end.get(), STDERR_FILENO);
-    }
-    become(options, signals, failure->write_end.get());
-  }
-  for (Pipe* pipe : {&*failure, &*out, &*err}) pipe->write_end.reset();
-  if (const int code = start_error(*failure)) {
-    waitpid(child, nullptr, 0);
-    return Error{code, fmt::format("{}: {}", options.path, std::strerror(code))};
-  }
+  process::Start start;
+  start.command = options.command;
+  start.program = options.path;
+  start.output = options.on_output ? out->write_end.get() : STDOUT_FILENO;
+  if (options.on_output) start.errors = err->write_end.get();
+  start.ends_with_parent = false;  // it is the user's, as it would be without gdr
+  start.in_child = [&signals] { signals.restore(); };
+  const Result<pid_t> child = begin(start);
+  for (process::Pipe* pipe : {&*out, &*err}) pipe->write_end.reset();
+  if (!child) return child.error();
   std::vector<Passage> passages;
   if (options.on_output) {
     passages.emplace_back(std::move(out->read_end), STDOUT_FILENO, options.on_output);
     passages.emplace_back(std::move(err->read_end), STDERR_FILENO, options.on_output);
   }
-  return wait_for(child, signals, passages);
+  return wait_for(*child, signals, passages);
 }
 
 }  // namespace gdr::cli

@@ -8,6 +8,7 @@
 #include "cli/perf_output.h"
 #include "cli/perf_values.h"
 #include "cli/subcommands.h"
+#include "perf/limits/gpu_copy.h"
 #include "text/format.h"
 
 namespace gdr::cli {
@@ -64,6 +65,10 @@ void check_together(const PerfOptions& options) {
   }
   if (!options.perf.host.empty() && !options.peer_nic.empty()) {
     together("--peer-nic", "a host", "the server chooses its own: gdr perf --server --nic NIC");
+  }
+  if (options.perf.bare_copies && (options.server || !options.perf.host.empty())) {
+    together("--bare-copies", options.server ? "--server" : "a host",
+             "one process must reach the memory of both sides, so both run on this host");
   }
   const auto needs = [](const std::string& value, bool there, const char* option,
                         const char* what) {
@@ -168,7 +173,8 @@ void add_load_options(CLI::App& perf, PerfOptions& options) {
       "4K,64K,1M,8M; latency 8,4K,64K; rate 8,64)");
   add("--memory", options.near, "LIST",
       "Memory kinds on this side: host, gpu (cuMemAlloc), gpu-vmm (cuMemCreate), staged (GPU "
-      "memory copied through host memory); gpu:1 names the GPU (default: gpu,staged,host)");
+      "memory copied through host memory), pinned (host memory pinned by CUDA); gpu:1 names the "
+      "GPU (default: gpu,staged,host)");
   add("--far-memory", options.far, "LIST",
       "Memory kinds on the server; all combinations with --memory are run (default: the same "
       "kind as --memory)");
@@ -176,6 +182,8 @@ void add_load_options(CLI::App& perf, PerfOptions& options) {
   add("--registration", options.way, "WAY",
       "How GPU memory is registered: dma-buf or peer-memory (default: what works, dma-buf "
       "first)");
+  perf.add_flag("--bare-copies", options.perf.bare_copies,
+                "Also time the CUDA driver's own copies for each row (loopback only)");
   perf.add_flag("--both-ways", load.both_ways, "Both sides send at the same time");
   perf.add_flag("--check", load.check, "Compare every byte of every message");
   options.queue_pairs =
@@ -313,6 +321,8 @@ void add_worker(CLI::App& program, Action& chosen) {
     options->perf.version = program_version();
     chosen = [options] { return perf::worker_main(options->perf); };
   });
+  CLI::App* copier = program.add_subcommand(perf::GpuCopier::kCommand, "")->group("");
+  copier->callback([&chosen] { chosen = [] { return perf::GpuCopier::main(); }; });
 }
 
 }  // namespace

@@ -41,7 +41,8 @@ constexpr std::pair<const char*, Measure> kMeasures[] = {
 constexpr std::pair<const char*, Place::Kind> kPlaces[] = {{"host", Place::Kind::kHost},
                                                            {"gpu", Place::Kind::kGpu},
                                                            {"gpu-vmm", Place::Kind::kGpuVmm},
-                                                           {"staged", Place::Kind::kStaged}};
+                                                           {"staged", Place::Kind::kStaged},
+                                                           {"pinned", Place::Kind::kPinned}};
 
 template <typename Value>
 bool read_number(std::string_view text, Value& value) {
@@ -116,9 +117,9 @@ std::vector<Place> read_places(const char* option, const std::string& text) {
   for (std::string_view one : split(text, ',')) {
     const auto colon = one.find(':');
     Place place{one_of(option, one.substr(0, colon), kPlaces), perf::kChosenGpu};
-    if (!place.is_gpu()) place.gpu = 0;
+    if (!place.names_gpu()) place.gpu = 0;
     if (colon != std::string_view::npos &&
-        (!place.is_gpu() || !read_number(one.substr(colon + 1), place.gpu) || place.gpu < 0)) {
+        (!place.names_gpu() || !read_number(one.substr(colon + 1), place.gpu) || place.gpu < 0)) {
       throw CLI::ValidationError(
           fmt::format("wrong {} '{}'; as in host, gpu, gpu:1, gpu-vmm:0 or staged:0", option, one));
     }

@@ -15,6 +15,9 @@ namespace gdr::cli {
 
 int exit_status_for(int error_code) { return error_code == ENOENT ? kNotFound : kNotExecutable; }
 
+namespace {
+
+// Returns only if it failed: the errno.
 int execute(const std::string& path, const std::vector<std::string>& command) {
   std::vector<char*> arguments;
   arguments.reserve(command.size() + 1);
@@ -24,8 +27,6 @@ int execute(const std::string& path, const std::vector<std::string>& command) {
   execvp(path.c_str(), arguments.data());
   return errno;
 }
-
-namespace {
 
 constexpr int kHighDescriptor = 960;  // below the usual limit of 1024
 

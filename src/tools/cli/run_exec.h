@@ -18,9 +18,6 @@ constexpr int kNotFound = 127;
 
 int exit_status_for(int error_code);
 
-// Returns only if it failed: the errno.
-int execute(const std::string& path, const std::vector<std::string>& command);
-
 // Returns only if it failed.
 Error replace_process(const Plan& plan, const std::string& path,
                       const std::vector<std::string>& command);

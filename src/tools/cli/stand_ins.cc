@@ -1,18 +1,12 @@
 #include "cli/stand_ins.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 
 #include "base/environment.h"
-#include "base/unique_fd.h"
+#include "process/start.h"
 
 namespace gdr::cli {
 namespace {
@@ -21,39 +15,18 @@ namespace fs = std::filesystem;
 
 // At most this much of what a checker says is repeated.
 constexpr std::size_t kMostWords = 4096;
+constexpr Nanoseconds kPatience = 10 * kSecond;  // it reads some variables
 
-std::string read_all(int fd) {
-  std::string text;
-  char buffer[512];
-  while (text.size() < kMostWords) {
-    const ssize_t got = read(fd, buffer, sizeof buffer);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) break;
-    text.append(buffer, static_cast<std::size_t>(got));
-  }
-  return text.substr(0, text.find('\n'));
-}
-
-// Runs `program`; what it wrote on standard output if it ended with a status other than 0.
+// Runs `program`; the first line of what it wrote on standard output if it ended with a status
+// other than 0.
 Result<std::string> complaint_of(const std::string& program) {
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) return Error{errno, std::strerror(errno)};
-  UniqueFd read_end(ends[0]);
-  UniqueFd write_end(ends[1]);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, write_end.get(), STDOUT_FILENO);
-  char* arguments[] = {const_cast<char*>(program.c_str()), nullptr};
-  pid_t child = 0;
-  const int code = posix_spawn(&child, program.c_str(), &actions, nullptr, arguments, environ);
-  posix_spawn_file_actions_destroy(&actions);
-  if (code != 0) return Error{code, fmt::format("{}: {}", program, std::strerror(code))};
-  write_end.reset();
-  std::string words = read_all(read_end.get());
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return std::string();
+  process::Start start;
+  start.command = {program};
+  const Result<process::ChildEnd> end =
+      process::run(std::move(start), process::Output::kStandardOutput, kPatience, kMostWords);
+  if (!end) return end.error();
+  if (end->status == 0 && !end->timed_out) return std::string();
+  const std::string words = end->output.substr(0, end->output.find('\n'));
   return words.empty() ? fmt::format("{} failed", program) : words;
 }
 

@@ -1,10 +1,12 @@
 #include "doctor/live_probes.h"
 
-#include "doctor/probe/apart.h"
+#include "process/apart.h"
 #include "proof/prove.h"
 
 namespace gdr::doctor {
 namespace {
+
+using process::apart;
 
 constexpr const char* kCuda = "libcuda.so.1";
 // Without persistence eight GPUs take half a minute to wake up.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/environment.h"
 #include "host/pci/vendors.h"
 
 namespace gdr::host {
@@ -12,44 +13,6 @@ bool has(std::string_view text, std::string_view word) {
   return text.find(word) != std::string_view::npos;
 }
 
-// Like systemd-detect-virt (src/basic/virt.c, detect_vm_dmi_vendor), with the products of clouds.
-constexpr std::string_view kProducts[] = {"Virtual Machine",
-                                          "VMware",
-                                          "KVM",
-                                          "HVM domU",
-                                          "VirtualBox",
-                                          "Standard PC",
-                                          "OpenStack",
-                                          "KubeVirt",
-                                          "RHEV Hypervisor",
-                                          "oVirt",
-                                          "BHYVE",
-                                          "Parallels",
-                                          "AHV",
-                                          "Bochs",
-                                          "pc-q35",
-                                          "pc-i440fx",
-                                          "Droplet",
-                                          "vServer",
-                                          "Cloud Hypervisor",
-                                          "Firecracker",
-                                          "crosvm",
-                                          "QEMU",
-                                          "Virtual Platform"};
-constexpr std::string_view kMakers[] = {"QEMU",
-                                        "VMware",
-                                        "Xen",
-                                        "innotek GmbH",
-                                        "Bochs",
-                                        "BHYVE",
-                                        "Parallels",
-                                        "KubeVirt",
-                                        "OpenStack",
-                                        "Nutanix",
-                                        "Red Hat",
-                                        "oVirt",
-                                        "Apple Virtualization",
-                                        "SeaBIOS"};
 // Clouds whose machines without a hypervisor say the same: there the processor's flag decides.
 constexpr std::string_view kClouds[] = {"Google", "Alibaba Cloud", "Tencent Cloud"};
 
@@ -83,13 +46,20 @@ GuestSign by_clouds(const Platform& platform) {
 }
 
 GuestSign by_names(const Platform& platform) {
-  for (const std::string_view name : kProducts) {
+  // As systemd-detect-virt (src/basic/virt.c, detect_vm_dmi_vendor), with the products of clouds.
+  constexpr std::string_view kProducts =
+      "Virtual Machine|VMware|KVM|HVM domU|VirtualBox|Standard PC|OpenStack|KubeVirt|"
+      "RHEV Hypervisor|oVirt|BHYVE|Parallels|AHV|Bochs|pc-q35|pc-i440fx|Droplet|vServer|"
+      "Cloud Hypervisor|Firecracker|crosvm|QEMU|Virtual Platform";
+  for (const std::string_view name : split(kProducts, '|')) {
     if (has(platform.product, name)) return yes("DMI product " + platform.product);
     if (has(platform.model, name)) return yes("device-tree model " + platform.model);
   }
-  for (const std::string_view name : kMakers) {
-    if (platform.vendor.starts_with(name)) return yes("DMI vendor " + platform.vendor);
-    if (platform.bios_vendor.starts_with(name)) return yes("BIOS of " + platform.bios_vendor);
+  for (const std::string_view maker :
+       {"QEMU", "VMware", "Xen", "innotek GmbH", "Bochs", "BHYVE", "Parallels", "KubeVirt",
+        "OpenStack", "Nutanix", "Red Hat", "oVirt", "Apple Virtualization", "SeaBIOS"}) {
+    if (platform.vendor.starts_with(maker)) return yes("DMI vendor " + platform.vendor);
+    if (platform.bios_vendor.starts_with(maker)) return yes("BIOS of " + platform.bios_vendor);
   }
   // "IBM pSeries (emulated by qemu)", "linux,dummy-virt"
   for (const std::string_view name : {"emulated by qemu", "dummy-virt"}) {

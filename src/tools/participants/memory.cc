@@ -74,12 +74,20 @@ Result<Memory> Memory::allocate(MemoryKind kind, std::uint64_t size, const Gpu& 
       done = memory.allocate_device(round_up(size, kGranularity));
       break;
     case MemoryKind::kDeviceVmm:
-      done = memory.allocate_vmm(size);
+      done = memory.allocate_vmm(size, gpu.device);
       break;
     default:
       return Error{EINVAL, "unknown kind of memory"};
   }
   if (!done) return done.error();
+  return memory;
+}
+
+Result<Memory> Memory::allocate_on(int location, std::uint64_t size, const Gpu& gpu) {
+  Memory memory;
+  memory.kind_ = MemoryKind::kDeviceVmm;
+  memory.gpu_ = gpu;
+  if (Result<void> done = memory.allocate_vmm(size, location); !done) return done.error();
   return memory;
 }
 
@@ -141,12 +149,12 @@ Result<void> Memory::allocate_device(std::uint64_t size) {
   return {};
 }
 
-Result<void> Memory::allocate_vmm(std::uint64_t size) {
+Result<void> Memory::allocate_vmm(std::uint64_t size, int location) {
   const cuda::Driver* driver = gpu_.driver;
   cuda::CUmemAllocationProp wanted{};
   wanted.type = cuda::CU_MEM_ALLOCATION_TYPE_PINNED;
   wanted.requestedHandleTypes = cuda::CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
-  wanted.location = {cuda::CU_MEM_LOCATION_TYPE_DEVICE, gpu_.device};
+  wanted.location = {cuda::CU_MEM_LOCATION_TYPE_DEVICE, location};
   wanted.allocFlags.gpuDirectRDMACapable = 1;
   std::size_t granularity = 0;
   if (auto result = driver->mem_get_allocation_granularity(
@@ -174,7 +182,8 @@ Result<void> Memory::allocate_vmm(std::uint64_t size) {
     driver->mem_address_free(address, size);
     driver->mem_release(handle);
   });
-  const cuda::CUmemAccessDesc access{wanted.location, cuda::CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+  const cuda::CUmemAccessDesc access{{cuda::CU_MEM_LOCATION_TYPE_DEVICE, gpu_.device},
+                                     cuda::CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
   if (auto result = driver->mem_set_access(address, size, &access, 1)) {
     return cuda_error("cuMemSetAccess", result);
   }

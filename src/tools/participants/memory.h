@@ -31,6 +31,9 @@ class Memory {
   static Result<Memory> allocate(MemoryKind kind, std::uint64_t size, const Gpu& gpu,
                                  Pages pages = Pages::kOrdinary);
 
+  // VMM memory of the GPU `location`, used by `gpu`, which makes no context there.
+  static Result<Memory> allocate_on(int location, std::uint64_t size, const Gpu& gpu);
+
   std::uint64_t address() const { return address_; }
   std::uint64_t size() const { return size_; }
   MemoryKind kind() const { return kind_; }
@@ -50,7 +53,7 @@ class Memory {
   Result<void> allocate_host(std::uint64_t size);
   Result<void> allocate_huge(std::uint64_t size);
   Result<void> allocate_device(std::uint64_t size);
-  Result<void> allocate_vmm(std::uint64_t size);
+  Result<void> allocate_vmm(std::uint64_t size, int location);
   Error cuda_error(const char* call, cuda::CUresult result) const;
 
   MemoryKind kind_ = MemoryKind::kHost;

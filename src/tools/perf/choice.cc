@@ -33,7 +33,7 @@ Error no_devices(const participants::InventoryReport& inventory) {
 bool is_out_of_reach(const participants::InventoryReport& inventory, const Options& options) {
   const auto names_gpu = [](const std::vector<Place>& places) {
     return std::any_of(places.begin(), places.end(),
-                       [](const Place& place) { return place.is_gpu(); });
+                       [](const Place& place) { return place.names_gpu(); });
   };
   return inventory.soft_gpu && !inventory.soft_nic && !options.devices.gpu &&
          !options.devices.from_gpu && !names_gpu(options.wishes.near) &&

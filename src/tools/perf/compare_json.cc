@@ -1,6 +1,5 @@
-#include <nlohmann/json.hpp>
-
 #include "perf/compare.h"
+#include "perf/output/json_writer.h"
 
 namespace gdr::perf {
 namespace {
@@ -18,52 +17,24 @@ const char* unit_of(Measure measure) {
   }
 }
 
-ordered_json load_json(const Load& load) {
-  return {{"operation", name_of(load.operation)},
-          {"transport", name_of(load.transport)},
-          {"measure", name_of(load.measure)},
-          {"size", load.size},
-          {"near", text_of(load.near)},
-          {"far", text_of(load.far)},
-          {"way", name_of(load.way)},
-          {"both_ways", load.both_ways},
-          {"shared_receives", load.shared_receives},
-          {"events", load.events},
-          {"check", load.check},
-          {"huge_pages", load.huge_pages},
-          {"queue_pairs", load.queue_pairs},
-          {"threads", load.threads},
-          {"depth", load.depth},
-          {"batch", load.batch},
-          {"signal_every", load.signal_every},
-          {"inline_bytes", load.inline_bytes},
-          {"path_mtu", load.path_mtu},
-          {"service_level", load.service_level},
-          {"traffic_class", load.traffic_class}};
-}
-
-ordered_json figure_json(const Figure& figure) {
-  return {{"median", figure.median},
-          {"least", figure.least},
-          {"most", figure.most},
-          {"spread", figure.spread},
-          {"repetitions", figure.repetitions}};
-}
-
 ordered_json row_json(const ComparedRow& row) {
   const Difference& found = row.difference;
-  return {
-      {"load", load_json(row.load)},     {"unit", unit_of(row.load.measure)},
-      {"base", figure_json(row.base)},   {"other", figure_json(row.other)},
-      {"difference", found.share},       {"interval", {found.interval.low, found.interval.high}},
-      {"confidence", kConfidence},       {"p", found.p},
-      {"verdict", name_of(row.verdict)}, {"remarks", row.remarks}};
+  return {{"load", JsonWriter::json_of(row.load)},
+          {"unit", unit_of(row.load.measure)},
+          {"base", JsonWriter::json_of(row.base)},
+          {"other", JsonWriter::json_of(row.other)},
+          {"difference", found.share},
+          {"interval", {found.interval.low, found.interval.high}},
+          {"confidence", kConfidence},
+          {"p", found.p},
+          {"verdict", name_of(row.verdict)},
+          {"remarks", row.remarks}};
 }
 
 ordered_json unmatched_json(const std::vector<UnmatchedRow>& rows) {
   ordered_json json = ordered_json::array();
   for (const UnmatchedRow& row : rows) {
-    json.push_back({{"load", load_json(row.load)}, {"reason", row.reason}});
+    json.push_back({{"load", JsonWriter::json_of(row.load)}, {"reason", row.reason}});
   }
   return json;
 }

@@ -40,40 +40,7 @@ std::string signed_percent(double share) {
   return fmt::format("{:+.{}f}", share * 100, std::abs(share) < 1 ? 1 : 0);
 }
 
-// The settings that differ from a Load's defaults.
-std::string settings_text(const Load& load) {
-  const Load usual;
-  std::string text;
-  const auto add_number = [&](const char* what, std::uint64_t value, std::uint64_t instead_of) {
-    if (value != instead_of) text += fmt::format("  {} {}", what, value);
-  };
-  const auto add_flag = [&](const char* what, bool value) {
-    if (value) text += fmt::format("  {}", what);
-  };
-  if (load.way != usual.way) text += fmt::format("  by {}", name_of(load.way));
-  add_flag("both directions", load.both_ways);
-  add_flag("shared receive queue", load.shared_receives);
-  add_flag("events", load.events);
-  add_flag("data checked", load.check);
-  add_flag("huge pages", load.huge_pages);
-  add_number("queue pairs", load.queue_pairs, usual.queue_pairs);
-  add_number("threads", load.threads, usual.threads);
-  add_number("depth", load.depth, usual.depth);
-  add_number("batch", load.batch, usual.batch);
-  add_number("signalled every", load.signal_every, usual.signal_every);
-  add_number("inline bytes", load.inline_bytes, usual.inline_bytes);
-  add_number("path MTU", load.path_mtu, usual.path_mtu);
-  add_number("service level", load.service_level, usual.service_level);
-  add_number("traffic class", load.traffic_class, usual.traffic_class);
-  return text;
-}
-
-// "write RC bandwidth in GB/s  host to gpu:0  queue pairs 4"
-std::string heading(const Load& load) {
-  return fmt::format("{} {} {} in {}  {} to {}{}", name_of(load.operation), name_of(load.transport),
-                     name_of(load.measure), unit_of(load.measure).name, text_of(load.near),
-                     text_of(load.far), settings_text(load));
-}
+std::string heading(const Load& load) { return group_title(load, unit_of(load.measure).name); }
 
 class Text {
  public:

@@ -21,7 +21,8 @@ Layout make_layout(const Load& load, std::uint64_t largest, std::uint32_t queue_
   layout.stride = (std::max<std::uint64_t>(largest, 8) + kLine - 1) / kLine * kLine + layout.head;
   if (!load.check && !is_staged(load)) return layout;
   const std::uint64_t room = kMostChecked / (layout.stride * queue_pairs);
-  const std::uint32_t most = is_staged(load) ? kMostStaged : std::max(load.depth, 2u);
+  const std::uint32_t depth = std::max(load.depth, 2u);
+  const std::uint32_t most = is_staged(load) ? std::min(kMostStaged, depth) : depth;
   const std::uint64_t wanted = std::clamp<std::uint64_t>(room, 2, most);
   layout.slots = static_cast<std::uint32_t>(std::bit_floor(wanted));
   return layout;

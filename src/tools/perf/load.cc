@@ -10,6 +10,28 @@ constexpr std::uint64_t kUnderWay = 64 << 20;  // bytes of a side; 400 Gb/s send
 constexpr std::uint64_t kSignalEach = 8192;
 constexpr std::uint32_t kSignalEvery = 64;
 
+// How many members an aggregate has: as many as it can be initialised by.
+struct Anything {
+  template <typename T>
+  operator T() const;
+};
+template <typename T, typename... Values>
+consteval std::size_t count_members() {
+  if constexpr (requires { T{Values{}..., Anything{}}; }) {
+    return count_members<T, Values..., Anything>();
+  } else {
+    return sizeof...(Values);
+  }
+}
+
+consteval std::size_t count_described() {
+  std::size_t described = 0;
+  Load::each_field([&](auto...) { ++described; });
+  return described;
+}
+static_assert(count_described() == count_members<Load>(),
+              "Load::each_field() must have a line for each field of a load");
+
 bool is_one_at_a_time(const Load& load) {
   return load.measure == Measure::kLatency && !load.check && !is_staged(load);
 }
@@ -37,6 +59,10 @@ bool needs_receives(const Load& load) {
 
 bool arrives_unannounced(const Load& load) {
   return load.transport == Transport::kUc && !needs_receives(load);
+}
+
+bool must_give_way(const Load& load, std::uint32_t processors) {
+  return (load.near.names_gpu() || load.far.names_gpu()) && processors <= 2 * load.threads;
 }
 
 std::uint32_t queue_pairs_of(const Load& load, std::uint32_t thread) {
@@ -131,6 +157,8 @@ std::string text_of(const Place& place) {
       return "gpu-vmm:" + std::to_string(place.gpu);
     case Place::Kind::kStaged:
       return "staged:" + std::to_string(place.gpu);
+    case Place::Kind::kPinned:
+      return "pinned:" + std::to_string(place.gpu);
     default:
       return "host";
   }

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <string>
+#include <type_traits>
 
 #include "process/codec.h"
 
@@ -33,12 +34,14 @@ struct Place {
     kHost,
     kGpu,     // cuMemAlloc
     kGpuVmm,  // cuMemCreate
-    kStaged   // in a GPU's memory, and copied through host memory, as without GPUDirect
+    kStaged,  // in a GPU's memory, and copied through host memory, as without GPUDirect
+    kPinned   // in host memory that the GPU's driver has pinned
   };
   Kind kind = Kind::kHost;
   std::int32_t gpu = 0;  // ordinal; not of kHost
 
-  bool is_gpu() const { return kind != Kind::kHost; }
+  bool names_gpu() const { return kind != Kind::kHost; }
+  bool is_gpu() const { return names_gpu() && kind != Kind::kPinned; }
   // NICs reach the GPU's own memory.
   bool is_direct() const { return kind == Kind::kGpu || kind == Kind::kGpuVmm; }
   bool operator==(const Place&) const = default;
@@ -69,10 +72,61 @@ struct Load {
   std::uint8_t service_level = 0;
   std::uint8_t traffic_class = 0;
   bool operator==(const Load&) const = default;
-  GDR_FIELDS(operation, transport, measure, size, near, far, way, both_ways, shared_receives,
-             events, check, huge_pages, rdma_cm, ports, queue_pairs, threads, depth, batch,
-             signal_every, inline_bytes, path_mtu, service_level, traffic_class)
+
+  // The one description of a load: messages, documents, CSV, titles and comparisons are made from
+  // it, and the build fails where a field is missing (load.cc). Each field has its name in
+  // documents and its words in a title, where "{}" stands for its value; no words: all titles tell
+  // it, or none.
+  template <typename Visitor>
+  static constexpr void each_field(Visitor visit) {
+    visit("operation", &Load::operation, "");
+    visit("transport", &Load::transport, "");
+    visit("measure", &Load::measure, "");
+    visit("size_bytes", &Load::size, "");
+    visit("near", &Load::near, "");
+    visit("far", &Load::far, "");
+    visit("way", &Load::way, "{}");
+    visit("both_ways", &Load::both_ways, "both directions");
+    visit("shared_receives", &Load::shared_receives, "shared receive queue");
+    visit("events", &Load::events, "events");
+    visit("check", &Load::check, "every byte checked");
+    visit("huge_pages", &Load::huge_pages, "huge pages");
+    visit("rdma_cm", &Load::rdma_cm, "by rdma_cm");
+    visit("ports", &Load::ports, "{} ports");
+    visit("queue_pairs", &Load::queue_pairs, "{} queue pairs");
+    visit("threads", &Load::threads, "{} threads");
+    visit("depth", &Load::depth, "depth {}");
+    visit("batch", &Load::batch, "batches of {}");
+    visit("signal_every", &Load::signal_every, "a completion every {}");
+    visit("inline_bytes", &Load::inline_bytes, "inline to {} B");
+    visit("path_mtu_bytes", &Load::path_mtu, "path MTU {} B");
+    visit("service_level", &Load::service_level, "service level {}");
+    visit("traffic_class", &Load::traffic_class, "traffic class {}");
+  }
+  // As GDR_FIELDS.
+  template <typename Visitor>
+  void visit(Visitor& visitor) {
+    each_field([&](const char*, auto field, const char*) { visitor(this->*field); });
+  }
+  template <typename Visitor>
+  void visit(Visitor& visitor) const {
+    each_field([&](const char*, auto field, const char*) { visitor(this->*field); });
+  }
 };
+
+// The last value of an enumeration, whose first is 0.
+template <typename Enum>
+constexpr Enum kLast{};
+template <>
+inline constexpr Operation kLast<Operation> = Operation::kCompareAndSwap;
+template <>
+inline constexpr Transport kLast<Transport> = Transport::kXrc;
+template <>
+inline constexpr Measure kLast<Measure> = Measure::kRate;
+template <>
+inline constexpr Way kLast<Way> = Way::kPeerMemory;
+template <>
+inline constexpr Place::Kind kLast<Place::Kind> = Place::Kind::kPinned;
 
 constexpr bool is_atomic(Operation operation) {
   return operation == Operation::kFetchAndAdd || operation == Operation::kCompareAndSwap;
@@ -96,6 +150,11 @@ bool needs_receives(const Load& load);
 // Neither the sender's completion nor the target's tells that a message has come.
 bool arrives_unannounced(const Load& load);
 
+// Copies of GPU memory are work for further threads of the two processes where NIC or GPU is
+// software. Where the threads of both sides of a loopback take all processors by polling, each copy
+// would wait for the scheduler's next tick, milliseconds long.
+bool must_give_way(const Load& load, std::uint32_t processors);
+
 // Of one thread.
 std::uint32_t queue_pairs_of(const Load& load, std::uint32_t thread);
 // Of one port.
@@ -117,5 +176,18 @@ const char* name_of(Transport transport);
 const char* name_of(Measure measure);
 const char* name_of(Way way);
 std::string text_of(const Place& place);
+// The same of any field of a load; of numbers and flags: "4096", "true".
+template <typename Field>
+std::string field_text(const Field& field) {
+  if constexpr (std::is_enum_v<Field>) {
+    return name_of(field);
+  } else if constexpr (std::is_same_v<Field, Place>) {
+    return text_of(field);
+  } else if constexpr (std::is_same_v<Field, bool>) {
+    return field ? "true" : "false";
+  } else {
+    return std::to_string(field);
+  }
+}
 
 }  // namespace gdr::perf

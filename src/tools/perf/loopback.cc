@@ -1,63 +1,66 @@
 #include "perf/loopback.h"
 
-#include <fcntl.h>
-#include <signal.h>
-#include <sys/prctl.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include "perf/run.h"
-
 namespace gdr::perf {
 namespace {
 
-constexpr int kPatience = 400;  // looks of 5 ms until it is killed
+const std::atomic<bool> kNeverInterrupted{false};
 
-// Between fork and exec: only what is safe there.
-[[noreturn]] void become_server(const char* program, char* const* arguments, int socket,
-                                pid_t parent) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(1);
-  // A terminal's Ctrl-C is for the client, which ends this one in order.
-  signal(SIGINT, SIG_IGN);
-  const int copy = fcntl(socket, F_DUPFD, 10);
-  if (copy < 0 || dup2(copy, kWorkerFd) < 0) _exit(127);
-  close(copy);
-  // A library that prints must not spoil what is on standard output.
-  dup2(STDERR_FILENO, STDOUT_FILENO);
-  execv(program, arguments);
-  _exit(127);
+std::vector<std::string> worker_arguments(const Options& options,
+                                          const std::vector<DeviceNames>& names) {
+  std::string nics;
+  for (const DeviceNames& port : names) {
+    nics += (nics.empty() ? "" : ",") + port.nic + ":" + std::to_string(port.port);
+  }
+  std::vector<std::string> arguments{kWorkerCommand, "--nic", nics};
+  if (options.libraries.soft) arguments.push_back("--soft");
+  if (options.libraries.require_hardware) arguments.push_back("--require-hardware");
+  if (options.gid_index) {
+    arguments.insert(arguments.end(), {"--gid-index", std::to_string(*options.gid_index)});
+  }
+  // Those after the client's own, and the same ones again where there are no more.
+  std::string processors;
+  for (std::size_t i = 0; i < options.processors.size(); ++i) {
+    const std::size_t at = (i + options.wishes.load.threads) % options.processors.size();
+    processors += (i == 0 ? "" : ",") + std::to_string(options.processors[at]);
+  }
+  if (!processors.empty()) arguments.insert(arguments.end(), {"--cpu", processors});
+  return arguments;
 }
 
 }  // namespace
 
-Result<LoopbackServer> LoopbackServer::start(const std::string& program,
-                                             const std::vector<std::string>& arguments) {
-  int sockets[2];
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0) {
-    return from_errno("socketpair");
-  }
-  UniqueFd mine(sockets[0]), theirs(sockets[1]);
-  std::vector<char*> argv{const_cast<char*>(program.c_str())};
-  for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
-  argv.push_back(nullptr);
-  const pid_t parent = getpid();
-  const pid_t pid = fork();
-  if (pid < 0) return from_errno("fork");
-  if (pid == 0) become_server(program.c_str(), argv.data(), theirs.get(), parent);
-  return LoopbackServer(pid, std::move(mine));
+Result<LoopbackServer> start_loopback_server(const Options& options,
+                                             const std::vector<DeviceNames>& names) {
+  Result<process::Worker> started =
+      process::Worker::start(options.program, worker_arguments(options, names));
+  if (!started) return started.error();
+  Control control(started->take_socket());
+  return LoopbackServer{*std::move(started), std::move(control)};
 }
 
-LoopbackServer::~LoopbackServer() {
-  if (pid_ <= 0) return;
-  socket_.reset();
-  for (int i = 0; i < kPatience; ++i) {
-    if (waitpid(pid_, nullptr, WNOHANG) == pid_) return;
-    usleep(5'000);
-  }
-  kill(pid_, SIGKILL);
-  waitpid(pid_, nullptr, 0);
+Loopback::Loopback(LoopbackServer server, Ports ports, const Options& options)
+    : server_(std::move(server)),
+      ports_(std::move(ports)),
+      client_(server_.control, ports_, options.version, options.processors, kNeverInterrupted) {}
+
+Result<std::unique_ptr<Loopback>> Loopback::open(const Options& options, const DeviceNames& near,
+                                                 const DeviceNames& far) {
+  Result<Ports> ports = open_ports({near});
+  if (!ports) return ports.error();
+  Result<LoopbackServer> server = start_loopback_server(options, {far});
+  if (!server) return server.error();
+  std::unique_ptr<Loopback> loopback(new Loopback(*std::move(server), *std::move(ports), options));
+  if (Result<void> met = loopback->client_.greet(); !met) return met.error();
+  if (Result<void> begun = loopback->client_.begin({}); !begun) return begun.error();
+  return loopback;
+}
+
+Result<Row> Loopback::measure(const Load& load, const Timing& timing) {
+  Row measured;
+  Result<void> done = client_.run(
+      {load, {load.size}, timing}, [&](Row row) { measured = std::move(row); }, [](const Load&) {});
+  if (!done) return done.error();
+  return measured;
 }
 
 }  // namespace gdr::perf

@@ -1,37 +1,42 @@
-// LoopbackServer: the server of a loopback run, a process of its own on the other end of a socket
-// pair. Killed by its id and reaped when this goes; the kernel ends it should this process die.
+// A loopback's server, a process of its own on this host; and rows that are measured with one for
+// another tool.
 //
-//   Result<LoopbackServer> server = LoopbackServer::start("/proc/self/exe", {"perf-worker", ...});
-//   Control control(server->take_socket());
+//   Result<std::unique_ptr<Loopback>> loopback = Loopback::open(options, near, far);
+//   Result<Row> row = (*loopback)->measure(load, timing);
 #pragma once
 
-#include <sys/types.h>
-
-#include <string>
-#include <utility>
+#include <memory>
 #include <vector>
 
-#include "base/result.h"
-#include "base/unique_fd.h"
+#include "perf/client.h"
+#include "perf/run.h"
+#include "process/worker.h"
 
 namespace gdr::perf {
 
-class LoopbackServer {
- public:
-  static Result<LoopbackServer> start(const std::string& program,
-                                      const std::vector<std::string>& arguments);
-  LoopbackServer(LoopbackServer&& other) noexcept
-      : pid_(std::exchange(other.pid_, -1)), socket_(std::move(other.socket_)) {}
-  LoopbackServer& operator=(LoopbackServer&&) = delete;
-  ~LoopbackServer();
+struct LoopbackServer {
+  process::Worker worker;
+  Control control;  // goes first, which asks the server to end
+};
+Result<LoopbackServer> start_loopback_server(const Options& options,
+                                             const std::vector<DeviceNames>& names);
 
-  UniqueFd take_socket() { return std::move(socket_); }
+// This process is the client. GPUs are those that the loads name.
+class Loopback {
+ public:
+  // Of the options: libraries, GID index, processors, program.
+  static Result<std::unique_ptr<Loopback>> open(const Options& options, const DeviceNames& near,
+                                                const DeviceNames& far);
+
+  // The row says why it has no figures; an error: the server is lost.
+  Result<Row> measure(const Load& load, const Timing& timing);
 
  private:
-  LoopbackServer(pid_t pid, UniqueFd socket) : pid_(pid), socket_(std::move(socket)) {}
+  Loopback(LoopbackServer server, Ports ports, const Options& options);
 
-  pid_t pid_;
-  UniqueFd socket_;
+  LoopbackServer server_;
+  Ports ports_;
+  Client client_;
 };
 
 }  // namespace gdr::perf

@@ -28,7 +28,7 @@ std::vector<std::uint64_t> sizes_of(const Wishes& wishes, const Load& load) {
 }
 
 Result<Place> resolved(Place place, const std::optional<int>& gpu, const char* side) {
-  if (!place.is_gpu() || place.gpu != kChosenGpu) return place;
+  if (!place.names_gpu() || place.gpu != kChosenGpu) return place;
   if (!gpu)
     return Error{EINVAL, std::string("no GPU on the ") + side + "'s side; use --memory host"};
   place.gpu = *gpu;

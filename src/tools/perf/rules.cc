@@ -17,14 +17,16 @@ Error together(const std::string& one, const std::string& other, const std::stri
 }
 
 // The other side may send numbers that have no name.
-bool is_known(const Place& place) { return place.kind <= Place::Kind::kStaged; }
-
 Result<void> check_names(const Load& load) {
-  if (load.operation <= Operation::kCompareAndSwap && load.transport <= Transport::kXrc &&
-      load.measure <= Measure::kRate && load.way <= Way::kPeerMemory && is_known(load.near) &&
-      is_known(load.far)) {
-    return {};
-  }
+  bool known = true;
+  Load::each_field([&](const char*, auto field, const char*) {
+    if constexpr (std::is_enum_v<std::remove_cvref_t<decltype(load.*field)>>) {
+      known = known && load.*field <= kLast<std::remove_cvref_t<decltype(load.*field)>>;
+    } else if constexpr (std::is_same_v<decltype(field), Place Load::*>) {
+      known = known && (load.*field).kind <= kLast<Place::Kind>;
+    }
+  });
+  if (known) return {};
   return wrong("this version does not know the requested load");
 }
 

@@ -1,13 +1,13 @@
 #include "perf/run.h"
 
-#include <fcntl.h>
 #include <time.h>
 
 #include "perf/choice.h"
-#include "perf/client.h"
+#include "perf/limits/gpu_copy.h"
 #include "perf/limits/limits.h"
 #include "perf/limits/memory_copy.h"
 #include "perf/loopback.h"
+#include "perf/output/figures.h"
 #include "perf/session.h"
 
 namespace gdr::perf {
@@ -24,28 +24,6 @@ std::string date_now() {
   return text;
 }
 
-std::vector<std::string> worker_arguments(const Options& options,
-                                          const std::vector<DeviceNames>& names) {
-  std::string nics;
-  for (const DeviceNames& port : names) {
-    nics += (nics.empty() ? "" : ",") + port.nic + ":" + std::to_string(port.port);
-  }
-  std::vector<std::string> arguments{kWorkerCommand, "--nic", nics};
-  if (options.libraries.soft) arguments.push_back("--soft");
-  if (options.libraries.require_hardware) arguments.push_back("--require-hardware");
-  if (options.gid_index) {
-    arguments.insert(arguments.end(), {"--gid-index", std::to_string(*options.gid_index)});
-  }
-  // Those after the client's own, and the same ones again where there are no more.
-  std::string processors;
-  for (std::size_t i = 0; i < options.processors.size(); ++i) {
-    const std::size_t at = (i + options.wishes.load.threads) % options.processors.size();
-    processors += (i == 0 ? "" : ",") + std::to_string(options.processors[at]);
-  }
-  if (!processors.empty()) arguments.insert(arguments.end(), {"--cpu", processors});
-  return arguments;
-}
-
 // Copies of the row's own size are timed here alone; on another host they may be faster.
 void add_limits(Row& row, Facts near, Facts far, bool loopback) {
   constexpr Nanoseconds kTime = 20 * kMillisecond;
@@ -53,6 +31,20 @@ void add_limits(Row& row, Facts near, Facts far, bool loopback) {
   near.message_copy = measure_memory_copy(row.load.size, kTime);
   if (loopback) far.message_copy = near.message_copy;
   row.limits = limits_of(row.load, near, far, row.bandwidth->median);
+}
+
+// There for comparison, and so behind the limits.
+void add_bare_copies(Row& row, GpuCopier& copier, const std::string& cuda) {
+  if (!row.bandwidth || !has_bare_copies(row.load)) return;
+  const Result<double> copies = copier.measure(cuda, row.load);
+  if (!copies) {
+    row.remarks.push_back("no bare copies for comparison: " + copies.error().message);
+    return;
+  }
+  const double share = row.bandwidth->median / *copies;
+  row.limits.push_back({"bare copies by the CUDA driver", *copies, share, "", ""});
+  row.remarks.push_back("bare copies by the CUDA driver: " + gigabytes(*copies) +
+                        "; this row reaches " + percent(share) + " of it");
 }
 
 void name_ports(Row& row, const Side& near, const Side& far) {
@@ -81,14 +73,19 @@ Result<Report> run(const Options& options, Listener& listener,
   Result<Ports> ports = open_ports(choice->names);
   if (!ports) return ports.error();
 
-  std::optional<LoopbackServer> server;
+  std::optional<GpuCopier> copier;
+  if (options.bare_copies) {
+    Result<GpuCopier> started = GpuCopier::start(options.program);
+    if (!started) return started.error();
+    copier.emplace(*std::move(started));
+  }
+  std::optional<process::Worker> server;
   std::optional<Control> control;
   if (loopback) {
-    Result<LoopbackServer> started =
-        LoopbackServer::start(options.program, worker_arguments(options, choice->far_names));
+    Result<LoopbackServer> started = start_loopback_server(options, choice->far_names);
     if (!started) return started.error();
-    server.emplace(*std::move(started));
-    control.emplace(server->take_socket());
+    server.emplace(std::move(started->worker));
+    control.emplace(std::move(started->control));
   } else {
     Result<Control> connected = Control::connect(options.host, options.port, kConnect);
     if (!connected) return connected.error();
@@ -117,6 +114,7 @@ Result<Report> run(const Options& options, Listener& listener,
         [&](Row row) {
           name_ports(row, near.side, client.far());
           add_limits(row, near.facts, client.far_facts(), loopback);
+          if (copier) add_bare_copies(row, *copier, choice->names.front().cuda);
           listener.on_row(row);
           report.rows.push_back(std::move(row));
         },
@@ -142,9 +140,9 @@ Result<Report> run(const Options& options, Listener& listener,
 }
 
 int worker_main(const Options& options) {
-  if (fcntl(kWorkerFd, F_GETFD) < 0) return 2;
-  fcntl(kWorkerFd, F_SETFD, FD_CLOEXEC);
-  Control control{UniqueFd(kWorkerFd)};
+  Result<UniqueFd> socket = process::Worker::own_socket();
+  if (!socket) return 2;
+  Control control(*std::move(socket));
   static const std::atomic<bool> never{false};
   Result<Choice> choice = choose(options, Role::kServer);
   Result<Ports> ports = choice ? open_ports(choice->names) : Result<Ports>(choice.error());

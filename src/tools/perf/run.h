@@ -32,6 +32,7 @@ struct Options {
   std::optional<std::uint8_t> gid_index;
   Wishes wishes;
   std::vector<int> processors;  // threads are bound to them, in turn
+  bool bare_copies = false;     // of the CUDA driver, beside each row of GPU memory; loopback alone
   std::string version, command;
 
   // Where things are; tests point them elsewhere.
@@ -47,8 +48,7 @@ Result<Report> run(const Options& options, Listener& listener,
 Result<void> serve(const Options& options, const std::function<void(const std::string&)>& say,
                    const std::atomic<bool>& interrupted);
 
-// What the started process of a loopback run does, on the descriptor kWorkerFd.
-constexpr int kWorkerFd = 3;
+// What the started process of a loopback run does (process/worker.h).
 constexpr const char* kWorkerCommand = "perf-worker";
 int worker_main(const Options& options);
 

@@ -36,7 +36,7 @@ Result<void> Session::talk() {
       return may;
     }
     if (!received) continue;
-    if (Result<void> answered = dispatch(*received); !answered) return answered;
+    if (Result<void> answered = answer(*received); !answered) return answered;
     if (refused_) return *refused_;
     heard_at_ = now();
   }
@@ -70,53 +70,16 @@ bool Session::go_on() {
   return goes_on_;
 }
 
-template <typename Request>
 Result<void> Session::answer(const Received& received) {
-  Result<Request> request = Control::take<Request>(received);
-  if (!request) return request.error();
-  auto reply = handle(*request);
-  if (!reply) return control_.send(Failure{reply.error().code, reply.error().message});
-  Result<void> sent = control_.send(*reply);
-  if (sent || sent.error().code != EMSGSIZE) return sent;
+  Result<void> answered = control_.answer(
+      received,
+      [this](const auto& request) -> decltype(this->handle(request)) { return handle(request); });
+  if (answered) return answered;
+  if (answered.error().code == EPROTO)
+    return Error{EPROTO, "the other side is not a client of gdr perf"};
+  if (answered.error().code != EMSGSIZE) return answered;
   return control_.send(
       Failure{EMSGSIZE, "the results do not fit into one message; use fewer --repeats"});
-}
-
-Result<void> Session::dispatch(const Received& received) {
-  switch (received.kind) {
-    case number_of<Hello>():
-      return answer<Hello>(received);
-    case number_of<Challenge>():
-      return answer<Challenge>(received);
-    case number_of<Authenticate>():
-      return answer<Authenticate>(received);
-    case number_of<Open>():
-      return answer<Open>(received);
-    case number_of<Begin>():
-      return answer<Begin>(received);
-    case number_of<SetUp>():
-      return answer<SetUp>(received);
-    case number_of<Probe>():
-      return answer<Probe>(received);
-    case number_of<ProbeAnswer>():
-      return answer<ProbeAnswer>(received);
-    case number_of<Connect>():
-      return answer<Connect>(received);
-    case number_of<Start>():
-      return answer<Start>(received);
-    case number_of<FillWindow>():
-      return answer<FillWindow>(received);
-    case number_of<MoveWindow>():
-      return answer<MoveWindow>(received);
-    case number_of<VerifyWindow>():
-      return answer<VerifyWindow>(received);
-    case number_of<Finish>():
-      return answer<Finish>(received);
-    case number_of<TearDown>():
-      return answer<TearDown>(received);
-    default:
-      return Error{EPROTO, "the other side is not a client of gdr perf"};
-  }
 }
 
 Result<SetUp::Reply> Session::handle(const SetUp& request) {

@@ -49,8 +49,6 @@ class Session {
 
  private:
   Result<void> talk();
-  Result<void> dispatch(const Received& received);
-  template <typename Request>
   Result<void> answer(const Received& received);
   Result<Hello> handle(const Hello& request);
   Result<Challenge::Reply> handle(const Challenge& request);

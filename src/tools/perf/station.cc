@@ -1,6 +1,7 @@
 #include "perf/station.h"
 
 #include <poll.h>
+#include <sched.h>
 
 #include <algorithm>
 
@@ -20,8 +21,16 @@ participants::MemoryKind kind_of(const Place& place) {
     case Place::Kind::kGpuVmm:
       return participants::MemoryKind::kDeviceVmm;
     default:
-      return participants::MemoryKind::kHost;  // staged: what NICs see of it
+      return participants::MemoryKind::kHost;  // of kStaged: what NICs see of it
   }
+}
+
+// That this process may use; 0: not known.
+std::uint32_t processors_here() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  return sched_getaffinity(0, sizeof set, &set) == 0 ? static_cast<std::uint32_t>(CPU_COUNT(&set))
+                                                     : 0;
 }
 
 }  // namespace
@@ -42,7 +51,8 @@ ibv_qp_type type_of(Transport transport) {
 Station::Station(Devices& devices, const StationPlan& plan)
     : devices_(devices),
       plan_(plan),
-      layout_(make_layout(plan.load, plan.largest, plan.queue_pairs)) {}
+      layout_(make_layout(plan.load, plan.largest, plan.queue_pairs)),
+      gives_way_(must_give_way(plan.load, processors_here())) {}
 
 Station::~Station() = default;
 
@@ -57,7 +67,7 @@ Result<std::unique_ptr<Station>> Station::create(Devices& devices, const Station
 }
 
 Result<void> Station::allocate() {
-  if (plan_.place.is_gpu()) {
+  if (plan_.place.names_gpu()) {
     Result<participants::Gpu> gpu = devices_.gpu(plan_.place.gpu);
     if (!gpu) return gpu.error();
     gpu_ = *gpu;
@@ -72,11 +82,14 @@ Result<void> Station::allocate() {
       kind == participants::MemoryKind::kHost ? pages : participants::Pages::kOrdinary);
   if (!memory) return Error{ENOMEM, memory.error().message};
   memory_ = *std::move(memory);
-  if (plan_.place.kind != Place::Kind::kStaged) return {};
-  Result<participants::Memory> staged =
-      participants::Memory::allocate(participants::MemoryKind::kDevice, layout_.bytes(), gpu);
-  if (!staged) return Error{ENOMEM, staged.error().message};
-  staged_ = *std::move(staged);
+  if (plan_.place.kind == Place::Kind::kStaged) {
+    Result<participants::Memory> staged =
+        participants::Memory::allocate(participants::MemoryKind::kDevice, layout_.bytes(), gpu);
+    if (!staged) return Error{ENOMEM, staged.error().message};
+    staged_ = *std::move(staged);
+  } else if (plan_.place.kind != Place::Kind::kPinned) {
+    return {};
+  }
   // As staging programs do: copies from pageable memory are slower and not asynchronous.
   const cuda::Driver* driver = gpu.driver;
   void* address = reinterpret_cast<void*>(memory_->address());

@@ -76,6 +76,8 @@ class Station {
   participants::Memory& data() { return staged_ ? *staged_ : *memory_; }
   // Offset within memory() of an address in it.
   std::uint64_t offset(std::uint64_t address) const { return address - memory_->address(); }
+  // A poll that finds nothing lets other threads have the processor.
+  bool gives_way() const { return gives_way_; }
   // The GPU's context becomes current in the calling thread.
   Result<void> enter();
 
@@ -101,6 +103,7 @@ class Station {
   Devices& devices_;
   const StationPlan plan_;
   const Layout layout_;
+  const bool gives_way_;
   std::optional<participants::Gpu> gpu_;
   std::optional<participants::Memory> memory_, staged_;
   std::shared_ptr<void> pinned_;

@@ -9,10 +9,12 @@
 #include <optional>
 #include <string>
 
-#include "proof/channel.h"
+#include "process/conversation.h"
 #include "proof/messages.h"
 
 namespace gdr::proof {
+
+using Talk = process::Conversation<Messages>;
 
 constexpr Nanoseconds kStepTimeout = 5 * kSecond;
 constexpr Nanoseconds kLongTimeout = 30 * kSecond;
@@ -21,28 +23,17 @@ class Client {
  public:
   // `post_mortem` tells why the other end may be gone ("killed by signal 11").
   Client(std::string name, UniqueFd fd, std::function<std::string()> post_mortem = {})
-      : name_(std::move(name)), channel_(std::move(fd)), post_mortem_(std::move(post_mortem)) {}
+      : name_(std::move(name)), talk_(std::move(fd)), post_mortem_(std::move(post_mortem)) {}
 
   template <typename Request>
   Result<typename Request::Reply> call(const Request& request, Nanoseconds timeout = kStepTimeout) {
-    if (Result<void> sent = begin(request); !sent) return sent.error();
-    return finish<Request>(timeout);
-  }
-
-  // In two halves, so that both workers can be at work at once.
-  template <typename Request>
-  Result<void> begin(const Request& request) {
-    return send(request_number<Request>(), encode(request));
-  }
-  template <typename Request>
-  Result<typename Request::Reply> finish(Nanoseconds timeout) {
-    Result<Bytes> body = receive(timeout);
-    if (!body) return body.error();
-    Result<typename Request::Reply> reply = decode<typename Request::Reply>(*body);
-    if (!reply) {
-      broken_ = Error{EBADMSG, name_ + " sent a malformed answer"};
-      return *broken_;
-    }
+    if (broken_) return *broken_;
+    if (Result<void> sent = talk_.send(request); !sent) return lost(sent.error());
+    const Result<process::Received> received = talk_.receive_any(timeout);
+    if (!received) return lost(received.error());
+    Result<typename Request::Reply> reply = Talk::take<typename Request::Reply>(*received);
+    const bool refused = received->kind == Talk::number_of<Failure>();
+    if (!reply && !refused) return lost({EBADMSG, reply.error().message});
     return reply;
   }
 
@@ -50,12 +41,10 @@ class Client {
   bool alive() const { return !broken_.has_value(); }
 
  private:
-  Result<void> send(std::uint8_t number, const Bytes& body);
-  Result<Bytes> receive(Nanoseconds timeout);
   Error lost(const Error& cause);
 
   std::string name_;
-  Channel channel_;
+  Talk talk_;
   std::function<std::string()> post_mortem_;
   std::optional<Error> broken_;
 };

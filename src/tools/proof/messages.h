@@ -15,6 +15,7 @@
 #include "participants/pattern.h"
 #include "participants/registration.h"
 #include "participants/survey.h"
+#include "perf/load.h"
 #include "process/codec.h"
 
 namespace gdr::proof {
@@ -217,54 +218,24 @@ struct Examine {
   using Reply = Finding;
 };
 
-// RC writes for a while: `depth` in flight for bandwidth, one at a time for latency.
-struct MeasureWrites {
-  std::uint32_t queue = 0;
-  Range range;
-  std::uint64_t remote_address = 0;
-  std::uint32_t rkey = 0;
-  std::uint32_t depth = 1;
-  std::uint32_t milliseconds = 0;
-  GDR_FIELDS(queue, range, remote_address, rkey, depth, milliseconds)
+// A row of `gdr perf`, from this worker to the other one's NIC.
+struct Measure {
+  std::string far_nic;
+  std::uint8_t far_port = 1;
+  bool soft = false, require_hardware = false;
+  perf::Load load;
+  GDR_FIELDS(far_nic, far_port, soft, require_hardware, load)
   struct Reply {
-    std::uint64_t writes = 0;
-    std::uint64_t nanoseconds = 0;         // of all of them
-    std::uint64_t median_nanoseconds = 0;  // of one; with depth 1 only
-    GDR_FIELDS(writes, nanoseconds, median_nanoseconds)
+    double messages_per_second = 0;  // of bandwidth and rate
+    double nanoseconds = 0;          // of latency
+    GDR_FIELDS(messages_per_second, nanoseconds)
   };
 };
-// The same transfer through host memory: device -> host copy, write, host -> device copy, by
-// `chunk`. Both workers run their half at once and pass tokens over the link between them.
-struct StagedSend {
-  std::uint32_t queue = 0;
-  Range source;  // device or host
-  Range bounce;  // host memory of this side, used when the source is device memory
-  std::uint64_t remote_address = 0;
-  std::uint32_t rkey = 0;
-  std::uint64_t chunk = 0;
-  std::uint32_t repeats = 1;
-  GDR_FIELDS(queue, source, bounce, remote_address, rkey, chunk, repeats)
-  struct Reply {
-    std::uint64_t median_nanoseconds = 0;
-    GDR_FIELDS(median_nanoseconds)
-  };
-};
-struct StagedReceive {
-  Range bounce;       // where the writes arrive
-  Range destination;  // device memory; length 0: the data stays where it is
-  std::uint64_t chunk = 0;
-  std::uint32_t repeats = 1;
-  GDR_FIELDS(bounce, destination, chunk, repeats)
-  using Reply = Nothing;
-};
 
-using Requests = std::tuple<Survey, Open, CreateBuffer, DestroyBuffer, CreateQueue, Connect,
-                            DestroyQueue, Steer, Prepare, Fill, Store, PostReceive, Execute,
-                            AwaitReceive, Examine, MeasureWrites, StagedSend, StagedReceive>;
-
-template <typename Request>
-constexpr std::uint8_t request_number() {
-  return process::place_in<Request, Requests>();
-}
+using Messages =
+    std::tuple<Failure, Nothing, Survey, Survey::Reply, Open, Open::Reply, CreateBuffer,
+               CreateBuffer::Reply, DestroyBuffer, CreateQueue, CreateQueue::Reply, Connect,
+               DestroyQueue, Steer, Prepare, Fill, Store, PostReceive, Execute, AwaitReceive,
+               Completion, Examine, Finding, Measure, Measure::Reply>;
 
 }  // namespace gdr::proof

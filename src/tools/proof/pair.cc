@@ -11,8 +11,6 @@ namespace gdr::proof {
 namespace {
 
 constexpr std::uint64_t kProbeSize = 2 << 20;
-// Room for the measurement even where only small sizes are proved.
-constexpr std::uint64_t kLeastCapacity = 8 << 20;
 
 // sysfs's MAC address: the library can only resolve it where a route exists.
 void take_mac(const InventoryReport& inventory, const PortChoice& choice, Open::Reply& opened) {
@@ -40,9 +38,7 @@ Pair::Pair(Context& context, Selection selection)
 
 std::uint64_t Pair::largest() const { return *std::ranges::max_element(sizes_); }
 
-std::uint64_t Pair::capacity() const {
-  return std::max(largest(), kLeastCapacity) + kLargestOffset + 2 * kGuard;
-}
+std::uint64_t Pair::capacity() const { return largest() + kLargestOffset + 2 * kGuard; }
 
 Result<void> Pair::open() {
   const Options& options = context_.options;
@@ -50,8 +46,8 @@ Result<void> Pair::open() {
       start_workers(options.program, options.worker_arguments);
   if (!workers) return workers.error();
   workers_.emplace(*std::move(workers));
-  near_.client = &(*workers_)[0].client();
-  far_.client = &(*workers_)[1].client();
+  near_.client = &(*workers_)[0].client;
+  far_.client = &(*workers_)[1].client;
   near_.gpu = selection_.near_gpu_text;
   far_.gpu = selection_.far_gpu_text;
   const std::tuple<End*, const PortChoice*, int> ends[] = {
@@ -133,17 +129,21 @@ Result<void> Pair::make_buffer(End& end, MemoryKind kind) {
   return {};
 }
 
-Result<void> Pair::try_buffers() {
-  const std::vector<MemoryKind> kinds = working_kinds();
-  const std::uint64_t total = 2 * kinds.size();
-  std::uint64_t made = 0;
-  const std::string what = "making buffers for sizes up to " + size_text(largest());
+void Pair::destroy_buffers() {
   for (End* end : {&near_, &far_}) {
     for (const auto& [kind, buffer] : end->buffers) {
       (void)static_cast<bool>(end->client->call(DestroyBuffer{buffer.id}, kLongTimeout));
     }
     end->buffers.clear();
   }
+}
+
+Result<void> Pair::try_buffers() {
+  const std::vector<MemoryKind> kinds = working_kinds();
+  const std::uint64_t total = 2 * kinds.size();
+  std::uint64_t made = 0;
+  const std::string what = "making buffers for sizes up to " + size_text(largest());
+  destroy_buffers();
   for (End* end : {&near_, &far_}) {
     for (MemoryKind kind : kinds) {
       context_.listener.on_progress(what, made++, total);

@@ -42,6 +42,7 @@ class Pair {
   void prove(std::span<const Mode* const> modes);
   // Does anything arrive at all between these ports over RC? Quick, and no part of the report.
   bool reaches();
+  // The last thing that is done with it: its buffers make room.
   void measure();
   // Neither worker was lost.
   bool alive() const { return near_.client->alive() && far_.client->alive(); }
@@ -62,8 +63,8 @@ class Pair {
   std::uint64_t capacity() const;  // of a buffer that holds every size
   bool drop_largest_size();
   bool soft_nic() const { return context_.report.inventory.soft_nic; }
-  Measurement measure_direction(Lane& lane, const Direction& direction);
-  Result<std::uint64_t> measure_staged(Lane& lane, const Direction& direction, std::uint64_t chunk);
+  void destroy_buffers();
+  Measurement measure_direction(const Direction& direction);
 
   Context& context_;
   Selection selection_;

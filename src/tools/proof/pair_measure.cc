@@ -1,21 +1,35 @@
-// Pair: a short bandwidth and latency, beside the same transfer staged through host memory.
-#include <algorithm>
+// Pair: a short bandwidth and latency, beside the same transfer staged through host memory: rows of
+// `gdr perf`, so that the two agree.
+#include <cmath>
 
+#include "perf/load.h"
 #include "proof/pair.h"
 
 namespace gdr::proof {
 namespace {
 
-constexpr std::uint64_t kLarge = 8 << 20;
-constexpr std::uint64_t kChunk = 1 << 20;
+constexpr std::uint64_t kSmall = 8, kLarge = 8 << 20, kChunk = 1 << 20;
 constexpr std::uint32_t kInFlight = 4;
-constexpr std::uint32_t kMilliseconds = 100;
-constexpr std::uint32_t kRepeats = 9;
+constexpr std::uint32_t kStagingBuffers = 2;
+
+perf::Place place_of(MemoryKind memory, int gpu, bool staged) {
+  if (!is_device(memory)) return {};
+  const auto direct =
+      memory == MemoryKind::kDevice ? perf::Place::Kind::kGpu : perf::Place::Kind::kGpuVmm;
+  return {staged ? perf::Place::Kind::kStaged : direct, gpu};
+}
+
+perf::Way way_of(const std::optional<Registration>& registration) {
+  if (!registration) return perf::Way::kAny;
+  return *registration == Registration::kDmaBuf ? perf::Way::kDmaBuf : perf::Way::kPeerMemory;
+}
+
+std::uint64_t nanoseconds_of(double each) { return static_cast<std::uint64_t>(std::llround(each)); }
 
 }  // namespace
 
 void Pair::measure() {
-  if (!lane_->connect(QueueKind::kRc)) return;
+  destroy_buffers();
   const MemoryKind device =
       works(MemoryKind::kDevice) ? MemoryKind::kDevice : MemoryKind::kDeviceVmm;
   std::vector<Direction> directions{{MemoryKind::kHost, MemoryKind::kHost}};
@@ -30,86 +44,53 @@ void Pair::measure() {
     name_devices(selection_, path);
     path.direction = direction;
     context_.listener.on_progress("measuring " + direction_text(path), done++, directions.size());
-    Measurement measurement = measure_direction(*lane_, direction);
+    Measurement measurement = measure_direction(direction);
     static_cast<Path&>(measurement) = path;
     context_.listener.on_measurement(measurement);
     context_.report.measurements.push_back(measurement);
-    if (!measurement.problem.empty()) {
-      // The queue pairs may be in error after it.
-      if (!lane_->connect(QueueKind::kRc)) break;
-    }
+    if (!alive()) break;
   }
-  lane_->disconnect();
 }
 
-Measurement Pair::measure_direction(Lane& lane, const Direction& direction) {
+Measurement Pair::measure_direction(const Direction& direction) {
   Measurement result;
   result.size = kLarge;
   result.in_flight = kInFlight;
-  const RegisteredBuffer& source = near_.buffers[direction.from];
-  const RegisteredBuffer& target = far_.buffers[direction.to];
-  const auto writes = [&](std::uint64_t size, std::uint32_t depth) -> Result<MeasureWrites::Reply> {
-    MeasureWrites request;
-    request.queue = near_.queue;
-    request.range = {source.id, kGuard, size};
-    request.remote_address = target.address + kGuard;
-    request.rkey = target.rkey;
-    request.depth = depth;
-    request.milliseconds = kMilliseconds;
-    return near_.client->call(request, kLongTimeout);
+  const auto measured = [&](bool staged, perf::Measure measure, std::uint64_t size,
+                            std::uint32_t depth) -> Measure::Reply {
+    if (!result.problem.empty()) return {};
+    perf::Load load;
+    load.measure = measure;
+    load.size = size;
+    load.depth = depth;
+    load.near = place_of(direction.from, selection_.near_gpu, staged);
+    load.far = place_of(direction.to, selection_.far_gpu, staged);
+    load.way = way_of(context_.options.registration);
+    const Options& options = context_.options;
+    Result<Measure::Reply> reply =
+        near_.client->call(Measure{selection_.far.nic, selection_.far.port, options.soft,
+                                   options.require_hardware, load},
+                           kLongTimeout);
+    if (reply) return *reply;
+    result.problem = reply.error().message;
+    return {};
   };
-  const auto give_up = [&](const Error& error) {
-    result.problem = error.message;
-    return result;
+  const auto each = [&](bool staged, std::uint64_t size, std::uint32_t depth) {
+    const double rate =
+        measured(staged, perf::Measure::kBandwidth, size, depth).messages_per_second;
+    return rate > 0 ? 1e9 / rate : 0;
   };
-  Result<MeasureWrites::Reply> small = writes(8, 1);
-  if (!small) return give_up(small.error());
-  result.small_nanoseconds = small->median_nanoseconds;
-  Result<MeasureWrites::Reply> single = writes(kLarge, 1);
-  if (!single) return give_up(single.error());
-  result.direct_nanoseconds = single->median_nanoseconds;
-  Result<MeasureWrites::Reply> many = writes(kLarge, kInFlight);
-  if (!many) return give_up(many.error());
-  if (many->nanoseconds > 0) {
-    result.bytes_per_second = static_cast<double>(many->writes) * static_cast<double>(kLarge) *
-                              1e9 / static_cast<double>(many->nanoseconds);
-  }
+  // One after another, each from its posting to its completion.
+  result.small_nanoseconds = nanoseconds_of(each(false, kSmall, 1));
+  result.direct_nanoseconds = nanoseconds_of(each(false, kLarge, 1));
+  const double in_flight = each(false, kLarge, kInFlight);
+  if (in_flight > 0) result.bytes_per_second = static_cast<double>(kLarge) * 1e9 / in_flight;
   if (!is_device(direction.from) && !is_device(direction.to)) return result;
-  Result<std::uint64_t> serial = measure_staged(lane, direction, kLarge);
-  if (!serial) return give_up(serial.error());
-  result.serial_nanoseconds = *serial;
-  Result<std::uint64_t> doubled = measure_staged(lane, direction, kChunk);
-  if (!doubled) return give_up(doubled.error());
-  result.double_nanoseconds = *doubled;
+  result.serial_nanoseconds =
+      nanoseconds_of(measured(true, perf::Measure::kLatency, kLarge, kStagingBuffers).nanoseconds);
+  constexpr double kChunks = static_cast<double>(kLarge) / kChunk;
+  result.double_nanoseconds = nanoseconds_of(kChunks * each(true, kChunk, kStagingBuffers));
   return result;
-}
-
-// The two workers run at once: one copies out and writes, the other copies in.
-Result<std::uint64_t> Pair::measure_staged(Lane&, const Direction& direction, std::uint64_t chunk) {
-  const RegisteredBuffer& source = near_.buffers[direction.from];
-  const RegisteredBuffer& near_host = near_.buffers[MemoryKind::kHost];
-  const RegisteredBuffer& far_host = far_.buffers[MemoryKind::kHost];
-  const RegisteredBuffer& target = far_.buffers[direction.to];
-  StagedReceive receive;
-  receive.bounce = {far_host.id, kGuard, kLarge};
-  receive.destination = {target.id, kGuard, is_device(direction.to) ? kLarge : 0};
-  receive.chunk = chunk;
-  receive.repeats = kRepeats;
-  if (Result<void> begun = far_.client->begin(receive); !begun) return begun.error();
-
-  StagedSend send;
-  send.queue = near_.queue;
-  send.source = {source.id, kGuard, kLarge};
-  send.bounce = {near_host.id, kGuard, kLarge};
-  send.remote_address = far_host.address + kGuard;
-  send.rkey = far_host.rkey;
-  send.chunk = chunk;
-  send.repeats = kRepeats;
-  Result<StagedSend::Reply> sent = near_.client->call(send, kLongTimeout);
-  Result<Nothing> received = far_.client->finish<StagedReceive>(kLongTimeout);
-  if (!sent) return sent.error();
-  if (!received) return received.error();
-  return sent->median_nanoseconds;
 }
 
 }  // namespace gdr::proof

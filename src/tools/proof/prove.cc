@@ -66,7 +66,7 @@ class Run {
         start_workers(options_.program, options_.worker_arguments);
     if (!workers) return workers.error();
     Result<Survey::Reply> survey =
-        (*workers)[0].client().call(Survey{context_.verbs, context_.cuda}, kLongTimeout);
+        (*workers)[0].client.call(Survey{context_.verbs, context_.cuda}, kLongTimeout);
     if (!survey) return survey.error();
     report_.inventory =
         participants::make_inventory(libraries_, *survey, host::take_inventory(options_.root));

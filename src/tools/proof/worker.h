@@ -1,8 +1,8 @@
 // Worker: one side of the proof: a NIC, a GPU, buffers and queue pairs, driven by requests. It runs
 // in a process of its own, so that a library that crashes or hangs is a finding and not the end.
 //
-//   Worker worker(std::move(link));
-//   serve(worker, channel);   // until the other end closes
+//   Worker worker;
+//   serve(worker, talk);   // until the other end closes
 #pragma once
 
 #include <map>
@@ -10,18 +10,21 @@
 
 #include "cuda/driver.h"
 #include "participants/memory.h"
-#include "proof/channel.h"
-#include "proof/messages.h"
+#include "proof/client.h"
 #include "rdma/device.h"
 #include "rdma/queue_pair.h"
 #include "rdma/resources.h"
+
+namespace gdr::perf {
+class Loopback;
+}
 
 namespace gdr::proof {
 
 class Worker {
  public:
-  // `link` joins the two workers: tokens of the staged measurement.
-  explicit Worker(UniqueFd link) : link_(std::move(link)) {}
+  Worker();
+  ~Worker();
 
   // worker_devices.cc
   Result<Survey::Reply> handle(const Survey& request);
@@ -42,9 +45,7 @@ class Worker {
   Result<Completion> handle(const Execute& request);
   Result<Completion> handle(const AwaitReceive& request);
   // worker_measure.cc
-  Result<MeasureWrites::Reply> handle(const MeasureWrites& request);
-  Result<StagedSend::Reply> handle(const StagedSend& request);
-  Result<Nothing> handle(const StagedReceive& request);
+  Result<Measure::Reply> handle(const Measure& request);
 
  private:
   struct Buffer {
@@ -66,11 +67,9 @@ class Worker {
   rdma::Endpoint mine(const Queue& queue) const;
   Result<void> post(Queue& queue, const Execute& request, bool signalled = true);
   Result<Completion> await(Queue& queue, bool receive, std::uint32_t milliseconds);
-  Result<void> copy(std::uint64_t to, std::uint64_t from, std::uint64_t bytes,
-                    cuda::CUstream stream);
 
-  Channel link_;
   Gpu gpu_;
+  Open opened_;  // what device_ is
   // In the order in which they depend on each other; destroyed in reverse.
   std::unique_ptr<rdma::Device> device_;
   std::uint8_t port_ = 1;
@@ -81,9 +80,10 @@ class Worker {
   std::map<std::uint32_t, Buffer> buffers_;
   std::map<std::uint32_t, Queue> queues_;
   std::uint32_t next_id_ = 1;
+  std::unique_ptr<perf::Loopback> loopback_;  // once something was measured
 };
 
 // Answers requests until the other end closes. 0 then; 1 when the conversation broke.
-int serve(Worker& worker, Channel& channel);
+int serve(Worker& worker, Talk& talk);
 
 }  // namespace gdr::proof

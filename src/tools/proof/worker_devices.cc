@@ -11,6 +11,7 @@ Result<Survey::Reply> Worker::handle(const Survey& request) {
 
 Result<Open::Reply> Worker::handle(const Open& request) {
   if (device_) return Error{EALREADY, "already open"};
+  opened_ = request;
   if (!request.cuda.empty()) {
     Result<Gpu> gpu = participants::open_gpu(request.cuda, request.gpu);
     if (!gpu) return gpu.error();

@@ -25,7 +25,7 @@ int gpu_of(const cuda::Driver& driver, std::uint64_t address) {
 }
 
 TEST(WorkerContext, IsOnTheGpuAskedForAloneAndSoIsItsMemory) {
-  Worker worker{UniqueFd()};
+  Worker worker;
   const Result<Survey::Reply> survey = worker.handle(Survey{GDR_SOFT_VERBS, GDR_SOFT_CUDA});
   ASSERT_TRUE(survey);
   if (survey->gpus.size() < 2 || survey->nics.empty()) {

@@ -4,13 +4,15 @@
 
 #include <fstream>
 
-#include "doctor/probe/apart.h"
 #include "doctor/probe/command.h"
 #include "doctor/probe/cuda_facts.h"
 #include "doctor/probe/nvml_facts.h"
+#include "process/apart.h"
 
 namespace gdr::doctor {
 namespace {
+
+using process::apart;
 
 TEST(Apart, BringsTheAnswerBack) {
   const Result<NvmlFacts> facts = apart<NvmlFacts>("it", 5 * kSecond, [] {

@@ -34,21 +34,21 @@ other  after.json  2026-11-22T08:15:00Z  gdr perf --nic mlx5_1
 Not alike, so a difference may come from this:
   NIC  base: mlx5_0  other: mlx5_1
 
-write RC bandwidth in GB/s  host to gpu:0  queue pairs 4
+write, RC, bandwidth in GB/s: host → gpu:0, 4 queue pairs
       size      base     other    change     95 % interval        p
     64 KiB     12.30     13.50    +9.8 %   +9.4 to +10.1 %   0.0006  better
 
-write RC latency in µs  host to host
+write, RC, latency in µs: host → host
       size      base     other    change     95 % interval        p
       64 B     1.234     1.334    +8.1 %    +7.8 to +8.4 %   0.0006  worse
 
-write RC rate in M messages/s  host to host
+write, RC, rate in M messages/s: host → host
       size      base     other    change     95 % interval        p
        8 B     5.200     5.200    +0.0 %    -7.4 to +8.0 %   1.0000  no difference shown
             3 and 3 repetitions are too few to show a difference
 
 With a figure in the base only, or in neither:
-  write RC rate in M messages/s  host to host  9 B: the other report has no such row
+  write, RC, rate in M messages/s: host → host  9 B: the other report has no such row
 
 3 rows compared: 1 better, 1 worse, 1 with no difference shown.
 
@@ -132,7 +132,7 @@ TEST(CompareJson, HoldsTheSameAsNumbers) {
   EXPECT_EQ(other["rows"][2]["verdict"], "no difference shown");
   EXPECT_EQ(other["rows"][2]["remarks"].size(), 1u);
   ASSERT_EQ(other["only_base"].size(), 1u);
-  EXPECT_EQ(other["only_base"][0]["load"]["size"], 9);
+  EXPECT_EQ(other["only_base"][0]["load"]["size_bytes"], 9);
   EXPECT_TRUE(other["only_other"].empty());
 }
 

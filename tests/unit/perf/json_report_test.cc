@@ -156,7 +156,8 @@ TEST(PerfJsonReader, RefusesNamesThatItDoesNotKnow) {
             "compare-swap, is \"erase\"");
   for (const char* place : {"gpu", "gpu:", "gpu:-1", "gpu:01", "gpu:123456789", "gpu:1x", "disk"}) {
     EXPECT_EQ(error_with("/rows/0/load/far", place),
-              std::string("rows[0].load.far must be host, gpu:N, gpu-vmm:N or staged:N, is \"") +
+              std::string(
+                  "rows[0].load.far must be host, gpu:N, gpu-vmm:N, staged:N or pinned:N, is \"") +
                   place + "\"");
   }
   EXPECT_EQ(error_with("/schema", "other"), "schema must be \"gdr-perf\", is \"other\"");

@@ -38,6 +38,16 @@ TEST(Layout, HasFewerPlacesWhereTheyAreLarge) {
   EXPECT_EQ(make_layout(checked(), std::uint64_t{1} << 30, 4096).slots, 2u);
 }
 
+TEST(Layout, RotatesAsManyStagingBuffersAsTheDepthUpToEight) {
+  Load load;
+  load.near = {Place::Kind::kStaged, 0};
+  EXPECT_EQ(make_layout(load, 4096, 1).slots, 8u);
+  load.depth = 4;
+  EXPECT_EQ(make_layout(load, 4096, 1).slots, 4u);
+  load.depth = 1;  // one is copied while the other is sent
+  EXPECT_EQ(make_layout(load, 4096, 1).slots, 2u);
+}
+
 TEST(Layout, LeavesRoomForTheRouteHeaderOfDatagrams) {
   const Layout layout = make_layout(checked(Transport::kUd), 64, 1);
   EXPECT_GE(layout.head, 40u);

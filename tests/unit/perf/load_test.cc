@@ -88,6 +88,17 @@ TEST(Load, MayHaveCompletionsInStepWithBatches) {
   }
 }
 
+TEST(Load, LeavesProcessorsToCopiesOfGpuMemoryWhereItsThreadsWouldTakeAll) {
+  Load load;
+  EXPECT_FALSE(must_give_way(load, 1)) << "host memory: polls as perftest does";
+  load.far = {Place::Kind::kGpu, 0};
+  EXPECT_TRUE(must_give_way(load, 2));
+  EXPECT_FALSE(must_give_way(load, 3));
+  load.threads = 4;
+  EXPECT_TRUE(must_give_way(load, 8)) << "four on each side";
+  EXPECT_FALSE(must_give_way(load, 9));
+}
+
 TEST(Load, AQueueForLatencyIsAsLongAsItIsEverFull) {
   Load load;
   load.measure = Measure::kLatency;

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <thread>
@@ -12,20 +11,19 @@
 namespace gdr::proof {
 namespace {
 
+using process::Connection;
+
 // A worker in a thread of this process, with its client.
 class WorkerThread {
  public:
   WorkerThread() {
-    auto control = Channel::pair();
-    auto link = Channel::pair();
-    other_end_ = std::move((*link)[1]);
-    client_ = std::make_unique<Client>("worker", std::move((*control)[0]));
-    thread_ =
-        std::thread([fd = std::move((*control)[1]), link_fd = std::move((*link)[0])]() mutable {
-          Channel channel(std::move(fd));
-          Worker worker(std::move(link_fd));
-          serve(worker, channel);
-        });
+    auto sockets = Connection::pair();
+    client_ = std::make_unique<Client>("worker", std::move((*sockets)[0]));
+    thread_ = std::thread([fd = std::move((*sockets)[1])]() mutable {
+      Talk talk(std::move(fd));
+      Worker worker;
+      serve(worker, talk);
+    });
   }
   ~WorkerThread() {
     client_.reset();
@@ -34,7 +32,6 @@ class WorkerThread {
   Client& client() { return *client_; }
 
  private:
-  UniqueFd other_end_;
   std::unique_ptr<Client> client_;
   std::thread thread_;
 };
@@ -68,28 +65,32 @@ TEST(Worker, SaysWhyThereAreNoDevices) {
 }
 
 TEST(Serve, AnswersNonsenseWithAnErrorAndGoesOn) {
-  auto control = Channel::pair();
-  ASSERT_TRUE(control);
-  std::thread thread([fd = std::move((*control)[1])]() mutable {
-    Channel channel(std::move(fd));
-    Worker worker{UniqueFd()};
-    serve(worker, channel);
+  auto sockets = Connection::pair();
+  ASSERT_TRUE(sockets);
+  std::thread thread([fd = std::move((*sockets)[1])]() mutable {
+    Talk talk(std::move(fd));
+    Worker worker;
+    serve(worker, talk);
   });
   {
-    Channel channel(std::move((*control)[0]));
-    for (const Bytes& nonsense :
-         {Bytes{std::byte{200}}, Bytes{std::byte{0}}, Bytes(40, std::byte{9})}) {
-      ASSERT_TRUE(channel.send(nonsense));
-      Result<Bytes> answer = channel.receive(kSecond);
-      ASSERT_TRUE(answer);
-      EXPECT_EQ(answer->front(), std::byte{0});
+    Connection other(std::move((*sockets)[0]));
+    // No such message, a reply, a request that is cut short, one that is too long.
+    for (const auto& [kind, bytes] :
+         {std::pair{200, Bytes{}},
+          {int{Talk::number_of<Nothing>()}, {}},
+          {int{Talk::number_of<Prepare>()}, {std::byte{0}}},
+          {int{Talk::number_of<DestroyQueue>()}, Bytes(40, std::byte{9})}}) {
+      ASSERT_TRUE(other.send_raw(static_cast<std::uint8_t>(kind), bytes));
+      const Result<process::Received> answer = other.receive_any(kSecond);
+      ASSERT_TRUE(answer) << kind;
+      EXPECT_EQ(answer->kind, Talk::number_of<Failure>()) << kind;
     }
   }
   thread.join();
 }
 
 TEST(Client, ReportsTheOtherEndsDeathAndFailsAtOnceAfterwards) {
-  auto control = Channel::pair();
+  auto control = Connection::pair();
   Client client("the receiving process", std::move((*control)[0]),
                 [] { return "killed by signal 9"; });
   (*control)[1].reset();
@@ -100,7 +101,7 @@ TEST(Client, ReportsTheOtherEndsDeathAndFailsAtOnceAfterwards) {
 }
 
 TEST(Client, GivesUpOnAnEndThatDoesNotAnswer) {
-  auto control = Channel::pair();
+  auto control = Connection::pair();
   Client client("the receiving process", std::move((*control)[0]));
   const Nanoseconds start = now();
   Result<Nothing> reply = client.call(DestroyQueue{1}, 50 * kMillisecond);
@@ -111,10 +112,10 @@ TEST(Client, GivesUpOnAnEndThatDoesNotAnswer) {
 }
 
 TEST(Client, TakesAMalformedAnswerForTheEnd) {
-  auto control = Channel::pair();
+  auto control = Connection::pair();
   Client client("the receiving process", std::move((*control)[0]));
-  Channel other(std::move((*control)[1]));
-  ASSERT_TRUE(other.send(Bytes{std::byte{1}, std::byte{2}, std::byte{3}}));
+  Connection other(std::move((*control)[1]));
+  ASSERT_TRUE(other.send_raw(Talk::number_of<CreateQueue::Reply>(), Bytes(3)));
   EXPECT_EQ(client.call(CreateQueue{}).error().message,
             "the receiving process sent a malformed answer");
   EXPECT_FALSE(client.alive());
@@ -126,7 +127,7 @@ TEST(WorkerProcess, IsReapedWhenItsOwnerGoes) {
     // `sleep` stands for a worker that does not listen: it must be killed by its id.
     auto workers = start_workers("/bin/sleep", {"1000"});
     ASSERT_TRUE(workers);
-    first = (*workers)[0].pid();
+    first = (*workers)[0].worker.pid();
     EXPECT_EQ(kill(first, 0), 0);
   }
   EXPECT_EQ(kill(first, 0), -1);
@@ -136,8 +137,8 @@ TEST(WorkerProcess, IsReapedWhenItsOwnerGoes) {
 TEST(WorkerProcess, ThatDiedIsToldWithItsSignal) {
   auto workers = start_workers("/bin/sleep", {"1000"});
   ASSERT_TRUE(workers);
-  ASSERT_EQ(kill((*workers)[1].pid(), SIGKILL), 0);
-  Result<Nothing> reply = (*workers)[1].client().call(DestroyQueue{1});
+  ASSERT_EQ(kill((*workers)[1].worker.pid(), SIGKILL), 0);
+  Result<Nothing> reply = (*workers)[1].client.call(DestroyQueue{1});
   ASSERT_FALSE(reply);
   EXPECT_NE(reply.error().message.find("killed by signal 9"), std::string::npos)
       << reply.error().message;

@@ -1,5 +1,5 @@
 // CudaFacts: what the CUDA driver says about its GPUs, and whether it exports their memory. Asked
-// in a process of its own (probe/apart.h).
+// in a process of its own (process/apart.h).
 //
 //   Result<CudaFacts> facts =
 //       apart<CudaFacts>("the CUDA driver", 20 * kSecond, [] { return ask_cuda("libcuda.so.1"); });

@@ -1,5 +1,5 @@
 // NvmlFacts: what NVIDIA's management library says of each GPU. Asked in a process of its own
-// (probe/apart.h).
+// (process/apart.h).
 #pragma once
 
 #include <cstdint>

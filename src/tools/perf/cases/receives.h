@@ -6,6 +6,8 @@
 //   const int count = receives.take(outcome, [](Station::Queue& queue, const ibv_wc& wc) {...});
 #pragma once
 
+#include <sched.h>
+
 #include <vector>
 
 #include "perf/cases/task.h"
@@ -42,7 +44,12 @@ template <typename Taken>
 int Receives::take(Outcome& outcome, Taken&& taken, int most) {
   ibv_wc completions[kAtOnce];
   const int count = ibv_poll_cq(station_.receive_queue(), most, completions);
-  if (count == 0) return 0;
+  if (count == 0) {
+    if (station_.gives_way()) [[unlikely]] {
+      sched_yield();
+    }
+    return 0;
+  }
   if (count < 0) {
     outcome.fail(rdma::verbs_error("ibv_poll_cq", EIO));
     return -1;

@@ -56,6 +56,7 @@ Requests::Requests(Task& task, std::uint32_t batch, std::uint32_t signal_every, 
       size_(size),
       has_slots_(layout_.slots > 1),
       has_immediate_(opcode == IBV_WR_SEND_WITH_IMM || opcode == IBV_WR_RDMA_WRITE_WITH_IMM),
+      gives_way_(station_.gives_way()),
       all_alike_(signal_every == 1 && !has_slots_ && !has_immediate_),
       segments_(station_.queues().size() * batch),
       requests_(station_.queues().size() * batch) {

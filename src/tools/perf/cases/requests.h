@@ -6,6 +6,8 @@
 //   const int count = requests.reap(&error);         // requests that have completed
 #pragma once
 
+#include <sched.h>
+
 #include <cerrno>
 #include <vector>
 
@@ -51,7 +53,7 @@ class Requests {
   const Layout& layout_;
   const std::uint32_t batch_, signal_every_;
   const std::uint64_t size_;
-  const bool has_slots_, has_immediate_;
+  const bool has_slots_, has_immediate_, gives_way_;
   const bool all_alike_;  // nothing differs from one request of a queue pair to the next
   std::uint32_t immediate_ = 0;
   std::uint64_t completed_ = 0;
@@ -95,7 +97,12 @@ template <int kMost>
 int Requests::reap(Outcome& outcome) {
   ibv_wc completions[kMost];
   const int count = ibv_poll_cq(send_queue_, kMost, completions);
-  if (count == 0) return 0;
+  if (count == 0) {
+    if (gives_way_) [[unlikely]] {
+      sched_yield();
+    }
+    return 0;
+  }
   if (count < 0) [[unlikely]] {
     return refuse(outcome, nullptr);
   }

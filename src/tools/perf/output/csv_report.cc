@@ -53,29 +53,8 @@ std::string joined(const std::vector<std::string>& texts) {
 }
 
 void add_load(Line& line, const Load& load) {
-  line.add("operation", name_of(load.operation));
-  line.add("transport", name_of(load.transport));
-  line.add("measure", name_of(load.measure));
-  line.add("size_bytes", load.size);
-  line.add("near", text_of(load.near));
-  line.add("far", text_of(load.far));
-  line.add("way", name_of(load.way));
-  line.add("both_ways", load.both_ways);
-  line.add("shared_receives", load.shared_receives);
-  line.add("events", load.events);
-  line.add("check", load.check);
-  line.add("huge_pages", load.huge_pages);
-  line.add("rdma_cm", load.rdma_cm);
-  line.add("ports", load.ports);
-  line.add("queue_pairs", load.queue_pairs);
-  line.add("threads", load.threads);
-  line.add("depth", load.depth);
-  line.add("batch", load.batch);
-  line.add("signal_every", load.signal_every);
-  line.add("inline_bytes", load.inline_bytes);
-  line.add("path_mtu_bytes", load.path_mtu);
-  line.add("service_level", load.service_level);
-  line.add("traffic_class", load.traffic_class);
+  Load::each_field(
+      [&](const char* name, auto field, const char*) { line.add(name, field_text(load.*field)); });
 }
 
 void add_figure(Line& line, const std::string& name, const std::string& unit,

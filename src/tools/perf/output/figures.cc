@@ -29,29 +29,10 @@ double factor_of(const Row& direct, const Row& staged) {
 
 void add_settings(const Load& load, std::string& title) {
   const Load usual;
-  const auto add = [&](bool wanted, const std::string& text) {
-    if (wanted) title += ", " + text;
-  };
-  add(load.way != usual.way, name_of(load.way));
-  add(load.both_ways, "both directions");
-  add(load.ports != usual.ports, fmt::format("{} ports", load.ports));
-  add(load.queue_pairs != usual.queue_pairs, fmt::format("{} queue pairs", load.queue_pairs));
-  add(load.threads != usual.threads, fmt::format("{} threads", load.threads));
-  add(load.depth != usual.depth, fmt::format("depth {}", load.depth));
-  add(load.batch != usual.batch, fmt::format("batches of {}", load.batch));
-  add(load.signal_every != usual.signal_every,
-      fmt::format("a completion every {}", load.signal_every));
-  add(load.inline_bytes != usual.inline_bytes, fmt::format("inline to {} B", load.inline_bytes));
-  add(load.path_mtu != usual.path_mtu, fmt::format("path MTU {} B", load.path_mtu));
-  add(load.shared_receives, "shared receive queue");
-  add(load.events, "events");
-  add(load.huge_pages, "huge pages");
-  add(load.rdma_cm, "by rdma_cm");
-  add(load.service_level != usual.service_level,
-      fmt::format("service level {}", load.service_level));
-  add(load.traffic_class != usual.traffic_class,
-      fmt::format("traffic class {}", load.traffic_class));
-  add(load.check, "every byte checked");
+  Load::each_field([&](const char*, auto field, const char* words) {
+    if (*words == 0 || load.*field == usual.*field) return;
+    title += ", " + fmt::format(fmt::runtime(words), field_text(load.*field));
+  });
 }
 
 }  // namespace
@@ -98,9 +79,10 @@ std::string direction(const Load& load) {
   return text_of(load.near) + " " + arrow + " " + text_of(load.far);
 }
 
-std::string group_title(const Load& load) {
-  std::string title = fmt::format("{}, {}, {}: {}", name_of(load.operation),
-                                  name_of(load.transport), name_of(load.measure), direction(load));
+std::string group_title(const Load& load, const char* unit) {
+  std::string title =
+      fmt::format("{}, {}, {}{}{}: {}", name_of(load.operation), name_of(load.transport),
+                  name_of(load.measure), *unit == 0 ? "" : " in ", unit, direction(load));
   add_settings(load, title);
   return title;
 }

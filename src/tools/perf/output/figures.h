@@ -26,8 +26,9 @@ std::string speed_up(double factor);   // "3.94x faster", "198x slower"
 
 // "host → gpu:0": from where the data comes to where it goes, seen from the client on the left.
 std::string direction(const Load& load);
-// What the rows of a group share: everything but the size. Default settings are left out.
-std::string group_title(const Load& load);
+// What the rows of a group share: everything but the size. Default settings are left out. With a
+// unit: "write, RC, bandwidth in GB/s: ...".
+std::string group_title(const Load& load, const char* unit = "");
 bool is_same_group(const Load& a, const Load& b);
 
 // "mlx5_0 24.1 GB/s (50 %), mlx5_1 24.0 GB/s (50 %)": each port's share of a row.

@@ -15,29 +15,8 @@ void visit_fields(Visitor& v, auto& x) requires requires {
   x.queue_pairs;
 }
 {
-  v.value("operation", x.operation);
-  v.value("transport", x.transport);
-  v.value("measure", x.measure);
-  v.value("size_bytes", x.size);
-  v.value("near", x.near);
-  v.value("far", x.far);
-  v.value("way", x.way);
-  v.value("both_ways", x.both_ways);
-  v.value("shared_receives", x.shared_receives);
-  v.value("events", x.events);
-  v.value("check", x.check);
-  v.value("huge_pages", x.huge_pages);
-  v.value("rdma_cm", x.rdma_cm);
-  v.value("ports", x.ports);
-  v.value("queue_pairs", x.queue_pairs);
-  v.value("threads", x.threads);
-  v.value("depth", x.depth);
-  v.value("batch", x.batch);
-  v.value("signal_every", x.signal_every);
-  v.value("inline_bytes", x.inline_bytes);
-  v.value("path_mtu_bytes", x.path_mtu);
-  v.value("service_level", x.service_level);
-  v.value("traffic_class", x.traffic_class);
+  std::remove_cvref_t<decltype(x)>::each_field(
+      [&](const char* name, auto field, const char*) { v.value(name, x.*field); });
 }
 
 template <typename Visitor>

@@ -27,26 +27,14 @@ std::string found(const json& value) {
   return text.size() <= kMostShown ? text : "a long text";
 }
 
-// "write", "write-imm", ...: the values that an enumeration has, from 0.
-template <typename Enum>
-constexpr int kValues = 0;
-template <>
-constexpr int kValues<Operation> = static_cast<int>(Operation::kCompareAndSwap) + 1;
-template <>
-constexpr int kValues<Transport> = static_cast<int>(Transport::kXrc) + 1;
-template <>
-constexpr int kValues<Measure> = static_cast<int>(Measure::kRate) + 1;
-template <>
-constexpr int kValues<Way> = static_cast<int>(Way::kPeerMemory) + 1;
-
 std::optional<Place> place_from(std::string_view text) {
   Place place;
   if (text == text_of(place)) return place;
-  for (const Place::Kind kind : {Place::Kind::kGpu, Place::Kind::kGpuVmm, Place::Kind::kStaged}) {
+  for (int kind = 1; kind <= static_cast<int>(kLast<Place::Kind>); ++kind) {
     // As many digits as never overflow; text_of() then says whether it was written so.
     const std::size_t colon = text.find(':');
     if (colon == text.npos || text.size() - colon < 2 || text.size() - colon > 6) return {};
-    place = {kind, 0};
+    place = {static_cast<Place::Kind>(kind), 0};
     for (const char digit : text.substr(colon + 1)) {
       if (digit < '0' || digit > '9') return {};
       place.gpu = place.gpu * 10 + (digit - '0');
@@ -81,7 +69,7 @@ class Reader {
     if (!value) return;
     std::optional<Place> place;
     if (value->is_string()) place = place_from(value->get_ref<const std::string&>());
-    if (!place) return fail(at(name), "host, gpu:N, gpu-vmm:N or staged:N", *value);
+    if (!place) return fail(at(name), "host, gpu:N, gpu-vmm:N, staged:N or pinned:N", *value);
     field = *place;
   }
   template <typename T>
@@ -167,7 +155,7 @@ class Reader {
   template <typename Enum>
   void enumeration(const std::string& path, const json& value, Enum& field) {
     std::string names;
-    for (int i = 0; i < kValues<Enum>; ++i) {
+    for (int i = 0; i <= static_cast<int>(kLast<Enum>); ++i) {
       const char* name = name_of(static_cast<Enum>(i));
       if (value.is_string() && value.get_ref<const std::string&>() == name) {
         field = static_cast<Enum>(i);

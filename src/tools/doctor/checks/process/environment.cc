@@ -79,25 +79,13 @@ void judge_lists(const Host& host, Findings& findings) {
 
 void judge_gid_index(const Host& host, Findings& findings) {
   const std::string* value = value_of(host, "NCCL_IB_GID_INDEX");
-  if (value == nullptr || value->empty() || *value == "-1") return;
-  const auto named = [&](const host::Gid& gid) { return std::to_string(gid.index) == *value; };
-  for (const host::Nic& nic : host.inventory.nics) {
-    for (const host::Port& port : nic.ports) {
-      if (port.link_layer != "Ethernet" || !is_active(port)) continue;
-      const auto gid = std::find_if(port.gids.begin(), port.gids.end(), named);
-      const std::string place = nic.name + " port " + std::to_string(port.number);
-      if (gid == port.gids.end()) {
-        findings.push_back(
-            about("NCCL_IB_GID_INDEX", *value,
-                  "NCCL_IB_GID_INDEX is " + *value + ", and " + place + " has no such GID",
-                  "NCCL cannot connect over this port."));
-      } else if (gid->type.find("v2") == std::string::npos) {
-        findings.push_back(
-            about("NCCL_IB_GID_INDEX", *value,
-                  "NCCL_IB_GID_INDEX is " + *value + ", and on " + place + " that is " + gid->type,
-                  "RoCE v1 does not pass routers, and both sides must use the same version."));
-      }
-    }
+  if (value == nullptr) return;
+  for (const MissingGid& missing : missing_gids(host, *value)) {
+    findings.push_back(about(
+        "NCCL_IB_GID_INDEX", *value, "NCCL_IB_GID_INDEX is " + *value + ", and " + missing.where,
+        missing.is_there
+            ? "RoCE v1 does not pass routers, and both sides must use the same version."
+            : "NCCL cannot connect over this port."));
   }
 }
 

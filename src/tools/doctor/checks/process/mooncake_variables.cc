@@ -29,16 +29,6 @@ void judge_transport(const Host& host, Findings& findings) {
   }
 }
 
-void judge_gid(const Host& host, Findings& findings) {
-  const std::string* value = value_of(host, "MC_GID_INDEX");
-  if (value == nullptr) return;
-  if (const auto why = why_no_gid(host, *value)) {
-    findings.push_back(wrong_variable(
-        "MC_GID_INDEX", *value, "MC_GID_INDEX is " + *value + ", and " + *why,
-        "Mooncake cannot connect over this port, or only to peers with the same type of GID."));
-  }
-}
-
 void judge_port(const Host& host, Findings& findings) {
   const std::string* value = value_of(host, "MC_IB_PORT");
   if (value == nullptr || host.inventory.nics.empty()) return;
@@ -54,17 +44,6 @@ void judge_port(const Host& host, Findings& findings) {
   findings.push_back(wrong_variable("MC_IB_PORT", *value,
                                     "MC_IB_PORT is " + *value + ", but no NIC here has that port",
                                     "Mooncake finds no active port on any NIC."));
-}
-
-void judge_nics(const Host& host, Findings& findings) {
-  const std::string* value = value_of(host, "MC_MS_FILTERS");
-  if (value == nullptr || host.inventory.nics.empty()) return;
-  for (const std::string& nic : nics_in(*value)) {
-    if (has_rdma_device(host, nic)) continue;
-    findings.push_back(wrong_variable(
-        "MC_MS_FILTERS", *value, "MC_MS_FILTERS names " + nic + ", but this host has no such NIC",
-        "Mooncake does not use it."));
-  }
 }
 
 void judge_registration(const Host& host, Findings& findings) {
@@ -85,9 +64,9 @@ Findings find(const Host& host) {
   if (evidence.empty()) return does_not_apply("no variable of Mooncake is set");
   Findings findings;
   judge_transport(host, findings);
-  judge_gid(host, findings);
+  judge_gid_index(host, "MC_GID_INDEX", "Mooncake", findings);
   judge_port(host, findings);
-  judge_nics(host, findings);
+  judge_nic_list(host, "MC_MS_FILTERS", "Mooncake", findings);
   judge_registration(host, findings);
   if (!findings.empty()) return findings;
   return {ok("", "no variable of Mooncake disables a NIC or a registration", std::move(evidence))};

@@ -44,12 +44,7 @@ void judge_nics(const Host& host, Findings& findings) {
                      to_do(std::string("set it wherever ") + name + " is set")};
       findings.push_back(std::move(finding));
     }
-    for (const std::string& nic : nics_in(*value)) {
-      if (host.inventory.nics.empty() || has_rdma_device(host, nic)) continue;
-      findings.push_back(wrong_variable(
-          name, *value, std::string(name) + " names " + nic + ", but this host has no such NIC",
-          "NVSHMEM does not use it."));
-    }
+    judge_nic_list(host, name, "NVSHMEM", findings);
   }
 }
 
@@ -64,16 +59,6 @@ void judge_prefix(const Host& host, Findings& findings) {
       wrong_variable("NVSHMEM_HCA_PREFIX", *value,
                      "NVSHMEM_HCA_PREFIX is " + *value + ", but no RDMA device has this prefix",
                      "NVSHMEM finds no NIC."));
-}
-
-void judge_gid(const Host& host, Findings& findings) {
-  const std::string* value = value_of(host, "NVSHMEM_IB_GID_INDEX");
-  if (value == nullptr) return;
-  if (const auto why = why_no_gid(host, *value)) {
-    findings.push_back(wrong_variable(
-        "NVSHMEM_IB_GID_INDEX", *value, "NVSHMEM_IB_GID_INDEX is " + *value + ", and " + *why,
-        "NVSHMEM cannot connect over this port, or only to peers with the same type of GID."));
-  }
 }
 
 void judge_registration(const Host& host, Findings& findings) {
@@ -93,7 +78,7 @@ Findings find(const Host& host) {
   judge_transport(host, findings);
   judge_nics(host, findings);
   judge_prefix(host, findings);
-  judge_gid(host, findings);
+  judge_gid_index(host, "NVSHMEM_IB_GID_INDEX", "NVSHMEM", findings);
   judge_registration(host, findings);
   if (!findings.empty()) return findings;
   return {ok("", "no variable of NVSHMEM disables a NIC or a registration", std::move(evidence))};

@@ -35,22 +35,46 @@ bool has_rdma_device(const Host& host, const std::string& name) {
                      [&](const host::Nic& nic) { return nic.name == name; });
 }
 
-std::optional<std::string> why_no_gid(const Host& host, const std::string& index) {
-  if (index.empty() || index.find_first_not_of("0123456789") != std::string::npos) {
-    return std::nullopt;
+void judge_nic_list(const Host& host, const std::string& variable, const std::string& program,
+                    Findings& findings) {
+  const std::string* value = value_of(host, variable);
+  if (value == nullptr || host.inventory.nics.empty()) return;
+  for (const std::string& nic : nics_in(*value)) {
+    if (has_rdma_device(host, nic)) continue;
+    findings.push_back(wrong_variable(
+        variable, *value, variable + " names " + nic + ", but this host has no such NIC",
+        program + " does not use it."));
   }
+}
+
+std::vector<MissingGid> missing_gids(const Host& host, const std::string& index) {
+  std::vector<MissingGid> missing;
+  if (index.find_first_not_of("0123456789") != std::string::npos) return missing;
   for (const host::Nic& nic : host.inventory.nics) {
     for (const host::Port& port : nic.ports) {
-      if (port.link_layer != "Ethernet" || !is_active(port)) continue;
-      const auto gid = std::find_if(port.gids.begin(), port.gids.end(), [&](const host::Gid& each) {
-        return std::to_string(each.index) == index;
-      });
+      if (index.empty() || port.link_layer != "Ethernet" || !is_active(port)) continue;
+      const auto gid = std::ranges::find_if(
+          port.gids, [&](const host::Gid& each) { return std::to_string(each.index) == index; });
       const std::string place = nic.name + " port " + std::to_string(port.number);
-      if (gid == port.gids.end()) return place + " has no such GID";
-      if (gid->type.find("v2") == std::string::npos) return "on " + place + " that is " + gid->type;
+      if (gid == port.gids.end()) {
+        missing.push_back({place + " has no such GID", false});
+      } else if (gid->type.find("v2") == std::string::npos) {
+        missing.push_back({"on " + place + " that is " + gid->type, true});
+      }
     }
   }
-  return std::nullopt;
+  return missing;
+}
+
+void judge_gid_index(const Host& host, const std::string& variable, const std::string& program,
+                     Findings& findings) {
+  const std::string* value = value_of(host, variable);
+  if (value == nullptr) return;
+  const std::vector<MissingGid> missing = missing_gids(host, *value);
+  if (missing.empty()) return;
+  findings.push_back(wrong_variable(
+      variable, *value, variable + " is " + *value + ", and " + missing.front().where,
+      program + " cannot connect over this port, or only to peers with the same type of GID."));
 }
 
 Finding wrong_variable(const std::string& name, const std::string& value,

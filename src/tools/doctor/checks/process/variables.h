@@ -3,7 +3,6 @@
 //   if (const std::string* value = value_of(host, "MC_GID_INDEX")) ...
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,9 +22,19 @@ Evidences variables_with(const Host& host, std::string_view prefix);
 std::vector<std::string> nics_in(std::string_view list);
 // The RDMA name is there, as a whole.
 bool has_rdma_device(const Host& host, const std::string& name);
-// Why this index names no RoCE v2 GID on some active Ethernet port: "mlx5_0 port 1 has no such
-// GID"; nothing where it does on all, and where it is no number.
-std::optional<std::string> why_no_gid(const Host& host, const std::string& index);
+// Warns of each NIC of a list that is not there.
+void judge_nic_list(const Host& host, const std::string& variable, const std::string& program,
+                    Findings& findings);
+// The active Ethernet ports on which this index names no RoCE v2 GID: "mlx5_0 port 1 has no such
+// GID", "on mlx5_0 port 1 that is IB/RoCE v1". Empty if `index` is not a number.
+struct MissingGid {
+  std::string where;
+  bool is_there = false;  // as another kind
+};
+std::vector<MissingGid> missing_gids(const Host& host, const std::string& index);
+// Warns of the first of them.
+void judge_gid_index(const Host& host, const std::string& variable, const std::string& program,
+                     Findings& findings);
 
 // A warning about one variable; the fix takes it away.
 Finding wrong_variable(const std::string& name, const std::string& value,

@@ -14,20 +14,19 @@
 #include "base/result.h"
 #include "process/codec.h"
 
-namespace gdr::doctor {
+namespace gdr::process {
 
 // `name`: who is to blame, as in "the CUDA driver was killed by signal 11". ETIMEDOUT: it took
 // longer than `limit`, and was killed; ECONNRESET: it ended without an answer.
-Result<process::Bytes> bytes_from_apart(const std::string& name, Nanoseconds limit,
-                                        const std::function<process::Bytes()>& work);
+Result<Bytes> bytes_from_apart(const std::string& name, Nanoseconds limit,
+                               const std::function<Bytes()>& work);
 
 template <typename Answer>
 Result<Answer> apart(const std::string& name, Nanoseconds limit,
                      const std::function<Answer()>& work) {
-  Result<process::Bytes> bytes =
-      bytes_from_apart(name, limit, [&work] { return process::encode(work()); });
+  Result<Bytes> bytes = bytes_from_apart(name, limit, [&work] { return encode(work()); });
   if (!bytes) return bytes.error();
-  return process::decode<Answer>(*bytes);
+  return decode<Answer>(*bytes);
 }
 
-}  // namespace gdr::doctor
+}  // namespace gdr::process

@@ -1,0 +1,161 @@
+#include "process/start.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+
+namespace gdr::process {
+namespace {
+
+constexpr std::size_t kMost = 64 * 1024;
+
+Start shell(const std::string& script) {
+  Start start;
+  start.command = {"sh", "-c", script};
+  return start;
+}
+
+std::string output_of(Start start, Output which = Output::kAll) {
+  const Result<ChildEnd> end = run(std::move(start), which, 10 * kSecond, kMost);
+  return end ? end->output : end.error().message;
+}
+
+int status_of(pid_t pid) {
+  int status = -1;
+  EXPECT_EQ(waitpid(pid, &status, 0), pid);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+TEST(Run, ReadsStandardOutputAndErrorsWhereItIsAskedTo) {
+  EXPECT_EQ(output_of(shell("echo out; echo err >&2")), "out\nerr\n");
+  EXPECT_EQ(output_of(shell("echo out; echo err 2>/dev/null >&2"), Output::kStandardOutput),
+            "out\n");
+}
+
+TEST(Run, GivesNoInput) { EXPECT_EQ(output_of(shell("cat; echo end")), "end\n"); }
+
+TEST(Run, GivesTheEnvironmentThatWasNamedAndNoOther) {
+  const char* const environment[] = {"ONE=1", nullptr};
+  Start start = shell("echo $ONE; echo ${HOME-none}");
+  start.program = "/bin/sh";
+  start.environment = environment;
+  EXPECT_EQ(output_of(start), "1\nnone\n");
+}
+
+TEST(Run, LeavesNoPipeOpenInTheProgram) {
+  Result<Pipe> pipe = make_pipe();
+  ASSERT_TRUE(pipe);
+  const std::string end = "/proc/self/fd/" + std::to_string(pipe->write_end.get());
+  EXPECT_EQ(output_of(shell("test -e " + end + " && echo open || echo closed")), "closed\n");
+}
+
+TEST(Begin, SaysWhyAProgramDoesNotStart) {
+  Start start;
+  start.command = {"no-such-program-of-gdrkit"};
+  Result<pid_t> pid = begin(start);
+  ASSERT_FALSE(pid);
+  EXPECT_EQ(pid.error().code, ENOENT);
+  EXPECT_EQ(pid.error().message, "no-such-program-of-gdrkit: No such file or directory");
+  start.command = {"/dev/null"};
+  pid = begin(start);
+  ASSERT_FALSE(pid);
+  EXPECT_EQ(pid.error().code, EACCES);
+  EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1) << "what did not start is reaped";
+  start.command = {};
+  EXPECT_EQ(begin(start).error().code, EINVAL);
+}
+
+TEST(Begin, GivesDescriptorsFromThreeOnWhateverNumbersTheyHadHere) {
+  Result<Pipe> one = make_pipe(), other = make_pipe();
+  ASSERT_TRUE(one && other);
+  Start start = shell("echo first >&3; echo second >&4");
+  start.descriptors = {one->write_end.get(), other->write_end.get()};
+  const Result<pid_t> pid = begin(start);
+  ASSERT_TRUE(pid) << pid.error().message;
+  EXPECT_EQ(status_of(*pid), 0);
+  char text[16] = "";
+  EXPECT_EQ(read(one->read_end.get(), text, sizeof text), 6);
+  EXPECT_EQ(std::string(text), "first\n");
+  EXPECT_EQ(read(other->read_end.get(), text, sizeof text), 7);
+}
+
+TEST(Begin, GivesDescriptorsThatHaveEachOthersNumbers) {
+  // In a copy of this process, whose descriptors 3 and 4 may be overwritten.
+  const Result<pid_t> copy = begin({}, [] {
+    Result<Pipe> first = make_pipe(), second = make_pipe();
+    if (!first || !second) return 1;
+    const int read_first = fcntl(first->read_end.get(), F_DUPFD, 20);
+    const int write_first = fcntl(first->write_end.get(), F_DUPFD, 20);
+    const int write_second = fcntl(second->write_end.get(), F_DUPFD, 20);
+    if (dup2(write_first, 4) < 0 || dup2(write_second, 3) < 0) return 2;
+    Start start = shell("echo first >&3; echo second >&4");
+    start.descriptors = {4, 3};
+    const Result<pid_t> pid = begin(start);
+    if (!pid || status_of(*pid) != 0) return 3;
+    char text[8] = "";
+    return read(read_first, text, 6) == 6 && std::string(text) == "first\n" ? 0 : 4;
+  });
+  ASSERT_TRUE(copy);
+  EXPECT_EQ(status_of(*copy), 0);
+}
+
+TEST(Begin, KeepsWhatALibraryPrintsOffStandardOutput) {
+  Result<Pipe> errors = make_pipe();
+  ASSERT_TRUE(errors);
+  Start start = shell("echo printed");
+  start.errors = errors->write_end.get();
+  const Result<pid_t> pid = begin(start);
+  ASSERT_TRUE(pid);
+  EXPECT_EQ(status_of(*pid), 0);
+  char text[16] = "";
+  EXPECT_EQ(read(errors->read_end.get(), text, sizeof text), 8);
+}
+
+TEST(Begin, DoesWorkInACopyOfThisProcess) {
+  int value = 1;
+  const Result<pid_t> pid = begin({}, [&] {
+    value = 42;
+    return value;
+  });
+  ASSERT_TRUE(pid);
+  EXPECT_EQ(status_of(*pid), 42);
+  EXPECT_EQ(value, 1);
+}
+
+// Whether the process has ended, be it not reaped yet.
+bool has_ended(pid_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+  std::string text;
+  std::getline(file, text);
+  return text.empty() || text.find(") Z ") != std::string::npos;
+}
+
+TEST(Begin, EndsTheChildWithItsParentUnlessItIsToGoOn) {
+  for (const bool ends : {true, false}) {
+    Result<Pipe> told = make_pipe();
+    ASSERT_TRUE(told);
+    const Result<pid_t> parent = begin({}, [&] {
+      Start start;
+      start.command = {"sleep", "60"};
+      start.ends_with_parent = ends;
+      const Result<pid_t> child = begin(start);
+      const pid_t pid = child ? *child : -1;
+      return write(told->write_end.get(), &pid, sizeof pid) == sizeof pid ? 0 : 1;
+    });
+    ASSERT_TRUE(parent);
+    pid_t child = -1;
+    ASSERT_EQ(read(told->read_end.get(), &child, sizeof child), static_cast<ssize_t>(sizeof child));
+    ASSERT_GT(child, 0);
+    EXPECT_EQ(status_of(*parent), 0);
+    for (int i = 0; i < (ends ? 500 : 20) && !has_ended(child); ++i) usleep(10'000);
+    EXPECT_EQ(has_ended(child), ends);
+    kill(child, SIGKILL);
+  }
+}
+
+}  // namespace
+}  // namespace gdr::process
