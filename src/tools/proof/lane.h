@@ -30,7 +30,7 @@ struct RegisteredBuffer {
 struct End {
   Client* client = nullptr;
   std::string nic, gpu;  // in the report
-  // Of device memory: the way of registering that is used.
+  // How each kind of device memory is registered.
   std::map<MemoryKind, Registration> works;
   Open::Reply opened;
   std::map<MemoryKind, RegisteredBuffer> buffers;
