@@ -7,15 +7,13 @@
 #include <cstdlib>
 
 #include "host/archive.h"
+#include "input.h"
 
 namespace {
 
 using gdr::host::ArchiveTree;
 using gdr::host::FileKind;
-
-void require(bool claim) {
-  if (!claim) std::abort();
-}
+using gdr::test::require;
 
 struct Seen {
   std::size_t nodes = 0, bytes = 0;

@@ -20,6 +20,7 @@
 #include "doctor/run.h"
 #include "doctor/text_report.h"
 #include "doctor/ticket/ticket.h"
+#include "input.h"
 #include "machine.h"
 
 namespace {
@@ -27,6 +28,7 @@ namespace {
 namespace fs = std::filesystem;
 using gdr::doctor::Outcome;
 using gdr::test::Machine;
+using gdr::test::require;
 
 constexpr const char* kContents[] = {"",
                                      "0",
@@ -55,10 +57,6 @@ constexpr const char* kContents[] = {"",
 // What is in the folder outside: in the content of its files and in its entries' names.
 constexpr std::string_view kSentinel = "c2VudGluZWw";
 constexpr std::size_t kMostChanges = 24, kMostDevices = 120, kDeepest = 32;
-
-void require(bool claim) {
-  if (!claim) std::abort();
-}
 
 class Bytes {
  public:

@@ -3,13 +3,12 @@
 #include <cstdlib>
 
 #include "base/printable.h"
+#include "input.h"
 #include "rnic/device_table.h"
 
 namespace {
 
-void require(bool claim) {
-  if (!claim) std::abort();
-}
+using gdr::test::require;
 
 bool is_name_character(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||

@@ -10,14 +10,12 @@
 #include "explain/json_report.h"
 #include "explain/pattern.h"
 #include "explain/text_report.h"
+#include "input.h"
 
 namespace {
 
 using gdr::explain::Explanation;
-
-void require(bool claim) {
-  if (!claim) std::abort();
-}
+using gdr::test::require;
 
 Explanation explain(std::string_view bytes, std::size_t piece) {
   gdr::explain::Recogniser recogniser;

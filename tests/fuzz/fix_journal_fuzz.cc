@@ -12,17 +12,16 @@
 #include "fix/apply.h"
 #include "fix/changes/text_file.h"
 #include "fix/journal.h"
+#include "input.h"
 
 namespace {
+
+using gdr::test::require;
 
 namespace fs = std::filesystem;
 using namespace gdr::fix;
 
 constexpr unsigned kControl = 0x126;
-
-void require(bool claim) {
-  if (!claim) std::abort();
-}
 
 // The port that the journals of the corpus are about; a file that must stay as it is.
 class SmallMachine {

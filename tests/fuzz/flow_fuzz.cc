@@ -10,15 +10,14 @@
 #include <memory>
 #include <vector>
 
+#include "input.h"
 #include "rnic/flow.h"
 
 namespace {
 
-constexpr std::uint8_t kMac[6] = {0x02, 0x67, 0x64, 0x72, 0, 0};
+using gdr::test::require;
 
-void require(bool claim) {
-  if (!claim) std::abort();
-}
+constexpr std::uint8_t kMac[6] = {0x02, 0x67, 0x64, 0x72, 0, 0};
 
 // In an allocation of just its size, so that the address sanitizer sees a byte too far. `size` is
 // the caller's own word for how many bytes there are; where it is the header's, the specs' own

@@ -26,13 +26,10 @@ using gdr::UniqueFd;
 using gdr::peers::Face;
 using gdr::peers::Handshake;
 using gdr::test::Input;
+using gdr::test::require;
 
 constexpr std::size_t kMessage = 40;  // of a right one
 constexpr std::size_t kProofAt = 24;
-
-void require(bool condition) {
-  if (!condition) std::abort();
-}
 
 struct World {
   std::unique_ptr<gdr::rnic::Segment> own = *gdr::rnic::Segment::create(0x00400001, {});

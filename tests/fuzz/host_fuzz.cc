@@ -14,6 +14,7 @@
 #include "host/source/hwloc_xml.h"
 #include "host/source/lspci.h"
 #include "host/source/nccl_xml.h"
+#include "input.h"
 
 namespace gdr::host {
 
@@ -30,13 +31,11 @@ std::string PciNames::device(std::uint16_t vendor, std::uint16_t /*device*/) {
 
 namespace {
 
+using gdr::test::require;
+
 using namespace gdr::host;
 
 constexpr std::size_t kPairs = 8;
-
-void require(bool claim) {
-  if (!claim) std::abort();
-}
 
 void check_pair(const PciTree& tree, const PciFunction& a, const PciFunction& b) {
   const auto path = path_between(tree, a, b);

@@ -1,13 +1,19 @@
-// What a fuzzer's bytes are read with: one after the other, and 0 behind their end.
+// What a fuzzer's bytes are read with, one after the other and 0 behind their end; and what it
+// claims.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <span>
 #include <vector>
 
 namespace gdr::test {
+
+inline void require(bool claim) {
+  if (!claim) std::abort();
+}
 
 class Input {
  public:

@@ -5,16 +5,14 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
+#include "input.h"
 #include "nccl/json_report.h"
 #include "nccl/text_report.h"
 
 namespace {
 
 using gdr::nccl::Expectation;
-
-void require(bool claim) {
-  if (!claim) std::abort();
-}
+using gdr::test::require;
 
 gdr::nccl::Log read(std::string_view bytes, std::size_t piece) {
   gdr::nccl::LogReader reader;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "input.h"
 #include "reserved_bits.h"
 #include "wire/icrc.h"
 #include "wire/packet.h"
@@ -16,11 +17,9 @@
 
 namespace {
 
-using namespace gdr::wire;
+using gdr::test::require;
 
-void require(bool claim) {
-  if (!claim) std::abort();
-}
+using namespace gdr::wire;
 
 void require_line(const std::string& text) {
   require(!text.empty() && text.find('\n') == std::string::npos);

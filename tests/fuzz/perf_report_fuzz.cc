@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
+#include "input.h"
 #include "perf/output/csv_report.h"
 #include "perf/output/figures.h"
 #include "perf/output/json_report.h"
@@ -10,9 +11,7 @@
 
 namespace {
 
-void require(bool claim) {
-  if (!claim) std::abort();
-}
+using gdr::test::require;
 
 std::string table_of(const gdr::perf::Report& report) {
   char* buffer = nullptr;

@@ -18,11 +18,8 @@ std::uint64_t random_u64() { return 7; }
 namespace gdr::perf {
 namespace {
 
+using gdr::test::require;
 using test::Input;
-
-void require(bool claim) {
-  if (!claim) std::abort();
-}
 
 // What the double knows of its only crew.
 struct State {

@@ -21,6 +21,7 @@ namespace {
 using namespace gdr::engine;
 using gdr::Nanoseconds;
 using gdr::test::Input;
+using gdr::test::require;
 namespace wire = gdr::wire;
 
 constexpr std::uint32_t kKey = 7;
@@ -28,10 +29,6 @@ constexpr std::uint64_t kBase = 0xffff'ffff'ffff'0000;  // its end is the end of
 constexpr std::uint64_t kRegionBytes = 0x4000;
 constexpr std::uint32_t kFirstReceived = 0xffffff;
 constexpr std::uint32_t kFirstSent = 0xfffffe;
-
-void require(bool claim) {
-  if (!claim) std::abort();
-}
 
 struct Range {
   std::uint64_t begin = 0, bytes = 0;

@@ -6,12 +6,12 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <string>
+
+#include "scratch_folder.h"
 
 namespace gdr::test {
 
@@ -23,27 +23,12 @@ struct PciSample {
   bool relaxed = false;
 };
 
-class CapturedHost {
+class CapturedHost : public ScratchFolder {
  public:
-  CapturedHost() {
-    std::string name = (std::filesystem::temp_directory_path() / "gdr-captured-XXXXXX").string();
-    if (mkdtemp(name.data())) root_ = name;
-  }
-  CapturedHost(const CapturedHost&) = delete;
-  CapturedHost& operator=(const CapturedHost&) = delete;
-  ~CapturedHost() {
-    if (!root_.empty()) std::filesystem::remove_all(root_);
-  }
-  std::string root() const { return root_.string(); }
-
-  void write(const std::string& path, const std::string& text) const {
-    std::filesystem::create_directories((root_ / path).parent_path());
-    std::ofstream(root_ / path, std::ios::binary) << text;
-  }
+  // `target` is below the root.
   void link(const std::string& path, const std::string& target) const {
-    std::filesystem::create_directories((root_ / path).parent_path());
-    std::filesystem::create_directory_symlink(
-        std::filesystem::relative(root_ / target, (root_ / path).parent_path()), root_ / path);
+    ScratchFolder::link(
+        path, std::filesystem::relative(root_ / target, (root_ / path).parent_path()).string());
   }
 
   void bridge(const std::string& address, const std::string& parent) {
@@ -88,13 +73,7 @@ class CapturedHost {
   }
 
  private:
-  std::filesystem::path root_;
   std::map<std::string, std::string> places_;
 };
-
-inline std::string text_of_file(const std::string& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 }  // namespace gdr::test

@@ -7,16 +7,17 @@
 //   machine.write_all();
 #pragma once
 
-#include <stdlib.h>
+#include <unistd.h>
 
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
+
+#include "scratch_folder.h"
 
 namespace gdr::test {
 
@@ -45,34 +46,18 @@ struct MachineNic {
   long mtu = 9000;
 };
 
-class Machine {
+class Machine : public ScratchFolder {
  public:
-  Machine() {
-    // In memory where that is possible: some thousand small files.
-    const std::filesystem::path shared = "/dev/shm";
-    for (const auto& folder : {shared, std::filesystem::temp_directory_path()}) {
-      std::string name = (folder / "gdr-machine-XXXXXX").string();
-      if (!mkdtemp(name.data())) continue;
-      root_ = name;
-      break;
-    }
+  // In memory where that is possible: some thousand small files.
+  Machine()
+      : ScratchFolder(access("/dev/shm", W_OK) == 0 ? "/dev/shm"
+                                                    : std::filesystem::temp_directory_path()) {
     write("proc/cpuinfo", "vendor_id\t: GenuineIntel\nflags\t\t: fpu sse2\n");
     write("proc/cmdline", "BOOT_IMAGE=/vmlinuz ro quiet\n");
-    std::filesystem::create_directories(root_ / "sys/class/iommu");
-    std::filesystem::create_directories(root_ / "sys/class/infiniband");
+    make("sys/class/iommu");
+    make("sys/class/infiniband");
     write("sys/devices/system/node/node0/cpulist", "0-31\n");
     write("sys/devices/system/node/node1/cpulist", "32-63\n");
-  }
-  Machine(const Machine&) = delete;
-  Machine& operator=(const Machine&) = delete;
-  ~Machine() {
-    if (!root_.empty()) std::filesystem::remove_all(root_);
-  }
-  std::string root() const { return root_.string(); }
-
-  void write(const std::string& path, const std::string& text) const {
-    std::filesystem::create_directories((root_ / path).parent_path());
-    std::ofstream(root_ / path, std::ios::binary) << text;
   }
   // `path` becomes a link to `target`, both below the root.
   void link(const std::string& path, const std::string& target) const {
@@ -262,7 +247,6 @@ class Machine {
     link("sys/class/infiniband/" + nic.name, folder);
   }
 
-  std::filesystem::path root_;
   std::map<std::string, std::string> places_;
 };
 

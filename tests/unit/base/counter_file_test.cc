@@ -7,7 +7,8 @@
 
 #include <filesystem>
 #include <fstream>
-#include <iterator>
+
+#include "scratch_folder.h"
 
 namespace gdr {
 namespace {
@@ -17,19 +18,10 @@ constexpr const char* kOthers[] = {"one", "two", "four"};
 
 class CounterFileTest : public testing::Test {
  protected:
-  CounterFileTest() {
-    std::string pattern = testing::TempDir() + "/gdr-counter-file-XXXXXX";
-    folder_ = mkdtemp(pattern.data());
-    path_ = folder_ + "/counters";
-  }
-  ~CounterFileTest() override { std::filesystem::remove_all(folder_); }
+  std::string text() const { return test::text_of_file(path_); }
 
-  std::string text() const {
-    std::ifstream file(path_, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
-  }
-
-  std::string folder_, path_;
+  test::ScratchFolder scratch_;
+  std::string folder_ = scratch_.root(), path_ = scratch_.at("counters");
 };
 
 TEST_F(CounterFileTest, HoldsWhatIsCountedUnderItsName) {

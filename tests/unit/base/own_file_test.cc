@@ -2,13 +2,14 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
+
+#include "scratch_folder.h"
 
 namespace gdr {
 namespace {
@@ -17,13 +18,6 @@ namespace fs = std::filesystem;
 
 class OwnFile : public testing::Test {
  protected:
-  OwnFile() {
-    std::string name = testing::TempDir() + "/gdr-own-XXXXXX";
-    folder_ = mkdtemp(name.data());
-    path_ = folder_ + "/file";
-  }
-  ~OwnFile() override { fs::remove_all(folder_); }
-
   int refusal() const {
     const Result<UniqueFd> file = open_own_file(path_, O_RDWR);
     if (file) return 0;
@@ -31,7 +25,8 @@ class OwnFile : public testing::Test {
     return file.error().code;
   }
 
-  std::string folder_, path_;
+  test::ScratchFolder scratch_;
+  std::string folder_ = scratch_.root(), path_ = scratch_.at("file");
 };
 
 TEST_F(OwnFile, IsMadeForThisAccountAlone) {

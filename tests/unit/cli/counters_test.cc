@@ -7,6 +7,7 @@
 
 #include "base/counter_file.h"
 #include "cli/subcommands.h"
+#include "scratch_folder.h"
 
 namespace gdr::cli {
 namespace {
@@ -15,12 +16,6 @@ constexpr const char* kNames[] = {"packets_sent", "wrong_icrc"};
 
 class CountersCommand : public testing::Test {
  protected:
-  CountersCommand() {
-    std::string pattern = testing::TempDir() + "/gdr-counters-XXXXXX";
-    folder_ = mkdtemp(pattern.data());
-  }
-  ~CountersCommand() override { std::filesystem::remove_all(folder_); }
-
   std::string file(const std::string& name, std::uint64_t sent, std::uint64_t wrong) {
     const std::string path = folder_ + "/" + name;
     const auto values = map_counters(path, kNames);
@@ -46,7 +41,8 @@ class CountersCommand : public testing::Test {
     return status;
   }
 
-  std::string folder_, printed_, said_;
+  test::ScratchFolder scratch_;
+  std::string folder_ = scratch_.root(), printed_, said_;
 };
 
 TEST_F(CountersCommand, PrintsWhatIsNotZero) {

@@ -1,11 +1,12 @@
 #include "cli/machine_options.h"
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
+
+#include "scratch_folder.h"
 
 namespace gdr::cli {
 namespace {
@@ -53,26 +54,18 @@ TEST(ReadMachine, NamesTheFolderThatIsNotThere) {
 // A captured root with PCI functions of these numbers.
 class CapturedRoot : public testing::Test {
  protected:
-  void SetUp() override {
-    char name[] = "/tmp/gdr-captured-XXXXXX";
-    ASSERT_NE(mkdtemp(name), nullptr);
-    options_.root = name;
-  }
-  void TearDown() override { std::filesystem::remove_all(options_.root); }
+  CapturedRoot() { options_.root = scratch_.root(); }
 
   void function(const std::string& vendor, const std::string& device, const std::string& kind) {
-    namespace fs = std::filesystem;
-    const fs::path root(options_.root);
     const std::string address = "0000:00:0" + std::to_string(functions_++) + ".0";
-    const fs::path folder = root / "sys/devices/pci0000:00" / address;
-    fs::create_directories(folder);
-    fs::create_directories(root / "sys/bus/pci/devices");
-    std::ofstream(folder / "vendor") << vendor << '\n';
-    std::ofstream(folder / "device") << device << '\n';
-    std::ofstream(folder / "class") << kind << '\n';
-    fs::create_directory_symlink("../../../devices/pci0000:00/" + address,
-                                 root / "sys/bus/pci/devices" / address);
+    const std::string folder = "sys/devices/pci0000:00/" + address;
+    scratch_.write(folder + "/vendor", vendor + "\n");
+    scratch_.write(folder + "/device", device + "\n");
+    scratch_.write(folder + "/class", kind + "\n");
+    scratch_.link("sys/bus/pci/devices/" + address, "../../../devices/pci0000:00/" + address);
   }
+
+  test::ScratchFolder scratch_;
 
   MachineOptions options_;
   unsigned functions_ = 0;

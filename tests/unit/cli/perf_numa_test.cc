@@ -1,31 +1,22 @@
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <CLI/CLI.hpp>
-#include <filesystem>
-#include <fstream>
 
 #include "cli/perf_values.h"
+#include "scratch_folder.h"
 
 namespace gdr::cli {
 namespace {
 
 class NumaNodes : public testing::Test {
  protected:
-  NumaNodes() {
-    char name[] = "/tmp/gdr-numa-XXXXXX";
-    root_ = mkdtemp(name);
-  }
-  ~NumaNodes() override { std::filesystem::remove_all(root_); }
-
   void add(int node, const std::string& processors) {
-    const std::filesystem::path folder =
-        root_ + "/sys/devices/system/node/node" + std::to_string(node);
-    std::filesystem::create_directories(folder);
-    std::ofstream(folder / "cpulist") << processors << '\n';
+    scratch_.write("sys/devices/system/node/node" + std::to_string(node) + "/cpulist",
+                   processors + "\n");
   }
 
-  std::string root_;
+  test::ScratchFolder scratch_;
+  std::string root_ = scratch_.root();
 };
 
 TEST_F(NumaNodes, HaveTheProcessorsThatTheKernelLists) {

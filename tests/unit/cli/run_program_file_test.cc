@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "scratch_folder.h"
+
 namespace gdr::cli {
 namespace {
 
@@ -14,13 +16,6 @@ namespace fs = std::filesystem;
 
 class InspectProgram : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string folder = (fs::temp_directory_path() / "gdr-program-XXXXXX").string();
-    ASSERT_NE(mkdtemp(folder.data()), nullptr);
-    folder_ = folder;
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
   std::string write(const std::string& name, const std::string& text, mode_t mode = 0755) {
     const std::string path = (folder_ / name).string();
     std::ofstream(path, std::ios::binary) << text;
@@ -33,7 +28,8 @@ class InspectProgram : public testing::Test {
     return {std::istreambuf_iterator<char>(stream), {}};
   }
 
-  fs::path folder_;
+  test::ScratchFolder scratch_;
+  fs::path folder_ = scratch_.root();
 };
 
 TEST_F(InspectProgram, ReadsWhatADynamicProgramNeeds) {

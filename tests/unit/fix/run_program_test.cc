@@ -8,6 +8,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "scratch_folder.h"
+
 namespace gdr::fix {
 namespace {
 
@@ -105,8 +107,8 @@ TEST(RunProgram, GetsNothingOfTheCallersEnvironment) {
 }
 
 TEST(RunProgram, IsFoundNowhereButInTheSystemsFolders) {
-  std::string folder = (std::filesystem::temp_directory_path() / "gdr-path-XXXXXX").string();
-  ASSERT_NE(mkdtemp(folder.data()), nullptr);
+  const test::ScratchFolder scratch;
+  const std::string folder = scratch.root();
   for (const char* name : {"/modprobe-of-gdrkit", "/true"}) {
     std::ofstream(folder + name) << "#!/bin/sh\necho taken\n";
     std::filesystem::permissions(folder + name, std::filesystem::perms::owner_all);
@@ -118,7 +120,6 @@ TEST(RunProgram, IsFoundNowhereButInTheSystemsFolders) {
   const Result<Ran> by_path = run_program({folder + "/true"});
   const Result<Ran> by_relative_path = run_program({"../.." + folder + "/true"});
   setenv("PATH", path.c_str(), 1);
-  std::filesystem::remove_all(folder);
   EXPECT_FALSE(unknown);
   ASSERT_TRUE(known);
   EXPECT_EQ(known->output, "") << "the system's, and not the one that comes first in PATH";

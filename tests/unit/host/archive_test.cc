@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,6 +12,7 @@
 #include "host/files.h"
 #include "host/inventory.h"
 #include "machine.h"
+#include "scratch_folder.h"
 #include "tar_maker.h"
 
 namespace gdr::host {
@@ -49,25 +49,16 @@ bool has(const std::string& text, const std::string& part) {
 // Files of an archive that lies in a folder of its own.
 class ArchiveFile : public testing::Test {
  protected:
-  ArchiveFile() {
-    std::string name = (fs::temp_directory_path() / "gdr-archive-XXXXXX").string();
-    if (mkdtemp(name.data()) != nullptr) folder_ = name;
-  }
-  ~ArchiveFile() override {
-    std::error_code ignored;
-    fs::remove_all(folder_, ignored);
-  }
   std::string write(const std::string& bytes) {
-    const fs::path path = folder_ / ("host" + std::to_string(++count_) + ".tar");
-    std::ofstream(path, std::ios::binary) << bytes;
-    return path.string();
+    return scratch_.write("host" + std::to_string(++count_) + ".tar", bytes);
   }
   // What lies beside the archives: nothing may have come there.
   std::size_t files_in_folder() const {
     return static_cast<std::size_t>(
         std::distance(fs::directory_iterator(folder_), fs::directory_iterator()));
   }
-  fs::path folder_;
+  test::ScratchFolder scratch_;
+  fs::path folder_ = scratch_.root();
   int count_ = 0;
 };
 

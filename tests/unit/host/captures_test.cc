@@ -2,6 +2,7 @@
 #include <sstream>
 
 #include "captured_host.h"
+#include "described.h"
 #include "host/access_control.h"
 #include "host/grade.h"
 #include "host/nccl_grade.h"
@@ -11,20 +12,6 @@
 
 namespace gdr::host {
 namespace {
-
-std::string grade(const Inventory& machine, const std::string& a, const std::string& b) {
-  const PciFunction *one = machine.pci.find(a), *other = machine.pci.find(b);
-  if (one == nullptr || other == nullptr) return "absent";
-  const auto path = path_between(machine.pci, *one, *other);
-  return path ? name_of(*path) : "unknown";
-}
-
-std::string nccl_grade(const Inventory& machine, const std::string& a, const std::string& b) {
-  const PciFunction *one = machine.pci.find(a), *other = machine.pci.find(b);
-  if (one == nullptr || other == nullptr) return "absent";
-  const auto path = nccl_path_between(machine.pci, *one, *other);
-  return path ? name_of(*path) : "unknown";
-}
 
 class Captured : public ::testing::Test {
  protected:
@@ -88,7 +75,7 @@ TEST_F(Captured, AsusHasNoGradesInItsVerboseTextAlone) {
   ASSERT_EQ(machine.gpus.size(), 4u);
   EXPECT_FALSE(machine.flat) << "that no bridge is shown says nothing";
   EXPECT_EQ(grade(machine, "0000:01:00.0", "0000:21:00.0"), "unknown");
-  EXPECT_EQ(nccl_grade(machine, "0000:01:00.0", "0000:21:00.0"), "unknown");
+  EXPECT_EQ(nccl_grade(machine.pci, "0000:01:00.0", "0000:21:00.0"), "unknown");
 }
 
 TEST_F(Captured, AsusHasItsTreeInTheTreeTextAlone) {
@@ -119,7 +106,7 @@ TEST_F(CapturedHgxText, HasEachGpuBesideItsOwnNic) {
       const std::string a = "0000:" + std::string(gpu[0]) + ":00.0";
       const std::string b = "0000:" + std::string(nic[1]) + ":00.0";
       EXPECT_EQ(grade(machine, a, b) == "PIX", &gpu[0] == &nic[0]) << a << " " << b;
-      EXPECT_EQ(nccl_grade(machine, a, b) == "PIX", &gpu[0] == &nic[0]) << a << " " << b;
+      EXPECT_EQ(nccl_grade(machine.pci, a, b) == "PIX", &gpu[0] == &nic[0]) << a << " " << b;
     }
   }
   EXPECT_EQ(grade(machine, "0000:19:00.0", "0000:1b:00.0"), "PIX");
@@ -229,7 +216,7 @@ TEST_F(Captured, P5HasFourNicsBesideEachGpu) {
       const std::string found = grade(machine, gpu.pci_address, nic.pci_address);
       beside += found == "PIX" ? 1 : 0;
       EXPECT_NE(found, "unknown");
-      EXPECT_EQ(nccl_grade(machine, gpu.pci_address, nic.pci_address) == "PIX", found == "PIX");
+      EXPECT_EQ(nccl_grade(machine.pci, gpu.pci_address, nic.pci_address) == "PIX", found == "PIX");
     }
     EXPECT_EQ(beside, 4u) << gpu.pci_address;
   }
@@ -258,10 +245,10 @@ TEST_F(Captured, P4dIsFlatInTheEyesOfHwlocAndNearInThoseOfItsProvider) {
       EXPECT_NE(found, "PIX");
       EXPECT_EQ(found == "PHB", same_bus) << gpu.pci_address << " " << nic.pci_address;
       EXPECT_EQ(grade(true_one, gpu.pci_address, nic.pci_address) == "PIX", same_bus);
-      EXPECT_EQ(nccl_grade(true_one, gpu.pci_address, nic.pci_address) == "PIX", same_bus);
+      EXPECT_EQ(nccl_grade(true_one.pci, gpu.pci_address, nic.pci_address) == "PIX", same_bus);
     }
   }
-  EXPECT_EQ(nccl_grade(flat, "0000:10:1c.0", "0000:10:1b.0"), "PHB");
+  EXPECT_EQ(nccl_grade(flat.pci, "0000:10:1c.0", "0000:10:1b.0"), "PHB");
 }
 
 TEST_F(Captured, AzureHasTwoGpusAndTwoNicsInEachGroup) {

@@ -5,13 +5,25 @@
 
 #include "host/grade.h"
 #include "host/inventory.h"
+#include "host/nccl_grade.h"
 
 namespace gdr::host {
 
-inline std::string grade(const Inventory& machine, const std::string& a, const std::string& b) {
-  const PciFunction *one = machine.pci.find(a), *other = machine.pci.find(b);
+inline std::string grade(const PciTree& tree, const std::string& a, const std::string& b) {
+  const PciFunction *one = tree.find(a), *other = tree.find(b);
   if (one == nullptr || other == nullptr) return "absent";
-  const auto path = path_between(machine.pci, *one, *other);
+  const auto path = path_between(tree, *one, *other);
+  return path ? name_of(*path) : "unknown";
+}
+inline std::string grade(const Inventory& machine, const std::string& a, const std::string& b) {
+  return grade(machine.pci, a, b);
+}
+
+// As NCCL sees it.
+inline std::string nccl_grade(const PciTree& tree, const std::string& a, const std::string& b) {
+  const PciFunction *one = tree.find(a), *other = tree.find(b);
+  if (one == nullptr || other == nullptr) return "absent";
+  const auto path = nccl_path_between(tree, *one, *other);
   return path ? name_of(*path) : "unknown";
 }
 

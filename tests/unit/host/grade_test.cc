@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "described.h"
 #include "host/access_control.h"
 #include "host/nccl_grade.h"
 #include "tree_maker.h"
@@ -10,16 +11,6 @@ namespace gdr::host {
 namespace {
 
 using test::TreeMaker;
-
-std::string grade(const PciTree& tree, const std::string& a, const std::string& b) {
-  const auto path = path_between(tree, *tree.find(a), *tree.find(b));
-  return path ? name_of(*path) : "unknown";
-}
-
-std::string nccl(const PciTree& tree, const std::string& a, const std::string& b) {
-  const auto path = nccl_path_between(tree, *tree.find(a), *tree.find(b));
-  return path ? name_of(*path) : "unknown";
-}
 
 // Two switches in a row below 00:01.0, with 03:00.0 and 04:00.0 on the first and 07:00.0 on the
 // second; 08:00.0 on another root port; 21:00.0 on another host bridge; 81:00.0 on another node.
@@ -90,12 +81,12 @@ TEST(PciPath, IsUnknownBehindTwoHostBridgesWithAnUnknownNode) {
 
 TEST(NcclPath, HasNoNodeAndKnowsPortsOfOneCardAsOneDevice) {
   const PciTree tree = machine().tree;
-  EXPECT_EQ(nccl(tree, "0000:04:00.0", "0000:04:00.1"), "LOC");
-  EXPECT_EQ(nccl(tree, "0000:03:00.0", "0000:04:00.1"), "PIX");
-  EXPECT_EQ(nccl(tree, "0000:03:00.0", "0000:07:00.0"), "PXB");
-  EXPECT_EQ(nccl(tree, "0000:03:00.0", "0000:08:00.0"), "PHB");
-  EXPECT_EQ(nccl(tree, "0000:03:00.0", "0000:21:00.0"), "PHB") << "nvidia-smi: NODE";
-  EXPECT_EQ(nccl(tree, "0000:03:00.0", "0000:81:00.0"), "SYS");
+  EXPECT_EQ(nccl_grade(tree, "0000:04:00.0", "0000:04:00.1"), "LOC");
+  EXPECT_EQ(nccl_grade(tree, "0000:03:00.0", "0000:04:00.1"), "PIX");
+  EXPECT_EQ(nccl_grade(tree, "0000:03:00.0", "0000:07:00.0"), "PXB");
+  EXPECT_EQ(nccl_grade(tree, "0000:03:00.0", "0000:08:00.0"), "PHB");
+  EXPECT_EQ(nccl_grade(tree, "0000:03:00.0", "0000:21:00.0"), "PHB") << "nvidia-smi: NODE";
+  EXPECT_EQ(nccl_grade(tree, "0000:03:00.0", "0000:81:00.0"), "SYS");
 }
 
 TEST(NcclPath, DecidesTheDefaultUseOfGpudirect) {
@@ -125,7 +116,8 @@ TEST(NcclPath, TakesTwoLevelsOfABroadcomSwitchForOne) {
       port.device = one.device;
       port.subsystem_device = subsystem;
     }
-    EXPECT_EQ(nccl(tree, "0000:03:00.0", "0000:07:00.0"), one.expected) << one.subsystem_above;
+    EXPECT_EQ(nccl_grade(tree, "0000:03:00.0", "0000:07:00.0"), one.expected)
+        << one.subsystem_above;
     EXPECT_EQ(grade(tree, "0000:03:00.0", "0000:07:00.0"), "PXB") << "nvidia-smi sees two";
   }
 }
@@ -149,8 +141,8 @@ TEST(NcclPath, MergesEachBroadcomSwitchOnce) {
   make.add("0000:10:00.0", "0000:02:01.0", PciKind::kEndpoint);
   make.add("0000:11:00.0", "0000:04:01.0", PciKind::kEndpoint);
   make.add("0000:12:00.0", "0000:06:01.0", PciKind::kEndpoint);
-  EXPECT_EQ(nccl(make.tree, "0000:10:00.0", "0000:11:00.0"), "PIX");
-  EXPECT_EQ(nccl(make.tree, "0000:10:00.0", "0000:12:00.0"), "PXB");
+  EXPECT_EQ(nccl_grade(make.tree, "0000:10:00.0", "0000:11:00.0"), "PIX");
+  EXPECT_EQ(nccl_grade(make.tree, "0000:10:00.0", "0000:12:00.0"), "PXB");
 }
 
 // The domain of an Intel VMD has five digits; NCCL takes such an address for the CPU.
@@ -164,7 +156,7 @@ TEST(NcclPath, EndsBelowADomainThatNcclCannotRead) {
   make.add("10000:e3:00.0", "10000:e2:00.0", PciKind::kEndpoint);
   make.add("10000:e4:00.0", "10000:e2:01.0", PciKind::kEndpoint);
   EXPECT_EQ(grade(make.tree, "10000:e3:00.0", "10000:e4:00.0"), "PIX");
-  EXPECT_EQ(nccl(make.tree, "10000:e3:00.0", "10000:e4:00.0"), "PHB");
+  EXPECT_EQ(nccl_grade(make.tree, "10000:e3:00.0", "10000:e4:00.0"), "PHB");
 }
 
 }  // namespace

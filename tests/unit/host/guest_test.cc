@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "captured_host.h"
+#include "described.h"
 #include "described_machine.h"
 #include "host/best_nic.h"
 #include "host/grade.h"
@@ -22,11 +23,6 @@ Inventory of(Result<Inventory> machine) {
   return machine ? *std::move(machine) : Inventory();
 }
 Inventory of_lspci(const std::string& text) { return of(read_lspci({{"a.txt", text}})); }
-
-std::string grade(const Inventory& machine, const std::string& a, const std::string& b) {
-  const auto path = path_between(machine.pci, *machine.pci.find(a), *machine.pci.find(b));
-  return path ? name_of(*path) : "unknown";
-}
 
 // Each device below a root port of its own, as KVM's q35 lays it out: nothing is flat.
 DescribedMachine small_machine() {

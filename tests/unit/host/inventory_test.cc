@@ -1,12 +1,12 @@
 #include "host/inventory.h"
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <filesystem>
 #include <fstream>
 
 #include "host/hardware.h"
+#include "scratch_folder.h"
 
 namespace gdr::host {
 namespace {
@@ -14,23 +14,8 @@ namespace {
 namespace fs = std::filesystem;
 
 // A machine with one two-port NIC and one GPU, written below a temporary root.
-class Machine : public ::testing::Test {
+class Machine : public ::testing::Test, protected test::ScratchFolder {
  protected:
-  void SetUp() override {
-    std::string name = (fs::temp_directory_path() / "gdr-host-XXXXXX").string();
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    root_ = name;
-  }
-  void TearDown() override { fs::remove_all(root_); }
-
-  void write(const std::string& path, const std::string& text) {
-    fs::create_directories((root_ / path).parent_path());
-    std::ofstream(root_ / path) << text;
-  }
-  void link(const std::string& path, const std::string& target) {
-    fs::create_directories((root_ / path).parent_path());
-    fs::create_directory_symlink(target, root_ / path);
-  }
   void add_nic() {
     const std::string pci = "sys/devices/pci0000:00/0000:00:01.0/0000:0a:00.0";
     write(pci + "/numa_node", "1\n");
@@ -60,9 +45,6 @@ class Machine : public ::testing::Test {
     write(pci + "/numa_node", "0\n");
     write("proc/driver/nvidia/gpus/0000:41:00.0/information", "Model: \t\t NVIDIA H200\nIRQ: 17\n");
   }
-  std::string root() const { return root_.string(); }
-
-  fs::path root_;
 };
 
 TEST_F(Machine, WithoutDevicesHasNoHardware) {

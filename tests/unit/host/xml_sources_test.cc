@@ -10,11 +10,6 @@
 namespace gdr::host {
 namespace {
 
-std::string nccl(const Inventory& machine, const std::string& a, const std::string& b) {
-  const auto path = nccl_path_between(machine.pci, *machine.pci.find(a), *machine.pci.find(b));
-  return path ? name_of(*path) : "unknown";
-}
-
 TEST(Xml, HasElementsAttributesTextAndCharactersByName) {
   const auto root = read_xml(
       "<?xml version=\"1.0\"?>\n<!-- <not> one -->\n<!DOCTYPE a SYSTEM \"a.dtd\">\n"
@@ -99,9 +94,9 @@ TEST(NcclXml, HasNamesNodesLinksAndGrades) {
   ASSERT_EQ(machine->nvlinks.size(), 1u);
   EXPECT_EQ(machine->nvlinks[0].count, 4u);
   EXPECT_EQ(grade(*machine, "0000:03:00.0", "0000:07:00.0"), "PXB");
-  EXPECT_EQ(nccl(*machine, "0000:03:00.0", "0000:07:00.0"), "PXB");
+  EXPECT_EQ(nccl_grade(machine->pci, "0000:03:00.0", "0000:07:00.0"), "PXB");
   EXPECT_EQ(grade(*machine, "0000:81:00.0", "0000:07:00.0"), "SYS");
-  EXPECT_EQ(nccl(*machine, "0000:81:00.0", "0000:07:00.0"), "SYS");
+  EXPECT_EQ(nccl_grade(machine->pci, "0000:81:00.0", "0000:07:00.0"), "SYS");
   EXPECT_FALSE(machine->flat) << "the root ports are left out";
 }
 

@@ -5,23 +5,22 @@
 
 #include <filesystem>
 
+#include "scratch_folder.h"
+
 namespace gdr::participants {
 namespace {
 
 TEST(MachineFacts, AreReadBelowTheRoot) {
-  namespace fs = std::filesystem;
-  char name[] = "/tmp/gdr-libraries-XXXXXX";
-  ASSERT_NE(mkdtemp(name), nullptr);
-  const fs::path root(name);
+  const test::ScratchFolder scratch;
+  const std::string root = scratch.root();
   EXPECT_FALSE(look_at_machine(root).nic_nodes);
   for (const char* folder :
        {"dev/infiniband", "dev/nvidiactl", "sys/module/nvidia", "sys/class/infiniband/mlx5_0"}) {
-    fs::create_directories(root / folder);
+    scratch.make(folder);
   }
   const MachineFacts machine = look_at_machine(root);
   EXPECT_TRUE(machine.nic && machine.nic_nodes && machine.gpu_module && machine.gpu_nodes);
   EXPECT_FALSE(machine.gpu) << "none is on the PCI bus";
-  fs::remove_all(root);
 }
 
 LibraryWishes wishes() {

@@ -3,7 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
+
+#include "scratch_folder.h"
 
 namespace gdr::perf {
 namespace {
@@ -11,26 +12,18 @@ namespace {
 constexpr std::uint64_t kMiB = 1 << 20;
 
 // A made-up /proc and /sys/fs/cgroup.
-class Machine : public testing::Test {
+class Machine : public testing::Test, protected test::ScratchFolder {
  protected:
   Machine() {
-    root_ = testing::TempDir() + "gdr-memory-XXXXXX";
-    EXPECT_NE(mkdtemp(root_.data()), nullptr);
     write("proc/meminfo",
           "MemTotal:       16777216 kB\nMemFree:  1 kB\nMemAvailable:    8388608 kB\n");
   }
-  ~Machine() override { std::filesystem::remove_all(root_); }
-  void write(const std::string& path, const std::string& text) {
-    const std::filesystem::path file = root_ + "/" + path;
-    std::filesystem::create_directories(file.parent_path());
-    std::ofstream(file) << text;
-  }
+  using ScratchFolder::write;
   void write(const std::string& path, std::uint64_t value) {
     write(path, std::to_string(value) + "\n");
   }
   // MiB
-  std::uint64_t available() const { return available_memory(root_).value_or(0) / kMiB; }
-  std::string root_;
+  std::uint64_t available() const { return available_memory(root()).value_or(0) / kMiB; }
 };
 
 constexpr const char* kUnified = "sys/fs/cgroup";
@@ -38,8 +31,8 @@ constexpr const char* kUnified = "sys/fs/cgroup";
 TEST_F(Machine, WithoutCgroupsGivesHalfOfWhatIsAvailable) { EXPECT_EQ(available(), 4096u); }
 
 TEST_F(Machine, ThatSaysNothingLeavesItUnknown) {
-  std::filesystem::remove_all(root_ + "/proc");
-  EXPECT_EQ(available_memory(root_), std::nullopt);
+  std::filesystem::remove_all(root_ / "proc");
+  EXPECT_EQ(available_memory(root()), std::nullopt);
   EXPECT_TRUE(check_host_memory(1 << 20, std::nullopt));
 }
 
@@ -71,8 +64,8 @@ TEST_F(Machine, FullToTheLimitLeavesNothing) {
   write("proc/self/cgroup", "0::/a\n");
   write(std::string(kUnified) + "/a/memory.max", 100 * kMiB);
   write(std::string(kUnified) + "/a/memory.current", 300 * kMiB);
-  EXPECT_EQ(available_memory(root_), 0u);
-  EXPECT_FALSE(check_host_memory(1, available_memory(root_)));
+  EXPECT_EQ(available_memory(root()), 0u);
+  EXPECT_FALSE(check_host_memory(1, available_memory(root())));
 }
 
 TEST_F(Machine, WithARoomyCgroupIsBoundedByTheHost) {

@@ -6,20 +6,13 @@
 
 #include <fstream>
 
+#include "scratch_folder.h"
+
 namespace gdr::perf {
 namespace {
 
 class SecretFile : public testing::Test {
  protected:
-  SecretFile() {
-    folder_ = testing::TempDir() + "gdr-secret-XXXXXX";
-    EXPECT_NE(mkdtemp(folder_.data()), nullptr);
-    path_ = folder_ + "/secret";
-  }
-  ~SecretFile() override {
-    unlink(path_.c_str());
-    rmdir(folder_.c_str());
-  }
   void write(const std::string& text, mode_t mode = 0600) {
     std::ofstream(path_) << text;
     ASSERT_EQ(chmod(path_.c_str(), mode), 0);
@@ -28,7 +21,8 @@ class SecretFile : public testing::Test {
     const Result<Secret> secret = Secret::read(path_);
     return secret ? "" : secret.error().message;
   }
-  std::string folder_, path_;
+  test::ScratchFolder scratch_;
+  std::string folder_ = scratch_.root(), path_ = scratch_.at("secret");
 };
 
 TEST_F(SecretFile, IsItsUsersAlone) {
