@@ -44,7 +44,7 @@ TEST(NcclText, EndsWithTheVerdictItsReasonAndWhatToType) {
               false);
   EXPECT_TRUE(
       text.ends_with("NO GDRDMA  on 0 of 1 network connection\n"
-                     "  why       InfiniBand and RoCE are switched off by the environment\n"
+                     "  why       the environment switches InfiniBand and RoCE off\n"
                      "  line 2    NCCL_IB_DISABLE set by environment to 1.\n"
                      "  next      unset NCCL_IB_DISABLE\n"))
       << text;

@@ -336,7 +336,7 @@ TEST(Advice, NamesAProcessThatMayRunOnOneCoreOfTwoHosts) {
   near.cores = 1;
   Load load = writes();
   load.threads = 4;
-  EXPECT_NE(advice_of(load, near, sample_side("b"), 10e9).find("4 threads have 1 core on a"),
+  EXPECT_NE(advice_of(load, near, sample_side("b"), 10e9).find("4 threads share 1 CPU on a"),
             std::string::npos);
 }
 

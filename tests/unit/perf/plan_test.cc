@@ -64,7 +64,7 @@ TEST(Plan, RefusesWhatWasAskedForByName) {
   wishes.measures = {Measure::kBandwidth};
   wishes.load.both_ways = true;
   EXPECT_NE(problem(make_plan(wishes, {.near_gpu = 0, .far_gpu = 0}))
-                .find("--memory staged and --both-ways"),
+                .find("--memory staged does not work with --both-ways"),
             std::string::npos);
 }
 

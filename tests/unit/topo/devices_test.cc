@@ -43,9 +43,9 @@ TEST(Devices, SayWhatIsWrongWithAnAddress) {
   EXPECT_EQ(error({"nvme0"}), "'nvme0' is not a PCI address such as 0000:3b:00.0");
   EXPECT_EQ(error({"0000:99:00.0"}),
             "this machine has no PCI function 0000:99:00.0; lspci -D lists them");
-  EXPECT_EQ(error({"81:00.0"}), "0000:81:00.0 is in the matrix already, as a GPU");
+  EXPECT_EQ(error({"81:00.0"}), "0000:81:00.0 is already in the matrix, as a GPU");
   EXPECT_EQ(error({"82:00.0", "0000:82:00.0"}),
-            "0000:82:00.0 is in the matrix already: it is given twice");
+            "0000:82:00.0 is already in the matrix: it is given twice");
   EXPECT_EQ(error({"82:00.0"}), "none");
 }
 
