@@ -58,7 +58,7 @@ Advance begin_atomic(Requester& requester) {
     requester.abandon();
     return requester.later(kLockRetry);
   }
-  auto& step = requester.progress.emplace<AtomicStep>(Move::kReading, word);
+  auto& step = requester.progress.emplace<AtomicStep>(AtomicStep{Move::kReading, word, 0, 0});
   place.clear();
   place.add(plain_piece(&step.before, kOperandBytes));
   return requester.move();

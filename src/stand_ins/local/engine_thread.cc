@@ -22,36 +22,36 @@ constexpr Nanoseconds kLinger = 30 * kMicrosecond;
 
 }  // namespace
 
-Result<void> EngineThread::start(rnic::SegmentHeader& header) {
+Result<void> EngineThread::start() {
   stopped_.store(false);
-  Result<void> started = start_quiet_thread("gdr-engine", [this, &header] {
-    run(header);
+  Result<void> started = start_quiet_thread("gdr-engine", [this] {
+    run();
     stopped_.store(true);
   });
   if (!started) stopped_.store(true);
   return started;
 }
 
-void EngineThread::stop(rnic::SegmentHeader& header) {
+EngineThread::~EngineThread() {
   stopping_.store(true);
-  peers::wake_sleeper(header);
+  peers::wake_sleeper(header_);
   while (!stopped_.load()) sched_yield();
 }
 
-void EngineThread::add(std::shared_ptr<rnic::QueuePair> queue_pair, rnic::SegmentHeader& header) {
+void EngineThread::add(std::shared_ptr<rnic::QueuePair> queue_pair) {
   {
     const std::lock_guard guard(mutex_);
     arrived_.push_back(std::move(queue_pair));
   }
   // Not by the flag in the segment, where another process may have written anything.
-  peers::wake_sleeper_if(header, sleeps_);
+  peers::wake_sleeper_if(header_, sleeps_);
 }
 
-void EngineThread::run(rnic::SegmentHeader& header) {
+void EngineThread::run() {
   std::vector<std::shared_ptr<rnic::QueuePair>> active;
   Nanoseconds was_busy_at = 0;
   while (!stopping_.load()) {
-    const std::uint32_t seen = header.worker_wake.load();
+    const std::uint32_t seen = header_.worker_wake.load();
     {
       const std::lock_guard guard(mutex_);
       std::move(arrived_.begin(), arrived_.end(), std::back_inserter(active));
@@ -68,13 +68,13 @@ void EngineThread::run(rnic::SegmentHeader& header) {
       sched_yield();
     } else {
       was_busy_at = 0;
-      sleep(header, seen, retry_at);
+      sleep(seen, retry_at);
     }
   }
 }
 
 // Until woken, or `until`.
-void EngineThread::sleep(rnic::SegmentHeader& header, std::uint32_t seen, Nanoseconds until) {
+void EngineThread::sleep(std::uint32_t seen, Nanoseconds until) {
   timespec patience{};
   if (until != kNever) {
     const Nanoseconds time = now();
@@ -83,12 +83,12 @@ void EngineThread::sleep(rnic::SegmentHeader& header, std::uint32_t seen, Nanose
     patience.tv_sec = static_cast<time_t>(wait / kSecond);
     patience.tv_nsec = static_cast<long>(wait % kSecond);
   }
-  header.worker_sleeps.store(1);
+  header_.worker_sleeps.store(1);
   sleeps_.store(1);
-  syscall(SYS_futex, &header.worker_wake, FUTEX_WAIT, seen, until != kNever ? &patience : nullptr,
+  syscall(SYS_futex, &header_.worker_wake, FUTEX_WAIT, seen, until != kNever ? &patience : nullptr,
           nullptr, 0);
   sleeps_.store(0);
-  header.worker_sleeps.store(0);
+  header_.worker_sleeps.store(0);
 }
 
 }  // namespace gdr::local

@@ -19,19 +19,20 @@ class LocalPath;
 
 class EngineThread {
  public:
-  explicit EngineThread(LocalPath& path) : path_(path) {}
-  Result<void> start(rnic::SegmentHeader& header);
-  // While no queue pair exists; nothing where it was not started.
-  void stop(rnic::SegmentHeader& header);
+  // `header`: of this process's own segment.
+  EngineThread(LocalPath& path, rnic::SegmentHeader& header) : path_(path), header_(header) {}
+  ~EngineThread();  // while no queue pair exists
+  Result<void> start();
 
   // The ring is not empty and nobody else goes on with it. Called under its send lock.
-  void add(std::shared_ptr<rnic::QueuePair> queue_pair, rnic::SegmentHeader& header);
+  void add(std::shared_ptr<rnic::QueuePair> queue_pair);
 
  private:
-  void run(rnic::SegmentHeader& header);
-  void sleep(rnic::SegmentHeader& header, std::uint32_t seen, Nanoseconds until);
+  void run();
+  void sleep(std::uint32_t seen, Nanoseconds until);
 
   LocalPath& path_;
+  rnic::SegmentHeader& header_;
   std::atomic<bool> stopping_{false}, stopped_{true};
   std::atomic<std::uint32_t> sleeps_{0};
   std::mutex mutex_;

@@ -8,18 +8,19 @@
 namespace gdr::local {
 
 LocalPath::LocalPath(rnic::Adapter& adapter, peers::Neighbours& neighbours)
-    : adapter_(adapter), neighbours_(neighbours), staging_(adapter.segment()), engine_(*this) {}
+    : adapter_(adapter),
+      neighbours_(neighbours),
+      staging_(adapter.segment()),
+      engine_(*this, adapter.segment().header()) {}
 
 Result<std::unique_ptr<LocalPath>> LocalPath::make(rnic::Adapter& adapter,
                                                    peers::Neighbours& neighbours) {
   std::unique_ptr<LocalPath> path(new LocalPath(adapter, neighbours));
-  if (Result<void> started = path->engine_.start(adapter.segment().header()); !started) {
+  if (Result<void> started = path->engine_.start(); !started) {
     return started.error();
   }
   return path;
 }
-
-LocalPath::~LocalPath() { engine_.stop(adapter_.segment().header()); }
 
 Requester& LocalPath::requester_of(rnic::QueuePair& queue_pair) {
   if (queue_pair.local_state == nullptr) {
@@ -52,7 +53,7 @@ void LocalPath::send_later(rnic::QueuePair& queue_pair) {
   Requester& requester = requester_of(queue_pair);
   if (requester.on_engine) return;
   requester.on_engine = true;
-  engine_.add(queue_pair.shared_from_this(), adapter_.segment().header());
+  engine_.add(queue_pair.shared_from_this());
 }
 
 bool LocalPath::go_on(rnic::QueuePair& queue_pair, Nanoseconds* retry_at, bool* busy) {

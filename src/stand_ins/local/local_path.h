@@ -21,7 +21,6 @@ class LocalPath final : public rnic::LocalCarrier {
  public:
   static Result<std::unique_ptr<LocalPath>> make(rnic::Adapter& adapter,
                                                  peers::Neighbours& neighbours);
-  ~LocalPath() override;  // while no queue pair exists
 
   void send(rnic::QueuePair& queue_pair) override;
   void send_later(rnic::QueuePair& queue_pair) override;

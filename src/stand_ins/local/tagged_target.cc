@@ -32,16 +32,11 @@ bool Target::look_at_tag(std::uint32_t index, TakenReceive* receive, PieceList* 
 
 bool Target::push_tagged(rnic::SharedCompletion& completion, const std::byte* carried,
                          bool solicited, const TagMatch& match) {
+  if (match.index == rnic::kNoTag) {
+    return complete_of_srq(completion, carried, solicited, match.unexpected);
+  }
   const std::uint32_t queue = rnic::read_once(srq_->completion_queue);
   const bool announced = match.announced && completion.status == IBV_WC_SUCCESS;
-  if (match.index == rnic::kNoTag) {
-    if (!take_first_of_srq(completion, match.unexpected) ||
-        !complete_first(*srq_, completion, queue, carried, solicited)) {
-      return false;
-    }
-    if (rnic::reaches_limit(*srq_, srq_->receive_tail.load() - completion.receive)) tell(peer_);
-    return true;
-  }
   if (!held_.holds()) return false;
   rnic::SharedTag* tag = rnic::TagTable(*segment_, *srq_).find(match.index);
   if (announced && tag != nullptr) {

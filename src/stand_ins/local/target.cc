@@ -155,14 +155,6 @@ bool Target::has_window(std::uint32_t key) const {
                             number());
 }
 
-bool Target::take_first_of_srq(rnic::SharedCompletion& completion, bool unexpected) {
-  // Before the receive is off: whoever finds it completed counts it.
-  const std::uint32_t next = srq_->unexpected.load() + (unexpected ? 1 : 0);
-  if (!store_while(held_, srq_->unexpected_next, next)) return false;
-  completion.srq = static_cast<std::uint16_t>(srq_index_ + 1);
-  return rnic::take_first_receive_while(held_, *srq_, completion);
-}
-
 // Who is cut off before it is mended by the next one, who finds that it is completed.
 void Target::end_completing(rnic::SharedQueuePair& /*queue_pair*/) { has_completed_ = true; }
 void Target::end_completing(rnic::SharedSrq& srq) const {
@@ -189,24 +181,27 @@ bool Target::complete_first(Ring& queue, rnic::SharedCompletion& completion,
   return true;
 }
 
-template bool Target::complete_first(rnic::SharedSrq&, rnic::SharedCompletion&, std::uint32_t,
-                                     const std::byte*, bool);
-
-bool Target::push_receive(rnic::SharedCompletion& completion, const std::byte* carried,
-                          bool solicited) {
-  if (srq_ == nullptr) {
-    return rnic::take_first_receive_while(held_, *queue_pair_, completion) &&
-           complete_first(*queue_pair_, completion,
-                          rnic::read_once(queue_pair_->receive_completion_queue), carried,
-                          solicited);
-  }
-  if (!take_first_of_srq(completion) ||
+bool Target::complete_of_srq(rnic::SharedCompletion& completion, const std::byte* carried,
+                             bool solicited, bool unexpected) {
+  // Before the receive is off: whoever finds it completed counts it.
+  const std::uint32_t next = srq_->unexpected.load() + (unexpected ? 1 : 0);
+  if (!store_while(held_, srq_->unexpected_next, next)) return false;
+  completion.srq = static_cast<std::uint16_t>(srq_index_ + 1);
+  if (!rnic::take_first_receive_while(held_, *srq_, completion) ||
       !complete_first(*srq_, completion, rnic::read_once(srq_->completion_queue), carried,
                       solicited)) {
     return false;
   }
   if (rnic::reaches_limit(*srq_, srq_->receive_tail.load() - completion.receive)) tell(peer_);
   return true;
+}
+
+bool Target::push_receive(rnic::SharedCompletion& completion, const std::byte* carried,
+                          bool solicited) {
+  if (srq_ != nullptr) return complete_of_srq(completion, carried, solicited, false);
+  return rnic::take_first_receive_while(held_, *queue_pair_, completion) &&
+         complete_first(*queue_pair_, completion,
+                        rnic::read_once(queue_pair_->receive_completion_queue), carried, solicited);
 }
 
 void Target::tell_of_push(rnic::Push push, std::uint32_t queue) {

@@ -136,7 +136,9 @@ class Target {
   template <typename Ring>
   bool look_at_first(Ring& queue, std::uint32_t domain, TakenReceive* receive,
                      PieceList* pieces) const;
-  bool take_first_of_srq(rnic::SharedCompletion& completion, bool unexpected = false);
+  // Takes the first receive of the shared receive queue that was entered, and completes it.
+  bool complete_of_srq(rnic::SharedCompletion& completion, const std::byte* carried, bool solicited,
+                       bool unexpected);
   void end_completing(rnic::SharedQueuePair& queue_pair);
   void end_completing(rnic::SharedSrq& srq) const;
   template <typename Ring>

@@ -203,7 +203,8 @@ int QueuePair::modify(const ibv_qp_attr& attributes, int mask) {
 int QueuePair::connect() {
   if (adapter_.is_forked()) return EIO;
   BeyondCarrier* beyond = adapter_.beyond();
-  if (beyond != nullptr && type() == IBV_QPT_UD) return beyond->connect(*this);
+  if (beyond == nullptr) return carrier_->connect(*this);
+  if (type() == IBV_QPT_UD) return beyond->connect(*this);
   // Without a GID the queue pair number alone finds its target, which only works on one host.
   const ibv_ah_attr& address = attributes_.ah_attr;
   if (address.is_global == 0 || !adapter_.is_beyond(address.grh.dgid.raw)) {

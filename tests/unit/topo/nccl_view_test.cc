@@ -18,7 +18,7 @@ TEST(NcclView, TellsWhereNcclGradesOtherwiseAndWhy) {
   ASSERT_EQ(node.pairs.size(), 1u);
   EXPECT_EQ(report.devices[node.pairs[0].second].label, "NIC3");
   const std::string text = to_text(report, text::Style{}, {});
-  EXPECT_NE(text.find("\nNCCL\n  NODE here is PHB for NCCL, since it knows no NODE: GPU0-NIC3\n"),
+  EXPECT_NE(text.find("\nNCCL\n  NCCL calls NODE PHB, because it does not use NODE: GPU0-NIC3\n"),
             std::string::npos)
       << text;
 }
@@ -27,8 +27,8 @@ TEST(NcclView, AdvisesWhereNcclWouldLeaveGpuDirectRdmaOut) {
   const Report report = test::two_node_machine().report();
   ASSERT_EQ(report.nccl_advice.size(), 1u);
   EXPECT_EQ(report.nccl_advice[0],
-            "GPU1: SYS to the best NIC, so NCCL uses no GPUDirect RDMA unless "
-            "NCCL_NET_GDR_LEVEL=SYS is set");
+            "GPU1: SYS to the best NIC, so NCCL does not use GPUDirect RDMA unless you set "
+            "NCCL_NET_GDR_LEVEL=SYS");
 }
 
 TEST(NcclView, AdvisesNothingOnAMadeUpTreeButADescription) {

@@ -13,8 +13,8 @@ constexpr std::uint64_t kLeastPayload = 60 - kFrameHeaders;   // no padding by t
 constexpr std::uint64_t kMostPayload = 1514 - kFrameHeaders;  // an Ethernet without jumbo frames
 constexpr std::uint64_t kReceiveSpace = 2048;
 
-// A port of the private range (RFC 6335), another one for each proof that runs on the host: with one
-// port for all, the flow rule of one would take the frames of another.
+// A port of the private range (RFC 6335), another one for each proof that runs on the host: with
+// one port for all, the flow rule of one would take the frames of another.
 std::uint16_t own_port() { return static_cast<std::uint16_t>(49152 + getpid() % 16384); }
 
 FrameAddress address_of(const End& from, const End& to) {
