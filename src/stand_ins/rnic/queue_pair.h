@@ -131,9 +131,9 @@ class QueuePair : public std::enable_shared_from_this<QueuePair> {
   std::unique_ptr<CarrierState> local_state;
   // For packets; a datagram queue pair uses both.
   std::unique_ptr<CarrierState> packet_state;
-  // Whether there is a request, and the front one is for that carrier.
+  // Whether there is a request, and the front one is for that carrier. Hot.
   bool has_front_for(const Carrier& carrier) {
-    return !ring_.empty() && carrier_of_front() == &carrier;
+    return !ring_.empty() && ring_.front().goes_beyond == (carrier_ != &carrier);
   }
   // Has carriers go on with the ring, each with what is its own, until one has to wait.
   void carry();
