@@ -42,10 +42,6 @@ Evidence read_line(const host::Files& files, const std::string& path) {
   return evidence(files, path, files.line(path));
 }
 
-Evidence read_link(const host::Files& files, const std::string& path) {
-  return evidence(files, path, files.link_name(path));
-}
-
 Finding not_shown(const host::Files& files, const std::string& folder, const std::string& what) {
   Finding finding;
   finding.outcome = Outcome::kUnknown;

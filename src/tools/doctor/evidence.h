@@ -25,8 +25,6 @@ Finding fail(std::string subject, std::string summary, Evidences evidence, std::
 
 // The first line of a file.
 Evidence read_line(const host::Files& files, const std::string& path);
-// What a symbolic link points to.
-Evidence read_link(const host::Files& files, const std::string& path);
 
 // A file that is absent from a capture that has nothing of its folder says nothing about the
 // machine. `folder`: one that every Linux host has, as "sys/module".

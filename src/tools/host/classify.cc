@@ -61,11 +61,4 @@ std::uint32_t class_by_name(const PciFunction& function) {
   return 0;
 }
 
-bool is_flat(const Inventory& machine) {
-  return std::any_of(machine.gpus.begin(), machine.gpus.end(),
-                     [](const Gpu& gpu) { return sits_on_root_bus(gpu.pci); }) ||
-         std::any_of(machine.nics.begin(), machine.nics.end(),
-                     [](const Nic& nic) { return sits_on_root_bus(nic.pci); });
-}
-
 }  // namespace gdr::host

@@ -27,7 +27,6 @@ bool has_no_verbs(const PciFunction& function);
 std::uint32_t class_by_name(const PciFunction& function);
 
 // A GPU or a NIC right on a root bus: see Inventory::flat.
-bool is_flat(const Inventory& machine);
 bool sits_on_root_bus(const std::optional<PciFunction>& function);
 
 }  // namespace gdr::host
