@@ -90,7 +90,7 @@ def stand_ins_are_no_hardware():
     folder = pathlib.Path(gdr).resolve().parent.parent / "lib/gdrkit/soft-gpu"
     environment = dict(os.environ, LD_LIBRARY_PATH=str(folder))
     done = doctor("--only", "environment", env=environment)
-    expect(done.returncode == 3 and "LD_LIBRARY_PATH has gdrkit's stand-ins" in done.stdout,
+    expect(done.returncode == 3 and "LD_LIBRARY_PATH contains gdrkit's stand-ins" in done.stdout,
            done.stdout)
 
 

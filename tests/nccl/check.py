@@ -60,7 +60,7 @@ def refusals(work):
     expect_refused([work], "Is a directory")
     expect_refused([], "FILE is required")
     expect_refused(["--expect", "luck", text], "unknown expectation 'luck'; allowed: gdrdma, local")
-    expect_refused(["--expect", "", text], "--expect: an empty value")
+    expect_refused(["--expect", "", text], "--expect: the value is empty")
     expect_refused(["--jsn", text], "unknown option '--jsn'; allowed: --help, --expect, --all")
 
 

@@ -144,7 +144,7 @@ def a_plan_of_years_is_refused():
             started(client, place)
             require(client.ask(raw_perf.finish(0))[0] == "", "finish")
             for seconds, slices, wanted in ((24 * 3600 * 10_000, 10_000, "--duration must be at most a day"),
-                                            (7200, 10, "a row of 2 h does not fit into a session of 1 h")):
+                                            (7200, 10, "a measurement of 2 h does not fit into a session of 1 h")):
                 wrong, _ = client.ask(raw_perf.start(seconds=seconds, slices=slices))
                 require(wanted in wrong, wrong)
     with serving("--session-limit", "1s") as (port, _):
@@ -225,7 +225,7 @@ def a_secret_is_asked_for_and_never_said():
                 done = PERF.run(*here, *options)
                 require(done.returncode != 0 and said in done.stderr, options, done.stderr)
             with Client(port) as client:
-                require(client.begin() == "begin before what must come first", "let in")
+                require(client.begin() == "begin came too early", "let in")
         with serving() as (port, _):
             done = PERF.run("127.0.0.1", "--port", str(port), "--secret", paths["right"])
             require("the server has no secret" in done.stderr, done.stderr)

@@ -80,7 +80,7 @@ def a_client_uses_as_many_of_the_servers_ports_as_it_has():
         require(run["rows"][0]["ports"] == [] and run["rows"][0]["checked"]["wrong"] == 0, run)
         done = PERF.run(*BANDWIDTH, *here, "--nic", "soft0,soft1,soft2", **DEVICES)
         require(done.returncode == 2 and done.stderr.count("\n") == 1, done.returncode, done.stderr)
-        require("--nic names 3 ports, and the server has 2" in done.stderr, done.stderr)
+        require("--nic names 3 ports, but the server has 2" in done.stderr, done.stderr)
         document(*here, "--nic", "soft0,soft1")  # it serves on
     finally:
         server.terminate()

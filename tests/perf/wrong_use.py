@@ -119,7 +119,7 @@ def an_empty_value_is_one_line():
 def a_processor_that_is_not_there():
     done = PERF.run("--cpu", "1023", "--memory", "host", "--sizes", "64")
     require(done.returncode == 2, done.returncode, done.stderr)
-    require(done.stderr.startswith("gdr perf: --cpu 1023: this process may not run there"),
+    require(done.stderr.startswith("gdr perf: --cpu 1023: this process may not use it"),
             done.stderr)
 
 

@@ -122,7 +122,7 @@ def drawing(root, work):
 
 def wrong_use(root, work):
     expect_refused(["--device", "nvme0", "--root", root],
-                   "--device: 'nvme0' is no PCI address; one is written as 0000:3b:00.0")
+                   "--device: 'nvme0' is not a PCI address such as 0000:3b:00.0")
     expect_refused(["--device", "0000:99:00.0", "--root", root], "no PCI function 0000:99:00.0")
     expect_refused(["--device", "03:00.0", "--root", root], "already, as a GPU")
     expect_refused(["--device", "", "--root", root], "--device: the value is empty")

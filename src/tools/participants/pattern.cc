@@ -47,59 +47,57 @@ Changes differences(std::span<const std::byte> a, std::span<const std::byte> b) 
 
 class Examination {
  public:
-  explicit Examination(const Window& window)
-      : window_(window),
-        data_(window.bytes.subspan(window.guard, window.expected.size())),
-        before_(window.bytes.size()) {
-    fill_pattern(window.before_seed, window.position, before_);
+  explicit Examination(const GuardedRange& range)
+      : range_(range),
+        data_(range.bytes.subspan(range.guard, range.expected.size())),
+        before_(range.bytes.size()) {
+    fill_pattern(range.before_seed, range.position, before_);
   }
 
-  Finding run() {
-    Finding finding;
-    finding.length = data_.size();
-    examine_guards(finding);
-    const Changes wrong = differences(data_, window_.expected);
+  Damage run() {
+    Damage damage;
+    damage.length = data_.size();
+    examine_guards(damage);
+    const Changes wrong = differences(data_, range_.expected);
     if (wrong.count == 0) {
-      if (finding.guard_before + finding.guard_behind > 0)
-        finding.kind = Finding::Kind::kGuardOverwritten;
-      return finding;
+      if (damage.guard_before + damage.guard_behind > 0)
+        damage.kind = Damage::Kind::kGuardOverwritten;
+      return damage;
     }
-    finding.offset = wrong.first;
-    finding.count = wrong.count;
-    finding.kind = classify(wrong, finding);
-    return finding;
+    damage.offset = wrong.first;
+    damage.count = wrong.count;
+    damage.kind = classify(wrong, damage);
+    return damage;
   }
 
  private:
-  using Kind = Finding::Kind;
+  using Kind = Damage::Kind;
 
-  void examine_guards(Finding& finding) const {
-    const std::size_t behind = window_.guard + data_.size();
-    const auto bytes = window_.bytes;
+  void examine_guards(Damage& damage) const {
+    const std::size_t behind = range_.guard + data_.size();
+    const auto bytes = range_.bytes;
     const std::span<const std::byte> before(before_);
-    finding.guard_before =
-        differences(bytes.first(window_.guard), before.first(window_.guard)).count;
-    finding.guard_behind = differences(bytes.subspan(behind), before.subspan(behind)).count;
+    damage.guard_before = differences(bytes.first(range_.guard), before.first(range_.guard)).count;
+    damage.guard_behind = differences(bytes.subspan(behind), before.subspan(behind)).count;
   }
 
-  Kind classify(const Changes& wrong, Finding& finding) const {
-    if (find_displaced(finding)) return Kind::kDisplaced;
+  Kind classify(const Changes& wrong, Damage& damage) const {
+    if (find_displaced(damage)) return Kind::kDisplaced;
     const std::span<const std::byte> before =
-        std::span<const std::byte>(before_).subspan(window_.guard, data_.size());
+        std::span<const std::byte>(before_).subspan(range_.guard, data_.size());
     const Changes arrived = differences(data_, before);
     if (arrived.count == 0) return Kind::kUnchanged;
     if (is_stale()) return Kind::kStale;
     if (wrong.count == 1) {
-      const auto flipped =
-          static_cast<unsigned>(data_[wrong.first] ^ window_.expected[wrong.first]);
+      const auto flipped = static_cast<unsigned>(data_[wrong.first] ^ range_.expected[wrong.first]);
       if (std::popcount(flipped) == 1) {
-        finding.bit = static_cast<std::uint8_t>(std::countr_zero(flipped));
+        damage.bit = static_cast<std::uint8_t>(std::countr_zero(flipped));
         return Kind::kBitFlipped;
       }
     }
     const std::size_t span = wrong.last - wrong.first + 1;
     if (memcmp(data_.data() + wrong.first, before.data() + wrong.first, span) == 0) {
-      finding.count = span;
+      damage.count = span;
       return wrong.last + 1 == data_.size() ? Kind::kTailMissing : Kind::kPartMissing;
     }
     return Kind::kCorrupted;
@@ -107,41 +105,40 @@ class Examination {
 
   // The data's beginning at another place than its own, where that place changed. Short data must
   // be found whole.
-  bool find_displaced(Finding& finding) const {
-    const auto bytes = window_.bytes;
-    const auto needle = window_.expected.first(std::min(kNeedle, window_.expected.size()));
+  bool find_displaced(Damage& damage) const {
+    const auto bytes = range_.bytes;
+    const auto needle = range_.expected.first(std::min(kNeedle, range_.expected.size()));
     for (std::size_t from = 0; from + needle.size() <= bytes.size();) {
       const void* hit =
           memmem(bytes.data() + from, bytes.size() - from, needle.data(), needle.size());
       if (!hit) return false;
       const auto at = static_cast<std::size_t>(static_cast<const std::byte*>(hit) - bytes.data());
       from = at + 1;
-      if (at == window_.guard) continue;
+      if (at == range_.guard) continue;
       // One or two bytes occur by chance: count only memory that changed.
       if (memcmp(bytes.data() + at, before_.data() + at, needle.size()) == 0) continue;
       if (!changed_only_at(at, needle.size())) continue;
-      finding.displacement =
-          static_cast<std::int64_t>(at) - static_cast<std::int64_t>(window_.guard);
+      damage.displacement = static_cast<std::int64_t>(at) - static_cast<std::int64_t>(range_.guard);
       return true;
     }
     return false;
   }
 
-  // For short data: nothing in the window changed but the place where it was found.
+  // For short data: nothing in the range changed but the place where it was found.
   bool changed_only_at(std::size_t at, std::size_t size) const {
     if (size >= kNeedle / 2) return true;
-    const Changes all = differences(window_.bytes, before_);
+    const Changes all = differences(range_.bytes, before_);
     return all.count > 0 && all.first >= at && all.last < at + size;
   }
 
   bool is_stale() const {
-    if (window_.previous_seed == 0) return false;
+    if (range_.previous_seed == 0) return false;
     std::vector<std::byte> previous(data_.size());
-    fill_pattern(window_.previous_seed, 0, previous);
+    fill_pattern(range_.previous_seed, 0, previous);
     return differences(data_, previous).count == 0;
   }
 
-  const Window& window_;
+  const GuardedRange& range_;
   std::span<const std::byte> data_;
   std::vector<std::byte> before_;
 };
@@ -150,18 +147,18 @@ std::string bytes_text(std::uint64_t count) {
   return std::to_string(count) + (count == 1 ? " byte" : " bytes");
 }
 
-std::string guard_text(const Finding& finding) {
+std::string guard_text(const Damage& damage) {
   std::string text;
-  if (finding.guard_before) text = bytes_text(finding.guard_before) + " before the data";
-  if (finding.guard_behind) {
+  if (damage.guard_before) text = bytes_text(damage.guard_before) + " before the data";
+  if (damage.guard_behind) {
     if (!text.empty()) text += " and ";
-    text += bytes_text(finding.guard_behind) + " behind the data";
+    text += bytes_text(damage.guard_behind) + " behind the data";
   }
   return text;
 }
 
-std::string describe_data(const Finding& f) {
-  using Kind = Finding::Kind;
+std::string describe_data(const Damage& f) {
+  using Kind = Damage::Kind;
   switch (f.kind) {
     case Kind::kIntact:
       return "every byte right, guards untouched";
@@ -187,7 +184,7 @@ std::string describe_data(const Finding& f) {
     case Kind::kGuardOverwritten:
       return "guard overwritten: " + guard_text(f);
   }
-  return "unknown finding";
+  return "unknown damage";
 }
 
 }  // namespace
@@ -207,15 +204,15 @@ void fill_pattern(std::uint64_t seed, std::uint64_t position, std::span<std::byt
   for (; i < bytes.size(); ++i) bytes[i] = pattern_byte(seed, position + i);
 }
 
-Finding examine(const Window& window) { return Examination(window).run(); }
+Damage examine(const GuardedRange& range) { return Examination(range).run(); }
 
-std::string describe(const Finding& finding) {
-  std::string text = describe_data(finding);
+std::string describe(const Damage& damage) {
+  std::string text = describe_data(damage);
   // A displaced block explains the guard it landed in.
-  const bool guards = finding.guard_before + finding.guard_behind > 0;
-  if (guards && finding.kind != Finding::Kind::kGuardOverwritten &&
-      finding.kind != Finding::Kind::kDisplaced) {
-    text += "; guard overwritten: " + guard_text(finding);
+  const bool guards = damage.guard_before + damage.guard_behind > 0;
+  if (guards && damage.kind != Damage::Kind::kGuardOverwritten &&
+      damage.kind != Damage::Kind::kDisplaced) {
+    text += "; guard overwritten: " + guard_text(damage);
   }
   return text;
 }

@@ -3,8 +3,8 @@
 //
 //   std::vector<std::byte> expected(n);
 //   fill_pattern(seed, 0, expected);                       // what the other side sent
-//   Finding found = examine({window, guard, expected, before_seed, window_position, old_seed});
-//   if (found.kind != Finding::Kind::kIntact) puts(describe(found).c_str());
+//   Damage found = examine({range, guard, expected, before_seed, position, old_seed});
+//   if (found.kind != Damage::Kind::kIntact) puts(describe(found).c_str());
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ std::byte pattern_byte(std::uint64_t seed, std::uint64_t position);
 // bytes[i] = pattern_byte(seed, position + i)
 void fill_pattern(std::uint64_t seed, std::uint64_t position, std::span<std::byte> bytes);
 
-struct Finding {
+struct Damage {
   enum class Kind : std::uint8_t {
     kIntact,
     kUnchanged,         // the memory still holds what was there before
@@ -45,7 +45,7 @@ struct Finding {
   GDR_FIELDS(kind, length, offset, count, displacement, bit, guard_before, guard_behind)
 };
 
-struct Window {
+struct GuardedRange {
   std::span<const std::byte> bytes;     // guard, data, guard
   std::size_t guard = 0;                // length of either guard
   std::span<const std::byte> expected;  // the data
@@ -54,9 +54,9 @@ struct Window {
   std::uint64_t previous_seed = 0;      // the source's content before this transfer; 0: none
 };
 
-Finding examine(const Window& window);
+Damage examine(const GuardedRange& range);
 
 // "data displaced by +65536 bytes", "bit 3 of byte 17 flipped".
-std::string describe(const Finding& finding);
+std::string describe(const Damage& damage);
 
 }  // namespace gdr::participants

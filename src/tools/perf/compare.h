@@ -37,7 +37,7 @@ struct UnmatchedRow {
   std::string reason;  // "the other report has no such row"
 };
 
-// Of the machines or their settings: "NIC", "server's kernel".
+// A difference between the machines or their settings: "NIC", "server's kernel".
 struct Unlike {
   std::string what, base, other;
 };

@@ -83,10 +83,10 @@ bool Contents::verify(std::uint64_t address, Sender sender, std::uint32_t queue,
     return static_cast<bool>(written);
   }
   ++outcome.checked;
-  const participants::Finding finding =
+  const participants::Damage damage =
       participants::examine({found_, 0, expected_, before, 0, before});
   outcome.add_wrong("message " + std::to_string(message) + " of queue pair " +
-                    std::to_string(queue) + ": " + participants::describe(finding));
+                    std::to_string(queue) + ": " + participants::describe(damage));
   return true;
 }
 

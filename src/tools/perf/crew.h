@@ -55,7 +55,7 @@ class Crew {
   // than the other side waits for an answer, or by abort() where there is no sense in waiting.
   CrewOutcome join(const GoOn& go_on = {});
 
-  // Of a server with --check, while a row runs: its part of a window. Control thread. EPROTO: the
+  // For a server with --check, while a row runs: its part of a window. Control thread. EPROTO: the
   // row has no such window.
   Result<void> fill(const Window& window, const GoOn& go_on);
   Result<void> move(const Window& window);
@@ -68,7 +68,7 @@ class Crew {
     std::unique_ptr<Task> task;
     std::unique_ptr<Outcome> outcome;
     std::unique_ptr<Signals> signals;
-    // Of windows; the control thread's.
+    // For windows; the control thread's.
     std::optional<Arrivals> arrivals;
     std::uint64_t told_wrong = 0;
     Ticks asked_at = 0;

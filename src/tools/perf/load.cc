@@ -6,7 +6,7 @@ namespace gdr::perf {
 namespace {
 
 constexpr std::uint64_t kUnderWay = 64 << 20;  // bytes of a side; 400 Gb/s send them in 1.3 ms
-// Of larger messages each has a completion: then time is cut into repetitions more finely.
+// Larger messages have a completion each, so that time is cut into repetitions more finely.
 constexpr std::uint64_t kSignalEach = 8192;
 constexpr std::uint32_t kSignalEvery = 64;
 

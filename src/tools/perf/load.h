@@ -25,7 +25,7 @@ enum class Operation : std::uint8_t {
 };
 enum class Transport : std::uint8_t { kRc, kUc, kUd, kXrc };
 enum class Measure : std::uint8_t { kBandwidth, kLatency, kRate };
-// Of GPU memory. kAny: what works, dma-buf first.
+// How GPU memory is registered. kAny: what works, dma-buf first.
 enum class Way : std::uint8_t { kAny, kDmaBuf, kPeerMemory };
 
 // Where the data of one side lies.
@@ -140,7 +140,8 @@ constexpr bool is_received(Operation operation) {
   return operation == Operation::kSend || operation == Operation::kWriteWithImmediate;
 }
 
-// Of --check: each message as its completion comes; else once all of a window have moved.
+// For --check: whether each message is compared when its completion comes, or only when all of a
+// window have moved.
 bool is_compared_on_arrival(const Load& load);
 // A write's answer is seen in memory by the CPU; elsewhere by a completion.
 bool is_polled_in_memory(const Load& load);
@@ -155,17 +156,16 @@ bool arrives_unannounced(const Load& load);
 // would wait for the scheduler's next tick, milliseconds long.
 bool must_give_way(const Load& load, std::uint32_t processors);
 
-// Of one thread.
+// Queue pairs of one thread, and of one port.
 std::uint32_t queue_pairs_of(const Load& load, std::uint32_t thread);
-// Of one port.
 std::uint32_t queue_pairs_on(const Load& load, std::uint32_t port);
 
 // What a queue pair has room for: `depth`; and for latency no more than are ever there, one under
 // way and those before it that asked for no completion. A longer queue goes through more of the
 // cache, message by message.
 std::uint32_t requests_queued(const Load& load);
-// Of a stream, on one queue pair: `depth`, but fewer of large messages, since a row lasts until all
-// of them have arrived, which takes long where the network is slow.
+// Requests in flight on one queue pair of a stream: `depth`, but fewer if messages are large, since
+// a row lasts until all have arrived, which takes long on a slow network.
 std::uint32_t requests_under_way(const Load& load, std::uint64_t size);
 // Requests for one completion: what was asked for, or what suits the size.
 std::uint32_t requests_for_completion(const Load& load, std::uint64_t size);

@@ -24,7 +24,7 @@ Result<LoopbackServer> start_loopback_server(const Options& options,
 // This process is the client. GPUs are those that the loads name.
 class Loopback {
  public:
-  // Of the options: libraries, GID index, processors, program.
+  // Uses libraries, GID index, processors and program of the options.
   static Result<std::unique_ptr<Loopback>> open(const Options& options, const DeviceNames& near,
                                                 const DeviceNames& far);
 

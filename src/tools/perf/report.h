@@ -13,7 +13,7 @@
 
 namespace gdr::perf {
 
-// Of several repetitions, each a slice of one continuous run.
+// A figure of several repetitions, each a slice of one continuous run.
 struct Figure {
   double median = 0, least = 0, most = 0;
   std::vector<double> repetitions;

@@ -19,7 +19,7 @@ constexpr std::uint64_t kLargestSize = std::uint64_t{1} << 30;
 // line has for them, and what to do.
 Result<void> check_load(const Load& load, std::uint64_t largest);
 Result<void> check_timing(const Timing& timing);
-// Of a row; of one that is counted in messages nobody knows.
+// The least time that a row takes; 0 if it is limited by messages, whose time nobody knows.
 Nanoseconds least_time(const Timing& timing);
 // "30 s", "90 min", "2 h 30 min"
 std::string text_of_time(Nanoseconds time);

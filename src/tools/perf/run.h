@@ -26,7 +26,7 @@ struct Options {
   std::optional<std::string> secret_file;      // that both sides have
   Nanoseconds session_limit = 3600 * kSecond;  // of a server: a client's whole time
   participants::DeviceWishes devices;          // GPUs
-  // Of several ports each talks to the other side's of the same place; empty: chosen.
+  // Each port talks to the other side's port at the same place in its list; empty: chosen.
   std::vector<std::string> nics, peer_nics;
   participants::LibraryWishes libraries;
   std::optional<std::uint8_t> gid_index;

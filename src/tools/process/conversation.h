@@ -36,7 +36,7 @@ struct Received {
 class Connection {
  public:
   // `stranger`: the error where what comes is no message at all.
-  explicit Connection(UniqueFd fd, const char* stranger = "no message of this program")
+  explicit Connection(UniqueFd fd, const char* stranger = "not a message of this program")
       : fd_(std::move(fd)), stranger_(stranger) {}
   // Both ends on this host.
   static Result<std::array<UniqueFd, 2>> pair();

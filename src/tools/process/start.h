@@ -36,7 +36,7 @@ struct Start {
 struct Pipe {
   UniqueFd read_end, write_end;
 };
-// Of which a program that is started inherits nothing.
+// A program that is started does not inherit it.
 Result<Pipe> make_pipe();
 
 // The program runs when this returns; the error is that of starting it.

@@ -5,8 +5,8 @@
 namespace gdr::proof {
 namespace {
 
-Symptom of_finding(Finding::Kind kind) {
-  using Kind = Finding::Kind;
+Symptom of_damage(Damage::Kind kind) {
+  using Kind = Damage::Kind;
   switch (kind) {
     case Kind::kIntact:
       return Symptom::kNone;
@@ -53,17 +53,17 @@ Symptom judge(const Observation& seen) {
   if (failed(seen.received)) return Symptom::kReceiveError;
   const bool completed =
       seen.sent && seen.sent->ok() && (!seen.has_receive || (seen.received && seen.received->ok()));
-  const bool arrived = seen.finding && seen.finding->data_arrived();
+  const bool arrived = seen.damage && seen.damage->data_arrived();
   if (!completed) return arrived ? Symptom::kDataWithoutCompletion : Symptom::kNothingArrived;
-  if (seen.finding) {
-    const Symptom symptom = of_finding(seen.finding->kind);
+  if (seen.damage) {
+    const Symptom symptom = of_damage(seen.damage->kind);
     if (symptom != Symptom::kNone) return symptom;
   }
   return seen.wrong.empty() ? Symptom::kNone : Symptom::kWrongMetadata;
 }
 
 std::string describe(Symptom symptom, const Observation& seen) {
-  std::string found = seen.finding ? describe(*seen.finding) : "the memory could not be read";
+  std::string found = seen.damage ? describe(*seen.damage) : "the memory could not be read";
   switch (symptom) {
     case Symptom::kNone:
       return found;
@@ -77,8 +77,8 @@ std::string describe(Symptom symptom, const Observation& seen) {
       return "completion without data: success was reported, but " + found;
     case Symptom::kDataWithoutCompletion:
       return "data without completion: " + missing_completion(seen) + ", yet " +
-             (seen.finding && seen.finding->kind == Finding::Kind::kIntact ? "every byte arrived"
-                                                                           : found);
+             (seen.damage && seen.damage->kind == Damage::Kind::kIntact ? "every byte arrived"
+                                                                        : found);
     case Symptom::kNothingArrived:
       return "no completion and no data: " + missing_completion(seen) + ", and " + found;
     case Symptom::kWrongMetadata:

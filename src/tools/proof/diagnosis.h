@@ -20,8 +20,8 @@ struct Observation {
   bool has_receive = false;      // the target should see a completion too
   std::optional<Completion> sent;
   std::optional<Completion> received;
-  std::optional<Finding> finding;  // the owner's view of the target memory
-  std::string wrong;               // what else was not as it should be: an immediate, a length
+  std::optional<Damage> damage;  // the owner's view of the target memory
+  std::string wrong;             // what else was not as it should be: an immediate, a length
 };
 
 enum class Symptom {

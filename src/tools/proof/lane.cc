@@ -56,7 +56,7 @@ Result<void> Lane::fill(End& end, const Range& data) {
   return {};
 }
 
-Result<Finding> Lane::look(End& end, const Range& data, Bytes literal) {
+Result<Damage> Lane::look(End& end, const Range& data, Bytes literal) {
   return step(
       end, Examine{data, kGuard, data_seed(), before_seed(), previous_seed(), std::move(literal)});
 }

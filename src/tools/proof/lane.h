@@ -30,7 +30,7 @@ struct RegisteredBuffer {
 struct End {
   Client* client = nullptr;
   std::string nic, gpu;  // in the report
-  // Of device memory: the way of registering that is used.
+  // How each kind of device memory is registered.
   std::map<MemoryKind, Registration> works;
   Open::Reply opened;
   std::map<MemoryKind, RegisteredBuffer> buffers;
@@ -58,7 +58,7 @@ class Lane {
   Result<void> prepare(End& end, const Range& data);
   Result<void> fill(End& end, const Range& data);
   // The owner looks. `literal`: instead of the pattern of the last fill().
-  Result<Finding> look(End& end, const Range& data, Bytes literal = {});
+  Result<Damage> look(End& end, const Range& data, Bytes literal = {});
 
   // Posts on the near end and waits there.
   Result<Completion> execute(Execute request);

@@ -20,7 +20,7 @@
 
 namespace gdr::proof {
 
-using participants::Finding;
+using participants::Damage;
 using participants::Gpu;
 using participants::GpuSurvey;
 using participants::is_device;
@@ -215,7 +215,7 @@ struct Examine {
   std::uint64_t previous_seed = 0;
   Bytes literal;
   GDR_FIELDS(data, guard, seed, before_seed, previous_seed, literal)
-  using Reply = Finding;
+  using Reply = Damage;
 };
 
 // A row of `gdr perf`, from this worker to the other one's NIC.
@@ -236,6 +236,6 @@ using Messages =
     std::tuple<Failure, Nothing, Survey, Survey::Reply, Open, Open::Reply, CreateBuffer,
                CreateBuffer::Reply, DestroyBuffer, CreateQueue, CreateQueue::Reply, Connect,
                DestroyQueue, Steer, Prepare, Fill, Store, PostReceive, Execute, AwaitReceive,
-               Completion, Examine, Finding, Measure, Measure::Reply>;
+               Completion, Examine, Damage, Measure, Measure::Reply>;
 
 }  // namespace gdr::proof

@@ -31,7 +31,7 @@ class Pair {
   Pair(Context& context, Selection selection);
 
   Result<void> open();
-  // Of an open pair.
+  // After open().
   Participants participants() const {
     return {near_.nic, far_.nic, near_.opened.gpu, far_.opened.gpu};
   }

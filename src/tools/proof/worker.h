@@ -35,7 +35,7 @@ class Worker {
   Result<Nothing> handle(const Prepare& request);
   Result<Nothing> handle(const Fill& request);
   Result<Nothing> handle(const Store& request);
-  Result<Finding> handle(const Examine& request);
+  Result<Damage> handle(const Examine& request);
   // worker_queues.cc
   Result<CreateQueue::Reply> handle(const CreateQueue& request);
   Result<Nothing> handle(const Connect& request);

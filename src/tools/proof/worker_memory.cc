@@ -96,7 +96,7 @@ Result<Nothing> Worker::handle(const Store& request) {
   return Nothing{};
 }
 
-Result<Finding> Worker::handle(const Examine& request) {
+Result<Damage> Worker::handle(const Examine& request) {
   Result<Buffer*> buffer = find_range(request.data);
   if (!buffer) return buffer.error();
   if (!request.literal.empty() && request.literal.size() != request.data.length) {

@@ -137,7 +137,8 @@ TEST(Capture, FindsADriverThatIsMountedElsewhereAgainAndNamesNoOtherMount) {
                 "31 22 0:56 / /var/lib/kubelet/pods/1/volumes/kubernetes.io~secret/nvidia-token "
                 "rw,relatime - tmpfs tmpfs rw\n");
   const std::string here = findings_of(machine.root());
-  EXPECT_NE(here.find("nothing speaks against loading nvidia-peermem"), std::string::npos) << here;
+  EXPECT_NE(here.find("found nothing that prevents loading nvidia-peermem"), std::string::npos)
+      << here;
   const Machine empty;
   const Capture capture = take_capture(machine.root());
   ASSERT_TRUE(write_capture(capture, empty.root() + "/replay/"));

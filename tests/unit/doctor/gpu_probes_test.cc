@@ -20,7 +20,7 @@ TEST(GpuCount, OfGpusThatAContainerWasNotGivenIsWell) {
   patient.machine.add_switch(2);
   patient.machine.write("dev/nvidia0", "");
   patient.machine.write("dev/nvidiactl", "");
-  EXPECT_TRUE(says(patient.find(kGpuCount), "1 of this host's GPUs are not given"));
+  EXPECT_TRUE(says(patient.find(kGpuCount), "1 of this host's GPUs are not in this container"));
 }
 
 TEST(GpuCount, FailsOrIsUnknownWithoutAnAnswerOfTheDriver) {

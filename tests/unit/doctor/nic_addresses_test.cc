@@ -45,7 +45,7 @@ TEST(GidCheck, WantsTheIndexInTheEnvironmentToNameOneOnEachNic) {
   EXPECT_EQ(outcomes(find(kGid, machine, {{"NCCL_IB_GID_INDEX", "1"}})), "ok ok");
   const Findings first = find(kGid, machine, {{"NCCL_IB_GID_INDEX", "0"}});
   EXPECT_EQ(outcomes(first), "ok fail");
-  EXPECT_EQ(first[1].summary, "NCCL_IB_GID_INDEX=0 names a GID of RoCE v1");
+  EXPECT_EQ(first[1].summary, "NCCL_IB_GID_INDEX=0 names a RoCE v1 GID");
   const Findings none = find(kGid, machine, {{"NCCL_IB_GID_INDEX", "3"}});
   EXPECT_EQ(outcomes(none), "ok fail");
   EXPECT_TRUE(none[1].fix.now.note.find("export NCCL_IB_GID_INDEX=1") != std::string::npos);

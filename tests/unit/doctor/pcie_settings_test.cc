@@ -20,7 +20,7 @@ TEST(MaxPayloadCheck, FailsWhereAHopDiffersAndNamesIt) {
   machine.find("0000:1a:00.0").max_payload = 512;
   const Findings found = find(kMaxPayload, machine);
   EXPECT_EQ(outcomes(found), "fail");
-  EXPECT_TRUE(says(found, "0000:1a:00.0 takes payloads of 512 bytes, 0000:17:02.0 of 256 bytes"));
+  EXPECT_TRUE(says(found, "0000:1a:00.0 accepts payloads of 512 bytes, 0000:17:02.0 of 256 bytes"));
 }
 
 TEST(MaxPayloadCheck, FailsWhereGpuAndNicDifferBelowOneSwitch) {

@@ -171,7 +171,7 @@ TEST(EnvironmentCheck, WarnsOfATopologyFileOfAnotherMachine) {
 TEST(EnvironmentCheck, NamesStandIns) {
   Patient patient;
   patient.environment = {{"LD_LIBRARY_PATH", "/opt/gdr/lib/gdrkit/soft-gpu:/x"}};
-  EXPECT_TRUE(says(patient.find(kEnvironment), "LD_LIBRARY_PATH has gdrkit's stand-ins in it"));
+  EXPECT_TRUE(says(patient.find(kEnvironment), "LD_LIBRARY_PATH contains gdrkit's stand-ins"));
 }
 
 TEST(MpiUcx, AreAskedWhetherTheyHaveCuda) {

@@ -65,7 +65,7 @@ TEST(Registration, WithWrongBytesFails) {
   report.checks[1].advice.causes = {"ACS redirection"};
   const Findings found = patient.find(kRegistration);
   EXPECT_EQ(outcomes(found), "fail");
-  EXPECT_TRUE(says(found, "a transfer is wrong: completion without data|Most likely: ACS"));
+  EXPECT_TRUE(says(found, "a transfer failed: completion without data|Most likely: ACS"));
 }
 
 TEST(Registration, WithoutATransferIsUnknown) {

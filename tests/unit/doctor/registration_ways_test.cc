@@ -164,7 +164,7 @@ TEST(PeerMemory, OfAnEarlierDriverIsAModuleOfItsOwn) {
   patient.machine.write("sys/module/nvidia/version", "440.118.02\n");
   patient.give_peer_interface();
   patient.machine.write(kModulesDep, "extra/nv_peer_mem.ko: updates/nvidia.ko kernel/ib_core.ko\n");
-  EXPECT_TRUE(says(patient.find(kPeerMemoryLoading), "speaks against loading nv_peer_mem"));
+  EXPECT_TRUE(says(patient.find(kPeerMemoryLoading), "prevents loading nv_peer_mem"));
   const Findings found = patient.find(kRegistrationPath);
   EXPECT_EQ(found.at(0).fix.now.by_hand, "sudo modprobe nv_peer_mem");
   EXPECT_FALSE(says(found, "nvidia-peermem"));
@@ -215,7 +215,8 @@ TEST(DriverTopologyGate, AsksForACommonBridgeOnAltra) {
   EXPECT_TRUE(near.find(kDriverTopologyGate).empty());
   Patient altra;
   make_altra(altra);
-  EXPECT_TRUE(says(altra.find(kDriverTopologyGate), "Ampere Altra: the driver takes mlx5_1 alone"));
+  EXPECT_TRUE(
+      says(altra.find(kDriverTopologyGate), "Ampere Altra: the driver accepts mlx5_1 only"));
   Patient far;
   far.machine.add_switch(2);
   make_altra(far);

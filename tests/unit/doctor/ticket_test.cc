@@ -87,7 +87,7 @@ TEST(Ticket, BeginsWithTheVerdict) {
   EXPECT_EQ(verdict_of(report_of({finding_of(Outcome::kWarn, "", "slow")})).find("WARNINGS: 1"),
             0u);
   EXPECT_EQ(verdict_of(report_of({finding_of(Outcome::kUnknown, "", "?")}))
-                .find("NOTHING KNOWN TO BE WRONG: 1 unknown"),
+                .find("NO PROBLEM FOUND: 1 unknown"),
             0u);
   EXPECT_EQ(verdict_of(report_of({finding_of(Outcome::kOk, "", "fine")})).find("ALL WELL"), 0u);
   const std::string page = to_html(ticket_of(wrong)), text = to_markdown(ticket_of(wrong));

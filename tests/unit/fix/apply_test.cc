@@ -193,7 +193,7 @@ TEST_F(Apply, UndoLeavesAnotherDeviceAtTheSameAddress) {
   const auto before = host_.all_bytes();
   const std::vector<Step> steps = undo_all();
   EXPECT_EQ(fates(steps), std::vector{Fate::kLeft});
-  EXPECT_NE(steps[0].text.find("10b5:9733 now, and was 10b5:8749"), std::string::npos);
+  EXPECT_NE(steps[0].text.find("10b5:9733 now, but was 10b5:8749"), std::string::npos);
   EXPECT_EQ(host_.all_bytes(), before);
 }
 

@@ -47,7 +47,7 @@ TEST(Report, ShowsOldAndNewAndTheWayBack) {
   EXPECT_TRUE(has(text,
                   "    undo  sudo gdr fix --undo\n"
                   "    or    sudo setpci -s 0000:18:00.0 ECAP_ACS+6.w=001d\n"));
-  EXPECT_TRUE(has(text, "1 change planned; to make them: sudo gdr fix acs --apply"));
+  EXPECT_TRUE(has(text, "1 change planned; to apply: sudo gdr fix acs --apply"));
 }
 
 TEST(Report, FailsWhereSomethingIsRefused) {
@@ -94,7 +94,7 @@ TEST(Report, PrintsAHostileJournalHarmlessly) {
   report.journal.not_understood = {7};
   const std::string text = to_text(report, {});
   for (const char c : text) EXPECT_TRUE(c == '\n' || static_cast<unsigned char>(c) >= 0x20);
-  EXPECT_TRUE(has(text, "Line 7 of"));
+  EXPECT_TRUE(has(text, "gdr fix did not write line 7 of"));
   EXPECT_TRUE(nlohmann::json::accept(to_json(report)));
 }
 

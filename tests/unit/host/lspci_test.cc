@@ -233,8 +233,8 @@ TEST(LspciTree, HasSeveralRootBusesAndDomains) {
 
 TEST(Lspci, SaysWhatIsWrongWithATextAndWhatToTypeNext) {
   const std::pair<std::string, const char*> cases[] = {
-      {"", "a.txt: neither"},
-      {"hello\n", "a.txt: neither text of lspci -vvv nor of lspci -tv"},
+      {"", "a.txt: not text of"},
+      {"hello\n", "a.txt: not text of lspci -vvv or lspci -tv"},
       {"03:00.0 3D controller: NVIDIA Corporation Device 2330 (rev a1)\n", "give the text of"},
       {" \\-00.0  x\n-[0000:00]---00.0  x\n", "line 1: a branch"},
       {"-[0000:00]---00.0  x\n  \\-00.0  y\n", "line 2: a branch"},

@@ -134,8 +134,7 @@ TEST(PastedText, MayHoldBothTextsInOneFile) {
 TEST(PastedText, SaysWhatWasSkippedFirst) {
   const auto found = read_lspci({{"a.txt", "user@h:~$ lspci -tv\n" + machine().lspci_tree()}});
   ASSERT_TRUE(found && found->notes.size() == 1);
-  EXPECT_EQ(found->notes[0],
-            "a.txt: 1 line is no text of lspci and was skipped: 'user@h:~$ lspci -tv'");
+  EXPECT_EQ(found->notes[0], "a.txt: 1 line skipped that is not from lspci: 'user@h:~$ lspci -tv'");
 }
 
 TEST(PastedText, IsNoneWhereNothingIsOfLspci) {

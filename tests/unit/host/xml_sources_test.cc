@@ -30,7 +30,7 @@ TEST(Xml, RefusesWhatIsMalformedAndSaysWhere) {
       {"", "no XML element"},
       {"<a>", "<a> has no end"},
       {"<a>\n</b>", "line 2: </b> where <a> is open"},
-      {"</a>", "where nothing is open"},
+      {"</a>", "</a> has no opening tag"},
       {"<a/><b/>", "second element"},
       {"<a b=1/>", "no quotation marks"},
       {"<a b=\"1/>", "has no end"},

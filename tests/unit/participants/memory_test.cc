@@ -56,7 +56,7 @@ TEST(HostMemory, SaysHowManyHugePagesAreMissingAndHowToGetThem) {
   if (memory.error().code == ENOTSUP) GTEST_SKIP() << text;
   EXPECT_NE(text.find(" huge pages of "), std::string::npos) << text;
   EXPECT_NE(text.find(" are needed, but only "), std::string::npos) << text;
-  EXPECT_NE(text.find(" are free; set more aside: sudo sysctl vm.nr_hugepages="), std::string::npos)
+  EXPECT_NE(text.find(" are free; reserve more: sudo sysctl vm.nr_hugepages="), std::string::npos)
       << text;
 }
 

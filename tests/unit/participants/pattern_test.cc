@@ -8,7 +8,7 @@
 namespace gdr::participants {
 namespace {
 
-using Kind = Finding::Kind;
+using Kind = Damage::Kind;
 
 constexpr std::uint64_t kBefore = 101;
 constexpr std::uint64_t kData = 202;
@@ -26,7 +26,7 @@ struct Memory {
     std::copy(expected.begin(), expected.end() - static_cast<std::ptrdiff_t>(cut),
               bytes.begin() + kGuard + displacement);
   }
-  Finding look() const { return examine({bytes, kGuard, expected, kBefore, kPosition, kPrevious}); }
+  Damage look() const { return examine({bytes, kGuard, expected, kBefore, kPosition, kPrevious}); }
   std::vector<std::byte> bytes;
   std::vector<std::byte> expected;
 };
@@ -73,7 +73,7 @@ TEST(Examine, FindsByHowMuchDataIsDisplaced) {
       if (static_cast<std::size_t>(std::abs(by)) + length > kGuard + length) continue;
       Memory memory(length);
       memory.place(by);
-      const Finding found = memory.look();
+      const Damage found = memory.look();
       EXPECT_EQ(found.kind, Kind::kDisplaced) << length << " by " << by;
       EXPECT_EQ(found.displacement, by) << length;
     }
@@ -83,7 +83,7 @@ TEST(Examine, FindsByHowMuchDataIsDisplaced) {
 TEST(Examine, FindsADisplacedBlockThatRunsOutOfTheWindow) {
   Memory memory(4097);
   std::copy(memory.expected.begin(), memory.expected.begin() + 400, memory.bytes.end() - 400);
-  const Finding found = memory.look();
+  const Damage found = memory.look();
   EXPECT_EQ(found.kind, Kind::kDisplaced);
   EXPECT_EQ(found.displacement, 4097 + 512 - 400);
 }
@@ -92,7 +92,7 @@ TEST(Examine, FindsOneFlippedBit) {
   Memory memory(65);
   memory.place();
   memory.bytes[kGuard + 17] ^= std::byte{0x08};
-  const Finding found = memory.look();
+  const Damage found = memory.look();
   EXPECT_EQ(found.kind, Kind::kBitFlipped);
   EXPECT_EQ(found.offset, 17u);
   EXPECT_EQ(found.bit, 3u);
@@ -102,7 +102,7 @@ TEST(Examine, FindsOneFlippedBit) {
 TEST(Examine, FindsHowMuchOfTheTailIsMissing) {
   Memory memory(4097);
   memory.place(0, 1);
-  Finding found = memory.look();
+  Damage found = memory.look();
   EXPECT_EQ(found.kind, Kind::kTailMissing);
   EXPECT_EQ(found.count, 1u);
   Memory longer(4097);
@@ -118,7 +118,7 @@ TEST(Examine, FindsAMissingPartInTheMiddle) {
                              memory.bytes.begin() + kGuard + 128);
   memory.place();
   std::copy(old.begin(), old.end(), memory.bytes.begin() + kGuard + 64);
-  const Finding found = memory.look();
+  const Damage found = memory.look();
   EXPECT_EQ(found.kind, Kind::kPartMissing);
   EXPECT_EQ(found.offset, 64u);
   EXPECT_EQ(found.count, 64u);
@@ -135,7 +135,7 @@ TEST(Examine, CountsCorruptedBytes) {
   memory.place();
   memory.bytes[kGuard + 3] ^= std::byte{0xff};
   memory.bytes[kGuard + 9] ^= std::byte{0xff};
-  const Finding found = memory.look();
+  const Damage found = memory.look();
   EXPECT_EQ(found.kind, Kind::kCorrupted);
   EXPECT_EQ(found.count, 2u);
   EXPECT_EQ(found.offset, 3u);

@@ -46,7 +46,7 @@ json other(const std::string& name, const json& value) {
       {"operation", "compare-swap"}, {"transport", "XRC"},   {"measure", "rate"},
       {"way", "peer-memory"},        {"service_level", 255}, {"traffic_class", 1}};
   if (const auto found = kOthers.find(name); found != kOthers.end()) return found->second;
-  // Of a load it is a place, of the document a side.
+  // In a load it is a place, in the document a side.
   if (value.is_string() && (name == "near" || name == "far")) return "gpu-vmm:77";
   if (value.is_boolean()) return !value.get<bool>();
   if (value.is_string()) return "other";

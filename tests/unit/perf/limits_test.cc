@@ -47,7 +47,8 @@ TEST(Limits, AreLinksAndPcieOfBothHostsNearestFirst) {
   EXPECT_EQ(limits[1].what, "link of mlx5_0 port 1 on b");
   EXPECT_EQ(limits[2].what, "PCIe of mlx5_0 on b (gen 4 x16)") << "writes have longer headers";
   EXPECT_EQ(limits[3].what, "PCIe of mlx5_0 on a (gen 4 x16)");
-  EXPECT_EQ(limits[4].what, "memcpy on a (one thread; for comparison)") << "NICs do not use it";
+  EXPECT_EQ(limits[4].what, "single-thread memcpy on a, for comparison only")
+      << "NICs do not use it";
   EXPECT_EQ(advice_of(limits), "");
 }
 
@@ -311,8 +312,7 @@ TEST(Advice, NamesThreadsThatHaveTooFewCores) {
   EXPECT_EQ(advice_of(load, side, side, 1e9), "") << "the server's program has nothing to do";
   load.operation = Operation::kSend;
   EXPECT_EQ(advice_of(load, side, side, 1e9),
-            ": 2 threads have 1 core to run on: allow more (taskset -c, or the container's "
-            "limits)\n");
+            ": 2 threads share 1 CPU: allow more (taskset -c, or the container's limits)\n");
   side.cores = 2;
   EXPECT_EQ(advice_of(load, side, side, 1e9), "");
 }
@@ -336,7 +336,7 @@ TEST(Advice, NamesAProcessThatMayRunOnOneCoreOfTwoHosts) {
   near.cores = 1;
   Load load = writes();
   load.threads = 4;
-  EXPECT_NE(advice_of(load, near, sample_side("b"), 10e9).find("4 threads have 1 core on a"),
+  EXPECT_NE(advice_of(load, near, sample_side("b"), 10e9).find("4 threads share 1 CPU on a"),
             std::string::npos);
 }
 

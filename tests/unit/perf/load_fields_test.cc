@@ -120,7 +120,7 @@ TEST(LoadFields, OfAnEnumerationMayHaveNoValueThatNobodyKnows) {
     }
     const Result<void> right = check_load(load, 64);
     ASSERT_FALSE(right);
-    EXPECT_EQ(right.error().message, "a load that this version does not know");
+    EXPECT_EQ(right.error().message, "this version does not know the requested load");
   });
 }
 

@@ -64,7 +64,7 @@ TEST(Plan, RefusesWhatWasAskedForByName) {
   wishes.measures = {Measure::kBandwidth};
   wishes.load.both_ways = true;
   EXPECT_NE(problem(make_plan(wishes, {.near_gpu = 0, .far_gpu = 0}))
-                .find("--memory staged and --both-ways"),
+                .find("--memory staged does not work with --both-ways"),
             std::string::npos);
 }
 
@@ -95,9 +95,9 @@ TEST(Plan, SetsEveryNearMemoryBesideEveryFarOne) {
 TEST(Plan, SaysWhichSideHasNoGpu) {
   Wishes wishes = some_wishes();
   wishes.near = {{Place::Kind::kGpu, kChosenGpu}};
-  EXPECT_EQ(problem(make_plan(wishes, {})), "no GPU on the client's side: --memory host");
+  EXPECT_EQ(problem(make_plan(wishes, {})), "no GPU on the client's side; use --memory host");
   EXPECT_EQ(problem(make_plan(wishes, {.near_gpu = 0, .far_gpu = {}})),
-            "no GPU on the server's side: --memory host");
+            "no GPU on the server's side; use --memory host");
 }
 
 TEST(Plan, GivesAtomicsEightBytesAndDatagramsNoMoreThanAPacket) {
@@ -118,8 +118,7 @@ TEST(Plan, RefusesRepetitionsThatTakeNoTime) {
   Wishes wishes = some_wishes();
   wishes.timing.slice_nanoseconds = 0;
   EXPECT_EQ(problem(make_plan(wishes, {})),
-            "--duration must be greater than 0: a repetition would take "
-            "no time");
+            "--duration must be greater than 0, with at least 1 ns for each of the 10 --repeats");
   wishes.timing.slice_messages = 1;
   EXPECT_EQ(problem(make_plan(wishes, {})), "");
 }

@@ -100,7 +100,7 @@ TEST_F(SessionTest, EndsALatencyRowWhoseMessagesComeWithoutAPause) {
 
 TEST_F(ShortSession, EndsAClientThatSaysNothing) {
   EXPECT_LT(time_to_end(), kSoon);
-  EXPECT_EQ(ended_.error().message, "the client has not said who it is within 300 ms");
+  EXPECT_EQ(ended_.error().message, "the client did not introduce itself within 300 ms");
   EXPECT_EQ(last_word(), ended_.error().message);
 }
 
@@ -114,20 +114,21 @@ TEST_F(ShortSession, EndsAClientThatSaysHelloAgainAndAgain) {
 TEST_F(ShortSession, EndsAClientThatHasNothingToDo) {
   say_hello();
   EXPECT_LT(time_to_end(), kSoon);
-  EXPECT_EQ(ended_.error().message, "the client has said nothing to do within 600 ms");
+  EXPECT_EQ(ended_.error().message, "the client asked for nothing within 600 ms");
 }
 
 TEST_F(ShortSession, EndsAClientThatIsSilentWhereOthersWait) {
   greet();
   EXPECT_LT(time_to_end(), kSoon);
-  EXPECT_EQ(ended_.error().message, "the client has said nothing for 400 ms");
+  EXPECT_EQ(ended_.error().message, "the client sent nothing for 400 ms");
 }
 
 TEST_F(ShortSession, RefusesAPlanThatIsLongerThanASession) {
   say_hello();
-  EXPECT_EQ(ask(Begin{std::uint64_t{10'000} * 24 * 3600 * kSecond}),
-            "all rows together take 240000 h at least, and this server ends a session after 600 "
-            "ms: fewer rows, a shorter --duration, or a longer --session-limit on the server");
+  EXPECT_EQ(
+      ask(Begin{std::uint64_t{10'000} * 24 * 3600 * kSecond}),
+      "the plan takes at least 240000 h, but this server ends a session after 600 ms; measure "
+      "less, use a shorter --duration, or raise the server's --session-limit");
   EXPECT_NE(ask(Begin{kLargest}), "");
 }
 
@@ -138,9 +139,10 @@ TEST_F(ShortSession, RefusesARowThatIsLongerThanWhatIsLeft) {
   row.timing = {0, std::uint64_t{24} * 3600 * kSecond, 0, 10'000};
   EXPECT_EQ(ask(row), "--duration must be at most a day");
   row.timing = {0, 10 * kSecond, 0, 6};
-  EXPECT_EQ(ask(row),
-            "a row of 60 s does not fit into a session of 600 ms: a shorter --duration, or a "
-            "longer --session-limit on the server");
+  EXPECT_EQ(
+      ask(row),
+      "a measurement of 60 s does not fit into a session of 600 ms; use a shorter --duration, "
+      "or raise the server's --session-limit");
 }
 
 TEST_F(ShortSession, EndsWhenItsTimeIsUpWhateverTheClientSays) {
@@ -153,7 +155,7 @@ TEST_F(ShortSession, EndsWhenItsTimeIsUpWhateverTheClientSays) {
   std::string said;
   while (said.empty() && now() - before < kSoon) said = ask(FillWindow{{0, 0, 1}});
   EXPECT_LT(now() - before, kSoon);
-  EXPECT_EQ(said, "this server ends a session after 600 ms; its --session-limit allows more");
+  EXPECT_EQ(said, "this server ends a session after 600 ms; raise its --session-limit");
 }
 
 TEST_F(ShortSession, SaysWhoseTurnItIs) {

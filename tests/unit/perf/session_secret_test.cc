@@ -56,9 +56,9 @@ TEST_F(SessionSecret, AsksWhoBringsNone) {
 
 TEST_F(SessionSecret, DoesNothingForWhoHasNotShownIt) {
   ASSERT_NO_FATAL_FAILURE(say_hello());
-  EXPECT_EQ(ask(Open{}), "open before what must come first");
-  EXPECT_EQ(ask(Begin{}), "begin before what must come first");
-  EXPECT_EQ(ask(Probe{}), "probe before what must come first");
+  EXPECT_EQ(ask(Open{}), "open came too early");
+  EXPECT_EQ(ask(Begin{}), "begin came too early");
+  EXPECT_EQ(ask(Probe{}), "probe came too early");
 }
 
 // What the server would answer, sent back to it, and the answer of an earlier session.

@@ -9,49 +9,49 @@ TEST_F(SessionTest, AnswersAHelloOfAnotherVersionWithItsOwn) {
   ASSERT_TRUE(hello);
   EXPECT_EQ(hello->protocol, kProtocol);
   EXPECT_EQ(hello->version, "1.2.3");
-  EXPECT_EQ(ask(Open{}), "open before what must come first");
+  EXPECT_EQ(ask(Open{}), "open came too early");
 }
 
 TEST_F(SessionTest, DoesNothingBeforeItsTurn) {
-  EXPECT_EQ(ask(Open{}), "open before what must come first");
-  EXPECT_EQ(ask(set_up()), "set-up before what must come first");
-  EXPECT_EQ(ask(Challenge{}), "challenge before what must come first");
-  EXPECT_EQ(ask(Authenticate{}), "authenticate before what must come first");
-  EXPECT_EQ(ask(Begin{}), "begin before what must come first");
-  EXPECT_EQ(ask(Probe{}), "probe before what must come first");
+  EXPECT_EQ(ask(Open{}), "open came too early");
+  EXPECT_EQ(ask(set_up()), "set-up came too early");
+  EXPECT_EQ(ask(Challenge{}), "challenge came too early");
+  EXPECT_EQ(ask(Authenticate{}), "authenticate came too early");
+  EXPECT_EQ(ask(Begin{}), "begin came too early");
+  EXPECT_EQ(ask(Probe{}), "probe came too early");
   say_hello();
-  EXPECT_EQ(ask(Challenge{}), "challenge before what must come first");
-  EXPECT_EQ(ask(Authenticate{}), "authenticate before what must come first");
-  EXPECT_EQ(ask(set_up()), "set-up before what must come first");
-  EXPECT_EQ(ask(ProbeAnswer{}), "an answer to a probe before what must come first");
+  EXPECT_EQ(ask(Challenge{}), "challenge came too early");
+  EXPECT_EQ(ask(Authenticate{}), "authenticate came too early");
+  EXPECT_EQ(ask(set_up()), "set-up came too early");
+  EXPECT_EQ(ask(ProbeAnswer{}), "an answer to a probe came too early");
   ASSERT_EQ(ask(Begin{}), "");
-  EXPECT_EQ(ask(Begin{}), "begin before what must come first");
-  EXPECT_EQ(ask(Connect{}), "connect before what must come first");
-  EXPECT_EQ(ask(start()), "start before what must come first");
-  EXPECT_EQ(ask(VerifyWindow{}), "verify before what must come first");
-  EXPECT_EQ(ask(FillWindow{}), "fill before what must come first");
-  EXPECT_EQ(ask(MoveWindow{}), "move before what must come first");
-  EXPECT_EQ(ask(Finish{}), "finish before what must come first");
+  EXPECT_EQ(ask(Begin{}), "begin came too early");
+  EXPECT_EQ(ask(Connect{}), "connect came too early");
+  EXPECT_EQ(ask(start()), "start came too early");
+  EXPECT_EQ(ask(VerifyWindow{}), "verify came too early");
+  EXPECT_EQ(ask(FillWindow{}), "fill came too early");
+  EXPECT_EQ(ask(MoveWindow{}), "move came too early");
+  EXPECT_EQ(ask(Finish{}), "finish came too early");
   EXPECT_EQ(ask(perf::TearDown{}), "");
   ASSERT_EQ(ask(set_up()), "");
-  EXPECT_EQ(ask(start()), "start before what must come first");
+  EXPECT_EQ(ask(start()), "start came too early");
 }
 
 TEST_F(SessionTest, ForgetsTheRowWhenQueuePairsAreMadeAnew) {
   greet();
   connect_to_nobody(set_up());
   ASSERT_EQ(ask(start()), "");
-  EXPECT_EQ(ask(start()), "start before what must come first");
+  EXPECT_EQ(ask(start()), "start came too early");
   ASSERT_EQ(ask(set_up()), "");
-  EXPECT_EQ(ask(Finish{}), "finish before what must come first");
-  EXPECT_EQ(ask(VerifyWindow{}), "verify before what must come first");
+  EXPECT_EQ(ask(Finish{}), "finish came too early");
+  EXPECT_EQ(ask(VerifyWindow{}), "verify came too early");
   // The same where that fails.
   connect_to_nobody(set_up());
   ASSERT_EQ(ask(start()), "");
   perf::SetUp wrong = set_up();
   wrong.largest = 0;
   EXPECT_NE(ask(wrong), "");
-  EXPECT_EQ(ask(Finish{}), "finish before what must come first");
+  EXPECT_EQ(ask(Finish{}), "finish came too early");
 }
 
 TEST_F(SessionTest, RefusesRowsThatWereNotSetUp) {

@@ -6,7 +6,7 @@
 namespace gdr::proof {
 namespace {
 
-using Kind = Finding::Kind;
+using Kind = Damage::Kind;
 
 Completion success() {
   Completion completion;
@@ -25,9 +25,9 @@ Completion error(int status) {
 Observation seen(Kind kind) {
   Observation observation;
   observation.sent = success();
-  observation.finding = Finding{};
-  observation.finding->kind = kind;
-  observation.finding->length = 65;
+  observation.damage = Damage{};
+  observation.damage->kind = kind;
+  observation.damage->length = 65;
   return observation;
 }
 

@@ -103,7 +103,7 @@ TEST(BestNic, IsSharedByAsFewGpusAsCanBe) {
   EXPECT_EQ(chosen(report, 1), "mlx5_1");
   EXPECT_EQ(chosen(report, 2), "mlx5_0");
   EXPECT_EQ(chosen(report, 3), "mlx5_1");
-  EXPECT_EQ(report.choices[0].why, "as good as NIC1; shared out over the GPUs");
+  EXPECT_EQ(report.choices[0].why, "as good as NIC1; chosen to spread the GPUs over the NICs");
   EXPECT_EQ(report.choices[0].alike.size(), 1u);
 }
 

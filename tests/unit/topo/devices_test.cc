@@ -40,12 +40,12 @@ TEST(Devices, SayWhatIsWrongWithAnAddress) {
     const auto devices = list_devices(machine.inventory, others);
     return devices ? std::string("none") : devices.error().message;
   };
-  EXPECT_EQ(error({"nvme0"}), "'nvme0' is no PCI address; one is written as 0000:3b:00.0");
+  EXPECT_EQ(error({"nvme0"}), "'nvme0' is not a PCI address such as 0000:3b:00.0");
   EXPECT_EQ(error({"0000:99:00.0"}),
-            "no PCI function 0000:99:00.0 in this machine; lspci -D lists them");
-  EXPECT_EQ(error({"81:00.0"}), "0000:81:00.0 is in the matrix already, as a GPU");
+            "this machine has no PCI function 0000:99:00.0; lspci -D lists them");
+  EXPECT_EQ(error({"81:00.0"}), "0000:81:00.0 is already in the matrix, as a GPU");
   EXPECT_EQ(error({"82:00.0", "0000:82:00.0"}),
-            "0000:82:00.0 is in the matrix already: it is given twice");
+            "0000:82:00.0 is already in the matrix: it is given twice");
   EXPECT_EQ(error({"82:00.0"}), "none");
 }
 
@@ -55,7 +55,8 @@ TEST(Devices, AreNotComparedInAnyNumber) {
   const auto devices = list_devices(machine.inventory, {});
   ASSERT_FALSE(devices);
   EXPECT_EQ(devices.error().code, E2BIG);
-  EXPECT_EQ(devices.error().message, "10000 GPUs and NICs; a matrix has 1024 at most");
+  EXPECT_EQ(devices.error().message,
+            "too many devices for a matrix: 10000 GPUs and NICs, at most 1024");
 }
 
 TEST(Devices, OfOneCardShareItsLink) {

@@ -27,8 +27,8 @@ TEST(NcclView, AdvisesWhereNcclWouldLeaveGpuDirectRdmaOut) {
   const Report report = test::two_node_machine().report();
   ASSERT_EQ(report.nccl_advice.size(), 1u);
   EXPECT_EQ(report.nccl_advice[0],
-            "GPU1: SYS to the best NIC, so NCCL uses no GPUDirect RDMA unless "
-            "NCCL_NET_GDR_LEVEL=SYS is set");
+            "GPU1: SYS to the best NIC, so NCCL does not use GPUDirect RDMA unless you set "
+            "NCCL_NET_GDR_LEVEL=SYS");
 }
 
 TEST(NcclView, AdvisesNothingOnAMadeUpTreeButADescription) {

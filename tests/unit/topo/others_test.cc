@@ -149,7 +149,7 @@ TEST(Others, HaveNoQualityOfAHostBridgeInNcclsFiles) {
 TEST(Others, SayWhatWasSkippedInATextOfLspci) {
   const Outputs made =
       outputs_of(host::read_lspci({{"a.txt", "$ lspci -vvv\n" + amd_machine().lspci_verbose()}}));
-  EXPECT_TRUE(has(made.text, "note  a.txt: 1 line is no text of lspci")) << made.text;
+  EXPECT_TRUE(has(made.text, "note  a.txt: 1 line skipped that is not from lspci")) << made.text;
   EXPECT_EQ(made.document["notes"].size(), 1u);
   EXPECT_TRUE(made.document["warnings"].empty());
 }

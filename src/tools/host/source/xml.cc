@@ -196,9 +196,9 @@ class Reader {
     if (!rest_.starts_with(">")) return error("</" + closed + " is malformed");
     skip(1);
     if (open_.empty() || open_.back().name != closed) {
-      return error("</" + closed + "> where " +
-                   (open_.empty() ? "a closing tag without an opening one"
-                                  : "<" + open_.back().name + "> is open"));
+      return error(
+          "</" + closed + ">" +
+          (open_.empty() ? " has no opening tag" : " where <" + open_.back().name + "> is open"));
     }
     XmlElement element = std::move(open_.back());
     open_.pop_back();

@@ -21,8 +21,9 @@ class LatencySamples {
         at_once_(at_once),
         room_(std::clamp(kMostOfAll / std::max(timing.slices, 1u), kLeast, kMost)) {}
 
-  // Of Slicer::slice(), which begins with the warm-up: that is not kept. False: it took long, as
-  // making room for a repetition does, and is no part of the next sample. Hot.
+  // `slice` as from Slicer::slice(); samples of the warm-up, which comes first, are not kept.
+  // False: this call took long, since it made room for a repetition: do not count it in the next
+  // sample. Hot.
   bool note(std::size_t slice, Ticks sample) {
     const bool is_new = slice != slice_;
     if (is_new) [[unlikely]] {

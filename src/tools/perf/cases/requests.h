@@ -61,9 +61,9 @@ class Requests {
   std::vector<ibv_send_wr> requests_;  // `batch_` for each queue pair, chained
 };
 
-// Of the last of `signal_every_` requests, or of this one. Only what changes is stored: the library
-// reads a request in larger pieces right behind, and a processor waits for stores to parts of what
-// it loads.
+// Asks for a completion if this is the last of `signal_every_` requests, or `now`. Only what
+// changes is stored: the library reads a request in larger pieces right behind, and a processor
+// waits for stores to parts of what it loads.
 inline void Requests::ask_for_completion(Station::Queue& queue, std::uint32_t index,
                                          ibv_send_wr& request, bool now) {
   ++queue.unsignaled;

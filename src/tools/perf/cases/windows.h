@@ -74,7 +74,7 @@ class Windows {
   std::size_t slice() const { return slicer_.slice(); }
 
  private:
-  // Of what is timed: both directions, whichever begins first and whichever ends last.
+  // What is timed: both directions, from the first begin to the last end.
   struct Span {
     Ticks began = 0, ended = 0;
     Ticks far_began = 0;  // the server, at the latest

@@ -19,7 +19,7 @@ struct Candidate {
   double most = 0;  // bytes a second if links ran as fast as their ends can
   const Facts* side = nullptr;
   const GpuFacts* gpu = nullptr;  // of kGpuPcie
-  // Of kNicPcie and kGpuPcie: the narrowest that all of it passes; null: each port its own.
+  // For kNicPcie and kGpuPcie: the narrowest link that everything passes; null: each port its own.
   const PcieLink* link = nullptr;
   bool is_source = false;  // the NIC reads memory on this side
 };

@@ -114,7 +114,7 @@ void add_rest(Line& line, const Row& row) {
   line.add("advice", joined(advice));
 }
 
-// Of several ports, in one cell.
+// One cell for several ports.
 template <typename List, typename Take>
 std::string of_each(const List& list, Take take) {
   std::vector<std::string> texts;

@@ -20,7 +20,7 @@ constexpr int kJsonVersion = 2;
 
 std::string to_json(const Report& report);
 
-// Of a document from anywhere. EINVAL names the field and what was found there.
+// Reads a document from anywhere. EINVAL names the field and what was found there.
 Result<Report> report_from_json(std::string_view text);
 
 }  // namespace gdr::perf

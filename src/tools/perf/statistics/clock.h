@@ -46,7 +46,7 @@ class TickClock {
     Ticks ticks = 0;
     Nanoseconds nanoseconds = 0;
   };
-  // Of several attempts, the one between whose readings the least time went by.
+  // The attempt, of several, whose two readings are the closest.
   static Moment moment();
 
   // Sleeps that long. Moments are some ten nanoseconds apart at worst: over 20 ms, 1 in 10^6.

@@ -16,15 +16,15 @@ namespace gdr::perf {
 // The value that so large a share of them lies below, by linear interpolation between the two
 // nearest. At least one value.
 double quantile(std::span<const double> ascending, double share);
-// Of an even number, the mean of the middle two. At least one value.
+// The mean of the middle two of an even number. At least one value.
 double median_of(std::vector<double> values);
 
 // The repetitions stay in their order. Those that are not finite are left out: a rate over no time
 // is none.
 Figure make_figure(std::vector<double> repetitions);
 
-// Of a quiet machine the repetitions lie within 1 or 2 %. Twice what this allows is a difference
-// that people draw conclusions from.
+// On a quiet machine repetitions lie within 1 or 2 %. People draw conclusions from a difference of
+// twice this.
 constexpr double kNoisySpread = 0.05;
 
 // "noisy: ±12 % between repetitions", where the spread is above that.

@@ -25,11 +25,11 @@ bool set_up(Lane& lane, End& source_end, End& target_end, const Case& c, Observa
 }
 
 void look(Lane& lane, End& target_end, const Range& data, Observation& seen, Bytes literal) {
-  Result<Finding> finding = lane.look(target_end, data, std::move(literal));
-  if (finding) {
-    seen.finding = *finding;
+  Result<Damage> damage = lane.look(target_end, data, std::move(literal));
+  if (damage) {
+    seen.damage = *damage;
   } else if (!seen.refused) {
-    seen.refused = finding.error();
+    seen.refused = damage.error();
   }
 }
 
