@@ -68,7 +68,7 @@ void check_together(const PerfOptions& options) {
   }
   if (options.perf.bare_copies && (options.server || !options.perf.host.empty())) {
     together("--bare-copies", options.server ? "--server" : "a host",
-             "one process must reach the memory of both sides, so both run on this host");
+             "one process copies between the memory of both sides, so both must be here");
   }
   const auto needs = [](const std::string& value, bool there, const char* option,
                         const char* what) {
@@ -183,7 +183,8 @@ void add_load_options(CLI::App& perf, PerfOptions& options) {
       "How GPU memory is registered: dma-buf or peer-memory (default: what works, dma-buf "
       "first)");
   perf.add_flag("--bare-copies", options.perf.bare_copies,
-                "Also time the CUDA driver's own copies for each row (loopback only)");
+                "Also time bare CUDA copies of the same bytes, for each bandwidth row with GPU "
+                "memory; only when both sides run here");
   perf.add_flag("--both-ways", load.both_ways, "Both sides send at the same time");
   perf.add_flag("--check", load.check, "Compare every byte of every message");
   options.queue_pairs =

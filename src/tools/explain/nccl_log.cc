@@ -63,7 +63,9 @@ nccl::Cause cause_of(const Recognition& found) {
 void add_symptoms(const Explanation& explanation, nccl::Report& report) {
   std::vector<nccl::Cause> added;
   for (const Recognition& found : explanation.found) {
-    if (found.because_of != nullptr || is_told(found, report.causes) ||
+    // What says no reason adds nothing to the judge's.
+    const bool says_less = !found.named && !report.causes.empty();
+    if (found.because_of != nullptr || says_less || is_told(found, report.causes) ||
         is_told(found, report.also)) {
       continue;
     }

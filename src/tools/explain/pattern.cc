@@ -11,7 +11,7 @@ constexpr std::size_t kNone = std::string_view::npos;
 constexpr std::size_t kLongestHole = 128;
 
 // A literal of fewer letters is no good to search a log for.
-constexpr std::size_t kShortestAnchor = 8;
+constexpr std::size_t kShortestAnchor = 5;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 

@@ -66,8 +66,8 @@ const Texts& texts() {
 
 // A library's messages about its own attempts are not complaints.
 bool is_for_debugging(std::string_view line) {
-  constexpr std::string_view kMarks[] = {" ucx debug ", " ucx trace ", " ucx data ",
-                                         " ucx req ",   "<debug>",     "<trace>"};
+  constexpr std::string_view kMarks[] = {" ucx debug ", " ucx trace ", " ucx data ", " ucx req ",
+                                         "<debug>",     "<trace>",     "<info>"};
   return std::any_of(std::begin(kMarks), std::end(kMarks), [&](std::string_view mark) {
     return line.find(mark) != std::string_view::npos;
   });
@@ -119,7 +119,7 @@ void Recogniser::take(const nccl::Line& line) {
   const std::string_view words = folded(line.text, buffer_);
   ++piece_;
   matching_.clear();
-  bool own = false;
+  Scope closest = Scope::kLast;
   all.scanner.scan(words, [&](std::size_t word) {
     if (word >= all.behind.size()) {
       is_nccl_log_ = true;
@@ -128,24 +128,39 @@ void Recogniser::take(const nccl::Line& line) {
     for (const std::size_t text : all.behind[word]) {
       if (tried_[text] == piece_) continue;
       tried_[text] = piece_;
-      if (!all.entries[text].pattern.matches(words)) continue;
-      matching_.push_back(text);
       const Texts::Entry& entry = all.entries[text];
-      own = own || (entry.scope == Scope::kOwn && entry.part == 0);
+      if (!entry.pattern.matches(words)) continue;
+      matching_.push_back(text);
+      if (entry.part == 0) closest = std::min(closest, entry.scope);
     }
   });
-  const bool debugging = !matching_.empty() && is_for_debugging(words);
+  if (matching_.empty()) return;
+  if (is_for_debugging(words)) closest = Scope::kOwn;
+  // NCCL tells there what it then does without.
+  if (words.find(kNcclWords[0]) != std::string_view::npos)
+    closest = std::min(closest, Scope::kGeneral);
+  std::erase_if(matching_, [&](std::size_t text) { return all.entries[text].scope > closest; });
   std::string buffer;
   for (const std::size_t text : matching_) {
-    if (all.entries[text].scope == Scope::kGeneral && (own || debugging)) continue;
-    add(text, line, one_spaced(line.text, buffer));
+    if (!is_told_by_another(text)) add(text, line, one_spaced(line.text, buffer));
   }
+}
+
+// One line that shows a cause and what follows from it shows the cause.
+bool Recogniser::is_told_by_another(std::size_t text) const {
+  const auto& entries = texts().entries;
+  if (entries[text].part != 0) return false;
+  const Symptom& effect = *all_symptoms()[entries[text].symptom];
+  return std::any_of(matching_.begin(), matching_.end(), [&](std::size_t other) {
+    return entries[other].part == 0 && names(*all_symptoms()[entries[other].symptom], effect);
+  });
 }
 
 void Recogniser::add(std::size_t text, const nccl::Line& line, std::string_view words) {
   const Texts::Entry& entry = texts().entries[text];
   State& state = states_[entry.symptom];
   state.parts |= 1u << entry.part;
+  state.named |= entry.scope < Scope::kFallback;
   const std::size_t kind = entry.part == 0 ? 0 : 1;
   if (state.last_line[kind] == line.number) return;
   state.last_line[kind] = line.number;
@@ -170,7 +185,7 @@ Explanation Recogniser::finish() {
     const bool by_one = (state.parts & 1u) != 0;
     const bool by_parts = has_pair(state.parts);
     if (!by_one && !by_parts) continue;
-    Recognition found{all_symptoms()[i], {}, 0, nullptr};
+    Recognition found{all_symptoms()[i], {}, 0, nullptr, state.named};
     for (const std::size_t kind : {0, 1}) {
       if (kind == 1 && !by_parts) continue;
       found.times += state.times[kind];
@@ -183,7 +198,7 @@ Explanation Recogniser::finish() {
   find_causes(explanation.found);
   const auto order = [](const Recognition& found) {
     return std::tuple(found.because_of != nullptr, found.symptom->program == Program::kOther,
-                      found.symptom->certainty, found.seen.front().line);
+                      !found.named, found.symptom->certainty, found.seen.front().line);
   };
   std::stable_sort(explanation.found.begin(), explanation.found.end(),
                    [&](const Recognition& a, const Recognition& b) { return order(a) < order(b); });

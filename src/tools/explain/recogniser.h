@@ -30,6 +30,7 @@ struct Recognition {
   std::uint64_t times = 0;  // lines that show it
   // A symptom that was recognised too, and is why this one is seen; null: none.
   const Symptom* because_of = nullptr;
+  bool named = true;  // by more than texts that say no reason, see Scope::kFallback
 };
 
 struct Explanation {
@@ -51,12 +52,14 @@ class Recogniser {
   // The lines that show one symptom.
   struct State {
     std::uint32_t parts = 0;    // bit N: a text of part N
+    bool named = false;         // by a text that is no fallback
     std::vector<Seen> seen[2];  // of the texts that are enough, and of the others
     std::uint64_t times[2] = {};
     std::uint64_t last_line[2] = {};
   };
 
   void take(const nccl::Line& line);
+  bool is_told_by_another(std::size_t text) const;  // of those in matching_
   void add(std::size_t text, const nccl::Line& line, std::string_view words);
 
   std::vector<State> states_;         // by symptom, as in all_symptoms()

@@ -38,8 +38,10 @@ enum class Certainty : std::uint8_t {
 enum class Stated : std::uint8_t { kCauseAndFix, kCause, kFix, kSymptom };
 
 enum class Scope : std::uint8_t {
-  kOwn,     // the words of one program
-  kGeneral  // an idea in anybody's words: counts where no text of its own scope fits the line
+  kOwn,       // the words of one program
+  kGeneral,   // an idea in anybody's words: counts where no text of its own scope fits the line
+  kFallback,  // the same idea without its reason: counts where neither of these fits the line
+  kLast       // a library's or driver's name and that something failed: where nothing else fits
 };
 
 // `pattern` is as in pattern.h. A text of part 0 is enough by itself; of the others parts 1 and 2
@@ -52,6 +54,8 @@ struct Text {
 
 // An idea in anybody's words, as kGeneral.
 constexpr Text general(const char* pattern) { return {pattern, 0, Scope::kGeneral}; }
+constexpr Text fallback(const char* pattern) { return {pattern, 0, Scope::kFallback}; }
+constexpr Text last(const char* pattern) { return {pattern, 0, Scope::kLast}; }
 
 struct Source {
   const char* url;

@@ -7,6 +7,8 @@
 //   fault->past("bad address", 0);    // 11
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,8 +22,7 @@ class WordSet {
   enum class Begin { kAnywhere, kWord };
 
   // `number`: of an errno value, 0 for none. `words` are folded; the first is shown to people.
-  WordSet(const char* name, int number, Begin begin, std::vector<std::string> words)
-      : name_(name), number_(number), begin_(begin), words_(std::move(words)) {}
+  WordSet(const char* name, int number, Begin begin, std::vector<std::string> words);
 
   const char* name() const { return name_; }
   const std::vector<std::string>& words() const { return words_; }
@@ -35,6 +36,7 @@ class WordSet {
   int number_;
   Begin begin_;
   std::vector<std::string> words_;
+  std::array<std::vector<std::uint16_t>, 256> by_first_;  // by first byte: places in words_
 };
 
 // Null: there is none of this name.

@@ -38,13 +38,13 @@ void add_bare_copies(Row& row, GpuCopier& copier, const std::string& cuda) {
   if (!row.bandwidth || !has_bare_copies(row.load)) return;
   const Result<double> copies = copier.measure(cuda, row.load);
   if (!copies) {
-    row.remarks.push_back("no bare copies for comparison: " + copies.error().message);
+    row.remarks.push_back("bare copies failed: " + copies.error().message);
     return;
   }
   const double share = row.bandwidth->median / *copies;
   row.limits.push_back({"bare copies by the CUDA driver", *copies, share, "", ""});
   row.remarks.push_back("bare copies by the CUDA driver: " + gigabytes(*copies) +
-                        "; this row reaches " + share_text(share) + " it");
+                        "; this row reaches " + share_text(share) + " that");
 }
 
 void name_ports(Row& row, const Side& near, const Side& far) {

@@ -65,7 +65,7 @@ TEST(Recogniser, NeedsBothHalvesOfOnePair) {
 
 TEST(Recogniser, TakesAnIdeaInAnybodysWords) {
   EXPECT_EQ(ids(explain("my_engine: could not register memory region: Bad address\n")),
-            (Ids{"mr-bad-address", "mr-refused"}));
+            Ids{"mr-bad-address"});
   EXPECT_EQ(ids(explain("my_engine: creating queue pair failed\n")), Ids{"qp-not-created"});
 }
 
@@ -77,6 +77,29 @@ TEST(Recogniser, LeavesTheIdeaOutWhereTheWordsAreKnown) {
 TEST(Recogniser, TakesNoIdeaFromALineForDevelopers) {
   EXPECT_EQ(ids(explain("[1.2] [n:1:0] ib_md.c:1149 UCX DEBUG mlx5_0: cannot register memory: "
                         "Bad address\n")),
+            Ids{});
+}
+
+TEST(Recogniser, ShowsOfOneLineTheCauseAlone) {
+  EXPECT_EQ(ids(explain("ibv_create_qp failed: Cannot allocate memory\n")), Ids{"nic-resources"});
+  EXPECT_EQ(ids(explain("ibv_create_qp failed\nibv_create_qp failed: Cannot allocate memory\n")),
+            (Ids{"nic-resources", "qp-not-created"}));
+}
+
+TEST(Recogniser, TakesAnIdeaWithoutItsReasonAndThenABareNameOnlyWhereNothingElseFits) {
+  EXPECT_EQ(ids(explain("ibv_create_cq failed\n")), Ids{"qp-not-created"});
+  EXPECT_EQ(ids(explain("ibv_create_cq failed: Connection timed out\n")),
+            Ids{"nic-command-timeout"});
+  EXPECT_EQ(ids(explain("ibv_bind_mw failed\n")), Ids{"verbs-call"});
+}
+
+TEST(Recogniser, PutsWhatSaysNoReasonBehindWhatSaysOne) {
+  EXPECT_EQ(ids(explain("UCX  ERROR something else\nibv_reg_mr failed: Invalid argument\n")),
+            (Ids{"mr-invalid-argument", "ucx-call"}));
+}
+
+TEST(Recogniser, TakesNoComplaintFromWhatNcclDoesWithout) {
+  EXPECT_EQ(ids(explain("n:5:9 [0] NCCL INFO Call to ibv_set_ece failed with error errno 95\n")),
             Ids{});
 }
 

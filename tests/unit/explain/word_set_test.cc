@@ -38,6 +38,15 @@ TEST(WordSet, TakesOneForNotPermittedOnlyAsErrno) {
   EXPECT_FALSE(has("EPERM", "returned 1"));
 }
 
+// "[5] NCCL WARN" is what rank 5 says.
+TEST(WordSet, TakesASmallNumberInBracketsForARank) {
+  EXPECT_FALSE(has("EIO", "host:1:2 [5] nccl warn"));
+  EXPECT_FALSE(has("EIO", "(5)"));
+  EXPECT_TRUE(has("EIO", "errno 5"));
+  EXPECT_TRUE(has("EIO", "input/output error [5]"));
+  EXPECT_TRUE(has("EINVAL", "result: 22"));
+}
+
 TEST(WordSet, DoesNotBeginWithinAWord) {
   EXPECT_TRUE(has("register", "cannot register memory"));
   EXPECT_FALSE(has("register", "cannot deregister memory"));

@@ -12,8 +12,9 @@ constexpr const char* kEitherWay =
     "CUDA 11.7), or `nvidia-peermem` with MLNX_OFED, DOCA-OFED or a kernel that has the "
     "peer-memory interface (Ubuntu's generic kernels 5.4 to 6.5, linux-nvidia).";
 constexpr const char* kMoreLocked =
-    "`ulimit -l unlimited`; for a container `docker run --ulimit memlock=-1 --cap-add IPC_LOCK`, "
-    "in Kubernetes the capability `IPC_LOCK`";
+    "`ulimit -l unlimited`; for a container: `docker run --ulimit memlock=-1 --cap-add IPC_LOCK`; "
+    "in "
+    "Kubernetes: the capability `IPC_LOCK` in the container's securityContext";
 constexpr const char* kMoreLockedForGood =
     "`sudo gdr fix locked-memory --persist --apply`; for root and everybody in "
     "`/etc/security/limits.d`, and `LimitMEMLOCK=infinity` for sshd, slurmd, containerd, docker; "

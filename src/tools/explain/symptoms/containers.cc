@@ -34,7 +34,7 @@ const Symptoms& container_symptoms() {
                  {"nsufficient vpc.amazonaws.com/efa"},
                  {"nsufficient hugepages"},
                  {"UnexpectedAdmissionError"},
-                 {"no healthy devices present; cannot allocate unhealthy devices"}},
+                 {"no healthy devices present"}},
        .cause =
            "The device plugin does not run on the node or found nothing, the container runtime "
            "there is not NVIDIA's, another pod has the devices, or the node has a taint.",
@@ -75,11 +75,89 @@ const Symptoms& container_symptoms() {
                    {"https://github.com/Mellanox/k8s-rdma-shared-dev-plugin/issues/192",
                     Stated::kSymptom}},
        .explains = {"kubernetes-no-device"}},
+      {.id = "sriov-vfs-busy",
+       .program = Program::kContainers,
+       .certainty = Certainty::kCertain,
+       .title =
+           "The number of virtual functions cannot be changed: it is not 0, or some are in use",
+       .texts = {{"sriov_numvfs && {EBUSY}"},
+                 {"VFs already enabled. Disable before"},
+                 {"{number} VFs already enabled"},
+                 {"Can't disable SR-IOV && VFs are assigned"},
+                 {"VF is assigned to"},
+                 {"unloading driver while VFs are assigned"},
+                 {"VFs are assigned to VMs"}},
+       .cause = "The kernel changes the number of virtual functions from 0 only, and not while one "
+                "is held by a virtual machine or container (vfio); the card's network function "
+                "may also be in switchdev mode or about to be reset.",
+       .consequence = "The virtual functions stay as they were, and pods that want them wait.",
+       .checks = {"rdma-nics"},
+       .fix_now = "`cat /sys/class/net/INTERFACE/device/sriov_numvfs`; stop the pods and virtual "
+                  "machines that hold functions; `echo 0 | sudo tee "
+                  "/sys/class/net/INTERFACE/device/sriov_numvfs`; then write the wanted number in "
+                  "the same way",
+       .fix_for_good = "One owner of the setting: the SR-IOV operator, or a unit of systemd, not "
+                       "both.",
+       .sources = {{"https://docs.kernel.org/PCI/pci-iov-howto.html", Stated::kCause},
+                   {"https://github.com/torvalds/linux/blob/master/drivers/pci/pci-sysfs.c",
+                    Stated::kCause},
+                   {"https://github.com/Mellanox/k8s-rdma-sriov-dev-plugin/issues/12",
+                    Stated::kSymptom}},
+       .explains = {"sriov-pod", "sriov-vfs-not-created"}},
+      {.id = "sriov-vfs-not-created",
+       .program = Program::kContainers,
+       .certainty = Certainty::kLikely,
+       .title = "The NIC's virtual functions cannot be created (SR-IOV)",
+       .texts = {{"sriov_numvfs && {ENOMEM}"},
+                 {"sriov_numvfs && {EINVAL}"},
+                 {"sriov_numvfs && {ERANGE}"},
+                 {"sriov_numvfs && {ENODEV}"},
+                 {"sriov_numvfs && {ENOSYS}"},
+                 {"sriov_numvfs && {EIO}"},
+                 {"sriov_numvfs && {ENOENT}"},
+                 {"sriov_numvfs && {EACCES}"},
+                 {"sriov_numvfs && {ENOSPC}"},
+                 {"not enough MMIO resources for SR-IOV"},
+                 {"SR-IOV: bus number out of range"},
+                 {"can't enable {number} VFs (bus {word} out of range"},
+                 {"Failed to enable PCI sriov"},
+                 {"Failed to enable SR-IOV"},
+                 {"SRIOV is disabled"},
+                 {"SR-IOV not supported"},
+                 {"mlx5_core{}enable_hca failed"},
+                 {"mlx5_sriov_enable{}{fails}"},
+                 {"SR-IOV support in IOMMU and BIOS"},
+                 fallback("sriov_numvfs && {fails}"),
+                 fallback("sriov && {fails}")},
+       .cause =
+           "Cannot allocate memory, or no MMIO resources: the firmware left no addresses or bus "
+           "numbers for them, since SR-IOV is off in the BIOS. Invalid argument or Numerical "
+           "result out of range: more than the card is set to (`sriov_totalvfs`). No such "
+           "file or Function not implemented: SR-IOV is off in the card or its driver. "
+           "Permission denied: a container whose /sys cannot be written.",
+       .consequence = "The functions are missing, and what is to be given one waits.",
+       .checks = {"rdma-nics", "iommu"},
+       .fix_now = "`cat /sys/class/net/INTERFACE/device/sriov_totalvfs`; "
+                  "`sudo dmesg | grep -iE 'sr-iov|no space|VF' | tail`; "
+                  "`sudo mlxconfig -d ADDRESS query | grep -E 'SRIOV_EN|NUM_OF_VFS'`",
+       .fix_for_good = "BIOS: SR-IOV, VT-d or AMD-Vi and Above 4G Decoding on. Kernel: "
+                       "`pci=realloc`. Card: `mlxconfig -d ADDRESS set SRIOV_EN=1 NUM_OF_VFS=8`; "
+                       "then a cold boot.",
+       .sources = {{"https://github.com/openshift/openshift-docs/pull/32619", Stated::kCauseAndFix},
+                   {"https://docs.kernel.org/PCI/pci-iov-howto.html", Stated::kCause}},
+       .explains = {"sriov-pod"}},
       {.id = "sriov-pod",
        .program = Program::kContainers,
        .certainty = Certainty::kLikely,
        .title = "The pod cannot be given its virtual function or RDMA network",
        .texts = {{"SRIOV-CNI failed to"},
+                 general("sriov && cni && {fails}"),
+                 general("rdma && cni && {fails}"),
+                 general("ib-sriov && {fails}"),
+                 general("multus && rdma && {fails}"),
+                 general("ib-kubernetes && {fails}"),
+                 general("ipoib && cni && {fails}"),
+                 general("resourceName && rdma && {fails}"),
                  {"infiniBand SRI-OV CNI failed"},
                  {"ib-sriov{}failed to configure VF"},
                  {"VF pci addr is required"},
@@ -109,6 +187,29 @@ const Symptoms& container_symptoms() {
             {"https://github.com/k8snetworkplumbingwg/ib-sriov-cni/issues/66", Stated::kSymptom},
             {"https://github.com/k8snetworkplumbingwg/sriov-cni/issues/208", Stated::kSymptom}},
        .explains = {"kubernetes-no-device"}},
+      {.id = "memlock-not-raised",
+       .program = Program::kContainers,
+       .certainty = Certainty::kLikely,
+       .title = "The limit of locked memory may not be raised here",
+       .texts = {{"setting rlimit type 8"},
+                 {"setrlimit && MEMLOCK && {fails}"},
+                 {"set memlock limit && {fails}"},
+                 {"RLIMIT_MEMLOCK && {EPERM}"},
+                 {"ulimit: max locked memory: cannot modify limit"},
+                 {"ulimit: {}locked memory && {fails}"},
+                 {"memlock && {EPERM}"},
+                 {"Can't propagate RLIMIT_MEMLOCK"}},
+       .cause =
+           "Nobody but root (with the capability `SYS_RESOURCE`) may raise a hard limit, and a "
+           "container gets no more than its runtime has: a rootless runtime, or a dockerd, "
+           "containerd or slurmd that was started with a lower limit.",
+       .consequence = "The container or job does not start, or RDMA in it fails for want of locked "
+                      "memory.",
+       .checks = {"locked-memory"},
+       .fix_now = "`systemctl show -p LimitMEMLOCK docker containerd slurmd`; `ulimit -Hl`",
+       .fix_for_good = kMoreLockedForGood,
+       .sources = {{"https://man7.org/linux/man-pages/man2/getrlimit.2.html", Stated::kCause}},
+       .explains = {"locked-memory"}},
       {.id = "container-no-gpu",
        .program = Program::kContainers,
        .certainty = Certainty::kLikely,

@@ -52,6 +52,8 @@ const Symptoms& gpu_symptoms() {
                  {"NVRM: BAR0 is 0M @"},
                  {"nvidia {word}: BAR {number}: can't assign; no space"},
                  {"nvidia {word}: BAR {number}{}no space for"},
+                 {"NVRM: BAR{number} is {word} @ 0x0"},
+                 {"NVRM:{}Try booting with pci=realloc"},
                  {"NVRM: None of the NVIDIA devices were probed"}},
        .cause = "The firmware has too little address space for devices: Above 4G Decoding is off, "
                 "or the virtual machine has too small a 64-bit window.",
@@ -74,13 +76,10 @@ const Symptoms& gpu_symptoms() {
                  {"nvidia-fabricmanager.service: {}Failed"},
                  {"nvidia-fabricmanager.service: Main process exited"},
                  {"query NVSwitch device information from NVSwitch driver failed"},
-                 {"NV_WARN_NOTHING_TO_DO"},
                  {"fabric manager NVIDIA GPU driver interface version{}don't match"},
                  {"fabric manager don't have required"}},
-       .cause =
-           "Boards with NVSwitch (HGX, DGX) need nvidia-fabricmanager, of the driver's exact "
-           "version, running on the host. 'Nothing to do': this host has no NVSwitch and needs "
-           "none.",
+       .cause = "Boards with NVSwitch (HGX, DGX) need nvidia-fabricmanager, of the driver's exact "
+                "version, running on the host.",
        .consequence = "No CUDA program starts.",
        .checks = {"gpus"},
        .fix_now = "`sudo systemctl start nvidia-fabricmanager`; `nvidia-smi -q | grep -A2 Fabric`; "
@@ -93,6 +92,26 @@ const Symptoms& gpu_symptoms() {
              Stated::kCauseAndFix},
             {"https://github.com/wilicc/gpu-burn/issues/92", Stated::kSymptom}},
        .explains = {}},
+      {.id = "fabric-manager-unneeded",
+       .program = Program::kCuda,
+       .certainty = Certainty::kCertain,
+       .title = "The fabric manager stops because this host has no NVSwitch: it is not needed",
+       .texts = {{"NV_WARN_NOTHING_TO_DO"},
+                 {"no NVSwitch{}found"},
+                 {"No NVSwitches detected"},
+                 {"fabric manager{}no NVSwitch"}},
+       .cause =
+           "nvidia-fabricmanager is installed and enabled on a host whose GPUs are not joined by "
+           "NVSwitch (or whose NVSwitches are not passed to this virtual machine). It has "
+           "nothing to manage and ends.",
+       .consequence =
+           "Nothing: CUDA and GPUDirect RDMA work without it. The unit is shown as failed.",
+       .checks = {"gpus"},
+       .fix_now = "`lspci | grep -i nvswitch`; nothing there: `sudo systemctl disable --now "
+                  "nvidia-fabricmanager`",
+       .fix_for_good = "",
+       .sources = {{"https://github.com/NVIDIA/gpu-operator/issues/610", Stated::kCauseAndFix}},
+       .explains = {"fabric-manager"}},
       {.id = "gpu-cannot-gdr",
        .program = Program::kKernel,
        .certainty = Certainty::kLikely,
@@ -150,6 +169,7 @@ const Symptoms& gpu_symptoms() {
                  {"CUDA_ERROR_NO_DEVICE"},
                  {"There are no available device(s) that support CUDA"},
                  {"No CUDA GPUs are available"},
+                 {"NVRM: No NVIDIA GPU found"},
                  {"Found no NVIDIA driver on your system"},
                  {"modinfo: ERROR: Module nvidia not found"},
                  {"modprobe: FATAL: Module nvidia not found"},

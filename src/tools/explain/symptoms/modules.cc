@@ -36,7 +36,8 @@ const Symptoms& module_symptoms() {
       {.id = "peermem-gpu-symbols",
        .program = Program::kModules,
        .certainty = Certainty::kCertain,
-       .title = "The peer-memory module was built for another GPU driver than the one loaded",
+       .title =
+           "A module (peer memory, GDRCopy) was built for another GPU driver than the one loaded",
        .texts = {{"disagrees about version of symbol nvidia_p2p_"},
                  {"Unknown symbol nvidia_p2p_{word} (err"},
                  {"needs unknown symbol nvidia_p2p_"}},
@@ -44,19 +45,22 @@ const Symptoms& module_symptoms() {
                 "kernels from 5.19 on also freshly built: its script reads the driver's symbol "
                 "versions wrongly there. With err 0 or -2 the GPU's driver is not loaded, or is a "
                 "data-centre driver's container that this modprobe does not see.",
-       .consequence =
-           "The module does not load: no GPUDirect RDMA by this way. dma-buf still works.",
+       .consequence = "The module that the line begins with does not load. gdrdrv: no GDRCopy, "
+                      "which GPUDirect "
+                      "RDMA does not need. A peer-memory module: dma-buf still works.",
        .checks = {"peer-memory-loading", "gpu-driver"},
-       .fix_now = "Use the driver's own module in place of `nv_peer_mem`: "
-                  "`sudo modprobe nvidia-peermem`; else rebuild the module that the line names: "
-                  "`sudo dkms install --force nv_peer_mem/$(modinfo -F version nv_peer_mem)`",
+       .fix_now = "The line's first word is the module. nv_peer_mem: use the driver's own in its "
+                  "place: `sudo modprobe nvidia-peermem`; gdrdrv: rebuild it: "
+                  "`sudo dkms install --force gdrdrv/$(modinfo -F version gdrdrv)`; "
+                  "`sudo modprobe gdrdrv`",
        .fix_for_good = "`sudo apt-get purge nvidia-peer-memory-dkms`; drivers from 465 on bring "
                        "`nvidia-peermem`, which is always built with them.",
        .sources = {{"https://github.com/Mellanox/nv_peer_memory/issues/8", Stated::kCauseAndFix},
                    {"https://github.com/Mellanox/nv_peer_memory/issues/116", Stated::kFix},
                    {"https://github.com/Mellanox/nv_peer_memory/issues/113", Stated::kSymptom}},
        .explains = {"peermem-invalid-argument", "nccl-no-peer-memory", "nvshmem-no-peermem",
-                    "mr-bad-address", "peermem-not-loaded", "operator-waits"}},
+                    "mr-bad-address", "peermem-not-loaded", "operator-waits", "rdma-stack-mixed",
+                    "gdrcopy-absent"}},
       {.id = "peermem-symbol-missing",
        .program = Program::kModules,
        .certainty = Certainty::kCertain,
@@ -97,7 +101,9 @@ const Symptoms& module_symptoms() {
                  {"could not insert module {peermem}.ko: Invalid parameters"},
                  {"could not insert module {word}{peermem}.ko: Invalid parameters"},
                  {"error inserting {peermem} ({word}): Invalid argument"},
-                 {"nv_mem_client_init -- error while registering"}},
+                 {"nv_mem_client_init -- error while registering"},
+                 {"error while registering {}client && {peermem}"},
+                 {"nv_mem_client_init{}{fails}"}},
        .cause = "The module was built where no peer-memory interface was found, so that it refuses "
                 "to start without a word, or for another RDMA stack; dmesg tells the two apart.",
        .consequence = "No GPUDirect RDMA by this way. dma-buf still works.",
@@ -150,7 +156,7 @@ const Symptoms& module_symptoms() {
        .cause =
            "Drivers from 535.129 to 550 print it when GPU memory is freed while the NIC lets go "
            "of it: a guard against a race, which driver 560 and later do without.",
-       .consequence = "None of its own.",
+       .consequence = "Nothing by itself.",
        .checks = {"gpu-driver", "peer-memory"},
        .fix_now = "",
        .fix_for_good = "Driver 560 or later, or dma-buf.",
@@ -179,6 +185,36 @@ const Symptoms& module_symptoms() {
                    {"https://github.com/NVIDIA/deepops/issues/1300", Stated::kSymptom}},
        .explains = {"nccl-no-peer-memory", "nvshmem-no-peermem", "mr-bad-address",
                     "peermem-not-loaded", "operator-waits"}},
+      {.id = "module-absent",
+       .program = Program::kModules,
+       .certainty = Certainty::kCertain,
+       .title = "A module of the RDMA drivers is not there for the kernel that runs",
+       .texts = {{"Module {rdma-module}{}not found"},
+                 {"Module {rdma-module}{}does not exist"},
+                 {"Failed to find module '{rdma-module}"},
+                 {"could not find module {rdma-module}"},
+                 {"Could not find {rdma-module}{}.ko"},
+                 {"{rdma-module}{}.ko{}No such file"},
+                 {"could not open moddep file"},
+                 general("depmod: && nvidia && No such file"),
+                 general("depmod: ERROR: && No such file"),
+                 {"Module {rdma-module}{} not found in directory"}},
+       .cause = "`/lib/modules` has no such module for this kernel: the kernel was updated and the "
+                "RDMA drivers (MLNX_OFED, DOCA-OFED, a vendor's) were built for the one before; "
+                "the distribution keeps it in another package (`linux-modules-extra`, "
+                "`kernel-modules-extra`); or the kernel is older than the driver (irdma came with "
+                "5.14).",
+       .consequence = "What needs it has no NIC, or no RDMA on it.",
+       .checks = {"rdma-nics"},
+       .fix_now = "`uname -r`; `find /lib/modules -name 'ib_core.ko*' -o -name 'mlx5_core.ko*' -o "
+                  "-name 'irdma.ko*'`; for another kernel only: `sudo dkms autoinstall`; or the "
+                  "RDMA drivers installed anew; Ubuntu: `sudo apt-get install "
+                  "linux-modules-extra-$(uname -r)`; then `sudo depmod -a`",
+       .fix_for_good =
+           "Drivers that are rebuilt with each kernel (dkms), or the distribution's own.",
+       .sources = {{"https://github.com/spdk/spdk/issues/1724", Stated::kCause},
+                   {"https://github.com/BarrinXu/FaaSMem/issues/1", Stated::kSymptom}},
+       .explains = {"no-rdma-device", "rdma-stack-in-use", "gdrcopy-absent"}},
       {.id = "module-signature",
        .program = Program::kModules,
        .certainty = Certainty::kCertain,
@@ -187,12 +223,13 @@ const Symptoms& module_symptoms() {
                  {"could not insert 'nvidia{}': Required key not available"},
                  {"could not insert '{peermem}': Required key not available"},
                  {"could not insert '{peermem}': Key was rejected by service"},
-                 {"could not insert 'gdrdrv': Key was rejected by service"},
-                 {"could not insert 'gdrdrv': Required key not available"},
-                 {"could not insert 'mlx5_core': Key was rejected by service"},
-                 {"could not insert 'mlx5_core': Required key not available"},
                  {"could not insert '{peermem}': Operation not permitted"},
                  {"could not insert 'nvidia{}': Operation not permitted"},
+                 {"could not insert '{rdma-module}{}': Operation not permitted"},
+                 {"could not insert '{rdma-module}{}': Key was rejected"},
+                 {"could not insert '{rdma-module}{}': Required key"},
+                 {"could not insert module {}: Key was rejected"},
+                 {"could not insert module {}: Required key"},
                  {"Loading of unsigned module is rejected"},
                  {"Loading of module with unavailable key is rejected"}},
        .cause = "The kernel accepts signed modules only, and the module was built here with a key "

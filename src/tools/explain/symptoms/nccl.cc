@@ -128,10 +128,24 @@ const Symptoms& nccl_symptoms() {
                  {"HG_OPNOTSUPPORTED && CUDA"},
                  {"NET/OFI{}GDR {}disabled"},
                  {"efa_nv_peermem{}{fails}"},
-                 {"Hmem iface FI_HMEM_CUDA not supported"}},
-       .cause = "This EFA device, or the libfabric that is installed, cannot reach GPU memory: of "
-                "Amazon's instance types only those with RDMA over EFA can, with `efa_nv_peermem` "
-                "or dma-buf; other providers only when libfabric was built with CUDA.",
+                 {"Hmem iface FI_HMEM_CUDA not supported"},
+                 {"MR registration with HMEM failed"},
+                 {"fi_mr_regattr (heap) failed"},
+                 {"external_heap{}{fails}"},
+                 general("FI_HMEM && not supported"),
+                 general("FI_HMEM && {fails}"),
+                 general("with HMEM && {register} && {fails}"),
+                 {"HMEM support && not"},
+                 general("cuda_hmem_{word}{}{fails}"),
+                 {"does not support FI_HMEM"},
+                 {"p2p {}not supported && hmem"},
+                 {"P2P disabled{}hmem"}},
+       .cause =
+           "This EFA device, or the libfabric that is installed, cannot reach GPU memory: of "
+           "Amazon's instance types only those with RDMA over EFA can, with `efa_nv_peermem` "
+           "or dma-buf; other providers only when libfabric was built for this kind of GPU (CUDA, "
+           "ROCm, Level Zero) and the NIC's driver takes its dma-buf (-38 and -95: it does "
+           "not).",
        .consequence = "Every transfer is copied through host memory.",
        .checks = {"rdma-nics"},
        .fix_now = "`fi_info -p efa -c FI_HMEM`; `lsmod | grep efa`; an instance type whose EFA "
@@ -167,7 +181,7 @@ const Symptoms& nccl_symptoms() {
        .texts = {{"memory_peers/amdkfd/version"},
                  {"amdgpu_peermem && {fails}"},
                  {"amdgpu_peermem && not loaded"},
-                 {"RegisterRdmaMemoryRegion failed"},
+                 general("RegisterRdmaMemoryRegion failed"),
                  {"Dmabuf feature disabled without NCCL_DMABUF_ENABLE=1", 1},
                  {"GPU Direct RDMA Disabled for HCA", 2},
                  {"ROCm && {register} && {fails}"},
@@ -179,7 +193,10 @@ const Symptoms& nccl_symptoms() {
        .cause =
            "RCCL and others look for amdgpu's peer memory, which only AMD's dkms driver beside "
            "MLNX_OFED or DOCA-OFED has; the kernel's own amdgpu goes by dma-buf, which has to "
-           "be asked for. `nvidia-peermem` has nothing to do with it.",
+           "be asked for. `nvidia-peermem` has nothing to do with it. Invalid argument (22) with "
+           "either "
+           "in place: the NIC refuses a right that was asked for, as AMD's Pensando (ionic) does "
+           "with remote atomics.",
        .consequence = "Transfers are copied through host memory, or the program stops.",
        .checks = {},
        .fix_now = "`NCCL_DMABUF_ENABLE=1` (RCCL), `MORI_ENABLE_DMABUF_REG=1` (MORI); "

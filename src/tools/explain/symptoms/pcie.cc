@@ -31,7 +31,7 @@ const Symptoms& pcie_symptoms() {
       {.id = "iommu-fault",
        .program = Program::kKernel,
        .certainty = Certainty::kLikely,
-       .title = "The IOMMU stands between GPU and NIC",
+       .title = "The IOMMU refused a device's access to memory (or is not in passthrough mode)",
        .texts = {{"nvidia {word}: AMD-Vi: Event logged [IO_PAGE_FAULT"},
                  {"mlx5_core {word}: AMD-Vi: Event logged [IO_PAGE_FAULT"},
                  {"amdgpu {word}: AMD-Vi: Event logged [IO_PAGE_FAULT"},
@@ -39,13 +39,27 @@ const Symptoms& pcie_symptoms() {
                  {"DMAR: [DMA Read{}fault"},
                  {"DMAR: [DMA Write{}fault"},
                  {"DMAR: DRHD: handling fault status"},
-                 {"arm-smmu-v3{}event 0x10 received"},
+                 {"arm-smmu-v3{}event 0x{word} received"},
+                 {"arm-smmu{}Unhandled context fault"},
+                 {"DMAR: {}PTE{}not set"},
+                 {"AMD-Vi: Event logged [ILLEGAL_DEV_TABLE_ENTRY"},
+                 {"AMD-Vi: Event logged [INVALID_DEVICE_REQUEST"},
+                 {"AMD-Vi: Event logged [DEV_TAB_HARDWARE_ERROR"},
+                 {"AMD-Vi: Completion-Wait loop timed out"},
+                 {"DMAR: ERROR: DMA PTE"},
+                 {"DMAR: VT-d detected Invalidation"},
                  {"Missing 'iommu=pt' from kernel command line"}},
-       .cause = "The IOMMU translates what devices send, and has no entry for the GPU's addresses, "
-                "or sends every transfer up to itself.",
-       .consequence = "Peer-to-peer transfers hang, are slow, or leave zeroes behind.",
+       .cause =
+           "The line names the device. A NIC or GPU: the IOMMU translates what it sends, and has "
+           "no entry for the other's addresses, which is how it stops GPUDirect RDMA. Another "
+           "device (a disk controller, USB, a management controller): its driver or firmware "
+           "reached for memory that it may not use, and no GPU or NIC is concerned.",
+       .consequence =
+           "The access is dropped: transfers between NIC and GPU hang, are slow, or leave "
+           "zeroes behind; another device fails by itself.",
        .checks = {"iommu", "acs"},
-       .fix_now = "`cat /sys/kernel/iommu_groups/*/type | sort | uniq -c`; identity is what it "
+       .fix_now = "`lspci -s ADDRESS`; with the address in the line: is it the NIC or GPU?; "
+                  "`cat /sys/kernel/iommu_groups/*/type | sort | uniq -c`; identity is what it "
                   "should be",
        .fix_for_good = "Boot with `iommu=pt` (Intel with virtual functions: `intel_iommu=on "
                        "iommu=pt`), or switch the IOMMU off in the BIOS.",
@@ -75,6 +89,68 @@ const Symptoms& pcie_symptoms() {
              Stated::kCause},
             {"https://github.com/openucx/ucx/pull/11571", Stated::kSymptom}},
        .explains = {"mr-no-dma-buf"}},
+      {.id = "pci-no-space",
+       .program = Program::kPci,
+       .certainty = Certainty::kLikely,
+       .title = "A PCI device or bridge got no addresses for its memory window (BAR)",
+       .texts = {general("BAR {number}{}no space for"), general("BAR {number}{}failed to assign"),
+                 general("BAR {number}: can't assign"),
+                 general("BAR {number}{}can't assign; no space"),
+                 general("BAR {number} {}: can't assign"), general("bridge window{}no space"),
+                 general("bridge window{}failed to assign"), general("bridge window{}can't assign"),
+                 general("VF BAR {number}{}no space"), general("VF BAR {number}{}can't assign"),
+                 general("can't claim BAR"), general("BAR {number}{}failed to resize"),
+                 general("failed to resize BAR"), general("resizable BAR{}{fails}"),
+                 general("BAR{}is not a valid resource")},
+       .cause =
+           "The firmware, or the hypervisor, gave the bridge above the device a window that is "
+           "too small. BARs 7 to 12 (VF BAR 0 to 5) are those of virtual functions (SR-IOV), "
+           "BARs 13 to 15 and 'bridge window' those of a bridge. Lines of a device that "
+           "nobody uses, and of I/O ports, are harmless; so are those that the kernel follows "
+           "with another attempt that succeeds.",
+       .consequence =
+           "The device, its virtual functions, or a larger BAR1 of a GPU are not usable.",
+       .checks = {"gpu-bar1", "gpus", "rdma-nics"},
+       .fix_now =
+           "`sudo dmesg | grep -E 'BAR|bridge window' | tail -40`; `sudo lspci -vvs ADDRESS | "
+           "grep -E 'Region|Virtual'`",
+       .fix_for_good =
+           "BIOS: Above 4G Decoding, a larger MMIO window (MMIOH), SR-IOV and Resizable "
+           "BAR on. Kernel: boot with `pci=realloc`. Virtual machines: a larger 64-bit "
+           "window.",
+       .sources = {{"https://docs.kernel.org/admin-guide/kernel-parameters.html", Stated::kFix},
+                   {"https://github.com/Mellanox/mstflint/issues/448", Stated::kSymptom},
+                   {"https://github.com/NVIDIA/open-gpu-kernel-modules/issues/510",
+                    Stated::kSymptom}},
+       .explains = {"sriov-vfs-not-created"}},
+      {.id = "pcie-corrected",
+       .program = Program::kPci,
+       .certainty = Certainty::kLikely,
+       .title = "A PCIe link makes errors that it corrects (AER): a bad slot, riser or cable",
+       .texts = {general("AER: Corrected error"), general("AER: Correctable error"),
+                 general("AER: Multiple Corrected error"),
+                 general("AER: Multiple Correctable error"),
+                 general("Bus Error: severity=Corrected"),
+                 general("Bus Error: severity=Correctable"), general("[ 6] BadTLP"),
+                 general("[ 7] BadDLLP"), general("[ 0] RxErr"), general("[ 8] Rollover"),
+                 general("[12] Timeout"),
+                 general("aer_dev_correctable && TOTAL_ERR_COR {above-zero}")},
+       .cause =
+           "Packets arrived damaged and were sent anew: a riser, retimer, cable or contact that "
+           "is bad at this speed, or power saving of the link (ASPM). One at boot is nothing; "
+           "many a minute are a fault.",
+       .consequence = "Nothing is lost, but transfers over this link are slower, and the link may "
+                      "fail altogether.",
+       .checks = {"pcie-link"},
+       .fix_now =
+           "`lspci -tv`; `grep . /sys/bus/pci/devices/*/aer_dev_correctable | grep -v ' 0$'`; "
+           "find the device below the port that the line names, and reseat it",
+       .fix_for_good =
+           "Another slot, riser or cable; new firmware for board and card; the slot at a "
+           "lower speed in the BIOS; `pcie_aspm=off` on the kernel's command line.",
+       .sources = {{"https://docs.kernel.org/PCI/pcieaer-howto.html", Stated::kCause},
+                   {"https://github.com/pop-os/pop/issues/3363", Stated::kSymptom}},
+       .explains = {}},
       {.id = "pcie-link-limited",
        .program = Program::kKernel,
        .certainty = Certainty::kPossible,

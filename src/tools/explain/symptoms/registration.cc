@@ -58,6 +58,10 @@ const Symptoms& registration_symptoms() {
                  {"dmabuf support requested but not found"},
                  general("{register} && {fails} && {EOPNOTSUPP}"),
                  general("{register} && {fails} && {EPROTONOSUPPORT}"),
+                 general("{register} && {fails} && {ENOSYS}"),
+                 general("dmabuf && not supported"),
+                 general("dma-buf && not supported"),
+                 general("dma_buf && not supported"),
                  general("{register} && {fails} && {ENOTSUPP}"),
                  {"{register} && {fails}", 1},
                  {"Unknown error 524", 2},
@@ -118,11 +122,12 @@ const Symptoms& registration_symptoms() {
                  {"Error: Cannot allocate memory", 4},
                  general("{register} && {fails} && {ENOMEM}"),
                  general("{register} && Cannot allocate memory")},
-       .cause = "What a NIC works with must stay in memory, and the process may lock too little: "
-                "64 KiB to 8 MiB is what shells, services and container runtimes give. Limits of "
-                "`/etc/security` do not reach services and containers. Where the limit is already "
-                "unlimited: the GPU's BAR1 window is full, or the NIC has no room for another "
-                "region.",
+       .cause =
+           "Memory that a NIC works with must be locked, and this process may lock too little: "
+           "64 KiB to 8 MiB is what shells, services and container runtimes give. Limits of "
+           "`/etc/security` do not reach services and containers. Where the limit is already "
+           "unlimited: the GPU's BAR1 window is full, or the NIC has no room for another "
+           "region.",
        .consequence = "The program fails, or silently goes over TCP.",
        .checks = {"locked-memory", "gpu-bar1"},
        .fix_now = kMoreLocked,
@@ -133,6 +138,87 @@ const Symptoms& registration_symptoms() {
                     Stated::kCauseAndFix},
                    {"https://github.com/openucx/ucx/issues/8229", Stated::kCauseAndFix}},
        .explains = {"mr-refused", "openfabrics-device", "qp-not-created", "nic-resources"}},
+      {.id = "mr-pages",
+       .program = Program::kKernel,
+       .certainty = Certainty::kPossible,
+       .title = "The kernel could not pin the memory that is to be registered",
+       .texts = {general("from rxe_umem_get"), general("umem get failed"),
+                 general("umem_get failed"), general("get umem && {fails}"),
+                 general("lock addr && {fails}"), general("{fails} && lock && pages"),
+                 general("get_user_pages && {fails}"),
+                 general("get_user_pages ({word} pages starting at"), general("failed umem get"),
+                 general("umem_get{}{fails}"), general("umem && {fails} && {nic-driver}"),
+                 general("{fails} && get user pages"), general("get_user_pages{}{fails}"),
+                 general("pin_user_pages{}{fails}"), general("fail && pin && pages"),
+                 general("siw && umem"), general("rpma_peer_mr_reg && {fails}")},
+       .cause =
+           "The address is not (or no longer) memory of this process, is read-only, or lies in "
+           "a file of a file system that stays in charge of its pages (DAX on persistent "
+           "memory); the limit of locked memory is reached; or it is memory of a GPU, and no "
+           "peer-memory module knows it. Soft-RoCE (rxe) and siw take memory of the host "
+           "only.",
+       .consequence = "This memory is not registered.",
+       .checks = {"locked-memory", "peer-memory", "registration-path"},
+       .fix_now = "`ulimit -l`; `sudo dmesg | tail -20`; the memory's kind by "
+                  "`grep -A1 ADDRESS /proc/PID/maps`; persistent memory: a device of mode devdax, "
+                  "not fsdax; GPU memory: `sudo modprobe nvidia-peermem`",
+       .fix_for_good = "",
+       .sources = {{"https://github.com/torvalds/linux/blob/master/drivers/infiniband/core/umem.c",
+                    Stated::kCause},
+                   {"https://github.com/pmem/rpma/issues/1197", Stated::kSymptom},
+                   {"https://github.com/zzaoen/RdmaAcceleratingRedis/issues/1", Stated::kSymptom}},
+       .explains = {"mr-refused", "mr-invalid-argument"}},
+      {.id = "mr-empty",
+       .program = Program::kTransfer,
+       .certainty = Certainty::kLikely,
+       .title = "A region of no length was to be registered",
+       .texts = {{"{register} && {fails} && len: 0{end}"},
+                 {"{register} && {fails} && length: 0{end}"},
+                 {"{register} && {fails} && length 0{end}"},
+                 {"{register} && {fails} && size 0{end}"},
+                 {"{register} && {fails} && size: 0{end}"},
+                 {"{register} && {fails} && len=0{end}"},
+                 {"{register} && {fails} && length=0{end}"},
+                 {"{register} && {fails} && size=0{end}"}},
+       .cause =
+           "The program registers a buffer or window of 0 bytes, which most NICs and providers "
+           "refuse with Invalid argument. The memory and the NIC are in order.",
+       .consequence = "The call fails, as `MPI_Win_create` with a window of no size does.",
+       .checks = {},
+       .fix_now = "A release of the library (libfabric, MPI) that leaves empty buffers out; or a "
+                  "window of at least one byte on every rank.",
+       .fix_for_good = "",
+       .sources = {{"https://man7.org/linux/man-pages/man3/ibv_reg_mr.3.html", Stated::kSymptom},
+                   {"https://github.com/aws/aws-parallelcluster/issues/1988", Stated::kSymptom}},
+       .explains = {"mr-invalid-argument", "mr-refused"}},
+      {.id = "mr-device-limit",
+       .program = Program::kPerftest,
+       .certainty = Certainty::kLikely,
+       .title = "The NIC itself refuses another memory region: its own limit, or a fault",
+       .texts = {{"Failed to process command REG_MR"},
+                 {"Failed to register mr [-"},
+                 {"create mkey failed"},
+                 {"failed to allocate {word} MRs"},
+                 {"Out of mr size"},
+                 {"MR limit reached"},
+                 {"max_mr {}exceeded"},
+                 general("{register} && {EIO}"),
+                 general("{register} && {EREMOTEIO}"),
+                 general("infiniband {word}: {}mkey{}{fails}")},
+       .cause =
+           "The kernel accepted the memory, and the NIC or its driver did not: it has no "
+           "entries left for regions or their pages (cloud NICs such as EFA and eRDMA have "
+           "limits on number and size), or its firmware no longer answers. It is not the limit "
+           "of locked memory, which the kernel itself would report.",
+       .consequence = "Regions that exist go on working; another one is refused.",
+       .checks = {"nic-firmware", "rdma-nics"},
+       .fix_now = "`ibv_devinfo -v | grep -E 'max_mr|max_mr_size'`; `rdma resource show`; "
+                  "`sudo dmesg | tail -30`; then fewer and larger regions, pieces below "
+                  "`max_mr_size`, fewer processes a NIC, huge pages for host memory",
+       .fix_for_good = "A larger instance type, or the NIC's current driver and firmware.",
+       .sources = {{"https://github.com/NVIDIA/nccl/issues/563", Stated::kSymptom},
+                   {"https://github.com/kvcache-ai/Mooncake/issues/1754", Stated::kSymptom}},
+       .explains = {"mr-refused", "locked-memory", "nic-resources", "efa-endpoint", "mr-pages"}},
       {.id = "mr-permission",
        .program = Program::kPerftest,
        .certainty = Certainty::kPossible,
@@ -163,7 +249,14 @@ const Symptoms& registration_symptoms() {
                  {"Inc-bar-usage failed: size"},
                  {"No address space left for BAR1 mapping"},
                  general("{register} && {fails} && {ERANGE}"),
-                 general("{register} && {fails} && {ENOSPC}")},
+                 general("{register} && {fails} && {ENOSPC}"),
+                 general("{register} && {ENOMEM} && {gpu-memory}"),
+                 general("bar1 && {fails} && space"),
+                 general("BAR1 && exhausted"),
+                 general("when binding segment && {ENOMEM}"),
+                 general("registration && exceeds && limit"),
+                 general("{register} && too large"),
+                 general("too large for RDMA")},
        .cause = "The region is larger than the NIC's `max_mr_size` (some cloud and software NICs "
                 "have 64 GiB and less), or larger than what is left of the GPU's BAR1 window.",
        .consequence = "Small regions work, large ones fail.",
@@ -172,22 +265,21 @@ const Symptoms& registration_symptoms() {
                   "register in smaller pieces",
        .fix_for_good = "Resizable BAR on in the BIOS, so that BAR1 spans the GPU's memory.",
        .sources = {{"https://github.com/openucx/ucx/issues/7989", Stated::kCause},
-                   {"https://github.com/kvcache-ai/Mooncake/issues/454", Stated::kSymptom}},
-       .explains = {"mr-refused"}},
+                   {"https://github.com/kvcache-ai/Mooncake/issues/454", Stated::kSymptom},
+                   {"https://github.com/StanfordLegion/realm/issues/339", Stated::kSymptom}},
+       .explains = {"mr-refused", "locked-memory", "gpudirect-storage"}},
       {.id = "mr-refused",
        .program = Program::kPerftest,
        .certainty = Certainty::kPossible,
-       .title = "Memory could not be registered, and the text does not say why",
+       .title = "Memory could not be registered (one of several causes)",
        .texts = {{"Couldn't allocate MR{end}"},
                  {"failed to create mr{end}"},
-                 {"ibv_reg_mr failed{end}"},
                  {"failed to register address {word} mem{}on md"},
                  {"failed to register address {word} ("},
                  {"failed to register user buffer datatype"},
-                 general("{register} && {fails}"),
-                 general("Mooncake memory registration failed"),
-                 general("umem get failed"),
-                 general("ib_umem_get: failed to get user pages")},
+                 fallback("{register} && {fails}"),
+                 fallback("Mooncake memory registration failed"),
+                 fallback("{register} && not supported")},
        .cause =
            "With host memory: the limit of locked memory, or a NIC (iWARP, software) that refuses "
            "the flags that the program asks for. With GPU memory: no `nvidia-peermem` and no "
@@ -205,8 +297,7 @@ const Symptoms& registration_symptoms() {
        .program = Program::kPerftest,
        .certainty = Certainty::kCertain,
        .title = "perftest was not given a GPU that it can use with dma-buf",
-       .texts = {{"CUDA DMA-BUF cannot be used without CUDA"},
-                 {"DMA-BUF is not supported on this GPU"}},
+       .texts = {{"DMA-BUF cannot be used without"}, {"DMA-BUF is not supported on this GPU"}},
        .cause = "'without CUDA': `--use_cuda_dmabuf` stands in front of `--use_cuda` on the "
                 "command line. 'not supported': the GPU's kernel module is not the open one, or "
                 "the driver is older than CUDA 11.7.",
@@ -248,6 +339,8 @@ const Symptoms& registration_symptoms() {
                  {"unrecognized option '--use_rocm"},
                  {"unrecognized option '--use_cuda_dmabuf"},
                  {"Failed to load CUDA library dynamically"},
+                 {"Failed to load CUDA runtime library"},
+                 {"CUDA MEM TYPE cannot be used without CUDA"},
                  {"invalid option -- 'use_cuda"}},
        .cause = "Distributions build perftest without CUDA. It takes `CUDA_H_PATH` when it is "
                 "configured; older versions then ignore the option without a word.",

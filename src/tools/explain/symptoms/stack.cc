@@ -9,7 +9,8 @@ const Symptoms& stack_symptoms() {
       {.id = "peermem-build",
        .program = Program::kModules,
        .certainty = Certainty::kCertain,
-       .title = "The peer-memory module cannot be built: it does not find a driver's sources",
+       .title =
+           "The peer-memory module cannot be built: a driver's sources are missing or do not fit",
        .texts = {{"rdma/peer_mem.h: No such file"},
                  {"peer_mem.h: No such file or directory"},
                  {"nv-p2p.h: No such file"},
@@ -21,17 +22,29 @@ const Symptoms& stack_symptoms() {
                  {"create_nv.symvers.sh && {fails}"},
                  {"nv.symvers{}Error {number}"},
                  {"gen_nv_symvers{}{fails}"},
+                 {"parse error in symbol dump file"},
+                 {"nv_peer_mem{}error:"},
+                 {"nv_mem_client_ex && incomplete type"},
+                 {"peer_memory_client && {fails}"},
+                 {"peer_memory_client{}has no member"},
+                 {"nvidia-peermem.c{}error:"},
+                 {"nvidia_p2p_{word}{}nv_peer_mem.ko{}undefined"},
                  {"modpost: 'ib_register_peer_memory_client'{}undefined"},
                  {"modpost: 'ib_unregister_peer_memory_client'{}undefined"}},
-       .cause = "`rdma/peer_mem.h` comes with MLNX_OFED or DOCA-OFED only, `nv-p2p.h` and the "
-                "symbols with the sources and the module of NVIDIA's driver. From kernel 5.19 on "
-                "`create_nv.symvers.sh` reads symbol versions wrongly, so that the module builds "
-                "and is then refused.",
+       .cause =
+           "`rdma/peer_mem.h` comes with MLNX_OFED or DOCA-OFED only, `nv-p2p.h` and the "
+           "symbols with the sources and the module of NVIDIA's driver. A release of `nv_peer_mem` "
+           "that "
+           "is newer than the RDMA drivers asks for types that they do not have, and one that is "
+           "older cannot read the kernel's symbol files (parse error). From kernel 5.19 on "
+           "`create_nv.symvers.sh` reads symbol versions wrongly, so that the module builds "
+           "and is then refused.",
        .consequence = "No `nv_peer_mem`. It is not needed: drivers from 465 on bring "
                       "`nvidia-peermem`, and with dma-buf neither is.",
        .checks = {"registration-path", "peer-memory-loading"},
        .fix_now =
-           "`modinfo nvidia-peermem`; where it is there use it and leave `nv_peer_mem` alone",
+           "`modinfo nvidia-peermem`; if that finds the module, use it: `nv_peer_mem` is then not "
+           "needed, and `sudo apt-get purge nvidia-peer-memory-dkms` removes it",
        .fix_for_good = kEitherWay,
        .sources = {{"https://github.com/Mellanox/nv_peer_memory/issues/86", Stated::kCause},
                    {"https://github.com/Mellanox/nv_peer_memory/issues/85", Stated::kSymptom}},
@@ -48,7 +61,6 @@ const Symptoms& stack_symptoms() {
                   "returned error"},
                  {"error processing package nvidia-peer-memory"},
                  {"error processing package nvidia-dkms"},
-                 {"error processing package mlnx-ofed-kernel-dkms"},
                  {"error processing package nvidia-kernel"}},
        .cause =
            "The kernel's headers are missing, the sources are too old for this kernel, or (for "
@@ -63,6 +75,52 @@ const Symptoms& stack_symptoms() {
        .sources = {{"https://github.com/Mellanox/nv_peer_memory/issues/119", Stated::kSymptom},
                    {"https://github.com/Mellanox/nv_peer_memory/issues/85", Stated::kSymptom}},
        .explains = {"peermem-not-found"}},
+      {.id = "ofed-build",
+       .program = Program::kModules,
+       .certainty = Certainty::kLikely,
+       .title = "MLNX_OFED, DOCA-OFED or a NIC's driver cannot be built for this kernel",
+       .texts = {{"Failed to build MLNX_OFED"},
+                 {"Failed executing {}install.pl"},
+                 {"Failed executing {}mlnx_add_kernel_support"},
+                 {"MLNX_OFED_SRC && {fails}"},
+                 {"mlnxofedinstall && {fails}"},
+                 {"mlnx_add_kernel_support{}{fails}"},
+                 {"mlnx-ofed{} && Bad return status"},
+                 {"doca-kernel-support && {fails}"},
+                 {"doca-kernel && {fails}"},
+                 {"current MLNX_OFED_LINUX is intended for"},
+                 {"MLNX_OFED_LINUX{}does not support"},
+                 {"The current MLNX_OFED{}is not supported"},
+                 {"does not have{}MLNX_OFED{}kernel"},
+                 {"Failed to install {}mlnx"},
+                 {"Failed to build {}mlnx"},
+                 {"Failed to build {}ofa_kernel"},
+                 {"ofa_kernel{}{fails}"},
+                 {"mlnx-ofa_kernel{}{fails}"},
+                 {"mlnx-ofed-kernel{}{fails}"},
+                 {"mlnx-ofed-kernel{}Bad return status"},
+                 {"error processing package mlnx-"},
+                 {"error processing package doca-"},
+                 {"kernel{}is not supported by MLNX_OFED"},
+                 {"error processing package {rdma-module}"},
+                 {"building {rdma-module}{}{fails}"},
+                 {"{rdma-module}{}.c:{number}:{number}: error:"},
+                 {"configure: error: {}kernel{}OFED"}},
+       .cause = "The release is older than the kernel (4.9 LTS ends at 5.x kernels, each later one "
+                "lists its own), the kernel's headers or the compiler that built the kernel are "
+                "missing, or the kernel is one of no distribution. The installer names a log in "
+                "/tmp that has the first error.",
+       .consequence = "The old modules stay, or none fit this kernel: NICs may be gone after a "
+                      "reboot.",
+       .checks = {"rdma-nics"},
+       .fix_now = "`uname -r`; `ls -d /lib/modules/$(uname -r)/build`; `grep -m5 -E 'error:' "
+                  "/tmp/*/*.log`; then a release that lists this kernel; or the distribution's "
+                  "own RDMA drivers, with which GPUDirect RDMA goes by dma-buf",
+       .fix_for_good = "DOCA-OFED that supports the kernel, or the kernel held at one that it "
+                       "supports.",
+       .sources = {{"https://github.com/uclasystem/hermit/issues/8", Stated::kSymptom},
+                   {"https://github.com/Mellanox/doca-driver-build", Stated::kSymptom}},
+       .explains = {"dkms-build"}},
       {.id = "rdma-stack-in-use",
        .program = Program::kModules,
        .certainty = Certainty::kLikely,
@@ -76,6 +134,8 @@ const Symptoms& stack_symptoms() {
                  {"modprobe: FATAL: Module nvidia{}is in use"},
                  {"modprobe: FATAL: Module mlx5_{}is in use"},
                  {"modprobe: FATAL: Module ib_{}is in use"},
+                 {"could not insert '{rdma-module}{}': Device or resource busy"},
+                 {"could not insert '{peermem}{}': Device or resource busy"},
                  {"Unloading {word} [FAILED]"},
                  {"Failed loading kernel module mlx5_ib"},
                  {"Loading Mellanox MLX5_IB HCA driver:{}FAILED"},
@@ -105,6 +165,9 @@ const Symptoms& stack_symptoms() {
                  {"disagrees about version of symbol rdma_{word}", 0, Scope::kGeneral},
                  {"disagrees about version of symbol mlx5_{word}", 0, Scope::kGeneral},
                  {"disagrees about version of symbol mlx4_{word}", 0, Scope::kGeneral},
+                 general("exports duplicate symbol ib_"),
+                 general("exports duplicate symbol rdma_"),
+                 general("exports duplicate symbol mlx"),
                  {"mlx5_ib: Unknown symbol"},
                  {"ib_uverbs: Unknown symbol"},
                  {"rdma_cm: Unknown symbol"},
@@ -115,9 +178,12 @@ const Symptoms& stack_symptoms() {
                  {"rdma_cm: disagrees about version of symbol"},
                  {"mlx5_core: disagrees about version of symbol"},
                  {"mlx5_core: Unknown symbol"},
-                 {"could not insert 'mlx5_ib': {}"},
-                 {"could not insert 'ib_uverbs': {}"},
-                 {"could not insert 'rdma_cm': {}"}},
+                 {"could not insert '{rdma-module}{}': Unknown symbol"},
+                 {"could not insert '{rdma-module}{}': Invalid argument"},
+                 {"could not insert module {}{rdma-module}{}: Unknown symbol"},
+                 {"could not insert module {}{rdma-module}{}: Invalid parameters"},
+                 {"{rdma-module}{word}: Unknown symbol {word} (err", 0, Scope::kGeneral},
+                 {"{rdma-module}: Unknown symbol", 0, Scope::kGeneral}},
        .cause = "MLNX_OFED or DOCA-OFED replaced `ib_core` and its like, and a module of the "
                 "kernel's own (or one built before) wants the others; or the other way round after "
                 "a kernel update.",
@@ -129,19 +195,23 @@ const Symptoms& stack_symptoms() {
                        "build what uses it (nvidia-peermem, Lustre, drbd) after it.",
        .sources = {{"https://github.com/namjaejeon/ksmbd/issues/485", Stated::kSymptom},
                    {"https://github.com/LINBIT/drbd/issues/59", Stated::kSymptom}},
-       .explains = {"no-rdma-device"}},
+       .explains = {"no-rdma-device", "other-module-version"}},
       {.id = "module-for-other-kernel",
        .program = Program::kModules,
        .certainty = Certainty::kCertain,
        .title = "The module was built for another kernel",
        .texts = {{"could not insert 'nvidia{}': Exec format error"},
                  {"could not insert '{peermem}': Exec format error"},
-                 {"could not insert 'mlx5{}': Exec format error"},
-                 {"could not insert 'gdrdrv': Exec format error"},
+                 {"could not insert '{rdma-module}{}': Exec format error"},
+                 {"could not insert module {}: Invalid module format"},
+                 {"could not insert '{rdma-module}{}': Invalid module format"},
+                 {"insmod: ERROR: {}Invalid module format"},
                  {"nvidia: version magic"},
                  {"{peermem}: version magic"},
-                 {"gdrdrv: version magic"},
-                 {"mlx5_core: version magic"}},
+                 general("disagrees about version of symbol module_layout"),
+                 general("module_layout && {fails}"),
+                 {"{rdma-module}: version magic"},
+                 {"{rdma-module}{word}: version magic"}},
        .cause = "The kernel was updated and the module not built anew, or another compiler's build "
                 "options do not fit.",
        .consequence = "The module does not load.",

@@ -5,19 +5,24 @@
 
 namespace gdr::explain {
 
+const Symptoms& command_symptoms();       // commands that the NIC itself does not carry out
+const Symptoms& completion_symptoms();    // work that the NIC gives back with an error
 const Symptoms& container_symptoms();     // containers, Kubernetes
 const Symptoms& gpu_symptoms();           // the GPU and its driver
+const Symptoms& job_symptoms();           // what ends a job and is no matter of RDMA
+const Symptoms& library_symptoms();       // programs and libraries that do not load or fit
 const Symptoms& module_symptoms();        // the peer-memory module and how it is loaded
 const Symptoms& mpi_symptoms();           // UCX, Open MPI
 const Symptoms& nccl_symptoms();          // why NCCL does not use GPUDirect RDMA
 const Symptoms& nccl_network_symptoms();  // connections of NCCL and others that fail
 const Symptoms& other_symptoms();         // what surely is not GPUDirect RDMA
 const Symptoms& pcie_symptoms();          // links, ACS, IOMMU, BARs
-const Symptoms& queue_symptoms();         // queues and connections, and work that fails on them
+const Symptoms& queue_symptoms();         // queues that cannot be created or connected
 const Symptoms& rdma_device_symptoms();   // NICs that are absent, down or not to be opened
 const Symptoms& registration_symptoms();  // memory that cannot be registered
 const Symptoms& shmem_symptoms();         // NVSHMEM, GDRCopy
 const Symptoms& stack_symptoms();         // the RDMA drivers: built, mixed, in use
+const Symptoms& topic_symptoms();         // neighbours: SHARP, MNNVL, IPC, storage
 const Symptoms& transfer_symptoms();      // libraries that move data of GPUs
 
 }  // namespace gdr::explain

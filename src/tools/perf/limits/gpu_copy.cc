@@ -83,7 +83,7 @@ class Copies {
   // Bytes per second in one slice.
   Result<double> run(std::uint64_t to, std::uint64_t from) {
     const std::uint64_t slots = events_.size();
-    if (slots == 0) return Error{EINVAL, "at least one copy at a time is needed"};
+    if (slots == 0) return Error{EINVAL, "at least one copy must be in flight"};
     const Nanoseconds begin = now();
     std::uint64_t begun = 0, ended = 0;
     Nanoseconds time = begin;

@@ -1,0 +1,140 @@
+// Each call of an RDMA library with each error, in the words in which programs report it: what was
+// not looked for one by one must be known by its kind.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "explain/recogniser.h"
+
+namespace gdr::explain {
+namespace {
+
+struct Error {
+  int number;
+  const char* message;
+};
+constexpr Error kEperm{1, "Operation not permitted"};
+constexpr Error kEio{5, "Input/output error"};
+constexpr Error kEagain{11, "Resource temporarily unavailable"};
+constexpr Error kEnomem{12, "Cannot allocate memory"};
+constexpr Error kEacces{13, "Permission denied"};
+constexpr Error kEfault{14, "Bad address"};
+constexpr Error kEnodev{19, "No such device"};
+constexpr Error kEinval{22, "Invalid argument"};
+constexpr Error kEnospc{28, "No space left on device"};
+constexpr Error kErange{34, "Numerical result out of range"};
+constexpr Error kEnosys{38, "Function not implemented"};
+constexpr Error kEopnotsupp{95, "Operation not supported"};
+constexpr Error kEnetunreach{101, "Network is unreachable"};
+constexpr Error kEtimedout{110, "Connection timed out"};
+constexpr Error kEremoteio{121, "Remote I/O error"};
+constexpr Error kEcanceled{125, "Operation canceled"};
+
+std::string first_of(const std::string& line) {
+  Recogniser recogniser;
+  recogniser.feed(line + "\n");
+  const Explanation explanation = recogniser.finish();
+  return explanation.found.empty() ? "" : explanation.found.front().symptom->id;
+}
+
+void expect(const std::vector<const char*>& calls, const std::vector<Error>& errors,
+            const char* symptom) {
+  for (const std::string call : calls) {
+    for (const auto [number, message] : errors) {
+      // Too many programs return 1 for anything: only errno 1 is EPERM.
+      const std::string numbered = fmt::format("{} failed, errno {}", call, number);
+      for (const std::string& line :
+           {numbered, fmt::format("{} failed: {}", call, message),
+            fmt::format("ERROR: {}() returned {} ({})", call, message, number),
+            fmt::format("[host:7] x.c:12 error: {} : {}", call, message)}) {
+        EXPECT_EQ(first_of(line), symptom) << line;
+      }
+    }
+  }
+}
+
+TEST(Calls, ThatCreateAQueueAreKnownByTheirError) {
+  const std::vector<const char*> calls = {
+      "ibv_create_cq",           "ibv_create_qp",  "ibv_create_srq",
+      "ibv_create_comp_channel", "ibv_alloc_pd",   "mlx5dv_create_qp",
+      "ibv_create_qp_ex",        "rdma_create_qp", "fi_cq_open"};
+  expect(calls, {kEperm, kEacces}, "queue-permission");
+  expect(calls, {kEnomem, kEagain, kEnospc}, "nic-resources");
+  expect(calls, {kEinval, kErange}, "queue-invalid");
+  expect(calls, {kEnosys, kEopnotsupp}, "queue-unsupported");
+  expect(calls, {kEtimedout, kEcanceled}, "nic-command-timeout");
+  expect(calls, {kEremoteio, kEio}, "nic-command-refused");
+}
+
+TEST(Calls, ThatRegisterMemoryAreKnownByTheirError) {
+  const std::vector<const char*> calls = {"ibv_reg_mr", "ibv_reg_mr_iova2", "fi_mr_reg",
+                                          "fi_mr_regattr", "ucp_mem_map"};
+  expect(calls, {kEfault}, "mr-bad-address");
+  expect(calls, {kEinval}, "mr-invalid-argument");
+  expect(calls, {kEnomem}, "locked-memory");
+  expect(calls, {kEagain}, "nic-resources");
+  expect(calls, {kEperm, kEacces}, "mr-permission");
+  expect(calls, {kEnospc, kErange}, "mr-too-large");
+  expect(calls, {kEnosys, kEopnotsupp}, "mr-no-dma-buf");
+  expect(calls, {kEio, kEremoteio}, "mr-device-limit");
+  expect(calls, {kEtimedout, kEcanceled}, "nic-command-timeout");
+}
+
+// GPU memory is not what the limit of locked memory counts.
+TEST(Calls, ThatRegisterGpuMemoryAreToldItsWindow) {
+  expect({"ibv_reg_dmabuf_mr", "Failed to register GPU memory"}, {kEnomem, kEnospc},
+         "mr-too-large");
+}
+
+TEST(Calls, ThatConnectAreKnownByTheirError) {
+  const std::vector<const char*> calls = {"ibv_modify_qp", "ibv_create_ah"};
+  expect(calls, {kEnetunreach, kEtimedout, kEinval}, "wrong-gid");
+  expect(calls, {kEnodev}, "gid-other-namespace");
+  expect(calls, {kEremoteio}, "nic-command-refused");
+  expect({"Failed to modify QP to INIT"}, {kEinval}, "qp-init-refused");
+}
+
+TEST(Calls, ThatOpenAskAndPostAreKnown) {
+  expect({"ibv_open_device"}, {kEacces, kEperm, kEnodev}, "rdma-device-closed");
+  expect({"ibv_query_device", "ibv_query_port"}, {kEinval, kEnodev}, "nic-query");
+  expect({"ibv_post_send", "ibv_post_recv", "fi_write"}, {kEnomem, kEinval, kEagain},
+         "post-refused");
+  expect({"mlx5dv_devx_obj_create"}, {kEopnotsupp, kEperm}, "devx-unavailable");
+  expect({"mlx5dv_devx_obj_create"}, {kEtimedout, kEcanceled}, "nic-command-timeout");
+  expect({"mlx5dv_devx_obj_modify"}, {kEremoteio}, "nic-command-refused");
+}
+
+TEST(Completions, AreKnownByTheirStatusInTheWordsOfEachProgram) {
+  const struct {
+    int status;
+    const char* words;
+    const char* constant;
+    const char* symptom;
+  } kStatuses[] = {
+      {1, "local length error", "IBV_WC_LOC_LEN_ERR", "local-request-error"},
+      {2, "local QP operation error", "IBV_WC_LOC_QP_OP_ERR", "local-request-error"},
+      {4, "local protection error", "IBV_WC_LOC_PROT_ERR", "gpu-access-fails"},
+      {5, "Work Request Flushed Error", "IBV_WC_WR_FLUSH_ERR", "work-flushed"},
+      {9, "remote invalid request error", "IBV_WC_REM_INV_REQ_ERR", "remote-access-refused"},
+      {10, "remote access error", "IBV_WC_REM_ACCESS_ERR", "remote-access-refused"},
+      {11, "remote operation error", "IBV_WC_REM_OP_ERR", "remote-access-refused"},
+      {12, "transport retry counter exceeded", "IBV_WC_RETRY_EXC_ERR", "peer-never-answers"},
+      {13, "RNR retry counter exceeded", "IBV_WC_RNR_RETRY_EXC_ERR", "receiver-not-ready"}};
+  for (const auto& [status, words, constant, symptom] : kStatuses) {
+    for (const std::string& line :
+         {fmt::format("wr_id 7: completion with status {}", words),
+          fmt::format("CQE error, wr_id=3, status={} ({}), opcode=1", status, words),
+          fmt::format("poll cq: wc.status = {}", constant),
+          fmt::format("mlx5_0/1: QP 51291 error: {} (0x8e 0x0 0x0)", words),
+          fmt::format("NCCL WARN NET/IB : Got completion from peer 10.0.0.2<1> with status={} "
+                      "opcode=0 len=0 vendor err 0",
+                      status)}) {
+      EXPECT_EQ(first_of(line), symptom) << line;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace gdr::explain
