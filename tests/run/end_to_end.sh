@@ -77,8 +77,8 @@ expect 143 "" "" sh -c '"$@" & child=$!; sleep 0.2; kill -TERM $child; wait $chi
   "$gdr" run $soft -- sleep 30
 
 # What is refused.
-expect 2 "" "--soft-nic excludes --no-soft-nic" "$gdr" run --soft-nic --no-soft-nic -- true
-expect 2 "" "--soft-gpu excludes --no-soft-gpu" "$gdr" run --no-soft-gpu --soft-gpu -- true
+expect 2 "" "--soft-nic and --no-soft-nic exclude each other" "$gdr" run --soft-nic --no-soft-nic -- true
+expect 2 "" "--soft-gpu and --no-soft-gpu exclude each other" "$gdr" run --no-soft-gpu --soft-gpu -- true
 expect 2 "" "GDR_SOFT_DEVICES: 'wrong' is wrong" env GDR_SOFT_DEVICES=wrong "$gdr" run $soft -- true
 expect 2 "" "GDR_SOFT_FAULTS: 'wrong' is wrong" "$gdr" run $soft --faults wrong -- true
 expect 0 "" "" env GDR_SOFT_DEVICES=right "$gdr" run $soft -- true

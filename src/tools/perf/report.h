@@ -44,7 +44,7 @@ struct Checked {
 
 // What a figure is to be seen beside.
 struct Limit {
-  std::string what;  // "link of mlx5_0 port 1", "PCIe of GPU 0 (gen 4 x16)", "memcpy on this host"
+  std::string what;  // "link of mlx5_0 port 1", "PCIe of GPU 0 (gen 4 x16)", "single-thread memcpy"
   double value = 0;  // bytes a second
   double share = 0;  // of it reached
   std::string advice;  // one sentence where the share is low and there is a reason; else empty

@@ -124,7 +124,7 @@ TEST(Rules, RefusesEnumeratorsThatNobodyHas) {
       [](Load& l) { l.transport = static_cast<Transport>(4); },
       [](Load& l) { l.measure = static_cast<Measure>(3); },
       [](Load& l) { l.way = static_cast<Way>(3); },
-      [](Load& l) { l.near.kind = static_cast<Place::Kind>(4); },
+      [](Load& l) { l.near.kind = static_cast<Place::Kind>(5); },
       [](Load& l) { l.far.kind = static_cast<Place::Kind>(255); }};
   for (const auto& change : changes) {
     EXPECT_EQ(judged(change), "this version does not know the requested load");
