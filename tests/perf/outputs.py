@@ -39,7 +39,7 @@ def all_files_at_once_beside_the_table():
         paths = [os.path.join(folder, name) for name in ("a.json", "a.csv", "a.html")]
         done = PERF.run(*ROWS, "--json", paths[0], "--csv", paths[1], "--html", paths[2])
         require(done.returncode == 0, done.returncode, done.stderr)
-        require("8 rows in" in done.stdout, done.stdout)
+        require("8 measurements in" in done.stdout, done.stdout)
         for path in paths:
             require(os.path.getsize(path) > 500, path)
 

@@ -24,7 +24,7 @@ expect_wrong_use() {
 expect_wrong_use "no subcommand given; allowed: "
 expect_wrong_use "unknown subcommand 'prov'; allowed: " prov
 expect_wrong_use "unknown option '--frobnicate'; allowed: --help, --version" --frobnicate
-expect_wrong_use "gdr prove: unknown option '--sise'; allowed: --help, --require-hardware, --gpu" prove --sise 1
+expect_wrong_use "gdr prove: unknown option '--sise'; allowed: --help, --require-hardware, --soft, --all" prove --sise 1
 expect_wrong_use "unknown mode 'telepathy'; allowed: " prove --modes telepathy
 expect_wrong_use "gdr prove: unexpected argument 'now'" prove now
 expect_wrong_use "gdr run: unknown option '--softnic'; allowed: --help, --soft-nic" run --softnic -- true
@@ -48,7 +48,7 @@ expect_wrong_use "gdr counters: FILE is required" counters
 expect_wrong_use "gdr counters: /nowhere: No such file" counters /nowhere
 expect_wrong_use "gdr counters: $0: not a file of counters" counters "$0"
 expect_wrong_use "gdr list: unknown option '--jsn'; allowed: --help, --json" list --jsn
-expect_wrong_use "gdr list: no folder /nowhere; give one that holds" list --root /nowhere
+expect_wrong_use "gdr list: no folder /nowhere; give a folder that holds" list --root /nowhere
 expect_wrong_use "gdr list: $0: is not a readable tar archive" list --root "$0"
 expect_wrong_use "gdr doctor: $0: is not a readable tar archive" doctor --root "$0"
 expect_wrong_use "gdr doctor: --report needs a name that ends in .html or .md, not 'x.pdf'" \

@@ -124,7 +124,7 @@ def wrong_use(root, work):
     expect_refused(["--device", "nvme0", "--root", root],
                    "--device: 'nvme0' is not a PCI address such as 0000:3b:00.0")
     expect_refused(["--device", "0000:99:00.0", "--root", root], "no PCI function 0000:99:00.0")
-    expect_refused(["--device", "03:00.0", "--root", root], "already, as a GPU")
+    expect_refused(["--device", "03:00.0", "--root", root], "already in the matrix, as a GPU")
     expect_refused(["--device", "", "--root", root], "--device: the value is empty")
     expect_refused(["--jsn"], "unknown option '--jsn'; allowed: --help, --device, --tree, --all")
     expect_refused(["--all"], "--all needs --tree or --svg")

@@ -218,8 +218,8 @@ void add_nccl_run(CLI::App& nccl, Action& chosen, const std::vector<std::string>
   run_command->footer(
       "The answer goes to standard error.\n"
       "\n"
-      "Exit status: the program's own, 128 + N if signal N ended it; 126 and 127 as in a\n"
-      "shell; 2 wrong use.\n"
+      "Exit status: the program's own, 128 + N if signal N ended it; 126 and 127 as in\n"
+      "a shell; 2 wrong use.\n"
       "\n"
       "Environment:\n"
       "  NCCL_DEBUG, NCCL_DEBUG_SUBSYS, NCCL_DEBUG_FILE\n"

@@ -122,11 +122,11 @@ void add_run(CLI::App& program, Action& chosen, const std::vector<std::string>& 
   refuse_empty_values(*run_command);
   run_command->formatter(std::make_shared<HelpFormatter>("gdr run [OPTIONS] -- PROGRAM [ARGS...]"));
   run_command->footer(
-      "The software NIC replaces libibverbs.so.1; the software GPU replaces libcuda.so.1\n"
-      "and libcudart.so.\n"
+      "The software NIC replaces libibverbs.so.1; the software GPU replaces\n"
+      "libcuda.so.1 and libcudart.so.\n"
       "\n"
-      "Exit status: the program's own; as in a shell, 127 if it was not found and 126 if\n"
-      "it is not executable; 2 wrong use, or it cannot run this way.\n"
+      "Exit status: the program's own; as in a shell, 127 if it was not found and\n"
+      "126 if it is not executable; 2 wrong use, or it cannot run this way.\n"
       "\n"
       "Environment:\n"
       "  GDR_SOFT_DEVICES         Names of the software NICs, such as mlx5_0,mlx5_3\n"

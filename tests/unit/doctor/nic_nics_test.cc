@@ -33,7 +33,7 @@ TEST(NicsCheck, SaysWhyANicOnTheBusIsNoRdmaDevice) {
   EXPECT_EQ(outcomes(find(kNics, machine)), "fail");
   machine.find("0000:1a:00.0").driver = "vfio-pci";
   EXPECT_EQ(outcomes(find(kNics, machine)), "ok");
-  EXPECT_TRUE(says(find(kNics, machine), "set aside"));
+  EXPECT_TRUE(says(find(kNics, machine), "reserved for a virtual machine"));
   Machine second;
   second.add_switch(1);
   second.add_switch(2);

@@ -222,7 +222,7 @@ TEST(Lockdown, MattersOnlyWhereAModuleIsWanted) {
   patient.machine.write("sys/kernel/security/lockdown", "none [integrity] confidentiality\n");
   patient.machine.write("sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c",
                         std::string("\6\0\0\0\1", 5));
-  EXPECT_TRUE(says(patient.find(kLockdown), "locked down (integrity); Secure Boot on: PCI"));
+  EXPECT_TRUE(says(patient.find(kLockdown), "locked down (integrity); Secure Boot on; change PCI"));
   patient.take_proprietary_driver();
   EXPECT_EQ(outcomes(patient.find(kLockdown)), "warn");
 }

@@ -86,7 +86,7 @@ TEST_F(AccessControl, WritesToNoFunctionButTheRecordedOne) {
   other.identity = "10b5:8748";
   const Result<Value> read = change(other)->read(machine_);
   ASSERT_FALSE(read);
-  EXPECT_NE(read.error().message.find("and was 10b5:8748"), std::string::npos);
+  EXPECT_NE(read.error().message.find("but was 10b5:8748"), std::string::npos);
   other = right;
   other.path += "/0000:03:00.0";
   EXPECT_FALSE(change(other)->read(machine_));

@@ -109,7 +109,8 @@ TEST_F(Topics, SaysWhyThePeerMemoryModuleCannotBeLoaded) {
   EXPECT_TRUE(has(all_of(without.refusals), "without the RDMA stack"));
   EXPECT_TRUE(has(all_of(without.commands), "sudo dkms install --force nvidia/535.261.03|"));
   std::filesystem::remove_all(host_.root() + "/sys/module/ib_core");
-  EXPECT_TRUE(has(all_of(plan("peer-memory").refusals), "ib_core is not loaded"));
+  EXPECT_TRUE(
+      has(all_of(plan("peer-memory").refusals), "ib_core and the RDMA driver are not loaded"));
   host_.write("lib/modules/6.8.0-50-generic/modules.dep", "");
   EXPECT_TRUE(has(all_of(plan("peer-memory").refusals), "no module nvidia-peermem"));
 }

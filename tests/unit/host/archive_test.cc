@@ -179,7 +179,7 @@ TEST(Archive, IsRefusedIfLargerThanAMachinesCapture) {
   EXPECT_TRUE(has(refusal(tar.bytes(), limits), unpack));
   limits = {};
   limits.entries = 5;
-  EXPECT_TRUE(has(refusal(tar.bytes(), limits), "more entries"));
+  EXPECT_TRUE(has(refusal(tar.bytes(), limits), "too many entries"));
   // A name alone: too large to be one that is read.
   limits = {};
   limits.file = 50'000;

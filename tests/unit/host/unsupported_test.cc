@@ -66,7 +66,7 @@ void expect_named(const Inventory& machine, const Foreign& one, const char* sour
   EXPECT_EQ(machine.unsupported[0].kind, one.kind) << source << ": " << one.name;
   EXPECT_FALSE(machine.unsupported[0].name.empty());
   EXPECT_EQ(machine.unsupported[0].name.find("NVIDIA"), std::string::npos);
-  EXPECT_EQ(machine.pci.find("0000:41:00.0")->remark, "not supported here");
+  EXPECT_EQ(machine.pci.find("0000:41:00.0")->remark, "unsupported");
 }
 
 TEST(Unsupported, IsNamedInEverySource) {

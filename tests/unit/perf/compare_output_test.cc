@@ -31,7 +31,7 @@ constexpr const char* kExampleText =
     R"(base   before.json  2026-11-22T08:15:00Z  gdr perf
 other  after.json  2026-11-22T08:15:00Z  gdr perf --nic mlx5_1
 
-Not alike, so a difference may come from this:
+These differ between the runs and may explain a change:
   NIC  base: mlx5_0  other: mlx5_1
 
 write, RC, bandwidth in GB/s: host → gpu:0, 4 queue pairs
@@ -47,12 +47,12 @@ write, RC, rate in M messages/s: host → host
        8 B     5.200     5.200    +0.0 %    -7.4 to +8.0 %   1.0000  no difference shown
             3 and 3 repetitions are too few to show a difference
 
-With a figure in the base only, or in neither:
+Measured in the base only, or in neither:
   write, RC, rate in M messages/s: host → host  9 B: the other report has no such row
 
-3 rows compared: 1 better, 1 worse, 1 with no difference shown.
+3 measurements compared: 1 better, 1 worse, 1 without a significant difference.
 
-Change: of the median; its interval by bootstrap; p by the Mann-Whitney test. By chance alone about 1 row in 20 would show a difference. Repetitions are slices of one run: what changes from run to run (where memory lies, other load) shows only when each is run again.
+Change compares medians; the interval is a bootstrap, p is from the Mann-Whitney test. By chance alone about 1 measurement in 20 shows a difference. Repetitions are slices of one run: effects that vary from run to run (memory placement, other load) show only if you repeat both runs.
 )";
 
 TEST(CompareText, TellsFilesThenWhatIsUnlikeThenRowsWithUnits) {

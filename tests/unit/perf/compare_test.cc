@@ -197,7 +197,7 @@ TEST(Unlike, NamesAClockThatDriftedAndOneThatIsNotTheCounter) {
   other.clock.drift = -0.005;
   EXPECT_EQ(compare(report_of({}), other, kSeed).unlike.at(0).what, "clock");
   other.clock = {};
-  EXPECT_EQ(compare(report_of({}), other, kSeed).unlike.at(0).other, "the system's");
+  EXPECT_EQ(compare(report_of({}), other, kSeed).unlike.at(0).other, "the system clock");
 }
 
 }  // namespace

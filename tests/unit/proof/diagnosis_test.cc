@@ -205,9 +205,9 @@ std::string decoded(Registration registration, int code) {
 }
 
 TEST(DecodeRegistration, KnowsTheErrorsOfBothWays) {
-  EXPECT_NE(decoded(Registration::kPeerMemory, 14).find("no peer-memory client"),
+  EXPECT_NE(decoded(Registration::kPeerMemory, 14).find("no peer-memory module"),
             std::string::npos);
-  EXPECT_EQ(decoded(Registration::kDmaBuf, 14).find("no peer-memory client"), std::string::npos);
+  EXPECT_EQ(decoded(Registration::kDmaBuf, 14).find("no peer-memory module"), std::string::npos);
   EXPECT_NE(decoded(Registration::kDmaBuf, 95).find("no dma-buf"), std::string::npos);
   EXPECT_NE(decoded(Registration::kDmaBuf, 93).find("no dma-buf"), std::string::npos);
   EXPECT_NE(decoded(Registration::kDmaBuf, 12).find("locked-memory limit"), std::string::npos);

@@ -184,7 +184,7 @@ TEST(TextReport, NamesThePartThatWasRealBesideTheStandIn) {
   result.verdict = decide({}, result);
   const std::string text = text_of(result, Style{});
   EXPECT_NE(text.find("\n  on          GPU 0 (fffe:01:00.0, software ? GPU)\n"
-                      "  real        GPU\n  replaced    RDMA NIC, by gdrkit's"),
+                      "  real        GPU\n  replaced    RDMA NIC by gdrkit's"),
             std::string::npos)
       << text;
 }
