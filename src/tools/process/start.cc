@@ -29,8 +29,12 @@ bool set_up(const Start& start, pid_t parent, int& failure) {
   }
   if (start.leads_group) setpgid(0, 0);
   if (start.ignores_interrupt) signal(SIGINT, SIG_IGN);
-  failure = fcntl(failure, F_DUPFD_CLOEXEC, kOutOfTheWay);
-  if (failure < 0) return false;
+  const int moved = fcntl(failure, F_DUPFD_CLOEXEC, kOutOfTheWay);
+  if (moved < 0) return false;
+  // A copy of this process has no exec that would close it, and the parent waits until all are
+  // closed.
+  close(failure);
+  failure = moved;
   if (!becomes(start.input, STDIN_FILENO) || !becomes(start.errors, STDERR_FILENO) ||
       !becomes(start.output < 0 ? STDERR_FILENO : start.output, STDOUT_FILENO)) {
     return false;
