@@ -50,8 +50,10 @@ void EngineThread::add(std::shared_ptr<rnic::QueuePair> queue_pair) {
 void EngineThread::run() {
   std::vector<std::shared_ptr<rnic::QueuePair>> active;
   Nanoseconds was_busy_at = 0;
-  while (!stopping_.load()) {
+  for (;;) {
+    // Before it looks at anything: a wake-up after this ends the sleep that follows.
     const std::uint32_t seen = header_.worker_wake.load();
+    if (stopping_.load()) return;
     {
       const std::lock_guard guard(mutex_);
       std::move(arrived_.begin(), arrived_.end(), std::back_inserter(active));
