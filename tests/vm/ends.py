@@ -4,6 +4,7 @@
     why_not = end.wait_until_listens(18515, server)
     status, output = server.wait(30)
 """
+import contextlib
 import os
 import pathlib
 import shutil
@@ -49,13 +50,17 @@ class HostProcess:
         self._process = process
         self._end = time.monotonic() + seconds
 
+    def is_running(self):
+        return self._process.poll() is None
+
     def wait(self, patience=None):
         rest = self._end - time.monotonic()
         try:
             output, _ = self._process.communicate(
                 timeout=max(0, rest if patience is None else min(rest, patience)))
         except subprocess.TimeoutExpired:
-            os.killpg(self._process.pid, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):  # it has ended by itself just now
+                os.killpg(self._process.pid, signal.SIGKILL)
             return 137, self._process.communicate()[0]
         return self._process.returncode, output
 
