@@ -17,6 +17,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "idle_path.h"
 #include "net/packet_path.h"
 #include "net/socket_address.h"
 #include "queue_pair_steps.h"
@@ -32,13 +33,13 @@ class PacketHost {
   explicit PacketHost(const char* devices) {
     auto parsed = rnic::parse_devices(devices);
     check(static_cast<bool>(parsed), "devices");
-    auto adapter = rnic::Adapter::create(kToken, *std::move(parsed), no_host_, liveness_);
+    auto adapter = rnic::Adapter::create(kToken, *std::move(parsed), idle_, liveness_);
     check(static_cast<bool>(adapter), "an adapter");
     adapter_ = *std::move(adapter);
     auto beyond = net::PacketPath::make(*adapter_);
     check(static_cast<bool>(beyond), "a path");
     beyond_ = *std::move(beyond);
-    adapter_->carry_by(no_host_, beyond_.get());
+    adapter_->carry_by(idle_, beyond_.get());
     domain_ = adapter_->allocate_protection_domain();
     events_ = *rnic::EventQueue::create();
     queue_ = *adapter_->create_completion_queue({.limit = 1024, .on_event = [] {}});
@@ -132,31 +133,11 @@ class PacketHost {
   }
 
  private:
-  // Nothing stays within the host, and nobody else is there.
-  class NoHost : public rnic::LocalCarrier, public rnic::Neighbours {
-   public:
-    void send(rnic::QueuePair&) override {}
-    void send_later(rnic::QueuePair&) override {}
-    int connect(rnic::QueuePair&) override { return 0; }
-    void cancel(rnic::QueuePair&) override {}
-    void settle(rnic::QueuePair&) override {}
-    void receive_posted(std::uint32_t) override {}
-    void settle() override {}
-    bool any_segment(const std::function<bool(rnic::Segment&)>&) override { return false; }
-    void exports_changed() override {}
-    void wake_service() override {}
-    std::uint64_t copies_for_others() override { return 0; }
-  };
-  class EveryoneLives : public rnic::Liveness {
-   public:
-    bool alive(rnic::Token) override { return true; }
-  };
-
   static void check(bool right, const char* what) {
     if (!right) throw std::runtime_error(std::string("not to be had: ") + what);
   }
 
-  NoHost no_host_;
+  IdlePath idle_;  // nothing stays within the host, and nobody else is there
   EveryoneLives liveness_;
   std::unique_ptr<rnic::Adapter> adapter_;
   std::unique_ptr<rnic::BeyondCarrier> beyond_;

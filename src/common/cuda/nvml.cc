@@ -131,13 +131,6 @@ Result<bool> Nvml::mig(NvmlDevice device) const {
   return now != 0;
 }
 
-Result<bool> Nvml::ecc(NvmlDevice device) const {
-  int now = 0, after_reset = 0;
-  auto asked = call("nvmlDeviceGetEccMode", ecc_mode_, device, &now, &after_reset);
-  if (!asked) return asked.error();
-  return now != 0;
-}
-
 Result<bool> Nvml::vgpu(NvmlDevice device) const {
   constexpr unsigned kVgpu = 2;  // NVML_GPU_VIRTUALIZATION_MODE_VGPU
   unsigned mode = 0;

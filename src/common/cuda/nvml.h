@@ -62,7 +62,6 @@ class Nvml {
   Result<NvmlBar1Memory> bar1(NvmlDevice device) const;
   Result<bool> persistence(NvmlDevice device) const;
   Result<bool> mig(NvmlDevice device) const;
-  Result<bool> ecc(NvmlDevice device) const;
   // It is a part of a GPU, made by vGPU software: nvmlDeviceGetVirtualizationMode says VGPU.
   Result<bool> vgpu(NvmlDevice device) const;
   // The other ends of those of its NVLinks that are up.

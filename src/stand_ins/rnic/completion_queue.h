@@ -30,9 +30,6 @@ enum class Push {
   kBusy,  // its owner holds it and does not go on: again later
   kLost,  // this process was cut off: whatever it held is not its own any more
 };
-constexpr bool is_pushed(Push push) {
-  return push == Push::kPushed || push == Push::kEventDue || push == Push::kHeld;
-}
 
 // The tag of the message that completed: see tag_list.h.
 struct TagInfo {

@@ -1,5 +1,5 @@
 // A libnvidia-ml with two GPUs, each with an NVLink to the other and two to switches; a third one
-// has fallen off the bus. Without the ECC mode, as an old library may be.
+// has fallen off the bus. It lacks the virtualization mode, as an old library may.
 #include <cstring>
 
 #include "cuda/nvml.h"

@@ -31,8 +31,8 @@ TEST(Nvml, TellsWhatTheGpuLacksFromWhatTheLibraryLacks) {
   ASSERT_TRUE(nvml);
   const NvmlDevice device = nvml->gpus()->front().device;
   EXPECT_EQ(nvml->mig(device).error().code, ENOTSUP);
-  EXPECT_EQ(nvml->ecc(device).error().code, ENOSYS);
-  EXPECT_EQ(nvml->ecc(device).error().message, "NVML has no nvmlDeviceGetEccMode");
+  EXPECT_EQ(nvml->vgpu(device).error().code, ENOSYS);
+  EXPECT_EQ(nvml->vgpu(device).error().message, "NVML has no nvmlDeviceGetVirtualizationMode");
 }
 
 TEST(Nvml, ListsTheOtherEndsOfTheLinksThatAreUp) {

@@ -27,6 +27,7 @@ TEST(NcclText, PutsWhatLacksGdrdmaInFront) {
       to_text(report_of("", {"Channel 00/0 : 0[0] -> 1[0] [send] via NET/IB/0/GDRDMA",
                              "Channel 00/0 : 7[0] -> 8[0] [send] via NET/IB/0"}),
               false);
+  ASSERT_NE(text.find("0 → 1"), std::string::npos) << text;
   EXPECT_LT(text.find("7 → 8"), text.find("0 → 1"));
 }
 

@@ -32,11 +32,28 @@ int status_of(pid_t pid) {
 
 TEST(Run, ReadsStandardOutputAndErrorsWhereItIsAskedTo) {
   EXPECT_EQ(output_of(shell("echo out; echo err >&2")), "out\nerr\n");
-  EXPECT_EQ(output_of(shell("echo out; echo err 2>/dev/null >&2"), Output::kStandardOutput),
-            "out\n");
+  Result<Pipe> errors = make_pipe();
+  ASSERT_TRUE(errors);
+  Start start = shell("echo out; echo err >&2");
+  start.errors = errors->write_end.get();
+  EXPECT_EQ(output_of(start, Output::kStandardOutput), "out\n");
+  char text[8] = "";
+  EXPECT_EQ(read(errors->read_end.get(), text, sizeof text), 4);
+  EXPECT_EQ(std::string(text), "err\n");
 }
 
-TEST(Run, GivesNoInput) { EXPECT_EQ(output_of(shell("cat; echo end")), "end\n"); }
+TEST(Run, GivesNoInput) {
+  // In a copy of this process, which has something on its own standard input.
+  const Result<pid_t> copy = begin({}, [] {
+    Result<Pipe> input = make_pipe();
+    if (!input || write(input->write_end.get(), "own\n", 4) != 4) return 1;
+    input->write_end.reset();
+    if (dup2(input->read_end.get(), STDIN_FILENO) < 0) return 2;
+    return output_of(shell("cat; echo end")) == "end\n" ? 0 : 3;
+  });
+  ASSERT_TRUE(copy);
+  EXPECT_EQ(status_of(*copy), 0);
+}
 
 TEST(Run, GivesTheEnvironmentThatWasNamedAndNoOther) {
   const char* const environment[] = {"ONE=1", nullptr};
@@ -89,15 +106,18 @@ TEST(Begin, GivesDescriptorsThatHaveEachOthersNumbers) {
     Result<Pipe> first = make_pipe(), second = make_pipe();
     if (!first || !second) return 1;
     const int read_first = fcntl(first->read_end.get(), F_DUPFD, 20);
+    const int read_second = fcntl(second->read_end.get(), F_DUPFD, 20);
     const int write_first = fcntl(first->write_end.get(), F_DUPFD, 20);
     const int write_second = fcntl(second->write_end.get(), F_DUPFD, 20);
     if (dup2(write_first, 4) < 0 || dup2(write_second, 3) < 0) return 2;
+    for (const int end : {read_first, read_second}) fcntl(end, F_SETFL, O_NONBLOCK);
     Start start = shell("echo first >&3; echo second >&4");
     start.descriptors = {4, 3};
     const Result<pid_t> pid = begin(start);
     if (!pid || status_of(*pid) != 0) return 3;
-    char text[8] = "";
-    return read(read_first, text, 6) == 6 && std::string(text) == "first\n" ? 0 : 4;
+    char text[16] = "";
+    if (read(read_first, text, 15) != 6 || std::string(text) != "first\n") return 4;
+    return read(read_second, text, 15) == 7 && std::string(text) == "second\n" ? 0 : 5;
   });
   ASSERT_TRUE(copy);
   EXPECT_EQ(status_of(*copy), 0);

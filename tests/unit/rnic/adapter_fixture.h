@@ -1,39 +1,18 @@
-// An adapter whose carrier carries nothing out by itself: requests stay in the send ring until a
-// test completes them, and what the device tells its carrier and its neighbours is counted.
+// An adapter whose carrier carries nothing out by itself: see idle_path.h.
 #pragma once
 
 #include <gtest/gtest.h>
 
 #include <vector>
 
+#include "idle_path.h"
 #include "queue_pair_steps.h"
 #include "rnic/adapter.h"
 
 namespace gdr::rnic {
 
-class IdlePath : public LocalCarrier, public Neighbours {
- public:
-  void send(QueuePair&) override { ++sends; }
-  void send_later(QueuePair&) override { ++sends; }
-  int connect(QueuePair&) override { return 0; }
-  void cancel(QueuePair&) override { ++cancels; }
-  void receive_posted(std::uint32_t slot) override { woken.push_back(slot); }
-  void settle(QueuePair&) override {}
-  void settle() override { ++settles; }
-  bool any_segment(const std::function<bool(Segment&)>&) override { return false; }
-  void exports_changed() override {}
-  void wake_service() override { ++services; }
-  std::uint64_t copies_for_others() override { return copies; }
-
-  int sends = 0, cancels = 0, settles = 0, services = 0;
-  std::uint64_t copies = 0;          // that its service thread has begun or ended
-  std::vector<std::uint32_t> woken;  // slots
-};
-
-class EveryoneLives : public Liveness {
- public:
-  bool alive(Token) override { return true; }
-};
+using test::EveryoneLives;
+using test::IdlePath;
 
 class AdapterTest : public testing::Test {
  protected:

@@ -113,6 +113,28 @@ TEST_F(CarrierTest, ADatagramDoesNotOvertakeOneThatTheOtherCarrierStillHas) {
   adapter_->destroy_queue_pair(*qp);
 }
 
+TEST_F(CarrierTest, EachCarrierGetsItsDatagramsOfOneList) {
+  auto qp = queue_pair(IBV_QPT_UD);
+  bring_to(*qp, IBV_QPS_RTS);
+  std::array<AddressHandle, 2> handles{};
+  std::array<ibv_send_wr, 2> requests{};
+  const std::array<Address, 2> addresses{kElsewhere, here_};
+  for (std::size_t i = 0; i < 2; ++i) {
+    handles[i].vector.has_gid = true;
+    handles[i].vector.destination_gid = addresses[i];
+    requests[i].wr_id = i;
+    requests[i].opcode = IBV_WR_SEND;
+    requests[i].wr.ud.ah = &handles[i].base;
+    requests[i].wr.ud.remote_qpn = 7;
+  }
+  requests[0].next = &requests[1];
+  const ibv_send_wr* bad = nullptr;
+  ASSERT_EQ(qp->post_send(requests.data(), &bad), 0);
+  EXPECT_EQ(beyond_.sent, std::vector<std::uint64_t>{0});
+  EXPECT_EQ(path_.sends, 1);
+  adapter_->destroy_queue_pair(*qp);
+}
+
 TEST_F(CarrierTest, EverythingGoesBeyondWhereItIsAskedTo) {
   beyond_.everything = true;
   auto qp = queue_pair(IBV_QPT_UD);
