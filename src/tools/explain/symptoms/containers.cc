@@ -312,9 +312,9 @@ const Symptoms& container_symptoms() {
                   "image names",
        .fix_for_good = "Pin the node's kernel, and use an image tag (precompiled, or of the same "
                        "release) that names it.",
-       .sources = {{"https://github.com/Mellanox/network-operator/issues/830", Stated::kSymptom},
+       .sources = {{"https://github.com/NVIDIA/gpu-driver-container", Stated::kCause},
                    {"https://github.com/Mellanox/network-operator/pull/1453", Stated::kCause},
-                   {"https://github.com/NVIDIA/gpu-driver-container", Stated::kCause}},
+                   {"https://github.com/Mellanox/network-operator/issues/830", Stated::kSymptom}},
        .explains = {"ofed-build", "operator-waits"}},
       {.id = "rdma-plugin-mode",
        .program = Program::kContainers,
