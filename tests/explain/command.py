@@ -8,7 +8,6 @@ import resource
 import subprocess
 import sys
 import tempfile
-import time
 
 GDR = sys.argv[1]
 REFUSED = b"Couldn't allocate MR with error=14\n"
@@ -174,9 +173,15 @@ def takes_any_bytes_and_prints_none_of_them_raw():
     json.loads(explain("--no-check", "--json", text=garbage + b"\n" + hostile).stdout)
 
 
-# Generous: a machine that runs other tests meanwhile. Alone it takes half a second.
+# Processor time, since a machine that runs other tests meanwhile makes only the clock slower. Alone
+# it takes half a second.
 MOST_SECONDS = 15
 MOST_MEMORY = 64 << 20
+
+
+def processor_seconds():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def reads_much_in_little_memory_and_time(folder):
@@ -186,13 +191,13 @@ def reads_much_in_little_memory_and_time(folder):
         for _ in range(50):
             log.write(line * ((1 << 20) // len(line)))
         log.write(b"x" * (5 << 20) + b"\n" + REFUSED)
-    begin = time.monotonic()
+    begin = processor_seconds()
     expect(explain("--no-check", path), 0, "mr-bad-address")
-    seconds = time.monotonic() - begin
-    assert seconds < MOST_SECONDS, seconds
+    seconds = processor_seconds() - begin
+    assert 0 < seconds < MOST_SECONDS, seconds
     memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
     assert memory < MOST_MEMORY, memory
-    print(f"55 MB in {seconds:.2f} s, {memory >> 20} MB of memory")
+    print(f"55 MB in {seconds:.2f} s of processor time, {memory >> 20} MB of memory")
 
 
 with tempfile.TemporaryDirectory() as folder:

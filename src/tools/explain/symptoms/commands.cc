@@ -89,6 +89,22 @@ const Symptoms& command_symptoms() {
                    {"https://github.com/sgl-project/sglang/pull/27894", Stated::kSymptom}},
        .explains = {"qp-not-created", "devx-unavailable", "nixl-error", "wrong-gid",
                     "nvshmem-no-transport", "ibgda-refused", "qp-init-refused", "nic-query"}},
+      {.id = "nic-register-read",
+       .program = Program::kKernel,
+       .certainty = Certainty::kLikely,
+       .title = "A program reads a register that this function of the NIC does not have: harmless",
+       .texts = {{"ACCESS_REG(0x{word}) {}failed"}, {"QUERY_PORT_MODULE{}failed"}},
+       .cause =
+           "A monitor (node_exporter, gpud, ethtool, a link tool) asks for the module's or "
+           "port's registers of a function that has none: the ConnectX-7 functions that manage "
+           "an NVSwitch, a virtual function, or a card whose firmware is older than the tool.",
+       .consequence = "None for transfers: only the kernel's log grows.",
+       .checks = {},
+       .fix_now = "Leave that NIC out of the monitor: `lspci -vv -s ADDRESS | grep 'Product Name'` "
+                  "says which card it is",
+       .fix_for_good = "",
+       .sources = {{"https://github.com/leptonai/gpud/issues/1164", Stated::kCauseAndFix}},
+       .explains = {}},
       {.id = "devx-unavailable",
        .program = Program::kMpi,
        .certainty = Certainty::kLikely,
@@ -140,6 +156,7 @@ const Symptoms& command_symptoms() {
                  {"mlx5_core{}synd 0x"},
                  {"mlx5_core{}ext_synd"},
                  {"mlx4_core{}Internal error detected"},
+                 {"mlx4_core{}failed: fw status"},
                  {"mlx4_core{}device is going to be reset"},
                  {"mlx4_core{}command 0x{word} timed out"},
                  {"bnxt_en{}Firmware not responding"},

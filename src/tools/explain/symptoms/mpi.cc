@@ -222,7 +222,10 @@ const Symptoms& mpi_symptoms() {
                  {"transport 'ib' is not available"},
                  {"UCX WARN transport{}not available"},
                  {"UCX ERROR no usable transports/devices"},
-                 {"no usable transports/devices (asked"}},
+                 {"no usable transports/devices (asked"},
+                 {"network devices '{}are not available, please use one or more of"},
+                 {"UCX CUDA support was not found"},
+                 {"UCX{}which is less than {}CUDA support is limited"}},
        .cause = "UCX was built without CUDA or verbs, its modules (`libuct_cuda`, `libuct_ib`) are "
                 "not beside it or do not load, or no GPU or NIC is visible here.",
        .consequence = "UCX goes on with what is left: slower, or not at all for GPU memory.",

@@ -147,6 +147,13 @@ const Symptoms& other_symptoms() {
 
                  {"Bootstrap Root : mismatch in rank count"},
                  {"NCCL WARN Call to bind failed"},
+                 {"socketFinalizeAccept"},
+                 {"socketFinalizeConnect"},
+                 {"socketTryAccept"},
+                 {"ncclSocket{}{fails}"},
+                 {"NCCL WARN {}wrong magic"},
+                 {"NCCL WARN {}unexpected magic"},
+                 {"NCCL WARN Bootstrap{}{fails}"},
                  {"NCCL WARN Call to listen failed"}},
        .cause =
            "NCCL picked an interface that the others do not reach (docker0, a virtual bridge, "

@@ -140,7 +140,15 @@ const Symptoms& stack_symptoms() {
                  {"Failed loading kernel module mlx5_ib"},
                  {"Loading Mellanox MLX5_IB HCA driver:{}FAILED"},
                  {"Loading HCA driver and Access Layer:{}FAILED"},
-                 {"Could not unload NVIDIA driver kernel modules, driver is in use"}},
+                 {"Could not unload NVIDIA driver kernel modules, driver is in use"},
+                 {"modules are loaded for current driver{}terminating"},
+                 {"UNLOAD_STORAGE_MODULES not set"},
+                 {"UNLOAD_THIRD_PARTY_RDMA_MODULES not set"},
+                 {"is used and will FAIL driver reload"},
+                 {"Previous NVIDIA driver installation cannot be removed"},
+                 general("{fails} && restart driver && {rdma-module}"),
+                 general("{fails} && unload && {rdma-module}"),
+                 general("{fails} && unload && {peermem}")},
        .cause = "`nvidia_peermem` (or storage over RDMA, Lustre, ksmbd) uses `ib_core` and "
                 "`ib_uverbs`; `nvidia_peermem`, `gdrdrv` and `nvidia_uvm` use the GPU's driver. Or "
                 "the modules that were just installed are of another build than those loaded.",
