@@ -1,11 +1,15 @@
 #!/usr/bin/env python3
 """captured.py GDR MACHINES: gdr topo on whole machines, in the form of each program."""
 
+import fcntl
 import json
+import os
 import pathlib
 import re
+import struct
 import subprocess
 import sys
+import termios
 import xml.etree.ElementTree as xml
 
 gdr = sys.argv[1]
@@ -160,6 +164,53 @@ def nccl_dump():
                 expect(said[row][column] == cell, f"{row}, {column}: {said[row][column]}")
 
 
+def first_screen(*words):
+    """The first 24 lines in a terminal of 80 columns."""
+    ours, theirs = os.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    environment = dict(os.environ, TERM="xterm", NO_COLOR="1")
+    # Relative names, as somebody would type them: a long path would take lines of its own.
+    with subprocess.Popen([gdr, "topo", *words], stdin=subprocess.DEVNULL, stdout=theirs, cwd=hosts,
+                          env=environment) as running:
+        os.close(theirs)
+        text = b""
+        while True:
+            try:
+                more = os.read(ours, 65536)
+            except OSError:  # the terminal has no program any more
+                break
+            if not more:
+                break
+            text += more
+        expect(running.wait(60) == 0, f"{words}: exit status {running.returncode}")
+    os.close(ours)
+    return text.decode().replace("\r\n", "\n").split("\n")[:24]
+
+
+def first_screens():
+    """The first line judges, a command says what to do, and every GPU's NIC is on the screen."""
+    for words, verdict, command in (
+        (["--root", "hgx-h100-dell.root"], "GOOD  all 8 GPUs share a PCIe switch", "gdr doctor"),
+        (["--nccl-xml", "azure-ndv4.nccl.xml"], "GOOD  all 8 GPUs share", "gdr doctor"),
+        (["--nccl-xml", "aws-p4d.24xl.nccl.xml"], "GOOD  all 8 GPUs share", "gdr doctor"),
+        (["--root", "asus-esc8000a-e12.root"], "BAD  no GPU shares a PCIe switch with a NIC; ",
+         "export NCCL_NET_GDR_LEVEL=PHB"),
+        (["--root", "aws-p5.48xl.root"], "UNRELIABLE  virtual machine (", "gdr perf"),
+        (["--root", "aws-g5.48xl.root"], "UNRELIABLE  flat virtual machine (", "gdr perf"),
+        (["--hwloc-xml", "aws-p4d.24xl.hwloc.xml"], "UNRELIABLE  flat virtual machine (",
+         "gdr perf"),
+    ):
+        screen = first_screen(*words)
+        shown = "\n".join(screen)
+        expect(screen[0].startswith(verdict), f"{words}: {shown}")
+        commands = [line.strip() for line in screen if line.startswith("    ")]
+        expect(command in commands, f"{words}: no command '{command}' in:\n{shown}")
+        gpus = sum(label.startswith("GPU") for label in document(
+            *(word if word.startswith("--") else hosts / word for word in words))["matrix"])
+        for gpu in range(gpus):
+            expect(re.search(f"^  GPU{gpu}  NIC", shown, re.MULTILINE), f"{words}: GPU{gpu}: {shown}")
+
+
 def azure():
     """Two GPUs and two NICs in each group: each GPU has a NIC of its own, at PIX."""
     said = document("--nccl-xml", hosts / "azure-ndv4.nccl.xml")
@@ -172,6 +223,7 @@ asus_processors()
 hgx()
 p5()
 p4d()
+first_screens()
 azure()
 every_form()
 nccl_dump()

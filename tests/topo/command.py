@@ -101,7 +101,8 @@ def tree(root):
 def document(root):
     said = json.loads(text_of("--root", root, "--json"))
     fields = ("schema tool version origin live looked_at product virtual_machine virtual_by flat "
-              "reliable warnings notes unseen devices software_nics unsupported matrix pairs nccl best tree")
+              "reliable warnings notes unseen verdict devices software_nics unsupported matrix pairs "
+              "nccl best tree")
     expect(list(said) == fields.split(), list(said))
     expect(said["matrix"]["GPU0"]["NIC0"] == "PIX" and not said["live"], said)
     expect([choice["nic"] for choice in said["best"]] == ["NIC0", "NIC0"], said["best"])

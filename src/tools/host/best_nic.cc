@@ -171,6 +171,27 @@ std::vector<Open> open_choices(const Inventory& inventory) {
   return open;
 }
 
+// The first `count` of those that were not chosen.
+std::string names_of(const NicChoice& choice, std::size_t count, const NicLabel& label) {
+  constexpr std::size_t kMost = 3;
+  std::string names;
+  for (std::size_t i = 1; i <= std::min(count, kMost); ++i) {
+    names += (i == 1 ? "" : ", ") + label(choice.nics[i]);
+  }
+  if (count > kMost) names += " and " + std::to_string(count - kMost) + " more";
+  return names;
+}
+
+// How many of those that were not chosen are as near as the chosen one.
+std::size_t equally_near(const NicChoice& choice) {
+  std::size_t count = 0;
+  while (count + 1 < choice.nics.size() &&
+         choice.nics[count + 1].path == choice.nics.front().path) {
+    ++count;
+  }
+  return count;
+}
+
 }  // namespace
 
 std::vector<NicChoice> choose_nics(const Inventory& inventory) {
@@ -189,43 +210,12 @@ std::vector<NicChoice> choose_nics(const Inventory& inventory) {
   return choices;
 }
 
-std::string why(const NicChoice& choice,
-                const std::function<std::string(const RankedNic& nic)>& label) {
-  // The first `count` of those that were not chosen.
-  const auto others = [&](std::size_t count) {
-    constexpr std::size_t kMost = 3;
-    std::string names;
-    for (std::size_t i = 1; i <= std::min(count, kMost); ++i) {
-      names += (i == 1 ? "" : ", ") + label(choice.nics[i]);
-    }
-    if (count > kMost) names += " and " + std::to_string(count - kMost) + " more";
-    return names;
-  };
+std::string why(const NicChoice& choice, const NicLabel& label) {
   const auto as_near = [&] {
-    std::size_t count = 0;
-    while (count + 1 < choice.nics.size() &&
-           choice.nics[count + 1].path == choice.nics.front().path) {
-      ++count;
-    }
-    return "as near as " + others(count);
+    return "as near as " + names_of(choice, equally_near(choice), label);
   };
   std::string text;
   switch (choice.reason) {
-    case NicReason::kNoNic:
-      return "no RDMA NIC";
-    case NicReason::kNoDataNic:
-      return "no NIC for data";
-    case NicReason::kOnlyNic:
-      text = "the only NIC";
-      break;
-    case NicReason::kNoDistance:
-      text = "distances unknown";
-      break;
-    case NicReason::kNearest: {
-      const auto& path = choice.nics[1].path;
-      text = "nearest; " + others(1) + " is at " + (path ? name_of(*path) : "unknown distance");
-      break;
-    }
     case NicReason::kNumaNode:
       text = as_near() + ", and on the GPU's NUMA node";
       break;
@@ -242,7 +232,52 @@ std::string why(const NicChoice& choice,
       text = as_near() + ", with the faster port: " + choice.detail;
       break;
     case NicReason::kAlike:
-      text = "as good as " + others(choice.alike) + "; chosen to spread the GPUs over the NICs";
+      text = "as good as " + names_of(choice, choice.alike, label) +
+             "; chosen to spread the GPUs over the NICs";
+      break;
+    default:
+      return brief_why(choice, label);
+  }
+  return choice.ports_down ? text + "; its ports are down" : text;
+}
+
+std::string brief_why(const NicChoice& choice, const NicLabel& label) {
+  const auto near = [&] { return names_of(choice, equally_near(choice), label); };
+  std::string text;
+  switch (choice.reason) {
+    case NicReason::kNoNic:
+      return "no RDMA NIC";
+    case NicReason::kNoDataNic:
+      return "no NIC for data";
+    case NicReason::kOnlyNic:
+      text = "the only NIC";
+      break;
+    case NicReason::kNoDistance:
+      text = "distances unknown";
+      break;
+    case NicReason::kNearest: {
+      const auto& path = choice.nics[1].path;
+      text = "nearest; " + names_of(choice, 1, label) + " is at " +
+             (path ? name_of(*path) : "unknown distance");
+      break;
+    }
+    case NicReason::kNumaNode:
+      text = "same NUMA node, unlike " + near();
+      break;
+    case NicReason::kFasterLink:
+      text = "faster link than " + near();
+      break;
+    case NicReason::kActivePort:
+      text = "active port, unlike " + near();
+      break;
+    case NicReason::kNoPortDown:
+      text = "ports not down, unlike " + near();
+      break;
+    case NicReason::kFasterPort:
+      text = "faster port than " + near();
+      break;
+    case NicReason::kAlike:
+      text = "as good as " + names_of(choice, choice.alike, label);
       break;
   }
   return choice.ports_down ? text + "; its ports are down" : text;

@@ -16,6 +16,17 @@ bool is_efa(const PciFunction& function) {
   return function.device >> 4 == 0xefa || has(function.name, "EFA");
 }
 
+// NVIDIA's NVSwitches and their management endpoints. Of A100's and H100's boards as NVIDIA's
+// driver lists them (open-gpu-kernel-modules, src/common/nvswitch/kernel/nvswitch.c); of V100's
+// that driver has none, and 1ac0 to 1acf are no GPUs in pci.ids.
+bool is_nvswitch(std::uint16_t device) {
+  const auto is_between = [&](unsigned first, unsigned last) {
+    return device >= first && device <= last;
+  };
+  return is_between(0x1ac0, 0x1acf) || device == 0x1ae8 || is_between(0x1af0, 0x1aff) ||
+         is_between(0x22a0, 0x22af);
+}
+
 }  // namespace
 
 bool sits_on_root_bus(const std::optional<PciFunction>& function) {
@@ -46,6 +57,7 @@ bool has_no_verbs(const PciFunction& function) {
 std::uint32_t class_by_name(const PciFunction& function) {
   const std::string& name = function.name;
   if (function.vendor == vendor::kNvidia) {
+    if (is_nvswitch(function.device)) return 0x068000;
     for (const char* other :
          {"Audio", "USB", "UCSI", "NVSwitch", "Bridge", "nForce", "Tegra", "Crypto"}) {
       if (has(name, other)) return 0;

@@ -172,8 +172,23 @@ std::string processor_field(const std::string& text, std::string_view name) {
   return {};
 }
 
+// Xen's first domain has the hardware, although it runs on Xen as its guests do. As
+// systemd-detect-virt tells it (src/basic/virt.c, detect_vm_xen_dom0).
+std::string sign_of_first_domain(const Files& files) {
+  constexpr unsigned kDom0 = 1u << 11;  // XENFEAT_dom0 of xen/include/public/features.h
+  const std::string features = files.line("sys/hypervisor/properties/features");
+  if (strtoul(features.c_str(), nullptr, 16) & kDom0) return "/sys/hypervisor/properties/features";
+  if (files.line("proc/xen/capabilities").find("control_d") != std::string::npos) {
+    return "/proc/xen/capabilities control_d";
+  }
+  return {};
+}
+
 // Arm's and Power's processors have no such flag.
 GuestSign read_kernel_sign(const Files& files, const std::string& processors) {
+  if (const std::string sign = sign_of_first_domain(files); !sign.empty()) {
+    return {Guest::kNo, "Xen's first domain, " + sign};
+  }
   const std::string type = files.line("sys/hypervisor/type");
   if (files.exists("sys/hypervisor/type")) return {Guest::kYes, "/sys/hypervisor/type " + type};
   const std::string flags = processor_field(processors, "flags");

@@ -58,12 +58,17 @@ void mark_by_link(Inventory& machine) {
     const double mine = bandwidth_of(machine, nic);
     if (!nic.management.empty() || !nic.pci || mine <= 0 || mine > kSlow) continue;
     if (!is_of_managing_kind(*nic.pci)) continue;
-    nic.management = "its link carries " + text_of(mine) + " beside " + text_of(fastest) +
+    nic.management = "likely: its link carries " + text_of(mine) + " beside " + text_of(fastest) +
                      ", as on NICs that manage NVSwitches; otherwise it came up slow";
   }
 }
 
 }  // namespace
+
+const char* management_remark(const Nic& nic) {
+  if (nic.management.empty()) return "";
+  return nic.management == kSaysManagement ? kManagementRemark : kLikelyManagementRemark;
+}
 
 bool may_manage(const PciFunction& function) {
   return function.vendor == vendor::kMellanox && is_of_managing_kind(function);
@@ -87,9 +92,9 @@ void mark_management(Inventory& machine) {
   if (machine.nics.size() <= 1024) share_over_card(machine);
   for (Nic& nic : machine.nics) {
     if (nic.management.empty() || !nic.pci) continue;
-    nic.pci->remark = kManagementRemark;
+    nic.pci->remark = management_remark(nic);
     if (PciFunction* function = machine.pci.find(nic.pci->address)) {
-      function->remark = kManagementRemark;
+      function->remark = nic.pci->remark;
     }
   }
 }

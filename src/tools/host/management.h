@@ -11,11 +11,16 @@
 namespace gdr::host {
 
 inline constexpr const char* kManagementRemark = "management, not for data";
+inline constexpr const char* kLikelyManagementRemark = "likely management, not for data";
 inline constexpr const char* kSaysManagement = "its product data says SW_MNG";
 
 // Whether it is of a kind that can be for management. Only of these the product data is read with
 // the inventory, since it is in a slow memory of the card.
 bool may_manage(const PciFunction& function);
+
+// What is said of a NIC: the product data makes it certain, the link only likely. Empty for a NIC
+// that is for data.
+const char* management_remark(const Nic& nic);
 
 // Sets Nic::management where the product data or the link says so, and the remark of each that has
 // it.

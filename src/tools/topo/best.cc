@@ -39,8 +39,10 @@ std::vector<Choice> choose_nics(const host::Inventory& inventory,
   for (const host::NicChoice& chosen : host::choose_nics(inventory)) {
     Choice choice;
     choice.gpu = gpus[chosen.gpu];
-    choice.why = host::why(
-        chosen, [&](const host::RankedNic& nic) { return devices[nics[nic.index]].label; });
+    const auto label = [&](const host::RankedNic& nic) { return devices[nics[nic.index]].label; };
+    choice.why = host::why(chosen, label);
+    choice.brief_why = host::brief_why(chosen, label);
+    choice.ports_down = chosen.ports_down;
     if (!chosen.nics.empty()) {
       choice.nic = nics[chosen.nics.front().index];
       choice.path = chosen.nics.front().path;

@@ -30,7 +30,9 @@ struct Choice {
   std::optional<std::size_t> nic;  // nothing: there is none
   std::optional<host::PciPath> path;
   Quality quality = Quality::kUnknown;
-  std::string why;                 // "the only one at PIX", in words
+  std::string why;                 // "as near as NIC1, with the faster link: 32 GT/s x16"
+  std::string brief_why;           // "faster link than NIC1"
+  bool ports_down = false;         // all of the chosen NIC
   std::vector<std::size_t> alike;  // NICs that are as good, without the chosen one
 };
 

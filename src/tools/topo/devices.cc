@@ -90,12 +90,12 @@ std::string shown_name(const Device& device) {
 std::string card_name(const host::Nic& nic) {
   if (!nic.pci) return {};
   const host::ProductData& product = nic.pci->product;
+  const std::string remark = host::management_remark(nic);
   std::string name = product.name.empty() ? name_of(*nic.pci) : product.name;
   if (!product.part_number.empty()) {
     name += name.empty() ? product.part_number : " (" + product.part_number + ")";
   }
-  if (!nic.management.empty())
-    name += (name.empty() ? "" : ", ") + std::string(host::kManagementRemark);
+  if (!nic.management.empty()) name += (name.empty() ? "" : ", ") + remark;
   return name;
 }
 

@@ -14,21 +14,22 @@ using host::PciPath;
 
 // NCCL does not know that a NIC is for management: it takes whatever is active.
 std::vector<std::string> management_advice(const host::Inventory& inventory) {
-  std::string names;
-  bool named = true;
-  for (const host::Nic& nic : inventory.nics) {
-    if (nic.management.empty() || inventory.gpus.empty()) continue;
-    named = named && host::has_rdma_name(nic);
-    names += (names.empty() ? "" : ",") + (named ? nic.name : nic.pci_address);
-    for (const std::string& more : nic.more_names) names += "," + more;
+  if (inventory.gpus.empty()) return {};
+  if (const std::string names = management_names(inventory); !names.empty()) {
+    return {
+        fmt::format("{}: management NICs, but NCCL uses them for data unless you exclude them: "
+                    "export NCCL_IB_HCA=^={}",
+                    names, names)};
   }
-  if (names.empty()) return {};
-  return {named ? fmt::format("{}: management NICs, but NCCL uses them for data unless you exclude "
-                              "them: export NCCL_IB_HCA=^={}",
-                              names, names)
-                : fmt::format("{}: management NICs, but NCCL uses them for data unless NCCL_IB_HCA "
-                              "excludes their RDMA names, which this source does not show",
-                              names)};
+  std::string addresses;
+  for (const host::Nic& nic : inventory.nics) {
+    if (!nic.management.empty()) addresses += (addresses.empty() ? "" : ",") + nic.pci_address;
+  }
+  if (addresses.empty()) return {};
+  return {
+      fmt::format("{}: management NICs, but NCCL uses them for data unless NCCL_IB_HCA excludes "
+                  "their RDMA names, which this source does not show",
+                  addresses)};
 }
 
 std::string why_of(PciPath ours, NcclPath theirs) {
@@ -41,6 +42,17 @@ std::string why_of(PciPath ours, NcclPath theirs) {
 }
 
 }  // namespace
+
+std::string management_names(const host::Inventory& inventory) {
+  std::string names;
+  for (const host::Nic& nic : inventory.nics) {
+    if (nic.management.empty()) continue;
+    if (!host::has_rdma_name(nic)) return {};
+    names += (names.empty() ? "" : ",") + nic.name;
+    for (const std::string& more : nic.more_names) names += "," + more;
+  }
+  return names;
+}
 
 std::optional<NcclPath> nccl_path(const host::Inventory& inventory, const Device& a,
                                   const Device& b) {

@@ -31,6 +31,10 @@ std::vector<NcclDifference> nccl_differences(const host::Inventory& inventory,
                                              const std::vector<Device>& devices,
                                              const Matrix& matrix);
 
+// RDMA names of the NICs that are for management, with commas as NCCL_IB_HCA takes them. Empty
+// where there are none, or the source does not show the name of each.
+std::string management_names(const host::Inventory& inventory);
+
 // Lines for GPUs to whose best NIC NCCL uses no GPUDirect RDMA unless it is told to: "GPU0, GPU1:
 // …; NCCL_NET_GDR_LEVEL=PHB".
 std::vector<std::string> nccl_advice(const host::Inventory& inventory,

@@ -7,18 +7,21 @@ namespace {
 
 std::vector<std::string> warnings_of(const host::Inventory& inventory) {
   if (has_reliable_grades(inventory)) return {};
+  return {unreliable_because(inventory) +
+          "; use the provider's topology file (--nccl-xml FILE), or measure (gdr perf)"};
+}
+
+}  // namespace
+
+std::string unreliable_because(const host::Inventory& inventory) {
   const std::string sign =
       inventory.virtual_by.empty() ? std::string() : " (" + inventory.virtual_by + ")";
   const std::string what =
       inventory.flat
           ? "flat virtual machine" + sign + ": its hypervisor invented the PCI tree"
           : "virtual machine" + sign + ": its hypervisor decides what the PCI tree shows";
-  return {what +
-          ", so the grades below are unreliable; use the provider's topology file (--nccl-xml "
-          "FILE), or measure (gdr perf)"};
+  return what + ", so the grades below are unreliable";
 }
-
-}  // namespace
 
 Result<Report> make_report(host::Inventory inventory, Origin origin,
                            const std::vector<std::string>& others) {
@@ -35,6 +38,7 @@ Result<Report> make_report(host::Inventory inventory, Origin origin,
   report.nccl_advice = nccl_advice(report.inventory, report.devices, report.choices);
   report.warnings = warnings_of(report.inventory);
   report.notes = report.inventory.notes;
+  report.verdict = judge(report);
   return report;
 }
 

@@ -14,6 +14,7 @@
 #include "topo/devices.h"
 #include "topo/matrix.h"
 #include "topo/nccl_view.h"
+#include "topo/verdict.h"
 
 namespace gdr::topo {
 
@@ -34,11 +35,15 @@ struct Report {
   std::vector<std::string> nccl_advice;
   std::vector<std::string> warnings;  // why grades may be wrong, each with what to do
   std::vector<std::string> notes;     // what was passed over in the source
+  Verdict verdict;
 };
 
 // `others`: PCI addresses of further devices. Fails as list_devices does.
 Result<Report> make_report(host::Inventory inventory, Origin origin,
                            const std::vector<std::string>& others);
+
+// Why grades are not reliable in a virtual machine: "virtual machine (QEMU): …".
+std::string unreliable_because(const host::Inventory& inventory);
 
 // "GPU", "NIC": how many there are.
 std::size_t count_of(const Report& report, Device::Kind kind);

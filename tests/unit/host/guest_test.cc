@@ -145,6 +145,24 @@ TEST(Guest, IsKnownByTheFlagOrThePlatformInProcfs) {
   }
 }
 
+// Its processors show the flag as a guest's do, and its kernel knows the hypervisor.
+TEST(Guest, IsNotXensFirstDomain) {
+  const std::pair<const char*, const char*> signs[] = {
+      {"proc/xen/capabilities", "control_d\n"},
+      {"sys/hypervisor/properties/features", "00002f05\n"},
+  };
+  for (const auto& [path, text] : signs) {
+    test::CapturedHost host;
+    host.write("proc/cpuinfo", "flags\t\t: fpu hypervisor lahf_lm\n");
+    host.write("sys/hypervisor/type", "xen\n");
+    host.write("sys/hypervisor/properties/features", "00002705\n");
+    host.write("proc/xen/capabilities", "\n");
+    EXPECT_TRUE(is_virtual_machine(Files(host.root()))) << "another domain, before " << path;
+    host.write(path, text);
+    EXPECT_FALSE(is_virtual_machine(Files(host.root()))) << path;
+  }
+}
+
 // AC922: each host bridge is a domain of its own, whose root port is at bus 0. An XML file without
 // bridges has the devices right below it.
 DescribedMachine power9() {

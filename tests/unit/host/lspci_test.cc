@@ -277,5 +277,22 @@ TEST(Lspci, TakesNumbersThatNoMachineHasForUnknown) {
   EXPECT_FALSE(gpu.max_payload || gpu.max_read_request);
 }
 
+// pci.ids has no name for most NVSwitches, and the tree shows no class.
+TEST(LspciTree, TakesNoNvSwitchForAGpu) {
+  for (const char* device : {"1ac1", "1ae8", "1af1", "22a3"}) {
+    const auto machine = lspci(
+        "-[0000:00]-+-01.0-[01]----00.0  NVIDIA Corporation Device 2330\n"
+        "           +-02.0-[02]----00.0  NVIDIA Corporation Device " +
+        std::string(device) +
+        "\n"
+        "           \\-03.0-[03]----00.0  Mellanox Technologies MT2910 "
+        "Family [ConnectX-7]\n");
+    ASSERT_TRUE(machine) << machine.error().message;
+    ASSERT_EQ(machine->gpus.size(), 1u) << device;
+    EXPECT_EQ(machine->gpus[0].pci_address, "0000:01:00.0") << device;
+    EXPECT_EQ(machine->pci.find("0000:02:00.0")->class_code, 0x068000u) << device;
+  }
+}
+
 }  // namespace
 }  // namespace gdr::host

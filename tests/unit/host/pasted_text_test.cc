@@ -6,13 +6,16 @@
 
 #include "described_machine.h"
 #include "host/grade.h"
+#include "host/source/hwloc_xml.h"
 #include "host/source/lspci.h"
+#include "host/source/nccl_xml.h"
 
 namespace gdr::host {
 namespace {
 
 test::DescribedMachine machine() {
   test::DescribedMachine made;
+  made.nodes = 2;
   made.gpu("0000:41:00.0", "0000:40:01.0", 0);
   made.nic("mlx5_0", "0000:81:00.0", "0000:80:01.0", 1);
   made.nic("mlx5_1", "0000:c1:00.0", "0000:c0:01.0", 1);
@@ -96,6 +99,36 @@ TEST(PastedText, IsTheVerboseTextInAnyWrapping) {
     expect_machine(one.text, one.skipped, one.what);
   }
   expect_machine(in_utf16(machine().lspci_verbose()), 0, "UTF-16");
+}
+
+void expect_xml(const Result<Inventory>& found, const Wrapping& one) {
+  ASSERT_TRUE(found) << one.what << ": " << found.error().message;
+  EXPECT_EQ(found->gpus.size(), 1u) << one.what;
+  EXPECT_EQ(found->nics.size(), 2u) << one.what;
+  ASSERT_EQ(found->notes.size(), one.skipped == 0 ? 0u : 1u) << one.what;
+  if (one.skipped == 0) return;
+  const std::string number = std::to_string(one.skipped) + (one.skipped == 1 ? " line" : " lines");
+  EXPECT_TRUE(found->notes[0].starts_with(number + " skipped that ")) << found->notes[0];
+}
+
+TEST(PastedText, IsTheXmlOfHwlocAndOfNcclInAnyWrapping) {
+  const std::string declared = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
+  for (const std::string& head : {std::string(), declared}) {
+    for (const Wrapping& one : wrappings(head + machine().hwloc(), "lstopo --of xml")) {
+      expect_xml(read_hwloc_xml(one.text), one);
+    }
+    for (const Wrapping& one : wrappings(head + machine().nccl(), "cat topo.xml")) {
+      expect_xml(read_nccl_xml(one.text), one);
+    }
+  }
+  expect_xml(read_hwloc_xml(in_utf16(machine().hwloc())), {"UTF-16", {}, 0});
+}
+
+TEST(PastedText, NamesTheLineOfTheFileWhereAnErrorOfItsXmlIs) {
+  const auto found =
+      read_nccl_xml("```xml\n$ cat topo.xml\n<system>\n<cpu numaid='x'/>\n</system>\n```");
+  ASSERT_FALSE(found);
+  EXPECT_TRUE(found.error().message.starts_with("line 4: ")) << found.error().message;
 }
 
 TEST(PastedText, KeepsDetailsOfAVerboseTextInItsWrapping) {

@@ -57,10 +57,11 @@ TEST(Others, AreManagementNicsApartInEveryOutput) {
   const Outputs made = outputs_of(host::read_hwloc_xml(b200().hwloc()));
   EXPECT_TRUE(has(made.text, "(1 NIC for management)")) << made.text;
   EXPECT_TRUE(has(made.text, "\nManagement NICs, not for data\n")) << made.text;
-  EXPECT_TRUE(has(made.text, "\n  NIC1  mlx5_8  0000:1d:00.0  its link carries")) << made.text;
+  EXPECT_TRUE(has(made.text, "\n  NIC1  mlx5_8  0000:1d:00.0  likely: its link carries"))
+      << made.text;
   EXPECT_TRUE(has(made.text, "export NCCL_IB_HCA=^=mlx5_8")) << made.text;
-  EXPECT_TRUE(has(made.tree, "mlx5_8, management, not for data")) << made.tree;
-  EXPECT_TRUE(has(made.svg, "management, not for data")) << made.svg;
+  EXPECT_TRUE(has(made.tree, "mlx5_8, likely management, not for data")) << made.tree;
+  EXPECT_TRUE(has(made.svg, "likely management, not for data")) << made.svg;
   EXPECT_EQ(made.document["best"][0]["nic"], "NIC0");
   EXPECT_TRUE(made.document["best"][0]["alike"].empty());
   const json& nic = made.document["devices"][2];

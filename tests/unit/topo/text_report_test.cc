@@ -80,12 +80,13 @@ TEST(TextReport, TellsThatAVirtualMachineIsUnreliable) {
   test::MadeUpMachine machine = test::two_node_machine();
   machine.inventory.virtual_machine = true;
   machine.inventory.virtual_by = "the CPU's hypervisor flag";
-  EXPECT_TRUE(has(text_of(machine.report()),
-                  "\nUNRELIABLE  virtual machine (the CPU's hypervisor flag): "));
+  EXPECT_TRUE(text_of(machine.report())
+                  .starts_with("UNRELIABLE  virtual machine (the CPU's hypervisor flag): "));
   machine.inventory.flat = true;
   for (const bool tree : {false, true}) {
     const std::string text = text_of(machine.report(), {tree, false});
-    EXPECT_TRUE(has(text, "\nUNRELIABLE  flat virtual machine (")) << text;
+    EXPECT_TRUE(text.starts_with("UNRELIABLE  flat virtual machine (")) << text;
+    EXPECT_EQ(text.find("UNRELIABLE"), text.rfind("UNRELIABLE")) << "said twice: " << text;
     EXPECT_TRUE(has(text, "--nccl-xml FILE")) << text;
     EXPECT_TRUE(has(text, " unknown ")) << text;
   }
@@ -96,10 +97,10 @@ TEST(TextReport, SaysPlainlyThatThereIsNothingAndWhereItLooked) {
       make_report({}, {"this machine", true, {"/sys/bus/pci/devices: 3 PCI functions"}}, {});
   ASSERT_TRUE(report);
   EXPECT_EQ(text_of(*report),
-            "this machine  0 GPUs  0 NICs\n"
-            "\n"
             "No NVIDIA GPU and no RDMA NIC with a PCI function. Searched:\n"
-            "  /sys/bus/pci/devices: 3 PCI functions\n");
+            "  /sys/bus/pci/devices: 3 PCI functions\n"
+            "\n"
+            "this machine  0 GPUs  0 NICs\n");
 }
 
 TEST(TextReport, ListsWhatWasNotSeen) {

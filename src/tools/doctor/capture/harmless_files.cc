@@ -94,6 +94,8 @@ constexpr Rule kContents[] = {
      "QEMU|Amazon EC2|VMware, Inc\\.|Xen|Microsoft Corporation|Google|innotek "
      "GmbH|Parallels.{0,40}|"
      "BHYVE|Bochs|KubeVirt|OpenStack Foundation|Nutanix|Red Hat|oVirt|Alibaba Cloud|Tencent Cloud"},
+    {"proc/xen/capabilities", "control_d"},
+    {"sys/hypervisor/properties/features", "[0-9a-f]{1,16}"},
     // "8335-GTW", "linux,dummy-virt"; the zero that ends it is no part.
     {"sys/firmware/devicetree/base/model", "[A-Za-z0-9 ,._()-]{1,64}"},
     {"sys/kernel/iommu_groups/*/type", "identity|DMA|DMA-FQ|blocked|unmanaged|auto"},

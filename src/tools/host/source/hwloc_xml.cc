@@ -8,6 +8,7 @@
 
 #include "host/source/draft.h"
 #include "host/source/hwloc_nvlink.h"
+#include "host/source/pasted_text.h"
 #include "host/source/xml.h"
 
 namespace gdr::host {
@@ -241,9 +242,13 @@ class Reader {
 }  // namespace
 
 Result<Inventory> read_hwloc_xml(std::string_view document) {
-  const Result<XmlElement> root = read_xml(document);
+  const PastedXml pasted = unwrap_xml(without_windows(std::string(document)));
+  const Result<XmlElement> root = read_xml(pasted.document);
   if (!root) return root.error();
-  return Reader().read(*root);
+  Result<Inventory> machine = Reader().read(*root);
+  const std::string note = skipped_note(pasted.skipped, "XML", pasted.example);
+  if (machine && !note.empty()) machine->notes.push_back(note);
+  return machine;
 }
 
 }  // namespace gdr::host

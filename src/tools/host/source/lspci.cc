@@ -51,13 +51,8 @@ Result<Texts> sort_out(const std::vector<NamedText>& texts) {
       return in_file(text, "not text of lspci -vvv or lspci -tv");
     }
     if (Result<void> taken = take(text, pasted, found); !taken) return taken.error();
-    if (pasted.skipped == 0) continue;
-    found.notes.push_back(text.name + ": " +
-                          (pasted.skipped == 1
-                               ? "1 line skipped that is not from lspci: '"
-                               : std::to_string(pasted.skipped) +
-                                     " lines skipped that are not from lspci, the first: '") +
-                          pasted.example + "'");
+    const std::string note = skipped_note(pasted.skipped, "from lspci", pasted.example);
+    if (!note.empty()) found.notes.push_back(text.name + ": " + note);
   }
   return found;
 }

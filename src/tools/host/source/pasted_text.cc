@@ -85,6 +85,23 @@ bool is_blank(std::string_view line) {
   return line.find_first_not_of(kQuoting) == std::string_view::npos;
 }
 
+std::string shown_part(std::string_view line) {
+  line.remove_prefix(std::min(line.find_first_not_of(kQuoting), line.size()));
+  return std::string(line.substr(0, kLongestExample));
+}
+
+// A declaration, a comment or an element.
+bool begins_xml(std::string_view line) {
+  if (line.size() < 3 || line[0] != '<') return false;
+  const bool letter = (line[1] >= 'a' && line[1] <= 'z') || (line[1] >= 'A' && line[1] <= 'Z');
+  return letter || line[1] == '?' || line[1] == '!';
+}
+
+// The elements that describe machines: of hwloc's files and of NCCL's.
+bool ends_xml(std::string_view line) {
+  return line.ends_with("</topology>") || line.ends_with("</system>");
+}
+
 class Unwrapper {
  public:
   explicit Unwrapper(const std::vector<std::string>& lines)
@@ -135,8 +152,7 @@ class Unwrapper {
 
   void skip(std::string_view line) {
     ++pasted_.skipped;
-    line.remove_prefix(std::min(line.find_first_not_of(kQuoting), line.size()));
-    if (pasted_.example.empty()) pasted_.example = line.substr(0, kLongestExample);
+    if (pasted_.example.empty()) pasted_.example = shown_part(line);
   }
 
   const std::vector<std::string>& lines_;
@@ -150,6 +166,40 @@ class Unwrapper {
 PastedLspci unwrap_lspci(std::string_view text) {
   const std::vector<std::string> lines = lines_of(text);
   return Unwrapper(lines).unwrap();
+}
+
+std::string skipped_note(std::size_t skipped, const std::string& source,
+                         const std::string& example) {
+  if (skipped == 0) return {};
+  const std::string what = skipped == 1 ? "1 line skipped that is not " + source + ": '"
+                                        : std::to_string(skipped) + " lines skipped that are not " +
+                                              source + ", the first: '";
+  return what + example + "'";
+}
+
+PastedXml unwrap_xml(std::string_view text) {
+  const std::vector<std::string> lines = lines_of(text);
+  const Quote quote(lines, begins_xml);
+  const auto unquoted = [&](std::size_t i) { return quote.unquoted(lines[i]); };
+  std::size_t begin = 0;
+  while (begin < lines.size() && !begins_xml(unquoted(begin))) ++begin;
+  std::size_t end = lines.size();
+  while (end > begin && !ends_xml(unquoted(end - 1))) --end;
+  PastedXml pasted;
+  if (!quote.found() || begin == end) {
+    pasted.document = text;
+    return pasted;
+  }
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (i >= begin && i < end) {
+      pasted.document += unquoted(i);
+    } else if (!is_blank(lines[i])) {
+      ++pasted.skipped;
+      if (pasted.example.empty()) pasted.example = shown_part(lines[i]);
+    }
+    pasted.document += "\n";
+  }
+  return pasted;
 }
 
 std::string without_windows(std::string text) {

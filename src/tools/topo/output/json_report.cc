@@ -145,6 +145,20 @@ ordered_json choices_json(const Report& report) {
   return list;
 }
 
+ordered_json verdict_json(const Verdict& verdict) {
+  ordered_json steps = ordered_json::array();
+  for (const Step& step : verdict.steps) {
+    steps.push_back({{"when", step.when},
+                     {"note", text_or_null(step.note)},
+                     {"command", text_or_null(step.command)}});
+  }
+  const auto& quality = verdict.quality;
+  return {{"word", text_or_null(verdict.word)},
+          {"text", text_or_null(verdict.text)},
+          {"quality", quality ? ordered_json(name_of(*quality)) : ordered_json()},
+          {"steps", std::move(steps)}};
+}
+
 ordered_json nccl_json(const Report& report) {
   ordered_json differences = ordered_json::array();
   for (const NcclDifference& one : report.nccl_differences) {
@@ -202,7 +216,8 @@ std::string to_json(const Report& report, const std::string& version) {
                            {"reliable", has_reliable_grades(inventory)},
                            {"warnings", report.warnings},
                            {"notes", report.notes},
-                           {"unseen", inventory.unseen}};
+                           {"unseen", inventory.unseen},
+                           {"verdict", verdict_json(report.verdict)}};
   ordered_json devices = ordered_json::array();
   for (const Device& device : report.devices) devices.push_back(of(report, device));
   document["devices"] = std::move(devices);

@@ -12,7 +12,8 @@ constexpr const char* kExplanation =
     "host relies on. The guest cannot see how near a GPU and a NIC are. For transfers between "
     "passed-through devices the host must switch on ATS of the NIC and direct translated requests "
     "on its port. gdr recognises a guest by the CPU's hypervisor flag, /sys/hypervisor, the names "
-    "in DMI or the device tree, and PCI functions that hypervisors emulate. If GPUs or NICs are "
+    "in DMI or the device tree, and PCI functions that hypervisors emulate. Xen's first domain "
+    "(dom0) has the hardware and is none. If GPUs or NICs are "
     "directly on a root bus, which is impossible for PCI Express devices, the tree is invented.";
 
 std::string sign_of(const host::Inventory& inventory) {
