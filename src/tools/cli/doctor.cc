@@ -153,8 +153,8 @@ int run_doctor(const DoctorOptions& options) {
 
 void add_options(CLI::App& command, const std::shared_ptr<DoctorOptions>& options) {
   begin_group(command, "Checks");
-  CLI::Option* only = command.add_option("--only", options->only,
-                                         "Run only these checks, such as gpus,locked-memory");
+  CLI::Option* only = command.add_option(
+      "--only", options->only, "Run only these checks, such as gpus,locked-memory (default: all)");
   only->type_name("LIST");
   CLI::Option* explain = command.add_option(
       "--explain", options->explain, "Show one check: what it reads, how it judges, what it found");

@@ -44,6 +44,16 @@ std::string HelpFormatter::make_option(const CLI::Option* option, bool is_positi
   return described(name, make_option_desc(option));
 }
 
+// CLI11 puts two empty lines between groups.
+std::string HelpFormatter::make_help(const CLI::App* app, std::string name,
+                                     CLI::AppFormatMode mode) const {
+  std::string help = Formatter::make_help(app, std::move(name), mode);
+  for (std::size_t at = 0; (at = help.find("\n\n\n", at)) != std::string::npos;) {
+    help.erase(at, 1);
+  }
+  return help;
+}
+
 std::string HelpFormatter::make_subcommand(const CLI::App* subcommand) const {
   // What follows the first line is for the subcommand's own help.
   const std::string description = subcommand->get_description();

@@ -70,6 +70,7 @@ void add_list(CLI::App& program, Action& chosen) {
   auto options = std::make_shared<ListOptions>();
   CLI::App* list =
       program.add_subcommand("list", "List every GPU and every RDMA port, one line each");
+  begin_group(*list, "Output");
   list->add_flag("--json", options->json,
                  "Print one JSON document instead of text, with every GID");
   list->add_flag("--soft", options->soft,

@@ -208,7 +208,8 @@ void add_load_options(CLI::App& perf, PerfOptions& options) {
   add("--mtu", load.path_mtu, "BYTES",
       "Largest path MTU: 256, 512, 1024, 2048 or 4096 (default: the ports' own)")
       ->check(CLI::IsMember({256, 512, 1024, 2048, 4096}));
-  add("--service-level", options.service_level, "N", "InfiniBand service level, 0 to 15")
+  add("--service-level", options.service_level, "N",
+      "InfiniBand service level, 0 to 15 (default: 0)")
       ->check(CLI::Range(0, 15));
   add("--traffic-class", options.traffic_class, "N",
       "Traffic class, 0 to 255; its upper six bits are RoCE's DSCP (default: 0)")
@@ -275,9 +276,9 @@ void add_server_options(CLI::App& perf, PerfOptions& options) {
 }
 
 void add_common_options(CLI::App& perf, PerfOptions& options) {
-  perf.add_option("host", options.perf.host,
+  perf.add_option("HOST", options.perf.host,
                   "Host on which gdr perf --server runs (default: both sides run here)")
-      ->type_name("HOST");
+      ->type_name("");
   begin_group(perf, "Common");
   perf.add_flag("--server", options.server, "Wait for clients; they choose what is measured");
   perf.add_flag("--soft", options.perf.libraries.soft,

@@ -174,7 +174,8 @@ TEST_F(Help, OfEverySubcommandEndsWithExamplesOfIt) {
 
 TEST_F(Help, SaysValuesInWordsAndNotAsCli11DescribesThem) {
   for (const auto& [name, help] : helps()) {
-    for (const char* words : {"UINT", "INT in", "TEXT ...", ":{", "not empty"}) {
+    for (const char* words :
+         {"UINT", "INT in", "TEXT ...", ":{", "not empty", "host HOST", "\n\n\n"}) {
       EXPECT_EQ(help.find(words), std::string::npos) << words << " in\n" << help;
     }
   }
