@@ -139,6 +139,7 @@ TEST(Ticket, TellsOfAlikeDevicesOnce) {
   }
   const Report report = report_of(std::move(findings));
   for (const std::string& said : {to_html(ticket_of(report)), to_markdown(ticket_of(report))}) {
+    ASSERT_TRUE(has(said, "is not persistent")) << said;
     EXPECT_EQ(said.find("is not persistent"), said.rfind("is not persistent")) << said;
   }
 }

@@ -72,6 +72,7 @@ TEST(CompareText, NamesTheBaseOnceForAllOthers) {
   Comparison second = example();
   second.other.file = "later.json";
   const std::string text = to_text(std::vector{example(), second}, 0);
+  ASSERT_NE(text.find("base   before.json"), std::string::npos) << text;
   EXPECT_EQ(text.find("before.json"), text.rfind("before.json"));
   EXPECT_NE(text.find("\nother  after.json"), std::string::npos);
   EXPECT_NE(text.find("\nother  later.json"), std::string::npos);
