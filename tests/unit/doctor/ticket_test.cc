@@ -132,6 +132,22 @@ TEST(Ticket, MarkdownNamesNeitherHostNorAddresses) {
       << text;
 }
 
+TEST(Ticket, MarkdownLeavesOutIPv4AddressesAndKeepsVersions) {
+  Finding finding = finding_of(Outcome::kFail, "ens1f0np0",
+                               "10.1.2.3, 192.168.100.200:18515 and 172.16.0.9. OFED 5.8-1.0.1.1, "
+                               "driver 580.95.05, firmware 28.39.1002, 127.0.0.1, 300.1.2.3");
+  finding.fix.now = to_type("ping -c 1 10.1.2.4");
+  finding.evidence = {{"address", "10.1.2.5/24"}};
+  const std::string text = to_markdown(ticket_of(report_of({finding})));
+  for (const char* part : {"10.1.2.", "192.168.100", "172.16", "18515"}) {
+    EXPECT_FALSE(has(text, part)) << part << "\n" << text;
+  }
+  EXPECT_TRUE(has(text,
+                  "(left-out), (left-out) and (left-out) OFED 5.8-1.0.1.1, driver 580.95.05, "
+                  "firmware 28.39.1002, 127.0.0.1, 300.1.2.3"))
+      << text;
+}
+
 TEST(Ticket, TellsOfAlikeDevicesOnce) {
   Findings findings;
   for (const char* gpu : {"GPU 0000:19:00.0", "GPU 0000:3b:00.0", "GPU 0000:4c:00.0"}) {

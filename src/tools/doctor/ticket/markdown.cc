@@ -12,7 +12,21 @@
 namespace gdr::doctor {
 namespace {
 
-// MAC addresses, GIDs and other IPv6 addresses stand for a host, and stay out of public places.
+// "10.0.0.7" or "10.0.0.7:18515", with what ends a sentence. Behind a hyphen it is a version
+// ("OFED 5.8-1.0.1.1"), and addresses of the own machine stand for no host.
+bool is_ipv4(std::string_view run, char before) {
+  run = run.substr(0, run.find(':'));
+  while (run.ends_with('.')) run.remove_suffix(1);
+  if (before == '-' || run.starts_with("127.") || run == "0.0.0.0") return false;
+  const std::vector<std::string_view> numbers = split(run, '.');
+  return numbers.size() == 4 && std::ranges::all_of(numbers, [](std::string_view number) {
+           return !number.empty() && number.size() <= 3 &&
+                  number.find_first_not_of("0123456789") == number.npos &&
+                  (number.size() < 3 || number <= "255");
+         });
+}
+
+// MAC addresses, GIDs and other IP addresses stand for a host, and stay out of public places.
 // Those of PCI have two colons, and stay.
 std::string without_addresses(std::string_view given) {
   constexpr std::size_t kMostColons = 4, kShortest = 6;
@@ -23,7 +37,9 @@ std::string without_addresses(std::string_view given) {
     const std::string_view run = given.substr(at, end - at);
     const auto colons = static_cast<std::size_t>(std::ranges::count(run, ':'));
     const bool is_address = colons > kMostColons || run.find("::") != run.npos;
-    text += is_address && run.size() >= kShortest ? std::string(kLeftOut) : std::string(run);
+    const bool is_left_out =
+        (is_address && run.size() >= kShortest) || is_ipv4(run, at > 0 ? given[at - 1] : ' ');
+    text += is_left_out ? std::string(kLeftOut) : std::string(run);
     if (end < given.size()) text += given[end];
     at = end + 1;
   }

@@ -8,6 +8,7 @@
 #include "doctor/checks/pairs.h"
 #include "doctor/evidence.h"
 #include "doctor/host.h"
+#include "host/management.h"
 
 namespace gdr::doctor {
 namespace {
@@ -59,7 +60,10 @@ Findings find(const Host& host) {
   }
   if (managing.empty()) return does_not_apply("no management NIC");
   const std::string names = names_of(managing);
-  const std::string what = names + ": management, not for data";
+  const bool certain = std::ranges::all_of(
+      managing, [](const host::Nic* nic) { return nic->management == host::kSaysManagement; });
+  const std::string what =
+      names + ": " + (certain ? host::kManagementRemark : host::kLikelyManagementRemark);
   if (host.inventory.gpus.empty()) return {ok("", what, std::move(evidence))};
   if (taken.empty()) return {ok("", what + "; NCCL_IB_HCA excludes them", std::move(evidence))};
   // A captured machine's names are anybody's.
