@@ -3,10 +3,9 @@
 byte_check, between the software NIC on this host and the kernel's rxe in a guest, over a tap device in
 a network namespace of the test's own; each side as client and as server, at two MTUs, and while
 packets are lost, repeated, reordered and damaged. rxe's own counters must move with each.
+A pair is run again where its failure is none of the NICs' doing, or plainly rxe's: see pair.py.
 
 --control runs both ends on rxe, in the guest: what fails there is none of the software NIC's doing.
-A pair is repeated where its failure is none of the NICs' doing, or plainly rxe's: see pair.py.
-
 --only leaves out what does not have TEXT in its line; --traces keeps the packets of the software NIC."""
 import argparse
 import os

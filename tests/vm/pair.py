@@ -25,11 +25,15 @@ class Side:
     job: object
     status: int = None
     output: str = ""
-    sent: int = -1         # packets, by the counter of an rxe
+    sent: int = None       # packets, by the counter of an rxe
     sent_last: float = 0.  # when that counter last moved
 
+    @property
+    def is_rxe(self):
+        return hasattr(self.end, "counters")
+
     def look(self):
-        if hasattr(self.end, "counters"):
+        if self.is_rxe:
             sent = self.end.counters()["sent"]
             if sent != self.sent:
                 self.sent, self.sent_last = sent, time.monotonic()
@@ -84,7 +88,8 @@ def excuse(ran, may_leave_early):
 
     A ping-pong ends when its last message has come and been acknowledged. If its own last
     acknowledgement to the other side is lost, there is nobody left to repeat it, and the other side
-    fails, or an rxe (whose seven retries are without end) never ends, on any NIC.
+    fails, on any NIC. An rxe, whose seven retries are without end, has to be killed; the software NIC
+    that has to be killed is to blame.
 
     An rxe may lose a wake-up of its own requester (seen with Linux 6.1: in the midst of a message, all
     of whose packets so far were acknowledged). It then sends nothing more, not even after its timeout
@@ -93,10 +98,10 @@ def excuse(ran, may_leave_early):
         return None
     for left, stays in (ran.sides, ran.sides[::-1]):
         if (may_leave_early and left.status == 0 and
-                (stays.status == KILLED or GIVEN_UP.search(stays.output))):
+                (GIVEN_UP.search(stays.output) or (stays.is_rxe and stays.status == KILLED))):
             return "the last acknowledgement was lost"
     for side in ran.sides:
-        if (NO_COMPLETION.search(side.output) and side.sent >= 0 and
+        if (side.is_rxe and NO_COMPLETION.search(side.output) and
                 ran.ended - side.sent_last > SILENCE):
             return f"rxe sent nothing for {ran.ended - side.sent_last:.0f} s with a request open"
     return None
