@@ -61,7 +61,7 @@ using NicLabel = std::function<std::string(const RankedNic& nic)>;
 // "as near as NIC0, and on the GPU's NUMA node"; NICs are called what `label` calls them.
 std::string why(const NicChoice& choice, const NicLabel& label);
 
-// The same for a column of a table: "same NUMA node, unlike NIC0".
+// Says the same for a column of a table: "same NUMA node, unlike NIC0".
 std::string brief_why(const NicChoice& choice, const NicLabel& label);
 
 }  // namespace gdr::host

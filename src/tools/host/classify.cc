@@ -16,9 +16,9 @@ bool is_efa(const PciFunction& function) {
   return function.device >> 4 == 0xefa || has(function.name, "EFA");
 }
 
-// NVIDIA's NVSwitches and their management endpoints. Of A100's and H100's boards as NVIDIA's
-// driver lists them (open-gpu-kernel-modules, src/common/nvswitch/kernel/nvswitch.c); of V100's
-// that driver has none, and 1ac0 to 1acf are no GPUs in pci.ids.
+// NVIDIA's NVSwitches and their management endpoints. NVIDIA's driver lists those of A100's and
+// H100's boards (open-gpu-kernel-modules, src/common/nvswitch/kernel/nvswitch.c) and none of
+// V100's, where pci.ids has no GPU from 1ac0 to 1acf.
 bool is_nvswitch(std::uint16_t device) {
   const auto is_between = [&](unsigned first, unsigned last) {
     return device >= first && device <= last;

@@ -18,8 +18,8 @@ inline constexpr const char* kSaysManagement = "its product data says SW_MNG";
 // the inventory, since it is in a slow memory of the card.
 bool may_manage(const PciFunction& function);
 
-// What is said of a NIC: the product data makes it certain, the link only likely. Empty for a NIC
-// that is for data.
+// Says what a NIC is for: its product data makes that certain, its link only likely. Empty for a
+// NIC that is for data.
 const char* management_remark(const Nic& nic);
 
 // Sets Nic::management where the product data or the link says so, and the remark of each that has

@@ -31,7 +31,7 @@ struct Verdict {
   std::vector<Step> steps;
 };
 
-// From everything else in the report.
+// Reads everything else in the report.
 Verdict judge(const Report& report);
 
 }  // namespace gdr::topo

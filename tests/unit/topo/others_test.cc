@@ -8,6 +8,7 @@
 #include "host/source/hwloc_xml.h"
 #include "host/source/lspci.h"
 #include "host/source/nccl_xml.h"
+#include "report_text.h"
 #include "topo/output/json_report.h"
 #include "topo/output/svg.h"
 #include "topo/output/text_report.h"
@@ -37,10 +38,6 @@ Outputs outputs_of(Result<host::Inventory> machine) {
   made.svg = to_svg(made.report, false);
   made.document = json::parse(to_json(made.report, "test"));
   return made;
-}
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 DescribedMachine b200() {

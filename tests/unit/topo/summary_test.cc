@@ -6,6 +6,7 @@
 
 #include "host/management.h"
 #include "made_up_machine.h"
+#include "report_text.h"
 #include "text/wrap.h"
 #include "topo/output/json_report.h"
 #include "topo/output/text_report.h"
@@ -14,16 +15,6 @@ namespace gdr::topo {
 namespace {
 
 using test::MadeUpMachine;
-
-std::string text_of(const Report& report, Sections sections = {}, std::size_t columns = 0) {
-  text::Style style;
-  style.columns = columns;
-  return to_text(report, style, sections);
-}
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 std::string first_lines(const std::string& text, std::size_t count) {
   std::istringstream lines(text);

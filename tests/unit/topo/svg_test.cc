@@ -3,14 +3,11 @@
 #include <gtest/gtest.h>
 
 #include "made_up_machine.h"
+#include "report_text.h"
 #include "topo/output/svg_layout.h"
 
 namespace gdr::topo {
 namespace {
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 TEST(Svg, HasTextForDevicesLinksAndBestPairs) {
   const std::string svg = to_svg(test::two_node_machine().report(), false);

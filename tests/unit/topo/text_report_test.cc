@@ -4,20 +4,11 @@
 
 #include "host/management.h"
 #include "made_up_machine.h"
+#include "report_text.h"
 #include "text/wrap.h"
 
 namespace gdr::topo {
 namespace {
-
-std::string text_of(const Report& report, Sections sections = {}, std::size_t columns = 0) {
-  text::Style style;
-  style.columns = columns;
-  return to_text(report, style, sections);
-}
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 TEST(TextReport, TellsTheBestNicOfEachGpuAndWhy) {
   const std::string text = text_of(test::two_node_machine().report());
