@@ -64,7 +64,7 @@ std::string refuse_empty(const std::string& value) {
 
 // CLI11 words these errors for programmers.
 std::string in_plain_words(const CLI::ParseError& error) {
-  const std::string text = one_line(error.what());
+  std::string text = one_line(error.what());
   const std::string kind = error.get_name(), option = text.substr(0, text.find(": "));
   const auto ends = [&](std::string_view between) {
     const auto at = text.find(between);

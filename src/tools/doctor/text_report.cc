@@ -57,7 +57,7 @@ class Text {
 // The summary comes first if the list of subjects is long.
 std::string subject_and_summary(const Finding& finding, const std::string& subject) {
   constexpr std::size_t kShort = 48;
-  const std::string summary = printable(finding.summary);
+  std::string summary = printable(finding.summary);
   if (subject.empty()) return summary;
   if (subject.size() > kShort) return summary + ": " + printable(subject);
   return printable(subject) + ": " + summary;
