@@ -131,12 +131,13 @@ Result<void> check_memory(const Load& load) {
     return together("--huge-pages", "GPU memory on both sides", "huge pages are host memory");
   }
   if (!is_staged(load)) return {};
-  if (load.transport != Transport::kRc ||
-      (load.operation != Operation::kWrite && load.operation != Operation::kSend)) {
-    return together(
-        "--memory staged",
-        std::string("--operation ") + name_of(load.operation) + " over " + name_of(load.transport),
-        "staged transfers use RC; use --operation write or send");
+  if (load.transport != Transport::kRc) {
+    return together("--memory staged", std::string("--transport ") + name_of(load.transport),
+                    "use --transport rc");
+  }
+  if (load.operation != Operation::kWrite && load.operation != Operation::kSend) {
+    return together("--memory staged", std::string("--operation ") + name_of(load.operation),
+                    "use --operation write or send");
   }
   if (load.both_ways) {
     return together("--memory staged", "--both-ways", "staged transfers go in one direction");
