@@ -18,7 +18,7 @@ echo "JSON: exit status $?, in $out/doctor.json"
 
 if [ -z "$(ls /sys/class/infiniband 2>/dev/null)" ] &&
   ! grep -q ib_register_peer_memory_client /proc/kallsyms; then
-  said="dma-buf export works, no peer-memory interface in this kernel, no RDMA NIC to register with"
+  said="dma-buf export works, this kernel has no peer-memory interface, no RDMA NIC to register with"
   if ! "$gdr" doctor --only registration | tr '\n' ' ' | tr -s ' ' | grep -q "$said"; then
     echo "FAILED: registration did not say: $said"
     exit 1
