@@ -1,5 +1,5 @@
-// ArchiveLibrary: libarchive, loaded when an archive is to be read. Nothing links it: few commands
-// are given one, and it brings a dozen libraries along.
+// ArchiveLibrary: libarchive, loaded when something packed is to be read. Nothing links it: few
+// commands are given one, and it brings a dozen libraries along.
 //
 //   Result<const ArchiveLibrary*> library = ArchiveLibrary::load();
 #pragma once
@@ -19,12 +19,15 @@ struct ArchiveLibrary {
   decltype(&::archive_read_new) read_new = nullptr;
   decltype(&::archive_read_free) read_free = nullptr;
   decltype(&::archive_read_open) read_open = nullptr;
+  decltype(&::archive_read_open_memory) read_open_memory = nullptr;
+  decltype(&::archive_read_support_format_raw) read_support_format_raw = nullptr;
   decltype(&::archive_read_support_format_tar) read_support_format_tar = nullptr;
   decltype(&::archive_read_support_filter_gzip) read_support_filter_gzip = nullptr;
   decltype(&::archive_read_support_filter_bzip2) read_support_filter_bzip2 = nullptr;
   decltype(&::archive_read_support_filter_xz) read_support_filter_xz = nullptr;
   decltype(&::archive_read_support_filter_zstd) read_support_filter_zstd = nullptr;
   decltype(&::archive_read_next_header) read_next_header = nullptr;
+  decltype(&::archive_read_data) read_data = nullptr;
   decltype(&::archive_read_data_block) read_data_block = nullptr;
   decltype(&::archive_filter_bytes) filter_bytes = nullptr;
   decltype(&::archive_filter_count) filter_count = nullptr;

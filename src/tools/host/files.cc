@@ -11,6 +11,7 @@
 #include <charconv>
 
 #include "base/unique_fd.h"
+#include "host/gzip.h"
 
 namespace gdr::host {
 namespace {
@@ -18,6 +19,9 @@ namespace {
 constexpr std::size_t kLargest = 64 * 1024;
 constexpr std::size_t kMostLines = 1000;
 constexpr std::size_t kLongest = 256 << 20;  // of a file that is read by lines
+
+constexpr std::size_t kLargestPacked = 1 << 20;  // a kernel's configuration has a tenth of that
+constexpr std::size_t kLongestUnpacked = 16 << 20;
 
 constexpr std::size_t kMostEntries = 1 << 20;
 
@@ -35,6 +39,46 @@ UniqueFd open_regular(const Root& root, const std::string& path) {
   if (!is_regular(file)) file.reset();
   return file;
 }
+
+std::string rest_of(const UniqueFd& file, std::size_t most) {
+  std::string rest;
+  char chunk[4096];
+  while (rest.size() < most) {
+    const ssize_t got = read(file.get(), chunk, sizeof(chunk));
+    if (got <= 0) break;
+    rest.append(chunk, static_cast<std::size_t>(got));
+  }
+  return rest;
+}
+
+// Cuts text that comes in pieces into lines.
+class Lines {
+ public:
+  explicit Lines(const std::function<bool(const std::string&)>& take) : take_(take) {}
+
+  // False: no more are wanted.
+  bool add(std::string_view bytes) {
+    while (!bytes.empty()) {
+      const std::size_t end = bytes.find('\n');
+      line_.append(bytes.substr(0, std::min(end, kLargest - line_.size())));
+      if (end == bytes.npos) return true;
+      bytes.remove_prefix(end + 1);
+      if (!take_(line_)) {
+        line_.clear();
+        return false;
+      }
+      line_.clear();
+    }
+    return true;
+  }
+  void end() {
+    if (!line_.empty()) take_(line_);
+  }
+
+ private:
+  const std::function<bool(const std::string&)>& take_;
+  std::string line_;
+};
 
 void sort(std::vector<std::string>& names) {
   std::sort(names.begin(), names.end(), [](const std::string& a, const std::string& b) {
@@ -64,25 +108,20 @@ std::string Files::part(const std::string& path, std::size_t offset, std::size_t
 void Files::each_line(const std::string& path,
                       const std::function<bool(const std::string&)>& take) const {
   const UniqueFd file = open_regular(*folder_, path);
-  std::string line;
+  Lines lines(take);
   char chunk[4096];
   for (std::size_t total = 0; file && total < kLongest;) {
     const ssize_t got = read(file.get(), chunk, sizeof(chunk));
     if (got <= 0) break;
-    total += static_cast<std::size_t>(got);
-    for (const char* at = chunk; at < chunk + got;) {
-      const auto left = static_cast<std::size_t>(chunk + got - at);
-      const auto* end = static_cast<const char*>(memchr(at, '\n', left));
-      const std::size_t size = end != nullptr ? static_cast<std::size_t>(end - at) : left;
-      line.append(at, std::min(size, kLargest - line.size()));
-      at += size;
-      if (end == nullptr) break;
-      ++at;
-      if (!take(line)) return;
-      line.clear();
+    const std::string_view bytes(chunk, static_cast<std::size_t>(got));
+    if (total == 0 && is_gzip(bytes)) {
+      lines.add(unpack_gzip(std::string(bytes) + rest_of(file, kLargestPacked), kLongestUnpacked));
+      break;
     }
+    total += bytes.size();
+    if (!lines.add(bytes)) return;
   }
-  if (!line.empty()) take(line);
+  lines.end();
 }
 
 std::vector<std::string> Files::lines_with(const std::string& path, const std::string& word) const {

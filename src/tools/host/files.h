@@ -50,7 +50,8 @@ class Files {
   // The lines of a file of any length that have `word` in them, 1000 at most: of /proc/kallsyms,
   // modules.dep.
   std::vector<std::string> lines_with(const std::string& path, const std::string& word) const;
-  // All lines of a file, each cut off at 64 KiB, until one is not taken. It is not logged.
+  // All lines of a file, each cut off at 64 KiB, until one is not taken. It is not logged. A file
+  // that gzip packed is read unpacked.
   void each_line(const std::string& path,
                  const std::function<bool(const std::string&)>& take) const;
   // The first line, without white space around it.

@@ -6,6 +6,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <filesystem>
+
 #include "doctor/capture/harmless.h"
 #include "doctor/environment.h"
 #include "doctor/kernel_log.h"
@@ -13,6 +15,7 @@
 #include "host/inventory.h"
 #include "machine.h"
 #include "read_by_checks.h"
+#include "tar_maker.h"
 
 namespace gdr::doctor {
 namespace {
@@ -147,6 +150,26 @@ TEST(Capture, FindsADriverThatIsMountedElsewhereAgainAndNamesNoOtherMount) {
     EXPECT_EQ((path + captured.content).find("secret"), std::string::npos) << path;
     EXPECT_EQ(captured.content.find("upperdir"), std::string::npos) << path;
   }
+}
+
+TEST(Capture, KeepsTwoLinesOfTheKernelsPackedConfiguration) {
+  Machine machine;
+  lay_out(machine);
+  machine.write("proc/driver/nvidia/version",
+                "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.95.05  Release\n");
+  machine.write("proc/sys/kernel/osrelease", "6.8.0-45-generic\n");
+  std::filesystem::remove_all(machine.root() + "/boot");
+  machine.write("proc/config.gz", gdr::test::compressed("CONFIG_LOCALVERSION=\"-secret\"\n"
+                                                        "CONFIG_PCI_P2PDMA=y\n"
+                                                        "CONFIG_DMABUF_MOVE_NOTIFY=y\n",
+                                                        "gzip"));
+  const Capture capture = take_capture(machine.root());
+  const auto kept = capture.entries.find("proc/config.gz");
+  ASSERT_NE(kept, capture.entries.end());
+  EXPECT_EQ(kept->second.content, "CONFIG_DMABUF_MOVE_NOTIFY=y\nCONFIG_PCI_P2PDMA=y\n");
+  const Machine empty;
+  ASSERT_TRUE(write_capture(capture, empty.root() + "/replay/"));
+  EXPECT_EQ(findings_of(empty.root() + "/replay"), findings_of(machine.root()));
 }
 
 TEST(Capture, OfACaptureIsTheSame) {

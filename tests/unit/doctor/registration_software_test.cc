@@ -1,5 +1,6 @@
 // GDRCopy's module, the kernel's configuration, OFED's release, and what nv_peer_mem left behind.
 #include "patient.h"
+#include "tar_maker.h"
 
 namespace gdr::doctor::test {
 namespace {
@@ -56,6 +57,26 @@ TEST(KernelConfig, WithoutItIsUnknownSinceSourcesDiffer) {
     EXPECT_EQ(outcomes(found), "unknown") << text;
     EXPECT_TRUE(says(found, "gdr prove --registration dma-buf"));
   }
+}
+
+TEST(KernelConfig, IsThatOfTheRunningKernelIfItIsPackedInProc) {
+  for (const auto& [text, outcome] :
+       {std::pair("CONFIG_PCI=y\nCONFIG_PCI_P2PDMA=y\n", "ok"),
+        std::pair("# CONFIG_PCI_P2PDMA is not set\nCONFIG_DMABUF_MOVE_NOTIFY=y\n", "unknown")}) {
+    Patient patient;
+    patient.machine.write("proc/config.gz", gdr::test::compressed(text, "gzip"));
+    const Findings found = patient.find(kKernelConfig);
+    EXPECT_EQ(outcomes(found), outcome) << text;
+    EXPECT_TRUE(says(found, "/proc/config.gz, CONFIG_PCI_P2PDMA")) << text;
+  }
+}
+
+TEST(KernelConfig, IsNotJudgedByAPackedFileThatCannotBeRead) {
+  Patient patient;
+  patient.machine.write("proc/config.gz", "\x1f\x8b");
+  const Findings found = patient.find(kKernelConfig);
+  EXPECT_EQ(outcomes(found), "unknown");
+  EXPECT_TRUE(says(found, "cannot see the configuration of this kernel"));
 }
 
 TEST(KernelConfig, OfAnotherKernelIsNotRead) {

@@ -116,6 +116,7 @@ constexpr Rule kContents[] = {
     {"boot/config-*", KERNEL_SETTING},
     {"lib/modules/*/config", KERNEL_SETTING},
     {"usr/lib/modules/*/config", KERNEL_SETTING},
+    {"proc/config.gz", KERNEL_SETTING},
     {"etc/infiniband/nv_peer_mem.conf", "ONBOOT=(yes|no)"},
     {"etc/modules-load.d/nv_peer_mem.conf", "nv_peer_mem"},
     {"etc/os-release", SYSTEM},

@@ -12,15 +12,17 @@ constexpr const char* kExplanation =
     "if it is off, the result is 'unknown': try it. CONFIG_DMABUF_MOVE_NOTIFY decides whether "
     "AMD's amdgpu keeps exported memory on the GPU (instinct.docs.amd.com, 'Input-Output Memory "
     "Management Unit'); NVIDIA's memory stays on the GPU with either setting, so it is shown but "
-    "not judged. The check reads /boot/config-RELEASE and /lib/modules/RELEASE/config, but not the "
-    "compressed /proc/config.gz.";
+    "not judged. The check reads /boot/config-RELEASE, /lib/modules/RELEASE/config or "
+    "/proc/config.gz.";
 
 enum class Setting { kAbsent, kOff, kOn };
 
-// Only where a file is that of this kernel.
+constexpr const char* kPacked = "proc/config.gz";
+
+// Only where a file is that of this kernel. The last one takes a library to unpack it.
 std::vector<std::string> files_of(const std::string& kernel) {
   return {"boot/config-" + kernel, "lib/modules/" + kernel + "/config",
-          "usr/lib/modules/" + kernel + "/config"};
+          "usr/lib/modules/" + kernel + "/config", kPacked};
 }
 
 // "CONFIG_PCI_P2PDMA=y", "# CONFIG_PCI_P2PDMA is not set"
@@ -50,15 +52,17 @@ Findings find(const Host& host) {
   for (const std::string& path : files_of(kernel)) {
     if (!host.files.exists(path)) continue;
     const Setting peer = setting_in(host.files, path, kPeerToPeer);
-    Evidences evidence = {
-        evidence_of(path, kPeerToPeer, peer),
-        evidence_of(path, kMoveNotify, setting_in(host.files, path, kMoveNotify))};
+    const Setting notify = setting_in(host.files, path, kMoveNotify);
+    const bool unreadable = peer == Setting::kAbsent && notify == Setting::kAbsent;
+    if (path == kPacked && unreadable) continue;
+    Evidences evidence = {evidence_of(path, kPeerToPeer, peer),
+                          evidence_of(path, kMoveNotify, notify)};
     if (peer == Setting::kOn) return {ok("", "CONFIG_PCI_P2PDMA is on", std::move(evidence))};
     return {unknown("", "CONFIG_PCI_P2PDMA is not set; dma-buf may need it", std::move(evidence),
                     to_type("gdr prove --registration dma-buf --require-hardware"))};
   }
   return {unknown("", "cannot see the configuration of this kernel",
-                  {{"/boot/config-" + kernel, "missing or unreadable"}},
+                  {{"/boot/config-" + kernel + ", /proc/config.gz", "missing or unreadable"}},
                   to_type("zgrep -e PCI_P2PDMA -e DMABUF_MOVE_NOTIFY /proc/config.gz"))};
 }
 
