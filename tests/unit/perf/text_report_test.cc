@@ -60,6 +60,17 @@ TEST(PerfTable, OfHundredAndTwentyColumnsIsAsAgreed) {
   EXPECT_LE(widest(text), 120u);
 }
 
+TEST(PerfTable, LeavesRoomBeforeASpreadOfManyDigits) {
+  for (const auto& [spread, said] : {std::pair(9.99, "   999 %"), std::pair(1234.0, "  >999 %")}) {
+    Report report = sample_report();
+    report.rows.resize(1);
+    ASSERT_TRUE(report.rows[0].bandwidth);
+    report.rows[0].bandwidth->spread = spread;
+    const std::string text = text_of(report, {});
+    EXPECT_NE(text.find(said), std::string::npos) << text;
+  }
+}
+
 TEST(PerfTable, InAPipeKeepsALineARowAndHasNoColours) {
   const std::string text = text_of(sample_report(), {});
   EXPECT_EQ(text.find('\x1b'), text.npos);
