@@ -17,12 +17,14 @@
 
 #include "input.h"
 #include "open_descriptors.h"
+#include "peers/doorbell.h"
 #include "peers/handshake.h"
 #include "send_descriptors.h"
 
 namespace {
 
 using gdr::UniqueFd;
+using gdr::peers::Doorbell;
 using gdr::peers::Face;
 using gdr::peers::Handshake;
 using gdr::test::Input;
@@ -34,15 +36,16 @@ constexpr std::size_t kProofAt = 24;
 struct World {
   std::unique_ptr<gdr::rnic::Segment> own = *gdr::rnic::Segment::create(0x00400001, {});
   std::unique_ptr<gdr::rnic::Segment> theirs = *gdr::rnic::Segment::create(0x00800001, {});
-  UniqueFd own_doorbell{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
-  UniqueFd doorbell{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)},
-      waiting_doorbell{eventfd(0, EFD_CLOEXEC)};
+  Doorbell own_doorbell = *Doorbell::make(), doorbell = *Doorbell::make();
+  UniqueFd counter{eventfd(0, EFD_CLOEXEC)};
   UniqueFd null{open("/dev/null", O_RDWR | O_CLOEXEC)};
   UniqueFd unsealed{memfd_create("gdrkit-rnic-0123", MFD_CLOEXEC)};
-  Face face() const { return {0x00400001, own->descriptor(), own_doorbell.get(), own->secret()}; }
+  Face face() const {
+    return {0x00400001, own->descriptor(), own_doorbell.outer.get(), own->secret()};
+  }
   int pick(unsigned choice) const {
-    const int all[] = {theirs->descriptor(), doorbell.get(),         null.get(),
-                       unsealed.get(),       waiting_doorbell.get(), own->descriptor()};
+    const int all[] = {theirs->descriptor(), doorbell.outer.get(), null.get(),
+                       unsealed.get(),       counter.get(),        own->descriptor()};
     return all[choice % 6];
   }
 };
@@ -131,10 +134,8 @@ void meet(Input& input, bool calls) {
     auto introduction = handshake->take_introduction();
     require(introduction.token != 0);
     (void)gdr::rnic::Segment::map(std::move(introduction.segment));
-    const std::uint64_t one = 1;
-    (void)!write(introduction.doorbell.get(), &one, sizeof one);
-    std::uint64_t rings = 0;
-    (void)!read(world().doorbell.get(), &rings, sizeof rings);
+    gdr::peers::ring_doorbell(introduction.doorbell.get());
+    world().doorbell.empty();
     break;
   }
   require(!was_shown_something(other.get()) || named);

@@ -92,7 +92,7 @@ void Copy::start_with_host(const memory::PinnedMemory& memory, std::uint64_t add
 void Copy::start_served(const Piece& piece, std::uint64_t offset, std::uint64_t length, bool write,
                         Peer& peer, rnic::Token self, std::uint64_t staging) {
   rnic::ServiceRequest* request = claim(peer.segment(), self);
-  if (request == nullptr) return;
+  if (request == nullptr) return wait_for_place(peer);
   request->key = piece.key;
   request->protection_domain = piece.protection_domain;
   request->write = write ? 1 : 0;
@@ -109,6 +109,12 @@ void Copy::start_served(const Piece& piece, std::uint64_t offset, std::uint64_t 
   peer.ring_service();
 }
 
+void Copy::wait_for_place(Peer& peer) {
+  if (!peer.alive()) return set_done(ESRCH);
+  if (wanted_at_ == 0) wanted_at_ = coarse_now();
+  if (coarse_now() - wanted_at_ > kPatience) set_done(ETIMEDOUT);
+}
+
 void Copy::withdraw(int error) {
   if (state_ != State::kServed) return;
   std::uint64_t word = service_word(self_, ServiceState::kAsked);
@@ -121,10 +127,11 @@ void Copy::withdraw(int error) {
 }
 
 void Copy::poll_served() {
-  const std::uint64_t word = request_->word.load(std::memory_order_acquire);
+  std::uint64_t word = request_->word.load(std::memory_order_acquire);
   if (word == service_word(self_, ServiceState::kAnswered)) {
-    set_done(static_cast<int>(request_->result));
-    request_->word.store(0);
+    // Somebody else's by now, if this process was stopped for so long that its owner has freed it.
+    const auto result = static_cast<int>(request_->result);
+    set_done(request_->word.compare_exchange_strong(word, 0) ? result : EPROTO);
   } else if (!peer_->alive()) {
     set_done(ESRCH);
   } else if (word != service_word(self_, ServiceState::kAsked) &&

@@ -45,12 +45,13 @@ class Copy {
   // True once it has ended; error() then says how, until the next start or reset.
   bool poll();
   int error() const { return error_; }
-  void reset() { state_ = State::kIdle, error_ = 0, abandoned_ = false; }
+  void reset() { state_ = State::kIdle, error_ = 0, abandoned_ = false, wanted_at_ = 0; }
   // Ended here, but the other process may still be at it: the staging must not be used again.
   bool abandoned() const { return abandoned_; }
 
  private:
   void poll_served();
+  void wait_for_place(Peer& peer);
 
   enum class State { kIdle, kDevice, kServed, kDone };
   State state_ = State::kIdle;
@@ -60,7 +61,7 @@ class Copy {
   rnic::ServiceRequest* request_ = nullptr;
   rnic::Token self_ = 0;
   Peer* peer_ = nullptr;
-  Nanoseconds asked_at_ = 0;
+  Nanoseconds wanted_at_ = 0, asked_at_ = 0;  // wanted: while the other has no place for it
   bool abandoned_ = false;
 };
 

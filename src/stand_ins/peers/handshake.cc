@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "base/clock.h"
+#include "peers/doorbell.h"
 
 namespace gdr::peers {
 namespace {
@@ -85,12 +86,6 @@ Result<void> send_message(int connection, const Face& own, Kind kind, const rnic
   if (sent == static_cast<ssize_t>(sizeof message)) return {};
   if (errno == EPIPE) return Error{ECONNRESET, "the process went away"};
   return from_errno("introducing this process");
-}
-
-// Writing to it must neither wait nor reach anything but a counter.
-bool is_doorbell(int descriptor) {
-  return (fcntl(descriptor, F_GETFL) & O_NONBLOCK) != 0 &&
-         descriptor_field(descriptor, "eventfd-count:").has_value();
 }
 
 // EAGAIN: nothing has come yet.

@@ -36,7 +36,7 @@ namespace gdr::peers {
 struct Face {
   rnic::Token token = 0;
   int segment = -1;
-  int doorbell = -1;  // an eventfd: wakes the service thread
+  int doorbell = -1;  // the outer end (doorbell.h): wakes the service thread
   rnic::Secret secret{};
 };
 

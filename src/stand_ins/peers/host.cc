@@ -1,7 +1,6 @@
 #include "peers/host.h"
 
 #include <pthread.h>
-#include <sys/eventfd.h>
 
 #include <mutex>
 
@@ -19,8 +18,8 @@ struct Host::Parts {
   std::unique_ptr<rnic::Adapter> adapter;
   Carriers carriers;
 
-  Parts(rnic::Token token, Slot slot, UniqueFd doorbell)
-      : peers(token, doorbell.get()),
+  Parts(rnic::Token token, Slot slot, Doorbell doorbell)
+      : peers(token, doorbell.outer.get()),
         opener(peers),
         service(peers, std::move(slot.listener), std::move(doorbell)),
         neighbours(peers, service, opener) {
@@ -56,11 +55,11 @@ Result<std::unique_ptr<Host::Parts>> Host::start(MakeCarriers make_carriers) {
   if (!devices) return devices.error();
   Result<Slot> slot = claim_slot();
   if (!slot) return slot.error();
-  UniqueFd doorbell(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (!doorbell) return from_errno("eventfd");
+  Result<Doorbell> doorbell = Doorbell::make();
+  if (!doorbell) return doorbell.error();
   const rnic::Token token =
       rnic::make_token(slot->number, static_cast<std::uint32_t>(random_u64()));
-  auto parts = std::make_unique<Parts>(token, *std::move(slot), std::move(doorbell));
+  auto parts = std::make_unique<Parts>(token, *std::move(slot), *std::move(doorbell));
   Result<std::unique_ptr<rnic::Adapter>> adapter =
       rnic::Adapter::create(token, *std::move(devices), parts->neighbours, parts->peers);
   if (!adapter) return adapter.error();

@@ -33,7 +33,7 @@ class Neighbours final : public rnic::Neighbours {
   bool any_segment(const std::function<bool(rnic::Segment&)>& holds) override;
   void settle() override { service_.settle(); }
   std::uint64_t copies_for_others() override { return service_.copies(); }
-  void wake_service() override { ring_doorbell(service_.doorbell()); }
+  void wake_service() override { service_.ring(); }
   void exports_changed() override;
 
   // The process in that slot, which a request is for: met now if it is not `known`. Hot where it

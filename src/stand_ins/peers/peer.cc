@@ -13,6 +13,7 @@
 #include <optional>
 
 #include "memory/own_memory.h"
+#include "peers/doorbell.h"
 #include "peers/task_stat.h"
 
 namespace gdr::peers {
@@ -52,11 +53,6 @@ void wake_all(std::atomic<std::uint32_t>& futex) {
 }
 
 }  // namespace
-
-void ring_doorbell(int doorbell) {
-  const std::uint64_t one = 1;
-  [[maybe_unused]] const ssize_t written = write(doorbell, &one, sizeof one);
-}
 
 void wake_sleeper(rnic::SegmentHeader& header) {
   header.worker_wake.fetch_add(1);

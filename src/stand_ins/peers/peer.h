@@ -98,8 +98,7 @@ class Peer {
 bool holds_no_more(ActivityWatch& watch, rnic::HeldFor purpose, Nanoseconds waited, bool by_gpu,
                    bool itself = false);
 
-// What wakes a process's own threads; peers spare themselves the call where nobody sleeps.
-void ring_doorbell(int doorbell);
+// Wakes a process's engine thread; peers spare themselves the call where it does not sleep.
 void wake_sleeper(rnic::SegmentHeader& header);
 // The same where only one that says that it sleeps needs the system call.
 void wake_sleeper_if(rnic::SegmentHeader& header, const std::atomic<std::uint32_t>& sleeps);

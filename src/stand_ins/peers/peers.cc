@@ -13,6 +13,8 @@ namespace {
 
 // Callers that have not shown themselves: more are sent away.
 constexpr std::ptrdiff_t kMostCallers = 256;
+// So long a caller may take to prove itself. One that was stopped meanwhile calls again.
+constexpr Nanoseconds kCallerPatience = 5 * kSecond;
 
 void wait_for(std::vector<pollfd>& connections, Nanoseconds deadline) {
   const Nanoseconds time = now();
@@ -188,7 +190,11 @@ void Peers::answer(UniqueFd connection) {
   Result<Handshake> handshake = Handshake::answer(std::move(connection), own_);
   if (!handshake) return;
   {
-    const std::shared_lock guard(mutex_);
+    const std::lock_guard guard(mutex_);
+    const Nanoseconds latest = now() - kCallerPatience;
+    std::erase_if(waiting_, [&](const Meeting& meeting) {
+      return meeting.slot == 0 && meeting.began < latest;
+    });
     const auto callers = std::count_if(waiting_.begin(), waiting_.end(),
                                        [](const Meeting& meeting) { return meeting.slot == 0; });
     if (callers >= kMostCallers) return;

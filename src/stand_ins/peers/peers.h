@@ -69,6 +69,7 @@ class Peers : public rnic::Liveness {
   struct Meeting {
     std::uint32_t slot = 0;  // that was called; 0: this process was
     Handshake handshake;
+    Nanoseconds began = now();
   };
 
   Result<std::shared_ptr<Peer>> call(std::uint32_t slot);

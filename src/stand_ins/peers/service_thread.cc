@@ -28,7 +28,7 @@ constexpr Nanoseconds kSettleNap = 50 * kMicrosecond;
 
 }  // namespace
 
-ServiceThread::ServiceThread(Peers& peers, UniqueFd listener, UniqueFd doorbell)
+ServiceThread::ServiceThread(Peers& peers, UniqueFd listener, Doorbell doorbell)
     : peers_(peers), listener_(std::move(listener)), doorbell_(std::move(doorbell)) {}
 
 Result<void> ServiceThread::start(rnic::Adapter& adapter, Opener& opener) {
@@ -36,7 +36,7 @@ Result<void> ServiceThread::start(rnic::Adapter& adapter, Opener& opener) {
   opener_ = &opener;
   epoll_.reset(epoll_create1(EPOLL_CLOEXEC));
   if (!epoll_ || !add_to_epoll(listener_.get(), kListener) ||
-      !add_to_epoll(doorbell_.get(), kDoorbell)) {
+      !add_to_epoll(doorbell_.inner.get(), kDoorbell)) {
     return from_errno("epoll");
   }
   return start_quiet_thread("gdr-service", [this] { run(); });
@@ -73,13 +73,14 @@ void ServiceThread::run() {
   bool left = false;
   while (true) {
     wait_and_sort(left);
-    // Before looking: whoever rings from now on writes again. Not only after a ring: its process
-    // may have died between marking it and writing.
+    // Before looking: whoever rings from now on sends again. Not only after a ring: its process
+    // may have died between marking it and sending.
     rnic::SegmentHeader& header = adapter_->segment().header();
     header.service_rung.store(0);
     if (std::exchange(somebody_died_, false)) handle_deaths();
     if (header.exports_rung.exchange(0) != 0) opener_->look();
     serve_requests();
+    answers_.free_forgotten(adapter_->segment(), coarse_now());
     adapter_->look_after_locks();
     left = adapter_->serve();
   }
@@ -100,8 +101,7 @@ void ServiceThread::wait_and_sort(bool left) {
     } else if (tag == kListener) {
       answer_calls();
     } else if (tag == kDoorbell) {
-      std::uint64_t rings = 0;
-      [[maybe_unused]] const ssize_t got = read(doorbell_.get(), &rings, sizeof rings);
+      doorbell_.empty();
     } else {
       somebody_died_ = true;
     }
@@ -193,6 +193,7 @@ void ServiceThread::serve_requests() {
     copies_.fetch_add(1);
     if (!is_taken) continue;
     word = taken;
+    answers_.note(i, coarse_now());
     if (!request.word.compare_exchange_strong(word,
                                               service_word(initiator, ServiceState::kAnswered))) {
       request.word.store(0);  // abandoned meanwhile
@@ -238,7 +239,7 @@ void ServiceThread::settle() {
 
 void ServiceThread::close_in_child() {
   listener_.reset();
-  doorbell_.reset();
+  doorbell_ = {};
   epoll_.reset();
 }
 

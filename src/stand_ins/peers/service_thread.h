@@ -7,6 +7,8 @@
 
 #include "base/result.h"
 #include "base/unique_fd.h"
+#include "peers/answers.h"
+#include "peers/doorbell.h"
 #include "peers/peers.h"
 #include "rnic/adapter.h"
 
@@ -16,10 +18,10 @@ class Opener;
 
 class ServiceThread {
  public:
-  ServiceThread(Peers& peers, UniqueFd listener, UniqueFd doorbell);
+  ServiceThread(Peers& peers, UniqueFd listener, Doorbell doorbell);
 
   Result<void> start(rnic::Adapter& adapter, Opener& opener);
-  int doorbell() const { return doorbell_.get(); }
+  void ring() const { ring_doorbell(doorbell_.outer.get()); }
   // Watches for the death of a peer that was met from this side.
   void watch(Peer& peer);
   // Goes on with a meeting when its connection can be read.
@@ -47,7 +49,9 @@ class ServiceThread {
   Peers& peers_;
   rnic::Adapter* adapter_ = nullptr;
   Opener* opener_ = nullptr;
-  UniqueFd listener_, doorbell_, epoll_;
+  UniqueFd listener_, epoll_;
+  Doorbell doorbell_;
+  Answers answers_;
   bool somebody_died_ = false;
   Nanoseconds calls_paused_until_ = 0;  // 0: they are not
   std::atomic<std::uint64_t> copies_{0};

@@ -1,8 +1,10 @@
 #include "rnic/segment.h"
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -113,6 +115,12 @@ std::optional<Secret> secret_in(std::string_view link) {
 Result<std::unique_ptr<Segment>> Segment::map(UniqueFd descriptor) {
   struct stat status {};
   if (fstat(descriptor.get(), &status) != 0) return from_errno("a peer's segment");
+  // A page of another file system (of huge pages) may be missing when it is touched, which is
+  // fatal.
+  struct statfs system {};
+  if (fstatfs(descriptor.get(), &system) != 0 || system.f_type != TMPFS_MAGIC) {
+    return Error{EPROTO, "a peer's segment is not plain memory"};
+  }
   const int seals = fcntl(descriptor.get(), F_GET_SEALS);
   if (static_cast<std::uint64_t>(status.st_size) != kSegmentBytes || seals < 0 ||
       (seals & kSeals) != kSeals) {

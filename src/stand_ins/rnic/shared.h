@@ -303,7 +303,7 @@ enum class ServiceState : std::uint32_t {
   kWriting,
   kAsked,
   kTaken,      // the owner's service thread is copying
-  kAnswered,   // `result` is there; the initiator frees the place
+  kAnswered,   // `result` is there; the initiator frees the place, or the owner after long
   kAbandoned,  // nobody waits for the answer; the owner frees the place
 };
 
@@ -366,7 +366,7 @@ struct SegmentHeader {
   alignas(64) SharedLock atomics;  // every path's atomics on this process's memory
   alignas(64) std::atomic<std::uint32_t> worker_wake;  // futex, counts wake-ups
   std::atomic<std::uint32_t> worker_sleeps;
-  alignas(64) std::atomic<std::uint32_t> service_rung;  // a doorbell write is under way or unread
+  alignas(64) std::atomic<std::uint32_t> service_rung;  // a ring is under way or was not heard yet
   std::atomic<std::uint32_t> exports_rung;  // what some other process exports has changed
   // Regions that others may open lie below this index; how often they have changed.
   std::atomic<std::uint32_t> export_end, export_changes;
@@ -376,7 +376,7 @@ struct SegmentHeader {
 };
 
 constexpr std::uint64_t kSegmentMagic = 0x30'74'69'6b'72'64'67'00;
-constexpr std::uint32_t kSegmentLayout = 21;
+constexpr std::uint32_t kSegmentLayout = 22;
 
 // Where each table starts, each on a page of its own.
 constexpr std::uint64_t page_up(std::uint64_t bytes) {

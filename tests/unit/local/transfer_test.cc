@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -15,6 +14,7 @@
 #include <set>
 
 #include "memory/pinned_memory.h"
+#include "peers/doorbell.h"
 
 namespace gdr::local {
 namespace {
@@ -155,7 +155,7 @@ class TransferTest : public testing::Test {
     peers::Introduction introduction;
     introduction.token = kToken;
     introduction.segment.reset(fcntl(segment_->descriptor(), F_DUPFD_CLOEXEC, 0));
-    introduction.doorbell.reset(eventfd(0, EFD_NONBLOCK));
+    introduction.doorbell = std::move(peers::Doorbell::make()->outer);
     auto peer = Peer::meet({.pid = getpid(), .proc_pid = getpid(), .pidfd = {}},
                            std::move(introduction), UniqueFd(ends[0]));
     EXPECT_TRUE(peer) << peer.error().message;
@@ -318,6 +318,75 @@ TEST_F(TransferTest, TheDeathOfTheOwnerEndsWhatItWasAskedFor) {
   for (int i = 0; i < 100 && !outcome; ++i) outcome = transfer.poll();
   ASSERT_TRUE(outcome);
   EXPECT_EQ(outcome->error, ESRCH);
+}
+
+// All places of the owner's table taken by others, who do not go on.
+class FullTable : public TransferTest {
+ protected:
+  void SetUp() override {
+    TransferTest::SetUp();
+    for (std::uint32_t i = 0; i < rnic::kServiceRequests; ++i) {
+      segment_->service_request(i).word.store(
+          rnic::service_word(rnic::make_token(9, 9), rnic::ServiceState::kWriting));
+    }
+    peer_ = self_as_peer();
+    PieceList to = elsewhere(to_, {});
+    for (Piece& piece : to.pieces()) piece.where = Where::kServed;
+    ASSERT_TRUE(
+        transfer_.begin(list(from_, nullptr, {}), to, {peer_.get(), kHeld}, kToken, *staging_));
+  }
+  std::optional<Outcome> poll_for(Nanoseconds time) {
+    std::optional<Outcome> outcome;
+    for (const Nanoseconds end = now() + time; now() < end && !outcome; usleep(1000)) {
+      outcome = transfer_.poll();
+    }
+    return outcome;
+  }
+  std::shared_ptr<Peer> peer_;
+  Transfer transfer_;
+};
+
+TEST_F(FullTable, IsWaitedForNoLongerThanAnAnswer) {
+  EXPECT_FALSE(poll_for(5 * kSecond));
+  const std::optional<Outcome> outcome = poll_for(35 * kSecond);
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->error, ETIMEDOUT);
+}
+
+TEST_F(FullTable, IsNotWaitedForOnceItsOwnerIsDead) {
+  EXPECT_FALSE(poll_for(50 * kMillisecond));
+  other_end_.reset();
+  peer_->check_alive();
+  const std::optional<Outcome> outcome = poll_for(kSecond);
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->error, ESRCH);
+}
+
+TEST_F(FullTable, LetsARequestInAsSoonAsAPlaceIsFree) {
+  EXPECT_FALSE(poll_for(50 * kMillisecond));
+  segment_->service_request(40).word.store(0);
+  EXPECT_FALSE(poll_for(50 * kMillisecond));
+  EXPECT_EQ(segment_->service_request(40).word.load(),
+            rnic::service_word(kToken, rnic::ServiceState::kAsked));
+  transfer_.drain();
+}
+
+// As its owner frees an answer that was not fetched for long.
+TEST_F(TransferTest, WhoseAnswerIsGoneFailsAndFreesNoPlaceOfAnothers) {
+  const auto peer = self_as_peer();
+  PieceList to = elsewhere(to_, {});
+  for (Piece& piece : to.pieces()) piece.where = Where::kServed;
+  Transfer transfer;
+  ASSERT_TRUE(transfer.begin(list(from_, nullptr, {}), to, {peer.get(), kHeld}, kToken, *staging_));
+  EXPECT_FALSE(transfer.poll());
+  const std::uint64_t others =
+      rnic::service_word(rnic::make_token(9, 9), rnic::ServiceState::kAsked);
+  segment_->service_request(0).word.store(others);
+  std::optional<Outcome> outcome;
+  for (int i = 0; i < 100 && !outcome; ++i) outcome = transfer.poll();
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->error, EPROTO);
+  EXPECT_EQ(segment_->service_request(0).word.load(), others);
 }
 
 TEST(PieceList, TruncatesWithinAndBetweenPieces) {

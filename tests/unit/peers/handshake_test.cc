@@ -1,7 +1,9 @@
 // What two processes say to each other when they meet, and what they take from each other.
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -34,6 +36,11 @@ void send_forged(int to, const Message& message, std::size_t bytes = sizeof(Mess
   ASSERT_EQ(test::send_descriptors(to, longer, bytes, descriptors), static_cast<ssize_t>(bytes));
 }
 
+bool can_be_read(int descriptor) {
+  pollfd one{descriptor, POLLIN, 0};
+  return poll(&one, 1, 0) == 1;
+}
+
 // A caller and an answerer of one process, connected.
 struct Pair {
   Shown callers{rnic::make_token(4, 4)}, answerers{rnic::make_token(5, 5)};
@@ -63,10 +70,11 @@ TEST(Handshakes, ShowEachTheOthersTokenSegmentAndDoorbell) {
     const auto mapped = rnic::Segment::map(std::move(introduction.segment));
     ASSERT_TRUE(mapped);
     EXPECT_EQ((*mapped)->header().token, shown->face.token);
-    const std::uint64_t one = 1;
-    EXPECT_EQ(write(introduction.doorbell.get(), &one, sizeof one), ssize_t{sizeof one});
-    std::uint64_t rings = 0;
-    EXPECT_EQ(read(shown->doorbell.get(), &rings, sizeof rings), ssize_t{sizeof rings});
+    EXPECT_FALSE(can_be_read(shown->doorbell.inner.get()));
+    ring_doorbell(introduction.doorbell.get());
+    EXPECT_TRUE(can_be_read(shown->doorbell.inner.get()));
+    shown->doorbell.empty();
+    EXPECT_FALSE(can_be_read(shown->doorbell.inner.get()));
   }
 }
 
@@ -79,7 +87,7 @@ TEST(Handshakes, ShowNothingToACallerWhoDoesNotKnowTheSecret) {
   rnic::Secret wrong = own.face.secret;
   wrong[7] ^= 1;
   send_forged(here.get(), {.kind = kShown, .proof = wrong}, sizeof(Message),
-              {caller.segment->descriptor(), caller.doorbell.get()});
+              {caller.segment->descriptor(), caller.doorbell.outer.get()});
   const auto heard = answer.go_on();
   ASSERT_FALSE(heard);
   EXPECT_EQ(heard.error().code, EACCES);
@@ -117,13 +125,16 @@ TEST(Handshakes, WithADescriptorThatIsNoSegmentAreRefused) {
   }
 }
 
-// What a process is rung by must be a counter that never makes the ringer wait.
+// What a process is rung by never makes the ringer wait, and is nobody's but this host's.
 TEST(Handshakes, WithADoorbellThatIsNoneAreRefused) {
   int ends[2];
   ASSERT_EQ(pipe2(ends, O_CLOEXEC | O_NONBLOCK), 0);
   const UniqueFd read_end(ends[0]), write_end(ends[1]);
-  const UniqueFd file(open("/dev/null", O_RDWR | O_NONBLOCK)), waits(eventfd(0, EFD_CLOEXEC));
-  for (const int doorbell : {write_end.get(), file.get(), waits.get()}) {
+  const UniqueFd file(open("/dev/null", O_RDWR | O_NONBLOCK)), counter(eventfd(0, EFD_NONBLOCK)),
+      network(socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK, 0)),
+      stream(socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0));
+  for (const int doorbell :
+       {write_end.get(), file.get(), counter.get(), network.get(), stream.get()}) {
     Pair pair;
     EXPECT_FALSE(*pair.answer->go_on());
     Shown forged(rnic::make_token(4, 4));
@@ -137,6 +148,29 @@ TEST(Handshakes, WithADoorbellThatIsNoneAreRefused) {
     ASSERT_FALSE(heard);
     EXPECT_EQ(heard.error().code, EPROTO);
   }
+}
+
+// As its owner may leave it at any time: the flags are shared, and nobody empties it.
+TEST(Doorbells, ThatAreFullAndMayWaitMakeNoRingerWait) {
+  const Doorbell doorbell = *Doorbell::make();
+  fcntl(doorbell.outer.get(), F_SETFL, 0);
+  fcntl(doorbell.inner.get(), F_SETFL, 0);
+  alarm(20);
+  for (int i = 0; i < 100'000; ++i) ring_doorbell(doorbell.outer.get());
+  for (int i = 0; i < 100'000; ++i) doorbell.empty();
+  shutdown(doorbell.outer.get(), SHUT_RDWR);
+  ring_doorbell(doorbell.outer.get());
+  doorbell.empty();
+  alarm(0);
+}
+
+TEST(Handshakes, WithASegmentOfHugePagesAreRefused) {
+  const Shown own(rnic::make_token(5, 5));
+  UniqueFd pages(memfd_create("gdrkit-rnic-0123", MFD_CLOEXEC | MFD_HUGETLB | MFD_ALLOW_SEALING));
+  if (!pages) GTEST_SKIP() << "the kernel has no huge pages";
+  const auto mapped = rnic::Segment::map(std::move(pages));
+  ASSERT_FALSE(mapped);
+  EXPECT_EQ(mapped.error().message, "a peer's segment is not plain memory");
 }
 
 TEST(Handshakes, ThatAreNoneAreRefusedAndLeakNoDescriptor) {

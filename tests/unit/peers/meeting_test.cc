@@ -2,7 +2,6 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
@@ -98,10 +97,10 @@ class Place {
  public:
   Place()
       : slot_(*claim_slot()),
-        doorbell_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+        doorbell_(*Doorbell::make()),
         token_(rnic::make_token(slot_.number, 5)),
         segment_(*rnic::Segment::create(token_, {})),
-        peers(token_, doorbell_.get()) {
+        peers(token_, doorbell_.outer.get()) {
     peers.show(*segment_);
     peers.on_waiting([this](int connection) {
       const std::lock_guard guard(mutex_);
@@ -131,7 +130,7 @@ class Place {
 
  private:
   Slot slot_;
-  UniqueFd doorbell_;
+  Doorbell doorbell_;
   rnic::Token token_;
   std::unique_ptr<rnic::Segment> segment_;
   std::mutex mutex_;
@@ -250,6 +249,24 @@ TEST_F(PeersTest, OfWhomManyAreSilentAreWaitedForTogether) {
   EXPECT_LT(now() - start, 3 * kAnswerPatience);
 }
 
+// Connected, of the same account, and silent: as one that the kernel does not let prove itself.
+TEST_F(PeersTest, WhoCallAndStaySilentKeepNobodyElseOut) {
+  std::vector<UniqueFd> callers;
+  const auto call = [&] {
+    auto [here, there] = sockets();
+    own_.peers.answer(std::move(there));
+    callers.push_back(std::move(here));
+  };
+  for (int i = 0; i < 256; ++i) call();
+  EXPECT_TRUE(is_connected(callers.back().get()));
+  call();
+  EXPECT_FALSE(is_connected(callers.back().get()));
+  usleep(5'200'000);
+  call();
+  EXPECT_TRUE(is_connected(callers.back().get()));
+  EXPECT_FALSE(is_connected(callers.front().get()));
+}
+
 TEST_F(PeersTest, WhoDoNotAnswerAreWaitedForOnce) {
   const Slot silent = *claim_slot();
   ASSERT_FALSE(own_.peers.find(silent.number));
@@ -269,7 +286,7 @@ TEST_F(PeersTest, OfWhomAnEarlierHolderDidNotAnswerAreMetAllTheSame) {
 TEST_F(PeersTest, ThatPretendToHaveAnothersSlotAreRefused) {
   // Answers with a token of a slot that is not its own.
   Slot slot = *claim_slot();
-  const UniqueFd doorbell(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  const Doorbell doorbell = *Doorbell::make();
   const rnic::Token lie = rnic::make_token(slot.number + 1, 5);
   const auto segment = *rnic::Segment::create(lie, {});
   std::thread liar([&] {
@@ -278,8 +295,9 @@ TEST_F(PeersTest, ThatPretendToHaveAnothersSlotAreRefused) {
       connection.reset(accept(slot.listener.get(), nullptr, nullptr));
       usleep(1000);
     }
-    Handshake answer = *Handshake::answer(
-        std::move(connection), {lie, segment->descriptor(), doorbell.get(), segment->secret()});
+    Handshake answer =
+        *Handshake::answer(std::move(connection),
+                           {lie, segment->descriptor(), doorbell.outer.get(), segment->secret()});
     fcntl(answer.connection(), F_SETFL, O_NONBLOCK);
     for (int i = 0; i < 5000; ++i, usleep(1000)) {
       const auto done = answer.go_on();
@@ -300,7 +318,7 @@ TEST_F(PeersTest, WhoseSegmentSaysAnotherTokenAreRefused) {
   introduction.token = rnic::make_token(8, 8);
   const auto segment = *rnic::Segment::create(rnic::make_token(8, 9), {});
   introduction.segment.reset(fcntl(segment->descriptor(), F_DUPFD_CLOEXEC, 0));
-  introduction.doorbell.reset(eventfd(0, EFD_CLOEXEC));
+  introduction.doorbell = std::move(Doorbell::make()->outer);
   const auto peer = Peer::meet(this_process(), std::move(introduction), std::move(here));
   ASSERT_FALSE(peer);
   EXPECT_EQ(peer.error().code, EPROTO);
@@ -317,7 +335,7 @@ TEST_F(PeersTest, WhoseMemoryFileDoesNotHoldWhatTheirSegmentSaysAreCopiedToWitho
     Introduction introduction;
     introduction.token = token;
     introduction.segment.reset(fcntl(segment->descriptor(), F_DUPFD_CLOEXEC, 0));
-    introduction.doorbell.reset(eventfd(0, EFD_CLOEXEC));
+    introduction.doorbell = std::move(Doorbell::make()->outer);
     return *Peer::meet(this_process(), std::move(introduction), std::move(here));
   };
   EXPECT_GE(meet()->memory_file(), 0);

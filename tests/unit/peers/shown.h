@@ -2,12 +2,12 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 
 #include <memory>
 #include <utility>
 
+#include "peers/doorbell.h"
 #include "peers/handshake.h"
 
 namespace gdr::peers {
@@ -21,11 +21,11 @@ inline std::pair<UniqueFd, UniqueFd> sockets() {
 // What a process has to show.
 struct Shown {
   std::unique_ptr<rnic::Segment> segment;
-  UniqueFd doorbell{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+  Doorbell doorbell = *Doorbell::make();
   Face face;
 
   explicit Shown(rnic::Token token) : segment(*rnic::Segment::create(token, {})) {
-    face = {token, segment->descriptor(), doorbell.get(), segment->secret()};
+    face = {token, segment->descriptor(), doorbell.outer.get(), segment->secret()};
   }
 };
 

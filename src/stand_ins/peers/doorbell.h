@@ -1,0 +1,32 @@
+// Doorbell: wakes a process's service thread. Two connected datagram sockets: peers are handed the
+// outer one to ring by, the inner one stays here.
+//
+// Whoever is handed a descriptor shares its flags and can make a call that relies on O_NONBLOCK
+// wait for ever, so each call says for itself that it does not wait. An eventfd could be read and
+// written without waiting by its flags alone.
+//
+//   Result<Doorbell> doorbell = Doorbell::make();
+//   ring_doorbell(doorbell->outer.get());      // somewhere else
+//   doorbell->empty();                         // once the inner one can be read
+#pragma once
+
+#include "base/result.h"
+#include "base/unique_fd.h"
+
+namespace gdr::peers {
+
+struct Doorbell {
+  UniqueFd inner;
+  UniqueFd outer;
+
+  static Result<Doorbell> make();
+  // Takes what has been rung. However fast somebody rings, it comes back; what is left can be read.
+  void empty() const;
+};
+
+// Whether ringing by this descriptor reaches nothing but a socket of this host.
+bool is_doorbell(int outer);
+// Where it is full, the thread is about to wake up.
+void ring_doorbell(int outer);
+
+}  // namespace gdr::peers
