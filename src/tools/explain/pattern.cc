@@ -59,6 +59,23 @@ std::string fold(std::string_view text) {
 
 }  // namespace
 
+void SetsOfLine::begin(std::string_view line) {
+  line_ = line;
+  known_.clear();
+}
+
+bool SetsOfLine::has(const WordSet& set) {
+  const auto place = std::find_if(known_.begin(), known_.end(),
+                                  [&](const auto& each) { return each.first == &set; });
+  if (place != known_.end()) return place->second;
+  bool found = false;
+  for (std::size_t at = 0; at <= line_.size() && !found; ++at) {
+    found = set.past(line_, at) != kNone;
+  }
+  known_.emplace_back(&set, found);
+  return found;
+}
+
 Pattern::Pattern(std::string_view text) : text_(text) {
   constexpr std::string_view kAnd = " && ";
   for (std::size_t at = 0; at != kNone;) {
@@ -156,7 +173,21 @@ std::size_t Pattern::find(const Unit& unit, std::string_view line, std::size_t f
   return kNone;
 }
 
-bool Pattern::matches(const Phrase& phrase, std::string_view line) {
+// "{fails}" alone: a unit begins with a step that has no hole, for what stands before the first.
+bool Pattern::is_a_set(const Phrase& phrase) {
+  if (phrase.size() != 1 || phrase.front().size() != 2) return false;
+  const Unit& unit = phrase.front();
+  return unit[0].literal.empty() && unit[1].set != nullptr && unit[1].literal.empty();
+}
+
+bool Pattern::matches(const Phrase& phrase, std::string_view line, SetsOfLine& sets) {
+  for (const Unit& unit : phrase) {
+    const bool has_all = std::all_of(unit.begin(), unit.end(), [&](const Step& step) {
+      return step.set == nullptr || sets.has(*step.set);
+    });
+    if (!has_all) return false;
+  }
+  if (is_a_set(phrase)) return true;
   std::size_t at = 0;
   for (const Unit& unit : phrase) {
     at = find(unit, line, at);
@@ -165,9 +196,15 @@ bool Pattern::matches(const Phrase& phrase, std::string_view line) {
   return true;
 }
 
-bool Pattern::matches(std::string_view line) const {
+bool Pattern::matches(std::string_view line, SetsOfLine& sets) const {
   return std::all_of(phrases_.begin(), phrases_.end(),
-                     [&](const Phrase& phrase) { return matches(phrase, line); });
+                     [&](const Phrase& phrase) { return matches(phrase, line, sets); });
+}
+
+bool Pattern::matches(std::string_view line) const {
+  SetsOfLine sets;
+  sets.begin(line);
+  return matches(line, sets);
 }
 
 std::string Pattern::shown() const {

@@ -19,17 +19,32 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "explain/word_set.h"
 
 namespace gdr::explain {
 
+// Which word sets a line has, looked up once for all patterns that ask: hundreds of them want
+// {fails} and no more of a line.
+class SetsOfLine {
+ public:
+  // `line`, as folded() gives it, must outlive what is asked about it.
+  void begin(std::string_view line);
+  bool has(const WordSet& set);
+
+ private:
+  std::string_view line_;
+  std::vector<std::pair<const WordSet*, bool>> known_;
+};
+
 class Pattern {
  public:
   explicit Pattern(std::string_view text);
 
-  // `line` as folded() gives it.
+  // `line` as folded() gives it; `sets` begun with it.
+  bool matches(std::string_view line, SetsOfLine& sets) const;
   bool matches(std::string_view line) const;
   // No line without one of these can match; folded.
   const std::vector<std::string>& anchors() const { return anchors_; }
@@ -50,7 +65,8 @@ class Pattern {
   using Phrase = std::vector<Unit>;
 
   static Phrase parse(std::string_view text);
-  static bool matches(const Phrase& phrase, std::string_view line);
+  static bool is_a_set(const Phrase& phrase);
+  static bool matches(const Phrase& phrase, std::string_view line, SetsOfLine& sets);
   // The end of the first match of `unit` at or after `from`; npos if there is none.
   static std::size_t find(const Unit& unit, std::string_view line, std::size_t from);
   static std::size_t match_at(const Unit& unit, std::string_view line, std::size_t at);

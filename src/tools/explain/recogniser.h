@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "explain/pattern.h"
 #include "explain/symptom.h"
 #include "nccl/lines.h"
 
@@ -67,6 +68,7 @@ class Recogniser {
   std::uint64_t piece_ = 0;
   std::vector<std::size_t> matching_;  // the texts that the piece shows
   std::string buffer_;
+  SetsOfLine sets_;
   bool is_nccl_log_ = false;
   nccl::Lines lines_;
 };

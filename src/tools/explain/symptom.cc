@@ -78,11 +78,13 @@ const std::vector<const Symptom*>& all_symptoms() {
   static const std::vector<const Symptom*> all = [] {
     std::vector<const Symptom*> list;
     for (const Symptoms* table :
-         {&nccl_symptoms(), &nccl_network_symptoms(), &registration_symptoms(),
-          &rdma_device_symptoms(), &mpi_symptoms(), &shmem_symptoms(), &module_symptoms(),
-          &stack_symptoms(), &pcie_symptoms(), &gpu_symptoms(), &container_symptoms(),
-          &queue_symptoms(), &completion_symptoms(), &command_symptoms(), &transfer_symptoms(),
-          &library_symptoms(), &topic_symptoms(), &job_symptoms(), &other_symptoms()}) {
+         {&nccl_symptoms(),        &nccl_network_symptoms(), &registration_symptoms(),
+          &rdma_device_symptoms(), &mpi_symptoms(),          &shmem_symptoms(),
+          &module_symptoms(),      &stack_symptoms(),        &pcie_symptoms(),
+          &gpu_symptoms(),         &container_symptoms(),    &queue_symptoms(),
+          &completion_symptoms(),  &command_symptoms(),      &transfer_symptoms(),
+          &library_symptoms(),     &build_symptoms(),        &host_symptoms(),
+          &topic_symptoms(),       &job_symptoms(),          &other_symptoms()}) {
       for (const Symptom& symptom : *table) list.push_back(&symptom);
     }
     return list;

@@ -108,5 +108,17 @@ TEST(OneSpaced, LeavesOneSpaceBetweenWords) {
   EXPECT_EQ(one_spaced("", buffer), "");
 }
 
+TEST(SetsOfLine, AnswersForTheLineThatItWasBegunWith) {
+  const Pattern pattern("{register} && {fails}");
+  SetsOfLine sets;
+  sets.begin("ibv_reg_mr failed");
+  EXPECT_TRUE(pattern.matches("ibv_reg_mr failed", sets));
+  EXPECT_TRUE(Pattern("{fails}{end}").matches("ibv_reg_mr fail", sets));
+  sets.begin("ibv_reg_mr returned");
+  EXPECT_FALSE(pattern.matches("ibv_reg_mr returned", sets));
+  sets.begin("ibv_reg_mr failed");
+  EXPECT_TRUE(pattern.matches("ibv_reg_mr failed", sets));
+}
+
 }  // namespace
 }  // namespace gdr::explain

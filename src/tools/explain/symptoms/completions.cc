@@ -261,6 +261,13 @@ const Symptoms& completion_symptoms() {
                  general("event{}CQ error"),
                  general("event{}CQ overrun"),
                  general("CQ overrun"),
+                 // irdma, hns, bnxt_re, mana and siw in the kernel's log.
+                 {"abnormal ae_id = 0x{word} bool qp"},
+                 {"CQ 0x{word} overflow"},
+                 {"CQ 0x{word} access err"},
+                 {"EQ {number}: overflow detected"},
+                 {"CQ Processed Req wr_id[{number}] = 0x{word} with status"},
+                 {"siw: got TERMINATE. layer"},
                  general("OpenFabrics stack has reported a network error event"),
                  general("mlx5{}Unexpected event type"),
                  general("got error event"),

@@ -119,7 +119,11 @@ const Symptoms& gpu_symptoms() {
        .texts = {{"nvidia_p2p_get_pages({}failed [ret = {}22]"},
                  {"Error ret -22 invoking nvidia_p2p_get_pages"},
                  {"error -22 while calling nvidia_p2p_get_pages()"},
-                 {"nvidia_p2p_get_pages && {fails} && {EINVAL}"}},
+                 {"nvidia_p2p_get_pages && {fails} && {EINVAL}"},
+                 {"device name = [NVIDIA GeForce", 1},
+                 {"device name = [GeForce", 1},
+                 {"allocate MR", 2},
+                 {"register MR", 2}},
        .cause = "GeForce cards have no GPUDirect RDMA: the driver refuses it to anything but "
                 "data-centre and professional GPUs. With such a GPU: driver and module do not fit "
                 "(driver 555 on Grace Hopper; an old GDRCopy).",
@@ -133,7 +137,7 @@ const Symptoms& gpu_symptoms() {
                    {"https://github.com/NVIDIA/gdrcopy/issues/299", Stated::kFix},
                    {"https://github.com/aikitoria/open-gpu-kernel-modules/issues/20",
                     Stated::kCause}},
-       .explains = {"gdrcopy-pin"}},
+       .explains = {"gdrcopy-pin", "mr-refused", "mr-bad-address"}},
       {.id = "cuda-too-new",
        .program = Program::kCuda,
        .certainty = Certainty::kCertain,

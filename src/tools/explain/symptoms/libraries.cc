@@ -76,13 +76,16 @@ const Symptoms& library_symptoms() {
                  general("UCP version is incompatible"),
                  general("UCX version {}incompatible"),
                  general("UCP API version {}incompatible"),
+                 general("ibv_exp_{word} && {ENOSYS}"),
                  general("'ibv_{word}' has no member"),
                  general("'IBV_{word}' undeclared"),
                  general("'IBV_{word}' was not declared")},
        .cause =
            "The program or provider was built for another release of the library than the loader "
            "finds: MLNX_OFED's or DOCA-OFED's beside the distribution's, a wheel's or conda's "
-           "copy before the system's, an image older than the program.",
+           "copy before the system's, an image older than the program. `ibv_exp_` calls that are "
+           "not implemented: the program was built with MLNX_OFED 4's own verbs, and runs with "
+           "the libibverbs of another.",
        .consequence = "The program or the provider of the NIC is not loaded.",
        .checks = {"rdma-nics"},
        .fix_now =
@@ -93,7 +96,8 @@ const Symptoms& library_symptoms() {
                        "distribution, or all of DOCA-OFED), and no second copy in "
                        "`LD_LIBRARY_PATH`.",
        .sources = {{"https://man7.org/linux/man-pages/man8/ld.so.8.html", Stated::kSymptom}},
-       .explains = {"library-absent", "no-rdma-provider", "nccl-no-libibverbs"}},
+       .explains = {"library-absent", "no-rdma-provider", "nccl-no-libibverbs", "queue-unsupported",
+                    "nic-query"}},
       {.id = "memory-not-registered",
        .program = Program::kTransfer,
        .certainty = Certainty::kLikely,
@@ -316,10 +320,17 @@ const Symptoms& library_symptoms() {
        .program = Program::kPerftest,
        .certainty = Certainty::kLikely,
        .title = "A software NIC (rxe, siw) cannot be added to this interface",
-       .texts = {general("rxe_newlink"), general("rdma_rxe: && {fails}"), general("rdma_rxe: not"),
-                 general("rdma link add && {fails}"), general("rxe_cfg && {fails}"),
-                 general("siw: && {fails}"), general("Failed to add RDMA link"),
-                 general("RTNETLINK && rdma link"), general("rxe_add && {fails}"),
+       .texts = {general("rxe_newlink"),
+                 general("rdma_rxe: && {fails}"),
+                 general("rdma_rxe: not"),
+                 general("rdma link add && {fails}"),
+                 general("rxe_cfg && {fails}"),
+                 general("siw: && {fails}"),
+                 {"rxe creation allowed on top of a real device"},
+                 {"rxe: already configured on {word}"},
+                 general("Failed to add RDMA link"),
+                 general("RTNETLINK && rdma link"),
+                 general("rxe_add && {fails}"),
                  general("rdma: error: ")},
        .cause =
            "The interface is down, is a bridge, bond or virtual interface that rxe does not take, "
@@ -337,9 +348,11 @@ const Symptoms& library_symptoms() {
        .program = Program::kMpi,
        .certainty = Certainty::kPossible,
        .title = "MPI could not start, or lost, its network layer (UCX, OFI, openib)",
-       .texts = {last("pml_ucx{}{fails}"), last("mtl_ofi{}{fails}"), last("btl_openib{}{fails}"),
-                 last("btl_ofi{}{fails}"), last("btl_uct{}{fails}"), last("osc_ucx{}{fails}"),
-                 last("pml_ucx{}Error:"), last("PML add procs failed"),
+       .texts = {last("pml_ucx{}{fails}"),
+                 // MVAPICH.
+                 last("[{word}:mpi_rank_{number}]{}{fails}"), last("mtl_ofi{}{fails}"),
+                 last("btl_openib{}{fails}"), last("btl_ofi{}{fails}"), last("btl_uct{}{fails}"),
+                 last("osc_ucx{}{fails}"), last("pml_ucx{}Error:"), last("PML add procs failed"),
                  last("MPI_INIT failed for some reason"), last("pml_ucx{}worker"),
                  last("MPIDI_OFI_{}failed"), last("MPIDI_UCX_{}failed"),
                  last("OFI {word} failed ("), last("OFI endpoint open failed"),
@@ -366,7 +379,10 @@ const Symptoms& library_symptoms() {
        .certainty = Certainty::kPossible,
        .title = "The NIC's driver reports a failure of its own in the kernel's log",
        .texts = {last("{nic-driver} && {fails}"), last("{nic-driver} && aborting"),
-                 last("{nic-driver} && timed out"), last("{nic-driver} && timeout"),
+                 // Azure numbers its PCI domains otherwise than 0000.
+                 last("mana {word}:{word}:{word}: && {fails}"),
+                 last("mana {word}:{word}:{word}: && timed out"), last("{nic-driver} && timed out"),
+                 last("{nic-driver} && timeout"),
 
                  last("nvidia-peermem && {fails}"), last("nvidia_peermem && {fails}")},
        // Broadcom's driver says so of a NIC that is well.

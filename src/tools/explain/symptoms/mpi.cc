@@ -107,6 +107,7 @@ const Symptoms& mpi_symptoms() {
                  {"WARNING: No preset parameters were found for the device that Open MPI"},
                  {"WARNING: There is at least non-excluded one OpenFabrics device found"},
                  {"The OpenFabrics (openib) BTL failed to initialize"},
+                 {"Module: OpenFabrics (openib)"},
                  {"help-mpi-btl-openib"}},
        .cause = "Open MPI 4 leaves InfiniBand to UCX; where UCX is used, the warning is harmless. "
                 "With `Cannot allocate memory` beside it, it is the limit of locked memory.",
@@ -225,6 +226,7 @@ const Symptoms& mpi_symptoms() {
                  {"no usable transports/devices (asked"},
                  {"network devices '{}are not available, please use one or more of"},
                  {"UCX CUDA support was not found"},
+                 {"common_ucx.c{}support level is none"},
                  {"UCX{}which is less than {}CUDA support is limited"}},
        .cause = "UCX was built without CUDA or verbs, its modules (`libuct_cuda`, `libuct_ib`) are "
                 "not beside it or do not load, or no GPU or NIC is visible here.",

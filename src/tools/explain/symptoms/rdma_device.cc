@@ -44,6 +44,10 @@ const Symptoms& rdma_device_symptoms() {
                  general("couldn't find {}HCA"),
                  {"Failed to get IB devices list"},
                  {"ibv_get_device_list && {fails}"},
+                 {"rdma_create_event_channel && {ENODEV}"},
+                 {"rdma_create_id && {ENODEV}"},
+                 {"rsocket", 1},
+                 {"socket {}{ENODEV}", 2},
                  {"IB device {word} not found"},
                  {"network device '{word}' is not available, please use one or more of"},
                  {"device '{word}' is not available, please use one or more of"},
@@ -60,16 +64,14 @@ const Symptoms& rdma_device_symptoms() {
                    {"https://github.com/NVIDIA/nccl/issues/958", Stated::kCauseAndFix},
                    {"https://github.com/Mellanox/k8s-rdma-shared-dev-plugin/issues/169",
                     Stated::kSymptom}},
-       .explains = {"verbs-call"}},
+       .explains = {"verbs-call", "rdma-cm"}},
       {.id = "no-rdma-provider",
        .program = Program::kPerftest,
        .certainty = Certainty::kPossible,
        .title = "libibverbs lacks the user-space driver of some NIC",
        .texts = {{"libibverbs: Warning: no userspace device-specific driver found for"},
                  {"libibverbs: Warning: couldn't load driver '{word}'"},
-                 {"libibverbs: Warning: couldn't open config directory"},
-                 {"libibverbs: Warning: Driver {word} does not support the kernel ABI"},
-                 {"does not support the kernel ABI of"}},
+                 {"libibverbs: Warning: couldn't open config directory"}},
        .cause = "'couldn't load driver' names a provider whose file is missing. That is harmless "
                 "where this host has no NIC of that kind (mana, erdma, hns and others). 'no "
                 "userspace device-specific driver' names a NIC that is there: then the package "
@@ -200,17 +202,20 @@ const Symptoms& rdma_device_symptoms() {
                  {"state: PORT_INIT (2)"},
                  {"state: PORT_ARMED (3)"},
                  {"state: 1: DOWN"},
+                 {"port {number} ==> {word} (Down)"},
                  {"state: 2: INIT"},
                  {"State: Initializing"},
                  {"State: Down", 1},
                  {"Physical state: ", 2}},
-       .unless = {"PORT_ACTIVE (4)", "state: 4: ACTIVE", "State: Active"},
+       .unless = {"PORT_ACTIVE (4)", "state: 4: ACTIVE", "State: Active", "==> {word} (Up)"},
        .cause = "Down: no cable, the other end is off, or the interface is not up. Init or Armed: "
-                "the InfiniBand fabric has no subnet manager.",
+                "the InfiniBand fabric has no subnet manager. A virtual function is down until its "
+                "link state is enabled and, on InfiniBand, it has a GUID.",
        .consequence = "No program can use these NICs; NCCL goes over TCP.",
        .checks = {"port-state", "subnet-manager"},
        .fix_now = "`ip link set dev INTERFACE up`; InfiniBand: `sudo sminfo`, and `opensm` on one "
-                  "host or the switch",
+                  "host or the switch; a virtual function: `ip link set dev PF vf N state auto` on "
+                  "the host, in Kubernetes `linkState: enable` of its SriovIBNetwork",
        .fix_for_good = "",
        .sources = {{"https://github.com/deepseek-ai/DeepEP/issues/60", Stated::kSymptom},
                    {"https://github.com/openucx/ucx/issues/8746", Stated::kSymptom}},

@@ -150,7 +150,8 @@ const Symptoms& registration_symptoms() {
                  general("umem_get{}{fails}"), general("umem && {fails} && {nic-driver}"),
                  general("{fails} && get user pages"), general("get_user_pages{}{fails}"),
                  general("pin_user_pages{}{fails}"), general("fail && pin && pages"),
-                 general("siw && umem"), general("rpma_peer_mr_reg && {fails}")},
+                 general("umem page size unsupported"), general("siw && umem"),
+                 general("rpma_peer_mr_reg && {fails}")},
        .cause =
            "The address is not (or no longer) memory of this process, is read-only, or lies in "
            "a file of a file system that stays in charge of its pages (DAX on persistent "
@@ -256,7 +257,8 @@ const Symptoms& registration_symptoms() {
                  general("when binding segment && {ENOMEM}"),
                  general("registration && exceeds && limit"),
                  general("{register} && too large"),
-                 general("too large for RDMA")},
+                 general("too large for RDMA"),
+                 {"MR Size: {number} > Max supported"}},
        .cause = "The region is larger than the NIC's `max_mr_size` (some cloud and software NICs "
                 "have 64 GiB and less), or larger than what is left of the GPU's BAR1 window.",
        .consequence = "Small regions work, large ones fail.",

@@ -142,7 +142,6 @@ const Symptoms& stack_symptoms() {
                  {"Loading HCA driver and Access Layer:{}FAILED"},
                  {"Could not unload NVIDIA driver kernel modules, driver is in use"},
                  {"modules are loaded for current driver{}terminating"},
-                 {"UNLOAD_STORAGE_MODULES not set"},
                  {"UNLOAD_THIRD_PARTY_RDMA_MODULES not set"},
                  {"is used and will FAIL driver reload"},
                  {"Previous NVIDIA driver installation cannot be removed"},
@@ -250,7 +249,8 @@ const Symptoms& stack_symptoms() {
        .sources = {{"https://github.com/NVIDIA/open-gpu-kernel-modules/blob/main/kernel-open/"
                     "nvidia-peermem/nvidia-peermem.c",
                     Stated::kCause}},
-       .explains = {"peermem-symbol-missing", "peermem-gpu-symbols", "taint-note"}},
+       .explains = {"peermem-symbol-missing", "peermem-gpu-symbols", "taint-note",
+                    "module-proprietary"}},
       {.id = "taint-note",
        .program = Program::kKernel,
        .certainty = Certainty::kPossible,

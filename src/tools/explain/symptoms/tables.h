@@ -5,10 +5,12 @@
 
 namespace gdr::explain {
 
+const Symptoms& build_symptoms();         // programs and modules whose parts do not fit
 const Symptoms& command_symptoms();       // commands that the NIC itself does not carry out
 const Symptoms& completion_symptoms();    // work that the NIC gives back with an error
 const Symptoms& container_symptoms();     // containers, Kubernetes
 const Symptoms& gpu_symptoms();           // the GPU and its driver
+const Symptoms& host_symptoms();          // what the host or cluster withholds before RDMA
 const Symptoms& job_symptoms();           // what ends a job and is no matter of RDMA
 const Symptoms& library_symptoms();       // programs and libraries that do not load or fit
 const Symptoms& module_symptoms();        // the peer-memory module and how it is loaded

@@ -222,7 +222,10 @@ const Symptoms& topic_symptoms() {
                  {"-o rdma", 2},
                  general("RDMAConnectedSocket && {fails}"),
                  general("RDMADispatcher && {fails}"),
-                 general("/dev/nvme-fabrics && {fails}")},
+                 general("/dev/nvme-fabrics && {fails}"),
+                 // SPDK.
+                 last("rdma.c:{} *ERROR*"),
+                 last("rdma.c:{}***ERROR***")},
        .cause = "The other side (target, server) is gone, does not listen for RDMA, or the network "
                 "between the two NICs loses packets. It shares NIC and fabric with GPUDirect RDMA, "
                 "and nothing of GPU memory is concerned.",
@@ -234,7 +237,7 @@ const Symptoms& topic_symptoms() {
        .fix_for_good = "",
        .sources = {{"https://github.com/spdk/spdk/issues/257", Stated::kSymptom},
                    {"https://github.com/linux-nvme/nvme-cli/issues/3268", Stated::kSymptom}},
-       .explains = {}},
+       .explains = {"verbs-call"}},
       {.id = "multicast",
        .program = Program::kOther,
        .certainty = Certainty::kLikely,

@@ -97,7 +97,7 @@ const Symptoms& transfer_symptoms() {
        .texts = {{"createBackend: unsupported backend"},
                  {"getPluginParams: backend {}not found"},
                  {"unsupported backend 'UCX'"},
-                 general("backend '{word}' not found"),
+                 {"nixl{}backend '{word}' not found"},
                  general("nixl && plugin && {fails}"),
                  general("nixl && plugin && not found"),
                  general("Failed to load plugin && libplugin")},
