@@ -135,7 +135,7 @@ void meet(Input& input, bool calls) {
     require(introduction.token != 0);
     (void)gdr::rnic::Segment::map(std::move(introduction.segment));
     gdr::peers::ring_doorbell(introduction.doorbell.get());
-    world().doorbell.empty();
+    world().doorbell.take_ring();
     break;
   }
   require(!was_shown_something(other.get()) || named);

@@ -5,8 +5,6 @@
 namespace gdr::peers {
 namespace {
 
-constexpr int kMostTaken = 64;
-
 bool has_option(int descriptor, int option, int expected) {
   int value = -1;
   socklen_t length = sizeof value;
@@ -23,11 +21,9 @@ Result<Doorbell> Doorbell::make() {
   return Doorbell{UniqueFd(ends[0]), UniqueFd(ends[1])};
 }
 
-void Doorbell::empty() const {
+void Doorbell::take_ring() const {
   char ring = 0;
-  for (int i = 0; i < kMostTaken; ++i) {
-    if (recv(inner.get(), &ring, sizeof ring, MSG_DONTWAIT) < 0) return;
-  }
+  [[maybe_unused]] const ssize_t got = recv(inner.get(), &ring, sizeof ring, MSG_DONTWAIT);
 }
 
 bool is_doorbell(int outer) {

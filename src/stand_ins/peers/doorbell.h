@@ -7,7 +7,7 @@
 //
 //   Result<Doorbell> doorbell = Doorbell::make();
 //   ring_doorbell(doorbell->outer.get());      // somewhere else
-//   doorbell->empty();                         // once the inner one can be read
+//   doorbell->take_ring();                     // once the inner one can be read
 #pragma once
 
 #include "base/result.h"
@@ -20,8 +20,9 @@ struct Doorbell {
   UniqueFd outer;
 
   static Result<Doorbell> make();
-  // Takes what has been rung. However fast somebody rings, it comes back; what is left can be read.
-  void empty() const;
+  // One at a time: whoever rings sees whether somebody has already, so there is seldom a second
+  // one.
+  void take_ring() const;
 };
 
 // Whether ringing by this descriptor reaches nothing but a socket of this host.

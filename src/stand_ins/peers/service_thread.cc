@@ -101,7 +101,7 @@ void ServiceThread::wait_and_sort(bool left) {
     } else if (tag == kListener) {
       answer_calls();
     } else if (tag == kDoorbell) {
-      doorbell_.empty();
+      doorbell_.take_ring();
     } else {
       somebody_died_ = true;
     }

@@ -73,7 +73,7 @@ TEST(Handshakes, ShowEachTheOthersTokenSegmentAndDoorbell) {
     EXPECT_FALSE(can_be_read(shown->doorbell.inner.get()));
     ring_doorbell(introduction.doorbell.get());
     EXPECT_TRUE(can_be_read(shown->doorbell.inner.get()));
-    shown->doorbell.empty();
+    shown->doorbell.take_ring();
     EXPECT_FALSE(can_be_read(shown->doorbell.inner.get()));
   }
 }
@@ -157,10 +157,10 @@ TEST(Doorbells, ThatAreFullAndMayWaitMakeNoRingerWait) {
   fcntl(doorbell.inner.get(), F_SETFL, 0);
   alarm(20);
   for (int i = 0; i < 100'000; ++i) ring_doorbell(doorbell.outer.get());
-  for (int i = 0; i < 100'000; ++i) doorbell.empty();
+  for (int i = 0; i < 100'000; ++i) doorbell.take_ring();
   shutdown(doorbell.outer.get(), SHUT_RDWR);
   ring_doorbell(doorbell.outer.get());
-  doorbell.empty();
+  doorbell.take_ring();
   alarm(0);
 }
 
