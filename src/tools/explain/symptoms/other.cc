@@ -8,7 +8,7 @@ const Symptoms& other_symptoms() {
       {.id = "rdma-cm",
        .program = Program::kOther,
        .certainty = Certainty::kLikely,
-       .title = "The connection manager (rdma_cm) does not reach the peer",
+       .title = "The connection manager (rdma_cm) refused or found no way",
        .texts = {{"RDMA_CM_EVENT_REJECTED"},
                  {"RDMA_CM_EVENT_ADDR_ERROR"},
                  {"RDMA_CM_EVENT_ROUTE_ERROR"},
@@ -61,8 +61,7 @@ const Symptoms& other_symptoms() {
        .cause = "Rejected: nobody listens there (another port, a server without `-R`). Address or "
                 "bind error: the address is not that of an RDMA NIC's interface, or the NIC is in "
                 "another network namespace. Route or unreachable: no way between the two "
-                "interfaces. `rdma_create_event_channel`: `rdma_ucm` is not loaded or "
-                "`/dev/infiniband/rdma_cm` missing.",
+                "interfaces.",
        .consequence = "No connection by rdma_cm. Memory, and connections that programs set up over "
                       "a socket (perftest without `-R`, NCCL), are not concerned.",
        .checks = {"rdma-nics", "roce-gid"},
@@ -75,6 +74,45 @@ const Symptoms& other_symptoms() {
                    {"https://github.com/linux-rdma/perftest/issues/54", Stated::kSymptom},
                    {"https://github.com/linux-rdma/perftest/issues/383", Stated::kSymptom}},
        .explains = {}},
+      {.id = "rdma-cm-port",
+       .program = Program::kOther,
+       .certainty = Certainty::kLikely,
+       .title = "The port is taken: another program listens there",
+       .texts = {{"rdma_bind_addr && address already in use"},
+                 {"rdma_listen && address already in use"},
+                 general("rdma bind{}address already in use"),
+                 general("rdma listen{}address already in use"),
+                 general("rdma_cm && address already in use")},
+       .cause = "rdma_cm shares its port numbers with TCP on the interface's address. An earlier "
+                "run that still goes on holds it, or another service.",
+       .consequence = "The server does not start; driver and NIC are not concerned.",
+       .checks = {},
+       .fix_now = "`ss -tlnp`; `rdma resource show cm_id`; end that program, or take another port",
+       .fix_for_good = "",
+       .sources = {{"https://github.com/animeshtrivedi/blog/issues/2", Stated::kCause},
+                   {"https://man7.org/linux/man-pages/man3/rdma_bind_addr.3.html",
+                    Stated::kSymptom}},
+       .explains = {"rdma-cm", "rdma-storage"}},
+      {.id = "rdma-cm-absent",
+       .program = Program::kOther,
+       .certainty = Certainty::kLikely,
+       .title = "rdma_cm does not start: its module, device or libraries are missing",
+       .texts = {{"rdma_create_event_channel && {fails}"},
+                 {"rdma_create_event_channel() failed"},
+                 {"librdmacm: couldn't read ABI version"}},
+       .cause = "The module `rdma_ucm` is not loaded, the container was not given "
+                "`/dev/infiniband/rdma_cm`, or the NIC's user-space library (its provider in "
+                "rdma-core or OFED) is not installed, so rdma_cm finds no device.",
+       .consequence = "No program that connects by rdma_cm starts.",
+       .checks = {"rdma-nics", "devices"},
+       .fix_now = "`sudo modprobe rdma_ucm`; `ls -l /dev/infiniband`; `ibv_devinfo`, which has to "
+                  "list the NIC",
+       .fix_for_good = "Debian: `sudo apt-get install ibverbs-providers librdmacm1`; with OFED its "
+                       "own packages, and not both.",
+       .sources = {{"https://github.com/axboe/fio/issues/159", Stated::kCauseAndFix},
+                   {"https://man7.org/linux/man-pages/man3/rdma_create_event_channel.3.html",
+                    Stated::kSymptom}},
+       .explains = {"rdma-cm", "rdma-storage"}},
       {.id = "perftest-peer-gone",
        .program = Program::kOther,
        .certainty = Certainty::kPossible,
