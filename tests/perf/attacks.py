@@ -169,6 +169,19 @@ def who_says_nothing_keeps_nobody_waiting():
             require(serves(port) < 3, "kept waiting")
 
 
+def who_never_pauses_does_not_keep_the_server():
+    for request, begun in ((raw_perf.framed(raw_perf.TEAR_DOWN), True), (raw_perf.HELLO_HERE, False)):
+        with serving() as (port, server), Client(port) as client:
+            require(not begun or client.begin() == "", "begin")
+            with client.flood(request) as answered:
+                end = time.monotonic() + 20
+                while answered() < 50_000:  # bytes; of a message that waits to be read there are a few
+                    require(time.monotonic() < end, "hardly a flood:", answered())
+                    time.sleep(0.1)
+                server.send_signal(signal.SIGINT)
+                server.wait(timeout=2)
+
+
 def who_measures_is_waited_for_and_then_told():
     with serving() as (port, _):
         with Client(port) as client:
@@ -253,6 +266,7 @@ if __name__ == "__main__":
     sys.exit(main([an_address_that_takes_no_part_gets_six_small_datagrams,
                    a_stranger_who_comes_again_and_again_gets_no_more, who_is_there_gets_its_load,
                    no_number_of_a_finish_holds_the_server, a_plan_of_years_is_refused,
-                   who_says_nothing_keeps_nobody_waiting, who_measures_is_waited_for_and_then_told,
+                   who_says_nothing_keeps_nobody_waiting, who_never_pauses_does_not_keep_the_server,
+                   who_measures_is_waited_for_and_then_told,
                    more_clients_than_there_is_room_for_are_told_so, others_hosts_are_let_in_by_name_only,
                    a_secret_is_asked_for_and_never_said, a_client_can_be_interrupted_whatever_the_server_does]))

@@ -7,9 +7,11 @@
         client.answer(place.number())
         client.connect(address, place.gid)
 """
+import contextlib
 import ipaddress
 import socket
 import struct
+import threading
 import time
 
 MAGIC, PROTOCOL = 0x67647270, 4
@@ -39,6 +41,9 @@ def start(seconds=0.05, slices=1, messages=0, size=1024):
 
 def finish(*sent):
     return framed(FINISH, struct.pack("<I", len(sent)) + struct.pack(f"<{len(sent)}Q", *sent))
+
+
+HELLO_HERE = framed(HELLO, struct.pack("<III", MAGIC, PROTOCOL, 1) + b"x")
 
 
 class Client:
@@ -78,7 +83,34 @@ class Client:
         return (body[8:].decode(), b"") if kind == FAILURE else ("", body)
 
     def hello(self):
-        return self.ask(framed(HELLO, struct.pack("<III", MAGIC, PROTOCOL, 1) + b"x"))[0]
+        return self.ask(HELLO_HERE)[0]
+
+    @contextlib.contextmanager
+    def flood(self, request):
+        """Sends it without a pause, while another thread takes the answers. How many bytes of them there were."""
+        taken = 0
+
+        def send():
+            with contextlib.suppress(OSError):
+                while True:
+                    self._socket.sendall(request * 10_000)
+
+        def take():
+            nonlocal taken
+            with contextlib.suppress(OSError):
+                while got := len(self._socket.recv(1 << 20)):
+                    taken += got
+
+        threads = [threading.Thread(target=work) for work in (send, take)]
+        for thread in threads:
+            thread.start()
+        try:
+            yield lambda: taken
+        finally:
+            with contextlib.suppress(OSError):
+                self._socket.shutdown(socket.SHUT_RDWR)
+            for thread in threads:
+                thread.join()
 
     def challenge(self):
         return self.ask(framed(CHALLENGE, bytes(33)))[0]
