@@ -26,9 +26,9 @@ def framed(kind, body=b""):
     return struct.pack(">IB", len(body), kind) + body
 
 
-def load(operation=WRITE, transport=RC, both_ways=False, check=False):
+def load(operation=WRITE, transport=RC, both_ways=False, check=False, threads=1):
     return struct.pack("<BBBQBiBiBBBBBBBIIIIIIIIBB", operation, transport, 0, 0, 0, 0, 0, 0, 0, both_ways, 0, 0,
-                       check, 0, 0, 1, 1, 1, 128, 1, 0, 0, 0, 0, 0)
+                       check, 0, 0, 1, threads, threads, 128, 1, 0, 0, 0, 0, 0)
 
 
 def set_up(largest=1024, **more):
@@ -37,6 +37,10 @@ def set_up(largest=1024, **more):
 
 def start(seconds=0.05, slices=1, messages=0, size=1024):
     return framed(START, struct.pack("<QBIQQQIQ", size, 0, 1, 0, int(seconds * 1e9 / slices), messages, slices, 1))
+
+
+def window(kind, station=0, first=0, count=1):
+    return framed(kind, struct.pack("<IQI", station, first, count))
 
 
 def finish(*sent):
@@ -129,10 +133,10 @@ class Client:
     def answer(self, *values):
         return self.ask(framed(ANSWER, struct.pack("<I", len(values)) + struct.pack(f"<{len(values)}I", *values)))[0]
 
-    def connect(self, gid, queue_pair=2):
+    def connect(self, gid, queue_pair=2, threads=1):
         station = (struct.pack("<H", 0) + gid + struct.pack("<BHQI", 1, 0, 0x10000, 1) +
                    struct.pack("<IIIII", 1, queue_pair, queue_pair, 0, 0))
-        return self.ask(framed(CONNECT, struct.pack("<I", 1) + station))[0]
+        return self.ask(framed(CONNECT, struct.pack("<I", threads) + station * threads))[0]
 
 
 class Place:
