@@ -50,7 +50,7 @@ TickClock::TickClock(const Moment&, const Moment&) {}
 TickClock TickClock::calibrate(Nanoseconds) { return {{}, {}}; }
 
 Result<std::unique_ptr<Crew>> Crew::create(const Ports&, const StationPlan& plan, bool is_client,
-                                           std::vector<int>) {
+                                           std::vector<int>, std::optional<std::uint64_t>) {
   require(!is_client && plan.place == plan.load.far);
   require(static_cast<bool>(check_load(plan.load, plan.largest)));
   require(plan.mtu >= IBV_MTU_256 && plan.mtu <= IBV_MTU_4096);

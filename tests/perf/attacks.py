@@ -1,6 +1,7 @@
 """attacks.py GDR: what a stranger at the port of `gdr perf --server` can have it do: send to an address that takes no part, measure for ever, keep others waiting; and who is let in."""
 import contextlib
 import os
+import resource
 import signal
 import socket
 import subprocess
@@ -169,6 +170,19 @@ def who_says_nothing_keeps_nobody_waiting():
             require(serves(port) < 3, "kept waiting")
 
 
+def who_never_pauses_does_not_keep_the_server():
+    for request, begun in ((raw_perf.framed(raw_perf.TEAR_DOWN), True), (raw_perf.HELLO_HERE, False)):
+        with serving() as (port, server), Client(port) as client:
+            require(not begun or client.begin() == "", "begin")
+            with client.flood(request) as answered:
+                end = time.monotonic() + 20
+                while answered() < 50_000:  # bytes; of a message that waits to be read there are a few
+                    require(time.monotonic() < end, "hardly a flood:", answered())
+                    time.sleep(0.1)
+                server.send_signal(signal.SIGINT)
+                server.wait(timeout=2)
+
+
 def who_measures_is_waited_for_and_then_told():
     with serving() as (port, _):
         with Client(port) as client:
@@ -233,6 +247,78 @@ def a_secret_is_asked_for_and_never_said():
         require(done.returncode == 1 and "type: chmod 600" in done.stderr, done.returncode, done.stderr)
 
 
+@contextlib.contextmanager
+def short_of_memory(server, left):
+    """Its address space may grow by so many bytes only."""
+    with open(f"/proc/{server.pid}/statm", encoding="ascii") as file:
+        used = int(file.read().split()[0]) * resource.getpagesize()
+    before = resource.prlimit(server.pid, resource.RLIMIT_AS)
+    resource.prlimit(server.pid, resource.RLIMIT_AS, (used + left, before[1]))
+    try:
+        yield
+    finally:
+        resource.prlimit(server.pid, resource.RLIMIT_AS, before)
+
+
+def who_gets_no_thread_is_told_and_the_next_is_served():
+    with serving() as (port, server):
+        serves(port)
+        told = ""
+        with contextlib.ExitStack() as stack, short_of_memory(server, 1 << 20):
+            for _ in range(8):  # stacks of threads that have ended may be left
+                client = stack.enter_context(Client(port, patience=1))
+                with contextlib.suppress(TimeoutError):
+                    kind, body = client.receive()
+                    require(kind == raw_perf.FAILURE, "the server is gone", kind)
+                    told = body[8:].decode()
+                    break
+        require(told.startswith("a thread cannot be started"), told)
+        serves(port)
+
+
+HUGE = 64 << 20  # larger than what malloc() keeps
+NO_MEMORY = "memory that is needed cannot be had"
+
+
+def who_needs_more_memory_than_there_is_is_told_and_the_next_is_served():
+    """With --check: before a row begins, and in the middle of it."""
+    with Place() as place, serving() as (port, server):
+        with Client(port) as client:
+            require(client.begin() == "", "begin")
+            for request, before in ((raw_perf.start(size=HUGE), None),
+                                    (raw_perf.window(raw_perf.FILL), raw_perf.start(seconds=600, size=HUGE))):
+                wrong, _ = client.set_up(operation=raw_perf.SEND, check=True, largest=HUGE)
+                require(wrong == "" and client.probe(place.gid) == "", wrong)
+                require(client.answer(place.number()) == "" and client.connect(place.gid) == "", "connect")
+                require(before is None or client.ask(before)[0] == "", "start")
+                with short_of_memory(server, 32 << 20):
+                    wrong, _ = client.ask(request)
+                require(wrong.startswith(NO_MEMORY), wrong)
+            require(client.ask(raw_perf.finish(0))[0] == "finish came too early", "the row goes on")
+        serves(port)
+
+
+def a_thread_that_gets_no_memory_ends_its_row_alone():
+    with Place() as place, serving() as (port, server):
+        with Client(port) as client:
+            require(client.begin() == "", "begin")
+            wrong, _ = client.set_up(operation=raw_perf.SEND, check=True, largest=HUGE, threads=2)
+            require(wrong == "" and client.probe(place.gid) == "", wrong)
+            require(client.answer(place.number()) == "" and client.connect(place.gid, threads=2) == "", "connect")
+            with short_of_memory(server, (2 * HUGE) * 3 // 2):  # what one of both takes
+                require(client.ask(raw_perf.start(seconds=600, size=HUGE))[0] == "", "start")
+                wrong, said = client.ask(raw_perf.finish(0, 0))
+            require(wrong == "" and NO_MEMORY.encode() in said, wrong, said[-200:])
+        serves(port)
+
+
+def is_sanitized():
+    """Sanitizers reserve address space of their own, and end a process that gets no memory."""
+    with open(PERF.gdr, "rb") as file:
+        program = file.read()
+    return b"__asan_init" in program or b"__tsan_init" in program
+
+
 def a_client_can_be_interrupted_whatever_the_server_does():
     with socket.create_server(("127.0.0.1", 0)) as silent:
         client = subprocess.Popen(PERF.command("127.0.0.1", "--port", str(silent.getsockname()[1])),
@@ -249,10 +335,19 @@ def a_client_can_be_interrupted_whatever_the_server_does():
     require(client.returncode == 1 and said == "gdr perf: interrupted\n", client.returncode, said)
 
 
+TESTS = [an_address_that_takes_no_part_gets_six_small_datagrams, a_stranger_who_comes_again_and_again_gets_no_more,
+         who_is_there_gets_its_load, no_number_of_a_finish_holds_the_server, a_plan_of_years_is_refused,
+         who_says_nothing_keeps_nobody_waiting, who_never_pauses_does_not_keep_the_server,
+         who_measures_is_waited_for_and_then_told, more_clients_than_there_is_room_for_are_told_so,
+         others_hosts_are_let_in_by_name_only, a_secret_is_asked_for_and_never_said,
+         a_client_can_be_interrupted_whatever_the_server_does]
+WITH_LITTLE_MEMORY = [who_gets_no_thread_is_told_and_the_next_is_served,
+                      who_needs_more_memory_than_there_is_is_told_and_the_next_is_served,
+                      a_thread_that_gets_no_memory_ends_its_row_alone]
+
 if __name__ == "__main__":
-    sys.exit(main([an_address_that_takes_no_part_gets_six_small_datagrams,
-                   a_stranger_who_comes_again_and_again_gets_no_more, who_is_there_gets_its_load,
-                   no_number_of_a_finish_holds_the_server, a_plan_of_years_is_refused,
-                   who_says_nothing_keeps_nobody_waiting, who_measures_is_waited_for_and_then_told,
-                   more_clients_than_there_is_room_for_are_told_so, others_hosts_are_let_in_by_name_only,
-                   a_secret_is_asked_for_and_never_said, a_client_can_be_interrupted_whatever_the_server_does]))
+    if is_sanitized():
+        print("skipped with a sanitizer, which cannot live with bounded address space:",
+              *(test.__name__ for test in WITH_LITTLE_MEMORY))
+        sys.exit(main(TESTS))
+    sys.exit(main(TESTS + WITH_LITTLE_MEMORY))

@@ -7,9 +7,11 @@
         client.answer(place.number())
         client.connect(address, place.gid)
 """
+import contextlib
 import ipaddress
 import socket
 import struct
+import threading
 import time
 
 MAGIC, PROTOCOL = 0x67647270, 4
@@ -24,9 +26,9 @@ def framed(kind, body=b""):
     return struct.pack(">IB", len(body), kind) + body
 
 
-def load(operation=WRITE, transport=RC, both_ways=False, check=False):
+def load(operation=WRITE, transport=RC, both_ways=False, check=False, threads=1):
     return struct.pack("<BBBQBiBiBBBBBBBIIIIIIIIBB", operation, transport, 0, 0, 0, 0, 0, 0, 0, both_ways, 0, 0,
-                       check, 0, 0, 1, 1, 1, 128, 1, 0, 0, 0, 0, 0)
+                       check, 0, 0, 1, threads, threads, 128, 1, 0, 0, 0, 0, 0)
 
 
 def set_up(largest=1024, **more):
@@ -37,8 +39,15 @@ def start(seconds=0.05, slices=1, messages=0, size=1024):
     return framed(START, struct.pack("<QBIQQQIQ", size, 0, 1, 0, int(seconds * 1e9 / slices), messages, slices, 1))
 
 
+def window(kind, station=0, first=0, count=1):
+    return framed(kind, struct.pack("<IQI", station, first, count))
+
+
 def finish(*sent):
     return framed(FINISH, struct.pack("<I", len(sent)) + struct.pack(f"<{len(sent)}Q", *sent))
+
+
+HELLO_HERE = framed(HELLO, struct.pack("<III", MAGIC, PROTOCOL, 1) + b"x")
 
 
 class Client:
@@ -78,7 +87,34 @@ class Client:
         return (body[8:].decode(), b"") if kind == FAILURE else ("", body)
 
     def hello(self):
-        return self.ask(framed(HELLO, struct.pack("<III", MAGIC, PROTOCOL, 1) + b"x"))[0]
+        return self.ask(HELLO_HERE)[0]
+
+    @contextlib.contextmanager
+    def flood(self, request):
+        """Sends it without a pause, while another thread takes the answers. How many bytes of them there were."""
+        taken = 0
+
+        def send():
+            with contextlib.suppress(OSError):
+                while True:
+                    self._socket.sendall(request * 10_000)
+
+        def take():
+            nonlocal taken
+            with contextlib.suppress(OSError):
+                while got := len(self._socket.recv(1 << 20)):
+                    taken += got
+
+        threads = [threading.Thread(target=work) for work in (send, take)]
+        for thread in threads:
+            thread.start()
+        try:
+            yield lambda: taken
+        finally:
+            with contextlib.suppress(OSError):
+                self._socket.shutdown(socket.SHUT_RDWR)
+            for thread in threads:
+                thread.join()
 
     def challenge(self):
         return self.ask(framed(CHALLENGE, bytes(33)))[0]
@@ -97,10 +133,10 @@ class Client:
     def answer(self, *values):
         return self.ask(framed(ANSWER, struct.pack("<I", len(values)) + struct.pack(f"<{len(values)}I", *values)))[0]
 
-    def connect(self, gid, queue_pair=2):
+    def connect(self, gid, queue_pair=2, threads=1):
         station = (struct.pack("<H", 0) + gid + struct.pack("<BHQI", 1, 0, 0x10000, 1) +
                    struct.pack("<IIIII", 1, queue_pair, queue_pair, 0, 0))
-        return self.ask(framed(CONNECT, struct.pack("<I", 1) + station))[0]
+        return self.ask(framed(CONNECT, struct.pack("<I", threads) + station * threads))[0]
 
 
 class Place:

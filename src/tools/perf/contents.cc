@@ -20,6 +20,13 @@ Contents::Contents(Task& task)
   found_.resize(task.size);
 }
 
+// Two buffers of each, of which a client's thread has one for its traffic and one for its windows;
+// and where damage is found, two of participants::examine.
+std::uint64_t Contents::most_of(const StationPlan& plan) {
+  if (!plan.load.check) return 0;
+  return plan.largest * (plan.is_client ? 2 + 2 + 2 : 2 + 2);
+}
+
 std::uint64_t Contents::seed_of(Sender sender, std::uint32_t queue, std::uint64_t message) const {
   return task_.seed + static_cast<std::uint64_t>(sender) * kOfSender + queue * kOfQueue +
          (message + 1) * kOfMessage + task_.index * kOfStation;

@@ -13,6 +13,8 @@ namespace gdr::perf {
 class Contents {
  public:
   explicit Contents(Task& task);
+  // Bytes of host memory that those of one thread take at most.
+  static std::uint64_t most_of(const StationPlan& plan);
 
   // False: the memory could not be written or read, which `outcome` says.
   bool fill_outgoing(std::uint32_t queue, std::uint64_t message, Outcome& outcome);
@@ -49,7 +51,7 @@ class Contents {
   Task& task_;
   Station& station_;
   const Layout& layout_;
-  std::vector<std::byte> expected_, found_, before_;
+  std::vector<std::byte> expected_, found_;
 };
 
 }  // namespace gdr::perf

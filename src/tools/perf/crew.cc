@@ -12,8 +12,10 @@
 #include "perf/cases/round_trip.h"
 #include "perf/cases/staged.h"
 #include "perf/cases/stream.h"
+#include "perf/caught.h"
 #include "perf/contents.h"
 #include "perf/memory_room.h"
+#include "perf/shares.h"
 
 namespace gdr::perf {
 namespace {
@@ -50,20 +52,18 @@ void run_checked(Task& task, Receives* receives, Outcome& outcome) {
 }  // namespace
 
 Result<std::unique_ptr<Crew>> Crew::create(const Ports& ports, const StationPlan& plan,
-                                           bool is_client, std::vector<int> processors) {
+                                           bool is_client, std::vector<int> processors,
+                                           std::optional<std::uint64_t> available) {
   std::unique_ptr<Crew> crew(new Crew(is_client));
   crew->load_ = plan.load;
   crew->processors_ = std::move(processors);
-  if (!plan.place.is_direct()) {
-    const Layout layout = make_layout(plan.load, plan.largest, plan.queue_pairs);
-    Result<void> room = check_host_memory(layout.bytes(), available_memory());
-    if (!room) return room.error();
-  }
-  for (std::uint32_t i = 0; i < plan.load.threads; ++i) {
-    StationPlan share = plan;
-    share.queue_pairs = queue_pairs_of(plan.load, i);
-    share.is_client = is_client;
-    Result<std::unique_ptr<Station>> station = Station::create(*ports[i % plan.load.ports], share);
+  const std::vector<StationPlan> shares = shares_of(plan, is_client);
+  if (!available) available = available_memory();
+  Result<void> room = check_host_memory(host_memory_of(shares), available);
+  if (!room) return room.error();
+  for (std::uint32_t i = 0; i < shares.size(); ++i) {
+    Result<std::unique_ptr<Station>> station =
+        Station::create(*ports[i % plan.load.ports], shares[i]);
     if (!station) return station.error();
     auto post = std::make_unique<Post>();
     post->station = *std::move(station);
@@ -111,6 +111,13 @@ Result<void> Crew::connect(const SideAddress& theirs, const GoOn& go_on) {
 }
 
 Result<void> Crew::start(const Start& row, const TickClock& clock, Verifier* verifier) {
+  return caught([&]() -> Result<void> {
+    if (Result<void> prepared = prepare(row, clock, verifier); !prepared) return prepared;
+    return start_threads();
+  });
+}
+
+Result<void> Crew::prepare(const Start& row, const TickClock& clock, Verifier* verifier) {
   stop_.store(false);
   const bool both = load_.both_ways;
   for (std::size_t i = 0; i < posts_.size(); ++i) {
@@ -140,11 +147,17 @@ Result<void> Crew::start(const Start& row, const TickClock& clock, Verifier* ver
       if (!post.outcome->done) return post.outcome->done;
     }
   }
+  return {};
+}
+
+Result<void> Crew::start_threads() {
   started_ = now();
   processor_time_ = processor_seconds();
   for (std::size_t i = 0; i < posts_.size(); ++i) {
     Post* post = posts_[i].get();
-    post->thread = std::thread([post] { work(*post); });
+    if (Result<void> begun = start_thread(post->thread, [post] { work(*post); }); !begun) {
+      return begun;
+    }
     if (Result<void> pinned = pin(post->thread, i); !pinned) return pinned;
   }
   return {};
@@ -163,12 +176,19 @@ Result<void> Crew::pin(std::thread& thread, std::size_t index) const {
 }
 
 void Crew::work(Post& post) {
+  Outcome& outcome = *post.outcome;
+  Result<void> carried_out = caught([&] { return carry_out(post); });
+  if (outcome.done) outcome.done = std::move(carried_out);
+  outcome.has_sent.store(true);
+  outcome.has_ended.store(true);
+}
+
+Result<void> Crew::carry_out(Post& post) {
   Task& task = *post.task;
   Outcome& outcome = *post.outcome;
   const Load& load = task.station.plan().load;
-  if (Result<void> entered = task.station.enter(); !entered) {
-    outcome.fail(entered.error());
-  } else if (is_staged(load)) {
+  if (Result<void> entered = task.station.enter(); !entered) return entered;
+  if (is_staged(load)) {
     run_staged(task, *post.receives, outcome);
   } else if (task.measure == Measure::kLatency) {
     run_latency(task, post.receives.get(), outcome);
@@ -177,8 +197,7 @@ void Crew::work(Post& post) {
   } else if (task.sends || task.receives) {
     run_stream(task, post.receives.get(), outcome);
   }
-  outcome.has_sent.store(true);
-  outcome.has_ended.store(true);
+  return {};
 }
 
 bool Crew::has_sent() const {

@@ -32,8 +32,10 @@ struct CrewOutcome {
 class Crew {
  public:
   // plan.queue_pairs: of all stations together, which share out plan.load.ports of the ports.
+  // `available`: bytes of host memory that all of it may take; nothing: available_memory().
   static Result<std::unique_ptr<Crew>> create(const Ports& ports, const StationPlan& plan,
-                                              bool is_client, std::vector<int> processors = {});
+                                              bool is_client, std::vector<int> processors = {},
+                                              std::optional<std::uint64_t> available = {});
   ~Crew();
 
   SideAddress address() const;
@@ -75,7 +77,10 @@ class Crew {
     std::thread thread;
   };
   explicit Crew(bool is_client) : is_client_(is_client) {}
+  Result<void> prepare(const Start& row, const TickClock& clock, Verifier* verifier);
+  Result<void> start_threads();
   static void work(Post& post);
+  static Result<void> carry_out(Post& post);
   Result<void> pin(std::thread& thread, std::size_t index) const;
   Result<void> check_window(const Window& window) const;
   static Result<void> await_sent(const Post& post, const GoOn& go_on);

@@ -12,7 +12,23 @@ constexpr std::uint64_t kMostChecked = 64 << 20;  // bytes of all places of one 
 
 constexpr std::uint32_t kMostStaged = 8;  // buffers that programs rotate
 
+constexpr std::uint32_t kReceives = 512;       // as perftest posts
+constexpr std::uint32_t kMostReceives = 4096;  // of all queue pairs of a station together
+
 }  // namespace
+
+bool has_shared_queue(const Load& load) {
+  return load.shared_receives || load.transport == Transport::kXrc;
+}
+
+std::uint32_t receives_of(const Load& load, const Layout& layout) {
+  const std::uint32_t each =
+      !needs_receives(load) ? 1
+      : load.check          ? layout.slots
+                            : std::max(2u, std::min(kReceives, kMostReceives / layout.queue_pairs));
+  if (!has_shared_queue(load)) return each;
+  return std::max(each, layout.queue_pairs * (load.check ? layout.slots : 1));
+}
 
 Layout make_layout(const Load& load, std::uint64_t largest, std::uint32_t queue_pairs) {
   Layout layout;

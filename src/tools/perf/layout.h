@@ -24,6 +24,11 @@ struct Layout {
   std::uint64_t slot(std::uint64_t message) const { return (message & (slots - 1)) * stride; }
 };
 
+// One receive queue for all queue pairs of a station.
+bool has_shared_queue(const Load& load);
+// Receive requests of one queue pair, or of the shared queue; a NIC may have room for fewer.
+std::uint32_t receives_of(const Load& load, const Layout& layout);
+
 Layout make_layout(const Load& load, std::uint64_t largest, std::uint32_t queue_pairs);
 
 }  // namespace gdr::perf

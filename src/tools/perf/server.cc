@@ -5,6 +5,7 @@
 #include <mutex>
 #include <thread>
 
+#include "perf/caught.h"
 #include "perf/choice.h"
 #include "perf/listen.h"
 #include "perf/run.h"
@@ -28,37 +29,51 @@ class Server {
 
   void serve(const Listening& listening) {
     while (!interrupted_.load()) {
-      Result<Visitor> visitor = listening.accept(kLook);
-      see_out();
-      if (visitor) {
-        receive(*std::move(visitor));
-      } else if (visitor.error().code != ETIMEDOUT) {
-        // No descriptors, as a rule: asking again at once would take a processor and help nobody.
-        std::this_thread::sleep_for(std::chrono::nanoseconds(kLook));
-      }
+      const Result<void> received = caught([&] { return receive(listening); });
+      if (received || received.error().code == ETIMEDOUT) continue;
+      // No descriptors, threads or memory: asking again at once would take a processor and help
+      // nobody.
+      std::this_thread::sleep_for(std::chrono::nanoseconds(kLook));
     }
   }
 
  private:
   struct Guest {
+    Guest(UniqueFd fd, std::string who) : control(std::move(fd)), name(std::move(who)) {}
+    Control control;
+    const std::string name;
     std::thread thread;
     std::atomic<bool> has_gone{false};
   };
 
-  void receive(Visitor visitor) {
-    Control control(std::move(visitor.fd));
+  Result<void> receive(const Listening& listening) {
+    Result<Visitor> visitor = listening.accept(kLook);
+    see_out();
+    if (!visitor) return visitor.error();
+    std::list<Guest> arrived;
+    Guest& guest = arrived.emplace_back(std::move(visitor->fd), std::move(visitor->name));
     if (guests_.size() >= kMostClients) {
-      (void)control.send(Failure{
+      (void)guest.control.send(Failure{
           EBUSY,
           "this server already has " + text::plural(kMostClients, "client") + "; try again later"});
-      return;
+      return {};
     }
-    Guest& guest = guests_.emplace_back();
-    guest.thread = std::thread(
-        [this, &guest, control = std::move(control), name = std::move(visitor.name)]() mutable {
-          talk(control, name);
-          guest.has_gone.store(true);
-        });
+    Result<void> begun = start_thread(guest.thread, [this, &guest] { entertain(guest); });
+    if (begun) {
+      guests_.splice(guests_.end(), arrived);
+    } else {
+      (void)guest.control.send(Failure{begun.error().code, begun.error().message});
+    }
+    return begun;
+  }
+
+  void entertain(Guest& guest) {
+    (void)caught([&]() -> Result<void> {
+      Control control = std::move(guest.control);  // closed when it ends
+      talk(control, guest.name);
+      return {};
+    });
+    guest.has_gone.store(true);
   }
 
   void talk(Control& control, const std::string& name) {

@@ -1,5 +1,6 @@
 #include "perf/session.h"
 
+#include "perf/caught.h"
 #include "perf/rules.h"
 
 namespace gdr::perf {
@@ -18,7 +19,15 @@ Result<void> Session::serve() {
   control_.watch(interrupted_);
   control_.set_most(kLargestGreeting);
   came_at_ = heard_at_ = now();
-  Result<void> ended = talk();
+  bool returned = false;
+  Result<void> ended = caught([&] {
+    Result<void> done = talk();
+    returned = true;
+    return done;
+  });
+  if (!returned) {
+    (void)caught([&] { return control_.send(Failure{ended.error().code, ended.error().message}); });
+  }
   end_crew();
   if (begun_) stage_.leave();
   return ended;
@@ -70,10 +79,23 @@ bool Session::go_on() {
   return goes_on_;
 }
 
+template <typename Request>
+auto Session::carry_out(const Request& request) -> decltype(handle(request)) {
+  bool returned = false;
+  auto reply = caught([&] {
+    auto handled = handle(request);
+    returned = true;
+    return handled;
+  });
+  if (!returned) end_crew();  // it was left in the middle
+  return reply;
+}
+
 Result<void> Session::answer(const Received& received) {
-  Result<void> answered = control_.answer(
-      received,
-      [this](const auto& request) -> decltype(this->handle(request)) { return handle(request); });
+  Result<void> answered =
+      control_.answer(received, [this](const auto& request) -> decltype(this->handle(request)) {
+        return carry_out(request);
+      });
   if (answered) return answered;
   if (answered.error().code == EPROTO)
     return Error{EPROTO, "the other side is not a client of gdr perf"};

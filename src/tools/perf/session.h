@@ -65,6 +65,9 @@ class Session {
   Result<VerifyWindow::Reply> handle(const VerifyWindow& request);
   Result<Finish::Reply> handle(const Finish& request);
   Result<Nothing> handle(const TearDown&);
+  // Without an exception.
+  template <typename Request>
+  auto carry_out(const Request& request) -> decltype(handle(request));
 
   // Whether the client may say or do something more: else why not.
   Result<void> has_time() const;

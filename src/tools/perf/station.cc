@@ -51,7 +51,7 @@ ibv_qp_type type_of(Transport transport) {
 Station::Station(Devices& devices, const StationPlan& plan)
     : devices_(devices),
       plan_(plan),
-      layout_(make_layout(plan.load, plan.largest, plan.queue_pairs)),
+      layout_(plan.layout()),
       gives_way_(must_give_way(plan.load, processors_here())) {}
 
 Station::~Station() = default;

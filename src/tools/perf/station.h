@@ -30,6 +30,8 @@ struct StationPlan {
   ibv_mtu mtu = IBV_MTU_1024;
   std::uint32_t queue_pairs = 1;  // of this station
   bool is_client = true;
+
+  Layout layout() const { return make_layout(load, largest, queue_pairs); }
 };
 
 class Station {

@@ -9,8 +9,6 @@
 namespace gdr::perf {
 namespace {
 
-constexpr std::uint32_t kReceives = 512;       // as perftest posts
-constexpr std::uint32_t kMostReceives = 4096;  // of all queue pairs of a station together
 constexpr std::uint32_t kPsnMask = 0xffffff;
 
 // What the inline functions of these names do, without their references to the library's symbols.
@@ -57,16 +55,9 @@ Result<void> Station::make_completion_queues() {
   const rdma::Library& library = devices_.nic().library();
   ibv_context* context = devices_.nic().context();
   const auto most = static_cast<std::uint32_t>(devices_.attributes().max_cqe);
-  const std::uint32_t wanted =
-      load.check ? layout_.slots
-                 : std::max(2u, std::min(kReceives, kMostReceives / plan_.queue_pairs));
-  receives_ = receives_messages() ? wanted : 1;
-  if (load.shared_receives || load.transport == Transport::kXrc) {
-    receives_ = std::min(std::max(receives_, plan_.queue_pairs * (load.check ? layout_.slots : 1)),
-                         static_cast<std::uint32_t>(devices_.attributes().max_srq_wr));
-  } else {
-    receives_ = std::min(receives_, static_cast<std::uint32_t>(devices_.attributes().max_qp_wr));
-  }
+  const bool shared = has_shared_queue(load);
+  const int room = shared ? devices_.attributes().max_srq_wr : devices_.attributes().max_qp_wr;
+  receives_ = std::min(receives_of(load, layout_), static_cast<std::uint32_t>(room));
   if (load.events) {
     errno = 0;
     ibv_comp_channel* channel = library.create_comp_channel(context);
@@ -74,7 +65,6 @@ Result<void> Station::make_completion_queues() {
     channel_ = {channel, {library.destroy_comp_channel}};
   }
   const std::uint32_t sends = std::min(most, plan_.queue_pairs * requests_queued(load));
-  const std::uint32_t shared = load.shared_receives || load.transport == Transport::kXrc ? 1 : 0;
   const std::uint32_t receives =
       std::min(most, shared ? receives_ + plan_.queue_pairs : receives_ * plan_.queue_pairs);
   for (auto [queue, entries] : {std::pair{&send_queue_, sends}, {&receive_queue_, receives}}) {

@@ -78,6 +78,8 @@ bool Connection::is_closed() const {
 Result<void> Connection::read_until(std::size_t bytes, Nanoseconds deadline) {
   arriving_.resize(bytes);
   while (arrived_ < bytes) {
+    // Also where the other end never lets it wait.
+    if (interrupted_ != nullptr && interrupted_->load()) return Error{EINTR, "interrupted"};
     const ssize_t got =
         recv(fd_.get(), arriving_.data() + arrived_, bytes - arrived_, MSG_DONTWAIT);
     if (got > 0) {

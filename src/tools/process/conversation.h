@@ -46,7 +46,7 @@ class Connection {
   // other end is gone.
   Result<Received> receive_any(Nanoseconds timeout);
 
-  // No wait goes on once it is set: EINTR. It outlives this.
+  // Once it is set, no wait goes on and no message is received: EINTR. It outlives this.
   void watch(const std::atomic<bool>& interrupted) { interrupted_ = &interrupted; }
   // Longer messages end the conversation. At first: kLargestMessage.
   void set_most(std::size_t bytes) { most_ = bytes; }

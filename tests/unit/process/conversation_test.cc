@@ -83,5 +83,17 @@ TEST_F(ConversationTest, EndsAWaitThatIsInterrupted) {
   other.join();
 }
 
+// The other end never lets it wait.
+TEST_F(ConversationTest, TakesNothingMoreOnceItIsInterrupted) {
+  std::atomic<bool> interrupted{false};
+  answers_.watch(interrupted);
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(asks_.send(Nothing{}));
+  EXPECT_TRUE(answers_.receive<Nothing>(kSecond));
+  interrupted.store(true);
+  const Result<Nothing> more = answers_.receive<Nothing>(kSecond);
+  ASSERT_FALSE(more);
+  EXPECT_EQ(more.error().code, EINTR);
+}
+
 }  // namespace
 }  // namespace gdr::process

@@ -20,6 +20,8 @@ Receives::Receives(Station& station)
   const Layout& layout = station.layout();
   const std::uint64_t count =
       shared_ ? of_each_ : std::uint64_t{of_each_} * station.queues().size();
+  places_.reserve(count);
+  segments_.reserve(count);
   for (std::uint64_t i = 0; i < count; ++i) {
     const std::uint64_t queue = shared_ ? i / layout.slots % station.queues().size() : i / of_each_;
     const std::uint64_t slot = layout.slot(shared_ ? i : i % of_each_);
