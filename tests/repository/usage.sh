@@ -96,6 +96,19 @@ export GDR_SOFT_DEVICES=soft0/ip=192.0.2.77
 expect_wrong_use "UDP port 4791 of 192.0.2.77: Cannot assign requested address; set ip=" $soft -- true
 unset GDR_SOFT_DEVICES
 }
+# Another account's link in a folder that all may write, such as /tmp.
+if [ "$(id -u)" -eq 0 ]; then
+  shared=$(mktemp -d)
+  chmod 1777 "$shared"
+  ln -s "$mine" "$shared/link"
+  chown -h 12345 "$shared/link"
+  foreign="$shared/link: the link 'link' belongs to another account"
+  expect_wrong_use "$foreign" nccl run --log "$shared/link" -- true
+  for option in --json --csv --html; do
+    expect_wrong_use "$foreign" perf --soft "$option" "$shared/link"
+  done
+  rm -r "$shared"
+fi
 rm -f "$mine" "$link"
 export GDR_SOFT_GPUS=0
 expect_wrong_use "gdr prove: GDR_SOFT_GPUS=0" prove --soft

@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <optional>
 
-#include "cli/whole_io.h"
+#include "base/output_file.h"
 #include "process/start.h"
 
 namespace gdr::cli {

@@ -11,6 +11,7 @@
 #include "cli/command_line.h"
 #include "cli/help.h"
 #include "cli/subcommands.h"
+#include "text/json_text.h"
 
 namespace gdr::cli {
 namespace {
@@ -55,8 +56,7 @@ std::string to_json(const std::vector<CountedFile>& files, bool all) {
     }
     list.push_back({{"file", file.name}, {"counters", std::move(counters)}});
   }
-  // A file name may hold bytes that are not UTF-8.
-  return list.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+  return text::json_text(list, 2) + "\n";
 }
 
 int run_counters(const CountersOptions& options) {

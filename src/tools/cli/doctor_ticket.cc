@@ -6,9 +6,9 @@
 
 #include <array>
 
+#include "base/output_file.h"
 #include "cli/help.h"
 #include "cli/machine_origin.h"
-#include "cli/whole_io.h"
 #include "doctor/ticket/ticket.h"
 #include "topo/listing.h"
 #include "topo/output/list_text.h"
@@ -67,7 +67,7 @@ Result<void> write_report(const std::string& file, const MachineOptions& machine
                         {}};
   if (host.is_live()) ticket.host_name = name_of_this_host();
   add_topology(machine, inventory, ticket);
-  return write_file(file, is_markdown(file) ? to_markdown(ticket) : to_html(ticket));
+  return write_output(file, is_markdown(file) ? to_markdown(ticket) : to_html(ticket));
 }
 
 }  // namespace gdr::cli

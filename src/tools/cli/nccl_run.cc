@@ -12,6 +12,7 @@
 #include <memory>
 
 #include "base/environment.h"
+#include "base/output_file.h"
 #include "base/unique_fd.h"
 #include "cli/child.h"
 #include "cli/command_line.h"
@@ -67,8 +68,10 @@ class PrivateFolder {
 class CaughtLog {
  public:
   Result<void> copy_to(const std::string& file) {
-    copy_ = UniqueFd(open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-    return copy_ ? Result<void>() : from_errno(file);
+    Result<UniqueFd> opened = open_output(file, Existing::kReplace);
+    if (!opened) return opened.error();
+    copy_ = *std::move(opened);
+    return {};
   }
   void take(std::string_view bytes) {
     reader_.feed(bytes);
@@ -130,13 +133,6 @@ std::vector<std::string> files_of(const NcclPlan& plan, const std::string& folde
   return files;
 }
 
-bool write_json(const nccl::Report& report, const std::string& name) {
-  std::FILE* file = std::fopen(name.c_str(), "we");
-  if (file == nullptr) return false;
-  const bool written = std::fputs(nccl::to_json(report).c_str(), file) >= 0;
-  return std::fclose(file) == 0 && written;
-}
-
 // The program's own status, unless --fail, --json or --log could not be satisfied.
 int answer(const NcclRunOptions& options, CaughtLog& log, int status) {
   const int failure = status == 0 ? 1 : status;
@@ -150,8 +146,9 @@ int answer(const NcclRunOptions& options, CaughtLog& log, int status) {
   } else {
     printed = print_answer(report, options.all, stderr);
   }
-  if (!options.json.empty() && !write_json(report, options.json)) {
-    return refuse(fmt::format("{}: {}", options.json, std::strerror(errno)), failure);
+  if (!options.json.empty()) {
+    const Result<void> written = write_output(options.json, nccl::to_json(report));
+    if (!written) return refuse(written.error().message, failure);
   }
   if (log.copy_failed()) return refuse(options.log + ": cannot write all of the log", failure);
   return options.fail && (!report.met || !printed) ? failure : status;

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 
+#include "base/output_file.h"
 #include "perf/output/csv_report.h"
 #include "perf/output/html_page.h"
 #include "perf/output/json_report.h"
@@ -16,18 +16,13 @@ namespace {
 
 constexpr const char* kStandardOutput = "-";
 
-Result<void> write_file(const std::string& name, const std::string& text) {
+Result<void> write_document(const std::string& name, const std::string& text) {
   if (name == kStandardOutput) {
     fmt::print("{}", text);
     if (fflush(stdout) != 0) return from_errno("standard output");
     return {};
   }
-  errno = 0;
-  std::ofstream file(name, std::ios::binary | std::ios::trunc);
-  file << text;
-  file.close();
-  if (!file) return from_errno("writing " + name);
-  return {};
+  return write_output(name, text);
 }
 
 }  // namespace
@@ -49,10 +44,8 @@ Result<void> check_outputs(const PerfOutput& output) {
   }
   for (const std::string* file : files) {
     if (file->empty() || *file == kStandardOutput) continue;
-    errno = 0;
-    if (!std::ofstream(*file, std::ios::app)) {
-      const Error error = from_errno(*file);
-      return Error{EINVAL, "cannot write " + error.message};
+    if (const Result<UniqueFd> opened = open_output(*file, Existing::kKeep); !opened) {
+      return Error{EINVAL, "cannot write " + opened.error().message};
     }
   }
   return {};
@@ -63,7 +56,7 @@ Result<void> write_outputs(const PerfOutput& output, const perf::Report& report)
        {std::pair(&output.json, &perf::to_json), std::pair(&output.csv, &perf::to_csv),
         std::pair(&output.html, &perf::to_html)}) {
     if (file->empty()) continue;
-    if (Result<void> written = write_file(*file, write(report)); !written) return written;
+    if (Result<void> written = write_document(*file, write(report)); !written) return written;
   }
   return {};
 }

@@ -4,12 +4,12 @@
 #include <cstdio>
 #include <memory>
 
+#include "base/output_file.h"
 #include "cli/command_line.h"
 #include "cli/help.h"
 #include "cli/machine_options.h"
 #include "cli/machine_origin.h"
 #include "cli/subcommands.h"
-#include "cli/whole_io.h"
 #include "text/format.h"
 #include "text/style.h"
 #include "topo/output/json_report.h"
@@ -37,7 +37,7 @@ Result<void> write_svg(const std::string& name, const std::string& text) {
     fmt::print("{}", text);
     return {};
   }
-  return write_file(name, text);
+  return write_output(name, text);
 }
 
 int run_topo(const TopoOptions& options) {

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "text/json_text.h"
 namespace gdr::doctor {
 namespace {
 
@@ -81,8 +82,7 @@ std::string to_json(const Report& report, const ContainerView* container) {
       {"findings", std::move(findings)},
       {"checks", std::move(checks)}};
   if (container != nullptr) document["container"] = container_json(*container);
-  // Files of a captured machine may not be UTF-8, but the document must be.
-  return document.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+  return text::json_text(document, 2) + "\n";
 }
 
 }  // namespace gdr::doctor

@@ -4,16 +4,14 @@
 
 #include "explain/pattern.h"
 #include "nccl/text_report.h"
+#include "text/json_text.h"
 
 namespace gdr::explain {
 namespace {
 
 using nlohmann::ordered_json;
 
-std::string dumped(const ordered_json& document) {
-  // A log may hold bytes that are no text.
-  return document.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
-}
+std::string dumped(const ordered_json& document) { return text::json_text(document, 2) + "\n"; }
 
 ordered_json sources_of(const Symptom& symptom) {
   constexpr const char* kStated[] = {"cause and fix", "cause", "fix", "symptom"};

@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "fix/report.h"
+#include "text/json_text.h"
 
 namespace gdr::fix {
 namespace {
@@ -98,8 +99,7 @@ std::string to_json(const Report& report) {
     document["plan"] = plan_json(report);
   }
   document["lines_not_understood"] = report.journal.not_understood;
-  // A captured machine may hold bytes that are no text.
-  return document.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+  return text::json_text(document, 2) + "\n";
 }
 
 }  // namespace gdr::fix

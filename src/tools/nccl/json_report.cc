@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "nccl/text_report.h"
+#include "text/json_text.h"
 
 namespace gdr::nccl {
 namespace {
@@ -96,8 +97,7 @@ std::string to_json(const Report& report) {
   }
   document["connections"] = std::move(connections);
   document["connections_left_out"] = report.log.connections_left_out;
-  // A log may hold bytes that are no text.
-  return document.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+  return text::json_text(document, 2) + "\n";
 }
 
 }  // namespace gdr::nccl

@@ -1,5 +1,6 @@
 #include "perf/compare.h"
 #include "perf/output/json_writer.h"
+#include "text/json_text.h"
 
 namespace gdr::perf {
 namespace {
@@ -64,8 +65,7 @@ std::string to_json(std::span<const Comparison> comparisons) {
     json["base"] = source_json(comparison.base);
     json["others"].push_back(comparison_json(comparison));
   }
-  // A command line need not be UTF-8.
-  return json.dump(2, ' ', false, ordered_json::error_handler_t::replace);
+  return text::json_text(json, 2);
 }
 
 }  // namespace gdr::perf

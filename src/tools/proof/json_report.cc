@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "proof/verdict.h"
+#include "text/json_text.h"
 
 namespace gdr::proof {
 namespace {
@@ -213,8 +214,7 @@ std::string to_json(const Report& report) {
                           {"registrations", list(report.registrations, registration_json)},
                           {"checks", list(report.checks, check_json)},
                           {"measurements", list(report.measurements, measurement_json)}};
-  // What drivers call themselves need not be UTF-8; the document must be.
-  return json.dump(2, ' ', false, ordered_json::error_handler_t::replace);
+  return text::json_text(json, 2);
 }
 
 }  // namespace gdr::proof

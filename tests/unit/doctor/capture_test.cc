@@ -1,5 +1,6 @@
 #include "doctor/capture/capture.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <spawn.h>
 #include <sys/stat.h>
@@ -8,7 +9,9 @@
 
 #include <filesystem>
 
+#include "base/unique_fd.h"
 #include "doctor/capture/harmless.h"
+#include "doctor/capture/tree.h"
 #include "doctor/environment.h"
 #include "doctor/kernel_log.h"
 #include "doctor/run.h"
@@ -336,6 +339,42 @@ TEST(Capture, ListsItsKindsOfFiles) {
     configs |= line == "    18  /sys/devices/*/config";
   }
   EXPECT_TRUE(configs) << ::testing::PrintToString(contents_of(take_capture(machine.root())));
+}
+
+TEST(Capture, IsNotWrittenIntoAFolderThatAnotherAccountOwnsOrCanWrite) {
+  const Machine machine;
+  const Capture capture = take_capture(machine.root());
+  const Machine other;
+  const std::string folder = other.root() + "/replay";
+  fs::create_directory(folder);
+  ASSERT_EQ(chmod(folder.c_str(), 0777), 0);
+  EXPECT_EQ(write_capture(capture, folder).error().code, EPERM);
+  ASSERT_EQ(chmod(folder.c_str(), 0700), 0);
+  if (geteuid() == 0) {
+    ASSERT_EQ(chown(folder.c_str(), 12345, 12345), 0);
+    EXPECT_EQ(write_capture(capture, folder).error().code, EPERM);
+    ASSERT_EQ(chown(folder.c_str(), 0, 0), 0);
+  }
+  EXPECT_TRUE(fs::is_empty(folder));
+  EXPECT_TRUE(write_capture(capture, folder));
+}
+
+TEST(Capture, FollowsNoLinkThatTookAFoldersPlaceWhileItWasWritten) {
+  Capture capture;
+  capture.entries["etc/modprobe.d/new.conf"] = {Captured::Kind::kFile, false, "text"};
+  capture.entries["sys/class/eth0"] = {Captured::Kind::kLink, false, "../devices/eth0"};
+  for (const char* replaced : {"etc", "etc/modprobe.d", "sys", "sys/class"}) {
+    const Machine elsewhere, other;
+    const std::string place = other.root() + "/replay/" + replaced;
+    fs::create_directories(fs::path(place).parent_path());
+    fs::create_directory_symlink(elsewhere.root(), place);
+    const auto before = std::distance(fs::recursive_directory_iterator(elsewhere.root()), {});
+    const UniqueFd folder(
+        open((other.root() + "/replay").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    EXPECT_FALSE(write_entries(capture, folder.get())) << replaced;
+    EXPECT_EQ(std::distance(fs::recursive_directory_iterator(elsewhere.root()), {}), before)
+        << replaced;
+  }
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <map>
 
+#include "base/printable.h"
 #include "sample_report.h"
 
 namespace gdr::perf {
@@ -79,14 +80,27 @@ TEST(PerfCsv, HasSeveralPortsInOneCell) {
   EXPECT_EQ(rows[1]["port_share_percent"], "");
 }
 
-TEST(PerfCsv, QuotesCommasQuotesAndLineEnds) {
+TEST(PerfCsv, QuotesCommasAndQuotes) {
   Report report = sample_report();
-  report.near.host = "a,\"b\"\r\nc";
+  report.near.host = "a,\"b\" c";
   report.rows[0].problem = "plain";
   const std::string text = to_csv(report);
-  EXPECT_NE(text.find(",\"a,\"\"b\"\"\r\nc\","), text.npos) << text;
+  EXPECT_NE(text.find(",\"a,\"\"b\"\" c\","), text.npos) << text;
   EXPECT_NE(text.find(",plain,"), text.npos);
-  EXPECT_EQ(rows_of(report)[0]["near_host"], "a,\"b\"\r\nc");
+  EXPECT_EQ(rows_of(report)[0]["near_host"], "a,\"b\" c");
+}
+
+TEST(PerfCsv, ShowsOfAServersTextOnlyWhatMovesNoCursor) {
+  const Report report = report_of_hostile_server();
+  auto row = rows_of(report)[0];
+  for (const char* cell : {"problem", "first_wrong", "far_host", "far_nic", "far_netdev", "far_gid",
+                           "far_gpus", "far_version", "nearest_limit", "remarks", "advice"}) {
+    EXPECT_EQ(row[cell], kHostileShown) << cell;
+  }
+  EXPECT_EQ(row["port_names"], "mlx5_0 to " + std::string(kHostileShown));
+  std::string cells = to_csv(report);
+  for (auto at = cells.find("\r\n"); at != cells.npos; at = cells.find("\r\n")) cells.erase(at, 2);
+  EXPECT_EQ(cells, printable(cells)) << "each line's own end is the only control character";
 }
 
 TEST(PerfCsv, KeepsItsColumnsWhereTheFirstIsEmpty) {

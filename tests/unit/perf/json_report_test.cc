@@ -40,6 +40,16 @@ TEST(PerfJson, IsReadBackAsItWasWritten) {
   EXPECT_EQ(json::parse(text)["version"], kJsonVersion);
 }
 
+TEST(PerfJson, EscapesOfAServersTextWhatMovesACursorAndKeepsItsValue) {
+  const std::string text = to_json(report_of_hostile_server());
+  for (const char* raw : {"\x1b", "\xc2\x9b", "\xe2\x80\xae"}) {
+    EXPECT_EQ(text.find(raw), text.npos) << text;
+  }
+  const json read = json::parse(text);
+  EXPECT_EQ(read["far"]["host"], kHostile);
+  EXPECT_EQ(read["rows"][0]["problem"], kHostile);
+}
+
 // Another value than `value` that the same field may have.
 json other(const std::string& name, const json& value) {
   static const std::map<std::string, json> kOthers = {

@@ -171,4 +171,18 @@ Report sample_report() {
   return report;
 }
 
+Report report_of_hostile_server() {
+  Report report = sample_report();
+  Row row = report.rows[0];
+  row.problem = kHostile;
+  row.checked = Checked{1, 64, 1, kHostile, 0.5};
+  row.limits = {{kHostile, 50e9, 0.5, kHostile, kHostile}};
+  row.ports = {{"mlx5_0", kHostile, 24e9, 1e6, 1}};
+  row.remarks = {kHostile};
+  report.rows = {row};
+  report.far = {kHostile, kHostile, kHostile, kHostile, {}, kHostile, {kHostile}, false, false};
+  report.far.ports = {{kHostile, kHostile, kHostile, 1, 0, 0, 0}};
+  return report;
+}
+
 }  // namespace gdr::perf

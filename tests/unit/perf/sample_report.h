@@ -11,4 +11,14 @@ constexpr const char* kEvilName = "</script><script>document.title='taken over'<
 
 Report sample_report();
 
+// ESC, U+009B (a terminal's ESC [ in one character) and U+202E, and how they may be shown.
+constexpr const char* kHostile =
+    "a\x1b[2Jb\xc2\x9b"
+    "31mc\xe2\x80\xae"
+    "d";
+constexpr const char* kHostileShown = "a [2Jb 31mc?d";
+
+// One row, in which all that a server can say is kHostile.
+Report report_of_hostile_server();
+
 }  // namespace gdr::perf

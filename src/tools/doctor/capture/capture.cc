@@ -1,18 +1,17 @@
 #include "doctor/capture/capture.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <utility>
 
 #include "base/environment.h"
+#include "base/output_file.h"
 #include "base/unique_fd.h"
 #include "doctor/capture/collector.h"
 #include "doctor/capture/form.h"
 #include "doctor/capture/harmless.h"
 #include "doctor/capture/tar.h"
+#include "doctor/capture/tree.h"
 #include "doctor/checks/process/limits.h"
 #include "doctor/container.h"
 #include "doctor/environment.h"
@@ -58,39 +57,10 @@ void put_instead(const Host& host, Collector& collector) {
   if (host.kernel_log) collector.put(kCapturedKernelLog, harmless_log(*host.kernel_log));
 }
 
-Result<void> write_file(const std::string& path, const std::string& content) {
-  const UniqueFd file(
-      open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-  if (!file && errno == EEXIST) {
-    return Error{EEXIST, path + ": file exists; choose another name"};
-  }
-  if (!file) return from_errno(path);
-  for (std::size_t done = 0; done < content.size();) {
-    const ssize_t wrote = write(file.get(), content.data() + done, content.size() - done);
-    if (wrote < 0 && errno == EINTR) continue;
-    if (wrote <= 0) return from_errno(path);
-    done += static_cast<std::size_t>(wrote);
-  }
-  return {};
-}
-
-Result<void> write_tree(const Capture& capture, const fs::path& folder) {
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (!fs::is_empty(folder, error) || error) {
-    return Error{EEXIST,
-                 folder.string() + ": folder is not empty; choose an empty one or a new name"};
-  }
-  for (const auto& [path, captured] : capture.entries) {
-    const fs::path place = folder / path;
-    fs::create_directories(captured.kind == Captured::Kind::kFolder ? place : place.parent_path(),
-                           error);
-    if (captured.kind == Captured::Kind::kLink) fs::create_symlink(captured.content, place, error);
-    if (error) return Error{error.value(), place.string() + ": " + error.message()};
-    if (captured.kind != Captured::Kind::kFile) continue;
-    if (auto written = write_file(place, captured.content); !written) return written.error();
-  }
-  return {};
+Result<void> write_archive(const std::string& path, const std::string& content) {
+  const Result<UniqueFd> file = open_output(path, Existing::kRefuse, 0600);
+  if (!file) return file.error();
+  return write_whole(file->get(), content) ? Result<void>() : from_errno(path);
 }
 
 bool ends_with(const std::string& text, std::string_view end) {
@@ -152,7 +122,7 @@ Result<void> write_capture(const Capture& capture, const std::string& target) {
   std::string archive;
   for (const auto& [path, captured] : capture.entries) add_to_tar(archive, path, captured);
   end_tar(archive);
-  return write_file(target, archive);
+  return write_archive(target, archive);
 }
 
 std::vector<std::string> contents_of(const Capture& capture) {

@@ -35,7 +35,8 @@ struct Capture {
 Capture take_capture(const std::string& root);
 
 // `target` becomes a tar archive, or where it ends in a slash or is a folder that is empty, a tree.
-// EEXIST: there is something already; EINVAL: a name that says another format.
+// EEXIST: there is something already; EINVAL: a name that says another format; EPERM: the folder is
+// another account's, or others can write to it.
 Result<void> write_capture(const Capture& capture, const std::string& target);
 
 // Its contents, one line per kind of file: "  312  /sys/devices/pci*/config".

@@ -2,13 +2,16 @@
 
 #include <fmt/format.h>
 
+#include "base/printable.h"
 #include "perf/output/figures.h"
 
 namespace gdr::perf {
 namespace {
 
-std::string quoted(std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == text.npos) return std::string(text);
+// The other side of a run gives some of the texts, and standard output may be a terminal.
+std::string quoted(std::string_view given) {
+  const std::string text = printable(given);
+  if (text.find_first_of(",\"") == text.npos) return text;
   std::string cell = "\"";
   for (const char c : text) cell += c == '"' ? std::string("\"\"") : std::string(1, c);
   return cell + '"';

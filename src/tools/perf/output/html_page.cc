@@ -10,6 +10,7 @@
 #include "perf/output/json_report.h"
 #include "perf/output/page_parts.h"
 #include "text/format.h"
+#include "text/json_text.h"
 
 namespace gdr::perf {
 namespace {
@@ -28,14 +29,14 @@ std::string data(const char* id, const std::string& json) {
 
 // A group's title without its measure: each chart is about one.
 std::string series_titles(const std::vector<Row>& rows) {
-  nlohmann::json titles = nlohmann::json::array();
+  nlohmann::ordered_json titles = nlohmann::ordered_json::array();
   for (const Row& row : rows) {
     std::string title = group_title(row.load);
     const std::string measure = std::string(", ") + name_of(row.load.measure) + ":";
     title.replace(title.find(measure), measure.size(), ":");
     titles.push_back(title);
   }
-  return titles.dump();
+  return text::json_text(titles, -1);
 }
 
 std::string head(const std::string& title) {

@@ -1,16 +1,14 @@
 #include "perf/output/json_report.h"
 
 #include "perf/output/json_writer.h"
+#include "text/json_text.h"
 
 namespace gdr::perf {
 namespace {
 
 using nlohmann::ordered_json;
 
-// What hosts and drivers call themselves need not be UTF-8; the document must be.
-std::string text_of(const ordered_json& json) {
-  return json.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
-}
+std::string text_of(const ordered_json& json) { return text::json_text(json, -1); }
 
 }  // namespace
 

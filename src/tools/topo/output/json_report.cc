@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "text/json_text.h"
 #include "topo/tree.h"
 
 namespace gdr::topo {
@@ -232,8 +233,7 @@ std::string to_json(const Report& report, const std::string& version) {
     tree.push_back(of(bridge, report.devices));
   }
   document["tree"] = std::move(tree);
-  // What a machine says of itself may be no text.
-  return document.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+  return text::json_text(document, 2) + "\n";
 }
 
 }  // namespace gdr::topo

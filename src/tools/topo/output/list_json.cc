@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "text/json_text.h"
 #include "topo/output/port_text.h"
 
 namespace gdr::topo {
@@ -90,8 +91,7 @@ std::string to_json(const Listing& listing, const std::string& version) {
                                  {"gpus", std::move(gpus)},
                                  {"ports", std::move(ports)},
                                  {"unseen", listing.unseen}};
-  // What a machine says of itself may be no text.
-  return document.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+  return text::json_text(document, 2) + "\n";
 }
 
 }  // namespace gdr::topo
