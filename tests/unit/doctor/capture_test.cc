@@ -158,8 +158,9 @@ TEST(Capture, FindsADriverThatIsMountedElsewhereAgainAndNamesNoOtherMount) {
 TEST(Capture, KeepsTwoLinesOfTheKernelsPackedConfiguration) {
   Machine machine;
   lay_out(machine);
-  machine.write("proc/driver/nvidia/version",
-                "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.95.05  Release\n");
+  machine.write(
+      "proc/driver/nvidia/version",
+      "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.95.05  Release Build\n");
   machine.write("proc/sys/kernel/osrelease", "6.8.0-45-generic\n");
   std::filesystem::remove_all(machine.root() + "/boot");
   machine.write("proc/config.gz", gdr::test::compressed("CONFIG_LOCALVERSION=\"-secret\"\n"
@@ -169,7 +170,7 @@ TEST(Capture, KeepsTwoLinesOfTheKernelsPackedConfiguration) {
   const Capture capture = take_capture(machine.root());
   const auto kept = capture.entries.find("proc/config.gz");
   ASSERT_NE(kept, capture.entries.end());
-  EXPECT_EQ(kept->second.content, "CONFIG_DMABUF_MOVE_NOTIFY=y\nCONFIG_PCI_P2PDMA=y\n");
+  EXPECT_EQ(kept->second.content, "CONFIG_PCI_P2PDMA=y\nCONFIG_DMABUF_MOVE_NOTIFY=y\n");
   const Machine empty;
   ASSERT_TRUE(write_capture(capture, empty.root() + "/replay/"));
   EXPECT_EQ(findings_of(empty.root() + "/replay"), findings_of(machine.root()));
