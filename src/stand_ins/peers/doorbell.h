@@ -27,7 +27,7 @@ struct Doorbell {
 
 // Whether ringing by this descriptor reaches nothing but a socket of this host.
 bool is_doorbell(int outer);
-// Where it is full, the thread is about to wake up.
+// Does nothing if it is full: the thread is about to wake up then.
 void ring_doorbell(int outer);
 
 }  // namespace gdr::peers

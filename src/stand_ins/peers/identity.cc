@@ -45,8 +45,8 @@ bool proc_counts_alike() {
   return std::atoi(target) == getpid();
 }
 
-}  // namespace
-
+// What the kernel says of a descriptor of this process (/proc/self/fdinfo) in the line that begins
+// with `name`, as "Pid:"; nothing: there is no such line.
 std::optional<int> descriptor_field(int descriptor, std::string_view name) {
   char path[48];
   std::snprintf(path, sizeof path, "/proc/self/fdinfo/%d", descriptor);
@@ -57,6 +57,8 @@ std::optional<int> descriptor_field(int descriptor, std::string_view name) {
   }
   return std::nullopt;
 }
+
+}  // namespace
 
 bool tells_users_apart() { return geteuid() != overflow_user() || is_mapped(geteuid()); }
 

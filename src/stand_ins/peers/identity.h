@@ -29,10 +29,6 @@ Result<Identity> identify(int connection);
 // descriptor is no segment.
 Result<rnic::Secret> secret_of(const Identity& process, int descriptor);
 
-// What the kernel says of a descriptor of this process (/proc/self/fdinfo) in the line that begins
-// with `name`, as "Pid:"; nothing: there is no such line.
-std::optional<int> descriptor_field(int descriptor, std::string_view name);
-
 // Whether this user namespace knows its own account by a number that no other one has here.
 bool tells_users_apart();
 

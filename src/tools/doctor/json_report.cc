@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "text/json_text.h"
+
 namespace gdr::doctor {
 namespace {
 

@@ -24,8 +24,6 @@ using Source = std::function<ssize_t(char* bytes, std::size_t count)>;
 constexpr std::size_t kPiece = 8 * 1024;
 constexpr const char* kUnpackYourself = "; unpack it and give the folder";
 
-using Handle = std::unique_ptr<archive, int (*)(archive*)>;
-
 struct Input {
   const ArchiveLibrary& library;
   const Source& source;
@@ -63,7 +61,7 @@ la_ssize_t read_piece(archive* handle, void* data, const void** bytes) {
 void add_filters(const ArchiveLibrary& library, archive* handle) {
   for (int (*add)(archive*) : {library.read_support_filter_gzip, library.read_support_filter_bzip2,
                                library.read_support_filter_xz, library.read_support_filter_zstd}) {
-    const Handle trial(library.read_new(), library.read_free);
+    const ArchiveHandle trial(library.read_new(), library.read_free);
     if (trial && add(trial.get()) == ARCHIVE_OK) static_cast<void>(add(handle));
   }
 }
@@ -193,7 +191,7 @@ class Reader {
   const ArchiveLibrary& library_;
   const ArchiveLimits& limits_;
   Input input_;
-  Handle handle_;
+  ArchiveHandle handle_;
   std::unique_ptr<ArchiveTree> tree_ = std::make_unique<ArchiveTree>();
   std::size_t kept_ = 0;
 };

@@ -7,6 +7,8 @@
 #include <archive.h>
 #include <archive_entry.h>
 
+#include <memory>
+
 #include "base/result.h"
 
 namespace gdr::host {
@@ -40,5 +42,7 @@ struct ArchiveLibrary {
   decltype(&::archive_entry_filetype) entry_filetype = nullptr;
   decltype(&::archive_entry_size) entry_size = nullptr;
 };
+
+using ArchiveHandle = std::unique_ptr<archive, int (*)(archive*)>;  // with read_free
 
 }  // namespace gdr::host

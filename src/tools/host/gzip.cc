@@ -1,7 +1,6 @@
 #include "host/gzip.h"
 
 #include <algorithm>
-#include <memory>
 
 #include "host/archive_library.h"
 
@@ -14,7 +13,7 @@ std::string unpack_gzip(std::string_view packed, std::size_t most) {
   const Result<const ArchiveLibrary*> loaded = ArchiveLibrary::load();
   if (!loaded) return {};
   const ArchiveLibrary& library = **loaded;
-  const std::unique_ptr<archive, int (*)(archive*)> handle(library.read_new(), library.read_free);
+  const ArchiveHandle handle(library.read_new(), library.read_free);
   if (!handle) return {};
   // Anything but "ok" means that libarchive was built without zlib and would start a program.
   if (library.read_support_filter_gzip(handle.get()) != ARCHIVE_OK) return {};
@@ -24,7 +23,7 @@ std::string unpack_gzip(std::string_view packed, std::size_t most) {
       library.read_next_header(handle.get(), &entry) != ARCHIVE_OK) {
     return {};
   }
-  // What gzip's filter did not take is handed through as it is.
+  // libarchive hands through as it is what gzip's filter did not take.
   if (library.filter_count(handle.get()) != 2) return {};
   std::string text;
   char piece[4096];

@@ -1,5 +1,5 @@
-// What throws is told as an error: the standard library's containers and threads throw where memory
-// or a thread cannot be had. At the top of a server's thread that would end the server, and with it
+// Turns exceptions into errors: the standard library's containers and threads throw where memory or
+// a thread cannot be had. At the top of a server's thread that would end the server, and with it
 // what it does for others.
 //
 //   Result<void> done = caught([&] { return work(); });
@@ -32,16 +32,24 @@ inline Error out_of_memory() {
   });
 }
 
-// `work` returns a Result.
-template <typename Work>
-auto caught(Work&& work) -> decltype(work()) {
+// `work` returns a Result. What it has left in the middle is for `clean_up`, which is given the
+// error and does not throw.
+template <typename Work, typename CleanUp>
+auto caught(Work&& work, CleanUp&& clean_up) -> decltype(work()) {
+  Error thrown;
   try {
     return work();
   } catch (const std::bad_alloc&) {
-    return out_of_memory();
+    thrown = out_of_memory();
   } catch (const std::exception& error) {
-    return error_of(EIO, [&] { return std::string("failed within: ") + error.what(); });
+    thrown = error_of(EIO, [&] { return std::string("failed within: ") + error.what(); });
   }
+  clean_up(thrown);
+  return thrown;
+}
+template <typename Work>
+auto caught(Work&& work) -> decltype(work()) {
+  return caught(work, [](const Error&) {});
 }
 
 // An error: `thread` is still none.

@@ -19,15 +19,11 @@ Result<void> Session::serve() {
   control_.watch(interrupted_);
   control_.set_most(kLargestGreeting);
   came_at_ = heard_at_ = now();
-  bool returned = false;
-  Result<void> ended = caught([&] {
-    Result<void> done = talk();
-    returned = true;
-    return done;
-  });
-  if (!returned) {
-    (void)caught([&] { return control_.send(Failure{ended.error().code, ended.error().message}); });
-  }
+  Result<void> ended =
+      caught([&] { return talk(); },
+             [&](const Error& thrown) {
+               (void)caught([&] { return control_.send(Failure{thrown.code, thrown.message}); });
+             });
   end_crew();
   if (begun_) stage_.leave();
   return ended;
@@ -81,14 +77,7 @@ bool Session::go_on() {
 
 template <typename Request>
 auto Session::carry_out(const Request& request) -> decltype(handle(request)) {
-  bool returned = false;
-  auto reply = caught([&] {
-    auto handled = handle(request);
-    returned = true;
-    return handled;
-  });
-  if (!returned) end_crew();  // it was left in the middle
-  return reply;
+  return caught([&] { return handle(request); }, [&](const Error&) { end_crew(); });
 }
 
 Result<void> Session::answer(const Received& received) {

@@ -5,7 +5,7 @@
 namespace gdr::perf {
 namespace {
 
-// Of a request in its queue and of its completion: 64 bytes each in the drivers of most NICs.
+// A request in its queue and its completion take 64 bytes each in the drivers of most NICs.
 constexpr std::uint64_t kQueued = 128;
 constexpr std::uint64_t kReceive = sizeof(ibv_sge) + sizeof(std::uint64_t);  // as in Receives
 

@@ -4,22 +4,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/output_file.h"
 #include "process/start.h"
 
 namespace gdr::process {
 namespace {
 
 constexpr std::size_t kMostBytes = 1 << 20;
-
-int write_all(int output, const Bytes& bytes) {
-  for (std::size_t written = 0; written < bytes.size();) {
-    const ssize_t put = write(output, bytes.data() + written, bytes.size() - written);
-    if (put < 0 && errno == EINTR) continue;
-    if (put <= 0) return 1;
-    written += static_cast<std::size_t>(put);
-  }
-  return 0;
-}
 
 }  // namespace
 
@@ -29,8 +20,11 @@ Result<Bytes> bytes_from_apart(const std::string& name, Nanoseconds limit,
   if (!answer) return answer.error();
   Start start;
   start.leads_group = true;
-  const Result<pid_t> pid =
-      begin(start, [&] { return write_all(answer->write_end.get(), work()); });
+  const Result<pid_t> pid = begin(start, [&] {
+    const Bytes bytes = work();
+    const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    return write_whole(answer->write_end.get(), text) ? 0 : 1;
+  });
   if (!pid) return pid.error();
   answer->write_end.reset();
   const ChildEnd end = read_child(*pid, std::move(answer->read_end), limit, kMostBytes);

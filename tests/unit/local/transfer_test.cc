@@ -290,45 +290,12 @@ TEST_F(TransferTest, WaitsForStagingWhenAllOfItIsInUse) {
   transfer.drain();
 }
 
-// What the other process's service thread was asked for and has not begun can be taken back; what
-// it has begun is waited for.
-TEST_F(TransferTest, DrainingTakesBackWhatItsOwnerHasNotBegun) {
-  const auto peer = self_as_peer();
-  PieceList to = elsewhere(to_, {});
-  for (Piece& piece : to.pieces()) piece.where = Where::kServed;
-  Transfer transfer;
-  ASSERT_TRUE(transfer.begin(list(from_, nullptr, {}), to, {peer.get(), kHeld}, kToken, *staging_));
-  EXPECT_FALSE(transfer.poll());
-  EXPECT_EQ(rnic::service_state(segment_->service_request(0).word.load()),
-            rnic::ServiceState::kAsked);
-  transfer.drain();
-  EXPECT_EQ(segment_->service_request(0).word.load(), 0u);
-}
-
-TEST_F(TransferTest, TheDeathOfTheOwnerEndsWhatItWasAskedFor) {
-  const auto peer = self_as_peer();
-  PieceList to = elsewhere(to_, {});
-  for (Piece& piece : to.pieces()) piece.where = Where::kServed;
-  Transfer transfer;
-  ASSERT_TRUE(transfer.begin(list(from_, nullptr, {}), to, {peer.get(), kHeld}, kToken, *staging_));
-  EXPECT_FALSE(transfer.poll());
-  other_end_.reset();
-  peer->check_alive();
-  std::optional<Outcome> outcome;
-  for (int i = 0; i < 100 && !outcome; ++i) outcome = transfer.poll();
-  ASSERT_TRUE(outcome);
-  EXPECT_EQ(outcome->error, ESRCH);
-}
-
-// All places of the owner's table taken by others, who do not go on.
-class FullTable : public TransferTest {
+// A transfer to memory that its owner's service thread has to reach; nothing is asked of it before
+// the first poll.
+class ServedTransferTest : public TransferTest {
  protected:
   void SetUp() override {
     TransferTest::SetUp();
-    for (std::uint32_t i = 0; i < rnic::kServiceRequests; ++i) {
-      segment_->service_request(i).word.store(
-          rnic::service_word(rnic::make_token(9, 9), rnic::ServiceState::kWriting));
-    }
     peer_ = self_as_peer();
     PieceList to = elsewhere(to_, {});
     for (Piece& piece : to.pieces()) piece.where = Where::kServed;
@@ -344,6 +311,37 @@ class FullTable : public TransferTest {
   }
   std::shared_ptr<Peer> peer_;
   Transfer transfer_;
+};
+
+// What the other process's service thread was asked for and has not begun can be taken back; what
+// it has begun is waited for.
+TEST_F(ServedTransferTest, DrainingTakesBackWhatItsOwnerHasNotBegun) {
+  EXPECT_FALSE(transfer_.poll());
+  EXPECT_EQ(rnic::service_state(segment_->service_request(0).word.load()),
+            rnic::ServiceState::kAsked);
+  transfer_.drain();
+  EXPECT_EQ(segment_->service_request(0).word.load(), 0u);
+}
+
+TEST_F(ServedTransferTest, TheDeathOfTheOwnerEndsWhatItWasAskedFor) {
+  EXPECT_FALSE(transfer_.poll());
+  other_end_.reset();
+  peer_->check_alive();
+  const std::optional<Outcome> outcome = poll_for(kSecond);
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->error, ESRCH);
+}
+
+// All places of the owner's table taken by others, who do not go on.
+class FullTable : public ServedTransferTest {
+ protected:
+  void SetUp() override {
+    ServedTransferTest::SetUp();
+    for (std::uint32_t i = 0; i < rnic::kServiceRequests; ++i) {
+      segment_->service_request(i).word.store(
+          rnic::service_word(rnic::make_token(9, 9), rnic::ServiceState::kWriting));
+    }
+  }
 };
 
 TEST_F(FullTable, IsWaitedForNoLongerThanAnAnswer) {
@@ -372,18 +370,12 @@ TEST_F(FullTable, LetsARequestInAsSoonAsAPlaceIsFree) {
 }
 
 // As its owner frees an answer that was not fetched for long.
-TEST_F(TransferTest, WhoseAnswerIsGoneFailsAndFreesNoPlaceOfAnothers) {
-  const auto peer = self_as_peer();
-  PieceList to = elsewhere(to_, {});
-  for (Piece& piece : to.pieces()) piece.where = Where::kServed;
-  Transfer transfer;
-  ASSERT_TRUE(transfer.begin(list(from_, nullptr, {}), to, {peer.get(), kHeld}, kToken, *staging_));
-  EXPECT_FALSE(transfer.poll());
+TEST_F(ServedTransferTest, WhoseAnswerIsGoneFailsAndFreesNoPlaceOfAnothers) {
+  EXPECT_FALSE(transfer_.poll());
   const std::uint64_t others =
       rnic::service_word(rnic::make_token(9, 9), rnic::ServiceState::kAsked);
   segment_->service_request(0).word.store(others);
-  std::optional<Outcome> outcome;
-  for (int i = 0; i < 100 && !outcome; ++i) outcome = transfer.poll();
+  const std::optional<Outcome> outcome = poll_for(kSecond);
   ASSERT_TRUE(outcome);
   EXPECT_EQ(outcome->error, EPROTO);
   EXPECT_EQ(segment_->service_request(0).word.load(), others);

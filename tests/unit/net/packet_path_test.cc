@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "is_readable.h"
 #include "net/private_socket.h"
 #include "packet_host.h"
 #include "packets.h"
@@ -11,6 +12,7 @@
 namespace gdr::net {
 namespace {
 
+using test::is_readable;
 using test::PacketHost;
 
 constexpr std::uint32_t kPeerNumber = 0x300'001;
@@ -25,11 +27,6 @@ bool soon(PacketHost& host, Claim claim) {
     host.path().progress();
     usleep(200);
   }
-}
-
-bool is_readable(int descriptor) {
-  pollfd wait{descriptor, POLLIN, 0};
-  return poll(&wait, 1, 0) != 0;
 }
 
 // One for all tests: its thread never ends. Its peers' addresses are given out one by one.

@@ -1,7 +1,6 @@
 // What two processes say to each other when they meet, and what they take from each other.
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -11,6 +10,7 @@
 #include <optional>
 #include <vector>
 
+#include "is_readable.h"
 #include "open_descriptors.h"
 #include "send_descriptors.h"
 #include "shown.h"
@@ -34,11 +34,6 @@ void send_forged(int to, const Message& message, std::size_t bytes = sizeof(Mess
   char longer[128] = {};
   std::memcpy(longer, &message, sizeof message);
   ASSERT_EQ(test::send_descriptors(to, longer, bytes, descriptors), static_cast<ssize_t>(bytes));
-}
-
-bool can_be_read(int descriptor) {
-  pollfd one{descriptor, POLLIN, 0};
-  return poll(&one, 1, 0) == 1;
 }
 
 // A caller and an answerer of one process, connected.
@@ -70,11 +65,11 @@ TEST(Handshakes, ShowEachTheOthersTokenSegmentAndDoorbell) {
     const auto mapped = rnic::Segment::map(std::move(introduction.segment));
     ASSERT_TRUE(mapped);
     EXPECT_EQ((*mapped)->header().token, shown->face.token);
-    EXPECT_FALSE(can_be_read(shown->doorbell.inner.get()));
+    EXPECT_FALSE(test::is_readable(shown->doorbell.inner.get()));
     ring_doorbell(introduction.doorbell.get());
-    EXPECT_TRUE(can_be_read(shown->doorbell.inner.get()));
+    EXPECT_TRUE(test::is_readable(shown->doorbell.inner.get()));
     shown->doorbell.take_ring();
-    EXPECT_FALSE(can_be_read(shown->doorbell.inner.get()));
+    EXPECT_FALSE(test::is_readable(shown->doorbell.inner.get()));
   }
 }
 

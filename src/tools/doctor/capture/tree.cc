@@ -14,7 +14,7 @@
 namespace gdr::doctor {
 namespace {
 
-// Where an entry stands: its folder, made and opened, and its own name.
+// An entry stands in a folder, made and opened, by its own name.
 struct Place {
   UniqueFd folder;
   std::string name;

@@ -1,4 +1,4 @@
-// What the host, its GPUs or its cluster withhold before RDMA has a part in it.
+// The host, its GPUs or its cluster withhold something before RDMA has a part in it.
 #include "explain/symptoms/tables.h"
 
 namespace gdr::explain {
