@@ -247,11 +247,25 @@ def a_secret_is_asked_for_and_never_said():
         require(done.returncode == 1 and "type: chmod 600" in done.stderr, done.returncode, done.stderr)
 
 
+def address_space(server):
+    with open(f"/proc/{server.pid}/statm", encoding="ascii") as file:
+        return int(file.read().split()[0]) * resource.getpagesize()
+
+
+def is_at_rest(server):
+    """Has given a session's threads and memory back, so that what is left is short by what a test takes away."""
+    end = time.monotonic() + 20
+    seen = []
+    while len(seen) < 5 or len(set(seen[-5:])) > 1:
+        require(time.monotonic() < end, "threads and bytes:", seen)
+        seen.append((len(os.listdir(f"/proc/{server.pid}/task")), address_space(server)))
+        time.sleep(0.2)
+
+
 @contextlib.contextmanager
 def short_of_memory(server, left):
     """Its address space may grow by so many bytes only."""
-    with open(f"/proc/{server.pid}/statm", encoding="ascii") as file:
-        used = int(file.read().split()[0]) * resource.getpagesize()
+    used = address_space(server)
     before = resource.prlimit(server.pid, resource.RLIMIT_AS)
     resource.prlimit(server.pid, resource.RLIMIT_AS, (used + left, before[1]))
     try:
@@ -263,9 +277,10 @@ def short_of_memory(server, left):
 def who_gets_no_thread_is_told_and_the_next_is_served():
     with serving() as (port, server):
         serves(port)
+        is_at_rest(server)
         told = ""
         with contextlib.ExitStack() as stack, short_of_memory(server, 1 << 20):
-            for _ in range(8):  # stacks of threads that have ended may be left
+            for _ in range(24):  # stacks of threads that have ended are kept for the next, up to 40 MiB of them
                 client = stack.enter_context(Client(port, patience=1))
                 with contextlib.suppress(TimeoutError):
                     kind, body = client.receive()
