@@ -11,7 +11,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import raw_perf  # noqa: E402
-from perf_program import QUICK, Perf, main, require  # noqa: E402
+from perf_program import QUICK, Perf, main, processor_seconds, require  # noqa: E402
 from raw_perf import Client, Place  # noqa: E402
 from two_programs import free_port, stop  # noqa: E402
 
@@ -41,12 +41,6 @@ def serves(port, *options):
     row, = PERF.rows("127.0.0.1", "--port", str(port), *QUICK, "--sizes", "64", "--measure", "bandwidth", *options)
     require(not row["problem"], row)
     return time.monotonic() - began
-
-
-def processor_seconds(process):
-    with open(f"/proc/{process.pid}/stat", encoding="ascii") as file:
-        fields = file.read().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def an_address_that_takes_no_part_gets_six_small_datagrams():
@@ -253,7 +247,7 @@ def address_space(server):
 
 
 def is_at_rest(server):
-    """Has given a session's threads and memory back, so that what is left is short by what a test takes away."""
+    """Neither threads nor memory come and go, so that what it may have besides is what a test leaves it."""
     end = time.monotonic() + 20
     seen = []
     while len(seen) < 5 or len(set(seen[-5:])) > 1:
@@ -320,6 +314,7 @@ def a_thread_that_gets_no_memory_ends_its_row_alone():
             wrong, _ = client.set_up(operation=raw_perf.SEND, check=True, largest=HUGE, threads=2)
             require(wrong == "" and client.probe(place.gid) == "", wrong)
             require(client.answer(place.number()) == "" and client.connect(place.gid, threads=2) == "", "connect")
+            is_at_rest(server)
             with short_of_memory(server, (2 * HUGE) * 3 // 2):  # what one of both takes
                 require(client.ask(raw_perf.start(seconds=600, size=HUGE))[0] == "", "start")
                 wrong, said = client.ask(raw_perf.finish(0, 0))

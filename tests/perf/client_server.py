@@ -11,7 +11,7 @@ import threading
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-from perf_program import MEASURES, QUICK, Perf, main, require, title  # noqa: E402
+from perf_program import MEASURES, QUICK, Perf, main, measures, require, title  # noqa: E402
 from two_programs import free_port, stop  # noqa: E402
 
 PERF = Perf(sys.argv[1])
@@ -102,8 +102,7 @@ def goes_on_after_a_client_that_is_killed_in_the_middle():
                         ("--both-ways", "--operation", "send", "--threads", "2",
                          "--queue-pairs", "16")):
             client = PERF.start(*serving.client(*ENDLESS, *options))
-            time.sleep(0.7)
-            require(client.poll() is None, "it has ended early")
+            measures(client)
             stop(client)  # SIGKILL
             rows = PERF.rows(*serving.client(*QUICK, "--sizes", "64"))
             require(all(not row.get("problem") for row in rows), rows)
@@ -123,7 +122,7 @@ def a_server_that_dies_is_noticed_within_seconds():
                                   env=PERF.environment(), stdout=subprocess.DEVNULL,
                                   stderr=subprocess.PIPE, text=True, start_new_session=True)
         try:
-            time.sleep(0.7)
+            measures(client)
             stop(server)
             said = client.communicate(timeout=10)[1]
         finally:

@@ -61,6 +61,11 @@ run_in_clean_system() {
   cp -a "$base/." "$root"
   cp /etc/resolv.conf "$root/etc/resolv.conf"
   git clone -q --no-hardlinks "$repository" "$root/gdrkit"
+  # Its root becomes that of a mount namespace: inside a mere chroot the kernel permits no user
+  # namespace and no change of how mounts spread.
+  mount --bind "$root" "$root"
+  mkdir "$root/old"
+  local enter="cd '$root' && pivot_root . old && umount -l /old && rmdir /old && exec \"\$@\""
   mount -t proc proc "$root/proc"
   mount -t sysfs -o ro sysfs "$root/sys"
   mount -t tmpfs -o mode=755 tmpfs "$root/dev"
@@ -78,10 +83,10 @@ run_in_clean_system() {
   if [ -n "$user" ]; then
     chroot "$root" useradd -m newcomer
     chroot "$root" chown -R newcomer /gdrkit
-    chroot "$root" setpriv --reuid newcomer --regid newcomer --clear-groups \
+    unshare --mount sh -c "$enter" sh setpriv --reuid newcomer --regid newcomer --clear-groups \
       env -i HOME=/home/newcomer PATH=/usr/bin:/bin sh -c "cd /gdrkit && $1" || status=$?
   else
-    chroot "$root" env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin \
+    unshare --mount sh -c "$enter" sh env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin \
       sh -c "cd /gdrkit && $1" || status=$?
   fi
   echo "clean_chroot: exit status $status: $1" >&2

@@ -4,6 +4,7 @@ the pages for people who work on the code, functions and classes of the request'
 doctor is a file named like its id, with its title in docs/doctor.md."""
 import os
 import re
+import shutil
 import subprocess
 import sys
 
@@ -20,8 +21,10 @@ def fail(page, text):
 
 def tracked():
     """Files of the repository; without git, everything but build folders."""
-    listed = subprocess.run(["git", "-C", ROOT, "ls-files", "-co", "--exclude-standard"], capture_output=True, text=True)
-    if listed.returncode == 0:
+    git = shutil.which("git")
+    listed = git and subprocess.run([git, "-C", ROOT, "ls-files", "-co", "--exclude-standard"], capture_output=True,
+                                    text=True)
+    if listed and listed.returncode == 0:
         return [name for name in listed.stdout.split("\n") if os.path.exists(os.path.join(ROOT, name)) and name]
     found = []
     for folder, folders, names in os.walk(ROOT):

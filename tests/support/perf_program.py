@@ -94,6 +94,21 @@ class Perf:
         return {entry.name for entry in os.scandir("/dev/shm") if not entry.is_dir()}
 
 
+def processor_seconds(process):
+    with open(f"/proc/{process.pid}/stat", encoding="ascii") as file:
+        fields = file.read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def measures(client):
+    """Waits until it does: it polls then, and before that it takes hardly any of the processor."""
+    end = time.monotonic() + 30
+    while client.poll() is None and processor_seconds(client) < 0.5:
+        require(time.monotonic() < end, "it does not measure", processor_seconds(client))
+        time.sleep(0.05)
+    require(client.poll() is None, "it has ended early with", client.returncode)
+
+
 def title(row):
     load = row["load"]
     return f"{load['operation']} over {load['transport']}, {load['measure']}"
