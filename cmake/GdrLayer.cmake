@@ -40,11 +40,13 @@ function(gdr_precompile target from)
   endif()
 endfunction()
 
-# gdr_build_quickly(<target>): more than half of the compiler's time goes into headers. So the standard
-# library's are read once, and, where CMAKE_UNITY_BUILD is on, several files of a target are compiled
+# gdr_build_quickly(<target> [<target whose precompiled headers it uses, too>]): more than half of the
+# compiler's time goes into headers. So the standard library's are read once, and, where CMAKE_UNITY_BUILD is on, several files of a target are compiled
 # at once.
 function(gdr_build_quickly target)
-  gdr_precompile(${target} gdr_precompiled)
+  set(from ${ARGN} gdr_precompiled)
+  list(GET from 0 from)
+  gdr_precompile(${target} ${from})
   # A local name may be another file's, too.
   get_target_property(unity ${target} UNITY_BUILD)
   if(unity)

@@ -22,7 +22,7 @@ TEST(Xrc, DeathOfTheNamedProcessEndsTheRequest) {
     wire.receive<char>();
   });
   Side side;
-  Memory& memory = side.memory(kBytes);
+  Memory& memory = side.memory(kReceivedBytes);
   const Destination unused(first.wire()), to(second.wire());
   ibv_qp* qp = connect_sender(side, first.wire());
   side.post(qp, xrc_request(IBV_WR_SEND, to.srq), {memory.segment(0, 64)});
@@ -81,7 +81,7 @@ constexpr std::uint64_t kPosted = 16;
 void send_until_the_end(Wire& wire, const char* appointment) {
   if (appointment != nullptr) setenv("GDR_KILL", appointment, 1);
   Side side;
-  Memory& memory = side.memory(kBytes);
+  Memory& memory = side.memory(kReceivedBytes);
   const auto srq = wire.receive<std::uint32_t>();
   ibv_qp* qp = connect_sender(side, wire);
   const auto count = wire.receive<std::uint64_t>();
@@ -109,7 +109,7 @@ void check_receives_of_the_dead(int descriptor, const std::string& appointment) 
   Side side;
   ibv_xrcd* xrcd = open_xrcd(side, descriptor);
   ibv_srq* srq = xrc_srq(side, xrcd);
-  Memory& memory = side.memory(kBytes);
+  Memory& memory = side.memory(kReceivedBytes);
   std::vector<int> completed(kPosted);
   for (std::uint64_t id = 0; id < kPosted; ++id) side.receive(srq, {memory.segment(0, 4096)}, id);
   accept(side, xrcd, number_of(srq), victim.wire());

@@ -77,7 +77,7 @@ inline ibv_send_wr xrc_request(ibv_wr_opcode opcode, std::uint32_t srq, const Re
   return request;
 }
 
-constexpr std::size_t kBytes = 64 << 10;
+constexpr std::size_t kReceivedBytes = 64 << 10;
 
 // A file that the children of a test inherit.
 class SharedFile {
@@ -99,7 +99,7 @@ struct Receiver {
   ibv_srq* srq;
   Memory& memory;
   ibv_qp* qp = nullptr;
-  Receiver(Wire& wire, int descriptor, bool listens, std::size_t bytes = kBytes)
+  Receiver(Wire& wire, int descriptor, bool listens, std::size_t bytes = kReceivedBytes)
       : xrcd(open_xrcd(side, descriptor)),
         srq((require(xrcd != nullptr, "an XRC domain"), xrc_srq(side, xrcd))),
         memory(side.memory(bytes)) {

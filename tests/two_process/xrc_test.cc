@@ -39,7 +39,7 @@ TEST(Xrc, OneConnectionReachesTheReceivesOfTwoProcesses) {
     wire.meet();
   });
   Side side;
-  Memory& memory = side.memory(kBytes);
+  Memory& memory = side.memory(kReceivedBytes);
   const Destination to_first(first.wire()), to_second(second.wire());
   ibv_qp* qp = connect_sender(side, first.wire());
   first.wire().meet();
@@ -76,7 +76,7 @@ TEST(Xrc, WritesReadsAndAtomicsGoToTheMemoryBesideTheNamedQueue) {
     require(*reinterpret_cast<std::uint64_t*>(own.memory.bytes() + 4096) == 5, "added to");
   });
   Side side;
-  Memory& memory = side.memory(kBytes);
+  Memory& memory = side.memory(kReceivedBytes);
   const Destination unused(first.wire()), to(second.wire());
   ibv_qp* qp = connect_sender(side, first.wire());
   second.wire().meet();
@@ -110,7 +110,7 @@ TEST(Xrc, ASendWaitsForAReceiveAndIsWokenByIt) {
     wire.meet();
   });
   Side side;
-  Memory& memory = side.memory(kBytes);
+  Memory& memory = side.memory(kReceivedBytes);
   const Destination to(child.wire());
   ibv_qp* qp = connect_sender(side, child.wire());
   side.post(qp, xrc_request(IBV_WR_SEND, to.srq), {memory.segment(0, 64)});
@@ -141,7 +141,7 @@ void run_wrong(const Wrong& wrong) {
     wire.meet();
   });
   Side side;
-  Memory& memory = side.memory(kBytes);
+  Memory& memory = side.memory(kReceivedBytes);
   const Destination mine(first.wire()), foreign(second.wire());
   ibv_qp* qp = connect_sender(side, first.wire());
   side.post(qp, wrong.request(mine, foreign), {memory.segment(0, 64)});
@@ -210,7 +210,7 @@ TEST(Xrc, AnOverrunOfItsCompletionQueueEndsTheQueueAndNotTheProcess) {
     Side side(0, 4);
     ibv_xrcd* xrcd = open_xrcd(side, file.get());
     ibv_srq* srq = xrc_srq(side, xrcd);
-    Memory& memory = side.memory(kBytes);
+    Memory& memory = side.memory(kReceivedBytes);
     for (int i = 0; i < 16; ++i) side.receive(srq, {memory.segment(0, 64)});
     wire.send(number_of(srq));
     wire.send(memory.remote());
@@ -227,7 +227,7 @@ TEST(Xrc, AnOverrunOfItsCompletionQueueEndsTheQueueAndNotTheProcess) {
     wire.meet();
   });
   Side side;
-  Memory& memory = side.memory(kBytes);
+  Memory& memory = side.memory(kReceivedBytes);
   const Destination to(child.wire());
   ibv_qp* qp = connect_sender(side, child.wire());
   for (int i = 0; i < 5; ++i) {
