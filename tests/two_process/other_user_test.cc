@@ -25,7 +25,7 @@
 namespace gdr::test {
 namespace {
 
-constexpr uid_t kFirst = 54'321, kSecond = 54'322;
+constexpr uid_t kFirstAccount = 54'321, kSecondAccount = 54'322;
 constexpr std::size_t kBytes = 64 << 10;
 constexpr std::uint8_t kMark = 0x12;
 constexpr Patience kShort = {.timeout = 10, .retry_count = 1};  // 4 ms, twice
@@ -52,7 +52,7 @@ struct QueuePairs {
 };
 
 void be_first(Wire& wire) {
-  become(kFirst);
+  become(kFirstAccount);
   Side side;
   Memory& memory = side.memory(kBytes);
   memory.fill_pattern(1, 0, kBytes);
@@ -105,7 +105,7 @@ void require_closed_in_proc(const Told& first) {
 void require_no_answer(std::uint32_t first_queue_pair) {
   require(segment_descriptors().size() == 1, "no process has been met");
   const std::uint32_t slot = rnic::slot_of_qp(first_queue_pair);
-  const std::string folder = "/tmp/gdrkit-" + std::to_string(kFirst);
+  const std::string folder = "/tmp/gdrkit-" + std::to_string(kFirstAccount);
   require(access(folder.c_str(), X_OK) != 0 && errno == EACCES, "its folder is closed");
   const UniqueFd connection(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   sockaddr_un name{};
@@ -121,7 +121,7 @@ void require_no_answer(std::uint32_t first_queue_pair) {
 }
 
 void be_second(Wire& wire) {
-  become(kSecond);
+  become(kSecondAccount);
   Side side;
   Memory& own = side.memory(kBytes);
   own.fill(kMark);

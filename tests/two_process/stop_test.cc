@@ -7,10 +7,12 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>
+#include <fstream>
 #include <optional>
 
 #include "base/clock.h"
 #include "connection.h"
+#include "freezer.h"
 #include "segments.h"
 
 namespace gdr::test {
@@ -207,6 +209,56 @@ constexpr Case kCases[] = {
     {"pushing", IBV_WR_RDMA_WRITE},
 };
 INSTANTIATE_TEST_SUITE_P(AtEachPoint, Stop, testing::ValuesIn(kCases), name_of);
+
+// As the kernel shows it, it waits for something: it is not known to be stopped.
+class Freeze : public Stop {
+ protected:
+  void SetUp() override {
+    Stop::SetUp();
+    if (IsSkipped() || HasFatalFailure()) return;
+    freezer_ = Freezer::around(child_->pid());
+    if (!freezer_) GTEST_SKIP() << "no control group that freezes can be had here";
+    kill(child_->pid(), SIGCONT);
+    std::ifstream file("/proc/" + std::to_string(child_->pid()) + "/stat");
+    std::string status;
+    std::getline(file, status);
+    ASSERT_EQ(status.find(") T "), std::string::npos) << status;
+  }
+
+  void TearDown() override {
+    if (freezer_) freezer_->thaw();
+  }
+
+  ibv_wc_status go_on() {
+    freezer_->thaw();
+    return Stop::go_on();
+  }
+
+  std::unique_ptr<Freezer> freezer_;
+};
+
+TEST_P(Freeze, OfAnInitiatorHoldsUpNoCallForMoreThanSeconds) {
+  std::uint8_t* bytes = memory_->bytes();
+  const Nanoseconds start = now();
+  memory_->deregister();
+  EXPECT_EQ(Side::move_to(qp_, IBV_QPS_ERR), 0);
+  EXPECT_EQ(ibv_destroy_qp(qp_), 0);
+  const Nanoseconds took = now() - start;
+  EXPECT_LT(took, 8 * kSecond);
+  EXPECT_GT(took, 100 * kMillisecond) << "it held nothing up: was it frozen?";
+  std::fill(bytes, bytes + kBytes, kMark);
+  EXPECT_NE(go_on(), IBV_WC_SUCCESS);
+  EXPECT_EQ(std::find_if(bytes, bytes + kBytes, [](std::uint8_t byte) { return byte != kMark; }),
+            bytes + kBytes)
+      << "memory that is not registered any more is written";
+}
+
+constexpr Case kFrozen[] = {
+    {"locked", IBV_WR_RDMA_WRITE},           {"locked", IBV_WR_RDMA_READ},
+    {"locked", IBV_WR_ATOMIC_FETCH_AND_ADD}, {"receive_taken", IBV_WR_SEND},
+    {"pushing_receive", IBV_WR_SEND},
+};
+INSTANTIATE_TEST_SUITE_P(AtEachPoint, Freeze, testing::ValuesIn(kFrozen), name_of);
 
 // A process of the same user writes tokens of the living into locks that they do not hold: its own,
 // and that of the process whose locks they are. Then it lives on.
