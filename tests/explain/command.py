@@ -73,7 +73,7 @@ def says_what_the_connections_of_an_nccl_log_say():
 
 def names_another_topic_as_such():
     text = b"[ 94.5] NVRM: Xid (PCI:0000:08:00): 31, Ch 00000001\n"
-    expect(explain("--no-check", text=text), 0, "gpu-xid", "this is not GPUDirect RDMA")
+    expect(explain("--no-check", text=text), 0, "gpu-program-fault", "this is not GPUDirect RDMA")
     assert json.loads(explain("--no-check", "--json", text=text).stdout)["symptoms"][0]["other_topic"]
 
 

@@ -120,7 +120,7 @@ TEST(Recogniser, TellsEventsOfANicApart) {
 TEST(Recogniser, PutsAnotherTopicBehindThisOne) {
   const Explanation explanation =
       explain("NVRM: Xid (PCI:0000:08:00): 31, Ch 00000001\nCouldn't allocate MR with error=14\n");
-  EXPECT_EQ(ids(explanation), (Ids{"mr-bad-address", "gpu-xid"}));
+  EXPECT_EQ(ids(explanation), (Ids{"mr-bad-address", "gpu-program-fault"}));
 }
 
 TEST(Recogniser, PutsWhatFollowsBehindItsCause) {

@@ -24,6 +24,11 @@ const Symptoms& command_symptoms() {
                  general("{nic-driver} && cmd && {ETIMEDOUT}"),
                  general("{nic-driver} && {fails} && wait for completion"),
                  {"Failed to wait for completion of command"},
+                 {"mlx5_core{}timed out while waiting for a slot"},
+                 {"mlx5_core{}canceled on out of queue timeout"},
+                 {"timeout while waiting for command semaphore"},
+                 {"mlx5_core{}recovered after timeout"},
+                 {"bnxt_en{}Abandoning msg"},
                  {"bnxt_re{}cmdq{}timed"},
                  {"{nic-driver} && cmdq && timed"},
                  {"QPLIB: {}timedout"},
@@ -73,7 +78,8 @@ const Symptoms& command_symptoms() {
                  {"cmdq[{word}]={word} status {word}"},
                  {"maj_err_code = 0x{word} min_err_code = 0x"},
                  {"completion_err={number} maj=0x{word} min=0x"},
-                 general("{nic-driver} && opcode && status && {fails}")},
+                 general("{nic-driver} && opcode && status && {fails}"),
+                 {"hwrm req_type 0x{word} seq id"}},
        .cause =
            "The command reached the NIC, and its firmware says no: a value or feature that it "
            "does not have for this port or function (a traffic class on InfiniBand, a queue in "
@@ -170,6 +176,7 @@ const Symptoms& command_symptoms() {
                  {"bnxt_en{}firmware{}fatal"},
                  {"bnxt_en && hwrm_ && {fails}"},
                  {"bnxt_en{}Error (timeout"},
+                 {"MMIO doorbells dropped by the device"},
                  {"bnxt_en{}Error (hwrm"},
 
                  {"bnxt_re{}Failed to{}initialize"},
@@ -233,7 +240,12 @@ const Symptoms& command_symptoms() {
                  {"mlx5_core{}Cable unplugged"},
                  {"mlx5_core{}High Temperature"},
                  {"mlx5_core{}Bus stuck"},
-                 {"mlx5_core{}Power budget exceeded"}},
+                 {"mlx5_core{}Power budget exceeded"},
+                 {"unsupported module type was detected"},
+                 {"Unqualified SFP+ module detected"},
+                 {"SFP+ module is shutdown"},
+                 {"module's power requirements exceed"},
+                 {"installed module is incompatible with the device"}},
        .cause = "The module is not seated, of a kind that the card does not take, too warm, or was "
                 "pulled.",
        .consequence = "The port is down or loses its link.",

@@ -263,6 +263,7 @@ const Symptoms& completion_symptoms() {
                  general("CQ overrun"),
                  // irdma, hns, bnxt_re, mana and siw in the kernel's log.
                  {"abnormal ae_id = 0x{word} bool qp"},
+                 {"infiniband {word}: {}QP {number} error: "},
                  {"CQ 0x{word} overflow"},
                  {"CQ 0x{word} access err"},
                  {"EQ {number}: overflow detected"},

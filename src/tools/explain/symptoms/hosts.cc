@@ -233,6 +233,14 @@ const Symptoms& host_symptoms() {
                  {"group {number} is not viable"},
                  {"VFIO_MAP_DMA && {fails}"},
                  {"vfio_dma_map({}) = -"},
+                 {"vfio{}RLIMIT_MEMLOCK ({number}) exceeded"},
+                 {"No interrupt remapping support. Use the module param"},
+                 {"MSI interrupts are not secure, they cannot be isolated"},
+                 {"exists in vfio-pci device denylist"},
+                 {"vfio-pci {word}: BAR {number}: can't reserve"},
+                 {"vfio-pci {word}: BAR {number} [{}: can't reserve"},
+                 {"this device have a 1:1 IOMMU mapping"},
+                 {"No device request channel registered, blocked"},
                  general("vfio && {fails}")},
        .cause =
            "'not viable': another device of the same IOMMU group is still held by the host. "

@@ -40,7 +40,9 @@ const Symptoms& module_symptoms() {
            "A module (peer memory, GDRCopy) was built for another GPU driver than the one loaded",
        .texts = {{"disagrees about version of symbol nvidia_p2p_"},
                  {"Unknown symbol nvidia_p2p_{word} (err"},
-                 {"needs unknown symbol nvidia_p2p_"}},
+                 {"needs unknown symbol nvidia_p2p_"},
+                 {"error, incompatible dma mapping version"},
+                 {"{peermem} && incompatible page table version"}},
        .cause = "The GPU's driver was updated after the module was built. For `nv_peer_mem` on "
                 "kernels from 5.19 on also freshly built: its script reads the driver's symbol "
                 "versions wrongly there. With err 0 or -2 the GPU's driver is not loaded, or is a "
@@ -231,6 +233,7 @@ const Symptoms& module_symptoms() {
                  {"could not insert module {}: Key was rejected"},
                  {"could not insert module {}: Required key"},
                  {"Loading of unsigned module is rejected"},
+                 {"unsigned module loading is restricted"},
                  {"Loading of module with unavailable key is rejected"}},
        .cause = "The kernel accepts signed modules only, and the module was built here with a key "
                 "that the firmware does not know.",

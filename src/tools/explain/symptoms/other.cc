@@ -282,6 +282,9 @@ const Symptoms& other_symptoms() {
 
                  general("gdsio && {fails}"),
                  general("gdsio && conflicting"),
+                 general("nvidia-fs:{}invalid"),
+                 general("nvidia-fs:{}aligned"),
+                 general("nvidia-fs:{}rdma version not set"),
                  {"nvidia-fs:{}{fails}"},
                  {"nvidia_fs:{}{fails}"},
                  {"nvfs_{word} && {fails}"},
@@ -315,7 +318,14 @@ const Symptoms& other_symptoms() {
                  {"AER: device recovery failed"},
                  {"AER: can't recover (no error_detected callback)"},
                  {"pcieport {word}: DPC: containment event"},
-                 {"PCIe Bus Error: Uncorrectable"}},
+                 {"PCIe Bus Error: Uncorrectable"},
+                 {"AER: subordinate device reset failed"},
+                 {"{number} Uncorrected (Fatal) errors:"},
+                 {"{number} Uncorrected (Non-Fatal) errors:"},
+                 {"type=Inaccessible, (Unregistered Agent ID)"},
+                 {"section_type: PCIe error", 1},
+                 {"event severity: fatal", 2},
+                 {"event severity: recoverable", 2}},
        .cause =
            "A link, slot, riser, cable or card fails, or the link changes its speed badly. The "
            "address in the line is the port or device; the one below it is to be looked at.",

@@ -12,6 +12,10 @@ const Symptoms& container_symptoms();     // containers, Kubernetes
 const Symptoms& gpu_symptoms();           // the GPU and its driver
 const Symptoms& host_symptoms();          // what the host or cluster withholds before RDMA
 const Symptoms& job_symptoms();           // what ends a job and is no matter of RDMA
+const Symptoms& kernel_gpu_symptoms();    // NVRM, nvidia-peermem, amdgpu
+const Symptoms& kernel_host_symptoms();   // memory, faults of hardware, crashes
+const Symptoms& kernel_nic_symptoms();    // the NICs' drivers, the RDMA core
+const Symptoms& kernel_pci_symptoms();    // slots, links, peer-to-peer, the IOMMU's start
 const Symptoms& library_symptoms();       // programs and libraries that do not load or fit
 const Symptoms& module_symptoms();        // the peer-memory module and how it is loaded
 const Symptoms& mpi_symptoms();           // UCX, Open MPI
