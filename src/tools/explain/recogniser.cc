@@ -68,6 +68,8 @@ const Texts& texts() {
 bool is_for_debugging(std::string_view line) {
   constexpr std::string_view kMarks[] = {" ucx debug ", " ucx trace ", " ucx data ", " ucx req ",
                                          "<debug>", "<trace>", "<info>",
+                                         // A compiler's command line.
+                                         " -werror", " -wall", " -wextra", " -wno-",
                                          // A test that provokes it.
                                          " as expected",
                                          // The kernel, of the first module that is not its own.

@@ -77,16 +77,35 @@ const char* name_of(Stated stated) {
 const std::vector<const Symptom*>& all_symptoms() {
   static const std::vector<const Symptom*> all = [] {
     std::vector<const Symptom*> list;
-    for (const Symptoms* table :
-         {&nccl_symptoms(),        &nccl_network_symptoms(), &registration_symptoms(),
-          &rdma_device_symptoms(), &mpi_symptoms(),          &shmem_symptoms(),
-          &module_symptoms(),      &stack_symptoms(),        &pcie_symptoms(),
-          &gpu_symptoms(),         &container_symptoms(),    &queue_symptoms(),
-          &completion_symptoms(),  &command_symptoms(),      &transfer_symptoms(),
-          &library_symptoms(),     &build_symptoms(),        &host_symptoms(),
-          &kernel_nic_symptoms(),  &kernel_gpu_symptoms(),   &kernel_pci_symptoms(),
-          &kernel_host_symptoms(), &topic_symptoms(),        &job_symptoms(),
-          &other_symptoms()}) {
+    for (const Symptoms* table : {&nccl_symptoms(),
+                                  &nccl_network_symptoms(),
+                                  &registration_symptoms(),
+                                  &rdma_device_symptoms(),
+                                  &mpi_symptoms(),
+                                  &shmem_symptoms(),
+                                  &module_symptoms(),
+                                  &stack_symptoms(),
+                                  &pcie_symptoms(),
+                                  &gpu_symptoms(),
+                                  &container_symptoms(),
+                                  &queue_symptoms(),
+                                  &completion_symptoms(),
+                                  &command_symptoms(),
+                                  &transfer_symptoms(),
+                                  &library_symptoms(),
+                                  &build_symptoms(),
+                                  &host_symptoms(),
+                                  &kernel_nic_symptoms(),
+                                  &kernel_gpu_symptoms(),
+                                  &kernel_pci_symptoms(),
+                                  &kernel_host_symptoms(),
+                                  &topic_symptoms(),
+                                  &job_symptoms(),
+                                  &container_start_symptoms(),
+                                  &kubernetes_symptoms(),
+                                  &install_symptoms(),
+                                  &operator_symptoms(),
+                                  &other_symptoms()}) {
       for (const Symptom& symptom : *table) list.push_back(&symptom);
     }
     return list;

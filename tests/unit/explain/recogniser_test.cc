@@ -103,6 +103,12 @@ TEST(Recogniser, TakesNoComplaintFromWhatNcclDoesWithout) {
             Ids{});
 }
 
+// "-Werror" names no error.
+TEST(Recogniser, TakesNoComplaintFromACompilersCommandLine) {
+  EXPECT_EQ(ids(explain("make: *** [Makefile:72: gdrdrv] Error 2\n")), Ids{"gdrcopy-build"});
+  EXPECT_EQ(ids(explain("nvcc -I/opt/gdrcopy/include -Werror -c net.cu -o net.o\n")), Ids{});
+}
+
 TEST(Recogniser, KeepsSilentWhereTheTextItselfSaysThatItIsNotThat) {
   const std::string text = "nvidia_peermem 16384 0\n" + std::string(kDisabled);
   EXPECT_EQ(ids(explain(text)), (Ids{"nccl-before-peermem", "nccl-no-peer-memory"}));

@@ -79,7 +79,6 @@ const Symptoms& gpu_symptoms() {
                  {"nvidia-fabricmanager.service: {}Failed"},
                  {"nvidia-fabricmanager.service: Main process exited"},
                  {"query NVSwitch device information from NVSwitch driver failed"},
-                 {"fabric manager NVIDIA GPU driver interface version{}don't match"},
                  {"fabric manager don't have required"}},
        .cause = "Boards with NVSwitch (HGX, DGX) need nvidia-fabricmanager, of the driver's exact "
                 "version, running on the host.",

@@ -54,6 +54,7 @@ const Symptoms& host_symptoms() {
        .certainty = Certainty::kLikely,
        .title = "CUDA does not start: its device files or nvidia_uvm are missing (unknown error)",
        .texts = {general("Test CUDA failure{}'unknown error'"),
+                 general("Kernel module nvidia_uvm is not loaded"),
                  general("CUDA unknown error - this may be due to"), general("CUDA_ERROR_UNKNOWN"),
                  general("cudaErrorUnknown"), general("CUDA error 999"),
                  general("cuInit{}unknown error"), general("cudaGetDeviceCount{}unknown error"),

@@ -131,6 +131,7 @@ const Symptoms& module_symptoms() {
                  {"{peermem}{}is not loaded"},
                  {"{peermem}{}is NOT loaded"},
                  {"{peermem} module not loaded"},
+                 {"{peermem} module in not loaded"},
                  {"{peermem} not loaded"},
                  {"{peermem}{}isn't loaded"},
                  {"Failed to load {peermem}"},
@@ -234,6 +235,9 @@ const Symptoms& module_symptoms() {
                  {"could not insert module {}: Required key"},
                  {"Loading of unsigned module is rejected"},
                  {"unsigned module loading is restricted"},
+                 general("secureboot && {fails} && module"),
+                 general("secure boot && {fails} && module"),
+                 general("secure boot && rejected && module"),
                  {"Loading of module with unavailable key is rejected"}},
        .cause = "The kernel accepts signed modules only, and the module was built here with a key "
                 "that the firmware does not know.",

@@ -344,7 +344,8 @@ const Symptoms& other_symptoms() {
        .certainty = Certainty::kLikely,
        .title = "The GPU's driver reports an error of its own (Xid): program, memory or hardware",
        .texts = {{"NVRM: Xid (PCI:{word}): {number}", 0, Scope::kGeneral},
-                 {"NVRM: Xid (PCI:{word}", 0, Scope::kGeneral}},
+                 {"NVRM: Xid (PCI:{word}", 0, Scope::kGeneral},
+                 {"XidCriticalError: Xid={number}", 0, Scope::kGeneral}},
        .cause =
            "The number says what: 13, 31, 43, 45 are faults of the program on the GPU; 48, 63, "
            "64, 94, 95 its memory; 74, 144 to 150 NVLink; 62, 109, 119, 120 the driver or its "

@@ -270,7 +270,7 @@ const Symptoms& shmem_symptoms() {
        .fix_for_good = "`echo PREFIX/lib | sudo tee /etc/ld.so.conf.d/gdrcopy.conf`; "
                        "`sudo ldconfig`; or the package libgdrapi",
        .sources = {{"https://github.com/NVIDIA/gdrcopy/issues/191", Stated::kCause}},
-       .explains = {"gdrcopy-absent"}},
+       .explains = {"gdrcopy-build", "gdrcopy-absent"}},
       {.id = "gdrcopy-map",
        .program = Program::kShmem,
        .certainty = Certainty::kLikely,

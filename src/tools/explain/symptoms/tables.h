@@ -31,4 +31,11 @@ const Symptoms& stack_symptoms();         // the RDMA drivers: built, mixed, in 
 const Symptoms& topic_symptoms();         // neighbours: SHARP, MNNVL, IPC, storage
 const Symptoms& transfer_symptoms();      // libraries that move data of GPUs
 
+// Clusters: containers of GPU jobs that do not start; packages, headers and firmware tools; virtual
+// functions, operators and pods.
+const Symptoms& container_start_symptoms();
+const Symptoms& install_symptoms();
+const Symptoms& kubernetes_symptoms();
+const Symptoms& operator_symptoms();
+
 }  // namespace gdr::explain

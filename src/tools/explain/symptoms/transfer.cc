@@ -134,6 +134,10 @@ const Symptoms& transfer_symptoms() {
        .title = "libfabric finds no EFA provider: NCCL goes over TCP",
        .texts = {{"provider efa output empty list"},
                  {"Could not find any optimal provider"},
+                 {"Couldn't find any optimal provider"},
+                 {"EFA libfabric provider not detected"},
+                 {"An EFA device has been detected but a ping test has failed"},
+                 {"No valid EFA devices found"},
                  {"NET/OFI{}No eligible providers were found"},
                  {"No eligible providers were found"},
                  {"Couldn't open a fabric provider"},
@@ -162,7 +166,7 @@ const Symptoms& transfer_symptoms() {
        .sources = {{"https://github.com/NVIDIA/nccl/issues/229", Stated::kCause},
                    {"https://github.com/aws/aws-ofi-nccl/issues/803", Stated::kFix},
                    {"https://github.com/aws/aws-ofi-nccl/issues/889", Stated::kSymptom}},
-       .explains = {"nccl-no-libibverbs", "no-rdma-device", "efa-endpoint"}},
+       .explains = {"nccl-no-libibverbs", "no-rdma-device", "efa-endpoint", "nccl-warning"}},
       {.id = "cxi-endpoint",
        .program = Program::kTransfer,
        .certainty = Certainty::kLikely,
@@ -342,7 +346,9 @@ const Symptoms& transfer_symptoms() {
                  {"NET/GPUDirectTCPX"},
                  {"NET/TCPX && {fails}"},
                  {"rxdm_uds_nic_mapping"},
-                 {"GPUs detected in the PCI tree {number} is not equal"}},
+                 {"GPUs detected in the PCI tree"},
+                 {"tcpxComm"},
+                 {"tcpxResult_t"}},
        .cause = "These move data by TCP into GPU memory, with a daemon (RxDM) beside the job. It "
                 "must run first, see every GPU and every NIC, and be of the plugin's release.",
        .consequence = "NCCL's plugin does not start.",
@@ -353,7 +359,7 @@ const Symptoms& transfer_symptoms() {
                    {"https://github.com/GoogleCloudPlatform/container-engine-accelerators/issues/"
                     "580",
                     Stated::kCauseAndFix}},
-       .explains = {"nccl-bootstrap"}},
+       .explains = {"nccl-bootstrap", "nccl-warning"}},
   };
   return table;
 }
