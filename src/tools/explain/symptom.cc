@@ -84,7 +84,9 @@ const std::vector<const Symptom*>& all_symptoms() {
           &gpu_symptoms(),         &container_symptoms(),    &queue_symptoms(),
           &completion_symptoms(),  &command_symptoms(),      &transfer_symptoms(),
           &library_symptoms(),     &build_symptoms(),        &host_symptoms(),
-          &topic_symptoms(),       &job_symptoms(),          &other_symptoms()}) {
+          &topic_symptoms(),       &job_symptoms(),          &other_symptoms(),
+          &ofi_symptoms(),         &perftest_symptoms(),     &port_symptoms(),
+          &rdma_cm_symptoms(),     &storage_symptoms(),      &ucx_symptoms()}) {
       for (const Symptom& symptom : *table) list.push_back(&symptom);
     }
     return list;
