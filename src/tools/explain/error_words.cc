@@ -30,6 +30,9 @@ const std::vector<WordSet>& error_words() {
       {"ETIMEDOUT", 110, kWord, {"connection timed out", "etimedout", "timed out"}},
       {"EREMOTEIO", 121, kWord, {"remote i/o error", "eremoteio"}},
       {"ECANCELED", 125, kWord, {"operation canceled", "operation cancelled", "ecanceled"}},
+      {"EADDRINUSE", 98, kWord, {"address already in use", "eaddrinuse"}},
+      {"EADDRNOTAVAIL", 99, kWord, {"cannot assign requested address", "eaddrnotavail"}},
+      {"ECONNREFUSED", 111, kWord, {"connection refused", "econnrefused"}},
       // Both of ENETUNREACH (101) and EHOSTUNREACH (113) are said of a peer without a route.
       {"ENETUNREACH", 101, kWord, {"network is unreachable", "enetunreach"}},
       {"EHOSTUNREACH", 113, kWord, {"no route to host", "ehostunreach"}},

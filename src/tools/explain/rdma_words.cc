@@ -186,7 +186,6 @@ const std::vector<WordSet>& rdma_words() {
         "setup qp",
         "set up qp",
         "ibv_open_qp",
-        "uct_iface_open",
         "alloc_uar",
         "allocate uar",
         "alloc uar",

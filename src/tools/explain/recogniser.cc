@@ -104,6 +104,17 @@ const Recognition* cause_of(const std::vector<Recognition>& found, const Symptom
   return nullptr;
 }
 
+// That something in a library failed says nothing where another line says what.
+void put_below_a_reason(std::vector<Recognition>& found) {
+  const auto reason = std::find_if(found.begin(), found.end(), [](const Recognition& each) {
+    return each.named && each.because_of == nullptr;
+  });
+  if (reason == found.end()) return;
+  for (Recognition& each : found) {
+    if (each.of_library_only && each.because_of == nullptr) each.because_of = reason->symptom;
+  }
+}
+
 // An effect is listed below its root, since its direct cause may be an effect too.
 void find_causes(std::vector<Recognition>& found) {
   for (Recognition& effect : found) {
@@ -170,6 +181,7 @@ void Recogniser::add(std::size_t text, const nccl::Line& line, std::string_view 
   State& state = states_[entry.symptom];
   state.parts |= 1u << entry.part;
   state.named |= entry.scope < Scope::kFallback;
+  state.nearest = std::min(state.nearest, entry.scope);
   const std::size_t kind = entry.part == 0 ? 0 : 1;
   if (state.last_line[kind] == line.number) return;
   state.last_line[kind] = line.number;
@@ -195,6 +207,7 @@ Explanation Recogniser::finish() {
     const bool by_parts = has_pair(state.parts);
     if (!by_one && !by_parts) continue;
     Recognition found{all_symptoms()[i], {}, 0, nullptr, state.named};
+    found.of_library_only = state.nearest == Scope::kLast;
     for (const std::size_t kind : {0, 1}) {
       if (kind == 1 && !by_parts) continue;
       found.times += state.times[kind];
@@ -209,8 +222,14 @@ Explanation Recogniser::finish() {
     return std::tuple(found.because_of != nullptr, found.symptom->program == Program::kOther,
                       !found.named, found.symptom->certainty, found.seen.front().line);
   };
-  std::stable_sort(explanation.found.begin(), explanation.found.end(),
-                   [&](const Recognition& a, const Recognition& b) { return order(a) < order(b); });
+  const auto sort = [&] {
+    std::stable_sort(
+        explanation.found.begin(), explanation.found.end(),
+        [&](const Recognition& a, const Recognition& b) { return order(a) < order(b); });
+  };
+  sort();
+  put_below_a_reason(explanation.found);
+  sort();
   return explanation;
 }
 

@@ -31,7 +31,8 @@ struct Recognition {
   std::uint64_t times = 0;  // lines that show it
   // A symptom that was recognised too, and is why this one is seen; null: none.
   const Symptom* because_of = nullptr;
-  bool named = true;  // by more than texts that say no reason, see Scope::kFallback
+  bool named = true;             // by more than texts that say no reason, see Scope::kFallback
+  bool of_library_only = false;  // by nothing but texts of Scope::kLast
 };
 
 struct Explanation {
@@ -52,8 +53,9 @@ class Recogniser {
  private:
   // The lines that show one symptom.
   struct State {
-    std::uint32_t parts = 0;    // bit N: a text of part N
-    bool named = false;         // by a text that is no fallback
+    std::uint32_t parts = 0;  // bit N: a text of part N
+    bool named = false;       // by a text that is no fallback
+    Scope nearest = Scope::kLast;
     std::vector<Seen> seen[2];  // of the texts that are enough, and of the others
     std::uint64_t times[2] = {};
     std::uint64_t last_line[2] = {};

@@ -105,7 +105,13 @@ const std::vector<const Symptom*>& all_symptoms() {
                                   &kubernetes_symptoms(),
                                   &install_symptoms(),
                                   &operator_symptoms(),
-                                  &other_symptoms()}) {
+                                  &other_symptoms(),
+                                  &ofi_symptoms(),
+                                  &perftest_symptoms(),
+                                  &port_symptoms(),
+                                  &rdma_cm_symptoms(),
+                                  &storage_symptoms(),
+                                  &ucx_symptoms()}) {
       for (const Symptom& symptom : *table) list.push_back(&symptom);
     }
     return list;

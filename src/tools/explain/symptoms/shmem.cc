@@ -202,6 +202,8 @@ const Symptoms& shmem_symptoms() {
                  {"gdrdrv cannot fulfill the requested mapping type"},
                  {"could not open gdr copy, built for v"},
                  {"GDRCopy library is older than v2.0"},
+                 {"The minimum required gdrdrv driver version is"},
+                 {"gdrdrv driver requires libgdrapi version"},
                  {"gdrdrv{}incompatible page table version"}},
        .cause = "The library was updated and the module not, or (seen once) another driver took "
                 "over gdrdrv's device number, so that `/dev/gdrdrv` leads elsewhere.",
@@ -295,12 +297,13 @@ const Symptoms& shmem_symptoms() {
        .explains = {"gdrcopy-pin"}},
       {.id = "gdrcopy-absent",
        .program = Program::kShmem,
-       .certainty = Certainty::kCertain,
-       .title = "GDRCopy is not there: its module gdrdrv is not loaded",
+       .certainty = Certainty::kLikely,
+       .title = "GDRCopy cannot open /dev/gdrdrv: no module, no device file, or not in the "
+                "container",
        .texts = {{"unable to open GDR driver, is gdrdrv.ko loaded?"},
                  {"gdr_open error: Is gdrdrv driver installed and loaded?"},
                  {"transport 'gdr_copy' is not available"},
-                 {"Assertion '!((g) == ((void*)0))' failed at sanity"},
+                 {"Assertion '!((g) == ((void*)0))' failed at"},
                  {"gdrcopy_dl_hmem_init failed"},
                  {"GDRCopy open call failed"},
                  {"failed to open gdr copy"},
@@ -311,18 +314,35 @@ const Symptoms& shmem_symptoms() {
                  {"could not open gdr copy"},
                  {"/dev/gdrdrv{}{fails}"},
                  {"/dev/gdrdrv{}No such"},
+                 general("install gdrcopy && docker"),
+                 general("install gdrcopy && container"),
+                 general("gdrcopy in {}container"),
+                 general("gdrcopy in {}docker"),
+                 general("/dev/gdrdrv && not exist"),
+                 {"gdrdrv/gdrdrv.ko: No such file"},
+                 {"INFO: driver major is{end}"},
                  {"gdrcopy requires gdrdrv or CUDA driver with dmabuf mmap support"},
                  {"error opening driver (errno={number}/"}},
-       .cause = "The module gdrdrv is not loaded, has no `/dev/gdrdrv`, or the container was not "
-                "given it. Or UCX was built without GDRCopy.",
+       .cause = "In a container: it was not given `/dev/gdrdrv` (`--gpus all` does not bring it "
+                "along), or gdrdrv is not loaded on the host; a module cannot be loaded from "
+                "within. On the host: gdrdrv is not loaded, or it is and `/dev/gdrdrv` is missing, "
+                "was made with another major number than `/proc/devices` shows, or may not be "
+                "opened by this user. With `transport 'gdr_copy' is not available`: UCX was built "
+                "without GDRCopy, or finds no libgdrapi.",
        .consequence = "Small messages of GPU memory are slower. GPUDirect RDMA does not need it.",
        .checks = {"mpi-ucx"},
-       .fix_now = "`sudo modprobe gdrdrv`; containers: `--device /dev/gdrdrv`",
-       .fix_for_good = "`echo gdrdrv | sudo tee /etc/modules-load.d/gdrdrv.conf`",
-       .sources = {{"https://github.com/NVIDIA/gdrcopy/issues/234", Stated::kCauseAndFix},
+       .fix_now = "On the host: `lsmod | grep gdrdrv`; `grep gdrdrv /proc/devices`; `ls -l "
+                  "/dev/gdrdrv`; the same major number, and rw for all; not loaded: `sudo modprobe "
+                  "gdrdrv`; no file or another number: `sudo rm -f /dev/gdrdrv`; `sudo mknod "
+                  "/dev/gdrdrv c $(awk '/gdrdrv/{print $1}' /proc/devices) 0`; `sudo chmod 666 "
+                  "/dev/gdrdrv`; containers: `docker run --gpus all --device /dev/gdrdrv`",
+       .fix_for_good = "The package gdrdrv-dkms, which makes the device file at boot; in "
+                       "Kubernetes the GPU operator with `gdrcopy.enabled=true`.",
+       .sources = {{"https://github.com/NVIDIA/gdrcopy/issues/138", Stated::kCauseAndFix},
+                   {"https://github.com/NVIDIA/gdrcopy/issues/234", Stated::kCauseAndFix},
                    {"https://github.com/NVIDIA/gdrcopy/issues/72", Stated::kSymptom},
                    {"https://github.com/openucx/ucx/issues/7917", Stated::kSymptom}},
-       .explains = {}},
+       .explains = {"ucx-transport-absent"}},
   };
   return table;
 }

@@ -37,5 +37,11 @@ const Symptoms& container_start_symptoms();
 const Symptoms& install_symptoms();
 const Symptoms& kubernetes_symptoms();
 const Symptoms& operator_symptoms();
+const Symptoms& ofi_symptoms();       // libfabric (OFI), PSM, and MPI above them
+const Symptoms& perftest_symptoms();  // perftest, ibv_rc_pingpong
+const Symptoms& port_symptoms();      // ports that are down or not configured, GIDs, GUIDs
+const Symptoms& rdma_cm_symptoms();   // connections by rdma_cm
+const Symptoms& storage_symptoms();   // files and disks over RDMA, GPUDirect Storage
+const Symptoms& ucx_symptoms();       // UCX: its settings, both sides, RoCE, CUDA
 
 }  // namespace gdr::explain
