@@ -83,8 +83,10 @@ const std::vector<const Symptom*>& all_symptoms() {
           &module_symptoms(),      &stack_symptoms(),        &pcie_symptoms(),
           &gpu_symptoms(),         &container_symptoms(),    &queue_symptoms(),
           &completion_symptoms(),  &command_symptoms(),      &transfer_symptoms(),
-          &library_symptoms(),     &build_symptoms(),        &host_symptoms(),
-          &topic_symptoms(),       &job_symptoms(),          &other_symptoms()}) {
+          &connection_symptoms(),  &mooncake_symptoms(),     &engine_symptoms(),
+          &expert_symptoms(),      &nccl_setup_symptoms(),   &library_symptoms(),
+          &build_symptoms(),       &host_symptoms(),         &topic_symptoms(),
+          &job_symptoms(),         &other_symptoms()}) {
       for (const Symptom& symptom : *table) list.push_back(&symptom);
     }
     return list;
