@@ -39,6 +39,7 @@ const std::vector<WordSet>& rdma_words() {
         "registerlocalmemory",
         "registerrdmamemoryregion",
         "memory registration",
+        "mem registration",
         "memory region registration",
         "mr registration",
         "allocate mr",
@@ -255,6 +256,9 @@ const std::vector<WordSet>& rdma_words() {
         "transition to rtr",
         "transition to rts",
         "transition to init",
+        "ready_to_receive",
+        "enable_queue_pair",
+        "init to rtr",
         "modify to"}},
       // That transition of a queue pair which knows a port and no peer yet.
       {"qp-init",

@@ -111,7 +111,12 @@ const std::vector<const Symptom*>& all_symptoms() {
                                   &port_symptoms(),
                                   &rdma_cm_symptoms(),
                                   &storage_symptoms(),
-                                  &ucx_symptoms()}) {
+                                  &ucx_symptoms(),
+                                  &connection_symptoms(),
+                                  &mooncake_symptoms(),
+                                  &engine_symptoms(),
+                                  &expert_symptoms(),
+                                  &nccl_setup_symptoms()}) {
       for (const Symptom& symptom : *table) list.push_back(&symptom);
     }
     return list;

@@ -28,6 +28,7 @@ constexpr Error kErange{34, "Numerical result out of range"};
 constexpr Error kEnosys{38, "Function not implemented"};
 constexpr Error kEopnotsupp{95, "Operation not supported"};
 constexpr Error kEnetunreach{101, "Network is unreachable"};
+constexpr Error kEhostunreach{113, "No route to host"};
 constexpr Error kEtimedout{110, "Connection timed out"};
 constexpr Error kEremoteio{121, "Remote I/O error"};
 constexpr Error kEcanceled{125, "Operation canceled"};
@@ -90,10 +91,13 @@ TEST(Calls, ThatRegisterGpuMemoryAreToldItsWindow) {
 
 TEST(Calls, ThatConnectAreKnownByTheirError) {
   const std::vector<const char*> calls = {"ibv_modify_qp", "ibv_create_ah"};
-  expect(calls, {kEnetunreach, kEtimedout, kEinval}, "wrong-gid");
+  expect(calls, {kEnetunreach, kEhostunreach}, "qp-no-route");
+  expect(calls, {kEtimedout}, "qp-timed-out");
+  expect(calls, {kEinval}, "qp-values");
   expect(calls, {kEnodev}, "gid-other-namespace");
   expect(calls, {kEremoteio}, "nic-command-refused");
   expect({"Failed to modify QP to INIT"}, {kEinval}, "qp-init-refused");
+  EXPECT_EQ(first_of("failed to modify QP state to RTR"), "qp-not-connected");
 }
 
 TEST(Calls, ThatOpenAskAndPostAreKnown) {

@@ -125,13 +125,13 @@ const Symptoms& build_symptoms() {
        .texts = {{"Assertion error {}deep_ep"},
                  {"Assertion error {}DeepEP"},
                  {"EPException: Assertion error"},
-                 {"Unsupported RDMA ranks"}},
+                 {"Assertion error {}internode"},
+                 {"Assertion error {}intranode"},
+                 {"Failed: Assertion error {}.cu:"}},
        .cause =
-           "The condition in quotes is what does not hold. 'num_ranks > NUM_MAX_NVL_PEERS or "
-           "low_latency_mode', and 'Unsupported ranks': transfers between hosts want 8 GPUs in "
-           "each (or low-latency mode). 'num_nvl_bytes', 'num_rdma_bytes': a buffer is too "
-           "small for what is sent. 'Unsupported hidden': a size for which no kernel was "
-           "built.",
+           "The condition in quotes is what does not hold: most are about the shapes and types of "
+           "the tensors that the program hands over. 'Unsupported hidden': a size for which no "
+           "kernel was built. 'low_latency_mode': the buffer was created without it.",
        .consequence = "The program stops; RDMA and its drivers are not concerned.",
        .checks = {},
        .fix_now = "`nvidia-smi -L`; then as many ranks as DeepEP wants, 8 on each host, or "

@@ -53,7 +53,7 @@ const Symptoms& completion_symptoms() {
        .sources = {{"https://man7.org/linux/man-pages/man3/ibv_poll_cq.3.html", Stated::kCause},
                    {"https://github.com/kvcache-ai/Mooncake/issues/3299", Stated::kSymptom},
                    {"https://github.com/uccl-project/uccl/issues/972", Stated::kSymptom}},
-       .explains = {"work-flushed", "kv-transfer", "nic-error-completion"}},
+       .explains = {"work-flushed", "kv-transfer", "nic-error-completion", "mooncake-slice"}},
       {.id = "rare-completion",
        .program = Program::kPerftest,
        .certainty = Certainty::kPossible,
@@ -158,7 +158,7 @@ const Symptoms& completion_symptoms() {
        .fix_for_good = "",
        .sources = {{"https://github.com/NVIDIA/nccl/blob/master/src/transport/net_ib/p2p.cc",
                     Stated::kSymptom}},
-       .explains = {"work-flushed", "nic-error-completion"}},
+       .explains = {"work-flushed", "nic-error-completion", "mooncake-slice"}},
       {.id = "receiver-not-ready",
        .program = Program::kPerftest,
        .certainty = Certainty::kLikely,
@@ -190,7 +190,7 @@ const Symptoms& completion_symptoms() {
       {.id = "nic-error-completion",
        .program = Program::kPerftest,
        .certainty = Certainty::kPossible,
-       .title = "The NIC gave a request back with an error, and only its raw completion is shown",
+       .title = "The NIC gave a request back with an error; this text does not name its status",
        .texts = {{"dump error cqe"},
                  fallback("got completion with error"),
                  fallback("Failed status {number}: wr_id"),
@@ -200,16 +200,17 @@ const Symptoms& completion_symptoms() {
                  fallback("CQ reported error ({number})"),
                  fallback("CQ read failed on rail"),
                  fallback("Request {word}{}completed with error"),
-                 fallback("Process failed for slice"),
                  fallback("poll on Send CQ failed"),
                  fallback("Poll Receive CQ failed"),
                  fallback("ibv_poll_cq && {fails}"),
                  fallback("poll CQ{}error status="),
                  fallback("Got completion from peer {}error"),
                  fallback("Got completion from peer {}status=")},
-       .cause = "The last but one line of the dump ends with the vendor's code and the status: "
-                "`5104` is local protection (ACS, IOMMU, or memory that is no longer registered), "
-                "`8115` and `8112` the peer that does not answer, `8914` remote access.",
+       .cause =
+           "A dump of 16 numbers (`dump error cqe`) tells it: its last but one line ends with the "
+           "vendor's code and the status: "
+           "`5104` is local protection (ACS, IOMMU, or memory that is no longer registered), "
+           "`8115` and `8112` the peer that does not answer, `8914` remote access.",
        .consequence = "The connection is broken.",
        .checks = {"acs", "iommu", "roce-gid"},
        .fix_now = "`sudo dmesg | tail -50`; `gdr prove --require-hardware`; the same transfers one "

@@ -276,7 +276,7 @@ const Symptoms& host_symptoms() {
        .fix_for_good = "",
        .sources = {{"https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html",
                     Stated::kFix}},
-       .explains = {"nccl-class"}},
+       .explains = {"nccl-class", "verbs-call"}},
   };
   return table;
 }

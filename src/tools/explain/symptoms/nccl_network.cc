@@ -8,26 +8,17 @@ const Symptoms& nccl_network_symptoms() {
       {.id = "wrong-gid",
        .program = Program::kNccl,
        .certainty = Certainty::kLikely,
-       .title = "The connection cannot be made: the GID has no route to the peer",
-       .texts = {fallback("Call to ibv_modify_qp failed"),
-                 fallback("{connect-qp} && {fails}"),
-                 general("{connect-qp} && {EINVAL}"),
-                 general("{connect-qp} && {ETIMEDOUT}"),
-                 general("{connect-qp} && {ENETUNREACH}"),
-                 general("{connect-qp} && {EHOSTUNREACH}"),
-                 general("{connect-qp} && {ENOENT}"),
-                 general("modif{}to RTR && {fails}"),
-                 general("modif{}to RTS && {fails}"),
-                 general("change QP{word} state to RT"),
-                 general("qp to state R2"),
-                 general("init2rtr attrs are invalid"),
-                 general("Invalid GID"),
+       .title = "The GID index that is used names no usable address",
+       .texts = {general("Invalid GID"),
                  general("invalid gid index"),
                  {"sgid_index ({number}) too large"},
                  {"sgid_index({number}) too large"},
                  {"invalid sgid index = {number}"},
                  {"GID not found in the SGID table"},
                  general("No valid GID"),
+                 {"No suitable GID found"},
+                 {"try another GID index"},
+                 {"RoCE v2 GID not found"},
                  general("GID index{}not {}found"),
                  general("GID index{}{fails}"),
                  general("GID{}is invalid"),
@@ -38,23 +29,30 @@ const Symptoms& nccl_network_symptoms() {
                  general("gid_index && {fails}"),
                  general("{query} gid && {fails}"),
                  general("unable to find RoCE v2 GID"),
-                 general("remote gid && {fails}"),
-                 general("failed in ncclIbRoceGetVersionNum"),
+                 general("invalid remote gid"),
+                 {"ncclIbRoceGetVersionNum && {fails}"},
                  general("Failed to query GID"),
                  general("ibv_query_gid && {fails}")},
-       .cause = "The GID index that is used names a RoCE v1 or link-local address, an address of "
-                "another subnet, or an empty slot; or the two NICs are on rails that do not reach "
-                "each other.",
-       .consequence = "The program fails while it connects.",
+       .cause =
+           "The slot is empty, or holds a RoCE v1 or link-local address: the port is down, its "
+           "interface has no IP address or is not in this container (each interface with an "
+           "address has a RoCE v2 GID, often at index 3), or the index is of another host.",
+       .consequence = "The program stops, or leaves this NIC out.",
        .checks = {"roce-gid", "port-state"},
-       .fix_now = "`show_gids`, then `NCCL_IB_GID_INDEX=N` (perftest: `-x N`) with a RoCE v2 GID "
-                  "whose address the peer reaches; since 2.21 NCCL finds one by itself, so unset "
-                  "it. On rails: `NCCL_CROSS_NIC=0`.",
+       .fix_now =
+           "`show_gids`; then the index of a RoCE v2 GID with an address that the peer reaches, in "
+           "the program's own variable: `NCCL_IB_GID_INDEX` (NCCL 2.21 and later finds it itself "
+           "where that is unset), `NVSHMEM_IB_GID_INDEX`, `MC_GID_INDEX` (Mooncake), "
+           "`UCX_IB_GID_INDEX` (UCX, NIXL), `UCCL_IB_GID_INDEX`, `--rdma_gid_index` (brpc), "
+           "perftest "
+           "`-x`; none there: `ip addr add ADDRESS/24 dev INTERFACE`, containers with `--network "
+           "host`",
        .fix_for_good = "",
        .sources = {{"https://github.com/NVIDIA/nccl/issues/2013", Stated::kCauseAndFix},
-                   {"https://github.com/NVIDIA/nccl/issues/1510", Stated::kSymptom},
-                   {"https://github.com/NVIDIA/nccl-tests/issues/185", Stated::kSymptom}},
-       .explains = {"kv-transfer", "work-flushed"}},
+                   {"https://github.com/kvcache-ai/Mooncake/issues/1593", Stated::kCause},
+                   {"https://github.com/NVIDIA/nccl/issues/1510", Stated::kSymptom}},
+       .explains = {"kv-transfer", "work-flushed", "nic-not-usable", "mooncake-no-transport",
+                    "3fs-devices", "nccl-warning"}},
       {.id = "peer-never-answers",
        .program = Program::kNccl,
        .certainty = Certainty::kLikely,
@@ -86,13 +84,18 @@ const Symptoms& nccl_network_symptoms() {
                 "the peer died, or packets are lost since the network is not lossless.",
        .consequence = "The connection is broken; what the program reports next follows from it.",
        .checks = {"roce-gid", "port-state", "mtu", "lossless"},
-       .fix_now =
-           "`show_gids`; then `ib_write_bw` between the same two NICs with the same GID index, "
-           "and `NCCL_IB_GID_INDEX=N` with a RoCE v2 GID that both reach",
+       .fix_now = "`show_gids`; `ib_write_bw -d DEVICE -x INDEX`; between the same two NICs. It "
+                  "fails too: a "
+                  "RoCE v2 GID that both reach (`NCCL_IB_GID_INDEX`, `NVSHMEM_IB_GID_INDEX`, "
+                  "`MC_GID_INDEX`, `UCX_IB_GID_INDEX`, perftest `-x`), or only NICs of one network "
+                  "together. It works: look for the first error of the other side, for links that "
+                  "go down, "
+                  "and for lost packets; NCCL waits longer with `NCCL_IB_TIMEOUT=22`",
        .fix_for_good = "",
        .sources = {{"https://github.com/NVIDIA/nccl/issues/426", Stated::kCauseAndFix},
                    {"https://github.com/pytorch/pytorch/issues/81628", Stated::kCauseAndFix}},
-       .explains = {"kv-transfer", "work-flushed", "nic-error-completion"}},
+       .explains = {"kv-transfer", "work-flushed", "nic-error-completion", "mooncake-slice",
+                    "nccl-warning"}},
       {.id = "gpu-access-fails",
        .program = Program::kNccl,
        .certainty = Certainty::kLikely,
@@ -121,8 +124,11 @@ const Symptoms& nccl_network_symptoms() {
             {"vendor err 81{end}"},
             {"WC error: 4, message"},
             {"To confirm and fix the problem, you can set NCCL_NET_GDR_LEVEL=0 to disable"}},
-       .cause = "Registration succeeded, the access itself did not: PCIe Access Control Services "
-                "redirect it to the CPU, which refuses it, or the IOMMU translates the address.",
+       .cause =
+           "Registration succeeded, the access itself did not: PCIe Access Control Services "
+           "redirect it to the CPU, which refuses it, or the IOMMU translates the address. Where "
+           "transfers of host memory fail too, the program gives the NIC an address or key of "
+           "memory that is not registered, not any more, or with another device.",
        .consequence = "Transfers from and to GPU memory fail; those of host memory work.",
        .checks = {"acs", "iommu"},
        .fix_now = "To confirm: `NCCL_NET_GDR_LEVEL=0` makes it work, slowly. Then `gdr doctor` "
@@ -131,7 +137,7 @@ const Symptoms& nccl_network_symptoms() {
        .sources = {{"https://github.com/NVIDIA/nccl/issues/928", Stated::kCauseAndFix},
                    {"https://github.com/NVIDIA/nccl/issues/1052", Stated::kSymptom},
                    {"https://github.com/NVIDIA/nccl/issues/214", Stated::kSymptom}},
-       .explains = {"work-flushed", "nic-error-completion"}},
+       .explains = {"work-flushed", "nic-error-completion", "mooncake-slice", "nccl-warning"}},
       {.id = "work-flushed",
        .program = Program::kNccl,
        .certainty = Certainty::kPossible,

@@ -62,9 +62,7 @@ const Symptoms& other_symptoms() {
        .program = Program::kOther,
        .certainty = Certainty::kLikely,
        .title = "NCCL's ranks do not reach each other by TCP (bootstrap): no RDMA is involved yet",
-       .texts = {{"Bootstrap : no socket interface found"},
-                 {"Bootstrap : no socket interface"},
-                 {"no socket interface found"},
+       .texts = {{"no socket interface found"},
                  {"NET/IB : No IP interface found"},
                  {"socketStartConnect: Connect to{}failed"},
                  {"socketPollConnect: {}failed"},
@@ -88,7 +86,10 @@ const Symptoms& other_symptoms() {
                  {"NCCL WARN {}wrong magic"},
                  {"NCCL WARN {}unexpected magic"},
                  {"NCCL WARN Bootstrap{}{fails}"},
-                 {"NCCL WARN Call to listen failed"}},
+                 {"NCCL WARN Call to listen failed"},
+                 {"NCCL WARN{}exceeded error retry count"},
+                 {"ncclOsSocketPollConnect{}{fails}"},
+                 {"NCCL WARN{}: connect to {}{fails}"}},
        .cause =
            "NCCL picked an interface that the others do not reach (docker0, a virtual bridge, "
            "IPv6), a firewall drops its ports, or the other rank had died before: then its own "
@@ -103,7 +104,7 @@ const Symptoms& other_symptoms() {
                     Stated::kCauseAndFix},
                    {"https://github.com/NVIDIA/nccl/issues/1515", Stated::kCause},
                    {"https://github.com/NVIDIA/nccl-tests/issues/166", Stated::kSymptom}},
-       .explains = {}},
+       .explains = {"nccl-warning"}},
       {.id = "nccl-shared-memory",
        .program = Program::kOther,
        .certainty = Certainty::kLikely,

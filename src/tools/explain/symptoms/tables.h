@@ -9,6 +9,9 @@ const Symptoms& build_symptoms();         // programs and modules whose parts do
 const Symptoms& command_symptoms();       // commands that the NIC itself does not carry out
 const Symptoms& completion_symptoms();    // work that the NIC gives back with an error
 const Symptoms& container_symptoms();     // containers, Kubernetes
+const Symptoms& connection_symptoms();    // queue pairs that are not connected, by error
+const Symptoms& engine_symptoms();        // inference engines, frameworks
+const Symptoms& expert_symptoms();        // DeepEP, and how NVSHMEM starts
 const Symptoms& gpu_symptoms();           // the GPU and its driver
 const Symptoms& host_symptoms();          // what the host or cluster withholds before RDMA
 const Symptoms& job_symptoms();           // what ends a job and is no matter of RDMA
@@ -18,9 +21,11 @@ const Symptoms& kernel_nic_symptoms();    // the NICs' drivers, the RDMA core
 const Symptoms& kernel_pci_symptoms();    // slots, links, peer-to-peer, the IOMMU's start
 const Symptoms& library_symptoms();       // programs and libraries that do not load or fit
 const Symptoms& module_symptoms();        // the peer-memory module and how it is loaded
+const Symptoms& mooncake_symptoms();      // Mooncake, 3FS, brpc, UCCL
 const Symptoms& mpi_symptoms();           // UCX, Open MPI
 const Symptoms& nccl_symptoms();          // why NCCL does not use GPUDirect RDMA
 const Symptoms& nccl_network_symptoms();  // connections of NCCL and others that fail
+const Symptoms& nccl_setup_symptoms();    // NCCL at its start
 const Symptoms& other_symptoms();         // what surely is not GPUDirect RDMA
 const Symptoms& pcie_symptoms();          // links, ACS, IOMMU, BARs
 const Symptoms& queue_symptoms();         // queues that cannot be created or connected
