@@ -15,8 +15,7 @@ import tempfile
 import xml.etree.ElementTree as xml
 
 from machine import Machine
-
-gdr = sys.argv[1]
+from gdr_program import expect, run
 shots = pathlib.Path(sys.argv[2]).resolve()
 DARK = "--blink-settings=preferredColorScheme=0"
 PROBE = """<script>const probe = document.createElement('pre'); probe.id = 'probe';
@@ -28,14 +27,8 @@ probe.textContent = JSON.stringify({wide: document.documentElement.scrollWidth, 
 document.body.append(probe);</script></body>"""
 
 
-def expect(condition, what):
-    if not condition:
-        sys.exit(f"FAILED: {what}")
-
-
 def doctor(*words, **more):
-    return subprocess.run([gdr, "doctor", *map(str, words)], capture_output=True, text=True,
-                          timeout=120, check=False, **more)
+    return run("doctor", *words, **more)
 
 
 def report(*words, name):
