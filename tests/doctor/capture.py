@@ -6,23 +6,15 @@ import os
 import pathlib
 import re
 import subprocess
-import sys
 import tarfile
 import tempfile
 
 from machine import Machine
-
-gdr = sys.argv[1]
+from gdr_program import expect, expect_refused, run
 
 
 def doctor(*words, **more):
-    return subprocess.run([gdr, "doctor", *map(str, words)], capture_output=True, text=True,
-                          timeout=120, **more)
-
-
-def expect(condition, what):
-    if not condition:
-        sys.exit(f"FAILED: {what}")
+    return run("doctor", *words, **more)
 
 
 def findings(*words):
@@ -124,11 +116,7 @@ def refusals(work):
         (["--root", work / "no", work / "host.tar"], 2, "no folder"),
         (["--nonsense", work / "host.tar"], 2, "--nonsense"),
     ]:
-        done = doctor("capture", *words)
-        expect(done.returncode == status, f"{words}: exit status {done.returncode}, not {status}")
-        expect(done.stdout == "", f"{words}: printed {done.stdout}")
-        expect(done.stderr.count("\n") == 1 and part in done.stderr,
-               f"{words}: no one line with '{part}': {done.stderr}")
+        expect_refused(["doctor", "capture", *words], part, status)
     expect((work / "there.tar").read_text() == "mine", "a file was overwritten")
 
 

@@ -4,24 +4,15 @@
 import json
 import os
 import pathlib
-import subprocess
-import sys
 import tempfile
 import time
 
 from machine import Machine
-
-gdr = sys.argv[1]
+from gdr_program import expect, expect_refused, expect_told_of_full_disk, gdr, run
 
 
 def doctor(*words, **more):
-    return subprocess.run([gdr, "doctor", *map(str, words)], capture_output=True, text=True,
-                          timeout=120, **more)
-
-
-def expect(condition, what):
-    if not condition:
-        sys.exit(f"FAILED: {what}")
+    return run("doctor", *words, **more)
 
 
 def refusals(work):
@@ -44,11 +35,7 @@ def refusals(work):
         (["--root", work, "--json"], "shows neither GPU nor NIC"),
         (["--root", work, "--only", "locked-memory"], "shows neither GPU nor NIC"),
     ]:
-        done = doctor(*words)
-        expect(done.returncode == 2, f"{words}: exit status {done.returncode}, not 2")
-        expect(done.stdout == "", f"{words}: printed {done.stdout}")
-        expect(done.stderr.count("\n") == 1 and part in done.stderr,
-               f"{words}: no one line with '{part}': {done.stderr}")
+        expect_refused(["doctor", *words], part)
 
 
 def this_machine():
@@ -186,18 +173,11 @@ def leads_outside(work):
                   ["--explain", "nccl-version"], ["--explain", "huge-pages"], ["--container"]):
         done = doctor("--root", root, *words)
         expect(sentinel not in done.stdout + done.stderr, f"{words}: {done.stdout}")
-    done = subprocess.run([gdr, "topo", "--root", root], capture_output=True, text=True, timeout=60)
+    done = run("topo", "--root", root)
     expect(done.returncode == 0 and sentinel not in done.stdout, done.stdout)
     archive = work / "leads-outside.tar"
     expect(doctor("capture", "--root", root, archive).returncode == 0, "no capture")
     expect(sentinel.encode() not in archive.read_bytes(), "a capture has a file from outside")
-
-
-def closed_output():
-    with open("/dev/full", "w") as full:
-        done = subprocess.run([gdr, "doctor", "--no-probe"], stdout=full, stderr=subprocess.PIPE,
-                              text=True, timeout=60)
-    expect(done.returncode == 1 and "cannot write to standard output" in done.stderr, done.stderr)
 
 
 # In memory where that is possible: some thousand small files.
@@ -214,5 +194,5 @@ with tempfile.TemporaryDirectory(dir=memory) as folder:
     (work / "hostile").mkdir()
     hostile(work / "hostile")
     leads_outside(work)
-    closed_output()
+    expect_told_of_full_disk("doctor", "--no-probe")
 print("ok")

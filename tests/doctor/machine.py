@@ -2,6 +2,10 @@
 
 import pathlib
 import struct
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from captured_root import CapturedRoot
 
 
 def configuration(vendor, device, kind, acs):
@@ -16,35 +20,24 @@ def configuration(vendor, device, kind, acs):
     return bytes(space)
 
 
-class Machine:
+class Machine(CapturedRoot):
     def __init__(self, root):
-        self.root = pathlib.Path(root)
+        super().__init__(root)
         self.places = {}
-
-    def write(self, path, content):
-        file = self.root / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(content if isinstance(content, bytes) else content.encode())
 
     def link(self, path, target):
         link = self.root / path
         link.parent.mkdir(parents=True, exist_ok=True)
         link.symlink_to("/" + target)  # from the top of its own root
 
-    def function(self, address, parent, vendor, device, kind, code, acs=None, driver="", node=0):
+    def put(self, address, parent, vendor, device, kind, code, acs=None, driver="", node=0):
         above = f"sys/devices/{parent}" if parent.startswith("pci") else self.places[parent]
         place = self.places[address] = f"{above}/{address}"
-        for name, value in [("vendor", f"0x{vendor:04x}"), ("device", f"0x{device:04x}"),
-                            ("class", f"0x{code:06x}"), ("numa_node", node),
-                            ("current_link_speed", "32.0 GT/s PCIe"),
-                            ("max_link_speed", "32.0 GT/s PCIe"),
-                            ("current_link_width", 16), ("max_link_width", 16)]:
-            self.write(f"{place}/{name}", f"{value}\n")
+        self.function(place, f"0x{vendor:04x}", f"0x{code:06x}", f"0x{device:04x}", node)
         self.write(f"{place}/config", configuration(vendor, device, kind, acs))
         if driver:
             (self.root / f"sys/bus/pci/drivers/{driver}").mkdir(parents=True, exist_ok=True)
             self.link(f"{place}/driver", f"sys/bus/pci/drivers/{driver}")
-        self.link(f"sys/bus/pci/devices/{address}", place)
         return place
 
     def nic(self, name, address, netdev):
@@ -59,7 +52,7 @@ class Machine:
             (f"{port}/gid_attrs/types/0", "RoCE v2"), (f"{port}/gid_attrs/ndevs/0", netdev),
             (f"{place}/net/{netdev}/mtu", 9000), (f"{place}/net/{netdev}/address", "0c:42:a1:0:0:1"),
         ]:
-            self.write(path, f"{value}\n")
+            self.line(path, value)
         self.link(f"{folder}/device", place)
         self.link(f"sys/class/infiniband/{name}", folder)
         self.link(f"sys/class/net/{netdev}", f"{place}/net/{netdev}")
@@ -70,12 +63,12 @@ class Machine:
         left, right = f"0000:{bus + 2:02x}:01.0", f"0000:{bus + 2:02x}:02.0"
         gpu, nic = f"0000:{bus + 3:02x}:00.0", f"0000:{bus + 4:02x}:00.0"
         node = number // 4
-        self.function(root, f"pci0000:{bus:02x}", 0x8086, 0x352A, 4, 0x060400, 0, node=node)
-        self.function(up, root, 0x1000, 0xC030, 5, 0x060400, node=node)
-        self.function(left, up, 0x1000, 0xC030, 6, 0x060400, 0, node=node)
-        self.function(right, up, 0x1000, 0xC030, 6, 0x060400, 0, node=node)
-        self.function(gpu, left, 0x10DE, 0x2330, 0, 0x030200, driver="nvidia", node=node)
-        self.function(nic, right, 0x15B3, 0x1021, 0, 0x020000, driver="mlx5_core", node=node)
+        self.put(root, f"pci0000:{bus:02x}", 0x8086, 0x352A, 4, 0x060400, 0, node=node)
+        self.put(up, root, 0x1000, 0xC030, 5, 0x060400, node=node)
+        self.put(left, up, 0x1000, 0xC030, 6, 0x060400, 0, node=node)
+        self.put(right, up, 0x1000, 0xC030, 6, 0x060400, 0, node=node)
+        self.put(gpu, left, 0x10DE, 0x2330, 0, 0x030200, driver="nvidia", node=node)
+        self.put(nic, right, 0x15B3, 0x1021, 0, 0x020000, driver="mlx5_core", node=node)
         self.nic(f"mlx5_{number}", nic, f"ens{number}np0")
         self.write(f"{self.places[gpu]}/resource",
                    "0x00000000a0000000 0x00000000a0ffffff 0x0000000000040200\n"

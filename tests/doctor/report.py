@@ -7,16 +7,14 @@ import json
 import os
 import pathlib
 import re
-import shutil
-import subprocess
 import sys
 import tarfile
 import tempfile
 import xml.etree.ElementTree as xml
 
 from machine import Machine
-
-gdr = sys.argv[1]
+import browser
+from gdr_program import expect, run
 shots = pathlib.Path(sys.argv[2]).resolve()
 DARK = "--blink-settings=preferredColorScheme=0"
 PROBE = """<script>const probe = document.createElement('pre'); probe.id = 'probe';
@@ -28,14 +26,8 @@ probe.textContent = JSON.stringify({wide: document.documentElement.scrollWidth, 
 document.body.append(probe);</script></body>"""
 
 
-def expect(condition, what):
-    if not condition:
-        sys.exit(f"FAILED: {what}")
-
-
 def doctor(*words, **more):
-    return subprocess.run([gdr, "doctor", *map(str, words)], capture_output=True, text=True,
-                          timeout=120, check=False, **more)
+    return run("doctor", *words, **more)
 
 
 def report(*words, name):
@@ -115,23 +107,10 @@ def refusals(root, work):
                f"{words}: {done.returncode}: {done.stderr}")
 
 
-def chromium():
-    for name in ("chromium", "chromium-browser", "google-chrome"):
-        if shutil.which(name):
-            return name
-    return None
-
-
 def browse(program, file, *options):
-    with tempfile.TemporaryDirectory() as profile:
-        done = subprocess.run(
-            [program, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-             "--no-first-run", "--disable-background-networking", "--disable-component-update",
-             "--force-device-scale-factor=1", "--hide-scrollbars", f"--user-data-dir={profile}",
-             "--enable-logging=stderr", "--v=0", "--virtual-time-budget=2000", *options,
-             file.as_uri()], capture_output=True, text=True, timeout=100, check=False)
-    expect(done.returncode == 0, f"Chromium ended with {done.returncode}: {done.stderr[-2000:]}")
-    return done.stdout, [line for line in done.stderr.splitlines() if "CONSOLE" in line]
+    output, console, problem = browser.browse(program, file, *options)
+    expect(not problem, problem)
+    return output, console
 
 
 def probed(program, file, *options):
@@ -146,10 +125,7 @@ def probed(program, file, *options):
 
 
 def in_a_browser(work):
-    program = chromium()
-    if program is None:
-        print("skipped: no Chromium (Debian: chromium)")
-        sys.exit(77)
+    program = browser.chromium()
     file = work / "host.html"
     _, console = browse(program, file, "--dump-dom")
     expect(console == [], f"the console says {console}")

@@ -2,34 +2,25 @@
 """check.py GDR LOGS: gdr nccl check, its exit status, its JSON document and hostile input."""
 
 import json
-import os
 import pathlib
 import re
 import resource
-import subprocess
 import sys
 import tempfile
 import time
 
-gdr, logs = sys.argv[1], pathlib.Path(sys.argv[2])
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from gdr_program import expect, expect_refused, expect_told_of_full_disk, run
+
+logs = pathlib.Path(sys.argv[2])
 
 
 def check(*words, data=None, **more):
-    command = [gdr, "nccl", "check", *map(str, words)]
-    return subprocess.run(command, input=data, capture_output=True, timeout=60, **more)
+    return run("nccl", "check", *words, text=False, input=data, **more)
 
 
-def expect(condition, what):
-    if not condition:
-        sys.exit(f"FAILED: {what}")
-
-
-def expect_refused(words, part, **more):
-    done = check(*words, **more)
-    said = done.stderr.decode()
-    expect(done.returncode == 2, f"{words}: exit status {done.returncode}, not 2")
-    expect(done.stdout == b"", f"{words}: printed {done.stdout}")
-    expect(said.count("\n") == 1 and part in said, f"{words}: no one line with '{part}': {said}")
+def refused(words, part, **more):
+    expect_refused(["nccl", "check", *words], part, **more)
 
 
 def exit_statuses():
@@ -49,19 +40,19 @@ def exit_statuses():
 def standard_input():
     log = logs / "v2_28_gdrdma.log"
     expect(check("-", data=log.read_bytes()).stdout == check(log).stdout, "- differs from the file")
-    expect_refused(["-"], "standard input: no NCCL output found in 0 lines", data=b"")
+    refused(["-"], "standard input: no NCCL output found in 0 lines", input="")
 
 
 def refusals(work):
     text = work / "other.txt"
     text.write_text("epoch 1\nloss 0.5\nexport NCCL_DEBUG=INFO\n")
-    expect_refused([text], f"{text}: no NCCL output found in 3 lines; run the program with NCCL_DEBUG=")
-    expect_refused([work / "missing"], "missing: No such file or directory")
-    expect_refused([work], "Is a directory")
-    expect_refused([], "FILE is required")
-    expect_refused(["--expect", "luck", text], "unknown expectation 'luck'; allowed: gdrdma, local")
-    expect_refused(["--expect", "", text], "--expect: the value is empty")
-    expect_refused(["--jsn", text], "unknown option '--jsn'; allowed: --help, --expect, --all")
+    refused([text], f"{text}: no NCCL output found in 3 lines; run the program with NCCL_DEBUG=")
+    refused([work / "missing"], "missing: No such file or directory")
+    refused([work], "Is a directory")
+    refused([], "FILE is required")
+    refused(["--expect", "luck", text], "unknown expectation 'luck'; allowed: gdrdma, local")
+    refused(["--expect", "", text], "--expect: the value is empty")
+    refused(["--jsn", text], "unknown option '--jsn'; allowed: --help, --expect, --all")
 
 
 # The fields of docs/nccl.md, and no others.
@@ -142,12 +133,8 @@ def hostile_input(work):
 
 
 def output_that_cannot_be_written():
-    with open("/dev/full", "w") as full:
-        for words in (["--json"], []):
-            command = [gdr, "nccl", "check", *words, logs / "v2_28_gdrdma.log"]
-            done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, timeout=60)
-            expect(done.returncode == 1, f"{words} to a full disk: {done.returncode}")
-            expect(b"cannot write" in done.stderr, f"{words} to a full disk: {done.stderr}")
+    for words in (["--json"], []):
+        expect_told_of_full_disk("nccl", "check", *words, logs / "v2_28_gdrdma.log")
 
 
 # What docs/nccl.md promises: every reason by its name, and a transcript that is one.

@@ -10,7 +10,11 @@ import sys
 import tempfile
 import time
 
-gdr, logs = sys.argv[1], pathlib.Path(sys.argv[2])
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import gdr_program
+from gdr_program import expect, gdr
+
+logs = pathlib.Path(sys.argv[2])
 
 # Plays NCCL: each log named on its command line goes where NCCL_DEBUG_FILE says, with %h and %p.
 PROGRAM = """
@@ -37,17 +41,11 @@ def environment(**more):
 
 
 def run(*words, command=(), **more):
-    words = [gdr, "nccl", "run", *map(str, words), "--", *map(str, command)]
-    return subprocess.run(words, capture_output=True, text=True, timeout=60, env=environment(**more))
+    return gdr_program.run("nccl", "run", *words, "--", *command, env=environment(**more))
 
 
 def program(status, *names):
     return [sys.executable, work / "program.py", status, *(logs / f"{name}.log" for name in names)]
-
-
-def expect(condition, what):
-    if not condition:
-        sys.exit(f"FAILED: {what}")
 
 
 def passes_output_and_status_through():

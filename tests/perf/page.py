@@ -6,10 +6,11 @@ dark scheme. Screenshots for a person to look at stay in FOLDER: light, dark, na
 import json
 import pathlib
 import re
-import shutil
 import subprocess
 import sys
-import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from browser import browse, chromium
 
 # Runs after the page's own scripts, in a copy of the page: what each canvas shows.
 PROBE = """<script>setTimeout(() => {
@@ -46,14 +47,6 @@ def expect(claim, message):
         FAILED.append(message)
 
 
-def chromium():
-    for name in ("chromium", "chromium-browser", "google-chrome"):
-        if shutil.which(name):
-            return name
-    print("skipped: no Chromium (Debian: chromium)")
-    sys.exit(77)
-
-
 class Browser:
     def __init__(self, folder):
         self._program = chromium()
@@ -61,18 +54,9 @@ class Browser:
 
     def run(self, page, *options):
         """Standard output, and the lines that the page wrote to the console."""
-        with tempfile.TemporaryDirectory() as profile:
-            done = subprocess.run(
-                [self._program, "--headless=new", "--no-sandbox", "--disable-gpu",
-                 "--disable-dev-shm-usage", "--no-first-run", "--disable-background-networking",
-                 "--disable-component-update", "--force-device-scale-factor=1",
-                 "--hide-scrollbars", f"--user-data-dir={profile}", "--enable-logging=stderr",
-                 "--v=0", "--virtual-time-budget=4000", *options, page.as_uri()],
-                capture_output=True, text=True, timeout=100, check=False)
-        console = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
-        if done.returncode != 0:
-            FAILED.append(f"Chromium ended with {done.returncode}: {done.stderr[-2000:]}")
-        return done.stdout, console
+        output, console, problem = browse(self._program, page, *options)
+        expect(not problem, problem)
+        return output, console
 
     def probe(self, page, *options):
         with_probe = self._folder / f"probed-{page.name}"

@@ -12,24 +12,18 @@ import sys
 import termios
 import xml.etree.ElementTree as xml
 
-gdr = sys.argv[1]
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from gdr_program import expect, gdr, output_of
+
 hosts = pathlib.Path(sys.argv[2])
 
 
 def topo(*words):
-    done = subprocess.run([gdr, "topo", *map(str, words)], capture_output=True, timeout=60,
-                          check=False)
-    expect(done.returncode == 0, f"{words}: {done.returncode}: {done.stderr.decode()}")
-    return done.stdout.decode()
+    return output_of("topo", *words)
 
 
 def document(*words):
     return json.loads(topo(*words, "--json"))
-
-
-def expect(condition, what):
-    if not condition:
-        sys.exit(f"FAILED: {what}")
 
 
 def table_of(text):

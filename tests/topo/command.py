@@ -2,46 +2,29 @@
 """command.py GDR: gdr topo on a small machine of our own: options, wrong use, JSON, the drawing."""
 
 import json
-import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 import xml.etree.ElementTree as xml
 
-gdr = sys.argv[1]
-
-
-def topo(*words, **more):
-    command = [gdr, "topo", *map(str, words)]
-    return subprocess.run(command, capture_output=True, timeout=60, **more)
-
-
-def expect(condition, what):
-    if not condition:
-        sys.exit(f"FAILED: {what}")
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from captured_root import CapturedRoot
+from gdr_program import expect, expect_refused, expect_told_of_full_disk, output_of, run
 
 
 def text_of(*words):
-    done = topo(*words)
-    expect(done.returncode == 0, f"{words}: exit status {done.returncode}: {done.stderr.decode()}")
-    expect(done.stderr == b"", f"{words}: {done.stderr}")
-    return done.stdout.decode()
+    return output_of("topo", *words)
 
 
-def expect_refused(words, part):
-    done = topo(*words)
-    said = done.stderr.decode()
-    expect(done.returncode == 2, f"{words}: exit status {done.returncode}, not 2")
-    expect(done.stdout == b"", f"{words}: printed {done.stdout}")
-    expect(said.count("\n") == 1 and part in said, f"{words}: no one line with '{part}': {said}")
+def refused(words, part):
+    expect_refused(["topo", *words], part)
 
 
-class Machine:
+class Machine(CapturedRoot):
     """A captured root: one switch with a GPU and a NIC, a GPU and a drive on ports of their own."""
 
     def __init__(self, root):
-        self.root = root
+        super().__init__(root)
         bus = "sys/devices/pci0000:00"
         near = f"{bus}/0000:00:01.0/0000:01:00.0"
         self.function(f"{bus}/0000:00:01.0", "0x8086", "0x060400")
@@ -57,29 +40,11 @@ class Machine:
         self.function(f"{bus}/0000:00:03.0/0000:06:00.0", "0x144d", "0x010802")
         device = "sys/class/infiniband/mlx5_0"
         self.link(f"{device}/device", nic)
-        self.write(f"{device}/fw_ver", "28.39.1002")
-        self.write(f"{device}/ports/1/state", "4: ACTIVE")
-        self.write(f"{device}/ports/1/rate", "400 Gb/sec (4X NDR)")
-        self.write(f"{nic}/net/ib0/dev_port", "0")
-        self.write("sys/class/net/ib0/address", "b8:3f:d2:00:00:01")
-
-    def write(self, path, text):
-        file = self.root / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text + "\n")
-
-    def link(self, path, target):
-        link = self.root / path
-        link.parent.mkdir(parents=True, exist_ok=True)
-        link.symlink_to(os.path.relpath(self.root / target, link.parent))
-
-    def function(self, path, vendor, kind):
-        for name, text in (("vendor", vendor), ("device", "0x1234"), ("class", kind),
-                           ("numa_node", "0"), ("current_link_speed", "32.0 GT/s PCIe"),
-                           ("max_link_speed", "32.0 GT/s PCIe"), ("current_link_width", "16"),
-                           ("max_link_width", "16")):
-            self.write(f"{path}/{name}", text)
-        self.link(f"sys/bus/pci/devices/{os.path.basename(path)}", path)
+        self.line(f"{device}/fw_ver", "28.39.1002")
+        self.line(f"{device}/ports/1/state", "4: ACTIVE")
+        self.line(f"{device}/ports/1/rate", "400 Gb/sec (4X NDR)")
+        self.line(f"{nic}/net/ib0/dev_port", "0")
+        self.line("sys/class/net/ib0/address", "b8:3f:d2:00:00:01")
 
 
 def text(root):
@@ -117,23 +82,23 @@ def drawing(root, work):
         words = [text.text for text in image.iter("{http://www.w3.org/2000/svg}text")]
         expect("NIC0  04:00.0" in words and "PIX good" in words, words)
         expect(not list(image.iter("{http://www.w3.org/2000/svg}script")), "a script")
-    done = topo("--root", root, "--svg", work / "missing" / "topo.svg")
-    expect(done.returncode == 1 and b"cannot write" in done.stderr, done)
+    done = run("topo", "--root", root, "--svg", work / "missing" / "topo.svg")
+    expect(done.returncode == 1 and "cannot write" in done.stderr, done)
 
 
 def wrong_use(root, work):
-    expect_refused(["--device", "nvme0", "--root", root],
-                   "--device: 'nvme0' is not a PCI address such as 0000:3b:00.0")
-    expect_refused(["--device", "0000:99:00.0", "--root", root], "no PCI function 0000:99:00.0")
-    expect_refused(["--device", "03:00.0", "--root", root], "already in the matrix, as a GPU")
-    expect_refused(["--device", "", "--root", root], "--device: the value is empty")
-    expect_refused(["--jsn"], "unknown option '--jsn'; allowed: --help, --device, --tree, --all")
-    expect_refused(["--all"], "--all needs --tree or --svg")
-    expect_refused(["--json", "--svg", "-"], "--svg - and --json exclude each other")
-    expect_refused(["--root", work / "missing"], "missing")
-    expect_refused(["--hwloc-xml", work / "missing.xml"], "missing.xml")
-    expect_refused(["--root", root, "--nccl-xml", "x"], "exclude")
-    expect_refused(["extra"], "extra")
+    refused(["--device", "nvme0", "--root", root],
+            "--device: 'nvme0' is not a PCI address such as 0000:3b:00.0")
+    refused(["--device", "0000:99:00.0", "--root", root], "no PCI function 0000:99:00.0")
+    refused(["--device", "03:00.0", "--root", root], "already in the matrix, as a GPU")
+    refused(["--device", "", "--root", root], "--device: the value is empty")
+    refused(["--jsn"], "unknown option '--jsn'; allowed: --help, --device, --tree, --all")
+    refused(["--all"], "--all needs --tree or --svg")
+    refused(["--json", "--svg", "-"], "--svg - and --json exclude each other")
+    refused(["--root", work / "missing"], "missing")
+    refused(["--hwloc-xml", work / "missing.xml"], "missing.xml")
+    refused(["--root", root, "--nccl-xml", "x"], "exclude")
+    refused(["extra"], "extra")
 
 
 def nothing(work):
@@ -141,7 +106,7 @@ def nothing(work):
     (empty / "sys/bus/pci/devices").mkdir(parents=True)
     (empty / "proc").mkdir()
     for words in ([], ["--json"], ["--svg", "-"]):
-        expect_refused(["--root", empty, *words], f"{empty} shows neither GPU nor NIC")
+        refused(["--root", empty, *words], f"{empty} shows neither GPU nor NIC")
     (empty / "sys/class/infiniband/rxe0").mkdir(parents=True)
     said = text_of("--root", empty)
     expect("No NVIDIA GPU and no RDMA NIC" in said, said)
@@ -156,12 +121,8 @@ def this_machine():
 
 
 def output_that_cannot_be_written(root):
-    with open("/dev/full", "w", encoding="ascii") as full:
-        for words in ([], ["--json"], ["--svg", "-"]):
-            done = subprocess.run([gdr, "topo", "--root", root, *words], stdout=full,
-                                  stderr=subprocess.PIPE, timeout=60, check=False)
-            expect(done.returncode == 1, f"{words} to a full disk: {done.returncode}")
-            expect(b"cannot write" in done.stderr, f"{words} to a full disk: {done.stderr}")
+    for words in ([], ["--json"], ["--svg", "-"]):
+        expect_told_of_full_disk("topo", "--root", root, *words)
 
 
 with tempfile.TemporaryDirectory() as folder:

@@ -6,29 +6,17 @@ import json
 import os
 import pathlib
 import struct
-import subprocess
 import sys
 import tarfile
 import tempfile
 
-gdr = sys.argv[1]
-
-
-def run(*words, **more):
-    return subprocess.run([gdr, *map(str, words)], capture_output=True, timeout=60, check=False,
-                          **more)
-
-
-def expect(condition, what):
-    if not condition:
-        sys.exit(f"FAILED: {what}")
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from captured_root import CapturedRoot
+from gdr_program import expect, expect_refused, expect_told_of_full_disk, output_of, run
 
 
 def text_of(*words):
-    done = run("list", *words)
-    expect(done.returncode == 0, f"{words}: exit status {done.returncode}: {done.stderr.decode()}")
-    expect(done.stderr == b"", f"{words}: {done.stderr}")
-    return done.stdout.decode()
+    return output_of("list", *words)
 
 
 def line_with(text, part):
@@ -44,26 +32,26 @@ def product_data(name, fields):
             + inner + b"\x78")
 
 
-class Machine:
+class Machine(CapturedRoot):
     """A GPU and a dual-port RoCE card of which one port is down, each right below a root port."""
 
     def __init__(self, root):
-        self.root = root
+        super().__init__(root)
         bus = "sys/devices/pci0000:00"
         gpu, nic = f"{bus}/0000:00:01.0/0000:01:00.0", f"{bus}/0000:00:02.0/0000:02:00.0"
         for port in ("1", "2"):
-            self.function(f"{bus}/0000:00:0{port}.0", "0x8086", "0x060400")
-        self.function(gpu, "0x10de", "0x030200")
-        self.function(nic, "0x15b3", "0x020000")
+            self.function(f"{bus}/0000:00:0{port}.0", "0x8086", "0x060400", speed="16.0 GT/s PCIe")
+        self.function(gpu, "0x10de", "0x030200", speed="16.0 GT/s PCIe")
+        self.function(nic, "0x15b3", "0x020000", speed="16.0 GT/s PCIe")
         (root / nic / "vpd").write_bytes(product_data(
             b"ConnectX-6 Dx EN adapter card, 100GbE, dual-port QSFP56",
             [(b"PN", b"MCX623106AN-CDAT"), (b"SN", b"MT2017X12345")]))
         self.link("sys/class/infiniband/mlx5_0/device", nic)
-        self.write("sys/class/infiniband/mlx5_0/fw_ver", "22.38.1002")
-        self.write("sys/class/infiniband/mlx5_0/board_id", "MT_0000000359")
+        self.line("sys/class/infiniband/mlx5_0/fw_ver", "22.38.1002")
+        self.line("sys/class/infiniband/mlx5_0/board_id", "MT_0000000359")
         self.port("1", "4: ACTIVE", "ens1f0np0", "b8:ce:f6:00:00:01")
         self.port("2", "1: DOWN", "ens1f1np1", "b8:ce:f6:00:00:02")
-        self.write("sys/module/nvidia/version", "580.95.05")
+        self.line("sys/module/nvidia/version", "580.95.05")
         self.link(f"{gpu}/driver", "sys/bus/pci/drivers/nvidia")
         (root / "sys/bus/pci/drivers/nvidia").mkdir(parents=True)
 
@@ -75,26 +63,8 @@ class Machine:
                            ("gids/1", f"0000:0000:0000:0000:0000:ffff:0a00:000{number}"),
                            ("gid_attrs/types/0", "RoCE v2"), ("gid_attrs/types/1", "RoCE v2"),
                            ("gid_attrs/ndevs/0", netdev), ("gid_attrs/ndevs/1", netdev)):
-            self.write(f"{port}/{name}", text)
-        self.write(f"sys/class/net/{netdev}/address", mac)
-
-    def write(self, path, text):
-        file = self.root / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text + "\n")
-
-    def link(self, path, target):
-        link = self.root / path
-        link.parent.mkdir(parents=True, exist_ok=True)
-        link.symlink_to(os.path.relpath(self.root / target, link.parent))
-
-    def function(self, path, vendor, kind):
-        for name, text in (("vendor", vendor), ("device", "0x1234"), ("class", kind),
-                           ("numa_node", "0"), ("current_link_speed", "16.0 GT/s PCIe"),
-                           ("max_link_speed", "16.0 GT/s PCIe"), ("current_link_width", "16"),
-                           ("max_link_width", "16")):
-            self.write(f"{path}/{name}", text)
-        self.link(f"sys/bus/pci/devices/{os.path.basename(path)}", path)
+            self.line(f"{port}/{name}", text)
+        self.line(f"sys/class/net/{netdev}/address", mac)
 
 
 def every_name(root):
@@ -115,7 +85,7 @@ def every_name(root):
         "index": 1, "type": "RoCE v2", "gid": "0000:0000:0000:0000:0000:ffff:0a00:0001",
         "address": "10.0.0.1", "netdev": "ens1f0np0"}, document["ports"][0]["gids"])
     expect("MT2017X12345" not in json.dumps(document), "a serial number")
-    topology = run("topo", "--root", root).stdout.decode()
+    topology = run("topo", "--root", root).stdout
     for part in ("ens1f0np0", "ConnectX-6 Dx EN adapter card", "MCX623106AN-CDAT"):
         expect(part in topology, f"gdr topo does not say which card is which: {topology}")
 
@@ -167,15 +137,9 @@ def wrong_use(root, work):
                         (["--root", work / "text"], "is not a readable tar archive"),
                         (["--root", root, "--lspci", "x"], "exclude"),
                         (["--nccl-xml", work / "missing.xml"], "missing.xml")):
-        done = run("list", *words)
-        said = done.stderr.decode()
-        expect(done.returncode == 2, f"{words}: exit status {done.returncode}, not 2")
-        expect(done.stdout == b"" and said.count("\n") == 1 and part in said, f"{words}: {said}")
-    with open("/dev/full", "w", encoding="ascii") as full:
-        for words in ([], ["--json"]):
-            done = subprocess.run([gdr, "list", "--root", root, *words], stdout=full,
-                                  stderr=subprocess.PIPE, timeout=60, check=False)
-            expect(done.returncode == 1 and b"cannot write" in done.stderr, done)
+        expect_refused(["list", *words], part)
+    for words in ([], ["--json"]):
+        expect_told_of_full_disk("list", "--root", root, *words)
 
 
 with tempfile.TemporaryDirectory() as folder:

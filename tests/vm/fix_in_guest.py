@@ -10,6 +10,7 @@ import shutil
 import sys
 
 import lab
+from lab import expect
 
 PORT = "0000:00:10.0"
 CONFIG = f"/sys/bus/pci/devices/{PORT}/config"
@@ -21,11 +22,6 @@ REDIRECTS = 0x2c
 DEVICES = ("-nic", "none", "-device", "intel-iommu,intremap=off",
            "-device", "pcie-root-port,id=upper,addr=0x10,chassis=1",
            "-device", "edu,bus=upper")
-
-
-def expect(condition, what):
-    if not condition:
-        raise lab.Failure(what)
 
 
 def config(guest):

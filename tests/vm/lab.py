@@ -28,6 +28,11 @@ class Failure(Exception):
     pass
 
 
+def expect(condition, what):
+    if not condition:
+        raise Failure(what)
+
+
 def skip(reason):
     print(f"skipped: {reason}", flush=True)
     sys.exit(SKIP)

@@ -7,11 +7,11 @@ test is made of them, since an emulated processor's speed is its own."""
 import argparse
 import json
 import statistics
-import sys
 import time
 
 import ends
 import lab
+from lab import expect
 
 CLIENT, SERVER = "10.8.0.1", "10.8.0.2"  # of rxa and rxb
 PORT, PERFTEST_PORT = 18600, 19000
@@ -44,11 +44,6 @@ BESIDE = {
     "write, 64 B, half a round trip [us]": ("--operation write --measure latency --sizes 64",
                                             "ib_write_lat -s 64 -n 2000", 4),
 }
-
-
-def expect(condition, what):
-    if not condition:
-        raise lab.Failure(what)
 
 
 def measure(guest, options, wanted=0):

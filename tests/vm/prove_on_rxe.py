@@ -7,15 +7,11 @@ import json
 import sys
 
 import lab
+from lab import expect
 
 CONNECTED = ("send", "write", "write-imm", "read", "atomic")
 SOFT_NIC = "/opt/gdrkit/lib/gdrkit/soft-nic"
 PROVE = "gdr prove --memory host --require-hardware --json"
-
-
-def expect(condition, what):
-    if not condition:
-        raise lab.Failure(what)
 
 
 def number(guest, path):

@@ -7,6 +7,7 @@ import sys
 import time
 
 import lab
+from lab import expect
 
 # Network cards by the last byte of their MAC address, and below which port each is plugged in.
 CARDS = {
@@ -71,11 +72,6 @@ def addresses(guest):
 def topo(guest, places):
     words = " ".join(f"--device {place}" for place in places)
     return json.loads(guest.check(f"gdr topo --json {words}"))
-
-
-def expect(condition, what):
-    if not condition:
-        raise lab.Failure(what)
 
 
 def grades_are_as_laid_out(guest):
