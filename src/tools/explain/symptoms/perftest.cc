@@ -136,7 +136,7 @@ const Symptoms& perftest_symptoms() {
                  general("not detected in libibverbs"),
                  general("DC not supported, mlx5dv.h is needed"),
                  general("Requested mtu is higher than active mtu"),
-                 general("Please choose mtu from {256"),
+                 general("Please choose mtu from"),
                  general("Message Size should be between"),
                  general("--data_validation && requires"),
                  general("--data_validation is"),

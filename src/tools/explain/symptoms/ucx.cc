@@ -194,7 +194,7 @@ const Symptoms& ucx_symptoms() {
       {.id = "ucx-settings",
        .program = Program::kMpi,
        .certainty = Certainty::kLikely,
-       .title = "A `UCX_` variable has a value that this UCX does not take",
+       .title = "A UCX_ variable has a value that this UCX does not take",
        .texts = {{"UCX ERROR Invalid value for {word}: '"},
                  {"UCX ERROR{}Failed to read {word} config"},
                  {"UCX ERROR{}invalid value for"},
