@@ -102,8 +102,7 @@ const Symptoms& connection_symptoms() {
        .texts = {fallback("Call to ibv_modify_qp failed"), fallback("{connect-qp} && {fails}"),
                  fallback("modif{}to RTR && {fails}"), fallback("{fails} && modify {word} QP"),
                  fallback("modif{}to RTS && {fails}"), fallback("change QP{word} state to RT"),
-                 fallback("qp to state R2"), fallback("Found Incompatibility issue with GID types"),
-                 fallback("Unable to Connect the HCA's through the link")},
+                 fallback("qp to state R2")},
        .cause =
            "The text has no error number. 110 (timed out): the two NICs' networks do not reach "
            "each "

@@ -209,6 +209,8 @@ const Symptoms& host_symptoms() {
        .title = "A PCI device does not answer any more: it has left the bus or has no power",
        .texts = {{"Unable to change power state from {}device inaccessible"},
                  {"can't change power state from {}inaccessible"},
+                 {"Refused to change power state, currently in D"},
+                 {"Device config space inaccessible"},
                  {"not ready {number}ms after {}giving up"},
                  {"not ready after {number}ms; giving up"},
                  {"Unknown header type 7f"}},

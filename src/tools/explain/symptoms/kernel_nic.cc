@@ -14,7 +14,6 @@ const Symptoms& kernel_nic_symptoms() {
                  {"mlx5_core{}High temperature event"},
                  {"mlx5_core{}synd{}High temperature"},
                  {"bnxt_en{}Chip temperature has gone above"},
-                 {"bnxt_en{}thermal threshold"},
                  {"temperature is above {}threshold && {nic-driver}"},
                  {"overheat && {nic-driver}"}},
        .cause = "A sensor of the NIC's chip, board or module is above its limit: too little air "
@@ -77,7 +76,7 @@ const Symptoms& kernel_nic_symptoms() {
                     "mlx5/core/fw_reset.c",
                     Stated::kCause}},
        .explains = {"nic-firmware", "nic-driver-error", "nic-command-timeout", "work-flushed",
-                    "nic-event", "port-not-active"}},
+                    "nic-event", "port-not-active", "eswitch-mode"}},
       {.id = "nic-interrupts",
        .program = Program::kKernel,
        .certainty = Certainty::kLikely,
@@ -128,7 +127,7 @@ const Symptoms& kernel_nic_symptoms() {
        .fix_for_good = "",
        .sources = {{"https://github.com/torvalds/linux/blob/master/drivers/infiniband/core/cache.c",
                     Stated::kSymptom}},
-       .explains = {"wrong-gid", "nic-driver-error"}},
+       .explains = {"wrong-gid", "nic-driver-error", "nic-resources"}},
       {.id = "port-speed-unknown",
        .program = Program::kKernel,
        .certainty = Certainty::kPossible,
@@ -170,9 +169,7 @@ const Symptoms& kernel_nic_symptoms() {
        .certainty = Certainty::kCertain,
        .title = "A virtual function has no node GUID: rdma_cm does not work on it",
        .texts = {{"RDMA_CM will not function properly for this VF"},
-                 {"node GUID{}RDMA_CM will not function"},
-                 {"node_guid 0000:0000:0000:0000"},
-                 {"node_guid: 0000:0000:0000:0000"}},
+                 {"node GUID{}RDMA_CM will not function"}},
        .cause = "Virtual functions start without a GUID; the host has to give each its own. On "
                 "InfiniBand the subnet manager does not bring the port up without one.",
        .consequence = "rdma_cm and programs that tell NICs apart by GUID fail on this function.",
@@ -195,10 +192,15 @@ const Symptoms& kernel_nic_symptoms() {
                  {"Can't change eswitch mode"},
                  {"E-Switch must either disabled or non switchdev"},
                  {"only supported in eswitch switchdev mode"},
-                 {"E-Switch: Failed to enable"}},
-       .cause = "The mode cannot change while rules, virtual functions in use, IPsec or a bond "
-                "(LAG) hold it; scalable functions need switchdev. The words behind the driver's "
-                "name say which.",
+                 {"E-Switch: Failed to enable"},
+                 general("eswitch mode && {fails}"),
+                 general("set eSwitch to && {fails}"),
+                 general("switchdev && {fails}"),
+                 general("devlink dev eswitch && {fails}")},
+       .cause = "The mode cannot change while rules, virtual functions in use (by a driver, a pod "
+                "or a virtual machine), IPsec or a bond (LAG) hold it, or where firmware or kernel "
+                "have no switchdev for this NIC; scalable functions need switchdev. The words "
+                "behind the driver's name say which.",
        .consequence = "The mode stays as it was; representors or scalable functions are missing.",
        .checks = {"rdma-nics"},
        .fix_now = "`sudo devlink dev eswitch show pci/ADDRESS`; `echo 0 | sudo tee "
@@ -206,7 +208,7 @@ const Symptoms& kernel_nic_symptoms() {
                   "pci/ADDRESS mode switchdev`; and the functions made anew",
        .fix_for_good = "",
        .sources = {{"https://docs.kernel.org/networking/devlink/mlx5.html", Stated::kCause}},
-       .explains = {"nic-driver-error", "sriov-vfs-not-created"}},
+       .explains = {"nic-driver-error", "sriov-vfs-not-created", "vf-restore"}},
       {.id = "memory-key-update",
        .program = Program::kKernel,
        .certainty = Certainty::kLikely,

@@ -176,13 +176,9 @@ const Symptoms& kubernetes_symptoms() {
        .certainty = Certainty::kLikely,
        .title = "The container has the RoCE NIC and no address on it: the NIC's interface is not "
                 "in here",
-       .texts = {{"n_gids_found=0"},
-                 general("gids are zero"),
-                 general("gids are all zero"),
-                 general("all GIDs are zero"),
-                 general("gid is all zero"),
-                 general("show_gids && empty"),
-                 general("show_gids && nill")},
+       .texts = {general("gids are zero"), general("gids are all zero"),
+                 general("all GIDs are zero"), general("gid is all zero"),
+                 general("show_gids && empty"), general("show_gids && nill")},
        .cause = "A GID of RoCE is made of the address of the NIC's own network interface, and is "
                 "seen only where that interface is. A pod with the shared RDMA device plugin and "
                 "an ordinary network (calico, flannel: a veth) has the device and no interface of "

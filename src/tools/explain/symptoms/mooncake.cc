@@ -81,6 +81,7 @@ const Symptoms& mooncake_symptoms() {
                  {"No HCA detected and neither"},
                  {"MC_FORCE_TCP is set but"},
                  {"EfaTransport: No available EFA devices"},
+                 {"EfaTransport: cannot initialize EFA resources"},
                  {"IbvLoader: missing required verbs symbols"}},
        .cause =
            "Every NIC was left out before this line: no device in the container, a port that is "
@@ -168,6 +169,7 @@ const Symptoms& mooncake_symptoms() {
                  {"InfiniBand sysfs path not found"},
                  {"UCCL_P2P_RDMA_DEV token"},
                  {"Device {word} not found in the local segment"},
+                 {"No matched device found in this server"},
                  {"RDMA device {word} not found in"}},
        .cause = "The option (SGLang: `--disaggregation-ib-device`, Mooncake: `device_name`, vLLM's "
                 "connector configuration) names a device that is not below `/sys/class/infiniband` "
@@ -294,6 +296,35 @@ const Symptoms& mooncake_symptoms() {
        .sources = {{"https://github.com/uccl-project/uccl/issues/120", Stated::kCauseAndFix},
                    {"https://github.com/uccl-project/uccl/issues/276", Stated::kSymptom}},
        .explains = {"verbs-call"}},
+      {.id = "uccl-sockets",
+       .program = Program::kOther,
+       .certainty = Certainty::kLikely,
+       .title = "UCCL's processes do not reach each other by TCP before any RDMA",
+       .texts = {{"Check failed: uccl_connect"},
+                 {"Check failed: uccl_accept"},
+                 {"Check failed: Failed to bind after trying many ports"},
+                 {"Check failed: Failed to {word} GID"},
+                 {"Check failed: Failed to {word} PortAttr"},
+                 {"Check failed: No IP interface found"},
+                 {"Timeout waiting for control channel handshake"},
+                 {"ERROR: binding socket, ret"}},
+       .cause =
+           "UCCL exchanges addresses by TCP. The interface that it chose is not reached by the "
+           "other "
+           "host (a container's bridge), its ports are closed or taken by an earlier run, or the "
+           "other process has ended, which its own log explains.",
+       .consequence = "The program aborts at a check (CHECK) of UCCL.",
+       .checks = {},
+       .fix_now = "`ip -br addr`; `export NCCL_SOCKET_IFNAME=INTERFACE "
+                  "UCCL_SOCKET_IFNAME=INTERFACE`; with "
+                  "the one that all hosts share; containers: `docker run --network host`; `ss "
+                  "-tlnp`; then "
+                  "end what is left of earlier runs",
+       .fix_for_good = "",
+       .sources = {{"https://github.com/uccl-project/uccl/blob/main/collective/rdma/transport.cc",
+                    Stated::kCause},
+                   {"https://github.com/uccl-project/uccl/issues/172", Stated::kSymptom}},
+       .explains = {"wrong-gid", "verbs-call"}},
   };
   return table;
 }

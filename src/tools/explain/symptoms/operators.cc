@@ -208,23 +208,6 @@ const Symptoms& operator_symptoms() {
        .fix_for_good = "Drain the node before its driver is changed.",
        .sources = {{"https://github.com/Mellanox/doca-driver-build", Stated::kCause}},
        .explains = {"kubernetes-no-device"}},
-      {.id = "eswitch-mode",
-       .program = Program::kContainers,
-       .certainty = Certainty::kLikely,
-       .title = "The NIC's embedded switch cannot be set to this mode (legacy, switchdev)",
-       .texts = {general("eswitch mode && {fails}"), general("set eSwitch to && {fails}"),
-                 general("switchdev && {fails}"), general("devlink dev eswitch && {fails}")},
-       .cause = "The mode changes only while no virtual function is bound to its driver or held by "
-                "a pod or virtual machine. Some settings exclude it: a bond of the two ports, "
-                "IPsec offload, a firmware or kernel without switchdev for this NIC, InfiniBand.",
-       .consequence = "The functions are not made in the wanted mode.",
-       .checks = {"rdma-nics"},
-       .fix_now = "`devlink dev eswitch show pci/ADDRESS`; unbind the functions: `echo 0 | sudo "
-                  "tee /sys/class/net/PF/device/sriov_numvfs`; `sudo devlink dev eswitch set "
-                  "pci/ADDRESS mode switchdev`; `sudo dmesg | tail`; says why it refuses",
-       .fix_for_good = "",
-       .sources = {{"https://docs.kernel.org/networking/devlink/index.html", Stated::kCause}},
-       .explains = {"sriov-vfs-not-created", "vf-restore"}},
       {.id = "operator-waits",
        .program = Program::kContainers,
        .certainty = Certainty::kLikely,

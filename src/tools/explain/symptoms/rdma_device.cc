@@ -181,7 +181,7 @@ const Symptoms& rdma_device_symptoms() {
        .sources = {{"https://github.com/sgl-project/sglang/pull/30737", Stated::kCauseAndFix},
                    {"https://github.com/kvcache-ai/Mooncake/issues/1384", Stated::kSymptom},
                    {"https://github.com/kvcache-ai/Mooncake/issues/53", Stated::kSymptom}},
-       .explains = {"mooncake-no-transport"}},
+       .explains = {"mooncake-no-transport", "mooncake-gid-choice"}},
   };
   return table;
 }

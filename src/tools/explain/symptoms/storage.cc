@@ -205,6 +205,7 @@ const Symptoms& storage_symptoms() {
                  general("ksmbd && rdma && {fails}"),
                  general("CIFS: && rdma && {fails}"),
                  general("smbd && {fails}"),
+                 general("smb_direct: {}error"),
                  general("verbsRdmaSend{}{fails}"),
                  general("VERBS RDMA {}error"),
                  general("VERBS RDMA {}closed"),
