@@ -297,25 +297,6 @@ const Symptoms& install_symptoms() {
        .fix_for_good = "`echo ib_umad | sudo tee /etc/modules-load.d/rdma-umad.conf`",
        .sources = {{"https://github.com/mej/nhc/issues/175", Stated::kCause}},
        .explains = {}},
-      {.id = "nccl-no-network",
-       .program = Program::kNccl,
-       .certainty = Certainty::kLikely,
-       .title =
-           "NCCL finds no network of the kind that it is told to use: the container has no NIC",
-       .texts = {{"Failed to initialize any NET plugin"},
-                 {"NCCL WARN Error: network {word} not found"}},
-       .cause = "`NCCL_NET`, `NCCL_NET_PLUGIN` or `NCCL_IB_HCA` allows only a network that does "
-                "not start here. Mostly the container was not given `/dev/infiniband` (`docker "
-                "inspect` shows `Devices: []`) or its image lacks the NIC's library; else the name "
-                "is wrong, or a plugin is missing.",
-       .consequence = "ncclCommInitRank fails with invalid usage.",
-       .checks = {"devices", "rdma-nics"},
-       .fix_now =
-           "`ls -l /dev/infiniband`; `ibv_devices`; both in the container; `env | grep NCCL_`; "
-           "then `docker run --device /dev/infiniband --cap-add IPC_LOCK --ulimit memlock=-1`",
-       .fix_for_good = "",
-       .sources = {{"https://github.com/getainode/ainode/pull/87", Stated::kCauseAndFix}},
-       .explains = {"nccl-warning", "nccl-class", "no-rdma-device"}},
       {.id = "efa-security-group",
        .program = Program::kTransfer,
        .certainty = Certainty::kLikely,

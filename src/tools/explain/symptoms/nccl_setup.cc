@@ -32,24 +32,27 @@ const Symptoms& nccl_setup_symptoms() {
       {.id = "nccl-network-absent",
        .program = Program::kNccl,
        .certainty = Certainty::kLikely,
-       .title = "NCCL does not have the network that NCCL_NET or NCCL_NET_PLUGIN asks for",
+       .title = "NCCL does not have the network that it is told to use: mostly, the container has "
+                "no NIC",
        .texts = {{"Error: network {word} not found"},
-                 {"NCCL WARN Failed to initialize any NET plugin"},
+                 {"Failed to initialize any NET plugin"},
                  {"NCCL WARN Comm config netName"},
                  {"NCCL WARN{}NCCL_DEVICE_UNPACK plugin has incompatible version"}},
-       .cause =
-           "`NCCL_NET=IB` (or a plugin's name) allows nothing else, and that network did not "
-           "start: "
-           "no NIC in the container, `NCCL_IB_HCA` that fits none, `NCCL_IB_DISABLE=1`, or the "
-           "plugin's library is not found. The INFO lines before this one say which.",
+       .cause = "`NCCL_NET=IB` (or a plugin's name) allows nothing else, and that network did not "
+                "start. Mostly the container was not given `/dev/infiniband` (`docker inspect` "
+                "shows `Devices: []`) or its image lacks the NIC's library; else `NCCL_IB_HCA` "
+                "fits none, `NCCL_IB_DISABLE=1` is set, or the plugin's library is not found. The "
+                "INFO lines before this one say which.",
        .consequence = "NCCL stops at its start.",
        .checks = {"rdma-nics", "devices"},
-       .fix_now = "`env | grep NCCL_`; `ibv_devinfo | grep -E 'hca_id|state'`; `unset NCCL_NET "
-                  "NCCL_NET_PLUGIN`; lets NCCL choose, with `NCCL_DEBUG=INFO` to see what",
+       .fix_now =
+           "`env | grep NCCL_`; `ls -l /dev/infiniband`; `ibv_devices`; both in the container; "
+           "then `docker run --device /dev/infiniband --cap-add IPC_LOCK --ulimit memlock=-1`; "
+           "`unset NCCL_NET NCCL_NET_PLUGIN`; lets NCCL choose, with `NCCL_DEBUG=INFO` to see what",
        .fix_for_good = "",
-       .sources = {{"https://github.com/NVIDIA/nccl/blob/master/src/plugin/net.cc",
-                    Stated::kCause}},
-       .explains = {"nccl-class", "nccl-warning"}},
+       .sources = {{"https://github.com/NVIDIA/nccl/blob/master/src/plugin/net.cc", Stated::kCause},
+                   {"https://github.com/getainode/ainode/pull/87", Stated::kCauseAndFix}},
+       .explains = {"nccl-class", "nccl-warning", "no-rdma-device"}},
       {.id = "nccl-ranks-mixed",
        .program = Program::kOther,
        .certainty = Certainty::kLikely,
