@@ -172,7 +172,10 @@ const Symptoms& port_symptoms() {
                  {"Node GUID: 0x0000000000000000"},
                  {"node_guid 0000:0000:0000:0000"},
                  {"node_guid is 0000:0000:0000:0000"},
-                 {"node_guid=0000:0000:0000:0000"}},
+                 {"node_guid=0000:0000:0000:0000"},
+                 // The table of ibv_devices.
+                 {"node GUID{end}", 1},
+                 {"_{number} 0000000000000000{end}", 2}},
        .cause =
            "Virtual functions are made without a GUID (InfiniBand) or MAC address (RoCE), and get "
            "one from the host or its SR-IOV operator. librdmacm finds a device by its GUID: with "

@@ -10,6 +10,7 @@ const Symptoms& rdma_device_symptoms() {
        .certainty = Certainty::kLikely,
        .title = "No InfiniBand or RoCE device is found",
        .texts = {{"Unable to find the Infiniband/RoCE device"},
+                 {"0 HCAs found"},
                  {"sys files not found (/sys/class/infiniband"},
                  {"/sys/class/infiniband: No such file"},
                  {"Can't find {}in /sys/class/infiniband"},
@@ -71,7 +72,7 @@ const Symptoms& rdma_device_symptoms() {
        .program = Program::kPerftest,
        .certainty = Certainty::kPossible,
        .title = "libibverbs lacks the user-space driver of some NIC",
-       .texts = {{"libibverbs: Warning: no userspace device-specific driver found for"},
+       .texts = {{"Warning: no userspace device-specific driver found for"},
                  {"libibverbs: Warning: couldn't load driver '{word}'"},
                  {"libibverbs: Warning: couldn't open config directory"}},
        .cause = "'couldn't load driver' names a provider whose file is missing. That is harmless "
