@@ -28,6 +28,38 @@ const Symptoms& pcie_symptoms() {
                    {"https://github.com/NVIDIA/nccl/issues/1086", Stated::kFix},
                    {"https://github.com/NVIDIA/nccl/issues/629", Stated::kSymptom}},
        .explains = {"gpu-access-fails"}},
+      {.id = "p2p-hangs",
+       .program = Program::kNccl,
+       .certainty = Certainty::kLikely,
+       .title = "Transfers between GPUs over PCIe hang or arrive as zeros: ACS or the IOMMU "
+                "redirects them",
+       .texts = {{"NCCL_P2P_DISABLE=1{}work"},
+                 {"NCCL_P2P_DISABLE=1{}fix"},
+                 {"NCCL_P2P_DISABLE=1{}solve"},
+                 {"NCCL_P2P_DISABLE=1{}no longer hang"},
+                 {"hang{}NCCL_P2P_DISABLE=1"},
+                 {"deadlock{}NCCL_P2P_DISABLE=1"},
+                 {"NCCL hangs{}PIX"},
+                 {"NCCL hangs{}PXB"},
+                 {"NCCL hangs{}PHB"}},
+       .cause =
+           "What one GPU writes to another goes through the root complex, where Access Control "
+           "Services, VT-d, the IOMMU of AMD or a virtual machine redirect it: it does not arrive, "
+           "and who waits for it waits for ever. A program that works with `NCCL_P2P_DISABLE=1` "
+           "shows that. Consumer GPUs whose driver permits no P2P are the other cause.",
+       .consequence =
+           "Jobs hang or compute with wrong numbers; with P2P disabled all goes through host "
+           "memory. GPUDirect RDMA takes the same ways and suffers in the same way.",
+       .checks = {"acs", "iommu"},
+       .fix_now = "`gdr doctor`; `p2pBandwidthLatencyTest` of CUDA's samples shows it without "
+                  "NCCL; `sudo gdr fix acs`",
+       .fix_for_good = "In the firmware: VT-d/AMD-Vi and ACS off on bare metal, or `iommu=pt`; in "
+                       "a virtual machine: the host's settings.",
+       .sources =
+           {{"https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting.html",
+             Stated::kCauseAndFix},
+            {"https://github.com/NVIDIA/nccl/issues/667", Stated::kCauseAndFix}},
+       .explains = {"nccl-class", "nvswitch-error", "nccl-watchdog"}},
       {.id = "iommu-fault",
        .program = Program::kKernel,
        .certainty = Certainty::kLikely,
