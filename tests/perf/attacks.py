@@ -317,6 +317,7 @@ def a_thread_that_gets_no_memory_ends_its_row_alone():
             is_at_rest(server)
             with short_of_memory(server, (2 * HUGE) * 3 // 2):  # what one of both takes
                 require(client.ask(raw_perf.start(seconds=600, size=HUGE))[0] == "", "start")
+                is_at_rest(server)  # else one may have ended, and given back, before the other begins
                 wrong, said = client.ask(raw_perf.finish(0, 0))
             require(wrong == "" and NO_MEMORY.encode() in said, wrong, said[-200:])
         serves(port)
