@@ -41,8 +41,8 @@ function(gdr_precompile target from)
 endfunction()
 
 # gdr_build_quickly(<target> [<target whose precompiled headers it uses, too>]): more than half of the
-# compiler's time goes into headers. So the standard library's are read once, and, where CMAKE_UNITY_BUILD is on, several files of a target are compiled
-# at once.
+# compiler's time goes into headers. So the standard library's are read once, and, where
+# CMAKE_UNITY_BUILD is on, several files of a target are compiled at once.
 function(gdr_build_quickly target)
   set(from ${ARGN} gdr_precompiled)
   list(GET from 0 from)

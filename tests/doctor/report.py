@@ -15,6 +15,7 @@ import xml.etree.ElementTree as xml
 from machine import Machine
 import browser
 from gdr_program import expect, run
+
 shots = pathlib.Path(sys.argv[2]).resolve()
 DARK = "--blink-settings=preferredColorScheme=0"
 PROBE = """<script>const probe = document.createElement('pre'); probe.id = 'probe';

@@ -16,7 +16,7 @@ logs = pathlib.Path(sys.argv[2])
 
 
 def check(*words, data=None, **more):
-    return run("nccl", "check", *words, text=False, input=data, **more)
+    return run("nccl", "check", *words, text=False, input=data, timeout=60, **more)
 
 
 def refused(words, part, **more):

@@ -41,7 +41,8 @@ def environment(**more):
 
 
 def run(*words, command=(), **more):
-    return gdr_program.run("nccl", "run", *words, "--", *command, env=environment(**more))
+    return gdr_program.run("nccl", "run", *words, "--", *command, timeout=60,
+                           env=environment(**more))
 
 
 def program(status, *names):

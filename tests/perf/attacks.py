@@ -246,8 +246,8 @@ def address_space(server):
         return int(file.read().split()[0]) * resource.getpagesize()
 
 
-def is_at_rest(server):
-    """Neither threads nor memory come and go, so that what it may have besides is what a test leaves it."""
+def wait_until_at_rest(server):
+    """Until neither threads nor memory come and go: what it may have besides is then what a test leaves it."""
     end = time.monotonic() + 20
     seen = []
     while len(seen) < 5 or len(set(seen[-5:])) > 1:
@@ -271,7 +271,7 @@ def short_of_memory(server, left):
 def who_gets_no_thread_is_told_and_the_next_is_served():
     with serving() as (port, server):
         serves(port)
-        is_at_rest(server)
+        wait_until_at_rest(server)
         told = ""
         with contextlib.ExitStack() as stack, short_of_memory(server, 1 << 20):
             for _ in range(24):  # stacks of threads that have ended are kept for the next, up to 40 MiB of them
@@ -314,10 +314,10 @@ def a_thread_that_gets_no_memory_ends_its_row_alone():
             wrong, _ = client.set_up(operation=raw_perf.SEND, check=True, largest=HUGE, threads=2)
             require(wrong == "" and client.probe(place.gid) == "", wrong)
             require(client.answer(place.number()) == "" and client.connect(place.gid, threads=2) == "", "connect")
-            is_at_rest(server)
+            wait_until_at_rest(server)
             with short_of_memory(server, (2 * HUGE) * 3 // 2):  # what one of both takes
                 require(client.ask(raw_perf.start(seconds=600, size=HUGE))[0] == "", "start")
-                is_at_rest(server)  # else one may have ended, and given back, before the other begins
+                wait_until_at_rest(server)  # else one may have ended, and given back, before the other begins
                 wrong, said = client.ask(raw_perf.finish(0, 0))
             require(wrong == "" and NO_MEMORY.encode() in said, wrong, said[-200:])
         serves(port)

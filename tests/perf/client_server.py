@@ -11,7 +11,7 @@ import threading
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-from perf_program import MEASURES, QUICK, Perf, main, measures, require, title  # noqa: E402
+from perf_program import MEASURES, QUICK, Perf, main, require, title, wait_until_measuring  # noqa: E402
 from two_programs import free_port, stop  # noqa: E402
 
 PERF = Perf(sys.argv[1])
@@ -102,7 +102,7 @@ def goes_on_after_a_client_that_is_killed_in_the_middle():
                         ("--both-ways", "--operation", "send", "--threads", "2",
                          "--queue-pairs", "16")):
             client = PERF.start(*serving.client(*ENDLESS, *options))
-            measures(client)
+            wait_until_measuring(client)
             stop(client)  # SIGKILL
             rows = PERF.rows(*serving.client(*QUICK, "--sizes", "64"))
             require(all(not row.get("problem") for row in rows), rows)
@@ -122,7 +122,7 @@ def a_server_that_dies_is_noticed_within_seconds():
                                   env=PERF.environment(), stdout=subprocess.DEVNULL,
                                   stderr=subprocess.PIPE, text=True, start_new_session=True)
         try:
-            measures(client)
+            wait_until_measuring(client)
             stop(server)
             said = client.communicate(timeout=10)[1]
         finally:

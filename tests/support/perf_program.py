@@ -100,8 +100,8 @@ def processor_seconds(process):
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def measures(client):
-    """Waits until it does: it polls then, and before that it takes hardly any of the processor."""
+def wait_until_measuring(client):
+    """It polls then; before that it takes hardly any of the processor."""
     end = time.monotonic() + 30
     while client.poll() is None and processor_seconds(client) < 0.5:
         require(time.monotonic() < end, "it does not measure", processor_seconds(client))

@@ -45,8 +45,8 @@ bool proc_counts_alike() {
   return std::atoi(target) == getpid();
 }
 
-// What the kernel says of a descriptor of this process (/proc/self/fdinfo) in the line that begins
-// with `name`, as "Pid:"; nothing: there is no such line.
+// Reads the line of /proc/self/fdinfo that begins with `name`, as "Pid:", for a descriptor of this
+// process; nothing: there is no such line.
 std::optional<int> descriptor_field(int descriptor, std::string_view name) {
   char path[48];
   std::snprintf(path, sizeof path, "/proc/self/fdinfo/%d", descriptor);

@@ -64,7 +64,7 @@ void add_symptoms(const Explanation& explanation, nccl::Report& report) {
   std::vector<nccl::Cause> added;
   for (const Recognition& found : explanation.found) {
     // What says no reason adds nothing to the judge's.
-    const bool says_less = !found.named && !report.causes.empty();
+    const bool says_less = !found.named() && !report.causes.empty();
     if (found.because_of != nullptr || says_less || is_told(found, report.causes) ||
         is_told(found, report.also)) {
       continue;

@@ -107,11 +107,12 @@ const Recognition* cause_of(const std::vector<Recognition>& found, const Symptom
 // That something in a library failed says nothing where another line says what.
 void put_below_a_reason(std::vector<Recognition>& found) {
   const auto reason = std::find_if(found.begin(), found.end(), [](const Recognition& each) {
-    return each.named && each.because_of == nullptr;
+    return each.named() && each.because_of == nullptr;
   });
   if (reason == found.end()) return;
   for (Recognition& each : found) {
-    if (each.of_library_only && each.because_of == nullptr) each.because_of = reason->symptom;
+    if (each.nearest == Scope::kLast && each.because_of == nullptr)
+      each.because_of = reason->symptom;
   }
 }
 
@@ -180,7 +181,6 @@ void Recogniser::add(std::size_t text, const nccl::Line& line, std::string_view 
   const Texts::Entry& entry = texts().entries[text];
   State& state = states_[entry.symptom];
   state.parts |= 1u << entry.part;
-  state.named |= entry.scope < Scope::kFallback;
   state.nearest = std::min(state.nearest, entry.scope);
   const std::size_t kind = entry.part == 0 ? 0 : 1;
   if (state.last_line[kind] == line.number) return;
@@ -206,8 +206,7 @@ Explanation Recogniser::finish() {
     const bool by_one = (state.parts & 1u) != 0;
     const bool by_parts = has_pair(state.parts);
     if (!by_one && !by_parts) continue;
-    Recognition found{all_symptoms()[i], {}, 0, nullptr, state.named};
-    found.of_library_only = state.nearest == Scope::kLast;
+    Recognition found{all_symptoms()[i], {}, 0, nullptr, state.nearest};
     for (const std::size_t kind : {0, 1}) {
       if (kind == 1 && !by_parts) continue;
       found.times += state.times[kind];
@@ -220,7 +219,7 @@ Explanation Recogniser::finish() {
   find_causes(explanation.found);
   const auto order = [](const Recognition& found) {
     return std::tuple(found.because_of != nullptr, found.symptom->program == Program::kOther,
-                      !found.named, found.symptom->certainty, found.seen.front().line);
+                      !found.named(), found.symptom->certainty, found.seen.front().line);
   };
   const auto sort = [&] {
     std::stable_sort(

@@ -31,8 +31,10 @@ struct Recognition {
   std::uint64_t times = 0;  // lines that show it
   // A symptom that was recognised too, and is why this one is seen; null: none.
   const Symptom* because_of = nullptr;
-  bool named = true;             // by more than texts that say no reason, see Scope::kFallback
-  bool of_library_only = false;  // by nothing but texts of Scope::kLast
+  Scope nearest = Scope::kOwn;  // of the texts that show it
+
+  // Whether a text that says a reason shows it.
+  [[nodiscard]] bool named() const { return nearest < Scope::kFallback; }
 };
 
 struct Explanation {
@@ -54,7 +56,6 @@ class Recogniser {
   // The lines that show one symptom.
   struct State {
     std::uint32_t parts = 0;  // bit N: a text of part N
-    bool named = false;       // by a text that is no fallback
     Scope nearest = Scope::kLast;
     std::vector<Seen> seen[2];  // of the texts that are enough, and of the others
     std::uint64_t times[2] = {};

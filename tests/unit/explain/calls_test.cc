@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "explain/recogniser.h"
+#include "explained.h"
 
 namespace gdr::explain {
 namespace {
@@ -34,9 +34,7 @@ constexpr Error kEremoteio{121, "Remote I/O error"};
 constexpr Error kEcanceled{125, "Operation canceled"};
 
 std::string first_of(const std::string& line) {
-  Recogniser recogniser;
-  recogniser.feed(line + "\n");
-  const Explanation explanation = recogniser.finish();
+  const Explanation explanation = explain(line + "\n");
   return explanation.found.empty() ? "" : explanation.found.front().symptom->id;
 }
 

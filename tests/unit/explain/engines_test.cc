@@ -5,23 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "explain/recogniser.h"
+#include "explained.h"
 
 namespace gdr::explain {
 namespace {
-
-// The ids of what is not explained by another.
-std::vector<std::string> causes_in(const std::string& text) {
-  Recogniser recogniser;
-  recogniser.feed(text + "\n");
-  std::vector<std::string> ids;
-  for (const Recognition& found : recogniser.finish().found) {
-    if (found.because_of == nullptr) ids.emplace_back(found.symptom->id);
-  }
-  return ids;
-}
-
-using Ids = std::vector<std::string>;
 
 TEST(Connections, AreToldByTheErrorInEveryReleaseOfNccl) {
   const std::string old = "x [0] misc/ibvwrap.cc:284 NCCL WARN Call to ibv_modify_qp failed with ";

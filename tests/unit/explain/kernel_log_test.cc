@@ -5,23 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "explain/recogniser.h"
+#include "explained.h"
 
 namespace gdr::explain {
 namespace {
-
-using Ids = std::vector<std::string>;
-
-// Those that are no effect of another.
-Ids causes_in(const std::string& text) {
-  Recogniser recogniser;
-  recogniser.feed(text + "\n");
-  Ids list;
-  for (const Recognition& found : recogniser.finish().found) {
-    if (found.because_of == nullptr) list.emplace_back(found.symptom->id);
-  }
-  return list;
-}
 
 struct Said {
   const char* line;

@@ -2,22 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "explained.h"
+
 namespace gdr::explain {
 namespace {
-
-Explanation explain(std::string_view text) {
-  Recogniser recogniser;
-  recogniser.feed(text);
-  return recogniser.finish();
-}
-
-std::vector<std::string> ids(const Explanation& explanation) {
-  std::vector<std::string> list;
-  for (const Recognition& found : explanation.found) list.emplace_back(found.symptom->id);
-  return list;
-}
-
-using Ids = std::vector<std::string>;
 
 constexpr const char* kDisabled =
     "node1:5:9 [0] NCCL INFO NET/IB : GPU Direct RDMA Disabled for HCA 0 'mlx5_0'\n";

@@ -2,14 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "explained.h"
+
 namespace gdr::explain {
 namespace {
-
-Explanation explain(std::string_view text) {
-  Recogniser recogniser;
-  recogniser.feed(text);
-  return recogniser.finish();
-}
 
 bool has(const std::string& text, const std::string& words) {
   return text.find(words) != std::string::npos;

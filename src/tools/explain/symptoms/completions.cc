@@ -114,7 +114,7 @@ const Symptoms& completion_symptoms() {
        .certainty = Certainty::kLikely,
        .title = "The other side refuses the access to its memory (status 9, 10, 11)",
        .texts =
-           {// What mlx5 dumps: the last byte of the second word is the syndrome.
+           {// mlx5 dumps the completion: the last byte of the second word is the syndrome.
             {"got completion with error:{end}", 1},
             {"00000000 {word}13 {word} {word}{end}", 2},
             {"Got completion{}with error 10,"},
@@ -164,7 +164,7 @@ const Symptoms& completion_symptoms() {
        .certainty = Certainty::kLikely,
        .title = "The other side had posted no receive (RNR retry counter exceeded, status 13)",
        .texts =
-           {// What mlx5 dumps: the last byte of the second word is the syndrome.
+           {// mlx5 dumps the completion: the last byte of the second word is the syndrome.
             {"got completion with error:{end}", 1},
             {"00000000 {word}16 {word} {word}{end}", 2},
             {"Got completion{}with error 13,"},

@@ -1,4 +1,4 @@
-// What the GPU's driver writes into the kernel's log: NVRM, nvidia-peermem, amdgpu.
+// GPUs' drivers (NVRM, nvidia-peermem, amdgpu) write these lines into the kernel's log.
 #include "explain/symptoms/tables.h"
 
 namespace gdr::explain {

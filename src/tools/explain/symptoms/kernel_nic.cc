@@ -1,4 +1,5 @@
-// What the NICs' drivers and the RDMA core write into the kernel's log beside failed commands.
+// The NICs' drivers and the RDMA core write these lines into the kernel's log, beside failed
+// commands.
 #include "explain/symptoms/tables.h"
 
 namespace gdr::explain {

@@ -58,7 +58,7 @@ const Symptoms& nccl_network_symptoms() {
        .certainty = Certainty::kLikely,
        .title = "The peer's NIC never answers (transport retry counter exceeded)",
        .texts =
-           {// What mlx5 dumps: the last byte of the second word is the syndrome.
+           {// mlx5 dumps the completion: the last byte of the second word is the syndrome.
             {"got completion with error:{end}", 1},
             {"00000000 {word}15 {word} {word}{end}", 2},
             {"Got completion{}with error 12,"},
@@ -101,7 +101,7 @@ const Symptoms& nccl_network_symptoms() {
        .certainty = Certainty::kLikely,
        .title = "The NIC fails to read or write the GPU's memory (local protection error)",
        .texts =
-           {// What mlx5 dumps: the last byte of the second word is the syndrome.
+           {// mlx5 dumps the completion: the last byte of the second word is the syndrome.
             {"got completion with error:{end}", 1},
             {"00000000 {word}04 {word} {word}{end}", 2},
             {"00000000 {word}11 {word} {word}{end}", 2},

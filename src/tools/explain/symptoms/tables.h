@@ -5,48 +5,45 @@
 
 namespace gdr::explain {
 
-const Symptoms& build_symptoms();         // programs and modules whose parts do not fit
-const Symptoms& command_symptoms();       // commands that the NIC itself does not carry out
-const Symptoms& completion_symptoms();    // work that the NIC gives back with an error
-const Symptoms& container_symptoms();     // containers, Kubernetes
-const Symptoms& connection_symptoms();    // queue pairs that are not connected, by error
-const Symptoms& engine_symptoms();        // inference engines, frameworks
-const Symptoms& expert_symptoms();        // DeepEP, and how NVSHMEM starts
-const Symptoms& gpu_symptoms();           // the GPU and its driver
-const Symptoms& host_symptoms();          // what the host or cluster withholds before RDMA
-const Symptoms& job_symptoms();           // what ends a job and is no matter of RDMA
-const Symptoms& kernel_gpu_symptoms();    // NVRM, nvidia-peermem, amdgpu
-const Symptoms& kernel_host_symptoms();   // memory, faults of hardware, crashes
-const Symptoms& kernel_nic_symptoms();    // the NICs' drivers, the RDMA core
-const Symptoms& kernel_pci_symptoms();    // slots, links, peer-to-peer, the IOMMU's start
-const Symptoms& library_symptoms();       // programs and libraries that do not load or fit
-const Symptoms& module_symptoms();        // the peer-memory module and how it is loaded
-const Symptoms& mooncake_symptoms();      // Mooncake, 3FS, brpc, UCCL
-const Symptoms& mpi_symptoms();           // UCX, Open MPI
-const Symptoms& nccl_symptoms();          // why NCCL does not use GPUDirect RDMA
-const Symptoms& nccl_network_symptoms();  // connections of NCCL and others that fail
-const Symptoms& nccl_setup_symptoms();    // NCCL at its start
-const Symptoms& other_symptoms();         // what surely is not GPUDirect RDMA
-const Symptoms& pcie_symptoms();          // links, ACS, IOMMU, BARs
-const Symptoms& queue_symptoms();         // queues that cannot be created or connected
-const Symptoms& rdma_device_symptoms();   // NICs that are absent, down or not to be opened
-const Symptoms& registration_symptoms();  // memory that cannot be registered
-const Symptoms& shmem_symptoms();         // NVSHMEM, GDRCopy
-const Symptoms& stack_symptoms();         // the RDMA drivers: built, mixed, in use
-const Symptoms& topic_symptoms();         // neighbours: SHARP, MNNVL, IPC, storage
-const Symptoms& transfer_symptoms();      // libraries that move data of GPUs
-
-// Clusters: containers of GPU jobs that do not start; packages, headers and firmware tools; virtual
-// functions, operators and pods.
-const Symptoms& container_start_symptoms();
-const Symptoms& install_symptoms();
-const Symptoms& kubernetes_symptoms();
-const Symptoms& operator_symptoms();
-const Symptoms& ofi_symptoms();       // libfabric (OFI), PSM, and MPI above them
-const Symptoms& perftest_symptoms();  // perftest, ibv_rc_pingpong
-const Symptoms& port_symptoms();      // ports that are down or not configured, GIDs, GUIDs
-const Symptoms& rdma_cm_symptoms();   // connections by rdma_cm
-const Symptoms& storage_symptoms();   // files and disks over RDMA, GPUDirect Storage
-const Symptoms& ucx_symptoms();       // UCX: its settings, both sides, RoCE, CUDA
+const Symptoms& build_symptoms();            // programs and modules whose parts do not fit
+const Symptoms& command_symptoms();          // commands that the NIC itself does not carry out
+const Symptoms& completion_symptoms();       // work that the NIC gives back with an error
+const Symptoms& connection_symptoms();       // queue pairs that are not connected, by error
+const Symptoms& container_start_symptoms();  // containers of GPU jobs that do not start
+const Symptoms& container_symptoms();        // containers, Kubernetes
+const Symptoms& engine_symptoms();           // inference engines, frameworks
+const Symptoms& expert_symptoms();           // DeepEP, and how NVSHMEM starts
+const Symptoms& gpu_symptoms();              // the GPU and its driver
+const Symptoms& host_symptoms();             // what the host or cluster withholds before RDMA
+const Symptoms& install_symptoms();          // packages, headers, firmware tools
+const Symptoms& job_symptoms();              // what ends a job and is no matter of RDMA
+const Symptoms& kernel_gpu_symptoms();       // NVRM, nvidia-peermem, amdgpu
+const Symptoms& kernel_host_symptoms();      // memory, faults of hardware, crashes
+const Symptoms& kernel_nic_symptoms();       // the NICs' drivers, the RDMA core
+const Symptoms& kernel_pci_symptoms();       // slots, links, peer-to-peer, the IOMMU's start
+const Symptoms& kubernetes_symptoms();       // pods and their virtual functions
+const Symptoms& library_symptoms();          // programs and libraries that do not load or fit
+const Symptoms& module_symptoms();           // the peer-memory module and how it is loaded
+const Symptoms& mooncake_symptoms();         // Mooncake, 3FS, brpc, UCCL
+const Symptoms& mpi_symptoms();              // UCX, Open MPI
+const Symptoms& nccl_network_symptoms();     // connections of NCCL and others that fail
+const Symptoms& nccl_setup_symptoms();       // NCCL at its start
+const Symptoms& nccl_symptoms();             // why NCCL does not use GPUDirect RDMA
+const Symptoms& ofi_symptoms();              // libfabric (OFI), PSM, and MPI above them
+const Symptoms& operator_symptoms();         // operators of Kubernetes
+const Symptoms& other_symptoms();            // what surely is not GPUDirect RDMA
+const Symptoms& pcie_symptoms();             // links, ACS, IOMMU, BARs
+const Symptoms& perftest_symptoms();         // perftest, ibv_rc_pingpong
+const Symptoms& port_symptoms();             // ports that are down or not configured, GIDs, GUIDs
+const Symptoms& queue_symptoms();            // queues that cannot be created or connected
+const Symptoms& rdma_cm_symptoms();          // connections by rdma_cm
+const Symptoms& rdma_device_symptoms();      // NICs that are absent, down or not to be opened
+const Symptoms& registration_symptoms();     // memory that cannot be registered
+const Symptoms& shmem_symptoms();            // NVSHMEM, GDRCopy
+const Symptoms& stack_symptoms();            // the RDMA drivers: built, mixed, in use
+const Symptoms& storage_symptoms();          // files and disks over RDMA, GPUDirect Storage
+const Symptoms& topic_symptoms();            // neighbours: SHARP, MNNVL, IPC, storage
+const Symptoms& transfer_symptoms();         // libraries that move data of GPUs
+const Symptoms& ucx_symptoms();              // UCX: its settings, both sides, RoCE, CUDA
 
 }  // namespace gdr::explain
