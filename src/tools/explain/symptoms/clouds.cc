@@ -106,7 +106,7 @@ const Symptoms& cloud_symptoms() {
                 "not fit its kernel driver",
        .texts = {general("{queue} && {EFAULT}"),
                  general("{make}{}{queue-pair} && {fails} && {EFAULT}")},
-       .unless = {"gds_create_"},
+       .unless = {"gds_create_", "(opcode 14)"},
        .cause = "The library hands the kernel a command that it cannot read. With Broadcom's NICs "
                 "(bnxt_re) libraries of rdma-core before 60 do so when several threads create "
                 "queues at once; else library and driver come from different packages (MLNX_OFED "
@@ -183,7 +183,8 @@ const Symptoms& cloud_symptoms() {
                  {"mlx5_{number}/ports/1/pkeys/1: No such file"},
                  {"inconsistent IB device naming"},
                  {"mlx5_an{number}:1/RoCE", 1},
-                 {"NCCL WARN", 2}},
+                 {"NCCL WARN NET/IB", 2},
+                 {"NCCL WARN Call to ibv_", 2}},
        .cause = "These machines have a virtual function for Ethernet (mlx5_an0, or mlx5_0) beside "
                 "the InfiniBand ones (mlx5_ib0, or mlx5_1 and up). Which number or name a device "
                 "gets differs by machine size, image and even between nodes of one job, where the "
@@ -207,8 +208,7 @@ const Symptoms& cloud_symptoms() {
            "DGX Spark: one QSFP port is two NICs of about 100 Gb/s each, and one of them is used",
        .texts = {{"DGX Spark", 1},
                  {"two Sparks", 1},
-                 {"rocep1s0f{number}", 1},
-                 {"enp1s0f{number}np{number}", 1},
+
                  {"GB/s busbw", 2},
                  {"half of the 200", 2},
                  {"Half of the line rate", 2},

@@ -98,7 +98,7 @@ const Symptoms& engine_setup_symptoms() {
                  {"Failed to send message to peer, disconnecting"},
                  {"Failed to receive message from peer, disconnecting"},
                  {"Received socket message with bad header"},
-                 {"Unable to connect to server at"},
+
                  {"Handshake send to {}{fails}"},
                  {"notifSendPriv: failed to establish connection"}},
        .cause = "Before any transfer each agent sends its description to the other's listener. The "
