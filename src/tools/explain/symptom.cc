@@ -116,7 +116,11 @@ const std::vector<const Symptom*>& all_symptoms() {
                                   &mooncake_symptoms(),
                                   &engine_symptoms(),
                                   &expert_symptoms(),
-                                  &nccl_setup_symptoms()}) {
+                                  &nccl_setup_symptoms(),
+                                  &nvlink_domain_symptoms(),
+                                  &cloud_symptoms(),
+                                  &engine_setup_symptoms(),
+                                  &cluster_pod_symptoms()}) {
       for (const Symptom& symptom : *table) list.push_back(&symptom);
     }
     return list;

@@ -134,7 +134,9 @@ const Symptoms& engine_symptoms() {
        .certainty = Certainty::kPossible,
        .title =
            "NIXL's UCX does not use the NIC: it was built without it, or EFA wants another backend",
-       .texts = {{"detected, but accelerated IB support was not found"},
+       .texts = {{"EFA && UCX && software emulation"},
+                 {"UCX && software emulation layer"},
+                 {"detected, but accelerated IB support was not found"},
                  {"EFA(s) were detected, but the UCX backend"},
                  {"detected, but UCX CUDA support was not found"}},
        .cause = "The UCX that NIXL loads lacks a part: 'IB support': no mlx5 transports (no "

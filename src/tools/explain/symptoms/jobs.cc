@@ -88,12 +88,12 @@ const Symptoms& job_symptoms() {
        .certainty = Certainty::kPossible,
        .title =
            "NCCL's error class alone: the cause is in its own lines, which are not in this text",
-       .texts = {general("unhandled system error"), general("ncclSystemError: "),
-                 general("ncclInternalError: "), general("ncclRemoteError: "),
-                 general("ncclUnhandledCudaError"), general("NCCL error{}internal error"),
-                 general("NCCL Error 2: "), general("NCCL Error 3: "),
-                 general("remote process exited or there was a network error"),
-                 general("Test NCCL failure"), general("ncclInvalidUsage")},
+       .texts = {last("unhandled system error"), last("ncclSystemError: "),
+                 last("ncclInternalError: "), last("ncclRemoteError: "),
+                 last("ncclUnhandledCudaError"), last("NCCL error{}internal error"),
+                 last("NCCL Error 2: "), last("NCCL Error 3: "),
+                 last("remote process exited or there was a network error"),
+                 last("Test NCCL failure"), last("ncclInvalidUsage")},
        .cause =
            "System error: a call to the operating system or to the NIC failed. Internal error: "
            "often a NIC or its settings. Remote error: another rank has ended or the network "

@@ -170,7 +170,7 @@ const Symptoms& kubernetes_symptoms() {
        .fix_for_good = "",
        .sources = {{"https://github.com/kubernetes-sigs/dranet/issues/342", Stated::kCause},
                    {"https://github.com/google/dranet/issues/30", Stated::kSymptom}},
-       .explains = {}},
+       .explains = {"mnnvl-imex"}},
       {.id = "pod-no-gid",
        .program = Program::kContainers,
        .certainty = Certainty::kLikely,

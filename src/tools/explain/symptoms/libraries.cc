@@ -233,7 +233,7 @@ const Symptoms& library_symptoms() {
                  general("/dev/infiniband/umad && {fails}"),
                  general("/dev/infiniband/issm && {fails}"), general("OpenSM && {fails}"),
                  general("stat of IB device && {fails}"), general("sminfo && {fails}"),
-                 general("ibstat: panic"), general("iberror: && {fails}"),
+                 general("ibstat: panic"), general("iberror: failed"),
                  general("perfquery && {fails}")},
        .cause = "ibstat, sminfo, ibnetdiscover, opensm and the like need `ib_umad` "
                 "(`/dev/infiniband/umadN`) and the right to use it (root, or the group rdma). On "

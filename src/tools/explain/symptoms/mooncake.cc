@@ -325,6 +325,30 @@ const Symptoms& mooncake_symptoms() {
                     Stated::kCause},
                    {"https://github.com/uccl-project/uccl/issues/172", Stated::kSymptom}},
        .explains = {"wrong-gid", "verbs-call"}},
+      {.id = "mooncake-nvlink",
+       .program = Program::kTransfer,
+       .certainty = Certainty::kLikely,
+       .title = "Mooncake goes by NVLink between hosts, and a buffer is not of memory that can be "
+                "shared so",
+       .texts = {{"is not allocated by cuMemCreate, but it can be used as local"},
+                 {"got invalid buffer data from"},
+                 {"Using cross-node NVLink transport", 1},
+                 {"not found!", 2},
+                 {"hangs permanently", 2},
+                 {"nvlink_transport.cpp && Requested address"}},
+       .cause = "The pod was given no RDMA NIC (Found 0 HCAs), so that the engine takes NVLink "
+                "(MNNVL). That way needs memory of cuMemCreate with a fabric handle; memory of "
+                "cudaMalloc or of the host, as Mooncake's expert-parallel parts up to 0.3.9 take "
+                "it, cannot be reached by the other host.",
+       .consequence = "Both sides wait for ever at the handshake.",
+       .checks = {"rdma-nics", "devices"},
+       .fix_now = "Give the pod its NICs (EFA: `vpc.amazonaws.com/efa`, else `/dev/infiniband`), "
+                  "so that RDMA is used; or a newer Mooncake (pull request 1629 and later) and a "
+                  "ComputeDomain for the job; `env | grep MC_FORCE_MNNVL`",
+       .fix_for_good = "",
+       .sources = {{"https://github.com/kvcache-ai/Mooncake/issues/1627", Stated::kCause},
+                   {"https://github.com/kvcache-ai/Mooncake/issues/1639", Stated::kCause}},
+       .explains = {"mooncake-path", "no-rdma-device", "nic-not-usable"}},
   };
   return table;
 }

@@ -9,7 +9,11 @@ const Symptoms& pcie_symptoms() {
        .program = Program::kPci,
        .certainty = Certainty::kPossible,
        .title = "PCIe Access Control Services redirect peer-to-peer traffic at some port",
-       .texts = {{"ACSCtl:{}ReqRedir+"}, {"ACSCtl:{}CmpltRedir+"}, {"ACSCtl:{}EgressCtrl+"}},
+       .texts = {general("ACS is enabled"),
+                 general("SrcValid+ && lspci"),
+                 {"ACSCtl:{}ReqRedir+"},
+                 {"ACSCtl:{}CmpltRedir+"},
+                 {"ACSCtl:{}EgressCtrl+"}},
        .cause = "A port with `ReqRedir+` or `CmpltRedir+` sends what a NIC writes to a GPU up to "
                 "the CPU and down again. It matters on the switch ports between a GPU and its NIC "
                 "only; `SrcValid+` alone does no harm, and ports elsewhere need not be changed.",

@@ -43,7 +43,7 @@ const Symptoms& port_symptoms() {
        .sources = {{"https://github.com/lsgunth/perftest/issues/1", Stated::kSymptom},
                    {"https://github.com/linux-rdma/perftest/blob/master/src/perftest_parameters.c",
                     Stated::kSymptom}},
-       .explains = {"rdma-device-closed"}},
+       .explains = {"nic-not-usable", "rdma-device-closed"}},
       {.id = "no-active-port",
        .program = Program::kPerftest,
        .certainty = Certainty::kLikely,

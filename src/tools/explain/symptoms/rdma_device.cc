@@ -66,8 +66,8 @@ const Symptoms& rdma_device_symptoms() {
                    {"https://github.com/NVIDIA/nccl/issues/958", Stated::kCauseAndFix},
                    {"https://github.com/Mellanox/k8s-rdma-shared-dev-plugin/issues/169",
                     Stated::kSymptom}},
-       .explains = {"verbs-call", "rdma-cm", "ofi-no-provider", "rdma-storage", "rdma-cm-address",
-                    "rdma-cm-absent"}},
+       .explains = {"nic-not-usable", "verbs-call", "rdma-cm", "ofi-no-provider", "rdma-storage",
+                    "rdma-cm-address", "rdma-cm-absent"}},
       {.id = "no-rdma-provider",
        .program = Program::kPerftest,
        .certainty = Certainty::kPossible,
@@ -167,7 +167,7 @@ const Symptoms& rdma_device_symptoms() {
                  {"cannot initialize RDMA resources"},
                  {"Failed to open device {word} on port{}with GID"},
                  {"GID is NULL, please check your GID index"},
-                 {"Device {word} GID {number} not available"},
+
                  {"Disable device {word}"},
                  {"no matched device found{}RDMA"}},
        .cause = "The GID index (`MC_GID_INDEX`, or what it found by itself) is an empty slot or of "

@@ -6,11 +6,14 @@
 namespace gdr::explain {
 
 const Symptoms& build_symptoms();            // programs and modules whose parts do not fit
+const Symptoms& cloud_symptoms();            // machines of clouds, EFA, DGX Spark
+const Symptoms& cluster_pod_symptoms();      // pods without RDMA or the device they ask for
 const Symptoms& command_symptoms();          // commands that the NIC itself does not carry out
 const Symptoms& completion_symptoms();       // work that the NIC gives back with an error
 const Symptoms& connection_symptoms();       // queue pairs that are not connected, by error
 const Symptoms& container_start_symptoms();  // containers of GPU jobs that do not start
 const Symptoms& container_symptoms();        // containers, Kubernetes
+const Symptoms& engine_setup_symptoms();     // how engines' libraries are built and started
 const Symptoms& engine_symptoms();           // inference engines, frameworks
 const Symptoms& expert_symptoms();           // DeepEP, and how NVSHMEM starts
 const Symptoms& gpu_symptoms();              // the GPU and its driver
@@ -29,6 +32,7 @@ const Symptoms& mpi_symptoms();              // UCX, Open MPI
 const Symptoms& nccl_network_symptoms();     // connections of NCCL and others that fail
 const Symptoms& nccl_setup_symptoms();       // NCCL at its start
 const Symptoms& nccl_symptoms();             // why NCCL does not use GPUDirect RDMA
+const Symptoms& nvlink_domain_symptoms();    // the fabric manager, IMEX, ranks that differ
 const Symptoms& ofi_symptoms();              // libfabric (OFI), PSM, and MPI above them
 const Symptoms& operator_symptoms();         // operators of Kubernetes
 const Symptoms& other_symptoms();            // what surely is not GPUDirect RDMA

@@ -131,7 +131,9 @@ const Symptoms& transfer_symptoms() {
        .program = Program::kTransfer,
        .certainty = Certainty::kLikely,
        .title = "libfabric finds no EFA provider: NCCL goes over TCP",
-       .texts = {{"provider efa output empty list"},
+       .texts = {{"Unable to find a protocol that worked"},
+                 {"No EFA devices discovered"},
+                 {"provider efa output empty list"},
                  {"Could not find any optimal provider"},
                  {"Couldn't find any optimal provider"},
                  {"EFA libfabric provider not detected"},
@@ -188,7 +190,12 @@ const Symptoms& transfer_symptoms() {
        .program = Program::kTransfer,
        .certainty = Certainty::kPossible,
        .title = "The EFA device refuses another endpoint, queue or domain",
-       .texts = {{"NET/OFI Couldn't open AV"},
+       .texts = {{"create Libfabric endpoint on rail"},
+                 {"NET/OFI Couldn't create domain"},
+                 {"NET/OFI Couldn't allocate endpoint"},
+                 {"NET/OFI Couldn't enable endpoint"},
+                 {"open a fabric access domain"},
+                 {"NET/OFI Couldn't open AV"},
                  {"NET/OFI Couldn't open CQ"},
                  {"NET/OFI Creating new endpoint for domain"},
                  {"infiniband efa_{word}: Failed to process command", 0, Scope::kGeneral},
@@ -207,7 +214,7 @@ const Symptoms& transfer_symptoms() {
                  general("Unable to open completion queue for endpoint"),
                  general("ofi_endpoint{}{fails}"),
                  {"Setting FI_OPT_EFA_"},
-                 {"NET/OFI Disabling shared memory failed"},
+
                  {"Failed to set FI_OPT_CUDA_API_PERMITTED"}},
        .cause = "Too many processes or communicators for the device's queues, the limit of locked "
                 "memory, or a libfabric of another release than the plugin was built for.",
@@ -361,7 +368,7 @@ const Symptoms& transfer_symptoms() {
                  {"NET/GPUDirectTCPX"},
                  {"NET/TCPX && {fails}"},
                  {"rxdm_uds_nic_mapping"},
-                 {"GPUs detected in the PCI tree"},
+
                  {"tcpxComm"},
                  {"tcpxResult_t"}},
        .cause = "These move data by TCP into GPU memory, with a daemon (RxDM) beside the job. It "
@@ -374,7 +381,7 @@ const Symptoms& transfer_symptoms() {
                    {"https://github.com/GoogleCloudPlatform/container-engine-accelerators/issues/"
                     "580",
                     Stated::kCauseAndFix}},
-       .explains = {"nccl-bootstrap", "nccl-warning"}},
+       .explains = {"mr-refused", "job-rendezvous", "nccl-bootstrap", "nccl-warning"}},
   };
   return table;
 }
