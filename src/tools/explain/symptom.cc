@@ -116,7 +116,12 @@ const std::vector<const Symptom*>& all_symptoms() {
                                   &mooncake_symptoms(),
                                   &engine_symptoms(),
                                   &expert_symptoms(),
-                                  &nccl_setup_symptoms()}) {
+                                  &nccl_setup_symptoms(),
+                                  &misuse_symptoms(),
+                                  &fabric_symptoms(),
+                                  &file_symptoms(),
+                                  &slowness_symptoms(),
+                                  &program_symptoms()}) {
       for (const Symptom& symptom : *table) list.push_back(&symptom);
     }
     return list;
