@@ -279,6 +279,8 @@ const std::vector<WordSet>& rdma_words() {
         "post_send",
         "post_recv",
         "post send",
+        "post sr",
+        "post rr",
         "post recv",
         "post a recv",
         "post a send",

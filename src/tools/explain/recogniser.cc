@@ -67,7 +67,7 @@ const Texts& texts() {
 // A library's messages about its own attempts are not complaints.
 bool is_for_debugging(std::string_view line) {
   constexpr std::string_view kMarks[] = {" ucx debug ", " ucx trace ", " ucx data ", " ucx req ",
-                                         "<debug>", "<trace>", "<info>",
+                                         "<debug>", "<trace>", "<info>", "[trace]",
                                          // A compiler's command line.
                                          " -werror", " -wall", " -wextra", " -wno-",
                                          // A test that provokes it.

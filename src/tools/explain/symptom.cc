@@ -120,7 +120,12 @@ const std::vector<const Symptom*>& all_symptoms() {
                                   &nvlink_domain_symptoms(),
                                   &cloud_symptoms(),
                                   &engine_setup_symptoms(),
-                                  &cluster_pod_symptoms()}) {
+                                  &cluster_pod_symptoms(),
+                                  &misuse_symptoms(),
+                                  &fabric_symptoms(),
+                                  &file_symptoms(),
+                                  &slowness_symptoms(),
+                                  &program_symptoms()}) {
       for (const Symptom& symptom : *table) list.push_back(&symptom);
     }
     return list;

@@ -34,20 +34,23 @@ bool stands_for_error(std::string_view line, std::size_t at, int number) {
   // A minus that is no hyphen: "RC: -22", but not "ConnectX-5".
   if (before == '-' && (begin < at - 1 || begin == 0)) return true;
   const std::string_view text = line.substr(0, begin);
-  constexpr std::array<std::string_view, 11> kIntroductions = {
-      "errno",  "error",  "err",      "ret",    "rc",    "code",
-      "status", "errnum", "returned", "result", "retval"};
+  constexpr std::array<std::string_view, 12> kIntroductions = {
+      "errno",  "error",  "err",      "ret",    "rc",     "code",
+      "status", "errnum", "returned", "result", "retval", "failed"};
   return std::any_of(kIntroductions.begin(), kIntroductions.end(),
                      [&](std::string_view word) { return text.ends_with(word); });
 }
 
-std::size_t past_number(std::string_view line, std::size_t at, int number) {
+// Statuses of completions are printed in hexadecimal as well ("status: 0xc").
+std::size_t past_number(std::string_view line, std::size_t at, int number, bool may_be_hex) {
   if (at >= line.size() || !is_digit(line[at])) return kNone;
   if (at > 0 && (is_digit(line[at - 1]) || is_letter(line[at - 1]) || line[at - 1] == '.')) {
     return kNone;
   }
   int value = 0;
-  const auto [end, error] = std::from_chars(line.data() + at, line.data() + line.size(), value);
+  const bool hex = may_be_hex && line.substr(at).starts_with("0x");
+  const auto [end, error] = std::from_chars(line.data() + at + (hex ? 2 : 0),
+                                            line.data() + line.size(), value, hex ? 16 : 10);
   if (error != std::errc() || value != number) return kNone;
   const auto stop = static_cast<std::size_t>(end - line.data());
   if (stop < line.size() && (is_letter(line[stop]) || line[stop] == '_')) return kNone;
@@ -57,7 +60,11 @@ std::size_t past_number(std::string_view line, std::size_t at, int number) {
 }  // namespace
 
 WordSet::WordSet(const char* name, int number, Begin begin, std::vector<std::string> words)
-    : name_(name), number_(number), begin_(begin), words_(std::move(words)) {
+    : name_(name),
+      number_(number),
+      is_status_(std::string_view(name).starts_with("WC")),
+      begin_(begin),
+      words_(std::move(words)) {
   for (std::size_t i = 0; i < words_.size(); ++i) {
     by_first_[static_cast<unsigned char>(words_[i].front())].push_back(
         static_cast<std::uint16_t>(i));
@@ -65,7 +72,7 @@ WordSet::WordSet(const char* name, int number, Begin begin, std::vector<std::str
 }
 
 std::size_t WordSet::past(std::string_view line, std::size_t at) const {
-  std::size_t end = number_ == 0 ? kNone : past_number(line, at, number_);
+  std::size_t end = number_ == 0 ? kNone : past_number(line, at, number_, is_status_);
   if (at >= line.size()) return end;
   if (begin_ == Begin::kWord && at > 0 && is_letter(line[at - 1])) return end;
   for (const std::uint16_t place : by_first_[static_cast<unsigned char>(line[at])]) {

@@ -34,6 +34,7 @@ class WordSet {
  private:
   const char* name_;
   int number_;
+  bool is_status_;  // of a completion, in place of an errno value
   Begin begin_;
   std::vector<std::string> words_;
   std::array<std::vector<std::uint16_t>, 256> by_first_;  // by first byte: places in words_

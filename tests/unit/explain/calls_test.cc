@@ -95,14 +95,17 @@ TEST(Calls, ThatConnectAreKnownByTheirError) {
   expect(calls, {kEnodev}, "gid-other-namespace");
   expect(calls, {kEremoteio}, "nic-command-refused");
   expect({"Failed to modify QP to INIT"}, {kEinval}, "qp-init-refused");
+  expect({"Failed to modify QP to RTS"}, {kEinval}, "qp-rts-values");
   EXPECT_EQ(first_of("failed to modify QP state to RTR"), "qp-not-connected");
 }
 
 TEST(Calls, ThatOpenAskAndPostAreKnown) {
   expect({"ibv_open_device"}, {kEacces, kEperm, kEnodev}, "rdma-device-closed");
   expect({"ibv_query_device", "ibv_query_port"}, {kEinval, kEnodev}, "nic-query");
-  expect({"ibv_post_send", "ibv_post_recv", "fi_write"}, {kEnomem, kEinval, kEagain},
-         "post-refused");
+  const std::vector<const char*> posts = {"ibv_post_send", "ibv_post_recv", "fi_write"};
+  expect(posts, {kEnomem}, "post-queue-full");
+  expect(posts, {kEinval}, "post-values");
+  expect(posts, {kEagain}, "post-refused");
   expect({"mlx5dv_devx_obj_create"}, {kEopnotsupp, kEperm}, "devx-unavailable");
   expect({"mlx5dv_devx_obj_create"}, {kEtimedout, kEcanceled}, "nic-command-timeout");
   expect({"mlx5dv_devx_obj_modify"}, {kEremoteio}, "nic-command-refused");
@@ -136,6 +139,61 @@ TEST(Completions, AreKnownByTheirStatusInTheWordsOfEachProgram) {
       EXPECT_EQ(first_of(line), symptom) << line;
     }
   }
+}
+
+TEST(Completions, AreKnownByTheirStatusInHexadecimal) {
+  EXPECT_EQ(first_of("got bad completion with status: 0xc, vendor syndrome: 0x81"),
+            "peer-never-answers");
+  EXPECT_EQ(first_of("got bad completion with status: 0xa, vendor syndrome: 0x88"),
+            "remote-access-refused");
+  EXPECT_EQ(first_of("got bad completion with status: 0xd, vendor syndrome: 0x87"),
+            "receiver-not-ready");
+}
+
+// Numbers of errors are decimal: "status 0x16" of a NIC's command is no EINVAL.
+TEST(Calls, AreNotJudgedByHexadecimalNumbers) {
+  EXPECT_EQ(first_of("ibv_create_qp failed, status 0x16"), "qp-not-created");
+}
+
+std::vector<std::string> unexplained(const std::string& text) {
+  std::vector<std::string> ids;
+  for (const Recognition& each : explain(text).found) {
+    if (each.because_of == nullptr) ids.emplace_back(each.symptom->id);
+  }
+  return ids;
+}
+
+// What a broken queue pair answers to the next request is no cause.
+TEST(Calls, ThatPostToABrokenQueuePairFollowFromTheFirstCompletion) {
+  EXPECT_EQ(unexplained("RECV 9 failed: IBV_WC_RETRY_EXC_ERR\n"
+                        "ibv_post_recv failed with error 12: Cannot allocate memory\n"),
+            std::vector<std::string>{"peer-never-answers"});
+}
+
+TEST(Combinations, TellTheCauseThatOneLineLeavesOpen) {
+  const struct {
+    const char* lines;
+    const char* symptom;
+  } kTexts[] = {
+      {"Unable to create QP.\nCouldn't create IB resources\n00:06.0 Ethernet controller: "
+       "Amazon.com, Inc. Elastic Fabric Adapter (EFA)\n",
+       "perftest-without-wr"},
+      {"failed to create extended queue pair (QP): Operation not supported\n"
+       "link rdmap16s27/1 state ACTIVE physical_state LINK_UP\n",
+       "efa-no-rc"},
+      {"Unable to create QP.\n220 max_inline_data could be too large\n", "queue-inline"},
+      {"mount.nfs: Protocol error\noptions: vers=3,rdma,port=20049\n", "nfs-rdma"},
+      {"inconsistent IB device naming\nsetenv UCX_NET_DEVICES mlx5_ib0:1\n", "nic-names-differ"}};
+  for (const auto& [lines, symptom] : kTexts) {
+    EXPECT_EQ(unexplained(lines), std::vector<std::string>{symptom}) << lines;
+  }
+}
+
+TEST(Values, OfCountersAreJudgedWhereTheyAreNotZero) {
+  EXPECT_EQ(first_of("SymbolErrorCounter:..............8122"), "link-errors");
+  EXPECT_EQ(first_of("SymbolErrorCounter:..............0"), "");
+  EXPECT_EQ(first_of("req_transport_retries_exceeded 7"), "request-errors-counted");
+  EXPECT_EQ(first_of("req_transport_retries_exceeded 0"), "");
 }
 
 }  // namespace

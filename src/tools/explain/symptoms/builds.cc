@@ -10,7 +10,8 @@ const Symptoms& build_symptoms() {
        .program = Program::kTransfer,
        .certainty = Certainty::kLikely,
        .title = "The program was built without RDMA",
-       .texts = {{"NVMe trtype {number} {}not available"},
+       .texts = {{"unsupported van type: 1"},
+                 {"NVMe trtype {number} {}not available"},
                  {"Transport type 'RDMA' unavailable"},
                  {"Transport type RDMA unavailable"},
                  {"RDMA transport is not available"},
@@ -219,13 +220,21 @@ const Symptoms& build_symptoms() {
        .program = Program::kMpi,
        .certainty = Certainty::kPossible,
        .title = "Open MPI leaves UCC or HCOLL (collectives) out",
-       .texts = {general("UCC library doesn't support"), general("coll_ucc_{word} && {fails}"),
-                 general("coll_ucc{}Error:"), last("ucc_{word} && {fails}"), last("UCC ERROR"),
-                 last("hcoll && {fails}"), last("{fails} && UCC {word} init")},
+       .texts = {{"[LOG_CAT_ML]"},
+                 {"[LOG_CAT_P2P]"},
+                 {"ml_discover_hierarchy exited with error"},
+                 general("UCC library doesn't support"),
+                 general("coll_ucc_{word} && {fails}"),
+                 general("coll_ucc{}Error:"),
+                 last("ucc_{word} && {fails}"),
+                 last("UCC ERROR"),
+                 last("hcoll && {fails}"),
+                 last("{fails} && UCC {word} init")},
        .cause = "The UCC that is found was built without what this MPI asks for "
                 "(MPI_THREAD_MULTIPLE: UCC is configured with `--enable-mt` by default since 1.0), "
                 "or one of its own layers (tl_ucp, tl_nccl, tl_sharp) does not start: its lines "
-                "before this one say why.",
+                "before this one say why. HCOLL's `ucx_p2p is not available`: `UCX_TLS` leaves it "
+                "no network transport.",
        .consequence =
            "Collectives go by MPI's own code: correct, perhaps slower. GPUDirect RDMA is "
            "not concerned.",

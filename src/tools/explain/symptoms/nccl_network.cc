@@ -13,6 +13,7 @@ const Symptoms& nccl_network_symptoms() {
                  {"ib_roce_get_version_num"},
                  general("{connect-qp} && No data available"),
                  general("{connect-qp} && err 61"),
+                 general("could not get gid for port"),
                  general("Invalid GID"),
                  general("invalid gid index"),
                  {"sgid_index ({number}) too large"},
@@ -68,6 +69,7 @@ const Symptoms& nccl_network_symptoms() {
             {"Got completion{}with error 12,"},
             {"Got completion{}status=12 "},
             {"Failed status 12: wr_id"},
+            {"ib_{word} Failed status 12"},
             {"Transport retry count exceeded"},
             {"transport retry counter exceeded"},
             {"transport retry exceeded"},
@@ -98,12 +100,13 @@ const Symptoms& nccl_network_symptoms() {
        .fix_for_good = "",
        .sources = {{"https://github.com/NVIDIA/nccl/issues/426", Stated::kCauseAndFix},
                    {"https://github.com/pytorch/pytorch/issues/81628", Stated::kCauseAndFix}},
-       .explains = {"kv-transfer", "work-flushed", "nic-error-completion", "mooncake-slice",
-                    "nccl-warning"}},
+       .explains = {"rdma-cm-consumer", "post-queue-full", "post-refused", "kv-transfer",
+                    "work-flushed", "nic-error-completion", "mooncake-slice", "nccl-warning"}},
       {.id = "gpu-access-fails",
        .program = Program::kNccl,
        .certainty = Certainty::kLikely,
-       .title = "The NIC fails to read or write the GPU's memory (local protection error)",
+       .title = "The NIC may not reach the memory of a request of its own side: local protection "
+                "error (status 4)",
        .texts =
            {// mlx5 dumps the completion: the last byte of the second word is the syndrome.
             {"got completion with error:{end}", 1},
@@ -129,14 +132,16 @@ const Symptoms& nccl_network_symptoms() {
             {"WC error: 4, message"},
             {"To confirm and fix the problem, you can set NCCL_NET_GDR_LEVEL=0 to disable"}},
        .cause =
-           "Registration succeeded, the access itself did not: PCIe Access Control Services "
-           "redirect it to the CPU, which refuses it, or the IOMMU translates the address. Where "
-           "transfers of host memory fail too, the program gives the NIC an address or key of "
-           "memory that is not registered, not any more, or with another device.",
-       .consequence = "Transfers from and to GPU memory fail; those of host memory work.",
+           "With GPU memory: registration succeeded, the access itself did not, since PCIe Access "
+           "Control Services redirect it to the CPU, which refuses it, or the IOMMU translates the "
+           "address. With host memory it is the program: the address or length of a request lies "
+           "outside of the region, its lkey is of another region or protection domain, the region "
+           "was given back, or what is received into lacks `IBV_ACCESS_LOCAL_WRITE`.",
+       .consequence = "The request fails, and the connection is broken.",
        .checks = {"acs", "iommu"},
-       .fix_now = "To confirm: `NCCL_NET_GDR_LEVEL=0` makes it work, slowly. Then `gdr doctor` "
-                  "names the ports, and `sudo gdr fix` changes these alone.",
+       .fix_now = "GPU memory: `NCCL_NET_GDR_LEVEL=0` makes it work, slowly; then `gdr doctor` "
+                  "names the ports, and `sudo gdr fix` changes these alone. Host memory: compare "
+                  "each `ibv_sge` (address, length, lkey) with the `ibv_mr` that it is of",
        .fix_for_good = "Switch ACS off in the BIOS, or boot with `pci=disable_acs_redir=PORTS`.",
        .sources = {{"https://github.com/NVIDIA/nccl/issues/928", Stated::kCauseAndFix},
                    {"https://github.com/NVIDIA/nccl/issues/1052", Stated::kSymptom},
@@ -157,6 +162,8 @@ const Symptoms& nccl_network_symptoms() {
                  {"synd 0x5 vend"},
                  general("work request flushed"),
                  general("{completion} && {WC5}")},
+       // Accelio traces each request that is flushed when a connection is closed in order.
+       .unless = {"[TRACE] - rdma_hndl"},
        .cause = "When a connection breaks, the NIC gives back all other requests with this status. "
                 "The first error, in this log or in the peer's, is the cause.",
        .consequence = "Nothing by itself: this connection had broken before.",

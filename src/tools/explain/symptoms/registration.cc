@@ -9,7 +9,9 @@ const Symptoms& registration_symptoms() {
       {.id = "mr-bad-address",
        .program = Program::kPerftest,
        .certainty = Certainty::kLikely,
-       .title = "GPU memory cannot be registered: Bad address (error 14)",
+       .title =
+           "Memory cannot be registered: Bad address (error 14), as GPU memory that the kernel "
+           "does not know",
        .texts = {{"Couldn't allocate MR with error=14"},
                  {"NCCL WARN Call to ibv_reg_mr{}failed with error Bad address"},
                  {"ibv_reg_mr(address={}failed: Bad address"},
@@ -22,13 +24,16 @@ const Symptoms& registration_symptoms() {
                  general("ibv_reg_mr{} && {EFAULT}"),
                  general("create_cq && error 14")},
        .cause =
-           "The kernel was given a GPU address and no peer-memory client knew it: `nvidia-peermem` "
+           "With GPU memory: the kernel was given its address and no peer-memory client knew it: "
+           "`nvidia-peermem` "
            "is not loaded, or it is and cannot serve (a GeForce card, an older kernel's RDMA "
            "drivers), or the program was to use dma-buf and does not (perftest without "
            "`--use_cuda_dmabuf`). Memory of `cuMemCreate` (PyTorch's `expandable_segments`) can "
-           "fail where that of `cudaMalloc` registers.",
-       .consequence = "No GPUDirect RDMA: perftest, Mooncake and NVSHMEM stop, NCCL and UCX copy "
-                      "through host memory.",
+           "fail where that of `cudaMalloc` registers. Without a GPU in the program: the range is "
+           "not all mapped memory of this process (a length of more than was allocated or than the "
+           "mapped file or device has, memory that was freed), or is read-only.",
+       .consequence = "This memory stays out of the NIC's reach: perftest, Mooncake and NVSHMEM "
+                      "stop, NCCL and UCX copy through host memory.",
        .checks = {"peer-memory", "registration-path", "gpu-capability"},
        .fix_now = "`sudo gdr fix peer-memory --apply`; `sudo modprobe nvidia-peermem`; perftest: "
                   "`ib_write_bw --use_cuda=0 --use_cuda_dmabuf`; PyTorch: no "
@@ -133,7 +138,10 @@ const Symptoms& registration_symptoms() {
                  {"Failed to create a completion queue (CQ):", 3},
                  {"Error: Cannot allocate memory", 4},
                  general("{register} && {fails} && {ENOMEM}"),
-                 general("{register} && Cannot allocate memory")},
+                 general("{register} && Cannot allocate memory"),
+                 general("ibv_reg_mr && exceeds around"),
+                 general("ibv_reg_mr && SIZE exceeds"),
+                 general("verbs{}unavailable with systemd")},
        .cause =
            "Memory that a NIC works with must be locked, and this process may lock too little: "
            "64 KiB to 8 MiB is what shells, services and container runtimes give. Limits of "
@@ -185,7 +193,9 @@ const Symptoms& registration_symptoms() {
        .program = Program::kTransfer,
        .certainty = Certainty::kLikely,
        .title = "A region of no length was to be registered",
-       .texts = {{"{register} && {fails} && len: 0{end}"},
+       .texts = {general("fails on 0-byte"),
+                 general("0-byte && {register} && {fails}"),
+                 {"{register} && {fails} && len: 0{end}"},
                  {"{register} && {fails} && length: 0{end}"},
                  {"{register} && {fails} && length 0{end}"},
                  {"{register} && {fails} && size 0{end}"},
@@ -287,7 +297,11 @@ const Symptoms& registration_symptoms() {
        .program = Program::kPerftest,
        .certainty = Certainty::kPossible,
        .title = "Memory could not be registered (one of several causes)",
-       .texts = {{"Couldn't allocate MR{end}"},
+       .texts = {fallback("Failed to register the first buffer"),
+                 fallback("Failed to register client attr buffer"),
+                 fallback("Failed to register the client metadata"),
+                 fallback("Failed to setup the server metadata mr"),
+                 {"Couldn't allocate MR{end}"},
                  {"failed to create mr{end}"},
                  {"failed to register address {word} mem{}on md"},
                  {"failed to register address {word} ("},
