@@ -7,12 +7,15 @@ namespace gdr::explain {
 
 const Symptoms& build_symptoms();            // programs and modules whose parts do not fit
 const Symptoms& command_symptoms();          // commands that the NIC itself does not carry out
+const Symptoms& compile_symptoms();          // programs that are not configured or compiled
 const Symptoms& completion_symptoms();       // work that the NIC gives back with an error
 const Symptoms& connection_symptoms();       // queue pairs that are not connected, by error
 const Symptoms& container_start_symptoms();  // containers of GPU jobs that do not start
 const Symptoms& container_symptoms();        // containers, Kubernetes
 const Symptoms& engine_symptoms();           // inference engines, frameworks
 const Symptoms& expert_symptoms();           // DeepEP, and how NVSHMEM starts
+const Symptoms& feature_symptoms();          // what a build left out
+const Symptoms& firmware_tool_symptoms();    // flint, mlxconfig, mlxfwreset
 const Symptoms& gpu_symptoms();              // the GPU and its driver
 const Symptoms& host_symptoms();             // what the host or cluster withholds before RDMA
 const Symptoms& install_symptoms();          // packages, headers, firmware tools
@@ -23,6 +26,7 @@ const Symptoms& kernel_nic_symptoms();       // the NICs' drivers, the RDMA core
 const Symptoms& kernel_pci_symptoms();       // slots, links, peer-to-peer, the IOMMU's start
 const Symptoms& kubernetes_symptoms();       // pods and their virtual functions
 const Symptoms& library_symptoms();          // programs and libraries that do not load or fit
+const Symptoms& link_symptoms();             // programs that are not linked, parts that do not fit
 const Symptoms& module_symptoms();           // the peer-memory module and how it is loaded
 const Symptoms& mooncake_symptoms();         // Mooncake, 3FS, brpc, UCCL
 const Symptoms& mpi_symptoms();              // UCX, Open MPI
@@ -42,8 +46,10 @@ const Symptoms& registration_symptoms();     // memory that cannot be registered
 const Symptoms& shmem_symptoms();            // NVSHMEM, GDRCopy
 const Symptoms& stack_symptoms();            // the RDMA drivers: built, mixed, in use
 const Symptoms& storage_symptoms();          // files and disks over RDMA, GPUDirect Storage
+const Symptoms& system_symptoms();           // what a system lacks or names otherwise
 const Symptoms& topic_symptoms();            // neighbours: SHARP, MNNVL, IPC, storage
 const Symptoms& transfer_symptoms();         // libraries that move data of GPUs
 const Symptoms& ucx_symptoms();              // UCX: its settings, both sides, RoCE, CUDA
+const Symptoms& visibility_symptoms();       // what the host has and a container does not see
 
 }  // namespace gdr::explain
