@@ -64,18 +64,26 @@ const Texts& texts() {
   return all;
 }
 
-// A library's messages about its own attempts are not complaints.
-bool is_for_debugging(std::string_view line) {
-  constexpr std::string_view kMarks[] = {" ucx debug ", " ucx trace ", " ucx data ", " ucx req ",
-                                         "<debug>", "<trace>", "<info>", "[trace]",
-                                         // A compiler's command line.
-                                         " -werror", " -wall", " -wextra", " -wno-",
-                                         // A test that provokes it.
-                                         " as expected",
-                                         // The kernel, of the first module that is not its own.
-                                         ": module verification failed: signature",
-                                         // Its trace of the last suspend, of any device.
-                                         ": hash matches"};
+// Attempts of a library, and what was never run, count only in the words of one program.
+bool is_no_complaint(std::string_view line) {
+  constexpr std::string_view kMarks[] = {
+      " ucx debug ", " ucx trace ", " ucx data ", " ucx req ", "<debug>", "<trace>", "<info>",
+      "[trace]",
+      // A compiler's command line.
+      " -werror", " -wall", " -wextra", " -wno-",
+      // What compilers, linkers and configure say: the calls that they name have not run.
+      "undefined reference to ", "' undeclared", "implicit declaration of function",
+      "was not declared in this scope", "has no member", "unknown type name '",
+      "conflicting types for '", "redefinition of '", "arguments to function '",
+      "invalid conversion from '", "undeclared identifier '", "cannot find function '",
+      ".h: no such file", ".h' file not found",
+      "configure: error: ", "configure: warning: ", "custom build command for ",
+      // A test that provokes it.
+      " as expected",
+      // The kernel, of the first module that is not its own.
+      ": module verification failed: signature",
+      // Its trace of the last suspend, of any device.
+      ": hash matches"};
   return std::any_of(std::begin(kMarks), std::end(kMarks), [&](std::string_view mark) {
     return line.find(mark) != std::string_view::npos;
   });
@@ -156,7 +164,7 @@ void Recogniser::take(const nccl::Line& line) {
     }
   });
   if (matching_.empty()) return;
-  if (is_for_debugging(words)) closest = Scope::kOwn;
+  if (is_no_complaint(words)) closest = Scope::kOwn;
   // NCCL tells there what it then does without.
   if (words.find(kNcclWords[0]) != std::string_view::npos)
     closest = std::min(closest, Scope::kGeneral);

@@ -125,7 +125,13 @@ const std::vector<const Symptom*>& all_symptoms() {
                                   &fabric_symptoms(),
                                   &file_symptoms(),
                                   &slowness_symptoms(),
-                                  &program_symptoms()}) {
+                                  &program_symptoms(),
+                                  &compile_symptoms(),
+                                  &link_symptoms(),
+                                  &feature_symptoms(),
+                                  &firmware_tool_symptoms(),
+                                  &visibility_symptoms(),
+                                  &system_symptoms()}) {
       for (const Symptom& symptom : *table) list.push_back(&symptom);
     }
     return list;

@@ -156,7 +156,6 @@ const Symptoms& command_symptoms() {
                  {"mlx5_core{}probe of {word} failed with error"},
                  {"mlx5_core{}Firmware over {number} MS in pre-initializing state"},
                  {"mlx5_core{}failed to load FW"},
-                 {"mlx5_core{}handle_hca_cap failed"},
                  {"mlx5_core{}mlx5_load_one failed"},
                  {"mlx5_core{}init_one:{}failed"},
                  {"mlx5_core{}mlx5_function_setup{}{fails}"},

@@ -145,31 +145,6 @@ const Symptoms& fabric_symptoms() {
                     Stated::kCause}},
        .explains = {"qp-values", "ofi-gid", "ofi-call", "efa-endpoint", "wrong-gid",
                     "qp-not-connected", "verbs-call"}},
-      {.id = "efa-no-rc",
-       .program = Program::kTransfer,
-       .certainty = Certainty::kLikely,
-       .title = "The NIC is an EFA, which has no RC queue pairs: the program is written for "
-                "InfiniBand or RoCE",
-       .texts = {{"create extended queue pair", 1},
-                 {"{queue} && {EOPNOTSUPP}", 1},
-                 {"queue pair (QP): Operation not supported", 1},
-                 {"link rdmap", 2},
-                 {"for device rdmap", 2},
-                 {"Elastic Fabric Adapter", 2},
-                 {"Device{} : efa_0", 2}},
-       .cause = "EFA offers SRD (scalable reliable datagrams) and UD, with verbs of its own "
-                "(`efadv_`). RC, UC, XRC, rdma_cm and mlx5's direct verbs do not exist there.",
-       .consequence = "This program's RDMA does not run on this instance.",
-       .checks = {"rdma-nics"},
-       .fix_now =
-           "Its transport over libfabric (`FI_PROVIDER=efa`) if it has one, or TCP; perftest: "
-           "`ib_write_bw -c SRD`",
-       .fix_for_good =
-           "A release of the program with EFA support, or instances with ConnectX NICs.",
-       .sources = {{"https://github.com/meta-pytorch/torchforge/issues/626", Stated::kSymptom},
-                   {"https://github.com/amzn/amzn-drivers/blob/master/kernel/linux/efa/README",
-                    Stated::kCause}},
-       .explains = {"queue-unsupported", "qp-not-created", "no-rdma-device", "verbs-call"}},
       {.id = "perftest-without-wr",
        .program = Program::kPerftest,
        .certainty = Certainty::kLikely,
@@ -290,32 +265,6 @@ const Symptoms& fabric_symptoms() {
        .sources = {{"https://github.com/easybuilders/easybuild-easyconfigs/issues/20233",
                     Stated::kCauseAndFix}},
        .explains = {"queue-permission", "qp-init-refused", "ucx-call", "verbs-call"}},
-      {.id = "roce-one-subnet",
-       .program = Program::kPerftest,
-       .certainty = Certainty::kLikely,
-       .title = "Several RoCE interfaces of one host are in one IP subnet: packets leave by the "
-                "wrong one",
-       .texts = {general("network interfaces in a single subnet"),
-                 general("interfaces in the same subnet"), general("NICs in the same subnet"),
-                 general("NICs are in the same subnet"), general("ports in the same subnet"),
-                 general("same subnet && RoCE"), general("single subnet && RoCE"),
-                 general("same subnet && {rdma-word}"), general("routed through the wrong PF"),
-                 general("through the wrong NIC"), general("arp_ignore && {rdma-word}"),
-                 general("arp_announce && {rdma-word}"), general("ARP flux")},
-       .cause =
-           "RoCE v2 follows the kernel's routes and ARP. With two interfaces in one subnet the "
-           "route names only the first, and each interface answers ARP for all addresses of "
-           "the host, so that requests and answers take different NICs.",
-       .consequence = "Connections time out, or all traffic goes over one NIC.",
-       .checks = {"roce-gid"},
-       .fix_now = "A subnet for each interface; or one subnet with `sudo sysctl -w "
-                  "net.ipv4.conf.all.arp_ignore=1 net.ipv4.conf.all.arp_announce=2 "
-                  "net.ipv4.conf.all.rp_filter=2` and a routing table for each address: `sudo ip "
-                  "rule add from ADDRESS table N`; `sudo ip route add SUBNET dev INTERFACE table "
-                  "N`",
-       .fix_for_good = "The same in netplan, NetworkManager or `/etc/sysctl.d`.",
-       .sources = {{"https://github.com/openucx/ucx/issues/5598", Stated::kCause}},
-       .explains = {"peer-never-answers", "qp-timed-out", "ucx-ud-timeout", "verbs-call"}},
       {.id = "nic-names-differ",
        .program = Program::kMpi,
        .certainty = Certainty::kLikely,

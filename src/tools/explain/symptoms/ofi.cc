@@ -30,7 +30,6 @@ const Symptoms& ofi_symptoms() {
                  {"OFI fi_fabric failed"},
                  {"No provider found for {word} provider on domain"},
                  {"Please re-compile libfabric with support for"},
-                 {"OFI addrinfo() failed"},
                  {"fi_endpoint{}-61(No data available)"},
                  last("Could not create HG core class"),
                  last("na_ofi_{word}(){}{fails}"),

@@ -216,6 +216,7 @@ const Symptoms& operator_symptoms() {
                  {"waiting for mellanox ofed"},
                  {"waiting for mofed to be installed"},
                  {"waiting for MOFED"},
+                 {"waiting for OFED drivers to be loaded"},
                  {"mofed driver is not ready"},
                  {"error validating MOFED driver"},
                  {"error validating nvidia-peermem"},

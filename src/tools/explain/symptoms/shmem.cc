@@ -111,9 +111,7 @@ const Symptoms& shmem_symptoms() {
                  {"nvshmem_transport_ibgda.so{}cannot open"},
                  {"nvshmem_transport_ibgda.so{}not found"},
                  {"ndefined reference to 'nvshmem"},
-                 {"ndefined symbol: nvshmem"},
-                 {"libnvshmem_device.a && No such file"},
-                 {"cannot find -lnvshmem"}},
+                 {"ndefined symbol: nvshmem"}},
        .cause = "DeepEP and others link against NVSHMEM's device library with GPU-initiated "
                 "communication. The one that the build finds has no IBGDA (built without "
                 "`NVSHMEM_IBGDA_SUPPORT=1`), is of another release, or was linked without device "

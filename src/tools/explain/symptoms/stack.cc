@@ -53,7 +53,8 @@ const Symptoms& stack_symptoms() {
        .fix_for_good = kEitherWay,
        .sources = {{"https://github.com/Mellanox/nv_peer_memory/issues/86", Stated::kCause},
                    {"https://github.com/Mellanox/nv_peer_memory/issues/85", Stated::kSymptom}},
-       .explains = {"dkms-build", "peermem-not-found", "nccl-no-peer-memory", "ofi-no-gpu-memory"}},
+       .explains = {"dkms-build", "peermem-not-found", "nccl-no-peer-memory", "ofi-no-gpu-memory",
+                    "rdma-headers-absent"}},
       {.id = "dkms-build",
        .program = Program::kModules,
        .certainty = Certainty::kLikely,
@@ -61,6 +62,7 @@ const Symptoms& stack_symptoms() {
        .texts = {{"Bad return status for module build on kernel"},
                  {"does not appear to have module source located within it"},
                  {"dkms{}autoinstall{}failed"},
+                 {"BUILD_EXCLUSIVE directive which does not match"},
                  {"Your kernel headers for kernel {}cannot be found"},
                  {"installed nvidia-peer-memory-dkms package post-installation script subprocess "
                   "returned error"},
@@ -229,6 +231,8 @@ const Symptoms& stack_symptoms() {
                  {"{peermem}: version magic"},
                  general("disagrees about version of symbol module_layout"),
                  general("module_layout && {fails}"),
+                 general("upgrading the kernel && mlx5 && no longer"),
+                 general("kernel upgrade && mlx5 && no longer"),
                  {"{rdma-module}: version magic"},
                  {"{rdma-module}{word}: version magic"}},
        .cause = "The kernel was updated and the module not built anew, or another compiler's build "

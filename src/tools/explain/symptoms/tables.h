@@ -9,6 +9,7 @@ const Symptoms& build_symptoms();            // programs and modules whose parts
 const Symptoms& cloud_symptoms();            // machines of clouds, EFA, DGX Spark
 const Symptoms& cluster_pod_symptoms();      // pods without RDMA or the device they ask for
 const Symptoms& command_symptoms();          // commands that the NIC itself does not carry out
+const Symptoms& compile_symptoms();          // programs that are not configured or compiled
 const Symptoms& completion_symptoms();       // work that the NIC gives back with an error
 const Symptoms& connection_symptoms();       // queue pairs that are not connected, by error
 const Symptoms& container_start_symptoms();  // containers of GPU jobs that do not start
@@ -18,6 +19,8 @@ const Symptoms& engine_symptoms();           // inference engines, frameworks
 const Symptoms& fabric_symptoms();          // Slingshot, Omni-Path, EFA, RPC and PGAS libraries
 const Symptoms& file_symptoms();            // file systems, databases, Spark over RDMA
 const Symptoms& expert_symptoms();           // DeepEP, and how NVSHMEM starts
+const Symptoms& feature_symptoms();          // what a build left out
+const Symptoms& firmware_tool_symptoms();    // flint, mlxconfig, mlxfwreset
 const Symptoms& gpu_symptoms();              // the GPU and its driver
 const Symptoms& host_symptoms();             // what the host or cluster withholds before RDMA
 const Symptoms& install_symptoms();          // packages, headers, firmware tools
@@ -29,6 +32,7 @@ const Symptoms& kernel_pci_symptoms();       // slots, links, peer-to-peer, the 
 const Symptoms& kubernetes_symptoms();       // pods and their virtual functions
 const Symptoms& library_symptoms();          // programs and libraries that do not load or fit
 const Symptoms& misuse_symptoms();          // what a program does wrong with verbs
+const Symptoms& link_symptoms();             // programs that are not linked, parts that do not fit
 const Symptoms& module_symptoms();           // the peer-memory module and how it is loaded
 const Symptoms& mooncake_symptoms();         // Mooncake, 3FS, brpc, UCCL
 const Symptoms& mpi_symptoms();              // UCX, Open MPI
@@ -51,8 +55,10 @@ const Symptoms& shmem_symptoms();            // NVSHMEM, GDRCopy
 const Symptoms& slowness_symptoms();        // slow, and counters and links that say why
 const Symptoms& stack_symptoms();            // the RDMA drivers: built, mixed, in use
 const Symptoms& storage_symptoms();          // files and disks over RDMA, GPUDirect Storage
+const Symptoms& system_symptoms();           // what a system lacks or names otherwise
 const Symptoms& topic_symptoms();            // neighbours: SHARP, MNNVL, IPC, storage
 const Symptoms& transfer_symptoms();         // libraries that move data of GPUs
 const Symptoms& ucx_symptoms();              // UCX: its settings, both sides, RoCE, CUDA
+const Symptoms& visibility_symptoms();       // what the host has and a container does not see
 
 }  // namespace gdr::explain
