@@ -166,9 +166,9 @@ const Symptoms& fabric_symptoms() {
            "`ib_write_bw -c SRD`",
        .fix_for_good =
            "A release of the program with EFA support, or instances with ConnectX NICs.",
-       .sources = {{"https://github.com/meta-pytorch/torchforge/issues/626", Stated::kSymptom},
-                   {"https://github.com/amzn/amzn-drivers/blob/master/kernel/linux/efa/README",
-                    Stated::kCause}},
+       .sources = {{"https://github.com/amzn/amzn-drivers/blob/master/kernel/linux/efa/README",
+                    Stated::kCause},
+                   {"https://github.com/meta-pytorch/torchforge/issues/626", Stated::kSymptom}},
        .explains = {"queue-unsupported", "qp-not-created", "no-rdma-device", "verbs-call"}},
       {.id = "perftest-without-wr",
        .program = Program::kPerftest,
