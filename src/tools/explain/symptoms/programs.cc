@@ -66,7 +66,7 @@ const Symptoms& program_symptoms() {
        .certainty = Certainty::kLikely,
        .title = "NFS-Ganesha has no usable NFS over RDMA: use the kernel's NFS server",
        .texts = {general("ganesha && RDMA"),
-                 {"undefined reference to `rpc_rdma_"},
+                 {"undefined reference to 'rpc_rdma_"},
                  {"Unknown Token: RDMA"},
                  {"rpc_rdma_{word}() && {fails}"},
                  {"rpc_rdma_pd_by_verbs() cm_id missing verbs"}},
