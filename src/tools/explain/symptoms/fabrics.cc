@@ -173,7 +173,9 @@ const Symptoms& fabric_symptoms() {
        .title = "perftest asks a NIC of another maker for features of mlx5",
        .texts = {general("mlx5dv_query_device && {fails}"),
                  general("mlx5dv_query_device && devices"), general("call mlx5dv_query_device"),
-                 general("non-Mellanox && mlx5dv"), general("MLX5DV_QP_CREATE_OOO_DP")},
+                 general("non-Mellanox && mlx5dv"),
+                 general("third-party && mlx5dv_query_device"),
+                 general("not mlx5 && mlx5dv_query_device"), general("MLX5DV_QP_CREATE_OOO_DP")},
        .cause = "perftest 25 built with rdma-core 55 or later asks every device whether it can "
                 "receive out of order, by a call that only mlx5 has; on others it fails, and the "
                 "test ends. The NIC is in order.",

@@ -126,14 +126,7 @@ const Symptoms& misuse_symptoms() {
                  general("wrong qp state"),
                  general("QP is not in RTS"),
                  general("QP not in RTS"),
-                 general("QP is not in RTR"),
-                 {"{qp-init} && {EINVAL}", 1},
-                 {"QP state to INIT && {EINVAL}", 1},
-                 {"state to **INIT** && {EINVAL}", 1},
-                 {"already being in the", 2},
-                 {"Intel E810", 2},
-                 {"irdma && INIT", 2},
-                 {"setting it to RESET", 2}},
+                 general("QP is not in RTR")},
        .cause =
            "RESET, INIT, RTR, RTS is the only way, and each step wants its own attributes in "
            "the mask, no more and no fewer. Drivers differ in what they let pass: irdma (Intel "

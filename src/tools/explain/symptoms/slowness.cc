@@ -96,36 +96,6 @@ const Symptoms& slowness_symptoms() {
        .sources = {{"https://github.com/linux-rdma/perftest/issues/172", Stated::kSymptom},
                    {"https://github.com/accelio/accelio/issues/185", Stated::kSymptom}},
        .explains = {"verbs-call"}},
-      {.id = "spark-two-functions",
-       .program = Program::kNccl,
-       .certainty = Certainty::kLikely,
-       .title = "DGX Spark: one port is two PCIe functions of about 100 Gb/s, and one of them is "
-                "used",
-       .texts = {{"DGX Spark", 1},
-                 {"DGX-Spark", 1},
-                 {"GB/s busbw", 2},
-                 {"of the 200 G", 2},
-                 {"% of link", 2},
-                 {"Half of the 200", 2},
-                 {"only one of the two", 2},
-                 {"half the bandwidth", 2},
-                 {"half of the bandwidth", 2},
-                 {"instead of 200", 2},
-                 {"not reach 200", 2}},
-       .cause = "Each QSFP port of the ConnectX-7 in a DGX Spark (GB10) hangs on two PCIe Gen5 x4 "
-                "links, and shows as two interfaces and two RDMA devices (`rocep1s0f0` and "
-                "`roceP2p1s0f0`), each with about half of the port's 200 Gb/s. TCP, or a program "
-                "that names one device, gets one half; MTU 1500 takes more away.",
-       .consequence = "About 100 Gb/s and less.",
-       .checks = {"mtu", "pcie-link"},
-       .fix_now = "`rdma link`; both functions of the port with an address of their own subnet "
-                  "each; `NCCL_IB_HCA=rocep1s0f0,roceP2p1s0f0`; `sudo ip link set dev INTERFACE "
-                  "mtu 9000` on every hop; a release build of NCCL",
-       .fix_for_good = "",
-       .sources = {{"https://github.com/NVIDIA/dgx-spark-playbooks/issues/102", Stated::kCause},
-                   {"https://catharsis.net.au/blog/nvidea-dgx-spark-benchmarking/",
-                    Stated::kCauseAndFix}},
-       .explains = {"slow-rdma"}},
       {.id = "link-degraded",
        .program = Program::kPerftest,
        .certainty = Certainty::kLikely,

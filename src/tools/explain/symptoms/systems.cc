@@ -208,31 +208,6 @@ const Symptoms& system_symptoms() {
        .sources = {{"https://docs.nvidia.com/datacenter/tesla/driver-installation-guide/index.html",
                     Stated::kCause}},
        .explains = {"dkms-build", "gpu-driver-absent"}},
-      {.id = "device-names-differ",
-       .program = Program::kPerftest,
-       .certainty = Certainty::kLikely,
-       .title = "The NIC's RDMA device has another name than the job expects (mlx5_0, mlx5_ib0)",
-       .texts = {general("inconsistent && device nam"), general("device names && differ && mlx5"),
-                 general("mlx5_ib0 && mlx5_0"), general("moved from mlx5_0 to mlx5_1"),
-                 general("mlx5_{number} && renamed to"), general("rdma_rename && {fails}"),
-                 general("IB device name && chang"), general("hca {}name && chang && reboot"),
-                 general("mlx5_{number} && changes after {}reboot")},
-       .cause = "The kernel numbers RDMA devices as it finds them (mlx5_0, mlx5_1); rdma-core's "
-                "udev rules rename them after their place (ibp59s0, rocep59s0f0), and images of "
-                "clouds after their kind (mlx5_ib0, mlx5_an0). Nodes with another number of NICs, "
-                "another image or a race at boot have other names.",
-       .consequence = "A device that a job names is not found on some hosts.",
-       .checks = {"rdma-nics"},
-       .fix_now = "`rdma link`; `ls -l /sys/class/infiniband`; then name none, or by a prefix: "
-                  "`NCCL_IB_HCA=mlx5`, `UCX_NET_DEVICES=all`; or look the name up on each host "
-                  "from the interface: `ls /sys/class/net/ib0/device/infiniband`",
-       .fix_for_good =
-           "One naming on all nodes: `/etc/udev/rules.d/60-rdma-persistent-naming.rules` "
-           "with NAME_KERNEL or NAME_FALLBACK.",
-       .sources = {{"https://github.com/linux-rdma/rdma-core/blob/master/Documentation/udev.md",
-                    Stated::kCauseAndFix},
-                   {"https://github.com/Azure/azhpc-images/issues/491", Stated::kSymptom}},
-       .explains = {"verbs-call"}},
       {.id = "mlx5-driver-old",
        .program = Program::kKernel,
        .certainty = Certainty::kLikely,
@@ -304,23 +279,6 @@ const Symptoms& system_symptoms() {
        .fix_for_good = "`After=rdma-hw.target` and `Wants=rdma-hw.target` in the unit as well.",
        .sources = {{"https://github.com/daos-stack/daos/pull/4610", Stated::kCauseAndFix}},
        .explains = {"mr-refused", "locked-memory"}},
-      {.id = "perftest-other-vendor",
-       .program = Program::kPerftest,
-       .certainty = Certainty::kLikely,
-       .title = "perftest calls mlx5's own functions on a NIC that is no ConnectX",
-       .texts = {general("non-Mellanox && mlx5dv"), general("third-party && mlx5dv_query_device"),
-                 general("not mlx5 && mlx5dv_query_device"),
-                 general("mlx5dv_query_device && {EOPNOTSUPP}")},
-       .cause = "A perftest that was built where libmlx5 is new enough asks each NIC for what only "
-                "mlx5 has (out-of-order receives, rdma-core 55 and later); another vendor's NIC "
-                "refuses that.",
-       .consequence = "The test ends before it begins; the NIC is well.",
-       .checks = {},
-       .fix_now = "A perftest of the newest release, or one built without it: "
-                  "`ac_cv_lib_mlx5_mlx5dv_create_qp=no ./configure`; and `make`",
-       .fix_for_good = "",
-       .sources = {{"https://github.com/linux-rdma/perftest/issues/332", Stated::kCause}},
-       .explains = {"nic-query"}},
   };
   return table;
 }
