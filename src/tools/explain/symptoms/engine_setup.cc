@@ -159,22 +159,6 @@ const Symptoms& engine_setup_symptoms() {
        .sources = {{"https://github.com/deepseek-ai/DeepEP/pull/557", Stated::kCauseAndFix},
                    {"https://github.com/deepseek-ai/DeepEP/pull/581", Stated::kCauseAndFix}},
        .explains = {"nvshmem-without-ibgda"}},
-      {.id = "deepep-symbol",
-       .program = Program::kTransfer,
-       .certainty = Certainty::kLikely,
-       .title = "DeepEP's library lacks a symbol: it was built without its internode part, or for "
-                "another PyTorch",
-       .texts = {{"deep_ep_cpp{}undefined symbol"}, {"deep_ep_cpp && ImportError"}},
-       .cause = "A name that begins with `_ZN7deep_ep`: built without NVSHMEM (`NVSHMEM_DIR` not "
-                "set, SM90 features off), so that the internode code is not in it. Names with "
-                "`c10` or `torch`: built against another release of PyTorch or another C++ ABI.",
-       .consequence = "`import deep_ep` fails.",
-       .checks = {},
-       .fix_now = "`pip list | grep -E '^torch |nvshmem|deep'`; build it anew in this environment "
-                  "with `NVSHMEM_DIR` set, from a clean folder (`rm -r build`)",
-       .fix_for_good = "",
-       .sources = {{"https://github.com/deepseek-ai/DeepEP/issues/481", Stated::kSymptom}},
-       .explains = {"library-version", "engine-package-absent"}},
       {.id = "ucx-tls-without-cuda",
        .program = Program::kMpi,
        .certainty = Certainty::kCertain,

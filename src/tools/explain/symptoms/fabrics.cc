@@ -173,8 +173,7 @@ const Symptoms& fabric_symptoms() {
        .title = "perftest asks a NIC of another maker for features of mlx5",
        .texts = {general("mlx5dv_query_device && {fails}"),
                  general("mlx5dv_query_device && devices"), general("call mlx5dv_query_device"),
-                 general("non-Mellanox && mlx5dv"),
-                 general("third-party && mlx5dv_query_device"),
+                 general("non-Mellanox && mlx5dv"), general("third-party && mlx5dv_query_device"),
                  general("not mlx5 && mlx5dv_query_device"), general("MLX5DV_QP_CREATE_OOO_DP")},
        .cause = "perftest 25 built with rdma-core 55 or later asks every device whether it can "
                 "receive out of order, by a call that only mlx5 has; on others it fails, and the "
@@ -271,7 +270,8 @@ const Symptoms& fabric_symptoms() {
        .program = Program::kMpi,
        .certainty = Certainty::kLikely,
        .title = "The NIC has another name on some hosts of the job, and one name was set for all",
-       .texts = {{"UCX_NET_DEVICES", 1},
+       .texts = {{"inconsistent IB device naming"},
+                 {"UCX_NET_DEVICES", 1},
                  {"NCCL_IB_HCA", 1},
                  {"btl_openib_if_include", 1},
                  {"inconsistent && device nam", 2},

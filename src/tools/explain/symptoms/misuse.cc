@@ -118,14 +118,10 @@ const Symptoms& misuse_symptoms() {
        .program = Program::kPerftest,
        .certainty = Certainty::kLikely,
        .title = "A queue pair is taken through its states in an order that the driver refuses",
-       .texts = {general("invalid qp state transition"),
-                 general("invalid state transition"),
-                 general("invalid attribute mask"),
-                 general("ib_modify_qp_is_ok"),
-                 general("illegal qp state"),
-                 general("wrong qp state"),
-                 general("QP is not in RTS"),
-                 general("QP not in RTS"),
+       .texts = {general("invalid qp state transition"), general("invalid state transition"),
+                 general("invalid attribute mask"), general("ib_modify_qp_is_ok"),
+                 general("illegal qp state"), general("wrong qp state"),
+                 general("QP is not in RTS"), general("QP not in RTS"),
                  general("QP is not in RTR")},
        .cause =
            "RESET, INIT, RTR, RTS is the only way, and each step wants its own attributes in "

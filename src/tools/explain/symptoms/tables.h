@@ -16,8 +16,8 @@ const Symptoms& container_start_symptoms();  // containers of GPU jobs that do n
 const Symptoms& container_symptoms();        // containers, Kubernetes
 const Symptoms& engine_setup_symptoms();     // how engines' libraries are built and started
 const Symptoms& engine_symptoms();           // inference engines, frameworks
-const Symptoms& fabric_symptoms();          // Slingshot, Omni-Path, EFA, RPC and PGAS libraries
-const Symptoms& file_symptoms();            // file systems, databases, Spark over RDMA
+const Symptoms& fabric_symptoms();           // Slingshot, Omni-Path, EFA, RPC and PGAS libraries
+const Symptoms& file_symptoms();             // file systems, databases, Spark over RDMA
 const Symptoms& expert_symptoms();           // DeepEP, and how NVSHMEM starts
 const Symptoms& feature_symptoms();          // what a build left out
 const Symptoms& firmware_tool_symptoms();    // flint, mlxconfig, mlxfwreset
@@ -31,7 +31,7 @@ const Symptoms& kernel_nic_symptoms();       // the NICs' drivers, the RDMA core
 const Symptoms& kernel_pci_symptoms();       // slots, links, peer-to-peer, the IOMMU's start
 const Symptoms& kubernetes_symptoms();       // pods and their virtual functions
 const Symptoms& library_symptoms();          // programs and libraries that do not load or fit
-const Symptoms& misuse_symptoms();          // what a program does wrong with verbs
+const Symptoms& misuse_symptoms();           // what a program does wrong with verbs
 const Symptoms& link_symptoms();             // programs that are not linked, parts that do not fit
 const Symptoms& module_symptoms();           // the peer-memory module and how it is loaded
 const Symptoms& mooncake_symptoms();         // Mooncake, 3FS, brpc, UCCL
@@ -46,13 +46,13 @@ const Symptoms& other_symptoms();            // what surely is not GPUDirect RDM
 const Symptoms& pcie_symptoms();             // links, ACS, IOMMU, BARs
 const Symptoms& perftest_symptoms();         // perftest, ibv_rc_pingpong
 const Symptoms& port_symptoms();             // ports that are down or not configured, GIDs, GUIDs
-const Symptoms& program_symptoms();         // TensorFlow, NFS, OpenSHMEM and others above verbs
+const Symptoms& program_symptoms();          // TensorFlow, NFS, OpenSHMEM and others above verbs
 const Symptoms& queue_symptoms();            // queues that cannot be created or connected
 const Symptoms& rdma_cm_symptoms();          // connections by rdma_cm
 const Symptoms& rdma_device_symptoms();      // NICs that are absent, down or not to be opened
 const Symptoms& registration_symptoms();     // memory that cannot be registered
 const Symptoms& shmem_symptoms();            // NVSHMEM, GDRCopy
-const Symptoms& slowness_symptoms();        // slow, and counters and links that say why
+const Symptoms& slowness_symptoms();         // slow, and counters and links that say why
 const Symptoms& stack_symptoms();            // the RDMA drivers: built, mixed, in use
 const Symptoms& storage_symptoms();          // files and disks over RDMA, GPUDirect Storage
 const Symptoms& system_symptoms();           // what a system lacks or names otherwise
