@@ -245,7 +245,7 @@ const Symptoms& cloud_symptoms() {
                 "clean counters, a link of 200 Gb/s and PCIe Gen5 x4. The kernel's note of 27 W of "
                 "slot power is no sign of it: healthy machines print it too.",
        .consequence = "RDMA and TCP reach 8 to 25 Gb/s.",
-       .checks = {"link"},
+       .checks = {"rdma-nics"},
        .fix_now =
            "Shut both down and start them cold with the cable in place; then `ib_write_bw` by each "
            "function: about 100 Gb/s is right; the newest firmware: `sudo fwupdmgr update`",
@@ -317,7 +317,7 @@ const Symptoms& cloud_symptoms() {
                 "and each interface answers ARP for the others' addresses. RoCE v2 follows these "
                 "addresses, so that packets leave or arrive by the wrong NIC.",
        .consequence = "Connections time out at random, or all traffic goes by one NIC.",
-       .checks = {"roce-subnets", "gid"},
+       .checks = {"roce-subnets", "roce-gid"},
        .fix_now = "`ip -brief address`; `ip route`; a subnet for each NIC (rail), the same on all "
                   "hosts, with routes between the rails; or in one subnet: `sudo sysctl -w "
                   "net.ipv4.conf.all.arp_ignore=2 net.ipv4.conf.all.arp_announce=2` and a routing "
