@@ -73,7 +73,7 @@ TEST(Calls, ThatRegisterMemoryAreKnownByTheirError) {
   expect(calls, {kEfault}, "mr-bad-address");
   expect(calls, {kEinval}, "mr-invalid-argument");
   expect(calls, {kEnomem}, "locked-memory");
-  expect(calls, {kEagain}, "mkeys-leaked");
+  expect(calls, {kEagain}, "nic-resources");
   expect(calls, {kEperm, kEacces}, "mr-permission");
   expect(calls, {kEnospc, kErange}, "mr-too-large");
   expect(calls, {kEnosys, kEopnotsupp}, "mr-no-dma-buf");

@@ -153,8 +153,7 @@ const Symptoms& cluster_pod_symptoms() {
        .certainty = Certainty::kLikely,
        .title = "Memory cannot be registered: Resource temporarily unavailable (11): the NIC's "
                 "memory keys are used up",
-       .texts = {general("{register} && {fails} && {EAGAIN}"), general("mkey && exhaust"),
-                 general("mkey && leak")},
+       .texts = {general("mkey && exhaust"), general("mkey && leak")},
        .cause = "Processes that were killed, or regions that nobody gave back, hold keys of the "
                 "NIC; or this process has more mappings than `vm.max_map_count` allows. The limit "
                 "of locked memory gives error 12, not 11.",

@@ -21,6 +21,7 @@ const Symptoms& queue_symptoms() {
             general("{queue} && {ENOMEM}"),
             general("{queue} && {EAGAIN}"),
             general("{queue} && {ENOSPC}"),
+            general("{register} && {fails} && {EAGAIN}"),
 
             general("{connect-qp} && {ENOMEM}"),
             general("Failed to create memory pool && {ENOMEM}"),
