@@ -134,7 +134,7 @@ const Symptoms& nccl_symptoms() {
                  {"HG_OPNOTSUPPORTED && CUDA"},
                  {"NET/OFI{}GDR {}disabled"},
                  {"efa_nv_peermem{}{fails}"},
-                 {"Hmem iface FI_HMEM_CUDA not supported"},
+                 {"<warn> Hmem iface FI_HMEM_CUDA not supported"},
                  {"MR registration with HMEM failed"},
                  {"fi_mr_regattr (heap) failed"},
                  {"external_heap{}{fails}"},

@@ -134,12 +134,15 @@ const Symptoms& ucx_symptoms() {
                  {"UCP Active Message was received with id : {number}, but there is no"}},
        .cause = "What one side packs (addresses, keys, headers) the other cannot read: another "
                 "release of UCX (an image, wheel or module of its own on one host), or another "
-                "`UCX_TLS` or error-handling mode on one side.",
+                "`UCX_TLS` or error-handling mode on one side. UCX 1.16 does so by itself where "
+                "hosts with "
+                "several interfaces talk over TCP (`no remote ep address for lane`).",
        .consequence = "The two sides do not connect.",
        .checks = {"mpi-ucx"},
-       .fix_now = "`ucx_info -v`; on both sides, in the environment of the job: "
-                  "`UCX_LOG_LEVEL=info` prints which library was loaded; the same `UCX_*` "
-                  "variables for both",
+       .fix_now =
+           "`ucx_info -v`; on both sides, in the environment of the job: "
+           "`UCX_LOG_LEVEL=info` prints which library was loaded; the same `UCX_*` "
+           "variables for both; UCX 1.16 over TCP: a newer release, or `export UCX_PROTO_ENABLE=n`",
        .fix_for_good = "One UCX for all hosts of the job.",
        .sources = {{"https://github.com/openucx/ucx/blob/master/src/ucp/wireup/address.c",
                     Stated::kCause}},
