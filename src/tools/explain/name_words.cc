@@ -178,7 +178,7 @@ const std::vector<WordSet>& name_words() {
         "libpci-dev",
         "libmlx5",
         "efa"}},
-      // Where the kernel shows RDMA NICs, and the class of their files.
+      // The kernel shows RDMA NICs there, and programs call their files so.
       {"nic-files",
        0,
        kWord,

@@ -71,7 +71,7 @@ bool is_no_complaint(std::string_view line) {
       "[trace]",
       // A compiler's command line.
       " -werror", " -wall", " -wextra", " -wno-",
-      // What compilers, linkers and configure say: the calls that they name have not run.
+      // Compilers, linkers and configure name calls that have not run.
       "undefined reference to ", "' undeclared", "implicit declaration of function",
       "was not declared in this scope", "has no member", "unknown type name '",
       "conflicting types for '", "redefinition of '", "arguments to function '",

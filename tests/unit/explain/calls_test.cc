@@ -33,11 +33,6 @@ constexpr Error kEtimedout{110, "Connection timed out"};
 constexpr Error kEremoteio{121, "Remote I/O error"};
 constexpr Error kEcanceled{125, "Operation canceled"};
 
-std::string first_of(const std::string& line) {
-  const Explanation explanation = explain(line + "\n");
-  return explanation.found.empty() ? "" : explanation.found.front().symptom->id;
-}
-
 void expect(const std::vector<const char*>& calls, const std::vector<Error>& errors,
             const char* symptom) {
   for (const std::string call : calls) {
@@ -155,19 +150,11 @@ TEST(Calls, AreNotJudgedByHexadecimalNumbers) {
   EXPECT_EQ(first_of("ibv_create_qp failed, status 0x16"), "qp-not-created");
 }
 
-std::vector<std::string> unexplained(const std::string& text) {
-  std::vector<std::string> ids;
-  for (const Recognition& each : explain(text).found) {
-    if (each.because_of == nullptr) ids.emplace_back(each.symptom->id);
-  }
-  return ids;
-}
-
 // What a broken queue pair answers to the next request is no cause.
 TEST(Calls, ThatPostToABrokenQueuePairFollowFromTheFirstCompletion) {
-  EXPECT_EQ(unexplained("RECV 9 failed: IBV_WC_RETRY_EXC_ERR\n"
-                        "ibv_post_recv failed with error 12: Cannot allocate memory\n"),
-            std::vector<std::string>{"peer-never-answers"});
+  EXPECT_EQ(causes_in("RECV 9 failed: IBV_WC_RETRY_EXC_ERR\n"
+                      "ibv_post_recv failed with error 12: Cannot allocate memory\n"),
+            Ids{"peer-never-answers"});
 }
 
 TEST(Combinations, TellTheCauseThatOneLineLeavesOpen) {
@@ -185,7 +172,7 @@ TEST(Combinations, TellTheCauseThatOneLineLeavesOpen) {
       {"mount.nfs: Protocol error\noptions: vers=3,rdma,port=20049\n", "nfs-rdma"},
       {"inconsistent IB device naming\nsetenv UCX_NET_DEVICES mlx5_ib0:1\n", "nic-names-differ"}};
   for (const auto& [lines, symptom] : kTexts) {
-    EXPECT_EQ(unexplained(lines), std::vector<std::string>{symptom}) << lines;
+    EXPECT_EQ(causes_in(lines), Ids{symptom}) << lines;
   }
 }
 

@@ -61,11 +61,6 @@ const std::vector<Excerpt>& excerpts() {
   return all;
 }
 
-std::string first_of(const std::string& text) {
-  const Ids found = ids(explain(text));
-  return found.empty() ? "none" : found.front();
-}
-
 TEST(Collected, NameTheirSourceAndSymptomsThatThereAre) {
   for (const Excerpt& excerpt : excerpts()) {
     EXPECT_TRUE(excerpt.source.find('#') != std::string::npos ||
@@ -87,7 +82,7 @@ TEST(Collected, FaultsGiveTheirOwnSymptomFirst) {
     if (excerpt.is_ordinary()) continue;
     ++all_of[excerpt.set];
     const std::string first = first_of(excerpt.text);
-    if (excerpt.expects(first)) {
+    if (excerpt.expects(first.empty() ? "none" : first)) {
       ++right[excerpt.set];
     } else {
       others += excerpt.where + ": " + first + "\n" + excerpt.text;

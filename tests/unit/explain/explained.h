@@ -26,6 +26,12 @@ inline Ids ids(const Explanation& explanation) {
   return list;
 }
 
+// The one that is shown first; empty if there is none.
+inline std::string first_of(std::string_view text) {
+  const Ids found = ids(explain(text));
+  return found.empty() ? "" : found.front();
+}
+
 // Ids of what is shown in full: causes, not what follows from them.
 inline Ids causes_in(std::string_view text) {
   Ids list;
