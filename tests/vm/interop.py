@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""interop.py BUILD [--control] [--only TEXT] [--traces FOLDER]: programs that nobody here wrote, and
+"""interop.py BUILD [--all] [--control] [--only TEXT] [--traces FOLDER]: programs that nobody here wrote, and
 byte_check, between the software NIC on this host and the kernel's rxe in a guest, over a tap device in
-a network namespace of the test's own; each side as client and as server, at two MTUs, and while
-packets are lost, repeated, reordered and damaged. rxe's own counters must move with each.
+a network namespace of the test's own; each side as client and as server, undisturbed and while
+packets are lost. rxe's own counters must move with each.
 A pair is run again where its failure is none of the NICs' doing, or plainly rxe's: see pair.py.
 
+--all adds a second MTU, and packets that are repeated, reordered and damaged.
 --control runs both ends on rxe, in the guest: what fails there is none of the software NIC's doing.
 --only leaves out what does not have TEXT in its line; --traces keeps the packets of the software NIC."""
 import argparse
@@ -53,6 +54,10 @@ AT_ONCE = [perftest("write", 50), byte_check("-r")]
 
 # MTU of the link, what tc-netem does to both directions, programs.
 PHASES = [
+    (4200, "", EVERYTHING),
+    (4200, "loss 1%", [perftest("write", 50), byte_check("-l")]),
+]
+ALL_PHASES = [
     (4200, "", EVERYTHING),
     (1500, "", [ping_pong("rc", 200, 4096), ping_pong("ud", 200, 1024), perftest("write", 200),
                 perftest("read", 200), byte_check()]),
@@ -162,9 +167,9 @@ def run_phase(world, phase, only, first_port):
     return len(chosen), failures
 
 
-def run_phases(world, only):
+def run_phases(world, phases, only):
     count = failures = 0
-    for phase in PHASES:
+    for phase in phases:
         ran, failed = run_phase(world, phase, only, 18600 + count)
         count += ran
         failures += failed
@@ -174,6 +179,10 @@ def run_phases(world, only):
     if failures or not count:
         raise lab.Failure(f"{failures} of {count}")
     print(f"{count} of {count} right")
+
+
+def phases_of(arguments):
+    return ALL_PHASES if arguments.all or arguments.only else PHASES
 
 
 def make_tap():
@@ -197,7 +206,7 @@ def interop(arguments, folder):
         guest.check(f"/lab/tap_end.sh {GUEST}")
         host = ends.HostEnd(arguments.build / "bin" / "gdr", "gdrkit", "soft0", HOST, arguments.traces)
         rxe = ends.GuestEnd(guest, "rxe", "rxe0", GUEST)
-        run_phases(Lab(guest, host, rxe, "eth0", "tap0"), arguments.only)
+        run_phases(Lab(guest, host, rxe, "eth0", "tap0"), phases_of(arguments), arguments.only)
 
 
 def control(arguments, folder):
@@ -205,12 +214,13 @@ def control(arguments, folder):
         guest.check("/lab/veth_pair.sh")
         near = ends.GuestEnd(guest, "rxa", "rxa", "10.8.0.1")
         far = ends.GuestEnd(guest, "rxb", "rxb", "10.8.0.2")
-        run_phases(Lab(guest, near, far, "w0 w1", None), arguments.only)
+        run_phases(Lab(guest, near, far, "w0 w1", None), phases_of(arguments), arguments.only)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("--all", action="store_true")
     parser.add_argument("--control", action="store_true")
     parser.add_argument("--only", default="", metavar="TEXT")
     parser.add_argument("--traces", type=pathlib.Path, metavar="FOLDER")
