@@ -39,6 +39,8 @@ BAD_LINKS = ("faults", "netem")
 PING_PONGS = ["ibv_rc_pingpong -c", "ibv_rc_pingpong -c -e", "ibv_srq_pingpong -c",
               "ibv_srq_pingpong -c -e", "ibv_xsrq_pingpong -c 1", "ibv_uc_pingpong -c",
               "ibv_uc_pingpong -c -e", "ibv_ud_pingpong -c", "ibv_ud_pingpong -c -e"]
+# The link-local address and each further one, as RoCE v1 and v2; programs mostly take 3.
+OTHER_GIDS = ("0", "1", "2", "4", "5")
 COMPLAINT = re.compile("invalid data|failed|error", re.IGNORECASE)
 DONE = re.compile(r"iters in|^success", re.MULTILINE)
 
@@ -71,8 +73,11 @@ def run_ping_pong(hosts, gdr, command):
 
 
 def ping_pongs(reliable):
-    for words in PING_PONGS:
-        command = words.split() + ["-g", "0"] + (["-n", "300"] if reliable else [])
+    runs = [words + " -g 3" for words in PING_PONGS]
+    runs += [f"ibv_{transport}_pingpong -c -g {gid}" for transport in ("rc", "ud")
+             for gid in OTHER_GIDS]
+    for words in runs:
+        command = words.split() + (["-n", "300"] if reliable else [])
         if reliable and not is_reliable(command):
             continue
         run = run_lossy_ping_pong if reliable else run_ping_pong

@@ -15,7 +15,7 @@ cat >"$work/lib/gdrkit/soft-nic/check-configuration" <<'CHECK'
 CHECK
 chmod +x "$work/lib/gdrkit/soft-nic/check-configuration"
 gdr=$work/bin/gdr
-unset LD_LIBRARY_PATH LD_PRELOAD NCCL_NET_GDR_LEVEL NCCL_GIN_TYPE GDR_SOFT_DEVICES GDR_SOFT_GPUS
+unset LD_LIBRARY_PATH LD_PRELOAD NCCL_NET_GDR_LEVEL NCCL_GIN_TYPE NCCL_IB_GID_INDEX GDR_SOFT_DEVICES GDR_SOFT_GPUS
 unset GDR_SOFT_PATH GDR_SOFT_PCAP GDR_SOFT_FAULTS GDR_SOFT_COUNTERS GDR_SOFT_DMA_BUF GDR_OBSERVE
 
 fail() { echo "FAILED: $*"; exit 1; }
@@ -46,7 +46,10 @@ expect 0 stand-in "set LD_LIBRARY_PATH, NCCL" "$gdr" run $soft -- "$fixtures/run
 expect 0 stand-in "set LD_LIBRARY_PATH, LD_PRELOAD, NCCL" "$gdr" run $soft -- "$fixtures/run_fixture_rpath"
 
 # What is set, and that the user's own values stay.
-expect 0 "SYS 0" "software NIC" "$gdr" run $soft -- sh -c 'echo "$NCCL_NET_GDR_LEVEL $NCCL_GIN_TYPE"'
+expect 0 "SYS 0 3" "software NIC" "$gdr" run $soft -- \
+  sh -c 'echo "$NCCL_NET_GDR_LEVEL $NCCL_GIN_TYPE $NCCL_IB_GID_INDEX"'
+expect 0 "2" "kept your NCCL_IB_GID_INDEX=2" env NCCL_IB_GID_INDEX=2 \
+  "$gdr" run $soft -- sh -c 'echo "$NCCL_IB_GID_INDEX"'
 expect 0 "PIX 0" "kept your NCCL_NET_GDR_LEVEL=PIX" env NCCL_NET_GDR_LEVEL=PIX \
   "$gdr" run $soft -- sh -c 'echo "$NCCL_NET_GDR_LEVEL $NCCL_GIN_TYPE"'
 expect 0 "$work/lib/gdrkit/soft-nic:/before" "" env LD_LIBRARY_PATH=/before \

@@ -20,10 +20,10 @@ pair() {
   name=$1
   shift
   port=$((port + 1))
-  timeout 30 "$@" "$gdr" run -- ibv_rc_pingpong -g 0 -n 50 -p "$port" >"$folder/server" 2>&1 &
+  timeout 30 "$@" "$gdr" run -- ibv_rc_pingpong -g 3 -n 50 -p "$port" >"$folder/server" 2>&1 &
   server=$!
   tries=0
-  until timeout 30 "$@" "$gdr" run -- ibv_rc_pingpong -g 0 -n 50 -p "$port" 127.0.0.1 \
+  until timeout 30 "$@" "$gdr" run -- ibv_rc_pingpong -g 3 -n 50 -p "$port" 127.0.0.1 \
     >"$folder/client" 2>&1; do
     tries=$((tries + 1))
     if [ "$tries" -ge 20 ] || ! grep -q "connect to" "$folder/client"; then
@@ -60,11 +60,11 @@ done
 # some 20 descriptors, and a program whose own accept() comes just then needs one more.
 pair "24 descriptors" "$filtered" 24
 # Fewer than the program and the library need: an error, soon.
-timeout 30 "$filtered" 12 "$gdr" run -- ibv_rc_pingpong -g 0 -p 18699 >"$folder/server" 2>&1 &
+timeout 30 "$filtered" 12 "$gdr" run -- ibv_rc_pingpong -g 3 -p 18699 >"$folder/server" 2>&1 &
 server=$!
 sleep 1
 few=0
-timeout 30 "$filtered" 12 "$gdr" run -- ibv_rc_pingpong -g 0 -p 18699 127.0.0.1 \
+timeout 30 "$filtered" 12 "$gdr" run -- ibv_rc_pingpong -g 3 -p 18699 127.0.0.1 \
   >"$folder/client" 2>&1 || few=$?
 kill "$server" 2>/dev/null || true
 wait "$server" || true

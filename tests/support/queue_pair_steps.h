@@ -34,6 +34,9 @@ inline int required_for(ibv_qp_state state, ibv_qp_type type) {
   return mask;
 }
 
+// A device's own address as RoCE v2, where programs find it on most NICs.
+constexpr std::uint8_t kGidIndex = 3;
+
 // For all of the steps, of a queue pair on port 1 towards that one.
 inline ibv_qp_attr attributes_towards(std::uint32_t number, const ibv_gid& gid) {
   ibv_qp_attr attr{};
@@ -44,6 +47,7 @@ inline ibv_qp_attr attributes_towards(std::uint32_t number, const ibv_gid& gid) 
   attr.dest_qp_num = number;
   attr.ah_attr.is_global = 1;
   attr.ah_attr.grh.dgid = gid;
+  attr.ah_attr.grh.sgid_index = kGidIndex;
   attr.max_dest_rd_atomic = attr.max_rd_atomic = 1;
   attr.min_rnr_timer = 12;
   attr.timeout = 14;

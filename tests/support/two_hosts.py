@@ -65,6 +65,7 @@ class Hosts:
 
     ADDRESSES = ("10.0.0.1", "10.0.0.2")
     ADDRESSES6 = ("fd00::1", "fd00::2")
+    LINK_LOCAL = ("fe80::1", "fe80::2")
     PORT = 18515  # nobody else is there
 
     def __init__(self, mtu=1500, faults=None, bad_wire=None, netem=None, ipv6=False):
@@ -95,13 +96,15 @@ class Hosts:
 
     def _set_up(self, side, link, mtu):
         self._run(side, "ip", "link", "set", "lo", "up")
+        # Without IPv6 in the kernel the rest goes on; with it, an address counts at once.
+        has_ipv6 = os.path.exists("/proc/net/if_inet6")
+        if has_ipv6:
+            self._run(side, "ip", "link", "set", link, "addrgenmode", "none")
         # What is to be lost, the link loses, and not the queue in front of it.
         self._run(side, "ip", "link", "set", link, "mtu", str(mtu), "txqueuelen", "10000", "up")
         self._run(side, "ip", "address", "add", self.ADDRESSES[side] + "/24", "dev", link)
-        # Without IPv6 in the kernel the rest goes on; with it, the address counts at once.
-        if os.path.exists("/proc/net/if_inet6"):
-            self._run(side, "ip", "address", "add", self.ADDRESSES6[side] + "/64", "dev", link,
-                      "nodad")
+        for address in (self.ADDRESSES6[side], self.LINK_LOCAL[side]) if has_ipv6 else ():
+            self._run(side, "ip", "address", "add", address + "/64", "dev", link, "nodad")
 
     def _run(self, side, *command):
         done = subprocess.run(self._inside(side, command), capture_output=True, text=True,

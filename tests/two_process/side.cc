@@ -120,7 +120,7 @@ ibv_qp* Side::queue_pair(ibv_qp_type type, std::uint32_t send_requests, bool sig
 
 Endpoint Side::endpoint(ibv_qp* qp) {
   Endpoint endpoint{qp->qp_num, {}};
-  require(ibv_query_gid(context_, 1, 0, &endpoint.gid) == 0, "a GID");
+  require(ibv_query_gid(context_, 1, kGidIndex, &endpoint.gid) == 0, "a GID");
   return endpoint;
 }
 
@@ -154,6 +154,7 @@ ibv_ah* Side::address_handle(const Endpoint& to) {
   attr.port_num = 1;
   attr.is_global = 1;
   attr.grh.dgid = to.gid;
+  attr.grh.sgid_index = kGidIndex;
   ibv_ah* handle = ibv_create_ah(pd_, &attr);
   require(handle != nullptr, "an address handle");
   return handle;

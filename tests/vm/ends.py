@@ -76,7 +76,7 @@ class HostEnd:
         self.name = name
         self.device = device
         self.address = address
-        self.gid = "0"
+        self.gid = "3"
         self._run = [gdr, "run", "--soft-nic", "--no-soft-gpu", "--"]
         self._environment = dict(os.environ, GDR_SOFT_DEVICES=f"{device}/ip={address}")
         self._traces = traces

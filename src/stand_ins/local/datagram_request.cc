@@ -29,14 +29,13 @@ Advance begin_datagram(Requester& requester) {
   }
   const std::uint64_t bytes = request.total_bytes + rnic::kGrhBytes;
   requester.prepare_receive(receive.wr_id, IBV_WC_RECV, bytes);
-  rnic::add_network_header(&requester.receive, target.gid());
+  const std::uint8_t(&reached)[16] = address.has_gid ? wanted : target.own_gid();
+  rnic::add_network_header(&requester.receive, reached);
   if (receive.protection_error || requester.to.bytes() < bytes) {
     return requester.refuse_receive(!receive.protection_error);
   }
-  const auto& own_gid =
-      requester.adapter.segment().header().devices[requester.queue_pair.settings().device].gid;
-  rnic::fill_network_header(address, own_gid, address.has_gid ? wanted : own_gid,
-                            request.total_bytes, requester.grh);
+  rnic::fill_network_header(address, address.has_gid ? rnic::Gid(address.source_gid) : reached,
+                            reached, request.total_bytes, requester.grh);
   message.put_first(plain_piece(requester.grh, rnic::kGrhBytes));
   requester.to.truncate(bytes);
   return requester.deliver();

@@ -24,11 +24,9 @@ Advance begin_multicast(Requester& requester) {
   if (!address.has_gid || !rnic::is_multicast(address.destination_gid)) {
     return requester.break_off(IBV_WC_SUCCESS);
   }
-  const auto& source =
-      requester.adapter.segment().header().devices[requester.queue_pair.settings().device].gid;
   Group& group = make_group(requester, rnic::kGrhBytes);
   rnic::fill_network_header(
-      address, source, address.destination_gid, requester.request().total_bytes,
+      address, address.source_gid, address.destination_gid, requester.request().total_bytes,
       std::span<std::uint8_t, rnic::kGrhBytes>(group.bytes.data(), rnic::kGrhBytes));
   return requester.move();
 }

@@ -3,14 +3,13 @@
 // push its completion. Everything read from a segment is checked before use. Hot.
 #pragma once
 
-#include <cstring>
-
 #include "local/pieces.h"
 #include "peers/peer.h"
 #include "peers/peers.h"
 #include "rnic/adapter.h"
 #include "rnic/delivery/receives.h"
 #include "rnic/delivery/responder_lock.h"
+#include "rnic/gids.h"
 #include "rnic/tag_list.h"
 
 namespace gdr::local {
@@ -81,9 +80,9 @@ class Target {
   bool connected_to(std::uint32_t number) const { return queue_pair_->destination == number; }
   // Whether the queue pair's device has this address.
   bool has_gid(const std::uint8_t (&gid)[16]) const {
-    return std::memcmp(queue_pair_->gid, gid, sizeof gid) == 0;
+    return rnic::find_address(device(), gid).has_value();
   }
-  const std::uint8_t (&gid() const)[16] { return queue_pair_->gid; }
+  const std::uint8_t (&own_gid() const)[16] { return device().addresses[rnic::kOwnAddress]; }
   std::uint32_t qkey() const { return queue_pair_->qkey.load(); }
   bool grants(std::uint32_t rights) const { return rnic::grants(*queue_pair_, rights); }
   std::uint8_t minimum_rnr_timer() const {
@@ -144,6 +143,13 @@ class Target {
   template <typename Ring>
   bool complete_first(Ring& queue, rnic::SharedCompletion& completion, std::uint32_t completions,
                       const std::byte* carried, bool solicited);
+  // Of the queue pair; peer_ and segment_ may be those of a shared receive queue.
+  const rnic::SharedDevice& device() const {
+    const rnic::SegmentHeader& header = queue_pair_peer() != nullptr
+                                            ? queue_pair_peer()->segment().header()
+                                            : adapter_->segment().header();
+    return header.devices[rnic::read_once(queue_pair_->device) % rnic::kDevices];
+  }
   Peer* queue_pair_peer() const { return srq_ != nullptr ? queue_pair_peer_ : peer_; }
   void tell(Peer* owner);
   rnic::RegionError find_in(std::uint32_t domain, std::uint32_t key, std::uint64_t address,

@@ -240,14 +240,16 @@ void PacketPath::take_packet(OpenPort& port, const Arrival& arrival,
     return refuse(port, Counter::kWrongPartitionKey, time);
   }
   // A connection takes packets of its other end only, at its own address (9.6.1.3).
-  if (!wire::is_same(state->own_address(), port.port->address()) ||
-      (type != IBV_QPT_UD && !wire::is_same(state->peer_address(), arrival.source))) {
+  const bool is_connected = type != IBV_QPT_UD;
+  if (state->queue_pair().settings().device != port.device ||
+      (is_connected && (state->own_address() != port.address ||
+                        !wire::is_same(state->peer_address(), arrival.source)))) {
     return refuse(port, Counter::kWrongAddress, time);
   }
   if (!is_from_peer(port, *state, arrival, time)) {
     return refuse(port, Counter::kWrongSourcePort, time);
   }
-  state->receive(packet, arrival.source, time, arrival.congested);
+  state->receive(packet, arrival.source, port.port->address(), time, arrival.congested);
 }
 
 // Within a host the source port tells accounts apart: see private_socket.h.

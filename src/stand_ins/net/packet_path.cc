@@ -2,12 +2,12 @@
 #include "net/packet_path.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "engine/transmit.h"
 #include "net/interface.h"
 #include "net/pcap_port.h"
 #include "rnic/delivery/segments.h"
+#include "rnic/gids.h"
 
 namespace gdr::net {
 namespace {
@@ -44,13 +44,14 @@ Result<std::unique_ptr<Port>> PacketPath::wrap(std::unique_ptr<Port> port) {
   return port;
 }
 
-Result<PacketPath::OpenPort*> PacketPath::open_port(std::uint32_t device) {
+Result<PacketPath::OpenPort*> PacketPath::open_port(std::uint32_t device, std::uint32_t address) {
   const std::lock_guard guard(open_mutex_);
   const std::size_t count = port_count_.load();
   for (std::size_t i = 0; i < count; ++i) {
-    if (ports_[i].device == device) return &ports_[i];
+    if (ports_[i].device == device && ports_[i].address == address) return &ports_[i];
   }
-  Result<std::unique_ptr<UdpPort>> port = UdpPort::open(adapter_.devices()[device].gid());
+  Result<std::unique_ptr<UdpPort>> port =
+      UdpPort::open(adapter_.devices()[device].addresses[address].gid);
   if (!port) return port.error();
   if (thread_ == nullptr) {
     auto thread = std::make_unique<ProgressThread>(*this);
@@ -59,9 +60,10 @@ Result<PacketPath::OpenPort*> PacketPath::open_port(std::uint32_t device) {
   }
   OpenPort& opened = ports_[count];
   opened.device = device;
+  opened.address = address;
   opened.room = std::clamp((*port)->receive_room() / kRoomShare, kLeastRoom, kMostRoom);
   opened.path_mtu = path_mtu_of((*port)->interface_mtu());
-  opened.sharing = std::make_unique<PortSharing>(adapter_, device, **port);
+  opened.sharing = std::make_unique<PortSharing>(adapter_, device, address, **port);
   if (Result<void> shared = opened.sharing->open(); !shared) return shared.error();
   opened.gate =
       std::make_unique<FloodGate>((*port)->descriptor(), wire::is_ipv4((*port)->address()),
@@ -79,12 +81,42 @@ Result<PacketPath::OpenPort*> PacketPath::open_port(std::uint32_t device) {
   return &opened;
 }
 
-PacketPath::OpenPort* PacketPath::port_of(const rnic::QueuePair& queue_pair) {
+PacketPath::OpenPort* PacketPath::port_of(const rnic::QueuePair& queue_pair,
+                                          std::uint32_t address) {
   const std::size_t count = port_count_.load(std::memory_order_acquire);
   for (std::size_t i = 0; i < count; ++i) {
-    if (ports_[i].device == queue_pair.settings().device) return &ports_[i];
+    if (ports_[i].device == queue_pair.settings().device && ports_[i].address == address) {
+      return &ports_[i];
+    }
   }
   return nullptr;
+}
+
+// Datagrams arrive by each of the device's addresses. An address that the interface has not taken
+// into use, or has lost, is none.
+void PacketPath::open_other_ports(std::uint32_t device) {
+  const auto& addresses = adapter_.devices()[device].addresses;
+  for (std::uint32_t i = 0; i < addresses.size(); ++i) {
+    if (addresses[i].is_carried && i != rnic::kOwnAddress) (void)open_port(device, i);
+  }
+}
+
+// The address that packets to a queue pair's GID have. A link-local GID that no interface has is a
+// device's of this host, of the process that the number names.
+wire::Address PacketPath::reached_at(std::span<const std::uint8_t, 16> gid, std::uint32_t number) {
+  wire::Address address;
+  std::copy(gid.begin(), gid.end(), address.begin());
+  if (!rnic::is_link_local(gid)) return address;
+  const auto look_at = [&](rnic::Segment& segment) {
+    if (rnic::slot_of(rnic::read_once(segment.header().token)) != rnic::slot_of_qp(number)) {
+      return false;
+    }
+    const auto carried = rnic::carried_as(segment.header(), gid);
+    if (carried) address = *carried;
+    return true;
+  };
+  if (!look_at(adapter_.segment())) adapter_.neighbours().any_segment(look_at);
+  return address;
 }
 
 PacketQueuePair& PacketPath::state_of(rnic::QueuePair& queue_pair) {
@@ -96,11 +128,21 @@ int PacketPath::connect(rnic::QueuePair& queue_pair) {
   const auto& srq = queue_pair.settings().srq;
   // Announced messages are read over a connection within the host.
   if (srq != nullptr && srq->matches_tags()) return EOPNOTSUPP;
-  const Result<OpenPort*> port = open_port(queue_pair.settings().device);
+  const ibv_ah_attr& path = queue_pair.attributes().ah_attr;
+  const std::uint32_t device = queue_pair.settings().device;
+  const std::uint32_t address =
+      datagrams
+          ? rnic::kOwnAddress
+          : sending_address(adapter_.devices()[device], rnic::address_of_gid(path.grh.sgid_index));
+  const Result<OpenPort*> port = open_port(device, address);
   // Datagrams within the host need no port.
   if (!port) return datagrams && !settings_.takes_everything ? 0 : port.error().code;
-  auto state = std::make_unique<PacketQueuePair>(adapter_, queue_pair, counters_, due_);
-  const KnownFlow flow = flow_of(**port, queue_pair);
+  if (datagrams) open_other_ports(device);
+  const wire::Address peer =
+      datagrams ? wire::Address{}
+                : reached_at(path.grh.dgid.raw, queue_pair.attributes().dest_qp_num);
+  auto state = std::make_unique<PacketQueuePair>(adapter_, queue_pair, peer, counters_, due_);
+  const KnownFlow flow = flow_of(**port, queue_pair, peer);
   state->set_flow(flow, (*port)->sharing->private_port());
   queue_pair.packet_state = std::move(state);
   {
@@ -108,20 +150,23 @@ int PacketPath::connect(rnic::QueuePair& queue_pair) {
     std::erase_if(connected_, [&](const Connected& known) {
       return known.queue_pair.expired() || known.flow.number == flow.number;
     });
-    connected_.push_back({queue_pair.weak_from_this(), queue_pair.settings().device, flow});
+    connected_.push_back({queue_pair.weak_from_this(), device, address, flow});
   }
-  (*port)->gate->flows_changed();
+  const std::size_t count = port_count_.load(std::memory_order_acquire);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (ports_[i].device == device) ports_[i].gate->flows_changed();
+  }
   return 0;
 }
 
-KnownFlow PacketPath::flow_of(const OpenPort& port, const rnic::QueuePair& queue_pair) {
+KnownFlow PacketPath::flow_of(const OpenPort& port, const rnic::QueuePair& queue_pair,
+                              const wire::Address& peer) {
   KnownFlow flow;
   flow.number = queue_pair.number();
   flow.connected = queue_pair.type() != IBV_QPT_UD;
   if (!flow.connected) return flow;
-  const ibv_qp_attr& attributes = queue_pair.attributes();
-  std::memcpy(flow.source.data(), attributes.ah_attr.grh.dgid.raw, flow.source.size());
-  flow.slot = rnic::slot_of_qp(attributes.dest_qp_num);
+  flow.source = peer;
+  flow.slot = rnic::slot_of_qp(queue_pair.attributes().dest_qp_num);
   if (find_interface(flow.source)) {
     flow.place = PeerPlace::kOtherAccount;
     flow.port = wire::kRocePort;
@@ -146,7 +191,9 @@ PortRules PacketPath::rules_of(const OpenPort& port) {
   rules.slots = port.sharing->slots();
   const std::lock_guard guard(connected_mutex_);
   for (Connected& known : connected_) {
-    if (known.device != port.device || known.queue_pair.expired()) continue;
+    const bool is_here =
+        known.device == port.device && (!known.flow.connected || known.address == port.address);
+    if (!is_here || known.queue_pair.expired()) continue;
     place_peer(port, known.flow);
     rules.flows.push_back(known.flow);
   }
@@ -197,7 +244,10 @@ void PacketPath::pump(rnic::QueuePair& queue_pair, Nanoseconds time) {
 void PacketPath::send_datagram(rnic::QueuePair& queue_pair) {
   const rnic::SendRequest& request = queue_pair.send_ring().front();
   const auto bytes = static_cast<std::uint32_t>(request.total_bytes);
-  OpenPort* port = queue_pair.packet_state != nullptr ? port_of(queue_pair) : nullptr;
+  const rnic::AddressVector& address = request.address;
+  const std::uint32_t source =
+      sending_address(adapter_.devices()[queue_pair.settings().device], address.source_address);
+  OpenPort* port = queue_pair.packet_state != nullptr ? port_of(queue_pair, source) : nullptr;
   const std::uint32_t most = port != nullptr ? port->path_mtu : rnic::kDatagramBytes;
   if (port == nullptr || request.total_bytes > most) {
     if (!rnic::keys_are_right(adapter_.regions(), request.segments(), queue_pair.domain_of(request),
@@ -211,8 +261,9 @@ void PacketPath::send_datagram(rnic::QueuePair& queue_pair) {
   }
   PacketQueuePair& state = state_of(queue_pair);
   state.start_sending(port->room);
-  const int error = transmitter_.datagram(state, *port->port, request.address.destination_gid,
-                                          request.address.traffic_class);
+  const int error = transmitter_.datagram(state, *port->port,
+                                          reached_at(address.destination_gid, request.remote_qp),
+                                          address.traffic_class);
   // A port may have put it off.
   const Nanoseconds next = port->port->next_timeout();
   if (next != engine::kNever) thread_->wake_at(next);

@@ -59,8 +59,8 @@ class PacketPath : public rnic::BeyondCarrier {
 
  private:
   struct OpenPort {
-    std::uint32_t device;
-    std::uint32_t room;  // bytes that may be under way to one like it
+    std::uint32_t device, address;  // which of the device's addresses
+    std::uint32_t room;             // bytes that may be under way to one like it
     std::uint32_t path_mtu;
     std::unique_ptr<Port> port;
     std::unique_ptr<PortSharing> sharing;
@@ -68,7 +68,7 @@ class PacketPath : public rnic::BeyondCarrier {
   };
   struct Connected {
     std::weak_ptr<rnic::QueuePair> queue_pair;
-    std::uint32_t device;
+    std::uint32_t device, address;  // of a connection, the only one that it takes packets at
     KnownFlow flow;
   };
   class Run;
@@ -79,9 +79,15 @@ class PacketPath : public rnic::BeyondCarrier {
 
   PacketPath(rnic::Adapter& adapter, Settings settings);
   Result<std::unique_ptr<Port>> wrap(std::unique_ptr<Port> port);
-  Result<OpenPort*> open_port(std::uint32_t device);
-  OpenPort* port_of(const rnic::QueuePair& queue_pair);
-  static KnownFlow flow_of(const OpenPort& port, const rnic::QueuePair& queue_pair);
+  Result<OpenPort*> open_port(std::uint32_t device, std::uint32_t address);
+  void open_other_ports(std::uint32_t device);
+  OpenPort* port_of(const rnic::QueuePair& queue_pair, std::uint32_t address);
+  OpenPort* port_of(rnic::QueuePair& queue_pair) {
+    return port_of(queue_pair, state_of(queue_pair).own_address());
+  }
+  wire::Address reached_at(std::span<const std::uint8_t, 16> gid, std::uint32_t number);
+  static KnownFlow flow_of(const OpenPort& port, const rnic::QueuePair& queue_pair,
+                           const wire::Address& peer);
   PortRules rules_of(const OpenPort& port);
   static void place_peer(const OpenPort& port, KnownFlow& flow);
   static bool ask_for_peer(OpenPort& port, PacketQueuePair& state, Nanoseconds time);
@@ -108,7 +114,7 @@ class PacketPath : public rnic::BeyondCarrier {
   Transmitter transmitter_;
   std::mutex open_mutex_;                   // opening ports: cold
   std::atomic<std::size_t> port_count_{0};  // ports_[0 .. count) are there for good
-  std::array<OpenPort, rnic::kDevices> ports_;
+  std::array<OpenPort, std::size_t{rnic::kDevices} * rnic::kAddresses> ports_;
   std::mutex connected_mutex_;
   std::vector<Connected> connected_;
 

@@ -10,6 +10,7 @@
 #include "rnic/delivery/receives.h"
 #include "rnic/delivery/registered_bytes.h"
 #include "rnic/delivery/responder_lock.h"
+#include "rnic/gids.h"
 
 namespace gdr::net {
 namespace {
@@ -20,12 +21,6 @@ constexpr Nanoseconds kTimeoutUnit = Nanoseconds{4096} * 4;
 
 constexpr Nanoseconds kPatience = 2 * kMillisecond;     // with another process's copy
 constexpr Nanoseconds kImpatience = 20 * kMillisecond;  // after it was in vain
-
-wire::Address address_of(const std::uint8_t (&gid)[16]) {
-  wire::Address address;
-  std::copy(std::begin(gid), std::end(gid), address.begin());
-  return address;
-}
 
 std::uint32_t access_flag(engine::Right right) {
   switch (right) {
@@ -39,6 +34,10 @@ std::uint32_t access_flag(engine::Right right) {
 }
 
 }  // namespace
+
+std::uint32_t sending_address(const rnic::DeviceConfiguration& device, std::uint32_t address) {
+  return device.addresses[address].is_carried ? address : rnic::kOwnAddress;
+}
 
 wire::Transport transport_of(ibv_qp_type type) {
   switch (type) {
@@ -55,18 +54,20 @@ wire::Transport transport_of(ibv_qp_type type) {
 }
 
 PacketQueuePair::PacketQueuePair(rnic::Adapter& adapter, rnic::QueuePair& queue_pair,
-                                 Counters& counters, std::vector<std::uint32_t>& due)
+                                 const wire::Address& peer, Counters& counters,
+                                 std::vector<std::uint32_t>& due)
     : adapter_(adapter),
       queue_pair_(queue_pair),
       counters_(counters),
       receives_(adapter, queue_pair, due),
-      own_address_(adapter.devices()[queue_pair.settings().device].gid()) {
+      peer_address_(peer) {
   const ibv_qp_attr& attributes = queue_pair.attributes();
   if (queue_pair.type() == IBV_QPT_UD) {
     datagram_.emplace(queue_pair.number());
     return;
   }
-  peer_address_ = address_of(attributes.ah_attr.grh.dgid.raw);
+  own_address_ = sending_address(adapter.devices()[queue_pair.settings().device],
+                                 rnic::address_of_gid(attributes.ah_attr.grh.sgid_index));
   traffic_class_ = attributes.ah_attr.grh.traffic_class;
   connection_.emplace(
       engine::ConnectionSettings{.transport = transport_of(queue_pair.type()),
@@ -127,8 +128,9 @@ void PacketQueuePair::release_responder() {
 }
 
 void PacketQueuePair::receive(const wire::Packet& packet, const wire::Address& source,
-                              Nanoseconds time, bool congested) {
+                              const wire::Address& target, Nanoseconds time, bool congested) {
   source_ = source;
+  target_ = target;
   if (packet.info->is(wire::kRequest) && !hold_responder()) {
     return counters_.add(Counter::kNotReceiving);  // as if it had been lost
   }
@@ -212,11 +214,10 @@ void PacketQueuePair::complete_receive(const engine::Received& received) {
     rnic::invalidate_window_of(adapter_.segment(), received.immediate);
   }
   if (datagram_) {
-    rnic::add_network_header(&completion, own_address_);
+    rnic::add_network_header(&completion, target_);
     if (received.outcome == engine::Placed::kPlaced) {
       std::uint8_t header[rnic::kGrhBytes];
-      rnic::fill_network_header({}, source_, own_address_, received.bytes - rnic::kGrhBytes,
-                                header);
+      rnic::fill_network_header({}, source_, target_, received.bytes - rnic::kGrhBytes, header);
       if (receives_.place(0, std::as_bytes(std::span(header))) != engine::Placed::kPlaced) {
         completion.status = IBV_WC_LOC_PROT_ERR;
       }

@@ -38,12 +38,15 @@ class PayloadRoom {
 class PacketQueuePair final : public rnic::CarrierState, private engine::Owner {
  public:
   // `due`: see ReceiveSide.
-  PacketQueuePair(rnic::Adapter& adapter, rnic::QueuePair& queue_pair, Counters& counters,
-                  std::vector<std::uint32_t>& due);
+  // `peer`: the address that packets to the other end have.
+  PacketQueuePair(rnic::Adapter& adapter, rnic::QueuePair& queue_pair, const wire::Address& peer,
+                  Counters& counters, std::vector<std::uint32_t>& due);
   ~PacketQueuePair() override;
 
   rnic::QueuePair& queue_pair() { return queue_pair_; }
-  const wire::Address& own_address() const { return own_address_; }
+  // Which of its device's addresses packets leave from; of a connection, the only one that it takes
+  // packets at.
+  std::uint32_t own_address() const { return own_address_; }
   // Connected queue pairs only.
   const wire::Address& peer_address() const { return peer_address_; }
   std::uint8_t traffic_class() const { return traffic_class_; }
@@ -66,9 +69,9 @@ class PacketQueuePair final : public rnic::CarrierState, private engine::Owner {
   // Work has been posted: makes the connection ready to send, once. `room`: bytes that may be under
   // way.
   void start_sending(std::uint32_t room);
-  // A packet for this queue pair, from that address.
-  void receive(const wire::Packet& packet, const wire::Address& source, Nanoseconds time,
-               bool congested);
+  // A packet for this queue pair, from that address to that one.
+  void receive(const wire::Packet& packet, const wire::Address& source, const wire::Address& target,
+               Nanoseconds time, bool congested);
   // True, once, if a receive has completed since it was asked last.
   bool take_received() { return std::exchange(received_, false); }
   void release_responder();
@@ -113,7 +116,8 @@ class PacketQueuePair final : public rnic::CarrierState, private engine::Owner {
   rnic::QueuePair& queue_pair_;
   Counters& counters_;
   ReceiveSide receives_;
-  wire::Address own_address_{}, peer_address_{};
+  std::uint32_t own_address_ = rnic::kOwnAddress;
+  wire::Address peer_address_{};
   std::uint8_t traffic_class_ = 0;
   KnownFlow flow_;
   Nanoseconds asked_at_ = 0;
@@ -126,11 +130,15 @@ class PacketQueuePair final : public rnic::CarrierState, private engine::Owner {
   bool received_ = false;
   bool posted_ = false;
   rnic::WindowChange window_;
-  std::uint32_t xrc_srq_ = 0;  // of the message that is being received
-  wire::Address source_{};     // of the packet
+  std::uint32_t xrc_srq_ = 0;          // of the message that is being received
+  wire::Address source_{}, target_{};  // of the packet
 };
 
 wire::Transport transport_of(ibv_qp_type type);  // of one that sends packets
+
+// Which of the device's addresses packets leave from for whoever sends from that one: itself, or
+// the device's own if no interface has it.
+std::uint32_t sending_address(const rnic::DeviceConfiguration& device, std::uint32_t address);
 
 // 256 to 4096.
 constexpr std::uint32_t bytes_of(ibv_mtu mtu) { return 128u << static_cast<unsigned>(mtu); }

@@ -13,6 +13,7 @@
 #include "base/random.h"
 #include "engine/transmit.h"
 #include "net/socket_address.h"
+#include "rnic/gids.h"
 
 namespace gdr::net {
 namespace {
@@ -54,11 +55,11 @@ constexpr std::uint16_t port_of_name(std::uint64_t name) {
 
 }  // namespace
 
-PortSharing::PortSharing(rnic::Adapter& adapter, std::uint32_t device, UdpPort& port)
+PortSharing::PortSharing(rnic::Adapter& adapter, std::uint32_t device, std::uint32_t address,
+                         UdpPort& port)
     : adapter_(adapter),
-      device_(device),
       port_(port),
-      own_(adapter.segment().header().ports[device]),
+      own_(adapter.segment().header().ports[device][address]),
       buffer_(std::make_unique<std::byte[]>(kLargest + sizeof(StrayHeader))) {}
 
 PortSharing::~PortSharing() { own_.name.store(0); }
@@ -85,8 +86,8 @@ rnic::SharedPort* PortSharing::port_in(rnic::Segment& segment, const wire::Addre
   rnic::SegmentHeader& header = segment.header();
   const std::uint32_t count = std::min(rnic::read_once(header.device_count), rnic::kDevices);
   for (std::uint32_t i = 0; i < count; ++i) {
-    if (std::memcmp(header.devices[i].gid, address.data(), sizeof address) == 0) {
-      return &header.ports[i];
+    if (const auto found = rnic::find_address(header.devices[i], address)) {
+      return &header.ports[i][*found];
     }
   }
   return nullptr;

@@ -37,7 +37,8 @@ namespace gdr::net {
 
 class PortSharing {
  public:
-  PortSharing(rnic::Adapter& adapter, std::uint32_t device, UdpPort& port);
+  // `address`: which of the device's.
+  PortSharing(rnic::Adapter& adapter, std::uint32_t device, std::uint32_t address, UdpPort& port);
   ~PortSharing();
 
   Result<void> open();
@@ -82,7 +83,6 @@ class PortSharing {
   bool have_answered(std::span<const Member> members) const;
 
   rnic::Adapter& adapter_;
-  const std::uint32_t device_;
   UdpPort& port_;
   rnic::SharedPort& own_;
   PrivateSocket private_;

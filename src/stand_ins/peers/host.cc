@@ -51,7 +51,7 @@ Result<Host*> Host::instance(MakeCarriers make_carriers) {
 }
 
 Result<std::unique_ptr<Host::Parts>> Host::start(MakeCarriers make_carriers) {
-  Result<std::vector<rnic::DeviceConfiguration>> devices = rnic::devices_from_environment();
+  const Result<std::vector<rnic::DeviceConfiguration>>& devices = rnic::devices_of_process();
   if (!devices) return devices.error();
   Result<Slot> slot = claim_slot();
   if (!slot) return slot.error();
@@ -61,7 +61,7 @@ Result<std::unique_ptr<Host::Parts>> Host::start(MakeCarriers make_carriers) {
       rnic::make_token(slot->number, static_cast<std::uint32_t>(random_u64()));
   auto parts = std::make_unique<Parts>(token, *std::move(slot), *std::move(doorbell));
   Result<std::unique_ptr<rnic::Adapter>> adapter =
-      rnic::Adapter::create(token, *std::move(devices), parts->neighbours, parts->peers);
+      rnic::Adapter::create(token, *devices, parts->neighbours, parts->peers);
   if (!adapter) return adapter.error();
   parts->adapter = *std::move(adapter);
   parts->neighbours.start(*parts->adapter);

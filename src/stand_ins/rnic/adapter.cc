@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/random.h"
+#include "rnic/gids.h"
 
 namespace gdr::rnic {
 namespace {
@@ -264,12 +265,7 @@ void Adapter::wait_for_copies() {
 bool Adapter::is_beyond(std::span<const std::uint8_t, 16> gid) {
   if (beyond_ == nullptr) return false;
   if (beyond_->takes_everything()) return true;
-  const auto has_it = [&](Segment& segment) {
-    const std::uint32_t count = std::min(read_once(segment.header().device_count), kDevices);
-    return std::any_of(
-        segment.header().devices, segment.header().devices + count,
-        [&](const SharedDevice& device) { return std::equal(gid.begin(), gid.end(), device.gid); });
-  };
+  const auto has_it = [&](Segment& segment) { return has_address(segment.header(), gid); };
   return !has_it(*segment_) && !neighbours_.any_segment(has_it);
 }
 

@@ -13,7 +13,8 @@ struct AddressVector {
   // Without a GRH there is no address: the queue pair number alone finds its target, which only
   // works within one host (see docs/supported.md).
   bool has_gid = false;
-  std::array<std::uint8_t, 16> destination_gid{};
+  std::array<std::uint8_t, 16> destination_gid{}, source_gid{};
+  std::uint32_t source_address = 0;  // which of its device's addresses source_gid is
   std::uint8_t hop_limit = 64;
   std::uint8_t traffic_class = 0;
   std::uint8_t service_level = 0;

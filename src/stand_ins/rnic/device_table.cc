@@ -8,7 +8,9 @@
 #include <span>
 
 #include "base/environment.h"
+#include "base/interface_addresses.h"
 #include "base/printable.h"
+#include "rnic/gids.h"
 #include "rnic/shared.h"
 
 namespace gdr::rnic {
@@ -199,6 +201,7 @@ Result<std::vector<DeviceConfiguration>> parse_devices(std::string_view text) {
     if (Result<void> distinct = check_distinct(devices, *device); !distinct) {
       return distinct.error();
     }
+    device->addresses = {{link_local_of(*device), false}, {device->address, true}};
     devices.push_back(std::move(*device));
   }
   return devices;
@@ -206,10 +209,17 @@ Result<std::vector<DeviceConfiguration>> parse_devices(std::string_view text) {
 
 Result<std::vector<DeviceConfiguration>> devices_from_environment() {
   const std::optional<std::string> text = environment("GDR_SOFT_DEVICES");
-  if (!text) return parse_devices("soft0,soft1");
-  Result<std::vector<DeviceConfiguration>> devices = parse_devices(*text);
+  Result<std::vector<DeviceConfiguration>> devices = parse_devices(text ? *text : "soft0,soft1");
   if (!devices) return refuse("GDR_SOFT_DEVICES: " + devices.error().message);
+  add_interface_addresses(*devices, interface_addresses());
   return devices;
+}
+
+const Result<std::vector<DeviceConfiguration>>& devices_of_process() {
+  // Never destroyed: threads use it until the process ends.
+  static const auto* const kDevicesNow =
+      new Result<std::vector<DeviceConfiguration>>(devices_from_environment());
+  return *kDevicesNow;
 }
 
 }  // namespace gdr::rnic

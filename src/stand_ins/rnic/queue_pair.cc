@@ -7,6 +7,7 @@
 
 #include "rnic/adapter.h"
 #include "rnic/delivery/responder_lock.h"
+#include "rnic/gids.h"
 #include "rnic/queue_pair_states.h"
 
 namespace gdr::rnic {
@@ -84,10 +85,7 @@ Result<void> QueuePair::allocate() {
   }
   if (Result<void> allocated = allocate_receives(); !allocated) return allocated.error();
   shared_.type = settings_.type;
-  if (settings_.device < adapter_.devices().size()) {
-    const auto gid = adapter_.devices()[settings_.device].gid();
-    std::copy(gid.begin(), gid.end(), shared_.gid);
-  }
+  shared_.device = settings_.device;
   shared_.protection_domain = settings_.protection_domain;
   const auto& receives = settings_.receive_completion_queue;
   shared_.receive_completion_queue = receives != nullptr ? receives->index() : 0;
@@ -163,12 +161,15 @@ void QueuePair::set_state(ibv_qp_state state) {
 }
 
 int QueuePair::modify(const ibv_qp_attr& attributes, int mask) {
+  const auto devices = adapter_.devices();
+  const std::uint32_t gids =
+      settings_.device < devices.size() ? gid_count(devices[settings_.device]) : 0;
   std::unique_lock guard(send_lock_);
   const ibv_qp_state from = state();
   const ibv_qp_state to = mask & IBV_QP_STATE ? attributes.qp_state : from;
   if ((mask & IBV_QP_CUR_STATE) && attributes.cur_qp_state != from) return EINVAL;
   if (const int error = check_transition(type(), from, to, mask)) return error;
-  if (const int error = check_values(attributes, mask)) return error;
+  if (const int error = check_values(attributes, mask, gids)) return error;
 
   if (to == IBV_QPS_RESET) {
     cancel_sends();

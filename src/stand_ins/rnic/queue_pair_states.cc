@@ -69,9 +69,9 @@ constexpr Transition kTransitions[] = {
     {IBV_QPT_RAW_PACKET, IBV_QPS_SQE, IBV_QPS_RTS, 0, 0},
 };
 
-bool address_is_served(const ibv_ah_attr& address) {
+bool address_is_served(const ibv_ah_attr& address, std::uint32_t gid_count) {
   return (address.port_num == 0 || address.port_num == 1) &&
-         (address.is_global == 0 || address.grh.sgid_index == 0);
+         (address.is_global == 0 || address.grh.sgid_index < gid_count);
 }
 
 }  // namespace
@@ -89,13 +89,13 @@ int check_transition(ibv_qp_type type, ibv_qp_state from, ibv_qp_state to, int m
   return EINVAL;
 }
 
-int check_values(const ibv_qp_attr& a, int mask) {
+int check_values(const ibv_qp_attr& a, int mask, std::uint32_t gid_count) {
   const bool wrong =
       ((mask & IBV_QP_PORT) && a.port_num != 1) ||
       ((mask & IBV_QP_PKEY_INDEX) && a.pkey_index != 0) ||
       ((mask & IBV_QP_PATH_MTU) && (a.path_mtu < IBV_MTU_256 || a.path_mtu > IBV_MTU_4096)) ||
       ((mask & IBV_QP_DEST_QPN) && a.dest_qp_num > 0xff'ffff) ||
-      ((mask & IBV_QP_AV) && !address_is_served(a.ah_attr)) ||
+      ((mask & IBV_QP_AV) && !address_is_served(a.ah_attr, gid_count)) ||
       ((mask & IBV_QP_MAX_DEST_RD_ATOMIC) && a.max_dest_rd_atomic > kMaxReadAtomic) ||
       ((mask & IBV_QP_MAX_QP_RD_ATOMIC) && a.max_rd_atomic > kMaxReadAtomic) ||
       ((mask & IBV_QP_MIN_RNR_TIMER) && a.min_rnr_timer > 31) ||

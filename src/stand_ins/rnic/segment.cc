@@ -66,8 +66,11 @@ void describe(std::span<const DeviceConfiguration> devices, SegmentHeader& heade
     std::memcpy(device.name, devices[i].name.data(),
                 std::min(devices[i].name.size(), sizeof device.name - 1));
     std::copy(devices[i].mac.begin(), devices[i].mac.end(), device.mac);
-    const auto gid = devices[i].gid();
-    std::copy(gid.begin(), gid.end(), device.gid);
+    for (const PortAddress& address : devices[i].addresses) {
+      if (device.address_count == kAddresses) break;
+      if (address.is_carried) device.carried |= 1u << device.address_count;
+      std::copy(address.gid.begin(), address.gid.end(), device.addresses[device.address_count++]);
+    }
   }
 }
 

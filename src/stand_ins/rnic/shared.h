@@ -30,6 +30,8 @@ constexpr std::uint32_t kXrcDomains = 256;
 constexpr std::uint32_t kServiceRequests = 64;
 constexpr std::uint64_t kMostServed = 512 * 1024;  // bytes that one of them copies
 constexpr std::uint32_t kDevices = 16;
+constexpr std::uint32_t kAddresses = 8;   // of one device, each with a GID of RoCE v1 and one of v2
+constexpr std::uint32_t kOwnAddress = 1;  // the one that it is configured with
 constexpr std::uint64_t kArenaBytes = std::uint64_t{1} << 32;  // sparse: only touched pages exist
 
 constexpr Token make_token(std::uint32_t slot, std::uint32_t incarnation) {
@@ -92,7 +94,7 @@ struct alignas(64) SharedQueuePair {
   // place: for the receive that it has taken and not yet completed.
   std::uint32_t srq;
   XrcDomain xrc_domain;  // of IBV_QPT_XRC_RECV
-  std::uint8_t gid[16];  // of its device: what a request has to be addressed to
+  std::uint32_t device;  // what a request has to be addressed to: one of its addresses
 
   alignas(64) std::atomic<std::uint32_t> receive_tail;  // advanced by the owner
   std::atomic<Token> receive_waiter;  // a process to wake when a receive is posted, or 0
@@ -334,10 +336,12 @@ struct SharedDevice {
   char name[64];
   std::uint8_t mac[6];
   std::uint8_t reserved[2];
-  std::uint8_t gid[16];
+  std::uint32_t address_count;
+  std::uint32_t carried;  // a bit for each address that packets may have: see PortAddress
+  std::uint8_t addresses[kAddresses][16];
 };
 
-// A device's UDP port, which the processes of one address share. See net/port_sharing.h.
+// The UDP port of an address, which the processes that have it share. See net/port_sharing.h.
 struct SharedPort {
   std::atomic<std::uint64_t> name;    // of the socket for what others get in its stead; 0: not open
   std::atomic<std::uint64_t> place;   // the question's number above, 1 + place in the group below
@@ -359,7 +363,7 @@ struct SegmentHeader {
   std::atomic<std::uint32_t> flow_end;    // rules live below this index
   std::atomic<std::uint32_t> member_end;  // and memberships below this one
   SharedDevice devices[kDevices];
-  SharedPort ports[kDevices];  // as devices
+  SharedPort ports[kDevices][kAddresses];  // as devices and their addresses
   SharedXrcDomain xrc_domains[kXrcDomains];
   // Changes when others take over what this process holds: see shared_lock.h.
   alignas(64) std::atomic<std::uint64_t> epoch;
@@ -376,7 +380,7 @@ struct SegmentHeader {
 };
 
 constexpr std::uint64_t kSegmentMagic = 0x30'74'69'6b'72'64'67'00;
-constexpr std::uint32_t kSegmentLayout = 22;
+constexpr std::uint32_t kSegmentLayout = 23;
 
 // Where each table starts, each on a page of its own.
 constexpr std::uint64_t page_up(std::uint64_t bytes) {

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "base/internet_checksum.h"
+#include "rnic/gids.h"
 #include "verbs/abi.h"
 #include "verbs/errors.h"
 #include "verbs/objects.h"
@@ -22,9 +23,11 @@ constexpr std::size_t kIpv4HeaderAt = 20;
 
 bool is_multicast(const ibv_gid& gid) { return gid.raw[0] == 0xff; }
 
-bool same(const ibv_gid& gid, const Device& device) {
-  const auto own = device.configuration.gid();
-  return std::memcmp(gid.raw, own.data(), own.size()) == 0;
+// The entry that packets to that address arrive by: they are RoCE v2, whatever their sender took.
+bool find_own(const Device& device, const ibv_gid& gid, ibv_ah_attr& attributes) {
+  const auto index = rnic::gid_index_of(device.configuration, gid.raw, rnic::GidType::kRoceV2);
+  if (index) attributes.grh.sgid_index = static_cast<std::uint8_t>(*index);
+  return index.has_value();
 }
 
 ibv_gid mapped(in_addr_t address) {
@@ -44,9 +47,10 @@ int version_of(const ibv_grh& grh, const iphdr& ipv4) {
 }
 
 int from_ipv4(const Device& device, const iphdr& header, ibv_ah_attr& attributes) {
-  if (IN_MULTICAST(ntohl(header.daddr)) || !same(mapped(header.daddr), device)) return EINVAL;
+  if (IN_MULTICAST(ntohl(header.daddr)) || !find_own(device, mapped(header.daddr), attributes)) {
+    return EINVAL;
+  }
   attributes.grh.dgid = mapped(header.saddr);
-  attributes.grh.sgid_index = kGidIndex;
   attributes.grh.hop_limit = header.ttl;
   attributes.grh.traffic_class = header.tos;
   return 0;
@@ -54,9 +58,8 @@ int from_ipv4(const Device& device, const iphdr& header, ibv_ah_attr& attributes
 
 int from_ipv6(const Device& device, const ibv_grh& grh, ibv_ah_attr& attributes) {
   if (grh.next_hdr != IPPROTO_UDP) return EPROTONOSUPPORT;
-  if (is_multicast(grh.dgid) || !same(grh.dgid, device)) return EINVAL;
+  if (is_multicast(grh.dgid) || !find_own(device, grh.dgid, attributes)) return EINVAL;
   attributes.grh.dgid = grh.sgid;
-  attributes.grh.sgid_index = kGidIndex;
   attributes.grh.hop_limit = grh.hop_limit;
   attributes.grh.traffic_class =
       static_cast<std::uint8_t>(load_be32(&grh.version_tclass_flow) >> 20);
@@ -87,10 +90,11 @@ int address_from_completion(const Device& device, std::uint8_t port, const ibv_w
 
 }  // namespace
 
-bool names_a_path(const ibv_ah_attr& attributes) {
+bool names_a_path(const Device& device, const ibv_ah_attr& attributes) {
   // On Ethernet there is nothing but a GID to address by (annex A16).
   return attributes.port_num == kPort && attributes.sl <= kHighestServiceLevel &&
-         attributes.is_global != 0 && attributes.grh.sgid_index == kGidIndex;
+         attributes.is_global != 0 &&
+         attributes.grh.sgid_index < rnic::gid_count(device.configuration);
 }
 
 }  // namespace gdr::verbs
@@ -118,8 +122,11 @@ GDR_EXPORT ibv_ah* ibv_create_ah_from_wc(ibv_pd* pd, ibv_wc* completion, ibv_grh
 GDR_EXPORT int ibv_resolve_eth_l2_from_gid(ibv_context* context, ibv_ah_attr* attributes,
                                            std::uint8_t mac[6], std::uint16_t* vlan) {
   constexpr std::uint16_t kNoVlan = 0xffff;
-  (void)context;
-  if (attributes->port_num != kPort || attributes->grh.sgid_index != kGidIndex) return -EINVAL;
+  const Device& own = *context_of(context).device;
+  if (attributes->port_num != kPort ||
+      attributes->grh.sgid_index >= gdr::rnic::gid_count(own.configuration)) {
+    return -EINVAL;
+  }
   const Device* device = find_device_by_gid(attributes->grh.dgid);
   if (device == nullptr) return -EHOSTUNREACH;
   std::memcpy(mac, device->configuration.mac.data(), device->configuration.mac.size());

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "rnic/address_handle.h"
+#include "rnic/gids.h"
 #include "verbs/abi.h"
 #include "verbs/address.h"
 #include "verbs/errors.h"
@@ -26,18 +27,21 @@ void dispose(Ah* ah) {
 
 ibv_ah* create_address_handle(ibv_pd* pd, const ibv_ah_attr& attributes) {
   return or_null([&]() -> ibv_ah* {
-    if (!names_a_path(attributes)) return fail(EINVAL);
+    Context& context = context_of(pd->context);
+    const rnic::DeviceConfiguration& device = context.device->configuration;
+    if (!names_a_path(*context.device, attributes)) return fail(EINVAL);
     auto ah = std::make_unique<Ah>();
     rnic::AddressVector& vector = ah->handle.vector;
     vector.has_gid = attributes.is_global != 0;
     if (vector.has_gid) {
+      vector.source_address = rnic::address_of_gid(attributes.grh.sgid_index);
+      vector.source_gid = device.addresses[vector.source_address].gid;
       std::copy(std::begin(attributes.grh.dgid.raw), std::end(attributes.grh.dgid.raw),
                 vector.destination_gid.begin());
       vector.hop_limit = attributes.grh.hop_limit;
       vector.traffic_class = attributes.grh.traffic_class;
     }
     vector.service_level = attributes.sl;
-    Context& context = context_of(pd->context);
     ah->handle.base.context = pd->context;
     ah->handle.base.pd = pd;
     ++pd_of(pd).users;

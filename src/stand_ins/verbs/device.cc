@@ -8,6 +8,7 @@
 #include <mutex>
 #include <vector>
 
+#include "rnic/gids.h"
 #include "verbs/abi.h"
 #include "verbs/errors.h"
 
@@ -59,7 +60,7 @@ std::unique_ptr<Device> make_device(const rnic::DeviceConfiguration& configurati
 const Table& table() {
   static const Table* const kTable = [] {
     auto* made = new Table;
-    Result<std::vector<rnic::DeviceConfiguration>> found = rnic::devices_from_environment();
+    const Result<std::vector<rnic::DeviceConfiguration>>& found = rnic::devices_of_process();
     if (!found) {
       made->error = found.error().code;
       return made;
@@ -95,8 +96,9 @@ void free_device_list(ibv_device** list) { free(list); }
 
 const Device* find_device_by_gid(const ibv_gid& gid) {
   for (const auto& device : table().devices) {
-    const auto own = device->configuration.gid();
-    if (std::memcmp(own.data(), gid.raw, own.size()) == 0) return device.get();
+    if (rnic::gid_index_of(device->configuration, gid.raw, rnic::GidType::kRoceV2)) {
+      return device.get();
+    }
   }
   return nullptr;
 }

@@ -93,9 +93,8 @@ struct Mr {
 };
 inline Mr& mr_of(ibv_mr* mr) { return *reinterpret_cast<Mr*>(mr); }
 
-// The one port of a device, and the only entries of its GID and partition key tables.
+// The one port of a device, and the only entry of its partition key table.
 constexpr int kPort = 1;
-constexpr int kGidIndex = 0;
 constexpr std::uint16_t kPartitionKey = 0xffff;
 
 }  // namespace gdr::verbs

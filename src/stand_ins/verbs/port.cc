@@ -1,9 +1,9 @@
-// The port of a device: state, speed, GIDs, partition keys. RoCEv2 over IPv4: one port, one GID
-// (the IPv4-mapped address), no subnet manager.
+// The port of a device: state, speed, GIDs, partition keys. RoCE: one port, no subnet manager.
 #include <algorithm>
 #include <cstring>
 
 #include "net/interface.h"
+#include "rnic/gids.h"
 #include "rnic/queue_pair.h"
 #include "verbs/abi.h"
 #include "verbs/context.h"
@@ -30,7 +30,7 @@ constexpr std::uint8_t kLinkUp = 5;
 // Like Linux for RoCE: the largest MTU that the interface allows. An address without an interface
 // is only reachable within the host.
 ibv_mtu path_mtu(const Device& device) {
-  const auto interface = net::find_interface(device.configuration.gid());
+  const auto interface = net::find_interface(device.configuration.address);
   switch (interface ? net::path_mtu_of(interface->mtu) : wire::kMostPayload) {
     case 256:
       return IBV_MTU_256;
@@ -50,7 +50,7 @@ ibv_port_attr port_attributes(const Device& device) {
   port.state = IBV_PORT_ACTIVE;
   port.max_mtu = IBV_MTU_4096;
   port.active_mtu = path_mtu(device);
-  port.gid_tbl_len = 1;
+  port.gid_tbl_len = static_cast<int>(rnic::gid_count(device.configuration));
   port.port_cap_flags = IBV_PORT_CM_SUP | IBV_PORT_IP_BASED_GIDS;
   port.max_msg_sz = rnic::kMaxMessage;
   port.pkey_tbl_len = 1;
@@ -86,18 +86,24 @@ int query_port_compat(ibv_context* context, std::uint8_t port_number,
                     kOldPortAttributes);
 }
 
-ibv_gid_entry gid_entry(const Device& device) {
-  ibv_gid_entry entry{};
-  const auto gid = device.configuration.gid();
-  std::memcpy(entry.gid.raw, gid.data(), gid.size());
-  entry.gid_index = kGidIndex;
-  entry.port_num = kPort;
-  entry.gid_type = IBV_GID_TYPE_ROCE_V2;
-  return entry;
+// Null: the port has no such GID.
+const std::array<std::uint8_t, 16>* find_gid(ibv_context* context, std::uint32_t port_number,
+                                             std::uint32_t index) {
+  if (port_number != kPort) return nullptr;
+  return rnic::gid_at(context_of(context).device->configuration, index);
 }
 
-bool has_gid(std::uint32_t port_number, std::uint32_t index) {
-  return port_number == kPort && index == kGidIndex;
+ibv_gid_entry gid_entry(const Device& device, std::uint32_t index) {
+  const rnic::PortAddress& address = device.configuration.addresses[rnic::address_of_gid(index)];
+  ibv_gid_entry entry{};
+  std::memcpy(entry.gid.raw, address.gid.data(), address.gid.size());
+  entry.gid_index = index;
+  entry.port_num = kPort;
+  const bool second = rnic::type_of_gid(index) == rnic::GidType::kRoceV2;
+  entry.gid_type = second ? IBV_GID_TYPE_ROCE_V2 : IBV_GID_TYPE_ROCE_V1;
+  const auto interface = net::find_interface(address.gid);
+  if (interface) entry.ndev_ifindex = interface->index;
+  return entry;
 }
 
 void copy_entry(ibv_gid_entry* to, const ibv_gid_entry& from, std::size_t size) {
@@ -123,49 +129,54 @@ GDR_EXPORT int ibv_query_port(ibv_context* context, std::uint8_t port_number,
 
 GDR_EXPORT int ibv_query_gid(ibv_context* context, std::uint8_t port_number, int index,
                              ibv_gid* gid) {
-  if (index < 0 || !has_gid(port_number, static_cast<std::uint32_t>(index))) {
-    return minus_one(EINVAL);
-  }
-  *gid = gid_entry(*context_of(context).device).gid;
+  const auto* found = find_gid(context, port_number, static_cast<std::uint32_t>(index));
+  if (found == nullptr) return minus_one(EINVAL);
+  std::memcpy(gid->raw, found->data(), found->size());
   return 0;
 }
 
 GDR_EXPORT int _ibv_query_gid_ex(ibv_context* context, std::uint32_t port_number,
                                  std::uint32_t index, ibv_gid_entry* entry, std::uint32_t flags,
                                  std::size_t entry_size) {
-  if (flags != 0 || !has_gid(port_number, index)) return EINVAL;
-  copy_entry(entry, gid_entry(*context_of(context).device), entry_size);
+  if (flags != 0 || find_gid(context, port_number, index) == nullptr) return EINVAL;
+  copy_entry(entry, gid_entry(*context_of(context).device, index), entry_size);
   return 0;
 }
 
+// As the kernel: a table that is too short gets nothing.
 GDR_EXPORT ssize_t _ibv_query_gid_table(ibv_context* context, ibv_gid_entry* entries,
                                         std::size_t max_entries, std::uint32_t flags,
                                         std::size_t entry_size) {
-  if (flags != 0 || max_entries < 1) return -EINVAL;
-  copy_entry(entries, gid_entry(*context_of(context).device), entry_size);
-  return 1;
+  const Device& device = *context_of(context).device;
+  const std::uint32_t count = gdr::rnic::gid_count(device.configuration);
+  if (flags != 0 || max_entries < count) return -EINVAL;
+  auto* at = reinterpret_cast<std::byte*>(entries);
+  for (std::uint32_t i = 0; i < count; ++i, at += entry_size) {
+    copy_entry(reinterpret_cast<ibv_gid_entry*>(at), gid_entry(device, i), entry_size);
+  }
+  return count;
 }
 
 // A private enumeration of rdma-core: 0 is InfiniBand or RoCEv1, 1 is RoCEv2.
 namespace {
-int query_gid_type(std::uint8_t port_number, unsigned index, int* type) {
-  if (!has_gid(port_number, index)) return minus_one(EINVAL);
-  *type = 1;
+int query_gid_type(ibv_context* context, std::uint8_t port_number, unsigned index, int* type) {
+  if (find_gid(context, port_number, index) == nullptr) return minus_one(EINVAL);
+  *type = static_cast<int>(gdr::rnic::type_of_gid(index));
   return 0;
 }
 }  // namespace
 
-GDR_EXPORT int ibv_query_gid_type(ibv_context* /*context*/, std::uint8_t port_number,
-                                  unsigned index, int* type) {
-  return query_gid_type(port_number, index, type);
+GDR_EXPORT int ibv_query_gid_type(ibv_context* context, std::uint8_t port_number, unsigned index,
+                                  int* type) {
+  return query_gid_type(context, port_number, index, type);
 }
 
 // The same for programs built with later releases, which renamed the private node.
-#define GDR_GID_TYPE_IN(node)                                                       \
-  GDR_EXPORT_AS("ibv_query_gid_type@IBVERBS_PRIVATE_" #node)                        \
-  int ibv_query_gid_type_##node(ibv_context* /*context*/, std::uint8_t port_number, \
-                                unsigned index, int* type) {                        \
-    return query_gid_type(port_number, index, type);                                \
+#define GDR_GID_TYPE_IN(node)                                                                   \
+  GDR_EXPORT_AS("ibv_query_gid_type@IBVERBS_PRIVATE_" #node)                                    \
+  int ibv_query_gid_type_##node(ibv_context* context, std::uint8_t port_number, unsigned index, \
+                                int* type) {                                                    \
+    return query_gid_type(context, port_number, index, type);                                   \
   }
 GDR_GID_TYPE_IN(57)
 GDR_GID_TYPE_IN(59)

@@ -22,9 +22,10 @@ struct Default {
 
 // NCCL sees no PCI path for a software NIC and would take it to be too far from the GPU for
 // GPUDirect; NCCL 2.28.9 crashes on any RDMA device that is not an mlx5 unless its GIN is off
-// (NVIDIA/nccl PR 1881).
-inline constexpr Default kSoftNicDefaults[] = {{"NCCL_NET_GDR_LEVEL", "SYS"},
-                                               {"NCCL_GIN_TYPE", "0"}};
+// (NVIDIA/nccl PR 1881). Without an index NCCL reads the types of a port's GIDs in sysfs, and
+// fails where there are none; 3 is a software NIC's address as RoCE v2.
+inline constexpr Default kSoftNicDefaults[] = {
+    {"NCCL_NET_GDR_LEVEL", "SYS"}, {"NCCL_GIN_TYPE", "0"}, {"NCCL_IB_GID_INDEX", "3"}};
 
 // For copies between GPUs: fewer and larger ones than a NIC wants.
 inline constexpr Default kRealGpuDefaults[] = {

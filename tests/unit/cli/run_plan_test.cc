@@ -38,10 +38,11 @@ TEST(RunPlan, ReplacesWhatIsMissing) {
   EXPECT_EQ(variables_of(*plan),
             (VariableMap{{"LD_LIBRARY_PATH", "/opt/lib/gdrkit/soft-nic:/opt/lib/gdrkit/soft-gpu"},
                          {"NCCL_NET_GDR_LEVEL", "SYS"},
-                         {"NCCL_GIN_TYPE", "0"}}));
+                         {"NCCL_GIN_TYPE", "0"},
+                         {"NCCL_IB_GID_INDEX", "3"}}));
   EXPECT_EQ(plan->summary,
             "software NIC (no real one found), software GPU (no real one found); set "
-            "LD_LIBRARY_PATH, NCCL_NET_GDR_LEVEL=SYS, NCCL_GIN_TYPE=0");
+            "LD_LIBRARY_PATH, NCCL_NET_GDR_LEVEL=SYS, NCCL_GIN_TYPE=0, NCCL_IB_GID_INDEX=3");
 }
 
 TEST(RunPlan, LeavesARealGpuAlone) {

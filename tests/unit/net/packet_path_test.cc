@@ -103,7 +103,8 @@ TEST_F(PacketPathTest, WhateverComesToThePrivateSocketIsTakenOff) {
   send(stranger.get(), here_, port, Bytes(2000));
   EXPECT_FALSE(is_readable(private_socket)) << "the kernel drops what has not the name";
 
-  const std::uint64_t name = host().adapter().segment().header().ports[0].name.load();
+  const std::uint64_t name =
+      host().adapter().segment().header().ports[0][rnic::kOwnAddress].name.load();
   Bytes named(sizeof name);
   std::memcpy(named.data(), &name, sizeof name);
   send(stranger.get(), here_, port, named);  // shorter than a stray

@@ -43,7 +43,7 @@ class CarrierTest : public AdapterTest {
   void SetUp() override {
     AdapterTest::SetUp();
     adapter_->carry_by(path_, &beyond_);
-    const auto own = adapter_->devices()[0].gid();
+    const auto own = adapter_->devices()[0].address;
     std::copy(own.begin(), own.end(), here_.begin());
   }
 

@@ -36,11 +36,11 @@ TEST(DeviceTable, GivesWhatIsNotSaidByPosition) {
   ASSERT_EQ(devices->size(), 2u);
   EXPECT_EQ((*devices)[0].name, "mlx5_0");
   EXPECT_EQ((*devices)[0].mac, (Mac{0x02, 0x67, 0x64, 0x72, 0x00, 0x00}));
-  EXPECT_EQ((*devices)[0].gid(), mapped({127, 10, 0, 1}));
+  EXPECT_EQ((*devices)[0].address, mapped({127, 10, 0, 1}));
   EXPECT_EQ((*devices)[0].gigabits, 100u);
   EXPECT_EQ((*devices)[1].name, "mlx5_3");
   EXPECT_EQ((*devices)[1].mac, (Mac{0x02, 0x67, 0x64, 0x72, 0x00, 0x01}));
-  EXPECT_EQ((*devices)[1].gid(), mapped({127, 10, 0, 2}));
+  EXPECT_EQ((*devices)[1].address, mapped({127, 10, 0, 2}));
 }
 
 TEST(DeviceTable, TakesEverySettingInAnyOrder) {
@@ -48,15 +48,15 @@ TEST(DeviceTable, TakesEverySettingInAnyOrder) {
       parse_devices("soft0/speed=400/ip=10.1.2.3/mac=02:aB:00:00:00:fF,soft1/ip=10.1.2.4");
   ASSERT_TRUE(devices) << devices.error().message;
   EXPECT_EQ((*devices)[0].mac, (Mac{0x02, 0xab, 0x00, 0x00, 0x00, 0xff}));
-  EXPECT_EQ((*devices)[0].gid(), mapped({10, 1, 2, 3}));
+  EXPECT_EQ((*devices)[0].address, mapped({10, 1, 2, 3}));
   EXPECT_EQ((*devices)[0].gigabits, 400u);
-  EXPECT_EQ((*devices)[1].gid(), mapped({10, 1, 2, 4}));
+  EXPECT_EQ((*devices)[1].address, mapped({10, 1, 2, 4}));
 }
 
-TEST(DeviceTable, GidIsTheIpv6Address) {
+TEST(DeviceTable, TakesAnIpv6Address) {
   const auto devices = parse_devices("a/ip=fd00::7");
   ASSERT_TRUE(devices);
-  EXPECT_EQ((*devices)[0].gid(), (Address{0xfd, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7}));
+  EXPECT_EQ((*devices)[0].address, (Address{0xfd, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7}));
 }
 
 TEST(DeviceTable, RefusesIpv6AddressesThatAreNoHosts) {
@@ -65,12 +65,12 @@ TEST(DeviceTable, RefusesIpv6AddressesThatAreNoHosts) {
   }
 }
 
-TEST(DeviceTable, GidIsTheMappedIpv4Address) {
+TEST(DeviceTable, MapsAnIpv4Address) {
   const auto devices = parse_devices("a/ip=192.0.2.7");
   ASSERT_TRUE(devices);
   const std::array<std::uint8_t, 16> expected = {0, 0, 0,    0,    0,   0, 0, 0,
                                                  0, 0, 0xff, 0xff, 192, 0, 2, 7};
-  EXPECT_EQ(devices->front().gid(), expected);
+  EXPECT_EQ(devices->front().address, expected);
 }
 
 TEST(DeviceTable, GuidIsTheMacsEui64InNetworkOrder) {

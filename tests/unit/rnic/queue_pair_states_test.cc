@@ -111,9 +111,9 @@ TEST(QueuePairStates, RefusesValuesThatTheDeviceDoesNotHave) {
     ibv_qp_attr attr{};
     attr.port_num = 1;
     attr.path_mtu = IBV_MTU_1024;
-    EXPECT_EQ(check_values(attr, mask), 0);
+    EXPECT_EQ(check_values(attr, mask, 4), 0);
     change(attr);
-    return check_values(attr, mask) == EINVAL && check_values(attr, 0) == 0;
+    return check_values(attr, mask, 4) == EINVAL && check_values(attr, 0, 4) == 0;
   };
   EXPECT_TRUE(refused(kPort, [](ibv_qp_attr& a) { a.port_num = 2; }));
   EXPECT_TRUE(refused(kPort, [](ibv_qp_attr& a) { a.port_num = 0; }));
@@ -130,8 +130,12 @@ TEST(QueuePairStates, RefusesValuesThatTheDeviceDoesNotHave) {
   EXPECT_TRUE(refused(kAv, [](ibv_qp_attr& a) { a.ah_attr.port_num = 2; }));
   EXPECT_TRUE(refused(kAv, [](ibv_qp_attr& a) {
     a.ah_attr.is_global = 1;
-    a.ah_attr.grh.sgid_index = 1;
+    a.ah_attr.grh.sgid_index = 4;
   }));
+  ibv_qp_attr last{};
+  last.ah_attr.is_global = 1;
+  last.ah_attr.grh.sgid_index = 3;
+  EXPECT_EQ(check_values(last, kAv, 4), 0);
 }
 
 using QueuePairStatesTest = AdapterTest;

@@ -89,7 +89,7 @@ class CableTest : public VerbsTest {
     std::vector<std::uint8_t> frame(kHeaders + 100);
     ibv_ah_attr attr{};
     attr.port_num = 1;
-    EXPECT_EQ(ibv_query_gid(far_, 1, 0, &attr.grh.dgid), 0);
+    EXPECT_EQ(ibv_query_gid(far_, 1, kGidIndex, &attr.grh.dgid), 0);
     EXPECT_EQ(ibv_resolve_eth_l2_from_gid(context_, &attr, frame.data(), nullptr), 0);
     frame[12] = 0x08;
     frame[14] = 0x45;

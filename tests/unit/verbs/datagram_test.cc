@@ -20,13 +20,14 @@ class DatagramTest : public VerbsTest {
     target_mr_ = register_bytes(target_);
   }
 
-  ibv_ah_attr to_own_port() {
+  ibv_ah_attr to_own_port(std::uint8_t gid_index = kGidIndex) {
     ibv_ah_attr attr{};
     attr.port_num = 1;
     attr.is_global = 1;
     attr.grh.hop_limit = 64;
     attr.grh.traffic_class = 0x20;
-    EXPECT_EQ(ibv_query_gid(context_, 1, 0, &attr.grh.dgid), 0);
+    attr.grh.sgid_index = gid_index;
+    EXPECT_EQ(ibv_query_gid(context_, 1, gid_index, &attr.grh.dgid), 0);
     return attr;
   }
 
@@ -92,11 +93,30 @@ TEST_F(DatagramTest, CanBeAnsweredByAHandleMadeFromItsCompletion) {
   ASSERT_EQ(ibv_init_ah_from_wc(context_, 1, &received, grh, &back), 0) << std::strerror(errno);
   EXPECT_EQ(back.is_global, 1);
   EXPECT_EQ(std::memcmp(back.grh.dgid.raw, attr.grh.dgid.raw, 16), 0);
-  EXPECT_EQ(back.grh.sgid_index, 0);
+  EXPECT_EQ(back.grh.sgid_index, kGidIndex);
   ibv_ah* answer = ibv_create_ah_from_wc(pd_, &received, grh, 1);
   ASSERT_NE(answer, nullptr);
   EXPECT_EQ(send_and_receive(answer).byte_len, kGrh + source_.size());
   EXPECT_EQ(ibv_dealloc_pd(pd_), EBUSY);
+}
+
+// The link-local addresses: an IPv6 header. What leaves as RoCE v1 is answered as v2.
+TEST_F(DatagramTest, ArrivesBehindAnIpv6HeaderAtALinkLocalAddressAndCanBeAnswered) {
+  for (const std::uint8_t index : {0, 1}) {
+    ibv_ah_attr attr = to_own_port(index);
+    ibv_ah* ah = ibv_create_ah(pd_, &attr);
+    ASSERT_NE(ah, nullptr);
+    ibv_wc received = send_and_receive(ah);
+    EXPECT_EQ(received.sl, 0x9);  // RoCEv2 over IPv6
+    auto* grh = reinterpret_cast<ibv_grh*>(target_.data());
+    EXPECT_EQ(std::memcmp(&grh->sgid, &attr.grh.dgid, sizeof grh->sgid), 0);
+    EXPECT_EQ(std::memcmp(&grh->dgid, &attr.grh.dgid, sizeof grh->dgid), 0);
+    ibv_ah_attr back{};
+    ASSERT_EQ(ibv_init_ah_from_wc(context_, 1, &received, grh, &back), 0) << std::strerror(errno);
+    EXPECT_EQ(back.grh.sgid_index, 1);
+    EXPECT_EQ(std::memcmp(&back.grh.dgid, &attr.grh.dgid, sizeof back.grh.dgid), 0);
+    EXPECT_EQ(ibv_destroy_ah(ah), 0);
+  }
 }
 
 TEST_F(DatagramTest, IsNotAnsweredWhenItsHeaderIsForSomeoneElse) {
@@ -123,7 +143,7 @@ TEST_F(DatagramTest, HasNoHandleForAPathThatDoesNotExist) {
   EXPECT_EQ(ibv_create_ah(pd_, &attr), nullptr);
   EXPECT_EQ(errno, EINVAL);
   attr = to_own_port();
-  attr.grh.sgid_index = 1;
+  attr.grh.sgid_index = 4;
   EXPECT_EQ(ibv_create_ah(pd_, &attr), nullptr);
   EXPECT_EQ(errno, EINVAL);
 }

@@ -97,7 +97,7 @@ TEST_F(DeviceTest, DescribesAnActiveEthernetPort) {
   ASSERT_EQ(___ibv_query_port(context_, 1, &port), 0);
   EXPECT_EQ(port.state, IBV_PORT_ACTIVE);
   EXPECT_EQ(port.link_layer, IBV_LINK_LAYER_ETHERNET);
-  EXPECT_EQ(port.gid_tbl_len, 1);
+  EXPECT_EQ(port.gid_tbl_len, 4);
   EXPECT_EQ(port.active_mtu, IBV_MTU_4096);
   EXPECT_EQ(port.active_width, 2);   // 4x ...
   EXPECT_EQ(port.active_speed, 32);  // ... EDR: 100 Gb/s
@@ -112,29 +112,46 @@ TEST_F(DeviceTest, HasNoSecondPort) {
   EXPECT_EQ(errno, EINVAL);
 }
 
-TEST_F(DeviceTest, HasOneIpv4MappedRoceV2Gid) {
+// The order of a ConnectX: the link-local address and the device's own, each as RoCE v1 and v2.
+TEST_F(DeviceTest, HasFourGidsInTheOrderOfAConnectX) {
+  const unsigned char link_local[16] = {0xfe, 0x80, 0,    0,    0,    0,    0,
+                                        0,    0,    0x67, 0x64, 0xff, 0xfe, 0x72};
+  const unsigned char mapped[16] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 127, 10, 0, 1};
+  ibv_gid_entry table[5] = {};
+  ASSERT_EQ(ibv_query_gid_table(context_, table, 5, 0), 4);
+  for (unsigned i = 0; i < 4; ++i) {
+    ibv_gid gid{};
+    ASSERT_EQ(ibv_query_gid(context_, 1, static_cast<int>(i), &gid), 0);
+    EXPECT_EQ(std::memcmp(gid.raw, i < 2 ? link_local : mapped, sizeof gid), 0) << i;
+    ibv_gid_entry entry{};
+    ASSERT_EQ(ibv_query_gid_ex(context_, 1, i, &entry, 0), 0);
+    EXPECT_EQ(entry.gid_type, unsigned{i % 2 == 0 ? IBV_GID_TYPE_ROCE_V1 : IBV_GID_TYPE_ROCE_V2});
+    EXPECT_EQ(entry.gid_index, i);
+    EXPECT_EQ(entry.port_num, 1u);
+    EXPECT_EQ(std::memcmp(&entry.gid, &gid, sizeof gid), 0) << i;
+    EXPECT_EQ(std::memcmp(&table[i], &entry, sizeof entry), 0) << i;
+    int type = -1;
+    EXPECT_EQ(ibv_query_gid_type(context_, 1, i, &type), 0);
+    EXPECT_EQ(type, static_cast<int>(i % 2));
+  }
+}
+
+TEST_F(DeviceTest, RefusesGidsThatItDoesNotHave) {
   ibv_gid gid{};
-  ASSERT_EQ(ibv_query_gid(context_, 1, 0, &gid), 0);
-  const unsigned char prefix[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
-  EXPECT_EQ(std::memcmp(gid.raw, prefix, sizeof prefix), 0);
-  EXPECT_EQ(ibv_query_gid(context_, 1, 1, &gid), -1);
-  EXPECT_EQ(ibv_query_gid(context_, 1, -1, &gid), -1);
-
+  for (const int index : {-1, 4, 255, 65536}) {
+    errno = 0;
+    EXPECT_EQ(ibv_query_gid(context_, 1, index, &gid), -1) << index;
+    EXPECT_EQ(errno, EINVAL);
+  }
   ibv_gid_entry entry{};
-  ASSERT_EQ(ibv_query_gid_ex(context_, 1, 0, &entry, 0), 0);
-  EXPECT_EQ(entry.gid_type, unsigned{IBV_GID_TYPE_ROCE_V2});
-  EXPECT_EQ(entry.port_num, 1u);
-  EXPECT_EQ(ibv_query_gid_ex(context_, 1, 1, &entry, 0), EINVAL);
+  EXPECT_EQ(ibv_query_gid_ex(context_, 1, 4, &entry, 0), EINVAL);
+  EXPECT_EQ(ibv_query_gid_ex(context_, 2, 0, &entry, 0), EINVAL);
   EXPECT_EQ(ibv_query_gid_ex(context_, 1, 0, &entry, 1), EINVAL);
-
-  ibv_gid_entry table[4] = {};
-  EXPECT_EQ(ibv_query_gid_table(context_, table, 4, 0), 1);
-  EXPECT_EQ(std::memcmp(table[0].gid.raw, entry.gid.raw, 16), 0);
-  EXPECT_EQ(ibv_query_gid_table(context_, table, 0, 0), -EINVAL);
-
   int type = -1;
-  EXPECT_EQ(ibv_query_gid_type(context_, 1, 0, &type), 0);
-  EXPECT_EQ(type, 1);
+  EXPECT_EQ(ibv_query_gid_type(context_, 1, 4, &type), -1);
+  ibv_gid_entry table[4] = {};
+  EXPECT_EQ(ibv_query_gid_table(context_, table, 3, 0), -EINVAL);
+  EXPECT_EQ(ibv_query_gid_table(context_, table, 4, 1), -EINVAL);
 }
 
 TEST_F(DeviceTest, HasOnePartitionKey) {
@@ -193,12 +210,19 @@ TEST_F(DeviceTest, KnowsTheMacOfEveryGidOfItsCable) {
   ASSERT_NE(other, nullptr);
   ibv_ah_attr attr{};
   attr.port_num = 1;
-  ASSERT_EQ(ibv_query_gid(other, 1, 0, &attr.grh.dgid), 0);
+  ASSERT_EQ(ibv_query_gid(other, 1, kGidIndex, &attr.grh.dgid), 0);
   std::uint8_t mac[6] = {};
   std::uint16_t vlan = 0;
   EXPECT_EQ(ibv_resolve_eth_l2_from_gid(context_, &attr, mac, &vlan), 0);
   EXPECT_EQ(vlan, 0xffff);
   EXPECT_NE(std::set<int>(mac, mac + 6), std::set<int>{0});
+  for (const int index : {0, 1, 2, 3}) {
+    std::uint8_t same[6] = {};
+    attr.grh.sgid_index = static_cast<std::uint8_t>(index);
+    ASSERT_EQ(ibv_query_gid(other, 1, index, &attr.grh.dgid), 0);
+    EXPECT_EQ(ibv_resolve_eth_l2_from_gid(context_, &attr, same, &vlan), 0) << index;
+    EXPECT_EQ(std::memcmp(same, mac, sizeof mac), 0) << index;
+  }
   attr.grh.dgid.raw[12] ^= 0x40;
   EXPECT_EQ(ibv_resolve_eth_l2_from_gid(context_, &attr, mac, &vlan), -EHOSTUNREACH);
   EXPECT_EQ(ibv_close_device(other), 0);

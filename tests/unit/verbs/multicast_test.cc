@@ -39,6 +39,7 @@ class MulticastTest : public VerbsTest {
     attr.port_num = 1;
     attr.is_global = 1;
     attr.grh.dgid = group;
+    attr.grh.sgid_index = kGidIndex;
     ibv_ah* ah = ibv_create_ah(pd_, &attr);
     ASSERT_NE(ah, nullptr);
     ibv_sge from = segment_of(source_mr_);
@@ -78,7 +79,7 @@ TEST_F(MulticastTest, TakesOnlyDatagramQueuePairsAndGroupAddresses) {
   EXPECT_EQ(ibv_attach_mcast(connected, &group_, 0), EINVAL);
   ibv_qp* qp = create_qp(IBV_QPT_UD);
   ibv_gid own{};
-  ASSERT_EQ(ibv_query_gid(context_, 1, 0, &own), 0);
+  ASSERT_EQ(ibv_query_gid(context_, 1, kGidIndex, &own), 0);
   EXPECT_EQ(ibv_attach_mcast(qp, &own, 0), EINVAL);
   EXPECT_EQ(ibv_detach_mcast(qp, &group_, 0), EINVAL);  // not a member
 }

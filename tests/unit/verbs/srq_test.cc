@@ -154,7 +154,8 @@ TEST_F(SrqVerbs, TakeDatagramsAndUnreliableConnections) {
   ibv_ah_attr attr{};
   attr.port_num = 1;
   attr.is_global = 1;
-  ASSERT_EQ(ibv_query_gid(context_, 1, 0, &attr.grh.dgid), 0);
+  attr.grh.sgid_index = kGidIndex;
+  ASSERT_EQ(ibv_query_gid(context_, 1, kGidIndex, &attr.grh.dgid), 0);
   ibv_ah* handle = ibv_create_ah(pd_, &attr);
   std::vector<std::uint8_t> into(64);
   ASSERT_EQ(send(c, {}, handle, d->qp_num), 0);  // dropped: nothing is posted

@@ -85,7 +85,7 @@ class VerbsTest : public ::testing::Test {
   // `device`: the destination's, where that is another.
   static int to_rtr(ibv_qp* qp, std::uint32_t destination, ibv_context* device = nullptr) {
     ibv_gid gid{};
-    EXPECT_EQ(ibv_query_gid(device == nullptr ? qp->context : device, 1, 0, &gid), 0);
+    EXPECT_EQ(ibv_query_gid(device == nullptr ? qp->context : device, 1, kGidIndex, &gid), 0);
     ibv_qp_attr attr = attributes_towards(destination, gid);
     attr.min_rnr_timer = 1;
     return step(qp, attr, IBV_QPS_RTR);
