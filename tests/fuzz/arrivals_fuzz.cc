@@ -58,7 +58,7 @@ class World {
  public:
   World()
       : host_(("soft0/ip=" + address_text(1)).c_str()),
-        here_(host_.adapter().devices()[0].gid()),
+        here_(host_.adapter().devices()[0].address),
         there_(here_) {
     there_[15] = static_cast<std::uint8_t>(there_[15] + 1);
     for (const ibv_qp_type type : {IBV_QPT_RC, IBV_QPT_UC, IBV_QPT_UD}) {
@@ -182,7 +182,7 @@ class World {
     return bytes;
   }
 
-  std::uint64_t name() { return host_.adapter().segment().header().ports[0].name.load(); }
+  std::uint64_t name() { return host_.adapter().segment().header().ports[0][rnic::kOwnAddress].name.load(); }
 
   // Begins with what only processes of this user know.
   std::vector<std::byte> stray(Input& input) {
@@ -194,7 +194,7 @@ class World {
     }
     const std::vector<std::byte> rest = input.bytes(input.byte());
     bytes.insert(bytes.end(), rest.begin(), rest.end());
-    if ((input.byte() & 1) != 0) host_.adapter().segment().header().ports[0].strays.fetch_add(1);
+    if ((input.byte() & 1) != 0) host_.adapter().segment().header().ports[0][rnic::kOwnAddress].strays.fetch_add(1);
     return bytes;
   }
 
