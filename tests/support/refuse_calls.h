@@ -21,9 +21,9 @@ inline const std::vector<std::uint32_t> kCopiesBetweenProcesses = {SYS_process_v
 
 // What a default profile of some time has not let through.
 inline const std::vector<std::uint32_t> kStrictest = {
-    SYS_process_vm_readv, SYS_process_vm_writev, SYS_ptrace,         SYS_kcmp,
-    SYS_pidfd_open,       SYS_pidfd_getfd,       SYS_openat2,        SYS_bpf,
-    SYS_userfaultfd,      SYS_perf_event_open,   SYS_process_madvise};
+    SYS_process_vm_readv, SYS_process_vm_writev, SYS_ptrace, SYS_kcmp,        SYS_pidfd_open,
+    SYS_pidfd_getfd,      SYS_openat2,           SYS_bpf,    SYS_userfaultfd, SYS_perf_event_open,
+    SYS_process_madvise,  SYS_unshare,           SYS_setns,  SYS_mount};
 
 inline bool refuse_calls(const std::vector<std::uint32_t>& calls, int error) {
   std::vector<sock_filter> filter = {

@@ -7,6 +7,7 @@
 #include "base/environment.h"
 #include "cli/command_line.h"
 #include "cli/help.h"
+#include "cli/run_devices.h"
 #include "cli/run_exec.h"
 #include "cli/run_plan.h"
 #include "cli/run_settings.h"
@@ -42,6 +43,19 @@ std::vector<Setting> settings_of(const RunOptions& options) {
   return settings;
 }
 
+Result<ShownDevices> shown_devices(const PlanInputs& inputs) {
+  std::string wish = inputs.environment("GDR_PRESENCE").value_or("auto");
+  for (const Setting& setting : inputs.settings) {
+    if (setting.variable == "GDR_PRESENCE") wish = setting.value;
+  }
+  const Result<ShowBy> show_by = parse_show_by(wish);
+  if (!show_by) return Error{EINVAL, "--presence, GDR_PRESENCE: " + show_by.error().message};
+  Result<ShownDevices> shown =
+      show_devices(*show_by, inputs.stand_ins, reason_not_to_preload(inputs), inputs.environment);
+  if (shown) return shown;
+  return Error{shown.error().code, "--presence " + wish + ": " + shown.error().message};
+}
+
 int run(const RunOptions& options) {
   const Result<std::string> path =
       find_program(options.command.front(), environment("PATH").value_or(kDefaultPath));
@@ -60,7 +74,7 @@ int run(const RunOptions& options) {
   inputs.program = *program;
   inputs.settings = settings_of(options);
   inputs.environment = [](const char* name) { return environment(name); };
-  const Result<Plan> plan = make_plan(inputs);
+  Result<Plan> plan = make_plan(inputs);
   if (!plan) return refuse(plan.error(), kWrongUse);
   if (plan->soft_nic) {
     for (const Setting& setting : inputs.settings) {
@@ -76,6 +90,13 @@ int run(const RunOptions& options) {
   if (plan->observes) {
     Result<void> usable = check_observer(*stand_ins);
     if (!usable) return refuse(usable.error(), kWrongUse);
+  }
+  if (plan->soft_nic) {
+    Result<ShownDevices> shown = shown_devices(inputs);
+    if (!shown) return refuse(shown.error(), kWrongUse);
+    inputs.devices = *std::move(shown);
+    plan = make_plan(inputs);
+    if (!plan) return refuse(plan.error(), kWrongUse);
   }
   say("gdr run: " + plan->summary);
   const Error error = replace_process(*plan, *path, options.command);
@@ -134,8 +155,9 @@ void add_run(CLI::App& program, Action& chosen, const std::vector<std::string>& 
       "  GDR_SOFT_GPUS            Number and memory of the software GPUs, such as 4 or\n"
       "                           4:16G (default: 2:8G)\n"
       "  GDR_OBSERVE=0            Do not observe the dma-bufs of real GPUs\n"
-      "  GDR_SOFT_COUNTERS, GDR_SOFT_PCAP, GDR_SOFT_FAULTS, GDR_SOFT_PATH=packets\n"
-      "                           Same as --counters, --pcap, --faults, --packets\n"
+      "  GDR_SOFT_COUNTERS, GDR_SOFT_PCAP, GDR_SOFT_FAULTS, GDR_SOFT_PATH=packets,\n"
+      "  GDR_PRESENCE             Same as --counters, --pcap, --faults, --packets,\n"
+      "                           --presence\n"
       "\n"
       "Examples:\n"
       "  gdr run -- ibv_devinfo -v\n"

@@ -83,13 +83,7 @@ bool needs_observer(const PlanInputs& inputs, const Plan& plan) {
 // Why the observer must not be preloaded; null if it may be.
 const char* reason_not_to_observe(const PlanInputs& inputs) {
   if (inputs.environment("GDR_OBSERVE") == "0") return "GDR_OBSERVE=0";
-  for (const std::string& name : inputs.program.needed) {
-    if (name.starts_with("libasan.so")) return "the address sanitizer wants to be loaded first";
-  }
-  // Both separate files in LD_PRELOAD.
-  return inputs.stand_ins.find_first_of(" :") != std::string::npos
-             ? "the path of gdrkit has a space or a colon"
-             : nullptr;
+  return reason_not_to_preload(inputs);
 }
 
 // For software NICs with real GPUs.
@@ -111,7 +105,9 @@ std::string describe(const char* part, bool soft, bool real, bool asked) {
 std::string words_for(const std::pair<std::string, std::string>& variable, const Plan& plan) {
   if (variable.first == "LD_PRELOAD" && plan.observes) return "LD_PRELOAD (observes dma-bufs)";
   // Search paths are long; their names are enough.
-  return variable.first.starts_with("LD_") ? variable.first : assignment(variable);
+  return variable.first.starts_with("LD_") || variable.first == "GDR_PRESENCE_ROOT"
+             ? variable.first
+             : assignment(variable);
 }
 
 std::string summarize(const PlanInputs& inputs, const Plan& plan, const std::string& kept_words) {
@@ -123,6 +119,7 @@ std::string summarize(const PlanInputs& inputs, const Plan& plan, const std::str
       describe("GPU", plan.soft_gpu, inputs.hardware.gpu, inputs.soft_gpu.has_value()));
   if (set.empty()) return line + "; nothing replaced, nothing set";
   line += fmt::format("; set {}{}", fmt::join(set, ", "), kept_words);
+  if (!inputs.devices.words.empty()) line += "; devices " + inputs.devices.words;
   if (needs_observer(inputs, plan) && !plan.observes) {
     line += fmt::format("; dma-bufs not observed: {}", reason_not_to_observe(inputs));
   }
@@ -130,6 +127,16 @@ std::string summarize(const PlanInputs& inputs, const Plan& plan, const std::str
 }
 
 }  // namespace
+
+const char* reason_not_to_preload(const PlanInputs& inputs) {
+  for (const std::string& name : inputs.program.needed) {
+    if (name.starts_with("libasan.so")) return "the address sanitizer wants to be loaded first";
+  }
+  // Both separate files in LD_PRELOAD.
+  return inputs.stand_ins.find_first_of(" :") != std::string::npos
+             ? "the path of gdrkit has a space or a colon"
+             : nullptr;
+}
 
 Result<Plan> make_plan(const PlanInputs& inputs) {
   Plan plan;
@@ -156,10 +163,14 @@ Result<Plan> make_plan(const PlanInputs& inputs) {
     variables.set("LD_LIBRARY_PATH", around(folders, inputs.environment("LD_LIBRARY_PATH")));
   }
   const std::vector<std::string> files = preloads(inputs, plan);
-  std::vector<std::string> observer;
-  if (plan.observes) observer.push_back(inputs.stand_ins + kObserver);
-  if (!files.empty() || plan.observes) {
-    variables.set("LD_PRELOAD", around(files, inputs.environment("LD_PRELOAD"), observer));
+  std::vector<std::string> observers;
+  if (plan.observes) observers.push_back(inputs.stand_ins + kObserver);
+  if (!inputs.devices.preload.empty()) {
+    observers.push_back(inputs.devices.preload);
+    variables.set("GDR_PRESENCE_ROOT", inputs.devices.root);
+  }
+  if (!files.empty() || !observers.empty()) {
+    variables.set("LD_PRELOAD", around(files, inputs.environment("LD_PRELOAD"), observers));
   }
   for (const Setting& setting : inputs.settings) {
     variables.set(setting.variable, setting.value);

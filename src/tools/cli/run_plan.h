@@ -16,6 +16,7 @@
 
 #include "base/result.h"
 #include "cli/given_variables.h"
+#include "cli/run_devices.h"
 #include "cli/run_program_file.h"
 
 namespace gdr::cli {
@@ -42,6 +43,7 @@ struct PlanInputs {
   std::string stand_ins;          // the folder that holds soft-nic/, soft-gpu/ and observe/
   ProgramFile program;
   std::vector<Setting> settings;  // win over variables that are there
+  ShownDevices devices;           // of the software NIC; no words: not decided yet
   Environment environment;
 };
 
@@ -53,6 +55,9 @@ struct Plan {
   std::string nccl_topology;  // for NCCL_TOPO_FILE; empty: none
   std::string summary;
 };
+
+// Why no library may be preloaded into the program; null if one may.
+const char* reason_not_to_preload(const PlanInputs& inputs);
 
 // EINVAL with the reason where the program cannot be run as asked.
 Result<Plan> make_plan(const PlanInputs& inputs);

@@ -139,11 +139,12 @@ void inspect_elf(const MappedFile& file, ProgramFile& program) {
     if (entry.p_type == PT_INTERP) program.kind = ProgramKind::kDynamic;
     if (entry.p_type == PT_DYNAMIC) read_dynamic_section(file, headers, entry, program);
   }
-  // Names that only the runtime's own table of errors holds, beside the driver that it loads.
-  program.static_cudart =
-      !needs_shared_cudart(program) &&
-      file.bytes().find("cudaErrorMissingConfiguration") != std::string_view::npos &&
-      file.bytes().find("libcuda.so.1") != std::string_view::npos;
+  // A name that only the runtime's own table of errors holds, beside the driver that it loads. It
+  // is put together here, so that this program is not taken for one.
+  const std::string name = std::string("cudaErrorMissing") + "Configuration";
+  program.static_cudart = !needs_shared_cudart(program) &&
+                          file.bytes().find(name) != std::string_view::npos &&
+                          file.bytes().find("libcuda.so.1") != std::string_view::npos;
 }
 
 bool runs_privileged(const std::string& path) {

@@ -24,6 +24,9 @@ constexpr RunSetting kRunSettings[] = {
      "delay=100us"},
     {"--packets", "GDR_SOFT_PATH", SettingKind::kFlag, "packets",
      "Use packets also between processes of this host (default: only to other hosts)"},
+    {"--presence", "GDR_PRESENCE", SettingKind::kText, "WAY",
+     "How programs find the software NIC in /dev and /sys: namespace, preload, none, or auto: the "
+     "first that can be had (default: auto)"},
 };
 
 }  // namespace gdr::cli

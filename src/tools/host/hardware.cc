@@ -6,8 +6,15 @@
 
 namespace gdr::host {
 
+bool is_software_nic(const Files& files, const std::string& name) {
+  return files.line("sys/class/infiniband/" + name + "/hca_type") == "gdrkit software NIC";
+}
+
 bool has_rdma_nic(const std::string& root) {
-  return !Files(root).entries("sys/class/infiniband").empty();
+  const Files files(root);
+  const std::vector<std::string> names = files.entries("sys/class/infiniband");
+  return std::any_of(names.begin(), names.end(),
+                     [&files](const std::string& name) { return !is_software_nic(files, name); });
 }
 
 bool has_nic_card(const std::string& root) {

@@ -8,9 +8,14 @@
 #include <string>
 #include <vector>
 
+#include "host/files.h"
+
 namespace gdr::host {
 
-// Any device in /sys/class/infiniband.
+// A device of /sys/class/infiniband that `gdr run` shows there in place of a real one.
+bool is_software_nic(const Files& files, const std::string& name);
+
+// Any other device in /sys/class/infiniband.
 bool has_rdma_nic(const std::string& root = "/");
 
 // A NIC on the PCI bus that is surely made for RDMA (an InfiniBand controller, NVIDIA's Ethernet

@@ -10,6 +10,7 @@
 #include "host/classify.h"
 #include "host/conclusions.h"
 #include "host/files.h"
+#include "host/hardware.h"
 #include "host/management.h"
 #include "host/pci/link.h"
 #include "host/pci/names.h"
@@ -304,6 +305,7 @@ Inventory take_inventory(const Files& files) {
   if (addresses.size() > kMostFunctions) addresses.resize(kMostFunctions);
   inventory.pci = read_tree(files, addresses);
   for (const std::string& name : files.entries("sys/class/infiniband")) {
+    if (is_software_nic(files, name)) continue;
     inventory.nics.push_back(read_nic(files, inventory.pci, name));
   }
   inventory.gpus = read_gpus(files, inventory.pci, addresses);

@@ -1,0 +1,258 @@
+// libgdr-presence.so: a program's calls for the files of RDMA devices, answered from the folder
+// that `gdr run` prepared. Preloaded where gdr run may not mount; every other call goes on to the C
+// library unchanged.
+//
+// A character device of the tree is an empty file there: stat() says what the kernel would say of
+// one, open() fails with ENXIO as for a device without a driver.
+#include <dirent.h>
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+#include <type_traits>
+
+#include "presence/folders.h"
+#include "presence/redirect.h"
+
+#define GDR_SHOWN extern "C" __attribute__((visibility("default")))
+
+namespace gdr::presence {
+namespace {
+
+// The next library's function. Looked up once; two threads may do it at a time.
+template <typename Function>
+Function* next(std::atomic<void*>& known, const char* name) {
+  void* found = known.load(std::memory_order_relaxed);
+  if (found == nullptr) {
+    found = dlsym(RTLD_NEXT, name);
+    known.store(found, std::memory_order_relaxed);
+  }
+  return reinterpret_cast<Function*>(found);
+}
+
+// What the call gives where the C library has no such function.
+template <typename Result>
+Result not_there() {
+  errno = ENOSYS;
+  if constexpr (std::is_pointer_v<Result>) {
+    return nullptr;
+  } else {
+    return static_cast<Result>(-1);
+  }
+}
+
+template <typename Status>
+void become_device(const Redirection& path, Status* status) {
+  if (path.device_number() < 0) return;
+  status->st_mode = S_IFCHR | 0666;
+  status->st_rdev = makedev(kVerbsMajor, kFirstVerbsMinor + path.device_number());
+  status->st_size = 0;
+}
+
+void become_device(const Redirection& path, struct statx* status) {
+  if (path.device_number() < 0) return;
+  status->stx_mode = S_IFCHR | 0666;
+  status->stx_rdev_major = kVerbsMajor;
+  status->stx_rdev_minor = static_cast<std::uint32_t>(kFirstVerbsMinor + path.device_number());
+  status->stx_size = 0;
+}
+
+bool refuses_to_open(const Redirection& path) {
+  if (path.device_number() < 0 || access(path.get(), F_OK) != 0) return false;
+  errno = ENXIO;
+  return true;
+}
+
+// The program's view of a path below the prepared folder, in place.
+char* as_seen(const Redirection& asked, char* found) {
+  const std::string_view folder = root();
+  if (found != nullptr && asked.is_redirected() &&
+      std::strncmp(found, folder.data(), folder.size()) == 0) {
+    std::memmove(found, found + folder.size(), std::strlen(found + folder.size()) + 1);
+  }
+  return found;
+}
+
+mode_t mode_of(int flags, va_list list) {
+  const bool makes = (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE;
+  return makes ? va_arg(list, mode_t) : 0;
+}
+
+}  // namespace
+}  // namespace gdr::presence
+
+using namespace gdr::presence;  // NOLINT: this file is the C interface of the namespace
+
+// The C library's function of that name, with its type.
+#define GDR_NEXT(type, name)                       \
+  static std::atomic<void*> known_##name{nullptr}; \
+  type* const next_##name = next<type>(known_##name, #name)
+
+using OpenCall = int(const char*, int, mode_t);
+using OpenAtCall = int(int, const char*, int, mode_t);
+
+#define GDR_OPEN(name)                                   \
+  GDR_SHOWN int name(const char* path, int flags, ...) { \
+    va_list list;                                        \
+    va_start(list, flags);                               \
+    const mode_t mode = mode_of(flags, list);            \
+    va_end(list);                                        \
+    GDR_NEXT(OpenCall, name);                            \
+    const Redirection to(path);                          \
+    if (refuses_to_open(to)) return -1;                  \
+    if (next_##name == nullptr) return not_there<int>(); \
+    return next_##name(to.get(), flags, mode);           \
+  }
+GDR_OPEN(open)
+GDR_OPEN(open64)
+
+#define GDR_OPEN_AT(name)                                            \
+  GDR_SHOWN int name(int folder, const char* path, int flags, ...) { \
+    va_list list;                                                    \
+    va_start(list, flags);                                           \
+    const mode_t mode = mode_of(flags, list);                        \
+    va_end(list);                                                    \
+    GDR_NEXT(OpenAtCall, name);                                      \
+    const Redirection to(path);                                      \
+    if (refuses_to_open(to)) return -1;                              \
+    if (next_##name == nullptr) return not_there<int>();             \
+    return next_##name(folder, to.get(), flags, mode);               \
+  }
+GDR_OPEN_AT(openat)
+GDR_OPEN_AT(openat64)
+
+// All that take a path first and do nothing to what they find.
+#define GDR_PATH_FIRST(result, name, types, parameters, arguments) \
+  using name##_call = result types;                                \
+  GDR_SHOWN result name parameters {                               \
+    GDR_NEXT(name##_call, name);                                   \
+    const Redirection to(path);                                    \
+    if (next_##name == nullptr) return not_there<result>();        \
+    return next_##name arguments;                                  \
+  }
+
+// With _FORTIFY_SOURCE.
+GDR_PATH_FIRST(int, __open_2, (const char*, int), (const char* path, int flags), (to.get(), flags))
+GDR_PATH_FIRST(int, __open64_2, (const char*, int), (const char* path, int flags),
+               (to.get(), flags))
+GDR_PATH_FIRST(int, __openat_2, (int, const char*, int), (int folder, const char* path, int flags),
+               (folder, to.get(), flags))
+GDR_PATH_FIRST(int, __openat64_2, (int, const char*, int),
+               (int folder, const char* path, int flags), (folder, to.get(), flags))
+
+GDR_PATH_FIRST(DIR*, opendir, (const char*), (const char* path), (to.get()))
+
+// The headers say that some arguments are never null, which callers from elsewhere need not know.
+#pragma GCC diagnostic ignored "-Wnonnull"
+#pragma GCC diagnostic ignored "-Wnonnull-compare"
+
+GDR_PATH_FIRST(int, access, (const char*, int), (const char* path, int mode) noexcept,
+               (to.get(), mode))
+GDR_PATH_FIRST(int, faccessat, (int, const char*, int, int),
+               (int folder, const char* path, int mode, int flags) noexcept,
+               (folder, to.get(), mode, flags))
+GDR_PATH_FIRST(int, euidaccess, (const char*, int), (const char* path, int mode) noexcept,
+               (to.get(), mode))
+GDR_PATH_FIRST(int, eaccess, (const char*, int), (const char* path, int mode) noexcept,
+               (to.get(), mode))
+GDR_PATH_FIRST(ssize_t, readlink, (const char*, char*, std::size_t),
+               (const char* path, char* buffer, std::size_t size) noexcept,
+               (to.get(), buffer, size))
+GDR_PATH_FIRST(ssize_t, readlinkat, (int, const char*, char*, std::size_t),
+               (int folder, const char* path, char* buffer, std::size_t size) noexcept,
+               (folder, to.get(), buffer, size))
+
+// For `ls`, which asks for access control lists.
+GDR_PATH_FIRST(ssize_t, getxattr, (const char*, const char*, void*, std::size_t),
+               (const char* path, const char* name, void* value, std::size_t size) noexcept,
+               (to.get(), name, value, size))
+GDR_PATH_FIRST(ssize_t, lgetxattr, (const char*, const char*, void*, std::size_t),
+               (const char* path, const char* name, void* value, std::size_t size) noexcept,
+               (to.get(), name, value, size))
+
+using Filter = int(const dirent*);
+using Order = int(const dirent**, const dirent**);
+using Filter64 = int(const dirent64*);
+using Order64 = int(const dirent64**, const dirent64**);
+GDR_PATH_FIRST(int, scandir, (const char*, dirent***, Filter*, Order*),
+               (const char* path, dirent*** list, Filter* filter, Order* order),
+               (to.get(), list, filter, order))
+GDR_PATH_FIRST(int, scandir64, (const char*, dirent64***, Filter64*, Order64*),
+               (const char* path, dirent64*** list, Filter64* filter, Order64* order),
+               (to.get(), list, filter, order))
+
+#define GDR_FOPEN(name)                                      \
+  using name##_call = FILE*(const char*, const char*);       \
+  GDR_SHOWN FILE* name(const char* path, const char* mode) { \
+    GDR_NEXT(name##_call, name);                             \
+    const Redirection to(path);                              \
+    if (refuses_to_open(to)) return nullptr;                 \
+    if (next_##name == nullptr) return not_there<FILE*>();   \
+    return next_##name(to.get(), mode);                      \
+  }
+GDR_FOPEN(fopen)
+GDR_FOPEN(fopen64)
+
+// Those that say what a file is.
+#define GDR_STATUS(name, types, parameters, arguments)   \
+  using name##_call = int types;                         \
+  GDR_SHOWN int name parameters {                        \
+    GDR_NEXT(name##_call, name);                         \
+    const Redirection to(path);                          \
+    if (next_##name == nullptr) return not_there<int>(); \
+    const int status = next_##name arguments;            \
+    if (status == 0) become_device(to, result);          \
+    return status;                                       \
+  }
+#define GDR_STATUS_OF_PATH(name, buffer)          \
+  GDR_STATUS(name, (const char*, struct buffer*), \
+             (const char* path, struct buffer* result) noexcept, (to.get(), result))
+GDR_STATUS_OF_PATH(stat, stat)
+GDR_STATUS_OF_PATH(lstat, stat)
+GDR_STATUS_OF_PATH(stat64, stat64)
+GDR_STATUS_OF_PATH(lstat64, stat64)
+
+#define GDR_STATUS_AT(name, buffer)                                                     \
+  GDR_STATUS(name, (int, const char*, struct buffer*, int),                             \
+             (int folder, const char* path, struct buffer* result, int flags) noexcept, \
+             (folder, to.get(), result, flags))
+GDR_STATUS_AT(fstatat, stat)
+GDR_STATUS_AT(fstatat64, stat64)
+
+// What programs built with a C library before 2.33 call.
+#define GDR_OLD_STATUS(name, buffer)                   \
+  GDR_STATUS(name, (int, const char*, struct buffer*), \
+             (int version, const char* path, struct buffer* result), (version, to.get(), result))
+GDR_OLD_STATUS(__xstat, stat)
+GDR_OLD_STATUS(__lxstat, stat)
+GDR_OLD_STATUS(__xstat64, stat64)
+GDR_OLD_STATUS(__lxstat64, stat64)
+
+GDR_STATUS(statx, (int, const char*, int, unsigned, struct statx*),
+           (int folder, const char* path, int flags, unsigned mask, struct statx* result) noexcept,
+           (folder, to.get(), flags, mask, result))
+
+// Those that give a path back.
+#define GDR_REAL_PATH(name, types, parameters, arguments)  \
+  using name##_call = char* types;                         \
+  GDR_SHOWN char* name parameters {                        \
+    GDR_NEXT(name##_call, name);                           \
+    const Redirection to(path);                            \
+    if (next_##name == nullptr) return not_there<char*>(); \
+    return as_seen(to, next_##name arguments);             \
+  }
+GDR_REAL_PATH(realpath, (const char*, char*), (const char* path, char* resolved) noexcept,
+              (to.get(), resolved))
+GDR_REAL_PATH(__realpath_chk, (const char*, char*, std::size_t),
+              (const char* path, char* resolved, std::size_t size), (to.get(), resolved, size))
+GDR_REAL_PATH(canonicalize_file_name, (const char*), (const char* path) noexcept, (to.get()))

@@ -1,0 +1,33 @@
+// Which paths of a program belong to the software NIC's devices, and where they lie.
+//
+//   Redirection path("/sys/class/infiniband/soft0/fw_ver");
+//   if (path.is_redirected()) return next_open(path.get(), flags);
+//
+// In any thread and signal handler, also between fork() and exec(): nothing is allocated.
+#pragma once
+
+#include <limits.h>
+
+#include <string_view>
+
+namespace gdr::presence {
+
+// The folder below which `device-files` wrote its tree; GDR_PRESENCE_ROOT. Empty: nothing is
+// redirected.
+std::string_view root();
+
+class Redirection {
+ public:
+  explicit Redirection(const char* path);
+  bool is_redirected() const { return path_ == room_; }
+  // Of a character device of the tree: its number among them. -1: it is none.
+  int device_number() const { return device_; }
+  const char* get() const { return path_; }  // the path itself where it is not redirected
+
+ private:
+  const char* path_;
+  int device_ = -1;
+  char room_[PATH_MAX];  // what get() gives, where it is redirected
+};
+
+}  // namespace gdr::presence

@@ -1,0 +1,152 @@
+#include "presence/tree.h"
+
+#include <endian.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "presence/folders.h"
+
+namespace gdr::presence {
+namespace {
+
+// Of the kernel's, as of Linux 5.x and 6.x.
+constexpr int kVerbsAbi = 6;
+constexpr int kDriverAbi = 1;
+
+template <typename... Values>
+std::string format(const char* pattern, Values... values) {
+  char text[128];
+  const int length = std::snprintf(text, sizeof text, pattern, values...);
+  return {text, static_cast<std::size_t>(std::clamp(length, 0, static_cast<int>(sizeof text) - 1))};
+}
+
+std::string guid_text(std::uint64_t network_order) {
+  const std::uint64_t guid = be64toh(network_order);
+  const auto part = [guid](int shift) { return static_cast<unsigned>(guid >> shift & 0xffff); };
+  return format("%04x:%04x:%04x:%04x", part(48), part(32), part(16), part(0));
+}
+
+std::string gid_text(const std::uint8_t (&raw)[16]) {
+  std::string text;
+  for (int i = 0; i < 16; i += 2) {
+    text += format(i == 0 ? "%02x%02x" : ":%02x%02x", raw[i], raw[i + 1]);
+  }
+  return text;
+}
+
+// As drivers/infiniband/core/sysfs.c: tenths of Gb/s of one lane, by the code of its speed.
+struct LaneSpeed {
+  int code, tenths;
+  const char* name;
+};
+constexpr LaneSpeed kLaneSpeeds[] = {{1, 25, " SDR"},    {2, 50, " DDR"},    {4, 100, " QDR"},
+                                     {8, 100, " FDR10"}, {16, 140, " FDR"},  {32, 250, " EDR"},
+                                     {64, 500, " HDR"},  {128, 1000, " NDR"}};
+
+int lanes_of(int width) {
+  switch (width) {
+    case 2:
+      return 4;
+    case 4:
+      return 8;
+    case 8:
+      return 12;
+    case 16:
+      return 2;
+    default:
+      return 1;
+  }
+}
+
+std::string rate_text(const ibv_port_attr& port) {
+  const LaneSpeed* speed = kLaneSpeeds;
+  for (const LaneSpeed& one : kLaneSpeeds) {
+    if (one.code == port.active_speed) speed = &one;
+  }
+  const int lanes = lanes_of(port.active_width);
+  const int tenths = speed->tenths * lanes;
+  return tenths % 10 == 0
+             ? format("%d Gb/sec (%dX%s)", tenths / 10, lanes, speed->name)
+             : format("%d.%d Gb/sec (%dX%s)", tenths / 10, tenths % 10, lanes, speed->name);
+}
+
+const char* state_text(int state) {
+  constexpr const char* kStates[] = {"0: NOP",   "1: DOWN",   "2: INIT",
+                                     "3: ARMED", "4: ACTIVE", "5: ACTIVE_DEFER"};
+  return state >= 0 && state < static_cast<int>(std::size(kStates)) ? kStates[state] : kStates[0];
+}
+
+class Maker {
+ public:
+  std::vector<Entry> make(const std::vector<DeviceFacts>& devices) {
+    add("/sys/class/infiniband_verbs/abi_version", std::to_string(kVerbsAbi));
+    int number = 0;
+    for (const DeviceFacts& device : devices) {
+      add_device(device);
+      add_port(device, "/sys/class/infiniband/" + device.name + "/ports/1/");
+      add_node(device, number++);
+    }
+    std::sort(entries_.begin(), entries_.end(),
+              [](const Entry& one, const Entry& other) { return one.path < other.path; });
+    return std::move(entries_);
+  }
+
+ private:
+  void add(const std::string& path, const std::string& line) {
+    entries_.push_back({Entry::Kind::kFile, path, line + "\n"});
+  }
+
+  void add_device(const DeviceFacts& device) {
+    const std::string folder = "/sys/class/infiniband/" + device.name + "/";
+    add(folder + "node_type", "1: CA");
+    add(folder + "node_guid", guid_text(device.node_guid));
+    add(folder + "sys_image_guid", guid_text(device.system_guid));
+    add(folder + "node_desc", "gdrkit software NIC " + device.name);
+    add(folder + "fw_ver", device.firmware);
+    add(folder + "hw_rev", std::to_string(device.hardware_version));
+    add(folder + "hca_type", "gdrkit software NIC");
+    add(folder + "board_id", "gdrkit software NIC");
+  }
+
+  void add_port(const DeviceFacts& device, const std::string& folder) {
+    const ibv_port_attr& port = device.port;
+    add(folder + "state", state_text(port.state));
+    add(folder + "phys_state", port.phys_state == 5 ? "5: LinkUp" : "3: Disabled");
+    add(folder + "rate", rate_text(port));
+    add(folder + "link_layer", "Ethernet");
+    add(folder + "lid", format("0x%x", static_cast<unsigned>(port.lid)));
+    add(folder + "sm_lid", format("0x%x", static_cast<unsigned>(port.sm_lid)));
+    add(folder + "lid_mask_count", std::to_string(port.lmc));
+    add(folder + "sm_sl", std::to_string(port.sm_sl));
+    add(folder + "cap_mask", format("0x%08x", static_cast<unsigned>(port.port_cap_flags)));
+    for (const GidFacts& gid : device.gids) {
+      const std::string index = std::to_string(gid.index);
+      add(folder + "gids/" + index, gid_text(gid.raw));
+      add(folder + "gid_attrs/types/" + index, gid.is_v2 ? "RoCE v2" : "IB/RoCE v1");
+      if (!gid.interface.empty()) add(folder + "gid_attrs/ndevs/" + index, gid.interface);
+    }
+    for (std::size_t i = 0; i < device.partition_keys.size(); ++i) {
+      add(folder + "pkeys/" + std::to_string(i),
+          format("0x%04x", static_cast<unsigned>(device.partition_keys[i])));
+    }
+  }
+
+  void add_node(const DeviceFacts& device, int number) {
+    const std::string folder = "/sys/class/infiniband_verbs/" + device.node_name + "/";
+    add(folder + "ibdev", device.name);
+    add(folder + "abi_version", std::to_string(kDriverAbi));
+    add(folder + "dev", format("%d:%d", kVerbsMajor, kFirstVerbsMinor + number));
+    entries_.push_back({Entry::Kind::kDevice, "/dev/infiniband/" + device.node_name, ""});
+  }
+
+  std::vector<Entry> entries_;
+};
+
+}  // namespace
+
+std::vector<Entry> make_tree(const std::vector<DeviceFacts>& devices) {
+  return Maker().make(devices);
+}
+
+}  // namespace gdr::presence

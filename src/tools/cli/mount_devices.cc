@@ -1,0 +1,203 @@
+#include "cli/mount_devices.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <utility>
+#include <vector>
+
+#include "base/unique_fd.h"
+
+namespace gdr::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The kernel's verbs devices have this major number; it gives minor numbers from here on to none of
+// its drivers, so that to open one fails (ENXIO) and never reaches a real NIC.
+constexpr unsigned kVerbsMajor = 231, kFirstMinor = 128;
+
+constexpr unsigned long kWithMounts = MS_REC;
+
+Error failed(const std::string& what) {
+  return Error{errno, fmt::format("{}: {}", what, std::strerror(errno))};
+}
+
+Result<void> write_line(const char* file, const std::string& line) {
+  std::ofstream stream(file);
+  stream << line << std::flush;
+  return stream ? Result<void>{} : Error{EPERM, fmt::format("cannot write {}", file)};
+}
+
+Result<void> enter_namespaces() {
+  const uid_t user = geteuid();
+  const gid_t group = getegid();
+  if (unshare(CLONE_NEWNS) != 0) {
+    if (errno != EPERM || user == 0) return failed("unshare");
+    if (unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) return failed("unshare");
+    for (const auto& [file, line] : {std::pair{"/proc/self/setgroups", std::string("deny")},
+                                     {"/proc/self/uid_map", fmt::format("{0} {0} 1", user)},
+                                     {"/proc/self/gid_map", fmt::format("{0} {0} 1", group)}}) {
+      if (Result<void> written = write_line(file, line); !written) return written;
+    }
+  }
+  // What the machine mounts later is seen here; what is mounted here stays here.
+  if (mount(nullptr, "/", nullptr, MS_REC | MS_SLAVE, nullptr) != 0) return failed("mount /");
+  return {};
+}
+
+Result<void> mount_again(const std::string& from, const std::string& to,
+                         unsigned long recursive = 0) {
+  if (mount(from.c_str(), to.c_str(), nullptr, MS_BIND | recursive, nullptr) == 0) return {};
+  return failed("bind " + to);
+}
+
+// A file system in memory, unmounted if nobody keeps it.
+class Memory {
+ public:
+  static Result<Memory> over(const std::string& folder) {
+    if (mount("gdrkit", folder.c_str(), "tmpfs", MS_NOSUID, "mode=755,size=16m") != 0) {
+      return failed("tmpfs over " + folder);
+    }
+    return Memory(folder);
+  }
+  Memory(Memory&& other) noexcept : folder_(std::exchange(other.folder_, {})) {}
+  Memory& operator=(Memory&&) = delete;
+  ~Memory() {
+    if (!folder_.empty()) umount2(folder_.c_str(), MNT_DETACH);
+  }
+  void keep() { folder_.clear(); }
+
+ private:
+  explicit Memory(std::string folder) : folder_(std::move(folder)) {}
+  std::string folder_;
+};
+
+// One entry of the folder that `original` is open on, under its name in `folder`.
+Result<void> show_again(int original, const std::string& name, const std::string& folder) {
+  struct stat status {};
+  if (fstatat(original, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) return {};  // gone
+  const std::string to = folder + "/" + name;
+  if (S_ISLNK(status.st_mode)) {
+    std::string target(PATH_MAX, '\0');
+    const ssize_t length = readlinkat(original, name.c_str(), target.data(), target.size());
+    if (length < 0) return failed("readlink " + to);
+    target.resize(static_cast<std::size_t>(length));
+    return symlink(target.c_str(), to.c_str()) == 0 ? Result<void>{} : failed("symlink " + to);
+  }
+  const bool is_folder = S_ISDIR(status.st_mode);
+  if (is_folder ? mkdir(to.c_str(), 0755) != 0 : mknod(to.c_str(), S_IFREG | 0600, 0) != 0) {
+    return failed(to);
+  }
+  return mount_again(fmt::format("/proc/self/fd/{}/{}", original, name), to,
+                     is_folder ? kWithMounts : 0);
+}
+
+std::vector<std::string> entries_of(const std::string& folder) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    names.push_back(entry->path().filename());
+  }
+  return names;
+}
+
+// Makes it possible to add a folder to one in which the kernel allows none: everything that is in
+// it is shown again in a file system in memory, mounted over it.
+Result<void> make_extensible(const std::string& folder) {
+  const UniqueFd original(open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!original) return failed(folder);
+  const std::vector<std::string> names = entries_of(folder);
+  Result<Memory> memory = Memory::over(folder);
+  if (!memory) return memory.error();
+  for (const std::string& name : names) {
+    if (Result<void> shown = show_again(original.get(), name, folder); !shown) return shown;
+  }
+  memory->keep();
+  return {};
+}
+
+// Shows folders of the tree in place of the machine's, or beside what the machine has.
+class Shown {
+ public:
+  explicit Shown(std::string tree) : tree_(std::move(tree)) {}
+
+  Result<void> folder(const std::string& parent, const std::string& name) {
+    const std::string to = parent + "/" + name;
+    std::error_code ignored;
+    if (!fs::exists(to, ignored)) {
+      // Even where the kernel would let us make it, others would see it then.
+      if (extensible_ != parent) {
+        if (Result<void> extensible = make_extensible(parent); !extensible) return extensible;
+        extensible_ = parent;
+      }
+      if (mkdir(to.c_str(), 0755) != 0) return failed(to);
+    }
+    return mount_again(tree_ + to, to, kWithMounts);
+  }
+
+ private:
+  const std::string tree_;
+  std::string extensible_;  // the last one made so
+};
+
+// The tree has an empty file for each character device; the number at the end of its name is its
+// own.
+Result<void> make_nodes(const std::string& folder) {
+  for (const std::string& name : entries_of(folder)) {
+    const std::string node = folder + "/" + name;
+    const auto digits = name.find_first_of("0123456789");
+    const auto number = static_cast<unsigned>(
+        digits == std::string::npos ? 0 : std::strtoul(name.c_str() + digits, nullptr, 10));
+    const std::string made = node + ".new";
+    if (mknod(made.c_str(), S_IFCHR | 0666, makedev(kVerbsMajor, kFirstMinor + number)) == 0) {
+      if (rename(made.c_str(), node.c_str()) != 0 || chmod(node.c_str(), 0666) != 0) {
+        return failed(node);
+      }
+    } else if (Result<void> bound = mount_again("/dev/null", node); !bound) {
+      // In a user namespace nobody makes devices.
+      return bound;
+    }
+  }
+  return {};
+}
+
+Result<void> mount_tree(const std::string& tree,
+                        const std::function<Result<void>(const std::string& folder)>& write) {
+  Result<Memory> memory = Memory::over(tree);
+  if (!memory) return memory.error();
+  if (Result<void> written = write(tree); !written) return written;
+  if (Result<void> made = make_nodes(tree + "/dev/infiniband"); !made) return made;
+  Shown shown(tree);
+  for (const auto& [parent, name] : {std::pair{"/sys/class", "infiniband"},
+                                     {"/sys/class", "infiniband_verbs"},
+                                     {"/dev", "infiniband"}}) {
+    if (Result<void> done = shown.folder(parent, name); !done) return done;
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<void> mount_devices(const std::function<Result<void>(const std::string& folder)>& write) {
+  std::string tree = "/tmp/gdrkit-devices-XXXXXX";
+  if (mkdtemp(tree.data()) == nullptr) return failed(tree);
+  Result<void> mounted = enter_namespaces();
+  if (mounted) mounted = mount_tree(tree, write);
+  rmdir(tree.c_str());
+  return mounted;
+}
+
+}  // namespace gdr::cli

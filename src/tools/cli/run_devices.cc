@@ -1,0 +1,159 @@
+#include "cli/run_devices.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+
+#include "cli/mount_devices.h"
+#include "process/start.h"
+
+namespace gdr::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr Nanoseconds kPatience = 10 * kSecond;  // it opens each device once
+constexpr std::size_t kMostWords = 4096;
+constexpr const char* kLibrary = "/presence/libgdr-presence.so";
+
+Error system_error(const std::string& what) {
+  return Error{errno, fmt::format("{}: {}", what, std::strerror(errno))};
+}
+
+// Has the software NIC write what the kernel would show of its devices.
+Result<void> write_files(const std::string& stand_ins, const std::string& folder) {
+  process::Start start;
+  start.command = {stand_ins + "/soft-nic/device-files", folder};
+  const Result<process::ChildEnd> end =
+      process::run(std::move(start), process::Output::kStandardOutput, kPatience, kMostWords);
+  if (!end) return end.error();
+  if (end->status == 0 && !end->timed_out) return {};
+  const std::string words = end->output.substr(0, end->output.find('\n'));
+  return Error{EIO, words.empty() ? "device-files failed" : words};
+}
+
+// A folder of this account's own, as the sockets of the software NIC have.
+Result<std::string> own_folder(const Environment& environment) {
+  const auto is_own = [](const std::string& folder) {
+    struct stat status {};
+    return lstat(folder.c_str(), &status) == 0 && S_ISDIR(status.st_mode) &&
+           status.st_uid == geteuid() && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+  };
+  const std::string given = environment("XDG_RUNTIME_DIR").value_or("");
+  if (given.starts_with('/') && is_own(given)) return given;
+  const std::string folder = fmt::format("/tmp/gdrkit-{}", geteuid());
+  if (mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) return system_error(folder);
+  if (!is_own(folder)) return Error{EPERM, folder + " belongs to another account"};
+  return folder;
+}
+
+// FNV-1a over names and contents: the same devices lie in the same folder, whoever shows them.
+std::uint64_t fingerprint_of(const std::string& folder) {
+  std::uint64_t fingerprint = 0xcbf29ce484222325;
+  const auto add = [&fingerprint](const std::string& text) {
+    for (const char c : text) {
+      fingerprint = (fingerprint ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+    }
+  };
+  std::set<std::string> files;
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    if (entry.is_regular_file()) files.insert(entry.path());
+  }
+  for (const std::string& file : files) {
+    std::ifstream stream(file);
+    add(file.substr(folder.size()) + '\0');
+    add(std::string(std::istreambuf_iterator<char>(stream), {}) + '\0');
+  }
+  return fingerprint;
+}
+
+// The folder stays: the program, and what it starts, read it as long as they live, and nobody is
+// there to remove it afterwards. There is one for each set of devices.
+Result<std::string> keep_files(const std::string& stand_ins, const Environment& environment) {
+  Result<std::string> own = own_folder(environment);
+  if (!own) return own.error();
+  std::string made = *own + "/gdrkit-devices-XXXXXX";
+  if (mkdtemp(made.data()) == nullptr) return system_error(made);
+  std::error_code ignored;
+  if (Result<void> written = write_files(stand_ins, made); !written) {
+    fs::remove_all(made, ignored);
+    return written.error();
+  }
+  const std::string kept = fmt::format("{}/gdrkit-devices-{:016x}", *own, fingerprint_of(made));
+  // Fails where another has been as fast.
+  if (rename(made.c_str(), kept.c_str()) != 0) fs::remove_all(made, ignored);
+  if (!fs::is_directory(kept, ignored)) return Error{EIO, kept + " cannot be made"};
+  return kept;
+}
+
+Result<ShownDevices> show_by_mounts(const std::string& stand_ins) {
+  Result<void> mounted = mount_devices(
+      [&stand_ins](const std::string& folder) { return write_files(stand_ins, folder); });
+  if (!mounted) return mounted.error();
+  return ShownDevices{"", "", "shown in /dev and /sys (mount namespace)"};
+}
+
+Result<ShownDevices> show_by_preload(const std::string& stand_ins, const char* reason_not_to,
+                                     const Environment& environment) {
+  if (reason_not_to != nullptr) return Error{EINVAL, reason_not_to};
+  if (!fs::exists(stand_ins + kLibrary)) {
+    return Error{ENOENT, stand_ins + kLibrary + " is missing; build or install gdrkit as a whole"};
+  }
+  Result<std::string> root = keep_files(stand_ins, environment);
+  if (!root) return root.error();
+  return ShownDevices{stand_ins + kLibrary, *root, "shown in /dev and /sys (preload)"};
+}
+
+}  // namespace
+
+Result<ShowBy> parse_show_by(const std::string& word) {
+  if (word == "auto") return ShowBy::kAuto;
+  if (word == "namespace") return ShowBy::kNamespace;
+  if (word == "preload") return ShowBy::kPreload;
+  if (word == "none") return ShowBy::kNothing;
+  return Error{EINVAL, fmt::format("'{}': allowed are auto, namespace, preload and none", word)};
+}
+
+Result<ShownDevices> show_devices(ShowBy wish, const std::string& stand_ins,
+                                  const char* reason_not_to_preload,
+                                  const Environment& environment) {
+  const auto by_preload = [&] {
+    return show_by_preload(stand_ins, reason_not_to_preload, environment);
+  };
+  switch (wish) {
+    case ShowBy::kNothing:
+      return ShownDevices{"", "", "not shown in /dev and /sys"};
+    case ShowBy::kNamespace:
+      return show_by_mounts(stand_ins);
+    case ShowBy::kPreload:
+      return by_preload();
+    case ShowBy::kAuto:
+      break;
+  }
+  // A user namespace would give an ordinary user a mount namespace, too. But the kernel then lets
+  // no two programs of his debug each other, so they could only meet by packets.
+  std::string why_not = "needs root";
+  if (geteuid() == 0) {
+    Result<ShownDevices> shown = show_by_mounts(stand_ins);
+    if (shown) return shown;
+    why_not = shown.error().message;
+  }
+  Result<ShownDevices> shown = by_preload();
+  if (shown) {
+    shown->words = fmt::format("shown in /dev and /sys (preload; a mount namespace: {})", why_not);
+    return shown;
+  }
+  return ShownDevices{"", "",
+                      fmt::format("not shown in /dev and /sys (a mount namespace: {}; preload: {})",
+                                  why_not, shown.error().message)};
+}
+
+}  // namespace gdr::cli

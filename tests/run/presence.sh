@@ -1,0 +1,108 @@
+#!/bin/sh
+# gdr run shows the software NIC in /dev and /sys, each way it has; the machine itself stays as it is.
+set -eu
+gdr=$1
+filtered=$2
+work=$(mktemp -d)
+chmod 755 "$work"
+trap 'rm -rf "$work"' EXIT
+unset GDR_SOFT_DEVICES GDR_PRESENCE GDR_SOFT_PATH GDR_SOFT_COUNTERS LD_PRELOAD LD_LIBRARY_PATH
+if [ -e /sys/class/infiniband ] || [ -e /dev/infiniband ]; then
+  echo "skipped: this machine has RDMA devices of its own"
+  exit 77
+fi
+
+fail() { echo "FAILED: $*"; exit 1; }
+
+# shown WAY WORDS COMMAND...: the command sees the devices, and gdr run says how.
+shown() {
+  way=$1
+  words=$2
+  shift 2
+  GDR_SOFT_DEVICES=mlx5_0,mlx5_1/speed=200 "$@" "$gdr" run --soft-nic --presence "$way" -- sh -eu -c '
+    [ -c /dev/infiniband/uverbs1 ] && [ -r /dev/infiniband/uverbs1 ] && [ -w /dev/infiniband/uverbs1 ]
+    [ "$(cat /sys/class/infiniband/mlx5_1/ports/1/rate)" = "200 Gb/sec (4X HDR)" ]
+    [ "$(cat /sys/class/infiniband_verbs/uverbs1/ibdev)" = mlx5_1 ]
+    [ "$(ls /sys/class/infiniband | tr "\n" " ")" = "mlx5_0 mlx5_1 " ]
+    [ "$(readlink -f /sys/class/infiniband/mlx5_0/node_guid)" = /sys/class/infiniband/mlx5_0/node_guid ]
+    [ "$(cat /sys/class/infiniband/mlx5_0/ports/1/gid_attrs/types/3)" = "RoCE v2" ]
+    [ -d /sys/class/net/lo ] && [ -c /dev/null ] && echo x >/dev/null
+    echo seen' >"$work/out" 2>"$work/err" || fail "$way: $(cat "$work/err")"
+  [ "$(cat "$work/out")" = seen ] || fail "$way: not everything is seen: $(cat "$work/err")"
+  grep -q "$words" "$work/err" || fail "$way: no '$words' in: $(cat "$work/err")"
+}
+
+# No program may reach a real NIC by them.
+cannot_be_opened() {
+  "$gdr" run --soft-nic --presence "$1" -- sh -c 'cat /dev/infiniband/uverbs0' 2>&1 |
+    grep -q "No such device or address" || fail "$1: the device can be opened"
+}
+
+classes=$(ls /sys/class /dev)
+shown preload "(preload)" env
+cannot_be_opened preload
+"$gdr" run --soft-nic --presence none -- sh -c '[ ! -e /dev/infiniband ] && [ ! -e /sys/class/infiniband ]' \
+  2>/dev/null || fail "none: something is shown"
+
+# A program that looks without the C library's usual calls: statx, and entries by their folder.
+if command -v python3 >/dev/null; then
+  "$gdr" run --soft-nic --presence preload -- python3 -c '
+import os, stat
+assert stat.S_ISCHR(os.stat("/dev/infiniband/uverbs0").st_mode)
+assert sorted(entry.name for entry in os.scandir("/sys/class/infiniband")) == ["soft0", "soft1"]
+folder = os.open("/sys/class/infiniband/soft0", os.O_RDONLY)
+assert os.read(os.open("node_type", os.O_RDONLY, dir_fd=folder), 99) == b"1: CA\n"
+assert os.path.realpath("/sys/class/infiniband/soft0/") == "/sys/class/infiniband/soft0"' \
+    2>"$work/err" || fail "python3: $(cat "$work/err")"
+fi
+
+# gdr itself counts them as no NIC: run within run, and what it lists.
+"$gdr" run --soft-nic -- "$gdr" run -- true 2>"$work/err" || fail "within: $(cat "$work/err")"
+[ "$(grep -c "software NIC" "$work/err")" = 2 ] || fail "within: $(cat "$work/err")"
+
+namespace=
+if unshare -m true 2>/dev/null; then
+  namespace=yes
+  shown namespace "(mount namespace)" env
+  cannot_be_opened namespace
+  shown auto "(mount namespace)" env
+  # In a mount namespace without /sys.
+  unshare -m sh -c "mount -t tmpfs none /sys; $gdr run --soft-nic -- sh -c '[ -c /dev/infiniband/uverbs0 ]'" \
+    2>"$work/err" || fail "without /sys: $(cat "$work/err")"
+  grep -q "(preload; a mount namespace: /sys/class: " "$work/err" || fail "without /sys: $(cat "$work/err")"
+fi
+
+# What a container's filter of system calls refuses.
+status=0
+"$filtered" EPERM true 2>/dev/null || status=$?
+[ "$status" != 77 ] || { echo "skipped: no filter of system calls here"; exit 77; }
+shown auto "(preload; a mount namespace: \(unshare\|needs root\)" "$filtered" EPERM
+
+# An ordinary user's programs still meet without packets.
+if [ "$(id -u)" = 0 ]; then
+  ordinary="setpriv --reuid=54440 --regid=54440 --clear-groups env -u XDG_RUNTIME_DIR HOME=$work"
+  # shellcheck disable=SC2086  # words
+  shown auto "(preload; a mount namespace: needs root)" $ordinary
+  # shellcheck disable=SC2086
+  if $ordinary unshare -U true 2>/dev/null; then
+    # Nobody makes devices in a user namespace, so there it can be opened.
+    shown namespace "(mount namespace)" $ordinary
+  fi
+  rm -rf /tmp/gdrkit-54440
+fi
+
+[ "$classes" = "$(ls /sys/class /dev)" ] || fail "the machine is not as it was before"
+status=0
+"$gdr" run --soft-nic --presence magic -- true 2>"$work/err" || status=$?
+[ "$status" = 2 ] && grep -q "'magic': allowed are auto, namespace, preload and none" "$work/err" ||
+  fail "wrong value: exit status $status: $(cat "$work/err")"
+
+# UCX looks for the node, and nothing else tells it of the devices.
+if command -v ucx_info >/dev/null; then
+  for way in preload ${namespace:+namespace}; do
+    found=$("$gdr" run --soft-nic --presence "$way" -- ucx_info -d 2>/dev/null |
+      grep -c "Transport: \(rc\|ud\)_verbs")
+    [ "$found" = 4 ] || fail "ucx_info, $way: $found of 4 transports"
+  done
+fi
+echo "all ways right"

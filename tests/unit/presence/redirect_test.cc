@@ -1,0 +1,58 @@
+#include "presence/redirect.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+
+namespace gdr::presence {
+namespace {
+
+// Read once in a process.
+const bool kSet = setenv("GDR_PRESENCE_ROOT", "/prepared", 1) == 0;
+
+std::string redirected(const std::string& path) {
+  const Redirection to(path.c_str());
+  EXPECT_EQ(to.is_redirected(), to.get() != path.c_str());
+  return to.get();
+}
+
+TEST(Redirection, LeadsToThePreparedFolder) {
+  ASSERT_TRUE(kSet);
+  for (const char* path :
+       {"/sys/class/infiniband", "/sys/class/infiniband/", "/dev/infiniband",
+        "/sys/class/infiniband/soft0/ports/1/gids/0", "/sys/class/infiniband_verbs/uverbs0/ibdev",
+        "/dev/infiniband/uverbs0"}) {
+    EXPECT_EQ(redirected(path), std::string("/prepared") + path);
+  }
+}
+
+TEST(Redirection, LeavesEveryOtherPathAlone) {
+  for (const char* path :
+       {"/sys/class/infiniband_mad/umad0", "/sys/class/infinibands", "/sys/class", "/dev/null",
+        "/dev", "sys/class/infiniband", "", "/", "infiniband", "/home/sys/class/infiniband"}) {
+    EXPECT_EQ(redirected(path), path);
+  }
+  EXPECT_EQ(Redirection(nullptr).get(), nullptr);
+}
+
+TEST(Redirection, LeavesAPathAloneThatWouldBeTooLong) {
+  const std::string path = "/sys/class/infiniband/" + std::string(PATH_MAX, 'x');
+  EXPECT_EQ(redirected(path), path);
+  const std::string almost =
+      "/sys/class/infiniband/" + std::string(PATH_MAX - 22 - 9, 'x');  // with the folder: too long
+  EXPECT_EQ(redirected(almost), almost);
+}
+
+TEST(Redirection, KnowsTheDeviceThatAPathNames) {
+  EXPECT_EQ(Redirection("/dev/infiniband/uverbs0").device_number(), 0);
+  EXPECT_EQ(Redirection("/dev/infiniband/uverbs15").device_number(), 15);
+  for (const char* path : {"/dev/infiniband", "/dev/infiniband/uverbs", "/dev/infiniband/uverbs1x",
+                           "/dev/infiniband/uverbs1/x", "/dev/infiniband/rdma_cm",
+                           "/sys/class/infiniband_verbs/uverbs0"}) {
+    EXPECT_EQ(Redirection(path).device_number(), -1) << path;
+  }
+}
+
+}  // namespace
+}  // namespace gdr::presence
