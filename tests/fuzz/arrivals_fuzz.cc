@@ -182,7 +182,9 @@ class World {
     return bytes;
   }
 
-  std::uint64_t name() { return host_.adapter().segment().header().ports[0][rnic::kOwnAddress].name.load(); }
+  std::uint64_t name() {
+    return host_.adapter().segment().header().ports[0][rnic::kOwnAddress].name.load();
+  }
 
   // Begins with what only processes of this user know.
   std::vector<std::byte> stray(Input& input) {
@@ -194,7 +196,8 @@ class World {
     }
     const std::vector<std::byte> rest = input.bytes(input.byte());
     bytes.insert(bytes.end(), rest.begin(), rest.end());
-    if ((input.byte() & 1) != 0) host_.adapter().segment().header().ports[0][rnic::kOwnAddress].strays.fetch_add(1);
+    if ((input.byte() & 1) != 0)
+      host_.adapter().segment().header().ports[0][rnic::kOwnAddress].strays.fetch_add(1);
     return bytes;
   }
 
