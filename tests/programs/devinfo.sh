@@ -10,10 +10,10 @@ fail() { echo "FAILED: $*"; exit 1; }
 
 printed=$(run ibv_devinfo -v) || fail "ibv_devinfo -v: $printed"
 for part in 'hca_id:.soft0' 'hca_id:.soft1' 'PORT_ACTIVE' 'link_layer:.*Ethernet' \
-  'GID\[ *0\]:.*::ffff:.*RoCE v2' 'ATOMIC_HCA' 'active_speed:.*25.0 Gbps'; do
+  'GID\[ *0\]:.*fe80:.*RoCE v1' 'GID\[ *3\]:.*::ffff:.*RoCE v2' 'ATOMIC_HCA' 'active_speed:.*25.0 Gbps'; do
   echo "$printed" | grep -q "$part" || fail "no '$part' in: $printed"
 done
-[ "$(echo "$printed" | grep -c 'GID\[')" -eq 2 ] || fail "not one GID for each device: $printed"
+[ "$(echo "$printed" | grep -c 'GID\[')" -eq 8 ] || fail "not four GIDs for each device: $printed"
 
 printed=$(run ibv_devices) || fail "ibv_devices: $printed"
 echo "$printed" | grep -q 'soft1' || fail "no soft1 in: $printed"

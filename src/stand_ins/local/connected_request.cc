@@ -19,7 +19,7 @@ Advance begin_write(Requester& requester) {
     }
     TakenReceive receive;
     PieceList unused;  // its segments take no part
-    if (std::optional<Advance> wait = requester.match_receive(&receive, &unused)) return *wait;
+    if (std::optional<Advance> wait = requester.match_receive(0, &receive, &unused)) return *wait;
     requester.prepare_receive(receive.wr_id, IBV_WC_RECV_RDMA_WITH_IMM, request.total_bytes);
   }
   return requester.move();
@@ -44,7 +44,8 @@ Advance begin_send(Requester& requester) {
   if (request.total_bytes > rnic::kMaxMessage) return requester.break_off(IBV_WC_LOC_LEN_ERR);
   if (requester.target.takes_tags()) return begin_tagged(requester);
   TakenReceive receive;
-  if (auto wait = requester.match_receive(&receive, &requester.to)) return *wait;
+  if (auto wait = requester.match_receive(request.total_bytes, &receive, &requester.to))
+    return *wait;
   if (!requester.may_invalidate()) {
     return requester.refuse(IBV_WC_REM_ACCESS_ERR, rnic::Failure::kReported);
   }
@@ -52,7 +53,6 @@ Advance begin_send(Requester& requester) {
   if (receive.protection_error || requester.to.bytes() < request.total_bytes) {
     return requester.refuse_receive(!receive.protection_error);
   }
-  requester.to.truncate(request.total_bytes);
   return requester.deliver();
 }
 

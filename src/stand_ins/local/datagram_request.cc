@@ -21,13 +21,13 @@ Advance begin_datagram(Requester& requester) {
   const rnic::AddressVector& address = request.address;
   std::uint8_t wanted[16];
   std::memcpy(wanted, address.destination_gid.data(), sizeof wanted);
+  const std::uint64_t bytes = request.total_bytes + rnic::kGrhBytes;
   TakenReceive receive;
   if (target.readiness(IBV_QPT_UD) != Readiness::kReady || target.qkey() != request.remote_qkey ||
       (address.has_gid && !target.has_gid(wanted)) || !target.has_receive() ||
-      !target.look_at_receive(&receive, &requester.to)) {
+      !target.look_at_receive(bytes, &receive, &requester.to)) {
     return requester.break_off(IBV_WC_SUCCESS);
   }
-  const std::uint64_t bytes = request.total_bytes + rnic::kGrhBytes;
   requester.prepare_receive(receive.wr_id, IBV_WC_RECV, bytes);
   const std::uint8_t(&reached)[16] = address.has_gid ? wanted : target.own_gid();
   rnic::add_network_header(&requester.receive, reached);
@@ -37,7 +37,6 @@ Advance begin_datagram(Requester& requester) {
   rnic::fill_network_header(address, address.has_gid ? rnic::Gid(address.source_gid) : reached,
                             reached, request.total_bytes, requester.grh);
   message.put_first(plain_piece(requester.grh, rnic::kGrhBytes));
-  requester.to.truncate(bytes);
   return requester.deliver();
 }
 

@@ -39,7 +39,6 @@ Advance serve(Requester& requester, const TakenReceive& taken, const Group& grou
   }
   requester.from.clear();
   requester.from.add(plain_piece(group.bytes.data(), group.bytes.size()));
-  requester.to.truncate(group.bytes.size());
   return requester.move();
 }
 
@@ -65,7 +64,7 @@ Advance serve_group(Requester& requester) {
     }
     TakenReceive taken;
     if (takes_message(requester, target) && target.has_receive() &&
-        target.look_at_receive(&taken, &requester.to)) {
+        target.look_at_receive(group.bytes.size(), &taken, &requester.to)) {
       requester.target = target;
       return serve(requester, taken, group);
     }

@@ -51,7 +51,7 @@ struct Requester final : rnic::CarrierState {
   // What its key names at the target, checked; adds nothing where it may not be used.
   bool remote_piece(std::uint32_t right, std::uint64_t bytes, PieceList* pieces);
   // Takes a receive and its segments; nothing: go on with it.
-  std::optional<Advance> match_receive(TakenReceive* taken, PieceList* pieces);
+  std::optional<Advance> match_receive(std::uint64_t bytes, TakenReceive* taken, PieceList* pieces);
   // For a send with invalidate: whether its key names a window there.
   bool may_invalidate() const;
   void prepare_receive(std::uint64_t wr_id, ibv_wc_opcode opcode, std::uint64_t bytes);

@@ -9,12 +9,13 @@ constexpr Nanoseconds kTellOfWait = 30 * kMillisecond;
 
 }  // namespace
 
-std::optional<Advance> Requester::match_receive(TakenReceive* taken, PieceList* pieces) {
+std::optional<Advance> Requester::match_receive(std::uint64_t bytes, TakenReceive* taken,
+                                                PieceList* pieces) {
   if (!target.has_receive()) {
     if (!is_reliable()) return break_off(IBV_WC_SUCCESS);
     if (!target.wait_for_receive()) return no_receive();
   }
-  if (target.look_at_receive(taken, pieces)) return std::nullopt;
+  if (target.look_at_receive(bytes, taken, pieces)) return std::nullopt;
   return is_reliable() ? not_ready() : break_off(IBV_WC_SUCCESS);
 }
 

@@ -55,21 +55,21 @@ Advance begin_tagged(Requester& requester) {
   if (tagged) match.index = target.match_tag(be64toh(header.message.tag));
   const bool matched = match.index != rnic::kNoTag;
   match.unexpected = tagged && !matched;
+  std::uint64_t needed = bytes;
+  if (matched) needed = eager ? bytes - sizeof header.message : be32toh(header.rendezvous.len);
   TakenReceive receive;
   if (!matched) {
-    if (auto wait = requester.match_receive(&receive, &requester.to)) return *wait;
-  } else if (!target.look_at_tag(match.index, &receive, &requester.to)) {
+    if (auto wait = requester.match_receive(needed, &receive, &requester.to)) return *wait;
+  } else if (!target.look_at_tag(match.index, needed, &receive, &requester.to)) {
     return requester.not_ready();
   }
   if (!requester.may_invalidate()) {
     return requester.break_off(IBV_WC_REM_ACCESS_ERR, rnic::Failure::kReported);
   }
-  std::uint64_t needed = bytes;
   std::uint32_t flags = 0;
   if (matched) {
     match.info = {be64toh(header.message.tag), be32toh(header.message.app_ctx)};
     flags = eager ? IBV_WC_TM_MATCH | IBV_WC_TM_DATA_VALID : IBV_WC_TM_MATCH;
-    needed = eager ? bytes - sizeof header.message : be32toh(header.rendezvous.len);
     requester.from.drop(eager ? sizeof header.message : bytes);
   }
   requester.prepare_receive(receive.wr_id, tagged ? IBV_WC_TM_RECV : IBV_WC_TM_NO_TAG, needed);
@@ -78,10 +78,7 @@ Advance begin_tagged(Requester& requester) {
   if (receive.protection_error || requester.to.bytes() < needed) {
     return requester.refuse_receive(!receive.protection_error);
   }
-  if (!matched || eager) {
-    requester.to.truncate(needed);
-    return requester.deliver();
-  }
+  if (!matched || eager) return requester.deliver();
   match.rendezvous = {be64toh(header.rendezvous.va),  be32toh(header.rendezvous.rkey),
                       be32toh(header.rendezvous.len), 0,
                       header.message.app_ctx,         header.message.tag};

@@ -21,11 +21,12 @@ std::uint32_t Target::match_tag(std::uint64_t tag) const {
   return rnic::match_tag(*segment_, *srq_, tag);
 }
 
-bool Target::look_at_tag(std::uint32_t index, TakenReceive* receive, PieceList* pieces) const {
+bool Target::look_at_tag(std::uint32_t index, std::uint64_t bytes, TakenReceive* receive,
+                         PieceList* pieces) const {
   const rnic::TagTable table(*segment_, *srq_);
   rnic::SharedTag* tag = table.find(index);
   if (tag == nullptr) return false;
-  look_at(tag->receive(), table.segments, rnic::read_once(srq_->protection_domain), receive,
+  look_at(tag->receive(), table.segments, rnic::read_once(srq_->protection_domain), bytes, receive,
           pieces);
   return true;
 }

@@ -80,39 +80,43 @@ bool Target::wait_for_receive() {
   return has_receive();
 }
 
-bool Target::look_at_receive(TakenReceive* receive, PieceList* pieces) {
+bool Target::look_at_receive(std::uint64_t bytes, TakenReceive* receive, PieceList* pieces) {
   if (srq_ != nullptr) {
-    return look_at_first(*srq_, rnic::read_once(srq_->protection_domain), receive, pieces);
+    return look_at_first(*srq_, rnic::read_once(srq_->protection_domain), bytes, receive, pieces);
   }
-  return look_at_first(*queue_pair_, rnic::read_once(queue_pair_->receive_domain), receive, pieces);
+  return look_at_first(*queue_pair_, rnic::read_once(queue_pair_->receive_domain), bytes, receive,
+                       pieces);
 }
 
 template <typename Ring>
-bool Target::look_at_first(Ring& queue, std::uint32_t domain, TakenReceive* receive,
-                           PieceList* pieces) const {
+bool Target::look_at_first(Ring& queue, std::uint32_t domain, std::uint64_t bytes,
+                           TakenReceive* receive, PieceList* pieces) const {
   std::uint32_t most_segments = 0;
   const rnic::SharedReceive* entry = rnic::first_receive(*segment_, queue, &most_segments);
   if (entry == nullptr) return false;
-  look_at(*entry, most_segments, domain, receive, pieces);
+  look_at(*entry, most_segments, domain, bytes, receive, pieces);
   return true;
 }
 
 void Target::look_at(const rnic::SharedReceive& entry, std::uint32_t most_segments,
-                     std::uint32_t domain, TakenReceive* receive, PieceList* pieces) const {
+                     std::uint32_t domain, std::uint64_t bytes, TakenReceive* receive,
+                     PieceList* pieces) const {
   receive->wr_id = rnic::read_once(entry.wr_id);
   pieces->clear();
   receive->protection_error = false;
   const std::uint32_t segments = std::min(rnic::read_once(entry.segments), most_segments);
-  for (std::uint32_t i = 0; i < segments; ++i) {
+  for (std::uint32_t i = 0; i < segments && bytes != 0; ++i) {
     const rnic::SharedSegmentEntry segment = rnic::read_segment(entry, i);
-    if (segment.length == 0) continue;
-    if (find_in(domain, segment.key, segment.address, segment.length,
+    const std::uint64_t taken = std::min<std::uint64_t>(segment.length, bytes);
+    if (taken == 0) continue;
+    if (find_in(domain, segment.key, segment.address, taken,
                 IBV_ACCESS_LOCAL_WRITE | rnic::kUseAsLocalKey,
                 &pieces->next()) != rnic::RegionError::kNone) {
       receive->protection_error = true;
       break;
     }
     pieces->take_next();
+    bytes -= taken;
   }
 }
 

@@ -26,7 +26,7 @@ enum class Readiness {
 // request that must be begun again finds it again.
 struct TakenReceive {
   std::uint64_t wr_id = 0;
-  bool protection_error = false;  // a segment's key does not cover it
+  bool protection_error = false;  // a segment's key does not cover what the message takes of it
 };
 
 // Whether the shared receive queue that an XRC request names could be locked.
@@ -94,8 +94,9 @@ class Target {
   // Leaves a note for the owner to wake this process at its next posted receive; true if one has
   // arrived meanwhile.
   bool wait_for_receive();
-  // `pieces`: its segments, checked.
-  bool look_at_receive(TakenReceive* receive, PieceList* pieces);
+  // `pieces`: what a message of so many bytes takes of its segments, checked; less if they have no
+  // room for it. What it does not take may lie outside of any region, as on NICs.
+  bool look_at_receive(std::uint64_t bytes, TakenReceive* receive, PieceList* pieces);
 
   // Checks a range that the request names by rkey.
   rnic::RegionError find(std::uint32_t key, std::uint64_t address, std::uint64_t length,
@@ -114,7 +115,8 @@ class Target {
   // As enter_srq() for the queue pair's own. False: another request holds it.
   bool enter_tags();
   std::uint32_t match_tag(std::uint64_t tag) const;
-  bool look_at_tag(std::uint32_t index, TakenReceive* receive, PieceList* pieces) const;
+  bool look_at_tag(std::uint32_t index, std::uint64_t bytes, TakenReceive* receive,
+                   PieceList* pieces) const;
   [[nodiscard]] bool push_tagged(rnic::SharedCompletion& completion, const std::byte* carried,
                                  bool solicited, const TagMatch& match);
 
@@ -130,10 +132,10 @@ class Target {
   bool take_shared();
   void hold_srq(Peer* owner, rnic::Segment& segment, std::uint32_t index);
   void look_at(const rnic::SharedReceive& entry, std::uint32_t most_segments, std::uint32_t domain,
-               TakenReceive* receive, PieceList* pieces) const;
+               std::uint64_t bytes, TakenReceive* receive, PieceList* pieces) const;
   void tell_of_push(rnic::Push push, std::uint32_t queue);
   template <typename Ring>
-  bool look_at_first(Ring& queue, std::uint32_t domain, TakenReceive* receive,
+  bool look_at_first(Ring& queue, std::uint32_t domain, std::uint64_t bytes, TakenReceive* receive,
                      PieceList* pieces) const;
   // Takes the first receive of the shared receive queue that was entered, and completes it.
   bool complete_of_srq(rnic::SharedCompletion& completion, const std::byte* carried, bool solicited,

@@ -47,7 +47,6 @@ class ReceiveSide {
   engine::Placed begin_xrc(std::uint32_t number);
   rnic::SharedSrq* xrc_srq(std::uint32_t number);
   void take(const rnic::SharedReceive& entry, std::uint32_t most_segments, std::uint32_t domain);
-  bool keys_are_right();
   void push(std::uint32_t queue, const rnic::SharedCompletion& completion, bool solicited);
 
   rnic::Adapter& adapter_;

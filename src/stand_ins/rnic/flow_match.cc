@@ -177,12 +177,12 @@ Result<void> add_specs(const ibv_flow_attr& attributes, FlowMatch& match) {
   constexpr std::size_t kHeader =
       offsetof(ibv_flow_spec_action_drop, size) + sizeof(ibv_flow_spec_action_drop::size);
   const auto* start = reinterpret_cast<const std::uint8_t*>(&attributes);
-  // rdma-core goes by the specs' own sizes alone, so programs (pyverbs) leave the attribute's at
-  // its header's.
+  // rdma-core goes by the specs' own sizes alone, so programs leave the attribute's at 0 or at its
+  // header's. What says more is believed.
   constexpr std::size_t kUnsaid = std::size_t{UINT8_MAX} * UINT16_MAX;
   std::span<const std::uint8_t> rest(
       start + sizeof attributes,
-      attributes.size == sizeof attributes ? kUnsaid : attributes.size - sizeof attributes);
+      attributes.size <= sizeof attributes ? kUnsaid : attributes.size - sizeof attributes);
   Layers layers;
   for (unsigned i = 0; i < attributes.num_of_specs; ++i) {
     if (rest.size() < kHeader) return malformed("fewer bytes than num_of_specs promises");
@@ -263,10 +263,6 @@ Result<FlowMatch> flow_match(const ibv_flow_attr& attributes) {
   if (attributes.comp_mask != 0) return malformed("comp_mask must be 0");
   if (attributes.port != 1) {
     return malformed("port " + std::to_string(attributes.port) + "; the device has port 1");
-  }
-  if (attributes.size < sizeof attributes) {
-    return malformed("size " + std::to_string(attributes.size) + " is below " +
-                     std::to_string(sizeof attributes));
   }
   if ((attributes.flags & ~kKnownFlags) != 0) {
     return malformed("unknown flags " + hexadecimal(attributes.flags));

@@ -132,9 +132,9 @@ Srq::~Srq() {
 Result<void> Srq::allocate() {
   if (settings_.max_requests == 0 || settings_.max_requests > kMaxSrqRequests ||
       settings_.max_segments > kMaxSegments) {
-    return Error{EINVAL, "a shared receive queue has 1 to 32768 requests of at most 32 segments"};
+    return Error{EINVAL, "a shared receive queue has 1 to 32767 requests of at most 32 segments"};
   }
-  settings_.max_requests = std::bit_ceil(settings_.max_requests);
+  settings_.max_requests = granted_requests(settings_.max_requests);
   capacity_ = places_for(settings_.max_requests);
   settings_.max_segments = std::max(settings_.max_segments, 1u);
   stride_ = receive_stride(settings_.max_segments);
@@ -179,7 +179,7 @@ Result<void> Srq::allocate() {
 // An XRC initiator's receive is off the queue before it is completed, and comes back if the
 // initiator dies: its place must not have been given to another meanwhile.
 std::uint32_t Srq::places_for(std::uint32_t requests) const {
-  return settings_.completion_queue != nullptr ? 2 * requests : requests;
+  return std::bit_ceil(settings_.completion_queue != nullptr ? 2 * requests : requests);
 }
 
 std::uint32_t Srq::posted() const {
@@ -237,7 +237,7 @@ int Srq::set_limit(std::uint32_t limit) {
 
 int Srq::resize(std::uint32_t max_requests) {
   if (max_requests == 0 || max_requests > kMaxSrqRequests) return EINVAL;
-  const std::uint32_t granted = std::bit_ceil(max_requests), capacity = places_for(granted);
+  const std::uint32_t granted = granted_requests(max_requests), capacity = places_for(granted);
   const std::uint64_t bytes = std::uint64_t{capacity} * stride_;
   Result<std::uint64_t> ring = adapter_.segment().allocate(bytes);
   if (!ring) return ring.error().code;

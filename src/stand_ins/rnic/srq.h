@@ -12,6 +12,7 @@
 #include <infiniband/verbs.h>
 
 #include <atomic>
+#include <bit>
 #include <cstdint>
 #include <memory>
 
@@ -28,7 +29,7 @@ class Adapter;
 
 struct SrqSettings {
   std::uint32_t protection_domain = 0;
-  std::uint32_t max_requests = 1;  // granted() says how many there are: a power of two
+  std::uint32_t max_requests = 1;  // query() says how many there are: see granted_requests()
   std::uint32_t max_segments = 1;
   // For XRC and for matched tags: where all of its receives complete.
   std::shared_ptr<CompletionQueue> completion_queue{};
@@ -38,7 +39,12 @@ struct SrqSettings {
   void* verbs_object = nullptr;  // named by asynchronous events
 };
 
-constexpr std::uint32_t kMaxSrqRequests = 32768;
+constexpr std::uint32_t kMaxSrqRequests = 32767;
+// As a ConnectX gives them: a power of two, without the place that keeps its ring from being full.
+constexpr std::uint32_t granted_requests(std::uint32_t asked) {
+  return std::bit_ceil(asked + 1) - 1;
+}
+static_assert(granted_requests(kMaxSrqRequests) == kMaxSrqRequests);
 
 // Under `consumer`, taken over from the dead: what they had begun is finished or undone, so that
 // each receive is there or has been completed, once.

@@ -2,7 +2,9 @@
 #include "verbs/context.h"
 
 #include <pthread.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 
@@ -35,6 +37,12 @@ void fill_tables(Context& context) {
   set_flow_functions(table);
   set_parent_domain_functions(table);
   set_wq_functions(table);
+}
+
+// One for each processor, as a NIC has interrupts. Events of all of them come the same way.
+int completion_vectors() {
+  constexpr long kMost = 64;
+  return static_cast<int>(std::clamp(sysconf(_SC_NPROCESSORS_ONLN), 1L, kMost));
 }
 
 void release(Context* context) {
@@ -81,7 +89,7 @@ ibv_context* open_context(Device& device, std::shared_ptr<Session> session, Uniq
   visible.device = &device.base;
   visible.cmd_fd = context->command.get();
   visible.async_fd = context->events->descriptor();
-  visible.num_comp_vectors = 1;
+  visible.num_comp_vectors = completion_vectors();
   pthread_mutex_init(&visible.mutex, nullptr);
   fill_tables(*context);
   context->session->add(context.get());

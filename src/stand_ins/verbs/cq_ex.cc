@@ -11,7 +11,7 @@ constexpr std::uint64_t kServed =
     IBV_WC_EX_WITH_BYTE_LEN | IBV_WC_EX_WITH_IMM | IBV_WC_EX_WITH_QP_NUM | IBV_WC_EX_WITH_SRC_QP |
     IBV_WC_EX_WITH_SLID | IBV_WC_EX_WITH_SL | IBV_WC_EX_WITH_DLID_PATH_BITS |
     IBV_WC_EX_WITH_COMPLETION_TIMESTAMP | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK |
-    IBV_WC_EX_WITH_FLOW_TAG | IBV_WC_EX_WITH_TM_INFO;
+    IBV_WC_EX_WITH_CVLAN | IBV_WC_EX_WITH_FLOW_TAG | IBV_WC_EX_WITH_TM_INFO;
 constexpr std::uint32_t kFlags =
     IBV_CREATE_CQ_ATTR_SINGLE_THREADED | IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN;
 
@@ -62,8 +62,9 @@ void read_tag(ibv_cq_ex* extended, ibv_wc_tm_info* info) {
   *info = {.tag = tag.tag, .priv = tag.context};
 }
 
+// No LIDs on Ethernet, no tag that was stripped from a frame, no flow rule that tags.
 template <typename Value>
-Value read_zero(ibv_cq_ex* /*extended*/) {  // no LIDs on Ethernet, no flow rule that tags
+Value read_zero(ibv_cq_ex* /*extended*/) {
   return 0;
 }
 
@@ -84,6 +85,7 @@ void set_readers(Cq& cq, std::uint64_t flags, bool one_thread) {
   if (flags & IBV_WC_EX_WITH_SLID) table.read_slid = read_zero<std::uint32_t>;
   if (flags & IBV_WC_EX_WITH_SL) table.read_sl = read<&Entry::service_level, std::uint8_t>;
   if (flags & IBV_WC_EX_WITH_DLID_PATH_BITS) table.read_dlid_path_bits = read_zero<std::uint8_t>;
+  if (flags & IBV_WC_EX_WITH_CVLAN) table.read_cvlan = read_zero<std::uint16_t>;
   if (flags & IBV_WC_EX_WITH_FLOW_TAG) table.read_flow_tag = read_zero<std::uint32_t>;
   if (flags & IBV_WC_EX_WITH_TM_INFO) table.read_tm_info = read_tag;
   if (flags & IBV_WC_EX_WITH_COMPLETION_TIMESTAMP) {

@@ -78,14 +78,29 @@ Srq* create_srq(ibv_pd* pd, void* srq_context, ibv_srq_attr& attributes, const P
   return srq.release();
 }
 
-// XRC and tag matching: verbs.h calls ibv_create_srq for the basic type.
+// Its receives complete where their queue pairs say. A completion queue may be named all the same,
+// as on ConnectX, and takes no part.
+ibv_srq* create_basic(ibv_context* context, ibv_srq_init_attr_ex& attributes) {
+  constexpr std::uint32_t kKnown =
+      IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD | IBV_SRQ_INIT_ATTR_CQ;
+  if ((attributes.comp_mask & ~kKnown) != 0) return fail(EOPNOTSUPP);
+  if ((attributes.comp_mask & IBV_SRQ_INIT_ATTR_PD) == 0 || attributes.pd == nullptr ||
+      attributes.pd->context != context) {
+    return fail(EINVAL);
+  }
+  Srq* srq = create_srq(attributes.pd, attributes.srq_context, attributes.attr);
+  return srq == nullptr ? nullptr : &srq->base;
+}
+
+// XRC, tag matching, and what of the basic type verbs.h does not give to ibv_create_srq.
 ibv_srq* create_srq_ex(ibv_context* context, ibv_srq_init_attr_ex* attributes) {
   return or_null([&]() -> ibv_srq* {
     constexpr std::uint32_t kBoth =
         IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD | IBV_SRQ_INIT_ATTR_CQ;
     const std::uint32_t mask = attributes->comp_mask;
-    if ((mask & IBV_SRQ_INIT_ATTR_TYPE) == 0) return fail(EINVAL);
-    const std::uint32_t type = raw(attributes->srq_type);
+    const std::uint32_t type = (mask & IBV_SRQ_INIT_ATTR_TYPE) != 0 ? raw(attributes->srq_type)
+                                                                    : std::uint32_t{IBV_SRQT_BASIC};
+    if (type == IBV_SRQT_BASIC) return create_basic(context, *attributes);
     if (type != IBV_SRQT_XRC && type != IBV_SRQT_TM) return fail(EOPNOTSUPP);
     const bool xrc = type == IBV_SRQT_XRC;
     const std::uint32_t needed = kBoth | (xrc ? IBV_SRQ_INIT_ATTR_XRCD : IBV_SRQ_INIT_ATTR_TM);

@@ -151,7 +151,19 @@ TEST_F(CompletionTest, KeepsItsChannelBusy) {
   EXPECT_EQ(ibv_destroy_comp_channel(channel_), 0);
 }
 
+TEST_F(CompletionTest, HasAVectorForEachProcessor) {
+  const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+  ASSERT_EQ(context_->num_comp_vectors, std::min(processors, 64L));
+  for (int vector = 0; vector < context_->num_comp_vectors; ++vector) {
+    ibv_cq* cq = ibv_create_cq(context_, 16, nullptr, nullptr, vector);
+    ASSERT_NE(cq, nullptr) << vector;
+    EXPECT_EQ(ibv_destroy_cq(cq), 0);
+  }
+}
+
 TEST_F(CompletionTest, RefusesWrongSizesAndVectors) {
+  EXPECT_EQ(ibv_create_cq(context_, 16, nullptr, nullptr, -1), nullptr);
+  EXPECT_EQ(errno, EINVAL);
   EXPECT_EQ(ibv_create_cq(context_, 0, nullptr, nullptr, 0), nullptr);
   EXPECT_EQ(errno, EINVAL);
   EXPECT_EQ(ibv_create_cq(context_, -1, nullptr, nullptr, 0), nullptr);

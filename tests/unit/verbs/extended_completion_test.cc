@@ -105,10 +105,20 @@ TEST_F(ExtendedCompletionTest, StampsInTheDevicesClockAndInTheWalls) {
 }
 
 TEST_F(ExtendedCompletionTest, RefusesFieldsAndFlagsThatItDoesNotServe) {
-  EXPECT_EQ(create(IBV_WC_EX_WITH_CVLAN), nullptr);
+  EXPECT_EQ(create(std::uint64_t{1} << 40), nullptr);
   EXPECT_EQ(errno, EOPNOTSUPP);
   EXPECT_EQ(create(0, 1u << 9), nullptr);
   EXPECT_EQ(errno, EOPNOTSUPP);
+}
+
+TEST_F(ExtendedCompletionTest, ServesEveryFieldThatProgramsAskForTogether) {
+  ibv_cq_ex* cq = create(IBV_CREATE_CQ_SUP_WC_FLAGS);
+  ASSERT_NE(cq, nullptr);
+  complete(1);
+  ibv_poll_cq_attr attributes{};
+  ASSERT_EQ(ibv_start_poll(cq, &attributes), 0);
+  EXPECT_EQ(ibv_wc_read_cvlan(cq), 0);  // nothing was stripped
+  ibv_end_poll(cq);
 }
 
 TEST_F(ExtendedCompletionTest, IgnoresAnOverrunWhenToldTo) {

@@ -75,7 +75,7 @@ TEST_F(SrqVerbs, AreGrantedWhatWasAskedForAtLeast) {
   init.srq_context = &mine;
   ibv_srq* srq = ibv_create_srq(pd_, &init);
   ASSERT_NE(srq, nullptr);
-  EXPECT_GE(init.attr.max_wr, 100u);
+  EXPECT_EQ(init.attr.max_wr, 127u) << "as a ConnectX rounds";
   EXPECT_EQ(srq->srq_context, &mine);
   EXPECT_EQ(srq->pd, pd_);
   ibv_srq_attr now{};
@@ -106,6 +106,35 @@ TEST_F(SrqVerbs, AreMadeByTheExtendedVerbToo) {
   ibv_srq* srq = ibv_create_srq_ex(context_, &init);
   ASSERT_NE(srq, nullptr);
   EXPECT_EQ(ibv_destroy_srq(srq), 0);
+  // What ConnectX takes as well: a completion queue, which takes no part, and no type.
+  init.comp_mask = IBV_SRQ_INIT_ATTR_PD | IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_CQ;
+  init.cq = cq_;
+  srq = ibv_create_srq_ex(context_, &init);
+  ASSERT_NE(srq, nullptr) << std::strerror(errno);
+  EXPECT_EQ(ibv_destroy_srq(srq), 0);
+  init.comp_mask = IBV_SRQ_INIT_ATTR_PD | IBV_SRQ_INIT_ATTR_CQ;
+  srq = ibv_create_srq_ex(context_, &init);
+  ASSERT_NE(srq, nullptr) << std::strerror(errno);
+  EXPECT_EQ(ibv_destroy_srq(srq), 0);
+  init.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_CQ;  // in no domain
+  EXPECT_EQ(ibv_create_srq_ex(context_, &init), nullptr);
+  EXPECT_EQ(errno, EINVAL);
+}
+
+TEST_F(SrqVerbs, HoldMoreThanAPowerOfTwoThatWasAskedFor) {
+  for (const std::uint32_t asked : {1u, 2u, 32u, 33u, 4096u}) {
+    ibv_srq_init_attr init{};
+    init.attr = {.max_wr = asked, .max_sge = 1, .srq_limit = 0};
+    ibv_srq* srq = ibv_create_srq(pd_, &init);
+    ASSERT_NE(srq, nullptr);
+    EXPECT_GE(init.attr.max_wr, asked);
+    ibv_recv_wr request{}, *bad = nullptr;
+    for (std::uint32_t i = 0; i < init.attr.max_wr; ++i) {
+      ASSERT_EQ(ibv_post_srq_recv(srq, &request, &bad), 0) << i << " of " << asked;
+    }
+    EXPECT_EQ(ibv_post_srq_recv(srq, &request, &bad), ENOMEM);
+    EXPECT_EQ(ibv_destroy_srq(srq), 0);
+  }
 }
 
 TEST_F(SrqVerbs, FeedSeveralQueuePairs) {
@@ -253,13 +282,13 @@ TEST_F(SrqVerbs, ChangeTheirSizeOrSayWhyNot) {
   attr.srq_limit = 65;
   EXPECT_EQ(ibv_modify_srq(srq_, &attr, IBV_SRQ_MAX_WR | IBV_SRQ_LIMIT), EINVAL);
   ASSERT_EQ(ibv_query_srq(srq_, &attr), 0);
-  EXPECT_EQ(attr.max_wr, 16u) << "both or none";
+  EXPECT_EQ(attr.max_wr, 31u) << "both or none";
   attr.max_wr = 64;
   EXPECT_EQ(ibv_modify_srq(srq_, &attr, IBV_SRQ_MAX_WR), 0);
-  for (std::uint64_t i = 0; i < 64; ++i) ASSERT_EQ(post(i), 0);
-  EXPECT_EQ(post(64), ENOMEM);
+  for (std::uint64_t i = 0; i < 127; ++i) ASSERT_EQ(post(i), 0);
+  EXPECT_EQ(post(127), ENOMEM);
   attr.max_wr = 16;
-  EXPECT_EQ(ibv_modify_srq(srq_, &attr, IBV_SRQ_MAX_WR), EINVAL) << "64 are posted";
+  EXPECT_EQ(ibv_modify_srq(srq_, &attr, IBV_SRQ_MAX_WR), EINVAL) << "127 are posted";
   EXPECT_EQ(ibv_modify_srq(srq_, &attr, 1 << 5), EINVAL);
 }
 
