@@ -63,7 +63,8 @@ int gdr_gsi_listen(gdr_gsi* gsi, uint64_t service_id);
 int gdr_gsi_unlisten(gdr_gsi* gsi, uint64_t service_id);
 
 /* The upper 12 bits of every local communication id and SIDR request id of this process: answers
-   find it by them. The lower GDR_GSI_ID_BITS are the caller's, random so that nobody guesses them. */
+   find it by them. The lower GDR_GSI_ID_BITS are the caller's, random so that nobody guesses them.
+ */
 uint32_t gdr_gsi_id_prefix(gdr_gsi* gsi);
 
 #ifdef __cplusplus

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/random.h"
 #include "engine/transmit.h"
 #include "net/interface.h"
 #include "net/pcap_port.h"
@@ -16,6 +17,7 @@ namespace {
 constexpr std::uint32_t kRoomShare = 2;
 constexpr std::uint32_t kLeastRoom = 64 << 10;
 constexpr std::uint32_t kMostRoom = 2 << 20;
+constexpr Nanoseconds kMadFlood = 16 * kSecond;  // as long as a gate may be shut
 
 }  // namespace
 
@@ -29,7 +31,9 @@ PacketPath::PacketPath(rnic::Adapter& adapter, Settings settings)
     : adapter_(adapter),
       counters_(Counters::of_process()),
       settings_(std::move(settings)),
-      transmitter_(counters_) {}
+      transmitter_(counters_),
+      general_services_(adapter, counters_, *this),
+      next_mad_psn_(static_cast<std::uint32_t>(random_u64())) {}
 
 PacketPath::~PacketPath() = default;
 
@@ -83,6 +87,14 @@ PacketPath::OpenPort* PacketPath::port_of(const rnic::QueuePair& queue_pair) {
   const std::size_t count = port_count_.load(std::memory_order_acquire);
   for (std::size_t i = 0; i < count; ++i) {
     if (ports_[i].device == queue_pair.settings().device) return &ports_[i];
+  }
+  return nullptr;
+}
+
+PacketPath::OpenPort* PacketPath::port_at(std::uint32_t device, const wire::Address& address) {
+  const std::size_t count = port_count_.load(std::memory_order_acquire);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (ports_[i].device == device && ports_[i].port->address() == address) return &ports_[i];
   }
   return nullptr;
 }
@@ -144,6 +156,8 @@ PortRules PacketPath::rules_of(const OpenPort& port) {
   PortRules rules;
   rules.own_slot = rnic::slot_of(adapter_.token());
   rules.slots = port.sharing->slots();
+  const Nanoseconds overflow = mads_overflowed_at_.load();
+  rules.thins_mads = overflow != 0 && now() - overflow < kMadFlood;
   const std::lock_guard guard(connected_mutex_);
   for (Connected& known : connected_) {
     if (known.device != port.device || known.queue_pair.expired()) continue;
@@ -239,7 +253,7 @@ Nanoseconds PacketPath::run_timers(Nanoseconds time) {
       if (auto queue_pair = known.queue_pair.lock()) present.push_back(std::move(queue_pair));
     }
   }
-  Nanoseconds next = engine::kNever;
+  Nanoseconds next = general_services_.route() ? time : engine::kNever;
   for (const auto& queue_pair : present) {
     const std::unique_lock guard(queue_pair->send_lock(), std::try_to_lock);
     if (!guard) {
@@ -270,9 +284,11 @@ Nanoseconds PacketPath::run_timers(Nanoseconds time) {
 void PacketPath::prepare_fork() {
   open_mutex_.lock();
   connected_mutex_.lock();
+  general_services_.prepare_fork();
 }
 
 void PacketPath::parent_of_fork() {
+  general_services_.after_fork();
   connected_mutex_.unlock();
   open_mutex_.unlock();
 }
@@ -287,6 +303,7 @@ void PacketPath::child_of_fork() {
     port.port.reset();
   }
   if (thread_ != nullptr) thread_->close_in_child();
+  general_services_.after_fork();
   connected_mutex_.unlock();
   open_mutex_.unlock();
 }

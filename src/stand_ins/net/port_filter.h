@@ -37,11 +37,12 @@ struct PortRules {
   std::uint32_t own_slot = 0;
   std::vector<std::uint32_t> slots;  // of all processes on this address
   std::vector<KnownFlow> flows;      // of this process
+  bool thins_mads = false;           // more of them come than can be looked at
 };
 
 // Packets that are long enough for RoCEv2, of its version, and for a queue pair that is there: of a
-// connection, from where its peer is. For other processes' slots, whatever their queue pair; and
-// questions (port_sharing.h).
+// connection, from where its peer is. For other processes' slots, whatever their queue pair;
+// questions (port_sharing.h); and management datagrams, or one in eight if they are to be thinned.
 std::vector<sock_filter> wanted_only(const PortRules& rules);
 
 // All but packets of this host in the name of a peer on another one. Empty: there are none. With

@@ -92,8 +92,8 @@ rnic::SharedPort* PortSharing::port_in(rnic::Segment& segment, const wire::Addre
   return nullptr;
 }
 
-rnic::SharedPort* PortSharing::open_port_in(rnic::Segment& segment) const {
-  rnic::SharedPort* port = port_in(segment, port_.address());
+rnic::SharedPort* PortSharing::open_port_in(rnic::Segment& segment, const wire::Address& address) {
+  rnic::SharedPort* port = port_in(segment, address);
   return port != nullptr && port->name.load() != 0 ? port : nullptr;
 }
 
@@ -147,8 +147,24 @@ bool PortSharing::take_question(const Arrival& arrival) {
   return true;
 }
 
+std::optional<bool> PortSharing::is_private_port(const wire::Address& address,
+                                                 std::uint16_t port) const {
+  std::optional<bool> found;
+  const auto look_at = [&](rnic::Segment& segment) {
+    const rnic::SharedPort* open = open_port_in(segment, address);
+    if (open != nullptr) found = port_of_name(open->name.load()) == port;
+    return found.value_or(false);
+  };
+  if (!look_at(adapter_.segment())) adapter_.neighbours().any_segment(look_at);
+  return found;
+}
+
 bool PortSharing::hand_over(std::uint32_t slot, const Arrival& arrival) {
   asks_.store(true);
+  return pass_on(slot, arrival);
+}
+
+bool PortSharing::pass_on(std::uint32_t slot, const Arrival& arrival) const {
   return adapter_.neighbours().any_segment([&](rnic::Segment& segment) {
     if (rnic::slot_of(rnic::read_once(segment.header().token)) != slot) return false;
     rnic::SharedPort* port = open_port_in(segment);
@@ -196,6 +212,7 @@ bool PortSharing::read_stray(std::size_t got, Arrival* arrival) {
   arrival->bytes = {buffer_.get() + sizeof header, got - sizeof header};
   arrival->packet_bytes = header.packet_bytes;
   arrival->congested = header.congested != 0;
+  arrival->is_stray = true;
   return header.name == own_.name.load() && header.packet_bytes > 0;
 }
 

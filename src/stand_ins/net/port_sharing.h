@@ -19,7 +19,7 @@
 // see private_socket.h. The socket's name, which only processes of this user can read, stands in
 // front of each stray and in each question.
 //
-// Threads: run() and open() one at a time; await_join() any; the rest under the path's receive
+// Threads: run() and open() one at a time; what says so, any; the rest under the path's receive
 // lock.
 #pragma once
 
@@ -41,7 +41,7 @@ class PortSharing {
   ~PortSharing();
 
   Result<void> open();
-  // Until the others have told their places, but no longer than a stopped one may take.
+  // Until the others have told their places, but no longer than a stopped one may take. Any thread.
   void await_join() const;
   int descriptor() const { return private_.descriptor(); }  // readable while a stray is there
   // Any thread: something is there that nobody has announced. The next receive() looks.
@@ -60,6 +60,11 @@ class PortSharing {
   bool take_question(const Arrival& arrival);
   // False: no such process has the address.
   bool hand_over(std::uint32_t slot, const Arrival& arrival);
+  // The same for what the kernel may give to anybody. Any thread.
+  bool pass_on(std::uint32_t slot, const Arrival& arrival) const;
+  // Whether that is the private port of one of this user's processes that have the address open.
+  // Nothing: none has. Any thread. Cold.
+  std::optional<bool> is_private_port(const wire::Address& address, std::uint16_t port) const;
   // Hot while nothing is there: one comparison.
   bool receive(Arrival* arrival);
 
@@ -72,7 +77,10 @@ class PortSharing {
     std::uint64_t told;  // SharedPort::place: of which question, and the place after the next one
   };
   static rnic::SharedPort* port_in(rnic::Segment& segment, const wire::Address& address);
-  rnic::SharedPort* open_port_in(rnic::Segment& segment) const;
+  rnic::SharedPort* open_port_in(rnic::Segment& segment) const {
+    return open_port_in(segment, port_.address());
+  }
+  static rnic::SharedPort* open_port_in(rnic::Segment& segment, const wire::Address& address);
   bool is_of_a_member(std::uint64_t name);
   bool read_stray(std::size_t got, Arrival* arrival);
   void ask();
