@@ -37,6 +37,18 @@ void GeneralServices::close(const Gsi& gsi) {
   called_.wait(guard, [&] { return in_call_.get() != &gsi; });
 }
 
+Result<void> GeneralServices::listen(const Gsi& gsi, std::uint64_t service_id) {
+  Result<void> added = adapter_.listeners().add({gsi.device, service_id, gsi.number});
+  if (added) ports_.listeners_changed(gsi.device);
+  return added;
+}
+
+Result<void> GeneralServices::unlisten(const Gsi& gsi, std::uint64_t service_id) {
+  Result<void> removed = adapter_.listeners().remove({gsi.device, service_id, gsi.number});
+  if (removed) ports_.listeners_changed(gsi.device);
+  return removed;
+}
+
 MadInbox::Put GeneralServices::take(const ArrivedMad& arrived) {
   counters_.add(Counter::kMadReceived);
   return inbox_.put(arrived);
@@ -81,7 +93,7 @@ void GeneralServices::route_request(const ArrivedMad& arrived, std::uint64_t ser
     return deliver(arrived.mad, [&](const Gsi& gsi) { return gsi.number == own->owner; });
   }
   counters_.add(Counter::kMadRefused);
-  (void)ports_.send_mad(arrived.device, make_refusal(arrived.mad));
+  ports_.answer_mad(arrived.device, make_refusal(arrived.mad));
 }
 
 // Of another process. 0: there is none.

@@ -39,9 +39,11 @@ namespace gdr::net {
 class MadPorts {
  public:
   virtual ~MadPorts() = default;
-  virtual int send_mad(std::uint32_t device, const Mad& mad) = 0;
+  virtual void answer_mad(std::uint32_t device, const Mad& mad) = 0;
   // To the process in that slot. False: nobody is there.
   virtual bool pass_on(const ArrivedMad& arrived, std::uint32_t slot) = 0;
+  // Somebody has begun to listen, or has ended: what arrives may be for others.
+  virtual void listeners_changed(std::uint32_t device) = 0;
   // It comes in the name of this account, and from a port that is not this account's.
   virtual bool is_forged(const ArrivedMad& arrived) = 0;
 };
@@ -62,12 +64,10 @@ class GeneralServices {
   // No call of its `receive` runs or begins once this has returned, but for one that it was called
   // from.
   void close(const Gsi& gsi);
-  Result<void> listen(const Gsi& gsi, std::uint64_t service_id) {
-    return adapter_.listeners().add({gsi.device, service_id, gsi.number});
-  }
-  Result<void> unlisten(const Gsi& gsi, std::uint64_t service_id) {
-    return adapter_.listeners().remove({gsi.device, service_id, gsi.number});
-  }
+  // EADDRINUSE, ENOMEM.
+  Result<void> listen(const Gsi& gsi, std::uint64_t service_id);
+  // EINVAL: it does not listen for that.
+  Result<void> unlisten(const Gsi& gsi, std::uint64_t service_id);
   // The upper bits of the ids that this process gives out.
   std::uint32_t id_prefix() const { return rnic::slot_of(adapter_.token()) << kMadIdBits; }
 

@@ -27,15 +27,16 @@ class MadInbox {
  public:
   static constexpr std::size_t kRoom = 4096, kRoomOfSource = 2048;
 
-  enum class Put { kFirst, kBehindOthers, kNoRoom };
+  enum class Put { kFirst, kBehindOthers, kSourceHasNoRoom, kNoRoom };
   Put put(const ArrivedMad& arrived);
   bool take(ArrivedMad* arrived);  // false: it is empty
   bool empty();
 
  private:
   SpinLock mutex_;
-  std::deque<ArrivedMad> waiting_;
-  std::map<wire::Address, std::size_t> by_source_;
+  std::size_t count_ = 0;
+  std::map<wire::Address, std::deque<ArrivedMad>> by_source_;  // none is empty
+  std::deque<wire::Address> turns_;                            // each of them once
 };
 
 }  // namespace gdr::net

@@ -17,7 +17,6 @@ namespace {
 constexpr std::uint32_t kRoomShare = 2;
 constexpr std::uint32_t kLeastRoom = 64 << 10;
 constexpr std::uint32_t kMostRoom = 2 << 20;
-constexpr Nanoseconds kMadFlood = 16 * kSecond;  // as long as a gate may be shut
 
 }  // namespace
 
@@ -156,8 +155,7 @@ PortRules PacketPath::rules_of(const OpenPort& port) {
   PortRules rules;
   rules.own_slot = rnic::slot_of(adapter_.token());
   rules.slots = port.sharing->slots();
-  const Nanoseconds overflow = mads_overflowed_at_.load();
-  rules.thins_mads = overflow != 0 && now() - overflow < kMadFlood;
+  rules.mads = mad_floods_.present(now());
   const std::lock_guard guard(connected_mutex_);
   for (Connected& known : connected_) {
     if (known.device != port.device || known.queue_pair.expired()) continue;

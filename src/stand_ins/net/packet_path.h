@@ -22,6 +22,7 @@
 #include "net/general_services.h"
 #include "net/identification.h"
 #include "net/local_addresses.h"
+#include "net/mad_floods.h"
 #include "net/port_sharing.h"
 #include "net/progress_thread.h"
 #include "net/settings.h"
@@ -56,7 +57,7 @@ class PacketPath : public rnic::BeyondCarrier, private MadPorts {
   Result<std::shared_ptr<Gsi>> open_general_services(std::uint32_t device,
                                                      std::function<void(const Mad&)> receive);
   // 0 or errno: gdr_gsi_send's.
-  int send_mad(std::uint32_t device, const Mad& mad) override;
+  int send_mad(std::uint32_t device, const Mad& mad);
   GeneralServices& general_services() { return general_services_; }
 
   // --- Progress thread.
@@ -110,8 +111,11 @@ class PacketPath : public rnic::BeyondCarrier, private MadPorts {
                    std::uint16_t place, Nanoseconds time, Run& run);
   void take_mad(OpenPort& port, const Arrival& arrival, const wire::Packet& packet,
                 Nanoseconds time);
+  int send_mad(OpenPort& port, const Mad& mad, bool is_own_account);
+  void answer_mad(std::uint32_t device, const Mad& mad) override;
   bool pass_on(const ArrivedMad& arrived, std::uint32_t slot) override;
   bool is_forged(const ArrivedMad& arrived) override;
+  void listeners_changed(std::uint32_t device) override;
   const std::shared_ptr<rnic::QueuePair>& queue_pair(std::uint32_t number);
   void tell_events();
   void answer_all(std::vector<std::shared_ptr<rnic::QueuePair>>& waiting);
@@ -130,7 +134,7 @@ class PacketPath : public rnic::BeyondCarrier, private MadPorts {
   GeneralServices general_services_;
   LocalAddresses local_addresses_;
   std::atomic<std::uint32_t> next_mad_psn_;
-  std::atomic<Nanoseconds> mads_overflowed_at_{0};  // 0: never
+  MadFloods mad_floods_;
 
   SpinLock receive_lock_;
   std::array<KnownQueuePair, 64> known_;                    // under receive_lock_

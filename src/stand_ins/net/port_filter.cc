@@ -86,11 +86,16 @@ void accept_flow(Code& code, const KnownFlow& flow) {
   code.push_back(BPF_STMT(BPF_RET | BPF_K, flow.connected ? 0 : kAll));
 }
 
-// The queue pair's number is in A, and stays there if it is another one. Whose they are depends on
-// what is in them, so no sender is told from another here: chance thins them, and their senders try
-// again.
-void accept_mads(Code& code, bool thins) {
-  constexpr std::uint32_t kOneInEight = 7;
+void accept_one_in_eight(Code& code) {
+  load(code, BPF_W, kRandom);
+  code.push_back(BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, 7, 1, 0));
+  code.push_back(BPF_STMT(BPF_RET | BPF_K, kAll));
+  code.push_back(BPF_STMT(BPF_RET | BPF_K, 0));
+}
+
+// The queue pair's number is in A, and stays there if it is another one. Whose a management
+// datagram is depends on what is in it, so of one source chance chooses: senders try again.
+void accept_mads(Code& code, const ThinnedMads& thinned) {
   Row to_general_services(code);
   to_general_services.require(kGeneralServicesQueuePair);
   {
@@ -100,11 +105,12 @@ void accept_mads(Code& code, bool thins) {
         wire::make_opcode(wire::Transport::kUnreliableDatagram, wire::Operation::kSendOnly));
     load(code, BPF_W, kQkeyAt);
     right.require(kGeneralServicesQkey);
-    if (thins) {
-      load(code, BPF_W, kRandom);
-      code.push_back(BPF_STMT(BPF_ALU | BPF_AND | BPF_K, kOneInEight));
-      right.require(0);
+    for (const wire::Address& source : thinned.sources) {
+      Row from_there(code);
+      require_source(code, from_there, source);
+      accept_one_in_eight(code);
     }
+    if (thinned.all) accept_one_in_eight(code);
     code.push_back(BPF_STMT(BPF_RET | BPF_K, kAll));
   }
   // A question to that place.
@@ -140,7 +146,7 @@ std::vector<sock_filter> wanted_only(const PortRules& rules) {
   if (one_by_one) {
     for (const KnownFlow& flow : rules.flows) accept_flow(code, flow);
   }
-  accept_mads(code, rules.thins_mads);
+  accept_mads(code, rules.mads);
   code.push_back(BPF_STMT(BPF_ALU | BPF_RSH | BPF_K, rnic::kQueuePairBits));
   std::size_t slots = 0;
   for (const std::uint32_t slot : rules.slots) {

@@ -1,6 +1,5 @@
 #include "net/port_sharing.h"
 
-#include <linux/filter.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -12,6 +11,7 @@
 #include "base/clock.h"
 #include "base/random.h"
 #include "engine/transmit.h"
+#include "net/sharing_filter.h"
 #include "net/socket_address.h"
 
 namespace gdr::net {
@@ -20,8 +20,8 @@ namespace {
 constexpr Nanoseconds kTick = 200 * kMicrosecond;
 constexpr Nanoseconds kPatience = 50 * kMillisecond;  // for answers: a member may be stopped
 constexpr Nanoseconds kAskAgain = 20 * kMillisecond;
-constexpr std::uint32_t kSparePlaces = 4;     // members that are not of this library's making
-constexpr std::uint32_t kMostMembers = 1000;  // a filter has at most 4096 instructions
+constexpr std::uint32_t kSparePlaces = 4;  // members that are not of this library's making
+constexpr std::uint32_t kMostMembers = kMostMemberPlaces;
 constexpr std::size_t kLargest = 65536;
 constexpr int kMostWrong = 64;                    // datagrams in a row that are no strays
 constexpr Nanoseconds kReadNames = kMillisecond;  // no more often
@@ -226,6 +226,9 @@ Nanoseconds PortSharing::run(Nanoseconds time) {
     question_ = 0;
     has_joined_.store(true);
   }
+  if (listeners_changed_.exchange(false)) {
+    if (const std::vector<Member> present = members(); present.size() > 1) install(present);
+  }
   if (!asks_.load()) return engine::kNever;
   if (asked_at_ != 0 && time - asked_at_ < kAskAgain) return asked_at_ + kAskAgain;
   asks_.store(false);
@@ -275,25 +278,25 @@ bool PortSharing::have_answered(std::span<const Member> members) const {
   });
 }
 
-// Offsets count from the BTH: the kernel has taken the UDP header off.
 void PortSharing::install(std::span<const Member> members) {
-  constexpr std::uint32_t kBySource = ~0u;  // no such place: the kernel picks by its own hash
-  std::vector<sock_filter> code = {
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 4),
-      BPF_STMT(BPF_ALU | BPF_AND | BPF_K, 0xff'ffff),
-      BPF_STMT(BPF_MISC | BPF_TAX, 0),
-      BPF_STMT(BPF_ALU | BPF_RSH | BPF_K, rnic::kQueuePairBits),
-      // No process has slot 0: a question.
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 2),
-      BPF_STMT(BPF_MISC | BPF_TXA, 0),
-      BPF_STMT(BPF_RET | BPF_A, 0),
+  std::vector<ListenerPlace> listeners;
+  const auto read = [&](rnic::Segment& segment) {
+    const std::uint32_t slot = rnic::slot_of(rnic::read_once(segment.header().token));
+    const auto member = std::ranges::find(members, slot, &Member::slot);
+    if (member == members.end() || member->told == 0) return false;
+    const auto place = static_cast<std::uint32_t>(member->told) - 1;
+    for (const std::uint64_t id : rnic::listened_for(segment, port_.address())) {
+      listeners.push_back({id, place});
+    }
+    return listeners.size() >= kMostListenerPlaces;
   };
+  if (!read(adapter_.segment())) adapter_.neighbours().any_segment(read);
+  std::vector<MemberPlace> places;
   for (const Member& member : members) {
     if (member.told == 0) continue;
-    code.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, member.slot, 0, 1));
-    code.push_back(BPF_STMT(BPF_RET | BPF_K, static_cast<std::uint32_t>(member.told) - 1));
+    places.push_back({member.slot, static_cast<std::uint32_t>(member.told) - 1});
   }
-  code.push_back(BPF_STMT(BPF_RET | BPF_K, kBySource));
+  std::vector<sock_filter> code = member_of_packet(places, listeners);
   const sock_fprog program{static_cast<unsigned short>(code.size()), code.data()};
   // Without it packets are still handed over, only slower.
   (void)setsockopt(port_.descriptor(), SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF, &program,

@@ -2,11 +2,11 @@
 //
 // The kernel keeps their sockets as a group (SO_REUSEPORT), in an order that it does not tell and
 // that changes when a member leaves. A filter that all members share picks one by the process in
-// the destination queue pair's number. For that each has to know its place: a member sends
-// questions that the filter delivers to place 0, 1, 2 ...; whoever gets one notes its place in its
-// segment; the asker reads them and makes the filter anew. It asks when it joins, and when it sees
-// strays: packets for another member, which are handed over to that one in any case, but may be
-// overtaken meanwhile. So a member sends nothing before it has joined.
+// the destination queue pair's number (sharing_filter.h). For that each has to know its place: a
+// member sends questions that the filter delivers to place 0, 1, 2 ...; whoever gets one notes its
+// place in its segment; the asker reads them and makes the filter anew. It asks when it joins, and
+// when it sees strays: packets for another member, which are handed over to that one in any case,
+// but may be overtaken meanwhile. So a member sends nothing before it has joined.
 //
 //   PortSharing sharing(adapter, device, port);
 //   if (Result<void> opened = sharing.open(); !opened) return opened.error();
@@ -68,6 +68,9 @@ class PortSharing {
   // Hot while nothing is there: one comparison.
   bool receive(Arrival* arrival);
 
+  // The next run() tells the kernel for which service ids this process listens. Any thread.
+  void listeners_changed() { listeners_changed_.store(true); }
+
   // Progress thread: asks, or reads the answers. When to come again.
   Nanoseconds run(Nanoseconds time);
 
@@ -105,6 +108,7 @@ class PortSharing {
   std::size_t answers_ = 0;
   Nanoseconds asked_at_ = 0;      // 0: not asked
   std::atomic<bool> asks_{true};  // it should
+  std::atomic<bool> listeners_changed_{false};
   std::atomic<bool> has_joined_{false};
 };
 

@@ -30,26 +30,44 @@ std::optional<std::uint32_t> device_with(const SegmentHeader& header,
   return std::nullopt;
 }
 
-}  // namespace
-
-ListenerState find_listener(Segment& segment, std::span<const std::uint8_t, 16> address,
-                            std::uint64_t service_id) {
+// Each is whole, or left out: its owner may be changing it.
+template <typename Look>
+void for_each_listener(Segment& segment, std::span<const std::uint8_t, 16> address, Look look) {
   const SegmentHeader& header = segment.header();
   const auto device = device_with(header, address);
-  if (!device) return ListenerState::kNone;
-  auto best = ListenerState::kNone;
+  if (!device) return;
   const std::uint32_t end =
       std::min(header.listener_end.load(std::memory_order_acquire), kListeners);
   for (std::uint32_t i = 0; i < end; ++i) {
     const SharedListener& shared = segment.listener(i);
     // In one order with the stores of claims: of two processes one sees the other.
     const std::uint64_t stamp = shared.stamp.load();
-    if (read_once(shared.service_id) != service_id || read_once(shared.device) != *device) continue;
+    if (stamp == 0 || read_once(shared.device) != *device) continue;
+    const std::uint64_t service_id = read_once(shared.service_id);
     std::atomic_thread_fence(std::memory_order_acquire);  // the second look comes after the fields
-    if (stamp == 0 || shared.stamp.load(std::memory_order_relaxed) != stamp) continue;
-    best = std::max(best, static_cast<ListenerState>(stamp & kStateBits));
+    if (shared.stamp.load(std::memory_order_relaxed) != stamp) continue;
+    look(service_id, static_cast<ListenerState>(stamp & kStateBits));
   }
+}
+
+}  // namespace
+
+ListenerState find_listener(Segment& segment, std::span<const std::uint8_t, 16> address,
+                            std::uint64_t service_id) {
+  auto best = ListenerState::kNone;
+  for_each_listener(segment, address, [&](std::uint64_t id, ListenerState state) {
+    if (id == service_id) best = std::max(best, state);
+  });
   return best;
+}
+
+std::vector<std::uint64_t> listened_for(Segment& segment,
+                                        std::span<const std::uint8_t, 16> address) {
+  std::vector<std::uint64_t> ids;
+  for_each_listener(segment, address, [&](std::uint64_t id, ListenerState state) {
+    if (state == ListenerState::kListens) ids.push_back(id);
+  });
+  return ids;
 }
 
 ListenerTable::Own* ListenerTable::own(std::uint32_t device, std::uint64_t service_id) {

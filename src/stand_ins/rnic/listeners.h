@@ -40,6 +40,10 @@ struct Listener {
 ListenerState find_listener(Segment& segment, std::span<const std::uint8_t, 16> address,
                             std::uint64_t service_id);
 
+// The service ids for which it listens there.
+std::vector<std::uint64_t> listened_for(Segment& segment,
+                                        std::span<const std::uint8_t, 16> address);
+
 class ListenerTable {
  public:
   ListenerTable(Segment& segment, Neighbours& neighbours)
