@@ -20,12 +20,6 @@ bool is_for(const wire::Packet& packet, ibv_qp_type type) {
   return packet.transport() == transport_of(type);
 }
 
-constexpr std::uint16_t kFullMember = 0x8000;  // of a partition key
-
-bool same_partition(std::uint16_t key) {
-  return (key & ~kFullMember) == (wire::kDefaultPartitionKey & ~kFullMember);
-}
-
 }  // namespace
 
 // The queue pair that packets go to, one after the other, locked until another one's comes.
@@ -229,6 +223,9 @@ void PacketPath::take_packet(OpenPort& port, const Arrival& arrival,
   if (!identifications_.accept(flow, bytes, place, time)) {
     return refuse(port, Counter::kWrongIcrc, time);
   }
+  if (packet.destination_qp == kGeneralServicesQueuePair) {
+    return take_mad(port, arrival, packet, time);
+  }
   PacketQueuePair* state = run.enter(packet.destination_qp);
   if (state == nullptr) {
     return refuse(port, run.has_queue_pair() ? Counter::kNotReceiving : Counter::kUnknownQueuePair,
@@ -236,7 +233,7 @@ void PacketPath::take_packet(OpenPort& port, const Arrival& arrival,
   }
   const ibv_qp_type type = state->queue_pair().type();
   if (!is_for(packet, type)) return refuse(port, Counter::kWrongTransport, time);
-  if (!same_partition(packet.partition_key)) {
+  if (!wire::is_default_partition(packet.partition_key)) {
     return refuse(port, Counter::kWrongPartitionKey, time);
   }
   // A connection takes packets of its other end only, at its own address (9.6.1.3).

@@ -35,6 +35,11 @@ enum class Counter : std::uint32_t {
   kNotReceiving,     // the queue pair is not in a state to receive
   kForwarded,        // for another process on this address, and handed to it
   kDroppedByFilter,  // by the kernel, in a flood: see flood_gate.h
+  // Management datagrams, on queue pair 1: see general_services.h.
+  kMadReceived,
+  kMadRefused,    // a request that nobody listens for, answered so
+  kMadForNobody,  // dropped
+  kMadNoRoom,     // dropped: more than are kept
   // Dropped on the way out.
   kNotSent,
   // engine::Event, in its order.

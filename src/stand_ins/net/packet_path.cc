@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/random.h"
 #include "engine/transmit.h"
 #include "net/interface.h"
 #include "net/pcap_port.h"
@@ -29,7 +30,9 @@ PacketPath::PacketPath(rnic::Adapter& adapter, Settings settings)
     : adapter_(adapter),
       counters_(Counters::of_process()),
       settings_(std::move(settings)),
-      transmitter_(counters_) {}
+      transmitter_(counters_),
+      general_services_(adapter, counters_, *this),
+      next_mad_psn_(static_cast<std::uint32_t>(random_u64())) {}
 
 PacketPath::~PacketPath() = default;
 
@@ -119,6 +122,14 @@ wire::Address PacketPath::reached_at(std::span<const std::uint8_t, 16> gid, std:
   return address;
 }
 
+PacketPath::OpenPort* PacketPath::port_at(std::uint32_t device, const wire::Address& address) {
+  const std::size_t count = port_count_.load(std::memory_order_acquire);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (ports_[i].device == device && ports_[i].port->address() == address) return &ports_[i];
+  }
+  return nullptr;
+}
+
 PacketQueuePair& PacketPath::state_of(rnic::QueuePair& queue_pair) {
   return static_cast<PacketQueuePair&>(*queue_pair.packet_state);
 }
@@ -189,6 +200,7 @@ PortRules PacketPath::rules_of(const OpenPort& port) {
   PortRules rules;
   rules.own_slot = rnic::slot_of(adapter_.token());
   rules.slots = port.sharing->slots();
+  rules.mads = mad_floods_.present(now());
   const std::lock_guard guard(connected_mutex_);
   for (Connected& known : connected_) {
     const bool is_here =
@@ -290,7 +302,7 @@ Nanoseconds PacketPath::run_timers(Nanoseconds time) {
       if (auto queue_pair = known.queue_pair.lock()) present.push_back(std::move(queue_pair));
     }
   }
-  Nanoseconds next = engine::kNever;
+  Nanoseconds next = general_services_.route() ? time : engine::kNever;
   for (const auto& queue_pair : present) {
     const std::unique_lock guard(queue_pair->send_lock(), std::try_to_lock);
     if (!guard) {
@@ -321,9 +333,11 @@ Nanoseconds PacketPath::run_timers(Nanoseconds time) {
 void PacketPath::prepare_fork() {
   open_mutex_.lock();
   connected_mutex_.lock();
+  general_services_.prepare_fork();
 }
 
 void PacketPath::parent_of_fork() {
+  general_services_.after_fork();
   connected_mutex_.unlock();
   open_mutex_.unlock();
 }
@@ -338,6 +352,7 @@ void PacketPath::child_of_fork() {
     port.port.reset();
   }
   if (thread_ != nullptr) thread_->close_in_child();
+  general_services_.after_fork();
   connected_mutex_.unlock();
   open_mutex_.unlock();
 }

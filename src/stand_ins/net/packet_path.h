@@ -19,7 +19,10 @@
 
 #include "base/spin_lock.h"
 #include "net/flood_gate.h"
+#include "net/general_services.h"
 #include "net/identification.h"
+#include "net/local_addresses.h"
+#include "net/mad_floods.h"
 #include "net/port_sharing.h"
 #include "net/progress_thread.h"
 #include "net/settings.h"
@@ -29,7 +32,7 @@
 
 namespace gdr::net {
 
-class PacketPath : public rnic::BeyondCarrier {
+class PacketPath : public rnic::BeyondCarrier, private MadPorts {
  public:
   // For peers::Host::instance.
   static Result<std::unique_ptr<rnic::BeyondCarrier>> make(rnic::Adapter& adapter);
@@ -48,6 +51,14 @@ class PacketPath : public rnic::BeyondCarrier {
   void prepare_fork() override;
   void parent_of_fork() override;
   void child_of_fork() override;
+
+  // --- Queue pair 1: packet_mads.cc.
+  // Opens the device's port, too. What UdpPort::open says, or EAGAIN.
+  Result<std::shared_ptr<Gsi>> open_general_services(std::uint32_t device,
+                                                     std::function<void(const Mad&)> receive);
+  // 0 or errno: gdr_gsi_send's.
+  int send_mad(std::uint32_t device, const Mad& mad);
+  GeneralServices& general_services() { return general_services_; }
 
   // --- Progress thread.
   // Takes what has arrived: how many arrivals. Nothing: another thread is at it.
@@ -88,6 +99,7 @@ class PacketPath : public rnic::BeyondCarrier {
   wire::Address reached_at(std::span<const std::uint8_t, 16> gid, std::uint32_t number);
   static KnownFlow flow_of(const OpenPort& port, const rnic::QueuePair& queue_pair,
                            const wire::Address& peer);
+  OpenPort* port_at(std::uint32_t device, const wire::Address& address);
   PortRules rules_of(const OpenPort& port);
   static void place_peer(const OpenPort& port, KnownFlow& flow);
   static bool ask_for_peer(OpenPort& port, PacketQueuePair& state, Nanoseconds time);
@@ -103,6 +115,13 @@ class PacketPath : public rnic::BeyondCarrier {
   std::size_t hand_over(OpenPort& port, const Arrival& arrival, std::span<const std::byte> left);
   void take_packet(OpenPort& port, const Arrival& arrival, std::span<const std::byte> bytes,
                    std::uint16_t place, Nanoseconds time, Run& run);
+  void take_mad(OpenPort& port, const Arrival& arrival, const wire::Packet& packet,
+                Nanoseconds time);
+  int send_mad(OpenPort& port, const Mad& mad, bool is_own_account);
+  void answer_mad(std::uint32_t device, const Mad& mad) override;
+  bool pass_on(const ArrivedMad& arrived, std::uint32_t slot) override;
+  bool is_forged(const ArrivedMad& arrived) override;
+  void listeners_changed(std::uint32_t device) override;
   const std::shared_ptr<rnic::QueuePair>& queue_pair(std::uint32_t number);
   void tell_events();
   void answer_all(std::vector<std::shared_ptr<rnic::QueuePair>>& waiting);
@@ -117,6 +136,11 @@ class PacketPath : public rnic::BeyondCarrier {
   std::array<OpenPort, std::size_t{rnic::kDevices} * rnic::kAddresses> ports_;
   std::mutex connected_mutex_;
   std::vector<Connected> connected_;
+
+  GeneralServices general_services_;
+  LocalAddresses local_addresses_;
+  std::atomic<std::uint32_t> next_mad_psn_;
+  MadFloods mad_floods_;
 
   SpinLock receive_lock_;
   std::array<KnownQueuePair, 64> known_;                    // under receive_lock_

@@ -50,6 +50,7 @@ struct Arrival {
   std::span<const std::byte> bytes;  // valid until the next receive()
   std::uint32_t packet_bytes = 0;
   bool congested = false;  // marked by a router (ECN)
+  bool is_stray = false;   // handed over by another process: port_sharing.h
 };
 
 class Port {

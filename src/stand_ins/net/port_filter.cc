@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/bytes.h"
+#include "net/mad.h"
 #include "rnic/shared.h"
 #include "wire/opcode.h"
 
@@ -21,6 +22,9 @@ constexpr std::uint32_t kSourcePortAt = 0, kBthAt = 8;
 constexpr std::uint32_t kVersionAt = kBthAt + 1, kQueuePairAt = kBthAt + 4;
 constexpr auto kNetwork = static_cast<std::uint32_t>(SKF_NET_OFF);
 constexpr std::uint32_t kIpv4SourceAt = kNetwork + 12, kIpv6SourceAt = kNetwork + 8;
+constexpr std::uint32_t kQkeyAt = kBthAt + wire::kBthBytes;
+constexpr std::uint32_t kQuestion = 0xff;  // where a packet has its opcode
+constexpr auto kRandom = static_cast<std::uint32_t>(SKF_AD_OFF + SKF_AD_RANDOM);
 constexpr auto kInterface = static_cast<std::uint32_t>(SKF_AD_OFF + SKF_AD_IFINDEX);
 
 using Code = std::vector<sock_filter>;
@@ -82,6 +86,41 @@ void accept_flow(Code& code, const KnownFlow& flow) {
   code.push_back(BPF_STMT(BPF_RET | BPF_K, flow.connected ? 0 : kAll));
 }
 
+void accept_one_in_eight(Code& code) {
+  load(code, BPF_W, kRandom);
+  code.push_back(BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, 7, 1, 0));
+  code.push_back(BPF_STMT(BPF_RET | BPF_K, kAll));
+  code.push_back(BPF_STMT(BPF_RET | BPF_K, 0));
+}
+
+// The queue pair's number is in A, and stays there if it is another one. Whose a management
+// datagram is depends on what is in it, so of one source chance chooses: senders try again.
+void accept_mads(Code& code, const ThinnedMads& thinned) {
+  Row to_general_services(code);
+  to_general_services.require(kGeneralServicesQueuePair);
+  {
+    Row right(code);
+    load(code, BPF_B, kBthAt);
+    right.require(
+        wire::make_opcode(wire::Transport::kUnreliableDatagram, wire::Operation::kSendOnly));
+    load(code, BPF_W, kQkeyAt);
+    right.require(kGeneralServicesQkey);
+    for (const wire::Address& source : thinned.sources) {
+      Row from_there(code);
+      require_source(code, from_there, source);
+      accept_one_in_eight(code);
+    }
+    if (thinned.all) accept_one_in_eight(code);
+    code.push_back(BPF_STMT(BPF_RET | BPF_K, kAll));
+  }
+  // A question to that place.
+  load(code, BPF_B, kBthAt);
+  code.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, kQuestion, 1, 0));
+  code.push_back(BPF_STMT(BPF_RET | BPF_K, 0));
+  load(code, BPF_W, kQueuePairAt);
+  code.push_back(BPF_STMT(BPF_ALU | BPF_AND | BPF_K, 0xff'ffff));
+}
+
 // The slot is in A.
 void accept_slot(Code& code, std::uint32_t slot) {
   code.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, slot, 0, 1));
@@ -107,6 +146,7 @@ std::vector<sock_filter> wanted_only(const PortRules& rules) {
   if (one_by_one) {
     for (const KnownFlow& flow : rules.flows) accept_flow(code, flow);
   }
+  accept_mads(code, rules.mads);
   code.push_back(BPF_STMT(BPF_ALU | BPF_RSH | BPF_K, rnic::kQueuePairBits));
   std::size_t slots = 0;
   for (const std::uint32_t slot : rules.slots) {

@@ -33,15 +33,22 @@ struct KnownFlow {
   std::uint16_t port = 0;  // 0: any, or not known yet
 };
 
+// Sources from which more management datagrams come than can be looked at.
+struct ThinnedMads {
+  std::vector<wire::Address> sources;
+  bool all = false;  // whoever sends them
+};
+
 struct PortRules {
   std::uint32_t own_slot = 0;
   std::vector<std::uint32_t> slots;  // of all processes on this address
   std::vector<KnownFlow> flows;      // of this process
+  ThinnedMads mads;
 };
 
 // Packets that are long enough for RoCEv2, of its version, and for a queue pair that is there: of a
-// connection, from where its peer is. For other processes' slots, whatever their queue pair; and
-// questions (port_sharing.h).
+// connection, from where its peer is. For other processes' slots, whatever their queue pair;
+// questions (port_sharing.h); and management datagrams, but of thinned sources one in eight.
 std::vector<sock_filter> wanted_only(const PortRules& rules);
 
 // All but packets of this host in the name of a peer on another one. Empty: there are none. With

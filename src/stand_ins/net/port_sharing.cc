@@ -1,6 +1,5 @@
 #include "net/port_sharing.h"
 
-#include <linux/filter.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -12,6 +11,7 @@
 #include "base/clock.h"
 #include "base/random.h"
 #include "engine/transmit.h"
+#include "net/sharing_filter.h"
 #include "net/socket_address.h"
 #include "rnic/gids.h"
 
@@ -21,8 +21,8 @@ namespace {
 constexpr Nanoseconds kTick = 200 * kMicrosecond;
 constexpr Nanoseconds kPatience = 50 * kMillisecond;  // for answers: a member may be stopped
 constexpr Nanoseconds kAskAgain = 20 * kMillisecond;
-constexpr std::uint32_t kSparePlaces = 4;     // members that are not of this library's making
-constexpr std::uint32_t kMostMembers = 1000;  // a filter has at most 4096 instructions
+constexpr std::uint32_t kSparePlaces = 4;  // members that are not of this library's making
+constexpr std::uint32_t kMostMembers = kMostMemberPlaces;
 constexpr std::size_t kLargest = 65536;
 constexpr int kMostWrong = 64;                    // datagrams in a row that are no strays
 constexpr Nanoseconds kReadNames = kMillisecond;  // no more often
@@ -93,8 +93,8 @@ rnic::SharedPort* PortSharing::port_in(rnic::Segment& segment, const wire::Addre
   return nullptr;
 }
 
-rnic::SharedPort* PortSharing::open_port_in(rnic::Segment& segment) const {
-  rnic::SharedPort* port = port_in(segment, port_.address());
+rnic::SharedPort* PortSharing::open_port_in(rnic::Segment& segment, const wire::Address& address) {
+  rnic::SharedPort* port = port_in(segment, address);
   return port != nullptr && port->name.load() != 0 ? port : nullptr;
 }
 
@@ -148,8 +148,24 @@ bool PortSharing::take_question(const Arrival& arrival) {
   return true;
 }
 
+std::optional<bool> PortSharing::is_private_port(const wire::Address& address,
+                                                 std::uint16_t port) const {
+  std::optional<bool> found;
+  const auto look_at = [&](rnic::Segment& segment) {
+    const rnic::SharedPort* open = open_port_in(segment, address);
+    if (open != nullptr) found = port_of_name(open->name.load()) == port;
+    return found.value_or(false);
+  };
+  if (!look_at(adapter_.segment())) adapter_.neighbours().any_segment(look_at);
+  return found;
+}
+
 bool PortSharing::hand_over(std::uint32_t slot, const Arrival& arrival) {
   asks_.store(true);
+  return pass_on(slot, arrival);
+}
+
+bool PortSharing::pass_on(std::uint32_t slot, const Arrival& arrival) const {
   return adapter_.neighbours().any_segment([&](rnic::Segment& segment) {
     if (rnic::slot_of(rnic::read_once(segment.header().token)) != slot) return false;
     rnic::SharedPort* port = open_port_in(segment);
@@ -197,6 +213,7 @@ bool PortSharing::read_stray(std::size_t got, Arrival* arrival) {
   arrival->bytes = {buffer_.get() + sizeof header, got - sizeof header};
   arrival->packet_bytes = header.packet_bytes;
   arrival->congested = header.congested != 0;
+  arrival->is_stray = true;
   return header.name == own_.name.load() && header.packet_bytes > 0;
 }
 
@@ -209,6 +226,9 @@ Nanoseconds PortSharing::run(Nanoseconds time) {
     install(present);
     question_ = 0;
     has_joined_.store(true);
+  }
+  if (listeners_changed_.exchange(false)) {
+    if (const std::vector<Member> present = members(); present.size() > 1) install(present);
   }
   if (!asks_.load()) return engine::kNever;
   if (asked_at_ != 0 && time - asked_at_ < kAskAgain) return asked_at_ + kAskAgain;
@@ -259,25 +279,25 @@ bool PortSharing::have_answered(std::span<const Member> members) const {
   });
 }
 
-// Offsets count from the BTH: the kernel has taken the UDP header off.
 void PortSharing::install(std::span<const Member> members) {
-  constexpr std::uint32_t kBySource = ~0u;  // no such place: the kernel picks by its own hash
-  std::vector<sock_filter> code = {
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 4),
-      BPF_STMT(BPF_ALU | BPF_AND | BPF_K, 0xff'ffff),
-      BPF_STMT(BPF_MISC | BPF_TAX, 0),
-      BPF_STMT(BPF_ALU | BPF_RSH | BPF_K, rnic::kQueuePairBits),
-      // No process has slot 0: a question.
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 2),
-      BPF_STMT(BPF_MISC | BPF_TXA, 0),
-      BPF_STMT(BPF_RET | BPF_A, 0),
+  std::vector<ListenerPlace> listeners;
+  const auto read = [&](rnic::Segment& segment) {
+    const std::uint32_t slot = rnic::slot_of(rnic::read_once(segment.header().token));
+    const auto member = std::ranges::find(members, slot, &Member::slot);
+    if (member == members.end() || member->told == 0) return false;
+    const auto place = static_cast<std::uint32_t>(member->told) - 1;
+    for (const std::uint64_t id : rnic::listened_for(segment, port_.address())) {
+      listeners.push_back({id, place});
+    }
+    return listeners.size() >= kMostListenerPlaces;
   };
+  if (!read(adapter_.segment())) adapter_.neighbours().any_segment(read);
+  std::vector<MemberPlace> places;
   for (const Member& member : members) {
     if (member.told == 0) continue;
-    code.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, member.slot, 0, 1));
-    code.push_back(BPF_STMT(BPF_RET | BPF_K, static_cast<std::uint32_t>(member.told) - 1));
+    places.push_back({member.slot, static_cast<std::uint32_t>(member.told) - 1});
   }
-  code.push_back(BPF_STMT(BPF_RET | BPF_K, kBySource));
+  std::vector<sock_filter> code = member_of_packet(places, listeners);
   const sock_fprog program{static_cast<unsigned short>(code.size()), code.data()};
   // Without it packets are still handed over, only slower.
   (void)setsockopt(port_.descriptor(), SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF, &program,

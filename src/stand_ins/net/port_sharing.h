@@ -2,11 +2,11 @@
 //
 // The kernel keeps their sockets as a group (SO_REUSEPORT), in an order that it does not tell and
 // that changes when a member leaves. A filter that all members share picks one by the process in
-// the destination queue pair's number. For that each has to know its place: a member sends
-// questions that the filter delivers to place 0, 1, 2 ...; whoever gets one notes its place in its
-// segment; the asker reads them and makes the filter anew. It asks when it joins, and when it sees
-// strays: packets for another member, which are handed over to that one in any case, but may be
-// overtaken meanwhile. So a member sends nothing before it has joined.
+// the destination queue pair's number (sharing_filter.h). For that each has to know its place: a
+// member sends questions that the filter delivers to place 0, 1, 2 ...; whoever gets one notes its
+// place in its segment; the asker reads them and makes the filter anew. It asks when it joins, and
+// when it sees strays: packets for another member, which are handed over to that one in any case,
+// but may be overtaken meanwhile. So a member sends nothing before it has joined.
 //
 //   PortSharing sharing(adapter, device, port);
 //   if (Result<void> opened = sharing.open(); !opened) return opened.error();
@@ -19,7 +19,7 @@
 // see private_socket.h. The socket's name, which only processes of this user can read, stands in
 // front of each stray and in each question.
 //
-// Threads: run() and open() one at a time; await_join() any; the rest under the path's receive
+// Threads: run() and open() one at a time; what says so, any; the rest under the path's receive
 // lock.
 #pragma once
 
@@ -42,7 +42,7 @@ class PortSharing {
   ~PortSharing();
 
   Result<void> open();
-  // Until the others have told their places, but no longer than a stopped one may take.
+  // Until the others have told their places, but no longer than a stopped one may take. Any thread.
   void await_join() const;
   int descriptor() const { return private_.descriptor(); }  // readable while a stray is there
   // Any thread: something is there that nobody has announced. The next receive() looks.
@@ -61,8 +61,16 @@ class PortSharing {
   bool take_question(const Arrival& arrival);
   // False: no such process has the address.
   bool hand_over(std::uint32_t slot, const Arrival& arrival);
+  // The same for what the kernel may give to anybody. Any thread.
+  bool pass_on(std::uint32_t slot, const Arrival& arrival) const;
+  // Whether that is the private port of one of this user's processes that have the address open.
+  // Nothing: none has. Any thread. Cold.
+  std::optional<bool> is_private_port(const wire::Address& address, std::uint16_t port) const;
   // Hot while nothing is there: one comparison.
   bool receive(Arrival* arrival);
+
+  // The next run() tells the kernel for which service ids this process listens. Any thread.
+  void listeners_changed() { listeners_changed_.store(true); }
 
   // Progress thread: asks, or reads the answers. When to come again.
   Nanoseconds run(Nanoseconds time);
@@ -73,7 +81,10 @@ class PortSharing {
     std::uint64_t told;  // SharedPort::place: of which question, and the place after the next one
   };
   static rnic::SharedPort* port_in(rnic::Segment& segment, const wire::Address& address);
-  rnic::SharedPort* open_port_in(rnic::Segment& segment) const;
+  rnic::SharedPort* open_port_in(rnic::Segment& segment) const {
+    return open_port_in(segment, port_.address());
+  }
+  static rnic::SharedPort* open_port_in(rnic::Segment& segment, const wire::Address& address);
   bool is_of_a_member(std::uint64_t name);
   bool read_stray(std::size_t got, Arrival* arrival);
   void ask();
@@ -97,6 +108,7 @@ class PortSharing {
   std::size_t answers_ = 0;
   Nanoseconds asked_at_ = 0;      // 0: not asked
   std::atomic<bool> asks_{true};  // it should
+  std::atomic<bool> listeners_changed_{false};
   std::atomic<bool> has_joined_{false};
 };
 

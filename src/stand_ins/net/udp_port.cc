@@ -165,6 +165,7 @@ bool UdpPort::receive(Arrival* arrival) {
   arrival->bytes = {buffer_.get(), static_cast<std::size_t>(got)};
   arrival->packet_bytes = static_cast<std::uint32_t>(got);
   arrival->congested = false;
+  arrival->is_stray = false;
   for (cmsghdr* header = CMSG_FIRSTHDR(&message); header != nullptr;
        header = CMSG_NXTHDR(&message, header)) {
     if (header->cmsg_level == SOL_UDP && header->cmsg_type == UDP_GRO) {

@@ -84,6 +84,7 @@ Adapter::Adapter(Token token, std::vector<DeviceConfiguration> devices,
       regions_(*segment_),
       flows_(*segment_),
       members_(*segment_),
+      listeners_(*segment_, neighbours),
       xrc_domains_(*segment_, token, neighbours),
       next_queue_pair_(static_cast<std::uint32_t>(random_u64() % kQueuePairs)),
       next_srq_(static_cast<std::uint32_t>(random_u64() % kSrqs)),
@@ -332,11 +333,13 @@ void Adapter::prepare_fork() {
   regions_.mutex().lock();
   flows_.mutex().lock();
   members_.mutex().lock();
+  listeners_.mutex().lock();
   xrc_domains_.mutex().lock();
 }
 
 void Adapter::parent_of_fork() {
   xrc_domains_.mutex().unlock();
+  listeners_.mutex().unlock();
   members_.mutex().unlock();
   flows_.mutex().unlock();
   regions_.mutex().unlock();

@@ -21,6 +21,7 @@
 #include "rnic/device_table.h"
 #include "rnic/flow.h"
 #include "rnic/held_locks.h"
+#include "rnic/listeners.h"
 #include "rnic/multicast.h"
 #include "rnic/neighbours.h"
 #include "rnic/queue_pair.h"
@@ -120,7 +121,8 @@ class Adapter {
   Result<std::uint32_t> create_flow(QueuePair& queue_pair, const ibv_flow_attr& attributes);
   void destroy_flow(std::uint32_t handle) { flows_.remove(handle); }
 
-  MemberTable& members() { return members_; }  // of multicast groups
+  MemberTable& members() { return members_; }        // of multicast groups
+  ListenerTable& listeners() { return listeners_; }  // for connection requests
 
   // Takes what has arrived from beyond the host, before a completion queue that was found empty is
   // looked at again. False: nothing has. Hot.
@@ -191,6 +193,7 @@ class Adapter {
   RegionTable regions_;
   FlowTable flows_;
   MemberTable members_;
+  ListenerTable listeners_;
   XrcDomains xrc_domains_;
 
   LocalCarrier* carrier_ = nullptr;

@@ -181,6 +181,9 @@ SharedFlow& Segment::flow(std::uint32_t index) {
 SharedMember& Segment::member(std::uint32_t index) {
   return reinterpret_cast<SharedMember*>(base_ + kMembersAt)[index & (kMembers - 1)];
 }
+SharedListener& Segment::listener(std::uint32_t index) {
+  return reinterpret_cast<SharedListener*>(base_ + kListenersAt)[index & (kListeners - 1)];
+}
 SharedSrq& Segment::srq(std::uint32_t index) {
   return reinterpret_cast<SharedSrq*>(base_ + kSrqsAt)[index & (kSrqs - 1)];
 }

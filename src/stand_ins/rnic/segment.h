@@ -60,6 +60,7 @@ class Segment {
   }
   SharedFlow& flow(std::uint32_t index);
   SharedMember& member(std::uint32_t index);
+  SharedListener& listener(std::uint32_t index);
   SharedSrq& srq(std::uint32_t index);
   ServiceRequest& service_request(std::uint32_t index);
 

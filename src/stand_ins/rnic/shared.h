@@ -25,6 +25,7 @@ constexpr std::uint32_t kRegionBits = 16;
 constexpr std::uint32_t kRegions = 1u << kRegionBits;
 constexpr std::uint32_t kFlows = 1024;
 constexpr std::uint32_t kMembers = 4096;
+constexpr std::uint32_t kListeners = 1024;
 constexpr std::uint32_t kSrqs = 1u << 12;
 constexpr std::uint32_t kXrcDomains = 256;
 constexpr std::uint32_t kServiceRequests = 64;
@@ -300,6 +301,14 @@ struct alignas(32) SharedMember {
 };
 static_assert(sizeof(SharedMember) == 32);
 
+// Who takes connection requests for a service id. See listeners.h.
+struct alignas(32) SharedListener {
+  std::atomic<std::uint64_t> stamp;  // a ListenerState, and above it a number; 0: none here
+  std::uint64_t service_id;
+  std::uint32_t device;  // index in `devices`
+};
+static_assert(sizeof(SharedListener) == 32);
+
 enum class ServiceState : std::uint32_t {
   kFree,
   kWriting,
@@ -360,8 +369,9 @@ struct SegmentHeader {
   // Where the owner has mapped this, and what is found there in no other process's memory.
   std::uint64_t mapped_at, identity;
   std::uint32_t device_count;
-  std::atomic<std::uint32_t> flow_end;    // rules live below this index
-  std::atomic<std::uint32_t> member_end;  // and memberships below this one
+  std::atomic<std::uint32_t> flow_end;      // rules live below this index
+  std::atomic<std::uint32_t> member_end;    // and memberships below this one
+  std::atomic<std::uint32_t> listener_end;  // and listeners below this one
   SharedDevice devices[kDevices];
   SharedPort ports[kDevices][kAddresses];  // as devices and their addresses
   SharedXrcDomain xrc_domains[kXrcDomains];
@@ -394,7 +404,8 @@ constexpr std::uint64_t kRegionsAt =
 constexpr std::uint64_t kExportsAt = kRegionsAt + page_up(sizeof(SharedRegion) * kRegions);
 constexpr std::uint64_t kFlowsAt = kExportsAt + page_up(sizeof(SharedExport) * kRegions);
 constexpr std::uint64_t kMembersAt = kFlowsAt + page_up(sizeof(SharedFlow) * kFlows);
-constexpr std::uint64_t kSrqsAt = kMembersAt + page_up(sizeof(SharedMember) * kMembers);
+constexpr std::uint64_t kListenersAt = kMembersAt + page_up(sizeof(SharedMember) * kMembers);
+constexpr std::uint64_t kSrqsAt = kListenersAt + page_up(sizeof(SharedListener) * kListeners);
 constexpr std::uint64_t kServiceRequestsAt = kSrqsAt + page_up(sizeof(SharedSrq) * kSrqs);
 constexpr std::uint64_t kArenaAt =
     kServiceRequestsAt + page_up(sizeof(ServiceRequest) * kServiceRequests);

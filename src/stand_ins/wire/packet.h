@@ -25,6 +25,10 @@
 namespace gdr::wire {
 
 constexpr std::uint16_t kDefaultPartitionKey = 0xffff;
+// Full and limited members of the default partition are in it.
+constexpr bool is_default_partition(std::uint16_t key) {
+  return ((key ^ kDefaultPartitionKey) & 0x7fff) == 0;
+}
 constexpr std::uint32_t kPsnMask = 0xff'ffff;
 constexpr std::uint32_t kMostPayload = 4096;  // the greatest path MTU
 

@@ -1,0 +1,147 @@
+#include "net/general_services.h"
+
+#include <algorithm>
+
+#include "base/quiet_thread.h"
+
+namespace gdr::net {
+namespace {
+
+constexpr int kMostAtOnce = 32;
+constexpr std::size_t kMostDeliveries = 4096;
+
+// Whose calls these are: a user may close itself in one.
+thread_local bool calls_users = false;
+
+}  // namespace
+
+Result<std::shared_ptr<Gsi>> GeneralServices::open(std::uint32_t device,
+                                                   std::function<void(const Mad&)> receive) {
+  const std::lock_guard guard(mutex_);
+  if (!has_thread_) {
+    Result<void> started = start_quiet_thread("gdr-gsi", [this] { call_users(); });
+    if (!started) return started.error();
+    has_thread_ = true;
+  }
+  auto gsi = std::make_shared<Gsi>(Gsi{++last_number_, device, std::move(receive)});
+  open_.push_back(gsi);
+  return gsi;
+}
+
+void GeneralServices::close(const Gsi& gsi) {
+  adapter_.listeners().remove_all_of(gsi.number);
+  std::unique_lock guard(mutex_);
+  std::erase_if(deliveries_, [&](const Delivery& delivery) { return delivery.gsi.get() == &gsi; });
+  std::erase_if(open_, [&](const std::shared_ptr<Gsi>& one) { return one.get() == &gsi; });
+  if (calls_users) return;
+  called_.wait(guard, [&] { return in_call_.get() != &gsi; });
+}
+
+Result<void> GeneralServices::listen(const Gsi& gsi, std::uint64_t service_id) {
+  Result<void> added = adapter_.listeners().add({gsi.device, service_id, gsi.number});
+  if (added) ports_.listeners_changed(gsi.device);
+  return added;
+}
+
+Result<void> GeneralServices::unlisten(const Gsi& gsi, std::uint64_t service_id) {
+  Result<void> removed = adapter_.listeners().remove({gsi.device, service_id, gsi.number});
+  if (removed) ports_.listeners_changed(gsi.device);
+  return removed;
+}
+
+MadInbox::Put GeneralServices::take(const ArrivedMad& arrived) {
+  counters_.add(Counter::kMadReceived);
+  return inbox_.put(arrived);
+}
+
+bool GeneralServices::route() {
+  ArrivedMad arrived;
+  for (int i = 0; i < kMostAtOnce; ++i) {
+    if (!inbox_.take(&arrived)) return false;
+    route(arrived);
+  }
+  return !inbox_.empty();
+}
+
+void GeneralServices::route(const ArrivedMad& arrived) {
+  const std::optional<MadRoute> route = route_of(arrived.mad);
+  if (!route) return counters_.add(Counter::kMadForNobody);
+  // Who hands one over has looked.
+  if (!arrived.is_stray && ports_.is_forged(arrived)) {
+    return counters_.add(Counter::kWrongSourcePort);
+  }
+  if (route->is_request) return route_request(arrived, route->number);
+  const auto slot = static_cast<std::uint32_t>(route->number >> kMadIdBits);
+  if (slot == rnic::slot_of(adapter_.token())) {
+    return deliver(arrived.mad, [&](const Gsi& gsi) { return gsi.device == arrived.device; });
+  }
+  const bool passed = slot != 0 && !arrived.is_stray && ports_.pass_on(arrived, slot);
+  counters_.add(passed ? Counter::kForwarded : Counter::kMadForNobody);
+}
+
+// Who lingers comes behind who listens, and others behind this process. What another process has
+// handed over stays here, so one process alone answers it.
+void GeneralServices::route_request(const ArrivedMad& arrived, std::uint64_t service_id) {
+  const auto own = adapter_.listeners().find(arrived.device, service_id);
+  if ((!own || own->lingers) && !arrived.is_stray) {
+    const std::uint32_t slot =
+        slot_of_listener(arrived.mad.destination, service_id,
+                         own ? rnic::ListenerState::kListens : rnic::ListenerState::kLingers);
+    if (slot != 0 && ports_.pass_on(arrived, slot)) return counters_.add(Counter::kForwarded);
+  }
+  if (own) {
+    return deliver(arrived.mad, [&](const Gsi& gsi) { return gsi.number == own->owner; });
+  }
+  counters_.add(Counter::kMadRefused);
+  ports_.answer_mad(arrived.device, make_refusal(arrived.mad));
+}
+
+// Of another process. 0: there is none.
+std::uint32_t GeneralServices::slot_of_listener(const wire::Address& address,
+                                                std::uint64_t service_id,
+                                                rnic::ListenerState least) {
+  std::uint32_t lingering = 0, listening = 0;
+  adapter_.neighbours().any_segment([&](rnic::Segment& segment) {
+    const rnic::ListenerState state = rnic::find_listener(segment, address, service_id);
+    const std::uint32_t slot = rnic::slot_of(rnic::read_once(segment.header().token));
+    if (state == rnic::ListenerState::kListens) listening = slot;
+    if (state == rnic::ListenerState::kLingers && state >= least) lingering = slot;
+    return listening != 0;
+  });
+  return listening != 0 ? listening : lingering;
+}
+
+template <typename IsFor>
+void GeneralServices::deliver(const Mad& mad, IsFor is_for) {
+  const std::lock_guard guard(mutex_);
+  bool somebody = false;
+  for (const std::shared_ptr<Gsi>& gsi : open_) {
+    if (!is_for(*gsi)) continue;
+    somebody = true;
+    if (deliveries_.size() == kMostDeliveries) {
+      counters_.add(Counter::kMadNoRoom);
+    } else {
+      deliveries_.push_back({gsi, mad});
+    }
+  }
+  if (!somebody) counters_.add(Counter::kMadForNobody);
+  arrived_.notify_one();
+}
+
+void GeneralServices::call_users() {
+  calls_users = true;
+  std::unique_lock guard(mutex_);
+  while (true) {
+    arrived_.wait(guard, [this] { return !deliveries_.empty(); });
+    Delivery delivery = std::move(deliveries_.front());
+    deliveries_.pop_front();
+    in_call_ = delivery.gsi;
+    guard.unlock();
+    delivery.gsi->receive(delivery.mad);
+    guard.lock();
+    in_call_ = nullptr;
+    called_.notify_all();
+  }
+}
+
+}  // namespace gdr::net

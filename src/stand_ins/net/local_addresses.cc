@@ -1,0 +1,81 @@
+#include "net/local_addresses.h"
+
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
+#include "net/interface.h"
+
+namespace gdr::net {
+namespace {
+
+constexpr Nanoseconds kKept = kSecond;
+
+struct Close {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+
+bool is_any(const wire::Address& address) {
+  wire::Address any{};
+  if (wire::is_ipv4(address)) any[10] = any[11] = 0xff;
+  return address == any;
+}
+
+// As /proc/net/udp and udp6 write it: words as this processor stores them.
+bool read_address(const char* digits, bool ipv4, wire::Address& address) {
+  const int words = ipv4 ? 1 : 4;
+  if (std::strlen(digits) != static_cast<std::size_t>(words) * 8) return false;
+  address = {};
+  if (ipv4) address[10] = address[11] = 0xff;
+  for (int i = 0; i < words; ++i) {
+    std::uint32_t word = 0;
+    if (std::sscanf(digits + i * 8, "%8x", &word) != 1) return false;
+    std::memcpy(address.data() + (ipv4 ? 12 : i * 4), &word, sizeof word);
+  }
+  return true;
+}
+
+// Nothing in it: the port is nobody's; a file that is not there says nothing.
+bool lists_port(const char* path, bool ipv4, const wire::Address& address, bool* readable) {
+  const std::unique_ptr<std::FILE, Close> file(std::fopen(path, "re"));
+  *readable = file != nullptr;
+  if (!*readable) return false;
+  char line[512], digits[40];
+  while (std::fgets(line, sizeof line, file.get()) != nullptr) {
+    unsigned port = 0;
+    wire::Address own;
+    if (std::sscanf(line, " %*u: %39[0-9A-Fa-f]:%x", digits, &port) != 2 ||
+        port != wire::kRocePort || !read_address(digits, ipv4, own)) {
+      continue;
+    }
+    if (own == address || is_any(own)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool LocalAddresses::contains(const wire::Address& address) {
+  const Nanoseconds time = now();
+  {
+    const std::lock_guard guard(mutex_);
+    const auto kept = kept_.find(address);
+    if (kept != kept_.end() && time - kept->second.at < kKept) return kept->second.is_local;
+  }
+  const bool is_local = find_interface(address).has_value();
+  const std::lock_guard guard(mutex_);
+  if (kept_.size() == kMostKept) kept_.clear();
+  kept_[address] = {is_local, time};
+  return is_local;
+}
+
+// A socket of IPv6 that is bound to no address may take IPv4, too.
+bool somebody_has_roce_port(const wire::Address& address) {
+  bool readable = false;
+  if (wire::is_ipv4(address)) {
+    if (lists_port("/proc/thread-self/net/udp", true, address, &readable) || !readable) return true;
+  }
+  return lists_port("/proc/thread-self/net/udp6", false, address, &readable);
+}
+
+}  // namespace gdr::net

@@ -1,0 +1,531 @@
+// Queue pair 1 between processes: who gets which management datagram, what becomes of those that
+// nobody is there for, of wrong ones and of floods, and of a listener that dies.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+
+#include "addresses.h"
+#include "base/clock.h"
+#include "link.h"
+#include "mads.h"
+#include "raw_peer.h"
+#include "side.h"
+
+namespace gdr::test {
+namespace {
+
+constexpr std::uint64_t kService = 0x0000'0000'0106'4321, kOther = 0x0000'0000'0106'4322;
+constexpr std::uint32_t kQkey = 0x8001'0000;
+constexpr int kQuiet = 200;  // milliseconds in which nothing comes
+
+GidBytes gid_of(const std::string& address) {
+  const wire::Address mapped_address = mapped(address);
+  GidBytes gid;
+  std::copy(mapped_address.begin(), mapped_address.end(), gid.begin());
+  return gid;
+}
+
+gdr_gsi_mad need(GsiEnd& end, const char* what) {
+  const auto mad = end.receive();
+  require(mad.has_value(), what);
+  return *mad;
+}
+
+class GeneralServices : public testing::Test {
+ protected:
+  void SetUp() override { make({.kind = LinkKind::kLoopback}); }
+
+  void make(const LinkSettings& settings) {
+    auto made = Link::make(settings);
+    if (!made) GTEST_SKIP() << made.error().message;
+    link_ = *std::move(made);
+  }
+  const GidBytes gid(int side) const { return gid_of(link_->address(side)); }
+
+  // A process at that side, and its end of queue pair 1.
+  std::function<void(Wire&)> at(int side, std::function<void(Wire&, GsiEnd&)> body) {
+    return [this, side, body = std::move(body)](Wire& wire) {
+      link_->enter(side);
+      Side device;
+      GsiEnd end(device.context());
+      body(wire, end);
+    };
+  }
+
+  // Listens for the service, answers each request with a reply that has its mark.
+  std::function<void(Wire&)> listener(int side, std::uint64_t service, std::uint32_t own,
+                                      std::uint64_t others = 0) {
+    return at(side, [=](Wire& wire, GsiEnd& end) {
+      // Of so many, the kernel knows only some.
+      for (std::uint64_t i = 1; i <= others; ++i) {
+        require(end.listen(service + (i << 32)) == 0, "it listens for others");
+      }
+      require(end.listen(service) == 0, "it listens");
+      wire.send('.');
+      while (const auto mad = end.receive()) {
+        if (mark_of(*mad) == 0) break;
+        GidBytes to;
+        std::copy(std::begin(mad->source), std::end(mad->source), to.begin());
+        require(end.send(to, reply_mad(end.id(own), local_id_of(*mad), mark_of(*mad))) == 0,
+                "a reply leaves");
+      }
+    });
+  }
+
+  std::unique_ptr<Link> link_;
+};
+
+void ask(GsiEnd& end, const GidBytes& to, std::uint64_t service, std::uint32_t id,
+         std::uint32_t mark, std::uint32_t answered_by) {
+  require(end.send(to, request_mad(end.id(id), service, mark)) == 0, "a request leaves");
+  const gdr_gsi_mad reply = need(end, "a reply comes");
+  require(attribute_of(reply) == kRep && mark_of(reply) == mark, "it is the reply");
+  require(remote_id_of(reply) == end.id(id), "to this request");
+  require((local_id_of(reply) & 0xfffff) == answered_by, "by that listener");
+  require(std::equal(to.begin(), to.end(), reply.source), "from there");
+}
+
+TEST_F(GeneralServices, AnswersFindTheProcessThatAskedWhicheverTheKernelGivesThemTo) {
+  Child first(listener(1, kService, 0xaaaaa, 450)), second(listener(1, kOther, 0xbbbbb, 450));
+  (void)first.wire().receive<char>();
+  (void)second.wire().receive<char>();
+  const auto asker = [&](std::uint32_t number) {
+    return at(0, [this, number](Wire& wire, GsiEnd& end) {
+      wire.meet();
+      for (std::uint32_t i = 1; i <= 50; ++i) {
+        ask(end, gid(1), kService, number * 100 + i, i, 0xaaaaa);
+        ask(end, gid(1), kOther, number * 100 + i, i, 0xbbbbb);
+      }
+      wire.meet();
+      wire.meet();  // with its end, what the kernel has given it for others is lost
+    });
+  };
+  Child one(asker(1)), two(asker(2)), three(asker(3));
+  for (int step = 0; step < 3; ++step) {
+    for (Child* child : {&one, &two, &three}) child->wire().meet();
+  }
+  for (Child* child : {&one, &two, &three}) child->finish();
+  EXPECT_GT(link_->counted(1, "forwarded"), 0u);
+  EXPECT_EQ(link_->counted(0, "mad_for_nobody"), 0u);
+  EXPECT_EQ(link_->counted(1, "mad_refused"), 0u);
+  for (Child* child : {&first, &second}) child->kill();
+}
+
+TEST_F(GeneralServices, WorkBetweenNamespaces) {
+  make({.kind = LinkKind::kVeth});
+  if (IsSkipped()) return;
+  Child server(listener(1, kService, 0xaaaaa));
+  (void)server.wire().receive<char>();
+  Child client(at(0, [&](Wire&, GsiEnd& end) {
+    for (std::uint32_t i = 1; i <= 20; ++i) ask(end, gid(1), kService, i, i, 0xaaaaa);
+  }));
+  client.finish();
+  server.kill();
+}
+
+TEST_F(GeneralServices, RequestsThatNobodyListensForAreRefusedOnce) {
+  // Two that could answer.
+  const auto idle = at(1, [](Wire& wire, GsiEnd&) { wire.meet(), wire.meet(); });
+  Child one(idle), two(idle);
+  one.wire().meet(), two.wire().meet();
+  Child client(at(0, [&](Wire&, GsiEnd& end) {
+    require(end.send(gid(1), request_mad(end.id(7), kService)) == 0, "a request leaves");
+    const gdr_gsi_mad rej = need(end, "a refusal comes");
+    require(attribute_of(rej) == kRej && remote_id_of(rej) == end.id(7), "of this request");
+    require(load_be16(&rej.bytes[kRejReasonAt]) == 8, "for an invalid service id");
+    require(load_be64(&rej.bytes[kTransactionAt]) == (0x1122'3344'0000'0000 | end.id(7)),
+            "of this transaction");
+    require(end.send(gid(1), request_mad(end.id(8), kService, 0, kSidrReq)) == 0, "another");
+    const gdr_gsi_mad sidr = need(end, "a refusal comes");
+    require(attribute_of(sidr) == kSidrRep && local_id_of(sidr) == end.id(8), "of this request");
+    require(sidr.bytes[kSidrStatusAt] == 1, "as unsupported");
+    require(!end.receive(kQuiet), "and none more");
+  }));
+  client.finish();
+  one.wire().meet(), two.wire().meet();
+  one.finish(), two.finish();
+  EXPECT_EQ(link_->counted(1, "mad_refused"), 2u);
+}
+
+TEST_F(GeneralServices, AddressesOfThisHostWithoutAnyProcessRefuseAtOnce) {
+  Child client(at(0, [&](Wire&, GsiEnd& end) {
+    require(end.send(gid(1), request_mad(end.id(1), kService)) == ECONNREFUSED, "nobody is there");
+    // Another account's, or a program that knows nothing of the software NIC.
+    const RawPeer other(link_->address(1), link_->address(0));
+    require(end.send(gid(1), request_mad(end.id(1), kService)) == 0, "somebody is there");
+  }));
+  client.finish();
+}
+
+TEST_F(GeneralServices, NothingLeavesThatIsNoneOfConnectionManagementOrOfAnotherSource) {
+  Child client(at(0, [&](Wire&, GsiEnd& end) {
+    gdr_gsi_mad subnet = request_mad(end.id(1), kService);
+    subnet.bytes[1] = 0x03;
+    require(end.send(gid(0), subnet) == EPROTONOSUPPORT, "no subnet administration");
+    gdr_gsi_mad stranger = request_mad(end.id(1), kService);
+    std::copy_n(gid(1).begin(), 16, stranger.source);
+    std::copy_n(gid(0).begin(), 16, stranger.destination);
+    require(gdr_gsi_send(end.get(), &stranger) == EADDRNOTAVAIL, "no foreign source");
+    const GidBytes ipv6 = {0xfd, 0, 0, 8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
+    require(end.send(ipv6, request_mad(end.id(1), kService)) == ENETUNREACH, "no other family");
+  }));
+  client.finish();
+  EXPECT_EQ(link_->counted(0, "packets_sent"), 0u);
+}
+
+TEST_F(GeneralServices, AServiceIdHasOneListener) {
+  Child first(listener(1, kService, 1));
+  (void)first.wire().receive<char>();
+  Child second(at(1, [](Wire& wire, GsiEnd& end) {
+    require(end.listen(kService) == EADDRINUSE, "another process has it");
+    require(end.listen(kOther) == 0 && end.listen(kOther) == EADDRINUSE, "this one has it");
+    require(gdr_gsi_unlisten(end.get(), kService) == EINVAL, "it is not this one's");
+    wire.meet();
+    wire.meet();
+    require(end.listen(kService) == 0, "the listener has died");
+  }));
+  second.wire().meet();
+  Child elsewhere(at(0, [](Wire&, GsiEnd& end) {
+    require(end.listen(kService) == 0, "each address has its own");
+  }));
+  elsewhere.finish();
+  first.kill();
+  second.wire().meet();
+  second.finish();
+}
+
+TEST_F(GeneralServices, OfManyThatListenAtTheSameTimeOneDoes) {
+  constexpr int kProcesses = 6, kRounds = 20;
+  std::vector<std::unique_ptr<Child>> children;
+  for (int i = 0; i < kProcesses; ++i) {
+    children.push_back(std::make_unique<Child>(at(1, [](Wire& wire, GsiEnd& end) {
+      wire.meet();
+      for (std::uint64_t round = 0; round < kRounds; ++round) {
+        wire.send(end.listen(kService + round * 0x100));
+        wire.meet();
+      }
+    })));
+  }
+  for (auto& child : children) child->wire().meet();
+  for (int round = 0; round < kRounds; ++round) {
+    int listening = 0;
+    for (auto& child : children) {
+      const int result = child->wire().receive<int>();
+      EXPECT_TRUE(result == 0 || result == EADDRINUSE) << result;
+      listening += result == 0 ? 1 : 0;
+    }
+    EXPECT_EQ(listening, 1) << "round " << round;
+    for (auto& child : children) child->wire().meet();
+  }
+  for (auto& child : children) child->finish();
+}
+
+TEST_F(GeneralServices, RequestsToAListenerThatHasDiedAreRefused) {
+  Child listens(listener(1, kService, 1));
+  (void)listens.wire().receive<char>();
+  Child stays(at(1, [](Wire& wire, GsiEnd&) { wire.meet(), wire.meet(); }));
+  stays.wire().meet();
+  Child client(at(0, [&](Wire& wire, GsiEnd& end) {
+    ask(end, gid(1), kService, 1, 1, 1);
+    wire.meet();
+    wire.meet();
+    const Nanoseconds deadline = now() + 5 * kSecond;
+    while (true) {
+      require(now() < deadline, "a dead listener is forgotten");
+      require(end.send(gid(1), request_mad(end.id(2), kService, 2)) == 0, "a request leaves");
+      const auto answer = end.receive(100);
+      if (answer && attribute_of(*answer) == kRej) break;
+    }
+  }));
+  client.wire().meet();
+  listens.kill();
+  client.wire().meet();
+  client.finish();
+  stays.wire().meet();
+  stays.finish();
+}
+
+// The kernel gives each message to the process that it is for.
+TEST_F(GeneralServices, AStoppedProcessKeepsNothingFromOthersOfItsAddress) {
+  const auto idle = at(1, [](Wire& wire, GsiEnd&) { wire.meet(), wire.receive<char>(); });
+  Child first(idle);
+  first.wire().meet();
+  Child listens(listener(1, kService, 1));
+  (void)listens.wire().receive<char>();
+  Child second(idle), third(idle);
+  second.wire().meet(), third.wire().meet();
+  usleep(300'000);  // until the kernel has been told, see port_sharing.h
+  for (Child* child : {&first, &second, &third}) ::kill(child->pid(), SIGSTOP);
+  Child client(at(0, [&](Wire&, GsiEnd& end) {
+    for (std::uint32_t i = 1; i <= 20; ++i) ask(end, gid(1), kService, i, i, 1);
+  }));
+  client.finish();
+  for (Child* child : {&first, &second, &third}) child->kill();
+  listens.kill();
+}
+
+TEST_F(GeneralServices, ACallbackMayCloseItsOwnAndNoneComesAfterwards) {
+  Child server(at(1, [](Wire& wire, GsiEnd& end) {
+    struct Closer {
+      gdr_gsi* gsi = nullptr;
+      std::atomic<int> calls{0};
+    } closer;
+    const auto close_it = [](void* user, const gdr_gsi_mad*) {
+      auto& self = *static_cast<Closer*>(user);
+      ++self.calls;
+      gdr_gsi_close(self.gsi);
+    };
+    Side other(0);
+    closer.gsi = gdr_gsi_open(other.context(), close_it, &closer);
+    require(closer.gsi != nullptr && gdr_gsi_listen(closer.gsi, kService) == 0, "it listens");
+    wire.meet();
+    const Nanoseconds deadline = now() + 5 * kSecond;
+    while (closer.calls == 0 && now() < deadline) usleep(1000);
+    wire.meet();
+    require(end.listen(kService) == 0, "its service id is free");
+    require(closer.calls == 1, "it was called once");
+    // A callback that runs is waited for.
+    struct Slow {
+      std::atomic<bool> began{false}, ended{false};
+    } slow;
+    gdr_gsi* waits = gdr_gsi_open(
+        other.context(),
+        [](void* user, const gdr_gsi_mad*) {
+          auto& self = *static_cast<Slow*>(user);
+          self.began = true;
+          usleep(100'000);
+          self.ended = true;
+        },
+        &slow);
+    require(waits != nullptr && gdr_gsi_listen(waits, kOther) == 0, "it listens");
+    wire.meet();
+    while (!slow.began && now() < deadline) usleep(1000);
+    gdr_gsi_close(waits);
+    require(slow.began && slow.ended, "close waits for the call");
+  }));
+  server.wire().meet();
+  Child client(at(0, [&](Wire& wire, GsiEnd& end) {
+    for (std::uint32_t i = 1; i <= 5; ++i) {
+      require(end.send(gid(1), request_mad(end.id(i), kService, i)) == 0, "requests leave");
+    }
+    wire.meet();
+    wire.meet();
+    require(end.send(gid(1), request_mad(end.id(9), kOther, 9)) == 0, "a request leaves");
+    wire.meet();
+  }));
+  client.wire().meet();
+  server.wire().meet();
+  server.wire().meet();
+  client.wire().meet();
+  client.wire().meet();
+  server.finish();
+  client.finish();
+}
+
+TEST_F(GeneralServices, AForksChildHasNoneOfIt) {
+  Child server(at(1, [](Wire& wire, GsiEnd& end) {
+    require(end.listen(kService) == 0, "it listens");
+    wire.meet();
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(10);
+      bool right = end.send(end.gid(), request_mad(1, kService)) == ENODEV &&
+                   end.listen(kOther) == ENODEV && gdr_gsi_unlisten(end.get(), kService) == ENODEV;
+      end.close();
+      _exit(right ? 0 : 1);
+    }
+    int status = -1;
+    require(waitpid(child, &status, 0) == child && status == 0, "the child fails as it should");
+    wire.meet();
+    require(mark_of(need(end, "the parent listens on")) == 7, "the parent listens on");
+  }));
+  server.wire().meet();
+  server.wire().meet();
+  Child client(at(0, [&](Wire&, GsiEnd& end) {
+    require(end.send(gid(1), request_mad(end.id(1), kService, 7)) == 0, "a request leaves");
+  }));
+  client.finish();
+  server.finish();
+}
+
+// Far more than can be looked at, from a source that keeps no rule; meanwhile another asks, and
+// tries again as connection managers do.
+TEST_F(GeneralServices, AFloodKeepsNobodyElseFromBeingHeard) {
+  Child server(listener(0, kService, 1));
+  (void)server.wire().receive<char>();
+  Child flooder([&](Wire& wire) {
+    const RawPeer unused(loopback_address(2), link_->address(0));
+    RawPeer peer(loopback_address(3), link_->address(0));
+    wire::Packet packet =
+        request_packet(wire::Transport::kUnreliableDatagram, wire::Operation::kSendOnly, 1, 5);
+    packet.deth = {kQkey, 1};
+    const gdr_gsi_mad mad = request_mad(1, kOther);
+    const auto* begin = reinterpret_cast<const std::byte*>(mad.bytes);
+    const Bytes bytes = peer.bytes_of(packet, Bytes(begin, begin + sizeof mad.bytes));
+    wire.meet();
+    const Nanoseconds end = now() + 2 * kSecond;
+    while (now() < end) peer.send(bytes);
+  });
+  flooder.wire().meet();
+  Child client(at(1, [&](Wire&, GsiEnd& end) {
+    usleep(300'000);  // the flood is on
+    for (std::uint32_t i = 1; i <= 10; ++i) {
+      bool answered = false;
+      for (int tries = 0; tries < 15 && !answered; ++tries) {
+        require(end.send(gid(0), request_mad(end.id(i), kService, i)) == 0, "a request leaves");
+        while (const auto answer = end.receive(100)) {
+          answered = remote_id_of(*answer) == end.id(i);
+          if (answered) break;
+        }
+      }
+      require(answered, "a request is heard");
+    }
+  }));
+  client.finish();
+  flooder.finish();
+  EXPECT_GT(link_->counted(0, "mad_received"), 1000u);
+  server.kill();
+}
+
+// The listener is told of a request, stops listening and answers it; the answer is lost, and the
+// request comes again.
+TEST_F(GeneralServices, RepeatedRequestsStillComeToWhoNoLongerListens) {
+  Child server(at(1, [](Wire& wire, GsiEnd& end) {
+    require(end.listen(kService) == 0, "it listens");
+    wire.meet();
+    (void)need(end, "a request comes");
+    require(gdr_gsi_unlisten(end.get(), kService) == 0, "it no longer listens");
+    wire.meet();
+    require(mark_of(need(end, "it comes again")) == 1, "it comes again");
+    wire.meet();
+    // Who listens for it now gets new ones.
+    wire.meet();
+    require(!end.receive(kQuiet), "they are the other's");
+  }));
+  server.wire().meet();
+  Child client(at(0, [&](Wire& wire, GsiEnd& end) {
+    const auto send = [&](std::uint32_t mark) {
+      require(end.send(gid(1), request_mad(end.id(1), kService, mark)) == 0, "a request leaves");
+    };
+    send(1);
+    wire.meet();
+    send(1);
+    require(!end.receive(kQuiet), "it is not refused");
+    wire.meet();
+    send(2);
+    require(mark_of(need(end, "the other answers")) == 2, "the other answers");
+  }));
+  server.wire().meet();
+  client.wire().meet();
+  server.wire().meet();
+  Child other(listener(1, kService, 2));
+  (void)other.wire().receive<char>();
+  client.wire().meet();
+  client.finish();
+  server.wire().meet();
+  server.finish();
+  other.kill();
+}
+
+// From a plain socket, as another host or another account of this one: all but the last are wrong
+// in one thing.
+TEST_F(GeneralServices, WrongPacketsAreCountedAndARightOneIsTaken) {
+  Child server(at(0, [](Wire& wire, GsiEnd& end) {
+    require(end.listen(kService) == 0, "it listens");
+    wire.meet();
+    const gdr_gsi_mad mad = need(end, "the right one comes");
+    require(mark_of(mad) == 99, "and no wrong one");
+    wire.meet();
+  }));
+  server.wire().meet();
+  RawPeer peer(link_->address(1), link_->address(0));
+  wire::Packet right =
+      request_packet(wire::Transport::kUnreliableDatagram, wire::Operation::kSendOnly, 1, 5);
+  right.ack_request = false;
+  right.deth = {kQkey, 1};
+  const auto payload_of = [](std::uint32_t mark) {
+    const gdr_gsi_mad mad = request_mad(1, kService, mark);
+    const auto* begin = reinterpret_cast<const std::byte*>(mad.bytes);
+    return Bytes(begin, begin + sizeof mad.bytes);
+  };
+  const auto send = [&](auto change, std::size_t bytes = GDR_GSI_MAD_BYTES) {
+    wire::Packet packet = right;
+    Bytes payload = payload_of(1);
+    payload.resize(bytes);
+    change(packet, payload);
+    peer.send(peer.bytes_of(packet, payload));
+  };
+  send([](auto& packet, auto&) { packet.deth.qkey = 0x11111; });
+  send([](auto& packet, auto&) { packet.deth.source_qp = 2; });
+  send([](auto&, auto&) {}, 252);
+  send([](auto&, auto&) {}, 260);
+  send([](auto&, auto&) {}, 0);
+  send([](auto& packet, auto&) { packet.partition_key = 0x1234; });
+  send([](auto& packet, auto&) {
+    packet.opcode = wire::make_opcode(wire::Transport::kUnreliableDatagram,
+                                      wire::Operation::kSendOnlyImmediate);
+    packet.info = wire::find_opcode(packet.opcode);
+  });
+  send([](auto& packet, auto&) {
+    packet.opcode =
+        wire::make_opcode(wire::Transport::kReliableConnection, wire::Operation::kSendOnly);
+    packet.info = wire::find_opcode(packet.opcode);
+  });
+  // Of the right form, and for nobody: other classes, versions, methods, attributes; an answer to
+  // no process, and to one that asked nothing.
+  for (const std::size_t at : {0, 1, 2, 3, 17}) {
+    send([at](auto&, auto& payload) { payload[at] ^= std::byte{0x40}; });
+  }
+  send([](auto&, auto& payload) {
+    const gdr_gsi_mad reply = reply_mad(1, 0);
+    std::memcpy(payload.data(), reply.bytes, payload.size());
+  });
+  send([](auto&, auto& payload) {
+    const gdr_gsi_mad reply = reply_mad(1, 0x3ff'00000);
+    std::memcpy(payload.data(), reply.bytes, payload.size());
+  });
+  Bytes damaged = peer.bytes_of(right, payload_of(1));
+  damaged[100] ^= std::byte{1};
+  peer.send(damaged);
+  peer.send(peer.bytes_of(right, payload_of(99)));
+  server.wire().meet();
+  server.finish();
+  EXPECT_EQ(link_->counted(0, "malformed"), 5u);
+  EXPECT_EQ(link_->counted(0, "wrong_partition_key"), 1u);
+  EXPECT_EQ(link_->counted(0, "wrong_transport"), 2u);
+  EXPECT_EQ(link_->counted(0, "wrong_icrc"), 1u);
+  EXPECT_EQ(link_->counted(0, "mad_for_nobody"), 7u);
+}
+
+// A process of this account has that address: nobody else speaks for it.
+TEST_F(GeneralServices, NobodyElseSpeaksForAnAddressOfThisAccountsProcesses) {
+  Child victim(at(1, [](Wire& wire, GsiEnd&) { wire.meet(), wire.meet(); }));
+  victim.wire().meet();
+  Child server(at(0, [](Wire& wire, GsiEnd& end) {
+    require(end.listen(kService) == 0, "it listens");
+    wire.meet();
+    wire.meet();
+    require(!end.receive(kQuiet), "a forged request is not taken");
+  }));
+  server.wire().meet();
+  // Shares the port with the victim.
+  RawPeer forger(link_->address(1), link_->address(0));
+  wire::Packet packet =
+      request_packet(wire::Transport::kUnreliableDatagram, wire::Operation::kSendOnly, 1, 5);
+  packet.deth = {kQkey, 1};
+  const gdr_gsi_mad mad = request_mad(1, kService);
+  const auto* begin = reinterpret_cast<const std::byte*>(mad.bytes);
+  forger.send(forger.bytes_of(packet, Bytes(begin, begin + sizeof mad.bytes)));
+  server.wire().meet();
+  server.finish();
+  victim.wire().meet();
+  victim.finish();
+  EXPECT_EQ(link_->counted(0, "wrong_source_port"), 1u);
+}
+
+}  // namespace
+}  // namespace gdr::test
