@@ -8,9 +8,10 @@
 #define GDR_WATCHED extern "C" __attribute__((visibility("default")))
 
 GDR_WATCHED void* dlsym(void* handle, const char* name) noexcept {
-  return gdr::watch::lookup_for(handle, name)(handle, name);
+  return gdr::watch::lookup_for(handle, name, __builtin_return_address(0))(handle, name);
 }
 
 GDR_WATCHED void* dlvsym(void* handle, const char* name, const char* version) noexcept {
-  return gdr::watch::versioned_lookup_for(handle, name)(handle, name, version);
+  return gdr::watch::versioned_lookup_for(handle, name, __builtin_return_address(0))(handle, name,
+                                                                                     version);
 }

@@ -69,9 +69,16 @@ void* find_watched_version(void* handle, const char* name, const char* version) 
   return resolve(handle, which(name), next_dlvsym()(handle, name, version), name);
 }
 
-bool passes(void* handle, const char* name) {
+bool is_software_nic(const void* address) {
+  Dl_info where{};
+  return dladdr(address, &where) != 0 && where.dli_fname != nullptr &&
+         std::strstr(where.dli_fname, "/gdrkit/soft-nic/") != nullptr;
+}
+
+bool passes(void* handle, const char* name, const void* caller) {
   // RTLD_NEXT is asked by who stands in front of the library, and must find who stands behind him.
-  return handle == RTLD_NEXT || name == nullptr || which(name) == kWatchedCount;
+  return handle == RTLD_NEXT || name == nullptr || which(name) == kWatchedCount ||
+         is_software_nic(caller);
 }
 
 }  // namespace
@@ -86,12 +93,12 @@ VersionedLookup& next_dlvsym() {
   return known_or(found, find_next_versioned);
 }
 
-Lookup& lookup_for(void* handle, const char* name) {
-  return passes(handle, name) ? next_dlsym() : find_watched;
+Lookup& lookup_for(void* handle, const char* name, const void* caller) {
+  return passes(handle, name, caller) ? next_dlsym() : find_watched;
 }
 
-VersionedLookup& versioned_lookup_for(void* handle, const char* name) {
-  return passes(handle, name) ? next_dlvsym() : find_watched_version;
+VersionedLookup& versioned_lookup_for(void* handle, const char* name, const void* caller) {
+  return passes(handle, name, caller) ? next_dlvsym() : find_watched_version;
 }
 
 void* loaded_function(const char* library, const char* name, const char* version) {

@@ -14,9 +14,10 @@ using VersionedLookup = void*(void* handle, const char* name, const char* versio
 Lookup& next_dlsym();
 VersionedLookup& next_dlvsym();
 
-// Answers a lookup of the program: the next function, except for the watched names.
-Lookup& lookup_for(void* handle, const char* name);
-VersionedLookup& versioned_lookup_for(void* handle, const char* name);
+// Answers a lookup of the program: the next function, except for the watched names. `caller` is an
+// address in who asks: what the software NIC copies is its data path, not the program's staging.
+Lookup& lookup_for(void* handle, const char* name, const void* caller);
+VersionedLookup& versioned_lookup_for(void* handle, const char* name, const void* caller);
 
 // A function of a library that this process has loaded, wherever; null without one. Loads nothing.
 void* loaded_function(const char* library, const char* name, const char* version);

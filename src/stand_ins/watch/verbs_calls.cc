@@ -98,13 +98,20 @@ ibv_cq_ex* create_cq_ex(ibv_context* object, ibv_cq_init_attr_ex* attributes) {
     errno = EINVAL;
     return nullptr;
   }
-  ibv_cq_ex* made = context->create_cq_ex(object, attributes);
+  // What counting needs to know of each completion; without it where the provider refuses.
+  ibv_cq_init_attr_ex more = *attributes;
+  more.wc_flags |= IBV_WC_EX_WITH_BYTE_LEN | IBV_WC_EX_WITH_QP_NUM;
+  ibv_cq_ex* made = context->create_cq_ex(object, &more);
+  if (made == nullptr) {
+    more.wc_flags = attributes->wc_flags;
+    made = context->create_cq_ex(object, attributes);
+  }
   CompletionQueue* known = made == nullptr ? nullptr : make<CompletionQueue>();
   if (known == nullptr) return made;
   known->object = made;
   known->context = context;
-  known->shows_bytes = (attributes->wc_flags & IBV_WC_EX_WITH_BYTE_LEN) != 0;
-  known->shows_queue_pair = (attributes->wc_flags & IBV_WC_EX_WITH_QP_NUM) != 0;
+  known->shows_bytes = (more.wc_flags & IBV_WC_EX_WITH_BYTE_LEN) != 0;
+  known->shows_queue_pair = (more.wc_flags & IBV_WC_EX_WITH_QP_NUM) != 0;
   if (!add(known)) {
     discard(known);
     return made;

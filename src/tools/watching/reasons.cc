@@ -39,7 +39,7 @@ std::string refusal(const RegionGroup& one) {
 std::string connections(const Observations& seen) {
   std::uint32_t count = 0;
   for (const auto& [pid, one] : seen.processes) count += one.connections;
-  return count == 0 ? "" : fmt::format("it had {} of TCP open", plural(count, "connection"));
+  return count == 0 ? "" : fmt::format("it had {} open", plural(count, "TCP connection"));
 }
 
 // The transport library that decided, and what it needs.

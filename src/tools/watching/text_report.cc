@@ -100,7 +100,8 @@ std::string queue_pairs(const Report& report) {
   if (rows.size() == 1) return "";
   std::string lines = text::table(rows, kIndent);
   if (busiest.size() > kMostQueuePairs) {
-    lines += fmt::format("  and {} more\n", plural(busiest.size() - kMostQueuePairs, "queue pair"));
+    lines +=
+        fmt::format("  and {}\n", plural(busiest.size() - kMostQueuePairs, "other queue pair"));
   }
   return lines;
 }
