@@ -165,7 +165,7 @@ int run(const WatchOptions& options) {
   std::optional<LiveLine> live(!options.quiet);
   child.on_tick = [&](pid_t pid) {
     if (!processes) processes.emplace(pid);
-    processes->look();
+    processes->look_now_and_then();
     live->show(watching::take_snapshot(watch.file.ledger()), seconds_since(watch.start));
   };
   const Result<int> status = run_child(child);

@@ -26,7 +26,7 @@ class LedgerFile {
   LedgerFile& operator=(const LedgerFile&) = delete;
   ~LedgerFile();
 
-  std::string variable() const;  // the variable's value
+  std::string variable() const;  // the variable's value, in this process and its children
   const ledger::Ledger& ledger() const { return *ledger_; }
 
  private:

@@ -100,6 +100,15 @@ std::uint64_t libraries_in(const std::string& maps) {
 
 void Processes::look() { look_at(first_, 0); }
 
+void Processes::look_now_and_then() {
+  constexpr std::chrono::milliseconds kLongest{10'000};
+  const auto now = std::chrono::steady_clock::now();
+  if (now < next_) return;
+  look();
+  next_ = now + pause_;
+  pause_ = std::min(2 * pause_, kLongest);
+}
+
 void Processes::look_at(pid_t pid, int depth) {
   if (depth > kDeepest || (seen_.size() >= kMostSeen && !seen_.contains(pid))) return;
   const std::string folder = fmt::format("{}/{}", proc_, pid);

@@ -9,6 +9,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -30,6 +31,9 @@ class Processes {
       : first_(first), proc_(std::move(proc)) {}
 
   void look();
+  // The same if it is time again: soon after the first time, then ever more seldom, since it reads
+  // much where a program is large.
+  void look_now_and_then();
   const std::map<pid_t, SeenProcess>& seen() const { return seen_; }
 
  private:
@@ -38,6 +42,8 @@ class Processes {
   const pid_t first_;
   const std::string proc_;
   std::map<pid_t, SeenProcess> seen_;
+  std::chrono::steady_clock::time_point next_{};
+  std::chrono::milliseconds pause_{10};
 };
 
 // The flags of the libraries that /proc/PID/maps names.

@@ -75,6 +75,7 @@ class Reader {
         for_each_ready(from_.regions, from_.region, [&](const ledger::Region& one) { take(one); });
     now_.more_queue_pairs = for_each_ready(from_.queue_pairs, from_.queue_pair,
                                            [&](const ledger::QueuePair& one) { take(one); });
+    now_.made_queue_pairs = get(from_.queue_pairs);
     return std::move(now_);
   }
 

@@ -68,6 +68,7 @@ struct Snapshot {
   std::vector<Device> devices;  // one for each name
   std::vector<Region> regions;
   std::vector<QueuePair> queue_pairs;
+  std::uint32_t made_queue_pairs = 0;  // with or without a record
   // Beyond the records; a lower bound.
   std::uint32_t more_regions = 0, more_queue_pairs = 0, more_processes = 0;
 
