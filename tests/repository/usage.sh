@@ -65,6 +65,10 @@ expect_wrong_use "gdr nccl check: unknown expectation 'luck'; allowed: " nccl ch
 expect_wrong_use "gdr nccl run: no PROGRAM" nccl run --tee --
 expect_wrong_use "gdr nccl run: unknown option '--soft-nic'; allowed: --help, --expect" \
   nccl run --soft-nic -- true
+expect_wrong_use "gdr watch: no PROGRAM" watch
+expect_wrong_use "gdr watch: unknown option '--soft-nic'; allowed: --help, --expect, --json, --quiet" \
+  watch --soft-nic -- true
+expect_wrong_use "unknown expectation 'luck'; allowed: gdr, rdma" watch --expect luck -- true
 expect_wrong_use "gdr nccl run: /nowhere/x: No such file" nccl run --log /nowhere/x -- true
 
 # Wrong values in the environment, for whatever uses the stand-ins.

@@ -1,4 +1,10 @@
 // cuInit, versions, error texts.
+#include <errno.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "ledger/ledger.h"
 #include "softgpu/process.h"
 
 namespace gdr::softgpu {
@@ -29,10 +35,21 @@ CUresult answer(CUresult error, const char* Texts::*which, const char** text) {
   return *text != nullptr ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
+// To the ledger of `gdr run`, for the line that it prints at the end of a program.
+void tell_of_use() {
+  ledger::Ledger* ledger = ledger::attach(std::getenv("GDR_RUN_LEDGER"));
+  if (ledger == nullptr) return;
+  ledger::Process* process = ledger::claim_process(*ledger, static_cast<std::uint32_t>(getpid()),
+                                                   program_invocation_short_name);
+  if (process != nullptr) process->libraries.fetch_or(ledger::kSoftGpu, std::memory_order_relaxed);
+}
+
 }  // namespace
 
 GDR_CU cuInit(unsigned flags) {
   if (flags != 0) return CUDA_ERROR_INVALID_VALUE;
+  static const bool told = (tell_of_use(), true);
+  (void)told;
   return guarded([] { return Process::instance().initialise(); });
 }
 

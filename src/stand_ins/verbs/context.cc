@@ -85,6 +85,7 @@ ibv_context* open_context(Device& device, std::shared_ptr<Session> session, Uniq
   context->events = std::move(*events);
   context->session = std::move(session);
   context->command = std::move(command);
+  context->usage = usage::opened(device.base.name);
   ibv_context& visible = context->base.context;
   visible.device = &device.base;
   visible.cmd_fd = context->command.get();

@@ -28,6 +28,20 @@ void convert(const rnic::SharedCompletion& from, ibv_wc& to) {
   to.dlid_path_bits = 0;
 }
 
+// For the line at the end of `gdr run`: a side that only receives has used the device, too.
+int counted(const ibv_cq* cq, const ibv_wc* completions, int count) {
+  const usage::Counted usage = count > 0 ? context_of(cq->context).usage : nullptr;
+  if (usage == nullptr) return count;
+  std::uint64_t bytes = 0;
+  for (int i = 0; i < count; ++i) {
+    const bool is_receive =
+        completions[i].status == IBV_WC_SUCCESS && (completions[i].opcode & IBV_WC_RECV) != 0;
+    if (is_receive) bytes += completions[i].byte_len;
+  }
+  usage::moved(usage, bytes);
+  return count;
+}
+
 int poll_cq(ibv_cq* cq, int entries, ibv_wc* completions) {
   if (entries <= 0) return 0;
   const auto poll = [=] {
@@ -38,8 +52,10 @@ int poll_cq(ibv_cq* cq, int entries, ibv_wc* completions) {
         });
   };
   const int count = poll();
-  if (count != 0 || !context_of(cq->context).adapter->progress()) return count;
-  return poll();
+  if (count != 0 || !context_of(cq->context).adapter->progress()) {
+    return counted(cq, completions, count);
+  }
+  return counted(cq, completions, poll());
 }
 
 int request_notification(ibv_cq* cq, int solicited_only) {

@@ -25,6 +25,9 @@ int advance(Cq& cq) {
   if (taken < 0) return EIO;
   cq.extended.wr_id = cq.current.wr_id;
   cq.extended.status = static_cast<ibv_wc_status>(cq.current.status);
+  if (cq.current.status == IBV_WC_SUCCESS && (cq.current.opcode & IBV_WC_RECV) != 0) {
+    usage::moved(context_of(cq.base.context).usage, cq.current.bytes);
+  }
   return 0;
 }
 

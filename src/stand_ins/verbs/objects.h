@@ -20,6 +20,7 @@
 #include "rnic/events.h"
 #include "verbs/device.h"
 #include "verbs/session.h"
+#include "verbs/usage.h"
 
 namespace gdr::verbs {
 
@@ -32,6 +33,7 @@ struct Context {
   std::shared_ptr<rnic::EventQueue> events;
   std::shared_ptr<Session> session;
   UniqueFd command;  // base.context.cmd_fd
+  usage::Counted usage = nullptr;
 
   // Whether asynchronous events of an object (its Cq, Qp or Srq) may still be handed out: after
   // drop_events() returns none is, not even one that another thread was about to report.

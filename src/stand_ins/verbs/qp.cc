@@ -125,6 +125,7 @@ Qp* hand_out(std::unique_ptr<Qp> qp) {
   change_users(*qp, [](auto& users) { ++users; });
   Context& context = context_of(base.context);
   context.expect_events(qp.get());
+  usage::made_queue_pair(context.usage);
   qp->serial = context.adopt([raw = qp.get()] {
     detach(*raw);
     release(raw);

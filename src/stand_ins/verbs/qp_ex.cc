@@ -1,6 +1,7 @@
 // The ibv_wr_* functions of extended queue pairs: each turns its arguments into an ibv_send_wr of
 // the queue pair's batch. Hot.
 #include "verbs/errors.h"
+#include "verbs/objects.h"
 #include "verbs/qp.h"
 
 namespace gdr::verbs {
@@ -128,7 +129,15 @@ void wr_set_sge_list(ibv_qp_ex* qp, std::size_t count, const ibv_sge* segments) 
 }
 
 void wr_start(ibv_qp_ex* qp) { qp_of(qp).batch->start(); }
-int wr_complete(ibv_qp_ex* qp) { return qp_of(qp).batch->complete(*qp_of(qp).queue); }
+int wr_complete(ibv_qp_ex* qp) {
+  Qp& own = qp_of(qp);
+  const usage::Counted usage = context_of(qp->qp_base.context).usage;
+  // From complete() on the batch is another thread's.
+  const std::uint64_t bytes = usage == nullptr ? 0 : own.batch->bytes();
+  const int error = own.batch->complete(*own.queue);
+  if (error == 0) usage::moved(usage, bytes);
+  return error;
+}
 void wr_abort(ibv_qp_ex* qp) { qp_of(qp).batch->abort(); }
 
 }  // namespace

@@ -116,6 +116,12 @@ void SendBatch::link() {
   }
 }
 
+std::uint64_t SendBatch::bytes() const {
+  std::uint64_t sum = 0;
+  for (const ibv_sge& segment : segments_) sum += segment.length;
+  return sum;
+}
+
 // Everything that could make the queue pair refuse a request after it took the one before is
 // checked first: all or none. Only this thread adds to the ring now, so the room found stays.
 int SendBatch::complete(rnic::QueuePair& queue) {

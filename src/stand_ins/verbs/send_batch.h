@@ -33,6 +33,7 @@ class SendBatch {
   void set_remote_srq(std::uint32_t number);
   void set_segments(std::span<const ibv_sge> segments);
   void set_inline(std::span<const ibv_data_buf> buffers);
+  std::uint64_t bytes() const;  // of all segments since start()
   int complete(rnic::QueuePair& queue);
   void abort();
 

@@ -6,7 +6,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdlib>
 #include <optional>
 
@@ -19,6 +21,7 @@ namespace {
 constexpr int kPassedOn[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
 // A process that the program left behind may hold its output open for ever.
 constexpr int kLastWordsMs = 500;
+constexpr int kFirstTickMs = 10, kTickMs = 200;
 
 // Blocks signals for as long as it lives, so that they are read from a descriptor instead.
 class SignalsAsFile {
@@ -112,9 +115,40 @@ void pass_signals_on(int fd, pid_t child) {
   }
 }
 
-int wait_for(pid_t child, const SignalsAsFile& signals, std::vector<Passage>& passages) {
+// When a program that runs is to be looked at next: the younger it is, the sooner.
+class Ticks {
+ public:
+  Ticks(pid_t child, const std::function<void(pid_t)>& on_tick)
+      : child_(child), on_tick_(on_tick), next_(Clock::now()) {}
+
+  // In milliseconds, for poll(); -1: never.
+  int until_next() const {
+    if (!on_tick_) return -1;
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(next_ - Clock::now()).count();
+    return static_cast<int>(std::clamp<long>(left + 1, 0, kTickMs));
+  }
+  void tick_if_due() {
+    if (!on_tick_ || Clock::now() < next_) return;
+    on_tick_(child_);
+    next_ = Clock::now() + std::chrono::milliseconds(pause_ms_);
+    pause_ms_ = std::min(2 * pause_ms_, kTickMs);
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  pid_t child_;
+  const std::function<void(pid_t)>& on_tick_;
+  Clock::time_point next_;
+  int pause_ms_ = kFirstTickMs;
+};
+
+int wait_for(pid_t child, const SignalsAsFile& signals, std::vector<Passage>& passages,
+             const std::function<void(pid_t)>& on_tick) {
   std::optional<int> status;
+  Ticks ticks(child, on_tick);
   for (;;) {
+    if (!status) ticks.tick_if_due();
     std::vector<pollfd> waits = {{signals.fd(), POLLIN, 0}};
     bool open = false;
     for (const Passage& passage : passages) {
@@ -122,7 +156,7 @@ int wait_for(pid_t child, const SignalsAsFile& signals, std::vector<Passage>& pa
       open = open || passage.fd() >= 0;
     }
     if (status && !open) return *status;
-    const int ready = poll(waits.data(), waits.size(), status ? kLastWordsMs : -1);
+    const int ready = poll(waits.data(), waits.size(), status ? kLastWordsMs : ticks.until_next());
     if (status && ready == 0) {
       for (Passage& passage : passages) passage.close();
       return *status;
@@ -159,7 +193,7 @@ Result<int> run_child(const ChildOptions& options) {
     passages.emplace_back(std::move(out->read_end), STDOUT_FILENO, options.on_output);
     passages.emplace_back(std::move(err->read_end), STDERR_FILENO, options.on_output);
   }
-  return wait_for(*child, signals, passages);
+  return wait_for(*child, signals, passages, options.on_tick);
 }
 
 }  // namespace gdr::cli

@@ -7,6 +7,8 @@
 //   Result<int> status = run_child(options);  // 128 + N where signal N ended it, as in a shell
 #pragma once
 
+#include <sys/types.h>
+
 #include <functional>
 #include <string>
 #include <string_view>
@@ -24,6 +26,9 @@ struct ChildOptions {
   // If set, standard output and error pass through this process, which forwards every byte and
   // shows whole lines to this function (a very long line only in part).
   std::function<void(std::string_view)> on_output;
+  // If set, called with its process ID now and then while it runs: soon after it starts, later five
+  // times a second.
+  std::function<void(pid_t)> on_tick;
 };
 
 // The error is that of starting it.

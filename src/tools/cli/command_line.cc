@@ -39,6 +39,10 @@ bool nccl_run_takes_next_word(const std::string& word) {
   return word == "--expect" || word == "--log" || word == "--json";
 }
 
+bool watch_takes_next_word(const std::string& word) {
+  return word == "--expect" || word == "--json";
+}
+
 // A subcommand that takes a program and its arguments after its own options.
 struct Starter {
   std::vector<std::string> words;
@@ -47,6 +51,7 @@ struct Starter {
 
 const Starter* starter_of(const std::vector<std::string>& arguments) {
   static const Starter starters[] = {{{"run"}, run_takes_next_word},
+                                     {{"watch"}, watch_takes_next_word},
                                      {{"nccl", "run"}, nccl_run_takes_next_word}};
   for (const Starter& starter : starters) {
     if (arguments.size() >= starter.words.size() &&

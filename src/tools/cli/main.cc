@@ -37,6 +37,7 @@ int run_program(int argc, char** argv) {
   add_explain(program, chosen);
   add_perf(program, chosen, line.own);
   add_run(program, chosen, line.command);
+  add_watch(program, chosen, line.command);
   add_nccl(program, chosen, line.command);
   add_counters(program, chosen);
   program.formatter(std::make_shared<HelpFormatter>("gdr SUBCOMMAND [OPTIONS]"));

@@ -177,7 +177,7 @@ int run(const NcclRunOptions& options) {
   const NcclPlan plan = make_nccl_plan(inputs);
   say("gdr nccl run: " + plan.summary);
 
-  ChildOptions child{*path, options.command, plan.variables, nullptr};
+  ChildOptions child{*path, options.command, plan.variables, nullptr, nullptr};
   if (plan.capture == NcclCapture::kOutput) {
     child.on_output = [&](std::string_view bytes) { log.take(bytes); };
   }

@@ -11,14 +11,22 @@
 #include "cli/run_exec.h"
 #include "cli/run_plan.h"
 #include "cli/run_settings.h"
+#include "cli/run_supervise.h"
 #include "cli/stand_ins.h"
 #include "cli/subcommands.h"
 #include "host/hardware.h"
+#include "watching/ledger_file.h"
+#include "watching/processes.h"
+#include "watching/snapshot.h"
+#include "watching/usage.h"
 
 namespace gdr::cli {
 namespace {
 
+constexpr const char* kLedgerVariable = "GDR_RUN_LEDGER";
+
 struct RunOptions {
+  bool quiet = false;
   std::optional<bool> soft_nic;
   std::optional<bool> soft_gpu;
   std::array<std::string, std::size(kRunSettings)> settings;  // empty: not given
@@ -54,6 +62,26 @@ Result<ShownDevices> shown_devices(const PlanInputs& inputs) {
       show_devices(*show_by, inputs.stand_ins, reason_not_to_preload(inputs), inputs.environment);
   if (shown) return shown;
   return Error{shown.error().code, "--presence " + wish + ": " + shown.error().message};
+}
+
+// Says at the end what the program did with the stand-ins.
+int run_to_its_end(const Plan& plan, const ProgramFile& program,
+                   const std::function<Error()>& become) {
+  Result<watching::LedgerFile> file = watching::LedgerFile::make();
+  if (file) setenv(kLedgerVariable, file->variable().c_str(), 1);
+  std::optional<watching::Processes> processes;
+  const Result<int> status = supervise(become, [&](pid_t started) {
+    if (!processes) processes.emplace(started);
+    processes->look_now_and_then();
+  });
+  if (!status) return refuse(status.error(), exit_status_for(status.error().code));
+  if (file) {
+    const watching::Offered offered{plan.soft_nic, plan.soft_gpu, program.has_rpath};
+    say("gdr run: " +
+        usage_line(offered, watching::take_snapshot(file->ledger()),
+                   processes ? processes->seen() : std::map<pid_t, watching::SeenProcess>()));
+  }
+  end_as(*status);
 }
 
 int run(const RunOptions& options) {
@@ -98,9 +126,14 @@ int run(const RunOptions& options) {
     plan = make_plan(inputs);
     if (!plan) return refuse(plan.error(), kWrongUse);
   }
+  const auto become = [&] { return replace_process(*plan, *path, options.command); };
+  if (options.quiet || (!plan->soft_nic && !plan->soft_gpu)) {
+    if (!options.quiet) say("gdr run: " + plan->summary);
+    const Error error = become();
+    return refuse(error, exit_status_for(error.code));
+  }
   say("gdr run: " + plan->summary);
-  const Error error = replace_process(*plan, *path, options.command);
-  return refuse(error, exit_status_for(error.code));
+  return run_to_its_end(*plan, *program, become);
 }
 
 // Adds --NAME and --no-NAME, which exclude each other; returns the second.
@@ -140,6 +173,9 @@ void add_run(CLI::App& program, Action& chosen, const std::vector<std::string>& 
   add_switch(*run_command, "soft-gpu", options->soft_gpu,
              "Use the software GPU (default: if there is no GPU)", "Use the real GPU");
   add_settings(*run_command, *options, real_nic);
+  run_command->add_flag("--quiet", options->quiet,
+                        "No lines of gdr run's own; it then becomes the program instead of waiting "
+                        "for it");
   refuse_empty_values(*run_command);
   run_command->formatter(std::make_shared<HelpFormatter>("gdr run [OPTIONS] -- PROGRAM [ARGS...]"));
   run_command->footer(

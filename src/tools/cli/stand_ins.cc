@@ -72,4 +72,10 @@ Result<void> check_observer(const std::string& folder) {
   return check(folder + "/observe", "libgdr-observe.so", {});
 }
 
+std::string watcher_in(const std::string& folder) { return folder + "/watch/libgdr-watch.so"; }
+
+Result<void> check_watcher(const std::string& folder) {
+  return check(folder + "/watch", "libgdr-watch.so", {});
+}
+
 }  // namespace gdr::cli

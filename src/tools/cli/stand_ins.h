@@ -21,4 +21,8 @@ Result<void> check_soft_nic(const std::string& folder);
 Result<void> check_soft_gpu(const std::string& folder);
 Result<void> check_observer(const std::string& folder);
 
+// The library that `gdr watch` preloads.
+std::string watcher_in(const std::string& folder);
+Result<void> check_watcher(const std::string& folder);
+
 }  // namespace gdr::cli

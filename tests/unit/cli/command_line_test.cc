@@ -58,6 +58,8 @@ TEST(SplitCommandLine, CutsTheCommandOffBehindTheOptionsOfNcclRun) {
 
 TEST(SplitCommandLine, FindsNoCommandWhereThereIsNone) {
   EXPECT_TRUE(split_command_line({}).own.empty());
+  EXPECT_EQ(split_command_line({"watch", "--expect", "gdr", "ls", "--json", "x"}).own,
+            (Words{"watch", "--expect", "gdr"}));
   EXPECT_TRUE(split_command_line({"run"}).command.empty());
   EXPECT_TRUE(split_command_line({"run", "--"}).command.empty());
   EXPECT_EQ(split_command_line({"run", "--help"}).own, (Words{"run", "--help"}));

@@ -1,0 +1,45 @@
+#include "verbs/usage.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+namespace gdr::verbs::usage {
+namespace {
+
+ledger::Ledger* own_ledger = nullptr;
+
+// When the library is loaded, for a program that then chooses another network is the one that
+// `gdr run` has to tell of.
+__attribute__((constructor)) void begin() {
+  own_ledger = ledger::attach(std::getenv("GDR_RUN_LEDGER"));
+  if (own_ledger == nullptr) return;
+  ledger::Process* process = ledger::claim_process(
+      *own_ledger, static_cast<std::uint32_t>(getpid()), program_invocation_short_name);
+  if (process != nullptr) process->libraries.fetch_or(ledger::kSoftNic, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+Counted opened(const char* device) {
+  ledger::Device* found =
+      own_ledger == nullptr ? nullptr : ledger::claim_device(*own_ledger, device);
+  if (found != nullptr) found->opened.fetch_add(1, std::memory_order_relaxed);
+  return found;
+}
+
+void made_queue_pair(Counted device) {
+  if (device != nullptr) ledger::claim_queue_pair(*own_ledger);
+}
+
+std::uint64_t bytes_of(const ibv_send_wr* list, const ibv_send_wr* end) {
+  std::uint64_t bytes = 0;
+  for (; list != nullptr && list != end; list = list->next) {
+    if (list->opcode == IBV_WR_BIND_MW || list->opcode == IBV_WR_LOCAL_INV) continue;
+    for (int i = 0; i < list->num_sge; ++i) bytes += list->sg_list[i].length;
+  }
+  return bytes;
+}
+
+}  // namespace gdr::verbs::usage

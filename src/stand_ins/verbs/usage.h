@@ -1,0 +1,30 @@
+// Usage: what this process did with the software NIC, for the line that `gdr run` prints at the end
+// of a program. Without the variable that names its ledger, nothing is counted.
+//
+//   context->usage = usage::opened("soft0");
+//   usage::made_queue_pair(context->usage);
+//   usage::moved(context->usage, 4096);
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include <cstdint>
+
+#include "ledger/ledger.h"
+
+namespace gdr::verbs::usage {
+
+// Of one device; null: not counted.
+using Counted = ledger::Device*;
+
+Counted opened(const char* device);
+void made_queue_pair(Counted device);
+
+// Hot.
+inline void moved(Counted device, std::uint64_t bytes) {
+  if (device != nullptr) device->rest.add(ledger::kBytesOut, ledger::Memory::kOther, bytes);
+}
+// What the requests before `end` move, which need not be one of the list.
+std::uint64_t bytes_of(const ibv_send_wr* list, const ibv_send_wr* end);
+
+}  // namespace gdr::verbs::usage

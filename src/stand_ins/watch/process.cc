@@ -1,0 +1,86 @@
+#include "watch/process.h"
+
+#include <errno.h>
+#include <link.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+
+#include "watch/locked.h"
+
+namespace gdr::watch {
+namespace {
+
+constinit std::atomic<ledger::Ledger*> own_ledger{nullptr};
+constinit std::atomic<ledger::Process*> own_process{nullptr};
+
+struct Known {
+  const char* file;  // the beginning of the file's name
+  std::uint64_t flag;
+};
+constexpr Known kKnown[] = {
+    {"libibverbs.so", ledger::kVerbs}, {"librdmacm.so", ledger::kManager},
+    {"libmlx5", ledger::kMlx5},        {"libuct.so", ledger::kUcx},
+    {"libuct_ib", ledger::kUcxIb},     {"libfabric.so", ledger::kFabric},
+    {"libmpi", ledger::kMpi},          {"libnccl.so", ledger::kNccl},
+    {"libnvshmem", ledger::kNvshmem},  {"libcuda.so", ledger::kCuda},
+};
+
+int note_library(dl_phdr_info* object, std::size_t, void* flags) {
+  if (object->dlpi_name == nullptr) return 0;
+  auto& seen = *static_cast<std::uint64_t*>(flags);
+  const char* slash = std::strrchr(object->dlpi_name, '/');
+  const char* file = slash != nullptr ? slash + 1 : object->dlpi_name;
+  for (const Known& known : kKnown) {
+    if (std::strncmp(file, known.file, std::strlen(known.file)) == 0) seen |= known.flag;
+  }
+  if (std::strstr(object->dlpi_name, "/gdrkit/soft-nic/") != nullptr) seen |= ledger::kSoftNic;
+  if (std::strstr(object->dlpi_name, "/gdrkit/soft-gpu/") != nullptr) seen |= ledger::kSoftGpu;
+  return 0;
+}
+
+void begin_process() {
+  ledger::Ledger* all = ledger();
+  if (all == nullptr) return;
+  own_process.store(ledger::claim_process(*all, static_cast<std::uint32_t>(getpid()),
+                                          program_invocation_short_name),
+                    std::memory_order_release);
+}
+
+void before_fork() { pthread_mutex_lock(&table_mutex); }
+void after_fork() { pthread_mutex_unlock(&table_mutex); }
+void in_child() {
+  after_fork();
+  begin_process();
+}
+
+__attribute__((constructor)) void begin() {
+  own_ledger.store(ledger::attach(std::getenv(kVariable)), std::memory_order_release);
+  if (ledger() == nullptr) return;
+  begin_process();
+  pthread_atfork(before_fork, after_fork, in_child);
+}
+
+// What is loaded now, at the end of main(), exit() or a library's life. A process that is killed
+// does not come here; `gdr watch` also looks from outside.
+__attribute__((destructor)) void end() {
+  ledger::Process* own = process();
+  if (own == nullptr) return;
+  std::uint64_t seen = 0;
+  dl_iterate_phdr(note_library, &seen);
+  own->libraries.fetch_or(seen, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+ledger::Ledger* ledger() { return own_ledger.load(std::memory_order_acquire); }
+ledger::Process* process() { return own_process.load(std::memory_order_acquire); }
+
+std::uint32_t process_number() {
+  ledger::Ledger* all = ledger();
+  return all == nullptr ? ledger::kNone : ledger::number_of(all->process, process());
+}
+
+}  // namespace gdr::watch

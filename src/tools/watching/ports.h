@@ -1,0 +1,25 @@
+// Ports: what the NICs themselves counted while a program ran, whoever posted it.
+//
+//   const PortCounts before = read_ports("/", machine);
+//   ...
+//   const PortCounts moved = difference(before, read_ports("/", machine));
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "host/inventory.h"
+
+namespace gdr::watching {
+
+struct PortBytes {
+  std::uint64_t out = 0, in = 0;  // on the wire, with headers
+};
+using PortCounts = std::map<std::string, PortBytes>;  // by RDMA name, all its ports
+
+// NICs without such counters are left out.
+PortCounts read_ports(const std::string& root, const host::Inventory& machine);
+PortCounts difference(const PortCounts& before, const PortCounts& after);
+
+}  // namespace gdr::watching

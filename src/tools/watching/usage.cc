@@ -1,0 +1,85 @@
+#include "watching/usage.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "text/format.h"
+#include "watching/report.h"
+
+namespace gdr::watching {
+namespace {
+
+using text::plural;
+using text::size_text;
+
+std::string opened_names(const Snapshot& calls) {
+  std::string names;
+  for (const Device& one : calls.devices) {
+    if (one.opened != 0) names += (names.empty() ? "" : ", ") + one.name;
+  }
+  return names;
+}
+
+constexpr const char* kUnused = "this program did not use the software NIC: ";
+
+// What decided against it.
+std::string chosen_instead(const Snapshot& calls, const std::map<pid_t, SeenProcess>& processes) {
+  const auto had = [&](ledger::Library one) { return had_library(calls, processes, one); };
+  std::string words;
+  if (had(ledger::kUcx)) {
+    words = had(ledger::kUcxIb) ? "; UCX chose another transport (UCX_LOG_LEVEL=info shows it)"
+                                : "; UCX was loaded without its InfiniBand part";
+  } else if (had(ledger::kFabric)) {
+    words = "; libfabric chose another provider (FI_LOG_LEVEL=info shows it)";
+  } else if (had(ledger::kNccl)) {
+    words = "; NCCL chose another network ('gdr nccl run' says why)";
+  } else if (had(ledger::kMpi)) {
+    words = "; MPI chose shared memory or TCP";
+  }
+  const bool tcp = std::any_of(processes.begin(), processes.end(),
+                               [](const auto& one) { return one.second.connections > 0; });
+  return tcp ? words + "; it had TCP connections open" : words;
+}
+
+std::string not_loaded(const Offered& offered, const Snapshot& calls,
+                       const std::map<pid_t, SeenProcess>& processes) {
+  if (!had_library(calls, processes, ledger::kVerbs)) {
+    return kUnused + std::string("it loaded no libibverbs") + chosen_instead(calls, processes);
+  }
+  return fmt::format("{}it loaded another libibverbs{}", kUnused,
+                     offered.has_rpath ? " (DT_RPATH)"
+                                       : " (by its full path, its own RPATH, or in a process that "
+                                         "was started without LD_LIBRARY_PATH)");
+}
+
+std::string nic_words(const Offered& offered, const Snapshot& calls,
+                      const std::map<pid_t, SeenProcess>& processes) {
+  if (!had_library(calls, processes, ledger::kSoftNic)) {
+    return not_loaded(offered, calls, processes);
+  }
+  const std::string names = opened_names(calls);
+  if (names.empty()) {
+    return fmt::format("{}it loaded its library and opened no device{}", kUnused,
+                       chosen_instead(calls, processes));
+  }
+  const std::string done =
+      fmt::format("software NIC: opened {}, {}, {}", names,
+                  plural(calls.made_queue_pairs, "queue pair"), size_text(calls.all().all()));
+  return calls.made_queue_pairs != 0 ? done : done + chosen_instead(calls, processes);
+}
+
+}  // namespace
+
+std::string usage_line(const Offered& offered, const Snapshot& calls,
+                       const std::map<pid_t, SeenProcess>& processes) {
+  std::string line;
+  if (offered.soft_nic) line = nic_words(offered, calls, processes);
+  if (offered.soft_gpu) {
+    line += fmt::format("{}software GPU: {}", line.empty() ? "" : "; ",
+                        had_library(calls, processes, ledger::kSoftGpu) ? "used" : "not used");
+  }
+  return line;
+}
+
+}  // namespace gdr::watching

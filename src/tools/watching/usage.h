@@ -1,0 +1,23 @@
+// Usage: what a program did with the stand-ins, in one line for the end of `gdr run`.
+//
+//   fputs(usage_line({.soft_nic = true}, take_snapshot(file.ledger()), processes.seen()));
+//   // "software NIC: opened soft0, 1 queue pair, 312.5 MiB; software GPU: not loaded"
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "watching/processes.h"
+#include "watching/snapshot.h"
+
+namespace gdr::watching {
+
+struct Offered {
+  bool soft_nic = false, soft_gpu = false;
+  bool has_rpath = false;  // the program looks for libraries elsewhere first
+};
+
+std::string usage_line(const Offered& offered, const Snapshot& calls,
+                       const std::map<pid_t, SeenProcess>& processes);
+
+}  // namespace gdr::watching
