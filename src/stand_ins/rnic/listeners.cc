@@ -111,7 +111,8 @@ void ListenerTable::set(Own& place, const Listener& listener, ListenerState stat
 ListenerTable::Rival ListenerTable::look_for_rival(const Listener& listener) {
   auto found = Rival::kNone;
   const Token token = segment_.header().token;
-  const auto& address = segment_.header().devices[listener.device % kDevices].addresses[kOwnAddress];
+  const auto& address =
+      segment_.header().devices[listener.device % kDevices].addresses[kOwnAddress];
   neighbours_.any_segment([&](Segment& segment) {
     const ListenerState state = find_listener(segment, address, listener.service_id);
     const bool waits = state == ListenerState::kClaims && read_once(segment.header().token) > token;

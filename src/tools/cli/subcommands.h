@@ -32,9 +32,9 @@ void add_perf(CLI::App& program, Action& chosen, const std::vector<std::string>&
 void add_prove(CLI::App& program, Action& chosen);
 void add_topo(CLI::App& program, Action& chosen);
 
-// `command` is what follows the options of `gdr run`, `gdr watch` or `gdr nccl run`: the program and its own
-// arguments, which main() took away before parsing so that no option of theirs is ever taken for
-// one of ours.
+// `command` is what follows the options of `gdr run`, `gdr watch` or `gdr nccl run`: the program
+// and its own arguments, which main() took away before parsing so that no option of theirs is ever
+// taken for one of ours.
 void add_nccl(CLI::App& program, Action& chosen, const std::vector<std::string>& command);
 void add_run(CLI::App& program, Action& chosen, const std::vector<std::string>& command);
 void add_watch(CLI::App& program, Action& chosen, const std::vector<std::string>& command);
