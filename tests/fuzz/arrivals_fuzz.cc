@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -65,6 +66,11 @@ class World {
       queue_pairs_.push_back(host_.queue_pair(type));
     }
     connect();
+    auto gsi = host_.path().open_general_services(0, [this](const net::Mad&) { ++mads_; });
+    require(static_cast<bool>(gsi), "queue pair 1");
+    gsi_ = *gsi;
+    require(static_cast<bool>(host_.path().general_services().listen(*gsi_, kService)),
+            "a listener");
     bind_to(peer_, there_, wire::kRocePort);
     wire::Address any{};
     any[10] = any[11] = 0xff;
@@ -142,10 +148,40 @@ class World {
       case 5:
         host_.path().progress();
         return;
+      case 6:
+        bytes = management_datagram(input);
+        break;
       default:
         bytes = packet(input);
     }
     send(socket, port, bytes);
+  }
+
+  // To queue pair 1: for the listener, for an id of this process or another's, or for nobody; right
+  // or wrong in its headers; bytes of it from the input.
+  std::vector<std::byte> management_datagram(Input& input) {
+    net::Mad mad;
+    mad.bytes = {std::byte{1}, std::byte{7}, std::byte{2}, std::byte{3}};
+    mad.bytes[17] = static_cast<std::byte>(0x10 + input.byte() % 12);
+    const std::uint8_t choice = input.byte();
+    const std::uint32_t prefix = host_.path().general_services().id_prefix();
+    const std::uint32_t id = (choice & 1) != 0 ? prefix : prefix ^ 0x100'0000;
+    store_be32(&mad.bytes[24], id);
+    store_be32(&mad.bytes[28], id);
+    if ((choice & 2) != 0) store_be64(&mad.bytes[32], kService);
+    if ((choice & 4) != 0) mad.bytes[input.byte()] = std::byte{input.byte()};
+    std::vector<std::byte> bytes =
+        net::make_mad_packet({there_, here_, wire::kRocePort, wire::kRocePort}, psn_, mad);
+    if ((choice & 8) == 0) return bytes;
+    // Wrong in a header, or of another length, and with a right ICRC.
+    bytes.resize(bytes.size() - wire::kIcrcBytes);
+    bytes[input.byte() % 20] ^= std::byte{input.byte()};
+    bytes.resize(std::max<std::size_t>(bytes.size() - (choice >> 4) * std::size_t{4}, 20));
+    const wire::Flow flow{there_, here_, wire::kRocePort, wire::kRocePort};
+    const std::uint32_t icrc = wire::icrc_of(flow, 0, bytes);
+    const auto* tail = reinterpret_cast<const std::byte*>(&icrc);
+    bytes.insert(bytes.end(), tail, tail + sizeof icrc);
+    return bytes;
   }
 
   // With an ICRC that is right for the peer's address.
@@ -239,7 +275,10 @@ class World {
     }
   }
 
+  static constexpr std::uint64_t kService = 0x0106'1234;
   PacketHost host_;
+  std::shared_ptr<net::Gsi> gsi_;
+  std::atomic<std::uint64_t> mads_{0};
   wire::Address here_, there_;
   std::vector<std::shared_ptr<rnic::QueuePair>> queue_pairs_;
   UniqueFd peer_, stranger_;

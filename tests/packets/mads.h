@@ -19,6 +19,7 @@
 #include "base/bytes.h"
 #include "cm/general_services.h"
 #include "process.h"
+#include "queue_pair_steps.h"
 
 namespace gdr::test {
 
@@ -83,7 +84,7 @@ class GsiEnd {
     gsi_ = gdr_gsi_open(context, &GsiEnd::take, this);
     require(gsi_ != nullptr, "queue pair 1 opens: " + std::string(std::strerror(errno)));
     ibv_gid gid;
-    require(ibv_query_gid(context, 1, 0, &gid) == 0, "a GID");
+    require(ibv_query_gid(context, 1, kGidIndex, &gid) == 0, "a GID");
     std::memcpy(own_.data(), gid.raw, own_.size());
   }
   ~GsiEnd() {

@@ -9,6 +9,7 @@ Result<std::shared_ptr<Gsi>> PacketPath::open_general_services(
     std::uint32_t device, std::function<void(const Mad&)> receive) {
   const Result<OpenPort*> port = open_port(device, rnic::kOwnAddress);
   if (!port) return port.error();
+  open_other_ports(device);
   return general_services_.open(device, std::move(receive));
 }
 
