@@ -5,6 +5,7 @@
 set -eu
 gdr=$1
 program=ib_send_lat
+run_options=--quiet # gdr run becomes the program
 # shellcheck source=tests/programs/pair.sh
 . "$(dirname "$0")/pair.sh"
 [ -r /proc/self/schedstat ] ||

@@ -2,7 +2,7 @@
 # given the server's address as its last argument. Both are bounded in time and gone, by process id,
 # when the script ends.
 #
-#   gdr=... program=...
+#   gdr=... program=... [run_options=--quiet]
 #   start_pair ARGS...    $server and $client are their timeout(1)s from then on
 #   finish_pair           fails unless both exit with 0; what they printed is in $work
 # shellcheck shell=sh
@@ -42,7 +42,7 @@ choose_port() {
 
 # Starts the server; false when it ended before it listened, as it does when its port was taken.
 start_server() {
-  timeout -k 2 "$limit" "${gdr:?}" run --soft-nic --no-soft-gpu -- \
+  timeout -k 2 "$limit" "${gdr:?}" run ${run_options-} --soft-nic --no-soft-gpu -- \
     "$program" -p "$port" "$@" >"$work/server" 2>&1 &
   server=$!
   waited=0
@@ -60,7 +60,7 @@ start_pair() {
     attempt=$((attempt + 1))
     [ "$attempt" -lt 5 ] || fail "$program does not start as a server"
   done
-  timeout -k 2 "$limit" "$gdr" run --soft-nic --no-soft-gpu -- \
+  timeout -k 2 "$limit" "$gdr" run ${run_options-} --soft-nic --no-soft-gpu -- \
     "$program" -p "$port" "$@" 127.0.0.1 >"$work/client" 2>&1 &
   client=$!
 }
