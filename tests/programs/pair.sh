@@ -42,6 +42,7 @@ choose_port() {
 
 # Starts the server; false when it ended before it listened, as it does when its port was taken.
 start_server() {
+  # shellcheck disable=SC2086  # options, or none
   timeout -k 2 "$limit" "${gdr:?}" run ${run_options-} --soft-nic --no-soft-gpu -- \
     "$program" -p "$port" "$@" >"$work/server" 2>&1 &
   server=$!
@@ -60,6 +61,7 @@ start_pair() {
     attempt=$((attempt + 1))
     [ "$attempt" -lt 5 ] || fail "$program does not start as a server"
   done
+  # shellcheck disable=SC2086  # options, or none
   timeout -k 2 "$limit" "$gdr" run ${run_options-} --soft-nic --no-soft-gpu -- \
     "$program" -p "$port" "$@" 127.0.0.1 >"$work/client" 2>&1 &
   client=$!

@@ -59,7 +59,9 @@ expect 0 "$work/a.pcap $work/c loss=0 packets" "GDR_SOFT_PCAP=$work/a.pcap" env 
   "$gdr" run $soft --pcap a.pcap --counters=c --faults loss=0 --packets sh -c \
   'echo "$GDR_SOFT_PCAP $GDR_SOFT_COUNTERS $GDR_SOFT_FAULTS $GDR_SOFT_PATH"'
 expect 0 "--help -- x" "" "$gdr" run $soft -- echo --help -- x
-[ "$(wc -l <"$work/err")" -eq 1 ] || fail "more than one line on standard error: $(cat "$work/err")"
+[ "$(wc -l <"$work/err")" -eq 2 ] || fail "not one line at either end: $(cat "$work/err")"
+expect 0 x "" "$gdr" run $soft --quiet -- echo x
+[ ! -s "$work/err" ] || fail "--quiet says: $(cat "$work/err")"
 
 # The observer of dma-bufs, where the software GPU's tell nothing.
 cp "$work/lib/gdrkit/soft-nic/check-configuration" "$work/lib/gdrkit/soft-gpu"

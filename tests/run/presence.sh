@@ -58,7 +58,7 @@ fi
 
 # gdr itself counts them as no NIC: run within run, and what it lists.
 "$gdr" run --soft-nic -- "$gdr" run -- true 2>"$work/err" || fail "within: $(cat "$work/err")"
-[ "$(grep -c "software NIC" "$work/err")" = 2 ] || fail "within: $(cat "$work/err")"
+[ "$(grep -c "^gdr run: software NIC (" "$work/err")" = 2 ] || fail "within: $(cat "$work/err")"
 
 namespace=
 if unshare -m true 2>/dev/null; then
@@ -71,6 +71,10 @@ if unshare -m true 2>/dev/null; then
     2>"$work/err" || fail "without /sys: $(cat "$work/err")"
   grep -q "(preload; a mount namespace: /sys/class: " "$work/err" || fail "without /sys: $(cat "$work/err")"
 fi
+
+# Asking the library for its devices is not the program's doing.
+"$gdr" run --soft-nic -- "$gdr" run -- true 2>&1 | tail -n 1 |
+  grep -q "did not use the software NIC" || fail "what gdr run itself opens is counted"
 
 # What a container's filter of system calls refuses.
 status=0

@@ -11,6 +11,8 @@
 #include <fstream>
 #include <iterator>
 #include <set>
+#include <string_view>
+#include <vector>
 
 #include "cli/mount_devices.h"
 #include "process/start.h"
@@ -28,10 +30,22 @@ Error system_error(const std::string& what) {
   return Error{errno, fmt::format("{}: {}", what, std::strerror(errno))};
 }
 
+// What the library opens for this is not the doing of a program whose use of it is being counted.
+std::vector<const char*> uncounted_environment() {
+  std::vector<const char*> kept;
+  for (char** one = environ; *one != nullptr; ++one) {
+    if (!std::string_view(*one).starts_with("GDR_RUN_LEDGER=")) kept.push_back(*one);
+  }
+  kept.push_back(nullptr);
+  return kept;
+}
+
 // Has the software NIC write what the kernel would show of its devices.
 Result<void> write_files(const std::string& stand_ins, const std::string& folder) {
   process::Start start;
   start.command = {stand_ins + "/soft-nic/device-files", folder};
+  const std::vector<const char*> environment = uncounted_environment();
+  start.environment = environment.data();
   const Result<process::ChildEnd> end =
       process::run(std::move(start), process::Output::kStandardOutput, kPatience, kMostWords);
   if (!end) return end.error();
