@@ -1,0 +1,75 @@
+#include <netinet/in.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "rdmacm/state.h"
+
+namespace gdr::rdmacm {
+namespace {
+const sockaddr_in* v4(const sockaddr* a) { return reinterpret_cast<const sockaddr_in*>(a); }
+const sockaddr_in6* v6(const sockaddr* a) { return reinterpret_cast<const sockaddr_in6*>(a); }
+bool is_mapped(const cm::Gid& gid) {
+  return std::all_of(gid.begin(), gid.begin() + 10, [](auto b) { return b == 0; }) &&
+         gid[10] == 0xff && gid[11] == 0xff;
+}
+}  // namespace
+
+bool is_any(const sockaddr* a) {
+  return a->sa_family == AF_INET ? v4(a)->sin_addr.s_addr == 0
+                                 : IN6_IS_ADDR_UNSPECIFIED(&v6(a)->sin6_addr) != 0;
+}
+bool is_loopback(const sockaddr* a) {
+  return a->sa_family == AF_INET ? ntohl(v4(a)->sin_addr.s_addr) >> 24 == 127
+                                 : IN6_IS_ADDR_LOOPBACK(&v6(a)->sin6_addr) != 0;
+}
+bool is_multicast(const sockaddr* a) {
+  return a->sa_family == AF_INET ? IN_MULTICAST(ntohl(v4(a)->sin_addr.s_addr))
+                                 : IN6_IS_ADDR_MULTICAST(&v6(a)->sin6_addr) != 0;
+}
+socklen_t length_of(const sockaddr* a) {
+  switch (a->sa_family) {
+    case AF_INET:
+      return sizeof(sockaddr_in);
+    case AF_INET6:
+      return sizeof(sockaddr_in6);
+    default:
+      return 0;
+  }
+}
+cm::Gid gid_of(const sockaddr* a) {
+  cm::Gid gid{};
+  if (a->sa_family == AF_INET6) {
+    std::memcpy(gid.data(), &v6(a)->sin6_addr, 16);
+  } else {
+    gid[10] = gid[11] = 0xff;
+    std::memcpy(&gid[12], &v4(a)->sin_addr, 4);
+  }
+  return gid;
+}
+std::uint16_t port_of(const sockaddr* a) {
+  return ntohs(a->sa_family == AF_INET6 ? v6(a)->sin6_port : v4(a)->sin_port);
+}
+void set_port(sockaddr* a, std::uint16_t port) {
+  if (a->sa_family == AF_INET6) {
+    reinterpret_cast<sockaddr_in6*>(a)->sin6_port = htons(port);
+  } else {
+    reinterpret_cast<sockaddr_in*>(a)->sin_port = htons(port);
+  }
+}
+sockaddr_storage address_of(const cm::Gid& gid, std::uint16_t port) {
+  sockaddr_storage s{};
+  if (is_mapped(gid)) {
+    auto& in = reinterpret_cast<sockaddr_in&>(s);
+    in.sin_family = AF_INET;
+    std::memcpy(&in.sin_addr, &gid[12], 4);
+  } else {
+    auto& in6 = reinterpret_cast<sockaddr_in6&>(s);
+    in6.sin6_family = AF_INET6;
+    std::memcpy(&in6.sin6_addr, gid.data(), 16);
+  }
+  set_port(reinterpret_cast<sockaddr*>(&s), port);
+  return s;
+}
+
+}  // namespace gdr::rdmacm

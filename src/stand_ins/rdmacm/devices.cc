@@ -1,0 +1,78 @@
+#include <cerrno>
+#include <cstdlib>
+
+#include "base/bytes.h"
+#include "rdmacm/state.h"
+#include "rdmacm/surface.h"
+
+namespace gdr::rdmacm {
+
+int open_devices(Library& l) {
+  if (l.devices_known) return l.devices.empty() ? ENODEV : 0;
+  int count = 0;
+  ibv_device** list = ibv_get_device_list(&count);
+  if (list == nullptr) return errno;
+  for (int i = 0; i < count; ++i) {
+    ibv_context* context = ibv_open_device(list[i]);
+    if (context == nullptr) continue;
+    auto device = std::make_unique<Device>();
+    device->context = context;
+    device->guid = __builtin_bswap64(ibv_get_device_guid(list[i]));
+    ibv_query_device(context, &device->attributes);
+    l.devices.push_back(std::move(device));
+  }
+  ibv_free_device_list(list);
+  l.devices_known = true;
+  return l.devices.empty() ? ENODEV : 0;
+}
+
+std::vector<LocalAddress> local_addresses(Library& l, Device* only) {
+  std::vector<LocalAddress> addresses;
+  if (open_devices(l) != 0) return addresses;
+  for (const auto& device : l.devices) {
+    if (only != nullptr && device.get() != only) continue;
+    for (std::uint8_t port = 1; port <= device->attributes.phys_port_cnt; ++port) {
+      ibv_port_attr attributes{};
+      if (ibv_query_port(device->context, port, &attributes) != 0) continue;
+      for (int i = 0; i < attributes.gid_tbl_len && i < 256; ++i) {
+        ibv_gid_entry entry{};
+        if (ibv_query_gid_ex(device->context, port, static_cast<unsigned>(i), &entry, 0) != 0 ||
+            entry.gid_type != IBV_GID_TYPE_ROCE_V2) {
+          continue;
+        }
+        LocalAddress found{device.get(), port, static_cast<std::uint8_t>(i), {}};
+        std::copy_n(entry.gid.raw, 16, found.gid.begin());
+        addresses.push_back(found);
+      }
+    }
+  }
+  return addresses;
+}
+
+int prepare(Device& device) {
+  if (device.pd == nullptr) device.pd = ibv_alloc_pd(device.context);
+  if (device.pd == nullptr) return errno;
+  if (device.gsi == nullptr) device.gsi = gdr_gsi_open(device.context, on_mad, &device);
+  return device.gsi == nullptr ? errno : 0;
+}
+
+}  // namespace gdr::rdmacm
+
+using namespace gdr::rdmacm;
+
+GDR_EXPORT ibv_context** rdma_get_devices(int* num_devices) {
+  Library& l = library();
+  const Guard guard(l.lock);
+  const int error = open_devices(l);
+  auto** list = static_cast<ibv_context**>(calloc(l.devices.size() + 1, sizeof(ibv_context*)));
+  if (list == nullptr || (error != 0 && error != ENODEV)) {
+    free(list);
+    fail(list == nullptr ? ENOMEM : error);
+    return nullptr;
+  }
+  for (std::size_t i = 0; i < l.devices.size(); ++i) list[i] = l.devices[i]->context;
+  if (num_devices != nullptr) *num_devices = static_cast<int>(l.devices.size());
+  return list;
+}
+
+GDR_EXPORT void rdma_free_devices(ibv_context** list) { free(list); }

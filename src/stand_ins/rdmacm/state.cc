@@ -1,0 +1,56 @@
+#include "rdmacm/state.h"
+
+#include <pthread.h>
+
+#include <cerrno>
+#include <ctime>
+#include <new>
+
+namespace gdr::rdmacm {
+namespace {
+
+// Never destroyed: threads of the library and of the program outlive exit handlers.
+alignas(Library) unsigned char storage[sizeof(Library)];
+Library* instance = nullptr;
+
+void before_fork() { instance->lock.lock(); }
+void after_fork_in_parent() { instance->lock.unlock(); }
+// The child has neither our threads nor queue pair 1: it begins anew, and what it inherited can be
+// destroyed only.
+void after_fork_in_child() {
+  Library* inherited = instance;
+  instance = new Library;
+  for (Id* id : inherited->ids) {
+    id->link.reset();
+    id->listening_on.clear();
+    id->unacknowledged = 0;
+    instance->ids.insert(id);
+  }
+}
+
+void begin() {
+  instance = new (storage) Library;
+  pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+}
+
+}  // namespace
+
+Library& library() {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, begin);
+  return *instance;
+}
+
+int fail(int error) {
+  if (error == 0) return 0;
+  errno = error;
+  return -1;
+}
+
+cm::Time now() {
+  timespec t{};
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return static_cast<cm::Time>(t.tv_sec) * 1'000'000'000 + static_cast<cm::Time>(t.tv_nsec);
+}
+
+}  // namespace gdr::rdmacm

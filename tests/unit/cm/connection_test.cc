@@ -1,0 +1,221 @@
+// Two connections over a link in virtual time.
+#include "cm/connection.h"
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <functional>
+
+namespace gdr::cm {
+namespace {
+
+constexpr Time kSecond = 1'000'000'000;
+
+class Pair : public ::testing::Test {
+ protected:
+  // Carries what waits on both sides; `lose` says which messages do not arrive.
+  void carry(const std::function<bool(const Message&)>& lose = [](const Message&) {
+    return false;
+  }) {
+    for (bool moved = true; moved;) {
+      moved = false;
+      while (const auto mad = active.poll_send()) moved |= hand(*mad, passive, lose);
+      while (const auto mad = passive.poll_send()) moved |= hand(*mad, active, lose);
+    }
+  }
+  bool hand(const Mad& mad, Connection& to, const std::function<bool(const Message&)>& lose) {
+    const auto message = read(mad);
+    if (!lose(*message)) to.receive(*message, now);
+    ++carried;
+    return true;
+  }
+  void connect() {
+    active.request({.kind = Kind::kReq, .offer = {.qp_number = 5}}, now);
+    carry();
+    passive.reply({.kind = Kind::kRep, .offer = {.qp_number = 6}}, now);
+    carry();
+    active.ready({}, now);
+    carry();
+    while (active.poll_event()) {
+    }
+    while (passive.poll_event()) {
+    }
+  }
+  static Event::Kind next(Connection& c) {
+    const auto event = c.poll_event();
+    return event ? event->kind : static_cast<Event::Kind>(-1);
+  }
+  // Jumps from deadline to deadline; nothing arrives any more.
+  void starve(Connection& c) {
+    for (int i = 0; i < 100 && c.deadline() && c.state() != State::kTimeWait; ++i) {
+      now = *c.deadline();
+      c.expire(now);
+    }
+  }
+
+  Time now = kSecond;
+  int carried = 0;
+  Connection active{0x100, 1}, passive{0x200, 2};
+};
+
+TEST_F(Pair, ConnectsWithThreeMessages) {
+  active.request({.kind = Kind::kReq, .offer = {.qp_number = 5}}, now);
+  carry();
+  EXPECT_EQ(next(passive), Event::kRequest);
+  EXPECT_EQ(passive.remote().offer.qp_number, 5U);
+  EXPECT_TRUE(passive.reply({.kind = Kind::kRep, .offer = {.qp_number = 6}}, now));
+  carry();
+  EXPECT_EQ(next(active), Event::kReply);
+  EXPECT_EQ(active.remote().offer.qp_number, 6U);
+  EXPECT_TRUE(active.ready({}, now));
+  carry();
+  EXPECT_EQ(next(passive), Event::kEstablished);
+  EXPECT_EQ(active.state(), State::kEstablished);
+  EXPECT_EQ(carried, 3);
+  EXPECT_FALSE(active.deadline());
+  EXPECT_FALSE(passive.deadline());
+}
+
+TEST_F(Pair, EachLostMessageOfTheHandshakeIsRepeated) {
+  for (const Kind lost : {Kind::kReq, Kind::kRep, Kind::kRtu}) {
+    Connection a(1, 1), b(2, 2);
+    bool once = true;
+    Time t = kSecond;
+    a.request({.kind = Kind::kReq}, t);
+    for (int i = 0; i < 50; ++i) {
+      t += kSecond;
+      a.expire(t);
+      b.expire(t);
+      while (const auto mad = a.poll_send()) {
+        const auto m = read(*mad);
+        if (m->kind == lost && std::exchange(once, false)) continue;
+        b.receive(*m, t);
+      }
+      if (b.state() == State::kReqReceived) b.reply({.kind = Kind::kRep}, t);
+      while (const auto mad = b.poll_send()) {
+        const auto m = read(*mad);
+        if (m->kind == lost && std::exchange(once, false)) continue;
+        a.receive(*m, t);
+      }
+      if (a.state() == State::kRepReceived) a.ready({}, t);
+    }
+    EXPECT_FALSE(once);
+    EXPECT_EQ(a.state(), State::kEstablished);
+    EXPECT_EQ(b.state(), State::kEstablished);
+  }
+}
+
+TEST_F(Pair, SilenceIsUnreachableWithinTwoMinutes) {
+  active.request({.kind = Kind::kReq}, now);
+  starve(active);
+  const auto event = active.poll_event();
+  ASSERT_TRUE(event);
+  EXPECT_EQ(event->kind, Event::kUnreachable);
+  EXPECT_EQ(event->status, -ETIMEDOUT);
+  EXPECT_LT(now, 121 * kSecond);
+  EXPECT_GT(now, 30 * kSecond);
+}
+
+TEST_F(Pair, ARepeatedRequestIsReportedOnceAndAsksForPatience) {
+  active.request({.kind = Kind::kReq}, now);
+  carry();
+  now = *active.deadline();
+  active.expire(now);
+  carry();
+  EXPECT_EQ(next(passive), Event::kRequest);
+  EXPECT_FALSE(passive.poll_event());
+  EXPECT_GT(*active.deadline(), now + 60 * kSecond);
+}
+
+TEST_F(Pair, RejectionCarriesReasonAndPrivateData) {
+  active.request({.kind = Kind::kReq}, now);
+  carry();
+  Message rej{.reason = kRejectConsumerDefined};
+  rej.private_data[0] = 42;
+  EXPECT_TRUE(passive.reject(rej, now));
+  carry();
+  const auto event = active.poll_event();
+  ASSERT_TRUE(event);
+  EXPECT_EQ(event->kind, Event::kRejected);
+  EXPECT_EQ(event->status, kRejectConsumerDefined);
+  EXPECT_EQ(event->message.private_data[0], 42);
+}
+
+TEST_F(Pair, BothLearnOfADisconnectAndOfTheEndOfTimeWait) {
+  connect();
+  EXPECT_TRUE(active.disconnect(now));
+  carry();
+  EXPECT_EQ(next(active), Event::kDisconnected);
+  EXPECT_EQ(next(passive), Event::kDisconnected);
+  now = *active.deadline();
+  active.expire(now);
+  passive.expire(now);
+  EXPECT_EQ(next(active), Event::kTimeWaitExit);
+  EXPECT_EQ(next(passive), Event::kTimeWaitExit);
+  EXPECT_EQ(active.state(), State::kClosed);
+}
+
+TEST_F(Pair, ALostDisconnectReplyIsSentAgain) {
+  connect();
+  active.disconnect(now);
+  carry([](const Message& m) { return m.kind == Kind::kDrep; });
+  EXPECT_EQ(active.state(), State::kDreqSent);
+  now = *active.deadline();
+  active.expire(now);
+  carry();
+  EXPECT_EQ(active.state(), State::kTimeWait);
+}
+
+TEST_F(Pair, DisconnectFromAPeerThatDiedEnds) {
+  connect();
+  active.disconnect(now);
+  starve(active);
+  const auto event = active.poll_event();
+  ASSERT_TRUE(event);
+  EXPECT_EQ(event->kind, Event::kDisconnected);
+  EXPECT_EQ(event->status, -ETIMEDOUT);
+}
+
+TEST_F(Pair, MessagesWithWrongIdsChangeNothing) {
+  connect();
+  for (const Kind kind : {Kind::kDreq, Kind::kDrep, Kind::kRej, Kind::kRep, Kind::kRtu}) {
+    active.receive({.kind = kind, .local_id = 0x200, .remote_id = 0x999}, now);
+  }
+  active.receive({.kind = Kind::kDreq, .local_id = 0x999, .remote_id = 0x100}, now);
+  EXPECT_EQ(active.state(), State::kEstablished);
+  EXPECT_FALSE(active.poll_send());
+  EXPECT_FALSE(active.poll_event());
+}
+
+TEST_F(Pair, CommandsInTheWrongStateAreRefused) {
+  EXPECT_FALSE(active.ready({}, now));
+  EXPECT_FALSE(active.reply({.kind = Kind::kRep}, now));
+  EXPECT_FALSE(active.reject({}, now));
+  EXPECT_FALSE(active.disconnect(now));
+  connect();
+  EXPECT_FALSE(active.request({.kind = Kind::kReq}, now));
+  EXPECT_FALSE(passive.reply({.kind = Kind::kRep}, now));
+}
+
+TEST_F(Pair, ADatagramServiceIsLookedUp) {
+  active.request({.kind = Kind::kSidrReq, .service_id = 7}, now);
+  carry();
+  EXPECT_EQ(next(passive), Event::kRequest);
+  passive.reply({.kind = Kind::kSidrRep, .service_id = 7, .offer = {.qp_number = 9, .qkey = 3}},
+                now);
+  carry();
+  const auto event = active.poll_event();
+  ASSERT_TRUE(event);
+  EXPECT_EQ(event->kind, Event::kEstablished);
+  EXPECT_EQ(event->message.offer.qp_number, 9U);
+}
+
+TEST_F(Pair, AnAbandonedConnectionSaysGoodbye) {
+  connect();
+  active.abandon(now);
+  carry();
+  EXPECT_EQ(next(passive), Event::kDisconnected);
+}
+
+}  // namespace
+}  // namespace gdr::cm
