@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 
@@ -46,6 +47,10 @@ std::vector<LocalAddress> local_addresses(Library& l, Device* only) {
       }
     }
   }
+  // Where any address will do, the first is taken: not the link-local one, which is a port's first.
+  std::stable_partition(addresses.begin(), addresses.end(), [](const LocalAddress& address) {
+    return address.gid[0] != 0xfe || (address.gid[1] & 0xc0) != 0x80;
+  });
   return addresses;
 }
 
