@@ -34,7 +34,10 @@ Error system_error(const std::string& what) {
 std::vector<const char*> uncounted_environment() {
   std::vector<const char*> kept;
   for (char** one = environ; *one != nullptr; ++one) {
-    if (!std::string_view(*one).starts_with("GDR_RUN_LEDGER=")) kept.push_back(*one);
+    const std::string_view text(*one);
+    const bool counts =
+        text.starts_with("GDR_RUN_LEDGER=") || text.starts_with("GDR_WATCH_LEDGER=");
+    if (!counts) kept.push_back(*one);
   }
   kept.push_back(nullptr);
   return kept;

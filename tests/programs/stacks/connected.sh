@@ -1,0 +1,45 @@
+#!/bin/sh
+# connected.sh GDR SERVER... -- CLIENT...: two programs that find each other by librdmacm, which no
+# table of sockets shows: the client is tried until the server is there. Both must end with 0, but for
+# a server that serves on, and the client must not complain.
+set -eu
+gdr=$1
+shift
+command -v "$1" >/dev/null || { echo "skipped: no $1 (packages rdmacm-utils, libfabric-bin)"; exit 77; }
+server_words=
+while [ "$1" != -- ]; do
+  server_words="$server_words $1"
+  shift
+done
+shift
+work=$(mktemp -d)
+server=
+# shellcheck disable=SC2317  # called by the trap
+end() {
+  [ -z "$server" ] || kill "$server" 2>/dev/null || true
+  rm -rf "$work"
+}
+trap end EXIT
+port=$((20000 + $$ % 10000))
+# PORT stands for a port of this run.
+words() { printf '%s' "$*" | sed "s/PORT/$port/g"; }
+# shellcheck disable=SC2046  # words
+timeout -k 1 60 "$gdr" run --soft-nic --no-soft-gpu -- $(words "$server_words") >"$work/server" 2>&1 &
+server=$!
+attempt=0
+# shellcheck disable=SC2046  # words
+until timeout -k 1 30 "$gdr" run --soft-nic --no-soft-gpu -- $(words "$@") >"$work/client" 2>&1; do
+  attempt=$((attempt + 1))
+  [ "$attempt" -lt 15 ] || { cat "$work/client" "$work/server"; exit 1; }
+  sleep 0.2
+done
+# A server that serves on is ended.
+sleep 0.2
+kill "$server" 2>/dev/null || true
+status=0
+wait "$server" || status=$?
+server=
+[ "$status" = 0 ] || [ "$status" = 143 ] || { echo "the server ends with $status"; cat "$work/server"; exit 1; }
+cat "$work/client"
+! grep -Eiq "error|fail|mismatch" "$work/client" "$work/server" || { cat "$work/server"; exit 1; }
+grep -q "software NIC: opened soft0.* queue pair" "$work/client" || { echo "not over the software NIC"; exit 1; }
