@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+"""connect_to_kernel.py BUILD [--only TEXT]: rdma-core's programs of the connection manager on the
+software NIC's librdmacm on this host, against the same programs on the kernel's rdma_cm over rxe in a
+guest: each side as client and as server, over a tap device in a network namespace of the test's own."""
+import argparse
+import os
+import pathlib
+import shutil
+import subprocess
+import time
+
+import interop
+import lab
+
+HOST, GUEST = interop.HOST, interop.GUEST
+LIMIT = 30  # seconds for a pair
+
+# What the server runs; what the client runs.
+PAIRS = [
+    ("rping -s -a {server} -C 20 -V", "rping -c -a {server} -C 20 -V"),
+    ("ucmatose -C 10 -c 4", "ucmatose -s {server} -C 10 -c 4"),
+    ("udaddy", "udaddy -s {server}"),
+    ("rstream -S 16384 -C 100 -I 2", "rstream -s {server} -S 16384 -C 100 -I 2"),
+]
+PROGRAMS = sorted({server.split()[0] for server, _ in PAIRS})
+
+
+class Host:
+    """Programs on the software NIC, in this process's namespace."""
+
+    def __init__(self, gdr):
+        self.name = "gdrkit"
+        self.address = HOST
+        self._gdr = gdr
+        self._environment = {**os.environ, "GDR_SOFT_DEVICES": f"soft0/ip={HOST}"}
+
+    def start(self, command):
+        return subprocess.Popen(
+            [self._gdr, "run", "--quiet", "--soft-nic", "--no-soft-gpu", "--", "timeout", "-k", "1",
+             str(LIMIT), *command.split()],
+            env=self._environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+    @staticmethod
+    def end(process):
+        output, _ = process.communicate(timeout=LIMIT + 5)
+        return process.returncode, output
+
+
+class Kernel:
+    """Programs on the guest's kernel."""
+
+    def __init__(self, guest):
+        self.name = "kernel"
+        self.address = GUEST
+        self._guest = guest
+
+    def start(self, command):
+        return self._guest.start(command, LIMIT)
+
+    @staticmethod
+    def end(job):
+        return job.wait(LIMIT + 5)
+
+
+def run_pair(server, client, words):
+    begin = time.monotonic()
+    serving = server.start(words[0].format(server=server.address))
+    time.sleep(1)  # no table of sockets shows who listens for connections
+    calling = client.start(words[1].format(server=server.address))
+    status, output = client.end(calling)
+    served, said = server.end(serving)
+    right = status == 0 and served == 0
+    print(f"{'ok' if right else 'FAILED'}  {client.name} -> {server.name}  {words[0].split()[0]}  "
+          f"{time.monotonic() - begin:.1f} s")
+    if not right:
+        print(f"client, exit status {status}:\n{output}\nserver, exit status {served}:\n{said}")
+    return right
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("--only", default="", metavar="TEXT")
+    arguments = parser.parse_args()
+    found = [shutil.which(program) for program in PROGRAMS]
+    if None in found:
+        lab.skip("no rping, ucmatose, udaddy or rstream (package rdmacm-utils)")
+    if not os.environ.get("GDR_VM_PRIVATE"):
+        lab.prepare(arguments.build, found)
+    lab.enter_private_namespaces()
+    interop.make_tap()
+    nic = ("-netdev", "tap,id=net,ifname=tap0,script=no,downscript=no",
+           "-device", "virtio-net-pci,netdev=net")
+    failures = 0
+    with lab.Guest(arguments.build / "vm", nic) as guest:
+        guest.check(f"/lab/tap_end.sh {GUEST}")
+        ends = (Host(arguments.build / "bin" / "gdr"), Kernel(guest))
+        for words in PAIRS:
+            for client, server in (ends, ends[::-1]):
+                if arguments.only in f"{client.name} -> {server.name}  {words[0]}":
+                    failures += not run_pair(server, client, words)
+        complaints = guest.complaints()
+        if complaints:
+            raise lab.Failure(f"the guest's kernel complains:\n{complaints}")
+    if failures:
+        raise lab.Failure(f"{failures} pairs failed")
+    print("all right")
+
+
+if __name__ == "__main__":
+    lab.run_to_the_end(main)
