@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <cstdint>
+#include <iterator>
 
 #include "verbs/abi.h"
 
@@ -73,4 +74,65 @@ GDR_EXPORT int ibv_read_ibdev_sysfs_file(char* /*buffer*/, std::size_t /*size*/,
                                          void* /*sysfs_device*/, const char* /*format*/, ...) {
   errno = ENOENT;
   return -1;
+}
+
+// The same for providers of later releases, which renamed the private node.
+#define GDR_SAME_IN(node, name)                           \
+  extern "C"                                              \
+      __attribute__((visibility("default"), alias(#name), \
+                     symver(#name "@IBVERBS_PRIVATE_" #node))) decltype(name) name##_##node;
+#define GDR_SAME_IN_LATER(name) \
+  GDR_SAME_IN(57, name)         \
+  GDR_SAME_IN(59, name)         \
+  GDR_SAME_IN(64, name)         \
+  GDR_SAME_IN(65, name)
+GDR_SAME_IN_LATER(__ioctl_final_num_attrs)
+GDR_SAME_IN_LATER(__verbs_log)
+GDR_SAME_IN_LATER(_verbs_init_and_alloc_context)
+GDR_SAME_IN_LATER(execute_ioctl)
+GDR_SAME_IN_LATER(ibv_read_ibdev_sysfs_file)
+GDR_SAME_IN_LATER(verbs_allow_disassociate_destroy)
+GDR_SAME_IN_LATER(verbs_init_cq)
+GDR_SAME_IN_LATER(verbs_open_device)
+GDR_SAME_IN_LATER(verbs_set_ops)
+GDR_SAME_IN_LATER(verbs_uninit_context)
+
+#define GDR_REGISTER_DRIVER(node)                                         \
+  GDR_EXPORT_AS("verbs_register_driver_" #node "@IBVERBS_PRIVATE_" #node) \
+  void verbs_register_driver_of_##node(const void* /*driver*/) {}
+GDR_REGISTER_DRIVER(57)
+GDR_REGISTER_DRIVER(59)
+GDR_REGISTER_DRIVER(64)
+GDR_REGISTER_DRIVER(65)
+
+// Memory of a provider's own, for its own devices.
+#define GDR_NO_HEAP(name)                    \
+  GDR_EXPORT_AS(#name "@IBVERBS_PRIVATE_65") \
+  void* name##_65() {                        \
+    errno = EOPNOTSUPP;                      \
+    return nullptr;                          \
+  }
+GDR_NO_HEAP(ibv_dmabuf_heap_alloc)
+GDR_NO_HEAP(ibv_dmabuf_heap_cc_shared_init)
+GDR_NO_HEAP(ibv_dmabuf_heap_destroy)
+GDR_NO_HEAP(ibv_dmabuf_heap_free)
+
+GDR_EXPORT_AS("ibv_wr_opcode_str@IBVERBS_PRIVATE_65")
+const char* ibv_wr_opcode_str_65(int opcode) {
+  static const char* const names[] = {"rdma-write",
+                                      "rdma-write-with-imm",
+                                      "send",
+                                      "send-with-imm",
+                                      "rdma-read",
+                                      "atomic-cmp-and-swp",
+                                      "atomic-fetch-and-add",
+                                      "local-inv",
+                                      "bind-mw",
+                                      "send-with-inv",
+                                      "tso",
+                                      "driver1"};
+  const bool known = opcode >= 0 && opcode < static_cast<int>(std::size(names));
+  if (known) return names[opcode];
+  // FLUSH and ATOMIC_WRITE came after release 44.
+  return opcode == 14 ? "flush" : opcode == 15 ? "atomic-write" : "unknown";
 }

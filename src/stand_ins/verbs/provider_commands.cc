@@ -8,8 +8,18 @@
 
 // The arguments differ from one to the next and none is looked at, which the calling conventions of
 // x86-64 and AArch64 permit.
-#define GDR_KERNEL_COMMAND(name) \
-  GDR_EXPORT int name() { return EOPNOTSUPP; }
+#define GDR_COMMAND_IN(node, name)               \
+  GDR_EXPORT_AS(#name "@IBVERBS_PRIVATE_" #node) \
+  int name##_##node() { return EOPNOTSUPP; }
+// In the nodes that rdma-core has had since release 57.
+#define GDR_LATER_KERNEL_COMMAND(name) \
+  GDR_COMMAND_IN(57, name)             \
+  GDR_COMMAND_IN(59, name)             \
+  GDR_COMMAND_IN(64, name)             \
+  GDR_COMMAND_IN(65, name)
+#define GDR_KERNEL_COMMAND(name)               \
+  GDR_EXPORT int name() { return EOPNOTSUPP; } \
+  GDR_LATER_KERNEL_COMMAND(name)
 
 GDR_KERNEL_COMMAND(ibv_cmd_advise_mr)
 GDR_KERNEL_COMMAND(ibv_cmd_alloc_dm)
@@ -75,3 +85,28 @@ GDR_EXPORT int ibv_cmd_poll_cq() {
   errno = EOPNOTSUPP;
   return -1;
 }
+#define GDR_POLL_IN(node)                                 \
+  GDR_EXPORT_AS("ibv_cmd_poll_cq@IBVERBS_PRIVATE_" #node) \
+  int ibv_cmd_poll_cq_##node() { return ibv_cmd_poll_cq(); }
+GDR_POLL_IN(57)
+GDR_POLL_IN(59)
+GDR_POLL_IN(64)
+GDR_POLL_IN(65)
+
+// What came after release 44.
+GDR_LATER_KERNEL_COMMAND(ibv_cmd_alloc_dmah)
+GDR_LATER_KERNEL_COMMAND(ibv_cmd_create_comp_cntr)
+GDR_LATER_KERNEL_COMMAND(ibv_cmd_create_cq_ex2)
+GDR_LATER_KERNEL_COMMAND(ibv_cmd_destroy_comp_cntr)
+GDR_LATER_KERNEL_COMMAND(ibv_cmd_export_dmabuf_fd)
+GDR_LATER_KERNEL_COMMAND(ibv_cmd_free_dmah)
+GDR_LATER_KERNEL_COMMAND(ibv_cmd_inc_comp_cntr)
+GDR_LATER_KERNEL_COMMAND(ibv_cmd_inc_err_comp_cntr)
+GDR_LATER_KERNEL_COMMAND(ibv_cmd_qp_attach_comp_cntr)
+GDR_LATER_KERNEL_COMMAND(ibv_cmd_query_comp_cntr_caps)
+GDR_LATER_KERNEL_COMMAND(ibv_cmd_query_port_speed)
+GDR_LATER_KERNEL_COMMAND(ibv_cmd_read_comp_cntr)
+GDR_LATER_KERNEL_COMMAND(ibv_cmd_read_err_comp_cntr)
+GDR_LATER_KERNEL_COMMAND(ibv_cmd_reg_mr_ex)
+GDR_LATER_KERNEL_COMMAND(ibv_cmd_set_comp_cntr)
+GDR_LATER_KERNEL_COMMAND(ibv_cmd_set_err_comp_cntr)
