@@ -30,7 +30,7 @@ gdr::Result<gdr::rnic::FlowMatch> match_of(std::span<const std::uint8_t> bytes) 
     std::memcpy(&claimed, bytes.data() + kSizeAt, sizeof claimed);
   }
   constexpr std::size_t kLargestSpecs = 256;
-  const bool unsaid = std::min<std::size_t>(claimed, size) == sizeof(ibv_flow_attr);
+  const bool unsaid = std::min<std::size_t>(claimed, size) <= sizeof(ibv_flow_attr);
   std::unique_ptr<std::uint8_t[]> copy(new std::uint8_t[size + (unsaid ? kLargestSpecs : 0)]());
   std::copy(bytes.begin(), bytes.end(), copy.get());
   claimed = std::min(claimed, static_cast<std::uint16_t>(size));
