@@ -1,5 +1,7 @@
 #include "net/general_services.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 
 #include "base/quiet_thread.h"
@@ -9,9 +11,6 @@ namespace {
 
 constexpr int kMostAtOnce = 32;
 constexpr std::size_t kMostDeliveries = 4096;
-
-// Whose calls these are: a user may close itself in one.
-thread_local bool calls_users = false;
 
 }  // namespace
 
@@ -33,7 +32,8 @@ void GeneralServices::close(const Gsi& gsi) {
   std::unique_lock guard(mutex_);
   std::erase_if(deliveries_, [&](const Delivery& delivery) { return delivery.gsi.get() == &gsi; });
   std::erase_if(open_, [&](const std::shared_ptr<Gsi>& one) { return one.get() == &gsi; });
-  if (calls_users) return;
+  // A user may close itself in a call.
+  if (calling_thread_ == gettid()) return;
   called_.wait(guard, [&] { return in_call_.get() != &gsi; });
 }
 
@@ -129,8 +129,8 @@ void GeneralServices::deliver(const Mad& mad, IsFor is_for) {
 }
 
 void GeneralServices::call_users() {
-  calls_users = true;
   std::unique_lock guard(mutex_);
+  calling_thread_ = gettid();
   while (true) {
     arrived_.wait(guard, [this] { return !deliveries_.empty(); });
     Delivery delivery = std::move(deliveries_.front());

@@ -103,6 +103,7 @@ class GeneralServices {
   std::shared_ptr<Gsi> in_call_;
   std::uint64_t last_number_ = 0;
   bool has_thread_ = false;
+  pid_t calling_thread_ = 0;  // the one that calls users, once it runs
 };
 
 }  // namespace gdr::net
