@@ -62,6 +62,9 @@ expect 0 "--help -- x" "" "$gdr" run $soft -- echo --help -- x
 [ "$(wc -l <"$work/err")" -eq 2 ] || fail "not one line at either end: $(cat "$work/err")"
 expect 0 x "" "$gdr" run $soft --quiet -- echo x
 [ ! -s "$work/err" ] || fail "--quiet says: $(cat "$work/err")"
+# What the program did is said at its end, and nothing of it in its output.
+expect 0 "out" "gdr run: this program did not use the software NIC: it loaded no libibverbs" \
+  "$gdr" run $soft -- echo out
 
 # The observer of dma-bufs, where the software GPU's tell nothing.
 cp "$work/lib/gdrkit/soft-nic/check-configuration" "$work/lib/gdrkit/soft-gpu"
@@ -80,6 +83,26 @@ expect 127 "" "gdr run: no-such-program: not found" "$gdr" run $soft -- no-such-
 expect 126 "" "gdr run: /etc/passwd: not an executable file" "$gdr" run $soft -- /etc/passwd
 expect 143 "" "" sh -c '"$@" & child=$!; sleep 0.2; kill -TERM $child; wait $child' sh \
   "$gdr" run $soft -- sleep 30
+# As by the program itself, a signal ends gdr run: a shell says so, and SIGSEGV is no status of exit.
+expect 139 "" "" sh -c '"$@"; exit $?' sh "$gdr" run $soft -- sh -c 'kill -SEGV $$'
+expect 0 "caught" "" sh -c '"$@" & child=$!; sleep 0.5; kill -USR1 $child; wait $child' sh \
+  "$gdr" run $soft -- sh -c 'trap "echo caught; exit 0" USR1; while :; do sleep 0.05; done'
+# A program that stops has stopped gdr run, and goes on with it.
+expect 5 "stopped" "" sh -c '"$@" & run=$!; sleep 0.5
+  state() { sed "s/.*) \(.\).*/\1/" /proc/$run/stat; }
+  [ "$(state)" != T ] || exit 1
+  waited=0; kill -CONT $run; kill -USR1 $run
+  until [ "$(state)" = T ]; do sleep 0.05; waited=$((waited + 1)); [ $waited -lt 100 ] || exit 2; done
+  echo stopped; kill -CONT $run; wait $run' sh \
+  "$gdr" run $soft -- sh -c 'trap "kill -STOP \$\$; exit 5" USR1; while :; do sleep 0.05; done'
+# A gdr run that is killed takes the program along.
+expect 0 "" "" sh -c '"$@" & run=$!; sleep 0.5; read -r program <"$0"; kill -0 "$program" || exit 1
+  kill -KILL $run; waited=0
+  while kill -0 "$program" 2>/dev/null; do
+    grep -q ") Z" "/proc/$program/stat" && exit 0
+    sleep 0.05; waited=$((waited + 1)); [ $waited -lt 100 ] || exit 2
+  done' "$work/pid" \
+  "$gdr" run $soft -- sh -c 'echo $$ >"$0"; exec sleep 30' "$work/pid"
 
 # What is refused.
 expect 2 "" "--soft-nic and --no-soft-nic exclude each other" "$gdr" run --soft-nic --no-soft-nic -- true

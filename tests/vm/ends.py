@@ -77,7 +77,7 @@ class HostEnd:
         self.device = device
         self.address = address
         self.gid = "3"
-        self._run = [gdr, "run", "--soft-nic", "--no-soft-gpu", "--"]
+        self._run = [gdr, "run", "--quiet", "--soft-nic", "--no-soft-gpu", "--"]
         self._environment = dict(os.environ, GDR_SOFT_DEVICES=f"{device}/ip={address}")
         self._traces = traces
         self._started = 0

@@ -54,10 +54,12 @@ def pingpong(name, *options):
     """The client's report of a ping-pong, whose bytes and operations are known."""
     with Folder() as folder:
         program = [name, "-n", "200", "-s", "4096", *options]
-        wrong, _, _ = run_server_and_client(
+        wrong, _, heard = run_server_and_client(
             Here(), [*on_stand_ins, *program],
             [gdr, "watch", "--json", folder.file(), "--", *on_stand_ins, *program], seconds=40)
         expect(wrong is None, f"{name}: {wrong}")
+        expect("gdr run: software NIC: opened soft0, " in heard and "iB; software GPU: not used" in heard,
+               f"{name}: gdr run says {heard}")
         return folder.read()
 
 

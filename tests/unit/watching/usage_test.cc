@@ -1,0 +1,47 @@
+#include "watching/usage.h"
+
+#include <gtest/gtest.h>
+
+namespace gdr::watching {
+namespace {
+
+Snapshot process_with(std::uint64_t libraries) {
+  Snapshot calls;
+  calls.processes.push_back({.pid = 10, .program = "train", .libraries = libraries});
+  return calls;
+}
+
+TEST(RunUsage, CountsWhatWentThroughTheDevicesThatWereOpened) {
+  Snapshot calls = process_with(ledger::kSoftNic);
+  Counts counts;
+  counts.bytes[ledger::kBytesOut][2] = 4096;
+  calls.devices = {{"soft0", 2, counts}, {"soft1", 0, {}}};
+  calls.made_queue_pairs = 3;
+  EXPECT_EQ(usage_line({.soft_nic = true, .soft_gpu = true}, calls, {}),
+            "software NIC: opened soft0, 3 queue pairs, 4 KiB; software GPU: not used");
+}
+
+TEST(RunUsage, SaysThatNothingWasOpenedAndWhatWasChosenInstead) {
+  EXPECT_EQ(
+      usage_line({.soft_nic = true}, process_with(ledger::kSoftNic | ledger::kUcx | ledger::kUcxIb),
+                 {{10, {"train", 0, false, true, 2}}}),
+      "this program did not use the software NIC: it loaded its library and opened no "
+      "device; UCX chose another transport (UCX_LOG_LEVEL=info shows it); it had TCP "
+      "connections open");
+}
+
+TEST(RunUsage, TellsAnotherLibibverbsFromNone) {
+  EXPECT_EQ(usage_line({.soft_nic = true}, {}, {}),
+            "this program did not use the software NIC: it loaded no libibverbs");
+  const std::map<pid_t, SeenProcess> other = {{10, {"train", ledger::kVerbs, false, true, 0}}};
+  EXPECT_EQ(usage_line({.soft_nic = true, .has_rpath = true}, {}, other),
+            "this program did not use the software NIC: it loaded another libibverbs (DT_RPATH)");
+}
+
+TEST(RunUsage, SaysNothingOfWhatWasNotOffered) {
+  EXPECT_EQ(usage_line({.soft_gpu = true}, process_with(ledger::kSoftGpu), {}),
+            "software GPU: used");
+}
+
+}  // namespace
+}  // namespace gdr::watching
