@@ -21,6 +21,9 @@ port=$((20000 + $$ % 10000))
 timeout -k 1 20 "$gdr" run --soft-nic --no-soft-gpu -- "$program" -p "$port" $arguments \
   >"$work/server" 2>&1 &
 server=$!
+# A client that comes in the moment in which the server begins to listen can be rejected, and leave the
+# server with half a connection.
+sleep 1
 attempt=0
 # shellcheck disable=SC2086
 until timeout -k 1 10 "$gdr" run --soft-nic --no-soft-gpu -- "$program" -p "$port" $arguments "$@" \
