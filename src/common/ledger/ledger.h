@@ -1,7 +1,7 @@
 // Ledger: what a program and its children did with RDMA, in memory that they share with `gdr`.
 //
-//   Ledger* ledger = ledger::attach(getenv("GDR_WATCH_LEDGER"));   // in the program; null: none
-//   ledger::Device* device = ledger::claim_device(*ledger, "mlx5_0");
+//   Ledger* ledger = ledger::attach(getenv(ledger::kWatchVariable));   // in the program; null:
+//   none ledger::Device* device = ledger::claim_device(*ledger, "mlx5_0");
 //   device->rest.add(kBytesOut, ledger::Memory::kGpu, 4096);
 //
 // `gdr` makes the file, of a fixed size and sealed, and reads it while the programs run. Every
@@ -18,6 +18,10 @@
 #include <cstdint>
 
 namespace gdr::ledger {
+
+// Where programs find theirs: what `gdr run` counts its stand-ins in, and what `gdr watch` does.
+inline constexpr char kRunVariable[] = "GDR_RUN_LEDGER";
+inline constexpr char kWatchVariable[] = "GDR_WATCH_LEDGER";
 
 using Word = std::atomic<std::uint64_t>;
 using Half = std::atomic<std::uint32_t>;

@@ -145,7 +145,7 @@ class Target {
   template <typename Ring>
   bool complete_first(Ring& queue, rnic::SharedCompletion& completion, std::uint32_t completions,
                       const std::byte* carried, bool solicited);
-  // Of the queue pair; peer_ and segment_ may be those of a shared receive queue.
+  // The queue pair's device; peer_ and segment_ may be those of a shared receive queue.
   const rnic::SharedDevice& device() const {
     const rnic::SegmentHeader& header = queue_pair_peer() != nullptr
                                             ? queue_pair_peer()->segment().header()

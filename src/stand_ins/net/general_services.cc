@@ -96,7 +96,7 @@ void GeneralServices::route_request(const ArrivedMad& arrived, std::uint64_t ser
   ports_.answer_mad(arrived.device, make_refusal(arrived.mad));
 }
 
-// Of another process. 0: there is none.
+// A slot of another process. 0: there is none.
 std::uint32_t GeneralServices::slot_of_listener(const wire::Address& address,
                                                 std::uint64_t service_id,
                                                 rnic::ListenerState least) {

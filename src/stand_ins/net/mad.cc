@@ -60,7 +60,7 @@ Mad make_refusal(const Mad& request) {
     refusal.bytes[kSidrStatusAt] = std::byte{kUnsupported};
     copy(request, kMadServiceIdAt, 8, refusal, kSidrServiceIdAt);
   } else {
-    // Of the connection that is refused there is no local id.
+    // A refused connection has no local id.
     copy(request, kMadLocalIdAt, 4, refusal, kMadRemoteIdAt);
     store_be16(&refusal.bytes[kRejReasonAt], kInvalidServiceId);
   }

@@ -24,8 +24,8 @@ constexpr std::uint32_t kGeneralServicesQkey = 0x8001'0000;
 constexpr std::uint32_t kMadPacketBytes =
     wire::kBthBytes + wire::kDethBytes + kMadBytes + wire::kIcrcBytes;
 
-// Where its way is written in it (13.4.2, 12.6, 12.11): the attribute, the ids, and, of the two
-// requests, the service id.
+// Where a MAD says what it is and whom it is for (13.4.2, 12.6, 12.11): the attribute, the ids, and
+// in the two requests the service id.
 constexpr std::uint32_t kMadAttributeAt = 16, kMadLocalIdAt = 24, kMadRemoteIdAt = 28;
 constexpr std::uint32_t kMadServiceIdAt = 32;
 constexpr std::uint16_t kMadReq = 0x10, kMadSidrReq = 0x17, kMadSidrRep = 0x18;

@@ -72,7 +72,7 @@ void PacketPath::answer_mad(std::uint32_t device, const Mad& mad) {
   (void)send_mad(*port, mad, is_own_account);
 }
 
-// What stays within the host, between processes of this account, leaves from the private port.
+// A MAD between two processes of this account leaves from the private port.
 int PacketPath::send_mad(OpenPort& port, const Mad& mad, bool is_own_account) {
   const std::uint16_t source_port = is_own_account ? port.sharing->private_port() : wire::kRocePort;
   const wire::Flow flow{mad.source, mad.destination, source_port, wire::kRocePort};

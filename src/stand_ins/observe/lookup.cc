@@ -2,25 +2,17 @@
 
 #include <atomic>
 
+#include "base/c_library_version.h"
 #include "observe/driver_calls.h"
 
 namespace gdr::observe {
 namespace {
 
-// The oldest version of dlsym that the C library has for this processor: every release has it.
-#if defined(__x86_64__)
-constexpr char kVersion[] = "GLIBC_2.2.5";
-#elif defined(__aarch64__)
-constexpr char kVersion[] = "GLIBC_2.17";
-#else
-#error "gdrkit runs on x86-64 and 64-bit Arm"
-#endif
-
 void* find_nothing(void*, const char*) { return nullptr; }
 
 // Asked for by version, the C library's own is found, which then tells who is next.
 Lookup* find_next() {
-  auto* own = reinterpret_cast<Lookup*>(dlvsym(RTLD_NEXT, "dlsym", kVersion));
+  auto* own = reinterpret_cast<Lookup*>(dlvsym(RTLD_NEXT, "dlsym", kOldestCLibraryVersion));
   if (own == nullptr) return find_nothing;
   auto* next = reinterpret_cast<Lookup*>(own(RTLD_NEXT, "dlsym"));
   return next != nullptr ? next : own;

@@ -1,6 +1,5 @@
 #include <netinet/in.h>
 
-#include <algorithm>
 #include <cstring>
 
 #include "rdmacm/state.h"
@@ -9,10 +8,6 @@ namespace gdr::rdmacm {
 namespace {
 const sockaddr_in* v4(const sockaddr* a) { return reinterpret_cast<const sockaddr_in*>(a); }
 const sockaddr_in6* v6(const sockaddr* a) { return reinterpret_cast<const sockaddr_in6*>(a); }
-bool is_mapped(const cm::Gid& gid) {
-  return std::all_of(gid.begin(), gid.begin() + 10, [](auto b) { return b == 0; }) &&
-         gid[10] == 0xff && gid[11] == 0xff;
-}
 }  // namespace
 
 bool is_any(const sockaddr* a) {
@@ -59,7 +54,7 @@ void set_port(sockaddr* a, std::uint16_t port) {
 }
 sockaddr_storage address_of(const cm::Gid& gid, std::uint16_t port) {
   sockaddr_storage s{};
-  if (is_mapped(gid)) {
+  if (IN6_IS_ADDR_V4MAPPED(gid.data())) {
     auto& in = reinterpret_cast<sockaddr_in&>(s);
     in.sin_family = AF_INET;
     std::memcpy(&in.sin_addr, &gid[12], 4);

@@ -1,8 +1,10 @@
+#include <endian.h>
+#include <netinet/in.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 
-#include "base/bytes.h"
 #include "rdmacm/state.h"
 #include "rdmacm/surface.h"
 
@@ -18,7 +20,7 @@ int open_devices(Library& l) {
     if (context == nullptr) continue;
     auto device = std::make_unique<Device>();
     device->context = context;
-    device->guid = __builtin_bswap64(ibv_get_device_guid(list[i]));
+    device->guid = be64toh(ibv_get_device_guid(list[i]));
     ibv_query_device(context, &device->attributes);
     l.devices.push_back(std::move(device));
   }
@@ -49,7 +51,7 @@ std::vector<LocalAddress> local_addresses(Library& l, Device* only) {
   }
   // Where any address will do, the first is taken: not the link-local one, which is a port's first.
   std::stable_partition(addresses.begin(), addresses.end(), [](const LocalAddress& address) {
-    return address.gid[0] != 0xfe || (address.gid[1] & 0xc0) != 0x80;
+    return !IN6_IS_ADDR_LINKLOCAL(address.gid.data());
   });
   return addresses;
 }

@@ -48,12 +48,12 @@ int resolve(Library& l, Id& id, const sockaddr* destination) {
   const auto all = local_addresses(l);
   if (all.empty()) return ENODEV;
   std::optional<LocalAddress> local = id.local;
-  sockaddr_storage source{};
+  const bool own_destination = is_own(destination);
   if (!local) {
+    sockaddr_storage source{};
     if (const int error = source_towards(destination, source); error != 0) return error;
     const LocalAddress* found = with_gid(all, gid_of(reinterpret_cast<sockaddr*>(&source)));
-    const bool here = is_loopback(destination) || is_own(destination);
-    if (found == nullptr && here) found = &all.front();
+    if (found == nullptr && (is_loopback(destination) || own_destination)) found = &all.front();
     if (found == nullptr) return ENODEV;
     local = *found;
   }
@@ -61,10 +61,7 @@ int resolve(Library& l, Id& id, const sockaddr* destination) {
   id.remote_gid = gid_of(destination);
   const bool foreign = with_gid(all, id.remote_gid) == nullptr;
   // The kernel maps loopback to a device: that device's own address is the other side, too.
-  if (foreign && !is_multicast(destination) && is_own(destination) &&
-      (is_loopback(destination) || is_own(destination))) {
-    id.remote_gid = local->gid;
-  }
+  if (foreign && own_destination && !is_multicast(destination)) id.remote_gid = local->gid;
   attach_device(id, *local);
   sockaddr* own = &id.visible.route.addr.src_addr;
   if (own->sa_family == 0 || is_any(own)) {

@@ -37,7 +37,7 @@ CUresult answer(CUresult error, const char* Texts::*which, const char** text) {
 
 // To the ledger of `gdr run`, for the line that it prints at the end of a program.
 void tell_of_use() {
-  ledger::Ledger* ledger = ledger::attach(std::getenv("GDR_RUN_LEDGER"));
+  ledger::Ledger* ledger = ledger::attach(std::getenv(ledger::kRunVariable));
   if (ledger == nullptr) return;
   ledger::Process* process = ledger::claim_process(*ledger, static_cast<std::uint32_t>(getpid()),
                                                    program_invocation_short_name);

@@ -13,7 +13,7 @@ ledger::Ledger* own_ledger = nullptr;
 // When the library is loaded, for a program that then chooses another network is the one that
 // `gdr run` has to tell of.
 __attribute__((constructor)) void begin() {
-  own_ledger = ledger::attach(std::getenv("GDR_RUN_LEDGER"));
+  own_ledger = ledger::attach(std::getenv(ledger::kRunVariable));
   if (own_ledger == nullptr) return;
   ledger::Process* process = ledger::claim_process(
       *own_ledger, static_cast<std::uint32_t>(getpid()), program_invocation_short_name);

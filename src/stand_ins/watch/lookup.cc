@@ -3,21 +3,12 @@
 #include <atomic>
 #include <cstring>
 
+#include "base/c_library_version.h"
 #include "watch/c_library.h"
 #include "watch/watched.h"
 
 namespace gdr::watch {
 namespace {
-
-// The oldest version of dlsym and dlvsym that the C library has for this processor: every release
-// has it.
-#if defined(__x86_64__)
-constexpr char kVersion[] = "GLIBC_2.2.5";
-#elif defined(__aarch64__)
-constexpr char kVersion[] = "GLIBC_2.17";
-#else
-#error "gdrkit runs on x86-64 and 64-bit Arm"
-#endif
 
 void* find_nothing(void*, const char*) { return nullptr; }
 void* find_nothing_versioned(void*, const char*, const char*) { return nullptr; }
@@ -26,7 +17,7 @@ void* find_nothing_versioned(void*, const char*, const char*) { return nullptr; 
 Lookup* find_next() {
   auto* own_versioned = reinterpret_cast<VersionedLookup*>(dlvsym_of_c_library());
   if (own_versioned == nullptr) return find_nothing;
-  auto* own = reinterpret_cast<Lookup*>(own_versioned(RTLD_NEXT, "dlsym", kVersion));
+  auto* own = reinterpret_cast<Lookup*>(own_versioned(RTLD_NEXT, "dlsym", kOldestCLibraryVersion));
   if (own == nullptr) return find_nothing;
   auto* next = reinterpret_cast<Lookup*>(own(RTLD_NEXT, "dlsym"));
   return next != nullptr ? next : own;

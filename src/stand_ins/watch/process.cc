@@ -57,7 +57,7 @@ void in_child() {
 }
 
 __attribute__((constructor)) void begin() {
-  own_ledger.store(ledger::attach(std::getenv(kVariable)), std::memory_order_release);
+  own_ledger.store(ledger::attach(std::getenv(ledger::kWatchVariable)), std::memory_order_release);
   if (ledger() == nullptr) return;
   begin_process();
   pthread_atfork(before_fork, after_fork, in_child);

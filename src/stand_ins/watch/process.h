@@ -10,9 +10,6 @@
 
 namespace gdr::watch {
 
-// The variable that names the ledger.
-inline constexpr char kVariable[] = "GDR_WATCH_LEDGER";
-
 // Null where this process has none: then nothing is watched, and every call goes straight on.
 ledger::Ledger* ledger();
 // Null also where there are too many processes. A child of fork() has a record of its own.

@@ -14,6 +14,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -23,10 +24,6 @@ namespace gdr::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-// The kernel's verbs devices have this major number; it gives minor numbers from here on to none of
-// its drivers, so that to open one fails (ENXIO) and never reaches a real NIC.
-constexpr unsigned kVerbsMajor = 231, kFirstMinor = 128;
 
 constexpr unsigned long kWithMounts = MS_REC;
 
@@ -153,16 +150,24 @@ class Shown {
   std::string extensible_;  // the last one made so
 };
 
-// The tree has an empty file for each character device; the number at the end of its name is its
-// own.
-Result<void> make_nodes(const std::string& folder) {
+// The device that a node of this name is, as the tree's own sysfs says. No driver answers to it.
+std::optional<dev_t> device_of(const std::string& tree, const std::string& name) {
+  std::ifstream file(tree + "/sys/class/infiniband_verbs/" + name + "/dev");
+  unsigned major = 0, minor = 0;
+  char colon = '\0';
+  if (!(file >> major >> colon >> minor) || colon != ':') return std::nullopt;
+  return makedev(major, minor);
+}
+
+// The tree has an empty file for each character device.
+Result<void> make_nodes(const std::string& tree) {
+  const std::string folder = tree + "/dev/infiniband";
   for (const std::string& name : entries_of(folder)) {
+    const std::optional<dev_t> device = device_of(tree, name);
+    if (!device) return Error{EIO, fmt::format("no number for the device {}", name)};
     const std::string node = folder + "/" + name;
-    const auto digits = name.find_first_of("0123456789");
-    const auto number = static_cast<unsigned>(
-        digits == std::string::npos ? 0 : std::strtoul(name.c_str() + digits, nullptr, 10));
     const std::string made = node + ".new";
-    if (mknod(made.c_str(), S_IFCHR | 0666, makedev(kVerbsMajor, kFirstMinor + number)) == 0) {
+    if (mknod(made.c_str(), S_IFCHR | 0666, *device) == 0) {
       if (rename(made.c_str(), node.c_str()) != 0 || chmod(node.c_str(), 0666) != 0) {
         return failed(node);
       }
@@ -179,12 +184,12 @@ Result<void> mount_tree(const std::string& tree,
   Result<Memory> memory = Memory::over(tree);
   if (!memory) return memory.error();
   if (Result<void> written = write(tree); !written) return written;
-  if (Result<void> made = make_nodes(tree + "/dev/infiniband"); !made) return made;
+  if (Result<void> made = make_nodes(tree); !made) return made;
   Shown shown(tree);
-  for (const auto& [parent, name] : {std::pair{"/sys/class", "infiniband"},
-                                     {"/sys/class", "infiniband_verbs"},
-                                     {"/dev", "infiniband"}}) {
-    if (Result<void> done = shown.folder(parent, name); !done) return done;
+  for (const char* parent : {"/sys/class", "/dev"}) {
+    for (const std::string& name : entries_of(tree + parent)) {
+      if (Result<void> done = shown.folder(parent, name); !done) return done;
+    }
   }
   return {};
 }

@@ -23,8 +23,6 @@
 namespace gdr::cli {
 namespace {
 
-constexpr const char* kLedgerVariable = "GDR_RUN_LEDGER";
-
 struct RunOptions {
   bool quiet = false;
   std::optional<bool> soft_nic;
@@ -68,7 +66,7 @@ Result<ShownDevices> shown_devices(const PlanInputs& inputs) {
 int run_to_its_end(const Plan& plan, const ProgramFile& program,
                    const std::function<Error()>& become) {
   Result<watching::LedgerFile> file = watching::LedgerFile::make();
-  if (file) setenv(kLedgerVariable, file->variable().c_str(), 1);
+  if (file) setenv(ledger::kRunVariable, file->variable().c_str(), 1);
   std::optional<watching::Processes> processes;
   const Result<int> status = supervise(become, [&](pid_t started) {
     if (!processes) processes.emplace(started);

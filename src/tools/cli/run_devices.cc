@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "cli/mount_devices.h"
+#include "ledger/ledger.h"
 #include "process/start.h"
 
 namespace gdr::cli {
@@ -34,10 +35,9 @@ Error system_error(const std::string& what) {
 std::vector<const char*> uncounted_environment() {
   std::vector<const char*> kept;
   for (char** one = environ; *one != nullptr; ++one) {
-    const std::string_view text(*one);
-    const bool counts =
-        text.starts_with("GDR_RUN_LEDGER=") || text.starts_with("GDR_WATCH_LEDGER=");
-    if (!counts) kept.push_back(*one);
+    const std::string_view variable(*one, std::strcspn(*one, "="));
+    if (variable != ledger::kRunVariable && variable != ledger::kWatchVariable)
+      kept.push_back(*one);
   }
   kept.push_back(nullptr);
   return kept;

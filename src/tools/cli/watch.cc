@@ -160,7 +160,7 @@ int run(const WatchOptions& options) {
 
   const Watch watch{*std::move(file)};
   ChildOptions child{*path, options.command, {}, nullptr, nullptr};
-  child.variables = {{"LD_PRELOAD", *preload}, {watching::kVariable, watch.file.variable()}};
+  child.variables = {{"LD_PRELOAD", *preload}, {ledger::kWatchVariable, watch.file.variable()}};
   std::optional<watching::Processes> processes;
   std::optional<LiveLine> live(!options.quiet);
   child.on_tick = [&](pid_t pid) {

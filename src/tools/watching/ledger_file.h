@@ -2,7 +2,7 @@
 // while it runs. In no file system; gone with its last user.
 //
 //   Result<LedgerFile> file = LedgerFile::make();
-//   setenv("GDR_WATCH_LEDGER", file->variable().c_str(), 1);
+//   setenv(ledger::kWatchVariable, file->variable().c_str(), 1);
 //   Snapshot now = take_snapshot(file->ledger());
 #pragma once
 
@@ -13,8 +13,6 @@
 #include "ledger/ledger.h"
 
 namespace gdr::watching {
-
-inline constexpr const char* kVariable = "GDR_WATCH_LEDGER";
 
 class LedgerFile {
  public:

@@ -1,11 +1,16 @@
 #!/bin/sh
-# connected.sh GDR SERVER... -- CLIENT...: two programs that find each other by librdmacm, which no
-# table of sockets shows: the client is tried until the server is there. Both must end with 0, but for
-# a server that serves on, and the client must not complain.
+# connected.sh GDR PATTERN SERVER... -- CLIENT...: two programs that find each other by librdmacm, which
+# no table of sockets shows: the client is tried until the server is there. Both must end with 0, but
+# for a server that serves on, and the client must not complain and must print a line like PATTERN.
+# PORT stands for a port of this run.
 set -eu
 gdr=$1
-shift
-command -v "$1" >/dev/null || { echo "skipped: no $1 (packages rdmacm-utils, libfabric-bin)"; exit 77; }
+pattern=$2
+shift 2
+command -v "$1" >/dev/null ||
+  { echo "skipped: no $1 (packages rdmacm-utils, libfabric-bin, perftest)"; exit 77; }
+port=$((20000 + $$ % 10000))
+words() { printf '%s' "$*" | sed "s/PORT/$port/g"; }
 server_words=
 while [ "$1" != -- ]; do
   server_words="$server_words $1"
@@ -20,9 +25,11 @@ end() {
   rm -rf "$work"
 }
 trap end EXIT
-port=$((20000 + $$ % 10000))
-# PORT stands for a port of this run.
-words() { printf '%s' "$*" | sed "s/PORT/$port/g"; }
+fail() {
+  echo "$1"
+  cat "$work/client" "$work/server"
+  exit 1
+}
 # shellcheck disable=SC2046  # words
 timeout -k 1 60 "$gdr" run --soft-nic --no-soft-gpu -- $(words "$server_words") >"$work/server" 2>&1 &
 server=$!
@@ -33,7 +40,7 @@ attempt=0
 # shellcheck disable=SC2046  # words
 until timeout -k 1 30 "$gdr" run --soft-nic --no-soft-gpu -- $(words "$@") >"$work/client" 2>&1; do
   attempt=$((attempt + 1))
-  [ "$attempt" -lt 15 ] || { cat "$work/client" "$work/server"; exit 1; }
+  [ "$attempt" -lt 15 ] || fail "the client failed"
   sleep 0.2
 done
 # A server that serves on is ended.
@@ -42,7 +49,8 @@ kill "$server" 2>/dev/null || true
 status=0
 wait "$server" || status=$?
 server=
-[ "$status" = 0 ] || [ "$status" = 143 ] || { echo "the server ends with $status"; cat "$work/server"; exit 1; }
+[ "$status" = 0 ] || [ "$status" = 143 ] || fail "the server ends with $status"
+! grep -Eiq "error|fail|mismatch" "$work/client" "$work/server" || fail "a program complains"
+grep -q "software NIC: opened soft0.* queue pair" "$work/client" || fail "not over the software NIC"
+grep -Eq -- "$pattern" "$work/client" || fail "no line like $pattern"
 cat "$work/client"
-! grep -Eiq "error|fail|mismatch" "$work/client" "$work/server" || { cat "$work/server"; exit 1; }
-grep -q "software NIC: opened soft0.* queue pair" "$work/client" || { echo "not over the software NIC"; exit 1; }
