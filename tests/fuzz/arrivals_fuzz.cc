@@ -66,7 +66,8 @@ class World {
       queue_pairs_.push_back(host_.queue_pair(type));
     }
     connect();
-    auto gsi = host_.path().open_general_services(0, [this](const net::Mad&) { ++mads_; });
+    auto gsi = host_.path().open_general_services(
+        {.device = 0, .receive = [this](const net::Mad&) { ++mads_; }, .ended = {}});
     require(static_cast<bool>(gsi), "queue pair 1");
     gsi_ = *gsi;
     require(static_cast<bool>(host_.path().general_services().listen(*gsi_, kService)),

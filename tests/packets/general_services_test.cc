@@ -280,7 +280,8 @@ TEST_F(GeneralServices, ACallbackMayCloseItsOwnAndNoneComesAfterwards) {
       gdr_gsi_close(self.gsi);
     };
     Side other(0);
-    closer.gsi = gdr_gsi_open(other.context(), close_it, &closer);
+    const gdr_gsi_user closing{close_it, nullptr, &closer};
+    closer.gsi = gdr_gsi_open(other.context(), &closing);
     require(closer.gsi != nullptr && gdr_gsi_listen(closer.gsi, kService) == 0, "it listens");
     wire.meet();
     const Nanoseconds deadline = now() + 5 * kSecond;
@@ -292,15 +293,14 @@ TEST_F(GeneralServices, ACallbackMayCloseItsOwnAndNoneComesAfterwards) {
     struct Slow {
       std::atomic<bool> began{false}, ended{false};
     } slow;
-    gdr_gsi* waits = gdr_gsi_open(
-        other.context(),
-        [](void* user, const gdr_gsi_mad*) {
-          auto& self = *static_cast<Slow*>(user);
-          self.began = true;
-          usleep(100'000);
-          self.ended = true;
-        },
-        &slow);
+    const auto be_slow = [](void* user, const gdr_gsi_mad*) {
+      auto& self = *static_cast<Slow*>(user);
+      self.began = true;
+      usleep(100'000);
+      self.ended = true;
+    };
+    const gdr_gsi_user slowing{be_slow, nullptr, &slow};
+    gdr_gsi* waits = gdr_gsi_open(other.context(), &slowing);
     require(waits != nullptr && gdr_gsi_listen(waits, kOther) == 0, "it listens");
     wire.meet();
     while (!slow.began && now() < deadline) usleep(1000);

@@ -81,7 +81,7 @@ inline std::uint32_t mark_of(const gdr_gsi_mad& mad) { return load_be32(&mad.byt
 class GsiEnd {
  public:
   explicit GsiEnd(ibv_context* context) {
-    gsi_ = gdr_gsi_open(context, &GsiEnd::take, this);
+    gsi_ = open(context);
     require(gsi_ != nullptr, "queue pair 1 opens: " + std::string(std::strerror(errno)));
     ibv_gid gid;
     require(ibv_query_gid(context, 1, kGidIndex, &gid) == 0, "a GID");
@@ -104,6 +104,17 @@ class GsiEnd {
     std::memcpy(mad.destination, to.data(), to.size());
     return gdr_gsi_send(gsi_, &mad);
   }
+  struct EndedProcess {
+    GidBytes address{};
+    std::uint32_t prefix = 0;
+    bool operator==(const EndedProcess&) const = default;
+  };
+  bool is_told_of(const EndedProcess& wanted, int milliseconds = 5000) {
+    std::unique_lock guard(mutex_);
+    return came_.wait_for(guard, std::chrono::milliseconds(milliseconds), [&] {
+      return std::find(ended_.begin(), ended_.end(), wanted) != ended_.end();
+    });
+  }
   // The next that comes in time.
   std::optional<gdr_gsi_mad> receive(int milliseconds = 5000) {
     std::unique_lock guard(mutex_);
@@ -117,10 +128,22 @@ class GsiEnd {
   }
 
  private:
+  gdr_gsi* open(ibv_context* context) {
+    const gdr_gsi_user user{&GsiEnd::take, &GsiEnd::note_end, this};
+    return gdr_gsi_open(context, &user);
+  }
   static void take(void* user, const gdr_gsi_mad* mad) {
     auto& self = *static_cast<GsiEnd*>(user);
     const std::lock_guard guard(self.mutex_);
     self.received_.push_back(*mad);
+    self.came_.notify_all();
+  }
+  static void note_end(void* user, const std::uint8_t* address, std::uint32_t prefix) {
+    auto& self = *static_cast<GsiEnd*>(user);
+    const std::lock_guard guard(self.mutex_);
+    EndedProcess ended{.prefix = prefix};
+    std::copy_n(address, ended.address.size(), ended.address.begin());
+    self.ended_.push_back(ended);
     self.came_.notify_all();
   }
 
@@ -128,6 +151,7 @@ class GsiEnd {
   GidBytes own_{};
   std::mutex mutex_;
   std::condition_variable came_;
+  std::vector<EndedProcess> ended_;
   std::deque<gdr_gsi_mad> received_;
 };
 

@@ -184,6 +184,19 @@ void Connection::expire(Time now) {
   tell(Event::kUnreachable, -ETIMEDOUT);
 }
 
+// What the kernel says in the name of a process that has been killed: it disconnects, or rejects
+// the reply to its request.
+void Connection::peer_ended(Time now) {
+  if (datagram_) return;
+  if (state_ == State::kRepSent) {
+    enter_time_wait(now);
+    tell(Event::kRejected, kRejectConsumerDefined);
+  } else if (state_ == State::kEstablished || state_ == State::kDreqSent) {
+    enter_time_wait(now);
+    tell(Event::kDisconnected);
+  }
+}
+
 std::optional<Mad> Connection::poll_send() {
   if (sends_.empty()) return std::nullopt;
   const Mad mad = sends_.front();

@@ -68,6 +68,8 @@ class Connection {
   // Inputs.
   void receive(const Message& message, Time now);
   void expire(Time now);
+  // The process at the other side has ended without a word.
+  void peer_ended(Time now);
 
   // Outputs.
   std::optional<Mad> poll_send();

@@ -2,7 +2,8 @@
 // 16.7), as libibverbs.so.1 of the software NIC offers them to librdmacm.so.1. A C interface of
 // their own (version node GDRKIT_1), since verbs has none: a program cannot own queue pair 1.
 //
-//   gdr_gsi* gsi = gdr_gsi_open(context, on_mad, &state);     // null with errno
+//   gdr_gsi_user user = {on_mad, on_ended, &state};
+//   gdr_gsi* gsi = gdr_gsi_open(context, &user);              // null with errno
 //   gdr_gsi_listen(gsi, service_id);                          // REQ and SIDR_REQ come to on_mad
 //   gdr_gsi_mad mad = {source, destination, bytes};
 //   mad's local communication id = gdr_gsi_id_prefix(gsi) | 20 random bits;
@@ -12,8 +13,8 @@
 // Every MAD is a packet, within a host, too. Which process gets one: a REQ or SIDR_REQ goes to
 // whoever listens for its service id at the destination address; any other message of connection
 // management goes by the process's prefix in the id that it answers to. A REQ or SIDR_REQ that
-// nobody listens for is rejected by the library, and everything else that belongs to nobody is
-// counted and dropped.
+// nobody listens for is rejected by the library, a DREQ to nobody is answered with a DREP, and
+// everything else that belongs to nobody is counted and dropped.
 //
 // Threads: any may call any function. In a fork's child, gdr_gsi_close() of what the parent opened
 // frees it, and everything else returns ENODEV.
@@ -37,16 +38,23 @@ typedef struct gdr_gsi_mad {
   uint8_t bytes[GDR_GSI_MAD_BYTES];
 } gdr_gsi_mad;
 
-/* Called on a thread of the library, one call at a time for each gdr_gsi. It may call gdr_gsi_send,
-   gdr_gsi_listen, gdr_gsi_unlisten and gdr_gsi_close (of its own gdr_gsi, too), and must not block
-   for long. */
-typedef void (*gdr_gsi_receive)(void* user, const gdr_gsi_mad* mad);
+/* Called on a thread of the library, one call at a time for each gdr_gsi. They may call
+   gdr_gsi_send, gdr_gsi_listen, gdr_gsi_unlisten and gdr_gsi_close (of their own gdr_gsi, too), and
+   must not block for long. */
+typedef struct gdr_gsi_user {
+  void (*receive)(void* state, const gdr_gsi_mad* mad);
+  /* Another process of this account on this host has ended: ids with that prefix, from that
+     address, are nobody's any more. May be null. */
+  void (*ended)(void* state, const uint8_t address[16], uint32_t id_prefix);
+  void* state;
+} gdr_gsi_user;
 
 /* Null with errno: what opening UDP port 4791 of the device's address says (EADDRNOTAVAIL,
    EADDRINUSE, EACCES), ENOMEM, ENODEV. `context` must stay open until gdr_gsi_close(). */
-gdr_gsi* gdr_gsi_open(struct ibv_context* context, gdr_gsi_receive receive, void* user);
+gdr_gsi* gdr_gsi_open(struct ibv_context* context, const gdr_gsi_user* user);
 
-/* No call of `receive` runs or begins once it has returned, but for one that it was called from. */
+/* No call of its functions runs or begins once it has returned, but for one that it was called
+ * from. */
 void gdr_gsi_close(gdr_gsi* gsi);
 
 /* 0: it has left, which says nothing of its arrival. EADDRNOTAVAIL: `source` is no GID of the

@@ -14,15 +14,14 @@ constexpr std::size_t kMostDeliveries = 4096;
 
 }  // namespace
 
-Result<std::shared_ptr<Gsi>> GeneralServices::open(std::uint32_t device,
-                                                   std::function<void(const Mad&)> receive) {
+Result<std::shared_ptr<Gsi>> GeneralServices::open(GsiUser user) {
   const std::lock_guard guard(mutex_);
   if (!has_thread_) {
     Result<void> started = start_quiet_thread("gdr-gsi", [this] { call_users(); });
     if (!started) return started.error();
     has_thread_ = true;
   }
-  auto gsi = std::make_shared<Gsi>(Gsi{++last_number_, device, std::move(receive)});
+  auto gsi = std::make_shared<Gsi>(Gsi{std::move(user), ++last_number_});
   open_.push_back(gsi);
   return gsi;
 }
@@ -76,7 +75,24 @@ void GeneralServices::route(const ArrivedMad& arrived) {
     return deliver(arrived.mad, [&](const Gsi& gsi) { return gsi.device == arrived.device; });
   }
   const bool passed = slot != 0 && !arrived.is_stray && ports_.pass_on(arrived, slot);
-  counters_.add(passed ? Counter::kForwarded : Counter::kMadForNobody);
+  if (passed) return counters_.add(Counter::kForwarded);
+  answer_for_the_ended(arrived);
+}
+
+void GeneralServices::answer_for_the_ended(const ArrivedMad& arrived) {
+  counters_.add(Counter::kMadForNobody);
+  if (const std::optional<Mad> answer = make_disconnected(arrived.mad)) {
+    ports_.answer_mad(arrived.device, *answer);
+  }
+}
+
+void GeneralServices::process_ended(const wire::Address& address, std::uint32_t slot) {
+  const std::lock_guard guard(mutex_);
+  // Not bounded by kMostDeliveries: addresses and slots are few, and each process ends once.
+  for (const std::shared_ptr<Gsi>& gsi : open_) {
+    if (gsi->ended) deliveries_.push_back({gsi, Ended{address, slot << kMadIdBits}});
+  }
+  arrived_.notify_one();
 }
 
 // Who lingers comes behind who listens, and others behind this process. What another process has
@@ -118,7 +134,7 @@ void GeneralServices::deliver(const Mad& mad, IsFor is_for) {
   for (const std::shared_ptr<Gsi>& gsi : open_) {
     if (!is_for(*gsi)) continue;
     somebody = true;
-    if (deliveries_.size() == kMostDeliveries) {
+    if (deliveries_.size() >= kMostDeliveries) {
       counters_.add(Counter::kMadNoRoom);
     } else {
       deliveries_.push_back({gsi, mad});
@@ -137,7 +153,11 @@ void GeneralServices::call_users() {
     deliveries_.pop_front();
     in_call_ = delivery.gsi;
     guard.unlock();
-    delivery.gsi->receive(delivery.mad);
+    if (const Mad* mad = std::get_if<Mad>(&delivery.what)) {
+      delivery.gsi->receive(*mad);
+    } else {
+      delivery.gsi->ended(std::get<Ended>(delivery.what));
+    }
     guard.lock();
     in_call_ = nullptr;
     called_.notify_all();

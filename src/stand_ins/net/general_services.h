@@ -1,7 +1,9 @@
 // GeneralServices: queue pair 1 of this process's devices: management datagrams (MADs) of
 // connection management, to and from whoever has opened it.
 //
-//   Result<std::shared_ptr<Gsi>> gsi = services.open(device, [](const Mad& mad) { ... });
+//   Result<std::shared_ptr<Gsi>> gsi = services.open(
+//       {.device = 0, .receive = [](const Mad& mad) { ... }, .ended = [](const Ended& whose) { ...
+//       }});
 //   services.listen(**gsi, service_id);
 //   services.close(**gsi);
 //
@@ -10,7 +12,8 @@
 // time, since timers of connections wait meanwhile:
 //   - a request (REQ, SIDR_REQ): who listens for its service id, here or in another process
 //     (rnic/listeners.h); nobody: it is answered with a refusal;
-//   - any other: the process whose slot is in the id that it answers to.
+//   - any other: the process whose slot is in the id that it answers to. It has ended: a DREQ is
+//     answered, for its connection is gone, which is what it asks for.
 // Another process's is handed over to it, once. This process's waits, in a bounded queue, for the
 // thread that calls the users, one call at a time.
 //
@@ -26,6 +29,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <variant>
 #include <vector>
 
 #include "base/result.h"
@@ -48,11 +52,21 @@ class MadPorts {
   virtual bool is_forged(const ArrivedMad& arrived) = 0;
 };
 
+// A process of this account on this host has ended: the ids with that prefix, from that address,
+// are nobody's.
+struct Ended {
+  wire::Address address{};
+  std::uint32_t prefix = 0;
+};
+
 // One user of queue pair 1 on one device.
-struct Gsi {
-  std::uint64_t number = 0;
+struct GsiUser {
   std::uint32_t device = 0;
   std::function<void(const Mad&)> receive;
+  std::function<void(const Ended&)> ended;  // may be empty
+};
+struct Gsi : GsiUser {
+  std::uint64_t number = 0;
 };
 
 class GeneralServices {
@@ -60,14 +74,16 @@ class GeneralServices {
   GeneralServices(rnic::Adapter& adapter, Counters& counters, MadPorts& ports)
       : adapter_(adapter), counters_(counters), ports_(ports) {}
 
-  Result<std::shared_ptr<Gsi>> open(std::uint32_t device, std::function<void(const Mad&)> receive);
-  // No call of its `receive` runs or begins once this has returned, but for one that it was called
+  Result<std::shared_ptr<Gsi>> open(GsiUser user);
+  // No call of its functions runs or begins once this has returned, but for one that it was called
   // from.
   void close(const Gsi& gsi);
   // EADDRINUSE, ENOMEM.
   Result<void> listen(const Gsi& gsi, std::uint64_t service_id);
   // EINVAL: it does not listen for that.
   Result<void> unlisten(const Gsi& gsi, std::uint64_t service_id);
+  // A process of this account that may have had the address.
+  void process_ended(const wire::Address& address, std::uint32_t slot);
   // The upper bits of the ids that this process gives out.
   std::uint32_t id_prefix() const { return rnic::slot_of(adapter_.token()) << kMadIdBits; }
 
@@ -81,7 +97,7 @@ class GeneralServices {
  private:
   struct Delivery {
     std::shared_ptr<Gsi> gsi;
-    Mad mad;
+    std::variant<Mad, Ended> what;
   };
   void route(const ArrivedMad& arrived);
   void route_request(const ArrivedMad& arrived, std::uint64_t service_id);
@@ -89,6 +105,7 @@ class GeneralServices {
                                  rnic::ListenerState least);
   template <typename IsFor>
   void deliver(const Mad& mad, IsFor is_for);
+  void answer_for_the_ended(const ArrivedMad& arrived);
   void call_users();
 
   rnic::Adapter& adapter_;

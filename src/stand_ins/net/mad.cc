@@ -14,7 +14,7 @@ constexpr std::uint8_t kBaseVersion = 1, kCommunicationManagement = 0x07, kClass
 constexpr std::uint8_t kSend = 0x03;
 
 // 12.6 and 12.11.
-constexpr std::uint16_t kRej = 0x12, kApr = 0x1a;
+constexpr std::uint16_t kRej = 0x12, kDreq = 0x15, kDrep = 0x16, kApr = 0x1a;
 constexpr std::size_t kRejReasonAt = kDataAt + 10;
 constexpr std::size_t kSidrStatusAt = kDataAt + 4, kSidrServiceIdAt = kDataAt + 12;
 constexpr std::uint16_t kInvalidServiceId = 8;
@@ -26,6 +26,17 @@ std::uint8_t byte_at(const Mad& mad, std::size_t at) {
 std::uint16_t attribute_of(const Mad& mad) { return load_be16(&mad.bytes[kMadAttributeAt]); }
 void copy(const Mad& from, std::size_t at, std::size_t bytes, Mad& to, std::size_t to_at) {
   std::memcpy(&to.bytes[to_at], &from.bytes[at], bytes);
+}
+
+Mad answer_to(const Mad& request, std::uint16_t attribute) {
+  Mad answer{.source = request.destination, .destination = request.source};
+  answer.bytes[kBaseVersionAt] = std::byte{kBaseVersion};
+  answer.bytes[kClassAt] = std::byte{kCommunicationManagement};
+  answer.bytes[kClassVersionAt] = std::byte{kClassVersion};
+  answer.bytes[kMethodAt] = std::byte{kSend};
+  copy(request, kTransactionAt, 8, answer, kTransactionAt);
+  store_be16(&answer.bytes[kMadAttributeAt], attribute);
+  return answer;
 }
 
 }  // namespace
@@ -48,13 +59,7 @@ std::optional<MadRoute> route_of(const Mad& mad) {
 
 Mad make_refusal(const Mad& request) {
   const bool sidr = attribute_of(request) == kMadSidrReq;
-  Mad refusal{.source = request.destination, .destination = request.source};
-  refusal.bytes[kBaseVersionAt] = std::byte{kBaseVersion};
-  refusal.bytes[kClassAt] = std::byte{kCommunicationManagement};
-  refusal.bytes[kClassVersionAt] = std::byte{kClassVersion};
-  refusal.bytes[kMethodAt] = std::byte{kSend};
-  copy(request, kTransactionAt, 8, refusal, kTransactionAt);
-  store_be16(&refusal.bytes[kMadAttributeAt], sidr ? kMadSidrRep : kRej);
+  Mad refusal = answer_to(request, sidr ? kMadSidrRep : kRej);
   if (sidr) {
     copy(request, kMadLocalIdAt, 4, refusal, kMadLocalIdAt);
     refusal.bytes[kSidrStatusAt] = std::byte{kUnsupported};
@@ -65,6 +70,14 @@ Mad make_refusal(const Mad& request) {
     store_be16(&refusal.bytes[kRejReasonAt], kInvalidServiceId);
   }
   return refusal;
+}
+
+std::optional<Mad> make_disconnected(const Mad& request) {
+  if (attribute_of(request) != kDreq) return std::nullopt;
+  Mad answer = answer_to(request, kDrep);
+  copy(request, kMadLocalIdAt, 4, answer, kMadRemoteIdAt);
+  copy(request, kMadRemoteIdAt, 4, answer, kMadLocalIdAt);
+  return answer;
 }
 
 std::vector<std::byte> make_mad_packet(const wire::Flow& flow, std::uint32_t psn, const Mad& mad) {

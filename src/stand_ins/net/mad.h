@@ -49,6 +49,9 @@ std::optional<MadRoute> route_of(const Mad& mad);
 // service id.
 Mad make_refusal(const Mad& request);
 
+// DREP (12.6.10) to a DREQ. Nothing: it is another message.
+std::optional<Mad> make_disconnected(const Mad& request);
+
 // With its ICRC, for the IPv4 identification 0.
 std::vector<std::byte> make_mad_packet(const wire::Flow& flow, std::uint32_t psn, const Mad& mad);
 

@@ -1,16 +1,16 @@
 // Queue pair 1 between the ports and GeneralServices. Cold.
+#include <algorithm>
 #include <cstring>
 
 #include "net/packet_path.h"
 
 namespace gdr::net {
 
-Result<std::shared_ptr<Gsi>> PacketPath::open_general_services(
-    std::uint32_t device, std::function<void(const Mad&)> receive) {
-  const Result<OpenPort*> port = open_port(device, rnic::kOwnAddress);
+Result<std::shared_ptr<Gsi>> PacketPath::open_general_services(GsiUser user) {
+  const Result<OpenPort*> port = open_port(user.device, rnic::kOwnAddress);
   if (!port) return port.error();
-  open_other_ports(device);
-  return general_services_.open(device, std::move(receive));
+  open_other_ports(user.device);
+  return general_services_.open(std::move(user));
 }
 
 // Under the receive lock.
@@ -55,12 +55,24 @@ int PacketPath::send_mad(std::uint32_t device, const Mad& mad) {
   if (port == nullptr) return EADDRNOTAVAIL;
   if (wire::is_ipv4(mad.source) != wire::is_ipv4(mad.destination)) return ENETUNREACH;
   const bool is_local = local_addresses_.contains(mad.destination);
-  const bool is_own_account =
-      is_local && port->sharing->is_private_port(mad.destination, 0).has_value();
+  const bool is_own_account = is_local && !account_ports_at(*port, mad.destination).empty();
   if (is_local && !is_own_account && !somebody_has_roce_port(mad.destination)) {
     return ECONNREFUSED;
   }
   return send_mad(*port, mad, is_own_account);
+}
+
+std::vector<std::uint16_t> PacketPath::account_ports_at(const OpenPort& port,
+                                                        const wire::Address& address) {
+  std::vector<std::uint16_t> ports = port.sharing->private_ports(address);
+  account_ports_.see(address, ports, now());
+  return ports;
+}
+
+void PacketPath::process_ended(std::uint32_t slot) {
+  for (const wire::Address& address : account_ports_.addresses()) {
+    general_services_.process_ended(address, slot);
+  }
 }
 
 // Whoever has asked is there.
@@ -68,7 +80,7 @@ void PacketPath::answer_mad(std::uint32_t device, const Mad& mad) {
   OpenPort* port = port_at(device, mad.source);
   if (port == nullptr) return;
   const bool is_own_account = local_addresses_.contains(mad.destination) &&
-                              port->sharing->is_private_port(mad.destination, 0).has_value();
+                              !account_ports_at(*port, mad.destination).empty();
   (void)send_mad(*port, mad, is_own_account);
 }
 
@@ -117,11 +129,18 @@ void PacketPath::listeners_changed(std::uint32_t device) {
   thread_->wake();
 }
 
+// Last words (a DREQ, a REJ) may be read when their process has ended. Requests have to come from
+// one that is there: whoever has taken its port since must not speak first in its name, and to an
+// id that this process has given out nobody speaks who does not know it.
 bool PacketPath::is_forged(const ArrivedMad& arrived) {
   if (!local_addresses_.contains(arrived.mad.source)) return false;
   OpenPort* port = port_at(arrived.device, arrived.mad.destination);
   if (port == nullptr) return true;
-  return !port->sharing->is_private_port(arrived.mad.source, arrived.source_port).value_or(true);
+  const auto ports = account_ports_at(*port, arrived.mad.source);
+  if (ports.empty() || std::ranges::find(ports, arrived.source_port) != ports.end()) return false;
+  const std::optional<MadRoute> route = route_of(arrived.mad);
+  const bool is_request = !route || route->is_request;
+  return is_request || !account_ports_.had(arrived.mad.source, arrived.source_port, now());
 }
 
 }  // namespace gdr::net

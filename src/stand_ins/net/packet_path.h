@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "base/spin_lock.h"
+#include "net/account_ports.h"
 #include "net/flood_gate.h"
 #include "net/general_services.h"
 #include "net/identification.h"
@@ -48,14 +49,14 @@ class PacketPath : public rnic::BeyondCarrier, private MadPorts {
   bool takes_everything() const override { return settings_.takes_everything; }
   bool progress() override;
   void awaits_event() override { thread_->awaits_event(); }
+  void process_ended(std::uint32_t slot) override;  // packet_mads.cc
   void prepare_fork() override;
   void parent_of_fork() override;
   void child_of_fork() override;
 
   // --- Queue pair 1: packet_mads.cc.
   // Opens the device's port, too. What UdpPort::open says, or EAGAIN.
-  Result<std::shared_ptr<Gsi>> open_general_services(std::uint32_t device,
-                                                     std::function<void(const Mad&)> receive);
+  Result<std::shared_ptr<Gsi>> open_general_services(GsiUser user);
   // 0 or errno: gdr_gsi_send's.
   int send_mad(std::uint32_t device, const Mad& mad);
   GeneralServices& general_services() { return general_services_; }
@@ -118,6 +119,8 @@ class PacketPath : public rnic::BeyondCarrier, private MadPorts {
   void take_mad(OpenPort& port, const Arrival& arrival, const wire::Packet& packet,
                 Nanoseconds time);
   int send_mad(OpenPort& port, const Mad& mad, bool is_own_account);
+  // The private ports of this account's processes there; remembers them.
+  std::vector<std::uint16_t> account_ports_at(const OpenPort& port, const wire::Address& address);
   void answer_mad(std::uint32_t device, const Mad& mad) override;
   bool pass_on(const ArrivedMad& arrived, std::uint32_t slot) override;
   bool is_forged(const ArrivedMad& arrived) override;
@@ -139,6 +142,7 @@ class PacketPath : public rnic::BeyondCarrier, private MadPorts {
 
   GeneralServices general_services_;
   LocalAddresses local_addresses_;
+  AccountPorts account_ports_;
   std::atomic<std::uint32_t> next_mad_psn_;
   MadFloods mad_floods_;
 

@@ -148,15 +148,16 @@ bool PortSharing::take_question(const Arrival& arrival) {
   return true;
 }
 
-std::optional<bool> PortSharing::is_private_port(const wire::Address& address,
-                                                 std::uint16_t port) const {
-  std::optional<bool> found;
+std::vector<std::uint16_t> PortSharing::private_ports(const wire::Address& address) const {
+  std::vector<std::uint16_t> found;
   const auto look_at = [&](rnic::Segment& segment) {
-    const rnic::SharedPort* open = open_port_in(segment, address);
-    if (open != nullptr) found = port_of_name(open->name.load()) == port;
-    return found.value_or(false);
+    if (const rnic::SharedPort* open = open_port_in(segment, address)) {
+      found.push_back(port_of_name(open->name.load()));
+    }
+    return false;
   };
-  if (!look_at(adapter_.segment())) adapter_.neighbours().any_segment(look_at);
+  look_at(adapter_.segment());
+  adapter_.neighbours().any_segment(look_at);
   return found;
 }
 

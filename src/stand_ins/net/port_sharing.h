@@ -63,9 +63,8 @@ class PortSharing {
   bool hand_over(std::uint32_t slot, const Arrival& arrival);
   // The same for what the kernel may give to anybody. Any thread.
   bool pass_on(std::uint32_t slot, const Arrival& arrival) const;
-  // Whether that is the private port of one of this user's processes that have the address open.
-  // Nothing: none has. Any thread. Cold.
-  std::optional<bool> is_private_port(const wire::Address& address, std::uint16_t port) const;
+  // The private ports of this user's processes that have the address open. Any thread. Cold.
+  std::vector<std::uint16_t> private_ports(const wire::Address& address) const;
   // Hot while nothing is there: one comparison.
   bool receive(Arrival* arrival);
 

@@ -253,7 +253,8 @@ std::shared_ptr<Peer> Peers::adopt(Identity identity, Introduction introduction,
   return entry;
 }
 
-void Peers::forget_dead() {
+std::vector<std::uint32_t> Peers::forget_dead() {
+  std::vector<std::uint32_t> slots;
   std::vector<std::shared_ptr<Peer>> ended;  // unmapped after the lock is released
   const std::lock_guard guard(mutex_);
   for (auto entry = by_slot_.begin(); entry != by_slot_.end();) {
@@ -261,6 +262,7 @@ void Peers::forget_dead() {
       ++entry;
     } else {
       entry->second->foreign_memory().let_go();
+      slots.push_back(entry->first);
       leaving_.push_back(std::move(entry->second));
       entry = by_slot_.erase(entry);
     }
@@ -270,6 +272,7 @@ void Peers::forget_dead() {
     ended.push_back(std::move(peer));
     return true;
   });
+  return slots;
 }
 
 bool Peers::somebody_has_ended() const {

@@ -52,7 +52,8 @@ class Peers : public rnic::Liveness {
   // Service thread: this connection can be read, or has ended. The peer that was met, if one was;
   // false in `*waits` when nothing waits for it (any more).
   std::shared_ptr<Peer> go_on_meeting(int connection, bool* waits);
-  void forget_dead();
+  // The slots of those that were alive when it was last called.
+  std::vector<std::uint32_t> forget_dead();
   // Whether a dead process that had not ended when it was forgotten has ended by now.
   bool somebody_has_ended() const;
 

@@ -155,7 +155,9 @@ void ServiceThread::handle_deaths() {
     if (peer->pidfd() < 0 || !peer->has_ended()) continue;
     epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, peer->pidfd(), nullptr);
   }
-  peers_.forget_dead();
+  for (const std::uint32_t slot : peers_.forget_dead()) {
+    if (adapter_->beyond() != nullptr) adapter_->beyond()->process_ended(slot);
+  }
   // What the dead had asked of this process is answered to nobody. By token, so that it does not
   // matter who noticed a death, or when.
   for (std::uint32_t i = 0; i < rnic::kServiceRequests; ++i) {

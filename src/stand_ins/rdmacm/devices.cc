@@ -56,10 +56,17 @@ std::vector<LocalAddress> local_addresses(Library& l, Device* only) {
   return addresses;
 }
 
+namespace {
+gdr_gsi* open_general_services(Device& device) {
+  const gdr_gsi_user user{on_mad, on_process_ended, &device};
+  return gdr_gsi_open(device.context, &user);
+}
+}  // namespace
+
 int prepare(Device& device) {
   if (device.pd == nullptr) device.pd = ibv_alloc_pd(device.context);
   if (device.pd == nullptr) return errno;
-  if (device.gsi == nullptr) device.gsi = gdr_gsi_open(device.context, on_mad, &device);
+  if (device.gsi == nullptr) device.gsi = open_general_services(device);
   return device.gsi == nullptr ? errno : 0;
 }
 

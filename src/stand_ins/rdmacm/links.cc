@@ -18,6 +18,14 @@ void transmit(const LocalAddress& local, const cm::Gid& to, const cm::Mad& bytes
   *error = gdr_gsi_send(local.device->gsi, &mad);
 }
 
+void send_all(Link& link) {
+  while (const auto mad = link.connection.poll_send()) {
+    int error = 0;
+    transmit(link.local, link.remote_gid, *mad, &error);
+    if (error == ECONNREFUSED) link.connection.fail(cm::kRejectInvalidServiceId);
+  }
+}
+
 void set_private_data(QueuedEvent& event, const cm::Message& message, std::size_t skip) {
   const std::size_t bytes = cm::private_data_bytes(message.kind) - skip;
   std::copy_n(message.private_data.begin() + static_cast<std::ptrdiff_t>(skip), bytes,
@@ -215,11 +223,7 @@ std::shared_ptr<Link> make_link(Library& l, const LocalAddress& local, const cm:
 
 void advance(Library& l, const std::shared_ptr<Link>& link) {
   cm::Connection& connection = link->connection;
-  while (const auto mad = connection.poll_send()) {
-    int error = 0;
-    transmit(link->local, link->remote_gid, *mad, &error);
-    if (error == ECONNREFUSED) connection.fail(cm::kRejectInvalidServiceId);
-  }
+  send_all(*link);
   while (const auto event = connection.poll_event()) {
     if (link->owner != nullptr) tell(link, *event);
   }
@@ -247,6 +251,32 @@ void on_mad(void* user, const gdr_gsi_mad* mad) {
   const std::shared_ptr<Link> link = found->second;
   link->connection.receive(*message, now());
   advance(l, link);
+}
+
+void on_process_ended(void* user, const std::uint8_t* address, std::uint32_t id_prefix) {
+  Library& l = library();
+  const Guard guard(l.lock);
+  const auto& device = *static_cast<Device*>(user);
+  std::vector<std::shared_ptr<Link>> theirs;
+  for (const auto& [id, link] : l.links) {
+    const bool is_theirs =
+        link->connection.remote_id() >> GDR_GSI_ID_BITS == id_prefix >> GDR_GSI_ID_BITS;
+    if (is_theirs && link->local.device == &device &&
+        std::equal(link->remote_gid.begin(), link->remote_gid.end(), address)) {
+      theirs.push_back(link);
+    }
+  }
+  for (const std::shared_ptr<Link>& link : theirs) {
+    link->connection.peer_ended(now());
+    advance(l, link);
+  }
+}
+
+void abandon_all(Library& l) {
+  for (const auto& [id, link] : l.links) {
+    link->connection.abandon(now());
+    send_all(*link);
+  }
 }
 
 }  // namespace gdr::rdmacm

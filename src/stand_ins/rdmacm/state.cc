@@ -33,6 +33,13 @@ void begin() {
   pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
 
+// Threads may still hold the lock, or wait for ever: the program's end waits for none of them.
+__attribute__((destructor)) void end() {
+  if (instance == nullptr) return;
+  const std::unique_lock guard(instance->lock, std::try_to_lock);
+  if (guard) abandon_all(*instance);
+}
+
 }  // namespace
 
 Library& library() {

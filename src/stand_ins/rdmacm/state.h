@@ -146,6 +146,9 @@ std::shared_ptr<Link> make_link(Library& l, const LocalAddress& local, const cm:
 // Sends, tells and schedules what the connection wants.
 void advance(Library& l, const std::shared_ptr<Link>& link);
 void on_mad(void* device, const gdr_gsi_mad* mad);
+void on_process_ended(void* device, const std::uint8_t* address, std::uint32_t id_prefix);
+// The program ends: says so to the other sides, as the kernel does when it closes its files.
+void abandon_all(Library& l);
 
 // timers.cc
 void schedule(Library& l, Link& link);

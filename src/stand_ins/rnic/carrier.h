@@ -44,6 +44,8 @@ class BeyondCarrier : public Carrier {
   virtual bool progress() = 0;
   // The program has asked for a completion event, and may now sleep until one comes. Hot.
   virtual void awaits_event() = 0;
+  // Service thread: a process of this user on this host, which had that slot, has ended.
+  virtual void process_ended(std::uint32_t slot) = 0;
   // Whether everything goes by packets, also what would stay on the host.
   virtual bool takes_everything() const = 0;
   // Around a fork.

@@ -46,7 +46,7 @@ int code_of(const Result<void>& result) { return result ? 0 : result.error().cod
 
 using namespace gdr::verbs;  // NOLINT: this file is the C interface of the namespace
 
-GDR_EXPORT gdr_gsi* gdr_gsi_open(ibv_context* context, gdr_gsi_receive receive, void* user) {
+GDR_EXPORT gdr_gsi* gdr_gsi_open(ibv_context* context, const gdr_gsi_user* user) {
   return or_null([&]() -> gdr_gsi* {
     const Context& opened = context_of(context);
     gdr::rnic::Adapter& adapter = *opened.adapter;
@@ -54,10 +54,18 @@ GDR_EXPORT gdr_gsi* gdr_gsi_open(ibv_context* context, gdr_gsi_receive receive, 
     // What carries beyond the host is a PacketPath: context.cc makes no other.
     auto* path = static_cast<gdr::net::PacketPath*>(adapter.beyond());
     auto made = std::make_unique<gdr_gsi>(gdr_gsi{&adapter, path, nullptr});
-    auto gsi = path->open_general_services(opened.device->index, [receive, user](const Mad& mad) {
+    gdr::net::GsiUser functions;
+    functions.device = opened.device->index;
+    functions.receive = [to = *user](const Mad& mad) {
       const gdr_gsi_mad out = exported(mad);
-      receive(user, &out);
-    });
+      to.receive(to.state, &out);
+    };
+    if (user->ended != nullptr) {
+      functions.ended = [to = *user](const gdr::net::Ended& whose) {
+        to.ended(to.state, whose.address.data(), whose.prefix);
+      };
+    }
+    auto gsi = path->open_general_services(std::move(functions));
     if (!gsi) return fail(gsi.error());
     made->gsi = *std::move(gsi);
     return made.release();

@@ -33,9 +33,6 @@ fail() {
 # shellcheck disable=SC2046  # words
 timeout -k 1 60 "$gdr" run --soft-nic --no-soft-gpu -- $(words "$server_words") >"$work/server" 2>&1 &
 server=$!
-# A client that comes in the moment in which the server begins to listen can be rejected, and leave the
-# server with half a connection.
-sleep 1
 attempt=0
 # shellcheck disable=SC2046  # words
 until timeout -k 1 30 "$gdr" run --soft-nic --no-soft-gpu -- $(words "$@") >"$work/client" 2>&1; do

@@ -176,6 +176,31 @@ TEST_F(Pair, DisconnectFromAPeerThatDiedEnds) {
   EXPECT_EQ(event->status, -ETIMEDOUT);
 }
 
+TEST_F(Pair, TheEndOfThePeersProcessIsADisconnect) {
+  connect();
+  active.peer_ended(now);
+  EXPECT_EQ(next(active), Event::kDisconnected);
+  EXPECT_EQ(active.state(), State::kTimeWait);
+  EXPECT_FALSE(active.poll_send()) << "there is nobody to tell";
+  active.peer_ended(now);
+  EXPECT_FALSE(active.poll_event()) << "it is told once";
+  passive.disconnect(now);
+  passive.peer_ended(now);
+  EXPECT_EQ(next(passive), Event::kDisconnected) << "and the reply is not waited for";
+}
+
+TEST_F(Pair, TheEndOfAProcessThatHasNotAnsweredTheReplyIsARejection) {
+  active.request({.kind = Kind::kReq}, now);
+  carry();
+  EXPECT_EQ(next(passive), Event::kRequest);
+  passive.reply({.kind = Kind::kRep}, now);
+  passive.peer_ended(now);
+  const auto event = passive.poll_event();
+  ASSERT_TRUE(event);
+  EXPECT_EQ(event->kind, Event::kRejected);
+  EXPECT_EQ(event->status, kRejectConsumerDefined);
+}
+
 TEST_F(Pair, MessagesWithWrongIdsChangeNothing) {
   connect();
   for (const Kind kind : {Kind::kDreq, Kind::kDrep, Kind::kRej, Kind::kRep, Kind::kRtu}) {

@@ -28,6 +28,7 @@ class Beyond : public BeyondCarrier {
   void cancel(QueuePair&) override { ++cancels; }
   bool progress() override { return false; }
   void awaits_event() override {}
+  void process_ended(std::uint32_t) override {}
   bool takes_everything() const override { return everything; }
   void prepare_fork() override {}
   void parent_of_fork() override {}
