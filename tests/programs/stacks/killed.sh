@@ -19,19 +19,26 @@ start() {
   "$gdr" run --quiet --soft-nic --no-soft-gpu -- rping "$@" -a 127.10.0.1 -p "$port" -v -V \
     -C 1000000000 >"$work/$1" 2>&1 &
 }
-has() { grep -q "$2" "$work/$1"; }
+has() { grep -qs -e "$2" "$work/$1"; }
 await() { # SECONDS COMMAND...: until it succeeds
   tenths=$(($1 * 10))
   shift
   until "$@"; do
     tenths=$((tenths - 1))
-    [ $tenths -gt 0 ] || { echo "in vain: $*"; cat "$work"/*; exit 1; }
+    [ $tenths -gt 0 ] || { echo "in vain: $*"; tail -n 5 "$work"/*; exit 1; }
     sleep 0.1
   done
 }
 gone() { ! kill -0 "$1" 2>/dev/null; }
+# Stopped first, so that the other side has no work under way that would fail before it is told.
+end_of() {
+  kill -STOP "$1"
+  sleep 0.2
+  kill -KILL "$1"
+}
 
 for killed in -c -s; do
+  rm -f "$work"/*
   start -s
   server=$!
   processes="$processes $server"
@@ -44,13 +51,13 @@ for killed in -c -s; do
   }
   await 10 connect
   if [ $killed = -c ]; then
-    kill -9 "$client"
+    end_of "$client"
     await 5 gone "$server"
-    has -s "DISCONNECT EVENT"
+    await 1 has -s "DISCONNECT EVENT"
   else
-    kill -9 "$server"
+    end_of "$server"
     await 5 gone "$client"
-    has -c "DISCONNECT EVENT"
+    await 1 has -c "DISCONNECT EVENT"
   fi
   wait || true
   # Their numbers may be others' from here on.
