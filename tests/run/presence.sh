@@ -67,9 +67,12 @@ if unshare -m true 2>/dev/null; then
   cannot_be_opened namespace
   shown auto "(mount namespace)" env
   # In a mount namespace without /sys.
-  unshare -m sh -c "mount -t tmpfs none /sys; $gdr run --soft-nic -- sh -c '[ -c /dev/infiniband/uverbs0 ]'" \
-    2>"$work/err" || fail "without /sys: $(cat "$work/err")"
-  grep -q "(preload; a mount namespace: /sys/class: " "$work/err" || fail "without /sys: $(cat "$work/err")"
+  for way in namespace preload; do
+    unshare -m sh -c "mount -t tmpfs none /sys; $gdr run --soft-nic --presence $way -- sh -c '
+      [ -c /dev/infiniband/uverbs0 ] && cat /sys/class/infiniband/soft0/node_type; ls /sys'" \
+      >"$work/out" 2>"$work/err" || fail "without /sys, $way: $(cat "$work/err")"
+    [ "$(head -n 1 "$work/out")" = "1: CA" ] || fail "without /sys, $way: $(cat "$work/out")"
+  done
 fi
 
 # Asking the library for its devices is not the program's doing.
