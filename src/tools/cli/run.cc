@@ -76,7 +76,8 @@ int run_to_its_end(const Plan& plan, const ProgramFile& program,
   });
   if (!status) return refuse(status.error(), exit_status_for(status.error().code));
   if (file) {
-    const watching::Offered offered{plan.soft_nic, plan.soft_gpu, program.has_rpath};
+    const watching::Offered offered{plan.soft_nic, plan.soft_gpu, program.has_rpath,
+                                    std::filesystem::path(program.path).filename() == "rdma"};
     say("gdr run: " +
         usage_line(offered, watching::take_snapshot(file->ledger()),
                    processes ? processes->seen() : std::map<pid_t, watching::SeenProcess>()));
