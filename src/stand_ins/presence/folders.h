@@ -13,6 +13,11 @@ inline constexpr const char* kFolders[] = {"/sys/class/infiniband", "/sys/class/
 // opens such a device never reaches a real NIC.
 inline constexpr int kVerbsMajor = 231, kFirstVerbsMinor = 128;
 
+// The connection manager's device, as the kernel has it: /dev/infiniband/NAME,
+// /sys/class/misc/NAME. Its number among the devices here is beyond those of uverbs.
+inline constexpr const char* kConnectionManager = "rdma_cm";
+inline constexpr int kConnectionManagerNumber = 63;
+
 // What a function in the PCI tree says of itself, in the file "label".
 inline constexpr const char* kFunctionLabel = "gdrkit software NIC";
 

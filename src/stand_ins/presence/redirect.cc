@@ -15,7 +15,8 @@
 namespace gdr::presence {
 namespace {
 
-constexpr std::string_view kNodePrefix = "/dev/infiniband/uverbs";
+constexpr std::string_view kNodeFolder = "/dev/infiniband/";
+constexpr std::string_view kNodePrefix = "uverbs";
 constexpr std::string_view kAll = "all ", kList = "list ";
 
 // Copied: a program may change its environment.
@@ -87,8 +88,11 @@ bool is_in_tree(std::string_view path, const Root& root) {
   return root.places_length != 0 && is_in_place(path, root);
 }
 
-// uverbs0 to uverbs99.
+// uverbs0 to uverbs99, and the connection manager's.
 int number_of(std::string_view path) {
+  if (!path.starts_with(kNodeFolder)) return -1;
+  path.remove_prefix(kNodeFolder.size());
+  if (path == kConnectionManager) return kConnectionManagerNumber;
   if (!path.starts_with(kNodePrefix)) return -1;
   const std::string_view digits = path.substr(kNodePrefix.size());
   if (digits.empty() || digits.size() > 2) return -1;

@@ -16,6 +16,7 @@ namespace {
 // Of the kernel's, as of Linux 5.x and 6.x.
 constexpr int kVerbsAbi = 6;
 constexpr int kDriverAbi = 1;
+constexpr int kConnectionManagerAbi = 4;
 
 template <typename... Values>
 std::string format(const char* pattern, Values... values) {
@@ -94,6 +95,7 @@ class Maker {
  public:
   std::vector<Entry> make(const std::vector<DeviceFacts>& devices) {
     add("/sys/class/infiniband_verbs/abi_version", std::to_string(kVerbsAbi));
+    if (!devices.empty()) add_connection_manager();
     int number = 0;
     for (const DeviceFacts& device : devices) {
       add_device(device);
@@ -175,11 +177,22 @@ class Maker {
     }
   }
 
+  void add_connection_manager() {
+    const std::string name = kConnectionManager;
+    add("/sys/class/misc/" + name + "/abi_version", std::to_string(kConnectionManagerAbi));
+    add_device_number("/sys/class/misc/" + name + "/dev", kConnectionManagerNumber);
+    entries_.push_back({Entry::Kind::kDevice, "/dev/infiniband/" + name, ""});
+  }
+
+  void add_device_number(const std::string& file, int number) {
+    add(file, format("%d:%d", kVerbsMajor, kFirstVerbsMinor + number));
+  }
+
   void add_node(const DeviceFacts& device, int number) {
     const std::string folder = folder_in("infiniband_verbs", device.node_name, device);
     add(folder + "ibdev", device.name);
     add(folder + "abi_version", std::to_string(kDriverAbi));
-    add(folder + "dev", format("%d:%d", kVerbsMajor, kFirstVerbsMinor + number));
+    add_device_number(folder + "dev", number);
     entries_.push_back({Entry::Kind::kDevice, "/dev/infiniband/" + device.node_name, ""});
   }
 
@@ -194,6 +207,10 @@ std::vector<Entry> make_tree(const std::vector<DeviceFacts>& devices) {
 
 std::string make_places(const std::vector<DeviceFacts>& devices) {
   std::set<std::string> lines;
+  if (!devices.empty()) {
+    lines.insert("list /sys/class/misc");
+    lines.insert(std::string("all /sys/class/misc/") + kConnectionManager);
+  }
   for (const DeviceFacts& device : devices) {
     if (!device.place) continue;
     const Place& place = *device.place;

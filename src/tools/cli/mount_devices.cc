@@ -194,11 +194,27 @@ class Shown {
 
 // The device that a node of this name is, as the tree's own sysfs says. No driver answers to it.
 std::optional<dev_t> device_of(const std::string& tree, const std::string& name) {
-  std::ifstream file(tree + "/sys/class/infiniband_verbs/" + name + "/dev");
-  unsigned major = 0, minor = 0;
-  char colon = '\0';
-  if (!(file >> major >> colon >> minor) || colon != ':') return std::nullopt;
-  return makedev(major, minor);
+  for (const char* folder : {"/sys/class/infiniband_verbs/", "/sys/class/misc/"}) {
+    std::ifstream file(tree + folder + name + "/dev");
+    unsigned major = 0, minor = 0;
+    char colon = '\0';
+    if (file >> major >> colon >> minor && colon == ':') return makedev(major, minor);
+  }
+  return std::nullopt;
+}
+
+Result<void> make_node(const std::string& node, dev_t device) {
+  const std::string made = node + ".new";
+  if (mknod(made.c_str(), S_IFCHR | 0666, device) == 0) {
+    return rename(made.c_str(), node.c_str()) == 0 && chmod(node.c_str(), 0666) == 0
+               ? Result<void>{}
+               : failed(node);
+  }
+  // In a user namespace nobody makes devices. To a program that only looks, /dev/null is one; the
+  // connection manager's is opened and asked.
+  if (fs::path(node).filename().string().starts_with("uverbs"))
+    return mount_again("/dev/null", node);
+  return unlink(node.c_str()) == 0 ? Result<void>{} : failed(node);
 }
 
 // The tree has an empty file for each character device.
@@ -207,16 +223,7 @@ Result<void> make_nodes(const std::string& tree) {
   for (const std::string& name : entries_of(folder)) {
     const std::optional<dev_t> device = device_of(tree, name);
     if (!device) return Error{EIO, fmt::format("no number for the device {}", name)};
-    const std::string node = folder + "/" + name;
-    const std::string made = node + ".new";
-    if (mknod(made.c_str(), S_IFCHR | 0666, *device) == 0) {
-      if (rename(made.c_str(), node.c_str()) != 0 || chmod(node.c_str(), 0666) != 0) {
-        return failed(node);
-      }
-    } else if (Result<void> bound = mount_again("/dev/null", node); !bound) {
-      // In a user namespace nobody makes devices.
-      return bound;
-    }
+    if (Result<void> made = make_node(folder + "/" + name, *device); !made) return made;
   }
   return {};
 }

@@ -152,14 +152,17 @@ TEST(PlacedTree, TellsThePreloadedLibraryWhatBelongsToIt) {
   EXPECT_EQ(make_places({placed_device("soft0", "uverbs0", "0000:17:00.0"), elsewhere}),
             "all /sys/bus/pci/devices/0000:17:00.0\n"
             "all /sys/bus/pci/devices/0001:01:00.0\n"
+            "all /sys/class/misc/rdma_cm\n"
             "all /sys/class/pci_bus/0000:17\n"
             "all /sys/class/pci_bus/0001:01\n"
             "all /sys/devices/pci0000:16/0000:16:01.0/0000:17:00.0\n"
             "all /sys/devices/pci0001:01\n"
             "list /sys/bus/pci/devices\n"
+            "list /sys/class/misc\n"
             "list /sys/class/pci_bus\n");
   elsewhere.place.reset();
-  EXPECT_EQ(make_places({elsewhere}), "");
+  EXPECT_EQ(make_places({elsewhere}), "all /sys/class/misc/rdma_cm\nlist /sys/class/misc\n");
+  EXPECT_EQ(make_places({}), "");
 }
 
 }  // namespace

@@ -80,8 +80,9 @@ TEST(Redirection, LeavesTheMachinesOwnPlacesAlone) {
 TEST(Redirection, KnowsTheDeviceThatAPathNames) {
   EXPECT_EQ(Redirection("/dev/infiniband/uverbs0").device_number(), 0);
   EXPECT_EQ(Redirection("/dev/infiniband/uverbs15").device_number(), 15);
+  EXPECT_GT(Redirection("/dev/infiniband/rdma_cm").device_number(), 15);
   for (const char* path : {"/dev/infiniband", "/dev/infiniband/uverbs", "/dev/infiniband/uverbs1x",
-                           "/dev/infiniband/uverbs1/x", "/dev/infiniband/rdma_cm",
+                           "/dev/infiniband/uverbs1/x", "/dev/infiniband/rdma_cm0",
                            "/sys/class/infiniband_verbs/uverbs0"}) {
     EXPECT_EQ(Redirection(path).device_number(), -1) << path;
   }
