@@ -29,6 +29,9 @@ void check(const gdr::rnic::DeviceConfiguration& device) {
     require(device.address[0] != 0xff);
   }
   require(device.gigabits >= 10 && device.gigabits <= 400);
+  require(std::all_of(device.pci.begin(), device.pci.end(), [](char c) {
+    return c == ':' || c == '.' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+  }));
 }
 
 }  // namespace
@@ -45,6 +48,7 @@ extern "C" int LLVMFuzzerTestOneInput(const char* data, std::size_t size) {
     check(*one);
     for (auto other = devices->begin(); other != one; ++other) {
       require(one->name != other->name && one->mac != other->mac && one->address != other->address);
+      require(one->pci.empty() || one->pci != other->pci);
     }
   }
   return 0;

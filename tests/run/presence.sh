@@ -26,8 +26,15 @@ shown() {
     [ "$(ls /sys/class/infiniband | tr "\n" " ")" = "mlx5_0 mlx5_1 " ]
     [ "$(readlink -f /sys/class/infiniband/mlx5_0/node_guid)" = /sys/class/infiniband/mlx5_0/node_guid ]
     [ "$(cat /sys/class/infiniband/mlx5_0/ports/1/gid_attrs/types/3)" = "RoCE v2" ]
+    # In a user namespace it could be opened, and would answer with nothing.
+    if [ "$1" = user ]; then [ ! -e /dev/infiniband/rdma_cm ]; else
+      [ -c /dev/infiniband/rdma_cm ]
+      ! true </dev/infiniband/rdma_cm || exit 1
+    fi
+    [ "$(cat /sys/class/misc/rdma_cm/abi_version)" = 4 ] && ls /sys/class/misc | grep -qx rdma_cm
+    [ -z "$2" ] || [ -e "/sys/class/misc/$2/dev" ]
     [ -d /sys/class/net/lo ] && [ -c /dev/null ] && echo x >/dev/null
-    echo seen' >"$work/out" 2>"$work/err" || fail "$way: $(cat "$work/err")"
+    echo seen' sh "${nodes:-}" "$misc" >"$work/out" 2>"$work/err" || fail "$way: $(cat "$work/err")"
   [ "$(cat "$work/out")" = seen ] || fail "$way: not everything is seen: $(cat "$work/err")"
   grep -q "$words" "$work/err" || fail "$way: no '$words' in: $(cat "$work/err")"
 }
@@ -39,6 +46,7 @@ cannot_be_opened() {
 }
 
 classes=$(ls /sys/class /dev)
+misc=$(ls /sys/class/misc 2>/dev/null | head -n 1)
 shown preload "(preload)" env
 cannot_be_opened preload
 "$gdr" run --soft-nic --presence none -- sh -c '[ ! -e /dev/infiniband ] && [ ! -e /sys/class/infiniband ]' \
@@ -67,9 +75,12 @@ if unshare -m true 2>/dev/null; then
   cannot_be_opened namespace
   shown auto "(mount namespace)" env
   # In a mount namespace without /sys.
-  unshare -m sh -c "mount -t tmpfs none /sys; $gdr run --soft-nic -- sh -c '[ -c /dev/infiniband/uverbs0 ]'" \
-    2>"$work/err" || fail "without /sys: $(cat "$work/err")"
-  grep -q "(preload; a mount namespace: /sys/class: " "$work/err" || fail "without /sys: $(cat "$work/err")"
+  for way in namespace preload; do
+    unshare -m sh -c "mount -t tmpfs none /sys; $gdr run --soft-nic --presence $way -- sh -c '
+      [ -c /dev/infiniband/uverbs0 ] && cat /sys/class/infiniband/soft0/node_type; ls /sys'" \
+      >"$work/out" 2>"$work/err" || fail "without /sys, $way: $(cat "$work/err")"
+    [ "$(head -n 1 "$work/out")" = "1: CA" ] || fail "without /sys, $way: $(cat "$work/out")"
+  done
 fi
 
 # Asking the library for its devices is not the program's doing.
@@ -90,7 +101,7 @@ if [ "$(id -u)" = 0 ]; then
   # shellcheck disable=SC2086
   if $ordinary unshare -U true 2>/dev/null; then
     # Nobody makes devices in a user namespace, so there it can be opened.
-    shown namespace "(mount namespace)" $ordinary
+    nodes=user shown namespace "(mount namespace)" $ordinary
   fi
   rm -rf /tmp/gdrkit-54440
 fi

@@ -1,7 +1,8 @@
-// device-files FOLDER: writes what the kernel would show of the software NIC's devices below an
-// existing folder: FOLDER/sys/class/infiniband/soft0/... A character device becomes an empty file,
-// over which whoever shows the tree puts one. Exit status 2, with one line on standard output, if
-// that fails.
+// device-files FOLDER [mirror]: writes what the kernel would show of the software NIC's devices
+// below an existing folder: FOLDER/sys/class/infiniband/soft0/... A character device becomes an
+// empty file, over which whoever shows the tree puts one. With "mirror" also what the preloaded
+// library needs around devices that have a place in the PCI tree. Exit status 2, with one line on
+// standard output, if that fails; 3 if it is because of the place that a device was to have.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,12 +12,16 @@
 
 #include "base/printable.h"
 #include "base/unique_fd.h"
+#include "presence/folders.h"
+#include "presence/mirror.h"
 #include "presence/tree.h"
 
 namespace {
 
 using gdr::Error;
 using gdr::Result;
+
+constexpr int kFailed = 2, kWrongPlace = 3;
 
 // The folders that lead to `path`, below `root`.
 Result<void> make_folders(const std::string& root, const std::string& path) {
@@ -38,26 +43,46 @@ Result<void> write_file(const std::string& file, const std::string& text) {
   return {};
 }
 
-Result<void> write_tree(const std::string& root) {
-  const auto devices = gdr::presence::read_devices();
-  if (!devices) return devices.error();
-  for (const gdr::presence::Entry& entry : gdr::presence::make_tree(*devices)) {
+Result<void> write_entry(const std::string& root, const gdr::presence::Entry& entry) {
+  const std::string file = root + entry.path;
+  if (entry.kind != gdr::presence::Entry::Kind::kLink) return write_file(file, entry.text);
+  if (symlink(entry.text.c_str(), file.c_str()) == 0) return {};
+  return Error{errno, file + ": " + std::strerror(errno)};
+}
+
+Result<void> write_tree(const std::vector<gdr::presence::DeviceFacts>& devices,
+                        const std::string& root, bool mirror) {
+  for (const gdr::presence::Entry& entry : gdr::presence::make_tree(devices)) {
     if (Result<void> made = make_folders(root, entry.path); !made) return made;
-    if (Result<void> written = write_file(root + entry.path, entry.text); !written) return written;
+    if (Result<void> written = write_entry(root, entry); !written) return written;
   }
-  return {};
+  const std::string places = gdr::presence::make_places(devices);
+  if (!mirror || places.empty()) return {};
+  if (places.size() > gdr::presence::kMostPlacesBytes) {
+    return Error{E2BIG, "the paths of these places in the PCI tree are too long"};
+  }
+  if (Result<void> written = write_file(root + gdr::presence::kPlacesFile, places); !written) {
+    return written;
+  }
+  return gdr::presence::mirror_machine(root, "");
+}
+
+int fail(const Error& error) {
+  std::puts(gdr::printable(error.message).c_str());
+  return error.code == EADDRNOTAVAIL ? kWrongPlace : kFailed;
 }
 
 }  // namespace
 
 int main(int count, char** words) {
-  if (count != 2) {
+  const bool mirror = count == 3 && std::strcmp(words[2], "mirror") == 0;
+  if (count != 2 && !mirror) {
     std::puts("device-files: one folder is needed, as in device-files /tmp/devices");
-    return 2;
+    return kFailed;
   }
   umask(022);
-  const Result<void> written = write_tree(words[1]);
-  if (written) return 0;
-  std::puts(gdr::printable(written.error().message).c_str());
-  return 2;
+  const auto devices = gdr::presence::read_devices();
+  if (!devices) return fail(devices.error());
+  const Result<void> written = write_tree(*devices, words[1], mirror);
+  return written ? 0 : fail(written.error());
 }

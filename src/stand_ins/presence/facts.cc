@@ -2,11 +2,15 @@
 
 #include <endian.h>
 #include <net/if.h>
+#include <net/if_arp.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 #include <memory>
+
+#include "rnic/device_table.h"
 
 namespace gdr::presence {
 namespace {
@@ -63,6 +67,37 @@ Result<DeviceFacts> read_device(ibv_device* device) {
   return facts;
 }
 
+// What is on loopback has no cable, and so no interface that a NIC could have.
+bool is_loopback(const std::string& interface) {
+  std::ifstream stream("/sys/class/net/" + interface + "/type");
+  int type = 0;
+  return stream >> type && type == ARPHRD_LOOPBACK;
+}
+
+std::string own_interface(const DeviceFacts& device) {
+  const auto found = std::find_if(device.gids.begin(), device.gids.end(), [](const GidFacts& gid) {
+    return !gid.interface.empty() && !is_loopback(gid.interface);
+  });
+  return found == device.gids.end() ? "" : found->interface;
+}
+
+Result<void> find_places(std::vector<DeviceFacts>& devices) {
+  const auto configured = rnic::devices_from_environment();
+  if (!configured) return configured.error();
+  for (const rnic::DeviceConfiguration& one : *configured) {
+    const auto device = std::find_if(devices.begin(), devices.end(),
+                                     [&one](const auto& facts) { return facts.name == one.name; });
+    if (one.pci.empty() || device == devices.end()) continue;
+    Result<Place> place = find_place("", one.pci);
+    if (!place) {
+      return Error{place.error().code,
+                   "GDR_SOFT_DEVICES: device '" + one.name + "': " + place.error().message};
+    }
+    device->place = *std::move(place);
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<std::vector<DeviceFacts>> read_devices() {
@@ -74,8 +109,10 @@ Result<std::vector<DeviceFacts>> read_devices() {
   for (int i = 0; i < count; ++i) {
     Result<DeviceFacts> device = read_device(list.get()[i]);
     if (!device) return device.error();
+    device->interface = own_interface(*device);
     devices.push_back(*std::move(device));
   }
+  if (Result<void> placed = find_places(devices); !placed) return placed.error();
   return devices;
 }
 

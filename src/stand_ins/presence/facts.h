@@ -1,5 +1,6 @@
 // What the software NIC says of its devices, asked through the public verbs interface: there is no
-// second list of facts.
+// second list of facts. Verbs know nothing of PCI, so the address there comes from
+// GDR_SOFT_DEVICES.
 //
 //   Result<std::vector<DeviceFacts>> devices = read_devices();
 //   for (const DeviceFacts& device : *devices) puts(device.name.c_str());
@@ -8,10 +9,12 @@
 #include <infiniband/verbs.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
+#include "presence/place.h"
 
 namespace gdr::presence {
 
@@ -31,9 +34,12 @@ struct DeviceFacts {
   ibv_port_attr port{};
   std::vector<GidFacts> gids;
   std::vector<std::uint16_t> partition_keys;  // in host order
+  std::string interface;                      // that has its address, "eth0"; empty: none, loopback
+  std::optional<Place> place;                 // in the PCI tree
 };
 
-// ENODEV and the like where the library has no devices, with one line.
+// ENODEV and the like where the library has no devices, EADDRNOTAVAIL and the like where a device
+// cannot be where GDR_SOFT_DEVICES wants it, with one line.
 Result<std::vector<DeviceFacts>> read_devices();
 
 }  // namespace gdr::presence

@@ -1,6 +1,12 @@
 #include "presence/redirect.h"
 
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 
@@ -9,13 +15,29 @@
 namespace gdr::presence {
 namespace {
 
-constexpr std::string_view kNodePrefix = "/dev/infiniband/uverbs";
+constexpr std::string_view kNodeFolder = "/dev/infiniband/";
+constexpr std::string_view kNodePrefix = "uverbs";
+constexpr std::string_view kAll = "all ", kList = "list ";
 
 // Copied: a program may change its environment.
 struct Root {
   std::size_t length = 0;
   char text[PATH_MAX / 2] = {};
+  std::size_t places_length = 0;
+  char places[kMostPlacesBytes] = {};  // see make_places(): whole lines
 };
+
+// By system calls: the library's own open() asks for what is being read here.
+void read_places(Root& root) {
+  char file[sizeof root.text + 16];
+  std::memcpy(file, root.text, root.length);
+  std::strcpy(file + root.length, kPlacesFile);
+  const auto fd = static_cast<int>(syscall(SYS_openat, AT_FDCWD, file, O_RDONLY | O_CLOEXEC));
+  if (fd < 0) return;
+  const long bytes = syscall(SYS_read, fd, root.places, sizeof root.places);
+  syscall(SYS_close, fd);
+  if (bytes > 0) root.places_length = static_cast<std::size_t>(bytes);
+}
 
 const Root& read_root() {
   static Root read;
@@ -23,12 +45,15 @@ const Root& read_root() {
   int expected = 0;
   if (state.load(std::memory_order_acquire) == 2) return read;
   if (state.compare_exchange_strong(expected, 1)) {
+    const int error = errno;
     const char* value = std::getenv("GDR_PRESENCE_ROOT");
     const std::size_t length = value != nullptr ? std::strlen(value) : 0;
     if (length < sizeof read.text && length > 1 && value[0] == '/') {
       std::memcpy(read.text, value, length);
       read.length = length;
+      read_places(read);
     }
+    errno = error;
     state.store(2, std::memory_order_release);
     return read;
   }
@@ -36,17 +61,38 @@ const Root& read_root() {
   return state.load(std::memory_order_acquire) == 2 ? read : kNone;
 }
 
-bool is_in_tree(std::string_view path) {
-  for (const std::string_view folder : kFolders) {
-    if (path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/')) {
+bool is_at_or_below(std::string_view path, std::string_view folder) {
+  return path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/');
+}
+
+bool is_in_place(std::string_view path, const Root& root) {
+  std::string_view places(root.places, root.places_length);
+  while (!places.empty()) {
+    const std::size_t end = std::min(places.find('\n'), places.size());
+    const std::string_view line = places.substr(0, end);
+    places.remove_prefix(std::min(end + 1, places.size()));
+    if (line.starts_with(kAll) && is_at_or_below(path, line.substr(kAll.size()))) return true;
+    if (!line.starts_with(kList)) continue;
+    const std::string_view list = line.substr(kList.size());
+    if (path.starts_with(list) && path.find_first_not_of('/', list.size()) == path.npos) {
       return true;
     }
   }
   return false;
 }
 
-// uverbs0 to uverbs99.
+bool is_in_tree(std::string_view path, const Root& root) {
+  for (const std::string_view folder : kFolders) {
+    if (is_at_or_below(path, folder)) return true;
+  }
+  return root.places_length != 0 && is_in_place(path, root);
+}
+
+// uverbs0 to uverbs99, and the connection manager's.
 int number_of(std::string_view path) {
+  if (!path.starts_with(kNodeFolder)) return -1;
+  path.remove_prefix(kNodeFolder.size());
+  if (path == kConnectionManager) return kConnectionManagerNumber;
   if (!path.starts_with(kNodePrefix)) return -1;
   const std::string_view digits = path.substr(kNodePrefix.size());
   if (digits.empty() || digits.size() > 2) return -1;
@@ -69,7 +115,7 @@ Redirection::Redirection(const char* path) : path_(path) {
   // What most calls are told apart by.
   if (path == nullptr || path[0] != '/' || (path[1] != 's' && path[1] != 'd')) return;
   const std::string_view text(path);
-  if (!is_in_tree(text)) return;
+  if (!is_in_tree(text, read_root())) return;
   const std::string_view folder = root();
   if (folder.empty() || folder.size() + text.size() >= sizeof room_) return;
   std::memcpy(room_, folder.data(), folder.size());

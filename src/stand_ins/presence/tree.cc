@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <set>
+#include <utility>
 
 #include "presence/folders.h"
+#include "presence/pci_function.h"
 
 namespace gdr::presence {
 namespace {
@@ -13,6 +16,7 @@ namespace {
 // Of the kernel's, as of Linux 5.x and 6.x.
 constexpr int kVerbsAbi = 6;
 constexpr int kDriverAbi = 1;
+constexpr int kConnectionManagerAbi = 4;
 
 template <typename... Values>
 std::string format(const char* pattern, Values... values) {
@@ -77,18 +81,34 @@ const char* state_text(int state) {
   return state >= 0 && state < static_cast<int>(std::size(kStates)) ? kStates[state] : kStates[0];
 }
 
+// What the port's nominal speed is in Gb/s.
+unsigned gigabits_of(const ibv_port_attr& port) {
+  for (const LaneSpeed& one : kLaneSpeeds) {
+    if (one.code == port.active_speed) {
+      return static_cast<unsigned>(one.tenths * lanes_of(port.active_width) / 10);
+    }
+  }
+  return 0;
+}
+
 class Maker {
  public:
   std::vector<Entry> make(const std::vector<DeviceFacts>& devices) {
     add("/sys/class/infiniband_verbs/abi_version", std::to_string(kVerbsAbi));
+    if (!devices.empty()) add_connection_manager();
     int number = 0;
     for (const DeviceFacts& device : devices) {
       add_device(device);
-      add_port(device, "/sys/class/infiniband/" + device.name + "/ports/1/");
       add_node(device, number++);
+      if (device.place) add_function(device);
     }
-    std::sort(entries_.begin(), entries_.end(),
-              [](const Entry& one, const Entry& other) { return one.path < other.path; });
+    const auto by_path = [](const Entry& one, const Entry& other) { return one.path < other.path; };
+    std::sort(entries_.begin(), entries_.end(), by_path);
+    // Functions of one bus share its folder.
+    const auto same_path = [](const Entry& one, const Entry& other) {
+      return one.path == other.path;
+    };
+    entries_.erase(std::unique(entries_.begin(), entries_.end(), same_path), entries_.end());
     return std::move(entries_);
   }
 
@@ -97,8 +117,22 @@ class Maker {
     entries_.push_back({Entry::Kind::kFile, path, line + "\n"});
   }
 
+  // The folder of a device in its class, with a slash: of one that has a place it is below the PCI
+  // function, and the class has a link there.
+  std::string folder_in(const std::string& group, const std::string& name,
+                        const DeviceFacts& device) {
+    const std::string shown = "/sys/class/" + group + "/" + name;
+    if (!device.place) return shown + "/";
+    const std::string folder = device.place->folder() + "/" + group + "/" + name;
+    entries_.push_back(relative_link(shown, folder));
+    entries_.push_back(
+        {Entry::Kind::kLink, folder + "/device", "../../../" + device.place->address});
+    entries_.push_back(relative_link(folder + "/subsystem", "/sys/class/" + group));
+    return folder + "/";
+  }
+
   void add_device(const DeviceFacts& device) {
-    const std::string folder = "/sys/class/infiniband/" + device.name + "/";
+    const std::string folder = folder_in("infiniband", device.name, device);
     add(folder + "node_type", "1: CA");
     add(folder + "node_guid", guid_text(device.node_guid));
     add(folder + "sys_image_guid", guid_text(device.system_guid));
@@ -107,6 +141,17 @@ class Maker {
     add(folder + "hw_rev", std::to_string(device.hardware_version));
     add(folder + "hca_type", "gdrkit software NIC");
     add(folder + "board_id", "gdrkit software NIC");
+    add_port(device, folder + "ports/1/");
+  }
+
+  void add_function(const DeviceFacts& device) {
+    for (Entry& entry : make_pci_function(*device.place, gigabits_of(device.port))) {
+      entries_.push_back(std::move(entry));
+    }
+    if (device.interface.empty()) return;
+    // The machine's own, which has its address; wherever its hardware is.
+    entries_.push_back({Entry::Kind::kLink, device.place->folder() + "/net/" + device.interface,
+                        "/sys/class/net/" + device.interface});
   }
 
   void add_port(const DeviceFacts& device, const std::string& folder) {
@@ -132,11 +177,22 @@ class Maker {
     }
   }
 
+  void add_connection_manager() {
+    const std::string name = kConnectionManager;
+    add("/sys/class/misc/" + name + "/abi_version", std::to_string(kConnectionManagerAbi));
+    add_device_number("/sys/class/misc/" + name + "/dev", kConnectionManagerNumber);
+    entries_.push_back({Entry::Kind::kDevice, "/dev/infiniband/" + name, ""});
+  }
+
+  void add_device_number(const std::string& file, int number) {
+    add(file, format("%d:%d", kVerbsMajor, kFirstVerbsMinor + number));
+  }
+
   void add_node(const DeviceFacts& device, int number) {
-    const std::string folder = "/sys/class/infiniband_verbs/" + device.node_name + "/";
+    const std::string folder = folder_in("infiniband_verbs", device.node_name, device);
     add(folder + "ibdev", device.name);
     add(folder + "abi_version", std::to_string(kDriverAbi));
-    add(folder + "dev", format("%d:%d", kVerbsMajor, kFirstVerbsMinor + number));
+    add_device_number(folder + "dev", number);
     entries_.push_back({Entry::Kind::kDevice, "/dev/infiniband/" + device.node_name, ""});
   }
 
@@ -147,6 +203,28 @@ class Maker {
 
 std::vector<Entry> make_tree(const std::vector<DeviceFacts>& devices) {
   return Maker().make(devices);
+}
+
+std::string make_places(const std::vector<DeviceFacts>& devices) {
+  std::set<std::string> lines;
+  if (!devices.empty()) {
+    lines.insert("list /sys/class/misc");
+    lines.insert(std::string("all /sys/class/misc/") + kConnectionManager);
+  }
+  for (const DeviceFacts& device : devices) {
+    if (!device.place) continue;
+    const Place& place = *device.place;
+    lines.insert("all " + (place.parent_is_made_up ? place.parent : place.folder()));
+    // The kernel's own lists of links, to which the function is added.
+    for (const auto& [list, name] :
+         {std::pair{"/sys/bus/pci/devices", place.address}, {"/sys/class/pci_bus", place.bus()}}) {
+      lines.insert(std::string("list ") + list);
+      lines.insert(std::string("all ") + list + "/" + name);
+    }
+  }
+  std::string text;
+  for (const std::string& line : lines) text += line + "\n";
+  return text;
 }
 
 }  // namespace gdr::presence

@@ -9,18 +9,17 @@
 #include <string>
 #include <vector>
 
+#include "presence/entry.h"
 #include "presence/facts.h"
 
 namespace gdr::presence {
 
-struct Entry {
-  enum class Kind { kFile, kDevice };  // a device: a character device, made by whoever shows it
-  Kind kind = Kind::kFile;
-  std::string path;  // from "/sys/..." or "/dev/..." on; its folders follow from it
-  std::string text;  // of a file
-};
-
-// Sorted by path.
+// Sorted by path, each path once.
 std::vector<Entry> make_tree(const std::vector<DeviceFacts>& devices);
+
+// What belongs to the tree besides its own folders (folders.h), for the preloaded library: a line
+// each, "all PATH" for everything at and below a path, "list PATH" for a folder's list of entries.
+// In the file kPlacesFile of the folder that the tree is written to.
+std::string make_places(const std::vector<DeviceFacts>& devices);
 
 }  // namespace gdr::presence

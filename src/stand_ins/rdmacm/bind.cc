@@ -46,6 +46,9 @@ void attach_device(Id& id, const LocalAddress& local) {
   id.local = local;
   id.visible.verbs = local.device->context;
   id.visible.port_num = local.port;
+  rdma_ib_addr& names = id.visible.route.addr.addr.ibaddr;
+  std::copy_n(local.gid.begin(), 16, names.sgid.raw);
+  names.pkey = 0xffff;
   if (id.visible.pd == nullptr) id.visible.pd = local.device->pd;
 }
 
@@ -63,14 +66,16 @@ int bind_id(Library& l, Id& id, const sockaddr* address) {
   if (const int error = open_devices(l); error != 0) return error;
   std::optional<LocalAddress> chosen;
   if (!is_any(address)) {
-    const auto addresses = local_addresses(l);
     const cm::Gid wanted = gid_of(address);
-    for (const LocalAddress& a : addresses) {
+    for (const LocalAddress& a : local_addresses(l)) {
       if (a.gid == wanted) chosen = a;
     }
-    if (!chosen && is_loopback(address) && !addresses.empty()) chosen = addresses.front();
-    if (!chosen) return ENODEV;
-    if (const int error = prepare(*chosen->device); error != 0) return error;
+    // The kernel takes loopback for any address (cma_any_addr): the id has no device yet, and
+    // libfabric then asks for the interfaces' addresses.
+    if (!chosen && !is_loopback(address)) return ENODEV;
+    if (chosen) {
+      if (const int error = prepare(*chosen->device); error != 0) return error;
+    }
   }
   std::memcpy(&id.visible.route.addr.src_storage, address, length);
   id.local = chosen;

@@ -178,6 +178,7 @@ void on_request(Library& l, Device& device, const gdr_gsi_mad& mad, const cm::Me
   id->phase = Phase::kConnecting;
   attach_device(*id, local);
   id->remote_gid = source;
+  std::copy_n(source.begin(), 16, id->visible.route.addr.addr.ibaddr.dgid.raw);
   id->port = cm::port_of(message.service_id);
   const auto from_header = [&](const std::array<std::uint8_t, 16>& bytes) {
     cm::Gid gid = bytes;

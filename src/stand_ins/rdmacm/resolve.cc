@@ -63,6 +63,7 @@ int resolve(Library& l, Id& id, const sockaddr* destination) {
   // The kernel maps loopback to a device: that device's own address is the other side, too.
   if (foreign && own_destination && !is_multicast(destination)) id.remote_gid = local->gid;
   attach_device(id, *local);
+  std::copy_n(id.remote_gid.begin(), 16, id.visible.route.addr.addr.ibaddr.dgid.raw);
   sockaddr* own = &id.visible.route.addr.src_addr;
   if (own->sa_family == 0 || is_any(own)) {
     id.visible.route.addr.src_storage = address_of(local->gid, id.port);

@@ -125,7 +125,7 @@ class Adapter {
   ListenerTable& listeners() { return listeners_; }  // for connection requests
 
   // Takes what has arrived from beyond the host, before a completion queue that was found empty is
-  // looked at again. False: nothing has. Hot.
+  // looked at again. False: that is not needed. Hot.
   bool progress() {
     BeyondCarrier* beyond = polled_.load(std::memory_order_acquire);
     return beyond != nullptr && beyond->progress();

@@ -40,7 +40,9 @@ class LocalCarrier : public Carrier {
 // What carries requests beyond the host.
 class BeyondCarrier : public Carrier {
  public:
-  // Takes what has arrived, on the thread that polls a completion queue. False: nothing has. Hot.
+  // Takes what has arrived, on the thread that polls a completion queue. True: the queue is to be
+  // looked at again, because something has, or because looking took as long as a neighbour needs to
+  // complete a request. Hot.
   virtual bool progress() = 0;
   // The program has asked for a completion event, and may now sleep until one comes. Hot.
   virtual void awaits_event() = 0;

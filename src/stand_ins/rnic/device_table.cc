@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 #include <optional>
 #include <span>
@@ -112,12 +113,46 @@ Result<std::uint32_t> parse_speed(std::string_view text) {
                 ": allowed are 10, 25, 40, 50, 100, 200 and 400 (gigabits per second)");
 }
 
+// A part of a PCI address; nothing where it is not `least` to `most` hexadecimal digits.
+std::optional<unsigned> hexadecimal(std::string_view text, std::size_t least, std::size_t most) {
+  if (text.size() < least || text.size() > most) return std::nullopt;
+  unsigned value = 0;
+  for (const char c : text) {
+    const auto digit = hexadecimal_digit(c);
+    if (!digit) return std::nullopt;
+    value = value << 4 | *digit;
+  }
+  return value;
+}
+
+// As the kernel writes it, as lspci does (no domain) and as nvidia-smi does (eight digits).
+Result<std::string> parse_pci(std::string_view text) {
+  std::vector<std::string_view> parts = split(text, ':');
+  if (parts.size() == 2) parts.insert(parts.begin(), "0000");
+  const Error error = refuse("pci=" + printable(text) +
+                             ": allowed is a PCI address as in 0000:17:00.0, with a device of 00 "
+                             "to 1f and a function of 0 to 7");
+  if (parts.size() != 3) return error;
+  const std::size_t dot = parts[2].find('.');
+  if (dot == std::string_view::npos) return error;
+  const auto domain = hexadecimal(parts[0], 4, 8);
+  const auto bus = hexadecimal(parts[1], 2, 2);
+  const auto device = hexadecimal(parts[2].substr(0, dot), 2, 2);
+  const auto function = hexadecimal(parts[2].substr(dot + 1), 1, 1);
+  if (!domain || !bus || !device || *device > 0x1f || !function || *function > 7) return error;
+  char address[32];
+  std::snprintf(address, sizeof address, "%04x:%02x:%02x.%x", *domain, *bus, *device, *function);
+  return std::string(address);
+}
+
 Result<void> apply_setting(std::string_view setting, DeviceConfiguration& device,
                            std::vector<std::string_view>& seen) {
   const std::size_t equals = setting.find('=');
   const std::string_view key = setting.substr(0, equals);
-  if (equals == std::string_view::npos || (key != "mac" && key != "ip" && key != "speed")) {
-    return refuse("setting " + quoted(setting) + ": allowed are mac=, ip= and speed=");
+  constexpr std::string_view kKeys[] = {"mac", "ip", "speed", "pci"};
+  if (equals == std::string_view::npos ||
+      std::find(std::begin(kKeys), std::end(kKeys), key) == std::end(kKeys)) {
+    return refuse("setting " + quoted(setting) + ": allowed are mac=, ip=, speed= and pci=");
   }
   if (std::find(seen.begin(), seen.end(), key) != seen.end()) {
     return refuse("setting " + quoted(setting) + ": " + std::string(key) +
@@ -132,6 +167,7 @@ Result<void> apply_setting(std::string_view setting, DeviceConfiguration& device
     return {};
   };
   if (key == "mac") return store(parse_mac(value), device.mac);
+  if (key == "pci") return store(parse_pci(value), device.pci);
   if (key == "ip") {
     device.address_is_given = true;
     return store(parse_address(value), device.address);
@@ -172,6 +208,10 @@ Result<void> check_distinct(std::span<const DeviceConfiguration> devices,
     if (other.address == added.address) {
       return refuse("devices " + quoted(other.name) + " and " + quoted(added.name) +
                     " have the same IP address: set another with ip=");
+    }
+    if (!added.pci.empty() && other.pci == added.pci) {
+      return refuse("devices " + quoted(other.name) + " and " + quoted(added.name) +
+                    " have the same PCI address: set another with pci=");
     }
   }
   return {};

@@ -2,6 +2,7 @@
 //
 //   GDR_SOFT_DEVICES=mlx5_0,mlx5_3                       names; the rest by default
 //   GDR_SOFT_DEVICES='soft0/mac=02:00:00:00:00:01/ip=10.0.0.1/speed=200,soft1'
+//   GDR_SOFT_DEVICES='soft0/pci=0000:17:00.0'            its place in the PCI tree
 //
 // Every device is one port of one Ethernet segment: two devices are a cable, more are a switch.
 #pragma once
@@ -28,6 +29,8 @@ struct DeviceConfiguration {
   std::array<std::uint8_t, 16> address{};  // IPv6, or IPv4 as ::ffff:a.b.c.d
   bool address_is_given = false;           // by ip=
   std::uint32_t gigabits = 100;            // nominal: 10, 25, 40, 50, 100, 200 or 400
+  // "0000:17:00.0", of a PCI function that is to be shown (src/stand_ins/presence); empty: none.
+  std::string pci;
   // At least the link-local one and `address`, in this order: see gids.h.
   std::vector<PortAddress> addresses;
 

@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -58,6 +59,13 @@ Result<void> mount_again(const std::string& from, const std::string& to,
                          unsigned long recursive = 0) {
   if (mount(from.c_str(), to.c_str(), nullptr, MS_BIND | recursive, nullptr) == 0) return {};
   return failed("bind " + to);
+}
+
+std::string line_of(const std::string& file) {
+  std::ifstream stream(file);
+  std::string line;
+  std::getline(stream, line);
+  return line;
 }
 
 // A file system in memory, unmounted if nobody keeps it.
@@ -112,51 +120,101 @@ std::vector<std::string> entries_of(const std::string& folder) {
 }
 
 // Makes it possible to add a folder to one in which the kernel allows none: everything that is in
-// it is shown again in a file system in memory, mounted over it.
-Result<void> make_extensible(const std::string& folder) {
+// it, but for what `left_out` names, is shown again in a file system in memory, mounted over it.
+Result<void> make_extensible(const std::string& folder, const std::set<std::string>& left_out) {
   const UniqueFd original(open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!original) return failed(folder);
   const std::vector<std::string> names = entries_of(folder);
   Result<Memory> memory = Memory::over(folder);
   if (!memory) return memory.error();
   for (const std::string& name : names) {
+    if (left_out.contains(name)) continue;
     if (Result<void> shown = show_again(original.get(), name, folder); !shown) return shown;
   }
   memory->keep();
   return {};
 }
 
-// Shows folders of the tree in place of the machine's, or beside what the machine has.
+// These folders replace the machine's; into all others the tree only adds.
+bool replaces(const std::string& folder) {
+  return folder.starts_with("/sys/class/infiniband") || folder.starts_with("/dev/");
+}
+
+// Shows the tree: beside what the machine has, or in place of it.
 class Shown {
  public:
   explicit Shown(std::string tree) : tree_(std::move(tree)) {}
 
-  Result<void> folder(const std::string& parent, const std::string& name) {
-    const std::string to = parent + "/" + name;
-    std::error_code ignored;
-    if (!fs::exists(to, ignored)) {
-      // Even where the kernel would let us make it, others would see it then.
-      if (extensible_ != parent) {
-        if (Result<void> extensible = make_extensible(parent); !extensible) return extensible;
-        extensible_ = parent;
+  // What is in a folder that both have.
+  Result<void> folder(const std::string& path) {
+    for (const std::string& name : entries_of(tree_ + path)) {
+      const std::string to = path + "/" + name;
+      std::error_code ignored;
+      const fs::file_type kind = fs::symlink_status(tree_ + to, ignored).type();
+      const fs::file_type before = fs::symlink_status(to, ignored).type();
+      Result<void> done;
+      if (before == fs::file_type::not_found || is_of_outer_run(to)) {
+        done = add(path, name);
+      } else if (kind == fs::file_type::directory && replaces(to)) {
+        done = mount_again(tree_ + to, to, kWithMounts);
+      } else if (kind == fs::file_type::directory && before == fs::file_type::directory) {
+        done = folder(to);
       }
-      if (mkdir(to.c_str(), 0755) != 0) return failed(to);
+      if (!done) return done;
     }
-    return mount_again(tree_ + to, to, kWithMounts);
+    return {};
   }
 
  private:
+  // Whether that is a software NIC's PCI function, which the `gdr run` around this one shows.
+  bool is_of_outer_run(const std::string& path) const {
+    const std::string label = line_of(path + "/label");
+    return !label.empty() && label == line_of(tree_ + path + "/label");
+  }
+
+  Result<void> add(const std::string& parent, const std::string& name) {
+    // Even where the kernel would let us make it, others would see it then.
+    if (!extensible_.contains(parent)) {
+      std::set<std::string> replaced;
+      for (const std::string& one : entries_of(tree_ + parent)) {
+        if (is_of_outer_run(parent + "/" + one)) replaced.insert(one);
+      }
+      Result<void> extensible = make_extensible(parent, replaced);
+      if (!extensible) return extensible;
+      extensible_.insert(parent);
+    }
+    const UniqueFd from(open((tree_ + parent).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+    if (!from) return failed(tree_ + parent);
+    return show_again(from.get(), name, parent);
+  }
+
   const std::string tree_;
-  std::string extensible_;  // the last one made so
+  std::set<std::string> extensible_;
 };
 
 // The device that a node of this name is, as the tree's own sysfs says. No driver answers to it.
 std::optional<dev_t> device_of(const std::string& tree, const std::string& name) {
-  std::ifstream file(tree + "/sys/class/infiniband_verbs/" + name + "/dev");
-  unsigned major = 0, minor = 0;
-  char colon = '\0';
-  if (!(file >> major >> colon >> minor) || colon != ':') return std::nullopt;
-  return makedev(major, minor);
+  for (const char* folder : {"/sys/class/infiniband_verbs/", "/sys/class/misc/"}) {
+    std::ifstream file(tree + folder + name + "/dev");
+    unsigned major = 0, minor = 0;
+    char colon = '\0';
+    if (file >> major >> colon >> minor && colon == ':') return makedev(major, minor);
+  }
+  return std::nullopt;
+}
+
+Result<void> make_node(const std::string& node, dev_t device) {
+  const std::string made = node + ".new";
+  if (mknod(made.c_str(), S_IFCHR | 0666, device) == 0) {
+    return rename(made.c_str(), node.c_str()) == 0 && chmod(node.c_str(), 0666) == 0
+               ? Result<void>{}
+               : failed(node);
+  }
+  // In a user namespace nobody makes devices. To a program that only looks, /dev/null is one; the
+  // connection manager's is opened and asked.
+  if (fs::path(node).filename().string().starts_with("uverbs"))
+    return mount_again("/dev/null", node);
+  return unlink(node.c_str()) == 0 ? Result<void>{} : failed(node);
 }
 
 // The tree has an empty file for each character device.
@@ -165,16 +223,7 @@ Result<void> make_nodes(const std::string& tree) {
   for (const std::string& name : entries_of(folder)) {
     const std::optional<dev_t> device = device_of(tree, name);
     if (!device) return Error{EIO, fmt::format("no number for the device {}", name)};
-    const std::string node = folder + "/" + name;
-    const std::string made = node + ".new";
-    if (mknod(made.c_str(), S_IFCHR | 0666, *device) == 0) {
-      if (rename(made.c_str(), node.c_str()) != 0 || chmod(node.c_str(), 0666) != 0) {
-        return failed(node);
-      }
-    } else if (Result<void> bound = mount_again("/dev/null", node); !bound) {
-      // In a user namespace nobody makes devices.
-      return bound;
-    }
+    if (Result<void> made = make_node(folder + "/" + name, *device); !made) return made;
   }
   return {};
 }
@@ -186,10 +235,8 @@ Result<void> mount_tree(const std::string& tree,
   if (Result<void> written = write(tree); !written) return written;
   if (Result<void> made = make_nodes(tree); !made) return made;
   Shown shown(tree);
-  for (const char* parent : {"/sys/class", "/dev"}) {
-    for (const std::string& name : entries_of(tree + parent)) {
-      if (Result<void> done = shown.folder(parent, name); !done) return done;
-    }
+  for (const char* folder : {"/sys", "/dev"}) {
+    if (Result<void> done = shown.folder(folder); !done) return done;
   }
   return {};
 }

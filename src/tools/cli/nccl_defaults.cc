@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/environment.h"
 
 namespace gdr::cli {
@@ -41,6 +43,13 @@ std::vector<std::string> soft_nic_names(std::string_view devices) {
     names.emplace_back(device.substr(0, device.find('/')));
   }
   return names;
+}
+
+bool every_soft_nic_has_place(std::string_view devices) {
+  const std::vector<std::string_view> each = split(devices, ',');
+  return std::all_of(each.begin(), each.end(), [](std::string_view device) {
+    return device.find("/pci=") != std::string_view::npos;
+  });
 }
 
 }  // namespace gdr::cli

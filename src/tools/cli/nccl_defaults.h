@@ -15,17 +15,22 @@ std::string nccl_topology(const std::vector<std::string>& gpus,
 // The names in GDR_SOFT_DEVICES, or the default's for "".
 std::vector<std::string> soft_nic_names(std::string_view devices);
 
+// Whether GDR_SOFT_DEVICES gives each one a place in the PCI tree. NCCL does not expect some with
+// and some without.
+bool every_soft_nic_has_place(std::string_view devices);
+
 struct Default {
   const char* name;
   const char* value;
 };
 
-// NCCL sees no PCI path for a software NIC and would take it to be too far from the GPU for
-// GPUDirect; NCCL 2.28.9 crashes on any RDMA device that is not an mlx5 unless its GIN is off
-// (NVIDIA/nccl PR 1881). Without an index NCCL reads the types of a port's GIDs in sysfs, and
-// fails where there are none; 3 is a software NIC's address as RoCE v2.
-inline constexpr Default kSoftNicDefaults[] = {
-    {"NCCL_NET_GDR_LEVEL", "SYS"}, {"NCCL_GIN_TYPE", "0"}, {"NCCL_IB_GID_INDEX", "3"}};
+// Without a PCI path NCCL takes a software NIC to be too far from the GPU for GPUDirect.
+inline constexpr Default kNoPlaceDefault = {"NCCL_NET_GDR_LEVEL", "SYS"};
+
+// NCCL 2.28.9 crashes on any RDMA device that is not an mlx5 unless its GIN is off (NVIDIA/nccl PR
+// 1881). Without an index NCCL reads the types of a port's GIDs in sysfs, and fails where there are
+// none; 3 is a software NIC's address as RoCE v2.
+inline constexpr Default kSoftNicDefaults[] = {{"NCCL_GIN_TYPE", "0"}, {"NCCL_IB_GID_INDEX", "3"}};
 
 // For copies between GPUs: fewer and larger ones than a NIC wants.
 inline constexpr Default kRealGpuDefaults[] = {

@@ -1,4 +1,5 @@
 #include <array>
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -58,7 +59,8 @@ Result<ShownDevices> shown_devices(const PlanInputs& inputs) {
   if (!show_by) return Error{EINVAL, "--presence, GDR_PRESENCE: " + show_by.error().message};
   Result<ShownDevices> shown =
       show_devices(*show_by, inputs.stand_ins, reason_not_to_preload(inputs), inputs.environment);
-  if (shown) return shown;
+  // A wrong place in GDR_SOFT_DEVICES says so itself.
+  if (shown || shown.error().code == EADDRNOTAVAIL) return shown;
   return Error{shown.error().code, "--presence " + wish + ": " + shown.error().message};
 }
 
@@ -74,7 +76,8 @@ int run_to_its_end(const Plan& plan, const ProgramFile& program,
   });
   if (!status) return refuse(status.error(), exit_status_for(status.error().code));
   if (file) {
-    const watching::Offered offered{plan.soft_nic, plan.soft_gpu, program.has_rpath};
+    const watching::Offered offered{plan.soft_nic, plan.soft_gpu, program.has_rpath,
+                                    std::filesystem::path(program.path).filename() == "rdma"};
     say("gdr run: " +
         usage_line(offered, watching::take_snapshot(file->ledger()),
                    processes ? processes->seen() : std::map<pid_t, watching::SeenProcess>()));
@@ -83,6 +86,8 @@ int run_to_its_end(const Plan& plan, const ProgramFile& program,
 }
 
 int run(const RunOptions& options) {
+  // Within another `gdr run`: this one looks at the machine, not at what that one shows.
+  unsetenv("GDR_PRESENCE_ROOT");
   const Result<std::string> path =
       find_program(options.command.front(), environment("PATH").value_or(kDefaultPath));
   if (!path) return refuse(path.error(), exit_status_for(path.error().code));
@@ -185,7 +190,8 @@ void add_run(CLI::App& program, Action& chosen, const std::vector<std::string>& 
       "\n"
       "Environment:\n"
       "  GDR_SOFT_DEVICES         Names of the software NICs, such as mlx5_0,mlx5_3\n"
-      "                           (default: soft0,soft1)\n"
+      "                           (default: soft0,soft1); with their places in the PCI\n"
+      "                           tree: mlx5_0/pci=0000:17:00.0\n"
       "  GDR_SOFT_GPUS            Number and memory of the software GPUs, such as 4 or\n"
       "                           4:16G (default: 2:8G)\n"
       "  GDR_OBSERVE=0            Do not observe the dma-bufs of real GPUs\n"

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -25,7 +26,11 @@ namespace fs = std::filesystem;
 
 constexpr Nanoseconds kPatience = 10 * kSecond;  // it opens each device once
 constexpr std::size_t kMostWords = 4096;
+constexpr int kWrongPlace = 3;  // exit status of device-files
 constexpr const char* kLibrary = "/presence/libgdr-presence.so";
+
+// A preloaded library needs more around the devices than mounts do.
+enum class FilesFor { kMounts, kPreload };
 
 Error system_error(const std::string& what) {
   return Error{errno, fmt::format("{}: {}", what, std::strerror(errno))};
@@ -43,10 +48,13 @@ std::vector<const char*> uncounted_environment() {
   return kept;
 }
 
-// Has the software NIC write what the kernel would show of its devices.
-Result<void> write_files(const std::string& stand_ins, const std::string& folder) {
+// Has the software NIC write what the kernel would show of its devices. EADDRNOTAVAIL: a device
+// cannot have the place that GDR_SOFT_DEVICES says, however it is shown.
+Result<void> write_files(const std::string& stand_ins, const std::string& folder,
+                         FilesFor purpose) {
   process::Start start;
   start.command = {stand_ins + "/soft-nic/device-files", folder};
+  if (purpose == FilesFor::kPreload) start.command.emplace_back("mirror");
   const std::vector<const char*> environment = uncounted_environment();
   start.environment = environment.data();
   const Result<process::ChildEnd> end =
@@ -54,7 +62,8 @@ Result<void> write_files(const std::string& stand_ins, const std::string& folder
   if (!end) return end.error();
   if (end->status == 0 && !end->timed_out) return {};
   const std::string words = end->output.substr(0, end->output.find('\n'));
-  return Error{EIO, words.empty() ? "device-files failed" : words};
+  const bool wrong_place = WIFEXITED(end->status) && WEXITSTATUS(end->status) == kWrongPlace;
+  return Error{wrong_place ? EADDRNOTAVAIL : EIO, words.empty() ? "device-files failed" : words};
 }
 
 // A folder of this account's own, as the sockets of the software NIC have.
@@ -82,12 +91,16 @@ std::uint64_t fingerprint_of(const std::string& folder) {
   };
   std::set<std::string> files;
   for (const auto& entry : fs::recursive_directory_iterator(folder)) {
-    if (entry.is_regular_file()) files.insert(entry.path());
+    if (!entry.is_directory() || entry.is_symlink()) files.insert(entry.path());
   }
   for (const std::string& file : files) {
-    std::ifstream stream(file);
     add(file.substr(folder.size()) + '\0');
-    add(std::string(std::istreambuf_iterator<char>(stream), {}) + '\0');
+    if (fs::is_symlink(file)) {
+      add(fs::read_symlink(file).string() + '\0');
+    } else {
+      std::ifstream stream(file);
+      add(std::string(std::istreambuf_iterator<char>(stream), {}) + '\0');
+    }
   }
   return fingerprint;
 }
@@ -100,7 +113,7 @@ Result<std::string> keep_files(const std::string& stand_ins, const Environment& 
   std::string made = *own + "/gdrkit-devices-XXXXXX";
   if (mkdtemp(made.data()) == nullptr) return system_error(made);
   std::error_code ignored;
-  if (Result<void> written = write_files(stand_ins, made); !written) {
+  if (Result<void> written = write_files(stand_ins, made, FilesFor::kPreload); !written) {
     fs::remove_all(made, ignored);
     return written.error();
   }
@@ -112,10 +125,11 @@ Result<std::string> keep_files(const std::string& stand_ins, const Environment& 
 }
 
 Result<ShownDevices> show_by_mounts(const std::string& stand_ins) {
-  Result<void> mounted = mount_devices(
-      [&stand_ins](const std::string& folder) { return write_files(stand_ins, folder); });
+  Result<void> mounted = mount_devices([&stand_ins](const std::string& folder) {
+    return write_files(stand_ins, folder, FilesFor::kMounts);
+  });
   if (!mounted) return mounted.error();
-  return ShownDevices{"", "", "shown in /dev and /sys (mount namespace)"};
+  return ShownDevices{"", "", "shown in /dev and /sys (mount namespace)", true};
 }
 
 Result<ShownDevices> show_by_preload(const std::string& stand_ins, const char* reason_not_to,
@@ -126,7 +140,7 @@ Result<ShownDevices> show_by_preload(const std::string& stand_ins, const char* r
   }
   Result<std::string> root = keep_files(stand_ins, environment);
   if (!root) return root.error();
-  return ShownDevices{stand_ins + kLibrary, *root, "shown in /dev and /sys (preload)"};
+  return ShownDevices{stand_ins + kLibrary, *root, "shown in /dev and /sys (preload)", true};
 }
 
 }  // namespace
@@ -147,7 +161,7 @@ Result<ShownDevices> show_devices(ShowBy wish, const std::string& stand_ins,
   };
   switch (wish) {
     case ShowBy::kNothing:
-      return ShownDevices{"", "", "not shown in /dev and /sys"};
+      return ShownDevices{"", "", "not shown in /dev and /sys", false};
     case ShowBy::kNamespace:
       return show_by_mounts(stand_ins);
     case ShowBy::kPreload:
@@ -160,7 +174,7 @@ Result<ShownDevices> show_devices(ShowBy wish, const std::string& stand_ins,
   std::string why_not = "needs root";
   if (geteuid() == 0) {
     Result<ShownDevices> shown = show_by_mounts(stand_ins);
-    if (shown) return shown;
+    if (shown || shown.error().code == EADDRNOTAVAIL) return shown;
     why_not = shown.error().message;
   }
   Result<ShownDevices> shown = by_preload();
@@ -168,9 +182,11 @@ Result<ShownDevices> show_devices(ShowBy wish, const std::string& stand_ins,
     shown->words = fmt::format("shown in /dev and /sys (preload; a mount namespace: {})", why_not);
     return shown;
   }
+  if (shown.error().code == EADDRNOTAVAIL) return shown;
   return ShownDevices{"", "",
                       fmt::format("not shown in /dev and /sys (a mount namespace: {}; preload: {})",
-                                  why_not, shown.error().message)};
+                                  why_not, shown.error().message),
+                      false};
 }
 
 }  // namespace gdr::cli

@@ -24,6 +24,7 @@ struct ShownDevices {
   std::string preload;  // a file for LD_PRELOAD; empty: none is needed
   std::string root;     // for GDR_PRESENCE_ROOT, with the preload
   std::string words;    // "shown in /dev and /sys (mount namespace)"
+  bool are_shown = false;
 };
 
 // `may_preload`: null, or why a library must not be preloaded into the program.

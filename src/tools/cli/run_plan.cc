@@ -86,12 +86,16 @@ const char* reason_not_to_observe(const PlanInputs& inputs) {
   return reason_not_to_preload(inputs);
 }
 
-// For software NICs with real GPUs.
+// For software NICs. Where they are in the PCI tree NCCL sees for itself, if they are.
 void prepare_nccl(const PlanInputs& inputs, Plan& plan, GivenVariables& variables) {
+  const std::string devices = inputs.environment("GDR_SOFT_DEVICES").value_or("");
+  const bool placed = inputs.devices.are_shown && every_soft_nic_has_place(devices);
+  if (!placed) variables.set_if_unset(kNoPlaceDefault.name, kNoPlaceDefault.value);
+  for (const Default& one : kSoftNicDefaults) variables.set_if_unset(one.name, one.value);
+  if (plan.soft_gpu || inputs.gpus.empty()) return;
   for (const Default& one : kRealGpuDefaults) variables.set_if_unset(one.name, one.value);
-  if (variables.keeps("NCCL_TOPO_FILE")) return;
-  const auto devices = inputs.environment("GDR_SOFT_DEVICES");
-  plan.nccl_topology = nccl_topology(inputs.gpus, soft_nic_names(devices.value_or("")));
+  if (placed || variables.keeps("NCCL_TOPO_FILE")) return;
+  plan.nccl_topology = nccl_topology(inputs.gpus, soft_nic_names(devices));
 }
 
 std::string describe(const char* part, bool soft, bool real, bool asked) {
@@ -175,10 +179,7 @@ Result<Plan> make_plan(const PlanInputs& inputs) {
   for (const Setting& setting : inputs.settings) {
     variables.set(setting.variable, setting.value);
   }
-  if (plan.soft_nic) {
-    for (const Default& one : kSoftNicDefaults) variables.set_if_unset(one.name, one.value);
-    if (!plan.soft_gpu && !inputs.gpus.empty()) prepare_nccl(inputs, plan, variables);
-  }
+  if (plan.soft_nic) prepare_nccl(inputs, plan, variables);
   plan.variables = variables.to_set();
   plan.summary = summarize(inputs, plan, variables.kept_words());
   return plan;

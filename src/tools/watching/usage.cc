@@ -44,6 +44,11 @@ std::string chosen_instead(const Snapshot& calls, const std::map<pid_t, SeenProc
 
 std::string not_loaded(const Offered& offered, const Snapshot& calls,
                        const std::map<pid_t, SeenProcess>& processes) {
+  if (offered.asks_netlink) {
+    return kUnused + std::string(
+                         "it asks the kernel by netlink, which knows no software NIC; 'ibstat' and "
+                         "'ibv_devinfo' show it");
+  }
   if (!had_library(calls, processes, ledger::kVerbs)) {
     return kUnused + std::string("it loaded no libibverbs") + chosen_instead(calls, processes);
   }

@@ -74,6 +74,27 @@ TEST(RunPlan, LeavesATopologyFileOfTheUsers) {
   EXPECT_NE(plan->summary.find("kept your NCCL_TOPO_FILE=/my.xml"), std::string::npos);
 }
 
+TEST(RunPlan, LetsNcclSeeForItselfWhereSoftwareNicsAreThatHavePlaces) {
+  constexpr const char* kPlaced = "a/pci=0000:18:00.0/speed=200,b/mac=02::1/pci=0000:19:00.0";
+  const auto plan_for = [](const char* devices, bool shown) {
+    PlanInputs inputs = inputs_with(kGpuOnly, {{"GDR_SOFT_DEVICES", devices}});
+    inputs.gpus = {"0000:17:00.0"};
+    inputs.devices.are_shown = shown;
+    Result<Plan> plan = make_plan(inputs);
+    EXPECT_TRUE(plan);
+    return *plan;
+  };
+  const Plan placed = plan_for(kPlaced, true);
+  EXPECT_EQ(placed.nccl_topology, "");
+  EXPECT_EQ(variables_of(placed).count("NCCL_NET_GDR_LEVEL"), 0u);
+  EXPECT_EQ(variables_of(placed)["NCCL_MIN_NCHANNELS"], "16");
+  // Where NCCL would find some of them only, or none.
+  for (const Plan& partly : {plan_for("a/pci=0000:18:00.0,b", true), plan_for(kPlaced, false)}) {
+    EXPECT_NE(partly.nccl_topology, "");
+    EXPECT_EQ(variables_of(partly)["NCCL_NET_GDR_LEVEL"], "SYS");
+  }
+}
+
 TEST(RunPlan, TellsNcclNothingAboutTheSoftwareGpu) {
   PlanInputs inputs = inputs_with(kGpuOnly);
   inputs.gpus = {"0000:17:00.0"};

@@ -243,5 +243,14 @@ TEST_F(PacketPathTest, AFloodIsDroppedByTheKernelAndConnectionsGoOn) {
   for (const auto& each : {qp, late}) host().adapter().destroy_queue_pair(*each);
 }
 
+// Looking at sockets takes time, in which a neighbour on this host may have completed a request.
+TEST_F(PacketPathTest, APollLooksAtItsQueueAgainThoughNoPacketHasArrived) {
+  auto qp = host().queue_pair(IBV_QPT_RC);
+  host().connect(*qp, there_, kPeerNumber);  // opens the port
+  while (host().path().serve().value_or(0) > 0) continue;
+  EXPECT_TRUE(host().path().progress());
+  host().adapter().destroy_queue_pair(*qp);
+}
+
 }  // namespace
 }  // namespace gdr::net

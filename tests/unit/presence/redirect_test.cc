@@ -5,11 +5,26 @@
 #include <cstdlib>
 #include <string>
 
+#include "scratch_folder.h"
+
 namespace gdr::presence {
 namespace {
 
-// Read once in a process.
-const bool kSet = setenv("GDR_PRESENCE_ROOT", "/prepared", 1) == 0;
+// Read once in a process, with the places that it holds.
+const std::string& root_folder() {
+  static const test::ScratchFolder folder;
+  static const std::string name = [] {
+    folder.write("places",
+                 "all /sys/devices/pci0000:16/0000:16:01.0/0000:17:00.0\n"
+                 "list /sys/bus/pci/devices\n"
+                 "all /sys/bus/pci/devices/0000:17:00.0\n"
+                 "nonsense\nall\nlist");
+    setenv("GDR_PRESENCE_ROOT", folder.root().c_str(), 1);
+    return folder.root();
+  }();
+  return name;
+}
+const bool kSet = !root_folder().empty();
 
 std::string redirected(const std::string& path) {
   const Redirection to(path.c_str());
@@ -23,7 +38,7 @@ TEST(Redirection, LeadsToThePreparedFolder) {
        {"/sys/class/infiniband", "/sys/class/infiniband/", "/dev/infiniband",
         "/sys/class/infiniband/soft0/ports/1/gids/0", "/sys/class/infiniband_verbs/uverbs0/ibdev",
         "/dev/infiniband/uverbs0"}) {
-    EXPECT_EQ(redirected(path), std::string("/prepared") + path);
+    EXPECT_EQ(redirected(path), root_folder() + path);
   }
 }
 
@@ -40,15 +55,34 @@ TEST(Redirection, LeavesAPathAloneThatWouldBeTooLong) {
   const std::string path = "/sys/class/infiniband/" + std::string(PATH_MAX, 'x');
   EXPECT_EQ(redirected(path), path);
   const std::string almost =
-      "/sys/class/infiniband/" + std::string(PATH_MAX - 22 - 9, 'x');  // with the folder: too long
+      "/sys/class/infiniband/" + std::string(PATH_MAX - 22 - root_folder().size(), 'x');
   EXPECT_EQ(redirected(almost), almost);
+}
+
+TEST(Redirection, LeadsToPlacesInThePciTree) {
+  for (const char* path : {"/sys/devices/pci0000:16/0000:16:01.0/0000:17:00.0",
+                           "/sys/devices/pci0000:16/0000:16:01.0/0000:17:00.0/../class",
+                           "/sys/bus/pci/devices/0000:17:00.0/numa_node", "/sys/bus/pci/devices",
+                           "/sys/bus/pci/devices/"}) {
+    EXPECT_EQ(redirected(path), root_folder() + path);
+  }
+}
+
+TEST(Redirection, LeavesTheMachinesOwnPlacesAlone) {
+  for (const char* path :
+       {"/sys/devices/pci0000:16/0000:16:01.0", "/sys/devices/pci0000:16/0000:16:01.0/class",
+        "/sys/devices/pci0000:16/0000:16:01.0/0000:17:00.01", "/sys/bus/pci/devices/0000:16:01.0",
+        "/sys/bus/pci/devicesx", "/sys/bus/pci", "/sys/", "/dev/"}) {
+    EXPECT_EQ(redirected(path), path);
+  }
 }
 
 TEST(Redirection, KnowsTheDeviceThatAPathNames) {
   EXPECT_EQ(Redirection("/dev/infiniband/uverbs0").device_number(), 0);
   EXPECT_EQ(Redirection("/dev/infiniband/uverbs15").device_number(), 15);
+  EXPECT_GT(Redirection("/dev/infiniband/rdma_cm").device_number(), 15);
   for (const char* path : {"/dev/infiniband", "/dev/infiniband/uverbs", "/dev/infiniband/uverbs1x",
-                           "/dev/infiniband/uverbs1/x", "/dev/infiniband/rdma_cm",
+                           "/dev/infiniband/uverbs1/x", "/dev/infiniband/rdma_cm0",
                            "/sys/class/infiniband_verbs/uverbs0"}) {
     EXPECT_EQ(Redirection(path).device_number(), -1) << path;
   }

@@ -102,6 +102,15 @@ TEST(Tree, GivesEachDeviceANodeOfItsOwn) {
             tree["/sys/class/infiniband_verbs/uverbs1/dev"].text);
 }
 
+TEST(Tree, HasTheConnectionManagersNodeWhereThereAreDevices) {
+  auto tree = tree_of({device("a", "uverbs0")});
+  EXPECT_EQ(tree["/dev/infiniband/rdma_cm"].kind, Entry::Kind::kDevice);
+  EXPECT_EQ(tree["/sys/class/misc/rdma_cm/abi_version"].text, "4\n");
+  EXPECT_NE(tree["/sys/class/misc/rdma_cm/dev"].text,
+            tree["/sys/class/infiniband_verbs/uverbs0/dev"].text);
+  EXPECT_EQ(tree_of({}).count("/dev/infiniband/rdma_cm"), 0u);
+}
+
 // Files that never change would pass for measurements.
 TEST(Tree, HasNoCounters) {
   for (const auto& [path, entry] : tree_of({device("a", "uverbs0")})) {

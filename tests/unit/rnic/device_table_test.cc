@@ -117,10 +117,34 @@ TEST(DeviceTable, RefusesSpeedsThatEthernetDoesNotHave) {
   }
 }
 
+TEST(DeviceTable, TakesPciAddressesAsTheKernelLspciAndNvidiaSmiWriteThem) {
+  EXPECT_EQ(parse_devices("a")->front().pci, "");
+  for (const auto& [written, meant] : {std::pair{"0000:17:00.0", "0000:17:00.0"},
+                                       {"17:00.0", "0000:17:00.0"},
+                                       {"00000000:A7:1F.7", "0000:a7:1f.7"},
+                                       {"10000:e1:00.0", "10000:e1:00.0"}}) {
+    const auto devices = parse_devices(std::string("a/pci=") + written);
+    ASSERT_TRUE(devices) << written;
+    EXPECT_EQ(devices->front().pci, meant);
+  }
+}
+
+TEST(DeviceTable, RefusesPciAddressesThatNoFunctionCanHave) {
+  for (const char* pci :
+       {"", "17", "17:00", "17:00.8", "17:20.0", "17:0.0", "1:00.0", "000:17:00.0",
+        "000000000:17:00.0", "0000:17:00.0.0", "0000:17:00:0", "x000:17:00.0", "0000:17:00.", "..",
+        "0000:17:00.00", "0:0000:17:00.0", ":17:00.0"}) {
+    EXPECT_TRUE(contains(refusal(std::string("a/pci=") + pci), "allowed is a PCI address")) << pci;
+  }
+  EXPECT_TRUE(contains(refusal("a/pci=17:00.0,b/pci=0000:17:00.0"),
+                       "'a' and 'b' have the same PCI address"));
+  EXPECT_TRUE(parse_devices("a/pci=17:00.0,b/pci=17:00.1,c,d"));
+}
+
 TEST(DeviceTable, RefusesUnknownAndRepeatedSettingsByName) {
   EXPECT_TRUE(contains(refusal("a/\x1b[2J\n=10"), "setting ' [2J =10'"));
   EXPECT_TRUE(contains(refusal("a/spede=10"), "device 'a': setting 'spede=10'"));
-  EXPECT_TRUE(contains(refusal("a/speed"), "allowed are mac=, ip= and speed="));
+  EXPECT_TRUE(contains(refusal("a/speed"), "allowed are mac=, ip=, speed= and pci="));
   EXPECT_TRUE(contains(refusal("a/"), "setting ''"));
   EXPECT_TRUE(contains(refusal("a/speed=10/speed=10"), "speed= is allowed once"));
 }

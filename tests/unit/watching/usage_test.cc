@@ -38,6 +38,12 @@ TEST(RunUsage, TellsAnotherLibibverbsFromNone) {
             "this program did not use the software NIC: it loaded another libibverbs (DT_RPATH)");
 }
 
+TEST(RunUsage, SaysWhatShowsTheDeviceToWhomNetlinkDoesNot) {
+  EXPECT_EQ(usage_line({.soft_nic = true, .asks_netlink = true}, {}, {}),
+            "this program did not use the software NIC: it asks the kernel by netlink, which knows "
+            "no software NIC; 'ibstat' and 'ibv_devinfo' show it");
+}
+
 TEST(RunUsage, SaysNothingOfWhatWasNotOffered) {
   EXPECT_EQ(usage_line({.soft_gpu = true}, process_with(ledger::kSoftGpu), {}),
             "software GPU: used");
