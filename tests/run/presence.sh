@@ -64,6 +64,26 @@ assert os.path.realpath("/sys/class/infiniband/soft0/") == "/sys/class/infiniban
     2>"$work/err" || fail "python3: $(cat "$work/err")"
 fi
 
+# By netlink, as iproute2's `rdma` and its library ask: a socket that binds, is asked, and answers.
+answers_netlink() {
+  "$gdr" run --soft-nic --presence "$1" -- python3 -c '
+import socket, struct
+asker = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 20)  # NETLINK_RDMA
+asker.settimeout(5)
+asker.bind((0, 0))
+dump = struct.pack("=IHHII", 16, 5 << 10 | 1, 0x301, 7, 0)  # RDMA_NLDEV_CMD_GET
+asker.sendto(dump, (0, 0))
+answers = [asker.recv(4096) for _ in range(3)]
+assert b"soft0\0" in answers[0] and b"soft1\0" in answers[1], answers
+assert struct.unpack("=IHHII", answers[2][:16])[1] == 3, answers  # NLMSG_DONE
+assert all(struct.unpack("=IHHII", one[:16])[4] == asker.getsockname()[0] for one in answers)' \
+    2>"$work/err" || fail "netlink, $1: $(cat "$work/err")"
+  command -v rdma >/dev/null || return 0
+  "$gdr" run --quiet --soft-nic --presence "$1" -- rdma link >"$work/out" 2>&1 || fail "rdma, $1: $(cat "$work/out")"
+  grep -q "^link soft1/1 state ACTIVE physical_state LINK_UP" "$work/out" || fail "rdma, $1: $(cat "$work/out")"
+}
+if command -v python3 >/dev/null; then answers_netlink preload; fi
+
 # gdr itself counts them as no NIC: run within run, and what it lists.
 "$gdr" run --soft-nic -- "$gdr" run -- true 2>"$work/err" || fail "within: $(cat "$work/err")"
 [ "$(grep -c "^gdr run: software NIC (" "$work/err")" = 2 ] || fail "within: $(cat "$work/err")"
@@ -73,6 +93,7 @@ if unshare -m true 2>/dev/null; then
   namespace=yes
   shown namespace "(mount namespace)" env
   cannot_be_opened namespace
+  if command -v python3 >/dev/null; then answers_netlink namespace; fi
   shown auto "(mount namespace)" env
   # In a mount namespace without /sys.
   for way in namespace preload; do

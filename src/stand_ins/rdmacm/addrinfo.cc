@@ -102,6 +102,8 @@ GDR_EXPORT int rdma_getaddrinfo(const char* node, const char* service, const rdm
   if ((service == nullptr && node == nullptr && hints == nullptr) || res == nullptr) {
     return fail(EINVAL);
   }
+  // Service records of a subnet administrator, which RoCE does not have.
+  if (hints != nullptr && (hints->ai_flags & kFromSubnet) != 0) return fail(EOPNOTSUPP);
   const rdma_addrinfo none{};
   const rdma_addrinfo& wanted = hints != nullptr ? *hints : none;
   addrinfo* found = nullptr;

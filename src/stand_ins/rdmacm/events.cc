@@ -181,15 +181,25 @@ GDR_EXPORT int rdma_migrate_id(rdma_cm_id* id, rdma_event_channel* channel) {
 }
 
 GDR_EXPORT const char* rdma_event_str(rdma_cm_event_type event) {
-  static constexpr const char* kNames[] = {
-      "RDMA_CM_EVENT_ADDR_RESOLVED",   "RDMA_CM_EVENT_ADDR_ERROR",
-      "RDMA_CM_EVENT_ROUTE_RESOLVED",  "RDMA_CM_EVENT_ROUTE_ERROR",
-      "RDMA_CM_EVENT_CONNECT_REQUEST", "RDMA_CM_EVENT_CONNECT_RESPONSE",
-      "RDMA_CM_EVENT_CONNECT_ERROR",   "RDMA_CM_EVENT_UNREACHABLE",
-      "RDMA_CM_EVENT_REJECTED",        "RDMA_CM_EVENT_ESTABLISHED",
-      "RDMA_CM_EVENT_DISCONNECTED",    "RDMA_CM_EVENT_DEVICE_REMOVAL",
-      "RDMA_CM_EVENT_MULTICAST_JOIN",  "RDMA_CM_EVENT_MULTICAST_ERROR",
-      "RDMA_CM_EVENT_ADDR_CHANGE",     "RDMA_CM_EVENT_TIMEWAIT_EXIT"};
+  static constexpr const char* kNames[] = {"RDMA_CM_EVENT_ADDR_RESOLVED",
+                                           "RDMA_CM_EVENT_ADDR_ERROR",
+                                           "RDMA_CM_EVENT_ROUTE_RESOLVED",
+                                           "RDMA_CM_EVENT_ROUTE_ERROR",
+                                           "RDMA_CM_EVENT_CONNECT_REQUEST",
+                                           "RDMA_CM_EVENT_CONNECT_RESPONSE",
+                                           "RDMA_CM_EVENT_CONNECT_ERROR",
+                                           "RDMA_CM_EVENT_UNREACHABLE",
+                                           "RDMA_CM_EVENT_REJECTED",
+                                           "RDMA_CM_EVENT_ESTABLISHED",
+                                           "RDMA_CM_EVENT_DISCONNECTED",
+                                           "RDMA_CM_EVENT_DEVICE_REMOVAL",
+                                           "RDMA_CM_EVENT_MULTICAST_JOIN",
+                                           "RDMA_CM_EVENT_MULTICAST_ERROR",
+                                           "RDMA_CM_EVENT_ADDR_CHANGE",
+                                           "RDMA_CM_EVENT_TIMEWAIT_EXIT",
+                                           "RDMA_CM_EVENT_ADDRINFO_RESOLVED",
+                                           "RDMA_CM_EVENT_ADDRINFO_ERROR",
+                                           "RDMA_CM_EVENT_USER"};
   const auto index = static_cast<unsigned>(event);
   return index < std::size(kNames) ? kNames[index] : "UNKNOWN EVENT";
 }

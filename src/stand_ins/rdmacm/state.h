@@ -81,6 +81,10 @@ struct Membership {
 
 enum class Phase : std::uint8_t { kIdle, kBound, kResolved, kRouted, kListening, kConnecting };
 
+struct FreeAddresses {
+  void operator()(rdma_addrinfo* addresses) const { rdma_freeaddrinfo(addresses); }
+};
+
 struct Id {
   rdma_cm_id visible{};  // first
   Phase phase = Phase::kIdle;
@@ -104,6 +108,8 @@ struct Id {
   ibv_ece local_ece{}, remote_ece{};
   std::unique_ptr<ibv_qp_init_attr> request_attributes;  // rdma_create_ep of a listener
   std::vector<std::uint8_t> connect_data;                // rdma_create_ep
+  bool resolving_addresses = false;                      // until the program takes the result
+  std::unique_ptr<rdma_addrinfo, FreeAddresses> addresses;
 };
 
 struct Library {

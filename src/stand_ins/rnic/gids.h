@@ -20,6 +20,10 @@ namespace gdr::rnic {
 enum class GidType : std::uint32_t { kRoceV1, kRoceV2 };
 constexpr std::uint32_t kGidTypes = 2;
 
+// What a port's table has room for, as a ConnectX's; the entries from gid_count() on are empty.
+constexpr std::uint32_t kGidTable = 256;
+static_assert(kGidTypes * kAddresses <= kGidTable);
+
 inline std::uint32_t gid_count(const DeviceConfiguration& device) {
   return kGidTypes * static_cast<std::uint32_t>(device.addresses.size());
 }

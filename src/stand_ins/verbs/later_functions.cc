@@ -14,6 +14,7 @@
 
 #include "verbs/abi.h"
 #include "verbs/context.h"
+#include "verbs/dma_handle.h"
 #include "verbs/errors.h"
 #include "verbs/objects.h"
 
@@ -50,7 +51,7 @@ struct RegionRequest {
   void* address;
   int descriptor;
   std::uint64_t offset;
-  void* dma_handle;
+  DmaHandle* dma_handle;
   Buffer* buffer;
 };
 static_assert(offsetof(RegionRequest, fields) == 16 && offsetof(RegionRequest, descriptor) == 40 &&
@@ -62,13 +63,11 @@ bool lies_in(const Buffer& buffer, const void* address, std::size_t length) {
          length <= static_cast<std::size_t>(buffer.begin + buffer.size - first);
 }
 
-ibv_mr* register_with(ibv_pd* pd, const RegionRequest& request) {
+ibv_mr* register_bytes(ibv_pd* pd, const RegionRequest& request) {
   const bool by_address = (request.fields & kHasAddress) != 0;
   const bool by_descriptor = (request.fields & kHasDescriptor) != 0;
   const bool has_offset = (request.fields & kHasOffset) != 0;
   if ((request.fields & ~kKnownFields) != 0 || by_address == by_descriptor) return fail(EINVAL);
-  // No handle has been given out.
-  if ((request.fields & kHasDmaHandle) != 0) return fail(EOPNOTSUPP);
   if ((request.fields & kHasBuffer) != 0) {
     const Buffer* buffer = request.buffer;
     if (!by_address || has_offset || buffer == nullptr || buffer->pd != pd ||
@@ -87,6 +86,22 @@ ibv_mr* register_with(ibv_pd* pd, const RegionRequest& request) {
   const auto address = reinterpret_cast<std::uintptr_t>(request.address);
   return ibv_reg_mr_iova2(pd, request.address, request.length, has_iova ? request.iova : address,
                           access);
+}
+
+ibv_mr* register_with(ibv_pd* pd, const RegionRequest& request) {
+  DmaHandle* handle = nullptr;
+  if ((request.fields & kHasDmaHandle) != 0) {
+    handle = request.dma_handle;
+    if (handle == nullptr || handle->context != pd->context) return fail(EINVAL);
+    // As the kernel: its pages come and go without the handle.
+    if ((request.access & IBV_ACCESS_ON_DEMAND) != 0) return fail(EINVAL);
+  }
+  ibv_mr* mr = register_bytes(pd, request);
+  if (mr != nullptr && handle != nullptr) {
+    mr_of(mr).dma_handle = handle;
+    ++handle->regions;
+  }
+  return mr;
 }
 
 }  // namespace
@@ -131,8 +146,8 @@ GDR_EXPORT ibv_mr* ibv_reg_buf_mr(ibv_pd* pd, Buffer* buffer, void* address, std
   return register_with(pd, request);
 }
 
-// It is no dma-buf.
-GDR_EXPORT int ibv_export_buf_dmabuf_fd(Buffer* /*buffer*/) { return minus_one(EOPNOTSUPP); }
+// As for every buffer that is no dma-buf.
+GDR_EXPORT int ibv_export_buf_dmabuf_fd(Buffer* /*buffer*/) { return minus_one(ENODATA); }
 GDR_EXPORT int ibv_dm_export_dmabuf_fd(ibv_dm* /*memory*/) { return minus_one(EOPNOTSUPP); }
 
 // In units of 100 Mb/s.
@@ -142,12 +157,6 @@ GDR_EXPORT int ibv_query_port_speed(ibv_context* context, std::uint32_t port_num
   *speed = std::uint64_t{context_of(context).device->configuration.gigabits} * 10;
   return 0;
 }
-
-GDR_EXPORT void* ibv_alloc_dmah(ibv_context* /*context*/, void* /*attributes*/) {
-  errno = EOPNOTSUPP;
-  return nullptr;
-}
-GDR_EXPORT int ibv_dealloc_dmah(void* /*handle*/) { return EOPNOTSUPP; }
 
 // Completion counters.
 GDR_EXPORT void* ibv_create_comp_cntr(ibv_context* /*context*/, void* /*attributes*/) {

@@ -7,6 +7,7 @@
 #include "verbs/abi.h"
 #include "verbs/context.h"
 #include "verbs/dm.h"
+#include "verbs/dma_handle.h"
 #include "verbs/errors.h"
 #include "verbs/objects.h"
 
@@ -18,6 +19,7 @@ namespace {
 
 void release_uses(Mr& mr) {
   if (mr.device_memory != nullptr) --mr.device_memory->regions;
+  if (mr.dma_handle != nullptr) --mr.dma_handle->regions;
   --pd_of(mr.base.pd).users;
 }
 

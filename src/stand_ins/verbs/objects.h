@@ -83,6 +83,7 @@ struct Pd {
 inline Pd& pd_of(ibv_pd* pd) { return *reinterpret_cast<Pd*>(pd); }
 
 class DeviceMemory;
+struct DmaHandle;
 
 struct Mr {
   ibv_mr base{};
@@ -92,6 +93,7 @@ struct Mr {
   std::uint64_t iova = 0;  // the same
   enum class Origin { kAddress, kDescriptor, kDevice, kNothing } origin = Origin::kAddress;
   std::shared_ptr<DeviceMemory> device_memory;
+  DmaHandle* dma_handle = nullptr;  // that it was registered with
 };
 inline Mr& mr_of(ibv_mr* mr) { return *reinterpret_cast<Mr*>(mr); }
 

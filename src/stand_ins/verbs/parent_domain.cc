@@ -44,8 +44,11 @@ int dealloc_td(ibv_td* td) {
 }
 
 bool is_complete(const ibv_parent_domain_init_attr& attributes) {
-  constexpr std::uint32_t kKnown =
-      IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS | IBV_PARENT_DOMAIN_INIT_ATTR_PD_CONTEXT;
+  // Of rdma-core 65: in a confidential guest, memory may be shared with the host. The device is in
+  // the guest, so all memory will do.
+  constexpr std::uint32_t kMayBeUnprotected = 1 << 2;
+  constexpr std::uint32_t kKnown = IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS |
+                                   IBV_PARENT_DOMAIN_INIT_ATTR_PD_CONTEXT | kMayBeUnprotected;
   if (attributes.pd == nullptr || (attributes.comp_mask & ~kKnown) != 0) return false;
   // No domain of a domain: its own allocators would be silently left out.
   if (pd_of(attributes.pd).protection != nullptr) return false;

@@ -50,7 +50,7 @@ ibv_port_attr port_attributes(const Device& device) {
   port.state = IBV_PORT_ACTIVE;
   port.max_mtu = IBV_MTU_4096;
   port.active_mtu = path_mtu(device);
-  port.gid_tbl_len = static_cast<int>(rnic::gid_count(device.configuration));
+  port.gid_tbl_len = static_cast<int>(rnic::kGidTable);
   port.port_cap_flags = IBV_PORT_CM_SUP | IBV_PORT_IP_BASED_GIDS;
   port.max_msg_sz = rnic::kMaxMessage;
   port.pkey_tbl_len = 1;
@@ -86,11 +86,11 @@ int query_port_compat(ibv_context* context, std::uint8_t port_number,
                     kOldPortAttributes);
 }
 
-// Null: the port has no such GID.
-const std::array<std::uint8_t, 16>* find_gid(ibv_context* context, std::uint32_t port_number,
-                                             std::uint32_t index) {
-  if (port_number != kPort) return nullptr;
-  return rnic::gid_at(context_of(context).device->configuration, index);
+// EINVAL: the port has no such entry. ENODATA: it is empty.
+int check_gid(ibv_context* context, std::uint32_t port_number, std::uint32_t index) {
+  if (port_number != kPort || index >= rnic::kGidTable) return EINVAL;
+  const Device& device = *context_of(context).device;
+  return index < rnic::gid_count(device.configuration) ? 0 : ENODATA;
 }
 
 ibv_gid_entry gid_entry(const Device& device, std::uint32_t index) {
@@ -127,18 +127,21 @@ GDR_EXPORT int ibv_query_port(ibv_context* context, std::uint8_t port_number,
   return query_port_compat(context, port_number, attributes);
 }
 
+// Of an empty entry: zeros.
 GDR_EXPORT int ibv_query_gid(ibv_context* context, std::uint8_t port_number, int index,
                              ibv_gid* gid) {
-  const auto* found = find_gid(context, port_number, static_cast<std::uint32_t>(index));
-  if (found == nullptr) return minus_one(EINVAL);
-  std::memcpy(gid->raw, found->data(), found->size());
+  const auto at = static_cast<std::uint32_t>(index);
+  const int error = check_gid(context, port_number, at);
+  if (error != 0 && error != ENODATA) return minus_one(error);
+  *gid = error == 0 ? gid_entry(*context_of(context).device, at).gid : ibv_gid{};
   return 0;
 }
 
 GDR_EXPORT int _ibv_query_gid_ex(ibv_context* context, std::uint32_t port_number,
                                  std::uint32_t index, ibv_gid_entry* entry, std::uint32_t flags,
                                  std::size_t entry_size) {
-  if (flags != 0 || find_gid(context, port_number, index) == nullptr) return EINVAL;
+  if (flags != 0) return EINVAL;
+  if (const int error = check_gid(context, port_number, index); error != 0) return error;
   copy_entry(entry, gid_entry(*context_of(context).device, index), entry_size);
   return 0;
 }
@@ -160,8 +163,10 @@ GDR_EXPORT ssize_t _ibv_query_gid_table(ibv_context* context, ibv_gid_entry* ent
 // A private enumeration of rdma-core: 0 is InfiniBand or RoCEv1, 1 is RoCEv2.
 namespace {
 int query_gid_type(ibv_context* context, std::uint8_t port_number, unsigned index, int* type) {
-  if (find_gid(context, port_number, index) == nullptr) return minus_one(EINVAL);
-  *type = static_cast<int>(gdr::rnic::type_of_gid(index));
+  const int error = check_gid(context, port_number, index);
+  if (error != 0 && error != ENODATA) return minus_one(error);
+  const auto found = error == 0 ? gdr::rnic::type_of_gid(index) : gdr::rnic::GidType::kRoceV1;
+  *type = static_cast<int>(found);
   return 0;
 }
 }  // namespace

@@ -322,14 +322,8 @@ GDR_EXPORT int ibv_query_qp_data_in_order(ibv_qp* /*qp*/, ibv_wr_opcode /*opcode
   return 0;
 }
 
-// Enhanced connection establishment is a matter between NICs of one vendor: this one has no options
-// of its own, and of what another asks for it accepts none.
-GDR_EXPORT int ibv_query_ece(ibv_qp* /*qp*/, ibv_ece* ece) {
-  *ece = {};
-  return 0;
-}
-GDR_EXPORT int ibv_set_ece(ibv_qp* /*qp*/, ibv_ece* ece) {
-  if (ece->comp_mask != 0) return EINVAL;
-  *ece = {};
-  return 0;
-}
+// Enhanced connection establishment is a matter between NICs of one vendor. As a device without it
+// answers: programs then say nothing of it to their peers, where options of no vendor are an error
+// (rdma_set_local_ece).
+GDR_EXPORT int ibv_query_ece(ibv_qp* /*qp*/, ibv_ece* /*ece*/) { return EOPNOTSUPP; }
+GDR_EXPORT int ibv_set_ece(ibv_qp* /*qp*/, ibv_ece* /*ece*/) { return EOPNOTSUPP; }

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdlib>
@@ -64,6 +65,14 @@ Result<ShownDevices> shown_devices(const PlanInputs& inputs) {
   return Error{shown.error().code, "--presence " + wish + ": " + shown.error().message};
 }
 
+// iproute2's `rdma` looks for devices by netlink alone.
+bool asks_netlink_in_vain(const Plan& plan, const ProgramFile& program) {
+  const bool is_answered =
+      std::any_of(plan.variables.begin(), plan.variables.end(),
+                  [](const auto& variable) { return variable.first == "GDR_PRESENCE_ROOT"; });
+  return !is_answered && std::filesystem::path(program.path).filename() == "rdma";
+}
+
 // Says at the end what the program did with the stand-ins.
 int run_to_its_end(const Plan& plan, const ProgramFile& program,
                    const std::function<Error()>& become) {
@@ -77,7 +86,7 @@ int run_to_its_end(const Plan& plan, const ProgramFile& program,
   if (!status) return refuse(status.error(), exit_status_for(status.error().code));
   if (file) {
     const watching::Offered offered{plan.soft_nic, plan.soft_gpu, program.has_rpath,
-                                    std::filesystem::path(program.path).filename() == "rdma"};
+                                    asks_netlink_in_vain(plan, program)};
     say("gdr run: " +
         usage_line(offered, watching::take_snapshot(file->ledger()),
                    processes ? processes->seen() : std::map<pid_t, watching::SeenProcess>()));

@@ -28,6 +28,8 @@ constexpr Nanoseconds kPatience = 10 * kSecond;  // it opens each device once
 constexpr std::size_t kMostWords = 4096;
 constexpr int kWrongPlace = 3;  // exit status of device-files
 constexpr const char* kLibrary = "/presence/libgdr-presence.so";
+constexpr const char* kNetlinkLibrary = "/netlink/libgdr-netlink.so";
+constexpr const char* kMachinesOwn = "/";  // GDR_PRESENCE_ROOT where the devices are mounted
 
 // A preloaded library needs more around the devices than mounts do.
 enum class FilesFor { kMounts, kPreload };
@@ -124,23 +126,32 @@ Result<std::string> keep_files(const std::string& stand_ins, const Environment& 
   return kept;
 }
 
-Result<ShownDevices> show_by_mounts(const std::string& stand_ins) {
+Result<ShownDevices> show_by_mounts(const std::string& stand_ins, const char* reason_not_to) {
   Result<void> mounted = mount_devices([&stand_ins](const std::string& folder) {
     return write_files(stand_ins, folder, FilesFor::kMounts);
   });
   if (!mounted) return mounted.error();
-  return ShownDevices{"", "", "shown in /dev and /sys (mount namespace)", true};
+  ShownDevices shown{{}, "", "shown in /dev and /sys (mount namespace)", true};
+  if (reason_not_to == nullptr && fs::exists(stand_ins + kNetlinkLibrary)) {
+    shown.preload = {stand_ins + kNetlinkLibrary};
+    shown.root = kMachinesOwn;
+  }
+  return shown;
 }
 
 Result<ShownDevices> show_by_preload(const std::string& stand_ins, const char* reason_not_to,
                                      const Environment& environment) {
   if (reason_not_to != nullptr) return Error{EINVAL, reason_not_to};
-  if (!fs::exists(stand_ins + kLibrary)) {
-    return Error{ENOENT, stand_ins + kLibrary + " is missing; build or install gdrkit as a whole"};
+  for (const char* library : {kLibrary, kNetlinkLibrary}) {
+    if (fs::exists(stand_ins + library)) continue;
+    return Error{ENOENT, stand_ins + library + " is missing; build or install gdrkit as a whole"};
   }
   Result<std::string> root = keep_files(stand_ins, environment);
   if (!root) return root.error();
-  return ShownDevices{stand_ins + kLibrary, *root, "shown in /dev and /sys (preload)", true};
+  return ShownDevices{{stand_ins + kLibrary, stand_ins + kNetlinkLibrary},
+                      *root,
+                      "shown in /dev and /sys (preload)",
+                      true};
 }
 
 }  // namespace
@@ -161,9 +172,9 @@ Result<ShownDevices> show_devices(ShowBy wish, const std::string& stand_ins,
   };
   switch (wish) {
     case ShowBy::kNothing:
-      return ShownDevices{"", "", "not shown in /dev and /sys", false};
+      return ShownDevices{{}, "", "not shown in /dev and /sys", false};
     case ShowBy::kNamespace:
-      return show_by_mounts(stand_ins);
+      return show_by_mounts(stand_ins, reason_not_to_preload);
     case ShowBy::kPreload:
       return by_preload();
     case ShowBy::kAuto:
@@ -173,7 +184,7 @@ Result<ShownDevices> show_devices(ShowBy wish, const std::string& stand_ins,
   // no two programs of his debug each other, so they could only meet by packets.
   std::string why_not = "needs root";
   if (geteuid() == 0) {
-    Result<ShownDevices> shown = show_by_mounts(stand_ins);
+    Result<ShownDevices> shown = show_by_mounts(stand_ins, reason_not_to_preload);
     if (shown || shown.error().code == EADDRNOTAVAIL) return shown;
     why_not = shown.error().message;
   }
@@ -183,7 +194,8 @@ Result<ShownDevices> show_devices(ShowBy wish, const std::string& stand_ins,
     return shown;
   }
   if (shown.error().code == EADDRNOTAVAIL) return shown;
-  return ShownDevices{"", "",
+  return ShownDevices{{},
+                      "",
                       fmt::format("not shown in /dev and /sys (a mount namespace: {}; preload: {})",
                                   why_not, shown.error().message),
                       false};

@@ -1,5 +1,6 @@
 // How the software NIC's devices are shown as files (/dev/infiniband, /sys/class/infiniband): in a
-// mount namespace of this process's own, by a preloaded library, or not at all.
+// mount namespace of this process's own, by a preloaded library, or not at all. Where a library may
+// be preloaded, another one shows them to programs that ask by netlink.
 //
 //   const ShownDevices shown = show_devices(ShowBy::kAuto, "/usr/local/lib/gdrkit", environment);
 //   say("devices " + shown.words);
@@ -9,6 +10,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "cli/given_variables.h"
@@ -21,9 +23,9 @@ enum class ShowBy { kAuto, kNamespace, kPreload, kNothing };
 Result<ShowBy> parse_show_by(const std::string& word);
 
 struct ShownDevices {
-  std::string preload;  // a file for LD_PRELOAD; empty: none is needed
-  std::string root;     // for GDR_PRESENCE_ROOT, with the preload
-  std::string words;    // "shown in /dev and /sys (mount namespace)"
+  std::vector<std::string> preload;  // files for LD_PRELOAD
+  std::string root;                  // for GDR_PRESENCE_ROOT, with them
+  std::string words;                 // "shown in /dev and /sys (mount namespace)"
   bool are_shown = false;
 };
 

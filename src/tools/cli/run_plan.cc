@@ -170,7 +170,7 @@ Result<Plan> make_plan(const PlanInputs& inputs) {
   std::vector<std::string> observers;
   if (plan.observes) observers.push_back(inputs.stand_ins + kObserver);
   if (!inputs.devices.preload.empty()) {
-    observers.push_back(inputs.devices.preload);
+    observers.insert(observers.end(), inputs.devices.preload.begin(), inputs.devices.preload.end());
     variables.set("GDR_PRESENCE_ROOT", inputs.devices.root);
   }
   if (!files.empty() || !observers.empty()) {

@@ -97,7 +97,7 @@ TEST_F(DeviceTest, DescribesAnActiveEthernetPort) {
   ASSERT_EQ(___ibv_query_port(context_, 1, &port), 0);
   EXPECT_EQ(port.state, IBV_PORT_ACTIVE);
   EXPECT_EQ(port.link_layer, IBV_LINK_LAYER_ETHERNET);
-  EXPECT_EQ(port.gid_tbl_len, 4);
+  EXPECT_EQ(port.gid_tbl_len, 256);
   EXPECT_EQ(port.active_mtu, IBV_MTU_4096);
   EXPECT_EQ(port.active_width, 2);   // 4x ...
   EXPECT_EQ(port.active_speed, 32);  // ... EDR: 100 Gb/s
@@ -136,19 +136,34 @@ TEST_F(DeviceTest, HasFourGidsInTheOrderOfAConnectX) {
   }
 }
 
-TEST_F(DeviceTest, RefusesGidsThatItDoesNotHave) {
+// As a ConnectX: 256 entries, of which those without an address are empty.
+TEST_F(DeviceTest, HasEmptyPlacesInItsTableOfGids) {
+  for (const int index : {4, 255}) {
+    ibv_gid gid{};
+    std::memset(gid.raw, 7, sizeof gid.raw);
+    EXPECT_EQ(ibv_query_gid(context_, 1, index, &gid), 0) << index;
+    EXPECT_EQ(std::count(std::begin(gid.raw), std::end(gid.raw), 0), 16) << index;
+    ibv_gid_entry entry{};
+    EXPECT_EQ(ibv_query_gid_ex(context_, 1, static_cast<unsigned>(index), &entry, 0), ENODATA);
+    int type = -1;
+    EXPECT_EQ(ibv_query_gid_type(context_, 1, static_cast<unsigned>(index), &type), 0);
+    EXPECT_EQ(type, 0);
+  }
+}
+
+TEST_F(DeviceTest, RefusesGidsThatItsTableDoesNotHave) {
   ibv_gid gid{};
-  for (const int index : {-1, 4, 255, 65536}) {
+  for (const int index : {-1, 256, 65536}) {
     errno = 0;
     EXPECT_EQ(ibv_query_gid(context_, 1, index, &gid), -1) << index;
     EXPECT_EQ(errno, EINVAL);
   }
   ibv_gid_entry entry{};
-  EXPECT_EQ(ibv_query_gid_ex(context_, 1, 4, &entry, 0), EINVAL);
+  EXPECT_EQ(ibv_query_gid_ex(context_, 1, 256, &entry, 0), EINVAL);
   EXPECT_EQ(ibv_query_gid_ex(context_, 2, 0, &entry, 0), EINVAL);
   EXPECT_EQ(ibv_query_gid_ex(context_, 1, 0, &entry, 1), EINVAL);
   int type = -1;
-  EXPECT_EQ(ibv_query_gid_type(context_, 1, 4, &type), -1);
+  EXPECT_EQ(ibv_query_gid_type(context_, 1, 256, &type), -1);
   ibv_gid_entry table[4] = {};
   EXPECT_EQ(ibv_query_gid_table(context_, table, 3, 0), -EINVAL);
   EXPECT_EQ(ibv_query_gid_table(context_, table, 4, 1), -EINVAL);

@@ -19,7 +19,12 @@ void ibv_free_buf(void*);
 ibv_mr* ibv_reg_buf_mr(ibv_pd*, void*, void*, std::size_t, int);
 int ibv_export_buf_dmabuf_fd(void*);
 int ibv_query_port_speed(ibv_context*, std::uint32_t, std::uint64_t*);
-void* ibv_alloc_dmah(ibv_context*, void*);
+struct LaterDmaHandle {
+  std::uint32_t fields, processor;
+  std::uint8_t hint, memory;
+};
+void* ibv_alloc_dmah(ibv_context*, const LaterDmaHandle*);
+int ibv_dealloc_dmah(void*);
 void* ibv_create_comp_cntr(ibv_context*, void*);
 int ibv_read_comp_cntr(void*, std::uint64_t*);
 }
@@ -65,7 +70,7 @@ TEST_F(LaterFunctions, RefuseRegistrationsThatSayTooLittleOrTooMuch) {
   EXPECT_EQ(error_of(kAddress | kOffset), EINVAL);
   EXPECT_EQ(error_of(kAddress | 64), EINVAL);
   EXPECT_EQ(error_of(kAddress | kBuffer), EINVAL);
-  EXPECT_EQ(error_of(kAddress | kDmaHandle), EOPNOTSUPP);
+  EXPECT_EQ(error_of(kAddress | kDmaHandle), EINVAL);
   EXPECT_EQ(error_of(kDescriptor), EBADF);
 }
 
@@ -86,7 +91,7 @@ TEST_F(LaterFunctions, GiveBuffersThatAreRegisteredWhollyOrInPart) {
   EXPECT_EQ(ibv_reg_buf_mr(other, buffer, bytes, 1, IBV_ACCESS_LOCAL_WRITE), nullptr);
   EXPECT_EQ(errno, EINVAL);
   EXPECT_EQ(ibv_export_buf_dmabuf_fd(buffer), -1);
-  EXPECT_EQ(errno, EOPNOTSUPP);
+  EXPECT_EQ(errno, ENODATA);
   EXPECT_EQ(ibv_dealloc_pd(other), 0);
   EXPECT_EQ(ibv_dereg_mr(part), 0);
   EXPECT_EQ(ibv_dereg_mr(whole), 0);
@@ -101,10 +106,39 @@ TEST_F(LaterFunctions, TellThePortsSpeedInHundredsOfMegabits) {
   EXPECT_EQ(ibv_query_port_speed(context_, 2, &speed), EINVAL);
 }
 
+// A processor, a processing hint, the kind of memory.
+constexpr std::uint32_t kProcessor = 1, kHint = 2, kMemory = 4;
+
+TEST_F(LaterFunctions, RegisterMemoryWithADmaHandleThatIsBusyUntilTheRegionIsGone) {
+  const LaterDmaHandle wanted{kProcessor | kHint | kMemory, 0, 3, 1};
+  void* handle = ibv_alloc_dmah(context_, &wanted);
+  ASSERT_NE(handle, nullptr) << std::strerror(errno);
+  LaterRegion made = region(kAddress | kDmaHandle);
+  made.dma_handle = handle;
+  ibv_mr* mr = ibv_reg_mr_ex(pd_, &made);
+  ASSERT_NE(mr, nullptr) << std::strerror(errno);
+  EXPECT_EQ(ibv_dealloc_dmah(handle), EBUSY);
+  made.access |= IBV_ACCESS_ON_DEMAND;
+  EXPECT_EQ(ibv_reg_mr_ex(pd_, &made), nullptr);
+  EXPECT_EQ(errno, EINVAL);
+  EXPECT_EQ(ibv_dereg_mr(mr), 0);
+  EXPECT_EQ(ibv_dealloc_dmah(handle), 0);
+}
+
+TEST_F(LaterFunctions, RefuseDmaHandlesForWhatIsNotThere) {
+  const auto error = [this](const LaterDmaHandle& wanted) {
+    errno = 0;
+    return ibv_alloc_dmah(context_, &wanted) == nullptr ? errno : 0;
+  };
+  EXPECT_EQ(error({kProcessor | kHint | kMemory, 0xffff, 0, 0}), EINVAL);
+  EXPECT_EQ(error({kProcessor | kHint | kMemory, 0, 4, 0}), EINVAL);
+  EXPECT_EQ(error({kProcessor | kHint | kMemory, 0, 0, 2}), EINVAL);
+  EXPECT_EQ(error({kProcessor | kHint, 0, 0, 0}), EINVAL);
+  EXPECT_EQ(error({0, 0, 0, 0}), EINVAL);
+  EXPECT_EQ(error({8, 0, 0, 0}), EOPNOTSUPP);
+}
+
 TEST_F(LaterFunctions, SayWhatIsNotSupported) {
-  errno = 0;
-  EXPECT_EQ(ibv_alloc_dmah(context_, nullptr), nullptr);
-  EXPECT_EQ(errno, EOPNOTSUPP);
   errno = 0;
   EXPECT_EQ(ibv_create_comp_cntr(context_, nullptr), nullptr);
   EXPECT_EQ(errno, EOPNOTSUPP);

@@ -134,6 +134,16 @@ TEST_F(ParentDomainTest, FallsBackToTheLibrarysMemoryWhenAskedToAndFailsWhenRefu
   EXPECT_EQ(errno, ENOMEM);
 }
 
+// IBV_PARENT_DOMAIN_INIT_ATTR_ALLOW_CC_UNPROTECTED_ALLOC of rdma-core 65.
+TEST_F(ParentDomainTest, MayBeAllowedUnprotectedMemory) {
+  ibv_parent_domain_init_attr attr{};
+  attr.pd = pd_;
+  attr.comp_mask = 1 << 2;
+  ibv_pd* parent = ibv_alloc_parent_domain(context_, &attr);
+  ASSERT_NE(parent, nullptr) << std::strerror(errno);
+  EXPECT_EQ(ibv_dealloc_pd(parent), 0);
+}
+
 TEST_F(ParentDomainTest, IsRefusedWithoutAProtectionDomainOrWithHalfAnAllocator) {
   EXPECT_EQ(refusal({}), EINVAL);
   ibv_parent_domain_init_attr attr = with_allocators();
