@@ -63,7 +63,8 @@ int Endpoint::open_queues(const EndpointSizes& sizes) {
   attributes.cap.max_inline_data = sizes.inline_bytes;
   if (rdma_create_qp(id_, nullptr, &attributes) != 0) return errno_or(EINVAL);
   has_queue_pair_ = true;
-  inline_bytes_ = attributes.cap.max_inline_data;
+  // A device may grant more than the program wants.
+  inline_bytes_ = std::min(attributes.cap.max_inline_data, sizes.inline_bytes);
   return 0;
 }
 

@@ -143,6 +143,9 @@ class StreamSocket final : public Socket {
   // stream_options.cc
   int set_socket_option(int option, int value, const void* raw, socklen_t length);
   int set_rdma_option(int option, std::uint32_t value, const void* raw, socklen_t length);
+  int socket_option(int option, void* value, socklen_t* length);
+  int tcp_option(int option, void* value, socklen_t* length);
+  int rdma_option(int option, void* value, socklen_t* length);
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
