@@ -51,8 +51,8 @@ class StreamSocket final : public DrivenSocket {
   int connect(const sockaddr* address, socklen_t length) override;
   int shutdown(int how) override;
   void close() override;
-  ssize_t receive(std::span<const iovec> into, int flags, sockaddr* from,
-                  socklen_t* length) override;
+  ssize_t receive(std::span<const iovec> into, int flags, sockaddr* from, socklen_t* length,
+                  int* told) override;
   ssize_t send(std::span<const iovec> bytes, int flags, const sockaddr* to,
                socklen_t length) override;
   int peer_name(sockaddr* address, socklen_t* length) override;
