@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """connect_to_kernel.py BUILD [--only TEXT]: rdma-core's programs of the connection manager on the
 software NIC's librdmacm on this host, against the same programs on the kernel's rdma_cm over rxe in a
-guest: each side as client and as server, over a tap device in a network namespace of the test's own."""
+guest: each side as client and as server, over a tap device in a network namespace of the test's own.
+Datagrams of rdma-core's rsockets need own_address, which says why."""
 import argparse
 import os
 import pathlib
@@ -9,18 +10,22 @@ import shutil
 import subprocess
 import time
 
+import ends
 import interop
 import lab
 
 HOST, GUEST = interop.HOST, interop.GUEST
 LIMIT = 30  # seconds for a pair
 
+DATAGRAMS = "udpong"
 # What the server runs; what the client runs.
 PAIRS = [
     ("rping -s -a {server} -C 20 -V", "rping -c -a {server} -C 20 -V"),
     ("ucmatose -C 10 -c 4", "ucmatose -s {server} -C 10 -c 4"),
     ("udaddy", "udaddy -s {server}"),
     ("rstream -S 16384 -C 100 -I 2", "rstream -s {server} -S 16384 -C 100 -I 2"),
+    (f"{DATAGRAMS} -b {{server}} -T b", f"{DATAGRAMS} -s {{server}} -C 200 -S 1000 -T b -T e"),
+    (f"{DATAGRAMS} -b {{server}} -T b", f"{DATAGRAMS} -s {{server}} -C 200 -S 64 -T b -T a -T e"),
 ]
 PROGRAMS = sorted({server.split()[0] for server, _ in PAIRS})
 
@@ -41,35 +46,52 @@ class Host:
             env=self._environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
     @staticmethod
-    def end(process):
+    def end(process, serves_on=False):
+        if serves_on:
+            process.terminate()
         output, _ = process.communicate(timeout=LIMIT + 5)
-        return process.returncode, output
+        return 0 if serves_on else process.returncode, output
 
 
 class Kernel:
     """Programs on the guest's kernel."""
 
-    def __init__(self, guest):
+    def __init__(self, guest, own_address):
         self.name = "kernel"
         self.address = GUEST
         self._guest = guest
+        self._own_address = own_address
 
     def start(self, command):
+        if command.startswith(DATAGRAMS):
+            command = f"LD_PRELOAD=/lab/bin/{self._own_address} {command}"
         return self._guest.start(command, LIMIT)
 
     @staticmethod
-    def end(job):
-        return job.wait(LIMIT + 5)
+    def end(job, serves_on=False):
+        status, output = job.wait(0 if serves_on else LIMIT + 5)
+        return 0 if serves_on else status, output
 
 
-def run_pair(server, client, words):
+def went_by_queue_pair(counters, before):
+    """True if rxe carried each of 200 datagrams and its echo: all but the first few, which find out
+    where the other side's queue pair is."""
+    return all(count - before[name] >= 180 for name, count in counters.items())
+
+
+def run_pair(server, client, words, rxe):
+    serves_on = words[0].startswith(DATAGRAMS)
+    before = rxe.counters()
     begin = time.monotonic()
     serving = server.start(words[0].format(server=server.address))
     time.sleep(1)  # no table of sockets shows who listens for connections
     calling = client.start(words[1].format(server=server.address))
     status, output = client.end(calling)
-    served, said = server.end(serving)
+    served, said = server.end(serving, serves_on)
     right = status == 0 and served == 0
+    if serves_on and not went_by_queue_pair(rxe.counters(), before):
+        right = False
+        output += f"rxe did not carry them: {before}, then {rxe.counters()}\n"
     print(f"{'ok' if right else 'FAILED'}  {client.name} -> {server.name}  {words[0].split()[0]}  "
           f"{time.monotonic() - begin:.1f} s")
     if not right:
@@ -84,9 +106,10 @@ def main():
     arguments = parser.parse_args()
     found = [shutil.which(program) for program in PROGRAMS]
     if None in found:
-        lab.skip("no rping, ucmatose, udaddy or rstream (package rdmacm-utils)")
+        lab.skip("no rping, ucmatose, udaddy, udpong or rstream (package rdmacm-utils)")
+    own_address = arguments.build / "tests" / "vm" / "own_address.so"
     if not os.environ.get("GDR_VM_PRIVATE"):
-        lab.prepare(arguments.build, found)
+        lab.prepare(arguments.build, [*found, own_address])
     lab.enter_private_namespaces()
     interop.make_tap()
     nic = ("-netdev", "tap,id=net,ifname=tap0,script=no,downscript=no",
@@ -94,11 +117,12 @@ def main():
     failures = 0
     with lab.Guest(arguments.build / "vm", nic) as guest:
         guest.check(f"/lab/tap_end.sh {GUEST}")
-        ends = (Host(arguments.build / "bin" / "gdr"), Kernel(guest))
+        rxe = ends.GuestEnd(guest, "rxe", "rxe0", GUEST)
+        sides = (Host(arguments.build / "bin" / "gdr"), Kernel(guest, own_address.name))
         for words in PAIRS:
-            for client, server in (ends, ends[::-1]):
+            for client, server in (sides, sides[::-1]):
                 if arguments.only in f"{client.name} -> {server.name}  {words[0]}":
-                    failures += not run_pair(server, client, words)
+                    failures += not run_pair(server, client, words, rxe)
         complaints = guest.complaints()
         if complaints:
             raise lab.Failure(f"the guest's kernel complains:\n{complaints}")

@@ -96,15 +96,6 @@ int move_to(const Id& id, ibv_qp* qp, ibv_qp_state state, int resources = -1, in
   return ibv_modify_qp(qp, &attr, mask);
 }
 
-void destroy_queues(rdma_cm_id* id) {
-  if (id->recv_cq != nullptr) ibv_destroy_cq(id->recv_cq);
-  if (id->recv_cq_channel != nullptr) ibv_destroy_comp_channel(id->recv_cq_channel);
-  if (id->send_cq != nullptr) ibv_destroy_cq(id->send_cq);
-  if (id->send_cq_channel != nullptr) ibv_destroy_comp_channel(id->send_cq_channel);
-  id->recv_cq = id->send_cq = nullptr;
-  id->recv_cq_channel = id->send_cq_channel = nullptr;
-}
-
 bool create_queue(rdma_cm_id* id, std::uint32_t size, ibv_cq** cq, ibv_comp_channel** channel) {
   if (size == 0) return true;
   *channel = ibv_create_comp_channel(id->verbs);
@@ -115,7 +106,25 @@ bool create_queue(rdma_cm_id* id, std::uint32_t size, ibv_cq** cq, ibv_comp_chan
 }  // namespace
 
 bool create_receive_queue(rdma_cm_id* id, std::uint32_t size) {
-  return create_queue(id, size, &id->recv_cq, &id->recv_cq_channel);
+  if (id->recv_cq == nullptr) return create_queue(id, size, &id->recv_cq, &id->recv_cq_channel);
+  // The queue pair of XRC brought one along, on which nothing of its own completes.
+  const auto entries = static_cast<int>(size);
+  return id->recv_cq->cqe >= entries || ibv_resize_cq(id->recv_cq, entries) == 0;
+}
+
+void destroy_queues(rdma_cm_id* id) {
+  // With XRC, receives complete where the shared receive queue says, and that may outlive the queue
+  // pair.
+  if (id->qp_type == IBV_QPT_XRC_RECV && id->srq != nullptr) return;
+  // A program may have given the id one queue for both.
+  if (id->send_cq != nullptr && id->send_cq != id->recv_cq) ibv_destroy_cq(id->send_cq);
+  if (id->recv_cq != nullptr) ibv_destroy_cq(id->recv_cq);
+  ibv_comp_channel*& sends = id->send_cq_channel;
+  ibv_comp_channel*& receives = id->recv_cq_channel;
+  if (sends != nullptr && sends != receives) ibv_destroy_comp_channel(sends);
+  if (receives != nullptr) ibv_destroy_comp_channel(receives);
+  id->recv_cq = id->send_cq = nullptr;
+  sends = receives = nullptr;
 }
 
 ibv_xrcd* default_domain(Id& id) {
@@ -207,7 +216,8 @@ GDR_EXPORT int rdma_create_qp_ex(rdma_cm_id* id, ibv_qp_init_attr_ex* attr) {
     destroy_queues(id);
     return fail(error);
   }
-  id->pd = qp->pd;
+  // A queue pair that only receives for XRC has none, and the id's is still wanted for memory.
+  if (attr->pd != nullptr) id->pd = attr->pd;
   id->qp = qp;
   return 0;
 }

@@ -24,7 +24,11 @@ GDR_EXPORT int rdma_create_srq_ex(rdma_cm_id* id, ibv_srq_init_attr_ex* attr) {
     }
   }
   id->srq = ibv_create_srq_ex(id->verbs, attr);
-  if (id->srq == nullptr) return -1;
+  if (id->srq == nullptr) {
+    const int error = errno;
+    if (id->qp == nullptr) destroy_queues(id);
+    return fail(error);
+  }
   if (id->pd == nullptr) id->pd = attr->pd;
   return 0;
 }
@@ -44,4 +48,5 @@ GDR_EXPORT int rdma_create_srq(rdma_cm_id* id, ibv_pd* pd, ibv_srq_init_attr* at
 GDR_EXPORT void rdma_destroy_srq(rdma_cm_id* id) {
   if (id->srq != nullptr) ibv_destroy_srq(id->srq);
   id->srq = nullptr;
+  if (id->qp == nullptr) destroy_queues(id);
 }

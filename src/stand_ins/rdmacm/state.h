@@ -178,7 +178,8 @@ void release_port(Library& l, Id& id);
 int to_ready_to_receive(Id& id, std::uint8_t resources);
 int to_ready_to_send(Id& id, std::uint8_t depth);
 void to_error(Id& id);
-bool create_receive_queue(rdma_cm_id* id, std::uint32_t size);
+bool create_receive_queue(rdma_cm_id* id, std::uint32_t size);  // false with errno
+void destroy_queues(rdma_cm_id* id);
 ibv_xrcd* default_domain(Id& id);  // null with errno; takes the lock
 
 }  // namespace gdr::rdmacm

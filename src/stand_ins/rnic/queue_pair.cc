@@ -80,6 +80,10 @@ Result<void> QueuePair::allocate() {
   // What was granted, as query reports it: rings are powers of two.
   cap.max_send_wr = std::bit_ceil(std::max(cap.max_send_wr, 1u));
   cap.max_send_sge = std::max(cap.max_send_sge, 1u);
+  // Inline data lie where segments would, so there is room for some whether asked for or not, as on
+  // hardware and rxe. Programs count on it (rdma_xclient).
+  const auto segments = static_cast<std::uint32_t>(cap.max_send_sge * sizeof(ibv_sge));
+  cap.max_inline_data = std::max(cap.max_inline_data, std::min(segments, kMaxInline));
   if (!allocate_sends()) {
     return Error{ENOMEM, "no memory for the send ring"};
   }

@@ -9,6 +9,7 @@
 #include <new>
 #include <system_error>
 
+#include "rsockets/datagram_socket.h"
 #include "rsockets/descriptor_table.h"
 #include "rsockets/poll.h"
 #include "rsockets/stream_socket.h"
@@ -44,6 +45,13 @@ auto with_socket(int descriptor, Work work) {
 
 std::span<const iovec> one_piece(const iovec& piece) { return {&piece, 1}; }
 
+template <typename Kind>
+int make(int domain, int type) {
+  std::shared_ptr<Kind> made;
+  if (const int error = Kind::create(domain, type, made)) return error;
+  return gdr::rsockets::add_socket(std::move(made));
+}
+
 bool acceptable(const iovec* pieces, std::size_t count) {
   return (pieces != nullptr || count == 0) && count <= IOV_MAX;
 }
@@ -58,11 +66,12 @@ int rsocket(int domain, int type, int protocol) {
   return call([&] {
     const int kind = type & ~(SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (domain != AF_INET && domain != AF_INET6) return -EAFNOSUPPORT;
-    if (kind != SOCK_STREAM) return -ESOCKTNOSUPPORT;
-    if (protocol != 0 && protocol != IPPROTO_TCP) return -EPROTONOSUPPORT;
-    std::shared_ptr<gdr::rsockets::StreamSocket> made;
-    if (const int error = gdr::rsockets::StreamSocket::create(domain, type, made)) return error;
-    return gdr::rsockets::add_socket(std::move(made));
+    if (kind != SOCK_STREAM && kind != SOCK_DGRAM) return -ESOCKTNOSUPPORT;
+    if (protocol != 0 && protocol != (kind == SOCK_STREAM ? IPPROTO_TCP : IPPROTO_UDP)) {
+      return -EPROTONOSUPPORT;
+    }
+    if (kind == SOCK_STREAM) return make<gdr::rsockets::StreamSocket>(domain, type);
+    return make<gdr::rsockets::DatagramSocket>(domain, type);
   });
 }
 
@@ -105,7 +114,7 @@ ssize_t rrecvfrom(int socket, void* buf, size_t len, int flags, struct sockaddr*
                   socklen_t* addrlen) {
   const iovec piece{buf, len};
   return with_socket(socket, [&](Socket& found) {
-    return found.receive(one_piece(piece), flags, src_addr, addrlen);
+    return found.receive(one_piece(piece), flags, src_addr, addrlen, nullptr);
   });
 }
 
@@ -118,7 +127,7 @@ ssize_t rread(int socket, void* buf, size_t count) { return rrecv(socket, buf, c
 ssize_t rreadv(int socket, const struct iovec* iov, int iovcnt) {
   return with_socket(socket, [&](Socket& found) -> ssize_t {
     if (iovcnt < 0 || !acceptable(iov, static_cast<std::size_t>(iovcnt))) return -EINVAL;
-    return found.receive({iov, static_cast<std::size_t>(iovcnt)}, 0, nullptr, nullptr);
+    return found.receive({iov, static_cast<std::size_t>(iovcnt)}, 0, nullptr, nullptr, nullptr);
   });
 }
 
@@ -128,7 +137,8 @@ ssize_t rrecvmsg(int socket, struct msghdr* msg, int flags) {
     msg->msg_controllen = 0;
     msg->msg_flags = 0;
     auto* from = static_cast<sockaddr*>(msg->msg_name);
-    return found.receive({msg->msg_iov, msg->msg_iovlen}, flags, from, &msg->msg_namelen);
+    return found.receive({msg->msg_iov, msg->msg_iovlen}, flags, from, &msg->msg_namelen,
+                         &msg->msg_flags);
   });
 }
 

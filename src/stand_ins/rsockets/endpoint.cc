@@ -1,7 +1,6 @@
 #include "rsockets/endpoint.h"
 
 #include <arpa/inet.h>
-#include <fcntl.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -46,14 +45,10 @@ int Endpoint::open(rdma_cm_id* id, EndpointSizes& sizes) {
 }
 
 int Endpoint::open_queues(const EndpointSizes& sizes) {
-  channel_ = ibv_create_comp_channel(id_->verbs);
-  if (channel_ == nullptr) return errno_or(ENOMEM);
-  if (fcntl(channel_->fd, F_SETFL, fcntl(channel_->fd, F_GETFL) | O_NONBLOCK) != 0) return errno;
   const auto entries = static_cast<int>(sizes.send_queue + sizes.receive_queue);
-  cq_ = ibv_create_cq(id_->verbs, entries, nullptr, channel_, 0);
-  if (cq_ == nullptr) return errno_or(ENOMEM);
+  if (const int error = completions_.open(id_->verbs, entries); error != 0) return error;
   ibv_qp_init_attr attributes{};
-  attributes.send_cq = attributes.recv_cq = cq_;
+  attributes.send_cq = attributes.recv_cq = completions_.queue();
   attributes.qp_type = IBV_QPT_RC;
   attributes.sq_sig_all = 1;
   attributes.cap.max_send_wr = sizes.send_queue;
@@ -63,14 +58,13 @@ int Endpoint::open_queues(const EndpointSizes& sizes) {
   attributes.cap.max_inline_data = sizes.inline_bytes;
   if (rdma_create_qp(id_, nullptr, &attributes) != 0) return errno_or(EINVAL);
   has_queue_pair_ = true;
-  inline_bytes_ = attributes.cap.max_inline_data;
+  // A device may grant more than the program wants.
+  inline_bytes_ = std::min(attributes.cap.max_inline_data, sizes.inline_bytes);
   return 0;
 }
 
 Endpoint::~Endpoint() {
   if (has_queue_pair_) rdma_destroy_qp(id_);
-  if (cq_ != nullptr) ibv_destroy_cq(cq_);
-  if (channel_ != nullptr) ibv_destroy_comp_channel(channel_);
 }
 
 int Endpoint::post_receives(std::uint32_t count) {
@@ -141,7 +135,7 @@ int Endpoint::post_inline(std::span<const std::uint8_t> bytes, const RemoteRange
 
 int Endpoint::poll(Completion (&done)[kBatch]) {
   ibv_wc wcs[kBatch];
-  const int count = ibv_poll_cq(cq_, kBatch, wcs);
+  const int count = ibv_poll_cq(completions_.queue(), kBatch, wcs);
   for (int i = 0; i < count; ++i) {
     done[i] = {};
     done[i].status = wcs[i].status;
@@ -155,12 +149,6 @@ int Endpoint::poll(Completion (&done)[kBatch]) {
     }
   }
   return count;
-}
-
-void Endpoint::take_event() {
-  ibv_cq* cq = nullptr;
-  void* context = nullptr;
-  if (ibv_get_cq_event(channel_, &cq, &context) == 0) ibv_ack_cq_events(cq, 1);
 }
 
 }  // namespace gdr::rsockets

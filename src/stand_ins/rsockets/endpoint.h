@@ -7,8 +7,8 @@
 //   endpoint.post_message({Operation::kControl, 0});
 //   endpoint.poll([](const Completion& done) { ... });
 //
-// Not safe for several threads: the socket's mutex guards it. Only descriptor() may be waited on
-// without.
+// Not safe for several threads: the socket's mutex guards it. Only the completions' descriptor may
+// be waited on without.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <span>
 
+#include "rsockets/completions.h"
 #include "rsockets/protocol.h"
 #include "rsockets/registered_bytes.h"
 #include "rsockets/send_ring.h"
@@ -62,11 +63,7 @@ class Endpoint {
   static constexpr int kBatch = 16;
   int poll(Completion (&done)[kBatch]);
 
-  int descriptor() const { return channel_->fd; }
-  bool arm() { return ibv_req_notify_cq(cq_, 0) == 0; }
-  // Takes one event, if there is one.
-  void take_event();
-
+  Completions& completions() { return completions_; }
   std::uint32_t inline_bytes() const { return inline_bytes_; }
   ibv_pd* pd() const { return id_->qp->pd; }
   RegisteredBytes& send_memory() { return send_; }
@@ -79,8 +76,7 @@ class Endpoint {
            std::uint32_t ring_bytes);
 
   rdma_cm_id* id_ = nullptr;  // the socket's
-  ibv_comp_channel* channel_ = nullptr;
-  ibv_cq* cq_ = nullptr;
+  Completions completions_;
   bool has_queue_pair_ = false;
   std::uint32_t inline_bytes_ = 0;
   std::uint32_t send_bytes_ = 0;

@@ -30,8 +30,9 @@ class Socket {
   // Waits until what was sent has been delivered, as far as SO_LINGER lets it.
   virtual void close() = 0;
 
-  virtual ssize_t receive(std::span<const iovec> into, int flags, sockaddr* from,
-                          socklen_t* length) = 0;
+  // `told`, unless null: as msg_flags.
+  virtual ssize_t receive(std::span<const iovec> into, int flags, sockaddr* from, socklen_t* length,
+                          int* told) = 0;
   virtual ssize_t send(std::span<const iovec> bytes, int flags, const sockaddr* to,
                        socklen_t length) = 0;
 

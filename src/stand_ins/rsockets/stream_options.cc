@@ -135,65 +135,84 @@ int StreamSocket::set_rdma_option(int option, std::uint32_t value, const void* r
 int StreamSocket::option(int level, int option, void* value, socklen_t* length) {
   if (value == nullptr || length == nullptr) return -EFAULT;
   const Lock lock(mutex_);
+  switch (level) {
+    case SOL_SOCKET:
+      return socket_option(option, value, length);
+    case IPPROTO_TCP:
+      return tcp_option(option, value, length);
+    case IPPROTO_IP:
+      return option == IP_TOS ? give(options_.type_of_service, value, length) : -ENOPROTOOPT;
+    case IPPROTO_IPV6:
+      return option == IPV6_V6ONLY ? give(int{options_.ipv6_only}, value, length) : -ENOPROTOOPT;
+    case SOL_RDMA:
+      return rdma_option(option, value, length);
+    default:
+      return -ENOPROTOOPT;
+  }
+}
+
+int StreamSocket::socket_option(int option, void* value, socklen_t* length) {
+  const auto number = [&](auto answer) { return give(static_cast<int>(answer), value, length); };
+  switch (option) {
+    case SO_TYPE:
+      return number(SOCK_STREAM);
+    case SO_PROTOCOL:
+      return number(IPPROTO_TCP);
+    case SO_DOMAIN:
+      return number(domain_);
+    case SO_ACCEPTCONN:
+      return number(state_ == State::kListening);
+    case SO_REUSEADDR:
+      return number(options_.reuse_address);
+    case SO_KEEPALIVE:
+      return number(options_.keep_alive);
+    case SO_OOBINLINE:
+      return number(options_.inline_urgent);
+    case SO_RCVBUF:
+      return number(options_.sizes.receive_bytes);
+    case SO_SNDBUF:
+      return number(options_.sizes.send_bytes);
+    case SO_LINGER:
+      return give(linger{options_.linger_seconds ? 1 : 0, options_.linger_seconds.value_or(0)},
+                  value, length);
+    case SO_ERROR:
+      if (opening()) look();
+      return number(take_error());
+    case SO_BROADCAST:
+      return number(0);
+    default:
+      return -ENOPROTOOPT;
+  }
+}
+
+int StreamSocket::tcp_option(int option, void* value, socklen_t* length) {
+  const auto number = [&](auto answer) { return give(static_cast<int>(answer), value, length); };
+  switch (option) {
+    case TCP_NODELAY:
+      return number(options_.no_delay);
+    case TCP_KEEPIDLE:
+      return number(options_.keep_idle);
+    case TCP_KEEPCNT:
+    case TCP_KEEPINTVL:
+      return number(1);
+    case TCP_MAXSEG:
+      return number(id_->route.num_paths > 0 && id_->route.path_rec != nullptr
+                        ? 1 << (7 + (id_->route.path_rec->mtu & 7))
+                        : 2048);
+    case TCP_INFO: {
+      tcp_info info{};
+      info.tcpi_state = connected() ? TCP_ESTABLISHED : TCP_CLOSE;
+      info.tcpi_snd_cwnd = options_.sizes.send_queue;
+      return give(info, value, length);
+    }
+    default:  // among them TCP_CONGESTION, which would be a name
+      return -ENOPROTOOPT;
+  }
+}
+
+int StreamSocket::rdma_option(int option, void* value, socklen_t* length) {
   const auto number = [&](auto answer) { return give(static_cast<int>(answer), value, length); };
   const EndpointSizes& sizes = options_.sizes;
-  if (level == SOL_SOCKET) {
-    switch (option) {
-      case SO_TYPE:
-        return number(SOCK_STREAM);
-      case SO_DOMAIN:
-        return number(domain_);
-      case SO_ACCEPTCONN:
-        return number(state_ == State::kListening);
-      case SO_REUSEADDR:
-        return number(options_.reuse_address);
-      case SO_KEEPALIVE:
-        return number(options_.keep_alive);
-      case SO_OOBINLINE:
-        return number(options_.inline_urgent);
-      case SO_RCVBUF:
-        return number(sizes.receive_bytes);
-      case SO_SNDBUF:
-        return number(sizes.send_bytes);
-      case SO_LINGER:
-        return give(linger{options_.linger_seconds ? 1 : 0, options_.linger_seconds.value_or(0)},
-                    value, length);
-      case SO_ERROR:
-        if (opening()) look();
-        return number(take_error());
-      case SO_BROADCAST:
-        return number(0);
-      default:
-        return -ENOPROTOOPT;
-    }
-  }
-  if (level == IPPROTO_TCP) {
-    switch (option) {
-      case TCP_NODELAY:
-        return number(options_.no_delay);
-      case TCP_KEEPIDLE:
-        return number(options_.keep_idle);
-      case TCP_KEEPCNT:
-      case TCP_KEEPINTVL:
-      case TCP_CONGESTION:
-        return number(1);
-      case TCP_MAXSEG:
-        return number(id_->route.num_paths > 0 && id_->route.path_rec != nullptr
-                          ? 1 << (7 + (id_->route.path_rec->mtu & 7))
-                          : 2048);
-      case TCP_INFO: {
-        tcp_info info{};
-        info.tcpi_state = connected() ? TCP_ESTABLISHED : TCP_CLOSE;
-        info.tcpi_snd_cwnd = sizes.send_queue;
-        return give(info, value, length);
-      }
-      default:
-        return -ENOPROTOOPT;
-    }
-  }
-  if (level == IPPROTO_IP && option == IP_TOS) return number(options_.type_of_service);
-  if (level == IPPROTO_IPV6 && option == IPV6_V6ONLY) return number(options_.ipv6_only);
-  if (level != SOL_RDMA) return -ENOPROTOOPT;
   switch (option) {
     case RDMA_SQSIZE:
       return number(sizes.send_queue);

@@ -102,48 +102,34 @@ void StreamSocket::give_credits() {
   if (error != 0) fail(EIO);
 }
 
-// Costs system calls: only where there is nothing better to do.
 void StreamSocket::look() {
   handle_events();
   progress();
 }
 
-// 0: something may have changed. The mutex is held before and behind, not in between.
 int StreamSocket::sleep(Lock& lock, std::optional<Clock::time_point> until) {
-  using std::chrono::milliseconds;
-  auto longest = milliseconds(settings().wake_up_ms);
-  if (until) {
-    const auto left = std::chrono::ceil<milliseconds>(*until - Clock::now());
-    longest = std::clamp(left, milliseconds(0), longest);
-  }
-  if (has_leader_) {
-    changed_.wait_for(lock, longest);
+  const auto longest = longest_sleep(until);
+  if (has_leader()) {
+    follow(lock, longest);
     progress();
     return 0;
   }
   pollfd sleep_on[2]{{channel_->fd, POLLIN, 0}, {-1, POLLIN, 0}};
   if (endpoint_) {
-    sleep_on[1].fd = endpoint_->descriptor();
-    if (!armed_) {
+    Completions& completions = endpoint_->completions();
+    sleep_on[1].fd = completions.descriptor();
+    if (!completions.armed()) {
       // What came before it was armed gives no event: look again before sleeping.
-      armed_ = endpoint_->arm();
+      const bool armed = completions.arm();
       progress();
-      return armed_ ? 0 : -EIO;
+      return armed ? 0 : -EIO;
     }
   }
-  has_leader_ = true;
-  lock.unlock();
-  const int count = poll(sleep_on, 2, static_cast<int>(longest.count()));
-  const int error = count < 0 ? -errno : 0;
-  lock.lock();
-  has_leader_ = false;
-  if (count > 0 && sleep_on[1].revents != 0) {
-    endpoint_->take_event();
-    armed_ = false;
-  }
+  const int count = lead(lock, sleep_on, longest);
+  if (count > 0 && sleep_on[1].revents != 0) endpoint_->completions().take_events();
   look();
   changed_.notify_all();
-  return error;
+  return count < 0 ? count : 0;
 }
 
 short StreamSocket::ready_now(short events) {
@@ -174,24 +160,18 @@ short StreamSocket::ready(short events) {
 
 short StreamSocket::prepare_sleep(short events, std::vector<pollfd>& sleep_on) {
   const Lock lock(mutex_);
-  if (endpoint_ && !armed_) armed_ = endpoint_->arm();
+  if (endpoint_) endpoint_->completions().arm();
   look();
   if (const short found = ready_now(events); found != 0) return found;
   sleep_on.push_back({channel_->fd, POLLIN, 0});
-  if (endpoint_) sleep_on.push_back({endpoint_->descriptor(), POLLIN, 0});
+  if (endpoint_) sleep_on.push_back({endpoint_->completions().descriptor(), POLLIN, 0});
   return 0;
 }
 
 void StreamSocket::woken() {
   const Lock lock(mutex_);
   // A leader takes the event itself: it would sleep on if it found none.
-  if (endpoint_ && armed_ && !has_leader_) {
-    pollfd waiting{endpoint_->descriptor(), POLLIN, 0};
-    if (poll(&waiting, 1, 0) == 1) {
-      endpoint_->take_event();
-      armed_ = false;
-    }
-  }
+  if (endpoint_ && !has_leader()) endpoint_->completions().take_events();
   look();
   changed_.notify_all();
 }

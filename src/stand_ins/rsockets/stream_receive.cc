@@ -31,7 +31,7 @@ std::size_t StreamSocket::take_bytes(std::span<const iovec> into, std::size_t sk
 }
 
 ssize_t StreamSocket::receive(std::span<const iovec> into, int flags, sockaddr* from,
-                              socklen_t* length) {
+                              socklen_t* length, int* /*told*/) {
   if ((flags & ~(MSG_DONTWAIT | MSG_PEEK | MSG_WAITALL | MSG_NOSIGNAL | MSG_CMSG_CLOEXEC)) != 0) {
     return -EOPNOTSUPP;
   }

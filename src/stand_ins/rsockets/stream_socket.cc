@@ -57,10 +57,6 @@ bool StreamSocket::opening() const {
          state_ == State::kConnecting || state_ == State::kAccepting;
 }
 
-bool StreamSocket::nonblocking(int flags) const {
-  return (flags_ & O_NONBLOCK) != 0 || (flags & MSG_DONTWAIT) != 0;
-}
-
 void StreamSocket::fail(int error) {
   state_ = State::kFailed;
   error_ = error;
@@ -125,16 +121,6 @@ int StreamSocket::name(sockaddr* address, socklen_t* length) {
     local = reinterpret_cast<const sockaddr*>(&unbound);
   }
   return copy_name(*local, address, length);
-}
-
-int StreamSocket::status_flags() const {
-  const Lock lock(mutex_);
-  return O_RDWR | flags_;
-}
-
-void StreamSocket::set_status_flags(int flags) {
-  const Lock lock(mutex_);
-  flags_ = flags & O_NONBLOCK;
 }
 
 }  // namespace gdr::rsockets

@@ -8,26 +8,21 @@
 // manager: connect and accept), stream_progress.cc (completions and waiting), stream_receive.cc and
 // stream_send.cc (bytes), stream_close.cc, stream_mappings.cc and stream_options.cc.
 //
-// There is no thread. Whoever calls drives the connection: it holds mutex_, which guards every
-// member, and lets go of it only to sleep (wait()). One sleeper at a time, the leader, sleeps on
-// the descriptors and takes their events; the other callers sleep on changed_, which it notifies.
+// driven_socket.h says who drives it.
 #pragma once
 
 #include <rdma/rdma_cma.h>
 
-#include <chrono>
-#include <condition_variable>
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <optional>
 
 #include "rsockets/credits.h"
+#include "rsockets/driven_socket.h"
 #include "rsockets/endpoint.h"
 #include "rsockets/mappings.h"
 #include "rsockets/receive_ring.h"
 #include "rsockets/send_ring.h"
-#include "rsockets/socket.h"
 #include "rsockets/target_list.h"
 
 namespace gdr::rsockets {
@@ -43,7 +38,7 @@ struct StreamOptions {
   std::vector<std::uint8_t> route;
 };
 
-class StreamSocket final : public Socket {
+class StreamSocket final : public DrivenSocket {
  public:
   // `flags`: SOCK_NONBLOCK.
   static int create(int domain, int flags, std::shared_ptr<StreamSocket>& made);
@@ -56,16 +51,14 @@ class StreamSocket final : public Socket {
   int connect(const sockaddr* address, socklen_t length) override;
   int shutdown(int how) override;
   void close() override;
-  ssize_t receive(std::span<const iovec> into, int flags, sockaddr* from,
-                  socklen_t* length) override;
+  ssize_t receive(std::span<const iovec> into, int flags, sockaddr* from, socklen_t* length,
+                  int* told) override;
   ssize_t send(std::span<const iovec> bytes, int flags, const sockaddr* to,
                socklen_t length) override;
   int peer_name(sockaddr* address, socklen_t* length) override;
   int name(sockaddr* address, socklen_t* length) override;
   int set_option(int level, int option, const void* value, socklen_t length) override;
   int option(int level, int option, void* value, socklen_t* length) override;
-  int status_flags() const override;
-  void set_status_flags(int flags) override;
   off_t map(void* buffer, std::size_t length, int protection, off_t offset) override;
   int unmap(void* buffer, std::size_t length) override;
   ssize_t write_mapped(std::span<const std::uint8_t> bytes, off_t offset, int flags) override;
@@ -86,14 +79,11 @@ class StreamSocket final : public Socket {
     kDisconnected,  // in good order
     kFailed,        // connecting failed or the connection was lost; error_ says why
   };
-  using Lock = std::unique_lock<std::mutex>;
-  using Clock = std::chrono::steady_clock;
 
-  StreamSocket(int domain, int flags) : domain_(domain), flags_(flags) {}
+  StreamSocket(int domain, int flags) : DrivenSocket(flags), domain_(domain) {}
 
   bool opening() const;
   bool connected() const { return state_ == State::kConnected; }
-  bool nonblocking(int flags) const;
   int take_error() { return std::exchange(error_, 0); }
   void fail(int error);
   void disconnect();
@@ -117,15 +107,12 @@ class StreamSocket final : public Socket {
              std::span<const std::uint8_t> private_data);
 
   // stream_progress.cc
-  void progress();
+  void progress() override;
+  void look() override;
+  int sleep(Lock& lock, std::optional<Clock::time_point> until) override;
   void handle(const Completion& done);
   void handle_message(Immediate message);
   void give_credits();
-  void look();
-  template <typename Done>
-  int wait(Lock& lock, bool nonblocking, Done done,
-           std::optional<Clock::time_point> until = std::nullopt);
-  int sleep(Lock& lock, std::optional<Clock::time_point> until);
   short ready_now(short events);
 
   // stream_receive.cc, stream_send.cc
@@ -143,13 +130,11 @@ class StreamSocket final : public Socket {
   // stream_options.cc
   int set_socket_option(int option, int value, const void* raw, socklen_t length);
   int set_rdma_option(int option, std::uint32_t value, const void* raw, socklen_t length);
-
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  bool has_leader_ = false;
+  int socket_option(int option, void* value, socklen_t* length);
+  int tcp_option(int option, void* value, socklen_t* length);
+  int rdma_option(int option, void* value, socklen_t* length);
 
   const int domain_;
-  int flags_;  // O_NONBLOCK
   State state_ = State::kIdle;
   int error_ = 0;  // an errno value that the program has not seen
   bool may_read_ = false, may_write_ = false;
@@ -165,7 +150,6 @@ class StreamSocket final : public Socket {
   std::deque<std::shared_ptr<StreamSocket>> accepted_;
 
   std::unique_ptr<Endpoint> endpoint_;
-  bool armed_ = false;
   Mappings mappings_;
   std::uint32_t send_slots_ = 0;  // of the send queue, for data
   SendRing send_ring_;
@@ -179,5 +163,3 @@ class StreamSocket final : public Socket {
 };
 
 }  // namespace gdr::rsockets
-
-#include "rsockets/stream_wait.h"

@@ -111,6 +111,16 @@ TEST_F(QueuePairTest, IsRefusedForTypesAndObjectsThatAreNotOffered) {
   EXPECT_EQ(errno, EINVAL);
 }
 
+TEST_F(QueuePairTest, TakesInlineDataWhereSegmentsWouldLieWithoutBeingAsked) {
+  ibv_qp_init_attr init = attributes(IBV_QPT_RC);
+  init.cap.max_inline_data = 0;
+  init.cap.max_send_sge = 3;
+  ibv_qp* qp = ibv_create_qp(pd_, &init);
+  ASSERT_NE(qp, nullptr);
+  EXPECT_EQ(init.cap.max_inline_data, 3 * sizeof(ibv_sge));
+  EXPECT_EQ(ibv_destroy_qp(qp), 0);
+}
+
 TEST_F(QueuePairTest, KeepsItsCompletionQueueAndDomainBusy) {
   ibv_qp* qp = create_qp(IBV_QPT_RC);
   EXPECT_EQ(ibv_destroy_cq(cq_), EBUSY);
