@@ -27,33 +27,25 @@ sockaddr_storage plain(const Name& name) {
 
 sockaddr* raw(sockaddr_storage& address) { return reinterpret_cast<sockaddr*>(&address); }
 
-class Resolution {
- public:
-  Resolution() = default;
-  Resolution(const Resolution&) = delete;
-  Resolution& operator=(const Resolution&) = delete;
-  ~Resolution() {
-    if (id_ != nullptr) rdma_destroy_id(id_);
+// The way between two addresses: from then on the id has a device, also for a name on the loopback,
+// where binding alone finds none.
+int resolve(rdma_cm_id* id, const Name& from, const Name& to) {
+  sockaddr_storage source = plain(from), destination = plain(to);
+  errno = 0;
+  if (rdma_resolve_addr(id, raw(source), raw(destination), kResolveMs) != 0 ||
+      rdma_resolve_route(id, kResolveMs) != 0) {
+    return errno_or(EHOSTUNREACH);
   }
+  return id->route.num_paths > 0 && id->route.path_rec != nullptr ? 0 : EHOSTUNREACH;
+}
 
-  int find(const Name& from, const Name& to) {
-    sockaddr_storage source = plain(from), destination = plain(to);
-    errno = 0;
-    if (rdma_create_id(nullptr, &id_, nullptr, RDMA_PS_UDP) != 0) {
-      id_ = nullptr;
-      return errno_or(ENODEV);
-    }
-    if (rdma_resolve_addr(id_, raw(source), raw(destination), kResolveMs) != 0 ||
-        rdma_resolve_route(id_, kResolveMs) != 0) {
-      return errno_or(EHOSTUNREACH);
-    }
-    return id_->route.num_paths > 0 && id_->route.path_rec != nullptr ? 0 : EHOSTUNREACH;
-  }
-  const ibv_sa_path_rec& path() const { return *id_->route.path_rec; }
-
- private:
-  rdma_cm_id* id_ = nullptr;
-};
+int create_id(ConnectionId& made) {
+  rdma_cm_id* id = nullptr;
+  errno = 0;
+  if (rdma_create_id(nullptr, &id, nullptr, RDMA_PS_UDP) != 0) return errno_or(ENODEV);
+  made.reset(id);
+  return 0;
+}
 
 // RoCE v2, where a port has both: a router and the other side's firewall know it as UDP.
 std::optional<std::uint8_t> index_of(const rdma_cm_id& id, int entries, const ibv_gid& gid) {
@@ -73,17 +65,16 @@ std::optional<std::uint8_t> index_of(const rdma_cm_id& id, int entries, const ib
 
 int DatagramEndpoint::open(const Name& name, const DatagramSizes& wanted) {
   name_ = name;
-  sockaddr_storage local = plain(name);
-  errno = 0;
-  if (rdma_create_id(nullptr, &id_, nullptr, RDMA_PS_UDP) != 0) {
-    id_ = nullptr;
-    return errno_or(ENODEV);
-  }
-  if (rdma_bind_addr(id_, raw(local)) != 0) return errno_or(EADDRNOTAVAIL);
+  if (const int error = create_id(id_); error != 0) return error;
+  if (const int error = resolve(id_.get(), name, name); error != 0) return error;
   if (id_->verbs == nullptr || id_->pd == nullptr) return ENODEV;
   ibv_port_attr port{};
   if (const int error = ibv_query_port(id_->verbs, id_->port_num, &port); error != 0) return error;
-  if (const int error = find_device(port); error != 0) return error;
+  const ibv_gid& gid = id_->route.path_rec->sgid;
+  std::copy_n(gid.raw, device_.size(), device_.begin());
+  const std::optional<std::uint8_t> index = index_of(*id_, port.gid_tbl_len, gid);
+  if (!index) return ENODEV;
+  gid_index_ = *index;
   ibv_device_attr device{};
   if (const int error = ibv_query_device(id_->verbs, &device); error != 0) return error;
   const auto most = static_cast<std::uint32_t>(std::max(device.max_qp_wr, 1));
@@ -105,18 +96,6 @@ int DatagramEndpoint::open(const Name& name, const DatagramSizes& wanted) {
   return works_ ? 0 : EIO;
 }
 
-// A loopback name is on a device all the same: the way to itself says where.
-int DatagramEndpoint::find_device(const ibv_port_attr& port) {
-  Resolution own;
-  if (const int error = own.find(name_, name_); error != 0) return error;
-  const ibv_gid& gid = own.path().sgid;
-  std::copy_n(gid.raw, device_.size(), device_.begin());
-  const std::optional<std::uint8_t> index = index_of(*id_, port.gid_tbl_len, gid);
-  if (!index) return ENODEV;
-  gid_index_ = *index;
-  return 0;
-}
-
 int DatagramEndpoint::open_queue_pair(const DatagramSizes& sizes) {
   const auto entries = static_cast<int>(sizes.sends + sizes.receives);
   if (const int error = completions_.open(id_->verbs, entries); error != 0) return error;
@@ -129,22 +108,22 @@ int DatagramEndpoint::open_queue_pair(const DatagramSizes& sizes) {
   attributes.cap.max_send_sge = attributes.cap.max_recv_sge = 1;
   attributes.cap.max_inline_data = sizes.inline_bytes;
   errno = 0;
-  if (rdma_create_qp(id_, nullptr, &attributes) != 0) return errno_or(EINVAL);
+  if (rdma_create_qp(id_.get(), nullptr, &attributes) != 0) return errno_or(EINVAL);
   has_queue_pair_ = true;
   inline_bytes_ = std::min(attributes.cap.max_inline_data, sizes.inline_bytes);
   return 0;
 }
 
 DatagramEndpoint::~DatagramEndpoint() {
-  if (has_queue_pair_) rdma_destroy_qp(id_);
-  if (id_ != nullptr) rdma_destroy_id(id_);
+  if (has_queue_pair_) rdma_destroy_qp(id_.get());
 }
 
 int DatagramEndpoint::reach(const Name& peer, const Address& device, AddressHandle& made) {
-  Resolution way;
+  ConnectionId way;
+  if (const int error = create_id(way); error != 0) return error;
   const Name to{device, 0, peer.scope};
-  if (const int error = way.find(name_, to); error != 0) return error;
-  const ibv_sa_path_rec& path = way.path();
+  if (const int error = resolve(way.get(), name_, to); error != 0) return error;
+  const ibv_sa_path_rec& path = *way->route.path_rec;
   ibv_ah_attr attributes{};
   attributes.is_global = 1;
   attributes.grh.dgid = path.dgid;

@@ -14,6 +14,7 @@
 #include <sys/uio.h>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -24,6 +25,11 @@
 #include "rsockets/registered_bytes.h"
 
 namespace gdr::rsockets {
+
+struct DestroyConnectionId {
+  void operator()(rdma_cm_id* id) const { rdma_destroy_id(id); }
+};
+using ConnectionId = std::unique_ptr<rdma_cm_id, DestroyConnectionId>;
 
 struct DatagramSizes {
   std::uint32_t sends = 0, receives = 0;  // packets
@@ -68,13 +74,12 @@ class DatagramEndpoint {
   Completions& completions() { return completions_; }
 
  private:
-  int find_device(const ibv_port_attr& port);
   int open_queue_pair(const DatagramSizes& sizes);
   std::optional<Message> received(ibv_wc& done);
   const std::uint8_t* slot_bytes(std::uint32_t slot) const;
 
   Name name_;
-  rdma_cm_id* id_ = nullptr;
+  ConnectionId id_;
   Address device_{};
   std::uint8_t gid_index_ = 0;
   std::size_t largest_ = 0;
