@@ -108,6 +108,31 @@ std::vector<std::shared_ptr<Peer>> Peers::everyone_by_now() {
   return everyone();
 }
 
+bool Peers::knows_everyone() {
+  (void)everyone_by_now();
+  bool all = true;
+  for (const std::uint32_t slot : held_slots()) {
+    if (slot != rnic::slot_of(self_) && !is_settled(slot)) all = false;
+  }
+  return all;
+}
+
+bool Peers::is_settled(std::uint32_t slot) {
+  if (const std::shared_ptr<Peer> peer = known(slot); peer != nullptr && peer->check_alive()) {
+    return true;
+  }
+  {
+    const std::shared_lock guard(mutex_);
+    const auto called = std::find_if(waiting_.begin(), waiting_.end(),
+                                     [&](const Meeting& meeting) { return meeting.slot == slot; });
+    if (called != waiting_.end()) return now() - called->began >= kSilencePatience;
+  }
+  Result<Meeting> meeting = begin(slot, 0);
+  if (!meeting) return meeting.error().code != EAGAIN;  // EAGAIN: too many are calling it
+  const Result<std::shared_ptr<Peer>> peer = hear(*std::move(meeting), 0);
+  return peer || peer.error().code != EAGAIN;
+}
+
 Result<Peers::Meeting> Peers::begin(std::uint32_t slot, Nanoseconds deadline) {
   Result<UniqueFd> connection = connect_slot(slot, deadline);
   if (!connection) return connection.error();
@@ -239,18 +264,21 @@ std::shared_ptr<Peer> Peers::adopt(Identity identity, Introduction introduction,
   Result<std::shared_ptr<Peer>> peer =
       Peer::meet(std::move(identity), std::move(introduction), std::move(connection));
   if (!peer) return nullptr;
-  const std::lock_guard guard(mutex_);
-  std::shared_ptr<Peer>& entry = by_slot_[slot];
-  // Two threads may have met it at once. Closing the second connection would look like this
-  // process's death to the other side, so the first peer takes it over.
-  if (entry != nullptr && entry->token() == token && entry->check_alive()) {
-    entry->take_connections(**peer);
-  } else {
+  {
+    const std::lock_guard guard(mutex_);
+    std::shared_ptr<Peer>& entry = by_slot_[slot];
+    // Two threads may have met it at once. Closing the second connection would look like this
+    // process's death to the other side, so the first peer takes it over.
+    if (entry != nullptr && entry->token() == token && entry->check_alive()) {
+      entry->take_connections(**peer);
+      return entry;
+    }
     if (entry != nullptr) entry->foreign_memory().let_go();
     if (entry != nullptr && !entry->has_ended()) leaving_.push_back(std::move(entry));
     entry = *peer;
   }
-  return entry;
+  if (tell_) tell_(**peer);
+  return *std::move(peer);
 }
 
 std::vector<std::uint32_t> Peers::forget_dead() {
