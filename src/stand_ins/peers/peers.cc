@@ -43,12 +43,14 @@ void Peers::meet_everyone() {
     if (meeting) open.push_back(*std::move(meeting));
   }
   sweep_slots(refused);
-  while (!open.empty() && now() < deadline) {
+  // To call them may have taken long where the processors are busy.
+  const Nanoseconds last = now() + kAnswerPatience;
+  while (!open.empty() && now() < last) {
     std::vector<pollfd> connections;
     for (const Meeting& meeting : open) {
       connections.push_back({meeting.handshake.connection(), POLLIN, 0});
     }
-    wait_for(connections, deadline);
+    wait_for(connections, last);
     std::erase_if(open, [this](Meeting& meeting) {
       const Result<std::shared_ptr<Peer>> met = go_on(meeting);
       return !met || *met != nullptr;
@@ -125,7 +127,7 @@ bool Peers::is_settled(std::uint32_t slot) {
     const std::shared_lock guard(mutex_);
     const auto called = std::find_if(waiting_.begin(), waiting_.end(),
                                      [&](const Meeting& meeting) { return meeting.slot == slot; });
-    if (called != waiting_.end()) return now() - called->began >= kSilencePatience;
+    if (called != waiting_.end()) return now() - called->waits_since >= kSilencePatience;
   }
   Result<Meeting> meeting = begin(slot, 0);
   if (!meeting) return meeting.error().code != EAGAIN;  // EAGAIN: too many are calling it
@@ -173,8 +175,10 @@ void Peers::keep_waiting(Meeting meeting) {
 }
 
 Result<std::shared_ptr<Peer>> Peers::go_on(Meeting& meeting) {
+  const bool had_heard = meeting.handshake.has_heard();
   const Result<bool> done = meeting.handshake.go_on();
   if (!done) return done.error();
+  if (meeting.handshake.has_heard() != had_heard) meeting.waits_since = now();
   if (!*done) return std::shared_ptr<Peer>();
   return finish(meeting);
 }

@@ -49,7 +49,8 @@ class Peers : public rnic::Liveness {
   // With those that had not answered in time and have by now: for what goes to all.
   std::vector<std::shared_ptr<Peer>> everyone_by_now();
   // Whether each process that holds a slot now has been met, but for those that cannot be met and
-  // those that have been silent for kSilencePatience. Calls who was not, and does not wait.
+  // those that have been silent for kSilencePatience. Calls who was not, takes what they have
+  // answered, and does not wait.
   bool knows_everyone();
 
   // Service thread: somebody calls here.
@@ -76,6 +77,7 @@ class Peers : public rnic::Liveness {
     std::uint32_t slot = 0;  // that was called; 0: this process was
     Handshake handshake;
     Nanoseconds began = now();
+    Nanoseconds waits_since = began;  // for the other side's next message
   };
 
   Result<std::shared_ptr<Peer>> call(std::uint32_t slot);

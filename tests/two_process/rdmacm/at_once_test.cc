@@ -11,7 +11,6 @@
 namespace gdr::test {
 namespace {
 
-constexpr const char* kAddress = "127.10.0.1";
 constexpr int kPairs = 6, kConnections = 4;
 
 void serve(Wire& wire) {

@@ -11,8 +11,6 @@
 namespace gdr::test {
 namespace {
 
-constexpr const char* kAddress = "127.10.0.1";
-
 GidBytes listener_gid() {
   GidBytes gid{};
   gid[10] = gid[11] = 0xff;

@@ -13,6 +13,8 @@
 
 namespace gdr::test {
 
+constexpr const char* kAddress = "127.10.0.1";  // the first device's
+
 inline void must(int result, const std::string& what) {
   if (result != 0) throw Failure(what + ": " + std::strerror(errno));
 }
