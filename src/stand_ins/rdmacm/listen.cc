@@ -9,6 +9,7 @@ namespace gdr::rdmacm {
 namespace {
 
 constexpr int kShareFrom = 64;
+constexpr cm::Time kLeftFor = 2'000'000'000;
 
 // Another id of this process listens there on the same port, at another address.
 bool is_shared(Library& l, const Id& id, const Device* device) {
@@ -43,12 +44,21 @@ int listen_everywhere(Library& l, Id& id) {
 }  // namespace
 
 void stop_listening(Library& l, Id& id) {
+  if (!id.listening_on.empty()) {
+    std::erase_if(l.left, [](const auto& one) { return now() - one.second > kLeftFor; });
+    l.left[cm::service_id(id.visible.ps, id.port)] = now();
+  }
   for (Device* device : id.listening_on) {
     if (!is_shared(l, id, device)) {
       gdr_gsi_unlisten(device->gsi, cm::service_id(id.visible.ps, id.port));
     }
   }
   id.listening_on.clear();
+}
+
+bool was_left(Library& l, std::uint64_t service_id) {
+  const auto found = l.left.find(service_id);
+  return found != l.left.end() && now() - found->second <= kLeftFor;
 }
 
 }  // namespace gdr::rdmacm

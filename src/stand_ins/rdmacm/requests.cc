@@ -120,6 +120,10 @@ void on_request(Library& l, Device& device, const gdr_gsi_mad& mad, const cm::Me
   }
   const auto ip = cm::read_ip_header(std::span(message.private_data).first<cm::kIpHeaderBytes>());
   Id* listener = listener_for(l, device, message, destination, ip);
+  // Some programs (perftest -R) listen, take a connection, and listen anew, and their clients do
+  // not wait for that. On a network these are slower than their server; here they may be quicker,
+  // as both share processors. A request that is not answered comes again.
+  if (listener == nullptr && was_left(l, message.service_id)) return;
   if (listener == nullptr) return refuse(device, mad, message, false);
   if (!ip || type_of(message) != listener->visible.qp_type) {
     gdr_gsi_count(device.gsi, GDR_GSI_INVALID_REQUEST);

@@ -141,7 +141,8 @@ struct Library {
   std::map<std::uint32_t, std::shared_ptr<Link>> links;                 // by local communication id
   std::map<std::pair<cm::Gid, std::uint32_t>, std::uint32_t> requests;  // remote id to local id
   std::set<std::pair<cm::Time, std::uint32_t>> deadlines;
-  std::set<const QueuedEvent*> taken;  // by the program, which has to acknowledge them
+  std::map<std::uint64_t, cm::Time> left;  // service ids that were listened for, and until when
+  std::set<const QueuedEvent*> taken;      // by the program, which has to acknowledge them
 };
 
 Library& library();
@@ -175,6 +176,8 @@ int complete(rdma_cm_id* id);  // a synchronous id waits for its event; not with
 
 // listen.cc
 void stop_listening(Library& l, Id& id);
+// A moment ago somebody listened for it in this process.
+bool was_left(Library& l, std::uint64_t service_id);
 
 // id.cc
 // Ends what it does on the network, as politely as it can.

@@ -47,6 +47,30 @@ TEST_F(Requests, ForAPortThatNobodyListensOnAreRejectedForThat) {
   EXPECT_FALSE(next());
 }
 
+// A program that listens, takes a connection, and listens anew: whose client is quicker is not
+// refused, but has to ask again.
+TEST_F(Requests, ForAPortThatWasListenedOnAMomentAgoWaitForTheNextListener) {
+  rdma_cm_id* listener = listen();
+  const std::uint64_t service = service_of(listener);
+  destroy(listener);
+  gsi_.deliver(request_to(service), peer_address(1));
+  EXPECT_TRUE(gsi_.take_sent().empty());
+  rdma_cm_id* next_one = make_id();
+  sockaddr_in own = address("127.10.0.1", cm::port_of(service));
+  ASSERT_EQ(rdma_bind_addr(next_one, reinterpret_cast<sockaddr*>(&own)), 0);
+  ASSERT_EQ(rdma_listen(next_one, 1), 0);
+  gsi_.deliver(request_to(service), peer_address(1));
+  const auto told = next();
+  ASSERT_TRUE(told);
+  EXPECT_EQ(told->type, RDMA_CM_EVENT_CONNECT_REQUEST);
+  rdma_destroy_id(told->id);
+  destroy(next_one);
+  usleep(2'100'000);
+  (void)gsi_.take_sent();
+  gsi_.deliver(request_to(service, kPeersId + 1), peer_address(1));
+  EXPECT_EQ(sent(cm::Kind::kRej).size(), 1u) << "but not for ever";
+}
+
 // As the kernel: what its rdma_cm does not take, its ib_cm rejects as the consumer's decision.
 TEST_F(Requests, WithAWrongHeaderOrOfAnotherTypeAreRejectedAndCounted) {
   rdma_cm_id* listener = listen();
