@@ -14,8 +14,8 @@ namespace {
 constexpr int kMostAtOnce = 32;
 constexpr std::size_t kMostUndecided = 1024;
 constexpr Nanoseconds kDecideAgain = kMillisecond, kLookingsShare = 10;
-// A process that has not answered by then is stopped, and nothing of it listens.
-constexpr Nanoseconds kMostUndecidedFor = 3 * kSecond;
+// Whoever is silent is given up by Neighbours::knows_everyone; that is not waited for for ever.
+constexpr Nanoseconds kMostUndecidedFor = 8 * kSecond;
 constexpr std::size_t kMostDeliveries = 4096;
 
 }  // namespace

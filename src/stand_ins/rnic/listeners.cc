@@ -14,8 +14,8 @@ namespace gdr::rnic {
 namespace {
 
 constexpr std::uint64_t kStateBits = 3;
-// With a process that has not answered yet, and with a claim: either process may be stopped.
-constexpr Nanoseconds kPatience = 2 * kSecond;
+// With all that have not answered yet, and with a claim: its process may be stopped.
+constexpr Nanoseconds kPatienceWithAll = 5 * kSecond, kPatience = 2 * kSecond;
 constexpr auto kTick = std::chrono::microseconds(100);
 constexpr auto kLookAgain = std::chrono::milliseconds(1);
 
@@ -129,7 +129,7 @@ ListenerTable::Rival ListenerTable::look_for_rival(const Listener& listener) {
 // Whoever has not been met may listen, or claim as well: of two that each met the other only after
 // they had looked, both would listen.
 void ListenerTable::await_everyone() {
-  const Nanoseconds deadline = now() + kPatience;
+  const Nanoseconds deadline = now() + kPatienceWithAll;
   while (!neighbours_.knows_everyone() && now() < deadline) std::this_thread::sleep_for(kLookAgain);
 }
 
