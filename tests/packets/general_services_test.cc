@@ -115,6 +115,46 @@ TEST_F(GeneralServices, AnswersFindTheProcessThatAskedWhicheverTheKernelGivesThe
   for (Child* child : {&first, &second}) child->kill();
 }
 
+// A process that the kernel gives others' datagrams to, and that has not met the one that they are
+// for: that one does not answer, as one that gets no processor.
+TEST_F(GeneralServices, WhoHasNotMetTheListenerYetDecidesNothingInItsStead) {
+  constexpr std::uint32_t kClients = 8, kListener = 0xaaaaa;
+  Child listens(listener(1, kService, kListener));
+  (void)listens.wire().receive<char>();
+  std::vector<std::unique_ptr<Child>> clients;
+  for (std::uint32_t number = 1; number <= kClients; ++number) {
+    clients.push_back(std::make_unique<Child>(at(0, [this, number](Wire& wire, GsiEnd& end) {
+      require(end.send(gid(1), request_mad(end.id(1), kService, number)) == 0, "a request leaves");
+      const std::uint32_t its_id = local_id_of(need(end, "the listener answers"));
+      wire.meet();
+      wire.meet();
+      require(end.send(gid(1), request_mad(end.id(2), kService, number)) == 0, "a request leaves");
+      gdr_gsi_mad goodbye = reply_mad(end.id(3), its_id, number);
+      store_be16(&goodbye.bytes[kAttributeAt], kDreq);
+      require(end.send(gid(1), goodbye) == 0, "a disconnect request leaves");
+      require(!end.receive(100), "neither is answered by another");
+      wire.meet();
+      for (int i = 0; i < 2; ++i) {
+        const gdr_gsi_mad answer = need(end, "both come to the listener");
+        require(attribute_of(answer) == kRep && mark_of(answer) == number, "which answers them");
+        require(local_id_of(answer) == its_id, "itself");
+      }
+    })));
+  }
+  for (auto& client : clients) client->wire().meet();
+  ::kill(listens.pid(), SIGSTOP);
+  Child late(at(1, [](Wire& wire, GsiEnd&) { wire.meet(), wire.receive<char>(); }));
+  late.wire().meet();
+  for (auto& client : clients) client->wire().meet();
+  for (auto& client : clients) client->wire().meet();
+  ::kill(listens.pid(), SIGCONT);
+  for (auto& client : clients) client->finish();
+  EXPECT_EQ(link_->counted(1, "mad_refused"), 0u);
+  EXPECT_EQ(link_->counted(1, "mad_for_nobody"), 0u);
+  late.kill();
+  listens.kill();
+}
+
 TEST_F(GeneralServices, WorkBetweenNamespaces) {
   make({.kind = LinkKind::kVeth});
   if (IsSkipped()) return;

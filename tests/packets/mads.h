@@ -27,6 +27,7 @@ enum MadAttribute : std::uint16_t {
   kReq = 0x10,
   kRej = 0x12,
   kRep = 0x13,
+  kDreq = 0x15,
   kSidrReq = 0x17,
   kSidrRep = 0x18,
 };

@@ -107,7 +107,8 @@ void Connection::abandon(Time now) {
       break;
     case State::kReqReceived:
       if (datagram_) {
-        reply({.kind = Kind::kSidrRep, .service_id = remote_.service_id, .status = 2}, now);
+        reply({.kind = Kind::kSidrRep, .service_id = remote_.service_id, .status = kSidrRejected},
+              now);
         break;
       }
       [[fallthrough]];
@@ -162,7 +163,7 @@ void Connection::expire(Time now) {
   if (!deadline_ || now < *deadline_) return;
   if (state_ == State::kTimeWait) {
     close();
-    if (!datagram_) tell(Event::kTimeWaitExit);
+    if (disconnected_) tell(Event::kTimeWaitExit);
     return;
   }
   if (!unanswered_) return stop_waiting();
@@ -184,12 +185,16 @@ void Connection::expire(Time now) {
   tell(Event::kUnreachable, -ETIMEDOUT);
 }
 
-// What the kernel says in the name of a process that has been killed: it disconnects, or rejects
-// the reply to its request.
+// What the kernel says in the name of a process that has been killed: it disconnects, takes its
+// request back, or rejects the reply to it.
 void Connection::peer_ended(Time now) {
   if (datagram_) return;
-  if (state_ == State::kRepSent) {
+  if (state_ == State::kReqReceived || state_ == State::kRepSent) {
+    const bool replied = state_ == State::kRepSent;
     enter_time_wait(now);
+    tell(Event::kRejected, replied ? kRejectConsumerDefined : kRejectTimeout);
+  } else if (state_ == State::kReqSent) {
+    close();  // it had asked for patience
     tell(Event::kRejected, kRejectConsumerDefined);
   } else if (state_ == State::kEstablished || state_ == State::kDreqSent) {
     enter_time_wait(now);
@@ -219,6 +224,7 @@ void Connection::send_until_answered(const Message& message, Time now) {
 }
 
 void Connection::tell(Event::Kind kind, int status, const Message* message) {
+  disconnected_ |= kind == Event::kDisconnected;
   events_.push_back({kind, status, message != nullptr ? *message : Message{}});
 }
 
@@ -361,6 +367,7 @@ void Connection::on_wait(const Message& message, Time now) {
                        (state_ == State::kRepSent && message.subject == Subject::kRep);
   if (message.remote_id != local_id_ || !answers || datagram_) return;
   // 4.096 us times 2 to the power of the timeout; no peer may ask for hours.
+  if (state_ == State::kReqSent) remote_id_ = message.local_id;  // whose end is to be told
   const unsigned exponent = std::min(message.service_timeout, kMaxServiceTimeout);
   deadline_ = now + (Time{4096} << exponent);
 }

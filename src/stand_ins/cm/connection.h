@@ -107,6 +107,7 @@ class Connection {
   State state_ = State::kIdle;
   bool active_ = false;
   bool datagram_ = false;
+  bool disconnected_ = false;  // it was told; only then is the end of time wait
   Message local_, remote_;
   std::optional<Mad> unanswered_, last_answer_;
   unsigned sent_ = 0;  // how often unanswered_ has been sent

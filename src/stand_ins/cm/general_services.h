@@ -75,6 +75,14 @@ int gdr_gsi_unlisten(gdr_gsi* gsi, uint64_t service_id);
  */
 uint32_t gdr_gsi_id_prefix(gdr_gsi* gsi);
 
+/* What the user of queue pair 1 has dropped or refused, for the library's counters. */
+typedef enum gdr_gsi_drop {
+  GDR_GSI_BACKLOG_FULL,    /* a request for which its listener has no place now */
+  GDR_GSI_INVALID_REQUEST, /* not of the form, or not of the type, that its listener takes */
+  GDR_GSI_UNEXPECTED       /* of no connection, or of none with that peer */
+} gdr_gsi_drop;
+void gdr_gsi_count(gdr_gsi* gsi, gdr_gsi_drop what);
+
 #ifdef __cplusplus
 }
 #endif

@@ -34,11 +34,14 @@ enum RejectReason : std::uint16_t {  // table 108
   kRejectInvalidServiceId = 8,
   kRejectStaleConnection = 10,
   kRejectConsumerDefined = 28,
+  kRejectVendorOption = 35,
 };
 
 enum class Subject : std::uint8_t { kReq = 0, kRep = 1, kOther = 2 };  // of a REJ or MRA
 
 inline constexpr std::size_t kMaxPrivateData = 224;
+
+enum SidrStatus : std::uint8_t { kSidrUnsupported = 1, kSidrRejected = 2 };  // table 125
 
 // What REQ and REP say of the queue pair and the path. Numbers as on the wire: timeouts are
 // exponents of 4.096 us.

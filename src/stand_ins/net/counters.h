@@ -40,6 +40,10 @@ enum class Counter : std::uint32_t {
   kMadRefused,    // a request that nobody listens for, answered so
   kMadForNobody,  // dropped
   kMadNoRoom,     // dropped: more than are kept
+  // By librdmacm: see gdr_gsi_drop.
+  kMadBacklogFull,
+  kMadInvalidRequest,
+  kMadUnexpected,
   // Dropped on the way out.
   kNotSent,
   // engine::Event, in its order.

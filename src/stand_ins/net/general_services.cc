@@ -3,13 +3,19 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 
 #include "base/quiet_thread.h"
+#include "engine/transmit.h"
 
 namespace gdr::net {
 namespace {
 
 constexpr int kMostAtOnce = 32;
+constexpr std::size_t kMostUndecided = 1024;
+constexpr Nanoseconds kDecideAgain = kMillisecond, kLookingsShare = 10;
+// Whoever is silent is given up by Neighbours::knows_everyone; that is not waited for for ever.
+constexpr Nanoseconds kMostUndecidedFor = 8 * kSecond;
 constexpr std::size_t kMostDeliveries = 4096;
 
 }  // namespace
@@ -53,30 +59,69 @@ MadInbox::Put GeneralServices::take(const ArrivedMad& arrived) {
   return inbox_.put(arrived);
 }
 
-bool GeneralServices::route() {
+Nanoseconds GeneralServices::route(Nanoseconds time) {
   ArrivedMad arrived;
-  for (int i = 0; i < kMostAtOnce; ++i) {
-    if (!inbox_.take(&arrived)) return false;
-    route(arrived);
+  for (int i = 0; i < kMostAtOnce && inbox_.take(&arrived); ++i) {
+    if (route(arrived, Knows::kSome)) continue;
+    if (undecided_.size() == kMostUndecided) {
+      counters_.add(Counter::kMadNoRoom);
+    } else {
+      undecided_.push_back({arrived, time});
+    }
   }
-  return !inbox_.empty();
+  decide(time);
+  if (!inbox_.empty()) return time;
+  return undecided_.empty() ? engine::kNever : std::max(time, look_again_at_);
 }
 
-void GeneralServices::route(const ArrivedMad& arrived) {
+// Who is looked for now is whoever was there when they arrived: a listener of which a client knows
+// holds its slot already. Looking takes some milliseconds, of which a flood of requests for nobody
+// must not make more than a small part of the thread's time.
+void GeneralServices::decide(Nanoseconds time) {
+  if (undecided_.empty() || time < look_again_at_) return;
+  const Nanoseconds start = now();
+  const bool everyone = adapter_.neighbours().knows_everyone();
+  const Nanoseconds end = now();
+  look_again_at_ = end + std::max(kDecideAgain, kLookingsShare * (end - start));
+  std::erase_if(undecided_, [&](const Undecided& one) {
+    const bool overdue = time - one.since > kMostUndecidedFor;
+    return route(one.arrived, everyone || overdue ? Knows::kEveryone : Knows::kSome);
+  });
+}
+
+bool GeneralServices::route(const ArrivedMad& arrived, Knows knows) {
   const std::optional<MadRoute> route = route_of(arrived.mad);
-  if (!route) return counters_.add(Counter::kMadForNobody);
+  if (!route) {
+    counters_.add(Counter::kMadForNobody);
+    return true;
+  }
   // Who hands one over has looked.
   if (!arrived.is_stray && ports_.is_forged(arrived)) {
-    return counters_.add(Counter::kWrongSourcePort);
+    if (knows == Knows::kEveryone) counters_.add(Counter::kWrongSourcePort);
+    return knows == Knows::kEveryone;
   }
-  if (route->is_request) return route_request(arrived, route->number);
-  const auto slot = static_cast<std::uint32_t>(route->number >> kMadIdBits);
+  if (route->is_request) return route_request(arrived, route->number, knows);
+  return route_answer(arrived, static_cast<std::uint32_t>(route->number >> kMadIdBits), knows);
+}
+
+bool GeneralServices::route_answer(const ArrivedMad& arrived, std::uint32_t slot, Knows knows) {
   if (slot == rnic::slot_of(adapter_.token())) {
-    return deliver(arrived.mad, [&](const Gsi& gsi) { return gsi.device == arrived.device; });
+    deliver(arrived.mad, [&](const Gsi& gsi) { return gsi.device == arrived.device; });
+    return true;
   }
-  const bool passed = slot != 0 && !arrived.is_stray && ports_.pass_on(arrived, slot);
-  if (passed) return counters_.add(Counter::kForwarded);
+  const bool may_be_others = slot != 0 && !arrived.is_stray;
+  if (may_be_others && pass_on(arrived, slot)) return true;
+  if (may_be_others && knows != Knows::kEveryone) return false;
   answer_for_the_ended(arrived);
+  return true;
+}
+
+// False: nobody is there.
+bool GeneralServices::pass_on(const ArrivedMad& arrived, std::uint32_t slot) {
+  const int error = ports_.pass_on(arrived, slot);
+  if (error == ESRCH) return false;
+  counters_.add(error == 0 ? Counter::kForwarded : Counter::kMadNoRoom);
+  return true;
 }
 
 void GeneralServices::answer_for_the_ended(const ArrivedMad& arrived) {
@@ -97,19 +142,23 @@ void GeneralServices::process_ended(const wire::Address& address, std::uint32_t 
 
 // Who lingers comes behind who listens, and others behind this process. What another process has
 // handed over stays here, so one process alone answers it.
-void GeneralServices::route_request(const ArrivedMad& arrived, std::uint64_t service_id) {
+bool GeneralServices::route_request(const ArrivedMad& arrived, std::uint64_t service_id,
+                                    Knows knows) {
   const auto own = adapter_.listeners().find(arrived.device, service_id);
   if ((!own || own->lingers) && !arrived.is_stray) {
     const std::uint32_t slot =
         slot_of_listener(arrived.mad.destination, service_id,
                          own ? rnic::ListenerState::kListens : rnic::ListenerState::kLingers);
-    if (slot != 0 && ports_.pass_on(arrived, slot)) return counters_.add(Counter::kForwarded);
+    if (slot != 0 && pass_on(arrived, slot)) return true;
+    if (knows != Knows::kEveryone) return false;
   }
   if (own) {
-    return deliver(arrived.mad, [&](const Gsi& gsi) { return gsi.number == own->owner; });
+    deliver(arrived.mad, [&](const Gsi& gsi) { return gsi.number == own->owner; });
+    return true;
   }
   counters_.add(Counter::kMadRefused);
   ports_.answer_mad(arrived.device, make_refusal(arrived.mad));
+  return true;
 }
 
 // A slot of another process. 0: there is none.

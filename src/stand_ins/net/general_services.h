@@ -17,6 +17,11 @@
 // Another process's is handed over to it, once. This process's waits, in a bounded queue, for the
 // thread that calls the users, one call at a time.
 //
+// That nobody is there can only be said by who knows everyone. A process that has just begun, or
+// one that others keep off the processor, may not have met the listener yet, or whoever has sent
+// something: such a MAD is undecided, and looked at again until everyone is known, or for
+// kMostUndecidedFor.
+//
 // In the name of a device of this account within this host only this account's private ports speak
 // (private_socket.h). Everybody else may send MADs, as everybody may on a network.
 //
@@ -32,6 +37,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/result.h"
 #include "net/counters.h"
 #include "net/mad_inbox.h"
@@ -44,8 +50,8 @@ class MadPorts {
  public:
   virtual ~MadPorts() = default;
   virtual void answer_mad(std::uint32_t device, const Mad& mad) = 0;
-  // To the process in that slot. False: nobody is there.
-  virtual bool pass_on(const ArrivedMad& arrived, std::uint32_t slot) = 0;
+  // To the process in that slot. 0, ESRCH: nobody is there, EAGAIN: it has no room for more.
+  virtual int pass_on(const ArrivedMad& arrived, std::uint32_t slot) = 0;
   // Somebody has begun to listen, or has ended: what arrives may be for others.
   virtual void listeners_changed(std::uint32_t device) = 0;
   // It comes in the name of this account, and from a port that is not this account's.
@@ -88,8 +94,8 @@ class GeneralServices {
   std::uint32_t id_prefix() const { return rnic::slot_of(adapter_.token()) << kMadIdBits; }
 
   MadInbox::Put take(const ArrivedMad& arrived);
-  // True: some are left.
-  bool route();
+  // When to come again: kNever if nothing is left.
+  Nanoseconds route(Nanoseconds time);
 
   void prepare_fork() { mutex_.lock(); }
   void after_fork() { mutex_.unlock(); }
@@ -99,8 +105,18 @@ class GeneralServices {
     std::shared_ptr<Gsi> gsi;
     std::variant<Mad, Ended> what;
   };
-  void route(const ArrivedMad& arrived);
-  void route_request(const ArrivedMad& arrived, std::uint64_t service_id);
+  struct Undecided {
+    ArrivedMad arrived;
+    Nanoseconds since;
+  };
+  // Whether it knows by now that nobody is there.
+  enum class Knows { kSome, kEveryone };
+  // False: it is undecided.
+  bool route(const ArrivedMad& arrived, Knows knows);
+  bool route_answer(const ArrivedMad& arrived, std::uint32_t slot, Knows knows);
+  bool route_request(const ArrivedMad& arrived, std::uint64_t service_id, Knows knows);
+  bool pass_on(const ArrivedMad& arrived, std::uint32_t slot);
+  void decide(Nanoseconds time);
   std::uint32_t slot_of_listener(const wire::Address& address, std::uint64_t service_id,
                                  rnic::ListenerState least);
   template <typename IsFor>
@@ -112,6 +128,9 @@ class GeneralServices {
   Counters& counters_;
   MadPorts& ports_;
   MadInbox inbox_;
+  // On the progress thread only.
+  std::deque<Undecided> undecided_;
+  Nanoseconds look_again_at_ = 0;
 
   std::mutex mutex_;  // the rest
   std::condition_variable arrived_, called_;

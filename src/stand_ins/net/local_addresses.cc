@@ -53,6 +53,15 @@ bool lists_port(const char* path, bool ipv4, const wire::Address& address, bool*
   return false;
 }
 
+// A socket of IPv6 that is bound to no address may take IPv4, too.
+bool lists_roce_port(const wire::Address& address) {
+  bool readable = false;
+  if (wire::is_ipv4(address)) {
+    if (lists_port("/proc/thread-self/net/udp", true, address, &readable) || !readable) return true;
+  }
+  return lists_port("/proc/thread-self/net/udp6", false, address, &readable);
+}
+
 }  // namespace
 
 bool LocalAddresses::contains(const wire::Address& address) {
@@ -69,13 +78,10 @@ bool LocalAddresses::contains(const wire::Address& address) {
   return is_local;
 }
 
-// A socket of IPv6 that is bound to no address may take IPv4, too.
+// The kernel shows its table a page at a time: where sockets close meanwhile, one that stays may be
+// passed over.
 bool somebody_has_roce_port(const wire::Address& address) {
-  bool readable = false;
-  if (wire::is_ipv4(address)) {
-    if (lists_port("/proc/thread-self/net/udp", true, address, &readable) || !readable) return true;
-  }
-  return lists_port("/proc/thread-self/net/udp6", false, address, &readable);
+  return lists_roce_port(address) || lists_roce_port(address);
 }
 
 }  // namespace gdr::net

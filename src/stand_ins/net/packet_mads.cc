@@ -55,11 +55,11 @@ int PacketPath::send_mad(std::uint32_t device, const Mad& mad) {
   if (port == nullptr) return EADDRNOTAVAIL;
   if (wire::is_ipv4(mad.source) != wire::is_ipv4(mad.destination)) return ENETUNREACH;
   const bool is_local = local_addresses_.contains(mad.destination);
-  const bool is_own_account = is_local && !account_ports_at(*port, mad.destination).empty();
-  if (is_local && !is_own_account && !somebody_has_roce_port(mad.destination)) {
+  if (is_local && account_ports_at(*port, mad.destination).empty() &&
+      !somebody_has_roce_port(mad.destination)) {
     return ECONNREFUSED;
   }
-  return send_mad(*port, mad, is_own_account);
+  return send_mad(*port, mad, is_local);
 }
 
 std::vector<std::uint16_t> PacketPath::account_ports_at(const OpenPort& port,
@@ -79,14 +79,15 @@ void PacketPath::process_ended(std::uint32_t slot) {
 void PacketPath::answer_mad(std::uint32_t device, const Mad& mad) {
   OpenPort* port = port_at(device, mad.source);
   if (port == nullptr) return;
-  const bool is_own_account = local_addresses_.contains(mad.destination) &&
-                              !account_ports_at(*port, mad.destination).empty();
-  (void)send_mad(*port, mad, is_own_account);
+  const bool is_local = local_addresses_.contains(mad.destination);
+  if (is_local) (void)account_ports_at(*port, mad.destination);  // remembers them
+  (void)send_mad(*port, mad, is_local);
 }
 
-// A MAD between two processes of this account leaves from the private port.
-int PacketPath::send_mad(OpenPort& port, const Mad& mad, bool is_own_account) {
-  const std::uint16_t source_port = is_own_account ? port.sharing->private_port() : wire::kRocePort;
+// Within this host a MAD leaves from the private port: processes of this account take no other, and
+// one that this process has not met yet may be there. To others it is a port like any other.
+int PacketPath::send_mad(OpenPort& port, const Mad& mad, bool is_local) {
+  const std::uint16_t source_port = is_local ? port.sharing->private_port() : wire::kRocePort;
   const wire::Flow flow{mad.source, mad.destination, source_port, wire::kRocePort};
   std::vector<std::byte> packet = make_mad_packet(flow, next_mad_psn_.fetch_add(1), mad);
   const auto bytes = static_cast<std::uint32_t>(packet.size());
@@ -108,9 +109,9 @@ int PacketPath::send_mad(OpenPort& port, const Mad& mad, bool is_own_account) {
   return 0;
 }
 
-bool PacketPath::pass_on(const ArrivedMad& arrived, std::uint32_t slot) {
+int PacketPath::pass_on(const ArrivedMad& arrived, std::uint32_t slot) {
   OpenPort* port = port_at(arrived.device, arrived.mad.destination);
-  if (port == nullptr) return false;
+  if (port == nullptr) return ESRCH;
   const wire::Flow flow{arrived.mad.source, arrived.mad.destination, arrived.source_port,
                         wire::kRocePort};
   const std::vector<std::byte> packet = make_mad_packet(flow, 0, arrived.mad);

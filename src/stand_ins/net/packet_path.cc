@@ -302,7 +302,7 @@ Nanoseconds PacketPath::run_timers(Nanoseconds time) {
       if (auto queue_pair = known.queue_pair.lock()) present.push_back(std::move(queue_pair));
     }
   }
-  Nanoseconds next = general_services_.route() ? time : engine::kNever;
+  Nanoseconds next = general_services_.route(time);
   for (const auto& queue_pair : present) {
     const std::unique_lock guard(queue_pair->send_lock(), std::try_to_lock);
     if (!guard) {

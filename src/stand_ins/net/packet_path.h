@@ -118,11 +118,11 @@ class PacketPath : public rnic::BeyondCarrier, private MadPorts {
                    std::uint16_t place, Nanoseconds time, Run& run);
   void take_mad(OpenPort& port, const Arrival& arrival, const wire::Packet& packet,
                 Nanoseconds time);
-  int send_mad(OpenPort& port, const Mad& mad, bool is_own_account);
+  int send_mad(OpenPort& port, const Mad& mad, bool is_local);
   // The private ports of this account's processes there; remembers them.
   std::vector<std::uint16_t> account_ports_at(const OpenPort& port, const wire::Address& address);
   void answer_mad(std::uint32_t device, const Mad& mad) override;
-  bool pass_on(const ArrivedMad& arrived, std::uint32_t slot) override;
+  int pass_on(const ArrivedMad& arrived, std::uint32_t slot) override;
   bool is_forged(const ArrivedMad& arrived) override;
   void listeners_changed(std::uint32_t device) override;
   const std::shared_ptr<rnic::QueuePair>& queue_pair(std::uint32_t number);

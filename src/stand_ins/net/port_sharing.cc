@@ -3,6 +3,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <thread>
@@ -163,11 +164,12 @@ std::vector<std::uint16_t> PortSharing::private_ports(const wire::Address& addre
 
 bool PortSharing::hand_over(std::uint32_t slot, const Arrival& arrival) {
   asks_.store(true);
-  return pass_on(slot, arrival);
+  return pass_on(slot, arrival) == 0;
 }
 
-bool PortSharing::pass_on(std::uint32_t slot, const Arrival& arrival) const {
-  return adapter_.neighbours().any_segment([&](rnic::Segment& segment) {
+int PortSharing::pass_on(std::uint32_t slot, const Arrival& arrival) const {
+  int error = ESRCH;
+  adapter_.neighbours().any_segment([&](rnic::Segment& segment) {
     if (rnic::slot_of(rnic::read_once(segment.header().token)) != slot) return false;
     rnic::SharedPort* port = open_port_in(segment);
     if (port == nullptr) return false;
@@ -182,10 +184,11 @@ bool PortSharing::pass_on(std::uint32_t slot, const Arrival& arrival) const {
     message.msg_namelen = to.length;
     message.msg_iov = const_cast<iovec*>(parts);
     message.msg_iovlen = std::size(parts);
-    if (sendmsg(private_.descriptor(), &message, MSG_DONTWAIT) < 0) return false;
-    port->strays.fetch_add(1);
+    error = sendmsg(private_.descriptor(), &message, MSG_DONTWAIT) < 0 ? EAGAIN : 0;
+    if (error == 0) port->strays.fetch_add(1);
     return true;
   });
+  return error;
 }
 
 bool PortSharing::receive(Arrival* arrival) {

@@ -61,8 +61,9 @@ class PortSharing {
   bool take_question(const Arrival& arrival);
   // False: no such process has the address.
   bool hand_over(std::uint32_t slot, const Arrival& arrival);
-  // The same for what the kernel may give to anybody. Any thread.
-  bool pass_on(std::uint32_t slot, const Arrival& arrival) const;
+  // The same for what the kernel may give to anybody: 0, ESRCH, or EAGAIN where the process has no
+  // room for more. Any thread.
+  int pass_on(std::uint32_t slot, const Arrival& arrival) const;
   // The private ports of this user's processes that have the address open. Any thread. Cold.
   std::vector<std::uint16_t> private_ports(const wire::Address& address) const;
   // Hot while nothing is there: one comparison.

@@ -27,7 +27,7 @@ class ProgressThread {
  public:
   explicit ProgressThread(PacketPath& path) : path_(path) {}
   Result<void> start();
-  // At most two for each device. Cold, one caller at a time.
+  // At most two for each address of each device. Cold, one caller at a time.
   void watch(int descriptor);
 
   // Any thread: a timer may be due at that time. Hot: usually one comparison.
@@ -63,7 +63,7 @@ class ProgressThread {
 
   PacketPath& path_;
   UniqueFd doorbell_;
-  std::array<pollfd, 1 + 2 * rnic::kDevices> watched_{};  // [0]: the doorbell
+  std::array<pollfd, 1 + 2 * rnic::kDevices * rnic::kAddresses> watched_{};  // [0]: the doorbell
   std::atomic<std::size_t> watched_count_{0};
   std::atomic<Nanoseconds> wake_at_{0};
   std::atomic<std::uint64_t> polls_{0};

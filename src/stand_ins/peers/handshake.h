@@ -59,6 +59,7 @@ class Handshake {
   Result<void> show_too(int connection);
 
   int connection() const { return connection_.get(); }
+  bool has_heard() const { return proved_; }  // the other side's first message
   Introduction take_introduction() { return std::move(introduction_); }
   Identity take_identity() { return std::move(identity_); }
   UniqueFd take_connection() { return std::move(connection_); }

@@ -24,6 +24,7 @@ struct Host::Parts {
         service(peers, std::move(slot.listener), std::move(doorbell)),
         neighbours(peers, service, opener) {
     peers.on_waiting([this](int connection) { service.watch_meeting(connection); });
+    peers.on_met([this](Peer& peer) { service.watch(peer); });
   }
 };
 
@@ -76,7 +77,6 @@ Result<std::unique_ptr<Host::Parts>> Host::start(MakeCarriers make_carriers) {
   }
   // So that everyone knows this process before anyone can be told of a queue pair in it.
   parts->peers.meet_everyone();
-  for (const std::shared_ptr<Peer>& peer : parts->peers.everyone()) parts->service.watch(*peer);
   return parts;
 }
 

@@ -40,7 +40,6 @@ Presence Neighbours::meet(KnownPeer& known, std::uint32_t slot) {
   }
   known.slot = slot;
   known.peer = *std::move(peer);
-  service_.watch(*known.peer);
   known.peer->set_connected_to();
   opener_.look();
   return Presence::kThere;

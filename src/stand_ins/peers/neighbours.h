@@ -31,6 +31,7 @@ class Neighbours final : public rnic::Neighbours {
 
   void receive_posted(std::uint32_t slot) override;
   bool any_segment(const std::function<bool(rnic::Segment&)>& holds) override;
+  bool knows_everyone() override { return peers_.knows_everyone(); }
   void settle() override { service_.settle(); }
   std::uint64_t copies_for_others() override { return service_.copies(); }
   void wake_service() override { service_.ring(); }

@@ -43,12 +43,14 @@ void Peers::meet_everyone() {
     if (meeting) open.push_back(*std::move(meeting));
   }
   sweep_slots(refused);
-  while (!open.empty() && now() < deadline) {
+  // To call them may have taken long where the processors are busy.
+  const Nanoseconds last = now() + kAnswerPatience;
+  while (!open.empty() && now() < last) {
     std::vector<pollfd> connections;
     for (const Meeting& meeting : open) {
       connections.push_back({meeting.handshake.connection(), POLLIN, 0});
     }
-    wait_for(connections, deadline);
+    wait_for(connections, last);
     std::erase_if(open, [this](Meeting& meeting) {
       const Result<std::shared_ptr<Peer>> met = go_on(meeting);
       return !met || *met != nullptr;
@@ -108,6 +110,31 @@ std::vector<std::shared_ptr<Peer>> Peers::everyone_by_now() {
   return everyone();
 }
 
+bool Peers::knows_everyone() {
+  (void)everyone_by_now();
+  bool all = true;
+  for (const std::uint32_t slot : held_slots()) {
+    if (slot != rnic::slot_of(self_) && !is_settled(slot)) all = false;
+  }
+  return all;
+}
+
+bool Peers::is_settled(std::uint32_t slot) {
+  if (const std::shared_ptr<Peer> peer = known(slot); peer != nullptr && peer->check_alive()) {
+    return true;
+  }
+  {
+    const std::shared_lock guard(mutex_);
+    const auto called = std::find_if(waiting_.begin(), waiting_.end(),
+                                     [&](const Meeting& meeting) { return meeting.slot == slot; });
+    if (called != waiting_.end()) return now() - called->waits_since >= kSilencePatience;
+  }
+  Result<Meeting> meeting = begin(slot, 0);
+  if (!meeting) return meeting.error().code != EAGAIN;  // EAGAIN: too many are calling it
+  const Result<std::shared_ptr<Peer>> peer = hear(*std::move(meeting), 0);
+  return peer || peer.error().code != EAGAIN;
+}
+
 Result<Peers::Meeting> Peers::begin(std::uint32_t slot, Nanoseconds deadline) {
   Result<UniqueFd> connection = connect_slot(slot, deadline);
   if (!connection) return connection.error();
@@ -148,8 +175,10 @@ void Peers::keep_waiting(Meeting meeting) {
 }
 
 Result<std::shared_ptr<Peer>> Peers::go_on(Meeting& meeting) {
+  const bool had_heard = meeting.handshake.has_heard();
   const Result<bool> done = meeting.handshake.go_on();
   if (!done) return done.error();
+  if (meeting.handshake.has_heard() != had_heard) meeting.waits_since = now();
   if (!*done) return std::shared_ptr<Peer>();
   return finish(meeting);
 }
@@ -239,18 +268,21 @@ std::shared_ptr<Peer> Peers::adopt(Identity identity, Introduction introduction,
   Result<std::shared_ptr<Peer>> peer =
       Peer::meet(std::move(identity), std::move(introduction), std::move(connection));
   if (!peer) return nullptr;
-  const std::lock_guard guard(mutex_);
-  std::shared_ptr<Peer>& entry = by_slot_[slot];
-  // Two threads may have met it at once. Closing the second connection would look like this
-  // process's death to the other side, so the first peer takes it over.
-  if (entry != nullptr && entry->token() == token && entry->check_alive()) {
-    entry->take_connections(**peer);
-  } else {
+  {
+    const std::lock_guard guard(mutex_);
+    std::shared_ptr<Peer>& entry = by_slot_[slot];
+    // Two threads may have met it at once. Closing the second connection would look like this
+    // process's death to the other side, so the first peer takes it over.
+    if (entry != nullptr && entry->token() == token && entry->check_alive()) {
+      entry->take_connections(**peer);
+      return entry;
+    }
     if (entry != nullptr) entry->foreign_memory().let_go();
     if (entry != nullptr && !entry->has_ended()) leaving_.push_back(std::move(entry));
     entry = *peer;
   }
-  return entry;
+  if (tell_) tell_(**peer);
+  return *std::move(peer);
 }
 
 std::vector<std::uint32_t> Peers::forget_dead() {

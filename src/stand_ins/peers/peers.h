@@ -33,6 +33,8 @@ class Peers : public rnic::Liveness {
   // Called with the connection of a meeting that waits for the other side: go_on_meeting() is to be
   // called when it can be read.
   void on_waiting(std::function<void(int)> watch) { watch_ = std::move(watch); }
+  // Called with each that is met, on the thread that met it.
+  void on_met(std::function<void(Peer&)> tell) { tell_ = std::move(tell); }
 
   rnic::Token self() const { return self_; }
 
@@ -46,6 +48,10 @@ class Peers : public rnic::Liveness {
   std::vector<std::shared_ptr<Peer>> everyone() const;
   // With those that had not answered in time and have by now: for what goes to all.
   std::vector<std::shared_ptr<Peer>> everyone_by_now();
+  // Whether each process that holds a slot now has been met, but for those that cannot be met and
+  // those that have been silent for kSilencePatience. Calls who was not, takes what they have
+  // answered, and does not wait.
+  bool knows_everyone();
 
   // Service thread: somebody calls here.
   void answer(UniqueFd connection);
@@ -71,10 +77,12 @@ class Peers : public rnic::Liveness {
     std::uint32_t slot = 0;  // that was called; 0: this process was
     Handshake handshake;
     Nanoseconds began = now();
+    Nanoseconds waits_since = began;  // for the other side's next message
   };
 
   Result<std::shared_ptr<Peer>> call(std::uint32_t slot);
   Result<Meeting> begin(std::uint32_t slot, Nanoseconds deadline);
+  bool is_settled(std::uint32_t slot);
   std::optional<Meeting> take_waiting(std::uint32_t slot);
   void keep_waiting(Meeting meeting);
   // Null: it waits for the other side.
@@ -90,6 +98,7 @@ class Peers : public rnic::Liveness {
   std::atomic<bool> copies_by_gpu_{false};
   ActivityWatch own_activity_{getpid()};
   std::function<void(int)> watch_;
+  std::function<void(Peer&)> tell_;
   mutable std::shared_mutex mutex_;
   std::unordered_map<std::uint32_t, std::shared_ptr<Peer>> by_slot_;
   // Dead, and their GPUs may still be copying: they hold what they held. Their slots may be

@@ -193,12 +193,24 @@ void MeetingPlace::sweep_others() const {
   }
 }
 
+// Each name has to be tried. One socket does for all that nobody has: this is done at each start.
+std::vector<std::uint32_t> MeetingPlace::called_slots() const {
+  std::vector<std::uint32_t> found;
+  UniqueFd connection = seqpacket_socket();
+  for (std::uint32_t slot = 1; slot < rnic::kSlots && connection; ++slot) {
+    const Address address = address_of({}, slot);
+    if (connect(connection.get(), address.get(), address.length) != 0 && nobody_is_there(errno)) {
+      continue;
+    }
+    found.push_back(slot);
+    connection = seqpacket_socket();
+  }
+  return found;
+}
+
 std::vector<std::uint32_t> MeetingPlace::slots() const {
   std::vector<std::uint32_t> found;
-  if (!is_folder()) {
-    for (std::uint32_t slot = 1; slot < rnic::kSlots; ++slot) found.push_back(slot);
-    return found;
-  }
+  if (!is_folder()) return called_slots();
   const std::unique_ptr<DIR, int (*)(DIR*)> folder(opendir(folder_.c_str()), &closedir);
   if (folder == nullptr) return found;
   while (const dirent* entry = readdir(folder.get())) {

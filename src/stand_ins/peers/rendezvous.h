@@ -35,7 +35,7 @@ class MeetingPlace {
   Result<UniqueFd> listen_at(std::uint32_t slot) const;
   // ECONNREFUSED: nobody is there; EAGAIN: whoever is there takes no calls before `deadline`.
   Result<UniqueFd> call(std::uint32_t slot, Nanoseconds deadline) const;
-  // Where somebody may be. Of abstract names all.
+  // Where somebody may be; of abstract names, where somebody takes calls.
   std::vector<std::uint32_t> slots() const;
   // Removes what dead processes left there. `refused`: sorted, the slots at which nobody answered.
   void sweep(const std::vector<std::uint32_t>& refused) const;
@@ -45,6 +45,7 @@ class MeetingPlace {
   void leave(std::uint32_t slot) const;
 
  private:
+  std::vector<std::uint32_t> called_slots() const;
   // The file of a slot; empty for an abstract name.
   std::string path_of(std::uint32_t slot) const;
   std::string parent() const { return folder_.substr(0, folder_.rfind('/')); }

@@ -142,9 +142,7 @@ void ServiceThread::pause_calls() {
 void ServiceThread::go_on_meeting(int connection) {
   bool waits = false;
   const std::shared_ptr<Peer> peer = peers_.go_on_meeting(connection, &waits);
-  if (peer != nullptr) {
-    watch(*peer);
-  } else if (waits) {
+  if (peer == nullptr && waits) {
     arm(connection, kMeeting + static_cast<std::uint64_t>(connection));
   }
 }

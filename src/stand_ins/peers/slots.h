@@ -22,6 +22,9 @@ struct Slot {
 // together.
 constexpr Nanoseconds kAnswerPatience = 300 * kMillisecond;
 
+// Who has not answered for so long is stopped, and no longer counted on.
+constexpr Nanoseconds kSilencePatience = 2 * kSecond;
+
 // ENOSPC when every slot of this user is taken. Its file goes with the process.
 Result<Slot> claim_slot();
 

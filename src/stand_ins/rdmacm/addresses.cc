@@ -1,7 +1,9 @@
 #include <netinet/in.h>
+#include <sys/socket.h>
 
 #include <cstring>
 
+#include "base/unique_fd.h"
 #include "rdmacm/state.h"
 
 namespace gdr::rdmacm {
@@ -21,6 +23,13 @@ bool is_loopback(const sockaddr* a) {
 bool is_multicast(const sockaddr* a) {
   return a->sa_family == AF_INET ? IN_MULTICAST(ntohl(v4(a)->sin_addr.s_addr))
                                  : IN6_IS_ADDR_MULTICAST(&v6(a)->sin6_addr) != 0;
+}
+bool is_link_local(const sockaddr* a) {
+  return a->sa_family == AF_INET6 && IN6_IS_ADDR_LINKLOCAL(&v6(a)->sin6_addr) != 0;
+}
+std::uint32_t scope_of(const sockaddr* a) { return v6(a)->sin6_scope_id; }
+void set_scope(sockaddr* a, std::uint32_t scope) {
+  reinterpret_cast<sockaddr_in6*>(a)->sin6_scope_id = scope;
 }
 socklen_t length_of(const sockaddr* a) {
   switch (a->sa_family) {
@@ -65,6 +74,15 @@ sockaddr_storage address_of(const cm::Gid& gid, std::uint16_t port) {
   }
   set_port(reinterpret_cast<sockaddr*>(&s), port);
   return s;
+}
+
+bool is_own(const sockaddr* address) {
+  const UniqueFd fd(socket(address->sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  sockaddr_storage any_port{};
+  std::memcpy(&any_port, address, length_of(address));
+  set_port(reinterpret_cast<sockaddr*>(&any_port), 0);
+  return fd.get() >= 0 &&
+         bind(fd.get(), reinterpret_cast<sockaddr*>(&any_port), length_of(address)) == 0;
 }
 
 }  // namespace gdr::rdmacm

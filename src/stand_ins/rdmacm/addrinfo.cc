@@ -102,6 +102,10 @@ GDR_EXPORT int rdma_getaddrinfo(const char* node, const char* service, const rdm
   if ((service == nullptr && node == nullptr && hints == nullptr) || res == nullptr) {
     return fail(EINVAL);
   }
+  if (hints != nullptr && ((hints->ai_src_len != 0 && hints->ai_src_addr == nullptr) ||
+                           (hints->ai_dst_len != 0 && hints->ai_dst_addr == nullptr))) {
+    return fail(EINVAL);
+  }
   // Service records of a subnet administrator, which RoCE does not have.
   if (hints != nullptr && (hints->ai_flags & kFromSubnet) != 0) return fail(EOPNOTSUPP);
   const rdma_addrinfo none{};

@@ -122,6 +122,7 @@ int start(Library& l, Id& id, const rdma_conn_param* param) {
 int answer(Library& l, Id& id, const rdma_conn_param* param) {
   if (!id.link || id.link->connection.state() != cm::State::kReqReceived) return EINVAL;
   if (const int error = check(id, param); error != 0) return error;
+  if (id.visible.qp == nullptr && param == nullptr) return EINVAL;
   const auto& most = id.local->device->attributes;
   const bool own_depth = param != nullptr && param->initiator_depth != RDMA_MAX_INIT_DEPTH;
   const bool own_resources = param != nullptr && param->responder_resources != RDMA_MAX_RESP_RES;
@@ -147,29 +148,40 @@ int answer(Library& l, Id& id, const rdma_conn_param* param) {
     if (error != 0) return error;
     reply.offer.target_ack_delay = 15;
   }
+  id.accepted = true;
   id.link->connection.reply(reply, now());
   advance(l, id.link);
   return 0;
 }
 
-int refuse(rdma_cm_id* id, const void* data, std::uint8_t bytes) {
+// A request, or the reply to one.
+int refuse(rdma_cm_id* id, const void* data, std::uint8_t bytes, cm::RejectReason reason) {
   Library& l = library();
   const Guard guard(l.lock);
+  if (const int error = enter(l, id); error != 0) return fail(error);
   Id& mine = of(id);
-  if (!mine.link || mine.link->connection.state() != cm::State::kReqReceived) return fail(EINVAL);
+  if (!mine.link) return fail(EINVAL);
+  cm::Connection& connection = mine.link->connection;
   cm::Message message;
   message.kind = is_datagram(mine) ? cm::Kind::kSidrRep : cm::Kind::kRej;
   if (const int error = add_private_data(message, 0, data, bytes); error != 0) return fail(error);
+  bool done = false;
   if (is_datagram(mine)) {
-    message.service_id = mine.link->connection.remote().service_id;
-    message.status = 2;
-    mine.link->connection.reply(message, now());
+    message.service_id = connection.remote().service_id;
+    message.status = cm::kSidrRejected;
+    done = connection.reply(message, now());
   } else {
-    message.reason = cm::kRejectConsumerDefined;
-    mine.link->connection.reject(message, now());
+    message.reason = reason;
+    done = connection.reject(message, now());
   }
+  if (!done) return fail(EINVAL);
   advance(l, mine.link);
   return 0;
+}
+
+// A synchronous id waits for what comes of it, where something can come.
+bool has_more_to_tell(const Id& id) {
+  return id.link->connection.deadline().has_value() || !of(id.visible.channel).events.empty();
 }
 
 }  // namespace
@@ -181,6 +193,7 @@ GDR_EXPORT int rdma_connect(rdma_cm_id* id, rdma_conn_param* param) {
   {
     Library& l = library();
     const Guard guard(l.lock);
+    if (const int error = enter(l, id); error != 0) return fail(error);
     if (const int error = start(l, of(id), param); error != 0) return fail(error);
   }
   return complete(id);
@@ -190,6 +203,7 @@ GDR_EXPORT int rdma_accept(rdma_cm_id* id, rdma_conn_param* param) {
   {
     Library& l = library();
     const Guard guard(l.lock);
+    if (const int error = enter(l, id); error != 0) return fail(error);
     if (const int error = answer(l, of(id), param); error != 0) return fail(error);
   }
   if (!is_datagram(of(id))) return complete(id);
@@ -201,19 +215,21 @@ GDR_EXPORT int rdma_accept(rdma_cm_id* id, rdma_conn_param* param) {
 }
 
 GDR_EXPORT int rdma_reject(rdma_cm_id* id, const void* data, std::uint8_t bytes) {
-  return refuse(id, data, bytes);
+  return refuse(id, data, bytes, gdr::cm::kRejectConsumerDefined);
 }
 
 GDR_EXPORT int rdma_reject_ece(rdma_cm_id* id, const void* data, std::uint8_t bytes) {
-  return refuse(id, data, bytes);
+  return refuse(id, data, bytes, gdr::cm::kRejectVendorOption);
 }
 
 GDR_EXPORT int rdma_establish(rdma_cm_id* id) {
-  if (id->qp != nullptr) return fail(EINVAL);
   Library& l = library();
   const Guard guard(l.lock);
+  if (const int error = enter(l, id); error != 0) return fail(error);
   Id& mine = of(id);
-  if (!mine.link || !mine.link->connection.ready({}, now())) return fail(EINVAL);
+  if (id->qp != nullptr || !mine.link || !mine.link->connection.ready({}, now())) {
+    return fail(EINVAL);
+  }
   advance(l, mine.link);
   return 0;
 }
@@ -221,6 +237,7 @@ GDR_EXPORT int rdma_establish(rdma_cm_id* id) {
 GDR_EXPORT int rdma_notify(rdma_cm_id* id, ibv_event_type event) {
   Library& l = library();
   const Guard guard(l.lock);
+  if (const int error = enter(l, id); error != 0) return fail(error);
   Id& mine = of(id);
   if (!mine.link || event != IBV_EVENT_COMM_EST) return fail(EINVAL);
   if (mine.link->connection.state() == gdr::cm::State::kEstablished) return fail(EISCONN);
@@ -229,15 +246,18 @@ GDR_EXPORT int rdma_notify(rdma_cm_id* id, ibv_event_type event) {
   return 0;
 }
 
+// A connection that has ended already is no error, as of the kernel.
 GDR_EXPORT int rdma_disconnect(rdma_cm_id* id) {
   {
     Library& l = library();
     const Guard guard(l.lock);
+    if (const int error = enter(l, id); error != 0) return fail(error);
     Id& mine = of(id);
     if (!mine.link) return fail(EINVAL);
     to_error(mine);
     mine.link->connection.disconnect(now());
     advance(l, mine.link);
+    if (!has_more_to_tell(mine)) return 0;
   }
   return complete(id);
 }

@@ -80,6 +80,7 @@ GDR_EXPORT ibv_context** rdma_get_devices(int* num_devices) {
   const int error = open_devices(l);
   auto** list = static_cast<ibv_context**>(calloc(l.devices.size() + 1, sizeof(ibv_context*)));
   if (list == nullptr || (error != 0 && error != ENODEV)) {
+    if (num_devices != nullptr) *num_devices = 0;
     free(list);
     fail(list == nullptr ? ENOMEM : error);
     return nullptr;

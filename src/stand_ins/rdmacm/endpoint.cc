@@ -10,8 +10,8 @@ namespace {
 
 int make_passive(rdma_cm_id* id, rdma_addrinfo* res, ibv_pd* pd, ibv_qp_init_attr* attributes) {
   if (rdma_bind_addr(id, res->ai_src_addr) != 0) return -1;
+  if (pd != nullptr) id->pd = pd;
   if (attributes == nullptr) return 0;
-  id->pd = pd;
   of(id).request_attributes = std::make_unique<ibv_qp_init_attr>(*attributes);
   of(id).request_attributes->qp_type = static_cast<ibv_qp_type>(res->ai_qp_type);
   return 0;
@@ -26,7 +26,7 @@ int make_active(rdma_cm_id* id, rdma_addrinfo* res, ibv_pd* pd, ibv_qp_init_attr
     attributes->qp_type = static_cast<ibv_qp_type>(res->ai_qp_type);
     if (rdma_create_qp(id, pd, attributes) != 0) return -1;
   }
-  if (res->ai_connect_len != 0) {
+  if (res->ai_connect_len != 0 && res->ai_connect != nullptr) {
     const auto* bytes = static_cast<const std::uint8_t*>(res->ai_connect);
     of(id).connect_data.assign(bytes, bytes + res->ai_connect_len);
   }
@@ -37,6 +37,7 @@ int make_active(rdma_cm_id* id, rdma_addrinfo* res, ibv_pd* pd, ibv_qp_init_attr
 
 GDR_EXPORT int rdma_create_ep(rdma_cm_id** id, rdma_addrinfo* res, ibv_pd* pd,
                               ibv_qp_init_attr* attributes) {
+  if (id == nullptr || res == nullptr) return fail(EINVAL);
   rdma_cm_id* made = nullptr;
   if (rdma_create_id(nullptr, &made, nullptr, static_cast<rdma_port_space>(res->ai_port_space)) !=
       0) {
@@ -55,6 +56,7 @@ GDR_EXPORT int rdma_create_ep(rdma_cm_id** id, rdma_addrinfo* res, ibv_pd* pd,
 }
 
 GDR_EXPORT void rdma_destroy_ep(rdma_cm_id* id) {
+  if (!is_id(id)) return;
   if (id->qp != nullptr) rdma_destroy_qp(id);
   if (id->srq != nullptr) rdma_destroy_srq(id);
   rdma_destroy_id(id);

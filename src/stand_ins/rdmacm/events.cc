@@ -1,6 +1,7 @@
 // Events from where they happen to rdma_ack_cm_event. As in rdma-core, what an event asks of the
 // queue pair is done while the program takes it.
 #include <sys/eventfd.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -64,14 +65,36 @@ bool finish(QueuedEvent& event, Library& l) {
       finish_joining(event);
       return true;
     case RDMA_CM_EVENT_CONNECT_REQUEST:
-      if (event.event.listen_id != nullptr) ++of(event.event.listen_id).backlog;
+      if (event.event.listen_id != nullptr) make_room(event);
       return true;
     default:
       return true;
   }
 }
 
+// One event less. A thread that has taken the count already finds the queue empty and waits again;
+// so this one must not wait.
+void uncount(int fd) {
+  std::uint64_t one = 0;
+  const iovec part{&one, sizeof one};
+  [[maybe_unused]] const ssize_t got = preadv2(fd, &part, 1, -1, RWF_NOWAIT);
+}
+
 }  // namespace
+
+void erase_events(rdma_event_channel* channel,
+                  const std::function<bool(std::unique_ptr<QueuedEvent>&)>& is_erased) {
+  for (std::size_t gone = std::erase_if(of(channel).events, is_erased); gone > 0; --gone) {
+    uncount(channel->fd);
+  }
+}
+
+void make_room(const QueuedEvent& request) {
+  Id& listener = of(request.event.listen_id);
+  ++listener.backlog;
+  const auto found = listener.waiting.find(request.link->remote_gid);
+  if (found != listener.waiting.end() && --found->second == 0) listener.waiting.erase(found);
+}
 
 std::unique_ptr<QueuedEvent> make_event(Id& id, rdma_cm_event_type type, int status) {
   auto event = std::make_unique<QueuedEvent>();
@@ -85,6 +108,7 @@ std::unique_ptr<QueuedEvent> make_event(Id& id, rdma_cm_event_type type, int sta
 void queue(std::unique_ptr<QueuedEvent> event) {
   rdma_event_channel* visible = event->id->visible.channel;
   if (event->event.listen_id != nullptr) visible = event->event.listen_id->channel;
+  if (visible == nullptr) return;  // the program has destroyed it
   of(visible).events.push_back(std::move(event));
   eventfd_write(visible->fd, 1);
 }
@@ -121,6 +145,7 @@ GDR_EXPORT int rdma_get_cm_event(rdma_event_channel* channel, rdma_cm_event** ev
     // A request's acknowledgement counts for the listener, as its new id may be destroyed first.
     if (taken->event.listen_id != nullptr) taken->id = &of(taken->event.listen_id);
     ++taken->id->unacknowledged;
+    l.taken.insert(taken.get());
     *event = &taken.release()->event;
     guard.unlock();
     // A synchronous listener's requests are synchronous, each with a channel of its own.
@@ -137,45 +162,55 @@ GDR_EXPORT int rdma_get_cm_event(rdma_event_channel* channel, rdma_cm_event** ev
 }
 
 GDR_EXPORT int rdma_ack_cm_event(rdma_cm_event* event) {
-  if (event == nullptr) return fail(EINVAL);
   Library& l = library();
-  const std::unique_ptr<QueuedEvent> mine(reinterpret_cast<QueuedEvent*>(event));
+  std::unique_ptr<QueuedEvent> mine;  // freed behind the lock
   const Guard guard(l.lock);
+  if (l.taken.erase(reinterpret_cast<QueuedEvent*>(event)) == 0) return fail(EINVAL);
+  mine.reset(reinterpret_cast<QueuedEvent*>(event));
   if (l.ids.contains(mine->id) && mine->id->unacknowledged > 0) --mine->id->unacknowledged;
   l.acknowledged.notify_all();
   return 0;
 }
 
+namespace {
+
+void move_events(Id& id, rdma_event_channel* from, rdma_event_channel* to) {
+  erase_events(from, [&](std::unique_ptr<QueuedEvent>& event) {
+    const rdma_cm_id* listener = event->event.listen_id;
+    if (listener != nullptr ? listener != &id.visible : event->id != &id) return false;
+    if (listener != nullptr) event->id->visible.channel = to;
+    of(to).events.push_back(std::move(event));
+    eventfd_write(to->fd, 1);
+    return true;
+  });
+}
+
+}  // namespace
+
 GDR_EXPORT int rdma_migrate_id(rdma_cm_id* id, rdma_event_channel* channel) {
+  Library& l = library();
+  {
+    const Guard guard(l.lock);
+    if (const int error = enter(l, id); error != 0) return fail(error);
+    if (of(id).synchronous && channel == nullptr) return fail(EINVAL);
+  }
   Id& mine = of(id);
-  if (mine.synchronous && channel == nullptr) return fail(EINVAL);
   const bool synchronous = channel == nullptr;
   if (synchronous) channel = rdma_create_event_channel();
   if (channel == nullptr) return -1;
-  Library& l = library();
   rdma_event_channel* old = id->channel;
   if (mine.synchronous && id->event != nullptr) {
     rdma_ack_cm_event(id->event);
     id->event = nullptr;
   }
+  if (channel == old) return 0;
   {
     Guard guard(l.lock);
-    auto& from = of(old).events;
-    for (auto at = from.begin(); at != from.end();) {
-      const rdma_cm_id* listener = (*at)->event.listen_id;
-      if (listener != nullptr ? listener != id : (*at)->id != &mine) {
-        ++at;
-        continue;
-      }
-      if (listener != nullptr) (*at)->id->visible.channel = channel;
-      of(channel).events.push_back(std::move(*at));
-      at = from.erase(at);
-      eventfd_write(channel->fd, 1);  // the old count leads to an empty look, no more
-    }
+    move_events(mine, old, channel);
     id->channel = channel;
     l.acknowledged.wait(guard, [&] { return mine.unacknowledged == 0; });
   }
-  if (mine.synchronous) rdma_destroy_event_channel(old);
+  if (mine.synchronous) free_channel(old);
   mine.synchronous = synchronous;
   return 0;
 }

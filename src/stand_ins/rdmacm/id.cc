@@ -1,45 +1,67 @@
 #include <algorithm>
 #include <cerrno>
 #include <new>
+#include <optional>
 
 #include "base/random.h"
 #include "rdmacm/state.h"
 #include "rdmacm/surface.h"
 
-using namespace gdr::rdmacm;
-
+namespace gdr::rdmacm {
 namespace {
 
-ibv_qp_type type_for(rdma_port_space space) {
-  return space == RDMA_PS_UDP || space == RDMA_PS_IPOIB ? IBV_QPT_UD : IBV_QPT_RC;
+// As the kernel's: the queue pairs of RDMA_PS_IB are whatever the program makes of them.
+std::optional<ibv_qp_type> type_for(rdma_port_space space) {
+  switch (space) {
+    case RDMA_PS_UDP:
+    case RDMA_PS_IPOIB:
+      return IBV_QPT_UD;
+    case RDMA_PS_TCP:
+    case RDMA_PS_IB:
+      return IBV_QPT_RC;
+    default:
+      return std::nullopt;
+  }
 }
 
 // Events that nobody took; requests among them are rejected with their ids.
 void drop_events(Library& l, Id& id) {
-  auto& events = of(id.visible.channel).events;
-  for (auto at = events.begin(); at != events.end();) {
-    QueuedEvent& event = **at;
-    const bool request_to = event.event.listen_id == &id.visible;
-    if (event.id != &id && !request_to) {
-      ++at;
-      continue;
-    }
-    if (request_to && event.id != &id) {
-      event.link->owner = nullptr;
-      event.link->connection.abandon(now());
-      advance(l, event.link);
-      l.ids.erase(event.id);
-      delete event.id;
-    }
-    at = events.erase(at);
-  }
+  if (id.visible.channel == nullptr) return;
+  erase_events(id.visible.channel, [&](std::unique_ptr<QueuedEvent>& event) {
+    const bool request_to = event->event.listen_id == &id.visible;
+    if (request_to && event->id != &id) drop_request(l, *event);
+    return event->id == &id || request_to;
+  });
 }
 
 }  // namespace
 
+void drop_request(Library& l, QueuedEvent& request) {
+  Id* id = request.id;
+  retire(l, *id);
+  l.ids.erase(id);
+  delete id;
+}
+
+void retire(Library& l, Id& id) {
+  stop_listening(l, id);
+  id.phase = Phase::kIdle;
+  release_port(l, id);
+  if (!id.link) return;
+  id.link->owner = nullptr;
+  id.link->connection.abandon(now());
+  advance(l, id.link);
+  id.link.reset();
+}
+
+}  // namespace gdr::rdmacm
+
+using namespace gdr::rdmacm;
+
 GDR_EXPORT int rdma_create_id(rdma_event_channel* channel, rdma_cm_id** id, void* context,
                               rdma_port_space ps) {
-  if (id == nullptr) return fail(EINVAL);
+  const auto type = type_for(ps);
+  if (id == nullptr || !type) return fail(EINVAL);
   Library& l = library();
   {
     const Guard guard(l.lock);
@@ -49,7 +71,7 @@ GDR_EXPORT int rdma_create_id(rdma_event_channel* channel, rdma_cm_id** id, void
   if (mine == nullptr) return fail(ENOMEM);
   mine->visible.context = context;
   mine->visible.ps = ps;
-  mine->visible.qp_type = type_for(ps);
+  mine->visible.qp_type = *type;
   mine->synchronous = channel == nullptr;
   mine->qkey = kDatagramKey;
   mine->psn = static_cast<std::uint32_t>(gdr::random_u64()) & 0xffffff;
@@ -65,35 +87,27 @@ GDR_EXPORT int rdma_create_id(rdma_event_channel* channel, rdma_cm_id** id, void
 }
 
 GDR_EXPORT int rdma_destroy_id(rdma_cm_id* id) {
-  if (id == nullptr) return fail(EINVAL);
   Library& l = library();
+  {
+    const Guard guard(l.lock);
+    if (enter(l, id) == EINVAL) return fail(EINVAL);
+  }
   Id& mine = of(id);
   if (mine.synchronous && id->event != nullptr) {
     rdma_ack_cm_event(id->event);
     id->event = nullptr;
   }
-  while (!mine.memberships.empty()) {
+  while (id->channel != nullptr && !mine.memberships.empty()) {
     sockaddr_storage address = mine.memberships.front().address;
     rdma_leave_multicast(id, reinterpret_cast<sockaddr*>(&address));
   }
   Guard guard(l.lock);
-  if (!l.ids.contains(&mine)) return fail(EINVAL);
-  for (Device* device : mine.listening_on) {
-    gdr_gsi_unlisten(device->gsi, gdr::cm::service_id(id->ps, mine.port));
-  }
-  mine.listening_on.clear();
-  mine.phase = Phase::kIdle;
-  release_port(l, mine);
-  if (mine.link) {
-    mine.link->owner = nullptr;
-    mine.link->connection.abandon(now());
-    advance(l, mine.link);
-  }
+  retire(l, mine);
   drop_events(l, mine);
   l.acknowledged.wait(guard, [&] { return mine.unacknowledged == 0; });
   l.ids.erase(&mine);
   guard.unlock();
-  if (mine.synchronous) rdma_destroy_event_channel(id->channel);
+  if (mine.synchronous) free_channel(id->channel);
   delete &mine;
   return 0;
 }

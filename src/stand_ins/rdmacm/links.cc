@@ -10,6 +10,82 @@
 namespace gdr::rdmacm {
 namespace {
 
+// Those that time out and those whose program never answers count, too: of strangers' requests
+// there are no more than take some 200 MB.
+constexpr std::size_t kMostLinks = 65'536;
+
+void send_all(Link& link) {
+  while (const auto mad = link.connection.poll_send()) {
+    int error = 0;
+    transmit(link.local, link.remote_gid, *mad, &error);
+    if (error == ECONNREFUSED) link.connection.fail(cm::kRejectInvalidServiceId);
+  }
+}
+
+// Only these messages have private data for the program, as from the kernel.
+bool brings_private_data(const Id& id, cm::Event::Kind kind) {
+  return kind == cm::Event::kReply || kind == cm::Event::kRejected ||
+         (is_datagram(id) && kind != cm::Event::kRequest);
+}
+
+void tell(const std::shared_ptr<Link>& link, const cm::Event& from) {
+  Id& id = *link->owner;
+  if (!id.accepted) return;
+  rdma_cm_event_type type{};
+  switch (from.kind) {
+    case cm::Event::kRequest:
+      return;  // the listener's event
+    case cm::Event::kReply:
+      type = RDMA_CM_EVENT_CONNECT_RESPONSE;
+      break;
+    case cm::Event::kEstablished:
+      type = RDMA_CM_EVENT_ESTABLISHED;
+      break;
+    case cm::Event::kRejected:
+      type = RDMA_CM_EVENT_REJECTED;
+      break;
+    case cm::Event::kUnreachable:
+      type = RDMA_CM_EVENT_UNREACHABLE;
+      break;
+    case cm::Event::kDisconnected:
+      type = RDMA_CM_EVENT_DISCONNECTED;
+      break;
+    case cm::Event::kTimeWaitExit:
+      type = RDMA_CM_EVENT_TIMEWAIT_EXIT;
+      break;
+  }
+  auto event = make_event(id, type, from.status);
+  event->link = link;
+  event->message = from.message;
+  const bool has_message = static_cast<std::uint16_t>(from.message.kind) != 0;
+  if (has_message && brings_private_data(id, from.kind)) set_private_data(*event, from.message, 0);
+  if (from.kind == cm::Event::kReply) {
+    const auto& most = link->local.device->attributes;
+    id.responder_resources = static_cast<std::uint8_t>(
+        std::min<int>(from.message.offer.initiator_depth, most.max_qp_rd_atom));
+    id.initiator_depth = static_cast<std::uint8_t>(
+        std::min<int>(from.message.offer.responder_resources, most.max_qp_init_rd_atom));
+  }
+  if (from.kind == cm::Event::kEstablished && is_datagram(id)) {
+    set_datagram(*event, *link, from.message);
+  }
+  queue(std::move(event));
+}
+
+// A DREQ's connection is gone, which is what it wants.
+void on_stranger(Device& device, const gdr_gsi_mad& mad, const cm::Message& message) {
+  gdr_gsi_count(device.gsi, GDR_GSI_UNEXPECTED);
+  if (message.kind != cm::Kind::kDreq) return;
+  cm::Message drep;
+  drep.kind = cm::Kind::kDrep;
+  drep.transaction = message.transaction;
+  drep.remote_id = message.local_id;
+  drep.local_id = message.remote_id;
+  answer(device, mad, drep);
+}
+
+}  // namespace
+
 void transmit(const LocalAddress& local, const cm::Gid& to, const cm::Mad& bytes, int* error) {
   gdr_gsi_mad mad;
   std::copy_n(local.gid.begin(), 16, mad.source);
@@ -18,12 +94,13 @@ void transmit(const LocalAddress& local, const cm::Gid& to, const cm::Mad& bytes
   *error = gdr_gsi_send(local.device->gsi, &mad);
 }
 
-void send_all(Link& link) {
-  while (const auto mad = link.connection.poll_send()) {
-    int error = 0;
-    transmit(link.local, link.remote_gid, *mad, &error);
-    if (error == ECONNREFUSED) link.connection.fail(cm::kRejectInvalidServiceId);
-  }
+void answer(Device& device, const gdr_gsi_mad& mad, const cm::Message& message) {
+  cm::Gid to;
+  std::copy_n(mad.source, 16, to.begin());
+  LocalAddress local{&device, 1, 0, {}};
+  std::copy_n(mad.destination, 16, local.gid.begin());
+  int ignored = 0;
+  transmit(local, to, cm::write(message), &ignored);
 }
 
 void set_private_data(QueuedEvent& event, const cm::Message& message, std::size_t skip) {
@@ -58,159 +135,9 @@ void set_datagram(QueuedEvent& event, const Link& link, const cm::Message& messa
   ud.ah_attr.port_num = link.local.port;
 }
 
-void tell(const std::shared_ptr<Link>& link, const cm::Event& from) {
-  Id& id = *link->owner;
-  rdma_cm_event_type type{};
-  switch (from.kind) {
-    case cm::Event::kRequest:
-      return;  // the listener's event
-    case cm::Event::kReply:
-      type = RDMA_CM_EVENT_CONNECT_RESPONSE;
-      break;
-    case cm::Event::kEstablished:
-      type = RDMA_CM_EVENT_ESTABLISHED;
-      break;
-    case cm::Event::kRejected:
-      type = RDMA_CM_EVENT_REJECTED;
-      break;
-    case cm::Event::kUnreachable:
-      type = RDMA_CM_EVENT_UNREACHABLE;
-      break;
-    case cm::Event::kDisconnected:
-      type = RDMA_CM_EVENT_DISCONNECTED;
-      break;
-    case cm::Event::kTimeWaitExit:
-      type = RDMA_CM_EVENT_TIMEWAIT_EXIT;
-      break;
-  }
-  auto event = make_event(id, type, from.status);
-  event->link = link;
-  event->message = from.message;
-  if (static_cast<std::uint16_t>(from.message.kind) != 0) set_private_data(*event, from.message, 0);
-  if (from.kind == cm::Event::kReply) {
-    const auto& most = link->local.device->attributes;
-    id.responder_resources = static_cast<std::uint8_t>(
-        std::min<int>(from.message.offer.initiator_depth, most.max_qp_rd_atom));
-    id.initiator_depth = static_cast<std::uint8_t>(
-        std::min<int>(from.message.offer.responder_resources, most.max_qp_init_rd_atom));
-  }
-  if (from.kind == cm::Event::kEstablished && is_datagram(id)) {
-    set_datagram(*event, *link, from.message);
-  }
-  queue(std::move(event));
-}
-
-void answer_unknown(Device& device, const gdr_gsi_mad& mad, const cm::Message& message) {
-  cm::Message answer;
-  answer.transaction = message.transaction;
-  answer.remote_id = message.local_id;
-  switch (message.kind) {
-    case cm::Kind::kReq:
-      answer.kind = cm::Kind::kRej;
-      answer.reason = cm::kRejectInvalidServiceId;
-      break;
-    case cm::Kind::kSidrReq:
-      answer.kind = cm::Kind::kSidrRep;
-      answer.status = 1;
-      answer.service_id = message.service_id;
-      break;
-    case cm::Kind::kDreq:  // its connection is gone, which is what it wants
-      answer.kind = cm::Kind::kDrep;
-      answer.local_id = message.remote_id;
-      break;
-    default:
-      return;
-  }
-  cm::Gid to;
-  std::copy_n(mad.source, 16, to.begin());
-  LocalAddress local{&device, 1, 0, {}};
-  std::copy_n(mad.destination, 16, local.gid.begin());
-  int ignored = 0;
-  transmit(local, to, cm::write(answer), &ignored);
-}
-
-Id* listener_for(Library& l, Device& device, std::uint64_t service) {
-  const auto found = l.ports.find(service);
-  if (found == l.ports.end()) return nullptr;
-  Id* best = nullptr;
-  for (Id* id : found->second) {
-    if (id->phase != Phase::kListening) continue;
-    if (id->local && id->local->device == &device) return id;
-    if (!id->local) best = id;
-  }
-  return best;
-}
-
-void on_request(Library& l, Device& device, const gdr_gsi_mad& mad, const cm::Message& message) {
-  cm::Gid source, destination;
-  std::copy_n(mad.source, 16, source.begin());
-  std::copy_n(mad.destination, 16, destination.begin());
-  const auto known = l.requests.find({source, message.local_id});
-  if (known != l.requests.end() && l.links.contains(known->second)) {
-    const auto link = l.links[known->second];
-    link->connection.receive(message, now());
-    return advance(l, link);
-  }
-  Id* listener = listener_for(l, device, message.service_id);
-  const auto ip = cm::read_ip_header(std::span(message.private_data).first<cm::kIpHeaderBytes>());
-  if (listener == nullptr || !ip || listener->backlog <= 0) {
-    // A full backlog is silent: the request is repeated, and by then there may be room.
-    if (listener == nullptr || !ip) answer_unknown(device, mad, message);
-    return;
-  }
-  LocalAddress local{};
-  for (const LocalAddress& a : local_addresses(l, &device)) {
-    if (a.gid == destination) local = a;
-  }
-  if (local.device == nullptr) return;
-  const auto link = make_link(l, local, source);
-  if (!link) return;
-  auto* id = new Id;
-  id->visible.channel = listener->visible.channel;
-  id->visible.context = listener->visible.context;
-  id->visible.ps = listener->visible.ps;
-  id->visible.qp_type = message.kind == cm::Kind::kSidrReq ? IBV_QPT_UD
-                        : message.offer.transport == 3     ? IBV_QPT_XRC_RECV
-                                                           : IBV_QPT_RC;
-  id->traffic_class = listener->traffic_class;
-  id->qkey = kDatagramKey;
-  id->psn = static_cast<std::uint32_t>(random_u64()) & 0xffffff;
-  id->phase = Phase::kConnecting;
-  attach_device(*id, local);
-  id->remote_gid = source;
-  std::copy_n(source.begin(), 16, id->visible.route.addr.addr.ibaddr.dgid.raw);
-  id->port = cm::port_of(message.service_id);
-  const auto from_header = [&](const std::array<std::uint8_t, 16>& bytes) {
-    cm::Gid gid = bytes;
-    if (!ip->v6) gid[10] = gid[11] = 0xff;
-    return gid;
-  };
-  id->visible.route.addr.src_storage = address_of(from_header(ip->destination), id->port);
-  id->visible.route.addr.dst_storage = address_of(from_header(ip->source), ip->source_port);
-  id->link = link;
-  link->owner = id;
-  l.ids.insert(id);
-  l.requests[{source, message.local_id}] = link->connection.local_id();
-  link->connection.receive(message, now());
-  auto event = make_event(*id, RDMA_CM_EVENT_CONNECT_REQUEST);
-  event->event.listen_id = &listener->visible;
-  event->link = link;
-  event->message = message;
-  set_private_data(*event, message, cm::kIpHeaderBytes);
-  if (is_datagram(*id)) set_datagram(*event, *link, message);
-  id->responder_resources = message.offer.initiator_depth;
-  id->initiator_depth = message.offer.responder_resources;
-  id->remote_ece = {message.offer.ece_vendor, message.offer.ece_options, 0};
-  --listener->backlog;
-  queue(std::move(event));
-  advance(l, link);
-}
-
-}  // namespace
-
 std::shared_ptr<Link> make_link(Library& l, const LocalAddress& local, const cm::Gid& remote) {
   constexpr std::uint32_t kOwn = (1U << GDR_GSI_ID_BITS) - 1;
-  if (l.links.size() > kOwn / 2) return nullptr;
+  if (l.links.size() >= kMostLinks) return nullptr;
   std::uint32_t id = 0;
   do {
     id = gdr_gsi_id_prefix(local.device->gsi) | (static_cast<std::uint32_t>(random_u64()) & kOwn);
@@ -247,7 +174,7 @@ void on_mad(void* user, const gdr_gsi_mad* mad) {
   const auto found = l.links.find(message->remote_id);
   if (found == l.links.end() ||
       !std::equal(mad->source, mad->source + 16, found->second->remote_gid.begin())) {
-    return answer_unknown(device, *mad, *message);
+    return on_stranger(device, *mad, *message);
   }
   const std::shared_ptr<Link> link = found->second;
   link->connection.receive(*message, now());

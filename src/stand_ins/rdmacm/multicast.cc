@@ -12,9 +12,8 @@ namespace {
 
 int join(Id& id, const sockaddr* address, std::uint32_t flags, void* context) {
   const socklen_t length = length_of(address);
-  if (length == 0 || !id.local || id.phase == Phase::kIdle || id.phase == Phase::kListening) {
-    return EINVAL;
-  }
+  const bool may_join = id.phase == Phase::kBound || id.phase == Phase::kResolved;
+  if (length == 0 || is_any(address) || !id.local || !may_join || !is_datagram(id)) return EINVAL;
   Membership membership;
   std::memcpy(&membership.address, address, length);
   membership.gid = gid_of(address);
@@ -43,30 +42,36 @@ using namespace gdr::rdmacm;
 
 GDR_EXPORT int rdma_join_multicast_ex(rdma_cm_id* id, rdma_cm_join_mc_attr_ex* attr,
                                       void* context) {
-  if (attr == nullptr || attr->comp_mask >= RDMA_CM_JOIN_MC_ATTR_RESERVED) return fail(ENOTSUP);
-  if ((attr->comp_mask & RDMA_CM_JOIN_MC_ATTR_ADDRESS) == 0 || attr->addr == nullptr) {
+  constexpr std::uint32_t kBoth = RDMA_CM_JOIN_MC_ATTR_ADDRESS | RDMA_CM_JOIN_MC_ATTR_JOIN_FLAGS;
+  if (attr == nullptr) return fail(EINVAL);
+  if (attr->comp_mask >= RDMA_CM_JOIN_MC_ATTR_RESERVED) return fail(ENOTSUP);
+  if ((attr->comp_mask & kBoth) != kBoth || attr->addr == nullptr ||
+      attr->join_flags >= RDMA_MC_JOIN_FLAG_RESERVED) {
     return fail(EINVAL);
   }
-  std::uint32_t flags = RDMA_MC_JOIN_FLAG_FULLMEMBER;
-  if ((attr->comp_mask & RDMA_CM_JOIN_MC_ATTR_JOIN_FLAGS) != 0) flags = attr->join_flags;
-  if (flags >= RDMA_MC_JOIN_FLAG_RESERVED) return fail(EINVAL);
   {
-    const Guard guard(library().lock);
-    if (const int error = join(of(id), attr->addr, flags, context); error != 0) return fail(error);
+    Library& l = library();
+    const Guard guard(l.lock);
+    if (const int error = enter(l, id); error != 0) return fail(error);
+    const int error = join(of(id), attr->addr, attr->join_flags, context);
+    if (error != 0) return fail(error);
   }
   return complete(id);
 }
 
 GDR_EXPORT int rdma_join_multicast(rdma_cm_id* id, sockaddr* address, void* context) {
   rdma_cm_join_mc_attr_ex attr{};
-  attr.comp_mask = RDMA_CM_JOIN_MC_ATTR_ADDRESS;
+  attr.comp_mask = RDMA_CM_JOIN_MC_ATTR_ADDRESS | RDMA_CM_JOIN_MC_ATTR_JOIN_FLAGS;
   attr.addr = address;
+  attr.join_flags = RDMA_MC_JOIN_FLAG_FULLMEMBER;
   return rdma_join_multicast_ex(id, &attr, context);
 }
 
 GDR_EXPORT int rdma_leave_multicast(rdma_cm_id* id, sockaddr* address) {
+  Library& l = library();
+  const Guard guard(l.lock);
+  if (const int error = enter(l, id); error != 0) return fail(error);
   if (address == nullptr || length_of(address) == 0) return fail(EINVAL);
-  const Guard guard(library().lock);
   Id& mine = of(id);
   const auto found =
       std::find_if(mine.memberships.begin(), mine.memberships.end(), [&](const Membership& m) {
@@ -78,7 +83,7 @@ GDR_EXPORT int rdma_leave_multicast(rdma_cm_id* id, sockaddr* address) {
     std::copy_n(found->gid.begin(), 16, group.raw);
     ibv_detach_mcast(id->qp, &group, 0);
   }
-  std::erase_if(of(id->channel).events, [&](const auto& event) {
+  erase_events(id->channel, [&](const std::unique_ptr<QueuedEvent>& event) {
     return event->id == &mine && event->event.event == RDMA_CM_EVENT_MULTICAST_JOIN &&
            event->group == found->gid;
   });

@@ -165,14 +165,18 @@ void to_error(Id& id) {
 using namespace gdr::rdmacm;
 
 GDR_EXPORT int rdma_init_qp_attr(rdma_cm_id* id, ibv_qp_attr* attr, int* mask) {
+  Library& l = library();
+  const Guard guard(l.lock);
+  if (const int error = enter(l, id); error != 0) return fail(error);
   if (attr == nullptr || mask == nullptr) return fail(EINVAL);
-  const Guard guard(library().lock);
   if (!of(id).local) return fail(EINVAL);
   return fail(fill(of(id), *attr, *mask));
 }
 
 GDR_EXPORT int rdma_create_qp_ex(rdma_cm_id* id, ibv_qp_init_attr_ex* attr) {
-  if (id->qp != nullptr || id->verbs == nullptr) return fail(EINVAL);
+  if (!is_id(id) || attr == nullptr || id->qp != nullptr || id->verbs == nullptr) {
+    return fail(EINVAL);
+  }
   if ((attr->comp_mask & IBV_QP_INIT_ATTR_PD) == 0 || attr->pd == nullptr) {
     attr->comp_mask |= IBV_QP_INIT_ATTR_PD;
     attr->pd = id->pd;
@@ -223,6 +227,7 @@ GDR_EXPORT int rdma_create_qp_ex(rdma_cm_id* id, ibv_qp_init_attr_ex* attr) {
 }
 
 GDR_EXPORT int rdma_create_qp(rdma_cm_id* id, ibv_pd* pd, ibv_qp_init_attr* attr) {
+  if (id == nullptr || attr == nullptr) return fail(EINVAL);
   ibv_qp_init_attr_ex extended{};
   extended.qp_context = attr->qp_context;
   extended.send_cq = attr->send_cq;
@@ -242,6 +247,7 @@ GDR_EXPORT int rdma_create_qp(rdma_cm_id* id, ibv_pd* pd, ibv_qp_init_attr* attr
 }
 
 GDR_EXPORT void rdma_destroy_qp(rdma_cm_id* id) {
+  if (!is_id(id)) return;
   {
     const Guard guard(library().lock);
     if (id->qp != nullptr) ibv_destroy_qp(id->qp);

@@ -28,15 +28,6 @@ int source_towards(const sockaddr* destination, sockaddr_storage& source) {
   return getsockname(fd.get(), reinterpret_cast<sockaddr*>(&source), &length) == 0 ? 0 : errno;
 }
 
-bool is_own(const sockaddr* address) {
-  const UniqueFd fd(socket(address->sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-  sockaddr_storage any_port{};
-  std::memcpy(&any_port, address, length_of(address));
-  set_port(reinterpret_cast<sockaddr*>(&any_port), 0);
-  return fd.get() >= 0 &&
-         bind(fd.get(), reinterpret_cast<sockaddr*>(&any_port), length_of(address)) == 0;
-}
-
 const LocalAddress* with_gid(const std::vector<LocalAddress>& all, const cm::Gid& gid) {
   const auto found =
       std::find_if(all.begin(), all.end(), [&](const auto& a) { return a.gid == gid; });
@@ -47,11 +38,14 @@ const LocalAddress* with_gid(const std::vector<LocalAddress>& all, const cm::Gid
 int resolve(Library& l, Id& id, const sockaddr* destination) {
   const auto all = local_addresses(l);
   if (all.empty()) return ENODEV;
+  if (id.visible.ps == RDMA_PS_IPOIB) return EINVAL;  // of InfiniBand only
   std::optional<LocalAddress> local = id.local;
   const bool own_destination = is_own(destination);
+  sockaddr_storage source{};
+  const int no_route = source_towards(destination, source);
+  // Groups are reached from the address that was bound.
+  if (no_route != 0 && !(local && is_multicast(destination))) return no_route;
   if (!local) {
-    sockaddr_storage source{};
-    if (const int error = source_towards(destination, source); error != 0) return error;
     const LocalAddress* found = with_gid(all, gid_of(reinterpret_cast<sockaddr*>(&source)));
     if (found == nullptr && (is_loopback(destination) || own_destination)) found = &all.front();
     if (found == nullptr) return ENODEV;
@@ -67,14 +61,9 @@ int resolve(Library& l, Id& id, const sockaddr* destination) {
   sockaddr* own = &id.visible.route.addr.src_addr;
   if (own->sa_family == 0 || is_any(own)) {
     id.visible.route.addr.src_storage = address_of(local->gid, id.port);
+    if (is_link_local(own)) set_scope(own, scope_of(destination));
   }
   return 0;
-}
-
-void free_path(rdma_cm_id* id) {
-  free(id->route.path_rec);
-  id->route.path_rec = nullptr;
-  id->route.num_paths = 0;
 }
 
 int set_path(Id& id) {
@@ -94,7 +83,7 @@ int set_path(Id& id) {
   path->rate_selector = 2;
   path->packet_life_time_selector = 2;
   path->packet_life_time = 18;
-  free_path(&id.visible);
+  free(id.visible.route.path_rec);
   id.visible.route.path_rec = path;
   id.visible.route.num_paths = 1;
   return 0;
@@ -105,21 +94,33 @@ int set_path(Id& id) {
 
 using namespace gdr::rdmacm;
 
-GDR_EXPORT int rdma_resolve_addr(rdma_cm_id* id, sockaddr* source, sockaddr* destination, int) {
-  if (destination == nullptr || length_of(destination) == 0) {
-    return fail(destination == nullptr ? EINVAL : EAFNOSUPPORT);
+namespace {
+
+int begin_resolving(Library& l, Id& id, const sockaddr* source, const sockaddr* destination) {
+  if (destination == nullptr || length_of(destination) == 0) return EINVAL;
+  if (source != nullptr && length_of(source) == 0) return EINVAL;
+  if (id.phase == Phase::kIdle) {
+    sockaddr_storage any{};
+    any.ss_family = destination->sa_family;
+    if (source == nullptr) source = reinterpret_cast<const sockaddr*>(&any);
+    if (const int error = bind_id(l, id, source); error != 0) return error;
   }
+  const bool same_family = id.visible.route.addr.src_addr.sa_family == destination->sa_family;
+  return id.phase == Phase::kBound && same_family ? 0 : EINVAL;
+}
+
+}  // namespace
+
+// Whatever the time limit, what there is to find out is known at once.
+GDR_EXPORT int rdma_resolve_addr(rdma_cm_id* id, sockaddr* source, sockaddr* destination, int) {
   {
     Library& l = library();
     const Guard guard(l.lock);
+    if (const int error = enter(l, id); error != 0) return fail(error);
     Id& mine = of(id);
-    if (mine.phase == Phase::kIdle) {
-      sockaddr_storage any{};
-      any.ss_family = destination->sa_family;
-      if (source == nullptr) source = reinterpret_cast<sockaddr*>(&any);
-      if (const int error = bind_id(l, mine, source); error != 0) return fail(error);
+    if (const int error = begin_resolving(l, mine, source, destination); error != 0) {
+      return fail(error);
     }
-    if (mine.phase != Phase::kBound) return fail(EINVAL);
     std::memcpy(&id->route.addr.dst_storage, destination, length_of(destination));
     const int error = resolve(l, mine, destination);
     if (error == 0) mine.phase = Phase::kResolved;
@@ -129,11 +130,14 @@ GDR_EXPORT int rdma_resolve_addr(rdma_cm_id* id, sockaddr* source, sockaddr* des
   return complete(id);
 }
 
-GDR_EXPORT int rdma_resolve_route(rdma_cm_id* id, int) {
+// No time at all is none (rdma_resolve_route of the kernel).
+GDR_EXPORT int rdma_resolve_route(rdma_cm_id* id, int milliseconds) {
   {
-    const Guard guard(library().lock);
+    Library& l = library();
+    const Guard guard(l.lock);
+    if (const int error = enter(l, id); error != 0) return fail(error);
     Id& mine = of(id);
-    if (mine.phase != Phase::kResolved) return fail(EINVAL);
+    if (milliseconds == 0 || mine.phase != Phase::kResolved) return fail(EINVAL);
     if (const int error = set_path(mine); error != 0) return fail(error);
     mine.phase = Phase::kRouted;
     queue(make_event(mine, RDMA_CM_EVENT_ROUTE_RESOLVED));

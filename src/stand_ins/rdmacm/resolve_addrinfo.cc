@@ -10,10 +10,13 @@ namespace gdr::rdmacm {
 namespace {
 
 // One look-up at a time, from the call until its result is taken.
-bool begin(Id& id) {
-  const Guard guard(library().lock);
-  if (id.resolving_addresses) return false;
-  return id.resolving_addresses = true;
+int begin(rdma_cm_id* id) {
+  Library& l = library();
+  const Guard guard(l.lock);
+  if (const int error = enter(l, id); error != 0) return error;
+  if (of(id).resolving_addresses) return EBUSY;
+  of(id).resolving_addresses = true;
+  return 0;
 }
 
 void give_up(Id& id) {
@@ -42,8 +45,7 @@ using namespace gdr::rdmacm;
 
 GDR_EXPORT int rdma_resolve_addrinfo(rdma_cm_id* id, const char* node, const char* service,
                                      const rdma_addrinfo* hints) {
-  if (id == nullptr) return fail(EINVAL);
-  if (!begin(of(id))) return fail(EBUSY);
+  if (const int error = begin(id); error != 0) return fail(error);
   if (const int error = look_up(of(id), node, service, hints); error != 0) {
     give_up(of(id));
     return fail(error);
@@ -52,8 +54,10 @@ GDR_EXPORT int rdma_resolve_addrinfo(rdma_cm_id* id, const char* node, const cha
 }
 
 GDR_EXPORT int rdma_query_addrinfo(rdma_cm_id* id, rdma_addrinfo** info) {
-  if (id == nullptr || info == nullptr) return fail(EINVAL);
-  const Guard guard(library().lock);
+  Library& l = library();
+  const Guard guard(l.lock);
+  if (const int error = enter(l, id); error != 0) return fail(error);
+  if (info == nullptr) return fail(EINVAL);
   Id& mine = of(id);
   if (!mine.addresses) return fail(ENOENT);
   *info = mine.addresses.release();
@@ -63,8 +67,10 @@ GDR_EXPORT int rdma_query_addrinfo(rdma_cm_id* id, rdma_addrinfo** info) {
 
 GDR_EXPORT int rdma_write_cm_event(rdma_cm_id* id, rdma_cm_event_type event, int status,
                                    std::uint64_t argument) {
-  if (id == nullptr || event != kUserEvent) return fail(EINVAL);
-  const Guard guard(library().lock);
+  Library& l = library();
+  const Guard guard(l.lock);
+  if (const int error = enter(l, id); error != 0) return fail(error);
+  if (event != kUserEvent) return fail(EINVAL);
   auto made = make_event(of(id), event, status);
   std::memcpy(&made->event.param, &argument, sizeof argument);
   queue(std::move(made));

@@ -6,7 +6,10 @@
 using namespace gdr::rdmacm;
 
 GDR_EXPORT int rdma_create_srq_ex(rdma_cm_id* id, ibv_srq_init_attr_ex* attr) {
-  if ((attr->comp_mask & IBV_SRQ_INIT_ATTR_TYPE) == 0 || id->verbs == nullptr) return fail(EINVAL);
+  if (!is_id(id) || attr == nullptr || id->verbs == nullptr ||
+      (attr->comp_mask & IBV_SRQ_INIT_ATTR_TYPE) == 0) {
+    return fail(EINVAL);
+  }
   if ((attr->comp_mask & IBV_SRQ_INIT_ATTR_PD) == 0 || attr->pd == nullptr) {
     attr->pd = id->pd;
     attr->comp_mask |= IBV_SRQ_INIT_ATTR_PD;
@@ -34,6 +37,7 @@ GDR_EXPORT int rdma_create_srq_ex(rdma_cm_id* id, ibv_srq_init_attr_ex* attr) {
 }
 
 GDR_EXPORT int rdma_create_srq(rdma_cm_id* id, ibv_pd* pd, ibv_srq_init_attr* attr) {
+  if (!is_id(id) || attr == nullptr) return fail(EINVAL);
   ibv_srq_init_attr_ex extended{};
   extended.srq_context = attr->srq_context;
   extended.attr = attr->attr;
@@ -46,6 +50,7 @@ GDR_EXPORT int rdma_create_srq(rdma_cm_id* id, ibv_pd* pd, ibv_srq_init_attr* at
 }
 
 GDR_EXPORT void rdma_destroy_srq(rdma_cm_id* id) {
+  if (!is_id(id)) return;
   if (id->srq != nullptr) ibv_destroy_srq(id->srq);
   id->srq = nullptr;
   if (id->qp == nullptr) destroy_queues(id);

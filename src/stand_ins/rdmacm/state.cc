@@ -26,6 +26,7 @@ void after_fork_in_child() {
     id->unacknowledged = 0;
     instance->ids.insert(id);
   }
+  instance->taken = inherited->taken;
 }
 
 void begin() {
@@ -52,6 +53,18 @@ int fail(int error) {
   if (error == 0) return 0;
   errno = error;
   return -1;
+}
+
+int enter(Library& l, const rdma_cm_id* id) {
+  auto* mine = const_cast<Id*>(reinterpret_cast<const Id*>(id));
+  if (id == nullptr || !l.ids.contains(mine)) return EINVAL;
+  return id->channel == nullptr ? EBADF : 0;
+}
+
+bool is_id(const rdma_cm_id* id) {
+  Library& l = library();
+  const Guard guard(l.lock);
+  return enter(l, id) != EINVAL;
 }
 
 cm::Time now() {

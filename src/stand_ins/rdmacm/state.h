@@ -2,15 +2,20 @@
 //
 // Threads: the program's, libibverbs' callback for arrivals (arrivals.cc) and one thread for
 // deadlines (timers.cc). Each takes Library::lock for as long as it reads or changes anything here;
-// nobody waits for another thread with it held. Queue pairs are changed on the program's threads
-// only, while it takes an event or calls.
+// nobody waits for another thread with it held, but rdma_listen for processes that have just begun.
+// Queue pairs are changed on the program's threads only, while it takes an event or calls.
+//
+// A program may call with an id that it has destroyed, or whose channel it has closed: what it
+// gives is looked up in Library::ids before it is looked into (enter()).
 #pragma once
 
 #include <rdma/rdma_cma.h>
 
 #include <condition_variable>
 #include <cstdint>
+#include <cstdlib>
 #include <deque>
+#include <functional>
 #include <list>
 #include <map>
 #include <memory>
@@ -72,6 +77,8 @@ struct Channel {
   rdma_event_channel visible{};  // first
   std::deque<std::unique_ptr<QueuedEvent>> events;
 };
+// No id is on it.
+void free_channel(rdma_event_channel* channel);
 
 struct Membership {
   sockaddr_storage address{};
@@ -86,17 +93,27 @@ struct FreeAddresses {
 };
 
 struct Id {
-  rdma_cm_id visible{};  // first
+  Id() = default;
+  ~Id() { free(visible.route.path_rec); }
+  Id(const Id&) = delete;
+  Id& operator=(const Id&) = delete;
+
+  rdma_cm_id visible{};  // first; its channel is null once the program has destroyed that
   Phase phase = Phase::kIdle;
   bool synchronous = false;
   bool reuse_address = false;
-  bool v6_only = false;
+  std::optional<bool> family_only_option;
+  bool family_only = false;  // since it was bound
   std::uint8_t traffic_class = 0;
   std::optional<std::uint8_t> ack_timeout;
   std::optional<LocalAddress> local;
   cm::Gid remote_gid{};
-  std::uint16_t port = 0;  // bound, host order
-  int backlog = 0;
+  std::uint16_t port = 0;          // bound, host order
+  int backlog = 0;                 // how many more requests may wait for the program
+  std::map<cm::Gid, int> waiting;  // how many do, by source
+  int most_of_one_source = 0;
+  bool accepted =
+      true;  // a request's: until then the program hears no more of it (as of the kernel)
   std::vector<Device*> listening_on;
   std::shared_ptr<Link> link;
   std::uint8_t responder_resources = 0, initiator_depth = 0;
@@ -124,6 +141,8 @@ struct Library {
   std::map<std::uint32_t, std::shared_ptr<Link>> links;                 // by local communication id
   std::map<std::pair<cm::Gid, std::uint32_t>, std::uint32_t> requests;  // remote id to local id
   std::set<std::pair<cm::Time, std::uint32_t>> deadlines;
+  std::map<std::uint64_t, cm::Time> left;  // service ids that were listened for, and until when
+  std::set<const QueuedEvent*> taken;      // by the program, which has to acknowledge them
 };
 
 Library& library();
@@ -135,6 +154,9 @@ inline bool is_datagram(const Id& id) { return id.visible.qp_type == IBV_QPT_UD;
 
 // -1 with errno, 0 for 0: what every function of rdma_cma.h returns.
 int fail(int error);
+// With the lock held. EINVAL: no id of this process, or null; EBADF: its channel is gone.
+int enter(Library& l, const rdma_cm_id* id);
+bool is_id(const rdma_cm_id* id);  // takes the lock
 cm::Time now();
 
 // devices.cc
@@ -145,7 +167,23 @@ int prepare(Device& device);  // opens queue pair 1 and the default protection d
 // events.cc
 std::unique_ptr<QueuedEvent> make_event(Id& id, rdma_cm_event_type type, int status = 0);
 void queue(std::unique_ptr<QueuedEvent> event);
+// What its file descriptor counts goes with them.
+void erase_events(rdma_event_channel* channel,
+                  const std::function<bool(std::unique_ptr<QueuedEvent>&)>& is_erased);
+// A request no longer waits for the program.
+void make_room(const QueuedEvent& request);
 int complete(rdma_cm_id* id);  // a synchronous id waits for its event; not with the lock held
+
+// listen.cc
+void stop_listening(Library& l, Id& id);
+// A moment ago somebody listened for it in this process.
+bool was_left(Library& l, std::uint64_t service_id);
+
+// id.cc
+// Ends what it does on the network, as politely as it can.
+void retire(Library& l, Id& id);
+// A request of which the program has not heard is rejected, and its id is gone.
+void drop_request(Library& l, QueuedEvent& request);
 
 // links.cc
 std::shared_ptr<Link> make_link(Library& l, const LocalAddress& local, const cm::Gid& remote);
@@ -156,6 +194,15 @@ void on_process_ended(void* device, const std::uint8_t* address, std::uint32_t i
 // The program ends: says so to the other sides, as the kernel does when it closes its files.
 void abandon_all(Library& l);
 
+void transmit(const LocalAddress& local, const cm::Gid& to, const cm::Mad& bytes, int* error);
+// To where it came from, outside of any connection.
+void answer(Device& device, const gdr_gsi_mad& mad, const cm::Message& message);
+void set_private_data(QueuedEvent& event, const cm::Message& message, std::size_t skip);
+void set_datagram(QueuedEvent& event, const Link& link, const cm::Message& message);
+
+// requests.cc
+void on_request(Library& l, Device& device, const gdr_gsi_mad& mad, const cm::Message& message);
+
 // timers.cc
 void schedule(Library& l, Link& link);
 
@@ -163,6 +210,10 @@ void schedule(Library& l, Link& link);
 bool is_any(const sockaddr* address);
 bool is_loopback(const sockaddr* address);
 bool is_multicast(const sockaddr* address);
+bool is_link_local(const sockaddr* address);
+std::uint32_t scope_of(const sockaddr* address);  // IPv6
+void set_scope(sockaddr* address, std::uint32_t scope);
+bool is_own(const sockaddr* address);  // an address of this host
 socklen_t length_of(const sockaddr* address);
 cm::Gid gid_of(const sockaddr* address);
 std::uint16_t port_of(const sockaddr* address);
@@ -171,6 +222,8 @@ sockaddr_storage address_of(const cm::Gid& gid, std::uint16_t port);
 
 // bind.cc
 int bind_id(Library& l, Id& id, const sockaddr* address);
+// 0, EADDRNOTAVAIL or EADDRINUSE: whether others of this process leave it the port.
+int check_port(Library& l, const Id& id, std::uint16_t port, bool reuse);
 void attach_device(Id& id, const LocalAddress& local);
 void release_port(Library& l, Id& id);
 

@@ -14,8 +14,10 @@ namespace gdr::rnic {
 namespace {
 
 constexpr std::uint64_t kStateBits = 3;
-constexpr Nanoseconds kPatience = 100 * kMillisecond;  // with a claim: its process may be stopped
+// With all that have not answered yet, and with a claim: its process may be stopped.
+constexpr Nanoseconds kPatienceWithAll = 5 * kSecond, kPatience = 2 * kSecond;
 constexpr auto kTick = std::chrono::microseconds(100);
+constexpr auto kLookAgain = std::chrono::milliseconds(1);
 
 // A place that is used again must not come back with the number that it had.
 std::uint64_t new_stamp(ListenerState state) {
@@ -124,6 +126,13 @@ ListenerTable::Rival ListenerTable::look_for_rival(const Listener& listener) {
   return found;
 }
 
+// Whoever has not been met may listen, or claim as well: of two that each met the other only after
+// they had looked, both would listen.
+void ListenerTable::await_everyone() {
+  const Nanoseconds deadline = now() + kPatienceWithAll;
+  while (!neighbours_.knows_everyone() && now() < deadline) std::this_thread::sleep_for(kLookAgain);
+}
+
 // The lock is not held while others are looked at: they may have to be waited for.
 Result<void> ListenerTable::add(const Listener& listener) {
   const Error taken{EADDRINUSE, "somebody listens for this service id on this device"};
@@ -137,6 +146,7 @@ Result<void> ListenerTable::add(const Listener& listener) {
   set(*place, listener, ListenerState::kClaims);
   const auto index = static_cast<std::size_t>(place - own_.data());
   guard.unlock();
+  await_everyone();
   const Nanoseconds deadline = now() + kPatience;
   Rival rival = look_for_rival(listener);
   while (rival == Rival::kUndecided && now() < deadline) {

@@ -7,7 +7,8 @@
 //
 // Two processes may ask for one service id at the same time. Each first publishes a claim and then
 // looks at the others', so at least one sees the other's. Who sees the claim of a process with a
-// lower token gives way; who sees one of a higher token waits until that is decided.
+// lower token gives way; who sees one of a higher token waits until that is decided. For that each
+// first meets whoever is there: see Neighbours::knows_everyone.
 //
 // A removed listener lingers: a request that it had been told of may be repeated, and must come to
 // it again and not be refused. It keeps nobody else from listening, and its place is given away
@@ -72,6 +73,7 @@ class ListenerTable {
   Own* own(std::uint32_t device, std::uint64_t service_id);
   Own* free_place();
   void set(Own& place, const Listener& listener, ListenerState state);
+  void await_everyone();
   enum class Rival { kNone, kUndecided, kPresent };
   Rival look_for_rival(const Listener& listener);
 

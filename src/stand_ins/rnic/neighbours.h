@@ -18,6 +18,10 @@ class Neighbours {
   // Whether `holds` says so of the segment of any other process. Cold.
   virtual bool any_segment(const std::function<bool(Segment&)>& holds) = 0;
 
+  // Whether this process has met every other one. Calls whoever it has not; false: somebody has not
+  // answered yet, and may be expected to. Looks for who is there now, and does not wait. Cold.
+  virtual bool knows_everyone() = 0;
+
   // Returns when the copy that this process's service thread makes for another one has ended. Cold.
   virtual void settle() = 0;
 

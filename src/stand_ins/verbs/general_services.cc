@@ -2,6 +2,7 @@
 #include "cm/general_services.h"
 
 #include <cstring>
+#include <iterator>
 #include <memory>
 
 #include "net/packet_path.h"
@@ -94,6 +95,14 @@ GDR_EXPORT int gdr_gsi_unlisten(gdr_gsi* gsi, std::uint64_t service_id) {
     if (gsi->adapter->is_forked()) return ENODEV;
     return code_of(gsi->path->general_services().unlisten(*gsi->gsi, service_id));
   });
+}
+
+GDR_EXPORT void gdr_gsi_count(gdr_gsi* /*gsi*/, gdr_gsi_drop what) {
+  using gdr::net::Counter;
+  constexpr Counter kCounters[] = {Counter::kMadBacklogFull, Counter::kMadInvalidRequest,
+                                   Counter::kMadUnexpected};
+  if (static_cast<std::size_t>(what) >= std::size(kCounters)) return;
+  gdr::net::Counters::of_process().add(kCounters[what]);
 }
 
 GDR_EXPORT std::uint32_t gdr_gsi_id_prefix(gdr_gsi* gsi) {

@@ -201,6 +201,166 @@ TEST_F(Pair, TheEndOfAProcessThatHasNotAnsweredTheReplyIsARejection) {
   EXPECT_EQ(event->status, kRejectConsumerDefined);
 }
 
+TEST_F(Pair, TheEndOfAProcessTakesBackItsRequest) {
+  active.request({.kind = Kind::kReq}, now);
+  carry();
+  EXPECT_EQ(next(passive), Event::kRequest);
+  passive.peer_ended(now);
+  const auto event = passive.poll_event();
+  ASSERT_TRUE(event);
+  EXPECT_EQ(event->kind, Event::kRejected);
+  EXPECT_EQ(event->status, kRejectTimeout);
+  EXPECT_FALSE(passive.reply({.kind = Kind::kRep}, now)) << "there is nobody to accept";
+  EXPECT_FALSE(passive.poll_send());
+}
+
+TEST_F(Pair, TheEndOfAProcessThatHasAskedForPatienceIsARejection) {
+  active.request({.kind = Kind::kReq}, now);
+  carry();
+  now = *active.deadline();
+  active.expire(now);
+  carry();  // repeated, so patience is asked for
+  EXPECT_EQ(active.remote_id(), 0x200U) << "by which it is known whose end it would be";
+  active.peer_ended(now);
+  const auto event = active.poll_event();
+  ASSERT_TRUE(event);
+  EXPECT_EQ(event->kind, Event::kRejected);
+  EXPECT_EQ(active.state(), State::kClosed);
+}
+
+TEST_F(Pair, TheEndOfTimeWaitIsToldOnlyAfterADisconnect) {
+  active.request({.kind = Kind::kReq}, now);
+  carry();
+  passive.reply({.kind = Kind::kRep}, now);
+  carry();
+  ASSERT_EQ(next(active), Event::kReply);
+  EXPECT_TRUE(active.reject({.reason = kRejectConsumerDefined}, now));
+  carry();
+  EXPECT_EQ(next(passive), Event::kRequest);
+  EXPECT_EQ(next(passive), Event::kRejected);
+  for (Connection* one : {&active, &passive}) {
+    ASSERT_EQ(one->state(), State::kTimeWait);
+    one->expire(*one->deadline());
+    EXPECT_EQ(one->state(), State::kClosed);
+    EXPECT_FALSE(one->poll_event());
+  }
+}
+
+TEST_F(Pair, ARejectedReplySaysSoAndIsToldOnce) {
+  active.request({.kind = Kind::kReq}, now);
+  carry();
+  passive.reply({.kind = Kind::kRep}, now);
+  const auto rep = passive.poll_send();
+  active.receive(*read(*rep), now);
+  EXPECT_TRUE(active.reject({.reason = kRejectVendorOption}, now));
+  const auto rej = read(*active.poll_send());
+  ASSERT_TRUE(rej);
+  EXPECT_EQ(rej->subject, Subject::kRep);
+  EXPECT_EQ(rej->reason, kRejectVendorOption);
+  EXPECT_EQ(rej->local_id, 0x100U);
+  EXPECT_EQ(rej->remote_id, 0x200U);
+  // The reply was repeated meanwhile: the same answer.
+  active.receive(*read(*rep), now);
+  const auto again = active.poll_send();
+  ASSERT_TRUE(again);
+  EXPECT_EQ(read(*again)->kind, Kind::kRej);
+  EXPECT_FALSE(active.reject({}, now)) << "once";
+}
+
+// However its peer behaves, a connection waits no longer than that for the next message.
+TEST_F(Pair, NoPeerMayAskForMoreThanAMinutesPatience) {
+  active.request({.kind = Kind::kReq}, now);
+  while (active.poll_send()) {
+  }
+  active.receive({.kind = Kind::kMra, .remote_id = 0x100, .service_timeout = 31}, now);
+  ASSERT_TRUE(active.deadline());
+  EXPECT_LE(*active.deadline(), now + 70 * kSecond);
+}
+
+TEST_F(Pair, AReplyThatNobodyConfirmsIsRepeatedAndGivenUp) {
+  active.request({.kind = Kind::kReq}, now);
+  carry();
+  EXPECT_EQ(next(passive), Event::kRequest);
+  passive.reply({.kind = Kind::kRep}, now);
+  starve(passive);
+  int reps = 0, rejections = 0;
+  while (const auto mad = passive.poll_send()) {
+    reps += read(*mad)->kind == Kind::kRep ? 1 : 0;
+    rejections += read(*mad)->kind == Kind::kRej ? 1 : 0;
+  }
+  EXPECT_EQ(reps, 16);
+  EXPECT_EQ(rejections, 1) << "the other side may still be there";
+  const auto event = passive.poll_event();
+  ASSERT_TRUE(event);
+  EXPECT_EQ(event->kind, Event::kUnreachable);
+  EXPECT_EQ(event->status, -ETIMEDOUT);
+  EXPECT_LT(now, 121 * kSecond);
+}
+
+TEST_F(Pair, ARefusedDatagramLookupIsUnreachableWithItsStatus) {
+  active.request({.kind = Kind::kSidrReq, .service_id = 7}, now);
+  carry();
+  EXPECT_EQ(next(passive), Event::kRequest);
+  passive.reply({.kind = Kind::kSidrRep, .service_id = 7, .status = kSidrRejected}, now);
+  carry();
+  const auto event = active.poll_event();
+  ASSERT_TRUE(event);
+  EXPECT_EQ(event->kind, Event::kUnreachable);
+  EXPECT_EQ(event->status, kSidrRejected);
+  EXPECT_EQ(active.state(), State::kClosed);
+}
+
+TEST_F(Pair, ALostDatagramAnswerIsSentAgainToTheRepeatedRequest) {
+  active.request({.kind = Kind::kSidrReq, .service_id = 7}, now);
+  carry();
+  passive.reply({.kind = Kind::kSidrRep, .service_id = 7, .offer = {.qp_number = 9}}, now);
+  carry([](const Message& m) { return m.kind == Kind::kSidrRep; });
+  now = *active.deadline();
+  active.expire(now);
+  carry();
+  EXPECT_EQ(next(active), Event::kEstablished);
+}
+
+TEST_F(Pair, AnAbandonedConnectionEndsItselfInEveryState) {
+  struct Step {
+    State state;
+    Kind says;  // the last message of whoever abandons it
+  };
+  for (const Step step : {Step{State::kReqSent, Kind::kRej}, Step{State::kReqReceived, Kind::kRej},
+                          Step{State::kRepReceived, Kind::kRej}, Step{State::kRepSent, Kind::kDreq},
+                          Step{State::kEstablished, Kind::kDreq}}) {
+    Connection a(1, 1), b(2, 2);
+    Time t = kSecond;
+    Connection* one = nullptr;
+    const auto reached = [&](Connection& c) {
+      if (one == nullptr && c.state() == step.state) one = &c;
+      return one != nullptr;
+    };
+    const auto carry_to = [&](Connection& from, Connection& to) {
+      while (const auto mad = from.poll_send()) to.receive(*read(*mad), t);
+    };
+    a.request({.kind = Kind::kReq}, t);
+    if (!reached(a)) carry_to(a, b);
+    if (!reached(b)) b.reply({.kind = Kind::kRep}, t);
+    if (!reached(b)) carry_to(b, a);
+    if (!reached(a)) a.ready({}, t);
+    ASSERT_TRUE(reached(a)) << static_cast<int>(step.state);
+    while (one->poll_send()) {
+    }
+    one->abandon(t);
+    const auto said = one->poll_send();
+    ASSERT_TRUE(said) << static_cast<int>(step.state);
+    EXPECT_EQ(read(*said)->kind, step.says) << static_cast<int>(step.state);
+    for (int i = 0; i < 100 && one->deadline(); ++i) {
+      t = *one->deadline();
+      one->expire(t);
+      while (one->poll_send()) {
+      }
+    }
+    EXPECT_EQ(one->state(), State::kClosed) << static_cast<int>(step.state);
+  }
+}
+
 TEST_F(Pair, MessagesWithWrongIdsChangeNothing) {
   connect();
   for (const Kind kind : {Kind::kDreq, Kind::kDrep, Kind::kRej, Kind::kRep, Kind::kRtu}) {

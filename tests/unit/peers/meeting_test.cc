@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <cstring>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -110,7 +111,12 @@ class Place {
   // Takes calls, and goes on with them as a service thread would until a caller is met. Processes
   // of other tests may call as well.
   void answer_one() {
-    for (int i = 0; i < 5000; ++i, usleep(1000)) {
+    bool met = false;
+    answer([&](Peer&) { met = true; }, [&] { return met; });
+  }
+  // Until `enough` says so, or for five seconds; who has been met is told.
+  void answer(const std::function<void(Peer&)>& tell, const std::function<bool()>& enough) {
+    for (int i = 0; i < 5000 && !enough(); ++i, usleep(1000)) {
       UniqueFd connection(
           accept4(slot_.listener.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
       if (connection) peers.answer(std::move(connection));
@@ -121,7 +127,7 @@ class Place {
       }
       for (const int one : waiting) {
         bool waits = false;
-        if (peers.go_on_meeting(one, &waits) != nullptr) return;
+        if (const auto peer = peers.go_on_meeting(one, &waits)) tell(*peer);
       }
     }
   }
@@ -172,13 +178,13 @@ class PeersTest : public testing::Test {
     waitpid(child_, nullptr, 0);
     child_ = -1;
   }
-  static bool within_two_seconds(auto condition) {
-    for (int i = 0; i < 2000; ++i) {
+  static bool within(Nanoseconds time, auto condition) {
+    for (const Nanoseconds end = now() + time; now() < end; usleep(1000)) {
       if (condition()) return true;
-      usleep(1000);
     }
-    return false;
+    return condition();
   }
+  static bool within_two_seconds(auto condition) { return within(2 * kSecond, condition); }
 
   Place own_;
   pid_t child_ = -1;
@@ -283,33 +289,102 @@ TEST_F(PeersTest, OfWhomAnEarlierHolderDidNotAnswerAreMetAllTheSame) {
   EXPECT_EQ(own_.peers.find(number).error().code, ECONNREFUSED);
 }
 
-TEST_F(PeersTest, ThatPretendToHaveAnothersSlotAreRefused) {
-  // Answers with a token of a slot that is not its own.
-  Slot slot = *claim_slot();
-  const Doorbell doorbell = *Doorbell::make();
-  const rnic::Token lie = rnic::make_token(slot.number + 1, 5);
-  const auto segment = *rnic::Segment::create(lie, {});
-  std::thread liar([&] {
-    UniqueFd connection;
-    for (int i = 0; i < 5000 && !connection; ++i) {
-      connection.reset(accept(slot.listener.get(), nullptr, nullptr));
+// Answers each call with a token of a slot that is not its own, until it is stopped. Whoever calls
+// may give up on a call before this thread gets to it, and processes of other tests call, too.
+class Liar {
+ public:
+  Liar() : thread_([this] { run(); }) {}
+  ~Liar() {
+    stops_ = true;
+    thread_.join();
+  }
+  std::uint32_t number() const { return slot_.number; }
+
+ private:
+  void run() {
+    while (!stops_) {
+      UniqueFd connection(
+          accept4(slot_.listener.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+      if (connection) lie(std::move(connection));
       usleep(1000);
     }
-    Handshake answer =
-        *Handshake::answer(std::move(connection),
-                           {lie, segment->descriptor(), doorbell.outer.get(), segment->secret()});
-    fcntl(answer.connection(), F_SETFL, O_NONBLOCK);
-    for (int i = 0; i < 5000; ++i, usleep(1000)) {
-      const auto done = answer.go_on();
-      if (!done || *done) break;
+  }
+  void lie(UniqueFd connection) {
+    Result<Handshake> answer = Handshake::answer(
+        std::move(connection),
+        {token_, segment_->descriptor(), doorbell_.outer.get(), segment_->secret()});
+    if (!answer) return;
+    for (; !stops_; usleep(1000)) {
+      const auto done = answer->go_on();
+      if (!done) return;
+      if (*done) break;
     }
-    (void)answer.show_too(answer.connection());
-    usleep(50'000);
-  });
-  const auto peer = own_.peers.find(slot.number);
-  liar.join();
+    (void)answer->show_too(answer->connection());
+    lied_.push_back(*std::move(answer));  // its end would look like this process's
+  }
+
+  Slot slot_ = *claim_slot();
+  const Doorbell doorbell_ = *Doorbell::make();
+  const rnic::Token token_ = rnic::make_token(slot_.number + 1, 5);
+  const std::unique_ptr<rnic::Segment> segment_ = *rnic::Segment::create(token_, {});
+  std::vector<Handshake> lied_;
+  std::atomic<bool> stops_{false};
+  std::thread thread_;  // last: it uses the others
+};
+
+TEST_F(PeersTest, ThatPretendToHaveAnothersSlotAreRefused) {
+  const Liar liar;
+  Result<std::shared_ptr<Peer>> peer = own_.peers.find(liar.number());
+  // Where the processors are busy it may not have answered yet.
+  EXPECT_TRUE(within_two_seconds([&] {
+    if (!peer && peer.error().code == EAGAIN) peer = own_.peers.find(liar.number());
+    return peer || peer.error().code != EAGAIN;
+  }));
   ASSERT_FALSE(peer);
   EXPECT_EQ(peer.error().code, EPROTO);
+}
+
+// Processes of other tests come and go meanwhile, and some are silent.
+TEST_F(PeersTest, KnowsEveryoneOnceAllHaveAnsweredWhoHoldASlot) {
+  Place late;
+  EXPECT_FALSE(own_.peers.knows_everyone()) << "it has been called, and has not answered";
+  EXPECT_EQ(own_.peers.known(late.number()), nullptr);
+  std::atomic<bool> enough{false};
+  std::thread answers([&] { late.answer([](Peer&) {}, [&] { return enough.load(); }); });
+  EXPECT_TRUE(within(2 * kSilencePatience, [&] { return own_.peers.knows_everyone(); }));
+  enough = true;
+  answers.join();
+  const auto met = own_.peers.known(late.number());
+  ASSERT_NE(met, nullptr);
+  EXPECT_EQ(met->token(), late.token());
+}
+
+TEST_F(PeersTest, WhoStaysSilentIsNotCountedOnForLong) {
+  const Slot silent = *claim_slot();
+  const Nanoseconds start = now();
+  EXPECT_FALSE(own_.peers.knows_everyone());
+  EXPECT_LT(now() - start, kSilencePatience / 2) << "it does not wait";
+  EXPECT_TRUE(within(3 * kSilencePatience, [&] { return own_.peers.knows_everyone(); }));
+  EXPECT_GE(now() - start, kSilencePatience);
+}
+
+TEST_F(PeersTest, WhatIsLeftOfADeadProcessIsNobodyToWaitFor) {
+  { const Slot dead = *claim_slot(); }
+  EXPECT_TRUE(within(2 * kSilencePatience, [&] { return own_.peers.knows_everyone(); }));
+}
+
+TEST_F(PeersTest, WhoIsMetIsTold) {
+  std::atomic<int> told{0};
+  own_.peers.on_met([&](Peer&) { ++told; });
+  Place other;
+  std::thread answers([&] { other.answer_one(); });
+  EXPECT_TRUE(
+      within_two_seconds([&] { return static_cast<bool>(own_.peers.find(other.number())); }));
+  answers.join();
+  EXPECT_GE(told.load(), 1);
+  const int before = told.load();
+  EXPECT_TRUE(own_.peers.find(other.number()));
+  EXPECT_EQ(told.load(), before) << "once";
 }
 
 TEST_F(PeersTest, WhoseSegmentSaysAnotherTokenAreRefused) {
