@@ -33,7 +33,7 @@ Advance serve(Requester& requester, const TakenReceive& taken, const Group& grou
   prepare_receive(requester, taken, group);
   if (taken.protection_error || requester.to.bytes() < group.bytes.size()) {
     requester.receive.status = rnic::refusal(!taken.protection_error);
-    if (!requester.push_receive(nullptr, true)) return requester.begin_again(kLockRetry);
+    if (!requester.push_receive(true)) return requester.begin_again(kLockRetry);
     requester.target.report(rnic::Failure::kInvalid);
     return finish_group_move(requester, {EFAULT, true});
   }
@@ -85,7 +85,7 @@ Advance finish_group_move(Requester& requester, Outcome outcome) {
     group.is_gathered = true;
     return serve_group(requester);
   }
-  if (outcome.error == 0 && !requester.push_receive(nullptr, requester.solicited)) {
+  if (outcome.error == 0 && !requester.push_receive(requester.solicited)) {
     return requester.begin_again(kLockRetry);
   }
   requester.release_target();

@@ -20,7 +20,7 @@ constexpr Nanoseconds kSettlePatience = 200 * kMillisecond;
 
 // To another process's memory that the CPU reaches, in one stretch.
 bool can_be_carried(const PieceList& from, const PieceList& to) {
-  if (to.bytes() == 0 || to.bytes() > rnic::kCarriedBytes || to.pieces().size() != 1) return false;
+  if (to.bytes() == 0 || to.bytes() > rnic::kBouncedBytes || to.pieces().size() != 1) return false;
   return to.pieces().front().where == Where::kProcess && !to.has_on_demand() &&
          from.cpu_reachable() && !from.has_on_demand() && !from.has_nowhere();
 }
@@ -131,15 +131,24 @@ bool Requester::remote_piece(std::uint32_t right, std::uint64_t bytes, PieceList
 Advance Requester::deliver() {
   faults::before_move(from, to, true);
   if (!can_be_carried(from, to)) return start_moving(by_engine);
+  const auto bytes = static_cast<std::uint32_t>(from.bytes());
+  if (bytes <= rnic::kCarriedBytes) {
+    carry_few();
+  } else if (has_tag || !target.may_bounce(bytes)) {
+    return start_moving(by_engine);
+  }
+  receive.carried = static_cast<std::uint16_t>(bytes);
+  receive.carried_to = to.pieces().front().key_address;
+  receive.carried_key = to.pieces().front().key;
+  return finish({});
+}
+
+void Requester::carry_few() {
   std::byte* next = carried;
   for (const Piece& piece : from.pieces()) {
     std::memcpy(next, reinterpret_cast<const void*>(piece.address), piece.length);
     next += piece.length;
   }
-  receive.carried = static_cast<std::uint16_t>(from.bytes());
-  receive.carried_to = to.pieces().front().key_address;
-  receive.carried_key = to.pieces().front().key;
-  return finish({});
 }
 
 Advance Requester::move(bool engine) {
@@ -226,7 +235,14 @@ Advance Requester::finish(Outcome outcome) {
   if (std::holds_alternative<Group>(progress)) return finish_group_move(*this, outcome);
   if (std::holds_alternative<AtomicStep>(progress)) return finish_atomic_move(*this, outcome);
   if (outcome.error != 0) return fail(outcome);
-  if (has_receive && !complete_receive()) return begin_again(kLockRetry);
+  if (has_receive) {
+    const Pushed pushed = complete_receive();
+    if (pushed == Pushed::kNotNow) return begin_again(kLockRetry);
+    if (pushed == Pushed::kNoRoom) {
+      receive.carried = 0;
+      return start_moving(by_engine);
+    }
+  }
   return complete();
 }
 

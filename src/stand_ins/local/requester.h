@@ -55,14 +55,15 @@ struct Requester final : rnic::CarrierState {
   // For a send with invalidate: whether its key names a window there.
   bool may_invalidate() const;
   void prepare_receive(std::uint64_t wr_id, ibv_wc_opcode opcode, std::uint64_t bytes);
-  // Completes the receive that was prepared: as it should be, and in any way. False: not now.
-  bool complete_receive();
-  bool push_receive(const std::byte* bytes_carried, bool is_solicited);
+  // Completes the receive that was prepared: as it should be; and in any way, carrying nothing
+  // (false: not now).
+  Pushed complete_receive();
+  bool push_receive(bool is_solicited);
 
   // `from` and `to` are ready, and the target is locked: has them moved, now or later.
   Advance move() { return move(by_engine); }
   Advance move(bool engine);
-  // The same for a message, whose completion carries it if it is small.
+  // The same for a message, whose completion carries it if it is short.
   Advance deliver();
 
   // --- How it ends.
@@ -143,6 +144,8 @@ struct Requester final : rnic::CarrierState {
   Advance end(ibv_wc_status status, std::uint64_t bytes);
   Advance start_moving(bool engine);
   void let_go_of_progress();
+  void carry_few();
+  Pushed push(const rnic::Carried& what, bool is_solicited);
 };
 
 }  // namespace gdr::local

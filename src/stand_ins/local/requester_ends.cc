@@ -37,22 +37,33 @@ void Requester::prepare_receive(std::uint64_t wr_id, ibv_wc_opcode opcode, std::
   has_receive = true;
 }
 
-bool Requester::complete_receive() {
+Pushed Requester::complete_receive() {
   if ((receive.flags & IBV_WC_WITH_INV) != 0 && target.held().holds()) {
     target.invalidate_window(receive.immediate);
     invalidated = true;  // should it have to begin again
   }
-  return push_receive(carried, solicited);
+  if (receive.carried <= rnic::kCarriedBytes) return push({.few = carried}, solicited);
+  iovec pieces[PieceList::kMost];
+  std::size_t count = 0;
+  for (const Piece& piece : from.pieces()) {
+    pieces[count++] = {reinterpret_cast<void*>(piece.address), piece.length};
+  }
+  return push({.many = {pieces, count}}, solicited);
 }
 
-bool Requester::push_receive(const std::byte* bytes_carried, bool is_solicited) {
-  return has_tag ? target.push_tagged(receive, bytes_carried, is_solicited, tag)
-                 : target.push_receive(receive, bytes_carried, is_solicited);
+bool Requester::push_receive(bool is_solicited) {
+  receive.carried = 0;
+  return push({}, is_solicited) == Pushed::kYes;
+}
+
+Pushed Requester::push(const rnic::Carried& what, bool is_solicited) {
+  return has_tag ? target.push_tagged(receive, what, is_solicited, tag)
+                 : target.push_receive(receive, what, is_solicited);
 }
 
 Advance Requester::refuse_receive(bool too_short) {
   receive.status = rnic::refusal(too_short);
-  if (!push_receive(nullptr, true)) return begin_again(kLockRetry);
+  if (!push_receive(true)) return begin_again(kLockRetry);
   ibv_wc_status status = too_short ? IBV_WC_REM_INV_REQ_ERR : IBV_WC_REM_OP_ERR;
   if (!is_reliable()) status = IBV_WC_SUCCESS;
   return break_off(status, rnic::Failure::kInvalid);

@@ -31,14 +31,14 @@ bool Target::look_at_tag(std::uint32_t index, std::uint64_t bytes, TakenReceive*
   return true;
 }
 
-bool Target::push_tagged(rnic::SharedCompletion& completion, const std::byte* carried,
-                         bool solicited, const TagMatch& match) {
+Pushed Target::push_tagged(rnic::SharedCompletion& completion, const rnic::Carried& carried,
+                           bool solicited, const TagMatch& match) {
   if (match.index == rnic::kNoTag) {
     return complete_of_srq(completion, carried, solicited, match.unexpected);
   }
   const std::uint32_t queue = rnic::read_once(srq_->completion_queue);
   const bool announced = match.announced && completion.status == IBV_WC_SUCCESS;
-  if (!held_.holds()) return false;
+  if (!held_.holds()) return Pushed::kNotNow;
   rnic::SharedTag* tag = rnic::TagTable(*segment_, *srq_).find(match.index);
   if (announced && tag != nullptr) {
     tag->rendezvous = match.rendezvous;
@@ -52,12 +52,12 @@ bool Target::push_tagged(rnic::SharedCompletion& completion, const std::byte* ca
       rnic::push_completion(*segment_, queue, completion, carried, solicited, adapter_->token(),
                             adapter_->liveness(), match.info, &held_);
   if (push == rnic::Push::kBusy) rnic::put_back_tag(*segment_, srq_index_, match.index, held_);
-  if (push == rnic::Push::kBusy || push == rnic::Push::kLost) return false;
+  if (push == rnic::Push::kBusy || push == rnic::Push::kLost) return Pushed::kNotNow;
   kill_point("receive_pushed");
   if (held_.holds()) rnic::tag_completed(*segment_, srq_index_, match.index);
   tell_of_push(push, queue);
   if (announced) tell(peer_);
-  return true;
+  return Pushed::kYes;
 }
 
 }  // namespace gdr::local

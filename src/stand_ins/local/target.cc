@@ -167,44 +167,52 @@ void Target::end_completing(rnic::SharedSrq& srq) const {
 
 // The first of `queue` is taken: completes it, or puts it back.
 template <typename Ring>
-bool Target::complete_first(Ring& queue, rnic::SharedCompletion& completion,
-                            std::uint32_t completions, const std::byte* carried, bool solicited) {
+Pushed Target::complete_first(Ring& queue, rnic::SharedCompletion& completion,
+                              std::uint32_t completions, const rnic::Carried& carried,
+                              bool solicited) {
   completion.solicited = solicited ? 1 : 0;
   kill_point("receive_taken");
-  if (faults::hides_completion()) return true;
+  if (faults::hides_completion()) return Pushed::kYes;
   const rnic::Push push =
       rnic::push_completion(*segment_, completions, completion, carried, solicited,
                             adapter_->token(), adapter_->liveness(), {}, &held_);
-  if (push == rnic::Push::kBusy) {
-    (void)store_two_while(held_, queue.receive_head, completion.receive - 1, queue.completing, 0);
+  if (push == rnic::Push::kBusy || push == rnic::Push::kNoRoom) {
+    const bool is_back =
+        store_two_while(held_, queue.receive_head, completion.receive - 1, queue.completing, 0);
+    return is_back && push == rnic::Push::kNoRoom ? Pushed::kNoRoom : Pushed::kNotNow;
   }
-  if (push == rnic::Push::kBusy || push == rnic::Push::kLost) return false;
+  if (push == rnic::Push::kLost) return Pushed::kNotNow;
   kill_point("receive_pushed");
   end_completing(queue);
   tell_of_push(push, completions);
-  return true;
+  return Pushed::kYes;
 }
 
-bool Target::complete_of_srq(rnic::SharedCompletion& completion, const std::byte* carried,
-                             bool solicited, bool unexpected) {
+Pushed Target::complete_of_srq(rnic::SharedCompletion& completion, const rnic::Carried& carried,
+                               bool solicited, bool unexpected) {
   // Before the receive is off: whoever finds it completed counts it.
   const std::uint32_t next = srq_->unexpected.load() + (unexpected ? 1 : 0);
-  if (!store_while(held_, srq_->unexpected_next, next)) return false;
+  if (!store_while(held_, srq_->unexpected_next, next)) return Pushed::kNotNow;
   completion.srq = static_cast<std::uint16_t>(srq_index_ + 1);
-  if (!rnic::take_first_receive_while(held_, *srq_, completion) ||
-      !complete_first(*srq_, completion, rnic::read_once(srq_->completion_queue), carried,
-                      solicited)) {
-    return false;
-  }
+  if (!rnic::take_first_receive_while(held_, *srq_, completion)) return Pushed::kNotNow;
+  const Pushed pushed = complete_first(*srq_, completion, rnic::read_once(srq_->completion_queue),
+                                       carried, solicited);
+  if (pushed != Pushed::kYes) return pushed;
   if (rnic::reaches_limit(*srq_, srq_->receive_tail.load() - completion.receive)) tell(peer_);
-  return true;
+  return pushed;
 }
 
-bool Target::push_receive(rnic::SharedCompletion& completion, const std::byte* carried,
-                          bool solicited) {
+bool Target::may_bounce(std::uint32_t bytes) const {
+  const std::uint32_t queue = rnic::read_once(
+      srq_ != nullptr ? srq_->completion_queue : queue_pair_->receive_completion_queue);
+  return rnic::may_bounce(segment_->completion_queue(queue), bytes);
+}
+
+Pushed Target::push_receive(rnic::SharedCompletion& completion, const rnic::Carried& carried,
+                            bool solicited) {
   if (srq_ != nullptr) return complete_of_srq(completion, carried, solicited, false);
-  return rnic::take_first_receive_while(held_, *queue_pair_, completion) &&
-         complete_first(*queue_pair_, completion,
+  if (!rnic::take_first_receive_while(held_, *queue_pair_, completion)) return Pushed::kNotNow;
+  return complete_first(*queue_pair_, completion,
                         rnic::read_once(queue_pair_->receive_completion_queue), carried, solicited);
 }
 

@@ -29,6 +29,13 @@ struct TakenReceive {
   bool protection_error = false;  // a segment's key does not cover what the message takes of it
 };
 
+// Whether a receive was completed. If not it is there as before.
+enum class Pushed {
+  kYes,
+  kNotNow,  // the request has to be begun again
+  kNoRoom,  // for what its completion would carry: move that, and push again
+};
+
 // Whether the shared receive queue that an XRC request names could be locked.
 enum class SrqEntry {
   kEntered,
@@ -106,10 +113,11 @@ class Target {
   bool has_window(std::uint32_t key) const;
   void invalidate_window(std::uint32_t key) const { rnic::invalidate_window_of(*segment_, key); }
 
-  // Takes the receive off the queue and completes it. `carried`: see push_completion(). False: not
-  // now, and it is there as before; the request has to be begun again.
-  [[nodiscard]] bool push_receive(rnic::SharedCompletion& completion, const std::byte* carried,
-                                  bool solicited);
+  // Whether a completion of the receive could carry that many bytes now: more than an annex holds.
+  bool may_bounce(std::uint32_t bytes) const;
+  // Takes the receive off the queue and completes it.
+  [[nodiscard]] Pushed push_receive(rnic::SharedCompletion& completion,
+                                    const rnic::Carried& carried, bool solicited);
   // --- Of a queue pair whose shared receive queue matches tags: tagged_target.cc.
   bool takes_tags() const;
   // As enter_srq() for the queue pair's own. False: another request holds it.
@@ -117,8 +125,8 @@ class Target {
   std::uint32_t match_tag(std::uint64_t tag) const;
   bool look_at_tag(std::uint32_t index, std::uint64_t bytes, TakenReceive* receive,
                    PieceList* pieces) const;
-  [[nodiscard]] bool push_tagged(rnic::SharedCompletion& completion, const std::byte* carried,
-                                 bool solicited, const TagMatch& match);
+  [[nodiscard]] Pushed push_tagged(rnic::SharedCompletion& completion, const rnic::Carried& carried,
+                                   bool solicited, const TagMatch& match);
 
   // The request broke the connection: its owner moves to error.
   void report(rnic::Failure failure);
@@ -138,13 +146,13 @@ class Target {
   bool look_at_first(Ring& queue, std::uint32_t domain, std::uint64_t bytes, TakenReceive* receive,
                      PieceList* pieces) const;
   // Takes the first receive of the shared receive queue that was entered, and completes it.
-  bool complete_of_srq(rnic::SharedCompletion& completion, const std::byte* carried, bool solicited,
-                       bool unexpected);
+  Pushed complete_of_srq(rnic::SharedCompletion& completion, const rnic::Carried& carried,
+                         bool solicited, bool unexpected);
   void end_completing(rnic::SharedQueuePair& queue_pair);
   void end_completing(rnic::SharedSrq& srq) const;
   template <typename Ring>
-  bool complete_first(Ring& queue, rnic::SharedCompletion& completion, std::uint32_t completions,
-                      const std::byte* carried, bool solicited);
+  Pushed complete_first(Ring& queue, rnic::SharedCompletion& completion, std::uint32_t completions,
+                        const rnic::Carried& carried, bool solicited);
   // The queue pair's device; peer_ and segment_ may be those of a shared receive queue.
   const rnic::SharedDevice& device() const {
     const rnic::SegmentHeader& header = queue_pair_peer() != nullptr

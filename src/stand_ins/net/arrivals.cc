@@ -87,7 +87,7 @@ const std::shared_ptr<rnic::QueuePair>& PacketPath::queue_pair(std::uint32_t num
 }
 
 bool PacketPath::progress() {
-  if (gpu_is_registered()) return false;
+  if (gpu_is_registered() || !thread_->expects_packets()) return false;
   thread_->polled();
   receive_all(true);
   // A program that has found its queue empty may take what it learns next, such as a disconnect, to
@@ -127,6 +127,7 @@ std::optional<std::uint32_t> PacketPath::receive_all(bool inline_progress) {
     }
     if (!deferred_.empty()) break;
   }
+  if (arrivals > 0) thread_->expect_packets();
   if (!answers_.empty()) answer_all(answers_);
   if (!due_.empty()) tell_events();
   // Should the program not poll again.

@@ -148,7 +148,11 @@ int PacketPath::connect(rnic::QueuePair& queue_pair) {
   const Result<OpenPort*> port = open_port(device, address);
   // Datagrams within the host need no port.
   if (!port) return datagrams && !settings_.takes_everything ? 0 : port.error().code;
-  if (datagrams) open_other_ports(device);
+  if (datagrams) {
+    open_other_ports(device);
+  } else {
+    thread_->always_expect_packets();
+  }
   const wire::Address peer =
       datagrams ? wire::Address{}
                 : reached_at(path.grh.dgid.raw, queue_pair.attributes().dest_qp_num);
@@ -271,6 +275,7 @@ void PacketPath::send_datagram(rnic::QueuePair& queue_pair) {
     counters_.add(Counter::kNotSent);
     return queue_pair.complete_front(IBV_WC_SUCCESS, bytes);
   }
+  thread_->expect_packets();
   PacketQueuePair& state = state_of(queue_pair);
   state.start_sending(port->room);
   const int error = transmitter_.datagram(state, *port->port,

@@ -80,6 +80,20 @@ std::uint64_t ProgressThread::polls_since_last() {
   return polls - std::exchange(counted_polls_, polls);
 }
 
+void ProgressThread::expect_packets_for(std::uint32_t looks) {
+  std::uint32_t before = expected_.load();
+  while (before < looks && !expected_.compare_exchange_weak(before, looks)) {
+  }
+  if (before == 0) wake();
+}
+
+bool ProgressThread::still_expects_packets() {
+  std::uint32_t before = expected_.load();
+  while (before != 0 && before != kAlways && !expected_.compare_exchange_weak(before, before - 1)) {
+  }
+  return before > 1;
+}
+
 // Polls at all, and does not sleep: whether it polls often is seen while this thread stands back.
 bool ProgressThread::stand_back(Nanoseconds time) {
   if (time < try_at_ || polls_since_last() == 0 || awaits_event_.exchange(false)) return false;
@@ -154,6 +168,11 @@ void ProgressThread::look_at_program() {
   if (!awaits_event) {
     if (passed < kLookAgain) return;
     looked_at_ = time;
+    if (!still_expects_packets()) {
+      stands_back_.store(false);
+      serve();
+      return;
+    }
     if (polls_since_last() * kOften >= passed) {
       try_again_ = kTryAgain;
       return;

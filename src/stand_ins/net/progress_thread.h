@@ -6,6 +6,11 @@
 // stands back from a program that polls often: it stops watching the ports and only looks, once a
 // millisecond, whether the program still polls. It watches again when that stops, and at once when
 // the program asks for a completion event, which a program does before it sleeps.
+//
+// A datagram queue pair opens the ports, and perhaps nobody beyond the host ever sends to it. So
+// that its program does not make a system call for each empty queue, the thread watches alone while
+// no packets are to be expected: there is no connection beyond the host, and for some time no
+// datagram has come or gone.
 #pragma once
 
 #include <poll.h>
@@ -36,6 +41,14 @@ class ProgressThread {
     // It may sleep as long as it was told to before.
     if (move_forward(time) - time > kMillisecond) wake();
   }
+  // Whether a program that finds its queue empty has to look at the ports itself. Hot.
+  bool expects_packets() const { return expected_.load(std::memory_order_relaxed) != 0; }
+  // A datagram has come or gone, so that more may come. Hot.
+  void expect_packets() {
+    if (expected_.load(std::memory_order_relaxed) < kExpectedFor) expect_packets_for(kExpectedFor);
+  }
+  // There is a connection.
+  void always_expect_packets() { expect_packets_for(kAlways); }
   // A thread of the program polls and finds nothing, or posts. Hot: one that is lost now and then
   // to another thread does no harm.
   void polled() {
@@ -60,6 +73,12 @@ class ProgressThread {
   bool stand_back(Nanoseconds time);
   Nanoseconds move_forward(Nanoseconds time);  // what it was before
   std::uint64_t polls_since_last();
+  void expect_packets_for(std::uint32_t looks);
+  bool still_expects_packets();
+
+  // How often it looks whether the program polls before it watches alone again.
+  static constexpr std::uint32_t kExpectedFor = 64;
+  static constexpr std::uint32_t kAlways = UINT32_MAX;
 
   PacketPath& path_;
   UniqueFd doorbell_;
@@ -69,6 +88,7 @@ class ProgressThread {
   std::atomic<std::uint64_t> polls_{0};
   std::atomic<bool> awaits_event_{false};
   std::atomic<bool> stands_back_{false};
+  std::atomic<std::uint32_t> expected_{0};  // looks that are left; kAlways stays
   // Only the thread uses these.
   std::uint64_t counted_polls_ = 0;
   Nanoseconds looked_at_ = 0;

@@ -92,7 +92,7 @@ void ReceiveSide::complete(rnic::SharedCompletion completion, bool solicited) {
 
 void ReceiveSide::push(std::uint32_t queue, const rnic::SharedCompletion& completion,
                        bool solicited) {
-  const rnic::Push push = rnic::push_completion(adapter_.segment(), queue, completion, nullptr,
+  const rnic::Push push = rnic::push_completion(adapter_.segment(), queue, completion, {},
                                                 solicited, adapter_.token(), adapter_.liveness());
   if (push == rnic::Push::kEventDue) return due_.push_back(queue);
   adapter_.tell_of_push(push, queue);

@@ -1,179 +1,15 @@
+// A completion queue as its owner has it; pushing is in completion_push.cc.
 #include "rnic/completion_queue.h"
 
 #include <infiniband/verbs.h>
 
 #include <algorithm>
 #include <bit>
-#include <cstddef>
-#include <cstring>
 #include <mutex>
 
-#include "base/kill_point.h"
-#include "rnic/device_clock.h"
+#include "rnic/completion_ring.h"
 
 namespace gdr::rnic {
-namespace {
-
-constexpr std::uint64_t ring_bytes(std::uint32_t capacity) {
-  return std::uint64_t{capacity} * (sizeof(SharedCompletion) + sizeof(CompletionAnnex));
-}
-
-// What lies behind the completions of a ring: an annex for each of them.
-CompletionAnnex* annexes_of(SharedCompletion* entries, std::uint32_t capacity) {
-  return reinterpret_cast<CompletionAnnex*>(entries + capacity);
-}
-
-void record(CompletionAnnex& annex, std::uint32_t traits, const TagInfo& tag) {
-  if ((traits & kRecordsTag) != 0) annex.tag = tag.tag, annex.tag_context = tag.context;
-  if ((traits & kRecordsDeviceTime) != 0) annex.device_time = device_clock();
-  if ((traits & kRecordsWallTime) != 0) annex.wall_time = wall_clock();
-}
-
-// The consumer's line is fetched only when the queue seems to be full. Under the producer lock.
-bool has_room(SharedCompletionQueue& shared, std::uint32_t tail, std::uint32_t limit) {
-  if (tail - shared.known_head.load(std::memory_order_relaxed) < limit) return true;
-  const std::uint32_t head = shared.head.load(std::memory_order_acquire);
-  shared.known_head.store(head, std::memory_order_relaxed);
-  return tail - head < limit;
-}
-
-// Under the producer lock. Whoever delivers it may do so after a poll has taken what it is for.
-void make_event(SharedCompletionQueue& shared) {
-  shared.armed.store(0, std::memory_order_relaxed);
-  shared.told.store(shared.tail.load(std::memory_order_relaxed), std::memory_order_relaxed);
-  shared.event.store(1);
-}
-
-// For a queue with a channel, after the tail has moved.
-Push tell_if_armed(SharedCompletionQueue& shared, bool solicited) {
-  // Sequentially consistent against request_notification: either it sees this completion's tail or
-  // this sees it armed.
-  std::atomic_thread_fence(std::memory_order_seq_cst);
-  const std::uint32_t armed = shared.armed.load();
-  if (armed == 0 || (armed == 1 && !solicited)) return Push::kPushed;
-  if (const std::uint32_t count = shared.moderation.load(std::memory_order_relaxed); count > 1) {
-    const std::uint32_t held = shared.held.load(std::memory_order_relaxed) + 1;
-    shared.held.store(held < count ? held : 0);
-    if (held < count) return held == 1 ? Push::kHeld : Push::kPushed;
-  }
-  make_event(shared);
-  return Push::kEventDue;
-}
-
-// Holds the producer lock: of this process's own queue, or as an initiator.
-class Producer {
- public:
-  Producer(SharedLock& shared_lock, Token owner, Token self, Liveness& liveness, const While* held)
-      : lock_(shared_lock), held_(held) {
-    word_ = lock(lock_, self, liveness, HeldFor::kBookkeeping, held != nullptr ? owner : self);
-  }
-  ~Producer() {
-    if (word_ == 0) return;
-    held_ != nullptr ? unlock(lock_, word_, *held_) : unlock(lock_);
-  }
-  Producer(const Producer&) = delete;
-  Producer& operator=(const Producer&) = delete;
-  bool has_it() const { return word_ != 0; }
-
- private:
-  SharedLock& lock_;
-  const While* const held_;
-  std::uint64_t word_;
-};
-
-constexpr std::size_t in_sixteens(std::size_t bytes) { return (bytes + 15) & ~std::size_t{15}; }
-
-// What the queue asks for beside a completion. False: this process was cut off.
-bool record_beside(CompletionAnnex& annex, std::uint32_t traits, const TagInfo& tag,
-                   const While* held) {
-  CompletionAnnex recorded{};
-  record(recorded, traits, tag);
-  constexpr std::size_t kRecorded =
-      in_sixteens(sizeof(CompletionAnnex) - offsetof(CompletionAnnex, device_time));
-  static_assert(offsetof(CompletionAnnex, device_time) + kRecorded <= sizeof(CompletionAnnex));
-  if (held != nullptr) {
-    return copy_while(*held, &annex.device_time, &recorded.device_time, kRecorded);
-  }
-  std::memcpy(&annex.device_time, &recorded.device_time, kRecorded);
-  return true;
-}
-
-// Writes it, with the bytes that it carries, and counts it.
-void append(SharedCompletionQueue& shared, std::uint32_t tail, SharedCompletion& place,
-            CompletionAnnex& annex, const SharedCompletion& completion, const std::byte* carried,
-            bool solicited) {
-  if (completion.carried != 0) std::memcpy(annex.carried, carried, completion.carried);
-  place = completion;
-  place.solicited = solicited ? 1 : 0;
-  shared.tail.store(tail + 1, std::memory_order_release);
-}
-
-// The same while this process is not cut off; else false, and it does not count. The sender has
-// said in it whether it is solicited, so that it is copied once.
-bool append_while(const While& held, SharedCompletionQueue& shared, std::uint32_t tail,
-                  SharedCompletion& place, CompletionAnnex& annex,
-                  const SharedCompletion& completion, const std::byte* carried) {
-  if (completion.carried == 0) {
-    return copy_and_store_while(held, &place, &completion, sizeof completion, shared.tail,
-                                tail + 1);
-  }
-  return copy_both_and_store_while(held, {annex.carried, carried, in_sixteens(completion.carried)},
-                                   {&place, &completion, sizeof completion}, shared.tail, tail + 1);
-}
-
-}  // namespace
-
-Push push_completion(Segment& segment, std::uint32_t queue, const SharedCompletion& completion,
-                     const std::byte* carried, bool solicited, Token self, Liveness& liveness,
-                     const TagInfo& tag, const While* held) {
-  SharedCompletionQueue& shared = segment.completion_queue(queue);
-  const Producer guard(shared.producer, read_once(segment.header().token), self, liveness, held);
-  if (!guard.has_it()) return Push::kBusy;
-  const std::uint32_t capacity = read_once(shared.capacity);
-  const std::uint32_t tail = shared.tail.load(std::memory_order_relaxed);
-  const std::uint32_t traits = read_once(shared.traits);
-  auto* entries =
-      static_cast<SharedCompletion*>(segment.arena(read_once(shared.ring), ring_bytes(capacity)));
-  if (!is_power_of_two(capacity) || entries == nullptr ||
-      !has_room(shared, tail, std::min(read_once(shared.limit), capacity))) {
-    if ((traits & kIgnoresOverrun) != 0) return Push::kPushed;
-    shared.overrun.store(1, std::memory_order_release);
-    return Push::kOverrun;
-  }
-  const std::uint32_t place = tail & (capacity - 1);
-  CompletionAnnex& annex = annexes_of(entries, capacity)[place];
-  if ((traits & (kRecordsDeviceTime | kRecordsWallTime | kRecordsTag)) != 0) [[unlikely]] {
-    if (!record_beside(annex, traits, tag, held)) return Push::kLost;
-  }
-  kill_point(completion.receive != 0 ? "pushing_receive" : "pushing");
-  if (held == nullptr) {
-    append(shared, tail, entries[place], annex, completion, carried, solicited);
-  } else if (!append_while(*held, shared, tail, entries[place], annex, completion, carried)) {
-    return Push::kLost;
-  }
-  if ((traits & kRaisesEvents) == 0) return Push::kPushed;
-  return tell_if_armed(shared, solicited || completion.status != IBV_WC_SUCCESS);
-}
-
-bool has_completed(Segment& segment, std::uint32_t queue, const ReceiveMark& mark, Token self,
-                   Liveness& liveness) {
-  SharedCompletionQueue& shared = segment.completion_queue(queue);
-  const While held = liveness.while_held();
-  // Where its owner holds it and does not go on, nothing moves meanwhile.
-  const Producer guard(shared.producer, read_once(segment.header().token), self, liveness, &held);
-  const std::uint32_t capacity = read_once(shared.capacity);
-  const std::uint32_t tail = shared.tail.load(std::memory_order_relaxed);
-  const auto* entries = static_cast<const SharedCompletion*>(
-      segment.arena(read_once(shared.ring), ring_bytes(capacity)));
-  if (!is_power_of_two(capacity) || entries == nullptr) return false;
-  // Not the oldest: the next one goes into its place, and whoever died may have begun to write it.
-  for (std::uint32_t i = 1; i < capacity; ++i) {
-    const SharedCompletion& entry = entries[(tail - i) & (capacity - 1)];
-    if (read_once(entry.receive) != mark.receive || read_once(entry.srq) != mark.srq) continue;
-    if (mark.srq != 0 || read_once(entry.qp_number) == mark.qp_number) return true;
-  }
-  return false;
-}
 
 Result<CompletionQueue::Ring> CompletionQueue::allocate(Segment& segment, std::uint32_t limit) {
   if (limit == 0 || limit > kMaxCompletions) {
@@ -196,21 +32,37 @@ Result<std::unique_ptr<CompletionQueue>> CompletionQueue::create(Segment& segmen
                                                                  Token self, Liveness& liveness) {
   const Result<Ring> ring = allocate(segment, settings.limit);
   if (!ring) return ring.error();
-  return std::unique_ptr<CompletionQueue>(
-      new CompletionQueue(segment, regions, index, *ring, self, liveness, std::move(settings)));
+  return std::unique_ptr<CompletionQueue>(new CompletionQueue(segment, regions, index, *ring,
+                                                              allocate_bounce(segment, index), self,
+                                                              liveness, std::move(settings)));
+}
+
+// Without one it works as well, if slower.
+std::uint64_t CompletionQueue::allocate_bounce(Segment& segment, std::uint32_t index) {
+  if (index >= kBounceRings) return 0;
+  const Result<std::uint64_t> offset = segment.allocate(kBounceRingBytes);
+  return offset ? *offset : 0;
 }
 
 CompletionQueue::CompletionQueue(Segment& segment, RegionTable& regions, std::uint32_t index,
-                                 const Ring& ring, Token self, Liveness& liveness,
-                                 CompletionQueueSettings settings)
+                                 const Ring& ring, std::uint64_t bounce, Token self,
+                                 Liveness& liveness, CompletionQueueSettings settings)
     : segment_(segment),
       regions_(regions),
       shared_(segment.completion_queue(index)),
       index_(index),
       self_(self),
       liveness_(liveness),
-      on_event_(std::move(settings.on_event)) {
+      on_event_(std::move(settings.on_event)),
+      bounce_(bounce),
+      bounce_bytes_(bounce != 0
+                        ? static_cast<const std::byte*>(segment.arena(bounce, kBounceRingBytes))
+                        : nullptr) {
   publish(ring);
+  shared_.bounce = bounce_;
+  shared_.bounce_tail.store(0);
+  shared_.bounce_head.store(0);
+  shared_.known_bounce_head.store(0);
   shared_.traits = settings.traits | (on_event_ ? kRaisesEvents : 0);
   shared_.moderation.store(0);
   shared_.held.store(0);
@@ -229,8 +81,10 @@ CompletionQueue::~CompletionQueue() {
     const LockGuard guard(shared_.producer, self_, liveness_, HeldFor::kBookkeeping);
     shared_.limit = 0;  // whoever pushes now finds no room
     shared_.capacity = 0;
+    shared_.bounce = 0;
   }
   segment_.free(ring_.offset);
+  if (bounce_ != 0) segment_.free(bounce_);
   shared_.generation.store(0);  // last: the place may be taken again from here on
 }
 
@@ -265,10 +119,16 @@ Result<void> CompletionQueue::resize(std::uint32_t limit) {
 }
 
 void CompletionQueue::place(const SharedCompletion& entry, std::uint32_t position) {
-  const std::size_t bytes = std::min<std::uint32_t>(read_once(entry.carried), kCarriedBytes);
+  const std::uint32_t bytes = read_once(entry.carried);
   if (bytes == 0) return;
-  regions_.place(read_once(entry.carried_key), read_once(entry.carried_to),
-                 {ring_.annex(position).carried, bytes});
+  const std::uint32_t key = read_once(entry.carried_key);
+  const std::uint64_t to = read_once(entry.carried_to);
+  if (bytes <= kCarriedBytes)
+    return regions_.place(key, to, {ring_.annex(position).carried, bytes});
+  const std::uint32_t at = read_once(entry.bounced_at);
+  const std::span<const std::byte> held = bounced(bounce_bytes_, at, bytes);
+  if (!held.empty()) regions_.place(key, to, held);
+  shared_.bounce_head.store(behind_bounced(at, bytes), std::memory_order_release);
 }
 
 int CompletionQueue::poll(std::span<SharedCompletion> completions, CompletionNotes* notes) {
@@ -309,7 +169,7 @@ bool CompletionQueue::holds_untold() const {
 
 Push CompletionQueue::push(const SharedCompletion& completion, bool solicited) {
   const Push push =
-      push_completion(segment_, index_, completion, nullptr, solicited, self_, liveness_);
+      push_completion(segment_, index_, completion, {}, solicited, self_, liveness_);
   if (push == Push::kEventDue) deliver_event();
   return push;
 }
@@ -330,6 +190,8 @@ void CompletionQueue::purge(std::uint32_t qp_number) {
   }
   head_.store(kept, std::memory_order_relaxed);
   shared_.head.store(kept);
+  // What stays gives back the room of what went before it, once it is polled.
+  if (kept == tail) shared_.bounce_head.store(shared_.bounce_tail.load());
 }
 
 bool CompletionQueue::deliver_event() {

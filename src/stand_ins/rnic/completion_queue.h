@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/kill_point.h"
 #include "base/spin_lock.h"
+#include "rnic/bounce_ring.h"
 #include "rnic/region_table.h"
 #include "rnic/segment.h"
 #include "rnic/shared_lock.h"
@@ -27,8 +28,15 @@ enum class Push {
   kHeld,      // pushed, the first that moderation holds back: its owner's timer must be told
   kOverrun,   // full: nothing was stored; the queue is in error
   // Only of another process's queue. Nothing was stored:
-  kBusy,  // its owner holds it and does not go on: again later
-  kLost,  // this process was cut off: whatever it held is not its own any more
+  kBusy,    // its owner holds it and does not go on: again later
+  kLost,    // this process was cut off: whatever it held is not its own any more
+  kNoRoom,  // for what the completion would carry: it has to go without
+};
+
+// What a completion carries: completion.carried bytes.
+struct Carried {
+  const std::byte* few = nullptr;    // up to kCarriedBytes, with room for as many
+  std::span<const iovec> many = {};  // more than that: the pieces of the sender's memory
 };
 
 // The tag of the message that completed: see tag_list.h.
@@ -37,12 +45,11 @@ struct TagInfo {
   std::uint32_t context = 0;
 };
 
-// Pushes onto a completion queue in any process's segment, as its owner or as an initiator.
-// `carried` has kCarriedBytes, of which completion.carried count. `held`: of an initiator, what has
-// lasted since it took the locks under which it pushes; its completion.solicited says what
-// `solicited` does.
+// Pushes onto a completion queue in any process's segment, as its owner or as an initiator. `held`:
+// of an initiator, what has lasted since it took the locks under which it pushes; its
+// completion.solicited says what `solicited` does. The owner's carry nothing.
 Push push_completion(Segment& segment, std::uint32_t queue, const SharedCompletion& completion,
-                     const std::byte* carried, bool solicited, Token self, Liveness& liveness,
+                     const Carried& carried, bool solicited, Token self, Liveness& liveness,
                      const TagInfo& tag = {}, const While* held = nullptr);
 
 // Which receive a completion is of: of a queue pair by its number, or of an XRC shared receive
@@ -135,9 +142,11 @@ class CompletionQueue {
       return annexes[position & (capacity - 1)];
     }
   };
+  static std::uint64_t allocate_bounce(Segment& segment, std::uint32_t index);
   static Result<Ring> allocate(Segment& segment, std::uint32_t limit);
   CompletionQueue(Segment& segment, RegionTable& regions, std::uint32_t index, const Ring& ring,
-                  Token self, Liveness& liveness, CompletionQueueSettings settings);
+                  std::uint64_t bounce, Token self, Liveness& liveness,
+                  CompletionQueueSettings settings);
   void place(const SharedCompletion& entry, std::uint32_t position);
   bool holds_solicited() const;
   bool holds_untold() const;
@@ -150,6 +159,8 @@ class CompletionQueue {
   const Token self_;
   Liveness& liveness_;
   const std::function<void()> on_event_;
+  const std::uint64_t bounce_;           // offset of the bounce ring; 0: none
+  const std::byte* const bounce_bytes_;  // itself
   SpinLock consumer_;
   Ring ring_;                           // under consumer_, and changed under the producer lock, too
   std::atomic<std::uint32_t> head_{0};  // written under consumer_; the shared head follows it

@@ -163,9 +163,9 @@ constexpr std::uint32_t kSrqLimitReached = 1u << 31;
 
 struct SharedCompletion {
   std::uint64_t wr_id;
-  std::uint32_t status;  // ibv_wc_status
-  std::uint32_t opcode;  // ibv_wc_opcode
-  std::uint32_t vendor_error;
+  std::uint32_t status;      // ibv_wc_status
+  std::uint32_t opcode;      // ibv_wc_opcode
+  std::uint32_t bounced_at;  // of more bytes than an annex holds: their place in the bounce ring
   std::uint32_t bytes;
   std::uint32_t immediate;  // network order, as in ibv_wc
   std::uint32_t qp_number;
@@ -175,7 +175,8 @@ struct SharedCompletion {
   // 1 + the shared receive queue's index if the receive was taken directly from it; see
   // tag_list.cc.
   std::uint16_t srq;
-  // A small message's bytes lie in the annex; whoever polls the completion stores them.
+  // A short message's bytes lie in the annex or the bounce ring; whoever polls the completion
+  // stores them.
   std::uint16_t carried;     // how many; 0: everything is in its place already
   std::uint16_t solicited;   // not 0: its sender asked for an event
   std::uint64_t carried_to;  // where, as the receive request says it
@@ -184,7 +185,7 @@ struct SharedCompletion {
 };
 static_assert(sizeof(SharedCompletion) == 64);
 
-constexpr std::uint32_t kCarriedBytes = 256;  // most that a completion carries
+constexpr std::uint32_t kCarriedBytes = 256;  // most that a completion carries in its annex
 struct alignas(64) CompletionAnnex {
   std::byte carried[kCarriedBytes];
   std::uint64_t device_time;  // when it was pushed: of the device's clock, if the queue asks for it
@@ -216,8 +217,13 @@ struct alignas(64) SharedCompletionQueue {
   std::atomic<std::uint32_t> known_head;  // what `head` was when a producer last looked
   std::atomic<std::uint32_t> told;        // what `tail` was when an event was last made
   alignas(64) std::atomic<std::uint32_t> tail;
-  std::atomic<std::uint32_t> overrun;           // beside what the owner polls
-  alignas(64) std::atomic<std::uint32_t> head;  // advanced by the owner
+  std::atomic<std::uint32_t> overrun;  // beside what the owner polls
+  // The bounce ring: see bounce_ring.h. Positions count bytes, and on past the ring's end.
+  std::uint64_t bounce;  // offset in the segment; 0: none
+  std::atomic<std::uint32_t> bounce_tail;
+  std::atomic<std::uint32_t> known_bounce_head;  // as known_head
+  alignas(64) std::atomic<std::uint32_t> head;   // advanced by the owner
+  std::atomic<std::uint32_t> bounce_head;        // the same
 };
 static_assert(sizeof(SharedCompletionQueue) == 192);
 
@@ -390,7 +396,7 @@ struct SegmentHeader {
 };
 
 constexpr std::uint64_t kSegmentMagic = 0x30'74'69'6b'72'64'67'00;
-constexpr std::uint32_t kSegmentLayout = 23;
+constexpr std::uint32_t kSegmentLayout = 24;
 
 // Where each table starts, each on a page of its own.
 constexpr std::uint64_t page_up(std::uint64_t bytes) {

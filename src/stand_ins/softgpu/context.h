@@ -22,6 +22,7 @@ class Context {
   int device() const { return device_; }
   bool primary() const { return primary_; }
   unsigned flags() const { return flags_; }
+  bool syncs_memops() const { return (flags_ & cuda::CU_CTX_SYNC_MEMOPS) != 0; }
   void set_flags(unsigned flags) { flags_ = flags; }
 
   // A context whose device was reset or released, or that was destroyed, is not alive. May be asked

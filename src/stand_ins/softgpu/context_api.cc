@@ -187,6 +187,15 @@ GDR_CU cuCtxGetFlags(unsigned* flags) {
   });
 }
 
+GDR_CU cuCtxSetFlags(unsigned flags) {
+  if ((flags & ~kLegalFlags) != 0) return CUDA_ERROR_INVALID_VALUE;
+  return in_context([&](Process& process, Context& context) {
+    const std::lock_guard guard(process.lock);
+    context.set_flags(flags);
+    return CUDA_SUCCESS;
+  });
+}
+
 GDR_CU cuCtxGetId(CUcontext handle, unsigned long long* id) {
   if (id == nullptr) return CUDA_ERROR_INVALID_VALUE;
   return in_driver([&](Process& process) -> CUresult {

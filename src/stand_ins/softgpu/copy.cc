@@ -41,11 +41,13 @@ void stage(Plan& plan) {
   plan.staged = std::move(staged);
 }
 
-bool must_wait(const Plan& plan, Completion completion) {
+// `context_syncs`: CU_CTX_SYNC_MEMOPS.
+bool must_wait(const Plan& plan, Completion completion, bool context_syncs) {
   if (plan.to.pageable || plan.to.sync_memops || plan.from.sync_memops) return true;
   if (plan.from.pageable && plan.bytes > kMostStaged) return true;
+  if (completion != Completion::kOnReturn) return false;
   // A plain copy from device to device is not waited for, even by the calls that are not "Async".
-  return completion == Completion::kOnReturn && !(plan.to.on_device && plan.from.on_device);
+  return context_syncs || !(plan.to.on_device && plan.from.on_device);
 }
 
 }  // namespace
@@ -74,7 +76,7 @@ CUresult run_copy(Process& process, Context& context, CUstream handle, Completio
   if (takes_compute_channel(*plan)) {
     plan->behind = process.devices[static_cast<std::size_t>(plan->to.device)].compute_channel;
   }
-  const bool wait = must_wait(*plan, completion);
+  const bool wait = must_wait(*plan, completion, stream->context()->syncs_memops());
   if (wait && stream->context()->implicit_order(*stream).empty() && stream->begin_inline()) {
     guard.unlock();
     carry_out(*plan);

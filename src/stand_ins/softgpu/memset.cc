@@ -44,7 +44,7 @@ void fill_row(const Span& span, std::uint64_t offset, std::uint64_t bytes, const
   }
 }
 
-CUresult set(Fill fill, CUstream handle) {
+CUresult set(Fill fill, CUstream handle, Completion completion) {
   return in_context([&](Process& process, Context& context) -> CUresult {
     if (fill.width == 0 || fill.height == 0) return CUDA_SUCCESS;
     std::uint64_t row = 0;
@@ -73,30 +73,34 @@ CUresult set(Fill fill, CUstream handle) {
       if (behind != nullptr) behind->wait_until_free();
       for (std::uint64_t y = 0; y < fill.height; ++y) fill_row(*span, y * fill.pitch, row, fill);
     });
+    const bool context_syncs =
+        completion == Completion::kOnReturn && stream->context()->syncs_memops();
     guard.unlock();
     // Asynchronous to the host, even without "Async" in the name, unless the memory is the host's.
-    if (!span->on_device || span->sync_memops) mark.wait();
+    if (!span->on_device || span->sync_memops || context_syncs) mark.wait();
     return CUDA_SUCCESS;
   });
 }
 
 }  // namespace
 
-#define GDR_MEMSET(bits, type)                                                                \
-  GDR_CU_SYNC(cuMemsetD##bits##_v2, (CUdeviceptr to, type value, std::size_t count),          \
-              (to, value, count), return set({to, 0, value, bits / 8, count, 1}, stream);)    \
-  GDR_CU_ASYNC(cuMemsetD##bits##Async, (CUdeviceptr to, type value, std::size_t count),       \
-               (to, value, count), return set({to, 0, value, bits / 8, count, 1}, stream);)   \
-  GDR_CU_SYNC(                                                                                \
-      cuMemsetD2D##bits##_v2,                                                                 \
-      (CUdeviceptr to, std::size_t pitch, type value, std::size_t width, std::size_t height), \
-      (to, pitch, value, width, height),                                                      \
-      return set({to, pitch, value, bits / 8, width, height}, stream);)                       \
-  GDR_CU_ASYNC(                                                                               \
-      cuMemsetD2D##bits##Async,                                                               \
-      (CUdeviceptr to, std::size_t pitch, type value, std::size_t width, std::size_t height), \
-      (to, pitch, value, width, height),                                                      \
-      return set({to, pitch, value, bits / 8, width, height}, stream);)
+#define GDR_MEMSET(bits, type)                                                                 \
+  GDR_CU_SYNC(cuMemsetD##bits##_v2, (CUdeviceptr to, type value, std::size_t count),           \
+              (to, value, count),                                                              \
+              return set({to, 0, value, bits / 8, count, 1}, stream, Completion::kOnReturn);)  \
+  GDR_CU_ASYNC(cuMemsetD##bits##Async, (CUdeviceptr to, type value, std::size_t count),        \
+               (to, value, count),                                                             \
+               return set({to, 0, value, bits / 8, count, 1}, stream, Completion::kOnStream);) \
+  GDR_CU_SYNC(                                                                                 \
+      cuMemsetD2D##bits##_v2,                                                                  \
+      (CUdeviceptr to, std::size_t pitch, type value, std::size_t width, std::size_t height),  \
+      (to, pitch, value, width, height),                                                       \
+      return set({to, pitch, value, bits / 8, width, height}, stream, Completion::kOnReturn);) \
+  GDR_CU_ASYNC(                                                                                \
+      cuMemsetD2D##bits##Async,                                                                \
+      (CUdeviceptr to, std::size_t pitch, type value, std::size_t width, std::size_t height),  \
+      (to, pitch, value, width, height),                                                       \
+      return set({to, pitch, value, bits / 8, width, height}, stream, Completion::kOnStream);)
 
 GDR_MEMSET(8, unsigned char)
 GDR_MEMSET(16, unsigned short)

@@ -16,7 +16,7 @@ void convert(const rnic::SharedCompletion& from, ibv_wc& to) {
   to.wr_id = from.wr_id;
   to.status = static_cast<ibv_wc_status>(from.status);
   to.opcode = static_cast<ibv_wc_opcode>(from.opcode);
-  to.vendor_err = from.vendor_error;
+  to.vendor_err = 0;
   to.byte_len = from.bytes;
   to.imm_data = from.immediate;
   to.qp_num = from.qp_number;

@@ -65,7 +65,8 @@ void read_tag(ibv_cq_ex* extended, ibv_wc_tm_info* info) {
   *info = {.tag = tag.tag, .priv = tag.context};
 }
 
-// No LIDs on Ethernet, no tag that was stripped from a frame, no flow rule that tags.
+// No vendor's errors, no LIDs on Ethernet, no tag that was stripped from a frame, no flow rule that
+// tags.
 template <typename Value>
 Value read_zero(ibv_cq_ex* /*extended*/) {
   return 0;
@@ -79,7 +80,7 @@ void set_readers(Cq& cq, std::uint64_t flags, bool one_thread) {
   table.next_poll = next_poll;
   table.end_poll = one_thread ? end_poll_alone : end_poll;
   table.read_opcode = read<&Entry::opcode, ibv_wc_opcode>;
-  table.read_vendor_err = read<&Entry::vendor_error, std::uint32_t>;
+  table.read_vendor_err = read_zero<std::uint32_t>;
   table.read_wc_flags = read<&Entry::flags, unsigned>;
   if (flags & IBV_WC_EX_WITH_BYTE_LEN) table.read_byte_len = read<&Entry::bytes, std::uint32_t>;
   if (flags & IBV_WC_EX_WITH_IMM) table.read_imm_data = read<&Entry::immediate, __be32>;

@@ -13,6 +13,7 @@
 
 #include "base/printable.h"
 #include "ledger/ledger.h"
+#include "watching/attached_memory.h"
 
 namespace gdr::watching {
 namespace {
@@ -121,6 +122,9 @@ void Processes::look_at(pid_t pid, int depth) {
     one.libraries |= libraries_in(maps);
     one.watched = one.watched || maps.find("/libgdr-watch.so") != std::string::npos;
     one.connections = std::max(one.connections, connections_of(folder));
+    if (!one.shares_ucx_memory && (one.libraries & ledger::kUcx) != 0) {
+      one.shares_ucx_memory = has_attached(maps, pid, proc_);
+    }
   }
   std::error_code error;
   for (fs::directory_iterator task(folder + "/task", error), end; !error && task != end;

@@ -18,10 +18,11 @@ namespace gdr::watching {
 
 struct SeenProcess {
   std::string program;
-  std::uint64_t libraries = 0;    // ledger::Library
-  bool watched = false;           // libgdr-watch.so is in it
-  bool readable = false;          // its memory map could be read
-  std::uint32_t connections = 0;  // of TCP to other processes, most at a time
+  std::uint64_t libraries = 0;     // ledger::Library
+  bool watched = false;            // libgdr-watch.so is in it
+  bool readable = false;           // its memory map could be read
+  std::uint32_t connections = 0;   // of TCP to other processes, most at a time
+  bool shares_ucx_memory = false;  // it has attached memory of another process's UCX
 };
 
 class Processes {

@@ -43,10 +43,15 @@ std::string connections(const Observations& seen) {
 }
 
 // The transport library that decided, and what it needs.
-std::string transport_words(std::uint64_t libraries) {
+std::string transport_words(std::uint64_t libraries, bool shares_memory) {
   if ((libraries & ledger::kUcx) != 0 && (libraries & ledger::kUcxIb) == 0) {
     return "UCX is loaded without its InfiniBand part (libuct_ib): UCX_TLS or UCX_NET_DEVICES "
            "excludes it, or its package is missing";
+  }
+  if ((libraries & ledger::kUcx) != 0 && shares_memory) {
+    return "UCX chose shared memory, since the other process is on this host; UCX_TLS=rc chooses "
+           "the "
+           "NIC";
   }
   if ((libraries & ledger::kUcx) != 0) {
     return "UCX is loaded and chose another transport; UCX_LOG_LEVEL=info shows it";
@@ -158,7 +163,10 @@ std::vector<std::string> why_not(const Report& report) {
   std::vector<std::string> reasons;
   add_if(reasons, unwatched_words(seen));
   if (reasons.empty()) reasons.push_back(how_far(seen, libraries));
-  add_if(reasons, transport_words(libraries));
+  const bool shares_memory =
+      std::any_of(seen.processes.begin(), seen.processes.end(),
+                  [](const auto& one) { return one.second.shares_ucx_memory; });
+  add_if(reasons, transport_words(libraries, shares_memory));
   add_if(reasons, connections(seen));
   return reasons;
 }

@@ -23,11 +23,20 @@ std::string opened_names(const Snapshot& calls) {
 
 constexpr const char* kUnused = "this program did not use the software NIC: ";
 
+bool any_shares_memory(const std::map<pid_t, SeenProcess>& processes) {
+  return std::any_of(processes.begin(), processes.end(),
+                     [](const auto& one) { return one.second.shares_ucx_memory; });
+}
+
 // What decided against it.
 std::string chosen_instead(const Snapshot& calls, const std::map<pid_t, SeenProcess>& processes) {
   const auto had = [&](ledger::Library one) { return had_library(calls, processes, one); };
   std::string words;
-  if (had(ledger::kUcx)) {
+  if (had(ledger::kUcx) && any_shares_memory(processes)) {
+    words =
+        "; UCX chose shared memory, since the other process is on this host (UCX_TLS=rc chooses "
+        "the software NIC)";
+  } else if (had(ledger::kUcx)) {
     words = had(ledger::kUcxIb) ? "; UCX chose another transport (UCX_LOG_LEVEL=info shows it)"
                                 : "; UCX was loaded without its InfiniBand part";
   } else if (had(ledger::kFabric)) {
@@ -71,7 +80,17 @@ std::string nic_words(const Offered& offered, const Snapshot& calls,
   const std::string done =
       fmt::format("software NIC: opened {}, {}, {}", names,
                   plural(calls.made_queue_pairs, "queue pair"), size_text(calls.all().all()));
-  return calls.made_queue_pairs != 0 ? done : done + chosen_instead(calls, processes);
+  const bool ucx_shares =
+      had_library(calls, processes, ledger::kUcx) && any_shares_memory(processes);
+  if (calls.all().all() != 0) {
+    return ucx_shares ? done +
+                            "; UCX used shared memory as well, since the other process is on this "
+                            "host (UCX_TLS=rc chooses the software NIC alone)"
+                      : done;
+  }
+  // What a peer writes or reads is not counted: queue pairs without bytes may have served.
+  return calls.made_queue_pairs != 0 && !ucx_shares ? done
+                                                    : done + chosen_instead(calls, processes);
 }
 
 }  // namespace

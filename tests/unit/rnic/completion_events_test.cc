@@ -49,7 +49,7 @@ TEST_F(CompletionQueueTest, NotifiesOfWhatAPollLeavesBehindTheArming) {
 // Whoever pushes is slower than the program, which another event has woken.
 TEST_F(CompletionQueueTest, NotifiesOfWhatFollowsACompletionThatWasTakenBeforeItsEventWasTold) {
   queue_->request_notification(false);
-  ASSERT_EQ(push_completion(adapter_->segment(), queue_->index(), entry(0), nullptr, false,
+  ASSERT_EQ(push_completion(adapter_->segment(), queue_->index(), entry(0), {}, false,
                             adapter_->token(), adapter_->liveness()),
             Push::kEventDue);
   EXPECT_EQ(taken(), (Ids{0}));

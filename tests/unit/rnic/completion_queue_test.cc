@@ -183,7 +183,7 @@ TEST_F(CompletionQueueTest, AScribbledTailIsAnErrorAndNotARead) {
 TEST_F(CompletionQueueTest, AScribbledDescriptionTakesNoPush) {
   SharedCompletionQueue& shared = adapter_->segment().completion_queue(queue_->index());
   const auto push_to = [&] {
-    return push_completion(adapter_->segment(), queue_->index(), entry(1), nullptr, false, kToken,
+    return push_completion(adapter_->segment(), queue_->index(), entry(1), {}, false, kToken,
                            liveness_);
   };
   const std::uint64_t ring = shared.ring;
@@ -238,8 +238,8 @@ TEST_F(CompletionQueueTest, PlacesNothingOfAForgedCompletionOutsideTheRegionItNa
     SharedCompletion forged = entry(1);
     forged.carried = std::min(count, kCarriedBytes);
     forged.carried_to = to, forged.carried_key = to_key;
-    ASSERT_EQ(push_completion(adapter_->segment(), queue_->index(), forged, bytes, false, kToken,
-                              liveness_),
+    ASSERT_EQ(push_completion(adapter_->segment(), queue_->index(), forged, {.few = bytes}, false,
+                              kToken, liveness_),
               Push::kPushed);
     if (count > kCarriedBytes) {
       auto* ring = static_cast<SharedCompletion*>(adapter_->segment().arena(
@@ -257,8 +257,9 @@ TEST_F(CompletionQueueTest, PlacesNothingOfAForgedCompletionOutsideTheRegionItNa
   push(writable, address - 1, 64);
   push(writable, address + 4096 - 63, 64);
   push(writable, ~std::uint64_t{0} - 10, 64);
+  push(writable, address, 0xffff'ffff);  // more than a completion can carry
   EXPECT_EQ(std::count(memory.begin(), memory.end(), 0x11), 3 * 4096);
-  push(writable, address, 0xffff'ffff);
+  push(writable, address, kCarriedBytes);
   EXPECT_EQ(std::count(memory.begin(), memory.end(), 0x77), kCarriedBytes);
 }
 
@@ -266,9 +267,8 @@ TEST_F(CompletionQueueTest, TakesNoPushOnceItIsGone) {
   const std::uint32_t index = queue_->index();
   adapter_->destroy_completion_queue(*queue_);
   queue_.reset();
-  EXPECT_EQ(
-      push_completion(adapter_->segment(), index, entry(1), nullptr, false, kToken, liveness_),
-      Push::kOverrun);
+  EXPECT_EQ(push_completion(adapter_->segment(), index, entry(1), {}, false, kToken, liveness_),
+            Push::kOverrun);
 }
 
 TEST_F(CompletionQueueTest, IsRefusedBeyondTheDevicesLimits) {

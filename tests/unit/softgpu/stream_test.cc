@@ -110,6 +110,31 @@ TEST_F(Stream, LargePageableSourceAndSyncMemopsMakeTheCallLastAsLongAsTheCopy) {
   EXPECT_CU(CUDA_SUCCESS, cu.stream_destroy(stream));
 }
 
+// The default stream waits for the blocking one.
+TEST_F(Stream, SyncMemopsOfTheContextMakeSynchronousCallsLastAndNoOthers) {
+  CUstream stream = make(CU_STREAM_DEFAULT);
+  auto set_flags = function<CUresult(unsigned)>("cuCtxSetFlags");
+  auto copy = function<CUresult(CUdeviceptr, CUdeviceptr, std::size_t)>("cuMemcpyDtoD_v2");
+  auto fill = function<CUresult(CUdeviceptr, unsigned char, std::size_t)>("cuMemsetD8_v2");
+  const auto copies_at_once = [&] {
+    return returns_at_once(cu, context, stream, [&] { return copy(device, device + 512, 64); });
+  };
+  const auto fills_at_once = [&] {
+    return returns_at_once(cu, context, stream, [&] { return fill(device, 7, 64); });
+  };
+  EXPECT_TRUE(copies_at_once());
+  EXPECT_TRUE(fills_at_once());
+  ASSERT_CU(CUDA_SUCCESS, set_flags(CU_CTX_SYNC_MEMOPS));
+  EXPECT_FALSE(copies_at_once());
+  EXPECT_FALSE(fills_at_once());
+  EXPECT_TRUE(returns_at_once(
+      cu, context, stream, [&] { return cu.memcpy_dtod_async(device, device + 512, 64, stream); }));
+  EXPECT_CU(CUDA_ERROR_INVALID_VALUE, set_flags(0x1000));
+  EXPECT_CU(CUDA_SUCCESS, set_flags(0));
+  EXPECT_TRUE(copies_at_once());
+  EXPECT_CU(CUDA_SUCCESS, cu.stream_destroy(stream));
+}
+
 TEST_F(Stream, CopyToPageableMemoryIsDoneWhenTheCallReturns) {
   CUstream stream = make(CU_STREAM_NON_BLOCKING);
   ASSERT_CU(CUDA_SUCCESS, cu.memset_d8_async(device, 0x42, 1 << 20, stream));

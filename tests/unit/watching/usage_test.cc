@@ -30,6 +30,44 @@ TEST(RunUsage, SaysThatNothingWasOpenedAndWhatWasChosenInstead) {
       "connections open");
 }
 
+constexpr std::uint64_t kWithUcx = ledger::kSoftNic | ledger::kUcx | ledger::kUcxIb;
+
+std::map<pid_t, SeenProcess> sharing_memory() {
+  return {{10, {"train", kWithUcx, false, true, 1, true}}};
+}
+
+TEST(RunUsage, SaysThatUcxChoseSharedMemoryAndWhy) {
+  Snapshot calls = process_with(kWithUcx);
+  calls.devices = {{"soft0", 1, {}}};
+  calls.made_queue_pairs = 2;
+  EXPECT_EQ(
+      usage_line({.soft_nic = true}, calls, sharing_memory()),
+      "software NIC: opened soft0, 2 queue pairs, 0 B; UCX chose shared memory, since the other "
+      "process is on this host (UCX_TLS=rc chooses the software NIC); it had TCP connections "
+      "open");
+}
+
+TEST(RunUsage, SaysThatUcxUsedSharedMemoryBesideTheDevice) {
+  Snapshot calls = process_with(kWithUcx);
+  Counts counts;
+  counts.bytes[ledger::kBytesOut][2] = 4096;
+  calls.devices = {{"soft0", 1, counts}};
+  calls.made_queue_pairs = 2;
+  EXPECT_EQ(
+      usage_line({.soft_nic = true}, calls, sharing_memory()),
+      "software NIC: opened soft0, 2 queue pairs, 4 KiB; UCX used shared memory as well, since "
+      "the other process is on this host (UCX_TLS=rc chooses the software NIC alone)");
+}
+
+// What the other side writes into its memory does not count.
+TEST(RunUsage, DoesNotBlameUcxWhereQueuePairsMayHaveServedThePeer) {
+  Snapshot calls = process_with(kWithUcx);
+  calls.devices = {{"soft0", 1, {}}};
+  calls.made_queue_pairs = 1;
+  EXPECT_EQ(usage_line({.soft_nic = true}, calls, {{10, {"train", kWithUcx, false, true, 1}}}),
+            "software NIC: opened soft0, 1 queue pair, 0 B");
+}
+
 TEST(RunUsage, TellsAnotherLibibverbsFromNone) {
   EXPECT_EQ(usage_line({.soft_nic = true}, {}, {}),
             "this program did not use the software NIC: it loaded no libibverbs");

@@ -1,0 +1,173 @@
+// Pushing completions, onto any process's queue. Hot.
+#include <infiniband/verbs.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <optional>
+
+#include "base/kill_point.h"
+#include "rnic/completion_queue.h"
+#include "rnic/completion_ring.h"
+#include "rnic/device_clock.h"
+
+namespace gdr::rnic {
+namespace {
+
+void record(CompletionAnnex& annex, std::uint32_t traits, const TagInfo& tag) {
+  if ((traits & kRecordsTag) != 0) annex.tag = tag.tag, annex.tag_context = tag.context;
+  if ((traits & kRecordsDeviceTime) != 0) annex.device_time = device_clock();
+  if ((traits & kRecordsWallTime) != 0) annex.wall_time = wall_clock();
+}
+
+// The consumer's line is fetched only when the queue seems to be full. Under the producer lock.
+bool has_room(SharedCompletionQueue& shared, std::uint32_t tail, std::uint32_t limit) {
+  if (tail - shared.known_head.load(std::memory_order_relaxed) < limit) return true;
+  const std::uint32_t head = shared.head.load(std::memory_order_acquire);
+  shared.known_head.store(head, std::memory_order_relaxed);
+  return tail - head < limit;
+}
+
+// For a queue with a channel, after the tail has moved.
+Push tell_if_armed(SharedCompletionQueue& shared, bool solicited) {
+  // Sequentially consistent against request_notification: either it sees this completion's tail or
+  // this sees it armed.
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  const std::uint32_t armed = shared.armed.load();
+  if (armed == 0 || (armed == 1 && !solicited)) return Push::kPushed;
+  if (const std::uint32_t count = shared.moderation.load(std::memory_order_relaxed); count > 1) {
+    const std::uint32_t held = shared.held.load(std::memory_order_relaxed) + 1;
+    shared.held.store(held < count ? held : 0);
+    if (held < count) return held == 1 ? Push::kHeld : Push::kPushed;
+  }
+  make_event(shared);
+  return Push::kEventDue;
+}
+
+// Holds the producer lock: of this process's own queue, or as an initiator.
+class Producer {
+ public:
+  Producer(SharedLock& shared_lock, Token owner, Token self, Liveness& liveness, const While* held)
+      : lock_(shared_lock), held_(held) {
+    word_ = lock(lock_, self, liveness, HeldFor::kBookkeeping, held != nullptr ? owner : self);
+  }
+  ~Producer() {
+    if (word_ == 0) return;
+    held_ != nullptr ? unlock(lock_, word_, *held_) : unlock(lock_);
+  }
+  Producer(const Producer&) = delete;
+  Producer& operator=(const Producer&) = delete;
+  bool has_it() const { return word_ != 0; }
+
+ private:
+  SharedLock& lock_;
+  const While* const held_;
+  std::uint64_t word_;
+};
+
+constexpr std::size_t in_sixteens(std::size_t bytes) { return (bytes + 15) & ~std::size_t{15}; }
+
+// What the queue asks for beside a completion. False: this process was cut off.
+bool record_beside(CompletionAnnex& annex, std::uint32_t traits, const TagInfo& tag,
+                   const While* held) {
+  CompletionAnnex recorded{};
+  record(recorded, traits, tag);
+  constexpr std::size_t kRecorded =
+      in_sixteens(sizeof(CompletionAnnex) - offsetof(CompletionAnnex, device_time));
+  static_assert(offsetof(CompletionAnnex, device_time) + kRecorded <= sizeof(CompletionAnnex));
+  if (held != nullptr) {
+    return copy_while(*held, &annex.device_time, &recorded.device_time, kRecorded);
+  }
+  std::memcpy(&annex.device_time, &recorded.device_time, kRecorded);
+  return true;
+}
+
+// Writes it, with what it carries in its annex, and counts it.
+void append(SharedCompletionQueue& shared, std::uint32_t tail, SharedCompletion& place,
+            CompletionAnnex& annex, const SharedCompletion& completion, const std::byte* carried,
+            bool solicited) {
+  if (carried != nullptr) std::memcpy(annex.carried, carried, completion.carried);
+  place = completion;
+  place.solicited = solicited ? 1 : 0;
+  shared.tail.store(tail + 1, std::memory_order_release);
+}
+
+// The same while this process is not cut off; else false, and it does not count. The sender has
+// said in it whether it is solicited, so that it is copied once.
+bool append_while(const While& held, SharedCompletionQueue& shared, std::uint32_t tail,
+                  SharedCompletion& place, CompletionAnnex& annex,
+                  const SharedCompletion& completion, const std::byte* carried) {
+  if (carried == nullptr) {
+    return copy_and_store_while(held, &place, &completion, sizeof completion, shared.tail,
+                                tail + 1);
+  }
+  return copy_both_and_store_while(held, {annex.carried, carried, in_sixteens(completion.carried)},
+                                   {&place, &completion, sizeof completion}, shared.tail, tail + 1);
+}
+
+}  // namespace
+
+Push push_completion(Segment& segment, std::uint32_t queue, const SharedCompletion& completion,
+                     const Carried& carried, bool solicited, Token self, Liveness& liveness,
+                     const TagInfo& tag, const While* held) {
+  SharedCompletionQueue& shared = segment.completion_queue(queue);
+  const Producer guard(shared.producer, read_once(segment.header().token), self, liveness, held);
+  if (!guard.has_it()) return Push::kBusy;
+  const std::uint32_t capacity = read_once(shared.capacity);
+  const std::uint32_t tail = shared.tail.load(std::memory_order_relaxed);
+  const std::uint32_t traits = read_once(shared.traits);
+  auto* entries =
+      static_cast<SharedCompletion*>(segment.arena(read_once(shared.ring), ring_bytes(capacity)));
+  if (!is_power_of_two(capacity) || entries == nullptr ||
+      !has_room(shared, tail, std::min(read_once(shared.limit), capacity))) {
+    if ((traits & kIgnoresOverrun) != 0) return Push::kPushed;
+    shared.overrun.store(1, std::memory_order_release);
+    return Push::kOverrun;
+  }
+  const std::uint32_t place = tail & (capacity - 1);
+  CompletionAnnex& annex = annexes_of(entries, capacity)[place];
+  if ((traits & (kRecordsDeviceTime | kRecordsWallTime | kRecordsTag)) != 0) [[unlikely]] {
+    if (!record_beside(annex, traits, tag, held)) return Push::kLost;
+  }
+  const std::byte* few = completion.carried != 0 ? carried.few : nullptr;
+  const SharedCompletion* what = &completion;
+  std::optional<SharedCompletion> with_place;
+  if (completion.carried > kCarriedBytes) {
+    const Bounced in = bounce(segment, shared, carried.many, completion.carried,
+                              held != nullptr ? *held : While{});
+    if (in.went != Bounce::kDone) return in.went == Bounce::kLost ? Push::kLost : Push::kNoRoom;
+    what = &with_place.emplace(completion);
+    with_place->bounced_at = in.at;
+    few = nullptr;
+  }
+  kill_point(completion.receive != 0 ? "pushing_receive" : "pushing");
+  if (held == nullptr) {
+    append(shared, tail, entries[place], annex, *what, few, solicited);
+  } else if (!append_while(*held, shared, tail, entries[place], annex, *what, few)) {
+    return Push::kLost;
+  }
+  if ((traits & kRaisesEvents) == 0) return Push::kPushed;
+  return tell_if_armed(shared, solicited || completion.status != IBV_WC_SUCCESS);
+}
+
+bool has_completed(Segment& segment, std::uint32_t queue, const ReceiveMark& mark, Token self,
+                   Liveness& liveness) {
+  SharedCompletionQueue& shared = segment.completion_queue(queue);
+  const While held = liveness.while_held();
+  // Where its owner holds it and does not go on, nothing moves meanwhile.
+  const Producer guard(shared.producer, read_once(segment.header().token), self, liveness, &held);
+  const std::uint32_t capacity = read_once(shared.capacity);
+  const std::uint32_t tail = shared.tail.load(std::memory_order_relaxed);
+  const auto* entries = static_cast<const SharedCompletion*>(
+      segment.arena(read_once(shared.ring), ring_bytes(capacity)));
+  if (!is_power_of_two(capacity) || entries == nullptr) return false;
+  // Not the oldest: the next one goes into its place, and whoever died may have begun to write it.
+  for (std::uint32_t i = 1; i < capacity; ++i) {
+    const SharedCompletion& entry = entries[(tail - i) & (capacity - 1)];
+    if (read_once(entry.receive) != mark.receive || read_once(entry.srq) != mark.srq) continue;
+    if (mark.srq != 0 || read_once(entry.qp_number) == mark.qp_number) return true;
+  }
+  return false;
+}
+
+}  // namespace gdr::rnic
