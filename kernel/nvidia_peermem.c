@@ -2,33 +2,53 @@
 /*
  * nvidia_peermem: lets RDMA NICs reach the memory of NVIDIA GPUs, where the
  * RDMA stack has the peer-memory interface (MLNX_OFED, DOCA-OFED, some vendor
- * kernels). docs/peermem.md says who needs it.
+ * kernels). kernel/README.md says who needs it, how it is built, and what its
+ * parameters and counters mean.
  *
  * A region is one registration (ibv_reg_mr). The RDMA core asks acquire() for
  * each address that is not ordinary memory; get_pages() and dma_map() follow,
- * and dma_unmap(), put_pages() and release() at the end. The GPU driver holds
- * the memory ("pins" it) from acquire() on. It has two ways of doing so:
+ * and dma_unmap(), put_pages() and release() at the end.
  *
- *   persistent     The memory stays pinned until we let go of it, even if its
- *                  owner frees it. Nobody calls us back.
- *   invalidating   When the owner frees the memory the driver calls us, and
- *                  when our callback returns the memory is gone.
+ * The GPU driver pins memory in two ways:
  *
- * Three locks meet here. The core holds its lock of a region when it calls
- * get_pages(), dma_map(), dma_unmap() and put_pages(), and takes it in its
- * invalidate function, which our callback calls. The driver holds a lock when
- * it calls the callback, and takes it in nvidia_p2p_put_pages(). Therefore
+ *   kept   It stays pinned until we hand it back, even if its owner frees it.
+ *   lent   When the owner frees it, the driver calls us, and when our callback
+ *          returns the memory and the page table are the driver's again.
  *
- *   - region->lock covers the state and the pointers, and no call;
- *   - in the invalidating mode a thread of ours calls nvidia_p2p_put_pages(),
- *     and not put_pages() under the core's lock;
- *   - what dma_map() and dma_unmap() work with stays valid: a callback that
- *     comes meanwhile waits for the core's lock before it returns.
+ * In the persistent mode regions are kept, and nobody calls back. In the
+ * invalidating mode a region ends when its owner frees the memory. There it is
+ * kept as well, and its first page is also lent, as a watch: its callback ends
+ * the region, and a thread hands back what was kept.
  *
- * The core's own comment warns that release() may run while the callback does,
- * and that dma_unmap() and put_pages() may come after it. So the driver is given
- * a number and no pointer, regions are counted, and what the callback has handed
- * back is forgotten before anybody else looks at it.
+ * Lending all of it would be simpler, but no order of locks would be right.
+ * nvidia_p2p_dma_map_pages() takes the driver's API lock, and the driver holds
+ * that lock while it calls back. If the owner frees memory that another thread
+ * is just mapping, a callback that waits for the mapping waits for ever, and one
+ * that does not lets the driver go on with a table that it has freed. Where the
+ * driver cannot keep memory (up to 510; vGPU, some MIG) the region is lent all
+ * the same, and the callback waits: a driver that hangs does less harm than one
+ * that writes to freed memory. Only a program that frees what it is registering
+ * gets there.
+ *
+ * Locks, in the order in which they are taken:
+ *
+ *   1. the core's lock of a region, held in get_pages() and dma_map(), by some
+ *      cores in dma_unmap() and put_pages(), and taken by the function that our
+ *      callback tells it with
+ *   2. region->mapping_lock: table, mapping and watch, and the calls that map
+ *      and unmap
+ *   3. the driver's API lock, in all functions of the driver that pin, hand
+ *      back or map
+ *   4. regions_lock, which covers no calls
+ *
+ * The callback comes with 3 held. It takes 1, but only for a region that is
+ * LIVE, and a core that holds 1 for such a region calls nothing that takes 3.
+ * Therefore release(), which no core calls with 1 held, hands memory back, and
+ * put_pages() does not. It takes 2 only for a region that is lent, as said above.
+ *
+ * nvidia_p2p_put_pages() looks for what is lent among the memory of the process
+ * that calls. So release() must call it, and no thread of ours can; for what is
+ * kept it does not matter who calls.
  *
  * Only symbols that are exported to every licence are used, apart from the GPU
  * driver's own: a module that needs GPL-only ones cannot be loaded beside the
@@ -36,6 +56,8 @@
  */
 #define pr_fmt(format) KBUILD_MODNAME ": " format
 
+#include <linux/bits.h>
+#include <linux/build_bug.h>
 #include <linux/ctype.h>
 #include <linux/hashtable.h>
 #include <linux/jiffies.h>
@@ -53,21 +75,23 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
+#include <linux/string.h>
 #include <linux/wait.h>
 
 /*
  * What the GPU driver exports (nv-p2p.h). Its releases differ in how memory is
- * pinned for good; the build finds out which by the exported symbols.
+ * kept; the build finds out which by the exported symbols.
  */
-#define P2P_CALLBACK_ONLY	1	/* up to 510 */
-#define P2P_NULL_CALLBACK	2	/* 515 to 525.85: no callback means persistent */
-#define P2P_PERSISTENT		3	/* 525.105 and later */
+#define P2P_CALLBACK_ONLY	1	/* up to 510: memory is lent only */
+#define P2P_NULL_CALLBACK	2	/* 515 to 525.85: no callback means kept */
+#define P2P_PERSISTENT		3	/* 525.105 and later: functions for that */
 #ifndef GDR_NVIDIA_P2P_API
 #define GDR_NVIDIA_P2P_API P2P_PERSISTENT
 #endif
 
 #define P2P_PAGE_SIZE_64KB	1
 #define P2P_MAJOR(version)	((version) >> 16)
+#define P2P_ENOTSUPP		524	/* a number that user space does not know */
 
 struct nvidia_p2p_page {
 	u64 physical_address;
@@ -83,6 +107,7 @@ struct nvidia_p2p_page_table {
 	u8 *gpu_uuid;
 };
 
+/* Version 2 in all these releases. */
 struct nvidia_p2p_dma_mapping {
 	u32 version;
 	u32 page_size_type;
@@ -112,6 +137,8 @@ int nvidia_p2p_get_pages_persistent(u64 address, u64 length,
 int nvidia_p2p_put_pages_persistent(u64 address,
 				    struct nvidia_p2p_page_table *table,
 				    u32 flags);
+#elif GDR_NVIDIA_P2P_API == P2P_NULL_CALLBACK
+extern int nvidia_p2p_cap_persistent_pages;
 #endif
 
 /*
@@ -142,7 +169,7 @@ struct peer_memory_client_ex {
 	u32 flags;
 };
 
-/* The core leaves dma_unmap() and put_pages() to the client that invalidates. */
+/* The core calls neither dma_unmap() nor put_pages() while a callback tells it. */
 #define PEER_MEM_INVALIDATE_UNMAPS	BIT(0)
 
 typedef int (*invalidate_peer_memory)(void *client, u64 core_context);
@@ -156,7 +183,7 @@ void ib_unregister_peer_memory_client(void *client);
 #endif
 
 #define GPU_PAGE_SHIFT	16
-#define GPU_PAGE_SIZE	(1UL << GPU_PAGE_SHIFT)
+#define GPU_PAGE_SIZE	BIT(GPU_PAGE_SHIFT)
 #define GPU_PAGE_MASK	(~(GPU_PAGE_SIZE - 1))
 
 static bool persistent = GDR_NVIDIA_P2P_API != P2P_CALLBACK_ONLY;
@@ -168,43 +195,46 @@ module_param_named(persistent_api_support, persistent, bool, 0444);
 MODULE_PARM_DESC(persistent_api_support, "the same as persistent");
 
 /*
- *   PINNING ---> PINNED ---> LIVE ---> LEAVING ---> RELEASED
- *      |           |          |           |
- *      +-----------+----------+-----------+-----> INVALIDATED
+ *   PINNING ---> PINNED ---> LIVE ---> LEAVING
+ *      |           |          |
+ *      +-----------+----------+------> INVALIDATED
  *
- * PINNED: the core does not know of it yet, so there is nothing to tell it.
- * LEAVING: our thread hands it back.
- * INVALIDATED: the driver has it again; neither table nor mapping is touched.
+ * LIVE: mapped, so that the core has to be told when the owner frees it.
+ * LEAVING: release() hands it back; a callback has nothing left to do.
+ * INVALIDATED: the owner has freed it.
  */
-enum region_state { PINNING, PINNED, LIVE, LEAVING, RELEASED, INVALIDATED };
+enum region_state { PINNING, PINNED, LIVE, LEAVING, INVALIDATED };
 
 static const char * const state_names[] = {
 	[PINNING] = "pinning", [PINNED] = "pinned", [LIVE] = "live",
-	[LEAVING] = "leaving", [RELEASED] = "released",
-	[INVALIDATED] = "invalidated",
+	[LEAVING] = "leaving", [INVALIDATED] = "invalidated",
 };
 
 struct region {
-	struct kref count;	/* the core, the driver, the thread, a callback */
+	struct kref count;	/* the core, a callback, the thread */
 	u64 number;		/* what the driver knows it by */
 	u64 address, length;	/* as asked for */
 	u64 first, pinned;	/* in whole GPU pages: start and length */
 	unsigned long since;	/* jiffies */
 	pid_t process;
 	char command[TASK_COMM_LEN];
-	struct hlist_node by_number;	/* regions_lock */
-	struct list_head leaving;	/* regions_lock */
-	struct sg_table sg;	/* the core calls one function at a time */
+	bool kept;		/* set before the driver knows the number */
+	u64 core_context;	/* set before the region is LIVE */
+	int error;		/* why it cannot be used; acquire() to get_pages() */
+	struct sg_table sg;	/* the core's calls, of which there is one at a time */
 
-	struct mutex lock;	/* all below */
+	/* regions_lock */
+	struct hlist_node by_number;
+	struct list_head leaving;
 	enum region_state state;
-	int error;		/* why it could not be pinned */
-	bool driver_counts;	/* the driver may call back */
-	bool handing_back;	/* the thread is in nvidia_p2p_put_pages() */
-	u64 core_context;
-	struct pci_dev *nic;
+	bool counted;
+	char nic_name[20];
+
+	struct mutex mapping_lock;	/* all below */
 	struct nvidia_p2p_page_table *table;
+	struct nvidia_p2p_page_table *watch;
 	struct nvidia_p2p_dma_mapping *mapping;
+	struct pci_dev *nic;
 };
 
 static DEFINE_SPINLOCK(regions_lock);
@@ -212,11 +242,11 @@ static DEFINE_HASHTABLE(regions, 12);
 static LIST_HEAD(leaving);
 static u64 last_number;
 static DECLARE_WAIT_QUEUE_HEAD(something_leaves);
-static DECLARE_WAIT_QUEUE_HEAD(something_left);
 static struct task_struct *releaser;
 
 static void *client;
 static invalidate_peer_memory invalidate;
+static struct proc_dir_entry *list_of_regions;
 
 /* regions_lock. They are parameters, since sysfs groups are for GPL modules. */
 static unsigned long registered, invalidated, refused, live_regions, live_bytes;
@@ -238,7 +268,33 @@ static void add_to(unsigned long *counter, unsigned long amount)
 	spin_unlock(&regions_lock);
 }
 
-static __printf(2, 3) void refuse(const struct region *region,
+/* regions_lock is held. */
+static void count_as_live(struct region *region, bool live)
+{
+	if (region->counted == live)
+		return;
+	region->counted = live;
+	if (live) {
+		live_regions++;
+		live_bytes += region->pinned;
+	} else {
+		live_regions--;
+		live_bytes -= region->pinned;
+	}
+}
+
+static bool is_invalidated(struct region *region)
+{
+	bool is;
+
+	spin_lock(&regions_lock);
+	is = region->state == INVALIDATED;
+	spin_unlock(&regions_lock);
+	return is;
+}
+
+/* Any user can cause these, so there is a limit to how many are logged. */
+static __printf(2, 3) void region_err(const struct region *region,
 				  const char *format, ...)
 {
 	struct va_format why;
@@ -265,7 +321,7 @@ static void put_region(struct region *region)
 	kref_put(&region->count, free_region);
 }
 
-/* The caller is the driver with what it has of the region: a number. */
+/* The driver has a number, and no pointer, since regions do not wait for it. */
 static struct region *get_region(u64 number)
 {
 	struct region *region, *found = NULL;
@@ -282,82 +338,7 @@ static struct region *get_region(u64 number)
 	return found;
 }
 
-/* From here on the driver may call back with the number. */
-static void show_to_driver(struct region *region)
-{
-	kref_get(&region->count);
-	region->driver_counts = true;
-	spin_lock(&regions_lock);
-	region->number = ++last_number;
-	hash_add(regions, &region->by_number, region->number);
-	live_regions++;
-	live_bytes += region->pinned;
-	spin_unlock(&regions_lock);
-}
-
-/* region->lock is held. True for one caller, who has to call forget(). */
-static bool take_from_driver(struct region *region)
-{
-	bool was = region->driver_counts;
-
-	region->driver_counts = false;
-	return was;
-}
-
-static void forget(struct region *region)
-{
-	spin_lock(&regions_lock);
-	hash_del(&region->by_number);
-	live_regions--;
-	live_bytes -= region->pinned;
-	spin_unlock(&regions_lock);
-	put_region(region);
-}
-
-/*
- * The owner frees the memory, and has done so when this returns. The driver
- * holds locks: nothing of it may be called but the two functions that end what
- * it has given us.
- */
-static void freed_by_owner(void *number)
-{
-	struct region *region = get_region((uintptr_t)number);
-	struct nvidia_p2p_dma_mapping *mapping;
-	struct nvidia_p2p_page_table *table;
-	bool tell_core;
-
-	if (!region)
-		return;
-	mutex_lock(&region->lock);
-	if (!take_from_driver(region)) {
-		mutex_unlock(&region->lock);
-		put_region(region);
-		return;
-	}
-	tell_core = region->state == LIVE;
-	/* The driver takes care of a table that is being handed back. */
-	table = region->handing_back ? NULL : region->table;
-	mapping = region->mapping;
-	region->table = NULL;
-	region->mapping = NULL;
-	region->state = INVALIDATED;
-	mutex_unlock(&region->lock);
-
-	/* When this returns the NIC reads and writes there no more. */
-	if (tell_core) {
-		invalidate(client, region->core_context);
-		add_to(&invalidated, 1);
-	}
-	if (mapping)
-		nvidia_p2p_free_dma_mapping(mapping);
-	if (table)
-		nvidia_p2p_free_page_table(table);
-	forget(region);
-	put_region(region);
-}
-
-static int pin_persistent(struct region *region,
-			  struct nvidia_p2p_page_table **table)
+static int get_kept(struct region *region, struct nvidia_p2p_page_table **table)
 {
 #if GDR_NVIDIA_P2P_API == P2P_PERSISTENT
 	return nvidia_p2p_get_pages_persistent(region->first, region->pinned,
@@ -366,48 +347,57 @@ static int pin_persistent(struct region *region,
 	return nvidia_p2p_get_pages(0, 0, region->first, region->pinned, table,
 				    NULL, NULL);
 #else
-	return -EOPNOTSUPP;
+	return -P2P_ENOTSUPP;
 #endif
 }
 
-static void unpin(struct region *region, struct nvidia_p2p_page_table *table)
+static void complain(const struct region *region, int error)
 {
-	int error;
-
-#if GDR_NVIDIA_P2P_API == P2P_PERSISTENT
-	if (persistent)
-		error = nvidia_p2p_put_pages_persistent(region->first, table, 0);
-	else
-#endif
-		error = nvidia_p2p_put_pages(0, 0, region->first, table);
 	if (error)
 		pr_err_ratelimited("the GPU driver does not take back %llu bytes at 0x%llx: error %d\n",
 				   region->pinned, region->first, error);
 }
 
-/* Called by the thread, and in the persistent mode, where nobody calls back, at once. */
+static void put_kept(struct region *region, struct nvidia_p2p_page_table *table)
+{
+#if GDR_NVIDIA_P2P_API == P2P_PERSISTENT
+	complain(region,
+		 nvidia_p2p_put_pages_persistent(region->first, table, 0));
+#else
+	complain(region, nvidia_p2p_put_pages(0, 0, region->first, table));
+#endif
+}
+
+/* A table that the driver has taken back meanwhile is no error to it. */
+static void put_lent(struct region *region, struct nvidia_p2p_page_table *table)
+{
+	complain(region, nvidia_p2p_put_pages(0, 0, region->first, table));
+}
+
+/*
+ * mapping_lock is held: a callback that wants its table back waits for it. What
+ * was lent and is invalidated belongs to the callback.
+ */
+static void unmap(struct region *region)
+{
+	if (!region->mapping || (!region->kept && is_invalidated(region)))
+		return;
+	nvidia_p2p_dma_unmap_pages(region->nic, region->table, region->mapping);
+	region->mapping = NULL;
+}
+
+/* What is kept, of a region whose owner has freed it. */
 static void hand_back(struct region *region)
 {
-	struct nvidia_p2p_page_table *table = NULL;
-	bool last = false;
+	struct nvidia_p2p_page_table *table;
 
-	mutex_lock(&region->lock);
-	if (region->state == LEAVING) {
-		table = region->table;
-		region->handing_back = true;
-	}
-	mutex_unlock(&region->lock);
-	if (!table)
-		return;
-	unpin(region, table);
-	mutex_lock(&region->lock);
+	mutex_lock(&region->mapping_lock);
+	unmap(region);
+	table = region->table;
 	region->table = NULL;
-	if (region->state == LEAVING)
-		region->state = RELEASED;
-	last = take_from_driver(region);
-	mutex_unlock(&region->lock);
-	if (last)
-		forget(region);
+	mutex_unlock(&region->mapping_lock);
+	if (table)
+		put_kept(region, table);
 }
 
 static struct region *next_that_leaves(void)
@@ -416,48 +406,31 @@ static struct region *next_that_leaves(void)
 
 	spin_lock(&regions_lock);
 	region = list_first_entry_or_null(&leaving, struct region, leaving);
+	if (region)
+		list_del(&region->leaving);
 	spin_unlock(&regions_lock);
 	return region;
 }
 
 static int release_regions(void *unused)
 {
-	struct region *region;
+	struct region *region = NULL;
 
-	for (;;) {
+	while (!kthread_should_stop()) {
 		wait_event_interruptible(something_leaves,
-					 next_that_leaves() ||
+					 (region = next_that_leaves()) ||
 					 kthread_should_stop());
-		region = next_that_leaves();
-		if (!region && kthread_should_stop())
-			return 0;
 		if (!region)
 			continue;
 		hand_back(region);
-		spin_lock(&regions_lock);
-		list_del(&region->leaving);
-		spin_unlock(&regions_lock);
 		put_region(region);
-		wake_up(&something_left);
+		region = NULL;
 	}
+	return 0;
 }
 
-/* The core needs the pages no more. */
-static void let_go(struct region *region)
+static void leave_to_thread(struct region *region)
 {
-	bool leaves;
-
-	mutex_lock(&region->lock);
-	leaves = region->state == PINNED || region->state == LIVE;
-	if (leaves)
-		region->state = LEAVING;
-	mutex_unlock(&region->lock);
-	if (!leaves)
-		return;
-	if (persistent) {
-		hand_back(region);
-		return;
-	}
 	kref_get(&region->count);
 	spin_lock(&regions_lock);
 	list_add_tail(&region->leaving, &leaving);
@@ -465,67 +438,135 @@ static void let_go(struct region *region)
 	wake_up(&something_leaves);
 }
 
+/* The driver has all of a lent region back when the callback returns. */
+static void forget_lent(struct region *region)
+{
+	struct nvidia_p2p_dma_mapping *mapping;
+	struct nvidia_p2p_page_table *table;
+
+	mutex_lock(&region->mapping_lock);
+	mapping = region->mapping;
+	table = region->table;
+	region->mapping = NULL;
+	region->table = NULL;
+	mutex_unlock(&region->mapping_lock);
+	if (mapping)
+		nvidia_p2p_free_dma_mapping(mapping);
+	if (table)
+		nvidia_p2p_free_page_table(table);
+}
+
+/*
+ * The owner frees the memory. The driver holds its API lock, so nothing of it
+ * may be called but the two functions that end what it has lent.
+ */
+static void freed_by_owner(void *number)
+{
+	struct region *region = get_region((uintptr_t)number);
+	enum region_state was;
+
+	if (!region)
+		return;
+	spin_lock(&regions_lock);
+	was = region->state;
+	if (was != LEAVING) {
+		region->state = INVALIDATED;
+		count_as_live(region, false);
+	}
+	spin_unlock(&regions_lock);
+
+	if (was == LIVE) {
+		/* When this returns the NIC reads and writes there no more. */
+		invalidate(client, region->core_context);
+		add_to(&invalidated, 1);
+	}
+	if (was != LEAVING) {
+		if (region->kept)
+			leave_to_thread(region);
+		else
+			forget_lent(region);
+	}
+	put_region(region);
+}
+
 /* Zero, or why the table cannot be used. */
-static int check_table(struct region *region,
+static int check_table(struct region *region, u64 length,
 		       const struct nvidia_p2p_page_table *table)
 {
 	u32 major = P2P_MAJOR(table->version);
 
 	if (major < 1 || major > 2) {
-		refuse(region, "page tables of version 0x%08x are not known; install a gdrkit that knows this GPU driver",
-		       table->version);
-		return -EINVAL;
+		region_err(region, "page tables of version 0x%08x are not known; install a gdrkit that knows this GPU driver",
+			   table->version);
+		return -EPROTO;
 	}
 	if (table->page_size != P2P_PAGE_SIZE_64KB ||
-	    table->entries != region->pinned >> GPU_PAGE_SHIFT) {
-		refuse(region, "the GPU driver gives %u pages of size code %u, and not %llu of 64 KiB",
-		       table->entries, table->page_size,
-		       region->pinned >> GPU_PAGE_SHIFT);
-		return -EINVAL;
+	    table->entries != length >> GPU_PAGE_SHIFT) {
+		region_err(region, "the GPU driver gives %u pages of size code %u, and not %llu of 64 KiB",
+			   table->entries, table->page_size,
+		       length >> GPU_PAGE_SHIFT);
+		return -EPROTO;
 	}
 	return 0;
 }
 
-/* Zero; -EINVAL: no GPU memory; another error: GPU memory that cannot be had. */
-static int pin(struct region *region)
+static int keep(struct region *region)
 {
 	struct nvidia_p2p_page_table *table = NULL;
-	bool freed, last = false;
-	int error;
+	int error = get_kept(region, &table);
 
-	show_to_driver(region);
-	if (persistent)
-		error = pin_persistent(region, &table);
-	else
-		error = nvidia_p2p_get_pages(0, 0, region->first,
-					     region->pinned, &table,
-					     freed_by_owner,
-					     (void *)(uintptr_t)region->number);
-	mutex_lock(&region->lock);
-	freed = region->state == INVALIDATED;
-	if (error) {
-		region->state = RELEASED;
-		last = take_from_driver(region);
-	} else if (!freed) {
-		region->state = PINNED;
-		region->table = table;
-	}
-	mutex_unlock(&region->lock);
-	if (last)
-		forget(region);
-	return freed ? -EFAULT : error;
+	if (!error)
+		error = check_table(region, region->pinned, table);
+	if (error && table)
+		put_kept(region, table);
+	if (error)
+		return error;
+	region->table = table;	/* nobody else has seen the region yet */
+	region->kept = true;
+	return 0;
 }
 
-/* What the thread has yet to hand back takes room in the GPU's window. */
-static int pin_with_patience(struct region *region)
+/* The callback may come before this returns. */
+static int borrow(struct region *region, u64 length,
+		  struct nvidia_p2p_page_table **place)
 {
-	int error = pin(region);
+	struct nvidia_p2p_page_table *table = NULL;
+	int error = nvidia_p2p_get_pages(0, 0, region->first, length, &table,
+					 freed_by_owner,
+					 (void *)(uintptr_t)region->number);
 
-	if (error != -ENOMEM || persistent)
+	if (error)
 		return error;
-	wait_event_timeout(something_left, !next_that_leaves(), HZ / 10);
-	region->state = PINNING;
-	return pin(region);
+	mutex_lock(&region->mapping_lock);
+	if (is_invalidated(region)) {
+		error = -EFAULT;	/* the driver has freed the table */
+	} else {
+		error = check_table(region, length, table);
+		*place = table;		/* release() hands it back in any case */
+	}
+	mutex_unlock(&region->mapping_lock);
+	return error;
+}
+
+static int pin(struct region *region)
+{
+	int error = keep(region);
+
+	if (!persistent && !error)
+		error = borrow(region, GPU_PAGE_SIZE, &region->watch);
+	else if (!persistent && error == -P2P_ENOTSUPP)
+		error = borrow(region, region->pinned, &region->table);
+	if (error)
+		return error;
+	spin_lock(&regions_lock);
+	if (region->state == PINNING) {
+		region->state = PINNED;
+		count_as_live(region, true);
+	} else {
+		error = -EFAULT;
+	}
+	spin_unlock(&regions_lock);
+	return error;
 }
 
 static bool round_to_pages(struct region *region)
@@ -548,7 +589,7 @@ static struct region *new_region(unsigned long address, size_t size)
 	if (!region)
 		return NULL;
 	kref_init(&region->count);
-	mutex_init(&region->lock);
+	mutex_init(&region->mapping_lock);
 	region->address = address;
 	region->length = size;
 	region->since = jiffies;
@@ -561,7 +602,77 @@ static struct region *new_region(unsigned long address, size_t size)
 		kfree(region);
 		return NULL;
 	}
+	spin_lock(&regions_lock);
+	region->number = ++last_number;
+	hash_add(regions, &region->by_number, region->number);
+	spin_unlock(&regions_lock);
 	return region;
+}
+
+/* The core needs it no more. */
+static void release(void *context)
+{
+	struct region *region = context;
+	struct nvidia_p2p_page_table *table = NULL, *watch = NULL;
+
+	spin_lock(&regions_lock);
+	if (region->state != INVALIDATED)
+		region->state = LEAVING;
+	count_as_live(region, false);
+	spin_unlock(&regions_lock);
+
+	/*
+	 * Some cores unmap nothing that is invalidated, and the NIC may go when
+	 * this returns. The callback and the thread hand back what is invalidated;
+	 * here it could not be done, since some cores call this in the callback.
+	 */
+	mutex_lock(&region->mapping_lock);
+	unmap(region);
+	if (!is_invalidated(region)) {
+		table = region->table;
+		watch = region->watch;
+		region->table = NULL;
+		region->watch = NULL;
+	}
+	mutex_unlock(&region->mapping_lock);
+	if (table && region->kept)
+		put_kept(region, table);
+	else if (table)
+		put_lent(region, table);
+	if (watch)
+		put_lent(region, watch);
+
+	spin_lock(&regions_lock);
+	hash_del(&region->by_number);
+	spin_unlock(&regions_lock);
+	sg_free_table(&region->sg);
+	put_region(region);
+}
+
+static void explain(const struct region *region, int error)
+{
+	switch (error) {
+	case -EPROTO:
+		break;	/* check_table() has said why */
+	case -ENOMEM:
+		region_err(region, "the GPU driver has no room to pin them; see BAR1 in nvidia-smi -q -d MEMORY");
+		break;
+	case -EFAULT:
+		region_err(region, "their owner has freed them meanwhile");
+		break;
+	case -P2P_ENOTSUPP:
+		region_err(region, "the GPU driver cannot keep this memory (vGPU, MIG or confidential computing); try the module's parameter persistent=0");
+		break;
+	default:
+		region_err(region, "the GPU driver does not pin them: error %d",
+			   error);
+	}
+}
+
+/* For user space. */
+static int errno_of(int error)
+{
+	return error == -P2P_ENOTSUPP ? -EOPNOTSUPP : error;
 }
 
 /* 1: this is memory of a GPU. */
@@ -575,19 +686,14 @@ static int acquire(unsigned long address, size_t size, void *private_data,
 	region = new_region(address, size);
 	if (!region)
 		return 0;
-	region->error = pin_with_patience(region);
-	if (region->error == -EINVAL) {
-		put_region(region);
+	region->error = pin(region);
+	if (region->error == -EINVAL) {	/* no memory of a GPU */
+		release(region);
 		return 0;
 	}
 	/* From here the core would hear "not mine" only; get_pages() tells it why. */
-	if (region->error == -ENOMEM)
-		refuse(region, "the GPU driver has no room to pin them; see BAR1 in nvidia-smi -q -d MEMORY");
-	else if (region->error)
-		refuse(region, "the GPU driver does not pin them: error %d",
-		       region->error);
-	else
-		region->error = check_table(region, region->table);
+	if (region->error)
+		explain(region, region->error);
 	*context = region;
 	return 1;
 }
@@ -596,20 +702,20 @@ static int get_pages(unsigned long address, size_t size, int write, int force,
 		     struct sg_table *sg, void *context, u64 core_context)
 {
 	struct region *region = context;
-	int error;
 
-	mutex_lock(&region->lock);
-	error = region->error;
-	if (!error && region->state != PINNED)
-		error = -EFAULT;	/* freed meanwhile */
-	if (!error && (address != region->address || size != region->length))
-		error = -EINVAL;
-	if (!error) {
-		region->core_context = core_context;
-		region->state = LIVE;
+	if (region->error)
+		return errno_of(region->error);
+	if (address != region->address || size != region->length) {
+		region_err(region, "the RDMA core asks for %zu bytes at 0x%lx of them",
+			   size, address);
+		return -EINVAL;
 	}
-	mutex_unlock(&region->lock);
-	return error;
+	if (is_invalidated(region)) {
+		explain(region, -EFAULT);
+		return -EFAULT;
+	}
+	region->core_context = core_context;
+	return 0;
 }
 
 static int fill(struct region *region, struct sg_table *sg,
@@ -619,31 +725,70 @@ static int fill(struct region *region, struct sg_table *sg,
 	unsigned int i;
 	int error = sg_alloc_table(&region->sg, mapping->entries, GFP_KERNEL);
 
-	if (error)
+	if (error) {
+		region_err(region, "the kernel has no memory for a list of %u pages",
+			   mapping->entries);
 		return error;
+	}
 	for_each_sg(region->sg.sgl, entry, mapping->entries, i) {
 		sg_set_page(entry, NULL, GPU_PAGE_SIZE, 0);
-		entry->dma_address = mapping->dma_addresses[i];
-		entry->dma_length = GPU_PAGE_SIZE;
+		sg_dma_address(entry) = mapping->dma_addresses[i];
+		sg_dma_len(entry) = GPU_PAGE_SIZE;
 	}
-	*sg = region->sg;	/* release() frees it */
+	*sg = region->sg;	/* the core frees none; release() does */
 	return 0;
 }
 
 static int check_mapping(struct region *region,
 			 const struct nvidia_p2p_dma_mapping *mapping)
 {
-	u32 major = P2P_MAJOR(mapping->version);
+	if (P2P_MAJOR(mapping->version) == 2 &&
+	    mapping->page_size_type == P2P_PAGE_SIZE_64KB &&
+	    mapping->entries == region->pinned >> GPU_PAGE_SHIFT)
+		return 0;
+	region_err(region, "the GPU driver's mapping of version 0x%08x has %u pages of size code %u, and not %llu of 64 KiB",
+		   mapping->version, mapping->entries, mapping->page_size_type,
+	       region->pinned >> GPU_PAGE_SHIFT);
+	return -EPROTO;
+}
 
-	if (major < 1 || major > 2 ||
-	    mapping->page_size_type != P2P_PAGE_SIZE_64KB ||
-	    mapping->entries != region->pinned >> GPU_PAGE_SHIFT) {
-		refuse(region, "the GPU driver's mapping of version 0x%08x has %u pages of size code %u, and not %llu of 64 KiB",
-		       mapping->version, mapping->entries,
-		       mapping->page_size_type,
-		       region->pinned >> GPU_PAGE_SHIFT);
-		return -EINVAL;
+/* mapping_lock is held. */
+static int map_for_nic(struct region *region, struct pci_dev *nic, struct sg_table *sg)
+{
+	struct nvidia_p2p_dma_mapping *mapping = NULL;
+	int error;
+
+	if (!region->table) {
+		explain(region, -EFAULT);
+		return -EFAULT;
 	}
+	error = nvidia_p2p_dma_map_pages(nic, region->table, &mapping);
+	if (error) {
+		region_err(region, "the GPU driver does not map them for %s: error %d",
+			   pci_name(nic), error);
+		return errno_of(error);
+	}
+	error = check_mapping(region, mapping);
+	if (!error)
+		error = fill(region, sg, mapping);
+	spin_lock(&regions_lock);
+	if (!error && region->state != PINNED)
+		error = -EFAULT;
+	if (!error) {
+		region->state = LIVE;
+		strscpy(region->nic_name, pci_name(nic),
+			sizeof(region->nic_name));
+		registered++;
+	}
+	spin_unlock(&regions_lock);
+	if (error) {
+		nvidia_p2p_dma_unmap_pages(nic, region->table, mapping);
+		if (error == -EFAULT)
+			explain(region, error);
+		return error;
+	}
+	region->nic = nic;
+	region->mapping = mapping;
 	return 0;
 }
 
@@ -651,68 +796,39 @@ static int dma_map(struct sg_table *sg, void *context, struct device *device,
 		   int dmasync, int *count)
 {
 	struct region *region = context;
-	struct nvidia_p2p_dma_mapping *mapping = NULL;
-	struct nvidia_p2p_page_table *table;
-	struct pci_dev *nic;
-	bool live;
 	int error;
 
 	if (!device || !dev_is_pci(device)) {
-		refuse(region, "the RDMA device is no PCI function, and a GPU's memory can be reached from one only");
+		region_err(region, "the RDMA device is no PCI function, and only those reach a GPU's memory");
 		return -EINVAL;
 	}
-	nic = to_pci_dev(device);
-	mutex_lock(&region->lock);
-	table = region->state == LIVE ? region->table : NULL;
-	mutex_unlock(&region->lock);
-	if (!table)
-		return -EFAULT;
-	error = nvidia_p2p_dma_map_pages(nic, table, &mapping);
-	if (error) {
-		refuse(region, "the GPU driver does not map them for %s: error %d",
-		       pci_name(nic), error);
-		return error;
-	}
-	error = check_mapping(region, mapping);
+	mutex_lock(&region->mapping_lock);
+	error = map_for_nic(region, to_pci_dev(device), sg);
+	mutex_unlock(&region->mapping_lock);
 	if (!error)
-		error = fill(region, sg, mapping);
-	mutex_lock(&region->lock);
-	live = region->state == LIVE;
-	if (live && !error) {
-		region->nic = nic;
-		region->mapping = mapping;
-	}
-	mutex_unlock(&region->lock);
-	if (error || !live) {
-		nvidia_p2p_dma_unmap_pages(nic, table, mapping);
-		return error ? error : -EFAULT;
-	}
-	*count = mapping->entries;
-	add_to(&registered, 1);
-	return 0;
+		*count = region->sg.nents;
+	return error;
 }
 
 static int dma_unmap(struct sg_table *sg, void *context, struct device *device)
 {
 	struct region *region = context;
-	struct nvidia_p2p_dma_mapping *mapping = NULL;
-	struct nvidia_p2p_page_table *table = NULL;
 
-	mutex_lock(&region->lock);
-	if (region->state == LIVE) {
-		table = region->table;
-		mapping = region->mapping;
-		region->mapping = NULL;
-	}
-	mutex_unlock(&region->lock);
-	if (mapping)
-		nvidia_p2p_dma_unmap_pages(region->nic, table, mapping);
+	mutex_lock(&region->mapping_lock);
+	unmap(region);
+	mutex_unlock(&region->mapping_lock);
 	return 0;
 }
 
+/* From here on the core wants to hear nothing; release() hands the pages back. */
 static void put_pages(struct sg_table *sg, void *context)
 {
-	let_go(context);
+	struct region *region = context;
+
+	spin_lock(&regions_lock);
+	if (region->state == LIVE)
+		region->state = LEAVING;
+	spin_unlock(&regions_lock);
 }
 
 static unsigned long get_page_size(void *context)
@@ -720,38 +836,51 @@ static unsigned long get_page_size(void *context)
 	return GPU_PAGE_SIZE;
 }
 
-static void release(void *context)
+/* /proc/driver/nvidia_peermem, for root: a line for each region. */
+static void *first_bucket(struct seq_file *file, loff_t *position)
 {
-	struct region *region = context;
-
-	let_go(region);
-	sg_free_table(&region->sg);
-	put_region(region);
+	/* The header, and then the buckets. */
+	return *position <= HASH_SIZE(regions) ? position : NULL;
 }
 
-/* One line for each region: /proc/driver/nvidia_peermem, for root. */
-static int show_regions(struct seq_file *file, void *unused)
+static void *next_bucket(struct seq_file *file, void *bucket, loff_t *position)
 {
+	++*position;
+	return first_bucket(file, position);
+}
+
+static void last_bucket(struct seq_file *file, void *bucket)
+{
+}
+
+static int show_bucket(struct seq_file *file, void *bucket)
+{
+	loff_t position = *(loff_t *)bucket;
 	struct region *region;
-	unsigned int bucket;
 
-	seq_puts(file, "process command address length nic mode state age_ms\n");
+	if (!position) {
+		seq_puts(file, "process command address length nic mode state age_s\n");
+		return 0;
+	}
 	spin_lock(&regions_lock);
-	hash_for_each(regions, bucket, region, by_number) {
-		enum region_state state = READ_ONCE(region->state);
-		struct pci_dev *nic = READ_ONCE(region->nic);
-
-		seq_printf(file, "%d %s 0x%llx %llu %s %s %s %u\n",
+	hlist_for_each_entry(region, &regions[position - 1], by_number)
+		seq_printf(file, "%d %s 0x%llx %llu %s %s %s %lu\n",
 			   region->process, region->command, region->address,
 			   region->length,
-			   state == LIVE && nic ? pci_name(nic) : "-",
+			   *region->nic_name ? region->nic_name : "-",
 			   persistent ? "persistent" : "invalidating",
-			   state_names[state],
-			   jiffies_to_msecs(jiffies - region->since));
-	}
+			   state_names[region->state],
+			   (jiffies - region->since) / HZ);
 	spin_unlock(&regions_lock);
 	return 0;
 }
+
+static const struct seq_operations buckets = {
+	.start = first_bucket,
+	.next = next_bucket,
+	.stop = last_bucket,
+	.show = show_bucket,
+};
 
 static struct peer_memory_client_ex description = {
 	.client = {
@@ -769,29 +898,51 @@ static struct peer_memory_client_ex description = {
 	.flags = PEER_MEM_INVALIDATE_UNMAPS,
 };
 
-static int __init start(void)
+static int __init choose_mode(void)
 {
-	if (persistent && GDR_NVIDIA_P2P_API == P2P_CALLBACK_ONLY) {
+#if GDR_NVIDIA_P2P_API == P2P_CALLBACK_ONLY
+	if (persistent) {
 		pr_warn("this GPU driver cannot keep memory that is freed while it is registered; persistent=0 is used\n");
 		persistent = false;
 	}
-	if (!persistent) {
-		releaser = kthread_run(release_regions, NULL, KBUILD_MODNAME);
-		if (IS_ERR(releaser))
-			return PTR_ERR(releaser);
-	}
-	/* The last character of the version says that flags follow. */
-	description.client.version[sizeof(description.client.version) - 1] = 1;
+#elif GDR_NVIDIA_P2P_API == P2P_NULL_CALLBACK
+	/* A driver without this symbol would take no callback for an error. */
+	if (!nvidia_p2p_cap_persistent_pages)
+		return -EOPNOTSUPP;
+#endif
+	if (persistent)
+		return 0;
+	releaser = kthread_run(release_regions, NULL, KBUILD_MODNAME);
+	return PTR_ERR_OR_ZERO(releaser);
+}
+
+static void stop_releaser(void)
+{
+	if (releaser)
+		kthread_stop(releaser);
+}
+
+static int __init start(void)
+{
+	char *version = description.client.version;
+	int error = choose_mode();
+
+	if (error)
+		return error;
+	/* Its last character says that flags follow, and the one before ends it. */
+	BUILD_BUG_ON(sizeof("gdrkit " GDR_MODULE_VERSION) >
+		     sizeof(description.client.version) - 1);
+	version[sizeof(description.client.version) - 1] = 1;
 	/* A machine without /proc lacks the list of regions, and nothing else. */
-	proc_create_single("driver/" KBUILD_MODNAME, 0400, NULL, show_regions);
+	list_of_regions = proc_create_seq("driver/" KBUILD_MODNAME, 0400, NULL,
+					  &buckets);
 	WRITE_ONCE(client,
 		   ib_register_peer_memory_client(&description.client,
 						  persistent ? NULL : &invalidate));
 	if (!client) {
 		pr_err("the RDMA core refuses the client; is another peer-memory module loaded?\n");
-		remove_proc_entry("driver/" KBUILD_MODNAME, NULL);
-		if (releaser)
-			kthread_stop(releaser);
+		proc_remove(list_of_regions);
+		stop_releaser();
 		return -EINVAL;
 	}
 	pr_info("gdrkit %s: registers GPU memory with RDMA NICs (%s)\n",
@@ -799,13 +950,12 @@ static int __init start(void)
 	return 0;
 }
 
-/* No region is left: each holds a reference of the module. */
+/* No region is left: each holds a reference to the module. */
 static void __exit stop(void)
 {
 	ib_unregister_peer_memory_client(client);
-	remove_proc_entry("driver/" KBUILD_MODNAME, NULL);
-	if (releaser)
-		kthread_stop(releaser);
+	proc_remove(list_of_regions);
+	stop_releaser();
 }
 
 module_init(start);
