@@ -87,7 +87,7 @@ copy() {
   mkdir -p "$1"
   to=$1
   shift
-  for file in $(find "$@" -maxdepth 1 -type f ! -name '.*'); do
+  find "$@" -maxdepth 1 -type f ! -name '.*' | while read -r file; do
     cmp -s "$file" "$to/$(basename "$file")" || cp "$file" "$to/"
   done
 }

@@ -18,4 +18,12 @@ void registers_once();
 // moment around it.
 void races(unsigned threads, unsigned registrations);
 
+// The same with dma-bufs, by ibv_reg_dmabuf_mr.
+void transfers_dma_bufs();
+// Writes to one that has moved; neither the old place nor the new one may change.
+void moves_a_dma_buf();
+// Of a process that is dead by then.
+void outlives_the_exporter();
+[[noreturn]] void holds_a_dma_buf();
+
 }  // namespace peermem_check

@@ -22,6 +22,14 @@ int main(int count, char** words) {
     registers_once();
   } else if (what == "hold") {
     holds(number(2, 1));
+  } else if (what == "dma-buf") {
+    transfers_dma_bufs();
+  } else if (what == "dma-buf-moved") {
+    moves_a_dma_buf();
+  } else if (what == "dma-buf-orphan") {
+    outlives_the_exporter();
+  } else if (what == "dma-buf-hold") {
+    holds_a_dma_buf();
   } else if (what == "race") {
     races(number(2, 4), number(3, 1000));
   } else {

@@ -79,7 +79,7 @@ struct rxe_memory *rxe_buffer_get(struct ib_device *device, u64 offset,
 	error = ib_umem_dmabuf_map_pages(buffer);
 	if (!error) {
 		memory = rxe_memory_new(device, offset, length, access,
-					buffer->sgt);
+					&buffer->umem.sgt_append.sgt);
 		error = PTR_ERR_OR_ZERO(memory);
 	}
 	if (!error) {
