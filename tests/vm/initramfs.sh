@@ -1,7 +1,7 @@
 #!/bin/sh
 # initramfs.sh KERNEL BUILD [PROGRAM...]: writes KERNEL/initramfs, the guest's whole system: the kernel
 # modules that kernel.sh left in KERNEL, the programs of this machine's distribution, the gdrkit of
-# BUILD, and each PROGRAM in /lab/bin. Made anew each time, so that nothing in it is ever older than
+# BUILD, and each PROGRAM in /lab/bin; a folder becomes one in /lab. Made anew each time, so that nothing in it is ever older than
 # what it was made from. Exit status 77, with the reason, where a program is missing.
 set -eu
 kernel=$1
@@ -64,6 +64,10 @@ done
 find "$root/opt/gdrkit" -type f -exec strip --strip-debug {} +
 add_libraries "$build/bin/gdr"
 for program in "$@"; do
+  if [ -d "$program" ]; then
+    cp -r "$program" "$root/lab/"
+    continue
+  fi
   install "$program" "$root/lab/bin/"
   add_libraries "$program"
 done

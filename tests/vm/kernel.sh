@@ -1,9 +1,11 @@
 #!/bin/sh
-# kernel.sh FOLDER: puts Debian's own kernel into FOLDER, once: vmlinuz, and modules.cpio with the
-# modules that the lab needs. The package is unpacked, never installed, and nothing of this machine's
-# kernel is touched. Exit status 77, with the reason, where it cannot be had.
+# kernel.sh FOLDER [PACKAGE]: puts Debian's own kernel into FOLDER, once: vmlinuz, and modules.cpio with
+# the modules that the lab needs. PACKAGE names it; the release's own is linux-image-amd64. The package
+# is unpacked, never installed, and nothing of this machine's kernel is touched. Exit status 77, with
+# the reason, where it cannot be had.
 set -eu
 folder=$1
+wanted=${2:-linux-image-amd64}
 skip() { echo "skipped: $*"; exit 77; }
 
 modules="virtio_pci virtio_console virtio_net virtio_rng veth sch_netem
@@ -21,9 +23,9 @@ work=$(mktemp -d "$folder/unpack.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM
 
-# download OPTIONS...: the package that linux-image-amd64 stands for today.
+# download OPTIONS...: the package that the wanted one stands for today.
 download() {
-  package=$(apt-cache "$@" depends linux-image-amd64 2>/dev/null |
+  package=$(apt-cache "$@" depends "$wanted" 2>/dev/null |
     sed -n 's/^ *Depends: \(linux-image-[0-9].*\)/\1/p' | head -n 1)
   [ -n "$package" ] || return 1
   (cd "$work" && timeout 150 apt-get "$@" -q -o APT::Sandbox::User=root download "$package")
@@ -37,7 +39,7 @@ if ! download >"$work/log" 2>&1; then
     -o APT::Sandbox::User=root -o Debug::NoLocking=true update &&
     download -o Dir::State::Lists="$work/lists" -o Dir::Cache="$work/cache"; } >>"$work/log" 2>&1
   then
-    skip "Debian's kernel package linux-image-amd64 cannot be fetched: $(tail -n 1 "$work/log")"
+    skip "Debian's kernel package $wanted cannot be fetched: $(tail -n 1 "$work/log")"
   fi
 fi
 

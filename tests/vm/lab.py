@@ -63,25 +63,37 @@ def enter_private_namespaces():
     os.execvp(command[0], [*command, sys.executable, *sys.argv])
 
 
-def prepare(build, programs=()):
-    """The folder with the guest's kernel and initramfs. The kernel is fetched on the first call."""
-    for program, package in (("qemu-system-x86_64", "qemu-system-x86"),
-                             ("busybox", "busybox-static")):
-        if not shutil.which(program):
-            skip(f"{program} is not installed (Debian: {package})")
+def kernel_folder(build, release="", modules=False, programs=None):
+    """The folder with the guest's kernel, which is fetched on the first call. `release`: one that is
+    not the distribution's usual, such as 6.12. `modules`: with those of tests/vm/peermem, which are
+    built on the first call. `programs`: with an initramfs that has these."""
     build = pathlib.Path(build).resolve()
-    folder = build / "vm"
+    folder = build / (f"vm-{release}" if release else "vm")
     folder.mkdir(exist_ok=True)
+    steps = [[HERE / "kernel.sh", folder] + ([f"linux-image-{release}-amd64"] if release else [])]
+    if modules:
+        steps.append([HERE / "peermem" / "modules.sh", folder])
+    if programs is not None:
+        steps.append([HERE / "initramfs.sh", folder, build, *programs,
+                      *([folder / "ko"] if modules else [])])
     with open(folder / "lock", "w", encoding="ascii") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        for command in ([HERE / "kernel.sh", folder],
-                        [HERE / "initramfs.sh", folder, build, *programs]):
-            done = subprocess.run(command, timeout=600, check=False)
+        for command in steps:
+            done = subprocess.run(command, timeout=1200, check=False)
             if done.returncode == SKIP:
                 sys.exit(SKIP)  # it has said why
             if done.returncode != 0:
                 raise Failure(f"{command[0].name} ended with {done.returncode}")
     return folder
+
+
+def prepare(build, programs=(), release="", modules=False):
+    """The folder with the guest's kernel and initramfs (kernel_folder)."""
+    for program, package in (("qemu-system-x86_64", "qemu-system-x86"),
+                             ("busybox", "busybox-static")):
+        if not shutil.which(program):
+            skip(f"{program} is not installed (Debian: {package})")
+    return kernel_folder(build, release, modules, programs)
 
 
 def qemu_command(folder, kernel_options="", cpu="max"):
@@ -119,10 +131,11 @@ class Job:
 
 class Guest:
     @classmethod
-    def boot(cls, build, programs=(), qemu=("-nic", "none"), cpu="max", kernel_options=""):
+    def boot(cls, build, programs=(), qemu=("-nic", "none"), cpu="max", kernel_options="",
+             release="", modules=False):
         """`qemu`: options for the devices of this guest: its network, PCI switches, NUMA nodes.
-        `kernel_options`: appended to its kernel's command line."""
-        return cls(prepare(build, programs), qemu, cpu, kernel_options)
+        `kernel_options`: appended to its kernel's command line. `release`, `modules`: see prepare."""
+        return cls(prepare(build, programs, release, modules), qemu, cpu, kernel_options)
 
     def __init__(self, folder, qemu, cpu="max", kernel_options=""):
         self._console = tempfile.TemporaryFile()

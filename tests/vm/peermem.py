@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+"""peermem.py BUILD [--release RELEASE] [--long]: our peer-memory module in a guest, between stand-ins
+for the GPU driver and the RDMA core, and the kernel's own rxe and uverbs (tests/vm/peermem). Programs
+register "GPU" memory by plain ibv_reg_mr; every byte that a NIC writes and reads is compared, memory
+is freed under registrations and while they are made, processes are killed; nothing may be left, and
+the kernel, which watches its allocations (slub_debug), may not complain."""
+import argparse
+import time
+
+import lab
+import peermem_in_guest
+from lab import expect
+from peermem_in_guest import CHECK, PeerMemory
+
+
+def does_not_load_where_it_does_not_fit(host):
+    status, log = host.insert("nvidia-peermem-open")
+    expect(status != 0 and "Unknown symbol nvidia_p2p_get_pages" in log, log)
+    host.guest.check("insmod /lab/ko/nvidia-580.ko")
+    status, log = host.insert("nvidia-peermem-open")
+    expect(status != 0 and "disagrees about version of symbol nvidia_p2p_" in log, log)
+    host.guest.check("rmmod nvidia && insmod /lab/ko/nvidia-open.ko")
+    if host.guest.run("test -e /lab/ko/nvidia-peermem-old-way.ko")[0] == 0:
+        status, log = host.insert("nvidia-peermem-old-way")
+        expect(status != 0 and "disagrees about version of symbol nvidia_p2p_" in log, log)
+        print("ok  built the old way, it is refused:", log.splitlines()[0])
+    registered = host.guest.check(f"{CHECK} once").strip()
+    expect(registered == "EFAULT", f"without the module: {registered}")
+    host.guest.check("rmmod nvidia")
+    print("ok  no driver, another driver, versions read by nm: not loaded; without it EFAULT")
+
+
+def persistent_mode(host):
+    host.load("open")
+    print(host.check("transfers"))
+    freed = host.check("freed")
+    expect("write to freed memory: success" in freed, freed)
+    host.set("nvidia", "map_delay_ms", 300)
+    freed = host.check("freed-while-mapped")
+    expect(freed.endswith("registered"), freed)
+    expect(host.counter("callbacks", "nvidia") == 0, "a callback in the persistent mode")
+    host.unload()
+    print("ok  persistent: memory that is freed stays until its registration ends")
+
+
+def invalidating_mode(host, what, old_locks=0, can_keep=1):
+    host.load("open", persistent=False)
+    host.set("peer_core", "old_locks", old_locks)
+    host.set("nvidia", "can_keep", can_keep)
+    host.check("transfers")
+    freed = host.check("freed")
+    expect("write to freed memory: remote access error" in freed, freed)
+    expect(host.counter("invalidated") == 1 and host.counter("told", "peer_core") >= 1,
+           "nobody was told")
+    if can_keep:  # else the driver has no safe way (nvidia_peermem.c)
+        host.set("nvidia", "map_delay_ms", 300)
+        freed = host.check("freed-while-mapped")
+        expect(freed.endswith("EFAULT"), freed)
+        host.expect_log("are not registered: their owner has freed them meanwhile")
+    host.unload()
+    host.set("peer_core", "old_locks", 0)
+    print(f"ok  invalidating, {what}: a write to freed memory ends with a remote access error")
+
+
+def is_seen_and_not_unloaded(host, persistent):
+    """A region while it lives; then its process is killed."""
+    host.load("open", persistent)
+    job = host.guest.start(f"{CHECK} hold 2", 60)
+    end = time.monotonic() + 60
+    while not (seen := [line for line in host.regions() if line["state"] == "live"]):
+        expect(time.monotonic() < end and job.is_running(), "no region appears")
+    region = seen[0]
+    expect(len(seen) == 1 and region["command"] == "peermem_check" and
+           region["length"] == str(2 << 20) and region["address"] == "0x7e0000000000" and
+           region["mode"] == ("persistent" if persistent else "invalidating"), seen)
+    expect(host.guest.run(f"grep -q peermem_check /proc/{region['process']}/cmdline")[0] == 0 and
+           host.guest.run(f"test -e /sys/bus/pci/devices/{region['nic']}")[0] == 0, seen)
+    expect((host.counter("live_regions"), host.counter("live_bytes")) == (1, 2 << 20), "counters")
+    status, output = host.guest.run("rmmod nvidia_peermem 2>&1")
+    expect(status != 0 and "Resource temporarily unavailable" in output, output)
+    job.wait(0)
+    host.nothing_left()
+    expect(host.regions() == [] and host.counter("registered") == 1, host.regions())
+    host.unload()
+    print("ok ", " ".join(region.values()), "seen, not unloaded; killed, nothing left")
+
+
+def refuses_with_a_line(host):
+    host.load("open")
+    for module, name, value, back, wanted, line in (
+            ("nvidia", "table_version", 0x00030000, 0x00010002, "EPROTO",
+             "page tables of version 0x00030000 are not known"),
+            ("nvidia", "can_keep", 0, 1, "EOPNOTSUPP", "persistent=0"),
+            ("nvidia", "window_pages", 0, 65536, "ENOMEM", "no room"),
+            ("peer_core", "has_pci", 0, 1, "EINVAL", "no PCI function")):
+        if name == "window_pages":  # what is allocated is limited by it, too
+            continue
+        before = host.counter("refused")
+        host.set(module, name, value)
+        got = host.check("once")
+        host.set(module, name, back)
+        expect(got == wanted, f"{name}={value}: {got}, not {wanted}")
+        said = host.expect_log(line)
+        expect(said.count("\n") == 0 and host.counter("refused") == before + 1, said)
+        print(f"ok  {got}: {said.partition('nvidia_peermem: ')[2]}")
+    expect(host.check("once") == "registered", "afterwards nothing is registered")
+    host.unload()
+
+
+def every_driver(host):
+    """One module serves the open and the proprietary licence; other drivers need a build each."""
+    for driver, module, persistent in (("proprietary", "open", True), ("580", "580", True),
+                                       ("515", "515", True), ("470", "470", False)):
+        host.load(driver, module=module)
+        host.check("transfers")
+        freed = host.check("freed")
+        outcome = "success" if persistent else "remote access error"
+        expect(f"write to freed memory: {outcome}" in freed, freed)
+        if not persistent:
+            expect(host.guest.check("cat /sys/module/nvidia_peermem/parameters/persistent").strip()
+                   == "N", "it says that it is persistent")
+        version = host.guest.check("cat /sys/module/nvidia_peermem/version").strip()
+        host.unload()
+        print(f"ok  driver {driver}: version {version} of the module, every byte, freed: {outcome}")
+
+
+def races(host, registrations):
+    for persistent, old_locks in ((True, 0), (False, 0), (False, 1)):
+        host.load("open", persistent)
+        host.set("peer_core", "old_locks", old_locks)
+        outcome = host.check(f"race 4 {registrations}", 600)
+        expect(host.counter("registered") > 0, outcome)
+        print(f"ok  {registrations} registrations race with frees,",
+              "persistent:" if persistent else f"invalidating, old_locks={old_locks}:", outcome,
+              f"({host.counter('invalidated')} ended by a callback)")
+        host.unload()
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("build")
+    parser.add_argument("--release", default="")
+    parser.add_argument("--long", action="store_true")
+    options = parser.parse_args()
+
+    def test(host: PeerMemory):
+        does_not_load_where_it_does_not_fit(host)
+        persistent_mode(host)
+        invalidating_mode(host, "present core")
+        invalidating_mode(host, "a core that unmaps under its lock", old_locks=1)
+        invalidating_mode(host, "a GPU that cannot keep memory", can_keep=0)
+        is_seen_and_not_unloaded(host, True)
+        is_seen_and_not_unloaded(host, False)
+        refuses_with_a_line(host)
+        every_driver(host)
+        races(host, 1000 if options.long else 120)
+
+    peermem_in_guest.run(test, options.release)
+
+
+if __name__ == "__main__":
+    lab.run_to_the_end(main)

@@ -1,0 +1,29 @@
+// What peermem_check can do. Each prints a line for what it has seen, and ends the program with a
+// line that begins with FAILED if something is wrong.
+#pragma once
+
+namespace peermem_check {
+
+// Every byte written and read, at odd places as well; nothing beside them; nothing past the end.
+void transfers();
+// Writes to memory that was freed while it was registered, and prints how that ended.
+void frees_under_a_registration();
+// Registers memory that another thread frees at that moment, and prints how that ended.
+void frees_while_it_is_mapped();
+// Tries to register a GPU page, and prints how that ended.
+void registers_once();
+// Registers so many MiB, prints a line and waits to be killed.
+[[noreturn]] void holds(unsigned mebibytes);
+// So many registrations in all, by so many threads, each with another that frees the memory at any
+// moment around it.
+void races(unsigned threads, unsigned registrations);
+
+// The same with dma-bufs, by ibv_reg_dmabuf_mr.
+void transfers_dma_bufs();
+// Writes to one that has moved; neither the old place nor the new one may change.
+void moves_a_dma_buf();
+// Of a process that is dead by then.
+void outlives_the_exporter();
+[[noreturn]] void holds_a_dma_buf();
+
+}  // namespace peermem_check
