@@ -1,5 +1,9 @@
 // Nothing overtakes: what waits holds back what follows it.
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <csignal>
+#include <cstdlib>
 
 #include "base/clock.h"
 #include "connection.h"
@@ -79,6 +83,55 @@ TEST(Order, MessagesArriveInTheOrderTheyWereSentWhoeverIsFaster) {
     }
   }
   child.finish();
+}
+
+// The sender is stopped as soon as its receiver has the message, and goes on when the answer is
+// there.
+void check_answered_at_once(ibv_qp_type type, ibv_wr_opcode opcode) {
+#ifndef GDR_FAULT_HOOKS
+  GTEST_SKIP() << "built without fault hooks";
+#endif
+  Child child([=](Wire& wire) {
+    setenv("GDR_STOP", "receive_pushed:1", 1);
+    be_target(wire, {.type = type}, [opcode](TargetSide t) {
+      const auto to = t.wire.receive<Remote>();
+      t.side.receive(t.qp, {t.memory.segment(0, 4096)}, 2);
+      t.wire.meet();
+      if (opcode == IBV_WR_SEND) {
+        t.side.send(t.qp, t.memory, 0, 100, 1);
+      } else {
+        t.side.write(t.qp, t.memory, 0, 100, to, 0, 1, opcode);
+      }
+      require(t.side.completion().wr_id == 1, "the message's own completion comes first");
+      require(t.side.completion().wr_id == 2, "then the answer");
+    });
+  });
+  Side side;
+  Memory& memory = side.memory(4096);
+  ibv_qp* qp = side.queue_pair(type);
+  connect_to_target(side, qp, child.wire());
+  child.wire().send(memory.remote());
+  side.receive(qp, {memory.segment(0, 4096)}, 3);
+  child.wire().meet();
+  siginfo_t stopped{};
+  ASSERT_EQ(waitid(P_PID, static_cast<id_t>(child.pid()), &stopped, WSTOPPED | WNOWAIT), 0);
+  ASSERT_EQ(stopped.si_status, SIGSTOP);
+  EXPECT_EQ(side.expect(IBV_WC_SUCCESS).wr_id, 3u);
+  side.send(qp, memory, 0, 100, 4);
+  usleep(100'000);
+  kill(child.pid(), SIGCONT);
+  EXPECT_EQ(side.expect(IBV_WC_SUCCESS).wr_id, 4u);
+  child.finish();
+}
+
+TEST(Order, OwnCompletionOfAMessageComesBeforeItsAnswer) {
+  check_answered_at_once(IBV_QPT_RC, IBV_WR_SEND);
+}
+TEST(Order, OwnCompletionOfAWriteWithImmediateComesBeforeItsAnswer) {
+  check_answered_at_once(IBV_QPT_RC, IBV_WR_RDMA_WRITE_WITH_IMM);
+}
+TEST(Order, OwnCompletionOfAnUnreliableMessageComesBeforeItsAnswer) {
+  check_answered_at_once(IBV_QPT_UC, IBV_WR_SEND);
 }
 
 TEST(Order, AReceiverThatStaysAwayIsRnrRetryExceeded) {

@@ -4,6 +4,12 @@
 namespace gdr::local {
 namespace {
 
+// What its receiver is told of by a completion.
+bool is_message(ibv_wr_opcode opcode) {
+  return opcode == IBV_WR_SEND || opcode == IBV_WR_SEND_WITH_IMM ||
+         opcode == IBV_WR_SEND_WITH_INV || opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
+}
+
 Advance begin_write(Requester& requester) {
   const rnic::SendRequest& request = requester.request();
   Target& target = requester.target;
@@ -78,6 +84,9 @@ Advance begin_connected(Requester& requester) {
       target.connected_to(requester.queue_pair.number()) &&
       (attributes.ah_attr.is_global == 0 || target.has_gid(attributes.ah_attr.grh.dgid.raw));
   if (!answers) return reliable ? requester.not_ready() : requester.break_off(IBV_WC_SUCCESS);
+  if (is_message(requester.request().opcode) && requester.is_early_answer()) {
+    return requester.wait_to_answer();
+  }
   if (xrc) {
     if (std::optional<Advance> ended = enter_srq(requester)) return *ended;
   }

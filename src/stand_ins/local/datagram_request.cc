@@ -18,6 +18,7 @@ Advance begin_datagram(Requester& requester) {
     return requester.break_off(IBV_WC_SUCCESS);
   }
   if (!target.try_lock(kLockSpins)) return requester.busy();
+  if (requester.is_early_answer()) return requester.wait_to_answer();
   const rnic::AddressVector& address = request.address;
   std::uint8_t wanted[16];
   std::memcpy(wanted, address.destination_gid.data(), sizeof wanted);

@@ -85,8 +85,9 @@ Advance finish_group_move(Requester& requester, Outcome outcome) {
     group.is_gathered = true;
     return serve_group(requester);
   }
-  if (outcome.error == 0 && !requester.push_receive(requester.solicited)) {
-    return requester.begin_again(kLockRetry);
+  if (outcome.error == 0) {
+    requester.queue_pair.begin_to_end();
+    if (!requester.push_receive(requester.solicited)) return requester.begin_again(kLockRetry);
   }
   requester.release_target();
   group.receivers.pop_back();

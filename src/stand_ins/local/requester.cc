@@ -72,6 +72,7 @@ Advance Requester::begin() {
 void Requester::cancel() {
   if (in_progress) transfer.drain();
   end_transfer();
+  queue_pair.go_back();
   abandon();
   progress = {};
 }
@@ -236,6 +237,7 @@ Advance Requester::finish(Outcome outcome) {
   if (std::holds_alternative<AtomicStep>(progress)) return finish_atomic_move(*this, outcome);
   if (outcome.error != 0) return fail(outcome);
   if (has_receive) {
+    queue_pair.begin_to_end();
     const Pushed pushed = complete_receive();
     if (pushed == Pushed::kNotNow) return begin_again(kLockRetry);
     if (pushed == Pushed::kNoRoom) {

@@ -52,6 +52,10 @@ struct Requester final : rnic::CarrierState {
   bool remote_piece(std::uint32_t right, std::uint64_t bytes, PieceList* pieces);
   // Takes a receive and its segments; nothing: go on with it.
   std::optional<Advance> match_receive(std::uint64_t bytes, TakenReceive* taken, PieceList* pieces);
+  // Whether the target has yet to be told the end of a message that it has sent, which this one may
+  // be the answer to; then it waits.
+  bool is_early_answer() const;
+  Advance wait_to_answer();
   // For a send with invalidate: whether its key names a window there.
   bool may_invalidate() const;
   void prepare_receive(std::uint64_t wr_id, ibv_wc_opcode opcode, std::uint64_t bytes);

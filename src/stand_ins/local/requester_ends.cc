@@ -6,6 +6,7 @@ namespace gdr::local {
 namespace {
 
 constexpr Nanoseconds kTellOfWait = 30 * kMillisecond;
+constexpr Nanoseconds kAnswerPatience = kSecond;  // for a process that is stopped in its send
 
 }  // namespace
 
@@ -84,6 +85,7 @@ Advance Requester::later(Nanoseconds after) {
 }
 
 Advance Requester::begin_again(Nanoseconds after) {
+  queue_pair.go_back();
   abandon();
   return later(after);
 }
@@ -102,6 +104,18 @@ void Requester::tell_of_wait(Target& there) {
 }
 
 Advance Requester::wait_for_end() { return begin_again(kReadyRetry); }
+
+bool Requester::is_early_answer() const {
+  if (waiting_since != 0 && now() - waiting_since >= kAnswerPatience) return false;
+  return target.is_ending_send();
+}
+
+Advance Requester::wait_to_answer() {
+  const Nanoseconds since = waiting_since != 0 ? waiting_since : now();
+  abandon();
+  waiting_since = since;
+  return later(kLockRetry);
+}
 
 Advance Requester::wait_for_srq() {
   const Nanoseconds since = waiting_since;

@@ -96,6 +96,15 @@ class Target {
     return static_cast<std::uint8_t>(queue_pair_->minimum_rnr_timer.load());
   }
 
+  // Whether a message of the queue pair's own is at its end and not completed yet: see
+  // rnic::QueuePair::begin_to_end(). Mostly that is over in a moment, which this waits for.
+  bool is_ending_send() const {
+    for (int i = 0; queue_pair_->ending_send.load(std::memory_order_acquire) != 0; ++i) {
+      if (i == kLockSpins) return true;
+      cpu_relax();
+    }
+    return false;
+  }
   // Takes one from the shared receive queue, if that is where they come from.
   bool has_receive() { return rnic::ready_receives(*queue_pair_) != 0 || take_shared(); }
   // Leaves a note for the owner to wake this process at its next posted receive; true if one has

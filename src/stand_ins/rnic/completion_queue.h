@@ -98,6 +98,8 @@ class CompletionQueue {
   // The same, each handed to `take(i, completion, annex)` where it lies: read every field once.
   template <typename Take>
   int poll(std::uint32_t most, const Take& take);
+  // Whether another thread than this one may poll it meanwhile: the last that did, or nobody yet.
+  bool is_polled_by_others() const { return poller_.load(std::memory_order_relaxed) != me(); }
   // Places what those carry that nobody has polled yet: before a region goes.
   void place_carried();
   // Arms it for one event. As on ConnectX, what is there already counts, too, so that a program may
@@ -147,6 +149,7 @@ class CompletionQueue {
   CompletionQueue(Segment& segment, RegionTable& regions, std::uint32_t index, const Ring& ring,
                   std::uint64_t bounce, Token self, Liveness& liveness,
                   CompletionQueueSettings settings);
+  static const void* me() { return __builtin_thread_pointer(); }
   void place(const SharedCompletion& entry, std::uint32_t position);
   bool holds_solicited() const;
   bool holds_untold() const;
@@ -164,12 +167,14 @@ class CompletionQueue {
   SpinLock consumer_;
   Ring ring_;                           // under consumer_, and changed under the producer lock, too
   std::atomic<std::uint32_t> head_{0};  // written under consumer_; the shared head follows it
+  std::atomic<const void*> poller_{nullptr};  // the thread that polled last
   std::atomic<Nanoseconds> period_{0};
   Nanoseconds held_since_ = 0;  // service thread; 0: it has seen nothing held
 };
 
 template <typename Take>
 int CompletionQueue::poll(std::uint32_t most, const Take& take) {
+  if (is_polled_by_others()) poller_.store(me(), std::memory_order_relaxed);
   // Without the lock: most polls find nothing.
   if (shared_.tail.load(std::memory_order_acquire) == head_.load(std::memory_order_relaxed)) {
     return overrun() ? -1 : 0;

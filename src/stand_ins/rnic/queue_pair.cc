@@ -278,6 +278,7 @@ void QueuePair::reset() {
   known_receive_head_ = tail;
   shared_.completing.store(0);
   shared_.receive_waiter.store(0);
+  shared_.ending_send.store(0);
   shared_.failure.store(static_cast<std::uint32_t>(Failure::kNone));
   shared_.destination.store(0);
   shared_.access.store(0);
@@ -309,10 +310,9 @@ void QueuePair::destroy() {
 
 void QueuePair::complete_front(ibv_wc_status status, std::uint32_t bytes) {
   const SendRequest& request = ring_.front();
-  const bool signalled = settings_.signal_all || (request.flags & IBV_SEND_SIGNALED) != 0;
   if (request.fetch != 0) [[unlikely]] {
     end_fetch(request, status == IBV_WC_SUCCESS);
-  } else if (signalled || status != IBV_WC_SUCCESS) {
+  } else if (front_is_signalled() || status != IBV_WC_SUCCESS) {
     SharedCompletion completion{};
     completion.wr_id = request.wr_id;
     completion.status = status;
@@ -321,6 +321,7 @@ void QueuePair::complete_front(ibv_wc_status status, std::uint32_t bytes) {
     completion.qp_number = number_;
     adapter_.complete(*settings_.send_completion_queue, completion);
   }
+  go_back();
   ring_.pop();
   if (status == IBV_WC_SUCCESS) return;
   // A datagram queue pair only stops sending (C10-44); a connection is broken.

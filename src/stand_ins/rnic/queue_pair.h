@@ -128,6 +128,20 @@ class QueuePair : public std::enable_shared_from_this<QueuePair> {
   // Completes the front request and takes it off the ring. Any status but success moves the queue
   // pair to error (RC) or send-queue-error (others) and flushes what is behind it.
   void complete_front(ibv_wc_status status, std::uint32_t bytes);
+  // Before the receiver of the front message has it: until complete_front() or go_back() the
+  // receiver's answer waits, so that nobody sees it before the message's own completion. As from a
+  // NIC, whose acknowledgement comes first. No thread that polls only afterwards needs this. Hot.
+  void begin_to_end() {
+    const CompletionQueue* const answers = settings_.receive_completion_queue.get();
+    if (answers != nullptr && front_is_signalled() && answers->is_polled_by_others()) {
+      shared_.ending_send.store(1, std::memory_order_relaxed);
+    }
+  }
+  void go_back() {
+    if (shared_.ending_send.load(std::memory_order_relaxed) != 0) [[unlikely]] {
+      shared_.ending_send.store(0, std::memory_order_release);
+    }
+  }
   std::unique_ptr<CarrierState> local_state;
   // For packets; a datagram queue pair uses both.
   std::unique_ptr<CarrierState> packet_state;
@@ -178,6 +192,9 @@ class QueuePair : public std::enable_shared_from_this<QueuePair> {
   void enter_error(ibv_qp_state error_state);
   void flush_sends();
   void drop_sends();
+  bool front_is_signalled() {
+    return settings_.signal_all || (ring_.front().flags & IBV_SEND_SIGNALED) != 0;
+  }
   void end_fetch(const SendRequest& request, bool succeeded);
   bool flush_receives();
 

@@ -96,6 +96,9 @@ struct alignas(64) SharedQueuePair {
   std::uint32_t srq;
   XrcDomain xrc_domain;  // of IBV_QPT_XRC_RECV
   std::uint32_t device;  // what a request has to be addressed to: one of its addresses
+  // A message of this queue pair's own has reached its receiver, and its completion has not been
+  // pushed yet: what the receiver answers has to wait. See QueuePair::begin_to_end().
+  std::atomic<std::uint32_t> ending_send;
 
   alignas(64) std::atomic<std::uint32_t> receive_tail;  // advanced by the owner
   std::atomic<Token> receive_waiter;  // a process to wake when a receive is posted, or 0
@@ -396,7 +399,7 @@ struct SegmentHeader {
 };
 
 constexpr std::uint64_t kSegmentMagic = 0x30'74'69'6b'72'64'67'00;
-constexpr std::uint32_t kSegmentLayout = 24;
+constexpr std::uint32_t kSegmentLayout = 25;
 
 // Where each table starts, each on a page of its own.
 constexpr std::uint64_t page_up(std::uint64_t bytes) {
