@@ -3,7 +3,8 @@
 hosts: network namespaces with a link between them.
 
 PROGRAMS  ping_pong, with contents compared; perftest: each program once over each transport;
-          perftest_all: in every mode that it offers (tests/programs/perftest)
+          perftest_all: in every mode that it offers (tests/programs/perftest); perftest_connected,
+          perftest_all_connected: the same by librdmacm (-R)
 LINK      1500 or 4200: that MTU, by veth; ipv6; faults: packets are lost, repeated, reordered,
           damaged, delayed and marked by tests/packets/bad_wire; netem: by the kernel's tc-netem
 PATTERN   a regular expression: only runs whose command matches
@@ -96,20 +97,22 @@ def counts_events(command):
     return command[0] == "ib_send_lat" and "-e" in command
 
 
-def perftests(reliable, every_mode, path_mtu):
+def perftests(reliable, every_mode, path_mtu, connected):
     seen = set()
-    for command, results in matrix.runs(path_mtu):
+    attempt = matrix.run_connected if connected else matrix.run_undisturbed
+    for command, results in (matrix.connected_runs if connected else matrix.runs)(path_mtu):
         if overruns(command):
             continue
         if reliable and (not is_reliable(command) or counts_events(command)):
             continue
         if not every_mode:  # program, device and transport
             command, results = [*command[:5], "-n", "50" if reliable else "200"], 1
+            command += ["-R"] if connected else []
         if " ".join(command) in seen:
             continue
         seen.add(" ".join(command))
         yield command, (lambda hosts, gdr, command=command, results=results:
-                        matrix.run_undisturbed(hosts, gdr, command, results))
+                        attempt(hosts, gdr, command, results))
 
 
 def not_moved(command, counters):
@@ -152,8 +155,9 @@ def main():
     if reliable:
         matrix.LIMIT = 600  # seconds: eight queue pairs move 5 GB through what spoils every 20th packet
     runs = (ping_pongs(reliable) if programs == "ping_pong"
-            else perftests(reliable, programs == "perftest_all",
-                           4096 if LINKS[link]["mtu"] >= 4200 else 1024))
+            else perftests(reliable, programs.startswith("perftest_all"),
+                           4096 if LINKS[link]["mtu"] >= 4200 else 1024,
+                           programs.endswith("_connected")))
     chosen = [run for run in runs if pattern.search(" ".join(run[0]))]
     with Hosts(bad_wire=bad_wire, **LINKS[link]) as hosts:
         failed, again = run_all(hosts, gdr, chosen)
