@@ -23,6 +23,7 @@ PAIRS = [
     ("rping -s -a {server} -C 20 -V", "rping -c -a {server} -C 20 -V"),
     ("ucmatose -C 10 -c 4", "ucmatose -s {server} -C 10 -c 4"),
     ("udaddy", "udaddy -s {server}"),
+    ("mckey -m 239.1.2.3 -b {server} -C 10", "mckey -m 239.1.2.3 -b {client} -C 10 -s"),
     ("rstream -S 16384 -C 100 -I 2", "rstream -s {server} -S 16384 -C 100 -I 2"),
     (f"{DATAGRAMS} -b {{server}} -T b", f"{DATAGRAMS} -s {{server}} -C 200 -S 1000 -T b -T e"),
     (f"{DATAGRAMS} -b {{server}} -T b", f"{DATAGRAMS} -s {{server}} -C 200 -S 64 -T b -T a -T e"),
@@ -83,9 +84,10 @@ def run_pair(server, client, words, rxe):
     serves_on = words[0].startswith(DATAGRAMS)
     before = rxe.counters()
     begin = time.monotonic()
-    serving = server.start(words[0].format(server=server.address))
+    addresses = {"server": server.address, "client": client.address}
+    serving = server.start(words[0].format(**addresses))
     time.sleep(1)  # no table of sockets shows who listens for connections
-    calling = client.start(words[1].format(server=server.address))
+    calling = client.start(words[1].format(**addresses))
     status, output = client.end(calling)
     served, said = server.end(serving, serves_on)
     right = status == 0 and served == 0

@@ -70,6 +70,7 @@ Advance serve_group(Requester& requester) {
     }
     target.unlock();  // a port without a posted buffer drops the message
   }
+  if (!is_frame(requester) && requester.queue_pair.pass_beyond()) return requester.pass_on();
   return requester.complete();
 }
 

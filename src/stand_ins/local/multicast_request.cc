@@ -1,7 +1,5 @@
 // UD to a multicast group: one copy of the datagram, with its header, to each member of the group
-// on the segment, in every process.
-#include <algorithm>
-
+// on the segment, in every process of this host. Other hosts get a packet: see net/group_ports.h.
 #include "local/requester.h"
 #include "rnic/datagram_header.h"
 
@@ -9,11 +7,9 @@ namespace gdr::local {
 namespace {
 
 void collect_from(rnic::Segment& segment, const rnic::GroupId& group, const auto& take) {
-  const std::uint32_t end = std::min(segment.header().member_end.load(), rnic::kMembers);
-  for (std::uint32_t i = 0; i < end; ++i) {
-    const std::optional<rnic::Member> member = rnic::read_member(segment.member(i));
-    if (member && member->group == group) take(member->queue_pair);
-  }
+  rnic::for_each_member(segment, [&](const rnic::Member& member) {
+    if (member.group == group) take(member.queue_pair);
+  });
 }
 
 }  // namespace

@@ -250,6 +250,12 @@ Advance Requester::finish(Outcome outcome) {
 
 Advance Requester::complete() { return end(IBV_WC_SUCCESS, request().total_bytes); }
 
+Advance Requester::pass_on() {
+  abandon();
+  progress = {};
+  return Advance::kCompleted;
+}
+
 Advance Requester::end(ibv_wc_status status, std::uint64_t bytes) {
   abandon();
   if (progress.index() != 0) [[unlikely]] {

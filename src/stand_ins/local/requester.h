@@ -72,6 +72,8 @@ struct Requester final : rnic::CarrierState {
 
   // --- How it ends.
   Advance complete();
+  // The carrier between hosts goes on with it.
+  Advance pass_on();
   Advance break_off(ibv_wc_status status, rnic::Failure failure = rnic::Failure::kNone);
   // The other side refuses it: by an unreliable transport nobody tells, and the message is lost.
   Advance refuse(ibv_wc_status status, rnic::Failure failure);

@@ -33,7 +33,7 @@ std::optional<Interface> find_interface(const wire::Address& address) {
         entry.is_loopback && is_loopback_net(entry.address) && is_loopback_net(address);
     if (entry.address != address && !loopback) continue;
     const char* name = entry.interface.c_str();
-    return Interface{entry.interface, if_nametoindex(name), mtu_of(name)};
+    return Interface{entry.interface, if_nametoindex(name), mtu_of(name), entry.is_loopback};
   }
   return std::nullopt;
 }

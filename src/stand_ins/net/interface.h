@@ -17,6 +17,7 @@ struct Interface {
   std::string name;
   std::uint32_t index = 0;
   std::uint32_t mtu = 0;  // of an IP packet
+  bool is_loopback = false;
 };
 
 // Nothing: no interface of this host has it. All of 127.0.0.0/8 is the loopback interface's.

@@ -66,6 +66,8 @@ Result<PacketPath::OpenPort*> PacketPath::open_port(std::uint32_t device, std::u
   opened.address = address;
   opened.room = std::clamp((*port)->receive_room() / kRoomShare, kLeastRoom, kMostRoom);
   opened.path_mtu = path_mtu_of((*port)->interface_mtu());
+  const auto interface = find_interface((*port)->address());
+  opened.interface = interface && !interface->is_loopback ? interface->index : 0;
   opened.sharing = std::make_unique<PortSharing>(adapter_, device, address, **port);
   if (Result<void> shared = opened.sharing->open(); !shared) return shared.error();
   opened.gate =
@@ -356,6 +358,7 @@ void PacketPath::child_of_fork() {
     port.sharing.reset();
     port.port.reset();
   }
+  groups_.close_all();
   if (thread_ != nullptr) thread_->close_in_child();
   general_services_.after_fork();
   connected_mutex_.unlock();

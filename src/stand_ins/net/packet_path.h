@@ -21,6 +21,7 @@
 #include "net/account_ports.h"
 #include "net/flood_gate.h"
 #include "net/general_services.h"
+#include "net/group_ports.h"
 #include "net/identification.h"
 #include "net/local_addresses.h"
 #include "net/mad_floods.h"
@@ -47,6 +48,8 @@ class PacketPath : public rnic::BeyondCarrier, private MadPorts {
 
   // --- rnic::BeyondCarrier
   bool takes_everything() const override { return settings_.takes_everything; }
+  bool carries_groups(const rnic::QueuePair& queue_pair) override;  // packet_groups.cc
+  void groups_changed() override;                                   // the same
   bool progress() override;
   void awaits_event() override { thread_->awaits_event(); }
   void process_ended(std::uint32_t slot) override;  // packet_mads.cc
@@ -74,6 +77,7 @@ class PacketPath : public rnic::BeyondCarrier, private MadPorts {
     std::uint32_t device, address;  // which of the device's addresses
     std::uint32_t room;             // bytes that may be under way to one like it
     std::uint32_t path_mtu;
+    std::uint32_t interface;  // by which groups are reached; 0: by none
     std::unique_ptr<Port> port;
     std::unique_ptr<PortSharing> sharing;
     std::unique_ptr<FloodGate> gate;
@@ -116,6 +120,9 @@ class PacketPath : public rnic::BeyondCarrier, private MadPorts {
   std::size_t hand_over(OpenPort& port, const Arrival& arrival, std::span<const std::byte> left);
   void take_packet(OpenPort& port, const Arrival& arrival, std::span<const std::byte> bytes,
                    std::uint16_t place, Nanoseconds time, Run& run);
+  void take_of_group(GroupPort& group, const Arrival& arrival, bool inline_progress);
+  void take_packet_of_group(GroupPort& group, const Arrival& arrival,
+                            std::span<const std::byte> bytes, std::uint16_t place, Run& run);
   void take_mad(OpenPort& port, const Arrival& arrival, const wire::Packet& packet,
                 Nanoseconds time);
   int send_mad(OpenPort& port, const Mad& mad, bool is_local);
@@ -137,6 +144,7 @@ class PacketPath : public rnic::BeyondCarrier, private MadPorts {
   std::mutex open_mutex_;                   // opening ports: cold
   std::atomic<std::size_t> port_count_{0};  // ports_[0 .. count) are there for good
   std::array<OpenPort, std::size_t{rnic::kDevices} * rnic::kAddresses> ports_;
+  GroupPorts groups_;  // changed under open_mutex_
   std::mutex connected_mutex_;
   std::vector<Connected> connected_;
 

@@ -22,6 +22,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "base/unique_fd.h"
+#include "net/group_ports.h"
 #include "rnic/adapter.h"
 
 namespace gdr::net {
@@ -32,7 +33,8 @@ class ProgressThread {
  public:
   explicit ProgressThread(PacketPath& path) : path_(path) {}
   Result<void> start();
-  // At most two for each address of each device. Cold, one caller at a time.
+  // At most two for each address of each device, and one for each group. Cold, one caller at a
+  // time.
   void watch(int descriptor);
 
   // Any thread: a timer may be due at that time. Hot: usually one comparison.
@@ -82,7 +84,8 @@ class ProgressThread {
 
   PacketPath& path_;
   UniqueFd doorbell_;
-  std::array<pollfd, 1 + 2 * rnic::kDevices * rnic::kAddresses> watched_{};  // [0]: the doorbell
+  // [0]: the doorbell.
+  std::array<pollfd, 1 + 2 * rnic::kDevices * rnic::kAddresses + kMostGroups> watched_{};
   std::atomic<std::size_t> watched_count_{0};
   std::atomic<Nanoseconds> wake_at_{0};
   std::atomic<std::uint64_t> polls_{0};

@@ -27,7 +27,10 @@ SocketAddress socket_address(const wire::Address& address, std::uint16_t port,
   result.storage.sin6_family = AF_INET6;
   result.storage.sin6_port = htons(port);
   std::copy(address.begin(), address.end(), result.storage.sin6_addr.s6_addr);
-  if (IN6_IS_ADDR_LINKLOCAL(&result.storage.sin6_addr)) result.storage.sin6_scope_id = scope;
+  const in6_addr& to = result.storage.sin6_addr;
+  if (IN6_IS_ADDR_LINKLOCAL(&to) || IN6_IS_ADDR_MC_LINKLOCAL(&to)) {
+    result.storage.sin6_scope_id = scope;
+  }
   result.length = sizeof result.storage;
   return result;
 }

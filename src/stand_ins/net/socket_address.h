@@ -19,7 +19,7 @@ struct SocketAddress {
   sockaddr* get() { return reinterpret_cast<sockaddr*>(&storage); }
 };
 
-// `scope`: the interface of a link-local IPv6 address.
+// `scope`: the interface of a link-local IPv6 address, or group.
 SocketAddress socket_address(const wire::Address& address, std::uint16_t port,
                              std::uint32_t scope = 0);
 wire::Address address_of(const sockaddr& address);

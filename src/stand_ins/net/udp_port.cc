@@ -22,6 +22,7 @@ constexpr std::uint32_t kTruesize = 2;
 constexpr int kEcnMask = 3;
 constexpr int kCongestionExperienced = 3;
 constexpr int kSendPatience = 2;  // milliseconds
+constexpr int kGroupHops = 64;    // as the kernel's connection manager gives a group's address
 
 // In a process with threads the C library's own functions cost two atomic operations more: threads
 // may be cancelled in them.
@@ -68,9 +69,13 @@ Result<std::unique_ptr<UdpPort>> UdpPort::open(const wire::Address& address) {
   if (!descriptor) return from_errno("a UDP socket");
   std::unique_ptr<UdpPort> port(new UdpPort(address, std::move(descriptor)));
   if (Result<void> configured = port->configure(ipv4); !configured) return configured.error();
+  if (!set_option(port->descriptor(), SOL_SOCKET, SO_REUSEPORT, 1)) {
+    return from_errno("options of a UDP socket");
+  }
   if (const auto interface = find_interface(address)) {
     port->scope_ = interface->index;
     port->interface_mtu_ = interface->mtu;
+    if (!port->send_to_groups_by(interface->index)) return from_errno("options of a UDP socket");
     if (IN6_IS_ADDR_LINKLOCAL(&port->own_ipv6_.ipi6_addr)) {
       port->own_ipv6_.ipi6_ifindex = interface->index;
     }
@@ -80,11 +85,56 @@ Result<std::unique_ptr<UdpPort>> UdpPort::open(const wire::Address& address) {
   return port;
 }
 
+Result<std::unique_ptr<UdpPort>> UdpPort::open_group(const wire::Address& group,
+                                                     std::uint32_t interface) {
+  const bool ipv4 = wire::is_ipv4(group);
+  UniqueFd descriptor(
+      socket(ipv4 ? AF_INET : AF_INET6, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (!descriptor) return from_errno("a UDP socket");
+  std::unique_ptr<UdpPort> port(new UdpPort(group, std::move(descriptor)));
+  if (Result<void> configured = port->configure(ipv4); !configured) return configured.error();
+  port->scope_ = interface;
+  // Other accounts may have it, too. What other sockets of this host have joined elsewhere is not
+  // wanted.
+  const int socket = port->descriptor();
+  const bool set = set_option(socket, SOL_SOCKET, SO_REUSEADDR, 1) &&
+                   (ipv4 ? set_option(socket, IPPROTO_IP, IP_MULTICAST_ALL, 0)
+                         : set_option(socket, IPPROTO_IPV6, IPV6_MULTICAST_ALL, 0));
+  if (!set) return from_errno("options of a UDP socket");
+  const SocketAddress own = socket_address(group, wire::kRocePort, interface);
+  if (bind(socket, own.get(), own.length) != 0) return bind_error(group);
+  return port;
+}
+
+bool UdpPort::set_member(bool is_member) const {
+  if (wire::is_ipv4(address_)) {
+    ip_mreqn request{};
+    std::memcpy(&request.imr_multiaddr, address_.data() + 12, sizeof request.imr_multiaddr);
+    request.imr_ifindex = static_cast<int>(scope_);
+    return setsockopt(descriptor(), IPPROTO_IP, is_member ? IP_ADD_MEMBERSHIP : IP_DROP_MEMBERSHIP,
+                      &request, sizeof request) == 0;
+  }
+  ipv6_mreq request{};
+  std::memcpy(&request.ipv6mr_multiaddr, address_.data(), sizeof request.ipv6mr_multiaddr);
+  request.ipv6mr_interface = scope_;
+  return setsockopt(descriptor(), IPPROTO_IPV6, is_member ? IPV6_JOIN_GROUP : IPV6_LEAVE_GROUP,
+                    &request, sizeof request) == 0;
+}
+
+bool UdpPort::send_to_groups_by(std::uint32_t interface) const {
+  if (!wire::is_ipv4(address_)) {
+    return set_option(descriptor(), IPPROTO_IPV6, IPV6_MULTICAST_IF, static_cast<int>(interface)) &&
+           set_option(descriptor(), IPPROTO_IPV6, IPV6_MULTICAST_HOPS, kGroupHops);
+  }
+  ip_mreqn request{};
+  request.imr_ifindex = static_cast<int>(interface);
+  return setsockopt(descriptor(), IPPROTO_IP, IP_MULTICAST_IF, &request, sizeof request) == 0 &&
+         set_option(descriptor(), IPPROTO_IP, IP_MULTICAST_TTL, kGroupHops);
+}
+
 Result<void> UdpPort::configure(bool ipv4) {
   const int socket = socket_.get();
-  const bool set = set_packet_options(socket, ipv4) &&
-                   set_option(socket, SOL_SOCKET, SO_REUSEPORT, 1) &&
-                   set_option(socket, SOL_UDP, UDP_GRO, 1) &&
+  const bool set = set_packet_options(socket, ipv4) && set_option(socket, SOL_UDP, UDP_GRO, 1) &&
                    (ipv4 ? set_option(socket, IPPROTO_IP, IP_RECVTOS, 1)
                          : set_option(socket, IPPROTO_IPV6, IPV6_RECVTCLASS, 1));
   if (!set) return from_errno("options of a UDP socket");

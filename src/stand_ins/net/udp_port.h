@@ -7,6 +7,9 @@
 // gives a packet the IPv4 identification 0, and 0, 1, 2 ... to the packets of one burst, and the
 // ICRC, which covers it, can be computed (measured; Linux 5.10 to 6.12). Several processes of one
 // user share the port: see port_sharing.h.
+//
+// A group's port only receives: what is sent to a multicast address, at one interface. Each process
+// that has one open gets a copy of its own.
 #pragma once
 
 #include <netinet/in.h>
@@ -25,6 +28,11 @@ class UdpPort : public Port {
   // EADDRNOTAVAIL, EADDRINUSE, EACCES and what else bind says, with a line to read.
   static Result<std::unique_ptr<UdpPort>> open(const wire::Address& address);
 
+  static Result<std::unique_ptr<UdpPort>> open_group(const wire::Address& group,
+                                                     std::uint32_t interface);
+  // Of a group's port: whether the interface takes what is sent to the group. False: it cannot.
+  bool set_member(bool is_member) const;
+
   int send(const Burst& burst) override;
   bool receive(Arrival* arrival) override;
   int descriptor() const override { return socket_.get(); }
@@ -39,6 +47,7 @@ class UdpPort : public Port {
  private:
   UdpPort(const wire::Address& address, UniqueFd socket);
   Result<void> configure(bool ipv4);
+  bool send_to_groups_by(std::uint32_t interface) const;
 
   const wire::Address address_;
   UniqueFd socket_;

@@ -141,7 +141,7 @@ Result<std::shared_ptr<QueuePair>> Adapter::create_queue_pair(const QueuePairSet
 
 void Adapter::destroy_queue_pair(QueuePair& queue_pair) {
   if (queue_pair.type() == IBV_QPT_RAW_PACKET) flows_.remove_all_of(queue_pair.index());
-  if (queue_pair.type() == IBV_QPT_UD) members_.detach_all_of(queue_pair.index());
+  if (queue_pair.type() == IBV_QPT_UD) leave_all(queue_pair);
   queue_pair.destroy();
   regions_.unbind_windows_of_queue_pair(queue_pair.number());
   const std::lock_guard guard(mutex_);
@@ -265,9 +265,12 @@ void Adapter::wait_for_copies() {
 
 bool Adapter::is_beyond(std::span<const std::uint8_t, 16> gid) {
   if (beyond_ == nullptr) return false;
-  if (beyond_->takes_everything()) return true;
+  return beyond_->takes_everything() || !is_here(gid);
+}
+
+bool Adapter::is_here(std::span<const std::uint8_t, 16> gid) {
   const auto has_it = [&](Segment& segment) { return has_address(segment.header(), gid); };
-  return !has_it(*segment_) && !neighbours_.any_segment(has_it);
+  return has_it(*segment_) || neighbours_.any_segment(has_it);
 }
 
 void Adapter::settle(std::span<const std::shared_ptr<QueuePair>> queue_pairs) {

@@ -68,6 +68,7 @@ class Adapter {
   // Whether what goes to that address is carried beyond the host: no process of this host, of this
   // user, has a device of it. Cold.
   bool is_beyond(std::span<const std::uint8_t, 16> gid);
+  bool is_here(std::span<const std::uint8_t, 16> gid);  // the opposite, whatever is carried how
   Liveness& liveness() { return liveness_; }
   Token token() const { return token_; }
 
@@ -121,7 +122,11 @@ class Adapter {
   Result<std::uint32_t> create_flow(QueuePair& queue_pair, const ibv_flow_attr& attributes);
   void destroy_flow(std::uint32_t handle) { flows_.remove(handle); }
 
-  MemberTable& members() { return members_; }        // of multicast groups
+  MemberTable& members() { return members_; }  // of multicast groups
+  // multicast.cc, as the table's attach() and detach(): for members that other hosts reach, too.
+  Result<bool> join(const GroupId& group, QueuePair& queue_pair);
+  Result<void> leave(const GroupId& group, QueuePair& queue_pair);
+  void leave_all(QueuePair& queue_pair);
   ListenerTable& listeners() { return listeners_; }  // for connection requests
 
   // Takes what has arrived from beyond the host, before a completion queue that was found empty is

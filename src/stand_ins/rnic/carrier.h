@@ -48,6 +48,10 @@ class BeyondCarrier : public Carrier {
   virtual void awaits_event() = 0;
   // Service thread: a process of this user on this host, which had that slot, has ended.
   virtual void process_ended(std::uint32_t slot) = 0;
+  // Whether datagrams of the queue pair to a multicast group leave this host.
+  virtual bool carries_groups(const QueuePair& queue_pair) = 0;
+  // Queue pairs of this process have joined or left groups. Cold.
+  virtual void groups_changed() = 0;
   // Whether everything goes by packets, also what would stay on the host.
   virtual bool takes_everything() const = 0;
   // Around a fork.

@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "base/random.h"
+#include "rnic/adapter.h"
 
 namespace gdr::rnic {
 namespace {
@@ -79,11 +80,31 @@ void MemberTable::withdraw(std::size_t index) {
                                      std::memory_order_release);
 }
 
-void MemberTable::detach_all_of(std::uint32_t queue_pair) {
+bool MemberTable::detach_all_of(std::uint32_t queue_pair) {
   const std::lock_guard guard(mutex_);
+  bool any = false;
   for (std::size_t i = own_.size(); i-- > 0;) {
-    if (i < own_.size() && own_[i] && own_[i]->queue_pair == queue_pair) withdraw(i);
+    if (i >= own_.size() || !own_[i] || own_[i]->queue_pair != queue_pair) continue;
+    withdraw(i);
+    any = true;
   }
+  return any;
+}
+
+Result<bool> Adapter::join(const GroupId& group, QueuePair& queue_pair) {
+  Result<bool> joined = members_.attach(group, queue_pair.index());
+  if (joined && *joined && beyond_ != nullptr) beyond_->groups_changed();
+  return joined;
+}
+
+Result<void> Adapter::leave(const GroupId& group, QueuePair& queue_pair) {
+  Result<void> left = members_.detach(group, queue_pair.index());
+  if (left && beyond_ != nullptr) beyond_->groups_changed();
+  return left;
+}
+
+void Adapter::leave_all(QueuePair& queue_pair) {
+  if (members_.detach_all_of(queue_pair.index()) && beyond_ != nullptr) beyond_->groups_changed();
 }
 
 }  // namespace gdr::rnic

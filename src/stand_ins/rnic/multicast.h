@@ -1,11 +1,12 @@
 // Multicast groups: which of a process's UD queue pairs receive what is sent to a group's GID.
 //
 //   Result<bool> joined = table.attach(group, queue_pair);   // false: it was a member already
-//   for (i...) if (auto member = read_member(segment.member(i))) ...
+//   for_each_member(segment, [](const Member& member) { ... });
 #pragma once
 
 #include <infiniband/verbs.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -32,6 +33,15 @@ struct Member {
 };
 std::optional<Member> read_member(const SharedMember& member);
 
+// Those of a process.
+template <typename Take>
+void for_each_member(Segment& segment, const Take& take) {
+  const std::uint32_t end = std::min(segment.header().member_end.load(), kMembers);
+  for (std::uint32_t i = 0; i < end; ++i) {
+    if (const std::optional<Member> member = read_member(segment.member(i))) take(*member);
+  }
+}
+
 class MemberTable {
  public:
   explicit MemberTable(Segment& segment) : segment_(segment) {}
@@ -39,7 +49,8 @@ class MemberTable {
   Result<bool> attach(const GroupId& group, std::uint32_t queue_pair);
   // EINVAL for one that is none.
   Result<void> detach(const GroupId& group, std::uint32_t queue_pair);
-  void detach_all_of(std::uint32_t queue_pair);
+  // Whether it was one of any.
+  bool detach_all_of(std::uint32_t queue_pair);
 
   SpinLock& mutex() { return mutex_; }  // around a fork
 

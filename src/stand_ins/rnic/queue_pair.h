@@ -152,6 +152,10 @@ class QueuePair : public std::enable_shared_from_this<QueuePair> {
   // Has carriers go on with the ring, each with what is its own, until one has to wait.
   void carry();
 
+  // The front request, a datagram to a group, has been served within this host: the other carrier
+  // goes on with it. False: it leaves no host.
+  bool pass_beyond();
+
   // The protection domain of a request's own bytes.
   std::uint32_t domain_of(const SendRequest& request) const {
     return request.fetch == 0 ? settings_.protection_domain

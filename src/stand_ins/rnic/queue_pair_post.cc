@@ -111,6 +111,13 @@ bool QueuePair::goes_beyond(const SendRequest& datagram) {
   return last_goes_beyond_;
 }
 
+bool QueuePair::pass_beyond() {
+  BeyondCarrier* beyond = adapter_.beyond();
+  if (beyond == nullptr || !beyond->carries_groups(*this)) return false;
+  ring_.front().goes_beyond = true;
+  return true;
+}
+
 Carrier* QueuePair::carrier_of_front() {
   return ring_.front().goes_beyond ? adapter_.beyond() : carrier_;
 }

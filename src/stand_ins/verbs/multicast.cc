@@ -1,5 +1,4 @@
-// Multicast groups of UD queue pairs. Nothing has to be joined at a subnet manager: every process
-// of the host is on the one segment.
+// Multicast groups of UD queue pairs. RoCE has no subnet manager to ask.
 #include <algorithm>
 
 #include "verbs/abi.h"
@@ -26,8 +25,7 @@ GDR_EXPORT int ibv_attach_mcast(ibv_qp* qp, const ibv_gid* gid, std::uint16_t /*
   return or_errno([&] {
     gdr::rnic::GroupId group;
     if (!read_group(qp, gid, &group)) return EINVAL;
-    gdr::Result<bool> joined =
-        context_of(qp->context).adapter->members().attach(group, qp_of(qp).queue->index());
+    gdr::Result<bool> joined = context_of(qp->context).adapter->join(group, *qp_of(qp).queue);
     if (!joined) return joined.error().code;
     if (*joined) ++qp_of(qp).groups;
     return 0;
@@ -38,8 +36,7 @@ GDR_EXPORT int ibv_detach_mcast(ibv_qp* qp, const ibv_gid* gid, std::uint16_t /*
   return or_errno([&] {
     gdr::rnic::GroupId group;
     if (!read_group(qp, gid, &group)) return EINVAL;
-    gdr::Result<void> left =
-        context_of(qp->context).adapter->members().detach(group, qp_of(qp).queue->index());
+    gdr::Result<void> left = context_of(qp->context).adapter->leave(group, *qp_of(qp).queue);
     if (!left) return left.error().code;
     --qp_of(qp).groups;
     return 0;
