@@ -85,6 +85,7 @@ class Hosts:
                 link = "host0"
                 self._run(0, "ip", "link", "add", link, "type", "veth", "peer", "name", link,
                           "netns", str(self._helpers[1].pid))
+            self._link = link
             for side in range(2):
                 self._set_up(side, link, mtu)
                 if netem:
@@ -118,10 +119,31 @@ class Hosts:
     def free_port(self):
         return self.PORT
 
-    def start(self, side, command):
-        environment = dict(os.environ, GDR_SOFT_DEVICES=f"soft0/ip={self._device_addresses[side]}",
-                           GDR_SOFT_COUNTERS=self._counters(side))
+    def start(self, side, command, default_devices=False):
+        """`default_devices`: the software NICs that a user gets who sets nothing."""
+        environment = dict(os.environ, GDR_SOFT_COUNTERS=self._counters(side))
+        environment.pop("GDR_SOFT_DEVICES", None)
+        if not default_devices:
+            environment["GDR_SOFT_DEVICES"] = f"soft0/ip={self._device_addresses[side]}"
         return start(self._inside(side, command), environment)
+
+    def take_link_down(self, side):
+        self._run(side, "ip", "link", "set", self._link, "down")
+
+    def remote_shell(self):
+        """A program that starts others on one of the hosts as ssh does: PROGRAM ADDRESS COMMAND..."""
+        path = f"{self._folder.name}/remote_shell"
+        lines = ["#!/bin/sh", "while :; do", "case $1 in"]
+        for side in range(2):
+            environment = (f"GDR_SOFT_DEVICES=soft0/ip={self._device_addresses[side]} "
+                           f"GDR_SOFT_COUNTERS={self._counters(side)}")
+            inside = " ".join(self._inside(side, ["env", *environment.split(), "sh", "-c"]))
+            lines.append(f'{self.ADDRESSES[side]}) shift; exec {inside} "$*" ;;')
+        lines += ["-*) shift ;;", '*) echo "no such host: $1" >&2; exit 255 ;;', "esac", "done"]
+        with open(path, "w", encoding="ascii") as script:
+            script.write("\n".join(lines) + "\n")
+        os.chmod(path, 0o755)
+        return path
 
     def wait_until_listens(self, port, server):
         return wait_until_listens(port, server)

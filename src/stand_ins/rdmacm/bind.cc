@@ -95,14 +95,19 @@ int bind_id(Library& l, Id& id, const sockaddr* address) {
   std::optional<LocalAddress> chosen;
   if (!is_any(address)) {
     const cm::Gid wanted = gid_of(address);
-    for (const LocalAddress& a : local_addresses(l)) {
+    const std::vector<LocalAddress> all = local_addresses(l);
+    for (const LocalAddress& a : all) {
       if (a.gid == wanted) chosen = a;
     }
     // The kernel takes loopback for any address (cma_any_addr): the id has no device yet, and
     // libfabric then asks for the interfaces' addresses.
     const bool needs_device = chosen ? is_link_local(address) : !is_loopback(address);
     if (needs_device && !is_own(address)) return EADDRNOTAVAIL;
-    if (needs_device && !chosen) return ENODEV;
+    if (needs_device && !chosen) {
+      const LocalAddress* const serving = serving_interface(all, address);
+      if (serving == nullptr) return ENODEV;
+      chosen = *serving;
+    }
     if (chosen && id.visible.ps == RDMA_PS_IPOIB) return EINVAL;  // of InfiniBand only
     if (chosen) {
       if (const int error = prepare(*chosen->device); error != 0) return error;

@@ -56,6 +56,19 @@ std::vector<LocalAddress> local_addresses(Library& l, Device* only) {
   return addresses;
 }
 
+// Devices on loopback (the default) reach nobody outside of this host. Within it the first of them
+// stands behind each interface, since libfabric and others look for a device behind interfaces that
+// are not loopback ones. Packets still come and go at the device's own address alone.
+const LocalAddress* serving_interface(const std::vector<LocalAddress>& all,
+                                      const sockaddr* address) {
+  const bool only_loopback = std::all_of(all.begin(), all.end(), [](const LocalAddress& one) {
+    const sockaddr_storage own = address_of(one.gid, 0);
+    return IN6_IS_ADDR_LINKLOCAL(one.gid.data()) ||
+           is_loopback(reinterpret_cast<const sockaddr*>(&own));
+  });
+  return only_loopback && !all.empty() && is_own(address) ? &all.front() : nullptr;
+}
+
 namespace {
 gdr_gsi* open_general_services(Device& device) {
   const gdr_gsi_user user{on_mad, on_process_ended, &device};

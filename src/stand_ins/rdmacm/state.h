@@ -162,6 +162,9 @@ cm::Time now();
 // devices.cc
 int open_devices(Library& l);  // 0 or errno
 std::vector<LocalAddress> local_addresses(Library& l, Device* only = nullptr);
+// What serves an address of this host that no device has; null: nothing does.
+const LocalAddress* serving_interface(const std::vector<LocalAddress>& all,
+                                      const sockaddr* address);
 int prepare(Device& device);  // opens queue pair 1 and the default protection domain
 
 // events.cc

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/environment.h"
+#include "base/interface_addresses.h"
 #include "cli/command_line.h"
 #include "cli/help.h"
 #include "cli/run_devices.h"
@@ -73,6 +74,14 @@ bool asks_netlink_in_vain(const Plan& plan, const ProgramFile& program) {
   return !is_answered && std::filesystem::path(program.path).filename() == "rdma";
 }
 
+// libfabric leaves loopback out where it looks for devices.
+bool only_loopback_is_up() {
+  const std::vector<InterfaceAddress> addresses = interface_addresses();
+  return !addresses.empty() &&
+         std::none_of(addresses.begin(), addresses.end(),
+                      [](const InterfaceAddress& one) { return one.is_up && !one.is_loopback; });
+}
+
 // Says at the end what the program did with the stand-ins.
 int run_to_its_end(const Plan& plan, const ProgramFile& program,
                    const std::function<Error()>& become) {
@@ -86,7 +95,7 @@ int run_to_its_end(const Plan& plan, const ProgramFile& program,
   if (!status) return refuse(status.error(), exit_status_for(status.error().code));
   if (file) {
     const watching::Offered offered{plan.soft_nic, plan.soft_gpu, program.has_rpath,
-                                    asks_netlink_in_vain(plan, program)};
+                                    asks_netlink_in_vain(plan, program), only_loopback_is_up()};
     say("gdr run: " +
         usage_line(offered, watching::take_snapshot(file->ledger()),
                    processes ? processes->seen() : std::map<pid_t, watching::SeenProcess>()));

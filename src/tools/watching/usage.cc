@@ -28,8 +28,21 @@ bool any_shares_memory(const std::map<pid_t, SeenProcess>& processes) {
                      [](const auto& one) { return one.second.shares_ucx_memory; });
 }
 
+constexpr const char* kNoInterface =
+    "; libfabric looks for it behind network interfaces other than loopback, and none is up here; "
+    "as root: ip link add rdma0 type veth peer name rdma1; ip address add 10.0.0.1/24 dev rdma0; "
+    "ip link set rdma0 up";
+
+std::string fabric_words(const Offered& offered, const Snapshot& calls) {
+  if (offered.only_loopback) return kNoInterface;
+  return opened_names(calls).empty()
+             ? "; libfabric chose another provider (FI_LOG_LEVEL=info shows it)"
+             : "; libfabric moved nothing over it (FI_LOG_LEVEL=info shows why)";
+}
+
 // What decided against it.
-std::string chosen_instead(const Snapshot& calls, const std::map<pid_t, SeenProcess>& processes) {
+std::string chosen_instead(const Offered& offered, const Snapshot& calls,
+                           const std::map<pid_t, SeenProcess>& processes) {
   const auto had = [&](ledger::Library one) { return had_library(calls, processes, one); };
   std::string words;
   if (had(ledger::kUcx) && any_shares_memory(processes)) {
@@ -40,7 +53,7 @@ std::string chosen_instead(const Snapshot& calls, const std::map<pid_t, SeenProc
     words = had(ledger::kUcxIb) ? "; UCX chose another transport (UCX_LOG_LEVEL=info shows it)"
                                 : "; UCX was loaded without its InfiniBand part";
   } else if (had(ledger::kFabric)) {
-    words = "; libfabric chose another provider (FI_LOG_LEVEL=info shows it)";
+    words = fabric_words(offered, calls);
   } else if (had(ledger::kNccl)) {
     words = "; NCCL chose another network ('gdr nccl run' says why)";
   } else if (had(ledger::kMpi)) {
@@ -59,7 +72,8 @@ std::string not_loaded(const Offered& offered, const Snapshot& calls,
                          "'ibv_devinfo' show it");
   }
   if (!had_library(calls, processes, ledger::kVerbs)) {
-    return kUnused + std::string("it loaded no libibverbs") + chosen_instead(calls, processes);
+    return kUnused + std::string("it loaded no libibverbs") +
+           chosen_instead(offered, calls, processes);
   }
   return fmt::format("{}it loaded another libibverbs{}", kUnused,
                      offered.has_rpath ? " (DT_RPATH)"
@@ -75,7 +89,7 @@ std::string nic_words(const Offered& offered, const Snapshot& calls,
   const std::string names = opened_names(calls);
   if (names.empty()) {
     return fmt::format("{}it loaded its library and opened no device{}", kUnused,
-                       chosen_instead(calls, processes));
+                       chosen_instead(offered, calls, processes));
   }
   const std::string done =
       fmt::format("software NIC: opened {}, {}, {}", names,
@@ -88,9 +102,11 @@ std::string nic_words(const Offered& offered, const Snapshot& calls,
                             "host (UCX_TLS=rc chooses the software NIC alone)"
                       : done;
   }
-  // What a peer writes or reads is not counted: queue pairs without bytes may have served.
-  return calls.made_queue_pairs != 0 && !ucx_shares ? done
-                                                    : done + chosen_instead(calls, processes);
+  // libfabric makes queue pairs to learn what a device can do. What a peer writes or reads is not
+  // counted: other queue pairs without bytes may have served.
+  const bool only_looked =
+      calls.made_queue_pairs == 0 || ucx_shares || had_library(calls, processes, ledger::kFabric);
+  return only_looked ? done + chosen_instead(offered, calls, processes) : done;
 }
 
 }  // namespace

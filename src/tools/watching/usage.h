@@ -14,8 +14,9 @@ namespace gdr::watching {
 
 struct Offered {
   bool soft_nic = false, soft_gpu = false;
-  bool has_rpath = false;     // the program looks for libraries elsewhere first
-  bool asks_netlink = false;  // the program finds devices by netlink: iproute2's `rdma`
+  bool has_rpath = false;      // the program looks for libraries elsewhere first
+  bool asks_netlink = false;   // the program finds devices by netlink: iproute2's `rdma`
+  bool only_loopback = false;  // no other network interface of this host is up
 };
 
 std::string usage_line(const Offered& offered, const Snapshot& calls,

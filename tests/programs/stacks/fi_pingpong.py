@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """fi_pingpong.py GDR ENDPOINT [PROVIDER]: libfabric's fi_pingpong over the software NIC, every byte
-compared: between two processes of one host, then between two hosts.
+compared: between two processes of one host, with the devices that it has by default and with one
+behind its interface, then between two hosts.
 
 libfabric looks for the devices behind the addresses of IP interfaces, and never at loopback ones. So
 the hosts are network namespaces with a link between them (tests/support/two_hosts.py)."""
@@ -25,18 +26,20 @@ LAST_DATAGRAM = re.compile(r"^4k +20 +=20 ", re.MULTILINE)
 USED = re.compile("software NIC: opened soft0.* queue pair")
 
 
-def run(hosts, gdr, client_side, words):
+def run(hosts, gdr, client_side, words, default_devices):
     """None, or what was wrong."""
     last = LAST_DATAGRAM if "dgram" in words else LAST_SIZE
     command = [gdr, "run", "--soft-nic", "--no-soft-gpu", "--", "fi_pingpong", *words, "-c", "-I",
                "20"]
-    server = hosts.start(0, [*command, "-B", PORT])
+    server = hosts.start(0, [*command, "-B", PORT], default_devices)
     client = None
     try:
         wrong = hosts.wait_until_listens(int(PORT), server)
         if wrong is not None:
             return wrong
-        client = hosts.start(client_side, [*command, "-P", PORT, hosts.address])
+        # By default everybody is here, and a user calls it so.
+        address = "localhost" if default_devices else hosts.address
+        client = hosts.start(client_side, [*command, "-P", PORT, address], default_devices)
         said = client.communicate(timeout=LIMIT)[0]
         heard = server.communicate(timeout=LIMIT)[0]
     except subprocess.TimeoutExpired:
@@ -59,10 +62,12 @@ def main():
         raise Skip("fi_pingpong is not installed (Debian: libfabric-bin)")
     become_root()
     with Hosts(mtu=4200) as hosts:
-        for client_side, where in ((0, "within one host"), (1, "between two hosts")):
-            wrong = run(hosts, gdr, client_side, words)
-            if wrong is None and client_side and not all(c["packets_sent"]
-                                                         for c in hosts.take_counters(gdr)):
+        for client_side, where, default in ((0, "with the default devices", True),
+                                            (0, "within one host", False),
+                                            (1, "between two hosts", False)):
+            wrong = run(hosts, gdr, client_side, words, default)
+            counters = hosts.take_counters(gdr) if client_side else []
+            if wrong is None and not all(one["packets_sent"] for one in counters):
                 wrong = "no packets have left"
             if wrong is not None:
                 print(f"FAILED {where}: fi_pingpong {' '.join(words)}\n{wrong}")

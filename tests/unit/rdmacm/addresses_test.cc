@@ -2,12 +2,15 @@
 // rdma-core answer, on which libfabric's search for devices rests.
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
+#include <ifaddrs.h>
 #include <rdma/rdma_cma.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace {
@@ -81,6 +84,48 @@ TEST(RdmaBind, AnAddressOfNoDeviceIsRefused) {
   sockaddr_in other = address("192.0.2.77");
   EXPECT_EQ(rdma_bind_addr(id.get(), plain(other)), -1);
   EXPECT_EQ(errno, EADDRNOTAVAIL) << "of no interface either";
+}
+
+// An IPv4 address of this host that is not loopback, if it has one.
+std::optional<sockaddr_in> interface_address() {
+  ifaddrs* first = nullptr;
+  if (getifaddrs(&first) != 0) return std::nullopt;
+  const std::unique_ptr<ifaddrs, decltype(&freeifaddrs)> list(first, freeifaddrs);
+  for (const ifaddrs* one = first; one != nullptr; one = one->ifa_next) {
+    if (one->ifa_addr == nullptr || one->ifa_addr->sa_family != AF_INET) continue;
+    const auto& in = reinterpret_cast<const sockaddr_in&>(*one->ifa_addr);
+    if (ntohl(in.sin_addr.s_addr) >> 24 != 127) return in;
+  }
+  return std::nullopt;
+}
+
+constexpr const char* kNoInterface = "this host has no interface besides loopback";
+
+TEST(RdmaBind, ADeviceOnLoopbackServesThisHostsInterfaces) {
+  auto own = interface_address();
+  if (!own) GTEST_SKIP() << kNoInterface;
+  const UniqueId id = make_id();
+  ASSERT_EQ(rdma_bind_addr(id.get(), plain(*own)), 0);
+  ASSERT_NE(id->verbs, nullptr);
+  EXPECT_STREQ(ibv_get_device_name(id->verbs->device), "soft0");
+  EXPECT_EQ(id->route.addr.addr.ibaddr.sgid.raw[12], 127);  // by which its packets go
+  own->sin_port = rdma_get_src_port(id.get());
+  EXPECT_EQ(text_of(rdma_get_local_addr(id.get())), text_of(plain(*own)));
+}
+
+[[noreturn]] void bind_beside_a_device_with_an_address(sockaddr_in own) {
+  setenv("GDR_SOFT_DEVICES", "soft0/ip=198.51.100.7", 1);
+  const UniqueId id = make_id();
+  const int result = rdma_bind_addr(id.get(), plain(own));
+  std::_Exit(result == -1 && errno == ENODEV ? 0 : 1);
+}
+
+// As with hardware: it serves the interface that it is behind.
+TEST(RdmaBind, ADeviceWithAnAddressServesThatOneAlone) {
+  const auto own = interface_address();
+  if (!own) GTEST_SKIP() << kNoInterface;
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(bind_beside_a_device_with_an_address(*own), testing::ExitedWithCode(0), "");
 }
 
 TEST(RdmaBind, AListenerOnLoopbackListensOnEveryDevice) {

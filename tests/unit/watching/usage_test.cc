@@ -82,6 +82,23 @@ TEST(RunUsage, SaysWhatShowsTheDeviceToWhomNetlinkDoesNot) {
             "no software NIC; 'ibstat' and 'ibv_devinfo' show it");
 }
 
+TEST(RunUsage, TellsLibfabricsUserWhenThereIsNoInterfaceToLookBehind) {
+  Snapshot calls = process_with(ledger::kSoftNic | ledger::kFabric);
+  calls.devices = {{"soft0", 1, {}}};
+  calls.made_queue_pairs = 66;  // libfabric tries what the device can do
+  const std::string opened = "software NIC: opened soft0, 66 queue pairs, 0 B; libfabric ";
+  EXPECT_EQ(usage_line({.soft_nic = true}, calls, {}),
+            opened + "moved nothing over it (FI_LOG_LEVEL=info shows why)");
+  EXPECT_EQ(usage_line({.soft_nic = true, .only_loopback = true}, calls, {}),
+            opened +
+                "looks for it behind network interfaces other than loopback, and none is up here; "
+                "as root: ip link add rdma0 type veth peer name rdma1; ip address add 10.0.0.1/24 "
+                "dev rdma0; ip link set rdma0 up");
+  calls.devices[0].all.bytes[ledger::kBytesOut][0] = 1;
+  EXPECT_EQ(usage_line({.soft_nic = true, .only_loopback = true}, calls, {}),
+            "software NIC: opened soft0, 66 queue pairs, 1 B");
+}
+
 TEST(RunUsage, SaysNothingOfWhatWasNotOffered) {
   EXPECT_EQ(usage_line({.soft_gpu = true}, process_with(ledger::kSoftGpu), {}),
             "software GPU: used");
