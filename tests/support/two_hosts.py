@@ -151,6 +151,18 @@ class Hosts:
     def _counters(self, side):
         return f"{self._folder.name}/counters{side}"
 
+    def tcp_segments(self, side):
+        """How many that host's kernel has sent."""
+        return self._kernel_counter(side, "Tcp", "OutSegs")
+
+    def udp_datagrams(self, side):
+        return self._kernel_counter(side, "Udp", "OutDatagrams")
+
+    def _kernel_counter(self, side, protocol, name):
+        with open(f"/proc/{self._helpers[side].pid}/net/snmp", encoding="ascii") as lines:
+            names, values = [line.split() for line in lines if line.startswith(protocol + ":")]
+        return int(values[names.index(name)])
+
     def take_counters(self, gdr):
         """What each side has counted since this was asked last: two dictionaries."""
         taken = []

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "base/interface_addresses.h"
+#include "base/system_calls.h"
 #include "base/unique_fd.h"
 #include "net/socket_address.h"
 
@@ -18,7 +19,7 @@ bool is_loopback_net(const wire::Address& address) {
 }
 
 std::uint32_t mtu_of(const char* name) {
-  const UniqueFd any(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  const UniqueFd any(system_socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   ifreq request{};
   std::strncpy(request.ifr_name, name, sizeof request.ifr_name - 1);
   if (!any || ioctl(any.get(), SIOCGIFMTU, &request) != 0) return 1500;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "base/system_calls.h"
 #include "net/socket_address.h"
 #include "net/udp_options.h"
 
@@ -37,7 +38,7 @@ Result<PrivateSocket> PrivateSocket::open(const wire::Address& address, std::uin
   const bool ipv4 = wire::is_ipv4(address);
   PrivateSocket made;
   made.descriptor_.reset(
-      socket(ipv4 ? AF_INET : AF_INET6, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+      system_socket(ipv4 ? AF_INET : AF_INET6, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   const int descriptor = made.descriptor();
   if (descriptor < 0) return from_errno("a UDP socket");
   if (!set_packet_options(descriptor, ipv4)) return from_errno("options of a UDP socket");

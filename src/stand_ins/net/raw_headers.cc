@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "base/bytes.h"
+#include "base/system_calls.h"
 
 namespace gdr::net {
 namespace {
@@ -32,7 +33,7 @@ void RawHeaders::watch(const wire::Address& source) {
 
 void RawHeaders::open() {
   tried_ = true;
-  socket_.reset(socket(AF_INET, SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_UDP));
+  socket_.reset(system_socket(AF_INET, SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_UDP));
   if (!socket_) return;
   if (setsockopt(socket_.get(), SOL_SOCKET, SO_RCVBUFFORCE, &kSocketBuffer, sizeof kSocketBuffer) !=
       0) {

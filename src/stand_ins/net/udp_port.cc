@@ -9,6 +9,7 @@
 
 #include <cstring>
 
+#include "base/system_calls.h"
 #include "net/interface.h"
 #include "net/socket_address.h"
 #include "net/udp_options.h"
@@ -65,7 +66,7 @@ UdpPort::UdpPort(const wire::Address& address, UniqueFd socket)
 Result<std::unique_ptr<UdpPort>> UdpPort::open(const wire::Address& address) {
   const bool ipv4 = wire::is_ipv4(address);
   UniqueFd descriptor(
-      socket(ipv4 ? AF_INET : AF_INET6, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+      system_socket(ipv4 ? AF_INET : AF_INET6, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!descriptor) return from_errno("a UDP socket");
   std::unique_ptr<UdpPort> port(new UdpPort(address, std::move(descriptor)));
   if (Result<void> configured = port->configure(ipv4); !configured) return configured.error();
@@ -89,7 +90,7 @@ Result<std::unique_ptr<UdpPort>> UdpPort::open_group(const wire::Address& group,
                                                      std::uint32_t interface) {
   const bool ipv4 = wire::is_ipv4(group);
   UniqueFd descriptor(
-      socket(ipv4 ? AF_INET : AF_INET6, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+      system_socket(ipv4 ? AF_INET : AF_INET6, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!descriptor) return from_errno("a UDP socket");
   std::unique_ptr<UdpPort> port(new UdpPort(group, std::move(descriptor)));
   if (Result<void> configured = port->configure(ipv4); !configured) return configured.error();

@@ -19,6 +19,7 @@
 #include <system_error>
 
 #include "base/environment.h"
+#include "base/system_calls.h"
 #include "peers/identity.h"
 #include "rnic/shared.h"
 
@@ -49,7 +50,7 @@ Address address_of(const std::string& path, std::uint32_t slot) {
 }
 
 UniqueFd seqpacket_socket() {
-  return UniqueFd(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  return UniqueFd(system_socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 }
 
 // A folder of this user's that no other account can enter or change.

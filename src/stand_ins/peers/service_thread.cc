@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/quiet_thread.h"
+#include "base/system_calls.h"
 #include "memory/own_memory.h"
 #include "peers/opener.h"
 #include "rnic/delivery/registered_bytes.h"
@@ -34,7 +35,7 @@ ServiceThread::ServiceThread(Peers& peers, UniqueFd listener, Doorbell doorbell)
 Result<void> ServiceThread::start(rnic::Adapter& adapter, Opener& opener) {
   adapter_ = &adapter;
   opener_ = &opener;
-  epoll_.reset(epoll_create1(EPOLL_CLOEXEC));
+  epoll_.reset(system_epoll(EPOLL_CLOEXEC));
   if (!epoll_ || !add_to_epoll(listener_.get(), kListener) ||
       !add_to_epoll(doorbell_.inner.get(), kDoorbell)) {
     return from_errno("epoll");

@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "base/system_calls.h"
 #include "base/unique_fd.h"
 #include "rdmacm/state.h"
 
@@ -77,7 +78,7 @@ sockaddr_storage address_of(const cm::Gid& gid, std::uint16_t port) {
 }
 
 bool is_own(const sockaddr* address) {
-  const UniqueFd fd(socket(address->sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  const UniqueFd fd(system_socket(address->sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   sockaddr_storage any_port{};
   std::memcpy(&any_port, address, length_of(address));
   set_port(reinterpret_cast<sockaddr*>(&any_port), 0);

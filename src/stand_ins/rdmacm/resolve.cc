@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/system_calls.h"
 #include "base/unique_fd.h"
 #include "rdmacm/state.h"
 #include "rdmacm/surface.h"
@@ -17,7 +18,7 @@ namespace {
 
 // Which address of this host the kernel would send from.
 int source_towards(const sockaddr* destination, sockaddr_storage& source) {
-  const UniqueFd fd(socket(destination->sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  const UniqueFd fd(system_socket(destination->sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   if (fd.get() < 0) return errno;
   sockaddr_storage with_port{};
   std::memcpy(&with_port, destination, length_of(destination));

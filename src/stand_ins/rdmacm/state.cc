@@ -3,8 +3,11 @@
 #include <pthread.h>
 
 #include <cerrno>
+#include <chrono>
 #include <ctime>
 #include <new>
+
+#include "rsockets/descriptor_table.h"
 
 namespace gdr::rdmacm {
 namespace {
@@ -34,9 +37,13 @@ void begin() {
   pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
 
+// What is still on its way on rsockets arrives, unless a peer does not take it.
+constexpr std::chrono::seconds kLongestEnd{5};
+
 // Threads may still hold the lock, or wait for ever: the program's end waits for none of them.
 __attribute__((destructor)) void end() {
   if (instance == nullptr) return;
+  rsockets::close_all(kLongestEnd);
   const std::unique_lock guard(instance->lock, std::try_to_lock);
   if (guard) abandon_all(*instance);
 }

@@ -1,4 +1,5 @@
 // The functions of <rdma/rsocket.h>: errno values for negated ones, and nothing thrown.
+
 #include <fcntl.h>
 #include <rdma/rsocket.h>
 
@@ -11,11 +12,14 @@
 
 #include "rsockets/datagram_socket.h"
 #include "rsockets/descriptor_table.h"
+#include "rsockets/event_poll.h"
 #include "rsockets/poll.h"
+#include "rsockets/repoll.h"
 #include "rsockets/stream_socket.h"
 
 namespace {
 
+using gdr::rsockets::EventPoll;
 using gdr::rsockets::Socket;
 
 // The result of `work`, with its error in errno.
@@ -50,6 +54,12 @@ int make(int domain, int type) {
   std::shared_ptr<Kind> made;
   if (const int error = Kind::create(domain, type, made)) return error;
   return gdr::rsockets::add_socket(std::move(made));
+}
+
+// As poll() counts; nothing: for ever.
+std::optional<std::chrono::steady_clock::duration> limit_of(int milliseconds) {
+  if (milliseconds < 0) return std::nullopt;
+  return std::chrono::milliseconds(milliseconds);
 }
 
 bool acceptable(const iovec* pieces, std::size_t count) {
@@ -103,10 +113,11 @@ int rshutdown(int socket, int how) {
 int rclose(int socket) {
   return call([&] {
     // Its number stays taken until the last one lets go of it.
-    const std::shared_ptr<Socket> last = gdr::rsockets::remove_socket(socket);
-    if (!last) return -EBADF;
-    last->close();
-    return 0;
+    if (const std::shared_ptr<Socket> last = gdr::rsockets::remove_socket(socket)) {
+      last->close();
+      return 0;
+    }
+    return gdr::rsockets::remove_event_poll(socket) ? 0 : -EBADF;
   });
 }
 
@@ -174,11 +185,7 @@ ssize_t rsendmsg(int socket, const struct msghdr* msg, int flags) {
 }
 
 int rpoll(struct pollfd* fds, nfds_t nfds, int timeout) {
-  return call([&] {
-    std::optional<std::chrono::steady_clock::duration> longest;
-    if (timeout >= 0) longest = std::chrono::milliseconds(timeout);
-    return gdr::rsockets::poll_descriptors({fds, nfds}, longest);
-  });
+  return call([&] { return gdr::rsockets::poll_descriptors({fds, nfds}, limit_of(timeout)); });
 }
 
 int rselect(int nfds, fd_set* readfds, fd_set* writefds, fd_set* exceptfds,
@@ -226,6 +233,31 @@ int rfcntl(int socket, int cmd, ...) {
       default:
         return -EINVAL;
     }
+  });
+}
+
+int repoll_create(int flags) {
+  return call([&] {
+    std::shared_ptr<EventPoll> made;
+    if (const int error = EventPoll::create(flags, made)) return error;
+    return gdr::rsockets::add_event_poll(std::move(made));
+  });
+}
+
+int repoll_ctl(int epfd, int op, int fd, struct epoll_event* event) {
+  return call([&] {
+    const auto poll = gdr::rsockets::find_event_poll(epfd);
+    if (!poll) return fcntl(epfd, F_GETFD) < 0 ? -EBADF : -EINVAL;
+    return poll->control(op, fd, gdr::rsockets::find_socket(fd), event);
+  });
+}
+
+int repoll_wait(int epfd, struct epoll_event* events, int maxevents, int timeout) {
+  return call([&] {
+    const auto poll = gdr::rsockets::find_event_poll(epfd);
+    if (!poll) return fcntl(epfd, F_GETFD) < 0 ? -EBADF : -EINVAL;
+    if (maxevents <= 0) return -EINVAL;
+    return poll->wait({events, static_cast<std::size_t>(maxevents)}, limit_of(timeout));
   });
 }
 

@@ -25,6 +25,9 @@ int DatagramSocket::set_option(int level, int option, const void* value, socklen
   int number = 0;
   const bool is_number = length >= sizeof number;
   if (is_number) std::memcpy(&number, value, sizeof number);
+  if (level == SOL_SOCKET && set_timeout(option, value, length) != -ENOPROTOOPT) {
+    return set_timeout(option, value, length);
+  }
   if (level != SOL_RDMA) {
     if (setsockopt(udp_.get(), level, option, value, length) != 0) return -errno;
     // As the kernel doubles them. Endpoints that there are already keep theirs.
@@ -55,6 +58,8 @@ int DatagramSocket::option(int level, int option, void* value, socklen_t* length
   int number = 0;
   if (level == SOL_SOCKET && option == SO_ERROR && error_ != 0) {
     number = take_error();
+  } else if (level == SOL_SOCKET && timeout(option, value, length) == 0) {
+    return 0;
   } else if (level != SOL_RDMA) {
     return getsockopt(udp_.get(), level, option, value, length) != 0 ? -errno : 0;
   } else if (option == RDMA_SQSIZE) {

@@ -6,11 +6,17 @@
 
 namespace gdr::rsockets {
 
-void DatagramSocket::progress() { take_messages(); }
+void DatagramSocket::progress() {
+  take_messages();
+  if (is_blocked_ && can_send()) {
+    is_blocked_ = false;
+    count_edge();
+  }
+}
 
 void DatagramSocket::look() {
   take_packets();
-  take_messages();
+  progress();
 }
 
 void DatagramSocket::add_descriptors(std::vector<pollfd>& sleep_on) const {

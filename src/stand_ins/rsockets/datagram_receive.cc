@@ -40,6 +40,7 @@ void DatagramSocket::take(DatagramEndpoint& endpoint, const DatagramEndpoint::Me
     return endpoint.give_back(message.slot);
   }
   arrivals_.push_back({*sender, message.bytes.subspan(header), &endpoint, message.slot, {}});
+  count_edge();
 }
 
 void DatagramSocket::take_packets() {
@@ -58,7 +59,9 @@ bool DatagramSocket::take_packet() {
       recvfrom(udp_.get(), packet, sizeof packet, 0, reinterpret_cast<sockaddr*>(&source), &length);
   if (size < 0) {
     const bool nothing = errno == EAGAIN || errno == EINTR;
-    if (!nothing) error_ = errno;  // of a connected socket: nobody is there
+    if (nothing) return false;
+    error_ = errno;  // of a connected socket: nobody is there
+    count_edge();
     return false;
   }
   const std::optional<Name> from = name_of(reinterpret_cast<sockaddr*>(&source), length);
@@ -88,6 +91,7 @@ void DatagramSocket::handle_packet(const Name& from, std::span<const std::uint8_
   arrival.own.assign(packet.begin() + static_cast<std::ptrdiff_t>(header), packet.end());
   arrival.data = arrival.own;
   ++by_udp_;
+  count_edge();
 }
 
 void DatagramSocket::let_go(const Arrival& arrival) {
@@ -106,7 +110,8 @@ ssize_t DatagramSocket::receive(std::span<const iovec> into, int flags, sockaddr
   Lock lock(mutex_);
   const auto done = [this] { return !arrivals_.empty() || !may_read_ || error_ != 0; };
   if (arrivals_.empty()) {
-    if (const int error = wait(lock, nonblocking(flags), done); error != 0) return error;
+    if (const int error = wait(lock, nonblocking(flags), done, receive_until()); error != 0)
+      return error;
   }
   if (arrivals_.empty()) return error_ != 0 ? -take_error() : 0;
   const Arrival& arrival = arrivals_.front();

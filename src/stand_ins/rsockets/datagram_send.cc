@@ -112,12 +112,15 @@ ssize_t DatagramSocket::send(std::span<const iovec> bytes, int flags, const sock
   progress();
   const DatagramPeer* known = peers_.find(name);
   if (known == nullptr || !known->queue_pair) take_packets();
+  const auto end = send_until();
   for (;;) {
     const ssize_t sent = send_once(name, bytes, total);
-    if (sent != -EAGAIN) return sent;
+    if (sent != -EAGAIN || (end && Clock::now() >= *end)) return sent;
     if (nonblocking(flags)) {
       take_messages();
-      return send_once(name, bytes, total);
+      const ssize_t again = send_once(name, bytes, total);
+      is_blocked_ = again == -EAGAIN;
+      return again;
     }
     // A full UDP socket wakes nobody here; it is empty before long.
     const auto until = Clock::now() + std::chrono::milliseconds(10);

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/system_calls.h"
 #include "rsockets/datagram_protocol.h"
 #include "rsockets/settings.h"
 
@@ -28,7 +29,7 @@ DatagramSocket::DatagramSocket(int domain, int flags, UniqueFd udp)
 
 int DatagramSocket::create(int domain, int flags, std::shared_ptr<DatagramSocket>& made) {
   // Our own calls never wait in it; only poll() does.
-  UniqueFd udp(socket(domain, SOCK_DGRAM | SOCK_NONBLOCK | (flags & SOCK_CLOEXEC), 0));
+  UniqueFd udp(system_socket(domain, SOCK_DGRAM | SOCK_NONBLOCK | (flags & SOCK_CLOEXEC), 0));
   if (!udp) return -errno;
   made.reset(
       new DatagramSocket(domain, (flags & SOCK_NONBLOCK) != 0 ? O_NONBLOCK : 0, std::move(udp)));
@@ -80,13 +81,21 @@ int DatagramSocket::shutdown(int how) {
 // What was sent leaves this host; whether it arrives is nobody's business, as with UDP.
 void DatagramSocket::close() {
   Lock lock(mutex_);
+  finish(lock, Clock::now() + kLongestClose);
+}
+
+void DatagramSocket::close_until(Clock::time_point until) {
+  Lock lock(mutex_, std::defer_lock);
+  if (try_until(lock, until)) finish(lock, std::min(until, Clock::now() + kLongestClose));
+}
+
+void DatagramSocket::finish(Lock& lock, Clock::time_point until) {
   may_read_ = may_write_ = false;
   const auto sent = [this] {
     return std::ranges::all_of(endpoints_, [](const auto& endpoint) {
       return endpoint->all_sent() || !endpoint->works();
     });
   };
-  const auto until = Clock::now() + kLongestClose;
   while (wait(lock, false, sent, until) == -EINTR) {
   }
   changed_.notify_all();
@@ -124,7 +133,7 @@ int DatagramSocket::name_towards(const Name& peer, Name& name) {
   const sa_family_t family = is_v4(peer.address) ? AF_INET : AF_INET6;
   sockaddr_storage address{};
   const socklen_t length = write_address(peer, family, address);
-  const UniqueFd probe(socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  const UniqueFd probe(system_socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   if (!probe || ::connect(probe.get(), raw(address), length) != 0) return -errno;
   socklen_t size = sizeof address;
   if (getsockname(probe.get(), raw(address), &size) != 0) return -errno;

@@ -39,6 +39,7 @@ class DatagramSocket final : public DrivenSocket {
   int connect(const sockaddr* address, socklen_t length) override;
   int shutdown(int how) override;
   void close() override;
+  void close_until(std::chrono::steady_clock::time_point until) override;
   ssize_t receive(std::span<const iovec> into, int flags, sockaddr* from, socklen_t* length,
                   int* told) override;
   ssize_t send(std::span<const iovec> bytes, int flags, const sockaddr* to,
@@ -74,6 +75,7 @@ class DatagramSocket final : public DrivenSocket {
   int name_towards(const Name& peer, Name& name);
   int endpoint_towards(const Name& peer, DatagramEndpoint*& found);
   DatagramSizes packets() const;
+  void finish(Lock& lock, Clock::time_point until);
 
   // datagram_send.cc
   int check_destination(const sockaddr* to, socklen_t length, Name& name) const;
@@ -111,6 +113,7 @@ class DatagramSocket final : public DrivenSocket {
   std::optional<Name> connected_;
   int error_ = 0;  // an errno value that the program has not seen
   bool may_read_ = true, may_write_ = true;
+  bool is_blocked_ = false;  // a send found no room
 };
 
 }  // namespace gdr::rsockets

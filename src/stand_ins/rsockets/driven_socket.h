@@ -11,6 +11,7 @@
 
 #include <poll.h>
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
@@ -26,6 +27,7 @@ class DrivenSocket : public Socket {
  public:
   int status_flags() const override;
   void set_status_flags(int flags) override;
+  std::uint64_t edges() const override { return edges_.load(std::memory_order_relaxed); }
 
  protected:
   using Lock = std::unique_lock<std::mutex>;
@@ -35,6 +37,8 @@ class DrivenSocket : public Socket {
   explicit DrivenSocket(int flags) : flags_(flags) {}
 
   bool nonblocking(int flags) const;
+  // Something has come that an edge-triggered wait reports.
+  void count_edge() { edges_.fetch_add(1, std::memory_order_relaxed); }
 
   // Takes completions.
   virtual void progress() = 0;
@@ -50,6 +54,16 @@ class DrivenSocket : public Socket {
   int wait(Lock& lock, bool nonblocking, Done done,
            std::optional<Clock::time_point> until = std::nullopt);
 
+  // False: whoever holds it does not let go of it.
+  static bool try_until(Lock& lock, Clock::time_point until);
+
+  // SO_RCVTIMEO and SO_SNDTIMEO; -ENOPROTOOPT: another option. The mutex is held.
+  int set_timeout(int option, const void* value, socklen_t length);
+  int timeout(int option, void* value, socklen_t* length) const;
+  // When a call that receives or sends has to end.
+  std::optional<Clock::time_point> receive_until() const { return behind(receive_timeout_); }
+  std::optional<Clock::time_point> send_until() const { return behind(send_timeout_); }
+
   // The parts of a sleep(). A caller that may wait for ever looks again now and then.
   static std::chrono::milliseconds longest_sleep(std::optional<Clock::time_point> until);
   bool has_leader() const { return has_leader_; }
@@ -62,7 +76,14 @@ class DrivenSocket : public Socket {
   int flags_;
 
  private:
+  static std::optional<Clock::time_point> behind(std::optional<Clock::duration> timeout) {
+    if (!timeout) return std::nullopt;
+    return Clock::now() + *timeout;
+  }
+
   bool has_leader_ = false;
+  std::optional<Clock::duration> receive_timeout_, send_timeout_;
+  std::atomic<std::uint64_t> edges_{0};
 };
 
 template <typename Done>

@@ -16,15 +16,15 @@ using std::chrono::milliseconds;
 
 struct Watched {
   pollfd* wanted = nullptr;
-  std::shared_ptr<Socket> socket;  // null: an ordinary descriptor
+  std::shared_ptr<Waitable> other;  // null: an ordinary descriptor
 };
 
 // What is ready right now.
 int check(std::vector<Watched>& all) {
   int ready = 0;
   for (Watched& one : all) {
-    if (one.socket) {
-      one.wanted->revents = one.socket->ready(one.wanted->events);
+    if (one.other) {
+      one.wanted->revents = one.other->ready(one.wanted->events);
     } else {
       one.wanted->revents = 0;
       if (one.wanted->fd >= 0) ::poll(one.wanted, 1, 0);
@@ -39,9 +39,9 @@ int check(std::vector<Watched>& all) {
 int sleep(std::vector<Watched>& all, milliseconds longest) {
   std::vector<pollfd> sleep_on;
   for (Watched& one : all) {
-    if (!one.socket) {
+    if (!one.other) {
       sleep_on.push_back({one.wanted->fd, one.wanted->events, 0});
-    } else if (one.socket->prepare_sleep(one.wanted->events, sleep_on) != 0) {
+    } else if (one.other->prepare_sleep(one.wanted->events, sleep_on) != 0) {
       return 0;
     }
   }
@@ -49,7 +49,7 @@ int sleep(std::vector<Watched>& all, milliseconds longest) {
     return -errno;
   }
   for (Watched& one : all) {
-    if (one.socket) one.socket->woken();
+    if (one.other) one.other->woken();
   }
   return 0;
 }
@@ -60,8 +60,8 @@ int poll_descriptors(std::span<pollfd> wanted, std::optional<Clock::duration> ti
   std::vector<Watched> all;
   bool any = false;
   for (pollfd& one : wanted) {
-    all.push_back({&one, find_socket(one.fd)});
-    any = any || all.back().socket;
+    all.push_back({&one, find_waitable(one.fd)});
+    any = any || all.back().other;
   }
   const auto begin = Clock::now();
   const auto spin_until = begin + std::chrono::microseconds(settings().polling_us);

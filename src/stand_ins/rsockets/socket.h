@@ -3,22 +3,21 @@
 // Functions return 0 or more, or a negated errno value. All of them may be called from any thread.
 #pragma once
 
-#include <poll.h>
 #include <sys/socket.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <vector>
+
+#include "rsockets/waitable.h"
 
 namespace gdr::rsockets {
 
-class Socket {
+class Socket : public Waitable {
  public:
-  virtual ~Socket() = default;
-
   // The number that stands for it: a real descriptor, so that no other one has it meanwhile.
   virtual int descriptor() const = 0;
 
@@ -29,6 +28,8 @@ class Socket {
   virtual int shutdown(int how) = 0;
   // Waits until what was sent has been delivered, as far as SO_LINGER lets it.
   virtual void close() = 0;
+  // The same where the process ends: until then, and not at all if a thread is inside.
+  virtual void close_until(std::chrono::steady_clock::time_point until) = 0;
 
   // `told`, unless null: as msg_flags.
   virtual ssize_t receive(std::span<const iovec> into, int flags, sockaddr* from, socklen_t* length,
@@ -46,14 +47,6 @@ class Socket {
   virtual off_t map(void* buffer, std::size_t length, int protection, off_t offset) = 0;
   virtual int unmap(void* buffer, std::size_t length) = 0;
   virtual ssize_t write_mapped(std::span<const std::uint8_t> bytes, off_t offset, int flags) = 0;
-
-  // What poll() would report now, of `events`.
-  virtual short ready(short events) = 0;
-  // Before a sleep: asks for a wake-up and adds what to sleep on, unless something is ready, which
-  // it returns.
-  virtual short prepare_sleep(short events, std::vector<pollfd>& sleep_on) = 0;
-  // After it: takes the events that ended it.
-  virtual void woken() = 0;
 };
 
 }  // namespace gdr::rsockets

@@ -73,7 +73,15 @@ void StreamSocket::close() {
   if (options_.linger_seconds) {
     linger = std::min(linger, Clock::duration(std::chrono::seconds(*options_.linger_seconds)));
   }
-  const auto until = Clock::now() + linger;
+  finish(lock, Clock::now() + linger);
+}
+
+void StreamSocket::close_until(Clock::time_point until) {
+  Lock lock(mutex_, std::defer_lock);
+  if (try_until(lock, until)) finish(lock, until);
+}
+
+void StreamSocket::finish(Lock& lock, Clock::time_point until) {
   look();
   // Accepted, but not yet said so: the peer is owed an orderly end all the same.
   if (state_ == State::kAccepting) {

@@ -32,7 +32,7 @@ int StreamSocket::connect(const sockaddr* address, socklen_t length) {
   Lock lock(mutex_);
   if (opening()) look();
   if (opening() && nonblocking(0)) return -EALREADY;
-  if (opening()) return finish_opening(lock, false);
+  if (opening()) return finish_connecting(lock);
   if (connected()) return -EISCONN;
   if (state_ == State::kFailed && error_ != 0) return -take_error();
   if (state_ != State::kIdle && state_ != State::kBound) {
@@ -46,14 +46,20 @@ int StreamSocket::connect(const sockaddr* address, socklen_t length) {
     state_ = State::kIdle;
     return -error;
   }
-  return nonblocking(0) ? -EINPROGRESS : finish_opening(lock, false);
+  return nonblocking(0) ? -EINPROGRESS : finish_connecting(lock);
+}
+
+// SO_SNDTIMEO ends the wait, not the attempt.
+int StreamSocket::finish_connecting(Lock& lock) {
+  const int error = finish_opening(lock, false, send_until());
+  return error == -EAGAIN ? -EINPROGRESS : error;
 }
 
 // 0: connected. -EAGAIN: not yet, and may not wait.
-int StreamSocket::finish_opening(Lock& lock, bool nonblocking) {
-  if (const int error = wait(lock, nonblocking, [this] { return !opening(); }); error != 0) {
-    return error;
-  }
+int StreamSocket::finish_opening(Lock& lock, bool nonblocking,
+                                 std::optional<Clock::time_point> until) {
+  const auto done = [this] { return !opening(); };
+  if (const int error = wait(lock, nonblocking, done, until); error != 0) return error;
   if (state_ == State::kFailed && error_ != 0) return -take_error();
   return state_ == State::kFailed ? -ENOTCONN : 0;
 }
@@ -209,6 +215,7 @@ void StreamSocket::handle_established(std::span<const std::uint8_t> private_data
   }
   state_ = State::kConnected;
   may_read_ = may_write_ = true;
+  count_edge();
   progress();
 }
 
@@ -221,7 +228,7 @@ void StreamSocket::handle_disconnected() {
     if (connected()) {
       const bool lost_data = !all_delivered();
       fail(lost_data ? ECONNRESET : 0);
-      if (!lost_data) state_ = State::kDisconnected;
+      if (!lost_data) state_ = State::kDisconnected;  // fail() has counted the edge
     }
   }
   disconnect();
@@ -229,11 +236,13 @@ void StreamSocket::handle_disconnected() {
 
 void StreamSocket::take_request(rdma_cm_id* id, const rdma_conn_param& param,
                                 std::span<const std::uint8_t> private_data) {
-  std::shared_ptr<StreamSocket> socket(new StreamSocket(domain_, flags_));
+  // Without O_NONBLOCK, whatever the listener has (accept(2)).
+  std::shared_ptr<StreamSocket> socket(new StreamSocket(domain_, 0));
   socket->options_ = options_;
   const int error = socket->answer(id, param, private_data);
   if (error == 0) {
     accepted_.push_back(std::move(socket));
+    count_edge();
     return;
   }
   rdma_reject(id, nullptr, 0);
@@ -266,8 +275,11 @@ int StreamSocket::accept(std::shared_ptr<Socket>& accepted) {
   Lock lock(mutex_);
   if (state_ != State::kListening) return -EINVAL;
   const auto done = [this] { return !accepted_.empty() || state_ != State::kListening; };
-  if (const int error = wait(lock, nonblocking(0), done); error != 0) return error;
+  if (const int error = wait(lock, nonblocking(0), done, receive_until()); error != 0) return error;
   if (accepted_.empty()) return -EINVAL;
+  UniqueFd number(fcntl(accepted_.front()->channel_->fd, F_DUPFD_CLOEXEC, 0));
+  if (!number) return -errno;
+  accepted_.front()->number_ = std::move(number);
   accepted = std::move(accepted_.front());
   accepted_.pop_front();
   return 0;

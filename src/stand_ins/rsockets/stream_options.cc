@@ -34,10 +34,13 @@ std::uint32_t buffer_bytes(int asked, std::uint32_t least) {
 
 int StreamSocket::set_option(int level, int option, const void* value, socklen_t length) {
   if (value == nullptr) return -EFAULT;
+  // A name, which need not have the length of a number: there is one algorithm only.
+  if (level == IPPROTO_TCP && option == TCP_CONGESTION) return 0;
   int number = 0;
   if (length < sizeof number) return -EINVAL;
   std::memcpy(&number, value, sizeof number);
   const Lock lock(mutex_);
+  if (options_.idle.set(level, option, number) == 0) return 0;
   switch (level) {
     case SOL_SOCKET:
       return set_socket_option(option, number, value, length);
@@ -56,11 +59,8 @@ int StreamSocket::set_option(int level, int option, const void* value, socklen_t
       if (option == TCP_NODELAY) options_.no_delay = number != 0;
       if (option == TCP_KEEPIDLE && number <= 0) return -EINVAL;
       if (option == TCP_KEEPIDLE) options_.keep_idle = number;
-      // A reliable connection does the others' work itself.
-      return option == TCP_NODELAY || option == TCP_KEEPIDLE || option == TCP_KEEPCNT ||
-                     option == TCP_KEEPINTVL || option == TCP_MAXSEG || option == TCP_CONGESTION
-                 ? 0
-                 : -ENOPROTOOPT;
+      return option == TCP_NODELAY || option == TCP_KEEPIDLE || option == TCP_MAXSEG ? 0
+                                                                                     : -ENOPROTOOPT;
     case SOL_RDMA:
       return set_rdma_option(option, static_cast<std::uint32_t>(number), value, length);
     default:
@@ -100,7 +100,7 @@ int StreamSocket::set_socket_option(int option, int value, const void* raw, sock
       options_.inline_urgent = value != 0;
       return 0;
     default:
-      return -ENOPROTOOPT;
+      return set_timeout(option, raw, length);
   }
 }
 
@@ -135,6 +135,7 @@ int StreamSocket::set_rdma_option(int option, std::uint32_t value, const void* r
 int StreamSocket::option(int level, int option, void* value, socklen_t* length) {
   if (value == nullptr || length == nullptr) return -EFAULT;
   const Lock lock(mutex_);
+  if (const auto idle = options_.idle.get(level, option)) return give(*idle, value, length);
   switch (level) {
     case SOL_SOCKET:
       return socket_option(option, value, length);
@@ -178,10 +179,8 @@ int StreamSocket::socket_option(int option, void* value, socklen_t* length) {
     case SO_ERROR:
       if (opening()) look();
       return number(take_error());
-    case SO_BROADCAST:
-      return number(0);
     default:
-      return -ENOPROTOOPT;
+      return timeout(option, value, length);
   }
 }
 
@@ -192,9 +191,6 @@ int StreamSocket::tcp_option(int option, void* value, socklen_t* length) {
       return number(options_.no_delay);
     case TCP_KEEPIDLE:
       return number(options_.keep_idle);
-    case TCP_KEEPCNT:
-    case TCP_KEEPINTVL:
-      return number(1);
     case TCP_MAXSEG:
       return number(id_->route.num_paths > 0 && id_->route.path_rec != nullptr
                         ? 1 << (7 + (id_->route.path_rec->mtu & 7))

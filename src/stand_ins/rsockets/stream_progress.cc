@@ -23,6 +23,10 @@ void StreamSocket::progress() {
   if (!connected()) return;
   if (count < 0 || endpoint_->post_receives(received) != 0) return fail(EIO);
   give_credits();
+  if (is_blocked_ && can_send()) {
+    is_blocked_ = false;
+    count_edge();
+  }
 }
 
 void StreamSocket::handle(const Completion& done) {
@@ -57,8 +61,8 @@ void StreamSocket::handle(const Completion& done) {
 void StreamSocket::handle_message(Immediate message) {
   switch (message.operation) {
     case Operation::kData:
-      if (!receive_ring_->arrived(message.value)) fail(EPROTO);
-      return;
+      if (!receive_ring_->arrived(message.value)) return fail(EPROTO);
+      return count_edge();
     case Operation::kTargets:
       if (!send_credits_.grant(static_cast<std::uint16_t>(message.value))) fail(EPROTO);
       return;
@@ -73,12 +77,14 @@ void StreamSocket::handle_message(Immediate message) {
   }
   if (message.value == static_cast<std::uint32_t>(Control::kShutdown)) {
     may_read_ = false;
+    count_edge();
     if (may_write_) return;
   } else if (message.value != static_cast<std::uint32_t>(Control::kDisconnect)) {
     return;  // keepalive, or one that came later
   }
   state_ = State::kDisconnected;
   may_read_ = may_write_ = false;
+  count_edge();
 }
 
 void StreamSocket::give_credits() {

@@ -23,18 +23,34 @@ std::size_t StreamSocket::take_bytes(std::span<const iovec> into, std::size_t sk
     taken += count;
     if (count < to.size()) break;
   }
+  grant_what_was_read();
+  return taken;
+}
+
+// MSG_TRUNC: the program's memory is not written to, and need not be there (tcp(7)).
+std::size_t StreamSocket::drop_bytes(std::size_t most) {
+  std::uint8_t scratch[4096];
+  std::size_t dropped = 0;
+  while (dropped < most && receive_ring_->readable() > 0) {
+    dropped +=
+        receive_ring_->read(std::span(scratch).first(std::min(most - dropped, sizeof scratch)));
+  }
+  grant_what_was_read();
+  return dropped;
+}
+
+void StreamSocket::grant_what_was_read() {
   for (std::uint32_t left = receive_ring_->take_finished(); left > 0; --left) {
     receive_credits_.consumed();
   }
   give_credits();
-  return taken;
 }
 
 ssize_t StreamSocket::receive(std::span<const iovec> into, int flags, sockaddr* from,
                               socklen_t* length, int* /*told*/) {
-  if ((flags & ~(MSG_DONTWAIT | MSG_PEEK | MSG_WAITALL | MSG_NOSIGNAL | MSG_CMSG_CLOEXEC)) != 0) {
-    return -EOPNOTSUPP;
-  }
+  constexpr int kKnown =
+      MSG_DONTWAIT | MSG_PEEK | MSG_TRUNC | MSG_WAITALL | MSG_NOSIGNAL | MSG_CMSG_CLOEXEC;
+  if ((flags & ~kKnown) != 0) return -EOPNOTSUPP;
   Lock lock(mutex_);
   const bool no_wait = nonblocking(flags);
   if (opening()) {
@@ -50,10 +66,13 @@ ssize_t StreamSocket::receive(std::span<const iovec> into, int flags, sockaddr* 
   int error = 0;
   for (;;) {
     if (receive_ring_->readable() == 0) {
-      error = wait(lock, no_wait, [this] { return receive_ring_->readable() > 0 || !may_read_; });
+      const auto done = [this] { return receive_ring_->readable() > 0 || !may_read_; };
+      error = wait(lock, no_wait, done, receive_until());
       if (error != 0) break;
     }
-    const std::size_t count = take_bytes(into, taken, (flags & MSG_PEEK) != 0);
+    const std::size_t count = (flags & (MSG_PEEK | MSG_TRUNC)) == MSG_TRUNC
+                                  ? drop_bytes(wanted - taken)
+                                  : take_bytes(into, taken, (flags & MSG_PEEK) != 0);
     taken += count;
     if (count == 0 || taken == wanted || !all) break;
   }

@@ -39,7 +39,10 @@ int StreamSocket::wait_to_send(Lock& lock, bool nonblocking) {
   const auto done = [this] { return !connected() || !may_write_ || can_send(); };
   // Completions free what was sent before, so they are looked at before the ring is full.
   if (connected() && may_write_ && can_send()) return 0;
-  if (const int error = wait(lock, nonblocking, done); error != 0) return error;
+  if (const int error = wait(lock, nonblocking, done, send_until()); error != 0) {
+    is_blocked_ = error == -EAGAIN;
+    return error;
+  }
   if (connected() && may_write_) return 0;
   if (wrote_last_) return -EPIPE;
   return error_ != 0 ? -take_error() : -ECONNRESET;
@@ -82,11 +85,11 @@ int StreamSocket::tell_mappings(Lock& lock, bool nonblocking) {
   return 0;
 }
 
-ssize_t StreamSocket::send(std::span<const iovec> bytes, int flags, const sockaddr* to,
-                           socklen_t length) {
+// An address is ignored, as by TCP: the peer is who it is.
+ssize_t StreamSocket::send(std::span<const iovec> bytes, int flags, const sockaddr* /*to*/,
+                           socklen_t /*length*/) {
   if ((flags & ~(MSG_DONTWAIT | MSG_NOSIGNAL | MSG_MORE | MSG_EOR)) != 0) return -EOPNOTSUPP;
   Lock lock(mutex_);
-  if (to != nullptr || length != 0) return state_ == State::kConnected ? -EISCONN : -EOPNOTSUPP;
   const bool no_wait = nonblocking(flags);
   if (opening()) {
     if (const int error = finish_opening(lock, no_wait); error != 0) return error;

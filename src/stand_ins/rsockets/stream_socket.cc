@@ -12,12 +12,13 @@
 namespace gdr::rsockets {
 namespace {
 
-int last_error(int fallback) { return errno != 0 ? -errno : -fallback; }
+int negated_error(int fallback) { return errno != 0 ? -errno : -fallback; }
 
 int copy_name(const sockaddr& name, sockaddr* address, socklen_t* length) {
-  if (address == nullptr || length == nullptr) return -EFAULT;
+  // rdma-core's librspreload.so asks for the length alone.
+  if (length == nullptr || (address == nullptr && *length != 0)) return -EFAULT;
   const socklen_t size = name.sa_family == AF_INET6 ? sizeof(sockaddr_in6) : sizeof(sockaddr_in);
-  std::memcpy(address, &name, std::min(*length, size));
+  if (address != nullptr) std::memcpy(address, &name, std::min(*length, size));
   *length = size;
   return 0;
 }
@@ -32,12 +33,12 @@ int StreamSocket::create(int domain, int flags, std::shared_ptr<StreamSocket>& m
                             defaults.send_bytes, defaults.receive_bytes, defaults.mappings};
   errno = 0;
   socket->channel_ = rdma_create_event_channel();
-  if (socket->channel_ == nullptr) return last_error(ENODEV);
+  if (socket->channel_ == nullptr) return negated_error(ENODEV);
   const int fd = socket->channel_->fd;
-  if (fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK) != 0) return last_error(EINVAL);
+  if (fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK) != 0) return negated_error(EINVAL);
   if (rdma_create_id(socket->channel_, &socket->id_, nullptr, RDMA_PS_TCP) != 0) {
     socket->id_ = nullptr;
-    return last_error(ENODEV);
+    return negated_error(ENODEV);
   }
   made = std::move(socket);
   return 0;
@@ -61,6 +62,7 @@ void StreamSocket::fail(int error) {
   state_ = State::kFailed;
   error_ = error;
   may_read_ = may_write_ = false;
+  count_edge();
 }
 
 // Once: the connection manager tells the other side, or answers it.
@@ -80,7 +82,8 @@ int StreamSocket::bind(const sockaddr* address, socklen_t length) {
   std::memcpy(&copy, address, length);
   if (copy.ss_family != domain_) return -EAFNOSUPPORT;
   errno = 0;
-  if (rdma_bind_addr(id_, reinterpret_cast<sockaddr*>(&copy)) != 0) return last_error(EADDRINUSE);
+  if (rdma_bind_addr(id_, reinterpret_cast<sockaddr*>(&copy)) != 0)
+    return negated_error(EADDRINUSE);
   state_ = State::kBound;
   return 0;
 }
@@ -92,13 +95,14 @@ int StreamSocket::listen(int backlog) {
     sockaddr_storage any{};
     any.ss_family = static_cast<sa_family_t>(domain_);
     errno = 0;
-    if (rdma_bind_addr(id_, reinterpret_cast<sockaddr*>(&any)) != 0) return last_error(EADDRINUSE);
+    if (rdma_bind_addr(id_, reinterpret_cast<sockaddr*>(&any)) != 0)
+      return negated_error(EADDRINUSE);
     state_ = State::kBound;
   }
   if (state_ != State::kBound) return -EINVAL;
   backlog_ = std::clamp(backlog, 1, SOMAXCONN);
   errno = 0;
-  if (rdma_listen(id_, backlog_) != 0) return last_error(EADDRINUSE);
+  if (rdma_listen(id_, backlog_) != 0) return negated_error(EADDRINUSE);
   state_ = State::kListening;
   return 0;
 }

@@ -17,9 +17,11 @@
 #include <memory>
 #include <optional>
 
+#include "base/unique_fd.h"
 #include "rsockets/credits.h"
 #include "rsockets/driven_socket.h"
 #include "rsockets/endpoint.h"
+#include "rsockets/idle_options.h"
 #include "rsockets/mappings.h"
 #include "rsockets/receive_ring.h"
 #include "rsockets/send_ring.h"
@@ -36,6 +38,7 @@ struct StreamOptions {
   int type_of_service = 0;
   std::optional<int> linger_seconds;
   std::vector<std::uint8_t> route;
+  IdleOptions idle;
 };
 
 class StreamSocket final : public DrivenSocket {
@@ -44,13 +47,14 @@ class StreamSocket final : public DrivenSocket {
   static int create(int domain, int flags, std::shared_ptr<StreamSocket>& made);
   ~StreamSocket() override;
 
-  int descriptor() const override { return channel_->fd; }
+  int descriptor() const override { return number_ ? number_.get() : channel_->fd; }
   int bind(const sockaddr* address, socklen_t length) override;
   int listen(int backlog) override;
   int accept(std::shared_ptr<Socket>& accepted) override;
   int connect(const sockaddr* address, socklen_t length) override;
   int shutdown(int how) override;
   void close() override;
+  void close_until(std::chrono::steady_clock::time_point until) override;
   ssize_t receive(std::span<const iovec> into, int flags, sockaddr* from, socklen_t* length,
                   int* told) override;
   ssize_t send(std::span<const iovec> bytes, int flags, const sockaddr* to,
@@ -89,7 +93,9 @@ class StreamSocket final : public DrivenSocket {
   void disconnect();
 
   // stream_open.cc
-  int finish_opening(Lock& lock, bool nonblocking);
+  int finish_opening(Lock& lock, bool nonblocking,
+                     std::optional<Clock::time_point> until = std::nullopt);
+  int finish_connecting(Lock& lock);
   int resolve_address();
   int resolve_route();
   int open_endpoint();
@@ -117,6 +123,8 @@ class StreamSocket final : public DrivenSocket {
 
   // stream_receive.cc, stream_send.cc
   std::size_t take_bytes(std::span<const iovec> into, std::size_t skip, bool peek);
+  std::size_t drop_bytes(std::size_t most);
+  void grant_what_was_read();
   bool can_send();
   int wait_to_send(Lock& lock, bool nonblocking);
   int tell_mappings(Lock& lock, bool nonblocking);
@@ -125,6 +133,7 @@ class StreamSocket final : public DrivenSocket {
 
   // stream_close.cc
   bool all_delivered() const;
+  void finish(Lock& lock, Clock::time_point until);
   int say_goodbye(Lock& lock, Control what, Clock::time_point until);
 
   // stream_options.cc
@@ -139,11 +148,16 @@ class StreamSocket final : public DrivenSocket {
   int error_ = 0;  // an errno value that the program has not seen
   bool may_read_ = false, may_write_ = false;
   bool wrote_last_ = false;  // shutdown(SHUT_WR)
+  bool is_blocked_ = false;  // a send found no room
   bool disconnected_id_ = false;
   int retries_ = 0;
   StreamOptions options_;
 
   rdma_event_channel* channel_ = nullptr;
+  // Once accepted: a duplicate of the channel's, made by then. Descriptors grow in the order of the
+  // program's calls, and the librspreload.so of rdma-core before 63 mixes up in select() those that
+  // do not.
+  UniqueFd number_;
   rdma_cm_id* id_ = nullptr;
   sockaddr_storage destination_{};
   int backlog_ = 0;

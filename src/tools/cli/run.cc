@@ -28,6 +28,7 @@ namespace {
 
 struct RunOptions {
   bool quiet = false;
+  bool rsockets = false;
   std::optional<bool> soft_nic;
   std::optional<bool> soft_gpu;
   std::array<std::string, std::size(kRunSettings)> settings;  // empty: not given
@@ -122,6 +123,7 @@ int run(const RunOptions& options) {
   inputs.stand_ins = *stand_ins;
   inputs.program = *program;
   inputs.settings = settings_of(options);
+  inputs.rsockets = options.rsockets;
   inputs.environment = [](const char* name) { return environment(name); };
   Result<Plan> plan = make_plan(inputs);
   if (!plan) return refuse(plan.error(), kWrongUse);
@@ -130,6 +132,10 @@ int run(const RunOptions& options) {
       setenv(setting.variable.c_str(), setting.value.c_str(), 1);
     }
     Result<void> usable = check_soft_nic(*stand_ins);
+    if (!usable) return refuse(usable.error(), kWrongUse);
+  }
+  if (options.rsockets) {
+    Result<void> usable = check_rspreload(*stand_ins);
     if (!usable) return refuse(usable.error(), kWrongUse);
   }
   if (plan->soft_gpu) {
@@ -194,6 +200,10 @@ void add_run(CLI::App& program, Action& chosen, const std::vector<std::string>& 
   add_switch(*run_command, "soft-gpu", options->soft_gpu,
              "Use the software GPU (default: if there is no GPU)", "Use the real GPU");
   add_settings(*run_command, *options, real_nic);
+  run_command
+      ->add_flag("--rsockets", options->rsockets,
+                 "Make rsockets of the program's TCP and UDP sockets, as librspreload.so does")
+      ->excludes(real_nic);
   run_command->add_flag("--quiet", options->quiet,
                         "No lines of gdr run's own; it then becomes the program instead of waiting "
                         "for it");
@@ -212,6 +222,7 @@ void add_run(CLI::App& program, Action& chosen, const std::vector<std::string>& 
       "                           tree: mlx5_0/pci=0000:17:00.0\n"
       "  GDR_SOFT_GPUS            Number and memory of the software GPUs, such as 4 or\n"
       "                           4:16G (default: 2:8G)\n"
+      "  RDMAV_FORK_SAFE=1        With --rsockets: for programs that fork, on both sides\n"
       "  GDR_OBSERVE=0            Do not observe the dma-bufs of real GPUs\n"
       "  GDR_SOFT_COUNTERS, GDR_SOFT_PCAP, GDR_SOFT_FAULTS, GDR_SOFT_PATH=packets,\n"
       "  GDR_PRESENCE             Same as --counters, --pcap, --faults, --packets,\n"
@@ -220,6 +231,7 @@ void add_run(CLI::App& program, Action& chosen, const std::vector<std::string>& 
       "Examples:\n"
       "  gdr run -- ibv_devinfo -v\n"
       "  gdr run --soft-nic -- python3 train.py             real GPUs, software NIC\n"
+      "  gdr run --rsockets -- redis-server                 TCP over RDMA\n"
       "  gdr run --faults loss=0.01,seed=7 --pcap out.pcap -- ib_write_bw node7");
   run_command->callback([options, &chosen] {
     if (options->command.empty()) {
