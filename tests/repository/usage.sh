@@ -45,7 +45,6 @@ expect_wrong_use "gdr perf: --depth must be a positive whole number, not '-1'" p
 expect_wrong_use "gdr perf: --depth 99999999999 is too large" perf --depth 99999999999
 expect_wrong_use "gdr perf: --gpu needs a value" perf --gpu
 expect_wrong_use "gdr prove: --gpu may be given only once" prove --gpu 0 --gpu 1
-expect_wrong_use "gdr counters: FILE is required" counters
 expect_wrong_use "gdr counters: /nowhere: No such file" counters /nowhere
 expect_wrong_use "gdr counters: $0: not a file of counters" counters "$0"
 expect_wrong_use "gdr list: unknown option '--jsn'; allowed: --help, --json" list --jsn

@@ -62,6 +62,10 @@ expect 0 "--help -- x" "" "$gdr" run $soft -- echo --help -- x
 [ "$(wc -l <"$work/err")" -eq 2 ] || fail "not one line at either end: $(cat "$work/err")"
 expect 0 x "" "$gdr" run $soft --quiet -- echo x
 [ ! -s "$work/err" ] || fail "--quiet says: $(cat "$work/err")"
+# Without standard descriptors, which it then has none of either.
+expect 0 "" "" sh -c '"$@" <&- >&- 2>&-' sh "$gdr" run $soft -- \
+  sh -c 'for fd in 0 1 2; do [ ! -e /proc/$$/fd/$fd ] || exit 1; done; echo ran >"$0"' "$work/ran"
+[ "$(cat "$work/ran")" = ran ] || fail "not run without standard descriptors"
 # What the program did is said at its end, and nothing of it in its output.
 expect 0 "out" "gdr run: this program did not use the software NIC: it loaded no libibverbs" \
   "$gdr" run $soft -- echo out
@@ -87,6 +91,12 @@ expect 143 "" "" sh -c '"$@" & child=$!; sleep 0.2; kill -TERM $child; wait $chi
 expect 139 "" "" sh -c '"$@"; exit $?' sh "$gdr" run $soft -- sh -c 'kill -SEGV $$'
 expect 0 "caught" "" sh -c '"$@" & child=$!; sleep 0.5; kill -USR1 $child; wait $child' sh \
   "$gdr" run $soft -- sh -c 'trap "echo caught; exit 0" USR1; while :; do sleep 0.05; done'
+# One that is sent to all of a process group, as a launcher does, reaches the program once.
+counts='n=0; trap "n=\$((n + 1))" USR1; i=0; while [ $i -lt 30 ]; do sleep 0.05; i=$((i + 1)); done; echo $n'
+expect 0 "1" "" setsid --wait sh -c '"$@" & sleep 0.6; trap "" USR1; kill -USR1 0; wait' sh \
+  "$gdr" run $soft -- sh -c "$counts"
+expect 0 "1" "" sh -c '"$@" & child=$!; sleep 0.6; kill -USR1 $child; wait $child' sh \
+  "$gdr" run $soft -- sh -c "$counts"
 # A program that stops has stopped gdr run, and goes on with it.
 expect 5 "stopped" "" sh -c '"$@" & run=$!; sleep 0.5
   state() { sed "s/.*) \(.\).*/\1/" /proc/$run/stat; }

@@ -7,7 +7,7 @@ work=$(mktemp -d)
 chmod 755 "$work"
 trap 'rm -rf "$work"' EXIT
 unset GDR_SOFT_DEVICES GDR_PRESENCE GDR_SOFT_PATH GDR_SOFT_COUNTERS LD_PRELOAD LD_LIBRARY_PATH
-if [ -e /sys/class/infiniband ] || [ -e /dev/infiniband ]; then
+if [ -e /sys/class/infiniband ] || [ -n "$(ls /dev/infiniband 2>/dev/null)" ]; then
   echo "skipped: this machine has RDMA devices of its own"
   exit 77
 fi
@@ -49,7 +49,7 @@ classes=$(ls /sys/class /dev)
 misc=$(ls /sys/class/misc 2>/dev/null | head -n 1)
 shown preload "(preload)" env
 cannot_be_opened preload
-"$gdr" run --soft-nic --presence none -- sh -c '[ ! -e /dev/infiniband ] && [ ! -e /sys/class/infiniband ]' \
+"$gdr" run --soft-nic --presence none -- sh -c '[ ! -e /dev/infiniband/uverbs0 ] && [ ! -e /sys/class/infiniband ]' \
   2>/dev/null || fail "none: something is shown"
 
 # A program that looks without the C library's usual calls: statx, and entries by their folder.
@@ -60,7 +60,23 @@ assert stat.S_ISCHR(os.stat("/dev/infiniband/uverbs0").st_mode)
 assert sorted(entry.name for entry in os.scandir("/sys/class/infiniband")) == ["soft0", "soft1"]
 folder = os.open("/sys/class/infiniband/soft0", os.O_RDONLY)
 assert os.read(os.open("node_type", os.O_RDONLY, dir_fd=folder), 99) == b"1: CA\n"
-assert os.path.realpath("/sys/class/infiniband/soft0/") == "/sys/class/infiniband/soft0"' \
+assert os.path.realpath("/sys/class/infiniband/soft0/") == "/sys/class/infiniband/soft0"
+os.chdir("/sys/class/infiniband/soft1")
+assert os.getcwd() == "/sys/class/infiniband/soft1", os.getcwd()
+assert open("node_type").read() == "1: CA\n"
+assert open(os.path.realpath("fw_ver")).read().endswith("\n")
+os.chdir("/proc/self")
+assert os.getcwd().startswith("/proc/"), os.getcwd()
+import ctypes
+class Found(ctypes.Structure):
+    _fields_ = [("count", ctypes.c_size_t), ("paths", ctypes.POINTER(ctypes.c_char_p)),
+                ("rest", ctypes.c_char * 128)]
+for call in ctypes.CDLL(None).glob, ctypes.CDLL(None).glob64:
+    found = Found()
+    assert call(b"/sys/class/infiniband/s*/ports/*/state", 0, None, ctypes.byref(found)) == 0
+    assert [found.paths[i] for i in range(found.count)] == [
+        b"/sys/class/infiniband/soft0/ports/1/state", b"/sys/class/infiniband/soft1/ports/1/state"]
+    assert call(b"/etc/host*", 0, None, ctypes.byref(found)) == 0 and found.count > 0' \
     2>"$work/err" || fail "python3: $(cat "$work/err")"
 fi
 

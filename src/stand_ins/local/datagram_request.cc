@@ -25,8 +25,14 @@ Advance begin_datagram(Requester& requester) {
   const std::uint64_t bytes = request.total_bytes + rnic::kGrhBytes;
   TakenReceive receive;
   if (target.readiness(IBV_QPT_UD) != Readiness::kReady || target.qkey() != request.remote_qkey ||
-      (address.has_gid && !target.has_gid(wanted)) || !target.has_receive() ||
-      !target.look_at_receive(bytes, &receive, &requester.to)) {
+      (address.has_gid && !target.has_gid(wanted))) {
+    return requester.break_off(IBV_WC_SUCCESS);
+  }
+  if (!target.has_receive()) {
+    count_not_ready(requester);
+    return requester.break_off(IBV_WC_SUCCESS);
+  }
+  if (!target.look_at_receive(bytes, &receive, &requester.to)) {
     return requester.break_off(IBV_WC_SUCCESS);
   }
   requester.prepare_receive(receive.wr_id, IBV_WC_RECV, bytes);

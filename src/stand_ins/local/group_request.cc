@@ -82,6 +82,7 @@ Advance finish_group_move(Requester& requester, Outcome outcome) {
       find_receivers(requester, group);
     } else {
       find_members(requester, group);
+      count_multicast_sent(requester);
     }
     group.is_gathered = true;
     return serve_group(requester);
@@ -90,6 +91,7 @@ Advance finish_group_move(Requester& requester, Outcome outcome) {
     requester.queue_pair.begin_to_end();
     if (!requester.push_receive(requester.solicited)) return requester.begin_again(kLockRetry);
   }
+  if (outcome.error == 0 && !is_frame(requester)) count_multicast_taken(requester);
   requester.release_target();
   group.receivers.pop_back();
   return serve_group(requester);

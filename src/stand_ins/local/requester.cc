@@ -248,7 +248,10 @@ Advance Requester::finish(Outcome outcome) {
   return complete();
 }
 
-Advance Requester::complete() { return end(IBV_WC_SUCCESS, request().total_bytes); }
+Advance Requester::complete() {
+  if (!std::holds_alternative<Group>(progress)) count_traffic(*this, Arrived::kYes);
+  return end(IBV_WC_SUCCESS, request().total_bytes);
+}
 
 Advance Requester::pass_on() {
   abandon();

@@ -15,6 +15,7 @@
 #include <variant>
 #include <vector>
 
+#include "local/port_traffic.h"
 #include "local/requests.h"
 #include "local/target.h"
 #include "local/transfer.h"
@@ -108,6 +109,8 @@ struct Requester final : rnic::CarrierState {
   KnownPeer peer;       // where a connected queue pair sends, or where the last datagram went
   KnownPeer srq_owner;  // of the last XRC request
 
+  KnownPort known_port;  // the last one that a message went to
+
   bool on_engine = false;  // the engine thread goes on with the ring
   bool by_engine = false;  // and it is the one that is at it now
 
@@ -147,6 +150,7 @@ struct Requester final : rnic::CarrierState {
   void use_opened();
   void end_transfer();
   Advance no_receive();
+  void count_broken_off(ibv_wc_status status);
   Advance end(ibv_wc_status status, std::uint64_t bytes);
   Advance start_moving(bool engine);
   void let_go_of_progress();

@@ -13,7 +13,10 @@ constexpr Nanoseconds kAnswerPatience = kSecond;  // for a process that is stopp
 std::optional<Advance> Requester::match_receive(std::uint64_t bytes, TakenReceive* taken,
                                                 PieceList* pieces) {
   if (!target.has_receive()) {
-    if (!is_reliable()) return break_off(IBV_WC_SUCCESS);
+    if (!is_reliable()) {
+      count_not_ready(*this);
+      return break_off(IBV_WC_SUCCESS);
+    }
     if (!target.wait_for_receive()) return no_receive();
   }
   if (target.look_at_receive(bytes, taken, pieces)) return std::nullopt;
@@ -65,12 +68,37 @@ Pushed Requester::push(const rnic::Carried& what, bool is_solicited) {
 Advance Requester::refuse_receive(bool too_short) {
   receive.status = rnic::refusal(too_short);
   if (!push_receive(true)) return begin_again(kLockRetry);
+  ports::Port& its_port = target.port(known_port);
+  its_port.add(ports::PortCount::kResponderErrors);
+  if (too_short) its_port.add(ports::PortCount::kResponderLengthErrors);
   ibv_wc_status status = too_short ? IBV_WC_REM_INV_REQ_ERR : IBV_WC_REM_OP_ERR;
   if (!is_reliable()) status = IBV_WC_SUCCESS;
   return break_off(status, rnic::Failure::kInvalid);
 }
 
+// As far as a packet would have left: what this side finds wrong with its own memory sends none.
+void Requester::count_broken_off(ibv_wc_status status) {
+  switch (status) {
+    case IBV_WC_SUCCESS:  // dropped: of an unreliable transport
+      return count_traffic(*this, Arrived::kNo);
+    case IBV_WC_RETRY_EXC_ERR:
+      count_traffic(*this, Arrived::kNo);
+      return count_no_answer(*this);
+    case IBV_WC_REM_ACCESS_ERR:
+    case IBV_WC_REM_INV_REQ_ERR:
+    case IBV_WC_REM_OP_ERR:
+      count_traffic(*this, Arrived::kRefused);
+      if (target && status == IBV_WC_REM_ACCESS_ERR) {
+        target.port(known_port).add(ports::PortCount::kResponderAccessErrors);
+      }
+      return;
+    default:
+      return;
+  }
+}
+
 Advance Requester::break_off(ibv_wc_status status, rnic::Failure failure) {
+  count_broken_off(status);
   if (failure != rnic::Failure::kNone && target) target.report(failure);
   return end(status, 0);
 }
@@ -142,6 +170,7 @@ Advance Requester::not_ready() {
 
 // Receiver not ready: rnr_retry times the responder's RNR timer, for ever if that is 7 (C9-142).
 Advance Requester::no_receive() {
+  if (waiting_since == 0) count_not_ready(*this);
   const Nanoseconds since = waiting_since != 0 ? waiting_since : now();
   const Nanoseconds timer = wire::rnr_wait(target.minimum_rnr_timer());
   abandon();

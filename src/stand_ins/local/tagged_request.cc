@@ -84,6 +84,7 @@ Advance begin_tagged(Requester& requester) {
                       header.message.app_ctx,         header.message.tag};
   match.announced = true;
   // First of all: what the receiver sends for it must not come before it.
+  count_traffic(requester, Arrived::kYes);
   requester.queue_pair.complete_front(IBV_WC_SUCCESS, static_cast<std::uint32_t>(bytes));
   // Cut off in between: the message is lost, and so the connection has to be.
   if (requester.complete_receive() != Pushed::kYes) requester.queue_pair.fail();

@@ -56,6 +56,15 @@ void Target::hold_srq(Peer* owner, rnic::Segment& segment, std::uint32_t index) 
   srq_index_ = index;
 }
 
+ports::Port& Target::port(KnownPort& known) const {
+  const rnic::SharedDevice& its = device();
+  const rnic::Token owner = token_of(queue_pair_peer());
+  if (known.device != &its || known.owner != owner) {
+    known = {&its, owner, &adapter_->port_of(its)};
+  }
+  return *known.port;
+}
+
 Readiness Target::readiness(ibv_qp_type type) const {
   const bool ready = rnic::is_receiving(*queue_pair_) && rnic::read_once(queue_pair_->type) == type;
   return ready ? Readiness::kReady : Readiness::kNotNow;

@@ -43,6 +43,13 @@ enum class SrqEntry {
   kNone,  // there is no such one in the queue pair's domain
 };
 
+// The last port that was looked for.
+struct KnownPort {
+  const rnic::SharedDevice* device = nullptr;
+  rnic::Token owner = 0;
+  ports::Port* port = nullptr;
+};
+
 // What was found out about a message with a tag-matching header.
 struct TagMatch {
   std::uint32_t index = rnic::kNoTag;  // of the tagged receive that takes it
@@ -90,6 +97,8 @@ class Target {
     return rnic::find_address(device(), gid).has_value();
   }
   const std::uint8_t (&own_gid() const)[16] { return device().addresses[rnic::kOwnAddress]; }
+  // Of its device; where it is cheap to know, the same as before is not looked for again.
+  ports::Port& port(KnownPort& known) const;
   std::uint32_t qkey() const { return queue_pair_->qkey.load(); }
   bool grants(std::uint32_t rights) const { return rnic::grants(*queue_pair_, rights); }
   std::uint8_t minimum_rnr_timer() const {

@@ -4,6 +4,7 @@
 
 #include "base/bytes.h"
 #include "net/packet_path.h"
+#include "net/port_counts.h"
 #include "rnic/multicast.h"
 #include "rnic/receive_ring.h"
 
@@ -192,6 +193,9 @@ std::size_t PacketPath::hand_over(OpenPort& port, const Arrival& arrival,
 // Many of them may be a flood.
 void PacketPath::refuse(OpenPort& port, Counter cause, Nanoseconds time) {
   counters_.add(cause);
+  ports::Port& counted = adapter_.port(port.device);
+  counted.add(ports::PortCount::kRcvErrors);
+  if (cause == Counter::kWrongIcrc) counted.add(ports::PortCount::kWrongIcrc);
   if (port.gate->refused(time)) thread_->wake_at(port.gate->run(time));
 }
 
@@ -222,6 +226,9 @@ void PacketPath::take(OpenPort& port, const Arrival& arrival, bool inline_progre
     left = left.subspan(bytes);
   }
   counters_.add(Counter::kPacketsReceived, place);
+  // What another process hands over, that one has counted.
+  if (arrival.is_stray) return;
+  count_received(adapter_.port(port.device), port.port->address(), place, arrival.bytes.size());
 }
 
 void PacketPath::take_packet(OpenPort& port, const Arrival& arrival,

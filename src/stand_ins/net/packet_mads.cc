@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "net/packet_path.h"
+#include "net/port_counts.h"
 
 namespace gdr::net {
 
@@ -33,6 +34,9 @@ void PacketPath::take_mad(OpenPort& port, const Arrival& arrival, const wire::Pa
                      .source_port = arrival.source_port,
                      .is_stray = arrival.is_stray};
   std::memcpy(arrived.mad.bytes.data(), packet.payload.data(), kMadBytes);
+  if (!arrival.is_stray) {
+    count_mad(adapter_.port(port.device), ports::kFirstCmReceived, arrived.mad);
+  }
   switch (general_services_.take(arrived)) {
     case MadInbox::Put::kFirst:
       thread_->wake_at(0);
@@ -99,10 +103,14 @@ int PacketPath::send_mad(OpenPort& port, const Mad& mad, bool is_local) {
                                      .bytes = bytes});
   if (error != 0) {
     counters_.add(Counter::kNotSent);
+    adapter_.port(port.device).add(ports::PortCount::kXmitDiscards);
     return error;
   }
   counters_.add(Counter::kPacketsSent);
   counters_.add(Counter::kBytesSent, bytes);
+  ports::Port& counted = adapter_.port(port.device);
+  count_sent(counted, port.port->address(), 1, bytes);
+  count_mad(counted, static_cast<std::uint32_t>(ports::PortCount::kFirstCmSent), mad);
   // A port may have put it off.
   const Nanoseconds next = port.port->next_timeout();
   if (next != engine::kNever) thread_->wake_at(next);

@@ -275,6 +275,7 @@ void PacketPath::send_datagram(rnic::QueuePair& queue_pair) {
     if (request.total_bytes > most) return queue_pair.complete_front(IBV_WC_LOC_LEN_ERR, 0);
     // No port: nothing leaves this host, as from a NIC whose cable is out.
     counters_.add(Counter::kNotSent);
+    queue_pair.port().add(ports::PortCount::kXmitDiscards);
     return queue_pair.complete_front(IBV_WC_SUCCESS, bytes);
   }
   thread_->expect_packets();
@@ -286,6 +287,11 @@ void PacketPath::send_datagram(rnic::QueuePair& queue_pair) {
   // A port may have put it off.
   const Nanoseconds next = port->port->next_timeout();
   if (next != engine::kNever) thread_->wake_at(next);
+  if (error == 0) {
+    using enum ports::PortCount;
+    queue_pair.port().add(kMoreSends);
+    if (rnic::is_multicast(address.destination_gid)) queue_pair.port().add(kXmitMulticast);
+  }
   queue_pair.complete_front(error == 0 ? IBV_WC_SUCCESS : IBV_WC_LOC_PROT_ERR, bytes);
 }
 

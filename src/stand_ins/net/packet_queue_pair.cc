@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "net/port_counts.h"
 #include "rnic/delivery/atomic.h"
 #include "rnic/delivery/receives.h"
 #include "rnic/delivery/registered_bytes.h"
@@ -134,11 +135,17 @@ void PacketQueuePair::receive(const wire::Packet& packet, const wire::Address& s
   if (packet.info->is(wire::kRequest) && !hold_responder()) {
     return counters_.add(Counter::kNotReceiving);  // as if it had been lost
   }
+  if (congested) queue_pair_.port().add(ports::PortCount::kEcnMarked);
   if (datagram_) {
     engine::Datagram::receive(packet, queue_pair_.shared().qkey.load(), *this);
   } else {
     connection_->receive(packet, time, congested);
   }
+}
+
+void PacketQueuePair::count(engine::Event event) {
+  counters_.add(event);
+  count_event(queue_pair_.port(), event);
 }
 
 bool PacketQueuePair::select_srq(std::uint32_t xrc_srq) {
@@ -158,7 +165,13 @@ bool PacketQueuePair::find_remote(std::uint32_t rkey, std::uint64_t address, std
 bool PacketQueuePair::may_access(std::uint32_t rkey, std::uint64_t address, std::uint64_t length,
                                  engine::Right right) {
   rnic::Place place;
-  return find_remote(rkey, address, length, right, &place);
+  if (!find_remote(rkey, address, length, right, &place)) return false;
+  // Once for each request.
+  using enum ports::PortCount;
+  queue_pair_.port().add(right == engine::Right::kWrite  ? kMoreWriteRequests
+                         : right == engine::Right::kRead ? kReadRequests
+                                                         : kAtomicRequests);
+  return true;
 }
 
 engine::Placed PacketQueuePair::write(std::uint32_t rkey, std::uint64_t address,
@@ -205,8 +218,14 @@ void PacketQueuePair::complete_receive(const engine::Received& received) {
   rnic::fill_completion(&completion, received.is_write ? IBV_WC_RECV_RDMA_WITH_IMM : IBV_WC_RECV,
                         received.bytes, queue_pair_.number(),
                         datagram_ ? received.source_qp : queue_pair_.attributes().dest_qp_num);
+  ports::Port& port = queue_pair_.port();
   if (received.outcome != engine::Placed::kPlaced) {
-    completion.status = rnic::refusal(received.outcome == engine::Placed::kTooLong);
+    const bool too_long = received.outcome == engine::Placed::kTooLong;
+    completion.status = rnic::refusal(too_long);
+    port.add(ports::PortCount::kResponderErrors);
+    if (too_long) port.add(ports::PortCount::kResponderLengthErrors);
+  } else if (!received.is_write) {
+    port.add(ports::PortCount::kMoreReceives);
   }
   if (received.has_immediate) rnic::add_immediate(&completion, received.immediate);
   if (received.has_invalidate) {

@@ -106,7 +106,7 @@ class PacketQueuePair final : public rnic::CarrierState, private engine::Owner {
   bool may_invalidate(std::uint32_t key) override;
   std::optional<std::uint32_t> receives_waiting() override { return receives_.waiting(); }
   void fail(engine::Fault fault) override;
-  void count(engine::Event event) override { counters_.add(event); }
+  void count(engine::Event event) override;
 
   bool hold_responder();
   bool find_remote(std::uint32_t rkey, std::uint64_t address, std::uint64_t length,

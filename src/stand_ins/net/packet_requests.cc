@@ -34,6 +34,10 @@ WorkKind kind_of(ibv_wr_opcode opcode) {
   }
 }
 
+bool is_send(ibv_wr_opcode opcode) {
+  return opcode == IBV_WR_SEND || opcode == IBV_WR_SEND_WITH_IMM || opcode == IBV_WR_SEND_WITH_INV;
+}
+
 ibv_wc_status status_of(Status status) {
   switch (status) {
     case Status::kSuccess:
@@ -96,6 +100,9 @@ void PacketQueuePair::complete(Status status) {
   const rnic::SendRequest& request = queue_pair_.send_ring().front();
   if (kind_of(request.opcode) == WorkKind::kLocal && status != Status::kSuccess) {
     return queue_pair_.complete_front(IBV_WC_MW_BIND_ERR, 0);
+  }
+  if (status == Status::kSuccess && is_send(request.opcode)) {
+    queue_pair_.port().add(ports::PortCount::kMoreSends);
   }
   queue_pair_.complete_front(status_of(status), static_cast<std::uint32_t>(request.total_bytes));
 }

@@ -3,6 +3,8 @@
 #include <array>
 #include <cstring>
 
+#include "net/port_counts.h"
+
 namespace gdr::net {
 namespace {
 
@@ -24,9 +26,10 @@ struct Prepared {
 // The packets of one pump, on the stack. Nothing is cleared: it is large, and mostly unused.
 class Batch {
  public:
-  Batch(Port& port, const wire::Address& destination, std::uint16_t source_port,
-        std::uint8_t traffic_class, Counters& counters)
+  Batch(Port& port, ports::Port& counted, const wire::Address& destination,
+        std::uint16_t source_port, std::uint8_t traffic_class, Counters& counters)
       : port_(port),
+        counted_(counted),
         destination_(destination),
         source_port_(source_port),
         traffic_class_(traffic_class),
@@ -47,6 +50,9 @@ class Batch {
         static_cast<std::uint32_t>(wire::write_headers(transmit.packet, headers_[count_].data()));
     packet.payload_bytes = transmit.payload_bytes;
     packet.pad = transmit.packet.pad;
+    if (transmit.packet.opcode == wire::kCongestionNotification) {
+      counted_.add(ports::PortCount::kCnpSent);
+    }
     packet.acknowledges = transmit.packet.operation() == wire::Operation::kAcknowledge;
     packet.first_piece = used_pieces_;
     packet.pieces = *pieces;
@@ -137,7 +143,9 @@ class Batch {
                                   .bytes = burst_bytes_});
     if (error != 0) {
       counters_.add(Counter::kNotSent, burst_packets_);
+      counted_.add(ports::PortCount::kXmitDiscards, burst_packets_);
     } else {
+      count_sent(counted_, port_.address(), burst_packets_, burst_bytes_);
       counters_.add(Counter::kPacketsSent, burst_packets_);
       counters_.add(Counter::kBytesSent, burst_bytes_);
     }
@@ -145,6 +153,7 @@ class Batch {
   }
 
   Port& port_;
+  ports::Port& counted_;
   const wire::Address& destination_;
   const std::uint16_t source_port_;
   const std::uint8_t traffic_class_;
@@ -167,8 +176,8 @@ void Transmitter::pump(PacketQueuePair& queue_pair, Port& port, Nanoseconds time
   engine::Connection& connection = *queue_pair.connection();
   engine::Transmit transmit;
   while (connection.poll_transmit(time, &transmit)) {
-    Batch batch(port, queue_pair.peer_address(), queue_pair.source_port(),
-                queue_pair.traffic_class(), counters_);
+    Batch batch(port, queue_pair.queue_pair().port(), queue_pair.peer_address(),
+                queue_pair.source_port(), queue_pair.traffic_class(), counters_);
     do {
       if (!batch.add(queue_pair, transmit)) connection.payload_unavailable(transmit, time);
     } while (!batch.full() && connection.poll_transmit(time, &transmit));
@@ -181,8 +190,8 @@ void Transmitter::pump(PacketQueuePair& queue_pair, Port& port, Nanoseconds time
 void Transmitter::answer(PacketQueuePair& queue_pair, Port& port, Nanoseconds time) {
   engine::Connection& connection = *queue_pair.connection();
   engine::Transmit transmit;
-  Batch batch(port, queue_pair.peer_address(), queue_pair.source_port(), queue_pair.traffic_class(),
-              counters_);
+  Batch batch(port, queue_pair.queue_pair().port(), queue_pair.peer_address(),
+              queue_pair.source_port(), queue_pair.traffic_class(), counters_);
   while (!batch.full() && connection.poll_transmit(time, &transmit)) {
     if (transmit.packet.info->is(wire::kRequest) || !batch.add(queue_pair, transmit)) break;
   }
@@ -193,7 +202,8 @@ int Transmitter::datagram(PacketQueuePair& queue_pair, Port& port, const wire::A
                           std::uint8_t traffic_class) {
   engine::Transmit transmit;
   queue_pair.build_datagram(&transmit);
-  Batch batch(port, destination, wire::kRocePort, traffic_class, counters_);
+  Batch batch(port, queue_pair.queue_pair().port(), destination, wire::kRocePort, traffic_class,
+              counters_);
   if (!batch.add(queue_pair, transmit)) return EFAULT;
   (void)batch.send();
   return 0;

@@ -7,55 +7,12 @@
 #include <cerrno>
 #include <cstring>
 
+#include "netlink/message.h"
+#include "netlink/statistics.h"
 #include "netlink/tree_reader.h"
 
 namespace gdr::netlink {
 namespace {
-
-constexpr std::size_t kMostMessage = 1024;  // far more than a device or a port needs
-
-// One message with its attributes. What does not fit is left out.
-class Message {
- public:
-  Message(std::uint16_t type, std::uint16_t flags, const nlmsghdr& request, const Receiver& to) {
-    header().nlmsg_type = type;
-    header().nlmsg_flags = flags;
-    header().nlmsg_seq = request.nlmsg_seq;
-    header().nlmsg_pid = to.port_id;
-  }
-
-  void* add_body(std::size_t length) {
-    if (length_ + NLMSG_ALIGN(length) > kMostMessage) return nullptr;
-    void* body = bytes_ + length_;
-    length_ += NLMSG_ALIGN(length);
-    return body;
-  }
-
-  void add(std::uint16_t type, const void* value, std::size_t length) {
-    void* room = add_body(NLA_HDRLEN + length);
-    if (room == nullptr) return;
-    const nlattr attribute{static_cast<std::uint16_t>(NLA_HDRLEN + length), type};
-    std::memcpy(room, &attribute, sizeof attribute);
-    std::memcpy(static_cast<char*>(room) + NLA_HDRLEN, value, length);
-  }
-
-  template <typename Number>
-  void add_number(std::uint16_t type, Number number) {
-    add(type, &number, sizeof number);
-  }
-  void add_text(std::uint16_t type, const char* text) { add(type, text, std::strlen(text) + 1); }
-
-  void send(const Receiver& to) {
-    header().nlmsg_len = static_cast<std::uint32_t>(length_);
-    to.send(to.context, bytes_, length_);
-  }
-
- private:
-  nlmsghdr& header() { return *reinterpret_cast<nlmsghdr*>(bytes_); }
-
-  alignas(nlmsghdr) char bytes_[kMostMessage] = {};
-  std::size_t length_ = NLMSG_HDRLEN;
-};
 
 constexpr std::uint16_t type_of(unsigned command) {
   return static_cast<std::uint16_t>(RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, command));
@@ -105,6 +62,7 @@ void finish_dump(const nlmsghdr& request, const Receiver& to) {
 // What a request asks for.
 struct Asked {
   bool has_device = false, has_port = false;
+  bool has_resource = false;  // what is counted by its own counter: a queue pair, a region
   std::uint32_t device = 0, port = 0;
 };
 
@@ -126,6 +84,8 @@ Asked read_request(const nlmsghdr& request) {
     } else if (is_number && type == RDMA_NLDEV_ATTR_PORT_INDEX) {
       asked.has_port = true;
       asked.port = number;
+    } else if (type == RDMA_NLDEV_ATTR_STAT_RES) {
+      asked.has_resource = true;
     }
     const std::size_t step = NLA_ALIGN(attribute.nla_len);
     if (step >= left) break;
@@ -145,6 +105,8 @@ void dump(const nlmsghdr& request, const TreeReader& tree, const Receiver& to) {
       message.send(to);
       continue;
     }
+    // No queue pair has a counter of its own.
+    if (command == RDMA_NLDEV_CMD_STAT_GET) break;
     if (asked.has_device && asked.device != device) continue;
     for (std::uint32_t port = 1; port <= tree.ports(device); ++port) {
       Message message(request.nlmsg_type, NLM_F_MULTI, request, to);
@@ -163,11 +125,16 @@ int get(const nlmsghdr& request, const TreeReader& tree, const Receiver& to) {
   if (command == RDMA_NLDEV_CMD_SYS_GET) {
     message.add_number(RDMA_NLDEV_SYS_ATTR_NETNS_MODE, std::uint8_t{1});  // shared
   } else {
-    const bool of_port = command == RDMA_NLDEV_CMD_PORT_GET;
+    const bool counts = command == RDMA_NLDEV_CMD_STAT_GET;
+    const bool of_port = command == RDMA_NLDEV_CMD_PORT_GET || counts;
     if (!asked.has_device || (of_port && !asked.has_port)) return EINVAL;
     if (asked.device >= tree.devices()) return ENODEV;
     if (of_port && (asked.port == 0 || asked.port > tree.ports(asked.device))) return EINVAL;
-    if (of_port) {
+    if (counts) {
+      if (asked.has_resource || !add_statistics(message, tree, asked.device, asked.port)) {
+        return EOPNOTSUPP;
+      }
+    } else if (of_port) {
       add_port(message, tree, asked.device, asked.port);
     } else {
       add_device(message, tree, asked.device);
@@ -180,6 +147,7 @@ int get(const nlmsghdr& request, const TreeReader& tree, const Receiver& to) {
 bool is_known(const nlmsghdr& request) {
   return request.nlmsg_type == type_of(RDMA_NLDEV_CMD_GET) ||
          request.nlmsg_type == type_of(RDMA_NLDEV_CMD_PORT_GET) ||
+         request.nlmsg_type == type_of(RDMA_NLDEV_CMD_STAT_GET) ||
          request.nlmsg_type == type_of(RDMA_NLDEV_CMD_SYS_GET);
 }
 

@@ -1,5 +1,6 @@
 // Requests to NETLINK_RDMA, answered as the kernel's drivers/infiniband/core/nldev.c does for a
-// RoCE device: RDMA_NLDEV_CMD_GET, PORT_GET and SYS_GET, each asked for one object or for all.
+// RoCE device: RDMA_NLDEV_CMD_GET, PORT_GET and SYS_GET, each asked for one object or for all, and
+// STAT_GET of a port.
 //
 //   const Receiver receiver{port_id, &send_datagram, context};
 //   answer(bytes, length, root_of_the_tree, receiver);

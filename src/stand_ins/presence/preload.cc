@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/xattr.h>
@@ -21,6 +22,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "presence/counter_refresh.h"
 #include "presence/folders.h"
 #include "presence/redirect.h"
 
@@ -67,17 +69,23 @@ void become_device(const Redirection& path, struct statx* status) {
   status->stx_size = 0;
 }
 
-bool refuses_to_open(const Redirection& path) {
+// What happens before a file is opened. True: it is not, with errno.
+bool refuses_to_open(const Redirection& path, int folder = AT_FDCWD) {
+  if (path.is_redirected()) {
+    refresh_counter(path.get(), ports_folder());
+  } else {
+    refresh_relative(folder, path.get(), root(), ports_folder());
+  }
   if (path.device_number() < 0 || access(path.get(), F_OK) != 0) return false;
   errno = ENXIO;
   return true;
 }
 
 // The program's view of a path below the prepared folder, in place.
-char* as_seen(const Redirection& asked, char* found) {
+char* as_seen(char* found) {
   const std::string_view folder = root();
-  if (found != nullptr && asked.is_redirected() &&
-      std::strncmp(found, folder.data(), folder.size()) == 0) {
+  if (found != nullptr && !folder.empty() &&
+      std::strncmp(found, folder.data(), folder.size()) == 0 && found[folder.size()] == '/') {
     std::memmove(found, found + folder.size(), std::strlen(found + folder.size()) + 1);
   }
   return found;
@@ -124,7 +132,7 @@ GDR_OPEN(open64)
     va_end(list);                                                    \
     GDR_NEXT(OpenAtCall, name);                                      \
     const Redirection to(path);                                      \
-    if (refuses_to_open(to)) return -1;                              \
+    if (refuses_to_open(to, folder)) return -1;                      \
     if (next_##name == nullptr) return not_there<int>();             \
     return next_##name(folder, to.get(), flags, mode);               \
   }
@@ -142,15 +150,26 @@ GDR_OPEN_AT(openat64)
   }
 
 // With _FORTIFY_SOURCE.
-GDR_PATH_FIRST(int, __open_2, (const char*, int), (const char* path, int flags), (to.get(), flags))
-GDR_PATH_FIRST(int, __open64_2, (const char*, int), (const char* path, int flags),
-               (to.get(), flags))
-GDR_PATH_FIRST(int, __openat_2, (int, const char*, int), (int folder, const char* path, int flags),
-               (folder, to.get(), flags))
-GDR_PATH_FIRST(int, __openat64_2, (int, const char*, int),
-               (int folder, const char* path, int flags), (folder, to.get(), flags))
+#define GDR_CHECKED_OPEN(name, types, parameters, arguments, from) \
+  using name##_call = int types;                                   \
+  GDR_SHOWN int name parameters {                                  \
+    GDR_NEXT(name##_call, name);                                   \
+    const Redirection to(path);                                    \
+    if (refuses_to_open(to, from)) return -1;                      \
+    if (next_##name == nullptr) return not_there<int>();           \
+    return next_##name arguments;                                  \
+  }
+GDR_CHECKED_OPEN(__open_2, (const char*, int), (const char* path, int flags), (to.get(), flags),
+                 AT_FDCWD)
+GDR_CHECKED_OPEN(__open64_2, (const char*, int), (const char* path, int flags), (to.get(), flags),
+                 AT_FDCWD)
+GDR_CHECKED_OPEN(__openat_2, (int, const char*, int), (int folder, const char* path, int flags),
+                 (folder, to.get(), flags), folder)
+GDR_CHECKED_OPEN(__openat64_2, (int, const char*, int), (int folder, const char* path, int flags),
+                 (folder, to.get(), flags), folder)
 
 GDR_PATH_FIRST(DIR*, opendir, (const char*), (const char* path), (to.get()))
+GDR_PATH_FIRST(int, chdir, (const char*), (const char* path) noexcept, (to.get()))
 
 // The headers say that some arguments are never null, which callers from elsewhere need not know.
 #pragma GCC diagnostic ignored "-Wnonnull"
@@ -249,10 +268,48 @@ GDR_STATUS(statx, (int, const char*, int, unsigned, struct statx*),
     GDR_NEXT(name##_call, name);                           \
     const Redirection to(path);                            \
     if (next_##name == nullptr) return not_there<char*>(); \
-    return as_seen(to, next_##name arguments);             \
+    char* const found = next_##name arguments;             \
+    return to.is_redirected() ? as_seen(found) : found;    \
   }
 GDR_REAL_PATH(realpath, (const char*, char*), (const char* path, char* resolved) noexcept,
               (to.get(), resolved))
 GDR_REAL_PATH(__realpath_chk, (const char*, char*, std::size_t),
               (const char* path, char* resolved, std::size_t size), (to.get(), resolved, size))
 GDR_REAL_PATH(canonicalize_file_name, (const char*), (const char* path) noexcept, (to.get()))
+
+// Of a program that has gone into the tree.
+#define GDR_CURRENT_FOLDER(name, types, parameters, arguments) \
+  using name##_call = char* types;                             \
+  GDR_SHOWN char* name parameters {                            \
+    GDR_NEXT(name##_call, name);                               \
+    if (next_##name == nullptr) return not_there<char*>();     \
+    return as_seen(next_##name arguments);                     \
+  }
+GDR_CURRENT_FOLDER(getcwd, (char*, std::size_t), (char* buffer, std::size_t size) noexcept,
+                   (buffer, size))
+GDR_CURRENT_FOLDER(__getcwd_chk, (char*, std::size_t, std::size_t),
+                   (char* buffer, std::size_t size, std::size_t room), (buffer, size, room))
+GDR_CURRENT_FOLDER(get_current_dir_name, (), () noexcept, ())
+
+// glob() reaches the C library's own functions, unless it is given others.
+#define GDR_GLOB(name, buffer, status, entry)                                                      \
+  using name##_call = int(const char*, int, int (*)(const char*, int), buffer*);                   \
+  GDR_SHOWN int name(const char* pattern, int flags, int (*failed)(const char*, int),              \
+                     buffer* found) noexcept {                                                     \
+    GDR_NEXT(name##_call, name);                                                                   \
+    if (next_##name == nullptr) return GLOB_NOSYS;                                                 \
+    if (root().empty() || pattern == nullptr || pattern[0] != '/' || found == nullptr ||           \
+        (flags & GLOB_ALTDIRFUNC) != 0) {                                                          \
+      return next_##name(pattern, flags, failed, found);                                           \
+    }                                                                                              \
+    found->gl_opendir = [](const char* path) -> void* { return opendir(path); };                   \
+    found->gl_readdir = [](void* folder) { return entry(static_cast<DIR*>(folder)); };             \
+    found->gl_closedir = [](void* folder) { closedir(static_cast<DIR*>(folder)); };                \
+    found->gl_stat = [](const char* path, struct status* result) { return status(path, result); }; \
+    found->gl_lstat = [](const char* path, struct status* result) {                                \
+      return l##status(path, result);                                                              \
+    };                                                                                             \
+    return next_##name(pattern, flags | GLOB_ALTDIRFUNC, failed, found);                           \
+  }
+GDR_GLOB(glob, glob_t, stat, readdir)
+GDR_GLOB(glob64, glob64_t, stat64, readdir64)

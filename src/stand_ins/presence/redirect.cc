@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "ports/port_file.h"
 #include "presence/folders.h"
 
 namespace gdr::presence {
@@ -23,6 +24,7 @@ constexpr std::string_view kAll = "all ", kList = "list ";
 struct Root {
   std::size_t length = 0;
   char text[PATH_MAX / 2] = {};
+  char ports[PATH_MAX / 2] = {};
   std::size_t places_length = 0;
   char places[kMostPlacesBytes] = {};  // see make_places(): whole lines
 };
@@ -52,6 +54,10 @@ const Root& read_root() {
       std::memcpy(read.text, value, length);
       read.length = length;
       read_places(read);
+      const char* ports = std::getenv(ports::kPortsVariable);
+      if (ports != nullptr && ports[0] == '/' && std::strlen(ports) < sizeof read.ports) {
+        std::memcpy(read.ports, ports, std::strlen(ports));
+      }
     }
     errno = error;
     state.store(2, std::memory_order_release);
@@ -110,6 +116,8 @@ std::string_view root() {
   const Root& read = read_root();
   return {read.text, read.length};
 }
+
+const char* ports_folder() { return read_root().ports; }
 
 Redirection::Redirection(const char* path) : path_(path) {
   // What most calls are told apart by.

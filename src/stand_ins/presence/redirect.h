@@ -15,6 +15,8 @@ namespace gdr::presence {
 // The folder below which `device-files` wrote its tree; GDR_PRESENCE_ROOT. Empty: nothing is
 // redirected.
 std::string_view root();
+// What ports have counted: GDR_PORT_COUNTERS. Empty: nothing is counted.
+const char* ports_folder();
 
 class Redirection {
  public:

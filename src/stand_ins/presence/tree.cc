@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "ports/attributes.h"
 #include "presence/folders.h"
 #include "presence/pci_function.h"
 
@@ -93,6 +94,8 @@ unsigned gigabits_of(const ibv_port_attr& port) {
 
 class Maker {
  public:
+  explicit Maker(Counters counters) : counters_(counters) {}
+
   std::vector<Entry> make(const std::vector<DeviceFacts>& devices) {
     add("/sys/class/infiniband_verbs/abi_version", std::to_string(kVerbsAbi));
     if (!devices.empty()) add_connection_manager();
@@ -122,7 +125,10 @@ class Maker {
   std::string folder_in(const std::string& group, const std::string& name,
                         const DeviceFacts& device) {
     const std::string shown = "/sys/class/" + group + "/" + name;
-    if (!device.place) return shown + "/";
+    if (!device.place) {
+      entries_.push_back({Entry::Kind::kLink, shown + "/subsystem", "../../../class/" + group});
+      return shown + "/";
+    }
     const std::string folder = device.place->folder() + "/" + group + "/" + name;
     entries_.push_back(relative_link(shown, folder));
     entries_.push_back(
@@ -131,8 +137,30 @@ class Maker {
     return folder + "/";
   }
 
+  // What every device in the kernel's tree has. Nothing here manages its power.
+  void add_common(const std::string& folder, const std::string& event) {
+    add(folder + "uevent", event);
+    for (const auto& [name, line] : {std::pair{"async", "disabled"},
+                                     {"control", "auto"},
+                                     {"runtime_active_kids", "0"},
+                                     {"runtime_active_time", "0"},
+                                     {"runtime_enabled", "disabled"},
+                                     {"runtime_status", "unsupported"},
+                                     {"runtime_suspended_time", "0"},
+                                     {"runtime_usage", "0"}}) {
+      add(folder + "power/" + name, line);
+    }
+  }
+
+  // As udev is told, too.
+  static std::string node_event(const std::string& name, int number) {
+    return format("MAJOR=%d\nMINOR=%d\nDEVNAME=infiniband/%s\nDEVMODE=0666", kVerbsMajor,
+                  kFirstVerbsMinor + number, name.c_str());
+  }
+
   void add_device(const DeviceFacts& device) {
     const std::string folder = folder_in("infiniband", device.name, device);
+    add_common(folder, "NAME=" + device.name);
     add(folder + "node_type", "1: CA");
     add(folder + "node_guid", guid_text(device.node_guid));
     add(folder + "sys_image_guid", guid_text(device.system_guid));
@@ -165,6 +193,7 @@ class Maker {
     add(folder + "lid_mask_count", std::to_string(port.lmc));
     add(folder + "sm_sl", std::to_string(port.sm_sl));
     add(folder + "cap_mask", format("0x%08x", static_cast<unsigned>(port.port_cap_flags)));
+    // Only places of the table that hold one: the kernel's empty ones read as 0, and nobody looks.
     for (const GidFacts& gid : device.gids) {
       const std::string index = std::to_string(gid.index);
       add(folder + "gids/" + index, gid_text(gid.raw));
@@ -175,12 +204,22 @@ class Maker {
       add(folder + "pkeys/" + std::to_string(i),
           format("0x%04x", static_cast<unsigned>(device.partition_keys[i])));
     }
+    add_counters(folder);
+  }
+
+  void add_counters(const std::string& folder) {
+    if (counters_ == Counters::kNo) return;
+    for (const ports::Attribute& one : ports::attributes()) {
+      add(folder + one.folder + "/" + one.name, std::to_string(one.value({})));
+    }
   }
 
   void add_connection_manager() {
-    const std::string name = kConnectionManager;
-    add("/sys/class/misc/" + name + "/abi_version", std::to_string(kConnectionManagerAbi));
-    add_device_number("/sys/class/misc/" + name + "/dev", kConnectionManagerNumber);
+    const std::string name = kConnectionManager, folder = "/sys/class/misc/" + name + "/";
+    add(folder + "abi_version", std::to_string(kConnectionManagerAbi));
+    add_device_number(folder + "dev", kConnectionManagerNumber);
+    add_common(folder, node_event(name, kConnectionManagerNumber));
+    entries_.push_back({Entry::Kind::kLink, folder + "subsystem", "../../../class/misc"});
     entries_.push_back({Entry::Kind::kDevice, "/dev/infiniband/" + name, ""});
   }
 
@@ -193,16 +232,18 @@ class Maker {
     add(folder + "ibdev", device.name);
     add(folder + "abi_version", std::to_string(kDriverAbi));
     add_device_number(folder + "dev", number);
+    add_common(folder, node_event(device.node_name, number));
     entries_.push_back({Entry::Kind::kDevice, "/dev/infiniband/" + device.node_name, ""});
   }
 
+  const Counters counters_;
   std::vector<Entry> entries_;
 };
 
 }  // namespace
 
-std::vector<Entry> make_tree(const std::vector<DeviceFacts>& devices) {
-  return Maker().make(devices);
+std::vector<Entry> make_tree(const std::vector<DeviceFacts>& devices, Counters counters) {
+  return Maker(counters).make(devices);
 }
 
 std::string make_places(const std::vector<DeviceFacts>& devices) {

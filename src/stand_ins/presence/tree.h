@@ -2,8 +2,6 @@
 //
 //   for (const Entry& entry : make_tree(devices)) write(folder, entry);
 //
-// Counters are left out: no file here changes, and a counter that stands still would be read as a
-// measurement.
 #pragma once
 
 #include <string>
@@ -14,8 +12,12 @@
 
 namespace gdr::presence {
 
+// Counters only where somebody keeps them up to date: one that stands still would be read as a
+// measurement. Here they are all 0.
+enum class Counters { kNo, kYes };
+
 // Sorted by path, each path once.
-std::vector<Entry> make_tree(const std::vector<DeviceFacts>& devices);
+std::vector<Entry> make_tree(const std::vector<DeviceFacts>& devices, Counters counters);
 
 // What belongs to the tree besides its own folders (folders.h), for the preloaded library: a line
 // each, "all PATH" for everything at and below a path, "list PATH" for a folder's list of entries.

@@ -1,9 +1,13 @@
 #include "rnic/adapter.h"
 
+#include <endian.h>
 #include <infiniband/verbs.h>
 
 #include <algorithm>
+#include <cstring>
+#include <string>
 
+#include "base/environment.h"
 #include "base/random.h"
 #include "rnic/gids.h"
 
@@ -34,6 +38,12 @@ Result<Backing> back(std::uint64_t address, const RegionAttributes& attributes) 
       address, attributes.length, (attributes.access & IBV_ACCESS_LOCAL_WRITE) != 0);
   if (!pinned) return pinned.error();
   return Backing(*std::move(pinned));
+}
+
+// A name that is relative would name another folder after chdir().
+std::string port_folder() {
+  const std::string folder = environment(ports::kPortsVariable).value_or("");
+  return folder.starts_with('/') ? folder : std::string();
 }
 
 // Tells the other processes if what they may open has changed while it lived.
@@ -79,6 +89,7 @@ Adapter::Adapter(Token token, std::vector<DeviceConfiguration> devices,
     : token_(token),
       devices_(std::move(devices)),
       segment_(std::move(segment)),
+      port_files_(port_folder()),
       neighbours_(neighbours),
       liveness_(liveness),
       regions_(*segment_),
@@ -88,7 +99,19 @@ Adapter::Adapter(Token token, std::vector<DeviceConfiguration> devices,
       xrc_domains_(*segment_, token, neighbours),
       next_queue_pair_(static_cast<std::uint32_t>(random_u64() % kQueuePairs)),
       next_srq_(static_cast<std::uint32_t>(random_u64() % kSrqs)),
-      held_locks_(token, liveness) {}
+      held_locks_(token, liveness) {
+  ports_.fill(&uncounted_);
+  for (std::size_t i = 0; i < devices_.size() && i < ports_.size(); ++i) {
+    ports_[i] = &port_files_.port(devices_[i].name, be64toh(devices_[i].guid()));
+  }
+}
+
+ports::Port& Adapter::port_of(const SharedDevice& device) {
+  DeviceConfiguration configuration;
+  configuration.name.assign(device.name, strnlen(device.name, sizeof device.name));
+  std::copy(std::begin(device.mac), std::end(device.mac), configuration.mac.begin());
+  return port_files_.port(configuration.name, be64toh(configuration.guid()));
+}
 
 std::uint32_t Adapter::allocate_protection_domain() {
   const std::lock_guard guard(mutex_);

@@ -7,6 +7,7 @@
 // One per process, made by peers::Host, which also knows the neighbours and who is alive.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <map>
@@ -16,6 +17,7 @@
 #include <span>
 #include <vector>
 
+#include "ports/port_file.h"
 #include "rnic/carrier.h"
 #include "rnic/completion_queue.h"
 #include "rnic/device_table.h"
@@ -59,6 +61,10 @@ class Adapter {
   }
 
   std::span<const DeviceConfiguration> devices() const { return devices_; }
+  // What the ports count. Those of other processes' devices, too: whoever carries a message out
+  // within the host counts it on both. The first is hot, the second cold.
+  ports::Port& port(std::uint32_t device) { return *ports_[device]; }
+  ports::Port& port_of(const SharedDevice& device);
   Segment& segment() { return *segment_; }
   RegionTable& regions() { return regions_; }
   XrcDomains& xrc_domains() { return xrc_domains_; }
@@ -193,6 +199,9 @@ class Adapter {
   const Token token_;
   const std::vector<DeviceConfiguration> devices_;
   const std::unique_ptr<Segment> segment_;
+  ports::PortFiles port_files_;
+  ports::Port uncounted_{nullptr};
+  std::array<ports::Port*, kDevices> ports_;
   Neighbours& neighbours_;
   Liveness& liveness_;
   RegionTable regions_;

@@ -308,6 +308,25 @@ void QueuePair::destroy() {
   adapter_.settle({});
 }
 
+ports::Port& QueuePair::port() const { return adapter_.port(settings_.device); }
+
+void QueuePair::count_failed(ibv_wc_status status) {
+  using enum ports::PortCount;
+  port().add(kRequesterErrors);
+  switch (status) {
+    case IBV_WC_RETRY_EXC_ERR:
+      return port().add(kRetriesExceeded);
+    case IBV_WC_RNR_RETRY_EXC_ERR:
+      return port().add(kRnrRetriesExceeded);
+    case IBV_WC_REM_INV_REQ_ERR:
+      return port().add(kRemoteInvalidRequests);
+    case IBV_WC_REM_ACCESS_ERR:
+      return port().add(kRemoteAccessErrors);
+    default:
+      return;
+  }
+}
+
 void QueuePair::complete_front(ibv_wc_status status, std::uint32_t bytes) {
   const SendRequest& request = ring_.front();
   if (request.fetch != 0) [[unlikely]] {
@@ -324,6 +343,7 @@ void QueuePair::complete_front(ibv_wc_status status, std::uint32_t bytes) {
   go_back();
   ring_.pop();
   if (status == IBV_WC_SUCCESS) return;
+  count_failed(status);
   // A datagram queue pair only stops sending (C10-44); a connection is broken.
   enter_error(is_reliable(type()) ? IBV_QPS_ERR : IBV_QPS_SQE);
 }
@@ -348,6 +368,7 @@ void QueuePair::flush_sends() {
     }
     adapter_.complete(*settings_.send_completion_queue,
                       flushed(request.wr_id, completion_opcode(request.opcode), number_));
+    port().add(ports::PortCount::kRequesterFlushes);
   }
 }
 
@@ -368,6 +389,7 @@ bool QueuePair::flush_receives() {
   for (; state() == IBV_QPS_ERR && head != tail; ++head) {
     settings_.receive_completion_queue->push(flushed(receive_at(head).wr_id, IBV_WC_RECV, number_),
                                              false);
+    port().add(ports::PortCount::kResponderFlushes);
   }
   shared_.receive_head.store(head);
   const bool tells = shares || type() == IBV_QPT_XRC_RECV;

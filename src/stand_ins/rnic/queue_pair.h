@@ -19,6 +19,7 @@
 
 #include "base/clock.h"
 #include "base/spin_lock.h"
+#include "ports/port_file.h"
 #include "rnic/carrier.h"
 #include "rnic/completion_queue.h"
 #include "rnic/events.h"
@@ -142,6 +143,7 @@ class QueuePair : public std::enable_shared_from_this<QueuePair> {
       shared_.ending_send.store(0, std::memory_order_release);
     }
   }
+  ports::Port& port() const;  // its device's
   std::unique_ptr<CarrierState> local_state;
   // For packets; a datagram queue pair uses both.
   std::unique_ptr<CarrierState> packet_state;
@@ -195,6 +197,7 @@ class QueuePair : public std::enable_shared_from_this<QueuePair> {
   void reset();
   void enter_error(ibv_qp_state error_state);
   void flush_sends();
+  void count_failed(ibv_wc_status status);
   void drop_sends();
   bool front_is_signalled() {
     return settings_.signal_all || (ring_.front().flags & IBV_SEND_SIGNALED) != 0;

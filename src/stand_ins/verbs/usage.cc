@@ -5,19 +5,30 @@
 
 #include <cstdlib>
 
+#include "ledger/witness.h"
+
 namespace gdr::verbs::usage {
 namespace {
 
 ledger::Ledger* own_ledger = nullptr;
+ledger::Process* own_process = nullptr;
 
 // When the library is loaded, for a program that then chooses another network is the one that
 // `gdr run` has to tell of.
 __attribute__((constructor)) void begin() {
   own_ledger = ledger::attach(std::getenv(ledger::kRunVariable));
   if (own_ledger == nullptr) return;
-  ledger::Process* process = ledger::claim_process(
-      *own_ledger, static_cast<std::uint32_t>(getpid()), program_invocation_short_name);
-  if (process != nullptr) process->libraries.fetch_or(ledger::kSoftNic, std::memory_order_relaxed);
+  own_process = ledger::claim_process(*own_ledger, static_cast<std::uint32_t>(getpid()),
+                                      program_invocation_short_name);
+  if (own_process == nullptr) return;
+  own_process->libraries.fetch_or(ledger::kSoftNic | ledger::kVerbs, std::memory_order_relaxed);
+}
+
+// What else is loaded by now. A process that is killed does not come here; `gdr run` also looks
+// from outside.
+__attribute__((destructor)) void end() {
+  if (own_process == nullptr) return;
+  own_process->libraries.fetch_or(ledger::loaded_now(), std::memory_order_relaxed);
 }
 
 }  // namespace

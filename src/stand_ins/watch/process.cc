@@ -1,13 +1,12 @@
 #include "watch/process.h"
 
 #include <errno.h>
-#include <link.h>
 #include <pthread.h>
 #include <unistd.h>
 
 #include <cstdlib>
-#include <cstring>
 
+#include "ledger/witness.h"
 #include "watch/locked.h"
 
 namespace gdr::watch {
@@ -15,31 +14,6 @@ namespace {
 
 constinit std::atomic<ledger::Ledger*> own_ledger{nullptr};
 constinit std::atomic<ledger::Process*> own_process{nullptr};
-
-struct Known {
-  const char* file;  // the beginning of the file's name
-  std::uint64_t flag;
-};
-constexpr Known kKnown[] = {
-    {"libibverbs.so", ledger::kVerbs}, {"librdmacm.so", ledger::kManager},
-    {"libmlx5", ledger::kMlx5},        {"libuct.so", ledger::kUcx},
-    {"libuct_ib", ledger::kUcxIb},     {"libfabric.so", ledger::kFabric},
-    {"libmpi", ledger::kMpi},          {"libnccl.so", ledger::kNccl},
-    {"libnvshmem", ledger::kNvshmem},  {"libcuda.so", ledger::kCuda},
-};
-
-int note_library(dl_phdr_info* object, std::size_t, void* flags) {
-  if (object->dlpi_name == nullptr) return 0;
-  auto& seen = *static_cast<std::uint64_t*>(flags);
-  const char* slash = std::strrchr(object->dlpi_name, '/');
-  const char* file = slash != nullptr ? slash + 1 : object->dlpi_name;
-  for (const Known& known : kKnown) {
-    if (std::strncmp(file, known.file, std::strlen(known.file)) == 0) seen |= known.flag;
-  }
-  if (std::strstr(object->dlpi_name, "/gdrkit/soft-nic/") != nullptr) seen |= ledger::kSoftNic;
-  if (std::strstr(object->dlpi_name, "/gdrkit/soft-gpu/") != nullptr) seen |= ledger::kSoftGpu;
-  return 0;
-}
 
 void begin_process() {
   ledger::Ledger* all = ledger();
@@ -68,9 +42,7 @@ __attribute__((constructor)) void begin() {
 __attribute__((destructor)) void end() {
   ledger::Process* own = process();
   if (own == nullptr) return;
-  std::uint64_t seen = 0;
-  dl_iterate_phdr(note_library, &seen);
-  own->libraries.fetch_or(seen, std::memory_order_relaxed);
+  own->libraries.fetch_or(ledger::loaded_now(), std::memory_order_relaxed);
 }
 
 }  // namespace

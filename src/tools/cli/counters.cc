@@ -1,8 +1,9 @@
 // gdr counters: prints the packet counters of the software NIC, from the files that
-// GDR_SOFT_COUNTERS or `gdr run --counters` made.
+// GDR_SOFT_COUNTERS or `gdr run --counters` made, or what the software NIC's ports have counted.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -11,6 +12,8 @@
 #include "cli/command_line.h"
 #include "cli/help.h"
 #include "cli/subcommands.h"
+#include "ports/attributes.h"
+#include "ports/port_folder.h"
 #include "text/json_text.h"
 
 namespace gdr::cli {
@@ -27,17 +30,18 @@ struct CountedFile {
   std::vector<NamedCount> counts;
 };
 
-std::string to_text(const std::vector<CountedFile>& files, bool all) {
+std::string to_text(const std::vector<CountedFile>& files, const CountersOptions& options) {
   std::size_t longest = 0;
   for (const CountedFile& file : files) {
     for (const NamedCount& count : file.counts) longest = std::max(longest, count.name.size());
   }
   std::string text;
   for (const CountedFile& file : files) {
-    if (files.size() > 1) text += fmt::format("{}{}:\n", text.empty() ? "" : "\n", file.name);
+    const bool has_title = files.size() > 1 || options.files.empty();
+    if (has_title) text += fmt::format("{}{}:\n", text.empty() ? "" : "\n", file.name);
     bool any = false;
     for (const NamedCount& count : file.counts) {
-      if (count.value == 0 && !all) continue;
+      if (count.value == 0 && !options.all) continue;
       text += fmt::format("{:<{}} {:>16}\n", count.name, longest, count.value);
       any = true;
     }
@@ -46,30 +50,61 @@ std::string to_text(const std::vector<CountedFile>& files, bool all) {
   return text;
 }
 
-std::string to_json(const std::vector<CountedFile>& files, bool all) {
+std::string to_json(const std::vector<CountedFile>& files, const CountersOptions& options) {
   using nlohmann::ordered_json;
   ordered_json list = ordered_json::array();
   for (const CountedFile& file : files) {
     ordered_json counters = ordered_json::object();
     for (const NamedCount& count : file.counts) {
-      if (count.value != 0 || all) counters[count.name] = count.value;
+      if (count.value != 0 || options.all) counters[count.name] = count.value;
     }
-    list.push_back({{"file", file.name}, {"counters", std::move(counters)}});
+    const char* what = options.files.empty() ? "port" : "file";
+    list.push_back({{what, file.name}, {"counters", std::move(counters)}});
   }
   return text::json_text(list, 2) + "\n";
 }
 
-int run_counters(const CountersOptions& options) {
+// What `gdr run` shows in /sys/class/infiniband, read without it.
+Result<std::vector<CountedFile>> read_own_ports() {
+  const Result<std::string> account = ports::account_folder();
+  if (!account) return account.error();
+  std::vector<CountedFile> found;
+  for (const ports::NamedPort& port : ports::read_ports(ports::port_folder(*account))) {
+    CountedFile counted{fmt::format("software NIC {}", port.name), {}};
+    for (const ports::Attribute& one : ports::attributes()) {
+      if (std::string_view(one.name) == ports::kLifespan) continue;
+      counted.counts.push_back(
+          {fmt::format("{}/{}", one.folder, one.name), one.value(port.values)});
+    }
+    found.push_back(std::move(counted));
+  }
+  if (found.empty()) {
+    return Error{
+        ENOENT,
+        "no software NIC has counted anything for this account; 'gdr run -- PROGRAM' makes "
+        "it count"};
+  }
+  return found;
+}
+
+Result<std::vector<CountedFile>> read_files(const CountersOptions& options) {
   std::vector<CountedFile> files;
   for (const std::string& name : options.files) {
     Result<std::vector<NamedCount>> counts = read_counters(name);
-    if (!counts) {
-      say("gdr counters: " + counts.error().message);
-      return 2;
-    }
+    if (!counts) return counts.error();
     files.push_back({name, *std::move(counts)});
   }
-  const std::string text = options.json ? to_json(files, options.all) : to_text(files, options.all);
+  return files;
+}
+
+int run_counters(const CountersOptions& options) {
+  const Result<std::vector<CountedFile>> files =
+      options.files.empty() ? read_own_ports() : read_files(options);
+  if (!files) {
+    say("gdr counters: " + files.error().message);
+    return 2;
+  }
+  const std::string text = options.json ? to_json(*files, options) : to_text(*files, options);
   if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0) {
     say("gdr counters: cannot write to standard output");
     return 1;
@@ -85,19 +120,23 @@ void add_counters(CLI::App& program, Action& chosen) {
       "counters", "Print the software NIC's packet counters: sent, received, dropped and why");
   counters
       ->add_option("FILE", options->files, "File that gdr run --counters or GDR_SOFT_COUNTERS made")
-      ->type_name("")
-      ->required();
+      ->type_name("");
   counters->add_flag("--all", options->all, "Also print counters that are 0");
   counters->add_flag("--json", options->json, "Print one JSON document instead of text");
   refuse_empty_values(*counters);
   counters->footer(
+      "Without a file: what the ports of this account's software NICs have counted, which\n"
+      "gdr run shows in /sys/class/infiniband as well.\n"
+      "\n"
       "docs/counters.md explains each counter. Running programs keep counting.\n"
       "\n"
-      "Exit status: 0 printed; 2 wrong use, or a file that holds no counters.\n"
+      "Exit status: 0 printed; 2 wrong use, a file that holds no counters, or no port\n"
+      "that has counted.\n"
       "\n"
       "Examples:\n"
       "  gdr run --counters packets -- ib_write_bw node7\n"
-      "  gdr counters packets");
+      "  gdr counters packets\n"
+      "  watch gdr counters");
   counters->callback([options, &chosen] { chosen = [options] { return run_counters(*options); }; });
 }
 

@@ -1,5 +1,8 @@
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <exception>
 #include <memory>
@@ -58,10 +61,20 @@ int run_program(int argc, char** argv) {
   return chosen();
 }
 
+// What is opened next must not become the standard output of somebody who was started without one.
+// A program that is started from here has none either.
+void fill_standard_descriptors() {
+  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
+    if (fcntl(fd, F_GETFD) >= 0 || errno != EBADF) continue;
+    if (open("/dev/null", O_RDWR | O_CLOEXEC) < 0) return;
+  }
+}
+
 }  // namespace
 }  // namespace gdr::cli
 
 int main(int argc, char** argv) {
+  gdr::cli::fill_standard_descriptors();
   try {
     return gdr::cli::run_program(argc, argv);
   } catch (const std::exception& error) {

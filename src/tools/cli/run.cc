@@ -13,11 +13,14 @@
 #include "cli/run_devices.h"
 #include "cli/run_exec.h"
 #include "cli/run_plan.h"
+#include "cli/run_ports.h"
 #include "cli/run_settings.h"
 #include "cli/run_supervise.h"
 #include "cli/stand_ins.h"
 #include "cli/subcommands.h"
 #include "host/hardware.h"
+#include "ports/port_file.h"
+#include "ports/port_folder.h"
 #include "watching/ledger_file.h"
 #include "watching/processes.h"
 #include "watching/snapshot.h"
@@ -53,7 +56,7 @@ std::vector<Setting> settings_of(const RunOptions& options) {
   return settings;
 }
 
-Result<ShownDevices> shown_devices(const PlanInputs& inputs) {
+Result<ShownDevices> shown_devices(const PlanInputs& inputs, Stays stays) {
   std::string wish = inputs.environment("GDR_PRESENCE").value_or("auto");
   for (const Setting& setting : inputs.settings) {
     if (setting.variable == "GDR_PRESENCE") wish = setting.value;
@@ -61,7 +64,7 @@ Result<ShownDevices> shown_devices(const PlanInputs& inputs) {
   const Result<ShowBy> show_by = parse_show_by(wish);
   if (!show_by) return Error{EINVAL, "--presence, GDR_PRESENCE: " + show_by.error().message};
   Result<ShownDevices> shown =
-      show_devices(*show_by, inputs.stand_ins, reason_not_to_preload(inputs), inputs.environment);
+      show_devices(*show_by, inputs.stand_ins, reason_not_to_preload(inputs), stays);
   // A wrong place in GDR_SOFT_DEVICES says so itself.
   if (shown || shown.error().code == EADDRNOTAVAIL) return shown;
   return Error{shown.error().code, "--presence " + wish + ": " + shown.error().message};
@@ -83,16 +86,34 @@ bool only_loopback_is_up() {
                       [](const InterfaceAddress& one) { return one.is_up && !one.is_loopback; });
 }
 
+// Where the program's ports count. Without such a folder nothing is counted.
+void set_ports_folder() {
+  const Result<std::string> account = ports::account_folder();
+  const std::string folder = account ? ports::port_folder(*account) : std::string();
+  if (folder.empty()) {
+    unsetenv(ports::kPortsVariable);
+  } else {
+    setenv(ports::kPortsVariable, folder.c_str(), 1);
+  }
+}
+
 // Says at the end what the program did with the stand-ins.
-int run_to_its_end(const Plan& plan, const ProgramFile& program,
+int run_to_its_end(const Plan& plan, const ProgramFile& program, const ShownDevices& devices,
                    const std::function<Error()>& become) {
   Result<watching::LedgerFile> file = watching::LedgerFile::make();
   if (file) setenv(ledger::kRunVariable, file->variable().c_str(), 1);
   std::optional<watching::Processes> processes;
+  std::optional<PortRefresher> ports;
+  if (devices.counters_below) {
+    ports.emplace(*devices.counters_below, environment(ports::kPortsVariable).value_or(""));
+    ports->refresh();
+  }
   const Result<int> status = supervise(become, [&](pid_t started) {
     if (!processes) processes.emplace(started);
     processes->look_now_and_then();
+    if (ports) ports->refresh();
   });
+  if (ports) ports->refresh();
   if (!status) return refuse(status.error(), exit_status_for(status.error().code));
   if (file) {
     const watching::Offered offered{plan.soft_nic, plan.soft_gpu, program.has_rpath,
@@ -147,7 +168,8 @@ int run(const RunOptions& options) {
     if (!usable) return refuse(usable.error(), kWrongUse);
   }
   if (plan->soft_nic) {
-    Result<ShownDevices> shown = shown_devices(inputs);
+    set_ports_folder();
+    Result<ShownDevices> shown = shown_devices(inputs, options.quiet ? Stays::kNo : Stays::kYes);
     if (!shown) return refuse(shown.error(), kWrongUse);
     inputs.devices = *std::move(shown);
     plan = make_plan(inputs);
@@ -160,7 +182,7 @@ int run(const RunOptions& options) {
     return refuse(error, exit_status_for(error.code));
   }
   say("gdr run: " + plan->summary);
-  return run_to_its_end(*plan, *program, become);
+  return run_to_its_end(*plan, *program, inputs.devices, become);
 }
 
 // Adds --NAME and --no-NAME, which exclude each other; returns the second.

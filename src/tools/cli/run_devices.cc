@@ -17,6 +17,7 @@
 
 #include "cli/mount_devices.h"
 #include "ledger/ledger.h"
+#include "ports/port_folder.h"
 #include "process/start.h"
 
 namespace gdr::cli {
@@ -31,8 +32,9 @@ constexpr const char* kLibrary = "/presence/libgdr-presence.so";
 constexpr const char* kNetlinkLibrary = "/netlink/libgdr-netlink.so";
 constexpr const char* kMachinesOwn = "/";  // GDR_PRESENCE_ROOT where the devices are mounted
 
-// A preloaded library needs more around the devices than mounts do.
-enum class FilesFor { kMounts, kPreload };
+// A preloaded library needs more around the devices than mounts do, and keeps the files of counters
+// up to date by itself when a program opens them.
+enum class FilesFor { kMounts, kMountsWithCounters, kPreload };
 
 Error system_error(const std::string& what) {
   return Error{errno, fmt::format("{}: {}", what, std::strerror(errno))};
@@ -57,6 +59,7 @@ Result<void> write_files(const std::string& stand_ins, const std::string& folder
   process::Start start;
   start.command = {stand_ins + "/soft-nic/device-files", folder};
   if (purpose == FilesFor::kPreload) start.command.emplace_back("mirror");
+  if (purpose != FilesFor::kMounts) start.command.emplace_back("counters");
   const std::vector<const char*> environment = uncounted_environment();
   start.environment = environment.data();
   const Result<process::ChildEnd> end =
@@ -68,22 +71,8 @@ Result<void> write_files(const std::string& stand_ins, const std::string& folder
   return Error{wrong_place ? EADDRNOTAVAIL : EIO, words.empty() ? "device-files failed" : words};
 }
 
-// A folder of this account's own, as the sockets of the software NIC have.
-Result<std::string> own_folder(const Environment& environment) {
-  const auto is_own = [](const std::string& folder) {
-    struct stat status {};
-    return lstat(folder.c_str(), &status) == 0 && S_ISDIR(status.st_mode) &&
-           status.st_uid == geteuid() && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
-  };
-  const std::string given = environment("XDG_RUNTIME_DIR").value_or("");
-  if (given.starts_with('/') && is_own(given)) return given;
-  const std::string folder = fmt::format("/tmp/gdrkit-{}", geteuid());
-  if (mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) return system_error(folder);
-  if (!is_own(folder)) return Error{EPERM, folder + " belongs to another account"};
-  return folder;
-}
-
-// FNV-1a over names and contents: the same devices lie in the same folder, whoever shows them.
+// FNV-1a over names and contents, all counters being 0: the same devices lie in the same folder,
+// whoever shows them.
 std::uint64_t fingerprint_of(const std::string& folder) {
   std::uint64_t fingerprint = 0xcbf29ce484222325;
   const auto add = [&fingerprint](const std::string& text) {
@@ -109,8 +98,8 @@ std::uint64_t fingerprint_of(const std::string& folder) {
 
 // The folder stays: the program, and what it starts, read it as long as they live, and nobody is
 // there to remove it afterwards. There is one for each set of devices.
-Result<std::string> keep_files(const std::string& stand_ins, const Environment& environment) {
-  Result<std::string> own = own_folder(environment);
+Result<std::string> keep_files(const std::string& stand_ins) {
+  Result<std::string> own = ports::account_folder();
   if (!own) return own.error();
   std::string made = *own + "/gdrkit-devices-XXXXXX";
   if (mkdtemp(made.data()) == nullptr) return system_error(made);
@@ -126,12 +115,18 @@ Result<std::string> keep_files(const std::string& stand_ins, const Environment& 
   return kept;
 }
 
-Result<ShownDevices> show_by_mounts(const std::string& stand_ins, const char* reason_not_to) {
-  Result<void> mounted = mount_devices([&stand_ins](const std::string& folder) {
-    return write_files(stand_ins, folder, FilesFor::kMounts);
+Result<ShownDevices> show_by_mounts(const std::string& stand_ins, const char* reason_not_to,
+                                    Stays stays) {
+  const bool with_counters = stays == Stays::kYes;
+  Result<void> mounted = mount_devices([&](const std::string& folder) {
+    return write_files(stand_ins, folder,
+                       with_counters ? FilesFor::kMountsWithCounters : FilesFor::kMounts);
   });
   if (!mounted) return mounted.error();
-  ShownDevices shown{{}, "", "shown in /dev and /sys (mount namespace)", true};
+  ShownDevices shown;
+  shown.words = "shown in /dev and /sys (mount namespace)";
+  shown.are_shown = true;
+  if (with_counters) shown.counters_below = "";
   if (reason_not_to == nullptr && fs::exists(stand_ins + kNetlinkLibrary)) {
     shown.preload = {stand_ins + kNetlinkLibrary};
     shown.root = kMachinesOwn;
@@ -139,19 +134,19 @@ Result<ShownDevices> show_by_mounts(const std::string& stand_ins, const char* re
   return shown;
 }
 
-Result<ShownDevices> show_by_preload(const std::string& stand_ins, const char* reason_not_to,
-                                     const Environment& environment) {
+Result<ShownDevices> show_by_preload(const std::string& stand_ins, const char* reason_not_to) {
   if (reason_not_to != nullptr) return Error{EINVAL, reason_not_to};
   for (const char* library : {kLibrary, kNetlinkLibrary}) {
     if (fs::exists(stand_ins + library)) continue;
     return Error{ENOENT, stand_ins + library + " is missing; build or install gdrkit as a whole"};
   }
-  Result<std::string> root = keep_files(stand_ins, environment);
+  Result<std::string> root = keep_files(stand_ins);
   if (!root) return root.error();
   return ShownDevices{{stand_ins + kLibrary, stand_ins + kNetlinkLibrary},
                       *root,
                       "shown in /dev and /sys (preload)",
-                      true};
+                      true,
+                      *root};
 }
 
 }  // namespace
@@ -165,16 +160,13 @@ Result<ShowBy> parse_show_by(const std::string& word) {
 }
 
 Result<ShownDevices> show_devices(ShowBy wish, const std::string& stand_ins,
-                                  const char* reason_not_to_preload,
-                                  const Environment& environment) {
-  const auto by_preload = [&] {
-    return show_by_preload(stand_ins, reason_not_to_preload, environment);
-  };
+                                  const char* reason_not_to_preload, Stays stays) {
+  const auto by_preload = [&] { return show_by_preload(stand_ins, reason_not_to_preload); };
   switch (wish) {
     case ShowBy::kNothing:
-      return ShownDevices{{}, "", "not shown in /dev and /sys", false};
+      return ShownDevices{{}, "", "not shown in /dev and /sys", false, {}};
     case ShowBy::kNamespace:
-      return show_by_mounts(stand_ins, reason_not_to_preload);
+      return show_by_mounts(stand_ins, reason_not_to_preload, stays);
     case ShowBy::kPreload:
       return by_preload();
     case ShowBy::kAuto:
@@ -184,7 +176,7 @@ Result<ShownDevices> show_devices(ShowBy wish, const std::string& stand_ins,
   // no two programs of his debug each other, so they could only meet by packets.
   std::string why_not = "needs root";
   if (geteuid() == 0) {
-    Result<ShownDevices> shown = show_by_mounts(stand_ins, reason_not_to_preload);
+    Result<ShownDevices> shown = show_by_mounts(stand_ins, reason_not_to_preload, stays);
     if (shown || shown.error().code == EADDRNOTAVAIL) return shown;
     why_not = shown.error().message;
   }
@@ -198,7 +190,8 @@ Result<ShownDevices> show_devices(ShowBy wish, const std::string& stand_ins,
                       "",
                       fmt::format("not shown in /dev and /sys (a mount namespace: {}; preload: {})",
                                   why_not, shown.error().message),
-                      false};
+                      false,
+                      {}};
 }
 
 }  // namespace gdr::cli

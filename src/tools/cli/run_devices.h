@@ -2,7 +2,8 @@
 // mount namespace of this process's own, by a preloaded library, or not at all. Where a library may
 // be preloaded, another one shows them to programs that ask by netlink.
 //
-//   const ShownDevices shown = show_devices(ShowBy::kAuto, "/usr/local/lib/gdrkit", environment);
+//   const ShownDevices shown =
+//       *show_devices(ShowBy::kAuto, "/usr/local/lib/gdrkit", nullptr, Stays::kYes);
 //   say("devices " + shown.words);
 //
 // A mount namespace is entered for good: what this process becomes lives in it.
@@ -13,7 +14,6 @@
 #include <vector>
 
 #include "base/result.h"
-#include "cli/given_variables.h"
 
 namespace gdr::cli {
 
@@ -27,12 +27,17 @@ struct ShownDevices {
   std::string root;                  // for GDR_PRESENCE_ROOT, with them
   std::string words;                 // "shown in /dev and /sys (mount namespace)"
   bool are_shown = false;
+  // In front of the files of counters that the caller has to keep up to date (run_ports.h).
+  // Nothing: there are none.
+  std::optional<std::string> counters_below;
 };
+
+// Whether the caller stays beside the program.
+enum class Stays { kNo, kYes };
 
 // `may_preload`: null, or why a library must not be preloaded into the program.
 // EPERM and the like where it was asked for one way that cannot be had.
 Result<ShownDevices> show_devices(ShowBy wish, const std::string& stand_ins,
-                                  const char* reason_not_to_preload,
-                                  const Environment& environment);
+                                  const char* reason_not_to_preload, Stays stays);
 
 }  // namespace gdr::cli

@@ -14,12 +14,13 @@
 #include <optional>
 
 #include "base/unique_fd.h"
+#include "cli/run_sentinel.h"
 
 namespace gdr::cli {
 namespace {
 
 constexpr int kPassedOn[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM};
-constexpr int kFirstTickMs = 10, kLastTickMs = 1000;
+constexpr int kFirstTickMs = 10, kLastTickMs = 100;
 constexpr std::size_t kMostWords = 1024;
 
 // What the child could not become: errno and words. Nothing comes where it has.
@@ -46,14 +47,14 @@ Error read_error(int fd) {
   _exit(126);
 }
 
-void pass_signals_on(int fd, pid_t child) {
+void pass_signals_on(int fd, pid_t child, Sentinel& sentinel) {
   signalfd_siginfo signal;
   while (read(fd, &signal, sizeof signal) == sizeof signal) {
     // A terminal sends its signals to the whole group: the program has had this one.
     const bool from_terminal = signal.ssi_code == SI_KERNEL;
-    if (signal.ssi_signo != SIGCHLD && !from_terminal) {
-      kill(child, static_cast<int>(signal.ssi_signo));
-    }
+    const auto number = static_cast<int>(signal.ssi_signo);
+    if (number == SIGCHLD || from_terminal || sentinel.has_had(number)) continue;
+    kill(child, number);
   }
 }
 
@@ -69,7 +70,8 @@ std::optional<int> follow(pid_t child) {
   return std::nullopt;
 }
 
-int wait_for(pid_t child, int signals, const std::function<void(pid_t)>& on_tick) {
+int wait_for(pid_t child, int signals, Sentinel& sentinel,
+             const std::function<void(pid_t)>& on_tick) {
   for (int pause = 0;;) {
     if (const std::optional<int> status = follow(child)) return *status;
     pollfd wait{signals, POLLIN, 0};
@@ -77,7 +79,7 @@ int wait_for(pid_t child, int signals, const std::function<void(pid_t)>& on_tick
       on_tick(child);
       pause = std::clamp(2 * pause, kFirstTickMs, kLastTickMs);
     }
-    pass_signals_on(signals, child);
+    pass_signals_on(signals, child, sentinel);
   }
 }
 
@@ -106,7 +108,8 @@ Result<int> supervise(const std::function<Error()>& become,
     waitpid(child, nullptr, 0);
     return error;
   }
-  return wait_for(child, signals.get(), on_tick);
+  Sentinel sentinel;
+  return wait_for(child, signals.get(), sentinel, on_tick);
 }
 
 void end_as(int status) {

@@ -1,7 +1,8 @@
 // The program of `gdr run`, with `gdr run` waiting beside it for the line at its end. Everything
 // that a shell, mpirun or Slurm does to gdr run reaches the program, and the other way round:
 //
-// - signals that are sent to gdr run are sent on; those of a terminal reach both by themselves;
+// - signals that are sent to gdr run are sent on; those of a terminal, and those sent to a process
+//   group or to all processes of a job step, reach both by themselves (run_sentinel.h);
 // - a program that stops (Ctrl-Z) stops gdr run, and goes on with it;
 // - a gdr run that is killed takes the program along;
 // - gdr run ends as the program did: with its status, or by the same signal.

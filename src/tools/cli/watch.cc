@@ -98,6 +98,7 @@ struct Watch {
   watching::LedgerFile file;
   host::Inventory machine = host::take_inventory();
   watching::PortCounts ports = watching::read_ports("/", machine);
+  watching::PortCounts software_ports = watching::read_software_ports();
   Clock::time_point start = Clock::now();
 
   watching::Observations finish(std::map<pid_t, watching::SeenProcess> processes) const {
@@ -112,6 +113,9 @@ struct Watch {
     if (!seen.soft_nic) {
       seen.ports = difference(ports, watching::read_ports("/", machine));
       if (!seen.soft_gpu) add_grades(seen, machine);
+    } else {
+      constexpr bool kNewAtZero = true;
+      seen.ports = difference(software_ports, watching::read_software_ports(), kNewAtZero);
     }
     return seen;
   }

@@ -20,6 +20,11 @@ using PortCounts = std::map<std::string, PortBytes>;  // by RDMA name, all its p
 
 // NICs without such counters are left out.
 PortCounts read_ports(const std::string& root, const host::Inventory& machine);
-PortCounts difference(const PortCounts& before, const PortCounts& after);
+// The same of this account's software NICs, which count in files of their own; one that has not
+// counted yet is left out.
+PortCounts read_software_ports();
+// What is not in `before` had counted nothing where `is_new_at_zero`, else it is left out.
+PortCounts difference(const PortCounts& before, const PortCounts& after,
+                      bool is_new_at_zero = false);
 
 }  // namespace gdr::watching

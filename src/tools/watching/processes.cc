@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/printable.h"
-#include "ledger/ledger.h"
+#include "ledger/libraries.h"
 #include "watching/attached_memory.h"
 
 namespace gdr::watching {
@@ -71,33 +71,27 @@ std::uint32_t connections_of(const std::string& folder) {
       sockets.begin(), sockets.end(), [&](const auto& one) { return inodes.contains(one); }));
 }
 
+// glibc's names of the dynamic loader, on each processor.
+bool has_loader(const std::string& maps) {
+  return maps.find("/ld-linux") != std::string::npos || maps.find("/ld-2.") != std::string::npos ||
+         maps.find("/ld.so") != std::string::npos || maps.find("/ld-musl") != std::string::npos;
+}
+
+// A user or group in effect that is not the real one: set-user-ID, set-group-ID.
+bool has_gained_rights(const std::string& status) {
+  std::istringstream lines(status);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("Uid:") && !line.starts_with("Gid:")) continue;
+    std::istringstream words(line.substr(4));
+    std::string real, effective;
+    if (words >> real >> effective && real != effective) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
-std::uint64_t libraries_in(const std::string& maps) {
-  struct Known {
-    const char* part;
-    std::uint64_t flag;
-  };
-  static constexpr Known kKnown[] = {
-      {"/libibverbs.so", ledger::kVerbs},
-      {"/librdmacm.so", ledger::kManager},
-      {"/libmlx5", ledger::kMlx5},
-      {"/libuct.so", ledger::kUcx},
-      {"/libuct_ib", ledger::kUcxIb},
-      {"/libfabric.so", ledger::kFabric},
-      {"/libmpi", ledger::kMpi},
-      {"/libnccl.so", ledger::kNccl},
-      {"/libnvshmem", ledger::kNvshmem},
-      {"/libcuda.so", ledger::kCuda},
-      {"/gdrkit/soft-nic/", ledger::kSoftNic},
-      {"/gdrkit/soft-gpu/", ledger::kSoftGpu},
-  };
-  std::uint64_t flags = 0;
-  for (const Known& known : kKnown) {
-    if (maps.find(known.part) != std::string::npos) flags |= known.flag;
-  }
-  return flags;
-}
+std::uint64_t libraries_in(const std::string& maps) { return ledger::libraries_of(maps); }
 
 void Processes::look() { look_at(first_, 0); }
 
@@ -119,6 +113,7 @@ void Processes::look_at(pid_t pid, int depth) {
   if (!name.empty()) one.program = printable(name.substr(0, name.find('\n')));
   if (!maps.empty()) {
     one.readable = true;
+    one.is_static = !has_loader(maps);
     one.libraries |= libraries_in(maps);
     one.watched = one.watched || maps.find("/libgdr-watch.so") != std::string::npos;
     one.connections = std::max(one.connections, connections_of(folder));
@@ -126,6 +121,7 @@ void Processes::look_at(pid_t pid, int depth) {
       one.shares_ucx_memory = has_attached(maps, pid, proc_);
     }
   }
+  one.gained_rights = one.gained_rights || has_gained_rights(contents(folder + "/status"));
   std::error_code error;
   for (fs::directory_iterator task(folder + "/task", error), end; !error && task != end;
        task.increment(error)) {

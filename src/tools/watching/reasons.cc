@@ -172,7 +172,8 @@ std::vector<std::string> why_not(const Report& report) {
 }
 
 bool posts_to_hardware(const Observations& seen) {
-  if (seen.calls.all().posted() > 0) return false;
+  // Nobody can do that with the software NIC.
+  if (seen.soft_nic || seen.calls.all().posted() > 0) return false;
   const bool made = std::any_of(seen.calls.queue_pairs.begin(), seen.calls.queue_pairs.end(),
                                 [](const QueuePair& one) { return one.peer_number.has_value(); });
   const bool moved = std::any_of(seen.ports.begin(), seen.ports.end(), [](const auto& one) {

@@ -21,6 +21,38 @@ std::string opened_names(const Snapshot& calls) {
   return names;
 }
 
+// What the program had of RDMA in it, in the order in which one stands on the other.
+std::string loaded_names(const Snapshot& calls, const std::map<pid_t, SeenProcess>& processes) {
+  static constexpr std::pair<ledger::Library, const char*> kNames[] = {
+      {ledger::kVerbs, "libibverbs"}, {ledger::kManager, "librdmacm"}, {ledger::kMlx5, "libmlx5"},
+      {ledger::kUcx, "UCX"},          {ledger::kFabric, "libfabric"},  {ledger::kMpi, "MPI"},
+      {ledger::kNccl, "NCCL"},        {ledger::kNvshmem, "NVSHMEM"},   {ledger::kCuda, "libcuda"}};
+  std::string names;
+  for (const auto& [library, name] : kNames) {
+    if (had_library(calls, processes, library))
+      names += (names.empty() ? "" : ", ") + std::string(name);
+  }
+  return names;
+}
+
+// Processes into which no library of anybody's is loaded, whatever the environment says.
+std::string closed_to_libraries(const std::map<pid_t, SeenProcess>& processes) {
+  std::string words;
+  for (const auto& [pid, one] : processes) {
+    if (one.libraries != 0 || one.program.empty()) continue;
+    if (one.gained_rights) {
+      return fmt::format(
+          "; {} is set-user-ID or set-group-ID, so the loader ignored "
+          "LD_LIBRARY_PATH",
+          one.program);
+    }
+    if (one.readable && one.is_static) {
+      words = fmt::format("; {} is statically linked", one.program);
+    }
+  }
+  return words;
+}
+
 constexpr const char* kUnused = "this program did not use the software NIC: ";
 
 bool any_shares_memory(const std::map<pid_t, SeenProcess>& processes) {
@@ -72,7 +104,7 @@ std::string not_loaded(const Offered& offered, const Snapshot& calls,
                          "'ibv_devinfo' show it");
   }
   if (!had_library(calls, processes, ledger::kVerbs)) {
-    return kUnused + std::string("it loaded no libibverbs") +
+    return kUnused + std::string("it loaded no libibverbs") + closed_to_libraries(processes) +
            chosen_instead(offered, calls, processes);
   }
   return fmt::format("{}it loaded another libibverbs{}", kUnused,
@@ -88,12 +120,13 @@ std::string nic_words(const Offered& offered, const Snapshot& calls,
   }
   const std::string names = opened_names(calls);
   if (names.empty()) {
-    return fmt::format("{}it loaded its library and opened no device{}", kUnused,
-                       chosen_instead(offered, calls, processes));
+    return fmt::format("{}it loaded {} and opened no device{}", kUnused,
+                       loaded_names(calls, processes), chosen_instead(offered, calls, processes));
   }
   const std::string done =
-      fmt::format("software NIC: opened {}, {}, {}", names,
-                  plural(calls.made_queue_pairs, "queue pair"), size_text(calls.all().all()));
+      fmt::format("software NIC: opened {}, {}, {}; loaded {}", names,
+                  plural(calls.made_queue_pairs, "queue pair"), size_text(calls.all().all()),
+                  loaded_names(calls, processes));
   const bool ucx_shares =
       had_library(calls, processes, ledger::kUcx) && any_shares_memory(processes);
   if (calls.all().all() != 0) {

@@ -1,7 +1,8 @@
 // Usage: what a program did with the stand-ins, in one line for the end of `gdr run`.
 //
 //   fputs(usage_line({.soft_nic = true}, take_snapshot(file.ledger()), processes.seen()));
-//   // "software NIC: opened soft0, 1 queue pair, 312.5 MiB; software GPU: not loaded"
+//   // "software NIC: opened soft0, 1 queue pair, 312.5 MiB; loaded libibverbs; software GPU: not
+//   // used"
 #pragma once
 
 #include <map>

@@ -58,7 +58,7 @@ def pingpong(name, *options):
             Here(), [*on_stand_ins, *program],
             [gdr, "watch", "--json", folder.file(), "--", *on_stand_ins, *program], seconds=40)
         expect(wrong is None, f"{name}: {wrong}")
-        expect("gdr run: software NIC: opened soft0, " in heard and "iB; software GPU: not used" in heard,
+        expect("gdr run: software NIC: opened soft0, " in heard and "iB; loaded libibverbs; software GPU: not used" in heard,
                f"{name}: gdr run says {heard}")
         return folder.read()
 

@@ -7,6 +7,8 @@
 
 #include "base/counter_file.h"
 #include "cli/subcommands.h"
+#include "ports/port_file.h"
+#include "ports/port_folder.h"
 #include "scratch_folder.h"
 
 namespace gdr::cli {
@@ -89,6 +91,24 @@ TEST_F(CountersCommand, RefusesAFileThatHoldsNoCountersAndPrintsNothing) {
   EXPECT_NE(said_.find(other + ": not a file of counters"), std::string::npos);
   EXPECT_EQ(run({folder_ + "/missing"}), 2);
   EXPECT_EQ(run({folder_}), 2);
+}
+
+TEST_F(CountersCommand, PrintsWithoutAFileWhatTheSoftwareNicsPortsHaveCounted) {
+  std::filesystem::permissions(folder_, std::filesystem::perms::owner_all);
+  setenv("XDG_RUNTIME_DIR", folder_.c_str(), 1);
+  EXPECT_EQ(run({}), 2);
+  EXPECT_NE(said_.find("no software NIC has counted anything"), std::string::npos) << said_;
+  ports::PortFiles files(ports::port_folder(folder_));
+  files.port("mlx5_0", 1).add(ports::PortCount::kXmitPackets, 12);
+  EXPECT_EQ(run({}), 0);
+  EXPECT_EQ(printed_.substr(0, printed_.find('\n')), "software NIC mlx5_0:");
+  EXPECT_NE(printed_.find("counters/port_xmit_packets "), std::string::npos) << printed_;
+  EXPECT_EQ(printed_.find("port_rcv_packets"), std::string::npos) << printed_;
+  EXPECT_EQ(run({"--json"}), 0);
+  const auto json = nlohmann::json::parse(printed_);
+  EXPECT_EQ(json[0]["port"], "software NIC mlx5_0");
+  EXPECT_EQ(json[0]["counters"]["hw_counters/sent_pkts"], 12);
+  unsetenv("XDG_RUNTIME_DIR");
 }
 
 }  // namespace

@@ -15,6 +15,8 @@
 #include <string>
 #include <vector>
 
+#include "ports/port_file.h"
+
 namespace gdr::test {
 namespace {
 
@@ -131,6 +133,63 @@ TEST_F(NetlinkAnswer, ListsDevicesByNameAndThenSaysThatItIsDone) {
     EXPECT_EQ(one.header.nlmsg_seq, 99u);
     EXPECT_EQ(one.header.nlmsg_pid, kPortId);
   }
+}
+
+// The names and values in a table of statistics.
+std::map<std::string, std::uint64_t> counters_in(const std::string& table) {
+  std::map<std::string, std::uint64_t> found;
+  Received entries;
+  entries.body = table;
+  for (std::size_t at = 0; at + NLA_HDRLEN <= table.size();) {
+    nlattr entry;
+    std::memcpy(&entry, table.data() + at, sizeof entry);
+    if (entry.nla_len < NLA_HDRLEN) break;
+    EXPECT_EQ(entry.nla_type, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY | NLA_F_NESTED);
+    Received line;
+    line.body = table.substr(at + NLA_HDRLEN, entry.nla_len - NLA_HDRLEN);
+    found[line.text(RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME)] =
+        line.number<std::uint64_t>(RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_VALUE);
+    at += NLA_ALIGN(entry.nla_len);
+  }
+  return found;
+}
+
+TEST_F(NetlinkAnswer, GivesAPortsStatisticsAsTheyAreNow) {
+  ports::PortFiles files(root_);
+  ports::Port& port = files.port("soft1", 0x006764fffe720001);
+  port.add(ports::PortCount::kOutOfSequence, 5);
+  setenv(ports::kPortsVariable, root_.c_str(), 1);
+  const auto all = ask(RDMA_NLDEV_CMD_STAT_GET, NLM_F_ACK,
+                       {{RDMA_NLDEV_ATTR_DEV_INDEX, 1}, {RDMA_NLDEV_ATTR_PORT_INDEX, 1}});
+  unsetenv(ports::kPortsVariable);
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_EQ(all[0].text(RDMA_NLDEV_ATTR_DEV_NAME), "soft1");
+  EXPECT_EQ(all[0].number<std::uint32_t>(RDMA_NLDEV_ATTR_PORT_INDEX), 1u);
+  auto counters = counters_in(all[0].attributes()[RDMA_NLDEV_ATTR_STAT_HWCOUNTERS | NLA_F_NESTED]);
+  EXPECT_EQ(counters["out_of_sequence"], 5u);
+  EXPECT_EQ(counters["out_of_seq_request"], 5u);
+  EXPECT_GT(counters.size(), 30u);
+  EXPECT_EQ(counters.count("lifespan"), 0u);
+  EXPECT_EQ(counters.count("port_xmit_data"), 0u);
+  EXPECT_EQ(all[1].error(), 0);
+}
+
+TEST_F(NetlinkAnswer, HasNoStatisticsOfWhatIsNotCounted) {
+  const std::vector<std::pair<int, std::uint32_t>> port = {{RDMA_NLDEV_ATTR_DEV_INDEX, 1},
+                                                           {RDMA_NLDEV_ATTR_PORT_INDEX, 1}};
+  unsetenv(ports::kPortsVariable);
+  EXPECT_EQ(ask(RDMA_NLDEV_CMD_STAT_GET, NLM_F_ACK, port)[0].error(), -EOPNOTSUPP);
+  ports::PortFiles files(root_);
+  files.port("soft1", 0x006764fffe720001);
+  setenv(ports::kPortsVariable, root_.c_str(), 1);
+  // A queue pair's own: there are none, and a list of them is empty.
+  auto of_queue_pairs = port;
+  of_queue_pairs.emplace_back(RDMA_NLDEV_ATTR_STAT_RES, RDMA_NLDEV_ATTR_RES_QP);
+  EXPECT_EQ(ask(RDMA_NLDEV_CMD_STAT_GET, NLM_F_ACK, of_queue_pairs)[0].error(), -EOPNOTSUPP);
+  const auto list = ask(RDMA_NLDEV_CMD_STAT_GET, NLM_F_DUMP, of_queue_pairs);
+  unsetenv(ports::kPortsVariable);
+  ASSERT_EQ(list.size(), 1u);
+  EXPECT_EQ(list[0].header.nlmsg_type, NLMSG_DONE);
 }
 
 TEST_F(NetlinkAnswer, SaysThePortsStateAndInterface) {

@@ -33,7 +33,7 @@ DeviceFacts placed_device(const std::string& name, const std::string& node,
 
 std::map<std::string, Entry> entries_by_path(const std::vector<DeviceFacts>& devices) {
   std::map<std::string, Entry> tree;
-  for (const Entry& entry : make_tree(devices)) {
+  for (const Entry& entry : make_tree(devices, Counters::kNo)) {
     EXPECT_TRUE(tree.emplace(entry.path, entry).second) << entry.path << " twice";
   }
   return tree;
@@ -42,7 +42,7 @@ std::map<std::string, Entry> entries_by_path(const std::vector<DeviceFacts>& dev
 // On a disk, so that its links lead somewhere.
 struct WrittenTree : test::ScratchFolder {
   explicit WrittenTree(const std::vector<DeviceFacts>& devices) {
-    for (const Entry& entry : make_tree(devices)) {
+    for (const Entry& entry : make_tree(devices, Counters::kNo)) {
       const std::string path = entry.path.substr(1);
       if (entry.kind == Entry::Kind::kLink) {
         link(path, entry.text);

@@ -36,9 +36,10 @@ DeviceFacts device(const std::string& name, const std::string& node) {
   return facts;
 }
 
-std::map<std::string, Entry> tree_of(const std::vector<DeviceFacts>& devices) {
+std::map<std::string, Entry> tree_of(const std::vector<DeviceFacts>& devices,
+                                     Counters counters = Counters::kNo) {
   std::map<std::string, Entry> tree;
-  for (const Entry& entry : make_tree(devices)) tree[entry.path] = entry;
+  for (const Entry& entry : make_tree(devices, counters)) tree[entry.path] = entry;
   return tree;
 }
 
@@ -111,11 +112,29 @@ TEST(Tree, HasTheConnectionManagersNodeWhereThereAreDevices) {
   EXPECT_EQ(tree_of({}).count("/dev/infiniband/rdma_cm"), 0u);
 }
 
-// Files that never change would pass for measurements.
-TEST(Tree, HasNoCounters) {
+// Files that nobody keeps up to date would pass for measurements.
+TEST(Tree, HasCountersOnlyWhereSomebodyKeepsThem) {
+  const auto is_count = [](const std::string& path) {
+    return path.find("counters/") != path.npos || path.find("/cm_") != path.npos;
+  };
   for (const auto& [path, entry] : tree_of({device("a", "uverbs0")})) {
-    EXPECT_EQ(path.find("counters"), std::string::npos) << path;
+    EXPECT_FALSE(is_count(path)) << path;
   }
+  auto tree = tree_of({device("a", "uverbs0")}, Counters::kYes);
+  const std::string port = "/sys/class/infiniband/a/ports/1/";
+  EXPECT_EQ(tree[port + "counters/port_xmit_data"].text, "0\n");
+  EXPECT_EQ(tree[port + "hw_counters/out_of_sequence"].text, "0\n");
+  EXPECT_EQ(tree[port + "hw_counters/lifespan"].text, "10\n");
+  EXPECT_EQ(tree[port + "cm_rx_msgs/req"].text, "0\n");
+}
+
+TEST(Tree, TellsUdevWhatTheKernelWould) {
+  auto tree = tree_of({device("a", "uverbs0"), device("b", "uverbs1")});
+  EXPECT_EQ(tree["/sys/class/infiniband/b/uevent"].text, "NAME=b\n");
+  EXPECT_EQ(tree["/sys/class/infiniband_verbs/uverbs1/uevent"].text,
+            "MAJOR=231\nMINOR=129\nDEVNAME=infiniband/uverbs1\nDEVMODE=0666\n");
+  EXPECT_EQ(tree["/sys/class/infiniband/b/subsystem"].text, "../../../class/infiniband");
+  EXPECT_EQ(tree["/sys/class/infiniband/b/power/control"].text, "auto\n");
 }
 
 }  // namespace

@@ -12,20 +12,22 @@ Snapshot process_with(std::uint64_t libraries) {
 }
 
 TEST(RunUsage, CountsWhatWentThroughTheDevicesThatWereOpened) {
-  Snapshot calls = process_with(ledger::kSoftNic);
+  Snapshot calls = process_with(ledger::kSoftNic | ledger::kVerbs | ledger::kManager);
   Counts counts;
   counts.bytes[ledger::kBytesOut][2] = 4096;
   calls.devices = {{"soft0", 2, counts}, {"soft1", 0, {}}};
   calls.made_queue_pairs = 3;
   EXPECT_EQ(usage_line({.soft_nic = true, .soft_gpu = true}, calls, {}),
-            "software NIC: opened soft0, 3 queue pairs, 4 KiB; software GPU: not used");
+            "software NIC: opened soft0, 3 queue pairs, 4 KiB; loaded libibverbs, librdmacm; "
+            "software GPU: not used");
 }
 
 TEST(RunUsage, SaysThatNothingWasOpenedAndWhatWasChosenInstead) {
   EXPECT_EQ(
-      usage_line({.soft_nic = true}, process_with(ledger::kSoftNic | ledger::kUcx | ledger::kUcxIb),
-                 {{10, {"train", 0, false, true, 2}}}),
-      "this program did not use the software NIC: it loaded its library and opened no "
+      usage_line({.soft_nic = true},
+                 process_with(ledger::kSoftNic | ledger::kVerbs | ledger::kUcx | ledger::kUcxIb),
+                 {{10, {"train", 0, false, true, 2, false, false}}}),
+      "this program did not use the software NIC: it loaded libibverbs, UCX and opened no "
       "device; UCX chose another transport (UCX_LOG_LEVEL=info shows it); it had TCP "
       "connections open");
 }
@@ -71,9 +73,23 @@ TEST(RunUsage, DoesNotBlameUcxWhereQueuePairsMayHaveServedThePeer) {
 TEST(RunUsage, TellsAnotherLibibverbsFromNone) {
   EXPECT_EQ(usage_line({.soft_nic = true}, {}, {}),
             "this program did not use the software NIC: it loaded no libibverbs");
-  const std::map<pid_t, SeenProcess> other = {{10, {"train", ledger::kVerbs, false, true, 0}}};
+  const std::map<pid_t, SeenProcess> other = {
+      {10, {"train", ledger::kVerbs, false, true, 0, false, false}}};
   EXPECT_EQ(usage_line({.soft_nic = true, .has_rpath = true}, {}, other),
             "this program did not use the software NIC: it loaded another libibverbs (DT_RPATH)");
+}
+
+TEST(RunUsage, SaysIntoWhatNothingCanBeLoaded) {
+  std::map<pid_t, SeenProcess> seen = {{10, {"sh", 0, false, true, 0, false, false}},
+                                       {11, {"train", 0, false, true, 0, true, false}}};
+  EXPECT_EQ(
+      usage_line({.soft_nic = true}, {}, seen),
+      "this program did not use the software NIC: it loaded no libibverbs; train is statically "
+      "linked");
+  seen[12] = {"mount.x", 0, false, false, 0, false, true};
+  EXPECT_EQ(usage_line({.soft_nic = true}, {}, seen),
+            "this program did not use the software NIC: it loaded no libibverbs; mount.x is "
+            "set-user-ID or set-group-ID, so the loader ignored LD_LIBRARY_PATH");
 }
 
 TEST(RunUsage, SaysWhatShowsTheDeviceToWhomNetlinkDoesNot) {

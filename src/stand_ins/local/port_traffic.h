@@ -1,0 +1,26 @@
+// What a message that was carried out within the host would have been on a wire, for the counters
+// of both ports: packets at the path MTU, with their headers, and what answers them. One
+// acknowledge for each message, although hardware may gather several into one.
+//
+//   count_traffic(requester, Arrived::kYes);   // while its target is known
+//
+// Hot. Nothing is counted where `gdr run` did not ask for it.
+#pragma once
+
+namespace gdr::local {
+
+struct Requester;
+
+// Whether the other side took it, refused it (and said so), or nobody knows of it.
+enum class Arrived { kYes, kRefused, kNo };
+
+void count_traffic(Requester& requester, Arrived arrived);
+// A multicast datagram, once for who sends it and once for each receiver (its target).
+void count_multicast_sent(Requester& requester);
+void count_multicast_taken(Requester& requester);
+// No receive was there, on both sides; a NIC would have sent a NAK and have waited.
+void count_not_ready(Requester& requester);
+// No answer came, for all its retries.
+void count_no_answer(Requester& requester);
+
+}  // namespace gdr::local

@@ -1,0 +1,16 @@
+// A port's statistics: what /sys/class/infiniband/NAME/ports/1/hw_counters holds, as the kernel's
+// driver of a device with such counters tells it.
+#pragma once
+
+#include <cstdint>
+
+#include "netlink/message.h"
+#include "netlink/tree_reader.h"
+
+namespace gdr::netlink {
+
+// False: nothing is counted (GDR_PORT_COUNTERS), or not for this port.
+bool add_statistics(Message& message, const TreeReader& tree, std::uint32_t device,
+                    std::uint32_t port);
+
+}  // namespace gdr::netlink
