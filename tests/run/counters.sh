@@ -64,6 +64,32 @@ writes="ib_write_bw -n 1000 -s 10000 -m 1024 --report_gbits"
 requests=$("$gdr" counters --all | sed -n '/^software NIC soft0:/,/^$/s|^hw_counters/rx_write_requests *||p')
 [ "$requests" = 3000 ] || fail "rx_write_requests: $requests"
 
+# reads, atomics, sends: what the client's port counts, and a counter of the server's.
+of_server() { "$gdr" counters --all | sed -n "/^software NIC soft0:/,/^\$/s|^$1 *||p" | tr -d ' '; }
+# counts PROGRAM OUT-PACKETS OUT-BYTES IN-PACKETS IN-BYTES SERVERS-COUNTER: for 1000 of them.
+counts() {
+  snapshot() {
+    for name in port_xmit_packets port_xmit_data port_rcv_packets port_rcv_data; do
+      total "counters/$name"
+    done
+    of_server "$2"
+  }
+  # shellcheck disable=SC2046  # words
+  set -- "$@" $(snapshot x "$6")
+  # shellcheck disable=SC2086
+  traffic "" $1 -n 1000 -m 1024
+  # shellcheck disable=SC2046
+  set -- "$@" $(snapshot x "$6")
+  moved="$((${12} - $7)) $(((${13} - $8) * 4)) $((${14} - $9)) $(((${15} - ${10}) * 4)) $((${16} - ${11}))"
+  [ "$moved" = "$2 $3 $4 $5 1000" ] || fail "$1: $moved, not $2 $3 $4 $5 1000"
+}
+counts "ib_read_bw -s 10000" 1000 $((1000 * (58 + 16))) 10000 $((1000 * (10000 + 10 * 58 + 8))) \
+  hw_counters/rx_read_requests
+counts "ib_atomic_bw -A FETCH_AND_ADD" 1000 $((1000 * (58 + 28))) 1000 $((1000 * (58 + 12))) \
+  hw_counters/rx_atomic_requests
+counts "ib_send_bw -s 1001" 1000 $((1000 * (1004 + 58))) 1000 $((1000 * 62)) hw_counters/rdma_recvs
+counts "ib_send_bw -c UD -s 1001" 1000 $((1000 * (1004 + 66))) 0 0 hw_counters/rdma_recvs
+
 # By packets the same, but for acknowledges and what is sent twice.
 # shellcheck disable=SC2086
 packets=$(moved counters/port_xmit_packets traffic --packets $writes)
