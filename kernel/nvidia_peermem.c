@@ -56,7 +56,7 @@
  */
 #define pr_fmt(format) KBUILD_MODNAME ": " format
 
-#include <linux/bits.h>
+#include <linux/bitops.h>
 #include <linux/build_bug.h>
 #include <linux/ctype.h>
 #include <linux/hashtable.h>
@@ -227,6 +227,7 @@ struct region {
 	struct hlist_node by_number;
 	struct list_head leaving;
 	enum region_state state;
+	bool taken_back;	/* what was lent, by the driver */
 	bool counted;
 	char nic_name[20];
 
@@ -368,10 +369,21 @@ static void put_kept(struct region *region, struct nvidia_p2p_page_table *table)
 #endif
 }
 
-/* A table that the driver has taken back meanwhile is no error to it. */
+/*
+ * Not what the driver has taken back. If it does so after this look, it finds
+ * nothing to hand back and says no error, except in the unlikely case that a
+ * table of this process has got the same address since: that race is its own.
+ */
 static void put_lent(struct region *region, struct nvidia_p2p_page_table *table)
 {
-	complain(region, nvidia_p2p_put_pages(0, 0, region->first, table));
+	bool taken_back;
+
+	spin_lock(&regions_lock);
+	taken_back = region->taken_back;
+	spin_unlock(&regions_lock);
+	if (!taken_back)
+		complain(region,
+			 nvidia_p2p_put_pages(0, 0, region->first, table));
 }
 
 /*
@@ -468,6 +480,7 @@ static void freed_by_owner(void *number)
 	if (!region)
 		return;
 	spin_lock(&regions_lock);
+	region->taken_back = true;
 	was = region->state;
 	if (was != LEAVING) {
 		region->state = INVALIDATED;

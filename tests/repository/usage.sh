@@ -119,7 +119,7 @@ expect_wrong_use "gdr prove: GDR_SOFT_GPUS=0" prove --soft
 expect_wrong_use "gdr run: GDR_SOFT_GPUS=0" run --soft-nic --soft-gpu -- true
 unset GDR_SOFT_GPUS
 export GDR_SOFT_DMA_BUF=1
-expect_wrong_use "gdr run: GDR_SOFT_DMA_BUF=1: expected anonymous" run --soft-nic --soft-gpu -- true
+expect_wrong_use "gdr run: GDR_SOFT_DMA_BUF=1: expected anonymous or udmabuf" run --soft-nic --soft-gpu -- true
 unset GDR_SOFT_DMA_BUF
 
 # Whatever an argument holds, the message is one line that no terminal obeys and that reads as it is

@@ -72,7 +72,9 @@ class PeerMemory:
 
     def check(self, case, seconds=120):
         """One command for both, since each costs an emulated guest half a second."""
-        return self.guest.check(f"{CHECK} {case} && {{ {NOTHING_LEFT}; }}", seconds).strip()
+        status, output = self.guest.run(f"{CHECK} {case} && {{ {NOTHING_LEFT}; }}", seconds)
+        expect(status == 0, f"peermem_check {case} ended with {status}: {output}")
+        return output.strip()
 
     def expect_log(self, *patterns):
         log = self.log()
@@ -82,12 +84,17 @@ class PeerMemory:
         return "\n".join(lines)
 
     def nothing_left(self):
-        self.guest.check(NOTHING_LEFT)
+        status, output = self.guest.run(NOTHING_LEFT)
+        expect(status == 0, output)
 
 
 def run(test, release=""):
     check = pathlib.Path(sys.argv[1]).resolve() / "tests" / "vm" / "peermem_check"
     with lab.Guest.boot(sys.argv[1], [check], kernel_options=KERNEL_OPTIONS, release=release,
                         modules=True) as guest:
-        test(PeerMemory(guest))
+        try:
+            test(PeerMemory(guest))
+        except lab.Failure:
+            print(f"the guest's kernel: {guest.complaints()}")
+            raise
         expect(not guest.complaints(), f"the guest's kernel complains:\n{guest.complaints()}")

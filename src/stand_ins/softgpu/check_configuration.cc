@@ -7,8 +7,8 @@
 
 int main() {
   const auto config = gdr::softgpu::device_config_from_environment();
-  const auto anonymous = gdr::softgpu::anonymous_dma_bufs_from_environment();
-  if (config && anonymous) return 0;
-  std::puts(gdr::printable((config ? anonymous.error() : config.error()).message).c_str());
+  const auto dma_bufs = gdr::softgpu::dma_buf_kind_from_environment();
+  if (config && dma_bufs) return 0;
+  std::puts(gdr::printable((config ? dma_bufs.error() : config.error()).message).c_str());
   return 2;
 }

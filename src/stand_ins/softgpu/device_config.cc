@@ -50,12 +50,14 @@ Result<DeviceConfig> device_config_from_environment() {
   return text ? parse_device_config(*text) : Result<DeviceConfig>(DeviceConfig{});
 }
 
-Result<bool> anonymous_dma_bufs_from_environment() {
+Result<DmaBufKind> dma_buf_kind_from_environment() {
   const auto text = environment(kDmaBufVariable);
-  if (!text) return false;
-  if (*text == "anonymous") return true;
+  if (!text) return DmaBufKind::kNamed;
+  if (*text == "anonymous") return DmaBufKind::kAnonymous;
+  if (*text == "udmabuf") return DmaBufKind::kKernel;
   return Error{EINVAL, std::string(kDmaBufVariable) + "=" + *text +
-                           ": expected anonymous, or unset for dma-bufs that show their memory"};
+                           ": expected anonymous or udmabuf, or unset for dma-bufs that show their "
+                           "memory"};
 }
 
 }  // namespace gdr::softgpu

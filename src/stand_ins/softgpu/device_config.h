@@ -32,8 +32,13 @@ Result<DeviceConfig> parse_device_config(std::string_view text);
 // The environment's, or the default when the variable is unset or empty.
 Result<DeviceConfig> device_config_from_environment();
 
-// Whether dma-bufs tell nothing of their memory ("anonymous"), as a real driver's; EINVAL with one
-// line for any other value.
-Result<bool> anonymous_dma_bufs_from_environment();
+enum class DmaBufKind {
+  kNamed,      // their name says what they stand for; unset
+  kAnonymous,  // it does not, as a real driver's ("anonymous")
+  kKernel,     // the kernel's own, which drivers of real NICs take ("udmabuf")
+};
+
+// EINVAL with one line for any other value.
+Result<DmaBufKind> dma_buf_kind_from_environment();
 
 }  // namespace gdr::softgpu

@@ -170,10 +170,13 @@ Result<Plan> make_plan(const PlanInputs& inputs) {
   Plan plan;
   plan.soft_nic = inputs.soft_nic.value_or(!inputs.hardware.nic);
   plan.soft_gpu = inputs.soft_gpu.value_or(!inputs.hardware.gpu);
-  if (plan.soft_gpu && !plan.soft_nic && inputs.hardware.nic) {
+  // The kernel's own dma-bufs a real NIC's driver may take; nothing else of the software GPU's.
+  if (plan.soft_gpu && !plan.soft_nic && inputs.hardware.nic &&
+      inputs.environment("GDR_SOFT_DMA_BUF") != "udmabuf") {
     return Error{EINVAL,
                  "a real RDMA NIC cannot reach the memory of the software GPU; use --soft-nic, or "
-                 "--no-soft-gpu for a program that needs no GPU"};
+                 "--no-soft-gpu for a program that needs no GPU, or GDR_SOFT_DMA_BUF=udmabuf for "
+                 "one that registers dma-bufs"};
   }
   if (!plan.soft_nic && !inputs.settings.empty()) {
     return Error{EINVAL, fmt::format("{} needs the software NIC, but the real one is used; add "

@@ -1,5 +1,8 @@
 #include "participants/libraries.h"
 
+#include <stdlib.h>
+#include <unistd.h>
+
 #include <filesystem>
 
 #include "host/files.h"
@@ -45,6 +48,11 @@ Libraries choose_libraries(const MachineFacts& machine, const LibraryWishes& wis
   chosen.soft_gpu = wishes.soft || (!machine.gpu && !wishes.require_hardware);
   chosen.cuda = chosen.soft_gpu ? wishes.soft_cuda : kSystemCuda;
   return chosen;
+}
+
+void let_real_nic_reach_soft_gpu(const Libraries& chosen) {
+  if (!chosen.soft_gpu || chosen.soft_nic || access("/dev/udmabuf", R_OK | W_OK) != 0) return;
+  setenv("GDR_SOFT_DMA_BUF", "udmabuf", 0);
 }
 
 }  // namespace gdr::participants

@@ -38,4 +38,9 @@ struct Libraries {
 // A device that is there and cannot be used is never replaced: a stand-in would hide it.
 Libraries choose_libraries(const MachineFacts& machine, const LibraryWishes& wishes, bool gpus);
 
+// A real NIC reaches the software GPU's memory only through dma-bufs of the kernel's own. Where it
+// can make them, the software GPU is told to, for this process and its children, unless the
+// environment says otherwise.
+void let_real_nic_reach_soft_gpu(const Libraries& chosen);
+
 }  // namespace gdr::participants

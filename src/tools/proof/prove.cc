@@ -34,6 +34,7 @@ class Run {
   Result<void> prove_all() {
     libraries_ =
         participants::choose_libraries(machine_, options_, !options_.device_memory.empty());
+    participants::let_real_nic_reach_soft_gpu(libraries_);
     context_.verbs = libraries_.verbs;
     context_.cuda = libraries_.cuda;
     const InventoryReport& inventory = report_.inventory;

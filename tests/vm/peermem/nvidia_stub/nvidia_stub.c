@@ -223,12 +223,11 @@ static int put(struct nvidia_p2p_page_table *table, bool kept)
 	struct pin *pin, *found = NULL;
 
 	mutex_lock(&api_lock);
+	/* By the address alone: a freed table's may have been given to another. */
 	list_for_each_entry(pin, &pins, in_all)
-		if (&pin->table == table)
+		if (&pin->table == table && kept == !pin->callback &&
+		    (kept || pin->memory->process == current->tgid))
 			found = pin;
-	/* Among the process's own memory, without a look at the table itself. */
-	if (found && !kept && found->memory->process != current->tgid)
-		found = NULL;
 	if (found) {
 		forget_pin(found);
 		free_pin(found);
