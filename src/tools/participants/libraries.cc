@@ -30,7 +30,7 @@ MachineFacts look_at_machine(const std::string& root) {
   MachineFacts machine;
   machine.nic = host::has_rdma_nic(root);
   machine.nic_card = host::has_nic_card(root);
-  machine.nic_nodes = files.exists("dev/infiniband");
+  machine.nic_nodes = !files.entries("dev/infiniband").empty();
   machine.gpu = host::has_gpu(root);
   machine.gpu_module = files.exists("sys/module/nvidia");
   machine.gpu_nodes = files.exists("dev/nvidiactl");

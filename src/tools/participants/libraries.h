@@ -11,7 +11,7 @@ namespace gdr::participants {
 // What a machine shows of the parts that GPUDirect RDMA needs, from below a root folder.
 struct MachineFacts {
   bool nic = false;         // the kernel knows an RDMA device
-  bool nic_nodes = false;   // /dev/infiniband, through which programs reach it
+  bool nic_nodes = false;   // in /dev/infiniband, through which programs reach it
   bool gpu = false;         // an NVIDIA GPU on the PCI bus
   bool gpu_module = false;  // the NVIDIA driver's kernel module is loaded
   bool gpu_nodes = false;   // /dev/nvidiactl

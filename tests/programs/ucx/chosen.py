@@ -19,7 +19,8 @@ LIMIT = 60
 ON_ITS_OWN = ["unshare", "--ipc", "--pid", "--fork", "--mount-proc"]
 SHARED_MEMORY = re.compile(r"^gdr run: .*UCX chose shared memory, since the other process is on this "
                            r"host \(UCX_TLS=rc chooses the software NIC\)", re.MULTILINE)
-BYTES = re.compile(r"^gdr run: software NIC: opened soft0, \d+ queue pairs?, [\d.]+ [MG]iB$",
+BYTES = re.compile(r"^gdr run: software NIC: opened soft0, \d+ queue pairs?, [\d.]+ [MG]iB; "
+                   r"loaded libibverbs, .*UCX.*$",
                    re.MULTILINE)
 ANOTHER = re.compile(r"^gdr run: .*UCX (chose another transport|was loaded without its InfiniBand part)",
                      re.MULTILINE)

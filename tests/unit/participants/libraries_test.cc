@@ -14,8 +14,10 @@ TEST(MachineFacts, AreReadBelowTheRoot) {
   const test::ScratchFolder scratch;
   const std::string root = scratch.root();
   EXPECT_FALSE(look_at_machine(root).nic_nodes);
+  scratch.make("dev/infiniband");
+  EXPECT_FALSE(look_at_machine(root).nic_nodes) << "the folder is empty";
   for (const char* folder :
-       {"dev/infiniband", "dev/nvidiactl", "sys/module/nvidia", "sys/class/infiniband/mlx5_0"}) {
+       {"dev/infiniband/uverbs0", "dev/nvidiactl", "sys/module/nvidia", "sys/class/infiniband/mlx5_0"}) {
     scratch.make(folder);
   }
   const MachineFacts machine = look_at_machine(root);

@@ -38,7 +38,7 @@ TEST(MissingHardware, NamesEveryPartThatWasRequiredAndTheCausesOfEach) {
   EXPECT_TRUE(mentions(obstacle->seen, "a real GPU is required"));
   EXPECT_TRUE(mentions(obstacle->seen, "a real RDMA NIC is required"));
   for (const char* cause : {"modprobe nvidia)", "--gpus all", "libcuda.so.1", "modprobe mlx5_ib",
-                            "/dev/infiniband is missing"}) {
+                            "/dev/infiniband is missing or empty"}) {
     EXPECT_TRUE(mentions(obstacle->causes, cause)) << cause;
   }
   EXPECT_FALSE(mentions(obstacle->causes, "libibverbs1")) << "that library was found";

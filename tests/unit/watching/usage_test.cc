@@ -26,27 +26,33 @@ TEST(RunUsage, SaysThatNothingWasOpenedAndWhatWasChosenInstead) {
   EXPECT_EQ(
       usage_line({.soft_nic = true},
                  process_with(ledger::kSoftNic | ledger::kVerbs | ledger::kUcx | ledger::kUcxIb),
-                 {{10, {"train", 0, false, true, 2, false, false}}}),
+                 {{10, {.program = "train", .readable = true, .connections = 2}}}),
       "this program did not use the software NIC: it loaded libibverbs, UCX and opened no "
       "device; UCX chose another transport (UCX_LOG_LEVEL=info shows it); it had TCP "
       "connections open");
 }
 
-constexpr std::uint64_t kWithUcx = ledger::kSoftNic | ledger::kUcx | ledger::kUcxIb;
+constexpr std::uint64_t kWithUcx =
+    ledger::kSoftNic | ledger::kVerbs | ledger::kUcx | ledger::kUcxIb;
 
 std::map<pid_t, SeenProcess> sharing_memory() {
-  return {{10, {"train", kWithUcx, false, true, 1, true}}};
+  return {{10,
+           {.program = "train",
+            .libraries = kWithUcx,
+            .readable = true,
+            .connections = 1,
+            .shares_ucx_memory = true}}};
 }
 
 TEST(RunUsage, SaysThatUcxChoseSharedMemoryAndWhy) {
   Snapshot calls = process_with(kWithUcx);
   calls.devices = {{"soft0", 1, {}}};
   calls.made_queue_pairs = 2;
-  EXPECT_EQ(
-      usage_line({.soft_nic = true}, calls, sharing_memory()),
-      "software NIC: opened soft0, 2 queue pairs, 0 B; UCX chose shared memory, since the other "
-      "process is on this host (UCX_TLS=rc chooses the software NIC); it had TCP connections "
-      "open");
+  EXPECT_EQ(usage_line({.soft_nic = true}, calls, sharing_memory()),
+            "software NIC: opened soft0, 2 queue pairs, 0 B; loaded libibverbs, UCX; UCX chose "
+            "shared memory, since the other "
+            "process is on this host (UCX_TLS=rc chooses the software NIC); it had TCP connections "
+            "open");
 }
 
 TEST(RunUsage, SaysThatUcxUsedSharedMemoryBesideTheDevice) {
@@ -55,10 +61,10 @@ TEST(RunUsage, SaysThatUcxUsedSharedMemoryBesideTheDevice) {
   counts.bytes[ledger::kBytesOut][2] = 4096;
   calls.devices = {{"soft0", 1, counts}};
   calls.made_queue_pairs = 2;
-  EXPECT_EQ(
-      usage_line({.soft_nic = true}, calls, sharing_memory()),
-      "software NIC: opened soft0, 2 queue pairs, 4 KiB; UCX used shared memory as well, since "
-      "the other process is on this host (UCX_TLS=rc chooses the software NIC alone)");
+  EXPECT_EQ(usage_line({.soft_nic = true}, calls, sharing_memory()),
+            "software NIC: opened soft0, 2 queue pairs, 4 KiB; loaded libibverbs, UCX; UCX used "
+            "shared memory as well, since "
+            "the other process is on this host (UCX_TLS=rc chooses the software NIC alone)");
 }
 
 // What the other side writes into its memory does not count.
@@ -66,27 +72,29 @@ TEST(RunUsage, DoesNotBlameUcxWhereQueuePairsMayHaveServedThePeer) {
   Snapshot calls = process_with(kWithUcx);
   calls.devices = {{"soft0", 1, {}}};
   calls.made_queue_pairs = 1;
-  EXPECT_EQ(usage_line({.soft_nic = true}, calls, {{10, {"train", kWithUcx, false, true, 1}}}),
-            "software NIC: opened soft0, 1 queue pair, 0 B");
+  EXPECT_EQ(
+      usage_line({.soft_nic = true}, calls, {{10, {.program = "train", .libraries = kWithUcx}}}),
+      "software NIC: opened soft0, 1 queue pair, 0 B; loaded libibverbs, UCX");
 }
 
 TEST(RunUsage, TellsAnotherLibibverbsFromNone) {
   EXPECT_EQ(usage_line({.soft_nic = true}, {}, {}),
             "this program did not use the software NIC: it loaded no libibverbs");
   const std::map<pid_t, SeenProcess> other = {
-      {10, {"train", ledger::kVerbs, false, true, 0, false, false}}};
+      {10, {.program = "train", .libraries = ledger::kVerbs, .readable = true}}};
   EXPECT_EQ(usage_line({.soft_nic = true, .has_rpath = true}, {}, other),
             "this program did not use the software NIC: it loaded another libibverbs (DT_RPATH)");
 }
 
 TEST(RunUsage, SaysIntoWhatNothingCanBeLoaded) {
-  std::map<pid_t, SeenProcess> seen = {{10, {"sh", 0, false, true, 0, false, false}},
-                                       {11, {"train", 0, false, true, 0, true, false}}};
+  std::map<pid_t, SeenProcess> seen = {
+      {10, {.program = "sh", .readable = true}},
+      {11, {.program = "train", .readable = true, .is_static = true}}};
   EXPECT_EQ(
       usage_line({.soft_nic = true}, {}, seen),
       "this program did not use the software NIC: it loaded no libibverbs; train is statically "
       "linked");
-  seen[12] = {"mount.x", 0, false, false, 0, false, true};
+  seen[12] = {.program = "mount.x", .gained_rights = true};
   EXPECT_EQ(usage_line({.soft_nic = true}, {}, seen),
             "this program did not use the software NIC: it loaded no libibverbs; mount.x is "
             "set-user-ID or set-group-ID, so the loader ignored LD_LIBRARY_PATH");
@@ -99,10 +107,11 @@ TEST(RunUsage, SaysWhatShowsTheDeviceToWhomNetlinkDoesNot) {
 }
 
 TEST(RunUsage, TellsLibfabricsUserWhenThereIsNoInterfaceToLookBehind) {
-  Snapshot calls = process_with(ledger::kSoftNic | ledger::kFabric);
+  Snapshot calls = process_with(ledger::kSoftNic | ledger::kVerbs | ledger::kFabric);
   calls.devices = {{"soft0", 1, {}}};
   calls.made_queue_pairs = 66;  // libfabric tries what the device can do
-  const std::string opened = "software NIC: opened soft0, 66 queue pairs, 0 B; libfabric ";
+  const std::string opened =
+      "software NIC: opened soft0, 66 queue pairs, 0 B; loaded libibverbs, libfabric; libfabric ";
   EXPECT_EQ(usage_line({.soft_nic = true}, calls, {}),
             opened + "moved nothing over it (FI_LOG_LEVEL=info shows why)");
   EXPECT_EQ(usage_line({.soft_nic = true, .only_loopback = true}, calls, {}),
@@ -112,7 +121,7 @@ TEST(RunUsage, TellsLibfabricsUserWhenThereIsNoInterfaceToLookBehind) {
                 "dev rdma0; ip link set rdma0 up");
   calls.devices[0].all.bytes[ledger::kBytesOut][0] = 1;
   EXPECT_EQ(usage_line({.soft_nic = true, .only_loopback = true}, calls, {}),
-            "software NIC: opened soft0, 66 queue pairs, 1 B");
+            "software NIC: opened soft0, 66 queue pairs, 1 B; loaded libibverbs, libfabric");
 }
 
 TEST(RunUsage, SaysNothingOfWhatWasNotOffered) {
