@@ -2,7 +2,8 @@
 // nothing crashes, no more requests wait than the listener's backlog has room for, and when the
 // program has destroyed what it made nothing listens any more.
 //
-// Queue pair 1 and the device are this file's: what librdmacm would get from libibverbs.
+// Queue pair 1 and the device are this file's: what librdmacm would get from libibverbs. It has no
+// rsockets, whose end librdmacm waits for.
 #include <fcntl.h>
 #include <infiniband/verbs.h>
 #include <netinet/in.h>
@@ -18,6 +19,9 @@
 #include "cm/general_services.h"
 #include "cm/service.h"
 #include "input.h"
+#include "rsockets/descriptor_table.h"
+
+void gdr::rsockets::close_all(std::chrono::steady_clock::duration) {}
 
 namespace {
 

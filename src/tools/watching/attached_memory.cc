@@ -15,7 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostDescriptors = 4096;
 // Transport sysv. Its inode number is the segment's id.
 constexpr const char* kSystemV = "/SYSV";
 // Transport posix. Who made it keeps its descriptor; who attaches it closes that again.
