@@ -15,6 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::size_t kMostFiles = 4096;
 // Transport sysv. Its inode number is the segment's id.
 constexpr const char* kSystemV = "/SYSV";
 // Transport posix. Who made it keeps its descriptor; who attaches it closes that again.
@@ -60,7 +61,7 @@ std::set<std::string> opened_by(pid_t pid, const std::string& proc) {
   std::error_code error;
   std::size_t looked_at = 0;
   for (fs::directory_iterator entry(fmt::format("{}/{}/fd", proc, pid), error), end;
-       !error && entry != end && looked_at < kMostDescriptors;
+       !error && entry != end && looked_at < kMostFiles;
        entry.increment(error), ++looked_at) {
     const std::string target = fs::read_symlink(entry->path(), error).string();
     error.clear();

@@ -6,13 +6,9 @@
 
 #include <sys/types.h>
 
-#include <cstddef>
 #include <string>
 
 namespace gdr::watching {
-
-// Of one process: more are not looked at.
-inline constexpr std::size_t kMostDescriptors = 4096;
 
 bool has_attached(const std::string& maps, pid_t pid, const std::string& proc);
 

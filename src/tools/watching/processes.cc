@@ -22,6 +22,7 @@ namespace fs = std::filesystem;
 
 constexpr int kDeepest = 64;
 constexpr std::size_t kMostSeen = 1024;
+constexpr std::size_t kMostDescriptors = 4096;
 
 std::string contents(const std::string& path) {
   std::ifstream file(path);
