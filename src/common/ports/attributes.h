@@ -3,7 +3,7 @@
 // of mlx5 and of rxe, as far as they mean something for a software NIC.
 //
 //   for (const Attribute& one : attributes()) std::printf("%s/%s\n", one.folder, one.name);
-//   const std::uint64_t words = value_of(*find_attribute("counters", "port_xmit_data"), values);
+//   const std::uint64_t words = find_attribute("counters", "port_xmit_data")->value(values);
 #pragma once
 
 #include <cstdint>

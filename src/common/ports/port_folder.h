@@ -1,8 +1,7 @@
 // Where the counters of this account's ports lie: a folder for each network namespace, which is a
 // host to the software NIC.
 //
-//   const std::string folder = port_folder("/tmp/gdrkit-1000");   //
-//   "/tmp/gdrkit-1000/ports-40265.."
+//   const std::string folder = port_folder("/tmp/gdrkit-1000");  // its "ports-4026531840"
 #pragma once
 
 #include <cstdint>

@@ -2,10 +2,10 @@
 // polls their completions. It saves the sender the system call by which it would reach the memory
 // of another process, which costs more than copying so few bytes twice.
 //
-//   if (may_bounce(shared, length)) ...                                     // a hint, without a
-//   lock const Bounced in = bounce(segment, shared, pieces, length, held);       // under
-//   `producer` if (in.went == Bounce::kDone) completion.bounced_at = in.at; std::span<const
-//   std::byte> bytes = bounced(ring, completion.bounced_at, length);   // its owner
+//   if (may_bounce(shared, length)) ...  // a hint, without a lock
+//   const Bounced in = bounce(segment, shared, pieces, length, held);  // under `producer`
+//   if (in.went == Bounce::kDone) completion.bounced_at = in.at;
+//   std::span<const std::byte> bytes = bounced(ring, completion.bounced_at, length);  // its owner
 //
 // Bytes lie in the order of the completions, so the owner gives room back by saying how far it has
 // polled. What finds no room goes into its receive directly. Hot.

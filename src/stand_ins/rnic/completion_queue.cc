@@ -168,8 +168,7 @@ bool CompletionQueue::holds_untold() const {
 }
 
 Push CompletionQueue::push(const SharedCompletion& completion, bool solicited) {
-  const Push push =
-      push_completion(segment_, index_, completion, {}, solicited, self_, liveness_);
+  const Push push = push_completion(segment_, index_, completion, {}, solicited, self_, liveness_);
   if (push == Push::kEventDue) deliver_event();
   return push;
 }

@@ -45,7 +45,7 @@ std::string to_text(const std::vector<CountedFile>& files, const CountersOptions
       text += fmt::format("{:<{}} {:>16}\n", count.name, longest, count.value);
       any = true;
     }
-    if (!any) text += "no packets yet\n";
+    if (!any) text += "nothing counted yet\n";
   }
   return text;
 }

@@ -38,8 +38,8 @@ void add_nic(Obstacle& obstacle, const MachineFacts& machine, bool library) {
   }
   if (!machine.nic_nodes) {
     causes.emplace_back(
-        "NIC: /dev/infiniband is missing or empty: ib_uverbs is not loaded (sudo modprobe ib_uverbs), or "
-        "the container was started without it (--device /dev/infiniband)");
+        "NIC: /dev/infiniband is missing or empty: ib_uverbs is not loaded (sudo modprobe "
+        "ib_uverbs), or the container was started without it (--device /dev/infiniband)");
   }
   if (!library) {
     causes.emplace_back("NIC: libibverbs.so.1 is not installed (package libibverbs1)");

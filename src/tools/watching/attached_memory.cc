@@ -61,8 +61,7 @@ std::set<std::string> opened_by(pid_t pid, const std::string& proc) {
   std::error_code error;
   std::size_t looked_at = 0;
   for (fs::directory_iterator entry(fmt::format("{}/{}/fd", proc, pid), error), end;
-       !error && entry != end && looked_at < kMostFiles;
-       entry.increment(error), ++looked_at) {
+       !error && entry != end && looked_at < kMostFiles; entry.increment(error), ++looked_at) {
     const std::string target = fs::read_symlink(entry->path(), error).string();
     error.clear();
     paths.insert(target.substr(0, target.find(' ')));  // " (deleted)"

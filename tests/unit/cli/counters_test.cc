@@ -61,7 +61,7 @@ TEST_F(CountersCommand, PrintsEveryCounterWhereAskedTo) {
 
 TEST_F(CountersCommand, SaysThatNothingWasCounted) {
   EXPECT_EQ(run({file("a", 0, 0)}), 0);
-  EXPECT_EQ(printed_, "no packets yet\n");
+  EXPECT_EQ(printed_, "nothing counted yet\n");
 }
 
 TEST_F(CountersCommand, NamesTheFilesWhereThereAreSeveral) {

@@ -16,8 +16,8 @@ TEST(MachineFacts, AreReadBelowTheRoot) {
   EXPECT_FALSE(look_at_machine(root).nic_nodes);
   scratch.make("dev/infiniband");
   EXPECT_FALSE(look_at_machine(root).nic_nodes) << "the folder is empty";
-  for (const char* folder :
-       {"dev/infiniband/uverbs0", "dev/nvidiactl", "sys/module/nvidia", "sys/class/infiniband/mlx5_0"}) {
+  for (const char* folder : {"dev/infiniband/uverbs0", "dev/nvidiactl", "sys/module/nvidia",
+                             "sys/class/infiniband/mlx5_0"}) {
     scratch.make(folder);
   }
   const MachineFacts machine = look_at_machine(root);

@@ -22,8 +22,8 @@ TEST(MemoryCopy, IsMeasuredThroughMemoryAndForMessages) {
 }
 
 TEST(MemoryCopy, CountsTheBytesThatItCopies) {
-  // Both at the beginning of a page, as what is measured: some processors copy at a fraction of their
-  // speed where the offsets in a page differ by a little.
+  // Both at the beginning of a page, as what is measured: some processors copy at a fraction of
+  // their speed where the offsets in a page differ by a little.
   constexpr std::size_t kSize = 32 << 10, kPage = 4096;
   std::vector<char> room(2 * kSize + kPage, 1);
   char* const from = room.data() + kPage - reinterpret_cast<std::uintptr_t>(room.data()) % kPage;
