@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """multicast.py GDR: rdma-core's mckey between two hosts, with groups of IPv4 and IPv6. A member on the
-other host gets what is sent to the group, and so does one beside the sender: each message once."""
+other host gets what is sent to the group, and so does one beside the sender: each message once. The
+ports count them as multicast, once each."""
 import os
 import pathlib
 import shutil
@@ -43,6 +44,29 @@ class Member:
         return self.process.returncode == 0 and "data transfers complete" in self.said
 
 
+def port_counts(hosts, gdr, side):
+    """What the port of that host's software NIC has counted; the file may be an earlier host's."""
+    said = hosts.start(side, [gdr, "counters", "--all"]).communicate(timeout=LIMIT)[0]
+    section = said.partition("software NIC soft0:\n")[2].partition("\n\n")[0]
+    return {name: int(value) for name, value in (line.split() for line in section.splitlines())}
+
+
+def counted(before, after):
+    """What is wrong with what the ports have counted of all messages: one sender, on host 1."""
+    sent = MESSAGES + 1
+    wanted = [{"multicast_xmit_packets": 0, "unicast_xmit_packets": 0,
+               "multicast_rcv_packets": sent, "port_rcv_packets": sent, "unicast_rcv_packets": 0},
+              {"multicast_xmit_packets": sent, "port_xmit_packets": sent,
+               "unicast_xmit_packets": 0, "multicast_rcv_packets": sent}]
+    for side, counts in enumerate(wanted):
+        for name, value in counts.items():
+            name = "counters/" + name
+            moved = after[side].get(name, -1) - before[side].get(name, 0)
+            if moved != value:
+                return f"host {side} counted {name} {moved} times, not {value}"
+    return None
+
+
 def run(hosts, gdr, group):
     """None, or what was wrong. One receiver waits for one message more than the sender sends: what
     came twice would end it."""
@@ -76,7 +100,10 @@ def main():
     become_root()
     for ipv6, group in GROUPS.items():
         with Hosts(mtu=4200, ipv6=ipv6) as hosts:
+            before = [port_counts(hosts, gdr, side) for side in range(2)]
             wrong = run(hosts, gdr, group)
+            if wrong is None:
+                wrong = counted(before, [port_counts(hosts, gdr, side) for side in range(2)])
             if wrong is not None:
                 print(f"FAILED: {group}: {wrong}")
                 return 1

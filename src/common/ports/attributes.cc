@@ -30,8 +30,14 @@ std::uint64_t xmit_data(Values values) {
 std::uint64_t rcv_data(Values values) {
   return (values[kRcvBytes] + answered(values) * kAcknowledgeBytes) / 4;
 }
-std::uint64_t unicast_xmit(Values values) { return xmit_packets(values) - values[kXmitMulticast]; }
-std::uint64_t unicast_rcv(Values values) { return rcv_packets(values) - values[kRcvMulticast]; }
+// Each count is read for itself: what comes between the two looks makes neither less than 0.
+std::uint64_t without(std::uint64_t all, std::uint64_t part) { return all > part ? all - part : 0; }
+std::uint64_t unicast_xmit(Values values) {
+  return without(xmit_packets(values), values[kXmitMulticast]);
+}
+std::uint64_t unicast_rcv(Values values) {
+  return without(rcv_packets(values), values[kRcvMulticast]);
+}
 std::uint64_t retries(Values values) { return sum<kAckTimeout, kSequenceNakReceived>(values); }
 std::uint64_t lifespan(Values) { return 10; }
 

@@ -37,12 +37,15 @@ PortFile* map(const std::string& path) {
     const Result<UniqueFd> file = open_own_file(path, O_RDWR);
     if (!file) return nullptr;
     const bool ready = make_ready(file->get());
+    // To store into a page for which the file system has no room would end the process.
+    const bool has_room = ready && posix_fallocate(file->get(), 0, sizeof(PortFile)) == 0;
     flock(file->get(), LOCK_UN);
     if (!ready) {
       // Of another version: nobody reads it any more.
       if (!first || unlink(path.c_str()) != 0) return nullptr;
       continue;
     }
+    if (!has_room) return nullptr;
     void* base =
         mmap(nullptr, sizeof(PortFile), PROT_READ | PROT_WRITE, MAP_SHARED, file->get(), 0);
     return base == MAP_FAILED ? nullptr : static_cast<PortFile*>(base);

@@ -70,7 +70,11 @@ Advance serve_group(Requester& requester) {
     }
     target.unlock();  // a port without a posted buffer drops the message
   }
-  if (!is_frame(requester) && requester.queue_pair.pass_beyond()) return requester.pass_on();
+  if (!is_frame(requester)) {
+    // Who sends it to other hosts counts its packet.
+    if (requester.queue_pair.pass_beyond()) return requester.pass_on();
+    count_multicast_sent(requester);
+  }
   return requester.complete();
 }
 
@@ -82,7 +86,6 @@ Advance finish_group_move(Requester& requester, Outcome outcome) {
       find_receivers(requester, group);
     } else {
       find_members(requester, group);
-      count_multicast_sent(requester);
     }
     group.is_gathered = true;
     return serve_group(requester);

@@ -75,6 +75,7 @@ void Requester::cancel() {
   queue_pair.go_back();
   abandon();
   progress = {};
+  answer_since = 0;
 }
 
 // A transfer that waits for another process may wait for as long as that one is stopped: after a
@@ -265,6 +266,7 @@ Advance Requester::end(ibv_wc_status status, std::uint64_t bytes) {
     progress = {};
   }
   invalidated = false;
+  answer_since = 0;
   queue_pair.complete_front(status, static_cast<std::uint32_t>(bytes));
   return Advance::kCompleted;
 }

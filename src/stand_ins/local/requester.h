@@ -55,7 +55,7 @@ struct Requester final : rnic::CarrierState {
   std::optional<Advance> match_receive(std::uint64_t bytes, TakenReceive* taken, PieceList* pieces);
   // Whether the target has yet to be told the end of a message that it has sent, which this one may
   // be the answer to; then it waits.
-  bool is_early_answer() const;
+  bool is_early_answer();
   Advance wait_to_answer();
   // For a send with invalidate: whether its key names a window there.
   bool may_invalidate() const;
@@ -116,6 +116,7 @@ struct Requester final : rnic::CarrierState {
 
   // Waiting: for the target to be ready, for a receive, for a lock.
   Nanoseconds waiting_since = 0;  // 0: not waiting
+  Nanoseconds answer_since = 0;   // for the end of the message that it answers; 0: not waiting
   Nanoseconds retry_at = 0;
   Nanoseconds told_of_wait = 0;  // the owner of a lock, of others' waiting for it
 

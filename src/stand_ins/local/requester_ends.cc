@@ -133,13 +133,15 @@ void Requester::tell_of_wait(Target& there) {
 
 Advance Requester::wait_for_end() { return begin_again(kReadyRetry); }
 
-bool Requester::is_early_answer() const {
-  if (waiting_since != 0 && now() - waiting_since >= kAnswerPatience) return false;
-  return target.is_ending_send();
+bool Requester::is_early_answer() {
+  if (!target.is_ending_send()) return false;
+  if (answer_since == 0) answer_since = now();
+  return now() - answer_since < kAnswerPatience;
 }
 
+// No part of the patience for a target that is not ready or has no receive.
 Advance Requester::wait_to_answer() {
-  const Nanoseconds since = waiting_since != 0 ? waiting_since : now();
+  const Nanoseconds since = waiting_since;
   abandon();
   waiting_since = since;
   return later(kLockRetry);

@@ -282,6 +282,9 @@ void PacketPath::take_of_group(GroupPort& group, const Arrival& arrival, bool in
     left = left.subspan(bytes);
   }
   counters_.add(Counter::kPacketsReceived, place);
+  ports::Port& counted = adapter_.port(group.device);
+  counted.add(ports::PortCount::kRcvMulticast, place);
+  count_received(counted, group.port->address(), place, arrival.bytes.size());
 }
 
 void PacketPath::take_packet_of_group(GroupPort& group, const Arrival& arrival,

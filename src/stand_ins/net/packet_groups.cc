@@ -7,14 +7,18 @@
 
 namespace gdr::net {
 
-// A loopback interface reaches no other host.
-bool PacketPath::carries_groups(const rnic::QueuePair& queue_pair) {
+// A loopback interface reaches no other host. What is too long for a packet has reached this host's
+// members already, and stays here.
+bool PacketPath::carries_groups(rnic::QueuePair& queue_pair) {
   const OpenPort* port = port_of(queue_pair, rnic::kOwnAddress);
-  return queue_pair.packet_state != nullptr && port != nullptr && port->interface != 0;
+  return queue_pair.packet_state != nullptr && port != nullptr && port->interface != 0 &&
+         queue_pair.send_ring().front().total_bytes <= port->path_mtu;
 }
 
 // Where a device's own address cannot be opened, its groups stay within the host.
 void PacketPath::groups_changed() {
+  if (adapter_.is_forked()) return;  // the sockets are the parent's
+  const std::lock_guard changing(groups_mutex_);
   std::vector<GroupPorts::Wanted> wanted;
   rnic::for_each_member(adapter_.segment(), [&](const rnic::Member& member) {
     const auto queue_pair = adapter_.queue_pair(

@@ -287,11 +287,7 @@ void PacketPath::send_datagram(rnic::QueuePair& queue_pair) {
   // A port may have put it off.
   const Nanoseconds next = port->port->next_timeout();
   if (next != engine::kNever) thread_->wake_at(next);
-  if (error == 0) {
-    using enum ports::PortCount;
-    queue_pair.port().add(kMoreSends);
-    if (rnic::is_multicast(address.destination_gid)) queue_pair.port().add(kXmitMulticast);
-  }
+  if (error == 0) queue_pair.port().add(ports::PortCount::kMoreSends);
   queue_pair.complete_front(error == 0 ? IBV_WC_SUCCESS : IBV_WC_LOC_PROT_ERR, bytes);
 }
 
@@ -344,6 +340,7 @@ Nanoseconds PacketPath::run_timers(Nanoseconds time) {
 }
 
 void PacketPath::prepare_fork() {
+  groups_mutex_.lock();
   open_mutex_.lock();
   connected_mutex_.lock();
   general_services_.prepare_fork();
@@ -353,6 +350,7 @@ void PacketPath::parent_of_fork() {
   general_services_.after_fork();
   connected_mutex_.unlock();
   open_mutex_.unlock();
+  groups_mutex_.unlock();
 }
 
 // Its threads are the parent's, its sockets too: nothing is sent or received here.
@@ -369,6 +367,7 @@ void PacketPath::child_of_fork() {
   general_services_.after_fork();
   connected_mutex_.unlock();
   open_mutex_.unlock();
+  groups_mutex_.unlock();
 }
 
 }  // namespace gdr::net

@@ -48,8 +48,8 @@ class PacketPath : public rnic::BeyondCarrier, private MadPorts {
 
   // --- rnic::BeyondCarrier
   bool takes_everything() const override { return settings_.takes_everything; }
-  bool carries_groups(const rnic::QueuePair& queue_pair) override;  // packet_groups.cc
-  void groups_changed() override;                                   // the same
+  bool carries_groups(rnic::QueuePair& queue_pair) override;  // packet_groups.cc
+  void groups_changed() override;                             // the same
   bool progress() override;
   void awaits_event() override { thread_->awaits_event(); }
   void process_ended(std::uint32_t slot) override;  // packet_mads.cc
@@ -144,6 +144,8 @@ class PacketPath : public rnic::BeyondCarrier, private MadPorts {
   std::mutex open_mutex_;                   // opening ports: cold
   std::atomic<std::size_t> port_count_{0};  // ports_[0 .. count) are there for good
   std::array<OpenPort, std::size_t{rnic::kDevices} * rnic::kAddresses> ports_;
+  std::mutex
+      groups_mutex_;   // changes of what groups_ is to hold, from the look on; before open_mutex_
   GroupPorts groups_;  // changed under open_mutex_
   std::mutex connected_mutex_;
   std::vector<Connected> connected_;

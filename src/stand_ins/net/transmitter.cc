@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "net/port_counts.h"
+#include "rnic/multicast.h"
 
 namespace gdr::net {
 namespace {
@@ -145,6 +146,9 @@ class Batch {
       counters_.add(Counter::kNotSent, burst_packets_);
       counted_.add(ports::PortCount::kXmitDiscards, burst_packets_);
     } else {
+      if (rnic::is_multicast(destination_)) {
+        counted_.add(ports::PortCount::kXmitMulticast, burst_packets_);
+      }
       count_sent(counted_, port_.address(), burst_packets_, burst_bytes_);
       counters_.add(Counter::kPacketsSent, burst_packets_);
       counters_.add(Counter::kBytesSent, burst_bytes_);

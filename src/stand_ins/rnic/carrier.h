@@ -49,7 +49,7 @@ class BeyondCarrier : public Carrier {
   // Service thread: a process of this user on this host, which had that slot, has ended.
   virtual void process_ended(std::uint32_t slot) = 0;
   // Whether datagrams of the queue pair to a multicast group leave this host.
-  virtual bool carries_groups(const QueuePair& queue_pair) = 0;
+  virtual bool carries_groups(QueuePair& queue_pair) = 0;
   // Queue pairs of this process have joined or left groups. Cold.
   virtual void groups_changed() = 0;
   // Whether everything goes by packets, also what would stay on the host.

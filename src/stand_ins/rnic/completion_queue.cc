@@ -181,16 +181,19 @@ void CompletionQueue::purge(std::uint32_t qp_number) {
   if (tail - head > ring_.capacity) return;
   // Keeps the order of what stays by moving it towards the tail's end of the ring.
   std::uint32_t kept = tail;
+  bool keeps_bounced = false;
   for (std::uint32_t from = tail; from != head; --from) {
     const SharedCompletion entry = ring_.at(from - 1);
     if (entry.qp_number == qp_number) continue;
+    keeps_bounced = keeps_bounced || entry.carried > kCarriedBytes;
     ring_.at(--kept) = entry;
     ring_.annex(kept) = ring_.annex(from - 1);
   }
   head_.store(kept, std::memory_order_relaxed);
   shared_.head.store(kept);
-  // What stays gives back the room of what went before it, once it is polled.
-  if (kept == tail) shared_.bounce_head.store(shared_.bounce_tail.load());
+  // What stays gives back the room of what went before it, once it is polled; what lies there
+  // itself alone knows how far.
+  if (!keeps_bounced) shared_.bounce_head.store(shared_.bounce_tail.load());
 }
 
 bool CompletionQueue::deliver_event() {

@@ -9,6 +9,9 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
 
 namespace gdr::cli {
 namespace {
@@ -26,9 +29,29 @@ void close_all_but(int kept) {
   }
 }
 
+// The words of the command line lie in each process's own memory; /proc/self/stat says where.
+void forget_command_line() {
+  constexpr int kArgumentsBegin = 48, kAfterName = 3;  // its fields, counted from 1
+  char text[1024];
+  const UniqueFd file(open("/proc/self/stat", O_RDONLY | O_CLOEXEC));
+  const ssize_t length = read(file.get(), text, sizeof text - 1);
+  if (length <= 0) return;
+  text[length] = '\0';
+  char* at = std::strrchr(text, ')');  // a name may have spaces
+  for (int field = kAfterName; at != nullptr && field <= kArgumentsBegin; ++field) {
+    at = std::strchr(at + 1, ' ');
+  }
+  if (at == nullptr) return;
+  const std::uintptr_t begin = std::strtoull(at, &at, 10);
+  const std::uintptr_t end = std::strtoull(at, nullptr, 10);
+  if (begin != 0 && begin < end) std::memset(reinterpret_cast<void*>(begin), 0, end - begin);
+}
+
 // Keeps no descriptor but that of its reports: who reads the program's output must not wait for it.
 [[noreturn]] void watch(int reports, pid_t parent) {
-  prctl(PR_SET_NAME, "gdr-sentinel");
+  // Who signals by name or command line (pkill, pgrep -f) means gdr run, and not this.
+  prctl(PR_SET_NAME, "sentinel");
+  forget_command_line();
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(0);
   close_all_but(reports);

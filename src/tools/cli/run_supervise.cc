@@ -53,7 +53,9 @@ void pass_signals_on(int fd, pid_t child, Sentinel& sentinel) {
     // A terminal sends its signals to the whole group: the program has had this one.
     const bool from_terminal = signal.ssi_code == SI_KERNEL;
     const auto number = static_cast<int>(signal.ssi_signo);
-    if (number == SIGCHLD || from_terminal || sentinel.has_had(number)) continue;
+    // A program that has left the group (setsid, an interactive shell) has not had its signals.
+    const bool in_group = getpgid(child) == getpgrp();
+    if (number == SIGCHLD || from_terminal || (in_group && sentinel.has_had(number))) continue;
     kill(child, number);
   }
 }
