@@ -33,7 +33,7 @@ bool drain(int fd, std::size_t& taken) {
 }
 
 constexpr int kClients = 12;
-constexpr std::size_t kBytesEach = 300'000;
+constexpr std::size_t kBytesToEach = 300'000;
 
 // Edge-triggered: an event that is lost would leave a connection asleep for ever.
 TEST(RsocketEventPoll, TellsOfEachEdgeOfManyConnections) {
@@ -51,7 +51,7 @@ TEST(RsocketEventPoll, TellsOfEachEdgeOfManyConnections) {
           for (const epoll_event& one : std::span(found, static_cast<std::size_t>(count))) {
             if (one.data.fd != listener) {
               if (drain(one.data.fd, taken[one.data.fd])) continue;
-              CHECK(taken[one.data.fd] == kBytesEach);
+              CHECK(taken[one.data.fd] == kBytesToEach);
               taken.erase(one.data.fd);
               CHECK(rclose(one.data.fd) == 0);
               ++ended;
@@ -71,7 +71,7 @@ TEST(RsocketEventPoll, TellsOfEachEdgeOfManyConnections) {
         std::vector<int> all;
         for (int i = 0; i < kClients; ++i) all.push_back(connect_to(at));
         const std::vector<std::uint8_t> bytes(1000, 7);
-        for (std::size_t sent = 0; sent < kBytesEach; sent += bytes.size()) {
+        for (std::size_t sent = 0; sent < kBytesToEach; sent += bytes.size()) {
           for (const int fd : all) send_all(fd, bytes.data(), bytes.size());
         }
         for (const int fd : all) CHECK(rclose(fd) == 0);

@@ -29,6 +29,8 @@ class Beyond : public BeyondCarrier {
   bool progress() override { return false; }
   void awaits_event() override {}
   void process_ended(std::uint32_t) override {}
+  bool carries_groups(QueuePair&) override { return false; }
+  void groups_changed() override {}
   bool takes_everything() const override { return everything; }
   void prepare_fork() override {}
   void parent_of_fork() override {}
