@@ -155,7 +155,9 @@ class World {
         send_error = (choice & 16) != 0 ? ECONNREFUSED : 0;
         break;
       case 14:
-        gsi_user.ended(gsi_user.state, own_gid().data(), 0x00900000);
+        if (gsi_user.ended != nullptr) {
+          gsi_user.ended(gsi_user.state, own_gid().data(), 0x00900000);
+        }
         break;
       default:
         arrive(input);
