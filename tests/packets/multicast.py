@@ -52,10 +52,12 @@ def port_counts(hosts, gdr, side):
 
 
 def counted(before, after):
-    """What is wrong with what the ports have counted of all messages: one sender, on host 1."""
+    """What is wrong with what the ports have counted of all messages: one sender, on host 1. Each
+    process that receives counts for itself; the first one has not seen the last message."""
     sent = MESSAGES + 1
     wanted = [{"multicast_xmit_packets": 0, "unicast_xmit_packets": 0,
-               "multicast_rcv_packets": sent, "port_rcv_packets": sent, "unicast_rcv_packets": 0},
+               "multicast_rcv_packets": MESSAGES + sent, "port_rcv_packets": MESSAGES + sent,
+               "unicast_rcv_packets": 0},
               {"multicast_xmit_packets": sent, "port_xmit_packets": sent,
                "unicast_xmit_packets": 0, "multicast_rcv_packets": sent}]
     for side, counts in enumerate(wanted):
