@@ -125,8 +125,8 @@ void add_counters(CLI::App& program, Action& chosen) {
   counters->add_flag("--json", options->json, "Print one JSON document instead of text");
   refuse_empty_values(*counters);
   counters->footer(
-      "Without a file: what the ports of this account's software NICs have counted, which\n"
-      "gdr run shows in /sys/class/infiniband as well.\n"
+      "Without a file: what the ports of this account's software NICs have counted,\n"
+      "which gdr run shows in /sys/class/infiniband as well.\n"
       "\n"
       "docs/counters.md explains each counter. Running programs keep counting.\n"
       "\n"

@@ -1,6 +1,7 @@
 #include "watching/usage.h"
 
 #include <fmt/format.h>
+#include <infiniband/verbs.h>
 
 #include <algorithm>
 
@@ -58,6 +59,14 @@ constexpr const char* kUnused = "this program did not use the software NIC: ";
 bool any_shares_memory(const std::map<pid_t, SeenProcess>& processes) {
   return std::any_of(processes.begin(), processes.end(),
                      [](const auto& one) { return one.second.shares_ucx_memory; });
+}
+
+// What a peer writes or reads is not counted: queue pairs without bytes may have served it, but for
+// those that were never ready to receive. UCX makes such to learn what a device can do.
+bool may_have_served(const Snapshot& calls) {
+  return calls.queue_pairs.size() < calls.made_queue_pairs ||
+         std::any_of(calls.queue_pairs.begin(), calls.queue_pairs.end(),
+                     [](const QueuePair& one) { return one.state >= IBV_QPS_RTR; });
 }
 
 constexpr const char* kNoInterface =
@@ -135,10 +144,9 @@ std::string nic_words(const Offered& offered, const Snapshot& calls,
                             "host (UCX_TLS=rc chooses the software NIC alone)"
                       : done;
   }
-  // libfabric makes queue pairs to learn what a device can do. What a peer writes or reads is not
-  // counted: other queue pairs without bytes may have served.
+  // libfabric brings those up with which it learns what a device can do.
   const bool only_looked =
-      calls.made_queue_pairs == 0 || ucx_shares || had_library(calls, processes, ledger::kFabric);
+      !may_have_served(calls) || ucx_shares || had_library(calls, processes, ledger::kFabric);
   return only_looked ? done + chosen_instead(offered, calls, processes) : done;
 }
 

@@ -88,10 +88,10 @@ TEST(UsageError, NamesAnUnknownSubcommandAndThoseThereAre) {
 }
 
 TEST(UsageError, NamesAnUnknownOptionAndThoseOfItsSubcommand) {
-  EXPECT_EQ(
-      message_for({"run", "--soft"}),
-      "gdr run: unknown option '--soft'; allowed: --help, --soft-nic, --no-soft-nic, "
-      "--soft-gpu, --no-soft-gpu, --counters, --pcap, --faults, --packets, --presence, --quiet");
+  EXPECT_EQ(message_for({"run", "--soft"}),
+            "gdr run: unknown option '--soft'; allowed: --help, --soft-nic, --no-soft-nic, "
+            "--soft-gpu, --no-soft-gpu, --counters, --pcap, --faults, --packets, --presence, "
+            "--rsockets, --quiet");
 }
 
 TEST(UsageError, NamesAnOptionOfTheSoftwareNicThatIsGivenBesideTheRealOne) {

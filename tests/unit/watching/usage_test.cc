@@ -77,6 +77,19 @@ TEST(RunUsage, DoesNotBlameUcxWhereQueuePairsMayHaveServedThePeer) {
       "software NIC: opened soft0, 1 queue pair, 0 B; loaded libibverbs, UCX");
 }
 
+TEST(RunUsage, SaysThatUcxChoseAnotherTransportThoughItTriedADevice) {
+  Snapshot calls = process_with(kWithUcx);
+  calls.devices = {{"soft0", 1, {}}};
+  calls.made_queue_pairs = 1;
+  calls.queue_pairs.resize(1);
+  EXPECT_EQ(usage_line({.soft_nic = true}, calls, {}),
+            "software NIC: opened soft0, 1 queue pair, 0 B; loaded libibverbs, UCX; UCX chose "
+            "another transport (UCX_LOG_LEVEL=info shows it)");
+  calls.queue_pairs[0].state = IBV_QPS_RTR;
+  EXPECT_EQ(usage_line({.soft_nic = true}, calls, {}),
+            "software NIC: opened soft0, 1 queue pair, 0 B; loaded libibverbs, UCX");
+}
+
 TEST(RunUsage, TellsAnotherLibibverbsFromNone) {
   EXPECT_EQ(usage_line({.soft_nic = true}, {}, {}),
             "this program did not use the software NIC: it loaded no libibverbs");
