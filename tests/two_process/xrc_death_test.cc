@@ -86,8 +86,9 @@ void send_until_the_end(Wire& wire, const char* appointment) {
   ibv_qp* qp = connect_sender(side, wire);
   const auto count = wire.receive<std::uint64_t>();
   for (std::uint64_t i = 0; i < count; ++i) {
-    // Carried by the completion, or moved.
-    side.post(qp, xrc_request(IBV_WR_SEND, srq), {memory.segment(0, i % 2 == 0 ? 64 : 2000)});
+    // Carried by the completion, by the ring beside it, or moved.
+    constexpr std::size_t kSizes[] = {64, 2000, 20'000};
+    side.post(qp, xrc_request(IBV_WR_SEND, srq), {memory.segment(0, kSizes[i % 3])});
     side.expect(IBV_WC_SUCCESS);
   }
   wire.meet();
@@ -111,7 +112,7 @@ void check_receives_of_the_dead(int descriptor, const std::string& appointment) 
   ibv_srq* srq = xrc_srq(side, xrcd);
   Memory& memory = side.memory(kReceivedBytes);
   std::vector<int> completed(kPosted);
-  for (std::uint64_t id = 0; id < kPosted; ++id) side.receive(srq, {memory.segment(0, 4096)}, id);
+  for (std::uint64_t id = 0; id < kPosted; ++id) side.receive(srq, {memory.segment(0, 20'000)}, id);
   accept(side, xrcd, number_of(srq), victim.wire());
   accept(side, xrcd, number_of(srq), survivor.wire());
   victim.wire().send(kPosted);
