@@ -18,7 +18,7 @@
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 enum { GUARD = 64, PATIENCE_S = 120, AM_ID = 3 };
-static const size_t kSizes[] = {1,     8,     63,     255,     1000,    4096,        8192,
+static const size_t kSizes[] = {1,     8,     63,     255,     1000,    4096,           8192,
                                 10000, 65536, 300000, 1 << 20, 4194307, (16 << 20) - 64};
 #define MOST ((size_t)16 << 20)
 
@@ -60,7 +60,7 @@ static void start_cuda(void) {
 typedef struct {
   const char* name;
   int on_gpu;
-  char* at;          /* GUARD bytes behind where it begins */
+  char* at; /* GUARD bytes behind where it begins */
   ucp_mem_h handle;
 } memory_t;
 
@@ -167,7 +167,8 @@ static void tagged(memory_t* mine, size_t bytes, unsigned step) {
     wait_for(ucp_tag_send_nbx(endpoint, mine->at, bytes, step, &none), "tagged send");
   } else {
     empty(mine, bytes);
-    wait_for(ucp_tag_recv_nbx(worker, mine->at, bytes, step, ~(ucp_tag_t)0, &none), "tagged receive");
+    wait_for(ucp_tag_recv_nbx(worker, mine->at, bytes, step, ~(ucp_tag_t)0, &none),
+             "tagged receive");
     compare(mine, bytes, step, "tagged message");
   }
 }
@@ -251,7 +252,8 @@ static ucp_rkey_h exchange_key(ucp_context_h context, memory_t* mine, uint64_t* 
   return key;
 }
 
-static void put_and_get(memory_t* mine, size_t bytes, unsigned step, uint64_t remote, ucp_rkey_h key) {
+static void put_and_get(memory_t* mine, size_t bytes, unsigned step, uint64_t remote,
+                        ucp_rkey_h key) {
   const ucp_request_param_t none = {0};
   if (is_client) {
     fill_message(mine, bytes, step);
@@ -292,7 +294,8 @@ static void atomics(memory_t* mine, uint64_t remote, ucp_rkey_h key) {
   meet();
   if (is_client) {
     for (uint64_t i = 0; i < 50; ++i) {
-      if (fetch(UCP_ATOMIC_OP_ADD, 3, 0, remote, key) != 1000 + 3 * i) fail("fetch and add", "value");
+      if (fetch(UCP_ATOMIC_OP_ADD, 3, 0, remote, key) != 1000 + 3 * i)
+        fail("fetch and add", "value");
     }
     if (fetch(UCP_ATOMIC_OP_CSWAP, 1150, 7, remote, key) != 1150) fail("compare and swap", "value");
     if (fetch(UCP_ATOMIC_OP_CSWAP, 1150, 8, remote, key) != 7) fail("compare and swap", "swapped");
@@ -354,10 +357,9 @@ static unsigned run_all(ucp_context_h context, memory_t* memories, int count) {
 static int be_side(memory_t* memories, int count) {
   ucp_config_t* config = NULL;
   ucp_context_h context = NULL;
-  const ucp_params_t params = {
-      .field_mask = UCP_PARAM_FIELD_FEATURES,
-      .features = UCP_FEATURE_TAG | UCP_FEATURE_STREAM | UCP_FEATURE_AM | UCP_FEATURE_RMA |
-                  UCP_FEATURE_AMO64};
+  const ucp_params_t params = {.field_mask = UCP_PARAM_FIELD_FEATURES,
+                               .features = UCP_FEATURE_TAG | UCP_FEATURE_STREAM | UCP_FEATURE_AM |
+                                           UCP_FEATURE_RMA | UCP_FEATURE_AMO64};
   alarm(PATIENCE_S);
   scratch = malloc(MOST + 2 * GUARD), wanted = malloc(MOST + 2 * GUARD);
   for (int i = 0; i < count; ++i) {

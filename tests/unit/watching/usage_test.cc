@@ -1,6 +1,7 @@
 #include "watching/usage.h"
 
 #include <gtest/gtest.h>
+#include <infiniband/verbs.h>
 
 namespace gdr::watching {
 namespace {
