@@ -72,12 +72,12 @@ short DatagramSocket::ready_now(short events) const {
   return static_cast<short>(found);
 }
 
-short DatagramSocket::ready(short events) {
+Readiness DatagramSocket::ready(short events) {
   const Lock lock(mutex_);
   progress();
-  if (const short found = ready_now(events); found != 0) return found;
+  if (const short found = ready_now(events); found != 0) return {found, edges()};
   look();
-  return ready_now(events);
+  return {ready_now(events), edges()};
 }
 
 short DatagramSocket::prepare_sleep(short events, std::vector<pollfd>& sleep_on) {

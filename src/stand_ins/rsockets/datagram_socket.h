@@ -51,7 +51,7 @@ class DatagramSocket final : public DrivenSocket {
   off_t map(void* buffer, std::size_t length, int protection, off_t offset) override;
   int unmap(void* buffer, std::size_t length) override;
   ssize_t write_mapped(std::span<const std::uint8_t> bytes, off_t offset, int flags) override;
-  short ready(short events) override;
+  Readiness ready(short events) override;
   short prepare_sleep(short events, std::vector<pollfd>& sleep_on) override;
   void woken() override;
 

@@ -27,14 +27,14 @@ int EventPoll::create(int flags, std::shared_ptr<EventPoll>& made) {
   return 0;
 }
 
-bool EventPoll::Member::has_edge(const Socket& of) const {
-  return is_fresh || (event.events & EPOLLET) == 0 || of.edges() != seen;
+bool EventPoll::Member::has_edge(std::uint64_t edges) const {
+  return is_fresh || (event.events & EPOLLET) == 0 || edges != seen;
 }
 
-std::uint32_t EventPoll::Member::due(Socket& of) const {
-  if (is_disarmed) return 0;
-  const auto found = static_cast<std::uint32_t>(of.ready(poll_events(event)));
-  return found != 0 && has_edge(of) ? found : 0;
+Readiness EventPoll::Member::due(Socket& of) const {
+  if (is_disarmed) return {};
+  const Readiness found = of.ready(poll_events(event));
+  return has_edge(found.edges) ? found : Readiness{};
 }
 
 int EventPoll::control(int operation, int descriptor, const std::shared_ptr<Socket>& socket,
@@ -103,13 +103,13 @@ std::size_t EventPoll::take_members(std::span<epoll_event> into) {
     Member& member = one->second;
     const std::shared_ptr<Socket> socket = member.socket.lock();
     if (!socket) continue;
-    const std::uint32_t due = member.due(*socket);
-    if (due == 0) continue;
-    // What has come since then is there when the program looks for what it is told of now.
-    member.seen = socket->edges();
+    const Readiness due = member.due(*socket);
+    if (due.events == 0) continue;
+    // Those of the look: one that another thread has counted since is still to be told.
+    member.seen = due.edges;
     member.is_fresh = false;
     member.is_disarmed = (member.event.events & EPOLLONESHOT) != 0;
-    into[taken].events = due;
+    into[taken].events = static_cast<std::uint32_t>(due.events);
     into[taken].data = member.event.data;
     ++taken;
     next_ = one->first + 1;
@@ -135,10 +135,10 @@ std::size_t EventPoll::prepare_members(std::vector<pollfd>& sleep_on,
     const std::shared_ptr<Socket> socket = member.socket.lock();
     if (!socket || member.is_disarmed) continue;
     // What is ready but was reported is no reason to stay awake; what comes next is.
-    const bool is_quiet = !member.has_edge(*socket);
+    const bool is_quiet = !member.has_edge(socket->edges());
     const short found =
         socket->prepare_sleep(is_quiet ? short{0} : poll_events(member.event), sleep_on);
-    if ((found != 0 && !is_quiet) || (is_quiet && member.has_edge(*socket))) ++due;
+    if ((found != 0 && !is_quiet) || (is_quiet && member.has_edge(socket->edges()))) ++due;
     asleep.push_back(socket);
   }
   return due;
@@ -196,17 +196,17 @@ std::vector<std::shared_ptr<Socket>> EventPoll::sockets() {
 }
 
 // As poll() of an epoll descriptor: readable where a wait would find something.
-short EventPoll::ready(short events) {
+Readiness EventPoll::ready(short events) {
   const short wanted = events & (POLLIN | POLLRDNORM);
-  if (wanted == 0) return 0;
+  if (wanted == 0) return {};
   pollfd kernel{kernel_.get(), POLLIN, 0};
-  if (::poll(&kernel, 1, 0) > 0) return wanted;
+  if (::poll(&kernel, 1, 0) > 0) return {wanted, 0};
   const std::lock_guard lock(mutex_);
   const bool any = std::ranges::any_of(members_, [](const auto& one) {
     const std::shared_ptr<Socket> socket = one.second.socket.lock();
-    return socket && one.second.due(*socket) != 0;
+    return socket && one.second.due(*socket).events != 0;
   });
-  return any ? wanted : short{0};
+  return {any ? wanted : short{0}, 0};
 }
 
 short EventPoll::prepare_sleep(short events, std::vector<pollfd>& sleep_on) {

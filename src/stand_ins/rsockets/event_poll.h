@@ -40,7 +40,7 @@ class EventPoll final : public Waitable {
   // No timeout: for ever.
   int wait(std::span<epoll_event> into, std::optional<Clock::duration> timeout);
 
-  short ready(short events) override;
+  Readiness ready(short events) override;
   short prepare_sleep(short events, std::vector<pollfd>& sleep_on) override;
   void woken() override;
   std::uint64_t edges() const override { return 0; }
@@ -53,9 +53,9 @@ class EventPoll final : public Waitable {
     bool is_fresh = true;      // never reported since it was added or changed
     bool is_disarmed = false;  // EPOLLONESHOT
 
-    // What is to be reported now.
-    std::uint32_t due(Socket& of) const;
-    bool has_edge(const Socket& of) const;
+    // What is to be reported now, if anything.
+    Readiness due(Socket& of) const;
+    bool has_edge(std::uint64_t edges) const;
   };
 
   explicit EventPoll(int kernel) : kernel_(kernel) {}

@@ -24,7 +24,7 @@ int check(std::vector<Watched>& all) {
   int ready = 0;
   for (Watched& one : all) {
     if (one.other) {
-      one.wanted->revents = one.other->ready(one.wanted->events);
+      one.wanted->revents = one.other->ready(one.wanted->events).events;
     } else {
       one.wanted->revents = 0;
       if (one.wanted->fd >= 0) ::poll(one.wanted, 1, 0);

@@ -156,12 +156,12 @@ short StreamSocket::ready_now(short events) {
   return static_cast<short>(found);
 }
 
-short StreamSocket::ready(short events) {
+Readiness StreamSocket::ready(short events) {
   const Lock lock(mutex_);
   progress();
-  if (const short found = ready_now(events); found != 0) return found;
+  if (const short found = ready_now(events); found != 0) return {found, edges()};
   look();
-  return ready_now(events);
+  return {ready_now(events), edges()};
 }
 
 short StreamSocket::prepare_sleep(short events, std::vector<pollfd>& sleep_on) {

@@ -5,6 +5,8 @@
 #include <cerrno>
 #include <new>
 
+#include "rspreload/watches.h"
+
 namespace gdr::rspreload {
 namespace {
 
@@ -26,6 +28,7 @@ void end(Connection& connection) {
   const int rsocket = connection.rsocket.exchange(-1);
   if (rsocket >= 0) rclose(rsocket);
   if (connection.listener >= 0) rclose(std::exchange(connection.listener, -1));
+  forget_watches(connection);
   pthread_mutex_lock(&unused_mutex);
   connection.next_unused = unused;
   unused = &connection;
@@ -44,6 +47,19 @@ Held Held::again() const {
   return Held(connection_);
 }
 
+Held hold(Connection& connection) {
+  int references = connection.references.load();
+  do {
+    if (references == 0) return {};
+  } while (!connection.references.compare_exchange_weak(references, references + 1));
+  return Held(&connection);
+}
+
+Held ConnectionMark::held() const {
+  Held held = hold(*connection_);
+  return held && is(*held) ? std::move(held) : Held();
+}
+
 Held make_connection(Stage stage, int rsocket, int type) {
   Connection* made = take_unused();
   if (made == nullptr) return {};
@@ -51,6 +67,8 @@ Held make_connection(Stage stage, int rsocket, int type) {
   made->rsocket.store(rsocket);
   made->is_bound.store(false);
   made->type = type;
+  made->life.fetch_add(1);
+  // Last: from now on others may hold it.
   made->references.store(1);
   return Held(made);
 }

@@ -9,6 +9,7 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <cstdint>
 #include <utility>
 
 namespace gdr::rspreload {
@@ -26,6 +27,8 @@ enum class Stage : int {
   kFailed,   // half way: neither has it
 };
 
+struct Watch;
+
 struct Connection {
   std::atomic<int> references{0};
   std::atomic<Stage> stage{Stage::kPlain};
@@ -36,6 +39,12 @@ struct Connection {
   // Of the handshake, which one thread does at a time.
   pthread_mutex_t handshake = PTHREAD_MUTEX_INITIALIZER;
   int listener = -1;  // an rsocket
+
+  // Who watches it by epoll (watches.h).
+  pthread_mutex_t watch_mutex = PTHREAD_MUTEX_INITIALIZER;
+  Watch* watches = nullptr;
+
+  std::atomic<std::uint64_t> life{0};  // how often it has been made
 
   Connection* next_unused = nullptr;
 };
@@ -61,6 +70,26 @@ class Held {
 
  private:
   Connection* connection_ = nullptr;
+};
+
+// Nothing: it has ended. Any connection, as they are never freed.
+Held hold(Connection& connection);
+
+// Knows a connection without keeping it.
+class ConnectionMark {
+ public:
+  explicit ConnectionMark(Connection& connection)
+      : connection_(&connection), life_(connection.life.load()) {}
+
+  // Nothing: it has ended.
+  Held held() const;
+  bool is(const Connection& held) const {
+    return connection_ == &held && life_ == held.life.load();
+  }
+
+ private:
+  Connection* connection_;
+  std::uint64_t life_;
 };
 
 // Nothing: no memory.

@@ -10,6 +10,7 @@
 #include "rspreload/inside.h"
 #include "rspreload/options.h"
 #include "rspreload/real.h"
+#include "rspreload/watches.h"
 
 namespace gdr::rspreload {
 namespace {
@@ -36,10 +37,18 @@ Handshake stay_plain(Connection& connection) {
 Handshake become(Connection& connection, int front, int rsocket) {
   set_sizes(rsocket);
   copy_options(front, rsocket);
-  real().shutdown(front, SHUT_RDWR);
-  connection.rsocket.store(rsocket);
-  connection.stage.store(Stage::kRsocket);
-  return Handshake::kDone;
+  {
+    const WatchLock lock(connection);
+    // Before its end, which it would report.
+    stop_watching_front(connection);
+    real().shutdown(front, SHUT_RDWR);
+    connection.rsocket.store(rsocket);
+    connection.stage.store(Stage::kRsocket);
+    if (watch_again(connection, front)) return Handshake::kDone;
+    connection.rsocket.store(-1);
+  }
+  rclose(rsocket);
+  return fail(connection, front);
 }
 
 enum class Word { kGo, kOther, kNone, kInterrupted };

@@ -8,6 +8,7 @@
 #include "rspreload/fork_handshake.h"
 #include "rspreload/options.h"
 #include "rspreload/real.h"
+#include "rspreload/watches.h"
 
 namespace gdr::rspreload {
 namespace {
@@ -35,6 +36,7 @@ Route::Route(int fd, Touch touch, int flags) : held_(find(fd)) {
 bool Route::is_stream() const { return held_->type == SOCK_STREAM; }
 
 bool become_plain(Connection& connection, int front) {
+  const WatchLock lock(connection);
   const int before = errno;
   const int rsocket = connection.rsocket.exchange(-1);
   connection.stage.store(Stage::kPlain);
@@ -47,6 +49,7 @@ bool become_plain(Connection& connection, int front) {
                         rgetsockname(rsocket, address, &length) == 0 && has_port(own);
   // Only then is the port free.
   rclose(rsocket);
+  if (!watch_again(connection, front)) return false;
   if (is_bound && real().bind(front, address, length) != 0) return false;
   errno = before;
   return true;

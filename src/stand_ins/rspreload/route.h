@@ -33,8 +33,8 @@ class Route {
   bool failed_ = false;
 };
 
-// Leaves the connection to its front, with the address that the program has bound. False: errno
-// says why the front could not have it.
+// Leaves the connection to its front, with the address that the program has bound and the epoll
+// instances that watch it. False: errno says why the front could not have them.
 bool become_plain(Connection& connection, int front);
 
 }  // namespace gdr::rspreload

@@ -43,6 +43,10 @@ void after_fork_in_child() {
       if (connection == nullptr) continue;
       // Held by a thread that the child does not have.
       pthread_mutex_init(&connection->handshake, nullptr);
+      pthread_mutex_init(&connection->watch_mutex, nullptr);
+      // The parent's instances are its own to change. They are not freed: that thread may have been
+      // half way.
+      connection->watches = nullptr;
       const bool is_parents = connection->rsocket.load() >= 0 || connection->listener >= 0;
       if (is_parents) slot.store(nullptr, std::memory_order_relaxed);
     }
@@ -67,11 +71,7 @@ Held find(int fd) {
   if (slot == nullptr) return {};
   Connection* found = slot->load(std::memory_order_acquire);
   if (found == nullptr || !is_owner()) return {};
-  int references = found->references.load();
-  do {
-    if (references == 0) return {};
-  } while (!found->references.compare_exchange_weak(references, references + 1));
-  Held held(found);
+  Held held = hold(*found);
   // Closed meanwhile, and perhaps another descriptor's by now.
   return slot->load(std::memory_order_acquire) == found ? std::move(held) : Held();
 }

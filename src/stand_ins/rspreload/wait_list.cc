@@ -32,22 +32,22 @@ WaitList::WaitList(pollfd* fds, nfds_t count) : fds_(fds), count_(count) {
     const Held held = find(one.fd);
     return held && (held->rsocket.load() >= 0 || is_undecided(*held));
   });
-  if (!is_ours_ || count <= kOnStack) return;
-  list_ = new (std::nothrow) pollfd[count];
-  substitutes_ = new (std::nothrow) bool[count];
 }
 
-WaitList::~WaitList() {
-  if (list_ != few_) delete[] list_;
-  if (substitutes_ != few_substitutes_) delete[] substitutes_;
-}
-
+// For all, whatever they were when the list was made: another thread may have changed that since.
 // False: errno says why.
-bool WaitList::fill() {
-  if (list_ == nullptr || substitutes_ == nullptr) {
-    errno = ENOMEM;
-    return false;
-  }
+bool WaitList::make_room() {
+  if (count_ <= kOnStack) return true;
+  many_.reset(new (std::nothrow) pollfd[count_]);
+  many_substitutes_.reset(new (std::nothrow) bool[count_]);
+  list_ = many_.get();
+  substitutes_ = many_substitutes_.get();
+  if (list_ != nullptr && substitutes_ != nullptr) return true;
+  errno = ENOMEM;
+  return false;
+}
+
+void WaitList::fill() {
   waits_for_handshake_ = waits_for_port_ = false;
   for (nfds_t i = 0; i < count_; ++i) {
     list_[i] = {fds_[i].fd, fds_[i].events, 0};
@@ -62,7 +62,6 @@ bool WaitList::fill() {
     }
     if (const int rsocket = held->rsocket.load(); rsocket >= 0) list_[i].fd = rsocket;
   }
-  return true;
 }
 
 // How many have events.
@@ -81,9 +80,10 @@ int WaitList::poll_list(std::int64_t longest) {
 }
 
 int WaitList::wait(std::int64_t milliseconds) {
+  if (!make_room()) return -1;
   const std::int64_t end = milliseconds < 0 ? -1 : now() + milliseconds;
   for (;;) {
-    if (!fill()) return -1;
+    fill();
     std::int64_t longest = end < 0 ? -1 : std::max<std::int64_t>(end - now(), 0);
     const std::int64_t turn = waits_for_port_ ? kPortTurn : kHandshakeTurn;
     if (waits_for_handshake_) longest = longest < 0 ? turn : std::min(longest, turn);

@@ -8,6 +8,7 @@
 #include <poll.h>
 
 #include <cstdint>
+#include <memory>
 
 namespace gdr::rspreload {
 
@@ -15,11 +16,11 @@ class WaitList {
  public:
   // `fds` stays the program's; wait() writes its revents.
   WaitList(pollfd* fds, nfds_t count);
-  ~WaitList();
   WaitList(const WaitList&) = delete;
   WaitList& operator=(const WaitList&) = delete;
 
-  // Whether anything there is an rsocket or becomes one.
+  // Whether anything there is an rsocket or becomes one. wait() is right for others, too: what it
+  // says may have changed by then.
   bool is_ours() const { return is_ours_; }
   // As poll(); `milliseconds` less than 0: for ever.
   int wait(std::int64_t milliseconds);
@@ -27,7 +28,8 @@ class WaitList {
  private:
   static constexpr nfds_t kOnStack = 64;
 
-  bool fill();
+  bool make_room();
+  void fill();
   int poll_list(std::int64_t longest);
   int hand_over();
 
@@ -37,6 +39,8 @@ class WaitList {
   bool waits_for_handshake_ = false, waits_for_port_ = false;
   pollfd few_[kOnStack];
   bool few_substitutes_[kOnStack];
+  std::unique_ptr<pollfd[]> many_;
+  std::unique_ptr<bool[]> many_substitutes_;
   pollfd* list_ = few_;
   // Those of which list_ has what their handshake waits for.
   bool* substitutes_ = few_substitutes_;

@@ -20,6 +20,7 @@
 #include "rspreload/settings.h"
 #include "rspreload/table.h"
 #include "rspreload/wait_list.h"
+#include "rspreload/watches.h"
 
 // The C library's: says that a buffer is too small, and ends the program.
 extern "C" [[noreturn]] void __chk_fail() noexcept;
@@ -101,15 +102,12 @@ int make_event_poll(int flags) {
   return refuse(error);
 }
 
-// A handshake is waited for here: behind it, epoll would go on to watch the front.
-int watched(int fd, int operation) {
+// A handshake is waited for here: epoll_wait() drives none.
+int control_event_poll(const Held& poll, int operation, int fd, epoll_event* event) {
   const Held held = find(fd);
-  if (!held) return fd;
-  if (operation != EPOLL_CTL_DEL && is_undecided(*held)) {
-    shake_hands(*held, fd, true);
-  }
-  const int rsocket = held->rsocket.load();
-  return rsocket >= 0 ? rsocket : fd;
+  if (!held) return repoll_ctl(poll->rsocket.load(), operation, fd, event);
+  if (operation != EPOLL_CTL_DEL && is_undecided(*held)) shake_hands(*held, fd, true);
+  return control_watch(poll, operation, *held, fd, event);
 }
 
 int wait_for_events(int poll, epoll_event* events, int count, std::int64_t limit,
@@ -182,7 +180,7 @@ GDR_SHOWN int epoll_ctl(int epoll, int operation, int fd, epoll_event* event) no
   const int poll = event_poll_of(held);
   if (poll < 0) return real().epoll_ctl(epoll, operation, fd, event);
   if (fd == epoll) return refuse(EINVAL);
-  return repoll_ctl(poll, operation, watched(fd, operation), event);
+  return control_event_poll(held, operation, fd, event);
 }
 
 GDR_SHOWN int epoll_wait(int epoll, epoll_event* events, int count, int timeout) {

@@ -170,6 +170,10 @@ static void serve(int tell, int client) {
     kPairs[i].serve(fd);
     CHECK(close(fd) == 0);
   }
+  const int watched = accept(listener, NULL, NULL);
+  CHECK(watched >= 0);
+  serve_watched(watched);
+  CHECK(close(watched) == 0);
   const int last = accept(listener, NULL, NULL);
   CHECK(last >= 0);
   expect_pattern(last, 0, kLarge);
@@ -197,8 +201,10 @@ static void ask(int told) {
     kPairs[i].ask(fd);
     CHECK(close(fd) == 0);
   }
+  ask_watched();
   send_and_exit();
   check_refused();
+  check_watches();
   side = "datagrams";
   CHECK(read(told, &address.sin_port, sizeof address.sin_port) == sizeof address.sin_port);
   ask_datagrams();

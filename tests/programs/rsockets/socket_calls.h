@@ -30,6 +30,11 @@ int waits_for(int fd, short events, int milliseconds);
 // As FIONREAD has it.
 int queued(int fd);
 
+// What epoll tells of sockets that it watches before they connect: alone, and with a server.
+void check_watches(void);
+void serve_watched(int fd);
+void ask_watched(void);
+
 // What the two ends of a connection do.
 struct Pair {
   const char* name;
