@@ -92,8 +92,8 @@ counts "ib_read_bw -s 10000" 1000 $((1000 * (58 + 16))) 10000 $((1000 * (10000 +
   hw_counters/rx_read_requests
 counts "ib_atomic_bw -A FETCH_AND_ADD" 1000 $((1000 * (58 + 28))) 1000 $((1000 * (58 + 12))) \
   hw_counters/rx_atomic_requests
-counts "ib_send_bw -s 1001" 1000 $((1000 * (1004 + 58))) 1000 $((1000 * 62)) hw_counters/rdma_recvs
-counts "ib_send_bw -c UD -s 1001" 1000 $((1000 * (1004 + 66))) 0 0 hw_counters/rdma_recvs
+counts "ib_send_bw -s 1001 -r 1000" 1000 $((1000 * (1004 + 58))) 1000 $((1000 * 62)) hw_counters/rdma_recvs
+counts "ib_send_bw -c UD -s 1001 -r 1000" 1000 $((1000 * (1004 + 66))) 0 0 hw_counters/rdma_recvs
 
 # By packets the same, but for acknowledges and what is sent twice.
 # shellcheck disable=SC2086

@@ -52,13 +52,17 @@ def wait_until_listens(port, server):
     return None
 
 
-def stop(process, patience=0):
-    """Kills it, unless it ends by itself within that many seconds."""
+def end(process, patience):
+    """Kills it, unless it ends by itself within that many seconds. What it said can still be read."""
     try:
         process.wait(timeout=patience)
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
+
+
+def stop(process, patience=0):
+    end(process, patience)
     process.stdout.close()
 
 
@@ -94,6 +98,9 @@ def run_server_and_client(place, server_command, client_command, seconds):
             return wrong, "", ""
         client = place.start(1, [*client_command, "-p", str(port), place.address])
         said = client.communicate(timeout=seconds)[0]
+        # A server whose client has failed may wait for the next one.
+        if client.returncode != 0:
+            end(server, patience=3)
         heard = server.communicate(timeout=seconds)[0]
         if client.returncode != 0 or server.returncode != 0:
             return (f"exit {client.returncode} and {server.returncode}:\n{said}\n--- server\n"

@@ -125,7 +125,7 @@ Qp* hand_out(std::unique_ptr<Qp> qp) {
   change_users(*qp, [](auto& users) { ++users; });
   Context& context = context_of(base.context);
   context.expect_events(qp.get());
-  usage::made_queue_pair(context.usage);
+  qp->record = usage::made_queue_pair(context.usage);
   qp->serial = context.adopt([raw = qp.get()] {
     detach(*raw);
     release(raw);
@@ -288,7 +288,10 @@ GDR_EXPORT int ibv_modify_qp(ibv_qp* qp, ibv_qp_attr* attributes, int mask) {
     if (qp_of(qp).table != nullptr) return EOPNOTSUPP;  // its work queues have the states
     if (!has_enumerators(*attributes, mask)) return EINVAL;
     const int error = qp_of(qp).queue->modify(*attributes, mask_of(qp->qp_type, mask));
-    if (error == 0 && (mask & IBV_QP_STATE) != 0) qp->state = attributes->qp_state;
+    if (error == 0 && (mask & IBV_QP_STATE) != 0) {
+      qp->state = attributes->qp_state;
+      usage::moved_to(qp_of(qp).record, qp->state);
+    }
     return error;
   });
 }

@@ -31,6 +31,7 @@ struct Qp {
   std::atomic<int> groups{0};      // multicast
   std::uint32_t events_taken = 0;  // under Context::events_mutex
   std::uint64_t serial = 0;
+  usage::Recorded record = nullptr;
 
   Qp() : extended{} {}
 };

@@ -40,8 +40,19 @@ Counted opened(const char* device) {
   return found;
 }
 
-void made_queue_pair(Counted device) {
-  if (device != nullptr) ledger::claim_queue_pair(*own_ledger);
+Recorded made_queue_pair(Counted device) {
+  Recorded record = device != nullptr ? ledger::claim_queue_pair(*own_ledger) : nullptr;
+  if (record == nullptr) return nullptr;
+  record->process = ledger::number_of(own_ledger->process, own_process);
+  record->device = ledger::number_of(own_ledger->device, device);
+  record->peer_number = ledger::kNone;
+  ledger::publish(record->state);
+  return record;
+}
+
+void moved_to(Recorded queue_pair, ibv_qp_state state) {
+  if (queue_pair == nullptr || state < IBV_QPS_RTR) return;
+  queue_pair->now.store(state, std::memory_order_relaxed);
 }
 
 std::uint64_t bytes_of(const ibv_send_wr* list, const ibv_send_wr* end) {

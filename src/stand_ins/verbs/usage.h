@@ -2,7 +2,7 @@
 // of a program. Without the variable that names its ledger, nothing is counted.
 //
 //   context->usage = usage::opened("soft0");
-//   usage::made_queue_pair(context->usage);
+//   qp->record = usage::made_queue_pair(context->usage);
 //   usage::moved(context->usage, 4096);
 #pragma once
 
@@ -18,7 +18,11 @@ namespace gdr::verbs::usage {
 using Counted = ledger::Device*;
 
 Counted opened(const char* device);
-void made_queue_pair(Counted device);
+// Null: it has no record.
+using Recorded = ledger::QueuePair*;
+Recorded made_queue_pair(Counted device);
+// It was brought to that state. What was ready to receive once stays so in the record.
+void moved_to(Recorded queue_pair, ibv_qp_state state);
 
 // Hot.
 inline void moved(Counted device, std::uint64_t bytes) {

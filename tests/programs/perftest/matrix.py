@@ -101,7 +101,7 @@ class Patient:
 
 
 def run_connected(place, gdr, command, results):
-    for seconds in (0.4, 1.5, 4):
+    for seconds in (0.7, 2, 5):
         seen = run_undisturbed(Patient(place, seconds), gdr, command, results)
         if seen is None:
             break

@@ -82,7 +82,8 @@ TEST(Crowd, OfHalfOpenConnectionsKeepsNobodyElseOut) {
       if (met) {
         must(rdma_accept(one.id(), nullptr), "rdma_accept");
       } else {
-        must(rdma_reject(one.id(), nullptr, 0), "rdma_reject");
+        // Who waited too long has given up.
+        require(rdma_reject(one.id(), nullptr, 0) == 0 || errno == EINVAL, "rdma_reject");
       }
     }
     require(taken > 1, "there was a crowd");

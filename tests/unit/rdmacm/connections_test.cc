@@ -51,7 +51,8 @@ TEST_F(Connections, TakeAsMuchPrivateDataAsTheirMessagesHaveRoomFor) {
     EXPECT_EQ(request[0].message.private_data[cm::kIpHeaderBytes + 2], 3);
 
     rdma_cm_id* listener = listen(0, limit.space);
-    rdma_cm_id* id = requested(listener, 1, kind);
+    const std::uint32_t peer = datagram ? 11 : 1;  // whose id means one request
+    rdma_cm_id* id = requested(listener, peer, kind);
     param = with_data(static_cast<std::uint8_t>(limit.accept + 1));
     EXPECT_EQ(rdma_accept(id, &param), -1);
     EXPECT_EQ(errno, EINVAL);
@@ -61,7 +62,7 @@ TEST_F(Connections, TakeAsMuchPrivateDataAsTheirMessagesHaveRoomFor) {
     ASSERT_EQ(reply.size(), 1u);
     EXPECT_EQ(reply[0].message.private_data[2], 3);
 
-    id = requested(listener, 2, kind);
+    id = requested(listener, peer + 1, kind);
     const std::uint8_t data[255] = {1, 2, 3};
     EXPECT_EQ(rdma_reject(id, data, static_cast<std::uint8_t>(limit.reject + 1)), -1);
     EXPECT_EQ(errno, EINVAL);
