@@ -1,6 +1,8 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+#include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "base/system_calls.h"
@@ -62,9 +64,13 @@ void set_port(sockaddr* a, std::uint16_t port) {
     reinterpret_cast<sockaddr_in*>(a)->sin_port = htons(port);
   }
 }
+// By bytes: the macros of netinet/in.h read words, which a GID need not be aligned for.
+bool is_link_local(const cm::Gid& gid) { return gid[0] == 0xfe && (gid[1] & 0xc0) == 0x80; }
+
 sockaddr_storage address_of(const cm::Gid& gid, std::uint16_t port) {
   sockaddr_storage s{};
-  if (IN6_IS_ADDR_V4MAPPED(gid.data())) {
+  constexpr std::array<std::uint8_t, 12> kMapped = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+  if (std::equal(kMapped.begin(), kMapped.end(), gid.begin())) {
     auto& in = reinterpret_cast<sockaddr_in&>(s);
     in.sin_family = AF_INET;
     std::memcpy(&in.sin_addr, &gid[12], 4);

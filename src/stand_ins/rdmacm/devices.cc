@@ -50,9 +50,8 @@ std::vector<LocalAddress> local_addresses(Library& l, Device* only) {
     }
   }
   // Where any address will do, the first is taken: not the link-local one, which is a port's first.
-  std::stable_partition(addresses.begin(), addresses.end(), [](const LocalAddress& address) {
-    return !IN6_IS_ADDR_LINKLOCAL(address.gid.data());
-  });
+  std::stable_partition(addresses.begin(), addresses.end(),
+                        [](const LocalAddress& address) { return !is_link_local(address.gid); });
   return addresses;
 }
 
@@ -63,8 +62,7 @@ const LocalAddress* serving_interface(const std::vector<LocalAddress>& all,
                                       const sockaddr* address) {
   const bool only_loopback = std::all_of(all.begin(), all.end(), [](const LocalAddress& one) {
     const sockaddr_storage own = address_of(one.gid, 0);
-    return IN6_IS_ADDR_LINKLOCAL(one.gid.data()) ||
-           is_loopback(reinterpret_cast<const sockaddr*>(&own));
+    return is_link_local(one.gid) || is_loopback(reinterpret_cast<const sockaddr*>(&own));
   });
   return only_loopback && !all.empty() && is_own(address) ? &all.front() : nullptr;
 }

@@ -214,6 +214,7 @@ bool is_any(const sockaddr* address);
 bool is_loopback(const sockaddr* address);
 bool is_multicast(const sockaddr* address);
 bool is_link_local(const sockaddr* address);
+bool is_link_local(const cm::Gid& gid);
 std::uint32_t scope_of(const sockaddr* address);  // IPv6
 void set_scope(sockaddr* address, std::uint32_t scope);
 bool is_own(const sockaddr* address);  // an address of this host

@@ -118,7 +118,10 @@ void Processes::look_at(pid_t pid, int depth) {
     one.watched = one.watched || maps.find("/libgdr-watch.so") != std::string::npos;
     one.connections = std::max(one.connections, connections_of(folder));
     if (!one.shares_ucx_memory && (one.libraries & ledger::kUcx) != 0) {
-      one.shares_ucx_memory = has_attached(maps, pid, proc_);
+      // Twice in a row: while a process lets go of its own memory, it looks like another's.
+      const bool has = has_attached(maps, pid, proc_);
+      one.shares_ucx_memory = has && one.had_attached;
+      one.had_attached = has;
     }
   }
   one.gained_rights = one.gained_rights || has_gained_rights(contents(folder + "/status"));

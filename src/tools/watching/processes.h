@@ -23,6 +23,7 @@ struct SeenProcess {
   bool readable = false;           // its memory map could be read
   std::uint32_t connections = 0;   // of TCP to other processes, most at a time
   bool shares_ucx_memory = false;  // it has attached memory of another process's UCX
+  bool had_attached = false;       // as it seemed at the last look
   // Why no library could be loaded into what it was when it was seen last.
   bool is_static = false, gained_rights = false;
 };
