@@ -65,6 +65,18 @@ expect_wrong_use "gdr nccl check: unknown expectation 'luck'; allowed: " nccl ch
 expect_wrong_use "gdr nccl run: no PROGRAM" nccl run --tee --
 expect_wrong_use "gdr nccl run: unknown option '--soft-nic'; allowed: --help, --expect" \
   nccl run --soft-nic -- true
+expect_wrong_use "gdr peermem: no subcommand given; allowed: status, build, install, remove" peermem
+expect_wrong_use "gdr peermem status: no folder /nowhere; give a folder that holds" \
+  peermem status --root /nowhere
+expect_wrong_use "gdr peermem build: --driver-module and --driver-source exclude each other" \
+  peermem build --driver-module x --driver-source y
+expect_wrong_use "gdr peermem build: /nowhere.ko: no such file" peermem build --driver-module /nowhere.ko
+expect_wrong_use "gdr peermem build: /nowhere has no nv-p2p.h" peermem build --driver-source /nowhere
+expect_wrong_use "gdr peermem status: --kernel needs a release" peermem status --kernel ../x
+expect_wrong_use "gdr peermem install: $0 is not an ELF file" peermem install "$0"
+expect_wrong_use "gdr peermem install: /nowhere.ko: no such file; build it first" peermem install /nowhere.ko
+expect_wrong_use "gdr peermem install: --key and --cert belong together" peermem install --key x
+expect_wrong_use "gdr peermem remove: --journal needs an absolute path" peermem remove --journal x
 expect_wrong_use "gdr watch: no PROGRAM" watch
 expect_wrong_use "gdr watch: unknown option '--soft-nic'; allowed: --help, --expect, --json, --quiet" \
   watch --soft-nic -- true
@@ -153,7 +165,8 @@ done
 for words in 'prove --modes' 'prove --sizes' 'prove --gpu' 'perf --operation' 'perf --sizes' \
   'perf --cpu' 'perf --duration' 'topo --root' 'topo --hwloc-xml' 'topo --lspci' 'topo --device' \
   'doctor --root' 'doctor --only' 'doctor --explain' 'doctor --format' 'doctor --driver-root' \
-  'doctor capture --root' 'fix --root' 'fix --driver-root' 'fix --journal' 'explain --symptom' 'explain --root' 'explain' 'counters' \
+  'doctor capture --root' 'fix --root' 'fix --driver-root' 'fix --journal' 'peermem status --root' 'peermem status --kernel' 'peermem build --rdma' \
+  'peermem build --driver-source' 'peermem install' 'explain --symptom' 'explain --root' 'explain' 'counters' \
   'nccl check' 'nccl check --expect' 'nccl run --log' 'run' 'run --pcap' 'run --'; do
   # shellcheck disable=SC2086  # one to three words
   expect_printable "$gdr" $words "$evil"

@@ -17,6 +17,8 @@
 //   fix_planned         a change is about to be journalled
 //   fix_journalled      its record is on disk, nothing is changed
 //   fix_written_beside  a file's new content is beside it
+//   fix_module_put      a module is in its place, and depmod has not run
+//   fix_module_going    a module is out of its place, and depmod has not run
 //   fix_changed         it is made
 //   fix_read_back       and read back, and not marked as done
 //   fix_marked          it is marked so

@@ -4,10 +4,12 @@
 #include <memory>
 
 #include "cli/command_line.h"
+#include "cli/fix_journal.h"
 #include "cli/help.h"
 #include "cli/machine_options.h"
 #include "cli/subcommands.h"
 #include "fix/apply.h"
+#include "fix/changes/stored_module.h"
 #include "fix/plan.h"
 #include "fix/report.h"
 #include "host/source/source.h"
@@ -19,7 +21,7 @@ struct FixOptions {
   fix::Wishes wishes;
   bool apply = false, undo = false, status = false, json = false;
   std::string root = "/";
-  std::string journal = "/var/lib/gdrkit/fix";
+  std::string journal = kJournalFolder;
 };
 
 void check_topics(const FixOptions& options) {
@@ -124,24 +126,6 @@ int dry_run(const FixOptions& options) {
   return print(options, report);
 }
 
-// Why nothing can be changed now, in one line; empty if nothing is in the way.
-std::string obstacle(const fix::Journal& journal, const fix::Machine& machine,
-                     const std::string& file) {
-  if (!journal.content().not_understood.empty()) {
-    return fmt::format("gdr fix did not write line {} of the journal {}; type gdr fix --status",
-                       journal.content().not_understood.front(), file);
-  }
-  for (const fix::Entry& entry : journal.entries()) {
-    if (fix::is_unfinished(entry, machine)) {
-      return fmt::format(
-          "an earlier gdr fix was killed while it changed {}; type sudo gdr fix --undo, or gdr fix "
-          "--status to see more",
-          entry.record.target);
-    }
-  }
-  return {};
-}
-
 int apply(const FixOptions& options) {
   const fix::Machine machine = fix::this_machine();
   if (!machine.superuser) return fail("changing this machine needs root: " + command_of(options));
@@ -175,6 +159,7 @@ int undo(const FixOptions& options) {
   });
   report.journal = journal->content();
   if (const Result<void> tidied = journal->tidy(); !tidied) return fail(tidied.error().message);
+  fix::tidy_store(machine, journal->content());
   return print(options, report);
 }
 

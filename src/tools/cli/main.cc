@@ -37,6 +37,7 @@ int run_program(int argc, char** argv) {
   add_list(program, chosen);
   add_doctor(program, chosen);
   add_fix(program, chosen);
+  add_peermem(program, chosen);
   add_explain(program, chosen);
   add_perf(program, chosen, line.own);
   add_run(program, chosen, line.command);

@@ -88,7 +88,7 @@ int Report::exit_status() const {
 std::string to_json(const Report& report) {
   constexpr const char* kModes[] = {"dry-run", "apply", "undo", "status"};
   ordered_json document = {{"schema", 1},
-                           {"tool", "gdr fix"},
+                           {"tool", report.tool},
                            {"mode", kModes[static_cast<std::size_t>(report.mode)]},
                            {"captured", report.captured},
                            {"exit_status", report.exit_status()},

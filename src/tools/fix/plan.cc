@@ -1,7 +1,9 @@
 #include "fix/plan.h"
 
 #include <algorithm>
+#include <array>
 
+#include "fix/changes/persistence.h"
 #include "fix/changes/text_file.h"
 #include "fix/topics/topics.h"
 
@@ -49,7 +51,16 @@ std::string topic_names() {
   return names;
 }
 
+bool is_of_peermem(const Record& record) {
+  if (record.kind == kModuleFile) return true;
+  if (record.kind == kService) return record.target == kPeermemService;
+  constexpr std::array kFiles = {kPeermemModulesFile, kPeermemDepmodFile, kPeermemModprobeFile,
+                                 kPeermemUnitFile};
+  return record.kind == kTextFile && std::ranges::find(kFiles, record.target) != kFiles.end();
+}
+
 std::string topic_of(const Record& record) {
+  if (is_of_peermem(record)) return "peer-memory";
   if (record.kind == kAccessControl) return "acs";
   if (record.kind == kModule) return "peer-memory";
   if (record.kind == kMaxReadRequest) return "max-read-request";

@@ -70,6 +70,8 @@ struct Topic {
 };
 const std::vector<Topic>& all_topics();
 std::string topic_names();  // "acs, peer-memory, …"
+// Whether gdr peermem install makes such a change.
+bool is_of_peermem(const Record& record);
 // Which topic makes such a change; empty: none.
 std::string topic_of(const Record& record);
 

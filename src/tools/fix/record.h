@@ -16,6 +16,7 @@ using Value = std::optional<std::string>;
 inline constexpr const char* kAccessControl = "access-control";
 inline constexpr const char* kMaxReadRequest = "max-read-request";
 inline constexpr const char* kModule = "module";
+inline constexpr const char* kModuleFile = "module-file";
 inline constexpr const char* kTextFile = "text-file";
 inline constexpr const char* kPersistenceMode = "persistence-mode";
 inline constexpr const char* kService = "service";

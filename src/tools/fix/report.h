@@ -15,6 +15,8 @@ enum class Mode : std::uint8_t { kDryRun, kApply, kUndo, kStatus };
 
 struct Report {
   Mode mode = Mode::kDryRun;
+  std::string tool = "gdr fix";
+  std::string undo = "sudo gdr fix --undo";
   std::string command;         // what makes the planned changes: "sudo gdr fix acs --apply"
   std::string captured;        // the folder of a captured machine; empty: this one
   std::vector<Proposal> plan;  // of a dry run, and of what was applied

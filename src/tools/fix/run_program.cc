@@ -25,6 +25,8 @@ std::string find_program(const std::string& name) {
 
 }  // namespace
 
+bool has_program(const std::string& name) { return !find_program(name).empty(); }
+
 Result<Ran> run_program(const std::vector<std::string>& command, Nanoseconds limit) {
   if (command.empty()) return Error{EINVAL, "no program given"};
   const std::string path = find_program(command.front());

@@ -21,4 +21,7 @@ inline constexpr Nanoseconds kProgramLimit = 120 * kSecond;
 // whatever it had started.
 Result<Ran> run_program(const std::vector<std::string>& command, Nanoseconds limit = kProgramLimit);
 
+// Whether the system's folders have it.
+bool has_program(const std::string& name);
+
 }  // namespace gdr::fix

@@ -85,12 +85,12 @@ void print_values(const Change& change, Page& page) {
   page.field("new", change.told(change.record().new_value));
 }
 
-void print_change(const Planned& planned, const Step* step, Page& page) {
+void print_change(const Planned& planned, const Step* step, const std::string& undo, Page& page) {
   const Change& change = *planned.change;
   page.line("  " + printable(change.where()), 4);
   print_values(change, page);
   const std::string by_hand = change.undo_command();
-  page.command("undo", "sudo gdr fix --undo");
+  page.command("undo", undo);
   if (!by_hand.empty()) page.command("or", "sudo " + by_hand);
   if (!planned.refusal.empty()) {
     page.line("    => " + page.painted(Colour::kRed, "refused") + ": " + printable(planned.refusal),
@@ -111,7 +111,7 @@ void print_plan(const Report& report, Page& page) {
     page.topic(proposal.topic, proposal.title);
     for (const Planned& planned : proposal.changes) {
       const bool tried = planned.refusal.empty() && step != report.steps.end();
-      print_change(planned, tried ? &*step++ : nullptr, page);
+      print_change(planned, tried ? &*step++ : nullptr, report.undo, page);
     }
     for (const std::string& refusal : proposal.refusals) {
       page.line("  " + page.painted(Colour::kRed, "refused") + ": " + printable(refusal), 4);
@@ -166,7 +166,7 @@ void print_applied(const Report& report, Page& page) {
   if (done < report.steps.size())
     line = "FAILED: see above; all changes of this run were rolled back";
   if (refused > 0) line += ", " + std::to_string(refused) + " refused";
-  if (done > 0) line += "; to undo: sudo gdr fix --undo";
+  if (done > 0) line += "; to undo: " + report.undo;
   page.line(line);
 }
 

@@ -135,6 +135,7 @@ class Help : public testing::Test {
     add_list(program_, chosen_);
     add_doctor(program_, chosen_);
     add_fix(program_, chosen_);
+    add_peermem(program_, chosen_);
     add_explain(program_, chosen_);
     add_perf(program_, chosen_, {});
     add_run(program_, chosen_, {});

@@ -70,6 +70,28 @@ TEST_F(Killed, AtEachStepOfApplyIsUndoneBitForBit) {
   EXPECT_EQ(unfinished, 10u) << "all but those killed before their line, or behind their mark";
 }
 
+TEST_F(Killed, WhileAModuleIsPutOrTakenAwayIsFinishedByTheNextUndo) {
+  const std::string tree = "lib/modules/6.8.0-50-generic";
+  host_.write(tree + "/modules.order", "");
+  const auto expect_gone = [&](const std::string& when) {
+    EXPECT_FALSE(host_.exists(tree + "/updates")) << when;
+    expect_as_before(when);
+  };
+  for (const std::string point :
+       {"fix_journalled", "fix_module_put", "fix_changed", "fix_read_back", "fix_marked"}) {
+    ASSERT_EQ(run("module", point + ":1"), -SIGKILL) << point;
+    ASSERT_EQ(run("undo", ""), 0) << point;
+    expect_gone(point);
+  }
+  for (const std::string point :
+       {"fix_undoing", "fix_module_going", "fix_restored", "fix_undone"}) {
+    ASSERT_EQ(run("module", ""), 0) << point;
+    ASSERT_EQ(run("undo", point + ":1"), -SIGKILL) << point;
+    ASSERT_EQ(run("undo", ""), 0) << point;
+    expect_gone(point);
+  }
+}
+
 TEST_F(Killed, AtEachStepOfUndoIsUndoneByTheNext) {
   std::filesystem::create_directories(host_.root() + "/etc/systemd/system");
   for (const std::string point : {"fix_undoing", "fix_restored", "fix_undone"}) {

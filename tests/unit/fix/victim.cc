@@ -1,10 +1,11 @@
-// victim ROOT JOURNAL apply|undo PORT...: makes the changes of a test, or undoes them, in a process
-// that may be told to die on the way (GDR_KILL). Exit status 0: all is well.
+// victim ROOT JOURNAL apply|undo|module PORT...: makes the changes of a test, or undoes them, in a
+// process that may be told to die on the way (GDR_KILL). Exit status 0: all is well.
 #include <cstdio>
 #include <cstring>
 
 #include "fix/apply.h"
 #include "fix/changes/access_control.h"
+#include "fix/changes/stored_module.h"
 #include "fix/changes/text_file.h"
 
 using namespace gdr::fix;
@@ -25,6 +26,16 @@ gdr::Result<std::vector<Record>> planned(const Machine& machine, int count, char
   return records;
 }
 
+// The peer-memory module for the kernel of FakeHost.
+gdr::Result<std::vector<Record>> planned_module(const Machine& machine) {
+  const std::string bytes = "a module";
+  if (const gdr::Result<void> kept = store_module(machine, bytes); !kept) return kept.error();
+  const gdr::Result<Record> record =
+      installed_module(machine, "6.8.0-50-generic", stored_name(bytes));
+  if (!record) return record.error();
+  return std::vector<Record>{*record};
+}
+
 int fail(const std::string& what) {
   std::printf("%s\n", what.c_str());
   return 1;
@@ -34,14 +45,16 @@ int fail(const std::string& what) {
 
 int main(int argc, char** argv) {
   if (argc < 4) return 2;
-  const Machine machine = captured_machine(argv[1]);
+  Machine machine = captured_machine(argv[1]);
+  machine.run = [](const auto&) { return gdr::Result<Ran>(Ran{}); };  // depmod
   gdr::Result<Journal> journal = Journal::open(argv[2]);
   if (!journal) return fail(journal.error().message);
   if (std::strcmp(argv[3], "undo") == 0) {
     if (!all_well(undo(machine, *journal, {}))) return 1;
     return journal->tidy() ? 0 : 1;
   }
-  const auto records = planned(machine, argc - 4, argv + 4);
+  const auto records = std::strcmp(argv[3], "module") == 0 ? planned_module(machine)
+                                                           : planned(machine, argc - 4, argv + 4);
   if (!records) return fail(records.error().message);
   std::vector<ChangePtr> changes;
   std::vector<const Change*> all;

@@ -14,6 +14,7 @@ struct Kind {
 constexpr std::array kKinds = {Kind{kAccessControl, access_control_of},
                                Kind{kMaxReadRequest, max_read_request_of},
                                Kind{kModule, module_of},
+                               Kind{kModuleFile, stored_module_of},
                                Kind{kTextFile, text_file_of},
                                Kind{kPersistenceMode, persistence_mode_of},
                                Kind{kService, service_of}};

@@ -13,6 +13,7 @@ namespace gdr::fix {
 Result<ChangePtr> access_control_of(const Record& record);
 Result<ChangePtr> max_read_request_of(const Record& record);
 Result<ChangePtr> module_of(const Record& record);
+Result<ChangePtr> stored_module_of(const Record& record);
 Result<ChangePtr> text_file_of(const Record& record);
 Result<ChangePtr> persistence_mode_of(const Record& record);
 Result<ChangePtr> service_of(const Record& record);

@@ -59,7 +59,7 @@ class EnabledService : public Change {
   }
   bool outlives_boot() const override { return true; }
   Result<Value> read(const Machine& machine) const override {
-    const Result<bool> enabled = service_enabled(machine);
+    const Result<bool> enabled = service_enabled(machine, record().target);
     if (!enabled) return enabled.error();
     return Value(*enabled ? kEnabled : kDisabled);
   }
@@ -97,14 +97,13 @@ Record with_persistence_mode(const std::string& gpu) {
   return record;
 }
 
-Result<bool> service_enabled(const Machine& machine) {
+Result<bool> service_enabled(const Machine& machine, const std::string& service) {
   // Its exit status is 1 where the service is disabled.
-  const Result<std::string> text =
-      output_of(machine, {"systemctl", "is-enabled", kPersistenceDaemon}, false);
+  const Result<std::string> text = output_of(machine, {"systemctl", "is-enabled", service}, false);
   if (!text) return text.error();
   if (*text == kEnabled) return true;
   if (*text == kDisabled) return false;
-  return Error{ENOENT, std::string("systemd says '") + *text + "' of " + kPersistenceDaemon};
+  return Error{ENOENT, "systemd says '" + *text + "' of " + service};
 }
 
 Result<Record> enabled_service(const Machine& machine) {
@@ -120,6 +119,16 @@ Result<Record> enabled_service(const Machine& machine) {
   return record;
 }
 
+Record enabled_peermem_service() {
+  Record record;
+  record.identity = kRunning;  // so that only its link is made and removed
+  record.kind = kService;
+  record.target = kPeermemService;
+  record.old_value = kDisabled;
+  record.new_value = kEnabled;
+  return record;
+}
+
 Result<ChangePtr> persistence_mode_of(const Record& record) {
   if (!host::is_pci_address(record.target)) return no_such_record(record, "no address of a GPU");
   if (record.old_value != kOff || record.new_value != kOn) {
@@ -129,7 +138,8 @@ Result<ChangePtr> persistence_mode_of(const Record& record) {
 }
 
 Result<ChangePtr> service_of(const Record& record) {
-  if (record.target != kPersistenceDaemon) return no_such_record(record, "another service");
+  if (record.target != kPersistenceDaemon && record.target != kPeermemService)
+    return no_such_record(record, "another service");
   if (!record.identity.empty() && record.identity != kRunning) {
     return no_such_record(record, "another state");
   }

@@ -30,6 +30,12 @@ bool is_modules_line(std::string_view line) {
   return line == "nvidia-peermem" || line == "nv_peer_mem" || line == "efa_nv_peermem";
 }
 
+bool is_override_line(std::string_view line) { return line == kPeermemOverride; }
+bool is_softdep_line(std::string_view line) { return line == kPeermemSoftdep; }
+bool is_unit_line(std::string_view line) {
+  return std::ranges::find(peermem_unit(), line) != peermem_unit().end();
+}
+
 bool is_limits_line(std::string_view line) {
   return line == "* soft memlock unlimited" || line == "* hard memlock unlimited" ||
          line == "root soft memlock unlimited" || line == "root hard memlock unlimited";
@@ -75,7 +81,10 @@ using LineRule = bool (*)(std::string_view line);
 
 // Null: gdr fix writes no such file.
 LineRule rule_of(const std::string& path) {
-  if (path == kModulesFile) return is_modules_line;
+  if (path == kModulesFile || path == kPeermemModulesFile) return is_modules_line;
+  if (path == kPeermemDepmodFile) return is_override_line;
+  if (path == kPeermemModprobeFile) return is_softdep_line;
+  if (path == kPeermemUnitFile) return is_unit_line;
   if (path == kLimitsFile) return is_limits_line;
   if (path == kGrubFile) return is_grub_line;
   if (path == kUdevFile) return is_udev_line;
@@ -160,6 +169,22 @@ class TextFile : public Change {
 };
 
 }  // namespace
+
+const std::vector<std::string>& peermem_unit() {
+  // An install command of the driver's package for this name (Debian) would load the driver's own.
+  static const std::vector<std::string> lines = {
+      "[Unit]",
+      "Description=Peer-memory module for GPUDirect RDMA (gdrkit)",
+      "After=openibd.service nvidia-persistenced.service",
+      "[Service]",
+      "Type=oneshot",
+      "RemainAfterExit=yes",
+      "ExecStart=/sbin/modprobe --ignore-install nvidia-peermem",
+      "ExecStop=/sbin/rmmod nvidia_peermem",
+      "[Install]",
+      "WantedBy=multi-user.target"};
+  return lines;
+}
 
 const std::vector<std::string>& memory_services() {
   static const std::vector<std::string> services = {"containerd", "crio", "docker", "kubelet",

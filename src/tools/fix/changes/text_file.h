@@ -18,6 +18,18 @@ inline constexpr const char* kMark =
     "# Written by gdr fix; gdr fix --undo puts back what was here.";
 
 inline constexpr const char* kModulesFile = "etc/modules-load.d/gdrkit.conf";
+// Of gdr peermem install.
+inline constexpr const char* kPeermemModulesFile = "etc/modules-load.d/gdrkit-peermem.conf";
+inline constexpr const char* kPeermemDepmodFile = "etc/depmod.d/gdrkit-peermem.conf";
+inline constexpr const char* kPeermemModprobeFile = "etc/modprobe.d/gdrkit-peermem.conf";
+inline constexpr const char* kPeermemUnitFile = "etc/systemd/system/gdrkit-peermem.service";
+// depmod prefers the module in updates/gdrkit to the driver's own.
+inline constexpr const char* kPeermemOverride = "override nvidia-peermem * updates/gdrkit";
+// Whoever loads the driver loads the module, too.
+inline constexpr const char* kPeermemSoftdep = "softdep nvidia post: nvidia-peermem";
+// Loads it once the RDMA stack of MLNX_OFED or DOCA-OFED is up.
+const std::vector<std::string>& peermem_unit();
+
 inline constexpr const char* kLimitsFile = "etc/security/limits.d/95-gdrkit.conf";
 inline constexpr const char* kUdevFile = "etc/udev/rules.d/95-gdrkit.rules";
 inline constexpr const char* kGrubFile = "etc/default/grub.d/60-gdrkit.cfg";

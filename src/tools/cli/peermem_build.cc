@@ -1,0 +1,93 @@
+// gdr peermem build: builds the module against the driver and the RDMA stack that are here.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "base/printable.h"
+#include "cli/command_line.h"
+#include "cli/help.h"
+#include "cli/peermem_commands.h"
+#include "peermem/build.h"
+#include "text/json_text.h"
+
+namespace gdr::cli {
+namespace {
+
+struct BuildOptions : PeermemOptions {
+  std::string output = kBuiltModule;
+};
+
+int fail(const Error& error, int status = kFailed) {
+  say("gdr peermem build: " + error.message);
+  return status;
+}
+
+// ../share/gdrkit/kernel beside the folder of this program: built and installed trees look alike.
+Result<std::string> source_folder() {
+  std::error_code error;
+  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (error) return Error{error.value(), "cannot read /proc/self/exe; is /proc mounted?"};
+  return (self.parent_path().parent_path() / "share/gdrkit/kernel").string();
+}
+
+std::string told(const peermem::Built& built) {
+  std::string text = fmt::format("{}: built for kernel {}\n  GPU driver  {}\n  RDMA stack  {}\n",
+                                 printable(built.file), printable(built.kernel),
+                                 printable(built.driver), printable(built.rdma));
+  for (const std::string& note : built.notes) text += "  note        " + printable(note) + "\n";
+  return text + "To install it: sudo gdr peermem install" +
+         (built.file == kBuiltModule ? "" : " " + printable(built.file)) + "\n";
+}
+
+std::string json_of(const peermem::Built& built) {
+  const nlohmann::ordered_json document = {
+      {"schema", 1},        {"tool", "gdr peermem build"}, {"exit_status", 0},
+      {"file", built.file}, {"kernel", built.kernel},      {"driver", built.driver},
+      {"rdma", built.rdma}, {"notes", built.notes}};
+  return text::json_text(document, 2) + "\n";
+}
+
+int build_module(const BuildOptions& options) {
+  const Result<peermem::Survey> survey = take_survey(options);
+  if (!survey) return fail(survey.error(), kWrongUse);
+  const Result<std::string> source = source_folder();
+  if (!source) return fail(source.error());
+  const peermem::BuildOrder order{*source, options.output, options.choices.headers,
+                                  options.choices.driver_source};
+  const Result<peermem::Built> built =
+      peermem::build(host::Files(options.root), *survey, order, peermem::this_workshop());
+  if (!built) return fail(built.error());
+  return print_whole("gdr peermem build", options.json ? json_of(*built) : told(*built), 0);
+}
+
+}  // namespace
+
+void add_peermem_build(CLI::App& peermem, Action& chosen) {
+  auto options = std::make_shared<BuildOptions>();
+  CLI::App* command = peermem.add_subcommand(
+      "build", "Build the module against the driver and the RDMA stack that are here");
+  command->formatter(std::make_shared<HelpFormatter>("gdr peermem build [OPTIONS]"));
+  add_peermem_options(*command, *options);
+  begin_group(*command, "Output");
+  command
+      ->add_option("--output", options->output,
+                   std::string("The file to make (default: ") + kBuiltModule + ")")
+      ->type_name("FILE");
+  command->add_flag("--json", options->json, "Print one JSON document instead of text");
+  refuse_empty_values(*command);
+  command->footer(
+      "Exit status: 0 built, and the kernel would take it; 1 not built; 2 wrong use.\n"
+      "\n"
+      "Examples:\n"
+      "  gdr peermem build\n"
+      "  gdr peermem build --driver-root /run/nvidia/driver\n"
+      "  gdr peermem build --driver-module nvidia.ko.zst --rdma /usr/src/ofa_kernel");
+  command->callback([options, &chosen] {
+    check_peermem_options(*options);
+    chosen = [options] { return build_module(*options); };
+  });
+}
+
+}  // namespace gdr::cli

@@ -1,0 +1,48 @@
+// gdr peermem status: would a peer-memory module help, and which would the kernel take?
+#include <memory>
+
+#include "cli/command_line.h"
+#include "cli/help.h"
+#include "cli/peermem_commands.h"
+#include "peermem/status.h"
+
+namespace gdr::cli {
+namespace {
+
+int show_status(const PeermemOptions& options) {
+  const Result<peermem::Survey> survey = take_survey(options);
+  if (!survey) {
+    say("gdr peermem status: " + survey.error().message);
+    return kWrongUse;
+  }
+  const std::string text =
+      options.json ? peermem::to_json(*survey) : peermem::to_text(*survey, text::Style::of(stdout));
+  return print_whole("gdr peermem status", text, peermem::exit_status(*survey));
+}
+
+}  // namespace
+
+void add_peermem_status(CLI::App& peermem, Action& chosen) {
+  auto options = std::make_shared<PeermemOptions>();
+  CLI::App* command = peermem.add_subcommand(
+      "status", "Would a module help, which are there, and would the kernel take them?");
+  command->formatter(std::make_shared<HelpFormatter>("gdr peermem status [OPTIONS]"));
+  add_peermem_options(*command, *options);
+  begin_group(*command, "Output");
+  command->add_flag("--json", options->json, "Print one JSON document instead of text");
+  refuse_empty_values(*command);
+  command->footer(
+      "Exit status: 0 a module is loaded, fits or is not needed; 1 none is there that\n"
+      "the kernel would take, or none can help; 2 wrong use.\n"
+      "\n"
+      "Examples:\n"
+      "  gdr peermem status\n"
+      "  gdr peermem status --driver-root /run/nvidia/driver\n"
+      "  gdr peermem status --driver-module nvidia.ko.xz --kernel 6.8.0-45-generic");
+  command->callback([options, &chosen] {
+    check_peermem_options(*options);
+    chosen = [options] { return show_status(*options); };
+  });
+}
+
+}  // namespace gdr::cli
