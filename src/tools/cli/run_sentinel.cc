@@ -16,7 +16,7 @@
 namespace gdr::cli {
 namespace {
 
-constexpr Nanoseconds kPatience = 50 * kMillisecond;
+constexpr Nanoseconds kSignalPatience = 50 * kMillisecond;
 // `timeout` sends one to the process and the next to its group: they are one.
 constexpr Nanoseconds kOneSignal = 200 * kMillisecond;
 
@@ -100,7 +100,7 @@ bool Sentinel::has_had(int signal) {
     return then != 0 && now() - then < kOneSignal;
   };
   read_reports(0);
-  for (const Nanoseconds end = now() + kPatience; !recently();) {
+  for (const Nanoseconds end = now() + kSignalPatience; !recently();) {
     const Nanoseconds left = end - now();
     if (left < kMillisecond) return false;
     read_reports(left);

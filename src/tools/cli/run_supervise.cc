@@ -21,12 +21,12 @@ namespace {
 
 constexpr int kPassedOn[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM};
 constexpr int kFirstTickMs = 10, kLastTickMs = 100;
-constexpr std::size_t kMostWords = 1024;
+constexpr std::size_t kMostErrorWords = 1024;
 
 // What the child could not become: errno and words. Nothing comes where it has.
 Error read_error(int fd) {
   Error error{0, ""};
-  char words[kMostWords];
+  char words[kMostErrorWords];
   if (read(fd, &error.code, sizeof error.code) != sizeof error.code) return Error{0, ""};
   const ssize_t got = read(fd, words, sizeof words);
   if (got > 0) error.message.assign(words, static_cast<std::size_t>(got));
@@ -39,7 +39,7 @@ Error read_error(int fd) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(128 + SIGKILL);  // it has just died
   const Error error = become();
-  const std::size_t length = std::min(error.message.size(), kMostWords);
+  const std::size_t length = std::min(error.message.size(), kMostErrorWords);
   if (write(report, &error.code, sizeof error.code) < 0 ||
       write(report, error.message.data(), length) < 0) {
     _exit(126);
