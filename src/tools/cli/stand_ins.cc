@@ -14,8 +14,8 @@ namespace {
 namespace fs = std::filesystem;
 
 // At most this much of what a checker says is repeated.
-constexpr std::size_t kMostWords = 4096;
-constexpr Nanoseconds kPatience = 10 * kSecond;  // it reads some variables
+constexpr std::size_t kMostSaid = 4096;
+constexpr Nanoseconds kCheckPatience = 10 * kSecond;  // it reads some variables
 
 // Runs `program`; the first line of what it wrote on standard output if it ended with a status
 // other than 0.
@@ -23,7 +23,7 @@ Result<std::string> complaint_of(const std::string& program) {
   process::Start start;
   start.command = {program};
   const Result<process::ChildEnd> end =
-      process::run(std::move(start), process::Output::kStandardOutput, kPatience, kMostWords);
+      process::run(std::move(start), process::Output::kStandardOutput, kCheckPatience, kMostSaid);
   if (!end) return end.error();
   if (end->status == 0 && !end->timed_out) return std::string();
   const std::string words = end->output.substr(0, end->output.find('\n'));
