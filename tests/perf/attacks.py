@@ -307,7 +307,8 @@ def who_needs_more_memory_than_there_is_is_told_and_the_next_is_served():
         serves(port)
 
 
-def a_thread_that_gets_no_memory_ends_its_row_alone():
+def row_of_two_threads_with_memory_for_one():
+    """What the server says at its end."""
     with Place() as place, serving() as (port, server):
         with Client(port) as client:
             require(client.begin() == "", "begin")
@@ -317,10 +318,20 @@ def a_thread_that_gets_no_memory_ends_its_row_alone():
             wait_until_at_rest(server)
             with short_of_memory(server, (2 * HUGE) * 3 // 2):  # what one of both takes
                 require(client.ask(raw_perf.start(seconds=600, size=HUGE))[0] == "", "start")
-                wait_until_at_rest(server)  # else one may have ended, and given back, before the other begins
+                wait_until_at_rest(server)
                 wrong, said = client.ask(raw_perf.finish(0, 0))
-            require(wrong == "" and NO_MEMORY.encode() in said, wrong, said[-200:])
+            require(wrong == "", wrong)
         serves(port)
+    return said
+
+
+def a_thread_that_gets_no_memory_ends_its_row_alone():
+    """On a busy machine one may have ended, and given back, before the other begins: then once more."""
+    for _ in range(4):
+        said = row_of_two_threads_with_memory_for_one()
+        if NO_MEMORY.encode() in said:
+            return
+    require(False, said[-200:])
 
 
 def is_sanitized():

@@ -17,7 +17,7 @@ import lab
 HOST, GUEST = interop.HOST, interop.GUEST
 LIMIT = 30  # seconds for a pair
 
-DATAGRAMS = "udpong"
+DATAGRAMS, DATAGRAM_PORT = "udpong", 7174
 # What the server runs; what the client runs.
 PAIRS = [
     ("rping -s -a {server} -C 20 -V", "rping -c -a {server} -C 20 -V"),
@@ -47,6 +47,10 @@ class Host:
             env=self._environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
     @staticmethod
+    def wait_until_serves(_):
+        time.sleep(1)
+
+    @staticmethod
     def end(process, serves_on=False):
         if serves_on:
             process.terminate()
@@ -68,6 +72,17 @@ class Kernel:
             command = f"LD_PRELOAD=/lab/bin/{self._own_address} {command}"
         return self._guest.start(command, LIMIT)
 
+    def wait_until_serves(self, command):
+        if not command.startswith(DATAGRAMS):
+            return time.sleep(2)  # no table of sockets shows who listens for connections
+        # A datagram for nobody is lost, and udpong sends none twice.
+        end = time.monotonic() + LIMIT
+        while self._guest.run(f"grep -q ':{DATAGRAM_PORT:04X} ' /proc/net/udp /proc/net/udp6")[0] != 0:
+            if time.monotonic() > end:
+                raise lab.Failure(f"{command} does not serve")
+            time.sleep(0.2)
+        return None
+
     @staticmethod
     def end(job, serves_on=False):
         status, output = job.wait(0 if serves_on else LIMIT + 5)
@@ -86,7 +101,7 @@ def run_pair(server, client, words, rxe):
     begin = time.monotonic()
     addresses = {"server": server.address, "client": client.address}
     serving = server.start(words[0].format(**addresses))
-    time.sleep(1)  # no table of sockets shows who listens for connections
+    server.wait_until_serves(words[0])
     calling = client.start(words[1].format(**addresses))
     status, output = client.end(calling)
     served, said = server.end(serving, serves_on)

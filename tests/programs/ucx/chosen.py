@@ -14,7 +14,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
 from two_hosts import Hosts, Skip, become_root  # noqa: E402
 from two_programs import Here, run_server_and_client  # noqa: E402
 
-LIMIT = 60
+LIMIT = 100
 # A host has these for itself, and UCX takes two processes in different ones to be on two hosts.
 ON_ITS_OWN = ["unshare", "--ipc", "--pid", "--fork", "--mount-proc"]
 SHARED_MEMORY = re.compile(r"^gdr run: .*UCX (chose shared memory|used shared memory as well), since "
@@ -48,7 +48,7 @@ def main():
     if not shutil.which("ucx_perftest"):
         raise Skip("no ucx_perftest (Debian: ucx-utils)")
     # Long enough that `gdr run` looks at the processes meanwhile.
-    short = ["-t", "tag_lat", "-s", "8", "-n", "300000"]
+    short = ["-t", "tag_lat", "-s", "8", "-n", "200000"]
     fine = attempt("within a host", Here(), gdr, [], [], short, SHARED_MEMORY)
     fine &= attempt("TCP by wish", Here(), gdr, ["UCX_TLS=tcp"], [], ["-t", "tag_lat", "-n", "10000"],
                     ANOTHER, SHARED_MEMORY)
