@@ -37,7 +37,11 @@ TEST(MemoryCopy, CountsTheBytesThatItCopies) {
     }
     best = std::max(best, 100.0 * kSize * 1e9 / static_cast<double>(now() - start));
   }
-  const double measured = measure_memory_copy(kSize, 20 * kMillisecond);
+  // Other programs may have the processors meanwhile: the best of several.
+  double measured = 0;
+  for (int i = 0; i < 20 && measured <= best / 5; ++i) {
+    measured = std::max(measured, measure_memory_copy(kSize, 20 * kMillisecond));
+  }
   EXPECT_GT(measured, best / 5);
   EXPECT_LT(measured, best * 5);
 }
