@@ -202,11 +202,10 @@ TEST_F(Requests, OfTenThousandAcceptedOnesNoneKeepsOutTheNext) {
   EXPECT_EQ(rdma_accept(last, &param), 0);
   // Replies that nobody confirms come again meanwhile.
   const auto replies = sent(cm::Kind::kRep);
-  EXPECT_EQ(std::ranges::count_if(replies,
-                                  [](const Sent& one) {
-                                    return one.message.remote_id == kPeersId + 30'000;
-                                  }),
-            1);
+  EXPECT_EQ(
+      std::ranges::count_if(
+          replies, [](const Sent& one) { return one.message.remote_id == kPeersId + 30'000; }),
+      1);
   for (rdma_cm_id* id : accepted) rdma_destroy_id(id);
 }
 
