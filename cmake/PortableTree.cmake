@@ -23,21 +23,29 @@ if(missing)
   message(FATAL_ERROR "Libraries not found: ${missing}")
 endif()
 foreach(library ${libraries})
+  # A stand-in that another one needs lies beside it. The program must not find it among its own.
+  string(FIND ${library} ${TREE}/ inside)
+  if(inside EQUAL 0)
+    continue()
+  endif()
   file(COPY ${library} DESTINATION ${TREE}/lib/gdrkit/bundled FOLLOW_SYMLINK_CHAIN)
 endforeach()
 
-# The stand-ins are loaded into other people's programs, so they must bring nothing along.
+# The stand-ins are loaded into other people's programs, so they must bring nothing along but each
+# other, from their own folder.
 foreach(stand_in ${stand_ins})
   if(IS_SYMLINK ${stand_in})
     continue()
   endif()
+  get_filename_component(folder ${stand_in} DIRECTORY)
   execute_process(COMMAND objdump -p ${stand_in} OUTPUT_VARIABLE headers
                   COMMAND_ERROR_IS_FATAL ANY)
   string(REGEX MATCHALL "NEEDED +[^\n]+" needed "${headers}")
   foreach(entry ${needed})
     string(REGEX REPLACE "NEEDED +" "" name ${entry})
-    if(NOT name MATCHES ${c_library})
-      message(FATAL_ERROR "${stand_in} needs ${name}; a stand-in may need the C library only")
+    if(NOT name MATCHES ${c_library} AND NOT EXISTS ${folder}/${name})
+      message(FATAL_ERROR "${stand_in} needs ${name}; a stand-in may need the C library only, and "
+                          "what lies beside it")
     endif()
   endforeach()
 endforeach()
