@@ -3,7 +3,7 @@
 one process a GPU: put, get, put with a signal, broadcast, all-to-all, and the all-to-all whose lengths
 only the GPU knows. Every value is compared with what the CPU computes.
 
-    gdr run --soft-nic -- python3 tests/gpu/torch_nvshmem.py
+    tests/gpu/beside_gpus.sh gdr run --soft-nic -- python3 tests/gpu/torch_nvshmem.py
 
 NVSHMEM would take NVLink within a host, so that is switched off, and all goes by its transport over
 verbs (IBRC). Ends with 1 when a value is wrong, with 77 where PyTorch has no NVSHMEM."""

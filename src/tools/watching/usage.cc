@@ -95,6 +95,10 @@ std::string chosen_instead(const Offered& offered, const Snapshot& calls,
                                 : "; UCX was loaded without its InfiniBand part";
   } else if (had(ledger::kFabric)) {
     words = fabric_words(offered, calls);
+  } else if (had(ledger::kNvshmem) && !offered.has_places) {
+    words =
+        "; NVSHMEM takes only NICs that have a place in the PCI tree "
+        "(GDR_SOFT_DEVICES=soft0/pci=ADDRESS, docs/run.md)";
   } else if (had(ledger::kNccl)) {
     words = "; NCCL chose another network ('gdr nccl run' says why)";
   } else if (had(ledger::kMpi)) {

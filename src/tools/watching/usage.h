@@ -18,6 +18,7 @@ struct Offered {
   bool has_rpath = false;      // the program looks for libraries elsewhere first
   bool asks_netlink = false;   // the program finds devices by netlink: iproute2's `rdma`
   bool only_loopback = false;  // no other network interface of this host is up
+  bool has_places = false;     // its devices have places in the PCI tree
 };
 
 std::string usage_line(const Offered& offered, const Snapshot& calls,

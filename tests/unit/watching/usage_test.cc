@@ -91,6 +91,18 @@ TEST(RunUsage, SaysThatUcxChoseAnotherTransportThoughItTriedADevice) {
             "software NIC: opened soft0, 1 queue pair, 0 B; loaded libibverbs, UCX");
 }
 
+TEST(RunUsage, TellsNvshmemsUserThatItWantsNicsInThePciTree) {
+  Snapshot calls =
+      process_with(ledger::kSoftNic | ledger::kVerbs | ledger::kNccl | ledger::kNvshmem);
+  EXPECT_EQ(usage_line({.soft_nic = true}, calls, {}),
+            "this program did not use the software NIC: it loaded libibverbs, NCCL, NVSHMEM and "
+            "opened no device; NVSHMEM takes only NICs that have a place in the PCI tree "
+            "(GDR_SOFT_DEVICES=soft0/pci=ADDRESS, docs/run.md)");
+  EXPECT_EQ(usage_line({.soft_nic = true, .has_places = true}, calls, {}),
+            "this program did not use the software NIC: it loaded libibverbs, NCCL, NVSHMEM and "
+            "opened no device; NCCL chose another network ('gdr nccl run' says why)");
+}
+
 TEST(RunUsage, TellsAnotherLibibverbsFromNone) {
   EXPECT_EQ(usage_line({.soft_nic = true}, {}, {}),
             "this program did not use the software NIC: it loaded no libibverbs");
