@@ -18,6 +18,9 @@ import torch.distributed._symmetric_memory as symmetric
 import torch.multiprocessing
 
 SIZES = [8, 4096, 65544, 1 << 20, 16 << 20, 64 << 20]  # bytes
+# PyTorch 2.11's kernel for parts of unequal length asserts that its blocks divide each part, which
+# longer parts of any length do not fulfil.
+LARGEST_UNEQUAL = 65544
 SETTINGS = {
     "NVSHMEM_REMOTE_TRANSPORT": "ibrc",
     "NVSHMEM_IB_ENABLE_IBGDA": "0",
@@ -162,7 +165,8 @@ def run(rank, options, failures):
     for size in [one for one in SIZES if one <= options.largest]:
         for operation in (checks.put, checks.get, checks.put_with_signal, checks.broadcast,
                           checks.all_to_all, checks.all_to_all_of_unequal_parts):
-            operation(size // 4)
+            if operation != checks.all_to_all_of_unequal_parts or size <= LARGEST_UNEQUAL:
+                operation(size // 4)
     failures[rank] = checks.failures
     checks.barrier()
     sys.stdout.flush()

@@ -45,6 +45,7 @@ Register command() {
 
 }  // namespace
 
+#pragma GCC visibility push(default)
 extern "C" {
 
 ibv_mr* ibv_reg_dmabuf_mr(ibv_pd* pd, std::uint64_t offset, std::size_t length, std::uint64_t iova,
@@ -75,3 +76,4 @@ void* dlvsym(void* __restrict library, const char* __restrict name,
 }
 
 }  // extern "C"
+#pragma GCC visibility pop
