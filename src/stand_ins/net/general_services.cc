@@ -14,6 +14,8 @@ namespace {
 constexpr int kMostAtOnce = 32;
 constexpr std::size_t kMostUndecided = 1024;
 constexpr Nanoseconds kDecideAgain = kMillisecond, kLookingsShare = 10;
+// A process that is stopped makes a look last long; when it goes on, what is for it is not to wait.
+constexpr Nanoseconds kLongestPause = kSecond;
 // Whoever is silent is given up by Neighbours::knows_everyone; that is not waited for for ever.
 constexpr Nanoseconds kMostUndecidedFor = 8 * kSecond;
 constexpr std::size_t kMostDeliveries = 4096;
@@ -82,7 +84,7 @@ void GeneralServices::decide(Nanoseconds time) {
   const Nanoseconds start = now();
   const bool everyone = adapter_.neighbours().knows_everyone();
   const Nanoseconds end = now();
-  look_again_at_ = end + std::max(kDecideAgain, kLookingsShare * (end - start));
+  look_again_at_ = end + std::clamp(kLookingsShare * (end - start), kDecideAgain, kLongestPause);
   std::erase_if(undecided_, [&](const Undecided& one) {
     const bool overdue = time - one.since > kMostUndecidedFor;
     return route(one.arrived, everyone || overdue ? Knows::kEveryone : Knows::kSome);
