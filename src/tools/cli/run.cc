@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
-#include <string_view>
 
 #include "base/environment.h"
 #include "base/interface_addresses.h"
@@ -79,11 +78,6 @@ bool asks_netlink_in_vain(const Plan& plan, const ProgramFile& program) {
   return !is_answered && std::filesystem::path(program.path).filename() == "rdma";
 }
 
-bool has_places() {
-  const char* devices = std::getenv("GDR_SOFT_DEVICES");
-  return devices != nullptr && std::string_view(devices).find("/pci=") != std::string_view::npos;
-}
-
 // libfabric leaves loopback out where it looks for devices.
 bool only_loopback_is_up() {
   const std::vector<InterfaceAddress> addresses = interface_addresses();
@@ -124,7 +118,7 @@ int run_to_its_end(const Plan& plan, const ProgramFile& program, const ShownDevi
   if (file) {
     const watching::Offered offered{plan.soft_nic,         plan.soft_gpu,
                                     program.has_rpath,     asks_netlink_in_vain(plan, program),
-                                    only_loopback_is_up(), has_places()};
+                                    only_loopback_is_up(), plan.has_places};
     say("gdr run: " +
         usage_line(offered, watching::take_snapshot(file->ledger()),
                    processes ? processes->seen() : std::map<pid_t, watching::SeenProcess>()));

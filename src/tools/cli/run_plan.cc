@@ -105,12 +105,12 @@ const char* reason_not_to_observe(const PlanInputs& inputs) {
 // For software NICs. Where they are in the PCI tree NCCL sees for itself, if they are.
 void prepare_nccl(const PlanInputs& inputs, Plan& plan, GivenVariables& variables) {
   const std::string devices = inputs.environment("GDR_SOFT_DEVICES").value_or("");
-  const bool placed = inputs.devices.are_shown && every_soft_nic_has_place(devices);
-  if (!placed) variables.set_if_unset(kNoPlaceDefault.name, kNoPlaceDefault.value);
+  plan.has_places = inputs.devices.are_shown && every_soft_nic_has_place(devices);
+  if (!plan.has_places) variables.set_if_unset(kNoPlaceDefault.name, kNoPlaceDefault.value);
   for (const Default& one : kSoftNicDefaults) variables.set_if_unset(one.name, one.value);
   if (plan.soft_gpu || inputs.gpus.empty()) return;
   for (const Default& one : kRealGpuDefaults) variables.set_if_unset(one.name, one.value);
-  if (placed || variables.keeps("NCCL_TOPO_FILE")) return;
+  if (plan.has_places || variables.keeps("NCCL_TOPO_FILE")) return;
   plan.nccl_topology = nccl_topology(inputs.gpus, soft_nic_names(devices));
 }
 

@@ -52,6 +52,7 @@ struct Plan {
   bool soft_nic = false;
   bool soft_gpu = false;
   bool observes = false;      // exports of dma-bufs
+  bool has_places = false;    // every software NIC has one in the PCI tree, and is shown there
   Variables variables;        // to set, with their values
   std::string nccl_topology;  // for NCCL_TOPO_FILE; empty: none
   std::string summary;
