@@ -8,7 +8,7 @@
 #include <limits>
 
 #include "base/system_calls.h"
-#include "rsockets/settings.h"
+#include "rsockets/wait_for_ready.h"
 
 namespace gdr::rsockets {
 namespace {
@@ -162,28 +162,14 @@ int EventPoll::sleep(milliseconds longest) {
 
 int EventPoll::wait(std::span<epoll_event> into, std::optional<Clock::duration> timeout) {
   if (into.empty()) return -EINVAL;
-  const auto begin = Clock::now();
-  const auto spin_until = begin + std::chrono::microseconds(settings().polling_us);
   bool spins = false;
   {
     const std::lock_guard lock(mutex_);
     spins = !members_.empty();
   }
-  do {
-    const int taken = take(into);
-    if (taken != 0 || (timeout && *timeout <= Clock::duration::zero())) return taken;
-  } while (spins && Clock::now() < spin_until);
-  for (;;) {
-    // Another thread may take the event that would have woken this one: look again now and then.
-    auto longest = milliseconds(settings().wake_up_ms);
-    if (timeout) {
-      const auto left = *timeout - (Clock::now() - begin);
-      if (left <= Clock::duration::zero()) return 0;
-      longest = std::min(longest, std::chrono::ceil<milliseconds>(left));
-    }
-    if (const int error = sleep(longest); error < 0) return error;
-    if (const int taken = take(into); taken != 0) return taken;
-  }
+  return wait_for_ready(
+      spins, timeout, [&] { return take(into); },
+      [&](milliseconds longest) { return sleep(longest); });
 }
 
 std::vector<std::shared_ptr<Socket>> EventPoll::sockets() {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "rsockets/descriptor_table.h"
-#include "rsockets/settings.h"
+#include "rsockets/wait_for_ready.h"
 
 namespace gdr::rsockets {
 namespace {
@@ -63,23 +63,9 @@ int poll_descriptors(std::span<pollfd> wanted, std::optional<Clock::duration> ti
     all.push_back({&one, find_waitable(one.fd)});
     any = any || all.back().other;
   }
-  const auto begin = Clock::now();
-  const auto spin_until = begin + std::chrono::microseconds(settings().polling_us);
-  do {
-    const int ready = check(all);
-    if (ready != 0 || (timeout && *timeout <= Clock::duration::zero())) return ready;
-  } while (any && Clock::now() < spin_until);
-  for (;;) {
-    // Another thread may take the event that would have woken this one: look again now and then.
-    auto longest = milliseconds(settings().wake_up_ms);
-    if (timeout) {
-      const auto left = *timeout - (Clock::now() - begin);
-      if (left <= Clock::duration::zero()) return 0;
-      longest = std::min(longest, std::chrono::ceil<milliseconds>(left));
-    }
-    if (const int error = sleep(all, longest); error < 0) return error;
-    if (const int ready = check(all); ready != 0) return ready;
-  }
+  return wait_for_ready(
+      any, timeout, [&] { return check(all); },
+      [&](milliseconds longest) { return sleep(all, longest); });
 }
 
 int select_descriptors(int count, fd_set* read, fd_set* write, fd_set* except, timeval* timeout) {
