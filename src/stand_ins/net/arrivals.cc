@@ -62,8 +62,7 @@ class PacketPath::Run {
     const bool received = state_->take_received();
     state_->release_responder();
     if (state_->connection() == nullptr) return;
-    // What answers a message of XRC goes by another queue pair, and must not overtake this.
-    const bool later = received && inline_progress_ && (*queue_pair_)->type() != IBV_QPT_XRC_RECV;
+    const bool later = received && inline_progress_;
     auto& waiting = later ? path_.deferred_ : path_.answers_;
     const bool known = !waiting.empty() && waiting.back() == *queue_pair_;
     if (known) return;
@@ -166,6 +165,25 @@ void PacketPath::answer_all(std::vector<std::shared_ptr<rnic::QueuePair>>& waiti
     if (queue_pair->packet_state != nullptr) pump(*queue_pair, time);
   }
   waiting.clear();
+}
+
+// A program may answer a message by another queue pair or by a management datagram, such as a request
+// for the next connection. As from a NIC, the message's own acknowledge comes first: its sender may
+// have to see the end of the one before it is ready for the other. Whoever holds a lock sends what
+// has been put off itself. Hot.
+void PacketPath::answer_before(const rnic::QueuePair* sender) {
+  if (!puts_off_.load(std::memory_order_relaxed)) return;
+  const std::unique_lock guard(receive_lock_, std::try_to_lock);
+  if (!guard) return;
+  const Nanoseconds time = now();
+  std::erase_if(deferred_, [&](const std::shared_ptr<rnic::QueuePair>& waiting) {
+    if (waiting.get() == sender) return false;  // it goes with what leaves now
+    const std::unique_lock send_guard(waiting->send_lock(), std::try_to_lock);
+    if (!send_guard) return false;
+    if (waiting->packet_state != nullptr) pump(*waiting, time);
+    return true;
+  });
+  puts_off_.store(!deferred_.empty(), std::memory_order_relaxed);
 }
 
 // Packets at the front of `left` that the kernel gave this process in another's stead go to that

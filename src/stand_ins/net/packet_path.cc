@@ -226,7 +226,9 @@ void PacketPath::found_readable(int descriptor) {
 }
 
 void PacketPath::send(rnic::QueuePair& queue_pair) {
-  if (queue_pair.type() == IBV_QPT_UD) {
+  const bool datagrams = queue_pair.type() == IBV_QPT_UD;
+  answer_before(datagrams ? nullptr : &queue_pair);
+  if (datagrams) {
     while (queue_pair.has_front_for(*this)) send_datagram(queue_pair);
     return;
   }

@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <charconv>
 #include <cstddef>
+#include <cstdio>
 #include <cstring>
 #include <ctime>
 #include <optional>
@@ -36,14 +37,15 @@ struct Address {
   const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&name); }
 };
 
+std::string abstract_prefix() { return "gdrkit-rnic-" + std::to_string(geteuid()) + "-"; }
+
 // `path` is shorter than what an address holds: see usable().
 Address address_of(const std::string& path, std::uint32_t slot) {
   Address address;
   address.name.sun_family = AF_UNIX;
   // The first byte of an abstract name is 0.
   const bool abstract = path.empty();
-  const std::string text =
-      abstract ? "gdrkit-rnic-" + std::to_string(geteuid()) + "-" + std::to_string(slot) : path;
+  const std::string text = abstract ? abstract_prefix() + std::to_string(slot) : path;
   text.copy(address.name.sun_path + (abstract ? 1 : 0), sizeof address.name.sun_path - 1);
   address.length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + text.size() + 1);
   return address;
@@ -85,6 +87,59 @@ std::string folder_in(const std::string& own, bool make) {
 }
 
 bool nobody_is_there(int error) { return error == ECONNREFUSED || error == ENOENT; }
+
+// The number at the end of one of this user's abstract names; 0: it is none of them.
+std::uint32_t slot_in(std::string_view line, std::string_view prefix) {
+  while (line.ends_with('\n')) line.remove_suffix(1);
+  const std::size_t at = line.find(prefix);
+  if (at == std::string_view::npos) return 0;
+  const std::string_view digits = line.substr(at + prefix.size());
+  std::uint32_t slot = 0;
+  const auto [rest, error] = std::from_chars(digits.data(), digits.data() + digits.size(), slot);
+  const bool is_one = error == std::errc() && rest == digits.data() + digits.size();
+  return is_one && slot < rnic::kSlots ? slot : 0;
+}
+
+// What the kernel lists of this network namespace. Nothing: it cannot be read here.
+std::optional<std::vector<std::uint32_t>> listed_slots() {
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(
+      std::fopen("/proc/thread-self/net/unix", "re"), &std::fclose);
+  char line[256];  // longer ones hold none of these names
+  if (file == nullptr || std::fgets(line, sizeof line, file.get()) == nullptr) return std::nullopt;
+  const std::string prefix = "@" + abstract_prefix();
+  std::vector<std::uint32_t> found;
+  while (std::fgets(line, sizeof line, file.get()) != nullptr) {
+    if (const std::uint32_t slot = slot_in(line, prefix); slot != 0) found.push_back(slot);
+  }
+  return found;
+}
+
+// Each name is tried. One socket does for all that nobody has.
+std::vector<std::uint32_t> called_slots() {
+  std::vector<std::uint32_t> found;
+  UniqueFd connection = seqpacket_socket();
+  for (std::uint32_t slot = 1; slot < rnic::kSlots && connection; ++slot) {
+    const Address address = address_of({}, slot);
+    if (connect(connection.get(), address.get(), address.length) != 0 && nobody_is_there(errno)) {
+      continue;
+    }
+    found.push_back(slot);
+    connection = seqpacket_socket();
+  }
+  return found;
+}
+
+// Whoever listens waits for this, and its clients may be on their way, so it is not to take long:
+// to try all names takes some milliseconds. While sockets end, the kernel may leave one out of its
+// list that is further down: not twice.
+std::vector<std::uint32_t> abstract_slots() {
+  std::optional<std::vector<std::uint32_t>> found = listed_slots();
+  if (!found) return called_slots();
+  if (const auto again = listed_slots()) found->insert(found->end(), again->begin(), again->end());
+  std::sort(found->begin(), found->end());
+  found->erase(std::unique(found->begin(), found->end()), found->end());
+  return *std::move(found);
+}
 
 // Between bind and listen a socket looks like that of a dead process, and what is dead may be
 // another's by the time that it is removed: one process at a time does either. Whoever holds the
@@ -194,24 +249,9 @@ void MeetingPlace::sweep_others() const {
   }
 }
 
-// Each name has to be tried. One socket does for all that nobody has: this is done at each start.
-std::vector<std::uint32_t> MeetingPlace::called_slots() const {
-  std::vector<std::uint32_t> found;
-  UniqueFd connection = seqpacket_socket();
-  for (std::uint32_t slot = 1; slot < rnic::kSlots && connection; ++slot) {
-    const Address address = address_of({}, slot);
-    if (connect(connection.get(), address.get(), address.length) != 0 && nobody_is_there(errno)) {
-      continue;
-    }
-    found.push_back(slot);
-    connection = seqpacket_socket();
-  }
-  return found;
-}
-
 std::vector<std::uint32_t> MeetingPlace::slots() const {
   std::vector<std::uint32_t> found;
-  if (!is_folder()) return called_slots();
+  if (!is_folder()) return abstract_slots();
   const std::unique_ptr<DIR, int (*)(DIR*)> folder(opendir(folder_.c_str()), &closedir);
   if (folder == nullptr) return found;
   while (const dirent* entry = readdir(folder.get())) {

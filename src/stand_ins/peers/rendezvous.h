@@ -45,7 +45,6 @@ class MeetingPlace {
   void leave(std::uint32_t slot) const;
 
  private:
-  std::vector<std::uint32_t> called_slots() const;
   // The file of a slot; empty for an abstract name.
   std::string path_of(std::uint32_t slot) const;
   std::string parent() const { return folder_.substr(0, folder_.rfind('/')); }
