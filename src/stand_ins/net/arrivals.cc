@@ -167,10 +167,10 @@ void PacketPath::answer_all(std::vector<std::shared_ptr<rnic::QueuePair>>& waiti
   waiting.clear();
 }
 
-// A program may answer a message by another queue pair or by a management datagram, such as a request
-// for the next connection. As from a NIC, the message's own acknowledge comes first: its sender may
-// have to see the end of the one before it is ready for the other. Whoever holds a lock sends what
-// has been put off itself. Hot.
+// A program may answer a message by another queue pair or by a management datagram, such as a
+// request for the next connection. As from a NIC, the message's own acknowledge comes first: its
+// sender may have to see the end of the one before it is ready for the other. Whoever holds a lock
+// sends what has been put off itself. Hot.
 void PacketPath::answer_before(const rnic::QueuePair* sender) {
   if (!puts_off_.load(std::memory_order_relaxed)) return;
   const std::unique_lock guard(receive_lock_, std::try_to_lock);
