@@ -106,10 +106,12 @@ logged() {
   die "failed: $* (the whole log: $log)"
 }
 
-# build PRESET FOLDER: configures on the first call, then builds. Two at once take turns.
+# build PRESET FOLDER [TARGET...]: configures on the first call, then builds all, and the targets.
+# Two at once take turns.
 build() {
   preset=$1
   folder=$2
+  shift 2
   # Others must be able to run what root has built; the program itself gets the caller's own mask.
   mask=$(umask)
   umask 022
@@ -128,7 +130,7 @@ build() {
     say "configuring $folder"
     logged "$log" cmake --preset "$preset" -G Ninja -B "$folder"
   fi
-  logged "$log" cmake --build "$folder"
+  logged "$log" cmake --build "$folder" --target all "$@"
   cd "$OLDPWD" || exit 2
   exec 9>&-
   umask "$mask"
