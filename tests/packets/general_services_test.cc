@@ -62,7 +62,7 @@ class GeneralServices : public testing::Test {
   std::function<void(Wire&)> listener(int side, std::uint64_t service, std::uint32_t own,
                                       std::uint64_t others = 0) {
     return at(side, [=](Wire& wire, GsiEnd& end) {
-      // Of so many, the kernel knows only some.
+      // The kernel knows only some of so many.
       for (std::uint64_t i = 1; i <= others; ++i) {
         require(end.listen(service + (i << 32)) == 0, "it listens for others");
       }
@@ -399,6 +399,7 @@ TEST_F(GeneralServices, AForksChildHasNoneOfIt) {
 // Far more than can be looked at, from a source that keeps no rule; meanwhile another asks, and
 // tries again as connection managers do.
 TEST_F(GeneralServices, AFloodKeepsNobodyElseFromBeingHeard) {
+  constexpr Nanoseconds kFlood = 3 * kSecond;
   Child server(listener(0, kService, 1));
   (void)server.wire().receive<char>();
   Child flooder([&](Wire& wire) {
@@ -411,7 +412,7 @@ TEST_F(GeneralServices, AFloodKeepsNobodyElseFromBeingHeard) {
     const auto* begin = reinterpret_cast<const std::byte*>(mad.bytes);
     const Bytes bytes = peer.bytes_of(packet, Bytes(begin, begin + sizeof mad.bytes));
     wire.meet();
-    const Nanoseconds end = now() + 2 * kSecond;
+    const Nanoseconds end = now() + kFlood;
     while (now() < end) peer.send(bytes);
   });
   flooder.wire().meet();
@@ -419,7 +420,9 @@ TEST_F(GeneralServices, AFloodKeepsNobodyElseFromBeingHeard) {
     usleep(300'000);  // the flood is on
     for (std::uint32_t i = 1; i <= 10; ++i) {
       bool answered = false;
-      for (int tries = 0; tries < 15 && !answered; ++tries) {
+      // The first one is heard before the flood is over; a busy machine may keep others waiting.
+      const int most = i == 1 ? 25 : 60;
+      for (int tries = 0; tries < most && !answered; ++tries) {
         require(end.send(gid(0), request_mad(end.id(i), kService, i)) == 0, "a request leaves");
         while (const auto answer = end.receive(100)) {
           answered = remote_id_of(*answer) == end.id(i);
@@ -519,8 +522,8 @@ TEST_F(GeneralServices, WrongPacketsAreCountedAndARightOneIsTaken) {
         wire::make_opcode(wire::Transport::kReliableConnection, wire::Operation::kSendOnly);
     packet.info = wire::find_opcode(packet.opcode);
   });
-  // Of the right form, and for nobody: other classes, versions, methods, attributes; an answer to
-  // no process, and to one that asked nothing.
+  // Their form is right, and they are for nobody: other classes, versions, methods, attributes; an
+  // answer to no process, and to one that asked nothing.
   for (const std::size_t at : {0, 1, 2, 3, 17}) {
     send([at](auto&, auto& payload) { payload[at] ^= std::byte{0x40}; });
   }

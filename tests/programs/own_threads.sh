@@ -11,7 +11,7 @@ run_options=--quiet # gdr run becomes the program
 [ -r /proc/self/schedstat ] ||
   { echo "skipped: this kernel does not tell how long a thread has run (CONFIG_SCHED_INFO)"; exit 77; }
 
-# Of a process: the microseconds that its own threads and the software NIC's have run, and how many
+# For a process: the microseconds that its own threads and the software NIC's have run, and how many
 # those are. Clock ticks would be too coarse: a hundredth of this is one or two.
 time_of() {
   for thread in "/proc/$1/task/"*; do

@@ -15,7 +15,7 @@ import two_programs
 
 # As little as measures anything: two repetitions of a few messages.
 QUICK = ("--iterations", "16", "--repeats", "2")
-# Of these transports, what goes over them.
+# What goes over each of these transports.
 OPERATIONS = {"rc": ("write", "write-imm", "read", "send"), "uc": ("write", "write-imm", "send"),
               "ud": ("send",), "xrc": ("write", "write-imm", "read", "send")}
 ATOMICS = {"rc": ("fetch-add", "compare-swap"), "xrc": ("fetch-add", "compare-swap")}

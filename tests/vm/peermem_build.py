@@ -80,7 +80,8 @@ def wrong_input_is_a_line(folder, headers, place):
     core = folder / "build" / "peer_core" / "Module.symvers"
     for variables, words in (
             (["KVER=1.2.3"], "install the headers of the kernel"),
-            ([f"KDIR={headers}"], "NVIDIA_SYMVERS=FILE is missing"),
+            ([f"KDIR={headers}", "KVER=1.2.3"], "has no ib_register_peer_memory_client"),
+            ([f"KDIR={headers}", "KVER=1.2.3", f"RDMA_SYMVERS={core}"], "no GPU driver (nvidia.ko)"),
             ([f"KDIR={headers}", "NVIDIA_SYMVERS=/nowhere"], "/nowhere has no nvidia_p2p_get_pages"),
             ([f"KDIR={headers}", f"NVIDIA_SYMVERS={core}"], "has no nvidia_p2p_get_pages"),
             ([f"KDIR={headers}", f"NVIDIA_SYMVERS={driver}"], "has no peer memory, use dma-buf")):

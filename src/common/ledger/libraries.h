@@ -24,7 +24,7 @@ inline constexpr NamedLibrary kNamedLibraries[] = {
     {"/libcuda.so", kCuda},     {"/gdrkit/soft-nic/", kSoftNic}, {"/gdrkit/soft-gpu/", kSoftGpu},
 };
 
-// Of a path, or of many in one text (/proc/PID/maps).
+// `paths`: one path, or a text with many (/proc/PID/maps).
 inline std::uint64_t libraries_of(std::string_view paths) {
   std::uint64_t flags = 0;
   for (const NamedLibrary& known : kNamedLibraries) {

@@ -1,5 +1,5 @@
-// What a process has loaded of the libraries that tell what it could have used (libraries.h), by
-// itself: for the end of its life, when `gdr run` may never have seen it.
+// The libraries that a process has loaded, where they tell what it could have used (libraries.h),
+// by itself: for the end of its life, when `gdr run` may never have seen it.
 //
 //   process->libraries.fetch_or(ledger::loaded_now(), std::memory_order_relaxed);
 #pragma once

@@ -57,7 +57,8 @@ std::uint64_t cm_count(Values values) {
   }
 
 constexpr Attribute kAttributes[] = {
-    // What no wire means is 0, truly: there are no symbols to be wrong.
+    // Counters of the physical layer are 0: the software NIC has no wire whose symbols could be
+    // wrong.
     {"counters", "symbol_error", nothing},
     {"counters", "link_error_recovery", nothing},
     {"counters", "link_downed", nothing},

@@ -32,7 +32,7 @@ enum class PortCount : std::uint32_t {
   kXmitDiscards,  // the kernel took them not
   kRcvErrors,     // dropped on arrival
   kWrongIcrc,
-  // Of the reliable transports.
+  // Reliable transports count these.
   kOutOfSequence,
   kDuplicateRequest,
   kRnrNakSent,

@@ -41,7 +41,7 @@ PortFile* map(const std::string& path) {
     const bool has_room = ready && posix_fallocate(file->get(), 0, sizeof(PortFile)) == 0;
     flock(file->get(), LOCK_UN);
     if (!ready) {
-      // Of another version: nobody reads it any more.
+      // A file of another version, which nobody reads any more.
       if (!first || unlink(path.c_str()) != 0) return nullptr;
       continue;
     }

@@ -30,7 +30,8 @@ class UdpPort : public Port {
 
   static Result<std::unique_ptr<UdpPort>> open_group(const wire::Address& group,
                                                      std::uint32_t interface);
-  // Of a group's port: whether the interface takes what is sent to the group. False: it cannot.
+  // For a group's port: has the interface take what is sent to the group, or no longer. False: it
+  // cannot.
   bool set_member(bool is_member) const;
 
   int send(const Burst& burst) override;

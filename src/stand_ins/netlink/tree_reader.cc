@@ -83,7 +83,7 @@ std::uint8_t TreeReader::port_number(std::uint32_t device, std::uint32_t port,
   return static_cast<std::uint8_t>(std::strtoul(read(device, path).bytes, nullptr, 10));
 }
 
-// Of the GID with the lowest index that has one.
+// The interface of the GID with the lowest index that has one.
 Text TreeReader::interface(std::uint32_t device, std::uint32_t port) const {
   char path[PATH_MAX];
   const int length = std::snprintf(path, sizeof path, "%s%s/%s/ports/%u/gid_attrs/ndevs", root_,

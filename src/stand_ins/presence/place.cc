@@ -20,7 +20,7 @@ namespace {
 
 constexpr const char* kFunctions = "/sys/bus/pci/devices";
 
-// Of configuration space, in the part that everybody may read.
+// Offsets in the part of configuration space that everybody may read.
 constexpr std::size_t kHeaderType = 0x0e, kSecondaryBus = 0x19;
 constexpr unsigned kBridgeHeader = 1;
 
@@ -130,7 +130,7 @@ class Machine {
   }
 
  private:
-  // Of a bridge; 0, which is no bus behind a bridge, for anything else.
+  // The bus behind a bridge; 0, which is none, for anything else.
   unsigned secondary_bus(const std::string& address) const {
     std::ifstream stream(root_ + kFunctions + "/" + address + "/config", std::ios::binary);
     char bytes[kSecondaryBus + 1];

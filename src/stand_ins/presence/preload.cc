@@ -277,7 +277,7 @@ GDR_REAL_PATH(__realpath_chk, (const char*, char*, std::size_t),
               (const char* path, char* resolved, std::size_t size), (to.get(), resolved, size))
 GDR_REAL_PATH(canonicalize_file_name, (const char*), (const char* path) noexcept, (to.get()))
 
-// Of a program that has gone into the tree.
+// The working folder of a program that has gone into the tree.
 #define GDR_CURRENT_FOLDER(name, types, parameters, arguments) \
   using name##_call = char* types;                             \
   GDR_SHOWN char* name parameters {                            \

@@ -22,7 +22,7 @@ class Redirection {
  public:
   explicit Redirection(const char* path);
   bool is_redirected() const { return path_ == room_; }
-  // Of a character device of the tree: its number among them. -1: it is none.
+  // The number of one of the tree's character devices. -1: it is none.
   int device_number() const { return device_; }
   const char* get() const { return path_; }  // the path itself where it is not redirected
 

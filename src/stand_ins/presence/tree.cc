@@ -14,7 +14,7 @@
 namespace gdr::presence {
 namespace {
 
-// Of the kernel's, as of Linux 5.x and 6.x.
+// The kernel's versions of its interfaces, as of Linux 5.x and 6.x.
 constexpr int kVerbsAbi = 6;
 constexpr int kDriverAbi = 1;
 constexpr int kConnectionManagerAbi = 4;

@@ -26,7 +26,7 @@ int add_event_poll(std::shared_ptr<EventPoll> poll);
 std::shared_ptr<EventPoll> find_event_poll(int descriptor);
 std::shared_ptr<EventPoll> remove_event_poll(int descriptor);
 
-// Of either kind; null: an ordinary descriptor.
+// A socket of either kind; null: an ordinary descriptor.
 std::shared_ptr<Waitable> find_waitable(int descriptor);
 
 // When the process ends: the kernel would deliver what a program has sent, and tell its peers.

@@ -78,7 +78,7 @@ ssize_t StreamSocket::receive(std::span<const iovec> into, int flags, sockaddr* 
   }
   if (taken == 0 && error == 0 && error_ != 0) error = -take_error();
   if (taken == 0 && error != 0) return error;
-  // Of a connected socket the sender's name is no news (recvfrom(2)).
+  // A connected socket does not tell the sender's name (recvfrom(2)).
   if (from != nullptr && length != nullptr) *length = 0;
   return static_cast<ssize_t>(taken);
 }

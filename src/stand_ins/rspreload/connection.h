@@ -36,7 +36,7 @@ struct Connection {
   std::atomic<bool> is_bound{false};  // by the program
   int type = 0;                       // SOCK_STREAM or SOCK_DGRAM
 
-  // Of the handshake, which one thread does at a time.
+  // For the handshake, which one thread does at a time.
   pthread_mutex_t handshake = PTHREAD_MUTEX_INITIALIZER;
   int listener = -1;  // an rsocket
 

@@ -44,8 +44,8 @@ int dealloc_td(ibv_td* td) {
 }
 
 bool is_complete(const ibv_parent_domain_init_attr& attributes) {
-  // Of rdma-core 65: in a confidential guest, memory may be shared with the host. The device is in
-  // the guest, so all memory will do.
+  // From rdma-core 65: in a confidential guest, memory may be shared with the host. The device is
+  // in the guest, so all memory will do.
   constexpr std::uint32_t kMayBeUnprotected = 1 << 2;
   constexpr std::uint32_t kKnown = IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS |
                                    IBV_PARENT_DOMAIN_INIT_ATTR_PD_CONTEXT | kMayBeUnprotected;

@@ -127,7 +127,7 @@ GDR_EXPORT int ibv_query_port(ibv_context* context, std::uint8_t port_number,
   return query_port_compat(context, port_number, attributes);
 }
 
-// Of an empty entry: zeros.
+// An empty entry gives zeros.
 GDR_EXPORT int ibv_query_gid(ibv_context* context, std::uint8_t port_number, int index,
                              ibv_gid* gid) {
   const auto at = static_cast<std::uint32_t>(index);

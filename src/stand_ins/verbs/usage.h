@@ -14,7 +14,7 @@
 
 namespace gdr::verbs::usage {
 
-// Of one device; null: not counted.
+// What counts one device's use; null: it is not counted.
 using Counted = ledger::Device*;
 
 Counted opened(const char* device);

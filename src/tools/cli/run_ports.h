@@ -17,7 +17,7 @@ namespace gdr::cli {
 
 class PortRefresher {
  public:
-  // Of all devices that are shown there.
+  // The ports of all devices that are shown there.
   PortRefresher(const std::string& root, std::string folder);
   void refresh();
 

@@ -78,7 +78,7 @@ bool is_driver(const std::string& stem) {
 }
 
 bool is_candidate(const std::string& stem) {
-  if (stem == "nv_peer_mem") return true;
+  if (stem == "nv_peer_mem" || stem == "gdrkit-peermem") return true;  // the latter by DKMS
   return stem.starts_with("nvidia") && (stem.ends_with("-peermem") || stem.ends_with("_peermem"));
 }
 

@@ -41,7 +41,7 @@ std::vector<Mapped> mapped_with(const std::string& maps, const char* part) {
   return found;
 }
 
-// Of the segments of System V: those that the process has made.
+// Segments of System V that the process has made.
 std::set<std::string> made_by(pid_t pid, const std::string& proc) {
   std::set<std::string> made;
   std::ifstream lines(proc + "/sysvipc/shm");

@@ -54,7 +54,7 @@ def attempt(place, gdr, job, patience):
         stop(server)
         if client is not None:
             stop(client)
-    # Of one-sided transfers the receiver's fio knows nothing.
+    # The receiver's fio knows nothing of one-sided transfers.
     whole = WHOLE in said and (WHOLE in heard or job != "messages")
     if client.returncode != 0 or server.returncode != 0 or not whole:
         return f"exit {client.returncode} and {server.returncode}:\n{said}\n--- receiver\n{heard}"

@@ -103,7 +103,7 @@ TEST_F(RsocketDatagram, IgnoresWhateverStrangersSend) {
             other.announce("data");
           } while (other.receive(500).empty());
         }
-        // Of more names than there is room for.
+        // More names than there is room for.
         for (int i = 0; i < 1500; ++i) Stranger(at).announce("", 7);
         const int fd = connected(at);
         for (int i = 0; i < 10; ++i) ask(fd, "still there");

@@ -50,7 +50,7 @@ class MadeHost : public test::ScratchFolder {
     maker.import_symbol("ib_register_peer_memory_client", kRegister);
     return maker;
   }
-  // Of this machine: what is built elsewhere is refused.
+  // This machine's type: what is built for another one is refused.
   static std::uint16_t machine() {
 #if defined(__aarch64__)
     return EM_AARCH64;

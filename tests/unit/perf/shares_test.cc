@@ -54,7 +54,7 @@ TEST(Shares, HoldWhatMessagesAreComparedWith) {
   StationPlan plan = plan_of(2, 2, kGiB);
   const std::uint64_t with = needed(plan), by_client = needed(plan, true);
   const std::uint64_t messages = 2 * plan_of(1, 1, kGiB).layout().bytes();
-  // Of each thread and of the control thread: two buffers, and two more to describe damage.
+  // Each thread and the control thread have two buffers, and two more to describe damage.
   EXPECT_GE(with, messages + (2 + 1) * 4 * kGiB);
   EXPECT_GE(by_client, messages + 2 * 6 * kGiB);
   plan.load.check = false;

@@ -113,7 +113,7 @@ TEST_F(Requests, ThatAreRepeatedAreToldOnceAndAskedForPatience) {
   const auto told = next();
   ASSERT_TRUE(told);
   EXPECT_FALSE(next());
-  // Of another peer the same number is another request.
+  // The same number from another peer is another request.
   gsi_.deliver(request_to(service_of(listener)), peer_address(2));
   const auto other = next();
   ASSERT_TRUE(other);

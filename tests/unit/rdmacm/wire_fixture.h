@@ -115,7 +115,7 @@ class WireTest : public testing::Test {
     EXPECT_EQ(next_type(), RDMA_CM_EVENT_ROUTE_RESOLVED);
     return id;
   }
-  // Of one kind, among what has been sent since.
+  // Messages of one kind, among what has been sent since.
   std::vector<Sent> sent(cm::Kind kind) {
     std::vector<Sent> of_kind;
     for (const Sent& one : gsi_.take_sent()) {

@@ -18,7 +18,7 @@ kernel=$(busybox cpio -t <"$folder/modules.cpio" 2>/dev/null |
 release=$(echo "$kernel" | cut -d . -f 1,2)
 
 built_from=$(cd "$checkout" && echo "$kernel" &&
-  find kernel tests/vm/peermem -name check -prune -o -type f ! -name "*.md" -exec sha256sum {} + | sort -k 2)
+  find kernel tests/vm/peermem \( -name check -o -name packaging \) -prune -o -type f ! -name "*.md" -exec sha256sum {} + | sort -k 2)
 [ "$(cat "$folder/ko/built-from" 2>/dev/null)" != "$built_from" ] || exit 0
 mkdir -p "$folder/ko" "$folder/build"
 rm -f "$folder"/ko/*

@@ -18,7 +18,7 @@ inline constexpr const char* kMark =
     "# Written by gdr fix; gdr fix --undo puts back what was here.";
 
 inline constexpr const char* kModulesFile = "etc/modules-load.d/gdrkit.conf";
-// Of gdr peermem install.
+// Files of gdr peermem install.
 inline constexpr const char* kPeermemModulesFile = "etc/modules-load.d/gdrkit-peermem.conf";
 inline constexpr const char* kPeermemDepmodFile = "etc/depmod.d/gdrkit-peermem.conf";
 inline constexpr const char* kPeermemModprobeFile = "etc/modprobe.d/gdrkit-peermem.conf";

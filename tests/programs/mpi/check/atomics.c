@@ -7,7 +7,7 @@
 
 enum { kMostTurns = 40, kWords = 4 };
 
-// Of many ranks each waits for all others.
+// Each of many ranks waits for all others.
 static int turns(const struct check* check) { return check->sparse ? 4 : kMostTurns; }
 
 // Some 8-byte words of rank 0, that all ranks change.

@@ -10,7 +10,7 @@
 
 #include "buffer.h"
 
-// Of the functions that take a count for each rank: displacements leave gaps.
+// For functions that take a count for each rank: displacements leave gaps.
 struct parts {
   int* counts;
   int* places;

@@ -9,7 +9,7 @@ CLASSES = {0x0000: "Non-VGA unclassified device", 0x0104: "RAID bus controller",
            0x1080: "Encryption controller", 0x1300: "Non-Essential Instrumentation"}
 INTERFACES = {0x010802: "NVM Express", 0x030000: "VGA controller", 0x060400: "Normal decode",
               0x0c0330: "XHCI"}
-# Of a class that pci.ids does not know lspci has the family's name, and the number in any case.
+# For a class that pci.ids does not know, lspci has the family's name, and the number in any case.
 FAMILIES = {0x08: "Generic system peripheral"}
 
 

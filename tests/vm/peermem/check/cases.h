@@ -22,7 +22,7 @@ void races(unsigned threads, unsigned registrations);
 void transfers_dma_bufs();
 // Writes to one that has moved; neither the old place nor the new one may change.
 void moves_a_dma_buf();
-// Of a process that is dead by then.
+// Memory of a process that is dead by then.
 void outlives_the_exporter();
 [[noreturn]] void holds_a_dma_buf();
 
