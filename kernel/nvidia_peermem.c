@@ -179,7 +179,7 @@ void *ib_register_peer_memory_client(const struct peer_memory_client *client,
 void ib_unregister_peer_memory_client(void *client);
 
 #ifndef GDR_MODULE_VERSION
-#define GDR_MODULE_VERSION "0.2.0"
+#define GDR_MODULE_VERSION "0.1.0"
 #endif
 
 #define GPU_PAGE_SHIFT	16
@@ -976,4 +976,4 @@ module_exit(stop);
 MODULE_DESCRIPTION("GPU memory for RDMA NICs, by the peer-memory interface");
 MODULE_AUTHOR("gdrkit");
 MODULE_LICENSE("Dual MIT/GPL");
-MODULE_VERSION(GDR_MODULE_VERSION);
+MODULE_VERSION("gdrkit-" GDR_MODULE_VERSION);

@@ -120,6 +120,7 @@ def every_driver(host):
             expect(host.guest.check("cat /sys/module/nvidia_peermem/parameters/persistent").strip()
                    == "N", "it says that it is persistent")
         version = host.guest.check("cat /sys/module/nvidia_peermem/version").strip()
+        expect(version.startswith("gdrkit-"), f"gdr doctor takes it for the driver's own: {version}")
         host.unload()
         print(f"ok  driver {driver}: version {version} of the module, every byte, freed: {outcome}")
 

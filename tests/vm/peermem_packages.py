@@ -93,6 +93,8 @@ def tarball_makes_what_the_host_needs(built, modules, place):
     succeed("make", "-s", f"KVER={modules.kernel}", f"KDIR={modules.headers}",
             "CONFIG_DEBUG_INFO_BTF_MODULES=", cwd=source, env={"ROOT": str(root)})
     expect_built_for(source / "nvidia-peermem.ko", modules.versions("open"))
+    version = succeed("/usr/sbin/modinfo", "-F", "version", source / "nvidia-peermem.ko").strip()
+    expect(f"gdrkit-{source.name.rsplit('-', 1)[1]}" == version, f"{source.name}: version {version}")
     print("ok  make in the unpacked tarball, for a driver in a container's root")
     return root, source
 

@@ -82,6 +82,14 @@ TEST(PeerMemory, LoadedIsWellUnlessItIsOfAnotherReleaseOrHoldsNothing) {
   EXPECT_TRUE(says(patient.find(kPeerMemory), "does not use ib_core"));
 }
 
+TEST(PeerMemory, OfGdrkitServesEveryReleaseOfTheDriver) {
+  Patient patient;
+  patient.load_peer_memory("gdrkit-0.1.0");
+  const Findings found = patient.find(kPeerMemory);
+  EXPECT_EQ(outcomes(found), "ok");
+  EXPECT_TRUE(says(found, "nvidia_peermem gdrkit-0.1.0 is loaded"));
+}
+
 TEST(PeerMemory, InBothModulesIsAWarning) {
   Patient patient;
   patient.load_peer_memory();
@@ -125,6 +133,18 @@ TEST(PeerMemoryLoading, FailsOfAModuleBuiltWithoutTheRdmaStack) {
   const Findings found = patient.find(kPeerMemoryLoading);
   EXPECT_EQ(outcomes(found), "fail");
   EXPECT_TRUE(says(found, "sudo dkms install --force nvidia/580.95.05"));
+}
+
+TEST(PeerMemoryLoading, OfADriverThatNoPackageRebuildsSaysHowToBuildAModuleThatFits) {
+  Patient patient;
+  patient.take_proprietary_driver();
+  patient.give_peer_interface();
+  patient.machine.write(kModulesDep, "extra/nvidia-peermem.ko: extra/nvidia.ko\n");
+  EXPECT_TRUE(
+      says(patient.find(kPeerMemoryLoading), "gdr peermem build && sudo gdr peermem install"));
+  patient.machine.write(kModulesDep, "extra/nvidia.ko:\n");
+  EXPECT_TRUE(
+      says(patient.find(kPeerMemoryLoading), "gdr peermem build && sudo gdr peermem install"));
 }
 
 TEST(PeerMemoryLoading, FindsTheDriverOfAContainer) {

@@ -20,7 +20,8 @@ const Symptoms& module_symptoms() {
        .consequence =
            "The module does not load: no GPUDirect RDMA by this way. dma-buf still works.",
        .checks = {"peer-memory", "peer-memory-loading"},
-       .fix_now = "The line's first word is the module: rebuild that one. nvidia-peermem: "
+       .fix_now = "Build one that fits both: `gdr peermem build && sudo gdr peermem install`. Or "
+                  "rebuild the module that the line begins with. nvidia-peermem: "
                   "`sudo dkms install --force nvidia/$(modinfo -F version nvidia)`; then "
                   "`sudo modprobe nvidia-peermem`; nv_peer_mem: "
                   "`sudo dkms install --force nv_peer_mem/$(modinfo -F version nv_peer_mem)`; in "
@@ -52,7 +53,8 @@ const Symptoms& module_symptoms() {
                       "RDMA does not need. A peer-memory module: dma-buf still works.",
        .checks = {"peer-memory-loading", "gpu-driver"},
        .fix_now = "The line's first word is the module. nv_peer_mem: use the driver's own in its "
-                  "place: `sudo modprobe nvidia-peermem`; gdrdrv: rebuild it: "
+                  "place: `sudo modprobe nvidia-peermem`, or build one for this driver: "
+                  "`gdr peermem build && sudo gdr peermem install`; gdrdrv: rebuild it: "
                   "`sudo dkms install --force gdrdrv/$(modinfo -F version gdrdrv)`; "
                   "`sudo modprobe gdrdrv`",
        .fix_for_good = "`sudo apt-get purge nvidia-peer-memory-dkms`; drivers from 465 on bring "

@@ -90,6 +90,9 @@ bool has_mellanox(const Inventory& inventory) {
       functions, [](const auto& entry) { return entry.second.vendor == vendor::kMellanox; });
 }
 
+// For a driver whose own module does not fit, or is not there.
+constexpr const char* kBuild = "gdr peermem build && sudo gdr peermem install";
+
 std::string with_alternative(const std::string& note, const std::string& remedy) {
   return remedy.empty() ? note : note + "; or " + remedy;
 }
@@ -99,6 +102,7 @@ void not_installed(const Search& search, PeerMemoryPlan& plan) {
   const std::string& kernel = plan.read.facts.kernel_name;
   plan.reason = std::string("no module ") + name_of(ways.module) + " for kernel " + kernel;
   std::string note;
+  std::string command;
   switch (ways.module) {
     case PeerModule::kEfaNvPeermem:
       note = "install it with AWS's EFA installer (efa_installer.sh --enable-gdr)";
@@ -109,12 +113,13 @@ void not_installed(const Search& search, PeerMemoryPlan& plan) {
           "nvidia-peermem)";
       break;
     default:
-      note = search.own_root.empty()
-                 ? "install the GPU driver's kernel modules for it"
-                 : "the driver is installed below /" + search.own_root +
-                       ": recreate its pod, with driver.rdma.enabled=true in the GPU operator";
+      command = kBuild;
+      note = "builds it for this driver; or " +
+             (search.own_root.empty() ? "install the GPU driver's kernel modules for this kernel"
+                                      : "recreate the pod of the driver below /" + search.own_root +
+                                            ", with driver.rdma.enabled=true in the GPU operator");
   }
-  plan.advice = {{}, with_alternative(note, ways.remedy)};
+  plan.advice = {command, with_alternative(note, ways.remedy)};
 }
 
 // "nvidia" of "updates/dkms/nvidia-peermem.ko.zst", as dkms calls the package.
@@ -128,16 +133,18 @@ Advice rebuild_of(const InstalledModule& module, const std::string& release) {
   const std::string package =
       module.module == PeerModule::kNvidiaPeermem ? dkms_name(module.line) : std::string();
   if (!module.root.empty()) {
-    return {{},
-            "recreate the driver's pod while the RDMA driver is loaded, with "
-            "driver.rdma.enabled=true in the GPU operator"};
+    return {kBuild,
+            "builds one for exactly this driver and RDMA stack; or recreate the driver's pod while "
+            "the RDMA driver is loaded, with driver.rdma.enabled=true in the GPU operator"};
   }
   if (!package.empty() && !release.empty()) {
     return {"sudo dkms install --force " + package + "/" + release,
             "rebuilds it for the running kernel; repeat this after each change of the RDMA stack"};
   }
   if (module.module == PeerModule::kNvidiaPeermem) {
-    return {{}, "install the GPU driver again, after every change of the RDMA stack"};
+    return {kBuild,
+            "builds one for exactly this driver and RDMA stack; repeat this after each change of "
+            "either"};
   }
   return {{}, "build " + module.name() + " again, after every change of the RDMA stack"};
 }

@@ -8,11 +8,12 @@ namespace {
 constexpr const char* kExplanation =
     "A peer-memory module tells the RDMA stack which addresses belong to a GPU. NVIDIA's driver "
     "includes nvidia_peermem; the older nv_peer_mem was a separate package, and only one of the "
-    "two may be loaded. The check reads their versions in /sys/module, the users of ib_core, and "
+    "two may be loaded. gdrkit's own module of this name (gdr peermem) serves every driver. The "
+    "check reads their versions in /sys/module, the users of ib_core, and "
     "/sys/kernel/mm/memory_peers, where some RDMA stacks list their peer-memory clients. A loaded "
     "module that uses neither ib_core nor ib_uverbs was built without the RDMA stack's symbols: it "
-    "does nothing. Drivers before 470 do not include nvidia_peermem. The module must have the same "
-    "release as the GPU driver.";
+    "does nothing. Drivers before 470 do not include nvidia_peermem. The driver's own module must "
+    "have the same release as the GPU driver.";
 
 constexpr const char* kModule = "sys/module/nvidia_peermem";
 constexpr const char* kLegacy = "sys/module/nv_peer_mem";
@@ -68,7 +69,8 @@ Findings find(const Host& host) {
                   to_do("remove the package nvidia-peer-memory (nv_peer_mem)")})};
   }
   const std::string version = files.line(std::string(kModule) + "/version");
-  if (current && !version.empty() && !ways.driver_version.empty() &&
+  const bool is_drivers_own = !version.starts_with("gdrkit-");
+  if (current && is_drivers_own && !version.empty() && !ways.driver_version.empty() &&
       version != ways.driver_version) {
     return {fail("", "nvidia_peermem " + version + " beside driver " + ways.driver_version,
                  std::move(evidence),
