@@ -75,7 +75,7 @@ class Kernel:
     def wait_until_serves(self, command):
         if not command.startswith(DATAGRAMS):
             return time.sleep(2)  # no table of sockets shows who listens for connections
-        # A datagram for nobody is lost, and udpong sends none twice.
+        # Its first datagram, which is lost where nobody is there, udpong sends once only.
         end = time.monotonic() + LIMIT
         while self._guest.run(f"grep -q ':{DATAGRAM_PORT:04X} ' /proc/net/udp /proc/net/udp6")[0] != 0:
             if time.monotonic() > end:
@@ -96,7 +96,8 @@ def went_by_queue_pair(counters, before):
 
 
 def run_pair(server, client, words, rxe):
-    """A datagram that is lost on its way is not sent again, so udpong may be begun three times."""
+    """udpong sends each message again every millisecond until its echo is there. A guest that takes
+    longer has ever more to echo and never comes to the end, so it may be begun three times."""
     attempts = 3 if words[0].startswith(DATAGRAMS) else 1
     return any(run_once(server, client, words, rxe) for _ in range(attempts))
 

@@ -155,7 +155,7 @@ TEST(PeerMemoryLoading, FindsTheDriverOfAContainer) {
   EXPECT_TRUE(says(patient.find(kPeerMemoryLoading), "no module nvidia-peermem for kernel 6.8"));
   const std::string driver = "run/nvidia/driver/";
   patient.machine.write(driver + "usr/sbin/modprobe", "");
-  EXPECT_TRUE(says(patient.find(kPeerMemoryLoading), "recreate its pod"));
+  EXPECT_TRUE(says(patient.find(kPeerMemoryLoading), "recreate the pod of the driver"));
   patient.machine.write(driver + kModulesDep, "kernel/nvidia-peermem.ko: kernel/ib_core.ko\n");
   EXPECT_EQ(outcomes(patient.find(kPeerMemoryLoading)), "ok");
   EXPECT_TRUE(says(patient.find(kRegistrationPath),
