@@ -48,7 +48,8 @@ void leave_at_exit(const MeetingPlace& place, std::uint32_t slot) {
 // Looked for once a second: folders may come and go, and calls may be many.
 std::vector<MeetingPlace> places_now() {
   static std::mutex mutex;
-  static std::vector<MeetingPlace> found;
+  // Never destroyed: threads look for others while the process ends.
+  static auto& found = *new std::vector<MeetingPlace>;
   static pid_t finder = 0;  // a child of fork may be in another namespace
   static Nanoseconds found_at = 0;
   // In a child of fork another thread of the parent's may hold it for ever.

@@ -5,6 +5,7 @@
 #include <rdma/rdma_cma.h>
 
 #include <algorithm>
+#include <span>
 
 #include "datagram_sides.h"
 #include "queue_pair_steps.h"

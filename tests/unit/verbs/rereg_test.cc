@@ -142,9 +142,12 @@ TEST_F(ReregTest, RefusesWrongInputAndLeavesTheRegionAsItWas) {
 }
 
 TEST_F(ReregTest, RefusesMemoryThatIsNotThereAndLeavesTheRegionAsItWas) {
-  void* gone = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  ASSERT_NE(gone, MAP_FAILED);
-  ASSERT_EQ(munmap(gone, 4096), 0);
+  // In the middle of much that goes, so that nobody's next mapping is there.
+  constexpr std::size_t kMuch = std::size_t{1} << 30;
+  void* much = mmap(nullptr, kMuch, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  ASSERT_NE(much, MAP_FAILED);
+  ASSERT_EQ(munmap(much, kMuch), 0);
+  void* gone = static_cast<std::byte*>(much) + kMuch / 2;
   expect_refused(EFAULT, kTranslation, nullptr, gone, 4096, 0);
   ibv_pd* other = ibv_alloc_pd(context_);
   expect_refused(EFAULT, kTranslation | kDomain, other, gone, 4096, 0);
