@@ -101,9 +101,9 @@ bool Sentinel::has_had(int signal) {
   };
   read_reports(0);
   for (const Nanoseconds end = now() + kSignalPatience; !recently();) {
-    const Nanoseconds left = end - now();
-    if (left < kMillisecond) return false;
-    read_reports(left);
+    const Nanoseconds time = now();
+    if (time + kMillisecond > end) return false;
+    read_reports(end - time);
   }
   return true;
 }
