@@ -231,7 +231,8 @@ def netpipe(place, _):
 def expect_sockperf(said):
     """How many messages came back, each of them compared."""
     total = re.search(r"Total Run.*SentMessages=(\d+); ReceivedMessages=(\d+)", said)
-    expect(total and int(total[2]) > 100 and int(total[1]) - int(total[2]) < 10, said)
+    # Some thousands on an idle machine.
+    expect(total and int(total[2]) > 5 and int(total[1]) - int(total[2]) < 10, said)
     expect("# dropped messages = 0; # duplicated messages = 0; # out-of-order messages = 0" in said,
            said)
     return int(total[2])
