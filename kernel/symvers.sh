@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
-# symvers.sh gpu|rdma [KERNEL]: what the GPU driver, or the RDMA stack, exports to a peer-memory module,
-# as lines of a Module.symvers file. They are read from the modules' own files, since those are what
+# symvers.sh gpu|rdma|both [KERNEL]: what the GPU driver, the RDMA stack, or each of them exports to a
+# peer-memory module, as lines of a Module.symvers file. They are read from the modules' own files, since those are what
 # will be loaded. Where there is nothing, it says why in one line and ends with 1.
 #
 # It looks where "gdr peermem" looks (docs/peermem.md): on this host, and in the roots of driver
@@ -79,7 +79,14 @@ rdma() {
   fail "the RDMA stack of kernel $kernel has no ib_register_peer_memory_client, so no peer-memory module can help; use dma-buf"
 }
 
+# Nothing of either where one is missing.
+both() {
+  of_rdma=$(rdma)
+  of_gpu=$(gpu)
+  printf '%s\n' "$of_rdma" "$of_gpu"
+}
+
 case $part in
-  gpu | rdma) "$part" ;;
-  *) echo "usage: symvers.sh gpu|rdma [KERNEL]" >&2; exit 2 ;;
+  gpu | rdma | both) "$part" ;;
+  *) echo "usage: symvers.sh gpu|rdma|both [KERNEL]" >&2; exit 2 ;;
 esac

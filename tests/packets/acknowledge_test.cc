@@ -21,7 +21,7 @@ class Acknowledge : public testing::Test {
     link_ = *std::move(made);
   }
 
-  // What a program prepares first, and then does.
+  // A program prepares something first, and then does it.
   using Then = std::function<void()>;
   using Prepare = std::function<Then(Side&)>;
 

@@ -5,12 +5,12 @@ wrong input is one line; what is installed is taken back."""
 import pathlib
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 
 import lab
 from lab import expect
+from peermem_modules import Modules, run
 
 HERE = pathlib.Path(__file__).resolve().parent
 SOURCE = HERE.parents[1] / "kernel"
@@ -19,11 +19,6 @@ APIS = {"open": "nvidia_p2p_get_pages_persistent", "580": "nvidia_p2p_get_pages_
         "515": "nvidia_p2p_cap_persistent_pages", "470": None}
 # Two other modules' functions are declared in the file, since it has no headers of its own.
 CHECKPATCH_LEAVES_OUT = "AVOID_EXTERNS"
-
-
-def run(*command, cwd=None):
-    return subprocess.run([str(word) for word in command], cwd=cwd, text=True, check=False,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300)
 
 
 def exports(symvers):
@@ -122,7 +117,7 @@ def follows_the_driver(folder, headers, place):
 
 def main():
     folder = lab.kernel_folder(sys.argv[1], modules=True)
-    headers = next((folder / "headers" / "usr" / "src").glob("linux-headers-*-amd64"))
+    headers = Modules(folder).headers
     with tempfile.TemporaryDirectory() as scratch:
         place = pathlib.Path(scratch) / "kernel"
         shutil.copytree(SOURCE, place)

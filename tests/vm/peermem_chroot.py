@@ -1,16 +1,19 @@
-"""A fresh Debian in a folder, in which the deb of our peer-memory module is installed and DKMS builds it.
-
-    run_in_fresh_debian(scratch, deb, [modules of kernel 6.1, modules of kernel 6.12])
-
-In it modprobe answers questions about files and loads nothing: the kernel is this machine's."""
+#!/usr/bin/env python3
+"""peermem_chroot.py BUILD: the deb of our peer-memory module in a fresh Debian (debootstrap, as root) with
+headers of Linux 6.1 and 6.12: installed where nothing can be built, built by DKMS for both kernels, built
+again for another driver, installed though a build fails, removed without a trace. No module is loaded
+anywhere: modprobe answers questions about files alone there, since the kernel is this machine's."""
 import os
 import pathlib
 import shutil
 import subprocess
+import sys
+import tempfile
 
 import lab
 from lab import expect
-from peermem_packages import NAME, expect_built_for
+from peermem_modules import Modules
+from peermem_packages import NAME, expect_built_for, one, packages
 
 # What the packages of headers depend on, too: the kernels' compiler, and pahole.
 PACKAGES = "dkms,make,gcc,gcc-12,libelf1,kmod,xz-utils,pahole"
@@ -142,16 +145,24 @@ def is_removed(debian, kernels):
     print("ok  removed, and nothing left")
 
 
-def run_in_fresh_debian(scratch, deb, kernels):
+def main():
     if os.geteuid() != 0 or not shutil.which("debootstrap"):
         lab.skip("the fresh Debian needs root and debootstrap")
-    debian = Debian(pathlib.Path(scratch), [modules.folder for modules in kernels])
-    debian.make()
-    shutil.copy(deb, debian.root / "package.deb")
-    for modules in kernels:
-        give_kernel(debian, modules)
-    installs_where_nothing_can_be_built(debian, kernels)
-    is_built_for_each_kernel(debian, kernels)
-    service_builds_again(debian, kernels)
-    a_failing_build_leaves_a_whole_package(debian, kernels)
-    is_removed(debian, kernels)
+    kernels = [Modules(lab.kernel_folder(sys.argv[1], release, modules=True)) for release in ("", "6.12")]
+    with tempfile.TemporaryDirectory() as scratch:
+        place = pathlib.Path(scratch)
+        debian = Debian(place, [modules.folder for modules in kernels])
+        deb = one(packages(place), "*.deb")
+        debian.make()
+        shutil.copy(deb, debian.root / "package.deb")
+        for modules in kernels:
+            give_kernel(debian, modules)
+        installs_where_nothing_can_be_built(debian, kernels)
+        is_built_for_each_kernel(debian, kernels)
+        service_builds_again(debian, kernels)
+        a_failing_build_leaves_a_whole_package(debian, kernels)
+        is_removed(debian, kernels)
+
+
+if __name__ == "__main__":
+    lab.run_to_the_end(main)

@@ -14,23 +14,13 @@ import tempfile
 
 import lab
 from lab import expect
+from peermem_modules import Modules, run
 
 
-def run(*command, cwd=None, env=None):
-    return subprocess.run([str(word) for word in command], cwd=cwd, text=True, check=False,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=500, env=env)
-
-
-class Lab:
-    """The modules and headers that tests/vm/peermem/modules.sh has built and unpacked."""
-
+class Lab(Modules):
     def __init__(self, folder, gdr):
-        self.folder, self.gdr = pathlib.Path(folder), gdr
-        self.headers = next((self.folder / "headers" / "usr" / "src").glob("linux-headers-*-amd64"))
-        self.kernel = self.headers.name.removeprefix("linux-headers-")
-
-    def driver(self, kind):
-        return self.folder / "build" / f"driver-{kind}" / "nvidia.ko"
+        super().__init__(folder)
+        self.gdr = gdr
 
     def host(self, place):
         """A root with an RDMA stack that takes peer-memory modules."""
@@ -38,13 +28,8 @@ class Lab:
         (root / "proc" / "sys" / "kernel").mkdir(parents=True)
         (root / "proc" / "sys" / "kernel" / "osrelease").write_text(self.kernel + "\n")
         (root / "sys" / "module").mkdir(parents=True)
-        updates = self.modules(root) / "updates"
-        updates.mkdir(parents=True)
-        shutil.copy(self.folder / "build" / "peer_core" / "peer_core.ko", updates / "ib_core.ko")
+        self.put(root, "peer_core/peer_core.ko", "ib_core.ko")
         return root
-
-    def modules(self, root):
-        return root / "lib" / "modules" / self.kernel
 
     def peermem(self, what, *options, **keys):
         return run(self.gdr, "peermem", what, *options, **keys)
@@ -73,7 +58,7 @@ def packed(source, target):
 def the_driver_of_a_container(lab_, place):
     """The case that this began with: modinfo nvidia fails, the driver's file lies in another tree."""
     root = lab_.host(place / "container")
-    inside = lab_.modules(root / "run" / "nvidia" / "driver") / "kernel/drivers/video/nvidia.ko"
+    inside = lab_.tree(root / "run" / "nvidia" / "driver") / "kernel/drivers/video/nvidia.ko"
     file = packed(lab_.driver("open"), inside)
     found = lab_.status(root)
     expect(found["verdict"] == "build" and found["modules"] == [] and
@@ -85,7 +70,7 @@ def the_driver_of_a_container(lab_, place):
     symvers = {line.split()[1]: line.split()[0] for line in
                (lab_.driver("open").parent / "Module.symvers").read_text().splitlines()}
     expect(exported == symvers, f"{exported}, not {symvers}")
-    updates = lab_.modules(root) / "updates" / "gdrkit"
+    updates = lab_.tree(root) / "updates" / "gdrkit"
     updates.mkdir()
     shutil.copy(output, updates)
     found = lab_.status(root)
@@ -98,7 +83,7 @@ def the_driver_of_a_container(lab_, place):
 
 def what_the_kernel_would_refuse(lab_, place, module):
     root = lab_.host(place / "refused")
-    tree = lab_.modules(root)
+    tree = lab_.tree(root)
     for kind, reasons in (("open", set()), ("proprietary", set()), ("580", {"version"})):
         shutil.copy(lab_.driver(kind), tree / "updates" / "nvidia.ko")
         shutil.copy(module, tree / "nvidia-peermem.ko")
@@ -120,7 +105,7 @@ def what_the_kernel_would_refuse(lab_, place, module):
 
 def wrong_input_is_a_line(lab_, place):
     root = lab_.host(place / "wrong")
-    shutil.copy(lab_.driver("open"), lab_.modules(root) / "updates" / "nvidia.ko")
+    shutil.copy(lab_.driver("open"), lab_.tree(root) / "updates" / "nvidia.ko")
     output = place / "out" / "wrong.ko"
     output.parent.mkdir()
     cut = place / "cut.ko"

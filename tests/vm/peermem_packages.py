@@ -1,60 +1,25 @@
 #!/usr/bin/env python3
-"""peermem_packages.py BUILD [--chroot]: the packages of our peer-memory module. Without a guest: the
+"""peermem_packages.py BUILD: the packages of our peer-memory module. Without a guest: the
 tarball's make finds a driver in a container's root and what gdr peermem finds; the service sees that the
-driver has changed; deb and rpm hold what they should.
-
---chroot: the deb in a fresh Debian (debootstrap, as root) with headers of Linux 6.1 and 6.12: installed
-where nothing can be built, built by DKMS for both kernels, built again for another driver, installed
-though a build fails, removed without a trace. No module is loaded anywhere."""
-import os
+driver has changed; deb and rpm hold what they should. peermem_chroot.py installs the deb."""
 import pathlib
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 
 import lab
 from lab import expect
+from peermem_modules import Modules, run
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2] / "kernel"
 NAME = "gdrkit-peermem"
-
-
-def run(*command, env=None, cwd=None, timeout=600):
-    return subprocess.run([str(word) for word in command], text=True, check=False, cwd=cwd,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=timeout,
-                          env=dict(os.environ, **(env or {})))
 
 
 def succeed(*command, **keys):
     done = run(*command, **keys)
     expect(done.returncode == 0, f"{' '.join(map(str, command))}: {done.stdout}")
     return done.stdout
-
-
-class Modules:
-    """What tests/vm/peermem/modules.sh has built for one kernel."""
-
-    def __init__(self, folder):
-        self.folder = pathlib.Path(folder)
-        self.headers = next((self.folder / "headers" / "usr" / "src").glob("linux-headers-*-amd64"))
-        self.kernel = self.headers.name.removeprefix("linux-headers-")
-
-    def tree(self, root):
-        return pathlib.Path(root) / "lib" / "modules" / self.kernel
-
-    def put(self, root, module, name):
-        """A module of that build into the kernel's tree below a root."""
-        target = self.tree(root) / "updates" / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(self.folder / "build" / module, target)
-        return target
-
-    def versions(self, kind):
-        """By symbol, of that driver's interface."""
-        lines = (self.folder / "build" / f"driver-{kind}" / "Module.symvers").read_text().splitlines()
-        return {line.split()[1]: line.split()[0] for line in lines if "\tnvidia_p2p_" in line}
 
 
 def wanted_by(module):
@@ -165,11 +130,6 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
         place = pathlib.Path(scratch)
         built = packages(place)
-        if "--chroot" in sys.argv:
-            import peermem_chroot  # pylint: disable=import-outside-toplevel
-            later = Modules(lab.kernel_folder(build, "6.12", modules=True))
-            peermem_chroot.run_in_fresh_debian(place, one(built, "*.deb"), [modules, later])
-            return
         hold_what_they_should(built)
         root, source = tarball_makes_what_the_host_needs(built, modules, place)
         script_and_program_agree(build / "bin" / "gdr", modules, root, source)

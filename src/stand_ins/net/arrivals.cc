@@ -175,12 +175,11 @@ void PacketPath::answer_before(const rnic::QueuePair* sender) {
   if (!puts_off_.load(std::memory_order_relaxed)) return;
   const std::unique_lock guard(receive_lock_, std::try_to_lock);
   if (!guard) return;
-  const Nanoseconds time = now();
   std::erase_if(deferred_, [&](const std::shared_ptr<rnic::QueuePair>& waiting) {
     if (waiting.get() == sender) return false;  // it goes with what leaves now
     const std::unique_lock send_guard(waiting->send_lock(), std::try_to_lock);
     if (!send_guard) return false;
-    if (waiting->packet_state != nullptr) pump(*waiting, time);
+    if (waiting->packet_state != nullptr) pump(*waiting, now());
     return true;
   });
   puts_off_.store(!deferred_.empty(), std::memory_order_relaxed);

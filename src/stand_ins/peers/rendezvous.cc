@@ -88,19 +88,22 @@ std::string folder_in(const std::string& own, bool make) {
 
 bool nobody_is_there(int error) { return error == ECONNREFUSED || error == ENOENT; }
 
-// The number at the end of one of this user's abstract names; 0: it is none of them.
-std::uint32_t slot_in(std::string_view line, std::string_view prefix) {
-  while (line.ends_with('\n')) line.remove_suffix(1);
-  const std::size_t at = line.find(prefix);
-  if (at == std::string_view::npos) return 0;
-  const std::string_view digits = line.substr(at + prefix.size());
+// The slot that a name ends in; 0: `digits` are no slot's number.
+std::uint32_t slot_named(std::string_view digits) {
+  const char* const end = digits.data() + digits.size();
   std::uint32_t slot = 0;
-  const auto [rest, error] = std::from_chars(digits.data(), digits.data() + digits.size(), slot);
-  const bool is_one = error == std::errc() && rest == digits.data() + digits.size();
-  return is_one && slot < rnic::kSlots ? slot : 0;
+  const auto [rest, error] = std::from_chars(digits.data(), end, slot);
+  return error == std::errc() && rest == end && slot < rnic::kSlots ? slot : 0;
 }
 
-// What the kernel lists of this network namespace. Nothing: it cannot be read here.
+// The number at the end of one of this user's abstract names; 0: it is none of them.
+std::uint32_t slot_in(std::string_view line, std::string_view prefix) {
+  if (line.ends_with('\n')) line.remove_suffix(1);
+  const std::size_t at = line.find(prefix);
+  return at == std::string_view::npos ? 0 : slot_named(line.substr(at + prefix.size()));
+}
+
+// Reads the kernel's list of this network namespace. Without a value the list cannot be read here.
 std::optional<std::vector<std::uint32_t>> listed_slots() {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(
       std::fopen("/proc/thread-self/net/unix", "re"), &std::fclose);
@@ -255,12 +258,7 @@ std::vector<std::uint32_t> MeetingPlace::slots() const {
   const std::unique_ptr<DIR, int (*)(DIR*)> folder(opendir(folder_.c_str()), &closedir);
   if (folder == nullptr) return found;
   while (const dirent* entry = readdir(folder.get())) {
-    const char* end = entry->d_name + std::strlen(entry->d_name);
-    std::uint32_t slot = 0;
-    const auto [rest, error] = std::from_chars(entry->d_name, end, slot);
-    if (error == std::errc() && rest == end && slot > 0 && slot < rnic::kSlots) {
-      found.push_back(slot);
-    }
+    if (const std::uint32_t slot = slot_named(entry->d_name); slot != 0) found.push_back(slot);
   }
   return found;
 }

@@ -14,7 +14,7 @@
 
 namespace gdr::verbs::usage {
 
-// What counts one device's use; null: it is not counted.
+// Counts one device's use. It is null where nobody counts.
 using Counted = ledger::Device*;
 
 Counted opened(const char* device);

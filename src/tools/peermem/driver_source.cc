@@ -12,8 +12,8 @@
 namespace gdr::peermem {
 namespace {
 
-// Where the header lies in the open driver's repository, in packages for DKMS and in NVIDIA's
-// installer.
+// The header lies in one of these in the open driver's repository, in packages for DKMS and in
+// NVIDIA's installer.
 constexpr std::array kFolders = {"", "nvidia/", "kernel-open/nvidia/", "kernel/nvidia/",
                                  "nvidia-peermem/"};
 constexpr unsigned kNewestTable = 2;  // nvidia_peermem.c

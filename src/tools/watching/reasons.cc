@@ -14,7 +14,7 @@ using ledger::Memory;
 using text::plural;
 using text::size_text;
 
-// What all processes have loaded, seen from inside and from outside.
+// Joins what all processes have loaded, as seen from inside and from outside.
 std::uint64_t libraries_of(const Observations& seen) {
   std::uint64_t libraries = 0;
   for (const Process& one : seen.calls.processes) libraries |= one.libraries;
