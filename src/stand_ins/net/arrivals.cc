@@ -3,8 +3,10 @@
 #include <sched.h>
 
 #include "base/bytes.h"
+#include "base/spin_lock.h"
 #include "net/packet_path.h"
 #include "net/port_counts.h"
+#include "rnic/delivery/responder_lock.h"
 #include "rnic/multicast.h"
 #include "rnic/receive_ring.h"
 
@@ -111,7 +113,7 @@ std::optional<std::uint32_t> PacketPath::receive_all(bool inline_progress) {
   }
   if (!deferred_.empty()) {
     answer_all(deferred_);
-    puts_off_.store(false, std::memory_order_relaxed);
+    puts_off_.store(false, std::memory_order_release);
   }
   std::uint32_t arrivals = 0;
   const std::size_t ports = port_count_.load(std::memory_order_acquire);
@@ -169,12 +171,20 @@ void PacketPath::answer_all(std::vector<std::shared_ptr<rnic::QueuePair>>& waiti
 
 // A program may answer a message by another queue pair or by a management datagram, such as a
 // request for the next connection. As from a NIC, the message's own acknowledge comes first: its
-// sender may have to see the end of the one before it is ready for the other. Whoever holds a lock
-// sends what has been put off itself. Hot.
+// sender may have to see the end of the one before it is ready for the other. Hot.
+//
+// Whoever holds the receive lock sends what has been put off, and is waited for. Not for ever: it
+// may be waiting for the sender's lock, which the caller holds.
 void PacketPath::answer_before(const rnic::QueuePair* sender) {
-  if (!puts_off_.load(std::memory_order_relaxed)) return;
-  const std::unique_lock guard(receive_lock_, std::try_to_lock);
-  if (!guard) return;
+  for (int i = 0; puts_off_.load(std::memory_order_acquire) && i < rnic::kLockSpins; ++i) {
+    const std::unique_lock guard(receive_lock_, std::try_to_lock);
+    if (guard) return answer_others_than(sender);
+    cpu_relax();
+  }
+}
+
+// Under the receive lock.
+void PacketPath::answer_others_than(const rnic::QueuePair* sender) {
   std::erase_if(deferred_, [&](const std::shared_ptr<rnic::QueuePair>& waiting) {
     if (waiting.get() == sender) return false;  // it goes with what leaves now
     const std::unique_lock send_guard(waiting->send_lock(), std::try_to_lock);
@@ -182,7 +192,7 @@ void PacketPath::answer_before(const rnic::QueuePair* sender) {
     if (waiting->packet_state != nullptr) pump(*waiting, now());
     return true;
   });
-  puts_off_.store(!deferred_.empty(), std::memory_order_relaxed);
+  puts_off_.store(!deferred_.empty(), std::memory_order_release);
 }
 
 // Packets at the front of `left` that the kernel gave this process in another's stead go to that

@@ -91,7 +91,10 @@ void PacketPath::answer_mad(std::uint32_t device, const Mad& mad) {
 // Within this host a MAD leaves from the private port: processes of this account take no other, and
 // one that this process has not met yet may be there. To others it is a port like any other.
 int PacketPath::send_mad(OpenPort& port, const Mad& mad, bool is_local) {
-  answer_before(nullptr);
+  if (puts_off_.load(std::memory_order_acquire)) {
+    const std::lock_guard guard(receive_lock_);  // no queue pair's lock is held here
+    answer_others_than(nullptr);
+  }
   const std::uint16_t source_port = is_local ? port.sharing->private_port() : wire::kRocePort;
   const wire::Flow flow{mad.source, mad.destination, source_port, wire::kRocePort};
   std::vector<std::byte> packet = make_mad_packet(flow, next_mad_psn_.fetch_add(1), mad);

@@ -6,8 +6,8 @@
 //   ProgressThread -> serve() +-> Port -> receive -> engine -> completions, answers
 //
 // Locks, in the order they may be taken: receive_lock_ (what arrives), a queue pair's send lock,
-// its responder lock. post_send waits for no receive_lock_: it only tries. A port's gate,
-// connected_mutex_: innermost.
+// its responder lock. post_send takes receive_lock_ if it is free, and waits only a moment for it.
+// A port's gate, connected_mutex_: innermost.
 //
 // Threads: whichever polls a completion queue makes progress itself; the progress thread does it
 // for programs that do not, and keeps the timers. Nobody spins for the program.
@@ -138,6 +138,7 @@ class PacketPath : public rnic::BeyondCarrier, private MadPorts {
   void answer_all(std::vector<std::shared_ptr<rnic::QueuePair>>& waiting);
   // Before something leaves by that queue pair; null: by none that acknowledges.
   void answer_before(const rnic::QueuePair* sender);
+  void answer_others_than(const rnic::QueuePair* sender);
   bool gpu_is_registered() const { return adapter_.regions().has_served(); }
 
   rnic::Adapter& adapter_;
