@@ -60,6 +60,7 @@ class Walk {
   int folder() const { return folder_.get(); }
   const std::string& name() const { return name_; }
   const UniqueFd& thing() const { return thing_; }  // empty: there is none
+  bool went_by_link() const { return links_ > 0; }
 
  private:
   static Result<void> without_value(const Result<bool>& result) {
@@ -164,6 +165,34 @@ UniqueFd opened(const UniqueFd& thing, int flags) {
   return UniqueFd(open(name.c_str(), flags | O_CLOEXEC | O_NOCTTY));
 }
 
+// The file under a name of its own in the same folder, and then renamed. False: nothing is changed,
+// and it has to be written in place.
+bool write_beside(const Walk& walk, std::string_view bytes) {
+  mode_t mode = 0644;
+  if (walk.thing()) {
+    struct stat status {};
+    // Owner, rights and second names of a file are kept: only a plain one of this account is
+    // replaced by another. A link leads elsewhere, and stays one.
+    if (walk.went_by_link() || fstat(walk.thing().get(), &status) != 0 ||
+        !S_ISREG(status.st_mode) || status.st_nlink != 1 || status.st_uid != geteuid() ||
+        status.st_gid != getegid() || faccessat(walk.folder(), walk.name().c_str(), W_OK, 0) != 0) {
+      return false;
+    }
+    mode = status.st_mode & 0777;
+  }
+  const std::string name = "." + walk.name() + "." + std::to_string(getpid());
+  const int folder = walk.folder();
+  UniqueFd file(openat(folder, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                       walk.thing() ? 0600 : mode));
+  if (!file) return false;
+  const bool well = (!walk.thing() || fchmod(file.get(), mode) == 0) &&
+                    write_whole(file.get(), bytes) && fsync(file.get()) == 0 &&
+                    close(file.release()) == 0 &&
+                    renameat(folder, name.c_str(), folder, walk.name().c_str()) == 0;
+  if (!well) unlinkat(folder, name.c_str(), 0);
+  return well;
+}
+
 }  // namespace
 
 Result<UniqueFd> open_output(const std::string& path, Existing existing, mode_t mode) {
@@ -186,11 +215,25 @@ Result<UniqueFd> open_output(const std::string& path, Existing existing, mode_t 
 }
 
 Result<void> write_output(const std::string& path, std::string_view bytes) {
+  Walk walk(path, Walk::End::kFile);
+  // What is wrong with the path, open_output() says.
+  if (!path.ends_with('/') && walk.go() && write_beside(walk, bytes)) return {};
   Result<UniqueFd> file = open_output(path, Existing::kReplace);
   if (!file) return Error{file.error().code, "cannot write " + file.error().message};
   if (!write_whole(file->get(), bytes)) return from_errno("cannot write " + path);
   // Some file systems tell of a full disk only now.
   if (close(file->release()) != 0) return from_errno("cannot write " + path);
+  return {};
+}
+
+Result<void> check_output(const std::string& path) {
+  Walk walk(path, Walk::End::kFile);
+  if (!path.ends_with('/') && walk.go() && !walk.thing()) {
+    if (faccessat(walk.folder(), ".", W_OK | X_OK, AT_EACCESS) == 0) return {};
+    return from_errno("cannot write " + path);
+  }
+  const Result<UniqueFd> file = open_output(path, Existing::kKeep);
+  if (!file) return Error{file.error().code, "cannot write " + file.error().message};
   return {};
 }
 

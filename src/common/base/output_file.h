@@ -24,8 +24,13 @@ enum class Existing { kReplace, kKeep, kRefuse };
 // and there is something.
 Result<UniqueFd> open_output(const std::string& path, Existing existing, mode_t mode = 0644);
 
-// Replaces the file's content, or writes to what else is there.
+// Replaces the file, or writes to what else is there. A file appears whole or not at all: it is
+// written beside its place under another name, and renamed. Only where its folder takes no other
+// name, or where the file has a second one or is behind a link, its content is replaced in place.
 Result<void> write_output(const std::string& path, std::string_view bytes);
+
+// Whether write_output() could write to `path`; leaves nothing behind.
+Result<void> check_output(const std::string& path);
 
 // A folder for files to be made in, by their names below the descriptor: made with mode 0700 where
 // there is none, by a path as above. EPERM: another account owns it or can write to it.

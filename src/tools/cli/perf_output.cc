@@ -44,8 +44,8 @@ Result<void> check_outputs(const PerfOutput& output) {
   }
   for (const std::string* file : files) {
     if (file->empty() || *file == kStandardOutput) continue;
-    if (const Result<UniqueFd> opened = open_output(*file, Existing::kKeep); !opened) {
-      return Error{EINVAL, "cannot write " + opened.error().message};
+    if (const Result<void> writable = check_output(*file); !writable) {
+      return Error{EINVAL, writable.error().message};
     }
   }
   return {};

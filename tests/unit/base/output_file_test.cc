@@ -44,6 +44,41 @@ TEST_F(OutputFile, IsMadeOrReplaced) {
   EXPECT_EQ(text("new"), "second");
 }
 
+TEST_F(OutputFile, IsReplacedByAWholeOneWhoeverHasTheOldOneOpen) {
+  ASSERT_TRUE(write_output(at("file"), "the old one"));
+  const UniqueFd reader(open(at("file").c_str(), O_RDONLY | O_CLOEXEC));
+  ASSERT_TRUE(write_output(at("file"), "new"));
+  std::array<char, 32> seen{};
+  EXPECT_EQ(read(reader.get(), seen.data(), seen.size()), 11);
+  EXPECT_EQ(std::string(seen.data()), "the old one");
+  EXPECT_EQ(text("file"), "new");
+  EXPECT_EQ(std::distance(fs::directory_iterator(at("")), fs::directory_iterator()), 1)
+      << "nothing else is left in the folder";
+}
+
+TEST_F(OutputFile, KeepsItsRightsAndItsSecondNameWhenItIsReplaced) {
+  ASSERT_TRUE(write_output(at("file"), "old"));
+  ASSERT_EQ(chmod(at("file").c_str(), 0640), 0);
+  ASSERT_TRUE(write_output(at("file"), "new"));
+  struct stat status {};
+  ASSERT_EQ(stat(at("file").c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0640u);
+  ASSERT_EQ(link(at("file").c_str(), at("second").c_str()), 0);
+  ASSERT_TRUE(write_output(at("file"), "newer"));
+  EXPECT_EQ(text("second"), "newer");
+}
+
+TEST_F(OutputFile, CanBeAskedForWithoutBeingMade) {
+  EXPECT_TRUE(check_output(at("new")));
+  EXPECT_FALSE(fs::exists(at("new")));
+  ASSERT_TRUE(write_output(at("new"), "text"));
+  EXPECT_TRUE(check_output(at("new")));
+  EXPECT_EQ(text("new"), "text");
+  EXPECT_FALSE(check_output(at("missing/new")));
+  EXPECT_FALSE(check_output(at("new/below")));
+  EXPECT_FALSE(check_output(at("")));
+}
+
 TEST_F(OutputFile, IsWhereThePathLeads) {
   scratch_.make("a/b");
   const std::string path = at("a") + "//./b/../b/";
