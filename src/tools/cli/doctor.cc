@@ -12,6 +12,7 @@
 #include "cli/help.h"
 #include "cli/machine_options.h"
 #include "cli/subcommands.h"
+#include "cli/this_host.h"
 #include "doctor/checks/all.h"
 #include "doctor/container.h"
 #include "doctor/environment.h"

@@ -1,14 +1,9 @@
 #include "cli/doctor_ticket.h"
 
-#include <limits.h>
-#include <time.h>
-#include <unistd.h>
-
-#include <array>
-
 #include "base/output_file.h"
 #include "cli/help.h"
 #include "cli/machine_origin.h"
+#include "cli/this_host.h"
 #include "doctor/ticket/ticket.h"
 #include "topo/listing.h"
 #include "topo/output/list_text.h"
@@ -17,24 +12,6 @@
 
 namespace gdr::cli {
 namespace {
-
-bool is_markdown(const std::string& file) {
-  return file.ends_with(".md") || file.ends_with(".markdown");
-}
-
-std::string name_of_this_host() {
-  std::array<char, HOST_NAME_MAX + 1> name{};
-  return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
-}
-
-std::string time_now() {
-  const time_t now = time(nullptr);
-  tm parts{};
-  std::array<char, 32> text{};
-  gmtime_r(&now, &parts);
-  strftime(text.data(), text.size(), "%Y-%m-%d %H:%M UTC", &parts);
-  return text.data();
-}
 
 // A machine that is too large for a matrix has none.
 void add_topology(const MachineOptions& machine, const host::Inventory& inventory,
@@ -52,10 +29,6 @@ void add_topology(const MachineOptions& machine, const host::Inventory& inventor
 
 }  // namespace
 
-bool is_report_name(const std::string& file) {
-  return is_markdown(file) || file.ends_with(".html") || file.ends_with(".htm");
-}
-
 Result<void> write_report(const std::string& file, const MachineOptions& machine,
                           const doctor::Host& host, const doctor::Report& report) {
   host::Inventory inventory = host.inventory;
@@ -67,7 +40,7 @@ Result<void> write_report(const std::string& file, const MachineOptions& machine
                         {}};
   if (host.is_live()) ticket.host_name = name_of_this_host();
   add_topology(machine, inventory, ticket);
-  return write_output(file, is_markdown(file) ? to_markdown(ticket) : to_html(ticket));
+  return write_output(file, is_markdown_name(file) ? to_markdown(ticket) : to_html(ticket));
 }
 
 }  // namespace gdr::cli

@@ -10,9 +10,7 @@
 
 namespace gdr::cli {
 
-// Whether the file's name says which form it is to have: .html, .htm, .md or .markdown.
-bool is_report_name(const std::string& file);
-
+// The file's name says which form it has (this_host.h).
 Result<void> write_report(const std::string& file, const MachineOptions& machine,
                           const doctor::Host& host, const doctor::Report& report);
 

@@ -5,6 +5,7 @@
 
 #include "cli/command_line.h"
 #include "cli/help.h"
+#include "cli/interruption.h"
 #include "cli/perf_output.h"
 #include "cli/perf_values.h"
 #include "cli/subcommands.h"
@@ -27,16 +28,6 @@ struct PerfOptions {
   CLI::Option *gid = nullptr, *numa = nullptr, *queue_pairs = nullptr, *threads = nullptr;
   std::uint32_t numa_node = 0;
 };
-
-std::atomic<bool> interrupted{false};
-
-// The second time, the program ends at once.
-void watch_interrupts() {
-  struct sigaction action {};
-  action.sa_handler = [](int) { interrupted.store(true); };
-  action.sa_flags = static_cast<int>(SA_RESETHAND);
-  for (int signal : {SIGINT, SIGTERM}) sigaction(signal, &action, nullptr);
-}
 
 void read_timing(const PerfOptions& options, perf::Timing& timing) {
   timing.slices = options.repeats;
@@ -135,7 +126,7 @@ int failed(const Error& error) {
 }
 
 int run_perf(PerfOptions& options) {
-  watch_interrupts();
+  const std::atomic<bool>& interrupted = watch_interruption();
   if (options.server) {
     const Result<void> ended = perf::serve(
         options.perf,

@@ -1,47 +1,24 @@
 #include <fmt/format.h>
 
 #include "doctor/blocks.h"
-#include "doctor/ticket/page_style.h"
 #include "doctor/ticket/ticket.h"
 #include "text/markup.h"
+#include "text/page.h"
 
 namespace gdr::doctor {
 namespace {
 
 using text::escape_markup;
-
-// `escape_markup` of each line; line feeds stay.
-std::string escaped_lines(const std::string& given) {
-  std::string text;
-  for (std::size_t at = 0; at <= given.size();) {
-    const std::size_t end = std::min(given.find('\n', at), given.size());
-    text += (at == 0 ? "" : "\n") + escape_markup(given.substr(at, end - at));
-    at = end + 1;
-  }
-  return text;
-}
-
-// Nothing is loaded, nothing is carried out: whatever a capture says of itself stays text.
-std::string head(const std::string& title) {
-  return "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-         "style-src 'unsafe-inline'; img-src data:\">\n"
-         "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-         "<link rel=\"icon\" href=\"data:,\">\n<title>" +
-         escape_markup(title) + "</title>\n<style>" + kPageStyle + "</style>\n</head>\n<body>\n";
-}
-
-std::string fact(const std::string& name, const std::string& value) {
-  if (value.empty()) return {};
-  return fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td></tr>\n", escape_markup(name),
-                     escape_markup(value));
-}
+using text::escaped_lines;
+using text::page_fact;
+using text::page_head;
 
 std::string facts(const Ticket& ticket) {
-  std::string text = "<table class=\"facts\">\n" + fact("host", ticket.host_name);
-  text += fact("captured", ticket.report.source);
-  for (const TicketFact& each : ticket.facts) text += fact(each.name, each.value);
-  return text + fact("gdrkit", ticket.version) + fact("made", ticket.made_at) + "</table>\n";
+  std::string text = "<table class=\"facts\">\n" + page_fact("host", ticket.host_name);
+  text += page_fact("captured", ticket.report.source);
+  for (const TicketFact& each : ticket.facts) text += page_fact(each.name, each.value);
+  return text + page_fact("gdrkit", ticket.version) + page_fact("made", ticket.made_at) +
+         "</table>\n";
 }
 
 std::string evidence(const Finding& finding) {
@@ -112,7 +89,7 @@ std::string to_html(const Ticket& ticket) {
   const Counts counts = count(ticket.report);
   const char* colour = counts.fail > 0 ? "fail" : counts.warn > 0 ? "warn" : "ok";
   const std::string host = ticket.host_name.empty() ? ticket.report.source : ticket.host_name;
-  std::string page = head("gdr doctor: " + (host.empty() ? verdict : host + ": " + verdict));
+  std::string page = page_head("gdr doctor: " + (host.empty() ? verdict : host + ": " + verdict));
   page += "<p class=\"quiet\">gdr doctor: GPUDirect RDMA on one host</p>\n";
   page += fmt::format("<h1 class=\"{}\">{}</h1>\n", colour, escape_markup(verdict));
   page += facts(ticket) + findings(ticket.report);

@@ -1,112 +1,30 @@
+#include "text/markdown.h"
+
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cctype>
-
-#include "base/environment.h"
+#include "base/printable.h"
 #include "doctor/blocks.h"
-#include "doctor/capture/harmless.h"
 #include "doctor/ticket/ticket.h"
-#include "text/format.h"
 
 namespace gdr::doctor {
 namespace {
 
-// "10.0.0.7" or "10.0.0.7:18515", with what ends a sentence. Behind a hyphen it is a version
-// ("OFED 5.8-1.0.1.1"), and addresses of the own machine stand for no host.
-bool is_ipv4(std::string_view run, char before) {
-  run = run.substr(0, run.find(':'));
-  while (run.ends_with('.')) run.remove_suffix(1);
-  if (before == '-' || run.starts_with("127.") || run == "0.0.0.0") return false;
-  const std::vector<std::string_view> numbers = split(run, '.');
-  return numbers.size() == 4 && std::ranges::all_of(numbers, [](std::string_view number) {
-           return !number.empty() && number.size() <= 3 &&
-                  number.find_first_not_of("0123456789") == number.npos &&
-                  (number.size() < 3 || number <= "255");
-         });
-}
-
-// MAC addresses, GIDs and other IP addresses stand for a host, and stay out of public places.
-// Those of PCI have two colons, and stay.
-std::string without_addresses(std::string_view given) {
-  constexpr std::size_t kMostColons = 4, kShortest = 6;
-  constexpr std::string_view kLetters = "0123456789abcdefABCDEF:.";
-  std::string text;
-  for (std::size_t at = 0; at < given.size();) {
-    const std::size_t end = std::min(given.find_first_not_of(kLetters, at), given.size());
-    const std::string_view run = given.substr(at, end - at);
-    const auto colons = static_cast<std::size_t>(std::ranges::count(run, ':'));
-    const bool is_address = colons > kMostColons || run.find("::") != run.npos;
-    const bool is_left_out =
-        (is_address && run.size() >= kShortest) || is_ipv4(run, at > 0 ? given[at - 1] : ' ');
-    text += is_left_out ? std::string(kLeftOut) : std::string(run);
-    if (end < given.size()) text += given[end];
-    at = end + 1;
-  }
-  return text;
-}
-
-// Names of captured machines are anybody's: none may become a link, a mention of somebody, a
-// reference to an issue or markup.
-std::string escaped(std::string_view given) {
-  std::string text;
-  const std::string clean = without_addresses(printable(given));
-  for (std::size_t i = 0; i < clean.size(); ++i) {
-    const char one = clean[i];
-    const auto is_word = [&](std::size_t at) {
-      return at < clean.size() && std::isalnum(static_cast<unsigned char>(clean[at])) != 0;
-    };
-    if (one == '&') {
-      text += "&amp;";
-    } else if (one == '<') {
-      text += "&lt;";
-    } else if (one == '@') {
-      text += "&#64;";
-    } else if (one == '#') {
-      text += "&#35;";
-    } else if (clean.compare(i, 3, "://") == 0) {
-      text += "&#58;";  // no link by itself
-    } else if (std::string_view("\\`*[]|~>").find(one) != std::string_view::npos ||
-               (one == '_' && !(i > 0 && is_word(i - 1) && is_word(i + 1)))) {
-      text += '\\';
-      text += one;
-    } else {
-      text += one;
-    }
-  }
-  return text;
-}
-
-// Fenced by more backticks than stand anywhere in it.
-std::string fenced(const std::string& language, const std::string& content) {
-  std::size_t longest = 2, run = 0;
-  for (const char c : content) {
-    run = c == '`' ? run + 1 : 0;
-    longest = std::max(longest, run);
-  }
-  const std::string fence(longest + 1, '`');
-  std::string text = fence + language + "\n";
-  for (const std::string_view line : split(content, '\n'))
-    text += without_addresses(printable(line)) + "\n";
-  while (text.ends_with("\n\n")) text.pop_back();
-  return text + fence + "\n";
-}
-
-std::string folded(const char* title, const std::string& content) {
-  return fmt::format("<details><summary>{}</summary>\n\n{}\n</details>\n\n", title, content);
-}
+using text::escape_markdown;
+using text::fenced_markdown;
+using text::folded_markdown;
 
 std::string finding_text(const Block& block) {
   const Finding& finding = *block.line.finding;
   std::string word = name_of(finding.outcome);
   if (finding.outcome == Outcome::kFail) word = "FAIL";
   std::string text = fmt::format("**{}** ", word);
-  if (!block.subject.empty()) text += escaped(block.subject) + ": ";
-  text += escaped(finding.summary) + fmt::format(" ({})\n", block.line.check->id);
-  if (!finding.consequence.empty()) text += "\n" + escaped(finding.consequence) + "\n";
+  if (!block.subject.empty()) text += escape_markdown(block.subject) + ": ";
+  text += escape_markdown(finding.summary) + fmt::format(" ({})\n", block.line.check->id);
+  if (!finding.consequence.empty()) text += "\n" + escape_markdown(finding.consequence) + "\n";
   for (const TicketStep& step : steps_of(finding)) {
-    text += "\n" + step.when + ":" + (step.note.empty() ? "" : " " + escaped(step.note)) + "\n";
-    if (!step.command.empty()) text += fenced("sh", step.command);
+    text +=
+        "\n" + step.when + ":" + (step.note.empty() ? "" : " " + escape_markdown(step.note)) + "\n";
+    if (!step.command.empty()) text += fenced_markdown("sh", step.command);
   }
   return text + "\n";
 }
@@ -126,15 +44,16 @@ std::string evidence_text(const std::vector<Line>& lines) {
 }  // namespace
 
 std::string to_markdown(const Ticket& ticket) {
-  std::string text = "### gdr doctor: " + escaped(verdict_of(ticket.report)) + "\n\n";
+  std::string text = "### gdr doctor: " + escape_markdown(verdict_of(ticket.report)) + "\n\n";
   text += "| | |\n|---|---|\n";
   for (const TicketFact& fact : ticket.facts) {
-    text += fmt::format("| {} | {} |\n", fact.name, escaped(fact.value));
+    text += fmt::format("| {} | {} |\n", fact.name, escape_markdown(fact.value));
   }
   if (!ticket.report.source.empty()) {
-    text += fmt::format("| captured | {} |\n", escaped(ticket.report.source));
+    text += fmt::format("| captured | {} |\n", escape_markdown(ticket.report.source));
   }
-  text += fmt::format("| gdrkit | {}, {} |\n\n", escaped(ticket.version), escaped(ticket.made_at));
+  text += fmt::format("| gdrkit | {}, {} |\n\n", escape_markdown(ticket.version),
+                      escape_markdown(ticket.made_at));
   std::string well;
   for (const Block& block : blocks_of(ticket.report)) {
     const Finding& finding = *block.line.finding;
@@ -142,14 +61,15 @@ std::string to_markdown(const Ticket& ticket) {
       text += finding_text(block);
     } else {
       well += fmt::format("- {}: {}{}\n", block.line.check->id,
-                          block.subject.empty() ? "" : escaped(block.subject) + ": ",
-                          escaped(finding.summary));
+                          block.subject.empty() ? "" : escape_markdown(block.subject) + ": ",
+                          escape_markdown(finding.summary));
     }
   }
-  if (!ticket.topology.empty()) text += folded("Topology", fenced("", ticket.topology));
+  if (!ticket.topology.empty())
+    text += folded_markdown("Topology", fenced_markdown("", ticket.topology));
   const std::string evidence = evidence_text(in_order(ticket.report));
-  if (!evidence.empty()) text += folded("What was read", fenced("", evidence));
-  if (!well.empty()) text += folded("Passed checks", well);
+  if (!evidence.empty()) text += folded_markdown("What was read", fenced_markdown("", evidence));
+  if (!well.empty()) text += folded_markdown("Passed checks", well);
   return text;
 }
 
