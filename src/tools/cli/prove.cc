@@ -6,12 +6,16 @@
 #include <memory>
 
 #include "base/environment.h"
+#include "base/output_file.h"
 #include "cli/command_line.h"
 #include "cli/help.h"
+#include "cli/interruption.h"
 #include "cli/stand_ins.h"
 #include "cli/subcommands.h"
+#include "cli/this_host.h"
 #include "proof/json_report.h"
 #include "proof/process.h"
+#include "proof/report_page.h"
 #include "proof/text_report.h"
 
 namespace gdr::cli {
@@ -20,8 +24,10 @@ namespace {
 struct ProveOptions {
   proof::Options proof;
   std::string gpu, from_gpu, nic, peer_nic, sizes, modes, registration, memory;
+  std::string report;
   bool json = false;
   bool no_measure = false;
+  bool verbose = false;
 };
 
 void read_modes(const std::string& text, proof::Options& options) {
@@ -93,10 +99,34 @@ void read_values(ProveOptions& options) {
   read_modes(options.modes, proof);
   read_registration(options.registration, proof);
   read_memory(options.memory, proof);
+  if (!options.report.empty() && !is_report_name(options.report)) {
+    throw CLI::ValidationError(
+        fmt::format("--report {}: the name ends in none of .html, .md; type: --report proof.html",
+                    options.report));
+  }
 }
 
-int run_prove(const ProveOptions& options) {
-  proof::TextReport text(stdout, text::Style::of(stdout));
+Result<void> write_report(const std::string& file, const proof::Report& report) {
+  if (file.empty()) return {};
+  return write_output(file,
+                      is_markdown_name(file) ? proof::to_markdown(report) : proof::to_html(report));
+}
+
+// Found out before the proof, which takes seconds.
+Result<void> check_report(const std::string& file) {
+  return file.empty() ? Result<void>() : check_output(file);
+}
+
+int run_prove(ProveOptions& options) {
+  if (const Result<void> writable = check_report(options.report); !writable) {
+    say("gdr prove: " + writable.error().message);
+    return 2;
+  }
+  options.proof.facts = {name_of_this_host(), time_now(), program_version(), {}, {}};
+  options.proof.interrupted = &watch_interruption();
+  using Detail = proof::TextReport::Detail;
+  proof::TextReport text(stdout, text::Style::of(stdout),
+                         options.verbose ? Detail::kFull : Detail::kBrief);
   proof::Listener silent;
   Result<proof::Report> report =
       proof::prove(options.proof, options.json ? silent : static_cast<proof::Listener&>(text));
@@ -109,6 +139,10 @@ int run_prove(const ProveOptions& options) {
   } else {
     text.finish(*report);
   }
+  if (const Result<void> written = write_report(options.report, *report); !written) {
+    say("gdr prove: " + written.error().message);
+    return 1;
+  }
   // A verdict that nobody could read is none.
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
     say("gdr prove: cannot write the report to standard output");
@@ -118,7 +152,7 @@ int run_prove(const ProveOptions& options) {
 }
 
 // A stand-in that is missing is the proof's to report; a wrong variable is wrong use.
-int check_and_prove(const ProveOptions& options) {
+int check_and_prove(ProveOptions& options) {
   const Result<std::string> folder = stand_in_folder();
   for (auto check : {check_soft_nic, check_soft_gpu}) {
     const Result<void> usable = folder ? check(*folder) : Result<void>();
@@ -161,7 +195,11 @@ void add_prove(CLI::App& program, Action& chosen) {
                   "Prove every GPU with every NIC port, then each pair of GPUs (default: one GPU "
                   "and two ports)");
   prove->add_flag("--no-measure", options->no_measure, "Skip bandwidth and latency");
+  prove->add_flag("-v,--verbose", options->verbose,
+                  "Every device, registration and direction has a line of its own");
   prove->add_flag("--json", options->json, "Print one JSON document instead of text");
+  add("--report", options->report, "FILE",
+      "Also write a page for a ticket: FILE.html, or FILE.md to paste, without addresses");
   begin_group(*prove, "Devices");
   add("--gpu", options->gpu, "GPU",
       "GPU whose memory is checked: ordinal, PCI address or UUID (default: the first)");

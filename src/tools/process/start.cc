@@ -28,7 +28,10 @@ bool set_up(const Start& start, pid_t parent, int& failure) {
     if (getppid() != parent) _exit(1);
   }
   if (start.leads_group) setpgid(0, 0);
-  if (start.ignores_interrupt) signal(SIGINT, SIG_IGN);
+  if (start.ignores_interrupt) {
+    signal(SIGINT, SIG_IGN);
+    signal(SIGTERM, SIG_IGN);
+  }
   const int moved = fcntl(failure, F_DUPFD_CLOEXEC, kOutOfTheWay);
   if (moved < 0) return false;
   // A copy of this process has no exec that would close it, and the parent waits until all are

@@ -26,10 +26,12 @@ struct Start {
   // this process's own, and output goes to its standard error: a library that prints must not spoil
   // what this program has on standard output.
   int input = -1, output = -1, errors = -1;
-  std::vector<int> descriptors;    // become the child's 3, 4, ...
-  bool ends_with_parent = true;    // the kernel kills it should the thread that started it end
-  bool leads_group = false;        // what it starts can be killed with it
-  bool ignores_interrupt = false;  // a terminal's Ctrl-C is for this process, which ends the child
+  std::vector<int> descriptors;  // become the child's 3, 4, ...
+  bool ends_with_parent = true;  // the kernel kills it should the thread that started it end
+  bool leads_group = false;      // what it starts can be killed with it
+  // A terminal's Ctrl-C and the SIGTERM of timeout(1) go to the whole group. They are for this
+  // process, which ends the child.
+  bool ignores_interrupt = false;
   std::function<void()> in_child;  // called there, first; does only what is safe after fork()
 };
 

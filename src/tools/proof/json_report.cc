@@ -100,10 +100,15 @@ ordered_json participants_json(const InventoryReport& inventory, const Participa
     }
     return {};
   };
+  const auto known = [](const std::string& grade) {
+    return grade.empty() ? ordered_json() : ordered_json(grade);
+  };
   return {{"from_nic", pair.from_nic},
           {"from_gpu", gpu(pair.from_gpu)},
+          {"from_grade", known(pair.from_grade)},
           {"to_nic", pair.to_nic},
-          {"gpu", gpu(pair.gpu)}};
+          {"gpu", gpu(pair.gpu)},
+          {"grade", known(pair.grade)}};
 }
 
 ordered_json registration_json(const RegistrationResult& result) {
@@ -184,6 +189,8 @@ const char* verdict_name(VerdictKind kind) {
       return "SIMULATION PASSED";
     case VerdictKind::kIncomplete:
       return "INCOMPLETE";
+    case VerdictKind::kInterrupted:
+      return "INTERRUPTED";
     case VerdictKind::kFailed:
       break;
   }
@@ -198,7 +205,15 @@ std::string to_json(const Report& report) {
   for (const Participants& pair : report.participants) {
     participants.push_back(participants_json(report.inventory, pair));
   }
-  const ordered_json json{{"verdict", verdict_name(verdict.kind)},
+  const RunFacts& facts = report.facts;
+  const ordered_json json{{"tool", "gdr prove"},
+                          {"version", facts.version},
+                          {"host", facts.host},
+                          {"date", facts.date},
+                          {"kernel", facts.kernel},
+                          {"gpu_driver", facts.gpu_driver},
+                          {"interrupted", report.interrupted},
+                          {"verdict", verdict_name(verdict.kind)},
                           {"partial", verdict.partial},
                           {"exit_status", verdict.exit_status()},
                           {"stand_ins", verdict.replaced},

@@ -11,7 +11,10 @@ namespace gdr::proof {
 class Listener {
  public:
   virtual ~Listener() = default;
+  virtual void on_facts(const RunFacts&) {}
   virtual void on_inventory(const InventoryReport&) {}
+  // These take part from here on.
+  virtual void on_pair(const Participants&) {}
   virtual void on_registration(const RegistrationResult&) {}
   virtual void on_check(const Check&) {}
   virtual void on_measurement(const Measurement&) {}

@@ -1,6 +1,7 @@
 // What `gdr prove` was asked for.
 #pragma once
 
+#include <atomic>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "proof/messages.h"
 #include "proof/modes/mode.h"
 #include "proof/plan.h"
+#include "proof/run_facts.h"
 
 namespace gdr::proof {
 
@@ -24,6 +26,10 @@ struct Options : participants::DeviceWishes, participants::LibraryWishes {
   std::optional<Registration> registration;
   bool measure = true;
   Nanoseconds step_timeout = kStepTimeout;
+  // Once it is true no further transfer begins, and the verdict is about what was done.
+  const std::atomic<bool>* interrupted = nullptr;
+  bool is_interrupted() const { return interrupted != nullptr && interrupted->load(); }
+  RunFacts facts;  // host, date and version; the proof adds what the machine shows
 
   // Where things are; tests point them elsewhere.
   std::string root = "/";

@@ -33,7 +33,7 @@ class Pair {
   Result<void> open();
   // After open().
   Participants participants() const {
-    return {near_.nic, far_.nic, near_.opened.gpu, far_.opened.gpu};
+    return {near_.nic, far_.nic, near_.opened.gpu, far_.opened.gpu, {}, {}};
   }
   // Each way of registering each kind of device memory, on a real buffer. What works is used.
   Result<void> try_registrations();

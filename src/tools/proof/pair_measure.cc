@@ -40,6 +40,7 @@ void Pair::measure() {
   }
   std::uint64_t done = 0;
   for (const Direction& direction : directions) {
+    if (context_.options.is_interrupted()) break;
     Path path;
     name_devices(selection_, path);
     path.direction = direction;

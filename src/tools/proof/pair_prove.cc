@@ -1,4 +1,6 @@
 // Pair: the modes in every direction, and what is made of what was seen.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "proof/pair.h"
@@ -45,13 +47,13 @@ std::int64_t packets(const std::vector<host::Counter>& counters) {
 void Pair::prove(std::span<const Mode* const> modes) {
   for (const Mode* mode : modes) {
     // A worker that died has failed the check it died in; more of the same says nothing.
-    if (!alive()) return;
+    if (!alive() || context_.options.is_interrupted()) return;
     // The control: between host buffers, so that a failure can be laid at the GPU's door or not.
     prove_mode(*mode, {MemoryKind::kHost, MemoryKind::kHost});
     for (MemoryKind device : context_.options.device_memory) {
       if (!works(device)) continue;
       for (const Direction& direction : directions_of(*mode, device)) {
-        if (alive()) prove_mode(*mode, direction);
+        if (alive() && !context_.options.is_interrupted()) prove_mode(*mode, direction);
       }
     }
     lane_->disconnect();
@@ -131,6 +133,13 @@ void Pair::run_cases(const Mode& mode, const std::vector<Case>& cases, Check& ch
   for (const Case& c : cases) total += effort(c);
   bool told = false;
   for (const Case& c : cases) {
+    if (context_.options.is_interrupted()) {
+      if (check.failed > 0) break;
+      check.status = Status::kNotProved;
+      check.reason =
+          fmt::format("interrupted after {} of {} transfers", check.transfers, cases.size());
+      break;
+    }
     context_.listener.on_progress(what, done, total);
     // A gibibyte takes seconds: the bar moves within a transfer as well.
     std::uint64_t steps = 0;

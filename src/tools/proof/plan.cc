@@ -94,6 +94,10 @@ std::string size_text(std::uint64_t bytes) {
   return std::to_string(bytes) + " B";
 }
 
+std::string sizes_text(std::uint64_t least, std::uint64_t most) {
+  return least == most ? size_text(least) : size_text(least) + " to " + size_text(most);
+}
+
 std::string_view memory_text(MemoryKind kind) {
   switch (kind) {
     case MemoryKind::kDevice:

@@ -46,6 +46,8 @@ Result<std::vector<std::uint64_t>> parse_sizes(std::string_view text);
 
 // "4097 B", "64 KiB", "1 MiB + 13 B"
 std::string size_text(std::uint64_t bytes);
+// "1 B to 64 MiB", or one size.
+std::string sizes_text(std::uint64_t least, std::uint64_t most);
 
 // "host", "GPU", "GPU VMM"
 std::string_view memory_text(MemoryKind kind);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "host/grade.h"
 #include "proof/obstacle.h"
 #include "proof/pair.h"
 #include "proof/verdict.h"
@@ -16,11 +17,13 @@ class Run {
 
   Result<Report> carry_out() {
     const Nanoseconds start = now();
+    report_.facts = options_.facts;
     machine_ = participants::look_at_machine(options_.root);
     input_.machine_has_nic = machine_.nic;
     input_.machine_has_gpu = machine_.gpu;
     input_.soft_requested = options_.soft;
-    if (Result<void> done = prove_all(); !done) {
+    Result<void> done = prove_all();
+    if (!done) {
       if (wrong_use_) return done.error();
       if (!input_.obstacle) input_.obstacle = refused_step(done.error(), report_.inventory);
     }
@@ -48,17 +51,23 @@ class Run {
       input_.obstacle = hidden_hardware(inventory, options_.soft_verbs, options_.soft_cuda);
     }
     if (input_.obstacle) {
-      context_.listener.on_inventory(inventory);
+      show_machine();
       return {};
     }
     Result<std::vector<Selection>> selections = participants::select_devices(inventory, options_);
     wrong_use_ = !selections && selections.error().code == EINVAL;
-    if (!wrong_use_) context_.listener.on_inventory(inventory);
+    if (!wrong_use_) show_machine();
     if (!selections) return selections.error();
     for (const Selection& selection : *selections) {
+      if (is_cut_short()) break;
       if (Result<void> done = prove_selection(selection); !done) return done;
     }
     return {};
+  }
+
+  void show_machine() {
+    context_.listener.on_facts(report_.facts);
+    context_.listener.on_inventory(report_.inventory);
   }
 
   // In a worker, as everything that calls a driver.
@@ -69,15 +78,43 @@ class Run {
     Result<Survey::Reply> survey =
         (*workers)[0].client.call(Survey{context_.verbs, context_.cuda}, kLongTimeout);
     if (!survey) return survey.error();
-    report_.inventory =
-        participants::make_inventory(libraries_, *survey, host::take_inventory(options_.root));
+    const host::Files files(options_.root);
+    const host::Inventory seen = host::take_inventory(files);
+    report_.inventory = participants::make_inventory(libraries_, *survey, seen);
+    report_.facts.kernel = files.line("proc/sys/kernel/osrelease");
+    report_.facts.gpu_driver = seen.gpu_driver_version;
+    if (seen.gpu_driver_open) report_.facts.gpu_driver += " (open)";
+    if (host::has_reliable_grades(seen)) tree_ = seen.pci;
     return {};
+  }
+
+  // The grade of the way from the GPU at `address` to the NIC that has this port.
+  std::string grade(const std::string& address, const std::string& nic) const {
+    const auto gpu = std::ranges::find(report_.inventory.gpus, address, [](const GpuEntry& entry) {
+      return entry.survey.pci_address;
+    });
+    const auto port = std::ranges::find(report_.inventory.nics, nic,
+                                        [](const NicEntry& entry) { return entry.survey.name; });
+    if (!tree_ || gpu == report_.inventory.gpus.end() || port == report_.inventory.nics.end() ||
+        !gpu->hardware || !port->hardware || !gpu->hardware->pci || !port->hardware->pci) {
+      return {};
+    }
+    const auto path = host::path_between(*tree_, *gpu->hardware->pci, *port->hardware->pci);
+    return path ? host::name_of(*path) : "";
+  }
+
+  void note_participants(const Pair& pair, const Selection& selection) {
+    Participants taking_part = pair.participants();
+    taking_part.from_grade = grade(taking_part.from_gpu, selection.near.nic);
+    taking_part.grade = grade(taking_part.gpu, selection.far.nic);
+    context_.listener.on_pair(taking_part);
+    if (!report_.inventory.host_memory_only) report_.participants.push_back(taking_part);
   }
 
   Result<void> prove_selection(const Selection& selection) {
     Pair pair(context_, selection);
     if (Result<void> done = pair.open(); !done) return done;
-    if (!report_.inventory.host_memory_only) report_.participants.push_back(pair.participants());
+    note_participants(pair, selection);
     if (Result<void> done = pair.try_registrations(); !done) return done;
     if (Result<void> done = pair.make_buffers(); !done) return done;
     std::vector<const Mode*> raw, connected;
@@ -90,6 +127,7 @@ class Run {
     const bool looped = !report_.inventory.soft_nic && selection.near.ethernet && !one_port;
     if (!looped || pair.reaches()) {
       pair.prove(connected);
+      if (is_cut_short()) return {};
       return measure(pair);
     }
     for (const PortChoice& choice : {selection.near, selection.far}) {
@@ -100,10 +138,18 @@ class Run {
       if (Result<void> done = loop.try_registrations(); !done) return done;
       if (Result<void> done = loop.make_buffers(); !done) return done;
       loop.prove(connected);
+      if (is_cut_short()) return {};
       if (!(choice == selection.far)) continue;
       if (Result<void> done = measure(loop); !done) return done;
     }
     return note_loop(selection, connected);
+  }
+
+  // Asked before every further step of the transfers; what is measured afterwards proves nothing,
+  // so that an interruption then leaves the verdict as it is.
+  bool is_cut_short() {
+    report_.interrupted = report_.interrupted || options_.is_interrupted();
+    return report_.interrupted;
   }
 
   Result<void> note_loop(const Selection& selection, const std::vector<const Mode*>& modes) {
@@ -128,7 +174,7 @@ class Run {
   }
 
   Result<void> measure(Pair& pair) {
-    if (!options_.measure || !measurable()) return {};
+    if (!options_.measure || !measurable() || options_.is_interrupted()) return {};
     pair.measure();
     if (pair.alive()) return {};
     return Error{EIO, "while measuring: " + report_.measurements.back().problem};
@@ -145,6 +191,7 @@ class Run {
   Context context_;
   MachineFacts machine_;
   participants::Libraries libraries_;
+  std::optional<host::PciTree> tree_;  // where its grades can be relied on
   VerdictInput input_;
   bool wrong_use_ = false;  // what failed is what was asked for
 };

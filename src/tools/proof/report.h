@@ -9,6 +9,7 @@
 #include "participants/inventory.h"
 #include "proof/diagnosis.h"
 #include "proof/path.h"
+#include "proof/run_facts.h"
 
 namespace gdr::proof {
 
@@ -56,16 +57,20 @@ struct Measurement : Path {
 };
 
 // What took part together: A's port and GPU, B's port and GPU. The GPUs by PCI address, as the
-// processes that used them said.
+// processes that used them said; empty: host memory alone.
 struct Participants {
   std::string from_nic, to_nic;
   std::string from_gpu, gpu;
+  // How near each GPU is to its NIC in the PCI tree, in nvidia-smi's words ("PIX"); empty: not
+  // known, as of stand-ins and in virtual machines.
+  std::string from_grade, grade;
 };
 
 enum class VerdictKind {
   kProved,
-  kSimulated,   // stand-ins alone, on a machine without hardware or because of --soft
-  kIncomplete,  // this machine has hardware, and a stand-in took the place of a part it lacks
+  kSimulated,    // stand-ins alone, on a machine without hardware or because of --soft
+  kIncomplete,   // this machine has hardware, and a stand-in took the place of a part it lacks
+  kInterrupted,  // it was ended before its end, and nothing had failed until then
   kFailed
 };
 
@@ -84,16 +89,20 @@ struct Verdict {
   std::string next;                     // the next command
   int exit_status() const {
     if (kind == VerdictKind::kFailed) return kFailure;
-    return partial || kind == VerdictKind::kIncomplete ? kInPart : kSuccess;
+    const bool whole =
+        !partial && kind != VerdictKind::kIncomplete && kind != VerdictKind::kInterrupted;
+    return whole ? kSuccess : kInPart;
   }
 };
 
 struct Report {
+  RunFacts facts;
   InventoryReport inventory;
   std::vector<Participants> participants;
   std::vector<RegistrationResult> registrations;
   std::vector<Check> checks;
   std::vector<Measurement> measurements;
+  bool interrupted = false;
   Verdict verdict;
   double seconds = 0;
 };

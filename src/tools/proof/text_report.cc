@@ -1,11 +1,14 @@
 #include "proof/text_report.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdlib>
 
+#include "proof/device_lines.h"
+#include "proof/speed_rows.h"
 #include "proof/verdict.h"
+#include "proof/verdict_lines.h"
 #include "text/format.h"
 #include "text/wrap.h"
 
@@ -22,58 +25,13 @@ constexpr unsigned kBarWidth = 24;
 constexpr std::size_t kUsualColumns = 80;
 // Indents of the text about a device, a check and a verdict.
 constexpr std::size_t kDeviceIndent = 16, kCheckIndent = 10, kVerdictIndent = 14;
-
-// Short: three digits, at most one decimal.
-std::string brief(double value) { return fmt::format("{:.{}f}", value, value < 100 ? 1 : 0); }
-
-std::string rate(double bytes_per_second) { return brief(bytes_per_second / 1e9) + " GB/s"; }
-
-std::string rate_of(std::uint64_t bytes, std::uint64_t nanoseconds) {
-  if (nanoseconds == 0) return "-";
-  return rate(static_cast<double>(bytes) * 1e9 / static_cast<double>(nanoseconds));
-}
-
-// The staged rate, and how many times faster direct is.
-std::string staged_text(std::uint64_t bytes, std::uint64_t staged, std::uint64_t direct) {
-  if (staged == 0 || direct == 0) return "";
-  return rate_of(bytes, staged) + ", " +
-         brief(static_cast<double>(staged) / static_cast<double>(direct)) + "x";
-}
-
-std::string speed(std::uint32_t megabits) {
-  if (megabits == 0) return "";
-  if (megabits % 1000 == 0) return fmt::format("{} Gb/s", megabits / 1000);
-  return fmt::format("{} Mb/s", megabits);
-}
-
-std::string_view registration_text(Registration registration) {
-  return registration == Registration::kDmaBuf ? "dma-buf" : "peer memory";
-}
+constexpr std::size_t kTitleWide = 19, kTransfersWide = 12;
 
 std::string because(const std::string& problem) { return problem.empty() ? "" : ": " + problem; }
 
-std::string gpu_line(const GpuEntry& gpu) {
-  return text::join({gpu.survey.pci_address, gpu.survey.name, text::size_text(gpu.survey.memory),
-                     gpu.hardware && gpu.hardware->numa_node >= 0
-                         ? fmt::format("NUMA {}", gpu.hardware->numa_node)
-                         : "",
-                     gpu.survey.dma_buf ? "exports dma-buf" : "no dma-buf", gpu.survey.uuid});
-}
-
-std::string nic_line(const NicEntry& nic, const NicPort& port) {
-  std::string pci, netdev, mac = port.mac;
-  if (nic.hardware) {
-    pci = nic.hardware->pci_address;
-    for (const host::Port& known : nic.hardware->ports) {
-      if (known.number != port.number) continue;
-      netdev = known.netdev;
-      if (!known.mac.empty()) mac = known.mac;
-    }
-  }
-  return text::join({pci, netdev, mac.empty() ? "" : "MAC " + mac,
-                     port.gid.empty() ? "" : "GID " + port.gid,
-                     port.ethernet ? "Ethernet" : "InfiniBand", speed(port.speed),
-                     port.active ? "active" : "down", port.problem});
+std::string port_name(const NicEntry& nic, const NicPort& port) {
+  return nic.survey.name +
+         (nic.survey.ports.size() > 1 ? fmt::format(":{}", port.number) : std::string());
 }
 
 }  // namespace
@@ -129,61 +87,116 @@ void TextReport::on_progress(const std::string& what, std::uint64_t done, std::u
   bar_shown_ = true;
 }
 
+void TextReport::on_facts(const RunFacts& facts) { section(head_line(facts)); }
+
+void TextReport::device(const std::string& name, const std::string& text, bool stand_in) {
+  line(fmt::format("  {}{}{}", pad(printable(name), kDeviceIndent - 2), printable(text),
+                   stand_in ? "  " + paint(Colour::kYellow, "STAND-IN") : ""),
+       kDeviceIndent);
+}
+
 void TextReport::on_inventory(const InventoryReport& inventory) {
-  soft_nic_ = inventory.soft_nic;
+  inventory_ = inventory;
+  inventory_is_owed_ = brief_;
+  if (!brief_) show_inventory(inventory);
+}
+
+void TextReport::show_inventory(const InventoryReport& inventory) {
   section("Inventory");
-  const auto entry = [&](const std::string& name, const std::string& text, bool stand_in = false) {
-    line(fmt::format("  {}{}{}", pad(printable(name), kDeviceIndent - 2), printable(text),
-                     stand_in ? "  " + paint(Colour::kYellow, "STAND-IN") : ""),
-         kDeviceIndent);
-  };
   if (inventory.host_memory_only) {
-    entry("GPU", "skipped (--memory host)");
+    device("GPU", "skipped (--memory host)");
   } else if (inventory.gpus.empty()) {
-    entry("GPU", "none found" + because(inventory.cuda_problem));
+    device("GPU", "none found" + because(inventory.cuda_problem));
   }
   for (const GpuEntry& gpu : inventory.gpus) {
-    entry(fmt::format("GPU {}", gpu.survey.ordinal), gpu_line(gpu), inventory.soft_gpu);
+    device(fmt::format("GPU {}", gpu.survey.ordinal), gpu_line(gpu), inventory.soft_gpu);
   }
-  if (inventory.nics.empty()) entry("NIC", "none found" + because(inventory.verbs_problem));
+  if (inventory.nics.empty()) device("NIC", "none found" + because(inventory.verbs_problem));
   for (const NicEntry& nic : inventory.nics) {
-    if (!nic.survey.problem.empty()) entry("NIC " + nic.survey.name, nic.survey.problem);
+    if (!nic.survey.problem.empty()) device("NIC " + nic.survey.name, nic.survey.problem);
     for (const NicPort& port : nic.survey.ports) {
-      const std::string name = "NIC " + nic.survey.name +
-                               (nic.survey.ports.size() > 1 ? fmt::format(":{}", port.number) : "");
-      entry(name, nic_line(nic, port), inventory.soft_nic);
+      device("NIC " + port_name(nic, port), nic_line(nic, port), inventory.soft_nic);
     }
   }
   if (!inventory.soft_nic && inventory.locked_memory_limit) {
-    entry("host", "locked-memory limit " + text::size_text(*inventory.locked_memory_limit));
+    device("host", "locked-memory limit " + text::size_text(*inventory.locked_memory_limit));
   }
   for (const std::string& place : inventory.peer_memory) {
-    if (!inventory.soft_gpu && !inventory.host_memory_only) entry("peer memory", place);
+    if (!inventory.soft_gpu && !inventory.host_memory_only) device("peer memory", place);
   }
 }
 
-void TextReport::on_registration(const RegistrationResult& result) {
-  section("Registration of GPU memory");
-  line(fmt::format("  {}  {}{}{}", mark(result.ok ? Status::kProved : Status::kNotProved),
-                   pad(std::string(registration_text(result.registration)), 13),
-                   pad(std::string(allocation_text(result.memory)), 13),
-                   printable(result.ok ? fmt::format("{} on {} registered with {}",
-                                                     size_text(result.size), result.gpu, result.nic)
-                                       : result.detail)),
+void TextReport::show_gpu(const std::string& address) {
+  for (const GpuEntry& gpu : inventory_.gpus) {
+    if (gpu.survey.pci_address != address || !shown_devices_.insert(address).second) continue;
+    device(fmt::format("GPU {}", gpu.survey.ordinal), brief_gpu_line(gpu), inventory_.soft_gpu);
+  }
+}
+
+void TextReport::show_port(const std::string& name) {
+  for (const NicEntry& nic : inventory_.nics) {
+    for (const NicPort& port : nic.survey.ports) {
+      // A port is called by its NIC's name where it is the first.
+      const bool is_it =
+          name == port_name(nic, port) || (port.number == 1 && name == nic.survey.name);
+      if (!is_it || !shown_devices_.insert("NIC " + name).second) continue;
+      device("NIC " + name, brief_nic_line(nic, port), inventory_.soft_nic);
+    }
+  }
+}
+
+void TextReport::on_pair(const Participants& pair) {
+  if (!brief_) return;
+  flush_mode();
+  inventory_is_owed_ = false;
+  if (pair.gpu.empty()) device("GPU", "skipped (--memory host)");
+  for (const std::string& address : {pair.gpu, pair.from_gpu}) show_gpu(address);
+  for (const std::string& name : {pair.from_nic, pair.to_nic}) show_port(name);
+  const auto way = [&](const std::string& address, const std::string& nic,
+                       const std::string& grade) {
+    if (!grade.empty()) device("PCIe path", fmt::format("{} to {}: {}", address, nic, grade));
+  };
+  if (pair.from_gpu != pair.gpu) way(pair.from_gpu, pair.from_nic, pair.from_grade);
+  way(pair.gpu, pair.to_nic, pair.grade);
+}
+
+void TextReport::show_registration(Status status, Registration registration,
+                                   const std::string& memory, const std::string& text) {
+  line(fmt::format("  {}  {}{}{}", mark(status),
+                   pad(std::string(registration_text(registration)), 13), pad(memory + "  ", 13),
+                   printable(text)),
        kCheckIndent);
 }
 
-void TextReport::on_check(const Check& check) {
-  section("Transfers " + path_text(check) + ": every byte and its guards are checked");
+void TextReport::on_registration(const RegistrationResult& result) {
+  if (brief_) {
+    registrations_.push_back(result);
+    return;
+  }
+  section("Registration of GPU memory");
+  show_registration(result.ok ? Status::kProved : Status::kNotProved, result.registration,
+                    std::string(allocation_text(result.memory)),
+                    result.ok ? fmt::format("{} on {} registered with {}", size_text(result.size),
+                                            result.gpu, result.nic)
+                              : result.detail);
+}
+
+void TextReport::flush_registrations() {
+  for (const std::string& text : accepted_lines(registrations_)) device("registered", text);
+  for (const RefusedLine& refused : refused_lines(registrations_)) {
+    show_registration(Status::kNotProved, refused.registration, refused.memory, refused.detail);
+  }
+  registrations_.clear();
+}
+
+void TextReport::show_check(const Check& check) {
   const std::string head =
-      fmt::format("  {}  {}{}", mark(check.status), pad(check.title + "  ", 19),
+      fmt::format("  {}  {}{}", mark(check.status), pad(check.title + "  ", kTitleWide),
                   pad(printable(direction_text(check)), check.has_two_gpus() ? 22 : 18));
   std::string evidence = check.reason;
   if (check.status == Status::kProved) {
-    const std::string sizes = check.least == check.most
-                                  ? size_text(check.least)
-                                  : size_text(check.least) + " to " + size_text(check.most);
-    evidence = pad_left(plural(check.transfers, "transfer"), 12) + "  " + sizes;
+    evidence = pad_left(plural(check.transfers, "transfer"), kTransfersWide) + "  " +
+               sizes_text(check.least, check.most);
   } else if (check.status == Status::kFailed && check.transfers > 0) {
     evidence = fmt::format("{} of {} failed; {}: {}", check.failed, check.transfers, check.transfer,
                            check.reason);
@@ -191,71 +204,96 @@ void TextReport::on_check(const Check& check) {
   line(head + printable(evidence), kCheckIndent);
 }
 
-void TextReport::on_measurement(const Measurement& m) {
-  std::string title = "Speed of RC write, " + path_text(m);
-  const bool stages = !m.gpu.empty();  // staging needs a GPU
-  if (stages) title += ": direct vs. staged through host memory (3.0x: direct is 3 times faster)";
-  // Two GPUs have longer names; the line must fit into 80 columns.
-  const bool two = m.has_two_gpus();
-  const std::size_t lead = two ? 13 : 11, small_wide = two ? 8 : 9, large_wide = two ? 10 : 11;
+void TextReport::show_mode(const ModeSummary& mode) {
+  const Check& first = mode.checks().front();
+  section("Transfers " + path_text(first) + ": every byte and its guards are checked");
+  if (!mode.is_uniform()) {
+    for (const Check& check : mode.checks()) show_check(check);
+    return;
+  }
+  std::string evidence = first.reason;
+  if (first.status == Status::kProved) {
+    evidence = pad_left(plural(mode.transfers(), "transfer"), kTransfersWide + 1) + " in " +
+               pad(plural(mode.checks().size(), "direction"), kTransfersWide + 2) +
+               sizes_text(mode.least(), mode.most());
+  }
+  line(fmt::format("  {}  {}{}", mark(first.status), pad(first.title + "  ", kTitleWide),
+                   printable(evidence)),
+       kCheckIndent);
+}
+
+void TextReport::flush_mode() {
+  flush_registrations();
+  if (!mode_.empty()) show_mode(mode_);
+  mode_ = {};
+}
+
+void TextReport::on_check(const Check& check) {
+  if (brief_) {
+    if (!mode_.takes(check) || mode_.empty()) flush_mode();
+    mode_.add(check);
+    return;
+  }
+  section("Transfers " + path_text(check) + ": every byte and its guards are checked");
+  show_check(check);
+}
+
+void TextReport::on_measurement(const Measurement& measurement) {
+  if (brief_) flush_mode();
+  // The control tells of the host's memory; the brief report has it where there is nothing else.
+  const bool control =
+      !is_device(measurement.direction.from) && !is_device(measurement.direction.to);
+  if (brief_ && control && !measurement.gpu.empty() && measurement.problem.empty()) return;
+  const std::string title = speed_title(measurement, brief_, inventory_.soft_nic);
   if (section_ != title) {
     section(title);
-    if (soft_nic_) {
+    if (inventory_.soft_nic && !brief_) {
       line("  Simulated NIC: these numbers measure memory copies; ignore factors below 1.", 2);
     }
-    line(paint(Colour::kDim, "  " + pad("", lead) +
-                                 fmt::format("{:>{}}{:>{}}{:>13}{:>17}{:>17}", "8 B", small_wide,
-                                             size_text(m.size), large_wide,
-                                             fmt::format("{} in flight", m.in_flight),
-                                             stages ? "staged" : "", stages ? "two buffers" : "")),
-         kCheckIndent);
+    line(paint(Colour::kDim, speed_columns(measurement)), kCheckIndent);
   }
-  const std::string head = "  " + pad(printable(direction_text(m)), lead);
-  if (!m.problem.empty()) return line(head + "  " + printable(m.problem), kCheckIndent);
-  const std::string small = brief(static_cast<double>(m.small_nanoseconds) / 1e3) + " µs";
-  std::string text = head + pad_left(small, small_wide) +
-                     fmt::format("{:>{}}{:>13}", rate_of(m.size, m.direct_nanoseconds), large_wide,
-                                 rate(m.bytes_per_second));
-  for (std::uint64_t staged : {m.serial_nanoseconds, m.double_nanoseconds}) {
-    if (staged > 0) text += pad_left(staged_text(m.size, staged, m.direct_nanoseconds), 17);
-  }
-  line(text, kCheckIndent);
+  line(speed_row(measurement), kCheckIndent);
 }
 
 void TextReport::finish(const Report& report) {
-  const Verdict& verdict = report.verdict;
+  if (brief_) {
+    if (inventory_is_owed_) show_inventory(inventory_);
+    flush_mode();
+  }
   clear_progress();
   if (!section_.empty()) line("");
+  show_verdict(report.verdict, report.seconds);
+}
+
+void TextReport::show_verdict(const Verdict& verdict, double seconds) {
   const Colour colour = verdict.kind == VerdictKind::kProved   ? Colour::kGreen
                         : verdict.kind == VerdictKind::kFailed ? Colour::kRed
                                                                : Colour::kYellow;
   line(paint(Colour::kBold, paint(colour, headline(verdict))) +
-       paint(Colour::kDim, fmt::format("  in {:.1f} s", report.seconds)));
-  const auto entry = [&](const char* name, const std::string& text) {
-    line("  " + pad(name, kVerdictIndent - 2) + printable(text), kVerdictIndent);
-  };
-  const auto entries = [&](const std::vector<std::string>& texts, const char* name) {
-    constexpr std::size_t kMost = 6;
-    for (std::size_t i = 0; i < std::min(texts.size(), kMost); ++i) entry(name, texts[i]);
-    if (texts.size() > kMost) {
-      entry("", fmt::format("and {} more", texts.size() - kMost));
-    }
-  };
-  entries(verdict.on, "on");
-  if (!verdict.replaced.empty()) {
-    if (!verdict.real.empty()) entry("real", fmt::format("{}", fmt::join(verdict.real, " and ")));
-    const bool several = verdict.replaced.size() > 1;
-    entry("replaced",
-          fmt::format("{} by gdrkit's software; this says nothing about {}",
-                      fmt::join(verdict.replaced, " and "), several ? "real ones" : "a real one"));
+       paint(Colour::kDim, fmt::format("  in {:.1f} s", seconds)));
+  for (const VerdictLine& each : lines_of(verdict)) {
+    line("  " + pad(each.name, kVerdictIndent - 2) + printable(each.text),
+         kVerdictIndent + each.more_indent);
   }
-  for (const std::string& text : verdict.not_proved) entry("not proved", text);
-  entries(verdict.seen, "seen");
-  for (std::size_t i = 0; i < verdict.causes.size(); ++i) {
-    const std::string head = "  " + pad(i == 0 ? "causes" : "", kVerdictIndent - 2);
-    line(fmt::format("{}{}. {}", head, i + 1, printable(verdict.causes[i])), kVerdictIndent + 3);
-  }
-  if (!verdict.next.empty()) entry("next", verdict.next);
+}
+
+std::string text_of(const Report& report, TextReport::Detail detail) {
+  char* buffer = nullptr;
+  std::size_t size = 0;
+  std::FILE* const file = open_memstream(&buffer, &size);
+  if (file == nullptr) return {};
+  TextReport text(file, text::Style(), detail);
+  text.on_facts(report.facts);
+  text.on_inventory(report.inventory);
+  for (const Participants& pair : report.participants) text.on_pair(pair);
+  for (const RegistrationResult& result : report.registrations) text.on_registration(result);
+  for (const Check& check : report.checks) text.on_check(check);
+  for (const Measurement& measurement : report.measurements) text.on_measurement(measurement);
+  text.finish(report);
+  std::fclose(file);
+  std::string written(buffer, size);
+  std::free(buffer);
+  return written;
 }
 
 }  // namespace gdr::proof

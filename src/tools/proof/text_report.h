@@ -1,25 +1,34 @@
 // TextReport: the report for a person, a line at a time, with a progress bar and colours where the
-// output is a terminal; there, a line fits 80 columns or is broken between words.
+// output is a terminal; there, a line fits 80 columns or is broken between words. The brief one has
+// the devices that take part, a line for each mode, and every line of a mode that is not right.
 //
-//   TextReport text(stdout, text::Style::of(stdout));
+//   TextReport text(stdout, text::Style::of(stdout), TextReport::Detail::kBrief);
 //   Result<Report> report = prove(options, text);
 //   text.finish(*report);
 #pragma once
 
 #include <cstdio>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "base/clock.h"
 #include "proof/listener.h"
+#include "proof/mode_summary.h"
 #include "text/style.h"
 
 namespace gdr::proof {
 
 class TextReport : public Listener {
  public:
-  TextReport(std::FILE* file, text::Style style) : file_(file), style_(style) {}
+  enum class Detail { kBrief, kFull };
 
+  TextReport(std::FILE* file, text::Style style, Detail detail)
+      : file_(file), style_(style), brief_(detail == Detail::kBrief) {}
+
+  void on_facts(const RunFacts& facts) override;
   void on_inventory(const InventoryReport& inventory) override;
+  void on_pair(const Participants& pair) override;
   void on_registration(const RegistrationResult& result) override;
   void on_check(const Check& check) override;
   void on_measurement(const Measurement& measurement) override;
@@ -33,14 +42,34 @@ class TextReport : public Listener {
   void section(const std::string& title);
   // Where the terminal is too narrow, it goes on behind `indent` spaces.
   void line(const std::string& text, std::size_t indent = 0);
+  void device(const std::string& name, const std::string& text, bool stand_in = false);
+  void show_inventory(const InventoryReport& inventory);
+  void show_gpu(const std::string& address);
+  void show_port(const std::string& name);
+  void show_registration(Status status, Registration registration, const std::string& memory,
+                         const std::string& text);
+  void show_check(const Check& check);
+  void show_mode(const ModeSummary& mode);
+  // What the brief report holds back until it can say it in one line.
+  void flush_registrations();
+  void flush_mode();
+  void show_verdict(const Verdict& verdict, double seconds);
   void clear_progress();
 
   std::FILE* file_;
   text::Style style_;
+  bool brief_;
   std::string section_;
-  bool soft_nic_ = false;
+  InventoryReport inventory_;
+  bool inventory_is_owed_ = false;       // none of it has been shown
+  std::set<std::string> shown_devices_;  // by name, in the brief report
+  std::vector<RegistrationResult> registrations_;
+  ModeSummary mode_;
   bool bar_shown_ = false;
   Nanoseconds bar_time_ = 0;
 };
+
+// A whole report, without colours and with no line broken.
+std::string text_of(const Report& report, TextReport::Detail detail);
 
 }  // namespace gdr::proof

@@ -174,6 +174,21 @@ std::vector<std::string> gpus_that_took_part(const Report& report) {
   return lines;
 }
 
+// What was done until then is no proof, and what failed until then is judged before.
+Verdict of_interruption(const Report& report) {
+  Verdict verdict;
+  verdict.kind = VerdictKind::kInterrupted;
+  add_parts(report, verdict);
+  const auto proved = static_cast<std::size_t>(std::ranges::count(
+      report.checks, Status::kProved, [](const Check& check) { return check.status; }));
+  verdict.seen.push_back(std::to_string(proved) + (proved == 1 ? " check was" : " checks were") +
+                         " right until it was interrupted; the others were not tried");
+  add_not_registered(report, verdict);
+  add_not_proved(report, verdict);
+  verdict.next = "gdr prove";
+  return verdict;
+}
+
 std::optional<Verdict> of_hardware(const VerdictInput& input, const Report& report) {
   const bool soft_nic = report.inventory.soft_nic;
   const bool soft_gpu = report.inventory.soft_gpu;
@@ -202,6 +217,7 @@ Verdict judge_report(const VerdictInput& input, const Report& report) {
   }
   if (refused_somewhere(report)) return of_registrations(report);
   if (std::optional<Verdict> verdict = of_hardware(input, report)) return *verdict;
+  if (report.interrupted) return of_interruption(report);
   if (!proved_something(report)) {
     const bool host = report.inventory.host_memory_only;
     Verdict verdict =
@@ -255,6 +271,8 @@ std::string headline(const Verdict& verdict) {
              ": no real GPU or NIC was tested";
     case VerdictKind::kIncomplete:
       return incomplete(verdict);
+    case VerdictKind::kInterrupted:
+      return "INTERRUPTED: nothing failed until then, and nothing is proved";
     case VerdictKind::kFailed:
       break;
   }

@@ -19,6 +19,7 @@ done
 grep -q "%" "$work/pipe" && { echo "a bar in a pipe"; exit 1; }
 
 terminal "$1" prove --soft --sizes 1,4K >"$work/screen"
+terminal "$1" prove -v --soft --sizes 1,4K --no-measure >>"$work/screen"
 terminal "$1" prove --wrong-option >>"$work/screen"
 terminal "$1" prove --soft --nic mlx5_0 >>"$work/screen"
 # The bar, which each line that follows clears, counts as no line.

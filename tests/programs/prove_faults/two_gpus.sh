@@ -5,7 +5,7 @@ set -u
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 options="--soft --gpu 0 --from-gpu fffe:02:00.0 --sizes 1,4097"
-"$1" prove $options >"$work/text" || { cat "$work/text"; echo "exit status $?"; exit 1; }
+"$1" prove -v $options >"$work/text" || { cat "$work/text"; echo "exit status $?"; exit 1; }
 cat "$work/text"
 for phrase in "^SIMULATION PASSED: no real GPU or NIC was tested " \
   "^Transfers soft0 → soft1, GPU 1 → GPU 0: every byte" \
