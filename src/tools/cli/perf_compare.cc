@@ -1,10 +1,13 @@
 // gdr perf compare: compares runs by their JSON documents.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <fstream>
 #include <memory>
 #include <sstream>
 
+#include "base/environment.h"
 #include "cli/help.h"
 #include "cli/perf_output.h"
 #include "perf/compare.h"
@@ -18,7 +21,9 @@ namespace {
 constexpr std::uint64_t kSeed = 1;
 
 struct CompareOptions {
-  std::vector<std::string> files;
+  std::vector<std::string> sides;  // each one or more files, with commas between them
+  std::string fail_if_worse;
+  double worse_share = 0;
   bool json = false;
 };
 
@@ -36,25 +41,51 @@ Result<perf::Report> read_report(const std::string& name) {
   return report;
 }
 
+// "a.json,b.json": the runs of one side. A file whose name has a comma is taken as it is.
+Result<std::vector<perf::Report>> read_side(const std::string& side) {
+  std::vector<perf::Report> runs;
+  std::vector<std::string_view> names = split(side, ',');
+  if (std::ifstream(side).good()) names = {side};
+  for (const std::string_view name : names) {
+    Result<perf::Report> report = read_report(std::string(name));
+    if (!report) return report.error();
+    runs.push_back(*std::move(report));
+  }
+  return runs;
+}
+
 int run_compare(const CompareOptions& options) {
-  std::vector<perf::Report> reports;
-  for (const std::string& name : options.files) {
-    Result<perf::Report> report = read_report(name);
-    if (!report) {
-      say("gdr perf compare: " + report.error().message);
+  std::vector<std::vector<perf::Report>> sides;
+  for (const std::string& side : options.sides) {
+    Result<std::vector<perf::Report>> runs = read_side(side);
+    if (!runs) {
+      say("gdr perf compare: " + runs.error().message);
       return kWrongUse;
     }
-    reports.push_back(*std::move(report));
+    sides.push_back(*std::move(runs));
   }
   std::vector<perf::Comparison> comparisons;
-  for (std::size_t i = 1; i < reports.size(); ++i) {
-    comparisons.push_back(perf::compare(reports[0], reports[i], kSeed));
-    comparisons.back().base.file = options.files[0];
-    comparisons.back().other.file = options.files[i];
+  for (std::size_t i = 1; i < sides.size(); ++i) {
+    comparisons.push_back(perf::compare(sides[0], sides[i], kSeed));
+    comparisons.back().base.file = options.sides[0];
+    comparisons.back().other.file = options.sides[i];
   }
   fmt::print("{}", options.json ? perf::to_json(comparisons)
                                 : perf::to_text(comparisons, text::terminal_columns(stdout)));
-  return 0;
+  const bool is_worse = std::ranges::any_of(comparisons, [&](const perf::Comparison& one) {
+    return perf::is_worse_by(one, options.worse_share);
+  });
+  return !options.fail_if_worse.empty() && is_worse ? kFailed : 0;
+}
+
+double read_percent(const std::string& text) {
+  char* end = nullptr;
+  const double percent = strtod(text.c_str(), &end);
+  if (text.empty() || *end != 0 || !(percent > 0 && percent <= 1000)) {
+    throw CLI::ValidationError(fmt::format(
+        "--fail-if-worse {}: it takes a percentage above 0, as in --fail-if-worse 5", text));
+  }
+  return percent / 100;
 }
 
 }  // namespace
@@ -64,18 +95,29 @@ void add_perf_compare(CLI::App& perf, Action& chosen) {
   CLI::App* compare = perf.add_subcommand(
       "compare", "Compare runs: what changed, and whether the change is significant");
   compare->formatter(std::make_shared<HelpFormatter>("gdr perf compare [OPTIONS] BASE OTHER..."));
-  compare->add_option("FILE", options->files, "JSON documents of gdr perf --json; BASE comes first")
+  compare
+      ->add_option("FILE", options->sides,
+                   "JSON documents of gdr perf --json; BASE comes first. Several runs of one side: "
+                   "a.json,b.json")
       ->expected(0, 64)
       ->type_name("");
+  compare
+      ->add_option("--fail-if-worse", options->fail_if_worse,
+                   "Exit status 1 if a measurement is shown to be worse by that much or more")
+      ->type_name("PERCENT");
   compare->add_flag("--json", options->json, "Print one JSON document instead of text");
   compare->footer(
-      "Exit status: 0 compared, whatever changed; 2 wrong use.\n"
+      "Exit status: 0 compared; 1 worse, with --fail-if-worse; 2 wrong use.\n"
       "\n"
       "Examples:\n"
       "  gdr perf --json before.json; gdr perf --json after.json\n"
-      "  gdr perf compare before.json after.json");
+      "  gdr perf compare before.json after.json\n"
+      "  gdr perf compare --fail-if-worse 5 monday1.json,monday2.json today.json");
   compare->callback([options, &chosen] {
-    if (options->files.size() < 2) {
+    if (!options->fail_if_worse.empty()) {
+      options->worse_share = read_percent(options->fail_if_worse);
+    }
+    if (options->sides.size() < 2) {
       throw CLI::ValidationError(
           "two or more JSON files are needed, as in 'gdr perf compare before.json after.json'");
     }

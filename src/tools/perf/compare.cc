@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
-#include <deque>
-#include <map>
 
+#include "perf/pool.h"
 #include "perf/statistics/figure.h"
 
 namespace gdr::perf {
@@ -14,16 +14,10 @@ namespace {
 // Times of a counter that is off by more are wrong by what two runs may differ by.
 constexpr double kMuchDrift = 0.001;
 
-const Figure* find_figure(const Row& row) {
-  if (row.load.measure == Measure::kLatency) return row.latency ? &row.latency->median : nullptr;
-  const auto& figure = row.load.measure == Measure::kRate ? row.rate : row.bandwidth;
-  return figure ? &*figure : nullptr;
-}
-
 // What `row` can be compared by: computed anew, since a report is a file that may say anything.
 // Empty: there is nothing.
 Figure comparable(const Row& row) {
-  const Figure* found = find_figure(row);
+  const Figure* found = compared_figure(row);
   if (found == nullptr || !row.problem.empty()) return {};
   Figure figure = make_figure(found->repetitions);
   if (figure.repetitions.empty()) figure = make_figure({found->median});
@@ -44,9 +38,11 @@ void remark_on(const char* side, const Row& row, const Figure& figure,
   }
 }
 
-Verdict judge(const Difference& found, Measure measure) {
+Verdict judge(const ComparedRow& row) {
+  const Difference& found = row.difference;
+  if (noise_remark(row.base) || noise_remark(row.other)) return Verdict::kNoisy;
   if (!found.is_shown()) return Verdict::kNoDifference;
-  const bool larger_is_better = measure != Measure::kLatency;
+  const bool larger_is_better = row.load.measure != Measure::kLatency;
   return (found.interval.low > 0) == larger_is_better ? Verdict::kBetter : Verdict::kWorse;
 }
 
@@ -56,7 +52,7 @@ ComparedRow compare_rows(const Row& base, const Row& other, std::uint64_t seed) 
   row.base = comparable(base);
   row.other = comparable(other);
   row.difference = difference(row.base.repetitions, row.other.repetitions, seed);
-  row.verdict = judge(row.difference, row.load.measure);
+  row.verdict = judge(row);
   if (least_p(row.base.repetitions.size(), row.other.repetitions.size()) > 1 - kConfidence) {
     row.remarks.push_back(fmt::format("{} and {} repetitions are too few to show a difference",
                                       row.base.repetitions.size(), row.other.repetitions.size()));
@@ -66,32 +62,8 @@ ComparedRow compare_rows(const Row& base, const Row& other, std::uint64_t seed) 
   return row;
 }
 
-std::string key_of(const Load& load) {
-  const process::Bytes bytes = process::encode(load);
-  return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-}
-
-// Rows of one report that wait for those of the other, by their loads.
-class Waiting {
- public:
-  explicit Waiting(const std::vector<Row>& rows) {
-    for (const Row& row : rows) by_load_[key_of(row.load)].push_back(&row);
-  }
-  // A report may hold the same load twice: the first goes with the first. Null: there is none.
-  const Row* take(const Load& load) {
-    const auto found = by_load_.find(key_of(load));
-    if (found == by_load_.end() || found->second.empty()) return nullptr;
-    const Row* row = found->second.front();
-    found->second.pop_front();
-    return row;
-  }
-
- private:
-  std::map<std::string, std::deque<const Row*>> by_load_;
-};
-
 void match_rows(const Report& base, const Report& other, std::uint64_t seed, Comparison& result) {
-  Waiting others(other.rows);
+  RowsByLoad others(other.rows);
   for (const Row& row : base.rows) {
     const Row* match = others.take(row.load);
     if (match == nullptr) {
@@ -106,7 +78,7 @@ void match_rows(const Report& base, const Report& other, std::uint64_t seed, Com
       result.rows.push_back(compare_rows(row, *match, seed));
     }
   }
-  Waiting bases(base.rows);
+  RowsByLoad bases(base.rows);
   for (const Row& row : other.rows) {
     if (bases.take(row.load) == nullptr) {
       result.only_other.push_back({row.load, "the base has no such row"});
@@ -197,6 +169,26 @@ std::vector<Unlike> find_unlike(const Report& base, const Report& other) {
   return unlike;
 }
 
+Source source_of(std::span<const Report> runs) {
+  Source source{"", runs.front().date, runs.front().command};
+  if (runs.size() > 1) source.command += fmt::format(" (and {} more)", runs.size() - 1);
+  return source;
+}
+
+// The first run of a side beside each further one.
+void add_unlike_runs(const std::string& whose, std::span<const Report> runs,
+                     std::vector<Unlike>& unlike) {
+  for (const Report& run : runs.subspan(1)) {
+    for (Unlike& one : find_unlike(runs.front(), run)) {
+      one.what = fmt::format("{} between {} own runs", one.what, whose);
+      const bool is_known = std::ranges::any_of(unlike, [&](const Unlike& known) {
+        return known.what == one.what && known.other == one.other;
+      });
+      if (!is_known) unlike.push_back(std::move(one));
+    }
+  }
+}
+
 }  // namespace
 
 const char* name_of(Verdict verdict) {
@@ -205,18 +197,33 @@ const char* name_of(Verdict verdict) {
       return "better";
     case Verdict::kWorse:
       return "worse";
+    case Verdict::kNoisy:
+      return "too noisy to tell";
     default:
       return "no difference shown";
   }
 }
 
 Comparison compare(const Report& base, const Report& other, std::uint64_t seed) {
+  return compare(std::span(&base, 1), std::span(&other, 1), seed);
+}
+
+Comparison compare(std::span<const Report> base, std::span<const Report> other,
+                   std::uint64_t seed) {
   Comparison result;
-  result.base = {"", base.date, base.command};
-  result.other = {"", other.date, other.command};
-  result.unlike = find_unlike(base, other);
-  match_rows(base, other, seed, result);
+  result.base = source_of(base);
+  result.other = source_of(other);
+  result.unlike = find_unlike(base.front(), other.front());
+  add_unlike_runs("the base's", base, result.unlike);
+  add_unlike_runs("the other's", other, result.unlike);
+  match_rows(pool(base), pool(other), seed, result);
   return result;
+}
+
+bool is_worse_by(const Comparison& comparison, double share) {
+  return std::ranges::any_of(comparison.rows, [&](const ComparedRow& row) {
+    return row.verdict == Verdict::kWorse && std::abs(row.difference.share) >= share;
+  });
 }
 
 }  // namespace gdr::perf

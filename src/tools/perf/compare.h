@@ -18,9 +18,10 @@
 
 namespace gdr::perf {
 
-enum class Verdict : std::uint8_t { kNoDifference, kBetter, kWorse };
+// kNoisy: the repetitions of one side disagree so much that none is given.
+enum class Verdict : std::uint8_t { kNoDifference, kBetter, kWorse, kNoisy };
 
-// "better", "worse", "no difference shown"
+// "better", "worse", "no difference shown", "too noisy to tell"
 const char* name_of(Verdict verdict);
 
 // Both reports have a figure for the same load: the bandwidth, the median latency or the rate.
@@ -56,6 +57,13 @@ struct Comparison {
 
 // Rows match where their whole loads do. The seed is for the intervals.
 Comparison compare(const Report& base, const Report& other, std::uint64_t seed);
+
+// Several runs a side, at least one: their repetitions count together, so that what varies from run
+// to run is in the intervals. Settings in which the runs of one side differ are in `unlike`, too.
+Comparison compare(std::span<const Report> base, std::span<const Report> other, std::uint64_t seed);
+
+// Whether some measurement became worse by `share` of the base's median or more, and is shown to.
+bool is_worse_by(const Comparison& comparison, double share);
 
 // Comparisons of one base with others. `columns`: as text::wrap.
 std::string to_text(std::span<const Comparison> comparisons, std::size_t columns);

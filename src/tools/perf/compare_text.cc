@@ -125,9 +125,13 @@ void write_sum(const std::vector<ComparedRow>& rows, Text& text) {
   text.blank();
   if (rows.empty())
     return text.line("The documents have no measurement in common, so nothing was compared.");
-  text.line(fmt::format("{} compared: {} better, {} worse, {} without a significant difference.",
-                        text::plural(rows.size(), "measurement"), count(Verdict::kBetter),
-                        count(Verdict::kWorse), count(Verdict::kNoDifference)));
+  std::string sum =
+      fmt::format("{} compared: {} better, {} worse, {} without a significant difference",
+                  text::plural(rows.size(), "measurement"), count(Verdict::kBetter),
+                  count(Verdict::kWorse), count(Verdict::kNoDifference));
+  if (const auto noisy = count(Verdict::kNoisy))
+    sum += fmt::format(", {} too noisy to tell", noisy);
+  text.line(sum + ".");
 }
 
 void write_explanation(Text& text) {
@@ -135,8 +139,8 @@ void write_explanation(Text& text) {
   text.line(
       "Change compares medians; the interval is a bootstrap, p is from the Mann-Whitney test. By "
       "chance alone about 1 measurement in 20 shows a difference. Repetitions are slices of one "
-      "run: effects that vary from run to run (memory placement, other load) show only if you "
-      "repeat both runs.");
+      "run: effects that vary from run to run (memory placement, other load) show only in several "
+      "runs: gdr perf compare base1.json,base2.json other1.json,other2.json");
 }
 
 }  // namespace

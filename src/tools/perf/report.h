@@ -30,6 +30,7 @@ struct Bin {
 
 struct Latency {
   Figure median;  // of each repetition
+  // A percentile beyond what so few samples can tell is 0: 99 % takes a hundred of them.
   double mean = 0, least = 0, p50 = 0, p90 = 0, p99 = 0, p999 = 0, p9999 = 0, most = 0;
   std::uint64_t samples = 0;
   std::vector<Bin> histogram;  // every sample, in ascending order of time

@@ -52,7 +52,7 @@ Measured in the base only, or in neither:
 
 3 measurements compared: 1 better, 1 worse, 1 without a significant difference.
 
-Change compares medians; the interval is a bootstrap, p is from the Mann-Whitney test. By chance alone about 1 measurement in 20 shows a difference. Repetitions are slices of one run: effects that vary from run to run (memory placement, other load) show only if you repeat both runs.
+Change compares medians; the interval is a bootstrap, p is from the Mann-Whitney test. By chance alone about 1 measurement in 20 shows a difference. Repetitions are slices of one run: effects that vary from run to run (memory placement, other load) show only in several runs: gdr perf compare base1.json,base2.json other1.json,other2.json
 )";
 
 TEST(CompareText, TellsFilesThenWhatIsUnlikeThenRowsWithUnits) {

@@ -200,5 +200,59 @@ TEST(Unlike, NamesAClockThatDriftedAndOneThatIsNotTheCounter) {
   EXPECT_EQ(compare(report_of({}), other, kSeed).unlike.at(0).other, "the system clock");
 }
 
+TEST(Compare, GivesNoVerdictOfANoisyRow) {
+  const Load load = load_of(Measure::kBandwidth, 64);
+  const std::vector<double> noisy = {100, 130, 70, 120, 80, 110, 90, 125, 75, 100};
+  const Comparison found = compare_one(row_of(load, around(1000)), row_of(load, noisy));
+  ASSERT_EQ(found.rows.size(), 1u);
+  EXPECT_EQ(found.rows[0].verdict, Verdict::kNoisy);
+  EXPECT_FALSE(is_worse_by(found, 0.01));
+}
+
+TEST(Compare, IsWorseByWhatWasAskedForAndMoreAlone) {
+  const Load load = load_of(Measure::kBandwidth, 64);
+  const Comparison found = compare_one(row_of(load, around(10e9)), row_of(load, around(9e9)));
+  EXPECT_TRUE(is_worse_by(found, 0.05));
+  EXPECT_FALSE(is_worse_by(found, 0.2));
+  const Comparison better = compare_one(row_of(load, around(9e9)), row_of(load, around(10e9)));
+  EXPECT_FALSE(is_worse_by(better, 0.05));
+}
+
+TEST(Compare, CountsTheRepetitionsOfAllRunsOfASideTogether) {
+  const Load load = load_of(Measure::kBandwidth, 64);
+  const std::vector<Report> base = {report_of({row_of(load, {100, 101, 102})}),
+                                    report_of({row_of(load, {100.5, 101.5, 102.5})})};
+  const std::vector<Report> other = {report_of({row_of(load, {110, 111, 112})}),
+                                     report_of({row_of(load, {110.5, 111.5, 112.5})})};
+  const Comparison found = compare(base, other, kSeed);
+  ASSERT_EQ(found.rows.size(), 1u);
+  EXPECT_EQ(found.rows[0].base.repetitions.size(), 6u);
+  EXPECT_EQ(found.rows[0].verdict, Verdict::kBetter) << "three alone show nothing";
+  EXPECT_EQ(found.other.command, other[0].command + " (and 1 more)");
+}
+
+TEST(Compare, NamesInWhichSettingsTheRunsOfASideDiffer) {
+  const Load load = load_of(Measure::kBandwidth, 64);
+  std::vector<Report> base = {report_of({row_of(load, around(1))}),
+                              report_of({row_of(load, around(1))})};
+  base[1].near.kernel = base[1].far.kernel = "another";
+  const Comparison found = compare(base, std::span(base.data(), 1), kSeed);
+  ASSERT_EQ(found.unlike.size(), 1u);
+  EXPECT_EQ(found.unlike[0].what, "kernel between the base's own runs");
+  EXPECT_EQ(found.unlike[0].other, "another");
+}
+
+TEST(Compare, SaysThatARowFailedInOneOfTheRuns) {
+  const Load load = load_of(Measure::kBandwidth, 64);
+  Row failed;
+  failed.load = load;
+  failed.problem = "the NIC has no XRC";
+  const std::vector<Report> base = {report_of({row_of(load, around(1))}), report_of({failed})};
+  const Comparison found = compare(base, std::span(base.data(), 1), kSeed);
+  EXPECT_TRUE(found.rows.empty());
+  ASSERT_EQ(found.only_other.size(), 1u);
+  EXPECT_EQ(found.only_other[0].reason, "in the base: in one of its runs: the NIC has no XRC");
+}
+
 }  // namespace
 }  // namespace gdr::perf

@@ -71,6 +71,16 @@ TEST(PerfLimits, TheNearestIsTheOneOfWhichMostIsReached) {
   EXPECT_EQ(nearest_limit(row)->what, "PCIe");
 }
 
+TEST(PerfLimits, WhatTheRowIsFasterThanWasNotItsLimit) {
+  Row row;
+  row.limits = {{"memcpy", 1e9, 32.8, "", ""}};
+  EXPECT_EQ(nearest_limit(row), nullptr);
+  row.limits.push_back({"link", 50e9, 0.66, "", ""});
+  EXPECT_EQ(nearest_limit(row)->what, "link");
+  row.limits[1].share = 1.01;
+  EXPECT_EQ(nearest_limit(row)->what, "link") << "both figures have their noise";
+}
+
 TEST(PerfGains, PairDirectWithStagedOfTheSameGpuSizeAndSettings) {
   const Report report = sample_report();
   const std::vector<Gain> found = gains(report.rows);

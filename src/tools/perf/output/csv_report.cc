@@ -71,7 +71,8 @@ void add_figure(Line& line, const std::string& name, const std::string& unit,
 
 void add_latency(Line& line, const std::optional<Latency>& latency) {
   const auto add = [&](const char* name, double Latency::*time) {
-    line.maybe(name, latency, [&](const Latency& l) { return l.*time; });
+    const double* const known = latency && (*latency).*time > 0 ? &((*latency).*time) : nullptr;
+    line.maybe(name, known, [](double nanoseconds) { return nanoseconds; });
   };
   add("latency_mean_ns", &Latency::mean);
   add("latency_least_ns", &Latency::least);

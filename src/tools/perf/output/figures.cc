@@ -7,6 +7,9 @@
 namespace gdr::perf {
 namespace {
 
+// A limit is at most reached; both figures have their noise.
+constexpr double kMostShare = 1.05;
+
 bool is_counterpart(const Place& direct, const Place& staged) {
   if (staged.kind != Place::Kind::kStaged) return direct == staged;
   return direct.is_direct() && direct.gpu == staged.gpu;
@@ -105,10 +108,12 @@ std::string shares_text(const Row& row) {
   return text;
 }
 
+bool holds(const Limit& limit) { return limit.value > 0 && limit.share <= kMostShare; }
+
 const Limit* nearest_limit(const Row& row) {
   const Limit* nearest = nullptr;
   for (const Limit& limit : row.limits) {
-    if (limit.value > 0 && (!nearest || limit.share > nearest->share)) nearest = &limit;
+    if (holds(limit) && (!nearest || limit.share > nearest->share)) nearest = &limit;
   }
   return nearest;
 }

@@ -34,7 +34,10 @@ bool is_same_group(const Load& a, const Load& b);
 // "mlx5_0 24.1 GB/s (50 %), mlx5_1 24.0 GB/s (50 %)": each port's share of a row.
 std::string shares_text(const Row& row);
 
-// The limit of which the row reached most; nullptr if none is known.
+// Whether it can be the row's limit at all: known, and not exceeded. A row that is faster than one
+// copy of the memory by a processor was limited by something else.
+bool holds(const Limit& limit);
+// The one that holds of which the row reached most; nullptr if there is none.
 const Limit* nearest_limit(const Row& row);
 
 // A row's bandwidth, rate or median latency; 0 if it has no figures.

@@ -24,7 +24,8 @@ void add_figure(std::vector<Cell>& cells, const char* name, const std::optional<
 
 void add_latency(std::vector<Cell>& cells, const std::optional<Latency>& latency) {
   const auto add = [&](const char* name, double Latency::*time) {
-    cells.push_back({name, latency ? microseconds((*latency).*time) : "–"});
+    const bool is_known = latency && (*latency).*time > 0;
+    cells.push_back({name, is_known ? microseconds((*latency).*time) : "–"});
   };
   add("least", &Latency::least);
   add("median", &Latency::p50);
@@ -52,7 +53,7 @@ void add_check(std::vector<Cell>& cells, const std::optional<Checked>& checked) 
 std::string limits_text(const std::vector<Limit>& limits) {
   std::string text;
   for (const Limit& limit : limits) {
-    if (limit.value <= 0) continue;
+    if (!holds(limit)) continue;
     text += (text.empty() ? "" : "<br>") + share_text(limit.share) + " " + escaped(limit.what) +
             " (" + gigabytes(limit.value) + ")";
   }

@@ -40,10 +40,10 @@ void visit_fields(Visitor& v, auto& x) requires requires {
   v.amount("mean", x.mean);
   v.amount("least", x.least);
   v.amount("p50", x.p50);
-  v.amount("p90", x.p90);
-  v.amount("p99", x.p99);
-  v.amount("p99_9", x.p999);
-  v.amount("p99_99", x.p9999);
+  v.amount_if_known("p90", x.p90);
+  v.amount_if_known("p99", x.p99);
+  v.amount_if_known("p99_9", x.p999);
+  v.amount_if_known("p99_99", x.p9999);
   v.amount("most", x.most);
   v.value("samples", x.samples);
   v.histogram("histogram", x.histogram, x.samples);

@@ -86,6 +86,11 @@ class Reader {
   void amount(const char* name, double& field) {
     if (const json* value = find(name)) real(at(name), *value, 0, field);
   }
+  void amount_if_known(const char* name, double& field) {
+    if (!wrong_.empty()) return;
+    const auto entry = object_.find(name);
+    if (entry != object_.end() && !entry->is_null()) real(at(name), *entry, 0, field);
+  }
   void number(const char* name, double& field) {
     if (const json* value = find(name)) real(at(name), *value, -kMostAmount, field);
   }

@@ -22,6 +22,9 @@ class JsonWriter {
     }
   }
   void amount(const char* name, double field) { json_[name] = field; }
+  void amount_if_known(const char* name, double field) {
+    json_[name] = field > 0 ? nlohmann::ordered_json(field) : nlohmann::ordered_json();
+  }
   void number(const char* name, double field) { json_[name] = field; }
   void amounts(const char* name, const std::vector<double>& field) { json_[name] = field; }
   template <typename T>

@@ -58,7 +58,9 @@ std::vector<Column> columns_of(const Row& row) {
       break;
     default:
       const auto add_time = [&](const char* head, double Latency::*time) {
-        add(head, 11, row.latency, [&](const Latency& l) { return microseconds(l.*time); });
+        add(head, 11, row.latency, [&](const Latency& l) -> std::string {
+          return l.*time > 0 ? microseconds(l.*time) : "-";
+        });
       };
       add_time("median", &Latency::p50);
       add_time("99 %", &Latency::p99);

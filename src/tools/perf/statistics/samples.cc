@@ -111,10 +111,12 @@ Latency summarize(std::span<const Samples> repetitions, double nanoseconds_per_t
   latency.median = make_figure(std::move(medians));
   if (latency.samples == 0) return latency;
 
+  // At least one sample lies beyond it, else it would be the longest one by another name.
   const auto share = [&](std::uint64_t of_10000) {
+    if (latency.samples < 10'000 / (10'000 - of_10000)) return 0.0;
     return static_cast<double>(percentile(all, latency.samples, of_10000)) * nanoseconds_per_tick;
   };
-  latency.p50 = share(kHalf);
+  latency.p50 = static_cast<double>(percentile(all, latency.samples, kHalf)) * nanoseconds_per_tick;
   latency.p90 = share(9'000);
   latency.p99 = share(9'900);
   latency.p999 = share(9'990);

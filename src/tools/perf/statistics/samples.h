@@ -58,7 +58,8 @@ class alignas(64) Samples {
   std::vector<Ticks> long_;
 };
 
-// Over all samples of all repetitions, percentiles by nearest rank: each is a sample that was seen.
+// Over all samples of all repetitions, percentiles by nearest rank: each is a sample that was seen,
+// or 0 where there are too few of them.
 // For half round trips, `nanoseconds_per_tick` is half of the clock's.
 Latency summarize(std::span<const Samples> repetitions, double nanoseconds_per_tick);
 

@@ -185,11 +185,14 @@
 
   const limitLines = (series, sizes) => {
     const limits = new Map();
+    const exceeded = new Set();  // what a row is faster than was not its limit
     for (const row of [...series.values()].flat()) {
       for (const limit of row.limits) {
+        if (limit.share > 1.05) exceeded.add(limit.what);
         if (limit.bytes_per_second > 0) limits.set(limit.what, limit.bytes_per_second / 1e9);
       }
     }
+    for (const what of exceeded) limits.delete(what);
     const ends = sizes.length > 1 ? [sizes[0], sizes[sizes.length - 1]] : [sizes[0] / 8, sizes[0] * 8];
     return [...limits].map(([what, y]) => ({
       label: what,
