@@ -15,8 +15,9 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdarg>
-#include <cstring>
+#include <cstdlib>
 
+#include "ledger/ledger.h"
 #include "render/drm_interface.h"
 #include "render/nodes.h"
 #include "render/requests.h"
@@ -56,9 +57,20 @@ int as_call(int outcome) {
   return -1;
 }
 
-void follow_forks() {
+// To the ledger of `gdr run`, for the line that it prints at the end of a program.
+void tell_of_use() {
+  ledger::Ledger* const ledger = ledger::attach(std::getenv(ledger::kRunVariable));
+  if (ledger == nullptr) return;
+  ledger::Process* const process = ledger::claim_process(
+      *ledger, static_cast<std::uint32_t>(getpid()), program_invocation_short_name);
+  if (process != nullptr) process->libraries.fetch_or(ledger::kSoftGpu, std::memory_order_relaxed);
+}
+
+// Before the first node of this process is opened.
+void prepare() {
   static std::atomic<bool> done{false};
   if (done.exchange(true)) return;
+  tell_of_use();
   pthread_atfork([] { nodes.before_fork(); }, [] { nodes.after_fork(); }, [] { nodes.in_child(); });
 }
 
@@ -70,10 +82,10 @@ bool opens_node(const char* path, int flags, int& outcome) {
   if (!text.starts_with(kPrefix)) return false;
   const int before = errno;
   const Shown shown = shown_from_environment();
-  errno = before;
   const int gpu = gpu_at(text, shown);
+  if (gpu >= 0) prepare();
+  errno = before;
   if (gpu < 0) return false;
-  follow_forks();
   outcome = as_call(nodes.open({gpu, shown.bytes}, shown.first + gpu, flags));
   return true;
 }
