@@ -131,6 +131,27 @@ int run_to_its_end(const Plan& plan, const ProgramFile& program, const ShownDevi
   end_as(*status);
 }
 
+// What the stand-ins read when they are asked about themselves, before the program has it.
+void set_for_stand_ins(const Plan& plan, const PlanInputs& inputs) {
+  if (plan.renders) setenv(kRenderVariable, std::to_string(inputs.render->first).c_str(), 1);
+  if (!plan.soft_nic) return;
+  for (const Setting& setting : inputs.settings) {
+    setenv(setting.variable.c_str(), setting.value.c_str(), 1);
+  }
+}
+
+Result<void> check_stand_ins(const Plan& plan, const PlanInputs& inputs) {
+  using Check = Result<void>(const std::string& folder);
+  for (const auto& [is_used, check] : {std::pair<bool, Check*>{plan.soft_nic, &check_soft_nic},
+                                       {inputs.rsockets, &check_rspreload},
+                                       {plan.soft_gpu, &check_soft_gpu},
+                                       {plan.observes, &check_observer}}) {
+    if (!is_used) continue;
+    if (Result<void> usable = check(inputs.stand_ins); !usable) return usable;
+  }
+  return {};
+}
+
 int run(const RunOptions& options) {
   // Within another `gdr run`: this one looks at the machine, not at what that one shows.
   unsetenv("GDR_PRESENCE_ROOT");
@@ -159,25 +180,9 @@ int run(const RunOptions& options) {
   }
   Result<Plan> plan = make_plan(inputs);
   if (!plan) return refuse(plan.error(), kWrongUse);
-  if (plan->renders) setenv(kRenderVariable, std::to_string(inputs.render->first).c_str(), 1);
-  if (plan->soft_nic) {
-    for (const Setting& setting : inputs.settings) {
-      setenv(setting.variable.c_str(), setting.value.c_str(), 1);
-    }
-    Result<void> usable = check_soft_nic(*stand_ins);
-    if (!usable) return refuse(usable.error(), kWrongUse);
-  }
-  if (options.rsockets) {
-    Result<void> usable = check_rspreload(*stand_ins);
-    if (!usable) return refuse(usable.error(), kWrongUse);
-  }
-  if (plan->soft_gpu) {
-    Result<void> usable = check_soft_gpu(*stand_ins);
-    if (!usable) return refuse(usable.error(), kWrongUse);
-  }
-  if (plan->observes) {
-    Result<void> usable = check_observer(*stand_ins);
-    if (!usable) return refuse(usable.error(), kWrongUse);
+  set_for_stand_ins(*plan, inputs);
+  if (Result<void> usable = check_stand_ins(*plan, inputs); !usable) {
+    return refuse(usable.error(), kWrongUse);
   }
   if (plan->soft_nic) {
     set_ports_folder();
