@@ -50,7 +50,12 @@ Result<void> mirror_folder(const std::string& folder, const std::string& root,
 }  // namespace
 
 Result<void> mirror_machine(const std::string& folder, const std::string& root) {
-  return mirror_folder(folder, root, "/sys");
+  for (const char* shared : {"/sys", "/dev/dri"}) {
+    std::error_code ignored;
+    if (!fs::is_directory(folder + shared, ignored)) continue;
+    if (Result<void> done = mirror_folder(folder, root, shared); !done) return done;
+  }
+  return {};
 }
 
 }  // namespace gdr::presence

@@ -55,17 +55,18 @@ Result not_there() {
 
 template <typename Status>
 void become_device(const Redirection& path, Status* status) {
-  if (path.device_number() < 0) return;
+  if (!path.is_device()) return;
   status->st_mode = S_IFCHR | 0666;
-  status->st_rdev = makedev(kVerbsMajor, kFirstVerbsMinor + path.device_number());
+  status->st_rdev = makedev(static_cast<unsigned>(path.major_number()),
+                            static_cast<unsigned>(path.minor_number()));
   status->st_size = 0;
 }
 
 void become_device(const Redirection& path, struct statx* status) {
-  if (path.device_number() < 0) return;
+  if (!path.is_device()) return;
   status->stx_mode = S_IFCHR | 0666;
-  status->stx_rdev_major = kVerbsMajor;
-  status->stx_rdev_minor = static_cast<std::uint32_t>(kFirstVerbsMinor + path.device_number());
+  status->stx_rdev_major = static_cast<std::uint32_t>(path.major_number());
+  status->stx_rdev_minor = static_cast<std::uint32_t>(path.minor_number());
   status->stx_size = 0;
 }
 
@@ -76,7 +77,7 @@ bool refuses_to_open(const Redirection& path, int folder = AT_FDCWD) {
   } else {
     refresh_relative(folder, path.get(), root(), ports_folder());
   }
-  if (path.device_number() < 0 || access(path.get(), F_OK) != 0) return false;
+  if (!path.is_device() || access(path.get(), F_OK) != 0) return false;
   errno = ENXIO;
   return true;
 }

@@ -12,12 +12,13 @@
 
 #include "ports/port_file.h"
 #include "presence/folders.h"
+#include "render/shown.h"
 
 namespace gdr::presence {
 namespace {
 
-constexpr std::string_view kNodeFolder = "/dev/infiniband/";
-constexpr std::string_view kNodePrefix = "uverbs";
+constexpr std::string_view kVerbsNode = "/dev/infiniband/uverbs";
+constexpr std::string_view kConnectionManagerNode = "/dev/infiniband/rdma_cm";
 constexpr std::string_view kAll = "all ", kList = "list ";
 
 // Copied: a program may change its environment.
@@ -94,20 +95,24 @@ bool is_in_tree(std::string_view path, const Root& root) {
   return root.places_length != 0 && is_in_place(path, root);
 }
 
-// uverbs0 to uverbs99, and the connection manager's.
-int number_of(std::string_view path) {
-  if (!path.starts_with(kNodeFolder)) return -1;
-  path.remove_prefix(kNodeFolder.size());
-  if (path == kConnectionManager) return kConnectionManagerNumber;
-  if (!path.starts_with(kNodePrefix)) return -1;
-  const std::string_view digits = path.substr(kNodePrefix.size());
-  if (digits.empty() || digits.size() > 2) return -1;
+// Of at most three digits.
+int number_behind(std::string_view prefix, std::string_view path) {
+  if (!path.starts_with(prefix)) return -1;
+  const std::string_view digits = path.substr(prefix.size());
+  if (digits.empty() || digits.size() > 3) return -1;
   int number = 0;
   for (const char digit : digits) {
     if (digit < '0' || digit > '9') return -1;
     number = number * 10 + (digit - '0');
   }
   return number;
+}
+
+// uverbs0 to uverbs99, and the connection manager's.
+int verbs_minor_of(std::string_view path) {
+  if (path == kConnectionManagerNode) return kFirstVerbsMinor + kConnectionManagerNumber;
+  const int number = number_behind(kVerbsNode, path);
+  return number >= 0 && number < 100 ? kFirstVerbsMinor + number : -1;
 }
 
 }  // namespace
@@ -129,7 +134,13 @@ Redirection::Redirection(const char* path) : path_(path) {
   std::memcpy(room_, folder.data(), folder.size());
   std::memcpy(room_ + folder.size(), text.data(), text.size() + 1);
   path_ = room_;
-  device_ = number_of(text);
+  if (const int minor = verbs_minor_of(text); minor >= 0) {
+    major_ = kVerbsMajor;
+    minor_ = minor;
+  } else if (const int render = number_behind(render::kPrefix, text); render >= 0) {
+    major_ = render::kDrmMajor;
+    minor_ = render;
+  }
 }
 
 }  // namespace gdr::presence

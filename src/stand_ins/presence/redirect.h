@@ -22,13 +22,15 @@ class Redirection {
  public:
   explicit Redirection(const char* path);
   bool is_redirected() const { return path_ == room_; }
-  // The number of one of the tree's character devices. -1: it is none.
-  int device_number() const { return device_; }
+  // Of the tree's character devices.
+  bool is_device() const { return major_ >= 0; }
+  int major_number() const { return major_; }
+  int minor_number() const { return minor_; }
   const char* get() const { return path_; }  // the path itself where it is not redirected
 
  private:
   const char* path_;
-  int device_ = -1;
+  int major_ = -1, minor_ = -1;
   char room_[PATH_MAX];  // what get() gives, where it is redirected
 };
 

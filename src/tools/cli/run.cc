@@ -14,6 +14,7 @@
 #include "cli/run_exec.h"
 #include "cli/run_plan.h"
 #include "cli/run_ports.h"
+#include "cli/run_render.h"
 #include "cli/run_settings.h"
 #include "cli/run_supervise.h"
 #include "cli/stand_ins.h"
@@ -56,11 +57,15 @@ std::vector<Setting> settings_of(const RunOptions& options) {
   return settings;
 }
 
-Result<ShownDevices> shown_devices(const PlanInputs& inputs, Stays stays) {
-  std::string wish = inputs.environment("GDR_PRESENCE").value_or("auto");
+std::string presence_wish(const PlanInputs& inputs) {
   for (const Setting& setting : inputs.settings) {
-    if (setting.variable == "GDR_PRESENCE") wish = setting.value;
+    if (setting.variable == "GDR_PRESENCE") return setting.value;
   }
+  return inputs.environment("GDR_PRESENCE").value_or("auto");
+}
+
+Result<ShownDevices> shown_devices(const PlanInputs& inputs, Stays stays) {
+  const std::string wish = presence_wish(inputs);
   const Result<ShowBy> show_by = parse_show_by(wish);
   if (!show_by) return Error{EINVAL, "--presence, GDR_PRESENCE: " + show_by.error().message};
   Result<ShownDevices> shown =
@@ -126,9 +131,32 @@ int run_to_its_end(const Plan& plan, const ProgramFile& program, const ShownDevi
   end_as(*status);
 }
 
+// What the stand-ins read when they are asked about themselves, before the program has it.
+void set_for_stand_ins(const Plan& plan, const PlanInputs& inputs) {
+  if (plan.renders) setenv(kRenderVariable, std::to_string(inputs.render->first).c_str(), 1);
+  if (!plan.soft_nic) return;
+  for (const Setting& setting : inputs.settings) {
+    setenv(setting.variable.c_str(), setting.value.c_str(), 1);
+  }
+}
+
+Result<void> check_stand_ins(const Plan& plan, const PlanInputs& inputs) {
+  using Check = Result<void>(const std::string& folder);
+  for (const auto& [is_used, check] : {std::pair<bool, Check*>{plan.soft_nic, &check_soft_nic},
+                                       {inputs.rsockets, &check_rspreload},
+                                       {plan.soft_gpu, &check_soft_gpu},
+                                       {plan.observes, &check_observer}}) {
+    if (!is_used) continue;
+    if (Result<void> usable = check(inputs.stand_ins); !usable) return usable;
+  }
+  return {};
+}
+
 int run(const RunOptions& options) {
   // Within another `gdr run`: this one looks at the machine, not at what that one shows.
   unsetenv("GDR_PRESENCE_ROOT");
+  const std::optional<std::string> outer_render = environment(kRenderVariable);
+  unsetenv(kRenderVariable);
   const Result<std::string> path =
       find_program(options.command.front(), environment("PATH").value_or(kDefaultPath));
   if (!path) return refuse(path.error(), exit_status_for(path.error().code));
@@ -147,26 +175,14 @@ int run(const RunOptions& options) {
   inputs.settings = settings_of(options);
   inputs.rsockets = options.rsockets;
   inputs.environment = [](const char* name) { return environment(name); };
+  if (presence_wish(inputs) != "none") {
+    inputs.render = find_render_nodes(*stand_ins, "/dev/dri", outer_render);
+  }
   Result<Plan> plan = make_plan(inputs);
   if (!plan) return refuse(plan.error(), kWrongUse);
-  if (plan->soft_nic) {
-    for (const Setting& setting : inputs.settings) {
-      setenv(setting.variable.c_str(), setting.value.c_str(), 1);
-    }
-    Result<void> usable = check_soft_nic(*stand_ins);
-    if (!usable) return refuse(usable.error(), kWrongUse);
-  }
-  if (options.rsockets) {
-    Result<void> usable = check_rspreload(*stand_ins);
-    if (!usable) return refuse(usable.error(), kWrongUse);
-  }
-  if (plan->soft_gpu) {
-    Result<void> usable = check_soft_gpu(*stand_ins);
-    if (!usable) return refuse(usable.error(), kWrongUse);
-  }
-  if (plan->observes) {
-    Result<void> usable = check_observer(*stand_ins);
-    if (!usable) return refuse(usable.error(), kWrongUse);
+  set_for_stand_ins(*plan, inputs);
+  if (Result<void> usable = check_stand_ins(*plan, inputs); !usable) {
+    return refuse(usable.error(), kWrongUse);
   }
   if (plan->soft_nic) {
     set_ports_folder();

@@ -1,11 +1,17 @@
 #!/usr/bin/env python3
-"""run.py GDR EXPECTED: rdma-core's own Python tests on the software NIC.
+"""run.py GDR EXPECTED [ALLOCATOR]: rdma-core's own Python tests on the software NIC.
 
 Runs the distribution's copy of them (Debian: python3-pyverbs) and compares with the file EXPECTED:
 no failure, no error, no crash, and neither a skip more nor a pass less than it says. Exit status 77
 when the tests are not installed.
+
+With ALLOCATOR, the tests also get what most of the skipped ones want: a network interface beside the
+NIC, in a network namespace of their own, a place in the PCI tree for it, and dma-bufs from a render
+node of the software GPU. For the last, ALLOCATOR takes the place of a stub in the distribution's
+pyverbs (dmabuf_alloc.c), and repaired.py repairs a fault of it.
 """
 import collections
+import glob
 import gzip
 import os
 import pathlib
@@ -16,9 +22,15 @@ import subprocess
 import sys
 import tempfile
 
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parents[1] / "support"))
+import two_hosts  # noqa: E402  pylint: disable=wrong-import-position
+
 INSTALLED = pathlib.Path("/usr/share/doc/rdma-core/tests")
 PYTHON = "/usr/bin/python3"  # the one that the distribution's modules are for
 LIMIT = 240  # seconds
+ADDRESS = "10.11.12.13"
+PLACE = "fffe:17:00.0"  # in a domain that no machine has
 ROOT = os.geteuid() == 0
 
 # Lines of EXPECTED: '# comment'; 'tests N'; 'passed N', at least; 'fails NAME'; 'skipped N REASON' or
@@ -60,13 +72,33 @@ def unpack(folder):
             shutil.copy(source, target)
 
 
-def run(gdr, work):
+def alone(gdr):
+    """The tests as they are, and nothing for them but the NIC."""
+    return ([gdr, "run", "--soft-nic", "--no-soft-gpu", "--", PYTHON, "tests/run_tests.py", "-v"],
+            os.environ)
+
+
+def beside_an_interface(gdr, allocator):
+    """The tests with all that can be had."""
+    link = "ip link set lo up && ip link add rdma0 type veth peer name rdma1 && " + \
+           "ip link set rdma0 addrgenmode none up && ip link set rdma1 addrgenmode none up && " + \
+           f"ip address add {ADDRESS}/24 dev rdma0 || exit 77"
+    nodes = [int(name.rpartition("D")[2]) for name in glob.glob("/dev/dri/renderD*")]
+    first_unit = max(nodes, default=127) - 127  # the software GPU's, behind the machine's own
+    command = ["unshare", "--net", "sh", "-c", link + '; exec "$@"', "sh",
+               gdr, "run", "--soft-nic", "--soft-gpu", "--", PYTHON, str(HERE / "repaired.py"),
+               "tests/run_tests.py", "-v", "--gpu", str(first_unit)]
+    preloaded = os.environ.get("LD_PRELOAD", "").split(":") + [allocator]
+    return command, os.environ | {"GDR_SOFT_DEVICES": f"soft0/ip={ADDRESS}/pci={PLACE}",
+                                  "LD_PRELOAD": ":".join(filter(None, preloaded))}
+
+
+def run(command, environment, work):
     tests = work / "tests"
     tests.mkdir()
     unpack(tests)
-    command = [gdr, "run", "--soft-nic", "--no-soft-gpu", "--", PYTHON, "tests/run_tests.py", "-v"]
     process = subprocess.Popen(command, cwd=work, stdin=subprocess.DEVNULL, text=True,
-                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, errors="replace",
+                               env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, errors="replace",
                                start_new_session=True)
     try:
         printed, _ = process.communicate(timeout=LIMIT)
@@ -111,16 +143,27 @@ def compare(printed, status, expected):
 
 
 def main():
-    if len(sys.argv) != 3:
+    if len(sys.argv) not in (3, 4):
         leave(2, __doc__.splitlines()[0])
     has_modules = subprocess.run([PYTHON, "-c", "import pyverbs.device"], check=False,
                                  stderr=subprocess.DEVNULL).returncode == 0
     if not has_modules or not (INSTALLED / "run_tests.py").exists():
         leave(77, "skipped: rdma-core's Python tests are not installed (Debian: python3-pyverbs; "
                   "some images leave /usr/share/doc out)")
+    gdr = os.path.abspath(sys.argv[1])
+    if len(sys.argv) == 4:
+        try:
+            two_hosts.become_root()
+        except two_hosts.Skip as missing:
+            leave(77, f"skipped: {missing}")
+        command, environment = beside_an_interface(gdr, os.path.abspath(sys.argv[3]))
+    else:
+        command, environment = alone(gdr)
     expected = read_expected(sys.argv[2])
     with tempfile.TemporaryDirectory() as work:
-        printed, status = run(os.path.abspath(sys.argv[1]), pathlib.Path(work))
+        printed, status = run(command, environment, pathlib.Path(work))
+    if status == 77:
+        leave(77, f"skipped: no network interface can be made here: {printed.strip()}")
     wrong = compare(printed, status, expected)
     if wrong:
         print(printed)
