@@ -1,6 +1,5 @@
 #include "perf/client.h"
 
-#include <arpa/inet.h>
 #include <netinet/in.h>
 
 #include <algorithm>
@@ -9,6 +8,7 @@
 #include "perf/figures.h"
 #include "perf/probe.h"
 #include "perf/rules.h"
+#include "perf/unreachable.h"
 #include "text/format.h"
 
 namespace gdr::perf {
@@ -35,10 +35,8 @@ bool is_ipv4(const std::uint8_t* gid) {
 Result<void> check_families(const rdma::PortAddress& near, const StationAddress& far,
                             const std::string& far_gid) {
   if (!far.global || is_ipv4(near.gid.raw) == is_ipv4(far.gid.data())) return {};
-  char text[INET6_ADDRSTRLEN] = "";
-  inet_ntop(AF_INET6, near.gid.raw, text, sizeof text);
   return Error{EINVAL,
-               std::string("the GIDs ") + text + " (client) and " + far_gid +
+               "the GIDs " + text_of_gid(near.gid.raw) + " (client) and " + far_gid +
                    " (server) mix IPv4 and IPv6; choose GIDs of one kind with --gid-index on both "
                    "sides (show_gids or ibv_devinfo -v lists them)"};
 }
@@ -164,13 +162,7 @@ Result<void> Client::answer_probe(std::size_t port) {
     if (!right) return Error{right.error().code, "the server: " + right.error().message};
     return {};
   }
-  char text[INET6_ADDRSTRLEN] = "";
-  inet_ntop(AF_INET6, here.gid.raw, text, sizeof text);
-  unreachable_ = Error{
-      EHOSTUNREACH, "nothing that the server's " + far().ports[port].nic + " sends reaches " +
-                        devices.names().nic + " here (GID " + text +
-                        "): their networks are not joined, or something between blocks RDMA (RoCE: "
-                        "UDP port 4791)"};
+  unreachable_ = unreachable(far().ports[port], devices.names().nic, text_of_gid(here.gid.raw));
   return *unreachable_;
 }
 
