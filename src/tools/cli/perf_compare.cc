@@ -63,17 +63,10 @@ void add_perf_compare(CLI::App& perf, Action& chosen) {
   auto options = std::make_shared<CompareOptions>();
   CLI::App* compare = perf.add_subcommand(
       "compare", "Compare runs: what changed, and whether the change is significant");
-  compare->formatter(std::make_shared<HelpFormatter>("gdr perf compare [OPTIONS] BASE OTHER..."));
   compare->add_option("FILE", options->files, "JSON documents of gdr perf --json; BASE comes first")
       ->expected(0, 64)
       ->type_name("");
   compare->add_flag("--json", options->json, "Print one JSON document instead of text");
-  compare->footer(
-      "Exit status: 0 compared, whatever changed; 2 wrong use.\n"
-      "\n"
-      "Examples:\n"
-      "  gdr perf --json before.json; gdr perf --json after.json\n"
-      "  gdr perf compare before.json after.json");
   compare->callback([options, &chosen] {
     if (options->files.size() < 2) {
       throw CLI::ValidationError(
