@@ -8,6 +8,7 @@
 #include "base/printable.h"
 #include "cli/help.h"
 #include "cli/help_command.h"
+#include "cli/hidden.h"
 #include "cli/program.h"
 
 namespace gdr::cli {
@@ -19,6 +20,7 @@ int refuse(const Error& error) {
 }
 
 int run_program(const std::vector<std::string>& typed) {
+  if (const std::optional<int> status = run_hidden(typed)) return *status;
   const CommandLine line = split_command_line(typed);
   Program program(line);
   const Result<std::vector<std::string>> words = without_help(program.app, line.own);
