@@ -9,10 +9,23 @@
 #include "cli/help.h"
 #include "cli/help_command.h"
 #include "cli/hidden.h"
+#include "cli/perftest.h"
 #include "cli/program.h"
 
 namespace gdr::cli {
 namespace {
+
+// The words as gdr's own parser knows them.
+Result<std::vector<std::string>> in_our_words(const std::vector<std::string>& typed) {
+  const auto perf = typed.begin() + static_cast<std::ptrdiff_t>(subcommand_at(typed));
+  if (perf == typed.end() || *perf != "perf") return typed;
+  const Result<FromPerftest> read = from_perftest({perf + 1, typed.end()});
+  if (!read) return Error{read.error().code, "gdr perf: " + read.error().message};
+  for (const std::string& note : read->notes) say("gdr perf: " + note);
+  std::vector<std::string> words(typed.begin(), perf + 1);
+  words.insert(words.end(), read->words.begin(), read->words.end());
+  return words;
+}
 
 int refuse(const Error& error) {
   say(error.message);
@@ -21,7 +34,9 @@ int refuse(const Error& error) {
 
 int run_program(const std::vector<std::string>& typed) {
   if (const std::optional<int> status = run_hidden(typed)) return *status;
-  const CommandLine line = split_command_line(typed);
+  const Result<std::vector<std::string>> ours = in_our_words(typed);
+  if (!ours) return refuse(ours.error());
+  const CommandLine line = split_command_line(*ours);
   Program program(line);
   const Result<std::vector<std::string>> words = without_help(program.app, line.own);
   if (!words) return refuse(words.error());

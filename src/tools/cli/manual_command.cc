@@ -10,6 +10,7 @@
 #include "base/output_file.h"
 #include "cli/app_tree.h"
 #include "cli/help.h"
+#include "cli/perftest.h"
 #include "cli/program.h"
 #include "manual/man_page.h"
 
@@ -43,7 +44,9 @@ std::string page_of(const CLI::App& app) {
   const manual::Command command = describe(app);
   const manual::Page* page = manual::find_page(command.name);
   if (page == nullptr) return "";
-  return manual::man_page(command, *page, edition());
+  const bool is_perf = command.name == "gdr perf";
+  return manual::man_page(command, *page, edition(),
+                          is_perf ? perftest_aliases() : manual::Aliases{});
 }
 
 // The subcommand itself, and all below it.
