@@ -14,8 +14,9 @@ foreach(file ${files})
     message(STATUS "Removed $ENV{DESTDIR}${file}")
   endif()
   cmake_path(GET file PARENT_PATH folder)
-  # Only folders of our own name are ours to remove.
-  while(folder MATCHES "/gdrkit(/|$)")
+  # Only folders of our own name are ours to remove, and those that exist for pages and completions
+  # alone.
+  while(folder MATCHES "/gdrkit(/|$)|/share/(man/|bash-completion|zsh|fish)")
     file(GLOB rest LIST_DIRECTORIES true $ENV{DESTDIR}${folder}/*)
     if(rest)
       break()

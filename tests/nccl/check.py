@@ -57,7 +57,7 @@ def refusals(work):
     refused([], "FILE is required")
     refused(["--expect", "luck", text], "unknown expectation 'luck'; allowed: gdrdma, local")
     refused(["--expect", "", text], "--expect: the value is empty")
-    refused(["--jsn", text], "unknown option '--jsn'; allowed: --help, --expect, --all")
+    refused(["--jsn", text], "unknown option '--jsn'; did you mean '--json'?")
 
 
 # The fields of docs/nccl.md, and no others.

@@ -42,6 +42,14 @@ call 0 --help
 call 0 --version
 [ "$output" = "$("$2/bin/gdr" --version)" ] || fail "not the version of the program: $output"
 
+call 0 help
+[ "$output" = "$(cat "$1/scripts/help.txt")" ] || fail "not the help: $output"
+call 0 version
+[ "$output" = "$("$2/bin/gdr" --version)" ] || fail "not the version of the program: $output"
+# A shell that completes a word never starts a build.
+call 0 __complete -- pro
+[ -z "$output" ] || fail "completed without a program: $output"
+
 tool id 'echo 0'
 tool dpkg-query 'case $* in *libfmt-dev* | *ninja*) exit 1 ;; *) printf installed ;; esac'
 tool ninja 'exit 1'

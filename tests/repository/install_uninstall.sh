@@ -8,7 +8,8 @@ export DESTDIR="$work/root"
 
 listing() { (cd "$DESTDIR" && find . -mindepth 1 | LC_ALL=C sort); }
 
-mkdir -p "$DESTDIR/usr/local/bin" "$DESTDIR/usr/local/lib/gdrkit" "$DESTDIR/usr/local/share/doc"
+mkdir -p "$DESTDIR/usr/local/bin" "$DESTDIR/usr/local/lib/gdrkit" "$DESTDIR/usr/local/share/doc" \
+  "$DESTDIR/usr/local/share/man"
 echo keep >"$DESTDIR/usr/local/bin/other-program"
 echo keep >"$DESTDIR/usr/local/lib/gdrkit/of-the-administrator"
 listing >"$work/before"
@@ -16,6 +17,11 @@ listing >"$work/before"
 "$CMAKE" --install "$build" --prefix /usr/local >"$work/install.log"
 [ -x "$DESTDIR/usr/local/bin/gdr" ] || { echo "no bin/gdr was installed"; listing; exit 1; }
 "$DESTDIR/usr/local/bin/gdr" --version >/dev/null || { echo "the installed gdr does not run"; exit 1; }
+
+for file in man/man1/gdr.1 man/man1/gdr-doctor-capture.1 man/man7/gdr-soft.7 zsh/site-functions/_gdr \
+  bash-completion/completions/gdr fish/vendor_completions.d/gdr.fish; do
+  [ -s "$DESTDIR/usr/local/share/$file" ] || { echo "no share/$file was installed"; exit 1; }
+done
 
 "$CMAKE" -D BUILD="$build" -P "$1/cmake/Uninstall.cmake" >"$work/uninstall.log"
 listing >"$work/after"

@@ -22,18 +22,21 @@ expect_wrong_use() {
 }
 
 expect_wrong_use "no subcommand given; allowed: "
-expect_wrong_use "unknown subcommand 'prov'; allowed: " prov
+expect_wrong_use "gdr: unknown subcommand 'prov'; did you mean 'gdr prove'?" prov
+expect_wrong_use "gdr: unknown subcommand 'telepathy'; allowed: prove, topo, list" telepathy
 expect_wrong_use "unknown option '--frobnicate'; allowed: --help, --version" --frobnicate
-expect_wrong_use "gdr prove: unknown option '--sise'; allowed: --help, --require-hardware, --soft, --all" prove --sise 1
+expect_wrong_use "gdr prove: unknown option '--sise'; did you mean '--sizes'?" prove --sise 1
+expect_wrong_use "gdr prove: unknown option '--telepathy'; allowed: --help, --require-hardware, --soft, --all" \
+  prove --telepathy
 expect_wrong_use "unknown mode 'telepathy'; allowed: " prove --modes telepathy
 expect_wrong_use "gdr prove: unexpected argument 'now'" prove now
-expect_wrong_use "gdr run: unknown option '--softnic'; allowed: --help, --soft-nic" run --softnic -- true
+expect_wrong_use "gdr run: unknown option '--softnic'; did you mean '--soft-nic'?" run --softnic -- true
 expect_wrong_use "gdr run: no PROGRAM" run
 expect_wrong_use "gdr run: no PROGRAM" run --soft-nic --
 expect_wrong_use "gdr run: --no-soft-nic and --pcap exclude each other" run --no-soft-nic --pcap x -- true
 expect_wrong_use "gdr run: --no-soft-nic and --rsockets exclude each other" run --no-soft-nic --rsockets -- true
 expect_wrong_use "gdr run: --counters needs a value" run --counters -- true
-expect_wrong_use "gdr perf: unknown option '--sise'; allowed: --help, --server" perf --sise 1
+expect_wrong_use "gdr perf: unknown option '--sise'; did you mean '--sizes'?" perf --sise 1
 expect_wrong_use "unknown --operation 'push'; allowed: write, write-imm, read" perf --operation push
 expect_wrong_use "--soft and --require-hardware exclude each other" perf --soft --require-hardware
 expect_wrong_use "--numa and --cpu exclude each other" perf --numa 0 --cpu 1
@@ -47,7 +50,7 @@ expect_wrong_use "gdr perf: --gpu needs a value" perf --gpu
 expect_wrong_use "gdr prove: --gpu may be given only once" prove --gpu 0 --gpu 1
 expect_wrong_use "gdr counters: /nowhere: No such file" counters /nowhere
 expect_wrong_use "gdr counters: $0: not a file of counters" counters "$0"
-expect_wrong_use "gdr list: unknown option '--jsn'; allowed: --help, --json" list --jsn
+expect_wrong_use "gdr list: unknown option '--jsn'; did you mean '--json'?" list --jsn
 expect_wrong_use "gdr list: no folder /nowhere; give a folder that holds" list --root /nowhere
 expect_wrong_use "gdr list: $0: is not a readable tar archive" list --root "$0"
 expect_wrong_use "gdr doctor: $0: is not a readable tar archive" doctor --root "$0"
@@ -57,7 +60,7 @@ expect_wrong_use "gdr explain: unknown symptom 'x'; 'gdr explain --list'" explai
 expect_wrong_use "gdr explain: /nowhere: No such file" explain /nowhere
 expect_wrong_use "gdr explain: FILE does not work with --list or --symptom" explain --list /nowhere
 expect_wrong_use "gdr nccl: no subcommand given; allowed: check, run" nccl
-expect_wrong_use "gdr nccl: unknown subcommand 'chek'; allowed: check, run" nccl chek
+expect_wrong_use "gdr nccl: unknown subcommand 'chek'; did you mean 'gdr nccl check'?" nccl chek
 expect_wrong_use "gdr nccl check: FILE is required" nccl check
 expect_wrong_use "gdr nccl check: /nowhere: No such file" nccl check /nowhere
 expect_wrong_use "gdr nccl check: $0: no NCCL output found in " nccl check "$0"

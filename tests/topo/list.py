@@ -131,7 +131,7 @@ def stand_ins():
 
 def wrong_use(root, work):
     (work / "text").write_text("no archive, a text of some length, which is read and refused\n" * 20)
-    for words, part in ((["--jsn"], "unknown option '--jsn'; allowed: --help, --json, --soft, --root"),
+    for words, part in ((["--jsn"], "unknown option '--jsn'; did you mean '--json'?"),
                         (["extra"], "extra"), (["--soft", "--root", root], "--soft works on this"), (["--root", ""], "the value is empty"),
                         (["--root", work / "missing"], "no folder"),
                         (["--root", work / "text"], "is not a readable tar archive"),

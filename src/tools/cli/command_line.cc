@@ -5,21 +5,20 @@
 
 #include <algorithm>
 
+#include "cli/app_tree.h"
 #include "cli/run_settings.h"
+#include "text/nearest.h"
 
 namespace gdr::cli {
 namespace {
+
+constexpr const char* kColour = "--color";
 
 // The innermost subcommand on the command line: the one whose options were being read.
 const CLI::App& innermost(const CLI::App& program) {
   const CLI::App* app = &program;
   while (!app->get_subcommands().empty()) app = app->get_subcommands().back();
   return *app;
-}
-
-std::string full_name(const CLI::App& app) {
-  return app.get_parent() ? fmt::format("{} {}", full_name(*app.get_parent()), app.get_name())
-                          : app.get_name();
 }
 
 std::string one_line(std::string text) {
@@ -53,9 +52,11 @@ const Starter* starter_of(const std::vector<std::string>& arguments) {
   static const Starter starters[] = {{{"run"}, run_takes_next_word},
                                      {{"watch"}, watch_takes_next_word},
                                      {{"nccl", "run"}, nccl_run_takes_next_word}};
+  const std::size_t at = subcommand_at(arguments);
   for (const Starter& starter : starters) {
-    if (arguments.size() >= starter.words.size() &&
-        std::equal(starter.words.begin(), starter.words.end(), arguments.begin())) {
+    if (arguments.size() - at >= starter.words.size() &&
+        std::equal(starter.words.begin(), starter.words.end(),
+                   arguments.begin() + static_cast<std::ptrdiff_t>(at))) {
       return &starter;
     }
   }
@@ -93,16 +94,54 @@ std::string in_plain_words(const CLI::ParseError& error) {
   return text;
 }
 
+// "did you mean '--sizes'?"; nothing where nothing is near.
+std::optional<std::string> did_you_mean(const std::vector<std::string>& meant) {
+  constexpr std::size_t kMost = 3;  // more are no help
+  if (meant.empty() || meant.size() > kMost) return std::nullopt;
+  return fmt::format("did you mean '{}'?", fmt::join(meant, "' or '"));
+}
+
+std::string unknown_option(const CLI::App& app, const std::string& word) {
+  const std::string typed = word.substr(0, word.find('='));
+  return fmt::format("{}: unknown option '{}'; {}", full_name(app), word,
+                     did_you_mean(text::nearest(typed, option_names(app)))
+                         .value_or("allowed: " + allowed_options(app)));
+}
+
 }  // namespace
+
+std::size_t subcommand_at(const std::vector<std::string>& arguments) {
+  std::size_t at = 0;
+  while (at < arguments.size() && arguments[at].starts_with(kColour)) {
+    at += arguments[at] == kColour ? 2 : 1;
+  }
+  return std::min(at, arguments.size());
+}
+
+std::string unknown_subcommand(const CLI::App& app, const std::string& word) {
+  const std::string name = full_name(app);
+  std::vector<std::string> meant = text::nearest(word, subcommand_names(app));
+  for (std::string& one : meant) one = name + " " + one;
+  if (meant.empty()) {
+    // Perhaps it belongs behind another word: gdr capture for gdr doctor capture.
+    for (const CLI::App* below : shown_subcommands(app)) {
+      if (find_app(*below, {word}) != nullptr) meant.push_back(full_name(*below) + " " + word);
+    }
+  }
+  return fmt::format("{}: unknown subcommand '{}'; {}", name, word,
+                     did_you_mean(meant).value_or("allowed: " + allowed_subcommands(app)));
+}
 
 CommandLine split_command_line(const std::vector<std::string>& arguments) {
   CommandLine line{arguments, {}};
   const Starter* starter = starter_of(arguments);
   if (starter == nullptr) return line;
   // The command starts at the first word that is neither an option nor an option's value.
-  auto first = arguments.begin() + static_cast<std::ptrdiff_t>(starter->words.size());
+  auto first = arguments.begin() +
+               static_cast<std::ptrdiff_t>(subcommand_at(arguments) + starter->words.size());
   while (first != arguments.end() && *first != "--" && first->starts_with('-')) {
-    const bool takes_next = starter->takes_next_word(*first++);
+    const bool takes_next = *first == kColour || starter->takes_next_word(*first);
+    ++first;
     if (takes_next && first != arguments.end() && *first != "--") ++first;
   }
   line.own.assign(arguments.begin(), first);
@@ -115,22 +154,12 @@ std::string allowed_options(const CLI::App& command) {
   std::vector<std::string> names;
   for (const CLI::Option* option : command.get_options()) {
     for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-    for (const std::string& name : option->get_fnames()) {
-      const std::string dashed = (name.size() == 1 ? "-" : "--") + name;
-      if (std::find(names.begin(), names.end(), dashed) == names.end()) names.push_back(dashed);
-    }
   }
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
 std::string allowed_subcommands(const CLI::App& program) {
-  std::vector<std::string> names;
-  for (const CLI::App* app : program.get_subcommands([](const CLI::App* app) {
-         return !app->get_group().empty();  // workers have no group
-       })) {
-    names.push_back(app->get_name());
-  }
-  return fmt::format("{}", fmt::join(names, ", "));
+  return fmt::format("{}", fmt::join(subcommand_names(program), ", "));
 }
 
 void refuse_empty_values(CLI::App& command) {
@@ -141,18 +170,20 @@ void refuse_empty_values(CLI::App& command) {
   }
 }
 
+bool has_unknown_subcommand(const CLI::App& program) {
+  const CLI::App& app = innermost(program);
+  return app.remaining_size() > 0 && !app.remaining().front().starts_with('-') &&
+         !shown_subcommands(app).empty();
+}
+
 std::string usage_error(const CLI::App& program, const CLI::ParseError& error) {
   const CLI::App& app = innermost(program);
   const std::string name = full_name(app);
   // A word nobody took outranks whatever else is missing: it is usually the cause.
   if (app.remaining_size() > 0) {
     const std::string word = app.remaining().front();
-    if (word.rfind('-', 0) == 0) {
-      return fmt::format("{}: unknown option '{}'; allowed: {}", name, word, allowed_options(app));
-    }
-    if (const std::string subcommands = allowed_subcommands(app); !subcommands.empty()) {
-      return fmt::format("{}: unknown subcommand '{}'; allowed: {}", name, word, subcommands);
-    }
+    if (word.starts_with('-')) return unknown_option(app, word);
+    if (has_unknown_subcommand(program)) return unknown_subcommand(app, word);
     return fmt::format("{}: unexpected argument '{}'; allowed: {}", name, word,
                        allowed_options(app));
   }

@@ -1,5 +1,6 @@
 // The command line before and after CLI11: cuts off the command of `gdr run` or `gdr nccl run`
-// before parsing, and turns every error into one line that names the word and what is allowed.
+// before parsing, and turns every error into one line that names the word and what was meant, or
+// what is allowed.
 //
 //   CommandLine line = split_command_line({"run", "--soft-nic", "--", "ibv_devinfo", "-v"});
 //   // line.own == {"run", "--soft-nic"}, line.command == {"ibv_devinfo", "-v"}
@@ -19,6 +20,15 @@ struct CommandLine {
 
 // `arguments` without the name of the program itself.
 CommandLine split_command_line(const std::vector<std::string>& arguments);
+
+// Where the subcommand stands: --color may be in front of it.
+std::size_t subcommand_at(const std::vector<std::string>& arguments);
+
+// One line for a word that is no subcommand of `app`: what was meant, or which there are.
+std::string unknown_subcommand(const CLI::App& app, const std::string& word);
+
+// Whether the word that nobody took stands where a subcommand should.
+bool has_unknown_subcommand(const CLI::App& program);
 
 // One line for an error that `program` threw while parsing.
 std::string usage_error(const CLI::App& program, const CLI::ParseError& error);

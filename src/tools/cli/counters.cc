@@ -121,22 +121,9 @@ void add_counters(CLI::App& program, Action& chosen) {
   counters
       ->add_option("FILE", options->files, "File that gdr run --counters or GDR_SOFT_COUNTERS made")
       ->type_name("");
-  counters->add_flag("--all", options->all, "Also print counters that are 0");
+  counters->add_flag("-v,--all", options->all, "Also print counters that are 0");
   counters->add_flag("--json", options->json, "Print one JSON document instead of text");
   refuse_empty_values(*counters);
-  counters->footer(
-      "Without a file: what the ports of this account's software NICs have counted,\n"
-      "which gdr run shows in /sys/class/infiniband as well.\n"
-      "\n"
-      "docs/counters.md explains each counter. Running programs keep counting.\n"
-      "\n"
-      "Exit status: 0 printed; 2 wrong use, a file that holds no counters, or no port\n"
-      "that has counted.\n"
-      "\n"
-      "Examples:\n"
-      "  gdr run --counters packets -- ib_write_bw node7\n"
-      "  gdr counters packets\n"
-      "  watch gdr counters");
   counters->callback([options, &chosen] { chosen = [options] { return run_counters(*options); }; });
 }
 

@@ -167,7 +167,7 @@ void add_options(CLI::App& command, const std::shared_ptr<DoctorOptions>& option
                    "Read files only: do not start CUDA or NVML, do not touch a NIC");
   add_driver_root(command, options->driver_root);
   begin_group(command, "Output");
-  command.add_flag("--all", options->all, "Also list the checks that pass or do not apply");
+  command.add_flag("-v,--all", options->all, "Also list the checks that pass or do not apply");
   command.add_flag("--json", options->json, "Print one JSON document instead of text");
   command.add_option("--format", options->format, "text, json or prometheus (default: text)")
       ->type_name("FORMAT");
@@ -192,16 +192,6 @@ void add_doctor(CLI::App& program, Action& chosen) {
   add_doctor_capture(*command, chosen);
   add_options(*command, options);
   refuse_empty_values(*command);
-  command->footer(
-      "Exit status: 0 nothing is known to be wrong; 1 a check fails; 2 wrong use, or a\n"
-      "captured machine that shows neither GPU nor NIC; 3 warnings only.\n"
-      "\n"
-      "Examples:\n"
-      "  sudo gdr doctor                      this host; root sees more\n"
-      "  gdr doctor --no-probe --only gpus,rdma-nics\n"
-      "  gdr doctor --report ticket.html      a page to attach\n"
-      "  sudo gdr doctor capture host.tar     pack what the checks read ...\n"
-      "  gdr doctor --root host.tar           ... and judge it on another machine");
   command->callback([command, options, &chosen] {
     if (!command->get_subcommands().empty()) return;
     read_values(*options);

@@ -82,16 +82,6 @@ void add_doctor_capture(CLI::App& doctor, Action& chosen) {
                    "Captured root to pack again: a folder or a tar archive (default: /)")
       ->type_name("PATH");
   refuse_empty_values(*command);
-  command->footer(
-      "Run it as root: other users cannot read most of the PCI configuration space and\n"
-      "the kernel's log.\n"
-      "\n"
-      "Exit status: 0 written; 1 not written; 2 wrong use.\n"
-      "\n"
-      "Examples:\n"
-      "  sudo gdr doctor capture host.tar\n"
-      "  gdr doctor --root host.tar           judge it, on any machine\n"
-      "  gdr topo --root host.tar");
   command->callback(
       [options, &chosen] { chosen = [options] { return capture_machine(*options); }; });
 }

@@ -197,10 +197,6 @@ void add_explain(CLI::App& program, Action& chosen) {
   auto options = std::make_shared<ExplainOptions>();
   CLI::App* command = program.add_subcommand(
       "explain", "Explain an error text or a log: its cause, and how to fix it");
-  command->formatter(
-      std::make_shared<HelpFormatter>("gdr explain [OPTIONS] [FILE]\n"
-                                      "gdr explain [OPTIONS] \"TEXT\"\n"
-                                      "gdr explain --symptom ID | --list"));
   command
       ->add_option("FILE", options->file,
                    "Log of any program, or an error text in quotes; - or nothing: standard input")
@@ -218,14 +214,6 @@ void add_explain(CLI::App& program, Action& chosen) {
                    "it (default: /, this machine)")
       ->type_name("PATH");
   refuse_empty_values(*command);
-  command->footer(
-      "Exit status: 0 recognised; 1 nothing recognised; 2 wrong use, or a file that\n"
-      "cannot be read.\n"
-      "\n"
-      "Examples:\n"
-      "  gdr explain train.log\n"
-      "  sudo dmesg | gdr explain\n"
-      "  gdr explain \"ibv_reg_mr failed: Bad address\"");
   command->callback([options, &chosen] {
     if (!options->file.empty() && (options->list || !options->symptom.empty())) {
       throw CLI::ValidationError("FILE does not work with --list or --symptom");

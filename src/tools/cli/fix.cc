@@ -183,7 +183,6 @@ int run_fix(const FixOptions& options) {
 void add_fix(CLI::App& program, Action& chosen) {
   auto options = std::make_shared<FixOptions>();
   CLI::App* command = program.add_subcommand("fix", "Show, apply or undo fixes");
-  command->formatter(std::make_shared<HelpFormatter>("gdr fix [OPTIONS] [TOPIC...]"));
   command
       ->add_option("TOPIC", options->wishes.topics,
                    fix::topic_names() + " (default: all that this machine needs)")
@@ -214,15 +213,6 @@ void add_fix(CLI::App& program, Action& chosen) {
                    "archive of it (default: /, this machine)")
       ->type_name("PATH");
   refuse_empty_values(*command);
-  command->footer(
-      "Exit status: 0 done, or nothing to do; 1 a change was refused, or failed and was\n"
-      "rolled back; 2 wrong use.\n"
-      "\n"
-      "Examples:\n"
-      "  gdr fix                              show what would change, and why\n"
-      "  sudo gdr fix peer-memory --apply     apply one fix\n"
-      "  sudo gdr fix --persist --apply       apply all, also for the next boots\n"
-      "  sudo gdr fix --undo                  put everything back");
   command->callback([options, &chosen] {
     check_values(*options);
     chosen = [options] { return run_fix(*options); };

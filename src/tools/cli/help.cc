@@ -4,44 +4,38 @@
 
 #include <cstdio>
 
+#include "cli/app_tree.h"
+#include "manual/help_text.h"
 #include "text/format.h"
 #include "text/wrap.h"
 
 namespace gdr::cli {
 namespace {
 
-constexpr std::size_t kColumns = 80;
-constexpr std::size_t kDescription = 27;  // where descriptions begin
-
-std::string described(const std::string& name, const std::string& description) {
-  // Two spaces at least: a name that is too long for its column has a line of its own.
-  const std::string head = fmt::format("  {:<{}}", name, kDescription - 2);
-  if (head.size() > kDescription || head.back() != ' ') {
-    return head + "\n" + std::string(kDescription, ' ') +
-           text::wrap(description, kColumns - kDescription, 0) + "\n";
-  }
-  return text::wrap(head + description, kColumns, kDescription) + "\n";
+// A pipe and a wide terminal get 80: longer lines are hard to read.
+std::size_t columns() {
+  constexpr std::size_t kLeast = 40, kMost = 80;
+  const std::size_t terminal = text::terminal_columns(stdout);
+  return terminal < kLeast || terminal > kMost ? kMost : terminal;
 }
 
 }  // namespace
 
-HelpFormatter::HelpFormatter(std::string usage) : usage_(std::move(usage)) {}
+std::string HelpFormatter::make_description(const CLI::App* app) const {
+  return text::wrap_lines(app->get_description(), columns(), 2);
+}
 
 std::string HelpFormatter::make_usage(const CLI::App* app, std::string name) const {
-  std::string usage = usage_.empty() ? Formatter::make_usage(app, std::move(name)) : "Usage: ";
-  while (!usage.empty() && usage.back() == '\n') usage.pop_back();
-  for (const char one : usage_) usage += one == '\n' ? "\n       " : std::string(1, one);
-  return "\n" + usage + "\n";
+  const manual::Page* page = manual::find_page(full_name(*app));
+  return "\n" + (page ? manual::usage_text(*page, columns())
+                      : Formatter::make_usage(app, std::move(name)));
 }
 
 std::string HelpFormatter::make_option(const CLI::Option* option, bool is_positional) const {
   std::string name = make_option_name(option, is_positional);
-  if (option->get_type_size() != 0) {
-    // CLI11 adds ":INT in [1 - 65535]" for each validator; the description says it in words.
-    const std::string type = option->get_type_name();
-    name += " " + type.substr(0, type.find(':'));
-  }
-  return described(name, make_option_desc(option));
+  // CLI11 adds ":INT in [1 - 65535]" for each validator; the description says it in words.
+  if (takes_value(*option)) name += " " + value_name(*option);
+  return manual::described(name, make_option_desc(option), columns());
 }
 
 // CLI11 puts two empty lines between groups.
@@ -57,7 +51,13 @@ std::string HelpFormatter::make_help(const CLI::App* app, std::string name,
 std::string HelpFormatter::make_subcommand(const CLI::App* subcommand) const {
   // What follows the first line is for the subcommand's own help.
   const std::string description = subcommand->get_description();
-  return described(subcommand->get_name(), description.substr(0, description.find('\n')));
+  return manual::described(subcommand->get_name(), description.substr(0, description.find('\n')),
+                           columns());
+}
+
+std::string HelpFormatter::make_footer(const CLI::App* app) const {
+  const manual::Page* page = manual::find_page(full_name(*app));
+  return page ? manual::help_footer(*page, columns()) : "";
 }
 
 void begin_group(CLI::App& command, const std::string& heading) {
@@ -72,5 +72,7 @@ void say(const std::string& line) {
 }
 
 std::string program_version() { return GDR_VERSION; }
+
+std::string version_line() { return "gdr " + program_version(); }
 
 }  // namespace gdr::cli

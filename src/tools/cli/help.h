@@ -1,6 +1,7 @@
-// What `--help` prints: every line in 80 columns, descriptions broken between words.
+// What `--help` prints: the options as CLI11 knows them and the command's page (manual/page.h), in
+// the terminal's columns, at most 80, broken between words.
 //
-//   run->formatter(std::make_shared<HelpFormatter>("gdr run [OPTIONS] -- PROGRAM [ARGS...]"));
+//   program.formatter(std::make_shared<HelpFormatter>());  // subcommands inherit it
 //   begin_group(*run, "Software NIC");  // heading of the options added from here on
 #pragma once
 
@@ -11,17 +12,13 @@ namespace gdr::cli {
 
 class HelpFormatter : public CLI::Formatter {
  public:
-  // `usage`: the ways to call it, one a line; empty: CLI11 words the only one.
-  explicit HelpFormatter(std::string usage = "");
-
+  std::string make_description(const CLI::App* app) const override;
   std::string make_usage(const CLI::App* app, std::string name) const override;
   std::string make_option(const CLI::Option* option, bool is_positional) const override;
   std::string make_help(const CLI::App* app, std::string name,
                         CLI::AppFormatMode mode) const override;
   std::string make_subcommand(const CLI::App* subcommand) const override;
-
- private:
-  std::string usage_;
+  std::string make_footer(const CLI::App* app) const override;
 };
 
 // The options that `command` gets from here on stand below `heading`. The first group takes in
@@ -33,5 +30,6 @@ void say(const std::string& line);
 
 constexpr int kFailed = 1, kWrongUse = 2;  // exit statuses
 std::string program_version();
+std::string version_line();  // "gdr 1.2.3"
 
 }  // namespace gdr::cli

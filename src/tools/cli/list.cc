@@ -77,18 +77,6 @@ void add_list(CLI::App& program, Action& chosen) {
                  "List the stand-ins (software NIC and GPU) even if there is hardware (default: "
                  "only for what is missing)");
   add_machine_options(*list, options->machine);
-  list->footer(
-      "Shows which card is which interface: model, RDMA name, netdev, PCI address, MAC,\n"
-      "state, rate, GIDs, driver and firmware. Root also sees the cards' product names.\n"
-      "Simulated devices are marked 'gdrkit stand-in'.\n"
-      "\n"
-      "Exit status: 0 listed; 1 output could not be written; 2 wrong use, or a captured\n"
-      "machine that shows neither GPU nor NIC.\n"
-      "\n"
-      "Examples:\n"
-      "  sudo gdr list\n"
-      "  gdr list --json\n"
-      "  gdr list --root host.tar             a captured machine");
   refuse_empty_values(*list);
   list->callback([options, &chosen] {
     if (options->soft && !is_live(options->machine)) {

@@ -1,65 +1,61 @@
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
 #include <exception>
-#include <memory>
 
 #include "base/printable.h"
-#include "cli/command_line.h"
 #include "cli/help.h"
-#include "cli/subcommands.h"
+#include "cli/help_command.h"
+#include "cli/hidden.h"
+#include "cli/perftest.h"
+#include "cli/program.h"
 
 namespace gdr::cli {
 namespace {
 
-int run_program(int argc, char** argv) {
-  const CommandLine line = split_command_line(std::vector<std::string>(argv + 1, argv + argc));
-  CLI::App program(
-      "Get GPUDirect RDMA working, prove it, measure it; simulate missing hardware.\n"
-      "In a prolog or a readiness gate: gdr prove --require-hardware",
-      "gdr");
-  program.formatter(std::make_shared<HelpFormatter>());  // subcommands inherit it
-  program.footer(
-      "Each subcommand has a --help of its own, which ends with examples.\n"
-      "\n"
-      "Examples:\n"
-      "  gdr doctor               is this host ready, and if not, what to do first\n"
-      "  gdr prove                move bytes between NIC and GPU, check every one\n"
-      "  gdr perf                 measure bandwidth and latency\n"
-      "  gdr run -- ibv_devinfo   run a program on the software NIC and GPU");
-  program.set_version_flag("--version", "gdr " + program_version(), "Print the version and exit");
-  Action chosen;
-  add_prove(program, chosen);
-  add_topo(program, chosen);
-  add_list(program, chosen);
-  add_doctor(program, chosen);
-  add_fix(program, chosen);
-  add_peermem(program, chosen);
-  add_explain(program, chosen);
-  add_perf(program, chosen, line.own);
-  add_run(program, chosen, line.command);
-  add_watch(program, chosen, line.command);
-  add_nccl(program, chosen, line.command);
-  add_counters(program, chosen);
-  program.formatter(std::make_shared<HelpFormatter>("gdr SUBCOMMAND [OPTIONS]"));
+// The words as gdr's own parser knows them.
+Result<std::vector<std::string>> in_our_words(const std::vector<std::string>& typed) {
+  const auto perf = typed.begin() + static_cast<std::ptrdiff_t>(subcommand_at(typed));
+  if (perf == typed.end() || *perf != "perf") return typed;
+  const Result<FromPerftest> read = from_perftest({perf + 1, typed.end()});
+  if (!read) return Error{read.error().code, "gdr perf: " + read.error().message};
+  for (const std::string& note : read->notes) say("gdr perf: " + note);
+  std::vector<std::string> words(typed.begin(), perf + 1);
+  words.insert(words.end(), read->words.begin(), read->words.end());
+  return words;
+}
 
+int refuse(const Error& error) {
+  say(error.message);
+  return kWrongUse;
+}
+
+int run_program(const std::vector<std::string>& typed) {
+  if (const std::optional<int> status = run_hidden(typed)) return *status;
+  const Result<std::vector<std::string>> ours = in_our_words(typed);
+  if (!ours) return refuse(ours.error());
+  const CommandLine line = split_command_line(*ours);
+  Program program(line);
+  const Result<std::vector<std::string>> words = without_help(program.app, line.own);
+  if (!words) return refuse(words.error());
   try {
-    // CLI11 takes its words from the back.
-    program.parse(std::vector<std::string>(line.own.rbegin(), line.own.rend()));
+    program.parse(*words);
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return program.exit(error);  // --help, --version
-    say(usage_error(program, error));
+    // --help and --version, but not behind a word that is no subcommand.
+    if (error.get_exit_code() == 0 && !has_unknown_subcommand(program.app)) {
+      return program.app.exit(error);
+    }
+    say(usage_error(program.app, error));
     return kWrongUse;
   }
-  if (!chosen) {
-    say(fmt::format("gdr: no subcommand given; allowed: {}; see 'gdr --help'",
-                    allowed_subcommands(program)));
+  if (!program.chosen) {
+    say("gdr: no subcommand given; allowed: " + allowed_subcommands(program.app) +
+        "; see 'gdr --help'");
     return kWrongUse;
   }
-  return chosen();
+  return program.chosen();
 }
 
 // What is opened next must not become the standard output of somebody who was started without one.
@@ -77,7 +73,7 @@ void fill_standard_descriptors() {
 int main(int argc, char** argv) {
   gdr::cli::fill_standard_descriptors();
   try {
-    return gdr::cli::run_program(argc, argv);
+    return gdr::cli::run_program({argv + 1, argv + argc});
   } catch (const std::exception& error) {
     std::fprintf(stderr, "gdr: %s\n", gdr::printable(error.what()).c_str());
     return 1;

@@ -8,13 +8,6 @@ namespace gdr::cli {
 void add_nccl(CLI::App& program, Action& chosen, const std::vector<std::string>& command) {
   CLI::App* nccl =
       program.add_subcommand("nccl", "Tell whether NCCL uses GPUDirect RDMA, and why not");
-  nccl->formatter(
-      std::make_shared<HelpFormatter>("gdr nccl check [OPTIONS] FILE\n"
-                                      "gdr nccl run [OPTIONS] -- PROGRAM [ARGS...]"));
-  nccl->footer(
-      "Examples:\n"
-      "  gdr nccl check train.log\n"
-      "  gdr nccl run -- torchrun --nproc-per-node 2 train.py");
   add_nccl_check(*nccl, chosen);
   add_nccl_run(*nccl, chosen, command);
   nccl->callback([nccl] {

@@ -75,25 +75,15 @@ int check(const CheckOptions& options) {
 void add_nccl_check(CLI::App& nccl, Action& chosen) {
   auto options = std::make_shared<CheckOptions>();
   CLI::App* command = nccl.add_subcommand("check", "Check a log of NCCL for GPUDirect RDMA");
-  command->formatter(std::make_shared<HelpFormatter>("gdr nccl check [OPTIONS] FILE"));
   command->add_option("FILE", options->file, "Log of one rank or of many; - is standard input")
       ->type_name("")
       ->required();
   add_expectation(*command, options->expectation);
-  command->add_flag("--all", options->all,
+  command->add_flag("-v,--all", options->all,
                     "List every connection (default: the first ones, those without GPUDirect RDMA "
                     "before others)");
   command->add_flag("--json", options->json, "Print one JSON document instead of text");
   refuse_empty_values(*command);
-  command->footer(
-      "Each rank must have run with these variables:\n"
-      "  NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,NET,ENV,GRAPH\n"
-      "\n"
-      "Exit status: 0 as expected; 1 not as expected; 2 wrong use, or no log of NCCL.\n"
-      "\n"
-      "Examples:\n"
-      "  gdr nccl check train.log\n"
-      "  kubectl logs worker-0 | gdr nccl check -");
   command->callback([options, &chosen] { chosen = [options] { return check(*options); }; });
 }
 

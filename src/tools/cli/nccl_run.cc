@@ -202,7 +202,8 @@ void add_nccl_run(CLI::App& nccl, Action& chosen, const std::vector<std::string>
   run_command
       ->add_option("--json", options->json, "Also write the answer to FILE as one JSON document")
       ->type_name("FILE");
-  run_command->add_flag("--all", options->all, "List every connection (default: the first ones)");
+  run_command->add_flag("-v,--all", options->all,
+                        "List every connection (default: the first ones)");
   run_command->add_flag("--tee", options->tee,
                         "Read the log from the program's own output, to which launchers forward "
                         "other hosts' output (default: from files)");
@@ -210,24 +211,6 @@ void add_nccl_run(CLI::App& nccl, Action& chosen, const std::vector<std::string>
                         "End with status 1 if the program succeeds but the answer is not as "
                         "expected");
   refuse_empty_values(*run_command);
-  run_command->formatter(
-      std::make_shared<HelpFormatter>("gdr nccl run [OPTIONS] -- PROGRAM [ARGS...]"));
-  run_command->footer(
-      "The answer goes to standard error.\n"
-      "\n"
-      "Exit status: the program's own, 128 + N if signal N ended it; 126 and 127 as in\n"
-      "a shell; 2 wrong use.\n"
-      "\n"
-      "Environment:\n"
-      "  NCCL_DEBUG, NCCL_DEBUG_SUBSYS, NCCL_DEBUG_FILE\n"
-      "                           Set for the program unless you set them (INFO;\n"
-      "                           INIT,NET,ENV,GRAPH; a file in TMPDIR)\n"
-      "  TMPDIR                   Folder for the log while it is read (default: /tmp)\n"
-      "\n"
-      "Examples:\n"
-      "  gdr nccl run -- torchrun --nproc-per-node 2 train.py\n"
-      "  gdr nccl run --tee --fail -- mpirun -np 16 ./train\n"
-      "  gdr nccl run -- gdr run -- python3 train.py       on the software NIC");
   run_command->callback([options, &chosen] {
     if (options->command.empty()) {
       throw CLI::ValidationError("no PROGRAM given, as in 'gdr nccl run -- torchrun train.py'");

@@ -67,19 +67,6 @@ int print_whole(const char* command, const std::string& text, int status) {
 void add_peermem(CLI::App& program, Action& chosen) {
   CLI::App* peermem = program.add_subcommand(
       "peermem", "Judge, build, install and remove a peer-memory kernel module");
-  peermem->formatter(
-      std::make_shared<HelpFormatter>("gdr peermem status [OPTIONS]\n"
-                                      "gdr peermem build [OPTIONS]\n"
-                                      "gdr peermem install [OPTIONS] [FILE]\n"
-                                      "gdr peermem remove [OPTIONS]"));
-  peermem->footer(
-      "Hosts with dma-buf need no such module: gdr peermem status tells.\n"
-      "\n"
-      "Examples:\n"
-      "  gdr peermem status        would a module help, and which fits\n"
-      "  gdr peermem build         build one for the driver that is here\n"
-      "  sudo gdr peermem install  install it, also for each boot\n"
-      "  sudo gdr peermem remove   put everything back");
   add_peermem_status(*peermem, chosen);
   add_peermem_build(*peermem, chosen);
   add_peermem_install(*peermem, chosen);

@@ -68,7 +68,6 @@ void add_peermem_build(CLI::App& peermem, Action& chosen) {
   auto options = std::make_shared<BuildOptions>();
   CLI::App* command = peermem.add_subcommand(
       "build", "Build the module against the driver and the RDMA stack that are here");
-  command->formatter(std::make_shared<HelpFormatter>("gdr peermem build [OPTIONS]"));
   add_peermem_options(*command, *options);
   begin_group(*command, "Output");
   command
@@ -77,13 +76,6 @@ void add_peermem_build(CLI::App& peermem, Action& chosen) {
       ->type_name("FILE");
   command->add_flag("--json", options->json, "Print one JSON document instead of text");
   refuse_empty_values(*command);
-  command->footer(
-      "Exit status: 0 built, and the kernel would take it; 1 not built; 2 wrong use.\n"
-      "\n"
-      "Examples:\n"
-      "  gdr peermem build\n"
-      "  gdr peermem build --driver-root /run/nvidia/driver\n"
-      "  gdr peermem build --driver-module nvidia.ko.zst --rdma /usr/src/ofa_kernel");
   command->callback([options, &chosen] {
     check_peermem_options(*options);
     chosen = [options] { return build_module(*options); };

@@ -140,7 +140,6 @@ void add_peermem_install(CLI::App& peermem, Action& chosen) {
   options->order.file = kBuiltModule;
   CLI::App* command =
       peermem.add_subcommand("install", "Verify, sign and install a built module, undoably");
-  command->formatter(std::make_shared<HelpFormatter>("gdr peermem install [OPTIONS] [FILE]"));
   command
       ->add_option("FILE", options->order.file,
                    std::string("The module (default: ") + kBuiltModule + ")")
@@ -157,13 +156,6 @@ void add_peermem_install(CLI::App& peermem, Action& chosen) {
   add_journal(*command, options->journal);
   command->add_flag("--json", options->json, "Print one JSON document instead of text");
   refuse_empty_values(*command);
-  command->footer(
-      "Exit status: 0 installed; 1 refused, or failed and was rolled back; 2 wrong use.\n"
-      "\n"
-      "Examples:\n"
-      "  gdr peermem install --dry-run\n"
-      "  sudo gdr peermem install\n"
-      "  sudo gdr peermem install --key mok.priv --cert mok.der");
   command->callback([options, &chosen] {
     check_peermem_options(*options);
     check_journal(options->journal);
@@ -178,16 +170,9 @@ void add_peermem_remove(CLI::App& peermem, Action& chosen) {
   auto options = std::make_shared<RemoveOptions>();
   CLI::App* command =
       peermem.add_subcommand("remove", "Put back what gdr peermem install has changed");
-  command->formatter(std::make_shared<HelpFormatter>("gdr peermem remove [OPTIONS]"));
   add_journal(*command, options->journal);
   command->add_flag("--json", options->json, "Print one JSON document instead of text");
   refuse_empty_values(*command);
-  command->footer(
-      "Exit status: 0 removed, or nothing to remove; 1 something was left as it is;\n"
-      "2 wrong use.\n"
-      "\n"
-      "Examples:\n"
-      "  sudo gdr peermem remove");
   command->callback([options, &chosen] {
     check_journal(options->journal);
     chosen = [options] { return remove(*options); };

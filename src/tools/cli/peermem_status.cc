@@ -25,20 +25,11 @@ int show_status(const PeermemOptions& options) {
 void add_peermem_status(CLI::App& peermem, Action& chosen) {
   auto options = std::make_shared<PeermemOptions>();
   CLI::App* command = peermem.add_subcommand(
-      "status", "Would a module help, which are there, and would the kernel take them?");
-  command->formatter(std::make_shared<HelpFormatter>("gdr peermem status [OPTIONS]"));
+      "status", "Tell whether a module would help, and which of those here the kernel would take");
   add_peermem_options(*command, *options);
   begin_group(*command, "Output");
   command->add_flag("--json", options->json, "Print one JSON document instead of text");
   refuse_empty_values(*command);
-  command->footer(
-      "Exit status: 0 a module is loaded, fits or is not needed; 1 none is there that\n"
-      "the kernel would take, or none can help; 2 wrong use.\n"
-      "\n"
-      "Examples:\n"
-      "  gdr peermem status\n"
-      "  gdr peermem status --driver-root /run/nvidia/driver\n"
-      "  gdr peermem status --driver-module nvidia.ko.xz --kernel 6.8.0-45-generic");
   command->callback([options, &chosen] {
     check_peermem_options(*options);
     chosen = [options] { return show_status(*options); };

@@ -325,28 +325,11 @@ void add_perf(CLI::App& program, Action& chosen, const std::vector<std::string>&
   CLI::App* perf = program.add_subcommand(
       "perf", "Measure RDMA bandwidth, latency and message rate with host and GPU memory");
   add_perf_compare(*perf, chosen);
-  perf->formatter(std::make_shared<HelpFormatter>(
-      "gdr perf [OPTIONS]              both sides on this host\n"
-      "gdr perf --server [OPTIONS]     wait for clients\n"
-      "gdr perf HOST [OPTIONS]         measure to the server there\n"
-      "gdr perf compare BASE OTHER..."));
   add_common_options(*perf, *options);
   add_load_options(*perf, *options);
   add_device_options(*perf, *options);
   add_time_options(*perf, *options);
   add_server_options(*perf, *options);
-  perf->footer(
-      "Exit status: 0 measured; 1 a measurement failed, --check found a wrong byte, or\n"
-      "the run was interrupted; 2 wrong use.\n"
-      "\n"
-      "Examples:\n"
-      "  gdr perf                                 GPU and host memory, this host\n"
-      "  gdr perf --operation read --sizes 64-1M --memory gpu\n"
-      "  gdr perf --measure rate --threads 4 --queue-pairs 4\n"
-      "  gdr perf --check --html run.html         compare every byte, draw curves\n"
-      "  gdr perf --server --listen any --secret perf.key      on node7\n"
-      "  gdr perf node7 --secret perf.key         on another host\n"
-      "  gdr perf compare before.json after.json");
   refuse_empty_values(*perf);
   options->perf.command = as_typed(typed);
   perf->callback([options, perf, &chosen] {

@@ -94,7 +94,6 @@ void add_perf_compare(CLI::App& perf, Action& chosen) {
   auto options = std::make_shared<CompareOptions>();
   CLI::App* compare = perf.add_subcommand(
       "compare", "Compare runs: what changed, and whether the change is significant");
-  compare->formatter(std::make_shared<HelpFormatter>("gdr perf compare [OPTIONS] BASE OTHER..."));
   compare
       ->add_option("FILE", options->sides,
                    "JSON documents of gdr perf --json; BASE comes first. Several runs of one side: "
@@ -106,13 +105,6 @@ void add_perf_compare(CLI::App& perf, Action& chosen) {
                    "Exit status 1 if a measurement is shown to be worse by that much or more")
       ->type_name("PERCENT");
   compare->add_flag("--json", options->json, "Print one JSON document instead of text");
-  compare->footer(
-      "Exit status: 0 compared; 1 worse, with --fail-if-worse; 2 wrong use.\n"
-      "\n"
-      "Examples:\n"
-      "  gdr perf --json before.json; gdr perf --json after.json\n"
-      "  gdr perf compare before.json after.json\n"
-      "  gdr perf compare --fail-if-worse 5 monday1.json,monday2.json today.json");
   compare->callback([options, &chosen] {
     if (!options->fail_if_worse.empty()) {
       options->worse_share = read_percent(options->fail_if_worse);

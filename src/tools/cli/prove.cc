@@ -222,27 +222,6 @@ void add_prove(CLI::App& program, Action& chosen) {
   add("--registration", options->registration, "WAY",
       "How GPU memory is registered: dma-buf or peer-memory (default: what works, dma-buf "
       "first)");
-  prove->footer(
-      "Exit status:\n"
-      "  0  PROVED on hardware; or SIMULATION PASSED: --soft was given, or this machine\n"
-      "     has no hardware of either kind. With --require-hardware: PROVED only\n"
-      "  1  FAILED\n"
-      "  2  wrong use\n"
-      "  3  only a part was proved; or this machine has hardware, and a missing part\n"
-      "     was simulated (a GPU host that has lost its NIC)\n"
-      "\n"
-      "Environment:\n"
-      "  GDR_SOFT_DEVICES         Names of the software NICs, such as mlx5_0,mlx5_3\n"
-      "                           (default: soft0,soft1)\n"
-      "  GDR_SOFT_GPUS            Number and memory of the software GPUs, such as 4 or\n"
-      "                           4:16G (default: 2:8G)\n"
-      "  NO_COLOR                 No colours in a terminal\n"
-      "\n"
-      "Examples:\n"
-      "  gdr prove                                  this machine, one GPU\n"
-      "  gdr prove --all --no-measure               every GPU and port, no speeds\n"
-      "  gdr prove --require-hardware --json        for a script\n"
-      "  gdr prove --modes write --sizes 4097,1M    a quick look");
   refuse_empty_values(*prove);
   prove->callback([options, &chosen] {
     read_values(*options);

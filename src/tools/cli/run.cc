@@ -243,40 +243,10 @@ void add_run(CLI::App& program, Action& chosen, const std::vector<std::string>& 
       ->add_flag("--rsockets", options->rsockets,
                  "Make rsockets of the program's TCP and UDP sockets, as librspreload.so does")
       ->excludes(real_nic);
-  run_command->add_flag("--quiet", options->quiet,
+  run_command->add_flag("-q,--quiet", options->quiet,
                         "No lines of gdr run's own; it then becomes the program instead of waiting "
                         "for it");
   refuse_empty_values(*run_command);
-  run_command->formatter(std::make_shared<HelpFormatter>("gdr run [OPTIONS] -- PROGRAM [ARGS...]"));
-  run_command->footer(
-      "The software NIC replaces libibverbs.so.1; the software GPU replaces\n"
-      "libcuda.so.1 and libcudart.so.\n"
-      "\n"
-      "Exit status: the program's own; as in a shell, 127 if it was not found and\n"
-      "126 if it is not executable; 2 wrong use, or it cannot run this way.\n"
-      "\n"
-      "Environment:\n"
-      "  GDR_SOFT_DEVICES         Names of the software NICs, such as mlx5_0,mlx5_3\n"
-      "                           (default: soft0,soft1); with their places in the PCI\n"
-      "                           tree: mlx5_0/pci=0000:17:00.0\n"
-      "  GDR_SOFT_GPUS            Number and memory of the software GPUs, such as 4 or\n"
-      "                           4:16G (default: 2:8G)\n"
-      "  GDR_SOFT_DMA_BUF=udmabuf The software GPU's dma-bufs are the kernel's own,\n"
-      "                           which the driver of a real NIC may take\n"
-      "  RDMAV_FORK_SAFE=1        With --rsockets: for programs that fork, on both\n"
-      "                           sides\n"
-      "  GDR_RSPRELOAD_CONFIG     With --rsockets: a file that says whose sockets\n"
-      "                           become rsockets, in librspreload's format\n"
-      "  GDR_OBSERVE=0            Do not observe the dma-bufs of real GPUs\n"
-      "  GDR_SOFT_COUNTERS, GDR_SOFT_PCAP, GDR_SOFT_FAULTS, GDR_SOFT_PATH=packets,\n"
-      "  GDR_PRESENCE             Same as --counters, --pcap, --faults, --packets,\n"
-      "                           --presence\n"
-      "\n"
-      "Examples:\n"
-      "  gdr run -- ibv_devinfo -v\n"
-      "  gdr run --soft-nic -- python3 train.py             real GPUs, software NIC\n"
-      "  gdr run --rsockets -- redis-server                 TCP over RDMA\n"
-      "  gdr run --faults loss=0.01,seed=7 --pcap out.pcap -- ib_write_bw node7");
   run_command->callback([options, &chosen] {
     if (options->command.empty()) {
       throw CLI::ValidationError("no PROGRAM given, as in 'gdr run -- ibv_devinfo'");

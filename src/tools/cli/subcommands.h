@@ -26,6 +26,7 @@ void add_counters(CLI::App& program, Action& chosen);
 void add_doctor(CLI::App& program, Action& chosen);
 void add_explain(CLI::App& program, Action& chosen);
 void add_fix(CLI::App& program, Action& chosen);
+void add_help(CLI::App& program, Action& chosen);
 void add_list(CLI::App& program, Action& chosen);
 void add_peermem(CLI::App& program, Action& chosen);
 // `typed`: the words after the program's name.

@@ -87,15 +87,6 @@ void add_topo(CLI::App& program, Action& chosen) {
   CLI::Option* json =
       topo->add_flag("--json", options->json, "Print one JSON document instead of text");
   add_machine_options(*topo, options->machine);
-  topo->footer(
-      "Exit status: 0 shown, whatever was found; 1 output could not be written; 2 wrong\n"
-      "use, or a captured machine that shows neither GPU nor NIC.\n"
-      "\n"
-      "Examples:\n"
-      "  sudo gdr topo                        matrix, best NIC, names\n"
-      "  gdr topo --tree\n"
-      "  gdr topo --svg host.svg\n"
-      "  lspci -vvv > pci.txt; gdr topo --lspci pci.txt       another host's listing");
   refuse_empty_values(*topo);
   topo->callback([options, json, &chosen] {
     if (options->svg == "-" && json->count() > 0) {

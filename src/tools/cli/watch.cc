@@ -207,20 +207,9 @@ void add_watch(CLI::App& program, Action& chosen, const std::vector<std::string>
       ->type_name("WHAT");
   watch->add_option("--json", options->json, "Write the report to FILE as JSON, too")
       ->type_name("FILE");
-  watch->add_flag("--quiet", options->quiet,
+  watch->add_flag("-q,--quiet", options->quiet,
                   "No line while the program runs (default: one a second on a terminal)");
   refuse_empty_values(*watch);
-  watch->formatter(std::make_shared<HelpFormatter>("gdr watch [OPTIONS] -- PROGRAM [ARGS...]"));
-  watch->footer(
-      "The report goes to standard error.\n"
-      "\n"
-      "Exit status: the program's own, 128 + N if signal N ended it; 1 if that is 0\n"
-      "and --expect fails; 126 and 127 as in a shell; 2 wrong use.\n"
-      "\n"
-      "Examples:\n"
-      "  gdr watch -- ib_write_bw node7\n"
-      "  gdr watch --expect gdr -- mpirun -np 2 ./train\n"
-      "  gdr watch -- gdr run -- ./transfer                 on the software NIC");
   watch->callback([options, &chosen] {
     if (options->command.empty()) {
       throw CLI::ValidationError("no PROGRAM given, as in 'gdr watch -- ib_write_bw node7'");

@@ -4,20 +4,30 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "text/colours.h"
 #include "text/wrap.h"
 
 namespace gdr::text {
+
+namespace {
+
+Colours chosen = Colours::kAuto;
+
+}  // namespace
 
 Style Style::of(std::FILE* file) {
   Style style;
   const char* term = getenv("TERM");
   const char* no_colour = getenv("NO_COLOR");
+  style.colours = chosen == Colours::kAlways;
   if (!isatty(fileno(file)) || (term && strcmp(term, "dumb") == 0)) return style;
   style.progress = true;
-  style.colours = !(no_colour && *no_colour);
+  style.colours |= chosen == Colours::kAuto && !(no_colour && *no_colour);
   style.columns = terminal_columns(file);
   return style;
 }
+
+void choose_colours(Colours colours) { chosen = colours; }
 
 std::string paint(const Style& style, Colour colour, const std::string& text) {
   if (!style.colours) return text;

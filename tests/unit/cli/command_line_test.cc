@@ -2,10 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <map>
-
-#include "base/environment.h"
-#include "cli/help.h"
 #include "cli/subcommands.h"
 
 namespace gdr::cli {
@@ -56,6 +52,19 @@ TEST(SplitCommandLine, CutsTheCommandOffBehindTheOptionsOfNcclRun) {
   EXPECT_TRUE(line.command.empty());
 }
 
+TEST(SplitCommandLine, FindsTheCommandBehindColoursInFrontOfTheSubcommand) {
+  for (const Words& colour : {Words{"--color", "never"}, Words{"--color=never"}}) {
+    Words words = colour;
+    for (const char* word : {"nccl", "run", "--color", "auto", "ls", "--color"}) {
+      words.emplace_back(word);
+    }
+    const CommandLine line = split_command_line(words);
+    EXPECT_EQ(line.command, (Words{"ls", "--color"}));
+    EXPECT_EQ(line.own.back(), "auto");
+  }
+  EXPECT_TRUE(split_command_line({"--color"}).command.empty());
+}
+
 TEST(SplitCommandLine, FindsNoCommandWhereThereIsNone) {
   EXPECT_TRUE(split_command_line({}).own.empty());
   EXPECT_EQ(split_command_line({"watch", "--expect", "gdr", "ls", "--json", "x"}).own,
@@ -81,17 +90,46 @@ std::string message_for(Words words) {
   return "";
 }
 
-TEST(UsageError, NamesAnUnknownSubcommandAndThoseThereAre) {
-  EXPECT_EQ(message_for({"rum"}), "gdr: unknown subcommand 'rum'; allowed: run, nccl");
+TEST(UsageError, NamesTheSubcommandThatWasMeant) {
+  EXPECT_EQ(message_for({"rum"}), "gdr: unknown subcommand 'rum'; did you mean 'gdr run'?");
   EXPECT_EQ(message_for({"nccl", "chek"}),
-            "gdr nccl: unknown subcommand 'chek'; allowed: check, run");
+            "gdr nccl: unknown subcommand 'chek'; did you mean 'gdr nccl check'?");
 }
 
-TEST(UsageError, NamesAnUnknownOptionAndThoseOfItsSubcommand) {
+TEST(UsageError, NamesTheSubcommandBehindAnotherOne) {
+  EXPECT_EQ(message_for({"check"}),
+            "gdr: unknown subcommand 'check'; did you mean 'gdr nccl check'?");
+}
+
+TEST(UsageError, NamesAllSubcommandsWhereNoneIsNear) {
+  EXPECT_EQ(message_for({"telepathy"}), "gdr: unknown subcommand 'telepathy'; allowed: run, nccl");
+}
+
+TEST(UsageError, NamesTheOptionsThatWereMeant) {
   EXPECT_EQ(message_for({"run", "--soft"}),
-            "gdr run: unknown option '--soft'; allowed: --help, --soft-nic, --no-soft-nic, "
+            "gdr run: unknown option '--soft'; did you mean '--soft-nic' or '--soft-gpu'?");
+  EXPECT_EQ(message_for({"run", "--cuonters=x"}),
+            "gdr run: unknown option '--cuonters=x'; did you mean '--counters'?");
+}
+
+TEST(UsageError, NamesAllOptionsOfTheSubcommandWhereNoneIsNear) {
+  EXPECT_EQ(message_for({"run", "--telepathy"}),
+            "gdr run: unknown option '--telepathy'; allowed: --help, --soft-nic, --no-soft-nic, "
             "--soft-gpu, --no-soft-gpu, --counters, --pcap, --faults, --packets, --presence, "
             "--rsockets, --quiet");
+}
+
+TEST(UsageError, IsAskedForWhereHelpIsWantedOfNothing) {
+  CLI::App program("", "gdr");
+  Action chosen;
+  add_run(program, chosen, {"true"});
+  try {
+    program.parse(Words{"--help", "rum"});
+    FAIL();
+  } catch (const CLI::ParseError& error) {
+    EXPECT_EQ(error.get_exit_code(), 0);
+    EXPECT_TRUE(has_unknown_subcommand(program));
+  }
 }
 
 TEST(UsageError, NamesAnOptionOfTheSoftwareNicThatIsGivenBesideTheRealOne) {
@@ -124,84 +162,6 @@ TEST(UsageError, NamesSwitchesThatContradictEachOther) {
 
 TEST(UsageError, IsOneLine) {
   EXPECT_EQ(message_for({"run", "--soft-nic=maybe"}).find('\n'), std::string::npos);
-}
-
-class Help : public testing::Test {
- protected:
-  Help() {
-    program_.formatter(std::make_shared<HelpFormatter>());
-    add_prove(program_, chosen_);
-    add_topo(program_, chosen_);
-    add_list(program_, chosen_);
-    add_doctor(program_, chosen_);
-    add_fix(program_, chosen_);
-    add_peermem(program_, chosen_);
-    add_explain(program_, chosen_);
-    add_perf(program_, chosen_, {});
-    add_run(program_, chosen_, {});
-    add_nccl(program_, chosen_, {});
-    add_counters(program_, chosen_);
-  }
-
-  // The help of every subcommand for people, and of theirs, by full name.
-  std::map<std::string, std::string> helps() const {
-    std::map<std::string, std::string> all;
-    for (const CLI::App* app : program_.get_subcommands([](auto* one) { return is_shown(one); })) {
-      all[app->get_name()] = app->help();
-      for (const CLI::App* nested : app->get_subcommands([](auto* one) { return is_shown(one); })) {
-        all[app->get_name() + " " + nested->get_name()] = nested->help();
-      }
-    }
-    return all;
-  }
-  static bool is_shown(const CLI::App* app) { return !app->get_group().empty(); }
-
-  CLI::App program_{"", "gdr"};
-  Action chosen_;
-};
-
-TEST_F(Help, OfEverySubcommandFitsEightyColumns) {
-  EXPECT_EQ(helps().size(), 19u);
-  for (const auto& [name, help] : helps()) {
-    for (std::string_view line : split(help, '\n')) EXPECT_LE(line.size(), 80u) << name << line;
-  }
-}
-
-TEST_F(Help, OfEverySubcommandEndsWithExamplesOfIt) {
-  for (const auto& [name, help] : helps()) {
-    const auto at = help.rfind("\nExamples:\n");
-    ASSERT_NE(at, std::string::npos) << help;
-    EXPECT_NE(help.find("gdr " + name, at), std::string::npos) << help;
-    EXPECT_EQ(help.find("\n\n", at), std::string::npos) << "behind the examples of " << name;
-  }
-}
-
-TEST_F(Help, SaysValuesInWordsAndNotAsCli11DescribesThem) {
-  for (const auto& [name, help] : helps()) {
-    for (const char* words :
-         {"UINT", "INT in", "TEXT ...", ":{", "not empty", "host HOST", "\n\n\n"}) {
-      EXPECT_EQ(help.find(words), std::string::npos) << words << " in\n" << help;
-    }
-  }
-}
-
-TEST_F(Help, TellsDefaultsExitStatusAndEnvironment) {
-  for (const char* name : {"prove", "run"}) {
-    const std::string help = helps()[name];
-    for (const char* words : {"(default:", "xit status", "GDR_SOFT_DEVICES", "GDR_SOFT_GPUS"}) {
-      EXPECT_NE(help.find(words), std::string::npos) << words << " in\n" << help;
-    }
-  }
-}
-
-TEST_F(Help, GroupsTheOptionsOfPerfAndNamesItsFourUses) {
-  const std::string help = helps()["perf"];
-  for (const char* words : {"\nCommon:\n", "\nLoad:\n", "\nPlacement:\n", "\nTime:\n",
-                            "\nClient and server:\n", "Usage: gdr perf [OPTIONS]",
-                            "gdr perf --server", "gdr perf HOST", "gdr perf compare BASE"}) {
-    EXPECT_NE(help.find(words), std::string::npos) << words << " in\n" << help;
-  }
-  EXPECT_NE(helps()["run"].find("[OPTIONS] -- PROGRAM [ARGS...]"), std::string::npos);
 }
 
 TEST(UsageError, SaysWhatAValueMustBe) {

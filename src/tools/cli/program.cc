@@ -1,0 +1,75 @@
+#include "cli/program.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "cli/help.h"
+#include "text/colours.h"
+
+namespace gdr::cli {
+namespace {
+
+void read_colours(const std::string& when) {
+  if (when != "auto" && when != "always" && when != "never") {
+    throw CLI::ValidationError(
+        fmt::format("unknown --color '{}'; allowed: auto, always, never", when));
+  }
+  text::choose_colours(when == "always"  ? text::Colours::kAlways
+                       : when == "never" ? text::Colours::kNever
+                                         : text::Colours::kAuto);
+}
+
+// Before the subcommand or behind it: the same option everywhere.
+void add_colour(CLI::App& app) {
+  app.add_option_function<std::string>("--color", read_colours,
+                                       "Colours: auto (in a terminal), always or never (default: "
+                                       "auto)")
+      ->type_name("WHEN")
+      ->group(app.get_help_ptr()->get_group());
+  for (CLI::App* below :
+       app.get_subcommands([](CLI::App* one) { return !one->get_group().empty(); })) {
+    add_colour(*below);
+  }
+}
+
+void add_version(CLI::App& program, Action& chosen) {
+  program.add_subcommand("version", "Print the version")->callback([&chosen] {
+    chosen = [] {
+      fmt::print("{}\n", version_line());
+      return 0;
+    };
+  });
+}
+
+}  // namespace
+
+Program::Program(const CommandLine& line)
+    : app("Get GPUDirect RDMA working, prove it, measure it; simulate missing hardware.\n"
+          "In a prolog or a readiness gate: gdr prove --require-hardware",
+          "gdr") {
+  app.formatter(std::make_shared<HelpFormatter>());  // subcommands inherit it
+  app.set_version_flag("--version", version_line(), "Print the version and exit");
+  add_prove(app, chosen);
+  add_topo(app, chosen);
+  add_list(app, chosen);
+  add_doctor(app, chosen);
+  add_fix(app, chosen);
+  add_peermem(app, chosen);
+  add_explain(app, chosen);
+  add_perf(app, chosen, line.own);
+  add_run(app, chosen, line.command);
+  add_watch(app, chosen, line.command);
+  add_nccl(app, chosen, line.command);
+  add_counters(app, chosen);
+  add_help(app, chosen);
+  add_version(app, chosen);
+  add_colour(app);
+}
+
+void Program::parse(const std::vector<std::string>& words) {
+  // CLI11 takes its words from the back.
+  app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
+}
+
+}  // namespace gdr::cli
