@@ -32,6 +32,5 @@ void begin_group(CLI::App& command, const std::string& heading);
 void say(const std::string& line);
 
 constexpr int kFailed = 1, kWrongUse = 2;  // exit statuses
-std::string program_version();
 
 }  // namespace gdr::cli

@@ -11,6 +11,7 @@
 #include "cli/command_line.h"
 #include "cli/help.h"
 #include "cli/subcommands.h"
+#include "version/version.h"
 
 namespace gdr::cli {
 namespace {
@@ -30,7 +31,7 @@ int run_program(int argc, char** argv) {
       "  gdr prove                move bytes between NIC and GPU, check every one\n"
       "  gdr perf                 measure bandwidth and latency\n"
       "  gdr run -- ibv_devinfo   run a program on the software NIC and GPU");
-  program.set_version_flag("--version", "gdr " + program_version(), "Print the version and exit");
+  program.set_version_flag("--version", described_version(), "Print the version and exit");
   Action chosen;
   add_prove(program, chosen);
   add_topo(program, chosen);
