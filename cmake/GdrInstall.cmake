@@ -3,7 +3,10 @@ add_custom_target(uninstall
   COMMAND ${CMAKE_COMMAND} -D BUILD=${CMAKE_BINARY_DIR} -P ${CMAKE_SOURCE_DIR}/cmake/Uninstall.cmake
   VERBATIM)
 
-install(FILES ${CMAKE_SOURCE_DIR}/LICENSE DESTINATION share/doc/gdrkit)
+install(FILES ${CMAKE_SOURCE_DIR}/LICENSE ${CMAKE_SOURCE_DIR}/CHANGELOG.md
+              ${CMAKE_SOURCE_DIR}/cmake/packages/copyright
+        DESTINATION share/doc/gdrkit)
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/docs DESTINATION share/doc/gdrkit FILES_MATCHING PATTERN *.md)
 
 if(GDR_PORTABLE)
   set(tree ${CMAKE_SOURCE_DIR}/dist/gdrkit-${PROJECT_VERSION}-${CMAKE_SYSTEM_PROCESSOR})

@@ -2,7 +2,7 @@
 option(GDR_BUILD_TESTS "Build the tests" ON)
 option(GDR_BUILD_BENCH "Build the benchmarks" OFF)
 option(GDR_FAULT_HOOKS "Compile the fault hooks of the local path (test builds only)" OFF)
-option(GDR_PORTABLE "Carry along what other distributions lack; see the target portable-tree" OFF)
+option(GDR_PORTABLE "Need the C library alone, also an old one; see the target portable-tree" OFF)
 set(GDR_SANITIZE "" CACHE STRING "Sanitizers: empty, 'address,undefined' or 'thread'")
 
 set(CMAKE_CXX_STANDARD 20)
@@ -35,7 +35,5 @@ endif()
 if(GDR_PORTABLE)
   # fmt as headers: the distribution's libfmt.so would bring the shared C++ library back in.
   add_compile_definitions(FMT_HEADER_ONLY=1)
-  # RPATH, not RUNPATH: what the bundled libraries need themselves (libpci: libz) is found by it, too.
-  add_link_options(-static-libstdc++ -static-libgcc -Wl,--as-needed,--disable-new-dtags)
-  set(CMAKE_INSTALL_RPATH "$ORIGIN/../lib/gdrkit/bundled")
+  add_link_options(-static-libstdc++ -static-libgcc -Wl,--as-needed)
 endif()

@@ -182,7 +182,7 @@ for script in "$1/test" "$1/gdr"; do
 done
 rm -f "$evil_output" "$evil_output.error"
 
-"$gdr" --version | grep -Eq '^gdr [0-9]+\.[0-9]+\.[0-9]+$' || { echo "--version"; failed=1; }
+"$gdr" --version | grep -Eq '^gdr [0-9]+\.[0-9]+\.[0-9]+ \(' || { echo "--version"; failed=1; }
 for subcommand in '' prove run counters nccl 'nccl check' 'nccl run'; do
   # shellcheck disable=SC2086  # none or two words
   "$gdr" $subcommand --help | grep -q '^Usage: gdr' || { echo "$subcommand --help"; failed=1; }

@@ -258,6 +258,13 @@ GDR_OLD_STATUS(__lxstat, stat)
 GDR_OLD_STATUS(__xstat64, stat64)
 GDR_OLD_STATUS(__lxstat64, stat64)
 
+#define GDR_OLD_STATUS_AT(name, buffer)                                                     \
+  GDR_STATUS(name, (int, int, const char*, struct buffer*, int),                            \
+             (int version, int folder, const char* path, struct buffer* result, int flags), \
+             (version, folder, to.get(), result, flags))
+GDR_OLD_STATUS_AT(__fxstatat, stat)
+GDR_OLD_STATUS_AT(__fxstatat64, stat64)
+
 GDR_STATUS(statx, (int, const char*, int, unsigned, struct statx*),
            (int folder, const char* path, int flags, unsigned mask, struct statx* result) noexcept,
            (folder, to.get(), flags, mask, result))

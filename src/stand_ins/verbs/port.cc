@@ -176,13 +176,14 @@ GDR_EXPORT int ibv_query_gid_type(ibv_context* context, std::uint8_t port_number
   return query_gid_type(context, port_number, index, type);
 }
 
-// The same for programs built with later releases, which renamed the private node.
+// The same for programs built with other releases, which named the private node otherwise.
 #define GDR_GID_TYPE_IN(node)                                                                   \
   GDR_EXPORT_AS("ibv_query_gid_type@IBVERBS_PRIVATE_" #node)                                    \
   int ibv_query_gid_type_##node(ibv_context* context, std::uint8_t port_number, unsigned index, \
                                 int* type) {                                                    \
     return query_gid_type(context, port_number, index, type);                                   \
   }
+GDR_GID_TYPE_IN(33)
 GDR_GID_TYPE_IN(57)
 GDR_GID_TYPE_IN(59)
 GDR_GID_TYPE_IN(64)

@@ -76,37 +76,38 @@ GDR_EXPORT int ibv_read_ibdev_sysfs_file(char* /*buffer*/, std::size_t /*size*/,
   return -1;
 }
 
-// The same for providers of later releases, which renamed the private node. (An alias with a
-// version would take the name itself out of its own node.)
+// The same for providers of other releases, which named the private node otherwise. (An alias with
+// a version would take the name itself out of its own node.)
 #define GDR_IN(node, type, name, parameters, arguments) \
   GDR_EXPORT_AS(#name "@IBVERBS_PRIVATE_" #node)        \
   type name##_##node parameters { return name arguments; }
-#define GDR_IN_LATER(type, name, parameters, arguments) \
-  GDR_IN(57, type, name, parameters, arguments)         \
-  GDR_IN(59, type, name, parameters, arguments)         \
-  GDR_IN(64, type, name, parameters, arguments)         \
+#define GDR_IN_OTHERS(type, name, parameters, arguments) \
+  GDR_IN(33, type, name, parameters, arguments)          \
+  GDR_IN(57, type, name, parameters, arguments)          \
+  GDR_IN(59, type, name, parameters, arguments)          \
+  GDR_IN(64, type, name, parameters, arguments)          \
   GDR_IN(65, type, name, parameters, arguments)
-GDR_IN_LATER(unsigned, __ioctl_final_num_attrs, (unsigned count, CommandBuffer* link),
-             (count, link))
-GDR_IN_LATER(void, __verbs_log,
-             (verbs_context * context, std::uint32_t level, const char* format, ...),
-             (context, level, format))
-GDR_IN_LATER(void*, _verbs_init_and_alloc_context,
-             (ibv_device * device, int command_fd, std::size_t bytes, verbs_context* offset,
-              std::uint32_t driver),
-             (device, command_fd, bytes, offset, driver))
-GDR_IN_LATER(int, execute_ioctl, (ibv_context * context, CommandBuffer* command),
-             (context, command))
-GDR_IN_LATER(int, ibv_read_ibdev_sysfs_file,
-             (char* buffer, std::size_t size, void* device, const char* format, ...),
-             (buffer, size, device, format))
-GDR_IN_LATER(void, verbs_init_cq,
-             (ibv_cq * cq, ibv_context* context, ibv_comp_channel* channel, void* cq_context),
-             (cq, context, channel, cq_context))
-GDR_IN_LATER(ibv_context*, verbs_open_device, (ibv_device * device, void* private_data),
-             (device, private_data))
-GDR_IN_LATER(void, verbs_set_ops, (verbs_context * context, const void* ops), (context, ops))
-GDR_IN_LATER(void, verbs_uninit_context, (verbs_context * context), (context))
+GDR_IN_OTHERS(unsigned, __ioctl_final_num_attrs, (unsigned count, CommandBuffer* link),
+              (count, link))
+GDR_IN_OTHERS(void, __verbs_log,
+              (verbs_context * context, std::uint32_t level, const char* format, ...),
+              (context, level, format))
+GDR_IN_OTHERS(void*, _verbs_init_and_alloc_context,
+              (ibv_device * device, int command_fd, std::size_t bytes, verbs_context* offset,
+               std::uint32_t driver),
+              (device, command_fd, bytes, offset, driver))
+GDR_IN_OTHERS(int, execute_ioctl, (ibv_context * context, CommandBuffer* command),
+              (context, command))
+GDR_IN_OTHERS(int, ibv_read_ibdev_sysfs_file,
+              (char* buffer, std::size_t size, void* device, const char* format, ...),
+              (buffer, size, device, format))
+GDR_IN_OTHERS(void, verbs_init_cq,
+              (ibv_cq * cq, ibv_context* context, ibv_comp_channel* channel, void* cq_context),
+              (cq, context, channel, cq_context))
+GDR_IN_OTHERS(ibv_context*, verbs_open_device, (ibv_device * device, void* private_data),
+              (device, private_data))
+GDR_IN_OTHERS(void, verbs_set_ops, (verbs_context * context, const void* ops), (context, ops))
+GDR_IN_OTHERS(void, verbs_uninit_context, (verbs_context * context), (context))
 
 #define GDR_ALLOW_IN(node)                                                                \
   extern "C" {                                                                            \
@@ -114,6 +115,7 @@ GDR_IN_LATER(void, verbs_uninit_context, (verbs_context * context), (context))
                  symver("verbs_allow_disassociate_destroy@IBVERBS_PRIVATE_" #node))) bool \
       verbs_allow_disassociate_destroy_##node = false;                                    \
   }
+GDR_ALLOW_IN(33)
 GDR_ALLOW_IN(57)
 GDR_ALLOW_IN(59)
 GDR_ALLOW_IN(64)
@@ -122,6 +124,7 @@ GDR_ALLOW_IN(65)
 #define GDR_REGISTER_DRIVER(node)                                         \
   GDR_EXPORT_AS("verbs_register_driver_" #node "@IBVERBS_PRIVATE_" #node) \
   void verbs_register_driver_of_##node(const void* /*driver*/) {}
+GDR_REGISTER_DRIVER(33)
 GDR_REGISTER_DRIVER(57)
 GDR_REGISTER_DRIVER(59)
 GDR_REGISTER_DRIVER(64)

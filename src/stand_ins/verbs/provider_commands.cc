@@ -17,8 +17,10 @@
   GDR_COMMAND_IN(59, name)             \
   GDR_COMMAND_IN(64, name)             \
   GDR_COMMAND_IN(65, name)
+// Release 33 (Debian 11) had a node of its own before.
 #define GDR_KERNEL_COMMAND(name)               \
   GDR_EXPORT int name() { return EOPNOTSUPP; } \
+  GDR_COMMAND_IN(33, name)                     \
   GDR_LATER_KERNEL_COMMAND(name)
 
 GDR_KERNEL_COMMAND(ibv_cmd_advise_mr)
@@ -88,6 +90,7 @@ GDR_EXPORT int ibv_cmd_poll_cq() {
 #define GDR_POLL_IN(node)                                 \
   GDR_EXPORT_AS("ibv_cmd_poll_cq@IBVERBS_PRIVATE_" #node) \
   int ibv_cmd_poll_cq_##node() { return ibv_cmd_poll_cq(); }
+GDR_POLL_IN(33)
 GDR_POLL_IN(57)
 GDR_POLL_IN(59)
 GDR_POLL_IN(64)
@@ -97,6 +100,7 @@ GDR_POLL_IN(65)
 GDR_LATER_KERNEL_COMMAND(ibv_cmd_alloc_dmah)
 GDR_LATER_KERNEL_COMMAND(ibv_cmd_create_comp_cntr)
 GDR_LATER_KERNEL_COMMAND(ibv_cmd_create_cq_ex2)
+GDR_EXPORT int ibv_cmd_create_cq_ex2() { return EOPNOTSUPP; }  // release 56, in the node of 44
 GDR_LATER_KERNEL_COMMAND(ibv_cmd_destroy_comp_cntr)
 GDR_LATER_KERNEL_COMMAND(ibv_cmd_export_dmabuf_fd)
 GDR_LATER_KERNEL_COMMAND(ibv_cmd_free_dmah)

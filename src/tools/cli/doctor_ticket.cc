@@ -9,6 +9,7 @@
 #include "topo/output/list_text.h"
 #include "topo/output/svg.h"
 #include "topo/output/tree_text.h"
+#include "version/version.h"
 
 namespace gdr::cli {
 namespace {

@@ -71,8 +71,4 @@ void say(const std::string& line) {
   fmt::print(stderr, "{}\n", text::wrap(printable(line), text::terminal_columns(stderr), 2));
 }
 
-std::string program_version() { return GDR_VERSION; }
-
-std::string version_line() { return "gdr " + program_version(); }
-
 }  // namespace gdr::cli

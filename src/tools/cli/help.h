@@ -29,7 +29,5 @@ void begin_group(CLI::App& command, const std::string& heading);
 void say(const std::string& line);
 
 constexpr int kFailed = 1, kWrongUse = 2;  // exit statuses
-std::string program_version();
-std::string version_line();  // "gdr 1.2.3"
 
 }  // namespace gdr::cli

@@ -16,6 +16,7 @@
 #include "topo/output/list_json.h"
 #include "topo/output/list_text.h"
 #include "topo/stand_ins.h"
+#include "version/version.h"
 
 namespace gdr::cli {
 namespace {

@@ -13,6 +13,7 @@
 #include "cli/perftest.h"
 #include "cli/program.h"
 #include "manual/man_page.h"
+#include "version/version.h"
 
 namespace gdr::cli {
 namespace {

@@ -11,6 +11,7 @@
 #include "cli/subcommands.h"
 #include "perf/limits/gpu_copy.h"
 #include "text/format.h"
+#include "version/version.h"
 
 namespace gdr::cli {
 namespace {

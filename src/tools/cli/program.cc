@@ -6,6 +6,7 @@
 
 #include "cli/help.h"
 #include "text/colours.h"
+#include "version/version.h"
 
 namespace gdr::cli {
 namespace {
@@ -36,7 +37,7 @@ void add_colour(CLI::App& app) {
 void add_version(CLI::App& program, Action& chosen) {
   program.add_subcommand("version", "Print the version")->callback([&chosen] {
     chosen = [] {
-      fmt::print("{}\n", version_line());
+      fmt::print("{}\n", described_version());
       return 0;
     };
   });
@@ -49,7 +50,7 @@ Program::Program(const CommandLine& line)
           "In a prolog or a readiness gate: gdr prove --require-hardware",
           "gdr") {
   app.formatter(std::make_shared<HelpFormatter>());  // subcommands inherit it
-  app.set_version_flag("--version", version_line(), "Print the version and exit");
+  app.set_version_flag("--version", described_version(), "Print the version and exit");
   add_prove(app, chosen);
   add_topo(app, chosen);
   add_list(app, chosen);

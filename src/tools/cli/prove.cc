@@ -17,6 +17,7 @@
 #include "proof/process.h"
 #include "proof/report_page.h"
 #include "proof/text_report.h"
+#include "version/version.h"
 
 namespace gdr::cli {
 namespace {

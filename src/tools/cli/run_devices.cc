@@ -17,6 +17,7 @@
 
 #include "cli/mount_devices.h"
 #include "ledger/ledger.h"
+#include "participants/stand_in_package.h"
 #include "ports/port_folder.h"
 #include "process/start.h"
 
@@ -138,7 +139,7 @@ Result<ShownDevices> show_by_preload(const std::string& stand_ins, const char* r
   if (reason_not_to != nullptr) return Error{EINVAL, reason_not_to};
   for (const char* library : {kLibrary, kNetlinkLibrary}) {
     if (fs::exists(stand_ins + library)) continue;
-    return Error{ENOENT, stand_ins + library + " is missing; build or install gdrkit as a whole"};
+    return Error{ENOENT, participants::missing_stand_in(stand_ins + library)};
   }
   Result<std::string> root = keep_files(stand_ins);
   if (!root) return root.error();

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "base/environment.h"
+#include "participants/stand_in_package.h"
 #include "process/start.h"
 
 namespace gdr::cli {
@@ -36,8 +37,7 @@ Result<std::string> complaint_of(const std::string& program) {
 Result<void> check(const std::string& folder, const char* library,
                    std::initializer_list<const char*> variables) {
   if (!fs::exists(fs::path(folder) / library)) {
-    return Error{ENOENT, fmt::format("{}/{} is missing; build or install gdrkit as a whole", folder,
-                                     library)};
+    return Error{ENOENT, participants::missing_stand_in(fmt::format("{}/{}", folder, library))};
   }
   if (std::none_of(variables.begin(), variables.end(),
                    [](const char* name) { return environment(name).has_value(); })) {

@@ -15,6 +15,7 @@
 #include "topo/output/json_report.h"
 #include "topo/output/svg.h"
 #include "topo/output/text_report.h"
+#include "version/version.h"
 
 namespace gdr::cli {
 namespace {

@@ -4,9 +4,11 @@
 #include <stdio.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "cuda/driver.h"
 #include "participants/gpu.h"
+#include "participants/stand_in_package.h"
 #include "rdma/device.h"
 
 namespace gdr::participants {
@@ -30,6 +32,12 @@ std::string mac_text(const rdma::Mac& mac) {
   snprintf(text, sizeof text, "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2], mac[3],
            mac[4], mac[5]);
   return text;
+}
+
+// Only a stand-in is given by its path.
+bool is_missing_stand_in(const std::string& library) {
+  std::error_code ignored;
+  return library.starts_with('/') && !std::filesystem::exists(library, ignored);
 }
 
 // Mb/s of a port: lane speed by width, both coded as in the specification.
@@ -147,6 +155,10 @@ GpuSurvey survey_gpu(const cuda::Driver& driver, int ordinal) {
 }
 
 void survey_gpus(const std::string& path, Survey& found) {
+  if (is_missing_stand_in(path)) {
+    found.cuda_problem = missing_stand_in(path);
+    return;
+  }
   Result<const cuda::Driver*> driver = cuda::Driver::load(path.c_str());
   if (!driver) {
     found.cuda_problem = driver.error().message;
@@ -167,6 +179,10 @@ void survey_gpus(const std::string& path, Survey& found) {
 }
 
 void survey_nics(const std::string& path, Survey& found) {
+  if (is_missing_stand_in(path)) {
+    found.verbs_problem = missing_stand_in(path);
+    return;
+  }
   Result<const rdma::Library*> library = rdma::Library::load(path);
   if (!library) {
     found.verbs_problem = library.error().message;

@@ -25,6 +25,7 @@ DeviceNames names_of(const Options& options, const participants::Libraries& libr
 }
 
 Error no_devices(const participants::InventoryReport& inventory) {
+  if (inventory.soft_nic) return {ENODEV, inventory.verbs_problem};
   return {ENODEV, (inventory.verbs_problem.empty() ? "no RDMA NIC" : inventory.verbs_problem) +
                       "; gdr perf --soft uses the stand-ins"};
 }

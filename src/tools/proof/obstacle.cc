@@ -2,6 +2,8 @@
 
 #include <filesystem>
 
+#include "participants/stand_in_package.h"
+
 namespace gdr::proof {
 namespace {
 
@@ -118,8 +120,10 @@ std::optional<Obstacle> broken_stand_in(const InventoryReport& inventory) {
     obstacle.seen.push_back("the software NIC cannot be used: " + inventory.verbs_problem);
   }
   if (obstacle.seen.empty()) return std::nullopt;
-  obstacle.causes = {"gdrkit was built or installed only in part"};
-  obstacle.next = "./gdr prove";
+  const std::string command = participants::command_for_stand_ins();
+  obstacle.causes = {command.empty() ? "gdrkit was built or installed only in part"
+                                     : "the package gdrkit-standins is not installed"};
+  obstacle.next = command.empty() ? "./gdr prove" : command;
   return obstacle;
 }
 

@@ -3,6 +3,7 @@
 extern "C" {
 #include <pci/pci.h>
 }
+#include <dlfcn.h>
 #include <setjmp.h>
 #include <unistd.h>
 
@@ -21,18 +22,55 @@ thread_local jmp_buf on_error;
 __attribute__((noreturn)) void fail(char* /*message*/, ...) { longjmp(on_error, 1); }
 void ignore(char* /*message*/, ...) {}
 
+// Loaded when the first name is wanted. Nothing links it, so that the program also starts where it
+// is missing, and that a program built here needs no library but the C library elsewhere.
+struct Functions {
+  decltype(&::pci_alloc) alloc = nullptr;
+  decltype(&::pci_cleanup) cleanup = nullptr;
+  decltype(&::pci_set_name_list_path) set_name_list_path = nullptr;
+  decltype(&::pci_lookup_name) lookup_name = nullptr;
+
+  bool complete() const {
+    return alloc != nullptr && cleanup != nullptr && set_name_list_path != nullptr &&
+           lookup_name != nullptr;
+  }
+};
+
+template <typename Function>
+void resolve(void* handle, const char* name, Function& function) {
+  function = reinterpret_cast<Function>(dlsym(handle, name));
+}
+
+Functions load() {
+  Functions functions;
+  void* handle = dlopen("libpci.so.3", RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) return functions;
+  resolve(handle, "pci_alloc", functions.alloc);
+  resolve(handle, "pci_cleanup", functions.cleanup);
+  resolve(handle, "pci_set_name_list_path", functions.set_name_list_path);
+  resolve(handle, "pci_lookup_name", functions.lookup_name);
+  return functions;
+}
+
+const Functions& libpci() {
+  static const Functions functions = load();
+  return functions;
+}
+
+pci_access* allocate() { return libpci().complete() ? libpci().alloc() : nullptr; }
+
 // False: the library has failed and is not to be used again.
 bool look_up(pci_access* access, char* buffer, int size, int flags, int vendor, int device,
              const char** name) {
   if (setjmp(on_error) != 0) return false;
-  *name = pci_lookup_name(access, buffer, size, flags | PCI_LOOKUP_NO_NUMBERS | PCI_LOOKUP_NO_HWDB,
-                          vendor, device);
+  *name = libpci().lookup_name(access, buffer, size,
+                               flags | PCI_LOOKUP_NO_NUMBERS | PCI_LOOKUP_NO_HWDB, vendor, device);
   return true;
 }
 
 void clean_up(pci_access* access) {
   if (setjmp(on_error) != 0) return;
-  pci_cleanup(access);
+  libpci().cleanup(access);
 }
 
 }  // namespace
@@ -42,12 +80,12 @@ struct PciNames::Library {
   bool has_failed = false;
   std::string path;  // libpci keeps no copy of it
 
-  explicit Library(std::string given) : access(pci_alloc()), path(std::move(given)) {
+  explicit Library(std::string given) : access(allocate()), path(std::move(given)) {
     if (access == nullptr) return;
     access->error = fail;
     access->warning = ignore;
     access->debug = ignore;
-    if (!path.empty()) pci_set_name_list_path(access, path.data(), 0);
+    if (!path.empty()) libpci().set_name_list_path(access, path.data(), 0);
   }
   ~Library() {
     if (access != nullptr) clean_up(access);

@@ -1,5 +1,5 @@
 // PciNames: what the numbers of PCI vendors and devices stand for, from the distribution's pci.ids
-// through libpci. Without that file there are no names, and nothing else changes.
+// through libpci. Without that file or that library there are no names, and nothing else changes.
 //
 //   PciNames names;
 //   std::string name = names.device(0x10de, 0x2330);  // "GH100 [H100 SXM5 80GB]"

@@ -1,0 +1,148 @@
+# cmake -D GLIBC=<version> -D FOLDER=<folder> -D COMPILER=<c compiler> -D OBJDUMP=<objdump> -P Stubs.cmake
+#
+# Writes libc.so.6, libm.so.6, ld-linux-x86-64.so.2, libpthread.so.0, libdl.so.2 and librt.so.1 into
+# FOLDER: libraries without contents that have, of this system's C library, the symbols that were there
+# in version GLIBC, with the newest versions that they had then. Who links to them can use nothing
+# newer, whether it comes from our sources or from the C++ library's archive: a function that is newer
+# is an undefined reference, and one with a newer version gets the old one.
+cmake_minimum_required(VERSION 3.25)
+
+file(MAKE_DIRECTORY ${FOLDER})
+set(home_libc libc.so.6)
+set(home_libm libm.so.6)
+set(home_loader ld-linux-x86-64.so.2)
+set(home_libpthread libpthread.so.0)
+set(home_libdl libdl.so.2)
+set(home_librt librt.so.1)
+set(HOMES libc libm loader libpthread libdl librt)
+
+# Where a function of libc.so.6 was in version GLIBC. Version 2.34 took these libraries in: what came
+# from one has a new version, and the one that it had there.
+function(home_of name newest home)
+  set(${home} libc PARENT_SCOPE)
+  if(newest VERSION_LESS_EQUAL GLIBC)
+    return()
+  endif()
+  foreach(rule "libpthread=^(__)?(pthread|sem|mtx|cnd|tss|thrd)_|^call_once$" "libdl=^dl[a-z]+1?$"
+               "librt=^(shm|mq|timer|aio|lio)_")
+    string(REGEX MATCH "^([a-z]+)=(.*)$" whole "${rule}")
+    set(library ${CMAKE_MATCH_1})
+    if(name MATCHES "${CMAKE_MATCH_2}")
+      set(${home} ${library} PARENT_SCOPE)
+    endif()
+  endforeach()
+endfunction()
+
+# Sets for each symbol of `file` NAME: old_NAME (newest version up to GLIBC), newest_NAME, kind_NAME,
+# and NAMES.
+macro(read_symbols file)
+  execute_process(COMMAND ${OBJDUMP} -T ${file} OUTPUT_VARIABLE table COMMAND_ERROR_IS_FATAL ANY)
+  string(REPLACE "\n" ";" table "${table}")
+  set(NAMES)
+  foreach(line IN LISTS table)
+    # Address, binding, type, section, size, version (in brackets: not the default), name.
+    if(NOT line MATCHES "^([0-9a-f]+) .(.)....(.) ([^\t]+)\t([0-9a-f]+) +\\(?GLIBC_([0-9.]+)\\)? +([A-Za-z0-9_]+)$")
+      continue()
+    endif()
+    set(address ${CMAKE_MATCH_1})
+    set(binding ${CMAKE_MATCH_2})
+    set(type ${CMAKE_MATCH_3})
+    set(section ${CMAKE_MATCH_4})
+    set(size ${CMAKE_MATCH_5})
+    set(version ${CMAKE_MATCH_6})
+    set(name ${CMAKE_MATCH_7})
+    if(section MATCHES "^(\\*ABS\\*|\\*UND\\*|\\.tbss|\\.tdata) *$")
+      continue()
+    endif()
+    if(NOT DEFINED newest_${name})
+      list(APPEND NAMES ${name})
+      set(newest_${name} ${version})
+      set(old_${name} 0)
+    elseif(version VERSION_GREATER newest_${name})
+      set(newest_${name} ${version})
+    endif()
+    if(version VERSION_LESS_EQUAL GLIBC AND version VERSION_GREATER old_${name})
+      set(old_${name} ${version})
+      set(kind_${name} ${type};${binding};${address};${size})
+    endif()
+  endforeach()
+endmacro()
+
+# Adds symbol `name` to library `home`: a line of its assembly and one of its symbol map.
+function(add_symbol home name)
+  list(POP_FRONT kind_${name} type binding address size)
+  set(global .globl)
+  if(binding STREQUAL "w")
+    set(global .weak)
+  endif()
+  set(text "${global} ${name}\n.size ${name}, 0x${size}\n")
+  if(type STREQUAL "O")
+    # Names of one variable (environ, __environ) stay one: a program may have a copy of it.
+    string(APPEND text ".type ${name}, @object\n")
+    set_property(GLOBAL APPEND PROPERTY objects_${home} ${address})
+    set_property(GLOBAL APPEND PROPERTY object_${home}_${address} ${name})
+    set_property(GLOBAL PROPERTY size_${home}_${address} 0x${size})
+  else()
+    string(APPEND text ".type ${name}, @function\n.text\n${name}:\n")
+  endif()
+  set_property(GLOBAL APPEND_STRING PROPERTY text_${home} "${text}")
+  set_property(GLOBAL APPEND PROPERTY versions_${home} ${old_${name}})
+  set_property(GLOBAL APPEND PROPERTY names_${home}_${old_${name}} ${name})
+endfunction()
+
+function(write_library home)
+  set(base ${FOLDER}/${home_${home}})
+  get_property(text GLOBAL PROPERTY text_${home})
+  get_property(addresses GLOBAL PROPERTY objects_${home})
+  list(REMOVE_DUPLICATES addresses)
+  foreach(address IN LISTS addresses)
+    get_property(names GLOBAL PROPERTY object_${home}_${address})
+    get_property(size GLOBAL PROPERTY size_${home}_${address})
+    list(JOIN names ":\n" labels)
+    string(APPEND text ".bss\n.balign 32\n${labels}:\n.zero ${size}\n")
+  endforeach()
+  get_property(versions GLOBAL PROPERTY versions_${home})
+  list(REMOVE_DUPLICATES versions)
+  list(SORT versions COMPARE NATURAL)
+  set(map)
+  foreach(version IN LISTS versions)
+    get_property(names GLOBAL PROPERTY names_${home}_${version})
+    list(JOIN names "; " names)
+    string(APPEND map "GLIBC_${version} { global: ${names}; };\n")
+  endforeach()
+  file(WRITE ${base}.s "${text}.text\n.zero 16\n.section .note.GNU-stack,\"\",@progbits\n")
+  file(WRITE ${base}.map "${map}")
+  execute_process(
+    COMMAND ${COMPILER} -shared -nostdlib -Wl,-soname,${home_${home}} -Wl,--version-script=${base}.map
+            -o ${base} ${base}.s
+    COMMAND_ERROR_IS_FATAL ANY)
+endfunction()
+
+foreach(library libc libm loader)
+  execute_process(COMMAND ${COMPILER} -print-file-name=${home_${library}} OUTPUT_VARIABLE file
+                  OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+  read_symbols(${file})
+  foreach(name IN LISTS NAMES)
+    if(old_${name})
+      set(home ${library})
+      if(library STREQUAL "libc")
+        home_of(${name} ${newest_${name}} home)
+      endif()
+      add_symbol(${home} ${name})
+    endif()
+    unset(newest_${name})
+  endforeach()
+endforeach()
+foreach(home IN LISTS HOMES)
+  write_library(${home})
+endforeach()
+
+# What the linker reads for -lc and -lm. libgdr_glibc.a has what is newer than GLIBC.
+execute_process(COMMAND ${COMPILER} -print-file-name=libc_nonshared.a OUTPUT_VARIABLE nonshared
+                OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+foreach(home IN LISTS HOMES)
+  list(APPEND as_needed ${FOLDER}/${home_${home}})
+endforeach()
+list(JOIN as_needed " " as_needed)
+file(WRITE ${FOLDER}/libc.so "GROUP ( ${FOLDER}/libgdr_glibc.a ${nonshared} AS_NEEDED ( ${as_needed} ) )\n")
+file(WRITE ${FOLDER}/libm.so "GROUP ( ${FOLDER}/libm.so.6 )\n")
