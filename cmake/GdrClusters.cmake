@@ -6,6 +6,10 @@ set(folder share/gdrkit/clusters)
 foreach(room monitoring slurm)
   install(DIRECTORY ${clusters}/${room} DESTINATION ${folder} USE_SOURCE_PERMISSIONS)
 endforeach()
+# In the image gdrkit is always below /usr.
+foreach(room container kubernetes)
+  install(DIRECTORY ${clusters}/${room} DESTINATION ${folder})
+endforeach()
 foreach(file systemd/gdr-doctor.service systemd/gdr-doctor.timer systemd/gdr-prove.service
              node-problem-detector/gdr-monitor.json)
   list(APPEND with_paths ${clusters}/${file})

@@ -12,6 +12,8 @@ export PATH
 
 self=$(readlink -f "$0")
 prefix=${self%/share/gdrkit/*}
+# A copy of this script lies elsewhere.
+[ -d "$prefix/share/gdrkit" ] || prefix=/usr
 node=${SLURMD_NODENAME:-$(hostname -s)}
 
 line=$("$prefix/share/gdrkit/clusters/monitoring/gdr-verdict")

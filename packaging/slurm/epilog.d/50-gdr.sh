@@ -10,6 +10,8 @@ export PATH
 
 self=$(readlink -f "$0")
 prefix=${self%/share/gdrkit/*}
+# A copy of this script lies elsewhere.
+[ -d "$prefix/share/gdrkit" ] || prefix=/usr
 
 # Unknown (2) does not drain: then it is gdr that needs repair, perhaps on all nodes at once.
 line=$("$prefix/share/gdrkit/clusters/monitoring/gdr-verdict") || [ $? -ne 1 ] || {

@@ -5,8 +5,6 @@
 #   ln -s THIS /etc/slurm/prolog.d/        and in slurm.conf:
 #   Prolog=/etc/slurm/prolog.d/*
 #   PrologFlags=Alloc                      at the node's allocation, not at the job's first step
-#
-# Link it instead of copying it: it finds gdr by its own place.
 set -u
 PATH=${PATH:-/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin}
 # Slurm counts GPUs as their device files are numbered; CUDA would put the fastest first.
@@ -15,6 +13,8 @@ export PATH CUDA_DEVICE_ORDER
 
 self=$(readlink -f "$0")
 prefix=${self%/share/gdrkit/*}
+# A copy of this script lies elsewhere.
+[ -d "$prefix/share/gdrkit" ] || prefix=/usr
 report=/run/gdr-prolog-${SLURM_JOB_ID:-0}.txt
 
 refuse() {
@@ -27,7 +27,7 @@ refuse() {
 line=$("$prefix/share/gdrkit/clusters/monitoring/gdr-verdict") || [ $? -ne 1 ] || refuse "$line"
 
 # Slurm names the job's GPUs if slurm.conf has GresTypes=gpu. Other GPUs may belong to other jobs,
-# and a job without GPUs needs no proof. If GPUs are no generic resource of yours: gpus=0
+# and a job without GPUs needs no proof. Without GresTypes use a copy of this script with gpus=0.
 gpus=${SLURM_JOB_GPUS:-}
 for gpu in $(echo "$gpus" | tr ',' ' '); do
   timeout 60 "$prefix/bin/gdr" prove --require-hardware --no-measure --modes write,read \
