@@ -1,5 +1,6 @@
 """An installed tree whose gdr judges a made-up machine, as the scripts for clusters meet it: they start it
 by its place, with no environment that a test could set."""
+import os
 import pathlib
 import shutil
 import subprocess
@@ -43,23 +44,17 @@ class Installation:
         wrapper = self.bin / "gdr"
         wrapper.write_text(WRAPPER, encoding="ascii")
         wrapper.chmod(0o755)
-        for name in ("good", "bad", "warns", "empty"):
-            self.machine(name)
+        scratch = pathlib.Path(scratch)
+        (scratch / "empty").mkdir()
+        Machine(scratch / "good").host(gpus=1)
+        for name in ("bad", "warns"):
+            # Two thousand files: links of the same ones.
+            shutil.copytree(scratch / "good", scratch / name, symlinks=True, copy_function=os.link)
+        (scratch / "bad/dev/nvidiactl").unlink()
+        limits = scratch / "warns/proc/self/limits"
+        limits.unlink()
+        limits.write_text(f"Max locked memory         {1 << 30}            {1 << 30}\n", encoding="ascii")
         self.show("good")
-
-    def machine(self, name):
-        root = self.prefix.parent / name
-        root.mkdir()
-        if name == "empty":
-            return
-        machine = Machine(root)
-        machine.host(gpus=1)
-        if name == "bad":
-            (root / "dev/nvidiactl").unlink()
-        if name == "warns":
-            machine.write("proc/driver/nvidia/version", "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64"
-                          "  580.95.05  Release Build\n")
-            machine.write("proc/self/limits", f"Max locked memory         {1 << 30}            {1 << 30}\n")
 
     def show(self, name):
         """What gdr doctor examines from now on: good, bad, warns or empty."""
