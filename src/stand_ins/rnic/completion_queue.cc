@@ -140,6 +140,21 @@ int CompletionQueue::poll(std::span<SharedCompletion> completions, CompletionNot
               });
 }
 
+int CompletionQueue::poll_in_batch(SharedCompletion& completion, CompletionNotes& notes,
+                                   std::uint32_t& left) {
+  return take_up_to(
+      1,
+      [&](std::uint32_t, const SharedCompletion& entry, const CompletionAnnex& annex) {
+        completion = entry;
+        notes = {annex.device_time, annex.wall_time, {annex.tag, annex.tag_context}};
+      },
+      left);
+}
+
+void CompletionQueue::end_batch() {
+  if (shared_.armed.load(std::memory_order_relaxed) != 0) deliver_missed_event(Moderated::kNo);
+}
+
 void CompletionQueue::place_carried() {
   const std::lock_guard guard(consumer_);
   const std::uint32_t tail = shared_.tail.load(std::memory_order_acquire);

@@ -98,6 +98,11 @@ class CompletionQueue {
   // The same, each handed to `take(i, completion, annex)` where it lies: read every field once.
   template <typename Take>
   int poll(std::uint32_t most, const Take& take);
+  // Several polls that count as one (the extended interface): each takes the oldest completion and
+  // says in `left` how many are behind it. end_batch() then makes the event, if one is due, for
+  // what the batch left.
+  int poll_in_batch(SharedCompletion& completion, CompletionNotes& notes, std::uint32_t& left);
+  void end_batch();
   // Whether another thread than this one may poll it meanwhile: the last that did, or nobody yet.
   bool is_polled_by_others() const { return poller_.load(std::memory_order_relaxed) != me(); }
   // Places what those carry that nobody has polled yet: before a region goes.
@@ -149,6 +154,8 @@ class CompletionQueue {
   CompletionQueue(Segment& segment, RegionTable& regions, std::uint32_t index, const Ring& ring,
                   std::uint64_t bounce, Token self, Liveness& liveness,
                   CompletionQueueSettings settings);
+  template <typename Take>
+  int take_up_to(std::uint32_t most, const Take& take, std::uint32_t& left);
   static const void* me() { return __builtin_thread_pointer(); }
   void place(const SharedCompletion& entry, std::uint32_t position);
   bool holds_solicited() const;
@@ -174,18 +181,27 @@ class CompletionQueue {
 
 template <typename Take>
 int CompletionQueue::poll(std::uint32_t most, const Take& take) {
+  std::uint32_t left = 0;
+  const int taken = take_up_to(most, take, left);
+  if (left != 0) end_batch();
+  return taken;
+}
+
+template <typename Take>
+int CompletionQueue::take_up_to(std::uint32_t most, const Take& take, std::uint32_t& left) {
+  left = 0;
   if (is_polled_by_others()) poller_.store(me(), std::memory_order_relaxed);
   // Without the lock: most polls find nothing.
   if (shared_.tail.load(std::memory_order_acquire) == head_.load(std::memory_order_relaxed)) {
     return overrun() ? -1 : 0;
   }
-  std::unique_lock guard(consumer_);
+  const std::lock_guard guard(consumer_);
   const std::uint32_t head = head_.load(std::memory_order_relaxed);
   std::uint32_t available = shared_.tail.load(std::memory_order_acquire) - head;
   if (available == 0) return overrun() ? -1 : 0;
   if (available > ring_.capacity) return -1;  // a peer scribbled over the tail
-  const bool leaves_some = available > most;
-  available = std::min(available, most);
+  left = available - std::min(available, most);
+  available -= left;
   for (std::uint32_t i = 0; i < available; ++i) {
     const SharedCompletion& entry = ring_.at(head + i);
     take(i, entry, ring_.annex(head + i));
@@ -194,9 +210,6 @@ int CompletionQueue::poll(std::uint32_t most, const Take& take) {
   kill_point("poll_cq");
   head_.store(head + available, std::memory_order_relaxed);
   shared_.head.store(head + available, std::memory_order_release);
-  guard.unlock();
-  if (leaves_some && shared_.armed.load(std::memory_order_relaxed) != 0)
-    deliver_missed_event(Moderated::kNo);
   return static_cast<int>(available);
 }
 

@@ -26,7 +26,7 @@ bool is_type_1(const ibv_mw& window) {
 int QueuePair::check_bind(const ibv_send_wr& request) const {
   const ibv_mw* window = request.bind_mw.mw;
   const ibv_mw_bind_info& info = request.bind_mw.bind_info;
-  if (window == nullptr || (request.bind_mw.rkey & ~kTag) != (window->rkey & ~kTag)) return EINVAL;
+  if (window == nullptr) return EINVAL;
   const bool type_1 = is_type_1(*window);
   if (type_1 != ((request.send_flags & kBoundByVerb) != 0)) return EINVAL;
   if ((info.mw_access_flags & ~kAccess) != 0) return EINVAL;
@@ -36,7 +36,8 @@ int QueuePair::check_bind(const ibv_send_wr& request) const {
   return region && (region->attributes.access & IBV_ACCESS_MW_BIND) == 0 ? EINVAL : 0;
 }
 
-// The window has its new key from now on, as verbs has it: also if the request fails.
+// The window has its new key from now on, as verbs has it: also if the request fails. Of the key
+// that the program names only the tag counts, as for libmlx5 and irdma.
 void QueuePair::store_window_request(const ibv_send_wr& request, SendRequest& slot) {
   slot.segment_count = slot.inline_bytes = 0;
   slot.total_bytes = 0;
@@ -46,11 +47,11 @@ void QueuePair::store_window_request(const ibv_send_wr& request, SendRequest& sl
   const ibv_mw_bind_info& info = request.bind_mw.bind_info;
   slot.remote_qp = window.handle;
   slot.remote_qkey = info.mr == nullptr ? 0 : info.mr->lkey;
-  slot.rkey = request.bind_mw.rkey;
+  window.rkey = (window.rkey & ~kTag) | (request.bind_mw.rkey & kTag);
+  slot.rkey = window.rkey;
   slot.compare_add = info.mw_access_flags;
   slot.remote_address = info.addr;
   slot.swap = info.length;
-  window.rkey = request.bind_mw.rkey;
 }
 
 WindowBind SendRequest::window_bind() const {

@@ -31,6 +31,7 @@ struct Cq {
 
   // Held in the extended interface from a successful start_poll to end_poll.
   std::mutex polling;
+  std::uint32_t left_in_batch = 0;
   rnic::SharedCompletion current{};
   rnic::CompletionNotes current_notes;
 

@@ -42,15 +42,20 @@ auto or_null(Function&& function) -> std::invoke_result_t<Function> {
   }
 }
 
+// 0, or an errno value, which errno has then, too: programs print that one, because libibverbs
+// leaves there what the kernel answered.
 template <typename Function>
 int or_errno(Function&& function) {
+  int code = 0;
   try {
-    return function();
+    code = function();
   } catch (const std::bad_alloc&) {
-    return ENOMEM;
+    code = ENOMEM;
   } catch (...) {
-    return EIO;
+    code = EIO;
   }
+  if (code > 0) errno = code;
+  return code;
 }
 
 }  // namespace gdr::verbs

@@ -11,6 +11,7 @@ class ExtendedCompletionTest : public VerbsTest {
   ibv_cq_ex* create(std::uint64_t fields, std::uint32_t flags = 0, std::uint32_t entries = 16) {
     ibv_cq_init_attr_ex init{};
     init.cqe = entries;
+    init.channel = channel_;
     init.wc_flags = fields;
     init.comp_mask = flags != 0 ? IBV_CQ_INIT_ATTR_MASK_FLAGS : 0;
     init.flags = flags;
@@ -32,6 +33,20 @@ class ExtendedCompletionTest : public VerbsTest {
     }
   }
 
+  // Whether the channel has an event within that time.
+  bool is_told(int milliseconds) {
+    pollfd entry{channel_->fd, POLLIN, 0};
+    return poll(&entry, 1, milliseconds) == 1;
+  }
+  void take_event() {
+    ASSERT_TRUE(is_told(5000));
+    ibv_cq* told = nullptr;
+    void* told_context = nullptr;
+    ASSERT_EQ(ibv_get_cq_event(channel_, &told, &told_context), 0);
+    ibv_ack_cq_events(told, 1);
+  }
+
+  ibv_comp_channel* channel_ = nullptr;  // of the queues that create() makes
   ibv_qp* sender_ = nullptr;
   std::uint64_t next_ = 0;
 };
@@ -62,6 +77,56 @@ TEST_F(ExtendedCompletionTest, GoesThroughABatchAndSaysWhenItIsOver) {
     ibv_end_poll(cq);
     attr.comp_mask = 1;
     EXPECT_EQ(ibv_start_poll(cq, &attr), EINVAL);
+  }
+}
+
+TEST_F(ExtendedCompletionTest, EndsABatchWithWhatWasThereWhenItBegan) {
+  channel_ = ibv_create_comp_channel(context_);
+  for (const std::uint32_t flags : {0u, unsigned{IBV_CREATE_CQ_ATTR_SINGLE_THREADED}}) {
+    ibv_cq_ex* cq = create(IBV_WC_STANDARD_FLAGS, flags);
+    ASSERT_NE(cq, nullptr);
+    sender_ = nullptr;
+    next_ = 0;
+    ASSERT_EQ(ibv_req_notify_cq(cq_, 0), 0);
+    complete(1);
+    take_event();
+    ASSERT_EQ(ibv_req_notify_cq(cq_, 0), 0);
+    ibv_poll_cq_attr attr{};
+    ASSERT_EQ(ibv_start_poll(cq, &attr), 0);
+    complete(1);
+    EXPECT_EQ(ibv_next_poll(cq), ENOENT);
+    ibv_end_poll(cq);
+    take_event();
+    ASSERT_EQ(ibv_start_poll(cq, &attr), 0) << "an event, and nothing behind it";
+    EXPECT_EQ(cq->wr_id, 1u);
+    ibv_end_poll(cq);
+  }
+}
+
+TEST_F(ExtendedCompletionTest, MakesNoEventOfWhatTheBatchTakesAndOneOfWhatItLeaves) {
+  channel_ = ibv_create_comp_channel(context_);
+  for (const std::uint32_t flags : {0u, unsigned{IBV_CREATE_CQ_ATTR_SINGLE_THREADED}}) {
+    ibv_cq_ex* cq = create(IBV_WC_STANDARD_FLAGS, flags);
+    ASSERT_NE(cq, nullptr);
+    sender_ = nullptr;
+    ASSERT_EQ(ibv_req_notify_cq(cq_, 0), 0);
+    complete(2);
+    take_event();
+    ASSERT_EQ(ibv_req_notify_cq(cq_, 0), 0);
+    ibv_poll_cq_attr attr{};
+    ASSERT_EQ(ibv_start_poll(cq, &attr), 0);
+    EXPECT_EQ(ibv_next_poll(cq), 0);
+    ibv_end_poll(cq);
+    EXPECT_FALSE(is_told(0)) << "of what the batch has taken";
+    complete(2);
+    take_event();
+    ASSERT_EQ(ibv_req_notify_cq(cq_, 0), 0);
+    ASSERT_EQ(ibv_start_poll(cq, &attr), 0);
+    ibv_end_poll(cq);
+    EXPECT_TRUE(is_told(0)) << "of what the batch has left";
+    take_event();
+    ASSERT_EQ(ibv_start_poll(cq, &attr), 0);
+    ibv_end_poll(cq);
   }
 }
 
@@ -166,24 +231,16 @@ TEST_F(ExtendedCompletionTest, HoldsEventsBackAsModerationAsks) {
   ASSERT_EQ(ibv_query_device_ex(context_, nullptr, &device), 0);
   EXPECT_EQ(device.cq_mod_caps.max_cq_count, 0xffff);
   EXPECT_EQ(device.cq_mod_caps.max_cq_period, 0xffff);
-  ibv_comp_channel* channel = ibv_create_comp_channel(context_);
-  cq_ = ibv_create_cq(context_, 64, nullptr, channel, 0);
+  channel_ = ibv_create_comp_channel(context_);
+  cq_ = ibv_create_cq(context_, 64, nullptr, channel_, 0);
   ibv_modify_cq_attr attr{};
   attr.attr_mask = IBV_CQ_ATTR_MODERATE;
   attr.moderate = {.cq_count = 3, .cq_period = 60'000};
   ASSERT_EQ(ibv_modify_cq(cq_, &attr), 0);
-  const auto readable = [&](int milliseconds) {
-    pollfd entry{channel->fd, POLLIN, 0};
-    return poll(&entry, 1, milliseconds) == 1;
-  };
   ASSERT_EQ(ibv_req_notify_cq(cq_, 0), 0);
   complete(1);
-  EXPECT_FALSE(readable(0));
-  EXPECT_TRUE(readable(5000));  // after the period
-  ibv_cq* told = nullptr;
-  void* told_context = nullptr;
-  ASSERT_EQ(ibv_get_cq_event(channel, &told, &told_context), 0);
-  ibv_ack_cq_events(told, 1);
+  EXPECT_FALSE(is_told(0));
+  take_event();  // after the period
   attr.attr_mask = 1u << 5;
   EXPECT_EQ(ibv_modify_cq(cq_, &attr), EOPNOTSUPP);
 }

@@ -48,6 +48,18 @@ TEST_F(QueuePairTest, GoesThroughItsStatesInOrderOnly) {
   EXPECT_EQ(qp->state, IBV_QPS_RESET);
 }
 
+TEST_F(QueuePairTest, CallsThatReturnAnErrorLeaveItInErrnoToo) {
+  ibv_qp* qp = create_qp(IBV_QPT_RC);
+  errno = 0;
+  EXPECT_EQ(to_rts(qp), EINVAL);
+  EXPECT_EQ(errno, EINVAL);
+  EXPECT_EQ(ibv_destroy_cq(cq_), EBUSY);
+  EXPECT_EQ(errno, EBUSY);
+  errno = 0;
+  EXPECT_EQ(ibv_dealloc_pd(pd_), EBUSY);
+  EXPECT_EQ(errno, EBUSY);
+}
+
 TEST_F(QueuePairTest, RefusesATransitionWithAnAttributeMissingOrWrong) {
   ibv_qp* qp = create_qp(IBV_QPT_RC);
   ibv_qp_attr attr{};
