@@ -71,6 +71,7 @@ class Run {
     if (!survey) return survey.error();
     report_.inventory =
         participants::make_inventory(libraries_, *survey, host::take_inventory(options_.root));
+    report_.peer_memory_modules = host::loaded_peer_memory(host::Files(options_.root));
     return {};
   }
 

@@ -50,6 +50,13 @@ std::string_view registration_text(Registration registration) {
   return registration == Registration::kDmaBuf ? "dma-buf" : "peer memory";
 }
 
+std::string registered_text(const RegistrationResult& result) {
+  std::string text =
+      fmt::format("{} on {} registered with {}", size_text(result.size), result.gpu, result.nic);
+  if (!result.modules.empty()) text += " by " + modules_text(result);
+  return text;
+}
+
 std::string because(const std::string& problem) { return problem.empty() ? "" : ": " + problem; }
 
 std::string gpu_line(const GpuEntry& gpu) {
@@ -167,9 +174,7 @@ void TextReport::on_registration(const RegistrationResult& result) {
   line(fmt::format("  {}  {}{}{}", mark(result.ok ? Status::kProved : Status::kNotProved),
                    pad(std::string(registration_text(result.registration)), 13),
                    pad(std::string(allocation_text(result.memory)), 13),
-                   printable(result.ok ? fmt::format("{} on {} registered with {}",
-                                                     size_text(result.size), result.gpu, result.nic)
-                                       : result.detail)),
+                   printable(result.ok ? registered_text(result) : result.detail)),
        kCheckIndent);
 }
 
@@ -242,6 +247,7 @@ void TextReport::finish(const Report& report) {
     }
   };
   entries(verdict.on, "on");
+  entries(verdict.ways, "way");
   if (!verdict.replaced.empty()) {
     if (!verdict.real.empty()) entry("real", fmt::format("{}", fmt::join(verdict.real, " and ")));
     const bool several = verdict.replaced.size() > 1;
