@@ -65,7 +65,8 @@ def software_gpu_on_the_real_nic(guest):
     expect(report["stand_ins"] == ["GPU"], report["stand_ins"])
     checks = report["checks"]
     expect(checks and all(one["status"] == "proved" and one["failed"] == 0 for one in checks), checks)
-    ways = {(one["way"], one["accepted"]) for one in report["registrations"]}
+    ways = {(one["registration"], one["ok"]) for one in report["registrations"]}
+    expect(ways == {("dma-buf", True), ("peer-memory", False)} and report["ways"] == ["dma-buf"], ways)
     print(f"ok  gdr prove: {report['verdict']}, stand-ins: {report['stand_ins']}, {len(checks)} "
           f"checks, {sum(one['bytes'] for one in checks)} bytes; {sorted(ways)}")
     report = prove(guest, "gdr prove --modes write", 3)

@@ -112,14 +112,20 @@ ordered_json participants_json(const InventoryReport& inventory, const Participa
 }
 
 ordered_json registration_json(const RegistrationResult& result) {
-  return {
+  ordered_json json{
       {"nic", result.nic},
       {"gpu", result.gpu},
       {"memory", memory_name(result.memory)},
       {"registration", result.registration == Registration::kDmaBuf ? "dma-buf" : "peer-memory"},
       {"ok", result.ok},
       {"code", result.code},
-      {"detail", result.detail}};
+      {"detail", result.detail},
+      {"used", result.used}};
+  json["modules"] = ordered_json::array();
+  for (const host::LoadedModule& module : result.modules) {
+    json["modules"].push_back({{"name", module.name}, {"version", module.version}});
+  }
+  return json;
 }
 
 ordered_json check_json(const Check& check) {
@@ -219,6 +225,7 @@ std::string to_json(const Report& report) {
                           {"stand_ins", verdict.replaced},
                           {"real", verdict.real},
                           {"on", verdict.on},
+                          {"ways", verdict.ways},
                           {"not_proved", verdict.not_proved},
                           {"seen", verdict.seen},
                           {"causes", verdict.causes},

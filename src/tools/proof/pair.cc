@@ -81,7 +81,13 @@ Result<void> Pair::try_registration(End& end, MemoryKind memory, Registration re
   if (result.ok) {
     (void)static_cast<bool>(end.client->call(DestroyBuffer{reply->buffer}));
     const auto& wanted = context_.options.registration;
-    if (!wanted || *wanted == registration) end.works.emplace(memory, registration);
+    if (!wanted || *wanted == registration) {
+      result.used = end.works.emplace(memory, registration).second;
+    }
+    // The software NIC asks no module.
+    if (registration == Registration::kPeerMemory && !context_.report.inventory.soft_nic) {
+      result.modules = context_.report.peer_memory_modules;
+    }
   }
   context_.listener.on_registration(result);
   context_.report.registrations.push_back(std::move(result));

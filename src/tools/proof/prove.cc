@@ -85,6 +85,7 @@ class Run {
     report_.facts.gpu_driver = seen.gpu_driver_version;
     if (seen.gpu_driver_open) report_.facts.gpu_driver += " (open)";
     if (host::has_reliable_grades(seen)) tree_ = seen.pci;
+    report_.peer_memory_modules = host::loaded_peer_memory(files);
     return {};
   }
 

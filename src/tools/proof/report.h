@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "host/registration/loaded_module.h"
 #include "participants/inventory.h"
 #include "proof/diagnosis.h"
 #include "proof/path.h"
@@ -25,7 +26,14 @@ struct RegistrationResult {
   std::int32_t code = 0;
   std::string detail;
   std::uint64_t size = 0;
+  bool used = false;                        // the transfers of this memory go this way
+  std::vector<host::LoadedModule> modules;  // of the kernel, which took it; of peer memory only
 };
+
+// "nvidia_peermem gdrkit-0.1.0"; empty: none is known
+std::string modules_text(const RegistrationResult& result);
+// "dma-buf", "peer memory", "peer memory (nvidia_peermem gdrkit-0.1.0)"
+std::string way_text(const RegistrationResult& result);
 
 enum class Status { kProved, kFailed, kNotProved };
 
@@ -81,6 +89,7 @@ struct Verdict {
   VerdictKind kind = VerdictKind::kFailed;
   bool partial = false;                 // something asked for was neither proved nor refuted
   std::vector<std::string> on;          // which GPUs took part, by name and address
+  std::vector<std::string> ways;        // by which their memory was registered
   std::vector<std::string> real;        // the parts that were not replaced
   std::vector<std::string> replaced;    // the parts that stand-ins played
   std::vector<std::string> not_proved;  // with the reason
@@ -99,6 +108,7 @@ struct Report {
   RunFacts facts;
   InventoryReport inventory;
   std::vector<Participants> participants;
+  std::vector<host::LoadedModule> peer_memory_modules;  // of this machine
   std::vector<RegistrationResult> registrations;
   std::vector<Check> checks;
   std::vector<Measurement> measurements;

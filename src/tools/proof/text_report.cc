@@ -27,6 +27,13 @@ constexpr std::size_t kUsualColumns = 80;
 constexpr std::size_t kDeviceIndent = 16, kCheckIndent = 10, kVerdictIndent = 14;
 constexpr std::size_t kTitleWide = 19, kTransfersWide = 12;
 
+std::string registered_text(const RegistrationResult& result) {
+  std::string text =
+      fmt::format("{} on {} registered with {}", size_text(result.size), result.gpu, result.nic);
+  if (!result.modules.empty()) text += " by " + modules_text(result);
+  return text;
+}
+
 std::string because(const std::string& problem) { return problem.empty() ? "" : ": " + problem; }
 
 std::string port_name(const NicEntry& nic, const NicPort& port) {
@@ -176,9 +183,7 @@ void TextReport::on_registration(const RegistrationResult& result) {
   section("Registration of GPU memory");
   show_registration(result.ok ? Status::kProved : Status::kNotProved, result.registration,
                     std::string(allocation_text(result.memory)),
-                    result.ok ? fmt::format("{} on {} registered with {}", size_text(result.size),
-                                            result.gpu, result.nic)
-                              : result.detail);
+                    result.ok ? registered_text(result) : result.detail);
 }
 
 void TextReport::flush_registrations() {

@@ -189,6 +189,17 @@ Verdict of_interruption(const Report& report) {
   return verdict;
 }
 
+// Kinds of memory are named where they differ in it.
+std::vector<std::string> ways_taken(const Report& report) {
+  std::vector<std::string> alone, with_kind;
+  for (const RegistrationResult& result : report.registrations) {
+    if (!result.used) continue;
+    add_once(alone, way_text(result));
+    add_once(with_kind, std::string(allocation_text(result.memory)) + " by " + way_text(result));
+  }
+  return alone.size() > 1 ? with_kind : alone;
+}
+
 std::optional<Verdict> of_hardware(const VerdictInput& input, const Report& report) {
   const bool soft_nic = report.inventory.soft_nic;
   const bool soft_gpu = report.inventory.soft_gpu;
@@ -259,7 +270,22 @@ std::string incomplete(const Verdict& verdict) {
 Verdict decide(const VerdictInput& input, const Report& report) {
   Verdict verdict = judge_report(input, report);
   verdict.on = gpus_that_took_part(report);
+  verdict.ways = ways_taken(report);
   return verdict;
+}
+
+std::string modules_text(const RegistrationResult& result) {
+  std::string text;
+  for (const host::LoadedModule& module : result.modules) {
+    text += (text.empty() ? "" : " or ") + module.text();
+  }
+  return text;
+}
+
+std::string way_text(const RegistrationResult& result) {
+  if (result.registration == Registration::kDmaBuf) return "dma-buf";
+  const std::string modules = modules_text(result);
+  return modules.empty() ? "peer memory" : "peer memory (" + modules + ")";
 }
 
 std::string headline(const Verdict& verdict) {

@@ -22,6 +22,7 @@ void add_all(const char* name, const std::vector<std::string>& texts,
 std::vector<VerdictLine> lines_of(const Verdict& verdict) {
   std::vector<VerdictLine> lines;
   add_all("on", verdict.on, lines);
+  add_all("way", verdict.ways, lines);
   if (!verdict.replaced.empty()) {
     if (!verdict.real.empty()) {
       lines.push_back({"real", fmt::format("{}", fmt::join(verdict.real, " and "))});

@@ -194,6 +194,38 @@ TEST(TextReport, NamesThePartThatWasRealBesideTheStandIn) {
       << text;
 }
 
+// Registered through the kernel's module, which says its version.
+Report report_by_a_module() {
+  Report result = report();
+  result.inventory.soft_nic = false;
+  RegistrationResult& registration = result.registrations[0];
+  registration.registration = Registration::kPeerMemory;
+  registration.used = true;
+  registration.modules = {{"nvidia_peermem", "gdrkit-0.1.0"}};
+  result.verdict = decide({}, result);
+  return result;
+}
+
+TEST(TextReport, NamesTheModuleWithTheRegistrationAndAsTheWayTaken) {
+  const std::string text = text_of(report_by_a_module(), Style{});
+  EXPECT_NE(text.find("2 MiB on GPU 0 registered with soft0 by nvidia_peermem gdrkit-0.1.0\n"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("\n  way         peer memory (nvidia_peermem gdrkit-0.1.0)\n"),
+            std::string::npos)
+      << text;
+  EXPECT_EQ(text_of(report(), Style{}).find("  way "), std::string::npos) << "none was taken";
+}
+
+TEST(JsonReport, NamesTheModuleWithTheRegistrationAndAsTheWayTaken) {
+  const auto json = nlohmann::json::parse(to_json(report_by_a_module()));
+  EXPECT_EQ(json["ways"], std::vector<std::string>{"peer memory (nvidia_peermem gdrkit-0.1.0)"});
+  const auto& registration = json["registrations"][0];
+  EXPECT_EQ(registration["used"], true);
+  EXPECT_EQ(registration["modules"][0]["name"], "nvidia_peermem");
+  EXPECT_EQ(registration["modules"][0]["version"], "gdrkit-0.1.0");
+}
+
 TEST(JsonReport, HasNoNumberForWhatWasNotMeasured) {
   const auto json = nlohmann::json::parse(to_json(report()));
   const auto& control = json["measurements"][0];

@@ -271,5 +271,31 @@ TEST(Verdict, OfAnObstacleIsWhatStoodInTheWay) {
   EXPECT_EQ(verdict.next, "nvidia-smi");
 }
 
+RegistrationResult used(MemoryKind memory, Registration way,
+                        std::vector<host::LoadedModule> modules = {}) {
+  RegistrationResult result = registration_of("GPU 0", memory, true);
+  result.registration = way;
+  result.used = true;
+  result.modules = std::move(modules);
+  return result;
+}
+
+TEST(Verdict, NamesTheWayTakenOnceAndKindsOfMemoryWhereTheyDifferInIt) {
+  Situation situation = on_hardware();
+  auto& registrations = situation.report.registrations;
+  registrations = {used(MemoryKind::kDevice, Registration::kDmaBuf),
+                   used(MemoryKind::kDeviceVmm, Registration::kDmaBuf)};
+  EXPECT_EQ(situation.verdict().ways, std::vector<std::string>{"dma-buf"});
+  registrations[1] = used(MemoryKind::kDeviceVmm, Registration::kPeerMemory,
+                          {{"nv_peer_mem", "1.3-0"}, {"nvidia_peermem", ""}});
+  EXPECT_EQ(situation.verdict().ways,
+            (std::vector<std::string>{
+                "cuMemAlloc by dma-buf",
+                "cuMemCreate by peer memory (nv_peer_mem 1.3-0 or nvidia_peermem)"}))
+      << "two are loaded";
+  for (RegistrationResult& result : registrations) result.used = false;
+  EXPECT_TRUE(situation.verdict().ways.empty()) << "tried, and not used";
+}
+
 }  // namespace
 }  // namespace gdr::proof

@@ -21,4 +21,18 @@ struct gpu_memory {
 /* By its offset. It is gone when this returns, also where it is mapped. */
 #define GPU_MEMORY_FREE		_IOW('G', 2, struct gpu_memory)
 
+struct gpu_memory_import {
+	__u64 address;	/* where this process has it; on 64 KiB */
+	__u64 length;	/* a multiple of 64 KiB */
+	__s32 buffer;	/* a dma-buf of these bytes, in whole pages of 64 KiB */
+	__u32 unused;
+};
+
+/*
+ * Memory that the process has from elsewhere, such as the software GPU's, is
+ * memory of this GPU from now on. What was there before is freed. With a length
+ * of 0 nothing else happens.
+ */
+#define GPU_MEMORY_IMPORT	_IOW('G', 3, struct gpu_memory_import)
+
 #endif

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
  * "GPU" memory: RAM that is mapped without struct pages, so that the kernel
- * cannot pin it for a NIC.
+ * cannot pin it for a NIC; or the pages of a dma-buf, of which the process says
+ * where it has them.
  */
 #include <linux/miscdevice.h>
 #include <linux/mm.h>
@@ -24,7 +25,9 @@ void put_memory(struct memory *memory)
 
 	if (!memory->freed || memory->pins)
 		return;
-	for (i = 0; i < memory->count; i++)
+	if (memory->imported)
+		end_import(memory->imported);
+	for (i = 0; i < memory->count && !memory->imported; i++)
 		__free_pages(memory->pages[i], GPU_PAGE_ORDER);
 	list_del(&memory->in_all);
 	kvfree(memory);
@@ -50,8 +53,9 @@ struct memory *find_memory(u64 address, u64 length)
 /* api_lock is held. */
 static void free_memory(struct memory *memory)
 {
-	unmap_mapping_range(memory->file->f_mapping, memory->offset,
-			    memory->count * GPU_PAGE, 1);
+	if (!memory->imported)
+		unmap_mapping_range(memory->file->f_mapping, memory->offset,
+				    memory->count * GPU_PAGE, 1);
 	memory->freed = true;
 	memory->pins++;
 	take_back(memory);
@@ -65,26 +69,36 @@ static struct memory *by_offset(struct file *file, u64 offset)
 
 	list_for_each_entry(memory, &memories, in_all)
 		if (memory->file == file && memory->offset == offset &&
-		    !memory->freed)
+		    !memory->imported && !memory->freed)
 			return memory;
 	return NULL;
 }
 
 #define MOST_PAGES 65536
 
+static struct memory *new_memory(struct file *file, u64 length)
+{
+	u64 count = length / GPU_PAGE;
+	struct memory *memory;
+
+	if (!count || length % GPU_PAGE || count > MOST_PAGES)
+		return ERR_PTR(-EINVAL);
+	memory = kvzalloc(struct_size(memory, pages, count), GFP_KERNEL);
+	if (!memory)
+		return ERR_PTR(-ENOMEM);
+	memory->file = file;
+	memory->process = current->tgid;
+	return memory;
+}
+
 static long allocate(struct file *file, struct gpu_memory *asked)
 {
 	u64 count = asked->length / GPU_PAGE;
-	struct memory *memory;
+	struct memory *memory = new_memory(file, asked->length);
 	u64 i;
 
-	if (!count || asked->length % GPU_PAGE || count > MOST_PAGES)
-		return -EINVAL;
-	memory = kvzalloc(struct_size(memory, pages, count), GFP_KERNEL);
-	if (!memory)
-		return -ENOMEM;
-	memory->file = file;
-	memory->process = current->tgid;
+	if (IS_ERR(memory))
+		return PTR_ERR(memory);
 	for (i = 0; i < count; i++) {
 		memory->pages[i] = alloc_pages(GFP_KERNEL | __GFP_ZERO | __GFP_COMP,
 					       GPU_PAGE_ORDER);
@@ -106,12 +120,64 @@ static long allocate(struct file *file, struct gpu_memory *asked)
 	return i < count ? -ENOMEM : 0;
 }
 
+/* What this process has from elsewhere in [address, address + length). */
+static void free_imported(u64 address, u64 length)
+{
+	struct memory *memory, *next;
+
+	list_for_each_entry_safe(memory, next, &memories, in_all)
+		if (memory->imported && !memory->freed &&
+		    memory->process == current->tgid &&
+		    memory->address < address + length &&
+		    address < memory->address + memory->count * GPU_PAGE)
+			free_memory(memory);
+}
+
+static long import(struct file *file, const struct gpu_memory_import *asked)
+{
+	struct memory *memory = NULL;
+
+	if (asked->address % GPU_PAGE ||
+	    asked->address + asked->length < asked->address)
+		return -EINVAL;
+	if (asked->length) {
+		memory = new_memory(file, asked->length);
+		if (IS_ERR(memory))
+			return PTR_ERR(memory);
+		memory->count = asked->length / GPU_PAGE;
+		memory->address = asked->address;
+		memory->imported = import_pages(asked->buffer, memory->pages,
+						memory->count);
+		if (IS_ERR(memory->imported)) {
+			long error = PTR_ERR(memory->imported);
+
+			kvfree(memory);
+			return error;
+		}
+	}
+	mutex_lock(&api_lock);
+	free_imported(asked->address, asked->length ?: GPU_PAGE);
+	if (memory) {
+		list_add_tail(&memory->in_all, &memories);
+		count_by(ALLOCATIONS, 1);
+	}
+	mutex_unlock(&api_lock);
+	return 0;
+}
+
 static long control(struct file *file, unsigned int command, unsigned long argument)
 {
 	struct gpu_memory __user *user = (struct gpu_memory __user *)argument;
+	struct gpu_memory_import from_elsewhere;
 	struct gpu_memory asked;
 	struct memory *memory;
 	long error;
+
+	if (command == GPU_MEMORY_IMPORT) {
+		if (copy_from_user(&from_elsewhere, user, sizeof(from_elsewhere)))
+			return -EFAULT;
+		return import(file, &from_elsewhere);
+	}
 
 	if (copy_from_user(&asked, user, sizeof(asked)))
 		return -EFAULT;

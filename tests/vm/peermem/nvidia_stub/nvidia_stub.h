@@ -7,6 +7,7 @@
 #define NVIDIA_STUB_H
 
 #include <linux/bits.h>
+#include <linux/err.h>
 #include <linux/fs.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
@@ -44,9 +45,12 @@ struct nvidia_p2p_dma_mapping {
 	struct pci_dev *pci_dev;
 };
 
+struct imported;
+
 struct memory {
 	struct list_head in_all;
 	struct file *file;
+	struct imported *imported;	/* NULL: the pages are the driver's own */
 	pid_t process;
 	u64 offset, address;	/* address: 0 until it is mapped */
 	unsigned int count, pins;
@@ -82,6 +86,25 @@ void put_memory(struct memory *memory);
 
 /* nvidia_stub.c; api_lock is held. Calls back whoever was lent it. */
 void take_back(struct memory *memory);
+
+/*
+ * import.c: the pages of a dma-buf. Its functions are for GPL modules only, so
+ * the proprietary driver has none of this.
+ */
+#ifdef STUB_PROPRIETARY
+static inline struct imported *import_pages(int buffer, struct page **pages,
+					    u64 count)
+{
+	return ERR_PTR(-EOPNOTSUPP);
+}
+
+static inline void end_import(struct imported *imported)
+{
+}
+#else
+struct imported *import_pages(int buffer, struct page **pages, u64 count);
+void end_import(struct imported *imported);
+#endif
 
 int start_memory(void);
 void stop_memory(void);
