@@ -554,7 +554,13 @@ static int borrow(struct region *region, u64 length,
 	if (is_invalidated(region)) {
 		error = -EFAULT;	/* the driver has freed the table */
 	} else {
-		error = check_table(region, length, table);
+		/*
+		 * The callback of a lent region waits for the lock, so the table
+		 * is there. That of a watch does not, so the driver may be freeing
+		 * the table at this moment, and nothing looks into it.
+		 */
+		if (!region->kept)
+			error = check_table(region, length, table);
 		*place = table;		/* release() hands it back in any case */
 	}
 	mutex_unlock(&region->mapping_lock);
