@@ -1,5 +1,6 @@
-# What a Debian package has and others have not: /usr/share/doc/PACKAGE/copyright and changelog.gz. The
-# copyright file stands for the texts of licences, which Debian has in /usr/share/common-licenses.
+# What a Debian package has and others have not: /usr/share/doc/PACKAGE/copyright and changelog.gz, and
+# manual pages compressed. The copyright file stands for the texts of licences, which Debian has in
+# /usr/share/common-licenses.
 set(date "${CPACK_GDR_DATE}")
 if(NOT date)
   string(TIMESTAMP date "%a, %d %b %Y %H:%M:%S +0000" UTC)
@@ -20,4 +21,16 @@ foreach(package "gdrkit;gdrkit" "standins;gdrkit-standins")
   execute_process(COMMAND gzip -9n ${folder}/changelog COMMAND_ERROR_IS_FATAL ANY)
   file(CHMOD ${folder}/changelog.gz PERMISSIONS OWNER_READ OWNER_WRITE GROUP_READ WORLD_READ)
   file(REMOVE_RECURSE ${folder}/LICENSE ${folder}/licences)
+
+  file(GLOB pages ${root}/../man/man*/*)
+  list(FILTER pages EXCLUDE REGEX "\\.gz$")
+  foreach(page IN LISTS pages)
+    if(IS_SYMLINK ${page})
+      file(READ_SYMLINK ${page} target)
+      file(REMOVE ${page})
+      file(CREATE_LINK ${target}.gz ${page}.gz SYMBOLIC)
+    else()
+      execute_process(COMMAND gzip -9n ${page} COMMAND_ERROR_IS_FATAL ANY)
+    endif()
+  endforeach()
 endforeach()
