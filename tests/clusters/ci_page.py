@@ -5,6 +5,7 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -46,11 +47,18 @@ def run_step(name, script, folder):
                           stderr=subprocess.STDOUT, text=True, start_new_session=True) as process:
         try:
             output, _ = process.communicate(timeout=150)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, 9)
-            raise
+        finally:
+            end_group(process.pid)
     expect(process.returncode == 0, f"{name}: status {process.returncode}: {output}")
     print(f"{name}: done")
+
+
+def end_group(leader):
+    """What a step left behind would meet the next one's processes."""
+    try:
+        os.killpg(leader, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
 
 
 def only_parsed(name, script):

@@ -2,6 +2,7 @@
 """kubernetes.py TREE: the manifests of an installed tree. They parse, kustomize puts them together, their
 names agree, they ask for no more rights than they need, and their commands do with this build's gdr what
 they are for."""
+import os
 import pathlib
 import shutil
 import signal
@@ -87,7 +88,8 @@ def doctor(daemon_set, capabilities, files, work):
         places[path].mkdir(exist_ok=True)
     words = [str(places.get(word, word)).replace("/usr/share/gdrkit", f"{TREE}/share/gdrkit")
              for word in container["command"]]
-    with subprocess.Popen(words) as process:
+    # Killed, it leaves its `sleep` behind, so the whole group ends.
+    with subprocess.Popen(words, start_new_session=True) as process:
         try:
             end = time.monotonic() + 30
             while not all((work / file).exists() for file in files):
@@ -96,7 +98,10 @@ def doctor(daemon_set, capabilities, files, work):
             process.send_signal(signal.SIGTERM)
             expect(process.wait(timeout=20) == 0, "does not end with its pod")
         finally:
-            process.kill()
+            try:
+                os.killpg(process.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
     text = (work / "textfile/gdr.prom").read_text(encoding="utf-8")
     expect("\ngdr_doctor_exit_status 0\n" in text, f"judged something else than /host: {text}")
     for file in files:
