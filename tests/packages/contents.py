@@ -72,7 +72,7 @@ def lintian_is_content(place):
     if not shutil.which("lintian"):
         print("lintian is not installed: not asked")
         return
-    # There is no address yet; the page for man is made by a build that has it.
+    # There is no address yet.
     known = "bogus-mail-host,bogus-mail-host-in-debian-changelog"
     for deb in sorted(place.glob("*.deb")):
         said = run("lintian", "--allow-root", "--suppress-tags", known, deb).stdout
