@@ -46,7 +46,7 @@ call 0 --version
 call 0 help
 [ "$output" = "$(cat "$1/scripts/help.txt")" ] || fail "not the help: $output"
 call 0 version
-[ "$output" = "$("$2/bin/gdr" --version)" ] || fail "not the version of the program: $output"
+[ "$output" = "$("$2/bin/gdr" version | sed -n '1s/ (.*//p')" ] || fail "not the version of the program: $output"
 # A shell that completes a word never starts a build.
 call 0 __complete -- pro
 [ -z "$output" ] || fail "completed without a program: $output"
