@@ -179,7 +179,7 @@ void *ib_register_peer_memory_client(const struct peer_memory_client *client,
 void ib_unregister_peer_memory_client(void *client);
 
 #ifndef GDR_MODULE_VERSION
-#define GDR_MODULE_VERSION "0.1.0"
+#define GDR_MODULE_VERSION "0.2.0"
 #endif
 
 #define GPU_PAGE_SHIFT	16

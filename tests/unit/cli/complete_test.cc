@@ -179,8 +179,9 @@ TEST(ListedValues, OfOptionsThatAreJudgedLaterAreTaken) {
 
 // Numbers, names of files, and what only its own words describe.
 bool is_free(const std::string& option, const std::string& value) {
-  static const std::set<std::string> kinds = {"FILE", "DIR",  "PATH",    "N",    "BYTES", "SECONDS",
-                                              "TIME", "PORT", "ADDRESS", "NODE", "SPEC"};
+  static const std::set<std::string> kinds = {"FILE",    "DIR",     "PATH", "N",
+                                              "BYTES",   "SECONDS", "TIME", "PORT",
+                                              "ADDRESS", "NODE",    "SPEC", "PERCENT"};
   static const std::set<std::string> lists = {"--sizes", "--cpu"};
   return kinds.contains(value) || lists.contains(option);
 }

@@ -33,8 +33,7 @@ Pages prove_pages() {
        .examples = {{"gdr prove", "this machine, one GPU"},
                     {"gdr prove --all --no-measure", "every GPU and port, no speeds"},
                     {"gdr prove --require-hardware --json", "for a script"},
-                    {"gdr prove --report proof.html", "also a page for a ticket"},
-                    {"gdr prove --modes write --sizes 4097,1M", "a quick look"}},
+                    {"gdr prove --report proof.html", "also a page for a ticket"}},
        .see_also = {"gdr-doctor(1)", "gdr-perf(1)", "gdr-topo(1)", "gdr-soft(7)"}}};
 }
 
