@@ -1,6 +1,5 @@
 // libgdr-netlink.so: a program's NETLINK_RDMA sockets, answered for the software NIC. See
 // README.md.
-#include <dlfcn.h>
 #include <linux/netlink.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -11,29 +10,13 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/next_function.h"
 #include "netlink/answer.h"
-
-#define GDR_SHOWN extern "C" __attribute__((visibility("default")))
 
 namespace gdr::netlink {
 namespace {
 
 constexpr std::size_t kMostRequest = 4096;
-
-// The next library's function. Looked up once; two threads may do it at a time.
-template <typename Function>
-Function* next(std::atomic<void*>& known, const char* name) {
-  void* found = known.load(std::memory_order_relaxed);
-  if (found == nullptr) {
-    found = dlsym(RTLD_NEXT, name);
-    known.store(found, std::memory_order_relaxed);
-  }
-  return reinterpret_cast<Function*>(found);
-}
-
-#define GDR_NEXT(name)                             \
-  static std::atomic<void*> known_##name{nullptr}; \
-  const auto next_##name = next<decltype(::name)>(known_##name, #name)
 
 // In front of /sys/class/infiniband. Null: `gdr run` shows no devices. "/": the machine's own
 // place, over which they are mounted.
@@ -92,7 +75,7 @@ struct Answerer {
 
 // To a socket that has no more room the kernel, too, loses answers.
 void send_datagram(void* context, const void* datagram, std::size_t length) {
-  GDR_NEXT(sendto);
+  GDR_NEXT(decltype(::sendto), sendto);
   const auto& answerer = *static_cast<const Answerer*>(context);
   sockaddr_nl to{};
   to.nl_family = AF_NETLINK;
@@ -103,7 +86,7 @@ void send_datagram(void* context, const void* datagram, std::size_t length) {
 }
 
 ssize_t take(int fd, const void* request, std::size_t length) {
-  GDR_NEXT(socket);
+  GDR_NEXT(decltype(::socket), socket);
   Answerer answerer;
   if (!port_of(fd, answerer.port_id) || next_socket == nullptr) return -1;
   answerer.fd = next_socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_USERSOCK);
@@ -121,7 +104,7 @@ ssize_t take(int fd, const void* request, std::size_t length) {
 using namespace gdr::netlink;  // NOLINT: this file is the C interface of the namespace
 
 GDR_SHOWN int socket(int domain, int type, int protocol) noexcept {
-  GDR_NEXT(socket);
+  GDR_NEXT(decltype(::socket), socket);
   if (next_socket == nullptr) {
     errno = ENOSYS;
     return -1;
@@ -134,7 +117,7 @@ GDR_SHOWN int socket(int domain, int type, int protocol) noexcept {
 
 GDR_SHOWN ssize_t sendto(int fd, const void* bytes, std::size_t length, int flags,
                          const sockaddr* address, socklen_t address_length) {
-  GDR_NEXT(sendto);
+  GDR_NEXT(decltype(::sendto), sendto);
   if (next_sendto == nullptr) {
     errno = ENOSYS;
     return -1;
@@ -146,7 +129,7 @@ GDR_SHOWN ssize_t sendto(int fd, const void* bytes, std::size_t length, int flag
 }
 
 GDR_SHOWN ssize_t send(int fd, const void* bytes, std::size_t length, int flags) {
-  GDR_NEXT(send);
+  GDR_NEXT(decltype(::send), send);
   if (next_send == nullptr) {
     errno = ENOSYS;
     return -1;
@@ -158,7 +141,7 @@ GDR_SHOWN ssize_t send(int fd, const void* bytes, std::size_t length, int flags)
 }
 
 GDR_SHOWN ssize_t sendmsg(int fd, const msghdr* message, int flags) {
-  GDR_NEXT(sendmsg);
+  GDR_NEXT(decltype(::sendmsg), sendmsg);
   if (next_sendmsg == nullptr) {
     errno = ENOSYS;
     return -1;

@@ -5,7 +5,6 @@
 // A character device of the tree is an empty file there: stat() says what the kernel would say of
 // one, open() fails with ENXIO as for a device without a driver.
 #include <dirent.h>
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <glob.h>
 #include <sys/stat.h>
@@ -13,45 +12,20 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
-#include <type_traits>
 
+#include "base/next_function.h"
 #include "presence/counter_refresh.h"
 #include "presence/folders.h"
 #include "presence/redirect.h"
 
-#define GDR_SHOWN extern "C" __attribute__((visibility("default")))
-
 namespace gdr::presence {
 namespace {
-
-// The next library's function. Looked up once; two threads may do it at a time.
-template <typename Function>
-Function* next(std::atomic<void*>& known, const char* name) {
-  void* found = known.load(std::memory_order_relaxed);
-  if (found == nullptr) {
-    found = dlsym(RTLD_NEXT, name);
-    known.store(found, std::memory_order_relaxed);
-  }
-  return reinterpret_cast<Function*>(found);
-}
-
-// What the call gives where the C library has no such function.
-template <typename Result>
-Result not_there() {
-  errno = ENOSYS;
-  if constexpr (std::is_pointer_v<Result>) {
-    return nullptr;
-  } else {
-    return static_cast<Result>(-1);
-  }
-}
 
 template <typename Status>
 void become_device(const Redirection& path, Status* status) {
@@ -92,20 +66,11 @@ char* as_seen(char* found) {
   return found;
 }
 
-mode_t mode_of(int flags, va_list list) {
-  const bool makes = (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE;
-  return makes ? va_arg(list, mode_t) : 0;
-}
-
 }  // namespace
 }  // namespace gdr::presence
 
+using gdr::mode_of, gdr::not_there;
 using namespace gdr::presence;  // NOLINT: this file is the C interface of the namespace
-
-// The C library's function of that name, with its type.
-#define GDR_NEXT(type, name)                       \
-  static std::atomic<void*> known_##name{nullptr}; \
-  type* const next_##name = next<type>(known_##name, #name)
 
 using OpenCall = int(const char*, int, mode_t);
 using OpenAtCall = int(int, const char*, int, mode_t);

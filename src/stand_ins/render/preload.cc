@@ -17,38 +17,17 @@
 #include <cstdarg>
 #include <cstdlib>
 
+#include "base/next_function.h"
 #include "ledger/ledger.h"
 #include "render/drm_interface.h"
 #include "render/nodes.h"
 #include "render/requests.h"
 #include "render/shown.h"
 
-#define GDR_SHOWN extern "C" __attribute__((visibility("default")))
-
 namespace gdr::render {
 namespace {
 
 constinit Nodes nodes;
-
-// The next library's function. Looked up once; two threads may do it at a time.
-template <typename Function>
-Function* next(std::atomic<void*>& known, const char* name) {
-  void* found = known.load(std::memory_order_relaxed);
-  if (found == nullptr) {
-    found = dlsym(RTLD_NEXT, name);
-    known.store(found, std::memory_order_relaxed);
-  }
-  return reinterpret_cast<Function*>(found);
-}
-
-#define GDR_NEXT(type, name)                       \
-  static std::atomic<void*> known_##name{nullptr}; \
-  type* const next_##name = next<type>(known_##name, #name)
-
-int not_there() {
-  errno = ENOSYS;
-  return -1;
-}
 
 // As the C library does with what the kernel gives.
 int as_call(int outcome) {
@@ -88,11 +67,6 @@ bool opens_node(const char* path, int flags, int& outcome) {
   if (gpu < 0) return false;
   outcome = as_call(nodes.open({gpu, shown.bytes}, shown.first + gpu, flags));
   return true;
-}
-
-mode_t mode_of(int flags, va_list list) {
-  const bool makes = (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE;
-  return makes ? va_arg(list, mode_t) : 0;
 }
 
 template <typename Status>
@@ -154,6 +128,7 @@ void* map(void* address, std::size_t length, int protection, int flags, int desc
 }  // namespace
 }  // namespace gdr::render
 
+using gdr::mode_of, gdr::not_there;
 using namespace gdr::render;  // NOLINT: this file is the C interface of the namespace
 
 using OpenCall = int(const char*, int, mode_t);
@@ -170,7 +145,7 @@ using CheckedOpenAtCall = int(int, const char*, int);
     GDR_NEXT(OpenCall, name);                             \
     int outcome = 0;                                      \
     if (opens_node(path, flags, outcome)) return outcome; \
-    if (next_##name == nullptr) return not_there();       \
+    if (next_##name == nullptr) return not_there<int>();  \
     return next_##name(path, flags, mode);                \
   }
 GDR_OPEN(open)
@@ -185,7 +160,7 @@ GDR_OPEN(open64)
     GDR_NEXT(OpenAtCall, name);                                      \
     int outcome = 0;                                                 \
     if (opens_node(path, flags, outcome)) return outcome;            \
-    if (next_##name == nullptr) return not_there();                  \
+    if (next_##name == nullptr) return not_there<int>();             \
     return next_##name(folder, path, flags, mode);                   \
   }
 GDR_OPEN_AT(openat)
@@ -197,7 +172,7 @@ GDR_OPEN_AT(openat64)
     GDR_NEXT(CheckedOpenCall, name);                      \
     int outcome = 0;                                      \
     if (opens_node(path, flags, outcome)) return outcome; \
-    if (next_##name == nullptr) return not_there();       \
+    if (next_##name == nullptr) return not_there<int>();  \
     return next_##name(path, flags);                      \
   }
 GDR_CHECKED_OPEN(__open_2)
@@ -208,7 +183,7 @@ GDR_CHECKED_OPEN(__open64_2)
     GDR_NEXT(CheckedOpenAtCall, name);                          \
     int outcome = 0;                                            \
     if (opens_node(path, flags, outcome)) return outcome;       \
-    if (next_##name == nullptr) return not_there();             \
+    if (next_##name == nullptr) return not_there<int>();        \
     return next_##name(folder, path, flags);                    \
   }
 GDR_CHECKED_OPEN_AT(__openat_2)
@@ -228,7 +203,7 @@ GDR_SHOWN int ioctl(int descriptor, unsigned long request, ...) noexcept {
     errno = before;
     if (answer) return as_call(*answer);
   }
-  if (next_ioctl == nullptr) return not_there();
+  if (next_ioctl == nullptr) return not_there<int>();
   return next_ioctl(descriptor, request, argument);
 }
 
@@ -246,7 +221,7 @@ using CloseCall = int(int);
 
 GDR_SHOWN int close(int descriptor) {
   GDR_NEXT(CloseCall, close);
-  if (next_close == nullptr) return not_there();
+  if (next_close == nullptr) return not_there<int>();
   const int outcome = next_close(descriptor);
   if (nodes.any_open()) nodes.tidy_up();
   return outcome;
@@ -258,7 +233,7 @@ GDR_SHOWN int close(int descriptor) {
   using name##_call = int(int, struct buffer*);                              \
   GDR_SHOWN int name(int descriptor, struct buffer* status) noexcept {       \
     GDR_NEXT(name##_call, name);                                             \
-    if (next_##name == nullptr) return not_there();                          \
+    if (next_##name == nullptr) return not_there<int>();                     \
     return with_device(next_##name(descriptor, status), descriptor, status); \
   }
 GDR_STATUS(fstat, stat)
@@ -269,7 +244,7 @@ GDR_STATUS(fstat64, stat64)
   using name##_call = int(int, int, struct buffer*);                                  \
   GDR_SHOWN int name(int version, int descriptor, struct buffer* status) noexcept {   \
     GDR_NEXT(name##_call, name);                                                      \
-    if (next_##name == nullptr) return not_there();                                   \
+    if (next_##name == nullptr) return not_there<int>();                              \
     return with_device(next_##name(version, descriptor, status), descriptor, status); \
   }
 GDR_OLD_STATUS(__fxstat, stat)
