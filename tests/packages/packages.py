@@ -5,31 +5,8 @@ import shutil
 import subprocess
 import sys
 
-SKIP = 77
-
-
-class Failure(Exception):
-    pass
-
-
-def expect(condition, what):
-    if not condition:
-        raise Failure(what)
-
-
-def skip(reason):
-    print(f"skipped: {reason}", flush=True)
-    sys.exit(SKIP)
-
-
-def run_to_the_end(test):
-    """Runs a test's main function; a Failure is a line and exit status 1."""
-    sys.stdout.reconfigure(line_buffering=True)
-    try:
-        test()
-    except Failure as failure:
-        print(f"FAILED: {failure}")
-        sys.exit(1)
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from outcome import expect, run_to_the_end, skip  # noqa: E402, F401: tests take them from here
 
 
 def run(*command, timeout=120, **more):

@@ -19,33 +19,11 @@ import tempfile
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
-SKIP = 77
+sys.path.insert(0, str(HERE.parent / "support"))
+from outcome import SKIP, Failure, expect, run_to_the_end, skip  # noqa: E402, F401: tests take them from here
+
 BOOT_SECONDS = 90  # takes 4 on an idle machine
 EXTRA_SECONDS = 30  # beyond a command's own limit, before the guest itself counts as lost
-
-
-class Failure(Exception):
-    pass
-
-
-def expect(condition, what):
-    if not condition:
-        raise Failure(what)
-
-
-def skip(reason):
-    print(f"skipped: {reason}", flush=True)
-    sys.exit(SKIP)
-
-
-def run_to_the_end(test):
-    """Runs a test's main function; a Failure is a line and exit status 1."""
-    sys.stdout.reconfigure(line_buffering=True)
-    try:
-        test()
-    except Failure as failure:
-        print(f"FAILED: {failure}")
-        sys.exit(1)
 
 
 def enter_private_namespaces():

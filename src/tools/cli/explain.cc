@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <array>
-#include <climits>
 #include <cstring>
 #include <memory>
 
@@ -13,6 +11,7 @@
 #include "cli/command_line.h"
 #include "cli/help.h"
 #include "cli/subcommands.h"
+#include "cli/this_host.h"
 #include "cli/whole_io.h"
 #include "doctor/environment.h"
 #include "doctor/kernel_log.h"
@@ -93,8 +92,8 @@ struct Examination {
 
 std::string name_of_host(const host::Files& files) {
   if (!files.is_live()) return "the captured machine " + files.root();
-  std::array<char, HOST_NAME_MAX + 1> name{};
-  return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "this host";
+  const std::string name = name_of_this_host();
+  return name.empty() ? "this host" : name;
 }
 
 Result<Examination> examine(const ExplainOptions& options,

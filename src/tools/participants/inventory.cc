@@ -1,5 +1,7 @@
 #include "participants/inventory.h"
 
+#include <algorithm>
+
 namespace gdr::participants {
 
 InventoryReport make_inventory(const Libraries& libraries, const Survey& survey,
@@ -29,6 +31,29 @@ InventoryReport make_inventory(const Libraries& libraries, const Survey& survey,
     inventory.gpus.push_back(std::move(entry));
   }
   return inventory;
+}
+
+const NicEntry* find_nic(const InventoryReport& inventory, const std::string& name) {
+  const auto found = std::ranges::find_if(
+      inventory.nics, [&](const NicEntry& nic) { return nic.survey.name == name; });
+  return found == inventory.nics.end() ? nullptr : &*found;
+}
+
+const NicPort* find_port(const NicEntry& nic, std::uint8_t number) {
+  const auto found = std::ranges::find(nic.survey.ports, number, &NicPort::number);
+  return found == nic.survey.ports.end() ? nullptr : &*found;
+}
+
+const host::Port* find_known_port(const NicEntry& nic, std::uint8_t number) {
+  if (!nic.hardware) return nullptr;
+  const auto found = std::ranges::find(nic.hardware->ports, number, &host::Port::number);
+  return found == nic.hardware->ports.end() ? nullptr : &*found;
+}
+
+const GpuEntry* gpu_at(const InventoryReport& inventory, const std::string& pci_address) {
+  const auto found = std::ranges::find_if(
+      inventory.gpus, [&](const GpuEntry& gpu) { return gpu.survey.pci_address == pci_address; });
+  return found == inventory.gpus.end() ? nullptr : &*found;
 }
 
 }  // namespace gdr::participants

@@ -39,4 +39,10 @@ struct InventoryReport {
 InventoryReport make_inventory(const Libraries& libraries, const Survey& survey,
                                const host::Inventory& machine);
 
+// Entries of it; null: not there.
+const NicEntry* find_nic(const InventoryReport& inventory, const std::string& name);
+const NicPort* find_port(const NicEntry& nic, std::uint8_t number);
+const host::Port* find_known_port(const NicEntry& nic, std::uint8_t number);  // as sysfs has it
+const GpuEntry* gpu_at(const InventoryReport& inventory, const std::string& pci_address);
+
 }  // namespace gdr::participants

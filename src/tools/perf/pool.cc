@@ -8,6 +8,13 @@ std::string key_of(const Load& load) {
   return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
 }
 
+// Of a row, or of one that nobody changes.
+auto figure_in(auto& row) -> decltype(&row.latency->median) {
+  if (row.load.measure == Measure::kLatency) return row.latency ? &row.latency->median : nullptr;
+  auto& figure = row.load.measure == Measure::kRate ? row.rate : row.bandwidth;
+  return figure ? &*figure : nullptr;
+}
+
 void add(const Row* more, Row& row) {
   if (!row.problem.empty()) return;
   if (more == nullptr || !more->problem.empty() || compared_figure(*more) == nullptr) {
@@ -26,13 +33,8 @@ void add(const Row* more, Row& row) {
 
 }  // namespace
 
-Figure* compared_figure(Row& row) {
-  if (row.load.measure == Measure::kLatency) return row.latency ? &row.latency->median : nullptr;
-  auto& figure = row.load.measure == Measure::kRate ? row.rate : row.bandwidth;
-  return figure ? &*figure : nullptr;
-}
-
-const Figure* compared_figure(const Row& row) { return compared_figure(const_cast<Row&>(row)); }
+Figure* compared_figure(Row& row) { return figure_in(row); }
+const Figure* compared_figure(const Row& row) { return figure_in(row); }
 
 RowsByLoad::RowsByLoad(const std::vector<Row>& rows) {
   for (const Row& row : rows) rows_[key_of(row.load)].push_back(&row);

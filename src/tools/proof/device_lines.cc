@@ -19,13 +19,6 @@ std::string_view link_layer(const NicPort& port) {
   return port.ethernet ? "Ethernet" : "InfiniBand";
 }
 
-// What sysfs knows of the port; nullptr: nothing.
-const host::Port* known_port(const NicEntry& nic, const NicPort& port) {
-  if (!nic.hardware) return nullptr;
-  const auto known = std::ranges::find(nic.hardware->ports, port.number, &host::Port::number);
-  return known == nic.hardware->ports.end() ? nullptr : &*known;
-}
-
 void add_once(std::string& list, std::string_view text, std::string_view between) {
   if (list.find(text) != std::string::npos) return;
   if (!list.empty()) list += between;
@@ -61,7 +54,7 @@ std::string gpu_line(const GpuEntry& gpu) {
 }
 
 std::string nic_line(const NicEntry& nic, const NicPort& port) {
-  const host::Port* known = known_port(nic, port);
+  const host::Port* known = find_known_port(nic, port.number);
   const std::string mac = known != nullptr && !known->mac.empty() ? known->mac : port.mac;
   return text::join({nic.hardware ? nic.hardware->pci_address : "",
                      known != nullptr ? known->netdev : "", mac.empty() ? "" : "MAC " + mac,
@@ -74,7 +67,7 @@ std::string brief_gpu_line(const GpuEntry& gpu) {
 }
 
 std::string brief_nic_line(const NicEntry& nic, const NicPort& port) {
-  const host::Port* known = known_port(nic, port);
+  const host::Port* known = find_known_port(nic, port.number);
   const std::string firmware = nic.hardware ? nic.hardware->firmware : "";
   return text::join(
       {nic.hardware ? nic.hardware->pci_address : "", known != nullptr ? known->netdev : "",

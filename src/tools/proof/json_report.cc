@@ -44,12 +44,9 @@ ordered_json nic_json(const NicEntry& nic, bool soft) {
                        {"ipv4", port.ipv4},
                        {"mac", port.mac}};
     if (!port.problem.empty()) entry["problem"] = port.problem;
-    if (nic.hardware) {
-      for (const host::Port& known : nic.hardware->ports) {
-        if (known.number != port.number) continue;
-        entry["netdev"] = known.netdev;
-        if (!known.mac.empty()) entry["mac"] = known.mac;
-      }
+    if (const host::Port* const known = find_known_port(nic, port.number)) {
+      entry["netdev"] = known->netdev;
+      if (!known->mac.empty()) entry["mac"] = known->mac;
     }
     ports.push_back(std::move(entry));
   }
@@ -95,10 +92,8 @@ ordered_json inventory_json(const InventoryReport& inventory) {
 
 ordered_json participants_json(const InventoryReport& inventory, const Participants& pair) {
   const auto gpu = [&](const std::string& address) -> ordered_json {
-    for (const GpuEntry& entry : inventory.gpus) {
-      if (entry.survey.pci_address == address) return gpu_json(entry, inventory.soft_gpu);
-    }
-    return {};
+    const GpuEntry* const entry = gpu_at(inventory, address);
+    return entry != nullptr ? gpu_json(*entry, inventory.soft_gpu) : ordered_json();
   };
   const auto known = [](const std::string& grade) {
     return grade.empty() ? ordered_json() : ordered_json(grade);

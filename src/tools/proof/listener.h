@@ -23,4 +23,7 @@ class Listener {
                            std::uint64_t /*total*/) {}
 };
 
+// All that a report has, as it is told while a proof goes on.
+void tell(const Report& report, Listener& listener);
+
 }  // namespace gdr::proof

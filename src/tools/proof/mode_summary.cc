@@ -1,5 +1,7 @@
 #include "proof/mode_summary.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 
@@ -30,6 +32,11 @@ std::uint64_t ModeSummary::least() const {
 
 std::uint64_t ModeSummary::most() const {
   return std::ranges::max_element(checks_, {}, &Check::most)->most;
+}
+
+std::string failure_text(const Check& check) {
+  return fmt::format("{} of {} failed; {}: {}", check.failed, check.transfers, check.transfer,
+                     check.reason);
 }
 
 std::vector<ModeSummary> summaries_of(const std::vector<Check>& checks) {

@@ -6,6 +6,7 @@
 //   mode.add(check);
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "proof/report.h"
@@ -29,6 +30,9 @@ class ModeSummary {
  private:
   std::vector<Check> checks_;
 };
+
+// "2 of 19 failed; 65 B at offset 3: the data is displaced by +65536 bytes"
+std::string failure_text(const Check& check);
 
 // All checks of a report, in their order.
 std::vector<ModeSummary> summaries_of(const std::vector<Check>& checks);

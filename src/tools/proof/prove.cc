@@ -91,13 +91,10 @@ class Run {
 
   // The grade of the way from the GPU at `address` to the NIC that has this port.
   std::string grade(const std::string& address, const std::string& nic) const {
-    const auto gpu = std::ranges::find(report_.inventory.gpus, address, [](const GpuEntry& entry) {
-      return entry.survey.pci_address;
-    });
-    const auto port = std::ranges::find(report_.inventory.nics, nic,
-                                        [](const NicEntry& entry) { return entry.survey.name; });
-    if (!tree_ || gpu == report_.inventory.gpus.end() || port == report_.inventory.nics.end() ||
-        !gpu->hardware || !port->hardware || !gpu->hardware->pci || !port->hardware->pci) {
+    const GpuEntry* const gpu = gpu_at(report_.inventory, address);
+    const NicEntry* const port = find_nic(report_.inventory, nic);
+    if (!tree_ || gpu == nullptr || port == nullptr || !gpu->hardware || !port->hardware ||
+        !gpu->hardware->pci || !port->hardware->pci) {
       return {};
     }
     const auto path = host::path_between(*tree_, *gpu->hardware->pci, *port->hardware->pci);

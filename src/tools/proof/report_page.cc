@@ -57,8 +57,7 @@ Row row_of(const Check& check) {
     row.result =
         text::plural(check.transfers, "transfer") + ", " + sizes_text(check.least, check.most);
   } else if (check.status == Status::kFailed && check.transfers > 0) {
-    row.result = fmt::format("{} of {} failed; {}: {}", check.failed, check.transfers,
-                             check.transfer, check.reason);
+    row.result = failure_text(check);
   }
   return row;
 }

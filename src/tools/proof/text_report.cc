@@ -34,6 +34,10 @@ std::string registered_text(const RegistrationResult& result) {
   return text;
 }
 
+std::string transfers_title(const Path& path) {
+  return "Transfers " + path_text(path) + ": every byte and its guards are checked";
+}
+
 std::string because(const std::string& problem) { return problem.empty() ? "" : ": " + problem; }
 
 std::string port_name(const NicEntry& nic, const NicPort& port) {
@@ -134,19 +138,16 @@ void TextReport::show_inventory(const InventoryReport& inventory) {
 }
 
 void TextReport::show_gpu(const std::string& address) {
-  for (const GpuEntry& gpu : inventory_.gpus) {
-    if (gpu.survey.pci_address != address || !shown_devices_.insert(address).second) continue;
-    device(fmt::format("GPU {}", gpu.survey.ordinal), brief_gpu_line(gpu), inventory_.soft_gpu);
-  }
+  const GpuEntry* const gpu = gpu_at(inventory_, address);
+  if (gpu == nullptr || !shown_devices_.insert(address).second) return;
+  device(fmt::format("GPU {}", gpu->survey.ordinal), brief_gpu_line(*gpu), inventory_.soft_gpu);
 }
 
 void TextReport::show_port(const std::string& name) {
   for (const NicEntry& nic : inventory_.nics) {
     for (const NicPort& port : nic.survey.ports) {
-      // A port is called by its NIC's name where it is the first.
-      const bool is_it =
-          name == port_name(nic, port) || (port.number == 1 && name == nic.survey.name);
-      if (!is_it || !shown_devices_.insert("NIC " + name).second) continue;
+      const participants::PortChoice choice{nic.survey.name, port.number, port.ethernet};
+      if (name != choice.text() || !shown_devices_.insert("NIC " + name).second) continue;
       device("NIC " + name, brief_nic_line(nic, port), inventory_.soft_nic);
     }
   }
@@ -203,15 +204,14 @@ void TextReport::show_check(const Check& check) {
     evidence = pad_left(plural(check.transfers, "transfer"), kTransfersWide) + "  " +
                sizes_text(check.least, check.most);
   } else if (check.status == Status::kFailed && check.transfers > 0) {
-    evidence = fmt::format("{} of {} failed; {}: {}", check.failed, check.transfers, check.transfer,
-                           check.reason);
+    evidence = failure_text(check);
   }
   line(head + printable(evidence), kCheckIndent);
 }
 
 void TextReport::show_mode(const ModeSummary& mode) {
   const Check& first = mode.checks().front();
-  section("Transfers " + path_text(first) + ": every byte and its guards are checked");
+  section(transfers_title(first));
   if (!mode.is_uniform()) {
     for (const Check& check : mode.checks()) show_check(check);
     return;
@@ -239,7 +239,7 @@ void TextReport::on_check(const Check& check) {
     mode_.add(check);
     return;
   }
-  section("Transfers " + path_text(check) + ": every byte and its guards are checked");
+  section(transfers_title(check));
   show_check(check);
 }
 
@@ -288,12 +288,7 @@ std::string text_of(const Report& report, TextReport::Detail detail) {
   std::FILE* const file = open_memstream(&buffer, &size);
   if (file == nullptr) return {};
   TextReport text(file, text::Style(), detail);
-  text.on_facts(report.facts);
-  text.on_inventory(report.inventory);
-  for (const Participants& pair : report.participants) text.on_pair(pair);
-  for (const RegistrationResult& result : report.registrations) text.on_registration(result);
-  for (const Check& check : report.checks) text.on_check(check);
-  for (const Measurement& measurement : report.measurements) text.on_measurement(measurement);
+  tell(report, text);
   text.finish(report);
   std::fclose(file);
   std::string written(buffer, size);

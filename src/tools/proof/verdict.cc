@@ -154,12 +154,10 @@ Verdict of_registrations(const Report& report) {
 
 // "GPU 0 (0000:41:00.0, NVIDIA H200)"
 std::string gpu_in_full(const InventoryReport& inventory, const std::string& address) {
-  for (const GpuEntry& gpu : inventory.gpus) {
-    if (gpu.survey.pci_address != address) continue;
-    return "GPU " + std::to_string(gpu.survey.ordinal) + " (" + address + ", " + gpu.survey.name +
-           ")";
-  }
-  return "GPU (" + address + ")";
+  const GpuEntry* const gpu = gpu_at(inventory, address);
+  if (gpu == nullptr) return "GPU (" + address + ")";
+  return "GPU " + std::to_string(gpu->survey.ordinal) + " (" + address + ", " + gpu->survey.name +
+         ")";
 }
 
 std::vector<std::string> gpus_that_took_part(const Report& report) {

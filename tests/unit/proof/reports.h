@@ -74,13 +74,8 @@ inline std::string text_of(const Report& result, Style style, Detail detail = De
   std::size_t size = 0;
   std::FILE* file = open_memstream(&buffer, &size);
   TextReport text(file, style, detail);
-  text.on_facts(result.facts);
-  text.on_inventory(result.inventory);
-  for (const auto& pair : result.participants) text.on_pair(pair);
-  for (const auto& registration : result.registrations) text.on_registration(registration);
   text.on_progress("RC write", 1, 4);
-  for (const auto& check : result.checks) text.on_check(check);
-  for (const auto& measurement : result.measurements) text.on_measurement(measurement);
+  tell(result, text);
   text.finish(result);
   std::fclose(file);
   std::string written(buffer, size);

@@ -57,25 +57,9 @@ std::int32_t node_of_this_thread(const host::Files& files) {
 
 }  // namespace
 
-const participants::NicEntry* find_nic(const participants::InventoryReport& inventory,
-                                       const std::string& name) {
-  const auto found = std::ranges::find_if(
-      inventory.nics, [&](const participants::NicEntry& nic) { return nic.survey.name == name; });
-  return found == inventory.nics.end() ? nullptr : &*found;
-}
-
-const participants::NicPort* find_port(const participants::NicEntry& nic, std::uint8_t number) {
-  const auto found = std::ranges::find_if(
-      nic.survey.ports, [&](const participants::NicPort& port) { return port.number == number; });
-  return found == nic.survey.ports.end() ? nullptr : &*found;
-}
-
 std::string netdev_of(const participants::NicEntry& nic, std::uint8_t port) {
-  if (!nic.hardware) return {};
-  for (const host::Port& known : nic.hardware->ports) {
-    if (known.number == port) return known.netdev;
-  }
-  return {};
+  const host::Port* known = find_known_port(nic, port);
+  return known != nullptr ? known->netdev : "";
 }
 
 bool is_software(const participants::InventoryReport& inventory,

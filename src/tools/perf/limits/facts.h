@@ -80,10 +80,6 @@ struct Chosen {
 Facts gather_facts(const participants::InventoryReport& inventory, const Chosen& chosen,
                    const std::string& root = "/");
 
-// The entries of a port in the inventory; null: not there.
-const participants::NicEntry* find_nic(const participants::InventoryReport& inventory,
-                                       const std::string& name);
-const participants::NicPort* find_port(const participants::NicEntry& nic, std::uint8_t number);
 std::string netdev_of(const participants::NicEntry& nic, std::uint8_t port);
 // No PCI function carries it.
 bool is_software(const participants::InventoryReport& inventory, const participants::NicEntry& nic);
