@@ -1,4 +1,4 @@
-# What sites put gdr on containers and clusters with (docs/clusters.md), into share/gdrkit/clusters. Scripts
+# Installs the files for containers and clusters (docs/clusters.md) into share/gdrkit/clusters. Scripts
 # find gdr by their own place. Files that must name a full path name that of the packages, /usr;
 # installed with another prefix, they name that one.
 set(clusters ${CMAKE_SOURCE_DIR}/packaging)

@@ -3,7 +3,7 @@
 #
 #   cmake --workflow --preset package      # the portable build, then dist/*.deb, *.rpm, *.tar.gz
 #
-# What install() puts down belongs to gdrkit unless the rule names the component standins.
+# The package gdrkit has everything that install() puts down, unless a rule names the component standins.
 find_program(GDR_RPMBUILD rpmbuild)
 mark_as_advanced(GDR_RPMBUILD)
 
@@ -21,7 +21,7 @@ set(CPACK_STRIP_FILES ON)
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
     OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
 
-# What cmake/packages/each_generator.cmake reads when cpack runs.
+# cmake/packages/each_generator.cmake reads these when cpack runs.
 set(CPACK_GDR_VERSION_FILE ${CMAKE_BINARY_DIR}/package_version.cmake)
 set(CPACK_GDR_GLIBC ${GDR_GLIBC})
 set(CPACK_GDR_PORTABLE ${GDR_PORTABLE})

@@ -137,7 +137,7 @@ foreach(home IN LISTS HOMES)
   write_library(${home})
 endforeach()
 
-# What the linker reads for -lc and -lm. libgdr_glibc.a has what is newer than GLIBC.
+# The linker reads these for -lc and -lm. libgdr_glibc.a has the functions that are newer than GLIBC.
 execute_process(COMMAND ${COMPILER} -print-file-name=libc_nonshared.a OUTPUT_VARIABLE nonshared
                 OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
 foreach(home IN LISTS HOMES)

@@ -56,7 +56,7 @@ def problem_detector(installed):
             installed.show(machine)
             done = run(as_installed(installed, rule["path"]), env={})
             expect(done.returncode == status, f"{machine}: {done}")
-    # What it says of a healthy node is what the plugin says.
+    # It says of a healthy node the same as the plugin.
     installed.show("good")
     done = run(installed.clusters / "monitoring/gdr-verdict")
     expect(config["conditions"][0]["message"] + "\n" == done.stdout, done.stdout)

@@ -68,7 +68,7 @@ assert open(os.path.realpath("fw_ver")).read().endswith("\n")
 os.chdir("/proc/self")
 assert os.getcwd().startswith("/proc/"), os.getcwd()
 import ctypes
-# What programs built with glibc before 2.33 call; the mode is at 24.
+# Programs built with glibc before 2.33 call this; the mode is at 24.
 for call, where in ("__xstat", ()), ("__lxstat", ()), ("__fxstatat", (-100,)), ("__fxstatat64", (-100,)):
     status = ctypes.create_string_buffer(256)
     last = (0,) if where else ()

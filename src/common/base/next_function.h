@@ -37,7 +37,7 @@ Function* next_function(std::atomic<void*>& known, const char* name) {
   return reinterpret_cast<Function*>(found);
 }
 
-// What a call gives where the C library has no such function.
+// The outcome of a call where the C library has no such function.
 template <typename Result>
 Result not_there() {
   errno = ENOSYS;

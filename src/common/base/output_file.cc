@@ -216,7 +216,7 @@ Result<UniqueFd> open_output(const std::string& path, Existing existing, mode_t 
 
 Result<void> write_output(const std::string& path, std::string_view bytes) {
   Walk walk(path, Walk::End::kFile);
-  // What is wrong with the path, open_output() says.
+  // open_output() says what is wrong with the path.
   if (!path.ends_with('/') && walk.go() && write_beside(walk, bytes)) return {};
   Result<UniqueFd> file = open_output(path, Existing::kReplace);
   if (!file) return Error{file.error().code, "cannot write " + file.error().message};

@@ -214,7 +214,7 @@ GDR_STATUS_OF_PATH(lstat64, stat64)
 GDR_STATUS_AT(fstatat, stat)
 GDR_STATUS_AT(fstatat64, stat64)
 
-// What programs built with a C library before 2.33 call.
+// Programs built with a C library before 2.33 call these.
 #define GDR_OLD_STATUS(name, buffer)                   \
   GDR_STATUS(name, (int, const char*, struct buffer*), \
              (int version, const char* path, struct buffer* result), (version, to.get(), result))

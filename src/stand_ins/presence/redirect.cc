@@ -95,7 +95,7 @@ bool is_in_tree(std::string_view path, const Root& root) {
   return root.places_length != 0 && is_in_place(path, root);
 }
 
-// Of at most three digits.
+// It has at most three digits.
 int number_behind(std::string_view prefix, std::string_view path) {
   if (!path.starts_with(prefix)) return -1;
   const std::string_view digits = path.substr(prefix.size());

@@ -22,7 +22,7 @@ class Redirection {
  public:
   explicit Redirection(const char* path);
   bool is_redirected() const { return path_ == room_; }
-  // Of the tree's character devices.
+  // For character devices of the tree.
   bool is_device() const { return major_ >= 0; }
   int major_number() const { return major_; }
   int minor_number() const { return minor_; }

@@ -121,7 +121,7 @@ int Nodes::import_buffer(int node, int descriptor, std::uint32_t& handle) {
   Buffer buffer;
   mode_t mode = 0;
   if (!identify(descriptor, buffer.file, &mode)) return -EBADF;
-  // What is here already has one handle only.
+  // A buffer that is here already keeps its one handle.
   for (const Buffer& known : buffers_) {
     if (!known.used || known.node != at || known.file != buffer.file) continue;
     handle = known.handle;

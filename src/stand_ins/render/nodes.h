@@ -39,7 +39,7 @@ class Nodes {
 
   // All errors are negative errno values, as the kernel's.
   int open(const Gpu& gpu, int minor, int flags);
-  // What every call that may be about a node asks first.
+  // Every call that may be about a node asks this first.
   bool any_open() const { return open_.load(std::memory_order_relaxed) != 0; }
   // The minor number of the node's device; nothing: the descriptor is of something else.
   std::optional<int> minor_of(int descriptor);
@@ -83,7 +83,7 @@ class Nodes {
     std::uint64_t charged = 0;  // to the GPU's memory; 0 of one that was imported
   };
 
-  // With the lock held.
+  // The caller holds the lock.
   int find(int descriptor) const;  // -1: no node of ours
   int free_place() const;
   Buffer* find_buffer(int node, std::uint32_t handle);

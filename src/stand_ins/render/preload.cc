@@ -55,7 +55,7 @@ void prepare() {
 
 // Whether the path is that of a node; if so, what opening it gives.
 bool opens_node(const char* path, int flags, int& outcome) {
-  // What nearly all calls are told apart by. A descriptor for the path alone is the file's.
+  // These two letters tell nearly all calls apart. A descriptor for the path alone is the file's.
   if (path == nullptr || path[0] != '/' || path[1] != 'd' || (flags & O_PATH) != 0) return false;
   const std::string_view text(path);
   if (!text.starts_with(kPrefix)) return false;
@@ -239,7 +239,7 @@ GDR_SHOWN int close(int descriptor) {
 GDR_STATUS(fstat, stat)
 GDR_STATUS(fstat64, stat64)
 
-// What programs built with a C library before 2.33 call.
+// Programs built with a C library before 2.33 call these.
 #define GDR_OLD_STATUS(name, buffer)                                                  \
   using name##_call = int(int, int, struct buffer*);                                  \
   GDR_SHOWN int name(int version, int descriptor, struct buffer* status) noexcept {   \

@@ -59,7 +59,7 @@ int map_offset(Nodes& nodes, int node, MapOffset& map) {
   return nodes.offset_of(node, map.handle, map.offset);
 }
 
-// What the kernel says to a request that is none of those here.
+// The kernel answers so to a request that is none of those here.
 int refusal_of(unsigned number) {
   // The DRM core keeps these from render nodes: what is about pictures or authentication, and
   // buffers with global names.

@@ -1,4 +1,4 @@
-// What a shell offers for the word that is being typed (gdr __complete).
+// Words that a shell offers for the one that is being typed (gdr __complete).
 //
 //   Completion offered = complete(program, {"doctor", "--only", "gpus,io"});
 //   // {"gpus,iommu", "IOMMU between GPU and NIC"}
@@ -14,7 +14,7 @@
 
 namespace gdr::cli {
 
-// What the shell completes by itself, behind the candidates.
+// The shell completes these by itself, behind the candidates.
 enum class Also { kNothing, kFiles, kFolders, kProgram };
 
 struct Completion {

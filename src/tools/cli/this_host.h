@@ -1,4 +1,4 @@
-// What reports say of where and when they were made.
+// Where and when a report was made, for its head.
 #pragma once
 
 #include <string>

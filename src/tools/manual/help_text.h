@@ -1,4 +1,4 @@
-// What `--help` shows of a page, as text for a terminal.
+// A page as `--help` shows it: text for a terminal.
 //
 //   fmt::print("{}\n{}", usage_text(*page), help_footer(*page, 80));
 #pragma once

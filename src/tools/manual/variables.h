@@ -37,7 +37,7 @@ const Variable* find_variable(std::string_view name);
 
 // "GDR_SOFT_DMA_BUF=udmabuf", or only the name.
 std::string assignment_of(const Variable& variable);
-// What it does, with "(default: ...)".
+// Its description, with "(default: ...)".
 std::string brief_of(const Variable& variable);
 
 // The heading of a part of gdr-soft(7), and what is said below it.

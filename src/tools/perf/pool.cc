@@ -8,7 +8,7 @@ std::string key_of(const Load& load) {
   return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
 }
 
-// Of a row, or of one that nobody changes.
+// The row may be one that nobody changes.
 auto figure_in(auto& row) -> decltype(&row.latency->median) {
   if (row.load.measure == Measure::kLatency) return row.latency ? &row.latency->median : nullptr;
   auto& figure = row.load.measure == Measure::kRate ? row.rate : row.bandwidth;

@@ -19,11 +19,11 @@ std::string brief_nic_line(const NicEntry& nic, const NicPort& port);
 
 std::string_view registration_text(Registration registration);
 
-// What worked of these, a line for each GPU and NIC: "GPU 0 with soft1 by dma-buf and peer memory
-// (cuMemAlloc, cuMemCreate)".
+// Registrations that worked, a line for each GPU and NIC: "GPU 0 with soft1 by dma-buf and peer
+// memory (cuMemAlloc, cuMemCreate)".
 std::vector<std::string> accepted_lines(const std::vector<RegistrationResult>& results);
 
-// What did not, kinds of memory that failed alike in one.
+// Those that did not; kinds of memory that failed alike share a line.
 struct RefusedLine {
   Registration registration = Registration::kDmaBuf;
   std::string memory;  // "cuMemAlloc, cuMemCreate"

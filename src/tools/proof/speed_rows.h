@@ -1,4 +1,4 @@
-// What was measured as text: a title for a path, the heads of its columns, and a row for each
+// Measurements as text: a title for a path, the heads of its columns, and a row for each
 // direction.
 #pragma once
 

@@ -50,7 +50,7 @@ class TextReport : public Listener {
                          const std::string& text);
   void show_check(const Check& check);
   void show_mode(const ModeSummary& mode);
-  // What the brief report holds back until it can say it in one line.
+  // The brief report holds these back until it can say them in one line.
   void flush_registrations();
   void flush_mode();
   void show_verdict(const Verdict& verdict, double seconds);

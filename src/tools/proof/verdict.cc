@@ -172,7 +172,7 @@ std::vector<std::string> gpus_that_took_part(const Report& report) {
   return lines;
 }
 
-// What was done until then is no proof, and what failed until then is judged before.
+// An interrupted run proves nothing. Failures until then have been judged before.
 Verdict of_interruption(const Report& report) {
   Verdict verdict;
   verdict.kind = VerdictKind::kInterrupted;

@@ -1,4 +1,4 @@
-// What somebody meant who mistyped a word.
+// Guesses which word somebody meant who mistyped it.
 //
 //   nearest("prov", {"prove", "perf"})             // {"prove"}
 //   nearest("--soft", {"--soft-nic", "--pcap"})    // {"--soft-nic"}, which it begins

@@ -1,4 +1,4 @@
-// What the build found out about the sources (cmake/Version.cmake).
+// The build found this out about the sources (cmake/Version.cmake).
 #pragma once
 
 namespace gdr {

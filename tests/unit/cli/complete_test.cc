@@ -125,7 +125,7 @@ TEST(Complete, PrintsALineForEachCandidate) {
   EXPECT_EQ(to_lines({{}, Also::kProgram, 2}), ":program 2\n");
 }
 
-// What the parser says of a value.
+// The parser's complaint about a value; empty: none.
 std::string problem_of(const ListedValues& listed, const std::string& value) {
   std::istringstream names(listed.command);
   Words words;

@@ -21,7 +21,7 @@ std::string refusal_of(const Words& typed) {
   return read ? "" : read.error().message;
 }
 
-// What the parser says of translated words; "" if it takes them.
+// The parser's complaint about translated words; "" if it takes them.
 std::string problem_of(Words words) {
   words.insert(words.begin(), "perf");
   Program program;

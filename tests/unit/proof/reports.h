@@ -83,7 +83,8 @@ inline std::string text_of(const Report& result, Style style, Detail detail = De
   return written;
 }
 
-// With a second GPU at the end that starts the transfers: a write and a read between the two.
+// The same with a second GPU at the end that starts the transfers: a write and a read between the
+// two.
 inline Report report_of_two_gpus() {
   Report result = report();
   GpuEntry second = result.inventory.gpus[0];

@@ -162,7 +162,7 @@ TEST_F(NodesTest, ShowsTheSameBytesThroughTheNodeAndThroughAnExport) {
   const UniqueFd mapped(nodes_->open_mapped(node.get(), offset_of(node, handle), kPage, true));
   ASSERT_EQ(pwrite(mapped.get(), "through the node", 16, 0), 16);
   EXPECT_EQ(first_bytes(exported.get(), 16), "through the node");
-  // What was exported lives on.
+  // An exported buffer lives on.
   EXPECT_EQ(nodes_->close_buffer(node.get(), handle), 0);
   node.reset();
   nodes_->tidy_up();
