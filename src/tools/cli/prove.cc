@@ -7,9 +7,11 @@
 
 #include "base/environment.h"
 #include "base/output_file.h"
+#include "base/printable.h"
 #include "cli/command_line.h"
 #include "cli/help.h"
 #include "cli/interruption.h"
+#include "cli/prove_hosts.h"
 #include "cli/stand_ins.h"
 #include "cli/subcommands.h"
 #include "cli/this_host.h"
@@ -24,6 +26,7 @@ namespace {
 
 struct ProveOptions {
   proof::Options proof;
+  HostOptions hosts;
   std::string gpu, from_gpu, nic, peer_nic, sizes, modes, registration, memory;
   std::string report;
   bool json = false;
@@ -100,6 +103,7 @@ void read_values(ProveOptions& options) {
   read_modes(options.modes, proof);
   read_registration(options.registration, proof);
   read_memory(options.memory, proof);
+  read_host_values(options.hosts, proof);
   if (!options.report.empty() && !is_report_name(options.report)) {
     throw CLI::ValidationError(
         fmt::format("--report {}: the name ends in none of .html, .md; type: --report proof.html",
@@ -124,6 +128,7 @@ int run_prove(ProveOptions& options) {
     return 2;
   }
   options.proof.facts = {name_of_this_host(), time_now(), program_version(), {}, {}};
+  if (options.hosts.server) return serve_proofs(options.hosts, options.proof);
   options.proof.interrupted = &watch_interruption();
   using Detail = proof::TextReport::Detail;
   proof::TextReport text(stdout, text::Style::of(stdout),
@@ -132,8 +137,8 @@ int run_prove(ProveOptions& options) {
   Result<proof::Report> report =
       proof::prove(options.proof, options.json ? silent : static_cast<proof::Listener&>(text));
   if (!report) {
-    say(fmt::format("gdr prove: {}", report.error().message));
-    return 2;
+    say("gdr prove: " + printable(report.error().message));  // which may be the other side's
+    return report.error().code == EINVAL ? 2 : 1;
   }
   if (options.json) {
     fmt::print("{}\n", proof::to_json(*report));
@@ -178,7 +183,7 @@ void add_prove(CLI::App& program, Action& chosen) {
   auto options = std::make_shared<ProveOptions>();
   CLI::App* prove = program.add_subcommand(
       "prove",
-      "Prove GPUDirect RDMA on this machine, byte by byte\n"
+      "Prove GPUDirect RDMA on this machine or between two hosts, byte by byte\n"
       "In a prolog or a readiness gate: gdr prove --require-hardware\n"
       "Exit status: 0 PROVED, or SIMULATION PASSED on a machine without hardware;\n"
       "1 FAILED; 2 wrong use; 3 proved in part, or a missing part was simulated.");
@@ -223,6 +228,7 @@ void add_prove(CLI::App& program, Action& chosen) {
   add("--registration", options->registration, "WAY",
       "How GPU memory is registered: dma-buf or peer-memory (default: what works, dma-buf "
       "first)");
+  add_host_options(*prove, options->hosts);
   refuse_empty_values(*prove);
   prove->callback([options, &chosen] {
     read_values(*options);

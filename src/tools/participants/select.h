@@ -36,8 +36,10 @@ struct Selection {
   int near_gpu = 0, far_gpu = 0;            // ordinals
   std::string near_gpu_text, far_gpu_text;  // empty: no GPU takes part
   PortChoice near, far;
+  std::string near_host, far_host;  // empty: both on this host
 
-  bool has_two_gpus() const { return near_gpu != far_gpu; }
+  bool has_two_hosts() const { return !far_host.empty(); }
+  bool has_two_gpus() const { return has_two_hosts() || near_gpu != far_gpu; }
 };
 
 // The pairs: one, or with `all` every GPU with every NIC port as its neighbour, then each two GPUs

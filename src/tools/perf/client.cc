@@ -54,22 +54,8 @@ Error Client::ended_early() {
 }
 
 Result<void> Client::greet(const std::optional<Secret>& secret) {
-  Result<Hello> hello = control_.call(Hello{kMagic, kProtocol, version_}, kAnswer);
-  if (!hello && hello.error().code == ETIMEDOUT) {
-    return Error{
-        ETIMEDOUT,
-        "the server accepted the connection but is silent: it is busy with another client, or "
-        "it is not gdr perf"};
-  }
-  if (!hello) return hello.error();
-  if (hello->magic != kMagic) return Error{EPROTO, "the server answered, but it is not gdr perf"};
-  if (hello->protocol != kProtocol) {
-    return Error{EPROTO, "the server is gdrkit " + hello->version + " (protocol " +
-                             std::to_string(hello->protocol) + "), this is " + version_ +
-                             " (protocol " + std::to_string(kProtocol) +
-                             "): install the same version on both hosts"};
-  }
-  if (Result<void> known = authenticate(secret); !known) return known;
+  Result<void> met = perf::greet(control_, {kMagic, kProtocol, version_, "gdr perf"}, secret);
+  if (!met) return met;
   Result<Open::Reply> opened = control_.call(Open{}, kAnswer);
   if (!opened) return opened.error();
   opened_ = *std::move(opened);
@@ -79,29 +65,6 @@ Result<void> Client::greet(const std::optional<Secret>& secret) {
   opened_.side.ports.resize(ports_.size());
   opened_.facts.nics.resize(ports_.size());
   return {};
-}
-
-Result<void> Client::authenticate(const std::optional<Secret>& secret) {
-  Secret::Nonces nonces{random_nonce(), {}};
-  Result<Challenge::Reply> reply =
-      control_.call(Challenge{nonces.client, secret.has_value()}, kAnswer);
-  if (!reply) return reply.error();
-  if (!reply->wants_secret && !secret) return {};
-  if (!secret) {
-    return Error{EACCES, "the server asks for a secret; give --secret FILE with the server's text"};
-  }
-  if (!reply->wants_secret) {
-    return Error{
-        EACCES,
-        "the server has no secret, so it may be anybody's; start it with --secret FILE, or "
-        "leave out --secret here"};
-  }
-  nonces.server = reply->nonce;
-  Result<Authenticate::Reply> proved =
-      control_.call(Authenticate{secret->proof(Secret::Side::kClient, nonces)}, kAnswer);
-  if (!proved) return proved.error();
-  if (are_equal(proved->proof, secret->proof(Secret::Side::kServer, nonces))) return {};
-  return Error{EACCES, "the server does not know the secret, so it may be an impostor"};
 }
 
 Result<void> Client::check_opened() const {

@@ -45,7 +45,6 @@ class Client : private Verifier {
 
  private:
   Result<void> open(const std::optional<Secret>& secret);
-  Result<void> authenticate(const std::optional<Secret>& secret);
   Result<void> check_opened() const;
   // That this side is where it says, on each port of the load.
   Result<void> answer_probes(const Load& load);

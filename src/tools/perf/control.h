@@ -1,7 +1,7 @@
 // Control: the connection between client and server of `gdr perf`, over which the client says what
 // to do.
 //
-//   Result<Control> control = Control::connect("node7", 18600, 5 * kSecond);
+//   Result<Control> control = Control::connect("node7", 18600);
 //   Result<SetUp::Reply> reply = control->call(SetUp{load, largest}, 30 * kSecond);
 #pragma once
 
@@ -15,14 +15,11 @@ namespace gdr::perf {
 using process::kLargestMessage;
 using process::Received;
 
-// Until it is known that the other side may talk at all.
-constexpr std::size_t kLargestGreeting = 4 << 10;
-
 class Control : public process::Conversation<Messages> {
  public:
   explicit Control(UniqueFd fd)
       : Conversation(std::move(fd), "the other side answered, but it is not gdr perf") {}
-  static Result<Control> connect(const std::string& host, std::uint16_t port, Nanoseconds timeout);
+  static Result<Control> connect(const std::string& host, std::uint16_t port);
 };
 
 }  // namespace gdr::perf

@@ -10,10 +10,10 @@
 #include <tuple>
 #include <vector>
 
+#include "perf/greeting.h"
 #include "perf/limits/facts.h"
 #include "perf/load.h"
 #include "perf/report.h"
-#include "perf/secret.h"
 #include "process/codec.h"
 
 namespace gdr::perf {
@@ -24,34 +24,6 @@ constexpr std::uint32_t kProtocol = 4;
 
 using process::Failure;
 using process::Nothing;
-
-struct Hello {
-  std::uint32_t magic = kMagic, protocol = kProtocol;
-  std::string version;
-  GDR_FIELDS(magic, protocol, version)
-  using Reply = Hello;
-};
-
-// Whether there is a secret, and both sides' random numbers for it.
-struct Challenge {
-  Nonce nonce{};
-  bool has_secret = false;
-  GDR_FIELDS(nonce, has_secret)
-  struct Reply {
-    Nonce nonce{};
-    bool wants_secret = false;
-    GDR_FIELDS(nonce, wants_secret)
-  };
-};
-// The client knows the secret, and then the server does.
-struct Authenticate {
-  Digest proof{};
-  GDR_FIELDS(proof)
-  struct Reply {
-    Digest proof{};
-    GDR_FIELDS(proof)
-  };
-};
 
 // The devices of the server, which its own command line has chosen.
 struct Open {

@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include "perf/choice.h"
+#include "perf/client.h"
 #include "perf/limits/gpu_copy.h"
 #include "perf/limits/limits.h"
 #include "perf/limits/memory_copy.h"
@@ -13,7 +14,8 @@
 namespace gdr::perf {
 namespace {
 
-constexpr Nanoseconds kConnect = 5 * kSecond;
+// For the client of this server to greet it.
+constexpr Nanoseconds kGreeting = 5 * kSecond;
 
 std::string date_now() {
   const time_t seconds = time(nullptr);
@@ -82,12 +84,12 @@ Result<Report> run(const Options& options, Listener& listener,
   std::optional<process::Worker> server;
   std::optional<Control> control;
   if (loopback) {
-    Result<LoopbackServer> started = start_loopback_server(options, choice->far_names);
+    Result<process::Worker> started = start_loopback_server(options, choice->far_names);
     if (!started) return started.error();
-    server.emplace(std::move(started->worker));
-    control.emplace(std::move(started->control));
+    server.emplace(*std::move(started));
+    control.emplace(server->take_socket());
   } else {
-    Result<Control> connected = Control::connect(options.host, options.port, kConnect);
+    Result<Control> connected = Control::connect(options.host, options.port);
     if (!connected) return connected.error();
     control.emplace(*std::move(connected));
   }
@@ -147,7 +149,7 @@ int worker_main(const Options& options) {
   Result<Choice> choice = choose(options, Role::kServer);
   Result<Ports> ports = choice ? open_ports(choice->names) : Result<Ports>(choice.error());
   if (!ports) {
-    (void)control.receive_any(kConnect);
+    (void)control.receive_any(kGreeting);
     (void)control.send(Failure{ports.error().code, ports.error().message});
     return 1;
   }

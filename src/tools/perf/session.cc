@@ -9,8 +9,6 @@ namespace {
 constexpr Nanoseconds kTick = 200 * kMillisecond;  // between two looks at whether to go on
 constexpr Nanoseconds kLook = 10 * kMillisecond;   // the same, while it does something
 
-Error too_early(const char* what) { return {EPROTO, std::string(what) + " came too early"}; }
-
 }  // namespace
 
 Session::~Session() { end_crew(); }
@@ -49,7 +47,7 @@ Result<void> Session::talk() {
 
 Result<void> Session::has_time() const {
   const Nanoseconds time = now();
-  if (!admitted_ && time - came_at_ > terms_.greeting) {
+  if (!admission_.is_done() && time - came_at_ > terms_.greeting) {
     return Error{ETIMEDOUT,
                  "the client did not introduce itself within " + text_of_time(terms_.greeting)};
   }

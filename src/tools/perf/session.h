@@ -11,6 +11,7 @@
 #include <functional>
 #include <optional>
 
+#include "perf/admission.h"
 #include "perf/choice.h"
 #include "perf/control.h"
 #include "perf/crew.h"
@@ -41,7 +42,8 @@ class Session {
         told_(told),
         interrupted_(interrupted),
         terms_(terms),
-        stage_(stage) {}
+        stage_(stage),
+        admission_({kMagic, kProtocol, told.side.version, "gdr perf"}, terms_.secret) {}
   ~Session();
 
   Result<void> serve();
@@ -76,7 +78,8 @@ class Session {
   Result<void> check_destinations(const SideAddress& theirs) const;
   Result<Destination> destination(std::size_t port, std::uint16_t lid,
                                   const std::array<std::uint8_t, 16>& gid, bool global) const;
-  void admit();
+  template <typename Reply>
+  Result<Reply> admitted_by(Result<Reply> reply);
   void end_crew();
 
   // A probe that has not come back.
@@ -93,8 +96,8 @@ class Session {
   const Terms& terms_;
   Stage& stage_;
   std::unique_ptr<Crew> crew_;
-  bool greeted_ = false, admitted_ = false, begun_ = false, connected_ = false, started_ = false;
-  std::optional<Secret::Nonces> nonces_;
+  Admission admission_;
+  bool begun_ = false, connected_ = false, started_ = false;
   std::optional<Error> refused_;  // ends the session, once the client has been told
   std::optional<Pending> pending_;
   std::vector<Destination> proved_;

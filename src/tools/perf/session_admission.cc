@@ -1,5 +1,5 @@
-// Session: what comes before a client may have anything done: who it is, that it knows the secret,
-// that it is its turn, and that the places that it names are its own.
+// Session: what comes before a client may have anything done: that it is let in, that it is its
+// turn, and that the places that it names are its own.
 #include <algorithm>
 
 #include "base/random.h"
@@ -14,42 +14,27 @@ constexpr int kMostProbes = 6;
 constexpr std::size_t kMostAnswers = 4;
 constexpr std::size_t kMostDestinations = kMostPorts * 4;
 
-Error too_early(const char* what) { return {EPROTO, std::string(what) + " came too early"}; }
-
 }  // namespace
 
-// The reply says what this side is, whether they match or not: the client tells its user.
-Result<Hello> Session::handle(const Hello& request) {
-  greeted_ = request.magic == kMagic && request.protocol == kProtocol;
-  return Hello{kMagic, kProtocol, told_.side.version};
-}
+Result<Hello> Session::handle(const Hello& request) { return admission_.handle(request); }
 
 Result<Challenge::Reply> Session::handle(const Challenge& request) {
-  if (!greeted_ || nonces_) return too_early("challenge");
-  nonces_ = {request.nonce, random_nonce()};
-  if (!terms_.secret) admit();
-  return Challenge::Reply{nonces_->server, terms_.secret.has_value()};
+  return admitted_by(admission_.handle(request));
 }
 
-// The client first: who knows no secret learns nothing that a guess could be tried on.
 Result<Authenticate::Reply> Session::handle(const Authenticate& request) {
-  if (!nonces_ || admitted_) return too_early("authenticate");
-  if (!are_equal(request.proof, terms_.secret->proof(Secret::Side::kClient, *nonces_))) {
-    refused_ = Error{EACCES, "the client has a different secret"};
-    return Error{EACCES,
-                 "client and server have different secrets; give both the same --secret file"};
-  }
-  admit();
-  return Authenticate::Reply{terms_.secret->proof(Secret::Side::kServer, *nonces_)};
+  return admitted_by(admission_.handle(request));
 }
 
-void Session::admit() {
-  admitted_ = true;
-  control_.set_most(kLargestMessage);
+template <typename Reply>
+Result<Reply> Session::admitted_by(Result<Reply> reply) {
+  refused_ = admission_.refused();
+  if (admission_.is_done()) control_.set_most(kLargestMessage);
+  return reply;
 }
 
 Result<Open::Reply> Session::handle(const Open&) {
-  if (!admitted_) return too_early("open");
+  if (!admission_.is_done()) return too_early("open");
   Open::Reply reply;
   reply.side = told_.side;
   reply.facts = told_.facts;
@@ -61,7 +46,7 @@ Result<Open::Reply> Session::handle(const Open&) {
 }
 
 Result<Nothing> Session::handle(const Begin& request) {
-  if (!admitted_ || begun_) return too_early("begin");
+  if (!admission_.is_done() || begun_) return too_early("begin");
   if (terms_.whole && request.nanoseconds > *terms_.whole) {
     return Error{ETIME, "the plan takes at least " + text_of_time(request.nanoseconds) +
                             ", but this server ends a session after " +

@@ -18,9 +18,9 @@ std::string address_in(const std::string& gid) {
 
 }  // namespace
 
-std::string text_of_gid(const std::uint8_t (&gid)[16]) {
+std::string text_of_gid(std::span<const std::uint8_t, 16> gid) {
   char text[INET6_ADDRSTRLEN] = "";
-  inet_ntop(AF_INET6, gid, text, sizeof text);
+  inet_ntop(AF_INET6, gid.data(), text, sizeof text);
   return text;
 }
 
@@ -35,7 +35,7 @@ Error unreachable(const Port& far, const std::string& nic, const std::string& gi
   }
   return Error{EHOSTUNREACH,
                fmt::format("{} has the loopback address {}{}, which no other host reaches; give it "
-                           "one of its host's, on both hosts, before gdr perf: export "
+                           "one of its host's, on both hosts, before you start gdr: export "
                            "GDR_SOFT_DEVICES={}/ip=ADDRESS",
                            here ? nic : "the server's " + far.nic, address_in(here ? gid : far.gid),
                            here ? " here" : "", here ? nic : far.nic)};

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "base/result.h"
@@ -12,7 +13,7 @@
 namespace gdr::perf {
 
 // "::ffff:192.168.1.7"
-std::string text_of_gid(const std::uint8_t (&gid)[16]);
+std::string text_of_gid(std::span<const std::uint8_t, 16> gid);
 
 // EHOSTUNREACH. `far`: the server's port; `nic` and `gid`: the one here, to which nothing came.
 Error unreachable(const Port& far, const std::string& nic, const std::string& gid);

@@ -51,6 +51,9 @@ class Connection {
   // Longer messages end the conversation. At first: kLargestMessage.
   void set_most(std::size_t bytes) { most_ = bytes; }
 
+  // For a conversation of another kind, between two messages.
+  UniqueFd take_socket() { return std::move(fd_); }
+
   // The other end has closed its side, or has died. Also while another thread waits for an answer.
   bool is_closed() const;
 

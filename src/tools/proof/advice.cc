@@ -7,7 +7,8 @@ namespace gdr::proof {
 namespace {
 
 std::string counters_command(const Circumstances& around) {
-  return "grep -r . /sys/class/infiniband/" + around.far + "/ports/*/counters/port_rcv_packets";
+  return (around.two_hosts ? "on " + around.far_host + ": " : "") +
+         "grep -r . /sys/class/infiniband/" + around.far + "/ports/*/counters/port_rcv_packets";
 }
 
 std::string stand_in_bug() {
@@ -67,14 +68,14 @@ void add_vanished_cause(Advice& advice, const Circumstances& around) {
 }
 
 void add_retry_causes(Advice& advice, const Circumstances& around) {
-  if (around.ethernet && !around.same_nic && !around.soft_nic) {
+  if (around.ethernet && !around.same_nic && !around.soft_nic && !around.two_hosts) {
     advice.causes.push_back(
         "both ports belong to this host, so the kernel routes the peer's address to the host "
         "itself "
         "and packets loop inside " +
         around.near + "; prove each NIC against itself, and the link between them with raw frames");
   }
-  if (around.soft_nic) {
+  if (around.soft_nic && !around.two_hosts) {
     advice.causes.push_back(
         "the two processes of the software NIC cannot meet: each must see the other in /proc and "
         "be "
@@ -190,9 +191,14 @@ Advice advise(Symptom symptom, const Observation& seen, const Circumstances& aro
           "the completion came before the data was visible, or the data went elsewhere");
       add_gpu_path_causes(advice, around);
   }
-  if (around.soft_nic && (around.soft_gpu || !around.device_memory)) {
+  // Between hosts there is a network, which may be at fault.
+  const bool by_network =
+      around.two_hosts && (symptom == Symptom::kNothingArrived || symptom == Symptom::kSendError);
+  if (around.soft_nic && (around.soft_gpu || !around.device_memory) && !by_network) {
     advice.causes.insert(advice.causes.begin(), stand_in_bug());
     advice.next = "./test";
+  } else if (by_network && around.soft_nic) {
+    advice.next = "gdr doctor";
   } else if (around.soft_nic) {
     advice.causes.insert(advice.causes.begin(),
                          "the NIC is a stand-in, so the fault is in it or in the GPU driver");

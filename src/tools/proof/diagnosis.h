@@ -57,7 +57,9 @@ struct Circumstances {
   bool host_works = true;  // the same mode between host buffers was right
   bool counters_known = false;
   bool receiver_moved = false;  // the receiving port's packet counters did
-  std::string near, far;        // NIC names
+  bool two_hosts = false;
+  std::string near, far;  // NIC names
+  std::string far_host;   // of the receiving port, where it is another one
 };
 
 struct Advice {

@@ -90,8 +90,15 @@ ordered_json inventory_json(const InventoryReport& inventory) {
   return json;
 }
 
-ordered_json participants_json(const InventoryReport& inventory, const Participants& pair) {
-  const auto gpu = [&](const std::string& address) -> ordered_json {
+ordered_json host_or_null(const std::string& host) {
+  return host.empty() ? ordered_json() : ordered_json(host);
+}
+
+// `far`: B's, the same where both are on this host.
+ordered_json participants_json(const InventoryReport& near, const InventoryReport& far,
+                               const Participants& pair) {
+  const auto gpu = [&](const InventoryReport& inventory,
+                       const std::string& address) -> ordered_json {
     const GpuEntry* const entry = gpu_at(inventory, address);
     return entry != nullptr ? gpu_json(*entry, inventory.soft_gpu) : ordered_json();
   };
@@ -99,10 +106,12 @@ ordered_json participants_json(const InventoryReport& inventory, const Participa
     return grade.empty() ? ordered_json() : ordered_json(grade);
   };
   return {{"from_nic", pair.from_nic},
-          {"from_gpu", gpu(pair.from_gpu)},
+          {"from_host", host_or_null(pair.from_host)},
+          {"to_host", host_or_null(pair.to_host)},
+          {"from_gpu", gpu(near, pair.from_gpu)},
           {"from_grade", known(pair.from_grade)},
           {"to_nic", pair.to_nic},
-          {"gpu", gpu(pair.gpu)},
+          {"gpu", gpu(far, pair.gpu)},
           {"grade", known(pair.grade)}};
 }
 
@@ -110,6 +119,7 @@ ordered_json registration_json(const RegistrationResult& result) {
   ordered_json json{
       {"nic", result.nic},
       {"gpu", result.gpu},
+      {"host", host_or_null(result.host)},
       {"memory", memory_name(result.memory)},
       {"registration", result.registration == Registration::kDmaBuf ? "dma-buf" : "peer-memory"},
       {"ok", result.ok},
@@ -129,6 +139,8 @@ ordered_json check_json(const Check& check) {
                     {"from_gpu", check.from_gpu},
                     {"from_nic", check.from_nic},
                     {"to_nic", check.to_nic},
+                    {"from_host", host_or_null(check.from_host)},
+                    {"to_host", host_or_null(check.to_host)},
                     {"from", memory_name(check.direction.from)},
                     {"to", memory_name(check.direction.to)},
                     {"source_gpu", check.source_gpu()},
@@ -158,6 +170,8 @@ ordered_json measurement_json(const Measurement& m) {
       {"to", memory_name(m.direction.to)},
       {"from_nic", m.from_nic},
       {"to_nic", m.to_nic},
+      {"from_host", host_or_null(m.from_host)},
+      {"to_host", host_or_null(m.to_host)},
       {"gpu", m.gpu},
       {"from_gpu", m.from_gpu},
       {"source_gpu", m.source_gpu()},
@@ -198,13 +212,25 @@ const char* verdict_name(VerdictKind kind) {
   return "FAILED";
 }
 
+ordered_json other_json(const std::optional<OtherSide>& other) {
+  if (!other) return {};
+  const RunFacts& facts = other->facts;
+  return {{"host", facts.host},
+          {"version", facts.version},
+          {"kernel", facts.kernel},
+          {"gpu_driver", facts.gpu_driver},
+          {"inventory", inventory_json(other->inventory)}};
+}
+
 }  // namespace
 
 std::string to_json(const Report& report) {
   const Verdict& verdict = report.verdict;
   ordered_json participants = ordered_json::array();
   for (const Participants& pair : report.participants) {
-    participants.push_back(participants_json(report.inventory, pair));
+    const bool two_hosts = report.other && !pair.to_host.empty();
+    participants.push_back(participants_json(
+        report.inventory, two_hosts ? report.other->inventory : report.inventory, pair));
   }
   const RunFacts& facts = report.facts;
   const ordered_json json{{"tool", "gdr prove"},
@@ -227,6 +253,7 @@ std::string to_json(const Report& report) {
                           {"next", verdict.next},
                           {"seconds", report.seconds},
                           {"inventory", inventory_json(report.inventory)},
+                          {"other_host", other_json(report.other)},
                           {"participants", participants},
                           {"registrations", list(report.registrations, registration_json)},
                           {"checks", list(report.checks, check_json)},

@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 
+#include "host/registration/loaded_module.h"
 #include "proof/client.h"
 #include "proof/plan.h"
 
@@ -29,7 +30,9 @@ struct RegisteredBuffer {
 // One worker with its opened devices and a buffer for each kind of memory.
 struct End {
   Client* client = nullptr;
-  std::string nic, gpu;  // in the report
+  std::string nic, gpu;                                 // in the report
+  std::string host;                                     // empty: both ends are on this host
+  std::vector<host::LoadedModule> peer_memory_modules;  // of its kernel
   // How each kind of device memory is registered.
   std::map<MemoryKind, Registration> works;
   Open::Reply opened;

@@ -13,6 +13,8 @@ class Listener {
   virtual ~Listener() = default;
   virtual void on_facts(const RunFacts&) {}
   virtual void on_inventory(const InventoryReport&) {}
+  // After on_inventory(), where B is on another host.
+  virtual void on_other_side(const OtherSide&) {}
   // These take part from here on.
   virtual void on_pair(const Participants&) {}
   virtual void on_registration(const RegistrationResult&) {}

@@ -218,13 +218,23 @@ struct Examine {
   using Reply = Damage;
 };
 
+// The server of `gdr prove` on another host, and the number by which it knows this proof.
+struct ServerOfProof {
+  std::string host;  // empty: none, both sides are on this host
+  std::uint16_t port = 0;
+  std::string secret_file;  // empty: none
+  std::uint64_t ticket = 0;
+  GDR_FIELDS(host, port, secret_file, ticket)
+};
+
 // A row of `gdr perf`, from this worker to the other one's NIC.
 struct Measure {
   std::string far_nic;
   std::uint8_t far_port = 1;
   bool soft = false, require_hardware = false;
+  ServerOfProof server;
   perf::Load load;
-  GDR_FIELDS(far_nic, far_port, soft, require_hardware, load)
+  GDR_FIELDS(far_nic, far_port, soft, require_hardware, server, load)
   struct Reply {
     double messages_per_second = 0;  // of bandwidth and rate
     double nanoseconds = 0;          // of latency
@@ -232,10 +242,22 @@ struct Measure {
   };
 };
 
-using Messages =
-    std::tuple<Failure, Nothing, Survey, Survey::Reply, Open, Open::Reply, CreateBuffer,
-               CreateBuffer::Reply, DestroyBuffer, CreateQueue, CreateQueue::Reply, Connect,
-               DestroyQueue, Steer, Prepare, Fill, Store, PostReceive, Execute, AwaitReceive,
-               Completion, Examine, Damage, Measure, Measure::Reply>;
+// How many packets its port has received, as the kernel counts them. The server of another host
+// answers this, and no worker.
+struct CountPackets {
+  GDR_NO_FIELDS
+  struct Reply {
+    bool known = false;
+    std::int64_t packets = 0;
+    GDR_FIELDS(known, packets)
+    bool operator==(const Reply&) const = default;
+  };
+};
+
+using Messages = std::tuple<Failure, Nothing, Survey, Survey::Reply, Open, Open::Reply,
+                            CreateBuffer, CreateBuffer::Reply, DestroyBuffer, CreateQueue,
+                            CreateQueue::Reply, Connect, DestroyQueue, Steer, Prepare, Fill, Store,
+                            PostReceive, Execute, AwaitReceive, Completion, Examine, Damage,
+                            Measure, Measure::Reply, CountPackets, CountPackets::Reply>;
 
 }  // namespace gdr::proof

@@ -18,6 +18,7 @@ struct Obstacle {
   std::vector<std::string> seen;
   std::vector<std::string> causes;
   std::string next;
+  GDR_FIELDS(seen, causes, next)
 };
 
 // Hardware was required, or is there, and a part of it is missing or cannot be used. Nothing where

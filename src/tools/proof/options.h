@@ -29,6 +29,8 @@ struct Options : participants::DeviceWishes, participants::LibraryWishes {
   // Once it is true no further transfer begins, and the verdict is about what was done.
   const std::atomic<bool>* interrupted = nullptr;
   bool is_interrupted() const { return interrupted != nullptr && interrupted->load(); }
+  // The server that is B, with devices of its own host. Then `gpu` and `nic` are those of A.
+  ServerOfProof server;
   RunFacts facts;  // host, date and version; the proof adds what the machine shows
 
   // Where things are; tests point them elsewhere.

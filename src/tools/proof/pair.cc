@@ -1,31 +1,19 @@
 #include "proof/pair.h"
 
-#include <stdio.h>
-
 #include <algorithm>
 #include <tuple>
 
 #include "cuda/driver.h"
+#include "proof/device_addresses.h"
 
 namespace gdr::proof {
 namespace {
 
 constexpr std::uint64_t kProbeSize = 2 << 20;
 
-// sysfs's MAC address: the library can only resolve it where a route exists.
-void take_mac(const InventoryReport& inventory, const PortChoice& choice, Open::Reply& opened) {
-  for (const NicEntry& nic : inventory.nics) {
-    if (nic.survey.name != choice.nic || !nic.hardware) continue;
-    for (const host::Port& port : nic.hardware->ports) {
-      unsigned m[6];
-      if (port.number != choice.port || sscanf(port.mac.c_str(), "%x:%x:%x:%x:%x:%x", m, m + 1,
-                                               m + 2, m + 3, m + 4, m + 5) != 6) {
-        continue;
-      }
-      for (std::size_t i = 0; i < 6; ++i) opened.mac[i] = static_cast<std::uint8_t>(m[i]);
-      opened.has_mac = true;
-    }
-  }
+// "mlx5_0", "mlx5_0 of node2"
+std::string text_of(const End& end) {
+  return end.nic + (end.host.empty() ? "" : " of " + end.host);
 }
 
 }  // namespace
@@ -42,12 +30,23 @@ std::uint64_t Pair::capacity() const { return largest() + kLargestOffset + 2 * k
 
 Result<void> Pair::open() {
   const Options& options = context_.options;
-  Result<std::array<WorkerProcess, 2>> workers =
-      start_workers(options.program, options.worker_arguments);
-  if (!workers) return workers.error();
-  workers_.emplace(*std::move(workers));
-  near_.client = &(*workers_)[0].client;
-  far_.client = &(*workers_)[1].client;
+  Result<WorkerProcess> sender =
+      start_worker("the sending process", options.program, options.worker_arguments);
+  if (!sender) return sender.error();
+  near_worker_.emplace(*std::move(sender));
+  near_.client = &near_worker_->client;
+  Result<Client*> receiver = start_far();
+  if (!receiver) return receiver.error();
+  far_.client = *receiver;
+  near_.host = selection_.near_host;
+  far_.host = selection_.far_host;
+  near_.peer_memory_modules = far_.peer_memory_modules = context_.peer_memory_modules;
+  if (context_.far != nullptr) {
+    far_.peer_memory_modules.clear();
+    for (const FarHost::Module& module : context_.far->host.modules) {
+      far_.peer_memory_modules.push_back({module.name, module.version});
+    }
+  }
   near_.gpu = selection_.near_gpu_text;
   far_.gpu = selection_.far_gpu_text;
   const std::tuple<End*, const PortChoice*, int> ends[] = {
@@ -57,12 +56,34 @@ Result<void> Pair::open() {
     end->nic = choice->text();
     Result<Open::Reply> opened = end->client->call(
         Open{context_.verbs, context_.cuda, choice->nic, choice->port, gpu}, kLongTimeout);
-    if (!opened) return Error{opened.error().code, end->nic + ": " + opened.error().message};
+    if (!opened) {
+      return Error{opened.error().code, text_of(*end) + ": " + opened.error().message};
+    }
     end->opened = *opened;
-    take_mac(context_.report.inventory, *choice, end->opened);
+    // The server has looked for its own.
+    if (end->host != selection_.far_host || !context_.far) {
+      take_mac(context_.report.inventory, *choice, end->opened);
+    }
   }
   lane_.emplace(near_, far_, options.step_timeout);
   return {};
+}
+
+Result<Client*> Pair::start_far() {
+  if (context_.far != nullptr) return &context_.far->client;
+  Result<WorkerProcess> receiver = start_worker("the receiving process", context_.options.program,
+                                                context_.options.worker_arguments);
+  if (!receiver) return receiver.error();
+  far_worker_.emplace(*std::move(receiver));
+  return &far_worker_->client;
+}
+
+bool Pair::soft_nic() const {
+  return context_.report.inventory.soft_nic || (context_.far && context_.far->host.soft_nic);
+}
+
+bool Pair::soft_gpu() const {
+  return context_.report.inventory.soft_gpu || (context_.far && context_.far->host.soft_gpu);
 }
 
 Result<void> Pair::try_registration(End& end, MemoryKind memory, Registration registration) {
@@ -72,6 +93,7 @@ Result<void> Pair::try_registration(End& end, MemoryKind memory, Registration re
   RegistrationResult result;
   result.nic = end.nic;
   result.gpu = end.gpu;
+  result.host = end.host;
   result.memory = memory;
   result.registration = registration;
   result.ok = reply->stage == RegistrationStage::kDone;
@@ -85,8 +107,8 @@ Result<void> Pair::try_registration(End& end, MemoryKind memory, Registration re
       result.used = end.works.emplace(memory, registration).second;
     }
     // The software NIC asks no module.
-    if (registration == Registration::kPeerMemory && !context_.report.inventory.soft_nic) {
-      result.modules = context_.report.peer_memory_modules;
+    if (registration == Registration::kPeerMemory && !soft_nic()) {
+      result.modules = end.peer_memory_modules;
     }
   }
   context_.listener.on_registration(result);
@@ -95,7 +117,7 @@ Result<void> Pair::try_registration(End& end, MemoryKind memory, Registration re
 }
 
 Result<void> Pair::try_registrations() {
-  // What works at one end of a GPU works at the other.
+  // What works at one end of a GPU works at the other, on one host.
   std::vector<End*> ends{&far_};
   if (selection_.has_two_gpus()) ends.insert(ends.begin(), &near_);
   for (End* end : ends) {
@@ -188,12 +210,26 @@ Result<void> Pair::make_buffers() {
   return made;
 }
 
-bool Pair::reaches() {
-  if (Result<void> connected = lane_->connect(QueueKind::kRc); !connected) return false;
+// Nothing: no queue pairs could be connected.
+std::optional<Observation> Pair::try_link() {
+  if (Result<void> connected = lane_->connect(QueueKind::kRc); !connected) return std::nullopt;
   const Observation seen =
       kRcWrite.run(*lane_, Case{{MemoryKind::kHost, MemoryKind::kHost}, 64, 0, 0});
   lane_->disconnect();
-  return judge(seen) == Symptom::kNone;
+  return seen;
+}
+
+bool Pair::reaches() {
+  const std::optional<Observation> seen = try_link();
+  return seen && judge(*seen) == Symptom::kNone;
+}
+
+// What arrives and is wrong is for the proof to judge, and so is a refusal.
+bool Pair::is_cut_off() {
+  const std::optional<Observation> seen = try_link();
+  if (!seen) return false;
+  return judge(*seen) == Symptom::kNothingArrived ||
+         (seen->sent && seen->sent->seen && seen->sent->status == IBV_WC_RETRY_EXC_ERR);
 }
 
 }  // namespace gdr::proof

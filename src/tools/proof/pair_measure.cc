@@ -68,10 +68,10 @@ Measurement Pair::measure_direction(const Direction& direction) {
     load.far = place_of(direction.to, selection_.far_gpu, staged);
     load.way = way_of(context_.options.registration);
     const Options& options = context_.options;
-    Result<Measure::Reply> reply =
-        near_.client->call(Measure{selection_.far.nic, selection_.far.port, options.soft,
-                                   options.require_hardware, load},
-                           kLongTimeout);
+    Result<Measure::Reply> reply = near_.client->call(
+        Measure{selection_.far.nic, selection_.far.port, options.soft, options.require_hardware,
+                context_.far ? context_.far->server : ServerOfProof{}, load},
+        kLongTimeout);
     if (reply) return *reply;
     result.problem = reply.error().message;
     return {};

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "proof/packets.h"
 #include "proof/pair.h"
 
 namespace gdr::proof {
@@ -34,14 +35,6 @@ std::vector<Direction> directions_of(const Mode& mode, MemoryKind device) {
   return directions;
 }
 
-std::int64_t packets(const std::vector<host::Counter>& counters) {
-  std::int64_t sum = 0;
-  for (const host::Counter& counter : counters) {
-    if (counter.name == "port_rcv_packets" || counter.name == "rx_bytes") sum += counter.value;
-  }
-  return sum;
-}
-
 }  // namespace
 
 void Pair::prove(std::span<const Mode* const> modes) {
@@ -61,7 +54,8 @@ void Pair::prove(std::span<const Mode* const> modes) {
 }
 
 std::optional<std::string> Pair::unusable(const Mode& mode) const {
-  if (mode.queue == QueueKind::kRaw && selection_.near == selection_.far) {
+  if (mode.queue == QueueKind::kRaw && !selection_.has_two_hosts() &&
+      selection_.near == selection_.far) {
     return "raw frames need two NIC ports, but there is only one";
   }
   if (mode.needs_atomics && !(near_.opened.atomics && far_.opened.atomics)) {
@@ -124,8 +118,7 @@ void Pair::run_cases(const Mode& mode, const std::vector<Case>& cases, Check& ch
   check.status = Status::kProved;
   check.least = cases.front().size;
   check.most = cases.back().size;
-  counters_before_ =
-      host::read_counters(context_.options.root, selection_.far.nic, selection_.far.port);
+  packets_before_ = far_packets();
   const std::string what = check.title + ", " + direction_text(check);
   unsigned timeouts = 0;
   const bool impatient = impatient_;
@@ -182,6 +175,11 @@ void Pair::conclude(const Mode& mode, const Case& c, const Observation& seen, Ch
   check.reason = describe(symptom, seen);
   check.transfer = size_text(c.size) + " at offset " + std::to_string(c.target_offset);
   check.advice = advise(symptom, seen, around);
+  if (mode.queue == QueueKind::kRaw && around.soft_nic && around.two_hosts &&
+      symptom == Symptom::kNothingArrived) {
+    check.status = Status::kNotProved;
+    check.reason = "the software NIC carries raw frames within one host alone";
+  }
   // Two ports of one host may be on separate networks; then this proves nothing.
   if (mode.queue == QueueKind::kRaw && !around.soft_nic && symptom == Symptom::kNothingArrived &&
       around.counters_known && !around.receiver_moved) {
@@ -191,16 +189,26 @@ void Pair::conclude(const Mode& mode, const Case& c, const Observation& seen, Ch
   }
 }
 
-Circumstances Pair::circumstances(const Mode& mode, const Direction& direction) const {
+CountPackets::Reply Pair::far_packets() {
+  if (context_.far == nullptr) {
+    return count_packets(context_.options.root, selection_.far.nic, selection_.far.port);
+  }
+  const Result<CountPackets::Reply> counted = far_.client->call(CountPackets{}, kLongTimeout);
+  return counted ? *counted : CountPackets::Reply{};
+}
+
+Circumstances Pair::circumstances(const Mode& mode, const Direction& direction) {
   Circumstances around;
   around.queue = mode.queue;
   around.soft_nic = soft_nic();
-  around.soft_gpu = context_.report.inventory.soft_gpu;
+  around.soft_gpu = soft_gpu();
   around.device_memory = is_device(direction.from) || is_device(direction.to);
-  around.same_nic = selection_.near == selection_.far;
+  around.two_hosts = selection_.has_two_hosts();
+  around.same_nic = !around.two_hosts && selection_.near == selection_.far;
   around.ethernet = near_.opened.ethernet;
   around.near = selection_.near.text();
   around.far = selection_.far.text();
+  around.far_host = selection_.far_host;
   const bool at_target = is_device(direction.to);
   const MemoryKind device = at_target ? direction.to : direction.from;
   const End& end = at_target == mode.fetches ? near_ : far_;
@@ -213,10 +221,9 @@ Circumstances Pair::circumstances(const Mode& mode, const Direction& direction) 
                          check.to_nic == around.far;
     if (control) around.host_works = check.status == Status::kProved;
   }
-  const auto counters =
-      host::read_counters(context_.options.root, selection_.far.nic, selection_.far.port);
-  around.counters_known = !counters.empty() && !around.soft_nic;
-  around.receiver_moved = packets(counters) != packets(counters_before_);
+  const CountPackets::Reply counted = far_packets();
+  around.counters_known = counted.known && !around.soft_nic;
+  around.receiver_moved = counted != packets_before_;
   return around;
 }
 

@@ -1,5 +1,7 @@
 #include "proof/path.h"
 
+#include <fmt/format.h>
+
 namespace gdr::proof {
 namespace {
 
@@ -25,9 +27,23 @@ void name_devices(const participants::Selection& selection, Path& path) {
   path.to_nic = selection.far.text();
   path.from_gpu = selection.near_gpu_text;
   path.gpu = selection.far_gpu_text;
+  path.from_host = selection.near_host;
+  path.to_host = selection.far_host;
+}
+
+std::string ports_text(const Path& path) {
+  if (!path.has_two_hosts()) return path.from_nic + " → " + path.to_nic;
+  return path.from_nic + " of " + path.from_host + " → " + path.to_nic + " of " + path.to_host;
 }
 
 std::string path_text(const Path& path) {
+  if (path.has_two_hosts()) {
+    const auto end = [](const std::string& nic, const std::string& gpu, const std::string& host) {
+      return nic + (gpu.empty() ? "" : " and " + gpu) + " of " + host;
+    };
+    return end(path.from_nic, path.from_gpu, path.from_host) + " → " +
+           end(path.to_nic, path.gpu, path.to_host);
+  }
   std::string text = path.from_nic + " → " + path.to_nic;
   if (path.gpu.empty()) return text;
   if (path.has_two_gpus()) return text + ", " + path.from_gpu + " → " + path.gpu;
@@ -35,7 +51,10 @@ std::string path_text(const Path& path) {
 }
 
 std::string direction_text(const Path& path) {
-  if (!path.has_two_gpus()) return direction_text(path.direction);
+  if (path.has_two_hosts() && path.fetched) {
+    return fmt::format("{} ← {}", memory_text(path.direction.to), memory_text(path.direction.from));
+  }
+  if (path.has_two_hosts() || !path.has_two_gpus()) return direction_text(path.direction);
   return memory_of(path.direction.from, path.source_gpu()) + " → " +
          memory_of(path.direction.to, path.target_gpu());
 }

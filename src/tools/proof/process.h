@@ -1,10 +1,10 @@
-// The two workers of a proof, each in a process of its own: the one that sends first.
+// A worker of a proof, in a process of its own.
 //
-//   Result<std::array<WorkerProcess, 2>> sides = start_workers("/proc/self/exe", {"prove-worker"});
-//   (*sides)[0].client.call(...);
+//   Result<WorkerProcess> side = start_worker("the sending process", "/proc/self/exe",
+//                                             {"prove-worker"});
+//   side->client.call(...);
 #pragma once
 
-#include <array>
 #include <string>
 #include <vector>
 
@@ -18,8 +18,9 @@ struct WorkerProcess {
   Client client;  // goes first, which asks the worker to end
 };
 
-Result<std::array<WorkerProcess, 2>> start_workers(const std::string& program,
-                                                   const std::vector<std::string>& arguments);
+// `name`: what errors call it.
+Result<WorkerProcess> start_worker(const std::string& name, const std::string& program,
+                                   const std::vector<std::string>& arguments);
 
 // What the started process does: serves its parent. Returns its exit status.
 int worker_main();

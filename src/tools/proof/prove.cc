@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
-#include "host/grade.h"
+#include "perf/unreachable.h"
+#include "proof/hosts/visit.h"
+#include "proof/machine.h"
 #include "proof/obstacle.h"
 #include "proof/pair.h"
 #include "proof/verdict.h"
@@ -13,50 +15,33 @@ namespace {
 class Run {
  public:
   Run(const Options& options, Listener& listener)
-      : options_(options), context_{options, {}, {}, report_, listener} {}
+      : options_(options), context_{options, {}, {}, {}, report_, listener, nullptr} {}
 
   Result<Report> carry_out() {
     const Nanoseconds start = now();
     report_.facts = options_.facts;
-    machine_ = participants::look_at_machine(options_.root);
-    input_.machine_has_nic = machine_.nic;
-    input_.machine_has_gpu = machine_.gpu;
     input_.soft_requested = options_.soft;
-    Result<void> done = prove_all();
+    Result<void> done = options_.server.host.empty() ? prove_here() : prove_between_hosts();
     if (!done) {
-      if (wrong_use_) return done.error();
+      if (ends_it_) return done.error();
       if (!input_.obstacle) input_.obstacle = refused_step(done.error(), report_.inventory);
     }
-    if (!options_.soft) input_.replaced = replaced_hardware(machine_, report_.inventory);
     report_.verdict = decide(input_, report_);
     report_.seconds = static_cast<double>(now() - start) / 1e9;
     return std::move(report_);
   }
 
  private:
-  Result<void> prove_all() {
-    libraries_ =
-        participants::choose_libraries(machine_, options_, !options_.device_memory.empty());
-    participants::let_real_nic_reach_soft_gpu(libraries_);
-    context_.verbs = libraries_.verbs;
-    context_.cuda = libraries_.cuda;
-    const InventoryReport& inventory = report_.inventory;
-    if (Result<void> done = take_inventory(); !done) return done;
-    input_.obstacle = broken_stand_in(inventory);
-    // A device that is there and cannot be used ends the proof: a stand-in must not hide it.
-    if (!input_.obstacle) {
-      input_.obstacle = missing_hardware(machine_, inventory, options_.require_hardware);
-    }
-    if (!input_.obstacle) {
-      input_.obstacle = hidden_hardware(inventory, options_.soft_verbs, options_.soft_cuda);
-    }
+  Result<void> prove_here() {
+    if (Result<void> done = look_here(); !done) return done;
     if (input_.obstacle) {
       show_machine();
       return {};
     }
-    Result<std::vector<Selection>> selections = participants::select_devices(inventory, options_);
-    wrong_use_ = !selections && selections.error().code == EINVAL;
-    if (!wrong_use_) show_machine();
+    Result<std::vector<Selection>> selections =
+        participants::select_devices(report_.inventory, options_);
+    ends_it_ = !selections && selections.error().code == EINVAL;
+    if (!ends_it_) show_machine();
     if (!selections) return selections.error();
     for (const Selection& selection : *selections) {
       if (is_cut_short()) break;
@@ -65,56 +50,110 @@ class Run {
     return {};
   }
 
+  // B is the server on another host. Without an answer from there nothing is said of hardware.
+  Result<void> prove_between_hosts() {
+    if (Result<void> done = look_here(); !done) return done;
+    ends_it_ = true;
+    Result<Visit> visit = Visit::pay(options_.server, options_.facts.version);
+    if (!visit) return visit.error();
+    Result<FarHost> there =
+        visit->describe({!options_.device_memory.empty(), options_.require_hardware});
+    if (!there) return there.error();
+    Result<Selection> here = choose_own(report_.inventory, options_);
+    if (!here && here.error().code == EINVAL) return here.error();
+    ends_it_ = false;
+    report_.other = OtherSide{there->facts, inventory_of(*there)};
+    report_.other->facts.host = name_of(*there, options_.facts.host);
+    note_far_hardware(*there);
+    show_machine();
+    if (input_.obstacle) return {};
+    if (!here) return here.error();
+    const Selection selection = join(*here, options_.facts.host, *there);
+    ServerOfProof server = options_.server;
+    Result<Client> client = std::move(*visit).begin_proof(selection.far_host, server.ticket);
+    if (!client) {
+      ends_it_ = true;
+      return client.error();
+    }
+    FarEnd far{*std::move(client), *std::move(there), std::move(server)};
+    context_.far = &far;
+    Result<void> done = prove_with(selection);
+    context_.far = nullptr;
+    return done;
+  }
+
+  Result<void> prove_with(const Selection& selection) {
+    Pair pair(context_, selection);
+    if (Result<void> done = prepare(pair, selection); !done) return done;
+    if (pair.is_cut_off()) {
+      perf::Port far;
+      far.nic = selection.far.nic;
+      far.gid = pair.far_gid();
+      const Error why = perf::unreachable(far, selection.near.nic, pair.near_gid());
+      input_.obstacle = Obstacle{{why.message}, {}, "gdr doctor"};
+      return {};
+    }
+    pair.prove(options_.modes);
+    if (is_cut_short()) return {};
+    return measure(pair);
+  }
+
+  void note_far_hardware(const FarHost& there) {
+    const std::string name = name_of(there, options_.facts.host);
+    const auto of_that_host = [&](Obstacle obstacle) {
+      for (std::string& seen : obstacle.seen) seen = name + ": " + seen;
+      if (!obstacle.next.empty()) obstacle.next = "on " + name + ": " + obstacle.next;
+      return obstacle;
+    };
+    if (!input_.obstacle && !there.obstacle.seen.empty()) {
+      input_.obstacle = of_that_host(there.obstacle);
+    }
+    if (!input_.replaced && !there.replaced.seen.empty()) {
+      input_.replaced = of_that_host(there.replaced);
+    }
+  }
+
   void show_machine() {
     context_.listener.on_facts(report_.facts);
     context_.listener.on_inventory(report_.inventory);
+    if (report_.other) context_.listener.on_other_side(*report_.other);
   }
 
-  // In a worker, as everything that calls a driver.
-  Result<void> take_inventory() {
-    Result<std::array<WorkerProcess, 2>> workers =
-        start_workers(options_.program, options_.worker_arguments);
-    if (!workers) return workers.error();
-    Result<Survey::Reply> survey =
-        (*workers)[0].client.call(Survey{context_.verbs, context_.cuda}, kLongTimeout);
-    if (!survey) return survey.error();
-    const host::Files files(options_.root);
-    const host::Inventory seen = host::take_inventory(files);
-    report_.inventory = participants::make_inventory(libraries_, *survey, seen);
-    report_.facts.kernel = files.line("proc/sys/kernel/osrelease");
-    report_.facts.gpu_driver = seen.gpu_driver_version;
-    if (seen.gpu_driver_open) report_.facts.gpu_driver += " (open)";
-    if (host::has_reliable_grades(seen)) tree_ = seen.pci;
-    report_.peer_memory_modules = host::loaded_peer_memory(files);
+  Result<void> look_here() {
+    Result<Machine> machine = take_stock(options_);
+    if (!machine) return machine.error();
+    machine_ = *std::move(machine);
+    context_.verbs = machine_.libraries.verbs;
+    context_.cuda = machine_.libraries.cuda;
+    context_.peer_memory_modules = machine_.peer_memory_modules;
+    report_.inventory = machine_.inventory;
+    report_.facts = machine_.facts;
+    input_.machine_has_nic = machine_.shows.nic;
+    input_.machine_has_gpu = machine_.shows.gpu;
+    input_.obstacle = obstacle_on(machine_, options_);
+    if (!options_.soft) input_.replaced = replaced_hardware(machine_.shows, report_.inventory);
     return {};
-  }
-
-  // The grade of the way from the GPU at `address` to the NIC that has this port.
-  std::string grade(const std::string& address, const std::string& nic) const {
-    const GpuEntry* const gpu = gpu_at(report_.inventory, address);
-    const NicEntry* const port = find_nic(report_.inventory, nic);
-    if (!tree_ || gpu == nullptr || port == nullptr || !gpu->hardware || !port->hardware ||
-        !gpu->hardware->pci || !port->hardware->pci) {
-      return {};
-    }
-    const auto path = host::path_between(*tree_, *gpu->hardware->pci, *port->hardware->pci);
-    return path ? host::name_of(*path) : "";
   }
 
   void note_participants(const Pair& pair, const Selection& selection) {
     Participants taking_part = pair.participants();
-    taking_part.from_grade = grade(taking_part.from_gpu, selection.near.nic);
-    taking_part.grade = grade(taking_part.gpu, selection.far.nic);
+    taking_part.from_grade = machine_.grade(taking_part.from_gpu, selection.near.nic);
+    taking_part.grade = context_.far ? context_.far->host.grade
+                                     : machine_.grade(taking_part.gpu, selection.far.nic);
     context_.listener.on_pair(taking_part);
     if (!report_.inventory.host_memory_only) report_.participants.push_back(taking_part);
   }
 
-  Result<void> prove_selection(const Selection& selection) {
-    Pair pair(context_, selection);
+  Result<void> prepare(Pair& pair, const Selection& selection) {
     if (Result<void> done = pair.open(); !done) return done;
     note_participants(pair, selection);
     if (Result<void> done = pair.try_registrations(); !done) return done;
-    if (Result<void> done = pair.make_buffers(); !done) return done;
+    return pair.make_buffers();
+  }
+
+  Result<void> prove_selection(const Selection& selection) {
+    Pair pair(context_, selection);
+    if (Result<void> done = prepare(pair, selection); !done) return done;
     std::vector<const Mode*> raw, connected;
     for (const Mode* mode : options_.modes) {
       (mode->queue == QueueKind::kRaw ? raw : connected).push_back(mode);
@@ -187,11 +226,9 @@ class Run {
   const Options& options_;
   Report report_;
   Context context_;
-  MachineFacts machine_;
-  participants::Libraries libraries_;
-  std::optional<host::PciTree> tree_;  // where its grades can be relied on
+  Machine machine_;
   VerdictInput input_;
-  bool wrong_use_ = false;  // what failed is what was asked for
+  bool ends_it_ = false;  // the error is no verdict: wrong use, or no answer from the other host
 };
 
 }  // namespace

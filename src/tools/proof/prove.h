@@ -1,7 +1,9 @@
-// The loopback proof from end to end: inventory, registration, transfers, measurement, verdict.
+// The proof from end to end, on one host or with a server on another (hosts/server.h): inventory,
+// registration, transfers, measurement, verdict.
 //
 //   Result<Report> report = prove(options, listener);
-//   if (!report) ...   // wrong use: an unknown device; everything else is in the verdict
+//   if (!report) ...   // EINVAL: wrong use, such as an unknown device; else the server of another
+//                      // host is not there; everything else is in the verdict
 #pragma once
 
 #include "base/result.h"

@@ -20,6 +20,7 @@ using participants::NicEntry;
 
 struct RegistrationResult {
   std::string nic, gpu;
+  std::string host;  // whose they are; empty: both ends are on this host
   MemoryKind memory = MemoryKind::kDevice;
   Registration registration = Registration::kDmaBuf;
   bool ok = false;
@@ -72,6 +73,7 @@ struct Participants {
   // How near each GPU is to its NIC in the PCI tree, in nvidia-smi's words ("PIX"); empty: not
   // known, as of stand-ins and in virtual machines.
   std::string from_grade, grade;
+  std::string from_host{}, to_host{};  // empty: both on this host
 };
 
 enum class VerdictKind {
@@ -104,11 +106,17 @@ struct Verdict {
   }
 };
 
+// B's host, where it is another one.
+struct OtherSide {
+  RunFacts facts;
+  InventoryReport inventory;
+};
+
 struct Report {
   RunFacts facts;
   InventoryReport inventory;
+  std::optional<OtherSide> other;
   std::vector<Participants> participants;
-  std::vector<host::LoadedModule> peer_memory_modules;  // of this machine
   std::vector<RegistrationResult> registrations;
   std::vector<Check> checks;
   std::vector<Measurement> measurements;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cctype>
 #include <utility>
 #include <vector>
 
@@ -29,14 +30,27 @@ std::string simulated(const InventoryReport& inventory) {
   return text;
 }
 
+// Between two hosts the first names this one, and "B" the other.
+void add_other_host(const OtherSide& other, bool with_host, std::vector<Fact>& facts) {
+  const RunFacts& its = other.facts;
+  facts.insert(facts.end(),
+               {{"simulated at B", simulated(other.inventory)},
+                {"B: host", with_host ? its.host : ""},
+                {"B: gdrkit", its.version},
+                {"B: kernel", its.kernel},
+                {"B: NVIDIA driver", its.gpu_driver.empty() ? "none" : its.gpu_driver}});
+}
+
 std::vector<Fact> facts_of(const Report& report, bool with_host) {
   const RunFacts& facts = report.facts;
-  return {{"simulated", simulated(report.inventory)},
-          {"host", with_host ? facts.host : ""},
-          {"date", facts.date},
-          {"gdrkit", facts.version},
-          {"kernel", facts.kernel},
-          {"NVIDIA driver", facts.gpu_driver.empty() ? "none" : facts.gpu_driver}};
+  std::vector<Fact> all{{"simulated", simulated(report.inventory)},
+                        {"host", with_host ? facts.host : ""},
+                        {"date", facts.date},
+                        {"gdrkit", facts.version},
+                        {"kernel", facts.kernel},
+                        {"NVIDIA driver", facts.gpu_driver.empty() ? "none" : facts.gpu_driver}};
+  if (report.other) add_other_host(*report.other, with_host, all);
+  return all;
 }
 
 const char* class_of(VerdictKind kind) {
@@ -117,13 +131,34 @@ std::string transfers_table(const Report& report) {
   return text + "</table></div>\n";
 }
 
+bool is_of_a_name(char one) {
+  return std::isalnum(static_cast<unsigned char>(one)) || one == '-' || one == '_' || one == '.';
+}
+
+// `name` as a whole word becomes `other`.
+std::string renamed(const std::string& text, const std::string& name, const std::string& other) {
+  if (name.empty()) return text;
+  std::string result;
+  std::size_t from = 0;
+  for (std::size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
+    const std::size_t end = at + name.size();
+    const bool whole = (at == 0 || !is_of_a_name(text[at - 1])) &&
+                       (end == text.size() || !is_of_a_name(text[end]));
+    if (!whole || at < from) continue;
+    result += text.substr(from, at - from) + other;
+    from = end;
+  }
+  return result + text.substr(from);
+}
+
 }  // namespace
 
 std::string to_html(const Report& report) {
   const Verdict& verdict = report.verdict;
   const std::string name = report.facts.host.empty() ? "" : report.facts.host + ": ";
   std::string page = text::page_head("gdr prove: " + name + headline(verdict));
-  page += "<p class=\"quiet\">gdr prove: GPUDirect RDMA on one host, byte by byte</p>\n";
+  page += fmt::format("<p class=\"quiet\">gdr prove: GPUDirect RDMA {}, byte by byte</p>\n",
+                      report.other ? "between two hosts" : "on one host");
   page += fmt::format("<h1 class=\"{}\">{}</h1>\n<table class=\"facts\">\n", class_of(verdict.kind),
                       text::escape_markup(headline(verdict)));
   for (const VerdictLine& line : lines_of(verdict)) {
@@ -166,9 +201,13 @@ std::string to_markdown(const Report& report) {
   // Its first line names the host.
   Report nameless = report;
   nameless.facts.host.clear();
-  return page + text::folded_markdown(
-                    "What gdr prove -v prints",
-                    text::fenced_markdown("", text_of(nameless, TextReport::Detail::kFull)));
+  if (report.other) nameless.other->facts.host.clear();
+  page += text::folded_markdown(
+      "What gdr prove -v prints",
+      text::fenced_markdown("", text_of(nameless, TextReport::Detail::kFull)));
+  if (!report.other) return page;
+  // The second may be the first with more behind it.
+  return renamed(renamed(page, report.other->facts.host, "B"), report.facts.host, "A");
 }
 
 }  // namespace gdr::proof

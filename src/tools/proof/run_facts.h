@@ -6,6 +6,8 @@
 
 #include <string>
 
+#include "process/codec.h"
+
 namespace gdr::proof {
 
 struct RunFacts {
@@ -14,6 +16,7 @@ struct RunFacts {
   std::string version;     // gdrkit's
   std::string kernel;      // release; empty: not known
   std::string gpu_driver;  // "570.86.15 (open)"; empty: none is loaded
+  GDR_FIELDS(host, date, version, kernel, gpu_driver)
 };
 
 // "gdrkit 0.2.0 on node7, 2026-11-26 10:12 UTC; Linux 6.8.0-45-generic; no NVIDIA driver"

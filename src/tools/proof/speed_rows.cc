@@ -12,12 +12,14 @@ using text::pad_left;
 
 constexpr std::size_t kInFlightWide = 13, kStagedWide = 17;
 
-// Two GPUs have longer names; the line must fit into 80 columns.
+bool names_gpus(const Measurement& m) { return m.has_two_gpus() && !m.has_two_hosts(); }
+
+// Two GPUs of one host have longer names; the line must fit into 80 columns.
 struct Widths {
   explicit Widths(const Measurement& m)
-      : lead(m.has_two_gpus() ? 13 : 11),
-        small(m.has_two_gpus() ? 8 : 9),
-        large(m.has_two_gpus() ? 10 : 11) {}
+      : lead(names_gpus(m) ? 13 : 11),
+        small(names_gpus(m) ? 8 : 9),
+        large(names_gpus(m) ? 10 : 11) {}
   std::size_t lead, small, large;
 };
 

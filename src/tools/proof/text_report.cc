@@ -30,6 +30,7 @@ constexpr std::size_t kTitleWide = 19, kTransfersWide = 12;
 std::string registered_text(const RegistrationResult& result) {
   std::string text =
       fmt::format("{} on {} registered with {}", size_text(result.size), result.gpu, result.nic);
+  if (!result.host.empty()) text += " of " + result.host;
   if (!result.modules.empty()) text += " by " + modules_text(result);
   return text;
 }
@@ -37,6 +38,8 @@ std::string registered_text(const RegistrationResult& result) {
 std::string transfers_title(const Path& path) {
   return "Transfers " + path_text(path) + ": every byte and its guards are checked";
 }
+
+bool names_gpus(const Path& path) { return path.has_two_gpus() && !path.has_two_hosts(); }
 
 std::string because(const std::string& problem) { return problem.empty() ? "" : ": " + problem; }
 
@@ -114,6 +117,13 @@ void TextReport::on_inventory(const InventoryReport& inventory) {
 
 void TextReport::show_inventory(const InventoryReport& inventory) {
   section("Inventory");
+  show_devices(inventory);
+  if (!other_) return;
+  section(head_line(other_->facts));
+  show_devices(other_->inventory);
+}
+
+void TextReport::show_devices(const InventoryReport& inventory) {
   if (inventory.host_memory_only) {
     device("GPU", "skipped (--memory host)");
   } else if (inventory.gpus.empty()) {
@@ -137,20 +147,34 @@ void TextReport::show_inventory(const InventoryReport& inventory) {
   }
 }
 
-void TextReport::show_gpu(const std::string& address) {
-  const GpuEntry* const gpu = gpu_at(inventory_, address);
-  if (gpu == nullptr || !shown_devices_.insert(address).second) return;
-  device(fmt::format("GPU {}", gpu->survey.ordinal), brief_gpu_line(*gpu), inventory_.soft_gpu);
+void TextReport::on_other_side(const OtherSide& other) {
+  other_ = other;
+  if (brief_) return;
+  section(head_line(other.facts));
+  show_devices(other.inventory);
 }
 
-void TextReport::show_port(const std::string& name) {
-  for (const NicEntry& nic : inventory_.nics) {
+void TextReport::show_gpu(const InventoryReport& inventory, const std::string& address) {
+  const GpuEntry* const gpu = gpu_at(inventory, address);
+  if (gpu == nullptr || !shown_devices_.insert(section_ + address).second) return;
+  device(fmt::format("GPU {}", gpu->survey.ordinal), brief_gpu_line(*gpu), inventory.soft_gpu);
+}
+
+void TextReport::show_port(const InventoryReport& inventory, const std::string& name) {
+  for (const NicEntry& nic : inventory.nics) {
     for (const NicPort& port : nic.survey.ports) {
       const participants::PortChoice choice{nic.survey.name, port.number, port.ethernet};
-      if (name != choice.text() || !shown_devices_.insert("NIC " + name).second) continue;
-      device("NIC " + name, brief_nic_line(nic, port), inventory_.soft_nic);
+      if (name != choice.text() || !shown_devices_.insert(section_ + " NIC " + name).second) {
+        continue;
+      }
+      device("NIC " + name, brief_nic_line(nic, port), inventory.soft_nic);
     }
   }
+}
+
+void TextReport::show_grade(const std::string& gpu, const std::string& nic,
+                            const std::string& grade) {
+  if (!grade.empty()) device("PCIe path", fmt::format("{} to {}: {}", gpu, nic, grade));
 }
 
 void TextReport::on_pair(const Participants& pair) {
@@ -158,14 +182,20 @@ void TextReport::on_pair(const Participants& pair) {
   flush_mode();
   inventory_is_owed_ = false;
   if (pair.gpu.empty()) device("GPU", "skipped (--memory host)");
-  for (const std::string& address : {pair.gpu, pair.from_gpu}) show_gpu(address);
-  for (const std::string& name : {pair.from_nic, pair.to_nic}) show_port(name);
-  const auto way = [&](const std::string& address, const std::string& nic,
-                       const std::string& grade) {
-    if (!grade.empty()) device("PCIe path", fmt::format("{} to {}: {}", address, nic, grade));
-  };
-  if (pair.from_gpu != pair.gpu) way(pair.from_gpu, pair.from_nic, pair.from_grade);
-  way(pair.gpu, pair.to_nic, pair.grade);
+  if (other_) {
+    show_gpu(inventory_, pair.from_gpu);
+    show_port(inventory_, pair.from_nic);
+    show_grade(pair.from_gpu, pair.from_nic, pair.from_grade);
+    section(head_line(other_->facts));
+    show_gpu(other_->inventory, pair.gpu);
+    show_port(other_->inventory, pair.to_nic);
+    show_grade(pair.gpu, pair.to_nic, pair.grade);
+    return;
+  }
+  for (const std::string& address : {pair.gpu, pair.from_gpu}) show_gpu(inventory_, address);
+  for (const std::string& name : {pair.from_nic, pair.to_nic}) show_port(inventory_, name);
+  if (pair.from_gpu != pair.gpu) show_grade(pair.from_gpu, pair.from_nic, pair.from_grade);
+  show_grade(pair.gpu, pair.to_nic, pair.grade);
 }
 
 void TextReport::show_registration(Status status, Registration registration,
@@ -198,7 +228,7 @@ void TextReport::flush_registrations() {
 void TextReport::show_check(const Check& check) {
   const std::string head =
       fmt::format("  {}  {}{}", mark(check.status), pad(check.title + "  ", kTitleWide),
-                  pad(printable(direction_text(check)), check.has_two_gpus() ? 22 : 18));
+                  pad(printable(direction_text(check)), names_gpus(check) ? 22 : 18));
   std::string evidence = check.reason;
   if (check.status == Status::kProved) {
     evidence = pad_left(plural(check.transfers, "transfer"), kTransfersWide) + "  " +

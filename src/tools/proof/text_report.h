@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdio>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -28,6 +29,7 @@ class TextReport : public Listener {
 
   void on_facts(const RunFacts& facts) override;
   void on_inventory(const InventoryReport& inventory) override;
+  void on_other_side(const OtherSide& other) override;
   void on_pair(const Participants& pair) override;
   void on_registration(const RegistrationResult& result) override;
   void on_check(const Check& check) override;
@@ -44,8 +46,11 @@ class TextReport : public Listener {
   void line(const std::string& text, std::size_t indent = 0);
   void device(const std::string& name, const std::string& text, bool stand_in = false);
   void show_inventory(const InventoryReport& inventory);
-  void show_gpu(const std::string& address);
-  void show_port(const std::string& name);
+  void show_devices(const InventoryReport& inventory);
+  // Of a pair's end, once.
+  void show_gpu(const InventoryReport& inventory, const std::string& address);
+  void show_port(const InventoryReport& inventory, const std::string& name);
+  void show_grade(const std::string& gpu, const std::string& nic, const std::string& grade);
   void show_registration(Status status, Registration registration, const std::string& memory,
                          const std::string& text);
   void show_check(const Check& check);
@@ -61,6 +66,7 @@ class TextReport : public Listener {
   bool brief_;
   std::string section_;
   InventoryReport inventory_;
+  std::optional<OtherSide> other_;
   bool inventory_is_owed_ = false;       // none of it has been shown
   std::set<std::string> shown_devices_;  // by name, in the brief report
   std::vector<RegistrationResult> registrations_;

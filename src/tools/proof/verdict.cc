@@ -14,11 +14,16 @@ Verdict failure(std::string seen, std::string next) {
 }
 
 std::string name_of(const Check& check) {
-  return check.title + ", " + check.from_nic + " → " + check.to_nic + ", " + direction_text(check);
+  return check.title + ", " + ports_text(check) + ", " + direction_text(check);
 }
 
 void add_once(std::vector<std::string>& list, const std::string& text) {
   if (std::find(list.begin(), list.end(), text) == list.end()) list.push_back(text);
+}
+
+// "GPU 0 with mlx5_0", "GPU 0 with mlx5_0 of node2"
+std::string ends_text(const RegistrationResult& result) {
+  return result.gpu + " with " + result.nic + (result.host.empty() ? "" : " of " + result.host);
 }
 
 // Whether any registration of this GPU's memory with this NIC worked; `same_kind`: of the same
@@ -27,6 +32,7 @@ bool any_accepted(const Report& report, const RegistrationResult& like, bool sam
   return std::any_of(report.registrations.begin(), report.registrations.end(),
                      [&](const RegistrationResult& result) {
                        return result.ok && result.gpu == like.gpu && result.nic == like.nic &&
+                              result.host == like.host &&
                               (!same_kind || result.memory == like.memory);
                      });
 }
@@ -36,7 +42,7 @@ void add_not_registered(const Report& report, Verdict& verdict) {
   for (const RegistrationResult& result : report.registrations) {
     if (any_accepted(report, result, true)) continue;
     add_once(verdict.not_proved, std::string(allocation_text(result.memory)) + " memory of " +
-                                     result.gpu + " with " + result.nic + ": " + result.detail);
+                                     ends_text(result) + ": " + result.detail);
   }
 }
 
@@ -46,8 +52,7 @@ void add_not_proved(const Report& report, Verdict& verdict) {
   }
   for (const Check& check : report.checks) {
     if (check.status != Status::kNotProved) continue;
-    add_once(verdict.not_proved,
-             check.title + ", " + check.from_nic + " → " + check.to_nic + ": " + check.reason);
+    add_once(verdict.not_proved, check.title + ", " + ports_text(check) + ": " + check.reason);
   }
 }
 
@@ -112,11 +117,21 @@ bool refused_somewhere(const Report& report) {
       [&](const RegistrationResult& result) { return !any_accepted(report, result, false); });
 }
 
+void add_parts_of(const InventoryReport& inventory, const std::string& host, bool by_stand_ins,
+                  std::vector<std::string>& parts) {
+  const std::string whose = host.empty() ? "" : " of " + host;
+  if (inventory.soft_nic == by_stand_ins) parts.push_back("RDMA NIC" + whose);
+  if (!inventory.host_memory_only && inventory.soft_gpu == by_stand_ins) {
+    parts.push_back("GPU" + whose);
+  }
+}
+
 std::vector<std::string> parts_played(const Report& report, bool by_stand_ins) {
-  const InventoryReport& inventory = report.inventory;
   std::vector<std::string> parts;
-  if (inventory.soft_nic == by_stand_ins) parts.emplace_back("RDMA NIC");
-  if (!inventory.host_memory_only && inventory.soft_gpu == by_stand_ins) parts.emplace_back("GPU");
+  const bool two_hosts = report.other.has_value();
+  add_parts_of(report.inventory, two_hosts ? report.facts.host : "", by_stand_ins, parts);
+  if (two_hosts)
+    add_parts_of(report.other->inventory, report.other->facts.host, by_stand_ins, parts);
   return parts;
 }
 
@@ -131,8 +146,8 @@ Verdict of_registrations(const Report& report) {
   verdict.kind = VerdictKind::kFailed;
   for (const RegistrationResult& result : report.registrations) {
     if (!any_accepted(report, result, false)) {
-      add_once(verdict.seen, "cannot register memory of " + result.gpu + " with " + result.nic +
-                                 ": " + result.detail);
+      add_once(verdict.seen,
+               "cannot register memory of " + ends_text(result) + ": " + result.detail);
     }
   }
   verdict.causes.push_back("this GPU and NIC support neither dma-buf nor a peer-memory module");
@@ -163,11 +178,17 @@ std::string gpu_in_full(const InventoryReport& inventory, const std::string& add
 std::vector<std::string> gpus_that_took_part(const Report& report) {
   std::vector<std::string> lines;
   for (const Participants& pair : report.participants) {
-    const std::string far = gpu_in_full(report.inventory, pair.gpu);
-    add_once(lines, pair.from_gpu == pair.gpu
-                        ? far
-                        : gpu_in_full(report.inventory, pair.from_gpu) + " beside " +
-                              pair.from_nic + ", " + far + " beside " + pair.to_nic);
+    const bool two_hosts = !pair.to_host.empty();
+    const std::string far =
+        gpu_in_full(two_hosts ? report.other->inventory : report.inventory, pair.gpu);
+    if (!two_hosts && pair.from_gpu == pair.gpu) {
+      add_once(lines, far);
+      continue;
+    }
+    const auto of = [](const std::string& host) { return host.empty() ? "" : " of " + host; };
+    add_once(lines, gpu_in_full(report.inventory, pair.from_gpu) + " beside " + pair.from_nic +
+                        of(pair.from_host) + ", " + far + " beside " + pair.to_nic +
+                        of(pair.to_host));
   }
   return lines;
 }
@@ -243,6 +264,10 @@ Verdict judge_report(const VerdictInput& input, const Report& report) {
     verdict.seen = input.replaced->seen;
     verdict.causes = input.replaced->causes;
     verdict.next = input.replaced->next;
+  } else if (!verdict.replaced.empty() && !verdict.real.empty() && report.other) {
+    verdict.kind = VerdictKind::kIncomplete;
+    verdict.seen = {"one of the two hosts took part with stand-ins (--soft)"};
+    verdict.next = "gdr prove --server without --soft there, gdr prove HOST without it here";
   }
   add_not_registered(report, verdict);
   add_not_proved(report, verdict);
@@ -259,8 +284,9 @@ std::string incomplete(const Verdict& verdict) {
   };
   return "INCOMPLETE: " + list(verdict.replaced) +
          (verdict.replaced.size() > 1 ? " were simulated" : " was simulated") +
-         (verdict.real.empty() ? ", on a machine that has hardware"
-                               : ", " + list(verdict.real) + " is real");
+         (verdict.real.empty()
+              ? ", on a machine that has hardware"
+              : ", " + list(verdict.real) + (verdict.real.size() > 1 ? " are real" : " is real"));
 }
 
 }  // namespace

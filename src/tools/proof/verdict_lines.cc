@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <span>
 
 namespace gdr::proof {
 namespace {
@@ -17,6 +18,12 @@ void add_all(const char* name, const std::vector<std::string>& texts,
   if (texts.size() > kMost) lines.push_back({"", fmt::format("and {} more", texts.size() - kMost)});
 }
 
+// "RDMA NIC and GPU", "RDMA NIC of node1, GPU of node1 and GPU of node2"
+std::string listed(std::span<const std::string> parts) {
+  if (parts.size() < 2) return parts.empty() ? "" : parts.front();
+  return fmt::format("{} and {}", fmt::join(parts.first(parts.size() - 1), ", "), parts.back());
+}
+
 }  // namespace
 
 std::vector<VerdictLine> lines_of(const Verdict& verdict) {
@@ -25,11 +32,11 @@ std::vector<VerdictLine> lines_of(const Verdict& verdict) {
   add_all("way", verdict.ways, lines);
   if (!verdict.replaced.empty()) {
     if (!verdict.real.empty()) {
-      lines.push_back({"real", fmt::format("{}", fmt::join(verdict.real, " and "))});
+      lines.push_back({"real", listed(verdict.real)});
     }
     lines.push_back(
         {"replaced", fmt::format("{} by gdrkit's software; this says nothing about {}",
-                                 fmt::join(verdict.replaced, " and "),
+                                 listed(verdict.replaced),
                                  verdict.replaced.size() > 1 ? "real ones" : "a real one")});
   }
   for (const std::string& text : verdict.not_proved) lines.push_back({"not proved", text});

@@ -10,13 +10,14 @@
 
 #include "cuda/driver.h"
 #include "participants/memory.h"
+#include "process/worker.h"
 #include "proof/client.h"
 #include "rdma/device.h"
 #include "rdma/queue_pair.h"
 #include "rdma/resources.h"
 
 namespace gdr::perf {
-class Loopback;
+class Rows;
 }
 
 namespace gdr::proof {
@@ -61,6 +62,7 @@ class Worker {
   };
 
   Result<Buffer*> find_buffer(std::uint32_t id);
+  Result<UniqueFd> find_row_server(const Measure& request);
   Result<Queue*> find_queue(std::uint32_t id);
   // The buffer, if the range lies in it.
   Result<Buffer*> find_range(const Range& range);
@@ -80,7 +82,9 @@ class Worker {
   std::map<std::uint32_t, Buffer> buffers_;
   std::map<std::uint32_t, Queue> queues_;
   std::uint32_t next_id_ = 1;
-  std::unique_ptr<perf::Loopback> loopback_;  // once something was measured
+  // Once something was measured. The server is asked to end before it is waited for.
+  std::optional<process::Worker> row_server_;
+  std::unique_ptr<perf::Rows> rows_;
 };
 
 // Answers requests until the other end closes. 0 then; 1 when the conversation broke.

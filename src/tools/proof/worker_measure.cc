@@ -1,5 +1,8 @@
-// Worker: figures, by the loops of `gdr perf`: this process is its client, and starts its server.
+// Worker: figures, by the loops of `gdr perf`: this process is its client. The server is a process
+// that it starts, or the one of B's host.
 #include "perf/loopback.h"
+#include "perf/rows.h"
+#include "proof/hosts/visit.h"
 #include "proof/worker.h"
 
 namespace gdr::proof {
@@ -17,23 +20,38 @@ constexpr perf::Timing kTiming{.warm_up_nanoseconds = 10 * kMillisecond,
 Worker::Worker() = default;
 Worker::~Worker() = default;
 
+Result<UniqueFd> Worker::find_row_server(const Measure& request) {
+  if (!request.server.host.empty()) {
+    // The version was compared when the proof began.
+    Result<Visit> visit = Visit::pay(request.server, {});
+    if (!visit) return visit.error();
+    return std::move(*visit).begin_rows(request.server.ticket);
+  }
+  perf::Options options;
+  options.libraries.soft = request.soft;
+  options.libraries.require_hardware = request.require_hardware;
+  Result<process::Worker> started = perf::start_loopback_server(
+      options, {{opened_.verbs, opened_.cuda, request.far_nic, request.far_port, {}}});
+  if (!started) return started.error();
+  row_server_.emplace(*std::move(started));
+  return row_server_->take_socket();
+}
+
 Result<Measure::Reply> Worker::handle(const Measure& request) {
   if (!device_) return Error{EINVAL, "no device open"};
-  if (!loopback_) {
-    perf::Options options;
-    options.libraries.soft = request.soft;
-    options.libraries.require_hardware = request.require_hardware;
-    const perf::DeviceNames near{opened_.verbs, opened_.cuda, opened_.nic, opened_.port, {}};
-    perf::DeviceNames far = near;
-    far.nic = request.far_nic;
-    far.port = request.far_port;
-    Result<std::unique_ptr<perf::Loopback>> loopback = perf::Loopback::open(options, near, far);
-    if (!loopback) return loopback.error();
-    loopback_ = *std::move(loopback);
+  if (!rows_) {
+    Result<UniqueFd> server = find_row_server(request);
+    if (!server) return server.error();
+    Result<std::unique_ptr<perf::Rows>> rows =
+        perf::Rows::open(perf::Control(*std::move(server)),
+                         {opened_.verbs, opened_.cuda, opened_.nic, opened_.port, {}});
+    if (!rows) return rows.error();
+    rows_ = *std::move(rows);
   }
-  Result<perf::Row> row = loopback_->measure(request.load, kTiming);
+  Result<perf::Row> row = rows_->measure(request.load, kTiming);
   if (!row) {
-    loopback_.reset();
+    rows_.reset();
+    row_server_.reset();
     return row.error();
   }
   if (!row->problem.empty()) return Error{EIO, row->problem};

@@ -147,7 +147,7 @@ TEST(ControlConnect, SaysWhatToTypeWhereNothingListens) {
   ASSERT_EQ(bind(taken.get(), reinterpret_cast<sockaddr*>(&address), length), 0);
   ASSERT_EQ(getsockname(taken.get(), reinterpret_cast<sockaddr*>(&address), &length), 0);
   const std::uint16_t port = ntohs(address.sin_port);
-  const Result<Control> control = Control::connect("127.0.0.1", port, kSecond);
+  const Result<Control> control = Control::connect("127.0.0.1", port);
   ASSERT_FALSE(control);
   const std::string number = std::to_string(port);
   EXPECT_EQ(control.error().message,

@@ -125,9 +125,9 @@ TEST(WorkerProcess, IsReapedWhenItsOwnerGoes) {
   pid_t first = 0;
   {
     // `sleep` stands for a worker that does not listen: it must be killed by its id.
-    auto workers = start_workers("/bin/sleep", {"1000"});
-    ASSERT_TRUE(workers);
-    first = (*workers)[0].worker.pid();
+    auto process = start_worker("the process", "/bin/sleep", {"1000"});
+    ASSERT_TRUE(process);
+    first = process->worker.pid();
     EXPECT_EQ(kill(first, 0), 0);
   }
   EXPECT_EQ(kill(first, 0), -1);
@@ -135,10 +135,10 @@ TEST(WorkerProcess, IsReapedWhenItsOwnerGoes) {
 }
 
 TEST(WorkerProcess, ThatDiedIsToldWithItsSignal) {
-  auto workers = start_workers("/bin/sleep", {"1000"});
-  ASSERT_TRUE(workers);
-  ASSERT_EQ(kill((*workers)[1].worker.pid(), SIGKILL), 0);
-  Result<Nothing> reply = (*workers)[1].client.call(DestroyQueue{1});
+  auto process = start_worker("the process", "/bin/sleep", {"1000"});
+  ASSERT_TRUE(process);
+  ASSERT_EQ(kill(process->worker.pid(), SIGKILL), 0);
+  Result<Nothing> reply = process->client.call(DestroyQueue{1});
   ASSERT_FALSE(reply);
   EXPECT_NE(reply.error().message.find("killed by signal 9"), std::string::npos)
       << reply.error().message;

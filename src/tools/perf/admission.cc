@@ -1,0 +1,32 @@
+#include "perf/admission.h"
+
+namespace gdr::perf {
+
+Error too_early(const char* what) { return {EPROTO, std::string(what) + " came too early"}; }
+
+// The reply says what this side is, whether they match or not: the client tells its user.
+Result<Hello> Admission::handle(const Hello& request) {
+  greeted_ = request.magic == self_.magic && request.protocol == self_.protocol;
+  return Hello{self_.magic, self_.protocol, self_.version};
+}
+
+Result<Challenge::Reply> Admission::handle(const Challenge& request) {
+  if (!greeted_ || nonces_) return too_early("challenge");
+  nonces_ = {request.nonce, random_nonce()};
+  done_ = !secret_.has_value();
+  return Challenge::Reply{nonces_->server, secret_.has_value()};
+}
+
+// The client first: who knows no secret learns nothing that a guess could be tried on.
+Result<Authenticate::Reply> Admission::handle(const Authenticate& request) {
+  if (!nonces_ || done_) return too_early("authenticate");
+  if (!are_equal(request.proof, secret_->proof(Secret::Side::kClient, *nonces_))) {
+    refused_ = Error{EACCES, "the client has a different secret"};
+    return Error{EACCES,
+                 "client and server have different secrets; give both the same --secret file"};
+  }
+  done_ = true;
+  return Authenticate::Reply{secret_->proof(Secret::Side::kServer, *nonces_)};
+}
+
+}  // namespace gdr::perf

@@ -1,0 +1,37 @@
+// Admission: the server's half of the greeting (perf/greeting.h). Until it is over, a client has
+// nothing done and learns nothing but which program this is.
+//
+//   Admission admission({kMagic, kProtocol, version, "gdr perf"}, secret);
+//   control.answer(received, [&](const auto& asked) -> ... { return admission.handle(asked); });
+//   if (admission.is_done()) ...
+#pragma once
+
+#include "perf/greeting.h"
+
+namespace gdr::perf {
+
+class Admission {
+ public:
+  // The secret outlives this.
+  Admission(Introduction self, const std::optional<Secret>& secret)
+      : self_(std::move(self)), secret_(secret) {}
+
+  Result<Hello> handle(const Hello& request);
+  Result<Challenge::Reply> handle(const Challenge& request);
+  Result<Authenticate::Reply> handle(const Authenticate& request);
+
+  bool is_done() const { return done_; }
+  // Why the client is not let in, once it has been told.
+  const std::optional<Error>& refused() const { return refused_; }
+
+ private:
+  const Introduction self_;
+  const std::optional<Secret>& secret_;
+  bool greeted_ = false, done_ = false;
+  std::optional<Secret::Nonces> nonces_;
+  std::optional<Error> refused_;
+};
+
+Error too_early(const char* what);
+
+}  // namespace gdr::perf

@@ -1,0 +1,17 @@
+// Dialling a server of gdrkit by TCP.
+//
+//   Result<UniqueFd> connection = dial("node7", 18600, "gdr perf --server");
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/result.h"
+#include "base/unique_fd.h"
+
+namespace gdr::perf {
+
+// Within five seconds. `server`: the command that starts one, for the error.
+Result<UniqueFd> dial(const std::string& host, std::uint16_t port, const std::string& server);
+
+}  // namespace gdr::perf

@@ -1,0 +1,35 @@
+#include "proof/hosts/visit.h"
+
+#include "perf/dial.h"
+
+namespace gdr::proof {
+
+Result<Visit> Visit::pay(const ServerOfProof& server, const std::string& version) {
+  std::optional<perf::Secret> secret;
+  if (!server.secret_file.empty()) {
+    Result<perf::Secret> read = perf::Secret::read(server.secret_file);
+    if (!read) return read.error();
+    secret = *std::move(read);
+  }
+  Result<UniqueFd> fd = perf::dial(server.host, server.port, "gdr prove --server");
+  if (!fd) return fd.error();
+  Visit visit(*std::move(fd));
+  Result<void> met = perf::greet(visit.talk_, {kMagic, kProtocol, version, "gdr prove"}, secret);
+  if (!met) return met.error();
+  return visit;
+}
+
+Result<Client> Visit::begin_proof(const std::string& host, std::uint64_t& ticket) && {
+  Result<BeginProof::Reply> begun = talk_.call(BeginProof{}, kLongTimeout);
+  if (!begun) return begun.error();
+  ticket = begun->ticket;
+  return Client("the process on " + host, talk_.take_socket());
+}
+
+Result<UniqueFd> Visit::begin_rows(std::uint64_t ticket) && {
+  Result<Nothing> begun = talk_.call(BeginRows{ticket}, kLongTimeout);
+  if (!begun) return begun.error();
+  return talk_.take_socket();
+}
+
+}  // namespace gdr::proof
