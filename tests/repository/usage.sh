@@ -29,7 +29,7 @@ expect_wrong_use "gdr prove: unknown option '--sise'; did you mean '--sizes'?" p
 expect_wrong_use "gdr prove: unknown option '--telepathy'; allowed: --help, --require-hardware, --soft, --all" \
   prove --telepathy
 expect_wrong_use "unknown mode 'telepathy'; allowed: " prove --modes telepathy
-expect_wrong_use "gdr prove: unexpected argument 'then'" prove now then
+expect_wrong_use "gdr prove: unexpected argument 'later'" prove now later
 expect_wrong_use "gdr run: unknown option '--softnic'; did you mean '--soft-nic'?" run --softnic -- true
 expect_wrong_use "gdr run: no PROGRAM" run
 expect_wrong_use "gdr run: no PROGRAM" run --soft-nic --
