@@ -106,7 +106,7 @@ class SoftNic:
 
     def _counters(self, address):
         status, said = self._guest.run(f"[ -e /tmp/{address} ] && gdr counters --json /tmp/{address}")
-        return json.loads(said)[0]["counters"] if status == 0 else {}
+        return json.loads(said)["sources"][0]["counters"] if status == 0 else {}
 
 
 class BareUdp:

@@ -49,7 +49,7 @@ class Perf(Runner):
 
     def start(self, side, *arguments):
         wanted = ("--soft", "--nic", "soft0")
-        more = ("--server",) if side == 0 else (*self.load, "--json", "-")
+        more = ("--server",) if side == 0 else (*self.load, "--json")
         return super().start(side, *arguments, *wanted, *more)
 
 

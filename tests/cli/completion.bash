@@ -63,7 +63,7 @@ expect help doctor '' @ capture
 # Files, with their names as they are.
 expect explain '' @ 'a file.log' other.log folder
 expect explain a @ 'a file.log'
-expect topo --svg = o @ other.log
+expect topo --report = o @ other.log
 expect fix --journal '' @ folder
 # A program, its options, and files for them.
 expect run -- /bin/truncat @ /bin/truncate

@@ -43,7 +43,7 @@ def main():
                 ("gdr perf --nic ", ["soft0", "soft1"]),
                 ("gdr nowhere ", []),
                 ("gdr explain tr", ["train.log"]),
-                ("gdr topo --svg=tr", ["--svg=train.log"]),
+                ("gdr topo --report=tr", ["--report=train.log"]),
                 ("gdr fix --journal be", ["below/"]),
                 ("gdr run -- cat tr", ["train.log"])):
             found = offered(line, folder)

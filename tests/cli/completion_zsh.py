@@ -84,7 +84,7 @@ def main():
                 ("gdr perf --nic so", "gdr perf --nic soft"),
                 ("gdr nowhere x", "gdr nowhere x"),
                 ("gdr explain tr", "gdr explain train.log "),
-                ("gdr topo --svg=tr", "gdr topo --svg=train.log "),
+                ("gdr topo --report=tr", "gdr topo --report=train.log "),
                 ("gdr fix --journal be", "gdr fix --journal below/"),
                 ("gdr run -- cat tr", "gdr run -- cat train.log "),
                 ("gdr run -- zsh --vers", "gdr run -- zsh --version ")):

@@ -35,7 +35,7 @@ def main():
     refused(["-w", "5"], "gdr perf: perftest's -w is not there")
     refused(["-i", "2"], "-i 2 needs -d NAME")
 
-    words = ["--soft", "-d", "soft0", "-x3", "-s64", "-n", "200", "--use_cuda=1", "-q2", "-c", "RC", "--json", "-"]
+    words = ["--soft", "-d", "soft0", "-x3", "-s64", "-n", "200", "--use_cuda=1", "-q2", "-c", "RC", "--json"]
     done = run("perf", *words, "--measure", "bandwidth", "--repeats", "2")
     if done.returncode == 2 and "cannot" in done.stderr:
         print(f"skipped: {done.stderr}")

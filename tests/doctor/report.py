@@ -98,7 +98,7 @@ def this_machine(work):
 
 def refusals(root, work):
     for words, status, part in (
-            (["--report", work / "host.pdf"], 2, "ends in .html or .md"),
+            (["--report", work / "host.pdf"], 2, "does not end in .json or .html or .md"),
             (["--report", ""], 2, "the value is empty"),
             (["--report", work / "x.html", "--only", "gpus"], 2, "exclude"),
             (["--report", work / "no" / "host.html"], 1, "cannot write"),

@@ -122,7 +122,7 @@ def writes_json():
     done = explain("--no-check", "--json", text=REFUSED)
     expect(done, 0)
     document = json.loads(done.stdout)
-    assert document["schema"] == 1 and document["symptoms"][0]["id"] == "mr-bad-address", document
+    assert document["schema"] == "gdr.explain/1" and document["symptoms"][0]["id"] == "mr-bad-address", document
     done = explain("--json", text=b"nothing\n")
     expect(done, 1)
     assert json.loads(done.stdout)["symptoms"] == []

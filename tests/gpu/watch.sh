@@ -10,8 +10,8 @@ expect() {
   verdict=$1
   wanted=$2
   shift 2
-  report=$(mktemp)
-  timeout 120 "$gdr" watch --json "$report" -- "$@" >"$report.out" 2>&1
+  report=$(mktemp --suffix=.json)
+  timeout 120 "$gdr" watch --report "$report" -- "$@" >"$report.out" 2>&1
   status=$?
   if [ "$status" -ne "$wanted" ] || ! grep -q "\"verdict\": \"$verdict\"" "$report"; then
     echo "FAILED: $*: exit status $status, and not $verdict:"

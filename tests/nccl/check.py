@@ -62,7 +62,7 @@ def refusals(work):
 
 # The fields of docs/nccl.md, and no others.
 FIELDS = {
-    "": "schema verdict expected met exit_status counts causes also log connections "
+    "": "schema tool version commit host date verdict expected met exit_status counts causes also log connections "
     "connections_left_out",
     "counts": "connections network gdrdma plain uncertain p2p shared_memory other",
     "log": "lines messages warnings version ranks hosts processes networks settings devices",

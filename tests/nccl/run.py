@@ -115,23 +115,36 @@ def ends_with_a_reader_that_goes_away():
 
 
 def keeps_log_and_json():
-    done = run("--log", work / "kept.log", "--json", work / "kept.json",
+    done = run("--log", work / "kept.log", "--report", work / "kept.json",
                command=program(0, "mixed_up", "v2_28_gdrdma"))
     document = json.loads((work / "kept.json").read_text())
     expect(document["verdict"] == "GDRDMA" and document["exit_status"] == 0, document)
     again = subprocess.run([gdr, "nccl", "check", "--json", work / "kept.log"], capture_output=True,
                            timeout=60)
-    expect(json.loads(again.stdout) == document, "the log that was kept says something else")
+    envelope = ("schema", "tool", "version", "commit", "host", "date")
+    said = {name: value for name, value in json.loads(again.stdout).items() if name not in envelope}
+    expect(said == {name: value for name, value in document.items() if name not in envelope},
+           "the log that was kept says something else")
     expect(done.returncode == 0, done.stderr)
-    for words in (["--log", "/dev/full"], ["--json", "/dev/full"]):
+    full = work / "full.json"
+    full.symlink_to("/dev/full")
+    for words, part in ((["--log", "/dev/full"], "/dev/full: cannot write all"),
+                        (["--report", full], "No space left on device")):
         done = run(*words, command=program(0, "v2_28_gdrdma"))
-        expect(done.returncode == 1 and "/dev/full: " in done.stderr, f"{words}: {done.stderr}")
-    run("--json", work / "none.json", command=["true"])
+        expect(done.returncode == 1 and part in done.stderr, f"{words}: {done.stderr}")
+    run("--report", work / "none.json", command=["true"])
     document = json.loads((work / "none.json").read_text())
     expect(document["verdict"] == "NO CONNECTIONS" and not document["met"], document)
     expect(run("--log", "/nowhere/x", command=["true"]).returncode == 2, "--log /nowhere/x")
-    expect(run("--json", "/nowhere/x", command=program(0, "v2_28_gdrdma")).returncode == 1,
-           "--json /nowhere/x")
+    expect(run("--report", "/nowhere/x.json", command=["true"]).returncode == 2, "--report /nowhere/x.json")
+
+
+def has_standard_output_for_the_document_alone():
+    for more in ([], ["--tee"]):
+        done = run(*more, "--json", command=["sh", "-c", "echo out; echo err >&2"])
+        document = json.loads(done.stdout)
+        expect(document["tool"] == "gdr nccl run" and document["verdict"] == "NO CONNECTIONS", document)
+        expect("out\n" in done.stderr and "err\n" in done.stderr, done.stderr)
 
 
 def fails_where_asked_to():
@@ -207,6 +220,7 @@ with tempfile.TemporaryDirectory() as folder:
     waits_for_nothing_that_the_program_left_behind()
     ends_with_a_reader_that_goes_away()
     keeps_log_and_json()
+    has_standard_output_for_the_document_alone()
     fails_where_asked_to()
     passes_signals_on()
     refuses()

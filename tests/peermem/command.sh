@@ -4,6 +4,7 @@
 set -eu
 gdr=$1
 cc=$(command -v gcc || command -v cc) || { echo "skipped: no compiler makes the test's modules"; exit 77; }
+envelope=$(dirname "$0")/../support/envelope.py
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 kernel=6.1.0-56-amd64
@@ -117,6 +118,7 @@ expect 0 "/lib/modules/$kernel/updates/gdrkit/nvidia-peermem.ko" \
   "$gdr" peermem install --root "$root" "$work/fits.ko"
 expect 0 '"target": "etc/depmod.d/gdrkit-peermem.conf"' \
   "$gdr" peermem install --root "$root" --json "$work/fits.ko"
+"$gdr" peermem install --root "$root" --json "$work/fits.ko" | python3 "$envelope" "gdr peermem install" || failed=1
 client "$work/refused.ko" 0x2
 expect 1 "the kernel would refuse it: disagrees about version of symbol" \
   "$gdr" peermem install --root "$root" "$work/refused.ko"

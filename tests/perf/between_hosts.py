@@ -30,7 +30,7 @@ def measured(hosts, transport, operations, sizes):
         require(wrong is None, wrong)
         client = hosts.start(1, [*command, hosts.address, *QUICK, "--check", "--transport",
                                  transport, "--operation", operations, "--sizes", sizes, *few,
-                                 "--measure", "bandwidth,latency", "--json", "-"])
+                                 "--measure", "bandwidth,latency", "--json"])
         said = client.communicate(timeout=60)[0]
         server.terminate()
         server.communicate(timeout=10)

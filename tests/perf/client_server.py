@@ -135,7 +135,7 @@ def a_server_that_dies_is_noticed_within_seconds():
 def interrupted(options, rows_before):
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "run.json")
-        client = PERF.start(*options, "--json", path)
+        client = PERF.start(*options, "--report", path)
         seen = ""
         while rows_before not in seen:  # of the row that has come before
             line = client.stdout.readline()

@@ -1,4 +1,5 @@
-"""outputs.py GDR: documents on standard output are valid and alone there, and two of them can be compared."""
+"""outputs.py GDR: the document on standard output is valid and alone there, files have the forms of their names, and
+two documents can be compared."""
 import csv
 import io
 import json
@@ -15,7 +16,7 @@ ROWS = ("--memory", "host", "--operation", "write,send", "--measure", "bandwidth
 
 
 def json_on_standard_output_is_one_document():
-    done = PERF.run(*ROWS, "--check", "--json", "-")
+    done = PERF.run(*ROWS, "--check", "--json")
     require(done.returncode == 0, done.returncode, done.stderr)
     document = json.loads(done.stdout)  # nothing before it, nothing behind it
     require(len(document["rows"]) == 8 and document["interrupted"] is False, document.keys())
@@ -23,32 +24,40 @@ def json_on_standard_output_is_one_document():
     require("\x1b" not in done.stderr, done.stderr)
 
 
-def csv_on_standard_output_has_a_line_for_each_row():
-    done = PERF.run(*ROWS, "--csv", "-")
-    require(done.returncode == 0, done.returncode, done.stderr)
-    lines = list(csv.DictReader(io.StringIO(done.stdout)))
+def csv_has_a_line_for_each_row():
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "rows.csv")
+        done = PERF.run(*ROWS, "--report", path)
+        require(done.returncode == 0, done.returncode, done.stderr)
+        with open(path, encoding="utf-8", newline="") as file:
+            text = file.read()
+    lines = list(csv.DictReader(io.StringIO(text)))
     require(len(lines) == 8, len(lines))
-    widths = {len(line) for line in csv.reader(io.StringIO(done.stdout))}
+    widths = {len(line) for line in csv.reader(io.StringIO(text))}
     require(len(widths) == 1, "columns:", widths)
     for line in lines:
         require(float(line["set_up_seconds"]) > 0 and int(line["registered_bytes"]) > 0, line)
 
 
-def all_files_at_once_beside_the_table():
+def all_files_at_once_beside_the_table_and_beside_the_document():
     with tempfile.TemporaryDirectory() as folder:
         paths = [os.path.join(folder, name) for name in ("a.json", "a.csv", "a.html")]
-        done = PERF.run(*ROWS, "--json", paths[0], "--csv", paths[1], "--html", paths[2])
+        files = [word for path in paths for word in ("--report", path)]
+        done = PERF.run(*ROWS, *files)
         require(done.returncode == 0, done.returncode, done.stderr)
         require("8 measurements in" in done.stdout, done.stdout)
         for path in paths:
             require(os.path.getsize(path) > 500, path)
+        done = PERF.run(*ROWS, "--json", "--report", paths[0])
+        with open(paths[0], encoding="utf-8") as file:
+            require(json.load(file) == json.loads(done.stdout), "two documents of one run differ")
 
 
 def two_runs_can_be_compared():
     with tempfile.TemporaryDirectory() as folder:
         paths = [os.path.join(folder, name) for name in ("a.json", "b.json")]
         for path in paths:
-            require(PERF.run(*ROWS, "--json", path).returncode == 0, path)
+            require(PERF.run(*ROWS, "--report", path).returncode == 0, path)
         done = PERF.run(whole=[PERF.gdr, "perf", "compare", *paths])
         require(done.returncode == 0 and done.stderr == "", done.returncode, done.stderr)
         for phrase in ("64 B", "4 KiB", "write", "send"):
@@ -66,5 +75,6 @@ def two_runs_can_be_compared():
 
 if __name__ == "__main__":
     sys.exit(main([json_on_standard_output_is_one_document,
-                   csv_on_standard_output_has_a_line_for_each_row,
-                   all_files_at_once_beside_the_table, two_runs_can_be_compared]))
+                   csv_has_a_line_for_each_row,
+                   all_files_at_once_beside_the_table_and_beside_the_document,
+                   two_runs_can_be_compared]))

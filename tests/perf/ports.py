@@ -1,8 +1,8 @@
 """ports.py GDR: one run over several ports at once: which of them talk to each other, every byte of what they carry, and what each had of the sum."""
 import csv
-import io
 import os
 import sys
+import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 from perf_program import OPERATIONS, QUICK, Perf, main, require, title  # noqa: E402
@@ -95,7 +95,11 @@ def the_table_and_csv_say_what_each_port_had():
     said = PERF.run(*options, **DEVICES).stdout
     for phrase in ("\n          soft0 port 1", "\n          soft1 port 1", ", 2 ports", " GB/s ("):
         require(phrase in said, phrase, said)
-    line, = csv.DictReader(io.StringIO(PERF.run(*options, "--csv", "-", **DEVICES).stdout))
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "rows.csv")
+        PERF.run(*options, "--report", path, **DEVICES)
+        with open(path, encoding="utf-8", newline="") as file:
+            line, = csv.DictReader(file)
     require(line["near_nic"] == "soft0; soft1" and line["port_names"].count("soft") == 4, line)
 
 

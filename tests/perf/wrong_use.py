@@ -91,8 +91,13 @@ COMMANDS = (
     ("--server --secret /dev/null", "--secret /dev/null: not an ordinary file"),
     ("one two", "two"),
     ("--no-such-option", "--no-such-option"),
-    ("--json - --csv -", "two documents on standard output"),
-    ("--json /no/such/folder/x.json", "cannot write /no/such/folder/x.json"),
+    ("--json out.json", "--json takes no file; type: gdr perf --report out.json"),
+    ("--csv rows", "there is no --csv; type: gdr perf --report rows.csv"),
+    ("--html page.html", "there is no --html; type: gdr perf --report page.html"),
+    ("--report page.pdf", "'page.pdf' does not end in .json or .csv or .html"),
+    ("--report /no/such/folder/x.json", "cannot write /no/such/folder/x.json"),
+    ("--server --json", "--server and --json exclude each other: the client has the results"),
+    ("--server --report x.csv", "--server and --report exclude each other"),
     ("compare", "two or more JSON files are needed"),
     ("compare /no/such/file /no/such/other", "/no/such/file: No such file or directory"),
 )
@@ -113,7 +118,7 @@ def every_wrong_use_is_one_line():
 
 
 def an_empty_value_is_one_line():
-    for option in ("--operation", "--sizes", "--nic", "--json", "--cpu"):
+    for option in ("--operation", "--sizes", "--nic", "--report", "--cpu"):
         done = PERF.run(option, "")
         require(done.returncode == 2 and done.stderr.count("\n") == 1, option, done.returncode,
                 done.stderr)

@@ -54,7 +54,7 @@ expect_wrong_use "gdr list: unknown option '--jsn'; did you mean '--json'?" list
 expect_wrong_use "gdr list: no folder /nowhere; give a folder that holds" list --root /nowhere
 expect_wrong_use "gdr list: $0: is not a readable tar archive" list --root "$0"
 expect_wrong_use "gdr doctor: $0: is not a readable tar archive" doctor --root "$0"
-expect_wrong_use "gdr doctor: --report needs a name that ends in .html or .md, not 'x.pdf'" \
+expect_wrong_use "gdr doctor: --report: 'x.pdf' does not end in .json or .html or .md; type: --report x.html" \
   doctor --report x.pdf
 expect_wrong_use "gdr explain: unknown symptom 'x'; 'gdr explain --list'" explain --symptom x
 expect_wrong_use "gdr explain: /nowhere: No such file" explain /nowhere
@@ -81,7 +81,7 @@ expect_wrong_use "gdr peermem install: /nowhere.ko: no such file; build it first
 expect_wrong_use "gdr peermem install: --key and --cert belong together" peermem install --key x
 expect_wrong_use "gdr peermem remove: --journal needs an absolute path" peermem remove --journal x
 expect_wrong_use "gdr watch: no PROGRAM" watch
-expect_wrong_use "gdr watch: unknown option '--soft-nic'; allowed: --help, --expect, --json, --quiet" \
+expect_wrong_use "gdr watch: unknown option '--soft-nic'; allowed: --help, --expect, --json, --report, --quiet" \
   watch --soft-nic -- true
 expect_wrong_use "unknown expectation 'luck'; allowed: gdr, rdma" watch --expect luck -- true
 expect_wrong_use "gdr nccl run: /nowhere/x: No such file" nccl run --log /nowhere/x -- true
@@ -119,12 +119,15 @@ unset GDR_SOFT_DEVICES
 if [ "$(id -u)" -eq 0 ]; then
   shared=$(mktemp -d)
   chmod 1777 "$shared"
-  ln -s "$mine" "$shared/link"
-  chown -h 12345 "$shared/link"
-  foreign="$shared/link: the link 'link' belongs to another account"
-  expect_wrong_use "$foreign" nccl run --log "$shared/link" -- true
-  for option in --json --csv --html; do
-    expect_wrong_use "$foreign" perf --soft "$option" "$shared/link"
+  for name in link link.json link.csv link.html; do
+    ln -s "$mine" "$shared/$name"
+    chown -h 12345 "$shared/$name"
+  done
+  foreign="the link 'link' belongs to another account"
+  expect_wrong_use "$shared/link: $foreign" nccl run --log "$shared/link" -- true
+  for name in link.json link.csv link.html; do
+    expect_wrong_use "$shared/$name: the link '$name' belongs to another account" \
+      perf --soft --report "$shared/$name"
   done
   rm -r "$shared"
 fi

@@ -171,13 +171,13 @@ finally:
 fi
 
 # gdr watch has them as a port's.
-"$gdr" watch --json "$work/watch" -- "$gdr" run --soft-nic -- sh -c '
+"$gdr" watch --report "$work/watch.json" -- "$gdr" run --soft-nic -- sh -c '
   ib_write_bw -d soft1 -n 1000 -s 10000 -m 1024 >/dev/null & sleep 0.7
   ib_write_bw -d soft1 -n 1000 -s 10000 -m 1024 localhost >/dev/null; wait' 2>"$work/err" ||
   fail "gdr watch: $(cat "$work/err")"
 grep -q "port out" "$work/err" || fail "gdr watch: $(cat "$work/err")"
 # Out and in: the writes, and their acknowledges. To the next four bytes.
-python3 - "$work/watch" <<'PY' || fail "gdr watch: $(cat "$work/watch")"
+python3 - "$work/watch.json" <<'PY' || fail "gdr watch: $(cat "$work/watch.json")"
 import json, sys
 port = [nic for nic in json.load(open(sys.argv[1]))["nics"] if nic["name"] == "soft1"][0]
 expected = 1000 * (10000 + 10 * 58 + 16) + 1000 * 62

@@ -49,7 +49,7 @@ class Perf:
                               capture_output=True, text=True, timeout=seconds, check=False)
 
     def document(self, *options, status=0, **more):
-        done = self.run("--json", "-", *options, **more)
+        done = self.run("--json", *options, **more)
         require(done.returncode == status, f"exit status {done.returncode} instead of {status}",
                 " ".join(options), done.stdout[-2000:], done.stderr)
         return json.loads(done.stdout)

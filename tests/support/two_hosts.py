@@ -170,7 +170,7 @@ class Hosts:
             path = self._counters(side)
             printed = subprocess.run([gdr, "counters", "--json", "--all", path], check=True,
                                      capture_output=True, text=True).stdout
-            taken.append(json.loads(printed)[0]["counters"])
+            taken.append(json.loads(printed)["sources"][0]["counters"])
             os.remove(path)
         return taken
 

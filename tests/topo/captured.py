@@ -9,6 +9,7 @@ import re
 import struct
 import subprocess
 import sys
+import tempfile
 import termios
 import xml.etree.ElementTree as xml
 
@@ -109,7 +110,10 @@ def p4d():
     for words in ([], ["--tree"]):
         text = topo("--hwloc-xml", flat, *words)
         expect("UNRELIABLE" in text and "--nccl-xml FILE" in text, text)
-    drawing = topo("--hwloc-xml", flat, "--svg", "-")
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder) / "flat.svg"
+        topo("--hwloc-xml", flat, "--report", file)
+        drawing = file.read_text()
     expect("unreliable" in drawing, "the drawing says nothing")
     xml.fromstring(drawing)
     truth = document("--nccl-xml", hosts / "aws-p4d.24xl.nccl.xml")

@@ -65,7 +65,7 @@ def tree(root):
 
 def document(root):
     said = json.loads(text_of("--root", root, "--json"))
-    fields = ("schema tool version origin live looked_at product virtual_machine virtual_by flat "
+    fields = ("schema tool version commit host date origin live looked_at product virtual_machine virtual_by flat "
               "reliable warnings notes unseen verdict devices software_nics unsupported matrix pairs "
               "nccl best tree")
     expect(list(said) == fields.split(), list(said))
@@ -74,15 +74,17 @@ def document(root):
 
 
 def drawing(root, work):
-    file = work / "topo.svg"
-    text_of("--root", root, "--svg", file)
-    for data in (file.read_text(), text_of("--root", root, "--svg", "-", "--all")):
-        image = xml.fromstring(data)
+    files = work / "topo.svg", work / "all.svg", work / "topo.json"
+    text_of("--root", root, "--report", files[0])
+    text_of("--root", root, "--report", files[1], "--report", files[2], "--all")
+    expect(json.loads(files[2].read_text())["tool"] == "gdr topo", "no document beside the drawing")
+    for file in files[:2]:
+        image = xml.fromstring(file.read_text())
         expect(image.tag == "{http://www.w3.org/2000/svg}svg", image.tag)
         words = [text.text for text in image.iter("{http://www.w3.org/2000/svg}text")]
         expect("NIC0  04:00.0" in words and "PIX good" in words, words)
         expect(not list(image.iter("{http://www.w3.org/2000/svg}script")), "a script")
-    done = run("topo", "--root", root, "--svg", work / "missing" / "topo.svg")
+    done = run("topo", "--root", root, "--report", work / "missing" / "topo.svg")
     expect(done.returncode == 1 and "cannot write" in done.stderr, done)
 
 
@@ -94,8 +96,9 @@ def wrong_use(root, work):
     refused(["--device", "", "--root", root], "--device: the value is empty")
     refused(["--jsn"], "unknown option '--jsn'; did you mean '--json'?")
     refused(["--telepathy"], "unknown option '--telepathy'; allowed: --help, --device, --tree, --all")
-    refused(["--all"], "--all needs --tree or --svg")
-    refused(["--json", "--svg", "-"], "--svg - and --json exclude each other")
+    refused(["--all"], "--all needs --tree or --report FILE.svg")
+    refused(["--all", "--report", work / "x.json"], "--all needs --tree or --report FILE.svg")
+    refused(["--svg", "a.svg"], "there is no --svg; type: gdr topo --report a.svg")
     refused(["--root", work / "missing"], "missing")
     refused(["--hwloc-xml", work / "missing.xml"], "missing.xml")
     refused(["--root", root, "--nccl-xml", "x"], "exclude")
@@ -106,14 +109,15 @@ def nothing(work):
     empty = work / "empty"
     (empty / "sys/bus/pci/devices").mkdir(parents=True)
     (empty / "proc").mkdir()
-    for words in ([], ["--json"], ["--svg", "-"]):
+    for words in ([], ["--json"], ["--report", work / "empty.svg"]):
         refused(["--root", empty, *words], f"{empty} shows neither GPU nor NIC")
     (empty / "sys/class/infiniband/rxe0").mkdir(parents=True)
     said = text_of("--root", empty)
     expect("No NVIDIA GPU and no RDMA NIC" in said, said)
     expect(f"{empty}/sys/bus/pci/devices: 0 PCI functions" in said, said)
     expect(json.loads(text_of("--root", empty, "--json"))["devices"] == [], "devices of nothing")
-    xml.fromstring(text_of("--root", empty, "--svg", "-"))
+    text_of("--root", empty, "--report", work / "empty.svg")
+    xml.fromstring((work / "empty.svg").read_text())
 
 
 def this_machine():
@@ -122,7 +126,7 @@ def this_machine():
 
 
 def output_that_cannot_be_written(root):
-    for words in ([], ["--json"], ["--svg", "-"]):
+    for words in ([], ["--json"]):
         expect_told_of_full_disk("topo", "--root", root, *words)
 
 

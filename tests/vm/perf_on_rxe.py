@@ -17,7 +17,7 @@ CLIENT, SERVER = "10.8.0.1", "10.8.0.2"  # of rxa and rxb
 PORT, PERFTEST_PORT = 18600, 19000
 REPORT = "/tmp/report.json"
 CLIENT_TO = f"--port {PORT} 127.0.0.1"
-PERF = f"gdr perf --json {REPORT}"
+PERF = f"gdr perf --report {REPORT}"
 MEASURED = "--duration 0.3 --warm-up 0.05"
 SHORT = "--duration 0.1 --warm-up 0.02 --repeats 3"
 # What is measured, and how many rows that are.

@@ -181,7 +181,8 @@ Result<int> run_child(const ChildOptions& options) {
   process::Start start;
   start.command = options.command;
   start.program = options.path;
-  start.output = options.on_output ? out->write_end.get() : STDOUT_FILENO;
+  const int output = options.output_to_errors ? STDERR_FILENO : STDOUT_FILENO;
+  start.output = options.on_output ? out->write_end.get() : output;
   if (options.on_output) start.errors = err->write_end.get();
   start.ends_with_parent = false;  // it is the user's, as it would be without gdr
   start.in_child = [&signals] { signals.restore(); };
@@ -190,7 +191,7 @@ Result<int> run_child(const ChildOptions& options) {
   if (!child) return child.error();
   std::vector<Passage> passages;
   if (options.on_output) {
-    passages.emplace_back(std::move(out->read_end), STDOUT_FILENO, options.on_output);
+    passages.emplace_back(std::move(out->read_end), output, options.on_output);
     passages.emplace_back(std::move(err->read_end), STDERR_FILENO, options.on_output);
   }
   return wait_for(*child, signals, passages, options.on_tick);

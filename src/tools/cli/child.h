@@ -29,6 +29,8 @@ struct ChildOptions {
   // If set, called with its process ID now and then while it runs: soon after it starts, later five
   // times a second.
   std::function<void(pid_t)> on_tick;
+  // Its standard output goes to standard error, since ours is for something else.
+  bool output_to_errors = false;
 };
 
 // The error is that of starting it.

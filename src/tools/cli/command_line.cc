@@ -35,11 +35,11 @@ bool run_takes_next_word(const std::string& word) {
 }
 
 bool nccl_run_takes_next_word(const std::string& word) {
-  return word == "--expect" || word == "--log" || word == "--json";
+  return word == "--expect" || word == "--log" || word == "--report";
 }
 
 bool watch_takes_next_word(const std::string& word) {
-  return word == "--expect" || word == "--json";
+  return word == "--expect" || word == "--report";
 }
 
 // A subcommand that takes a program and its arguments after its own options.

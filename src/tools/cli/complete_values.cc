@@ -63,7 +63,7 @@ Candidates checks() {
   return all;
 }
 
-Candidates formats() { return {{"text", ""}, {"json", ""}, {"prometheus", ""}}; }
+Candidates formats() { return {{"text", ""}, {"prometheus", ""}}; }
 
 Candidates symptoms() {
   Candidates all;

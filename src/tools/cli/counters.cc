@@ -12,6 +12,7 @@
 #include "cli/command_line.h"
 #include "cli/help.h"
 #include "cli/subcommands.h"
+#include "cli/this_host.h"
 #include "ports/attributes.h"
 #include "ports/port_folder.h"
 #include "text/json_text.h"
@@ -61,7 +62,9 @@ std::string to_json(const std::vector<CountedFile>& files, const CountersOptions
     const char* what = options.files.empty() ? "port" : "file";
     list.push_back({{what, file.name}, {"counters", std::move(counters)}});
   }
-  return text::json_text(list, 2) + "\n";
+  ordered_json document = text::envelope("gdr counters", 1, provenance());
+  document["sources"] = std::move(list);
+  return text::json_text(document, 2) + "\n";
 }
 
 // What `gdr run` shows in /sys/class/infiniband, read without it.

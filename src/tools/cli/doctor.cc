@@ -28,7 +28,8 @@ namespace {
 
 struct DoctorOptions {
   MachineOptions machine;
-  std::string explain, only, format, driver_root, report;
+  std::string explain, only, format, driver_root;
+  ReportFiles report{{".json", ".html", ".md"}};
   bool all = false, json = false, container = false, no_probe = false;
   std::vector<const doctor::Check*> checks;  // chosen by an option; empty: all
 };
@@ -56,26 +57,24 @@ void choose(DoctorOptions& options, const std::string& list) {
 
 void read_values(DoctorOptions& options) {
   if (!options.format.empty()) {
-    if (options.format != "text" && options.format != "json" && options.format != "prometheus") {
+    if (options.format == "json") {
+      throw CLI::ValidationError("--format json is spelled --json; type: gdr doctor --json");
+    }
+    if (options.format != "text" && options.format != "prometheus") {
       throw CLI::ValidationError(
-          fmt::format("unknown format '{}'; allowed: text, json, prometheus", options.format));
+          fmt::format("unknown format '{}'; allowed: text, prometheus", options.format));
     }
     if (options.format == "prometheus" && (options.container || !options.explain.empty())) {
       throw CLI::ValidationError(
           "--format prometheus works neither with --explain nor with --container");
     }
-    if (options.json && options.format != "json") {
+    if (options.json) {
       throw CLI::ValidationError(
           fmt::format("--json and --format {} exclude each other", options.format));
     }
-    options.json = options.format == "json";
-  }
-  if (!options.report.empty() && !is_report_name(options.report)) {
-    throw CLI::ValidationError(
-        fmt::format("--report needs a name that ends in .html or .md, not '{}'", options.report));
   }
   if (!options.explain.empty() && options.json) {
-    throw CLI::ValidationError("--explain and JSON exclude each other; use --only for JSON");
+    throw CLI::ValidationError("--explain and --json exclude each other; use --only for JSON");
   }
   if (!options.explain.empty()) {
     if (options.explain.find(',') != std::string::npos) {
@@ -114,10 +113,10 @@ std::string answer(const DoctorOptions& options, const doctor::Host& host,
   const doctor::TextOptions text{options.all, text::Style::of(stdout)};
   if (!options.explain.empty()) return doctor::explain(report.judgements.front(), text);
   if (!options.container) {
-    return options.json ? doctor::to_json(report) : doctor::to_text(report, text);
+    return options.json ? doctor::to_json(report, provenance()) : doctor::to_text(report, text);
   }
   const doctor::ContainerView view = doctor::look_at_container(host);
-  if (options.json) return doctor::to_json(report, &view);
+  if (options.json) return doctor::to_json(report, provenance(), &view);
   return doctor::to_text(view, text) + doctor::to_text(report, text);
 }
 
@@ -137,7 +136,7 @@ int run_doctor(const DoctorOptions& options) {
   }
   const doctor::Report report = examine(options, host);
   if (!options.report.empty()) {
-    const Result<void> written = write_report(options.report, options.machine, host, report);
+    const Result<void> written = write_reports(options.report, options.machine, host, report);
     if (!written) {
       say("gdr doctor: " + written.error().message);
       return kFailed;
@@ -169,12 +168,11 @@ void add_options(CLI::App& command, const std::shared_ptr<DoctorOptions>& option
   begin_group(command, "Output");
   command.add_flag("-v,--all", options->all, "Also list the checks that pass or do not apply");
   command.add_flag("--json", options->json, "Print one JSON document instead of text");
-  command.add_option("--format", options->format, "text, json or prometheus (default: text)")
+  command.add_option("--format", options->format, "text or prometheus (default: text)")
       ->type_name("FORMAT");
-  CLI::Option* report = command.add_option(
-      "--report", options->report,
-      "Also write a report for a ticket: one page (.html), or Markdown to paste (.md)");
-  report->type_name("FILE")->excludes(explain)->excludes(only)->excludes(container);
+  CLI::Option* report =
+      options->report.add_to(command, ".json; for a ticket .html, a page, or .md, to paste");
+  report->excludes(explain)->excludes(only)->excludes(container);
   for (CLI::Option* one : {explain, only, container}) {
     for (CLI::Option* other : {explain, only, container}) {
       if (one != other) one->excludes(other);

@@ -1,15 +1,19 @@
 // gdr doctor capture: packs what the checks read, to be judged on another machine.
 #include <fmt/format.h>
 
-#include <cstdio>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "cli/command_line.h"
 #include "cli/doctor_commands.h"
 #include "cli/help.h"
+#include "cli/this_host.h"
+#include "cli/whole_io.h"
 #include "doctor/capture/capture.h"
 #include "host/files.h"
+#include "text/envelope.h"
 #include "text/format.h"
+#include "text/json_text.h"
 #include "text/style.h"
 #include "text/wrap.h"
 
@@ -18,9 +22,36 @@ namespace {
 
 struct CaptureOptions {
   std::string target, root = "/";
+  bool json = false;
 };
 
 std::string replay_of(const std::string& target) { return "gdr doctor --root " + target; }
+
+struct Amount {
+  std::size_t files = 0, bytes = 0;
+};
+
+Amount amount_of(const doctor::Capture& capture) {
+  Amount amount;
+  for (const auto& [path, captured] : capture.entries) {
+    if (captured.kind != doctor::Captured::Kind::kFile || captured.name_only) continue;
+    ++amount.files;
+    amount.bytes += captured.content.size();
+  }
+  return amount;
+}
+
+std::string to_json(const doctor::Capture& capture, const std::string& target) {
+  const Amount amount = amount_of(capture);
+  nlohmann::ordered_json document = text::envelope("gdr doctor capture", 1, provenance());
+  document.update({{"file", target},
+                   {"files", amount.files},
+                   {"bytes", amount.bytes},
+                   {"contents", doctor::shapes_of(capture)},
+                   {"missing", capture.missing},
+                   {"replay", replay_of(target)}});
+  return text::json_text(document, 2) + "\n";
+}
 
 // What to know before sending the capture to somebody.
 std::string describe(const doctor::Capture& capture, const std::string& target) {
@@ -29,12 +60,7 @@ std::string describe(const doctor::Capture& capture, const std::string& target) 
   const auto add = [&](const std::string& line, std::size_t indent) {
     text += text::wrap(printable(line), columns, indent) + "\n";
   };
-  std::size_t files = 0, bytes = 0;
-  for (const auto& [path, captured] : capture.entries) {
-    if (captured.kind != doctor::Captured::Kind::kFile || captured.name_only) continue;
-    ++files;
-    bytes += captured.content.size();
-  }
+  const auto [files, bytes] = amount_of(capture);
   for (const std::string& line : doctor::contents_of(capture)) add(line, 8);
   add(fmt::format("{}: {} with {} bytes", target, text::plural(files, "file"), bytes), 2);
   add("left out: serial numbers, UUIDs, and all kernel parameters, variables, log lines and files "
@@ -58,8 +84,8 @@ int capture_machine(const CaptureOptions& options) {
     say("gdr doctor capture: " + written.error().message);
     return written.error().code == EINVAL ? kWrongUse : kFailed;
   }
-  const std::string text = describe(capture, options.target);
-  if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0) {
+  if (!print_document(options.json ? to_json(capture, options.target)
+                                   : describe(capture, options.target))) {
     say("gdr doctor capture: cannot write to standard output");
     return kFailed;
   }
@@ -81,6 +107,7 @@ void add_doctor_capture(CLI::App& doctor, Action& chosen) {
       ->add_option("--root", options->root,
                    "Captured root to pack again: a folder or a tar archive (default: /)")
       ->type_name("PATH");
+  command->add_flag("--json", options->json, "Print one JSON document instead of text");
   refuse_empty_values(*command);
   command->callback(
       [options, &chosen] { chosen = [options] { return capture_machine(*options); }; });

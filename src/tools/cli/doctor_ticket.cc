@@ -1,9 +1,9 @@
 #include "cli/doctor_ticket.h"
 
-#include "base/output_file.h"
 #include "cli/help.h"
 #include "cli/machine_origin.h"
 #include "cli/this_host.h"
+#include "doctor/json_report.h"
 #include "doctor/ticket/ticket.h"
 #include "topo/listing.h"
 #include "topo/output/list_text.h"
@@ -30,8 +30,8 @@ void add_topology(const MachineOptions& machine, const host::Inventory& inventor
 
 }  // namespace
 
-Result<void> write_report(const std::string& file, const MachineOptions& machine,
-                          const doctor::Host& host, const doctor::Report& report) {
+Result<void> write_reports(const ReportFiles& files, const MachineOptions& machine,
+                           const doctor::Host& host, const doctor::Report& report) {
   host::Inventory inventory = host.inventory;
   look_closer(machine, inventory);
   host::name_functions(inventory);
@@ -41,7 +41,10 @@ Result<void> write_report(const std::string& file, const MachineOptions& machine
                         {}};
   if (host.is_live()) ticket.host_name = name_of_this_host();
   add_topology(machine, inventory, ticket);
-  return write_output(file, is_markdown_name(file) ? to_markdown(ticket) : to_html(ticket));
+  return files.write([&](std::string_view ending) {
+    if (ending == ".json") return to_json(report, provenance());
+    return ending == ".md" ? to_markdown(ticket) : to_html(ticket);
+  });
 }
 
 }  // namespace gdr::cli

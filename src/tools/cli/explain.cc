@@ -164,9 +164,9 @@ int explain_text(const ExplainOptions& options) {
   if (!here) return refuse(here.error().message);
   const int status = explanation.found.empty() ? kFailed : 0;
   if (options.json) {
-    return print(
-        to_json(explanation, subject->name, here->found, here->host, &subject->connections), false,
-        status);
+    return print(to_json(explanation, subject->name, here->found, here->host, &subject->connections,
+                         provenance()),
+                 false, status);
   }
   const std::string text =
       to_text(explanation, subject->name, here->found, here->host, text::Style::of(stdout));
@@ -179,12 +179,13 @@ int show_symptom(const ExplainOptions& options) {
     return refuse(fmt::format("unknown symptom '{}'; 'gdr explain --list' shows all",
                               printable(options.symptom)));
   }
-  return options.json ? print(page_json(*symptom), false, 0) : print(to_page(*symptom), true, 0);
+  return options.json ? print(page_json(*symptom, provenance()), false, 0)
+                      : print(to_page(*symptom), true, 0);
 }
 
 int run_explain(const ExplainOptions& options) {
   if (options.list) {
-    return options.json ? print(explain::list_json(), false, 0)
+    return options.json ? print(explain::list_json(provenance()), false, 0)
                         : print(explain::to_list(), true, 0);
   }
   return options.symptom.empty() ? explain_text(options) : show_symptom(options);

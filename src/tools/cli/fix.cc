@@ -8,6 +8,7 @@
 #include "cli/help.h"
 #include "cli/machine_options.h"
 #include "cli/subcommands.h"
+#include "cli/this_host.h"
 #include "fix/apply.h"
 #include "fix/changes/stored_module.h"
 #include "fix/plan.h"
@@ -90,8 +91,8 @@ std::string command_of(const FixOptions& options) {
 }
 
 int print(const FixOptions& options, const fix::Report& report) {
-  const std::string text =
-      options.json ? fix::to_json(report) : fix::to_text(report, text::Style::of(stdout));
+  const std::string text = options.json ? fix::to_json(report, provenance())
+                                        : fix::to_text(report, text::Style::of(stdout));
   if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0) {
     return fail("cannot write to standard output");
   }

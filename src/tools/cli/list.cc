@@ -10,13 +10,13 @@
 #include "cli/machine_origin.h"
 #include "cli/stand_ins.h"
 #include "cli/subcommands.h"
+#include "cli/this_host.h"
 #include "text/format.h"
 #include "text/style.h"
 #include "topo/listing.h"
 #include "topo/output/list_json.h"
 #include "topo/output/list_text.h"
 #include "topo/stand_ins.h"
-#include "version/version.h"
 
 namespace gdr::cli {
 namespace {
@@ -57,7 +57,7 @@ int run_list(const ListOptions& options) {
   const Result<topo::Listing> listing =
       topo::make_listing(*std::move(inventory), std::move(origin), stand_ins);
   if (!listing) return failed(listing.error().message, kWrongUse);
-  fmt::print("{}", options.json ? topo::to_json(*listing, program_version())
+  fmt::print("{}", options.json ? topo::to_json(*listing, provenance())
                                 : topo::to_text(*listing, text::Style::of(stdout)));
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
     return failed("cannot write to standard output", kFailed);

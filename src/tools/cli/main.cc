@@ -11,6 +11,7 @@
 #include "cli/hidden.h"
 #include "cli/perftest.h"
 #include "cli/program.h"
+#include "cli/removed_options.h"
 
 namespace gdr::cli {
 namespace {
@@ -38,6 +39,9 @@ int run_program(const std::vector<std::string>& typed) {
   if (!ours) return refuse(ours.error());
   const CommandLine line = split_command_line(*ours);
   Program program(line);
+  if (const auto removed = removed_option(program.app, *ours, line.own.size())) {
+    return refuse({EINVAL, *removed});
+  }
   const Result<std::vector<std::string>> words = without_help(program.app, line.own);
   if (!words) return refuse(words.error());
   try {

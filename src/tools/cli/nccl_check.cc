@@ -12,6 +12,7 @@
 #include "cli/help.h"
 #include "cli/nccl_answer.h"
 #include "cli/nccl_commands.h"
+#include "cli/this_host.h"
 #include "cli/whole_io.h"
 #include "explain/nccl_log.h"
 #include "nccl/causes.h"
@@ -59,7 +60,7 @@ int check(const CheckOptions& options) {
   explain::add_symptoms(recogniser.finish(), report);
   bool written = false;
   if (options.json) {
-    written = std::fputs(nccl::to_json(report).c_str(), stdout) >= 0 && std::fflush(stdout) == 0;
+    written = print_document(nccl::to_json(report, "gdr nccl check", provenance()));
   } else {
     written = print_answer(report, options.all, stdout);
   }

@@ -20,8 +20,10 @@
 #include "cli/nccl_answer.h"
 #include "cli/nccl_commands.h"
 #include "cli/nccl_run_plan.h"
+#include "cli/report_files.h"
 #include "cli/run_exec.h"
 #include "cli/run_program_file.h"
+#include "cli/this_host.h"
 #include "cli/whole_io.h"
 #include "explain/nccl_log.h"
 #include "nccl/json_report.h"
@@ -33,7 +35,9 @@ namespace fs = std::filesystem;
 
 struct NcclRunOptions {
   nccl::Expectation expectation = nccl::Expectation::kGdrdma;
-  std::string log, json;
+  std::string log;
+  bool json = false;
+  ReportFiles report{{".json"}};
   bool all = false;
   bool tee = false;
   bool fail = false;
@@ -133,7 +137,7 @@ std::vector<std::string> files_of(const NcclPlan& plan, const std::string& folde
   return files;
 }
 
-// The program's own status, unless --fail, --json or --log could not be satisfied.
+// The program's own status, unless --fail, --json, --report or --log could not be satisfied.
 int answer(const NcclRunOptions& options, CaughtLog& log, int status) {
   const int failure = status == 0 ? 1 : status;
   nccl::Report report = nccl::judge(log.finish(), options.expectation);
@@ -143,13 +147,15 @@ int answer(const NcclRunOptions& options, CaughtLog& log, int status) {
     say("gdr nccl run: no NCCL output found: the program does not use NCCL, sets NCCL_DEBUG "
         "itself, "
         "or runs on other hosts; for other hosts try --tee");
-  } else {
+  } else if (!options.json) {
     printed = print_answer(report, options.all, stderr);
   }
-  if (!options.json.empty()) {
-    const Result<void> written = write_output(options.json, nccl::to_json(report));
-    if (!written) return refuse(written.error().message, failure);
+  const std::string document = nccl::to_json(report, "gdr nccl run", provenance());
+  const Result<void> written = options.report.write([&](auto) { return document; });
+  if (options.json && !print_document(document)) {
+    return refuse("cannot write to standard output", failure);
   }
+  if (!written) return refuse(written.error().message, failure);
   if (log.copy_failed()) return refuse(options.log + ": cannot write all of the log", failure);
   return options.fail && (!report.met || !printed) ? failure : status;
 }
@@ -163,6 +169,9 @@ int run(const NcclRunOptions& options) {
     return refuse(fmt::format("cannot make a folder in {}: {}; set TMPDIR",
                               environment("TMPDIR").value_or("/tmp"), std::strerror(errno)),
                   2);
+  }
+  if (const Result<void> writable = options.report.check(); !writable) {
+    return refuse(writable.error().message, kWrongUse);
   }
   CaughtLog log;
   if (!options.log.empty()) {
@@ -178,6 +187,7 @@ int run(const NcclRunOptions& options) {
   say("gdr nccl run: " + plan.summary);
 
   ChildOptions child{*path, options.command, plan.variables, nullptr, nullptr};
+  child.output_to_errors = options.json;
   if (plan.capture == NcclCapture::kOutput) {
     child.on_output = [&](std::string_view bytes) { log.take(bytes); };
   }
@@ -199,9 +209,10 @@ void add_nccl_run(CLI::App& nccl, Action& chosen, const std::vector<std::string>
   add_expectation(*run_command, options->expectation);
   run_command->add_option("--log", options->log, "Keep the log in FILE, for gdr nccl check")
       ->type_name("FILE");
-  run_command
-      ->add_option("--json", options->json, "Also write the answer to FILE as one JSON document")
-      ->type_name("FILE");
+  run_command->add_flag("--json", options->json,
+                        "Print one JSON document instead of text; the program's standard output "
+                        "goes to standard error");
+  options->report.add_to(*run_command);
   run_command->add_flag("-v,--all", options->all,
                         "List every connection (default: the first ones)");
   run_command->add_flag("--tee", options->tee,

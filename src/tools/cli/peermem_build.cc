@@ -9,6 +9,7 @@
 #include "cli/command_line.h"
 #include "cli/help.h"
 #include "cli/peermem_commands.h"
+#include "cli/this_host.h"
 #include "peermem/build.h"
 #include "text/json_text.h"
 
@@ -42,10 +43,13 @@ std::string told(const peermem::Built& built) {
 }
 
 std::string json_of(const peermem::Built& built) {
-  const nlohmann::ordered_json document = {
-      {"schema", 1},        {"tool", "gdr peermem build"}, {"exit_status", 0},
-      {"file", built.file}, {"kernel", built.kernel},      {"driver", built.driver},
-      {"rdma", built.rdma}, {"notes", built.notes}};
+  nlohmann::ordered_json document = text::envelope("gdr peermem build", 1, provenance());
+  document.update({{"exit_status", 0},
+                   {"file", built.file},
+                   {"kernel", built.kernel},
+                   {"driver", built.driver},
+                   {"rdma", built.rdma},
+                   {"notes", built.notes}});
   return text::json_text(document, 2) + "\n";
 }
 

@@ -7,6 +7,7 @@
 #include "cli/fix_journal.h"
 #include "cli/help.h"
 #include "cli/peermem_commands.h"
+#include "cli/this_host.h"
 #include "fix/apply.h"
 #include "fix/changes/stored_module.h"
 #include "fix/report.h"
@@ -32,7 +33,7 @@ int fail(const char* command, const std::string& reason, int status = kFailed) {
 
 int print(const char* command, bool json, const fix::Report& report) {
   const std::string text =
-      json ? fix::to_json(report) : fix::to_text(report, text::Style::of(stdout));
+      json ? fix::to_json(report, provenance()) : fix::to_text(report, text::Style::of(stdout));
   return print_whole(command, text, report.exit_status());
 }
 

@@ -4,6 +4,7 @@
 #include "cli/command_line.h"
 #include "cli/help.h"
 #include "cli/peermem_commands.h"
+#include "cli/this_host.h"
 #include "peermem/status.h"
 
 namespace gdr::cli {
@@ -15,8 +16,8 @@ int show_status(const PeermemOptions& options) {
     say("gdr peermem status: " + survey.error().message);
     return kWrongUse;
   }
-  const std::string text =
-      options.json ? peermem::to_json(*survey) : peermem::to_text(*survey, text::Style::of(stdout));
+  const std::string text = options.json ? peermem::to_json(*survey, provenance())
+                                        : peermem::to_text(*survey, text::Style::of(stdout));
   return print_whole("gdr peermem status", text, peermem::exit_status(*survey));
 }
 

@@ -52,6 +52,10 @@ void check_together(const PerfOptions& options) {
   if (options.numa->count() > 0 && !options.processors.empty()) {
     together("--numa", "--cpu", "both name processors; give one of them");
   }
+  if (options.server && (options.output.json || !options.output.files.empty())) {
+    together("--server", options.output.json ? "--json" : "--report",
+             "the client has the results; give it there");
+  }
   if (options.server && !options.perf.host.empty()) {
     together("--server", "a host", "the server waits; the client names the server's host");
   }

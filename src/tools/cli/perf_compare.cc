@@ -10,6 +10,7 @@
 #include "base/environment.h"
 #include "cli/help.h"
 #include "cli/perf_output.h"
+#include "cli/this_host.h"
 #include "perf/compare.h"
 #include "perf/output/json_report.h"
 #include "text/wrap.h"
@@ -34,7 +35,7 @@ Result<perf::Report> read_report(const std::string& name) {
   if (file) text << file.rdbuf();
   if (!file) {
     const Error error = from_errno(name);
-    return Error{EINVAL, error.message + "; 'gdr perf --json FILE' writes such a document"};
+    return Error{EINVAL, error.message + "; 'gdr perf --report FILE.json' writes such a document"};
   }
   Result<perf::Report> report = perf::report_from_json(text.str());
   if (!report) return Error{EINVAL, name + ": " + report.error().message};
@@ -70,7 +71,7 @@ int run_compare(const CompareOptions& options) {
     comparisons.back().base.file = options.sides[0];
     comparisons.back().other.file = options.sides[i];
   }
-  fmt::print("{}", options.json ? perf::to_json(comparisons)
+  fmt::print("{}", options.json ? perf::to_json(comparisons, provenance())
                                 : perf::to_text(comparisons, text::terminal_columns(stdout)));
   const bool is_worse = std::ranges::any_of(comparisons, [&](const perf::Comparison& one) {
     return perf::is_worse_by(one, options.worse_share);
@@ -96,7 +97,8 @@ void add_perf_compare(CLI::App& perf, Action& chosen) {
       "compare", "Compare runs: what changed, and whether the change is significant");
   compare
       ->add_option("FILE", options->sides,
-                   "JSON documents of gdr perf --json; BASE comes first. Several runs of one side: "
+                   "JSON documents of gdr perf --report FILE.json; BASE comes first. Several runs "
+                   "of one side: "
                    "a.json,b.json")
       ->expected(0, 64)
       ->type_name("");

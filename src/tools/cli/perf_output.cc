@@ -1,10 +1,9 @@
 #include "cli/perf_output.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
-#include "base/output_file.h"
+#include "cli/this_host.h"
+#include "cli/whole_io.h"
 #include "perf/output/csv_report.h"
 #include "perf/output/html_page.h"
 #include "perf/output/json_report.h"
@@ -12,53 +11,26 @@
 #include "perf/output/text_report.h"
 
 namespace gdr::cli {
-namespace {
-
-constexpr const char* kStandardOutput = "-";
-
-Result<void> write_document(const std::string& name, const std::string& text) {
-  if (name == kStandardOutput) {
-    fmt::print("{}", text);
-    if (fflush(stdout) != 0) return from_errno("standard output");
-    return {};
-  }
-  return write_output(name, text);
-}
-
-}  // namespace
 
 void add_output_options(CLI::App& perf, PerfOutput& output) {
-  const auto add = [&](const char* name, std::string& file, const char* help) {
-    perf.add_option(name, file, help)->type_name("FILE");
-  };
-  add("--json", output.json, "Also write one JSON document; - is standard output");
-  add("--csv", output.csv, "Also write one CSV line per row; - is standard output");
-  add("--html", output.html, "Also write a self-contained page with curves");
+  perf.add_flag("--json", output.json, "Print one JSON document instead of text");
+  output.files.add_to(perf, ".json; .csv, a line per row; .html, a page with curves");
 }
 
 Result<void> check_outputs(const PerfOutput& output) {
-  const std::string* const files[] = {&output.json, &output.csv, &output.html};
-  if (std::count_if(std::begin(files), std::end(files),
-                    [](const std::string* file) { return *file == kStandardOutput; }) > 1) {
-    return Error{EINVAL, "two documents on standard output; give one of them a file"};
-  }
-  for (const std::string* file : files) {
-    if (file->empty() || *file == kStandardOutput) continue;
-    if (const Result<void> writable = check_output(*file); !writable) {
-      return Error{EINVAL, writable.error().message};
-    }
-  }
-  return {};
+  const Result<void> writable = output.files.check();
+  return writable ? writable : Error{EINVAL, writable.error().message};
 }
 
 Result<void> write_outputs(const PerfOutput& output, const perf::Report& report) {
-  for (const auto& [file, write] :
-       {std::pair(&output.json, &perf::to_json), std::pair(&output.csv, &perf::to_csv),
-        std::pair(&output.html, &perf::to_html)}) {
-    if (file->empty()) continue;
-    if (Result<void> written = write_document(*file, write(report)); !written) return written;
+  if (output.json && !print_document(perf::to_json(report, provenance()))) {
+    return Error{EIO, "cannot write to standard output"};
   }
-  return {};
+  return output.files.write([&](std::string_view ending) {
+    if (ending == ".csv") return perf::to_csv(report);
+    return ending == ".html" ? perf::to_html(report, provenance())
+                             : perf::to_json(report, provenance());
+  });
 }
 
 int exit_status(const perf::Report& report) {
@@ -72,7 +44,7 @@ int exit_status(const perf::Report& report) {
 
 ShownRun::ShownRun(const PerfOutput& output) {
   listeners_.push_back(std::make_unique<perf::Progress>(stderr, text::Style::of(stderr)));
-  if (output.json != kStandardOutput && output.csv != kStandardOutput) {
+  if (!output.json) {
     listeners_.push_back(std::make_unique<perf::TextReport>(stdout, text::Style::of(stdout)));
   }
   std::vector<perf::Listener*> all;

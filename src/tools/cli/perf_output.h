@@ -11,14 +11,15 @@
 #include <memory>
 #include <string>
 
+#include "cli/report_files.h"
 #include "cli/subcommands.h"
 #include "perf/output/listener.h"
 
 namespace gdr::cli {
 
-// Files by name; "-": standard output, in place of the table.
 struct PerfOutput {
-  std::string json, csv, html;
+  bool json = false;  // on standard output, in place of the table
+  ReportFiles files{{".json", ".csv", ".html"}};
 };
 
 void add_output_options(CLI::App& perf, PerfOutput& output);

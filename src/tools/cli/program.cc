@@ -34,15 +34,6 @@ void add_colour(CLI::App& app) {
   }
 }
 
-void add_version(CLI::App& program, Action& chosen) {
-  program.add_subcommand("version", "Print the version")->callback([&chosen] {
-    chosen = [] {
-      fmt::print("{}\n", described_version());
-      return 0;
-    };
-  });
-}
-
 }  // namespace
 
 Program::Program(const CommandLine& line)

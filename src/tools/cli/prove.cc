@@ -6,12 +6,12 @@
 #include <memory>
 
 #include "base/environment.h"
-#include "base/output_file.h"
 #include "base/printable.h"
 #include "cli/command_line.h"
 #include "cli/help.h"
 #include "cli/interruption.h"
 #include "cli/prove_hosts.h"
+#include "cli/report_files.h"
 #include "cli/stand_ins.h"
 #include "cli/subcommands.h"
 #include "cli/this_host.h"
@@ -28,7 +28,7 @@ struct ProveOptions {
   proof::Options proof;
   HostOptions hosts;
   std::string gpu, from_gpu, nic, peer_nic, sizes, modes, registration, memory;
-  std::string report;
+  ReportFiles report{{".json", ".html", ".md"}};
   bool json = false;
   bool no_measure = false;
   bool verbose = false;
@@ -104,26 +104,23 @@ void read_values(ProveOptions& options) {
   read_registration(options.registration, proof);
   read_memory(options.memory, proof);
   read_host_values(options.hosts, proof);
-  if (!options.report.empty() && !is_report_name(options.report)) {
+  if (options.hosts.server && (options.json || !options.report.empty())) {
     throw CLI::ValidationError(
-        fmt::format("--report {}: the name ends in none of .html, .md; type: --report proof.html",
-                    options.report));
+        fmt::format("--server and {} exclude each other: the client has the report",
+                    options.json ? "--json" : "--report"));
   }
 }
 
-Result<void> write_report(const std::string& file, const proof::Report& report) {
-  if (file.empty()) return {};
-  return write_output(file,
-                      is_markdown_name(file) ? proof::to_markdown(report) : proof::to_html(report));
-}
-
-// Found out before the proof, which takes seconds.
-Result<void> check_report(const std::string& file) {
-  return file.empty() ? Result<void>() : check_output(file);
+Result<void> write_reports(const ReportFiles& files, const proof::Report& report) {
+  return files.write([&](std::string_view ending) {
+    if (ending == ".json") return proof::to_json(report, provenance());
+    return ending == ".md" ? proof::to_markdown(report) : proof::to_html(report);
+  });
 }
 
 int run_prove(ProveOptions& options) {
-  if (const Result<void> writable = check_report(options.report); !writable) {
+  // Found out before the proof, which takes seconds.
+  if (const Result<void> writable = options.report.check(); !writable) {
     say("gdr prove: " + writable.error().message);
     return 2;
   }
@@ -141,11 +138,11 @@ int run_prove(ProveOptions& options) {
     return report.error().code == EINVAL ? 2 : 1;
   }
   if (options.json) {
-    fmt::print("{}\n", proof::to_json(*report));
+    fmt::print("{}", proof::to_json(*report, provenance()));
   } else {
     text.finish(*report);
   }
-  if (const Result<void> written = write_report(options.report, *report); !written) {
+  if (const Result<void> written = write_reports(options.report, *report); !written) {
     say("gdr prove: " + written.error().message);
     return 1;
   }
@@ -204,8 +201,8 @@ void add_prove(CLI::App& program, Action& chosen) {
   prove->add_flag("-v,--verbose", options->verbose,
                   "Every device, registration and direction has a line of its own");
   prove->add_flag("--json", options->json, "Print one JSON document instead of text");
-  add("--report", options->report, "FILE",
-      "Also write a page for a ticket: FILE.html, or FILE.md to paste, without addresses");
+  options->report.add_to(*prove,
+                         ".json; for a ticket .html, a page, or .md, to paste, without addresses");
   begin_group(*prove, "Devices");
   add("--gpu", options->gpu, "GPU",
       "GPU whose memory is checked: ordinal, PCI address or UUID (default: the first)");

@@ -3,7 +3,7 @@
 //   void add_topo(CLI::App& program, Action& chosen) {
 //     auto options = std::make_shared<TopoOptions>();
 //     CLI::App* topo = program.add_subcommand("topo", "GPUs and NICs, and how near they are");
-//     topo->add_flag("--json", options->json, "print JSON");
+//     topo->add_flag("--json", options->json, "Print one JSON document instead of text");
 //     topo->callback([options, &chosen] { chosen = [options] { return run_topo(*options); }; });
 //   }
 //
@@ -33,6 +33,7 @@ void add_peermem(CLI::App& program, Action& chosen);
 void add_perf(CLI::App& program, Action& chosen, const std::vector<std::string>& typed);
 void add_prove(CLI::App& program, Action& chosen);
 void add_topo(CLI::App& program, Action& chosen);
+void add_version(CLI::App& program, Action& chosen);
 
 // `command` is what follows the options of `gdr run`, `gdr watch` or `gdr nccl run`: the program
 // and its own arguments, which main() took away before parsing so that no option of theirs is ever

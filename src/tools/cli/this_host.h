@@ -3,15 +3,14 @@
 
 #include <string>
 
+#include "text/envelope.h"
+
 namespace gdr::cli {
 
 std::string name_of_this_host();
 // "2026-11-26 10:12 UTC"
 std::string time_now();
-
-// Whether a report of this name is Markdown, to paste; and whether it is a report's name at all,
-// which ends in .html, .htm, .md or .markdown.
-bool is_markdown_name(const std::string& file);
-bool is_report_name(const std::string& file);
+// What the JSON documents of this process begin with: all of them with the time at which it began.
+text::Provenance provenance();
 
 }  // namespace gdr::cli

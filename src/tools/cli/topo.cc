@@ -4,18 +4,18 @@
 #include <cstdio>
 #include <memory>
 
-#include "base/output_file.h"
 #include "cli/command_line.h"
 #include "cli/help.h"
 #include "cli/machine_options.h"
 #include "cli/machine_origin.h"
+#include "cli/report_files.h"
 #include "cli/subcommands.h"
+#include "cli/this_host.h"
 #include "text/format.h"
 #include "text/style.h"
 #include "topo/output/json_report.h"
 #include "topo/output/svg.h"
 #include "topo/output/text_report.h"
-#include "version/version.h"
 
 namespace gdr::cli {
 namespace {
@@ -25,20 +25,12 @@ struct TopoOptions {
   std::vector<std::string> devices;
   topo::Sections sections;
   bool json = false;
-  std::string svg;
+  ReportFiles report{{".json", ".svg"}};
 };
 
 int failed(const std::string& message, int status) {
   say("gdr topo: " + printable(message));
   return status;
-}
-
-Result<void> write_svg(const std::string& name, const std::string& text) {
-  if (name == "-") {
-    fmt::print("{}", text);
-    return {};
-  }
-  return write_output(name, text);
 }
 
 int run_topo(const TopoOptions& options) {
@@ -52,14 +44,14 @@ int run_topo(const TopoOptions& options) {
     const Error& error = report.error();
     return failed((error.code == E2BIG ? "" : "--device: ") + error.message, kWrongUse);
   }
-  if (!options.svg.empty()) {
-    const Result<void> written =
-        write_svg(options.svg, topo::to_svg(*report, options.sections.all));
-    if (!written) return failed(written.error().message, kFailed);
-  }
+  const Result<void> written = options.report.write([&](std::string_view ending) {
+    return ending == ".svg" ? topo::to_svg(*report, options.sections.all)
+                            : topo::to_json(*report, provenance());
+  });
+  if (!written) return failed(written.error().message, kFailed);
   if (options.json) {
-    fmt::print("{}", topo::to_json(*report, program_version()));
-  } else if (options.svg != "-") {
+    fmt::print("{}", topo::to_json(*report, provenance()));
+  } else {
     fmt::print("{}", topo::to_text(*report, text::Style::of(stdout), options.sections));
   }
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
@@ -80,21 +72,16 @@ void add_topo(CLI::App& program, Action& chosen) {
       ->type_name("ADDRESS")
       ->allow_extra_args(false);
   topo->add_flag("--tree", options->sections.tree, "Print the PCI tree instead of the matrix");
-  topo->add_flag("--all", options->sections.all,
-                 "With --tree or --svg: every PCI function, not only the paths to GPUs and NICs");
-  CLI::Option* svg =
-      topo->add_option("--svg", options->svg, "Write the tree as a drawing; - is standard output");
-  svg->type_name("FILE");
-  CLI::Option* json =
-      topo->add_flag("--json", options->json, "Print one JSON document instead of text");
+  topo->add_flag(
+      "--all", options->sections.all,
+      "With --tree or a drawing: every PCI function, not only the paths to GPUs and NICs");
+  topo->add_flag("--json", options->json, "Print one JSON document instead of text");
+  options->report.add_to(*topo, ".json; .svg, a drawing of the tree");
   add_machine_options(*topo, options->machine);
   refuse_empty_values(*topo);
-  topo->callback([options, json, &chosen] {
-    if (options->svg == "-" && json->count() > 0) {
-      throw CLI::ValidationError("--svg - and --json exclude each other; give --svg a file");
-    }
-    if (options->sections.all && !options->sections.tree && options->svg.empty()) {
-      throw CLI::ValidationError("--all needs --tree or --svg");
+  topo->callback([options, &chosen] {
+    if (options->sections.all && !options->sections.tree && !options->report.has(".svg")) {
+      throw CLI::ValidationError("--all needs --tree or --report FILE.svg");
     }
     chosen = [options] { return run_topo(*options); };
   });

@@ -7,15 +7,17 @@
 #include <memory>
 
 #include "base/environment.h"
-#include "base/output_file.h"
 #include "cli/child.h"
 #include "cli/command_line.h"
 #include "cli/help.h"
+#include "cli/report_files.h"
 #include "cli/run_exec.h"
 #include "cli/run_program_file.h"
 #include "cli/stand_ins.h"
 #include "cli/subcommands.h"
+#include "cli/this_host.h"
 #include "cli/watch_plan.h"
+#include "cli/whole_io.h"
 #include "host/grade.h"
 #include "host/hardware.h"
 #include "host/inventory.h"
@@ -34,8 +36,8 @@ enum class Expected { kAnything, kGdr, kRdma };
 
 struct WatchOptions {
   Expected expected = Expected::kAnything;
-  std::string json;
-  bool quiet = false;
+  bool json = false, quiet = false;
+  ReportFiles report{{".json"}};
   std::vector<std::string> command;
 };
 
@@ -136,12 +138,15 @@ bool met(Expected expected, watching::Verdict verdict) {
 // The program's own status, unless it is 0 and the answer is not as expected or cannot be written.
 int answer(const WatchOptions& options, const watching::Report& report) {
   const int status = report.seen.status, failure = status == 0 ? kFailed : status;
-  const std::string words = text::wrap_lines(to_text(report), text::terminal_columns(stderr), 4);
-  std::fputs(words.c_str(), stderr);
-  if (!options.json.empty()) {
-    const Result<void> written = write_output(options.json, to_json(report));
-    if (!written) return refuse(written.error().message, failure);
+  const std::string document = to_json(report, provenance());
+  const Result<void> written = options.report.write([&](auto) { return document; });
+  if (!options.json) {
+    const std::string words = text::wrap_lines(to_text(report), text::terminal_columns(stderr), 4);
+    std::fputs(words.c_str(), stderr);
+  } else if (!print_document(document)) {
+    return refuse("cannot write to standard output", failure);
   }
+  if (!written) return refuse(written.error().message, failure);
   return met(options.expected, report.verdict) ? status : failure;
 }
 
@@ -151,6 +156,9 @@ int run(const WatchOptions& options) {
   if (!path) return refuse(path.error().message, exit_status_for(path.error().code));
   const Result<ProgramFile> program = inspect_program(*path);
   if (!program) return refuse(program.error().message, exit_status_for(program.error().code));
+  if (const Result<void> writable = options.report.check(); !writable) {
+    return refuse(writable.error().message, kWrongUse);
+  }
   const Result<std::string> stand_ins = stand_in_folder();
   if (!stand_ins) return refuse(stand_ins.error().message, kWrongUse);
   if (Result<void> usable = check_watcher(*stand_ins); !usable) {
@@ -165,6 +173,7 @@ int run(const WatchOptions& options) {
   const Watch watch{*std::move(file)};
   ChildOptions child{*path, options.command, {}, nullptr, nullptr};
   child.variables = {{"LD_PRELOAD", *preload}, {ledger::kWatchVariable, watch.file.variable()}};
+  child.output_to_errors = options.json;
   std::optional<watching::Processes> processes;
   std::optional<LiveLine> live(!options.quiet);
   child.on_tick = [&](pid_t pid) {
@@ -205,8 +214,10 @@ void add_watch(CLI::App& program, Action& chosen, const std::vector<std::string>
           "End with status 1 if the program succeeds, but not by GPUDirect RDMA (gdr) or not by "
           "RDMA at all (rdma)")
       ->type_name("WHAT");
-  watch->add_option("--json", options->json, "Write the report to FILE as JSON, too")
-      ->type_name("FILE");
+  watch->add_flag("--json", options->json,
+                  "Print one JSON document instead of text; the program's standard output goes to "
+                  "standard error");
+  options->report.add_to(*watch);
   watch->add_flag("-q,--quiet", options->quiet,
                   "No line while the program runs (default: one a second on a terminal)");
   refuse_empty_values(*watch);

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 
 namespace gdr::cli {
@@ -17,6 +18,10 @@ Result<void> read_whole(int fd, const std::function<void(std::string_view)>& sin
     if (got == 0) return {};
     sink(std::string_view(buffer.data(), static_cast<std::size_t>(got)));
   }
+}
+
+bool print_document(const std::string& text) {
+  return std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0;
 }
 
 }  // namespace gdr::cli

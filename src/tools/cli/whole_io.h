@@ -1,7 +1,8 @@
-// Reading to the end, past interruptions and short reads.
+// Reading to the end, past interruptions and short reads; printing all of something.
 #pragma once
 
 #include <functional>
+#include <string>
 #include <string_view>
 
 #include "base/result.h"
@@ -10,5 +11,8 @@ namespace gdr::cli {
 
 // Everything that `fd` gives, in pieces, to `sink`.
 Result<void> read_whole(int fd, const std::function<void(std::string_view)>& sink);
+
+// To standard output; false where that cannot take all of it.
+bool print_document(const std::string& text);
 
 }  // namespace gdr::cli

@@ -59,29 +59,29 @@ ordered_json container_json(const ContainerView& view) {
 
 }  // namespace
 
-std::string to_json(const Report& report, const ContainerView* container) {
+std::string to_json(const Report& report, const text::Provenance& provenance,
+                    const ContainerView* container) {
   const Counts counts = count(report);
   ordered_json findings = ordered_json::array(), checks = ordered_json::array();
   for (const Line& line : in_order(report)) findings.push_back(finding_json(line));
   for (const Judgement& judgement : report.judgements) checks.push_back(check_json(judgement));
-  ordered_json document = {
-      {"schema", 1},
-      {"tool", "gdr doctor"},
-      {"captured", report.source.empty() ? ordered_json() : ordered_json(report.source)},
-      {"exit_status", exit_status(counts)},
-      {"counts",
-       {{"ok", counts.ok},
-        {"warn", counts.warn},
-        {"fail", counts.fail},
-        {"unknown", counts.unknown},
-        {"checks_that_do_not_apply", counts.does_not_apply},
-        {"checks_left_out", counts.left_out}}},
-      {"passive_seconds", seconds_of(report, Cost::kPassive)},
-      {"probe_seconds", seconds_of(report, Cost::kProbe)},
-      {"not_shown", report.unseen},
-      {"notes", report.notes},
-      {"findings", std::move(findings)},
-      {"checks", std::move(checks)}};
+  ordered_json document = text::envelope("gdr doctor", 1, provenance);
+  document.update(
+      {{"captured", report.source.empty() ? ordered_json() : ordered_json(report.source)},
+       {"exit_status", exit_status(counts)},
+       {"counts",
+        {{"ok", counts.ok},
+         {"warn", counts.warn},
+         {"fail", counts.fail},
+         {"unknown", counts.unknown},
+         {"checks_that_do_not_apply", counts.does_not_apply},
+         {"checks_left_out", counts.left_out}}},
+       {"passive_seconds", seconds_of(report, Cost::kPassive)},
+       {"probe_seconds", seconds_of(report, Cost::kProbe)},
+       {"not_shown", report.unseen},
+       {"notes", report.notes},
+       {"findings", std::move(findings)},
+       {"checks", std::move(checks)}});
   if (container != nullptr) document["container"] = container_json(*container);
   return text::json_text(document, 2) + "\n";
 }

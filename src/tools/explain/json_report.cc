@@ -11,6 +11,10 @@ namespace {
 
 using nlohmann::ordered_json;
 
+ordered_json begun(const text::Provenance& provenance) {
+  return text::envelope("gdr explain", 1, provenance);
+}
+
 std::string dumped(const ordered_json& document) { return text::json_text(document, 2) + "\n"; }
 
 ordered_json sources_of(const Symptom& symptom) {
@@ -93,14 +97,14 @@ ordered_json of(const Symptom& symptom) {
 }  // namespace
 
 std::string to_json(const Explanation& explanation, const std::string& name,
-                    const Confirmations& confirmations, const std::string& host,
-                    const nccl::Report* connections) {
-  ordered_json document = {{"schema", 1},
-                           {"file", name},
-                           {"exit_status", explanation.found.empty() ? 1 : 0},
-                           {"lines", explanation.lines},
-                           {"nccl_log", explanation.is_nccl_log},
-                           {"host", host}};
+                    const Confirmations& confirmations, const std::string& examined,
+                    const nccl::Report* connections, const text::Provenance& provenance) {
+  ordered_json document = begun(provenance);
+  document.update({{"file", name},
+                   {"exit_status", explanation.found.empty() ? 1 : 0},
+                   {"lines", explanation.lines},
+                   {"nccl_log", explanation.is_nccl_log},
+                   {"examined", examined}});
   const bool judged = explanation.is_nccl_log && connections != nullptr;
   document["connections"] = judged ? of(*connections) : ordered_json();
   ordered_json& list = document["symptoms"] = ordered_json::array();
@@ -108,15 +112,15 @@ std::string to_json(const Explanation& explanation, const std::string& name,
   return dumped(document);
 }
 
-std::string list_json() {
-  ordered_json document = {{"schema", 1}};
+std::string list_json(const text::Provenance& provenance) {
+  ordered_json document = begun(provenance);
   ordered_json& list = document["symptoms"] = ordered_json::array();
   for (const Symptom* symptom : all_symptoms()) list.push_back(of(*symptom));
   return dumped(document);
 }
 
-std::string page_json(const Symptom& symptom) {
-  ordered_json document = {{"schema", 1}};
+std::string page_json(const Symptom& symptom, const text::Provenance& provenance) {
+  ordered_json document = begun(provenance);
   document["symptoms"] = ordered_json::array({of(symptom)});
   return dumped(document);
 }

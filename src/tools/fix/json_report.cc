@@ -85,14 +85,13 @@ int Report::exit_status() const {
   return refused || puzzled || !all_well(steps) ? 1 : 0;
 }
 
-std::string to_json(const Report& report) {
+std::string to_json(const Report& report, const text::Provenance& provenance) {
   constexpr const char* kModes[] = {"dry-run", "apply", "undo", "status"};
-  ordered_json document = {{"schema", 1},
-                           {"tool", report.tool},
-                           {"mode", kModes[static_cast<std::size_t>(report.mode)]},
-                           {"captured", report.captured},
-                           {"exit_status", report.exit_status()},
-                           {"journal", report.journal_file}};
+  ordered_json document = text::envelope(report.tool, 1, provenance);
+  document.update({{"mode", kModes[static_cast<std::size_t>(report.mode)]},
+                   {"captured", report.captured},
+                   {"exit_status", report.exit_status()},
+                   {"journal", report.journal_file}});
   if (report.mode == Mode::kUndo) document["steps"] = steps_json(report.steps);
   if (report.mode == Mode::kStatus) document["entries"] = journal_json(report);
   if (report.mode == Mode::kDryRun || report.mode == Mode::kApply) {

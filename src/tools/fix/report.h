@@ -7,6 +7,7 @@
 #include "fix/apply.h"
 #include "fix/journal.h"
 #include "fix/plan.h"
+#include "text/envelope.h"
 #include "text/style.h"
 
 namespace gdr::fix {
@@ -30,6 +31,6 @@ struct Report {
 };
 
 std::string to_text(const Report& report, const text::Style& style);
-std::string to_json(const Report& report);
+std::string to_json(const Report& report, const text::Provenance& provenance = {});
 
 }  // namespace gdr::fix

@@ -81,16 +81,17 @@ ordered_json log_json(const Log& log) {
 
 }  // namespace
 
-std::string to_json(const Report& report) {
-  ordered_json document = {{"schema", 1},
-                           {"verdict", name_of(report.verdict)},
-                           {"expected", name_of(report.expectation)},
-                           {"met", report.met},
-                           {"exit_status", report.met ? 0 : 1},
-                           {"counts", of(report.counts)},
-                           {"causes", of(report.causes)},
-                           {"also", of(report.also)},
-                           {"log", log_json(report.log)}};
+std::string to_json(const Report& report, std::string_view tool,
+                    const text::Provenance& provenance) {
+  ordered_json document = text::envelope(tool, 1, provenance);
+  document.update({{"verdict", name_of(report.verdict)},
+                   {"expected", name_of(report.expectation)},
+                   {"met", report.met},
+                   {"exit_status", report.met ? 0 : 1},
+                   {"counts", of(report.counts)},
+                   {"causes", of(report.causes)},
+                   {"also", of(report.also)},
+                   {"log", log_json(report.log)}});
   ordered_json connections = ordered_json::array();
   for (const auto& [connection, times] : report.log.connections) {
     connections.push_back(of(connection, times));

@@ -2,11 +2,15 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "nccl/judge.h"
+#include "text/envelope.h"
 
 namespace gdr::nccl {
 
-std::string to_json(const Report& report);
+// `tool`: "gdr nccl check" or "gdr nccl run".
+std::string to_json(const Report& report, std::string_view tool = "gdr nccl check",
+                    const text::Provenance& provenance = {});
 
 }  // namespace gdr::nccl

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "peermem/survey.h"
+#include "text/envelope.h"
 #include "text/style.h"
 
 namespace gdr::peermem {
@@ -30,6 +31,6 @@ const Candidate* fitting(const Survey& survey);
 int exit_status(const Survey& survey);
 
 std::string to_text(const Survey& survey, const text::Style& style);
-std::string to_json(const Survey& survey);
+std::string to_json(const Survey& survey, const text::Provenance& provenance = {});
 
 }  // namespace gdr::peermem

@@ -56,7 +56,7 @@ ordered_json of(const Candidate& candidate) {
 
 }  // namespace
 
-std::string to_json(const Survey& survey) {
+std::string to_json(const Survey& survey, const text::Provenance& provenance) {
   ordered_json drivers = ordered_json::array(), modules = ordered_json::array();
   for (const FoundModule& one : survey.drivers) {
     ordered_json json = of(one);
@@ -64,20 +64,19 @@ std::string to_json(const Survey& survey) {
     drivers.push_back(std::move(json));
   }
   for (const Candidate& one : survey.candidates) modules.push_back(of(one));
-  const ordered_json document = {{"schema", 1},
-                                 {"tool", "gdr peermem status"},
-                                 {"exit_status", exit_status(survey)},
-                                 {"verdict", name_of(verdict_of(survey))},
-                                 {"kernel", survey.kernel},
-                                 {"needed", of(survey.plan.needed)},
-                                 {"dma_buf", of(survey.plan.ways.dma_buf)},
-                                 {"loaded", survey.plan.loaded},
-                                 {"rdma",
-                                  {{"has_interface", of(survey.has_interface)},
-                                   {"source", survey.rdma.source},
-                                   {"exports", of(survey.rdma.exports)}}},
-                                 {"drivers", std::move(drivers)},
-                                 {"modules", std::move(modules)}};
+  ordered_json document = text::envelope("gdr peermem status", 1, provenance);
+  document.update({{"exit_status", exit_status(survey)},
+                   {"verdict", name_of(verdict_of(survey))},
+                   {"kernel", survey.kernel},
+                   {"needed", of(survey.plan.needed)},
+                   {"dma_buf", of(survey.plan.ways.dma_buf)},
+                   {"loaded", survey.plan.loaded},
+                   {"rdma",
+                    {{"has_interface", of(survey.has_interface)},
+                     {"source", survey.rdma.source},
+                     {"exports", of(survey.rdma.exports)}}},
+                   {"drivers", std::move(drivers)},
+                   {"modules", std::move(modules)}});
   return text::json_text(document, 2) + "\n";
 }
 

@@ -15,6 +15,7 @@
 
 #include "perf/report.h"
 #include "perf/statistics/significance.h"
+#include "text/envelope.h"
 
 namespace gdr::perf {
 
@@ -68,6 +69,7 @@ bool is_worse_by(const Comparison& comparison, double share);
 // Comparisons of one base with others. `columns`: as text::wrap.
 std::string to_text(std::span<const Comparison> comparisons, std::size_t columns);
 // One document.
-std::string to_json(std::span<const Comparison> comparisons);
+std::string to_json(std::span<const Comparison> comparisons,
+                    const text::Provenance& provenance = {});
 
 }  // namespace gdr::perf

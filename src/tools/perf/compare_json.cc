@@ -59,13 +59,14 @@ ordered_json comparison_json(const Comparison& comparison) {
 
 }  // namespace
 
-std::string to_json(std::span<const Comparison> comparisons) {
-  ordered_json json{{"base", nullptr}, {"others", ordered_json::array()}};
+std::string to_json(std::span<const Comparison> comparisons, const text::Provenance& provenance) {
+  ordered_json json = text::envelope("gdr perf compare", 1, provenance);
+  json.update({{"base", nullptr}, {"others", ordered_json::array()}});
   for (const Comparison& comparison : comparisons) {
     json["base"] = source_json(comparison.base);
     json["others"].push_back(comparison_json(comparison));
   }
-  return text::json_text(json, 2);
+  return text::json_text(json, 2) + "\n";
 }
 
 }  // namespace gdr::perf

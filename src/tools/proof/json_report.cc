@@ -224,7 +224,7 @@ ordered_json other_json(const std::optional<OtherSide>& other) {
 
 }  // namespace
 
-std::string to_json(const Report& report) {
+std::string to_json(const Report& report, const text::Provenance& provenance) {
   const Verdict& verdict = report.verdict;
   ordered_json participants = ordered_json::array();
   for (const Participants& pair : report.participants) {
@@ -233,32 +233,29 @@ std::string to_json(const Report& report) {
         report.inventory, two_hosts ? report.other->inventory : report.inventory, pair));
   }
   const RunFacts& facts = report.facts;
-  const ordered_json json{{"tool", "gdr prove"},
-                          {"version", facts.version},
-                          {"host", facts.host},
-                          {"date", facts.date},
-                          {"kernel", facts.kernel},
-                          {"gpu_driver", facts.gpu_driver},
-                          {"interrupted", report.interrupted},
-                          {"verdict", verdict_name(verdict.kind)},
-                          {"partial", verdict.partial},
-                          {"exit_status", verdict.exit_status()},
-                          {"stand_ins", verdict.replaced},
-                          {"real", verdict.real},
-                          {"on", verdict.on},
-                          {"ways", verdict.ways},
-                          {"not_proved", verdict.not_proved},
-                          {"seen", verdict.seen},
-                          {"causes", verdict.causes},
-                          {"next", verdict.next},
-                          {"seconds", report.seconds},
-                          {"inventory", inventory_json(report.inventory)},
-                          {"other_host", other_json(report.other)},
-                          {"participants", participants},
-                          {"registrations", list(report.registrations, registration_json)},
-                          {"checks", list(report.checks, check_json)},
-                          {"measurements", list(report.measurements, measurement_json)}};
-  return text::json_text(json, 2);
+  ordered_json json = text::envelope("gdr prove", 1, provenance);
+  json.update({{"kernel", facts.kernel},
+               {"gpu_driver", facts.gpu_driver},
+               {"interrupted", report.interrupted},
+               {"verdict", verdict_name(verdict.kind)},
+               {"partial", verdict.partial},
+               {"exit_status", verdict.exit_status()},
+               {"stand_ins", verdict.replaced},
+               {"real", verdict.real},
+               {"on", verdict.on},
+               {"ways", verdict.ways},
+               {"not_proved", verdict.not_proved},
+               {"seen", verdict.seen},
+               {"causes", verdict.causes},
+               {"next", verdict.next},
+               {"seconds", report.seconds},
+               {"inventory", inventory_json(report.inventory)},
+               {"other_host", other_json(report.other)},
+               {"participants", participants},
+               {"registrations", list(report.registrations, registration_json)},
+               {"checks", list(report.checks, check_json)},
+               {"measurements", list(report.measurements, measurement_json)}});
+  return text::json_text(json, 2) + "\n";
 }
 
 }  // namespace gdr::proof

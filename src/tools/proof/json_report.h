@@ -4,9 +4,10 @@
 #include <string>
 
 #include "proof/report.h"
+#include "text/envelope.h"
 
 namespace gdr::proof {
 
-std::string to_json(const Report& report);
+std::string to_json(const Report& report, const text::Provenance& provenance = {});
 
 }  // namespace gdr::proof

@@ -17,11 +17,18 @@ std::string compiler() {
 
 std::string program_version() { return kBuilt.version; }
 
+std::string program_commit() { return kBuilt.commit; }
+
+BuildFacts build_facts() {
+  return {kBuilt.number, kBuilt.date, GDR_BUILD_TYPE, compiler(), GDR_PROCESSOR, GDR_GLIBC_NEEDED};
+}
+
 std::string described_version() {
-  std::string text = std::string("gdr ") + kBuilt.number + " (commit " + kBuilt.commit;
-  if (*kBuilt.date != '\0') text += std::string(", ") + kBuilt.date;
-  return text + ")\n" + GDR_BUILD_TYPE " build, " + compiler() +
-         ", " GDR_PROCESSOR ", glibc " GDR_GLIBC_NEEDED " or newer";
+  const BuildFacts facts = build_facts();
+  std::string text = "gdr " + facts.number + " (commit " + kBuilt.commit;
+  if (!facts.commit_date.empty()) text += ", " + facts.commit_date;
+  return text + ")\n" + facts.build_type + " build, " + facts.compiler + ", " + facts.processor +
+         ", glibc " + facts.glibc + " or newer";
 }
 
 }  // namespace gdr

@@ -88,7 +88,7 @@ Json queue_pairs_json(const Report& report) {
 
 }  // namespace
 
-std::string to_json(const Report& report) {
+std::string to_json(const Report& report, const text::Provenance& provenance) {
   const Snapshot& calls = report.seen.calls;
   Json processes = Json::array();
   for (const Process& one : calls.processes) {
@@ -97,25 +97,25 @@ std::string to_json(const Report& report) {
                          {"copied_to_host", one.to_host},
                          {"copied_to_gpu", one.to_gpu}});
   }
-  const Json document = {{"format", "gdr watch 1"},
-                         {"verdict", name_of(report.verdict)},
-                         {"headline", report.headline},
-                         {"reasons", report.reasons},
-                         {"program", report.seen.program.name},
-                         {"exit_status", report.seen.status},
-                         {"seconds", report.seen.seconds},
-                         {"software_nic", report.seen.soft_nic},
-                         {"software_gpu", report.seen.soft_gpu},
-                         {"nics", nics_json(report)},
-                         {"registrations", regions_json(report)},
-                         {"queue_pairs", queue_pairs_json(report)},
-                         {"processes", std::move(processes)},
-                         {"copied_to_host", report.to_host},
-                         {"copied_to_gpu", report.to_gpu},
-                         {"not_listed",
-                          {{"registrations", calls.more_regions},
-                           {"queue_pairs", calls.more_queue_pairs},
-                           {"processes", calls.more_processes}}}};
+  Json document = text::envelope("gdr watch", 1, provenance);
+  document.update({{"verdict", name_of(report.verdict)},
+                   {"headline", report.headline},
+                   {"reasons", report.reasons},
+                   {"program", report.seen.program.name},
+                   {"exit_status", report.seen.status},
+                   {"seconds", report.seen.seconds},
+                   {"software_nic", report.seen.soft_nic},
+                   {"software_gpu", report.seen.soft_gpu},
+                   {"nics", nics_json(report)},
+                   {"registrations", regions_json(report)},
+                   {"queue_pairs", queue_pairs_json(report)},
+                   {"processes", std::move(processes)},
+                   {"copied_to_host", report.to_host},
+                   {"copied_to_gpu", report.to_gpu},
+                   {"not_listed",
+                    {{"registrations", calls.more_regions},
+                     {"queue_pairs", calls.more_queue_pairs},
+                     {"processes", calls.more_processes}}}});
   return text::json_text(document, 2) + "\n";
 }
 

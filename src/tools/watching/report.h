@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "text/envelope.h"
 #include "watching/ports.h"
 #include "watching/processes.h"
 #include "watching/snapshot.h"
@@ -70,7 +71,7 @@ bool had_library(const Snapshot& calls, const std::map<pid_t, SeenProcess>& proc
                  ledger::Library library);
 
 std::string to_text(const Report& report);
-std::string to_json(const Report& report);
+std::string to_json(const Report& report, const text::Provenance& provenance = {});
 // "RC", "UD"
 std::string type_name(std::uint32_t type);
 

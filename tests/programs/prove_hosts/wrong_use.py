@@ -10,6 +10,8 @@ CASES = (
     (("node2", "--from-gpu", "0"), "--from-gpu and a host exclude each other"),
     (("node2", "--peer-nic", "soft0"), "type: gdr prove --server --nic NIC"),
     (("--server", "--all"), "--all and --server exclude each other"),
+    (("--server", "--json"), "--server and --json exclude each other"),
+    (("--server", "--report", "proof.html"), "--server and --report exclude each other"),
     (("--listen", "any"), "--listen is for gdr prove --server"),
     (("node2", "--session-limit", "1h"), "--session-limit is for gdr prove --server"),
     (("--secret", "file"), "--secret is for gdr prove --server and gdr prove HOST"),

@@ -39,7 +39,7 @@ class Folder:
 def watched(*command, status=0, expected=()):
     """The report of a program that ends with this status, and what gdr watch printed."""
     with Folder() as folder:
-        done = run("watch", *expected, "--json", folder.file(), "--", *command)
+        done = run("watch", *expected, "--report", folder.file(), "--", *command)
         expect(done.returncode == status,
                f"{command}: exit status {done.returncode}, not {status}: {done.stderr}")
         return folder.read(), done
@@ -56,7 +56,7 @@ def pingpong(name, *options):
         program = [name, "-n", "200", "-s", "4096", *options]
         wrong, _, heard = run_server_and_client(
             Here(), [*on_stand_ins, *program],
-            [gdr, "watch", "--json", folder.file(), "--", *on_stand_ins, *program], seconds=40)
+            [gdr, "watch", "--report", folder.file(), "--", *on_stand_ins, *program], seconds=40)
         expect(wrong is None, f"{name}: {wrong}")
         expect("gdr run: software NIC: opened soft0, " in heard and "iB; loaded libibverbs; software GPU: not used" in heard,
                f"{name}: gdr run says {heard}")
@@ -137,6 +137,17 @@ def check_status_and_signals():
     expect(done.stdout == "out\n" and done.stderr.startswith("err\ngdr watch: "), done)
 
 
+def check_document_on_standard_output():
+    with Folder() as folder:
+        done = run("watch", "--json", "--report", folder.file(), "--", "sh", "-c", "echo out; exit 3")
+        report = json.loads(done.stdout)
+        expect(done.returncode == 3 and report["verdict"] == "none", done)
+        expect(done.stderr == "out\n", f"no text beside the document: {done.stderr}")
+        expect(report == folder.read(), "two documents of one run differ")
+    done = run("watch", "--report", "/nowhere/x.json", "--", "sh", "-c", "echo ran")
+    expect(done.returncode == 2 and done.stdout == "", f"it ran first: {done}")
+
+
 def check_children():
     """Both halves of a fork, and the program that one becomes."""
     report, _ = watched(*on_stand_ins, forking_program)
@@ -167,6 +178,7 @@ def main():
     check_gpu_memory()
     check_not_over_rdma()
     check_status_and_signals()
+    check_document_on_standard_output()
     check_children()
     check_harmless_variables()
 

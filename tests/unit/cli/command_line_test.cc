@@ -43,9 +43,10 @@ TEST(SplitCommandLine, TakesTheDashesForTheEndAndNotForAValue) {
 }
 
 TEST(SplitCommandLine, CutsTheCommandOffBehindTheOptionsOfNcclRun) {
-  CommandLine line = split_command_line(
-      {"nccl", "run", "--expect", "any", "--tee", "--log=a", "--json", "b", "ls", "--log", "c"});
-  EXPECT_EQ(line.own, (Words{"nccl", "run", "--expect", "any", "--tee", "--log=a", "--json", "b"}));
+  CommandLine line = split_command_line({"nccl", "run", "--expect", "any", "--tee", "--log=a",
+                                         "--report", "b", "--json", "ls", "--log", "c"});
+  EXPECT_EQ(line.own, (Words{"nccl", "run", "--expect", "any", "--tee", "--log=a", "--report", "b",
+                             "--json"}));
   EXPECT_EQ(line.command, (Words{"ls", "--log", "c"}));
   line = split_command_line({"nccl", "check", "--json", "--", "x"});
   EXPECT_EQ(line.own, (Words{"nccl", "check", "--json", "--", "x"}));
@@ -67,8 +68,8 @@ TEST(SplitCommandLine, FindsTheCommandBehindColoursInFrontOfTheSubcommand) {
 
 TEST(SplitCommandLine, FindsNoCommandWhereThereIsNone) {
   EXPECT_TRUE(split_command_line({}).own.empty());
-  EXPECT_EQ(split_command_line({"watch", "--expect", "gdr", "ls", "--json", "x"}).own,
-            (Words{"watch", "--expect", "gdr"}));
+  EXPECT_EQ(split_command_line({"watch", "--expect", "gdr", "--json", "ls", "--report", "x"}).own,
+            (Words{"watch", "--expect", "gdr", "--json"}));
   EXPECT_TRUE(split_command_line({"run"}).command.empty());
   EXPECT_TRUE(split_command_line({"run", "--"}).command.empty());
   EXPECT_EQ(split_command_line({"run", "--help"}).own, (Words{"run", "--help"}));

@@ -84,8 +84,8 @@ TEST(Complete, LeavesFilesAndFoldersToTheShell) {
   EXPECT_EQ(completed({"explain", ""}).also, Also::kFiles);
   EXPECT_EQ(completed({"explain", "a", ""}).also, Also::kNothing) << "takes one file";
   EXPECT_EQ(completed({"counters", "a", ""}).also, Also::kFiles) << "takes many";
-  EXPECT_EQ(completed({"topo", "--svg", ""}).also, Also::kFiles);
-  EXPECT_EQ(completed({"topo", "--svg="}).also, Also::kFiles);
+  EXPECT_EQ(completed({"topo", "--report", ""}).also, Also::kFiles);
+  EXPECT_EQ(completed({"topo", "--report="}).also, Also::kFiles);
   EXPECT_EQ(completed({"fix", "--journal", ""}).also, Also::kFolders);
   EXPECT_EQ(completed({"prove", "--sizes", ""}).also, Also::kNothing);
 }

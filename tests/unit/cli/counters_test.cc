@@ -74,13 +74,13 @@ TEST_F(CountersCommand, NamesTheFilesWhereThereAreSeveral) {
 TEST_F(CountersCommand, PrintsTheSameAsJson) {
   const std::string a = file("a", 7, 0), b = file("b", ~std::uint64_t{0}, 2);
   EXPECT_EQ(run({"--json", a, b}), 0);
-  const auto json = nlohmann::json::parse(printed_);
+  const auto json = nlohmann::json::parse(printed_)["sources"];
   ASSERT_EQ(json.size(), 2u);
   EXPECT_EQ(json[0]["file"], a);
   EXPECT_EQ(json[0]["counters"], (nlohmann::json{{"packets_sent", 7}}));
   EXPECT_EQ(json[1]["counters"]["packets_sent"], ~std::uint64_t{0});
   EXPECT_EQ(run({"--json", "--all", a}), 0);
-  EXPECT_EQ(nlohmann::json::parse(printed_)[0]["counters"]["wrong_icrc"], 0);
+  EXPECT_EQ(nlohmann::json::parse(printed_)["sources"][0]["counters"]["wrong_icrc"], 0);
 }
 
 TEST_F(CountersCommand, RefusesAFileThatHoldsNoCountersAndPrintsNothing) {
@@ -105,7 +105,7 @@ TEST_F(CountersCommand, PrintsWithoutAFileWhatTheSoftwareNicsPortsHaveCounted) {
   EXPECT_NE(printed_.find("counters/port_xmit_packets "), std::string::npos) << printed_;
   EXPECT_EQ(printed_.find("port_rcv_packets"), std::string::npos) << printed_;
   EXPECT_EQ(run({"--json"}), 0);
-  const auto json = nlohmann::json::parse(printed_);
+  const auto json = nlohmann::json::parse(printed_)["sources"];
   EXPECT_EQ(json[0]["port"], "software NIC mlx5_0");
   EXPECT_EQ(json[0]["counters"]["hw_counters/sent_pkts"], 12);
   unsetenv("XDG_RUNTIME_DIR");

@@ -15,11 +15,11 @@ TEST(ExplainJson, HoldsWhatWasRecognisedAndWhatTheHostShows) {
   const Confirmations confirmations = {
       {find_symptom("mr-bad-address"), {{"peer-memory", "fail", "not loaded"}, {"gpus", "", "-"}}}};
   const json document = json::parse(to_json(recogniser.finish(), "a.log", confirmations, "node7"));
-  EXPECT_EQ(document["schema"], 1);
+  EXPECT_EQ(document["schema"], "gdr.explain/1");
   EXPECT_EQ(document["file"], "a.log");
   EXPECT_EQ(document["exit_status"], 0);
   EXPECT_EQ(document["lines"], 2);
-  EXPECT_EQ(document["host"], "node7");
+  EXPECT_EQ(document["examined"], "node7");
   ASSERT_EQ(document["symptoms"].size(), 1u);
   const json& symptom = document["symptoms"][0];
   EXPECT_EQ(symptom["id"], "mr-bad-address");

@@ -14,7 +14,7 @@ TEST(NcclJson, HoldsVerdictCountsCausesAndConnections) {
   const json found = json::parse(to_json(report_of(
       "2.28.9+cuda12.9", {kSend, kReceive, "NET/IB : GPU Direct RDMA Disabled for HCA 0 'mlx5_0'",
                           "Channel 03/1 : 0[0] -> 2[2] via P2P/CUMEM/read"})));
-  EXPECT_EQ(found["schema"], 1);
+  EXPECT_EQ(found["schema"], "gdr.nccl.check/1");
   EXPECT_EQ(found["verdict"], "NO GDRDMA");
   EXPECT_EQ(found["expected"], "gdrdma");
   EXPECT_EQ(found["met"], false);

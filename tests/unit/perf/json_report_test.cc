@@ -37,7 +37,15 @@ TEST(PerfJson, IsReadBackAsItWasWritten) {
   const Result<Report> read = report_from_json(text);
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ(to_json(*read), text);
-  EXPECT_EQ(json::parse(text)["version"], kJsonVersion);
+}
+
+TEST(PerfJson, BeginsWithTheEnvelopeAndTheDateOfTheRun) {
+  const std::string text =
+      to_json(sample_report(), {"0.2.0", "7a19af9", "node7", "2026-11-26T10:12:00Z"});
+  EXPECT_EQ(text.substr(0, text.find("\"command\"")),
+            "{\"schema\":\"gdr.perf/1\",\n\"tool\":\"gdr perf\",\n\"version\":\"0.2.0\",\n"
+            "\"commit\":\"7a19af9\",\n\"host\":\"node7\",\n\"date\":\"" +
+                sample_report().date + "\",\n");
 }
 
 TEST(PerfJson, EscapesOfAServersTextWhatMovesACursorAndKeepsItsValue) {
@@ -77,7 +85,8 @@ TEST(PerfJson, LosesNoFieldOnTheWayThere) {
   for (const auto& [where, value] : flat.items()) {
     const Pointer pointer(where);
     const bool counted = where.find("/histogram/") != where.npos || pointer.back() == "samples";
-    const bool is_head = where == "/schema" || where == "/version";
+    const bool is_head = where == "/schema" || where == "/tool" || where == "/version" ||
+                         where == "/commit" || where == "/host";
     // Flattened, an empty list is null.
     if (is_head || counted || value.is_null()) continue;
     json document = json::parse(to_json(report));
@@ -129,7 +138,6 @@ TEST(PerfJsonReader, NamesTheFieldThatIsMissing) {
   EXPECT_EQ(error_without("/date"), "date is missing");
   EXPECT_EQ(error_without("/clock/drift"), "clock.drift is missing");
   EXPECT_EQ(error_without("/rows/3/load/size_bytes"), "rows[3].load.size_bytes is missing");
-  EXPECT_EQ(error_without("/version"), "version is missing");
   EXPECT_EQ(error_without("/schema"), "schema is missing: this is not a report of gdr perf");
 }
 
@@ -170,9 +178,32 @@ TEST(PerfJsonReader, RefusesNamesThatItDoesNotKnow) {
                   "rows[0].load.far must be host, gpu:N, gpu-vmm:N, staged:N or pinned:N, is \"") +
                   place + "\"");
   }
-  EXPECT_EQ(error_with("/schema", "other"), "schema must be \"gdr-perf\", is \"other\"");
-  EXPECT_EQ(error_with("/version", 1),
+  EXPECT_EQ(error_with("/schema", "gdr.prove/1"),
+            "schema must be \"gdr.perf/1\", is \"gdr.prove/1\"");
+}
+
+// The head that documents had before all subcommands shared one.
+json earlier_document() {
+  json document = json::parse(to_json(sample_report()));
+  for (const char* name : {"tool", "commit", "host"}) document.erase(name);
+  document["schema"] = "gdr-perf";
+  document["version"] = 2;
+  return document;
+}
+
+TEST(PerfJsonReader, ReadsDocumentsOfEarlierBuilds) {
+  const Result<Report> read = report_from_json(earlier_document().dump());
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(to_json(*read), to_json(sample_report()));
+}
+
+TEST(PerfJsonReader, RefusesDocumentsOfStillEarlierBuilds) {
+  json document = earlier_document();
+  document["version"] = 1;
+  EXPECT_EQ(error_of(document.dump()),
             "version must be 2, is 1: read it with the gdr that wrote it");
+  document.erase("version");
+  EXPECT_EQ(error_of(document.dump()), "version is missing");
 }
 
 TEST(PerfJsonReader, RefusesAHistogramThatDoesNotAddUp) {
@@ -197,13 +228,13 @@ TEST(PerfJsonReader, SurvivesWhatIsCutOffOrTooDeep) {
   EXPECT_EQ(error_of(std::string(1'000'000, '[')), "the document is more than 16 levels deep");
   EXPECT_EQ(error_of("[]"), "the document must be an object, is a list");
   EXPECT_EQ(error_of("{\"schema\":\"" + std::string(40, '[') + "\"}"),
-            "schema must be \"gdr-perf\", is a long text")
+            "schema must be \"gdr.perf/1\", is a long text")
       << "brackets inside text nest nothing";
 }
 
 TEST(PerfJsonReader, QuotesWhatItFoundInOneHarmlessLine) {
   EXPECT_EQ(error_with("/schema", "a\nb\x1b[2J"),
-            "schema must be \"gdr-perf\", is \"a\\nb\\u001b[2J\"");
+            "schema must be \"gdr.perf/1\", is \"a\\nb\\u001b[2J\"");
 }
 
 }  // namespace

@@ -127,11 +127,12 @@ TEST(Interruption, LeavesAFailureAFailure) {
 }
 
 TEST(JsonReport, SaysWhereWhenAndWithWhatItRan) {
-  const auto json = nlohmann::json::parse(to_json(report_of_hardware()));
+  const auto json = nlohmann::json::parse(
+      to_json(report_of_hardware(), {"9.8.7", "7a19af9", "node7", "2026-11-26T10:12:03Z"}));
   EXPECT_EQ(json["tool"], "gdr prove");
   EXPECT_EQ(json["version"], "9.8.7");
   EXPECT_EQ(json["host"], "node7");
-  EXPECT_EQ(json["date"], "2026-11-26 10:12 UTC");
+  EXPECT_EQ(json["date"], "2026-11-26T10:12:03Z");
   EXPECT_EQ(json["kernel"], "6.8.0-45-generic");
   EXPECT_EQ(json["gpu_driver"], "570.86.15 (open)");
   EXPECT_EQ(json["participants"][0]["grade"], "PIX");

@@ -96,14 +96,14 @@ TEST(Listing, CallsSimulatedDevicesWhatTheyAre) {
   EXPECT_NE(text.find("soft1: no port"), std::string::npos);
   // What is simulated is not counted.
   expect_all(text.substr(0, text.find('\n')), {"2 GPUs", "5 RDMA ports"});
-  const auto document = nlohmann::json::parse(to_json(listing, "1.0"));
+  const auto document = nlohmann::json::parse(to_json(listing));
   EXPECT_EQ(document["gpus"].back()["made"], "gdrkit stand-in");
   EXPECT_EQ(document["gpus"].back()["label"], nullptr);
   EXPECT_EQ(document["ports"].back()["made"], "gdrkit stand-in");
 }
 
 TEST(Listing, IsADocumentWithEveryName) {
-  const auto document = nlohmann::json::parse(to_json(listing_of(two_port_inventory()), "1.0"));
+  const auto document = nlohmann::json::parse(to_json(listing_of(two_port_inventory())));
   EXPECT_EQ(document["tool"], "gdr list");
   EXPECT_EQ(document["gpus"][0]["driver_version"], "580.95.05");
   EXPECT_EQ(document["gpus"][0]["driver_open"], true);
@@ -169,7 +169,7 @@ TEST(Listing, ShowsNoTextOfOthersAsItIs) {
   const std::string text = to_text(listing_of(inventory), {});
   EXPECT_EQ(text.find('\x1b'), std::string::npos);
   EXPECT_EQ(lines_with(text, "  NIC0").size(), 2u);
-  EXPECT_FALSE(nlohmann::json::parse(to_json(listing_of(inventory), "1")).is_null());
+  EXPECT_FALSE(nlohmann::json::parse(to_json(listing_of(inventory))).is_null());
 }
 
 TEST(GidAddress, IsWrittenAsPeopleWriteIt) {

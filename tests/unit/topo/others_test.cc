@@ -36,7 +36,7 @@ Outputs outputs_of(Result<host::Inventory> machine) {
   made.text = to_text(made.report, {}, {});
   made.tree = to_text(made.report, {}, {true, false});
   made.svg = to_svg(made.report, false);
-  made.document = json::parse(to_json(made.report, "test"));
+  made.document = json::parse(to_json(made.report));
   return made;
 }
 

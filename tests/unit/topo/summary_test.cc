@@ -193,14 +193,13 @@ TEST(FirstScreen, BreaksNoCommandInANarrowTerminal) {
 }
 
 TEST(FirstScreen, IsInTheDocumentToo) {
-  const auto verdict =
-      nlohmann::json::parse(to_json(test::two_node_machine().report(), "test"))["verdict"];
+  const auto verdict = nlohmann::json::parse(to_json(test::two_node_machine().report()))["verdict"];
   EXPECT_EQ(verdict["word"], "BAD");
   EXPECT_EQ(verdict["quality"], "bad");
   EXPECT_EQ(verdict["steps"][0]["when"], "now");
   EXPECT_EQ(verdict["steps"][0]["command"], "export NCCL_NET_GDR_LEVEL=SYS");
   EXPECT_TRUE(verdict["steps"].back()["command"].is_null());
-  const auto nothing = nlohmann::json::parse(to_json(MadeUpMachine().report(), "test"))["verdict"];
+  const auto nothing = nlohmann::json::parse(to_json(MadeUpMachine().report()))["verdict"];
   EXPECT_TRUE(nothing["word"].is_null());
   EXPECT_TRUE(nothing["steps"].empty());
 }

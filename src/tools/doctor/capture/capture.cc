@@ -125,7 +125,7 @@ Result<void> write_capture(const Capture& capture, const std::string& target) {
   return write_archive(target, archive);
 }
 
-std::vector<std::string> contents_of(const Capture& capture) {
+std::map<std::string, std::size_t> shapes_of(const Capture& capture) {
   std::map<std::string, std::size_t> shapes;
   std::size_t names = 0;
   for (const auto& [path, captured] : capture.entries) {
@@ -133,8 +133,12 @@ std::vector<std::string> contents_of(const Capture& capture) {
     names += captured.name_only ? 1 : 0;
   }
   if (names > 0) shapes["only names of files in listed folders"] = names;
+  return shapes;
+}
+
+std::vector<std::string> contents_of(const Capture& capture) {
   std::vector<std::string> lines;
-  for (const auto& [shape, count] : shapes) {
+  for (const auto& [shape, count] : shapes_of(capture)) {
     std::string number = std::to_string(count);
     lines.push_back(std::string(number.size() < 6 ? 6 - number.size() : 0, ' ') + number + "  " +
                     shape);

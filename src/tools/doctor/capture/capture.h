@@ -39,7 +39,10 @@ Capture take_capture(const std::string& root);
 // another account's, or others can write to it.
 Result<void> write_capture(const Capture& capture, const std::string& target);
 
-// Its contents, one line per kind of file: "  312  /sys/devices/pci*/config".
+// How many files there are of each shape of path: {"/sys/devices/pci*/config", 312}.
+std::map<std::string, std::size_t> shapes_of(const Capture& capture);
+
+// The same, one line per kind of file: "  312  /sys/devices/pci*/config".
 std::vector<std::string> contents_of(const Capture& capture);
 
 }  // namespace gdr::doctor

@@ -30,7 +30,8 @@ Page perf() {
                       {"2", "wrong use"}},
       .variables = {"GDR_SOFT_DEVICES", "GDR_SOFT_GPUS", "NO_COLOR"},
       .examples = {{"gdr perf", "GPU and host memory, this host"},
-                   {"gdr perf --operation read --sizes 64-1M --memory gpu"},
+                   {"gdr perf --operation read --sizes 64-1M --report run.html",
+                    "also a page with curves"},
                    {"gdr perf --server --listen any --secret perf.key", "on node7"},
                    {"gdr perf node7 --secret perf.key", "on another host"}},
       .see_also = {"gdr-perf-compare(1)", "gdr-prove(1)", "gdr-topo(1)", "gdr-soft(7)",
@@ -42,13 +43,14 @@ Page compare() {
       .name = "gdr perf compare",
       .usages = {{"gdr perf compare [OPTIONS] BASE OTHER..."}},
       .description =
-          {"gdr perf compare reads documents that gdr perf --json wrote, and compares each other "
+          {"gdr perf compare reads documents that gdr perf --report FILE.json wrote, and compares "
+           "each other "
            "run with the first one, row by row. It tells changes from noise by the repetitions of "
            "each row. Several runs of one side, with commas between them, count together."},
       .exit_status = {{"0", "compared"},
                       {"1", "with --fail-if-worse: a measurement is shown to be worse"},
                       {"2", "wrong use, or an unusable file"}},
-      .examples = {{"gdr perf --json before.json; gdr perf --json after.json"},
+      .examples = {{"gdr perf --report before.json; gdr perf --report after.json"},
                    {"gdr perf compare before.json after.json"},
                    {"gdr perf compare --fail-if-worse 5 monday1.json,monday2.json today.json"},
                    {"gdr perf compare --json before.json after.json", "for a script"}},

@@ -21,7 +21,7 @@ Pages topo_pages() {
        .variables = {"NO_COLOR"},
        .examples = {{"sudo gdr topo", "matrix, best NIC, names"},
                     {"gdr topo --tree", "the PCI tree between GPUs and NICs"},
-                    {"gdr topo --svg host.svg", "the tree as a drawing"},
+                    {"gdr topo --report host.svg", "the tree as a drawing"},
                     {"lspci -vvv > pci.txt; gdr topo --lspci pci.txt", "another host's listing"}},
        .see_also = {"gdr-doctor(1)", "gdr-list(1)", "lspci(8)", "lstopo(1)"}}};
 }

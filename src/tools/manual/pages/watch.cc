@@ -6,7 +6,9 @@ Pages watch_pages() {
   return {
       {.name = "gdr watch",
        .usages = {{"gdr watch [OPTIONS] -- PROGRAM [ARGS...]"}},
-       .help = {"The report goes to standard error."},
+       .help = {"The report goes to standard error, so that standard output is the program's. With "
+                "--json "
+                "it is the other way around: standard output holds the document alone."},
        .description =
            {"gdr watch runs PROGRAM, unchanged, and tells at its end whether its bytes went "
             "directly into GPU memory, through host memory, or not over RDMA at all, and why. It "

@@ -149,7 +149,7 @@ std::string escaped(std::string_view text) {
   return safe;
 }
 
-std::string to_html(const Report& report) {
+std::string to_html(const Report& report, const text::Provenance& provenance) {
   const std::string title =
       escaped("gdr perf: " + (report.loopback ? "loopback on " + report.near.host
                                               : report.near.host + " to " + report.far.host));
@@ -174,7 +174,7 @@ std::string to_html(const Report& report) {
       "as JSON (element <code>#report</code>).</p>\n"
       "<details><summary>Curves drawn by Chart.js (MIT License)</summary><pre>" +
       escaped_lines(chart_licence()) + "</pre></details></footer>\n";
-  page += data("report", to_json(report)) + data("titles", series_titles(report.rows));
+  page += data("report", to_json(report, provenance)) + data("titles", series_titles(report.rows));
   page += "<script>" + std::string(chart_js()) + "</script>\n<script>\n" + std::string(page_js()) +
           "</script>\n</body>\n</html>\n";
   return page;

@@ -6,10 +6,11 @@
 #include <string_view>
 
 #include "perf/report.h"
+#include "text/envelope.h"
 
 namespace gdr::perf {
 
-std::string to_html(const Report& report);
+std::string to_html(const Report& report, const text::Provenance& provenance = {});
 
 // Text from anywhere as text of a page, also inside an attribute.
 std::string escaped(std::string_view text);

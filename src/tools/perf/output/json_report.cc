@@ -12,11 +12,12 @@ std::string text_of(const ordered_json& json) { return text::json_text(json, -1)
 
 }  // namespace
 
-std::string to_json(const Report& report) {
-  std::string text = "{\"schema\":\"gdr-perf\",\n\"version\":" + std::to_string(kJsonVersion);
-  const ordered_json whole = JsonWriter::json_of(report);
+std::string to_json(const Report& report, const text::Provenance& provenance) {
+  ordered_json whole = text::envelope("gdr perf", kSchemaNumber, provenance);
+  whole.update(JsonWriter::json_of(report));
+  std::string text;
   for (const auto& [name, value] : whole.items()) {
-    text += ",\n\"" + name + "\":";
+    text += (text.empty() ? "{\"" : ",\n\"") + name + "\":";
     if (name != "rows") {
       text += text_of(value);
       continue;
@@ -27,7 +28,7 @@ std::string to_json(const Report& report) {
     }
     text += "]";
   }
-  return text + "}";
+  return text + "}\n";
 }
 
 }  // namespace gdr::perf

@@ -4,8 +4,7 @@
 //   Result<Report> again = report_from_json(text);
 //
 // The head is a line a part, each row a line. Units are part of the names. What a row has not is
-// left out. A reader of the document may count on `schema` and `version`: a name keeps its meaning
-// as long as the version does; names may be added.
+// left out. It begins with the envelope of all documents (text/envelope.h).
 #pragma once
 
 #include <string>
@@ -13,12 +12,14 @@
 
 #include "base/result.h"
 #include "perf/report.h"
+#include "text/envelope.h"
 
 namespace gdr::perf {
 
-constexpr int kJsonVersion = 2;
+constexpr int kSchemaNumber = 1;
 
-std::string to_json(const Report& report);
+// `provenance.date` gives way to the report's own date, at which its run began.
+std::string to_json(const Report& report, const text::Provenance& provenance = {});
 
 // Reads a document from anywhere. EINVAL names the field and what was found there.
 Result<Report> report_from_json(std::string_view text);

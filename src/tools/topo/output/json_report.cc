@@ -202,23 +202,21 @@ ordered_json software_nics(const Report& report) {
 
 }  // namespace
 
-std::string to_json(const Report& report, const std::string& version) {
+std::string to_json(const Report& report, const text::Provenance& provenance) {
   const host::Inventory& inventory = report.inventory;
-  ordered_json document = {{"schema", 1},
-                           {"tool", "gdr topo"},
-                           {"version", version},
-                           {"origin", report.origin.text},
-                           {"live", report.origin.live},
-                           {"looked_at", report.origin.looked_at},
-                           {"product", text_or_null(inventory.product)},
-                           {"virtual_machine", inventory.virtual_machine},
-                           {"virtual_by", text_or_null(inventory.virtual_by)},
-                           {"flat", inventory.flat},
-                           {"reliable", has_reliable_grades(inventory)},
-                           {"warnings", report.warnings},
-                           {"notes", report.notes},
-                           {"unseen", inventory.unseen},
-                           {"verdict", verdict_json(report.verdict)}};
+  ordered_json document = text::envelope("gdr topo", 1, provenance);
+  document.update({{"origin", report.origin.text},
+                   {"live", report.origin.live},
+                   {"looked_at", report.origin.looked_at},
+                   {"product", text_or_null(inventory.product)},
+                   {"virtual_machine", inventory.virtual_machine},
+                   {"virtual_by", text_or_null(inventory.virtual_by)},
+                   {"flat", inventory.flat},
+                   {"reliable", has_reliable_grades(inventory)},
+                   {"warnings", report.warnings},
+                   {"notes", report.notes},
+                   {"unseen", inventory.unseen},
+                   {"verdict", verdict_json(report.verdict)}});
   ordered_json devices = ordered_json::array();
   for (const Device& device : report.devices) devices.push_back(of(report, device));
   document["devices"] = std::move(devices);

@@ -3,10 +3,11 @@
 
 #include <string>
 
+#include "text/envelope.h"
 #include "topo/report.h"
 
 namespace gdr::topo {
 
-std::string to_json(const Report& report, const std::string& version);
+std::string to_json(const Report& report, const text::Provenance& provenance = {});
 
 }  // namespace gdr::topo

@@ -78,19 +78,17 @@ ordered_json of(const ListedPort& listed) {
 
 }  // namespace
 
-std::string to_json(const Listing& listing, const std::string& version) {
+std::string to_json(const Listing& listing, const text::Provenance& provenance) {
   ordered_json gpus = ordered_json::array(), ports = ordered_json::array();
   for (const ListedGpu& each : listing.gpus) gpus.push_back(of(listing, each));
   for (const ListedPort& each : listing.ports) ports.push_back(of(each));
-  const ordered_json document = {{"schema", 1},
-                                 {"tool", "gdr list"},
-                                 {"version", version},
-                                 {"origin", listing.origin.text},
-                                 {"live", listing.origin.live},
-                                 {"product", text_or_null(listing.product)},
-                                 {"gpus", std::move(gpus)},
-                                 {"ports", std::move(ports)},
-                                 {"unseen", listing.unseen}};
+  ordered_json document = text::envelope("gdr list", 1, provenance);
+  document.update({{"origin", listing.origin.text},
+                   {"live", listing.origin.live},
+                   {"product", text_or_null(listing.product)},
+                   {"gpus", std::move(gpus)},
+                   {"ports", std::move(ports)},
+                   {"unseen", listing.unseen}});
   return text::json_text(document, 2) + "\n";
 }
 

@@ -3,11 +3,11 @@
 
 #include <string>
 
+#include "text/envelope.h"
 #include "topo/listing.h"
 
 namespace gdr::topo {
 
-// `version`: of the program.
-std::string to_json(const Listing& listing, const std::string& version);
+std::string to_json(const Listing& listing, const text::Provenance& provenance = {});
 
 }  // namespace gdr::topo
