@@ -7,6 +7,12 @@
 namespace gdr::perf {
 namespace {
 
+TEST(SpreadText, EndsWhereASpreadSaysNothingMore) {
+  EXPECT_EQ(spread_text(0.016), "1.6 %");
+  EXPECT_EQ(spread_text(9.99), "999 %");
+  EXPECT_EQ(spread_text(438.86), ">999 %");
+}
+
 TEST(PerfFigures, HaveThreeDigitsThatCount) {
   EXPECT_EQ(digits(0), "0");
   EXPECT_EQ(digits(0.0012345), "0.00123");

@@ -62,6 +62,11 @@ std::string megamessages(double messages_per_second) {
 
 std::string microseconds(double nanoseconds) { return digits(nanoseconds / 1e3) + " µs"; }
 
+std::string spread_text(double spread) {
+  constexpr double kMost = 9.995;
+  return spread < kMost ? percent(spread) : ">999 %";
+}
+
 std::string percent(double share) {
   const double value = share * 100;
   return fmt::format("{:.{}f} %", value, value < 9.95 ? 1 : 0);

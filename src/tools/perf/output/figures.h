@@ -21,6 +21,8 @@ std::string gigabytes(double bytes_per_second);  // powers of ten
 std::string megamessages(double messages_per_second);
 std::string microseconds(double nanoseconds);
 std::string percent(double share);
+// As percent(), up to ">999 %": beyond it a spread says nothing, and runs into its neighbour.
+std::string spread_text(double spread);
 std::string share_text(double share);  // "16 % of", "1.8x"
 std::string speed_up(double factor);   // "3.94x faster", "198x slower"
 

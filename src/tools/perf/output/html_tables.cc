@@ -19,7 +19,7 @@ void add_figure(std::vector<Cell>& cells, const char* name, const std::optional<
   cells.push_back({name, figure ? text(figure->median) : "–"});
   cells.push_back({"least", figure ? text(figure->least) : "–"});
   cells.push_back({"most", figure ? text(figure->most) : "–"});
-  cells.push_back({"spread", figure ? percent(figure->spread) : "–"});
+  cells.push_back({"spread", figure ? spread_text(figure->spread) : "–"});
 }
 
 void add_latency(std::vector<Cell>& cells, const std::optional<Latency>& latency) {
@@ -34,7 +34,7 @@ void add_latency(std::vector<Cell>& cells, const std::optional<Latency>& latency
   add("99.9 %", &Latency::p999);
   add("99.99 %", &Latency::p9999);
   add("most", &Latency::most);
-  cells.push_back({"spread", latency ? percent(latency->median.spread) : "–"});
+  cells.push_back({"spread", latency ? spread_text(latency->median.spread) : "–"});
   cells.push_back({"samples", latency ? fmt::format("{}", latency->samples) : "–"});
 }
 

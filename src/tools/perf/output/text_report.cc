@@ -20,9 +20,6 @@ constexpr std::size_t kSizeWidth = 8;
 // Where the text about a side begins, and the text below a row.
 constexpr std::size_t kSideIndent = 10, kBelowIndent = 2 + kSizeWidth + 2;
 
-// Beyond it the figure says nothing, and would run into its neighbour.
-constexpr double kMostSpread = 9.995;
-
 // A group's set-up gets a line of its own above these.
 constexpr double kMuchSetUp = 0.1;  // seconds
 constexpr std::uint64_t kMuchMemory = std::uint64_t{1} << 30;
@@ -44,9 +41,7 @@ std::vector<Column> columns_of(const Row& row) {
   const auto add = [&](const char* head, std::size_t width, const auto& figure, auto text) {
     columns.push_back({head, width, figure ? text(*figure) : "-"});
   };
-  const auto spread = [](const Figure& figure) {
-    return figure.spread < kMostSpread ? percent(figure.spread) : ">999 %";
-  };
+  const auto spread = [](const Figure& figure) { return spread_text(figure.spread); };
   switch (row.load.measure) {
     case Measure::kBandwidth:
       add("bandwidth", 13, row.bandwidth, [](const Figure& f) { return gigabytes(f.median); });
