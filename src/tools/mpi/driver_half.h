@@ -1,4 +1,4 @@
-// What this host's kernel and drivers have for GPUDirect RDMA, which no MPI can do without: the
+// Reads what this host's kernel and drivers have for GPUDirect RDMA. No MPI can do without it: the
 // other half of the answer. It is read as gdr doctor reads it; a host without a GPU has none, and
 // its MPIs are judged for hosts that have one.
 #pragma once

@@ -1,4 +1,4 @@
-// What MPICH does with GPU memory, and MVAPICH from version 3 on, which is made from it.
+// Judges MPICH, and MVAPICH from version 3 on, which is made from it.
 #include "mpi/judge.h"
 
 namespace gdr::mpi {
@@ -65,6 +65,14 @@ void judge_without_cuda(const Installation& one, Judgement& judgement) {
 
 Judgement judge_mpich(const Installation& one, const Variables& variables) {
   Judgement judgement;
+  if (one.device == "ch3:psp") {
+    judgement.transport = one.device;
+    judgement.why.push_back(
+        "It is ParaStation MPI, whose library pscom carries GPU memory if it was built for that.");
+    judgement.settings.push_back(
+        {"switch it on, where pscom has its plugin cuda", "export PSP_CUDA=1"});
+    return judgement;
+  }
   if (one.device.starts_with("ch3")) {
     judgement.verdict = Verdict::kNone;
     judgement.transport = one.device;

@@ -1,4 +1,4 @@
-// Which way Open MPI's components take GPU memory between hosts.
+// Judges Open MPI by the components that take GPU memory between hosts.
 #include <fmt/format.h>
 
 #include "base/environment.h"
@@ -194,8 +194,7 @@ void judge_without_cuda(const Installation& one, Judgement& judgement) {
   judgement.why.push_back("It is built without CUDA (" + one.why_cuda + ").");
   if (one.query == Tri::kYes) {
     judgement.notes.push_back(
-        "It has MPIX_Query_cuda_support, which every build has: the function "
-        "answers 0.");
+        "It has MPIX_Query_cuda_support, which every build has: the function returns 0.");
   }
   const bool has_cuda_ucx = one.has("pml", "ucx") && one.ucx && one.ucx->cuda == Tri::kYes;
   if (uses_ucx(one) && has_cuda_ucx) {
@@ -219,7 +218,7 @@ void judge_without_cuda(const Installation& one, Judgement& judgement) {
                           configure_line(one)});
 }
 
-// What a file or the environment leaves out although it is built in.
+// A file or the environment may leave out a component that is built in.
 void add_left_out(const Installation& one, Judgement& judgement) {
   if (!one.has("pml", "ucx") || choice_of(one, "pml", "ucx") != Choice::kLeftOut) return;
   judgement.why.push_back(fmt::format("pml is '{}' by {}, so it does not use its UCX.",
@@ -241,11 +240,19 @@ Judgement judge_open_mpi(const Installation& one, const Variables& /*variables*/
     add_left_out(one, judgement);
     return judgement;
   }
+  if (one.has("pml", "pami")) {
+    judgement.transport = "pml pami";
+    judgement.verdict = Verdict::kNone;
+    judgement.with_settings = Verdict::kDirect;
+    judgement.why.push_back("Spectrum MPI takes GPU memory only where mpirun is told to.");
+    judgement.settings.push_back({"switch it on", "mpirun -gpu"});
+    return judgement;
+  }
   judge_with_cuda(one, judgement);
   add_left_out(one, judgement);
   const std::string off = switched_off(one);
   if (off.empty() || one.number() >= Version{5, 0, 0}) return judgement;
-  // What comes after it is switched on is what was just judged.
+  // The judgement so far is for when it is switched on.
   judgement.with_settings =
       judgement.settings.empty() ? judgement.verdict : judgement.with_settings;
   judgement.verdict = Verdict::kNone;

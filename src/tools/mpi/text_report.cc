@@ -69,7 +69,8 @@ void add_facts(Page& page, const Installation& one) {
   page.field("CUDA", yes_or_no(one.cuda) + (one.why_cuda.empty() ? "" : " (" + one.why_cuda + ")"));
   if (one.query != Tri::kUnknown) {
     page.field("query", std::string("MPIX_Query_cuda_support is ") +
-                            (one.query == Tri::kYes ? "in " : "not in ") + one.library);
+                            (one.query == Tri::kYes ? "in " : "not in ") + one.library +
+                            (one.query_answer.empty() ? "" : ", returns " + one.query_answer));
   }
   for (const auto& [name, parameter] : one.parameters) {
     if (name.starts_with("path:")) continue;
