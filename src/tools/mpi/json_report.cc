@@ -81,6 +81,7 @@ ordered_json of(const Judged& judged) {
       {"settings", of(judgement.settings)},
       {"missing", of(judgement.steps)},
       {"notes", judgement.notes},
+      {"load_by", of(judgement.load)},
       {"start_by", of(judgement.launch)},
       {"cuda_built", of(one.cuda)},
       {"cuda_evidence", of(one.why_cuda)},

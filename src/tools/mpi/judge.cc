@@ -210,10 +210,10 @@ Judgement judge(const Installation& one, const DriverHalf& half, const Variables
   apply_driver_half(one, half, judgement);
   if (judgement.settings.empty()) judgement.with_settings = judgement.verdict;
   add_gdrcopy(one, half, judgement);
-  if (one.origin == "HPC-X" && !one.in_use && one.module.empty()) {
-    const std::string home = folder_of(one.prefix);
-    judgement.notes.push_back("It is used once it is loaded: . " + home +
-                              "/hpcx-init.sh; hpcx_load");
+  if (!one.in_use && !one.module.empty()) {
+    judgement.load = "module load " + one.module;
+  } else if (!one.in_use && one.origin == "HPC-X") {
+    judgement.load = ". " + folder_of(one.prefix) + "/hpcx-init.sh\nhpcx_load";
   }
   if (!one.hung.empty()) {
     judgement.notes.insert(judgement.notes.begin(),

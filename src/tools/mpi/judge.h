@@ -42,6 +42,7 @@ struct Judgement {
   Verdict with_settings = Verdict::kUnknown;
   std::vector<Step> steps;         // what needs another build, package or module
   std::vector<std::string> notes;  // what to know besides
+  std::string load;                // lines that make it the one in use; empty: it is, or not known
   std::string launch;              // launcher and PMI
 };
 

@@ -57,7 +57,7 @@ Colour colour_of(Verdict verdict) {
 }
 
 void add_step(Page& page, const std::string& label, const Step& step) {
-  page.field(label, step.text + (step.command.empty() ? "" : ":"));
+  page.field(label, step.text + (step.command.empty() || step.text.empty() ? "" : ":"));
   if (!step.command.empty()) page.command(step.command);
 }
 
@@ -117,11 +117,11 @@ void add_mpi(Page& page, const Judged& judged, bool all) {
   const char* label = "missing";
   for (const Step& step : judgement.steps) {
     add_step(page, label, step);
-    label = "or, too";
+    label = "also";
   }
   for (const std::string& note : judgement.notes) page.field("note", note);
   if (!judgement.launch.empty()) page.field("start by", judgement.launch);
-  if (!one.module.empty() && !one.in_use) page.field("module", "module load " + one.module);
+  if (!judgement.load.empty()) add_step(page, "load by", {"", judgement.load});
   if (all) add_facts(page, one);
   page.blank();
 }
