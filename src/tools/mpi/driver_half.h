@@ -16,6 +16,7 @@ struct DriverHalf {
   bool gpu = false;            // a GPU of NVIDIA's is here
   bool driver_loaded = false;  // and its driver
   bool rdma_nic = false;
+  bool mellanox_nic = false;  // one that UCX calls mlx*
   host::Tri dma_buf = host::Tri::kUnknown;
   std::string peer_module;    // the peer-memory module that is loaded, with its version
   bool memory_peers = false;  // /sys/kernel/mm/memory_peers/nv_mem/version, where older ones look

@@ -54,6 +54,10 @@ Judgement judge_mpich(const Installation& one, const Variables& variables);
 Judgement judge_vendor(const Installation& one,
                        const Variables& variables);  // MVAPICH, Intel, Cray
 
+// Lowers a judgement by what this host lacks and what its variables switch off.
+void apply_host(const Installation& one, const DriverHalf& half, const Variables& variables,
+                Judgement& judgement);
+
 // Says how its programs are started, and which PMI that takes.
 std::string launch_of(const Installation& one);
 

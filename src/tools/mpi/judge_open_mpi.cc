@@ -251,7 +251,9 @@ Judgement judge_open_mpi(const Installation& one, const Variables& /*variables*/
   judge_with_cuda(one, judgement);
   add_left_out(one, judgement);
   const std::string off = switched_off(one);
-  if (off.empty() || one.number() >= Version{5, 0, 0}) return judgement;
+  // From 5.0 on it is false by default where there is no GPU.
+  const bool by_default = one.number() >= Version{5, 0, 0} && source_of(one, off) == "default";
+  if (off.empty() || by_default) return judgement;
   // The judgement so far is for when it is switched on.
   judgement.with_settings =
       judgement.settings.empty() ? judgement.verdict : judgement.with_settings;
