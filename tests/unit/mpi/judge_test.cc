@@ -101,6 +101,7 @@ TEST(Judge, CudaThatIsSwitchedOffCrashes) {
   const Judgement judgement = judge(one, {}, {});
   EXPECT_EQ(judgement.verdict, Verdict::kNone);
   EXPECT_EQ(judgement.with_settings, Verdict::kDirect);
+  ASSERT_FALSE(judgement.settings.empty());
   EXPECT_EQ(judgement.settings.front().command, "mpirun --mca opal_cuda_support 1");
 }
 
@@ -150,6 +151,7 @@ TEST(Judge, UcxIsNotChosenByItselfOnOtherNics) {
   const Judgement judgement = judge(one, half, {});
   EXPECT_EQ(judgement.verdict, Verdict::kStaged);
   EXPECT_EQ(judgement.with_settings, Verdict::kDirect);
+  ASSERT_FALSE(judgement.settings.empty());
   EXPECT_EQ(judgement.settings.back().command, "mpirun --mca pml ucx");
   half.mellanox_nic = true;
   EXPECT_EQ(verdict(one, half), Verdict::kDirect);
