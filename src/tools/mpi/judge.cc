@@ -1,5 +1,7 @@
 #include "mpi/judge.h"
 
+#include "mpi/libraries.h"
+
 namespace gdr::mpi {
 namespace {
 
@@ -89,12 +91,18 @@ void add_ucx_steps(const Ucx& ucx, Judgement& judgement) {
     judgement.steps.push_back(
         {"UCX with CUDA: the package ucx-cuda of the same version (DOCA-OFED, "
          "MLNX_OFED), or build UCX",
-         "./configure --with-cuda=/usr/local/cuda --with-gdrcopy --with-verbs "
+         "./configure --prefix=/opt/ucx --with-cuda=/usr/local/cuda --with-gdrcopy --with-verbs "
          "--enable-mt"});
   } else if (ucx.cuda == Tri::kYes && ucx.network == Tri::kNo) {
-    judgement.steps.push_back({"UCX with InfiniBand and RoCE: the package ucx-ib, or build UCX",
-                               "./configure --with-cuda=/usr/local/cuda --with-verbs --enable-mt"});
+    judgement.steps.push_back(
+        {"UCX with InfiniBand and RoCE: the package ucx-ib, or build UCX",
+         "./configure --prefix=/opt/ucx --with-cuda=/usr/local/cuda --with-verbs --enable-mt"});
   }
+}
+
+std::string ucx_prefix(const Installation& one) {
+  const bool there = one.ucx && one.ucx->cuda == Tri::kYes && !one.ucx->library.empty();
+  return there ? prefix_of_library(one.ucx->library) : "/opt/ucx";
 }
 
 Judgement judge(const Installation& one, const DriverHalf& half, const Variables& variables) {

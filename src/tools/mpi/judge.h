@@ -64,5 +64,8 @@ std::string launch_of(const Installation& one);
 // Judges what UCX makes of GPU memory, and adds what it lacks.
 void judge_ucx(const Ucx& ucx, Judgement& judgement);
 void add_ucx_steps(const Ucx& ucx, Judgement& judgement);
+// The prefix of a UCX with CUDA, for configure lines: that which is there, or the one that
+// add_ucx_steps() has people build.
+std::string ucx_prefix(const Installation& one);
 
 }  // namespace gdr::mpi

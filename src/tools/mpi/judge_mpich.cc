@@ -22,8 +22,9 @@ void judge_ofi(const Installation& one, const Variables& variables, Judgement& j
   if (ofi.cuda == Tri::kNo) {
     judgement.why.push_back("Its " + name + " has no CUDA" + reason +
                             ": MPICH copies GPU memory to host memory for it.");
-    judgement.steps.push_back({"libfabric with CUDA, for MPICH's --with-libfabric",
-                               "./configure --with-cuda=/usr/local/cuda --with-gdrcopy"});
+    judgement.steps.push_back(
+        {"libfabric with CUDA, for MPICH's --with-libfabric",
+         "./configure --prefix=/opt/libfabric --with-cuda=/usr/local/cuda --with-gdrcopy"});
     return;
   }
   if (asks) {
@@ -45,7 +46,8 @@ void judge_ofi(const Installation& one, const Variables& variables, Judgement& j
 std::string configure_line(const Installation& one) {
   const bool ofi = one.device.find("ofi") != std::string::npos;
   return std::string("./configure --with-cuda=/usr/local/cuda --with-device=ch4:") +
-         (ofi ? "ofi --with-libfabric=/usr" : "ucx --with-ucx=/usr");
+         (ofi ? std::string("ofi --with-libfabric=/opt/libfabric")
+              : "ucx --with-ucx=" + ucx_prefix(one));
 }
 
 void judge_without_cuda(const Installation& one, Judgement& judgement) {

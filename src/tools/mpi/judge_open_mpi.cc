@@ -39,7 +39,7 @@ std::string switched_off(const Installation& one) {
 std::string configure_line(const Installation& one) {
   const std::string libdir =
       one.number() >= Version{5, 0, 0} ? " --with-cuda-libdir=/usr/local/cuda/lib64/stubs" : "";
-  return "./configure --with-cuda=/usr/local/cuda" + libdir + " --with-ucx=/usr";
+  return "./configure --with-cuda=/usr/local/cuda" + libdir + " --with-ucx=" + ucx_prefix(one);
 }
 
 bool uses_ucx(const Installation& one) {
@@ -122,7 +122,8 @@ void judge_mtl(const Installation& one, Judgement& judgement) {
         "verbs).");
   } else if (ofi.cuda == Tri::kNo) {
     judgement.why.push_back("Its " + name + " has no CUDA (" + ofi.why_cuda + ").");
-    judgement.steps.push_back({"libfabric with CUDA", "./configure --with-cuda=/usr/local/cuda"});
+    judgement.steps.push_back(
+        {"libfabric with CUDA", "./configure --prefix=/opt/libfabric --with-cuda=/usr/local/cuda"});
   } else {
     judgement.verdict = Verdict::kUnknown;
     judgement.why.push_back("Whether its " + name + " has CUDA is not known.");
@@ -203,7 +204,6 @@ void judge_without_cuda(const Installation& one, Judgement& judgement) {
     judgement.why.push_back("Its UCX has CUDA, and carries what Open MPI itself does not touch.");
   } else if (uses_ucx(one)) {
     judgement.transport = "pml ucx";
-    if (one.ucx) add_ucx_steps(*one.ucx, judgement);
   } else {
     judgement.transport = uses_openib(one) ? "pml ob1, btl openib" : "pml ob1, btl tcp";
     if (has_cuda_ucx) {
@@ -212,6 +212,7 @@ void judge_without_cuda(const Installation& one, Judgement& judgement) {
       judgement.with_settings = Verdict::kPartial;
     }
   }
+  if (one.ucx) add_ucx_steps(*one.ucx, judgement);
   judgement.steps.insert(judgement.steps.begin(),
                          {"an Open MPI with CUDA: HPC-X, the one of the NVIDIA HPC SDK, conda's "
                           "(conda install -c conda-forge openmpi ucx), or build it",

@@ -87,6 +87,12 @@ void ask_query_function(const Machine& machine, Installation& one) {
   if (last == "0" || last == "1") one.query_answer = last;
 }
 
+std::string prefix_of_library(const std::string& library) {
+  std::string folder = folder_of(library);
+  while (folder.size() > 1 && !name_of_file(folder).starts_with("lib")) folder = folder_of(folder);
+  return folder_of(folder);
+}
+
 std::string file_starting(const Machine& machine, const std::string& folder,
                           std::string_view name) {
   for (const std::string& entry : machine.entries(folder)) {

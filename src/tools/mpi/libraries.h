@@ -23,6 +23,9 @@ std::optional<SharedObject> read_library(const Machine& machine, const std::stri
 std::string find_needed(const Machine& machine, const std::string& from, std::string_view name,
                         const std::vector<std::string>& first = {});
 
+// "/usr/lib/x86_64-linux-gnu/libucp.so.0" -> "/usr": above the folder of libraries.
+std::string prefix_of_library(const std::string& library);
+
 // The first file in `folder` whose name starts with `name`; empty: there is none.
 std::string file_starting(const Machine& machine, const std::string& folder, std::string_view name);
 
