@@ -12,6 +12,9 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from envelope import problem_of
 from gdr_program import expect, gdr, run
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "mpi"))
+import record
+
 source = pathlib.Path(sys.argv[2])
 QUICK = ["--soft", "--memory", "host", "--sizes", "64", "--iterations", "16", "--repeats", "2"]
 # Neither hardware nor privileges are needed but for these, whose tests look at the document themselves.
@@ -46,6 +49,7 @@ class Runs:
         self.base, self.counters = work / "base.json", work / "counters"
         self.work = work
         log = source / "tests/nccl/logs/v2_28_gdrdma.log"
+        mpi = record.unpack(source / "tests/mpi/records/openmpi-5.0.2-cuda-ucx.txt", work)
         self.all = {
             "gdr prove": (["--soft", "--no-measure", "--sizes", "64", "--modes", "write"], {0}),
             "gdr topo": ([], {0}),
@@ -58,6 +62,7 @@ class Runs:
             "gdr perf": (QUICK, {0}),
             "gdr perf compare": ([self.base, self.base], {0}),
             "gdr watch": (["--", "sh", "-c", "echo out"], {0}),
+            "gdr mpi check": (["--root", mpi.root], {0, 1, 3}),
             "gdr nccl check": ([log], {0}),
             "gdr nccl run": (["--", "sh", "-c", "echo out"], {0}),
             "gdr counters": ([self.counters], {0}),

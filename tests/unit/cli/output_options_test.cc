@@ -37,7 +37,8 @@ TEST(OutputOptions, JsonIsAFlagEverywhere) {
 
 // Those without answer nothing: they hold others, describe, or pass a program through.
 TEST(OutputOptions, EverySubcommandThatAnswersSomethingHasJson) {
-  const std::set<std::string> kOthers = {"gdr", "gdr help", "gdr nccl", "gdr peermem", "gdr run"};
+  const std::set<std::string> kOthers = {"gdr",      "gdr help",    "gdr mpi",
+                                         "gdr nccl", "gdr peermem", "gdr run"};
   static const Program program;
   each_command(program.app, [&](const CLI::App& app) {
     const bool has = app.get_option_no_throw("--json") != nullptr;

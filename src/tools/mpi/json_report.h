@@ -1,0 +1,13 @@
+// The report as one JSON document; docs/mpi.md describes its shape.
+#pragma once
+
+#include <string>
+
+#include "mpi/survey.h"
+#include "text/envelope.h"
+
+namespace gdr::mpi {
+
+std::string to_json(const Report& report, const text::Provenance& provenance = {});
+
+}  // namespace gdr::mpi
