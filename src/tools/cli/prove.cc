@@ -104,10 +104,16 @@ void read_values(ProveOptions& options) {
   read_registration(options.registration, proof);
   read_memory(options.memory, proof);
   read_host_values(options.hosts, proof);
-  if (options.hosts.server && (options.json || !options.report.empty())) {
+  if (!options.hosts.server) return;
+  for (const auto& [option, given] :
+       {std::pair("--json", options.json), std::pair("--report", !options.report.empty()),
+        std::pair("--verbose", options.verbose), std::pair("--no-measure", options.no_measure),
+        std::pair("--sizes", !options.sizes.empty()), std::pair("--modes", !options.modes.empty()),
+        std::pair("--memory", !options.memory.empty()),
+        std::pair("--registration", !options.registration.empty())}) {
+    if (!given) continue;
     throw CLI::ValidationError(
-        fmt::format("--server and {} exclude each other: the client has the report",
-                    options.json ? "--json" : "--report"));
+        fmt::format("--server and {} exclude each other: give it to the client", option));
   }
 }
 

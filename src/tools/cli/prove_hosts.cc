@@ -66,6 +66,10 @@ void read_host_values(const HostOptions& options, proof::Options& proof) {
     exclude(proof.peer_nic.has_value(), "--peer-nic", what,
             "the server chooses its own: gdr prove --server --nic NIC");
   }
+  const bool changes_port = options.port != proof::kServerPort;
+  if (changes_port && !two_hosts) {
+    throw CLI::ValidationError("--port is for gdr prove --server and gdr prove HOST");
+  }
   needs(options.listen, options.server, "--listen", "gdr prove --server");
   needs(options.session_limit, options.server, "--session-limit", "gdr prove --server");
   needs(options.secret, two_hosts, "--secret", "gdr prove --server and gdr prove HOST");

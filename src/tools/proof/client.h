@@ -5,6 +5,7 @@
 //   Result<Open::Reply> opened = peer.call(Open{verbs, cuda, nic, port, gpu});
 #pragma once
 
+#include <cerrno>
 #include <functional>
 #include <optional>
 #include <string>
@@ -15,6 +16,9 @@
 namespace gdr::proof {
 
 using Talk = process::Conversation<Messages>;
+
+// The code of a Failure after which the other side, a server, answers no more. Its text says why.
+constexpr int kSessionEnded = ESHUTDOWN;
 
 constexpr Nanoseconds kStepTimeout = 5 * kSecond;
 constexpr Nanoseconds kLongTimeout = 30 * kSecond;
@@ -34,11 +38,14 @@ class Client {
     Result<typename Request::Reply> reply = Talk::take<typename Request::Reply>(*received);
     const bool refused = received->kind == Talk::number_of<Failure>();
     if (!reply && !refused) return lost({EBADMSG, reply.error().message});
+    if (!reply && reply.error().code == kSessionEnded) broken_ = reply.error();
     return reply;
   }
 
   const std::string& name() const { return name_; }
   bool alive() const { return !broken_.has_value(); }
+  // Why it is not.
+  const std::optional<Error>& broken() const { return broken_; }
 
  private:
   Error lost(const Error& cause);

@@ -6,12 +6,24 @@
 
 namespace gdr::proof {
 
+namespace {
+
+participants::Libraries libraries_for(const participants::MachineFacts& shows,
+                                      const Options& options) {
+  return participants::choose_libraries(shows, options, !options.device_memory.empty());
+}
+
+}  // namespace
+
+void prepare_environment(const Options& options) {
+  participants::let_real_nic_reach_soft_gpu(
+      libraries_for(participants::look_at_machine(options.root), options));
+}
+
 Result<Machine> take_stock(const Options& options) {
   Machine machine;
   machine.shows = participants::look_at_machine(options.root);
-  machine.libraries =
-      participants::choose_libraries(machine.shows, options, !options.device_memory.empty());
-  participants::let_real_nic_reach_soft_gpu(machine.libraries);
+  machine.libraries = libraries_for(machine.shows, options);
   Result<WorkerProcess> worker =
       start_worker("the process that asks for devices", options.program, options.worker_arguments);
   if (!worker) return worker.error();

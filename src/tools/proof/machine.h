@@ -30,6 +30,9 @@ struct Machine {
   std::string grade(const std::string& address, const std::string& nic) const;
 };
 
+// What the workers of this process inherit. Before there is a second thread.
+void prepare_environment(const Options& options);
+
 // Asks the libraries in a worker, as everything that calls a driver.
 Result<Machine> take_stock(const Options& options);
 

@@ -86,6 +86,13 @@ bool Pair::soft_gpu() const {
   return context_.report.inventory.soft_gpu || (context_.far && context_.far->host.soft_gpu);
 }
 
+Result<void> Pair::is_alive() const {
+  for (const End* end : {&near_, &far_}) {
+    if (!end->client->alive()) return *end->client->broken();
+  }
+  return {};
+}
+
 Result<void> Pair::try_registration(End& end, MemoryKind memory, Registration registration) {
   Result<CreateBuffer::Reply> reply =
       end.client->call(CreateBuffer{memory, registration, kProbeSize}, kLongTimeout);
@@ -148,10 +155,11 @@ Result<void> Pair::make_buffer(End& end, MemoryKind kind) {
   if (reply->stage != RegistrationStage::kDone) {
     const bool no_room = is_device(kind) && reply->stage == RegistrationStage::kAllocate &&
                          reply->code == cuda::CUDA_ERROR_OUT_OF_MEMORY;
-    if (no_room) scarce_gpu_ = end.gpu;
+    if (no_room) scarce_gpu_ = end.gpu + (end.host.empty() ? "" : " of " + end.host);
     return Error{no_room ? ENOSPC : reply->code,
-                 std::string(memory_text(kind)) + " memory for sizes up to " +
-                     size_text(largest()) + ": " + decode_registration(registration, *reply)};
+                 (end.host.empty() ? "" : end.host + ": ") + std::string(memory_text(kind)) +
+                     " memory for sizes up to " + size_text(largest()) + ": " +
+                     decode_registration(registration, *reply)};
   }
   end.buffers[kind] = {reply->buffer, reply->address, reply->rkey};
   return {};

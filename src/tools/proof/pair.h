@@ -1,7 +1,7 @@
 // Pair: two NIC ports and one GPU or two under proof: two workers, their buffers, the modes in
 // every direction, the measurement.
 //
-//   Pair pair(options, context, selection, report, listener);
+//   Pair pair(context, selection);
 //   if (Result<void> done = pair.open(); !done) return done.error();
 //   pair.try_registrations();
 //   pair.prove(modes);
@@ -63,10 +63,14 @@ class Pair {
   void measure();
   // Neither worker was lost.
   bool alive() const { return near_.client->alive() && far_.client->alive(); }
+  // Why one was; success: none.
+  Result<void> is_alive() const;
 
  private:
   std::optional<Observation> try_link();
   void prove_mode(const Mode& mode, const Direction& direction);
+  // The other host's server has ended, or the connection to it: that says nothing of the hardware.
+  bool is_deserted() const { return context_.far != nullptr && !far_.client->alive(); }
   std::optional<std::string> unusable(const Mode& mode) const;
   void run_cases(const Mode& mode, const std::vector<Case>& cases, Check& check);
   void conclude(const Mode& mode, const Case& c, const Observation& seen, Check& check);
@@ -96,7 +100,8 @@ class Pair {
   std::string scarce_gpu_;  // the one whose memory had too little room
   std::vector<std::uint64_t> sizes_;
   bool default_sizes_ = false;  // not asked for: a few of them do where all would add nothing
-  bool impatient_ = false;      // a wait has run out: later ones are shorter, and fewer
+  bool frames_stay_within_hosts_ = false;  // of the software NIC: found out
+  bool impatient_ = false;                 // a wait has run out: later ones are shorter, and fewer
   CountPackets::Reply packets_before_;
 };
 

@@ -18,6 +18,7 @@ constexpr unsigned kMostFailures = 64;
 constexpr std::uint64_t kShortList[] = {1, 65, 4097, (1 << 20) + 13};
 // A failure at a size from here on shows more than one of a few bytes.
 constexpr std::uint64_t kTelling = 64;
+constexpr const char* kFramesStay = "the software NIC carries raw frames within one host alone";
 
 // What a transfer costs in time: its bytes, and as much as a mebibyte for asking.
 std::uint64_t effort(const Case& c) { return c.size + (1 << 20); }
@@ -58,9 +59,12 @@ std::optional<std::string> Pair::unusable(const Mode& mode) const {
       selection_.near == selection_.far) {
     return "raw frames need two NIC ports, but there is only one";
   }
-  if (mode.needs_atomics && !(near_.opened.atomics && far_.opened.atomics)) {
-    return "the NIC offers no atomics";
+  for (const End* end : {&near_, &far_}) {
+    if (mode.needs_atomics && !end->opened.atomics) {
+      return (end->host.empty() ? "the NIC" : end->nic + " of " + end->host) + " offers no atomics";
+    }
   }
+  if (mode.queue == QueueKind::kRaw && frames_stay_within_hosts_) return kFramesStay;
   return std::nullopt;
 }
 
@@ -83,7 +87,8 @@ void Pair::prove_mode(const Mode& mode, const Direction& direction) {
     const int code = ready.error().code;
     check.reason = ready.error().message;
     if (code == EPERM || code == EACCES)
-      check.reason += "; run gdr as root (sudo) or with CAP_NET_RAW";
+      check.reason += std::string("; run gdr as root (sudo) or with CAP_NET_RAW") +
+                      (selection_.has_two_hosts() ? ", and the server, too" : "");
     // Missing support or permission means "not proved"; any other error is a failure.
     const bool not_offered = code == EPERM || code == EACCES || code == EOPNOTSUPP ||
                              code == EPROTONOSUPPORT || code == EADDRNOTAVAIL || code == ENOSYS;
@@ -94,7 +99,7 @@ void Pair::prove_mode(const Mode& mode, const Direction& direction) {
     check.status = (not_offered || raw) && !soft_nic() ? Status::kNotProved : Status::kFailed;
     if (check.status == Status::kFailed) check.symptom = Symptom::kRefused;
   } else if (!ready) {
-    check.status = Status::kFailed;
+    check.status = is_deserted() ? Status::kNotProved : Status::kFailed;
     check.symptom = Symptom::kRefused;
     check.reason = ready.error().message;
   } else {
@@ -154,7 +159,7 @@ void Pair::run_cases(const Mode& mode, const std::vector<Case>& cases, Check& ch
       told = c.size >= kTelling;
       conclude(mode, c, seen, check);
     }
-    if (!alive() || check.failed >= kMostFailures) break;
+    if (!alive() || frames_stay_within_hosts_ || check.failed >= kMostFailures) break;
     if (ran_out(symptom)) {
       lane_->set_timeout(std::min(kImpatient, context_.options.step_timeout));
       impatient_ = true;
@@ -175,16 +180,19 @@ void Pair::conclude(const Mode& mode, const Case& c, const Observation& seen, Ch
   check.reason = describe(symptom, seen);
   check.transfer = size_text(c.size) + " at offset " + std::to_string(c.target_offset);
   check.advice = advise(symptom, seen, around);
+  if (seen.refused && is_deserted()) check.status = Status::kNotProved;
   if (mode.queue == QueueKind::kRaw && around.soft_nic && around.two_hosts &&
       symptom == Symptom::kNothingArrived) {
     check.status = Status::kNotProved;
-    check.reason = "the software NIC carries raw frames within one host alone";
+    check.reason = kFramesStay;
+    frames_stay_within_hosts_ = true;
   }
   // Two ports of one host may be on separate networks; then this proves nothing.
   if (mode.queue == QueueKind::kRaw && !around.soft_nic && symptom == Symptom::kNothingArrived &&
       around.counters_known && !around.receiver_moved) {
     check.status = Status::kNotProved;
     check.reason = "no cable or network between " + around.near + " and " + around.far +
+                   (around.two_hosts ? " of " + around.far_host : "") +
                    ": frames were sent, but the counters of " + around.far + " did not move";
   }
 }

@@ -17,6 +17,8 @@ struct Path {
 
   bool has_two_hosts() const { return !to_host.empty(); }
   bool has_two_gpus() const { return !from_gpu.empty() && (has_two_hosts() || from_gpu != gpu); }
+  // Directions say which GPU's memory it is.
+  bool names_gpus() const { return has_two_gpus() && !has_two_hosts(); }
   // Whose memory the data comes from and goes to; empty: host memory.
   std::string source_gpu() const;
   std::string target_gpu() const;

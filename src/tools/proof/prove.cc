@@ -27,6 +27,7 @@ class Run {
       if (!input_.obstacle) input_.obstacle = refused_step(done.error(), report_.inventory);
     }
     report_.verdict = decide(input_, report_);
+    name_host(report_.verdict.next);
     report_.seconds = static_cast<double>(now() - start) / 1e9;
     return std::move(report_);
   }
@@ -54,11 +55,11 @@ class Run {
   Result<void> prove_between_hosts() {
     if (Result<void> done = look_here(); !done) return done;
     ends_it_ = true;
-    Result<Visit> visit = Visit::pay(options_.server, options_.facts.version);
-    if (!visit) return visit.error();
+    Result<Visit> visit = Visit::pay(options_.server, options_.facts.version, options_.interrupted);
+    if (!visit) return unserved(visit.error());
     Result<FarHost> there =
         visit->describe({!options_.device_memory.empty(), options_.require_hardware});
-    if (!there) return there.error();
+    if (!there) return unserved(there.error());
     Result<Selection> here = choose_own(report_.inventory, options_);
     if (!here && here.error().code == EINVAL) return here.error();
     ends_it_ = false;
@@ -71,10 +72,7 @@ class Run {
     const Selection selection = join(*here, options_.facts.host, *there);
     ServerOfProof server = options_.server;
     Result<Client> client = std::move(*visit).begin_proof(selection.far_host, server.ticket);
-    if (!client) {
-      ends_it_ = true;
-      return client.error();
-    }
+    if (!client) return unserved(client.error());
     FarEnd far{*std::move(client), *std::move(there), std::move(server)};
     context_.far = &far;
     Result<void> done = prove_with(selection);
@@ -85,7 +83,9 @@ class Run {
   Result<void> prove_with(const Selection& selection) {
     Pair pair(context_, selection);
     if (Result<void> done = prepare(pair, selection); !done) return done;
-    if (pair.is_cut_off()) {
+    const bool needs_rc = std::ranges::any_of(
+        options_.modes, [](const Mode* mode) { return mode->queue == QueueKind::kRc; });
+    if (needs_rc && pair.is_cut_off()) {
       perf::Port far;
       far.nic = selection.far.nic;
       far.gid = pair.far_gid();
@@ -93,9 +93,31 @@ class Run {
       input_.obstacle = Obstacle{{why.message}, {}, "gdr doctor"};
       return {};
     }
+    if (Result<void> there = pair.is_alive(); !there) return there;
     pair.prove(options_.modes);
-    if (is_cut_short()) return {};
+    if (Result<void> done = check_end(pair); !done || is_cut_short()) return done;
     return measure(pair);
+  }
+
+  // No answer from the other host says anything of hardware, nor that the use was wrong here.
+  Result<void> unserved(const Error& error) {
+    ends_it_ = error.code != EINTR;
+    report_.interrupted = report_.interrupted || error.code == EINTR;
+    if (error.code == EINTR) return {};
+    return Error{error.code == EINVAL ? EPROTO : error.code, error.message};
+  }
+
+  // What the other side's host is to be named in: "gdr prove" alone proves something else.
+  void name_host(std::string& command) const {
+    constexpr std::string_view kCommand = "gdr prove";
+    if (options_.server.host.empty() || !command.starts_with(kCommand)) return;
+    command.insert(kCommand.size(), " " + options_.server.host);
+  }
+
+  // A worker that was lost between two transfers has failed no check, and what it did not do is not
+  // proved.
+  Result<void> check_end(const Pair& pair) const {
+    return measurable() ? pair.is_alive() : Result<void>();
   }
 
   void note_far_hardware(const FarHost& there) {
@@ -120,6 +142,7 @@ class Run {
   }
 
   Result<void> look_here() {
+    prepare_environment(options_);
     Result<Machine> machine = take_stock(options_);
     if (!machine) return machine.error();
     machine_ = *std::move(machine);
@@ -164,7 +187,7 @@ class Run {
     const bool looped = !report_.inventory.soft_nic && selection.near.ethernet && !one_port;
     if (!looped || pair.reaches()) {
       pair.prove(connected);
-      if (is_cut_short()) return {};
+      if (Result<void> done = check_end(pair); !done || is_cut_short()) return done;
       return measure(pair);
     }
     for (const PortChoice& choice : {selection.near, selection.far}) {
@@ -175,7 +198,7 @@ class Run {
       if (Result<void> done = loop.try_registrations(); !done) return done;
       if (Result<void> done = loop.make_buffers(); !done) return done;
       loop.prove(connected);
-      if (is_cut_short()) return {};
+      if (Result<void> done = check_end(loop); !done || is_cut_short()) return done;
       if (!(choice == selection.far)) continue;
       if (Result<void> done = measure(loop); !done) return done;
     }
@@ -213,8 +236,9 @@ class Run {
   Result<void> measure(Pair& pair) {
     if (!options_.measure || !measurable() || options_.is_interrupted()) return {};
     pair.measure();
-    if (pair.alive()) return {};
-    return Error{EIO, "while measuring: " + report_.measurements.back().problem};
+    const Result<void> there = pair.is_alive();
+    if (there) return {};
+    return Error{EIO, "while measuring: " + there.error().message};
   }
 
   // Numbers of a path that corrupts data would be praise for it.

@@ -12,14 +12,12 @@ using text::pad_left;
 
 constexpr std::size_t kInFlightWide = 13, kStagedWide = 17;
 
-bool names_gpus(const Measurement& m) { return m.has_two_gpus() && !m.has_two_hosts(); }
-
 // Two GPUs of one host have longer names; the line must fit into 80 columns.
 struct Widths {
   explicit Widths(const Measurement& m)
-      : lead(names_gpus(m) ? 13 : 11),
-        small(names_gpus(m) ? 8 : 9),
-        large(names_gpus(m) ? 10 : 11) {}
+      : lead(m.names_gpus() ? 13 : 11),
+        small(m.names_gpus() ? 8 : 9),
+        large(m.names_gpus() ? 10 : 11) {}
   std::size_t lead, small, large;
 };
 

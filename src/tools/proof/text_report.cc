@@ -39,8 +39,6 @@ std::string transfers_title(const Path& path) {
   return "Transfers " + path_text(path) + ": every byte and its guards are checked";
 }
 
-bool names_gpus(const Path& path) { return path.has_two_gpus() && !path.has_two_hosts(); }
-
 std::string because(const std::string& problem) { return problem.empty() ? "" : ": " + problem; }
 
 std::string port_name(const NicEntry& nic, const NicPort& port) {
@@ -228,7 +226,7 @@ void TextReport::flush_registrations() {
 void TextReport::show_check(const Check& check) {
   const std::string head =
       fmt::format("  {}  {}{}", mark(check.status), pad(check.title + "  ", kTitleWide),
-                  pad(printable(direction_text(check)), names_gpus(check) ? 22 : 18));
+                  pad(printable(direction_text(check)), check.names_gpus() ? 22 : 18));
   std::string evidence = check.reason;
   if (check.status == Status::kProved) {
     evidence = pad_left(plural(check.transfers, "transfer"), kTransfersWide) + "  " +
@@ -279,10 +277,10 @@ void TextReport::on_measurement(const Measurement& measurement) {
   const bool control =
       !is_device(measurement.direction.from) && !is_device(measurement.direction.to);
   if (brief_ && control && !measurement.gpu.empty() && measurement.problem.empty()) return;
-  const std::string title = speed_title(measurement, brief_, inventory_.soft_nic);
+  const std::string title = speed_title(measurement, brief_, is_soft_nic());
   if (section_ != title) {
     section(title);
-    if (inventory_.soft_nic && !brief_) {
+    if (is_soft_nic() && !brief_) {
       line("  Simulated NIC: these numbers measure memory copies; ignore factors below 1.", 2);
     }
     line(paint(Colour::kDim, speed_columns(measurement)), kCheckIndent);
@@ -304,7 +302,7 @@ void TextReport::show_verdict(const Verdict& verdict, double seconds) {
   const Colour colour = verdict.kind == VerdictKind::kProved   ? Colour::kGreen
                         : verdict.kind == VerdictKind::kFailed ? Colour::kRed
                                                                : Colour::kYellow;
-  line(paint(Colour::kBold, paint(colour, headline(verdict))) +
+  line(paint(Colour::kBold, paint(colour, printable(headline(verdict)))) +
        paint(Colour::kDim, fmt::format("  in {:.1f} s", seconds)));
   for (const VerdictLine& each : lines_of(verdict)) {
     line("  " + pad(each.name, kVerdictIndent - 2) + printable(each.text),

@@ -60,6 +60,8 @@ class TextReport : public Listener {
   void flush_mode();
   void show_verdict(const Verdict& verdict, double seconds);
   void clear_progress();
+  // At either end.
+  bool is_soft_nic() const { return inventory_.soft_nic || (other_ && other_->inventory.soft_nic); }
 
   std::FILE* file_;
   text::Style style_;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "proof/verdict_lines.h"
+
 namespace gdr::proof {
 namespace {
 
@@ -140,6 +142,19 @@ void add_parts(const Report& report, Verdict& verdict) {
   verdict.real = parts_played(report, false);
 }
 
+const InventoryReport& inventory_at(const Report& report, const std::string& host) {
+  const bool other = report.other && host == report.other->facts.host;
+  return other ? report.other->inventory : report.inventory;
+}
+
+// Every GPU whose memory no registration took is a stand-in beside a real NIC.
+bool is_for_want_of_a_gpu(const Report& report) {
+  return std::ranges::all_of(report.registrations, [&](const RegistrationResult& result) {
+    const InventoryReport& its = inventory_at(report, result.host);
+    return any_accepted(report, result, false) || (its.soft_gpu && !its.soft_nic);
+  });
+}
+
 // No way of registration worked. Each was tried, and its error is shown.
 Verdict of_registrations(const Report& report) {
   Verdict verdict;
@@ -155,7 +170,7 @@ Verdict of_registrations(const Report& report) {
       "the peer-memory module does not load because it was built before or without the RDMA stack; "
       "gdr fix says what is missing");
   verdict.next = "sudo gdr fix peer-memory --apply; gdr prove";
-  if (report.inventory.soft_gpu && !report.inventory.soft_nic) {
+  if (is_for_want_of_a_gpu(report)) {
     // The real NIC did not fail; a real GPU to prove it with is missing.
     verdict.kind = VerdictKind::kIncomplete;
     add_parts(report, verdict);
@@ -277,10 +292,9 @@ Verdict judge_report(const VerdictInput& input, const Report& report) {
 
 // "INCOMPLETE: the RDMA NIC was simulated, the GPU is real"
 std::string incomplete(const Verdict& verdict) {
-  const auto list = [](const std::vector<std::string>& parts) {
-    std::string text;
-    for (const std::string& part : parts) text += (text.empty() ? "the " : " and the ") + part;
-    return text;
+  const auto list = [](std::vector<std::string> parts) {
+    for (std::string& part : parts) part.insert(0, "the ");
+    return listed(parts);
   };
   return "INCOMPLETE: " + list(verdict.replaced) +
          (verdict.replaced.size() > 1 ? " were simulated" : " was simulated") +

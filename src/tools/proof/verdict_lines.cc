@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <span>
 
 namespace gdr::proof {
 namespace {
@@ -18,13 +17,12 @@ void add_all(const char* name, const std::vector<std::string>& texts,
   if (texts.size() > kMost) lines.push_back({"", fmt::format("and {} more", texts.size() - kMost)});
 }
 
-// "RDMA NIC and GPU", "RDMA NIC of node1, GPU of node1 and GPU of node2"
+}  // namespace
+
 std::string listed(std::span<const std::string> parts) {
   if (parts.size() < 2) return parts.empty() ? "" : parts.front();
   return fmt::format("{} and {}", fmt::join(parts.first(parts.size() - 1), ", "), parts.back());
 }
-
-}  // namespace
 
 std::vector<VerdictLine> lines_of(const Verdict& verdict) {
   std::vector<VerdictLine> lines;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -16,5 +17,8 @@ struct VerdictLine {
 };
 
 std::vector<VerdictLine> lines_of(const Verdict& verdict);
+
+// "RDMA NIC and GPU"; "RDMA NIC of node1, GPU of node1 and GPU of node2"
+std::string listed(std::span<const std::string> parts);
 
 }  // namespace gdr::proof

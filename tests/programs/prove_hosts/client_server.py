@@ -2,6 +2,7 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -31,7 +32,7 @@ def both_sides_take_part():
         again = server.document("--modes", "write", "--sizes", "1")
         speeds = again["measurements"]
         require(len(speeds) == 4 and all(one["direct_ns"] for one in speeds), speeds)
-    require(server.said.count("proof done") == 2 and "measured" in server.said, server.said)
+    require(server.said.count("proof ended") == 2 and "measured" in server.said, server.said)
 
 
 def reports_name_both_hosts():
@@ -150,7 +151,66 @@ def a_lost_worker_fails_the_proof():
         require(done.returncode == 0, done.stdout, done.stderr)
 
 
+def a_server_that_ends_is_no_fault_of_the_hardware():
+    server = Serving(GDR)
+    with server:
+        proof = subprocess.Popen(server.command("--json", "--sizes", "256M", "--modes", "write"),
+                                 stdout=subprocess.PIPE, text=True)
+        time.sleep(3)
+        server.process.send_signal(signal.SIGINT)
+        began = time.monotonic()
+        server.process.wait(timeout=20)
+        require(time.monotonic() - began < 12, "the server took", time.monotonic() - began)
+        said = proof.communicate(timeout=60)[0]
+    report = json.loads(said)
+    require(proof.returncode == 1 and report["verdict"] == "FAILED", said)
+    require("ended the proof: interrupted" in report["seen"][0], report["seen"], report["causes"])
+    require(not any(check["status"] == "failed" for check in report["checks"]), report["checks"])
+    require(report["next"].startswith("gdr prove localhost"), report["next"])
+
+
+def a_client_is_interrupted_whatever_the_server_does():
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        client = subprocess.Popen([GDR, "prove", "localhost", "--soft", "--port",
+                                   str(silent.getsockname()[1])],
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        silent.settimeout(20)
+        connection, _ = silent.accept()
+        with connection:
+            time.sleep(0.3)
+            began = time.monotonic()
+            client.send_signal(signal.SIGINT)
+            said, errors = client.communicate(timeout=20)
+            require(time.monotonic() - began < 5, "it took", time.monotonic() - began)
+    require(client.returncode == 3 and "INTERRUPTED" in said, client.returncode, said, errors)
+
+
+def a_client_that_goes_at_once_leaves_the_place_free():
+    with Serving(GDR) as server:
+        for _ in range(3):
+            client = subprocess.Popen(server.command(*FEW), stdout=subprocess.DEVNULL)
+            time.sleep(0.25)
+            client.kill()
+            client.wait()
+        end = time.monotonic() + 20
+        while time.monotonic() < end:
+            done = server.prove("--modes", "write", "--sizes", "8", "--no-measure")
+            if done.returncode == 0:
+                break
+        require(done.returncode == 0, done.stdout, done.stderr)
+
+
+def hardware_is_required_of_both_hosts():
+    with Serving(GDR) as server:
+        done = run([GDR, "prove", "localhost", "--port", str(server.port), "--require-hardware"])
+        require(done.returncode == 1 and "FAILED" in done.stdout, done.returncode, done.stdout)
+
+
 if __name__ == "__main__":
     sys.exit(main([both_sides_take_part, reports_name_both_hosts, wrong_bytes_are_seen_where_they_land,
                    secrets_must_match, no_server_is_one_line, perf_is_no_server_of_proofs,
-                   one_proof_at_a_time, a_lost_worker_fails_the_proof]))
+                   one_proof_at_a_time, a_lost_worker_fails_the_proof,
+                   a_server_that_ends_is_no_fault_of_the_hardware,
+                   a_client_is_interrupted_whatever_the_server_does,
+                   a_client_that_goes_at_once_leaves_the_place_free,
+                   hardware_is_required_of_both_hosts]))

@@ -35,8 +35,7 @@ requires kIsForGuests<Request> Result<typename Request::Reply> FarWorker::handle
     const Request& request) {
   if (!grants_) return Error{EPROTO, "nothing is open"};
   if (Result<void> may = grants_->permit(request); !may) return may.error();
-  // The longest wait that is granted, and a slow library.
-  Result<typename Request::Reply> reply = process_.client.call(request, 2 * kLongTimeout);
+  Result<typename Request::Reply> reply = process_.client.call(request, kLongTimeout);
   if (reply) grants_->note(request, *reply);
   return reply;
 }

@@ -1,6 +1,7 @@
 // Grants: what a client on another host may have the server's worker do. A request that is not
-// listed here is refused: above all, none that sends. The worker answers what comes to it, over
-// connections that the client makes; it carries nothing to a place that has not asked for it.
+// listed here is refused: above all, none that sends. The worker's NIC answers what comes to it
+// over connections that the client makes. Where they lead is believed: a client that can forge the
+// address of its packets may have a read answered to somebody else.
 //
 //   Grants grants(opened);
 //   if (Result<void> may = grants.permit(request); !may) return may.error();
@@ -34,7 +35,7 @@ class Grants {
   // Enough for the largest size in every kind of memory.
   Result<void> permit(const CreateBuffer& request) const;
   Result<void> permit(const CreateQueue& request) const;
-  // Frames for this port, to a UDP port of the private range: no other program's.
+  // Frames for this port's own addresses, to a UDP port of the private range.
   Result<void> permit(const Steer& request) const;
   Result<void> permit(const AwaitReceive& request) const;
 

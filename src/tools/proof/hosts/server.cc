@@ -56,6 +56,7 @@ Result<void> serve(const ServerOptions& options, const std::function<void(const 
   }
   Result<perf::Listening> listening = perf::listen_on(options.listen_address, options.port);
   if (!listening) return listening.error();
+  prepare_environment(options.proof);
   const Result<std::string> greets = look(options, *listening);
   if (!greets) return greets.error();
   say(*greets);

@@ -2,6 +2,7 @@
 
 #include "base/random.h"
 #include "perf/loopback.h"
+#include "perf/rules.h"
 #include "proof/hosts/far_worker.h"
 #include "proof/hosts/relay.h"
 #include "text/format.h"
@@ -9,17 +10,19 @@
 namespace gdr::proof {
 namespace {
 
-constexpr Nanoseconds kTick = 200 * kMillisecond;  // between two looks at whether to go on
-constexpr Nanoseconds kGreeting = 10 * kSecond;    // until it is known who the client is
-constexpr Nanoseconds kPatience = 300 * kSecond;   // between two requests: it measures meanwhile
+constexpr Nanoseconds kTick = 200 * kMillisecond;   // between two looks at whether to go on
+constexpr Nanoseconds kGreeting = 10 * kSecond;     // until it is known who the client is
+constexpr Nanoseconds kBeforeProof = 60 * kSecond;  // until it begins one
+constexpr Nanoseconds kPatience = 300 * kSecond;    // between two requests: it measures meanwhile
 
 }  // namespace
 
-std::optional<std::uint64_t> Booth::enter(perf::DeviceNames device) {
+std::uint64_t Booth::enter(perf::DeviceNames device) {
   const std::lock_guard guard(mutex_);
-  if (ticket_ != 0) return std::nullopt;
+  if (ticket_ != 0) return 0;
   while (ticket_ == 0) ticket_ = random_u64();
   device_ = std::move(device);
+  measures_ = false;
   return ticket_;
 }
 
@@ -28,10 +31,21 @@ void Booth::leave(std::uint64_t ticket) {
   if (ticket_ == ticket) ticket_ = 0;
 }
 
-std::optional<perf::DeviceNames> Booth::device_of(std::uint64_t ticket) {
+std::optional<perf::DeviceNames> Booth::begin_rows(std::uint64_t ticket) {
   const std::lock_guard guard(mutex_);
-  if (ticket == 0 || ticket_ != ticket) return std::nullopt;
+  if (ticket == 0 || ticket_ != ticket || measures_) return std::nullopt;
+  measures_ = true;
   return device_;
+}
+
+void Booth::end_rows(std::uint64_t ticket) {
+  const std::lock_guard guard(mutex_);
+  if (ticket_ == ticket) measures_ = false;
+}
+
+bool Booth::is_held_by(std::uint64_t ticket) {
+  const std::lock_guard guard(mutex_);
+  return ticket != 0 && ticket_ == ticket;
 }
 
 Session::Session(UniqueFd client, const ServerOptions& options,
@@ -47,33 +61,42 @@ Session::Session(UniqueFd client, const ServerOptions& options,
   talk_.set_most(perf::kLargestGreeting);
 }
 
+Session::~Session() {
+  if (ticket_ != 0) booth_.leave(ticket_);
+  if (measured_ != 0) booth_.end_rows(measured_);
+}
+
 Result<void> Session::may_go_on() const {
   if (interrupted_.load()) return Error{EINTR, "interrupted"};
   const Nanoseconds passed = now() - came_at_;
   if (!admission_.is_done() && passed > kGreeting) {
     return Error{ETIMEDOUT, "the client did not introduce itself within 10 s"};
   }
+  if (ticket_ == 0 && measured_ == 0 && passed > kBeforeProof) {
+    return Error{ETIMEDOUT, "the client began nothing within 60 s"};
+  }
   if (passed <= options_.session_limit) return {};
   return Error{ETIME, "this server ends a session after " +
-                          std::to_string(options_.session_limit / kSecond) +
-                          " s; raise its --session-limit"};
+                          perf::text_of_time(options_.session_limit) +
+                          "; raise its --session-limit"};
 }
 
 Result<std::string> Session::serve() {
   if (Result<void> received = receive_client(); !received) return received.error();
-  if (measures_) return measure();
-  if (ticket_ == 0) return std::string("asked what this host has");
-  Result<std::string> proved = prove();
-  booth_.leave(ticket_);
-  return proved;
+  if (measured_ != 0) return measure();
+  if (ticket_ != 0) return prove();
+  return std::string(machine_ ? "asked what this host has" : "came and went");
 }
 
 Result<void> Session::receive_client() {
-  while (ticket_ == 0 && !measures_) {
+  while (ticket_ == 0 && measured_ == 0) {
     const Result<process::Received> received = talk_.receive_any(kTick);
     if (!received && received.error().code == ECONNRESET) return {};
     if (!received && received.error().code != ETIMEDOUT) return received.error();
-    if (Result<void> may = may_go_on(); !may) return may;
+    if (Result<void> may = may_go_on(); !may) {
+      (void)talk_.send(Failure{may.error().code, may.error().message});
+      return may;
+    }
     if (!received) continue;
     Result<void> answered =
         talk_.answer(*received, [this](const auto& request) -> decltype(this->handle(request)) {
@@ -102,11 +125,17 @@ Result<Describe::Reply> Session::handle(const Describe& request) {
   Options asked = options_.proof;
   if (!request.gpus) asked.device_memory.clear();
   asked.require_hardware = asked.require_hardware || (request.require_hardware && !asked.soft);
+  const std::lock_guard one_at_a_time(booth_.inquiry());
   Result<Machine> machine = take_stock(asked);
   if (!machine) return machine.error();
   machine_ = *std::move(machine);
   const Result<Selection> chosen = choose_own(machine_->inventory, asked);
   FarHost told = describe(*machine_, asked, chosen);
+  if (request.require_hardware && asked.soft) {
+    told.obstacle = {{"the server was started with --soft, and real hardware is required"},
+                     {},
+                     "gdr prove --server --require-hardware"};
+  }
   if (told.obstacle.seen.empty()) chosen_ = *chosen;
   return told;
 }
@@ -114,17 +143,16 @@ Result<Describe::Reply> Session::handle(const Describe& request) {
 Result<BeginProof::Reply> Session::handle(const BeginProof&) {
   if (!chosen_) return perf::too_early("the proof");
   const PortChoice& port = chosen_->far;
-  const std::optional<std::uint64_t> ticket = booth_.enter({{}, {}, port.nic, port.port, {}});
-  if (!ticket) return Error{EBUSY, "the server proves for another client; try again later"};
-  ticket_ = *ticket;
+  ticket_ = booth_.enter({{}, {}, port.nic, port.port, {}});
+  if (ticket_ == 0) return Error{EBUSY, "the server proves for another client; try again later"};
   return BeginProof::Reply{ticket_};
 }
 
 Result<Nothing> Session::handle(const BeginRows& request) {
   if (!admission_.is_done()) return perf::too_early("a measurement");
-  if (!booth_.device_of(request.ticket)) return Error{EACCES, "no proof has this ticket"};
-  ticket_ = request.ticket;
-  measures_ = true;
+  device_ = booth_.begin_rows(request.ticket);
+  if (!device_) return Error{EACCES, "no proof has this ticket, or it is being measured for"};
+  measured_ = request.ticket;
   return Nothing{};
 }
 
@@ -140,13 +168,14 @@ Result<std::string> Session::prove() {
   for (;;) {
     const Result<process::Received> received = talk.receive_any(kTick);
     if (!received && received.error().code == ECONNRESET) break;
-    if (!received && received.error().code != ETIMEDOUT) return received.error();
     Result<void> may = may_go_on();
+    if (may && !received && received.error().code != ETIMEDOUT) return received.error();
     if (may && now() - heard_at > kPatience) {
       may = Error{ETIMEDOUT, "the client asked for nothing for 300 s"};
     }
     if (!may) {
-      (void)talk.send(Failure{may.error().code, may.error().message});
+      (void)talk.send(Failure{kSessionEnded, "the server on " + options_.proof.facts.host +
+                                                 " ended the proof: " + may.error().message});
       return may.error();
     }
     if (!received) continue;
@@ -154,21 +183,19 @@ Result<std::string> Session::prove() {
     if (Result<void> answered = worker->answer(talk, *received); !answered) return answered.error();
     if (worker->is_lost()) return Error{EIO, "its worker was lost"};
   }
-  return "proof done, " + text::plural(worker->requests(), "request");
+  return "proof ended, " + text::plural(worker->requests(), "request");
 }
 
 // The worker is the server of a loopback run, which ends when its socket is closed.
 Result<std::string> Session::measure() {
-  const std::optional<perf::DeviceNames> device = booth_.device_of(ticket_);
-  if (!device) return Error{ECANCELED, "the proof has ended"};
   perf::Options options;
   options.libraries.soft = options_.proof.soft;
   options.libraries.require_hardware = options_.proof.require_hardware;
   options.program = options_.proof.program;
-  Result<process::Worker> server = perf::start_loopback_server(options, {*device});
+  Result<process::Worker> server = perf::start_loopback_server(options, {*device_});
   if (!server) return server.error();
   const UniqueFd here = server->take_socket(), there = talk_.take_socket();
-  relay(there, here, [this] { return may_go_on() && booth_.device_of(ticket_); });
+  relay(there, here, [this] { return may_go_on() && booth_.is_held_by(measured_); });
   return std::string("measured");
 }
 

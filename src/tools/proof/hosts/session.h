@@ -1,7 +1,7 @@
 // Session: the server's side of one client of `gdr prove`, from its first word until it goes.
 //
 //   Session session(std::move(client), options, secret, booth, interrupted);
-//   Result<std::string> done = session.serve();   // "proved 42 buffers", for people
+//   Result<std::string> done = session.serve();   // "proof ended, 1454 requests", for people
 //
 // The client is believed nothing: what it may ask for is in hosts/grants.h, the devices are those
 // of the server's own command line, and each wait ends when the client goes, when the server is
@@ -20,15 +20,21 @@ namespace gdr::proof {
 // The one place where a proof goes on, with the ticket of the client that has it.
 class Booth {
  public:
-  // Nothing: it is taken.
-  std::optional<std::uint64_t> enter(perf::DeviceNames device);
+  // 0: it is taken.
+  std::uint64_t enter(perf::DeviceNames device);
   void leave(std::uint64_t ticket);
-  // The port of the proof that has this ticket; nothing: none has.
-  std::optional<perf::DeviceNames> device_of(std::uint64_t ticket);
+  // The port of the proof that has this ticket, for one client at a time; nothing: none has, or
+  // somebody measures for it.
+  std::optional<perf::DeviceNames> begin_rows(std::uint64_t ticket);
+  void end_rows(std::uint64_t ticket);
+  bool is_held_by(std::uint64_t ticket);
+  // Held by who asks what this host has: that starts a process and a driver.
+  std::mutex& inquiry() { return inquiry_; }
 
  private:
-  std::mutex mutex_;
+  std::mutex mutex_, inquiry_;
   std::uint64_t ticket_ = 0;  // 0: it is free
+  bool measures_ = false;
   perf::DeviceNames device_;
 };
 
@@ -37,6 +43,8 @@ class Session {
   // All but the socket outlive this.
   Session(UniqueFd client, const ServerOptions& options, const std::optional<perf::Secret>& secret,
           Booth& booth, const std::atomic<bool>& interrupted);
+  // Its place is free again.
+  ~Session();
 
   // What was done, for people.
   Result<std::string> serve();
@@ -64,8 +72,9 @@ class Session {
   Nanoseconds came_at_;
   std::optional<Machine> machine_;  // once it was described
   std::optional<Selection> chosen_;
-  std::uint64_t ticket_ = 0;  // of the proof that begins here, or that is measured for
-  bool measures_ = false;
+  std::uint64_t ticket_ = 0;                 // of the proof that begins here
+  std::uint64_t measured_ = 0;               // ticket of the proof that is measured for
+  std::optional<perf::DeviceNames> device_;  // of that proof
 };
 
 }  // namespace gdr::proof

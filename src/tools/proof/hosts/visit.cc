@@ -4,7 +4,8 @@
 
 namespace gdr::proof {
 
-Result<Visit> Visit::pay(const ServerOfProof& server, const std::string& version) {
+Result<Visit> Visit::pay(const ServerOfProof& server, const std::string& version,
+                         const std::atomic<bool>* interrupted) {
   std::optional<perf::Secret> secret;
   if (!server.secret_file.empty()) {
     Result<perf::Secret> read = perf::Secret::read(server.secret_file);
@@ -14,6 +15,7 @@ Result<Visit> Visit::pay(const ServerOfProof& server, const std::string& version
   Result<UniqueFd> fd = perf::dial(server.host, server.port, "gdr prove --server");
   if (!fd) return fd.error();
   Visit visit(*std::move(fd));
+  if (interrupted != nullptr) visit.talk_.watch(*interrupted);
   Result<void> met = perf::greet(visit.talk_, {kMagic, kProtocol, version, "gdr prove"}, secret);
   if (!met) return met.error();
   return visit;

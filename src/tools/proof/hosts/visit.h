@@ -5,6 +5,8 @@
 //   Result<Client> side = std::move(*visit).begin_proof("node2", ticket);
 #pragma once
 
+#include <atomic>
+
 #include "proof/client.h"
 #include "proof/hosts/messages.h"
 
@@ -13,7 +15,9 @@ namespace gdr::proof {
 class Visit {
  public:
   // Greets the server; both know the secret, if there is one.
-  static Result<Visit> pay(const ServerOfProof& server, const std::string& version);
+  // Once `interrupted` is set, no wait goes on: EINTR.
+  static Result<Visit> pay(const ServerOfProof& server, const std::string& version,
+                           const std::atomic<bool>* interrupted = nullptr);
 
   Result<FarHost> describe(const Describe& request) { return talk_.call(request, kLongTimeout); }
   // B's worker there, and the ticket for begin_rows().
