@@ -62,6 +62,7 @@ Program::Program(const CommandLine& line)
   add_run(app, chosen, line.command);
   add_watch(app, chosen, line.command);
   add_nccl(app, chosen, line.command);
+  add_mpi(app, chosen);
   add_counters(app, chosen);
   add_help(app, chosen);
   add_version(app, chosen);

@@ -28,6 +28,7 @@ void add_explain(CLI::App& program, Action& chosen);
 void add_fix(CLI::App& program, Action& chosen);
 void add_help(CLI::App& program, Action& chosen);
 void add_list(CLI::App& program, Action& chosen);
+void add_mpi(CLI::App& program, Action& chosen);
 void add_peermem(CLI::App& program, Action& chosen);
 // `typed`: the words after the program's name.
 void add_perf(CLI::App& program, Action& chosen, const std::vector<std::string>& typed);

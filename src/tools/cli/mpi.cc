@@ -1,0 +1,19 @@
+// gdr mpi: tells whether an MPI uses GPUDirect RDMA.
+#include "cli/command_line.h"
+#include "cli/help.h"
+#include "cli/mpi_commands.h"
+
+namespace gdr::cli {
+
+void add_mpi(CLI::App& program, Action& chosen) {
+  CLI::App* mpi = program.add_subcommand(
+      "mpi", "Tell whether an MPI uses GPUDirect RDMA, and measure what it brings");
+  add_mpi_run(*mpi, chosen);
+  add_mpi_rank(program, chosen);
+  mpi->callback([mpi] {
+    if (!mpi->get_subcommands().empty()) return;
+    throw CLI::ValidationError("no subcommand given; allowed: " + allowed_subcommands(*mpi));
+  });
+}
+
+}  // namespace gdr::cli
