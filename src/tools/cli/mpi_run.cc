@@ -234,8 +234,13 @@ std::string failure_of(const MpiRunOptions& options, const mpi_run::Report& repo
   if (!problem.empty()) return fmt::format("{}: {}", name, problem);
   if (end.status == 0 && report.program.done) return "";
   const std::string telling = mpi_run::telling_line(said);
-  return fmt::format("{} ended {} with {}{}{}", name, after, process::status_text(end.status),
-                     telling.empty() ? "" : ": ", telling);
+  const bool may_be_gpu_memory = options.gpu_pointers == "yes" && options.wants_gpu;
+  return fmt::format("{} ended {} with {}{}{}{}", name, after, process::status_text(end.status),
+                     telling.empty() ? "" : ": ", telling,
+                     may_be_gpu_memory
+                         ? "; an MPI without CUDA ends like this when it is given GPU "
+                           "memory: leave out --gpu-pointers yes"
+                         : "");
 }
 
 // Runs the job; an error is that of starting it.

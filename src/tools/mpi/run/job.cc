@@ -235,8 +235,8 @@ std::string telling_line(const std::vector<std::string>& said) {
       "noticed that process",  // Open MPI: "… process rank 1 with PID 7 on node a exited on signal
                                // 9"
       "EXIT STRING",  // Hydra
-      "not enough slots",     "could not", "cannot",          "unable to", "Unable to", "rror",
-      "No such file",         "not found", "BAD TERMINATION", "fatal",     "Fatal"};
+      "not enough slots", "could not", "cannot", "unable to", "Unable to", "rror", "No such file",
+      "not found", "BAD TERMINATION", "fatal", "Fatal"};
   for (const char* words : kTelling) {
     for (const std::string& line : said) {
       if (line.find(words) != std::string::npos) return printable(line);

@@ -139,11 +139,11 @@ std::string to_csv(const Report& report) {
   for (const Row& row : report.program.rows) {
     const std::optional<double> perf = perf_of(report.baseline, row);
     text += fmt::format(
-        "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\r\n", csv_cell(report.program.short_name()),
-        report.program.ranks, report.program.hosts.size(), report.soft_nic, report.soft_gpu,
-        name_of(row.measure), row.size, name_of(row.from), name_of(row.to), unit_of(row.measure),
-        row.median(), perf ? fmt::format("{}", *perf) : "", row.sent, row.compared, row.wrong,
-        row.moved ? std::to_string(row.moved->out()) : "");
+        "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\r\n",
+        csv_cell(report.program.short_name()), report.program.ranks, report.program.hosts.size(),
+        report.soft_nic, report.soft_gpu, name_of(row.measure), row.size, name_of(row.from),
+        name_of(row.to), unit_of(row.measure), row.median(), perf ? fmt::format("{}", *perf) : "",
+        row.sent, row.compared, row.wrong, row.moved ? std::to_string(row.moved->out()) : "");
   }
   return text;
 }

@@ -89,6 +89,8 @@ const char* name_of(Verdict::Kind kind) {
       return "in part";
     case Verdict::Kind::kNotUsed:
       return "not used";
+    case Verdict::Kind::kUnknown:
+      return "unknown";
     case Verdict::Kind::kWrongValues:
       return "wrong values";
     case Verdict::Kind::kFailed:
@@ -103,6 +105,7 @@ int Verdict::exit_status() const {
       return 0;
     case Kind::kInPart:
     case Kind::kNotUsed:
+    case Kind::kUnknown:
       return 3;
     case Kind::kWrongValues:
     case Kind::kFailed:

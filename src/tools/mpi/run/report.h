@@ -116,7 +116,7 @@ const char* name_of(Way way);
 const char* name_of(GpuWay way);
 
 struct Verdict {
-  enum class Kind { kUsed, kInPart, kNotUsed, kWrongValues, kFailed };
+  enum class Kind { kUsed, kInPart, kNotUsed, kUnknown, kWrongValues, kFailed };
   Kind kind = Kind::kFailed;
   Way host = Way::kNotTried;
   GpuWay gpu = GpuWay::kNotAsked;

@@ -184,7 +184,10 @@ std::string gpu_headline(const Report& report, const Verdict& verdict) {
       return fmt::format("{} did not use the {} for GPU memory: GPUDirect RDMA is not used{}", name,
                          nic_words(report), end);
     case GpuWay::kRefused:
-      return (report.wants_host ? host_headline(report, verdict) : name) +
+      if (!report.wants_host) {
+        return fmt::format("GPU memory cannot be passed to {}: GPUDirect RDMA is not used", name);
+      }
+      return host_headline(report, verdict) +
              "; GPU memory cannot be passed to it: GPUDirect RDMA is not used";
     case GpuWay::kUnexplained:
       return moves + ": the counters do not tell whether GPUDirect RDMA is used";
@@ -218,10 +221,10 @@ void add_reasons(const Report& report, const Sums& host, const Sums& gpu, Verdic
 }
 
 Kind kind_of(const Report& report, const Verdict& verdict) {
-  const bool gpu_counts = report.wants_gpu;
+  if (verdict.host == Way::kUnknown) return Kind::kUnknown;
   const bool host_used = verdict.host == Way::kNic, gpu_used = verdict.gpu == GpuWay::kDirect;
   const bool any_host = host_used || verdict.host == Way::kPart;
-  if (!gpu_counts) return host_used ? Kind::kUsed : any_host ? Kind::kInPart : Kind::kNotUsed;
+  if (!report.wants_gpu) return host_used ? Kind::kUsed : any_host ? Kind::kInPart : Kind::kNotUsed;
   if (gpu_used && (host_used || !report.wants_host)) return Kind::kUsed;
   const bool gpu_over_nic = verdict.gpu == GpuWay::kStaged || verdict.gpu == GpuWay::kUnexplained;
   return any_host || gpu_used || gpu_over_nic ? Kind::kInPart : Kind::kNotUsed;
