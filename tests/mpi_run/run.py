@@ -18,11 +18,11 @@ import gdr_program  # noqa: E402
 from gdr_program import expect, gdr  # noqa: E402
 from implementations import Skip, find  # noqa: E402
 
-QUICK = ["--sizes", "8,64K", "--duration", "0.05", "--time-limit", "60s"]
+QUICK = ["--sizes", "8,64K", "--duration", "0.02", "--time-limit", "60s"]
 OVER_NIC = {"open_mpi": ["--mca", "pml", "ucx", "-x", "UCX_TLS=rc"],
             "mpich": ["-env", "UCX_TLS", "rc", "-env", "MPIR_CVAR_NOLOCAL", "1"]}
 BESIDE_NIC = {"open_mpi": [["--mca", "pml", "ob1", "--mca", "btl", "self,vader"],
-                           ["--mca", "pml", "ob1", "--mca", "btl", "self,tcp"]],
+                           ["--mca", "pml", "ob1", "--mca", "btl", "self,tcp", "--mca", "btl_tcp_if_include", "lo"]],
               "mpich": [["-env", "UCX_TLS", "self,sysv,posix,cma"],
                         ["-env", "UCX_TLS", "self,tcp", "-env", "MPIR_CVAR_NOLOCAL", "1"]]}
 
@@ -79,13 +79,19 @@ def beside_the_nic(name):
             expect(all(nic["bytes_out"] == 0 for nic in row["counters"]["nics"]), row)
 
 
-def open_mpi():
+def open_mpi_over_the_nic():
     over_the_nic("open_mpi")
+
+
+def open_mpi_beside_the_nic():
     beside_the_nic("open_mpi")
 
 
-def mpich():
+def mpich_over_the_nic():
     over_the_nic("mpich")
+
+
+def mpich_beside_the_nic():
     beside_the_nic("mpich")
 
 
@@ -153,7 +159,7 @@ def refuses():
         fake.chmod(0o755)
         gdr_program.expect_refused(["mpi", "run", "--mpirun", fake], "no launcher of an MPI that gdr knows")
     for words, part in [(["--measure", "luck"], "unknown measure 'luck'"), (["--memory", "disk"], "unknown memory"),
-                        (["--report", "x.txt"], ".json, .csv, .html"), (["-n", "1"], "2 to 4096"),
+                        (["--report", "x.txt"], ".json or .csv or .html"), (["-n", "1"], "2 to 4096"),
                         (["--launcher", "ssh"], "allowed: mpirun, srun"), (["--time-limit", "0"], "greater than 0"),
                         (["--soft", "--require-hardware"], "exclude each other"),
                         (["--folder", "/nowhere/x"], "type --folder DIR"), (["--", "-np", "4"], "-n N in front of --")]:
@@ -283,7 +289,7 @@ def reports():
     expect(done.returncode == 1 and "cannot write" in done.stderr, f"to a full disk: {done.returncode} {done.stderr}")
 
 
-CASES = [open_mpi, mpich, four_ranks, gpu_memory_cannot_be_passed, cuda_aware, wrong_values, refuses,
+CASES = [open_mpi_over_the_nic, open_mpi_beside_the_nic, mpich_over_the_nic, mpich_beside_the_nic, four_ranks, gpu_memory_cannot_be_passed, cuda_aware, wrong_values, refuses,
          hanging_launcher, dying_rank, interrupted_and_killed, reports]
 
 if __name__ == "__main__":

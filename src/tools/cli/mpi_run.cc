@@ -1,16 +1,17 @@
 // gdr mpi run: measures an MPI with a program of our own, and tells from the NICs' counters whether
 // it used them.
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
+#include <ctime>
 #include <filesystem>
 #include <memory>
 
 #include "base/environment.h"
-#include "base/output_file.h"
 #include "base/printable.h"
 #include "cli/command_line.h"
 #include "cli/help.h"
@@ -18,6 +19,7 @@
 #include "cli/mpi_commands.h"
 #include "cli/perf_values.h"
 #include "cli/private_folder.h"
+#include "cli/report_files.h"
 #include "cli/run_program_file.h"
 #include "cli/this_host.h"
 #include "host/hardware.h"
@@ -30,6 +32,7 @@
 #include "mpi/run/toolchain.h"
 #include "mpi/run/verdict.h"
 #include "process/child.h"
+#include "text/envelope.h"
 #include "text/style.h"
 #include "text/wrap.h"
 #include "version/version.h"
@@ -43,7 +46,8 @@ struct MpiRunOptions {
   std::uint32_t ranks = 2, repeats = 5;
   std::string hosts, launcher = "mpirun", mpirun, mpicc, sizes, measures, memory = "host,gpu";
   std::string gpu_pointers = "auto", duration = "0.2", time_limit = "5m", folder;
-  std::vector<std::string> reports, launcher_options;
+  std::vector<std::string> launcher_options;
+  ReportFiles reports{{".json", ".csv", ".html"}};
   bool soft = false, require_hardware = false, no_perf = false, json = false, verbose = false;
 
   // Read from the above.
@@ -105,8 +109,6 @@ void check_word(const char* option, const std::string& word,
       fmt::format("unknown {} '{}'; allowed: {}", option, word, fmt::join(allowed, ", ")));
 }
 
-std::string ending_of(const std::string& file) { return fs::path(file).extension(); }
-
 // Every value is judged here, so that wrong use costs nothing but its one line.
 void read_values(MpiRunOptions& options) {
   if (options.soft && options.require_hardware) {
@@ -127,12 +129,6 @@ void read_values(MpiRunOptions& options) {
   if (options.limit_nanoseconds == 0) {
     throw CLI::ValidationError("--time-limit must be greater than 0");
   }
-  for (const std::string& file : options.reports) {
-    const std::string ending = ending_of(file);
-    if (ending == ".json" || ending == ".csv" || ending == ".html" || ending == ".htm") continue;
-    throw CLI::ValidationError(fmt::format(
-        "--report {}: the name ends in none of .json, .csv, .html; type: --report mpi.html", file));
-  }
   mpi_run::LaunchWishes& launch = options.launch;
   const bool by_srun = options.launcher == "srun";
   if (by_srun && !options.mpirun.empty()) {
@@ -145,15 +141,23 @@ void read_values(MpiRunOptions& options) {
   launch.is_root = geteuid() == 0;
 }
 
+// Which gdr made the document, where and when.
+text::Provenance made_by(const mpi_run::Report& report) {
+  // "0.2.0+5.g7a19af9.dirty"
+  const std::size_t at = report.version.find_last_of("+.", report.version.rfind('g'));
+  const bool has_commit =
+      at != std::string::npos && at + 1 < report.version.size() && report.version[at + 1] == 'g';
+  std::string commit = has_commit ? report.version.substr(at + 2) : "unknown";
+  if (commit.ends_with(".dirty")) commit.replace(commit.size() - 6, 1, "-");
+  return {report.version, commit, name_of_this_host(), report.date};
+}
+
 Result<void> write_reports(const MpiRunOptions& options, const mpi_run::Report& report) {
-  for (const std::string& file : options.reports) {
-    const std::string ending = ending_of(file);
-    const std::string text = ending == ".json"  ? mpi_run::to_json(report)
-                             : ending == ".csv" ? mpi_run::to_csv(report)
-                                                : mpi_run::to_html(report);
-    if (Result<void> written = write_output(file, text); !written) return written;
-  }
-  return {};
+  return options.reports.write([&](std::string_view ending) {
+    return ending == ".json"  ? mpi_run::to_json(report, made_by(report))
+           : ending == ".csv" ? mpi_run::to_csv(report)
+                              : mpi_run::to_html(report);
+  });
 }
 
 std::vector<std::string> rank_command(const MpiRunOptions& options, const mpi_run::Report& report,
@@ -293,7 +297,7 @@ int show(const MpiRunOptions& options, const mpi_run::Report& report) {
   const int status = report.verdict.exit_status();
   const bool failed = report.verdict.kind == mpi_run::Verdict::Kind::kFailed;
   if (options.json) {
-    std::fputs(mpi_run::to_json(report).c_str(), stdout);
+    std::fputs(mpi_run::to_json(report, made_by(report)).c_str(), stdout);
   } else if (!failed) {
     const std::string text = mpi_run::to_text(report);
     std::fputs(text::wrap_lines(text, text::terminal_columns(stdout), kIndent).c_str(), stdout);
@@ -310,10 +314,8 @@ int show(const MpiRunOptions& options, const mpi_run::Report& report) {
 }
 
 int run(MpiRunOptions& options) {
-  for (const std::string& file : options.reports) {
-    if (Result<void> writable = check_output(file); !writable) {
-      return refuse(writable.error().message, 2);
-    }
+  if (Result<void> writable = options.reports.check(); !writable) {
+    return refuse(writable.error().message, 2);
   }
   mpi_run::Report report;
   report.soft_nic = options.soft || !host::has_rdma_nic();
@@ -323,7 +325,7 @@ int run(MpiRunOptions& options) {
                               report.soft_nic ? "RDMA NIC" : "GPU"),
                   1);
   }
-  report.date = time_now();
+  report.date = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
   report.version = program_version();
   report.wants_host = options.wants_host;
   report.wants_gpu = options.wants_gpu;
@@ -404,10 +406,7 @@ void add_options(CLI::App& run_command, MpiRunOptions& options) {
   run_command.add_flag("--require-hardware", options.require_hardware,
                        "Fail instead of using a stand-in");
   run_command.add_flag("--json", options.json, "Print one JSON document instead of text");
-  add("--report", options.reports, "FILE",
-      "Also write a report: FILE.json, FILE.csv, or FILE.html; may be given several times")
-      ->expected(1)
-      ->take_all();
+  options.reports.add_to(run_command, ".json; .csv, a line a row; .html, a page for a ticket");
   run_command.add_flag("-v,--verbose", options.verbose,
                        "Also print what the launcher and the ranks say");
 }

@@ -39,8 +39,10 @@ TEST(MpiRunReports, AWrongFigureIsNotShown) {
 }
 
 TEST(MpiRunReports, JsonHasTheAnswerAndEveryRowWithItsCounters) {
-  const nlohmann::json document = nlohmann::json::parse(to_json(judged()));
-  EXPECT_EQ(document["schema"], 1);
+  const nlohmann::json document = nlohmann::json::parse(
+      to_json(judged(), {"0.2.0", "7a19af9", "node7", "2026-11-26T08:15:00Z"}));
+  EXPECT_EQ(document["schema"], "gdr.mpi.run/1");
+  EXPECT_EQ(document["host"], "node7");
   EXPECT_EQ(document["verdict"], "used");
   EXPECT_EQ(document["exit_status"], 0);
   EXPECT_EQ(document["gpu_memory"], "direct");

@@ -92,7 +92,7 @@ std::string csv_cell(std::string_view given) {
 
 }  // namespace
 
-std::string to_json(const Report& report) {
+std::string to_json(const Report& report, const text::Provenance& provenance) {
   const Verdict& verdict = report.verdict;
   Json rows = Json::array(), measured = Json::array();
   for (const Row& row : report.program.rows) rows.push_back(row_of(row, report.baseline));
@@ -103,32 +103,30 @@ std::string to_json(const Report& report) {
                         {"unit", unit_of(row.measure)},
                         {"value", row.value}});
   }
-  const Json document = {
-      {"schema", kSchema},
-      {"verdict", name_of(verdict.kind)},
-      {"headline", verdict.headline},
-      {"reasons", verdict.reasons},
-      {"exit_status", verdict.exit_status()},
-      {"host_memory", name_of(verdict.host)},
-      {"gpu_memory", name_of(verdict.gpu)},
-      {"share_of_nic", or_null(verdict.share_of_nic)},
-      {"times_staging", or_null(verdict.times_staging)},
-      {"software_nic", report.soft_nic},
-      {"software_gpu", report.soft_gpu},
-      {"date", report.date},
-      {"gdrkit", report.version},
-      {"seconds", report.seconds},
-      {"mpi", mpi_of(report)},
-      {"gpu", report.program.gpus ? Json(report.program.gpu_name) : Json(nullptr)},
-      {"idle",
-       {{"seconds", report.program.idle_seconds}, {"counters", counters_of(report.program.idle)}}},
-      {"gdr_perf",
-       {{"near", report.baseline.near},
-        {"far", report.baseline.far},
-        {"problem",
-         report.baseline.problem.empty() ? Json(nullptr) : Json(report.baseline.problem)},
-        {"rows", measured}}},
-      {"rows", rows}};
+  Json document = text::envelope("gdr mpi run", kSchema, provenance);
+  document.update(
+      {{"verdict", name_of(verdict.kind)},
+       {"headline", verdict.headline},
+       {"reasons", verdict.reasons},
+       {"exit_status", verdict.exit_status()},
+       {"host_memory", name_of(verdict.host)},
+       {"gpu_memory", name_of(verdict.gpu)},
+       {"share_of_nic", or_null(verdict.share_of_nic)},
+       {"times_staging", or_null(verdict.times_staging)},
+       {"software_nic", report.soft_nic},
+       {"software_gpu", report.soft_gpu},
+       {"seconds", report.seconds},
+       {"mpi", mpi_of(report)},
+       {"gpu", report.program.gpus ? Json(report.program.gpu_name) : Json(nullptr)},
+       {"idle",
+        {{"seconds", report.program.idle_seconds}, {"counters", counters_of(report.program.idle)}}},
+       {"gdr_perf",
+        {{"near", report.baseline.near},
+         {"far", report.baseline.far},
+         {"problem",
+          report.baseline.problem.empty() ? Json(nullptr) : Json(report.baseline.problem)},
+         {"rows", measured}}},
+       {"rows", rows}});
   return text::json_text(document, kIndent) + "\n";
 }
 
