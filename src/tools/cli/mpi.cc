@@ -6,8 +6,8 @@
 namespace gdr::cli {
 
 void add_mpi(CLI::App& program, Action& chosen) {
-  CLI::App* mpi = program.add_subcommand(
-      "mpi", "Tell whether an MPI uses GPUDirect RDMA, and measure what it brings");
+  CLI::App* mpi =
+      program.add_subcommand("mpi", "Tell whether MPI uses GPUDirect RDMA, and why not");
   add_mpi_run(*mpi, chosen);
   add_mpi_rank(program, chosen);
   mpi->callback([mpi] {

@@ -226,14 +226,18 @@ std::string failure_of(const MpiRunOptions& options, const mpi_run::Report& repo
   }
   if (end.how == How::kInterrupted) return fmt::format("interrupted {}", after);
   const std::string& problem = report.program.problem;
-  if (problem.starts_with("alone: ")) {
+  // Open MPI, started by Slurm without its PMI, ends with a page of text about that.
+  const bool by_srun = options.launch.launcher == mpi_run::Launcher::kSrun;
+  const bool lacks_pmi =
+      by_srun && rows == 0 && std::any_of(said.begin(), said.end(), [](const std::string& line) {
+        return line.find("PMI support") != std::string::npos;
+      });
+  if (problem.starts_with("alone: ") || lacks_pmi) {
     return fmt::format(
         "{} started {} ranks that do not find each other: it and {} do not belong "
         "together{}",
         name, options.ranks, report.compiler,
-        options.launch.launcher == mpi_run::Launcher::kSrun
-            ? "; type: srun --mpi=list, and choose behind -- with --mpi"
-            : "");
+        by_srun ? "; type srun --mpi=list, and choose with -- --mpi=NAME" : "");
   }
   if (!problem.empty()) return fmt::format("{}: {}", name, problem);
   if (end.status == 0 && report.program.done) return "";
