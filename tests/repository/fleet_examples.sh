@@ -23,7 +23,7 @@ for words in "--help" "prove --help"; do
     { echo "gdr $words: not in the first 24 lines"; failed=1; }
 done
 # Each subcommand stands in the table of statuses.
-for command in prove doctor "doctor capture" topo list fix "peermem status" explain "nccl check" "nccl run" perf run counters; do
+for command in prove doctor "doctor capture" topo list fix "peermem status" explain "mpi check" "nccl check" "nccl run" perf run counters; do
   grep -q "^| \`gdr ${command}[ \`]" "$docs/exit-status.md" || { echo "no row for gdr $command"; failed=1; }
 done
 exit "$failed"

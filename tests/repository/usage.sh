@@ -60,6 +60,9 @@ expect_wrong_use "gdr explain: unknown symptom 'x'; 'gdr explain --list'" explai
 expect_wrong_use "gdr explain: /nowhere: No such file" explain /nowhere
 expect_wrong_use "gdr explain: FILE does not work with --list or --symptom" explain --list /nowhere
 expect_wrong_use "gdr nccl: no subcommand given; allowed: check, run" nccl
+expect_wrong_use "gdr mpi: no subcommand given; allowed: check" mpi
+expect_wrong_use "gdr mpi check: /nowhere: no such file; " mpi check /nowhere
+expect_wrong_use "--timeout must be a number of seconds from 1 to 600, not '0'" mpi check --timeout 0
 expect_wrong_use "gdr nccl: unknown subcommand 'chek'; did you mean 'gdr nccl check'?" nccl chek
 expect_wrong_use "gdr nccl check: FILE is required" nccl check
 expect_wrong_use "gdr nccl check: /nowhere: No such file" nccl check /nowhere
@@ -157,7 +160,7 @@ expect_printable() {
 evil_output=$(mktemp)
 expect_printable "$gdr" "$evil"
 expect_printable "$gdr" "--$evil"
-for subcommand in prove perf topo doctor fix explain counters 'nccl check' 'perf compare' \
+for subcommand in prove perf topo doctor fix explain counters 'mpi check' 'nccl check' 'perf compare' \
   'doctor capture'; do
   # shellcheck disable=SC2086  # one word or two
   {
@@ -170,7 +173,7 @@ for words in 'prove --modes' 'prove --sizes' 'prove --gpu' 'perf --operation' 'p
   'doctor --root' 'doctor --only' 'doctor --explain' 'doctor --format' 'doctor --driver-root' \
   'doctor capture --root' 'fix --root' 'fix --driver-root' 'fix --journal' 'peermem status --root' 'peermem status --kernel' 'peermem build --rdma' \
   'peermem build --driver-source' 'peermem install' 'explain --symptom' 'explain --root' 'explain' 'counters' \
-  'nccl check' 'nccl check --expect' 'nccl run --log' 'run' 'run --pcap' 'run --'; do
+  'mpi check' 'mpi check --root' 'mpi check --timeout' 'nccl check' 'nccl check --expect' 'nccl run --log' 'run' 'run --pcap' 'run --'; do
   # shellcheck disable=SC2086  # one to three words
   expect_printable "$gdr" $words "$evil"
 done
@@ -183,7 +186,7 @@ done
 rm -f "$evil_output" "$evil_output.error"
 
 "$gdr" --version | grep -Eq '^gdr [0-9]+\.[0-9]+\.[0-9]+ \(' || { echo "--version"; failed=1; }
-for subcommand in '' prove run counters nccl 'nccl check' 'nccl run'; do
+for subcommand in '' prove run counters mpi 'mpi check' nccl 'nccl check' 'nccl run'; do
   # shellcheck disable=SC2086  # none or two words
   "$gdr" $subcommand --help | grep -q '^Usage: gdr' || { echo "$subcommand --help"; failed=1; }
 done

@@ -1,4 +1,4 @@
-// gdr mpi: tells whether an MPI uses GPUDirect RDMA.
+// gdr mpi: what an MPI can do with GPU memory.
 #include "cli/command_line.h"
 #include "cli/help.h"
 #include "cli/mpi_commands.h"
@@ -8,6 +8,7 @@ namespace gdr::cli {
 void add_mpi(CLI::App& program, Action& chosen) {
   CLI::App* mpi =
       program.add_subcommand("mpi", "Tell whether MPI uses GPUDirect RDMA, and why not");
+  add_mpi_check(*mpi, chosen);
   add_mpi_run(*mpi, chosen);
   add_mpi_rank(program, chosen);
   mpi->callback([mpi] {

@@ -21,7 +21,8 @@ const Symptoms& mpi_symptoms() {
        .consequence = "The program stops; with `cuda_copy` added, data goes through host memory "
                       "unless `nvidia-peermem` is loaded.",
        .checks = {"peer-memory", "registration-path", "mpi-ucx"},
-       .fix_now = "`ucx_info -d | grep -A3 cuda`; `sudo modprobe nvidia-peermem`; unset `UCX_TLS`, "
+       .fix_now = "`gdr mpi check`; `ucx_info -d | grep -A3 cuda`; `sudo modprobe nvidia-peermem`; "
+                  "unset `UCX_TLS`, "
                   "or `UCX_TLS=rc,cuda_copy,cuda_ipc,sm,self`",
        .fix_for_good = "A UCX built with CUDA, and `nvidia-peermem` loaded at boot.",
        .sources = {{"https://github.com/openucx/ucx/pull/11002", Stated::kCause},
@@ -118,7 +119,8 @@ const Symptoms& mpi_symptoms() {
                 "With `Cannot allocate memory` beside it, it is the limit of locked memory.",
        .consequence = "None with UCX; without it, MPI goes over TCP.",
        .checks = {"mpi-ucx", "locked-memory"},
-       .fix_now = "`mpirun --mca pml ucx --mca btl ^openib PROGRAM`",
+       .fix_now = "`gdr mpi check` says whether UCX is used; `mpirun --mca pml ucx --mca btl "
+                  "^openib PROGRAM`",
        .fix_for_good = "An Open MPI that was built with UCX (`ompi_info | grep ucx`).",
        .sources = {{"https://github.com/shankar1729/jdftx/issues/270", Stated::kCause},
                    {"https://github.com/open-mpi/ompi/issues/6517", Stated::kSymptom},
@@ -148,7 +150,8 @@ const Symptoms& mpi_symptoms() {
                       "look at this value.",
        .checks = {"peer-memory", "mpi-ucx"},
        .fix_now =
-           "`mpirun --mca pml ucx --mca btl ^openib PROGRAM`; or, to stay with openib: "
+           "`gdr mpi check`; `mpirun --mca pml ucx --mca btl ^openib PROGRAM`; or, to stay with "
+           "openib: "
            "`sudo modprobe nvidia-peermem`; `mpirun --mca btl_openib_want_cuda_gdr 1 PROGRAM`",
        .fix_for_good = "An Open MPI that was built with UCX, and UCX with CUDA.",
        .sources = {{"https://github.com/open-mpi/ompi/issues/5280", Stated::kCause},
@@ -173,7 +176,8 @@ const Symptoms& mpi_symptoms() {
                 "UCX moves GPU memory: `ucx_info -d` decides then.",
        .consequence = "A GPU pointer given to MPI crashes the program.",
        .checks = {"mpi-ucx"},
-       .fix_now = "`ompi_info --parsable --all | grep mpi_built_with_cuda_support:value`; "
+       .fix_now = "`gdr mpi check`; "
+                  "`ompi_info --parsable --all | grep mpi_built_with_cuda_support:value`; "
                   "`ucx_info -d | grep cuda`",
        .fix_for_good =
            "HPC-X, or Open MPI with `--with-cuda=/usr/local/cuda --with-ucx=PREFIX` and "
@@ -195,9 +199,9 @@ const Symptoms& mpi_symptoms() {
            "do with peer memory.",
        .consequence = "GPU pointers given to MPI crash; host memory works.",
        .checks = {"gpu-driver", "gpus"},
-       .fix_now =
-           "`ldconfig -p | grep libcuda`; `ls -l /usr/lib/x86_64-linux-gnu/libcuda.so.1`; no "
-           "`stubs` folder in `LD_LIBRARY_PATH`",
+       .fix_now = "`gdr mpi check`; `ldconfig -p | grep libcuda`; `ls -l "
+                  "/usr/lib/x86_64-linux-gnu/libcuda.so.1`; no "
+                  "`stubs` folder in `LD_LIBRARY_PATH`",
        .fix_for_good = "A driver as new as the CUDA that MPI was built with.",
        .sources = {{"https://github.com/open-mpi/ompi/issues/13326", Stated::kCause}},
        .explains = {}},
@@ -237,7 +241,7 @@ const Symptoms& mpi_symptoms() {
                 "not beside it or do not load, or no GPU or NIC is visible here.",
        .consequence = "UCX goes on with what is left: slower, or not at all for GPU memory.",
        .checks = {"mpi-ucx", "gpus", "rdma-nics"},
-       .fix_now = "`ucx_info -v`; `ucx_info -d | grep Transport`; "
+       .fix_now = "`gdr mpi check`; `ucx_info -v`; `ucx_info -d | grep Transport`; "
                   "`UCX_LOG_LEVEL=debug ucx_info -d 2>&1 | grep -i module`",
        .fix_for_good = "A UCX built with `--with-cuda --with-verbs --with-gdrcopy`.",
        .sources = {{"https://github.com/openucx/ucx/issues/10770", Stated::kSymptom},

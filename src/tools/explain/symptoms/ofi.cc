@@ -89,7 +89,8 @@ const Symptoms& ofi_symptoms() {
                 "too old.",
        .consequence = "This transport is left out, and the job goes by another one or stops.",
        .checks = {"mpi-ucx", "rdma-nics"},
-       .fix_now = "`mpirun --mca pml ucx --mca btl ^openib,ofi --mca mtl ^ofi PROGRAM`; `fi_info`; "
+       .fix_now = "`gdr mpi check`; "
+                  "`mpirun --mca pml ucx --mca btl ^openib,ofi --mca mtl ^ofi PROGRAM`; `fi_info`; "
                   "`FI_LOG_LEVEL=warn` in the environment of a run",
        .fix_for_good =
            "`mtl = ^ofi` and `btl = ^ofi` in `etc/openmpi-mca-params.conf` of that Open "
@@ -108,7 +109,8 @@ const Symptoms& ofi_symptoms() {
                 "its Open MPI or UCX is another build.",
        .consequence = "The job stops in MPI_Init.",
        .checks = {"rdma-nics", "port-state", "mpi-ucx"},
-       .fix_now = "On the host that did not choose ucx: `ibv_devinfo | grep -E 'hca_id|state'`; "
+       .fix_now = "On the host that did not choose ucx: `gdr mpi check`; `ibv_devinfo | grep -E "
+                  "'hca_id|state'`; "
                   "`ucx_info -d | grep Transport`; `ompi_info | grep pml`; to see the reason: "
                   "`mpirun --mca pml ucx --mca pml_ucx_verbose 10 PROGRAM`",
        .fix_for_good = "",

@@ -6,21 +6,51 @@ namespace {
 Page mpi() {
   return {
       .name = "gdr mpi",
-      .usages = {{"gdr mpi run [OPTIONS] [-- LAUNCHER-OPTIONS]"}},
+      .usages = {{"gdr mpi check [OPTIONS] [MPIRUN]"},
+                 {"gdr mpi run [OPTIONS] [-- LAUNCHER-OPTIONS]"}},
       .description =
-          {"An MPI that cannot use GPUDirect RDMA does not say so: it copies through host memory, "
-           "or through another network. gdr mpi run measures what it does."},
+          {"An MPI that was built without CUDA crashes when it gets a GPU pointer, and one that "
+           "was "
+           "built with CUDA may still copy through host memory: nothing says so at run time. gdr "
+           "mpi check tells what an MPI can do with GPU memory, and which component does it; gdr mpi "
+           "run measures what it does, and reads the NICs' counters meanwhile. Neither needs a GPU "
+           "or a NIC."},
       .exit_note = "Each of them has a page of its own.",
-      .exit_status = {{"0", "used"},
-                      {"1", "failed, or wrong values"},
+      .exit_status = {{"0", "GPUDirect RDMA, or nothing is known to be wrong"},
+                      {"1", "a GPU pointer crashes; a run failed, or values are wrong"},
                       {"2", "wrong use"},
-                      {"3", "not used, or in part"}},
-      .examples = {{"gdr mpi run"}},
-      .see_also = {"gdr-mpi-run(1)", "gdr-nccl(1)", "gdr-perf(1)", "gdr-watch(1)"}};
+                      {"3", "warnings only; GPUDirect RDMA is not used, or in part"}},
+      .examples = {{"gdr mpi check"}, {"gdr mpi run --report mpi.html"}},
+      .see_also = {"gdr-doctor(1)", "gdr-explain(1)", "gdr-mpi-check(1)", "gdr-mpi-run(1)",
+                   "gdr-nccl(1)"}};
+}
+
+Page check() {
+  return {
+      .name = "gdr mpi check",
+      .usages = {{"gdr mpi check [OPTIONS] [MPIRUN]"}},
+      .help = {"The answer is for the MPI that mpirun on PATH starts, or for MPIRUN."},
+      .description =
+          {"gdr mpi check finds Open MPI, MPICH, MVAPICH, Intel MPI and Cray MPICH in PATH, in "
+           "environment modules, in conda and Spack, and where vendors and distributions put them. "
+           "It asks ompi_info, mpichversion, mpiname, ucx_info and fi_info, reads which libraries "
+           "they load, and says for each MPI whether GPU memory goes directly through the NIC, is "
+           "copied through host memory or crashes, why, and what to type, configure or install. It "
+           "starts no MPI program. A program that takes longer than --timeout is stopped with all "
+           "that it started."},
+      .exit_status = {{"0", "GPUDirect RDMA, or nothing is known to be wrong"},
+                      {"1", "a GPU pointer crashes, or parts of different MPIs are mixed"},
+                      {"2", "wrong use, or no MPI was found"},
+                      {"3", "GPU memory is copied through host memory, or only a part works"}},
+      .examples = {{"gdr mpi check"},
+                   {"gdr mpi check /opt/hpcx/ompi/bin/mpirun"},
+                   {"gdr mpi check --json | jq -r '.mpis[] | .prefix + \" \" + .verdict'",
+                    "for a script"}},
+      .see_also = {"gdr-doctor(1)", "gdr-explain(1)", "gdr-peermem(1)", "gdr-watch(1)"}};
 }
 
 }  // namespace
 
-Pages mpi_pages() { return {mpi()}; }
+Pages mpi_pages() { return {mpi(), check()}; }
 
 }  // namespace gdr::manual

@@ -13,7 +13,9 @@ constexpr const char* kExplanation =
     "An MPI built without CUDA treats GPU memory as host memory and crashes; a UCX without its "
     "CUDA module copies through the host. The check asks ompi_info and ucx_info on PATH, for ten "
     "seconds each; if neither exists, it is skipped. A job may use other installations, from a "
-    "module or a container. Hosts without a GPU are checked too, because people build programs and "
+    "module or a container: 'gdr mpi check' finds those, too, and tells for each which component "
+    "carries GPU memory and what is missing. Hosts without a GPU are checked too, because people "
+    "build programs and "
     "start jobs there.";
 
 Finding slow(const std::string& program) {
@@ -36,7 +38,7 @@ std::optional<Finding> judge_mpi(Probes& probes) {
   return warn(
       "Open MPI", "built without CUDA", {evidence},
       "Passing it a GPU address crashes, or goes through host memory if UCX has CUDA.",
-      {to_do("start programs with mpirun --mca pml ucx and a UCX with CUDA"),
+      {to_type("gdr mpi check", "which MPI of this host takes GPU memory, and what is missing:"),
        to_do("install an Open MPI built with --with-cuda and --with-ucx (HPC-X has both)")});
 }
 
@@ -47,9 +49,11 @@ std::optional<Finding> judge_ucx(Probes& probes) {
   const bool copies = answer.output.find("cuda_copy") != std::string::npos;
   const Evidence evidence{"ucx_info -d", copies ? "cuda_copy is there" : "no cuda_copy"};
   if (copies) return ok("UCX", "has its CUDA module", {evidence});
-  return warn("UCX", "has no CUDA module", {evidence},
-              "It does not support GPU memory, and does not register it with a NIC.",
-              {{}, to_do("install the package ucx-cuda, or a UCX built with --with-cuda")});
+  return warn(
+      "UCX", "has no CUDA module", {evidence},
+      "It does not support GPU memory, and does not register it with a NIC.",
+      {to_type("gdr mpi check", "which MPI of this host takes GPU memory, and what is missing:"),
+       to_do("install the package ucx-cuda, or a UCX built with --with-cuda")});
 }
 
 Findings find(const Host& host) {

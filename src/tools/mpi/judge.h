@@ -1,0 +1,63 @@
+// What an MPI does with GPU memory between hosts, why, and what would make it better.
+//
+//   const Judgement judgement = judge(installation, driver_half, variables);
+//   if (judgement.verdict != Verdict::kDirect) show(judgement.steps);
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "mpi/driver_half.h"
+#include "mpi/installation.h"
+#include "mpi/machine.h"
+
+namespace gdr::mpi {
+
+// From the worst to the best, but for the first.
+enum class Verdict : std::uint8_t {
+  kUnknown,
+  kNone,     // a GPU pointer crashes
+  kPartial,  // some functions take GPU memory, others crash
+  kStaged,   // GPU memory is copied through host memory
+  kDirect    // the NIC reads and writes GPU memory: GPUDirect RDMA
+};
+const char* name_of(Verdict verdict);     // "direct": for programs
+const char* title_of(Verdict verdict);    // "GPUDIRECT RDMA"
+const char* meaning_of(Verdict verdict);  // one sentence
+
+// What to do, with what to type; either may be empty.
+struct Step {
+  std::string text;
+  std::string command;  // lines that can be pasted as they are
+};
+
+struct Judgement {
+  Verdict verdict = Verdict::kUnknown;
+  std::string transport;         // "pml ucx, UCX 1.17.0"; empty: not known
+  std::vector<std::string> why;  // sentences, the deciding one first
+  // What can be set when a program is started, without building or installing anything, and what
+  // the verdict is then.
+  std::vector<Step> settings;
+  Verdict with_settings = Verdict::kUnknown;
+  std::vector<Step> steps;         // what needs another build, package or module
+  std::vector<std::string> notes;  // what to know besides
+  std::string launch;              // launcher and PMI
+};
+
+Judgement judge(const Installation& one, const DriverHalf& half, const Variables& variables);
+
+// The parts of it, by family.
+Judgement judge_open_mpi(const Installation& one, const Variables& variables);
+Judgement judge_mpich(const Installation& one, const Variables& variables);
+Judgement judge_vendor(const Installation& one,
+                       const Variables& variables);  // MVAPICH, Intel, Cray
+
+// How its programs are started, and which PMI that takes.
+std::string launch_of(const Installation& one);
+
+// What UCX makes of GPU memory, with the reason, and what it lacks.
+void judge_ucx(const Ucx& ucx, Judgement& judgement);
+void add_ucx_steps(const Ucx& ucx, Judgement& judgement);
+
+}  // namespace gdr::mpi

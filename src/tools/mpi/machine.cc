@@ -1,0 +1,138 @@
+#include "mpi/machine.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "base/environment.h"
+#include "process/start.h"
+
+namespace gdr::mpi {
+namespace {
+
+// ompi_info --parsable --all prints 0.6 MB.
+constexpr std::size_t kMostBytes = std::size_t{4} << 20;
+
+std::vector<std::string> environment_with(const Variables& changes) {
+  std::vector<std::string> entries;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string text = *entry;
+    if (!changes.contains(text.substr(0, text.find('=')))) entries.push_back(text);
+  }
+  for (const auto& [name, value] : changes) {
+    if (!value.empty()) entries.push_back(name + "=" + value);
+  }
+  return entries;
+}
+
+}  // namespace
+
+LivePrograms::LivePrograms(Nanoseconds limit, Nanoseconds total)
+    : limit_(limit), deadline_(now() + total) {}
+
+Answer LivePrograms::ask(const Question& question) {
+  Answer answer;
+  if (question.words.empty() || access(question.words.front().c_str(), X_OK) != 0) return answer;
+  answer.found = true;
+  const Nanoseconds left = std::min(limit_, deadline_ - now());
+  answer.timed_out = left <= 0;
+  if (answer.timed_out) return answer;
+  Result<process::Pipe> pipe = process::make_pipe();
+  const UniqueFd nothing(open("/dev/null", O_RDONLY | O_CLOEXEC));
+  if (!pipe || !nothing) return {};
+  const std::vector<std::string> entries = environment_with(question.variables);
+  std::vector<const char*> environment;
+  for (const std::string& entry : entries) environment.push_back(entry.c_str());
+  environment.push_back(nullptr);
+  process::Start start;
+  start.command = question.words;
+  start.environment = environment.data();
+  start.input = nothing.get();
+  start.output = start.errors = pipe->write_end.get();
+  start.leads_group = true;
+  const Result<pid_t> pid = process::begin(start);
+  if (!pid) return {};
+  pipe->write_end.reset();
+  process::ChildEnd end = process::read_child(*pid, std::move(pipe->read_end), left, kMostBytes);
+  // A program that has ended may have left others behind: a wrapper script's, a launcher's daemon.
+  kill(-*pid, SIGKILL);
+  answer.timed_out = end.timed_out;
+  answer.output = std::move(end.output);
+  return answer;
+}
+
+Answer RecordedPrograms::ask(const Question& question) {
+  std::string arguments;
+  for (std::size_t i = 1; i < question.words.size(); ++i) {
+    arguments += (arguments.empty() ? "" : " ") + question.words[i];
+  }
+  const std::string& program = question.words.front();
+  // It may be recorded by its own path, and asked by one that links lead through.
+  std::string real;
+  for (const std::string& part : files_.real_path(Machine::below_root(program))) real += "/" + part;
+  Answer answer;
+  for (const std::string& one : {program, real}) {
+    const std::string path =
+        "captured/programs" + one + "/" + (arguments.empty() ? "-" : arguments);
+    if (one.empty() || !files_.exists(path)) continue;
+    answer.found = true;
+    answer.output = files_.part(path, 0, kMostBytes);
+    return answer;
+  }
+  return answer;
+}
+
+std::string Machine::variable(const std::string& name) const {
+  const auto found = variables.find(name);
+  return found == variables.end() ? std::string() : found->second;
+}
+
+std::vector<std::string> Machine::folders(const std::string& name) const {
+  std::vector<std::string> list;
+  const std::string value = variable(name);
+  for (std::string_view folder : split(value, ':')) {
+    while (folder.size() > 1 && folder.ends_with('/')) folder.remove_suffix(1);
+    if (folder.starts_with('/')) list.emplace_back(folder);
+  }
+  return list;
+}
+
+std::string Machine::below_root(const std::string& path) {
+  return path.substr(std::min(path.find_first_not_of('/'), path.size()));
+}
+
+std::string Machine::real_path(const std::string& path) const {
+  std::string real;
+  for (const std::string& part : files.real_path(below_root(path))) real += "/" + part;
+  return real.empty() ? path : real;
+}
+
+Variables read_variables(const host::Files& files) {
+  Variables found;
+  const auto add = [&found](std::string_view entry) {
+    const std::size_t equals = entry.find('=');
+    if (equals != entry.npos && equals > 0) {
+      found.emplace(entry.substr(0, equals), entry.substr(equals + 1));
+    }
+  };
+  if (files.is_live()) {
+    for (char** entry = environ; *entry != nullptr; ++entry) add(*entry);
+    return found;
+  }
+  const std::string text = files.text("proc/self/environ");
+  for (const std::string_view entry : split(text, '\0')) add(entry);
+  found.emplace("PATH", "/usr/local/bin:/usr/bin:/bin");
+  return found;
+}
+
+std::string folder_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  if (slash == path.npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+std::string name_of_file(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+}  // namespace gdr::mpi
