@@ -63,7 +63,6 @@ Program::Program(const CommandLine& line)
   add_watch(app, chosen, line.command);
   add_mpi(app, chosen);
   add_nccl(app, chosen, line.command);
-  add_mpi(app, chosen);
   add_counters(app, chosen);
   add_help(app, chosen);
   add_version(app, chosen);

@@ -7,7 +7,7 @@ Page mpi() {
   return {
       .name = "gdr mpi",
       .usages = {{"gdr mpi check [OPTIONS] [MPIRUN]"},
-                 {"gdr mpi run [OPTIONS] [-- LAUNCHER-OPTIONS]"}},
+                 {"gdr mpi run [OPTIONS] -- [LAUNCHER-OPTIONS...]"}},
       .description =
           {"An MPI that was built without CUDA crashes when it gets a GPU pointer, and one that "
            "was "

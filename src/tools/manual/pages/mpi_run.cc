@@ -5,7 +5,7 @@ namespace gdr::manual {
 Pages mpi_run_pages() {
   return {
       {.name = "gdr mpi run",
-       .usages = {{"gdr mpi run [OPTIONS] [-- LAUNCHER-OPTIONS]"}},
+       .usages = {{"gdr mpi run [OPTIONS] -- [LAUNCHER-OPTIONS...]"}},
        .help = {"What is behind -- goes to the launcher: -- --mca pml ucx -x UCX_TLS=rc"},
        .description =
            {"gdr mpi run compiles a small MPI program with your mpicc, starts it with your mpirun "

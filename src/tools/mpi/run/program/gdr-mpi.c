@@ -3,13 +3,13 @@
  *   mpicc -std=c99 -O2 -o gdr-mpi gdr-mpi.c -ldl
  *   mpirun -n 2 ./gdr-mpi --sizes 8,65536 --memory host,gpu
  *
- * `gdr mpi run` compiles it with the user's own mpicc, starts it, and reads what rank 0 prints: JSON,
- * one object a line. It needs an MPI of version 3.0 and nothing else: CUDA is loaded at run time, and
- * counters of the NICs are read from a descriptor that `gdr mpi run` gives each rank.
+ * `gdr mpi run` compiles it with the user's own mpicc, starts it, and reads what rank 0 prints:
+ * JSON, one object a line. It needs an MPI of version 3.0 and nothing else: CUDA is loaded at run
+ * time, and counters of the NICs are read from a descriptor that `gdr mpi run` gives each rank.
  *
- * Every message that arrives is compared. What it must be is made from who sends it, which one it is,
- * and the place in it, so that a message that is lost, late, doubled or shifted is a wrong value. To
- * fill and to compare takes no part in the times.
+ * Every message that arrives is compared. What it must be is made from who sends it, which one it
+ * is, and the place in it, so that a message that is lost, late, doubled or shifted is a wrong
+ * value. To fill and to compare takes no part in the times.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -401,8 +401,7 @@ static void make_addends(size_t count, uint64_t message, int rank_from, int rank
   float own = 0;
   for (int one = rank_from; one < rank_to; ++one) own += (float)(one % 101);
   for (size_t i = 0; i < count; ++i) {
-    const float value =
-        own + (float)(rank_to - rank_from) * (float)((i * 7 + message * 13) % 1009);
+    const float value = own + (float)(rank_to - rank_from) * (float)((i * 7 + message * 13) % 1009);
     memcpy(expected + i * sizeof value, &value, sizeof value);
   }
 }
@@ -558,7 +557,8 @@ static double joined(double seconds, uint64_t iterations, int measures, int slow
   return sums[0] / sums[1];
 }
 
-static void run_row(struct task* task, iteration once, int pairs, const char* from, const char* to) {
+static void run_row(struct task* task, iteration once, int pairs, const char* from,
+                    const char* to) {
   const int streams = once == window;
   const int measures = task->peer >= 0 && (task->leads || (once != window && once != round_trip));
   double repetitions[MOST_REPEATS];
@@ -573,9 +573,10 @@ static void run_row(struct task* task, iteration once, int pairs, const char* fr
     repetitions[i] = joined(seconds, iterations, measures, streams);
   }
   if (rank == 0) {
-    printf("{\"measure\":\"%s\",\"size\":%zu,\"from\":\"%s\",\"to\":\"%s\",\"pairs\":%d,"
-           "\"iterations\":%" PRIu64 ",\"repetitions\":[",
-           task->measure, task->size, from, to, pairs, iterations);
+    printf(
+        "{\"measure\":\"%s\",\"size\":%zu,\"from\":\"%s\",\"to\":\"%s\",\"pairs\":%d,"
+        "\"iterations\":%" PRIu64 ",\"repetitions\":[",
+        task->measure, task->size, from, to, pairs, iterations);
     const double bytes = (double)task->size * task->slots * (task->both ? 2 : 1) * pairs;
     for (int i = 0; i < options.repeats; ++i) {
       printf("%s%.9g", i == 0 ? "" : ",", streams ? bytes / repetitions[i] : repetitions[i]);
@@ -603,8 +604,16 @@ static void run_pairs(const char* measure, size_t size, enum place near, enum pl
                       const char* from, const char* to) {
   const int many = strcmp(measure, "multi-pair") == 0, pairs = many ? ranks / 2 : 1;
   const int turns = strcmp(measure, "latency") == 0;
-  struct task task = {measure, size, 1, strcmp(measure, "bidirectional") == 0, 0, -1, 0,
-                      MPI_COMM_NULL, {HOST, 0, NULL, 0}, {HOST, 0, NULL, 0}};
+  struct task task = {measure,
+                      size,
+                      1,
+                      strcmp(measure, "bidirectional") == 0,
+                      0,
+                      -1,
+                      0,
+                      MPI_COMM_NULL,
+                      {HOST, 0, NULL, 0},
+                      {HOST, 0, NULL, 0}};
   if (many) {
     task.leads = rank < pairs;
     if (rank < 2 * pairs) task.peer = task.leads ? rank + pairs : rank - pairs;
@@ -632,7 +641,15 @@ static void run_collective(const char* measure, size_t size, enum place place, c
   const int reduces = strcmp(measure, "all-reduce") == 0;
   const size_t all = reduces ? size : size * ranks;
   if ((reduces && size < sizeof(float)) || all > collective_bytes) return;
-  struct task task = {measure, size, 1, 0, 0, 0, 0, MPI_COMM_WORLD, make_buffer(place, all),
+  struct task task = {measure,
+                      size,
+                      1,
+                      0,
+                      0,
+                      0,
+                      0,
+                      MPI_COMM_WORLD,
+                      make_buffer(place, all),
                       make_buffer(place, all)};
   make_room(all);
   run_row(&task, reduces ? all_reduce : all_to_all, 0, name, name);
@@ -644,8 +661,10 @@ static void run_measure(const char* measure, int gpus, int takes_gpu_pointers) {
   static const struct {
     enum place near, far;
     const char *from, *to;
-  } ways[] = {{HOST, HOST, "host", "host"},     {HOST, GPU, "host", "gpu"},
-              {HOST, STAGED, "host", "staged"}, {GPU, GPU, "gpu", "gpu"},
+  } ways[] = {{HOST, HOST, "host", "host"},
+              {HOST, GPU, "host", "gpu"},
+              {HOST, STAGED, "host", "staged"},
+              {GPU, GPU, "gpu", "gpu"},
               {STAGED, STAGED, "staged", "staged"}};
   const int collective = strncmp(measure, "all-", 4) == 0;
   if (strcmp(measure, "multi-pair") == 0 && ranks < 4) return;
