@@ -12,7 +12,8 @@ Page mpi() {
           {"An MPI that was built without CUDA crashes when it gets a GPU pointer, and one that "
            "was "
            "built with CUDA may still copy through host memory: nothing says so at run time. gdr "
-           "mpi check tells what an MPI can do with GPU memory, and which component does it; gdr mpi "
+           "mpi check tells what an MPI can do with GPU memory, and which component does it; gdr "
+           "mpi "
            "run measures what it does, and reads the NICs' counters meanwhile. Neither needs a GPU "
            "or a NIC."},
       .exit_note = "Each of them has a page of its own.",
