@@ -261,11 +261,12 @@ def interrupted_and_killed():
         process.send_signal(signal.SIGINT)
         one_line(ended(process), "interrupted after ")
         expect_nothing_left(folder)
-    with tempfile.TemporaryDirectory() as folder:
-        process = long_run("mpich", folder)
-        process.kill()
-        ended(process)
-        expect_nothing_left(folder)
+    for name in ("open_mpi", "mpich"):
+        with tempfile.TemporaryDirectory() as folder:
+            process = long_run(name, folder)
+            process.kill()
+            ended(process)
+            expect_nothing_left(folder)
 
 
 def reports():
