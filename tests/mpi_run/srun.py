@@ -122,6 +122,9 @@ def is_used_between_nodes(work):
     report = json.loads(done.stdout)
     expect(report["verdict"] == "used", report["headline"])
     expect(report["mpi"]["hosts"] == list(NODES), report["mpi"])
+    perf = report["gdr_perf"]
+    expect(perf["problem"] is None and perf["rows"] and report["share_of_nic"] > 0, perf)
+    expect((perf["near"], perf["far"]) == ("soft0", "soft0"), perf)
     for row in report["rows"]:
         expect(row["wrong_bytes"] == 0 and row["compared_bytes"] > 0, row)
         nics = {nic["name"].split("/")[0]: nic["bytes_out"] for nic in row["counters"]["nics"]

@@ -84,5 +84,29 @@ TEST(MpiRunBaseline, IsBetweenTheNicsThatMovedMost) {
   EXPECT_EQ(used_nics(report.program).near, "");
 }
 
+TEST(MpiRunBaseline, OfTwoHostsIsBetweenTheNicsOfTheFirstTwo) {
+  Report report = made_report(100 * kMiB, 0);
+  report.program.hosts = {"node7", "node8"};
+  report.program.rows[0].moved->nics = {{"node7/1: mlx5_0", {1, 1}},
+                                        {"node7/1: mlx5_1", {100 * kMiB, 1}},
+                                        {"node8/1: mlx5_3", {1, 100 * kMiB}}};
+  const UsedNics used = used_nics_of_two_hosts(report.program);
+  EXPECT_EQ(used.near, "mlx5_1");
+  EXPECT_EQ(used.far, "mlx5_3");
+  report.program.rows[0].moved->nics = {{"node7/1: mlx5_0", {9, 9}}, {"node8/1: mlx5_0", {9, 9}}};
+  EXPECT_EQ(used_nics_of_two_hosts(report.program).near, "");
+}
+
+TEST(MpiRunBaseline, ComesBackFromItsLineAsItWas) {
+  const Baseline baseline{"a", "b", {{Measure::kBidirectional, Memory::kStaged, 4096, 1.5e9}}, ""};
+  const Result<Baseline> read = read_baseline("[0]: " + baseline_line(baseline));
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->near, "a");
+  EXPECT_EQ(read->far, "b");
+  EXPECT_EQ(read->find(Measure::kBidirectional, Memory::kStaged, 4096), 1.5e9);
+  EXPECT_FALSE(read_baseline("{\"gdr_perf\":1}"));
+  EXPECT_FALSE(read_baseline("srun: error"));
+}
+
 }  // namespace
 }  // namespace gdr::mpi_run

@@ -10,20 +10,6 @@ namespace {
 
 using nlohmann::json;
 
-std::optional<Measure> measure_named(const std::string& name) {
-  for (int i = 0; i < kMeasures; ++i) {
-    if (name == name_of(static_cast<Measure>(i))) return static_cast<Measure>(i);
-  }
-  return std::nullopt;
-}
-
-std::optional<Memory> memory_named(const std::string& name) {
-  for (const Memory memory : {Memory::kHost, Memory::kGpu, Memory::kStaged}) {
-    if (name == name_of(memory)) return memory;
-  }
-  return std::nullopt;
-}
-
 std::vector<RankCounters> counters_in(const json& list) {
   std::vector<RankCounters> all;
   for (const json& one : list) {

@@ -45,6 +45,20 @@ const char* name_of(Memory memory) {
   return "";
 }
 
+std::optional<Measure> measure_named(const std::string& name) {
+  for (int i = 0; i < kMeasures; ++i) {
+    if (name == name_of(static_cast<Measure>(i))) return static_cast<Measure>(i);
+  }
+  return std::nullopt;
+}
+
+std::optional<Memory> memory_named(const std::string& name) {
+  for (const Memory memory : {Memory::kHost, Memory::kGpu, Memory::kStaged}) {
+    if (name == name_of(memory)) return memory;
+  }
+  return std::nullopt;
+}
+
 const char* name_of(Way way) {
   switch (way) {
     case Way::kNotTried:

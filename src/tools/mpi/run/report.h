@@ -45,6 +45,7 @@ struct WrongValue {
 enum class Measure { kLatency, kBandwidth, kBidirectional, kMultiPair, kAllReduce, kAllToAll };
 inline constexpr int kMeasures = 6;
 const char* name_of(Measure measure);
+std::optional<Measure> measure_named(const std::string& name);
 // Whether its figures are bytes a second, and more is better.
 bool is_rate(Measure measure);
 // Between two ranks alone, one of them on another host where there is one.
@@ -52,6 +53,7 @@ bool is_of_one_pair(Measure measure);
 
 enum class Memory { kHost, kGpu, kStaged };
 const char* name_of(Memory memory);
+std::optional<Memory> memory_named(const std::string& name);
 
 struct Row {
   Measure measure = Measure::kLatency;
