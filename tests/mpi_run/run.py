@@ -214,6 +214,27 @@ def hanging_launcher():
         expect_nothing_left(mark)
 
 
+ENDLESS = """#!/bin/sh
+[ "$1" = --version ] && exec {launcher} --version
+{launcher} "$@"
+: {mark}; sleep 704; sleep 705
+"""
+
+
+def launcher_that_does_not_end():
+    """Behind the last row: the answer stands, and nothing stays."""
+    mpi = find("open_mpi")
+    with tempfile.TemporaryDirectory() as folder:
+        mark = f"mark-{os.path.basename(folder)}"
+        fake = pathlib.Path(folder) / f"{mark}-mpirun"
+        fake.write_text(ENDLESS.format(launcher=mpi.launcher, mark=mark), encoding="ascii")
+        fake.chmod(0o755)
+        report = document("--mpirun", fake, "--mpicc", mpi.compiler, *QUICK, "--no-perf", "--memory", "host",
+                          "--measure", "latency", "--", *OVER_NIC["open_mpi"], status=0)
+        expect(any("did not come out of MPI_Finalize" in reason for reason in report["reasons"]), report["reasons"])
+        expect_nothing_left(mark)
+
+
 def long_run(name, folder):
     """Started, with both ranks at work."""
     process = subprocess.Popen([gdr, "mpi", "run", *tools(name), "--memory", "host", "--duration", "30",
@@ -290,8 +311,9 @@ def reports():
     expect(done.returncode == 1 and "cannot write" in done.stderr, f"to a full disk: {done.returncode} {done.stderr}")
 
 
-CASES = [open_mpi_over_the_nic, open_mpi_beside_the_nic, mpich_over_the_nic, mpich_beside_the_nic, four_ranks, gpu_memory_cannot_be_passed, cuda_aware, wrong_values, refuses,
-         hanging_launcher, dying_rank, interrupted_and_killed, reports]
+CASES = [open_mpi_over_the_nic, open_mpi_beside_the_nic, mpich_over_the_nic, mpich_beside_the_nic, four_ranks,
+         gpu_memory_cannot_be_passed, cuda_aware, wrong_values, refuses, hanging_launcher,
+         launcher_that_does_not_end, dying_rank, interrupted_and_killed, reports]
 
 if __name__ == "__main__":
     try:

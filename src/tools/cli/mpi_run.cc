@@ -40,7 +40,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostWordsKept = 2000;  // lines of launcher and ranks
+constexpr std::size_t kMostWordsKept = 2000;        // lines of launcher and ranks
+constexpr Nanoseconds kEndPatience = 10 * kSecond;  // of the launcher, behind the last row
 constexpr int kIndent = 4;
 
 int refuse(const std::string& reason, int status) {
@@ -141,7 +142,9 @@ std::string failure_of(const MpiRunOptions& options, const mpi_run::Report& repo
         "--time-limit TIME allows more",
         name, options.time_limit, after);
   }
-  if (end.how == How::kInterrupted) return fmt::format("interrupted {}", after);
+  if (end.how == How::kStopped) {
+    return report.hangs_at_end ? "" : fmt::format("interrupted {}", after);
+  }
   const std::string& problem = report.program.problem;
   // Open MPI, started by Slurm without its PMI, ends with a page of text about that.
   const bool by_srun = options.launch.launcher == mpi_run::Launcher::kSrun;
@@ -178,10 +181,17 @@ Result<void> run_program(const MpiRunOptions& options, const std::vector<std::st
     if (said.size() < kMostWordsKept) said.emplace_back(line);
     if (options.verbose) fmt::print(stderr, "{}\n", printable(line));
   };
+  // All is measured and compared: a launcher that does not end now spoils nothing.
+  std::optional<Nanoseconds> done_at;
+  const auto stop = [&] {
+    report.hangs_at_end = !interrupted.load() && done_at && now() >= *done_at + kEndPatience;
+    return interrupted.load() || report.hangs_at_end;
+  };
   const Result<mpi_run::JobEnd> end = mpi_run::run_job(
-      command, options.limit_nanoseconds, interrupted,
+      command, options.limit_nanoseconds, stop,
       [&](std::string_view line) {
         if (!output.take(line)) return keep(line);
+        if (output.so_far().done && !done_at) done_at = now();
         const auto& rows = output.so_far().rows;
         if (!rows.empty()) {
           live.show(fmt::format("gdr mpi run: {} of {} B, {} to {}", name_of(rows.back().measure),

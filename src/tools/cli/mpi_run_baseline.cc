@@ -81,19 +81,16 @@ mpi_run::Baseline baseline_between_hosts(const MpiRunOptions& options,
   }
   std::vector<std::string> said;
   bool came = false;
-  std::atomic<bool> enough = false;
-  const auto keep = [&](std::string_view line) {
-    if (interrupted.load()) enough.store(true);
-    said.emplace_back(line);
-  };
+  const auto keep = [&](std::string_view line) { said.emplace_back(line); };
   const Result<mpi_run::JobEnd> end = mpi_run::run_job(
-      *command, kPerfLimit, enough,
+      *command, kPerfLimit,
+      // The server would wait for the next client.
+      [&] { return came || interrupted.load(); },
       [&](std::string_view line) {
         Result<mpi_run::Baseline> read = mpi_run::read_baseline(line);
         if (!read) return keep(line);
         baseline = *std::move(read);
         came = true;
-        enough.store(true);  // the server would wait for the next client
       },
       keep);
   if (!end) {

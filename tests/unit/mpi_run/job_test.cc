@@ -17,11 +17,12 @@ struct Ran {
   std::vector<std::string> lines, words;
 };
 
-Ran run_shell(const std::string& script, Nanoseconds limit = 20 * kSecond,
-              const std::atomic<bool>& interrupted = false) {
+Ran run_shell(
+    const std::string& script, Nanoseconds limit = 20 * kSecond,
+    const std::function<bool()>& stop = [] { return false; }) {
   Ran ran;
   const Result<JobEnd> end = run_job(
-      {"sh", "-c", script}, limit, interrupted,
+      {"sh", "-c", script}, limit, stop,
       [&](std::string_view line) { ran.lines.emplace_back(line); },
       [&](std::string_view line) { ran.words.emplace_back(line); });
   EXPECT_TRUE(end) << end.error().message;
@@ -69,15 +70,14 @@ TEST(MpiRunJob, ALauncherThatEndsWhenAskedIsNotKilled) {
   EXPECT_THAT(ran.lines, ElementsAre("asked"));
 }
 
-TEST(MpiRunJob, AnInterruptionEndsIt) {
-  const std::atomic<bool> interrupted = true;
-  EXPECT_EQ(run_shell("sleep 605", 20 * kSecond, interrupted).end.how, How::kInterrupted);
+TEST(MpiRunJob, WhoeverStopsItEndsIt) {
+  EXPECT_EQ(run_shell("sleep 605", 20 * kSecond, [] { return true; }).end.how, How::kStopped);
 }
 
 TEST(MpiRunJob, AMissingLauncherIsAnError) {
-  const std::atomic<bool> interrupted = false;
   const auto ignore = [](std::string_view) {};
-  EXPECT_FALSE(run_job({"/nowhere/mpirun"}, kSecond, interrupted, ignore, ignore));
+  EXPECT_FALSE(run_job(
+      {"/nowhere/mpirun"}, kSecond, [] { return false; }, ignore, ignore));
 }
 
 TEST(MpiRunJob, ProcessesOfTheCallerAreLeftAlone) {

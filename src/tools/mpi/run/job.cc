@@ -191,7 +191,7 @@ class Running {
 }  // namespace
 
 Result<JobEnd> run_job(const std::vector<std::string>& command, Nanoseconds limit,
-                       const std::atomic<bool>& interrupted,
+                       const std::function<bool()>& stop,
                        const std::function<void(std::string_view)>& on_line,
                        const std::function<void(std::string_view)>& on_words) {
   Result<process::Pipe> out = process::make_pipe(), errors = process::make_pipe();
@@ -217,7 +217,7 @@ Result<JobEnd> run_job(const std::vector<std::string>& command, Nanoseconds limi
   while (!job.has_ended()) {
     job.read_some();
     if (job.is_silent()) usleep(kLookMs * 1000);
-    if (interrupted.load()) end.how = JobEnd::How::kInterrupted;
+    if (stop()) end.how = JobEnd::How::kStopped;
     if (now() >= deadline) end.how = JobEnd::How::kTimedOut;
     if (end.how == JobEnd::How::kItself) continue;
     if (!job.has_ended()) job.ask_to_end();

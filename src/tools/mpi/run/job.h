@@ -3,11 +3,11 @@
 // behind nor what leaves its process group. Ranks on other hosts end with their own parents, which
 // the launcher's end tells (rank.h).
 //
-//   Result<JobEnd> end = run_job({"mpirun", "-n", "2", "./gdr-mpi"}, 60 * kSecond, interrupted,
-//                                [&](std::string_view line) { output.take(line); });
+//   Result<JobEnd> end = run_job({"mpirun", "-n", "2", "./gdr-mpi"}, 60 * kSecond,
+//                                [&] { return interrupted.load(); }, [&](std::string_view line) {
+//                                output.take(line); });
 #pragma once
 
-#include <atomic>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -19,14 +19,15 @@
 namespace gdr::mpi_run {
 
 struct JobEnd {
-  enum class How { kItself, kTimedOut, kInterrupted } how = How::kItself;
+  enum class How { kItself, kTimedOut, kStopped } how = How::kItself;
   int status = 0;          // of waitpid, where it ended by itself
   std::size_t killed = 0;  // processes that had outlived the launcher
 };
 
-// `on_line`: of standard output; `on_words`: of standard error. The error is that of starting it.
+// `stop` is asked many times a second; once it says yes, the job is ended. `on_line`: of standard
+// output; `on_words`: of standard error. The error is that of starting it.
 Result<JobEnd> run_job(const std::vector<std::string>& command, Nanoseconds limit,
-                       const std::atomic<bool>& interrupted,
+                       const std::function<bool()>& stop,
                        const std::function<void(std::string_view)>& on_line,
                        const std::function<void(std::string_view)>& on_words);
 

@@ -138,7 +138,8 @@ struct Report {
   Program program;
   Baseline baseline;
   Verdict verdict;
-  std::string failure;  // how the launcher ended where it should not have; empty: well
+  std::string failure;        // how the launcher ended where it should not have; empty: well
+  bool hangs_at_end = false;  // the launcher did not end behind the last row, and was ended
   double seconds = 0;
 };
 

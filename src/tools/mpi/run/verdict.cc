@@ -211,6 +211,11 @@ void add_reasons(const Report& report, const Sums& host, const Sums& gpu, Verdic
   if (!gpu.refused.empty()) {
     reasons.push_back("GPU memory was refused by the NIC: " + gpu.refused + "; type: gdr doctor");
   }
+  if (report.hangs_at_end) {
+    reasons.emplace_back(
+        "behind the last row the ranks did not come out of MPI_Finalize, and were "
+        "ended");
+  }
   if (verdict.host == Way::kOther || verdict.gpu == GpuWay::kNotByNic) {
     reasons.push_back(how_to_use_the_nic(report));
     if (!report.soft_nic && report.program.hosts.size() < 2) {

@@ -726,6 +726,16 @@ static void introduce(int gpus, int support) {
   end_counting();
 }
 
+/* In MPI_Finalize MPICH 4.0 over TCP waits for what only another rank's progress brings, and that
+ * one may no longer make any. So all make some, until nothing can be under way any more. */
+static void settle(void) {
+  int there;
+  MPI_Barrier(MPI_COMM_WORLD);
+  for (const double end = MPI_Wtime() + 0.1; MPI_Wtime() < end;) {
+    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &there, MPI_STATUS_IGNORE);
+  }
+}
+
 int main(int count, char** words) {
   static const char* const measures[] = {"latency",    "bandwidth",  "bidirectional",
                                          "multi-pair", "all-reduce", "all-to-all"};
@@ -753,6 +763,7 @@ int main(int count, char** words) {
     printf("{\"done\":true}\n");
     fflush(stdout);
   }
+  settle();
   MPI_Finalize();
   return 0;
 }
