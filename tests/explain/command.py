@@ -47,6 +47,15 @@ def says_what_an_unknown_text_is(folder):
     expect(explain(path), 1, f"'gdr nccl check {path}' judges each connection")
 
 
+def leads_to_the_examination_of_mpi():
+    line = "'gdr mpi check' tells what each MPI of this host does with GPU memory"
+    expect(explain("--no-check", "selected pml ucx, but peer [[1,1],0] on n1 selected pml ob1"), 0,
+           "mpi-transports-differ", "gdr mpi check")
+    expect(explain("--no-check", "UCX ERROR: could not find a lane to send CONN"), 0,
+           "ucx-unreachable", line)
+    assert b"gdr mpi check" not in explain("--no-check", REFUSED.decode()).stdout
+
+
 def takes_a_text_that_is_no_file(folder):
     expect(explain("--no-check", REFUSED.decode()), 0, "the text given: 1 symptom in 1 line\n",
            "mr-bad-address")
@@ -210,6 +219,7 @@ with tempfile.TemporaryDirectory() as folder:
     names_another_topic_as_such()
     gives_commands_unbroken_in_a_terminal()
     points_to_the_deeper_answer_for_nccl()
+    leads_to_the_examination_of_mpi()
     confirms_it_on_a_machine(folder)
     writes_json()
     shows_one_symptom_and_all()

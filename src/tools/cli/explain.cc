@@ -78,6 +78,18 @@ std::string nccl_text(const Subject& subject) {
                             subject.is_file ? printable(subject.name) : "FILE");
 }
 
+// A symptom of MPI or UCX leads to the command that examines these, unless its fix already does.
+std::string mpi_text(const Subject& subject) {
+  constexpr const char* kCommand = "gdr mpi check";
+  bool mpi = false;
+  for (const explain::Recognition& one : subject.explanation.found) {
+    if (std::string_view(one.symptom->fix_now).find(kCommand) != std::string_view::npos) return {};
+    mpi |= one.symptom->program == explain::Program::kMpi;
+  }
+  if (!mpi) return {};
+  return fmt::format("\n'{}' tells what each MPI of this host does with GPU memory.\n", kCommand);
+}
+
 int print_unknown(const Subject& subject) {
   const std::string line =
       fmt::format("{}: no known error in {}. To check this host: gdr doctor\n",
@@ -170,7 +182,7 @@ int explain_text(const ExplainOptions& options) {
   }
   const std::string text =
       to_text(explanation, subject->name, here->found, here->host, text::Style::of(stdout));
-  return print(text + nccl_text(*subject), true, status);
+  return print(text + mpi_text(*subject) + nccl_text(*subject), true, status);
 }
 
 int show_symptom(const ExplainOptions& options) {

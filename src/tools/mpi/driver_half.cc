@@ -25,6 +25,10 @@ DriverHalf read_driver_half(const host::Files& files, const host::Inventory& inv
   DriverHalf half;
   half.gpu = !inventory.gpus.empty();
   half.rdma_nic = !inventory.nics.empty();
+  for (const host::Nic& nic : inventory.nics) {
+    // Names may be by the PCI place or the address, ibp26s0: then the driver tells.
+    half.mellanox_nic |= nic.name.starts_with("mlx") || nic.driver.starts_with("mlx");
+  }
   const host::ReadFacts read = host::read_registration_facts(files, inventory);
   half.driver_loaded = read.driver_loaded;
   const host::RegistrationWays ways = host::ways_of(read.facts);

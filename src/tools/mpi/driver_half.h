@@ -1,4 +1,4 @@
-// What this host's kernel and drivers have for GPUDirect RDMA, which no MPI can do without: the
+// Reads what this host's kernel and drivers have for GPUDirect RDMA. No MPI can do without it: the
 // other half of the answer. It is read as gdr doctor reads it; a host without a GPU has none, and
 // its MPIs are judged for hosts that have one.
 #pragma once
@@ -16,6 +16,7 @@ struct DriverHalf {
   bool gpu = false;            // a GPU of NVIDIA's is here
   bool driver_loaded = false;  // and its driver
   bool rdma_nic = false;
+  bool mellanox_nic = false;  // one that UCX calls mlx*
   host::Tri dma_buf = host::Tri::kUnknown;
   std::string peer_module;    // the peer-memory module that is loaded, with its version
   bool memory_peers = false;  // /sys/kernel/mm/memory_peers/nv_mem/version, where older ones look

@@ -15,13 +15,6 @@ Tri tri(bool value) { return value ? Tri::kYes : Tri::kNo; }
 
 std::string parent(const std::string& path) { return folder_of(path); }
 
-// "/usr/lib/x86_64-linux-gnu/libucp.so.0" -> "/usr": above the folder of libraries.
-std::string prefix_of_library(const std::string& library) {
-  std::string folder = folder_of(library);
-  while (folder.size() > 1 && !name_of_file(folder).starts_with("lib")) folder = parent(folder);
-  return parent(folder);
-}
-
 // The value of --with-NAME= among configure options; empty: none, or no folder.
 std::string folder_given(const std::string& options, const std::string& name) {
   const std::string option = "--with-" + name + "=";

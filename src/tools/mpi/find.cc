@@ -213,7 +213,7 @@ Installation identify(const Machine& machine, const std::string& program) {
   const bool is_hydra = contains(name_of_file(real), "hydra");
   one.family = family_by_name(real);
   const Family neighbours = family_by_neighbours(machine, one.bin, is_hydra);
-  // What MPICH's kin take over from it says less than what they add.
+  // MPICH's kin have its programs, too, and add some of their own, which tell more.
   if (one.family == Family::kUnknown ||
       (one.family == Family::kMpich && neighbours != Family::kUnknown)) {
     one.family = neighbours;

@@ -23,8 +23,8 @@ Result<Installation> find_by_launcher(const Machine& machine, const std::string&
 // The first of this name in PATH; empty: none.
 std::string find_in_path(const Machine& machine, const std::string& name);
 
-// Where the installation of a program lies: its prefix, folder of programs and origin, and nothing
-// of its family.
+// Finds the place of a program's installation: prefix, folder of programs and origin. The family
+// stays unknown.
 Installation identify_place(const Machine& machine, const std::string& program);
 
 // The installation that a program of it belongs to: mpirun, mpiexec or mpicc. It is not asked

@@ -41,6 +41,10 @@ Version parse_version(const std::string& text) {
   return {};
 }
 
+Version Installation::number() const {
+  return product == "IBM Spectrum MPI" ? Version{4, 0, 0} : parse_version(version);
+}
+
 bool Installation::has(const std::string& framework, const std::string& component) const {
   const auto found = components.find(framework);
   return found != components.end() && found->second.contains(component);

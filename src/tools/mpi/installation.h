@@ -62,7 +62,7 @@ struct Parameter {
 };
 
 struct Installation {
-  // What find.h knows of it.
+  // These are filled in by find.h.
   Family family = Family::kUnknown;
   std::string prefix;    // "/opt/hpcx/ompi"
   std::string bin;       // folder of its programs
@@ -72,7 +72,7 @@ struct Installation {
   std::string origin;                 // "Debian package", "conda", "HPC-X"; empty: nothing special
   bool in_use = false;                // the first mpirun or mpiexec on PATH starts it
 
-  // What its programs and files say.
+  // These come from its programs and files.
   std::string version;        // "4.1.4"
   std::string product;        // "MVAPICH2-GDR", where that says more than the family
   std::string library;        // its libmpi
@@ -81,6 +81,7 @@ struct Installation {
   Tri cuda = Tri::kUnknown;   // support for CUDA is compiled in
   std::string why_cuda;       // "mpi_built_with_cuda_support is true"
   Tri query = Tri::kUnknown;  // MPIX_Query_cuda_support is in the library
+  std::string query_answer;   // and what it returns before MPI_Init: "0", "1"
   std::map<std::string, std::set<std::string>> components;  // of Open MPI: "pml" -> "ob1", "ucx"
   std::map<std::string, Parameter> parameters;              // of Open MPI, those that matter here
   std::optional<Ucx> ucx;                                   // nothing: it is built without
@@ -88,11 +89,12 @@ struct Installation {
   std::string hung;  // the program that did not answer in time, by its path
   bool answered = false;
 
-  Version number() const { return parse_version(version); }
+  // The version that decides what it does: IBM counts its Open MPI from 10 on.
+  Version number() const;
   bool has(const std::string& framework, const std::string& component) const;
   // Empty: not known.
   std::string parameter(const std::string& name) const;
-  // Of a parameter that is true or false.
+  // The value of a parameter that is true or false.
   Tri flag(const std::string& name) const;
   // "MVAPICH2-GDR 2.3.7"
   std::string title() const;

@@ -13,7 +13,7 @@ ordered_json of(Tri value) {
   return value == Tri::kUnknown ? ordered_json() : ordered_json(value == Tri::kYes);
 }
 
-// What is not known is null, and not an empty text.
+// An unknown text is null, and not an empty one.
 ordered_json of(const std::string& text) {
   return text.empty() ? ordered_json() : ordered_json(text);
 }
@@ -64,33 +64,37 @@ ordered_json components_of(const Installation& one) {
 ordered_json of(const Judged& judged) {
   const Installation& one = judged.installation;
   const Judgement& judgement = judged.judgement;
-  return {{"mpi", name_of(one.family)},
-          {"product", of(one.product)},
-          {"version", of(one.version)},
-          {"prefix", one.prefix},
-          {"launcher", of(one.launcher)},
-          {"origin", of(one.origin)},
-          {"module", of(one.module)},
-          {"found_by", one.found_by},
-          {"in_use", one.in_use},
-          {"verdict", name_of(judgement.verdict)},
-          {"with_settings", name_of(judgement.with_settings)},
-          {"transport", of(judgement.transport)},
-          {"why", judgement.why},
-          {"settings", of(judgement.settings)},
-          {"missing", of(judgement.steps)},
-          {"notes", judgement.notes},
-          {"start_by", of(judgement.launch)},
-          {"cuda_built", of(one.cuda)},
-          {"cuda_evidence", of(one.why_cuda)},
-          {"query_cuda_support", of(one.query)},
-          {"device", of(one.device)},
-          {"configure", of(one.configure)},
-          {"parameters", parameters_of(one)},
-          {"components", components_of(one)},
-          {"ucx", of(one.ucx)},
-          {"libfabric", of(one.ofi)},
-          {"did_not_answer", of(one.hung)}};
+  return {
+      {"mpi", name_of(one.family)},
+      {"product", of(one.product)},
+      {"version", of(one.version)},
+      {"prefix", one.prefix},
+      {"launcher", of(one.launcher)},
+      {"origin", of(one.origin)},
+      {"module", of(one.module)},
+      {"found_by", one.found_by},
+      {"in_use", one.in_use},
+      {"verdict", name_of(judgement.verdict)},
+      {"with_settings", name_of(judgement.with_settings)},
+      {"transport", of(judgement.transport)},
+      {"why", judgement.why},
+      {"settings", of(judgement.settings)},
+      {"missing", of(judgement.steps)},
+      {"notes", judgement.notes},
+      {"load_by", of(judgement.load)},
+      {"start_by", of(judgement.launch)},
+      {"cuda_built", of(one.cuda)},
+      {"cuda_evidence", of(one.why_cuda)},
+      {"query_cuda_support", of(one.query)},
+      {"query_cuda_support_returns",
+       one.query_answer.empty() ? ordered_json() : ordered_json(one.query_answer == "1" ? 1 : 0)},
+      {"device", of(one.device)},
+      {"configure", of(one.configure)},
+      {"parameters", parameters_of(one)},
+      {"components", components_of(one)},
+      {"ucx", of(one.ucx)},
+      {"libfabric", of(one.ofi)},
+      {"did_not_answer", of(one.hung)}};
 }
 
 ordered_json of(const DriverHalf& half) {
@@ -115,6 +119,7 @@ std::string to_json(const Report& report) {
   const ordered_json document = {{"schema", 1},
                                  {"exit_status", exit_status(report)},
                                  {"driver_half", of(report.half)},
+                                 {"slurm_interfaces", report.slurm},
                                  {"mpis", mpis},
                                  {"mixtures", mixtures}};
   return text::json_text(document, 2) + "\n";

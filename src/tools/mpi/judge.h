@@ -1,4 +1,4 @@
-// What an MPI does with GPU memory between hosts, why, and what would make it better.
+// Judges what an MPI does with GPU memory between hosts, why, and what would make it better.
 //
 //   const Judgement judgement = judge(installation, driver_half, variables);
 //   if (judgement.verdict != Verdict::kDirect) show(judgement.steps);
@@ -26,7 +26,7 @@ const char* name_of(Verdict verdict);     // "direct": for programs
 const char* title_of(Verdict verdict);    // "GPUDIRECT RDMA"
 const char* meaning_of(Verdict verdict);  // one sentence
 
-// What to do, with what to type; either may be empty.
+// Something to do, and what to type for it; either may be empty.
 struct Step {
   std::string text;
   std::string command;  // lines that can be pasted as they are
@@ -36,12 +36,13 @@ struct Judgement {
   Verdict verdict = Verdict::kUnknown;
   std::string transport;         // "pml ucx, UCX 1.17.0"; empty: not known
   std::vector<std::string> why;  // sentences, the deciding one first
-  // What can be set when a program is started, without building or installing anything, and what
-  // the verdict is then.
+  // Settings that can be made when a program is started, without building or installing anything,
+  // and the verdict with them.
   std::vector<Step> settings;
   Verdict with_settings = Verdict::kUnknown;
   std::vector<Step> steps;         // what needs another build, package or module
   std::vector<std::string> notes;  // what to know besides
+  std::string load;                // lines that make it the one in use; empty: it is, or not known
   std::string launch;              // launcher and PMI
 };
 
@@ -53,11 +54,18 @@ Judgement judge_mpich(const Installation& one, const Variables& variables);
 Judgement judge_vendor(const Installation& one,
                        const Variables& variables);  // MVAPICH, Intel, Cray
 
-// How its programs are started, and which PMI that takes.
+// Lowers a judgement by what this host lacks and what its variables switch off.
+void apply_host(const Installation& one, const DriverHalf& half, const Variables& variables,
+                Judgement& judgement);
+
+// Says how its programs are started, and which PMI that takes.
 std::string launch_of(const Installation& one);
 
-// What UCX makes of GPU memory, with the reason, and what it lacks.
+// Judges what UCX makes of GPU memory, and adds what it lacks.
 void judge_ucx(const Ucx& ucx, Judgement& judgement);
 void add_ucx_steps(const Ucx& ucx, Judgement& judgement);
+// The prefix of a UCX with CUDA, for configure lines: that which is there, or the one that
+// add_ucx_steps() has people build.
+std::string ucx_prefix(const Installation& one);
 
 }  // namespace gdr::mpi

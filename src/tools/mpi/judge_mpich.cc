@@ -1,4 +1,4 @@
-// What MPICH does with GPU memory, and MVAPICH from version 3 on, which is made from it.
+// Judges MPICH, and MVAPICH from version 3 on, which is made from it.
 #include "mpi/judge.h"
 
 namespace gdr::mpi {
@@ -22,8 +22,9 @@ void judge_ofi(const Installation& one, const Variables& variables, Judgement& j
   if (ofi.cuda == Tri::kNo) {
     judgement.why.push_back("Its " + name + " has no CUDA" + reason +
                             ": MPICH copies GPU memory to host memory for it.");
-    judgement.steps.push_back({"libfabric with CUDA, for MPICH's --with-libfabric",
-                               "./configure --with-cuda=/usr/local/cuda --with-gdrcopy"});
+    judgement.steps.push_back(
+        {"libfabric with CUDA, for MPICH's --with-libfabric",
+         "./configure --prefix=/opt/libfabric --with-cuda=/usr/local/cuda --with-gdrcopy"});
     return;
   }
   if (asks) {
@@ -45,7 +46,8 @@ void judge_ofi(const Installation& one, const Variables& variables, Judgement& j
 std::string configure_line(const Installation& one) {
   const bool ofi = one.device.find("ofi") != std::string::npos;
   return std::string("./configure --with-cuda=/usr/local/cuda --with-device=ch4:") +
-         (ofi ? "ofi --with-libfabric=/usr" : "ucx --with-ucx=/usr");
+         (ofi ? std::string("ofi --with-libfabric=/opt/libfabric")
+              : "ucx --with-ucx=" + ucx_prefix(one));
 }
 
 void judge_without_cuda(const Installation& one, Judgement& judgement) {
@@ -65,6 +67,14 @@ void judge_without_cuda(const Installation& one, Judgement& judgement) {
 
 Judgement judge_mpich(const Installation& one, const Variables& variables) {
   Judgement judgement;
+  if (one.device == "ch3:psp") {
+    judgement.transport = one.device;
+    judgement.why.push_back(
+        "It is ParaStation MPI, whose library pscom carries GPU memory if it was built for that.");
+    judgement.settings.push_back(
+        {"switch it on, where pscom has its plugin cuda", "export PSP_CUDA=1"});
+    return judgement;
+  }
   if (one.device.starts_with("ch3")) {
     judgement.verdict = Verdict::kNone;
     judgement.transport = one.device;

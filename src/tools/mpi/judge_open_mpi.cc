@@ -1,4 +1,4 @@
-// Which way Open MPI's components take GPU memory between hosts.
+// Judges Open MPI by the components that take GPU memory between hosts.
 #include <fmt/format.h>
 
 #include "base/environment.h"
@@ -39,7 +39,7 @@ std::string switched_off(const Installation& one) {
 std::string configure_line(const Installation& one) {
   const std::string libdir =
       one.number() >= Version{5, 0, 0} ? " --with-cuda-libdir=/usr/local/cuda/lib64/stubs" : "";
-  return "./configure --with-cuda=/usr/local/cuda" + libdir + " --with-ucx=/usr";
+  return "./configure --with-cuda=/usr/local/cuda" + libdir + " --with-ucx=" + ucx_prefix(one);
 }
 
 bool uses_ucx(const Installation& one) {
@@ -122,7 +122,8 @@ void judge_mtl(const Installation& one, Judgement& judgement) {
         "verbs).");
   } else if (ofi.cuda == Tri::kNo) {
     judgement.why.push_back("Its " + name + " has no CUDA (" + ofi.why_cuda + ").");
-    judgement.steps.push_back({"libfabric with CUDA", "./configure --with-cuda=/usr/local/cuda"});
+    judgement.steps.push_back(
+        {"libfabric with CUDA", "./configure --prefix=/opt/libfabric --with-cuda=/usr/local/cuda"});
   } else {
     judgement.verdict = Verdict::kUnknown;
     judgement.why.push_back("Whether its " + name + " has CUDA is not known.");
@@ -194,8 +195,7 @@ void judge_without_cuda(const Installation& one, Judgement& judgement) {
   judgement.why.push_back("It is built without CUDA (" + one.why_cuda + ").");
   if (one.query == Tri::kYes) {
     judgement.notes.push_back(
-        "It has MPIX_Query_cuda_support, which every build has: the function "
-        "answers 0.");
+        "It has MPIX_Query_cuda_support, which every build has: the function returns 0.");
   }
   const bool has_cuda_ucx = one.has("pml", "ucx") && one.ucx && one.ucx->cuda == Tri::kYes;
   if (uses_ucx(one) && has_cuda_ucx) {
@@ -204,7 +204,6 @@ void judge_without_cuda(const Installation& one, Judgement& judgement) {
     judgement.why.push_back("Its UCX has CUDA, and carries what Open MPI itself does not touch.");
   } else if (uses_ucx(one)) {
     judgement.transport = "pml ucx";
-    if (one.ucx) add_ucx_steps(*one.ucx, judgement);
   } else {
     judgement.transport = uses_openib(one) ? "pml ob1, btl openib" : "pml ob1, btl tcp";
     if (has_cuda_ucx) {
@@ -213,13 +212,14 @@ void judge_without_cuda(const Installation& one, Judgement& judgement) {
       judgement.with_settings = Verdict::kPartial;
     }
   }
+  if (one.ucx) add_ucx_steps(*one.ucx, judgement);
   judgement.steps.insert(judgement.steps.begin(),
                          {"an Open MPI with CUDA: HPC-X, the one of the NVIDIA HPC SDK, conda's "
                           "(conda install -c conda-forge openmpi ucx), or build it",
                           configure_line(one)});
 }
 
-// What a file or the environment leaves out although it is built in.
+// A file or the environment may leave out a component that is built in.
 void add_left_out(const Installation& one, Judgement& judgement) {
   if (!one.has("pml", "ucx") || choice_of(one, "pml", "ucx") != Choice::kLeftOut) return;
   judgement.why.push_back(fmt::format("pml is '{}' by {}, so it does not use its UCX.",
@@ -241,11 +241,21 @@ Judgement judge_open_mpi(const Installation& one, const Variables& /*variables*/
     add_left_out(one, judgement);
     return judgement;
   }
+  if (one.has("pml", "pami")) {
+    judgement.transport = "pml pami";
+    judgement.verdict = Verdict::kNone;
+    judgement.with_settings = Verdict::kDirect;
+    judgement.why.push_back("Spectrum MPI takes GPU memory only where mpirun is told to.");
+    judgement.settings.push_back({"switch it on", "mpirun -gpu"});
+    return judgement;
+  }
   judge_with_cuda(one, judgement);
   add_left_out(one, judgement);
   const std::string off = switched_off(one);
-  if (off.empty() || one.number() >= Version{5, 0, 0}) return judgement;
-  // What comes after it is switched on is what was just judged.
+  // From 5.0 on it is false by default where there is no GPU.
+  const bool by_default = one.number() >= Version{5, 0, 0} && source_of(one, off) == "default";
+  if (off.empty() || by_default) return judgement;
+  // The judgement so far is for when it is switched on.
   judgement.with_settings =
       judgement.settings.empty() ? judgement.verdict : judgement.with_settings;
   judgement.verdict = Verdict::kNone;

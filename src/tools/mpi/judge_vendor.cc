@@ -1,5 +1,5 @@
-// What MVAPICH2, Intel MPI and Cray MPICH do with GPU memory: each has a switch of its own, which
-// is off by default.
+// Judges MVAPICH2, Intel MPI and Cray MPICH: each has a switch of its own for GPU memory, which is
+// off by default.
 #include "mpi/judge.h"
 
 namespace gdr::mpi {
@@ -35,7 +35,9 @@ Judgement judge_mvapich2(const Installation& one, const Variables& variables) {
          "./configure --enable-cuda --with-cuda=/usr/local/cuda"});
     return judgement;
   }
-  const bool gdr = one.product.find("GDR") != std::string::npos;
+  // Older ones say it in their path only: /opt/mvapich2/gdr/2.2
+  const bool gdr =
+      one.product.find("GDR") != std::string::npos || one.prefix.find("/gdr/") != std::string::npos;
   const bool off =
       variables.contains("MV2_USE_GPUDIRECT") && !is_on(variables, "MV2_USE_GPUDIRECT");
   const Verdict works = gdr && !off ? Verdict::kDirect : Verdict::kStaged;

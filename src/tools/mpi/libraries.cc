@@ -72,6 +72,27 @@ std::string find_needed(const Machine& machine, const std::string& from, std::st
   return {};
 }
 
+void ask_query_function(const Machine& machine, Installation& one) {
+  constexpr const char* kFunction = "MPIX_Query_cuda_support";
+  if (one.library.empty()) return;
+  const auto object = read_library(machine, one.library);
+  if (!object || !object->names_complete) return;
+  one.query = object->mentions(kFunction) ? Tri::kYes : Tri::kNo;
+  if (one.query == Tri::kNo || !one.hung.empty()) return;
+  const std::string output = machine.programs.call(one.library, kFunction).output;
+  // A library may print something in front of it.
+  const std::string_view lines =
+      std::string_view(output).substr(0, output.find_last_not_of('\n') + 1);
+  const std::string_view last = lines.substr(lines.rfind('\n') + 1);
+  if (last == "0" || last == "1") one.query_answer = last;
+}
+
+std::string prefix_of_library(const std::string& library) {
+  std::string folder = folder_of(library);
+  while (folder.size() > 1 && !name_of_file(folder).starts_with("lib")) folder = folder_of(folder);
+  return folder_of(folder);
+}
+
 std::string file_starting(const Machine& machine, const std::string& folder,
                           std::string_view name) {
   for (const std::string& entry : machine.entries(folder)) {

@@ -1,13 +1,14 @@
 #include "mpi/machine.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include <algorithm>
 
 #include "base/environment.h"
-#include "process/start.h"
 
 namespace gdr::mpi {
 namespace {
@@ -32,9 +33,9 @@ std::vector<std::string> environment_with(const Variables& changes) {
 LivePrograms::LivePrograms(Nanoseconds limit, Nanoseconds total)
     : limit_(limit), deadline_(now() + total) {}
 
-Answer LivePrograms::ask(const Question& question) {
+Answer LivePrograms::follow(process::Start start,
+                            const std::function<Result<pid_t>(const process::Start&)>& begin) {
   Answer answer;
-  if (question.words.empty() || access(question.words.front().c_str(), X_OK) != 0) return answer;
   answer.found = true;
   const Nanoseconds left = std::min(limit_, deadline_ - now());
   answer.timed_out = left <= 0;
@@ -42,17 +43,10 @@ Answer LivePrograms::ask(const Question& question) {
   Result<process::Pipe> pipe = process::make_pipe();
   const UniqueFd nothing(open("/dev/null", O_RDONLY | O_CLOEXEC));
   if (!pipe || !nothing) return {};
-  const std::vector<std::string> entries = environment_with(question.variables);
-  std::vector<const char*> environment;
-  for (const std::string& entry : entries) environment.push_back(entry.c_str());
-  environment.push_back(nullptr);
-  process::Start start;
-  start.command = question.words;
-  start.environment = environment.data();
   start.input = nothing.get();
   start.output = start.errors = pipe->write_end.get();
   start.leads_group = true;
-  const Result<pid_t> pid = process::begin(start);
+  const Result<pid_t> pid = begin(start);
   if (!pid) return {};
   pipe->write_end.reset();
   process::ChildEnd end = process::read_child(*pid, std::move(pipe->read_end), left, kMostBytes);
@@ -61,6 +55,30 @@ Answer LivePrograms::ask(const Question& question) {
   answer.timed_out = end.timed_out;
   answer.output = std::move(end.output);
   return answer;
+}
+
+Answer LivePrograms::ask(const Question& question) {
+  if (question.words.empty() || access(question.words.front().c_str(), X_OK) != 0) return {};
+  const std::vector<std::string> entries = environment_with(question.variables);
+  std::vector<const char*> environment;
+  for (const std::string& entry : entries) environment.push_back(entry.c_str());
+  environment.push_back(nullptr);
+  process::Start start;
+  start.command = question.words;
+  start.environment = environment.data();
+  return follow(start, [](const process::Start& one) { return process::begin(one); });
+}
+
+Answer LivePrograms::call(const std::string& library, const std::string& function) {
+  const auto work = [&] {
+    void* const loaded = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (loaded == nullptr) return 1;
+    using Function = int (*)();
+    const auto called = reinterpret_cast<Function>(dlsym(loaded, function.c_str()));
+    if (called == nullptr) return 1;
+    return dprintf(STDOUT_FILENO, "%d\n", called()) > 0 ? 0 : 1;
+  };
+  return follow({}, [&](const process::Start& one) { return process::begin(one, work); });
 }
 
 Answer RecordedPrograms::ask(const Question& question) {

@@ -11,6 +11,7 @@
 //   captured/programs/opt/hpcx/ompi/bin/ompi_info/--parsable --all
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <utility>
@@ -18,6 +19,7 @@
 
 #include "base/clock.h"
 #include "host/files.h"
+#include "process/start.h"
 
 namespace gdr::mpi {
 
@@ -38,6 +40,10 @@ class Programs {
  public:
   virtual ~Programs() = default;
   virtual Answer ask(const Question& question) = 0;
+  // Calls `int function(void)` of a library; the output is the result in decimal. It is called in a
+  // process of its own, with the same limits. A record has it as the output of the library with the
+  // function's name as its argument.
+  virtual Answer call(const std::string& library, const std::string& function) = 0;
 };
 
 // Starts programs of this machine. None may take longer than `limit`, and all of them together no
@@ -46,8 +52,13 @@ class LivePrograms : public Programs {
  public:
   explicit LivePrograms(Nanoseconds limit, Nanoseconds total = 60 * kSecond);
   Answer ask(const Question& question) override;
+  Answer call(const std::string& library, const std::string& function) override;
 
  private:
+  // `begin` starts it with what it is given.
+  Answer follow(process::Start start,
+                const std::function<Result<pid_t>(const process::Start&)>& begin);
+
   Nanoseconds limit_;
   Nanoseconds deadline_;
 };
@@ -56,6 +67,9 @@ class RecordedPrograms : public Programs {
  public:
   explicit RecordedPrograms(const host::Files& files) : files_(files) {}
   Answer ask(const Question& question) override;
+  Answer call(const std::string& library, const std::string& function) override {
+    return ask({{library, function}});
+  }
 
  private:
   const host::Files& files_;
@@ -74,7 +88,7 @@ struct Machine {
   std::vector<std::string> entries(const std::string& path) const {
     return files.entries(below_root(path));
   }
-  // Where a path leads once all links are followed; the path itself where it leads nowhere.
+  // Follows all links of a path; the path itself where it leads nowhere.
   std::string real_path(const std::string& path) const;
   // "usr/bin", as host::Files wants it.
   static std::string below_root(const std::string& path);

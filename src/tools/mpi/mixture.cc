@@ -45,8 +45,13 @@ class Mixtures {
     if (compiler.empty() || used.family == Family::kUnknown) return;
     const Installation built = identify_compiler(compiler);
     if (built.family == Family::kUnknown || is_same(machine_, built, used)) return;
+    if (given_) {
+      found_.push_back({false, "mpicc in PATH is " + described(built) + ", not of this MPI.",
+                        "build its programs with the mpicc in " + used.bin});
+      return;
+    }
     found_.push_back(
-        {!given_,
+        {true,
          fmt::format("mpicc is {}, mpirun is {}: what the one builds, the other starts as separate "
                      "programs of one process each, or not at all.",
                      described(built), described(used)),

@@ -22,7 +22,7 @@ struct Module {
 std::vector<Module> mpi_modules(const Machine& machine);
 
 // The folders that the text of one module file puts into PATH, with its own variables replaced.
-// Those that depend on anything else are left out.
+// Folders that depend on anything else are left out.
 std::vector<std::string> folders_of_module(std::string_view text);
 
 }  // namespace gdr::mpi

@@ -14,7 +14,7 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
 }
 
-// What follows "MPICH Device:" in whichever case the program writes it.
+// The value behind a name that ends with `key`: "MPICH Device:   ch4:ucx".
 std::string_view value_of(std::string_view line, std::string_view key) {
   const std::size_t colon = line.find(':');
   if (colon == line.npos) return {};
@@ -69,7 +69,7 @@ bool read_line(std::string_view line, Installation& one, bool& in_configuration)
     if (const auto options = value_of(line, key); !options.empty()) one.configure = options;
   }
   if (one.version.empty()) {
-    // Of the launcher, which belongs to the library.
+    // This is the launcher's version, which is the library's.
     if (const auto version = value_of(line, "Version"); !version.empty()) one.version = version;
   }
   return false;
@@ -108,6 +108,11 @@ Tri built_with_cuda(const Installation& one, const std::optional<SharedObject>& 
       why = std::string("it was configured with ") + option;
       return Tri::kYes;
     }
+  }
+  // It may say so where neither the options nor what is needed do.
+  if (one.query_answer == "1") {
+    why = "MPIX_Query_cuda_support returns 1";
+    return Tri::kYes;
   }
   if (one.product == "MVAPICH2-GDR") {
     why = "MVAPICH2-GDR is built for CUDA only";
@@ -214,9 +219,7 @@ void ask_mpich(const Machine& machine, Installation& one) {
   find_library_of(machine, one);
   std::optional<SharedObject> library;
   if (!one.library.empty()) library = read_library(machine, one.library);
-  if (library && library->names_complete) {
-    one.query = library->mentions("MPIX_Query_cuda_support") ? Tri::kYes : Tri::kNo;
-  }
+  ask_query_function(machine, one);
   if (one.family == Family::kMpich || one.family == Family::kMvapich) {
     one.cuda = built_with_cuda(one, library, one.why_cuda);
   }

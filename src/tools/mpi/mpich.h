@@ -1,4 +1,4 @@
-// What the programs of MPICH and its kin say: MPICH, MVAPICH2 and its successors, Intel MPI, Cray
+// Asks the programs of MPICH and its kin: MPICH, MVAPICH2 and its successors, Intel MPI, Cray
 // MPICH.
 #pragma once
 

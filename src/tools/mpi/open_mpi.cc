@@ -9,7 +9,7 @@
 namespace gdr::mpi {
 namespace {
 
-// Those that decide which way GPU memory goes.
+// These parameters decide which way GPU memory goes.
 constexpr std::array kParameters = {
     "pml",
     "btl",
@@ -173,7 +173,7 @@ Tri built_with_cuda(const Installation& one, std::string& why) {
   return Tri::kUnknown;
 }
 
-// Of an installation that was moved after it was built.
+// The path after an installation was moved from where it was built.
 std::string moved(const Installation& one, std::string path) {
   const std::string built = one.parameter("path:prefix");
   if (!built.empty() && built != one.prefix && path.starts_with(built + "/")) {
@@ -232,10 +232,7 @@ void ask_open_mpi(const Machine& machine, Installation& one) {
     if (parse_version(first).known()) one.version = first.substr(first.rfind(' ') + 1);
   }
   find_library_of(machine, one);
-  if (one.library.empty()) return;
-  if (const auto object = read_library(machine, one.library); object && object->names_complete) {
-    one.query = object->mentions("MPIX_Query_cuda_support") ? Tri::kYes : Tri::kNo;
-  }
+  ask_query_function(machine, one);
 }
 
 }  // namespace gdr::mpi

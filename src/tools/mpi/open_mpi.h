@@ -1,4 +1,4 @@
-// What ompi_info says, of Open MPI 1.7 to 5 and of what is built from it (HPC-X, IBM Spectrum MPI).
+// Asks ompi_info of Open MPI 1.7 to 5 and of its offspring (HPC-X, IBM Spectrum MPI).
 //
 //   Installation one = ...;
 //   ask_open_mpi(machine, one);
@@ -17,7 +17,7 @@ bool read_ompi_info(std::string_view text, Installation& one);
 
 void ask_open_mpi(const Machine& machine, Installation& one);
 
-// Where components lie; Debian's version of Open MPI has a folder of its own.
+// The folder of components: Debian's Open MPI has one with a name of its own.
 std::string component_folder(const Machine& machine, const Installation& one);
 
 }  // namespace gdr::mpi

@@ -17,7 +17,7 @@ struct Place {
   std::string module;    // what `module load` takes; empty: no module
 };
 
-// Those of PATH first, in its order. A folder may come more than once.
+// The folders of PATH come first, in its order. A folder may come more than once.
 std::vector<Place> mpi_places(const Machine& machine);
 
 // The folders that fit a pattern, in which a star stands within one name: "/opt/hpcx*/ompi/bin".

@@ -23,7 +23,7 @@ std::vector<T> read_all(const host::Files& files, const std::string& path, std::
   return values;
 }
 
-// Where in the file an address of the loaded library lies.
+// The place in the file of an address of the loaded library.
 std::optional<std::uint64_t> offset_of(const std::vector<Elf64_Phdr>& segments,
                                        std::uint64_t address) {
   for (const Elf64_Phdr& segment : segments) {

@@ -1,4 +1,4 @@
-// What a shared library or program says of itself to the loader: which libraries it needs, where
+// Reads what a shared library or program tells the loader: which libraries it needs, where
 // they are looked for, and whether it has a symbol for others. The file may be anybody's: every
 // offset is checked, and of a large one only the tables are read.
 //

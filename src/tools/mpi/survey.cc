@@ -9,6 +9,7 @@
 #include "mpi/libraries.h"
 #include "mpi/mpich.h"
 #include "mpi/open_mpi.h"
+#include "mpi/slurm.h"
 
 namespace gdr::mpi {
 namespace {
@@ -100,6 +101,7 @@ Result<Report> examine(const Machine& machine, const host::Inventory& inventory,
           "its launcher: gdr mpi check /path/to/bin/mpirun"};
     }
   }
+  report.slurm = slurm_interfaces(machine);
   for (Installation& one : found) {
     if (one.hung.empty()) ask(machine, one);
     Judgement judgement = judge(one, report.half, machine.variables);
@@ -108,6 +110,7 @@ Result<Report> examine(const Machine& machine, const host::Inventory& inventory,
                                   " did not answer in time and was stopped; run it by hand, or "
                                   "give it longer with --timeout"};
     }
+    compare_with_slurm(report.slurm, judgement);
     report.mpis.push_back({std::move(one), std::move(judgement)});
   }
   add_better(report.mpis);

@@ -5,6 +5,7 @@
 //   return exit_status(*report);
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -34,7 +35,8 @@ struct Report {
   DriverHalf half;
   std::vector<Judged> mpis;  // the one in use first
   std::vector<Mixture> mixtures;
-  bool given = false;  // one was named
+  std::set<std::string> slurm;  // what `srun --mpi` takes here; empty: no Slurm, or not known
+  bool given = false;           // one was named
 };
 
 // `launcher`: the one to look at; empty: all of the machine. An error: there is none, or it is no
@@ -46,8 +48,8 @@ Result<Report> examine(const Machine& machine, const host::Inventory& inventory,
 // the best of all.
 int exit_status(const Report& report);
 
-// What the machine's variables and PATH mix up. `given`: the only one of `mpis` was named, and
-// stands in the place of the one that mpirun starts.
+// Finds what the machine's variables and PATH mix up. `given`: the only one of `mpis` was named,
+// and stands in the place of the one that mpirun starts.
 std::vector<Mixture> find_mixtures(const Machine& machine, const std::vector<Judged>& mpis,
                                    bool given);
 

@@ -57,7 +57,7 @@ Colour colour_of(Verdict verdict) {
 }
 
 void add_step(Page& page, const std::string& label, const Step& step) {
-  page.field(label, step.text + (step.command.empty() ? "" : ":"));
+  page.field(label, step.text + (step.command.empty() || step.text.empty() ? "" : ":"));
   if (!step.command.empty()) page.command(step.command);
 }
 
@@ -69,7 +69,8 @@ void add_facts(Page& page, const Installation& one) {
   page.field("CUDA", yes_or_no(one.cuda) + (one.why_cuda.empty() ? "" : " (" + one.why_cuda + ")"));
   if (one.query != Tri::kUnknown) {
     page.field("query", std::string("MPIX_Query_cuda_support is ") +
-                            (one.query == Tri::kYes ? "in " : "not in ") + one.library);
+                            (one.query == Tri::kYes ? "in " : "not in ") + one.library +
+                            (one.query_answer.empty() ? "" : ", returns " + one.query_answer));
   }
   for (const auto& [name, parameter] : one.parameters) {
     if (name.starts_with("path:")) continue;
@@ -116,11 +117,11 @@ void add_mpi(Page& page, const Judged& judged, bool all) {
   const char* label = "missing";
   for (const Step& step : judgement.steps) {
     add_step(page, label, step);
-    label = "or, too";
+    label = "also";
   }
   for (const std::string& note : judgement.notes) page.field("note", note);
   if (!judgement.launch.empty()) page.field("start by", judgement.launch);
-  if (!one.module.empty() && !one.in_use) page.field("module", "module load " + one.module);
+  if (!judgement.load.empty()) add_step(page, "load by", {"", judgement.load});
   if (all) add_facts(page, one);
   page.blank();
 }

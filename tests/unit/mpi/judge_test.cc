@@ -101,6 +101,7 @@ TEST(Judge, CudaThatIsSwitchedOffCrashes) {
   const Judgement judgement = judge(one, {}, {});
   EXPECT_EQ(judgement.verdict, Verdict::kNone);
   EXPECT_EQ(judgement.with_settings, Verdict::kDirect);
+  ASSERT_FALSE(judgement.settings.empty());
   EXPECT_EQ(judgement.settings.front().command, "mpirun --mca opal_cuda_support 1");
 }
 
@@ -125,6 +126,47 @@ TEST(Judge, UcxBefore114UsesNoDmaBuf) {
   half.dma_buf = Tri::kYes;
   EXPECT_EQ(verdict(over_ucx("4.1.6", Tri::kYes, "1.12.1"), half), Verdict::kStaged);
   EXPECT_EQ(verdict(over_ucx("4.1.6", Tri::kYes, "1.14.0"), half), Verdict::kDirect);
+}
+
+TEST(Judge, OpenibAndMvapich2KnowNoDmaBuf) {
+  DriverHalf half = driver();
+  half.dma_buf = Tri::kYes;
+  Installation one;
+  one.family = Family::kMvapich;
+  one.product = "MVAPICH2-GDR";
+  one.device = "ch3:mrail";
+  one.cuda = Tri::kYes;
+  const Variables on = {{"MV2_USE_CUDA", "1"}};
+  EXPECT_EQ(judge(one, half, on).verdict, Verdict::kStaged);
+  EXPECT_EQ(judge(one, half, {}).with_settings, Verdict::kStaged);
+  half.peer_module = "nvidia_peermem 550.54";
+  EXPECT_EQ(judge(one, half, on).verdict, Verdict::kDirect);
+}
+
+TEST(Judge, UcxIsNotChosenByItselfOnOtherNics) {
+  Installation one = over_ucx("4.1.6", Tri::kYes, "1.17.0");
+  one.parameters["pml_ucx_devices"].value = "mlx*";
+  DriverHalf half = driver();
+  half.dma_buf = Tri::kYes;
+  const Judgement judgement = judge(one, half, {});
+  EXPECT_EQ(judgement.verdict, Verdict::kStaged);
+  EXPECT_EQ(judgement.with_settings, Verdict::kDirect);
+  ASSERT_FALSE(judgement.settings.empty());
+  EXPECT_EQ(judgement.settings.back().command, "mpirun --mca pml ucx");
+  half.mellanox_nic = true;
+  EXPECT_EQ(verdict(one, half), Verdict::kDirect);
+  half.mellanox_nic = false;
+  one.parameters["pml"].value = "ucx";
+  EXPECT_EQ(verdict(one, half), Verdict::kDirect);
+}
+
+TEST(Judge, CudaOfOpenMpi5IsOffOnlyIfSomebodySaysSo) {
+  Installation one = over_ucx("5.0.6", Tri::kYes, "1.17.0");
+  one.parameters["opal_cuda_support"] = {"false", "default"};
+  EXPECT_EQ(verdict(one), Verdict::kDirect);
+  one.parameters["opal_cuda_support"] = {"false",
+                                         "file (/opt/conda/etc/openmpi-mca-params.conf:9)"};
+  EXPECT_EQ(verdict(one), Verdict::kNone);
 }
 
 TEST(Judge, UcxVariablesCanSwitchCudaOff) {

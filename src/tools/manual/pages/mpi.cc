@@ -41,8 +41,10 @@ Page check() {
            "that it started."},
       .exit_status = {{"0", "GPUDirect RDMA, or nothing is known to be wrong"},
                       {"1", "a GPU pointer crashes, or parts of different MPIs are mixed"},
-                      {"2", "wrong use, or no MPI was found"},
-                      {"3", "GPU memory is copied through host memory, or only a part works"}},
+                      {"2", "wrong use, no MPI was found, or the given one does not answer"},
+                      {"3",
+                       "GPU memory is copied through host memory, only a part works, or a program "
+                       "does not answer"}},
       .examples = {{"gdr mpi check"},
                    {"gdr mpi check /opt/hpcx/ompi/bin/mpirun"},
                    {"gdr mpi check --json | jq -r '.mpis[] | .prefix + \" \" + .verdict'",
