@@ -19,6 +19,7 @@ source = pathlib.Path(sys.argv[2])
 QUICK = ["--soft", "--memory", "host", "--sizes", "64", "--iterations", "16", "--repeats", "2"]
 # Neither hardware nor privileges are needed but for these, whose tests look at the document themselves.
 ELSEWHERE = {
+    "gdr mpi run": "takes an MPI: mpi_run.beside_the_nic",
     "gdr peermem build": "takes a kernel's headers and a GPU driver",
     "gdr peermem install": "takes a module: peermem.command",
 }

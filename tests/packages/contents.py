@@ -12,7 +12,8 @@ from packages import expect, make, one, run, run_to_the_end, skip, succeed
 
 PROGRAM = {"/usr/bin/gdr", "/usr/lib/gdrkit/watch/libgdr-watch.so", "/usr/share/doc/gdrkit/copyright",
            "/usr/share/doc/gdrkit/CHANGELOG.md", "/usr/share/doc/gdrkit/docs/install.md",
-           "/usr/share/gdrkit/kernel/nvidia_peermem.c", "/usr/share/gdrkit/kernel/symvers.sh"}
+           "/usr/share/gdrkit/kernel/nvidia_peermem.c", "/usr/share/gdrkit/kernel/symvers.sh",
+           "/usr/share/gdrkit/mpi/gdr-mpi.c"}
 STAND_INS = {"/usr/lib/gdrkit/" + name for name in (
     "soft-nic/libibverbs.so.1", "soft-nic/librdmacm.so.1", "soft-nic/librspreload.so",
     "soft-nic/check-configuration", "soft-nic/device-files", "soft-gpu/libcuda.so.1",

@@ -94,6 +94,19 @@ Candidates nccl_expectations() {
           {"any", "connections of any kind"}};
 }
 
+Candidates mpi_measures() {
+  return {{"latency", ""},    {"bandwidth", ""},  {"bidirectional", ""},
+          {"multi-pair", ""}, {"all-reduce", ""}, {"all-to-all", ""}};
+}
+
+Candidates mpi_memories() { return {{"host", ""}, {"gpu", ""}}; }
+
+Candidates mpi_launchers() { return {{"mpirun", ""}, {"srun", ""}}; }
+
+Candidates mpi_gpu_pointers() {
+  return {{"auto", "if the MPI says that it takes them"}, {"yes", ""}, {"no", ""}};
+}
+
 Candidates kernels() {
   Candidates all;
   for (std::string& name : host::Files("/").entries("lib/modules")) {
@@ -135,6 +148,10 @@ constexpr ListedValues kListed[] = {
     {"gdr watch", "--expect", false, watch_expectations},
     {"gdr nccl check", "--expect", false, nccl_expectations},
     {"gdr nccl run", "--expect", false, nccl_expectations},
+    {"gdr mpi run", "--measure", true, mpi_measures},
+    {"gdr mpi run", "--memory", true, mpi_memories},
+    {"gdr mpi run", "--launcher", false, mpi_launchers},
+    {"gdr mpi run", "--gpu-pointers", false, mpi_gpu_pointers},
 };
 
 }  // namespace

@@ -1,13 +1,10 @@
 // gdr nccl run: runs a program with NCCL's log switched on, and checks the log at the end.
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <glob.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <memory>
 
@@ -20,6 +17,7 @@
 #include "cli/nccl_answer.h"
 #include "cli/nccl_commands.h"
 #include "cli/nccl_run_plan.h"
+#include "cli/private_folder.h"
 #include "cli/report_files.h"
 #include "cli/run_exec.h"
 #include "cli/run_program_file.h"
@@ -48,25 +46,6 @@ int refuse(const std::string& reason, int status) {
   say("gdr nccl run: " + reason);
   return status;
 }
-
-// A folder for this user alone; the destructor removes it with all its files.
-class PrivateFolder {
- public:
-  PrivateFolder() {
-    std::string pattern = environment("TMPDIR").value_or("/tmp") + "/gdr-nccl-XXXXXX";
-    if (mkdtemp(pattern.data()) != nullptr) name_ = pattern;
-  }
-  PrivateFolder(const PrivateFolder&) = delete;
-  PrivateFolder& operator=(const PrivateFolder&) = delete;
-  ~PrivateFolder() {
-    std::error_code ignored;
-    if (!name_.empty()) fs::remove_all(name_, ignored);
-  }
-  const std::string& name() const { return name_; }
-
- private:
-  std::string name_;
-};
 
 // Reads the log, and keeps a copy for --log.
 class CaughtLog {
@@ -164,12 +143,8 @@ int run(const NcclRunOptions& options) {
   const Result<std::string> path =
       find_program(options.command.front(), environment("PATH").value_or(kDefaultPath));
   if (!path) return refuse(path.error().message, exit_status_for(path.error().code));
-  const PrivateFolder folder;
-  if (folder.name().empty()) {
-    return refuse(fmt::format("cannot make a folder in {}: {}; set TMPDIR",
-                              environment("TMPDIR").value_or("/tmp"), std::strerror(errno)),
-                  2);
-  }
+  const PrivateFolder folder("nccl");
+  if (folder.name().empty()) return refuse(folder.complaint() + "; set TMPDIR", 2);
   if (const Result<void> writable = options.report.check(); !writable) {
     return refuse(writable.error().message, kWrongUse);
   }

@@ -94,6 +94,8 @@ std::vector<Variable> not_for_users() {
       {"GDR_RUN_LEDGER", "FILE", Concern::kInternal,
        "Memory in which programs count what they do with RDMA, for gdr run's last line", ""},
       {"GDR_WATCH_LEDGER", "FILE", Concern::kInternal, "The same for gdr watch", ""},
+      {"GDR_MPI_COUNTERS_FD", "NUMBER", Concern::kInternal,
+       "Descriptor by which the program of gdr mpi run asks for counters", ""},
       {"GDR_FAULT", "NAME", Concern::kTests, "Breaks the data path on purpose", ""},
       {"GDR_KILL", "NAME:COUNT", Concern::kTests, "Ends a process at a point of its code", ""},
       {"GDR_STOP", "NAME:COUNT", Concern::kTests, "Stops a process at a point of its code", ""}};

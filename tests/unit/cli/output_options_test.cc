@@ -65,8 +65,8 @@ TEST(OutputOptions, NoFileOfAnAnswerIsNamedByAnythingButReport) {
     }
   });
   EXPECT_EQ(others, kNoAnswer);
-  EXPECT_EQ(reports, (std::set<std::string>{"gdr doctor", "gdr nccl run", "gdr perf", "gdr prove",
-                                            "gdr topo", "gdr watch"}));
+  EXPECT_EQ(reports, (std::set<std::string>{"gdr doctor", "gdr mpi run", "gdr nccl run", "gdr perf",
+                                            "gdr prove", "gdr topo", "gdr watch"}));
 }
 
 }  // namespace

@@ -6,20 +6,24 @@ namespace {
 Page mpi() {
   return {
       .name = "gdr mpi",
-      .usages = {{"gdr mpi check [OPTIONS] [MPIRUN]"}},
+      .usages = {{"gdr mpi check [OPTIONS] [MPIRUN]"},
+                 {"gdr mpi run [OPTIONS] -- [LAUNCHER-OPTIONS...]"}},
       .description =
           {"An MPI that was built without CUDA crashes when it gets a GPU pointer, and one that "
            "was "
            "built with CUDA may still copy through host memory: nothing says so at run time. gdr "
-           "mpi tells what an MPI can do with GPU memory, and which component does it. It needs "
-           "neither a GPU nor a NIC."},
-      .exit_note = "gdr mpi check has a page of its own.",
+           "mpi check tells what an MPI can do with GPU memory, and which component does it; gdr "
+           "mpi "
+           "run measures what it does, and reads the NICs' counters meanwhile. Neither needs a GPU "
+           "or a NIC."},
+      .exit_note = "Each of them has a page of its own.",
       .exit_status = {{"0", "GPUDirect RDMA, or nothing is known to be wrong"},
-                      {"1", "a GPU pointer crashes"},
+                      {"1", "a GPU pointer crashes; a run failed, or values are wrong"},
                       {"2", "wrong use"},
-                      {"3", "warnings only"}},
-      .examples = {{"gdr mpi check"}},
-      .see_also = {"gdr-doctor(1)", "gdr-explain(1)", "gdr-mpi-check(1)", "gdr-nccl(1)"}};
+                      {"3", "warnings only; GPUDirect RDMA is not used, or in part"}},
+      .examples = {{"gdr mpi check"}, {"gdr mpi run --report mpi.html"}},
+      .see_also = {"gdr-doctor(1)", "gdr-explain(1)", "gdr-mpi-check(1)", "gdr-mpi-run(1)",
+                   "gdr-nccl(1)"}};
 }
 
 Page check() {

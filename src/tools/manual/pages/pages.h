@@ -16,6 +16,7 @@ Pages fix_pages();
 Pages gdr_pages();  // the program itself, help and version
 Pages list_pages();
 Pages mpi_pages();
+Pages mpi_run_pages();
 Pages nccl_pages();
 Pages peermem_pages();
 Pages perf_pages();
