@@ -52,7 +52,7 @@ TEST(OutputOptions, NoFileOfAnAnswerIsNamedByAnythingButReport) {
       // Read.
       "--hwloc-xml", "--nccl-xml", "--lspci", "--secret", "--driver-module", "--key", "--cert",
       // What passed by: packets, counters that grow, the log of a program; a module.
-      "--pcap", "--counters", "--log", "--output"};
+      "--pcap", "--counters", "--log", "--output", "--mpirun", "--mpicc"};
   std::set<std::string> reports, others;
   each_option([&](const CLI::App& app, const CLI::Option& option) {
     if (value_name(option) != "FILE") return;
