@@ -13,21 +13,27 @@ namespace {
 void* find_nothing(void*, const char*) { return nullptr; }
 void* find_nothing_versioned(void*, const char*, const char*) { return nullptr; }
 
-// Asked for by version, the C library's own is found, which then tells who is next.
+// Asked for by version, the C library's own is found, which then tells who is next. Others that
+// stand in front of it (observe) are not called for that: they look for their next ones through us,
+// and so would not end.
+Lookup* c_library_lookup() {
+  auto* versioned = reinterpret_cast<VersionedLookup*>(dlvsym_of_c_library());
+  if (versioned == nullptr) return nullptr;
+  return reinterpret_cast<Lookup*>(versioned(RTLD_NEXT, "dlsym", kOldestCLibraryVersion));
+}
+
 Lookup* find_next() {
-  auto* own_versioned = reinterpret_cast<VersionedLookup*>(dlvsym_of_c_library());
-  if (own_versioned == nullptr) return find_nothing;
-  auto* own = reinterpret_cast<Lookup*>(own_versioned(RTLD_NEXT, "dlsym", kOldestCLibraryVersion));
+  Lookup* const own = c_library_lookup();
   if (own == nullptr) return find_nothing;
   auto* next = reinterpret_cast<Lookup*>(own(RTLD_NEXT, "dlsym"));
   return next != nullptr ? next : own;
 }
 
 VersionedLookup* find_next_versioned() {
-  auto* own = reinterpret_cast<VersionedLookup*>(dlvsym_of_c_library());
+  Lookup* const own = c_library_lookup();
   if (own == nullptr) return find_nothing_versioned;
-  auto* next = reinterpret_cast<VersionedLookup*>(next_dlsym()(RTLD_NEXT, "dlvsym"));
-  return next != nullptr ? next : own;
+  auto* next = reinterpret_cast<VersionedLookup*>(own(RTLD_NEXT, "dlvsym"));
+  return next != nullptr ? next : reinterpret_cast<VersionedLookup*>(dlvsym_of_c_library());
 }
 
 template <typename Function>

@@ -170,6 +170,17 @@ def check_harmless_variables():
         expect(done.returncode == 0 and "soft0" in done.stdout, f"{value}: {done}")
 
 
+def check_beside_the_observer():
+    """Both libraries stand in front of dlsym, whichever of them is first, and each finds what is behind it."""
+    folder = os.path.join(os.path.dirname(gdr), "..", "lib", "gdrkit")
+    watch, observe = (os.path.join(folder, name, f"libgdr-{name}.so") for name in ("watch", "observe"))
+    asks = [sys.executable, "-c", "import ctypes; print(ctypes.CDLL(None).getpid() > 0)"]
+    for order in ((watch, observe), (observe, watch)):
+        done = subprocess.run(asks, capture_output=True, text=True, timeout=60,
+                              env={**os.environ, "LD_PRELOAD": ":".join(order)})
+        expect(done.returncode == 0 and done.stdout == "True\n", f"{order}: {done}")
+
+
 def main():
     if shutil.which("ibv_rc_pingpong") is None:
         print("skipped: no ibv_rc_pingpong (package ibverbs-utils)")
@@ -181,6 +192,7 @@ def main():
     check_document_on_standard_output()
     check_children()
     check_harmless_variables()
+    check_beside_the_observer()
 
 
 main()
