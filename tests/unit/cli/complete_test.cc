@@ -182,7 +182,7 @@ bool is_free(const std::string& option, const std::string& value) {
   static const std::set<std::string> kinds = {"FILE",    "DIR",     "PATH", "N",
                                               "BYTES",   "SECONDS", "TIME", "PORT",
                                               "ADDRESS", "NODE",    "SPEC", "PERCENT"};
-  static const std::set<std::string> lists = {"--sizes", "--cpu"};
+  static const std::set<std::string> lists = {"--sizes", "--cpu", "--hosts"};
   return kinds.contains(value) || lists.contains(option);
 }
 

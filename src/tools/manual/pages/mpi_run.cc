@@ -29,7 +29,6 @@ Pages mpi_run_pages() {
             {"gdr mpi run --memory host -- --mca pml ucx -x UCX_TLS=rc",
              "two ranks of Open MPI on this host, by the NIC instead of shared memory"},
             {"gdr mpi run -n 4 --hosts node1,node2 --report mpi.html"},
-            {"gdr mpi run --mpirun mpirun.mpich -- -env UCX_TLS rc -env MPIR_CVAR_NOLOCAL 1"},
             {"gdr mpi run --launcher srun --hosts node1,node2"}},
        .see_also = {"gdr-nccl-run(1)", "gdr-perf(1)", "gdr-prove(1)", "gdr-watch(1)"}}};
 }
