@@ -24,12 +24,11 @@ Pages mpi_run_pages() {
                        {"2", "wrong use, no MPI, or a launcher and a compiler of different MPIs"},
                        {"3", "not used, or in part: also if the MPI takes no GPU memory"}},
        .variables = {"TMPDIR"},
-       .examples =
-           {{"gdr mpi run"},
-            {"gdr mpi run --memory host -- --mca pml ucx -x UCX_TLS=rc",
-             "two ranks of Open MPI on this host, by the NIC instead of shared memory"},
-            {"gdr mpi run -n 4 --hosts node1,node2 --report mpi.html"},
-            {"gdr mpi run --launcher srun --hosts node1,node2"}},
+       .examples = {{"gdr mpi run"},
+                    {"gdr mpi run --memory host -- --mca pml ucx -x UCX_TLS=rc",
+                     "two ranks of Open MPI on this host, by the NIC instead of shared memory"},
+                    {"gdr mpi run -n 4 --hosts node1,node2 --report mpi.html"},
+                    {"gdr mpi run --launcher srun --hosts node1,node2"}},
        .see_also = {"gdr-nccl-run(1)", "gdr-perf(1)", "gdr-prove(1)", "gdr-watch(1)"}}};
 }
 
