@@ -11,7 +11,7 @@ void add_mpi_check(CLI::App& mpi, Action& chosen);
 void add_mpi_run(CLI::App& mpi, Action& chosen);
 // What `gdr mpi run` starts beside each rank; hidden.
 void add_mpi_rank(CLI::App& program, Action& chosen);
-// What it starts on two hosts to measure between their NICs; hidden.
+// It starts this on two hosts to measure between their NICs; hidden.
 void add_mpi_perf(CLI::App& program, Action& chosen);
 
 }  // namespace gdr::cli

@@ -1,12 +1,10 @@
 // gdr mpi run: measures an MPI with a program of our own, and tells from the NICs' counters whether
 // it used them.
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdio>
-#include <ctime>
 #include <filesystem>
 #include <memory>
 
@@ -18,6 +16,7 @@
 #include "cli/mpi_commands.h"
 #include "cli/mpi_run_baseline.h"
 #include "cli/mpi_run_options.h"
+#include "cli/own_files.h"
 #include "cli/private_folder.h"
 #include "cli/run_program_file.h"
 #include "cli/this_host.h"
@@ -33,7 +32,6 @@
 #include "text/envelope.h"
 #include "text/style.h"
 #include "text/wrap.h"
-#include "version/version.h"
 
 namespace gdr::cli {
 namespace {
@@ -49,12 +47,11 @@ int refuse(const std::string& reason, int status) {
   return status;
 }
 
-// ../share/gdrkit/mpi beside the folder of this program: built and installed trees look alike.
 Result<std::string> program_source() {
+  const Result<std::string> folder = own_folder("share/gdrkit/mpi");
+  if (!folder) return folder.error();
   std::error_code error;
-  const fs::path self = fs::read_symlink("/proc/self/exe", error);
-  if (error) return Error{error.value(), "cannot read /proc/self/exe; is /proc mounted?"};
-  const fs::path source = self.parent_path().parent_path() / "share/gdrkit/mpi/gdr-mpi.c";
+  const fs::path source = fs::path(*folder) / "gdr-mpi.c";
   if (fs::exists(source, error)) return source.string();
   return Error{ENOENT, fmt::format("{} is missing; install gdrkit again", source.string())};
 }
@@ -227,8 +224,9 @@ int run(MpiRunOptions& options) {
                               report.soft_nic ? "RDMA NIC" : "GPU"),
                   1);
   }
-  report.date = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
-  report.version = program_version();
+  const text::Provenance made = provenance();
+  report.date = made.date;
+  report.version = made.version;
   report.wants_host = options.wants_host;
   report.wants_gpu = options.wants_gpu;
   const std::atomic<bool>& interrupted = watch_interruption();

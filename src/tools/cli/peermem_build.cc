@@ -1,13 +1,13 @@
 // gdr peermem build: builds the module against the driver and the RDMA stack that are here.
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "base/printable.h"
 #include "cli/command_line.h"
 #include "cli/help.h"
+#include "cli/own_files.h"
 #include "cli/peermem_commands.h"
 #include "cli/this_host.h"
 #include "peermem/build.h"
@@ -23,14 +23,6 @@ struct BuildOptions : PeermemOptions {
 int fail(const Error& error, int status = kFailed) {
   say("gdr peermem build: " + error.message);
   return status;
-}
-
-// ../share/gdrkit/kernel beside the folder of this program: built and installed trees look alike.
-Result<std::string> source_folder() {
-  std::error_code error;
-  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
-  if (error) return Error{error.value(), "cannot read /proc/self/exe; is /proc mounted?"};
-  return (self.parent_path().parent_path() / "share/gdrkit/kernel").string();
 }
 
 std::string told(const peermem::Built& built) {
@@ -56,7 +48,7 @@ std::string json_of(const peermem::Built& built) {
 int build_module(const BuildOptions& options) {
   const Result<peermem::Survey> survey = take_survey(options);
   if (!survey) return fail(survey.error(), kWrongUse);
-  const Result<std::string> source = source_folder();
+  const Result<std::string> source = own_folder("share/gdrkit/kernel");
   if (!source) return fail(source.error());
   const peermem::BuildOrder order{*source, options.output, options.choices.headers,
                                   options.choices.driver_source};

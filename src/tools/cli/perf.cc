@@ -8,6 +8,7 @@
 #include "cli/interruption.h"
 #include "cli/perf_output.h"
 #include "cli/perf_values.h"
+#include "cli/server_options.h"
 #include "cli/subcommands.h"
 #include "perf/limits/gpu_copy.h"
 #include "text/format.h"
@@ -19,13 +20,13 @@ namespace {
 struct PerfOptions {
   perf::Options perf;
   PerfOutput output;
-  bool server = false;
+  ServerOptions meeting;
   std::string operations, transport, measures, sizes, near, far, way, processors;
   std::string warm_up, duration;
-  std::uint32_t repeats = 10, gid_index = 0, port = perf::kPort;
+  std::uint32_t repeats = 10, gid_index = 0;
   std::uint64_t iterations = 0;
   std::uint32_t service_level = 0, traffic_class = 0;
-  std::string gpu, nic, peer_nic, secret, session_limit;
+  std::string gpu, nic, peer_nic;
   CLI::Option *gid = nullptr, *numa = nullptr, *queue_pairs = nullptr, *threads = nullptr;
   std::uint32_t numa_node = 0;
 };
@@ -42,39 +43,24 @@ void read_timing(const PerfOptions& options, perf::Timing& timing) {
 }
 
 void check_together(const PerfOptions& options) {
-  const auto together = [](const char* one, const char* other, const char* instead) {
-    throw CLI::ValidationError(
-        fmt::format("{} and {} exclude each other: {}", one, other, instead));
-  };
   if (options.perf.libraries.soft && options.perf.libraries.require_hardware) {
-    together("--soft", "--require-hardware", "give one of them");
+    refuse_together("--soft", "--require-hardware", "give one of them");
   }
   if (options.numa->count() > 0 && !options.processors.empty()) {
-    together("--numa", "--cpu", "both name processors; give one of them");
+    refuse_together("--numa", "--cpu", "both name processors; give one of them");
   }
-  if (options.server && (options.output.json || !options.output.files.empty())) {
-    together("--server", options.output.json ? "--json" : "--report",
-             "the client has the results; give it there");
-  }
-  if (options.server && !options.perf.host.empty()) {
-    together("--server", "a host", "the server waits; the client names the server's host");
+  if (options.meeting.server && (options.output.json || !options.output.files.empty())) {
+    refuse_together("--server", options.output.json ? "--json" : "--report",
+                    "the client has the results; give it there");
   }
   if (!options.perf.host.empty() && !options.peer_nic.empty()) {
-    together("--peer-nic", "a host", "the server chooses its own: gdr perf --server --nic NIC");
+    refuse_together("--peer-nic", "a host",
+                    "the server chooses its own: gdr perf --server --nic NIC");
   }
-  if (options.perf.bare_copies && (options.server || !options.perf.host.empty())) {
-    together("--bare-copies", options.server ? "--server" : "a host",
-             "one process copies between the memory of both sides, so both must be here");
+  if (options.perf.bare_copies && (options.meeting.server || !options.perf.host.empty())) {
+    refuse_together("--bare-copies", options.meeting.server ? "--server" : "a host",
+                    "one process copies between the memory of both sides, so both must be here");
   }
-  const auto needs = [](const std::string& value, bool there, const char* option,
-                        const char* what) {
-    if (value.empty() || there) return;
-    throw CLI::ValidationError(fmt::format("{} is for {}", option, what));
-  };
-  needs(options.perf.listen_address, options.server, "--listen", "gdr perf --server");
-  needs(options.session_limit, options.server, "--session-limit", "gdr perf --server");
-  needs(options.secret, options.server || !options.perf.host.empty(), "--secret",
-        "gdr perf --server and gdr perf HOST");
 }
 
 // Each port has a thread and a queue pair, where nobody has said how many.
@@ -98,6 +84,7 @@ void read_ports(PerfOptions& options) {
 
 // Every value is judged here, so that wrong use costs nothing but its one line.
 void read_values(PerfOptions& options) {
+  read_server_options(options.meeting, !options.perf.host.empty(), "gdr perf");
   check_together(options);
   perf::Options& perf = options.perf;
   perf::Wishes& wishes = perf.wishes;
@@ -115,11 +102,11 @@ void read_values(PerfOptions& options) {
   wishes.load.service_level = static_cast<std::uint8_t>(options.service_level);
   wishes.load.traffic_class = static_cast<std::uint8_t>(options.traffic_class);
   if (options.gid->count() > 0) perf.gid_index = static_cast<std::uint8_t>(options.gid_index);
-  perf.port = static_cast<std::uint16_t>(options.port);
-  perf.secret_file = given(options.secret);
-  if (!options.session_limit.empty()) {
-    perf.session_limit = read_nanoseconds("--session-limit", options.session_limit);
-  }
+  const ServerOptions& meeting = options.meeting;
+  perf.port = static_cast<std::uint16_t>(meeting.port);
+  perf.listen_address = meeting.listen;
+  perf.secret_file = given(meeting.secret);
+  if (!meeting.session_limit.empty()) perf.session_limit = meeting.session_limit_nanoseconds;
   perf.devices.gpu = given(options.gpu);
   read_ports(options);
   read_timing(options, wishes.timing);
@@ -132,14 +119,8 @@ int failed(const Error& error) {
 
 int run_perf(PerfOptions& options) {
   const std::atomic<bool>& interrupted = watch_interruption();
-  if (options.server) {
-    const Result<void> ended = perf::serve(
-        options.perf,
-        [](const std::string& line) {
-          fmt::print("{}\n", printable(line));
-          fflush(stdout);
-        },
-        interrupted);
+  if (options.meeting.server) {
+    const Result<void> ended = perf::serve(options.perf, print_server_line, interrupted);
     return ended ? 0 : failed(ended.error());
   }
   if (Result<void> writable = check_outputs(options.output); !writable) {
@@ -253,30 +234,13 @@ void add_time_options(CLI::App& perf, PerfOptions& options) {
       ->type_name("SECONDS");
 }
 
-void add_server_options(CLI::App& perf, PerfOptions& options) {
-  begin_group(perf, "Client and server");
-  perf.add_option("--port", options.port, "TCP port of the server (default: 18600)")
-      ->type_name("PORT")
-      ->check(CLI::Range(1, 65535));
-  perf.add_option("--secret", options.secret,
-                  "File with the same text on both hosts, readable by you alone; without it the "
-                  "server serves whoever reaches its port")
-      ->type_name("FILE");
-  perf.add_option("--listen", options.perf.listen_address,
-                  "Address on which the server listens; any: all addresses (default: this host "
-                  "only)")
-      ->type_name("ADDRESS");
-  perf.add_option("--session-limit", options.session_limit,
-                  "Most time that the server gives one client, such as 90s or 2h (default: 1h)")
-      ->type_name("TIME");
-}
-
 void add_common_options(CLI::App& perf, PerfOptions& options) {
   perf.add_option("HOST", options.perf.host,
                   "Host on which gdr perf --server runs (default: both sides run here)")
       ->type_name("");
   begin_group(perf, "Common");
-  perf.add_flag("--server", options.server, "Wait for clients; they choose what is measured");
+  perf.add_flag("--server", options.meeting.server,
+                "Wait for clients; they choose what is measured");
   perf.add_flag("--soft", options.perf.libraries.soft,
                 "Use the stand-ins (software NIC and GPU) even if there is hardware (default: "
                 "only for what is missing)");
@@ -334,7 +298,8 @@ void add_perf(CLI::App& program, Action& chosen, const std::vector<std::string>&
   add_load_options(*perf, *options);
   add_device_options(*perf, *options);
   add_time_options(*perf, *options);
-  add_server_options(*perf, *options);
+  begin_group(*perf, "Client and server");
+  add_server_options(*perf, options->meeting, perf::kPort);
   refuse_empty_values(*perf);
   options->perf.command = as_typed(typed);
   perf->callback([options, perf, &chosen] {

@@ -104,7 +104,7 @@ void read_values(ProveOptions& options) {
   read_registration(options.registration, proof);
   read_memory(options.memory, proof);
   read_host_values(options.hosts, proof);
-  if (!options.hosts.server) return;
+  if (!options.hosts.meeting.server) return;
   for (const auto& [option, given] :
        {std::pair("--json", options.json), std::pair("--report", !options.report.empty()),
         std::pair("--verbose", options.verbose), std::pair("--no-measure", options.no_measure),
@@ -112,8 +112,7 @@ void read_values(ProveOptions& options) {
         std::pair("--memory", !options.memory.empty()),
         std::pair("--registration", !options.registration.empty())}) {
     if (!given) continue;
-    throw CLI::ValidationError(
-        fmt::format("--server and {} exclude each other: give it to the client", option));
+    refuse_together("--server", option, "give it to the client");
   }
 }
 
@@ -131,7 +130,7 @@ int run_prove(ProveOptions& options) {
     return 2;
   }
   options.proof.facts = {name_of_this_host(), time_now(), program_version(), {}, {}};
-  if (options.hosts.server) return serve_proofs(options.hosts, options.proof);
+  if (options.hosts.meeting.server) return serve_proofs(options.hosts, options.proof);
   options.proof.interrupted = &watch_interruption();
   using Detail = proof::TextReport::Detail;
   proof::TextReport text(stdout, text::Style::of(stdout),

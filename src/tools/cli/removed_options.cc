@@ -70,7 +70,7 @@ std::optional<std::string> removed_option(const CLI::App& program,
     const std::string next = at + 1 < words.size() ? words[at + 1] : "";
     const std::string value = equals == std::string::npos ? next : word.substr(equals + 1);
     if (option == "--json" && has_option(*app, "--json")) {
-      // Where there are no reports, the next word may be a document to read.
+      // The next word may be a document to read, if the subcommand writes none.
       const bool has_file =
           equals != std::string::npos || (has_option(*app, "--report") && is_output(next));
       if (has_file) return json_without_file(*app, value);

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "base/environment.h"
+#include "cli/own_files.h"
 #include "participants/stand_in_package.h"
 #include "process/start.h"
 
@@ -51,12 +52,7 @@ Result<void> check(const std::string& folder, const char* library,
 
 }  // namespace
 
-Result<std::string> stand_in_folder() {
-  std::error_code error;
-  const fs::path self = fs::read_symlink("/proc/self/exe", error);
-  if (error) return Error{error.value(), "cannot read /proc/self/exe; is /proc mounted?"};
-  return (self.parent_path().parent_path() / "lib/gdrkit").string();
-}
+Result<std::string> stand_in_folder() { return own_folder("lib/gdrkit"); }
 
 Result<void> check_soft_nic(const std::string& folder) {
   return check(folder + "/soft-nic", "libibverbs.so.1",

@@ -52,6 +52,21 @@ Result<UniqueFd> listen_at(const addrinfo& at, bool both_families) {
 
 }  // namespace
 
+std::string text_of(const Invitation& invitation, const Listening& listening) {
+  const std::string number = std::to_string(invitation.port);
+  const std::string port = invitation.port == invitation.usual_port ? "" : " --port " + number;
+  std::string text =
+      "serving " + invitation.serves + " on TCP port " + number + " of " + listening.where();
+  if (!listening.is_open()) {
+    return text +
+           ", for this host only (--listen any serves other hosts); client: " + invitation.command +
+           " localhost" + port;
+  }
+  text += "; client, on the other host: " + invitation.command + " " + invitation.host + port;
+  if (invitation.has_secret) return text + " --secret FILE";
+  return text + "; anybody who reaches this port can use the server (--secret FILE prevents it)";
+}
+
 Result<Listening> listen_on(const std::string& address, std::uint16_t port) {
   const bool any = address == "any";
   // With "any" one IPv6 socket serves both families; a host without IPv6 has only the other one.

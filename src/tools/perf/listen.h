@@ -4,6 +4,7 @@
 //   Result<Visitor> visitor = listening->accept(200 * kMillisecond);
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,17 @@ class Listening {
   std::string where_;
   bool open_ = false;
 };
+
+// How clients reach a server, in one line: "serving mlx5_0 on TCP port 18600 of all addresses;
+// client, on the other host: gdr perf node7 --secret FILE".
+struct Invitation {
+  std::string serves;   // "mlx5_0 port 1"
+  std::string command;  // of a client: "gdr perf"
+  std::string host;     // this one's name
+  std::uint16_t port = 0, usual_port = 0;
+  bool has_secret = false;
+};
+std::string text_of(const Invitation& invitation, const Listening& listening);
 
 // EINVAL: the address is none of this host's.
 Result<Listening> listen_on(const std::string& address, std::uint16_t port);

@@ -62,12 +62,8 @@ Result<Report> run(const Options& options, Listener& listener,
                    const std::atomic<bool>& interrupted) {
   const Nanoseconds begin = now();
   const bool loopback = options.host.empty();
-  std::optional<Secret> secret;
-  if (options.secret_file) {
-    Result<Secret> read = Secret::read(*options.secret_file);
-    if (!read) return read.error();
-    secret = *std::move(read);
-  }
+  const Result<std::optional<Secret>> secret = Secret::read_given(options.secret_file);
+  if (!secret) return secret.error();
   Result<Choice> choice = choose(options, loopback ? Role::kLoopback : Role::kClient);
   if (!choice) return choice.error();
   Result<std::vector<Group>> groups = make_plan(options.wishes, choice->available);
@@ -94,7 +90,7 @@ Result<Report> run(const Options& options, Listener& listener,
     control.emplace(*std::move(connected));
   }
   Client client(*control, *ports, options.version, options.processors, interrupted);
-  if (Result<void> met = client.greet(secret); !met) return met.error();
+  if (Result<void> met = client.greet(*secret); !met) return met.error();
 
   Report report;
   report.date = date_now();

@@ -63,6 +63,13 @@ Result<Secret> Secret::read(const std::string& path) {
   return Secret(std::move(text));
 }
 
+Result<std::optional<Secret>> Secret::read_given(const std::optional<std::string>& path) {
+  if (!path) return std::optional<Secret>();
+  Result<Secret> secret = read(*path);
+  if (!secret) return secret.error();
+  return std::optional<Secret>(*std::move(secret));
+}
+
 Digest Secret::proof(Side side, const Nonces& nonces) const {
   constexpr std::string_view kLabel = "gdr perf secret 1";
   std::vector<std::uint8_t> said(kLabel.begin(), kLabel.end());

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,8 @@ class Secret {
   // EACCES: others may read the file, or it belongs to somebody else. EINVAL: too short, too long.
   // An end of line after the text is no part of it.
   static Result<Secret> read(const std::string& path);
+  // Nothing, where no file was given.
+  static Result<std::optional<Secret>> read_given(const std::optional<std::string>& path);
 
   Digest proof(Side side, const Nonces& nonces) const;
 

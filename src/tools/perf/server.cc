@@ -11,22 +11,12 @@
 namespace gdr::perf {
 namespace {
 
-std::string greeting(const Side& side, const Listening& listening, const Options& options) {
+std::string names_of(const Side& side) {
   std::string names;
   for (const Port& port : side.ports) {
     names += (names.empty() ? "" : ", ") + port.nic + " port " + std::to_string(port.number);
   }
-  const std::string port = options.port == kPort ? "" : " --port " + std::to_string(options.port);
-  std::string text = "serving " + names + (side.soft_nic ? " (STAND-IN)" : "") + " on TCP port " +
-                     std::to_string(options.port) + " of " + listening.where();
-  if (!listening.is_open()) {
-    return text +
-           ", for this host only (--listen any serves other hosts); client: gdr perf localhost" +
-           port;
-  }
-  text += "; client, on the other host: gdr perf " + side.host + port;
-  if (options.secret_file) return text + " --secret FILE";
-  return text + "; anybody who reaches this port can use the server (--secret FILE prevents it)";
+  return names + (side.soft_nic ? " (STAND-IN)" : "");
 }
 
 }  // namespace
@@ -36,11 +26,9 @@ Result<void> serve(const Options& options, const std::function<void(const std::s
   Terms terms;
   terms.whole = options.session_limit;
   terms.processors = options.processors;
-  if (options.secret_file) {
-    Result<Secret> secret = Secret::read(*options.secret_file);
-    if (!secret) return secret.error();
-    terms.secret = *std::move(secret);
-  }
+  Result<std::optional<Secret>> secret = Secret::read_given(options.secret_file);
+  if (!secret) return secret.error();
+  terms.secret = *std::move(secret);
   Result<Choice> choice = choose(options, Role::kServer);
   if (!choice) return choice.error();
   Result<Ports> ports = open_ports(choice->names);
@@ -48,7 +36,9 @@ Result<void> serve(const Options& options, const std::function<void(const std::s
   Result<Listening> listening = listen_on(options.listen_address, options.port);
   if (!listening) return listening.error();
   const Description told = describe(*choice, *ports, options);
-  say(greeting(told.side, *listening, options));
+  say(text_of({names_of(told.side), "gdr perf", told.side.host, options.port, kPort,
+               options.secret_file.has_value()},
+              *listening));
   Stage stage;
   std::mutex say_mutex;
   Guests guests(

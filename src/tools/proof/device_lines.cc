@@ -83,8 +83,7 @@ std::vector<std::string> accepted_lines(const std::vector<RegistrationResult>& r
   std::vector<std::pair<std::string, std::vector<Accepted>>> by_ends;
   for (const RegistrationResult& result : results) {
     if (!result.ok) continue;
-    const std::string ends =
-        result.gpu + " with " + result.nic + (result.host.empty() ? "" : " of " + result.host);
+    const std::string ends = result.gpu + " with " + of_host(result.nic, result.host);
     auto line = std::ranges::find(by_ends, ends, [](const auto& one) { return one.first; });
     if (line == by_ends.end()) line = by_ends.insert(line, {ends, {}});
     const std::string_view way = registration_text(result.registration);

@@ -32,7 +32,8 @@ Result<Machine> take_stock(const Options& options) {
   if (!survey) return survey.error();
   const host::Files files(options.root);
   const host::Inventory seen = host::take_inventory(files);
-  machine.inventory = participants::make_inventory(machine.libraries, *survey, seen);
+  machine.survey = *std::move(survey);
+  machine.inventory = participants::make_inventory(machine.libraries, machine.survey, seen);
   machine.facts = options.facts;
   machine.facts.kernel = files.line("proc/sys/kernel/osrelease");
   machine.facts.gpu_driver = seen.gpu_driver_version;

@@ -21,6 +21,7 @@ namespace gdr::proof {
 struct Machine {
   participants::MachineFacts shows;
   participants::Libraries libraries;
+  participants::Survey survey;  // what the libraries said
   InventoryReport inventory;
   RunFacts facts;                                       // the options', and what was seen
   std::vector<host::LoadedModule> peer_memory_modules;  // that the kernel has loaded

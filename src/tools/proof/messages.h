@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -224,6 +225,9 @@ struct ServerOfProof {
   std::uint16_t port = 0;
   std::string secret_file;  // empty: none
   std::uint64_t ticket = 0;
+  std::optional<std::string> given_secret() const {
+    return secret_file.empty() ? std::nullopt : std::optional(secret_file);
+  }
   GDR_FIELDS(host, port, secret_file, ticket)
 };
 

@@ -11,11 +11,6 @@ namespace {
 
 constexpr std::uint64_t kProbeSize = 2 << 20;
 
-// "mlx5_0", "mlx5_0 of node2"
-std::string text_of(const End& end) {
-  return end.nic + (end.host.empty() ? "" : " of " + end.host);
-}
-
 }  // namespace
 
 Pair::Pair(Context& context, Selection selection)
@@ -57,7 +52,8 @@ Result<void> Pair::open() {
     Result<Open::Reply> opened = end->client->call(
         Open{context_.verbs, context_.cuda, choice->nic, choice->port, gpu}, kLongTimeout);
     if (!opened) {
-      return Error{opened.error().code, text_of(*end) + ": " + opened.error().message};
+      return Error{opened.error().code,
+                   of_host(end->nic, end->host) + ": " + opened.error().message};
     }
     end->opened = *opened;
     // The server has looked for its own.
@@ -76,14 +72,6 @@ Result<Client*> Pair::start_far() {
   if (!receiver) return receiver.error();
   far_worker_.emplace(*std::move(receiver));
   return &far_worker_->client;
-}
-
-bool Pair::soft_nic() const {
-  return context_.report.inventory.soft_nic || (context_.far && context_.far->host.soft_nic);
-}
-
-bool Pair::soft_gpu() const {
-  return context_.report.inventory.soft_gpu || (context_.far && context_.far->host.soft_gpu);
 }
 
 Result<void> Pair::is_alive() const {
@@ -155,7 +143,7 @@ Result<void> Pair::make_buffer(End& end, MemoryKind kind) {
   if (reply->stage != RegistrationStage::kDone) {
     const bool no_room = is_device(kind) && reply->stage == RegistrationStage::kAllocate &&
                          reply->code == cuda::CUDA_ERROR_OUT_OF_MEMORY;
-    if (no_room) scarce_gpu_ = end.gpu + (end.host.empty() ? "" : " of " + end.host);
+    if (no_room) scarce_gpu_ = of_host(end.gpu, end.host);
     return Error{no_room ? ENOSPC : reply->code,
                  (end.host.empty() ? "" : end.host + ": ") + std::string(memory_text(kind)) +
                      " memory for sizes up to " + size_text(largest()) + ": " +

@@ -84,9 +84,7 @@ class Pair {
   std::uint64_t largest() const;   // size
   std::uint64_t capacity() const;  // of a buffer that holds every size
   bool drop_largest_size();
-  // At either end.
-  bool soft_nic() const;
-  bool soft_gpu() const;
+  bool soft_nic() const { return context_.report.has_soft_nic(); }
   Result<Client*> start_far();
   CountPackets::Reply far_packets();
   void destroy_buffers();

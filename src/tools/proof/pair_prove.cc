@@ -61,7 +61,7 @@ std::optional<std::string> Pair::unusable(const Mode& mode) const {
   }
   for (const End* end : {&near_, &far_}) {
     if (mode.needs_atomics && !end->opened.atomics) {
-      return (end->host.empty() ? "the NIC" : end->nic + " of " + end->host) + " offers no atomics";
+      return (end->host.empty() ? "the NIC" : of_host(end->nic, end->host)) + " offers no atomics";
     }
   }
   if (mode.queue == QueueKind::kRaw && frames_stay_within_hosts_) return kFramesStay;
@@ -191,8 +191,8 @@ void Pair::conclude(const Mode& mode, const Case& c, const Observation& seen, Ch
   if (mode.queue == QueueKind::kRaw && !around.soft_nic && symptom == Symptom::kNothingArrived &&
       around.counters_known && !around.receiver_moved) {
     check.status = Status::kNotProved;
-    check.reason = "no cable or network between " + around.near + " and " + around.far +
-                   (around.two_hosts ? " of " + around.far_host : "") +
+    check.reason = "no cable or network between " + around.near + " and " +
+                   of_host(around.far, around.far_host) +
                    ": frames were sent, but the counters of " + around.far + " did not move";
   }
 }
@@ -209,7 +209,7 @@ Circumstances Pair::circumstances(const Mode& mode, const Direction& direction) 
   Circumstances around;
   around.queue = mode.queue;
   around.soft_nic = soft_nic();
-  around.soft_gpu = soft_gpu();
+  around.soft_gpu = context_.report.has_soft_gpu();
   around.device_memory = is_device(direction.from) || is_device(direction.to);
   around.two_hosts = selection_.has_two_hosts();
   around.same_nic = !around.two_hosts && selection_.near == selection_.far;

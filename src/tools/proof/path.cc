@@ -22,6 +22,10 @@ std::string Path::target_gpu() const {
   return fetched && !from_gpu.empty() ? from_gpu : gpu;
 }
 
+std::string of_host(const std::string& what, const std::string& host) {
+  return host.empty() ? what : what + " of " + host;
+}
+
 void name_devices(const participants::Selection& selection, Path& path) {
   path.from_nic = selection.near.text();
   path.to_nic = selection.far.text();
@@ -32,14 +36,13 @@ void name_devices(const participants::Selection& selection, Path& path) {
 }
 
 std::string ports_text(const Path& path) {
-  if (!path.has_two_hosts()) return path.from_nic + " → " + path.to_nic;
-  return path.from_nic + " of " + path.from_host + " → " + path.to_nic + " of " + path.to_host;
+  return of_host(path.from_nic, path.from_host) + " → " + of_host(path.to_nic, path.to_host);
 }
 
 std::string path_text(const Path& path) {
   if (path.has_two_hosts()) {
     const auto end = [](const std::string& nic, const std::string& gpu, const std::string& host) {
-      return nic + (gpu.empty() ? "" : " and " + gpu) + " of " + host;
+      return of_host(nic + (gpu.empty() ? "" : " and " + gpu), host);
     };
     return end(path.from_nic, path.from_gpu, path.from_host) + " → " +
            end(path.to_nic, path.gpu, path.to_host);

@@ -24,6 +24,9 @@ struct Path {
   std::string target_gpu() const;
 };
 
+// "mlx5_0"; "mlx5_0 of node2", where `host` is not empty.
+std::string of_host(const std::string& what, const std::string& host);
+
 // The devices of `path` are those of `selection`.
 void name_devices(const participants::Selection& selection, Path& path);
 

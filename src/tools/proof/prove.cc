@@ -55,7 +55,11 @@ class Run {
   Result<void> prove_between_hosts() {
     if (Result<void> done = look_here(); !done) return done;
     ends_it_ = true;
-    Result<Visit> visit = Visit::pay(options_.server, options_.facts.version, options_.interrupted);
+    const Result<std::optional<perf::Secret>> secret =
+        perf::Secret::read_given(options_.server.given_secret());
+    if (!secret) return secret.error();
+    Result<Visit> visit =
+        Visit::pay(options_.server, options_.facts.version, *secret, options_.interrupted);
     if (!visit) return unserved(visit.error());
     Result<FarHost> there =
         visit->describe({!options_.device_memory.empty(), options_.require_hardware});

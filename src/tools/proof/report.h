@@ -123,6 +123,10 @@ struct Report {
   bool interrupted = false;
   Verdict verdict;
   double seconds = 0;
+
+  // At either end.
+  bool has_soft_nic() const { return inventory.soft_nic || (other && other->inventory.soft_nic); }
+  bool has_soft_gpu() const { return inventory.soft_gpu || (other && other->inventory.soft_gpu); }
 };
 
 }  // namespace gdr::proof

@@ -106,10 +106,8 @@ const char* class_of(Status status) {
 
 std::string speeds_of(const Report& report) {
   std::string text, title;
-  const bool soft_nic =
-      report.inventory.soft_nic || (report.other && report.other->inventory.soft_nic);
   for (const Measurement& measurement : report.measurements) {
-    const std::string its = speed_title(measurement, false, soft_nic);
+    const std::string its = speed_title(measurement, false, report.has_soft_nic());
     if (its != title)
       text += (title.empty() ? "" : "\n") + its + "\n" + speed_columns(measurement) + "\n";
     title = its;

@@ -28,9 +28,8 @@ constexpr std::size_t kDeviceIndent = 16, kCheckIndent = 10, kVerdictIndent = 14
 constexpr std::size_t kTitleWide = 19, kTransfersWide = 12;
 
 std::string registered_text(const RegistrationResult& result) {
-  std::string text =
-      fmt::format("{} on {} registered with {}", size_text(result.size), result.gpu, result.nic);
-  if (!result.host.empty()) text += " of " + result.host;
+  std::string text = fmt::format("{} on {} registered with {}", size_text(result.size), result.gpu,
+                                 of_host(result.nic, result.host));
   if (!result.modules.empty()) text += " by " + modules_text(result);
   return text;
 }

@@ -25,7 +25,7 @@ void add_once(std::vector<std::string>& list, const std::string& text) {
 
 // "GPU 0 with mlx5_0", "GPU 0 with mlx5_0 of node2"
 std::string ends_text(const RegistrationResult& result) {
-  return result.gpu + " with " + result.nic + (result.host.empty() ? "" : " of " + result.host);
+  return result.gpu + " with " + of_host(result.nic, result.host);
 }
 
 // Whether any registration of this GPU's memory with this NIC worked; `same_kind`: of the same
@@ -121,10 +121,9 @@ bool refused_somewhere(const Report& report) {
 
 void add_parts_of(const InventoryReport& inventory, const std::string& host, bool by_stand_ins,
                   std::vector<std::string>& parts) {
-  const std::string whose = host.empty() ? "" : " of " + host;
-  if (inventory.soft_nic == by_stand_ins) parts.push_back("RDMA NIC" + whose);
+  if (inventory.soft_nic == by_stand_ins) parts.push_back(of_host("RDMA NIC", host));
   if (!inventory.host_memory_only && inventory.soft_gpu == by_stand_ins) {
-    parts.push_back("GPU" + whose);
+    parts.push_back(of_host("GPU", host));
   }
 }
 
@@ -200,10 +199,9 @@ std::vector<std::string> gpus_that_took_part(const Report& report) {
       add_once(lines, far);
       continue;
     }
-    const auto of = [](const std::string& host) { return host.empty() ? "" : " of " + host; };
-    add_once(lines, gpu_in_full(report.inventory, pair.from_gpu) + " beside " + pair.from_nic +
-                        of(pair.from_host) + ", " + far + " beside " + pair.to_nic +
-                        of(pair.to_host));
+    add_once(lines, gpu_in_full(report.inventory, pair.from_gpu) + " beside " +
+                        of_host(pair.from_nic, pair.from_host) + ", " + far + " beside " +
+                        of_host(pair.to_nic, pair.to_host));
   }
   return lines;
 }

@@ -22,8 +22,11 @@ Worker::~Worker() = default;
 
 Result<UniqueFd> Worker::find_row_server(const Measure& request) {
   if (!request.server.host.empty()) {
+    const Result<std::optional<perf::Secret>> secret =
+        perf::Secret::read_given(request.server.given_secret());
+    if (!secret) return secret.error();
     // The version was compared when the proof began.
-    Result<Visit> visit = Visit::pay(request.server, {});
+    Result<Visit> visit = Visit::pay(request.server, {}, *secret);
     if (!visit) return visit.error();
     return std::move(*visit).begin_rows(request.server.ticket);
   }

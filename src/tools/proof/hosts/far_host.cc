@@ -1,6 +1,6 @@
 #include "proof/hosts/far_host.h"
 
-#include <algorithm>
+#include "host/inventory.h"
 
 namespace gdr::proof {
 namespace {
@@ -40,18 +40,6 @@ void add_hardware(const Machine& machine, FarHost& told) {
   }
 }
 
-participants::Survey survey_of(const InventoryReport& inventory) {
-  participants::Survey survey{inventory.verbs_path,
-                              inventory.cuda_path,
-                              inventory.verbs_problem,
-                              inventory.cuda_problem,
-                              {},
-                              {}};
-  for (const NicEntry& nic : inventory.nics) survey.nics.push_back(nic.survey);
-  for (const GpuEntry& gpu : inventory.gpus) survey.gpus.push_back(gpu.survey);
-  return survey;
-}
-
 }  // namespace
 
 Result<Selection> choose_own(const InventoryReport& inventory, const Options& options) {
@@ -73,7 +61,7 @@ FarHost describe(const Machine& machine, const Options& options, const Result<Se
   told.soft_gpu = inventory.soft_gpu;
   told.host_memory_only = inventory.host_memory_only;
   told.soft_requested = options.soft;
-  told.survey = survey_of(inventory);
+  told.survey = machine.survey;
   add_hardware(machine, told);
   told.peer_memory = inventory.peer_memory;
   for (const host::LoadedModule& module : machine.peer_memory_modules) {
@@ -103,33 +91,19 @@ FarHost describe(const Machine& machine, const Options& options, const Result<Se
 }
 
 InventoryReport inventory_of(const FarHost& host) {
-  InventoryReport inventory;
-  inventory.soft_nic = host.soft_nic;
-  inventory.soft_gpu = host.soft_gpu;
-  inventory.host_memory_only = host.host_memory_only;
-  inventory.verbs_path = host.survey.verbs_path;
-  inventory.cuda_path = host.survey.cuda_path;
-  inventory.verbs_problem = host.survey.verbs_problem;
-  inventory.cuda_problem = host.survey.cuda_problem;
-  for (const NicSurvey& nic : host.survey.nics) {
-    NicEntry entry{nic, {}};
-    const auto known = std::ranges::find(host.nics, nic.name, &FarHost::Hardware::name);
-    if (known != host.nics.end()) entry.hardware = nic_of(*known);
-    inventory.nics.push_back(std::move(entry));
+  host::Inventory machine;
+  for (const FarHost::Hardware& nic : host.nics) machine.nics.push_back(nic_of(nic));
+  for (const FarHost::Hardware& told : host.gpus) {
+    host::Gpu& gpu = machine.gpus.emplace_back();
+    gpu.pci_address = told.pci_address;
+    gpu.numa_node = told.numa_node;
   }
-  for (const GpuSurvey& gpu : host.survey.gpus) {
-    GpuEntry entry{gpu, {}};
-    const auto known = std::ranges::find(host.gpus, gpu.pci_address, &FarHost::Hardware::name);
-    if (known != host.gpus.end()) {
-      entry.hardware.emplace();
-      entry.hardware->pci_address = known->pci_address;
-      entry.hardware->numa_node = known->numa_node;
-    }
-    inventory.gpus.push_back(std::move(entry));
-  }
-  inventory.peer_memory = host.peer_memory;
-  if (host.locked_memory_limit > 0) inventory.locked_memory_limit = host.locked_memory_limit;
-  return inventory;
+  machine.peer_memory = host.peer_memory;
+  if (host.locked_memory_limit > 0) machine.locked_memory_limit = host.locked_memory_limit;
+  const participants::Libraries libraries{host.survey.verbs_path,
+                                          host.host_memory_only ? "" : "libcuda.so.1",
+                                          host.soft_nic, host.soft_gpu};
+  return participants::make_inventory(libraries, host.survey, machine);
 }
 
 std::string name_of(const FarHost& there, const std::string& this_host) {

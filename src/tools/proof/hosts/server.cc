@@ -1,36 +1,18 @@
 #include "proof/hosts/server.h"
 
-#include <fmt/format.h>
-
 #include "perf/guests.h"
 #include "proof/hosts/session.h"
-#include "text/format.h"
 
 namespace gdr::proof {
 namespace {
 
-std::string greeting(const Machine& machine, const Selection& chosen,
-                     const perf::Listening& listening, const ServerOptions& options) {
-  const InventoryReport& inventory = machine.inventory;
-  std::string text = "serving " + chosen.far.text() + (inventory.soft_nic ? " (STAND-IN)" : "");
-  if (!chosen.far_gpu_text.empty()) {
-    text += " and " + chosen.far_gpu_text + (inventory.soft_gpu ? " (STAND-IN)" : "");
-  }
-  const std::string port =
-      options.port == kServerPort ? "" : " --port " + std::to_string(options.port);
-  text += fmt::format(" on TCP port {} of {}", options.port, listening.where());
-  if (!listening.is_open()) {
-    return text +
-           ", for this host only (--listen any serves other hosts); client: gdr prove "
-           "localhost" +
-           port;
-  }
-  text += "; client, on the other host: gdr prove " + machine.facts.host + port;
-  if (options.secret_file) return text + " --secret FILE";
-  return text + "; anybody who reaches this port can use the server (--secret FILE prevents it)";
+std::string names_of(const InventoryReport& inventory, const Selection& chosen) {
+  std::string names = chosen.far.text() + (inventory.soft_nic ? " (STAND-IN)" : "");
+  if (chosen.far_gpu_text.empty()) return names;
+  return names + " and " + chosen.far_gpu_text + (inventory.soft_gpu ? " (STAND-IN)" : "");
 }
 
-// What each client meets is found out again for it; a wrong name on the command line now.
+// A wrong name on the command line is told now; what a client meets is found out again for it.
 Result<std::string> look(const ServerOptions& options, const perf::Listening& listening) {
   Result<Machine> machine = take_stock(options.proof);
   if (!machine) return machine.error();
@@ -41,19 +23,17 @@ Result<std::string> look(const ServerOptions& options, const perf::Listening& li
   }
   const Result<Selection> chosen = choose_own(machine->inventory, options.proof);
   if (!chosen) return chosen.error();
-  return greeting(*machine, *chosen, listening, options);
+  return text_of({names_of(machine->inventory, *chosen), "gdr prove", machine->facts.host,
+                  options.port, kServerPort, options.secret_file.has_value()},
+                 listening);
 }
 
 }  // namespace
 
 Result<void> serve(const ServerOptions& options, const std::function<void(const std::string&)>& say,
                    const std::atomic<bool>& interrupted) {
-  std::optional<perf::Secret> secret;
-  if (options.secret_file) {
-    Result<perf::Secret> read = perf::Secret::read(*options.secret_file);
-    if (!read) return read.error();
-    secret = *std::move(read);
-  }
+  const Result<std::optional<perf::Secret>> secret = perf::Secret::read_given(options.secret_file);
+  if (!secret) return secret.error();
   Result<perf::Listening> listening = perf::listen_on(options.listen_address, options.port);
   if (!listening) return listening.error();
   prepare_environment(options.proof);
@@ -64,7 +44,7 @@ Result<void> serve(const ServerOptions& options, const std::function<void(const 
   std::mutex say_mutex;
   perf::Guests guests(
       [&](UniqueFd client, const std::string& name) {
-        Session session(std::move(client), options, secret, booth, interrupted);
+        Session session(std::move(client), options, *secret, booth, interrupted);
         const Result<std::string> done = session.serve();
         const std::lock_guard guard(say_mutex);
         say(name + ": " + (done ? *done : "ended early: " + done.error().message));

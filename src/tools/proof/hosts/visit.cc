@@ -5,13 +5,8 @@
 namespace gdr::proof {
 
 Result<Visit> Visit::pay(const ServerOfProof& server, const std::string& version,
+                         const std::optional<perf::Secret>& secret,
                          const std::atomic<bool>* interrupted) {
-  std::optional<perf::Secret> secret;
-  if (!server.secret_file.empty()) {
-    Result<perf::Secret> read = perf::Secret::read(server.secret_file);
-    if (!read) return read.error();
-    secret = *std::move(read);
-  }
   Result<UniqueFd> fd = perf::dial(server.host, server.port, "gdr prove --server");
   if (!fd) return fd.error();
   Visit visit(*std::move(fd));

@@ -1,6 +1,6 @@
 // Visit: a connection to the server of `gdr prove` on another host, until the proof begins.
 //
-//   Result<Visit> visit = Visit::pay({"node2", kServerPort, {}, 0}, version);
+//   Result<Visit> visit = Visit::pay({"node2", kServerPort, {}, 0}, version, {});
 //   Result<FarHost> far = visit->describe(Describe{});
 //   Result<Client> side = std::move(*visit).begin_proof("node2", ticket);
 #pragma once
@@ -17,6 +17,7 @@ class Visit {
   // Greets the server; both know the secret, if there is one.
   // Once `interrupted` is set, no wait goes on: EINTR.
   static Result<Visit> pay(const ServerOfProof& server, const std::string& version,
+                           const std::optional<perf::Secret>& secret,
                            const std::atomic<bool>* interrupted = nullptr);
 
   Result<FarHost> describe(const Describe& request) { return talk_.call(request, kLongTimeout); }
