@@ -17,8 +17,9 @@ namespace gdr::proof {
 
 using Talk = process::Conversation<Messages>;
 
-// The code of a Failure after which the other side, a server, answers no more. Its text says why.
-constexpr int kSessionEnded = ESHUTDOWN;
+// The codes of a Failure after which a server on another host answers no more. Its text says why:
+// it ends the session, or the worker there has died, hung or answered nonsense.
+constexpr int kSessionEnded = ESHUTDOWN, kWorkerLost = EOWNERDEAD;
 
 constexpr Nanoseconds kStepTimeout = 5 * kSecond;
 constexpr Nanoseconds kLongTimeout = 30 * kSecond;
@@ -38,7 +39,8 @@ class Client {
     Result<typename Request::Reply> reply = Talk::take<typename Request::Reply>(*received);
     const bool refused = received->kind == Talk::number_of<Failure>();
     if (!reply && !refused) return lost({EBADMSG, reply.error().message});
-    if (!reply && reply.error().code == kSessionEnded) broken_ = reply.error();
+    const int code = reply ? 0 : reply.error().code;
+    if (code == kSessionEnded || code == kWorkerLost) broken_ = reply.error();
     return reply;
   }
 

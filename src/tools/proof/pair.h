@@ -70,7 +70,10 @@ class Pair {
   std::optional<Observation> try_link();
   void prove_mode(const Mode& mode, const Direction& direction);
   // The other host's server has ended, or the connection to it: that says nothing of the hardware.
-  bool is_deserted() const { return context_.far != nullptr && !far_.client->alive(); }
+  bool is_deserted() const {
+    return context_.far != nullptr && !far_.client->alive() &&
+           far_.client->broken()->code != kWorkerLost;
+  }
   std::optional<std::string> unusable(const Mode& mode) const;
   void run_cases(const Mode& mode, const std::vector<Case>& cases, Check& check);
   void conclude(const Mode& mode, const Case& c, const Observation& seen, Check& check);

@@ -18,6 +18,7 @@ CASES = (
     (("--listen", "any"), "--listen is for gdr prove --server"),
     (("node2", "--session-limit", "1h"), "--session-limit is for gdr prove --server"),
     (("--secret", "file"), "--secret is for gdr prove --server and gdr prove HOST"),
+    (("node2", "--soft", "--secret", "/nowhere/secret"), "--secret /nowhere/secret: "),
     (("--server", "--session-limit", "soon"), "--session-limit"),
     (("--server", "--port", "0"), "--port"),
     (("--server", "--soft", "--nic", "mlx9_0", "--port", "0"), "--port"),

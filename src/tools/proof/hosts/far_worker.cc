@@ -18,6 +18,7 @@ Result<Open::Reply> FarWorker::handle(const Open&) {
   Result<Open::Reply> opened = process_.client.call(
       Open{libraries.verbs, libraries.cuda, chosen_->far.nic, chosen_->far.port, chosen_->far_gpu},
       kLongTimeout);
+  if (is_lost()) return judged(std::move(opened));
   if (!opened)
     return Error{opened.error().code, chosen_->far.text() + ": " + opened.error().message};
   take_mac(machine_->inventory, chosen_->far, *opened);
@@ -37,7 +38,7 @@ requires kIsForGuests<Request> Result<typename Request::Reply> FarWorker::handle
   if (Result<void> may = grants_->permit(request); !may) return may.error();
   Result<typename Request::Reply> reply = process_.client.call(request, kLongTimeout);
   if (reply) grants_->note(request, *reply);
-  return reply;
+  return judged(std::move(reply));
 }
 
 Result<void> FarWorker::answer(Talk& talk, const process::Received& received) {

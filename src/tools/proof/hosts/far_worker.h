@@ -35,6 +35,13 @@ class FarWorker {
   template <typename Request>
   requires kIsForGuests<Request> Result<typename Request::Reply> handle(const Request& request);
 
+  // The client is told that no further request is answered.
+  template <typename Reply>
+  Result<Reply> judged(Result<Reply> reply) const {
+    if (is_lost()) return Error{kWorkerLost, reply.error().message};
+    return reply;
+  }
+
   WorkerProcess process_;
   const Options* options_;
   const Machine* machine_;
