@@ -36,16 +36,16 @@ struct Welcome {
   GDR_FIELDS(magic, protocol, version, nonce)
 };
 
-// The member's answer. Whether it knows the run's token is shown by `proof`: HMAC-SHA256 over the
-// nonce.
+// The member's answer. The first fields never change, so that a member of another version can be
+// named. Whether it knows the run's token is shown by `proof`: HMAC-SHA256 over the nonce.
 struct Join {
   std::uint32_t magic = kMagic, protocol = kProtocol;
   std::string version;
-  std::array<std::uint8_t, 32> proof{};
   std::uint32_t rank = 0;
   std::string host;     // as the kernel calls it
   std::string machine;  // unlike any other host's until it is started again
-  GDR_FIELDS(magic, protocol, version, proof, rank, host, machine)
+  std::array<std::uint8_t, 32> proof{};
+  GDR_FIELDS(magic, protocol, version, rank, host, machine, proof)
 };
 
 // What every member is to do in the same way.

@@ -10,7 +10,6 @@
 namespace gdr::process {
 namespace {
 
-constexpr std::size_t kHead = 5;  // length of the bytes, big endian, and the kind
 constexpr Nanoseconds kSendPatience = 10 * kSecond;
 constexpr Nanoseconds kLook = 100 * kMillisecond;    // between two looks at an interruption
 constexpr Nanoseconds kSleep = 24 * 3600 * kSecond;  // as long as poll() counts
@@ -45,10 +44,7 @@ Error unexpected(std::uint8_t kind) {
 
 Result<void> Connection::send_raw(std::uint8_t kind, const Bytes& bytes) {
   if (bytes.size() > kLargestMessage) return Error{EMSGSIZE, "message too long"};
-  Bytes all(kHead + bytes.size());
-  store_be32(all.data(), static_cast<std::uint32_t>(bytes.size()));
-  all[4] = std::byte{kind};
-  std::copy(bytes.begin(), bytes.end(), all.begin() + kHead);
+  const Bytes all = frame(kind, bytes);
   const Nanoseconds deadline = now() + kSendPatience;
   for (std::size_t at = 0; at < all.size();) {
     const ssize_t sent =
@@ -97,13 +93,13 @@ Result<void> Connection::read_until(std::size_t bytes, Nanoseconds deadline) {
 
 Result<Received> Connection::receive_any(Nanoseconds timeout) {
   const Nanoseconds deadline = now() + timeout;
-  if (arrived_ < kHead) {
-    if (Result<void> read = read_until(kHead, deadline); !read) return read.error();
+  if (arrived_ < kFrameHead) {
+    if (Result<void> read = read_until(kFrameHead, deadline); !read) return read.error();
   }
   const std::uint32_t length = load_be32(arriving_.data());
   if (length > most_) return Error{EPROTO, stranger_};
-  if (Result<void> read = read_until(kHead + length, deadline); !read) return read.error();
-  const auto body = arriving_.begin() + kHead;
+  if (Result<void> read = read_until(kFrameHead + length, deadline); !read) return read.error();
+  const auto body = arriving_.begin() + kFrameHead;
   Received received{static_cast<std::uint8_t>(arriving_[4]), Bytes(body, arriving_.end())};
   arrived_ = 0;
   return received;

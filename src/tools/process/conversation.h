@@ -20,17 +20,13 @@
 #include "base/result.h"
 #include "base/unique_fd.h"
 #include "process/codec.h"
+#include "process/frames.h"
 
 namespace gdr::process {
 
 constexpr std::size_t kLargestMessage = 4 << 20;
 // For whoever has nothing to do but wait: the end of the other side ends it.
 constexpr Nanoseconds kNoLimit = Nanoseconds{365} * 24 * 3600 * kSecond;
-
-struct Received {
-  std::uint8_t kind = 0;
-  Bytes bytes;
-};
 
 // Messages of any kind.
 class Connection {

@@ -1,0 +1,173 @@
+#include "fabric/collector/roster.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/printable.h"
+#include "text/format.h"
+
+namespace gdr::fabric {
+namespace {
+
+constexpr std::size_t kMostRails = 64;
+
+// What has to be the same on every host for its rails to be compared.
+std::string kind_of(const Host& host) {
+  std::string kind = text::plural(host.rails.size(), "rail");
+  if (host.rails.empty()) return kind;
+  const Rail& first = host.rails.front();
+  if (first.software_nic) kind += " of the software NIC";
+  kind += first.gpu.empty()    ? " with host memory"
+          : first.software_gpu ? " with the software GPU"
+                               : " with GPUs";
+  return kind;
+}
+
+std::string rail_name(const Rail& rail) {
+  return rail.gpu.empty() ? rail.nic : rail.nic + " with " + rail.gpu;
+}
+
+}  // namespace
+
+Roster::Roster(const std::vector<ExpectedMember>& expected, bool processes_as_hosts,
+               std::vector<Host>& hosts)
+    : processes_as_hosts_(processes_as_hosts), hosts_(&hosts), members_(expected.size()) {
+  std::map<std::uint32_t, HostIndex> nodes;
+  std::map<std::string, unsigned> processes;
+  for (MemberId id = 0; id < expected.size(); ++id) {
+    const ExpectedMember& one = expected[id];
+    const auto [place, is_new] =
+        nodes.try_emplace(processes_as_hosts ? id : one.node, static_cast<HostIndex>(hosts.size()));
+    if (is_new) {
+      Host host;
+      host.name = printable(one.host);
+      if (processes_as_hosts) host.name += fmt::format("/{}", processes[one.host]++);
+      hosts.push_back(std::move(host));
+      of_host_.emplace_back();
+      named_by_launcher_.push_back(!one.host.empty());
+    }
+    members_[id].host = place->second;
+    members_[id].share = static_cast<std::uint32_t>(of_host_[place->second].size());
+    of_host_[place->second].push_back(id);
+  }
+  rails_.resize(hosts.size());
+  unsettled_ = hosts.size();
+}
+
+Result<Begin> Roster::join(MemberId id, const Join& join, const Settings& settings) {
+  Member& member = members_[id];
+  Host& host = (*hosts_)[member.host];
+  if (member.state != State::kExpected) {
+    return Error{EEXIST, fmt::format("a second process says that it is rank {}", id)};
+  }
+  member.state = State::kOpening;
+  if (!named_by_launcher_[member.host]) host.name = printable(join.host);
+  if (!processes_as_hosts_) {
+    const auto [machine, new_machine] = machines_.try_emplace(join.machine, member.host);
+    if (!new_machine && machine->second != member.host) {
+      const std::string& other = (*hosts_)[machine->second].name;
+      return Error{EINVAL, other == host.name
+                               ? "it is named twice; name it once"
+                               : fmt::format("it is the same machine as {}; name it once, or let "
+                                             "its processes count as hosts: --processes-as-hosts",
+                                             other)};
+    }
+    const auto [name, new_name] = names_.try_emplace(host.name, member.host);
+    if (!new_name && name->second != member.host) {
+      return Error{EINVAL, fmt::format("two machines call themselves {}; give each a name of its "
+                                       "own: hostnamectl hostname NAME",
+                                       host.name)};
+    }
+  }
+  Begin begin;
+  begin.settings = settings;
+  begin.share = member.share;
+  begin.shares = static_cast<std::uint32_t>(of_host_[member.host].size());
+  if (processes_as_hosts_) {
+    begin.share = id;
+    begin.shares = static_cast<std::uint32_t>(members_.size());
+  }
+  begin.is_whole_host = !processes_as_hosts_;
+  return begin;
+}
+
+Result<void> Roster::make_ready(MemberId id, const Ready& ready) {
+  Member& member = members_[id];
+  if (member.state != State::kOpening) return Error{EPROTO, "it says twice that it is ready"};
+  Host& host = (*hosts_)[member.host];
+  std::vector<KnownRail>& known = rails_[member.host];
+  for (const MemberRail& rail : ready.rails) {
+    if (rail.rail >= kMostRails) {
+      return Error{EPROTO,
+                   fmt::format("it has a rail {}; at most {} are possible", rail.rail, kMostRails)};
+    }
+    if (host.rails.size() <= rail.rail) {
+      host.rails.resize(rail.rail + 1u);
+      known.resize(rail.rail + 1u);
+    }
+    Rail& shown = host.rails[rail.rail];
+    if (!shown.nic.empty()) {
+      return Error{EPROTO, fmt::format("two of its processes have rail {}", rail.rail)};
+    }
+    shown = {printable(rail.nic),  printable(rail.gpu),       rail.software_nic,
+             rail.software_gpu,    rail.link_bits_per_second, printable(rail.gid),
+             printable(rail.leaf), printable(rail.leaf_port)};
+    known[rail.rail] = {id, rail.address};
+  }
+  member.state = State::kReady;
+  if (!is_ready(member.host)) return {};
+  --unsettled_;
+  for (const Rail& rail : host.rails) {
+    if (rail.nic.empty()) return Error{EPROTO, "a rail of it has no process"};
+  }
+  if (host.rails.empty()) return Error{ENODEV, "it has no rail"};
+  return {};
+}
+
+void Roster::lose(HostIndex index, HostState state, const std::string& problem) {
+  Host& host = (*hosts_)[index];
+  if (host.state != HostState::kThere) return;
+  if (!is_ready(index)) --unsettled_;
+  host.state = state;
+  host.problem = problem;
+  for (const MemberId id : of_host_[index]) members_[id].state = State::kGone;
+}
+
+bool Roster::is_ready(HostIndex host) const {
+  return std::ranges::all_of(of_host_[host],
+                             [&](MemberId id) { return members_[id].state == State::kReady; });
+}
+
+std::vector<std::string> Roster::agree_on_rails() {
+  std::map<std::string, std::size_t> kinds;
+  for (HostIndex i = 0; i < hosts_->size(); ++i) {
+    if (is_there(i)) ++kinds[kind_of((*hosts_)[i])];
+  }
+  if (kinds.empty()) return {};
+  const auto most = std::ranges::max_element(
+      kinds, [](const auto& one, const auto& other) { return one.second < other.second; });
+  std::vector<std::map<std::string, std::size_t>> names;
+  for (HostIndex i = 0; i < hosts_->size(); ++i) {
+    const Host& host = (*hosts_)[i];
+    if (!is_there(i)) continue;
+    if (kind_of(host) != most->first) {
+      lose(i, HostState::kLeftOut,
+           fmt::format("it has {}, where {} of {} hosts have {}; name the rails that all have "
+                       "with --nics",
+                       kind_of(host), most->second, hosts_->size(), most->first));
+      continue;
+    }
+    names.resize(host.rails.size());
+    for (std::size_t r = 0; r < host.rails.size(); ++r) ++names[r][rail_name(host.rails[r])];
+  }
+  std::vector<std::string> usual;
+  for (const auto& rail : names) {
+    usual.push_back(std::ranges::max_element(rail, [](const auto& one, const auto& other) {
+                      return one.second < other.second;
+                    })->first);
+  }
+  return usual;
+}
+
+}  // namespace gdr::fabric

@@ -1,0 +1,66 @@
+// RoundRun: a round that is under way: what each member is told, and what becomes of the answers.
+//
+//   RoundRun run(round, roster, rails);
+//   for (const auto& [member, connect] : run.connects()) send(member, connect);
+//   run.take(host, done);                      // a member's answer to a step
+//   run.finish(report);                        // its measurements and incidents
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "fabric/collector/roster.h"
+
+namespace gdr::fabric {
+
+class RoundRun {
+ public:
+  // Edges of hosts that are not there are left out.
+  RoundRun(const Round& round, const Roster& roster, std::size_t hosts, std::uint16_t rails);
+
+  const Round& round() const { return round_; }
+  bool is_empty() const { return ways_.empty(); }
+  // By member: the first step of each.
+  std::map<MemberId, Connect> connects() const;
+  // Those whose transfers end at that host, or begin there.
+  std::vector<HostIndex> partners_of(HostIndex host) const;
+
+  // An error: it tells of what it was not asked.
+  Result<void> take(HostIndex host, const StepDone& done);
+
+  // In the order of the edges, a rail after the other. Where a side was lost meanwhile, the
+  // direction is abandoned.
+  void finish(Report& report) const;
+
+ private:
+  // One direction of one rail.
+  struct Way {
+    Edge edge;
+    std::uint16_t rail = 0, far_rail = 0;
+    bool was_examined = false;
+    float bytes_per_second = 0, latency = 0;
+    Outcome outcome = Outcome::kProved;
+    std::string problem;
+    // The first thing that went wrong stays.
+    void note(Outcome what, const std::string& why) {
+      if (outcome == Outcome::kProved) outcome = what, problem = why;
+    }
+  };
+
+  void take_sent(Way& way, Phase phase, const RailResult& result);
+  void take_received(Way& way, const RailResult& result);
+  std::int32_t& sent_by(HostIndex host, std::uint16_t rail) { return sends_[host * rails_ + rail]; }
+  std::int32_t& received_by(HostIndex host, std::uint16_t rail) {
+    return receives_[host * rails_ + rail];
+  }
+
+  const Round round_;
+  const Roster& roster_;
+  const std::uint16_t rails_;
+  std::vector<Way> ways_;
+  // By host and rail: the place in ways_; -1: none.
+  std::vector<std::int32_t> sends_, receives_;
+};
+
+}  // namespace gdr::fabric

@@ -1,0 +1,316 @@
+#include "fabric/hub/hub.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/printable.h"
+
+namespace gdr::fabric {
+namespace {
+
+constexpr std::size_t kLargestGreeting = 4 << 10;
+// Of what a member says in one message: 64 rails with a problem each.
+constexpr std::size_t kLargestWord = 256 << 10;
+constexpr Nanoseconds kGreetingLimit = 20 * kSecond;
+constexpr Nanoseconds kFarewell = 2 * kSecond;
+constexpr Nanoseconds kLook = 200 * kMillisecond;  // between two looks at an interruption
+constexpr std::size_t kMostStrangers = 4096;       // connections that have not said who they are
+constexpr int kBacklog = 4096;
+constexpr std::size_t kPiece = 64 << 10;
+
+// A Join as far as every version has it.
+struct Preface {
+  std::uint32_t magic = 0, protocol = 0;
+  std::string version;
+  std::uint32_t rank = 0;
+  GDR_FIELDS(magic, protocol, version, rank)
+};
+
+// A member whose host has died is noticed, too.
+void keep_alive(int fd) {
+  const int yes = 1, idle = 5, interval = 2, count = 3;
+  setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof yes);
+  setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
+  setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval, sizeof interval);
+  setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &count, sizeof count);
+  setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+}
+
+Result<UniqueFd> listen_with(int family, std::uint16_t port) {
+  UniqueFd fd(socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!fd) return from_errno("socket");
+  const int yes = 1, no = 0;
+  setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+  sockaddr_storage address{};
+  socklen_t length = sizeof(sockaddr_in);
+  if (family == AF_INET6) {
+    setsockopt(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof no);
+    auto* six = reinterpret_cast<sockaddr_in6*>(&address);
+    six->sin6_family = AF_INET6;
+    six->sin6_port = htons(port);
+    length = sizeof *six;
+  } else {
+    auto* four = reinterpret_cast<sockaddr_in*>(&address);
+    four->sin_family = AF_INET;
+    four->sin_port = htons(port);
+  }
+  if (bind(fd.get(), reinterpret_cast<sockaddr*>(&address), length) != 0) return from_errno("bind");
+  if (::listen(fd.get(), kBacklog) != 0) return from_errno("listen");
+  return fd;
+}
+
+// One descriptor for each member: the usual soft limit is 1,024.
+void allow_many_descriptors() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Hub>> Hub::make(HubOptions options) {
+  allow_many_descriptors();
+  std::unique_ptr<Hub> hub(new Hub(std::move(options)));
+  hub->epoll_.reset(epoll_create1(EPOLL_CLOEXEC));
+  if (!hub->epoll_) return from_errno("epoll_create1");
+  return hub;
+}
+
+Result<std::uint16_t> Hub::listen(std::uint16_t port) {
+  Result<UniqueFd> fd = listen_with(AF_INET6, port);  // serves IPv4, too
+  if (!fd && fd.error().code != EADDRINUSE) fd = listen_with(AF_INET, port);
+  if (!fd) {
+    return Error{fd.error().code, fmt::format("listening on TCP port {}: {}; choose another one "
+                                              "with --port",
+                                              port, fd.error().message)};
+  }
+  sockaddr_storage address{};
+  socklen_t length = sizeof address;
+  if (getsockname(fd->get(), reinterpret_cast<sockaddr*>(&address), &length) != 0) {
+    return from_errno("getsockname");
+  }
+  epoll_event event{};
+  event.events = EPOLLIN;
+  event.data.fd = fd->get();
+  if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd->get(), &event) != 0)
+    return from_errno("epoll_ctl");
+  listening_ = *std::move(fd);
+  return ntohs(address.ss_family == AF_INET6
+                   ? reinterpret_cast<const sockaddr_in6&>(address).sin6_port
+                   : reinterpret_cast<const sockaddr_in&>(address).sin_port);
+}
+
+Result<Hub::Peer*> Hub::take_in(UniqueFd socket) {
+  fcntl(socket.get(), F_SETFL, fcntl(socket.get(), F_GETFL) | O_NONBLOCK);
+  auto peer = std::make_unique<Peer>();
+  peer->arriving.set_most(kLargestGreeting);
+  peer->nonce = random_nonce();
+  peer->since = now();
+  epoll_event event{};
+  event.events = EPOLLIN | EPOLLRDHUP;
+  event.data.fd = socket.get();
+  if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, socket.get(), &event) != 0) {
+    return from_errno("epoll_ctl");
+  }
+  const int number = socket.get();
+  peer->fd = std::move(socket);
+  Peer* const added = (peers_[number] = std::move(peer)).get();
+  Welcome welcome;
+  welcome.version = options_.version;
+  welcome.nonce = added->nonce;
+  say(*added, Talk::number_of<Welcome>(), process::encode(welcome));
+  return added;
+}
+
+Result<void> Hub::add(MemberId member, UniqueFd socket) {
+  Result<Peer*> peer = take_in(std::move(socket));
+  if (!peer) return peer.error();
+  (*peer)->member = member;
+  (*peer)->is_own = true;
+  if (of_member_.size() <= member) of_member_.resize(member + 1u);
+  of_member_[member] = *peer;
+  return {};
+}
+
+void Hub::accept_all() {
+  for (;;) {
+    UniqueFd fd(accept4(listening_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    if (!fd) return;
+    const auto strangers = std::ranges::count_if(
+        peers_, [](const auto& entry) { return !entry.second->member.has_value(); });
+    if (static_cast<std::size_t>(strangers) >= kMostStrangers) continue;
+    keep_alive(fd.get());
+    (void)take_in(std::move(fd));  // who cannot be watched is not let in
+  }
+}
+
+void Hub::say(Peer& peer, std::uint8_t kind, const Bytes& bytes) {
+  const Bytes all = process::frame(kind, bytes);
+  peer.leaving.insert(peer.leaving.end(), all.begin(), all.end());
+  flush(peer);
+}
+
+void Hub::flush(Peer& peer) {
+  while (peer.left < peer.leaving.size()) {
+    const ssize_t sent = send(peer.fd.get(), peer.leaving.data() + peer.left,
+                              peer.leaving.size() - peer.left, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent < 0) break;  // full; or ended, which the next read tells
+    peer.left += static_cast<std::size_t>(sent);
+  }
+  const bool is_empty = peer.left == peer.leaving.size();
+  if (is_empty) {
+    peer.leaving.clear();
+    peer.left = 0;
+    if (peer.ends) shutdown(peer.fd.get(), SHUT_WR);
+  }
+  if (peer.wants_out == !is_empty) return;
+  peer.wants_out = !is_empty;
+  epoll_event event{};
+  event.events = EPOLLIN | EPOLLRDHUP | (is_empty ? 0u : std::uint32_t{EPOLLOUT});
+  event.data.fd = peer.fd.get();
+  epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, peer.fd.get(), &event);
+}
+
+void Hub::refuse(Peer& peer, const std::string& why) {
+  peer.ends = true;
+  say(peer, Talk::number_of<Failure>(), process::encode(Failure{EACCES, why}));
+}
+
+void Hub::greet(Peer& peer, const process::Received& received, Collector& collector) {
+  Preface preface;
+  process::Decoder decoder(received.bytes);
+  preface.visit(decoder);
+  if (received.kind != Talk::number_of<Join>() || preface.magic != kMagic) {
+    return refuse(peer, "this is the collector of gdr fabric");
+  }
+  const MemberId rank = peer.is_own ? *peer.member : preface.rank;
+  if (rank >= members_) return refuse(peer, fmt::format("rank {} is not of this run", rank));
+  const bool is_same = preface.protocol == kProtocol && preface.version == options_.version;
+  const Result<Join> join = process::decode<Join>(received.bytes);
+  // Whoever does not know the token must not be able to have a host left out.
+  const bool is_known = peer.is_own || options_.token.empty() ||
+                        (join && is_right(join->proof, options_.token, peer.nonce, rank));
+  if (is_known && !is_same) {
+    const std::string why = fmt::format(
+        "it runs gdrkit {}, and the collector {}: install the same "
+        "version",
+        printable(preface.version), options_.version);
+    collector.handle_refusal(rank, HostState::kLeftOut, why, now());
+    return refuse(peer, why);
+  }
+  if (!join || !is_known) return refuse(peer, "the token of the run is another one");
+  if (of_member_[rank] != nullptr && of_member_[rank] != &peer) {
+    return refuse(peer, fmt::format("rank {} has joined already", rank));
+  }
+  peer.member = rank;
+  peer.has_joined = true;
+  peer.arriving.set_most(kLargestWord);
+  of_member_[rank] = &peer;
+  collector.handle_join(rank, *join, now());
+}
+
+void Hub::take(Peer& peer, const process::Received& received, Collector& collector) {
+  if (peer.ends) return;
+  if (!peer.has_joined) return greet(peer, received, collector);
+  collector.handle_message(*peer.member, received, now());
+}
+
+void Hub::read(Peer& peer, Collector& collector) {
+  std::array<std::byte, kPiece> piece;
+  for (;;) {
+    const ssize_t got = recv(peer.fd.get(), piece.data(), piece.size(), MSG_DONTWAIT);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && errno == EAGAIN) return;
+    if (got <= 0) return drop(peer, &collector, "its process has ended, or its host");
+    peer.arriving.add(std::span(piece).first(static_cast<std::size_t>(got)));
+    for (;;) {
+      Result<std::optional<process::Received>> message = peer.arriving.next();
+      if (!message) return drop(peer, &collector, "it sent what is no message of gdr fabric");
+      if (!*message) break;
+      take(peer, **message, collector);
+    }
+    if (static_cast<std::size_t>(got) < piece.size()) return;
+  }
+}
+
+void Hub::drop(Peer& peer, Collector* collector, const std::string& why) {
+  const std::optional<MemberId> member = peer.member;
+  const bool tells = member && !peer.ends && (peer.has_joined || peer.is_own);
+  const bool has_joined = peer.has_joined;
+  if (member && of_member_[*member] == &peer) of_member_[*member] = nullptr;
+  peers_.erase(peer.fd.get());  // closes it, which takes it out of epoll
+  if (!tells || collector == nullptr) return;
+  std::string reason = options_.why_lost ? options_.why_lost(*member) : "";
+  if (reason.empty()) reason = why;
+  if (has_joined) return collector->handle_loss(*member, reason, now());
+  collector->handle_refusal(*member, HostState::kNeverCame, reason, now());
+}
+
+void Hub::send_all(Collector& collector) {
+  while (const std::optional<Outgoing> out = collector.poll_transmit()) {
+    Peer* const peer = of_member_[out->member];
+    if (peer == nullptr || peer->ends) continue;
+    peer->ends = out->is_last;
+    say(*peer, out->kind, out->bytes);
+  }
+}
+
+void Hub::drop_strangers() {
+  const Nanoseconds time = now();
+  std::vector<Peer*> late;
+  for (const auto& [number, peer] : peers_) {
+    if (!peer->member && time > peer->since + kGreetingLimit) late.push_back(peer.get());
+  }
+  for (Peer* const peer : late) drop(*peer, nullptr, "");
+}
+
+bool Hub::has_more_to_say() const {
+  return std::ranges::any_of(peers_, [](const auto& entry) {
+    return entry.second->member && entry.second->left < entry.second->leaving.size();
+  });
+}
+
+void Hub::serve(Collector& collector, std::size_t members, const std::atomic<bool>& interrupted) {
+  members_ = members;
+  of_member_.resize(std::max(members, of_member_.size()));
+  std::array<epoll_event, 256> events;
+  Nanoseconds farewell = UINT64_MAX;
+  for (;;) {
+    send_all(collector);
+    const Nanoseconds time = now();
+    if (collector.has_finished()) {
+      farewell = std::min(farewell, time + kFarewell);
+      if (!has_more_to_say() || time >= farewell) return;
+    }
+    if (interrupted.load()) collector.interrupt(time);
+    if (time >= collector.next_timeout()) collector.handle_time(time);
+    const Nanoseconds next = collector.next_timeout();
+    const Nanoseconds wait = std::min(next > time ? next - time : 0, kLook);
+    const int count = epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()),
+                                 static_cast<int>(wait / kMillisecond) + 1);
+    for (int i = 0; i < count; ++i) {
+      const epoll_event& event = events[static_cast<std::size_t>(i)];
+      if (listening_ && event.data.fd == listening_.get()) {
+        accept_all();
+        continue;
+      }
+      const auto peer = peers_.find(event.data.fd);
+      if (peer == peers_.end()) continue;  // dropped since
+      if ((event.events & EPOLLOUT) != 0) flush(*peer->second);
+      if ((event.events & ~std::uint32_t{EPOLLOUT}) != 0) read(*peer->second, collector);
+    }
+    drop_strangers();
+  }
+}
+
+}  // namespace gdr::fabric

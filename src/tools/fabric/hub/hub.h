@@ -1,0 +1,84 @@
+// Hub: the sockets of a collector. It listens, lets members in who know the token, carries what
+// the collector and its members tell each other, and wakes the collector when a time has come. It
+// never waits for one member.
+//
+//   Result<std::unique_ptr<Hub>> hub = Hub::make({.version = version, .token = token});
+//   hub->add(0, std::move(socket));                       // a member on a socket of its own
+//   Result<std::uint16_t> port = hub->listen(0);
+//   hub->serve(collector, interrupted);                   // until the run is over
+//
+// Used by one thread.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "base/unique_fd.h"
+#include "fabric/collector/collector.h"
+#include "fabric/hub/token.h"
+#include "process/frames.h"
+
+namespace gdr::fabric {
+
+struct HubOptions {
+  std::string version;  // gdrkit's: members have the same
+  std::string token;    // of members that come over the network
+  // Why a socket that was added has ended, where its end says more ("ssh: No route to host").
+  std::function<std::string(MemberId)> why_lost;
+};
+
+class Hub {
+ public:
+  static Result<std::unique_ptr<Hub>> make(HubOptions options);
+
+  // All addresses of this host. `port` 0: any. The port that it is.
+  Result<std::uint16_t> listen(std::uint16_t port);
+  // A member that was started with the other end: nobody else has it, so it needs no token.
+  Result<void> add(MemberId member, UniqueFd socket);
+
+  // Until the collector has finished, and what it has to say was said.
+  void serve(Collector& collector, std::size_t members, const std::atomic<bool>& interrupted);
+
+ private:
+  struct Peer {
+    UniqueFd fd;
+    process::FrameBuffer arriving{0};
+    Bytes leaving;
+    std::size_t left = 0;  // of `leaving`, in front
+    std::optional<MemberId> member;
+    bool is_own = false;  // its rank is known by its socket
+    bool has_joined = false;
+    bool ends = false;       // once `leaving` is empty
+    bool wants_out = false;  // epoll waits for room
+    Nonce nonce{};
+    Nanoseconds since = 0;
+  };
+
+  explicit Hub(HubOptions options) : options_(std::move(options)) {}
+  Result<Peer*> take_in(UniqueFd socket);
+  void accept_all();
+  void read(Peer& peer, Collector& collector);
+  void take(Peer& peer, const process::Received& received, Collector& collector);
+  // Those of another version, or without the token, are told why.
+  void greet(Peer& peer, const process::Received& received, Collector& collector);
+  void refuse(Peer& peer, const std::string& why);
+  void say(Peer& peer, std::uint8_t kind, const Bytes& bytes);
+  void flush(Peer& peer);
+  void send_all(Collector& collector);
+  void drop_strangers();
+  void drop(Peer& peer, Collector* collector, const std::string& why);
+  bool has_more_to_say() const;
+
+  const HubOptions options_;
+  UniqueFd epoll_, listening_;
+  std::map<int, std::unique_ptr<Peer>> peers_;  // by descriptor
+  std::vector<Peer*> of_member_;                // null: not connected
+  std::size_t members_ = 0;
+};
+
+}  // namespace gdr::fabric

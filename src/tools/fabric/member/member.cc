@@ -1,0 +1,133 @@
+#include "fabric/member/member.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+
+#include <optional>
+
+#include "fabric/hub/token.h"
+#include "fabric/member/examination.h"
+#include "fabric/messages.h"
+#include "host/files.h"
+#include "process/worker.h"
+
+namespace gdr::fabric {
+namespace {
+
+constexpr Nanoseconds kGreetingLimit = 30 * kSecond;
+
+std::string own_name() {
+  utsname names{};
+  return uname(&names) == 0 ? names.nodename : "";
+}
+
+// Containers of one host share the kernel, but each has a network of its own, and rails in it.
+std::string own_machine(const std::string& root) {
+  struct stat network {};
+  const bool known = stat("/proc/self/ns/net", &network) == 0;
+  return fmt::format("{} {}", host::Files(root).line("proc/sys/kernel/random/boot_id"),
+                     known ? network.st_ino : 0);
+}
+
+class Member {
+ public:
+  Member(UniqueFd socket, const MemberOptions& options)
+      : options_(options), collector_fd_(socket.get()), collector_(std::move(socket)) {}
+
+  Result<void> join() {
+    const Result<Welcome> welcome = collector_.receive<Welcome>(kGreetingLimit);
+    if (!welcome) return welcome.error();
+    if (welcome->magic != kMagic) return Error{EPROTO, "this is not the collector of gdr fabric"};
+    Join join;
+    join.version = options_.version;
+    join.rank = options_.rank;
+    join.host = own_name();
+    join.machine = own_machine(options_.root);
+    join.proof = prove_token(options_.token, welcome->nonce, options_.rank);
+    return collector_.send(join);
+  }
+
+  Result<void> serve() {
+    for (;;) {
+      pollfd entries[2] = {{collector_fd_, POLLIN, 0}, {worker_fd_, POLLIN, 0}};
+      if (poll(entries, 2, -1) < 0 && errno != EINTR) return from_errno("poll");
+      if (entries[1].revents != 0) take_from_worker();
+      if (entries[0].revents == 0) continue;
+      const Result<process::Received> received = collector_.receive_any(0);
+      if (!received && received.error().code == ETIMEDOUT) continue;  // not whole yet
+      // The collector's end is the run's.
+      if (!received) return received.error().code == ECONNRESET ? Result<void>() : received.error();
+      if (received->kind == Talk::number_of<Finish>()) return {};
+      if (Result<void> taken = take_from_collector(*received); !taken) return taken;
+    }
+  }
+
+ private:
+  Result<void> take_from_collector(const process::Received& received) {
+    if (received.kind == Talk::number_of<Failure>()) {
+      const Result<Failure> failure = process::decode<Failure>(received.bytes);
+      return failure ? Error{EACCES, failure->text} : failure.error();
+    }
+    if (received.kind == Talk::number_of<Begin>()) {
+      start_worker();
+    } else if (received.kind == Talk::number_of<Examine>()) {
+      return collector_.send(examination_ ? examination_->ask() : Examined{});
+    }
+    if (!worker_) return {};
+    // What cannot be sent finds its end in the worker's socket.
+    (void)worker_->send_raw(received.kind, received.bytes);
+    return {};
+  }
+
+  void start_worker() {
+    if (process_) return;
+    Result<process::Worker> started = process::Worker::start(options_.program, {"fabric-worker"});
+    if (!started) {
+      (void)collector_.send(Unable{"the process for its rails: " + started.error().message});
+      return;
+    }
+    process_.emplace(*std::move(started));
+    UniqueFd socket = process_->take_socket();
+    worker_fd_ = socket.get();
+    worker_.emplace(std::move(socket));
+  }
+
+  void take_from_worker() {
+    const Result<process::Received> received = worker_->receive_any(0);
+    if (!received && received.error().code == ETIMEDOUT) return;
+    if (!received) {
+      const std::string end = process::Worker::post_mortem(process_->pid());
+      (void)collector_.send(Failure{ECONNRESET, "the process that holds its rails is gone: " +
+                                                    (end.empty() ? "it closed its socket" : end)});
+      worker_.reset();
+      worker_fd_ = -1;
+      return;
+    }
+    if (received->kind == Talk::number_of<Ready>()) {
+      if (Result<Ready> ready = process::decode<Ready>(received->bytes)) {
+        examination_.emplace(options_.program, options_.root, ready->rails);
+      }
+    }
+    (void)collector_.send_raw(received->kind, received->bytes);
+  }
+
+  const MemberOptions& options_;
+  const int collector_fd_;
+  Talk collector_;
+  std::optional<process::Worker> process_;
+  int worker_fd_ = -1;
+  std::optional<Talk> worker_;  // goes first, which asks the process to end
+  std::optional<Examination> examination_;
+};
+
+}  // namespace
+
+Result<void> serve_collector(UniqueFd socket, const MemberOptions& options) {
+  Member member(std::move(socket), options);
+  if (Result<void> joined = member.join(); !joined) return joined;
+  return member.serve();
+}
+
+}  // namespace gdr::fabric

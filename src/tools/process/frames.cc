@@ -1,0 +1,38 @@
+#include "process/frames.h"
+
+#include <algorithm>
+
+#include "base/bytes.h"
+
+namespace gdr::process {
+
+Bytes frame(std::uint8_t kind, std::span<const std::byte> bytes) {
+  Bytes all(kFrameHead + bytes.size());
+  store_be32(all.data(), static_cast<std::uint32_t>(bytes.size()));
+  all[4] = std::byte{kind};
+  std::copy(bytes.begin(), bytes.end(), all.begin() + kFrameHead);
+  return all;
+}
+
+void FrameBuffer::add(std::span<const std::byte> bytes) {
+  // What was taken goes once it is more than what is left, so that each byte moves a few times.
+  if (taken_ > bytes_.size() / 2) {
+    bytes_.erase(bytes_.begin(), bytes_.begin() + static_cast<std::ptrdiff_t>(taken_));
+    taken_ = 0;
+  }
+  bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
+}
+
+Result<std::optional<Received>> FrameBuffer::next() {
+  const std::span<const std::byte> left = std::span(bytes_).subspan(taken_);
+  if (left.size() < kFrameHead) return std::optional<Received>();
+  const std::uint32_t length = load_be32(left.data());
+  if (length > most_) return Error{EPROTO, "not a message of this program"};
+  if (left.size() - kFrameHead < length) return std::optional<Received>();
+  const std::span<const std::byte> body = left.subspan(kFrameHead, length);
+  taken_ += kFrameHead + length;
+  return std::optional(
+      Received{static_cast<std::uint8_t>(left[4]), Bytes(body.begin(), body.end())});
+}
+
+}  // namespace gdr::process
