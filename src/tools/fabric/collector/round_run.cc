@@ -80,7 +80,9 @@ std::vector<HostIndex> RoundRun::partners_of(HostIndex host) const {
   std::vector<HostIndex> partners;
   for (const Edge& edge : round_.edges) {
     if (edge.from == host) partners.push_back(edge.to);
-    if (edge.to == host) partners.push_back(edge.from);
+    if (edge.to == host && edge.from != (partners.empty() ? host : partners.back())) {
+      partners.push_back(edge.from);
+    }
   }
   return partners;
 }
