@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/printable.h"
@@ -80,10 +81,10 @@ std::vector<HostIndex> RoundRun::partners_of(HostIndex host) const {
   std::vector<HostIndex> partners;
   for (const Edge& edge : round_.edges) {
     if (edge.from == host) partners.push_back(edge.to);
-    if (edge.to == host && edge.from != (partners.empty() ? host : partners.back())) {
-      partners.push_back(edge.from);
-    }
+    if (edge.to == host) partners.push_back(edge.from);
   }
+  std::ranges::sort(partners);
+  partners.erase(std::ranges::unique(partners).begin(), partners.end());
   return partners;
 }
 
