@@ -1,0 +1,26 @@
+// Retests: suspects again, with hosts that are known to be good, and alone on the fabric. What was
+// slow only because others were in its way is fast then.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "fabric/round.h"
+
+namespace gdr::fabric {
+
+struct RetestPlan {
+  std::vector<HostIndex> suspects{};  // hosts with which something is wrong
+  std::vector<Edge> pairs{};          // directions with which something is wrong
+  std::vector<HostIndex> good{};      // hosts with which nothing is
+  // For each suspect with another good host each time, as long as there are some; for each pair.
+  std::uint32_t times = 3;
+  std::uint32_t first_number = 0;  // of the first round
+};
+
+// In a round, each suspect has a good host for itself; where there are too few of them, the
+// suspects take turns. Suspects without any good host are not retested. Pairs come after that, in
+// both directions, many in one round where they share no host.
+std::vector<Round> retest_rounds(const RetestPlan& plan, std::uint64_t seed);
+
+}  // namespace gdr::fabric
