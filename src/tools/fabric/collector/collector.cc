@@ -192,7 +192,7 @@ void Collector::handle_time(Nanoseconds time) {
 void Collector::interrupt(Nanoseconds time) {
   if (is_interrupted_ || stage_ == Stage::kFinished) return;
   is_interrupted_ = report_.is_interrupted = true;
-  if (stage_ == Stage::kGathering) return finish();
+  if (stage_ == Stage::kGathering) return finish(time);
   if (stage_ == Stage::kExamining) waiting_.clear();
   go_on(time);
 }
@@ -223,7 +223,7 @@ void Collector::go_on(Nanoseconds time) {
       if (phase_ == Phase::kBandwidth || is_interrupted_) return end_round(time);
       return begin_phase(static_cast<Phase>(static_cast<unsigned>(phase_) + 1), time);
     case Stage::kExamining:
-      if (!is_waiting()) finish();
+      if (!is_waiting()) finish(time);
       return;
     case Stage::kFinished:
       return;
@@ -309,9 +309,10 @@ void Collector::begin_examination(Nanoseconds time) {
   go_on(time);
 }
 
-void Collector::finish() {
+void Collector::finish(Nanoseconds time) {
   if (stage_ != Stage::kExamining) campaign_.judge(report_);
   stage_ = Stage::kFinished;
+  report_.seconds = static_cast<double>(time - start_) / kSecond;
   for (MemberId member = 0; member < roster_.members(); ++member) {
     const Roster::State state = roster_.state(member);
     if (state == Roster::State::kOpening || state == Roster::State::kReady) {

@@ -82,7 +82,7 @@ class Collector {
   void begin_phase(Phase phase, Nanoseconds time);
   void end_round(Nanoseconds time);
   void begin_examination(Nanoseconds time);
-  void finish();
+  void finish(Nanoseconds time);
   bool is_waiting() const { return !waiting_.empty(); }
   Nanoseconds step_limit() const;
   Error nonsense(MemberId member, const Error& error) const;

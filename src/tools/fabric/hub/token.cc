@@ -1,21 +1,12 @@
 #include "fabric/hub/token.h"
 
-#include <fmt/format.h>
-
 #include <span>
 #include <vector>
 
-#include "base/random.h"
 #include "perf/secret.h"
 #include "perf/sha256.h"
 
 namespace gdr::fabric {
-
-std::string random_token() {
-  std::string token;
-  for (int i = 0; i < 4; ++i) token += fmt::format("{:016x}", random_u64());
-  return token;
-}
 
 Nonce random_nonce() { return perf::random_nonce(); }
 

@@ -14,7 +14,6 @@ namespace gdr::fabric {
 using Nonce = std::array<std::uint8_t, 32>;
 using Proof = std::array<std::uint8_t, 32>;
 
-std::string random_token();
 Nonce random_nonce();
 
 // An empty token is known to everybody.

@@ -1,0 +1,106 @@
+#include "fabric/collector/plan.h"
+
+#include <algorithm>
+#include <map>
+
+#include "fabric/judge/judge.h"
+
+namespace gdr::fabric {
+namespace {
+
+// So many measurements are judged in a few milliseconds; of more, only the end is judged.
+constexpr std::size_t kMostJudgedMeanwhile = 50'000;
+
+bool is_about_transfers(const Finding& finding) {
+  return finding.fault == Fault::kWrongBytes || finding.fault == Fault::kFailed ||
+         finding.fault == Fault::kSlow || finding.fault == Fault::kHighLatency;
+}
+
+// A number for each leaf; none where they are not known.
+std::vector<std::uint32_t> leaves_of(const Report& report, const std::vector<HostIndex>& hosts) {
+  std::map<std::string, std::uint32_t> numbers;
+  std::vector<std::uint32_t> leaves;
+  for (const HostIndex host : hosts) {
+    const std::string& leaf = report.hosts[host].leaf;
+    leaves.push_back(
+        numbers.try_emplace(leaf, static_cast<std::uint32_t>(numbers.size())).first->second);
+  }
+  return numbers.size() > 1 ? leaves : std::vector<std::uint32_t>{};
+}
+
+}  // namespace
+
+void Plan::begin(Report& report) {
+  for (HostIndex host = 0; host < report.hosts.size(); ++host) {
+    if (report.hosts[host].state == HostState::kThere) there_.push_back(host);
+  }
+  find_leaves(report, options_.topology, options_.topology_file);
+  ScheduleOptions schedule;
+  schedule.hosts = static_cast<std::uint32_t>(there_.size());
+  schedule.leaves = leaves_of(report, there_);
+  schedule.rails = static_cast<std::uint16_t>(std::max<std::size_t>(report.rails.size(), 1));
+  schedule.most_rounds =
+      options_.rounds.value_or(there_.size() > kMostHostsInFull ? kSampledRounds : 0);
+  schedule.crossed_rounds = options_.crossed_rounds.value_or(report.rails.size() > 1 ? 1 : 0);
+  schedule.isolate = options_.isolate;
+  if (there_.size() >= 2) schedule_.emplace(options_.pattern, schedule, options_.seed);
+  report.pattern = options_.pattern;
+  report.isolate = options_.isolate;
+  report.is_sampled = schedule_ && schedule_->is_sampled();
+  report.rounds_planned = schedule_ ? schedule_->rounds() : 0;
+}
+
+std::optional<Round> Plan::next(Report& report) {
+  if (schedule_ && next_ < schedule_->rounds()) {
+    show_suspects(report);
+    Round round = schedule_->round(next_++);
+    for (Edge& edge : round.edges) edge = {there_[edge.from], there_[edge.to]};
+    return round;
+  }
+  if (!retests_are_planned_) plan_retests(report);
+  if (next_retest_ == retests_.size()) return std::nullopt;
+  return retests_[next_retest_++];
+}
+
+void Plan::show_suspects(Report& report) {
+  const std::size_t count = report.measurements.size();
+  if (count > kMostJudgedMeanwhile || count < 2 * last_shown_ || count == 0) return;
+  last_shown_ = count;
+  judge(report);
+  listener_.on_judged(report, report.findings);
+}
+
+void Plan::plan_retests(Report& report) {
+  retests_are_planned_ = true;
+  judge(report);
+  listener_.on_judged(report, report.findings);
+  RetestPlan plan;
+  std::vector<bool> is_good(report.hosts.size());
+  for (const HostIndex host : there_) is_good[host] = report.hosts[host].state == HostState::kThere;
+  for (const Finding& finding : report.findings) {
+    if (!is_about_transfers(finding) || finding.culprit == Culprit::kFleet) continue;
+    for (const HostIndex host : finding.hosts) is_good[host] = false;
+    if (finding.culprit == Culprit::kPair && finding.hosts.size() == 2) {
+      plan.pairs.push_back({finding.hosts[0], finding.hosts[1]});
+    } else if (finding.hosts.size() == 1) {
+      plan.suspects.push_back(finding.hosts[0]);
+    }
+  }
+  std::ranges::sort(plan.suspects);
+  plan.suspects.erase(std::ranges::unique(plan.suspects).begin(), plan.suspects.end());
+  for (const HostIndex host : there_) {
+    if (is_good[host]) plan.good.push_back(host);
+  }
+  plan.times = options_.retests;
+  plan.first_number = next_;
+  if (plan.times != 0 && !(plan.suspects.empty() && plan.pairs.empty())) {
+    retests_ = retest_rounds(plan, options_.seed);
+  }
+  if (!retests_.empty()) {
+    listener_.on_retests(report, static_cast<std::uint32_t>(retests_.size()));
+  }
+}
+
+void Plan::judge(Report& report) { fabric::judge(report); }
+
+}  // namespace gdr::fabric
