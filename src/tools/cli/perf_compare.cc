@@ -2,15 +2,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <fstream>
 #include <memory>
-#include <sstream>
 
 #include "base/environment.h"
 #include "cli/help.h"
+#include "cli/percent.h"
 #include "cli/perf_output.h"
 #include "cli/this_host.h"
+#include "cli/whole_io.h"
 #include "perf/compare.h"
 #include "perf/output/json_report.h"
 #include "text/wrap.h"
@@ -29,15 +29,12 @@ struct CompareOptions {
 };
 
 Result<perf::Report> read_report(const std::string& name) {
-  errno = 0;
-  std::ifstream file(name, std::ios::binary);
-  std::ostringstream text;
-  if (file) text << file.rdbuf();
-  if (!file) {
-    const Error error = from_errno(name);
-    return Error{EINVAL, error.message + "; 'gdr perf --report FILE.json' writes such a document"};
+  const Result<std::string> text = read_file(name);
+  if (!text) {
+    return Error{EINVAL,
+                 text.error().message + "; 'gdr perf --report FILE.json' writes such a document"};
   }
-  Result<perf::Report> report = perf::report_from_json(text.str());
+  Result<perf::Report> report = perf::report_from_json(*text);
   if (!report) return Error{EINVAL, name + ": " + report.error().message};
   return report;
 }
@@ -77,16 +74,6 @@ int run_compare(const CompareOptions& options) {
     return perf::is_worse_by(one, options.worse_share);
   });
   return !options.fail_if_worse.empty() && is_worse ? kFailed : 0;
-}
-
-double read_percent(const std::string& text) {
-  char* end = nullptr;
-  const double percent = strtod(text.c_str(), &end);
-  if (text.empty() || *end != 0 || !(percent > 0 && percent <= 1000)) {
-    throw CLI::ValidationError(fmt::format(
-        "--fail-if-worse {}: it takes a percentage above 0, as in --fail-if-worse 5", text));
-  }
-  return percent / 100;
 }
 
 }  // namespace

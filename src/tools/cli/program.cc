@@ -52,6 +52,7 @@ Program::Program(const CommandLine& line)
   add_perf(app, chosen, line.own);
   add_run(app, chosen, line.command);
   add_watch(app, chosen, line.command);
+  add_fabric(app, chosen);
   add_mpi(app, chosen);
   add_nccl(app, chosen, line.command);
   add_counters(app, chosen);

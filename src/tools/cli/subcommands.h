@@ -25,6 +25,7 @@ using Action = std::function<int()>;
 void add_counters(CLI::App& program, Action& chosen);
 void add_doctor(CLI::App& program, Action& chosen);
 void add_explain(CLI::App& program, Action& chosen);
+void add_fabric(CLI::App& program, Action& chosen);
 void add_fix(CLI::App& program, Action& chosen);
 void add_help(CLI::App& program, Action& chosen);
 void add_list(CLI::App& program, Action& chosen);

@@ -6,6 +6,8 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <fstream>
+#include <sstream>
 
 namespace gdr::cli {
 
@@ -18,6 +20,16 @@ Result<void> read_whole(int fd, const std::function<void(std::string_view)>& sin
     if (got == 0) return {};
     sink(std::string_view(buffer.data(), static_cast<std::size_t>(got)));
   }
+}
+
+Result<std::string> read_file(const std::string& name) {
+  errno = 0;
+  std::ifstream file(name, std::ios::binary);
+  std::ostringstream text;
+  if (file) text << file.rdbuf();
+  // Of a folder it reads nothing, and says no error but this.
+  if (!file || errno == EISDIR) return Error{EINVAL, from_errno(name).message};
+  return text.str();
 }
 
 bool print_document(const std::string& text) {

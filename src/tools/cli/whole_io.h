@@ -12,6 +12,9 @@ namespace gdr::cli {
 // Everything that `fd` gives, in pieces, to `sink`.
 Result<void> read_whole(int fd, const std::function<void(std::string_view)>& sink);
 
+// A file's content. EINVAL: it cannot be read, with the reason.
+Result<std::string> read_file(const std::string& name);
+
 // To standard output; false where that cannot take all of it.
 bool print_document(const std::string& text);
 

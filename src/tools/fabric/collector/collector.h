@@ -63,6 +63,8 @@ class Collector {
 
   std::optional<Outgoing> poll_transmit();
   Nanoseconds next_timeout() const;
+  // Members are still expected, or open their devices.
+  bool is_gathering() const { return stage_ == Stage::kGathering; }
   bool has_finished() const { return stage_ == Stage::kFinished; }
 
  private:

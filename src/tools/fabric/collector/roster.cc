@@ -34,7 +34,8 @@ Roster::Roster(const std::vector<ExpectedMember>& expected, bool processes_as_ho
                std::vector<Host>& hosts)
     : processes_as_hosts_(processes_as_hosts), hosts_(&hosts), members_(expected.size()) {
   std::map<std::uint32_t, HostIndex> nodes;
-  std::map<std::string, unsigned> processes;
+  std::map<std::string, unsigned> of_name, named;
+  for (const ExpectedMember& one : expected) ++of_name[one.host];
   for (MemberId id = 0; id < expected.size(); ++id) {
     const ExpectedMember& one = expected[id];
     const auto [place, is_new] =
@@ -42,7 +43,9 @@ Roster::Roster(const std::vector<ExpectedMember>& expected, bool processes_as_ho
     if (is_new) {
       Host host;
       host.name = printable(one.host);
-      if (processes_as_hosts) host.name += fmt::format("/{}", processes[one.host]++);
+      if (processes_as_hosts && of_name[one.host] > 1) {
+        host.name += fmt::format("/{}", named[one.host]++);
+      }
       hosts.push_back(std::move(host));
       of_host_.emplace_back();
       named_by_launcher_.push_back(!one.host.empty());

@@ -22,6 +22,7 @@ constexpr std::size_t kLargestWord = 256 << 10;
 constexpr Nanoseconds kGreetingLimit = 20 * kSecond;
 constexpr Nanoseconds kFarewell = 2 * kSecond;
 constexpr Nanoseconds kLook = 200 * kMillisecond;  // between two looks at an interruption
+constexpr Nanoseconds kShortLook = 10 * kMillisecond;  // while members are coming
 constexpr std::size_t kMostStrangers = 4096;       // connections that have not said who they are
 constexpr int kBacklog = 4096;
 constexpr std::size_t kPiece = 64 << 10;
@@ -293,9 +294,11 @@ void Hub::serve(Collector& collector, std::size_t members, const std::atomic<boo
       if (!has_more_to_say() || time >= farewell) return;
     }
     if (interrupted.load()) collector.interrupt(time);
+    if (options_.meanwhile) options_.meanwhile(collector);
     if (time >= collector.next_timeout()) collector.handle_time(time);
     const Nanoseconds next = collector.next_timeout();
-    const Nanoseconds wait = std::min(next > time ? next - time : 0, kLook);
+    const Nanoseconds look = collector.is_gathering() ? kShortLook : kLook;
+    const Nanoseconds wait = std::min(next > time ? next - time : 0, look);
     const int count = epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()),
                                  static_cast<int>(wait / kMillisecond) + 1);
     for (int i = 0; i < count; ++i) {

@@ -30,6 +30,8 @@ struct HubOptions {
   std::string token;    // of members that come over the network
   // Why a socket that was added has ended, where its end says more ("ssh: No route to host").
   std::function<std::string(MemberId)> why_lost;
+  // Called a few times a second, and more often while members are still coming.
+  std::function<void(Collector&)> meanwhile;
 };
 
 class Hub {

@@ -1,0 +1,238 @@
+// gdr fabric: its options. cli/fabric_run.cc carries it out.
+#include <fmt/format.h>
+
+#include <charconv>
+#include <memory>
+#include <utility>
+
+#include "base/random.h"
+#include "cli/command_line.h"
+#include "cli/fabric_commands.h"
+#include "cli/help.h"
+#include "cli/perf_values.h"
+#include "cli/server_options.h"
+#include "cli/whole_io.h"
+
+namespace gdr::cli {
+namespace {
+
+struct Values {
+  FabricOptions fabric;
+  std::string pattern, rounds, crossed, memory, topology, nics;
+  std::string duration, latency_duration, message, proof, step_limit, join_limit;
+  bool no_doctor = false;
+};
+
+constexpr std::pair<const char*, fabric::Pattern> kPatterns[] = {
+    {"tournament", fabric::Pattern::kTournament},
+    {"shift", fabric::Pattern::kShift},
+    {"bisection", fabric::Pattern::kBisection},
+    {"by-leaf", fabric::Pattern::kByLeaf}};
+
+fabric::Pattern read_pattern(const std::string& text) {
+  for (const auto& [name, pattern] : kPatterns) {
+    if (text == name) return pattern;
+  }
+  throw CLI::ValidationError(fmt::format(
+      "unknown pattern '{}'; allowed: tournament, shift, bisection, by-leaf", text));
+}
+
+std::uint32_t read_count(const char* option, const std::string& text) {
+  std::uint32_t count = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+  if (error != std::errc() || end != text.data() + text.size() || count > 1'000'000) {
+    throw CLI::ValidationError(
+        fmt::format("{} {}: it takes a number up to 1000000", option, text));
+  }
+  return count;
+}
+
+std::uint32_t read_milliseconds(const char* option, const std::string& text, std::uint64_t least,
+                                std::uint64_t most) {
+  const std::uint64_t milliseconds = read_nanoseconds(option, text) / kMillisecond;
+  if (milliseconds < least || milliseconds > most) {
+    throw CLI::ValidationError(fmt::format("{} {}: it takes {} ms to {} s, as in {} 2s", option,
+                                           text, least, most / 1000, option));
+  }
+  return static_cast<std::uint32_t>(milliseconds);
+}
+
+std::uint64_t read_one_size(const char* option, const std::string& text) {
+  constexpr std::uint64_t kMost = 1 << 30;
+  const std::vector<std::uint64_t> sizes = read_sizes(text);
+  if (sizes.size() != 1 || sizes[0] == 0 || sizes[0] > kMost) {
+    throw CLI::ValidationError(
+        fmt::format("{} {}: it takes one size from 1 to 1G, as in {} 4M", option, text, option));
+  }
+  return sizes[0];
+}
+
+void read_settings(Values& values, fabric::Settings& settings) {
+  if (settings.soft && settings.require_hardware) {
+    refuse_together("--soft", "--require-hardware", "give one of them");
+  }
+  settings.seed = random_u64();
+  settings.nics = read_names(values.nics);
+  if (!values.memory.empty() && values.memory != "host" && values.memory != "gpu") {
+    throw CLI::ValidationError(
+        fmt::format("unknown memory '{}'; allowed: gpu, host", values.memory));
+  }
+  settings.host_memory = values.memory == "host";
+  if (!values.proof.empty()) settings.proof_bytes = read_one_size("--proof-size", values.proof);
+  if (!values.message.empty()) {
+    settings.message_bytes = read_one_size("--message-size", values.message);
+  }
+  if (!values.duration.empty()) {
+    settings.bandwidth_milliseconds =
+        read_milliseconds("--duration", values.duration, 1, 600'000);
+    settings.latency_milliseconds = std::max(settings.bandwidth_milliseconds / 5, 1u);
+  }
+  settings.step_milliseconds =
+      std::max(settings.step_milliseconds, 2 * settings.bandwidth_milliseconds + 5'000);
+  if (!values.step_limit.empty()) {
+    settings.step_milliseconds =
+        read_milliseconds("--step-limit", values.step_limit, 100, 3'600'000);
+  }
+}
+
+void read_plan(Values& values, fabric::PlanOptions& plan) {
+  if (!values.pattern.empty()) plan.pattern = read_pattern(values.pattern);
+  if (values.rounds == "all") {
+    plan.rounds = 0;
+  } else if (!values.rounds.empty()) {
+    plan.rounds = read_count("--rounds", values.rounds);
+    if (*plan.rounds == 0) {
+      throw CLI::ValidationError("--rounds 0: it takes a number from 1, or 'all'");
+    }
+  }
+  if (!values.crossed.empty()) plan.crossed_rounds = read_count("--cross-rail", values.crossed);
+  plan.seed = random_u64();
+  if (values.topology.empty()) return;
+  Result<std::string> text = read_file(values.topology);
+  if (!text) throw CLI::ValidationError("--topology " + text.error().message);
+  plan.topology = *std::move(text);
+  plan.topology_file = values.topology;
+}
+
+// Every value is judged here, so that wrong use costs nothing but its one line.
+void read_values(Values& values) {
+  FabricOptions& options = values.fabric;
+  if (options.local != 0 && !options.hosts.empty()) {
+    refuse_together("--local", "--hosts", "give one of them");
+  }
+  if (options.local == 1) {
+    throw CLI::ValidationError("--local 1: it takes two processes or more, as in --local 4");
+  }
+  fabric::CollectorOptions& collector = options.run.collector;
+  read_settings(values, collector.settings);
+  read_plan(values, options.run.plan);
+  if (!values.join_limit.empty()) {
+    collector.join_limit =
+        read_milliseconds("--join-limit", values.join_limit, 100, 3'600'000) * kMillisecond;
+  }
+  collector.processes_as_hosts |= options.local != 0;
+  collector.ask_doctor = !values.no_doctor;
+}
+
+void add_host_options(CLI::App& fabric, Values& values) {
+  FabricOptions& options = values.fabric;
+  const auto add = [&](const char* name, auto& value, const char* type, const char* help) {
+    return fabric.add_option(name, value, help)->type_name(type);
+  };
+  begin_group(fabric, "Hosts");
+  add("--hosts", options.hosts, "LIST",
+      "Reach these hosts with ssh: n[01-16],n20, or a file with a host per line (default: the "
+      "hosts of the launcher that started gdr fabric)");
+  add("--local", options.local, "N",
+      "Start N processes on this host, each standing for a host, to try gdr fabric out");
+  fabric.add_flag("--processes-as-hosts", options.run.collector.processes_as_hosts,
+                  "Each process counts as a host of its own, with its share of the GPUs and NICs");
+  add("--ssh", options.ssh, "COMMAND", "With --hosts: the remote shell and its options");
+  add("--program", options.program, "PATH",
+      "With --hosts: where gdr is on the other hosts (default: where it is here)");
+  add("--join-limit", values.join_limit, "TIME",
+      "Time for every host to join; whoever has not is named and the others go on (default: 60s)");
+  add("--step-limit", values.step_limit, "TIME",
+      "Time for a step of a round; a host that takes longer is named (default: 10s, or more with "
+      "--duration)");
+  add("--secret", options.secret, "FILE",
+      "For srun without PMIx: a text in FILE that only this run's user can read");
+  add("--port", options.port, "PORT",
+      "TCP port of the collecting process, with a launcher (default: any)")
+      ->check(CLI::Range(1, 65535));
+}
+
+void add_round_options(CLI::App& fabric, Values& values) {
+  fabric::PlanOptions& plan = values.fabric.run.plan;
+  const auto add = [&](const char* name, auto& value, const char* type, const char* help) {
+    return fabric.add_option(name, value, help)->type_name(type);
+  };
+  begin_group(fabric, "Rounds");
+  add("--pattern", values.pattern, "PATTERN",
+      "tournament: every pair; shift: each host sends to the next but D; bisection: one half with "
+      "the other; by-leaf: within leaves, then between them (default: tournament)");
+  add("--rounds", values.rounds, "N",
+      "Rounds of the pattern, chosen at random, or 'all' (default: all up to 128 hosts, then 8)");
+  fabric.add_flag("--isolate", plan.isolate, "One rail at a time (default: all at once)");
+  add("--cross-rail", values.crossed, "N",
+      "Rounds in which a rail sends to another rail (default: 1 where there are several rails)");
+  add("--retests", plan.retests, "N",
+      "Times that a suspect is measured again, with a good host and alone on the fabric")
+      ->capture_default_str();
+  add("--topology", values.topology, "FILE",
+      "Which host is at which switch: Slurm's topology.conf, or what ibnetdiscover prints "
+      "(default: as LLDP says, or by latency)");
+  fabric.add_flag("--no-doctor", values.no_doctor,
+                  "Do not ask gdr doctor on the hosts that stand out");
+}
+
+void add_transfer_options(CLI::App& fabric, Values& values) {
+  fabric::Settings& settings = values.fabric.run.collector.settings;
+  const auto add = [&](const char* name, auto& value, const char* type, const char* help) {
+    return fabric.add_option(name, value, help)->type_name(type);
+  };
+  begin_group(fabric, "Transfers");
+  add("--nics", values.nics, "LIST",
+      "NICs that are rails, in this order: mlx5_0,mlx5_1:2 (default: those nearest to a GPU)");
+  add("--memory", values.memory, "KIND", "gpu or host (default: gpu where there are GPUs)");
+  add("--duration", values.duration, "TIME", "Of one bandwidth measurement (default: 100ms)");
+  add("--message-size", values.message, "SIZE", "Of a write of the bandwidth (default: 1M)");
+  add("--proof-size", values.proof, "SIZE",
+      "Bytes that each direction proves, all of them compared (default: 4M)");
+  fabric.add_flag("--require-hardware", settings.require_hardware,
+                  "Leave hosts out that would use a stand-in");
+  fabric.add_flag("--soft", settings.soft,
+                  "Use the stand-ins (software NIC and GPU) even if there is hardware");
+}
+
+}  // namespace
+
+void add_fabric(CLI::App& program, Action& chosen) {
+  auto values = std::make_shared<Values>();
+  CLI::App* fabric = program.add_subcommand(
+      "fabric",
+      "Prove and measure every rail between many hosts, and find the bad one\n"
+      "Start it under a launcher, as in 'srun -N16 gdr fabric', or give it --hosts.\n"
+      "Exit status: 0 all proved, nothing stands out; 1 something does; 2 wrong use;\n"
+      "3 the run was interrupted.");
+  add_host_options(*fabric, *values);
+  add_round_options(*fabric, *values);
+  add_transfer_options(*fabric, *values);
+  begin_group(*fabric, "Output");
+  fabric->add_flag("--json", values->fabric.json, "Print one JSON document instead of text");
+  values->fabric.report.add_to(
+      *fabric, ".json; .html, a page with a heatmap; .prom, for Prometheus; .txt");
+  fabric->add_option("--lines", values->fabric.lines,
+                     "Write JSON lines to FILE as results come; a run that is killed keeps them")
+      ->type_name("FILE");
+  refuse_empty_values(*fabric);
+  add_fabric_compare(*fabric, chosen);
+  fabric->callback([values, fabric, &chosen] {
+    if (!fabric->get_subcommands().empty()) return;
+    read_values(*values);
+    chosen = [values] { return run_fabric(values->fabric); };
+  });
+  add_fabric_processes(program, chosen);
+}
+
+}  // namespace gdr::cli
