@@ -39,41 +39,57 @@ void Crew::begin(const Settings& settings) {
   for (std::uint32_t i = 0; i < count; ++i) {
     require(talk(i).send(Begin{settings, i, count, /*is_whole_host=*/false}), "begin");
   }
-  for (Member& member : members_) {
-    const process::Received received = require(member.talk->receive_any(kPatience), "ready");
-    if (received.kind == Talk::number_of<Unable>()) {
-      throw std::runtime_error(require(Talk::take<Unable>(received), "unable").reason);
-    }
-    const Ready ready = require(Talk::take<Ready>(received), "ready");
-    if (ready.rails.size() != 1) throw std::runtime_error("not one rail");
-    member.rail = ready.rails.front();
+  for (std::uint32_t i = 0; i < count; ++i) await_ready(i);
+}
+
+void Crew::begin(std::uint32_t member, const Begin& begin) {
+  require(talk(member).send(begin), "begin");
+  await_ready(member);
+}
+
+void Crew::await_ready(std::uint32_t member) {
+  const process::Received received = require(talk(member).receive_any(kPatience), "ready");
+  if (received.kind == Talk::number_of<Unable>()) {
+    throw std::runtime_error(require(Talk::take<Unable>(received), "unable").reason);
   }
+  members_.at(member).rails = require(Talk::take<Ready>(received), "ready").rails;
+}
+
+std::vector<Part> Crew::parts_of(std::uint32_t member, const std::vector<Edge>& edges) const {
+  std::vector<Part> parts;
+  for (std::size_t i = 0; i < rails(member).size(); ++i) {
+    Part part;
+    part.rail = part.near_rail = part.far_rail = rails(member)[i].rail;
+    part.self = member;
+    for (const Edge& edge : edges) {
+      if (edge.from == member) {
+        part.has_to = true;
+        part.to = edge.to;
+        part.to_address = rails(edge.to).at(i).address;
+      }
+      if (edge.to == member) {
+        part.has_from = true;
+        part.from = edge.from;
+        part.from_address = rails(edge.from).at(i).address;
+      }
+    }
+    if (part.has_to || part.has_from) parts.push_back(part);
+  }
+  return parts;
 }
 
 void Crew::connect(std::uint32_t round, const std::vector<Edge>& edges) {
   std::vector<std::uint32_t> taking_part;
   for (std::uint32_t i = 0; i < members_.size(); ++i) {
-    Part part;
-    part.self = i;
-    for (const Edge& edge : edges) {
-      if (edge.from == i) {
-        part.has_to = true;
-        part.to = edge.to;
-        part.to_address = rail(edge.to).address;
-      }
-      if (edge.to == i) {
-        part.has_from = true;
-        part.from = edge.from;
-        part.from_address = rail(edge.from).address;
-      }
-    }
-    if (!part.has_to && !part.has_from) continue;
+    const std::vector<Part> parts = parts_of(i, edges);
+    if (parts.empty()) continue;
     taking_part.push_back(i);
-    require(talk(i).send(Connect{round, {part}}), "connect");
+    require(talk(i).send(Connect{round, parts}), "connect");
   }
   for (const std::uint32_t member : taking_part) {
-    const RailResult connected = result(member, Phase::kConnect);
-    if (connected.code != 0) throw std::runtime_error("connect: " + connected.problem);
+    for (const RailResult& connected : results(member, Phase::kConnect)) {
+      if (connected.code != 0) throw std::runtime_error("connect: " + connected.problem);
+    }
   }
 }
 
@@ -81,11 +97,16 @@ void Crew::start(std::uint32_t round, Phase phase, const std::vector<std::uint32
   for (const std::uint32_t member : members) require(talk(member).send(Go{round, phase}), "go");
 }
 
-RailResult Crew::result(std::uint32_t member, Phase phase) {
-  const StepDone done = require(talk(member).receive<StepDone>(kPatience), "step");
+std::vector<RailResult> Crew::results(std::uint32_t member, Phase phase) {
+  StepDone done = require(talk(member).receive<StepDone>(kPatience), "step");
   if (done.phase != phase) throw std::runtime_error("the answer is of another step");
-  if (done.results.size() != 1) throw std::runtime_error("not the result of one rail");
-  return done.results.front();
+  return std::move(done.results);
+}
+
+RailResult Crew::result(std::uint32_t member, Phase phase) {
+  const std::vector<RailResult> all = results(member, phase);
+  if (all.size() != 1) throw std::runtime_error("not the result of one rail");
+  return all.front();
 }
 
 std::vector<RailResult> Crew::go(std::uint32_t round, Phase phase,

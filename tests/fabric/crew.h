@@ -24,19 +24,26 @@ class Crew {
   // `faulty`: the one process that has this fault (GDR_FAULT), and which.
   explicit Crew(std::uint32_t count, int faulty = -1, const std::string& fault = "");
 
-  // All of them are ready.
+  // All of them are ready, each with its share of the machine's ports.
   void begin(const Settings& settings);
-  // The rails of both ends of all edges; the results of all that take part are well.
+  // One of them, alone.
+  void begin(std::uint32_t member, const Begin& begin);
+  // Rail r of a host with rail r of the other, at both ends of all edges. All that take part are
+  // well.
   void connect(std::uint32_t round, const std::vector<Edge>& edges);
+  // Of members with one rail.
   std::vector<RailResult> go(std::uint32_t round, Phase phase,
                              const std::vector<std::uint32_t>& members);
 
-  // The parts of these two.
+  // The two halves of it.
   void start(std::uint32_t round, Phase phase, const std::vector<std::uint32_t>& members);
   RailResult result(std::uint32_t member, Phase phase);
+  std::vector<RailResult> results(std::uint32_t member, Phase phase);
 
   Talk& talk(std::uint32_t member) { return *members_.at(member).talk; }
-  const MemberRail& rail(std::uint32_t member) const { return members_.at(member).rail; }
+  const std::vector<MemberRail>& rails(std::uint32_t member) const {
+    return members_.at(member).rails;
+  }
   pid_t pid(std::uint32_t member) const { return members_.at(member).worker.pid(); }
   void kill(std::uint32_t member);
   // Closes the collector's end.
@@ -46,8 +53,11 @@ class Crew {
   struct Member {
     process::Worker worker;
     std::unique_ptr<Talk> talk;  // goes first, which asks the process to end
-    MemberRail rail;
+    std::vector<MemberRail> rails;
   };
+  void await_ready(std::uint32_t member);
+  std::vector<Part> parts_of(std::uint32_t member, const std::vector<Edge>& edges) const;
+
   std::vector<Member> members_;
 };
 

@@ -1,7 +1,9 @@
 // Processes that own rails, on the software NIC and the software GPU.
 #include <gtest/gtest.h>
+#include <stdlib.h>
 #include <unistd.h>
 
+#include <stdexcept>
 #include <string_view>
 
 #include "crew.h"
@@ -41,11 +43,11 @@ void prove_pair(Crew& crew, std::uint32_t round, std::uint32_t a, std::uint32_t 
 TEST(FabricWorker, ProvesGpuMemoryBothWaysAndMeasures) {
   Crew crew(2);
   crew.begin(settings());
-  EXPECT_EQ(crew.rail(0).nic, "soft0");
-  EXPECT_EQ(crew.rail(1).nic, "soft1");
-  EXPECT_TRUE(crew.rail(0).gpu.starts_with("GPU ")) << crew.rail(0).gpu;
-  EXPECT_TRUE(crew.rail(0).software_nic);
-  EXPECT_TRUE(crew.rail(0).software_gpu);
+  EXPECT_EQ(crew.rails(0).front().nic, "soft0");
+  EXPECT_EQ(crew.rails(1).front().nic, "soft1");
+  EXPECT_TRUE(crew.rails(0).front().gpu.starts_with("GPU ")) << crew.rails(0).front().gpu;
+  EXPECT_TRUE(crew.rails(0).front().software_nic);
+  EXPECT_TRUE(crew.rails(0).front().software_gpu);
   prove_pair(crew, 0, 0, 1);
   for (const Phase phase : {Phase::kLatency, Phase::kBandwidth}) {
     for (const RailResult& result : crew.go(0, phase, {0, 1})) {
@@ -60,8 +62,8 @@ TEST(FabricWorker, ProvesHostMemory) {
   Settings host = settings();
   host.host_memory = true;
   crew.begin(host);
-  EXPECT_EQ(crew.rail(0).gpu, "");
-  EXPECT_FALSE(crew.rail(0).software_gpu);
+  EXPECT_EQ(crew.rails(0).front().gpu, "");
+  EXPECT_FALSE(crew.rails(0).front().software_gpu);
   prove_pair(crew, 0, 0, 1);
 }
 
@@ -154,6 +156,21 @@ TEST(FabricWorker, AReceiverThatIsNotWrittenToSaysSo) {
   EXPECT_NE(result.received_problem, "");
 }
 
+TEST(FabricWorker, AReceiverWhoseSenderIsLostStopsWaiting) {
+  Crew crew(3);
+  crew.begin(settings());
+  crew.connect(0, {{0, 1}, {1, 2}, {2, 0}});
+  const Nanoseconds start = now();
+  crew.start(0, Phase::kProve, {0, 1});
+  ASSERT_TRUE(crew.talk(0).send(Abandon{0, 2}));
+  const RailResult result = crew.result(0, Phase::kProve);
+  EXPECT_LT(now() - start, 2 * kSecond);
+  // What it sends is not concerned.
+  EXPECT_EQ(result.code, 0) << result.problem;
+  EXPECT_EQ(result.received_code, ECONNRESET);
+  expect_proved(crew.result(1, Phase::kProve));
+}
+
 TEST(FabricWorker, AnAbandonOfAnotherRoundOrHostChangesNothing) {
   Crew crew(2);
   Settings longer = settings();
@@ -180,6 +197,74 @@ TEST(FabricWorker, EndsWithTheSocketDuringAStep) {
     pid = crew.pid(0);
     crew.hang_up(0);
     EXPECT_EQ(process::Worker::post_mortem(pid), "it exited with status 0");
+  }
+}
+
+TEST(FabricWorker, SixteenHostsAtOnceMakeProgressOnFewProcessors) {
+  constexpr std::uint32_t kHosts = 16;
+  Crew crew(kHosts);
+  crew.begin(settings());
+  std::vector<std::uint32_t> all;
+  for (std::uint32_t i = 0; i < kHosts; ++i) all.push_back(i);
+  for (std::uint32_t round = 0; round < 3; ++round) {
+    std::vector<Edge> ring;
+    for (std::uint32_t i = 0; i < kHosts; ++i) ring.push_back({i, (i + round + 1) % kHosts});
+    crew.connect(round, ring);
+    for (const RailResult& result : crew.go(round, Phase::kProve, all)) expect_proved(result);
+    for (const Phase phase : {Phase::kLatency, Phase::kBandwidth}) {
+      for (const RailResult& result : crew.go(round, phase, all)) {
+        EXPECT_EQ(result.code, 0) << result.problem;
+        EXPECT_GT(result.value, 0);
+      }
+    }
+  }
+}
+
+TEST(FabricWorker, AllRailsOfAHostAreMeasuredAtOnce) {
+  setenv("GDR_SOFT_DEVICES",
+         "a0/ip=10.9.0.1,a1/ip=10.9.0.2,a2/ip=10.9.0.3,b0/ip=10.9.0.4,b1/ip=10.9.0.5,"
+         "b2/ip=10.9.0.6",
+         1);
+  Crew crew(2);
+  unsetenv("GDR_SOFT_DEVICES");
+  Begin begin{settings(), 0, 1, /*is_whole_host=*/true};
+  begin.settings.nics = {"a0", "a1", "a2"};
+  crew.begin(0, begin);
+  begin.settings.nics = {"b0", "b1", "b2"};
+  crew.begin(1, begin);
+  ASSERT_EQ(crew.rails(0).size(), 3u);
+  EXPECT_EQ(crew.rails(0)[2].rail, 2);
+  EXPECT_EQ(crew.rails(0)[2].gid, "::ffff:10.9.0.3");
+  EXPECT_NE(crew.rails(0)[0].gpu, crew.rails(0)[1].gpu);
+  crew.connect(0, {{0, 1}, {1, 0}});
+  for (const Phase phase : {Phase::kProve, Phase::kLatency, Phase::kBandwidth}) {
+    crew.start(0, phase, {0, 1});
+    for (const std::uint32_t member : {0u, 1u}) {
+      const std::vector<RailResult> results = crew.results(member, phase);
+      ASSERT_EQ(results.size(), 3u);
+      for (std::uint16_t rail = 0; rail < 3; ++rail) {
+        EXPECT_EQ(results[rail].rail, rail);
+        EXPECT_EQ(results[rail].code, 0) << results[rail].problem;
+        if (phase == Phase::kProve) {
+          expect_proved(results[rail]);
+        } else {
+          EXPECT_GT(results[rail].value, 0);
+        }
+      }
+    }
+  }
+}
+
+TEST(FabricWorker, AHostThatNobodyReachesSaysWhatToType) {
+  Crew crew(1);
+  try {
+    crew.begin(0, Begin{settings(), 0, 1, /*is_whole_host=*/true});
+    FAIL() << "it is ready";
+  } catch (const std::runtime_error& unable) {
+    EXPECT_EQ(unable.what(),
+              std::string("soft0 has the loopback address 127.10.0.1, which no other host reaches; "
+                          "give it one of its host's, on every host, before you start gdr: export "
+                          "GDR_SOFT_DEVICES=soft0/ip=ADDRESS"));
   }
 }
 

@@ -46,7 +46,7 @@ TEST(FabricTransfer, TheWayBackIsAnotherTransfer) {
   EXPECT_NE(data_seed(kOne), data_seed(back));
 }
 
-TEST(FabricTransfer, PacketSequenceNumbersHave24BitsAndAreFarApartInSuccessiveRounds) {
+TEST(FabricTransfer, PacketSequenceNumbersHave24BitsAndDifferInSuccessiveRounds) {
   Transfer transfer = kOne;
   for (transfer.round = 0; transfer.round < 1000; ++transfer.round) {
     Transfer next = transfer;
