@@ -15,7 +15,7 @@ constexpr std::uint64_t mix(std::uint64_t value) {
 }
 
 std::uint64_t derive(const Transfer& transfer, Purpose purpose) {
-  std::uint64_t hash = transfer.run_seed;
+  std::uint64_t hash = mix(transfer.run_seed);
   for (const std::uint64_t part :
        {std::uint64_t{transfer.round}, std::uint64_t{transfer.from}, std::uint64_t{transfer.to},
         std::uint64_t{transfer.from_rail}, std::uint64_t{transfer.to_rail},
