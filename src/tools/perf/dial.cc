@@ -34,28 +34,47 @@ Result<UniqueFd> connect_to(const addrinfo& address, Nanoseconds deadline) {
   return fd;
 }
 
-}  // namespace
+using Addresses = std::unique_ptr<addrinfo, void (*)(addrinfo*)>;
 
-Result<UniqueFd> dial(const std::string& host, std::uint16_t port, const std::string& server) {
-  constexpr Nanoseconds kPatience = 5 * kSecond;
+Result<Addresses> look_up(const std::string& host, std::uint16_t port) {
   addrinfo wanted{};
   wanted.ai_socktype = SOCK_STREAM;
   addrinfo* found = nullptr;
-  const std::string service = std::to_string(port);
-  const std::string where = host + " port " + service;
-  if (int code = getaddrinfo(host.c_str(), service.c_str(), &wanted, &found)) {
+  if (int code = getaddrinfo(host.c_str(), std::to_string(port).c_str(), &wanted, &found)) {
     return Error{EHOSTUNREACH, "unknown host '" + host + "': " + gai_strerror(code)};
   }
-  const std::unique_ptr<addrinfo, void (*)(addrinfo*)> owner(found, freeaddrinfo);
-  const Nanoseconds deadline = now() + kPatience;
+  return Addresses(found, freeaddrinfo);
+}
+
+// The first of them that answers; else the last one's error.
+Result<UniqueFd> connect_to_any(const Addresses& addresses, Nanoseconds deadline) {
   Error last{EHOSTUNREACH, "no address"};
-  for (const addrinfo* one = found; one != nullptr; one = one->ai_next) {
+  for (const addrinfo* one = addresses.get(); one != nullptr; one = one->ai_next) {
     Result<UniqueFd> fd = connect_to(*one, deadline);
     if (fd) return fd;
     last = fd.error();
   }
-  return Error{last.code, "no server at " + where + " (" + last.message +
-                              "); start one there: " + server + " --port " + service};
+  return last;
+}
+
+}  // namespace
+
+Result<UniqueFd> connect_within(const std::string& host, std::uint16_t port, Nanoseconds deadline) {
+  const Result<Addresses> addresses = look_up(host, port);
+  if (!addresses) return addresses.error();
+  return connect_to_any(*addresses, deadline);
+}
+
+Result<UniqueFd> dial(const std::string& host, std::uint16_t port, const std::string& server) {
+  constexpr Nanoseconds kPatience = 5 * kSecond;
+  const Result<Addresses> addresses = look_up(host, port);
+  if (!addresses) return addresses.error();
+  Result<UniqueFd> fd = connect_to_any(*addresses, now() + kPatience);
+  if (fd) return fd;
+  const std::string service = std::to_string(port);
+  return Error{fd.error().code, "no server at " + host + " port " + service + " (" +
+                                    fd.error().message + "); start one there: " + server +
+                                    " --port " + service};
 }
 
 }  // namespace gdr::perf
