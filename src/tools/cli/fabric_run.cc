@@ -16,10 +16,11 @@
 #include "fabric/output/json_lines.h"
 #include "fabric/output/json_report.h"
 #include "fabric/output/live.h"
-#include "fabric/output/page/page.h"
+#include "fabric/output/page.h"
 #include "fabric/output/prometheus.h"
 #include "fabric/output/text_report.h"
 #include "fabric/rendezvous/member_processes.h"
+#include "fabric/rendezvous/member_socket.h"
 #include "fabric/rendezvous/reach.h"
 #include "fabric/rendezvous/rendezvous.h"
 #include "fabric/rendezvous/ssh_hosts.h"
@@ -100,7 +101,7 @@ class Shown {
 };
 
 std::string in_form(std::string_view ending, const fabric::Report& report) {
-  if (ending == ".html") return fabric::to_html(report, provenance());
+  if (ending == ".html") return fabric::to_html(report);
   if (ending == ".prom") return fabric::to_prometheus(report);
   if (ending == ".txt") return fabric::to_text(report, text::Style{});
   return fabric::to_json(report, provenance());
