@@ -268,6 +268,22 @@ TEST(FabricWorker, AHostThatNobodyReachesSaysWhatToType) {
   }
 }
 
+TEST(FabricWorker, RefusesStepsOfWhatIsNotOpenOrNotConnected) {
+  Crew crew(3);
+  // The first cannot take part, and has no rails to connect.
+  EXPECT_THROW(crew.begin(0, Begin{settings(), 0, 1, /*is_whole_host=*/true}), std::runtime_error);
+  ASSERT_TRUE(crew.talk(0).send(Connect{0, {Part{}}}));
+  const Result<StepDone> unopened = crew.talk(0).receive<StepDone>(20 * kSecond);
+  ASSERT_FALSE(unopened);
+  EXPECT_EQ(unopened.error().message, "this host has no rail 0 here");
+
+  crew.begin(1, Begin{settings(), 1, 3, /*is_whole_host=*/false});
+  ASSERT_TRUE(crew.talk(1).send(Go{0, Phase::kProve}));
+  const Result<StepDone> unconnected = crew.talk(1).receive<StepDone>(20 * kSecond);
+  ASSERT_FALSE(unconnected);
+  EXPECT_EQ(unconnected.error().message, "round 0 is not connected");
+}
+
 #ifdef GDR_FAULT_HOOKS
 TEST(FaultyFabricWorker, AFlippedBitIsDamageWhereItArrives) {
   Crew crew(2, 0, "flip_bit");

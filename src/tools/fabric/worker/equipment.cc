@@ -11,7 +11,8 @@ namespace {
 using participants::MachineFacts;
 
 // Why this machine's devices are not those of a host of a fabric, before any library is asked.
-std::optional<Error> missing_part(const MachineFacts& shows, const Settings& settings) {
+std::optional<Error> missing_part(const MachineFacts& shows, const Begin& begin) {
+  const Settings& settings = begin.settings;
   if (settings.soft) return std::nullopt;
   if (!shows.gpu && shows.gpu_module && !settings.host_memory) {
     return Error{ENODEV,
@@ -25,7 +26,9 @@ std::optional<Error> missing_part(const MachineFacts& shows, const Settings& set
                  "an RDMA NIC is on the PCI bus, but the kernel has no RDMA device; load its "
                  "driver (sudo modprobe mlx5_ib for ConnectX)"};
   }
-  if (shows.gpu) {
+  // Between processes of one machine the software NIC reaches a real GPU's memory; a host with GPUs
+  // that takes part as a whole has lost its NIC.
+  if (shows.gpu && begin.is_whole_host) {
     return Error{ENODEV,
                  "no RDMA NIC; look for it with: lspci -nnk -d 15b3:; ls -l /dev/infiniband; or "
                  "try the software NIC: gdr fabric --soft"};
@@ -55,10 +58,11 @@ std::optional<Error> obstacle_to(const MachineFacts& shows, const Settings& sett
 
 }  // namespace
 
-Result<Equipment> take_stock(const Settings& settings) {
+Result<Equipment> take_stock(const Begin& begin) {
+  const Settings& settings = begin.settings;
   Equipment equipment;
   const MachineFacts shows = participants::look_at_machine("/");
-  if (std::optional<Error> missing = missing_part(shows, settings)) return *missing;
+  if (std::optional<Error> missing = missing_part(shows, begin)) return *missing;
   participants::LibraryWishes wishes;
   wishes.soft = settings.soft;
   wishes.require_hardware = settings.require_hardware;

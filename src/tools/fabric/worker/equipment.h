@@ -1,7 +1,7 @@
 // Equipment: the libraries and devices that this host brings to a run. It loads drivers, so it is
 // for a process whose crash is a finding.
 //
-//   Result<Equipment> equipment = take_stock(settings);
+//   Result<Equipment> equipment = take_stock(begin);
 //   if (!equipment) return Unable{equipment.error().message};
 #pragma once
 
@@ -25,6 +25,6 @@ struct Equipment {
 
 // The error is why the host cannot take part, in one line: hardware that is there and cannot be
 // used is never replaced by a stand-in.
-Result<Equipment> take_stock(const Settings& settings);
+Result<Equipment> take_stock(const Begin& begin);
 
 }  // namespace gdr::fabric::worker

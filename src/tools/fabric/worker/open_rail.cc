@@ -62,7 +62,9 @@ Result<void> OpenRail::open_devices(const participants::Libraries& libraries) {
   Result<rdma::ProtectionDomain> domain = rdma::make_protection_domain(*device_);
   if (!domain) return domain.error();
   domain_ = *std::move(domain);
-  depth_ = std::clamp<std::uint32_t>(static_cast<std::uint32_t>(attributes->max_qp_wr), 1, kDepth);
+  requests_ =
+      std::clamp<std::uint32_t>(static_cast<std::uint32_t>(attributes->max_qp_wr), 1, kRequests);
+  depth_ = std::min(kDepth, requests_);
   message_bytes_ = std::clamp<std::uint64_t>(settings_.message_bytes, 1, port_.max_msg_sz);
   return {};
 }
@@ -100,11 +102,10 @@ Result<void> OpenRail::make_memory() {
 }
 
 Result<void> OpenRail::make_queue_pairs() {
-  const std::uint32_t requests = depth_ < kDepth ? depth_ : kRequests;
   for (std::optional<rdma::QueuePair>* pair : {&outgoing_, &incoming_}) {
     Result<rdma::QueuePair> made =
         rdma::QueuePair::create(*device_, domain_.get(), IBV_QPT_RC,
-                                {.sends = requests, .receives = kReceives, .atomics = false});
+                                {.sends = requests_, .receives = kReceives, .atomics = false});
     if (!made) return made.error();
     pair->emplace(*std::move(made));
   }

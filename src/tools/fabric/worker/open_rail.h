@@ -86,6 +86,7 @@ class OpenRail {
   rdma::MemoryRegion region_;
   std::optional<rdma::QueuePair> outgoing_, incoming_;
 
+  std::uint32_t requests_ = 1;         // that a send queue holds
   std::uint32_t depth_ = 1;            // messages under way
   std::uint64_t message_bytes_ = 0;    // of one, in the measurement
   std::uint64_t outgoing_offset_ = 0;  // in the memory, behind guard, incoming and guard

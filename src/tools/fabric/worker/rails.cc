@@ -73,7 +73,7 @@ class Choice {
   }
 
   Result<void> choose_ports() {
-    bool only_best = std::ranges::any_of(inventory_.nics, [&](const NicEntry& nic) {
+    const bool only_best = std::ranges::any_of(inventory_.nics, [&](const NicEntry& nic) {
       return is_best(nic) && std::ranges::any_of(nic.survey.ports, is_usable);
     });
     for (const NicEntry& nic : inventory_.nics) {

@@ -57,13 +57,14 @@ class Service {
     settings_ = begin.settings;
     Result<Ready> ready = open(begin);
     if (ready) return talk_.send(*ready);
+    rails_.clear();
     return talk_.send(Unable{ready.error().message});
   }
 
   Result<Ready> open(const Begin& begin) {
     // Before a driver's library is there, which may mind that this process has a child.
     const std::map<std::string, Neighbour> neighbours = ask_neighbours();
-    Result<Equipment> equipment = take_stock(begin.settings);
+    Result<Equipment> equipment = take_stock(begin);
     if (!equipment) return equipment.error();
     Result<RailPlan> plan = choose_rails(equipment->inventory, equipment->machine, begin);
     if (!plan) return plan.error();
