@@ -34,7 +34,7 @@ Result<std::unique_ptr<Rendezvous>> find_rendezvous(const FindOptions& options) 
     }
   }
   if (is_step) {
-    Result<SlurmStep> step = slurm_step(environment, options.expand);
+    Result<SlurmStep> step = slurm_step(environment);
     if (!step) return step.error();
     return join_slurm(*std::move(step), options.secret);
   }

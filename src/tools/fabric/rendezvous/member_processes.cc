@@ -21,8 +21,6 @@
 namespace gdr::fabric {
 namespace {
 
-// What login scripts print before a member's greeting is skipped, and kept up to this.
-constexpr std::size_t kMostBefore = 64 << 10;
 constexpr off_t kMostErrors = 64 << 10;
 constexpr Nanoseconds kLook = 50 * kMillisecond;  // whether a process has ended
 constexpr Nanoseconds kPostMortem = kSecond;
@@ -113,18 +111,23 @@ std::vector<std::uint32_t> MemberProcesses::begun() const {
   return ranks;
 }
 
-// What it printed is the greeting at last. After it a member says nothing until it is spoken to, so
-// nothing of its first message is read here.
+// It has printed the greeting at last. Nothing behind that is taken: it is the first message.
 bool MemberProcesses::has_come(Member& member) {
   std::array<char, 4096> buffer;
-  const ssize_t got = recv(member.socket.get(), buffer.data(), buffer.size(), MSG_DONTWAIT);
+  const int socket = member.socket.get();
+  const ssize_t got = recv(socket, buffer.data(), buffer.size(), MSG_DONTWAIT | MSG_PEEK);
   if (got <= 0) return false;
-  member.greeting.append(buffer.data(), static_cast<std::size_t>(got));
-  if (member.greeting.ends_with(kMemberGreeting)) return true;
-  if (member.greeting.size() > kMostBefore) {
-    member.greeting.erase(0, member.greeting.size() - kMemberGreeting.size());
-  }
-  return false;
+  const std::size_t before = member.printed.size();
+  member.printed.append(buffer.data(), static_cast<std::size_t>(got));
+  const std::size_t at = member.printed.find(kMemberGreeting);
+  const bool has_greeted = at != std::string::npos;
+  const std::size_t taken =
+      has_greeted ? at + kMemberGreeting.size() - before : static_cast<std::size_t>(got);
+  if (recv(socket, buffer.data(), taken, MSG_DONTWAIT) != static_cast<ssize_t>(taken)) return false;
+  // The greeting may come in pieces.
+  const std::size_t kept = std::min(member.printed.size(), kMemberGreeting.size() - 1);
+  member.printed.erase(0, member.printed.size() - kept);
+  return has_greeted;
 }
 
 // The last line of what the process said, or else how it ended.

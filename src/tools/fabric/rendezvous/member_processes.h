@@ -78,7 +78,7 @@ class MemberProcesses {
     State state = State::kNotBegun;
     pid_t pid = -1;
     UniqueFd socket, errors;
-    std::string greeting;  // what it has printed so far
+    std::string printed;  // the end of what login scripts and it have printed so far
     Nanoseconds deadline = 0;
   };
 

@@ -18,7 +18,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/clock.h"
@@ -64,12 +63,9 @@ class Rendezvous {
 };
 
 using Environment = std::function<std::optional<std::string>(const char* name)>;
-// "n[1-3]" -> {"n1", "n2", "n3"}
-using ExpandHosts = std::function<Result<std::vector<std::string>>(std::string_view)>;
 
 struct FindOptions {
   Environment environment;  // set variables only
-  ExpandHosts expand;
   // Known to all ranks, from a file of their user's: the token where the launcher carries none
   // (srun without PMIx). Empty: there is none.
   std::string secret;

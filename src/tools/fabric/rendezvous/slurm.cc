@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "base/environment.h"
+#include "fabric/host_list.h"
 
 namespace gdr::fabric {
 namespace {
@@ -136,7 +137,7 @@ Result<std::vector<std::uint32_t>> tasks_per_node(std::string_view text) {
   return tasks;
 }
 
-Result<SlurmStep> slurm_step(const Environment& environment, const ExpandHosts& expand) {
+Result<SlurmStep> slurm_step(const Environment& environment) {
   const Result<std::uint64_t> step = number(environment, "SLURM_STEP_ID", 0xffffffff);
   const Result<std::uint64_t> ranks = number(environment, "SLURM_NTASKS", kMostRanks);
   const Result<std::uint64_t> rank = number(environment, "SLURM_PROCID", kMostRanks);
@@ -148,7 +149,7 @@ Result<SlurmStep> slurm_step(const Environment& environment, const ExpandHosts& 
   const char* const kList = "SLURM_STEP_NODELIST";
   const std::optional<std::string> list = environment(kList);
   if (!list) return unusable(kList, "not set");
-  const Result<std::vector<std::string>> hosts = expand(*list);
+  const Result<std::vector<std::string>> hosts = expand_host_list(*list);
   if (!hosts) return unusable(kList, hosts.error().message);
   const char* const kTasks = "SLURM_STEP_TASKS_PER_NODE";
   const std::optional<std::string> text = environment(kTasks);

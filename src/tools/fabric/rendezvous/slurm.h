@@ -1,7 +1,7 @@
 // The rendezvous of a Slurm step without PMIx: rank 0 is on the first node of the step's list, and
 // listens at a port that all ranks derive from the job's and the step's number.
 //
-//   Result<SlurmStep> step = slurm_step(environment, expand);
+//   Result<SlurmStep> step = slurm_step(environment);
 //   step->job.rank, step->first_host, step->port
 #pragma once
 
@@ -29,7 +29,7 @@ struct SlurmStep {
 bool is_slurm_step(const Environment& environment);
 
 // EINVAL: variables that srun sets are missing, or contradict each other.
-Result<SlurmStep> slurm_step(const Environment& environment, const ExpandHosts& expand);
+Result<SlurmStep> slurm_step(const Environment& environment);
 
 // {2, 1, 1, 1} of "2,1(x3)".
 Result<std::vector<std::uint32_t>> tasks_per_node(std::string_view text);

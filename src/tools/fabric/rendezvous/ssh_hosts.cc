@@ -4,10 +4,11 @@
 
 #include <filesystem>
 #include <fstream>
-#include <map>
-#include <sstream>
+#include <set>
 
 #include "base/environment.h"
+#include "base/printable.h"
+#include "fabric/host_list.h"
 
 namespace gdr::fabric {
 namespace {
@@ -33,32 +34,31 @@ std::vector<std::string_view> words_of(std::string_view line) {
 bool is_name(std::string_view host) {
   constexpr std::string_view kAllowed =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_@:%";
-  return !host.empty() && host.front() != '-' && host.front() != '@' && host.back() != '@' &&
+  const std::size_t at = host.find('@');
+  const std::string_view name = at == std::string_view::npos ? host : host.substr(at + 1);
+  return at != 0 && host.front() != '-' && !name.empty() && name.front() != '-' &&
+         name.find('@') == std::string_view::npos &&
          host.find_first_not_of(kAllowed) == std::string_view::npos;
 }
 
 // Gathers hosts, each once.
 class Gathered {
  public:
-  explicit Gathered(const ExpandHosts& expand) : expand_(expand) {}
-
   // `where`: "hosts.txt line 3: "
   Result<void> add(std::string_view list, const std::string& where) {
-    // USER@ stands before a list, too: root@n[1-4].
-    const std::size_t at = list.find('@');
-    const bool has_user = at != std::string_view::npos && list.find(',') == std::string_view::npos;
-    const std::string user(has_user ? list.substr(0, at + 1) : std::string_view());
-    const Result<std::vector<std::string>> names = expand_(list.substr(user.size()));
-    if (!names) return Error{EINVAL, where + names.error().message};
-    for (const std::string& name : *names) {
-      const std::string host = user + name;
-      if (!is_name(host)) return Error{EINVAL, where + "'" + host + "' is no name of a host"};
-      const auto [known, is_new] = first_.try_emplace(host.substr(host.find('@') + 1), where);
-      if (!is_new) {
+    const Result<std::vector<std::string>> hosts = expand_host_list(list);
+    if (!hosts) return Error{EINVAL, where + hosts.error().message};
+    for (const std::string& host : *hosts) {
+      if (!is_name(host)) {
+        return Error{EINVAL, where + "'" + printable(host) + "' is no name of a host"};
+      }
+      // As two users it would still be one host.
+      const std::string name = host.substr(host.find('@') + 1);
+      if (!names_.insert(name).second) {
         return Error{EINVAL,
-                     fmt::format("{}{} is there twice; name each host once (one process of gdr "
-                                 "fabric takes all rails of its host)",
-                                 where, known->first)};
+                     fmt::format("{}host {} is there twice; name each host once (one process of "
+                                 "gdr fabric takes all NICs of its host)",
+                                 where, name)};
       }
       hosts_.push_back(host);
     }
@@ -68,9 +68,8 @@ class Gathered {
   std::vector<std::string> take() { return std::move(hosts_); }
 
  private:
-  const ExpandHosts& expand_;
   std::vector<std::string> hosts_;
-  std::map<std::string, std::string> first_;
+  std::set<std::string> names_;
 };
 
 Result<std::vector<std::string>> some_of(Gathered& gathered, const std::string& none) {
@@ -95,28 +94,14 @@ Result<std::string> text_of(const std::string& path) {
 
 }  // namespace
 
-Result<std::vector<std::string>> hosts_of_list(std::string_view text, const ExpandHosts& expand) {
-  Gathered gathered(expand);
-  // Commas in brackets separate numbers.
-  std::size_t begin = 0, depth = 0;
-  for (std::size_t at = 0; at <= text.size(); ++at) {
-    const char character = at < text.size() ? text[at] : ',';
-    if (character == '[') ++depth;
-    if (character == ']' && depth > 0) --depth;
-    if (at < text.size() && (character != ',' || depth > 0)) continue;
-    const std::string_view part = text.substr(begin, at - begin);
-    if (part.empty()) {
-      return Error{EINVAL, fmt::format("--hosts '{}': a name is missing between commas", text)};
-    }
-    if (Result<void> added = gathered.add(part, "--hosts: "); !added) return added.error();
-    begin = at + 1;
-  }
+Result<std::vector<std::string>> hosts_of_list(std::string_view text) {
+  Gathered gathered;
+  if (Result<void> added = gathered.add(text, "--hosts: "); !added) return added.error();
   return some_of(gathered, "--hosts: no host is named");
 }
 
-Result<std::vector<std::string>> hosts_of_file(std::string_view text, const std::string& name,
-                                               const ExpandHosts& expand) {
-  Gathered gathered(expand);
+Result<std::vector<std::string>> hosts_of_file(std::string_view text, const std::string& name) {
+  Gathered gathered;
   std::size_t number = 0;
   for (const std::string_view line : split(text, '\n')) {
     const std::string where = fmt::format("{} line {}: ", name, ++number);
@@ -132,14 +117,14 @@ Result<std::vector<std::string>> hosts_of_file(std::string_view text, const std:
   return some_of(gathered, name + " names no host; put one on each line");
 }
 
-Result<std::vector<std::string>> read_hosts(const std::string& given, const ExpandHosts& expand) {
+Result<std::vector<std::string>> read_hosts(const std::string& given) {
   std::error_code error;
   if (given.find('/') == std::string::npos && !std::filesystem::exists(given, error)) {
-    return hosts_of_list(given, expand);
+    return hosts_of_list(given);
   }
   const Result<std::string> text = text_of(given);
   if (!text) return text.error();
-  return hosts_of_file(*text, given, expand);
+  return hosts_of_file(*text, given);
 }
 
 }  // namespace gdr::fabric

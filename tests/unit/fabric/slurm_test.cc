@@ -1,0 +1,180 @@
+#include "fabric/rendezvous/slurm.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+namespace gdr::fabric {
+namespace {
+
+using Variables = std::map<std::string, std::string>;
+
+Environment of(const Variables& variables) {
+  return [variables](const char* name) -> std::optional<std::string> {
+    const auto found = variables.find(name);
+    if (found == variables.end()) return std::nullopt;
+    return found->second;
+  };
+}
+
+// As srun of Slurm 22.05 sets them for `srun --nodes=4 --ntasks=5`.
+const Variables kStep = {{"SLURM_JOB_ID", "17"},
+                         {"SLURM_STEP_ID", "2"},
+                         {"SLURM_PROCID", "3"},
+                         {"SLURM_NTASKS", "5"},
+                         {"SLURM_NODEID", "2"},
+                         {"SLURM_GTIDS", "3"},
+                         {"SLURM_STEP_NODELIST", "n[1-4]"},
+                         {"SLURM_STEP_TASKS_PER_NODE", "2,1(x3)"}};
+
+Variables step_with(const std::string& name, const std::string& value) {
+  Variables variables = kStep;
+  variables[name] = value;
+  return variables;
+}
+Variables step_without(const std::string& name) {
+  Variables variables = kStep;
+  variables.erase(name);
+  return variables;
+}
+
+std::vector<std::uint32_t> nodes_of(const SlurmStep& step) {
+  std::vector<std::uint32_t> nodes;
+  for (const Expected& one : step.job.expected) nodes.push_back(one.node);
+  return nodes;
+}
+
+std::string error_of(const Variables& variables) {
+  const Result<SlurmStep> step = slurm_step(of(variables));
+  return step ? "no error" : step.error().message;
+}
+
+TEST(FabricSlurm, RanksOfAStepAreKnownWithTheirHosts) {
+  const Result<SlurmStep> step = slurm_step(of(kStep));
+  ASSERT_TRUE(step) << step.error().message;
+  EXPECT_EQ(step->job.rank, 3U);
+  EXPECT_EQ(step->job.ranks, 5U);
+  EXPECT_EQ(step->job.job_id, "17");
+  EXPECT_EQ(step->job.launcher, "srun without PMIx");
+  EXPECT_EQ(nodes_of(*step), (std::vector<std::uint32_t>{0, 0, 1, 2, 3}));
+  EXPECT_EQ(step->job.expected[3].host, "n3");
+  EXPECT_EQ(step->first_host, "n1");
+}
+
+TEST(FabricSlurm, ARankThatIsOnAnotherNodeThanInBlocksShowsThatTheyAreDealtOut) {
+  // --distribution=cyclic: ranks 0 and 4 are on n1.
+  Variables variables = step_with("SLURM_GTIDS", "3");
+  variables["SLURM_NODEID"] = "3";
+  const Result<SlurmStep> step = slurm_step(of(variables));
+  ASSERT_TRUE(step) << step.error().message;
+  EXPECT_EQ(nodes_of(*step), (std::vector<std::uint32_t>{0, 1, 2, 3, 0}));
+}
+
+TEST(FabricSlurm, RanksOfAStepDeriveTheSamePortAndThoseOfOthersAnother) {
+  const auto port = [](const Variables& variables) { return slurm_step(of(variables))->port; };
+  EXPECT_EQ(port(kStep), kFirstSlurmPort + 17 * 64 + 2);
+  Variables other_rank = step_with("SLURM_PROCID", "0");
+  other_rank["SLURM_NODEID"] = "0";
+  other_rank["SLURM_GTIDS"] = "0,1";
+  EXPECT_EQ(port(other_rank), port(kStep));
+  EXPECT_NE(port(step_with("SLURM_STEP_ID", "3")), port(kStep));
+  EXPECT_NE(port(step_with("SLURM_JOB_ID", "18")), port(kStep));
+  for (const char* job : {"0", "156", "157", "4294967295"}) {
+    const std::uint16_t found = port(step_with("SLURM_JOB_ID", job));
+    EXPECT_GE(found, kFirstSlurmPort) << job;
+    EXPECT_LT(found, kFirstSlurmPort + kSlurmPorts) << job;
+  }
+}
+
+TEST(FabricSlurm, ThePortIsTheFirstOfThoseThatTheClusterReserved) {
+  EXPECT_EQ(slurm_step(of(step_with("SLURM_STEP_RESV_PORTS", "12003-12004,12009")))->port, 12003);
+  EXPECT_EQ(slurm_step(of(step_with("SLURM_STEP_RESV_PORTS", "12009")))->port, 12009);
+}
+
+TEST(FabricSlurm, VariablesThatAreMissingOrContradictEachOtherAreNamed) {
+  for (const char* name : {"SLURM_NTASKS", "SLURM_NODEID", "SLURM_STEP_NODELIST",
+                           "SLURM_STEP_TASKS_PER_NODE", "SLURM_JOB_ID"}) {
+    EXPECT_TRUE(error_of(step_without(name)).starts_with(std::string(name) + ": not set"))
+        << error_of(step_without(name));
+  }
+  const std::vector<std::pair<std::string, std::string>> kContradictions = {
+      {"SLURM_NTASKS", "6"},
+      {"SLURM_NTASKS", "0"},
+      {"SLURM_PROCID", "5"},
+      {"SLURM_PROCID", "-1"},
+      {"SLURM_STEP_NODELIST", "n[1-"},
+      {"SLURM_STEP_NODELIST", "n[1-3]"},
+      {"SLURM_STEP_RESV_PORTS", "70000"}};
+  for (const auto& [name, value] : kContradictions) {
+    const std::string error = error_of(step_with(name, value));
+    EXPECT_NE(error.find("try srun --mpi=pmix"), std::string::npos) << value << ": " << error;
+  }
+}
+
+TEST(FabricSlurm, TasksPerNodeAreReadStrictly) {
+  EXPECT_EQ(*tasks_per_node("2,1(x3)"), (std::vector<std::uint32_t>{2, 1, 1, 1}));
+  EXPECT_EQ(*tasks_per_node("4"), (std::vector<std::uint32_t>{4}));
+  for (const char* text :
+       {"", "2,", "x3", "2(x", "2(x)", "2(x0)", "2(x3", "2(3)", "1(x99999999)", "-1", "2,1(x3) "}) {
+    EXPECT_FALSE(tasks_per_node(text)) << text;
+  }
+}
+
+TEST(FabricSlurm, ABatchScriptAndAShellOfSallocAreNoStep) {
+  EXPECT_TRUE(is_slurm_step(of(kStep)));
+  EXPECT_FALSE(is_slurm_step(of(step_without("SLURM_STEP_ID"))));
+  EXPECT_FALSE(is_slurm_step(of(step_without("SLURM_PROCID"))));
+  EXPECT_FALSE(is_slurm_step(of(step_with("SLURM_STEP_ID", "4294967291"))));  // batch
+  EXPECT_FALSE(is_slurm_step(of(step_with("SLURM_STEP_ID", "4294967290"))));  // interactive
+}
+
+Error found_with(const Variables& variables) {
+  FindOptions options;
+  options.environment = of(variables);
+  const Result<std::unique_ptr<Rendezvous>> found = find_rendezvous(options);
+  return found ? Error{0, *found == nullptr ? "none" : (*found)->job().launcher} : found.error();
+}
+
+TEST(FabricRendezvous, WhatStartedTheProcessIsFoundByItsVariables) {
+  EXPECT_EQ(found_with({}).message, "none");
+  EXPECT_EQ(found_with(kStep).message, "srun without PMIx");
+  for (const auto& [variable, name] :
+       Variables{{"FLUX_TASK_RANK", "Flux"}, {"PALS_RANKID", "PALS"}, {"PMI_RANK", "MPICH"}}) {
+    const Error error = found_with({{variable, "0"}});
+    EXPECT_EQ(error.code, ENOTSUP) << variable;
+    EXPECT_NE(error.message.find(name), std::string::npos) << error.message;
+    EXPECT_NE(error.message.find("type: "), std::string::npos) << error.message;
+  }
+  EXPECT_NE(found_with(step_without("SLURM_STEP_ID")).message.find("type: srun"),
+            std::string::npos);
+}
+
+TEST(FabricRendezvous, WithoutPmixRank0HasToListenWhereTheOthersLook) {
+  Result<SlurmStep> step = slurm_step(of(kStep));
+  const std::uint16_t port = step->port;
+  const std::unique_ptr<Rendezvous> rendezvous = join_slurm(*std::move(step), "secret");
+  EXPECT_EQ(rendezvous->wished_port(), port);
+  EXPECT_EQ(*rendezvous->await(kSecond), (Invitation{{"n1"}, port, "secret"}));
+  EXPECT_TRUE(rendezvous->publish({{"10.0.0.1"}, port, "secret"}));
+  EXPECT_FALSE(rendezvous->publish({{"10.0.0.1"}, 18600, "secret"}));
+  EXPECT_FALSE(rendezvous->publish({{"10.0.0.1"}, port, "another"}));
+}
+
+TEST(FabricRendezvous, AnInvitationIsReadAsItWasWritten) {
+  for (const Invitation& invitation :
+       {Invitation{{"10.0.0.1", "fd00::1", "n1"}, 65535, random_token()},
+        Invitation{{"n1"}, 1, ""}}) {
+    const Result<Invitation> read = invitation_from(to_text(invitation));
+    ASSERT_TRUE(read) << read.error().message;
+    EXPECT_EQ(*read, invitation);
+  }
+  for (const char* text : {"", "gdrf1", "gdrf1 1 - ", "gdrf1 0 - n1", "gdrf1 65536 - n1",
+                           "gdrf1 1  n1", "gdrf0 1 - n1", "gdrf1 1 - n1,", "gdrf1 1 - n1 more"}) {
+    EXPECT_FALSE(invitation_from(text)) << text;
+  }
+  EXPECT_NE(random_token(), random_token());
+  EXPECT_EQ(random_token().size(), 32U);
+}
+
+}  // namespace
+}  // namespace gdr::fabric
