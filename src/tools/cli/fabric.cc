@@ -33,16 +33,15 @@ fabric::Pattern read_pattern(const std::string& text) {
   for (const auto& [name, pattern] : kPatterns) {
     if (text == name) return pattern;
   }
-  throw CLI::ValidationError(fmt::format(
-      "unknown pattern '{}'; allowed: tournament, shift, bisection, by-leaf", text));
+  throw CLI::ValidationError(
+      fmt::format("unknown pattern '{}'; allowed: tournament, shift, bisection, by-leaf", text));
 }
 
 std::uint32_t read_count(const char* option, const std::string& text) {
   std::uint32_t count = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
   if (error != std::errc() || end != text.data() + text.size() || count > 1'000'000) {
-    throw CLI::ValidationError(
-        fmt::format("{} {}: it takes a number up to 1000000", option, text));
+    throw CLI::ValidationError(fmt::format("{} {}: it takes a number up to 1000000", option, text));
   }
   return count;
 }
@@ -83,8 +82,7 @@ void read_settings(Values& values, fabric::Settings& settings) {
     settings.message_bytes = read_one_size("--message-size", values.message);
   }
   if (!values.duration.empty()) {
-    settings.bandwidth_milliseconds =
-        read_milliseconds("--duration", values.duration, 1, 600'000);
+    settings.bandwidth_milliseconds = read_milliseconds("--duration", values.duration, 1, 600'000);
     settings.latency_milliseconds = std::max(settings.bandwidth_milliseconds / 5, 1u);
   }
   settings.step_milliseconds =
@@ -220,10 +218,11 @@ void add_fabric(CLI::App& program, Action& chosen) {
   add_transfer_options(*fabric, *values);
   begin_group(*fabric, "Output");
   fabric->add_flag("--json", values->fabric.json, "Print one JSON document instead of text");
-  values->fabric.report.add_to(
-      *fabric, ".json; .html, a page with a heatmap; .prom, for Prometheus; .txt");
-  fabric->add_option("--lines", values->fabric.lines,
-                     "Write JSON lines to FILE as results come; a run that is killed keeps them")
+  values->fabric.report.add_to(*fabric,
+                               ".json; .html, a page with a heatmap; .prom, for Prometheus; .txt");
+  fabric
+      ->add_option("--lines", values->fabric.lines,
+                   "Write JSON lines to FILE as results come; a run that is killed keeps them")
       ->type_name("FILE");
   refuse_empty_values(*fabric);
   add_fabric_compare(*fabric, chosen);

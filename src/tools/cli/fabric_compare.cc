@@ -28,8 +28,8 @@ struct CompareOptions {
 Result<fabric::Report> read_report(const std::string& name) {
   const Result<std::string> text = read_file(name);
   if (!text) {
-    return Error{EINVAL, text.error().message +
-                             "; 'gdr fabric --report FILE.json' writes such a document"};
+    return Error{EINVAL,
+                 text.error().message + "; 'gdr fabric --report FILE.json' writes such a document"};
   }
   Result<fabric::Report> report = fabric::is_json_lines(*text)
                                       ? fabric::report_from_json_lines(*text)
@@ -51,9 +51,8 @@ int run_compare(const CompareOptions& options) {
   fabric::Comparison comparison = fabric::compare(reports[0], reports[1]);
   comparison.base.file = options.files[0];
   comparison.other.file = options.files[1];
-  fmt::print("{}", options.json
-                       ? fabric::to_json(comparison, provenance())
-                       : fabric::to_text(comparison, text::terminal_columns(stdout)));
+  fmt::print("{}", options.json ? fabric::to_json(comparison, provenance())
+                                : fabric::to_text(comparison, text::terminal_columns(stdout)));
   const bool is_worse = fabric::is_worse_by(comparison, options.worse_share);
   return !options.fail_if_worse.empty() && is_worse ? kFailed : 0;
 }
@@ -65,8 +64,9 @@ void add_fabric_compare(CLI::App& fabric, Action& chosen) {
   CLI::App* compare = fabric.add_subcommand(
       "compare", "Compare two runs: hosts, findings and speeds that changed by more than noise");
   compare
-      ->add_option("FILE", options->files,
-                   "Documents of gdr fabric --report FILE.json or --lines FILE; the older one first")
+      ->add_option(
+          "FILE", options->files,
+          "Documents of gdr fabric --report FILE.json or --lines FILE; the older one first")
       ->expected(0, 2)
       ->type_name("");
   compare

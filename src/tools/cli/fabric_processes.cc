@@ -1,4 +1,5 @@
-// What gdr fabric starts itself: a member on each host, and the process that holds a member's rails.
+// What gdr fabric starts itself: a member on each host, and the process that holds a member's
+// rails.
 #include "cli/fabric_commands.h"
 #include "fabric/worker/serve.h"
 

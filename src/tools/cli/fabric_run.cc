@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "base/environment.h"
 #include "base/output_file.h"
 #include "base/printable.h"
 #include "cli/fabric_commands.h"
@@ -11,7 +12,6 @@
 #include "cli/interruption.h"
 #include "cli/this_host.h"
 #include "cli/whole_io.h"
-#include "fabric/host_list.h"
 #include "fabric/member/member.h"
 #include "fabric/output/json_lines.h"
 #include "fabric/output/json_report.h"
@@ -35,15 +35,6 @@ constexpr const char* kMemberCommand = "fabric-member";
 int failed(const Error& error) {
   say("gdr fabric: " + printable(error.message));  // which may be another host's
   return error.code == EINVAL || error.code == ENOTSUP ? kWrongUse : kFailed;
-}
-
-Result<std::vector<std::string>> expand(std::string_view list) {
-  return fabric::expand_host_list(list);
-}
-
-std::optional<std::string> variable(const char* name) {
-  const char* const value = getenv(name);
-  return value == nullptr ? std::nullopt : std::optional<std::string>(value);
 }
 
 // The content of --secret as a token: it is the same for all who can read the file, and does not
@@ -150,8 +141,8 @@ class Started {
       Result<void> added = arrival->socket ? hub.add(arrival->rank, std::move(arrival->socket))
                                            : Error{ECONNREFUSED, arrival->problem};
       if (added) continue;
-      collector.handle_refusal(arrival->rank, fabric::HostState::kNeverCame,
-                               added.error().message, now());
+      collector.handle_refusal(arrival->rank, fabric::HostState::kNeverCame, added.error().message,
+                               now());
     }
   }
   std::string end_of(fabric::MemberId member) { return processes_.end_of(member); }
@@ -202,9 +193,7 @@ int collect_from_job(FabricOptions& options, fabric::Rendezvous& rendezvous,
   fabric::HubOptions hub_options;
   hub_options.version = program_version();
   hub_options.token = invitation.token;
-  hub_options.why_lost = [&](fabric::MemberId member) {
-    return member == 0 ? own.end_of(0) : "";
-  };
+  hub_options.why_lost = [&](fabric::MemberId member) { return member == 0 ? own.end_of(0) : ""; };
   hub_options.meanwhile = [&](fabric::Collector& running) {
     own.take_arrivals(*hub, running);
     if (!running.is_gathering()) rendezvous.finish();
@@ -231,11 +220,10 @@ int take_part(const FabricOptions& options, fabric::Rendezvous& rendezvous,
   const std::uint32_t rank = rendezvous.job().rank;
   const Nanoseconds deadline = now() + options.run.collector.join_limit;
   const auto ended = [&](const Error& error) {
-    return failed({ECONNREFUSED, fmt::format("rank {} on {}: {}", rank, name_of_this_host(),
-                                             error.message)});
+    return failed(
+        {ECONNREFUSED, fmt::format("rank {} on {}: {}", rank, name_of_this_host(), error.message)});
   };
-  const Result<fabric::Invitation> invitation =
-      rendezvous.await(options.run.collector.join_limit);
+  const Result<fabric::Invitation> invitation = rendezvous.await(options.run.collector.join_limit);
   rendezvous.finish();
   if (!invitation) return ended(invitation.error());
   Result<UniqueFd> socket = fabric::reach(*invitation, deadline);
@@ -252,12 +240,13 @@ int run_under_launcher(FabricOptions& options) {
   const Result<std::string> secret = token_of(options.secret);
   if (!secret) return failed(secret.error());
   const Result<std::unique_ptr<fabric::Rendezvous>> found =
-      fabric::find_rendezvous({variable, expand, *secret});
+      fabric::find_rendezvous({environment, *secret});
   if (!found) return failed(found.error());
   if (*found == nullptr) {
-    return failed({EINVAL, "no launcher has started it; type 'srun -N16 gdr fabric', 'mpirun ... "
-                           "gdr fabric', 'gdr fabric --hosts n[01-16]', or to try it on one host "
-                           "'gdr fabric --local 4'"});
+    return failed({EINVAL,
+                   "no launcher has started it; type 'srun -N16 gdr fabric', 'mpirun ... "
+                   "gdr fabric', 'gdr fabric --hosts n[01-16]', or to try it on one host "
+                   "'gdr fabric --local 4'"});
   }
   fabric::Rendezvous& rendezvous = **found;
   return rendezvous.job().rank == 0 ? collect_from_job(options, rendezvous, *secret)
@@ -287,7 +276,7 @@ int run_fabric(FabricOptions& options) {
         "processes of this host");
   }
   if (options.hosts.empty()) return run_under_launcher(options);
-  const Result<std::vector<std::string>> hosts = fabric::read_hosts(options.hosts, expand);
+  const Result<std::vector<std::string>> hosts = fabric::read_hosts(options.hosts);
   if (!hosts) return failed({EINVAL, hosts.error().message});
   const std::string program = options.program.empty() ? own_path() : options.program;
   return collect_from_started(
