@@ -130,11 +130,13 @@ struct Go {
   Phase phase = Phase::kProve;
   GDR_FIELDS(round, phase)
 };
-// The other side of some rails is lost: their steps end now, with ECONNRESET.
+// The other side of some rails is lost: their steps end now, with ECONNRESET. Or it could not send
+// over one of them: then only what was to come over that rail ends.
 struct Abandon {
   std::uint32_t round = 0;
   HostIndex host = 0;
-  GDR_FIELDS(round, host)
+  std::int32_t silent_rail = -1;  // of the member that is told; -1: the host is lost
+  GDR_FIELDS(round, host, silent_rail)
 };
 
 struct RailResult {

@@ -146,6 +146,11 @@ void Collector::take_step(MemberId member, const process::Received& received) {
   if (taken) taken = run_->take(host, *done);
   if (!taken) return lose(host, HostState::kDied, nonsense(member, taken.error()).message);
   waiting_.erase(member);
+  for (const RoundRun::Deserted& rail : run_->deserted_by(host, *done)) {
+    const MemberId waits = roster_.member_of(rail.host, rail.rail);
+    if (!waiting_.contains(waits)) continue;
+    send(waits, Abandon{done->round, rail.sender, rail.rail});
+  }
 }
 
 void Collector::take_examined(MemberId member, const process::Received& received) {

@@ -24,8 +24,8 @@ constexpr std::uint32_t kSampledRounds = 8;
 
 struct PlanOptions {
   Pattern pattern = Pattern::kTournament;
-  std::optional<std::uint32_t> rounds;         // 0: all; nothing: by the number of hosts
-  std::optional<std::uint32_t> crossed_rounds; // nothing: one where there are several rails
+  std::optional<std::uint32_t> rounds;          // 0: all; nothing: by the number of hosts
+  std::optional<std::uint32_t> crossed_rounds;  // nothing: one where there are several rails
   bool isolate = false;
   std::uint32_t retests = 3;  // of each suspect; 0: none
   std::uint64_t seed = 1;

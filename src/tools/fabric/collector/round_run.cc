@@ -112,6 +112,19 @@ void RoundRun::take_received(Way& way, const RailResult& result) {
   }
 }
 
+std::vector<RoundRun::Deserted> RoundRun::deserted_by(HostIndex sender,
+                                                      const StepDone& done) const {
+  std::vector<Deserted> all;
+  if (done.phase != Phase::kProve) return all;  // nobody waits for the other side in other steps
+  for (const RailResult& result : done.results) {
+    const std::int32_t sent = sent_by(sender, result.rail);
+    if (result.code == 0 || sent < 0) continue;
+    const Way& way = ways_[static_cast<std::size_t>(sent)];
+    all.push_back({way.edge.to, sender, way.far_rail});
+  }
+  return all;
+}
+
 Result<void> RoundRun::take(HostIndex host, const StepDone& done) {
   for (const RailResult& result : done.results) {
     if (result.rail >= rails_ || done.round != round_.number) {

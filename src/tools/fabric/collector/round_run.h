@@ -26,6 +26,13 @@ class RoundRun {
   // Those whose transfers end at that host, or begin there.
   std::vector<HostIndex> partners_of(HostIndex host) const;
 
+  // Rails that would wait in vain: what was to come to them was not sent, as `done` says.
+  struct Deserted {
+    HostIndex host = 0, sender = 0;
+    std::uint16_t rail = 0;
+  };
+  std::vector<Deserted> deserted_by(HostIndex sender, const StepDone& done) const;
+
   // An error: it tells of what it was not asked.
   Result<void> take(HostIndex host, const StepDone& done);
 
@@ -50,6 +57,9 @@ class RoundRun {
 
   void take_sent(Way& way, Phase phase, const RailResult& result);
   void take_received(Way& way, const RailResult& result);
+  std::int32_t sent_by(HostIndex host, std::uint16_t rail) const {
+    return sends_[host * rails_ + rail];
+  }
   std::int32_t& sent_by(HostIndex host, std::uint16_t rail) { return sends_[host * rails_ + rail]; }
   std::int32_t& received_by(HostIndex host, std::uint16_t rail) {
     return receives_[host * rails_ + rail];

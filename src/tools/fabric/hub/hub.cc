@@ -21,9 +21,9 @@ constexpr std::size_t kLargestGreeting = 4 << 10;
 constexpr std::size_t kLargestWord = 256 << 10;
 constexpr Nanoseconds kGreetingLimit = 20 * kSecond;
 constexpr Nanoseconds kFarewell = 2 * kSecond;
-constexpr Nanoseconds kLook = 200 * kMillisecond;  // between two looks at an interruption
+constexpr Nanoseconds kLook = 200 * kMillisecond;      // between two looks at an interruption
 constexpr Nanoseconds kShortLook = 10 * kMillisecond;  // while members are coming
-constexpr std::size_t kMostStrangers = 4096;       // connections that have not said who they are
+constexpr std::size_t kMostStrangers = 4096;  // connections that have not said who they are
 constexpr int kBacklog = 4096;
 constexpr std::size_t kPiece = 64 << 10;
 

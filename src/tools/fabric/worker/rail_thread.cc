@@ -33,6 +33,10 @@ void RailThread::abandon(HostIndex host) {
   if (part_->has_from && part_->from == host) lost_from_ = true;
 }
 
+void RailThread::expect_nothing_of(HostIndex host) {
+  if (part_ && part_->has_from && part_->from == host) lost_from_ = true;
+}
+
 Result<void> RailThread::open() {
   Result<std::unique_ptr<OpenRail>> rail = OpenRail::open(planned_, libraries_, settings_);
   if (!rail) return rail.error();

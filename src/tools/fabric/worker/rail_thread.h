@@ -73,6 +73,8 @@ class RailThread {
 
   // Those steps of the round that has been connected last end now which need `host`.
   void abandon(HostIndex host);
+  // `host` could not send: waiting for it ends now.
+  void expect_nothing_of(HostIndex host);
 
  private:
   void run();

@@ -138,7 +138,10 @@ class Service {
   Result<void> handle(const Abandon& abandon) {
     // One that belongs to an earlier round has come too late, and says nothing about this one.
     if (!round_ || abandon.round != *round_) return {};
-    for (const std::unique_ptr<RailThread>& rail : rails_) rail->abandon(abandon.host);
+    for (const std::unique_ptr<RailThread>& rail : rails_) {
+      if (abandon.silent_rail < 0) rail->abandon(abandon.host);
+      if (abandon.silent_rail == rail->planned().number) rail->expect_nothing_of(abandon.host);
+    }
     return {};
   }
 

@@ -206,6 +206,28 @@ TEST(FabricCollector, WrongBytesOutweighAnErrorOfTheSender) {
   EXPECT_EQ(run.report.measurements[0].bytes_per_second, 0);
 }
 
+TEST(FabricCollector, ReceiverOfWhatWasNotSentIsNotLeftWaiting) {
+  FakeRun run({"a", "b"}, {pairs(0, kBoth)});
+  run.rails = 2;
+  run.on_answer = [&](MemberId member, Phase phase, RailResult& result) {
+    if (phase == Phase::kProve && member == 0 && result.rail == 1) result.code = ETIMEDOUT;
+  };
+  run.silent = {1};
+  run.start();
+  run.join_all();
+  run.exchange();
+  run.say(1, run.ready_of(1));
+  run.exchange();
+  run.connects[1] = run.connects[0];  // the same rails
+  run.answer(1, 0, Phase::kConnect);
+  run.exchange();
+  ASSERT_EQ(run.sent.back().kind, Talk::number_of<Abandon>());
+  const Abandon abandon = *process::decode<Abandon>(run.sent.back().bytes);
+  EXPECT_EQ(run.sent.back().member, 1u);
+  EXPECT_EQ(abandon.host, 0u);
+  EXPECT_EQ(abandon.silent_rail, 1);  // the other one goes on
+}
+
 TEST(FabricCollector, DirectionThatNobodyComparedIsNotProved) {
   FakeRun run({"a", "b"}, {pairs(0, kBoth)});
   run.silent = {1};
