@@ -1,5 +1,5 @@
 // Prints a made-up run as one of gdr fabric's outputs, or plays it as it would be seen live:
-// fabric_sample_output page|text|json|prometheus|live HOSTS RAILS ROUNDS [evil|healthy|soft]
+// fabric_sample_output page|text|json|again|prometheus|live HOSTS RAILS ROUNDS [evil|healthy|soft]
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -65,6 +65,12 @@ int main(int argc, char** argv) {
   Report report = sample_fleet(fleet);
   if (kind == "evil") spoil(report);
   if (form == "live") return play(report), 0;
+  if (form == "again") {
+    // By way of its document.
+    const auto read = report_from_json(to_json(report));
+    if (!read) return fmt::print(stderr, "{}\n", read.error().message), 1;
+    return fmt::print("{} measurements\n", read->measurements.size()), 0;
+  }
   const std::string text = form == "json"         ? to_json(report)
                            : form == "prometheus" ? to_prometheus(report)
                            : form == "text"       ? to_text(report, gdr::text::Style::of(stdout))

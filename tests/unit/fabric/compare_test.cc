@@ -52,6 +52,15 @@ TEST(FabricCompare, NoiseShowsNoChangeInManyPairsOfRuns) {
   }
 }
 
+TEST(FabricCompare, NoiseShowsNoChangeInALargeSampledFleet) {
+  SampleFleet large = month(1), later = month(2);
+  large.hosts = later.hosts = 512;
+  large.rails = later.rails = 4;
+  large.rounds = later.rounds = 8;
+  const Comparison same = compare(sample_fleet(large), sample_fleet(later));
+  EXPECT_EQ(shown(same.hosts), std::vector<std::string>{});
+}
+
 TEST(FabricCompare, AHostThatBecameSlowerIsNamedWithItsShare) {
   Report now = sample_fleet(month(2));
   slow_down(now, 5, 0.9f);

@@ -13,6 +13,8 @@ using nlohmann::json;
 constexpr int kMostDeep = 16;
 // Values take several times the bytes of their text.
 constexpr std::size_t kMostBytes = std::size_t{1} << 30;
+// Medians are kept for each host and rail: 100,000 hosts may have 40 of them each.
+constexpr std::size_t kMostHostRails = 4'000'000;
 
 bool is_too_deep_for_us(std::string_view text) {
   int depth = 0;
@@ -99,6 +101,10 @@ void read_measurements(const json& rows, const std::string& path, std::vector<Me
 std::string check_references(const Report& report) {
   const std::size_t rails = rail_count(report);
   std::string wrong;
+  if (rails > 0 && report.hosts.size() > kMostHostRails / rails) {
+    return fmt::format("hosts has {} hosts with up to {} rails; at most {} rails in all are read",
+                       report.hosts.size(), rails, kMostHostRails);
+  }
   for (std::size_t i = 0; i < report.measurements.size() && wrong.empty(); ++i) {
     const Measurement& one = report.measurements[i];
     wrong = beyond(report, "measurements", i, {{"from", one.from}, {"to", one.to}},

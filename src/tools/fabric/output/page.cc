@@ -105,7 +105,7 @@ std::string finding_row(const Report& report, const Finding& finding) {
 std::string findings_of(const Report& report) {
   if (report.findings.empty()) return "";
   std::string text =
-      "<h2>Findings, the worst first</h2>\n<div class=\"scroll\"><table id=\"findings\">\n"
+      "<h2>Findings, the worst first</h2>\n<div class=\"scroll findings\"><table id=\"findings\">\n"
       "<thead><tr><th>what and where</th><th>finding</th><th></th></tr></thead><tbody>\n";
   for (const Finding& finding : report.findings) text += finding_row(report, finding);
   return text + "</tbody></table></div>\n";

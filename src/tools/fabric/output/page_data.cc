@@ -118,11 +118,15 @@ void leave_out(const Report& report, std::size_t most_bytes, Layers& layers) {
   // What is left is thin, so it is packed as a list.
   const double share = static_cast<double>(most_bytes) / 10 / static_cast<double>(cells);
   for (auto& [key, layer] : layers) {
-    std::size_t notable = 0;
+    // Cells that are not proved come before those that are only slow.
     const std::size_t most = std::max<std::size_t>(1, most_bytes / 20 / layers.size());
+    const auto unproved = static_cast<std::size_t>(std::ranges::count_if(
+        layer, [](const Cell& cell) { return cell.outcome != Outcome::kProved; }));
+    std::size_t unproved_left = most, slow_left = most - std::min(most, unproved);
     std::erase_if(layer, [&, rail = key.first](const Cell& cell) {
-      const bool stays = stands_out(report, rail, cell) && ++notable <= most;
-      return !stays && fraction_of(cell, rail) > share / 2;
+      std::size_t& left = cell.outcome != Outcome::kProved ? unproved_left : slow_left;
+      if (left > 0 && stands_out(report, rail, cell)) return --left, false;
+      return fraction_of(cell, rail) > share / 2;
     });
   }
 }

@@ -152,6 +152,14 @@ TEST(FabricJson, RefusesPlacesThatItsListsDoNotHave) {
   EXPECT_EQ(with("/findings/2/rail", 2), "findings[2].rail is rail 2, but there are 2 rails");
 }
 
+TEST(FabricJson, RefusesMoreRailsThanMemoryHolds) {
+  Report report;
+  report.hosts.resize(3000);
+  report.hosts[0].rails.resize(2000);
+  EXPECT_EQ(error_of(to_json(report)),
+            "hosts has 3000 hosts with up to 2000 rails; at most 4000000 rails in all are read");
+}
+
 TEST(FabricJson, ADocumentThatIsCutAnywhereIsAnErrorAndNeverACrash) {
   SampleFleet small;
   small.hosts = 12;

@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include "fabric/output/page_data.h"
 #include "sample_fleet.h"
@@ -175,6 +177,24 @@ TEST(FabricPageData, KeepsWhatStandsOutWhereNotAllFits) {
   EXPECT_LE(bytes, most);
   EXPECT_EQ(wrong, 1u);
   EXPECT_EQ(failed, 1u);
+}
+
+TEST(FabricPageData, KeepsWrongBytesEvenWhereMostOfTheFleetIsSlow) {
+  SampleFleet fleet;
+  fleet.hosts = 128;
+  fleet.rails = 1;
+  Report report = sample_fleet(fleet);
+  for (Measurement& one : report.measurements) {
+    if (one.outcome == Outcome::kProved) one.bytes_per_second /= 2;
+  }
+  std::ranges::find_if(report.measurements, [](const Measurement& one) {
+    return one.from == 127 && one.to == 126;
+  })->outcome = Outcome::kWrongBytes;
+  const json layer = json::parse(page_data(report, 20'000).json)["layers"][0];
+  const std::vector<std::uint16_t> numbers = unpacked(layer["data"]);
+  EXPECT_EQ(std::ranges::count_if(std::span(numbers).last(numbers.size() / 5),
+                                  [](std::uint16_t mark) { return (mark & 7) == 2; }),
+            2);
 }
 
 TEST(FabricPageData, CrossedRailsAreLayersOfTheirOwn) {

@@ -164,7 +164,10 @@
     if (!row.dataset.hosts) continue;
     const button = row.querySelector('button');
     button.hidden = false;
-    row.addEventListener('click', () => highlight(row));
+    // Whoever selects text of the row wants to copy it.
+    row.addEventListener('click', () => {
+      if (getSelection().isCollapsed) highlight(row);
+    });
   }
 
   const rails = element('rail');
