@@ -1,6 +1,6 @@
-# cmake -D INPUT=<file> -D OUTPUT=<file.cc> -D FUNCTION=<name> -P Embed.cmake
+# cmake -D INPUT=<file> -D OUTPUT=<file.cc> -D LAYER=<name> -D FUNCTION=<name> -P Embed.cmake
 #
-# Writes a C++ source whose function gdr::perf::FUNCTION() is the bytes of INPUT. It goes inside a
+# Writes a C++ source whose function gdr::LAYER::FUNCTION() is the bytes of INPUT. It goes inside a
 # <script> or <style> of a page, so INPUT may not have what would end or comment out one.
 cmake_minimum_required(VERSION 3.25)
 
@@ -15,13 +15,13 @@ endforeach()
 file(READ ${INPUT} bytes HEX)
 string(REGEX REPLACE "(..)" "0x\\1," bytes "${bytes}")
 file(WRITE ${OUTPUT} "// Made from ${INPUT} by Embed.cmake.
-#include \"perf/output/page_parts.h\"
-namespace gdr::perf {
+#include \"${LAYER}/output/page_parts.h\"
+namespace gdr::${LAYER} {
 namespace {
 constexpr unsigned char kBytes[] = {${bytes}};
 }
 std::string_view ${FUNCTION}() {
   return {reinterpret_cast<const char*>(kBytes), sizeof kBytes};
 }
-}  // namespace gdr::perf
+}  // namespace gdr::${LAYER}
 ")

@@ -60,6 +60,17 @@ function(gdr_compile_alone)
   set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
 
+# gdr_embed(<layer> <function of the layer's output/page_parts.h> <file> <list>): adds to the list a
+# source whose function is the bytes of the file, which is part of a page.
+function(gdr_embed layer name file list)
+  set(source ${CMAKE_CURRENT_BINARY_DIR}/${name}.cc)
+  add_custom_command(OUTPUT ${source}
+    COMMAND ${CMAKE_COMMAND} -D INPUT=${file} -D OUTPUT=${source} -D LAYER=${layer}
+            -D FUNCTION=${name} -P ${CMAKE_SOURCE_DIR}/cmake/Embed.cmake
+    DEPENDS ${file} ${CMAKE_SOURCE_DIR}/cmake/Embed.cmake VERBATIM)
+  set(${list} ${${list}} ${source} PARENT_SCOPE)
+endfunction()
+
 # For a layer whose product is not a static library (a shared object, the program).
 function(gdr_declare_arrows name)
   string(REPLACE ";" " " arrows "${ARGN}")
