@@ -91,6 +91,14 @@ TEST(FabricSchedule, ByLeafStaysWithinLeavesFirst) {
   EXPECT_TRUE(crossed);
 }
 
+TEST(FabricSchedule, PatternOfFewRoundsBeginsAgainUntilThereAreEnough) {
+  const Schedule schedule(Pattern::kTournament, {.hosts = 4, .least_rounds = 8}, 1);
+  ASSERT_EQ(schedule.rounds(), 9U);
+  for (const auto& [pair, times] : directions(schedule)) EXPECT_EQ(times, 3);
+  EXPECT_FALSE(schedule.is_sampled());
+  EXPECT_EQ(Schedule(Pattern::kTournament, {.hosts = 1, .least_rounds = 8}, 1).rounds(), 0U);
+}
+
 TEST(FabricSchedule, SampleHasEveryHostInEachRoundAndDifferentPartners) {
   for (const Pattern pattern : {Pattern::kTournament, Pattern::kShift, Pattern::kBisection}) {
     const Schedule schedule(pattern, {.hosts = 100, .most_rounds = 8}, 3);

@@ -110,9 +110,15 @@ void Schedule::choose_rounds(std::uint64_t seed) {
   is_sampled_ = is_sampled_ || (pattern_ == Pattern::kBisection && options_.hosts > 2);
 }
 
+std::uint32_t Schedule::aligned() const {
+  if (!chosen_.empty()) return static_cast<std::uint32_t>(chosen_.size());
+  if (steps_ == 0) return 0;
+  // Whole repetitions, so that no pair counts more than another.
+  return std::max((options_.least_rounds + steps_ - 1) / steps_, 1U) * steps_;
+}
+
 std::uint32_t Schedule::rounds() const {
-  const std::size_t aligned = chosen_.empty() ? steps_ : chosen_.size();
-  return static_cast<std::uint32_t>(aligned + crossed_.size()) *
+  return (aligned() + static_cast<std::uint32_t>(crossed_.size())) *
          (options_.isolate ? options_.rails : 1U);
 }
 
@@ -123,12 +129,11 @@ Round Schedule::round(std::uint32_t number) const {
     round.only_rail = static_cast<std::uint16_t>(number % options_.rails);
     place = number / options_.rails;
   }
-  const auto aligned = chosen_.empty() ? steps_ : static_cast<std::uint32_t>(chosen_.size());
-  if (place < aligned) {
-    round.edges = edges(chosen_.empty() ? place : chosen_[place]);
-  } else if (place - aligned < crossed_.size()) {
+  if (place < aligned()) {
+    round.edges = edges(chosen_.empty() ? place % steps_ : chosen_[place]);
+  } else if (place - aligned() < crossed_.size()) {
     // One shift after the other, so that a few rounds show as many ways across as they can.
-    const std::uint32_t turn = place - aligned;
+    const std::uint32_t turn = place - aligned();
     round.rail_shift = static_cast<std::uint16_t>(1 + turn % (options_.rails - 1U));
     round.edges = edges(crossed_[turn]);
   }

@@ -23,6 +23,9 @@ struct ScheduleOptions {
   // Rounds of the pattern; 0: all of them, so that each pair meets. With fewer they are chosen at
   // random.
   std::uint32_t most_rounds = 0;
+  // A pattern with fewer rounds begins again until there are as many: with few hosts, one
+  // disturbance would be a large part of what is known of a host.
+  std::uint32_t least_rounds = 0;
   std::uint16_t rails = 1;
   // Rounds at the end in which rail r sends to another rail than r; none where there is one rail.
   std::uint32_t crossed_rounds = 0;
@@ -48,6 +51,7 @@ class Schedule {
   void place_hosts(std::uint64_t seed);
   void plan_leaves();
   void choose_rounds(std::uint64_t seed);
+  std::uint32_t aligned() const;
   std::vector<Edge> edges(std::uint32_t step) const;
   void add_by_leaf(std::uint32_t step, std::vector<Edge>* edges) const;
 
