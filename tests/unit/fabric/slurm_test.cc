@@ -166,7 +166,7 @@ TEST(FabricRendezvous, RanksPassByOthersThatAreAtTheirPorts) {
   Place place{"17.2", "localhost", {first, first + 1, first + 2}};
   const Invitation invitation{{"n1"}, 18600, "token"};
   const Place others{"17.1", "localhost", {first + 1}};
-  const auto stranger = MeetingPoint::open(others, invitation, true);
+  const auto stranger = MeetingPoint::open(others, {{"n9"}, 1, ""}, true);
   ASSERT_TRUE(stranger) << stranger.error().message;
   const auto point = MeetingPoint::open(place, invitation, true);
   ASSERT_TRUE(point) << point.error().message;
