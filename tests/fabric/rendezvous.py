@@ -82,14 +82,43 @@ def case_srun_plain(hosts):
     start = srun()
     everybody_comes(start, "srun without PMIx")
     rank_that_does_not_start_is_named(start)
-    without_rank_0_the_others_give_up(start, "rank 0 cannot be reached: n1 port ")
+    without_rank_0_the_others_give_up(start, "rank 0 on n1 did not say where it listens (port 2")
     death_of_one_is_not_the_death_of_all(start)
-    # Two steps of one job at the same time do not meet each other.
-    both = f"srun -N2 --overlap {PROGRAM} 5 secret=one & srun -N2 --overlap {PROGRAM} 5 secret=two & wait"
-    done = ended_well(cluster.run("salloc", "--nodes=2", "sh", "-c", both))
-    expect(done.stdout.count("came 1 n") == 2 and "missing" not in done.stdout, f"{done.stdout}{done.stderr}")
+
+
+def case_srun_steps(hosts):
+    hosts.start_slurm()
+    tokens_are_carried_by_munge(srun())
+    where_munge_does_not_answer()
+    two_steps_of_a_job_do_not_meet()
     several_ranks_of_a_host()
     outside_of_a_step()
+
+
+def tokens_are_carried_by_munge(start):
+    expect("token random" in start(10).stdout, "no token although MUNGE works")
+    done = ended_well(start(10, "secret=of-the-user"))
+    expect("token secret" in done.stdout and len(lines(done, "came")) == 3, done.stdout)
+
+
+def where_munge_does_not_answer():
+    def start(on, patience):
+        script = f"{on} && mount -t tmpfs none /run/munge; exec \"$@\""
+        return cluster.run("srun", "--nodes=4", "unshare", "--mount", "sh", "-c", script, "sh", PROGRAM, patience)
+    done = start("[ $SLURM_PROCID = 2 ]", PATIENCE)
+    expect(lines(done, "missing") == {2: "n3"}, f"{done.stdout}{done.stderr}")
+    expect("shows a credential of MUNGE, which does not work here" in done.stderr, done.stderr)
+    done = start("[ $SLURM_PROCID = 0 ]", PATIENCE)
+    expect(len(lines(done, "missing")) == 3, f"{done.stdout}{done.stderr}")
+    expect("shows no credential of MUNGE, which works here" in done.stderr, done.stderr)
+    done = ended_well(start("true", 10))
+    expect("token none" in done.stdout and len(lines(done, "came")) == 3, f"{done.stdout}{done.stderr}")
+
+
+def two_steps_of_a_job_do_not_meet():
+    both = f"srun -N2 --overlap {PROGRAM} 10 & srun -N2 --overlap {PROGRAM} 10 & wait"
+    done = ended_well(cluster.run("salloc", "--nodes=2", "sh", "-c", both))
+    expect(done.stdout.count("came 1 n") == 2 and "missing" not in done.stdout, f"{done.stdout}{done.stderr}")
 
 
 def several_ranks_of_a_host():

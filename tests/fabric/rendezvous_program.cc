@@ -138,15 +138,17 @@ void sleep_long(const Options& options) {
 }
 
 int gather(Rendezvous& rendezvous, const Options& options) {
-  const std::optional<std::uint16_t> wished = rendezvous.wished_port();
-  // No test has another server at this one.
-  const std::uint16_t port = wished.value_or(18777);
+  // Steps that run at the same time have other ports, and nobody else is there.
+  const auto port = static_cast<std::uint16_t>(18000 + getpid() % 1000);
   Result<perf::Listening> listening = perf::listen_on("any", port);
   if (!listening) return fail(listening.error().message);
-  const Invitation invitation{own_addresses(), port, wished ? options.secret : random_token()};
-  if (Result<void> told = rendezvous.publish(invitation); !told) return fail(told.error().message);
+  const Result<Invitation> told = rendezvous.publish({own_addresses(), port, random_token()});
+  if (!told) return fail(told.error().message);
   const Job& job = rendezvous.job();
-  fmt::print("launcher {}\n", job.launcher);
+  fmt::print("launcher {}\ntoken {}\n", job.launcher,
+             told->token.empty()             ? "none"
+             : told->token == options.secret ? "secret"
+                                             : "random");
   for (const Expected& one : job.expected) {
     fmt::print("expected {} {} {}\n", one.rank, one.node, one.host);
   }
@@ -154,7 +156,7 @@ int gather(Rendezvous& rendezvous, const Options& options) {
   for (const Nanoseconds end = now() + options.patience;
        now() < end && roll.count() + 1 < job.ranks;) {
     Result<perf::Visitor> visitor = listening->accept(100 * kMillisecond);
-    if (visitor) roll.add(std::move(visitor->fd), invitation.token);
+    if (visitor) roll.add(std::move(visitor->fd), told->token);
   }
   for (const Expected& one : job.expected) {
     if (one.rank != 0 && !roll.has(one.rank)) fmt::print("missing {} {}\n", one.rank, one.host);

@@ -32,7 +32,6 @@ SlurmctldHost=hub(10.77.0.254)
 SlurmUser=root
 SlurmdUser=root
 AuthType=auth/munge
-AuthInfo=socket={work}/munge.sock
 SlurmctldPidFile={work}/slurmctld.pid
 SlurmdPidFile={work}/slurmd-%n.pid
 SlurmdSpoolDir={work}/spool-%n
@@ -172,7 +171,8 @@ class Cluster:
         key = self.work / "munge.key"
         key.write_bytes(os.urandom(1024))
         key.chmod(0o600)
-        start("munged", "--key-file", key, "--socket", self.work / "munge.sock", "--pid-file", self.work / "munged.pid",
+        pathlib.Path("/run/munge").mkdir(mode=0o755)
+        start("munged", "--key-file", key, "--pid-file", self.work / "munged.pid",
               "--log-file", self.work / "munged.log", "--seed-file", self.work / "munged.seed", "--force")
         start("slurmctld", "-f", config, "-c")
         for node in self.nodes:

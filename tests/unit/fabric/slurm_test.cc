@@ -58,7 +58,7 @@ TEST(FabricSlurm, RanksOfAStepAreKnownWithTheirHosts) {
   EXPECT_EQ(step->job.launcher, "srun without PMIx");
   EXPECT_EQ(nodes_of(*step), (std::vector<std::uint32_t>{0, 0, 1, 2, 3}));
   EXPECT_EQ(step->job.expected[3].host, "n3");
-  EXPECT_EQ(step->first_host, "n1");
+  EXPECT_EQ(step->place.host, "n1");
 }
 
 TEST(FabricSlurm, ARankThatIsOnAnotherNodeThanInBlocksShowsThatTheyAreDealtOut) {
@@ -70,25 +70,35 @@ TEST(FabricSlurm, ARankThatIsOnAnotherNodeThanInBlocksShowsThatTheyAreDealtOut) 
   EXPECT_EQ(nodes_of(*step), (std::vector<std::uint32_t>{0, 1, 2, 3, 0}));
 }
 
-TEST(FabricSlurm, RanksOfAStepDeriveTheSamePortAndThoseOfOthersAnother) {
-  const auto port = [](const Variables& variables) { return slurm_step(of(variables))->port; };
-  EXPECT_EQ(port(kStep), kFirstSlurmPort + 17 * 64 + 2);
+TEST(FabricSlurm, RanksOfAStepDeriveTheSamePortsAndThoseOfOthersOtherOnes) {
+  const auto ports = [](const Variables& variables) {
+    return slurm_step(of(variables))->place.ports;
+  };
+  const std::uint16_t first = kFirstSlurmPort + (17 * 16 + 2) * 4;
+  EXPECT_EQ(ports(kStep), (std::vector<std::uint16_t>{first, static_cast<std::uint16_t>(first + 1),
+                                                      static_cast<std::uint16_t>(first + 2),
+                                                      static_cast<std::uint16_t>(first + 3)}));
   Variables other_rank = step_with("SLURM_PROCID", "0");
   other_rank["SLURM_NODEID"] = "0";
   other_rank["SLURM_GTIDS"] = "0,1";
-  EXPECT_EQ(port(other_rank), port(kStep));
-  EXPECT_NE(port(step_with("SLURM_STEP_ID", "3")), port(kStep));
-  EXPECT_NE(port(step_with("SLURM_JOB_ID", "18")), port(kStep));
+  EXPECT_EQ(ports(other_rank), ports(kStep));
+  EXPECT_GT(ports(step_with("SLURM_STEP_ID", "3")).front(), ports(kStep).back());
+  EXPECT_GT(ports(step_with("SLURM_JOB_ID", "18")).front(), ports(kStep).back());
   for (const char* job : {"0", "156", "157", "4294967295"}) {
-    const std::uint16_t found = port(step_with("SLURM_JOB_ID", job));
-    EXPECT_GE(found, kFirstSlurmPort) << job;
-    EXPECT_LT(found, kFirstSlurmPort + kSlurmPorts) << job;
+    for (const std::uint16_t port : ports(step_with("SLURM_JOB_ID", job))) {
+      EXPECT_GE(port, kFirstSlurmPort) << job;
+      EXPECT_LT(port, kFirstSlurmPort + kSlurmPorts) << job;
+    }
   }
 }
 
-TEST(FabricSlurm, ThePortIsTheFirstOfThoseThatTheClusterReserved) {
-  EXPECT_EQ(slurm_step(of(step_with("SLURM_STEP_RESV_PORTS", "12003-12004,12009")))->port, 12003);
-  EXPECT_EQ(slurm_step(of(step_with("SLURM_STEP_RESV_PORTS", "12009")))->port, 12009);
+TEST(FabricSlurm, PortsThatTheClusterReservedAreTaken) {
+  const auto ports = [](const char* reserved) {
+    return slurm_step(of(step_with("SLURM_STEP_RESV_PORTS", reserved)))->place.ports;
+  };
+  EXPECT_EQ(ports("12003-12004,12009"), (std::vector<std::uint16_t>{12003, 12004, 12009}));
+  EXPECT_EQ(ports("12009"), (std::vector<std::uint16_t>{12009}));
+  EXPECT_EQ(ports("12000-12999").size(), kSlurmChoices);
 }
 
 TEST(FabricSlurm, VariablesThatAreMissingOrContradictEachOtherAreNamed) {
@@ -149,15 +159,34 @@ TEST(FabricRendezvous, WhatStartedTheProcessIsFoundByItsVariables) {
             std::string::npos);
 }
 
-TEST(FabricRendezvous, WithoutPmixRank0HasToListenWhereTheOthersLook) {
+// Both sides in this process: the first port is taken, and a stranger answers at the second.
+TEST(FabricRendezvous, RanksPassByOthersThatAreAtTheirPorts) {
+  const std::uint16_t first = 20400;
+  const Result<perf::Listening> taken = perf::listen_on("any", first);
+  Place place{"17.2", "localhost", {first, first + 1, first + 2}};
+  const Invitation invitation{{"n1"}, 18600, "token"};
+  const Place others{"17.1", "localhost", {first + 1}};
+  const auto stranger = MeetingPoint::open(others, {{"n9"}, 1, ""}, true);
+  ASSERT_TRUE(stranger) << stranger.error().message;
+  const auto point = MeetingPoint::open(place, invitation, true);
+  ASSERT_TRUE(point) << point.error().message;
+  EXPECT_EQ((*point)->told().token, "") << "told to everybody";
+  const Result<Invitation> told = visit(place, true, now() + 20 * kSecond);
+  ASSERT_TRUE(told) << told.error().message;
+  EXPECT_EQ(*told, (Invitation{{"n1"}, 18600, ""}));
+}
+
+TEST(FabricRendezvous, TheSecretThatAUserGaveIsTheTokenOnBothSides) {
   Result<SlurmStep> step = slurm_step(of(kStep));
-  const std::uint16_t port = step->port;
-  const std::unique_ptr<Rendezvous> rendezvous = join_slurm(*std::move(step), "secret");
-  EXPECT_EQ(rendezvous->wished_port(), port);
-  EXPECT_EQ(*rendezvous->await(kSecond), (Invitation{{"n1"}, port, "secret"}));
-  EXPECT_TRUE(rendezvous->publish({{"10.0.0.1"}, port, "secret"}));
-  EXPECT_FALSE(rendezvous->publish({{"10.0.0.1"}, 18600, "secret"}));
-  EXPECT_FALSE(rendezvous->publish({{"10.0.0.1"}, port, "another"}));
+  step->place = {"17.2", "localhost", {20410, 20411}};
+  const std::unique_ptr<Rendezvous> zero = join_slurm(*step, "secret");
+  const std::unique_ptr<Rendezvous> other = join_slurm(*step, "secret");
+  const Result<Invitation> told = zero->publish({{"n1"}, 18600, "another"});
+  ASSERT_TRUE(told) << told.error().message;
+  EXPECT_EQ(told->token, "secret");
+  EXPECT_EQ(*other->await(10 * kSecond), *told);
+  zero->finish();
+  EXPECT_EQ(other->await(kMillisecond).error().code, ETIMEDOUT);
 }
 
 TEST(FabricRendezvous, AnInvitationIsReadAsItWasWritten) {

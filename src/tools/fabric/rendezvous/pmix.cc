@@ -120,14 +120,14 @@ class PmixRendezvous : public Rendezvous {
       : Rendezvous(std::move(job)), pmix_(pmix), self_(self) {}
   ~PmixRendezvous() override { leave(); }
 
-  Result<void> publish(const Invitation& invitation) override {
+  Result<Invitation> publish(const Invitation& invitation) override {
     std::string text = to_text(invitation);
     pmix_value_t value{};
     value.type = PMIX_STRING;
     value.data.string = text.data();  // it is copied
     pmix_status_t status = pmix_.Put(PMIX_GLOBAL, kKey, &value);
     if (status == PMIX_SUCCESS) status = pmix_.Commit();
-    if (status == PMIX_SUCCESS) return {};
+    if (status == PMIX_SUCCESS) return invitation;
     return Error{EIO, fmt::format("PMIx does not publish where rank 0 listens: {}",
                                   pmix_.Error_string(status))};
   }

@@ -5,7 +5,7 @@
 //   Result<std::unique_ptr<Rendezvous>> rendezvous = find_rendezvous(options);
 //   if (*rendezvous == nullptr) return usage();                  // no launcher started this
 //   if ((*rendezvous)->job().rank == 0) {
-//     listen, on wished_port() if there is one; (*rendezvous)->publish(invitation);
+//     Result<Invitation> told = (*rendezvous)->publish({own_addresses(), port, random_token()});
 //   } else {
 //     Result<Invitation> invitation = (*rendezvous)->await(30 * kSecond);
 //     Result<UniqueFd> connection = reach(*invitation, deadline);  // rendezvous/reach.h
@@ -44,11 +44,11 @@ class Rendezvous {
   virtual ~Rendezvous() = default;
 
   const Job& job() const { return job_; }
-  // Where rank 0 has to listen, because the others will look there. Nothing: any port will do.
-  virtual std::optional<std::uint16_t> wished_port() const { return std::nullopt; }
 
-  // For rank 0.
-  virtual Result<void> publish(const Invitation& invitation) = 0;
+  // For rank 0, which listens already. Returns what the others will have: the token is another one
+  // where the user gave a secret, and empty where none can be carried (srun with neither PMIx nor
+  // MUNGE).
+  virtual Result<Invitation> publish(const Invitation& invitation) = 0;
   // For the others. ETIMEDOUT: rank 0 has published nothing.
   virtual Result<Invitation> await(Nanoseconds timeout) = 0;
   // Takes leave of the launcher, so that it does not take the later death of one rank for the death
@@ -66,8 +66,8 @@ using Environment = std::function<std::optional<std::string>(const char* name)>;
 
 struct FindOptions {
   Environment environment;  // set variables only
-  // Known to all ranks, from a file of their user's: the token where the launcher carries none
-  // (srun without PMIx). Empty: there is none.
+  // Known to all ranks, from a file of their user's: for srun without PMIx on a cluster without
+  // MUNGE, which carries no token. Empty: there is none.
   std::string secret;
 };
 

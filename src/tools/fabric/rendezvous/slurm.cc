@@ -72,37 +72,67 @@ std::vector<Expected> expected_ranks(const Environment& environment,
   return blocks;
 }
 
-Result<std::uint16_t> port_of(const Environment& environment, std::uint64_t step) {
-  if (const std::optional<std::string> reserved = environment("SLURM_STEP_RESV_PORTS")) {
-    const std::string first = reserved->substr(0, reserved->find_first_of(",-"));
-    const Result<std::uint64_t> port = parse_number(first, 1, 65535);
-    if (!port) return unusable("SLURM_STEP_RESV_PORTS", "'" + *reserved + "' is no list of ports");
-    return static_cast<std::uint16_t>(*port);
+// "12000-12003,12007", of which the first few are used.
+Result<std::vector<std::uint16_t>> reserved_ports(const std::string& list) {
+  const Error malformed = unusable("SLURM_STEP_RESV_PORTS", "'" + list + "' is no list of ports");
+  std::vector<std::uint16_t> ports;
+  for (const std::string_view range : split(list, ',')) {
+    const std::size_t dash = range.find('-');
+    const Result<std::uint64_t> first = parse_number(range.substr(0, dash), 1, 65535);
+    if (!first) return malformed;
+    const Result<std::uint64_t> last = dash == std::string_view::npos
+                                           ? first
+                                           : parse_number(range.substr(dash + 1), *first, 65535);
+    if (!last) return malformed;
+    for (std::uint64_t port = *first; port <= *last && ports.size() < kSlurmChoices; ++port) {
+      ports.push_back(static_cast<std::uint16_t>(port));
+    }
   }
-  const Result<std::uint64_t> job = number(environment, "SLURM_JOB_ID", 0xffffffff);
-  if (!job) return job.error();
+  return ports;
+}
+
+Result<std::vector<std::uint16_t>> ports_of(const Environment& environment, std::uint64_t job,
+                                            std::uint64_t step) {
+  if (const std::optional<std::string> reserved = environment("SLURM_STEP_RESV_PORTS")) {
+    return reserved_ports(*reserved);
+  }
   // Jobs that follow each other, and their first steps, get different ports.
-  constexpr std::uint64_t kStepsApart = 64;
-  return static_cast<std::uint16_t>(kFirstSlurmPort + (*job * kStepsApart + step) % kSlurmPorts);
+  constexpr std::uint64_t kStepsApart = 16;
+  std::vector<std::uint16_t> ports;
+  for (std::uint32_t choice = 0; choice < kSlurmChoices; ++choice) {
+    const std::uint64_t number = (job * kStepsApart + step) * kSlurmChoices + choice;
+    ports.push_back(static_cast<std::uint16_t>(kFirstSlurmPort + number % kSlurmPorts));
+  }
+  return ports;
 }
 
 class SlurmRendezvous : public Rendezvous {
  public:
   SlurmRendezvous(SlurmStep step, std::string secret)
       : Rendezvous(std::move(step.job)),
-        invitation_{{step.first_host}, step.port, std::move(secret)} {}
+        place_(std::move(step.place)),
+        secret_(std::move(secret)) {}
 
-  std::optional<std::uint16_t> wished_port() const override { return invitation_.port; }
-  Result<void> publish(const Invitation& invitation) override {
-    if (invitation.port == invitation_.port && invitation.token == invitation_.token) return {};
-    return Error{EINVAL, fmt::format("the other ranks of this Slurm step look for rank 0 at port "
-                                     "{}, and it listens at {}, or asks for another secret",
-                                     invitation_.port, invitation.port)};
+  Result<Invitation> publish(const Invitation& invitation) override {
+    Result<std::unique_ptr<MeetingPoint>> opened =
+        MeetingPoint::open(place_, invitation, !secret_.empty());
+    if (!opened) return opened.error();
+    point_ = *std::move(opened);
+    Invitation told = point_->told();
+    if (!secret_.empty()) told.token = secret_;
+    return told;
   }
-  Result<Invitation> await(Nanoseconds) override { return invitation_; }
+  Result<Invitation> await(Nanoseconds timeout) override {
+    Result<Invitation> invitation = visit(place_, !secret_.empty(), now() + timeout);
+    if (invitation && !secret_.empty()) invitation->token = secret_;
+    return invitation;
+  }
+  void finish() override { point_.reset(); }
 
  private:
-  Invitation invitation_;
+  Place place_;
+  std::string secret_;
+  std::unique_ptr<MeetingPoint> point_;
 };
 
 }  // namespace
@@ -165,17 +195,19 @@ Result<SlurmStep> slurm_step(const Environment& environment) {
     return unusable("SLURM_NTASKS", fmt::format("{} tasks, and {} is '{}', and this is task {}",
                                                 *ranks, kTasks, *text, *rank));
   }
-  const Result<std::uint16_t> port = port_of(environment, *step);
-  if (!port) return port.error();
+  const Result<std::uint64_t> id = number(environment, "SLURM_JOB_ID", 0xffffffff);
+  if (!id) return id.error();
+  Result<std::vector<std::uint16_t>> ports = ports_of(environment, *id, *step);
+  if (!ports) return ports.error();
   SlurmStep found;
   found.job.rank = static_cast<std::uint32_t>(*rank);
   found.job.ranks = static_cast<std::uint32_t>(*ranks);
   found.job.launcher = "srun without PMIx";
-  found.job.job_id = environment("SLURM_JOB_ID").value_or("");
+  found.job.job_id = std::to_string(*id);
   found.job.expected =
       expected_ranks(environment, *hosts, *tasks, static_cast<std::uint32_t>(*node));
-  found.first_host = found.job.expected.front().host;
-  found.port = *port;
+  found.place = {fmt::format("{}.{}", *id, *step), found.job.expected.front().host,
+                 *std::move(ports)};
   return found;
 }
 

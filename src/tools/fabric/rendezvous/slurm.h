@@ -1,14 +1,15 @@
 // The rendezvous of a Slurm step without PMIx: rank 0 is on the first node of the step's list, and
-// listens at a port that all ranks derive from the job's and the step's number.
+// can be asked there at ports that all ranks derive from the job's and the step's number.
 //
 //   Result<SlurmStep> step = slurm_step(environment);
-//   step->job.rank, step->first_host, step->port
+//   step->job.rank, step->place.host, step->place.ports
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <string>
 
+#include "fabric/rendezvous/meeting_point.h"
 #include "fabric/rendezvous/rendezvous.h"
 
 namespace gdr::fabric {
@@ -16,13 +17,14 @@ namespace gdr::fabric {
 // Below the ports that kernels give away by themselves (32768 and up).
 constexpr std::uint16_t kFirstSlurmPort = 20000;
 constexpr std::uint32_t kSlurmPorts = 10000;
+// One after another, in case another program has some of them.
+constexpr std::uint32_t kSlurmChoices = 4;
 
 struct SlurmStep {
   Job job;
-  std::string first_host;
-  // The first of SLURM_STEP_RESV_PORTS, where the cluster reserves ports for steps; else between
-  // kFirstSlurmPort and kFirstSlurmPort + kSlurmPorts - 1.
-  std::uint16_t port = 0;
+  // Its ports: those of SLURM_STEP_RESV_PORTS, where the cluster reserves ports for steps; else
+  // kSlurmChoices between kFirstSlurmPort and kFirstSlurmPort + kSlurmPorts - 1.
+  Place place;
 };
 
 // srun started this process, as part of a step. False in batch scripts and the shell of salloc.
