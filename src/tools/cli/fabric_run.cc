@@ -174,8 +174,7 @@ int collect_from_started(FabricOptions& options, std::vector<fabric::MemberComma
 }
 
 // Rank 0 of a launcher's job.
-int collect_from_job(FabricOptions& options, fabric::Rendezvous& rendezvous,
-                     const std::string& secret) {
+int collect_from_job(FabricOptions& options, fabric::Rendezvous& rendezvous) {
   Result<std::unique_ptr<Shown>> shown = prepare_outputs(options);
   if (!shown) return failed(shown.error());
   const fabric::Job& job = rendezvous.job();
@@ -184,15 +183,10 @@ int collect_from_job(FabricOptions& options, fabric::Rendezvous& rendezvous,
     collector.expected.push_back({one.host, one.node});
   }
   options.run.launcher = job.launcher;
-  fabric::Invitation invitation{fabric::own_addresses(), 0,
-                                secret.empty() ? fabric::random_token() : secret};
-  // Where the launcher carries no token the others have none.
-  if (rendezvous.wished_port()) invitation.token = secret;
   Started own(fabric::on_this_host(1, "/proc/self/exe", {kMemberCommand}), collector.join_limit);
   std::unique_ptr<fabric::Hub> hub;
   fabric::HubOptions hub_options;
   hub_options.version = program_version();
-  hub_options.token = invitation.token;
   hub_options.why_lost = [&](fabric::MemberId member) { return member == 0 ? own.end_of(0) : ""; };
   hub_options.meanwhile = [&](fabric::Collector& running) {
     own.take_arrivals(*hub, running);
@@ -201,39 +195,40 @@ int collect_from_job(FabricOptions& options, fabric::Rendezvous& rendezvous,
   Result<std::unique_ptr<fabric::Hub>> made = fabric::Hub::make(std::move(hub_options));
   if (!made) return failed(made.error());
   hub = *std::move(made);
-  const std::uint16_t wished = rendezvous.wished_port().value_or(0);
-  const Result<std::uint16_t> port =
-      hub->listen(options.port != 0 ? static_cast<std::uint16_t>(options.port) : wished);
+  const Result<std::uint16_t> port = hub->listen(static_cast<std::uint16_t>(options.port));
   if (!port) return failed(port.error());
-  invitation.port = *port;
-  if (Result<void> published = rendezvous.publish(invitation); !published) {
-    return failed(published.error());
-  }
+  const Result<fabric::Invitation> told =
+      rendezvous.publish({fabric::own_addresses(), *port, fabric::random_token()});
+  if (!told) return failed(told.error());
+  hub->require_token(told->token);
   const int status = collect(options, *hub, **shown);
   rendezvous.finish();
   return status;
 }
 
-// Any other rank.
-int take_part(const FabricOptions& options, fabric::Rendezvous& rendezvous,
-              const std::string& secret) {
-  const std::uint32_t rank = rendezvous.job().rank;
+// Any other rank. Its status is 0 once there is a collector, which names the host of a rank that
+// fails: mpirun would end the whole job for another status of one rank.
+int take_part(const FabricOptions& options, fabric::Rendezvous& rendezvous) {
   const Nanoseconds deadline = now() + options.run.collector.join_limit;
-  const auto ended = [&](const Error& error) {
-    return failed(
-        {ECONNREFUSED, fmt::format("rank {} on {}: {}", rank, name_of_this_host(), error.message)});
+  const auto say_why = [&](const Error& error) {
+    say(printable(fmt::format("gdr fabric: rank {} on {}: {}", rendezvous.job().rank,
+                              name_of_this_host(), error.message)));
   };
   const Result<fabric::Invitation> invitation = rendezvous.await(options.run.collector.join_limit);
   rendezvous.finish();
-  if (!invitation) return ended(invitation.error());
+  if (!invitation) {
+    say_why(invitation.error());
+    return kFailed;
+  }
   Result<UniqueFd> socket = fabric::reach(*invitation, deadline);
-  if (!socket) return ended(socket.error());
   fabric::MemberOptions member;
-  member.rank = rank;
-  member.token = secret.empty() ? invitation->token : secret;
+  member.rank = rendezvous.job().rank;
+  member.token = invitation->token;
   member.version = program_version();
-  const Result<void> served = fabric::serve_collector(*std::move(socket), member);
-  return served ? 0 : ended(served.error());
+  const Result<void> served =
+      socket ? fabric::serve_collector(*std::move(socket), member) : Result<void>(socket.error());
+  if (!served) say_why(served.error());
+  return 0;
 }
 
 int run_under_launcher(FabricOptions& options) {
@@ -249,8 +244,8 @@ int run_under_launcher(FabricOptions& options) {
                    "'gdr fabric --local 4'"});
   }
   fabric::Rendezvous& rendezvous = **found;
-  return rendezvous.job().rank == 0 ? collect_from_job(options, rendezvous, *secret)
-                                    : take_part(options, rendezvous, *secret);
+  return rendezvous.job().rank == 0 ? collect_from_job(options, rendezvous)
+                                    : take_part(options, rendezvous);
 }
 
 // `gdr fabric` starts this on each host of --hosts, and N times with --local.

@@ -6,6 +6,7 @@
 
 #include "base/printable.h"
 #include "fabric/collector/examinations.h"
+#include "fabric/judge/judge.h"
 
 namespace gdr::fabric {
 namespace {
@@ -161,7 +162,7 @@ void Collector::take_examined(MemberId member, const process::Received& received
          nonsense(member, {EPROTO, "it answers what it was not asked"}).message);
     return;
   }
-  add_examination(report_, host, *examined);
+  add_examination(&report_, host, *examined);
 }
 
 void Collector::handle_time(Nanoseconds time) {

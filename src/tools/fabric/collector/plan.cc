@@ -11,11 +11,6 @@ namespace {
 // So many measurements are judged in a few milliseconds; of more, only the end is judged.
 constexpr std::size_t kMostJudgedMeanwhile = 50'000;
 
-bool is_about_transfers(const Finding& finding) {
-  return finding.fault == Fault::kWrongBytes || finding.fault == Fault::kFailed ||
-         finding.fault == Fault::kSlow || finding.fault == Fault::kHighLatency;
-}
-
 // A number for each leaf; none where they are not known.
 std::vector<std::uint32_t> leaves_of(const Report& report, const std::vector<HostIndex>& hosts) {
   std::map<std::string, std::uint32_t> numbers;
@@ -34,7 +29,6 @@ void Plan::begin(Report& report) {
   for (HostIndex host = 0; host < report.hosts.size(); ++host) {
     if (report.hosts[host].state == HostState::kThere) there_.push_back(host);
   }
-  find_leaves(report, options_.topology, options_.topology_file);
   ScheduleOptions schedule;
   schedule.hosts = static_cast<std::uint32_t>(there_.size());
   schedule.leaves = leaves_of(report, there_);
@@ -74,23 +68,10 @@ void Plan::plan_retests(Report& report) {
   retests_are_planned_ = true;
   judge(report);
   listener_.on_judged(report, report.findings);
-  RetestPlan plan;
-  std::vector<bool> is_good(report.hosts.size());
-  for (const HostIndex host : there_) is_good[host] = report.hosts[host].state == HostState::kThere;
-  for (const Finding& finding : report.findings) {
-    if (!is_about_transfers(finding) || finding.culprit == Culprit::kFleet) continue;
-    for (const HostIndex host : finding.hosts) is_good[host] = false;
-    if (finding.culprit == Culprit::kPair && finding.hosts.size() == 2) {
-      plan.pairs.push_back({finding.hosts[0], finding.hosts[1]});
-    } else if (finding.hosts.size() == 1) {
-      plan.suspects.push_back(finding.hosts[0]);
-    }
-  }
-  std::ranges::sort(plan.suspects);
-  plan.suspects.erase(std::ranges::unique(plan.suspects).begin(), plan.suspects.end());
-  for (const HostIndex host : there_) {
-    if (is_good[host]) plan.good.push_back(host);
-  }
+  Suspicion suspicion = suspect(report);
+  RetestPlan plan{.suspects = std::move(suspicion.hosts),
+                  .pairs = std::move(suspicion.pairs),
+                  .good = std::move(suspicion.good)};
   plan.times = options_.retests;
   plan.first_number = next_;
   if (plan.times != 0 && !(plan.suspects.empty() && plan.pairs.empty())) {
@@ -101,6 +82,6 @@ void Plan::plan_retests(Report& report) {
   }
 }
 
-void Plan::judge(Report& report) { fabric::judge(report); }
+void Plan::judge(Report& report) { fabric::judge(&report); }
 
 }  // namespace gdr::fabric

@@ -199,8 +199,8 @@ void Hub::greet(Peer& peer, const process::Received& received, Collector& collec
   const bool is_same = preface.protocol == kProtocol && preface.version == options_.version;
   const Result<Join> join = process::decode<Join>(received.bytes);
   // Whoever does not know the token must not be able to have a host left out.
-  const bool is_known = peer.is_own || options_.token.empty() ||
-                        (join && is_right(join->proof, options_.token, peer.nonce, rank));
+  const bool is_known =
+      peer.is_own || token_.empty() || (join && is_right(join->proof, token_, peer.nonce, rank));
   if (is_known && !is_same) {
     const std::string why = fmt::format(
         "it runs gdrkit {}, and the collector {}: install the same "

@@ -2,9 +2,10 @@
 // the collector and its members tell each other, and wakes the collector when a time has come. It
 // never waits for one member.
 //
-//   Result<std::unique_ptr<Hub>> hub = Hub::make({.version = version, .token = token});
+//   Result<std::unique_ptr<Hub>> hub = Hub::make({.version = version});
 //   hub->add(0, std::move(socket));                       // a member on a socket of its own
 //   Result<std::uint16_t> port = hub->listen(0);
+//   hub->require_token(token);
 //   hub->serve(collector, interrupted);                   // until the run is over
 //
 // Used by one thread.
@@ -27,7 +28,6 @@ namespace gdr::fabric {
 
 struct HubOptions {
   std::string version;  // gdrkit's: members have the same
-  std::string token;    // of members that come over the network
   // Why a socket that was added has ended, where its end says more ("ssh: No route to host").
   std::function<std::string(MemberId)> why_lost;
   // Called a few times a second, and more often while members are still coming.
@@ -40,6 +40,8 @@ class Hub {
 
   // All addresses of this host. `port` 0: any. The port that it is.
   Result<std::uint16_t> listen(std::uint16_t port);
+  // Whoever comes over the network knows it. Empty, as at first: everybody is let in.
+  void require_token(const std::string& token) { token_ = token; }
   // A member that was started with the other end: nobody else has it, so it needs no token.
   Result<void> add(MemberId member, UniqueFd socket);
 
@@ -77,6 +79,7 @@ class Hub {
   bool has_more_to_say() const;
 
   const HubOptions options_;
+  std::string token_;
   UniqueFd epoll_, listening_;
   std::map<int, std::unique_ptr<Peer>> peers_;  // by descriptor
   std::vector<Peer*> of_member_;                // null: not connected
