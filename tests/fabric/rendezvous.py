@@ -13,7 +13,7 @@ import cluster  # noqa: E402
 from gdr_program import expect  # noqa: E402
 
 PROGRAM, CASE = sys.argv[1:3]
-PATIENCE = 2
+PATIENCE = 3
 HOSTS = {0: "n1", 1: "n2", 2: "n3", 3: "n4"}
 
 
@@ -59,7 +59,7 @@ def without_rank_0_the_others_give_up(start, says):
 
 
 def death_of_one_is_not_the_death_of_all(start):
-    done = start(PATIENCE, "dies=2")
+    done = start(10, "dies=2")
     expect(lines(done, "came") == {1: "n2", 2: "n3", 3: "n4"}, f"{done.stdout}{done.stderr}")
     expect((set(lines(done, "still")), set(lines(done, "lost"))) == ({1, 3}, {2}), f"{done.stdout}{done.stderr}")
 
@@ -227,6 +227,7 @@ def case_sshd(hosts):
     expect(missing[4].startswith("n4: no-such-user@n4: Permission denied"), missing)
     done = ended_well(start(10, "dies=2"))
     expect((set(lines(done, "still")), set(lines(done, "lost"))) == ({0, 1, 3}, {2}), done.stdout)
+    expect("end of 2: killed there by a signal" in done.stdout, done.stdout)
     nothing_is_left_of(4, "hosts=n[1-4]", "ssh=ssh", "waits")
     nothing_is_left_of(4, "hosts=n[1-4]", "ssh=ssh", "hangs")
 
@@ -240,7 +241,8 @@ def case_local(_):
 
 
 def main():
-    cluster.enter(*{"srun": cluster.SLURM, "mpirun": ("mpirun.openmpi",), "sshd": cluster.SSH}.get(CASE.split("_")[0], ()))
+    needs = {"srun": cluster.SLURM, "mpirun": ("mpirun.openmpi",), "sshd": cluster.SSH}
+    cluster.enter(*needs.get(CASE.split("_")[0], ()))
     with cluster.Cluster(4) as hosts:
         globals()[f"case_{CASE}"](hosts)
 

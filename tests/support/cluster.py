@@ -73,7 +73,8 @@ REMOTE_SHELL = """#!/bin/sh
 while :; do case $1 in -o) shift 2 ;; -*) shift ;; *) break ;; esac; done
 name=${{1#*@}}
 shift
-[ -f {work}/keeper-$name ] || {{ echo "ssh: Could not resolve hostname $name: Name or service not known" >&2; exit 255; }}
+[ -f {work}/keeper-$name ] ||
+  {{ echo "ssh: Could not resolve hostname $name: Name or service not known" >&2; exit 255; }}
 export GDR_SOFT_DEVICES=soft0/ip=10.77.0.${{name#n}}
 exec nsenter --target "$(cat {work}/keeper-$name)" --net --uts --mount sh -c "cd '$PWD' && $*"
 """
