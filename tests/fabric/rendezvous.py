@@ -13,7 +13,7 @@ import cluster  # noqa: E402
 from gdr_program import expect  # noqa: E402
 
 PROGRAM, CASE = sys.argv[1:3]
-PATIENCE = 2
+PATIENCE = 3
 HOSTS = {0: "n1", 1: "n2", 2: "n3", 3: "n4"}
 
 
@@ -59,7 +59,7 @@ def without_rank_0_the_others_give_up(start, says):
 
 
 def death_of_one_is_not_the_death_of_all(start):
-    done = start(PATIENCE, "dies=2")
+    done = start(10, "dies=2")
     expect(lines(done, "came") == {1: "n2", 2: "n3", 3: "n4"}, f"{done.stdout}{done.stderr}")
     expect((set(lines(done, "still")), set(lines(done, "lost"))) == ({1, 3}, {2}), f"{done.stdout}{done.stderr}")
 
@@ -209,6 +209,29 @@ def case_ssh(hosts):
     nothing_is_left_of(4, "hosts=n[1-4]", f"ssh={shell}", "hangs")  # the second shell's have pipes
 
 
+def case_sshd(hosts):
+    """The real one."""
+    if not any(line.startswith("sshd:") for line in open("/etc/passwd", encoding="utf-8")):
+        print("skipped: no user 'sshd' (package openssh-server)")
+        sys.exit(77)
+    hosts.start_sshd()
+
+    def start(patience, *words, named="n[1-4]"):
+        return cluster.run(PROGRAM, patience, f"hosts={named}", "ssh=ssh", *words)
+    done = ended_well(start(10))
+    expect(lines(done, "came") == HOSTS, f"{done.stdout}{hosts.logs()}")
+    done = ended_well(start(10, named="n[1-3],n9,no-such-user@n4"))
+    expect(lines(done, "came") == {0: "n1", 1: "n2", 2: "n3"}, f"{done.stdout}{hosts.logs()}")
+    missing = lines(done, "missing")
+    expect(missing[3].startswith("n9: ssh: Could not resolve hostname n9"), missing)
+    expect(missing[4].startswith("n4: no-such-user@n4: Permission denied"), missing)
+    done = ended_well(start(10, "dies=2"))
+    expect((set(lines(done, "still")), set(lines(done, "lost"))) == ({0, 1, 3}, {2}), done.stdout)
+    expect("end of 2: killed there by a signal" in done.stdout, done.stdout)
+    nothing_is_left_of(4, "hosts=n[1-4]", "ssh=ssh", "waits")
+    nothing_is_left_of(4, "hosts=n[1-4]", "ssh=ssh", "hangs")
+
+
 def case_local(_):
     done = ended_well(cluster.run(PROGRAM, 10, "local=4", "dies=2"))
     expect(lines(done, "came") == dict.fromkeys(range(4), "hub"), done.stdout)
@@ -218,7 +241,8 @@ def case_local(_):
 
 
 def main():
-    cluster.enter(*{"srun": cluster.SLURM, "mpirun": ("mpirun.openmpi",)}.get(CASE.split("_")[0], ()))
+    needs = {"srun": cluster.SLURM, "mpirun": ("mpirun.openmpi",), "sshd": cluster.SSH}
+    cluster.enter(*needs.get(CASE.split("_")[0], ()))
     with cluster.Cluster(4) as hosts:
         globals()[f"case_{CASE}"](hosts)
 

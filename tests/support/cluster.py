@@ -23,8 +23,9 @@ from gdr_program import expect
 
 PACKAGES = {"ip": "iproute2", "unshare": "util-linux", "nsenter": "util-linux", "srun": "slurm-client",
             "slurmctld": "slurm-wlm", "slurmd": "slurm-wlm", "munged": "munge", "mpirun.openmpi": "openmpi-bin",
-            "mpicc.openmpi": "libopenmpi-dev"}
+            "mpicc.openmpi": "libopenmpi-dev", "sshd": "openssh-server", "ssh": "openssh-client"}
 SLURM = ("srun", "slurmctld", "slurmd", "munged")
+SSH = ("sshd", "ssh", "ssh-keygen")
 INSIDE = "INSIDE_TEST_CLUSTER"
 CONFIG = """
 ClusterName=test
@@ -52,6 +53,18 @@ AccountingStorageType=accounting_storage/none
 {nodes}
 PartitionName=all Nodes=ALL Default=YES MaxTime=5 State=UP
 """
+SSHD_CONFIG = """
+HostKey {work}/ssh-key
+AuthorizedKeysFile {work}/ssh-key.pub
+PermitRootLogin yes
+StrictModes no
+UsePAM no
+PidFile none
+"""
+SSH_CONFIG = """
+IdentityFile {work}/ssh-key
+UserKnownHostsFile {work}/known-hosts
+"""
 TASK_PROLOG = """#!/bin/sh
 echo "export GDR_SOFT_DEVICES=soft0/ip=10.77.0.$(hostname | tr -d n)"
 """
@@ -60,7 +73,8 @@ REMOTE_SHELL = """#!/bin/sh
 while :; do case $1 in -o) shift 2 ;; -*) shift ;; *) break ;; esac; done
 name=${{1#*@}}
 shift
-[ -f {work}/keeper-$name ] || {{ echo "ssh: Could not resolve hostname $name: Name or service not known" >&2; exit 255; }}
+[ -f {work}/keeper-$name ] ||
+  {{ echo "ssh: Could not resolve hostname $name: Name or service not known" >&2; exit 255; }}
 export GDR_SOFT_DEVICES=soft0/ip=10.77.0.${{name#n}}
 exec nsenter --target "$(cat {work}/keeper-$name)" --net --uts --mount sh -c "cd '$PWD' && $*"
 """
@@ -182,6 +196,21 @@ class Cluster:
         idle = ("sinfo", "--noheader", "--states", "idle", "--format", "%D")
         wait_until(lambda: f"{len(self.nodes)} idle nodes: {run('sinfo').stdout}{self.logs()}",
                    lambda: run(*idle).stdout.strip() == str(len(self.nodes)))
+
+    def start_sshd(self):
+        """On each host; `ssh` in PATH then knows the key and the hosts."""
+        (self.work / "sshd-config").write_text(SSHD_CONFIG.format(work=self.work), encoding="ascii")
+        (self.work / "ssh-config").write_text(SSH_CONFIG.format(work=self.work), encoding="ascii")
+        must("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", self.work / "ssh-key")
+        key = (self.work / "ssh-key.pub").read_text(encoding="ascii")
+        (self.work / "known-hosts").write_text("".join(f"{node} {key}" for node in self.nodes), encoding="ascii")
+        pathlib.Path("/run/sshd").mkdir(mode=0o755)
+        sshd = shutil.which("sshd")
+        for node in self.nodes:
+            start(*self._inside(node, sshd, "-f", self.work / "sshd-config", "-E", self.work / f"sshd-{node}.log"))
+        (self.work / "bin").mkdir()
+        self._script("bin/ssh", f'#!/bin/sh\nexec {shutil.which("ssh")} -F {self.work}/ssh-config "$@"\n')
+        os.environ["PATH"] = f"{self.work}/bin:{os.environ['PATH']}"
 
     def mpirun(self, *words, **more):
         """Open MPI's, with one slot on each host; its daemons are started by the remote shell."""

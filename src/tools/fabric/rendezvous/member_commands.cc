@@ -54,7 +54,7 @@ std::vector<MemberCommand> over_ssh(const std::vector<std::string>& hosts, const
                                     const std::vector<std::string>& arguments) {
   std::vector<MemberCommand> commands;
   for (const std::string& host : hosts) {
-    MemberCommand command{host.substr(host.find('@') + 1), shell_words(ssh)};
+    MemberCommand command{host.substr(host.find('@') + 1), shell_words(ssh), true};
     command.words.push_back(host);
     const auto rank = static_cast<std::uint32_t>(commands.size());
     for (const std::string& word : member_words(program, arguments, rank)) {

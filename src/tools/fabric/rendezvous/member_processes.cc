@@ -131,7 +131,8 @@ bool MemberProcesses::has_come(Member& member) {
 }
 
 // The last line of what the process said, or else how it ended.
-std::string MemberProcesses::last_words(const Member& member) const {
+std::string MemberProcesses::last_words(std::uint32_t rank) const {
+  const Member& member = members_[rank];
   const std::string line = last_line(member.errors);
   siginfo_t info{};
   const bool ended =
@@ -141,6 +142,11 @@ std::string MemberProcesses::last_words(const Member& member) const {
     return fmt::format("killed by signal {} ({})", info.si_status, strsignal(info.si_status));
   }
   if (!line.empty()) return line;
+  // ssh says why itself, but of a signal that ended what it had started.
+  constexpr int kOfSsh = 255;
+  if (ended && commands_[rank].is_remote && info.si_status == kOfSsh) {
+    return "killed there by a signal";
+  }
   if (ended) return fmt::format("ended with status {} and no word", info.si_status);
   return {};
 }
@@ -179,9 +185,9 @@ Result<Arrival> MemberProcesses::next(Nanoseconds timeout) {
         return Arrival{ranks[i], std::move(member.socket), {}};
       }
       // The socket may stay open in something that the process left behind.
-      if (has_ended(member.pid)) return failed(ranks[i], last_words(member));
+      if (has_ended(member.pid)) return failed(ranks[i], last_words(ranks[i]));
       if (now() < member.deadline) continue;
-      const std::string line = last_words(member);
+      const std::string line = last_words(ranks[i]);
       return failed(ranks[i],
                     fmt::format("did not start within {} s{}{}", limits_.patience / kSecond,
                                 line.empty() ? "" : ": ", line));
@@ -197,7 +203,7 @@ std::string MemberProcesses::end_of(std::uint32_t rank) {
     if (now() >= end) return {};
     usleep(kLookMicroseconds);
   }
-  return last_words(member);
+  return last_words(rank);
 }
 
 }  // namespace gdr::fabric

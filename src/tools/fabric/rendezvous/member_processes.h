@@ -29,6 +29,7 @@ namespace gdr::fabric {
 struct MemberCommand {
   std::string host;
   std::vector<std::string> words;
+  bool is_remote = false;  // the words start a remote shell, which starts the member
 };
 
 // On each host: `program` with the arguments, and "--rank=" and its place in `hosts`. `ssh` is the
@@ -86,7 +87,7 @@ class MemberProcesses {
   std::vector<std::uint32_t> begun() const;
   bool has_come(Member& member);
   Arrival failed(std::uint32_t rank, std::string problem);
-  std::string last_words(const Member& member) const;
+  std::string last_words(std::uint32_t rank) const;
 
   std::vector<MemberCommand> commands_;
   Limits limits_;
