@@ -279,7 +279,7 @@ TEST(FabricCollector, SuspectIsAskedForItsDoctorsFinding) {
   ASSERT_EQ(run.report.findings.size(), 1u);
   EXPECT_EQ(run.report.findings[0].doctor, "pcie: x8 of x16");
   EXPECT_EQ(run.report.findings[0].evidence.back(),
-            "symbol_error of mlx5_0 rose by 12 during the run.");
+            "mlx5_0: symbol_error rose by 12 during the run.");
 }
 
 TEST(FabricCollector, HostileMemberCostsItsOwnHostOnly) {
