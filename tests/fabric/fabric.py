@@ -16,7 +16,10 @@ import gdr_program  # noqa: E402
 from gdr_program import expect  # noqa: E402
 
 GDR, CASE = sys.argv[1:3]
-QUICK = ("--duration", "50ms", "--proof-size", "256K", "--message-size", "64K", "--no-doctor")
+# What a member says first (fabric/rendezvous/member_socket.h).
+GREETING = b"gdr fabric member 1\n"
+QUICK = ("--proof-size", "256K", "--message-size", "64K", "--no-doctor")
+SHORT = ("--duration", "50ms")
 
 
 def judged(done, status):
@@ -56,7 +59,8 @@ def everything_is_proved(report, hosts):
 
 
 def srun(*options, more=(), nodes=4, **rest):
-    return cluster.run("srun", "--mpi=pmix", f"--nodes={nodes}", *more, GDR, "fabric", "--json", *QUICK, *options, **rest)
+    return cluster.run("srun", "--mpi=pmix", f"--nodes={nodes}", *more, GDR, "fabric", "--json", *QUICK,
+                       *(options if "--duration" in options else (*SHORT, *options)), **rest)
 
 
 def case_srun(hosts):
@@ -72,7 +76,7 @@ def case_srun(hosts):
     expect("<canvas" in (hosts.work / "page.html").read_text(encoding="utf-8"), "no page")
     events = [json.loads(line)["event"] for line in (hosts.work / "lines").read_text(encoding="utf-8").splitlines()]
     expect(events[-1] == "end" and events.count("round") >= 3, events)
-    plain = cluster.run("srun", "--nodes=2", GDR, "fabric", "--json", *QUICK)
+    plain = cluster.run("srun", "--nodes=2", GDR, "fabric", "--json", *QUICK, *SHORT)
     expect(json.loads(plain.stdout)["launcher"] == "srun without PMIx", plain.stdout[:2000])
     rank_that_never_starts(hosts)
     rank_that_is_killed(hosts)
@@ -83,7 +87,7 @@ def rank_that_never_starts(hosts):
     script.write_text(f'#!/bin/sh\n[ "$(hostname)" = n3 ] && exec sleep 20\nexec {GDR} "$@"\n', encoding="ascii")
     script.chmod(0o755)
     done = cluster.run("srun", "--mpi=pmix", "--nodes=4", "--wait=1", script, "fabric", "--json", "--join-limit", "3s",
-                       *QUICK)
+                       *QUICK, *SHORT)
     report = json.loads(done.stdout)
     expect(findings(report, "never came") and names(report, findings(report, "never came")[0]) == ["n3"],
            report["findings"])
@@ -132,7 +136,7 @@ def killed_in_the_middle(hosts, command, says):
 
 
 def case_mpirun(hosts):
-    done = hosts.mpirun("--enable-recovery", GDR, "fabric", "--json", *QUICK)
+    done = hosts.mpirun("--enable-recovery", GDR, "fabric", "--json", *QUICK, *SHORT)
     report = json.loads(done.stdout)
     everything_is_proved(report, hosts.nodes)
     expect(report["launcher"].startswith("mpirun, PMIx "), report["launcher"])
@@ -140,7 +144,7 @@ def case_mpirun(hosts):
 
 def over_ssh(hosts, *options, named="n[1-4]", program=GDR, **more):
     return cluster.run(GDR, "fabric", "--json", "--hosts", named, "--ssh", hosts.remote_shell, "--program", program,
-                       *QUICK, *options, **more)
+                       *QUICK, *(options if "--duration" in options else (*SHORT, *options)), **more)
 
 
 def with_variable(hosts, node, variable):
@@ -153,7 +157,7 @@ def with_variable(hosts, node, variable):
 
 
 def case_ssh(hosts):
-    done = over_ssh(hosts, named="n[1-4],n9", **{})
+    done = over_ssh(hosts, named="n[1-4],n9")
     report = judged(done, 1)
     expect(all_pairs_of(report, set(hosts.nodes)) <= proved_pairs(report), report["measurements"])
     never = findings(report, "never came")
@@ -214,8 +218,8 @@ def case_wrong_use(hosts):
     refused("--local 1", "--local", "1")
     refused("no-such-file", "--local", "2", "--topology", "no-such-file")
     addresses_that_are_loopback(hosts)
-    host_without_nic(hosts)
     two_versions(hosts)
+    host_without_nic(hosts)
 
 
 def left_out(report, name):
@@ -262,10 +266,6 @@ os.read(0, 4096)
     script.chmod(0o755)
     problem = left_out(judged(over_ssh(hosts, named="n[1-3]", program=script), 1), "n2")
     expect("it runs gdrkit 9.9.9" in problem, problem)
-
-
-# What a member says first (fabric/rendezvous/member_socket.h).
-GREETING = b""
 
 
 def case_sixteen(hosts):

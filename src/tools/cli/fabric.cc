@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/environment.h"
 #include "base/random.h"
 #include "cli/command_line.h"
 #include "cli/fabric_commands.h"
@@ -93,6 +94,29 @@ void read_settings(Values& values, fabric::Settings& settings) {
   }
 }
 
+// What Slurm itself has; nothing where it has none.
+void read_topology_of_slurm(fabric::TopologyTexts& texts) {
+  const std::string config = environment("SLURM_CONF").value_or("/etc/slurm/slurm.conf");
+  const std::string folder = config.substr(0, config.rfind('/') + 1);
+  if (Result<std::string> text = read_file(folder + "topology.conf")) {
+    texts.topology_conf = *std::move(text);
+  }
+  if (Result<std::string> text = read_file(folder + "topology.yaml")) {
+    texts.topology_yaml = *std::move(text);
+  }
+}
+
+void read_topology(const std::string& file, fabric::TopologyTexts& texts) {
+  if (file.empty()) return read_topology_of_slurm(texts);
+  Result<std::string> text = read_file(file);
+  if (!text) throw CLI::ValidationError("--topology " + text.error().message);
+  const bool is_ibnetdiscover = text->find("\nvendid=") != text->npos ||
+                                text->find("# Topology file: generated") != text->npos;
+  (is_ibnetdiscover                                    ? texts.ibnetdiscover
+   : file.ends_with(".yaml") || file.ends_with(".yml") ? texts.topology_yaml
+                                                       : texts.topology_conf) = *std::move(text);
+}
+
 void read_plan(Values& values, fabric::PlanOptions& plan) {
   if (!values.pattern.empty()) plan.pattern = read_pattern(values.pattern);
   if (values.rounds == "all") {
@@ -105,11 +129,7 @@ void read_plan(Values& values, fabric::PlanOptions& plan) {
   }
   if (!values.crossed.empty()) plan.crossed_rounds = read_count("--cross-rail", values.crossed);
   plan.seed = random_u64();
-  if (values.topology.empty()) return;
-  Result<std::string> text = read_file(values.topology);
-  if (!text) throw CLI::ValidationError("--topology " + text.error().message);
-  plan.topology = *std::move(text);
-  plan.topology_file = values.topology;
+  read_topology(values.topology, plan.topology);
 }
 
 // Every value is judged here, so that wrong use costs nothing but its one line.
@@ -170,7 +190,8 @@ void add_round_options(CLI::App& fabric, Values& values) {
       "tournament: every pair; shift: each host sends to the next but D; bisection: one half with "
       "the other; by-leaf: within leaves, then between them (default: tournament)");
   add("--rounds", values.rounds, "N",
-      "Rounds of the pattern, chosen at random, or 'all' (default: all up to 128 hosts, then 8)");
+      "Rounds of the pattern, chosen at random, or 'all' (default: all up to 128 hosts, and 8 at "
+      "least; above, 8)");
   fabric.add_flag("--isolate", plan.isolate, "One rail at a time (default: all at once)");
   add("--cross-rail", values.crossed, "N",
       "Rounds in which a rail sends to another rail (default: 1 where there are several rails)");
@@ -178,8 +199,8 @@ void add_round_options(CLI::App& fabric, Values& values) {
       "Times that a suspect is measured again, with a good host and alone on the fabric")
       ->capture_default_str();
   add("--topology", values.topology, "FILE",
-      "Which host is at which switch: Slurm's topology.conf, or what ibnetdiscover prints "
-      "(default: as LLDP says, or by latency)");
+      "Which host is at which switch: Slurm's topology.conf or .yaml, or what ibnetdiscover "
+      "prints (default: Slurm's own file, else as LLDP says, else by latency)");
   fabric.add_flag("--no-doctor", values.no_doctor,
                   "Do not ask gdr doctor on the hosts that stand out");
 }

@@ -99,7 +99,9 @@ bool is_simulation(const Report& report) {
 
 int exit_status(const Report& report) {
   if (!report.findings.empty()) return 1;
-  return report.is_interrupted || report.rounds_done < report.rounds_planned ? 3 : 0;
+  const bool is_whole = !report.is_interrupted && report.rounds_done >= report.rounds_planned &&
+                        !report.measurements.empty();
+  return is_whole ? 0 : 3;
 }
 
 }  // namespace gdr::fabric

@@ -128,8 +128,9 @@ struct Report {
   std::vector<std::string> rails;  // their names on most hosts: "mlx5_0 with GPU 0"
   std::vector<Measurement> measurements;
   std::vector<Incident> incidents;
-  std::vector<FleetRail> fleet;   // a rail each
-  std::vector<Finding> findings;  // the worst first
+  std::vector<FleetRail> fleet;    // a rail each
+  std::vector<std::string> notes;  // what else a reader should know, a sentence each
+  std::vector<Finding> findings;   // the worst first
 };
 
 std::string_view name_of(Fault fault);      // "wrong bytes", "slow"
@@ -142,7 +143,7 @@ std::string_view name_of(Pattern pattern);  // "tournament"
 bool is_simulation(const Report& report);
 
 // 0: every pair that was planned is proved, and nothing stands out. 1: there is a finding. 3: no
-// finding, but the run is not whole: it was interrupted.
+// finding, but the run is not whole: it was interrupted, or nothing was compared.
 int exit_status(const Report& report);
 
 }  // namespace gdr::fabric

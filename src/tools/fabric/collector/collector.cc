@@ -13,6 +13,7 @@ namespace {
 
 // A member ends its own step in time: what is on top of that is for the way there and back.
 constexpr Nanoseconds kSlack = 5 * kSecond;
+constexpr std::size_t kMostNotes = 1'000;
 constexpr std::size_t kMostExamined = 32;  // hosts that are asked for their doctor's findings
 
 std::uint64_t seconds_of(Nanoseconds time) { return (time + kSecond / 2) / kSecond; }
@@ -130,6 +131,12 @@ void Collector::take_ready(MemberId member, const process::Received& received) {
   const Result<Ready> ready = process::decode<Ready>(received.bytes);
   const Result<void> taken =
       ready ? roster_.make_ready(member, *ready) : Result<void>(ready.error());
+  if (taken) {
+    for (const std::string& note : ready->notes) {
+      if (report_.notes.size() == kMostNotes) break;
+      report_.notes.push_back(report_.hosts[host].name + ": " + printable(note));
+    }
+  }
   if (!taken) {
     lose(host, HostState::kLeftOut,
          taken.error().code == ENODEV ? taken.error().message

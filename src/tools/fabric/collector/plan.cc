@@ -1,7 +1,6 @@
 #include "fabric/collector/plan.h"
 
 #include <algorithm>
-#include <map>
 
 #include "fabric/judge/judge.h"
 
@@ -11,16 +10,13 @@ namespace {
 // So many measurements are judged in a few milliseconds; of more, only the end is judged.
 constexpr std::size_t kMostJudgedMeanwhile = 50'000;
 
-// A number for each leaf; none where they are not known.
+// Of those hosts alone; empty: not known.
 std::vector<std::uint32_t> leaves_of(const Report& report, const std::vector<HostIndex>& hosts) {
-  std::map<std::string, std::uint32_t> numbers;
+  const std::vector<std::uint32_t> all = leaf_numbers(report);
   std::vector<std::uint32_t> leaves;
-  for (const HostIndex host : hosts) {
-    const std::string& leaf = report.hosts[host].leaf;
-    leaves.push_back(
-        numbers.try_emplace(leaf, static_cast<std::uint32_t>(numbers.size())).first->second);
-  }
-  return numbers.size() > 1 ? leaves : std::vector<std::uint32_t>{};
+  if (all.empty()) return leaves;
+  for (const HostIndex host : hosts) leaves.push_back(all[host]);
+  return leaves;
 }
 
 }  // namespace
@@ -29,12 +25,14 @@ void Plan::begin(Report& report) {
   for (HostIndex host = 0; host < report.hosts.size(); ++host) {
     if (report.hosts[host].state == HostState::kThere) there_.push_back(host);
   }
+  find_leaves(report);
   ScheduleOptions schedule;
   schedule.hosts = static_cast<std::uint32_t>(there_.size());
   schedule.leaves = leaves_of(report, there_);
   schedule.rails = static_cast<std::uint16_t>(std::max<std::size_t>(report.rails.size(), 1));
   schedule.most_rounds =
       options_.rounds.value_or(there_.size() > kMostHostsInFull ? kSampledRounds : 0);
+  schedule.least_rounds = options_.rounds ? 0 : kLeastRounds;
   schedule.crossed_rounds = options_.crossed_rounds.value_or(report.rails.size() > 1 ? 1 : 0);
   schedule.isolate = options_.isolate;
   if (there_.size() >= 2) schedule_.emplace(options_.pattern, schedule, options_.seed);
@@ -56,6 +54,14 @@ std::optional<Round> Plan::next(Report& report) {
   return retests_[next_retest_++];
 }
 
+void Plan::find_leaves(Report& report) {
+  for (std::string& note : locate(options_.topology, &report)) {
+    if (std::ranges::find(report.notes, note) == report.notes.end()) {
+      report.notes.push_back(std::move(note));
+    }
+  }
+}
+
 void Plan::show_suspects(Report& report) {
   const std::size_t count = report.measurements.size();
   if (count > kMostJudgedMeanwhile || count < 2 * last_shown_ || count == 0) return;
@@ -66,6 +72,7 @@ void Plan::show_suspects(Report& report) {
 
 void Plan::plan_retests(Report& report) {
   retests_are_planned_ = true;
+  find_leaves(report);  // by latency, which is known now
   judge(report);
   listener_.on_judged(report, report.findings);
   Suspicion suspicion = suspect(report);

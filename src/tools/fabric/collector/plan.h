@@ -15,12 +15,15 @@
 #include "fabric/output/listener.h"
 #include "fabric/schedule/retest.h"
 #include "fabric/schedule/schedule.h"
+#include "fabric/topology/locate.h"
 
 namespace gdr::fabric {
 
 // Above so many hosts not every pair meets, unless that was asked for.
 constexpr std::uint32_t kMostHostsInFull = 128;
 constexpr std::uint32_t kSampledRounds = 8;
+// Fewer rounds repeat the pattern, where nobody has said how many there are to be.
+constexpr std::uint32_t kLeastRounds = 8;
 
 struct PlanOptions {
   Pattern pattern = Pattern::kTournament;
@@ -29,8 +32,7 @@ struct PlanOptions {
   bool isolate = false;
   std::uint32_t retests = 3;  // of each suspect; 0: none
   std::uint64_t seed = 1;
-  std::string topology;       // text of a file: topology.conf, or what ibnetdiscover printed
-  std::string topology_file;  // its name
+  TopologyTexts topology;
 };
 
 class Plan : public Campaign {
@@ -44,6 +46,7 @@ class Plan : public Campaign {
   void judge(Report& report) override;
 
  private:
+  void find_leaves(Report& report);
   void plan_retests(Report& report);
   void show_suspects(Report& report);
 

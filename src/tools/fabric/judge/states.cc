@@ -27,8 +27,8 @@ void add_state(Analysis* analysis, HostIndex host, Fault fault, const std::strin
   draft.finding.culprit = Culprit::kHost;
   draft.finding.hosts = {host};
   draft.finding.is_confirmed = true;
-  draft.finding.text = fmt::format("{}: {}", host_name(analysis->view.report(), host), text);
-  if (!about.problem.empty()) draft.finding.evidence.push_back(printable(about.problem));
+  draft.finding.text = fmt::format("{} {}", host_name(analysis->view.report(), host), text);
+  if (!about.problem.empty()) draft.finding.text += ": " + printable(about.problem);
   analysis->drafts.push_back(std::move(draft));
 }
 
@@ -84,7 +84,7 @@ void find_states(Analysis* analysis) {
         add_state(analysis, host, Fault::kNeverCame, "did not join the run");
         break;
       case HostState::kLeftOut:
-        add_state(analysis, host, Fault::kLeftOut, "joined but cannot take part");
+        add_state(analysis, host, Fault::kLeftOut, "cannot take part");
         break;
       case HostState::kDied:
         add_state(analysis, host, Fault::kDied, fmt::format("died in round {}", about.lost_in + 1));

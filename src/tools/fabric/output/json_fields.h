@@ -97,6 +97,7 @@ void visit_run(Visitor& v, T& x) {
   v.value("is_interrupted", x.is_interrupted);
   v.value("topology", x.topology);
   v.list("rails", x.rails);
+  v.list("notes", x.notes);
 }
 
 template <typename Visitor, Is<Report> T>

@@ -162,6 +162,19 @@ void write_untested(const Report& report, const Coverage& coverage, Sheet& sheet
   for (const std::string& sentence : open) sheet.line("  " + sentence, 4);
 }
 
+void write_notes(const Report& report, Sheet& sheet) {
+  constexpr std::size_t kMost = 20;
+  if (report.notes.empty()) return;
+  sheet.heading("Notes");
+  for (std::size_t i = 0; i < std::min(report.notes.size(), kMost); ++i) {
+    sheet.line("  " + printable(report.notes[i]), 4);
+  }
+  if (report.notes.size() > kMost) {
+    sheet.line(
+        fmt::format("  and {} more; all are in the JSON document", report.notes.size() - kMost), 4);
+  }
+}
+
 void write_run(const Report& report, Sheet& sheet) {
   sheet.heading("Run");
   std::string rounds = fmt::format("  {} of {} ({}{})", report.rounds_done,
@@ -194,6 +207,7 @@ std::string to_text(const Report& report, const text::Style& style) {
   write_fleet(report, sheet);
   write_lost(report, sheet);
   write_untested(report, coverage, sheet);
+  write_notes(report, sheet);
   write_run(report, sheet);
   return sheet.take();
 }

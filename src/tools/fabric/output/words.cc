@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 
+#include "fabric/host_list.h"
 #include "text/format.h"
 
 namespace gdr::fabric {
@@ -108,8 +109,10 @@ std::vector<std::string> not_tested(const Report& report, const Coverage& covera
 }
 
 std::string host_names(const std::vector<std::string>& names) {
-  constexpr std::size_t kMostNamed = 12;
-  std::string text;
+  constexpr std::size_t kMostNamed = 12, kMostCharacters = 400;
+  std::string text = printable(compress_host_list(names));
+  if (text.size() <= kMostCharacters) return text;
+  text.clear();
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (i == kMostNamed) return text + fmt::format(" and {} more", grouped(names.size() - i));
     text += (i > 0 ? ", " : "") + printable(names[i]);

@@ -33,7 +33,7 @@ Headline headline_of(const Report& report, const Coverage& coverage);
 // What the run leaves open, a sentence each.
 std::vector<std::string> not_tested(const Report& report, const Coverage& coverage);
 
-// Names of hosts, as short as their list can be written; at most a few lines, whatever it has.
+// Names of hosts in Slurm's notation; the first ones and a count where even that takes many lines.
 std::string host_names(const std::vector<std::string>& names);
 
 // Hosts that were lost for the same reason.

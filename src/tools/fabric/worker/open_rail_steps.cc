@@ -191,7 +191,10 @@ Result<double> OpenRail::bandwidth(const Bounds& bounds) {
   Nanoseconds last = begin;
   Patience patience(planned_.software_nic);
   for (bool posting = true; posting || completed < posted;) {
-    for (; posting && posted - completed < depth_; ++posted) {
+    // Two for each that is done, until the queue is full: a slow link is not left with more than it
+    // carries in the time of the step.
+    const std::uint64_t most = std::min<std::uint64_t>(depth_, completed + 1);
+    for (; posting && posted - completed < most; ++posted) {
       Result<void> done = post(IBV_WR_RDMA_WRITE, 0, 0, message_bytes_);
       if (!done) return done.error();
     }

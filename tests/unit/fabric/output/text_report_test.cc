@@ -140,6 +140,16 @@ TEST(FabricText, MovesNoCursorWhateverHostsCallThemselves) {
   EXPECT_EQ(to_text(report, {}).find('\x1b'), std::string::npos);
 }
 
+TEST(FabricWords, HostsStandInSlurmsNotationUntilThatIsLong) {
+  EXPECT_EQ(host_names({"n3", "n1", "n2", "login"}), "login,n[1-3]");
+  std::vector<std::string> many;
+  for (int i = 0; i < 500; ++i)
+    many.push_back(std::string("host-of-rack") + char('a' + i % 26) + "-" + std::to_string(i * 2));
+  const std::string text = host_names(many);
+  EXPECT_LT(text.size(), 400u);
+  EXPECT_NE(text.find(" and 488 more"), text.npos) << text;
+}
+
 TEST(FabricWords, DurationsAndNumbersReadAsPeopleWriteThem) {
   EXPECT_EQ(duration_text(0), "0 s");
   EXPECT_EQ(duration_text(2.04), "2.0 s");
