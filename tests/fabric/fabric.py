@@ -72,7 +72,7 @@ def case_srun(hosts):
     everything_is_proved(report, hosts.nodes)
     expect({one["fault"] for one in report["findings"]} <= {"slow", "high latency"}, report["findings"])
     expect(report["launcher"].startswith("srun, PMIx "), report["launcher"])
-    expect(report["simulation"] is True, "stand-ins are called hardware")
+    expect(report["hosts"][0]["rails"][0]["nic_is_stand_in"] is True, "stand-ins are called hardware")
     expect("<canvas" in (hosts.work / "page.html").read_text(encoding="utf-8"), "no page")
     events = [json.loads(line)["event"] for line in (hosts.work / "lines").read_text(encoding="utf-8").splitlines()]
     expect(events[-1] == "end" and events.count("round") >= 3, events)
@@ -181,7 +181,7 @@ def case_slow_host(hosts):
     cluster.must(*hosts.inside("n2", "tc", "qdisc", "add", "dev", "eth0", "root", "tbf", "rate", "100mbit", "burst",
                                "64k", "latency", "50ms"))
     cluster.must("tc", "qdisc", "add", "dev", "vn2", "root", "tbf", "rate", "100mbit", "burst", "64k", "latency", "50ms")
-    report = judged(over_ssh(hosts, "--duration", "200ms"), 1)
+    report = judged(over_ssh(hosts, "--memory", "host", "--duration", "100ms"), 1)
     slow = findings(report, "slow")
     expect(slow and names(report, slow[0]) == ["n2"] and slow[0]["culprit"] in ("host", "NIC"), report["findings"])
     expect(all_pairs_of(report, {"n1", "n3", "n4"}) <= proved_pairs(report), report["measurements"])

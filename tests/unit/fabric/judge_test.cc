@@ -287,7 +287,7 @@ TEST(FabricJudge, DeadHostIsOneFindingAndItsPartnersAreNone) {
   fabric.report.hosts[4].problem = "the connection was reset";
   const Report& report = fabric.run();
   expect_only(report, Fault::kDied, Culprit::kHost, {4}, -1);
-  EXPECT_EQ(report.findings.at(0).text, "n0004: died in round 4");
+  EXPECT_EQ(report.findings.at(0).text, "n0004 died in round 4: the connection was reset");
 }
 
 TEST(FabricJudge, HostThatNeverCameIsAFinding) {

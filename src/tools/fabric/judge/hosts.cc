@@ -39,6 +39,12 @@ SlowRail judge_cell(const Analysis& analysis, std::uint32_t cell) {
   rail.sends = analysis.sent.is_slow(cell);
   rail.receives = analysis.received.is_slow(cell);
   const double sent = analysis.sent.share(cell), received = analysis.received.share(cell);
+  // Only one direction, where the other one is as the fleet's: one that is nearer to the slow one
+  // was hidden by the fleet's scatter.
+  if (rail.sends != rail.receives &&
+      std::max(sent, received) < (1 + std::min(sent, received)) / 2) {
+    rail.sends = rail.receives = true;
+  }
   rail.share = rail.sends && rail.receives ? (sent + received) / 2 : rail.sends ? sent : received;
   return rail;
 }

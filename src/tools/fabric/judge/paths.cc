@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "fabric/judge/outliers.h"
 #include "fabric/judge/statistics.h"
@@ -158,12 +159,13 @@ void find_spine(Analysis* analysis, Outliers* outliers) {
   std::erase_if(outliers->low, crosses);
 }
 
-void add_pair(Analysis* analysis, std::size_t index) {
+// `slow`: measurements of one direction of two hosts.
+void add_pair(Analysis* analysis, std::vector<std::size_t> slow) {
   const View& view = analysis->view;
-  const Measurement& m = view.report().measurements[index];
+  const Measurement& m = view.report().measurements[slow.front()];
   Draft draft;
   draft.is_clearable = draft.is_only_candidate = true;
-  draft.examples = {index};
+  draft.examples = std::move(slow);
   Finding& finding = draft.finding;
   finding.fault = Fault::kSlow;
   finding.culprit = Culprit::kPair;
@@ -237,7 +239,13 @@ void find_slow_paths(Analysis* analysis) {
   }
   find_flapping(analysis, &outliers);
   find_spine(analysis, &outliers);
-  for (const std::size_t index : slowest(*analysis, outliers.low)) add_pair(analysis, index);
+  // Few hosts meet several times.
+  std::map<std::tuple<HostIndex, HostIndex, std::uint16_t>, std::vector<std::size_t>> ways;
+  for (const std::size_t index : slowest(*analysis, outliers.low)) {
+    const Measurement& m = analysis->view.report().measurements[index];
+    ways[{m.from, m.to, m.rail}].push_back(index);
+  }
+  for (auto& [way, slow] : ways) add_pair(analysis, std::move(slow));
 }
 
 }  // namespace gdr::fabric
