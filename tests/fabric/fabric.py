@@ -79,7 +79,6 @@ def case_srun(hosts):
     plain = cluster.run("srun", "--nodes=2", GDR, "fabric", "--json", *QUICK, *SHORT)
     expect(json.loads(plain.stdout)["launcher"] == "srun without PMIx", plain.stdout[:2000])
     rank_that_never_starts(hosts)
-    rank_that_is_killed(hosts)
 
 
 def rank_that_never_starts(hosts):
@@ -109,7 +108,8 @@ def processes_on(host, command):
     return found
 
 
-def rank_that_is_killed(hosts):
+def case_killed(hosts):
+    hosts.start_slurm()
     for command, says in (("fabric", "its process has ended"), ("fabric-worker", "killed by signal 9")):
         killed_in_the_middle(hosts, command, says)
 
@@ -276,7 +276,7 @@ def case_sixteen(hosts):
 
 
 def main():
-    needs = {"srun": cluster.SLURM, "sixteen": cluster.SLURM, "mpirun": ("mpirun.openmpi",), "slow_host": ("tc",)}
+    needs = {"srun": cluster.SLURM, "killed": cluster.SLURM, "sixteen": cluster.SLURM, "mpirun": ("mpirun.openmpi",), "slow_host": ("tc",)}
     cluster.enter(*needs.get(CASE, ()))
     with cluster.Cluster(16 if CASE == "sixteen" else 4) as hosts:
         globals()[f"case_{CASE}"](hosts)
