@@ -61,6 +61,19 @@ TEST(FabricJudge, SlowHostIsFoundByAllItsRails) {
   }
 }
 
+TEST(FabricJudge, SlowHostOfAScatteringFleetIsOneFindingAndNotManyPairs) {
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    MadeUpFabric fabric({.hosts = 6, .noise = 0.5, .seed = seed});
+    fabric.faults.push_back(slow_host(4, 0.04));
+    const Report& report = fabric.run();
+    const auto about_it = std::ranges::count_if(report.findings, [](const Finding& finding) {
+      return std::ranges::find(finding.hosts, HostIndex{4}) != finding.hosts.end();
+    });
+    EXPECT_EQ(about_it, 1) << "seed " << seed << "\n" << all_of(report);
+    EXPECT_EQ(name_of(report.findings.at(0).culprit), "host") << all_of(report);
+  }
+}
+
 TEST(FabricJudge, FindingSaysInWordsWhatWhereAndWhatToType) {
   MadeUpFabric fabric({.hosts = 64, .rails = 2});
   fabric.faults.push_back(slow_host(7, 0.85));

@@ -17,6 +17,10 @@ constexpr double kOfMedian = 1.2533;
 
 }  // namespace
 
+double slow_below(double centre, double deviation) {
+  return centre * std::min(std::exp(-kDeviations * deviation / centre), 1 - kLeastSlowdown);
+}
+
 CellValues::CellValues(const View& view, Side side, const std::vector<float>& ratios,
                        const Select& select) {
   const std::vector<Measurement>& all = view.report().measurements;
@@ -61,8 +65,8 @@ Medians medians_of(const View& view, const CellValues& values, bool higher_is_be
   const double expected = kOfMedian * scatter / std::sqrt(lower_median(&counts));
   const double deviation =
       std::max(deviation_about(medians.centre, &known, known.size() < kFew), expected);
-  medians.slow_below =
-      medians.centre - std::max(kDeviations * deviation, kLeastSlowdown * medians.centre);
+  if (medians.centre == 0) return medians;
+  medians.slow_below = slow_below(medians.centre, deviation);
   medians.late_above =
       medians.centre + std::max(kDeviations * deviation, kLeastDelay * medians.centre);
   return medians;

@@ -20,6 +20,11 @@ constexpr double kLeastSlowdown = 0.05;
 constexpr double kLeastDelay = 0.30;
 constexpr double kDeviations = 6;
 
+// Below this, something is slow. Down from the centre by factors, which for a small deviation is
+// the same as by differences: where a fleet scatters as much as its centre, differences would call
+// nothing slow.
+double slow_below(double centre, double deviation);
+
 // Ratios of each cell, one array for all. `select` says which measurements take part.
 class CellValues {
  public:

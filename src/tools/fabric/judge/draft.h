@@ -75,6 +75,9 @@ void merge_into_leaves(Analysis* analysis);
 // Retests confirm drafts, or remove them.
 void confirm(Analysis* analysis);
 
+// Pairs that are slow for sure and have a host in common, with almost all that it met, are its.
+void merge_into_hosts(Analysis* analysis);
+
 // Pairs that are slow for sure and lie across leaves are an uplink's or a spine's.
 void merge_pairs(Analysis* analysis);
 

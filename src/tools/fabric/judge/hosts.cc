@@ -194,7 +194,7 @@ void find_scatter(Analysis* analysis) {
 
 double Analysis::outlier_below() const {
   const double centre = both.centre > 0 ? both.centre : 1;
-  return centre - std::max(kDeviations * scatter, kLeastSlowdown * centre);
+  return slow_below(centre, scatter);
 }
 
 void find_slow_leaves(Analysis* analysis) {

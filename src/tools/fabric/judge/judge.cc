@@ -115,6 +115,7 @@ void judge(Report* report) {
   Analysis analysis(*report);
   analyse(&analysis);
   confirm(&analysis);
+  merge_into_hosts(&analysis);
   merge_pairs(&analysis);
   std::vector<Finding> findings;
   for (Draft& draft : analysis.drafts) {

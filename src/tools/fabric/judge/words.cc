@@ -142,8 +142,10 @@ std::string next_command(const Report& report, const Finding& finding) {
       if (finding.fault == Fault::kNeverCame) {
         return runs_under_slurm(report)
                    ? fmt::format("scontrol show node {}", shell_word(report.hosts[host].name))
-                   : on_host(report, host, "gdr doctor");
+                   : on_host(report, host, "gdr version");
       }
+      // Mostly another version, or other devices: nothing that draining mends.
+      if (finding.fault == Fault::kLeftOut) return on_host(report, host, "gdr list");
       if (finding.is_confirmed && runs_under_slurm(report) && !report.processes_as_hosts) {
         return drain(report, finding);
       }

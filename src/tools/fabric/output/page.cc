@@ -85,7 +85,7 @@ std::string finding_row(const Report& report, const Finding& finding) {
       "<strong>{}</strong>",
       hosts, finding.rail, name_of(finding.culprit), name_of(finding.fault),
       escape_markup(finding.text));
-  if (finding.is_confirmed) text += "<br>Confirmed: seen again alone on the fabric.";
+  if (was_retested(finding)) text += "<br>Confirmed: seen again alone on the fabric.";
   if (!finding.evidence.empty()) {
     text += "<ul>";
     for (const std::string& sentence : finding.evidence) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "fabric/judge/judge.h"
 #include "fabric/output/coverage.h"
 #include "fabric/output/words.h"
 #include "perf/output/figures.h"
@@ -75,7 +76,7 @@ void write_finding(std::size_t number, const Finding& finding, Sheet& sheet) {
     }
     sheet.line("    " + printable(sentence), 4);
   }
-  if (finding.is_confirmed) sheet.line("    Confirmed: seen again alone on the fabric.", 4);
+  if (was_retested(finding)) sheet.line("    Confirmed: seen again alone on the fabric.", 4);
   if (!finding.doctor.empty()) sheet.line("    gdr doctor: " + printable(finding.doctor), 6);
   if (!finding.next.empty()) {
     sheet.line("    " + sheet.painted(text::Colour::kBold, "next: " + printable(finding.next)), 6);
@@ -91,6 +92,10 @@ void write_findings(const Report& report, Sheet& sheet) {
   if (report.findings.size() > kMostFindings) {
     sheet.line(fmt::format("and {} more findings; the JSON document and the page have all.",
                            grouped(report.findings.size() - kMostFindings)));
+  }
+  if (const std::string drain = drain_command(report); !drain.empty()) {
+    sheet.line("To take all hosts with confirmed faults out of service:");
+    sheet.line("    " + sheet.painted(text::Colour::kBold, printable(drain)), 6);
   }
 }
 

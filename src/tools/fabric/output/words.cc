@@ -78,6 +78,12 @@ Headline headline_of(const Report& report, const Coverage& coverage) {
   return head;
 }
 
+bool was_retested(const Finding& finding) {
+  return finding.is_confirmed &&
+         (finding.fault == Fault::kWrongBytes || finding.fault == Fault::kFailed ||
+          finding.fault == Fault::kSlow || finding.fault == Fault::kHighLatency);
+}
+
 std::vector<std::string> not_tested(const Report& report, const Coverage& coverage) {
   std::vector<std::string> open;
   if (coverage.lost > 0) {

@@ -30,6 +30,9 @@ struct Headline {
 };
 Headline headline_of(const Report& report, const Coverage& coverage);
 
+// It was seen again, alone on the fabric. A host that is not there is confirmed without that.
+bool was_retested(const Finding& finding);
+
 // What the run leaves open, a sentence each.
 std::vector<std::string> not_tested(const Report& report, const Coverage& coverage);
 
