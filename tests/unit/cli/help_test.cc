@@ -81,7 +81,7 @@ std::string problem_of(const Words& words) {
 }
 
 TEST(Help, IsThereForEverySubcommand) {
-  EXPECT_EQ(helps().size(), 26u);
+  EXPECT_EQ(helps().size(), 28u);
   for (const auto& [name, help] : helps()) {
     EXPECT_NE(manual::find_page(name), nullptr) << name;
     EXPECT_NE(help.find("Usage: " + name.substr(0, 3)), std::string::npos) << help;
