@@ -24,5 +24,8 @@ def browse(program, page, *options):
              "--enable-logging=stderr", "--v=0", "--virtual-time-budget=4000", *options,
              page.as_uri()], capture_output=True, text=True, timeout=100, check=False)
     problem = f"Chromium ended with {done.returncode}: {done.stderr[-2000:]}"
-    return (done.stdout, [line for line in done.stderr.splitlines() if "CONSOLE" in line],
+    # Chromium's own pages write to the console, too.
+    console = [line for line in done.stderr.splitlines()
+               if "CONSOLE" in line and "source: chrome://" not in line]
+    return (done.stdout, console,
             problem if done.returncode != 0 else "")

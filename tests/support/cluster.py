@@ -162,17 +162,17 @@ class Cluster:
         link = f"v{node}"
         must("ip", "link", "add", link, "type", "veth", "peer", "name", "eth0", "netns", keeper.pid)
         must("ip", "link", "set", link, "master", "br0", "up")
-        must(*self._inside(node, "ip", "address", "add", f"{self.address(node)}/24", "dev", "eth0"))
-        must(*self._inside(node, "ip", "link", "set", "eth0", "up"))
+        must(*self.inside(node, "ip", "address", "add", f"{self.address(node)}/24", "dev", "eth0"))
+        must(*self.inside(node, "ip", "link", "set", "eth0", "up"))
         return keeper
 
-    def _inside(self, node, *words):
+    def inside(self, node, *words):
         pid = (self.work / f"keeper-{node}").read_text(encoding="ascii").strip()
         return ["nsenter", f"--target={pid}", "--net", "--uts", "--mount", *words]
 
     def run_on(self, node, *words, **more):
         environment = {**os.environ, "GDR_SOFT_DEVICES": f"soft0/ip={self.address(node)}", **more.pop("env", {})}
-        return run(*self._inside(node, *words), env=environment, **more)
+        return run(*self.inside(node, *words), env=environment, **more)
 
     def start_slurm(self):
         config = self.work / "slurm.conf"
@@ -192,7 +192,7 @@ class Cluster:
         for node in self.nodes:
             for folder in ("spool", "tmp"):  # in /tmp the PMIx of all nodes would make the same folder
                 (self.work / f"{folder}-{node}").mkdir()
-            start(*self._inside(node, "slurmd", "-f", config, "-N", node))
+            start(*self.inside(node, "slurmd", "-f", config, "-N", node))
         idle = ("sinfo", "--noheader", "--states", "idle", "--format", "%D")
         wait_until(lambda: f"{len(self.nodes)} idle nodes: {run('sinfo').stdout}{self.logs()}",
                    lambda: run(*idle).stdout.strip() == str(len(self.nodes)))
@@ -207,7 +207,7 @@ class Cluster:
         pathlib.Path("/run/sshd").mkdir(mode=0o755)
         sshd = shutil.which("sshd")
         for node in self.nodes:
-            start(*self._inside(node, sshd, "-f", self.work / "sshd-config", "-E", self.work / f"sshd-{node}.log"))
+            start(*self.inside(node, sshd, "-f", self.work / "sshd-config", "-E", self.work / f"sshd-{node}.log"))
         (self.work / "bin").mkdir()
         self._script("bin/ssh", f'#!/bin/sh\nexec {shutil.which("ssh")} -F {self.work}/ssh-config "$@"\n')
         os.environ["PATH"] = f"{self.work}/bin:{os.environ['PATH']}"

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/environment.h"
+#include "wire/packet.h"
 
 namespace gdr::net {
 namespace {
@@ -17,11 +18,9 @@ struct Rate {
   const char* name;
   double Faults::*field;
 };
-constexpr Rate kRates[] = {{"loss", &Faults::loss},
-                           {"duplicate", &Faults::duplicate},
-                           {"reorder", &Faults::reorder},
-                           {"corrupt", &Faults::corrupt},
-                           {"mark", &Faults::mark}};
+constexpr Rate kRates[] = {{"loss", &Faults::loss},       {"duplicate", &Faults::duplicate},
+                           {"reorder", &Faults::reorder}, {"corrupt", &Faults::corrupt},
+                           {"mark", &Faults::mark},       {"damage", &Faults::damage}};
 
 Error refuse(std::string_view part) {
   std::string shown(part);
@@ -29,7 +28,7 @@ Error refuse(std::string_view part) {
       shown.begin(), shown.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
   return Error{EINVAL,
                "'" + shown +
-                   "': allowed are loss=, duplicate=, reorder=, corrupt= and mark= with a "
+                   "': allowed are loss=, duplicate=, reorder=, corrupt=, mark= and damage= with a "
                    "probability from 0 to 1, delay= as in 50us or 2ms (at most 10s), seed="};
 }
 
@@ -129,6 +128,8 @@ int FaultyPort::send(const Burst& burst) {
                   {bytes.begin(), bytes.end()}};
     // Sent alone, each has the identification 0: its ICRC is that of another place in the burst.
     renumber(packet, place++);
+    // Asked only where it was asked for, so that the other faults of a seed stay what they were.
+    if (faults_.damage > 0 && happens(faults_.damage)) damage(packet);
     if (happens(faults_.loss)) continue;
     if (happens(faults_.corrupt)) packet.bytes[random_ % bytes.size()] ^= std::byte{1};
     const bool reorders = happens(faults_.reorder);
@@ -142,7 +143,21 @@ int FaultyPort::send(const Burst& burst) {
 }
 
 void FaultyPort::renumber(Single& packet, std::uint16_t place) {
-  if (place == 0) return;
+  if (place != 0) seal(packet);
+}
+
+// The middle byte of the payload: headers, and what has no payload, stay right.
+void FaultyPort::damage(Single& packet) const {
+  wire::Packet parsed;
+  const std::span<const std::byte> covered =
+      std::span(packet.bytes).first(packet.bytes.size() - sizeof(std::uint32_t));
+  if (wire::parse(covered, &parsed) != wire::ParseError::kNone || parsed.payload.empty()) return;
+  const auto payload = static_cast<std::size_t>(parsed.payload.data() - covered.data());
+  packet.bytes[payload + parsed.payload.size() / 2] ^= std::byte{1};
+  seal(packet);
+}
+
+void FaultyPort::seal(Single& packet) const {
   const wire::Flow flow{inner_->address(), packet.destination, packet.source_port, wire::kRocePort};
   const std::span<std::byte> covered =
       std::span(packet.bytes).first(packet.bytes.size() - sizeof(std::uint32_t));

@@ -3,6 +3,9 @@
 //
 //   GDR_SOFT_FAULTS='loss=0.01,duplicate=0.01,reorder=0.02,corrupt=0.001,delay=100us,seed=7'
 //   GDR_SOFT_FAULTS='mark=0.1'    marked as by a router that is full (ECN)
+//   GDR_SOFT_FAULTS='damage=0.1'  a bit of the payload is wrong and the ICRC right, as of a NIC
+//   that
+//                                 reads memory wrongly: only who compares the bytes notices
 //
 //   Result<Faults> faults = parse_faults("loss=0.01,seed=7");
 //   auto port = std::make_unique<FaultyPort>(std::move(udp_port), *faults);
@@ -23,7 +26,7 @@
 namespace gdr::net {
 
 struct Faults {
-  double loss = 0, duplicate = 0, reorder = 0, corrupt = 0, mark = 0;
+  double loss = 0, duplicate = 0, reorder = 0, corrupt = 0, mark = 0, damage = 0;
   Nanoseconds delay = 0;
   std::uint64_t seed = 1;
 };
@@ -56,6 +59,8 @@ class FaultyPort : public Port {
   };
   bool happens(double rate);
   void renumber(Single& packet, std::uint16_t place);
+  void damage(Single& packet) const;
+  void seal(Single& packet) const;
   int send_once(const Single& packet, bool reorders);
   void put_off(Waiting waiting);
   void send_reordered();

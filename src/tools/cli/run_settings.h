@@ -21,7 +21,7 @@ constexpr RunSetting kRunSettings[] = {
      "Write every packet to FILE, for Wireshark"},
     {"--faults", "GDR_SOFT_FAULTS", SettingKind::kText, "SPEC",
      "Inject faults, such as loss=0.01,reorder=0.02,seed=7; also duplicate=, corrupt=, mark=, "
-     "delay=100us"},
+     "damage=, delay=100us"},
     {"--packets", "GDR_SOFT_PATH", SettingKind::kFlag, "packets",
      "Use packets also between processes of this host (default: only to other hosts)"},
     {"--presence", "GDR_PRESENCE", SettingKind::kText, "WAY",

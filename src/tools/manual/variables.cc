@@ -32,8 +32,9 @@ std::vector<Variable> packets() {
            "gdr run --packets"},
           {"GDR_SOFT_FAULTS", "SPEC", Concern::kPackets,
            "Disturb outgoing packets on purpose, such as loss=0.01,reorder=0.02,seed=7", "",
-           "loss=, duplicate=, reorder=, corrupt= and mark= (ECN, as a full router does) are "
-           "shares from 0 to 1; delay= is a time such as 100us; seed= repeats a run.",
+           "loss=, duplicate=, reorder=, corrupt=, mark= (ECN, as a full router does) and "
+           "damage= (wrong bytes that the ICRC does not show) are shares from 0 to 1; delay= is a "
+           "time such as 100us; seed= repeats a run.",
            "gdr run --faults", "loss=0.01,corrupt=0.001,delay=100us,seed=7"},
           {"GDR_SOFT_PCAP", "FILE", Concern::kPackets, "Write every packet to FILE, for Wireshark",
            "", "", "gdr run --pcap"},

@@ -314,6 +314,21 @@ TEST(FabricJudge, SlownessThatGoesAwayAloneOnTheFabricIsDropped) {
   EXPECT_EQ(all_of(fabric.run()), "");
 }
 
+TEST(FabricJudge, SlowHostStaysOneThoughAloneOnTheFabricEverybodyIsFaster) {
+  MadeUpFabric fabric({.hosts = 64, .rails = 2, .reached = 0.6});
+  for (Host& host : fabric.report.hosts) {
+    for (Rail& rail : host.rails) rail.link_bits_per_second = 0;
+  }
+  fabric.faults.push_back([](const Transfer& t) {
+    t.m->bytes_per_second = static_cast<float>(
+        (t.m->is_retest ? 50e9 : 35e9) * (1 - 0.001 * static_cast<double>(t.random->below(9))));
+  });
+  fabric.faults.push_back(slow_host(7, 0.8));
+  const Report& report = fabric.run();
+  expect_only(report, Fault::kSlow, Culprit::kHost, {7}, -1);
+  EXPECT_TRUE(report.findings.at(0).is_confirmed) << all_of(report);
+}
+
 TEST(FabricJudge, CountersOfErrorsMakeASlowNicACable) {
   MadeUpFabric fabric({.hosts = 64, .rails = 4});
   fabric.faults.push_back(slow_nic(9, 2, 0.8));

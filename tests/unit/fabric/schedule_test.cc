@@ -154,7 +154,8 @@ TEST(FabricSchedule, IsolateRepeatsEachRoundForEachRail) {
 
 TEST(FabricRetest, SuspectsMeetDifferentGoodHostsAndNobodyElseIsOnTheFabric) {
   const std::vector<Round> rounds = retest_rounds(
-      {.suspects = {3, 4}, .good = {10, 11, 12, 13}, .times = 3, .first_number = 9}, 1);
+      {.suspects = {3, 4}, .good = {10, 11, 12, 13}, .times = 3, .controls = 0, .first_number = 9},
+      1);
   ASSERT_EQ(rounds.size(), 3U);
   std::set<Pair> met;
   for (std::size_t place = 0; place < 3; ++place) {
@@ -170,6 +171,19 @@ TEST(FabricRetest, SuspectsMeetDifferentGoodHostsAndNobodyElseIsOnTheFabric) {
     EXPECT_EQ(senders.size(), 4U);
   }
   EXPECT_EQ(met.size(), 12U);
+}
+
+TEST(FabricRetest, GoodHostsThatAreLeftMeetEachOtherAsControls) {
+  const std::vector<Round> rounds =
+      retest_rounds({.suspects = {3}, .good = {10, 11, 12, 13, 14, 15, 16}, .times = 4}, 1);
+  ASSERT_EQ(rounds.size(), 4U);
+  for (const Round& round : rounds) {
+    EXPECT_EQ(round.edges.size(), 6U);
+    std::set<HostIndex> senders;
+    for (const Edge& edge : round.edges) EXPECT_TRUE(senders.insert(edge.from).second);
+  }
+  EXPECT_EQ(retest_rounds({.suspects = {3}, .good = {10, 11}, .times = 1}, 1).at(0).edges.size(),
+            2U);
 }
 
 TEST(FabricRetest, SuspectsTakeTurnsWhereGoodHostsAreFew) {

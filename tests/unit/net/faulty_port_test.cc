@@ -95,6 +95,21 @@ TEST_F(FaultyPortTest, CorruptsAsManyAsItWasTold) {
   EXPECT_NEAR(static_cast<double>(right), 0.9 * kManyPackets, 0.015 * kManyPackets);
 }
 
+TEST_F(FaultyPortTest, DamagesBytesThatTheIcrcDoesNotShow) {
+  set("loss=0");
+  send(1000);
+  const std::vector<Sent> right = inner_->sent;
+  set("damage=0.1");
+  send(1000);
+  ASSERT_EQ(inner_->sent.size(), right.size());
+  std::size_t damaged = 0;
+  for (std::size_t i = 0; i < right.size(); ++i) {
+    EXPECT_TRUE(has_icrc_for(flow_, 0, inner_->sent[i].bytes));
+    damaged += inner_->sent[i].bytes != right[i].bytes;
+  }
+  EXPECT_NEAR(static_cast<double>(damaged), 100, 40);
+}
+
 TEST_F(FaultyPortTest, MarksAsManyAsItWasToldAndChangesNothingElse) {
   set("mark=0.1");
   send(kManyPackets);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "fabric/judge/draft.h"
@@ -44,6 +45,25 @@ class Retests {
     if (cell >= view_.cells() || sent_.empty()) return ratios;
     for (const std::size_t index : (sent ? sent_ : received_)[cell]) add(index, latency, &ratios);
     return ratios;
+  }
+  // Rounds in which the cell was slow in one of these directions, and all.
+  std::pair<std::size_t, std::size_t> rounds_of_cell(std::uint32_t cell, bool sends, bool receives,
+                                                     double slow_below) const {
+    std::set<std::uint32_t> slow, all;
+    const auto look = [&](const std::vector<std::size_t>& indexes) {
+      for (const std::size_t index : indexes) {
+        std::vector<float> ratio;
+        add(index, false, &ratio);
+        if (ratio.empty()) continue;
+        all.insert(view_.report().measurements[index].round);
+        if (static_cast<double>(ratio.front()) < slow_below) {
+          slow.insert(view_.report().measurements[index].round);
+        }
+      }
+    };
+    if (sends && !sent_.empty()) look(sent_[cell]);
+    if (receives && !received_.empty()) look(received_[cell]);
+    return {slow.size(), all.size()};
   }
   std::vector<float> of_path(const Measurement& m) const {
     std::vector<float> ratios;
@@ -128,6 +148,9 @@ class Confirmation {
     if (analysis_->view.hosts() < 3) return true;
     const Tally tally = draft->examples.empty() ? cells(*draft) : paths(*draft);
     if (tally.tested == 0) return !draft->is_only_candidate;
+    if (draft->recurrence.all > 0 && (draft->is_only_candidate || tally.again == 0)) {
+      return keep_recurring(draft);
+    }
     const double share = static_cast<double>(tally.again) / static_cast<double>(tally.tested);
     if (finding.culprit == Culprit::kLeaf || finding.culprit == Culprit::kSpine) {
       return settle(draft, tally, share >= kSeenAgain, share < kNotSeenAgain);
@@ -157,6 +180,25 @@ class Confirmation {
       finding.evidence.push_back(fmt::format("Retested alone on the fabric, {} of {} were slow.",
                                              tally.again, tally.tested));
     }
+    return true;
+  }
+
+  // All rounds together, with and without the retests, must be more than chance.
+  bool keep_recurring(Draft* draft) const {
+    const Recurrence& known = draft->recurrence;
+    std::size_t slow = 0, all = 0;
+    for (const std::uint32_t cell : draft->cells) {
+      const auto [low, rounds] =
+          retests_.rounds_of_cell(cell, draft->sends, draft->receives, path_below_);
+      slow = std::max(slow, low);
+      all = std::max(all, rounds);
+    }
+    const double before = chance_of_at_least(known.slow, known.all, known.each);
+    const double together = chance_of_at_least(known.slow + slow, known.all + all, known.each);
+    if (std::min(before, together) > known.limit) return false;
+    draft->finding.is_confirmed = draft->finding.is_confirmed || slow > 0;
+    draft->finding.evidence.push_back(
+        fmt::format("Retested alone on the fabric, it was slow in {} of {} rounds.", slow, all));
     return true;
   }
 

@@ -20,11 +20,25 @@ constexpr std::size_t kLeastHostsOfLeaf = 3;
 constexpr std::size_t kLeastPaths = 3;
 constexpr std::size_t kLeastSpinePaths = 6;
 
+// How rarely chance may make a finding in a whole run.
+constexpr double kChanceOfRun = 1e-3;
+// Even a fleet in which nothing stood out has outliers now and then.
+constexpr double kLeastRate = 1e-3;
+
+// What comes and goes: in how many rounds of how many. A retest may just miss it, so what counts is
+// whether chance explains all rounds together.
+struct Recurrence {
+  std::size_t slow = 0, all = 0;  // rounds; all == 0: it does not come and go
+  double each = 0;                // the chance that a round of a healthy host is slow
+  double limit = 0;               // the chance that is left to chance
+};
+
 struct Draft {
   Finding finding;
   std::vector<std::uint32_t> cells;  // the rails of hosts that it is about
   bool sends = false, receives = false;
   std::vector<std::size_t> examples;  // measurements that show it, where it is about a path
+  Recurrence recurrence;
   bool is_clearable = false;       // a retest that is as fast as the fleet says that it was nothing
   bool is_only_candidate = false;  // no finding unless a retest shows it again
 };
@@ -41,6 +55,8 @@ struct Analysis {
 
   // Ratios below this are outliers, whatever made them.
   double outlier_below() const;
+  // What is left to chance in each cell.
+  double chance_of_cell() const { return kChanceOfRun / static_cast<double>(view.cells()); }
 };
 
 // Steps, in the order in which judge() takes them.

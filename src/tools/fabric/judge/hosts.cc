@@ -77,31 +77,37 @@ std::string direction(bool sends, bool receives) {
 }
 
 // `low`: the slow rails of a host of which `rails` were measured.
-// What comes and goes, a retest may just miss.
-bool comes_and_goes(const Analysis& analysis, const std::vector<SlowRail>& low,
-                    std::string* evidence) {
-  constexpr std::size_t kLeastTransfers = 6;
+// Sets a draft's recurrence where some rounds were as fast as the fleet's: what comes and goes, a
+// retest may just miss.
+void note_recurrence(const Analysis& analysis, const std::vector<SlowRail>& low, Draft* draft) {
+  constexpr std::size_t kLeastRounds = 6;
   constexpr double kOften = 0.25;
   const View& view = analysis.view;
   const std::vector<Measurement>& all = view.report().measurements;
-  std::size_t fast = 0, counted = 0;
+  std::set<std::uint32_t> rounds, slow;
+  std::size_t counted = 0, outliers = 0;
   for (std::size_t index = 0; index < all.size(); ++index) {
     if (view.bandwidths()[index] <= 0 || !view.counts(all[index])) continue;
+    const bool is_low = static_cast<double>(view.bandwidths()[index]) < analysis.outlier_below();
+    ++counted;
+    if (is_low) ++outliers;
     for (const SlowRail& rail : low) {
       const bool own = (rail.sends && view.sender(all[index]) == rail.cell) ||
                        (rail.receives && view.receiver(all[index]) == rail.cell);
       if (!own) continue;
-      ++counted;
-      if (static_cast<double>(view.bandwidths()[index]) >= analysis.outlier_below()) ++fast;
+      rounds.insert(all[index].round);
+      if (is_low) slow.insert(all[index].round);
     }
   }
-  if (counted < kLeastTransfers ||
-      static_cast<double>(fast) < kOften * static_cast<double>(counted)) {
-    return false;
-  }
-  *evidence = fmt::format("It comes and goes: {} of {} transfers were as fast as the fleet's.",
-                          fast, counted);
-  return true;
+  const double fast = static_cast<double>(rounds.size() - slow.size());
+  if (rounds.size() < kLeastRounds || fast < kOften * static_cast<double>(rounds.size())) return;
+  const double rate = static_cast<double>(outliers) / static_cast<double>(counted);
+  const double ways = (draft->sends ? 1 : 0) + (draft->receives ? 1 : 0);
+  draft->recurrence = {slow.size(), rounds.size(), ways * std::max(kLeastRate, rate),
+                       analysis.chance_of_cell()};
+  draft->finding.evidence.push_back(
+      fmt::format("It comes and goes: in {} of {} rounds it was as fast as the fleet.",
+                  rounds.size() - slow.size(), rounds.size()));
 }
 
 void add_slow(Analysis* analysis, HostIndex host, const std::vector<SlowRail>& low,
@@ -155,11 +161,7 @@ void add_slow(Analysis* analysis, HostIndex host, const std::vector<SlowRail>& l
     }
   }
   for (const SlowRail& rail : low) finding.evidence.push_back(figures(*analysis, rail.cell));
-  std::string evidence;
-  if (comes_and_goes(*analysis, low, &evidence)) {
-    draft.is_clearable = false;
-    finding.evidence.push_back(std::move(evidence));
-  }
+  note_recurrence(*analysis, low, &draft);
   analysis->drafts.push_back(std::move(draft));
 }
 

@@ -5,6 +5,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "base/printable.h"
 #include "fabric/judge/statistics.h"
 
 namespace gdr::fabric {
@@ -52,7 +53,7 @@ void View::name_leaves() {
       if (name.empty()) continue;
       const auto [place, is_new] =
           numbers.try_emplace(name, static_cast<std::uint32_t>(leaf_names_.size()));
-      if (is_new) leaf_names_.push_back(name);
+      if (is_new) leaf_names_.push_back(printable(name));
       leaf_[cell(host, rail)] = place->second;
     }
   }

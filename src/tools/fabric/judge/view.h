@@ -35,6 +35,7 @@ class View {
 
   std::size_t leaves() const { return leaf_names_.size(); }
   std::uint32_t leaf(std::uint32_t cell) const { return leaf_[cell]; }
+  // Fit to be shown.
   const std::string& leaf_name(std::uint32_t leaf) const { return leaf_names_[leaf]; }
   // Between two leaves. Where leaves are not known, nothing is.
   bool crosses_leaves(const Measurement& m) const;

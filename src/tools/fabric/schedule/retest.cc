@@ -61,6 +61,11 @@ std::vector<Round> retest_rounds(const RetestPlan& plan, std::uint64_t seed) {
       for (std::size_t place = 0; place < count; ++place) {
         add_both_ways({plan.suspects[first + place], good[(place + time) % good.size()]}, &edges);
       }
+      for (std::size_t pair = 0; pair < plan.controls && count + 2 * pair + 2 <= good.size();
+           ++pair) {
+        const std::size_t place = count + 2 * pair + time;
+        add_both_ways({good[place % good.size()], good[(place + 1) % good.size()]}, &edges);
+      }
       add_round(plan, std::move(edges), &rounds);
     }
   }

@@ -15,6 +15,9 @@ struct RetestPlan {
   std::vector<HostIndex> good{};      // hosts with which nothing is
   // For each suspect with another good host each time, as long as there are some; for each pair.
   std::uint32_t times = 3;
+  // Pairs of good hosts beside the suspects, as far as there are hosts left: alone on the fabric a
+  // healthy host may be faster than the fleet was, and a suspect is to be held against that.
+  std::uint32_t controls = 2;
   std::uint32_t first_number = 0;  // of the first round
 };
 

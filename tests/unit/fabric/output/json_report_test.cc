@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -240,6 +241,19 @@ TEST(FabricJsonLines, NamesTheLineThatIsMalformed) {
 TEST(FabricJsonLines, SkipsEventsThatOnlyALaterVersionKnows) {
   const std::string text = lines_of(sample_fleet(), false);
   EXPECT_EQ(error_of(text + "{\"event\":\"moon\"}\n"), "none");
+}
+
+TEST(FabricJsonLines, ARoundIsInTheFileAsSoonAsItIsDone) {
+  const Report report = sample_fleet();
+  std::FILE* file = std::tmpfile();
+  ASSERT_NE(file, nullptr);
+  JsonLines lines(file, {});
+  lines.on_begin(report);
+  const off_t begun = lseek(fileno(file), 0, SEEK_CUR);
+  EXPECT_GT(begun, 0);
+  lines.on_round(report, {}, std::span(report.measurements).first(1), {});
+  EXPECT_GT(lseek(fileno(file), 0, SEEK_CUR), begun);
+  std::fclose(file);
 }
 
 TEST(FabricJsonLines, KeepsTheErrorOfAFullDisk) {

@@ -77,11 +77,27 @@ class Edges {
     context.stroke();
   }
 
+  // A ring around each cell that is not proved, where cells are small and such are few.
+  rings() {
+    const {context, map} = this, {shown} = map.cells;
+    const bad = shown.severity.reduce((count, severity) => count + (severity < 0), 0);
+    if (bad > 200) return;
+    for (let i = 0; i < shown.row.length; ++i) {
+      if (shown.severity[i] >= 0) continue;
+      const [x, y] = map.centre(shown.row[i], shown.column[i]);
+      context.strokeStyle = cssOf(kMarks[map.scheme][shown.severity[i] === -2 ? 'wrong' : 'failed']);
+      context.lineWidth = 1.5;
+      context.beginPath();
+      context.arc(x, y, 6, 0, 2 * Math.PI);
+      context.stroke();
+    }
+  }
+
   // A cross for wrong bytes, a slash for a failure: they do not rest on colour alone.
   shapes() {
     const {context, map} = this;
     const pixels = map.pixelsOfCell(), {shown} = map.cells;
-    if (pixels < 9) return;
+    if (pixels < 9) return this.rings();
     context.strokeStyle = cssOf(kMarks[map.scheme].none);
     context.lineWidth = 1.5;
     context.beginPath();
