@@ -156,8 +156,8 @@ void add_host_options(CLI::App& fabric, Values& values) {
       "Time for each step of a round; a host that takes longer is named and left behind (default: "
       "10s, or more with --duration)");
   add("--secret", options.secret, "FILE",
-      "For srun without PMIx and without MUNGE: FILE has a text that all ranks can read and nobody "
-      "else, and that admits them to the run");
+      "For srun without PMIx, in place of MUNGE: a file that all ranks and nobody else can read; "
+      "its text admits them to the run");
   add("--port", options.port, "PORT",
       "With a launcher: TCP port on which rank 0 collects (default: any free one)")
       ->check(CLI::Range(1, 65535));
@@ -174,8 +174,8 @@ void add_round_options(CLI::App& fabric, Values& values) {
       "places further on; bisection: one half with the other; by-leaf: pairs under one leaf "
       "switch, then across leaves (default: tournament)");
   add("--rounds", values.rounds, "N",
-      "Take N rounds of the pattern, chosen at random, or 'all' (default: all for up to 128 hosts, "
-      "8 for more)");
+      "Take N rounds of the pattern, chosen at random, or 'all' (default: all for up to 128 hosts "
+      "and at least 8, for more hosts 8)");
   fabric.add_flag("--isolate", plan.isolate, "Measure one rail at a time (default: all at once)");
   add("--cross-rail", values.crossed, "N",
       "Add N rounds in which each rail sends to another one (default: 1 if there are several)");
@@ -183,8 +183,8 @@ void add_round_options(CLI::App& fabric, Values& values) {
       "Measure suspects N times again, with good hosts and nothing else on the fabric (default: "
       "3)");
   add("--topology", values.topology, "FILE",
-      "Which host is at which leaf switch: Slurm's topology.conf, or what ibnetdiscover printed "
-      "(default: as the hosts' LLDP daemons say)");
+      "Which host is at which leaf switch: Slurm's topology.conf or .yaml, or what ibnetdiscover "
+      "printed (default: Slurm's own file, else what LLDP says, else by latency)");
   fabric.add_flag("--no-doctor", values.no_doctor, "Do not run gdr doctor on hosts that stand out");
 }
 

@@ -6,7 +6,7 @@ namespace {
 Page fabric() {
   return {
       .name = "gdr fabric",
-      .usages = {{"srun -N16 gdr fabric [OPTIONS]", "under a launcher, one process per host"},
+      .usages = {{"gdr fabric [OPTIONS]", "on each host, by srun or mpirun"},
                  {"gdr fabric --hosts LIST [OPTIONS]", "over ssh"},
                  {"gdr fabric --local N [OPTIONS]", "N processes of this host, to try it"},
                  {"gdr fabric compare BASE OTHER"}},
@@ -34,7 +34,7 @@ Page fabric() {
                        "at least one finding, also a host that did not take part; or the run "
                        "could not begin, or a file could not be written"},
                       {"2", "wrong use, or no launcher and no --hosts"},
-                      {"3", "no finding, but the run was interrupted"}},
+                      {"3", "no finding, but the run was interrupted, or nothing was compared"}},
       .variables = {"GDR_SOFT_DEVICES", "GDR_SOFT_GPUS", "NO_COLOR"},
       .examples = {{"srun -N16 gdr fabric --report fabric.html", "also a page with a heatmap"},
                    {"mpirun --enable-recovery -n 16 --map-by node gdr fabric"},
