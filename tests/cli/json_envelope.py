@@ -47,7 +47,7 @@ class Runs:
         (empty / "sys/class/infiniband/rxe0").mkdir(parents=True)
         (empty / "sys/bus/pci/devices").mkdir(parents=True)
         (empty / "proc").mkdir()
-        self.base, self.counters = work / "base.json", work / "counters"
+        self.base, self.counters, self.fabric = work / "base.json", work / "counters", work / "fabric.json"
         self.work = work
         log = source / "tests/nccl/logs/v2_28_gdrdma.log"
         mpi = record.unpack(source / "tests/mpi/records/openmpi-5.0.2-cuda-ucx.txt", work)
@@ -62,6 +62,8 @@ class Runs:
             "gdr explain": (["--no-check", "ibv_reg_mr failed: Cannot allocate memory"], {0}),
             "gdr perf": (QUICK, {0}),
             "gdr perf compare": ([self.base, self.base], {0}),
+            "gdr fabric": (["--local", "2", "--soft", "--no-doctor", "--duration", "10ms"], {0}),
+            "gdr fabric compare": ([self.fabric, self.fabric], {0}),
             "gdr watch": (["--", "sh", "-c", "echo out"], {0}),
             "gdr mpi check": (["--root", mpi.root], {0, 1, 3}),
             "gdr nccl check": ([log], {0}),
@@ -75,10 +77,12 @@ class Runs:
             ELSEWHERE["gdr peermem remove"] = "takes root"
 
     def prepare(self):
-        """What two of them read: a run, and what the software NIC's packets counted."""
+        """What three of them read: two runs, and what the software NIC's packets counted."""
         done = run("perf", *QUICK, "--report", self.base,
                    env={**os.environ, "GDR_SOFT_COUNTERS": str(self.counters), "GDR_SOFT_PATH": "packets"})
         expect(done.returncode == 0, f"gdr perf --report: {done.stderr}")
+        done = run("fabric", *self.all["gdr fabric"][0], "--report", self.fabric)
+        expect(done.returncode == 0, f"gdr fabric --report: {done.stdout}{done.stderr}")
 
 
 def try_json(command, name, words, statuses):

@@ -69,7 +69,7 @@ def main():
         words = [[]]
         for one in commands(output_of("--help")):
             words += [[one]] + [[one, below] for below in commands(output_of(one, "--help"))]
-        expect(len(words) == 26, f"{len(words)} subcommands: {words}")
+        expect(len(words) == 28, f"{len(words)} subcommands: {words}")
         for command in words:
             check_page(command, pathlib.Path(folder, "man1", "-".join(["gdr", *command]) + ".1"))
         expect(len(pages) == len(words) + 1, f"{len(pages)} pages")

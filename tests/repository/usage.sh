@@ -48,6 +48,18 @@ expect_wrong_use "gdr perf: --depth must be a positive whole number, not '-1'" p
 expect_wrong_use "gdr perf: --depth 99999999999 is too large" perf --depth 99999999999
 expect_wrong_use "gdr perf: --gpu needs a value" perf --gpu
 expect_wrong_use "gdr prove: --gpu may be given only once" prove --gpu 0 --gpu 1
+expect_wrong_use "gdr fabric: no launcher has started it; type 'srun -N16 gdr fabric'" fabric
+expect_wrong_use "unknown pattern 'ring'; allowed: tournament, shift, bisection, by-leaf" fabric --pattern ring
+expect_wrong_use "unknown memory 'vmm'; allowed: gpu, host" fabric --local 2 --memory vmm
+expect_wrong_use "--local and --hosts exclude each other" fabric --local 2 --hosts n1,n2
+expect_wrong_use "--soft and --require-hardware exclude each other" fabric --local 2 --soft --require-hardware
+expect_wrong_use "--local 1: it takes two processes or more" fabric --local 1
+expect_wrong_use "--rounds 0: it takes a number from 1, or 'all'" fabric --local 2 --rounds 0
+expect_wrong_use "--topology /nowhere: No such file" fabric --local 2 --topology /nowhere
+expect_wrong_use "gdr fabric: two hosts or more are needed, and only n1 takes part" fabric --hosts n1 --ssh false
+expect_wrong_use "gdr fabric compare: two files are needed" fabric compare /nowhere
+expect_wrong_use "gdr fabric compare: /nowhere: No such file" fabric compare /nowhere /nowhere
+expect_wrong_use "gdr fabric compare: $0: " fabric compare "$0" "$0"
 expect_wrong_use "gdr counters: /nowhere: No such file" counters /nowhere
 expect_wrong_use "gdr counters: $0: not a file of counters" counters "$0"
 expect_wrong_use "gdr list: unknown option '--jsn'; did you mean '--json'?" list --jsn
@@ -163,8 +175,8 @@ expect_printable() {
 evil_output=$(mktemp)
 expect_printable "$gdr" "$evil"
 expect_printable "$gdr" "--$evil"
-for subcommand in prove perf topo doctor fix explain counters 'mpi check' 'nccl check' 'perf compare' \
-  'doctor capture'; do
+for subcommand in prove perf topo doctor fix explain counters 'mpi check' 'nccl check' 'perf compare' fabric \
+  'fabric compare' 'doctor capture'; do
   # shellcheck disable=SC2086  # one word or two
   {
   expect_printable "$gdr" $subcommand "--$evil"
@@ -172,7 +184,8 @@ for subcommand in prove perf topo doctor fix explain counters 'mpi check' 'nccl 
   }
 done
 for words in 'prove --modes' 'prove --sizes' 'prove --gpu' 'perf --operation' 'perf --sizes' \
-  'perf --cpu' 'perf --duration' 'topo --root' 'topo --hwloc-xml' 'topo --lspci' 'topo --device' \
+  'perf --cpu' 'perf --duration' 'fabric --pattern' 'fabric --local' 'fabric --local 2 --topology' \
+  'fabric --local 2 --duration' 'fabric compare' 'topo --root' 'topo --hwloc-xml' 'topo --lspci' 'topo --device' \
   'doctor --root' 'doctor --only' 'doctor --explain' 'doctor --format' 'doctor --driver-root' \
   'doctor capture --root' 'fix --root' 'fix --driver-root' 'fix --journal' 'peermem status --root' 'peermem status --kernel' 'peermem build --rdma' \
   'peermem build --driver-source' 'peermem install' 'explain --symptom' 'explain --root' 'explain' 'counters' \
@@ -189,7 +202,7 @@ done
 rm -f "$evil_output" "$evil_output.error"
 
 "$gdr" --version | grep -Eq '^gdr [0-9]+\.[0-9]+\.[0-9]+ \(' || { echo "--version"; failed=1; }
-for subcommand in '' prove run counters mpi 'mpi check' nccl 'nccl check' 'nccl run'; do
+for subcommand in '' prove run fabric 'fabric compare' counters mpi 'mpi check' nccl 'nccl check' 'nccl run'; do
   # shellcheck disable=SC2086  # none or two words
   "$gdr" $subcommand --help | grep -q '^Usage: gdr' || { echo "$subcommand --help"; failed=1; }
 done

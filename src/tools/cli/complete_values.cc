@@ -107,6 +107,15 @@ Candidates mpi_gpu_pointers() {
   return {{"auto", "if the MPI says that it takes them"}, {"yes", ""}, {"no", ""}};
 }
 
+Candidates fabric_patterns() {
+  return {{"tournament", "each host with each other one"},
+          {"shift", "each host sends to the one D places further on"},
+          {"bisection", "one half with the other"},
+          {"by-leaf", "under one leaf switch, then across leaves"}};
+}
+
+Candidates fabric_memories() { return {{"gpu", ""}, {"host", ""}}; }
+
 Candidates kernels() {
   Candidates all;
   for (std::string& name : host::Files("/").entries("lib/modules")) {
@@ -148,6 +157,9 @@ constexpr ListedValues kListed[] = {
     {"gdr watch", "--expect", false, watch_expectations},
     {"gdr nccl check", "--expect", false, nccl_expectations},
     {"gdr nccl run", "--expect", false, nccl_expectations},
+    {"gdr fabric", "--pattern", false, fabric_patterns},
+    {"gdr fabric", "--memory", false, fabric_memories},
+    {"gdr fabric", "--nics", true, nics},
     {"gdr mpi run", "--measure", true, mpi_measures},
     {"gdr mpi run", "--memory", true, mpi_memories},
     {"gdr mpi run", "--launcher", false, mpi_launchers},

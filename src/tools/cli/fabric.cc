@@ -159,24 +159,27 @@ void add_host_options(CLI::App& fabric, Values& values) {
   };
   begin_group(fabric, "Hosts");
   add("--hosts", options.hosts, "LIST",
-      "Reach these hosts with ssh: n[01-16],n20, or a file with a host per line (default: the "
+      "Start on these hosts with ssh: n[01-16],n20, or a file with one host per line (default: the "
       "hosts of the launcher that started gdr fabric)");
   add("--local", options.local, "N",
-      "Start N processes on this host, each standing for a host, to try gdr fabric out");
+      "Start N processes on this host, each standing for a host, to try gdr fabric");
   fabric.add_flag("--processes-as-hosts", options.run.collector.processes_as_hosts,
-                  "Each process counts as a host of its own, with its share of the GPUs and NICs");
-  add("--ssh", options.ssh, "COMMAND", "With --hosts: the remote shell and its options");
+                  "Count each process as a host of its own, with its share of the host's rails");
+  add("--ssh", options.ssh, "COMMAND",
+      "With --hosts: the remote shell and its options (default: ssh)");
   add("--program", options.program, "PATH",
       "With --hosts: where gdr is on the other hosts (default: where it is here)");
   add("--join-limit", values.join_limit, "TIME",
-      "Time for every host to join; whoever has not is named and the others go on (default: 60s)");
+      "Time for all hosts to join; those that have not are named, and the others go on (default: "
+      "60s)");
   add("--step-limit", values.step_limit, "TIME",
-      "Time for a step of a round; a host that takes longer is named (default: 10s, or more with "
-      "--duration)");
+      "Time for each step of a round; a host that takes longer is named and left behind (default: "
+      "10s, or more with --duration)");
   add("--secret", options.secret, "FILE",
-      "For srun without PMIx: a text in FILE that only this run's user can read");
+      "For srun without PMIx, in place of MUNGE: a file that all ranks and nobody else can read; "
+      "its text admits them to the run");
   add("--port", options.port, "PORT",
-      "TCP port of the collecting process, with a launcher (default: any)")
+      "With a launcher: TCP port on which rank 0 collects (default: any free one)")
       ->check(CLI::Range(1, 65535));
 }
 
@@ -187,22 +190,22 @@ void add_round_options(CLI::App& fabric, Values& values) {
   };
   begin_group(fabric, "Rounds");
   add("--pattern", values.pattern, "PATTERN",
-      "tournament: every pair; shift: each host sends to the next but D; bisection: one half with "
-      "the other; by-leaf: within leaves, then between them (default: tournament)");
+      "tournament: each host with each other one; shift: in round D, each host sends to the one D "
+      "places further on; bisection: one half with the other; by-leaf: pairs under one leaf "
+      "switch, then across leaves (default: tournament)");
   add("--rounds", values.rounds, "N",
-      "Rounds of the pattern, chosen at random, or 'all' (default: all up to 128 hosts, and 8 at "
-      "least; above, 8)");
-  fabric.add_flag("--isolate", plan.isolate, "One rail at a time (default: all at once)");
+      "Take N rounds of the pattern, chosen at random, or 'all' (default: all for up to 128 hosts "
+      "and at least 8, for more hosts 8)");
+  fabric.add_flag("--isolate", plan.isolate, "Measure one rail at a time (default: all at once)");
   add("--cross-rail", values.crossed, "N",
-      "Rounds in which a rail sends to another rail (default: 1 where there are several rails)");
+      "Add N rounds in which each rail sends to another one (default: 1 if there are several)");
   add("--retests", plan.retests, "N",
-      "Times that a suspect is measured again, with a good host and alone on the fabric")
-      ->capture_default_str();
+      "Measure suspects N times again, with good hosts and nothing else on the fabric (default: "
+      "3)");
   add("--topology", values.topology, "FILE",
-      "Which host is at which switch: Slurm's topology.conf or .yaml, or what ibnetdiscover "
-      "prints (default: Slurm's own file, else as LLDP says, else by latency)");
-  fabric.add_flag("--no-doctor", values.no_doctor,
-                  "Do not ask gdr doctor on the hosts that stand out");
+      "Which host is at which leaf switch: Slurm's topology.conf or .yaml, or what ibnetdiscover "
+      "printed (default: Slurm's own file, else what LLDP says, else by latency)");
+  fabric.add_flag("--no-doctor", values.no_doctor, "Do not run gdr doctor on hosts that stand out");
 }
 
 void add_transfer_options(CLI::App& fabric, Values& values) {
@@ -212,14 +215,17 @@ void add_transfer_options(CLI::App& fabric, Values& values) {
   };
   begin_group(fabric, "Transfers");
   add("--nics", values.nics, "LIST",
-      "NICs that are rails, in this order: mlx5_0,mlx5_1:2 (default: those nearest to a GPU)");
-  add("--memory", values.memory, "KIND", "gpu or host (default: gpu where there are GPUs)");
-  add("--duration", values.duration, "TIME", "Of one bandwidth measurement (default: 100ms)");
-  add("--message-size", values.message, "SIZE", "Of a write of the bandwidth (default: 1M)");
+      "NICs to use as rails, in this order: mlx5_0,mlx5_1:2 (default: those nearest to a GPU)");
+  add("--memory", values.memory, "KIND",
+      "Memory to send from and to: gpu or host (default: gpu, on hosts with GPUs)");
+  add("--duration", values.duration, "TIME",
+      "Length of each bandwidth measurement (default: 100ms)");
+  add("--message-size", values.message, "SIZE",
+      "Size of each write while bandwidth is measured (default: 1M)");
   add("--proof-size", values.proof, "SIZE",
-      "Bytes that each direction proves, all of them compared (default: 4M)");
+      "Bytes that each transfer proves; all of them are compared (default: 4M)");
   fabric.add_flag("--require-hardware", settings.require_hardware,
-                  "Leave hosts out that would use a stand-in");
+                  "Leave out hosts that would use a stand-in");
   fabric.add_flag("--soft", settings.soft,
                   "Use the stand-ins (software NIC and GPU) even if there is hardware");
 }
@@ -229,11 +235,7 @@ void add_transfer_options(CLI::App& fabric, Values& values) {
 void add_fabric(CLI::App& program, Action& chosen) {
   auto values = std::make_shared<Values>();
   CLI::App* fabric = program.add_subcommand(
-      "fabric",
-      "Prove and measure every rail between many hosts, and find the bad one\n"
-      "Start it under a launcher, as in 'srun -N16 gdr fabric', or give it --hosts.\n"
-      "Exit status: 0 all proved, nothing stands out; 1 something does; 2 wrong use;\n"
-      "3 the run was interrupted.");
+      "fabric", "Prove and measure every rail between many hosts, and find the bad one");
   add_host_options(*fabric, *values);
   add_round_options(*fabric, *values);
   add_transfer_options(*fabric, *values);

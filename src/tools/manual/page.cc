@@ -12,8 +12,8 @@ const std::vector<Page>& all_pages() {
     std::vector<Page> all;
     for (const auto pages_of :
          {gdr_pages, prove_pages, topo_pages, list_pages, doctor_pages, fix_pages, peermem_pages,
-          explain_pages, perf_pages, run_pages, watch_pages, mpi_pages, mpi_run_pages, nccl_pages,
-          counters_pages}) {
+          explain_pages, perf_pages, run_pages, watch_pages, fabric_pages, mpi_pages, mpi_run_pages,
+          nccl_pages, counters_pages}) {
       for (Page& page : pages_of()) all.push_back(std::move(page));
     }
     return all;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 
 #include "base/environment.h"
@@ -60,6 +61,8 @@ std::vector<Words> commands_of(std::string_view line) {
   for (Words& words : commands) {
     if (words.size() > 1 && (words.front() == "sudo" || words.front() == "watch")) {
       words.erase(words.begin());
+    } else if (words.size() > 1 && (words.front() == "srun" || words.front() == "mpirun")) {
+      words.erase(words.begin(), std::find(words.begin(), words.end(), "gdr"));
     }
   }
   return commands;
@@ -81,7 +84,7 @@ std::string problem_of(const Words& words) {
 }
 
 TEST(Help, IsThereForEverySubcommand) {
-  EXPECT_EQ(helps().size(), 26u);
+  EXPECT_EQ(helps().size(), 28u);
   for (const auto& [name, help] : helps()) {
     EXPECT_NE(manual::find_page(name), nullptr) << name;
     EXPECT_NE(help.find("Usage: " + name.substr(0, 3)), std::string::npos) << help;
@@ -134,6 +137,8 @@ TEST(Help, TestsItsExamplesWithAParserThatRefusesWrongOnes) {
   EXPECT_NE(problem_of({"run", "--pcap", "x"}), "");
   EXPECT_EQ(commands_of("sudo dmesg | gdr explain \"a b\""),
             (std::vector<Words>{{"dmesg"}, {"gdr", "explain", "a b"}}));
+  EXPECT_EQ(commands_of("srun -N2 gdr fabric --json"),
+            (std::vector<Words>{{"gdr", "fabric", "--json"}}));
 }
 
 TEST(Help, SaysValuesInWordsAndNotAsCli11DescribesThem) {

@@ -51,8 +51,11 @@ TEST(OutputOptions, NoFileOfAnAnswerIsNamedByAnythingButReport) {
   const std::set<std::string> kNoAnswer = {
       // Read.
       "--hwloc-xml", "--nccl-xml", "--lspci", "--secret", "--driver-module", "--key", "--cert",
+      "--topology",
       // What passed by: packets, counters that grow, the log of a program; a module.
-      "--pcap", "--counters", "--log", "--output", "--mpirun", "--mpicc"};
+      "--pcap", "--counters", "--log", "--output", "--mpirun", "--mpicc",
+      // What a killed run leaves behind.
+      "--lines"};
   std::set<std::string> reports, others;
   each_option([&](const CLI::App& app, const CLI::Option& option) {
     if (value_name(option) != "FILE") return;
@@ -65,8 +68,9 @@ TEST(OutputOptions, NoFileOfAnAnswerIsNamedByAnythingButReport) {
     }
   });
   EXPECT_EQ(others, kNoAnswer);
-  EXPECT_EQ(reports, (std::set<std::string>{"gdr doctor", "gdr mpi run", "gdr nccl run", "gdr perf",
-                                            "gdr prove", "gdr topo", "gdr watch"}));
+  EXPECT_EQ(reports,
+            (std::set<std::string>{"gdr doctor", "gdr fabric", "gdr mpi run", "gdr nccl run",
+                                   "gdr perf", "gdr prove", "gdr topo", "gdr watch"}));
 }
 
 }  // namespace

@@ -12,6 +12,7 @@ using Pages = std::vector<Page>;
 Pages counters_pages();
 Pages doctor_pages();
 Pages explain_pages();
+Pages fabric_pages();
 Pages fix_pages();
 Pages gdr_pages();  // the program itself, help and version
 Pages list_pages();
