@@ -21,6 +21,10 @@ double slow_below(double centre, double deviation) {
   return centre * std::min(std::exp(-kDeviations * deviation / centre), 1 - kLeastSlowdown);
 }
 
+double late_above(double centre, double deviation) {
+  return centre * std::max(std::exp(kDeviations * deviation / centre), 1 + kLeastDelay);
+}
+
 CellValues::CellValues(const View& view, Side side, const std::vector<float>& ratios,
                        const Select& select) {
   const std::vector<Measurement>& all = view.report().measurements;
@@ -67,8 +71,7 @@ Medians medians_of(const View& view, const CellValues& values, bool higher_is_be
       std::max(deviation_about(medians.centre, &known, known.size() < kFew), expected);
   if (medians.centre == 0) return medians;
   medians.slow_below = slow_below(medians.centre, deviation);
-  medians.late_above =
-      medians.centre + std::max(kDeviations * deviation, kLeastDelay * medians.centre);
+  medians.late_above = late_above(medians.centre, deviation);
   return medians;
 }
 

@@ -24,6 +24,8 @@ constexpr double kDeviations = 6;
 // the same as by differences: where a fleet scatters as much as its centre, differences would call
 // nothing slow.
 double slow_below(double centre, double deviation);
+// Above this, a latency is high; by factors as well.
+double late_above(double centre, double deviation);
 
 // Ratios of each cell, one array for all. `select` says which measurements take part.
 class CellValues {

@@ -145,7 +145,7 @@ void add_examination(Report* report, HostIndex host, const Examined& examined) {
 }
 
 std::string drain_command(const Report& report) {
-  if (!runs_under_slurm(report) || report.processes_as_hosts) return "";
+  if (!runs_under_slurm(report) || report.processes_as_hosts || is_simulation(report)) return "";
   std::vector<std::string> names;
   for (const Finding& finding : report.findings) {
     if (!finding.is_confirmed || !is_of_one_host(finding)) continue;

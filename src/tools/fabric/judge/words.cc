@@ -146,7 +146,9 @@ std::string next_command(const Report& report, const Finding& finding) {
       }
       // Mostly another version, or other devices: nothing that draining mends.
       if (finding.fault == Fault::kLeftOut) return on_host(report, host, "gdr list");
-      if (finding.is_confirmed && runs_under_slurm(report) && !report.processes_as_hosts) {
+      // A stand-in that is slow is no reason to take a host out of service.
+      if (finding.is_confirmed && runs_under_slurm(report) && !report.processes_as_hosts &&
+          !is_simulation(report)) {
         return drain(report, finding);
       }
       return on_host(report, host, "gdr doctor");
