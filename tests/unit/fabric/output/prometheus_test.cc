@@ -147,7 +147,8 @@ TEST(FabricPrometheus, HostileAndEqualNamesMakeDifferentSeries) {
 }
 
 TEST(FabricPrometheus, AnEmptyRunIsValidToo) {
-  EXPECT_EQ(Parser(to_prometheus({})).value("gdr_fabric_exit_status", {}), 3);  // nothing was compared
+  EXPECT_EQ(Parser(to_prometheus({})).value("gdr_fabric_exit_status", {}),
+            3);  // nothing was compared
 }
 
 TEST(FabricPrometheus, DatesOfTheReportAndOfTheEnvelopeAreRead) {
