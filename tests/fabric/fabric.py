@@ -18,7 +18,7 @@ from gdr_program import expect  # noqa: E402
 GDR, CASE = sys.argv[1:3]
 # What a member says first (fabric/rendezvous/member_socket.h).
 GREETING = b"gdr fabric member 1\n"
-QUICK = ("--proof-size", "256K", "--message-size", "64K", "--no-doctor")
+QUICK = ("--proof-size", "256K", "--message-size", "64K")
 SHORT = ("--duration", "50ms")
 
 
@@ -170,10 +170,33 @@ def case_damaged_bytes(hosts):
     program = with_variable(hosts, "n3", "GDR_SOFT_FAULTS=damage=0.5,seed=1")
     report = judged(over_ssh(hosts, program=program), 1)
     wrong = findings(report, "wrong bytes")
+    expect(": " in wrong[0]["doctor"], f"gdr doctor was not asked on the suspect's host: {wrong}")
     expect(len(wrong) == 1 and wrong[0]["culprit"] in ("host", "NIC", "cable") and names(report, wrong[0]) == ["n3"],
            report["findings"])
     expect(report["findings"][0] == wrong[0], "wrong bytes are the worst, and not first")
     expect(all_pairs_of(report, {"n1", "n2", "n4"}) <= proved_pairs(report), report["measurements"])
+
+
+def case_rails(hosts):
+    """Two rails a host, all at once and one by one; at the end they cross. Two processes share a host's rails."""
+    hosts.start_slurm()
+    prolog = hosts.work / "task-prolog"
+    prolog.write_text('#!/bin/sh\nn=$(hostname | tr -d n)\n'
+                      'echo "export GDR_SOFT_DEVICES=soft0/ip=10.77.0.$n,soft1/ip=10.77.1.$n"\n', encoding="ascii")
+    for node in hosts.nodes:
+        cluster.must(*hosts.inside(node, "ip", "address", "add", f"10.77.1.{node[1:]}/24", "dev", "eth0"))
+    for more, options in (((), ()), (("--ntasks-per-node=2",), ("--isolate",))):
+        report = json.loads(srun("--memory", "host", *options, more=more, nodes=3).stdout)
+        fields = report["measurement_fields"]
+        rows = [dict(zip(fields, row)) for row in report["measurements"]]
+        expect(len(report["rails"]) == 2 and proved_pairs(report) == all_pairs_of(report, {"n1", "n2", "n3"}), report)
+        planned = [row for row in rows if not row["is_retest"]]
+        straight = {(row["from"], row["to"], row["rail"]) for row in planned if row["rail"] == row["far_rail"]}
+        expect(len(straight) == 12, straight)
+        expect([row for row in planned if row["rail"] != row["far_rail"]], "no rails crossed")
+        at_once = {len({row["rail"] for row in planned if row["round"] == round_}) for round_ in
+                   {row["round"] for row in planned}}
+        expect(at_once == ({1} if options else {2}), f"{options}: {at_once}")
 
 
 def case_slow_host(hosts):
@@ -276,7 +299,7 @@ def case_sixteen(hosts):
 
 
 def main():
-    needs = {"srun": cluster.SLURM, "killed": cluster.SLURM, "sixteen": cluster.SLURM, "mpirun": ("mpirun.openmpi",), "slow_host": ("tc",)}
+    needs = {"srun": cluster.SLURM, "killed": cluster.SLURM, "rails": cluster.SLURM, "sixteen": cluster.SLURM, "mpirun": ("mpirun.openmpi",), "slow_host": ("tc",)}
     cluster.enter(*needs.get(CASE, ()))
     with cluster.Cluster(16 if CASE == "sixteen" else 4) as hosts:
         globals()[f"case_{CASE}"](hosts)
