@@ -87,6 +87,13 @@ TEST(FabricJudge, FindingSaysInWordsWhatWhereAndWhatToType) {
             "scontrol update NodeName=n0007 State=DRAIN Reason=\"gdr fabric: see its report\"");
 }
 
+TEST(FabricJudge, ProcessesOfOneHostAreReachedWithoutARemoteShell) {
+  MadeUpFabric fabric({.hosts = 64, .rails = 2});
+  fabric.report.processes_as_hosts = true;
+  fabric.faults.push_back(slow_host(7, 0.85));
+  EXPECT_EQ(only_finding(fabric.run()).next, "gdr doctor");
+}
+
 TEST(FabricJudge, SlowNicIsOneRailInBothDirections) {
   for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
     MadeUpFabric fabric({.hosts = 64, .rails = 4, .seed = seed});

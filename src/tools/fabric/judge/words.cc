@@ -33,6 +33,7 @@ std::string shell_word(const std::string& name, std::string_view also_plain = ""
 std::string host_list_word(const std::string& list) { return shell_word(list, "[],"); }
 
 std::string on_host(const Report& report, HostIndex host, const std::string& command) {
+  if (report.processes_as_hosts) return command;
   const std::string name = shell_word(report.hosts[host].name);
   return runs_under_slurm(report) ? fmt::format("srun -w {} {}", name, command)
                                   : fmt::format("ssh {} {}", name, command);
@@ -40,6 +41,7 @@ std::string on_host(const Report& report, HostIndex host, const std::string& com
 
 // The same run, with these hosts only.
 std::string again(const Report& report, const std::vector<HostIndex>& hosts) {
+  if (report.processes_as_hosts) return "";
   std::vector<std::string> names;
   for (const HostIndex host : hosts) names.push_back(report.hosts[host].name);
   const std::size_t count = names.size();
