@@ -287,7 +287,7 @@ TEST(FabricJudge, DeadHostIsOneFindingAndItsPartnersAreNone) {
   fabric.report.hosts[4].problem = "the connection was reset";
   const Report& report = fabric.run();
   expect_only(report, Fault::kDied, Culprit::kHost, {4}, -1);
-  EXPECT_EQ(report.findings.at(0).text, "n0004: died in round 4");
+  EXPECT_EQ(report.findings.at(0).text, "n0004 died in round 4: the connection was reset");
 }
 
 TEST(FabricJudge, HostThatNeverCameIsAFinding) {
@@ -373,6 +373,20 @@ TEST(FabricJudge, ReportWithoutMeasurementsOrWithNonsenseIsJudged) {
   report.measurements.push_back({.from = 0, .to = 1, .rail = 0, .far_rail = 9});
   judge(&report);
   EXPECT_EQ(all_of(report), "");
+}
+
+// In a round a host has one place: as a suspect, or as somebody's healthy partner.
+TEST(FabricJudge, NoSuspectIsAmongTheGoodHostsOfItsRetest) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    MadeUpFabric fabric({.hosts = 64, .rails = 2, .seed = seed});
+    fabric.faults.push_back(flapping(9, 1, 0.35, 0.5));
+    fabric.measure_planned();
+    const Suspicion suspicion = suspect(fabric.report);
+    for (const HostIndex host : suspicion.hosts) {
+      EXPECT_EQ(std::ranges::count(suspicion.good, host), 0) << "seed " << seed;
+    }
+    EXPECT_FALSE(suspicion.good.empty());
+  }
 }
 
 }  // namespace
