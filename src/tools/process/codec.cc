@@ -2,10 +2,14 @@
 
 namespace gdr::process {
 
-void Encoder::put_raw(const void* from, std::size_t size) {
-  const std::size_t end = bytes_.size();
-  bytes_.resize(end + size);
-  if (size > 0) std::memcpy(bytes_.data() + end, from, size);
+void Encoder::make_room(std::size_t size) {
+  constexpr std::size_t kFirst = 32;
+  bytes_.resize(std::max({end_ + size, 2 * bytes_.size(), kFirst}));
+}
+
+Bytes Encoder::take() {
+  bytes_.resize(end_);
+  return std::move(bytes_);
 }
 
 }  // namespace gdr::process

@@ -11,6 +11,7 @@
 //   Result<Ping> ping = decode<Ping>(message);
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -40,16 +41,28 @@ namespace gdr::process {
 
 using Bytes = std::vector<std::byte>;
 
+// Bytes are all that they are: no representation of theirs is another one's.
+template <typename T>
+inline constexpr bool kIsByte = (std::is_integral_v<T> && sizeof(T) == 1 &&
+                                 !std::is_same_v<T, bool>) ||
+                                std::is_same_v<T, std::byte>;
+
 class Encoder {
  public:
   template <typename... T>
   void operator()(const T&... values) {
     (put(values), ...);
   }
-  Bytes take() { return std::move(bytes_); }
+  Bytes take();
 
  private:
-  void put_raw(const void* from, std::size_t size);
+  // Messages are made of many small fields: what is here is called for each of them.
+  void put_raw(const void* from, std::size_t size) {
+    if (bytes_.size() - end_ < size) make_room(size);
+    if (size > 0) std::memcpy(bytes_.data() + end_, from, size);
+    end_ += size;
+  }
+  void make_room(std::size_t size);
   template <typename T>
   void put(const T& value) {
     if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_same_v<T, std::byte>) {
@@ -64,14 +77,19 @@ class Encoder {
   }
   template <typename T, std::size_t N>
   void put(const std::array<T, N>& values) {
-    for (const T& value : values) put(value);
+    if constexpr (kIsByte<T>) {
+      put_raw(values.data(), N);
+    } else {
+      for (const T& value : values) put(value);
+    }
   }
   template <typename T>
   void put(const std::vector<T>& values) {
     put(static_cast<std::uint32_t>(values.size()));
     for (const T& value : values) put(value);
   }
-  Bytes bytes_;
+  Bytes bytes_;          // its size is what there is room for
+  std::size_t end_ = 0;  // of what is written
 };
 
 class Decoder {
@@ -118,12 +136,19 @@ class Decoder {
   }
   template <typename T, std::size_t N>
   void get(std::array<T, N>& values) {
-    for (T& value : values) get(value);
+    if constexpr (kIsByte<T>) {
+      get_raw(values.data(), N);
+    } else {
+      for (T& value : values) get(value);
+    }
   }
   template <typename T>
   void get(std::vector<T>& values) {
     const std::uint32_t count = get_count();
     values.clear();
+    // A message that lies about its count gets no more memory than one that does not.
+    constexpr std::uint32_t kUsual = 16;
+    values.reserve(std::min(count, kUsual));
     for (std::uint32_t i = 0; ok_ && i < count; ++i) get(values.emplace_back());
   }
   std::span<const std::byte> bytes_;

@@ -395,5 +395,19 @@ TEST(FabricJudge, ReportWithoutMeasurementsOrWithNonsenseIsJudged) {
   EXPECT_EQ(all_of(report), "");
 }
 
+// In a round a host has one place: as a suspect, or as somebody's healthy partner.
+TEST(FabricJudge, NoSuspectIsAmongTheGoodHostsOfItsRetest) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    MadeUpFabric fabric({.hosts = 64, .rails = 2, .seed = seed});
+    fabric.faults.push_back(flapping(9, 1, 0.35, 0.5));
+    fabric.measure_planned();
+    const Suspicion suspicion = suspect(fabric.report);
+    for (const HostIndex host : suspicion.hosts) {
+      EXPECT_EQ(std::ranges::count(suspicion.good, host), 0) << "seed " << seed;
+    }
+    EXPECT_FALSE(suspicion.good.empty());
+  }
+}
+
 }  // namespace
 }  // namespace gdr::fabric

@@ -201,5 +201,27 @@ TEST(FabricRetest, PairsThatShareAHostAreInDifferentRounds) {
   EXPECT_EQ(rounds[1].edges, (std::vector<Edge>{{1, 2}, {2, 1}}));
 }
 
+TEST(FabricRetest, AnyTwoPairsAreInDifferentRoundsAtLeastOnce) {
+  RetestPlan plan;
+  for (HostIndex host = 0; host < 64; host += 2) plan.pairs.push_back({host, host + 1});
+  std::set<Pair> always;  // pairs, by their first hosts
+  for (HostIndex one = 0; one < 64; one += 2) {
+    for (HostIndex other = one + 2; other < 64; other += 2) always.insert({one, other});
+  }
+  std::map<HostIndex, unsigned> times;
+  const std::vector<Round> rounds = retest_rounds(plan, 1);
+  EXPECT_LE(rounds.size(), 12U);
+  for (const Round& round : rounds) {
+    std::set<HostIndex> here;
+    for (const Edge& edge : round.edges) here.insert(std::min(edge.from, edge.to));
+    for (const HostIndex host : here) ++times[host];
+    std::erase_if(always, [&](const Pair& pair) {
+      return here.contains(pair.first) != here.contains(pair.second);
+    });
+  }
+  EXPECT_TRUE(always.empty());
+  for (const auto& [host, count] : times) EXPECT_EQ(count, 3U) << host;
+}
+
 }  // namespace
 }  // namespace gdr::fabric

@@ -28,7 +28,8 @@ Collector::Collector(const CollectorOptions& options, Campaign& campaign, Listen
       report_(report),
       roster_(options.expected, options.processes_as_hosts, report.hosts),
       start_(time),
-      opening_since_(options.expected.size()) {
+      opening_since_(options.expected.size()),
+      waiting_(options.expected.size()) {
   deadline_ = time + options.join_limit;
   report_.processes_as_hosts = options.processes_as_hosts;
   report_.proof_bytes = options.settings.proof_bytes;
@@ -164,7 +165,7 @@ void Collector::take_step(MemberId member, const process::Received& received) {
 void Collector::take_examined(MemberId member, const process::Received& received) {
   const HostIndex host = roster_.host_of(member);
   const Result<Examined> examined = process::decode<Examined>(received.bytes);
-  if (!examined || stage_ != Stage::kExamining || waiting_.erase(member) == 0) {
+  if (!examined || stage_ != Stage::kExamining || !waiting_.erase(member)) {
     lose(host, HostState::kDied,
          nonsense(member, {EPROTO, "it answers what it was not asked"}).message);
     return;
@@ -189,8 +190,7 @@ void Collector::handle_time(Nanoseconds time) {
       }
     }
   } else if (time >= deadline_) {
-    const std::set<MemberId> late = waiting_;
-    for (const MemberId member : late) {
+    for (const MemberId member : waiting_.all()) {
       // Nobody is lost because its doctor takes long.
       if (stage_ == Stage::kExamining) continue;
       lose(roster_.host_of(member), HostState::kHung,
@@ -273,11 +273,11 @@ void Collector::begin_next_round(Nanoseconds time) {
     stage_ = Stage::kStep;
     phase_ = Phase::kConnect;
     deadline_ = time + step_limit();
-    for (const auto& [member, connect] : run_->connects()) {
+    run_->each_connect([&](MemberId member, const Connect& connect) {
       send(member, connect);
-      waiting_.insert(waiting_.end(), member);
+      waiting_.insert(member);
       taking_part_.push_back(member);
-    }
+    });
     return;
   }
   run_.reset();
@@ -290,7 +290,7 @@ void Collector::begin_phase(Phase phase, Nanoseconds time) {
   for (const MemberId member : taking_part_) {
     if (roster_.state(member) == Roster::State::kGone) continue;
     send(member, Go{run_->round().number, phase});
-    waiting_.insert(waiting_.end(), member);
+    waiting_.insert(member);
   }
   if (!is_waiting()) end_round(time);
 }

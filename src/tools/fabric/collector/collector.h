@@ -14,12 +14,12 @@
 #include <deque>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "base/clock.h"
 #include "fabric/collector/campaign.h"
+#include "fabric/collector/member_set.h"
 #include "fabric/collector/roster.h"
 #include "fabric/collector/round_run.h"
 #include "fabric/output/listener.h"
@@ -85,7 +85,7 @@ class Collector {
   void end_round(Nanoseconds time);
   void begin_examination(Nanoseconds time);
   void finish(Nanoseconds time);
-  bool is_waiting() const { return !waiting_.empty(); }
+  bool is_waiting() const { return !waiting_.is_empty(); }
   Nanoseconds step_limit() const;
   Error nonsense(MemberId member, const Error& error) const;
 
@@ -99,7 +99,7 @@ class Collector {
   Stage stage_ = Stage::kGathering;
   Nanoseconds deadline_ = 0;
   std::vector<Nanoseconds> opening_since_;  // of each member; 0: it has not joined
-  std::set<MemberId> waiting_;              // that have not answered the step
+  MemberSet waiting_;                       // that have not answered the step
   std::unique_ptr<RoundRun> run_;
   std::vector<MemberId> taking_part_;  // in the round
   Phase phase_ = Phase::kConnect;

@@ -24,6 +24,16 @@ std::string_view step_text(Phase phase) {
   return "";
 }
 
+// For all planned rounds at once: growing step by step would copy them all, and keep both copies.
+void make_room(std::size_t more, Report& report) {
+  std::vector<Measurement>& all = report.measurements;
+  if (all.capacity() - all.size() >= more) return;
+  const std::size_t left =
+      report.rounds_planned - std::min(report.rounds_planned, report.rounds_done);
+  constexpr std::size_t kMost = 4'000'000;  // of a longer run, later
+  all.reserve(all.size() + std::max(more, std::min(more * left, kMost)));
+}
+
 }  // namespace
 
 RoundRun::RoundRun(const Round& round, const Roster& roster, std::size_t hosts, std::uint16_t rails)
@@ -49,32 +59,41 @@ RoundRun::RoundRun(const Round& round, const Roster& roster, std::size_t hosts, 
   }
 }
 
-std::map<MemberId, Connect> RoundRun::connects() const {
-  std::map<MemberId, Connect> all;
-  for (std::size_t at = 0; at < sends_.size(); ++at) {
-    if (sends_[at] < 0 && receives_[at] < 0) continue;
-    Part part;
-    part.self = static_cast<HostIndex>(at / rails_);
-    part.rail = static_cast<std::uint16_t>(at % rails_);
-    if (sends_[at] >= 0) {
-      const Way& way = ways_[static_cast<std::size_t>(sends_[at])];
-      part.has_to = true;
-      part.to = way.edge.to;
-      part.far_rail = way.far_rail;
-      part.to_address = roster_.address_of(way.edge.to, way.far_rail);
-    }
-    if (receives_[at] >= 0) {
-      const Way& way = ways_[static_cast<std::size_t>(receives_[at])];
-      part.has_from = true;
-      part.from = way.edge.from;
-      part.near_rail = way.rail;
-      part.from_address = roster_.address_of(way.edge.from, way.rail);
-    }
-    Connect& connect = all[roster_.member_of(part.self, part.rail)];
-    connect.round = round_.number;
-    connect.parts.push_back(part);
+Part RoundRun::part_of(HostIndex host, std::uint16_t rail) const {
+  Part part;
+  part.self = host;
+  part.rail = rail;
+  if (const std::int32_t sent = sent_by(host, rail); sent >= 0) {
+    const Way& way = ways_[static_cast<std::size_t>(sent)];
+    part.has_to = true;
+    part.to = way.edge.to;
+    part.far_rail = way.far_rail;
+    part.to_address = roster_.address_of(way.edge.to, way.far_rail);
   }
-  return all;
+  if (const std::int32_t received = received_by(host, rail); received >= 0) {
+    const Way& way = ways_[static_cast<std::size_t>(received)];
+    part.has_from = true;
+    part.from = way.edge.from;
+    part.near_rail = way.rail;
+    part.from_address = roster_.address_of(way.edge.from, way.rail);
+  }
+  return part;
+}
+
+void RoundRun::each_connect(const std::function<void(MemberId, const Connect&)>& tell) const {
+  Connect connect;  // one for all, so that its memory is taken once
+  connect.round = round_.number;
+  const auto hosts = static_cast<HostIndex>(sends_.size() / rails_);
+  for (HostIndex host = 0; host < hosts; ++host) {
+    for (const MemberId member : roster_.members_of(host)) {
+      connect.parts.clear();
+      for (std::uint16_t rail = 0; rail < rails_; ++rail) {
+        if (sent_by(host, rail) < 0 && received_by(host, rail) < 0) continue;
+        if (roster_.member_of(host, rail) == member) connect.parts.push_back(part_of(host, rail));
+      }
+      if (!connect.parts.empty()) tell(member, connect);
+    }
+  }
 }
 
 std::vector<HostIndex> RoundRun::partners_of(HostIndex host) const {
@@ -88,27 +107,31 @@ std::vector<HostIndex> RoundRun::partners_of(HostIndex host) const {
   return partners;
 }
 
-void RoundRun::take_sent(Way& way, Phase phase, const RailResult& result) {
-  if (result.code != 0) {
-    way.note(Outcome::kFailed, fmt::format("{}: {}", step_text(phase), printable(result.problem)));
-    return;
-  }
-  if (!std::isfinite(result.value) || result.value < 0) return;
-  if (phase == Phase::kLatency) way.latency = static_cast<float>(result.value);
-  if (phase == Phase::kBandwidth) way.bytes_per_second = static_cast<float>(result.value);
+void RoundRun::note_failure(std::size_t way, std::string why) {
+  if (ways_[way].outcome != Outcome::kProved) return;
+  ways_[way].outcome = Outcome::kFailed;
+  problems_[way] = std::move(why);
 }
 
-void RoundRun::take_received(Way& way, const RailResult& result) {
+void RoundRun::take_sent(std::size_t way, Phase phase, const RailResult& result) {
+  if (result.code != 0) {
+    return note_failure(way, fmt::format("{}: {}", step_text(phase), printable(result.problem)));
+  }
+  if (!std::isfinite(result.value) || result.value < 0) return;
+  if (phase == Phase::kLatency) ways_[way].latency = static_cast<float>(result.value);
+  if (phase == Phase::kBandwidth) ways_[way].bytes_per_second = static_cast<float>(result.value);
+}
+
+void RoundRun::take_received(std::size_t way, const RailResult& result) {
   using Kind = participants::Damage::Kind;
   if (result.received_code != 0) {
-    way.note(Outcome::kFailed, "proof: " + printable(result.received_problem));
-    return;
+    return note_failure(way, "proof: " + printable(result.received_problem));
   }
-  way.was_examined = true;
+  ways_[way].was_examined = true;
   if (result.damage.kind != Kind::kIntact) {
     // Whatever the sender says besides: bytes that are wrong are the worst.
-    way.outcome = Outcome::kWrongBytes;
-    way.problem = participants::describe(result.damage);
+    ways_[way].outcome = Outcome::kWrongBytes;
+    problems_[way] = participants::describe(result.damage);
   }
 }
 
@@ -131,20 +154,22 @@ Result<void> RoundRun::take(HostIndex host, const StepDone& done) {
       return Error{EPROTO, "it answers what it was not asked"};
     }
     const std::int32_t sent = sent_by(host, result.rail), received = received_by(host, result.rail);
-    if (sent >= 0) take_sent(ways_[static_cast<std::size_t>(sent)], done.phase, result);
+    if (sent >= 0) take_sent(static_cast<std::size_t>(sent), done.phase, result);
     if (received < 0) continue;
-    Way& way = ways_[static_cast<std::size_t>(received)];
+    const auto way = static_cast<std::size_t>(received);
     if (done.phase == Phase::kProve) take_received(way, result);
     // A receiver that could not connect: its sender cannot know why.
     if (done.phase == Phase::kConnect && result.received_code != 0) {
-      way.note(Outcome::kFailed, "connecting: " + printable(result.received_problem));
+      note_failure(way, "connecting: " + printable(result.received_problem));
     }
   }
   return {};
 }
 
 void RoundRun::finish(Report& report) const {
-  for (const Way& way : ways_) {
+  make_room(ways_.size(), report);
+  for (std::size_t place = 0; place < ways_.size(); ++place) {
+    const Way& way = ways_[place];
     Measurement measurement;
     measurement.from = way.edge.from;
     measurement.to = way.edge.to;
@@ -153,20 +178,21 @@ void RoundRun::finish(Report& report) const {
     measurement.far_rail = way.far_rail;
     measurement.is_retest = round_.is_retest;
     measurement.outcome = way.outcome;
-    std::string problem = way.problem;
     const bool lost = !roster_.is_there(way.edge.from) || !roster_.is_there(way.edge.to);
     if (lost && way.outcome != Outcome::kWrongBytes) {
       measurement.outcome = Outcome::kAbandoned;
     } else if (!lost && way.outcome == Outcome::kProved && !way.was_examined) {
       measurement.outcome = Outcome::kFailed;
-      problem = "proof: the receiver has not compared the bytes";
     }
     if (measurement.outcome == Outcome::kProved) {
       measurement.bytes_per_second = way.bytes_per_second;
       measurement.latency = way.latency;
     } else if (measurement.outcome != Outcome::kAbandoned) {
-      report.incidents.push_back(
-          {way.edge.from, way.edge.to, round_.number, way.rail, std::move(problem)});
+      const auto problem = problems_.find(place);
+      report.incidents.push_back({way.edge.from, way.edge.to, round_.number, way.rail,
+                                  problem == problems_.end()
+                                      ? "proof: the receiver has not compared the bytes"
+                                      : problem->second});
     }
     report.measurements.push_back(measurement);
   }

@@ -1,13 +1,14 @@
 // RoundRun: a round that is under way: what each member is told, and what becomes of the answers.
 //
 //   RoundRun run(round, roster, rails);
-//   for (const auto& [member, connect] : run.connects()) send(member, connect);
+//   run.each_connect([&](MemberId member, const Connect& connect) { send(member, connect); });
 //   run.take(host, done);                      // a member's answer to a step
 //   run.finish(report);                        // its measurements and incidents
 #pragma once
 
-#include <map>
+#include <functional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "fabric/collector/roster.h"
@@ -21,8 +22,8 @@ class RoundRun {
 
   const Round& round() const { return round_; }
   bool is_empty() const { return ways_.empty(); }
-  // By member: the first step of each.
-  std::map<MemberId, Connect> connects() const;
+  // The first step of each member, host by host.
+  void each_connect(const std::function<void(MemberId, const Connect&)>& tell) const;
   // Those whose transfers end at that host, or begin there.
   std::vector<HostIndex> partners_of(HostIndex host) const;
 
@@ -41,26 +42,28 @@ class RoundRun {
   void finish(Report& report) const;
 
  private:
-  // One direction of one rail.
+  // One direction of one rail. Of a large run there are many, each of which is looked at in each
+  // step: it is small, and what went wrong is kept apart.
   struct Way {
     Edge edge;
     std::uint16_t rail = 0, far_rail = 0;
     bool was_examined = false;
-    float bytes_per_second = 0, latency = 0;
     Outcome outcome = Outcome::kProved;
-    std::string problem;
-    // The first thing that went wrong stays.
-    void note(Outcome what, const std::string& why) {
-      if (outcome == Outcome::kProved) outcome = what, problem = why;
-    }
+    float bytes_per_second = 0, latency = 0;
   };
 
-  void take_sent(Way& way, Phase phase, const RailResult& result);
-  void take_received(Way& way, const RailResult& result);
+  // The first thing that went wrong stays.
+  void note_failure(std::size_t way, std::string why);
+  Part part_of(HostIndex host, std::uint16_t rail) const;
+  void take_sent(std::size_t way, Phase phase, const RailResult& result);
+  void take_received(std::size_t way, const RailResult& result);
   std::int32_t sent_by(HostIndex host, std::uint16_t rail) const {
     return sends_[host * rails_ + rail];
   }
   std::int32_t& sent_by(HostIndex host, std::uint16_t rail) { return sends_[host * rails_ + rail]; }
+  std::int32_t received_by(HostIndex host, std::uint16_t rail) const {
+    return receives_[host * rails_ + rail];
+  }
   std::int32_t& received_by(HostIndex host, std::uint16_t rail) {
     return receives_[host * rails_ + rail];
   }
@@ -69,6 +72,7 @@ class RoundRun {
   const Roster& roster_;
   const std::uint16_t rails_;
   std::vector<Way> ways_;
+  std::unordered_map<std::size_t, std::string> problems_;  // by the place in ways_
   // By host and rail: the place in ways_; -1: none.
   std::vector<std::int32_t> sends_, receives_;
 };

@@ -76,8 +76,8 @@ class Retests {
  private:
   void sort_out() {
     const std::vector<Measurement>& all = view_.report().measurements;
-    std::vector<std::vector<float>> rates(view_.rails()), delays(view_.rails());
-    bandwidth_.assign(view_.rails(), 1);
+    std::vector<std::vector<float>> rates(2 * view_.rails()), delays(view_.rails());
+    bandwidth_.assign(rates.size(), 1);
     latency_.assign(view_.rails(), 1);
     for (std::size_t index = 0; index < all.size(); ++index) {
       const Measurement& m = all[index];
@@ -94,21 +94,29 @@ class Retests {
       const bool healthy = !suspect_[m.from] && !suspect_[m.to] && path == paths_.end() &&
                            !paths_.contains({m.to, m.from, m.rail});
       if (!healthy) continue;
-      if (view_.bandwidths()[index] > 0) rates[m.rail].push_back(view_.bandwidths()[index]);
+      if (view_.bandwidths()[index] > 0) rates[kind_of(m)].push_back(view_.bandwidths()[index]);
       if (view_.latencies()[index] > 0) delays[m.rail].push_back(view_.latencies()[index]);
     }
+    const double centre = analysis_.both.centre > 0 ? analysis_.both.centre : 1;
+    for (std::size_t kind = 0; kind < rates.size(); ++kind) {
+      bandwidth_[kind] = rates[kind].size() < kLeastValues ? centre : upper_median(&rates[kind]);
+    }
     for (std::uint32_t rail = 0; rail < view_.rails(); ++rail) {
-      const double centre = analysis_.both.centre > 0 ? analysis_.both.centre : 1;
-      bandwidth_[rail] = rates[rail].size() < kLeastValues ? centre : upper_median(&rates[rail]);
       if (delays[rail].size() >= kLeastValues) latency_[rail] = lower_median(&delays[rail]);
     }
+  }
+
+  // Alone on the fabric, what crosses leaves gains more than what does not.
+  std::size_t kind_of(const Measurement& m) const {
+    return 2U * m.rail + (view_.crosses_leaves(m) ? 1 : 0);
   }
 
   void add(std::size_t index, bool latency, std::vector<float>* ratios) const {
     const float ratio = (latency ? view_.latencies() : view_.bandwidths())[index];
     if (ratio <= 0) return;
-    const std::uint16_t rail = view_.report().measurements[index].rail;
-    ratios->push_back(ratio / static_cast<float>(latency ? latency_[rail] : bandwidth_[rail]));
+    const Measurement& m = view_.report().measurements[index];
+    ratios->push_back(ratio /
+                      static_cast<float>(latency ? latency_[m.rail] : bandwidth_[kind_of(m)]));
   }
 
   const Analysis& analysis_;
@@ -116,7 +124,8 @@ class Retests {
   std::vector<bool> suspect_;  // a host each
   std::map<Path, std::vector<std::size_t>> paths_;
   std::vector<std::vector<std::size_t>> sent_, received_;  // a cell each; empty: no retests
-  std::vector<double> bandwidth_, latency_;                // a rail each: what healthy hosts reach
+  // What healthy hosts reach: a kind each, a rail each.
+  std::vector<double> bandwidth_, latency_;
 };
 
 // How many of a draft's parts (cells' directions, or paths) were retested, and slow again.

@@ -28,6 +28,61 @@ struct SlowRail {
   double share = 1;
 };
 
+// Where flows share uplinks, many single transfers are slow, and then the medians of some cells are
+// low by chance. What is expected of a transfer is what both of its ends reach.
+class Chance {
+ public:
+  Chance(const Analysis& analysis, const CellValues::Select& select) : analysis_(analysis) {
+    const View& view = analysis.view;
+    sent_.resize(view.cells());
+    received_.resize(view.cells());
+    const std::vector<Measurement>& all = view.report().measurements;
+    std::size_t low = 0, counted = 0;
+    for (std::size_t index = 0; index < all.size(); ++index) {
+      const double ratio = static_cast<double>(view.settled_bandwidths()[index]);
+      if (ratio <= 0 || !select(all[index], index)) continue;
+      const std::uint32_t from = view.sender(all[index]), to = view.receiver(all[index]);
+      sent_[from].add(ratio < analysis.sent.slow_below);
+      received_[to].add(ratio < analysis.received.slow_below);
+      const double near = usual(analysis.sent, from), far = usual(analysis.received, to);
+      if (near <= 0 || far <= 0 || analysis.both.centre <= 0) continue;
+      ++counted;
+      if (ratio < std::min(near, far) * analysis.both.slow_below / analysis.both.centre) ++low;
+    }
+    if (counted > 0) rate_ = static_cast<double>(low) / static_cast<double>(counted);
+    rate_ = std::max(rate_, kLeastRate);
+  }
+
+  // In a whole run, chance may send about one cell to be retested, which clears it.
+  bool explains(std::uint32_t cell, bool sends, bool receives) const {
+    Count count;
+    if (sends) count.add(sent_[cell]);
+    if (receives) count.add(received_[cell]);
+    return chance_of_at_least_exactly(count.low, count.all, rate_) >
+           1 / static_cast<double>(analysis_.view.cells());
+  }
+
+ private:
+  struct Count {
+    std::size_t low = 0, all = 0;
+    void add(bool is_low) {
+      ++all;
+      if (is_low) ++low;
+    }
+    void add(const Count& other) {
+      all += other.all;
+      low += other.low;
+    }
+  };
+  double usual(const Medians& side, std::uint32_t cell) const {
+    return side.of[cell] > 0 ? side.of[cell] : analysis_.both.of[cell];
+  }
+
+  const Analysis& analysis_;
+  std::vector<Count> sent_, received_;
+  double rate_ = 0;  // of single transfers that are slow though both of their ends are well
+};
+
 // Both directions where too few were measured to tell them apart.
 SlowRail judge_cell(const Analysis& analysis, std::uint32_t cell) {
   SlowRail rail{.cell = cell};
@@ -267,6 +322,7 @@ void find_slow_cells(Analysis* analysis) {
   analysis->both = settled_medians(*analysis, Side::kBoth, rest);
   // Of two hosts, neither is the other's judge.
   if (view.hosts() < 3) return;
+  const Chance chance(*analysis, rest);
   std::vector<SlowRail> found;
   for (HostIndex host = 0; host < view.hosts(); ++host) {
     std::vector<SlowRail> low;
@@ -276,6 +332,7 @@ void find_slow_cells(Analysis* analysis) {
       if (analysis->both.of[cell] > 0) ++known;
       const SlowRail judged = judge_cell(*analysis, cell);
       if (!judged.sends && !judged.receives) continue;
+      if (chance.explains(cell, judged.sends, judged.receives)) continue;
       found.push_back(judged);
       if (!add_to_low_link(analysis, judged)) low.push_back(judged);
     }

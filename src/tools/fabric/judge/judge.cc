@@ -105,8 +105,19 @@ Suspicion suspect(const Report& report) {
     if (!is_there(from) || !is_there(to) || hosts.contains(from) || hosts.contains(to)) continue;
     suspicion.pairs.push_back({from, to});
   }
+  const auto is_good = [&](HostIndex host) {
+    return !bad[host] && !hosts.contains(host) && is_there(host);
+  };
   for (HostIndex host = 0; host < report.hosts.size(); ++host) {
-    if (!bad[host] && is_there(host)) suspicion.good.push_back(host);
+    if (is_good(host)) suspicion.good.push_back(host);
+  }
+  // Nobody is left to be held against: whoever is only worth a retest is taken for good. In a round
+  // a host has one place, so it is then no suspect.
+  if (suspicion.good.empty()) {
+    std::erase_if(suspicion.hosts, [&](HostIndex host) { return !bad[host]; });
+    for (HostIndex host = 0; host < report.hosts.size(); ++host) {
+      if (!bad[host] && is_there(host)) suspicion.good.push_back(host);
+    }
   }
   return suspicion;
 }

@@ -54,4 +54,17 @@ double chance_of_at_least(std::size_t count, std::size_t tries, double each) {
   return std::min(sum, 1.0);
 }
 
+double chance_of_at_least_exactly(std::size_t count, std::size_t tries, double each) {
+  if (count == 0 || each >= 1) return 1;
+  if (each <= 0) return 0;
+  const auto all = static_cast<double>(tries);
+  double sum = 0;
+  for (std::size_t number = count; number <= tries; ++number) {
+    const auto some = static_cast<double>(number);
+    sum += std::exp(std::lgamma(all + 1) - std::lgamma(some + 1) - std::lgamma(all - some + 1) +
+                    some * std::log(each) + (all - some) * std::log1p(-each));
+  }
+  return std::min(sum, 1.0);
+}
+
 }  // namespace gdr::fabric

@@ -25,4 +25,7 @@ FleetFigure figure_of(std::vector<float>* values);
 // How likely `count` or more of `tries` are, if one of them has probability `each` (Poisson).
 double chance_of_at_least(std::size_t count, std::size_t tries, double each);
 
+// The same exactly (binomial), also where `each` is not small.
+double chance_of_at_least_exactly(std::size_t count, std::size_t tries, double each);
+
 }  // namespace gdr::fabric

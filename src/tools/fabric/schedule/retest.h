@@ -23,7 +23,8 @@ struct RetestPlan {
 
 // In a round, each suspect has a good host for itself; where there are too few of them, the
 // suspects take turns. Suspects without any good host are not retested. Pairs come after that, in
-// both directions, many in one round where they share no host.
+// both directions, many in one round where they share no host, and any two of them in different
+// rounds at least once, if they are retested several times.
 std::vector<Round> retest_rounds(const RetestPlan& plan, std::uint64_t seed);
 
 }  // namespace gdr::fabric
