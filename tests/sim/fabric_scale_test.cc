@@ -106,11 +106,12 @@ Cost measure(std::uint32_t hosts, std::uint16_t rails) {
   return cost;
 }
 
-TEST(FabricScale, CollectorOfTenThousandHostsTakesFiftyMillisecondsARoundAndHalfAGigabyte) {
+TEST(FabricScale, CollectorOfTenThousandHostsTakesLessThan200MillisecondsARoundAnd500Megabytes) {
   std::printf(
       "| hosts | rails | a round | slowest round | joining | last judgement | memory, rounds | "
       "memory, with judgement |\n|---|---|---|---|---|---|---|---|\n");
-  // Several times what it takes, for slow machines and builds that check every access.
+  // The aim is 50 ms, which 8 rails miss. This is for slow machines and builds that check every
+  // access.
   constexpr double kPatience = 4;
   for (const std::uint32_t hosts : {1'000U, 10'000U}) {
     for (const std::uint16_t rails : {1, 2, 8}) {

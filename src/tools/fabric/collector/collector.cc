@@ -147,18 +147,22 @@ void Collector::take_ready(MemberId member, const process::Received& received) {
 
 void Collector::take_step(MemberId member, const process::Received& received) {
   const HostIndex host = roster_.host_of(member);
-  Result<StepDone> done = process::decode<StepDone>(received.bytes);
-  Result<void> taken = done ? Result<void>() : Result<void>(done.error());
-  if (done && (stage_ != Stage::kStep || done->phase != phase_ || !waiting_.contains(member))) {
+  process::Decoder decoder(received.bytes);
+  answer_.visit(decoder);
+  Result<void> taken;
+  if (!decoder.complete()) {
+    taken = Error{EBADMSG, "malformed message"};
+  } else if (stage_ != Stage::kStep || answer_.phase != phase_ || !waiting_.contains(member)) {
     taken = Error{EPROTO, "it answers what it was not asked"};
+  } else {
+    taken = run_->take(host, answer_);
   }
-  if (taken) taken = run_->take(host, *done);
   if (!taken) return lose(host, HostState::kDied, nonsense(member, taken.error()).message);
   waiting_.erase(member);
-  for (const RoundRun::Deserted& rail : run_->deserted_by(host, *done)) {
+  for (const RoundRun::Deserted& rail : run_->deserted_by(host, answer_)) {
     const MemberId waits = roster_.member_of(rail.host, rail.rail);
     if (!waiting_.contains(waits)) continue;
-    send(waits, Abandon{done->round, rail.sender, rail.rail});
+    send(waits, Abandon{answer_.round, rail.sender, rail.rail});
   }
 }
 

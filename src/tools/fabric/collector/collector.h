@@ -103,6 +103,7 @@ class Collector {
   std::unique_ptr<RoundRun> run_;
   std::vector<MemberId> taking_part_;  // in the round
   Phase phase_ = Phase::kConnect;
+  StepDone answer_;  // the last one: its memory is used again for the next
   bool is_interrupted_ = false;
   std::deque<Outgoing> outgoing_;
 };
