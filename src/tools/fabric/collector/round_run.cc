@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/printable.h"
+#include "fabric/collector/said.h"
 
 namespace gdr::fabric {
 namespace {
@@ -90,10 +90,11 @@ std::vector<HostIndex> RoundRun::partners_of(HostIndex host) const {
 
 void RoundRun::take_sent(Way& way, Phase phase, const RailResult& result) {
   if (result.code != 0) {
-    way.note(Outcome::kFailed, fmt::format("{}: {}", step_text(phase), printable(result.problem)));
+    way.note(Outcome::kFailed, fmt::format("{}: {}", step_text(phase), said(result.problem)));
     return;
   }
-  if (!std::isfinite(result.value) || result.value < 0) return;
+  // No speed and no latency is as large as that; a larger one does not fit into a float.
+  if (!std::isfinite(result.value) || result.value < 0 || result.value > 1e18) return;
   if (phase == Phase::kLatency) way.latency = static_cast<float>(result.value);
   if (phase == Phase::kBandwidth) way.bytes_per_second = static_cast<float>(result.value);
 }
@@ -101,7 +102,7 @@ void RoundRun::take_sent(Way& way, Phase phase, const RailResult& result) {
 void RoundRun::take_received(Way& way, const RailResult& result) {
   using Kind = participants::Damage::Kind;
   if (result.received_code != 0) {
-    way.note(Outcome::kFailed, "proof: " + printable(result.received_problem));
+    way.note(Outcome::kFailed, "proof: " + said(result.received_problem));
     return;
   }
   way.was_examined = true;
@@ -137,7 +138,7 @@ Result<void> RoundRun::take(HostIndex host, const StepDone& done) {
     if (done.phase == Phase::kProve) take_received(way, result);
     // A receiver that could not connect: its sender cannot know why.
     if (done.phase == Phase::kConnect && result.received_code != 0) {
-      way.note(Outcome::kFailed, "connecting: " + printable(result.received_problem));
+      way.note(Outcome::kFailed, "connecting: " + said(result.received_problem));
     }
   }
   return {};
